@@ -1,0 +1,39 @@
+"""Arithmetic on logarithms, without overflow and without needless cancellation."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaln
+
+
+def log1mexp(x: ArrayLike) -> NDArray:
+    """log(1 - e^x) for x <= 0, accurate at both ends (Maechler 2012)."""
+    x = np.minimum(np.asarray(x, dtype=float), 0.0)
+    with np.errstate(divide="ignore"):
+        return np.where(x > -0.693, np.log(-np.expm1(x)), np.log1p(-np.exp(x)))
+
+
+def log_expm1(x: ArrayLike) -> NDArray:
+    """log(e^x - 1) for x >= 0; -inf at 0."""
+    x = np.maximum(np.asarray(x, dtype=float), 0.0)
+    return x + log1mexp(-x)
+
+
+def log_add(a: ArrayLike, b: ArrayLike) -> NDArray:
+    """log(e^a + e^b)."""
+    return np.logaddexp(a, b)
+
+
+def log_sub(a: ArrayLike, b: ArrayLike) -> NDArray:
+    """log(e^a - e^b) for a >= b; rounding that makes b > a counts as a = b."""
+    a = np.asarray(a, dtype=float)
+    with np.errstate(invalid="ignore"):
+        gap = np.where(np.isneginf(b), -np.inf, np.asarray(b, dtype=float) - a)
+    return a + log1mexp(gap)
+
+
+def log_comb(n: ArrayLike, k: ArrayLike) -> NDArray:
+    """log of the binomial coefficient |C(n, k)| for real n and whole k."""
+    n, k = np.asarray(n, dtype=float), np.asarray(k, dtype=float)
+    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)

@@ -1,0 +1,74 @@
+"""A mapping that fills itself from the modules of one folder."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+
+class Registry(Mapping[str, type]):
+    """Name -> class for every concrete subclass defined in a package's modules.
+
+    The folder is the list: a new file that defines a subclass of `base` with
+    its own `name` is known at the next start, and nothing is registered by hand.
+    Modules whose name begins with an underscore are not looked at.
+
+    Parameters
+    ----------
+    package : str
+        Dotted name of the folder, for instance ``"dplearn.accountants"``.
+    base : type
+        Abstract class whose concrete subclasses are collected.
+
+    Examples
+    --------
+    >>> from dplearn.accountants import accountants
+    >>> "rdp" in accountants
+    True
+    """
+
+    def __init__(self, package: str, base: type) -> None:
+        self._package = package
+        self._base = base
+        self._found: dict[str, type] | None = None
+
+    def _classes(self) -> dict[str, type]:
+        if self._found is None:
+            found: dict[str, type] = {}
+            for module in _modules(self._package):
+                for value in vars(module).values():
+                    if self._is_entry(value, module.__name__):
+                        found[value.name] = value
+            self._found = found
+        return self._found
+
+    def _is_entry(self, value: Any, module: str) -> bool:
+        return (
+            isinstance(value, type)
+            and issubclass(value, self._base)
+            and value.__module__ == module
+            and not getattr(value, "__abstractmethods__", None)
+        )
+
+    def __getitem__(self, name: str) -> type:
+        try:
+            return self._classes()[name]
+        except KeyError:
+            known = ", ".join(self._classes())
+            raise KeyError(f"Expected one of {known}, got {name!r}.") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._classes())
+
+    def __len__(self) -> int:
+        return len(self._classes())
+
+
+def _modules(package: str) -> Iterator[Any]:
+    """Public modules of a folder, in alphabetical order."""
+    folder = importlib.import_module(package)
+    for entry in sorted(pkgutil.iter_modules(folder.__path__), key=lambda e: e.name):
+        if not entry.name.startswith("_"):
+            yield importlib.import_module(f"{package}.{entry.name}")

@@ -1,0 +1,72 @@
+"""All wording of errors about arguments: the keyword becomes the name in the message.
+
+Every function takes the values to check as keywords, so the caller writes
+``positive(noise_multiplier=noise_multiplier)`` and the reader of the error sees
+what was expected, what was found and under which name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from numbers import Integral, Real
+
+
+def _number(name: str, value: object, expected: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"Expected {name} {expected}, got {name}={value!r}.")
+    return float(value)
+
+
+def _require(good: bool, name: str, value: object, expected: str) -> None:
+    if not good:
+        raise ValueError(f"Expected {name} {expected}, got {name}={value!r}.")
+
+
+def positive(**values: float) -> None:
+    """Raise unless every value is a finite number > 0."""
+    for name, value in values.items():
+        x = _number(name, value, "> 0")
+        _require(x > 0 and math.isfinite(x), name, value, "> 0 and finite")
+
+
+def non_negative(**values: float) -> None:
+    """Raise unless every value is a finite number >= 0."""
+    for name, value in values.items():
+        x = _number(name, value, ">= 0")
+        _require(x >= 0 and math.isfinite(x), name, value, ">= 0 and finite")
+
+
+def probability(**values: float) -> None:
+    """Raise unless every value lies strictly between 0 and 1."""
+    for name, value in values.items():
+        x = _number(name, value, "in (0, 1)")
+        _require(0 < x < 1, name, value, "in (0, 1)")
+
+
+def rate(**values: float) -> None:
+    """Raise unless every value lies in (0, 1]."""
+    for name, value in values.items():
+        x = _number(name, value, "in (0, 1]")
+        _require(0 < x <= 1, name, value, "in (0, 1]")
+
+
+def integer(*, minimum: int, maximum: float = math.inf, **values: int) -> None:
+    """Raise unless every value is a whole number in [minimum, maximum]."""
+    upper = "" if maximum == math.inf else f" and <= {maximum:g}"
+    expected = f"a whole number >= {minimum}{upper}"
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, Integral):
+            raise TypeError(f"Expected {name} {expected}, got {name}={value!r}.")
+        _require(minimum <= int(value) <= maximum, name, value, expected)
+
+
+def one_of(choices: Collection[str], **values: str) -> None:
+    """Raise unless every value is among `choices`."""
+    for name, value in values.items():
+        _require(value in choices, name, value, "one of " + ", ".join(sorted(choices)))
+
+
+def unsupported(what: str, why: str) -> NotImplementedError:
+    """The error for a combination that no theorem here covers."""
+    return NotImplementedError(f"{what} is not supported: {why}")

@@ -1,0 +1,125 @@
+"""What is proved about a mechanism: adjacency, guarantee, and where the theorem stands."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal, get_args
+
+Adjacency = Literal["add_remove", "replace_one", "zero_out"]
+ADJACENCIES: tuple[Adjacency, ...] = get_args(Adjacency)
+
+Kind = Literal["exact", "upper", "bracket", "approximate", "lower"]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A place in the literature.
+
+    Parameters
+    ----------
+    authors : str
+        As usually cited, for instance ``"Bun & Steinke"``.
+    year : int
+    where : str
+        Theorem, section or equation.
+    checked : bool
+        True when the number was read in the text itself, False when it is
+        quoted from memory.
+    """
+
+    authors: str
+    year: int
+    where: str
+    checked: bool = False
+
+    def __str__(self) -> str:
+        note = "" if self.checked else " (number from memory)"
+        return f"{self.authors} ({self.year}), {self.where}{note}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guarantee:
+    """One statement about epsilon at one delta, with everything needed to read it.
+
+    Parameters
+    ----------
+    epsilon : float
+        In nats. What it is, `kind` says: the exact value, an upper bound, the
+        upper end of a bracket, a lower bound, or an approximation that bounds nothing.
+    delta : float
+    kind : {"exact", "upper", "bracket", "approximate", "lower"}
+    method : str
+        Name of the accountant.
+    adjacency : {"add_remove", "replace_one", "zero_out"}
+    lower : float
+        Lower end of a bracket; 0 when nothing is proved from below.
+    assumptions : tuple of str
+        What must hold for the statement to be true.
+    reason : str
+        Why epsilon is infinite, when it is.
+    details : mapping of str to float
+        Diagnostics such as the order that won.
+
+    Examples
+    --------
+    >>> print(Guarantee(epsilon=1.5149, delta=1e-5, kind="upper", method="pld",
+    ...                 adjacency="add_remove"))
+    epsilon <= 1.515 at delta = 1.0e-05, add_remove, by pld
+    """
+
+    epsilon: float
+    delta: float
+    kind: Kind
+    method: str
+    adjacency: Adjacency
+    lower: float = 0.0
+    assumptions: tuple[str, ...] = ()
+    reason: str = ""
+    details: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether the true epsilon is proved to be at most `epsilon`."""
+        return self.kind in ("exact", "upper", "bracket")
+
+    def __str__(self) -> str:
+        tail = f" at delta = {self.delta:.1e}, {self.adjacency}, by {self.method}"
+        note = f" ({self.reason})" if self.reason else ""
+        if self.kind == "exact":
+            return f"epsilon = {self.epsilon:.4g}{tail}{note}"
+        if self.kind == "approximate":
+            return f"epsilon ~ {self.epsilon:.4g}{tail} (an approximation, not a bound){note}"
+        if self.kind == "lower":
+            return f"epsilon >= {round_down(self.epsilon)}{tail}{note}"
+        below = f"{round_down(self.lower)} <= " if self.kind == "bracket" else ""
+        return f"{below}epsilon <= {round_up(self.epsilon)}{tail}{note}"
+
+
+def round_up(value: float, digits: int = 4) -> str:
+    """`value` in `digits` significant digits, never smaller than it is.
+
+    Examples
+    --------
+    >>> round_up(0.94687), round_up(1.5)
+    ('0.9469', '1.5')
+    """
+    return _rounded(value, digits, math.ceil)
+
+
+def round_down(value: float, digits: int = 4) -> str:
+    """`value` in `digits` significant digits, never larger than it is."""
+    return _rounded(value, digits, math.floor)
+
+
+def _rounded(value: float, digits: int, towards) -> str:
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    shown = float(f"{value:.{digits}g}")
+    wrong_side = shown < value if towards is math.ceil else shown > value
+    if wrong_side and abs(shown - value) > 1e-12 * abs(value):
+        unit = 10.0 ** (math.floor(math.log10(abs(value))) - digits + 1)
+        shown = towards(value / unit) * unit
+    return f"{shown:.{digits}g}"

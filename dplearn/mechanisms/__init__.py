@@ -1,0 +1,15 @@
+"""Mechanisms: one law per file, each with its exact or dominating privacy profile."""
+
+from dplearn._registry import Registry
+from dplearn.mechanisms._base import Mechanism
+from dplearn.mechanisms.composed import Composed
+from dplearn.mechanisms.discrete_gaussian import DiscreteGaussian
+from dplearn.mechanisms.exponential import ExponentialMechanism
+from dplearn.mechanisms.gaussian import Gaussian
+from dplearn.mechanisms.geometric import Geometric
+from dplearn.mechanisms.laplace import Laplace
+from dplearn.mechanisms.poisson_subsampled import PoissonSubsampled
+from dplearn.mechanisms.randomized_response import RandomizedResponse
+from dplearn.mechanisms.without_replacement import WithoutReplacement
+
+mechanisms = Registry("dplearn.mechanisms", Mechanism)

@@ -1,0 +1,162 @@
+"""What a mechanism is here, what it is not, and what may never change.
+
+A mechanism is a *public* description of one randomised release: the parameters
+that decide how much it can leak, and nothing that depends on data. It answers
+one question: which pair of output distributions is worst, for each order of the
+neighbouring datasets? The answer is a `Profile`; accountants compose profiles.
+
+Rules that keep results from silently becoming wrong:
+
+* `noise_multiplier` is noise scale / largest norm of one record's contribution.
+  Under ``add_remove`` and ``zero_out`` a neighbour moves the query by one such
+  norm, under ``replace_one`` by two: that factor lives here, not with the user.
+* Sampling is part of the mechanism. An accountant never guesses it.
+* Multiplicity is expressed by `parts` and nowhere else.
+* A profile is exact for the worst pair, or dominates it; never less.
+* A combination that no theorem covers raises `NotImplementedError` and names it.
+* Parameters keep their meaning; new ones get defaults.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dplearn import _validate as validate
+from dplearn.guarantee import ADJACENCIES, Adjacency
+from dplearn.profile import Profile
+
+
+class Mechanism(ABC):
+    """A public description of one randomised release.
+
+    Subclasses are frozen dataclasses that implement `_profiles` and `examples`,
+    and may add closed forms (`_rdp`, `zcdp`) and a teaching-grade `release`.
+    """
+
+    name: ClassVar[str]
+    assumptions: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]: ...
+
+    @classmethod
+    @abstractmethod
+    def examples(cls) -> tuple[Mechanism, ...]:
+        """A few instances, corners included, for contract tests, plots and the explorer."""
+
+    def profiles(self, adjacency: Adjacency = "add_remove") -> tuple[Profile, ...]:
+        """Worst-case profiles: (remove, add), or a single one when both are equal.
+
+        Raises
+        ------
+        NotImplementedError
+            If no theorem covers this mechanism under this adjacency.
+        """
+        validate.one_of(ADJACENCIES, adjacency=adjacency)
+        return self._profiles(adjacency)
+
+    def rdp(
+        self,
+        orders: ArrayLike,
+        *,
+        adjacency: Adjacency = "add_remove",
+        method: Literal["auto", "formula", "quadrature"] = "auto",
+    ) -> NDArray:
+        """Rényi differential privacy, the larger of both directions.
+
+        Parameters
+        ----------
+        orders : array_like
+            Orders > 1, shape (n_orders,).
+        adjacency : {"add_remove", "replace_one", "zero_out"}
+        method : {"auto", "formula", "quadrature"}
+            Closed form, integral of the profile, or the closed form if there is one.
+
+        Returns
+        -------
+        ndarray
+            Nats, shape (n_orders,): exact for the worst pair, or an upper bound
+            where the mechanism's profile is one.
+
+        Raises
+        ------
+        NotImplementedError
+            If ``method="formula"`` and there is no closed form.
+        """
+        validate.one_of(ADJACENCIES, adjacency=adjacency)
+        validate.one_of(("auto", "formula", "quadrature"), method=method)
+        orders = np.atleast_1d(np.asarray(orders, dtype=float))
+        if not np.all(orders > 1):
+            raise ValueError(
+                f"Expected orders > 1, got orders={orders[~(orders > 1)][0]!r}."
+            )
+        values = None if method == "quadrature" else self._rdp(orders, adjacency)
+        if values is None and method == "formula":
+            raise validate.unsupported(
+                f"method='formula' for {self.name} under {adjacency}",
+                "it has no closed form",
+            )
+        if values is None:
+            values = np.max([p.renyi(orders) for p in self.profiles(adjacency)], axis=0)
+        return values
+
+    def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray | None:
+        """Closed form, or None."""
+        return None
+
+    def zcdp(self, adjacency: Adjacency = "add_remove") -> float | None:
+        """rho such that the release is rho-zCDP, or None when no finite rho is known."""
+        return None
+
+    def parts(self) -> tuple[tuple[Mechanism, int], ...]:
+        """The (mechanism, count) pairs it is composed of; multiplicity lives here only."""
+        return ((self, 1),)
+
+    def no_privacy(self) -> str:
+        """Why epsilon is infinite at every delta < 1, or an empty string."""
+        return ""
+
+    def vary(self, **fields: float) -> Self:
+        """A copy with some parameters changed, looked up through the nesting.
+
+        Examples
+        --------
+        >>> from dplearn.mechanisms import Gaussian, PoissonSubsampled
+        >>> step = PoissonSubsampled(Gaussian(noise_multiplier=1.0), sample_rate=0.01)
+        >>> step.vary(noise_multiplier=2.0).base.noise_multiplier
+        2.0
+        """
+        own = {f.name for f in dataclasses.fields(self)}  # type: ignore[arg-type]
+        mine = {k: v for k, v in fields.items() if k in own}
+        rest = {k: v for k, v in fields.items() if k not in own}
+        if rest:
+            if "base" not in own:
+                raise ValueError(
+                    f"Expected a parameter of {self.name}, got {sorted(rest)[0]!r}."
+                )
+            mine["base"] = self.base.vary(**rest)  # type: ignore[attr-defined]
+        return dataclasses.replace(self, **mine)  # type: ignore[type-var]
+
+    def release(
+        self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator
+    ) -> NDArray:
+        """One noisy release of `value`; teaching-grade floating point.
+
+        Raises
+        ------
+        NotImplementedError
+            If this mechanism does not release numbers.
+        """
+        raise validate.unsupported(
+            f"release() of {self.name}", "it describes no single release"
+        )
+
+
+def contribution_norm(adjacency: Adjacency) -> int:
+    """How many contribution norms apart two neighbours can be: 2 under replace_one, else 1."""
+    return 2 if adjacency == "replace_one" else 1

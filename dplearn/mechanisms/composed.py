@@ -1,0 +1,89 @@
+"""A list of different mechanisms run one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from numpy.typing import NDArray
+
+from dplearn import _validate as validate
+from dplearn.guarantee import Adjacency
+from dplearn.mechanisms._base import Mechanism
+from dplearn.mechanisms.gaussian import Gaussian
+from dplearn.mechanisms.laplace import Laplace
+from dplearn.profile import Profile
+
+
+@dataclass(frozen=True, init=False)
+class Composed(Mechanism):
+    """Adaptive composition of a heterogeneous list.
+
+    Parameters
+    ----------
+    mechanisms : iterable of Mechanism or (Mechanism, int)
+        What is run, each with the number of times (default 1).
+
+    Examples
+    --------
+    >>> Composed([Gaussian(1.0), (Laplace(2.0), 3)]).parts()
+    ((Gaussian(noise_multiplier=1.0), 1), (Laplace(noise_multiplier=2.0), 3))
+    """
+
+    pairs: tuple[tuple[Mechanism, int], ...]
+
+    name: ClassVar[str] = "composed"
+
+    def __init__(self, mechanisms: Iterable[Mechanism | tuple[Mechanism, int]]) -> None:
+        pairs = tuple(m if isinstance(m, tuple) else (m, 1) for m in mechanisms)
+        if not pairs:
+            raise ValueError(
+                "Expected mechanisms to hold at least one, got an empty list."
+            )
+        for mechanism, count in pairs:
+            if not isinstance(mechanism, Mechanism):
+                raise TypeError(
+                    f"Expected mechanisms to hold Mechanism, got {mechanism!r}."
+                )
+            validate.integer(minimum=0, count=count)
+        object.__setattr__(self, "pairs", pairs)
+
+    def parts(self) -> tuple[tuple[Mechanism, int], ...]:
+        """Flat (mechanism, count) pairs; nested lists multiply, equal mechanisms merge."""
+        counts: dict[Mechanism, int] = {}
+        for outer, times in self.pairs:
+            for inner, count in outer.parts():
+                counts[inner] = counts.get(inner, 0) + times * count
+        return tuple(counts.items())
+
+    def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        raise validate.unsupported(
+            "profiles() of composed",
+            "it has no single profile, accountants read parts() instead",
+        )
+
+    def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
+        """Rényi divergences of adaptive composition add up (Mironov 2017, Proposition 1)."""
+        return sum(
+            count * m.rdp(orders, adjacency=adjacency) for m, count in self.parts()
+        )
+
+    def zcdp(self, adjacency: Adjacency = "add_remove") -> float | None:
+        """rho adds up (Bun & Steinke 2016, Lemma 1.7)."""
+        each = [(m.zcdp(adjacency), count) for m, count in self.parts()]
+        return (
+            None
+            if any(rho is None for rho, _ in each)
+            else sum(rho * n for rho, n in each)
+        )  # type: ignore[operator]
+
+    def no_privacy(self) -> str:
+        return next(
+            (m.no_privacy() for m, count in self.parts() if count and m.no_privacy()),
+            "",
+        )
+
+    @classmethod
+    def examples(cls) -> tuple[Composed, ...]:
+        return (cls([Gaussian(2.0), (Laplace(4.0), 3)]), cls([(Gaussian(3.0), 2)]))
