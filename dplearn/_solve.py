@@ -45,9 +45,7 @@ def first_true(
     return hi
 
 
-def expand_until(
-    holds: Callable[[float], bool], *, start: float, factor: float = 2.0
-) -> float:
+def expand_until(holds: Callable[[float], bool], *, start: float, factor: float = 2.0) -> float:
     """Smallest start * factor^k, k = 0, 1, ..., at which `holds`; inf if none below 1e300."""
     x = start
     while not holds(x):

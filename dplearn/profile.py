@@ -9,9 +9,9 @@ Two conventions make the floating-point arithmetic honest.
 
 * The primitive is log delta, not delta: a profile is meaningful far below 1e-308.
 * A profile holds *two* functions of epsilon >= 0, that of (P, Q) and that of
-  (Q, P). They determine each other through
-  :math:`\delta_{P,Q}(-\varepsilon) = 1 - e^{-\varepsilon} + e^{-\varepsilon}\delta_{Q,P}(\varepsilon)`,
-  but only in this direction is the sum free of cancellation.
+  (Q, P). They determine each other through :math:`\delta_{P,Q}(-\varepsilon) =
+  1 - e^{-\varepsilon} + e^{-\varepsilon}\delta_{Q,P}(\varepsilon)`, but only in this direction
+  is the sum free of cancellation.
 """
 
 from __future__ import annotations
@@ -125,15 +125,11 @@ class Profile:
             return log_w + self.log_delta_of(log_add(0.0, log_expm1(epsilon) - log_w))
 
         def backward(epsilon: NDArray) -> NDArray:
-            # Q - e^eps((1-w)Q + wP) = s (Q - e^{eps'} P), s = 1 - e^eps (1-w), e^{eps'} = e^eps w/s.
+            # Q - e^eps((1-w)Q + wP) = s (Q - e^{eps'} P), s = 1 - e^eps (1-w), e^eps' = e^eps w/s.
             log_s = log1mexp(np.minimum(epsilon + log_rest, 0.0))
             alive = np.isfinite(log_s)
-            shifted = np.where(
-                alive, epsilon + log_w - np.where(alive, log_s, 0.0), 0.0
-            )
-            return np.where(
-                alive, log_s + self._backward(np.maximum(shifted, 0.0)), -np.inf
-            )
+            shifted = np.where(alive, epsilon + log_w - np.where(alive, log_s, 0.0), 0.0)
+            return np.where(alive, log_s + self._backward(np.maximum(shifted, 0.0)), -np.inf)
 
         old = np.asarray(self.kinks, dtype=float)
         # Where the base is asked at an old kink, and where the reverse reaches 0.
@@ -169,9 +165,7 @@ class Profile:
         """
         orders = np.asarray(orders, dtype=float)
         if not np.all(orders >= 0):
-            raise ValueError(
-                f"Expected orders in [0, inf], got {orders[~(orders >= 0)][0]!r}."
-            )
+            raise ValueError(f"Expected orders in [0, inf], got {orders[~(orders >= 0)][0]!r}.")
         values = np.empty(orders.shape)
         values[orders == 0.0] = -log1mexp(self._backward(np.array(_FAR)))
         values[orders == np.inf] = self._largest_loss()
@@ -278,7 +272,7 @@ _EDGES = np.concatenate([[0.0], np.geomspace(1e-12, _FAR, 211)])
 def _log_integrals(
     pair: Profile, orders: NDArray, *, rtol: float = 1e-10, rounds: int = 80
 ) -> NDArray:
-    """log of int_0^inf e^{(a-1)x} delta(x) + e^{-ax} delta'(x) dx for each order a; inf if it diverges.
+    """log of int_0^inf e^{(a-1)x} delta(x) + e^{-ax} delta'(x) dx per order a; inf if divergent.
 
     Adaptive Gauss-Kronrod on panels shared by all orders: a panel is halved while any
     order still sees an error there. Shapes: (order, panel, node).

@@ -13,3 +13,17 @@ from dplearn.mechanisms.randomized_response import RandomizedResponse
 from dplearn.mechanisms.without_replacement import WithoutReplacement
 
 mechanisms = Registry("dplearn.mechanisms", Mechanism)
+
+__all__ = [
+    "Composed",
+    "DiscreteGaussian",
+    "ExponentialMechanism",
+    "Gaussian",
+    "Geometric",
+    "Laplace",
+    "Mechanism",
+    "PoissonSubsampled",
+    "RandomizedResponse",
+    "WithoutReplacement",
+    "mechanisms",
+]

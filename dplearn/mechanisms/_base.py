@@ -39,7 +39,16 @@ class Mechanism(ABC):
     """
 
     name: ClassVar[str]
-    assumptions: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What must hold of the release for its profile to be true, one clause each."""
+        return ()
+
+    @property
+    def attained(self) -> bool:
+        """Whether one pair of neighbours attains the profile, not merely lies below it."""
+        return True
 
     @abstractmethod
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]: ...
@@ -92,9 +101,7 @@ class Mechanism(ABC):
         validate.one_of(("auto", "formula", "quadrature"), method=method)
         orders = np.atleast_1d(np.asarray(orders, dtype=float))
         if not np.all(orders > 1):
-            raise ValueError(
-                f"Expected orders > 1, got orders={orders[~(orders > 1)][0]!r}."
-            )
+            raise ValueError(f"Expected orders > 1, got orders={orders[~(orders > 1)][0]!r}.")
         values = None if method == "quadrature" else self._rdp(orders, adjacency)
         if values is None and method == "formula":
             raise validate.unsupported(
@@ -136,15 +143,11 @@ class Mechanism(ABC):
         rest = {k: v for k, v in fields.items() if k not in own}
         if rest:
             if "base" not in own:
-                raise ValueError(
-                    f"Expected a parameter of {self.name}, got {sorted(rest)[0]!r}."
-                )
+                raise ValueError(f"Expected a parameter of {self.name}, got {sorted(rest)[0]!r}.")
             mine["base"] = self.base.vary(**rest)  # type: ignore[attr-defined]
         return dataclasses.replace(self, **mine)  # type: ignore[type-var]
 
-    def release(
-        self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator
-    ) -> NDArray:
+    def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
         """One noisy release of `value`; teaching-grade floating point.
 
         Raises
@@ -152,9 +155,7 @@ class Mechanism(ABC):
         NotImplementedError
             If this mechanism does not release numbers.
         """
-        raise validate.unsupported(
-            f"release() of {self.name}", "it describes no single release"
-        )
+        raise validate.unsupported(f"release() of {self.name}", "it describes no single release")
 
 
 def contribution_norm(adjacency: Adjacency) -> int:

@@ -38,14 +38,10 @@ class Composed(Mechanism):
     def __init__(self, mechanisms: Iterable[Mechanism | tuple[Mechanism, int]]) -> None:
         pairs = tuple(m if isinstance(m, tuple) else (m, 1) for m in mechanisms)
         if not pairs:
-            raise ValueError(
-                "Expected mechanisms to hold at least one, got an empty list."
-            )
+            raise ValueError("Expected mechanisms to hold at least one, got an empty list.")
         for mechanism, count in pairs:
             if not isinstance(mechanism, Mechanism):
-                raise TypeError(
-                    f"Expected mechanisms to hold Mechanism, got {mechanism!r}."
-                )
+                raise TypeError(f"Expected mechanisms to hold Mechanism, got {mechanism!r}.")
             validate.integer(minimum=0, count=count)
         object.__setattr__(self, "pairs", pairs)
 
@@ -65,18 +61,12 @@ class Composed(Mechanism):
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         """Rényi divergences of adaptive composition add up (Mironov 2017, Proposition 1)."""
-        return sum(
-            count * m.rdp(orders, adjacency=adjacency) for m, count in self.parts()
-        )
+        return sum(count * m.rdp(orders, adjacency=adjacency) for m, count in self.parts())
 
     def zcdp(self, adjacency: Adjacency = "add_remove") -> float | None:
         """rho adds up (Bun & Steinke 2016, Lemma 1.7)."""
         each = [(m.zcdp(adjacency), count) for m, count in self.parts()]
-        return (
-            None
-            if any(rho is None for rho, _ in each)
-            else sum(rho * n for rho, n in each)
-        )  # type: ignore[operator]
+        return None if any(rho is None for rho, _ in each) else sum(rho * n for rho, n in each)  # type: ignore[operator]
 
     def no_privacy(self) -> str:
         return next(

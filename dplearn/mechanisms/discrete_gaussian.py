@@ -51,7 +51,6 @@ class DiscreteGaussian(Mechanism):
     sensitivity: int = 1
 
     name: ClassVar[str] = "discrete_gaussian"
-    assumptions: ClassVar[tuple[str, ...]] = ("the query is one whole number",)
 
     def __post_init__(self) -> None:
         validate.positive(noise_multiplier=self.noise_multiplier)
@@ -65,6 +64,10 @@ class DiscreteGaussian(Mechanism):
     @property
     def _sigma(self) -> float:
         return self.noise_multiplier * self.sensitivity
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        return ("the query is one whole number",)
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         shift, sigma = contribution_norm(adjacency) * self.sensitivity, self._sigma
@@ -82,18 +85,14 @@ class DiscreteGaussian(Mechanism):
             # Past the table: P(Y >= x) <= p(x) / (1 - e^{-x / sigma^2}), an upper bound.
             x = np.maximum(epsilon, edge) * sigma**2 / shift - shift / 2
             tail = -0.5 * (x / sigma) ** 2 - log_norm - log1mexp(-x / sigma**2)
-            return np.where(
-                epsilon < edge, table.log_delta_of(np.minimum(epsilon, edge)), tail
-            )
+            return np.where(epsilon < edge, table.log_delta_of(np.minimum(epsilon, edge)), tail)
 
         return (Profile(log_delta, kinks=table.kinks),)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         r"""alpha s^2 / (2 sigma^2) plus the log ratio of two theta sums, 0 at whole orders."""
         shift, sigma = contribution_norm(adjacency) * self.sensitivity, self._sigma
-        ratio = np.array([_log_theta(a * shift, sigma) for a in orders]) - _log_theta(
-            0.0, sigma
-        )
+        ratio = np.array([_log_theta(a * shift, sigma) for a in orders]) - _log_theta(0.0, sigma)
         # The sum over a shifted lattice never exceeds the centred one (Poisson summation).
         return orders * self.zcdp(adjacency) + np.minimum(ratio, 0.0) / (orders - 1)
 
@@ -115,9 +114,7 @@ class DiscreteGaussian(Mechanism):
         """
         value = np.asarray(value)
         if value.dtype.kind not in "iu":
-            raise TypeError(
-                f"Expected value to hold whole numbers, got dtype {value.dtype}."
-            )
+            raise TypeError(f"Expected value to hold whole numbers, got dtype {value.dtype}.")
         validate.positive(sensitivity=sensitivity)
         sigma = self.noise_multiplier * sensitivity
         k = np.arange(-math.ceil(12 * sigma), math.ceil(12 * sigma) + 1)

@@ -29,9 +29,9 @@ class ExponentialMechanism(Mechanism):
 
     Notes
     -----
-    The profile is the worst over all mechanisms of that range,
-    :math:`\delta(\varepsilon') = (1 - e^{-(\varepsilon-\varepsilon')/2})^2 / (1 - e^{-\varepsilon})`:
-    an upper bound that composes adaptively, not the profile of one score table.
+    The profile is the worst over all mechanisms of that range, with x for its argument
+    :math:`\delta(x) = (1 - e^{-(\varepsilon - x)/2})^2 / (1 - e^{-\varepsilon})`: an upper
+    bound that composes adaptively, not the profile of one score table.
 
     References
     ----------
@@ -47,15 +47,20 @@ class ExponentialMechanism(Mechanism):
     range_epsilon: float
 
     name: ClassVar[str] = "exponential"
-    assumptions: ClassVar[tuple[str, ...]] = (
-        "every score changes by at most its sensitivity",
-    )
 
     def __post_init__(self) -> None:
         validate.positive(range_epsilon=self.range_epsilon)
 
     def _range(self, adjacency: Adjacency) -> float:
         return contribution_norm(adjacency) * self.range_epsilon
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        return ("every score changes by at most its sensitivity",)
+
+    @property
+    def attained(self) -> bool:
+        return False
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         span = self._range(adjacency)
@@ -74,16 +79,12 @@ class ExponentialMechanism(Mechanism):
         span = self._range(adjacency)
 
         def divergence(t: NDArray) -> NDArray:
-            log_q = (
-                log1mexp(t - span) - t - log1mexp(-span)
-            )  # mass of Q where the loss is t
+            log_q = log1mexp(t - span) - t - log1mexp(-span)  # mass of Q where the loss is t
             log_rest = log1mexp(-t) - log1mexp(-span)
             total = np.logaddexp(log_q + orders * t, log_rest + orders * (t - span))
             return np.maximum(total, 0.0) / (orders - 1)
 
-        return divergence(
-            maximise(divergence, lower=0.0, upper=span, shape=orders.shape)
-        )
+        return divergence(maximise(divergence, lower=0.0, upper=span, shape=orders.shape))
 
     def zcdp(self, adjacency: Adjacency = "add_remove") -> float:
         """rho = eps^2 / 8 (Cesar & Rogers 2021)."""
@@ -93,9 +94,7 @@ class ExponentialMechanism(Mechanism):
     def examples(cls) -> tuple[ExponentialMechanism, ...]:
         return (cls(1.0), cls(0.1), cls(4.0))
 
-    def release(
-        self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator
-    ) -> NDArray:
+    def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
         """Index of the chosen candidate, given the scores of all, shape (n,).
 
         Adding Gumbel noise and taking the largest is the same distribution.

@@ -56,9 +56,6 @@ class Gaussian(Mechanism):
     noise_multiplier: float
 
     name: ClassVar[str] = "gaussian"
-    assumptions: ClassVar[tuple[str, ...]] = (
-        "L2 norm of each contribution is bounded",
-    )
 
     def __post_init__(self) -> None:
         validate.non_negative(noise_multiplier=self.noise_multiplier)
@@ -68,6 +65,10 @@ class Gaussian(Mechanism):
         if self.noise_multiplier == 0:
             return math.inf
         return contribution_norm(adjacency) / self.noise_multiplier
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        return ("L2 norm of each contribution is bounded",)
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         mu = self.shift(adjacency)
@@ -82,9 +83,7 @@ class Gaussian(Mechanism):
         return 0.5 * self.shift(adjacency) ** 2
 
     def no_privacy(self) -> str:
-        return (
-            "noise_multiplier = 0 adds no noise" if self.noise_multiplier == 0 else ""
-        )
+        return "noise_multiplier = 0 adds no noise" if self.noise_multiplier == 0 else ""
 
     @classmethod
     def examples(cls) -> tuple[Gaussian, ...]:
@@ -137,18 +136,13 @@ class Gaussian(Mechanism):
         validate.probability(delta=delta)
 
         def enough(sigma: NDArray) -> NDArray:
-            values = [
-                gaussian_log_delta(np.array(epsilon), 1 / s)
-                for s in np.atleast_1d(sigma)
-            ]
+            values = [gaussian_log_delta(np.array(epsilon), 1 / s) for s in np.atleast_1d(sigma)]
             return np.reshape(values, np.shape(sigma)) <= math.log(delta)
 
         upper = expand_until(lambda s: bool(enough(np.array(s))), start=1e-3)
         return cls(float(first_true(enough, lower=1e-6, upper=upper)))
 
-    def release(
-        self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator
-    ) -> NDArray:
+    def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
         """`value` plus independent normal noise of standard deviation sigma * sensitivity."""
         validate.positive(sensitivity=sensitivity)
         value = np.asarray(value, dtype=float)
@@ -173,11 +167,7 @@ def gaussian_log_delta(epsilon: ArrayLike, mu: float) -> NDArray:
     plain = log_sub(log_ndtr(-low), (low + 0.5 * mu) * mu + log_ndtr(-(low + mu)))
     high = np.maximum(x, -3.0)
     with np.errstate(divide="ignore"):
-        tail = (
-            -0.5 * high * high
-            - _HALF_LOG_2PI
-            + np.log(_mills(high) - _mills(high + mu))
-        )
+        tail = -0.5 * high * high - _HALF_LOG_2PI + np.log(_mills(high) - _mills(high + mu))
     return np.where(x < -3.0, plain, tail)
 
 

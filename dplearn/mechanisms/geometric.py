@@ -43,7 +43,6 @@ class Geometric(Mechanism):
     sensitivity: int = 1
 
     name: ClassVar[str] = "geometric"
-    assumptions: ClassVar[tuple[str, ...]] = ("the query is one whole number",)
 
     def __post_init__(self) -> None:
         validate.positive(noise_multiplier=self.noise_multiplier)
@@ -65,6 +64,10 @@ class Geometric(Mechanism):
         log_q = np.where(k == 0, log_tail, log_norm - rate * k)
         log_q[-1] = log_tail - rate * shift
         return log_q[::-1].copy(), log_q
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        return ("the query is one whole number",)
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         return (Profile.from_atoms(*self._atoms(adjacency)),)
@@ -93,17 +96,11 @@ class Geometric(Mechanism):
         value = _whole(value)
         validate.positive(sensitivity=sensitivity)
         success = -math.expm1(-1 / (self.noise_multiplier * sensitivity))
-        return (
-            value
-            + rng.geometric(success, value.shape)
-            - rng.geometric(success, value.shape)
-        )
+        return value + rng.geometric(success, value.shape) - rng.geometric(success, value.shape)
 
 
 def _whole(value: ArrayLike) -> NDArray:
     value = np.asarray(value)
     if value.dtype.kind not in "iu":
-        raise TypeError(
-            f"Expected value to hold whole numbers, got dtype {value.dtype}."
-        )
+        raise TypeError(f"Expected value to hold whole numbers, got dtype {value.dtype}.")
     return value

@@ -48,9 +48,6 @@ class Laplace(Mechanism):
     noise_multiplier: float
 
     name: ClassVar[str] = "laplace"
-    assumptions: ClassVar[tuple[str, ...]] = (
-        "L1 norm of each contribution is bounded",
-    )
 
     def __post_init__(self) -> None:
         validate.non_negative(noise_multiplier=self.noise_multiplier)
@@ -61,13 +58,15 @@ class Laplace(Mechanism):
             return math.inf
         return contribution_norm(adjacency) / self.noise_multiplier
 
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        return ("L1 norm of each contribution is bounded",)
+
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         pure = self.pure_epsilon(adjacency)
         # delta = 1 - e^{(eps - pure)/2} below pure, 0 from there on.
         kinks = [pure] if math.isfinite(pure) else []
-        return (
-            Profile(lambda e: log1mexp(np.minimum((e - pure) / 2, 0.0)), kinks=kinks),
-        )
+        return (Profile(lambda e: log1mexp(np.minimum((e - pure) / 2, 0.0)), kinks=kinks),)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         """Mironov (2017), Proposition 6."""
@@ -82,20 +81,14 @@ class Laplace(Mechanism):
         return 0.5 * self.pure_epsilon(adjacency) ** 2
 
     def no_privacy(self) -> str:
-        return (
-            "noise_multiplier = 0 adds no noise" if self.noise_multiplier == 0 else ""
-        )
+        return "noise_multiplier = 0 adds no noise" if self.noise_multiplier == 0 else ""
 
     @classmethod
     def examples(cls) -> tuple[Laplace, ...]:
         return (cls(1.0), cls(0.2), cls(20.0))
 
-    def release(
-        self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator
-    ) -> NDArray:
+    def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
         """`value` plus independent Laplace noise of scale b * sensitivity (an L1 norm)."""
         validate.positive(sensitivity=sensitivity)
         value = np.asarray(value, dtype=float)
-        return value + rng.laplace(
-            0.0, self.noise_multiplier * sensitivity, value.shape
-        )
+        return value + rng.laplace(0.0, self.noise_multiplier * sensitivity, value.shape)

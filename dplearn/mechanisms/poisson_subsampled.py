@@ -9,10 +9,10 @@ a sum of terms >= 0, because subtracting 1 at the end would lose all digits at s
 
 * Whole orders: :math:`X_\alpha = \sum_{k\ge2}\binom\alpha k q^k(1-q)^{\alpha-k}
   (e^{(k^2-k)/2\sigma^2} - 1)`.
-* Other orders: the trapezoidal rule on the real line. The integrand is analytic in a strip
-  of half-width :math:`a = \min(\pi\sigma, \sqrt{2L})`, so the step below leaves a relative
-  error of order :math:`e^{-L}`; the published alternating series decays only like
-  :math:`k^{-\alpha-2}` and cancels.
+* Other and very large orders: the trapezoidal rule on the real line. The integrand is
+  analytic in a strip of half-width :math:`a = \min(\pi\sigma, \sqrt{2L})`, so the step below
+  leaves a relative error of order :math:`e^{-L}`; the published alternating series for
+  fractional orders decays only like :math:`k^{-\alpha-2}` and cancels.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.laplace import Laplace
 from dplearn.profile import Profile
 
-# Fractional orders above this are answered by quadrature of the profile.
-_LARGEST_FRACTIONAL = 64.0
+# Up to here a whole order is summed, above it the sum has too many terms.
+_LARGEST_SUM = 256
 _LOG_ACCURACY = 39.0
+_MOST_NODES = 50_000
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,12 @@ class PoissonSubsampled(Mechanism):
             raise ValueError("Expected base to be one mechanism, got a composition.")
 
     @property
-    def assumptions(self) -> tuple[str, ...]:  # type: ignore[override]
+    def assumptions(self) -> tuple[str, ...]:
         return ("Poisson sampling, fresh each step", *self.base.assumptions)
+
+    @property
+    def attained(self) -> bool:
+        return self.base.attained
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         if adjacency == "replace_one":
@@ -101,13 +106,13 @@ class PoissonSubsampled(Mechanism):
             return None
         if self.sample_rate == 1.0 or self.base.noise_multiplier == 0:
             return self.base.rdp(orders, adjacency=adjacency)
-        whole = orders == np.round(orders)
-        if np.any(orders[~whole] > _LARGEST_FRACTIONAL):
-            return None
         sigma, q = self.base.noise_multiplier, self.sample_rate
-        log_x = np.empty(orders.shape)
-        log_x[whole] = [_log_excess_whole(int(a), sigma, q) for a in orders[whole]]
-        log_x[~whole] = _log_excess_fractional(orders[~whole], sigma, q)
+        log_x = [
+            _log_excess_sum(int(a), sigma, q)
+            if a <= _LARGEST_SUM and a == int(a)
+            else _log_excess_integral(float(a), sigma, q)
+            for a in orders
+        ]
         return log_add(0.0, log_x) / (orders - 1)
 
     def zcdp(self, adjacency: Adjacency = "add_remove") -> float | None:
@@ -128,38 +133,41 @@ class PoissonSubsampled(Mechanism):
         )
 
 
-def _log_excess_whole(order: int, sigma: float, q: float) -> float:
+def _log_excess_sum(order: int, sigma: float, q: float) -> float:
     """log X at a whole order: entry k is the k-th binomial term, k = 2..order."""
     k = np.arange(2, order + 1, dtype=float)
     weight = log_comb(order, k) + k * math.log(q) + (order - k) * math.log1p(-q)
     return float(np.logaddexp.reduce(weight + log_expm1((k * k - k) / (2 * sigma**2))))
 
 
-def _log_excess_fractional(orders: NDArray, sigma: float, q: float) -> NDArray:
-    """log X by the trapezoidal rule in units of sigma; row i belongs to orders[i]."""
-    if not orders.size:
-        return np.empty(0)
+def _log_excess_integral(order: float, sigma: float, q: float) -> float:
+    """log X by the trapezoidal rule, u in units of sigma.
+
+    f^a e^{-u^2/2} lives between -9.5 and a / sigma + 9.5. Where that is very long (a much
+    beyond sigma^2) it consists of two bumps far apart and the gap is left out.
+    """
     a = min(math.pi * sigma, math.sqrt(2 * _LOG_ACCURACY))
     step = 2 * math.pi / (0.5 * a + _LOG_ACCURACY / a)
-    u = np.arange(-9.5, 9.5 + 1 / sigma + float(np.max(orders)) / sigma, step)
+    centre = order / sigma
+    gap = centre / step > _MOST_NODES
+    u = np.arange(-9.5, 9.5 + 3 / sigma if gap else 9.5 + centre + 1 / sigma, step)
+    if gap:
+        far = math.ceil((centre - 9.5 - u[-1]) / step)
+        u = np.append(u, u[-1] + step * np.arange(far, far + 19 / step))
     drift = u / sigma - 0.5 / sigma**2
     # log f, and f - 1 without cancellation.
     log_f = log_add(math.log1p(-q), math.log(q) + drift)
     excess = q * np.expm1(np.minimum(drift, 700.0))
-    log_terms = _log_bernoulli(orders[:, None], excess, log_f) - 0.5 * u * u
-    return np.logaddexp.reduce(log_terms, axis=1) + math.log(
-        step / math.sqrt(2 * math.pi)
-    )
+    log_terms = _log_bernoulli(order, excess, log_f) - 0.5 * u * u
+    return float(np.logaddexp.reduce(log_terms)) + math.log(step / math.sqrt(2 * math.pi))
 
 
-def _log_bernoulli(order: NDArray, x: NDArray, log_f: NDArray) -> NDArray:
+def _log_bernoulli(order: float, x: NDArray, log_f: NDArray) -> NDArray:
     """log of (1+x)^a - 1 - a x >= 0, with 1 + x = e^{log_f}."""
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         plain = np.log(np.expm1(order * log_f) - order * x)
         # Where the power overflows the rest is negligible; where x is tiny use the series.
-        series = 1 + x * (order - 2) / 3 * (
-            1 + x * (order - 3) / 4 * (1 + x * (order - 4) / 5)
-        )
+        series = 1 + x * (order - 2) / 3 * (1 + x * (order - 3) / 4 * (1 + x * (order - 4) / 5))
         near = np.log(0.5 * order * (order - 1) * x * x * series)
     tiny = np.abs(x) * (1 + order) < 3e-3
     return np.where(tiny, near, np.where(order * log_f > 600, order * log_f, plain))

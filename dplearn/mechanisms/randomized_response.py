@@ -46,7 +46,6 @@ class RandomizedResponse(Mechanism):
     answers: int = 2
 
     name: ClassVar[str] = "randomized_response"
-    assumptions: ClassVar[tuple[str, ...]] = ("each respondent answers once",)
 
     def __post_init__(self) -> None:
         validate.positive(local_epsilon=self.local_epsilon)
@@ -58,18 +57,18 @@ class RandomizedResponse(Mechanism):
         validate.probability(truth=truth)
         validate.integer(minimum=2, answers=answers)
         if truth * answers <= 1:
-            raise ValueError(
-                f"Expected truth > 1/answers = {1 / answers:g}, got truth={truth!r}."
-            )
-        return cls(
-            math.log(truth) - math.log1p(-truth) + math.log(answers - 1), answers
-        )
+            raise ValueError(f"Expected truth > 1/answers = {1 / answers:g}, got truth={truth!r}.")
+        return cls(math.log(truth) - math.log1p(-truth) + math.log(answers - 1), answers)
 
     @property
     def _log_masses(self) -> tuple[float, float]:
         """log p, log r."""
         total = float(np.logaddexp(self.local_epsilon, math.log(self.answers - 1)))
         return self.local_epsilon - total, -total
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        return ("each respondent answers once",)
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         if adjacency != "replace_one":
@@ -108,9 +107,7 @@ class RandomizedResponse(Mechanism):
     ) -> NDArray:
         """Randomised answers to the true answers 0..k-1; `sensitivity` plays no role."""
         truth = np.asarray(value)
-        if truth.dtype.kind not in "iub" or np.any(
-            (truth < 0) | (truth >= self.answers)
-        ):
+        if truth.dtype.kind not in "iub" or np.any((truth < 0) | (truth >= self.answers)):
             raise ValueError(f"Expected value to hold answers 0..{self.answers - 1}.")
         honest = rng.random(truth.shape) < math.exp(self._log_masses[0])
         other = (truth + rng.integers(1, self.answers, truth.shape)) % self.answers

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -42,6 +41,7 @@ class WithoutReplacement(Mechanism):
 
     Examples
     --------
+    >>> import math
     >>> step = WithoutReplacement(Gaussian(noise_multiplier=1.0), sample_rate=0.1)
     >>> (profile,) = step.profiles("replace_one")
     >>> round(float(profile.delta(math.log1p(0.1 * math.expm1(1.0)))), 7)
@@ -59,8 +59,12 @@ class WithoutReplacement(Mechanism):
             raise ValueError("Expected base to be one mechanism, got a composition.")
 
     @property
-    def assumptions(self) -> tuple[str, ...]:  # type: ignore[override]
+    def assumptions(self) -> tuple[str, ...]:
         return ("a fresh subset of fixed size each step", *self.base.assumptions)
+
+    @property
+    def attained(self) -> bool:
+        return self.base.attained
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         if adjacency != "replace_one":
@@ -75,9 +79,7 @@ class WithoutReplacement(Mechanism):
             pair.mix_first(self.sample_rate),
             pair.reverse().mix_first(self.sample_rate),
         )
-        return Profile(
-            above.log_delta_of, below.log_delta_of, np.append(above.kinks, below.kinks)
-        )
+        return Profile(above.log_delta_of, below.log_delta_of, np.append(above.kinks, below.kinks))
 
     def zcdp(self, adjacency: Adjacency = "replace_one") -> float | None:
         """That of the base: sampling never hurts, and zCDP cannot see that it helps."""

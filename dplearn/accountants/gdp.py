@@ -1,0 +1,79 @@
+"""Gaussian differential privacy through the central limit theorem."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dplearn.accountants._base import Accountant, Bound
+from dplearn.guarantee import Adjacency, Kind, Reference
+from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
+
+
+@dataclass(frozen=True)
+class GDP(Accountant):
+    """mu of the limit T -> infinity. Exact for plain Gaussians, otherwise *not a bound*.
+
+    Examples
+    --------
+    >>> from dplearn.mechanisms import Gaussian, PoissonSubsampled
+    >>> step = PoissonSubsampled(Gaussian(4.0), sample_rate=0.01)
+    >>> print(GDP().epsilon(step, delta=1e-5, steps=10_000))
+    epsilon ~ 0.9424 at delta = 1.0e-05, add_remove, by gdp (an approximation, not a bound)
+    """
+
+    name: ClassVar[str] = "gdp"
+    kind: ClassVar[Kind] = "approximate"
+    title: ClassVar[str] = "Gaussian DP (CLT)"
+    statement: ClassVar[str] = (
+        r"\mu = q\sqrt{T(e^{1/\sigma^2}-1)},\qquad \delta = \Phi\big(\tfrac\mu2-"
+        r"\tfrac\varepsilon\mu\big) - e^\varepsilon\Phi\big(-\tfrac\mu2-\tfrac\varepsilon\mu\big)"
+        r"\quad\text{as } T\to\infty"
+    )
+    reference: ClassVar[Reference] = Reference("Bu, Dong, Long & Su", 2020, "Theorem 5")
+    explanation: ClassVar[str] = (
+        "It replaces the loss by its normal limit, which has too light a tail: the value can be "
+        "below the true ε, and is for small T and small δ. Never report it as a guarantee."
+    )
+
+    def _refusal(self, mechanisms: tuple[Mechanism, ...], adjacency: Adjacency) -> str:
+        for m in mechanisms:
+            base = m.base if isinstance(m, PoissonSubsampled) else m
+            if not isinstance(base, Gaussian):
+                return f"its limit is stated for (Poisson-sampled) Gaussians, not for {m.name}"
+        return super()._refusal(mechanisms, adjacency)
+
+    def _bounds(
+        self,
+        mechanisms: tuple[Mechanism, ...],
+        counts: NDArray,
+        delta: float,
+        adjacency: Adjacency,
+    ) -> Sequence[Bound]:
+        squares = np.array([_squared_mu(m, adjacency) for m in mechanisms])
+        plain = all(isinstance(m, Gaussian) or m.sample_rate == 1 for m in mechanisms)  # type: ignore[attr-defined]
+        kind = "exact" if plain else None
+        return [self._bound(float(row @ squares), delta, kind) for row in counts]
+
+    def _bound(self, squared_mu: float, delta: float, kind: Kind | None) -> Bound:
+        mu = math.sqrt(squared_mu)
+        if not mu < 1e6:
+            return Bound(math.inf, kind, {"mu": mu}, "mu of the limit exceeds 10^6")
+        (profile,) = Gaussian(1 / mu).profiles()
+        return Bound(float(profile.epsilon(delta)), kind, {"mu": mu})
+
+
+def _squared_mu(mechanism: Mechanism, adjacency: Adjacency) -> float:
+    """Squared mu of one step: mu^2 itself, or q^2 (e^{mu^2} - 1) under sampling."""
+    if isinstance(mechanism, Gaussian):
+        return mechanism.shift(adjacency) ** 2
+    assert isinstance(mechanism, PoissonSubsampled) and isinstance(mechanism.base, Gaussian)
+    mu, q = mechanism.base.shift(adjacency), mechanism.sample_rate
+    if q == 1:
+        return mu**2
+    return q**2 * math.expm1(mu**2) if mu**2 < 700 else math.inf

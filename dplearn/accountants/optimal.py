@@ -1,0 +1,88 @@
+"""Optimal composition of equal steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dplearn.accountants._base import Accountant, Bound
+from dplearn.accountants._per_step import delta_grid, per_step_epsilon
+from dplearn.formulas.composition import (
+    composition_slack,
+    heterogeneous_composition,
+    optimal_composition,
+)
+from dplearn.guarantee import Adjacency, Reference
+from dplearn.mechanisms import Mechanism
+
+
+@dataclass(frozen=True)
+class Optimal(Accountant):
+    """The exact composition of T steps known only as (epsilon_0, delta_0)-DP.
+
+    Parameters
+    ----------
+    candidates : int
+        How many divisions of delta are tried around the best one of the closed form.
+
+    Examples
+    --------
+    >>> from dplearn.mechanisms import RandomizedResponse
+    >>> coin = RandomizedResponse(0.1)
+    >>> round(Optimal().epsilon(coin, delta=1e-5, steps=100, adjacency="replace_one").epsilon, 4)
+    4.3068
+    """
+
+    candidates: int = 5
+
+    name: ClassVar[str] = "optimal"
+    title: ClassVar[str] = "Optimal composition (KOV)"
+    statement: ClassVar[str] = (
+        r"\delta = 1-(1-\delta_0)^T\Big(1-\sum_k\tbinom Tk p^k(1-p)^{T-k}"
+        r"\big(1-e^{\varepsilon-(2k-T)\varepsilon_0}\big)_+\Big),\quad"
+        r"p=\tfrac{e^{\varepsilon_0}}{1+e^{\varepsilon_0}}"
+    )
+    reference: ClassVar[Reference] = Reference("Kairouz, Oh & Viswanath", 2015, "Theorem 3.3")
+    explanation: ClassVar[str] = (
+        "No bound that knows of each step only (ε₀, δ₀) can be smaller than this one. "
+        "Curves below it know more: the whole distribution of one step's loss."
+    )
+
+    def _refusal(self, mechanisms: tuple[Mechanism, ...], adjacency: Adjacency) -> str:
+        if len(mechanisms) > 1:
+            return "optimal composition of different mechanisms is not supported: it is #P-hard"
+        return super()._refusal(mechanisms, adjacency)
+
+    def _bounds(
+        self,
+        mechanisms: tuple[Mechanism, ...],
+        counts: NDArray,
+        delta: float,
+        adjacency: Adjacency,
+    ) -> Sequence[Bound]:
+        paid, steps = delta_grid(counts, delta), counts.astype(float)
+        each = per_step_epsilon(mechanisms, paid, adjacency)
+        slack = composition_slack(delta=delta, paid=paid, steps=steps)
+        closed = heterogeneous_composition(
+            epsilons=each[None], counts=counts[:, None], slack=np.where(slack > 0, slack, 0.5)
+        )
+        best = np.argmin(np.where(slack > 0, closed, np.inf), axis=1)
+        # Candidates spread around the closed form's choice, kept on the grid.
+        reach = 8 * (np.arange(self.candidates) - self.candidates // 2)
+        tried = np.clip(best[:, None] + reach, 0, paid.size - 1)
+        left = np.take_along_axis(slack, tried, axis=1)
+        totals = optimal_composition(
+            epsilon=each[tried, 0], steps=steps, slack=np.where(left > 0, left, 0.5)
+        )
+        totals = np.where(left > 0, totals, np.inf)
+        pick = np.argmin(totals, axis=1)
+        # One step needs no slack: its own profile is exact.
+        single = per_step_epsilon(mechanisms, [delta], adjacency)[0, 0]
+        return [
+            Bound(min(row[i], single) if n == 1 else row[i], None, {"step_delta": paid[t[i]]})
+            for row, i, t, n in zip(totals, pick, tried, steps[:, 0], strict=True)
+        ]

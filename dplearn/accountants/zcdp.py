@@ -1,0 +1,59 @@
+"""Zero-concentrated differential privacy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from numpy.typing import NDArray
+
+from dplearn.accountants._base import Accountant, Bound
+from dplearn.formulas.conversion import best_zcdp_order, zcdp_to_epsilon
+from dplearn.guarantee import Adjacency, Reference
+from dplearn.mechanisms import Mechanism
+
+
+@dataclass(frozen=True)
+class ZCDP(Accountant):
+    """One number rho per mechanism; rhos add up.
+
+    Examples
+    --------
+    >>> from dplearn.mechanisms import Gaussian
+    >>> round(ZCDP().epsilon(Gaussian(1.0), delta=1e-5).epsilon, 4)
+    4.7284
+    """
+
+    name: ClassVar[str] = "zcdp"
+    title: ClassVar[str] = "Zero-concentrated DP"
+    statement: ClassVar[str] = (
+        r"\rho = \sum_t\rho_t,\qquad \varepsilon = \min_{\alpha>1}\ \rho\alpha"
+        r" + \ln\frac{\alpha-1}{\alpha} - \frac{\ln\delta+\ln\alpha}{\alpha-1}"
+        r"\ \le\ \rho + 2\sqrt{\rho\ln(1/\delta)}"
+    )
+    reference: ClassVar[Reference] = Reference("Bun & Steinke", 2016, "Proposition 1.3")
+    explanation: ClassVar[str] = (
+        "One line ρα must lie above the Rényi curve at every order, so a single ρ cannot see "
+        "that sampling helps: at q < 1 it is the bound of the full batch."
+    )
+
+    def _refusal(self, mechanisms: tuple[Mechanism, ...], adjacency: Adjacency) -> str:
+        if refusal := super()._refusal(mechanisms, adjacency):
+            return refusal
+        missing = [m.name for m in mechanisms if m.zcdp(adjacency) is None]
+        return f"no rho is known for {missing[0]}" if missing else ""
+
+    def _bounds(
+        self,
+        mechanisms: tuple[Mechanism, ...],
+        counts: NDArray,
+        delta: float,
+        adjacency: Adjacency,
+    ) -> Sequence[Bound]:
+        rho = counts @ [m.zcdp(adjacency) for m in mechanisms]
+        epsilon, order = zcdp_to_epsilon(rho, delta=delta), best_zcdp_order(rho, delta=delta)
+        return [
+            Bound(e, None, {"rho": float(r), "order": float(a)})
+            for e, r, a in zip(epsilon, rho, order, strict=True)
+        ]

@@ -1,0 +1,1 @@
+"""Textbook formulas as plain functions, one theme per file."""
