@@ -1,0 +1,43 @@
+"""Learn, see and check differential privacy for deep learning."""
+
+from dplearn.accountants import accountants
+from dplearn.calibrate import (
+    largest_sample_rate,
+    largest_steps,
+    smallest_noise_multiplier,
+)
+from dplearn.dpsgd import DPSGD
+from dplearn.guarantee import Guarantee
+from dplearn.mechanisms import (
+    Composed,
+    DiscreteGaussian,
+    ExponentialMechanism,
+    Gaussian,
+    Geometric,
+    Laplace,
+    PoissonSubsampled,
+    RandomizedResponse,
+    WithoutReplacement,
+    mechanisms,
+)
+from dplearn.profile import Profile
+
+__all__ = [
+    "DPSGD",
+    "Composed",
+    "DiscreteGaussian",
+    "ExponentialMechanism",
+    "Gaussian",
+    "Geometric",
+    "Guarantee",
+    "Laplace",
+    "PoissonSubsampled",
+    "Profile",
+    "RandomizedResponse",
+    "WithoutReplacement",
+    "accountants",
+    "largest_sample_rate",
+    "largest_steps",
+    "mechanisms",
+    "smallest_noise_multiplier",
+]

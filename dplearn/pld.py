@@ -107,18 +107,26 @@ def connect_the_dots(profile: Profile, nodes: NDArray) -> tuple[NDArray, float]:
     Left of the first node the chord runs to delta = 1 at e^epsilon = 0, which lifts every
     smaller loss to that node; delta at the last node becomes the mass at infinity.
     """
+    split = int(np.searchsorted(nodes, 0.0))
+    below = -nodes[:split]
     # For epsilon < 0 take chords of delta - (1 - e^eps): slopes change alike, nothing cancels.
-    negative = nodes < 0
-    value = np.exp(profile.log_delta_of(np.abs(nodes)))
-    if np.any(negative):
-        below = np.abs(nodes[negative])
-        value[negative] = np.exp(profile.reverse().log_delta_of(below) - below)
+    value = np.concatenate(
+        [
+            np.exp(profile.reverse().log_delta_of(below) - below),
+            np.exp(profile.log_delta_of(nodes[split:])),
+        ]
+    )
+    return _chords(nodes, value)
+
+
+def _chords(nodes: NDArray, value: NDArray) -> tuple[NDArray, float]:
+    """Masses from delta at nodes >= 0 and delta - (1 - e^eps) at nodes < 0."""
+    first = int(np.searchsorted(nodes, 0.0))
     gap = np.diff(nodes)
     # right[j], left[j]: slope of the chord right and left of node j, times e^{e_j}.
     right = np.append(np.diff(value) / np.expm1(gap), 0.0)
     left = np.append(0.0, np.diff(value) / -np.expm1(-gap))
-    left[0] = value[0] if negative[0] else value[0] - 1.0
-    first = int(np.argmax(~negative)) if np.any(~negative) else nodes.size
+    left[0] = value[0] if first > 0 else value[0] - 1.0
     if 0 < first < nodes.size:
         # The chord across the change of convention, in the convention of either end.
         edge, next_edge = nodes[first - 1], nodes[first]
@@ -146,6 +154,24 @@ class Lattice:
     rtol: float = 1e-3
     most_cells: int = 2**17
 
+    def worst(self, sides: list[list[Profile]], counts: ArrayLike, *, delta: float) -> NDArray:
+        """The larger of `epsilons` over both directions, with little work for the smaller one.
+
+        A coarse bound that already lies below the other direction's result needs no refining.
+        """
+        if len(sides) == 1:
+            return self.epsilons(sides[0], counts, delta=delta)
+        counts = np.asarray(counts)
+        quick = Lattice(16 * self.rtol, self.most_cells)
+        rough = np.array([quick.epsilons(side, counts, delta=delta) for side in sides])
+        result = np.zeros(counts.shape[0])
+        for side in np.argsort(-rough.sum(axis=1)):
+            rows = rough[side] > result
+            if np.any(rows):
+                found = self.epsilons(sides[side], counts[rows], delta=delta)
+                result[rows] = np.maximum(result[rows], found)
+        return result
+
     def epsilons(self, profiles: list[Profile], counts: ArrayLike, *, delta: float) -> NDArray:
         """Upper bounds on epsilon of the composed pairs.
 
@@ -169,12 +195,13 @@ class Lattice:
         # Total variation adds up: where it already fits into delta no lattice is needed.
         at_zero = np.array([float(p.delta(0.0)) for p in profiles])
         totals = np.where(counts @ at_zero <= delta, 0.0, totals)
-        # Rows within a factor 2 share one lattice, one tilt and one transform.
+        scans = [_Scan(p) for p in profiles]
+        # Rows within a factor 4 share one lattice, one tilt and one transform.
         with np.errstate(divide="ignore"):
-            octave = np.floor(np.log2(totals))
+            octave = np.floor(np.log2(totals) / 2)
         for group in np.unique(octave[totals > 0]):
             rows = octave == group
-            result[rows] = _Group(profiles, counts[rows], delta, self).epsilons()
+            result[rows] = _Group(profiles, scans, counts[rows], delta, self).epsilons()
         return result
 
 
@@ -182,29 +209,31 @@ class _Group:
     """Compositions of nearly equal length that share lattice and tilt."""
 
     def __init__(
-        self, profiles: list[Profile], counts: NDArray, delta: float, settings: Lattice
+        self,
+        profiles: list[Profile],
+        scans: list[_Scan],
+        counts: NDArray,
+        delta: float,
+        settings: Lattice,
     ) -> None:
         self.profiles, self.counts, self.settings = profiles, counts, settings
         self.log_delta = math.log(delta)
-        self._survey()
+        self._survey(scans)
 
-    def _survey(self) -> None:
+    def _survey(self, scans: list[_Scan]) -> None:
         """A coarse uneven lattice: support, log moments, and bounds that hold already."""
         most = float(np.max(self.counts.sum(axis=1)))
         threshold = min(self.log_delta - 16.0, -23.0) - math.log(most)
-        self.edges = [_support(p, threshold) for p in self.profiles]
-        dots, nodes = [], []
-        for profile, (lower, upper) in zip(self.profiles, self.edges, strict=True):
-            nodes.append(_uneven(lower, upper))
-            dots.append(connect_the_dots(profile, nodes[-1]))
+        coarse = [scan.dots(threshold) for scan in scans]
+        self.edges = [(float(nodes[0]), float(nodes[-1])) for nodes, _, _ in coarse]
         width = max(max(-a, b) for a, b in self.edges)
-        self.scale = min(_spread(x, m) for x, (m, _) in zip(nodes, dots, strict=True))
-        self.tilts = np.geomspace(0.05 / width, 60.0 / self.scale, 120)
+        self.scale = min(float(np.abs(nodes) @ masses) for nodes, masses, _ in coarse)
+        self.tilts = np.geomspace(0.05 / width, 60.0 / self.scale, 64)
         with_zero = np.concatenate([[0.0], self.tilts])
-        table = [_moments(x, m, with_zero) for x, (m, _) in zip(nodes, dots, strict=True)]
+        table = [_moments(nodes, masses, with_zero) for nodes, masses, _ in coarse]
         # K[row, tilt] and its two derivatives, for the whole composition of each row.
         k, first, second = (self.counts @ np.array([t[i] for t in table]) for i in range(3))
-        self.log_finite = self._log_remaining([infinity for _, infinity in dots])
+        self.log_finite = self._log_remaining([infinity for _, _, infinity in coarse])
         self._choose(k, first, second)
 
     def _log_remaining(self, infinities: list[float]) -> NDArray:
@@ -240,7 +269,9 @@ class _Group:
         size = max(float(np.median(guess)), 1e-3 * float(np.median(self.fallback)), self.scale)
         step = math.sqrt(12 * self.settings.rtol * size / (most * (1 + self.tilt)))
         cells = min(max((self.upper - self.lower) / step, 256.0), self.settings.most_cells)
-        self.cells = 2 ** math.ceil(math.log2(cells) - 1e-9)
+        # A length 2^k or 3 * 2^k: the transform likes both.
+        power = 2 ** math.ceil(math.log2(cells) - 1e-9)
+        self.cells = 3 * power // 4 if cells <= 0.75 * power else power
         widest = max(b - a for a, b in self.edges)
         self.step = max((self.upper - self.lower) / self.cells, widest / (4 * self.cells))
 
@@ -260,32 +291,38 @@ class _Group:
             spectrum = np.fft.rfft(folded)
             log_transform.append(np.log(np.where(spectrum == 0, 1e-300, spectrum)))
         log_finite = self._log_remaining(infinities)
+        begin = math.floor(self.lower / self.step)
+        e = (begin + np.arange(self.cells + 1)) * self.step
+        self.e, self.shift = e, -(begin % self.cells)
+        self.untilt = np.exp(-self.tilt * (e - e[0]))
+        self.fade = np.exp(e[0] - e[:-1]) if e[-1] - e[0] < 600 else None
         found = [
-            self._solve(
-                row @ np.array(log_transform), row @ np.array(log_m), rest,
-                row @ np.array(log_m_chernoff), float(row.sum()),
+            self._solve(phi, float(log_m), rest, float(log_chernoff), float(row.sum()))
+            for phi, log_m, rest, log_chernoff, row in zip(
+                np.exp(self.counts @ np.array(log_transform)),
+                self.counts @ log_m,
+                log_finite,
+                self.counts @ log_m_chernoff,
+                self.counts,
+                strict=True,
             )
-            for row, rest in zip(self.counts, log_finite, strict=True)
-        ]  # fmt: skip
+        ]
         return np.maximum(np.minimum(found, self.fallback), 0.0)
 
     def _solve(
-        self, log_phi: NDArray, log_m: float, log_rest: float, log_chernoff: float, count: float
+        self, phi: NDArray, log_m: float, log_rest: float, log_chernoff: float, count: float
     ) -> float:
         """Smallest epsilon at which the window, its right tail and all rounding fit into delta."""
         if log_rest == -np.inf:
             return np.inf
-        size, h, tilt = self.cells, self.step, self.tilt
-        begin = math.floor(self.lower / h)
-        phi = np.exp(log_phi)
-        law = np.maximum(np.roll(np.fft.irfft(phi, size), -(begin % size)), 0.0)
-        e = (begin + np.arange(size + 1)) * h
+        e, size = self.e, self.cells
+        law = np.maximum(np.roll(np.fft.irfft(phi, size), self.shift), 0.0)
         # Everything below is in units of exp(log_scale).
-        log_scale = log_m - tilt * e[0]
-        weight = law * np.exp(-tilt * (e[:-1] - e[0]))
+        log_scale = log_m - self.tilt * e[0]
+        weight = law * self.untilt[:-1]
         # mass[j]: probability of losses >= e_j; discount[j]: the same, each times e^{e_j - loss}.
         mass = np.append(np.cumsum(weight[::-1])[::-1], 0.0)
-        discount = _discounted(weight, e)
+        discount = self._discounted(weight)
         # What is right of the window, by Chernoff.
         tail = log_chernoff - self.chernoff * e[-1]
         if tail >= log_rest:
@@ -293,10 +330,9 @@ class _Group:
         budget = np.exp(np.minimum(log_rest + log1mexp(tail - log_rest) - log_scale, 700.0))
         # Rounding of transform and powers, per cell of the tilted law, summed along the tail.
         noise = 8 * _ULP * (count + 1) * math.log2(size) * np.mean(np.abs(phi))
-        rounding = noise / -math.expm1(-tilt * h) * np.exp(-tilt * (e - e[0]))
+        rounding = noise / -math.expm1(-self.tilt * self.step) * self.untilt
         # delta at the left end e_j of cell j: cells j+1, ... count (cell j itself has gain 0).
-        value = mass - discount + rounding
-        fits = value <= budget
+        fits = mass - discount + rounding <= budget
         if fits[0]:
             return float(e[0])
         j = int(np.argmax(fits))
@@ -307,37 +343,40 @@ class _Group:
         inside = e[j] + math.log(level) if level > 0 else e[j - 1]
         return float(min(max(inside, e[j - 1]), e[j]))
 
-
-def _discounted(weight: NDArray, e: NDArray) -> NDArray:
-    """sum_{i >= j} weight_i e^{e_j - e_i} for every j, shape (n + 1,)."""
-    if e[-1] - e[0] < 600:
-        total = np.cumsum((weight * np.exp(e[0] - e[:-1]))[::-1])[::-1]
-        return np.append(np.exp(e[:-1] - e[0]) * total, 0.0)
-    with np.errstate(divide="ignore"):
-        logs = np.log(weight) - e[:-1]
-    return np.append(np.exp(np.logaddexp.accumulate(logs[::-1])[::-1] + e[:-1]), 0.0)
-
-
-def _support(profile: Profile, log_threshold: float) -> tuple[float, float]:
-    """Losses outside which the profile, forwards and backwards, is below e^log_threshold."""
-    grid = np.geomspace(1e-10, 1e9, 1600)
-    ends = []
-    for log_delta in (profile.reverse().log_delta_of, profile.log_delta_of):
-        small = log_delta(grid) <= log_threshold
-        ends.append(float(grid[np.argmax(small)]) if np.any(small) else float(grid[-1]))
-    return -ends[0], ends[1]
+    def _discounted(self, weight: NDArray) -> NDArray:
+        """sum_{i >= j} weight_i e^{e_j - e_i} for every j, shape (cells + 1,)."""
+        if self.fade is not None:
+            return np.append(np.cumsum((weight * self.fade)[::-1])[::-1] / self.fade, 0.0)
+        with np.errstate(divide="ignore"):
+            logs = np.log(weight) - self.e[:-1]
+        total = np.logaddexp.accumulate(logs[::-1])[::-1]
+        return np.append(np.exp(total + self.e[:-1]), 0.0)
 
 
-def _uneven(lower: float, upper: float) -> NDArray:
-    """About 500 nodes from lower < 0 to upper > 0, dense near 0."""
-    return np.concatenate(
-        [-np.geomspace(-lower, -lower * 1e-7, 250), [0.0], np.geomspace(upper * 1e-7, upper, 250)]
-    )
+class _Scan:
+    """A profile on a fixed uneven grid, evaluated once for all groups."""
 
+    grid = np.geomspace(1e-12, 1e9, 400)
 
-def _spread(x: NDArray, masses: NDArray) -> float:
-    """Mean absolute loss: the scale of one step."""
-    return float(np.abs(x) @ masses)
+    def __init__(self, profile: Profile) -> None:
+        self.ahead = profile.log_delta_of(self.grid)
+        self.behind = profile.reverse().log_delta_of(self.grid)
+        self.at_zero = float(profile.delta(0.0))
+
+    def dots(self, log_threshold: float) -> tuple[NDArray, NDArray, float]:
+        """Nodes, masses and mass at infinity, between the losses at which little is left."""
+        lower, upper = (self._end(x, log_threshold) for x in (self.behind, self.ahead))
+        # Nodes far inside the spread of one loss add nothing.
+        inside = int(np.searchsorted(self.grid, 1e-9 * max(self.grid[lower], self.grid[upper])))
+        left, right = slice(inside, lower + 1), slice(inside, upper + 1)
+        nodes = np.concatenate([-self.grid[left][::-1], [0.0], self.grid[right]])
+        below = np.exp(self.behind[left] - self.grid[left])[::-1]
+        value = np.concatenate([below, [self.at_zero], np.exp(self.ahead[right])])
+        return nodes, *_chords(nodes, value)
+
+    def _end(self, values: NDArray, log_threshold: float) -> int:
+        small = values <= log_threshold
+        return max(int(np.argmax(small)), 1) if np.any(small) else self.grid.size - 1
 
 
 def _moments(x: NDArray, masses: NDArray, tilts: NDArray) -> tuple[NDArray, NDArray, NDArray]:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn._logspace import log1mexp, log_add, log_expm1
-from dplearn._solve import first_true, maximise
+from dplearn._solve import decreasing_root, first_true, maximise
 
 LogDelta = Callable[[NDArray], NDArray]
 
@@ -92,18 +92,16 @@ class Profile:
         # A slack of 4 ulp keeps an exact plateau (randomized response) from being missed.
         limit = target + 1e-15 * np.abs(target)
 
-        def small_enough(x: NDArray) -> NDArray:
-            return self.log_delta_of(x) <= limit
+        def excess(x: NDArray) -> NDArray:
+            return self.log_delta_of(x) - limit
 
         upper = np.ones_like(target)
-        while not np.all(done := small_enough(upper) | (upper > _FAR)):
-            upper = np.where(done, upper, 4 * upper)
-        found = first_true(
-            lambda x: small_enough(x) | (x > _FAR),
-            lower=np.zeros_like(upper),
-            upper=upper,
-        )
-        return np.where(found > _FAR, np.inf, found)
+        while np.any(far := (excess(upper) > 0) & (upper <= _FAR)):
+            upper = np.where(far, 4 * upper, upper)
+        hopeless = upper > _FAR
+        upper = np.where(hopeless, 0.0, upper)
+        found = decreasing_root(excess, lower=np.zeros_like(upper), upper=upper)
+        return np.where(hopeless, np.inf, found)
 
     def reverse(self) -> Profile:
         """Profile of (Q, P)."""

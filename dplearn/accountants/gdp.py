@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dplearn.accountants._base import Accountant, Bound
 from dplearn.guarantee import Adjacency, Kind, Reference
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
+from dplearn.mechanisms.gaussian import gaussian_epsilon
 
 
 @dataclass(frozen=True)
@@ -58,14 +59,15 @@ class GDP(Accountant):
         squares = np.array([_squared_mu(m, adjacency) for m in mechanisms])
         plain = all(isinstance(m, Gaussian) or m.sample_rate == 1 for m in mechanisms)  # type: ignore[attr-defined]
         kind = "exact" if plain else None
-        return [self._bound(float(row @ squares), delta, kind) for row in counts]
-
-    def _bound(self, squared_mu: float, delta: float, kind: Kind | None) -> Bound:
-        mu = math.sqrt(squared_mu)
-        if not mu < 1e6:
-            return Bound(math.inf, kind, {"mu": mu}, "mu of the limit exceeds 10^6")
-        (profile,) = Gaussian(1 / mu).profiles()
-        return Bound(float(profile.epsilon(delta)), kind, {"mu": mu})
+        mu = np.sqrt(counts @ squares)
+        reach = mu < 1e6
+        epsilon = np.full(mu.shape, math.inf)
+        epsilon[reach] = gaussian_epsilon(delta, mu[reach])
+        reasons = np.where(reach, "", "mu of the limit exceeds 10^6")
+        return [
+            Bound(e, kind, {"mu": float(m)}, str(why))
+            for e, m, why in zip(epsilon, mu, reasons, strict=True)
+        ]
 
 
 def _squared_mu(mechanism: Mechanism, adjacency: Adjacency) -> float:

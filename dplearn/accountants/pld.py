@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -14,6 +13,7 @@ from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._per_step import per_step_epsilon
 from dplearn.guarantee import Adjacency, Reference
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
+from dplearn.mechanisms.gaussian import gaussian_epsilon
 from dplearn.pld import Lattice
 
 
@@ -59,14 +59,14 @@ class PLD(Accountant):
         adjacency: Adjacency,
     ) -> Sequence[Bound]:
         if all(_is_plain_gaussian(m) for m in mechanisms):
-            return [_gaussian(mechanisms, row, delta, adjacency) for row in counts]
+            # Gaussians compose to a Gaussian (Dong, Roth & Su 2022, Corollary 3.3).
+            rho = counts @ [m.zcdp(adjacency) for m in mechanisms]
+            return [Bound(e, "exact") for e in gaussian_epsilon(delta, np.sqrt(2 * rho))]
         pairs = [m.profiles(adjacency) for m in mechanisms]
-        lattice = Lattice(self.rtol, self.most_cells)
         # Remove direction, then add; a symmetric pair serves both.
-        sides = [
-            [p[i] for p in pairs] for i in ([0, -1] if any(len(p) > 1 for p in pairs) else [0])
-        ]
-        epsilon = np.max([lattice.epsilons(side, counts, delta=delta) for side in sides], axis=0)
+        ends = [0, -1] if any(len(p) > 1 for p in pairs) else [0]
+        sides = [[p[end] for p in pairs] for end in ends]
+        epsilon = Lattice(self.rtol, self.most_cells).worst(sides, counts, delta=delta)
         single = [self._single(mechanisms, row, delta, adjacency) for row in counts]
         return [found or Bound(e) for e, found in zip(epsilon, single, strict=True)]
 
@@ -89,12 +89,3 @@ def _is_plain_gaussian(mechanism: Mechanism) -> bool:
     if isinstance(mechanism, PoissonSubsampled) and mechanism.sample_rate == 1:
         mechanism = mechanism.base
     return isinstance(mechanism, Gaussian)
-
-
-def _gaussian(
-    mechanisms: tuple[Mechanism, ...], row: NDArray, delta: float, adjacency: Adjacency
-) -> Bound:
-    """Gaussians compose to a Gaussian: mu^2 adds up (Dong, Roth & Su 2022, Corollary 3.3)."""
-    rho = sum(n * m.zcdp(adjacency) for n, m in zip(row, mechanisms, strict=True))  # type: ignore[operator]
-    (profile,) = Gaussian(1 / math.sqrt(2 * rho)).profiles()
-    return Bound(float(profile.epsilon(delta)), "exact")

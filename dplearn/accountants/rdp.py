@@ -20,7 +20,7 @@ from dplearn.mechanisms import Mechanism
 _ORDERS = (
     *(1 + np.geomspace(0.01, 10.0, 60)),
     *range(12, 64),
-    *np.unique(np.round(np.geomspace(64, 1e6, 70))),
+    *np.unique(np.round(np.geomspace(64, 1e6, 180))),
 )
 
 

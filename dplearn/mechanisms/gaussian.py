@@ -23,7 +23,7 @@ from scipy.special import erfcx, log_ndtr
 
 from dplearn import _validate as validate
 from dplearn._logspace import log_sub
-from dplearn._solve import expand_until, first_true
+from dplearn._solve import decreasing_root, expand_until, first_true
 from dplearn.guarantee import Adjacency
 from dplearn.mechanisms._base import Mechanism, contribution_norm
 from dplearn.profile import Profile
@@ -136,8 +136,7 @@ class Gaussian(Mechanism):
         validate.probability(delta=delta)
 
         def enough(sigma: NDArray) -> NDArray:
-            values = [gaussian_log_delta(np.array(epsilon), 1 / s) for s in np.atleast_1d(sigma)]
-            return np.reshape(values, np.shape(sigma)) <= math.log(delta)
+            return gaussian_log_delta(epsilon, 1 / sigma) <= math.log(delta)
 
         upper = expand_until(lambda s: bool(enough(np.array(s))), start=1e-3)
         return cls(float(first_true(enough, lower=1e-6, upper=upper)))
@@ -149,26 +148,43 @@ class Gaussian(Mechanism):
         return value + rng.normal(0.0, self.noise_multiplier * sensitivity, value.shape)
 
 
-def gaussian_log_delta(epsilon: ArrayLike, mu: float) -> NDArray:
-    """log delta of N(mu, 1) against N(0, 1) at epsilon >= 0, full relative accuracy."""
-    epsilon = np.asarray(epsilon, dtype=float)
-    if mu == 0:
-        return np.full(epsilon.shape, -np.inf)
-    if math.isinf(mu):
-        return np.zeros(epsilon.shape)
+def gaussian_log_delta(epsilon: ArrayLike, mu: ArrayLike) -> NDArray:
+    """log delta of N(mu, 1) against N(0, 1) at epsilon >= 0, elementwise, relatively accurate."""
+    epsilon, mu = np.broadcast_arrays(np.asarray(epsilon, dtype=float), mu)
+    result = np.where(mu == 0, -np.inf, 0.0)
+    for part, branch in ((mu < 0.2, _by_integral), (mu >= 0.2, _by_difference)):
+        part = part & (mu > 0) & np.isfinite(mu)
+        if np.any(part):
+            result[part] = branch(epsilon[part], mu[part])
+    return result
+
+
+def _by_integral(epsilon: NDArray, mu: NDArray) -> NDArray:
     x = epsilon / mu - 0.5 * mu
-    if mu < 0.2:
-        nodes, weights = _LEGENDRE
-        inside = x[..., None] + 0.5 * mu * (nodes + 1)
-        bracket = 0.5 * mu * (_minus_mills_slope(inside) @ weights)
-        return -0.5 * x * x - _HALF_LOG_2PI + np.log(bracket)
+    nodes, weights = _LEGENDRE
+    inside = x[..., None] + 0.5 * mu[..., None] * (nodes + 1)
+    bracket = 0.5 * mu * (_minus_mills_slope(inside) @ weights)
+    return -0.5 * x * x - _HALF_LOG_2PI + np.log(bracket)
+
+
+def _by_difference(epsilon: NDArray, mu: NDArray) -> NDArray:
+    x = epsilon / mu - 0.5 * mu
     # Far below the mean delta is close to 1 and the plain difference is accurate.
-    low = np.minimum(x, -3.0)
+    low, high = np.minimum(x, -3.0), np.maximum(x, -3.0)
     plain = log_sub(log_ndtr(-low), (low + 0.5 * mu) * mu + log_ndtr(-(low + mu)))
-    high = np.maximum(x, -3.0)
     with np.errstate(divide="ignore"):
         tail = -0.5 * high * high - _HALF_LOG_2PI + np.log(_mills(high) - _mills(high + mu))
     return np.where(x < -3.0, plain, tail)
+
+
+def gaussian_epsilon(delta: ArrayLike, mu: ArrayLike) -> NDArray:
+    """Smallest epsilon >= 0 of N(mu, 1) against N(0, 1) at delta, rounded up, elementwise."""
+    delta, mu = np.broadcast_arrays(np.asarray(delta, dtype=float), mu)
+    # The Chernoff bound, hence an upper end: log delta <= -(eps / mu - mu / 2)^2 / 2.
+    upper = mu * (0.5 * mu + np.sqrt(-2 * np.log(delta)))
+    return decreasing_root(
+        lambda x: gaussian_log_delta(x, mu) - np.log(delta), lower=np.zeros(mu.shape), upper=upper
+    )
 
 
 def _mills(x: NDArray) -> NDArray:

@@ -35,7 +35,6 @@ from dplearn.profile import Profile
 # Up to here a whole order is summed, above it the sum has too many terms.
 _LARGEST_SUM = 256
 _LOG_ACCURACY = 39.0
-_MOST_NODES = 50_000
 
 
 @dataclass(frozen=True)
@@ -107,12 +106,13 @@ class PoissonSubsampled(Mechanism):
         if self.sample_rate == 1.0 or self.base.noise_multiplier == 0:
             return self.base.rdp(orders, adjacency=adjacency)
         sigma, q = self.base.noise_multiplier, self.sample_rate
-        log_x = [
-            _log_excess_sum(int(a), sigma, q)
-            if a <= _LARGEST_SUM and a == int(a)
-            else _log_excess_integral(float(a), sigma, q)
-            for a in orders
-        ]
+        summed = (orders <= _LARGEST_SUM) & (orders == np.round(orders))
+        log_x = np.empty(orders.shape)
+        log_x[summed] = [_log_excess_sum(int(a), sigma, q) for a in orders[summed]]
+        # Orders of similar size share their nodes.
+        rest = np.flatnonzero(~summed)[np.argsort(orders[~summed])]
+        for chunk in np.array_split(rest, max(1, rest.size // 16)):
+            log_x[chunk] = _log_excess_integral(orders[chunk], sigma, q)
         return log_add(0.0, log_x) / (orders - 1)
 
     def zcdp(self, adjacency: Adjacency = "add_remove") -> float | None:
@@ -140,34 +140,38 @@ def _log_excess_sum(order: int, sigma: float, q: float) -> float:
     return float(np.logaddexp.reduce(weight + log_expm1((k * k - k) / (2 * sigma**2))))
 
 
-def _log_excess_integral(order: float, sigma: float, q: float) -> float:
-    """log X by the trapezoidal rule, u in units of sigma.
-
-    f^a e^{-u^2/2} lives between -9.5 and a / sigma + 9.5. Where that is very long (a much
-    beyond sigma^2) it consists of two bumps far apart and the gap is left out.
-    """
+def _log_excess_integral(orders: NDArray, sigma: float, q: float) -> NDArray:
+    """log X by the trapezoidal rule, u in units of sigma; row i belongs to orders[i]."""
+    if not orders.size:
+        return np.empty(0)
     a = min(math.pi * sigma, math.sqrt(2 * _LOG_ACCURACY))
     step = 2 * math.pi / (0.5 * a + _LOG_ACCURACY / a)
-    centre = order / sigma
-    gap = centre / step > _MOST_NODES
-    u = np.arange(-9.5, 9.5 + 3 / sigma if gap else 9.5 + centre + 1 / sigma, step)
-    if gap:
-        far = math.ceil((centre - 9.5 - u[-1]) / step)
-        u = np.append(u, u[-1] + step * np.arange(far, far + 19 / step))
+    # f^a e^{-u^2/2} lives between -9.5 and a / sigma + 9.5. Far beyond order 4 sigma^2 ln(1/q)
+    # it is two bumps, at the origin and at a / sigma, and the second outweighs all between.
+    far = 4 * sigma**2 * (3 + 2 * math.log(1 / q))
+    if np.min(orders) > far and np.max(orders) / sigma > 1000 * step:
+        centre, v = np.ceil(orders / sigma / step)[:, None] * step, np.arange(-9.5, 9.5, step)
+        origin = np.arange(-9.5, 9.5 + 3 / sigma, step)
+        u = np.concatenate([np.tile(origin, (orders.size, 1)), centre + v], axis=1)
+    else:
+        u = np.arange(-9.5, 9.5 + (np.max(orders) + 1) / sigma, step)
     drift = u / sigma - 0.5 / sigma**2
     # log f, and f - 1 without cancellation.
     log_f = log_add(math.log1p(-q), math.log(q) + drift)
-    excess = q * np.expm1(np.minimum(drift, 700.0))
-    log_terms = _log_bernoulli(order, excess, log_f) - 0.5 * u * u
-    return float(np.logaddexp.reduce(log_terms)) + math.log(step / math.sqrt(2 * math.pi))
+    excess = q * np.expm1(np.minimum(drift, 600.0))
+    log_terms = _log_bernoulli(orders[:, None], excess, log_f) - 0.5 * u * u
+    top = np.max(log_terms, axis=1, keepdims=True)
+    total = np.log(np.sum(np.exp(log_terms - top), axis=1)) + top[:, 0]
+    return total + math.log(step / math.sqrt(2 * math.pi))
 
 
-def _log_bernoulli(order: float, x: NDArray, log_f: NDArray) -> NDArray:
-    """log of (1+x)^a - 1 - a x >= 0, with 1 + x = e^{log_f}."""
+def _log_bernoulli(order: NDArray, x: NDArray, log_f: NDArray) -> NDArray:
+    """log of (1+x)^a - 1 - a x >= 0, with 1 + x = e^{log_f}; row i belongs to order[i]."""
+    power = order * log_f
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        plain = np.log(np.expm1(order * log_f) - order * x)
-        # Where the power overflows the rest is negligible; where x is tiny use the series.
+        plain = np.log(np.expm1(np.minimum(power, 600.0)) - order * x)
+        # Where the power is huge the rest is negligible; where x is tiny use the series.
         series = 1 + x * (order - 2) / 3 * (1 + x * (order - 3) / 4 * (1 + x * (order - 4) / 5))
         near = np.log(0.5 * order * (order - 1) * x * x * series)
-    tiny = np.abs(x) * (1 + order) < 3e-3
-    return np.where(tiny, near, np.where(order * log_f > 600, order * log_f, plain))
+        tiny = np.abs(x) * (1 + order) < 3e-3
+    return np.where(tiny, near, np.where(power > 600, power, plain))

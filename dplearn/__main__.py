@@ -1,0 +1,147 @@
+"""The command line: epsilon, calibrate, lessons.
+
+Exit status: 0 good, 1 the check failed (a target out of reach), 2 bad usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any, NoReturn
+
+from dplearn import calibrate as calibration
+from dplearn.accountants import accountants
+from dplearn.dpsgd import SAMPLINGS, natural_adjacency, sampled
+from dplearn.guarantee import ADJACENCIES, Guarantee
+from dplearn.mechanisms import Gaussian, Mechanism
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argument parser whose errors take one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        return options.run(options)
+    except (ValueError, TypeError, NotImplementedError) as error:
+        print(f"dplearn {options.command}: {error}", file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="dplearn", description="Privacy accounting for DP-SGD runs.")
+    commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
+
+    epsilon = commands.add_parser("epsilon", help="epsilon of a run")
+    epsilon.add_argument("--noise-multiplier", type=float, required=True)
+    epsilon.add_argument("--sample-rate", type=float)
+    epsilon.add_argument("--steps", type=int, required=True)
+    epsilon.add_argument("--delta", type=float, required=True)
+    epsilon.add_argument("--accountant", default="pld", choices=[*accountants, "all"])
+    epsilon.set_defaults(run=_epsilon)
+
+    find = commands.add_parser(
+        "calibrate", help="the parameter left out: noise multiplier, steps or sample rate"
+    )
+    find.add_argument("--epsilon", type=float, required=True)
+    find.add_argument("--delta", type=float, required=True)
+    find.add_argument("--noise-multiplier", type=float)
+    find.add_argument("--sample-rate", type=float)
+    find.add_argument("--steps", type=int)
+    find.add_argument("--accountant", default="pld", choices=list(accountants))
+    find.set_defaults(run=_calibrate)
+
+    for command in (epsilon, find):
+        command.add_argument("--sampling", default="poisson", choices=SAMPLINGS)
+        command.add_argument("--adjacency", choices=ADJACENCIES)
+        command.add_argument("--json", action="store_true", help="print one list of objects")
+    return parser
+
+
+def _step(options: argparse.Namespace) -> Mechanism:
+    """One step; what is left out gets a placeholder for the search to vary."""
+    noise = 1.0 if options.noise_multiplier is None else options.noise_multiplier
+    rate = options.sample_rate
+    if rate is None:
+        if options.command == "epsilon" and options.sampling != "none":
+            raise ValueError(f"Expected --sample-rate with --sampling {options.sampling}.")
+        rate = 1.0
+    return sampled(Gaussian(noise), sampling=options.sampling, sample_rate=rate)
+
+
+def _epsilon(options: argparse.Namespace) -> int:
+    step = _step(options)
+    adjacency = options.adjacency or natural_adjacency(options.sampling)
+    every = options.accountant == "all"
+    chosen = [accountants[n]() for n in (accountants if every else [options.accountant])]
+    able = [a for a in chosen if a.supports(step, adjacency)] if every else chosen
+    # With nobody able to answer, the first one's refusal says why.
+    found = [
+        a.epsilon(step, delta=options.delta, steps=options.steps, adjacency=adjacency)
+        for a in able or chosen[:1]
+    ]
+    if options.json:
+        _print_json([_plain(g) for g in found])
+        return 0
+    for guarantee in found:
+        print(guarantee)
+    return 0
+
+
+def _calibrate(options: argparse.Namespace) -> int:
+    searches = {
+        "noise_multiplier": calibration.smallest_noise_multiplier,
+        "steps": calibration.largest_steps,
+        "sample_rate": calibration.largest_sample_rate,
+    }
+    missing = [name for name in searches if getattr(options, name) is None]
+    if options.sampling == "none" and "sample_rate" in missing:
+        missing.remove("sample_rate")
+    if len(missing) != 1:
+        flags = ", ".join("--" + name.replace("_", "-") for name in searches)
+        raise ValueError(f"Expected exactly one of {flags} to be left out, got {len(missing)}.")
+    target = {
+        "mechanism": _step(options),
+        "epsilon": options.epsilon,
+        "delta": options.delta,
+        "adjacency": options.adjacency or natural_adjacency(options.sampling),
+    }
+    if missing[0] != "steps":
+        target["steps"] = options.steps
+    try:
+        found = searches[missing[0]](accountants[options.accountant](), **target)
+    except calibration.Unreachable as error:
+        print(f"dplearn calibrate: {error}", file=sys.stderr)
+        return 1
+    if options.json:
+        _print_json([{found.parameter: found.value, "guarantee": _plain(found.guarantee)}])
+    else:
+        print(found)
+    return 0
+
+
+def _plain(guarantee: Guarantee) -> dict[str, Any]:
+    """The fields of a guarantee as JSON types; an infinite epsilon becomes null, with a reason."""
+    values = {f.name: getattr(guarantee, f.name) for f in fields(guarantee)}
+    values["details"] = {k: v for k, v in guarantee.details.items() if math.isfinite(v)}
+    values["assumptions"] = list(guarantee.assumptions)
+    if math.isinf(guarantee.epsilon):
+        values["epsilon"] = None
+    return values
+
+
+def _print_json(rows: list[dict[str, Any]]) -> None:
+    print(json.dumps(rows, indent=2, allow_nan=False))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
