@@ -268,12 +268,16 @@ class _Group:
         most = float(np.max(self.counts.sum(axis=1)))
         size = max(float(np.median(guess)), 1e-3 * float(np.median(self.fallback)), self.scale)
         step = math.sqrt(12 * self.settings.rtol * size / (most * (1 + self.tilt)))
-        cells = min(max((self.upper - self.lower) / step, 256.0), self.settings.most_cells)
+        window, widest = self.upper - self.lower, max(b - a for a, b in self.edges)
+        finest = max(window, widest / 4) / self.settings.most_cells
+        step = max(min(step, window / 256), finest)
+        # With a node at the largest loss the laws with few atoms are hit exactly.
+        largest = _largest_atom(self.profiles[0])
+        if largest > 0.5 * step:
+            step = largest / math.ceil(largest / step)
         # A length 2^k or 3 * 2^k: the transform likes both.
-        power = 2 ** math.ceil(math.log2(cells) - 1e-9)
-        self.cells = 3 * power // 4 if cells <= 0.75 * power else power
-        widest = max(b - a for a, b in self.edges)
-        self.step = max((self.upper - self.lower) / self.cells, widest / (4 * self.cells))
+        power = 2 ** max(math.ceil(math.log2(window / step) - 1e-9), 3)
+        self.step, self.cells = step, 3 * power // 4 if window / step <= 0.75 * power else power
 
     def epsilons(self) -> NDArray:
         log_transform, log_m, log_m_chernoff, infinities = [], [], [], []
@@ -377,6 +381,12 @@ class _Scan:
     def _end(self, values: NDArray, log_threshold: float) -> int:
         small = values <= log_threshold
         return max(int(np.argmax(small)), 1) if np.any(small) else self.grid.size - 1
+
+
+def _largest_atom(profile: Profile) -> float:
+    """The largest loss if it is bounded and known, else 0."""
+    top = float(np.max(profile.kinks, initial=0.0))
+    return top if top > 0 and np.isneginf(profile.log_delta_of(np.array(top))) else 0.0
 
 
 def _moments(x: NDArray, masses: NDArray, tilts: NDArray) -> tuple[NDArray, NDArray, NDArray]:

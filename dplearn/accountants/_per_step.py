@@ -23,7 +23,17 @@ def per_step_epsilon(
     return np.stack(columns, axis=-1)
 
 
-def delta_grid(counts: NDArray, delta: float, *, size: int = 240) -> NDArray:
-    """Candidate per-step deltas, from a sliver of delta / most steps up to delta / fewest."""
+def delta_grid(counts: NDArray, delta: float) -> NDArray:
+    """Candidate per-step deltas, from a billionth of delta / most steps up to delta / fewest.
+
+    Powers of a fixed ratio times delta, so that a curve and a single point see the same ones.
+    """
     totals = counts.sum(axis=1)
-    return delta * np.geomspace(1e-4 / totals.max(), 1 / totals.min(), size)
+    first, last = (
+        np.floor(_PER_DECADE * np.log10(totals.min())),
+        _PER_DECADE * np.log10(totals.max()),
+    )
+    return delta * 10.0 ** (-np.arange(first, last + 9 * _PER_DECADE) / _PER_DECADE)
+
+
+_PER_DECADE = 20
