@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[1] / "dplearn"
 FLOORS = {
     0: {"_registry", "_validate", "_logspace", "_solve", "guarantee"},
-    1: {"profile", "pld"},
+    1: {"profile", "pld", "contour"},
     2: {"mechanisms", "formulas"},
     3: {"accountants"},
     4: {"dpsgd", "calibrate", "claims", "datasets"},

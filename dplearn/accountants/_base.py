@@ -32,6 +32,7 @@ class Bound(NamedTuple):
     kind: Kind | None = None  # None: the class's own kind
     details: dict[str, float] = {}  # noqa: RUF012  (never mutated)
     reason: str = ""
+    lower: float = 0.0
 
 
 class Accountant(ABC):
@@ -182,7 +183,7 @@ class Accountant(ABC):
             kind=kind,
             method=self.name,
             adjacency=adjacency,
-            lower=float(bound.epsilon) if kind == "exact" else 0.0,
+            lower=float(bound.epsilon if kind == "exact" else bound.lower),
             assumptions=tuple(assumptions),
             reason=bound.reason,
             details=MappingProxyType(bound.details),
