@@ -135,7 +135,9 @@ def brackets(pair: SampledGaussian, steps: NDArray, *, delta: float) -> tuple[ND
     """
     log_delta, steps = math.log(delta), np.asarray(steps, dtype=float)
     tail = pair.sigma * math.sqrt(-2 * log_delta)
-    table = Table(pair, 2 * pair.sigma**2 * math.log(1 / pair.q) + 4 * tail + 10)
+    largest = 2 * pair.sigma**2 * math.log(1 / pair.q) + 4 * tail + 10
+    # A few thousand nodes are enough; a saddle point further out is left to the lattice.
+    table = Table(pair, min(largest, 3000 * pair.sigma))
     lower, upper = np.zeros(steps.size), np.full(steps.size, np.inf)
     # Rows within a factor 4 share tilt, period and nodes.
     octave = np.floor(np.log2(steps) / 2)
@@ -321,7 +323,9 @@ class _Sum:
             lower = np.where((lower == 0) & self._holds(low, log_delta, -1), low, lower)
             if np.all(np.isfinite(upper) & (lower > 0)):
                 break
-        return lower, upper
+        # A bracket this wide says that the sum was not accurate: leave it to others.
+        poor = ~(upper - lower <= 0.01 * upper)
+        return np.where(poor, 0.0, lower), np.where(poor, np.inf, upper)
 
     def _charges(self, epsilon: NDArray, log_delta: float) -> tuple[NDArray, NDArray]:
         """Truncation plus rounding, and aliases, in units of delta."""

@@ -124,16 +124,17 @@ def _chords(nodes: NDArray, value: NDArray) -> tuple[NDArray, float]:
     first = int(np.searchsorted(nodes, 0.0))
     gap = np.diff(nodes)
     # right[j], left[j]: slope of the chord right and left of node j, times e^{e_j}.
-    right = np.append(np.diff(value) / np.expm1(gap), 0.0)
+    with np.errstate(over="ignore"):
+        growth = np.expm1(gap)
+    right = np.append(np.diff(value) / growth, 0.0)
     left = np.append(0.0, np.diff(value) / -np.expm1(-gap))
     left[0] = value[0] if first > 0 else value[0] - 1.0
     if 0 < first < nodes.size:
         # The chord across the change of convention, in the convention of either end.
         edge, next_edge = nodes[first - 1], nodes[first]
         outer = value[first - 1] - np.expm1(edge)
-        right[first - 1] = (value[first] + np.expm1(next_edge) - value[first - 1]) / np.expm1(
-            gap[first - 1]
-        )
+        rise = value[first] + np.expm1(min(next_edge, 700.0)) - value[first - 1]
+        right[first - 1] = rise / growth[first - 1]
         left[first] = (value[first] - outer) / -np.expm1(-gap[first - 1])
     # Rounding may leave a tiny negative mass; raising it to 0 raises the profile.
     return np.maximum(right - left, 0.0), float(value[-1])
@@ -243,7 +244,15 @@ class _Group:
         # K[row, tilt] and its two derivatives, for the whole composition of each row.
         k, first, second = (self.counts @ np.array([t[i] for t in table]) for i in range(3))
         self.log_finite = self._log_remaining([infinity for _, _, infinity in coarse])
-        self._choose(k, first, second)
+        a = self.tilts
+        # The conversion of Renyi bounds (Canonne, Kamath & Steinke 2020), already valid here.
+        log_c = a * np.log(a) - (1 + a) * np.log1p(a)
+        self.fallback = np.min((k[:, 1:] + log_c - self.log_finite[:, None]) / a, axis=1)
+        # Saddle point: the epsilon that each tilt suits, and an estimate of log delta there.
+        self.k, self.saddle = k, first[:, 1:] - 1 / a - 1 / (1 + a)
+        variance = second[:, 1:] + a**-2 + (1 + a) ** -2
+        spread = np.log(a * (1 + a)) + 0.5 * np.log(2 * np.pi * variance)
+        self.estimate = k[:, 1:] - a * self.saddle - spread
 
     def _log_remaining(self, infinities: list[float]) -> NDArray:
         """log of what is left of delta once infinite losses are paid, per row; -inf if nothing."""
@@ -251,20 +260,24 @@ class _Group:
         with np.errstate(divide="ignore"):
             return np.log(np.maximum(np.exp(self.log_delta) - paid, 0.0))
 
-    def _choose(self, k: NDArray, first: NDArray, second: NDArray) -> None:
-        """Tilt from the saddle point, window from Chernoff, step from the wanted accuracy."""
-        a = self.tilts
-        # The conversion of Renyi bounds (Canonne, Kamath & Steinke 2020), already valid here.
-        log_c = a * np.log(a) - (1 + a) * np.log1p(a)
-        self.fallback = np.min((k[:, 1:] + log_c - self.log_finite[:, None]) / a, axis=1)
-        saddle = first[:, 1:] - 1 / a - 1 / (1 + a)
-        variance = second[:, 1:] + a**-2 + (1 + a) ** -2
-        estimate = k[:, 1:] - a * saddle - np.log(a * (1 + a)) - 0.5 * np.log(2 * np.pi * variance)
-        near = np.argmin(np.abs(estimate - self.log_delta), axis=1)
+    def epsilons(self) -> NDArray:
+        """Upper bounds on epsilon, one per row."""
+        near = np.argmin(np.abs(self.estimate - self.log_delta), axis=1)
+        found = self._compose(near)
+        # Of a law with two humps the estimate may mistake the tilt: then use what was found.
+        again = np.argmin(np.abs(self.saddle - found[:, None]), axis=1)
+        if abs(np.median(again) - np.median(near)) > 2:
+            found = np.minimum(found, self._compose(again))
+        return found
+
+    def _choose(self, near: NDArray) -> None:
+        """Tilt of index `near`, window from Chernoff, step from the wanted accuracy."""
+        k, a = self.k, self.tilts
         # At least one larger tilt is needed for the Chernoff bound on the right.
         pick = min(1 + int(np.median(near)), a.size - 1)
         self.tilt = float(a[pick - 1])
-        guess = np.maximum(np.minimum(saddle[np.arange(near.size), near], self.fallback), 0.0)
+        suited = self.saddle[np.arange(near.size), near]
+        guess = np.maximum(np.minimum(suited, self.fallback), 0.0)
         # Chernoff: under the tilted law at most tau lies left of lower or right of upper.
         need, with_zero = 20.0, np.concatenate([[0.0], a])
         rise = k - k[:, [pick]]
@@ -273,7 +286,6 @@ class _Group:
         self.chernoff = float(with_zero[pick + 1 + int(np.argmin(np.max(right, axis=0)))])
         self.lower = float(min(np.min(np.max(left, axis=1)), np.min(guess) - 3 / self.tilt))
         self.upper = float(np.max(np.min(right, axis=1)))
-        self.upper = max(self.upper, float(np.max(self.fallback)))
         most = float(np.max(self.counts.sum(axis=1)))
         size = max(float(np.median(guess)), 1e-3 * float(np.median(self.fallback)), self.scale)
         step = math.sqrt(12 * self.settings.rtol * size / (most * (1 + self.tilt)))
@@ -288,7 +300,8 @@ class _Group:
         power = 2 ** max(math.ceil(math.log2(window / step) - 1e-9), 3)
         self.step, self.cells = step, 3 * power // 4 if window / step <= 0.75 * power else power
 
-    def epsilons(self) -> NDArray:
+    def _compose(self, near: NDArray) -> NDArray:
+        self._choose(near)
         log_transform, log_m, log_m_chernoff, infinities = [], [], [], []
         for profile, (lower, upper) in zip(self.profiles, self.edges, strict=True):
             pld = PrivacyLossDistribution.from_profile(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._per_step import per_step_epsilon
+from dplearn.accountants.rdp import RDP
 from dplearn.contour import SampledGaussian, brackets
 from dplearn.guarantee import Adjacency, Reference
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
@@ -92,6 +93,11 @@ class PLD(Accountant):
         upper = Lattice(self.rtol, self.most_cells).worst(
             sides, counts, delta=delta, known=[high for _, high in known]
         )
+        # Where only the lattice answers, the Renyi bound may be the smaller one (delta near 1e-30).
+        alone = np.isinf(np.max([high for _, high in known], axis=0))
+        if np.any(alone):
+            renyi = RDP()._bounds(mechanisms, counts[alone], delta, adjacency)
+            upper[alone] = np.minimum(upper[alone], [b.epsilon for b in renyi])
         # The answer is the larger direction, so either lower end is one for it.
         lower = np.max([low for low, _ in known], axis=0)
         # Total variation adds up: where it already fits into delta nothing is left to prove.
