@@ -27,9 +27,9 @@ def log_add(a: ArrayLike, b: ArrayLike) -> NDArray:
 
 def log_sub(a: ArrayLike, b: ArrayLike) -> NDArray:
     """log(e^a - e^b) for a >= b; rounding that makes b > a counts as a = b."""
-    a = np.asarray(a, dtype=float)
+    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     with np.errstate(invalid="ignore"):
-        gap = np.where(np.isneginf(b), -np.inf, np.asarray(b, dtype=float) - a)
+        gap = np.where(np.isneginf(b), -np.inf, b - a)
     return a + log1mexp(gap)
 
 

@@ -63,7 +63,7 @@ class SampledGaussian:
         small = np.exp(np.where(big, rest - u, u - rest))
         return np.where(big, u, rest) + np.log1p(small)
 
-    def exponent(self, log_f: NDArray, power: float) -> NDArray:
+    def exponent(self, log_f: NDArray, power: float | NDArray) -> NDArray:
         """log of f^{1 + z} (remove) or f^{-z} (add) at real z = power."""
         return (1 + power) * log_f if self.direction == "remove" else -power * log_f
 

@@ -151,8 +151,8 @@ class DPSGD:
         """
         if isinstance(accountant, str):
             validate.one_of(tuple(accountants), accountant=accountant)
-            accountant = accountants[accountant]()
-        return accountant.epsilon(
+        chosen = accountants[accountant]() if isinstance(accountant, str) else accountant
+        return chosen.epsilon(
             self.mechanism,
             delta=delta,
             steps=self.steps if steps is None else steps,

@@ -63,6 +63,6 @@ class Advanced(Accountant):
         best = np.argmin(totals, axis=1)
         basic = Basic()._bounds(mechanisms, counts, delta, adjacency)
         return [
-            min(Bound(row[i], None, {"step_delta": paid[i]}), plain, key=lambda b: b.epsilon)
+            min(Bound(row[i], None, {"step_delta": float(paid[i])}), plain, key=lambda b: b.epsilon)
             for row, i, plain in zip(totals, best, basic, strict=True)
         ]

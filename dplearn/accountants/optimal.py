@@ -83,6 +83,8 @@ class Optimal(Accountant):
         # One step needs no slack: its own profile is exact.
         single = per_step_epsilon(mechanisms, [delta], adjacency)[0, 0]
         return [
-            Bound(min(row[i], single) if n == 1 else row[i], None, {"step_delta": paid[t[i]]})
+            Bound(
+                min(row[i], single) if n == 1 else row[i], None, {"step_delta": float(paid[t[i]])}
+            )
             for row, i, t, n in zip(totals, pick, tried, steps[:, 0], strict=True)
         ]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from dplearn import _validate as validate
@@ -61,7 +62,10 @@ class Composed(Mechanism):
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         """Rényi divergences of adaptive composition add up (Mironov 2017, Proposition 1)."""
-        return sum(count * m.rdp(orders, adjacency=adjacency) for m, count in self.parts())
+        total = np.zeros(orders.shape)
+        for mechanism, count in self.parts():
+            total += count * mechanism.rdp(orders, adjacency=adjacency)
+        return total
 
     def zcdp(self, adjacency: Adjacency = "add_remove") -> float | None:
         """rho adds up (Bun & Steinke 2016, Lemma 1.7)."""

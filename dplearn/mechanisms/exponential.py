@@ -102,4 +102,4 @@ class ExponentialMechanism(Mechanism):
         validate.positive(sensitivity=sensitivity)
         scores = np.asarray(value, dtype=float)
         noise = rng.gumbel(size=scores.shape)
-        return np.argmax(self.range_epsilon * scores / (2 * sensitivity) + noise)
+        return np.asarray(np.argmax(self.range_epsilon * scores / (2 * sensitivity) + noise))

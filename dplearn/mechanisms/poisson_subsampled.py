@@ -93,7 +93,8 @@ class PoissonSubsampled(Mechanism):
         pairs = self.base.profiles(adjacency)
         if self.sample_rate == 1.0:
             return pairs
-        remove, add = pairs[0], pairs[-1] if len(pairs) > 1 else pairs[0].reverse()
+        remove = pairs[0]
+        add = pairs[1] if len(pairs) == 2 else remove.reverse()
         return (remove.mix_first(self.sample_rate), add.mix_second(self.sample_rate))
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray | None:
