@@ -1,0 +1,23 @@
+"""What a lesson needs besides the library: figures with words, guesses, evidence, exercises.
+
+Lessons live in ``lessons/src/NN_name.py``; ``python -m dplearn.lessons build`` turns them into
+notebooks. Nothing here is needed to account for privacy.
+"""
+
+from dplearn.lessons.checks import Exercise, Mistake, check
+from dplearn.lessons.display import show
+from dplearn.lessons.evidence import Estimate, Evidence, estimate
+from dplearn.lessons.predictions import guess, predict, reveal
+
+__all__ = [
+    "Estimate",
+    "Evidence",
+    "Exercise",
+    "Mistake",
+    "check",
+    "estimate",
+    "guess",
+    "predict",
+    "reveal",
+    "show",
+]

@@ -1,0 +1,27 @@
+"""Read what a student typed as a number, and word the answer when it is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def read_number(value: Any) -> tuple[float | None, str]:
+    """The number, or None and a sentence that says what to type instead."""
+    if isinstance(value, str):
+        return None, f"{value!r} is text; write the number without quotes."
+    if callable(value):
+        return None, "this is a function; call it and pass the number it returns."
+    if isinstance(value, (bool, np.bool_)):
+        return None, f"{value} is a truth value; a number is expected."
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        return None, f"{type(value).__name__} is no number; write one such as 0.25."
+    if array.size != 1:
+        return None, f"one number is expected, these are {array.size}."
+    number = float(array.reshape(()))
+    if np.isnan(number):
+        return None, "nan is not a number; look for 0/0 or the log of a negative number."
+    return number, ""

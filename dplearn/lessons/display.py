@@ -1,0 +1,90 @@
+"""Show a figure as one output that every reader can use: live chart, still image, words."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import os
+import shutil
+from typing import Any
+
+PLOTLY = "application/vnd.plotly.v1+json"
+_COLOURS = 64  # a line chart shrinks several times at no visible loss
+# JupyterLab shows the picture at its own size until the mouse wakes the live chart: both must
+# have the same size, or wide pictures are cut.
+_SCALE = 1
+
+
+def show(figure: Any, alt: str) -> None:
+    """Publish `figure` with `alt`, the sentence that says what it shows.
+
+    Jupyter gets one output with three faces: the live chart, a picture (only while
+    lessons are built) and the words. The words carry the key numbers, so whoever cannot
+    see the chart misses nothing, and the tests compare them with every new run. Outside
+    Jupyter the words are printed.
+
+    Parameters
+    ----------
+    figure : plotly.graph_objects.Figure
+    alt : str
+        What the figure shows, with at least one number.
+
+    Raises
+    ------
+    ValueError
+        If `alt` holds no number.
+    """
+    if not any(character.isdigit() for character in alt):
+        raise ValueError(f"Expected alt to state the key numbers, got alt={alt!r}.")
+    if not _in_jupyter():
+        print(alt)
+        return
+    from IPython.display import display
+
+    bundle = {PLOTLY: _as_json(figure), "text/plain": alt}
+    picture = png(figure) if os.environ.get("DPLEARN_PNG") == "1" else None
+    metadata = {}
+    if picture is not None:
+        bundle["image/png"] = base64.b64encode(picture).decode()
+        size = {"width": figure.layout.width, "height": figure.layout.height}
+        metadata["image/png"] = {"alt": alt} | {k: v for k, v in size.items() if v}
+    display(bundle, raw=True, metadata=metadata)
+
+
+def png(figure: Any) -> bytes | None:
+    """The figure as a small PNG, or None where no browser can draw it."""
+    browser = os.environ.get("BROWSER_PATH") or shutil.which("chromium")
+    if not browser or not os.path.exists(browser):
+        return None
+    try:
+        import kaleido
+        from PIL import Image
+    except ImportError:
+        return None
+    os.environ["BROWSER_PATH"] = browser
+    # One browser for the whole lesson, and no script fetched from elsewhere.
+    page = kaleido.PageGenerator(mathjax=False)
+    kaleido.start_sync_server(page_generator=page, silence_warnings=True)
+    options = {"format": "png", "scale": _SCALE}
+    raw = kaleido.calc_fig_sync(figure.to_dict(), opts=options)
+    small = io.BytesIO()
+    picture = Image.open(io.BytesIO(raw)).convert("RGBA")
+    white = Image.new("RGBA", picture.size, "white")
+    opaque = Image.alpha_composite(white, picture).convert("RGB")
+    # Maximum coverage keeps the few pixels of a small red label red.
+    few = opaque.quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few.save(small, "PNG", optimize=True)
+    return small.getvalue()
+
+
+def _as_json(figure: Any) -> dict[str, Any]:
+    return json.loads(figure.to_json()) | {"config": {"displaylogo": False}}
+
+
+def _in_jupyter() -> bool:
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        return False
+    return get_ipython() is not None

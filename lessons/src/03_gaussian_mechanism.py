@@ -1,0 +1,511 @@
+# %% [markdown]
+# # 03 The Gaussian mechanism
+#
+# *How much normal noise makes a list of numbers safe to publish?*
+#
+# **After this lesson you can**
+#
+# 1. say which sensitivity the Gaussian mechanism needs, and bound it by clipping;
+# 2. compute the exact $\delta$ that a noise level delivers, and confirm it in three independent ways;
+# 3. choose the smallest noise for a target $(\varepsilon,\delta)$, and recognise where the textbook recipe wastes noise and where it breaks its promise.
+#
+# * **Time** 45 minutes; the computer needs a few seconds of them.
+# * **You need** lesson 02 (neighbours, privacy loss, $\delta(\varepsilon)$), the normal distribution, logarithms.
+# * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=1&delta=1e-5&steps=100&here=1), if you have started it. Nothing below depends on it.
+#
+# | in code | symbol | meaning | unit |
+# |---|---|---|---|
+# | `sensitivity` | $\Delta$ | how far one person can move the answer, Euclidean length | of the answer |
+# | `noise_multiplier` | $\sigma$ | standard deviation of the noise divided by $\Delta$ | none |
+# | `epsilon`, `delta` | $\varepsilon$, $\delta$ | the guarantee | nats, probability |
+# | `loss` | $L$ | privacy loss $\ln p(x)/q(x)$ of an output $x$ | nats |
+
+# %% [markdown]
+# ## 1 The question
+#
+# A clinic wants to publish how many of its patients have each of 20 diagnoses. One patient may have many diagnoses, so one patient can move many counts at once. The clinic adds normal noise to every count. How much?
+#
+# A recipe stands in almost every textbook: give the noise the standard deviation
+#
+# $$\Delta\,\frac{\sqrt{2\ln(1.25/\delta)}}{\varepsilon}.$$
+#
+# We will take it seriously enough to test it. What is $\Delta$ here? Is the recipe enough? Is it more than enough?
+#
+# First the tools. `Gaussian` describes the mechanism; everything from `dplearn.lessons` is only for teaching.
+
+# %%
+import numpy as np
+from scipy.integrate import quad
+from scipy.optimize import brentq
+from scipy.stats import norm
+
+from dplearn.lessons import Evidence, check, estimate, guess, predict, reveal, show
+from dplearn.mechanisms import Gaussian
+from dplearn.plotting.lessons import Line, Mark, curves, leak, slider
+
+# %% [markdown]
+# ## 2 Predict
+#
+# Here is what the recipe asks for at $\delta = 10^{-5}$, in units of the sensitivity.
+
+
+# %%
+def recipe(epsilon, delta=1e-5):
+    return np.sqrt(2 * np.log(1.25 / delta)) / epsilon
+
+
+print("noise multiplier sqrt(2 ln(1.25/delta))/epsilon")
+for epsilon in (1, 10):
+    print(f"  epsilon = {epsilon:<3} {recipe(epsilon):.4f}")
+
+# %% [markdown]
+# Before you read on, commit yourself. Nobody sees your guess, and a wrong one will teach you more than none.
+#
+# * **Noise at epsilon 1.** The recipe says 4.845. What is the *smallest* noise multiplier that still gives $(1, 10^{-5})$?
+# * **Delta at epsilon 10.** The recipe says 0.4845 and promises $\delta = 10^{-5}$. Which $\delta$ does it really deliver?
+
+# %%
+predict("noise at epsilon 1", None)
+predict("delta at epsilon 10", None)
+
+# %% [markdown]
+# ## 3 A small experiment
+#
+# Take one count. With Anna in the data it is 1, without her it is 0; the noise has standard deviation 1. We publish both versions many times and ask, for the events "the published number exceeds $t$", how much more likely they are *with* her.
+
+# %%
+draws, rng = 1_000_000, np.random.default_rng(3)
+mechanism = Gaussian(noise_multiplier=1.0)
+with_anna = mechanism.release(np.ones(draws), sensitivity=1, rng=rng)
+without = mechanism.release(np.zeros(draws), sensitivity=1, rng=rng)
+
+# %% [markdown]
+# For a few thresholds $t$:
+
+# %%
+print("  t   with Anna    without   ratio   with - e * without")
+for t in (0, 1, 2, 3):
+    p, q = np.mean(with_anna > t), np.mean(without > t)
+    print(f"  {t}   {p:9.4f}  {q:9.4f}  {p / q:6.2f}   {p - np.e * q:12.4f}")
+
+# %% [markdown]
+# The ratio grows with $t$ and never stops growing: rare, extreme outputs point at Anna as strongly as you like. So no finite $\varepsilon$ covers every event, and pure differential privacy is out of reach for normal noise.
+#
+# But look at the last column. At $\varepsilon = 1$ the definition asks that $P(S) - e^{\varepsilon} Q(S) \le \delta$ for every event $S$. The excess is largest somewhere between $t = 1$ and $t = 2$ and shrinks beyond, because extreme outputs are also rare. That excess is what $\delta$ pays for.
+
+# %% [markdown]
+# ## 4 The picture
+#
+# Let $p$ and $q$ be the two densities. The worst event collects every output with $p(x) > e^{\varepsilon}q(x)$, so the excess is an **area**: what $p$ rises above $e^{\varepsilon}q$. On the left you see it shaded for $\varepsilon = 1$. On the right, the size of that area for every $\varepsilon$ is the mechanism's *privacy profile* $\delta(\varepsilon)$.
+
+
+# %%
+def profile(sigma):
+    return Gaussian(noise_multiplier=sigma).profiles()[0]
+
+
+delta_1 = float(profile(1.0).delta(1.0))
+print(f"delta(1) = {delta_1:.4f} at noise multiplier 1")
+
+# %% [markdown]
+# (The library returns one profile per direction, adding Anna and removing her. For normal noise both are the same, hence the `[0]`.)
+
+# %%
+x, epsilons = np.linspace(-3.5, 5.5, 181), np.linspace(0, 4, 81)
+figure = leak(
+    x=x,
+    p=norm.pdf(x, 1),
+    scaled_q=np.e * norm.pdf(x, 0),
+    curve=(epsilons, profile(1.0).delta(epsilons)),
+    here=(1, delta_1),
+    title=f"What p rises above e · q has the area δ(1) = {delta_1:.4f}",
+)
+show(figure, f"Densities with and without Anna; shaded area delta(1) = {delta_1:.4f}.")
+
+# %% [markdown]
+# ## 5 The statement
+#
+# > **Theorem.** Let $f$ have $\ell_2$ sensitivity $\Delta$: $\lVert f(d)-f(d')\rVert_2 \le \Delta$ for all *neighbours* $d, d'$. Publishing $f(d)$ plus independent $N(0, \sigma^2\Delta^2)$ noise on every coordinate is $(\varepsilon,\delta)$-differentially private **if and only if**
+# >
+# > $$\Phi\!\left(\frac{1}{2\sigma}-\varepsilon\sigma\right)-e^{\varepsilon}\,\Phi\!\left(-\frac{1}{2\sigma}-\varepsilon\sigma\right)\;\le\;\delta .$$
+# >
+# > Balle & Wang (2018), the analytic Gaussian mechanism.
+#
+# *Why.* Rotate space so that the two answers differ along one axis only; the other coordinates are pure noise and say nothing. On that axis the loss is $L(x) = (2x-1)/(2\sigma^2)$, with $x$ in units of $\Delta$. It exceeds $\varepsilon$ exactly when $x > \varepsilon\sigma^2 + \tfrac12$, and the two $\Phi$ terms are the probabilities of that event with and without Anna.
+#
+# Only the *length* of the difference matters, not the number of coordinates. That is why this mechanism is at home where vectors live, and why deep learning uses it.
+#
+# We do not ask you to believe it. We compute the same $\delta$ in three ways that share no code. First the formula:
+
+
+# %%
+def formula(epsilon, sigma):
+    a, b = 1 / (2 * sigma), epsilon * sigma
+    return norm.cdf(a - b) - np.exp(epsilon) * norm.cdf(-a - b)
+
+
+# %% [markdown]
+# Then the area, integrated numerically from the point where $p$ overtakes $e^{\varepsilon}q$:
+
+
+# %%
+def area(epsilon, sigma):
+    start = epsilon * sigma**2 + 0.5
+    gap = lambda x: norm.pdf(x, 1, sigma) - np.exp(epsilon) * norm.pdf(x, 0, sigma)
+    return quad(gap, start, start + 12 * sigma, epsabs=0)[0]
+
+
+# %% [markdown]
+# And a simulation: $\delta(\varepsilon)$ is also the mean of $(1-e^{\varepsilon-L})_+$ over releases *with* Anna. `estimate` puts an interval around that mean which misses the truth once in a thousand times.
+
+
+# %%
+def simulation(epsilon, loss):
+    return estimate(np.maximum(0, 1 - np.exp(epsilon - loss)))
+
+
+# %% [markdown]
+# `Evidence` holds the three against each other (at $\sigma = 1$ the loss is $x - \frac12$). If the formula were off by a sign, it would fall outside the interval.
+
+# %%
+at_one = Evidence(
+    "delta at epsilon = 1, noise multiplier 1",
+    closed=formula(1, 1.0),
+    exact=area(1, 1.0),
+    simulated=simulation(1, loss=with_anna - 0.5),
+)
+print(at_one)
+
+# %% [markdown]
+# ## 6 Two ways to choose the noise
+#
+# Because the theorem is an *if and only if*, we can turn it around: search for the smallest $\sigma$ whose $\delta(\varepsilon)$ is at most the target. That is what `Gaussian.analytic` does. Next to it, the recipe, and the $\delta$ that the recipe's noise really delivers.
+
+# %%
+print("target delta 1e-05")
+print("epsilon   recipe    exact   recipe/exact   delta of the recipe")
+for epsilon in (0.1, 0.5, 1, 5, 10, 20):
+    exact = Gaussian.analytic(epsilon=epsilon, delta=1e-5).noise_multiplier
+    delta = float(profile(recipe(epsilon)).delta(epsilon))
+    row = f"{epsilon:7}  {recipe(epsilon):7.4f}  {exact:7.4f}"
+    print(f"{row}  {recipe(epsilon) / exact:13.3f}  {delta:20.4g}")
+
+# %% [markdown]
+# Read the table in both directions.
+#
+# * **Small $\varepsilon$: wasteful.** At $\varepsilon = 0.1$ the recipe uses 1.576 times the noise that is needed, at $\varepsilon = 1$ still 1.299 times. Noise is accuracy, so this is money thrown away.
+# * **Large $\varepsilon$: wrong.** At $\varepsilon = 10$ the recipe uses *less* than needed, and the $\delta$ it delivers is more than twice the promise. At $\varepsilon = 20$ it is over a hundred times the promise.
+#
+# Time to look at your guesses.
+
+# %%
+smallest = Gaussian.analytic(epsilon=1, delta=1e-5).noise_multiplier
+reveal("noise at epsilon 1", truth=smallest, others={"recipe": recipe(1)})
+
+delivered = float(profile(recipe(10)).delta(10))
+reveal("delta at epsilon 10", truth=delivered, others={"promised": 1e-5})
+
+# %% [markdown]
+# The whole range on one picture: how many times the necessary noise does the recipe use? Your first guess, if you made one, is on it.
+
+# %%
+grid = np.geomspace(0.1, 30, 61)
+exact = np.array([Gaussian.analytic(epsilon=e, delta=1e-5).noise_multiplier for e in grid])
+mine = guess("noise at epsilon 1")
+figure = curves(
+    [Line(x=grid, y=recipe(grid) / exact, label="recipe ÷ smallest")],
+    marks=[Mark(x=1, y=mine / smallest, label="your guess", role="guess")] if mine else [],
+    zone=(0.5, 1, "too little noise"),
+    title="The recipe wastes noise on the left and falls short on the right",
+    x="ε (nats), at δ = 10⁻⁵",
+    y="noise of the recipe / smallest noise",
+    log_x=True,
+)
+show(figure, f"Recipe over smallest noise: {recipe(1) / smallest:.3f} at epsilon 1.")
+
+# %% [markdown]
+# ## 7 Is it true as printed?
+#
+# Lecture notes and slides copy formulas, and copies lose their conditions. Here are three sentences found in print. Each is worth ten minutes of doubt.
+#
+# ### 7.1 "For any $\varepsilon$, noise of $\sqrt{2\ln(1.25/\delta)}/\varepsilon$ gives $(\varepsilon,\delta)$"
+#
+# The proof (Dwork & Roth 2014, appendix A) assumes $\varepsilon < 1$. Our library refuses to go further:
+
+# %%
+try:
+    Gaussian.classical(epsilon=10, delta=1e-5)
+except ValueError as refusal:
+    print(refusal)
+
+# %% [markdown]
+# Is that only caution, or is the claim false? A claim is refuted by one counterexample, and we demand it in three ways. The simulation is worth a look: at this noise, a loss above 10 turns up in fewer than one release in ten thousand, so we need millions of them.
+
+# %%
+sigma = recipe(10)
+noisy = Gaussian(sigma).release(np.ones(4_000_000), sensitivity=1, rng=rng)
+loss = (2 * noisy - 1) / (2 * sigma**2)
+
+# %% [markdown]
+# This time `Evidence` also gets the printed value, and judges it.
+
+# %%
+at_ten = Evidence(
+    "delta at epsilon = 10 with the recipe's noise",
+    closed=formula(10, sigma),
+    exact=area(10, sigma),
+    simulated=simulation(10, loss),
+    printed=1e-5,
+)
+print(at_ten)
+
+# %% [markdown]
+# Refuted: the true value is $2.265\times10^{-5}$. Where does the promise begin to fail? Where the delivered $\delta$ crosses the promised one, and that is a root we can find.
+
+
+# %%
+def broken_by(epsilon, delta=1e-5):
+    return float(profile(recipe(epsilon, delta)).log_delta(epsilon)) - np.log(delta)
+
+
+crossing = brentq(broken_by, 1, 15)
+print(f"at delta = 1e-05 the recipe holds up to epsilon = {crossing:.4f}")
+
+# %% [markdown]
+# Delivered against promised, over the whole range:
+
+# %%
+span = np.linspace(0.5, 20, 79)
+truth = np.array([float(profile(recipe(e)).delta(e)) for e in span])
+figure = curves(
+    [
+        Line(x=span, y=np.full(79, 1e-5), label="promised", role="quiet"),
+        Line(x=span, y=truth, label="delivered"),
+    ],
+    marks=[Mark(x=crossing, y=1e-5, label=f"ε = {crossing:.2f}", role="wrong", side="top left")],
+    title=f"Beyond ε = {crossing:.2f} the recipe breaks its promise",
+    x="ε (nats) put into the recipe",
+    y="δ",
+    log_y=True,
+)
+show(figure, f"Delivered delta crosses the promised 1e-05 at epsilon = {crossing:.2f}.")
+
+# %% [markdown]
+# So the condition $\varepsilon < 1$ is what was *proved*; $\varepsilon < 8.42$ is what happens to be *true* at this $\delta$; and unconditionally it is false. Note also the left side: at $\varepsilon = 1$ the recipe is *sufficient*, never *necessary*. A text that calls it "the condition for privacy" has the logic the wrong way round.
+#
+# ### 7.2 "Clip every gradient to $[-C, C]$; then the sensitivity is $C$"
+#
+# True for one number. For a vector, clipping each coordinate allows a gradient of length $C\sqrt d$, its farthest corner. Suppose we add noise $4C$ and believe in sensitivity $C$. We would report the $\varepsilon$ of the first line; the other lines are what holds.
+
+# %%
+claimed = float(profile(4.0).epsilon(1e-5))
+print("coordinates   true sensitivity   epsilon at delta = 1e-05")
+for d in (1, 10, 100, 1000):
+    print(f"{d:11}   {np.sqrt(d):14.4f} C   {float(profile(4 / np.sqrt(d)).epsilon(1e-5)):.4g}")
+
+# %% [markdown]
+# The counterexample in ten dimensions, this time simulated with all ten coordinates: Anna's gradient is $(C, \dots, C)$, and we measure the $\delta$ at the $\varepsilon$ that was claimed.
+
+# %%
+d, sigma = 10, 4.0
+vectors = Gaussian(sigma).release(np.ones((500_000, d)), sensitivity=1, rng=rng)
+loss = (np.sum(vectors**2, axis=1) - np.sum((vectors - 1) ** 2, axis=1)) / (2 * sigma**2)
+
+# %% [markdown]
+# The formula and the area see only the length of the difference, $C\sqrt{10}$. The simulation sees ten coordinates. Do they agree?
+
+# %%
+clipped = Evidence(
+    f"delta at epsilon = {claimed:.4f}, ten coordinates clipped one by one",
+    closed=formula(claimed, sigma / np.sqrt(d)),
+    exact=area(claimed, sigma / np.sqrt(d)),
+    simulated=simulation(claimed, loss),
+    printed=1e-5,
+)
+print(clipped)
+
+# %% [markdown]
+# Clip the *length* instead: multiply the vector by $\min(1, C/\lVert g\rVert_2)$. Then $\Delta = C$ in every dimension, provided the query is a **sum** and neighbours differ by **adding or removing** one record.
+#
+# ### 7.3 "$\Delta = \max_{d,d'}\lVert f(d)-f(d')\rVert_2$ over all datasets"
+#
+# The word *neighbouring* has gone missing. For one count over $n$ patients, two arbitrary datasets can differ by $n$, neighbours by 1. This slip is harmless for privacy and ruinous for accuracy. The opposite slip, taking the largest difference *seen in your own data*, is the dangerous one: the sensitivity must hold for data you have not seen.
+
+# %% [markdown]
+# ## 8 Turn the knob yourself
+#
+# The slider moves the noise multiplier while $\varepsilon = 1$ stays fixed. On the left the noise is the unit of length, so more noise brings the two densities together. On the right, follow the point down to the dotted line at $\delta = 10^{-5}$. Where do you meet it, and how much further down does the recipe go?
+
+# %%
+levels = [0.5, 0.75, 1, 1.25, 1.5, 2, 2.5, 3, 3.25, 3.5, 3.73, 4, 4.25, 4.5, 4.845, 5.2]
+deltas = [float(profile(sigma).delta(1)) for sigma in levels]
+
+
+def frame(sigma, delta):
+    return leak(
+        x=x,
+        p=norm.pdf(x, 1 / sigma),
+        scaled_q=np.e * norm.pdf(x, 0),
+        curve=(levels, deltas),
+        here=(sigma, delta),
+        title=f"Noise multiplier {sigma:g} delivers δ(1) = {delta:.3g}",
+        axes=("published number / noise", "noise multiplier σ", "δ at ε = 1"),
+        log_y=True,
+        target=1e-5,
+    )
+
+
+# %% [markdown]
+# In Jupyter, move the mouse over the picture to wake it up. No kernel needs to run: all frames are inside.
+
+# %%
+frames = {f"{s:g}": frame(s, d) for s, d in zip(levels, deltas, strict=True)}
+words = ", ".join(f"{deltas[i]:.3g} at noise {levels[i]:g}" for i in (2, 10, 14))
+show(slider(frames, name="σ", start=2), f"delta at epsilon 1: {words}.")
+
+# %% [markdown]
+# The explorer shows what becomes of this noise [when it is used more than once](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=3.73&delta=1e-5&steps=100&here=1).
+#
+# ## 9 Where this breaks, and what it does not protect
+#
+# *What the guarantee assumes.* One release. A proven bound on every record's length. An agreed meaning of "neighbour". The last one is worth a number: if neighbours *replace* a record instead of adding one, the difference can be twice as long.
+
+# %%
+for adjacency in ("add_remove", "replace_one"):
+    (pair,) = Gaussian(noise_multiplier=1.0).profiles(adjacency)
+    print(f"noise multiplier 1, {adjacency:<12} epsilon = {float(pair.epsilon(1e-5)):.4f}")
+
+# %% [markdown]
+# So an $\varepsilon$ without its adjacency is half a statement. Further limits:
+#
+# * **Every further release costs more.** Noise averages out when an answer is repeated. Lessons 04 and 05 do the accounting.
+# * **Computers do not draw real numbers.** The theorem is about exact normal noise; floating-point samples leave traces in the last bits (Mironov 2012 showed it for Laplace noise). Lesson 06 draws whole-number noise instead. `release` here is for teaching.
+# * **It hides a person, not a fact.** If the study shows that smoking causes cancer, everyone learns it, smokers outside the study included.
+# * **It protects one record's worth.** For a family of five the sensitivity is five times as large.
+# * **$\delta$ must be small against $1/n$.** Publishing one random patient's file is $(0, 1/n)$-private and indecent.
+
+# %% [markdown]
+# ## 10 Exercises
+#
+# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+#
+# **★ 3.1** The gradients of 4 000 records are clipped to length $C = 2.5$ and summed. Neighbours add or remove a record. With the textbook recipe for $\varepsilon = 0.5$ and $\delta = 10^{-6}$: which *standard deviation* has the noise on each coordinate?
+
+# %%
+answer = None
+check("3.1", answer)
+
+# %% [markdown]
+# <details><summary>Solution of 3.1</summary>
+#
+# ```python
+# answer = 2.5 * recipe(0.5, delta=1e-6)
+# check("3.1", answer)
+# ```
+#
+# The recipe gives the noise in units of the sensitivity, and the sensitivity of the sum is $C$, so the standard deviation is 26.49. The number of records plays no part. It would if we published the mean.
+#
+# </details>
+
+# %% [markdown]
+# **★★ 3.2** Back to the clinic: 20 counts, and nobody has more than 6 diagnoses. What is the smallest standard deviation on each count that gives $(1, 10^{-5})$?
+
+# %%
+answer = None
+check("3.2", answer)
+
+# %% [markdown]
+# <details><summary>Solution of 3.2</summary>
+#
+# ```python
+# answer = np.sqrt(6) * Gaussian.analytic(epsilon=1, delta=1e-5).noise_multiplier
+# check("3.2", answer)
+# ```
+#
+# A patient moves at most six of the counts, each by one: a vector of length $\sqrt6$. Times the exact multiplier 3.731 this is 9.138. With the $\ell_1$ norm you would have paid for 6 instead of $\sqrt6$.
+#
+# </details>
+
+# %% [markdown]
+# **★★★ 3.3** At $\delta = 10^{-5}$ the recipe holds up to $\varepsilon = 8.42$. Up to which $\varepsilon$ does it hold at $\delta = 10^{-6}$?
+
+# %%
+answer = None
+check("3.3", answer)
+
+# %% [markdown]
+# <details><summary>Solution of 3.3</summary>
+#
+# ```python
+# answer = brentq(lambda epsilon: broken_by(epsilon, delta=1e-6), 1, 15)
+# check("3.3", answer)
+# ```
+#
+# At the crossing the delivered $\delta$ equals the promised one, so we look for a root of their log ratio: 8.782. A smaller $\delta$ moves the crossing only a little, because the recipe's safety margin sits in a logarithm.
+#
+# </details>
+
+# %% [markdown]
+# ## 11 Ask yourself
+#
+# Answer aloud before you open a line.
+#
+# <details><summary>1. Why does normal noise never give pure differential privacy?</summary>
+#
+# The loss $(2x-1)/(2\sigma^2)$ grows without bound in $x$. Whatever $\varepsilon$ you name, outputs far enough out exceed it; they are rare, never impossible.
+#
+# </details>
+#
+# <details><summary>2. You publish 1 000 numbers instead of 10. Must the noise on each grow?</summary>
+#
+# Only if one person can move the vector further. What counts is the length of a person's contribution, not the number of coordinates.
+#
+# </details>
+#
+# <details><summary>3. A paper uses the textbook recipe at ε = 0.5. Is its privacy claim false?</summary>
+#
+# No. In that range the recipe is sufficient. The authors added more noise than they had to, and lost accuracy.
+#
+# </details>
+#
+# <details><summary>4. A paper uses it at ε = 10 and reports δ = 10⁻⁵. And now?</summary>
+#
+# Now the claim is false: the delivered $\delta$ is about $2.3\times10^{-5}$. The noise is still worth something. Report the exact pair instead.
+#
+# </details>
+#
+# <details><summary>5. Someone measures the largest difference between all pairs of rows in her table and calls it the sensitivity. What is wrong?</summary>
+#
+# Sensitivity is a property of the query over all possible neighbours. A bound read off the data says nothing about the next person, and it leaks: it depends on the data itself.
+#
+# </details>
+
+# %% [markdown]
+# ## 12 On one card
+#
+# | | |
+# |---|---|
+# | **Publish** | $f(d) + N(0, \sigma^2\Delta^2 I)$, with $\Delta$ the $\ell_2$ length one neighbour can add |
+# | **Exact guarantee** | $\delta(\varepsilon)=\Phi(\frac1{2\sigma}-\varepsilon\sigma)-e^\varepsilon\Phi(-\frac1{2\sigma}-\varepsilon\sigma)$ |
+# | **Choose the noise** | `Gaussian.analytic(epsilon=..., delta=...)` |
+# | **The recipe** | sufficient for $\varepsilon<1$; wasteful there; false beyond 8.42 at $\delta=10^{-5}$ |
+# | **Clip** | the length of the whole vector, never coordinate by coordinate |
+# | **Always say** | adjacency, $\Delta$, $\varepsilon$ *and* $\delta$ |
+#
+# ## 13 Further reading
+#
+# * Balle & Wang (2018), *Improving the Gaussian mechanism for differential privacy*: the exact condition, and an algorithm to invert it.
+# * Dwork & Roth (2014), *The algorithmic foundations of differential privacy*, appendix A: where the recipe is proved, with its condition.
+# * Zhao et al. (2019), *Reviewing and improving the Gaussian mechanism*: how many papers used the recipe outside its range.
+# * Mironov (2012), *On significance of the least significant bits for differential privacy*: why floating point matters.
+#
+# **Next** [lesson 05](05_renyi_divergence.ipynb): a currency in which repeated releases simply add up.
+#
+# The last cell re-examines what this lesson claimed.
+
+# %%
+# Checks
+assert at_one.agree and at_ten.refuted and clipped.refuted
+assert np.isclose(smallest, 3.730632, atol=1e-6) and np.isclose(crossing, 8.41977, atol=1e-5)
+assert np.isclose(formula(2, 1.5), float(profile(1.5).delta(2)))
+print("all checks passed")

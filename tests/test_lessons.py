@@ -1,0 +1,376 @@
+"""Every lesson in lessons/: is it current, readable, honest about its numbers, and solvable?
+
+The outputs themselves are compared cell by cell by nbval (see lessons/README.md).
+"""
+
+import ast
+import contextlib
+import io
+import itertools
+import json
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+from functools import cache
+from urllib.parse import parse_qs, urlparse
+
+import nbformat
+import numpy as np
+import pytest
+
+from dplearn.app.catalogue import FIELDS
+from dplearn.lessons import Evidence, check, estimate, guess, predict, reveal, show, sources
+from dplearn.lessons.__main__ import main
+from dplearn.lessons.checks import exercises, lessons_with_exercises
+from dplearn.plotting.lessons import Line, curves, number_line, slider
+
+LESSONS = sources.sources()
+ROOT = sources.FOLDER.parent
+PLOTLY = "application/vnd.plotly.v1+json"
+each_lesson = pytest.mark.parametrize("number", LESSONS)
+
+
+@cache
+def cells(number, kind=None):
+    """Cells of a built notebook, all or of one kind."""
+    path = sources.notebook_path(LESSONS[number])
+    found = nbformat.read(path, as_version=4).cells
+    return [cell for cell in found if kind in (None, cell.cell_type)]
+
+
+def texts(number):
+    """Every stored output as plain text."""
+    outputs = [output for cell in cells(number, "code") for output in cell.outputs]
+    return [o.text if "text" in o else o.data["text/plain"] for o in outputs]
+
+
+# Structure
+
+
+@each_lesson
+def test_notebook_matches_source(number):
+    assert sources.is_stale(LESSONS[number]) == ""
+
+
+@each_lesson
+def test_cells_ran_in_order_without_complaint(number):
+    code = cells(number, "code")
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+    for cell in code:
+        for output in cell.outputs:
+            assert output.output_type != "error" and output.get("name") != "stderr"
+
+
+@each_lesson
+def test_code_cells_are_short_and_introduced(number):
+    lengths = [sum(map(bool, cell.source.splitlines())) for cell in cells(number, "code")]
+    assert max(lengths) <= 25 and statistics.median(lengths) <= 5
+    everything = cells(number)
+    for before, cell in itertools.pairwise(everything):
+        assert cell.cell_type == "markdown" or before.cell_type == "markdown", cell.source[:60]
+
+
+@each_lesson
+def test_skeleton(number):
+    text = "\n".join(cell.source for cell in cells(number, "markdown"))
+    assert text.startswith(f"# {number} ")
+    parts = ["After this lesson you can", "**Time**", "**You need**", "in code | symbol"]
+    parts += ["The question", "Predict", "A small experiment", "The picture", "The statement"]
+    parts += ["Is it true as printed?", "Turn the knob", "Where this breaks", "Exercises"]
+    parts += ["Ask yourself", "On one card", "Further reading"]
+    places = [text.find(part) for part in parts]
+    assert -1 not in places, parts[places.index(-1)]
+    assert places[4:] == sorted(places[4:])
+    last = cells(number, "code")[-1].source
+    assert last.startswith("# Checks") and "assert " in last
+
+
+@each_lesson
+def test_only_public_imports(number):
+    for cell in cells(number, "code"):
+        for node in ast.walk(ast.parse(cell.source)):
+            if isinstance(node, ast.ImportFrom):
+                names = [*node.module.split("."), *(alias.name for alias in node.names)]
+                assert not any(name.startswith("_") for name in names)
+
+
+@each_lesson
+def test_notebook_knows_nothing_about_the_machine(number):
+    path = sources.notebook_path(LESSONS[number])
+    notebook = json.loads(path.read_text())
+    assert set(notebook["metadata"]) == {"kernelspec", "language_info"}
+    assert notebook["metadata"]["language_info"] == {"name": "python"}
+    for cell in notebook["cells"]:
+        assert set(cell["metadata"]) <= {"tags"}
+    assert not re.search(r"/(home|root|tmp|usr|work|Users)/", path.read_text())
+
+
+@each_lesson
+def test_figures_have_words_and_a_picture(number):
+    figures = [
+        o.data for c in cells(number, "code") for o in c.outputs if PLOTLY in o.get("data", {})
+    ]
+    assert figures
+    assert any("frames" in data[PLOTLY] for data in figures), "no figure with a slider"
+    for data in figures:
+        assert re.search(r"\d", data["text/plain"])
+        assert data["image/png"].startswith("iVBOR")
+
+
+@each_lesson
+def test_links(number):
+    text = "\n".join(cell.source for cell in cells(number, "markdown"))
+    targets = re.findall(r"\]\(([^)\s]+)\)", text)
+    assert any(target.startswith(sources.EXPLORER) for target in targets)
+    for target in targets:
+        if target.startswith(sources.EXPLORER):
+            query = parse_qs(urlparse(target).query, strict_parsing=True)
+            for key, (value,) in query.items():
+                FIELDS[key].parse(value)
+        elif not target.startswith("https://"):
+            assert (sources.FOLDER / target.split("#")[0]).exists(), target
+
+
+# Numbers in the prose
+
+_NUMBER = re.compile(r"(?<![\w.^])\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
+
+
+def quoted_numbers(markdown):
+    """Numbers with three or more significant digits that a text states.
+
+    Not counted: code, link targets, exponents, and bare years from 1900 to 2099.
+    """
+    text = re.sub(r"```.*?```|`[^`]*`|\]\([^)]*\)|<[^>]*>", " ", markdown, flags=re.DOTALL)
+    text = re.sub(r"\s*\\(?:times|cdot)\s*10\^\{?(-?\d+)\}?", r"e\1", text)
+    text = re.sub(r"\^\{?-?[\d.]+\}?", " ", text)
+    found = [number.replace(",", "") for number in _NUMBER.findall(text)]
+    return [n for n in found if digits(n) >= 3 and not re.fullmatch(r"(19|20)\d\d", n)]
+
+
+def digits(number):
+    """Significant digits; trailing zeros of a whole number do not count."""
+    mantissa = number.split("e")[0]
+    bare = mantissa.replace(".", "").lstrip("0")
+    return len(bare if "." in mantissa else bare.rstrip("0"))
+
+
+def stated(number, outputs):
+    """Whether some number in `outputs` rounds to the quoted one."""
+    mantissa, _, exponent = number.partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    unit = 10.0 ** (int(exponent or 0) - decimals)
+    printed = re.findall(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?", outputs.replace(",", ""))
+    return any(abs(float(p) - float(number)) <= 0.5001 * unit for p in printed)
+
+
+@each_lesson
+def test_every_quoted_number_was_computed(number):
+    outputs = "\n".join([*texts(number), worked(number)])
+    for cell in cells(number, "markdown"):
+        for quoted in quoted_numbers(cell.source):
+            assert stated(quoted, outputs), f"{quoted} in: {cell.source[:80]}"
+
+
+def test_quoted_numbers_are_found_and_missed():
+    text = r"In 2018 $2.265\times10^{-5}$, `9.999`, 8.42, $10^{-5}$, 1,024 and [x](y?z=1234) 0.25"
+    assert quoted_numbers(text) == ["2.265e-5", "8.42", "1024"]
+    assert stated("2.265e-5", "delta 2.26537e-05") and not stated("2.266e-5", "delta 2.26537e-05")
+    assert stated("8.42", "8.4198") and not stated("8.42", "8.43")
+
+
+# Exercises
+
+
+@cache
+def worked(number):
+    """What is printed when every exercise cell is replaced by its solution, run as a script."""
+    said, space = io.StringIO(), {"__name__": "lesson"}
+    everything = cells(number)
+    for i, cell in enumerate(everything):
+        if cell.cell_type == "code":
+            exercise = re.search(r'^check\("([\d.]+)", answer\)', cell.source, re.MULTILINE)
+            code = solution(everything[i + 1].source, exercise[1]) if exercise else cell.source
+            with contextlib.redirect_stdout(said if exercise else io.StringIO()):
+                exec(compile(code, f"<lesson {number}>", "exec"), space)
+    return said.getvalue()
+
+
+def solution(markdown, key):
+    """The code of a collapsed solution."""
+    assert markdown.startswith(f"<details><summary>Solution of {key}</summary>\n\n"), markdown[:60]
+    assert markdown.rstrip().endswith("</details>")
+    return re.search(r"```python\n(.*?)```", markdown, re.DOTALL)[1]
+
+
+@each_lesson
+def test_solutions_are_right(number):
+    keys = exercises(int(number))
+    assert len(keys) >= 3
+    for key in keys:
+        assert re.search(rf"^{re.escape(key)} right", worked(number), re.MULTILINE), key
+
+
+@each_lesson
+def test_exercises_ship_unanswered(number):
+    said = "\n".join(texts(number))
+    for key in exercises(int(number)):
+        assert f"{key} not answered yet" in said
+    for cell in cells(number, "markdown"):
+        assert "<details open" not in cell.source
+
+
+all_exercises = pytest.mark.parametrize(
+    "exercise",
+    [e for n in lessons_with_exercises() for e in exercises(n).values()],
+    ids=lambda exercise: exercise.key,
+)
+
+
+@all_exercises
+def test_each_mistake_gets_its_own_hint(exercise):
+    assert exercise.verdict(exercise.right).outcome == "right"
+    assert exercise.verdict(f"{exercise.right}").outcome == "unreadable"
+    values = [exercise.right, *(mistake.value for mistake in exercise.mistakes)]
+    for i, value in enumerate(values):
+        for other in values[:i]:
+            assert abs(value - other) > 4 * exercise.rtol * max(abs(value), abs(other)), value
+    verdicts = [exercise.verdict(value) for value in values[1:]]
+    assert {verdict.outcome for verdict in verdicts} == {"mistake"}
+    said = {v.messages for v in verdicts} | {exercise.verdict(12345.678).messages}
+    assert len(said) == len(verdicts) + 1
+    for verdict in verdicts:
+        assert verdict.text(0) != verdict.text(1) == verdict.text(9)
+
+
+@all_exercises
+@pytest.mark.parametrize("answer", ["3.7", True, [], [1, 2], {}, object(), 1j, float("nan"), abs])
+def test_no_answer_makes_a_check_raise(exercise, answer):
+    assert exercise.verdict(answer).outcome == "unreadable"
+    assert exercise.verdict(None).outcome == "open"
+
+
+def test_the_same_slip_again_gets_the_plainer_hint(capsys):
+    exercise = exercises(3)["3.1"]
+    slip = exercise.mistakes[0]
+    for _ in range(3):
+        check("3.1", slip.value)
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].endswith(slip.hints[0]) and said[1].endswith(slip.hints[1])
+    assert said[2] == said[1]
+    with pytest.raises(KeyError, match="lesson 98"):
+        check("98.1", 1)
+
+
+# Guesses and evidence
+
+
+def test_a_guess_is_drawn_beside_the_truth(capsys):
+    predict("noise", "about 4")
+    assert guess("noise") is None and "text" in capsys.readouterr().out
+    reveal("noise", truth=2.0)
+    assert capsys.readouterr().out == "noise: truth 2.\n"
+    predict("noise", 4)
+    reveal("noise", truth=2.0, others={"recipe": 3.0})
+    assert capsys.readouterr().out.endswith("noise: truth 2, recipe 3, your guess 4.\n")
+    predict("noise", None)
+    assert guess("noise") is None
+
+
+def test_number_line_draws_every_point():
+    figure = number_line({"truth": 2.0, "your guess": 4.0, "recipe": 3.0}, title="noise")
+    drawn = {trace.text[0].split("<br>")[0]: trace.x[0] for trace in figure.data}
+    assert drawn == {"truth": 2.0, "your guess": 4.0, "recipe": 3.0}
+
+
+def test_slider_keeps_only_what_changes():
+    x = np.arange(3.0)
+    figures = {
+        str(k): curves([Line(x=x, y=k * x, label="line")], title=f"T {k}", x="x", y="y")
+        for k in (1, 2)
+    }
+    shown = slider(figures, name="k")
+    assert shown.layout.title.text == "T 1" and shown.frames[1].layout.title.text == "T 2"
+    changed = shown.frames[1].data[0]
+    assert changed.x is None and list(changed.y) == [0, 2, 4]
+
+
+def test_evidence_believes_nobody():
+    coin = estimate([0.0, 1.0] * 5000)
+    good = Evidence("coin", closed=0.5, exact=0.5, simulated=coin, printed=0.6)
+    assert good.agree and good.refuted
+    assert not Evidence("coin", closed=0.5, exact=0.5001, simulated=coin).agree
+    off = Evidence("coin", closed=0.6, exact=0.6, simulated=coin, printed=0.7)
+    assert not off.agree and not off.refuted and "DISAGREE" in str(off)
+    assert not Evidence("coin", closed=0.5, exact=0.5, simulated=coin, printed=0.501).refuted
+
+
+def test_estimate_covers_the_mean_as_often_as_it_says():
+    # 2000 intervals of confidence 0.9: the count of hits has standard deviation 13.4, and
+    # five of these leave one false alarm in a million.
+    rng = np.random.default_rng(0)
+    hits = sum(0.3 in estimate(rng.random(400) < 0.3, confidence=0.9) for _ in range(2000))
+    assert abs(hits - 1800) < 67
+
+
+def test_figures_need_words():
+    with pytest.raises(ValueError, match="key numbers"):
+        show(number_line({"truth": 2.0}, title="noise"), "a line")
+
+
+# The machinery
+
+
+def test_check_notices_a_changed_word(tmp_path, capsys):
+    shutil.copytree(sources.FOLDER, tmp_path / "lessons")
+    changed = tmp_path / "lessons" / "src" / next(iter(LESSONS.values())).name
+    changed.write_text(changed.read_text().replace("noise", "Noise", 1))
+    command = ["build", "--check", "--folder", str(tmp_path / "lessons")]
+    assert main(command) == 1
+    assert changed.stem in capsys.readouterr().out
+    assert main([*command, list(LESSONS)[-1]]) == 0
+    with pytest.raises(SystemExit, match="2"):
+        main([*command, "98"])
+
+
+@pytest.mark.slow
+def test_build_is_repeatable_and_writes_nothing_on_failure(tmp_path, capsys):
+    source = tmp_path / "src" / "90_tiny.py"
+    source.parent.mkdir()
+    source.write_text("# %% [markdown]\n# # 90 Tiny\n\n# %%\nprint(6 * 7)\n\n# %%\n6 * 7\n")
+    command = ["build", "--folder", str(tmp_path)]
+    assert main(command) == 0
+    first = (tmp_path / "90_tiny.ipynb").read_text()
+    assert main(command) == 0 and (tmp_path / "90_tiny.ipynb").read_text() == first
+    source.write_text(source.read_text().replace("# %%\n6 * 7", "# %%\n6 / 0"))
+    assert main(command) == 1 and (tmp_path / "90_tiny.ipynb").read_text() == first
+    problem = capsys.readouterr().err
+    assert "lesson 90_tiny, cell 3" in problem and "ZeroDivisionError" in problem
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["90_tiny.ipynb", "src"]
+
+
+def shifted(text):
+    """`text` with the last digit of its last decimal number changed."""
+    *_, match = re.finditer(r"\d+\.\d+", text)
+    digit = str((int(match[0][-1]) + 1) % 10)
+    return text[: match.end() - 1] + digit + text[match.end() :]
+
+
+@pytest.mark.slow
+def test_nbval_notices_one_changed_digit(tmp_path):
+    path = sources.notebook_path(next(iter(LESSONS.values())))
+    notebook = nbformat.read(path, as_version=4)
+    outputs = [o for cell in notebook.cells for o in cell.get("outputs", ())]
+    printed = next(o for o in outputs if re.search(r"\d\.\d", o.get("text", "")))
+    printed.text = shifted(printed.text)
+    drawn = next(o.data for o in outputs if "data" in o)
+    drawn["text/plain"] = shifted(drawn["text/plain"])
+    nbformat.write(notebook, tmp_path / path.name)
+    shutil.copy(ROOT / "conftest.py", tmp_path)
+    options = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=120", "-q"]
+    options += ["--nbval-sanitize-with", str(ROOT / "tests" / "nbval.cfg")]
+    command = [sys.executable, "-m", "pytest", *options, "-p", "no:cacheprovider", str(tmp_path)]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 1 and "2 failed" in run.stdout, run.stdout[-2000:]
