@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -16,11 +18,16 @@ def per_step_epsilon(
 
     For a subsampled mechanism the profile already is the amplified one.
     """
-    deltas = np.asarray(deltas, dtype=float)
-    columns = [
-        np.max([p.epsilon(deltas) for p in m.profiles(adjacency)], axis=0) for m in mechanisms
-    ]
-    return np.stack(columns, axis=-1)
+    deltas = tuple(np.asarray(deltas, dtype=float).tolist())
+    return np.stack([_column(m, deltas, adjacency) for m in mechanisms], axis=-1)
+
+
+@lru_cache(maxsize=32)
+def _column(mechanism: Mechanism, deltas: tuple[float, ...], adjacency: Adjacency) -> NDArray:
+    """One mechanism's column, remembered: several accountants ask for the same grid."""
+    values = np.max([p.epsilon(deltas) for p in mechanism.profiles(adjacency)], axis=0)
+    values.setflags(write=False)
+    return values
 
 
 def delta_grid(counts: NDArray, delta: float) -> NDArray:

@@ -1,0 +1,1 @@
+"""The explorer: Streamlit lives here and nowhere else."""

@@ -1,0 +1,191 @@
+"""Every question the explorer asks the library, answered once per setting.
+
+The caches are bounded and hold immutable answers, which all readers share.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from dplearn.accountants import accountants
+from dplearn.dpsgd import sampled
+from dplearn.guarantee import Adjacency, Guarantee
+from dplearn.mechanisms import Mechanism, mechanisms
+
+POINTS = 60
+_TABLE = Path(__file__).parents[2] / "data" / "published.csv"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A run and how far to follow it: all that a curve depends on.
+
+    Parameters
+    ----------
+    mechanism, sampling : str
+    adjacency : {"add_remove", "replace_one", "zero_out"}
+    noise_multiplier, sample_rate, delta : float
+    largest : int
+        Last number of steps.
+    """
+
+    mechanism: str
+    noise_multiplier: float
+    sampling: str
+    sample_rate: float
+    delta: float
+    adjacency: Adjacency
+    largest: int
+
+    @property
+    def step(self) -> Mechanism:
+        """One step of the run."""
+        base = mechanisms[self.mechanism](self.noise_multiplier)
+        return sampled(base, sampling=self.sampling, sample_rate=self.sample_rate)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one accountant says about a setting.
+
+    Parameters
+    ----------
+    curve : tuple of Guarantee
+        At every number of steps of the grid; empty after a refusal.
+    refusal : str
+        Why no theorem covers the setting.
+    """
+
+    curve: tuple[Guarantee, ...] = ()
+    refusal: str = ""
+
+
+def grid(largest: int) -> tuple[int, ...]:
+    """At most 60 numbers of steps from 1 to `largest`, evenly spaced in the logarithm."""
+    return tuple(sorted({round(largest ** (i / (POINTS - 1))) for i in range(POINTS)}))
+
+
+@lru_cache(maxsize=512)
+def answer(accountant: str, setting: Setting) -> Answer:
+    """The accountant's curve over the grid, or its refusal."""
+    return _ask(accountant, setting, grid(setting.largest))
+
+
+@lru_cache(maxsize=2048)
+def reading(accountant: str, setting: Setting, here: int) -> Guarantee:
+    """The accountant's guarantee at one number of steps."""
+    steps = grid(setting.largest)
+    if here in steps:
+        return answer(accountant, setting).curve[steps.index(here)]
+    return _ask(accountant, setting, (here,)).curve[0]
+
+
+@lru_cache(maxsize=2048)
+def certified(accountant: str, setting: Setting, budget: float) -> int:
+    """The largest number of steps the accountant certifies within `budget`, short of 0.3 percent.
+
+    The curve brackets it, interpolation guesses it, and the accountant has the last word on
+    every number returned. `setting.largest` means that many or more.
+    """
+    steps, curve = grid(setting.largest), answer(accountant, setting).curve
+    within = [g.epsilon <= budget for g in curve]
+    if not within[0] or all(within):
+        return steps[-1] if all(within) else 0
+    before = within.index(False) - 1
+    guess = _between(steps, curve, before, budget)
+    trial = sorted({int(guess * share) for share in (0.997, 0.999, 0.9997, 1.0, 1.0005)})
+    inside = tuple(t for t in trial if steps[before] < t < steps[before + 1])
+    found = _ask(accountant, setting, inside).curve if inside else ()
+    good = [t for t, g in zip(inside, found, strict=True) if g.epsilon <= budget]
+    return max([steps[before], *good])
+
+
+def refusals(names: Sequence[str], setting: Setting) -> dict[str, str]:
+    """Why some accountants do not answer."""
+    return {name: a.refusal for name in names if (a := answer(name, setting)).refusal}
+
+
+def curves(
+    names: Sequence[str], setting: Setting, here: int
+) -> tuple[dict[str, tuple[Guarantee, ...]], tuple[int, ...]]:
+    """Every accountant's curve, and its steps: the grid with `here` put in its place."""
+    steps = grid(setting.largest)
+    if here in steps:
+        return {name: answer(name, setting).curve for name in names}, steps
+    at = bisect_left(steps, here)
+    merged = {}
+    for name in names:
+        curve = answer(name, setting).curve
+        merged[name] = (*curve[:at], reading(name, setting, here), *curve[at:])
+    return merged, (*steps[:at], here, *steps[at:])
+
+
+def _between(
+    steps: tuple[int, ...], curve: tuple[Guarantee, ...], before: int, budget: float
+) -> float:
+    """Where the straight line between two points of the log-log curve meets the budget."""
+    (t0, e0), (t1, e1) = ((steps[i], curve[i].epsilon) for i in (before, before + 1))
+    if not (e0 > 0 and math.isfinite(e1)):
+        return t0
+    share = math.log(budget / e0) / math.log(e1 / e0)
+    return t0 * (t1 / t0) ** share
+
+
+def _ask(accountant: str, setting: Setting, steps: tuple[int, ...]) -> Answer:
+    try:
+        return Answer(
+            accountants[accountant]().epsilon_curve(
+                setting.step,
+                delta=setting.delta,
+                steps=np.array(steps),
+                adjacency=setting.adjacency,
+            )
+        )
+    except (NotImplementedError, ArithmeticError) as error:
+        return Answer(refusal=str(error))
+
+
+@lru_cache(maxsize=1)
+def _published() -> tuple[dict[str, str], ...]:
+    with _TABLE.open(encoding="utf-8", newline="") as table:
+        return tuple(csv.DictReader(table))
+
+
+@lru_cache(maxsize=64)
+def published(setting: Setting, identifiers: tuple[str, ...] = ()) -> tuple[dict[str, str], ...]:
+    """Rows of data/published.csv about this run, or named by their identifiers."""
+    return tuple(
+        row
+        for row in _published()
+        if row["id"] in identifiers or (row["relation"] in ("=", "<=") and _about(row, setting))
+    )
+
+
+def _about(row: dict[str, str], setting: Setting) -> bool:
+    scheme = {"poisson": "poisson_subsampled_", "without_replacement": "without_replacement_"}
+    name = scheme.get(setting.sampling, "") + setting.mechanism
+    wanted = {
+        "noise_multiplier": setting.noise_multiplier,
+        "sample_rate": setting.sample_rate,
+        "delta": setting.delta,
+    }
+    return (
+        row["quantity"] == "epsilon"
+        and row["mechanism"] == name
+        and row["adjacency"] == setting.adjacency
+        and all(math.isclose(_value(row[key]), x, rel_tol=1e-9) for key, x in wanted.items())
+        and _value(row["steps"]) <= setting.largest
+    )
+
+
+def _value(text: str) -> float:
+    top, _, bottom = text.partition("/")
+    return float(top) / float(bottom or 1) if top else math.nan

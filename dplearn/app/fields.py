@@ -1,0 +1,119 @@
+"""Kinds of input: a quantity on a logarithmic scale, and a choice among words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+# Mantissas of a slider's marks, by their number per decade.
+_MANTISSAS = {
+    3: (1, 2, 5),
+    9: (1, 2, 3, 4, 5, 6, 7, 8, 9),
+    10: (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8),
+    20: (1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.8, 2, 2.2, 2.5, 2.8, 3, 3.5, 4, 4.5, 5, 6, 7, 8.5),
+}
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number with a logarithmic slider and a box.
+
+    Parameters
+    ----------
+    key, label, help : str
+    default, lower, upper : float
+        The box takes what lies in [lower, upper].
+    per_decade : int
+        Marks of the slider per power of ten.
+    whole : bool
+    """
+
+    key: str
+    label: str
+    help: str
+    default: float
+    lower: float
+    upper: float
+    per_decade: int = 10
+    whole: bool = False
+
+    def parse(self, text: object) -> float:
+        """The number a reader typed; ``256/60000`` and ``4e4`` are numbers too.
+
+        Raises
+        ------
+        ValueError
+            One sentence: what was expected, what was found.
+        """
+        value = _number(str(text))
+        if self.lower <= value <= self.upper and not (self.whole and value != round(value)):
+            return float(value)
+        kind = "a whole number" if self.whole else "a number"
+        span = f"{kind} from {self.show(self.lower)} to {self.show(self.upper)}"
+        raise ValueError(f"Expected {self.key} to be {span}, got {str(text)[:40]!r}.")
+
+    def show(self, value: float) -> str:
+        """`value` as the box shows it."""
+        plain = self.whole and value < 1e12
+        return f"{value:.0f}" if plain else f"{value:.10g}".replace("e-0", "e-")
+
+    def marks(self) -> tuple[float, ...]:
+        """Where the slider can stand."""
+        first, last = math.floor(math.log10(self.lower)), math.ceil(math.log10(self.upper))
+        grid = [
+            float(f"{m}e{p}") for p in range(first, last + 1) for m in _MANTISSAS[self.per_decade]
+        ]
+        inside = [v for v in grid if self.lower <= v <= self.upper]
+        return tuple(v for v in inside if not self.whole or v == round(v))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few words.
+
+    Parameters
+    ----------
+    key, label, help : str
+    options : mapping of str to str
+        Word in the address to words on the screen.
+    default : str or tuple of str
+        A tuple where several may be chosen.
+    """
+
+    key: str
+    label: str
+    help: str
+    options: Mapping[str, str]
+    default: Any
+
+    def parse(self, text: object) -> Any:
+        """The option, or the tuple of options, that a text names.
+
+        Raises
+        ------
+        ValueError
+            One sentence: what was expected, what was found.
+        """
+        several = isinstance(self.default, tuple)
+        words = tuple(w for w in str(text).split(",") if w) if several else (str(text),)
+        if wrong := [w for w in words if w not in self.options]:
+            known = ", ".join(self.options)
+            raise ValueError(f"Expected {self.key} to be among {known}, got {wrong[0][:40]!r}.")
+        if not words:
+            raise ValueError(f"Expected {self.key} to name at least one, got none.")
+        return tuple(k for k in self.options if k in words) if several else words[0]
+
+    def show(self, value: Any) -> str:
+        """`value` as the address shows it."""
+        return ",".join(value) if isinstance(value, tuple) else str(value)
+
+
+def _number(text: str) -> float:
+    """A decimal number or a fraction of two; NaN where it is neither."""
+    top, slash, bottom = "".join(text.split()).partition("/")
+    try:
+        return float(top) / float(bottom) if slash else float(top)
+    except (ValueError, ZeroDivisionError):
+        return math.nan

@@ -1,0 +1,100 @@
+"""What the page shows, in the session and in its address.
+
+The address is read when a session starts and when the reader goes back or forward; after
+that the session leads and the address follows. Reading it at every run would undo a change
+made while the browser was still being told about the one before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from dplearn.app.catalogue import FIELDS
+from dplearn.app.fields import Choice, Quantity
+
+
+def _defaults() -> dict[str, Any]:
+    return {key: kind.default for key, kind in FIELDS.items()}
+
+
+@dataclass
+class State:
+    """Values in use, what the boxes show, and what went wrong at which control.
+
+    Parameters
+    ----------
+    values : dict
+        Last good value of every field.
+    typed : dict
+        Text in the box of a quantity whose last entry was not good.
+    notes : dict
+        One message per control.
+    moving : bool
+        A slider is held down.
+    """
+
+    values: dict[str, Any] = field(default_factory=_defaults)
+    typed: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
+    moving: bool = False
+
+    def enter(self, kind: Quantity | Choice, text: object) -> None:
+        """Take a reader's entry, or say at the control why not."""
+        self.typed.pop(kind.key, None)
+        self.notes.pop(kind.key, None)
+        try:
+            self.values[kind.key] = kind.parse(text)
+        except ValueError as error:
+            self.typed[kind.key] = str(text)
+            self.notes[kind.key] = f"{error} {kind.show(self.values[kind.key])} is used."
+
+    def put(self, values: Mapping[str, Any]) -> None:
+        """Set several good values at once, as a preset does."""
+        for key, value in values.items():
+            self.enter(FIELDS[key], FIELDS[key].show(value))
+
+    def read(self, address: Mapping[str, str]) -> None:
+        """Start over from an address; what it does not name takes its default."""
+        self.values, self.typed, self.notes = _defaults(), {}, {}
+        for key, kind in FIELDS.items():
+            if key in address:
+                self.enter(kind, address[key])
+        # Rubbish from an address is reported once and not shown as if it had been typed.
+        self.typed.clear()
+
+    def address(self) -> dict[str, str]:
+        """Every value that is in use and not the default."""
+        unused = {
+            "rate": {"dataset_size", "batch_size"},
+            "counts": {"sample_rate"},
+            "steps": {"epochs"},
+            "epochs": {"steps"},
+        }
+        skip = unused[self.values["rate_from"]] | unused[self.values["length_in"]]
+        return {
+            key: kind.show(self.values[key])
+            for key, kind in FIELDS.items()
+            if key not in skip and self.values[key] != kind.default
+        }
+
+
+def load() -> State:
+    """This session's state, read from the address where that leads."""
+    context = get_script_run_ctx()
+    travelled = bool(getattr(context, "is_history_navigation", False))
+    if "explorer" not in st.session_state or travelled:
+        st.session_state["explorer"] = State()
+        st.session_state["explorer"].read(st.query_params.to_dict())
+    return st.session_state["explorer"]
+
+
+def save(state: State) -> None:
+    """Let the address follow, once a slider has been let go."""
+    wanted = state.address()
+    if not state.moving and st.query_params.to_dict() != wanted:
+        st.query_params.from_dict(wanted)
