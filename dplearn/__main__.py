@@ -1,4 +1,4 @@
-"""The command line: epsilon, calibrate, lessons.
+"""The command line: epsilon and calibrate, and lessons for those who write them.
 
 Exit status: 0 good, 1 the check failed (a target out of reach), 2 bad usage.
 """
@@ -29,7 +29,13 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
-    options = _parser().parse_args(arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:1] == ["lessons"]:
+        # Jupyter is needed only here.
+        from dplearn.lessons.__main__ import main as lessons
+
+        return lessons(words[1:])
+    options = _parser().parse_args(words)
     try:
         return options.run(options)
     except (ValueError, TypeError, NotImplementedError) as error:
@@ -60,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     find.add_argument("--accountant", default="pld", choices=list(accountants))
     find.set_defaults(run=_calibrate)
 
+    commands.add_parser("lessons", help="build the notebooks: dplearn lessons build [NN ...]")
     for command in (epsilon, find):
         command.add_argument("--sampling", default="poisson", choices=SAMPLINGS)
         command.add_argument("--adjacency", choices=ADJACENCIES)

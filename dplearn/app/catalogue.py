@@ -161,7 +161,7 @@ ACCOUNTANTS = Choice(
     "accountants",
     "Accountants",
     "Ways to turn the same run into a statement about ε. All but the approximation are proved.",
-    {name: style_of(name).label for name in accountants},
+    {name: f"{style_of(name).glyph} {style_of(name).label}" for name in accountants},
     tuple(accountants),
 )
 X_AXIS = Choice("x_axis", "Log T", "", {"log": "log", "linear": "linear"}, "log")

@@ -16,6 +16,11 @@ from dplearn.app.state import State
 from dplearn.plotting import text
 from dplearn.plotting.theme import INK
 
+_EPSILON = (
+    "ε is the privacy loss: adding or removing one person's record changes the probability of "
+    "anything that can happen by at most the factor e^ε, except with probability δ. "
+    "Every step of training adds to it; an accountant says how much."
+)
 _STYLE = """<style>
 .stMainBlockContainer { padding: 1.4rem 2.5rem 3rem; }
 .st-key-theorems .katex { font-size: 1rem; }
@@ -45,7 +50,7 @@ def ink() -> str:
 
 def run_controls(state: State, setting: Setting, refusal: str) -> None:
     """The sidebar: which run."""
-    st.markdown("**dplearn** · how ε grows with T")
+    st.markdown("**dplearn** · how ε grows with T", help=_EPSILON)
     _preset(state)
     controls.quantity(state, ask.NOISE)
     _sampling(state, setting)

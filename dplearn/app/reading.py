@@ -9,6 +9,7 @@ from dplearn.app.calls import Setting
 from dplearn.app.catalogue import ADJACENCY, DELTA
 from dplearn.guarantee import Guarantee, round_down
 from dplearn.plotting import Published, text
+from dplearn.plotting.theme import style_of
 
 Readings = Mapping[str, Guarantee]
 
@@ -122,7 +123,7 @@ def table(
     ordered = sorted(readings.items(), key=lambda item: (not item[1].is_bound, item[1].epsilon))
     return [
         {
-            "Accountant": accountants[name].title,
+            "Accountant": f"{style_of(name).glyph} {accountants[name].title}",
             "ε": text.epsilon(found, 4),
             "Kind": _kind(found),
             "Times the tightest": _ratio(found, least),

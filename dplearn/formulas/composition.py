@@ -24,7 +24,9 @@ def composition_slack(*, delta: ArrayLike, paid: ArrayLike, steps: ArrayLike) ->
     >>> round(float(composition_slack(delta=1e-5, paid=1e-8, steps=100)), 8)
     9e-06
     """
-    return -np.expm1(np.log1p(-np.asarray(delta)) - steps * np.log1p(-np.asarray(paid)))
+    log_left = np.log1p(-np.asarray(delta)) - steps * np.log1p(-np.asarray(paid))
+    # Overpaid by much is as bad as overpaid by a little.
+    return -np.expm1(np.minimum(log_left, 1.0))
 
 
 def advanced_composition(*, epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLike) -> NDArray:
