@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn import _validate as validate
-from dplearn._solve import first_true
+from dplearn._solve import decreasing_root
 from dplearn.guarantee import ADJACENCIES, Adjacency, Guarantee, Kind, Reference
 from dplearn.mechanisms import Mechanism
 
@@ -151,16 +151,15 @@ class Accountant(ABC):
         """
         validate.non_negative(epsilon=epsilon)
 
-        def small_enough(log_delta: NDArray) -> NDArray:
-            delta = float(np.exp(min(float(log_delta), -1e-12)))
+        def excess(log_delta: NDArray) -> NDArray:
+            if log_delta > -1e-12:
+                return np.asarray(-1.0)
+            delta = float(np.exp(log_delta))
             found = self.epsilon(mechanism, delta=delta, steps=steps, adjacency=adjacency)
-            return np.asarray(found.epsilon <= epsilon or log_delta >= 0)
+            return np.asarray(found.epsilon - epsilon)
 
-        log_delta = float(
-            first_true(
-                small_enough, lower=np.array(_LEAST_LOG_DELTA), upper=np.array(0.0), rtol=1e-9
-            )
-        )
+        lowest, highest = np.array(_LEAST_LOG_DELTA), np.array(0.0)
+        log_delta = float(decreasing_root(excess, lower=lowest, upper=highest, rtol=1e-9))
         if log_delta > -1e-12:
             mechanisms = tuple(m for m, _ in mechanism.parts())
             return self._guarantee(Bound(epsilon), mechanisms, 1.0, adjacency)

@@ -19,8 +19,8 @@ from dplearn.accountants import accountants
 from dplearn.dpsgd import sampled
 from dplearn.guarantee import Adjacency, Guarantee
 from dplearn.mechanisms import Mechanism, mechanisms
+from dplearn.plotting import log_steps
 
-POINTS = 60
 _TABLE = Path(__file__).parents[2] / "data" / "published.csv"
 
 
@@ -68,21 +68,16 @@ class Answer:
     refusal: str = ""
 
 
-def grid(largest: int) -> tuple[int, ...]:
-    """At most 60 numbers of steps from 1 to `largest`, evenly spaced in the logarithm."""
-    return tuple(sorted({round(largest ** (i / (POINTS - 1))) for i in range(POINTS)}))
-
-
 @lru_cache(maxsize=512)
 def answer(accountant: str, setting: Setting) -> Answer:
     """The accountant's curve over the grid, or its refusal."""
-    return _ask(accountant, setting, grid(setting.largest))
+    return _ask(accountant, setting, tuple(log_steps(setting.largest)))
 
 
 @lru_cache(maxsize=2048)
 def reading(accountant: str, setting: Setting, here: int) -> Guarantee:
     """The accountant's guarantee at one number of steps."""
-    steps = grid(setting.largest)
+    steps = tuple(log_steps(setting.largest))
     if here in steps:
         return answer(accountant, setting).curve[steps.index(here)]
     return _ask(accountant, setting, (here,)).curve[0]
@@ -95,7 +90,7 @@ def certified(accountant: str, setting: Setting, budget: float) -> int:
     The curve brackets it, interpolation guesses it, and the accountant has the last word on
     every number returned. `setting.largest` means that many or more.
     """
-    steps, curve = grid(setting.largest), answer(accountant, setting).curve
+    steps, curve = tuple(log_steps(setting.largest)), answer(accountant, setting).curve
     within = [g.epsilon <= budget for g in curve]
     if not within[0] or all(within):
         return steps[-1] if all(within) else 0
@@ -117,7 +112,7 @@ def curves(
     names: Sequence[str], setting: Setting, here: int
 ) -> tuple[dict[str, tuple[Guarantee, ...]], tuple[int, ...]]:
     """Every accountant's curve, and its steps: the grid with `here` put in its place."""
-    steps = grid(setting.largest)
+    steps = tuple(log_steps(setting.largest))
     if here in steps:
         return {name: answer(name, setting).curve for name in names}, steps
     at = bisect_left(steps, here)

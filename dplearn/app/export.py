@@ -7,7 +7,7 @@ import dataclasses
 import io
 from collections.abc import Mapping, Sequence
 
-from dplearn.app.calls import POINTS, Setting
+from dplearn.app.calls import Setting
 from dplearn.guarantee import Guarantee
 from dplearn.mechanisms import Mechanism
 
@@ -32,17 +32,13 @@ def as_python(setting: Setting, names: Sequence[str], *, here: int, budget: floa
     return f"""\
 from dplearn.accountants import accountants
 from dplearn.mechanisms import {", ".join(sorted(laws))}
-from dplearn.plotting import epsilon_curves
+from dplearn.plotting import epsilon_curves, log_steps
 
+run = {{"delta": {setting.delta!r}, "adjacency": "{setting.adjacency}"}}
 step = {step}
-steps = {{round({setting.largest} ** (i / {POINTS - 1})) for i in range({POINTS})}}
-steps = sorted(steps | {{{here}}})
-curves = {{
-    name: accountants[name]().epsilon_curve(
-        step, delta={setting.delta!r}, steps=steps, adjacency="{setting.adjacency}"
-    )
-    for name in {list(names)}
-}}
+steps = log_steps({setting.largest}, include=[{here}])
+ask = {{name: accountants[name]().epsilon_curve for name in {list(names)}}}
+curves = {{name: curve(step, steps=steps, **run) for name, curve in ask.items()}}
 epsilon_curves(curves, steps, here={here}, budget={budget:g}).show()
 """
 

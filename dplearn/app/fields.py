@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dplearn.plotting.steps import MANTISSAS
+
 # Mantissas of a slider's marks, by their number per decade.
 _MANTISSAS = {
     3: (1, 2, 5),
-    9: (1, 2, 3, 4, 5, 6, 7, 8, 9),
-    10: (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8),
+    10: MANTISSAS,
     20: (1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.8, 2, 2.2, 2.5, 2.8, 3, 3.5, 4, 4.5, 5, 6, 7, 8.5),
 }
 

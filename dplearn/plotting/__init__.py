@@ -1,5 +1,6 @@
 """Figures: every function draws results it is given and computes none of them."""
 
 from dplearn.plotting.curves import Published, epsilon_curves
+from dplearn.plotting.steps import log_steps
 
-__all__ = ["Published", "epsilon_curves"]
+__all__ = ["Published", "epsilon_curves", "log_steps"]

@@ -43,7 +43,7 @@ _STYLES = {
     "moments": Style("Moments", "#CC4400", "square", "■"),
     "rdp": Style("RDP", "#00996B", "diamond", "◆"),
     "zcdp": Style("zCDP", "#7A5230", "cross", "✚"),
-    "gdp": Style("GDP", "#C070E0", "x", "✖"),
+    "gdp": Style("GDP", "#C070E0", "x", "✕"),
     "pld": Style("PLD", "#0067C8", "star", "★"),
 }
 # For accountants that arrive later: chosen by name, so that they too keep their colour.
