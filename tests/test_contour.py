@@ -10,7 +10,7 @@ import pytest
 
 from dplearn import Gaussian, PoissonSubsampled, contour
 from dplearn.contour import SampledGaussian, brackets
-from dplearn.pld import Lattice
+from dplearn.lattice import Lattice
 
 GOLDEN = Path(__file__).parent / "golden" / "sampled_gaussian_epsilon.csv"
 

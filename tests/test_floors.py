@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[1] / "dplearn"
 FLOORS = {
     0: {"_registry", "_validate", "_logspace", "_solve", "guarantee"},
-    1: {"profile", "pld", "contour"},
+    1: {"profile", "pld", "lattice", "contour"},
     2: {"mechanisms", "formulas"},
     3: {"accountants"},
     4: {"dpsgd", "calibrate", "claims", "datasets"},
@@ -19,7 +19,7 @@ FLOORS = {
 }
 FLOOR = {name: floor for floor, names in FLOORS.items() for name in names}
 # On one floor these may look at each other, in this direction.
-SIBLINGS = {("pld", "profile"), ("_solve", "_logspace")}
+SIBLINGS = {("pld", "profile"), ("lattice", "pld"), ("lattice", "profile")}
 ROOMS = {"torch": {"training"}, "plotly": {"plotting"}, "streamlit": {"app"}}
 FILES = sorted(ROOT.rglob("*.py"))
 

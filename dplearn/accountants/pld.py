@@ -14,9 +14,9 @@ from dplearn.accountants._per_step import per_step_epsilon
 from dplearn.accountants.rdp import RDP
 from dplearn.contour import SampledGaussian, brackets
 from dplearn.guarantee import Adjacency, Reference
+from dplearn.lattice import Lattice
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
 from dplearn.mechanisms.gaussian import gaussian_epsilon
-from dplearn.pld import Lattice
 
 
 @dataclass(frozen=True)

@@ -83,6 +83,7 @@ class WithoutReplacement(Mechanism):
 
     def zcdp(self, adjacency: Adjacency = "replace_one") -> float | None:
         """That of the base: sampling never hurts, and zCDP cannot see that it helps."""
+        self._profiles(adjacency)
         return self.base.zcdp(adjacency)
 
     def no_privacy(self) -> str:
