@@ -329,8 +329,11 @@ class _Sum:
 
     def _charges(self, epsilon: NDArray, log_delta: float) -> tuple[NDArray, NDArray]:
         """Truncation plus rounding, and aliases, in units of delta."""
-        scale = self.steps * self.log_m - self.line.tilt * epsilon
-        rounding = np.exp(np.clip(scale - log_delta, -700, 700)) * self.charge
+        grow, fall = self.steps * self.log_m, self.line.tilt * epsilon
+        # The terms' own errors, those of the phases e^{-it epsilon}, and those of the scale.
+        phases = 4 * _ULP * self.h * epsilon * (np.abs(self.terms) @ self.k)
+        rounding = np.exp(np.clip(grow - fall - log_delta, -700, 700)) * (self.charge + phases)
+        rounding += 4 * _ULP * (np.abs(grow) + fall - log_delta)
         cut = np.exp(np.clip(self._log_truncation(epsilon) - log_delta, -700, 700))
         return rounding + cut, np.exp(np.clip(self._log_aliases(epsilon) - log_delta, -700, 700))
 

@@ -46,6 +46,11 @@ class Setting:
     largest: int
 
     @property
+    def steps(self) -> tuple[int, ...]:
+        """Where its curves are known."""
+        return tuple(log_steps(self.largest))
+
+    @property
     def step(self) -> Mechanism:
         """One step of the run."""
         base = mechanisms[self.mechanism](self.noise_multiplier)
@@ -71,13 +76,13 @@ class Answer:
 @lru_cache(maxsize=512)
 def answer(accountant: str, setting: Setting) -> Answer:
     """The accountant's curve over the grid, or its refusal."""
-    return _ask(accountant, setting, tuple(log_steps(setting.largest)))
+    return _ask(accountant, setting, setting.steps)
 
 
 @lru_cache(maxsize=2048)
 def reading(accountant: str, setting: Setting, here: int) -> Guarantee:
     """The accountant's guarantee at one number of steps."""
-    steps = tuple(log_steps(setting.largest))
+    steps = setting.steps
     if here in steps:
         return answer(accountant, setting).curve[steps.index(here)]
     return _ask(accountant, setting, (here,)).curve[0]
@@ -90,14 +95,14 @@ def certified(accountant: str, setting: Setting, budget: float) -> int:
     The curve brackets it, interpolation guesses it, and the accountant has the last word on
     every number returned. `setting.largest` means that many or more.
     """
-    steps, curve = tuple(log_steps(setting.largest)), answer(accountant, setting).curve
+    steps, curve = setting.steps, answer(accountant, setting).curve
     within = [g.epsilon <= budget for g in curve]
     if not within[0] or all(within):
         return steps[-1] if all(within) else 0
     before = within.index(False) - 1
-    guess = _between(steps, curve, before, budget)
-    trial = sorted({int(guess * share) for share in (0.997, 0.999, 0.9997, 1.0, 1.0005)})
-    inside = tuple(t for t in trial if steps[before] < t < steps[before + 1])
+    guess = _meeting(steps, curve, before, budget)
+    trial = {int(guess * share) for share in (0.997, 0.9995, 1.0, 1.0005)}
+    inside = tuple(t for t in sorted(trial) if steps[before] < t < steps[before + 1])
     found = _ask(accountant, setting, inside).curve if inside else ()
     good = [t for t, g in zip(inside, found, strict=True) if g.epsilon <= budget]
     return max([steps[before], *good])
@@ -112,7 +117,7 @@ def curves(
     names: Sequence[str], setting: Setting, here: int
 ) -> tuple[dict[str, tuple[Guarantee, ...]], tuple[int, ...]]:
     """Every accountant's curve, and its steps: the grid with `here` put in its place."""
-    steps = tuple(log_steps(setting.largest))
+    steps = setting.steps
     if here in steps:
         return {name: answer(name, setting).curve for name in names}, steps
     at = bisect_left(steps, here)
@@ -123,15 +128,18 @@ def curves(
     return merged, (*steps[:at], here, *steps[at:])
 
 
-def _between(
+def _meeting(
     steps: tuple[int, ...], curve: tuple[Guarantee, ...], before: int, budget: float
 ) -> float:
-    """Where the straight line between two points of the log-log curve meets the budget."""
-    (t0, e0), (t1, e1) = ((steps[i], curve[i].epsilon) for i in (before, before + 1))
-    if not (e0 > 0 and math.isfinite(e1)):
-        return t0
-    share = math.log(budget / e0) / math.log(e1 / e0)
-    return t0 * (t1 / t0) ** share
+    """Where the curve meets the budget: a cubic through four neighbours, log T over log epsilon."""
+    near = range(max(before - 1, 0), min(before + 3, len(steps)))
+    known = {curve[i].epsilon: math.log(steps[i]) for i in near if 0 < curve[i].epsilon < math.inf}
+    x, at = [math.log(epsilon) for epsilon in known], math.log(budget)
+    total = 0.0
+    for i, log_steps_i in enumerate(known.values()):
+        others = [x[k] for k in range(len(x)) if k != i]
+        total += log_steps_i * math.prod((at - o) / (x[i] - o) for o in others)
+    return min(max(math.exp(min(total, 700.0)), steps[before]), steps[before + 1])
 
 
 def _ask(accountant: str, setting: Setting, steps: tuple[int, ...]) -> Answer:

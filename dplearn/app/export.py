@@ -34,11 +34,11 @@ from dplearn.accountants import accountants
 from dplearn.mechanisms import {", ".join(sorted(laws))}
 from dplearn.plotting import epsilon_curves, log_steps
 
-run = {{"delta": {setting.delta!r}, "adjacency": "{setting.adjacency}"}}
 step = {step}
+run = {{"delta": {setting.delta!r}, "adjacency": "{setting.adjacency}"}}
 steps = log_steps({setting.largest}, include=[{here}])
-ask = {{name: accountants[name]().epsilon_curve for name in {list(names)}}}
-curves = {{name: curve(step, steps=steps, **run) for name, curve in ask.items()}}
+names = {list(names)}
+curves = {{name: accountants[name]().epsilon_curve(step, steps=steps, **run) for name in names}}
 epsilon_curves(curves, steps, here={here}, budget={budget:g}).show()
 """
 

@@ -53,7 +53,7 @@ class Quantity:
             return float(value)
         kind = "a whole number" if self.whole else "a number"
         span = f"{kind} from {self.show(self.lower)} to {self.show(self.upper)}"
-        raise ValueError(f"Expected {self.key} to be {span}, got {str(text)[:40]!r}.")
+        raise ValueError(f"Expected {self.key} to be {span}, got {_quoted(text)}.")
 
     def show(self, value: float) -> str:
         """`value` as the box shows it."""
@@ -101,7 +101,7 @@ class Choice:
         words = tuple(w for w in str(text).split(",") if w) if several else (str(text),)
         if wrong := [w for w in words if w not in self.options]:
             known = ", ".join(self.options)
-            raise ValueError(f"Expected {self.key} to be among {known}, got {wrong[0][:40]!r}.")
+            raise ValueError(f"Expected {self.key} to be among {known}, got {_quoted(wrong[0])}.")
         if not words:
             raise ValueError(f"Expected {self.key} to name at least one, got none.")
         return tuple(k for k in self.options if k in words) if several else words[0]
@@ -109,6 +109,12 @@ class Choice:
     def show(self, value: Any) -> str:
         """`value` as the address shows it."""
         return ",".join(value) if isinstance(value, tuple) else str(value)
+
+
+def _quoted(text: object) -> str:
+    """A reader's words as inert code: a link or a picture in an address must stay text."""
+    words = " ".join(str(text).split()).replace("`", "'")
+    return f"`{words[:40]}`" if words else "nothing"
 
 
 def _number(text: str) -> float:
