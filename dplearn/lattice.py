@@ -205,7 +205,8 @@ class _Group:
             log_m.append(_log_mgf(x, pld.masses, self.tilt))
             log_m_chernoff.append(_log_mgf(x, pld.masses, self.chernoff))
             infinities.append(pld.infinity)
-            tilted = pld.masses * np.exp(self.tilt * x - log_m[-1])
+            # The tilted masses sum to 1, so an exponent above 700 meets a mass of 0.
+            tilted = pld.masses * np.exp(np.minimum(self.tilt * x - log_m[-1], 700.0))
             cell = np.mod(pld.start + np.arange(x.size), self.cells)
             folded = np.bincount(cell, weights=tilted, minlength=self.cells)
             spectrum = np.fft.rfft(folded)

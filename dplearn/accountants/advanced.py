@@ -35,7 +35,7 @@ class Advanced(Accountant):
     title: ClassVar[str] = "Advanced composition"
     statement: ClassVar[str] = (
         r"\varepsilon = \varepsilon_0\sqrt{2T\ln(1/\delta')} + T\varepsilon_0\,"
-        r"\frac{e^{\varepsilon_0}-1}{e^{\varepsilon_0}+1},\qquad"
+        r"\frac{e^{\varepsilon_0}-1}{e^{\varepsilon_0}+1},\qquad "
         r"\delta = 1-(1-\delta_0)^T(1-\delta')"
     )
     reference: ClassVar[Reference] = Reference("Kairouz, Oh & Viswanath", 2015, "Theorem 3.4")

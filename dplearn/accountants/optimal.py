@@ -43,7 +43,7 @@ class Optimal(Accountant):
     title: ClassVar[str] = "Optimal composition (KOV)"
     statement: ClassVar[str] = (
         r"\delta = 1-(1-\delta_0)^T\Big(1-\sum_k\tbinom Tk p^k(1-p)^{T-k}"
-        r"\big(1-e^{\varepsilon-(2k-T)\varepsilon_0}\big)_+\Big),\quad"
+        r"\big(1-e^{\varepsilon-(2k-T)\varepsilon_0}\big)_+\Big),\quad "
         r"p=\tfrac{e^{\varepsilon_0}}{1+e^{\varepsilon_0}}"
     )
     reference: ClassVar[Reference] = Reference("Kairouz, Oh & Viswanath", 2015, "Theorem 3.3")

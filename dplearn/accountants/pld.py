@@ -48,7 +48,7 @@ class PLD(Accountant):
     name: ClassVar[str] = "pld"
     title: ClassVar[str] = "Privacy loss distribution"
     statement: ClassVar[str] = (
-        r"\delta(\varepsilon) = E\big[(1-e^{\varepsilon-(L_1+\dots+L_T)})_+\big],\qquad"
+        r"\delta(\varepsilon) = E\big[(1-e^{\varepsilon-(L_1+\dots+L_T)})_+\big],\qquad "
         r"L_t = \ln\frac{dP}{dQ}\ \text{ independent under } P"
     )
     reference: ClassVar[Reference] = Reference("Doroshenko et al.", 2022, "Algorithm 1")
