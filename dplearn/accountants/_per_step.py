@@ -43,4 +43,4 @@ def delta_grid(counts: NDArray, delta: float) -> NDArray:
     return delta * 10.0 ** (-np.arange(first, last + 9 * _PER_DECADE) / _PER_DECADE)
 
 
-_PER_DECADE = 20
+_PER_DECADE = 12

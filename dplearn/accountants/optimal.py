@@ -72,7 +72,7 @@ class Optimal(Accountant):
         )
         best = np.argmin(np.where(slack > 0, closed, np.inf), axis=1)
         # Candidates spread around the closed form's choice, kept on the grid.
-        reach = 8 * (np.arange(self.candidates) - self.candidates // 2)
+        reach = 5 * (np.arange(self.candidates) - self.candidates // 2)
         tried = np.clip(best[:, None] + reach, 0, paid.size - 1)
         left = np.take_along_axis(slack, tried, axis=1)
         totals = optimal_composition(

@@ -54,7 +54,7 @@ class RDP(Accountant):
         "Mironov 2017; Canonne, Kamath & Steinke", 2020, "Proposition 12"
     )
     explanation: ClassVar[str] = (
-        "The same moments at all orders, with the best known conversion to (ε, δ). "
+        "The same moments at all orders, turned into (ε, δ) by a sharper conversion. "
         "What remains above the exact curve is the price of that one conversion."
     )
 
