@@ -141,9 +141,7 @@ def _plain(guarantee: Guarantee) -> dict[str, Any]:
     values = {f.name: getattr(guarantee, f.name) for f in fields(guarantee)}
     values["details"] = {k: v for k, v in guarantee.details.items() if math.isfinite(v)}
     values["assumptions"] = list(guarantee.assumptions)
-    if math.isinf(guarantee.epsilon):
-        values["epsilon"] = None
-    return values
+    return {k: None if isinstance(v, float) and math.isinf(v) else v for k, v in values.items()}
 
 
 def _print_json(rows: list[dict[str, Any]]) -> None:

@@ -92,8 +92,11 @@ def smallest_noise_multiplier(
         varied = mechanism.vary(noise_multiplier=math.exp(log_sigma))
         return accountant.epsilon(varied, delta=delta, steps=steps, adjacency=adjacency)
 
+    largest = _LARGEST
+    while not _allows(mechanism, largest):
+        largest /= 2
     log_value, guarantee = _search(
-        ask, epsilon, math.log(_SMALLEST), math.log(_LARGEST), rtol, "noise_multiplier"
+        ask, epsilon, math.log(_SMALLEST), math.log(largest), rtol, "noise_multiplier"
     )
     return Calibration(parameter="noise_multiplier", value=math.exp(log_value), guarantee=guarantee)
 
@@ -156,7 +159,7 @@ def largest_steps(
 
     good, guarantee, bad = 0, ask(0), 1
     while bad <= _MOST_STEPS and (found := ask(bad)).epsilon <= epsilon:
-        good, guarantee, bad = bad, found, 2 * bad
+        good, guarantee, bad = bad, found, min(2 * bad, _MOST_STEPS + 1)
     while bad - good > 1 and good < _MOST_STEPS:
         middle = (good + bad) // 2
         found = ask(middle)
@@ -165,6 +168,15 @@ def largest_steps(
         else:
             bad = middle
     return Calibration(parameter="steps", value=good, guarantee=guarantee)
+
+
+def _allows(mechanism: Mechanism, noise_multiplier: float) -> bool:
+    """Whether the mechanism takes so much noise; some tabulate it and stop early."""
+    try:
+        mechanism.vary(noise_multiplier=noise_multiplier)
+    except ValueError:
+        return noise_multiplier < 1.0  # some other parameter is wrong: let it speak
+    return True
 
 
 def _check_target(epsilon: float, delta: float) -> None:

@@ -207,7 +207,7 @@ class _Line:
         """A t beyond which the integrand is below tau delta for every row, or None."""
         log_m = math.log(abs(np.sum(self.weight))) + self.top + self.norm
         need = steps * log_m - self.tilt * epsilon - log_delta - math.log(_TAU)
-        if np.any(need <= 0):
+        if np.any(need <= 0) or self.drift == 0:
             return None
         # Where the loss were normal: t^2 times its variance = 2 need / T.
         start = math.sqrt(2 * float(np.max(need / steps))) / (self.pair.sigma * self.drift)

@@ -86,7 +86,8 @@ class Guarantee:
         return self.kind in ("exact", "upper", "bracket")
 
     def __str__(self) -> str:
-        tail = f" at delta = {self.delta:.1e}, {self.adjacency}, by {self.method}"
+        shown = float(round_up(self.delta, 2))
+        tail = f" at delta = {shown:.1e}, {self.adjacency}, by {self.method}"
         note = f" ({self.reason})" if self.reason else ""
         if self.kind == "exact":
             return f"epsilon = {self.epsilon:.4g}{tail}{note}"

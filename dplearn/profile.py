@@ -88,12 +88,15 @@ class Profile:
 
         Rounded up: the profile at the value returned was evaluated and found small enough.
         """
-        target = np.log(np.asarray(delta, dtype=float))
+        with np.errstate(divide="ignore"):
+            target = np.log(np.asarray(delta, dtype=float))
         # A slack of 4 ulp keeps an exact plateau (randomized response) from being missed.
-        limit = target + 1e-15 * np.abs(target)
+        limit = target * (1 - 1e-15)
 
         def excess(x: NDArray) -> NDArray:
-            return self.log_delta_of(x) - limit
+            value = self.log_delta_of(x)
+            with np.errstate(invalid="ignore"):
+                return np.where(np.isneginf(value), -np.inf, value - limit)
 
         upper = np.ones_like(target)
         while np.any(far := (excess(upper) > 0) & (upper <= _FAR)):

@@ -21,6 +21,7 @@ from dplearn._solve import decreasing_root
 from dplearn.guarantee import ADJACENCIES, Adjacency, Guarantee, Kind, Reference
 from dplearn.mechanisms import Mechanism
 
+_NO_BOUND = "no epsilon below 1e9 is proved at this delta"
 # Smallest delta that `delta` distinguishes from 0.
 _LEAST_LOG_DELTA = -690.0
 
@@ -184,6 +185,6 @@ class Accountant(ABC):
             adjacency=adjacency,
             lower=float(bound.epsilon if kind == "exact" else bound.lower),
             assumptions=tuple(assumptions),
-            reason=bound.reason,
+            reason=bound.reason or (_NO_BOUND if np.isinf(bound.epsilon) else ""),
             details=MappingProxyType(bound.details),
         )

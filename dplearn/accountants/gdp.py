@@ -65,7 +65,7 @@ class GDP(Accountant):
         epsilon[reach] = gaussian_epsilon(delta, mu[reach])
         reasons = np.where(reach, "", "mu of the limit exceeds 10^6")
         return [
-            Bound(e, kind, {"mu": float(m)}, str(why))
+            Bound(e, "upper" if why else kind, {"mu": float(m)}, str(why))
             for e, m, why in zip(epsilon, mu, reasons, strict=True)
         ]
 
