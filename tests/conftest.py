@@ -1,0 +1,49 @@
+"""Settings of hypothesis, and reading the golden tables (golden/README.md explains them)."""
+
+import csv
+from fractions import Fraction
+from pathlib import Path
+
+from hypothesis import settings
+
+# The same few examples on every machine, however slow it is.
+settings.register_profile("steady", derandomize=True, deadline=None, max_examples=40)
+settings.load_profile("steady")
+
+ROOT = Path(__file__).parents[1]
+
+
+def rows(path: str) -> list[dict[str, str]]:
+    """All lines of a CSV file named from the root of the project."""
+    with (ROOT / path).open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def golden(name: str, **wanted: str) -> list[dict[str, str]]:
+    """The lines of a golden table that have the wanted values."""
+    found = [r for r in rows(f"tests/golden/{name}.csv") if wanted.items() <= r.items()]
+    assert found, f"no line of {name}.csv has {wanted}"
+    return found
+
+
+def number(text: str) -> float:
+    """A number that may be written as a fraction."""
+    return float(text) if text == "inf" else float(Fraction(text))
+
+
+def unit(value: str, digits: str | int) -> float:
+    """One unit of the last digit that may be compared."""
+    return 10.0 ** (int(f"{abs(number(value)):.15e}"[18:]) - int(digits) + 1)
+
+
+def agrees(found: float, row: dict[str, str]) -> bool:
+    """Whether a value equals a golden one up to a unit of its last digit."""
+    value = number(row["value"])
+    # Both sides are rounded to double precision at best, whatever the table shows.
+    slack = unit(row["value"], row["digits"]) + 4e-15 * abs(value) if value < float("inf") else 0
+    return found == value or abs(found - value) <= slack
+
+
+def label(row: dict[str, str], *names: str) -> str:
+    """A readable test id."""
+    return "-".join(row[n] for n in names if row[n])

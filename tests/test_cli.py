@@ -1,0 +1,189 @@
+"""The command line is a contract: words, exit status, and JSON that any parser reads."""
+
+import dataclasses
+import json
+import subprocess
+import sys
+
+import pytest
+
+from dplearn.__main__ import main
+from dplearn.accountants import accountants
+from dplearn.calibrate import smallest_noise_multiplier
+from dplearn.dpsgd import DPSGD
+from dplearn.guarantee import Guarantee
+from dplearn.mechanisms import Gaussian, PoissonSubsampled
+
+RUN = "--noise-multiplier 4 --sample-rate 0.01 --steps 10000 --delta 1e-5"
+FIELDS = {f.name for f in dataclasses.fields(Guarantee)}
+STEP = PoissonSubsampled(Gaussian(4.0), 0.01)
+
+
+def called(words, capsys):
+    """Exit status, standard output, standard error."""
+    try:
+        status = main(words.split())
+    except SystemExit as leaving:  # argparse leaves on its own
+        status = leaving.code
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def strictly(text):
+    """JSON as the standard has it: no NaN, no Infinity."""
+
+    def refuse(name):
+        raise AssertionError(f"{name} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def test_epsilon_in_words(capsys):
+    status, out, err = called(f"epsilon {RUN} --accountant rdp", capsys)
+    found = accountants["rdp"]().epsilon(STEP, delta=1e-5, steps=10_000)
+    assert (status, out, err) == (0, f"{found}\n", "")
+
+
+def test_epsilon_by_every_accountant_as_json(capsys):
+    status, out, err = called(f"epsilon {RUN} --accountant all --json", capsys)
+    rows = strictly(out)
+    assert (status, err) == (0, "")
+    assert [row["method"] for row in rows] == list(accountants)
+    for row in rows:
+        assert set(row) == FIELDS
+        found = accountants[row["method"]]().epsilon(STEP, delta=1e-5, steps=10_000)
+        assert row["epsilon"] == found.epsilon and row["kind"] == found.kind
+        assert row["details"] == dict(found.details)
+        assert row["assumptions"] == list(found.assumptions)
+
+
+def test_the_default_is_the_tightest_accountant(capsys):
+    _, out, _ = called(f"epsilon {RUN} --json", capsys)
+    (row,) = strictly(out)
+    assert row["method"] == "pld" and 0.9468 < row["epsilon"] < 0.96
+    assert row["adjacency"] == "add_remove"
+
+
+@pytest.mark.parametrize(
+    "words, same",
+    [
+        ("--sampling none --noise-multiplier 50", {"sampling": "none", "sample_rate": 1.0}),
+        ("--sampling without_replacement --sample-rate 0.1 --noise-multiplier 50",
+         {"sampling": "without_replacement", "sample_rate": 0.1}),
+        ("--sample-rate 0.1 --noise-multiplier 50 --adjacency zero_out", {"sample_rate": 0.1}),
+    ],
+    ids=["none", "without_replacement", "zero_out"],
+)  # fmt: skip
+def test_sampling_and_adjacency_reach_the_accountant(words, same, capsys):
+    status, out, _ = called(f"epsilon {words} --steps 30 --delta 1e-5 --json", capsys)
+    (row,) = strictly(out)
+    run = DPSGD(noise_multiplier=50.0, steps=30, **same)
+    found = run.guarantee(delta=1e-5, adjacency="zero_out" if "zero_out" in words else None)
+    assert status == 0
+    assert (row["epsilon"], row["adjacency"]) == (found.epsilon, found.adjacency)
+
+
+def test_all_leaves_out_who_cannot_answer(capsys):
+    words = "epsilon --sampling without_replacement --sample-rate 0.1 --noise-multiplier 9"
+    status, out, _ = called(f"{words} --steps 10 --delta 1e-5 --accountant all --json", capsys)
+    assert status == 0
+    assert {r["method"] for r in strictly(out)} == set(accountants) - {"gdp"}
+
+
+@pytest.mark.parametrize("accountant", ["all", "gdp", "pld"])
+@pytest.mark.parametrize("noise", ["0", "1e-7", "0.05"])
+def test_infinity_is_null_with_a_reason(noise, accountant, capsys):
+    words = f"epsilon --noise-multiplier {noise} --sampling none --steps 3 --delta 1e-5"
+    status, out, err = called(f"{words} --accountant {accountant} --json", capsys)
+    assert (status, err) == (0, "")
+    for row in strictly(out):
+        assert (row["epsilon"] is None) == bool(row["reason"])
+        assert noise != "0" or row["epsilon"] is None
+
+
+@pytest.mark.parametrize(
+    "left_out, words, kind",
+    [
+        ("noise_multiplier", "--sample-rate 0.004 --steps 10000", float),
+        ("steps", "--sample-rate 0.004 --noise-multiplier 1", int),
+        ("sample_rate", "--steps 10000 --noise-multiplier 1", float),
+        ("noise_multiplier", "--sampling none --steps 10", float),
+    ],
+)
+def test_calibrate_finds_what_is_left_out(left_out, words, kind, capsys):
+    status, out, err = called(f"calibrate --epsilon 2 --delta 1e-5 {words} --json", capsys)
+    (row,) = strictly(out)
+    assert (status, err) == (0, "")
+    assert set(row) == {left_out, "guarantee"} and isinstance(row[left_out], kind)
+    assert set(row["guarantee"]) == FIELDS
+    assert 1.99 < row["guarantee"]["epsilon"] <= 2.0
+
+
+def test_calibrate_in_words_is_the_library_call(capsys):
+    words = "calibrate --epsilon 2 --delta 1e-5 --sample-rate 0.004 --steps 1000 --accountant rdp"
+    status, out, _ = called(words, capsys)
+    found = smallest_noise_multiplier(
+        accountants["rdp"](),
+        mechanism=PoissonSubsampled(Gaussian(1.0), 0.004),
+        epsilon=2.0,
+        delta=1e-5,
+        steps=1000,
+    )
+    assert (status, out) == (0, f"{found}\n")
+
+
+def test_a_target_out_of_reach_is_status_one(capsys):
+    words = "calibrate --epsilon 0.1 --delta 1e-5 --sample-rate 0.1 --steps 10"
+    status, out, err = called(f"{words} --accountant moments", capsys)
+    assert (status, out) == (1, "")
+    assert err.count("\n") == 1 and "smallest epsilon found" in err
+
+
+BAD = {
+    "no command": ("", "command"),
+    "unknown command": ("profit", "profit"),
+    "missing flag": ("epsilon --noise-multiplier 1", "--delta"),
+    "no number": (f"epsilon {RUN} --delta tiny", "--delta"),
+    "unknown accountant": (f"epsilon {RUN} --accountant magic", "magic"),
+    "unknown sampling": (f"epsilon {RUN} --sampling shuffle", "shuffle"),
+    "delta too large": (f"epsilon {RUN} --delta 1", "delta in (0, 1), got delta=1.0"),
+    "delta is nan": (f"epsilon {RUN} --delta nan", "delta in (0, 1), got delta=nan"),
+    "rate too large": (f"epsilon {RUN} --sample-rate 1.5", "sample_rate in (0, 1], got"),
+    "negative noise": (f"epsilon {RUN} --noise-multiplier -1", "noise_multiplier >= 0"),
+    "negative steps": (f"epsilon {RUN} --steps -1", "steps"),
+    "fraction of a step": (f"epsilon {RUN} --steps 1.5", "--steps"),
+    "no sample rate": ("epsilon --noise-multiplier 1 --steps 1 --delta 0.1", "--sample-rate"),
+    "rate without sampling": (f"epsilon {RUN} --sampling none", "sampling='none'"),
+    "no theorem": (f"epsilon {RUN} --adjacency replace_one", "replace_one"),
+    "no theorem for all": (f"epsilon {RUN} --adjacency replace_one --accountant all", "Poisson"),
+    "nothing left out": (
+        f"calibrate --epsilon 1 {RUN}", "exactly one of --noise-multiplier, --steps",
+    ),
+    "too much left out": ("calibrate --epsilon 1 --delta 1e-5 --steps 3", "got 2"),
+    "bad target": ("calibrate --epsilon 0 --delta 1e-5 --sample-rate 0.1 --steps 3", "epsilon > 0"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words, named", BAD.values(), ids=BAD)
+def test_bad_usage_is_status_two_and_one_line(words, named, capsys):
+    status, out, err = called(words, capsys)
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1 and err.startswith("dplearn") and named in err
+
+
+def test_help_is_status_zero(capsys):
+    status, out, _ = called("--help", capsys)
+    assert status == 0 and "calibrate" in out and "epsilon" in out
+
+
+def test_a_real_process():
+    def run(*words):
+        return subprocess.run(
+            [sys.executable, "-m", "dplearn", *words], capture_output=True, text=True, check=False
+        )
+
+    good = run("epsilon", *RUN.split(), "--accountant", "moments", "--json")
+    assert good.returncode == 0 and good.stderr == ""
+    assert strictly(good.stdout)[0]["epsilon"] == pytest.approx(1.2586, abs=5e-5)
+    bad = run("epsilon", *RUN.split(), "--delta", "2")
+    assert (bad.returncode, bad.stdout, bad.stderr.count("\n")) == (2, "", 1)

@@ -1,0 +1,121 @@
+"""The public description of a run: counting, and passing everything on unchanged."""
+
+import dataclasses
+import math
+
+import pytest
+
+from dplearn.accountants import accountants
+from dplearn.dpsgd import DPSGD, SAMPLINGS, natural_adjacency, sampled
+from dplearn.mechanisms import Gaussian, Laplace, PoissonSubsampled, WithoutReplacement
+
+RUN = DPSGD(noise_multiplier=4.0, sample_rate=0.01, steps=10_000)
+
+
+@pytest.mark.parametrize(
+    "size, batch, epochs, steps",
+    [
+        (60_000, 256, 60, 14063),
+        (60_000, 256, 15, 3516),
+        (60_000, 240, 45, 11250),
+        (60_000, 240, 1, 250),
+        (60_000, 600, 100, 10_000),
+        (10, 3, 0.1, 1),
+        (7, 7, 3, 3),
+        (1_000_003, 1, 1, 1_000_003),
+    ],
+)
+def test_steps_are_rounded_up_but_not_by_rounding_errors(size, batch, epochs, steps):
+    run = DPSGD.from_epochs(
+        dataset_size=size, batch_size=batch, epochs=epochs, noise_multiplier=1.0
+    )
+    assert run.steps == steps
+    assert run.sample_rate == batch / size
+
+
+def test_mechanism_of_each_sampling():
+    make = lambda **changes: dataclasses.replace(RUN, **changes).mechanism
+    assert make() == PoissonSubsampled(Gaussian(4.0), 0.01)
+    assert make(sampling="without_replacement") == WithoutReplacement(Gaussian(4.0), 0.01)
+    assert make(sampling="none", sample_rate=1.0) == Gaussian(4.0)
+    assert sampled(Laplace(2.0), sampling="poisson", sample_rate=0.5).base == Laplace(2.0)
+    with pytest.raises(ValueError, match="sample_rate = 1 with sampling='none'"):
+        make(sampling="none")
+
+
+def test_every_sampling_is_covered_under_its_natural_adjacency():
+    for sampling in SAMPLINGS:
+        rate = 1.0 if sampling == "none" else 0.1
+        run = DPSGD(noise_multiplier=2.0, sample_rate=rate, steps=5, sampling=sampling)
+        found = run.guarantee("rdp", delta=1e-5)
+        assert found.adjacency == natural_adjacency(sampling)
+    assert natural_adjacency("without_replacement") == "replace_one"
+
+
+def test_guarantee_is_that_of_the_accountant():
+    for chosen in ("rdp", accountants["rdp"]()):
+        found = RUN.guarantee(chosen, delta=1e-5)
+        assert found == accountants["rdp"]().epsilon(RUN.mechanism, delta=1e-5, steps=10_000)
+    assert RUN.guarantee(delta=1e-5).method == "pld"
+    early = RUN.guarantee("rdp", delta=1e-5, steps=100)
+    assert early.epsilon < found.epsilon
+    assert RUN.guarantee("rdp", delta=1e-5, steps=0).epsilon == 0.0
+    zeroed = RUN.guarantee("rdp", delta=1e-5, adjacency="zero_out")
+    assert (zeroed.adjacency, zeroed.epsilon) == ("zero_out", found.epsilon)
+
+
+def test_the_clipping_norm_changes_nothing():
+    """The noise is measured in clipping norms."""
+    clipped = dataclasses.replace(RUN, max_grad_norm=17.0)
+    assert clipped.guarantee("pld", delta=1e-5) == RUN.guarantee("pld", delta=1e-5)
+
+
+def test_no_noise_no_privacy():
+    silent = dataclasses.replace(RUN, noise_multiplier=0.0).guarantee(delta=1e-5)
+    assert silent.epsilon == math.inf and silent.reason
+
+
+@pytest.mark.parametrize(
+    "changes, named",
+    [
+        ({"noise_multiplier": -1.0}, "noise_multiplier"),
+        ({"noise_multiplier": math.nan}, "noise_multiplier"),
+        ({"sample_rate": 0.0}, r"sample_rate in \(0, 1\], got sample_rate=0.0"),
+        ({"sample_rate": 1.5}, r"sample_rate in \(0, 1\], got sample_rate=1.5"),
+        ({"steps": -1}, "steps"),
+        ({"max_grad_norm": 0.0}, "max_grad_norm"),
+        ({"sampling": "shuffle"}, "sampling one of"),
+    ],
+    ids=str,
+)
+def test_bad_runs_are_named(changes, named):
+    with pytest.raises(ValueError, match=named):
+        dataclasses.replace(RUN, **changes)
+
+
+@pytest.mark.parametrize(
+    "changes, error, named",
+    [
+        ({"batch_size": 61}, ValueError, "batch_size a whole number >= 1 and <= 60"),
+        ({"batch_size": 0}, ValueError, "batch_size"),
+        ({"dataset_size": 0}, ValueError, "dataset_size"),
+        ({"epochs": 0}, ValueError, "epochs"),
+        ({"batch_size": 2.5}, TypeError, "batch_size"),
+    ],
+    ids=str,
+)
+def test_bad_epochs_are_named(changes, error, named):
+    good = {"dataset_size": 60, "batch_size": 6, "epochs": 1, "noise_multiplier": 1.0}
+    with pytest.raises(error, match=named):
+        DPSGD.from_epochs(**good | changes)
+
+
+def test_bad_questions_are_named():
+    with pytest.raises(TypeError, match="steps"):
+        dataclasses.replace(RUN, steps=1.5)
+    with pytest.raises(ValueError, match="accountant one of advanced, basic"):
+        RUN.guarantee("magic", delta=1e-5)
+    with pytest.raises(NotImplementedError, match="replace_one"):
+        RUN.guarantee(delta=1e-5, adjacency="replace_one")
+    with pytest.raises(TypeError):
+        DPSGD(4.0, 0.01, 10)

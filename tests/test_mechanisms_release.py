@@ -1,0 +1,159 @@
+"""What release() draws has the law that the profile is about.
+
+The largest gap between the empirical and the stated distribution function is compared with the
+bound of Dvoretzky, Kiefer and Wolfowitz, which holds for every law: a right implementation
+fails one of these tests with probability below 1e-6 each, over seeds; the seeds are fixed.
+"""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from dplearn.mechanisms import (
+    Composed,
+    DiscreteGaussian,
+    ExponentialMechanism,
+    Gaussian,
+    Geometric,
+    Laplace,
+    PoissonSubsampled,
+    RandomizedResponse,
+    WithoutReplacement,
+)
+
+FALSE_ALARM = 1e-6
+DRAWS = 100_000
+
+
+def rng(seed=7):
+    return np.random.default_rng(seed)
+
+
+def gap(drawn, distribution):
+    """Kolmogorov's distance of a sample from a distribution function."""
+    values, counts = np.unique(np.ravel(drawn), return_counts=True)
+    after = np.cumsum(counts) / counts.sum()
+    before = np.append(0.0, after[:-1])
+    # Just below an atom the function takes the value it has at the largest smaller number.
+    return max(
+        np.max(np.abs(after - distribution(values))),
+        np.max(np.abs(before - distribution(np.nextafter(values, -np.inf)))),
+    )
+
+
+def largest_gap(draws):
+    return math.sqrt(math.log(2 / FALSE_ALARM) / (2 * draws))
+
+
+def laplace_cdf(x):
+    return np.where(x < 0, 0.5 * np.exp(np.minimum(x, 0)), 1 - 0.5 * np.exp(-np.maximum(x, 0)))
+
+
+def steps_of(log_weight):
+    """Distribution function of whole-number noise."""
+    k = np.arange(-400, 401)
+    mass = np.exp(log_weight(k))
+    total = np.append(0.0, np.cumsum(mass) / mass.sum())
+    return lambda x: total[np.searchsorted(k, x, side="right")]
+
+
+# Noise of scale 1.5 * sensitivity 2 = 3 around 10.
+REAL = {
+    "gaussian": (Gaussian(1.5), lambda x: ndtr((x - 10) / 3)),
+    "laplace": (Laplace(1.5), lambda x: laplace_cdf((x - 10) / 3)),
+}
+WHOLE = {
+    "geometric": (Geometric(1.5), steps_of(lambda k: -np.abs(k - 10) / 3)),
+    "discrete_gaussian": (DiscreteGaussian(1.5), steps_of(lambda k: -0.5 * ((k - 10) / 3) ** 2)),
+}
+
+
+@pytest.mark.parametrize("mechanism, distribution", REAL.values(), ids=REAL)
+def test_noise_on_numbers(mechanism, distribution):
+    drawn = mechanism.release(np.full((DRAWS // 2, 2), 10.0), sensitivity=2.0, rng=rng())
+    assert drawn.shape == (DRAWS // 2, 2)
+    assert gap(drawn, distribution) < largest_gap(DRAWS)
+
+
+@pytest.mark.parametrize("mechanism, distribution", WHOLE.values(), ids=WHOLE)
+def test_noise_on_whole_numbers(mechanism, distribution):
+    drawn = mechanism.release(np.full(DRAWS, 10), sensitivity=2, rng=rng())
+    assert drawn.dtype.kind == "i"
+    assert gap(drawn, distribution) < largest_gap(DRAWS)
+
+
+def test_coordinates_are_independent():
+    for mechanism, _ in REAL.values():
+        x, y = mechanism.release(np.zeros((2, DRAWS)), sensitivity=1.0, rng=rng())
+        # Standard deviation of a sample correlation is 1 / sqrt(n); five are 6e-7.
+        assert abs(np.corrcoef(x, y)[0, 1]) < 5 / math.sqrt(DRAWS)
+
+
+def test_noise_of_mean_zero_and_known_variance():
+    """The variance of Laplace noise is 2 b^2, not b^2."""
+    drawn = Laplace(1.5).release(np.zeros(DRAWS), sensitivity=2.0, rng=rng())
+    # x^2 has variance 20 b^4: five standard deviations, a false alarm below 1e-6.
+    assert np.mean(drawn**2) == pytest.approx(18, abs=5 * 9 * math.sqrt(20 / DRAWS))
+
+
+@pytest.mark.parametrize("answers", [2, 5])
+def test_randomized_response_tells_the_truth_as_often_as_it_says(answers):
+    coin, truth = RandomizedResponse(1.2, answers), 1
+    drawn = coin.release(np.full(DRAWS, truth), rng=rng())
+    chance = np.full(answers, 1.0)
+    chance[truth] = math.exp(1.2)
+    chance = np.cumsum(chance / chance.sum())
+    found = np.cumsum(np.bincount(drawn, minlength=answers) / DRAWS)
+    assert np.max(np.abs(found - chance)) < largest_gap(DRAWS)
+
+
+def test_exponential_mechanism_draws_in_proportion():
+    scores, draws = np.array([0.0, 4.0, 8.0]), 20_000
+    mechanism, generator = ExponentialMechanism(1.0), rng()
+    drawn = [int(mechanism.release(scores, sensitivity=2.0, rng=generator)) for _ in range(draws)]
+    chance = np.exp(scores / (2 * 2.0))
+    found = np.cumsum(np.bincount(drawn, minlength=3) / draws)
+    assert np.max(np.abs(found - np.cumsum(chance / chance.sum()))) < largest_gap(draws)
+
+
+ALL = [Gaussian(1.0), Laplace(1.0), Geometric(1.0), DiscreteGaussian(1.0), RandomizedResponse(1.0)]
+
+
+@pytest.mark.parametrize("mechanism", ALL, ids=lambda m: m.name)
+def test_same_generator_same_release_and_input_untouched(mechanism):
+    value = np.array([0, 1, 1])
+    drawn = [mechanism.release(value, sensitivity=1, rng=rng(5)) for _ in range(2)]
+    np.testing.assert_array_equal(*drawn)
+    np.testing.assert_array_equal(value, [0, 1, 1])
+    assert mechanism.release(1, sensitivity=1, rng=rng(5)).shape == ()
+
+
+@pytest.mark.parametrize("mechanism", [*ALL[:4], ExponentialMechanism(1.0)], ids=lambda m: m.name)
+def test_sensitivity_must_be_positive(mechanism):
+    with pytest.raises(ValueError, match="sensitivity"):
+        mechanism.release(np.array([1, 2]), sensitivity=0.0, rng=rng())
+
+
+@pytest.mark.parametrize("mechanism", [Geometric(1.0), DiscreteGaussian(1.0)], ids=str)
+def test_whole_number_noise_refuses_fractions(mechanism):
+    with pytest.raises(TypeError, match="whole numbers"):
+        mechanism.release([0.5], sensitivity=1, rng=rng())
+
+
+@pytest.mark.parametrize("value", [[-1], [2], [0.5]])
+def test_randomized_response_refuses_unknown_answers(value):
+    with pytest.raises(ValueError, match=r"answers 0\.\.1"):
+        RandomizedResponse(1.0).release(value, rng=rng())
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [PoissonSubsampled(Gaussian(1.0), 0.5), WithoutReplacement(Gaussian(1.0), 0.5),
+     Composed([Gaussian(1.0)])],
+    ids=lambda m: m.name,
+)  # fmt: skip
+def test_what_is_no_single_release_says_so(mechanism):
+    with pytest.raises(NotImplementedError, match=mechanism.name):
+        mechanism.release([1.0], sensitivity=1.0, rng=rng())
