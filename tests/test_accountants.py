@@ -181,7 +181,9 @@ class Leaky(Mechanism):
 @pytest.mark.parametrize("name", ["basic", "advanced", "optimal", "pld"])
 def test_a_delta_in_every_step_is_paid(name, steps):
     """delta = 1 - (1 - lost)^T (1 - delta of the coins), exactly, for the worst releases."""
-    local, lost, delta = 0.1, 1e-8, 1e-5
+    # Nearly all of delta goes to the steps, so nothing may be spent twice.
+    local, delta = 0.1, 1e-5
+    lost = 0.99 * delta / steps
     found = epsilon(name, Leaky(local, lost), delta=delta, steps=steps).epsilon
     truth = 1 / (1 + math.exp(-local))
     coins = sum(
@@ -192,8 +194,13 @@ def test_a_delta_in_every_step_is_paid(name, steps):
     total = -math.expm1(steps * math.log1p(-lost) + math.log1p(-coins))
     # Sums of 300 products of doubles.
     assert total <= delta * (1 + 1e-9)
-    # The best of a grid of divisions wastes little.
-    assert name != "optimal" or total >= 0.5 * delta
+
+
+def test_total_variation_adds_up_to_nothing_to_prove():
+    """Where T times delta(0) fits into delta epsilon is 0; one run alone may need more."""
+    one = max(float(p.delta(0.0)) for p in ABADI.profiles())
+    assert epsilon("pld", ABADI, delta=3.001 * one, steps=3).epsilon == 0.0
+    assert epsilon("pld", ABADI, delta=0.9 * one, steps=3).epsilon > 0.0
 
 
 def test_basic_composition_adds_both_parameters():
@@ -347,7 +354,7 @@ def test_far_corners_are_answered_or_come_with_a_reason(name, sigma, q):
 @each_name
 def test_an_infinite_epsilon_always_has_a_reason(name):
     found = epsilon(name, Gaussian(1e-7), delta=1e-5)
-    assert math.isfinite(found.epsilon) or found.reason
+    assert math.isfinite(found.epsilon) or (found.reason and found.kind != "exact")
 
 
 def test_coins_that_say_nothing_cost_nothing():

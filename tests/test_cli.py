@@ -91,9 +91,12 @@ def test_all_leaves_out_who_cannot_answer(capsys):
 
 
 @pytest.mark.parametrize("accountant", ["all", "gdp", "pld"])
-@pytest.mark.parametrize("noise", ["0", "1e-7", "0.05"])
-def test_infinity_is_null_with_a_reason(noise, accountant, capsys):
-    words = f"epsilon --noise-multiplier {noise} --sampling none --steps 3 --delta 1e-5"
+@pytest.mark.parametrize(
+    "noise, sampling",
+    [("0", "none"), ("1e-7", "none"), ("0.05", "none"), ("0.03", "poisson --sample-rate 0.5")],
+)
+def test_infinity_is_null_with_a_reason(noise, sampling, accountant, capsys):
+    words = f"epsilon --noise-multiplier {noise} --sampling {sampling} --steps 3 --delta 1e-5"
     status, out, err = called(f"{words} --accountant {accountant} --json", capsys)
     assert (status, err) == (0, "")
     for row in strictly(out):

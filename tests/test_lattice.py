@@ -54,15 +54,18 @@ def test_golden_sampled_gaussian(row):
     assert truth * (1 - 1e-11) <= found <= truth * (1 + width)
 
 
-@pytest.mark.parametrize("delta", [0.3, 1e-5, 1e-15, 1e-30, 1e-290])
+# At delta = 1e-290 masses underflow: few large steps are then sound, not tight.
+@pytest.mark.parametrize(
+    "delta, width", [(0.3, 3e-3), (1e-5, 3e-3), (1e-15, 3e-3), (1e-30, 3e-3), (1e-290, 0.5)]
+)
 @pytest.mark.parametrize("steps", [2, 37, 10_000])
 @pytest.mark.parametrize("total_mu", [0.03, 1.0, 12.0])
-def test_gaussians_through_the_lattice(total_mu, steps, delta):
+def test_gaussians_through_the_lattice(total_mu, steps, delta, width):
     (one,) = Gaussian(math.sqrt(steps) / total_mu).profiles()
     (all_,) = Gaussian(1 / total_mu).profiles()
     truth = float(all_.epsilon(delta))
     found = LATTICE.epsilons([one], [[steps]], delta=delta)[0]
-    assert truth * (1 - 1e-11) <= found <= truth * 1.003 + 1e-12
+    assert truth * (1 - 1e-11) <= found <= truth * (1 + width) + 1e-12
 
 
 def coins_by_enumeration(losses, counts, delta):
@@ -243,10 +246,16 @@ def test_a_window_that_is_too_small_is_paid_for(mu, steps, delta, shrink, monkey
     assert found >= float(total.epsilon(delta)) * (1 - 1e-11)
 
 
-def test_rounding_is_charged():
-    """Coins have no other error, so here the charge alone keeps the bound above the truth."""
-    (pair,), steps = RandomizedResponse(0.01).profiles("replace_one"), 5000
-    for delta in (0.1, 1e-5):
+def test_rounding_of_the_transform_is_charged(monkeypatch):
+    """Coins have no other error. Let the rounding of the transform be large and all one way."""
+    (pair,), steps = RandomizedResponse(0.01).profiles("replace_one"), 3000
+    exact = np.fft.rfft
+
+    def unlucky(x):
+        return exact(x) * (1 - 64 * 2.0**-53 * math.log2(x.size))
+
+    monkeypatch.setattr(np.fft, "rfft", unlucky)
+    for delta in (1e-5, 1e-12):
         found = LATTICE.epsilons([pair], [[steps]], delta=delta)[0]
         assert found >= coins_by_enumeration([0.01], [steps], mpf(delta)) * (1 - 1e-15)
 
