@@ -26,7 +26,7 @@ lint: $(VENV)/installed
 	$(BIN)/ruff check
 	$(BIN)/pyright
 
-lessons: $(VENV)/installed  ## rebuild the notebooks whose source changed
+lessons: $(VENV)/installed  ## rebuild the notebooks from their sources
 	$(BIN)/python -m dplearn.lessons build
 
 bench: $(VENV)/installed  ## side-by-side measurements
