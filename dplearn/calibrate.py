@@ -154,20 +154,37 @@ def largest_steps(
     """
     _check_target(epsilon, delta)
 
-    def ask(steps: int) -> Guarantee:
-        return accountant.epsilon(mechanism, delta=delta, steps=steps, adjacency=adjacency)
+    def ask(steps: list[int]) -> list[tuple[int, Guarantee]]:
+        found = accountant.epsilon_curve(mechanism, delta=delta, steps=steps, adjacency=adjacency)
+        return list(zip(steps, found, strict=True))
 
-    good, guarantee, bad = 0, ask(0), 1
-    while bad <= _MOST_STEPS and (found := ask(bad)).epsilon <= epsilon:
-        good, guarantee, bad = bad, found, min(2 * bad, _MOST_STEPS + 1)
-    while bad - good > 1 and good < _MOST_STEPS:
-        middle = (good + bad) // 2
-        found = ask(middle)
-        if found.epsilon <= epsilon:
-            good, guarantee = middle, found
-        else:
-            bad = middle
-    return Calibration(parameter="steps", value=good, guarantee=guarantee)
+    # Powers of two, eight at a time, then ever finer divisions: one curve shares its work.
+    good, bad, power = ask([0])[0], 0, 1
+    while bad == 0 and power <= _MOST_STEPS:
+        trial = [t for t in (power << k for k in range(8)) if t <= _MOST_STEPS]
+        good, bad = _split(ask(trial), good, epsilon)
+        power <<= 8
+    bad = bad or _MOST_STEPS + 1
+    while bad - good[0] > 1:
+        inner = np.unique(np.linspace(good[0], bad, 18).astype(int)[1:-1])
+        trial = [int(t) for t in inner if good[0] < t < bad] or [good[0] + 1]
+        good, narrowed = _split(ask(trial), good, epsilon)
+        bad = narrowed or bad
+    # Asked alone the last digits may differ: report what a reader would get.
+    alone = ask([good[0]])[0][1]
+    guarantee = alone if alone.epsilon <= epsilon else good[1]
+    return Calibration(parameter="steps", value=good[0], guarantee=guarantee)
+
+
+def _split(
+    found: list[tuple[int, Guarantee]], good: tuple[int, Guarantee], epsilon: float
+) -> tuple[tuple[int, Guarantee], int]:
+    """The last entry before epsilon is passed, and the first that passes it (0 if none does)."""
+    for entry in found:
+        if entry[1].epsilon > epsilon:
+            return good, entry[0]
+        good = entry
+    return good, 0
 
 
 def _allows(mechanism: Mechanism, noise_multiplier: float) -> bool:

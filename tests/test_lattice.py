@@ -137,6 +137,34 @@ def test_two_different_laplace_releases_by_integration(epsilon):
     assert epsilon * (1 - 1e-9) <= found <= epsilon * 1.003
 
 
+@pytest.mark.parametrize(
+    "sigma, q, delta",
+    [
+        (1.0, 0.01, 1e-5), (4.0, 0.01, 1e-5), (0.8, 0.001, 1e-6), (2.0, 0.1, 1e-5),
+        # Settings in which the law of two runs has two humps, and a tilt is easily mistaken.
+        (1.652, 0.0217, 2.8e-7), (0.5367, 0.003746, 1.53e-7), (0.5927, 0.061, 1.3e-6),
+    ],
+)  # fmt: skip
+def test_two_sampled_runs_by_integration(sigma, q, delta):
+    """delta of two runs: E over the first output of one run's profile at what is left."""
+    step = PoissonSubsampled(Gaussian(sigma), q)
+    found = upper_bound(step, 2, delta)
+    # The integrand is smooth: the trapezoidal rule is good to ten digits on this grid.
+    x = np.linspace(-14 * sigma - 2, 14 * sigma + 6, 100_001)
+    noise, hit = (np.exp(-0.5 * ((x - c) / sigma) ** 2) for c in (0, 1))
+    ratio = np.logaddexp(math.log1p(-q), math.log(q) + (2 * x - 1) / (2 * sigma**2))
+    mixed = (1 - q) * noise + q * hit
+    norm = (x[1] - x[0]) / sigma / math.sqrt(2 * math.pi)
+    remove, add = step.profiles()
+
+    def worst(epsilon):
+        ahead = norm * (mixed @ remove.delta(epsilon - ratio))
+        return max(ahead, norm * (noise @ add.delta(epsilon + ratio)))
+
+    assert worst(found) <= delta * (1 + 1e-9)
+    assert worst(found * 0.99) > delta
+
+
 # Certified brackets of epsilon from an earlier computation (tilted lattices from both sides);
 # "sampled" bases are Poisson samples, one value per direction.
 BRACKETS = {
