@@ -15,7 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn._logspace import log1mexp
 from dplearn.pld import PrivacyLossDistribution, chords
 from dplearn.profile import Profile
 
@@ -125,7 +124,7 @@ class _Group:
             # No finite loss but 0: nothing leaks, or delta cannot pay for the infinite ones.
             self.trivial = np.where(np.isneginf(self.log_finite), np.inf, 0.0)
             return
-        self.tilts = np.geomspace(0.05 / width, 60.0 / self.scale, 64)
+        self.tilts = np.geomspace(0.05 / (width * math.sqrt(most)), 60.0 / self.scale, 80)
         with_zero = np.concatenate([[0.0], self.tilts])
         table = [_moments(nodes, masses, with_zero) for nodes, masses, _ in coarse]
         # K[row, tilt] and its two derivatives, for the whole composition of each row.
@@ -158,10 +157,15 @@ class _Group:
             return self.trivial
         near = np.argmin(np.abs(self.estimate - self.log_delta), axis=1)
         found = self._compose(near)
-        # Of a law with two humps the estimate may mistake the tilt: then use what was found.
-        again = np.argmin(np.abs(self.saddle - found[:, None]), axis=1)
-        if abs(np.median(again) - np.median(near)) > 2:
-            found = np.minimum(found, self._compose(again))
+        # Of a law with two humps the estimate may mistake the tilt: then follow what was found.
+        for _ in range(8):
+            again = np.argmin(np.abs(self.saddle - found[:, None]), axis=1)
+            if abs(np.median(again) - np.median(near)) <= 2:
+                break
+            better, near = np.minimum(found, self._compose(again)), again
+            if np.all(better > 0.999 * found):
+                break
+            found = better
         return found
 
     def _choose(self, near: NDArray) -> None:
@@ -177,7 +181,8 @@ class _Group:
         rise = k - k[:, [pick]]
         right = (rise[:, pick + 1 :] + need) / (with_zero[pick + 1 :] - self.tilt)
         left = (-rise[:, :pick] - need) / (self.tilt - with_zero[:pick])
-        self.chernoff = float(with_zero[pick + 1 + int(np.argmin(np.max(right, axis=0)))])
+        # Larger tilts that will bound what lies right of the window on the fine lattice.
+        self.chernoff = a[np.unique(np.minimum(pick + 2 ** np.arange(6) - 1, a.size - 1))]
         self.lower = float(min(np.min(np.max(left, axis=1)), np.min(guess) - 3 / self.tilt))
         self.upper = float(np.max(np.min(right, axis=1)))
         most = float(np.max(self.counts.sum(axis=1)))
@@ -191,8 +196,8 @@ class _Group:
         if largest > 0.5 * step:
             step = largest / math.ceil(largest / step)
         # A length 2^k or 3 * 2^k: the transform likes both.
-        power = 2 ** max(math.ceil(math.log2(window / step) - 1e-9), 3)
-        self.step, self.cells = step, 3 * power // 4 if window / step <= 0.75 * power else power
+        power = 2 ** max(math.ceil(math.log2(window / step + 1)), 3)
+        self.step, self.cells = step, 3 * power // 4 if window / step + 1 <= 0.75 * power else power
 
     def _compose(self, near: NDArray) -> NDArray:
         self._choose(near)
@@ -203,7 +208,7 @@ class _Group:
             )
             x = pld.losses
             log_m.append(_log_mgf(x, pld.masses, self.tilt))
-            log_m_chernoff.append(_log_mgf(x, pld.masses, self.chernoff))
+            log_m_chernoff.append([_log_mgf(x, pld.masses, tilt) for tilt in self.chernoff])
             infinities.append(pld.infinity)
             # The tilted masses sum to 1, so an exponent above 700 meets a mass of 0.
             tilted = pld.masses * np.exp(np.minimum(self.tilt * x - log_m[-1], 700.0))
@@ -215,15 +220,14 @@ class _Group:
         begin = math.floor(self.lower / self.step)
         e = (begin + np.arange(self.cells + 1)) * self.step
         self.e, self.shift = e, -(begin % self.cells)
-        self.untilt = np.exp(-self.tilt * (e - e[0]))
         self.fade = np.exp(e[0] - e[:-1]) if e[-1] - e[0] < 600 else None
         found = [
-            self._solve(phi, float(log_m), rest, float(log_chernoff), float(row.sum()))
+            self._solve(phi, float(log_m), rest, log_chernoff, float(row.sum()))
             for phi, log_m, rest, log_chernoff, row in zip(
                 np.exp(self.counts @ np.array(log_transform)),
                 self.counts @ log_m,
                 log_finite,
-                self.counts @ log_m_chernoff,
+                self.counts @ np.array(log_m_chernoff),
                 self.counts,
                 strict=True,
             )
@@ -231,27 +235,29 @@ class _Group:
         return np.maximum(np.minimum(found, self.fallback), 0.0)
 
     def _solve(
-        self, phi: NDArray, log_m: float, log_rest: float, log_chernoff: float, count: float
+        self, phi: NDArray, log_m: float, log_rest: float, log_chernoff: NDArray, count: float
     ) -> float:
         """Smallest epsilon at which the window, its right tail and all rounding fit into delta."""
         if log_rest == -np.inf:
             return np.inf
         e, size = self.e, self.cells
         law = np.maximum(np.roll(np.fft.irfft(phi, size), self.shift), 0.0)
-        # Everything below is in units of exp(log_scale).
-        log_scale = log_m - self.tilt * e[0]
-        weight = law * self.untilt[:-1]
+        # Untilt around the loss at which the scale is what is left of delta: everything below
+        # is in units of that, and what under- or overflows is decided beyond doubt.
+        pivot = (log_m - log_rest) / self.tilt
+        untilt = np.exp(np.clip(-self.tilt * (e - pivot), -700.0, 700.0))
+        weight = law * untilt[:-1]
         # mass[j]: probability of losses >= e_j; discount[j]: the same, each times e^{e_j - loss}.
         mass = np.append(np.cumsum(weight[::-1])[::-1], 0.0)
         discount = self._discounted(weight)
         # What is right of the window, by Chernoff.
-        tail = log_chernoff - self.chernoff * e[-1]
+        tail = float(np.min(log_chernoff - self.chernoff * e[-1]))
         if tail >= log_rest:
             return np.inf
-        budget = np.exp(np.minimum(log_rest + log1mexp(tail - log_rest) - log_scale, 700.0))
+        budget = -math.expm1(tail - log_rest)
         # Rounding of transform and powers, per cell of the tilted law, summed along the tail.
         noise = 8 * _ULP * (count + 1) * math.log2(size) * np.mean(np.abs(phi))
-        rounding = noise / -math.expm1(-self.tilt * self.step) * self.untilt
+        rounding = noise / -math.expm1(-self.tilt * self.step) * untilt
         # delta at the left end e_j of cell j: cells j+1, ... count (cell j itself has gain 0).
         fits = mass - discount + rounding <= budget
         if fits[0]:

@@ -74,10 +74,12 @@ def test_lower_end_never_exceeds_the_lattice(side):
     reached = 0
     for sigma, q, steps, delta in SETTINGS:
         profile = PoissonSubsampled(Gaussian(sigma), q).profiles()[side == "add"]
-        above = Lattice(1e-2, 2**13).epsilons([profile], [[steps]], delta=delta)[0]
-        lower, upper = brackets(SampledGaussian(sigma, q, side), np.array([steps]), delta=delta)
-        assert lower[0] <= upper[0]
-        assert lower[0] <= above * (1 + 1e-12)
+        # Several lengths at once: they share a lattice and must not spoil each other.
+        rows = np.array([steps, 2 * steps, 3 * steps])
+        above = Lattice(1e-2, 2**13).epsilons([profile], rows[:, None], delta=delta)
+        lower, upper = brackets(SampledGaussian(sigma, q, side), rows, delta=delta)
+        assert np.all(lower <= upper)
+        assert np.all(lower <= above * (1 + 1e-12))
         reached += np.isfinite(upper[0])
     assert reached > 75
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from mpmath import mpf
+from scipy.special import gammaln
 
 from conftest import golden, label, number
 from dplearn import lattice
@@ -295,3 +296,28 @@ def test_finer_lattices_come_closer():
     excess = np.array(found) / truth - 1
     assert np.all(excess > 0) and np.all(np.diff(excess) < 0)
     assert excess[-1] < 3e-5
+
+
+@pytest.mark.parametrize("local_epsilon", [4.0, 0.7, 0.02])
+def test_rows_of_one_group_do_not_hurt_each_other(local_epsilon):
+    """Randomized response: delta by summing the binomial law in logarithms, for each length."""
+    (pair,) = RandomizedResponse(local_epsilon).profiles("replace_one")
+    steps = [300, 1100, 5279, 9683, 20_000, 79_000, 300_000]
+    log_truth = -math.log1p(math.exp(-local_epsilon))
+
+    def true_delta(epsilon, t):
+        k = np.arange(t + 1)
+        log_count = gammaln(t + 1) - gammaln(k + 1) - gammaln(t - k + 1)
+        log_p = log_count + k * log_truth + (t - k) * (log_truth - local_epsilon)
+        loss = (2 * k - t) * local_epsilon
+        above = loss > epsilon
+        return float(np.exp(log_p[above]) @ -np.expm1(epsilon - loss[above]))
+
+    for delta in (1e-3, 5e-26):
+        together = LATTICE.epsilons([pair], np.array(steps)[:, None], delta=delta)
+        for t, found in zip(steps, together, strict=True):
+            alone = LATTICE.epsilons([pair], [[t]], delta=delta)[0]
+            # Log gammas of 3e5 carry 1e-9 relative to their size, about 4e6.
+            assert true_delta(found, t) <= delta * (1 + 1e-6)
+            assert true_delta(alone, t) <= delta * (1 + 1e-6)
+            assert true_delta(0.98 * found, t) >= delta
