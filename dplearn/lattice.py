@@ -266,8 +266,12 @@ class _Group:
         if not fits[j]:
             return np.inf
         # Inside (e_{j-1}, e_j) delta is linear in e^epsilon.
-        level = (mass[j] + rounding[j - 1] - budget) / discount[j] if discount[j] > 0 else 0.0
-        inside = e[j] + math.log(level) if level > 0 else e[j - 1]
+        excess = mass[j] + rounding[j - 1] - budget
+        if excess <= 0:
+            return float(e[j - 1])
+        if discount[j] == 0:
+            return float(e[j])
+        inside = e[j] + math.log(excess) - math.log(discount[j])
         return float(min(max(inside, e[j - 1]), e[j]))
 
     def _discounted(self, weight: NDArray) -> NDArray:
