@@ -267,10 +267,8 @@ class _Group:
             return np.inf
         # Inside (e_{j-1}, e_j) delta is linear in e^epsilon.
         excess = mass[j] + rounding[j - 1] - budget
-        if excess <= 0:
-            return float(e[j - 1])
-        if discount[j] == 0:
-            return float(e[j])
+        if excess <= 0 or discount[j] == 0:
+            return float(e[j])  # where rounding blurs the line, the end that was seen to fit
         inside = e[j] + math.log(excess) - math.log(discount[j])
         return float(min(max(inside, e[j - 1]), e[j]))
 
