@@ -12,6 +12,10 @@ Two conventions make the floating-point arithmetic honest.
   (Q, P). They determine each other through :math:`\delta_{P,Q}(-\varepsilon) =
   1 - e^{-\varepsilon} + e^{-\varepsilon}\delta_{Q,P}(\varepsilon)`, but only in this direction
   is the sum free of cancellation.
+
+A profile may also know the tail Q(L > epsilon), minus the right derivative of delta with
+respect to e^epsilon. Bounds from above need delta alone; whoever bounds a composition from
+below must know how much mass lies beyond each loss.
 """
 
 from __future__ import annotations
@@ -22,13 +26,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dplearn import _validate as validate
 from dplearn._logspace import log1mexp, log_add, log_expm1
+from dplearn._quadrature import FAR, log_renyi_integrals
 from dplearn._solve import decreasing_root, first_true, maximise
 
-LogDelta = Callable[[NDArray], NDArray]
-
-# Beyond this epsilon a profile that is still positive counts as infinite loss.
-_FAR = 1e9
+# A function of epsilon >= 0 that returns logarithms, same shape.
+Curve = Callable[[NDArray], NDArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +48,10 @@ class Profile:
     kinks : array_like
         Every epsilon > 0 at which one of the two functions is not smooth, shape (n_kinks,).
         Quadrature splits there.
+    log_tail_of : callable, optional
+        Maps an array of epsilon >= 0 to log Q(L > epsilon), same shape; strictly greater.
+    log_tail_reverse_of : callable, optional
+        The same for (Q, P): log P(-L > epsilon). A symmetric pair needs none.
 
     Examples
     --------
@@ -53,13 +61,24 @@ class Profile:
     0.1269367
     """
 
-    log_delta_of: LogDelta
-    log_delta_reverse_of: LogDelta | None = None
+    log_delta_of: Curve
+    log_delta_reverse_of: Curve | None = None
     kinks: ArrayLike = ()
+    log_tail_of: Curve | None = None
+    log_tail_reverse_of: Curve | None = None
 
     @property
-    def _backward(self) -> LogDelta:
+    def _backward(self) -> Curve:
         return self.log_delta_reverse_of or self.log_delta_of
+
+    @property
+    def _tail_backward(self) -> Curve | None:
+        return self.log_tail_reverse_of if self.log_delta_reverse_of else self.log_tail_of
+
+    @property
+    def has_tails(self) -> bool:
+        """Whether the tails of the loss are known, of (P, Q) and of (Q, P)."""
+        return self.log_tail_of is not None and self._tail_backward is not None
 
     @classmethod
     def from_atoms(cls, log_p: ArrayLike, log_q: ArrayLike) -> Profile:
@@ -67,7 +86,8 @@ class Profile:
         log_p, log_q = np.asarray(log_p, dtype=float), np.asarray(log_q, dtype=float)
         both = np.isfinite(log_p) & np.isfinite(log_q)
         kinks = np.unique(np.abs(log_p[both] - log_q[both]))
-        return cls(_atoms(log_p, log_q), _atoms(log_q, log_p), kinks[kinks > 0])
+        (delta, tail), (reverse, tail_reverse) = _atoms(log_p, log_q), _atoms(log_q, log_p)
+        return cls(delta, reverse, kinks[kinks > 0], tail, tail_reverse)
 
     def log_delta(self, epsilon: ArrayLike) -> NDArray:
         """log delta at every real epsilon (negative ones included), elementwise."""
@@ -99,16 +119,40 @@ class Profile:
                 return np.where(np.isneginf(value), -np.inf, value - limit)
 
         upper = np.ones_like(target)
-        while np.any(far := (excess(upper) > 0) & (upper <= _FAR)):
+        while np.any(far := (excess(upper) > 0) & (upper <= FAR)):
             upper = np.where(far, 4 * upper, upper)
-        hopeless = upper > _FAR
+        hopeless = upper > FAR
         upper = np.where(hopeless, 0.0, upper)
         found = decreasing_root(excess, lower=np.zeros_like(upper), upper=upper)
         return np.where(hopeless, np.inf, found)
 
+    def log_tails(self, epsilon: ArrayLike) -> tuple[NDArray, NDArray]:
+        """log P(L > epsilon) and log Q(L > epsilon) at every finite epsilon >= 0, elementwise.
+
+        Raises
+        ------
+        NotImplementedError
+            If the profile was built without them; `has_tails` tells.
+
+        Examples
+        --------
+        >>> coin = Profile.from_atoms(np.log([0.75, 0.25]), np.log([0.25, 0.75]))
+        >>> [round(float(np.exp(x)), 4) for x in coin.log_tails(1.0)]
+        [0.75, 0.25]
+        """
+        if self.log_tail_of is None or not self.has_tails:
+            raise validate.unsupported("log_tails() of a profile", "it was built from delta alone")
+        epsilon = np.asarray(epsilon, dtype=float)
+        if not np.all(epsilon >= 0):
+            raise ValueError(f"Expected epsilon >= 0, got {epsilon[~(epsilon >= 0)][0]!r}.")
+        log_q = self.log_tail_of(epsilon)
+        # P(L > eps) = delta + e^eps Q(L > eps): a sum of positive terms.
+        return log_add(self.log_delta_of(epsilon), epsilon + log_q), log_q
+
     def reverse(self) -> Profile:
         """Profile of (Q, P)."""
-        return Profile(self._backward, self.log_delta_of, self.kinks)
+        tails = (self._tail_backward, self.log_tail_of)
+        return Profile(self._backward, self.log_delta_of, self.kinks, *tails)
 
     def mix_first(self, weight: float) -> Profile:
         r"""Profile of :math:`((1-w)Q + wP,\ Q)`: Poisson sampling, a record removed.
@@ -119,24 +163,9 @@ class Profile:
         """
         if weight == 1.0:
             return self
-        log_w, log_rest = np.log(weight), np.log1p(-weight)
-
-        def forward(epsilon: NDArray) -> NDArray:
-            # The base is asked at eps' = log(1 + (e^eps - 1) / w).
-            return log_w + self.log_delta_of(log_add(0.0, log_expm1(epsilon) - log_w))
-
-        def backward(epsilon: NDArray) -> NDArray:
-            # Q - e^eps((1-w)Q + wP) = s (Q - e^{eps'} P), s = 1 - e^eps (1-w), e^eps' = e^eps w/s.
-            log_s = log1mexp(np.minimum(epsilon + log_rest, 0.0))
-            alive = np.isfinite(log_s)
-            shifted = np.where(alive, epsilon + log_w - np.where(alive, log_s, 0.0), 0.0)
-            return np.where(alive, log_s + self._backward(np.maximum(shifted, 0.0)), -np.inf)
-
-        old = np.asarray(self.kinks, dtype=float)
-        # Where the base is asked at an old kink, and where the reverse reaches 0.
-        ahead = log_add(log_rest, log_w + old)
-        behind = old - log_add(log_w, log_rest + old)
-        return Profile(forward, backward, np.concatenate([ahead, behind, [-log_rest]]))
+        mix = _Mixture(self, weight)
+        tails = (mix.log_tail, mix.log_tail_reverse) if self.has_tails else ()
+        return Profile(mix.log_delta, mix.log_delta_reverse, mix.kinks(), *tails)
 
     def mix_second(self, weight: float) -> Profile:
         """Profile of (P, (1-w)P + wQ): Poisson sampling, a record added."""
@@ -168,7 +197,7 @@ class Profile:
         if not np.all(orders >= 0):
             raise ValueError(f"Expected orders in [0, inf], got {orders[~(orders >= 0)][0]!r}.")
         values = np.empty(orders.shape)
-        values[orders == 0.0] = -log1mexp(self._backward(np.array(_FAR)))
+        values[orders == 0.0] = -log1mexp(self._backward(np.array(FAR)))
         values[orders == np.inf] = self._largest_loss()
         inner = (orders > 0) & (orders < np.inf)
         values[inner] = self._renyi(orders[inner])
@@ -176,7 +205,9 @@ class Profile:
 
     def _renyi(self, orders: NDArray) -> NDArray:
         # E_Q[(P/Q)^a] = 1 + a(a-1) I,  I = int e^{(a-1)e} delta(e) + e^{-ae} delta'(e) de.
-        log_integral = _log_integrals(self, orders)
+        log_integral = log_renyi_integrals(
+            self.log_delta_of, self._backward, orders, kinks=self.kinks
+        )
         with np.errstate(divide="ignore", invalid="ignore"):
             log_x = log_integral + np.log(orders) + np.log(np.abs(orders - 1))
             above = log_add(0.0, log_x) / (orders - 1)
@@ -189,10 +220,10 @@ class Profile:
 
     def _largest_loss(self) -> float:
         def beyond(x: NDArray) -> NDArray:
-            return np.isneginf(self.log_delta_of(x)) | (x > _FAR)
+            return np.isneginf(self.log_delta_of(x)) | (x > FAR)
 
-        largest = float(first_true(beyond, lower=0.0, upper=2 * _FAR))
-        return largest if largest <= _FAR else np.inf
+        largest = float(first_true(beyond, lower=0.0, upper=2 * FAR))
+        return largest if largest <= FAR else np.inf
 
     def tradeoff(self, false_positive_rate: ArrayLike) -> NDArray:
         r"""Smallest false negative rate of any test of Q against P, elementwise.
@@ -219,8 +250,55 @@ class Profile:
         return np.clip(miss(best), 0.0, 1.0)
 
 
-def _atoms(log_p: NDArray, log_q: NDArray) -> LogDelta:
-    """log delta of (p, q) as a sum of positive terms only.
+class _Mixture:
+    """The pair ((1-w)Q + wP, Q) as functions of a base pair (P, Q), 0 < w < 1."""
+
+    def __init__(self, base: Profile, weight: float) -> None:
+        self.base, self.odds = base, (1 - weight) / weight
+        self.log_w, self.log_rest = float(np.log(weight)), float(np.log1p(-weight))
+
+    def ahead(self, epsilon: NDArray) -> NDArray:
+        # 1 - w + w e^L > e^eps where L > eps', e^eps' = 1 + (e^eps - 1) / w.
+        return log_add(0.0, log_expm1(epsilon) - self.log_w)
+
+    def log_delta(self, epsilon: NDArray) -> NDArray:
+        return self.log_w + self.base.log_delta_of(self.ahead(epsilon))
+
+    def log_tail(self, epsilon: NDArray) -> NDArray:
+        # Q stays as it is.
+        return self.base.log_tail_of(self.ahead(epsilon))  # type: ignore[misc]
+
+    def behind(self, epsilon: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        # Q - e^eps((1-w)Q + wP) = s (Q - e^{eps'} P), s = 1 - e^eps (1-w), e^eps' = e^eps w/s;
+        # returned are s > 0, log(s/w) = log(1 - (e^eps - 1)(1-w)/w) and eps'.
+        y = np.expm1(np.minimum(epsilon, -self.log_rest)) * self.odds
+        alive = (y < 1) & (epsilon < -self.log_rest)
+        log_ratio = np.log1p(-np.where(alive, y, 0.0))
+        return alive, log_ratio, np.where(alive, epsilon - log_ratio, 0.0)
+
+    def log_delta_reverse(self, epsilon: NDArray) -> NDArray:
+        alive, log_ratio, shifted = self.behind(epsilon)
+        value = self.log_w + log_ratio + self.base._backward(shifted)
+        return np.where(alive, value, -np.inf)
+
+    def log_tail_reverse(self, epsilon: NDArray) -> NDArray:
+        # (1-w) Q(-L > eps') + w P(-L > eps'); with Q(-L > eps') = delta' + e^eps' P(-L > eps')
+        # this is (1-w) delta' + (w/s) P(-L > eps').
+        alive, log_ratio, shifted = self.behind(epsilon)
+        rest = self.log_rest + self.base._backward(shifted)
+        value = log_add(rest, self.base._tail_backward(shifted) - log_ratio)  # type: ignore[misc]
+        return np.where(alive, value, -np.inf)
+
+    def kinks(self) -> NDArray:
+        # Where the base is asked at an old kink, and where the reverse reaches 0.
+        old = np.asarray(self.base.kinks, dtype=float)
+        ahead = log_add(self.log_rest, self.log_w + old)
+        behind = old - log_add(self.log_w, self.log_rest + old)
+        return np.concatenate([ahead, behind, [-self.log_rest]])
+
+
+def _atoms(log_p: NDArray, log_q: NDArray) -> tuple[Curve, Curve]:
+    """log delta of (p, q) as a sum of positive terms only, and log Q(L > eps).
 
     Between two losses delta is linear in e^eps, so with k the first atom above eps
     delta = p(q = 0) + A_k + (e^{L_k} - e^eps) Q_k,  A_k = sum_{j >= k} q_j (e^{L_j} - e^{L_k}).
@@ -243,78 +321,7 @@ def _atoms(log_p: NDArray, log_q: NDArray) -> LogDelta:
         finite = log_add(above[k], tail[k] + epsilon + log_expm1(reach))
         return log_add(log_singular, finite)
 
-    return log_delta
+    def log_tail(epsilon: NDArray) -> NDArray:
+        return tail[np.searchsorted(losses, epsilon, side="right")]
 
-
-# Gauss-Kronrod nodes on [-1, 1], 7 and 15 points (Piessens et al. 1983).
-_NODES = np.array(
-    [0.991455371120812639206854697526329, 0.949107912342758524526189684047851,
-     0.864864423359769072789712788640926, 0.741531185599394439863864773280788,
-     0.586087235467691130294144838285523, 0.405845151377397166906606412076961,
-     0.207784955007898467600689403773245, 0.0]
-)  # fmt: skip
-_K15 = np.array(
-    [0.022935322010529224963732008058970, 0.063092092629978553290700663189204,
-     0.104790010322250183839876322541518, 0.140653259715525918745189590510238,
-     0.169004726639267902826583426598550, 0.190350578064785409913256402421014,
-     0.204432940075298892414161999234649, 0.209482141084727828012999174891714]
-)  # fmt: skip
-_G7 = np.array(
-    [0.0, 0.129484966168869693270611432679082, 0.0, 0.279705391489276667901467771423780,
-     0.0, 0.381830050505118944950369775488975, 0.0, 0.417959183673469387755102040816327]
-)  # fmt: skip
-_X = np.concatenate([-_NODES, _NODES[-2::-1]])
-_WK, _WG = (np.concatenate([w, w[-2::-1]]) for w in (_K15, _G7))
-
-_MOST_PANELS = 20_000
-_EDGES = np.concatenate([[0.0], np.geomspace(1e-12, _FAR, 211)])
-
-
-def _log_integrals(
-    pair: Profile, orders: NDArray, *, rtol: float = 1e-10, rounds: int = 80
-) -> NDArray:
-    """log of int_0^inf e^{(a-1)x} delta(x) + e^{-ax} delta'(x) dx per order a; inf if divergent.
-
-    Adaptive Gauss-Kronrod on panels shared by all orders: a panel is halved while any
-    order still sees an error there. Shapes: (order, panel, node).
-    """
-    forward, backward = pair.log_delta_of, pair._backward
-    result = np.full(orders.shape, np.inf)
-    # delta(inf) > 0 means infinite loss with positive probability: every order >= 1 diverges.
-    at_far, beyond = forward(np.array([_FAR, 2 * _FAR]))
-    finite = (orders < 1) | np.isneginf(beyond) | (beyond < at_far)
-    a = orders[finite, None, None]
-    if not a.size:
-        return result
-    edges = np.unique(np.concatenate([_EDGES, np.asarray(pair.kinks, dtype=float)]))
-    lower, upper = edges[:-1], edges[1:]
-    total = np.full(a.size, -np.inf)
-    for _ in range(rounds):
-        half = 0.5 * (upper - lower)
-        x = 0.5 * (upper + lower)[:, None] + half[:, None] * _X
-        f, b = forward(x) + np.log(half)[:, None], backward(x) + np.log(half)[:, None]
-        log_y = log_add((a - 1) * x + f, b - a * x)
-        top = np.maximum(np.max(log_y, axis=(1, 2)), total)
-        top = np.where(np.isfinite(top), top, 0.0)
-        y = np.exp(log_y - top[:, None, None])
-        fine, coarse = y @ _WK, y @ _WG
-        scale = np.exp(total - top) + np.sum(fine, axis=1)
-        # A log of size |top| carries rounding of that size: ask for relative accuracy in the log.
-        allowed = rtol * np.maximum(1.0, np.abs(top)) * scale / max(lower.size, 64)
-        bad = np.any(np.abs(fine - coarse) > allowed[:, None], axis=0)
-        with np.errstate(divide="ignore"):
-            total = np.log(np.exp(total - top) + np.sum(fine[:, ~bad], axis=1)) + top
-        if not np.any(bad):
-            # A heavy tail: the integrand is still of the integral's size at the far end.
-            far = (orders[finite] - 1) * _FAR + at_far
-            result[finite] = np.where(far > total - 45, np.inf, total)
-            return result
-        middle = 0.5 * (lower + upper)[bad]
-        lower = np.concatenate([lower[bad], middle])
-        upper = np.concatenate([middle, upper[bad]])
-        if lower.size > _MOST_PANELS:
-            break
-    raise ArithmeticError(
-        f"The Rényi integral did not converge to {rtol:.0e}: {lower.size} panels are left near "
-        f"epsilon = {lower[0]:g}."
-    )
+    return log_delta, log_tail

@@ -199,6 +199,22 @@ def test_discrete_gaussian_past_its_table_is_still_above_the_truth():
         assert truth - 1e-9 * abs(truth) <= float(profile.log_delta(epsilon)) <= truth + epsilon
 
 
+@pytest.mark.parametrize("epsilon", [1.0, 2.0, 2.49, 2.497, 2.6])
+def test_discrete_gaussian_holds_the_truth_where_its_table_ends(epsilon):
+    """At sigma = 20 the table serves up to 2.49875, and what is outside is not small beside it."""
+    mechanism, sigma = DiscreteGaussian(20.0), 20
+    with mpmath.workdps(30):
+        mass = lambda k: mpmath.exp(-(mpf(k) ** 2) / (2 * sigma**2))
+        first = math.floor(epsilon * sigma**2 + 0.5) + 1
+        gaps = (mass(k - 1) - mpmath.exp(epsilon) * mass(k) for k in range(first, first + 1000))
+        total = mpmath.nsum(mass, [-mpmath.inf, mpmath.inf])
+        truth = float(mpmath.log(mpmath.fsum(gaps) / total))
+    (profile,), (witness,) = mechanism.profiles(), mechanism.witnesses()
+    # Losses are differences of logs near 800, and 1 / 400 apart: relative errors of 1e-13 * 400.
+    assert witness.log_delta(epsilon) <= truth + 1e-10
+    assert profile.log_delta(epsilon) >= truth - 1e-10
+
+
 @pytest.mark.parametrize("answers", [2, 3, 10])
 @pytest.mark.parametrize("local_epsilon", [0.1, 2.0])
 def test_randomized_response_over_all_pairs_of_answers(local_epsilon, answers):
@@ -352,6 +368,76 @@ def test_without_replacement_over_all_subsets_and_neighbours(local_epsilon, size
     assert np.all(worst <= bound + 1e-14)
     if size == 1:
         np.testing.assert_allclose(worst, bound, atol=1e-14)
+
+
+# Witnesses: what composes from below.
+
+EXAMPLES = [m for cls in mechanisms.values() for m in cls.examples() if cls is not Composed]
+
+
+@pytest.mark.parametrize("mechanism", EXAMPLES, ids=str)
+def test_witnesses_lie_below_the_profiles_and_attained_ones_touch(mechanism):
+    epsilons = np.append(0.0, np.geomspace(1e-6, 50, 80))
+    for adjacency in ("add_remove", "replace_one", "zero_out"):
+        try:
+            bound = worst_delta(mechanism, adjacency, epsilons)
+        except NotImplementedError:
+            with pytest.raises(NotImplementedError, match=adjacency):
+                mechanism.witnesses(adjacency)
+            continue
+        witnesses = mechanism.witnesses(adjacency)
+        assert bool(witnesses) == mechanism.attained
+        assert all(w.has_tails for w in witnesses)
+        for found in (w.delta(epsilons) for w in witnesses):
+            # Over epsilon >= 0 alone every ordered pair lies below; rounding of a few ulp.
+            assert np.all(found <= bound * (1 + 1e-13))
+        if witnesses:
+            worst = np.max([w.delta(epsilons) for w in witnesses], axis=0)
+            np.testing.assert_allclose(worst, bound, rtol=1e-13, atol=1e-300)
+
+
+def test_what_is_not_attained_has_no_witness_even_inside():
+    table = ExponentialMechanism(1.0)
+    assert PoissonSubsampled(table, 0.1).witnesses() == ()
+    assert WithoutReplacement(table, 0.1).witnesses("replace_one") == ()
+    with pytest.raises(ValueError, match="adjacency"):
+        table.witnesses("swap")
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.parametrize("base", [Geometric(1.5), DiscreteGaussian(1.5)], ids=lambda m: m.name)
+def test_witnesses_without_replacement_are_a_pair_of_datasets(base, size):
+    """Records are -1 or 1, the query their sum; all are -1 but, on one side, the new record."""
+    k, shape = np.arange(-80, 81), SHAPES[type(base)](1.5)
+    log_norm = np.logaddexp.reduce(shape(k))
+
+    def law(records):
+        subsets = list(itertools.combinations(records, size))
+        return sum(np.exp(shape(k - sum(s)) - log_norm) for s in subsets) / len(subsets)
+
+    with_one, without = law((1, -1, -1)), law((-1, -1, -1))
+    step = WithoutReplacement(base, size / 3)
+    (profile,), witnesses = step.profiles("replace_one"), step.witnesses("replace_one")
+    pairs = [(with_one, without), (without, with_one)][: len(witnesses)]
+    assert len(witnesses) == (1 if size == 3 else 2)
+    for witness, (p, q) in zip(witnesses, pairs, strict=True):
+        truth = hockey_stick(p, q)
+        # Negative epsilon too: this is one pair, where the profile joins the halves of two.
+        np.testing.assert_allclose(witness.delta(EPSILONS), truth, atol=1e-14)
+        assert np.all(truth <= profile.delta(EPSILONS) + 1e-14)
+    if size < 3:
+        negative = EPSILONS < 0
+        gap = profile.delta(EPSILONS[negative]) - hockey_stick(*pairs[0])[negative]
+        assert np.max(gap) > 1e-3
+
+
+@pytest.mark.parametrize("q", [0.05, 0.6])
+def test_witnesses_of_poisson_sampling_are_a_record_alone(q):
+    small = sampled_counts((), poisson_subsets(0, q))
+    large = sampled_counts((1,), poisson_subsets(1, q))
+    remove, add = PoissonSubsampled(Geometric(1.5), q).witnesses()
+    np.testing.assert_allclose(remove.delta(EPSILONS), hockey_stick(large, small), atol=1e-14)
+    np.testing.assert_allclose(add.delta(EPSILONS), hockey_stick(small, large), atol=1e-14)
 
 
 def test_without_replacement_needs_the_distance_of_replacement():

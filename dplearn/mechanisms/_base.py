@@ -13,6 +13,8 @@ Rules that keep results from silently becoming wrong:
 * Sampling is part of the mechanism. An accountant never guesses it.
 * Multiplicity is expressed by `parts` and nowhere else.
 * A profile is exact for the worst pair, or dominates it; never less.
+* A witness is the profile of a real pair of neighbours, or lies below it; never more. The
+  neighbours are the same in every release of a composition.
 * A combination that no theorem covers raises `NotImplementedError` and names it.
 * Parameters keep their meaning; new ones get defaults.
 """
@@ -53,6 +55,9 @@ class Mechanism(ABC):
     @abstractmethod
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]: ...
 
+    def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        return self._profiles(adjacency) if self.attained else ()
+
     @classmethod
     @abstractmethod
     def examples(cls) -> tuple[Mechanism, ...]:
@@ -68,6 +73,20 @@ class Mechanism(ABC):
         """
         validate.one_of(ADJACENCIES, adjacency=adjacency)
         return self._profiles(adjacency)
+
+    def witnesses(self, adjacency: Adjacency = "add_remove") -> tuple[Profile, ...]:
+        """Profiles of real pairs of neighbours, laid out as `profiles`; empty if none is known.
+
+        Composing them bounds the true epsilon from below, as composing `profiles` bounds it
+        from above. There may be two where there is one profile.
+
+        Raises
+        ------
+        NotImplementedError
+            If no theorem covers this mechanism under this adjacency.
+        """
+        validate.one_of(ADJACENCIES, adjacency=adjacency)
+        return self._witnesses(adjacency)
 
     def rdp(
         self,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn import _validate as validate
-from dplearn._logspace import log1mexp
+from dplearn._logspace import log1mexp, log_add
 from dplearn.guarantee import Adjacency
 from dplearn.mechanisms._base import Mechanism, contribution_norm
 from dplearn.profile import Profile
@@ -69,25 +69,44 @@ class DiscreteGaussian(Mechanism):
     def assumptions(self) -> tuple[str, ...]:
         return ("the query is one whole number",)
 
-    def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        shift, sigma = contribution_norm(adjacency) * self.sensitivity, self._sigma
-        reach = math.ceil(_REACH * sigma) + 200 * shift
+    def _reach(self, shift: int) -> int:
+        """Half-width of the table."""
+        return math.ceil(_REACH * self._sigma) + 200 * shift
+
+    def _table(self, shift: int) -> Profile:
+        """The pair restricted to its likely outcomes."""
+        sigma, reach = self._sigma, self._reach(shift)
         k = np.arange(-reach, reach + shift + 1, dtype=float)
         log_norm = _log_theta(0.0, sigma)
         # Under P the noise is Y = k - shift; the loss exceeds eps where Y > eps sigma^2/s - s/2.
-        table = Profile.from_atoms(
+        return Profile.from_atoms(
             -0.5 * ((k - shift) / sigma) ** 2 - log_norm,
             -0.5 * (k / sigma) ** 2 - log_norm,
         )
+
+    def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        shift, sigma = contribution_norm(adjacency) * self.sensitivity, self._sigma
+        table, reach, log_norm = self._table(shift), self._reach(shift), _log_theta(0.0, sigma)
         edge = (reach - 1 + shift / 2) * shift / sigma**2
 
-        def log_delta(epsilon: NDArray) -> NDArray:
-            # Past the table: P(Y >= x) <= p(x) / (1 - e^{-x / sigma^2}), an upper bound.
-            x = np.maximum(epsilon, edge) * sigma**2 / shift - shift / 2
-            tail = -0.5 * (x / sigma) ** 2 - log_norm - log1mexp(-x / sigma**2)
-            return np.where(epsilon < edge, table.log_delta_of(np.minimum(epsilon, edge)), tail)
+        def log_survival(x: ArrayLike) -> NDArray:
+            # P(Y >= x) <= p(x) / (1 - e^{-x / sigma^2}), an upper bound.
+            x = np.asarray(x, dtype=float)
+            return -0.5 * (x / sigma) ** 2 - log_norm - log1mexp(-x / sigma**2)
 
+        outside = log_survival(reach + 1)
+
+        def log_delta(epsilon: NDArray) -> NDArray:
+            inside = log_add(table.log_delta_of(np.minimum(epsilon, edge)), outside)
+            past = log_survival(np.maximum(epsilon, edge) * sigma**2 / shift - shift / 2)
+            return np.where(epsilon < edge, inside, past)
+
+        # No tails: a bound from above must not serve in a statement from below.
         return (Profile(log_delta, kinks=table.kinks),)
+
+    def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        """The table alone: the little mass outside claims nothing."""
+        return (self._table(contribution_norm(adjacency) * self.sensitivity),)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         r"""alpha s^2 / (2 sigma^2) plus the log ratio of two theta sums, 0 at whole orders."""

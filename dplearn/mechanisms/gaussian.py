@@ -72,7 +72,13 @@ class Gaussian(Mechanism):
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         mu = self.shift(adjacency)
-        return (Profile(lambda epsilon: gaussian_log_delta(epsilon, mu)),)
+        # Under Q = N(0, 1) the loss mu x - mu^2 / 2 exceeds eps where x > eps / mu + mu / 2.
+        return (
+            Profile(
+                lambda epsilon: gaussian_log_delta(epsilon, mu),
+                log_tail_of=lambda epsilon: log_ndtr(-(epsilon / mu + mu / 2)),
+            ),
+        )
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         """Mironov (2017), Proposition 7: alpha mu^2 / 2."""

@@ -15,6 +15,8 @@ from dplearn.guarantee import Adjacency
 from dplearn.mechanisms._base import Mechanism, contribution_norm
 from dplearn.profile import Profile
 
+_LOG_2 = math.log(2)
+
 
 @dataclass(frozen=True)
 class Laplace(Mechanism):
@@ -64,9 +66,17 @@ class Laplace(Mechanism):
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         pure = self.pure_epsilon(adjacency)
-        # delta = 1 - e^{(eps - pure)/2} below pure, 0 from there on.
         kinks = [pure] if math.isfinite(pure) else []
-        return (Profile(lambda e: log1mexp(np.minimum((e - pure) / 2, 0.0)), kinks=kinks),)
+
+        def log_delta(epsilon: NDArray) -> NDArray:
+            # delta = 1 - e^{(eps - pure)/2} below pure, 0 from there on.
+            return log1mexp(np.minimum((epsilon - pure) / 2, 0.0))
+
+        def log_tail(epsilon: NDArray) -> NDArray:
+            # The loss exceeds eps beyond (eps + pure) / 2 in units of b, and never exceeds pure.
+            return np.where(epsilon < pure, -(epsilon + pure) / 2 - _LOG_2, -np.inf)
+
+        return (Profile(log_delta, kinks=kinks, log_tail_of=log_tail),)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         """Mironov (2017), Proposition 6."""

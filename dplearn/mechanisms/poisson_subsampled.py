@@ -85,13 +85,23 @@ class PoissonSubsampled(Mechanism):
         return self.base.attained
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        self._require_theorem(adjacency)
+        return self._mixed(self.base.profiles(adjacency))
+
+    def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        """A record whose companions contribute nothing: to sample them changes nothing."""
+        self._require_theorem(adjacency)
+        return self._mixed(self.base.witnesses(adjacency))
+
+    def _require_theorem(self, adjacency: Adjacency) -> None:
         if adjacency == "replace_one":
             raise validate.unsupported(
                 "adjacency='replace_one' for Poisson sampling",
                 "the amplification theorem is for 'add_remove' (use WithoutReplacement)",
             )
-        pairs = self.base.profiles(adjacency)
-        if self.sample_rate == 1.0:
+
+    def _mixed(self, pairs: tuple[Profile, ...]) -> tuple[Profile, ...]:
+        if self.sample_rate == 1.0 or not pairs:
             return pairs
         remove = pairs[0]
         add = pairs[1] if len(pairs) == 2 else remove.reverse()

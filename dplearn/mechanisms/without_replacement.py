@@ -34,6 +34,12 @@ class WithoutReplacement(Mechanism):
     where e^eps >= 1 and that of (P, (1-q)P + qQ) where e^eps < 1; the two halves together
     are the profile of one pair, which therefore also dominates every adaptive composition.
 
+    No two datasets attain both halves, so that pair is not a witness. These are: let all
+    other records equal the record that is replaced. Without the new record every subset is
+    the same and the output has law Q; with it the law is (1-q)Q + qP. The pair of these two
+    laws and its reverse are real, and each attains one half. The base is one answer about
+    the whole subset; where its members answer one by one, the others hide the new record.
+
     References
     ----------
     Balle, Barthe & Gaboardi (2018), Theorem 9; Zhu, Dong & Wang (2022), Theorem 11 (numbers
@@ -64,14 +70,18 @@ class WithoutReplacement(Mechanism):
 
     @property
     def attained(self) -> bool:
-        return self.base.attained
+        # The two halves of the profile belong to different pairs.
+        return self.sample_rate == 1.0 and self.base.attained
 
-    def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+    def _require_theorem(self, adjacency: Adjacency) -> None:
         if adjacency != "replace_one":
             raise validate.unsupported(
                 f"adjacency='{adjacency}' for sampling without replacement",
                 "a subset of fixed size has a theorem under 'replace_one' only",
             )
+
+    def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        self._require_theorem(adjacency)
         return tuple(self._sampled(p) for p in self.base.profiles("replace_one"))
 
     def _sampled(self, pair: Profile) -> Profile:
@@ -79,7 +89,17 @@ class WithoutReplacement(Mechanism):
             pair.mix_first(self.sample_rate),
             pair.reverse().mix_first(self.sample_rate),
         )
-        return Profile(above.log_delta_of, below.log_delta_of, np.append(above.kinks, below.kinks))
+        kinks = np.append(above.kinks, below.kinks)
+        tails = (above.log_tail_of, below.log_tail_of)
+        return Profile(above.log_delta_of, below.log_delta_of, kinks, *tails)
+
+    def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        self._require_theorem(adjacency)
+        pairs = self.base.witnesses("replace_one")
+        if self.sample_rate == 1.0 or not pairs:
+            return pairs
+        pair = pairs[0].mix_first(self.sample_rate)
+        return (pair, pair.reverse())
 
     def zcdp(self, adjacency: Adjacency = "replace_one") -> float | None:
         """That of the base: sampling never hurts, and zCDP cannot see that it helps."""
