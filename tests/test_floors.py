@@ -9,8 +9,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1] / "dplearn"
 FLOORS = {
-    0: {"_registry", "_validate", "_logspace", "_solve", "guarantee"},
-    1: {"profile", "pld", "lattice", "contour"},
+    0: {"_registry", "_validate", "_logspace", "_quadrature", "_solve", "guarantee"},
+    1: {"profile", "pld", "dominated", "lattice", "contour"},
     2: {"mechanisms", "formulas"},
     3: {"accountants"},
     4: {"dpsgd", "calibrate", "claims", "datasets"},
@@ -19,7 +19,9 @@ FLOORS = {
 }
 FLOOR = {name: floor for floor, names in FLOORS.items() for name in names}
 # On one floor these may look at each other, in this direction.
-SIBLINGS = {("pld", "profile"), ("lattice", "pld"), ("lattice", "profile")}
+SIBLINGS = {("_quadrature", "_logspace"), ("pld", "profile"), ("dominated", "profile")} | {
+    ("lattice", below) for below in ("profile", "pld", "dominated")
+}
 ROOMS = {"torch": {"training"}, "plotly": {"plotting"}, "streamlit": {"app"}}
 FILES = sorted(ROOT.rglob("*.py"))
 

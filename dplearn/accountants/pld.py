@@ -17,20 +17,21 @@ from dplearn.guarantee import Adjacency, Reference
 from dplearn.lattice import Lattice
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
 from dplearn.mechanisms.gaussian import gaussian_epsilon
+from dplearn.profile import Profile
 
 
 @dataclass(frozen=True)
 class PLD(Accountant):
     """Compose the whole distribution of the loss.
 
-    The answer is exact for one run and for plain Gaussians, a bracket of relative width near
-    1e-8 for the sampled Gaussian where the contour integral reaches, and an upper bound from
-    the lattice elsewhere.
+    The answer is exact for one run and for plain Gaussians, and a bracket elsewhere: by the
+    contour integral for the sampled Gaussian, by the lattice for the rest. It is an upper bound
+    only where no pair of neighbours is known to attain the profile.
 
     Parameters
     ----------
     rtol : float
-        Relative excess to aim at on the lattice, > 0. The bound holds whatever is reached.
+        Relative width of the bracket to aim at, > 0. It holds whatever is reached.
     most_cells : int
         Largest transform.
 
@@ -42,8 +43,8 @@ class PLD(Accountant):
     0.9468 <= epsilon <= 0.9469 at delta = 1.0e-05, add_remove, by pld
     """
 
-    rtol: float = 1e-3
-    most_cells: int = 2**15
+    rtol: float = 1e-6
+    most_cells: int = 2**18
 
     name: ClassVar[str] = "pld"
     title: ClassVar[str] = "Privacy loss distribution"
@@ -85,23 +86,15 @@ class PLD(Accountant):
         """Rows of at least two runs: the contour where it reaches, the lattice elsewhere."""
         if not counts.size:
             return []
-        pairs = [m.profiles(adjacency) for m in mechanisms]
-        # Remove direction, then add; a symmetric pair serves both.
-        ends = [0, -1] if any(len(p) > 1 for p in pairs) else [0]
-        sides = [[p[end] for p in pairs] for end in ends]
-        known = _contour(mechanisms, counts, delta) or [_nothing(counts)] * len(sides)
-        upper = Lattice(self.rtol, self.most_cells).worst(
-            sides, counts, delta=delta, known=[high for _, high in known]
-        )
-        # Where only the lattice answers, the Renyi bound may be the smaller one (delta near 1e-30).
-        alone = np.isinf(np.max([high for _, high in known], axis=0))
-        if np.any(alone):
-            renyi = RDP()._bounds(mechanisms, counts[alone], delta, adjacency)
-            upper[alone] = np.minimum(upper[alone], [b.epsilon for b in renyi])
-        # The answer is the larger direction, so either lower end is one for it.
-        lower = np.max([low for low, _ in known], axis=0)
+        lower, upper = _contour(mechanisms, counts, delta)
+        rest = np.isinf(upper)
+        if np.any(rest):
+            lower[rest], upper[rest] = self._lattice(mechanisms, counts[rest], delta, adjacency)
+            # The Renyi bound may be the smaller one where cells are too few (delta near 1e-30).
+            renyi = RDP()._bounds(mechanisms, counts[rest], delta, adjacency)
+            upper[rest] = np.minimum(upper[rest], [b.epsilon for b in renyi])
         # Total variation adds up: where it already fits into delta nothing is left to prove.
-        at_zero = [max(float(p.delta(0.0)) for p in pair) for pair in pairs]
+        at_zero = [max(float(p.delta(0.0)) for p in m.profiles(adjacency)) for m in mechanisms]
         fits = counts @ at_zero <= delta
         lower, upper = np.where(fits, 0.0, lower), np.where(fits, 0.0, upper)
         return [
@@ -109,11 +102,40 @@ class PLD(Accountant):
             for low, high in zip(lower, upper, strict=True)
         ]
 
+    def _lattice(
+        self,
+        mechanisms: tuple[Mechanism, ...],
+        counts: NDArray,
+        delta: float,
+        adjacency: Adjacency,
+    ) -> tuple[NDArray, NDArray]:
+        """Above by the profiles, below by pairs of neighbours that really occur."""
+        lattice = Lattice(self.rtol, self.most_cells)
+        above = _sides([m.profiles(adjacency) for m in mechanisms])
+        if all(m.attained for m in mechanisms) and all(p.has_tails for side in above for p in side):
+            return lattice.brackets(above, counts, delta=delta)
+        upper = lattice.brackets(above, counts, delta=delta, below=False)[1]
+        witnesses = [m.witnesses(adjacency) for m in mechanisms]
+        if not all(witnesses):
+            return np.zeros(upper.shape), upper
+        return lattice.brackets(_sides(witnesses), counts, delta=delta)[0], upper
+
 
 def _one_run(mechanism: Mechanism, delta: float, adjacency: Adjacency) -> Bound:
     """One run of one mechanism needs no composition."""
     epsilon = float(per_step_epsilon((mechanism,), [delta], adjacency)[0, 0])
-    return Bound(epsilon, "exact" if mechanism.attained else None)
+    real = [float(p.epsilon(delta)) for p in mechanism.witnesses(adjacency)]
+    # Epsilons read off a profile are rounded up, within 1e-12.
+    lower = max(real, default=0.0) * (1 - 1e-11)
+    if lower >= epsilon * (1 - 1e-10):
+        return Bound(epsilon, "exact")
+    return Bound(epsilon, "bracket" if lower > 0 else "upper", lower=lower)
+
+
+def _sides(pairs: list[tuple[Profile, ...]]) -> list[list[Profile]]:
+    """Remove direction, then add; symmetric pairs serve both."""
+    ends = [0, -1] if any(len(p) > 1 for p in pairs) else [0]
+    return [[p[end] for p in pairs] for end in ends]
 
 
 def _is_plain_gaussian(mechanism: Mechanism) -> bool:
@@ -122,19 +144,17 @@ def _is_plain_gaussian(mechanism: Mechanism) -> bool:
     return isinstance(mechanism, Gaussian)
 
 
-def _nothing(counts: NDArray) -> tuple[NDArray, NDArray]:
-    return np.zeros(len(counts)), np.full(len(counts), np.inf)
-
-
 def _contour(
     mechanisms: tuple[Mechanism, ...], counts: NDArray, delta: float
-) -> list[tuple[NDArray, NDArray]]:
-    """Brackets of both directions if all is one sampled Gaussian, else nothing."""
+) -> tuple[NDArray, NDArray]:
+    """Brackets of the larger direction if all is one sampled Gaussian; (0, inf) elsewhere."""
     (step, *others) = mechanisms
     if others or not (isinstance(step, PoissonSubsampled) and isinstance(step.base, Gaussian)):
-        return []
+        return np.zeros(len(counts)), np.full(len(counts), np.inf)
     sigma, q = step.base.noise_multiplier, step.sample_rate
-    return [
+    ends = [
         brackets(SampledGaussian(sigma, q, side), counts[:, 0], delta=delta)
         for side in ("remove", "add")
     ]
+    lower, upper = (np.max(end, axis=0) for end in zip(*ends, strict=True))
+    return np.where(np.isinf(upper), 0.0, lower), upper
