@@ -270,7 +270,7 @@ def test_a_window_that_is_too_small_is_paid_for(mu, steps, delta, shrink, monkey
 
     monkeypatch.setattr(Group, "_bracket", cut)
     (one,), (total,) = (Gaussian(z).profiles() for z in (math.sqrt(steps) / mu, 1 / mu))
-    lower, upper = LATTICE.brackets([[one]], [[steps]], delta=delta)
+    lower, upper = LATTICE.brackets([[one]], [[steps]], delta=delta, witnesses=[[one]])
     truth = float(total.epsilon(delta))
     assert lower[0] * (1 - 1e-11) <= truth <= upper[0] * (1 + 1e-11)
 

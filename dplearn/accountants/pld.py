@@ -17,7 +17,6 @@ from dplearn.guarantee import Adjacency, Reference
 from dplearn.lattice import Lattice
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
 from dplearn.mechanisms.gaussian import gaussian_epsilon
-from dplearn.profile import Profile
 
 
 @dataclass(frozen=True)
@@ -110,15 +109,15 @@ class PLD(Accountant):
         adjacency: Adjacency,
     ) -> tuple[NDArray, NDArray]:
         """Above by the profiles, below by pairs of neighbours that really occur."""
-        lattice = Lattice(self.rtol, self.most_cells)
-        above = _sides([m.profiles(adjacency) for m in mechanisms])
-        if all(m.attained for m in mechanisms) and all(p.has_tails for side in above for p in side):
-            return lattice.brackets(above, counts, delta=delta)
-        upper = lattice.brackets(above, counts, delta=delta, below=False)[1]
+        profiles = [m.profiles(adjacency) for m in mechanisms]
         witnesses = [m.witnesses(adjacency) for m in mechanisms]
-        if not all(witnesses):
-            return np.zeros(upper.shape), upper
-        return lattice.brackets(_sides(witnesses), counts, delta=delta)[0], upper
+        # Remove direction, then add; symmetric pairs serve both.
+        ends = [0, -1] if any(len(p) > 1 for p in (*profiles, *witnesses)) else [0]
+        sides = [[p[end] for p in profiles] for end in ends]
+        real = [[w[end] for w in witnesses] for end in ends] if all(witnesses) else None
+        return Lattice(self.rtol, self.most_cells).brackets(
+            sides, counts, delta=delta, witnesses=real
+        )
 
 
 def _one_run(mechanism: Mechanism, delta: float, adjacency: Adjacency) -> Bound:
@@ -130,12 +129,6 @@ def _one_run(mechanism: Mechanism, delta: float, adjacency: Adjacency) -> Bound:
     if lower >= epsilon * (1 - 1e-10):
         return Bound(epsilon, "exact")
     return Bound(epsilon, "bracket" if lower > 0 else "upper", lower=lower)
-
-
-def _sides(pairs: list[tuple[Profile, ...]]) -> list[list[Profile]]:
-    """Remove direction, then add; symmetric pairs serve both."""
-    ends = [0, -1] if any(len(p) > 1 for p in pairs) else [0]
-    return [[p[end] for p in pairs] for end in ends]
 
 
 def _is_plain_gaussian(mechanism: Mechanism) -> bool:

@@ -7,8 +7,8 @@ first: with weights :math:`e^{\lambda e_j}` the interesting losses sit at the ce
 law and carry full relative precision. What is charged:
 
 * folding: a transform of N cells knows losses modulo P = N h. What folds in is
-  :math:`\sum_{m\ne0} e^{\lambda mP}\delta_T(\varepsilon+mP) \ge 0`, which only raises the upper side; below
-  it is subtracted, by :math:`\delta_T(\varepsilon) \le c(\mu)e^{TK(\mu)-\mu\varepsilon}`;
+  :math:`\sum_{m\ne0} e^{\lambda mP}\delta_T(\varepsilon+mP) \ge 0`. It only raises the upper side,
+  and is subtracted below, by :math:`\delta_T(\varepsilon) \le c(\mu)e^{TK(\mu)-\mu\varepsilon}`;
 * above, what lies beyond the window, and infinite losses: T times the mass past the last node;
 * rounding of transform and power, per cell of the tilted law, and of each step's masses,
   amplified T-fold;
@@ -45,8 +45,8 @@ class Lattice:
     most_cells: int = 2**18
 
     def epsilons(self, profiles: Sequence[Profile], counts: ArrayLike, *, delta: float) -> NDArray:
-        """The upper ends of `brackets` for one direction, at half the price."""
-        return self.brackets([profiles], counts, delta=delta, below=False)[1]
+        """The upper ends of `brackets` for one direction."""
+        return self.brackets([profiles], counts, delta=delta)[1]
 
     def brackets(
         self,
@@ -54,7 +54,7 @@ class Lattice:
         counts: ArrayLike,
         *,
         delta: float,
-        below: bool = True,
+        witnesses: Sequence[Sequence[Profile]] | None = None,
     ) -> tuple[NDArray, NDArray]:
         """Lower and upper bounds on epsilon of the composed pairs, the larger of all directions.
 
@@ -66,29 +66,30 @@ class Lattice:
             Row by row, how often each is run.
         delta : float
             In (0, 1).
-        below : bool
-            Whether to work out the lower ends. They are 0 without, and for a profile that
-            knows no tails.
+        witnesses : sequence of sequences of Profile, optional
+            Shaped like `sides`: the pairs whose composition is bounded from below. Without
+            them, or where one knows no tails, the lower ends are 0.
 
         Returns
         -------
         lower, upper : ndarray, shape (n_rows,)
-            Nats; upper is inf only if the mass at infinity exceeds delta.
+            Nats; infinite only if the mass at infinity exceeds delta.
         """
         counts = np.asarray(counts, dtype=float)
         totals = counts.sum(axis=1)
         lower, upper = np.zeros(totals.shape), np.zeros(totals.shape)
-        scans = [[Scan(p) for p in side] for side in sides]
+        below = witnesses or [[None] * len(side) for side in sides]
+        scans = [
+            [Scan(p, w) for p, w in zip(*side, strict=True)]
+            for side in zip(sides, below, strict=True)
+        ]
         # Rows within a factor 4 share one lattice, one tilt and one transform.
         with np.errstate(divide="ignore"):
             octave = np.floor(np.log2(totals) / 2)
         for number in np.unique(octave[totals > 0]):
             rows = octave == number
-            groups = [
-                Group(s, counts[rows], math.log(delta), self.rtol, self.most_cells, below)
-                for s in scans
-            ]
-            lower[rows], upper[rows] = _larger(groups)
+            asked = counts[rows], math.log(delta), self.rtol, self.most_cells
+            lower[rows], upper[rows] = _larger([Group(side, *asked) for side in scans])
         return lower, upper
 
 

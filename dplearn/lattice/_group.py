@@ -27,11 +27,10 @@ class Group:
         log_delta: float,
         rtol: float,
         most_cells: int,
-        below: bool,
     ) -> None:
         self.scans, self.counts, self.log_delta = scans, counts, log_delta
         self.rtol, self.most_cells = rtol, most_cells
-        self.below = below and all(scan.profile.has_tails for scan in scans)
+        self.below = all(scan.witness and scan.witness.has_tails for scan in scans)
         self.survey = Survey(scans, counts, log_delta, min(rtol, _COARSE))
 
     def coarse(self) -> tuple[NDArray, NDArray]:
@@ -93,25 +92,29 @@ class Group:
         # log of c(mu) e^{K(mu) - mu e} / delta at what is known: rounding grows with it.
         mu = np.append(0.0, a)
         size = np.median(survey.k + log_c(mu) - mu * known[:, None], axis=0)[1:-1]
-        best = None
-        for pick in np.flatnonzero(size <= np.min(size) + 7):
-            floor = lower if self.below else 0.7 * known - 20 / a[pick]
-            begin = np.minimum(floor, known) - 2 / a[pick]
-            need = survey.k + log_c(mu) - mu * begin[:, None] - self.log_delta
-            need = need - math.log(1e-3 * self.rtol) + 0.1
-            # What folds is below tau delta as soon as need <= gap * period for one mu a side.
-            right = need[:, pick + 2 :] / (a[pick + 1 :] - a[pick])
-            left = need[:, : pick + 1] / (a[pick] - mu[: pick + 1])
-            period = max(
-                float(np.max(np.min(right, axis=1))),
-                float(np.max(np.min(left, axis=1))),
-                float(np.max(known - begin)) + 4 / a[pick],
-            )
-            if best is None or period < best[3]:
-                tilts = np.argmin(left, axis=1), pick + 1 + np.argmin(right, axis=1)
-                best = int(pick), tilts, begin, period
-        pick, tilts, begin, period = best
+        found = [
+            self._period(int(pick), lower, known)
+            for pick in np.flatnonzero(size <= np.min(size) + 7)
+        ]
+        pick, tilts, begin, period = min(found, key=lambda choice: choice[-1])
         return self._bracket(pick, tilts, begin, period, known, rtol, self.most_cells)
+
+    def _period(
+        self, pick: int, lower: NDArray, known: NDArray
+    ) -> tuple[int, tuple[NDArray, NDArray], NDArray, float]:
+        """The least period that folds well with the tilt of index `pick`, and its two other mu."""
+        survey, a = self.survey, self.survey.tilts
+        mu = np.append(0.0, a)
+        floor = lower if self.below else 0.7 * known - 20 / a[pick]
+        begin = np.minimum(floor, known) - 2 / a[pick]
+        # What folds is below tau delta as soon as need <= gap * period for one mu a side.
+        need = survey.k + log_c(mu) - mu * begin[:, None] - self.log_delta
+        need += 0.1 - math.log(1e-3 * self.rtol)
+        right = need[:, pick + 2 :] / (a[pick + 1 :] - a[pick])
+        left = need[:, : pick + 1] / (a[pick] - mu[: pick + 1])
+        ends = np.min(right, axis=1), np.min(left, axis=1), known - begin + 4 / a[pick]
+        tilts = np.argmin(left, axis=1), pick + 1 + np.argmin(right, axis=1)
+        return pick, tilts, begin, float(np.max(ends))
 
     def _bracket(
         self,
@@ -177,9 +180,10 @@ class Group:
         laws, split, blur = [], [], []
         for i, (scan, atoms) in enumerate(zip(self.scans, self.anchors, strict=True)):
             start, nodes = self._nodes(i, window.step)
-            *law, some_split = below_the_profile(scan.profile, nodes, window.step, atoms)
-            laws.append(Law(window, start, nodes, *law))
-            split.append(float(some_split))
+            witness = scan.witness or scan.profile
+            masses, endless, some = below_the_profile(witness, nodes, window.step, atoms)
+            laws.append(Law(window, start, nodes, masses, endless))
+            split.append(float(some))
             blur.append(2 * BLUR * float(np.max(np.abs(atoms.loss), initial=0.0)))
         # Split atoms raise a loss by at most h and e^{-loss} not at all on average: the sum by
         # more than `raised` with a probability below tau delta (Hoeffding 1963, Theorem 2).

@@ -17,8 +17,9 @@ class Scan:
 
     grid = np.geomspace(1e-12, 1e9, 400)
 
-    def __init__(self, profile: Profile) -> None:
-        self.profile, self.atoms = profile, Atoms.of(profile)
+    def __init__(self, profile: Profile, witness: Profile | None = None) -> None:
+        self.profile, self.witness = profile, witness
+        self.atoms = Atoms.of(witness or profile)
         self.ahead = profile.log_delta_of(self.grid)
         self.behind = profile.reverse().log_delta_of(self.grid)
         self.at_zero = float(profile.delta(0.0))

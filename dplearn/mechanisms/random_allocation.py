@@ -1,0 +1,374 @@
+r"""One epoch of DP-SGD in which every record goes to one batch drawn for it alone.
+
+**The pair.** Fix the batches of all other records; their choice does not depend on the record,
+so it only mixes pairs with equal weights. Given the outputs so far, step t then shifts its noise
+by a vector of norm :math:`c_t\le 1` if the record is in batch t, and by nothing else. Turn that
+vector into the first axis, and from w ~ N(e_T, sigma^2 I) or w ~ N(0, sigma^2 I) build
+:math:`c_tw_t + \sqrt{1-c_t^2}\,\sigma\xi_t` with fresh normal :math:`\xi_t`: this makes the
+output, adaptive steps included, without knowing T. So the epoch is post-processing of
+
+.. math:: P = \frac1B\sum_t N(e_t, \sigma^2 I), \qquad Q = N(0, \sigma^2 I),
+
+and is that pair if the other records contribute nothing.
+
+**Its likelihood ratio** is the mean of B independent lognormal variables
+:math:`Y = e^{x/\sigma - 1/2\sigma^2}`, x normal, under Q. Both profiles are expectations of
+convex functions of that mean: whatever spreads the law of Y without moving its mean raises
+both, and whatever merges values into their mean lowers both. So Y is put on a few hundred
+points, sums are formed by repeated doubling, each time put back on a few hundred points, and
+
+* splitting every value between its two neighbouring points gives a law that dominates the pair,
+* merging the values of a cell gives a law that the pair dominates (post-processing of it).
+
+All terms are positive, so the tails keep their relative accuracy and rounding is negligible
+beside the splitting, which costs some tenths of a percent of epsilon.
+
+**Rényi divergences.** With :math:`w = e^{1/\sigma^2} - 1` the moment :math:`E(Y-1)^k` is
+:math:`G_k = \sum w^{\text{edges}}` over the graphs on k points that leave none alone (expand
+:math:`E\prod_{i\le k} (Y_i - 1)` with :math:`E\prod_{i\in S} Y_i = (1+w)^{|S|(|S|-1)/2}`). Hence at
+whole orders, without a negative term,
+
+.. math:: e^{(\alpha-1)D_\alpha(P\Vert Q)} = 1 + \sum_{k=2}^\alpha \binom\alpha k
+          \frac{k!}{B^k}\,[z^k]\Big(\sum_j \frac{G_j z^j}{j!}\Big)^B,
+
+and since :math:`(\alpha-1)D_\alpha` is convex in alpha, the chord between two whole orders lies
+above it. For the reverse direction, with n = alpha - 1 and :math:`\psi(u) = E[e^{-u(Y-1)} - 1
++ u(Y-1)] \ge 0`,
+
+.. math:: e^{nD_\alpha(Q\Vert P)} = 1 + \frac1{\Gamma(n)}\int_0^\infty s^{n-1}e^{-s}
+          \big[(1 + \psi(s/B))^B - 1\big]\,ds.
+
+From :math:`n \ge 2\sigma^2\ln B\cdot B/(B-1)` on it is the smaller one: the mean of Y exceeds the
+geometric one, so :math:`D_\alpha(Q\Vert P) \le (1+n/B)/2\sigma^2`, and one term of the sum above
+gives :math:`D_\alpha(P\Vert Q) \ge (1+n)/2\sigma^2 - \ln B`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, ndtr
+
+from dplearn import _validate as validate
+from dplearn._logspace import log1mexp, log_add, log_comb, log_expm1
+from dplearn.guarantee import Adjacency
+from dplearn.mechanisms._base import Mechanism
+from dplearn.mechanisms.gaussian import Gaussian, gaussian_log_delta
+from dplearn.mechanisms.shuffled import require_gaussian
+from dplearn.profile import Profile
+
+# Largest order whose moment is summed; beyond it the Gaussian line holds.
+_LARGEST_ORDER = 256
+# Points a law is kept on, and how far it reaches in standard deviations of either side.
+_POINTS, _REACH = 512, 15.0
+# Allowed for the quadrature of the reverse direction; its own error is near 1e-13.
+_QUADRATURE_ERROR = 1e-10
+
+
+@dataclass(frozen=True)
+class RandomAllocation(Mechanism):
+    """One epoch of noisy steps; every record is in one of them, drawn uniformly and on its own.
+
+    Parameters
+    ----------
+    base : Gaussian
+        The noise of one step.
+    batches : int
+        Steps per epoch, >= 1.
+
+    Notes
+    -----
+    Also called balls-and-bins sampling. Batch sizes vary, so the noisy sum is divided by a
+    public number. ``profiles`` lies above the exact pair and ``witnesses`` below it, some
+    tenths of a percent apart in epsilon.
+
+    References
+    ----------
+    Chua, Ghazi, Harrison, Kamath, Kumar, Leeman, Manurangsi, Sinha & Zhang (2025),
+    Balls-and-bins sampling for DP-SGD; Feldman & Shenfeld (2025), Privacy amplification by
+    random allocation.
+
+    Examples
+    --------
+    >>> epoch = RandomAllocation(Gaussian(noise_multiplier=1.0), batches=1000)
+    >>> upper, lower = epoch.profiles()[0], epoch.witnesses()[0]
+    >>> round(float(lower.epsilon(1e-5)), 2), round(float(upper.epsilon(1e-5)), 2)
+    (0.15, 0.15)
+    """
+
+    base: Gaussian
+    batches: int
+
+    name: ClassVar[str] = "random_allocation"
+
+    def __post_init__(self) -> None:
+        require_gaussian(self.base)
+        validate.integer(minimum=1, batches=self.batches)
+
+    @property
+    def gaussian(self) -> Gaussian:
+        """A mechanism whose profile bounds one epoch from above: the batch known to everybody."""
+        return self.base
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        return (
+            "each epoch every record is put into one batch, drawn uniformly and on its own",
+            *self.base.assumptions,
+        )
+
+    @property
+    def attained(self) -> bool:
+        return self.batches == 1
+
+    @property
+    def _plain(self) -> bool:
+        """Whether nothing is gained, or too little to see: one batch, or hardly any noise."""
+        return self.batches == 1 or self.base.shift() > 20.0
+
+    def _require_theorem(self, adjacency: Adjacency) -> None:
+        if adjacency == "replace_one":
+            raise validate.unsupported(
+                "adjacency='replace_one' for random allocation",
+                "the theorem is for 'add_remove' and 'zero_out'",
+            )
+
+    def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        self._require_theorem(adjacency)
+        if self._plain:
+            return self.base.profiles(adjacency)
+        above = _pair(self.base.noise_multiplier, self.batches, above=True)
+        return (above, above.reverse())
+
+    def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        """The pair itself with its outputs merged, in both directions."""
+        self._require_theorem(adjacency)
+        if self._plain:
+            return self.base.profiles(adjacency) if self.attained else ()
+        below = _pair(self.base.noise_multiplier, self.batches, above=False)
+        return (below, below.reverse())
+
+    def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
+        """Exact at whole orders up to 256, a chord between them, the Gaussian line beyond."""
+        self._require_theorem(adjacency)
+        values = self.base.rdp(orders, adjacency=adjacency)
+        if self.batches == 1 or self.base.noise_multiplier == 0:
+            return values
+        sigma, known = self.base.noise_multiplier, orders <= _LARGEST_ORDER
+        whole = log_add(0.0, _log_excess(sigma, self.batches))
+        remove = np.interp(orders[known], np.arange(1.0, _LARGEST_ORDER + 1), whole)
+        add = _reverse_moments(orders[known] - 1, sigma, self.batches)
+        values[known] = np.minimum(
+            values[known], np.maximum(remove, add) / (orders[known] - 1)
+        )
+        return values
+
+    def zcdp(self, adjacency: Adjacency = "add_remove") -> float:
+        """That of one step: mixing never hurts, and zCDP cannot see that it helps."""
+        self._require_theorem(adjacency)
+        return self.base.zcdp(adjacency)
+
+    def no_privacy(self) -> str:
+        return self.base.no_privacy()
+
+    @classmethod
+    def examples(cls) -> tuple[RandomAllocation, ...]:
+        return (cls(Gaussian(1.0), 100), cls(Gaussian(4.0), 10))
+
+
+class _Law(NamedTuple):
+    """Finitely many values of a likelihood ratio, or of a sum of them, and their Q-masses."""
+
+    value: NDArray
+    mass: NDArray
+
+
+@lru_cache(maxsize=32)
+def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
+    """Profile of a finite pair just above, or just below, the exact one."""
+    law, infinity = _one(1 / sigma, above)
+    total, rest = None, batches
+    while True:
+        if rest % 2:
+            total = law if total is None else _sum(total, law, above)
+        rest //= 2
+        if not rest:
+            break
+        law = _sum(law, law, above)
+    assert total is not None
+    # The mean is 1 up to rounding; what is left of P is the infinite loss.
+    value = total.value / (total.mass @ total.value)
+    with np.errstate(divide="ignore"):
+        log_q, log_p = np.log(total.mass), np.log(value) + np.log(total.mass)
+    return Profile.from_atoms(np.append(log_p, infinity), np.append(log_q, -np.inf))
+
+
+def _one(mu: float, above: bool) -> tuple[_Law, float]:
+    """Y on finitely many points, and log of the mean that lies beyond the last one."""
+    half, t = _REACH + 0.5 * mu, np.linspace(-1.0, 1.0, _POINTS)
+    z = 0.5 * mu + half * np.sinh(2.5 * t) / np.sinh(2.5)
+    q, p = _cell_masses(z), _cell_masses(z - mu)
+    if not above:
+        return _Law(p / q, q), -np.inf
+    y = np.exp(mu * z - 0.5 * mu * mu)
+    # Cell (y_j, y_{j+1}] with mass q and mean p/q is split between its ends, [0, y_0] likewise;
+    # of (Y - y_n)_+ only the mean is kept: it can raise the profile by that much and no more.
+    ends, inner_q, inner_p = np.append(0.0, y), q[:-1], p[:-1]
+    right = np.clip((inner_p - ends[:-1] * inner_q) / np.diff(ends), 0.0, inner_q)
+    mass = np.append(inner_q - right, q[-1]) + np.append(0.0, right)
+    last = gaussian_log_delta(mu * z[-1] - 0.5 * mu * mu, mu)
+    return _Law(ends, mass), float(last)
+
+
+def _cell_masses(z: NDArray) -> NDArray:
+    """Normal masses of (-inf, z_0], (z_0, z_1], ..., (z_n, inf), from the nearer tail."""
+    ends = np.concatenate([[-np.inf], z, [np.inf]])
+    a, b = ends[:-1], ends[1:]
+    return np.where(b < 0, ndtr(b) - ndtr(a), ndtr(-a) - ndtr(-b))
+
+
+def _sum(one: _Law, two: _Law, above: bool) -> _Law:
+    """The sum of independent values, split between few points or merged into few cells."""
+    points = _points(one, two)
+    value = np.add.outer(one.value, two.value).ravel()
+    mass = np.multiply.outer(one.mass, two.mass).ravel()
+    cell = np.clip(np.searchsorted(points, value, side="right") - 1, 0, points.size - 2)
+    if above:
+        share = mass * np.clip((value - points[cell]) / (points[cell + 1] - points[cell]), 0, 1)
+        kept = np.bincount(cell, mass - share, points.size)
+        mass = kept + np.bincount(cell + 1, share, points.size)
+    else:
+        total = np.bincount(cell, mass * value, points.size)
+        mass = np.bincount(cell, mass, points.size)
+        points = total / np.where(mass > 0, mass, 1.0)
+    # A mass that underflowed is gone for good; the others sum to 1 up to rounding.
+    keep = mass > 0
+    return _Law(points[keep], mass[keep] / mass.sum())
+
+
+def _points(one: _Law, two: _Law) -> NDArray:
+    """Points for the sum: even near its median, ever wider apart in the tails.
+
+    Any choice gives a valid law; this one costs little and loses little.
+    """
+    (x, p), (y, q) = _grouped(one), _grouped(two)
+    value, mass = np.add.outer(x, y).ravel(), np.multiply.outer(p, q).ravel()
+    order = np.argsort(value)
+    below = np.cumsum(mass[order])
+    at = np.minimum(np.searchsorted(below, [0.16, 0.5, 0.84]), below.size - 1)
+    left, centre, right = value[order][at]
+    scale = max(0.5 * (right - left), 1e-12 * centre)
+    low, high = one.value[0] + two.value[0], one.value[-1] + two.value[-1]
+    # u counts spreads near the centre and grows with the logarithm of the distance far out.
+    ends = np.arcsinh(0.3 * np.arcsinh((np.array([low, high]) - centre) / scale))
+    u = np.sinh(np.linspace(ends[0], ends[1], _POINTS)) / 0.3
+    points = centre + scale * np.sinh(u)
+    points[0], points[-1] = low, high
+    return np.unique(np.clip(points, low, high))
+
+
+def _grouped(law: _Law) -> _Law:
+    """Eight neighbours at a time merged into one."""
+    first = np.arange(0, law.value.size, 8)
+    mass = np.add.reduceat(law.mass, first)
+    return _Law(np.add.reduceat(law.mass * law.value, first) / mass, mass)
+
+
+@lru_cache(maxsize=32)
+def _log_excess(sigma: float, batches: int) -> NDArray:
+    """log of E[mean^a] - 1 at the orders a = 1, 2, ..., the first being -inf."""
+    k = np.arange(_LARGEST_ORDER + 1.0)
+    moments = _power(_log_graphs(sigma) - gammaln(k + 1), batches)
+    terms = (moments + gammaln(k + 1) - k * math.log(batches))[2:]
+    return np.array(
+        [np.logaddexp.reduce(log_comb(a, k[2 : a + 1]) + terms[: a - 1], initial=-np.inf)
+         for a in range(1, _LARGEST_ORDER + 1)]
+    )  # fmt: skip
+
+
+def _log_graphs(sigma: float) -> NDArray:
+    """log G_k, k = 0, 1, ...: take away point k and see which points are then alone.
+
+    G_k = sum_j C(k-1, j) w^j G_m ((1+w)^m - [j = 0]) with m = k - 1 - j: the j points that are
+    alone hung on k only, the others may or may not, and k must hang on something.
+    """
+    log_w, log_1w = float(log_expm1(sigma**-2)), sigma**-2
+    log_g = np.full(_LARGEST_ORDER + 1, -np.inf)
+    log_g[0] = 0.0
+    for k in range(2, _LARGEST_ORDER + 1):
+        j = np.arange(k, dtype=float)
+        m = k - 1 - j
+        choice = m * log_1w
+        choice[0] = log_expm1(m[0] * log_1w)
+        terms = log_comb(k - 1, j) + j * log_w + log_g[k - 1 :: -1][:k] + choice
+        log_g[k] = np.logaddexp.reduce(terms)
+    return log_g
+
+
+def _power(series: NDArray, exponent: int) -> NDArray:
+    """A power of a series whose coefficients are given by logarithms, truncated."""
+    result = None
+    while True:
+        if exponent % 2:
+            result = series if result is None else _product(result, series)
+        exponent //= 2
+        if not exponent:
+            assert result is not None
+            return result
+        series = _product(series, series)
+
+
+def _product(one: NDArray, two: NDArray) -> NDArray:
+    k = np.arange(one.size)
+    lag = k[:, None] - k
+    terms = np.where(lag >= 0, one[np.maximum(lag, 0)] + two, -np.inf)
+    top = np.max(terms, axis=1)
+    top = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.log(np.sum(np.exp(terms - top[:, None]), axis=1)) + top
+
+
+def _reverse_moments(n: NDArray, sigma: float, batches: int) -> NDArray:
+    """n D_{n+1}(Q || P), rounded up, where it can be the larger direction; elsewhere 0."""
+    few = n < 2 * sigma**2 * math.log(batches) * batches / (batches - 1)
+    values = np.zeros(n.shape)
+    if not np.any(few):
+        return values
+    most = float(np.max(n[few]))
+    # In log s the integrand is analytic in a strip of half-width pi/2, and 1/sqrt(n) wide.
+    step = min(0.25, 0.6 / math.sqrt(most + 2))
+    reach = 2 * most / (batches * sigma) + 10
+    top = math.log(batches * (most + 12 * math.sqrt(most) + 60)) + (0.5 / sigma + reach) / sigma
+    log_s = np.arange(-45.0, top, step)
+    log_rise = np.concatenate(
+        [_log_rise(part, sigma, batches, reach) for part in np.array_split(log_s, 16)]
+    )
+    terms = n[few][:, None] * log_s + log_rise
+    log_x = np.logaddexp.reduce(terms, axis=1) + math.log(step) - gammaln(n[few])
+    values[few] = log_add(0.0, log_x + _QUADRATURE_ERROR)
+    return values
+
+
+def _log_rise(log_s: NDArray, sigma: float, batches: int, reach: float) -> NDArray:
+    """log of (E e^{-sY/B})^B - e^{-s}, by the trapezoidal rule over Y = e^{x/sigma - 1/2sigma^2}."""
+    # With |Im x| < pi sigma / 2 the real part of Y is positive and the integrand bounded.
+    strip = min(0.5 * math.pi * sigma, math.sqrt(78.0))
+    step = 2 * math.pi / (0.5 * strip + 39.0 / strip)
+    x = np.arange(-reach - 2, 2 / sigma + 10, step)
+    log_weight = -0.5 * x * x + math.log(step / math.sqrt(2 * math.pi))
+    log_y = x / sigma - 0.5 / sigma**2
+    s, u = np.exp(log_s), np.exp(log_s - math.log(batches))
+    # Small u: B log(1 + psi(u)) without cancellation. Large u: B log E e^{-uY} itself.
+    v = np.minimum(u, 30.0)[:, None] * np.expm1(np.minimum(log_y, 700.0))
+    near = np.abs(v) < 1e-2
+    series = 0.5 * v * v * (1 - v / 3 * (1 - v / 4 * (1 - v / 5 * (1 - v / 6))))
+    psi = np.where(near, series, np.expm1(-v) + v) @ np.exp(log_weight)
+    small = log_expm1(batches * np.log1p(psi)) - s
+    log_uy = np.minimum(np.log(u)[:, None] + log_y, 700.0)
+    decay = batches * np.logaddexp.reduce(log_weight - np.exp(log_uy), axis=1)
+    return np.where(u < 30.0, small, decay + log1mexp(np.minimum(-s - decay, 0.0)))
