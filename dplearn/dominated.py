@@ -100,10 +100,16 @@ def below_the_profile(
     atoms : Atoms
         Those that deserve nodes.
     """
-    p, x, y, beyond, noise = _cells(profile, nodes, step)
-    node, split = _lift_atoms(atoms, nodes, step, p, x, y, noise)
+    # Cells end a hair above their nodes: an atom on a node belongs to the cell before it, and
+    # calling what lies there by the node's loss lowers it.
+    ends = nodes + BLUR * np.abs(nodes)
+    p, x, y, beyond, noise = _cells(profile, ends, step)
+    node, split = _lift_atoms(atoms, nodes, ends, step, p, x, y, noise)
     # X from below, Y from above: whatever rounding did, the balance holds.
     x, y = np.maximum(x - noise, 0.0), np.maximum(y, 0.0) + noise
+    # Infinite losses are part of what lies beyond, and worth more than the last node.
+    endless = float(np.exp(profile.log_delta_of(np.array(FAR)))) * (1 - 1e-12)
+    beyond = np.maximum(np.array(beyond) - endless, 0.0)
     # Junction i sits between cells i - 1 and i; the last one borrows from what lies beyond.
     y_left, x_right = np.append(0.0, y), np.append(x, beyond[0])
     with np.errstate(invalid="ignore"):
@@ -111,33 +117,32 @@ def below_the_profile(
     up = np.minimum(balance[:-1], balance[1:])
     p = np.maximum(p, 0.0)
     masses = node + np.append((1 - up) * p, beyond[1]) + np.append(0.0, up * p)
-    # Infinite losses are part of what lies beyond, and worth more than the last node.
-    endless = float(np.exp(profile.log_delta_of(np.array(FAR)))) * (1 - 1e-12)
-    masses[-1] = max(masses[-1] - endless, 0.0)
     return masses, endless, split
 
 
 def _cells(
-    profile: Profile, nodes: NDArray, h: float
+    profile: Profile, ends: NDArray, h: float
 ) -> tuple[NDArray, NDArray, NDArray, tuple[float, float], NDArray]:
-    """P, X and Y per cell; X and P of what lies beyond the last node; noise of X and Y.
+    """P, X and Y per cell; X and P of what lies beyond the last one; noise of X and Y.
 
     With d = delta and t = e^eps Q(L > eps) at both ends of a cell right of 0,
     X = d_i - d_{i+1} - (1 - e^{-h}) t_{i+1} and Y = (e^h - 1) t_i - (d_i - d_{i+1}). Left of 0
     the same holds for (Q, P), whose X and Y change places.
     """
-    first = int(np.searchsorted(nodes, 0.0))
-    a, b = nodes[first:], -nodes[:first][::-1]
+    first = int(np.searchsorted(ends, 0.0))
+    a, b = ends[first:], -ends[:first][::-1]
     d, t, u = _end(profile, a)
     d_rev, s, u_rev = _end(profile.reverse(), b)
-    fall, rise = -np.expm1(-h), np.expm1(min(h, 700.0))
+    (fall, rise), (fall_rev, rise_rev) = (
+        (-np.expm1(-gap), np.expm1(min(gap, 700.0))) for gap in (h * (1 + BLUR), h * (1 - BLUR))
+    )
     drop, drop_rev = d[:-1] - d[1:], d_rev[:-1] - d_rev[1:]
     x, y = drop - fall * t[1:], rise * t[:-1] - drop
     p = drop + t[:-1] - t[1:]
-    noise = u[:-1] + u[1:] + 4 * _ULP * h * t[:-1]
+    noise = u[:-1] + u[1:] + 4 * _ULP * (h + a[1:]) * t[:-1]
     low = np.exp(-b)
-    x_rev, y_rev = drop_rev - fall * s[1:], rise * s[:-1] - drop_rev
-    noise_rev = u_rev[:-1] + u_rev[1:] + 4 * _ULP * h * s[:-1]
+    x_rev, y_rev = drop_rev - fall_rev * s[1:], rise_rev * s[:-1] - drop_rev
+    noise_rev = u_rev[:-1] + u_rev[1:] + 4 * _ULP * (h + b[1:]) * s[:-1]
     x_left, y_left = (low[1:] * y_rev)[::-1], (low[:-1] * x_rev)[::-1]
     p_left = (low[:-1] * s[:-1] - low[1:] * s[1:])[::-1]
     noise_left = (low[:-1] * noise_rev)[::-1]
@@ -156,9 +161,7 @@ def _cells(
 
 
 def _end(profile: Profile, epsilon: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-    """delta, e^eps Q(L > eps) and the rounding error of delta, just beyond every epsilon."""
-    # A hair beyond, so that an atom on a node belongs to the cell before it.
-    epsilon = epsilon * (1 + BLUR)
+    """delta, e^eps Q(L > eps) and the rounding error of delta, at every epsilon."""
     log_d = profile.log_delta_of(epsilon)
     d = np.exp(log_d)
     with np.errstate(invalid="ignore"):
@@ -167,15 +170,22 @@ def _end(profile: Profile, epsilon: NDArray) -> tuple[NDArray, NDArray, NDArray]
 
 
 def _lift_atoms(
-    atoms: Atoms, nodes: NDArray, h: float, p: NDArray, x: NDArray, y: NDArray, noise: NDArray
+    atoms: Atoms,
+    nodes: NDArray,
+    ends: NDArray,
+    h: float,
+    p: NDArray,
+    x: NDArray,
+    y: NDArray,
+    noise: NDArray,
 ) -> tuple[NDArray, bool]:
     """Take atoms out of their cells, in place: what they add to the nodes, and whether any split.
 
     An atom within BLUR of a node goes there; another is split so that P and Q keep their mass.
     """
     on_node = np.zeros(nodes.size)
-    # Which cell the tails have put it into: the ends were evaluated a hair beyond the nodes.
-    ends = nodes * (1 + BLUR)
+    # Which cell the tails have put it into: cells right of 0 hold their upper end, left of it
+    # their lower one.
     side = np.where(
         atoms.loss >= 0,
         np.searchsorted(ends, atoms.loss, side="left"),

@@ -25,8 +25,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.lattice._group import Group
-from dplearn.lattice._survey import Scan
+from dplearn.lattice._survey import Scan, Survey
 from dplearn.profile import Profile
+
+# log delta for which a first look at a whole profile is made.
+_MIDDLING = -40.0
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class Lattice:
         counts: ArrayLike,
         *,
         delta: float,
-        witnesses: Sequence[Sequence[Profile]] | None = None,
+        witnesses: Sequence[Sequence[Profile] | None] | None = None,
     ) -> tuple[NDArray, NDArray]:
         """Lower and upper bounds on epsilon of the composed pairs, the larger of all directions.
 
@@ -78,11 +81,8 @@ class Lattice:
         counts = np.asarray(counts, dtype=float)
         totals = counts.sum(axis=1)
         lower, upper = np.zeros(totals.shape), np.zeros(totals.shape)
-        below = witnesses or [[None] * len(side) for side in sides]
-        scans = [
-            [Scan(p, w) for p, w in zip(*side, strict=True)]
-            for side in zip(sides, below, strict=True)
-        ]
+        below = witnesses or [None] * len(sides)
+        scans = [_scans(*side) for side in zip(sides, below, strict=True)]
         # Rows within a factor 4 share one lattice, one tilt and one transform.
         with np.errstate(divide="ignore"):
             octave = np.floor(np.log2(totals) / 2)
@@ -91,6 +91,53 @@ class Lattice:
             asked = counts[rows], math.log(delta), self.rtol, self.most_cells
             lower[rows], upper[rows] = _larger([Group(side, *asked) for side in scans])
         return lower, upper
+
+    def log_deltas(
+        self,
+        profiles: Sequence[Profile],
+        row: ArrayLike,
+        *,
+        epsilons: ArrayLike,
+        witnesses: Sequence[Profile] | None = None,
+    ) -> tuple[NDArray, NDArray]:
+        """Lower and upper bounds on log delta of one composed pair, at every epsilon >= 0.
+
+        Parameters
+        ----------
+        profiles : sequence of Profile
+            One ordered pair per mechanism.
+        row : array_like of int, shape (n_profiles,)
+            How often each is run.
+        epsilons : array_like, shape (n,)
+            Nats.
+        witnesses : sequence of Profile, optional
+            As in `brackets`; the lower ends are -inf without.
+
+        Returns
+        -------
+        lower, upper : ndarray, shape (n,)
+        """
+        counts, epsilons = np.atleast_2d(np.asarray(row, dtype=float)), np.asarray(epsilons)
+        scans = _scans(profiles, witnesses)
+        survey = Survey(scans, counts, _MIDDLING, self.rtol)
+        lower, upper = np.full(epsilons.shape, -np.inf), np.zeros(epsilons.shape)
+        if survey.scale == 0:
+            return lower, upper
+        # Chernoff's log delta, shape (n, n_tilts): one tilt serves where it is nearly the best.
+        bound = survey.chernoff(epsilons)
+        best, rest = np.min(bound, axis=1), np.arange(epsilons.size)
+        while rest.size:
+            pick = int(np.argmin(bound[rest[0]]))
+            near = rest[bound[rest, pick] <= best[rest] + 4]
+            unit = min(float(np.min(best[near])), -1e-3)
+            group = Group(scans, counts, unit, self.rtol, self.most_cells)
+            lower[near], upper[near] = group.log_deltas(survey.tilts[pick], epsilons[near])
+            rest = np.setdiff1d(rest, near)
+        return lower, upper
+
+
+def _scans(profiles: Sequence[Profile], witnesses: Sequence[Profile] | None) -> list[Scan]:
+    return [Scan(*pair) for pair in zip(profiles, witnesses or [None] * len(profiles), strict=True)]
 
 
 def _larger(groups: list[Group]) -> tuple[NDArray, NDArray]:

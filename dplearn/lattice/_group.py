@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.dominated import BLUR, Atoms, below_the_profile
-from dplearn.lattice._sum import Law, Sum, Window
-from dplearn.lattice._survey import Scan, Survey, log_c, log_remaining
+from dplearn.lattice._sum import Law, Sum, Window, log_remaining, paid
+from dplearn.lattice._survey import Scan, Survey, log_c
 from dplearn.pld import connect_the_dots
 
-# Of a coarse pass: relative width, cells, and log of what may lie outside its window.
-_COARSE, _FEW, _NEED = 1e-2, 2**13, 26.0
-_ROUGH = 1e-3
+# Relative widths and cells of the passes before the last.
+_COARSE, _ROUGH, _FEW = 1e-2, 1e-3, 2**13
 
 
 class Group:
@@ -34,33 +33,29 @@ class Group:
         self.survey = Survey(scans, counts, log_delta, min(rtol, _COARSE))
 
     def coarse(self) -> tuple[NDArray, NDArray]:
-        """A first bracket, with a window wide enough for any epsilon."""
-        survey = self.survey
-        if survey.scale == 0:
-            return np.zeros(len(self.counts)), survey.fallback
-        near = np.argmin(np.abs(survey.estimate - self.log_delta), axis=1)
-        lower, upper = self._wide(near)
-        # Of a law with two humps the estimate may mistake the tilt: then follow what was found.
+        """A first bracket from few cells, starting from what holds already."""
+        lower, upper = np.zeros(len(self.counts)), self.survey.fallback
+        if self.survey.scale == 0 or not np.any(np.isfinite(upper) & (upper > 0)):
+            return lower, upper
         for _ in range(8):
-            again = np.argmin(np.abs(survey.saddle - upper[:, None]), axis=1)
-            if abs(np.median(again) - np.median(near)) <= 2:
-                break
-            (low, high), near, before = self._wide(again), again, upper
+            before = upper
+            low, high = self._pass(lower, upper, _COARSE, _FEW)
             lower, upper = np.maximum(lower, low), np.minimum(upper, high)
-            if np.all(upper > 0.999 * before):
+            # While the upper end falls, tilt and window were poor.
+            if np.all(upper >= 0.9 * before):
                 break
         return lower, upper
 
     def refine(self, lower: NDArray, upper: NDArray) -> tuple[NDArray, NDArray]:
         """The bracket that `rtol` asks for, in a window that begins just below what is known."""
-        if self.survey.scale == 0 or not np.any(np.isfinite(upper)):
+        if self.survey.scale == 0 or not np.any(np.isfinite(upper) & (upper > lower)):
             return lower, upper
         width = _width(lower, upper)
         # From a wide bracket tilt and window are poor: take a middling step first.
         aims = [_ROUGH, self.rtol] if width > 0.02 and self.rtol < _ROUGH else [self.rtol]
         while aims:
             aim, before = aims.pop(0), width
-            low, high = self._narrow(lower, upper, aim)
+            low, high = self._pass(lower, upper, aim, self.most_cells)
             lower, upper = np.maximum(lower, low), np.minimum(upper, high)
             width = _width(lower, upper)
             more = self.below and not aims and not self.full
@@ -69,26 +64,12 @@ class Group:
                 aims.append(aim * max(self.rtol / width, 1e-3))
         return lower, upper
 
-    def _wide(self, near: NDArray) -> tuple[NDArray, NDArray]:
-        """Bracket with the tilt of index `near`, from the left end of the tilted law."""
-        survey, a = self.survey, self.survey.tilts
-        # At least one larger tilt is needed for the Chernoff bound on the right.
-        pick = min(int(np.median(near)), a.size - 2)
-        guess = np.clip(survey.saddle[np.arange(near.size), near], 0.0, survey.fallback)
-        with_zero = np.append(0.0, a)
-        rise = survey.k - survey.k[:, [pick + 1]]
-        right = (rise[:, pick + 2 :] + _NEED) / (a[pick + 1 :] - a[pick])
-        left = (-rise[:, : pick + 1] - _NEED) / (a[pick] - with_zero[: pick + 1])
-        begin = np.minimum(np.max(left, axis=1), guess - 3 / a[pick])
-        period = float(np.max(np.min(right, axis=1) - begin))
-        reach = 2 ** np.arange(6)
-        tilts = np.maximum(pick + 1 - reach, 0), np.minimum(pick + reach, a.size - 1)
-        return self._bracket(pick, tilts, begin, period, guess, _COARSE, _FEW)
-
-    def _narrow(self, lower: NDArray, upper: NDArray, rtol: float) -> tuple[NDArray, NDArray]:
+    def _pass(
+        self, lower: NDArray, upper: NDArray, rtol: float, most_cells: int
+    ) -> tuple[NDArray, NDArray]:
         """Bracket with the tilt that suits what is known, over the least period that folds well."""
         survey, a = self.survey, self.survey.tilts
-        known = np.minimum(upper, survey.fallback)
+        known = np.where(np.isfinite(upper), upper, 0.0)
         # log of c(mu) e^{K(mu) - mu e} / delta at what is known: rounding grows with it.
         mu = np.append(0.0, a)
         size = np.median(survey.k + log_c(mu) - mu * known[:, None], axis=0)[1:-1]
@@ -97,7 +78,7 @@ class Group:
             for pick in np.flatnonzero(size <= np.min(size) + 7)
         ]
         pick, tilts, begin, period = min(found, key=lambda choice: choice[-1])
-        return self._bracket(pick, tilts, begin, period, known, rtol, self.most_cells)
+        return self._bracket(pick, tilts, begin, period, known, rtol, most_cells)
 
     def _period(
         self, pick: int, lower: NDArray, known: NDArray
@@ -105,8 +86,7 @@ class Group:
         """The least period that folds well with the tilt of index `pick`, and its two other mu."""
         survey, a = self.survey, self.survey.tilts
         mu = np.append(0.0, a)
-        floor = lower if self.below else 0.7 * known - 20 / a[pick]
-        begin = np.minimum(floor, known) - 2 / a[pick]
+        begin = np.minimum(lower, known) - 2 / a[pick]
         # What folds is below tau delta as soon as need <= gap * period for one mu a side.
         need = survey.k + log_c(mu) - mu * begin[:, None] - self.log_delta
         need += 0.1 - math.log(1e-3 * self.rtol)
@@ -126,11 +106,24 @@ class Group:
         rtol: float,
         most_cells: int,
     ) -> tuple[NDArray, NDArray]:
+        window = self._window(pick, tilts, period, guess, rtol, most_cells)
+        lower = self._lower_ends(window, begin) if self.below else np.zeros(begin.shape)
+        return lower, self._upper_ends(window, begin)
+
+    def _window(
+        self,
+        pick: int,
+        tilts: tuple[NDArray, NDArray],
+        period: float,
+        guess: NDArray,
+        rtol: float,
+        most_cells: int,
+    ) -> Window:
         tilt = float(self.survey.tilts[pick])
         most = float(np.max(self.counts.sum(axis=1)))
         fallback = float(np.median(self.survey.fallback))
         size = max(float(np.median(guess)), 1e-3 * fallback, self.survey.scale)
-        # Each step costs h^2 lambda / 12 above and h^2 (1 + lambda) / 6 below.
+        # Each step costs h^2 (1 + lambda) / 12 above and twice that below.
         step = math.sqrt(4 * rtol * size / (most * (1 + tilt)))
         widest = max(b - a for a, b in self.survey.edges)
         step = max(min(step, period / 64), max(period, widest / 4) / most_cells)
@@ -141,9 +134,7 @@ class Group:
         self.full = 1.5 * cells > most_cells
         with_zero = np.append(0.0, self.survey.tilts)
         left, right = with_zero[np.unique(tilts[0])], self.survey.tilts[np.unique(tilts[1])]
-        window = Window(tilt, step, cells, left, right)
-        lower = self._lower_ends(window, begin) if self.below else np.zeros(begin.shape)
-        return lower, self._upper_ends(window, begin)
+        return Window(tilt, step, cells, left, right)
 
     def _align(self, step: float) -> float:
         """A step at most that long which puts atoms on nodes, as far as they fit one lattice."""
@@ -159,24 +150,22 @@ class Group:
     def _nodes(self, i: int, h: float) -> tuple[int, NDArray]:
         """Index of the first node of profile i, and all of them, beyond 0 both ways."""
         (lower, upper), offset = self.survey.edges[i], self.offsets[i]
-        start = min(math.floor((lower - offset) / h), -1)
+        # One to spare: an atom on a node counts to the cell before it.
+        start = min(math.floor((lower - offset) / h), 0) - 1
         stop = max(math.ceil((upper - offset) / h), 1)
         nodes = offset + np.arange(start, stop + 1) * h
         return start, np.where(np.abs(nodes) < 1e-9 * h, 0.0, nodes)
 
-    def _upper_ends(self, window: Window, begin: NDArray) -> NDArray:
+    def _upper_laws(self, window: Window) -> list[Law]:
+        """Chords of every profile."""
         laws = []
         for i, scan in enumerate(self.scans):
             start, nodes = self._nodes(i, window.step)
             laws.append(Law(window, start, nodes, *connect_the_dots(scan.profile, nodes)))
-        log_rest = log_remaining(self.counts, [law.infinity for law in laws], self.log_delta)
-        found = [
-            Sum(window, row, laws, first, rest).epsilon_above() if rest > -np.inf else np.inf
-            for row, first, rest in zip(self.counts, begin, log_rest, strict=True)
-        ]
-        return np.maximum(np.minimum(found, self.survey.fallback), 0.0)
+        return laws
 
-    def _lower_ends(self, window: Window, begin: NDArray) -> NDArray:
+    def _lower_laws(self, window: Window) -> tuple[list[Law], NDArray, NDArray]:
+        """Laws below every witness; what jitter costs, of delta and in epsilon, per row."""
         laws, split, blur = [], [], []
         for i, (scan, atoms) in enumerate(zip(self.scans, self.anchors, strict=True)):
             start, nodes = self._nodes(i, window.step)
@@ -184,19 +173,55 @@ class Group:
             masses, endless, some = below_the_profile(witness, nodes, window.step, atoms)
             laws.append(Law(window, start, nodes, masses, endless))
             split.append(float(some))
-            blur.append(2 * BLUR * float(np.max(np.abs(atoms.loss), initial=0.0)))
+            # Nodes within BLUR of an atom, or within ten of 0, stand for it.
+            reach = float(np.max(np.abs(atoms.loss), initial=0.0)) + 10 * window.step
+            blur.append(2 * BLUR * reach)
         # Split atoms raise a loss by at most h and e^{-loss} not at all on average: the sum by
         # more than `raised` with a probability below tau delta (Hoeffding 1963, Theorem 2).
-        log_tau, moved = math.log(1e-3 * self.rtol), self.counts @ split
+        tau, moved = 1e-3 * self.rtol, self.counts @ split
         raised = moved * window.step**2 / 8
-        raised += window.step * np.sqrt(-0.5 * moved * (log_tau + self.log_delta))
-        log_rest = log_remaining(self.counts, [law.infinity for law in laws], self.log_delta)
-        log_rest = np.logaddexp(log_rest, np.where(moved > 0, log_tau + self.log_delta, -np.inf))
+        raised += window.step * np.sqrt(-0.5 * moved * (math.log(tau) + self.log_delta))
+        return laws, np.where(moved > 0, tau, 0.0), raised + self.counts @ blur
+
+    def _upper_ends(self, window: Window, begin: NDArray) -> NDArray:
+        laws = self._upper_laws(window)
+        log_rest = log_remaining(self.counts, laws, self.log_delta)
+        found = [
+            Sum(window, row, laws, first, rest).epsilon_above() if rest > -np.inf else np.inf
+            for row, first, rest in zip(self.counts, begin, log_rest, strict=True)
+        ]
+        return np.maximum(np.minimum(found, self.survey.fallback), 0.0)
+
+    def _lower_ends(self, window: Window, begin: NDArray) -> NDArray:
+        laws, tau, raised = self._lower_laws(window)
+        log_rest = log_remaining(self.counts, laws, self.log_delta)
+        with np.errstate(divide="ignore"):
+            log_rest = np.logaddexp(log_rest, np.log(tau) + self.log_delta)
         found = [
             Sum(window, row, laws, first, rest).epsilon_below() if rest > -np.inf else np.inf
             for row, first, rest in zip(self.counts, begin, log_rest, strict=True)
         ]
-        return np.maximum(found - raised - self.counts @ blur, 0.0)
+        return np.maximum(found - raised, 0.0)
+
+    def log_deltas(self, tilt: float, epsilon: NDArray) -> tuple[NDArray, NDArray]:
+        """log delta of one row, less and plus every charge, near the epsilon that suits a tilt."""
+        (row,), unit, tilts = self.counts, self.log_delta, self.survey.tilts
+        pick = min(int(np.argmin(np.abs(tilts - tilt))), tilts.size - 2)
+        first, last = np.min(epsilon, keepdims=True), np.max(epsilon, keepdims=True)
+        _, mu, begin, period = self._period(pick, first, last)
+        window = self._window(pick, mu, period, last, self.rtol, self.most_cells)
+        laws = self._upper_laws(window)
+        above = Sum(window, row, laws, float(begin[0]), unit)
+        with np.errstate(divide="ignore"):
+            high = np.log([above.delta(e)[1] for e in epsilon]) + unit
+            high = np.minimum(np.logaddexp(high, np.log(paid(row, laws))), 0.0)
+            if not self.below:
+                return np.full(epsilon.shape, -np.inf), high
+            laws, (tau,), (raised,) = self._lower_laws(window)
+            below = Sum(window, row, laws, float(begin[0]), unit)
+            finite = np.array([below.delta(e + raised)[0] for e in epsilon])
+            low = np.log(np.maximum(finite - tau, 0.0)) + unit
+            return np.logaddexp(low, np.log(paid(row, laws))), high
 
 
 def _width(lower: NDArray, upper: NDArray) -> float:

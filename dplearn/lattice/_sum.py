@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dplearn._logspace import log_expm1
-from dplearn.lattice._survey import log_c
+from dplearn.lattice._survey import log_c, remaining
 
 _ULP = 2.0**-53
 
@@ -135,6 +135,16 @@ class Sum:
         noise = self.rounding[j - 1]
         lower = (value - noise - self.folded) * (1 - self.relative)
         return max(lower, 0.0), (value + noise + self.beyond) * (1 + self.relative)
+
+
+def paid(row: NDArray, laws: list[Law]) -> float:
+    """Probability that any loss of a row is infinite."""
+    return -math.expm1(float(row @ np.log1p([-law.infinity for law in laws])))
+
+
+def log_remaining(counts: NDArray, laws: list[Law], log_delta: float) -> NDArray:
+    """log of what is left of delta once infinite losses are paid, per row; -inf if nothing."""
+    return remaining(counts, [law.infinity for law in laws], log_delta)
 
 
 def _discounted(weight: NDArray, e: NDArray) -> NDArray:

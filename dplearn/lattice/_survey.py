@@ -1,4 +1,4 @@
-"""A first look at a composition: support, moments, saddle points, and bounds that hold already."""
+"""A first look at a composition: support, moments, and bounds that hold already."""
 
 from __future__ import annotations
 
@@ -59,8 +59,6 @@ class Survey:
     tilts : ndarray, shape (n,)
     k : ndarray, shape (n_rows, 1 + n)
         log E e^{tilt sum L}, at tilt 0 first.
-    saddle, estimate : ndarray, shape (n_rows, n)
-        The epsilon that each tilt suits, and an estimate of log delta there.
     fallback : ndarray, shape (n_rows,)
         Upper bounds on epsilon.
     """
@@ -72,16 +70,15 @@ class Survey:
         coarse = [scan.dots(log_delta + spare, spare) for scan in scans]
         self.edges = [(float(nodes[0]), float(nodes[-1])) for nodes, _, _ in coarse]
         self.scale = min(float(np.abs(nodes) @ masses) for nodes, masses, _ in coarse)
-        log_finite = log_remaining(counts, [infinity for _, _, infinity in coarse], log_delta)
+        log_finite = remaining(counts, [infinity for _, _, infinity in coarse], log_delta)
         # No finite loss but 0: nothing leaks, or delta cannot pay for the infinite ones.
         self.fallback = np.where(np.isneginf(log_finite), np.inf, 0.0)
         if self.scale == 0:
             return
         width = max(max(-a, b) for a, b in self.edges)
         a = self.tilts = np.geomspace(0.05 / (width * math.sqrt(most)), 60.0 / self.scale, 80)
-        table = [_moments(nodes, masses, np.append(0.0, a)) for nodes, masses, _ in coarse]
-        # K[row, tilt] and its two derivatives, for the whole composition of each row.
-        self.k, first, second = (counts @ np.array([t[i] for t in table]) for i in range(3))
+        table = [_log_moments(nodes, masses, np.append(0.0, a)) for nodes, masses, _ in coarse]
+        self.k = counts @ np.array(table)
         # The conversion of Renyi bounds (Canonne, Kamath & Steinke 2020).
         excess = self.k[:, 1:] + log_c(a) - log_finite[:, None]
         self.fallback = np.min(excess / a, axis=1)
@@ -89,13 +86,14 @@ class Survey:
             # Bounded losses: basic composition of pure DP.
             largest = [s.largest_loss(b) for s, (_, b) in zip(scans, self.edges, strict=True)]
             self.fallback = np.minimum(self.fallback, counts @ largest)
-        self.saddle = first[:, 1:] - 1 / a - 1 / (1 + a)
-        variance = second[:, 1:] + a**-2 + (1 + a) ** -2
-        spread = np.log(a * (1 + a)) + 0.5 * np.log(2 * np.pi * variance)
-        self.estimate = self.k[:, 1:] - a * self.saddle - spread
+        self.fallback = np.maximum(self.fallback, 0.0)
+
+    def chernoff(self, epsilon: NDArray) -> NDArray:
+        """log of c(mu) e^{K(mu) - mu eps} of the first row, shape (n_epsilons, n_tilts)."""
+        return self.k[0, 1:] + log_c(self.tilts) - self.tilts * epsilon[:, None]
 
 
-def log_remaining(counts: NDArray, infinities: list[float], log_delta: float) -> NDArray:
+def remaining(counts: NDArray, infinities: list[float], log_delta: float) -> NDArray:
     """log of what is left of delta once infinite losses are paid, per row; -inf if nothing."""
     paid = -np.expm1(counts @ np.log1p(-np.array(infinities)))
     with np.errstate(divide="ignore"):
@@ -107,13 +105,9 @@ def log_c(mu: NDArray) -> NDArray:
     return mu * np.log(np.where(mu > 0, mu, 1.0)) - (1 + mu) * np.log1p(mu)
 
 
-def _moments(x: NDArray, masses: NDArray, tilts: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-    """log E e^{tL}, and mean and variance of L under that tilt, for each tilt."""
+def _log_moments(x: NDArray, masses: NDArray, tilts: NDArray) -> NDArray:
+    """log E e^{tL} for each tilt."""
     with np.errstate(divide="ignore"):
         exponent = tilts[:, None] * x + np.log(masses)
-    top = exponent.max(axis=1, keepdims=True)
-    weight = np.exp(exponent - top)
-    total = weight.sum(axis=1)
-    mean = weight @ x / total
-    variance = np.maximum(weight @ x**2 / total - mean**2, 1e-300)
-    return np.log(total) + top[:, 0], mean, variance
+    top = exponent.max(axis=1)
+    return np.log(np.exp(exponent - top[:, None]).sum(axis=1)) + top
