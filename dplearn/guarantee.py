@@ -56,6 +56,8 @@ class Guarantee:
     adjacency : {"add_remove", "replace_one", "zero_out"}
     lower : float
         Lower end of a bracket; 0 when nothing is proved from below.
+    delta_lower : float
+        Lower end of delta where epsilon was given and delta found; 0 when nothing is proved.
     assumptions : tuple of str
         What must hold for the statement to be true.
     reason : str
@@ -79,6 +81,7 @@ class Guarantee:
     assumptions: tuple[str, ...] = ()
     reason: str = ""
     details: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    delta_lower: float = 0.0
 
     @property
     def is_bound(self) -> bool:
@@ -95,7 +98,7 @@ class Guarantee:
             return f"epsilon ~ {self.epsilon:.4g}{tail} (an approximation, not a bound){note}"
         if self.kind == "lower":
             return f"epsilon >= {round_down(self.epsilon)}{tail}{note}"
-        below = f"{round_down(self.lower)} <= " if self.kind == "bracket" else ""
+        below = f"{round_down(self.lower)} <= " if self.lower > 0 else ""
         return f"{below}epsilon <= {round_up(self.epsilon)}{tail}{note}"
 
 

@@ -280,7 +280,9 @@ def test_delta_is_the_inverse_of_epsilon(name, mechanism):
     else:
         # Epsilon is known to 1e-12 or, by search over divisions of delta, less well.
         assert back.delta == pytest.approx(1e-7, rel=2e-2)
-    assert epsilon(name, mechanism, delta=back.delta, steps=100).epsilon <= target
+    # Either way pld rounds up, within its own width.
+    again = epsilon(name, mechanism, delta=back.delta, steps=100).epsilon
+    assert again <= target * (1 + (1e-5 if name == "pld" else 0))
 
 
 @each_name

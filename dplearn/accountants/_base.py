@@ -8,6 +8,8 @@ bounds and never multiplies by anything else.
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from types import MappingProxyType
@@ -124,10 +126,8 @@ class Accountant(ABC):
         steps = np.asarray(steps)
         if steps.ndim != 1 or steps.dtype.kind not in "iu" or np.any(steps < 0):
             raise ValueError(f"Expected steps to be whole numbers >= 0, got steps={steps!r}.")
-        mechanisms = tuple(m for m, _ in mechanism.parts())
-        if refusal := self._refusal(mechanisms, adjacency):
-            raise NotImplementedError(f"Accountant {self.name}: {refusal}")
-        counts = np.outer(steps, [count for _, count in mechanism.parts()])
+        mechanisms, once = self._row(mechanism, 1, adjacency)
+        counts = np.outer(steps, once)
         runs, reason = counts.sum(axis=1) > 0, mechanism.no_privacy()
         bounds = [Bound(0.0, "exact")] * steps.size
         if reason:
@@ -149,8 +149,18 @@ class Accountant(ABC):
 
         Parameters and errors as in `epsilon`. The guarantee returned holds at the epsilon it
         states, which is at most the one asked for; delta = 1 is the guarantee that always holds.
+        Where delta is known from below too, `delta_lower` says so.
         """
         validate.non_negative(epsilon=epsilon)
+        mechanisms, row = self._row(mechanism, steps, adjacency)
+        if row.sum() and not mechanism.no_privacy():
+            lower, upper = self._delta(mechanisms, row, epsilon, adjacency)
+            if lower > 0 or upper < 1:
+                upper = max(upper, math.exp(_LEAST_LOG_DELTA))
+                kind = "exact" if lower == upper else "bracket" if lower > 0 else "upper"
+                bound = Bound(epsilon, kind, lower=epsilon if kind == "exact" else 0.0)
+                found = self._guarantee(bound, mechanisms, upper, adjacency)
+                return dataclasses.replace(found, delta_lower=lower)
 
         def excess(log_delta: NDArray) -> NDArray:
             if log_delta > -1e-12:
@@ -162,11 +172,27 @@ class Accountant(ABC):
         lowest, highest = np.array(_LEAST_LOG_DELTA), np.array(0.0)
         log_delta = float(decreasing_root(excess, lower=lowest, upper=highest, rtol=1e-9))
         if log_delta > -1e-12:
-            mechanisms = tuple(m for m, _ in mechanism.parts())
             return self._guarantee(Bound(epsilon), mechanisms, 1.0, adjacency)
         return self.epsilon(
             mechanism, delta=float(np.exp(log_delta)), steps=steps, adjacency=adjacency
         )
+
+    def _delta(
+        self, mechanisms: tuple[Mechanism, ...], row: NDArray, epsilon: float, adjacency: Adjacency
+    ) -> tuple[float, float]:
+        """Lower and upper bound on delta at epsilon; (0, 1) leaves it to a search."""
+        return 0.0, 1.0
+
+    def _row(
+        self, mechanism: Mechanism, steps: int, adjacency: Adjacency
+    ) -> tuple[tuple[Mechanism, ...], NDArray]:
+        """What is run and how often, once it is clear that a theorem covers it."""
+        validate.integer(minimum=0, maximum=10**12, steps=steps)
+        validate.one_of(ADJACENCIES, adjacency=adjacency)
+        mechanisms = tuple(m for m, _ in mechanism.parts())
+        if refusal := self._refusal(mechanisms, adjacency):
+            raise NotImplementedError(f"Accountant {self.name}: {refusal}")
+        return mechanisms, steps * np.array([count for _, count in mechanism.parts()])
 
     def _guarantee(
         self,

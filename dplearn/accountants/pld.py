@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from dplearn import _validate as validate
+from dplearn.accountants._attack import power_brackets
 from dplearn.accountants._base import Accountant, Bound
+from dplearn.accountants._directions import Direction, directions
 from dplearn.accountants._per_step import per_step_epsilon
 from dplearn.accountants.rdp import RDP
-from dplearn.contour import SampledGaussian, brackets
+from dplearn.contour import worse_brackets
 from dplearn.guarantee import Adjacency, Reference
 from dplearn.lattice import Lattice
-from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
+from dplearn.mechanisms import Mechanism
 from dplearn.mechanisms.gaussian import gaussian_epsilon
 
 
@@ -64,12 +67,14 @@ class PLD(Accountant):
         delta: float,
         adjacency: Adjacency,
     ) -> Sequence[Bound]:
-        if all(_is_plain_gaussian(m) for m in mechanisms):
+        sides = directions(mechanisms, adjacency)
+        if sides[0].shifts is not None:
             # Gaussians compose to a Gaussian (Dong, Roth & Su 2022, Corollary 3.3).
-            rho = counts @ [m.zcdp(adjacency) for m in mechanisms]
-            return [Bound(e, "exact") for e in gaussian_epsilon(delta, np.sqrt(2 * rho))]
+            mu = np.sqrt(counts @ sides[0].shifts ** 2)
+            return [Bound(e, "exact") for e in gaussian_epsilon(delta, mu)]
         single = counts.sum(axis=1) == 1
-        bounds = iter(self._composed(mechanisms, counts[~single], delta, adjacency))
+        composed = self._composed(mechanisms, counts[~single], delta, adjacency, sides)
+        bounds = iter(composed if np.any(~single) else [])
         return [
             _one_run(mechanisms[int(np.argmax(row))], delta, adjacency) if one else next(bounds)
             for row, one in zip(counts, single, strict=True)
@@ -81,43 +86,93 @@ class PLD(Accountant):
         counts: NDArray,
         delta: float,
         adjacency: Adjacency,
-    ) -> Sequence[Bound]:
+        sides: list[Direction],
+    ) -> Iterator[Bound]:
         """Rows of at least two runs: the contour where it reaches, the lattice elsewhere."""
-        if not counts.size:
-            return []
-        lower, upper = _contour(mechanisms, counts, delta)
+        lower, upper = np.zeros(len(counts)), np.full(len(counts), np.inf)
+        if pair := sides[0].sampled:
+            lower, upper = worse_brackets(
+                counts[:, 0], sigma=pair.sigma, q=pair.q, delta=delta, rtol=self.rtol
+            )
         rest = np.isinf(upper)
         if np.any(rest):
-            lower[rest], upper[rest] = self._lattice(mechanisms, counts[rest], delta, adjacency)
+            lower[rest], upper[rest] = self._lattice.brackets(
+                [side.profiles for side in sides],
+                counts[rest],
+                delta=delta,
+                witnesses=[side.witnesses for side in sides],
+            )
             # The Renyi bound may be the smaller one where cells are too few (delta near 1e-30).
             renyi = RDP()._bounds(mechanisms, counts[rest], delta, adjacency)
             upper[rest] = np.minimum(upper[rest], [b.epsilon for b in renyi])
         # Total variation adds up: where it already fits into delta nothing is left to prove.
-        at_zero = [max(float(p.delta(0.0)) for p in m.profiles(adjacency)) for m in mechanisms]
-        fits = counts @ at_zero <= delta
-        lower, upper = np.where(fits, 0.0, lower), np.where(fits, 0.0, upper)
-        return [
-            Bound(high, "bracket" if low > 0 else "upper", lower=low)
-            for low, high in zip(lower, upper, strict=True)
-        ]
+        at_zero = [[float(p.delta(0.0)) for p in side.profiles] for side in sides]
+        fits = counts @ np.max(at_zero, axis=0) <= delta
+        for low, high, nothing in zip(lower, upper, fits, strict=True):
+            low, high = (0.0, 0.0) if nothing else (low, high)
+            yield Bound(high, "bracket" if low > 0 else "upper", lower=low)
 
-    def _lattice(
+    @property
+    def _lattice(self) -> Lattice:
+        return Lattice(self.rtol, self.most_cells)
+
+    def _delta(
+        self, mechanisms: tuple[Mechanism, ...], row: NDArray, epsilon: float, adjacency: Adjacency
+    ) -> tuple[float, float]:
+        at = np.array([epsilon])
+        found = [s.log_deltas(row, at, self._lattice) for s in directions(mechanisms, adjacency)]
+        lower, upper = np.exp(np.max(found, axis=0))[:, 0]
+        return float(lower), float(upper)
+
+    def true_positive_rate(
         self,
-        mechanisms: tuple[Mechanism, ...],
-        counts: NDArray,
-        delta: float,
-        adjacency: Adjacency,
+        mechanism: Mechanism,
+        *,
+        false_positive_rate: ArrayLike,
+        steps: int = 1,
+        adjacency: Adjacency = "add_remove",
     ) -> tuple[NDArray, NDArray]:
-        """Above by the profiles, below by pairs of neighbours that really occur."""
-        profiles = [m.profiles(adjacency) for m in mechanisms]
-        witnesses = [m.witnesses(adjacency) for m in mechanisms]
-        # Remove direction, then add; symmetric pairs serve both.
-        ends = [0, -1] if any(len(p) > 1 for p in (*profiles, *witnesses)) else [0]
-        sides = [[p[end] for p in profiles] for end in ends]
-        real = [[w[end] for w in witnesses] for end in ends] if all(witnesses) else None
-        return Lattice(self.rtol, self.most_cells).brackets(
-            sides, counts, delta=delta, witnesses=real
-        )
+        """How many members the best attacker catches at a given rate of false alarms.
+
+        Parameters
+        ----------
+        mechanism : Mechanism
+        false_positive_rate : array_like
+            In (0, 1), any shape.
+        steps : int
+            Number of runs, >= 1.
+        adjacency : {"add_remove", "replace_one", "zero_out"}
+
+        Returns
+        -------
+        lower, upper : ndarray
+            Bounds on the true positive rate of the best test between the worst neighbours,
+            shape of `false_positive_rate`. One minus them is the trade-off function.
+
+        References
+        ----------
+        Dong, Roth & Su (2022), Proposition 2.12.
+
+        Examples
+        --------
+        >>> from dplearn.mechanisms import Gaussian, PoissonSubsampled
+        >>> step = PoissonSubsampled(Gaussian(4.0), sample_rate=0.01)
+        >>> lower, upper = PLD().true_positive_rate(step, false_positive_rate=0.01, steps=10_000)
+        >>> round(float(lower), 4), round(float(upper), 4)
+        (0.0191, 0.0191)
+        """
+        rates = np.asarray(false_positive_rate, dtype=float)
+        for rate in rates.ravel():
+            validate.probability(false_positive_rate=float(rate))
+        mechanisms, row = self._row(mechanism, steps, adjacency)
+        found = [
+            power_brackets(
+                lambda e, s=side: s.deltas(row, e, self._lattice), rates.ravel(), self.rtol
+            )
+            for side in directions(mechanisms, adjacency)
+        ]
+        lower, upper = np.max(found, axis=0).reshape(2, *rates.shape)
+        return lower, upper
 
 
 def _one_run(mechanism: Mechanism, delta: float, adjacency: Adjacency) -> Bound:
@@ -129,25 +184,3 @@ def _one_run(mechanism: Mechanism, delta: float, adjacency: Adjacency) -> Bound:
     if lower >= epsilon * (1 - 1e-10):
         return Bound(epsilon, "exact")
     return Bound(epsilon, "bracket" if lower > 0 else "upper", lower=lower)
-
-
-def _is_plain_gaussian(mechanism: Mechanism) -> bool:
-    if isinstance(mechanism, PoissonSubsampled) and mechanism.sample_rate == 1:
-        mechanism = mechanism.base
-    return isinstance(mechanism, Gaussian)
-
-
-def _contour(
-    mechanisms: tuple[Mechanism, ...], counts: NDArray, delta: float
-) -> tuple[NDArray, NDArray]:
-    """Brackets of the larger direction if all is one sampled Gaussian; (0, inf) elsewhere."""
-    (step, *others) = mechanisms
-    if others or not (isinstance(step, PoissonSubsampled) and isinstance(step.base, Gaussian)):
-        return np.zeros(len(counts)), np.full(len(counts), np.inf)
-    sigma, q = step.base.noise_multiplier, step.sample_rate
-    ends = [
-        brackets(SampledGaussian(sigma, q, side), counts[:, 0], delta=delta)
-        for side in ("remove", "add")
-    ]
-    lower, upper = (np.max(end, axis=0) for end in zip(*ends, strict=True))
-    return np.where(np.isinf(upper), 0.0, lower), upper

@@ -1,0 +1,122 @@
+"""The two directions of a composition, and delta of either by the engine that suits it."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dplearn.contour import SampledGaussian, deltas
+from dplearn.guarantee import Adjacency
+from dplearn.lattice import Lattice
+from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
+from dplearn.mechanisms.gaussian import gaussian_log_delta
+from dplearn.profile import Profile
+
+
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """One ordered pair of outputs per mechanism.
+
+    Parameters
+    ----------
+    profiles : list of Profile
+        What bounds every pair from above.
+    witnesses : list of Profile, optional
+        Pairs that occur, where every mechanism has one.
+    shifts : ndarray, shape (n_mechanisms,), optional
+        If all are plain Gaussians: distance between neighbours in standard deviations.
+    sampled : SampledGaussian, optional
+        If there is nothing but one sampled Gaussian.
+    """
+
+    profiles: list[Profile]
+    witnesses: list[Profile] | None
+    shifts: NDArray | None = None
+    sampled: SampledGaussian | None = None
+
+    def reverse(self) -> Self:
+        """The same pairs in the other order."""
+        pair = self.sampled
+        if pair is not None:
+            other = "add" if pair.direction == "remove" else "remove"
+            pair = dataclasses.replace(pair, direction=other)
+        return dataclasses.replace(
+            self,
+            profiles=[p.reverse() for p in self.profiles],
+            witnesses=self.witnesses and [w.reverse() for w in self.witnesses],
+            sampled=pair,
+        )
+
+    def log_deltas(
+        self, row: NDArray, epsilons: NDArray, lattice: Lattice
+    ) -> tuple[NDArray, NDArray]:
+        """Lower and upper bounds on log delta at every epsilon >= 0, for one row of counts."""
+        if self.shifts is not None:
+            mu = math.sqrt(float(row @ self.shifts**2))
+            exact = gaussian_log_delta(epsilons, mu)
+            return exact, exact
+        if row.sum() == 1:
+            i = int(np.argmax(row))
+            nothing = np.full(epsilons.shape, -np.inf)
+            lower = self.witnesses[i].log_delta(epsilons) if self.witnesses else nothing
+            return lower, self.profiles[i].log_delta(epsilons)
+        if self.sampled is None:
+            return lattice.log_deltas(
+                self.profiles, row, epsilons=epsilons, witnesses=self.witnesses
+            )
+        lower, upper = deltas(self.sampled, int(row[0]), epsilons, rtol=lattice.rtol)
+        rest = np.isneginf(lower)
+        if np.any(rest):
+            low, high = lattice.log_deltas(
+                self.profiles, row, epsilons=epsilons[rest], witnesses=self.witnesses
+            )
+            lower[rest], upper[rest] = low, np.minimum(upper[rest], high)
+        return lower, upper
+
+    def deltas(self, row: NDArray, epsilon: NDArray, lattice: Lattice) -> tuple[NDArray, NDArray]:
+        """Lower and upper bounds on delta at every real epsilon."""
+        size, ahead = np.abs(epsilon), epsilon >= 0
+        ends = np.zeros((2, epsilon.size))
+        for rows, pair in ((ahead, self), (~ahead, self.reverse())):
+            if np.any(rows):
+                ends[:, rows] = np.exp(pair.log_deltas(row, size[rows], lattice))
+        # delta(-e) = 1 - e^{-e} + e^{-e} delta'(e).
+        lower, upper = np.where(ahead, ends, -np.expm1(-size) + np.exp(-size) * ends)
+        return lower, upper
+
+
+def directions(mechanisms: tuple[Mechanism, ...], adjacency: Adjacency) -> list[Direction]:
+    """Remove, then add; symmetric pairs need only one."""
+    profiles = [m.profiles(adjacency) for m in mechanisms]
+    witnesses = [m.witnesses(adjacency) for m in mechanisms]
+    real, both = all(witnesses), any(len(p) > 1 for p in (*profiles, *witnesses))
+    gaussians = [plain_gaussian(m) for m in mechanisms]
+    shifts = np.array([g.shift(adjacency) for g in gaussians if g])
+    step = mechanisms[0] if len(mechanisms) == 1 else None
+    found = []
+    for end in (0, -1)[: 1 + both]:
+        sampled = None
+        if isinstance(step, PoissonSubsampled) and isinstance(step.base, Gaussian) and both:
+            sigma, q = step.base.noise_multiplier, step.sample_rate
+            sampled = SampledGaussian(sigma, q, "add" if end else "remove")
+        found.append(
+            Direction(
+                [p[end] for p in profiles],
+                [w[end] for w in witnesses] if real else None,
+                shifts if all(gaussians) else None,
+                sampled,
+            )
+        )
+    return found
+
+
+def plain_gaussian(mechanism: Mechanism) -> Gaussian | None:
+    """The Gaussian that a mechanism is, sampled at rate 1 or not at all."""
+    if isinstance(mechanism, PoissonSubsampled) and mechanism.sample_rate == 1:
+        mechanism = mechanism.base
+    return mechanism if isinstance(mechanism, Gaussian) else None

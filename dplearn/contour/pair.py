@@ -1,0 +1,92 @@
+r"""The pair of the sampled Gaussian, its log ratio off the real axis, and the nodes in x.
+
+With phi = Im x / sigma^2, A = 1 - q and B = q e^{(2 Re x - 1) / 2 sigma^2} the ratio is
+f = A + B e^{i phi}, so for 0 <= phi < pi, with f(Re x) = A + B,
+
+.. math:: f(\Re x) \cos(\phi/2) \le |f| \le f(\Re x), \qquad 0 \le \arg f \le \phi.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+# Sums over x err by a few e^{-L} of M(lambda).
+L = 39.0
+
+
+@dataclass(frozen=True)
+class SampledGaussian:
+    """The pair ((1-q)N(0) + qN(1), N(0)) of standard deviation sigma, or its reverse.
+
+    Parameters
+    ----------
+    sigma : float
+        Noise multiplier, > 0.
+    q : float
+        Sample rate in (0, 1).
+    direction : {"remove", "add"}
+    """
+
+    sigma: float
+    q: float
+    direction: Literal["remove", "add"]
+
+    @property
+    def sign(self) -> int:
+        """The loss is sign * log f."""
+        return 1 if self.direction == "remove" else -1
+
+    def power(self, tilt: ArrayLike) -> NDArray:
+        """The s of M(lambda) = E f^s under N(0): 1 + lambda (remove) or -lambda (add)."""
+        tilt = np.asarray(tilt, dtype=float)
+        return 1 + tilt if self.sign > 0 else -tilt
+
+    def drift(self, x: NDArray) -> NDArray:
+        """log B at real x."""
+        return math.log(self.q) + (2 * x - 1) / (2 * self.sigma**2)
+
+    def log_ratio(self, x: NDArray, phi: ArrayLike = 0.0) -> tuple[NDArray, NDArray]:
+        """log |f| and arg f at x + i phi sigma^2."""
+        gap = self.drift(x) - math.log1p(-self.q)
+        # The larger of A and B is taken out; the smaller is then r <= 1.
+        r = np.exp(-np.abs(gap))
+        turn, log_size = np.arctan2(r * np.sin(phi), 1 + r * np.cos(phi)), np.maximum(gap, 0)
+        log_size = log_size + 0.5 * np.log1p(r * (2 * np.cos(phi) + r)) + math.log1p(-self.q)
+        return log_size, np.where(gap > 0, phi - turn, turn)
+
+    def hit(self, x: NDArray) -> NDArray:
+        """B / f at real x: the chance that the record was in the sample."""
+        return 1 / (1 + np.exp(np.clip(math.log1p(-self.q) - self.drift(x), -700, 700)))
+
+    def loss_of_cosine(self, phi: ArrayLike, tilt: float) -> NDArray:
+        """log of |f|^s / f(Re x)^s at most: only negative powers grow off the axis."""
+        if self.sign > 0:
+            return np.zeros_like(np.asarray(phi, dtype=float))
+        return -tilt * np.log(np.cos(0.5 * np.asarray(phi)))
+
+    def step(self, tilt: float, height: float) -> float:
+        """Distance of nodes on Im x = height at which the sum errs by 2 e^{-L} M(lambda)."""
+        sigma = self.sigma
+        # Up by a, cost (height + a)^2 / 2 sigma^2 and the cosine, gain 2 pi a / step.
+        a = np.linspace(0.02, 0.98, 49) * min(math.pi * sigma**2 - height, 9 * sigma)
+        top = (height + a) / sigma**2
+        cost = 0.5 * (top * sigma) ** 2 + self.loss_of_cosine(top, tilt)
+        up = float(np.max(2 * math.pi * a / (L + cost)))
+        # Down to the real axis costs nothing; the axis itself moves down as it moves up.
+        return min(up, 2 * math.pi * height / L) if height else up
+
+    def nodes(self, tilt: float, step: float) -> NDArray:
+        """Real parts of the nodes for all tilts up to `tilt`.
+
+        With p = `hit`, the log of the integrand has the slope ((1 + lambda) p - x) / sigma^2
+        (remove) or -(lambda p + x) / sigma^2 (add). As 0 <= p <= 1, and p <= q left of 0,
+        it falls faster than a normal density outside [0, 1 + lambda] or [-lambda q, 0].
+        """
+        far = self.sigma * math.sqrt(2 * (L + 8))
+        left, right = (0.0, 1 + tilt) if self.sign > 0 else (-tilt * self.q, 0.0)
+        return np.arange(left - far, right + far + step, step)
