@@ -85,6 +85,15 @@ class Atoms:
         span = float(self.loss[-1] - self.loss[0])
         return span / round(span / float(np.min(np.diff(self.loss))))
 
+    @property
+    def complete(self) -> bool:
+        """Whether they are the whole law, and fit one lattice."""
+        if self.loss.size < 2 or self.mass.sum() < 1 - 1e-9:
+            return False
+        place = (self.loss - self.loss[0]) / self.spacing()
+        off = np.abs(place - np.rint(place)) * self.spacing()
+        return bool(np.max(off) <= BLUR * np.max(np.abs(self.loss)))
+
 
 def below_the_profile(
     profile: Profile, nodes: NDArray, step: float, atoms: Atoms

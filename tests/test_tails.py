@@ -189,8 +189,8 @@ def test_chords_of_the_profile_lie_between_its_tails(pair):
             lost = 1e-15 * (1 + np.abs(log_delta[:-1])) * np.exp(log_delta[:-1] - chord)
             lost = 2e-12 + lost / -np.expm1(-np.diff(epsilons)) * np.exp(-epsilons[1:])
         seen = lost < 1e-3
-        assert np.all((chord <= log_q[:-1] + lost)[seen])
-        assert np.all((log_q[1:] <= chord + lost)[seen])
+        assert np.all(chord[seen] <= log_q[:-1][seen] + lost[seen])
+        assert np.all(log_q[1:][seen] <= chord[seen] + lost[seen])
         assert np.count_nonzero(seen & np.isfinite(chord)) > 20
 
 

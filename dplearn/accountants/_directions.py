@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dplearn.contour import SampledGaussian, deltas
 from dplearn.guarantee import Adjacency
 from dplearn.lattice import Lattice
-from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
+from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled, Shuffled
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 from dplearn.profile import Profile
 
@@ -120,3 +120,9 @@ def plain_gaussian(mechanism: Mechanism) -> Gaussian | None:
     if isinstance(mechanism, PoissonSubsampled) and mechanism.sample_rate == 1:
         mechanism = mechanism.base
     return mechanism if isinstance(mechanism, Gaussian) else None
+
+
+def dominating_shifts(mechanisms: tuple[Mechanism, ...], adjacency: Adjacency) -> NDArray | None:
+    """Shifts of the Gaussians whose profiles these mechanisms have, where all have one."""
+    found = [m.gaussian if isinstance(m, Shuffled) else plain_gaussian(m) for m in mechanisms]
+    return np.array([g.shift(adjacency) for g in found if g]) if all(found) else None

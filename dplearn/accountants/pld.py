@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from dplearn import _validate as validate
 from dplearn.accountants._attack import power_brackets
 from dplearn.accountants._base import Accountant, Bound
-from dplearn.accountants._directions import Direction, directions
+from dplearn.accountants._directions import Direction, directions, dominating_shifts
 from dplearn.accountants._per_step import per_step_epsilon
 from dplearn.accountants.rdp import RDP
 from dplearn.contour import worse_brackets
@@ -105,6 +105,10 @@ class PLD(Accountant):
             # The Renyi bound may be the smaller one where cells are too few (delta near 1e-30).
             renyi = RDP()._bounds(mechanisms, counts[rest], delta, adjacency)
             upper[rest] = np.minimum(upper[rest], [b.epsilon for b in renyi])
+            shifts = dominating_shifts(mechanisms, adjacency)
+            if shifts is not None:
+                closed = gaussian_epsilon(delta, np.sqrt(counts[rest] @ shifts**2))
+                upper[rest] = np.minimum(upper[rest], closed)
         # Total variation adds up: where it already fits into delta nothing is left to prove.
         at_zero = [[float(p.delta(0.0)) for p in side.profiles] for side in sides]
         fits = counts @ np.max(at_zero, axis=0) <= delta

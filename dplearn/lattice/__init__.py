@@ -141,12 +141,12 @@ def _scans(profiles: Sequence[Profile], witnesses: Sequence[Profile] | None) -> 
 
 
 def _larger(groups: list[Group]) -> tuple[NDArray, NDArray]:
-    """Brackets of the larger direction; one that is proved smaller is not refined."""
-    coarse = [group.coarse() for group in groups]
-    floor = np.max([low for low, _ in coarse], axis=0)
-    fine = [
-        group.refine(low, high) if np.any(high >= floor) else (low, high)
-        for group, (low, high) in zip(groups, coarse, strict=True)
-    ]
-    lower, upper = (np.max(ends, axis=0) for ends in zip(*fine, strict=True))
+    """Brackets of the larger direction; rows proved smaller in the other are not refined."""
+    ends = [group.coarse() for group in groups]
+    for i in sorted(range(len(groups)), key=lambda i: -float(np.sum(ends[i][1]))):
+        lower, upper = ends[i]
+        rows = upper >= np.max([low for low, _ in ends], axis=0)
+        if groups[i].composes and np.any(rows):
+            lower[rows], upper[rows] = groups[i].only(rows).refine(lower[rows], upper[rows])
+    lower, upper = np.max(ends, axis=0)
     return lower, upper

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,10 +34,15 @@ class Group:
         self.below = all(scan.witness and scan.witness.has_tails for scan in scans)
         self.survey = Survey(scans, counts, log_delta, min(rtol, _COARSE))
 
+    @property
+    def composes(self) -> bool:
+        """Whether there is any finite loss but 0."""
+        return self.survey.scale > 0
+
     def coarse(self) -> tuple[NDArray, NDArray]:
         """A first bracket from few cells, starting from what holds already."""
-        lower, upper = np.zeros(len(self.counts)), self.survey.fallback
-        if self.survey.scale == 0 or not np.any(np.isfinite(upper) & (upper > 0)):
+        lower, upper = np.zeros(len(self.counts)), self.survey.fallback.copy()
+        if not self.composes or not np.any(np.isfinite(upper) & (upper > 0)):
             return lower, upper
         for _ in range(8):
             before = upper
@@ -46,9 +53,17 @@ class Group:
                 break
         return lower, upper
 
+    def only(self, rows: NDArray) -> Self:
+        """The same group with some of its rows."""
+        part = copy.copy(self)
+        part.survey = copy.copy(self.survey)
+        part.counts, part.survey.k = self.counts[rows], self.survey.k[rows]
+        part.survey.fallback = self.survey.fallback[rows]
+        return part
+
     def refine(self, lower: NDArray, upper: NDArray) -> tuple[NDArray, NDArray]:
         """The bracket that `rtol` asks for, in a window that begins just below what is known."""
-        if self.survey.scale == 0 or not np.any(np.isfinite(upper) & (upper > lower)):
+        if not np.any(np.isfinite(upper) & (upper > lower)):
             return lower, upper
         width = _width(lower, upper)
         # From a wide bracket tilt and window are poor: take a middling step first.
@@ -127,7 +142,7 @@ class Group:
         step = math.sqrt(4 * rtol * size / (most * (1 + tilt)))
         widest = max(b - a for a, b in self.survey.edges)
         step = max(min(step, period / 64), max(period, widest / 4) / most_cells)
-        step = self._align(step)
+        step = self._align(step, 4 * max(period, widest) / most_cells)
         # A length 2^k or 3 * 2^k: the transform likes both.
         power = 2 ** max(math.ceil(math.log2(period / step + 1)), 4)
         cells = 3 * power // 4 if period / step + 1 <= 0.75 * power else power
@@ -136,14 +151,18 @@ class Group:
         left, right = with_zero[np.unique(tilts[0])], self.survey.tilts[np.unique(tilts[1])]
         return Window(tilt, step, cells, left, right)
 
-    def _align(self, step: float) -> float:
+    def _align(self, step: float, finest: float) -> float:
         """A step at most that long which puts atoms on nodes, as far as they fit one lattice."""
-        self.anchors = [
-            scan.atoms if scan.atoms.spacing() >= 2 * step else Atoms.none() for scan in self.scans
-        ]
-        gaps = [atoms.spacing() for atoms in self.anchors if atoms.loss.size > 1]
-        if gaps:
-            step = gaps[0] / math.ceil(gaps[0] / step)
+        atoms = [scan.atoms for scan in self.scans]
+        gap = min(a.spacing() for a in atoms)
+        ratio = np.array([a.spacing() / gap for a in atoms]) if gap < np.inf else np.full(1, 0.5)
+        if gap >= finest and _whole(ratio) and all(a.complete for a in atoms):
+            # Nothing lies between the atoms: their own lattice is exact.
+            step, self.anchors = gap, atoms
+        else:
+            self.anchors = [a if a.spacing() >= 2 * step else Atoms.none() for a in atoms]
+            gaps = [a.spacing() for a in self.anchors if a.loss.size > 1]
+            step = gaps[0] / math.ceil(gaps[0] / step) if gaps else step
         self.offsets = [float(a.loss[0] % step) if a.loss.size else 0.0 for a in self.anchors]
         return step
 
@@ -222,6 +241,10 @@ class Group:
             finite = np.array([below.delta(e + raised)[0] for e in epsilon])
             low = np.log(np.maximum(finite - tau, 0.0)) + unit
             return np.logaddexp(low, np.log(paid(row, laws))), high
+
+
+def _whole(ratio: NDArray) -> bool:
+    return bool(np.all(np.abs(ratio - np.rint(ratio)) <= BLUR))
 
 
 def _width(lower: NDArray, upper: NDArray) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,8 @@ from dplearn._logspace import log_expm1
 from dplearn.lattice._survey import log_c, remaining
 
 _ULP = 2.0**-53
+# A little below the cap, whose last digits differ between libraries.
+_LARGEST = math.exp(699.9)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +40,34 @@ class Window:
     def period(self) -> float:
         return self.cells * self.step
 
+    @cached_property
+    def _fall(self) -> NDArray:
+        return np.exp(np.maximum(-self.tilt * self.step * np.arange(self.cells + 1), -700.0))
+
+    def untilt(self, start: float) -> NDArray:
+        """e^{start - tilt (e_j - e_0)}, shape (cells + 1,), between e^-700 and e^700.
+
+        What under- or overflows, far from where the scale is the unit, is decided beyond doubt.
+        """
+        if abs(start) + self.tilt * self.period < 700:
+            return math.exp(start) * self._fall
+        exponent = start - self.tilt * self.step * np.arange(self.cells + 1)
+        return np.exp(np.clip(exponent, -700.0, 700.0))
+
+    @cached_property
+    def fade(self) -> NDArray:
+        """e^{-(e_j - e_0)}, shape (cells,)."""
+        return np.exp(-self.step * np.arange(self.cells))
+
+    def discounted(self, weight: NDArray) -> NDArray:
+        """sum_{i >= j} weight_i e^{e_j - e_i} for every j, shape (cells + 1,)."""
+        if self.period < 600:
+            return np.append(np.cumsum((weight * self.fade)[::-1])[::-1] / self.fade, 0.0)
+        steps = self.step * np.arange(self.cells)
+        with np.errstate(divide="ignore"):
+            logs = np.log(weight) - steps
+        return np.append(np.exp(np.logaddexp.accumulate(logs[::-1])[::-1] + steps), 0.0)
+
 
 class Law:
     """One step's masses on the lattice, tilted, folded and transformed."""
@@ -52,7 +83,8 @@ class Law:
         tilted = masses * np.exp(np.minimum(window.tilt * nodes - self.log_m, 700.0))
         cell = np.mod(start + np.arange(nodes.size), window.cells)
         spectrum = np.fft.rfft(np.bincount(cell, weights=tilted, minlength=window.cells))
-        self.log_transform = np.log(np.where(spectrum == 0, 1e-300, spectrum))
+        self.log_modulus = np.log(np.maximum(np.abs(spectrum), 1e-300))
+        self.angle = np.angle(spectrum)
 
 
 class Sum:
@@ -67,27 +99,27 @@ class Sum:
         first = math.floor((begin - offset) / step)
         self.e = e = offset + (first + np.arange(size + 1)) * step
         log_m = float(sum(n * law.log_m for n, law in runs))
-        phi = np.exp(sum(n * law.log_transform for n, law in runs))
-        law = np.maximum(np.roll(np.fft.irfft(phi, size), -(first % size)), 0.0)
-        # What under- or overflows far from where the scale is the unit is decided beyond doubt.
-        pivot = (log_m - log_unit) / tilt
-        untilt = np.exp(np.clip(-tilt * (e - pivot), -700.0, 700.0))
+        law, noise = _power(runs, size)
+        law = np.maximum(np.roll(law, -(first % size)), 0.0)
+        untilt = window.untilt(log_m - tilt * e[0] - log_unit)
         weight = law * untilt[:-1]
         # mass[j]: probability of losses >= e_j; discount[j]: the same, each times e^{e_j - loss}.
         self.mass = np.append(np.cumsum(weight[::-1])[::-1], 0.0)
-        self.discount = _discounted(weight, e)
-        # Rounding of transform and powers, per cell of the tilted law, summed along the tail.
-        noise = 8 * _ULP * (float(row.sum()) + 1) * math.log2(size) * np.mean(np.abs(phi))
-        self.rounding = noise / -math.expm1(-tilt * step) * untilt
+        self.discount = window.discounted(weight)
+        # Rounding of transform and power, per cell of the tilted law, summed along the tail.
+        noise *= 8 * _ULP * (float(row.sum()) + 1) * math.log2(size)
+        self.rounding = (noise / -math.expm1(-tilt * step)) * untilt
+        # A weight that was capped proves nothing, in either direction.
+        self.rounding[untilt >= _LARGEST] = np.inf
         # Rounding of the masses of each step, and of the scale.
         self.relative = 64 * _ULP * (float(row.sum()) + abs(log_m) + tilt * np.max(np.abs(e)))
         log_left = sum(n * law.log_left for n, law in runs)
         log_right = sum(n * law.log_right for n, law in runs)
         # Losses beyond the window, where folding puts them below epsilon.
-        self.beyond = _capped(np.min(log_right - window.right * e[-1]) - log_unit)
+        self.beyond = _charge(np.min(log_right - window.right * e[-1]) - log_unit)
         # What folds onto the window: a geometric series of delta(e + mP), by the best mu.
         self.folded = sum(
-            _capped(
+            _charge(
                 np.min(log_k + log_c(mu) - mu * e[0] - log_expm1(gap * window.period)) - log_unit
             )
             for log_k, mu, gap in (
@@ -147,15 +179,16 @@ def log_remaining(counts: NDArray, laws: list[Law], log_delta: float) -> NDArray
     return remaining(counts, [law.infinity for law in laws], log_delta)
 
 
-def _discounted(weight: NDArray, e: NDArray) -> NDArray:
-    """sum_{i >= j} weight_i e^{e_j - e_i} for every j, shape (cells + 1,)."""
-    if e[-1] - e[0] < 600:
-        fade = np.exp(e[0] - e[:-1])
-        return np.append(np.cumsum((weight * fade)[::-1])[::-1] / fade, 0.0)
-    with np.errstate(divide="ignore"):
-        logs = np.log(weight) - e[:-1]
-    total = np.logaddexp.accumulate(logs[::-1])[::-1]
-    return np.append(np.exp(total + e[:-1]), 0.0)
+def _power(runs: list[tuple[float, Law]], size: int) -> tuple[NDArray, float]:
+    """The tilted law of the sum, shape (size,), and the mean modulus of its transform."""
+    modulus = np.exp(sum(n * law.log_modulus for n, law in runs))
+    # Where hardly anything is left the phase does not matter: it is charged as noise.
+    alive = np.flatnonzero(modulus > 1e-22)
+    last = int(alive[-1]) + 1
+    angle = sum(n * law.angle[:last] for n, law in runs)
+    transform = np.zeros(modulus.shape, dtype=np.complex128)
+    transform[:last] = modulus[:last] * (np.cos(angle) + 1j * np.sin(angle))
+    return np.fft.irfft(transform, size), float(np.mean(modulus)) + 1e-7 * (last < modulus.size)
 
 
 def _log_mgf(x: NDArray, masses: NDArray, tilt: float) -> float:
@@ -163,5 +196,6 @@ def _log_mgf(x: NDArray, masses: NDArray, tilt: float) -> float:
     return math.log(float(masses @ np.exp(np.minimum(tilt * x - top, 0.0)))) + top
 
 
-def _capped(exponent: float) -> float:
-    return math.exp(min(float(exponent), 700.0))
+def _charge(exponent: float) -> float:
+    """e^exponent, rounded up to inf where it is large: a charge must not be capped."""
+    return math.exp(exponent) if exponent < 700 else math.inf

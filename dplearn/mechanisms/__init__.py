@@ -9,7 +9,9 @@ from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.geometric import Geometric
 from dplearn.mechanisms.laplace import Laplace
 from dplearn.mechanisms.poisson_subsampled import PoissonSubsampled
+from dplearn.mechanisms.random_allocation import RandomAllocation
 from dplearn.mechanisms.randomized_response import RandomizedResponse
+from dplearn.mechanisms.shuffled import Shuffled
 from dplearn.mechanisms.without_replacement import WithoutReplacement
 
 mechanisms = Registry("dplearn.mechanisms", Mechanism)
@@ -23,7 +25,9 @@ __all__ = [
     "Laplace",
     "Mechanism",
     "PoissonSubsampled",
+    "RandomAllocation",
     "RandomizedResponse",
+    "Shuffled",
     "WithoutReplacement",
     "mechanisms",
 ]

@@ -70,9 +70,11 @@ class Shuffled(Mechanism):
 
     Notes
     -----
-    ``profiles`` is the upper bound: the Gaussian profile of `gaussian`, whatever `batches`.
-    ``witnesses`` is a real pair (see the module). Under ``add_remove`` nothing is claimed:
-    the record that leaves moves the border of every batch behind it.
+    ``profiles`` is the upper bound: the Gaussian profile of `gaussian`, whatever `batches`; it
+    also holds for a loader that drops some records or makes unequal batches. ``witnesses`` is a
+    real pair (see the module) and needs equal batches that use every record. Under
+    ``add_remove`` nothing is claimed: the record that leaves moves the border of every batch
+    behind it.
 
     References
     ----------

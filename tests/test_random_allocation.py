@@ -1,0 +1,234 @@
+"""One epoch of balls and bins: a law above, a law below, and the moments between."""
+
+import itertools
+import math
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from scipy.special import ndtri
+
+from dplearn.mechanisms import Gaussian, Laplace
+from dplearn.mechanisms.random_allocation import RandomAllocation
+from dplearn.mechanisms.shuffled import Shuffled
+
+# The statistical test below fails by chance once in two million runs.
+SIGMAS = NormalDist().inv_cdf(1 - 0.25e-6)
+SETTINGS = [(0.17, 3), (0.5, 1000), (1.0, 2), (1.0, 10**5), (4.0, 100), (60.0, 7)]
+each_setting = pytest.mark.parametrize("sigma, batches", SETTINGS)
+EPSILONS = np.concatenate([[0.0], np.geomspace(1e-6, 60, 60)])
+
+
+def brackets(sigma, batches):
+    """(lower, upper) of the remove direction, then of the add direction."""
+    epoch = RandomAllocation(Gaussian(sigma), batches)
+    return list(zip(epoch.witnesses(), epoch.profiles(), strict=True))
+
+
+# The pair, by its definition
+
+
+def two_batches(sigma, step=0.012, order=2):
+    """Q-masses and likelihood ratio of the pair for B = 2 on a square lattice."""
+    x = np.arange(-12, 12 + order / sigma, step)
+    mass, y = np.exp(-x * x / 2) * step / math.sqrt(2 * math.pi), np.exp(x / sigma - 0.5 / sigma**2)
+    return np.multiply.outer(mass, mass).ravel(), (np.add.outer(y, y) / 2).ravel()
+
+
+@pytest.mark.parametrize("sigma", [0.4, 1.0, 3.0])
+def test_two_batches_lie_between(sigma):
+    mass, ratio = two_batches(sigma)
+    (below_remove, above_remove), (below_add, above_add) = brackets(sigma, 2)
+    for epsilon in (0.0, 0.1, 1.0, 2.5):
+        x = math.exp(epsilon)
+        remove = mass @ np.maximum(ratio - x, 0.0)
+        add = mass @ np.maximum(1 - x * ratio, 0.0)
+        # The corner of the integrand costs the lattice 1e-5.
+        assert below_remove.delta(epsilon) * (1 - 1e-4) < remove
+        assert remove < above_remove.delta(epsilon) * (1 + 1e-4)
+        assert below_add.delta(epsilon) * (1 - 1e-4) - 1e-30 < add
+        assert add < above_add.delta(epsilon) * (1 + 1e-4) + 1e-30
+
+
+def simulated(sigma, batches, epsilon, runs, rng):
+    """Unbiased deltas of both directions, and their standard errors.
+
+    Remove is sampled under P with the record in the first batch, whose number is stratified;
+    add under Q.
+    """
+    others = np.exp(rng.standard_normal((runs, batches)) / sigma - 0.5 / sigma**2)
+    rest = others[:, 1:].sum(axis=1, keepdims=True)
+    own = ndtri((np.arange(64) + rng.random((runs, 1))) / 64) + 1 / sigma
+    ratio = (np.exp(own / sigma - 0.5 / sigma**2) + rest) / batches
+    remove = np.maximum(1 - math.exp(epsilon) / ratio, 0.0).mean(axis=1)
+    add = np.maximum(1 - math.exp(epsilon) * others.mean(axis=1), 0.0)
+    return [(v.mean(), v.std() / math.sqrt(runs)) for v in (remove, add)]
+
+
+@pytest.mark.parametrize(
+    "sigma, batches, epsilon", [(0.6, 100, 2.0), (0.6, 100, 0.2), (1.0, 500, 0.05), (3.0, 10, 0.2)]
+)
+def test_simulated_epochs_lie_between(sigma, batches, epsilon):
+    rng = np.random.default_rng(2025)
+    found = simulated(sigma, batches, epsilon, 40_000, rng)
+    for (lower, upper), (delta, error) in zip(brackets(sigma, batches), found, strict=True):
+        # What is too rare to be seen once has no standard error: 30 events would have shown.
+        slack = SIGMAS * error + 30 / 40_000 * (delta == 0)
+        assert lower.delta(epsilon) - slack <= delta <= upper.delta(epsilon) + slack
+
+
+def test_second_opinion():
+    """Bracket of PLD_accounting 2.0 (Feldman & Shenfeld), remove direction, two minutes."""
+    lower, upper = brackets(0.6, 100)[0]
+    assert lower.epsilon(1e-5) <= 3.43200 and 3.43031 <= upper.epsilon(1e-5) <= 1.005 * 3.43031
+
+
+# Above and below
+
+
+@each_setting
+def test_witness_lies_below_the_profile_and_both_below_the_gaussian(sigma, batches):
+    epoch = RandomAllocation(Gaussian(sigma), batches)
+    (known,) = epoch.gaussian.profiles()
+    at = np.concatenate([-EPSILONS, EPSILONS])
+    for lower, upper in brackets(sigma, batches):
+        assert np.all(lower.log_delta(at) <= upper.log_delta(at) + 1e-12)
+        assert np.all(lower.log_delta(at) <= known.log_delta(at) + 1e-12)
+    for delta in (1e-3, 1e-8):
+        remove, _ = (p.epsilon(delta) for p in epoch.profiles())
+        _, add = (p.epsilon(delta) for p in epoch.witnesses())
+        assert add <= remove <= known.epsilon(delta)
+
+
+@pytest.mark.parametrize("sigma, batches", [(0.5, 1000), (1.0, 30), (1.0, 10**5), (4.0, 100)])
+@pytest.mark.parametrize("delta", [1e-2, 1e-5, 1e-12])
+def test_bracket_is_narrow(sigma, batches, delta):
+    for lower, upper in brackets(sigma, batches):
+        low, high = lower.epsilon(delta), upper.epsilon(delta)
+        assert high <= 1.015 * low + 2e-5
+
+
+@pytest.mark.parametrize("sigma", [0.7, 3.0])
+def test_more_batches_hide_the_record_better(sigma):
+    for fewer, more in itertools.pairwise([1, 2, 5, 40, 3000]):
+        epochs = [RandomAllocation(Gaussian(sigma), n) for n in (fewer, more)]
+        for kind in ("profiles", "witnesses"):
+            a, b = (getattr(e, kind)()[0].delta([0.0, 0.3, 1.0]) for e in epochs)
+            assert np.all(b < a)
+        a, b = (e.rdp([1.5, 2, 7, 64]) for e in epochs)
+        assert np.all(b < a)
+
+
+def test_allocation_hides_more_than_shuffling():
+    """A shuffled epoch is at least this bad, and random allocation is better."""
+    gaussian = Gaussian(0.7)
+    shuffled = Shuffled(gaussian, 1000).witnesses("zero_out")[0]
+    allocated = RandomAllocation(gaussian, 1000).profiles("zero_out")[0]
+    assert allocated.epsilon(1e-6) < 0.6 * shuffled.epsilon(1e-6)
+
+
+# Moments
+
+
+def multinomial_moment(sigma, batches, order):
+    """E[mean^a] by all ways to write the order as an ordered sum of B terms."""
+    total = 0.0
+    for parts in itertools.product(range(order + 1), repeat=batches):
+        if sum(parts) == order:
+            ways = math.factorial(order) / math.prod(map(math.factorial, parts))
+            total += ways * math.exp(sum(k * k - k for k in parts) / (2 * sigma**2))
+    return total / batches**order
+
+
+@pytest.mark.parametrize("sigma, batches", [(0.5, 2), (1.0, 3), (3.0, 5), (30.0, 4)])
+def test_whole_orders_equal_the_multinomial_sum(sigma, batches):
+    orders = np.arange(2, 8)
+    expected = [math.log(multinomial_moment(sigma, batches, int(a))) / (a - 1) for a in orders]
+    found = RandomAllocation(Gaussian(sigma), batches).rdp(orders)
+    # The sum holds 1 + X, so a small X has lost digits.
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("sigma, batches", [(0.3, 10), (1.0, 1000), (20.0, 10**6)])
+def test_order_two_has_a_closed_form(sigma, batches):
+    expected = math.log1p(math.expm1(1 / sigma**2) / batches)
+    found = RandomAllocation(Gaussian(sigma), batches).rdp([2.0])
+    # Where both directions agree the one from quadrature wins, by the 1e-10 allowed for it.
+    np.testing.assert_allclose(found, expected, rtol=1.1e-10)
+
+
+@pytest.mark.parametrize("sigma", [0.6, 1.0, 4.0])
+def test_two_batches_by_quadrature_in_both_directions(sigma):
+    mass, ratio = two_batches(sigma, step=0.05, order=6)
+    epoch, orders = RandomAllocation(Gaussian(sigma), 2), np.array([1.3, 2.0, 2.5, 3.0, 6.0])
+    found = epoch.rdp(orders)
+    for order, value in zip(orders, found, strict=True):
+        exact = max(math.log(mass @ ratio**power) / (order - 1) for power in (order, 1 - order))
+        if order == round(order):
+            assert value == pytest.approx(exact, rel=1e-8)
+        else:  # a chord, hence above
+            assert exact < value < 1.6 * exact
+
+
+@pytest.mark.parametrize("sigma", [0.6, 1.0, 4.0])
+def test_reverse_moments_equal_quadrature(sigma):
+    from dplearn.mechanisms.random_allocation import _reverse_moments
+
+    mass, ratio = two_batches(sigma, step=0.05, order=10)
+    n = np.array([0.05, 0.3, 0.9, 2.0, 9.0])
+    exact = np.log([mass @ ratio**-k for k in n])
+    found = _reverse_moments(n, sigma, 2)
+    asked = n < 4 * sigma**2 * math.log(2)
+    np.testing.assert_allclose(found[asked], exact[asked], rtol=1e-9)
+    assert np.all(found[~asked] == 0) and np.all(found[asked] >= exact[asked] * (1 - 1e-12))
+    # Beyond, the two bounds of the module's text decide.
+    remove = np.log([mass @ ratio ** (k + 1) for k in n])
+    assert np.all(exact[~asked] < remove[~asked])
+
+
+def test_renyi_curve_grows_and_stays_below_the_gaussian_line():
+    orders = np.unique(np.concatenate([np.linspace(1.01, 8, 80), np.arange(9, 257), [300, 1e6]]))
+    for sigma, batches in SETTINGS:
+        epoch = RandomAllocation(Gaussian(sigma), batches)
+        curve, line = epoch.rdp(orders), Gaussian(sigma).rdp(orders)
+        assert np.all(curve <= line) and np.all(curve[orders > 256] == line[orders > 256])
+        assert np.all(np.diff(curve[orders == np.round(orders)]) > 0)
+        assert epoch.zcdp() == Gaussian(sigma).zcdp()
+
+
+# The mechanism
+
+
+@pytest.mark.parametrize("sigma, batches", [(1.0, 1), (0.15, 50), (0.04, 9)])
+def test_one_batch_or_hardly_any_noise_is_the_gaussian(sigma, batches):
+    epoch = RandomAllocation(Gaussian(sigma), batches)
+    (profile,) = epoch.profiles()
+    assert np.array_equal(profile.delta(EPSILONS), Gaussian(sigma).profiles()[0].delta(EPSILONS))
+    assert epoch.attained == (batches == 1)
+    for witness in epoch.witnesses():
+        assert np.all(witness.delta(EPSILONS) <= profile.delta(EPSILONS))
+    assert len(epoch.witnesses()) == {1.0: 1, 0.15: 2, 0.04: 0}[sigma]
+
+
+def test_both_record_adjacencies_agree_and_replace_one_is_refused():
+    epoch = RandomAllocation(Gaussian(1.0), 10)
+    assert epoch.profiles("zero_out")[0].delta(0.5) == epoch.profiles("add_remove")[0].delta(0.5)
+    for ask in (epoch.profiles, epoch.witnesses, epoch.zcdp):
+        with pytest.raises(NotImplementedError, match=r"replace_one.*'add_remove' and 'zero_out'"):
+            ask("replace_one")
+    with pytest.raises(NotImplementedError, match="replace_one"):
+        epoch.rdp([2.0], adjacency="replace_one")
+
+
+def test_bad_epochs_are_named():
+    with pytest.raises(TypeError, match="base to be a Gaussian, got base=Laplace"):
+        RandomAllocation(Laplace(1.0), 10)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="batches a whole number >= 1"):
+        RandomAllocation(Gaussian(1.0), 0)
+
+
+def test_no_noise_no_privacy():
+    silent = RandomAllocation(Gaussian(0.0), 10)
+    assert silent.no_privacy() and silent.profiles()[0].delta(100.0) == 1.0
+    assert np.all(np.isinf(silent.rdp([2.0])))
+    assert any("uniformly" in clause for clause in silent.assumptions)

@@ -1,0 +1,276 @@
+"""One epoch of shuffled batches: a bound from above, a real pair from below, and the gap."""
+
+import itertools
+import math
+from statistics import NormalDist
+
+import mpmath
+import numpy as np
+import pytest
+from mpmath import mpf
+from scipy.stats import binom, norm
+
+from dplearn.formulas.amplification import batch_shuffling_delta_lower, shuffle_local_randomizers
+from dplearn.mechanisms import Gaussian, Laplace, PoissonSubsampled
+from dplearn.mechanisms.shuffled import Shuffled
+
+EPSILONS = np.concatenate([[0.0], np.geomspace(1e-3, 12, 30)])
+both = pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+# A statistical test below fails by chance once in two million runs.
+SIGMAS = NormalDist().inv_cdf(1 - 0.25e-6)
+
+
+def shifts(sigma, adjacency):
+    """Means of the record's own update under Q and P, in standard deviations."""
+    return (0.0 if adjacency == "replace_one" else 1 / sigma), 2 / sigma
+
+
+# Published
+
+
+@pytest.mark.parametrize(
+    "sigma, batches, lower, upper, digits",
+    [
+        (0.5, 10_000, 10.9948, 10.9972, 4),
+        (0.7, 10_000, 6.88, 7.37, 2),
+        (1.0, 1000, 3.724, 4.887, 3),
+    ],
+)
+def test_published_epsilons(sigma, batches, lower, upper, digits):
+    """Chua et al. (2024), delta = 1e-6."""
+    epoch = Shuffled(Gaussian(sigma), batches)
+    found = [p[0].epsilon(1e-6) for p in (epoch.witnesses("zero_out"), epoch.profiles("zero_out"))]
+    assert [round(float(e), digits) for e in found] == [lower, upper]
+
+
+def test_poisson_accounting_of_a_shuffled_loader_is_off_by_five_orders_of_magnitude():
+    # 1.9532 is what ten thousand Poisson steps leak at delta = 1e-6.
+    epoch = Shuffled(Gaussian(0.5), 10_000)
+    assert round(float(epoch.witnesses("zero_out")[0].delta(1.9532)), 4) == 0.1446
+    at_once = PoissonSubsampled(Gaussian(0.5), 1e-4).profiles()[0].delta(1.9532)
+    assert at_once < 1e-6
+
+
+# The pair, by its definition
+
+
+def tail(z):
+    """P(N > z)."""
+    return mpmath.erfc(z / mpmath.sqrt(2)) / 2
+
+
+def above(x, shift, batches):
+    """P(max > x), one of the numbers being shifted."""
+    others = -mpmath.expm1((batches - 1) * mpmath.log1p(-tail(x)))
+    return tail(x - shift) + tail(shift - x) * others
+
+
+def below(x, shift, batches):
+    """P(max <= x)."""
+    return tail(shift - x) * tail(-x) ** (batches - 1)
+
+
+def best_threshold(gain, low, high):
+    """Where a unimodal function is largest."""
+    golden = (mpmath.sqrt(5) - 1) / 2
+    for _ in range(160):
+        left, right = high - golden * (high - low), low + golden * (high - low)
+        low, high = (low, right) if gain(left) >= gain(right) else (left, high)
+    return (low + high) / 2
+
+
+CORNERS = [
+    (0.1, 2, 30.0), (0.1, 10**6, 100.0), (0.5, 10**4, 0.0), (0.5, 10**4, 11.0), (1.0, 1000, 3.7),
+    (1.0, 2, 30.0), (4.0, 10, 0.05), (4.0, 10**6, 1.0), (20.0, 30, 5.0), (100.0, 10**4, 0.001),
+    (100.0, 10**6, 0.0), (100.0, 2, 1.0),
+]  # fmt: skip
+
+
+@both
+@pytest.mark.parametrize("sigma, batches, epsilon", CORNERS)
+def test_witness_is_the_best_threshold_for_the_largest_update(sigma, batches, epsilon, adjacency):
+    remove, add = Shuffled(Gaussian(sigma), batches).witnesses(adjacency)
+    a, b = map(mpf, shifts(sigma, adjacency))
+    with mpmath.workdps(80):
+        e, reach = mpmath.exp(mpf(epsilon)), mpmath.log(batches) / (b - a)
+        ahead = lambda x: above(x, b, batches) - e * above(x, a, batches)
+        behind = lambda x: below(x, a, batches) - e * below(x, b, batches)
+        # Left of these ends even the record's own update has too small a loss.
+        right, left = ((a + b) / 2 + s * mpf(epsilon) / (b - a) for s in (1, -1))
+        x = best_threshold(ahead, right, right + reach)
+        expected = [mpmath.log(ahead(x)), mpmath.log(above(x, a, batches))]
+        x = best_threshold(behind, left, left + reach)
+        expected += [mpmath.log(behind(x)), mpmath.log(below(x, b, batches))]
+    at = np.array([epsilon])
+    found = [remove.log_delta_of(at)[0], remove.log_tail_of(at)[0]]
+    found += [add.log_delta_of(at)[0], add.log_tail_of(at)[0]]
+    # A loss near 0 that many other updates blur places its threshold less sharply.
+    np.testing.assert_allclose(found, [float(v) for v in expected], rtol=1e-8, atol=1e-8)
+
+
+@both
+@pytest.mark.parametrize("sigma, batches", [(0.1, 50), (0.5, 10_000), (1.0, 2), (8.0, 10**6)])
+def test_loss_of_the_largest_update_grows(sigma, batches, adjacency):
+    a, b = shifts(sigma, adjacency)
+    x = np.linspace(-6, b + 8, 500)
+
+    def log_density(shift):
+        own = norm.logpdf(x - shift) + norm.logcdf(x)
+        other = math.log(batches - 1) + norm.logpdf(x) + norm.logcdf(x - shift)
+        return np.logaddexp(own, other)
+
+    # Where it is flat (many batches, much noise) only rounding is left to see.
+    assert np.all(np.diff(log_density(b) - log_density(a)) > -1e-12)
+
+
+@both
+@pytest.mark.parametrize("sigma, batches", [(0.3, 10), (1.0, 100), (5.0, 10**5), (40.0, 2)])
+def test_witness_lies_below_the_upper_bound(sigma, batches, adjacency):
+    epoch = Shuffled(Gaussian(sigma), batches)
+    (upper,) = epoch.profiles(adjacency)
+    at = np.concatenate([-EPSILONS, EPSILONS])
+    for lower in epoch.witnesses(adjacency):
+        assert np.all(lower.log_delta(at) <= upper.log_delta(at) + 1e-13)
+
+
+@both
+def test_more_batches_hide_the_record_better_and_one_batch_does_not(adjacency):
+    curves = [
+        Shuffled(Gaussian(1.0), n).witnesses(adjacency)[0].delta(EPSILONS)
+        for n in (1, 2, 10, 1000, 10**6)
+    ]
+    for fewer, more in itertools.pairwise(curves):
+        assert np.all(more < fewer)
+    alone = Shuffled(Gaussian(1.0), 1)
+    assert alone.attained and not Shuffled(Gaussian(1.0), 2).attained
+    assert np.array_equal(curves[0], Gaussian(1.0).profiles(adjacency)[0].delta(EPSILONS))
+
+
+@both
+@pytest.mark.parametrize("reverse", [False, True], ids=["ahead", "behind"])
+def test_tail_is_the_slope_of_delta(adjacency, reverse):
+    pair = Shuffled(Gaussian(0.8), 300).witnesses(adjacency)[reverse]
+    epsilon, h = np.linspace(0.01, 2, 20), 1e-5
+    # -d delta / d e^epsilon by central differences, error of order h^2.
+    fall = pair.delta(epsilon - h) - pair.delta(epsilon + h)
+    slope = fall / (2 * np.sinh(h) * np.exp(epsilon))
+    np.testing.assert_allclose(np.exp(pair.log_tails(epsilon)[1]), slope, rtol=1e-6)
+
+
+# The run itself
+
+
+def one_epoch(record, others, sigma, batches, size, rng, runs):
+    """Updates of the epoch, recentred by what a full batch of the others sums to."""
+    data = np.append(record, np.full(batches * size - 1, others))
+    sums = np.stack([rng.permutation(data).reshape(batches, size).sum(axis=1) for _ in range(runs)])
+    return sums - others * size + rng.normal(0, sigma, sums.shape)
+
+
+@pytest.mark.parametrize("adjacency, neighbour", [("zero_out", 0.0), ("replace_one", -1.0)])
+def test_the_witness_is_an_attack_on_a_real_epoch(adjacency, neighbour):
+    rng, runs, batches, sigma = np.random.default_rng(74), 20_000, 5, 0.8
+    a, b = shifts(sigma, adjacency)
+    for record, shift in ((1.0, b), (neighbour, a)):
+        largest = one_epoch(record, -1.0, sigma, batches, 4, rng, runs).max(axis=1) / sigma
+        for x in (0.5, 1.5, 3.0):
+            expected = float(above(mpf(x), mpf(shift), batches))
+            error = math.sqrt(expected * (1 - expected) / runs)
+            assert abs(np.mean(largest > x) - expected) < SIGMAS * error
+
+
+@pytest.mark.parametrize("sigma, batches, epsilon", [(0.8, 20, 1.0), (2.0, 5, 0.1)])
+def test_exact_pair_lies_between(sigma, batches, epsilon):
+    """delta of the whole pair, not of its largest coordinate, by simulation under P."""
+    rng, mu = np.random.default_rng(2024), 1 / sigma
+    x = rng.standard_normal((200_000, batches))
+    x[:, 0] += 2 * mu
+    p, q = (np.log(np.mean(np.exp(c * x - c * c / 2), axis=1)) for c in (2 * mu, mu))
+    gain = np.maximum(-np.expm1(epsilon - (p - q)), 0.0)
+    slack = SIGMAS * gain.std() / math.sqrt(gain.size)
+    epoch = Shuffled(Gaussian(sigma), batches)
+    lower, upper = epoch.witnesses("zero_out")[0], epoch.profiles("zero_out")[0]
+    assert lower.delta(epsilon) - slack < gain.mean() < upper.delta(epsilon) + slack
+
+
+# The mechanism
+
+
+@both
+def test_closed_forms_are_those_of_the_gaussian(adjacency):
+    epoch, orders = Shuffled(Gaussian(3.0), 50), [1.5, 2.0, 40.0]
+    assert epoch.gaussian == Gaussian(3.0)
+    assert np.array_equal(
+        epoch.rdp(orders, adjacency=adjacency), Gaussian(3.0).rdp(orders, adjacency=adjacency)
+    )
+    assert epoch.zcdp(adjacency) == Gaussian(3.0).zcdp(adjacency)
+    assert epoch.vary(noise_multiplier=4.0) == Shuffled(Gaussian(4.0), 50)
+    assert any("permutation" in clause for clause in epoch.assumptions)
+
+
+def test_add_remove_is_refused_by_name():
+    epoch = Shuffled(Gaussian(1.0), 10)
+    for ask in (epoch.profiles, epoch.witnesses, epoch.zcdp):
+        with pytest.raises(NotImplementedError, match=r"add_remove.*'zero_out' or 'replace_one'"):
+            ask("add_remove")
+    with pytest.raises(NotImplementedError, match="add_remove"):
+        epoch.rdp([2.0], adjacency="add_remove")
+
+
+def test_bad_epochs_are_named():
+    with pytest.raises(TypeError, match="base to be a Gaussian, got base=Laplace"):
+        Shuffled(Laplace(1.0), 10)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="batches a whole number >= 1"):
+        Shuffled(Gaussian(1.0), 0)
+    with pytest.raises(TypeError, match="batches"):
+        Shuffled(Gaussian(1.0), 2.5)  # type: ignore[arg-type]
+
+
+def test_no_noise_no_privacy():
+    silent = Shuffled(Gaussian(0.0), 10)
+    assert silent.no_privacy() and silent.witnesses("zero_out")[0].delta(100.0) == 1.0
+
+
+# Formulas
+
+
+@pytest.mark.parametrize("sigma", [0.3, 1.0, 6.0])
+@pytest.mark.parametrize("batches", [1, 2, 500, 10**6])
+def test_search_over_thresholds_finds_the_witness(sigma, batches):
+    witness = Shuffled(Gaussian(sigma), batches).witnesses("zero_out")[0]
+    for epsilon in (0.0, 0.3, 2.0, 20.0):
+        found = batch_shuffling_delta_lower(
+            epsilon=epsilon, noise_multiplier=sigma, batches=batches
+        )
+        assert found == pytest.approx(float(witness.delta(epsilon)), rel=1e-9, abs=2e-15)
+
+
+def test_shuffled_reports_golden():
+    found = shuffle_local_randomizers(local_epsilon=1.0, records=10_000, delta=1e-6)
+    assert found == pytest.approx(0.21402565, abs=5e-9)
+
+
+@pytest.mark.parametrize("local_epsilon, records", [(0.5, 2000), (1.0, 10_000)])
+@pytest.mark.parametrize("ones", [0.0, 0.5])
+def test_shuffled_randomized_responses_are_never_undercut(local_epsilon, records, ones):
+    """The number of yes answers, exactly; others say yes with share `ones` before the coin."""
+    delta, lie = 1e-6, 1 / (1 + math.exp(local_epsilon))
+    yes = int(ones * (records - 1))
+    k = np.arange(records)
+    honest, false = binom.pmf(k, yes, 1 - lie), binom.pmf(k, records - 1 - yes, lie)
+    others = np.convolve(honest, false)[:records] if yes else false
+    one, zero = (
+        np.append(others, 0.0) * (1 - p) + np.append(0.0, others) * p for p in (1 - lie, lie)
+    )
+    epsilon = shuffle_local_randomizers(local_epsilon=local_epsilon, records=records, delta=delta)
+    for p, q in ((one, zero), (zero, one)):
+        assert np.maximum(p - math.exp(epsilon) * q, 0.0).sum() <= delta
+
+
+def test_shuffled_reports_beyond_the_theorem_are_refused():
+    with pytest.raises(ValueError, match=r"local_epsilon <= ln\(n / \(16 ln\(2/delta\)\)\)"):
+        shuffle_local_randomizers(local_epsilon=4.0, records=10_000, delta=1e-6)
+    with pytest.raises(ValueError, match="delta"):
+        shuffle_local_randomizers(local_epsilon=1.0, records=10_000, delta=0.0)
+    with pytest.raises(ValueError, match="noise_multiplier"):
+        batch_shuffling_delta_lower(epsilon=1.0, noise_multiplier=0.0, batches=10)
