@@ -1,4 +1,4 @@
-"""Slider to picture on our side: all accountants at the explorer's grid, then the figure.
+"""Slider to picture on our side: all accountants at the explorer's grid, then both figures.
 
 Every round moves the noise multiplier a little, so that no answer comes from a cache.
 """
@@ -7,12 +7,14 @@ import os
 
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
 
+import itertools
 import statistics
 import time
 
 from dplearn.accountants import accountants
-from dplearn.app.calls import Setting, answer
-from dplearn.plotting import epsilon_curves, log_steps
+from dplearn.app.calls import REFERENCE, Setting, answer
+from dplearn.app.regimes import sentences
+from dplearn.plotting import epsilon_curves, log_steps, looseness
 
 RUNS = {
     "Abadi 2016": (4.0, 0.01, 1e-5, 40_000),
@@ -23,24 +25,30 @@ RUNS = {
 ROUNDS = 15
 
 
-def one(sigma: float, q: float, delta: float, largest: int) -> tuple[float, float]:
-    """Seconds for the curves and for the figure."""
+def one(sigma: float, q: float, delta: float, largest: int) -> list[float]:
+    """Seconds for the curves, the first figure, the second one, and the remarks below them."""
     setting = Setting("gaussian", sigma, "poisson", q, delta, "add_remove", largest)
-    start = time.perf_counter()
+    steps, clock = log_steps(largest), [time.perf_counter()]
     curves = {name: answer(name, setting).curve for name in accountants}
-    middle = time.perf_counter()
-    epsilon_curves(curves, log_steps(largest))
-    return middle - start, time.perf_counter() - middle
+    clock.append(time.perf_counter())
+    epsilon_curves(curves, steps, here=largest, budget=2.0, reference=REFERENCE)
+    clock.append(time.perf_counter())
+    looseness(curves, curves[REFERENCE], steps, here=largest)
+    clock.append(time.perf_counter())
+    sentences(setting, largest)
+    clock.append(time.perf_counter())
+    return [b - a for a, b in itertools.pairwise(clock)]
 
 
 def main() -> None:
-    print(f"{'run':20} {'points':>6} {'curves':>9} {'figure':>9} {'together':>9}   (median ms)")
+    columns = ("curves", "epsilon", "looseness", "remarks", "together")
+    print(f"{'run':20} {'points':>6} " + " ".join(f"{c:>9}" for c in columns) + "   (median ms)")
     for name, (sigma, q, delta, largest) in RUNS.items():
         one(sigma, q, delta, largest)
-        times = [one(sigma * (1 + 1e-4 * (i + 1)), q, delta, largest) for i in range(ROUNDS)]
-        curves, figure = (1e3 * statistics.median(column) for column in zip(*times, strict=True))
-        points = len(log_steps(largest))
-        print(f"{name:20} {points:6} {curves:9.1f} {figure:9.1f} {curves + figure:9.1f}")
+        rounds = [one(sigma * (1 + 1e-4 * (i + 1)), q, delta, largest) for i in range(ROUNDS)]
+        medians = [1e3 * statistics.median(column) for column in zip(*rounds, strict=True)]
+        shown = " ".join(f"{ms:9.1f}" for ms in (*medians, sum(medians)))
+        print(f"{name:20} {len(log_steps(largest)):6} {shown}")
 
 
 if __name__ == "__main__":

@@ -13,12 +13,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dplearn.accountants import accountants
-from dplearn.app import calls, catalogue, export, navigation, presets, reading
+from dplearn.app import calls, catalogue, export, navigation, presets, reading, run
 from dplearn.app.calls import Setting
 from dplearn.app.fields import Choice, Quantity
 from dplearn.app.state import State
+from dplearn.dpsgd import EPOCH_SAMPLINGS, SAMPLINGS
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
-from dplearn.plotting import log_steps
+from dplearn.mechanisms.shuffled import Shuffled
+from dplearn.plotting import certificate, log_steps
 from dplearn.plotting.theme import style_of
 
 ROOT = Path(__file__).parents[1]
@@ -38,8 +40,8 @@ def checked(app: AppTest) -> AppTest:
     return app
 
 
-def figure(app: AppTest) -> dict:
-    return json.loads(app.get("plotly_chart")[0].proto.spec)
+def figure(app: AppTest, which: int = 0) -> dict:
+    return json.loads(app.get("plotly_chart")[which].proto.spec)
 
 
 def traces(app: AppTest) -> dict[str, dict]:
@@ -121,6 +123,134 @@ def test_the_reference_run_tells_its_story(opened):
     assert min(at["Basic"][10_000], at["Advanced"][10_000]) > 9
     said = [m.value for m in opened.markdown if m.value.startswith("After")]
     assert len(said) == 1 and "10\u202f000 steps" in said[0] and "0.947" in said[0]
+    ends = certificate.both_ends(calls.reading("pld", ABADI, 10_000))
+    assert ends in said[0].replace("\u00a0", " ")
+
+
+def test_the_second_picture_measures_everybody_by_the_reference(opened):
+    loose = figure(opened, 1)
+    assert loose["layout"]["title"]["text"] == (
+        "<b>At T = 10\u202f000 RDP asks for 9.4 % more ε than needed, zCDP for 454 ×</b>"
+    )
+    first = traces(opened)
+    for trace in loose["data"][:-1]:
+        ratios = dict(zip(trace["x"], trace["y"], strict=True))
+        mine = dict(zip(trace["x"], first[trace["name"]]["y"], strict=True))
+        reference = dict(zip(trace["x"], first["PLD"]["y"], strict=True))
+        assert ratios[10_000] == pytest.approx(mine[10_000] / reference[10_000], rel=1e-6)
+        assert trace["line"] == first[trace["name"]]["line"]
+    assert loose["layout"]["xaxis"] == figure(opened)["layout"]["xaxis"]
+    alt = opened.get("plotly_chart")[1].proto.alt
+    assert "RDP 1.094 ×" in alt and "GDP 0.995 ×" in alt and "454 ×" in alt
+
+
+def test_the_reference_measures_even_where_it_is_not_drawn():
+    app = page(accountants="gdp,rdp")
+    assert "certified" not in traces(app)
+    assert [t["name"] for t in figure(app, 1)["data"]] == ["RDP", "GDP", "here"]
+    assert "9.4 % more ε than needed" in figure(app, 1)["layout"]["title"]["text"]
+
+
+def test_a_wrong_tool_is_named_only_where_it_is_wrong(opened):
+    def panel(app: AppTest) -> str:
+        return "".join(m.value for m in app.markdown if "Where other tools" in m.value)
+
+    assert "0.47 % below the certified ε" in panel(opened)
+    assert "dp-accounting" not in panel(opened)
+    assert "returns ε = ∞" in panel(page(delta="1e-20"))
+    assert not panel(page(sampling="none", steps="100", here="100"))
+
+
+# Batches drawn once per epoch
+
+CHUA = {
+    "noise_multiplier": "0.5",
+    "sampling": "shuffled",
+    "sample_rate": "0.0001",
+    "delta": "1e-6",
+    "adjacency": "zero_out",
+    "steps": "100000",
+    "here": "10000",
+}
+
+
+@pytest.fixture(scope="module")
+def shuffled() -> AppTest:
+    return page(**CHUA)
+
+
+def test_the_gap_of_shuffling_is_the_title(shuffled):
+    layout = figure(shuffled)["layout"]
+    assert layout["title"]["text"] == (
+        "<b>A Poisson accountant would claim 1.95; shuffling leaks at least 10.99</b>"
+    )
+    assert "Poisson claim hides 82 %" in figure(shuffled, 1)["layout"]["title"]["text"]
+    panel = "".join(m.value for m in shuffled.markdown if "Where other tools" in m.value)
+    assert "leaves out 82 % of the ε that is certain" in panel
+    assert "would claim 1.95" in shuffled.get("plotly_chart")[0].proto.alt
+
+
+def test_the_claim_is_the_poisson_curve_and_looks_like_no_bound(shuffled):
+    claim, pld = traces(shuffled)["Poisson claim"], traces(shuffled)["PLD"]
+    step = PoissonSubsampled(Gaussian(0.5), sample_rate=1e-4)
+    expected = accountants["pld"]().epsilon_curve(step, delta=1e-6, steps=claim["x"])
+    # The bracket shares work between the steps it is asked for at once.
+    assert claim["y"] == pytest.approx([g.epsilon for g in expected], rel=1e-2)
+    assert claim["line"]["dash"] == "dot" and "shape" not in claim["line"]
+    assert pld["line"]["dash"] == "solid" and pld["line"]["shape"] == "vh"
+    (note,) = (a for a in figure(shuffled)["layout"]["annotations"] if "hold here" in a["text"])
+    assert note["text"] == "does not hold here"
+
+
+def test_the_band_of_shuffling_lies_between_complete_and_begun_epochs(shuffled):
+    epoch = Shuffled(Gaussian(0.5), batches=10_000)
+    law = accountants["pld"]()
+    two = law.epsilon_curve(epoch, delta=1e-6, steps=[1, 2], adjacency="zero_out")
+    setting = dataclasses.replace(CHUA_RUN, largest=20_000)
+    inside = calls.reading("pld", setting, 15_000)
+    assert inside.lower == pytest.approx(two[0].lower, rel=1e-2)
+    assert inside.epsilon == pytest.approx(two[1].epsilon, rel=1e-2)
+    assert inside.kind == "bracket"
+    assert calls.reading("pld", setting, 5000).kind == "upper"
+    # Nothing but ends of epochs beyond the first: no saw teeth.
+    assert all(t % 10_000 == 0 for t in CHUA_RUN.steps if t > 10_000)
+
+
+CHUA_RUN = Setting("gaussian", 0.5, "shuffled", 1e-4, 1e-6, "zero_out", 100_000)
+
+
+def test_certified_steps_of_epochs_are_whole_epochs():
+    at_two = calls.reading("rdp", CHUA_RUN, 20_000).epsilon
+    assert calls.certified("rdp", CHUA_RUN, at_two * 1.001) == 20_000
+
+
+def test_where_the_claim_covers_the_loader_nobody_is_accused():
+    app = page(
+        **CHUA | {"sampling": "random_allocation", "noise_multiplier": "1", "here": "100000"}
+    )
+    said = figure(app)["layout"]["title"]["text"]
+    assert "proved here: " in said and "leaks at least" not in said
+
+
+def test_the_menu_of_batches_is_the_librarys():
+    assert tuple(catalogue.SAMPLING.options) == SAMPLINGS + EPOCH_SAMPLINGS
+
+
+def test_epochs_of_another_noise_are_refused_with_a_reason():
+    app = page(sampling="shuffled", adjacency="zero_out", mechanism="laplace")
+    (message,) = errors(app)
+    assert "shuffled batches with laplace noise" in message and "Gaussian" in message
+
+
+def test_a_moving_slider_gets_a_draft_that_is_true():
+    state = State(moving=True)
+    setting = run.setting_of(state)
+    assert setting.draft and not run.setting_of(State()).draft
+    rough, fine = (calls.reading("pld", s, 3) for s in (setting, ABADI))
+    assert rough.lower <= fine.epsilon and fine.lower <= rough.epsilon
+
+
+# Published figures
 
 
 def test_published_figures_are_drawn_and_judged(opened):
@@ -136,8 +266,10 @@ def test_table_reads_the_vertical_line(opened):
         rows.loc[f"{style_of(name).glyph} {accountants[name].title}"] for name in ("pld", "gdp")
     )
     assert float(pld["ε"]) == pytest.approx(0.947, abs=0.001)
-    assert pld["Times the tightest"] == "1"
-    assert gdp["ε"].startswith("≈") and gdp["Times the tightest"] == "–"
+    ends = certificate.both_ends(calls.reading("pld", ABADI, 10_000))
+    assert ends.startswith("0.94686") and pld["Kind"].endswith(ends)
+    assert pld["Times the certified ε"] == "1 ×"
+    assert gdp["ε"].startswith("≈") and gdp["Times the certified ε"] == "0.995 ×"
     assert gdp["Kind"] == "approximation, not a bound"
     assert (rows.index[0], rows.index[-1]) == (pld.name, gdp.name)
 
@@ -152,10 +284,11 @@ def test_every_theorem_is_stated_with_its_source(opened):
 @pytest.mark.parametrize("budget", [0.5, 2.0, 20.0])
 def test_certified_steps_are_certified_and_nearly_the_largest(noise, budget):
     setting = dataclasses.replace(ABADI, noise_multiplier=noise)
+    step = PoissonSubsampled(Gaussian(noise), sample_rate=0.01)
     for name, law in accountants.items():
         found = calls.certified(name, setting, budget)
         later = math.ceil(found * 1.004) + 1
-        now, then = law().epsilon_curve(setting.step, delta=1e-5, steps=[found, later])
+        now, then = law().epsilon_curve(step, delta=1e-5, steps=[found, later])
         assert now.epsilon <= budget * (1 + 1e-3 * (name == "pld"))
         assert then.epsilon > budget or found == setting.largest
 
@@ -219,7 +352,15 @@ def test_an_address_reproduces_the_picture():
     app = page(**DEEP)
     assert not errors(app)
     found = traces(app)
-    assert list(found) == ["PLD", "RDP", "GDP", "here", "within the budget", "published"]
+    assert list(found) == [
+        "certified",
+        "PLD",
+        "RDP",
+        "GDP",
+        "here",
+        "within the budget",
+        "published",
+    ]
     assert found["PLD"]["x"][-1] == 2000 and 1500 in found["PLD"]["x"]
     step = PoissonSubsampled(Gaussian(1.3), sample_rate=0.01)
     expected = accountants["rdp"]().epsilon(step, delta=1e-6, steps=2000).epsilon
@@ -386,21 +527,27 @@ def test_the_address_waits_until_a_slider_is_let_go():
         {"accountants": "pld,rdp", "noise_multiplier": "2", "steps": "500", "here": "123"},
         {"mechanism": "laplace", "accountants": "basic,moments", "steps": "50", "here": "7"},
         {"sampling": "none", "accountants": "gdp,zcdp", "steps": "50", "here": "50"},
+        {
+            "sampling": "shuffled",
+            "adjacency": "zero_out",
+            "sample_rate": "0.1",
+            "accountants": "rdp,zcdp",
+            "steps": "50",
+            "here": "15",
+        },
     ],
-    ids=["poisson", "laplace", "all-records"],
+    ids=["poisson", "laplace", "all-records", "shuffled"],
 )
 def test_the_python_on_the_page_draws_the_same_numbers(address):
     app = page(**address)
     code = app.code[0].value
     assert code.rstrip().endswith(".show()")
     scope: dict = {}
-    exec(
-        code.replace(".show()", "").replace(
-            "epsilon_curves(curves", "shown = epsilon_curves(curves"
-        ),
-        scope,
-    )
-    for trace in scope["shown"].data[:2]:
+    code = code.replace(".show()", "").replace("\nepsilon_curves(", "\nshown = epsilon_curves(")
+    exec(code, scope)
+    for trace in scope["shown"].data[:-3]:
+        if trace.name == "certified":
+            continue
         # PLD aims at 0.1 percent, and shares work between the steps it is asked for at once.
         assert list(trace.y) == pytest.approx(traces(app)[trace.name]["y"], rel=1e-3)
         assert list(trace.x) == traces(app)[trace.name]["x"]
@@ -412,9 +559,10 @@ def test_the_csv_holds_every_number_of_the_picture():
     lines = export.as_csv(curves, steps).splitlines()
     assert lines[0].split(",") == list(export.COLUMNS)
     assert len(lines) == 1 + 2 * len(steps)
-    values = {tuple(r[:2]): float(r[2]) for r in (line.split(",") for line in lines[1:])}
-    assert values["pld", "10000"] == calls.reading("pld", ABADI, 10_000).epsilon
-    assert {line.split(",")[3] for line in lines if line.startswith("gdp")} == {"approximate"}
+    ends = {tuple(r[:2]): r[2:4] for r in (line.split(",") for line in lines[1:])}
+    found = calls.reading("pld", ABADI, 10_000)
+    assert [float(end) for end in ends["pld", "10000"]] == [found.lower, found.epsilon]
+    assert {line.split(",")[4] for line in lines if line.startswith("gdp")} == {"approximate"}
 
 
 def test_words_do_not_call_an_approximation_tight():

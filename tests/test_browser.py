@@ -22,10 +22,14 @@ ARTEFACTS = ROOT / "artefacts"
 SECONDS = 60_000  # Playwright counts in milliseconds.
 
 _CURVE = """(name) => {
-  const plot = document.querySelector('.js-plotly-plot');
+  const plot = document.querySelector('.st-key-picture .js-plotly-plot');
   const trace = plot && plot.data && plot.data.find(t => t.name === name);
   return trace ? JSON.stringify(Array.from(trace.y)) : null;
 }"""
+
+
+# The title of the second picture; for a moment there is none while Plotly writes a new one.
+_FOUND = "document.querySelector('.st-key-picture_looseness .gtitle')?.textContent"
 
 
 def chromium() -> str:
@@ -121,8 +125,10 @@ def test_the_page_loads_and_a_screenshot_is_kept(page, address):
     ARTEFACTS.mkdir(exist_ok=True)
     page.wait_for_timeout(500)
     page.screenshot(path=ARTEFACTS / "explorer.png")
-    box = page.locator(".js-plotly-plot").bounding_box()
+    box = page.locator(".st-key-picture .js-plotly-plot").bounding_box()
     assert box["y"] + box["height"] <= 900, "the first screen shows the whole picture"
+    title = page.locator(".st-key-picture_looseness .gtitle").bounding_box()
+    assert title["y"] + title["height"] <= 900, "and what the second one found"
 
 
 def test_a_slider_moved_by_keyboard_moves_the_curve_and_the_address(page, address):
@@ -189,9 +195,72 @@ def test_data_and_picture_can_be_taken_along(page, address, tmp_path):
     with page.expect_download() as data:
         page.get_by_role("button", name="Data as CSV").click()
     data.value.save_as(tmp_path / "epsilon.csv")
-    assert (tmp_path / "epsilon.csv").read_text().startswith("method,steps,epsilon,kind")
+    assert (tmp_path / "epsilon.csv").read_text().startswith("method,steps,lower,epsilon")
     with page.expect_download() as picture:
-        page.locator(".modebar-btn[data-title*='lot']").first.click()
+        page.locator(".st-key-picture .modebar-btn[data-title*='lot']").first.click()
     assert picture.value.suggested_filename == "epsilon_vs_steps.svg"
     picture.value.save_as(tmp_path / "picture.svg")
     assert "bounds on ε" in (tmp_path / "picture.svg").read_text()
+
+
+def looseness(page) -> dict:
+    """Title and RDP's curve of the second picture, once it is there."""
+    page.wait_for_function("document.querySelectorAll('.js-plotly-plot .gtitle').length >= 2")
+    return page.evaluate(
+        """() => {
+          const plot = document.querySelector('.st-key-picture_looseness .js-plotly-plot');
+          const rdp = plot.data.find(t => t.name === 'RDP');
+          return {title: plot.querySelector('.gtitle').textContent, y: Array.from(rdp.y),
+                  left: plot.querySelector('.nsewdrag').getBoundingClientRect().left};
+        }"""
+    )
+
+
+def test_the_second_picture_is_there_and_follows_a_slider(page, address):
+    page.goto(address)
+    before = looseness(page)
+    assert "RDP asks for 9.4 % more ε than needed" in before["title"]
+    first = page.locator(".st-key-picture .nsewdrag").first.bounding_box()
+    assert abs(first["x"] - before["left"]) < 1, "the same T lies below the same T"
+    slider = page.get_by_role("slider", name="Noise multiplier σ")
+    slider.focus()
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function(
+        f"old => {{ const now = {_FOUND}; return now && now !== old; }}",
+        arg=before["title"],
+    )
+    assert looseness(page)["y"] != before["y"]
+    page.get_by_role("slider", name="You are here: T").focus()
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function(f"() => ({_FOUND} ?? '').startsWith('At T = 8')")
+
+
+def test_the_pictures_stay_where_they_are_while_a_slider_moves(page, address):
+    page.goto(address)
+    looseness(page)
+    plots = page.locator(".js-plotly-plot")
+    places = [plots.nth(i).bounding_box() for i in range(2)]
+    before = curve(page)
+    page.get_by_role("slider", name="Failure probability δ").focus()
+    page.keyboard.press("Home")
+    curve_other_than(page, before)
+    page.wait_for_timeout(300)
+    assert [plots.nth(i).bounding_box() for i in range(2)] == places
+
+
+def test_the_gap_of_shuffling_shows(page, address):
+    page.goto(address)
+    before = curve(page)
+    page.get_by_role("combobox", name="Run").click()
+    page.get_by_text("Chua et al. 2024, shuffled batches").click()
+    curve_other_than(page, before)
+    page.wait_for_function(
+        "() => document.querySelector('.st-key-picture .gtitle')?.textContent"
+        " === 'A Poisson accountant would claim 1.95; shuffling leaks at least 10.99'"
+    )
+    claim, proved = curve(page, "Poisson claim"), curve(page)
+    assert all(said < true for said, true in zip(claim, proved, strict=True))
+    page.wait_for_function(f"() => ({_FOUND} ?? '').endsWith('Poisson claim hides 82 %')")
+    page.wait_for_url("**sampling=shuffled**")
+    page.wait_for_timeout(500)
+    page.screenshot(path=ARTEFACTS / "shuffled.png")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 
@@ -78,7 +79,64 @@ def test_hover_names_epsilon_kind_and_order():
 
 def test_hover_of_a_bracket_has_both_ends():
     bracket = curve("pld", [1.0], kind="bracket", lower=0.9)
-    assert epsilon_curves({"pld": bracket}, [5]).data[0].text[0].startswith("0.9 ≤ ε ≤ 1")
+    words = epsilon_curves({"pld": bracket}, [5]).data[0].text[0]
+    assert words.startswith("0.9000 ≤ ε ≤ 1.000") and "within 12 %" in words
+
+
+SHARP = curve("pld", [0.1, 0.3, 0.9, 2.8], kind="bracket")
+SHARP = [
+    dataclasses.replace(g, lower=g.epsilon / (1 + w))
+    for g, w in zip(SHARP, (1e-7, 1e-9, 3e-6, 1e-8), strict=True)
+]
+
+
+@pytest.mark.parametrize(
+    ("reference", "words"),
+    [
+        (SHARP, "exact to 5 digits"),
+        (SHARP[:2] + SHARP[:2], "exact to 7 digits"),
+        (curve("pld", [0.1, 0.3, 0.9, 2.8], kind="exact"), "exact"),
+        (curve("pld", [0.1, 0.3, 0.9, 2.8]), "upper bound"),
+        (curve("pld", [0.1, 0.3]) + SHARP[2:], "exact to 5 digits, T ≥ 100"),
+        (SHARP[:3] + curve("pld", [2.8]), "upper bound"),
+        (curve("pld", [1.4] * 4, kind="bracket", lower=1.0), "within 40 %"),
+        (curve("pld", [800.0] * 4, kind="bracket", lower=11.0), "within 73 ×"),
+    ],
+)
+def test_the_reference_says_how_sharp_it_is(reference, words):
+    figure = epsilon_curves({**CURVES, "pld": reference}, STEPS, reference="pld")
+    (note,) = (t for t in annotation_texts(figure) if t.startswith(("exact", "upper", "within")))
+    assert note == words
+
+
+def test_only_what_is_in_view_counts_for_the_reference():
+    wide = dataclasses.replace(SHARP[0], epsilon=1e-6, lower=1e-9)
+    figure = epsilon_curves({"pld": [wide, *SHARP[1:]]}, STEPS, reference="pld")
+    assert "exact to 5 digits" in annotation_texts(figure)
+
+
+def test_the_reference_lies_in_a_band_under_the_others():
+    reference = curve("pld", [0.1]) + SHARP[1:3] + curve("pld", [2.8])
+    figure = epsilon_curves({**CURVES, "pld": reference}, STEPS, reference="pld")
+    band, *rest = figure.data
+    assert band.fill == "toself" and band.line.width > 5
+    assert list(band.x) == [10, 100, 100, 10, None]
+    assert list(band.y) == [0.3, 0.9, reference[2].lower, reference[1].lower, None]
+    assert [t.name for t in rest] == [t.name for t in epsilon_curves(CURVES, STEPS).data]
+
+
+def test_a_note_stays_right_below_its_words():
+    crowd = {f"a{i}": curve(f"a{i}", [1.0, 1.0, 1.0, 1.0 + 0.001 * i]) for i in range(8)}
+    figure = epsilon_curves({**crowd, "a4": SHARP[:3] + crowd["a4"][3:]}, STEPS, reference="a4")
+    axis, height = figure.layout.yaxis.range, plot_height()
+
+    def pixel(note):
+        return (note.y - axis[0]) / (axis[1] - axis[0]) * height - (note.ay or 0)
+
+    words = {n.text: pixel(n) for n in figure.layout.annotations if n.yref == "y"}
+    (at,) = (p for t, p in words.items() if "a4" in t)
+    below = max(p for p in words.values() if p < at)
+    assert words["upper bound"] == below and at - below < 22
 
 
 def test_infinite_epsilon_leaves_a_gap():
@@ -222,3 +280,27 @@ def test_at_most_two_hundred_points_a_curve_arrive_unchanged():
 def test_what_does_not_fit_together_is_refused(curves, steps, here, message):
     with pytest.raises(ValueError, match=message):
         epsilon_curves(curves, steps, here=here)
+
+
+def test_an_unknown_reference_is_refused():
+    with pytest.raises(ValueError, match="Expected reference among the curves"):
+        epsilon_curves(CURVES, STEPS, reference="prv")
+
+
+def test_stairs_are_drawn_where_the_bound_holds_between_points():
+    figure = epsilon_curves(
+        {"pld": SHARP, "poisson_claim": curve("poisson_claim", [0.01] * 4, kind="approximate")},
+        STEPS,
+        reference="pld",
+        claims=["poisson_claim"],
+        stairs=True,
+        finding="A finding",
+    )
+    band, pld, claim = figure.data[:3]
+    assert (pld.line.shape, claim.line.shape, claim.line.dash) == ("vh", None, "dot")
+    # Above: at 1 step already the value of 10. Below: at 10 steps still the value of 1.
+    ends = list(zip(band.x, band.y, strict=True))
+    assert (1, 0.3) in ends and (10, SHARP[0].lower) in ends and (1, SHARP[1].lower) not in ends
+    assert figure.layout.title.text == "<b>A finding</b>"
+    assert "does not hold here" in annotation_texts(figure)
+    assert not any("no bound" in t for t in annotation_texts(figure))

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from dplearn.accountants import accountants
 from dplearn.app.fields import Choice, Quantity
-from dplearn.dpsgd import SAMPLINGS
+from dplearn.dpsgd import EPOCH_SAMPLINGS, SAMPLINGS
 from dplearn.guarantee import ADJACENCIES
 from dplearn.mechanisms import mechanisms
 from dplearn.plotting.theme import style_of
@@ -102,10 +102,24 @@ BUDGET = Quantity(
 _SPELLED = {
     "poisson": "Poisson",
     "none": "All records",
+    "shuffled": "Shuffled epochs",
+    "random_allocation": "Random allocation (balls and bins)",
     "add_remove": "Add or remove a record",
     "replace_one": "Replace a record",
     "zero_out": "Zero out a record",
 }
+
+
+_DRAWN = {
+    "poisson": "Poisson: each record enters by its own coin.",
+    "without_replacement": "Without replacement: a fresh subset of fixed size.",
+    "none": "All records: nobody is sampled.",
+    "shuffled": "Shuffled epochs: a fresh order each epoch, cut into 1/q batches; what most "
+    "training code does.",
+    "random_allocation": "Random allocation: each epoch every record falls into one of 1/q "
+    "batches, on its own.",
+}
+_SCHEMES = SAMPLINGS + EPOCH_SAMPLINGS
 
 
 def _words(names: Iterable[str]) -> dict[str, str]:
@@ -128,10 +142,8 @@ MECHANISM = Choice(
 SAMPLING = Choice(
     "sampling",
     "Batches",
-    "How a batch is drawn. Poisson: each record enters by its own coin. Without replacement: "
-    "a fresh subset of fixed size. All records: nobody is sampled. A loader that shuffles "
-    "once per epoch is none of these, and no curve here covers it.",
-    _words(SAMPLINGS),
+    "How a batch is drawn. " + " ".join(_DRAWN[name] for name in _SCHEMES if name in _DRAWN),
+    _words(_SCHEMES),
     "poisson",
 )
 ADJACENCY = Choice(

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dplearn.accountants import accountants
 from dplearn.app import export
-from dplearn.app.calls import Setting
+from dplearn.app.view import View
 from dplearn.guarantee import Guarantee
 from dplearn.plotting import text
 from dplearn.plotting.theme import style_of
@@ -64,21 +64,14 @@ def theorems(readings: Mapping[str, Guarantee]) -> None:
             )
 
 
-def take_along(
-    curves: Mapping[str, Sequence[Guarantee]],
-    steps: Sequence[int],
-    setting: Setting,
-    *,
-    here: int,
-    budget: float,
-) -> None:
+def take_along(view: View) -> None:
     """Numbers, picture and code."""
     st.subheader("Take it along", anchor="take")
     left, right = st.columns([2, 3], gap="medium")
     with left:
         st.download_button(
             "Data as CSV",
-            data=lambda: export.as_csv(curves, steps),
+            data=lambda: export.as_csv(view.curves, view.steps),
             file_name="epsilon.csv",
             mime="text/csv",
             on_click="ignore",
@@ -94,24 +87,5 @@ def take_along(
         )
         st.caption("The address of this page reproduces the picture: copy it and send it.")
     with right:
-        st.code(export.as_python(setting, list(curves), here=here, budget=budget), wrap_lines=True)
-
-
-def picture_config() -> dict[str, object]:
-    """What the buttons above the picture do."""
-    return {
-        "displaylogo": False,
-        "displayModeBar": True,
-        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
-        "toImageButtonOptions": {
-            "format": st.session_state.get("picture_format") or "svg",
-            "filename": "epsilon_vs_steps",
-            "scale": 2,
-        },
-    }
-
-
-def alt(words: str, readings: Mapping[str, Guarantee]) -> str:
-    """The picture for those who do not see it."""
-    values = ", ".join(f"{style_of(n).label} {text.epsilon(g)}" for n, g in readings.items())
-    return f"Curves of epsilon over the number of steps. {words.replace('*', '')} Values: {values}."
+        code = export.as_python(view.setting, list(view.curves), here=view.here, budget=view.budget)
+        st.code(code, wrap_lines=True)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import csv
-import dataclasses
 import io
 from collections.abc import Mapping, Sequence
 
-from dplearn.app.calls import Setting
+from dplearn.app.calls import CLAIM, REFERENCE, Setting, claim
 from dplearn.guarantee import Guarantee
-from dplearn.mechanisms import Mechanism
+from dplearn.plotting import certificate
 
-COLUMNS = ("method", "steps", "epsilon", "kind", "delta", "adjacency", "order")
+COLUMNS = ("method", "steps", "lower", "epsilon", "kind", "delta", "adjacency", "order")
 
 
 def as_csv(curves: Mapping[str, Sequence[Guarantee]], steps: Sequence[int]) -> str:
@@ -22,33 +21,52 @@ def as_csv(curves: Mapping[str, Sequence[Guarantee]], steps: Sequence[int]) -> s
     for curve in curves.values():
         for t, g in zip(steps, curve, strict=True):
             order = g.details.get("order", "")
-            writer.writerow((g.method, t, repr(g.epsilon), g.kind, g.delta, g.adjacency, order))
+            ends = repr(certificate.floor(g)), repr(g.epsilon)
+            writer.writerow((g.method, t, *ends, g.kind, g.delta, g.adjacency, order))
     return out.getvalue()
 
 
 def as_python(setting: Setting, names: Sequence[str], *, here: int, budget: float) -> str:
-    """Lines that compute the same numbers and draw the same picture."""
-    step, laws = _spell(setting.step)
-    return f"""\
-from dplearn.accountants import accountants
-from dplearn.mechanisms import {", ".join(sorted(laws))}
-from dplearn.plotting import epsilon_curves, log_steps
+    """Lines that compute the same numbers and draw the same pictures."""
+    measured, said = REFERENCE in names, claim(setting)
+    shown = f"{{**curves, {CLAIM!r}: claim}}" if said else "curves"
+    extras = f", reference={REFERENCE!r}" if measured else ""
+    extras += f", claims=[{CLAIM!r}], stairs=True" if said else ""
+    figures = ["epsilon_curves"] + ["log_steps"] * (not setting.by_epoch) + ["looseness"] * measured
+    lines = [
+        *(["from dataclasses import replace", ""] if said else []),
+        "from dplearn.accountants import accountants",
+        "from dplearn.dpsgd import guarantees",
+        f"from dplearn.mechanisms import {type(setting.base).__name__}",
+        f"from dplearn.plotting import {', '.join(figures)}",
+        "",
+        f"base = {type(setting.base).__name__}(noise_multiplier={setting.noise_multiplier!r})",
+        f"run = {setting.run}",
+        f"steps = {_steps(setting, here)}",
+        f"names = {list(names)}",
+        "laws = {name: accountants[name]() for name in names}",
+        "curves = {name: guarantees(laws[name], base, steps=steps, **run) for name in names}",
+        *(_claim(said) if said else []),
+        f"epsilon_curves({shown}, steps, here={here}, budget={budget:g}{extras}).show()",
+    ]
+    if measured:
+        marked = f", claims=[{CLAIM!r}]" if said else ""
+        lines.append(
+            f"looseness({shown}, curves[{REFERENCE!r}], steps, here={here}{marked}).show()"
+        )
+    return "\n".join(lines) + "\n"
 
-step = {step}
-run = {{"delta": {setting.delta!r}, "adjacency": "{setting.adjacency}"}}
-steps = log_steps({setting.largest}, include=[{here}])
-names = {list(names)}
-curves = {{name: accountants[name]().epsilon_curve(step, steps=steps, **run) for name in names}}
-epsilon_curves(curves, steps, here={here}, budget={budget:g}).show()
-"""
+
+def _steps(setting: Setting, here: int) -> str:
+    """The numbers of steps: as a call, or one by one where they depend on the epochs."""
+    if setting.by_epoch:
+        return str(sorted({*setting.steps, here}))
+    return f"log_steps({setting.largest}, include=[{here}])"
 
 
-def _spell(mechanism: Mechanism) -> tuple[str, set[str]]:
-    """The call that makes a mechanism, and the class names it needs."""
-    name, laws, parts = type(mechanism).__name__, set(), []
-    for field in dataclasses.fields(mechanism):  # type: ignore[arg-type]
-        value = getattr(mechanism, field.name)
-        spelled, more = _spell(value) if isinstance(value, Mechanism) else (repr(value), set())
-        parts.append(spelled if field.name == "base" else f"{field.name}={spelled}")
-        laws |= more
-    return f"{name}({', '.join(parts)})", laws | {name}
+def _claim(said: Setting) -> list[str]:
+    return [
+        f"poisson = run | {{'sampling': {said.sampling!r}, 'adjacency': {said.adjacency!r}}}",
+        f"said = guarantees(accountants[{REFERENCE!r}](), base, steps=steps, **poisson)",
+        'claim = [replace(g, kind="approximate") for g in said]',
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -25,15 +25,18 @@ _STYLE = """<style>
 .stMainBlockContainer { padding: 1.4rem 2.5rem 3rem; }
 .st-key-theorems .katex { font-size: 1rem; }
 .stMain .st-key-words p { font-size: 1.15rem; }
+/* One sentence more must not push the pictures down under the hand. */
+@media (max-width: 1700px) { .stMain .st-key-words { min-height: 3.7rem; } }
+.st-key-regimes { border-left: 3px solid rgba(214, 40, 57, 0.45); padding-left: 1rem; }
 section.stSidebar [data-testid="stSidebarHeader"] { height: 2.2rem; margin-bottom: 0; }
 section.stSidebar .stVerticalBlock { gap: 0.75rem; }
 [class*="st-key-field_"] [data-testid="stMarkdownContainer"] p { font-size: 0.875rem; }
 [class*="st-key-field_"].stVerticalBlock { gap: 0.1rem; }
 @media (max-width: 720px) {
-  .stMainBlockContainer { padding: 3.2rem 1rem 3rem; }
+  .stMainBlockContainer { padding: 3.9rem 1rem 3rem; }
   /* The picture keeps a readable width and scrolls sideways. */
-  .st-key-picture { overflow-x: auto; }
-  .st-key-picture > * { min-width: 660px; }
+  [class*="st-key-picture"] { overflow-x: auto; }
+  [class*="st-key-picture"] > * { min-width: 660px; }
 }
 </style>"""
 
@@ -117,6 +120,14 @@ def _length(state: State, setting: Setting) -> None:
         ask.STEPS if in_steps else replace(ask.EPOCHS, label=f"T = {text.whole(setting.largest)}")
     )
     controls.quantity(state, kind, unit=ask.LENGTH_IN)
+
+
+def elsewhere(sentences: Sequence[str]) -> None:
+    """Which other tools fail at this run; nothing where none is known to."""
+    if sentences:
+        lines = "\n".join(f"- {sentence}" for sentence in sentences)
+        words = f"**Where other tools go wrong here**\n\n{lines}"
+        st.container(key="regimes").markdown(words)
 
 
 def view_controls(state: State, setting: Setting) -> None:

@@ -97,6 +97,20 @@ PRESETS = (
         "release again. The bureau adds discrete Gaussian noise.",
         published=("P29a",),
     ),
+    Preset(
+        "Chua et al. 2024, shuffled batches",
+        {
+            "noise_multiplier": 0.5,
+            "sampling": "shuffled",
+            "sample_rate": 1e-4,
+            "delta": 1e-6,
+            "adjacency": "zero_out",
+            "steps": 100_000,
+            "here": 10_000,
+            "budget": 5,
+        },
+        "One epoch of 10 000 batches: what shuffling leaks, and what is often claimed for it.",
+    ),
 )
 
 # What makes two states the same run; where one looks and what one draws is left out.

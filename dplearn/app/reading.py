@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dplearn.accountants import accountants
 from dplearn.app.calls import Setting
 from dplearn.app.catalogue import ADJACENCY, DELTA
+from dplearn.app.view import View
 from dplearn.guarantee import Guarantee, round_down
-from dplearn.plotting import Published, text
+from dplearn.plotting import Published, certificate, excess, text
 from dplearn.plotting.theme import style_of
 
 Readings = Mapping[str, Guarantee]
@@ -23,7 +24,10 @@ _SAMPLED = {
     "poisson": "Poisson sampling",
     "without_replacement": "sampling without replacement",
     "none": "all records in every step",
+    "shuffled": "shuffled epochs",
+    "random_allocation": "random allocation to batches",
 }
+_LOADERS = {"shuffled": "shuffling", "random_allocation": "random allocation"}
 _ADJACENT = {
     "add_remove": "neighbours differ by one record added or removed",
     "replace_one": "neighbours differ by one record replaced",
@@ -38,7 +42,7 @@ def run_in_a_line(setting: Setting) -> str:
         f"{setting.mechanism.capitalize()} noise, {symbol} = {setting.noise_multiplier:.4g}",
         f"q = {setting.sample_rate:.4g}",
         f"δ = {DELTA.show(setting.delta)}",
-        _SAMPLED[setting.sampling],
+        _SAMPLED.get(setting.sampling, setting.sampling),
         ADJACENCY.options[setting.adjacency].lower(),
     ]
     return ", ".join(parts)
@@ -61,7 +65,7 @@ def in_words(readings: Readings, setting: Setting, here: int) -> str:
     said = (
         f"After {steps}{_epochs(setting, here)} the tightest bound here is "
         f"**ε\u00a0{text.relation(low)}\u00a0{text.bound(low.epsilon)}** "
-        f"({accountants[best].title})"
+        f"({accountants[best].title}{_sharp(low)})"
     )
     if worst == best or high.epsilon <= 1.01 * low.epsilon:
         return said + "."
@@ -71,10 +75,34 @@ def in_words(readings: Readings, setting: Setting, here: int) -> str:
     )
 
 
+def _sharp(found: Guarantee) -> str:
+    """Both ends, where the value is proved from below too."""
+    if found.kind != "bracket":
+        return ""
+    return f": {certificate.both_ends(found)}".replace(" ≤ ", "\u00a0≤\u00a0")
+
+
 def _epochs(setting: Setting, here: int) -> str:
     if setting.sample_rate == 1:
         return ""
-    return f" ({here * setting.sample_rate:.3g} epochs)"
+    epochs = f"{here * setting.sample_rate:.3g}"
+    return f" ({epochs} epoch{'' if epochs == '1' else 's'})"
+
+
+def gap(view: View) -> str:
+    """What a Poisson accountant would claim, and what is proved of the loader in use."""
+    if not (claims := view.claims_here):
+        return ""
+    (claim,), proved = claims.values(), view.reference_here
+    said = f"A Poisson accountant would claim {text.bare(claim)}"
+    if certificate.floor(proved) > claim.epsilon:
+        return f"{said}; {_LOADERS[view.setting.sampling]} leaks at least {_down(proved)}"
+    least = f"{_down(proved)} ≤ " if certificate.is_certified(proved) else ""
+    return f"{said}; proved here: {least}ε ≤ {text.bound(proved.epsilon, 4)}"
+
+
+def _down(found: Guarantee) -> str:
+    return round_down(certificate.floor(found), 4)
 
 
 def assumptions(readings: Readings, setting: Setting) -> str:
@@ -115,18 +143,21 @@ def crossings(readings: Readings, certified: Mapping[str, int], setting: Setting
 
 
 def table(
-    readings: Readings, certified: Mapping[str, int], setting: Setting, budget: float
+    readings: Readings,
+    reference: Guarantee,
+    certified: Mapping[str, int],
+    setting: Setting,
+    budget: float,
 ) -> list[dict[str, str]]:
     """One row per accountant, tightest bound first, approximations last."""
-    best = tightest(readings)
-    least = readings[best].epsilon if best else 0.0
+    sure = certificate.is_certified(reference)
     ordered = sorted(readings.items(), key=lambda item: (not item[1].is_bound, item[1].epsilon))
     return [
         {
             "Accountant": f"{style_of(name).glyph} {accountants[name].title}",
             "ε": text.epsilon(found, 4),
             "Kind": _kind(found),
-            "Times the tightest": _ratio(found, least),
+            "Times the certified ε": excess.times(excess.ratio(found, reference), sure),
             f"Largest T with ε ≤ {budget:g}": _certified(found, certified[name], setting),
         }
         for name, found in ordered
@@ -135,14 +166,9 @@ def table(
 
 def _kind(found: Guarantee) -> str:
     if found.kind == "bracket":
-        return f"bracket, at least {round_down(found.lower)}"
+        words = certificate.precision(certificate.width(found))
+        return f"{words}: {certificate.both_ends(found)}"
     return _KINDS[found.kind]
-
-
-def _ratio(found: Guarantee, least: float) -> str:
-    if not found.is_bound or least <= 0:
-        return "–"
-    return text.plain(found.epsilon / least)
 
 
 def _certified(found: Guarantee, steps: int, setting: Setting) -> str:

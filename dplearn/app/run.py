@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from dplearn.accountants import accountants
-from dplearn.app.calls import Setting
+from dplearn.app.calls import REFERENCE, Setting
 from dplearn.app.catalogue import ADJACENCY, BATCH, STEPS
 from dplearn.app.state import State
 from dplearn.dpsgd import natural_adjacency
@@ -24,6 +24,7 @@ def setting_of(state: State) -> Setting:
         delta=values["delta"],
         adjacency=values["adjacency"],
         largest=_largest(state, rate),
+        draft=state.moving,
     )
 
 
@@ -54,9 +55,10 @@ def _largest(state: State, rate: float) -> int:
 
 
 def names_of(state: State) -> tuple[str, ...]:
-    """The accountants asked, approximations last so that they are drawn on top, dashed."""
+    """The accountants asked: the reference below all, approximations on top, dashed."""
     chosen = state.values["accountants"]
-    return tuple(sorted(chosen, key=lambda name: accountants[name].kind == "approximate"))
+    approximate = {name for name in chosen if accountants[name].kind == "approximate"}
+    return tuple(sorted(chosen, key=lambda name: (name != REFERENCE, name in approximate)))
 
 
 def suit_adjacency(state: State) -> None:

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dplearn.guarantee import Guarantee
 
-HEIGHT = 500
-MARGIN = {"l": 66, "r": 190, "t": 66, "b": 52}
+HEIGHT = 480
+MARGIN = {"l": 66, "r": 190, "t": 74, "b": 52}
 # The width is the reader's; labels are placed as if it were this one.
 TYPICAL_WIDTH = 640.0
 # Curves that end further than this above the tightest bound leave the frame: what is
 # worth comparing would be squeezed into one line otherwise.
 _ABOVE = {True: 50.0, False: 4.0}
 _BELOW = 300.0
+# Points of ink between two numbers of steps: dense enough that no curve slips through a box.
+_FILL = 6
 
 
 @dataclass(frozen=True)
 class Frame:
-    """Both axes: kind and range, in data units."""
+    """Both axes: kind and range, in data units; and the drawing area's height in pixels."""
 
     log_x: bool
     log_y: bool
@@ -28,6 +33,7 @@ class Frame:
     right: float
     lower: float
     upper: float
+    height: float
 
     def axis(self, value: float, log: bool) -> float:
         """A data value as Plotly's ranges and annotations want it."""
@@ -41,7 +47,7 @@ class Frame:
         """Height of an epsilon above the x axis, clipped to the frame."""
         low, high = self.axis(self.lower, self.log_y), self.axis(self.upper, self.log_y)
         share = (self.axis(self.clip(epsilon), self.log_y) - low) / (high - low)
-        return share * plot_height()
+        return share * self.height
 
     def x_pixel(self, steps: float) -> float:
         """Distance of a number of steps from the y axis, at the typical width."""
@@ -60,7 +66,7 @@ class Frame:
 
 
 def plot_height() -> float:
-    """Height of the drawing area in pixels."""
+    """Height of the drawing area of epsilon against steps, in pixels."""
     return HEIGHT - MARGIN["t"] - MARGIN["b"]
 
 
@@ -80,14 +86,38 @@ def frame(
     upper = max([min(max(ends, default=tightest), _ABOVE[log_y] * tightest), *inside])
     lowest = min((g.epsilon for c in curves.values() for g in c if g.epsilon > 0), default=tightest)
     lower = min([max(lowest, tightest / _BELOW), *inside]) if log_y else 0.0
-    left, right = float(max(min(steps), 1)), float(max(max(steps), 1))
-    if left == right:
-        left, right = left / 2, right * 2
+    left, right = sides(steps, log_x)
     return Frame(
         log_x=log_x,
         log_y=log_y,
-        left=left if log_x else 0.0,
+        left=left,
         right=right,
         lower=min(lower, upper / 2) * (0.85 if log_y else 1.0),
         upper=upper * (1.25 if log_y else 1.06),
+        height=plot_height(),
     )
+
+
+def sides(steps: Sequence[int], log_x: bool) -> tuple[float, float]:
+    """Where the x axis begins and ends; one number of steps gets room on both sides."""
+    left, right = float(max(min(steps), 1)), float(max(max(steps), 1))
+    if left == right:
+        left, right = left / 2, right * 2
+    return (left if log_x else 0.0), right
+
+
+def ink_under(
+    lines: Iterable[Sequence[float]], steps: Sequence[int], view: Frame, here: int | None
+) -> NDArray:
+    """Pixels under the lines and under the vertical one, shape (n, 2)."""
+    x, at = np.array([view.x_pixel(t) for t in steps]), np.arange(len(steps))
+    dense = np.linspace(0, len(steps) - 1, _FILL * len(steps))
+    across = np.interp(dense, at, x)
+    found = [np.empty((0, 2))]
+    for line in lines:
+        y = np.array([view.pixel(value) for value in line])
+        found.append(np.column_stack([across, np.interp(dense, at, y)]))
+    if here is not None:
+        y = np.arange(0.0, view.height, 4.0)
+        found.append(np.column_stack([np.full(y.size, view.x_pixel(here)), y]))
+    return np.concatenate(found)

@@ -1,20 +1,19 @@
-"""Axes, title, lines and direct labels of the epsilon-against-steps figure."""
+"""Axes, title, lines and direct labels of the figures over T."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from dplearn.guarantee import Guarantee
-from dplearn.plotting import text
-from dplearn.plotting._frame import HEIGHT, MARGIN, Frame, plot_height
-from dplearn.plotting._labels import spread
+from dplearn.plotting import certificate, text
+from dplearn.plotting._column import End, column, header
+from dplearn.plotting._frame import HEIGHT, MARGIN, Frame
 from dplearn.plotting._notes import Published, notes
 from dplearn.plotting.theme import FONT, GREY, style_of
 
 Curves = Mapping[str, Sequence[Guarantee]]
-_LABEL_GAP = 22.0
 _GRID = "rgba(128,133,144,0.22)"
 
 
@@ -26,22 +25,35 @@ def layout(
     published: Sequence[Published],
     here: int | None,
     budget: float | None,
+    reference: str | None,
+    claims: Collection[str],
+    finding: str,
     subtitle: str,
     ink: str,
 ) -> dict[str, Any]:
     """Everything but the traces."""
     index = len(steps) - 1 if here is None else steps.index(here)
+    below = dict.fromkeys(claims, "does not hold here")
+    if reference:
+        below[reference] = _note(curves[reference], steps, view)
     return {
-        "title": _title(curves, subtitle),
-        "xaxis": _x_axis(view),
+        **look(view, ink, HEIGHT),
+        "title": title(finding or _finding(curves), subtitle),
+        "xaxis": x_axis(view),
         "yaxis": _y_axis(curves, view),
-        "shapes": [_vertical(here), _horizontal(budget)],
+        "shapes": [vertical(here), _horizontal(budget)],
         "annotations": [
-            _header(steps[index]),
-            *_end_labels(curves, view, index),
+            header("ε", steps[index]),
+            *column(_ends(curves, index, below), view),
             *notes(curves, steps, view, published=published, here=here, budget=budget),
         ],
-        "height": HEIGHT,
+    }
+
+
+def look(view: Frame, ink: str, height: int) -> dict[str, Any]:
+    """What every figure over T shares."""
+    return {
+        "height": height,
         "margin": MARGIN,
         "font": {"family": FONT, "size": 14, "color": ink},
         "template": "none",
@@ -58,14 +70,20 @@ def layout(
     }
 
 
-def _title(curves: Curves, subtitle: str) -> dict[str, Any]:
+def _finding(curves: Curves) -> str:
     bounds = sum(all(g.is_bound for g in c) for c in curves.values())
     others = len(curves) - bounds
     tail = f" and {text.counted(others, 'approximation')}" if others else ""
+    return f"Same run, same δ: {text.counted(bounds, 'bound')} on ε{tail}"
+
+
+def title(finding: str, subtitle: str) -> dict[str, Any]:
+    """The statement of a figure, and the run it is about."""
     return {
-        "text": f"<b>Same run, same δ: {text.counted(bounds, 'bound')} on ε{tail}</b>",
+        "text": f"<b>{finding}</b>",
         "subtitle": {"text": subtitle, "font": {"size": 13, "color": GREY}},
-        "font": {"size": 19},
+        # A long statement must not run into the buttons.
+        "font": {"size": 19 if len(finding) <= 60 else 17},
         "x": 0,
         "xref": "paper",
         "xanchor": "left",
@@ -76,7 +94,8 @@ def _title(curves: Curves, subtitle: str) -> dict[str, Any]:
     }
 
 
-def _axis(title: str, log: bool, span: list[float]) -> dict[str, Any]:
+def axis(title: str, log: bool, span: list[float]) -> dict[str, Any]:
+    """Look and range of an axis."""
     return {
         "title": {"text": title, "font": {"size": 15}},
         "type": "log" if log else "linear",
@@ -90,24 +109,25 @@ def _axis(title: str, log: bool, span: list[float]) -> dict[str, Any]:
     }
 
 
-def _x_axis(view: Frame) -> dict[str, Any]:
-    axis = _axis("T, number of steps", view.log_x, view.x_range)
+def x_axis(view: Frame) -> dict[str, Any]:
+    """The axis of T."""
+    plain = axis("T, number of steps", view.log_x, view.x_range)
     ticks = _decades(view.left, view.right)
     if not view.log_x or len(ticks) < 2:
-        return {**axis, "tickformat": ",.6~g"}
+        return {**plain, "tickformat": ",.6~g"}
     if view.right > 2 * ticks[-1]:
         ticks = [*ticks, view.right]
-    return {**axis, "tickvals": ticks, "ticktext": [text.whole(t) for t in ticks]}
+    return {**plain, "tickvals": ticks, "ticktext": [text.whole(t) for t in ticks]}
 
 
 def _y_axis(curves: Curves, view: Frame) -> dict[str, Any]:
     dashed = not all(g.is_bound for c in curves.values() for g in c)
     note = ", upper bound unless dashed" if dashed else ", upper bound"
-    axis = _axis(f"ε (nats){note}", view.log_y, view.y_range)
+    plain = axis(f"ε (nats){note}", view.log_y, view.y_range)
     ticks = _decades(view.lower, view.upper)
     if not view.log_y or len(ticks) < 2:
-        return {**axis, "tickformat": ",.6~g"}
-    return {**axis, "tickvals": ticks, "ticktext": [f"{t:g}" for t in ticks]}
+        return {**plain, "tickformat": ",.6~g"}
+    return {**plain, "tickvals": ticks, "ticktext": [f"{t:g}" for t in ticks]}
 
 
 def _decades(lower: float, upper: float) -> list[float]:
@@ -117,7 +137,8 @@ def _decades(lower: float, upper: float) -> list[float]:
     return [t for p in powers for m in marks if lower <= (t := m * 10.0**p) <= upper]
 
 
-def _vertical(here: int | None) -> dict[str, Any]:
+def vertical(here: int | None) -> dict[str, Any]:
+    """The line at the chosen number of steps."""
     x = here if here is not None else 1
     line = {"color": GREY, "width": 1.6, "dash": "dot"}
     ends = {"x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper"}
@@ -131,57 +152,21 @@ def _horizontal(budget: float | None) -> dict[str, Any]:
     return {"type": "line", **ends, "line": line, "layer": "below", "visible": budget is not None}
 
 
-def _header(shown_at: int) -> dict[str, Any]:
-    return {
-        "text": f"ε at T = {text.whole(shown_at)}",
-        "x": 1,
-        "xref": "paper",
-        "xanchor": "left",
-        "xshift": 16,
-        "y": 1,
-        "yref": "paper",
-        "yanchor": "bottom",
-        "yshift": 4,
-        "showarrow": False,
-        "font": {"size": 13, "color": GREY},
-    }
+def _ends(curves: Curves, index: int, below: Mapping[str, str]) -> list[End]:
+    """Name and value beside the end of each curve."""
+    return [
+        End(
+            name,
+            curve[-1].epsilon,
+            f"<b>{text.epsilon(curve[index])}</b> {style_of(name).label}"
+            + ("" if curve[index].is_bound or name in below else " (no bound)"),
+            below.get(name, ""),
+        )
+        for name, curve in curves.items()
+    ]
 
 
-def _end_labels(curves: Curves, view: Frame, index: int) -> list[dict[str, Any]]:
-    """Name and value beside the end of each curve, with a leader where it had to move."""
-    names = sorted(curves, key=lambda name: curves[name][-1].epsilon)
-    pixels = [view.pixel(curves[name][-1].epsilon) for name in names]
-    placed = spread(pixels, gap=_LABEL_GAP, lower=4.0, upper=plot_height() - 8.0)
-    labels = {
-        name: _end_label(name, curves[name], index, view, at, to)
-        for name, at, to in zip(names, pixels, placed, strict=True)
-    }
-    return [labels[name] for name in curves]
-
-
-def _end_label(
-    name: str, curve: Sequence[Guarantee], index: int, view: Frame, at: float, to: float
-) -> dict[str, Any]:
-    style, shown = style_of(name), curve[index]
-    low, high = view.y_range
-    # A curve that left through the top has no end to lead to: an arrow says where it went.
-    left = curve[-1].epsilon > view.upper
-    glyph = f'<span style="color:{style.colour}">{"↑ " if left else ""}{style.glyph}</span>'
-    note = "" if shown.is_bound else " (no bound)"
-    return {
-        "text": f"{glyph} <b>{text.epsilon(shown)}</b> {style.label}{note}",
-        "x": 1,
-        "xref": "paper",
-        "xanchor": "left",
-        "ax": 14,
-        "y": low + (high - low) * at / plot_height(),
-        "yref": "y",
-        "yanchor": "middle",
-        "ay": at - to,
-        "showarrow": True,
-        "arrowhead": 0,
-        "arrowcolor": "rgba(0,0,0,0)" if left else style.colour,
-        "arrowwidth": 1.4,
-        "align": "left",
-        "font": {"size": 14},
-    }
+def _note(curve: Sequence[Guarantee], steps: Sequence[int], view: Frame) -> str:
+    """What the reference is, over the part of it that is in view."""
+    seen = [(g, t) for g, t in zip(curve, steps, strict=True) if view.lower <= g.epsilon]
+    return certificate.of_curve([g for g, _ in seen], [t for _, t in seen])

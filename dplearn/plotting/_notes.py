@@ -10,14 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.guarantee import Guarantee
-from dplearn.plotting._frame import TYPICAL_WIDTH, Frame, plot_height
+from dplearn.plotting._frame import TYPICAL_WIDTH, Frame, ink_under
 from dplearn.plotting._labels import Box, clearest
 from dplearn.plotting.theme import GREY, PUBLISHED
 
 Curves = Mapping[str, Sequence[Guarantee]]
 _LETTER, _LINE = 7.0, 20.0
-# Points of ink between two numbers of steps: dense enough that no curve slips through a box.
-_FILL = 6
 
 
 @dataclass(frozen=True)
@@ -51,31 +49,17 @@ def notes(
     budget: float | None,
 ) -> list[dict[str, Any]]:
     """One annotation per labelled published figure and one for the budget, out of the way."""
-    ink, found = _ink(curves, steps, view, here), []
+    lines = [[g.epsilon for g in curve] for curve in curves.values()]
+    covered, found = ink_under(lines, steps, view, here), []
     line = np.empty((0, 2)) if budget is None else _line(budget, view)
     for point in published:
         if point.label and view.lower <= point.epsilon <= view.upper:
-            note, box = _beside(point, view, np.concatenate([ink, line]))
-            ink = np.concatenate([ink, box.outline()])
+            note, box = _beside(point, view, np.concatenate([covered, line]))
+            covered = np.concatenate([covered, box.outline()])
             found.append(note)
     if budget is not None:
-        found.append(_on_line(f"budget ε = {budget:g}", budget, view, ink))
+        found.append(along(f"budget ε = {budget:g}", budget, view, covered, sides=(11, -11)))
     return found
-
-
-def _ink(curves: Curves, steps: Sequence[int], view: Frame, here: int | None) -> NDArray:
-    """Pixels under the curves and the vertical line, shape (n, 2)."""
-    x = np.array([view.x_pixel(t) for t in steps])
-    dense = np.linspace(0, len(steps) - 1, _FILL * len(steps))
-    lines = []
-    for curve in curves.values():
-        y = np.array([view.pixel(g.epsilon) for g in curve])
-        at = np.arange(len(steps))
-        lines.append(np.column_stack([np.interp(dense, at, x), np.interp(dense, at, y)]))
-    if here is not None:
-        y = np.arange(0.0, plot_height(), 4.0)
-        lines.append(np.column_stack([np.full(y.size, view.x_pixel(here)), y]))
-    return np.concatenate(lines) if lines else np.empty((0, 2))
 
 
 def _line(budget: float, view: Frame) -> NDArray:
@@ -84,14 +68,14 @@ def _line(budget: float, view: Frame) -> NDArray:
     return np.column_stack([x, np.full(x.size, view.pixel(budget))])
 
 
-def _beside(point: Published, view: Frame, ink: NDArray) -> tuple[dict[str, Any], Box]:
+def _beside(point: Published, view: Frame, covered: NDArray) -> tuple[dict[str, Any], Box]:
     """The label of a published figure, where it covers least."""
     x, y = view.x_pixel(point.steps), view.pixel(point.epsilon)
     width = _LETTER * len(point.label) + 8
     sides = (-0.5 * width - 14, 0.5 * width + 14)
     offsets = [(dx, dy) for dy in (26, 44, 64, -30, 90, -50, -74, 120) for dx in sides]
     boxes = [Box(x + dx, y + dy, width, _LINE) for dx, dy in offsets]
-    best = clearest(boxes, ink, width=TYPICAL_WIDTH, height=plot_height())
+    best = clearest(boxes, covered, width=TYPICAL_WIDTH, height=view.height)
     dx, dy = offsets[best]
     note = {
         "text": point.label,
@@ -109,19 +93,37 @@ def _beside(point: Published, view: Frame, ink: NDArray) -> tuple[dict[str, Any]
     return note, boxes[best]
 
 
-def _on_line(label: str, budget: float, view: Frame, ink: NDArray) -> dict[str, Any]:
-    """The name of the budget, somewhere along its line."""
-    width, y = _LETTER * len(label) + 4, view.pixel(budget)
-    spots = [(share, side) for share in (0.1, 0.22, 0.34, 0.46, 0.58, 0.7) for side in (11, -11)]
-    boxes = [Box(share * TYPICAL_WIDTH, y + side, width, _LINE) for share, side in spots]
-    best = clearest(boxes, ink, width=TYPICAL_WIDTH, height=plot_height())
-    share, side = spots[best]
+def fits(label: str, between: tuple[float, float]) -> bool:
+    """Whether a name has room between two pixels."""
+    return _LETTER * len(label) + 4 <= between[1] - between[0]
+
+
+def along(
+    label: str,
+    value: float,
+    view: Frame,
+    covered: NDArray,
+    *,
+    sides: Sequence[float],
+    between: tuple[float, float] = (0.0, TYPICAL_WIDTH),
+) -> dict[str, Any]:
+    """A name along a horizontal line, `sides` pixels above it, where it covers least.
+
+    It keeps between two pixels of the line as far as these leave room for it.
+    """
+    width, y = _LETTER * len(label) + 4, view.pixel(value)
+    first, last = between[0] + width / 2, between[1] - width / 2
+    centres = [first + share * max(last - first, 0.0) for share in (0.05, 0.25, 0.45, 0.65, 0.85)]
+    spots = [(x, side) for x in centres for side in sides]
+    boxes = [Box(x, y + side, width, _LINE) for x, side in spots]
+    best = clearest(boxes, covered, width=TYPICAL_WIDTH, height=view.height)
+    x, side = spots[best]
     return {
         "text": label,
-        "x": share,
+        "x": x / TYPICAL_WIDTH,
         "xref": "paper",
         "xanchor": "center",
-        "y": view.axis(budget, view.log_y),
+        "y": view.axis(value, view.log_y),
         "yshift": side,
         "showarrow": False,
         "font": {"color": GREY, "size": 13},

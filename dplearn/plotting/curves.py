@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
 
-from dplearn.guarantee import Guarantee, round_down
-from dplearn.plotting import text
+from dplearn.guarantee import Guarantee
+from dplearn.plotting import certificate, text
+from dplearn.plotting._band import band
 from dplearn.plotting._frame import frame
 from dplearn.plotting._layout import layout
 from dplearn.plotting._notes import Published
-from dplearn.plotting.theme import INK, PUBLISHED, dash_of, style_of
+from dplearn.plotting.theme import INK, PUBLISHED, dash_of, stroke, style_of
 
 Curves = Mapping[str, Sequence[Guarantee]]
 
@@ -26,6 +27,10 @@ def epsilon_curves(
     here: int | None = None,
     budget: float | None = None,
     certified: Mapping[str, int] | None = None,
+    reference: str | None = None,
+    claims: Collection[str] = (),
+    stairs: bool = False,
+    finding: str = "",
     subtitle: str = "",
     log_x: bool = True,
     log_y: bool = True,
@@ -49,6 +54,16 @@ def epsilon_curves(
         A target epsilon, drawn as a horizontal line.
     certified : mapping of str to int, optional
         Largest number of steps each accountant certifies within `budget`.
+    reference : str, optional
+        One of `curves`: where it is proved from both sides it lies in a band between its
+        two ends, never thinner than a soft line, and a note says how sharp it is.
+    claims : collection of str
+        Those of `curves` that are said of the run and do not hold for it: drawn dotted.
+    stairs : bool
+        Epsilon changes at whole epochs only: between two numbers of steps the upper end is
+        that of the second, the lower end that of the first. Claims are not affected.
+    finding : str
+        The title. Default: how many bounds and approximations there are.
     subtitle : str
         The run in one line, so that a saved picture speaks for itself.
     log_x, log_y : bool
@@ -59,17 +74,19 @@ def epsilon_curves(
     Returns
     -------
     plotly.graph_objects.Figure
-        One trace per accountant in the order of `curves`, then three of points: at
-        `here`, at the budget, published. Their number does not depend on the values.
+        The band of the reference if there is one, one trace per accountant in the order of
+        `curves`, then three of points: at `here`, at the budget, published. Their number
+        does not depend on the values.
 
     Raises
     ------
     ValueError
-        If a curve and `steps` differ in length, or `here` is not among `steps`.
+        If a curve and `steps` differ in length, or `here` is not among `steps`, or
+        `reference` not among `curves`.
 
     Examples
     --------
-    >>> from dplearn.guarantee import Guarantee, round_down
+    >>> from dplearn.guarantee import Guarantee
     >>> line = [Guarantee(epsilon=e, delta=1e-5, kind="upper", method="rdp",
     ...                   adjacency="add_remove") for e in (0.5, 1.0)]
     >>> figure = epsilon_curves({"rdp": line}, [10, 100], here=10)
@@ -78,13 +95,19 @@ def epsilon_curves(
     """
     steps = [int(t) for t in steps]
     _check(curves, steps, here)
+    if reference is not None and reference not in curves:
+        raise ValueError(f"Expected reference among the curves, got reference={reference!r}.")
     wanted = [p.epsilon for p in published] + ([budget] if budget else [])
     view = frame(curves, steps, wanted, log_x=log_x, log_y=log_y)
     index = len(steps) - 1 if here is None else steps.index(here)
     return go.Figure(
         {
             "data": [
-                *(_line(name, curve, steps) for name, curve in curves.items()),
+                *([band(reference, curves[reference], steps, stairs)] if reference else []),
+                *(
+                    _line(name, curve, steps, claim=name in claims, stairs=stairs)
+                    for name, curve in curves.items()
+                ),
                 _points_here(curves, here, index),
                 _points_certified(budget, certified or {}),
                 _points_published(published),
@@ -96,6 +119,9 @@ def epsilon_curves(
                 published=published,
                 here=here,
                 budget=budget,
+                reference=reference,
+                claims=claims,
+                finding=finding,
                 subtitle=subtitle,
                 ink=ink,
             ),
@@ -118,8 +144,11 @@ def _finite(guarantee: Guarantee) -> float | None:
     return guarantee.epsilon if math.isfinite(guarantee.epsilon) else None
 
 
-def _line(name: str, curve: Sequence[Guarantee], steps: Sequence[int]) -> dict[str, Any]:
-    style, dash = style_of(name), dash_of(curve)
+def _line(
+    name: str, curve: Sequence[Guarantee], steps: Sequence[int], *, claim: bool, stairs: bool
+) -> dict[str, Any]:
+    style, dash = style_of(name), "dot" if claim else dash_of(curve)
+    shape = {"shape": "vh"} if stairs and not claim else {}
     return {
         "type": "scatter",
         "name": style.label,
@@ -127,7 +156,7 @@ def _line(name: str, curve: Sequence[Guarantee], steps: Sequence[int]) -> dict[s
         "x": steps,
         "y": [_finite(g) for g in curve],
         "mode": "lines+markers",
-        "line": {"color": style.colour, "width": 2.6 if dash == "solid" else 2, "dash": dash},
+        "line": stroke(style.colour, dash) | shape,
         "marker": {"symbol": style.symbol, "size": 8, "maxdisplayed": 7},
         "connectgaps": False,
         "text": [_hover(g) for g in curve],
@@ -138,9 +167,11 @@ def _line(name: str, curve: Sequence[Guarantee], steps: Sequence[int]) -> dict[s
 def _hover(guarantee: Guarantee) -> str:
     order = guarantee.details.get("order")
     won = f"<br>order α = {order:g}" if order is not None else ""
+    if guarantee.kind == "bracket":
+        sharp = certificate.precision(certificate.width(guarantee))
+        return f"{certificate.both_ends(guarantee)}<br>proved from both sides, {sharp}{won}"
     kind = "an approximation, not a bound" if guarantee.kind == "approximate" else guarantee.kind
-    floor = f"{round_down(guarantee.lower)} ≤ " if guarantee.kind == "bracket" else ""
-    return f"{floor}ε {text.relation(guarantee)} {text.bare(guarantee, 4)} ({kind}){won}"
+    return f"ε {text.relation(guarantee)} {text.bare(guarantee, 4)} ({kind}){won}"
 
 
 def _points_here(curves: Curves, here: int | None, index: int) -> dict[str, Any]:

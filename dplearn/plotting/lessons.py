@@ -1,4 +1,4 @@
-"""Figures of the lessons: labelled curves, a number line, the leaking area, a slider over frames.
+"""Figures of the lessons: curves, a number line, the leaking area, hugging polygons, a slider.
 
 Each function draws arrays that were computed elsewhere. The title is the statement, curves
 carry their names, and a slider needs no kernel: its frames are in the figure.
@@ -28,7 +28,7 @@ _COLOURS = {
 # Colour never stands alone: what must not be trusted is dashed.
 _DASHES = {"wrong": "dash", "quiet": "dot"}
 _SHADE, _ZONE = "rgba(214, 40, 57, 0.30)", "rgba(214, 40, 57, 0.10)"
-_GRID = "#E6E8EC"
+_BAND, _GRID = "rgba(128, 133, 144, 0.22)", "#E6E8EC"
 _WIDTH, _HEIGHT = 760, 430
 
 
@@ -331,3 +331,64 @@ def _dressed(
         margin={"l": 75, "r": right, "t": 60, "b": 60},
     )
     return figure
+
+
+def hugging(
+    *,
+    x: ArrayLike,
+    curve: ArrayLike,
+    corners: tuple[ArrayLike, ArrayLike, ArrayLike],
+    gaps: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    title: str,
+    names: tuple[str, str, str] = ("chords", "truth", "moved cells"),
+    axes: tuple[str, str, str] = ("e<sup>ε</sup>", "δ", "distance from the truth"),
+) -> go.Figure:
+    """Left: a convex curve between two polygons. Right: how far each is away, mesh by mesh.
+
+    Parameters
+    ----------
+    x, curve : array_like
+        Shape (n,).
+    corners : tuple of array_like
+        Abscissae of the corners, heights of the upper and of the lower polygon there.
+    gaps : mapping of str to tuple of array_like
+        Name of a mesh -> upper and lower polygon minus the curve, each of shape (n,).
+    title : str
+    names : tuple of str
+        Of the upper polygon, the curve and the lower polygon.
+    axes : tuple of str
+        Names of the common x axis, the left y axis and the right y axis.
+    """
+    figure = make_subplots(cols=2, horizontal_spacing=0.15, column_widths=[0.52, 0.48])
+    # Names stand where a convex falling curve leaves room; i counts corners from the right.
+    places = [(3, "top right"), (1, "bottom left")]
+    left = []
+    for height, name, role, (i, side) in zip(
+        corners[1:], names[::2], ("rdp", "other"), places, strict=True
+    ):
+        at = 1 - i / (np.size(height) - 1)
+        polygon = Line(x=corners[0], y=height, label=name, role=role, label_at=at, side=side)
+        left += _corners(polygon, fill=bool(left))
+    left += _line(Line(x=x, y=curve, label=names[1], label_at=0.05))
+    right = _line(Line(x=x, y=np.zeros(np.size(x)), label="", role="quiet"))
+    for rank, (mesh, pair) in enumerate(gaps.items()):
+        for gap, role in zip(pair, ("rdp", "other"), strict=True):
+            trace, name = _line(Line(x=x, y=gap, label=mesh, role=role))
+            right += [trace.update(line_width=max(2.6 - rank, 1)), name]
+    for column, traces in enumerate((left, right), start=1):
+        figure.add_traces(traces, rows=[1] * len(traces), cols=[column] * len(traces))
+    figure.update_xaxes(title_text=axes[0], **_axis(x, span=(0, float(np.max(x)))))
+    figure.update_yaxes(title_text=axes[1], **_axis(curve), col=1)
+    figure.update_yaxes(title_text=axes[2], **_axis(curve), col=2)
+    return _dressed(figure, title, right=80)
+
+
+def _corners(line: Line, fill: bool) -> list[go.Scatter]:
+    """A polygon with its corners and its name; `fill` shades up to what was drawn before."""
+    polygon, name = _line(line)
+    colour = _colour(line.role)
+    polygon.update(mode="lines+markers", line_width=1.6, marker={"color": colour, "size": 7})
+    if fill:
+        polygon.update(fill="tonexty", fillcolor=_BAND)
+    # "To next y" means the trace before: the name must not come between two polygons.
+    return [polygon, name] if fill else [name, polygon]

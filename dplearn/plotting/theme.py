@@ -45,6 +45,8 @@ _STYLES = {
     "zcdp": Style("zCDP", "#7A5230", "cross", "✚"),
     "gdp": Style("GDP", "#C070E0", "x", "✕"),
     "pld": Style("PLD", "#0067C8", "star", "★"),
+    # What is said of a run and does not hold for it.
+    "poisson_claim": Style("Poisson claim", "#D62839", "circle-open", "○"),
 }
 # For accountants that arrive later: chosen by name, so that they too keep their colour.
 _SPARE = ("#8C6BB1", "#3F8F9F", "#A0522D", "#6B8E23", "#B0306A")
@@ -68,6 +70,23 @@ def style_of(name: str) -> Style:
     return _STYLES.get(name) or Style(name, spare, "hexagon", "⬢")
 
 
+def transparent(colour: str, share: float) -> str:
+    """A hexadecimal colour that lets what is below shine through.
+
+    Examples
+    --------
+    >>> transparent("#0067C8", 0.2)
+    'rgba(0,103,200,0.2)'
+    """
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{share:g})"
+
+
 def dash_of(guarantees: Sequence[Guarantee]) -> str:
     """Solid for bounds, dashed for anything that bounds nothing from above."""
     return "solid" if all(g.is_bound for g in guarantees) else "dash"
+
+
+def stroke(colour: str, dash: str) -> dict[str, str | float]:
+    """The line of a curve: what bounds is drawn stronger."""
+    return {"color": colour, "width": 2.6 if dash == "solid" else 2.0, "dash": dash}

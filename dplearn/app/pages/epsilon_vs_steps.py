@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dplearn.app import calls, details, panels, presets, reading, run
+from dplearn.app import calls, details, panels, pictures, presets, reading, regimes, run
 from dplearn.app.state import State, load, save
-from dplearn.plotting import epsilon_curves
+from dplearn.app.view import view_of
 
 TITLE = "ε against T"
 ORDER = 10
 
 
 def render() -> None:
-    """Controls, one picture, one sentence with the assumptions; then the numbers behind it."""
+    """Controls, the pictures, one sentence with the assumptions; then the numbers behind it."""
     state = load()
     panels.style()
     setting, asked = run.setting_of(state), run.names_of(state)
@@ -30,36 +30,17 @@ def render() -> None:
 
 
 def _picture(state: State, setting: calls.Setting, names: tuple[str, ...]) -> None:
-    here, budget = run.here_of(state, setting), state.values["budget"]
-    found = presets.current(state)
-    curves, steps = calls.curves(names, setting, here)
-    readings = {name: calls.reading(name, setting, here) for name in names}
-    certified = {name: calls.certified(name, setting, budget) for name in names}
+    view, found = view_of(state, setting, names), presets.current(state)
     printed = calls.published(setting, found.published if found else ())
-    words = reading.in_words(readings, setting, here)
+    words = reading.in_words(view.readings, setting, view.here)
     st.container(key="words").markdown(words)
-    st.container(key="picture").plotly_chart(
-        epsilon_curves(
-            curves,
-            steps,
-            published=reading.points(printed),
-            here=here,
-            budget=budget,
-            certified=reading.crossings(readings, certified, setting),
-            subtitle=reading.run_in_a_line(setting),
-            log_x=state.values["x_axis"] == "log",
-            log_y=state.values["y_axis"] == "log",
-            ink=panels.ink(),
-        ),
-        theme=None,
-        key="curves",
-        config=details.picture_config(),
-        alt=details.alt(words, readings),
-    )
+    pictures.epsilon(view, state, printed, words)
     panels.view_controls(state, setting)
-    st.caption(reading.assumptions(readings, setting))
-    rows = reading.table(readings, certified, setting, budget)
-    details.numbers(rows, here, reading.assumed(readings))
-    details.theorems(readings)
+    pictures.loose(view, state)
+    st.caption(reading.assumptions(view.readings, setting))
+    panels.elsewhere(regimes.sentences(setting, view.here))
+    rows = reading.table(view.readings, view.reference_here, view.certified, setting, view.budget)
+    details.numbers(rows, view.here, reading.assumed(view.readings))
+    details.theorems(view.readings)
     details.published(printed)
-    details.take_along(curves, steps, setting, here=here, budget=budget)
+    details.take_along(view)

@@ -1,0 +1,115 @@
+"""Each rule about other tools fires in its regime and not outside."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import pytest
+
+from dplearn.app import regimes
+from dplearn.app.calls import Setting
+from dplearn.app.regimes import GOOGLE_ORDERS, OPACUS_ORDERS, REGIMES, Case
+
+ABADI = Setting("gaussian", 4.0, "poisson", 0.01, 1e-5, "add_remove", 40_000)
+FULL = dataclasses.replace(ABADI, sampling="none", sample_rate=1.0)
+LOUD = dataclasses.replace(FULL, noise_multiplier=1000.0)
+DRAWN = dataclasses.replace(ABADI, sampling="without_replacement", adjacency="replace_one")
+LONG = dataclasses.replace(ABADI, noise_multiplier=1.0, sample_rate=0.001, largest=10**6)
+
+
+def at(delta: float, setting: Setting = LONG) -> Setting:
+    return dataclasses.replace(setting, delta=delta)
+
+
+SHUFFLED = dataclasses.replace(ABADI, noise_multiplier=1.0, sampling="shuffled", delta=1e-6)
+SHUFFLED = dataclasses.replace(SHUFFLED, adjacency="zero_out", largest=1000)
+ALLOCATED = dataclasses.replace(SHUFFLED, sampling="random_allocation", adjacency="add_remove")
+
+
+# Beginning of a rule's sentence: cases inside, cases just outside.
+FIRES = {
+    "Accountants of Opacus, TensorFlow Privacy": (
+        [(SHUFFLED, 100), (SHUFFLED, 1000)],
+        [(SHUFFLED, 99), (ABADI, 100), (ALLOCATED, 1000)],
+    ),
+    "The CLT (GDP) accountant": (
+        [(ABADI, 10_000), (ABADI, 100), (at(1e-12), 100_000)],
+        [(FULL, 100), (DRAWN, 10_000)],
+    ),
+    "Opacus' GDP accountant": (
+        [(dataclasses.replace(ABADI, noise_multiplier=0.5, sample_rate=0.5), 20_000)],
+        [(ABADI, 10_000), (DRAWN, 10_000)],
+    ),
+    'PLD of dp-accounting 0.6** is not "pessimistic"': (
+        [(at(1e-11), 30_000), (at(2e-15), 10**6)],
+        [
+            (at(1e-11), 29_999),
+            (at(1.1e-11), 30_000),
+            (at(1e-15), 30_000),
+            (at(1e-12, FULL), 30_000),
+        ],
+    ),
+    "PLD of dp-accounting 0.6** returns": (
+        [(at(1e-15), 100), (at(1e-30), 100), (at(1e-16, FULL), 100)],
+        [(at(1.1e-15), 100), (at(1e-15, FULL), 100), (ABADI, 100)],
+    ),
+    "PRV accountants": (
+        [(at(9e-14), 100), (at(1e-20, FULL), 100)],
+        [(at(1e-13), 100), (at(1e-20, DRAWN), 100)],
+    ),
+    "FourierAccountant": (
+        [(at(1e-10), 1000), (at(1e-30), 5000)],
+        [(at(1.1e-10), 1000), (at(1e-10), 999), (at(1e-12, FULL), 5000)],
+    ),
+    "RDP in Opacus": ([(LOUD, 1), (at(1e-20, ABADI), 1000)], [(ABADI, 10_000)]),
+    "RDP in dp-accounting": (
+        [(LOUD, 1)],
+        [(ABADI, 10_000), (FULL, 100)],
+    ),
+    "The moments accountant": ([(ABADI, 100)], [(ABADI, 10_000), (FULL, 100)]),
+    "RDP for sampling without": ([(DRAWN, 100)], [(ABADI, 100), (FULL, 100)]),
+}
+INSIDE = [(rule, *case) for rule, (cases, _) in FIRES.items() for case in cases]
+OUTSIDE = [(rule, *case) for rule, (_, cases) in FIRES.items() for case in cases]
+
+
+def fired(rule: str, setting: Setting, here: int) -> list[str]:
+    return [s for s in regimes.sentences(setting, here) if s.startswith(f"**{rule}")]
+
+
+@pytest.mark.parametrize(("rule", "setting", "here"), INSIDE)
+def test_a_rule_fires_in_its_regime(rule, setting, here):
+    (sentence,) = fired(rule, setting, here)
+    assert sentence.endswith(".") and not {"nan", "inf"} & set(re.findall(r"\w+", sentence))
+
+
+@pytest.mark.parametrize(("rule", "setting", "here"), OUTSIDE)
+def test_a_rule_is_silent_outside(rule, setting, here):
+    assert not fired(rule, setting, here)
+
+
+def test_every_rule_is_tried_on_both_sides():
+    assert len(FIRES) == len(REGIMES)
+    spelled = [f"**{r.tool}** {r.says(Case(ABADI, 100))}" for r in REGIMES]
+    for rule in FIRES:
+        assert sum(s.startswith(f"**{rule}") for s in spelled) == 1, rule
+
+
+def test_numbers_here_are_those_of_the_library():
+    case = Case(ABADI, 10_000)
+    gdp, pld = case.ask("gdp"), case.ask("pld")
+    assert gdp is not None and pld is not None
+    assert case.missing("gdp") == pytest.approx(1 - gdp.epsilon / pld.lower)
+    assert case.times("rdp") == pytest.approx(1.0936, abs=1e-4)
+    assert "0.47 % below" in fired("The CLT", ABADI, 10_000)[0]
+
+
+def test_a_grid_of_orders_costs_and_never_gains():
+    for case in (Case(LOUD, 1), Case(at(1e-20, ABADI), 1000), Case(ABADI, 1)):
+        assert case.grid(OPACUS_ORDERS) >= case.grid(GOOGLE_ORDERS) * (1 - 1e-12) >= 1 - 1e-6
+
+
+def test_an_accountant_without_a_theorem_says_nothing():
+    case = Case(DRAWN, 100)
+    assert case.ask("gdp") is None and case.missing("gdp") == 0.0 and case.times("gdp") == 1.0
