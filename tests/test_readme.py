@@ -19,8 +19,11 @@ def blocks(language: str) -> list[str]:
     return [text for name, text in fences if name == language]
 
 
-def test_the_example_prints_what_the_readme_shows():
-    (code,), (shown,) = blocks("python"), blocks("text")
+EXAMPLES = list(zip(blocks("python"), blocks("text"), strict=True))
+
+
+@pytest.mark.parametrize("code, shown", EXAMPLES, ids=["run", "certificate"])
+def test_an_example_prints_what_the_readme_shows(code, shown):
     assert len([line for line in code.splitlines() if line.strip()]) <= 12
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(compile(code, "README.md", "exec"), {})
