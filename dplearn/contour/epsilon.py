@@ -95,10 +95,10 @@ def _root(
     for _ in range(40):
         value, slope = (total.sums(a, epsilon) for a in (total.terms, total.slopes))
         good = (value > 1e-280) & (slope > 0)
-        value, slope = np.where(good, value, 1e-300), np.where(good, slope, total.line.tilt)
+        value = np.where(good, value, 1e-280)
+        fall = np.where(good, np.maximum(slope / value, 1e-6 * total.line.tilt), total.line.tilt)
         gap = total.log_scale(epsilon) + np.log(value) - log_delta
         low, high = np.where(gap > 0, epsilon, low), np.where(gap > 0, high, epsilon)
-        fall = np.where(good, slope / value, total.line.tilt)
         # Newton on the logarithm; a sum that is not positive is noise: epsilon is too large.
         new = epsilon + np.where(good, np.clip(gap / fall, -stride, stride), -stride)
         middle = np.where(np.isfinite(high - low), 0.5 * (low + high), new)

@@ -32,7 +32,8 @@ def sums(
     need, at_zero = table.needs(steps, epsilon, log_delta, log_tau)
     for group, tilt in shared(*table.tilts((need, at_zero), steps, freedom)):
         period = table.period((need[group], at_zero[group]), tilt)
-        if math.isinf(period):
+        # Aliases that only such a period removes tell of a poor guess, or of no mu beyond lambda.
+        if not period * tilt < 1e9:
             continue
         line = Line(table.pair, tilt)
         if line.x.size > _MOST_WIDTH:

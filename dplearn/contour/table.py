@@ -102,7 +102,8 @@ class Table:
     ) -> tuple[NDArray, NDArray]:
         """Logs by which the aliases must fall to tau delta: at every mu, and at mu = 0."""
         room = _ROOM - log_tau - log_delta
-        return self.chernoff(steps, epsilon) + room[:, None], room
+        # A good guess needs at least -log tau; a poor one must not ask for a negative period.
+        return np.maximum(self.chernoff(steps, epsilon) + room[:, None], 1.0), room
 
     def period(self, needs: tuple[NDArray, NDArray], tilt: float) -> float:
         """Smallest P that keeps the aliases on both sides of `tilt` below tau delta."""
@@ -137,8 +138,9 @@ class Table:
             low, high = interval(np.exp(middle))
             small, large = np.where(low > high, middle, small), np.where(low > high, large, middle)
         low, high = interval(1.4 * np.exp(large))
-        # Where even a huge period is not enough the sum will be too long.
-        return np.exp(large), np.minimum(low, high), np.maximum(low, high)
+        # Where even a huge period is not enough the sum will be too long; lambda stays positive.
+        high = np.maximum(high, least)
+        return np.exp(large), np.minimum(low, high), high
 
 
 def shared(period: NDArray, low: NDArray, high: NDArray) -> list[tuple[NDArray, float]]:
