@@ -45,7 +45,7 @@ class Lattice:
     """
 
     rtol: float = 1e-6
-    most_cells: int = 2**18
+    most_cells: int = 2**16
 
     def epsilons(self, profiles: Sequence[Profile], counts: ArrayLike, *, delta: float) -> NDArray:
         """The upper ends of `brackets` for one direction."""

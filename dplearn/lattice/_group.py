@@ -244,7 +244,8 @@ class Group:
 
 
 def _whole(ratio: NDArray) -> bool:
-    return bool(np.all(np.abs(ratio - np.rint(ratio)) <= BLUR))
+    # A law without two atoms has an infinite gap.
+    return bool(np.all(np.isfinite(ratio)) and np.all(np.abs(ratio - np.rint(ratio)) <= BLUR))
 
 
 def _width(lower: NDArray, upper: NDArray) -> float:
