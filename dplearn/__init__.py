@@ -4,6 +4,7 @@ from dplearn.accountants import accountants
 from dplearn.calibrate import (
     largest_sample_rate,
     largest_steps,
+    smallest_delta,
     smallest_noise_multiplier,
 )
 from dplearn.dpsgd import DPSGD
@@ -43,5 +44,6 @@ __all__ = [
     "largest_sample_rate",
     "largest_steps",
     "mechanisms",
+    "smallest_delta",
     "smallest_noise_multiplier",
 ]

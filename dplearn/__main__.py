@@ -56,10 +56,10 @@ def _parser() -> argparse.ArgumentParser:
     epsilon.set_defaults(run=_epsilon)
 
     find = commands.add_parser(
-        "calibrate", help="the parameter left out: noise multiplier, steps or sample rate"
+        "calibrate", help="the parameter left out: noise multiplier, steps, sample rate or delta"
     )
     find.add_argument("--epsilon", type=float, required=True)
-    find.add_argument("--delta", type=float, required=True)
+    find.add_argument("--delta", type=float)
     find.add_argument("--noise-multiplier", type=float)
     find.add_argument("--sample-rate", type=float)
     find.add_argument("--steps", type=int)
@@ -109,6 +109,7 @@ def _calibrate(options: argparse.Namespace) -> int:
         "noise_multiplier": calibration.smallest_noise_multiplier,
         "steps": calibration.largest_steps,
         "sample_rate": calibration.largest_sample_rate,
+        "delta": calibration.smallest_delta,
     }
     missing = [name for name in searches if getattr(options, name) is None]
     if options.sampling == "none" and "sample_rate" in missing:
@@ -116,14 +117,11 @@ def _calibrate(options: argparse.Namespace) -> int:
     if len(missing) != 1:
         flags = ", ".join("--" + name.replace("_", "-") for name in searches)
         raise ValueError(f"Expected exactly one of {flags} to be left out, got {len(missing)}.")
-    target = {
-        "mechanism": _step(options),
-        "epsilon": options.epsilon,
-        "delta": options.delta,
-        "adjacency": options.adjacency or natural_adjacency(options.sampling),
-    }
-    if missing[0] != "steps":
-        target["steps"] = options.steps
+    # What the search is to find it does not take.
+    given = {n: getattr(options, n) for n in ("delta", "steps") if n != missing[0]}
+    adjacency = options.adjacency or natural_adjacency(options.sampling)
+    target = {"mechanism": _step(options), "epsilon": options.epsilon, "adjacency": adjacency}
+    target |= given
     try:
         found = searches[missing[0]](accountants[options.accountant](), **target)
     except calibration.Unreachable as error:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 _ITERATIONS = 200
+# From x and the ends a < b of what is left to a point that can be asked; an end: nothing is left.
+Snap = Callable[[float, float, float], float]
+
+
+def unsnapped(x: float, a: float, b: float) -> float:
+    """Every point can be asked."""
+    return x
 
 
 def first_true(
@@ -88,6 +97,110 @@ def decreasing_root(
         b, fb = np.where(good, x, b), np.where(good, fx, fb)
         a, fa = np.where(good, a, x), np.where(good, fa, fx)
     return b
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Where a decreasing value was seen to be <= 0, and what is known nearby.
+
+    Parameters
+    ----------
+    x : float
+        The smallest point seen to be good; inf if there is none.
+    below : float
+        The largest point seen to be bad; -inf if there is none.
+    root, slope : float
+        A guess between the two, good or not, and the slope of the value there or nan.
+    """
+
+    x: float
+    below: float
+    root: float
+    slope: float
+
+
+def crossing(
+    value: Callable[[float], float],
+    *,
+    guess: float,
+    lower: float,
+    upper: float,
+    tolerance: float,
+    slope: float = math.nan,
+    snap: Snap = unsnapped,
+) -> Crossing:
+    """Smallest x in [lower, upper] at which a decreasing, nearly straight `value` is <= 0.
+
+    For costly values without a bracket: inverse interpolation through three points, each new
+    one a little beyond the root, so that good and bad close in from both sides. About seven
+    evaluations where `value` is smooth, three times those of bisection where it jumps.
+
+    Parameters
+    ----------
+    value : callable
+        From a float to a float, which may be infinite.
+    guess : float
+        Where to begin.
+    lower, upper : float
+    tolerance : float
+        Distance of good and bad at which the search stops.
+    slope : float
+        Of the value near the guess, < 0, if known.
+    snap : callable
+        Where only some points can be asked.
+    """
+    points: list[tuple[float, float]] = []
+    a, b, stride, misses = -math.inf, math.inf, 0.5, 0
+    x = snap(min(max(guess, lower), upper), a, b)
+    while True:
+        f, width = value(x), b - a
+        points.append((x, f))
+        a, b = (a, x) if f <= 0 else (x, b)
+        root, error, slope = _predict(points, slope)
+        if b - a <= tolerance or a == upper or b == lower:
+            break
+        misses = misses + 1 if b - a > 0.5 * width else 0
+        if math.isinf(b - a):
+            # On to the other side, in strides that double.
+            step = abs(root - x) + max(0.4 * tolerance, 2 * error)
+            step = step if step < stride and len(points) < 20 else stride
+            x, stride = x + step if f > 0 else x - step, 2 * stride
+        elif misses > 1 or not a < root < b:
+            x, misses = 0.5 * (a + b), 0
+        else:
+            x = _beyond(root, max(0.4 * tolerance, 2 * error), a, b, tolerance)
+        x = snap(min(max(x, lower), upper), a, b)
+        if x in (a, b):
+            break
+    # Where no root was predicted one of the ends is finite.
+    inside = a < root < b
+    return Crossing(b, a, root if inside else b if b < math.inf else a, slope)
+
+
+def _beyond(root: float, nudge: float, a: float, b: float, tolerance: float) -> float:
+    """A point past the root as seen from the nearer end, at least what closes the bracket."""
+    middle = 0.5 * (a + b)
+    if root - a < b - root:
+        return min(max(root + nudge, a + 0.99 * tolerance), middle)
+    return max(min(root - nudge, b - 0.99 * tolerance), middle)
+
+
+def _predict(points: list[tuple[float, float]], slope: float) -> tuple[float, float, float]:
+    """Root, its likely error, and slope by inverse interpolation; nan where nothing is known."""
+    near = sorted((p for p in points if abs(p[1]) < 30), key=lambda p: abs(p[1]))[:3]
+    if not near:
+        return math.nan, math.nan, slope
+    (x0, f0), (x1, f1), (x2, f2) = (*near, *[(math.nan, math.nan)] * 2)[:3]
+    slope = slope if math.isnan(x1) else (f1 - f0) / (x1 - x0)
+    if not slope < 0:
+        return math.nan, math.nan, math.nan
+    root = x0 - f0 / slope
+    if math.isnan(x2) or f2 in (f0, f1):
+        return root, 0.01 * abs(root - x0), slope
+    # Newton's divided differences of x as a function of the value.
+    bend = ((x2 - x1) / (f2 - f1) - 1 / slope) / (f2 - f0)
+    bent = root + bend * f0 * f1
+    return bent, abs(bent - root) * min(1.0, abs(f0 / f2) + 0.02), slope
 
 
 def expand_until(holds: Callable[[float], bool], *, start: float, factor: float = 2.0) -> float:

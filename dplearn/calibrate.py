@@ -2,24 +2,26 @@
 
 Every search returns a point at which the accountant was asked and answered with an epsilon
 at most the target, together with that answer. Tightness depends on the search, truth does not.
+Far from the target a rougher accountant shows the way where there is one; it decides nothing.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
 from dplearn import _validate as validate
-from dplearn._solve import decreasing_root
+from dplearn._solve import Snap, crossing, unsnapped
 from dplearn.accountants import Accountant
-from dplearn.guarantee import Adjacency, Guarantee
+from dplearn.guarantee import Adjacency, Guarantee, round_down, round_up
 from dplearn.mechanisms import Mechanism
 
 _SMALLEST, _LARGEST = 1e-3, 1e7
 _MOST_STEPS = 10**12
+# Far from the target: how roughly is asked, and how near it the search begins anew.
+_ROUGH_RTOL, _NEAR = 1e-3, 0.2
 
 
 class Unreachable(ValueError):
@@ -33,7 +35,7 @@ class Calibration:
     Parameters
     ----------
     parameter : str
-        ``"noise_multiplier"``, ``"steps"`` or ``"sample_rate"``.
+        ``"noise_multiplier"``, ``"steps"``, ``"sample_rate"`` or ``"delta"``.
     value : float or int
     guarantee : Guarantee
         Its epsilon is at most the target.
@@ -44,7 +46,11 @@ class Calibration:
     guarantee: Guarantee
 
     def __str__(self) -> str:
-        return f"{self.parameter} = {self.value:.6g}: {self.guarantee}"
+        if self.parameter == "steps":
+            return f"steps = {self.value}: {self.guarantee}"
+        # What is shown is proved as well.
+        rounded = round_down if self.parameter == "sample_rate" else round_up
+        return f"{self.parameter} = {rounded(self.value, 6)}: {self.guarantee}"
 
 
 def smallest_noise_multiplier(
@@ -88,16 +94,17 @@ def smallest_noise_multiplier(
     """
     _check_target(epsilon, delta)
 
-    def ask(log_sigma: float) -> Guarantee:
+    def ask(accountant: Accountant, log_sigma: float) -> Guarantee:
         varied = mechanism.vary(noise_multiplier=math.exp(log_sigma))
         return accountant.epsilon(varied, delta=delta, steps=steps, adjacency=adjacency)
 
     largest = _LARGEST
     while not _allows(mechanism, largest):
         largest /= 2
-    log_value, guarantee = _search(
-        ask, epsilon, math.log(_SMALLEST), math.log(largest), rtol, "noise_multiplier"
-    )
+    ends = math.log(_SMALLEST), math.log(largest)
+    log_value, guarantee = _search(ask, accountant, epsilon, guess=0.0, ends=ends, tolerance=rtol)
+    if log_value == math.inf:
+        raise _unreachable("noise_multiplier", epsilon, guarantee)
     return Calibration(parameter="noise_multiplier", value=math.exp(log_value), guarantee=guarantee)
 
 
@@ -123,11 +130,16 @@ def largest_sample_rate(
     """
     _check_target(epsilon, delta)
 
-    def ask(minus_log_rate: float) -> Guarantee:
+    def ask(accountant: Accountant, minus_log_rate: float) -> Guarantee:
         varied = mechanism.vary(sample_rate=math.exp(-minus_log_rate))
         return accountant.epsilon(varied, delta=delta, steps=steps, adjacency=adjacency)
 
-    value, guarantee = _search(ask, epsilon, 0.0, 12 * math.log(10), rtol, "sample_rate")
+    ends = 0.0, 12 * math.log(10)
+    value, guarantee = _search(
+        ask, accountant, epsilon, guess=math.log(100), ends=ends, tolerance=rtol
+    )
+    if value == math.inf:
+        raise _unreachable("sample_rate", epsilon, guarantee)
     return Calibration(parameter="sample_rate", value=math.exp(-value), guarantee=guarantee)
 
 
@@ -154,37 +166,56 @@ def largest_steps(
     """
     _check_target(epsilon, delta)
 
-    def ask(steps: list[int]) -> list[tuple[int, Guarantee]]:
-        found = accountant.epsilon_curve(mechanism, delta=delta, steps=steps, adjacency=adjacency)
-        return list(zip(steps, found, strict=True))
+    def ask(accountant: Accountant, minus_log_steps: float) -> Guarantee:
+        steps = _whole(minus_log_steps)
+        return accountant.epsilon(mechanism, delta=delta, steps=steps, adjacency=adjacency)
 
-    # Powers of two, eight at a time, then ever finer divisions: one curve shares its work.
-    good, bad, power = ask([0])[0], 0, 1
-    while bad == 0 and power <= _MOST_STEPS:
-        trial = [t for t in (power << k for k in range(8)) if t <= _MOST_STEPS]
-        good, bad = _split(ask(trial), good, epsilon)
-        power <<= 8
-    bad = bad or _MOST_STEPS + 1
-    while bad - good[0] > 1:
-        inner = np.unique(np.linspace(good[0], bad, 18).astype(int)[1:-1])
-        trial = [int(t) for t in inner if good[0] < t < bad] or [good[0] + 1]
-        good, narrowed = _split(ask(trial), good, epsilon)
-        bad = narrowed or bad
-    # Asked alone the last digits may differ: report what a reader would get.
-    alone = ask([good[0]])[0][1]
-    guarantee = alone if alone.epsilon <= epsilon else good[1]
-    return Calibration(parameter="steps", value=good[0], guarantee=guarantee)
+    value, guarantee = _search(
+        ask,
+        accountant,
+        epsilon,
+        guess=-math.log(1000),
+        ends=(-math.log(_MOST_STEPS), 0.0),
+        tolerance=0.0,
+        snap=_to_whole_steps,
+    )
+    if value < math.inf:
+        return Calibration(parameter="steps", value=_whole(value), guarantee=guarantee)
+    nothing = accountant.epsilon(mechanism, delta=delta, steps=0, adjacency=adjacency)
+    return Calibration(parameter="steps", value=0, guarantee=nothing)
 
 
-def _split(
-    found: list[tuple[int, Guarantee]], good: tuple[int, Guarantee], epsilon: float
-) -> tuple[tuple[int, Guarantee], int]:
-    """The last entry before epsilon is passed, and the first that passes it (0 if none does)."""
-    for entry in found:
-        if entry[1].epsilon > epsilon:
-            return good, entry[0]
-        good = entry
-    return good, 0
+def smallest_delta(
+    accountant: Accountant,
+    *,
+    mechanism: Mechanism,
+    epsilon: float,
+    steps: int = 1,
+    adjacency: Adjacency = "add_remove",
+) -> Calibration:
+    """The least delta with which `steps` runs of `mechanism` reach epsilon.
+
+    Parameters are those of `Accountant.delta`, which finds it.
+
+    Raises
+    ------
+    Unreachable
+        If this accountant proves no delta below 1.
+
+    Examples
+    --------
+    >>> from dplearn.accountants import accountants
+    >>> from dplearn.mechanisms import Gaussian
+    >>> print(smallest_delta(accountants["pld"](), mechanism=Gaussian(1.0), epsilon=1.0))
+    delta = 0.126937: delta = 0.1269 at epsilon = 1, add_remove, by pld
+    """
+    found = accountant.delta(mechanism, epsilon=epsilon, steps=steps, adjacency=adjacency)
+    if found.delta >= 1:
+        raise Unreachable(
+            f"Expected a reachable target, got epsilon={epsilon!r}: no delta below 1 is proved "
+            f"by {accountant.name}."
+        )
+    return Calibration(parameter="delta", value=found.delta, guarantee=found)
 
 
 def _allows(mechanism: Mechanism, noise_multiplier: float) -> bool:
@@ -201,41 +232,68 @@ def _check_target(epsilon: float, delta: float) -> None:
     validate.probability(delta=delta)
 
 
-def _search(
-    ask: Callable[[float], Guarantee],
-    epsilon: float,
-    lower: float,
-    upper: float,
-    rtol: float,
-    name: str,
-) -> tuple[float, Guarantee]:
-    """Smallest x in [lower, upper] at which `ask(x)` was seen within epsilon, and its answer."""
-    asked: dict[float, Guarantee] = {}
-
-    def excess(x: np.ndarray) -> np.ndarray:
-        guarantee = asked.setdefault(float(x), ask(float(x)))
-        # On a log scale the answer is nearly straight; 0 and inf are capped.
-        size = min(max(guarantee.epsilon, 1e-300), 1e300)
-        return np.asarray(math.log(size) - math.log(epsilon))
-
-    if excess(np.asarray(upper)) > 0:
-        raise Unreachable(
-            f"Expected a reachable target, got epsilon={epsilon!r}: the smallest epsilon found "
-            f"over all {name} is {asked[upper].epsilon:.4g} by {asked[upper].method}."
-        )
-    # Close the bracket geometrically before interpolating.
-    width, right = 0.5, upper
-    left = max(lower, min(0.0, upper))
-    if excess(np.asarray(left)) <= 0:
-        while left > lower and excess(np.asarray(left)) <= 0:
-            right, left, width = left, max(lower, left - width), 2 * width
-    else:
-        while (trial := min(left + width, upper)) < upper and excess(np.asarray(trial)) > 0:
-            left, width = trial, 2 * width
-        right = trial
-    # An absolute width in the logarithm is a relative one in the parameter.
-    scale = max(abs(left), abs(right), 1e-3)
-    x = float(
-        decreasing_root(excess, lower=np.asarray(left), upper=np.asarray(right), rtol=rtol / scale)
+def _unreachable(name: str, epsilon: float, best: Guarantee) -> Unreachable:
+    return Unreachable(
+        f"Expected a reachable target, got epsilon={epsilon!r}: the smallest epsilon found "
+        f"over all {name} is {best.epsilon:.4g} by {best.method}."
     )
-    return x, asked[x]
+
+
+def _whole(minus_log_steps: float) -> int:
+    return round(math.exp(-minus_log_steps))
+
+
+def _to_whole_steps(x: float, a: float, b: float) -> float:
+    """-log of a whole number of steps strictly between two others, or b if there is none."""
+    fewest = _whole(b) + 1 if b < math.inf else 1
+    most = _whole(a) - 1 if a > -math.inf else _MOST_STEPS
+    return -math.log(min(max(math.floor(math.exp(-x)), fewest), most)) if fewest <= most else b
+
+
+def _search(
+    ask: Callable[[Accountant, float], Guarantee],
+    accountant: Accountant,
+    epsilon: float,
+    *,
+    guess: float,
+    ends: tuple[float, float],
+    tolerance: float,
+    snap: Snap = unsnapped,
+) -> tuple[float, Guarantee]:
+    """Smallest x at which the accountant answers within epsilon, and what it answers there.
+
+    The epsilon of `ask` falls with x; inf and the answer at the upper end if it is never so small.
+    """
+    answers: dict[float, Guarantee] = {}
+
+    def excess(of: Accountant) -> Callable[[float], float]:
+        def value(x: float) -> float:
+            answers[x] = answer = ask(of, x)
+            # In the logarithm of each parameter that of epsilon is nearly straight.
+            return (math.log(answer.epsilon) if answer.epsilon else -math.inf) - math.log(epsilon)
+
+        return value
+
+    (lower, upper), slope, rough = ends, math.nan, _rougher(accountant)
+    if rough != accountant:
+        near = crossing(
+            excess(rough), guess=guess, lower=lower, upper=upper, tolerance=_NEAR, snap=snap
+        )
+        guess, slope = near.root, near.slope
+    found = crossing(
+        excess(accountant),
+        guess=guess,
+        lower=lower,
+        upper=upper,
+        tolerance=tolerance,
+        slope=slope,
+        snap=snap,
+    )
+    return found.x, answers[found.x if found.x < math.inf else found.below]
+
+
+def _rougher(accountant: Accountant) -> Accountant:
+    """The accountant itself where it has no `rtol` to relax."""
+    if getattr(accountant, "rtol", math.inf) >= _ROUGH_RTOL:
+        return accountant
+    return dataclasses.replace(accountant, rtol=_ROUGH_RTOL)  # type: ignore[type-var]

@@ -89,6 +89,8 @@ class Guarantee:
         return self.kind in ("exact", "upper", "bracket")
 
     def __str__(self) -> str:
+        if self.delta_lower > 0:
+            return self._about_delta()
         shown = float(round_up(self.delta, 2))
         tail = f" at delta = {shown:.1e}, {self.adjacency}, by {self.method}"
         note = f" ({self.reason})" if self.reason else ""
@@ -100,6 +102,13 @@ class Guarantee:
             return f"epsilon >= {round_down(self.epsilon)}{tail}{note}"
         below = f"{round_down(self.lower)} <= " if self.lower > 0 else ""
         return f"{below}epsilon <= {round_up(self.epsilon)}{tail}{note}"
+
+    def _about_delta(self) -> str:
+        """Epsilon was given and delta found."""
+        tail = f" at epsilon = {self.epsilon:.12g}, {self.adjacency}, by {self.method}"
+        if self.kind == "exact":
+            return f"delta = {self.delta:.4g}{tail}"
+        return f"{round_down(self.delta_lower)} <= delta <= {round_up(self.delta)}{tail}"
 
 
 def round_up(value: float, digits: int = 4) -> str:

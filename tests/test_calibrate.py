@@ -8,11 +8,14 @@ from hypothesis import strategies as st
 
 from dplearn.accountants import accountants
 from dplearn.calibrate import (
+    Calibration,
     Unreachable,
     largest_sample_rate,
     largest_steps,
+    smallest_delta,
     smallest_noise_multiplier,
 )
+from dplearn.guarantee import Guarantee
 from dplearn.mechanisms import (
     Composed,
     DiscreteGaussian,
@@ -81,6 +84,64 @@ def test_golden_noise():
         pld, mechanism=Gaussian(1.0), epsilon=1.0, delta=1e-5, adjacency="replace_one"
     )
     assert half.value == pytest.approx(2 * exact.value, rel=1e-5)
+
+
+TARGETS = {
+    # Section by section a known root: epsilon, delta, q, T, sigma.
+    "one": (1.0, 1e-5, 0.01, 10_000, 3.812816835),
+    "three": (3.0, 1e-5, 256 / 60_000, 14_062, 0.968407924),
+    "eight": (8.0, 1e-6, 0.1, 1000, 2.217591112),
+}
+
+
+class Counting:
+    """An accountant that counts how often it is asked, and how roughly."""
+
+    def __init__(self, accountant):
+        self.accountant, self.asked = accountant, []
+
+    def __getattr__(self, name):
+        return getattr(self.accountant, name)
+
+    def epsilon(self, mechanism, **asked):
+        self.asked.append(mechanism)
+        return self.accountant.epsilon(mechanism, **asked)
+
+
+@pytest.mark.parametrize("epsilon, delta, q, steps, sigma", TARGETS.values(), ids=TARGETS)
+def test_golden_runs_backwards(epsilon, delta, q, steps, sigma):
+    pld, step = accountants["pld"](), PoissonSubsampled(Gaussian(sigma), q)
+    target = {"epsilon": epsilon, "delta": delta}
+    noise = smallest_noise_multiplier(pld, mechanism=step, steps=steps, **target)
+    # Ten digits are golden; the search stops at 1e-6 and rounds up.
+    assert sigma * (1 - 1e-9) <= noise.value <= sigma * (1 + 1e-6)
+    rate = largest_sample_rate(pld, mechanism=step, steps=steps, **target)
+    assert q * (1 - 2e-6) <= rate.value <= q * (1 + 1e-8)
+    # A hair more noise, lest the last digit decide.
+    most = largest_steps(pld, mechanism=step.vary(noise_multiplier=sigma * (1 + 1e-9)), **target)
+    assert most.value == steps
+    for found in (noise, rate, most):
+        assert found.guarantee.epsilon <= epsilon
+
+
+@pytest.mark.parametrize("epsilon, delta", [(50.0, 1e-5), (1.0, 1e-20), (0.01, 1e-7)])
+def test_extreme_targets(epsilon, delta):
+    target = {"epsilon": epsilon, "delta": delta}
+    found = smallest_noise_multiplier(accountants["pld"](), mechanism=STEP, steps=10_000, **target)
+    again = asked("pld", STEP.vary(noise_multiplier=found.value), 10_000, delta=delta)
+    assert found.guarantee == again and again.epsilon <= epsilon
+    less = asked("pld", STEP.vary(noise_multiplier=found.value / (1 + 1.1e-6)), 10_000, delta=delta)
+    assert less.epsilon > epsilon
+
+
+def test_few_questions_are_asked():
+    """Without an `rtol` to relax, the accountant itself is all there is to ask."""
+    for epsilon, delta, q, steps, _ in TARGETS.values():
+        rdp = Counting(accountants["rdp"]())
+        target = {"epsilon": epsilon, "delta": delta}
+        step = STEP.vary(sample_rate=q)
+        smallest_noise_multiplier(rdp, mechanism=step, steps=steps, **target)
+        assert len(rdp.asked) == len(set(rdp.asked)) <= 9
 
 
 @pytest.mark.parametrize(
@@ -173,6 +234,27 @@ def test_what_has_no_such_parameter_says_so():
         largest_steps(accountants["rdp"](), mechanism=STEP, adjacency="replace_one", **TARGET)
 
 
+@each_name
+def test_the_least_delta_is_that_of_the_accountant(name):
+    step = Gaussian(20.0)
+    found = smallest_delta(accountants[name](), mechanism=step, epsilon=1.0, steps=10)
+    assert (found.parameter, found.value) == ("delta", found.guarantee.delta)
+    assert found.guarantee == accountants[name]().delta(step, epsilon=1.0, steps=10)
+    with pytest.raises(Unreachable, match=f"no delta below 1 is proved by {name}"):
+        smallest_delta(accountants[name](), mechanism=Gaussian(0.0), epsilon=2.0)
+
+
 def test_a_calibration_reads_as_a_sentence():
     found = largest_steps(accountants["pld"](), mechanism=Gaussian(10.0), epsilon=1.0, delta=1e-5)
     assert str(found).startswith("steps = 7: epsilon = 0.9")
+
+
+@pytest.mark.parametrize(
+    "parameter, value, shown",
+    [("noise_multiplier", 3.81281234, "3.81282"), ("sample_rate", 0.0123456789, "0.0123456"),
+     ("delta", 1.2345612e-7, "1.23457e-07"), ("steps", 1234567, "1234567")],
+)  # fmt: skip
+def test_what_is_shown_is_proved_too(parameter, value, shown):
+    guarantee = Guarantee(epsilon=1.0, delta=1e-5, kind="upper", method="m", adjacency="add_remove")
+    found = Calibration(parameter=parameter, value=value, guarantee=guarantee)
+    assert str(found) == f"{parameter} = {shown}: {guarantee}"

@@ -122,6 +122,21 @@ def test_calibrate_finds_what_is_left_out(left_out, words, kind, capsys):
     assert 1.99 < row["guarantee"]["epsilon"] <= 2.0
 
 
+def test_calibrate_finds_delta(capsys):
+    words = "calibrate --epsilon 1 --noise-multiplier 4 --sample-rate 0.01 --steps 10000"
+    status, out, err = called(f"{words} --json", capsys)
+    (row,) = strictly(out)
+    found = accountants["pld"]().delta(STEP, epsilon=1.0, steps=10_000)
+    assert (status, err, set(row)) == (0, "", {"delta", "guarantee"})
+    assert row["delta"] == row["guarantee"]["delta"] == found.delta
+    assert row["guarantee"]["delta_lower"] == found.delta_lower > 0.999 * found.delta
+    assert called(words, capsys)[1].endswith(f": {found}\n")
+    # Without sampling there is no rate to leave out.
+    assert called("calibrate --epsilon 1 --noise-multiplier 4 --sampling none --steps 3", capsys)[
+        1
+    ].startswith("delta = ")
+
+
 def test_calibrate_in_words_is_the_library_call(capsys):
     words = "calibrate --epsilon 2 --delta 1e-5 --sample-rate 0.004 --steps 1000 --accountant rdp"
     status, out, _ = called(words, capsys)
@@ -140,6 +155,10 @@ def test_a_target_out_of_reach_is_status_one(capsys):
     status, out, err = called(f"{words} --accountant moments", capsys)
     assert (status, out) == (1, "")
     assert err.count("\n") == 1 and "smallest epsilon found" in err
+    words = "calibrate --epsilon 1 --noise-multiplier 0 --sample-rate 0.1 --steps 10"
+    status, out, err = called(words, capsys)
+    assert (status, out) == (1, "")
+    assert err.count("\n") == 1 and "no delta below 1 is proved by pld" in err
 
 
 BAD = {
@@ -163,6 +182,7 @@ BAD = {
         f"calibrate --epsilon 1 {RUN}", "exactly one of --noise-multiplier, --steps",
     ),
     "too much left out": ("calibrate --epsilon 1 --delta 1e-5 --steps 3", "got 2"),
+    "delta and more left out": ("calibrate --epsilon 1 --steps 3", "--delta to be left out, got 3"),
     "bad target": ("calibrate --epsilon 0 --delta 1e-5 --sample-rate 0.1 --steps 3", "epsilon > 0"),
 }  # fmt: skip
 

@@ -36,6 +36,23 @@ def test_each_kind_has_its_own_sign(kind, more, text):
     assert str(told(kind, **more)) == text
 
 
+@pytest.mark.parametrize(
+    "kind, lower, delta, text",
+    [
+        ("bracket", 0.0102241, 0.0102361, "0.01022 <= delta <= 0.01024 at epsilon = 1, "
+         "add_remove, by m"),
+        ("bracket", 1.23449e-300, 1.23451e-300, "1.234e-300 <= delta <= 1.235e-300 at epsilon = 1,"
+         " add_remove, by m"),
+        ("exact", 0.126937, 0.126937, "delta = 0.1269 at epsilon = 1, add_remove, by m"),
+        # Nothing is known from below, and nobody can tell which of the two was given.
+        ("upper", 0.0, 0.0102361, "epsilon <= 1 at delta = 1.1e-02, add_remove, by m"),
+    ],
+    ids=["bracket", "tiny", "exact", "upper"],
+)  # fmt: skip
+def test_delta_that_was_found_is_the_subject(kind, lower, delta, text):
+    assert str(told(kind, epsilon=1.0, delta=delta, delta_lower=lower)) == text
+
+
 def test_only_bounds_call_themselves_bounds():
     bounds = {k for k in ("exact", "upper", "bracket", "approximate", "lower") if told(k).is_bound}
     assert bounds == {"exact", "upper", "bracket"}

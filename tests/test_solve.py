@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dplearn._solve import decreasing_root, expand_until, first_true, maximise
+from dplearn._solve import crossing, decreasing_root, expand_until, first_true, maximise
 
 SWITCH = np.array([1e-30, 0.3, 1.0, 77.7, 1e8])
 
@@ -60,6 +60,64 @@ def test_a_smooth_root_takes_few_evaluations():
     assert found == pytest.approx(math.sqrt(21) - 1, rel=2e-12)
     # Bisection needs 43.
     assert len(watched.asked) <= 16
+
+
+ROOT = 1.7
+CROSSED = {
+    "straight": lambda x: 3 * (ROOT - x),
+    "bent": lambda x: math.exp(-x) - math.exp(-ROOT),
+    "step": lambda x: 1.0 if x < ROOT else -1.0,
+    "kinked": lambda x: 1e-6 if x < ROOT else ROOT - x,
+    "endless at first": lambda x: math.inf if x < 1 else 1 / x - 1 / ROOT,
+    "nothing left": lambda x: ROOT - x if x < ROOT else -math.inf,
+    "flat far out": lambda x: min(ROOT - x, 0.5),
+    "flat at the root": lambda x: (ROOT - x) ** 9,
+    "steep on one side": lambda x: 25.0 if x < ROOT else 1e-9 * (ROOT - x),
+}
+
+
+@pytest.mark.parametrize("guess", [-20.0, 0.0, 1.6999, 1.7001, 30.0])
+@pytest.mark.parametrize("value", CROSSED.values(), ids=CROSSED)
+def test_crossing_closes_in_from_both_sides(value, guess):
+    watched = Seen(value)
+    found = crossing(watched, guess=guess, lower=-25.0, upper=25.0, tolerance=1e-6)
+    assert value(found.x) <= 0 < value(found.below)
+    assert found.below < ROOT <= found.x <= found.below + 1e-6
+    assert found.below <= found.root <= found.x
+    assert {found.x, found.below} <= {float(x) for x in watched.asked}
+    assert len(watched.asked) == len({float(x) for x in watched.asked})
+    # Bisection of [-25, 25] needs 26; strides outward come on top.
+    assert len(watched.asked) <= 3 * 26 + 9
+
+
+@pytest.mark.parametrize("name, most", [("straight", 6), ("bent", 9)])
+def test_a_smooth_crossing_takes_few_evaluations(name, most):
+    watched = Seen(CROSSED[name])
+    found = crossing(watched, guess=0.0, lower=-25.0, upper=25.0, tolerance=1e-6)
+    assert len(watched.asked) <= most
+    again = Seen(CROSSED[name])
+    crossing(again, guess=ROOT + 1e-3, slope=found.slope, lower=0.0, upper=9.0, tolerance=1e-6)
+    assert len(again.asked) <= 4
+
+
+def test_a_crossing_outside_the_range():
+    asked = {"guess": 1.0, "lower": 0.0, "upper": 5.0, "tolerance": 1e-6}
+    assert crossing(lambda x: -1.0 - x, **asked).x == 0.0
+    never = crossing(lambda x: 9.0 - x, **asked)
+    assert (never.x, never.below) == (math.inf, 5.0)
+
+
+def test_a_crossing_on_a_grid_ends_between_neighbours():
+    def whole(x, a, b):
+        inner = (max(math.floor(a) + 1, -50) if a > -math.inf else -50,
+                 min(math.ceil(b) - 1, 50) if b < math.inf else 50)  # fmt: skip
+        return float(min(max(math.floor(x), inner[0]), inner[1])) if inner[0] <= inner[1] else b
+
+    for root in (-50.0, -3.5, 0.0, 17.2, 49.0):
+        watched = Seen(lambda x, root=root: math.expm1(0.1 * (root - x)))
+        found = crossing(watched, guess=0.3, lower=-50.0, upper=50.0, tolerance=0.0, snap=whole)
+        assert found.x == math.ceil(root)
+        assert all(x == round(float(x)) for x in watched.asked)
 
 
 def test_expand_until():

@@ -28,8 +28,8 @@ from dplearn.lattice._group import Group
 from dplearn.lattice._survey import Scan, Survey
 from dplearn.profile import Profile
 
-# log delta for which a first look at a whole profile is made.
-_MIDDLING = -40.0
+# Masses are doubles: where log delta is less the bound of Chernoff has to do.
+_LEAST = -690.0
 
 
 @dataclass(frozen=True)
@@ -119,13 +119,14 @@ class Lattice:
         """
         counts, epsilons = np.atleast_2d(np.asarray(row, dtype=float)), np.asarray(epsilons)
         scans = _scans(profiles, witnesses)
-        survey = Survey(scans, counts, _MIDDLING, self.rtol)
-        lower, upper = np.full(epsilons.shape, -np.inf), np.zeros(epsilons.shape)
+        survey, lower = Survey(scans, counts, _LEAST, self.rtol), np.full(epsilons.shape, -np.inf)
         if survey.scale == 0:
-            return lower, upper
+            return lower, np.zeros(epsilons.shape)
         # Chernoff's log delta, shape (n, n_tilts): one tilt serves where it is nearly the best.
         bound = survey.chernoff(epsilons)
-        best, rest = np.min(bound, axis=1), np.arange(epsilons.size)
+        best = np.min(bound, axis=1)
+        upper = np.minimum(np.logaddexp(best, survey.log_paid), 0.0)
+        rest = np.flatnonzero(best > _LEAST)
         while rest.size:
             pick = int(np.argmin(bound[rest[0]]))
             near = rest[bound[rest, pick] <= best[rest] + 4]

@@ -79,8 +79,8 @@ class Law:
         self.log_m = _log_mgf(nodes, masses, window.tilt)
         self.log_left = np.array([_log_mgf(nodes, masses, mu) for mu in window.left])
         self.log_right = np.array([_log_mgf(nodes, masses, mu) for mu in window.right])
-        # The tilted masses sum to 1, so an exponent above 700 meets a mass of 0.
-        tilted = masses * np.exp(np.minimum(window.tilt * nodes - self.log_m, 700.0))
+        with np.errstate(divide="ignore"):
+            tilted = np.exp(np.log(masses) + window.tilt * nodes - self.log_m)
         cell = np.mod(start + np.arange(nodes.size), window.cells)
         spectrum = np.fft.rfft(np.bincount(cell, weights=tilted, minlength=window.cells))
         self.log_modulus = np.log(np.maximum(np.abs(spectrum), 1e-300))
@@ -183,8 +183,7 @@ def _power(runs: list[tuple[float, Law]], size: int) -> tuple[NDArray, float]:
     """The tilted law of the sum, shape (size,), and the mean modulus of its transform."""
     modulus = np.exp(sum(n * law.log_modulus for n, law in runs))
     # Where hardly anything is left the phase does not matter: it is charged as noise.
-    alive = np.flatnonzero(modulus > 1e-22)
-    last = int(alive[-1]) + 1
+    last = int(np.max(np.flatnonzero(modulus > 1e-22), initial=0)) + 1
     angle = sum(n * law.angle[:last] for n, law in runs)
     transform = np.zeros(modulus.shape, dtype=np.complex128)
     transform[:last] = modulus[:last] * (np.cos(angle) + 1j * np.sin(angle))

@@ -61,6 +61,8 @@ class Survey:
         log E e^{tilt sum L}, at tilt 0 first.
     fallback : ndarray, shape (n_rows,)
         Upper bounds on epsilon.
+    log_paid : float
+        log of what infinite losses cost the first row.
     """
 
     def __init__(self, scans: list[Scan], counts: NDArray, log_delta: float, rtol: float) -> None:
@@ -70,7 +72,10 @@ class Survey:
         coarse = [scan.dots(log_delta + spare, spare) for scan in scans]
         self.edges = [(float(nodes[0]), float(nodes[-1])) for nodes, _, _ in coarse]
         self.scale = min(float(np.abs(nodes) @ masses) for nodes, masses, _ in coarse)
-        log_finite = remaining(counts, [infinity for _, _, infinity in coarse], log_delta)
+        infinities = [infinity for _, _, infinity in coarse]
+        log_finite = remaining(counts, infinities, log_delta)
+        with np.errstate(divide="ignore"):
+            self.log_paid = float(np.log(-np.expm1(counts[0] @ np.log1p(-np.array(infinities)))))
         # No finite loss but 0: nothing leaks, or delta cannot pay for the infinite ones.
         self.fallback = np.where(np.isneginf(log_finite), np.inf, 0.0)
         if self.scale == 0:
@@ -82,7 +87,7 @@ class Survey:
         # The conversion of Renyi bounds (Canonne, Kamath & Steinke 2020).
         excess = self.k[:, 1:] + log_c(a) - log_finite[:, None]
         self.fallback = np.min(excess / a, axis=1)
-        if all(infinity == 0 for _, _, infinity in coarse):
+        if not any(infinities):
             # Bounded losses: basic composition of pure DP.
             largest = [s.largest_loss(b) for s, (_, b) in zip(scans, self.edges, strict=True)]
             self.fallback = np.minimum(self.fallback, counts @ largest)

@@ -1,0 +1,262 @@
+"""The best attacker's true positive rate and delta of PLD: brackets around independent oracles."""
+
+import importlib
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize, stats
+
+from dplearn.accountants.pld import PLD
+from dplearn.mechanisms import (
+    Gaussian,
+    Laplace,
+    PoissonSubsampled,
+    RandomizedResponse,
+    WithoutReplacement,
+)
+
+power_brackets = importlib.import_module("dplearn.accountants._attack").power_brackets
+
+RATES = np.array([1e-12, 1e-5, 0.003, 0.1, 0.5, 0.9, 1 - 1e-9])
+COIN = {"adjacency": "replace_one"}
+# Rounding of the oracles, all a few additions of doubles.
+ULPS = 1e-12
+
+
+def attacked(mechanism, rates=RATES, **asked):
+    """Brackets of the power, checked for what always holds."""
+    lower, upper = PLD().true_positive_rate(mechanism, false_positive_rate=rates, **asked)
+    assert np.all((rates <= lower) & (lower <= upper) & (upper <= 1))
+    return lower, upper
+
+
+def encloses(brackets, truth, width):
+    lower, upper = brackets
+    assert np.all(lower <= truth * (1 + ULPS)) and np.all(truth <= upper * (1 + ULPS))
+    assert np.all(upper - lower <= width * upper)
+
+
+def most_powerful(p, q, rates):
+    """Neyman and Pearson: the largest ratios first, and a coin between two atoms."""
+    with np.errstate(divide="ignore"):
+        order = np.argsort(-np.where(q > 0, p / q, np.inf), kind="stable")
+    false, true = (np.append(0.0, np.cumsum(law[order])) for law in (q, p))
+    # Outcomes that never happen by chance are free.
+    free = np.flatnonzero(false == 0)[-1]
+    return np.interp(rates, false[free:], true[free:])
+
+
+def composed_coin(local_epsilon, steps):
+    """The number of true answers of randomized response, with and without the record."""
+    truth = 1 / (1 + math.exp(-local_epsilon))
+    k = np.arange(steps + 1)
+    return stats.binom.pmf(k, steps, truth), stats.binom.pmf(k, steps, 1 - truth)
+
+
+# The true positive rate against closed forms and enumeration
+
+
+@pytest.mark.parametrize("sigma, steps", [(1.0, 1), (20.0, 100), (3000.0, 7), (0.5, 10), (1e6, 1)])
+def test_gaussians(sigma, steps):
+    truth = stats.norm.cdf(stats.norm.ppf(RATES) + math.sqrt(steps) / sigma)
+    # The quantile of 1e-12 is good to 1e-13, times its size squared.
+    encloses(attacked(Gaussian(sigma), steps=steps), truth, 1e-5)
+
+
+@pytest.mark.parametrize("local_epsilon, steps", [(1.0, 1), (0.5, 7), (0.1, 400)])
+def test_randomized_response(local_epsilon, steps):
+    truth = most_powerful(*composed_coin(local_epsilon, steps), RATES)
+    found = attacked(RandomizedResponse(local_epsilon), steps=steps, **COIN)
+    lower, upper = found
+    # A binomial law of 400 trials in doubles.
+    assert np.all(lower <= truth * (1 + 1e-11)) and np.all(truth <= upper * (1 + 1e-11))
+    # The transform rounds at 1e-16 of the total mass.
+    assert np.all(upper - lower <= 1e-5 * upper + 1e-14)
+
+
+@pytest.mark.parametrize("scale", [0.3, 1.0, 40.0])
+def test_one_laplace_run(scale):
+    a, loss = RATES, math.exp(-1 / scale)
+    tail, middle = a / loss, 1 - loss / (4 * a)
+    truth = np.where(a <= loss / 2, tail, np.where(a <= 0.5, middle, 1 - loss * (1 - a)))
+    encloses(attacked(Laplace(scale)), truth, 1e-5)
+
+
+@pytest.mark.parametrize("sigma, q", [(1.0, 0.1), (0.5, 0.01), (4.0, 0.5), (1.0, 1e-6)])
+def test_one_sampled_gaussian_run(sigma, q):
+    """Remove: large outputs are suspicious. Add: small ones are."""
+    above = sigma * stats.norm.isf(RATES)
+    remove = q * stats.norm.sf((above - 1) / sigma) + (1 - q) * RATES
+
+    def caught(rate):
+        def excess(t):
+            cdf = stats.norm.cdf
+            return math.log(q * cdf((t - 1) / sigma) + (1 - q) * cdf(t / sigma)) - math.log(rate)
+
+        ends = -9 * sigma, 9 * sigma + 1
+        return stats.norm.cdf(optimize.brentq(excess, *ends, xtol=1e-14, rtol=1e-15) / sigma)
+
+    add = np.array([caught(rate) for rate in RATES])
+    truth, (lower, upper) = np.maximum(remove, add), attacked(PoissonSubsampled(Gaussian(sigma), q))
+    # The root of the add direction is found to about 1e-14 times its slope.
+    assert np.all(lower <= truth * (1 + 1e-10)) and np.all(truth <= upper * (1 + 1e-10))
+    assert np.all(upper - lower <= 1e-5 * upper)
+
+
+def test_a_hundred_sampled_gaussian_runs_by_simulation():
+    """False-alarm rate: Hoeffding's inequality four times per threshold, 2e-7 each: 3e-6."""
+    sigma, q, steps, trials = 1.0, 0.1, 100, 40_000
+    rng = np.random.default_rng(7)
+
+    def total_loss(member):
+        noise = sigma * rng.standard_normal((trials, steps))
+        x = noise + (rng.random((trials, steps)) < q if member else 0)
+        return np.log1p(q * np.expm1((2 * x - 1) / (2 * sigma**2))).sum(axis=1)
+
+    inside, outside = total_loss(True), total_loss(False)
+    margin = math.sqrt(math.log(1 / 2e-7) / (2 * trials))
+    step = PoissonSubsampled(Gaussian(sigma), q)
+    for threshold in (-2.0, -1.0, 0.0, 1.0):
+        false, true = float(np.mean(outside > threshold)), float(np.mean(inside > threshold))
+        lower, upper = attacked(step, np.array([false - margin, false + margin]), steps=steps)
+        # This test is the best of its false positive rate, in the worse direction.
+        assert lower[0] <= true + margin
+        assert true - margin <= upper[1]
+
+
+@pytest.mark.parametrize("steps", [2, 30, 1000, 10**5])
+@pytest.mark.parametrize("sigma, q", [(4.0, 0.01), (1.0, 0.1), (0.6, 1e-4)])
+def test_sampled_gaussians_are_narrow(sigma, q, steps):
+    rates = np.array([1e-6, 1e-3, 0.1, 0.7])
+    lower, upper = attacked(PoissonSubsampled(Gaussian(sigma), q), rates, steps=steps)
+    # Where the contour integral does not reach, the lattice is within a few 1e-4.
+    assert np.all(upper - lower <= (1e-5 if steps >= 1000 else 1e-3) * upper)
+
+
+MECHANISMS = [
+    (PoissonSubsampled(Gaussian(2.0), 0.05), "add_remove"),
+    (Laplace(5.0), "add_remove"),
+    (RandomizedResponse(0.3), "replace_one"),
+    (WithoutReplacement(Gaussian(4.0), 0.1), "replace_one"),
+]
+each_mechanism = pytest.mark.parametrize("mechanism, adjacency", MECHANISMS, ids=str)
+
+
+@each_mechanism
+def test_it_grows_with_rate_and_steps_and_is_what_the_guarantee_says(mechanism, adjacency):
+    rates, before = np.array([1e-4, 0.01, 0.2, 0.8]), 0.0
+    for steps in (1, 5, 50):
+        lower, upper = attacked(mechanism, rates, steps=steps, adjacency=adjacency)
+        assert np.all(lower[:-1] <= upper[1:]) and np.all(before <= upper)
+        before = lower
+        for delta in (1e-8, 1e-4, 0.1):
+            epsilon = PLD().epsilon(mechanism, delta=delta, steps=steps, adjacency=adjacency)
+            assert np.all(lower <= delta + math.exp(epsilon.epsilon) * rates)
+
+
+def test_any_shape_and_what_needs_no_attack():
+    step, rates = PoissonSubsampled(Gaussian(2.0), 0.1), np.array([[0.1, 0.2], [0.3, 0.4]])
+    lower, upper = attacked(step, rates, steps=20)
+    assert lower.shape == upper.shape == (2, 2)
+    assert attacked(step, 0.1, steps=20)[0] == pytest.approx(lower[0, 0], rel=1e-5)
+    nothing = attacked(step, rates, steps=0)
+    np.testing.assert_array_equal(nothing, [rates, rates])
+    for silent in (Gaussian(0.0), PoissonSubsampled(Gaussian(0.0), 0.1)):
+        assert np.all(attacked(silent, rates, steps=3)[1] == 1)
+    with pytest.raises(ValueError, match="false_positive_rate"):
+        attacked(step, np.array([0.1, 1.0]))
+
+
+# The enclosure itself
+
+
+@settings(max_examples=60)
+@given(
+    st.integers(0, 2**32 - 1), st.integers(1, 12), st.sampled_from([0.0, 1e-7, 1e-3, 0.1]),
+    st.sampled_from([0.01, 1.0, 8.0]), st.booleans(),
+)  # fmt: skip
+def test_the_true_power_is_enclosed_whatever_is_unknown_of_delta(seed, atoms, noise, size, lost):
+    rng = np.random.default_rng(seed)
+    q = rng.dirichlet(np.ones(atoms))
+    p = q * np.exp(size * rng.standard_normal(atoms))
+    p /= p.sum()
+    if lost:
+        p, q = np.append(0.9 * p, 0.1), np.append(q, 0.0)
+
+    def deltas(epsilon, rtol):
+        exact = np.maximum(p - np.exp(epsilon)[:, None] * q, 0.0).sum(axis=1)
+        # Rounding belongs to what is unknown.
+        blur = noise + 1e-15 * (1 + np.exp(epsilon))
+        down, up = blur * rng.random((2, epsilon.size))
+        return np.maximum(exact - down, 0.0), exact + up
+
+    rates = np.array([1e-9, 1e-3, 0.05, 0.4, 0.99])
+    truth = most_powerful(p, q, rates)
+    lower, upper = power_brackets(deltas, rates, 1e-6)
+    assert np.all(lower <= truth + 1e-13) and np.all(truth <= upper + 1e-13)
+    # What is unknown of delta widens the bracket by some multiple.
+    assert noise or np.all(upper - lower <= 1e-5 * upper + 1e-12)
+
+
+# Delta
+
+
+def test_koskelas_golden_delta():
+    found = PLD().delta(PoissonSubsampled(Gaussian(2.0), 0.01), epsilon=1.0, steps=10_000)
+    # Eight digits are golden.
+    assert found.delta_lower <= 0.0102249115 and found.delta >= 0.0102249105
+    assert found.kind == "bracket" and found.delta - found.delta_lower <= 1e-6 * found.delta
+    assert "0.01022 <= delta <= 0.01023 at epsilon = 1, add_remove" in str(found)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.1, 1.0, 10.0, 50.0, 150.0])
+@pytest.mark.parametrize("mu", [0.05, 1.0, 4.0])
+def test_delta_of_gaussians_down_to_the_smallest(mu, epsilon):
+    with mpmath.workdps(60):
+        a, b = -epsilon / mpmath.mpf(mu) + mpmath.mpf(mu) / 2, -epsilon / mpmath.mpf(mu)
+        truth = mpmath.ncdf(a) - mpmath.exp(epsilon) * mpmath.ncdf(b - mpmath.mpf(mu) / 2)
+    found = PLD().delta(Gaussian(10 / mu), epsilon=epsilon, steps=100)
+    if truth < mpmath.mpf(10) ** -299:
+        assert found.delta < 1e-299 and found.delta_lower == 0
+        return
+    # A logarithm of size 700 in doubles.
+    assert found.delta == pytest.approx(float(truth), rel=1e-11)
+    assert found.kind == "exact" and found.delta_lower == found.delta
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 2.0])
+@pytest.mark.parametrize("steps", [1, 7, 400])
+def test_delta_of_randomized_response(epsilon, steps):
+    p, q = composed_coin(0.1, steps)
+    truth = float(np.maximum(p - math.exp(epsilon) * q, 0.0).sum())
+    found = PLD().delta(RandomizedResponse(0.1), epsilon=epsilon, steps=steps, **COIN)
+    # The oracle is a difference of doubles near 1; below 1e-299 nothing is stated.
+    slack = 1e-11 * truth + 1e-15
+    assert found.delta_lower - slack <= truth <= max(found.delta, 1e-299) + slack
+    assert found.delta - found.delta_lower <= 1e-5 * found.delta + slack
+
+
+@each_mechanism
+@pytest.mark.parametrize("delta", [0.01, 1e-6, 1e-12])
+def test_epsilon_and_delta_enclose_each_other(mechanism, adjacency, delta):
+    asked = {"steps": 50, "adjacency": adjacency}
+    there = PLD().epsilon(mechanism, delta=delta, **asked)
+    # The truth at the lower end is at least delta, at the upper end at most.
+    back = PLD().delta(mechanism, epsilon=there.epsilon, **asked)
+    assert back.delta_lower <= delta * (1 + ULPS)
+    if there.lower > 0:
+        below = PLD().delta(mechanism, epsilon=there.lower, **asked)
+        assert below.delta >= delta * (1 - ULPS)
+    again = PLD().epsilon(mechanism, delta=back.delta, **asked)
+    assert again.lower <= there.epsilon * (1 + ULPS)
+
+
+def test_delta_where_nothing_or_everything_is_released():
+    step = PoissonSubsampled(Gaussian(2.0), 0.1)
+    assert PLD().delta(step, epsilon=0.0, steps=0).delta < 1e-299
+    silent = PLD().delta(PoissonSubsampled(Gaussian(0.0), 0.1), epsilon=1.0, steps=3)
+    assert silent.delta == 1.0
