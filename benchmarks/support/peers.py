@@ -1,0 +1,150 @@
+"""Other accountants, each used the quick way its interface allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module, util
+from typing import Any
+
+from support.cases import Setting, Target
+
+Curve = Callable[[int], float]
+
+
+@dataclass(frozen=True)
+class Peer:
+    """One accountant of another package.
+
+    `curve` does the work that all numbers of steps up to the largest share, and returns a
+    function of the number of steps; `calibrate` returns a noise multiplier.
+    """
+
+    name: str
+    package: str
+    module: str
+    curve: Callable[[Setting, int], Curve]
+    calibrate: Callable[[Target], float]
+
+    @property
+    def installed(self) -> bool:
+        return util.find_spec(self.module) is not None
+
+    def warm_up(self) -> None:
+        """Import, and one small answer, so that no first call is measured."""
+        self.curve(Setting("", 10.0, 0.01, 1e-5), 2)(2)
+
+
+def _dpa_pld(setting: Setting, largest: int) -> Curve:
+    """One distribution, composed by powers for every number of steps."""
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    one = pld.from_gaussian_mechanism(setting.sigma, sampling_prob=setting.q)
+    return lambda t: one.self_compose(t).get_epsilon_for_delta(setting.delta)
+
+
+def _dpa_rdp(setting: Setting, largest: int) -> Curve:
+    import dp_accounting
+    from dp_accounting.rdp import RdpAccountant
+
+    event = dp_accounting.PoissonSampledDpEvent(
+        setting.q, dp_accounting.GaussianDpEvent(setting.sigma)
+    )
+    return lambda t: RdpAccountant().compose(event, t).get_epsilon(setting.delta)
+
+
+def _dpa_calibrate(accountant: str) -> Callable[[Target], float]:
+    def sigma(target: Target) -> float:
+        import dp_accounting
+
+        kind = {
+            "pld": lambda: dp_accounting.pld.PLDAccountant(),
+            "rdp": lambda: dp_accounting.rdp.RdpAccountant(),
+        }[accountant]
+
+        def event(noise: float) -> Any:
+            step = dp_accounting.PoissonSampledDpEvent(
+                target.q, dp_accounting.GaussianDpEvent(noise)
+            )
+            return dp_accounting.SelfComposedDpEvent(step, target.steps)
+
+        bracket = dp_accounting.LowerEndpointAndGuess(0.5, 1.0)
+        return dp_accounting.calibrate_dp_mechanism(
+            kind, event, target.epsilon, target.delta, bracket
+        )
+
+    return sigma
+
+
+def _prv(setting: Setting, largest: int) -> Curve:
+    """One accountant whose mesh serves the largest number of steps."""
+    from prv_accountant.dpsgd import DPSGDAccountant
+
+    accountant = DPSGDAccountant(
+        noise_multiplier=setting.sigma,
+        sampling_probability=setting.q,
+        max_steps=largest,
+        eps_error=0.1,
+        delta_error=setting.delta / 1000,
+    )
+    return lambda t: accountant.compute_epsilon(delta=setting.delta, num_steps=t)[2]
+
+
+def _prv_calibrate(target: Target) -> float:
+    from prv_accountant.dpsgd import find_noise_multiplier
+
+    return find_noise_multiplier(target.q, target.steps, target.epsilon, target.delta)
+
+
+def _opacus(name: str) -> Callable[[Setting, int], Curve]:
+    def curve(setting: Setting, largest: int) -> Curve:
+        accountant = import_module("opacus.accountants").create_accountant(name)
+
+        def epsilon(t: int) -> float:
+            accountant.history = [(setting.sigma, setting.q, t)]
+            return accountant.get_epsilon(delta=setting.delta)
+
+        return epsilon
+
+    return curve
+
+
+def _opacus_calibrate(name: str) -> Callable[[Target], float]:
+    def sigma(target: Target) -> float:
+        return import_module("opacus.accountants.utils").get_noise_multiplier(
+            target_epsilon=target.epsilon,
+            target_delta=target.delta,
+            sample_rate=target.q,
+            steps=target.steps,
+            accountant=name,
+        )
+
+    return sigma
+
+
+PEERS = (
+    Peer("dp-accounting PLD", "dp-accounting", "dp_accounting", _dpa_pld, _dpa_calibrate("pld")),
+    Peer("dp-accounting RDP", "dp-accounting", "dp_accounting", _dpa_rdp, _dpa_calibrate("rdp")),
+    Peer("prv, eps_error 0.1", "prv-accountant", "prv_accountant", _prv, _prv_calibrate),
+    Peer("opacus PRV", "opacus", "opacus", _opacus("prv"), _opacus_calibrate("prv")),
+    Peer("opacus RDP", "opacus", "opacus", _opacus("rdp"), _opacus_calibrate("rdp")),
+)
+
+
+def dpa_in_delta(setting: Setting, steps: int) -> Callable[[float], float]:
+    """dp-accounting's PLD of one run as a function of delta."""
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    one = pld.from_gaussian_mechanism(setting.sigma, sampling_prob=setting.q)
+    return one.self_compose(steps).get_epsilon_for_delta
+
+
+def dpa_parts(parts: Sequence[tuple[str, dict[str, float], int]], delta: float) -> float:
+    """Epsilon of a list of dp-accounting's PLDs: constructor, parameters and count of each."""
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    made = [getattr(pld, name)(**fields).self_compose(count) for name, fields, count in parts]
+    total = made[0]
+    for other in made[1:]:
+        total = total.compose(other)
+    return total.get_epsilon_for_delta(delta)

@@ -1,0 +1,55 @@
+"""Numbers as cells of Markdown tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from dplearn.guarantee import Guarantee
+
+# Below our certified lower end by more than this is an error of the peer's, not of rounding.
+ROUNDING = 1e-9
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Short rows are filled up."""
+    filled = [[*row, *[""] * (len(head) - len(row))] for row in rows]
+    lines = [head, ["---"] * len(head), *filled]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def wall(seconds: float) -> str:
+    return f"{1e3 * seconds:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
+
+
+def ratio(value: float) -> str:
+    return f"×{value:.2g}" if value < 99.5 else f"×{value:.0f}"
+
+
+def excess(values: Sequence[float], lower: np.ndarray) -> str:
+    """min … median … max of value / lower - 1 where both are known, and how many are negative."""
+    found = np.array(values)
+    lower = lower[: found.size]
+    known = np.isfinite(found) & (lower > 0)
+    if not known.any():
+        return "–"
+    over = found[known] / lower[known] - 1
+    parts = " … ".join(f"{x:+.1e}" for x in (over.min(), np.median(over), over.max()))
+    under = int((over < -ROUNDING).sum())
+    return f"{parts} **UNDER {under}/{found.size}**" if under else parts
+
+
+def error(value: float, ours: Guarantee) -> str:
+    """One value against our bracket."""
+    if not math.isfinite(value):
+        return "inf" if value > 0 else "error"
+    if ours.lower == 0:
+        return f"{value / ours.epsilon - 1:+.0e} of our upper end"
+    over = value / ours.lower - 1
+    return f"**{over:+.0e} UNDER**" if over < -ROUNDING else f"{over:+.0e}"
+
+
+def width(ours: Guarantee) -> str:
+    return f"{ours.epsilon / ours.lower - 1:.0e}" if ours.lower else "no lower end"
