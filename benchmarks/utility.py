@@ -108,9 +108,10 @@ def convolutions() -> nn.Module:
     )  # fmt: skip
 
 
-def shifted(images: np.ndarray) -> np.ndarray:
-    """Pixels around zero, one channel."""
-    return 2 * images[:, None] - 1
+def standardised(images: np.ndarray) -> np.ndarray:
+    """Each image by its own mean and deviation, one channel."""
+    axes = {"axis": (1, 2), "keepdims": True}
+    return ((images - images.mean(**axes)) / images.std(**axes))[:, None]
 
 
 @cache
@@ -150,14 +151,14 @@ TASKS = {
     ),
     "digits/MLP": Task(
         **REAL,
-        prepare=shifted,
+        prepare=standardised,
         build=perceptron,
         grid=full((60, 100), (2, 4, 8, 15), (0.1, 0.3)),
         settings={e: Setting(steps=60, lr=8, max_grad_norm=0.1) for e in (math.inf, 8, 3, 1)},
     ),
     "digits/CNN": Task(
         **REAL,
-        prepare=shifted,
+        prepare=standardised,
         build=small_convolutions,
         grid=full((60, 100), (2, 4, 8, 15), (0.1, 0.3)),
         settings={e: Setting(steps=60, lr=4, max_grad_norm=0.1) for e in (math.inf, 8, 3, 1)},
@@ -171,7 +172,7 @@ TASKS = {
     ),
     "synthetic/CNN": Task(
         **DRAWN,
-        prepare=shifted,
+        prepare=standardised,
         build=convolutions,
         grid=tuple(
             Setting(steps=t, lr=lr, max_grad_norm=c, batch=1024)

@@ -124,7 +124,8 @@ def below_the_profile(
     with np.errstate(invalid="ignore"):
         balance = np.where(y_left > 0, x_right / (x_right + y_left), 1.0)
     up = np.minimum(balance[:-1], balance[1:])
-    p = np.maximum(p, 0.0)
+    # In an empty cell only rounding is found; many of them would add up.
+    p = np.where(p > noise, p, 0.0)
     masses = node + np.append((1 - up) * p, beyond[1]) + np.append(0.0, up * p)
     return masses, endless, split
 
@@ -148,10 +149,10 @@ def _cells(
     drop, drop_rev = d[:-1] - d[1:], d_rev[:-1] - d_rev[1:]
     x, y = drop - fall * t[1:], rise * t[:-1] - drop
     p = drop + t[:-1] - t[1:]
-    noise = u[:-1] + u[1:] + 4 * _ULP * (h + a[1:]) * t[:-1]
+    noise = u[:-1] + u[1:] + 4 * _ULP * (2 + h + a[1:]) * t[:-1]
     low = np.exp(-b)
     x_rev, y_rev = drop_rev - fall_rev * s[1:], rise_rev * s[:-1] - drop_rev
-    noise_rev = u_rev[:-1] + u_rev[1:] + 4 * _ULP * (h + b[1:]) * s[:-1]
+    noise_rev = u_rev[:-1] + u_rev[1:] + 4 * _ULP * (2 + h + b[1:]) * s[:-1]
     x_left, y_left = (low[1:] * y_rev)[::-1], (low[:-1] * x_rev)[::-1]
     p_left = (low[:-1] * s[:-1] - low[1:] * s[1:])[::-1]
     noise_left = (low[:-1] * noise_rev)[::-1]
