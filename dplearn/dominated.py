@@ -205,7 +205,8 @@ def _lift_atoms(
     cell, loss, mass = side[inside] - 1, atoms.loss[inside], atoms.mass[inside]
     height, near = loss - nodes[cell], BLUR * np.maximum(np.abs(loss), h)
     height = np.where(np.abs(height) <= near, 0.0, np.where(np.abs(height - h) <= near, h, height))
-    share = np.expm1(-height) / np.expm1(-h)
+    # Nodes are rounded, so that a height may exceed h in its last digits.
+    share = np.clip(np.expm1(-height) / np.expm1(-h), 0.0, 1.0)
     for array, amount in ((p, 1.0), (x, -np.expm1(-height)), (y, np.expm1(h - height))):
         np.subtract.at(array, cell, mass * amount)
     np.add.at(noise, cell, 16 * _ULP * mass)
