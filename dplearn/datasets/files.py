@@ -1,0 +1,223 @@
+"""Readers for the usual public image sets, from files that you have; nothing is downloaded."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import zlib
+from collections.abc import Mapping
+from math import prod
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dplearn.datasets.records import Labelled, labelled
+
+_TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+_COUNTS = {"train": 60_000, "t10k": 10_000}
+# MD5 of the compressed files, as their authors and torchvision publish them. They tell the sets
+# apart and notice damage; nobody relies on them against an attacker.
+_MNIST = {
+    "train-images-idx3-ubyte": "f68b3c2dcbeaaa9fbdd348bbdeb94873",
+    "train-labels-idx1-ubyte": "d53e105ee54ea40749a09fcbcd1e9432",
+    "t10k-images-idx3-ubyte": "9fb629c4189551a2d022fa330f9573f3",
+    "t10k-labels-idx1-ubyte": "ec29112dd5afa0611ce80d1b7f02629c",
+}
+_FASHION_MNIST = {
+    "train-images-idx3-ubyte": "8d4fb7e6c68d591d4c3dfef9ec88bf0d",
+    "train-labels-idx1-ubyte": "25c81989df183df01b3e8a0aad5dffbe",
+    "t10k-images-idx3-ubyte": "bef4ecab320f06d8554ea6380940ec79",
+    "t10k-labels-idx1-ubyte": "bb300cfdad3c16e7a12a480ee83cd310",
+}
+_CIFAR_RECORD = 1 + 3 * 32 * 32
+_CIFAR_BATCH = 10_000
+
+
+def idx(path: str | os.PathLike) -> NDArray:
+    """The array in an IDX file, the format of MNIST.
+
+    Parameters
+    ----------
+    path : path
+        A plain file, or a compressed one whose name ends in ``.gz``.
+
+    Returns
+    -------
+    ndarray
+        Of the type and shape that the file declares, in the byte order of this machine.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it is not an IDX file, is damaged, or is shorter or longer than it declares.
+
+    References
+    ----------
+    LeCun, Cortes & Burges, "The MNIST database of handwritten digits", section "File formats".
+    """
+    data = _content(Path(path))
+    if len(data) < 4 or data[:2] != b"\0\0" or data[2] not in _TYPES or data[3] == 0:
+        raise ValueError(
+            f"Expected {path} to start as an IDX file: two zero bytes, a type among "
+            f"{', '.join(f'0x{code:02x}' for code in _TYPES)}, a number of dimensions; "
+            f"got {data[:4].hex(' ') or 'an empty file'}."
+        )
+    kind, start = np.dtype(_TYPES[data[2]]), 4 + 4 * data[3]
+    shape = tuple(int.from_bytes(data[at : at + 4], "big") for at in range(4, start, 4))
+    wanted = start + kind.itemsize * prod(shape)
+    if len(data) != wanted:
+        raise ValueError(
+            f"Expected {path} to hold {wanted} bytes for shape {shape}, got {len(data)} bytes."
+        )
+    return np.frombuffer(data, kind, offset=start).reshape(shape).astype(kind.newbyteorder("="))
+
+
+def mnist(folder: str | os.PathLike) -> tuple[Labelled, Labelled]:
+    """MNIST from its four IDX files: 60,000 images to train on and 10,000 to test.
+
+    Parameters
+    ----------
+    folder : path
+        Holds ``train-images-idx3-ubyte``, ``train-labels-idx1-ubyte``, ``t10k-images-idx3-ubyte``
+        and ``t10k-labels-idx1-ubyte``, each plain or with ``.gz``.
+
+    Returns
+    -------
+    train, test : Labelled
+        Images of shape (n, 28, 28). Compressed files have the published MD5; plain ones, for
+        which none is published, have been checked for shape and labels only.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file is missing; the message says which.
+    ValueError
+        If a file is not the published one.
+
+    References
+    ----------
+    LeCun, Bottou, Bengio & Haffner (1998), Gradient-based learning applied to document
+    recognition.
+    """
+    return _idx_set(Path(folder), _MNIST, "MNIST")
+
+
+def fashion_mnist(folder: str | os.PathLike) -> tuple[Labelled, Labelled]:
+    """Fashion-MNIST: clothes instead of digits, otherwise as `mnist`.
+
+    References
+    ----------
+    Xiao, Rasul & Vollgraf (2017), arXiv 1708.07747.
+    """
+    return _idx_set(Path(folder), _FASHION_MNIST, "Fashion-MNIST")
+
+
+def cifar10(folder: str | os.PathLike) -> tuple[Labelled, Labelled]:
+    """CIFAR-10 from its binary version: 50,000 images to train on and 10,000 to test.
+
+    Parameters
+    ----------
+    folder : path
+        Holds ``data_batch_1.bin`` to ``data_batch_5.bin`` and ``test_batch.bin``.
+
+    Returns
+    -------
+    train, test : Labelled
+        Images of shape (n, 3, 32, 32), in red, green and blue. Sizes are checked, and that every
+        class has as many images as published; there is no published checksum of these files.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file is missing; the message says which.
+    ValueError
+        If a file is not as published.
+
+    References
+    ----------
+    Krizhevsky (2009), Learning multiple layers of features from tiny images.
+    """
+    names = [f"data_batch_{number}.bin" for number in range(1, 6)]
+    train = np.concatenate([_batch(Path(folder), name) for name in names])
+    test = _batch(Path(folder), "test_batch.bin")
+    for part, where in ((train, "data_batch_1.bin to data_batch_5.bin"), (test, "test_batch.bin")):
+        counts = np.bincount(part[:, 0], minlength=10)
+        if np.any(counts != len(part) // 10):
+            raise ValueError(
+                f"Expected {len(part) // 10} images of each class 0..9 in {where} of {folder}, "
+                f"got {counts.tolist()}."
+            )
+    parts = (labelled(part[:, 1:].reshape(-1, 3, 32, 32), part[:, 0]) for part in (train, test))
+    return next(parts), next(parts)
+
+
+def _batch(folder: Path, name: str) -> NDArray:
+    """Label and pixels of each image, shape (10000, 3073)."""
+    data = _content(_present(folder, [name], "the binary version of CIFAR-10"))
+    if len(data) != _CIFAR_BATCH * _CIFAR_RECORD:
+        raise ValueError(
+            f"Expected {folder / name} to hold {_CIFAR_BATCH} records of {_CIFAR_RECORD} bytes, "
+            f"got {len(data)} bytes."
+        )
+    return np.frombuffer(data, dtype=np.uint8).reshape(_CIFAR_BATCH, _CIFAR_RECORD)
+
+
+def _idx_set(folder: Path, published: Mapping[str, str], what: str) -> tuple[Labelled, Labelled]:
+    paths = {name: _present(folder, [name + ".gz", name], what) for name in published}
+    for name, path in paths.items():
+        if path.suffix == ".gz":
+            _check_md5(path, published[name])
+    train, test = (_idx_part(paths, part) for part in ("train", "t10k"))
+    return train, test
+
+
+def _idx_part(paths: Mapping[str, Path], part: str) -> Labelled:
+    count, found = _COUNTS[part], []
+    for name, shape in (("images-idx3", (count, 28, 28)), ("labels-idx1", (count,))):
+        path = paths[f"{part}-{name}-ubyte"]
+        array = idx(path)
+        if array.dtype != np.uint8 or array.shape != shape:
+            raise ValueError(
+                f"Expected {path} to hold uint8 of shape {shape}, "
+                f"got {array.dtype} of shape {array.shape}."
+            )
+        found.append(array)
+    if found[1].max() > 9:
+        raise ValueError(f"Expected labels 0..9 in {path}, got {found[1].max()}.")
+    return labelled(*found)
+
+
+def _present(folder: Path, names: list[str], what: str) -> Path:
+    """The first of these files that is there."""
+    for name in names:
+        if (folder / name).is_file():
+            return folder / name
+    raise FileNotFoundError(
+        f"Expected {' or '.join(names)} of {what} in {folder.resolve()}, found nothing: put the "
+        "file there; nothing is downloaded."
+    )
+
+
+def _check_md5(path: Path, published: str) -> None:
+    found = hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()
+    if found != published:
+        raise ValueError(
+            f"Expected {path} with the published MD5 {published}, got {found}: it is damaged, of "
+            "another set, or compressed anew; unpack it if you trust it, plain files are not "
+            "checked this way."
+        )
+
+
+def _content(path: Path) -> bytes:
+    """All bytes of a file, unpacked if its name ends in .gz."""
+    data = path.read_bytes()
+    if path.suffix != ".gz":
+        return data
+    try:
+        return gzip.decompress(data)
+    except (EOFError, OSError, zlib.error) as error:
+        raise ValueError(f"Expected {path} to be a whole gzip file: {error}.") from error

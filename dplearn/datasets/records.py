@@ -1,0 +1,72 @@
+"""Images with their labels, and how they are divided."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dplearn import _validate as validate
+
+
+class Labelled(NamedTuple):
+    """One record per row: ``images, labels = digits()``.
+
+    Parameters
+    ----------
+    images : ndarray of float32, shape (n, ...)
+        In [0, 1].
+    labels : ndarray of int64, shape (n,)
+    """
+
+    images: NDArray[np.float32]
+    labels: NDArray[np.int64]
+
+
+def labelled(pixels: NDArray, labels: NDArray, *, largest: int = 255) -> Labelled:
+    """Whole pixels from 0 to `largest` as float32 in [0, 1], labels as int64."""
+    return Labelled(pixels.astype(np.float32) / np.float32(largest), labels.astype(np.int64))
+
+
+def split(
+    records: Labelled, *, validation: float = 0.2, test: float = 0.2, seed: int = 0
+) -> tuple[Labelled, Labelled, Labelled]:
+    """Training, validation and test part: a partition that everybody may know.
+
+    Which record goes where depends on the number of records and the seed, never on what the
+    records hold. What is chosen on one part must be measured on another.
+
+    Parameters
+    ----------
+    records : Labelled
+    validation, test : float
+        Shares in [0, 1), together < 1; each part is rounded to whole records.
+    seed : int
+
+    Raises
+    ------
+    ValueError
+        If nothing is left to train on.
+
+    Examples
+    --------
+    >>> from dplearn.datasets import digits
+    >>> [len(part.labels) for part in split(digits())]
+    [1079, 359, 359]
+    """
+    validate.non_negative(validation=validation, test=test)
+    validate.integer(minimum=0, seed=seed)
+    count = len(records.labels)
+    ends = np.cumsum([round(validation * count), round(test * count)])
+    if ends[1] >= count:
+        raise ValueError(
+            f"Expected validation + test to leave records to train on, got {validation=} and "
+            f"{test=} of {count} records."
+        )
+    order = np.random.default_rng(seed).permutation(count)
+    held_out, measured, rest = np.split(order, ends)
+    trained, chosen, tested = (
+        Labelled(records.images[rows], records.labels[rows]) for rows in (rest, held_out, measured)
+    )
+    return trained, chosen, tested

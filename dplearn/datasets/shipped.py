@@ -1,0 +1,62 @@
+"""The digits that come with the code."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from pathlib import Path
+
+import numpy as np
+
+from dplearn.datasets.records import Labelled, labelled
+
+_TABLE = Path(__file__).parents[2] / "data" / "digits.csv.gz"
+_SHA256 = "067c897c3866e1f112d70ccf18ba908a8bc1fbb9ec051530b8ad86070265d299"
+
+
+def digits() -> Labelled:
+    """1797 digits written by 13 people, 8 x 8 pixels.
+
+    Read from ``data/digits.csv.gz`` next to the folder of the package, so from a checkout of the
+    project, installed with ``pip install -e .``.
+
+    Returns
+    -------
+    Labelled
+        Images of shape (1797, 8, 8).
+
+    Raises
+    ------
+    FileNotFoundError
+        If the table is not there.
+    ValueError
+        If its text is not the published one.
+
+    References
+    ----------
+    Alpaydin & Kaynak (1998), Optical Recognition of Handwritten Digits, UCI Machine Learning
+    Repository; CC BY 4.0.
+
+    Examples
+    --------
+    >>> images, labels = digits()
+    >>> images.shape, labels[:10].tolist()
+    ((1797, 8, 8), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+    """
+    return _read(_TABLE)
+
+
+def _read(path: Path) -> Labelled:
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"Expected the shipped digits at {path}, found nothing there: they come with a "
+            'checkout of the project; install it from there with "pip install -e .".'
+        )
+    text = gzip.decompress(path.read_bytes())
+    if hashlib.sha256(text).hexdigest() != _SHA256:
+        raise ValueError(
+            f"Expected {path} to hold the text with SHA-256 {_SHA256}: it was changed; "
+            "take the file from the checkout again."
+        )
+    table = np.loadtxt(text.decode("ascii").splitlines(), delimiter=",", skiprows=1, dtype=np.int64)
+    return labelled(table[:, :-1].reshape(-1, 8, 8), table[:, -1], largest=16)

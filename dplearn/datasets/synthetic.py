@@ -1,0 +1,203 @@
+r"""Digits of 28 x 28 pixels drawn by a procedure: data at the scale of MNIST without a download.
+
+Each image draws its own way of writing, moves the points of the strokes, bends and slants the
+plane, chooses pen and pressure, and inks the pixels: a stroke through :math:`(x_s, y_s)` with
+pieces of length :math:`w_s` leaves
+
+.. math:: \sum_s w_s\, e^{-(i - x_s)^2 / 2\rho^2}\, e^{-(j - y_s)^2 / 2\rho^2}
+
+at pixel (i, j), cut off at full black: a product of two matrices. Apart from the balanced labels,
+images are independent draws: none is a distorted copy of another, as augmented data would be.
+Nobody wrote them and nothing about them is private: accuracy on this set shows the optimiser.
+
+Geometry and ink are in float64, so that rounding to 256 greys gives the same image everywhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dplearn import _validate as validate
+from dplearn.datasets.glyphs import SEGMENTS, Glyphs, glyphs
+from dplearn.datasets.records import Labelled, labelled
+
+SIDE = 28
+BLOCK = 1000
+_PIXELS = np.arange(float(SIDE))
+_RECORD = 1 + SIDE * SIDE
+_DIGEST = hashlib.sha256().digest_size
+
+
+def synthetic_digits(
+    *, count: int = 60_000, seed: int = 0, cache: str | os.PathLike | None = None
+) -> Labelled:
+    """Images that look like handwritten digits; the same for the same seed.
+
+    A shorter set is the beginning of a longer one. Another seed gives other images of the same
+    kind, say 10,000 for a test. A linear model reaches about 90 %, a small convolutional network
+    99 %. 70,000 images take about ten seconds.
+
+    Parameters
+    ----------
+    count : int
+        >= 1. Of every ten images each shows another digit.
+    seed : int
+        >= 0.
+    cache : path, optional
+        Folder in which the images are kept and looked for, for example `cache_folder`'s. A file
+        that is damaged, or made by another recipe, is replaced. Nothing is kept by default.
+
+    Returns
+    -------
+    Labelled
+        Images of shape (count, 28, 28).
+
+    Examples
+    --------
+    >>> images, labels = synthetic_digits(count=20)
+    >>> images.shape, sorted(labels[:10].tolist())
+    ((20, 28, 28), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+    """
+    validate.integer(minimum=1, count=count)
+    validate.integer(minimum=0, seed=seed)
+    if cache is None:
+        return _labelled(_drawn(count, seed))
+    path = Path(cache) / f"synthetic_digits-{count}-{seed}.bin"
+    found = _kept(path, count, seed)
+    if found is None:
+        found = _drawn(count, seed)
+        _keep(path, found)
+    return _labelled(found)
+
+
+def cache_folder() -> Path:
+    """The folder of this user in which the platform keeps what can be made again.
+
+    ``dplearn`` in ``$XDG_CACHE_HOME`` if that is set, else in ``~/Library/Caches``,
+    ``%LOCALAPPDATA%`` or ``~/.cache``. It need not exist yet.
+    """
+    usual = {
+        "darwin": Path.home() / "Library" / "Caches",
+        "win32": Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")),
+    }.get(sys.platform, Path.home() / ".cache")
+    return Path(os.environ.get("XDG_CACHE_HOME") or usual) / "dplearn"
+
+
+def _labelled(records: NDArray) -> Labelled:
+    return labelled(records[:, 1:].reshape(-1, SIDE, SIDE), records[:, 0])
+
+
+def _kept(path: Path, count: int, seed: int) -> NDArray | None:
+    """The records in a file if it is whole and today's recipe begins in the same way."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    content, digest = data[:-_DIGEST], data[-_DIGEST:]
+    if len(content) != count * _RECORD or hashlib.sha256(content).digest() != digest:
+        return None
+    records = np.frombuffer(content, dtype=np.uint8).reshape(count, _RECORD)
+    return records if np.array_equal(records[:BLOCK], _block(seed, 0)[:count]) else None
+
+
+def _keep(path: Path, records: NDArray) -> None:
+    """Write the records and their SHA-256; nobody ever sees half a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            content = records.tobytes()
+            file.write(content + hashlib.sha256(content).digest())
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _drawn(count: int, seed: int) -> NDArray:
+    """Label and pixels of each image, shape (count, 785), uint8."""
+    blocks = [_block(seed, number) for number in range(-(-count // BLOCK))]
+    return np.concatenate(blocks)[:count]
+
+
+def _block(seed: int, number: int) -> NDArray:
+    """Block `number`, of `BLOCK` images; blocks have streams of random numbers of their own."""
+    rng = np.random.default_rng([seed, number])
+    labels = rng.permuted(np.tile(np.arange(10), (BLOCK // 10, 1)), axis=1).ravel()
+    known = glyphs()
+    way = _ways(known, labels, rng)
+    places = _slanted(_bent(_written(known, way, rng), rng), rng)
+    ink = _inked(places, known.drawn[way], rng)
+    return np.column_stack([labels, np.rint(255 * ink).reshape(BLOCK, -1)]).astype(np.uint8)
+
+
+def _spread(rng: np.random.Generator, deviation: float, *shape: int) -> NDArray:
+    """Centred uniform numbers: no outlier makes a digit illegible."""
+    return rng.uniform(-1, 1, (BLOCK, *shape)) * deviation * np.sqrt(3)
+
+
+def _ways(known: Glyphs, labels: NDArray, rng: np.random.Generator) -> NDArray:
+    """A way of writing each label, by the shares: entry i is a row of the tables."""
+    # The shares of one digit add up to 1, so digit d owns the interval [d, d + 1); a millionth
+    # is far above the rounding of the ends.
+    drawn = labels + rng.integers(10**6, size=BLOCK) / 1e6
+    return np.searchsorted(np.cumsum(known.share) - 1e-9, drawn, side="right")
+
+
+def _written(known: Glyphs, way: NDArray, rng: np.random.Generator) -> NDArray:
+    """Places of the pen with every point moved a little, shape (BLOCK, SEGMENTS + 1, 2)."""
+    points = known.points[way]
+    return known.curve[way] @ (points + _spread(rng, 0.025, *points.shape[1:])) - 0.5
+
+
+def _bent(places: NDArray, rng: np.random.Generator) -> NDArray:
+    """The plane bent by three waves."""
+    for _ in range(3):
+        wave, phase = _spread(rng, 3.5, 2, 1), 2 * np.pi * rng.random((BLOCK, 1, 1))
+        places = places + _spread(rng, 0.045, 1, 2) * np.sin(places @ wave + phase)
+    return places
+
+
+def _slanted(places: NDArray, rng: np.random.Generator) -> NDArray:
+    """Made narrow or wide, turned, and slanted to the right."""
+    turn, slant = _spread(rng, 0.11), 0.12 + _spread(rng, 0.25)
+    width = 0.8 * np.exp(_spread(rng, 0.17))
+    cos, sin = np.cos(turn), np.sin(turn)
+    rows = np.array([[width * cos, width * sin], [-slant * cos - sin, cos - slant * sin]])
+    return places @ rows.transpose(2, 0, 1)
+
+
+def _inked(places: NDArray, drawn: NDArray, rng: np.random.Generator) -> NDArray:
+    """Ink in [0, 1], shape (BLOCK, SIDE, SIDE); as in MNIST the centre of the ink is centred."""
+    middles = (places[:, 1:] + places[:, :-1]) / 2
+    lengths = np.linalg.norm(np.diff(places, axis=1), axis=2) * drawn
+    zoom = (18 + _spread(rng, 1.2)) / np.ptp(places, axis=1).max(axis=1)
+    centre = np.einsum("ns,nsd->nd", lengths, middles) / lengths.sum(axis=1)[:, None]
+    middles = (middles - centre[:, None]) * zoom[:, None, None]
+    middles += (SIDE - 1) / 2 + _spread(rng, 0.7, 1, 2)
+    middles += _into_frame(middles.min(axis=1), middles.max(axis=1))[:, None]
+    pen = 0.78 * np.exp(_spread(rng, 0.22, 1))
+    # A straight stroke is 2.2 times full black in its middle.
+    weights = 2.2 / np.sqrt(2 * np.pi) / pen * lengths * zoom[:, None] * _pressure(rng)
+    spread = np.exp(-(((middles[..., None] - _PIXELS) / pen[..., None, None]) ** 2) / 2)
+    x, y = spread[:, :, 0], spread[:, :, 1] * weights[..., None]
+    black = np.clip(y.transpose(0, 2, 1) @ x, 0, 1) * (1 - 0.25 * rng.random((BLOCK, 1, 1)) ** 2)
+    return np.clip(black * (1 + _spread(rng, 0.06, SIDE, SIDE)), 0, 1)
+
+
+def _into_frame(lower: NDArray, upper: NDArray) -> NDArray:
+    """The shift that brings strokes, at most 20 pixels long, two pixels inside the frame."""
+    return np.maximum(0, 2 - lower) - np.maximum(0, upper - (SIDE - 3))
+
+
+def _pressure(rng: np.random.Generator) -> NDArray:
+    """Ink per length along the stroke, around 1."""
+    start, speed = 2 * np.pi * rng.random((BLOCK, 1)), 2 + 6 * rng.random((BLOCK, 1))
+    return 1 + 0.25 * np.sin(start + speed * np.arange(SEGMENTS) / SEGMENTS)

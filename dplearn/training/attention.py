@@ -1,0 +1,111 @@
+"""Multi-head attention with its projections on record, as the linear layers they are.
+
+`nn.MultiheadAttention` multiplies with its parameters inside one function, where no hook sees
+inputs and outputs of the projections. While recording, this forward pass replaces its own and
+computes the same. What it does not cover runs unchanged and is differentiated as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from dplearn.training.per_example import Dense, Outer
+from dplearn.training.rules import trained
+
+Record = Callable[..., None]
+
+
+def forward(
+    module: nn.MultiheadAttention,
+    record: Record,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    key_padding_mask: Tensor | None = None,
+    need_weights: bool = True,
+    attn_mask: Tensor | None = None,
+    average_attn_weights: bool = True,
+    is_causal: bool = False,
+):
+    """Forward pass of `module`; `record(rule, args, kwargs, output)` notes its parts."""
+    plain = module.bias_k is None and not module.add_zero_attn and query.dim() == 3
+    if need_weights or not plain or (is_causal and attn_mask is None):
+        options: dict[str, Any] = {
+            "key_padding_mask": key_padding_mask,
+            "need_weights": need_weights,
+            "attn_mask": attn_mask,
+            "average_attn_weights": average_attn_weights,
+            "is_causal": is_causal,
+        }
+        output = nn.MultiheadAttention.forward(module, query, key, value, **options)
+        record(None, (query, key, value), options, output)
+        return output
+    q, k, v = (_heads(module, x) for x in _projected(module, record, query, key, value))
+    causal = is_causal and key_padding_mask is None
+    mask = None if causal else _mask(attn_mask, key_padding_mask, q)
+    dropout = module.dropout if module.training else 0.0
+    mixed = F.scaled_dot_product_attention(q, k, v, mask, dropout, causal)
+    output = module.out_proj(mixed.transpose(1, 2).flatten(2))
+    return output if module.batch_first else output.transpose(0, 1), None
+
+
+def _projected(module: nn.MultiheadAttention, record: Record, *inputs: Tensor) -> list[Tensor]:
+    """Query, key and value after the projections, batch first."""
+    together = inputs[0] is inputs[1] is inputs[2] and module._qkv_same_embed_dim
+    if not module.batch_first:
+        inputs = tuple(x.transpose(0, 1) for x in inputs)
+    if together:
+        output = F.linear(inputs[0], module.in_proj_weight, module.in_proj_bias)
+        record(partial(_projection, "in_proj_weight", None), inputs[:1], {}, output)
+        return list(output.chunk(3, dim=2))
+    if module._qkv_same_embed_dim:
+        names, weights = ["in_proj_weight"] * 3, module.in_proj_weight.chunk(3)
+    else:
+        names = ["q_proj_weight", "k_proj_weight", "v_proj_weight"]
+        weights = [getattr(module, name) for name in names]
+    biases = [None] * 3 if module.in_proj_bias is None else module.in_proj_bias.chunk(3)
+    outputs = [F.linear(x, w, b) for x, w, b in zip(inputs, weights, biases, strict=True)]
+    for block, (name, x, output) in enumerate(zip(names, inputs, outputs, strict=True)):
+        record(partial(_projection, name, block), (x,), {}, output)
+    return outputs
+
+
+def _projection(
+    name: str, block: int | None, module: nn.Module, inputs: Sequence[Tensor], grad: Tensor
+):
+    """The rule of one projection; `block` is its third of parameters shared by all three."""
+    width, found = grad.shape[2], {}
+    wide = grad if block is None else F.pad(grad, (block * width, (2 - block) * width))
+    if trained(getattr(module, name)):
+        found[name] = Outer(wide if name == "in_proj_weight" else grad, inputs[0])
+    if trained(module.in_proj_bias):
+        found["in_proj_bias"] = Dense(wide.sum(1))
+    return found
+
+
+def _heads(module: nn.MultiheadAttention, values: Tensor) -> Tensor:
+    """(B, T, d) as (B, heads, T, d / heads)."""
+    return values.unflatten(2, (module.num_heads, -1)).transpose(1, 2)
+
+
+def _mask(attention: Tensor | None, padding: Tensor | None, query: Tensor) -> Tensor | None:
+    """What is added to the scores, broadcastable to (B, heads, T, S)."""
+    batch, heads = query.shape[:2]
+    if attention is not None and attention.dim() == 3:
+        attention = attention.unflatten(0, (batch, heads))
+    padding = None if padding is None else padding[:, None, None]
+    masks = [_additive(mask, query) for mask in (attention, padding) if mask is not None]
+    return reduce(torch.add, masks) if masks else None
+
+
+def _additive(mask: Tensor, query: Tensor) -> Tensor:
+    """True means left out, in nn.MultiheadAttention."""
+    if mask.dtype != torch.bool:
+        return mask
+    return torch.zeros_like(mask, dtype=query.dtype).masked_fill(mask, float("-inf"))

@@ -1,0 +1,271 @@
+r"""How a record's influence is bounded, and what noise the bound asks for.
+
+A bound splits the parameters into groups and scales each record's gradient in group m to norm
+at most :math:`C_m`. Noise in group m has standard deviation (noise multiplier) x :math:`s_m`.
+The pair is private as a Gaussian mechanism with that noise multiplier because
+
+.. math:: \sum_m (C_m / s_m)^2 \le 1,
+
+which every bound here satisfies by construction: the object that clips also says how much noise
+there must be. The norms are for one record added or removed.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, Self
+
+import torch
+from torch import Tensor
+
+from dplearn import _validate as validate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Groups:
+    """Parameters that are clipped together.
+
+    Parameters
+    ----------
+    of : mapping of str to int
+        Group of each parameter.
+    norms : tuple of float
+        :math:`C_m`, largest norm of a record's gradient in each group.
+    scales : tuple of float
+        :math:`s_m`, standard deviation of the noise in each group per unit of noise multiplier.
+    """
+
+    of: Mapping[str, int]
+    norms: tuple[float, ...]
+    scales: tuple[float, ...]
+
+    @property
+    def sensitivity(self) -> float:
+        """Largest norm of a record's contribution over all groups."""
+        return math.hypot(*self.norms)
+
+
+class Bound(ABC):
+    """Abstract or final: a bound names its groups, and turns norms into factors."""
+
+    @abstractmethod
+    def groups(self, sizes: Mapping[str, int]) -> Groups:
+        """The groups for parameters of these names and numbers of entries."""
+
+    def factors(self, norms: Tensor, largest: Tensor) -> Tensor:
+        """Factors in [0, 1], shape (groups, B), for norms (groups, B), largest (groups, 1)."""
+        return largest / torch.maximum(norms, largest)
+
+    def gradient_noise(self, noise_multiplier: float) -> float:
+        """Multiplier for the gradients, if all that the bound releases is to cost the given one."""
+        return noise_multiplier
+
+
+@dataclass(frozen=True)
+class Flat(Bound):
+    """The whole gradient is scaled to norm at most `max_grad_norm` (Abadi et al., 2016).
+
+    Examples
+    --------
+    >>> Flat(1.5).groups({"weight": 6, "bias": 2}).scales
+    (1.5,)
+    """
+
+    max_grad_norm: float
+
+    def __post_init__(self) -> None:
+        validate.positive(max_grad_norm=self.max_grad_norm)
+
+    def groups(self, sizes: Mapping[str, int]) -> Groups:
+        norm = (self.max_grad_norm,)
+        return Groups(of=dict.fromkeys(sizes, 0), norms=norm, scales=norm)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Automatic(Bound):
+    """Normalised: the factor is C / (norm + `stability`), for every record (Bu et al., 2023)."""
+
+    max_grad_norm: float
+    stability: float = 0.01
+
+    def __post_init__(self) -> None:
+        validate.positive(max_grad_norm=self.max_grad_norm, stability=self.stability)
+
+    def groups(self, sizes: Mapping[str, int]) -> Groups:
+        return Flat(self.max_grad_norm).groups(sizes)
+
+    def factors(self, norms: Tensor, largest: Tensor) -> Tensor:
+        return largest / (norms + self.stability)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerLayer(Bound):
+    r"""Each layer is clipped alone; together the norm stays below `max_grad_norm`.
+
+    Parameters
+    ----------
+    max_grad_norm : float
+        C > 0.
+    allocation : {"equal", "dimension"}
+        :math:`C_m = C / \sqrt M` for M layers, or :math:`C \sqrt{d_m / d}`.
+    """
+
+    max_grad_norm: float
+    allocation: Literal["equal", "dimension"] = "equal"
+
+    def __post_init__(self) -> None:
+        validate.positive(max_grad_norm=self.max_grad_norm)
+        validate.one_of(("equal", "dimension"), allocation=self.allocation)
+
+    def groups(self, sizes: Mapping[str, int]) -> Groups:
+        layer = {name: name.rpartition(".")[0] for name in sizes}
+        number = {prefix: m for m, prefix in enumerate(dict.fromkeys(layer.values()))}
+        shares = [0.0] * len(number)
+        for name, size in sizes.items():
+            shares[number[layer[name]]] += size
+        if self.allocation == "equal":
+            shares = [1.0] * len(number)
+        norms = tuple(self.max_grad_norm * math.sqrt(s / sum(shares)) for s in shares)
+        of = {name: number[prefix] for name, prefix in layer.items()}
+        return Groups(of=of, norms=norms, scales=(self.max_grad_norm,) * len(norms))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grouped(Bound):
+    r"""Named groups with their own norms and their own noise.
+
+    Group m with norm :math:`C_m` and noise multiplier :math:`z_m` alone is a Gaussian mechanism;
+    together they are one with :math:`z = (\sum_m z_m^{-2})^{-1/2}`, which is `noise_multiplier`.
+
+    Parameters
+    ----------
+    norms : mapping of str to float
+        :math:`C_m` by the beginning of parameter names; the longest that fits counts.
+    noise_multipliers : mapping of str to float, optional
+        :math:`z_m`, under the same names. Only their ratios matter when a run gives its own
+        noise multiplier. Default: all equal.
+
+    Examples
+    --------
+    >>> two = Grouped(norms={"": 1.0, "head": 0.5}, noise_multipliers={"": 3.0, "head": 4.0})
+    >>> two.noise_multiplier
+    2.4
+    >>> two.groups({"body.weight": 9, "head.weight": 3}).norms
+    (1.0, 0.5)
+    """
+
+    norms: Mapping[str, float]
+    noise_multipliers: Mapping[str, float] | None = None
+
+    def __post_init__(self) -> None:
+        validate.integer(minimum=1, groups=len(self.norms))
+        for name, norm in self.norms.items():
+            validate.positive(**{f"norms[{name!r}]": norm})
+        for name, noise in self._multipliers().items():
+            validate.positive(**{f"noise_multipliers[{name!r}]": noise})
+        if self._multipliers().keys() != self.norms.keys():
+            raise ValueError(
+                f"Expected noise_multipliers for {sorted(self.norms)}, "
+                f"got {sorted(self._multipliers())}."
+            )
+
+    def _multipliers(self) -> Mapping[str, float]:
+        return (
+            dict.fromkeys(self.norms, 1.0)
+            if self.noise_multipliers is None
+            else dict(self.noise_multipliers)
+        )
+
+    @property
+    def noise_multiplier(self) -> float:
+        """The noise multiplier of all groups together."""
+        return sum(z**-2 for z in self._multipliers().values()) ** -0.5
+
+    def groups(self, sizes: Mapping[str, int]) -> Groups:
+        prefixes = list(self.norms)
+        fits = {n: [p for p in prefixes if n == p or n.startswith(p and p + ".")] for n in sizes}
+        lost = [name for name, found in fits.items() if not found]
+        if lost:
+            raise ValueError(f"Expected a group for every parameter, got none for {lost}.")
+        of = {name: prefixes.index(max(found, key=len)) for name, found in fits.items()}
+        total, noise = self.noise_multiplier, self._multipliers()
+        scales = tuple(norm * noise[name] / total for name, norm in self.norms.items())
+        return Groups(of=of, norms=tuple(self.norms.values()), scales=scales)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveQuantile(Bound):
+    r"""Flat clipping whose norm follows a quantile of the records' norms (Andrew et al., 2021).
+
+    Each step also releases how many norms were at most C, each record counting +1/2 or -1/2, with
+    noise of standard deviation `count_noise`. That costs: gradients need the larger multiplier
+    :math:`(z^{-2} - (2\sigma_b)^{-2})^{-1/2}` for both together to be worth z.
+
+    Parameters
+    ----------
+    max_grad_norm : float
+        C > 0 of the next step.
+    count_noise : float
+        :math:`\sigma_b`, more than half the noise multiplier of the run.
+    quantile : float
+        Fraction of norms that should be at most C, in (0, 1).
+    learning_rate : float
+        > 0.
+
+    Examples
+    --------
+    >>> bound = AdaptiveQuantile(max_grad_norm=1.0, count_noise=10.0)
+    >>> round(bound.gradient_noise(1.0), 5)
+    1.00125
+    >>> bound.updated(below=100, examples=100, expected_batch_size=100).max_grad_norm < 1
+    True
+    """
+
+    max_grad_norm: float
+    count_noise: float
+    quantile: float = 0.5
+    learning_rate: float = 0.2
+
+    def __post_init__(self) -> None:
+        validate.positive(max_grad_norm=self.max_grad_norm, count_noise=self.count_noise)
+        validate.probability(quantile=self.quantile)
+        validate.positive(learning_rate=self.learning_rate)
+
+    def groups(self, sizes: Mapping[str, int]) -> Groups:
+        return Flat(self.max_grad_norm).groups(sizes)
+
+    def gradient_noise(self, noise_multiplier: float) -> float:
+        if noise_multiplier == 0:
+            return 0.0
+        left = noise_multiplier**-2 - (2 * self.count_noise) ** -2
+        if left <= 0:
+            raise ValueError(
+                f"Expected count_noise > noise_multiplier / 2 = {noise_multiplier / 2!r}, "
+                f"got count_noise={self.count_noise!r}: the count alone would cost too much."
+            )
+        return left**-0.5
+
+    def updated(
+        self, *, below: float, examples: float, expected_batch_size: float, normal: float = 0.0
+    ) -> Self:
+        """The bound of the next step.
+
+        Parameters
+        ----------
+        below : float
+            Number of records with norm at most C; private.
+        examples : float
+            Number of records; private.
+        expected_batch_size : float
+            Public constant.
+        normal : float
+            A standard normal draw, which makes the result safe to release.
+        """
+        count = below - examples / 2 + self.count_noise * normal
+        excess = count / expected_batch_size + 0.5 - self.quantile
+        return replace(
+            self, max_grad_norm=self.max_grad_norm * math.exp(-self.learning_rate * excess)
+        )

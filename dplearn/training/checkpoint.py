@@ -1,0 +1,65 @@
+"""Files that hold a run, whole or not at all.
+
+A file is one line with a format number and the SHA-256 of what follows, then what `torch.save`
+wrote. The checksum finds damage; it does not protect against those who would forge a file, but
+reading never runs code from one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import torch
+
+_FORMAT = b"dplearn checkpoint 1 "
+
+
+def write(path: str | Path, content: dict[str, Any]) -> None:
+    """Replace the file at `path`; whatever goes wrong, the old or the new one is there, whole."""
+    buffer = io.BytesIO()
+    torch.save(content, buffer)
+    data, path = buffer.getvalue(), Path(path)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(_FORMAT + hashlib.sha256(data).hexdigest().encode() + b"\n" + data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def read(path: str | Path) -> dict[str, Any]:
+    """What was written, tensors on the processor.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged or something else.
+    """
+    head, _, data = Path(path).read_bytes().partition(b"\n")
+    if head != _FORMAT + hashlib.sha256(data).hexdigest().encode():
+        raise ValueError(f"Expected a checkpoint, got a damaged or different file: {path}.")
+    return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+
+
+def require_equal(found: dict[str, str], expected: dict[str, str], path: str | Path) -> None:
+    """Raise, naming the first difference, unless a checkpoint belongs to a run."""
+    for name in {**expected, **found}:
+        wanted, given = expected.get(name), found.get(name)
+        if given != wanted:
+            raise ValueError(
+                f"Expected a checkpoint with {name} = {wanted}, got {given} in {path}."
+            )

@@ -1,0 +1,74 @@
+"""Per-example gradients of any module, from its recorded inputs and output gradients.
+
+The module alone is run again and differentiated one example at a time, by `vmap(grad)`. This is
+slower than a rule, and exact for everything that treats examples separately. A module that draws
+random numbers would draw others the second time: it is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from itertools import chain
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call, grad, vmap
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
+
+from dplearn import _validate as validate
+
+
+def differentiated(
+    module: nn.Module,
+    names: Collection[str],
+    inputs: tuple[tuple[Any, ...], Mapping[str, Any]],
+    output: Mapping[int, Tensor],
+    dtype: torch.dtype,
+) -> dict[str, Tensor]:
+    """Gradients of the parameters of these names, shape (B, *parameter shape), computed in `dtype`.
+
+    `inputs` are positional and keyword arguments; `output` holds the gradients of the leaves of
+    the module's output by their position.
+    """
+    state = chain(module.named_parameters(remove_duplicate=False), module.named_buffers())
+    fixed = {name: x.detach().to(dtype) for name, x in state if x.is_floating_point()}
+    parameters = {name: fixed[name] for name in names}
+    batch = len(next(iter(output.values())))
+    leaves, structure = tree_flatten(inputs)
+    # What has a row per example is split, anything else (a mask, a flag) is the same for all.
+    split = [0 if isinstance(x, Tensor) and x.shape[:1] == (batch,) else None for x in leaves]
+
+    def loss(parameters: Mapping[str, Tensor], output: Mapping[int, Tensor], *leaves: Any):
+        rows = [x if d is None else x[None] for x, d in zip(leaves, split, strict=True)]
+        args, kwargs = tree_unflatten(rows, structure)
+        found = tree_leaves(
+            functional_call(module, {**fixed, **parameters}, args, kwargs, tie_weights=False)
+        )
+        return sum((found[i] * g[None]).sum() for i, g in output.items())
+
+    if isinstance(module, nn.RNNBase):  # vmap does not know these
+        return _one_by_one(module, loss, parameters, dict(output), leaves, split)
+    try:
+        with sdpa_kernel(SDPBackend.MATH):  # the others do not know vmap
+            return vmap(grad(loss), in_dims=(None, 0, *split))(parameters, dict(output), *leaves)
+    except RuntimeError as error:
+        if "randomness" not in str(error):
+            raise
+        raise validate.unsupported(
+            f"randomness in {type(module).__name__}",
+            "it owns parameters without a rule and would draw other numbers when run again. Move "
+            "its parameters into a small module of their own, or register a rule.",
+        ) from error
+
+
+def _one_by_one(module, loss, parameters, output, leaves, split) -> dict[str, Tensor]:
+    """As `differentiated`, in a loop."""
+    if module.training and module.dropout:
+        raise validate.unsupported(f"dropout inside {type(module).__name__}", "use nn.Dropout.")
+    rows = []
+    for i in range(len(next(iter(output.values())))):
+        at = [x if d is None else x[i] for x, d in zip(leaves, split, strict=True)]
+        rows.append(grad(loss)(parameters, {k: g[i] for k, g in output.items()}, *at))
+    return {name: torch.stack([row[name] for row in rows]) for name in parameters}

@@ -1,0 +1,171 @@
+"""A whole run in one call."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+from torch.optim import Optimizer
+
+from dplearn import _validate as validate
+from dplearn.accountants import Accountant, accountants
+from dplearn.calibrate import largest_steps
+from dplearn.dpsgd import DPSGD, natural_adjacency
+from dplearn.guarantee import round_up
+from dplearn.training import sampling
+from dplearn.training.gradients import Loss
+from dplearn.training.history import History, Record
+from dplearn.training.trainer import Trainer
+
+# Seconds between two pictures of the progress line.
+_PAUSE = 0.2
+
+
+def fit(
+    model: nn.Module,
+    loss_fn: Loss,
+    dataset: Any,
+    plan: DPSGD,
+    *,
+    optimizer: Optimizer,
+    delta: float,
+    accountant: Accountant | str = "pld",
+    target_epsilon: float | None = None,
+    checkpoint: str | Path | None = None,
+    checkpoint_every: int | None = None,
+    progress: bool = True,
+    callback: Callable[[Record], object] | None = None,
+    **options: Any,
+) -> History:
+    """Train the model in place with differential privacy.
+
+    Parameters
+    ----------
+    delta : float
+        In (0, 1), for the epsilon that is shown and for `target_epsilon`.
+    accountant : Accountant or str
+    target_epsilon : float, optional
+        Stop before epsilon exceeds this; it is known beforehand which step that is.
+    checkpoint : path, optional
+        Resume from this file if it exists; write it at the end.
+    checkpoint_every : int, optional
+        Write it also after each multiple of so many steps.
+    progress : bool
+        Whether to show a line with private diagnostics and the epsilon so far.
+    callback : callable, optional
+        Called with the `Record` of each step.
+    model, loss_fn, dataset, plan, optimizer, **options
+        As for `Trainer`.
+
+    Returns
+    -------
+    History
+        ``history.guarantee(delta)`` is that of the steps actually done.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is out of range, arguments do not fit together, `target_epsilon` does not
+        allow a single step, or the checkpoint is damaged or of another run.
+    NotImplementedError
+        If no guarantee is known for the combination.
+
+    Examples
+    --------
+    >>> import torch
+    >>> model = nn.Linear(2, 2)
+    >>> history = fit(
+    ...     model,
+    ...     nn.CrossEntropyLoss(reduction="none"),
+    ...     (torch.randn(100, 2), torch.randint(2, (100,))),
+    ...     DPSGD(noise_multiplier=2.0, sample_rate=0.1, steps=1000),
+    ...     optimizer=torch.optim.SGD(model.parameters(), lr=0.1),
+    ...     delta=1e-5,
+    ...     target_epsilon=1.0,
+    ...     progress=False,
+    ... )
+    >>> history.steps
+    16
+    >>> history.guarantee(1e-5).epsilon <= 1.0
+    True
+    """
+    steps = plan.steps
+    if target_epsilon is not None:
+        steps = affordable_steps(plan, accountant, epsilon=target_epsilon, delta=delta)
+    if checkpoint_every is not None:
+        validate.integer(minimum=1, checkpoint_every=checkpoint_every)
+    plan.guarantee(accountant, delta=delta)  # refuses what no theorem covers, before training
+    trainer = Trainer(model, loss_fn, dataset, plan, optimizer=optimizer, **options)
+    if checkpoint is not None and Path(checkpoint).exists():
+        trainer.load(checkpoint)
+    show = _Line(trainer, steps, accountant, delta) if progress else None
+    while trainer.steps < steps:
+        record = trainer.step()
+        due = checkpoint_every is not None and record.step % checkpoint_every == 0
+        if checkpoint is not None and (record.step == steps or (due and trainer.resumable)):
+            trainer.save(checkpoint)
+        if show is not None:
+            show(record)
+        if callback is not None:
+            callback(record)
+    return trainer.history()
+
+
+def affordable_steps(
+    plan: DPSGD, accountant: Accountant | str = "pld", *, epsilon: float, delta: float
+) -> int:
+    """The largest number of steps, at most the plan's, that stays within (epsilon, delta).
+
+    Raises
+    ------
+    ValueError
+        If there is no such step, or the accountant proves no bound.
+    """
+    planned = plan.guarantee(accountant, delta=delta)
+    if not planned.is_bound:
+        raise ValueError(f"Expected an accountant that proves a bound, got {planned.method!r}.")
+    if planned.epsilon <= epsilon:
+        return plan.steps
+    found = largest_steps(
+        accountants[accountant]() if isinstance(accountant, str) else accountant,
+        mechanism=plan.mechanism,
+        epsilon=epsilon,
+        delta=delta,
+        adjacency=natural_adjacency(plan.sampling),
+    )
+    steps = min(plan.steps, int(found.value) * sampling.lots_per_drawing(plan))
+    if steps == 0:
+        raise ValueError(
+            f"Expected target_epsilon to allow at least one step, got {epsilon!r}: "
+            "use a larger noise_multiplier or a smaller sample_rate."
+        )
+    return steps
+
+
+class _Line:
+    """One line of text that is overwritten."""
+
+    def __init__(
+        self, trainer: Trainer, steps: int, accountant: Accountant | str, delta: float
+    ) -> None:
+        self._trainer, self._steps = trainer, steps
+        self._accountant, self._delta, self._next = accountant, delta, 0.0
+
+    def __call__(self, record: Record) -> None:
+        last = record.step == self._steps
+        if time.monotonic() < self._next and not last:
+            return
+        self._next = time.monotonic() + _PAUSE
+        plan, seen = self._trainer.plan, record.private
+        spent = plan.guarantee(self._accountant, delta=self._delta, steps=record.step)
+        text = (
+            f"step {record.step}/{self._steps}  epsilon {round_up(spent.epsilon)}  private: "
+            f"loss {seen.loss:.3f}  accuracy {seen.accuracy:.1%}  "
+            f"clipped {seen.clipped_fraction:.0%}  not finite {self._trainer.history().non_finite}"
+        )
+        sys.stderr.write("\r" + text.ljust(100) + ("\n" if last else ""))
+        sys.stderr.flush()

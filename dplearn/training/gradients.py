@@ -1,0 +1,319 @@
+r"""Clipped sums of per-example gradients from one forward and one backward pass.
+
+With :math:`g_i` the gradient of record i's loss and :math:`c_i` the factor that a bound gives
+for its norm, the released quantity before noise is :math:`\sum_i c_i g_i`.
+
+What is promised, and tested:
+
+* A record changes the sum by at most the bound's sensitivity, whatever it contains: a gradient
+  that is infinite or not a number counts as zero, in this record only.
+* Records that are masked out contribute exactly nothing.
+* Sums of micro-batches add up to the sum of the batch.
+* Norms and sums are computed in float32 at least, whatever the type of the forward pass.
+* No parameter's ``.grad`` is touched and nothing stays on the model.
+
+It presumes a model that treats records separately: `dplearn.training.check` finds out.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, _dynamo, nn
+
+from dplearn.training import fallback
+from dplearn.training.bounds import Bound
+from dplearn.training.per_example import ROUNDING, Dense, PerExample, combined
+from dplearn.training.recording import Call, Tape, on_tensors, recording
+from dplearn.training.rules import trained
+
+Loss = Callable[[Any, Any], Tensor]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClippedSum:
+    """What one micro-batch contributes. Everything here is private until noise is added.
+
+    Parameters
+    ----------
+    sums : dict of str to Tensor
+        Clipped sum for every trainable parameter, float32 or float64.
+    losses : Tensor, shape (B,)
+    norms : Tensor, shape (B,)
+        Norm of each record's whole gradient before clipping.
+    examples, clipped, non_finite : Tensor, shape ()
+        How many records counted, were scaled down, and had to be left out. The last are among
+        the second.
+    """
+
+    sums: dict[str, Tensor]
+    losses: Tensor
+    norms: Tensor
+    examples: Tensor
+    clipped: Tensor
+    non_finite: Tensor
+
+    def __add__(self, other: ClippedSum) -> ClippedSum:
+        """Both micro-batches together."""
+        return ClippedSum(
+            sums={name: value + other.sums[name] for name, value in self.sums.items()},
+            losses=torch.cat([self.losses, other.losses]),
+            norms=torch.cat([self.norms, other.norms]),
+            examples=self.examples + other.examples,
+            clipped=self.clipped + other.clipped,
+            non_finite=self.non_finite + other.non_finite,
+        )
+
+
+def clipped_sum(
+    model: nn.Module,
+    loss_fn: Loss,
+    inputs: Any,
+    targets: Any,
+    *,
+    bound: Bound,
+    mask: Tensor | None = None,
+) -> ClippedSum:
+    """Sum of the clipped gradients of all records.
+
+    Parameters
+    ----------
+    model : nn.Module
+    loss_fn : callable
+        ``loss_fn(model(inputs), targets)`` gives one loss per record, shape (B,).
+    inputs : Tensor, tuple or dict
+        One row per record; a tuple or a dict becomes several arguments of the model.
+    targets
+        Passed to `loss_fn`.
+    bound : Bound
+    mask : Tensor of bool, shape (B,), optional
+        False for rows that are padding.
+
+    Raises
+    ------
+    ValueError
+        If losses, mask or a layer's output do not have one row per record.
+    NotImplementedError
+        If a layer has no per-example gradient.
+
+    References
+    ----------
+    Goodfellow (2015); Li et al. (2022); Bu et al. (2023), "book-keeping".
+
+    Examples
+    --------
+    >>> from dplearn.training import Flat
+    >>> model = nn.Linear(3, 1)
+    >>> squares = lambda outputs, targets: (outputs[:, 0] - targets).square()
+    >>> x, y = 100 * torch.ones(2, 3), torch.zeros(2)
+    >>> found = clipped_sum(model, squares, x, y, bound=Flat(1.0))
+    >>> round(torch.cat([s.flatten() for s in found.sums.values()]).norm().item(), 4)
+    2.0
+    """
+    with recording(model) as tape:
+        return _recorded_sum(
+            model, tape, loss_fn, inputs, targets, bound, _largest(model, bound), mask
+        )
+
+
+@contextmanager
+def compiled_sum(
+    model: nn.Module, loss_fn: Loss, *, bound: Bound, **options: Any
+) -> Iterator[Callable[..., ClippedSum]]:
+    """A compiled ``(inputs, targets, mask=None, *, bound=bound) -> ClippedSum`` for a while.
+
+    One graph without breaks: keep the number of rows the same and mask what is too much. Another
+    bound must be of the same kind with other norms only. `options` are those of `torch.compile`.
+    """
+    with recording(model) as tape, _dynamo.config.patch(trace_autograd_ops=True):
+        compiled = torch.compile(_recorded_sum, fullgraph=True, **options)
+        first = bound
+
+        def run(inputs: Any, targets: Any, mask: Tensor | None = None, *, bound: Bound = first):
+            largest = _largest(model, bound)
+            return compiled(model, tape, loss_fn, inputs, targets, first, largest, mask)
+
+        yield run
+
+
+def _recorded_sum(
+    model: nn.Module,
+    tape: Tape,
+    loss_fn: Loss,
+    inputs: Any,
+    targets: Any,
+    bound: Bound,
+    largest: Tensor,
+    mask: Tensor | None,
+) -> ClippedSum:
+    """The clipped sum; the tape is empty before and afterwards."""
+    tape.runs = True
+    losses = loss_fn(called(model, inputs), targets)
+    tape.runs = False
+    check_losses(losses)
+    _check_mask(mask, losses)
+    gradients = per_example(model, tape.calls, losses) if len(losses) else {}
+    tape.calls.clear()
+    with torch.no_grad(), torch.autocast(losses.device.type, enabled=False):
+        return _clipped(model, gradients, losses.detach(), bound, largest, mask)
+
+
+def _largest(model: nn.Module, bound: Bound) -> Tensor:
+    """Largest norm in each group, shape (groups, 1)."""
+    norms = bound.groups(_sizes(model)).norms
+    return torch.tensor(norms, dtype=torch.float64)[:, None]
+
+
+def _sizes(model: nn.Module) -> dict[str, int]:
+    return {name: p.numel() for name, p in model.named_parameters() if p.requires_grad}
+
+
+def check_losses(losses: Tensor) -> None:
+    """Raise unless there is one loss per record."""
+    if losses.dim() != 1:
+        raise ValueError(
+            f"Expected one loss per record, shape (B,), got shape {tuple(losses.shape)}; "
+            'use reduction="none".'
+        )
+
+
+def check_rows(call: Call, grad: Tensor, batch: int) -> None:
+    """Raise unless a layer's output has one row per record."""
+    if grad.shape[:1] != (batch,):
+        raise ValueError(
+            f"Expected the output of {call.name!r} ({type(call.module).__name__}) to have one row "
+            f"for each of {batch} records, got shape {tuple(grad.shape)}: use batch_first=True, "
+            "and expand what all records share before it enters a layer."
+        )
+
+
+def _check_mask(mask: Tensor | None, losses: Tensor) -> None:
+    if mask is not None and (mask.dtype != torch.bool or mask.shape != losses.shape):
+        raise ValueError(
+            f"Expected mask to be of type bool and shape {tuple(losses.shape)}, "
+            f"got {mask.dtype} and {tuple(mask.shape)}."
+        )
+
+
+def called(model: nn.Module, inputs: Any) -> Any:
+    """The model's output; a tuple or a dict holds several arguments."""
+    if isinstance(inputs, Mapping):
+        return model(**inputs)
+    return model(*inputs) if isinstance(inputs, tuple) else model(inputs)
+
+
+def per_example(model: nn.Module, calls: list[Call], losses: Tensor) -> dict[str, PerExample]:
+    """Gradients of every parameter that takes part, one per example; uses up the graph."""
+    edges = [edge for call in calls for edge in call.edges.values()]
+    found = iter(_output_gradients(losses, edges))
+    name_of: dict[Any, str] = {parameter: name for name, parameter in model.named_parameters()}
+    seen = {call.module for call in calls}
+    uses: dict[str, list[PerExample]] = defaultdict(list)
+    with torch.no_grad(), torch.autocast(losses.device.type, enabled=False):
+        for call in calls:
+            grads = {place: next(found) for place in call.edges}
+            for parameter, use in _of_call(call, grads, len(losses), seen):
+                uses[name_of[parameter]].append(use)
+        return {name: combined(parts) for name, parts in uses.items()}
+
+
+def _output_gradients(losses: Tensor, edges: list[Any]) -> Sequence[Tensor | None]:
+    """Gradients of the sum of losses for all edges; the graph is used up."""
+    if not edges or not losses.requires_grad:
+        return [None] * len(edges)
+    ones = torch.ones_like(losses)
+    return torch.autograd.grad(losses, edges, grad_outputs=ones, allow_unused=True)
+
+
+def _of_call(
+    call: Call, grads: dict[int, Tensor | None], batch: int, seen: set[nn.Module]
+) -> Iterator[tuple[Any, PerExample]]:
+    """Trainable parameters and their gradients in one call."""
+    reached = {place: grad for place, grad in grads.items() if grad is not None}
+    if not reached:
+        return
+    for grad in reached.values():
+        check_rows(call, grad, batch)
+    call.check_unchanged()
+    dtype = wide(next(iter(reached.values())).dtype)
+    reached, args, kwargs = on_tensors(
+        lambda x: x.to(dtype) if x.is_floating_point() else x, (reached, call.args, call.kwargs)
+    )
+    if call.rule is None:
+        parameters = dict(_owned(call.module, seen))
+        found = fallback.differentiated(call.module, parameters, (args, kwargs), reached, dtype)
+    else:
+        parameters = call.module._parameters
+        found = call.rule(call.module, (*args, *kwargs.values()), *reached.values())
+    for name, use in found.items():
+        if trained(parameters[name]):
+            yield parameters[name], Dense(use) if isinstance(use, Tensor) else use
+
+
+def _owned(module: nn.Module, seen: set[nn.Module], prefix: str = "") -> Iterator:
+    """Names and trainable parameters of a module and of those inside that were never called."""
+    for name, parameter in module._parameters.items():
+        if trained(parameter):
+            yield prefix + name, parameter
+    for name, child in module._modules.items():
+        if child is not None and child not in seen:
+            yield from _owned(child, seen, f"{prefix}{name}.")
+
+
+def wide(dtype: torch.dtype) -> torch.dtype:
+    """The type in which norms and sums are computed."""
+    return torch.float64 if dtype == torch.float64 else torch.float32
+
+
+def _clipped(
+    model: nn.Module,
+    gradients: dict[str, PerExample],
+    losses: Tensor,
+    bound: Bound,
+    largest: Tensor,
+    mask: Tensor | None,
+) -> ClippedSum:
+    """Norms, factors and weighted sums; the gradients are used up."""
+    trainable = {name: p for name, p in model.named_parameters() if p.requires_grad}
+    group = bound.groups(_sizes(model)).of
+    squares = [[losses.new_zeros(len(losses), dtype=wide(losses.dtype))] for _ in largest]
+    for name, gradient in gradients.items():
+        squares[group[name]].append(gradient.squared_norm())
+    squared = torch.stack([torch.stack(parts).sum(0) for parts in squares])  # (groups, B)
+    norms = squared.sum(0).sqrt()
+    records = torch.ones_like(norms, dtype=torch.bool) if mask is None else mask
+    finite = norms.isfinite()
+    # Norms may be a few units of rounding too small: round up before dividing.
+    rounded_up = squared.sqrt() * (1 + ROUNDING * torch.finfo(squared.dtype).eps)
+    factors = torch.where(finite & records, bound.factors(rounded_up, largest.to(squared)), 0)
+    keep = None if _known(finite.all()) else finite
+    return ClippedSum(
+        sums={
+            name: _weighted(gradients.pop(name, None), factors[group[name]], keep, parameter)
+            for name, parameter in trainable.items()
+        },
+        losses=losses,
+        norms=norms,
+        examples=records.sum(),
+        clipped=(records & (factors.amin(0) < 1)).sum(),
+        non_finite=(records & ~finite).sum(),
+    )
+
+
+def _weighted(
+    gradient: PerExample | None, factors: Tensor, keep: Tensor | None, parameter: Tensor
+) -> Tensor:
+    """The clipped sum for one parameter; zero if it took no part."""
+    if gradient is None:
+        return torch.zeros_like(parameter, dtype=wide(parameter.dtype))
+    return gradient.weighted_sum(factors, keep).reshape(parameter.shape)
+
+
+def _known(flag: Tensor) -> bool:
+    """Whether a flag is known to be set, without waiting for another device."""
+    return flag.device.type == "cpu" and not torch.compiler.is_compiling() and bool(flag)

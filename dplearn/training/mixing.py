@@ -1,0 +1,34 @@
+"""Modules that let records influence each other or hide from hooks, and what to use instead."""
+
+from __future__ import annotations
+
+from torch import nn
+from torch._dynamo import OptimizedModule
+from torch.nn.modules.batchnorm import _BatchNorm
+from torch.nn.modules.instancenorm import _InstanceNorm
+
+from dplearn import _validate as validate
+
+
+def refuse_mixing(name: str, module: nn.Module) -> None:
+    """Raise if this module mixes records or keeps statistics of them."""
+    why = _reason(module)
+    if why:
+        raise validate.unsupported(f"{type(module).__name__} ({name or 'the model itself'})", why)
+
+
+def _reason(module: nn.Module) -> str:
+    if isinstance(module, OptimizedModule):
+        return "its graph does not know our hooks. Pass the plain model to compiled_sum."
+    if isinstance(module, _BatchNorm):
+        mixes = module.training or module.running_mean is None
+        return "its statistics mix records. Use nn.GroupNorm." if mixes else ""
+    if isinstance(module, _InstanceNorm):
+        keeps = module.training and module.track_running_stats
+        return "its running statistics leak. Set track_running_stats=False." if keeps else ""
+    if isinstance(module, nn.EmbeddingBag):
+        return "records share one list. Use nn.Embedding and a sum."
+    if isinstance(module, nn.Embedding):
+        odd = [x for x in ("sparse", "scale_grad_by_freq", "max_norm") if getattr(module, x)]
+        return f"not with {odd[0]}: leave that option out." if odd else ""
+    return ""

@@ -1,0 +1,264 @@
+r"""Per-example gradients of one parameter, mostly without forming them.
+
+A layer's gradient for example i is a sum over positions t (words, pixels) of outer products
+:math:`G_i = \sum_t u_{it} v_{it}^T`: u is the gradient of the layer's output, v its input.
+Clipping needs only two things of it, the norm :math:`\|G_i\|` and later the weighted sum
+:math:`\sum_i c_i G_i`, and both are cheaper than all the :math:`G_i`:
+
+* weighted sum: one matrix product of (c u) and v, as for an ordinary gradient;
+* norm, one position: :math:`\|u\| \|v\|` (Goodfellow, 2015);
+* norm, few positions: :math:`\sum_{ts} \langle u_t, u_s\rangle \langle v_t, v_s\rangle`
+  (Li et al., 2022, "ghost norm"), cheaper than :math:`G_i` if :math:`2T^2 \le pd`
+  (Bu et al., 2022).
+
+Every form answers `squared_norm()`, `weighted_sum(factors, keep)` and `dense()`. Rows where
+`keep` is False count as zero whatever they hold: 0 * inf is NaN, a factor of 0 is not enough.
+Tensors are float32 or float64, never less: the norm must hold for the sum that is released.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Protocol
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+# Units of rounding error that a sum of products may have lost, relative to its largest terms.
+ROUNDING = 8
+
+
+class PerExample(Protocol):
+    """Gradients of one parameter, one per example."""
+
+    def squared_norm(self) -> Tensor:
+        """Squared Euclidean norms, shape (B,); never too small by more than rounding."""
+        ...
+
+    def weighted_sum(self, factors: Tensor, keep: Tensor | None = None) -> Tensor:
+        """The sum over i of factors[i] times gradient i, in the shape of the parameter."""
+        ...
+
+    def dense(self) -> Tensor:
+        """All gradients, shape (B, *parameter shape)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Dense:
+    """Gradients that were formed: small parameters, or the cheapest way to the norm."""
+
+    value: Tensor  # (B, *shape)
+
+    def squared_norm(self) -> Tensor:
+        return _squares(self.value)
+
+    def weighted_sum(self, factors: Tensor, keep: Tensor | None = None) -> Tensor:
+        rows = _flat(_kept(self.value, keep))
+        return (factors.to(rows.dtype) @ rows).view(self.value.shape[1:])
+
+    def dense(self) -> Tensor:
+        return self.value
+
+
+@dataclass(frozen=True)
+class Outer:
+    """The sum over t of left[t] right[t]^T: a matrix product of a layer."""
+
+    left: Tensor  # (B, T, p), gradients of outputs
+    right: Tensor  # (B, T, d), inputs
+
+    def squared_norm(self) -> Tensor:
+        if self.left.shape[1] == 1:
+            # A huge input and a tiny gradient must not leave the range before they meet.
+            squares = [_squares(x, torch.float64) for x in (self.left, self.right)]
+            return (squares[0] * squares[1]).to(self.left.dtype)
+        grams = self.left @ self.left.mT, self.right @ self.right.mT  # (B, T, T)
+        return _ghost_norm(*grams, self.left.shape[2], self.right.shape[2])
+
+    def largest_terms(self) -> Tensor:
+        """Sum over t of |left[t]| |right[t]|, the scale of rounding errors, shape (B,)."""
+        left, right = (torch.linalg.vector_norm(x, dim=2) for x in (self.left, self.right))
+        return (left * right).sum(1)
+
+    def weighted_sum(self, factors: Tensor, keep: Tensor | None = None) -> Tensor:
+        left, right = _kept(self.left, keep), _kept(self.right, keep)
+        scale = factors.to(left.dtype)[:, None, None]
+        if left.shape[2] <= right.shape[2]:
+            left = left * scale
+        else:
+            right = right * scale
+        return left.flatten(0, 1).T @ right.flatten(0, 1)
+
+    def dense(self) -> Tensor:
+        return self.left.mT @ self.right
+
+    def cheapest(self) -> PerExample:
+        """Itself, or formed where that costs less than two Gram matrices."""
+        (_, t, p), d = self.left.shape, self.right.shape[2]
+        return self if t == 1 or 2 * t * t <= p * d else Dense(self.dense())
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The sum over t of value[t] added to row index[t]: a table that was looked up."""
+
+    index: Tensor  # (B, T)
+    value: Tensor  # (B, T, d)
+    length: int  # of the table
+
+    def squared_norm(self) -> Tensor:
+        # Values of equal indices add before the norm: sort, number the distinct indices, add.
+        index, order = self.index.sort(1)
+        number = F.pad((index[:, 1:] != index[:, :-1]).cumsum(1), (1, 0))
+        batch, length = index.shape
+        first = length * torch.arange(batch, device=index.device)[:, None]
+        slot = torch.empty_like(order).scatter_(1, order, first + number)
+        value = self.value.flatten(0, 1)
+        merged = torch.zeros_like(value).index_add_(0, slot.flatten(), value)
+        return _squares(merged.view(self.value.shape))
+
+    def weighted_sum(self, factors: Tensor, keep: Tensor | None = None) -> Tensor:
+        value = _kept(self.value, keep) * factors.to(self.value.dtype)[:, None, None]
+        table = value.new_zeros(self.length, value.shape[2])
+        return table.index_add_(0, self.index.flatten(), value.flatten(0, 1))
+
+    def dense(self) -> Tensor:
+        table = self.value.new_zeros(len(self.value), self.length, self.value.shape[2])
+        return table.scatter_add_(1, self.index[..., None].expand_as(self.value), self.value)
+
+
+@dataclass(frozen=True)
+class Tied:
+    """A table that was looked up and also multiplied with: embedding and output layer."""
+
+    outer: Outer
+    rows: Rows
+
+    def squared_norm(self) -> Tensor:
+        # <e_k g^T, u v^T> = u_k <g, v> for a row k that was looked up.
+        outer, rows = self.outer, self.rows
+        looked_up = outer.left.gather(2, rows.index[:, None].expand(-1, outer.left.shape[1], -1))
+        cross = (looked_up * (outer.right @ rows.value.mT)).sum((1, 2))
+        total = outer.cheapest().squared_norm() + rows.squared_norm() + 2 * cross
+        scale = torch.linalg.vector_norm(rows.value, dim=2).sum(1) + outer.largest_terms()
+        return _pessimistic(total, scale)
+
+    def weighted_sum(self, factors: Tensor, keep: Tensor | None = None) -> Tensor:
+        return self.outer.weighted_sum(factors, keep) + self.rows.weighted_sum(factors, keep)
+
+    def dense(self) -> Tensor:
+        return self.outer.dense() + self.rows.dense()
+
+
+@dataclass(frozen=True)
+class Convolution:
+    """Weights of a convolution in any dimension."""
+
+    grad: Tensor  # (B, filters, *positions)
+    values: Tensor  # (B, channels, *space), input
+    shape: Sequence[int]  # of the weights
+    stride: Sequence[int]
+    padding: Sequence[int]
+    dilation: Sequence[int]
+    groups: int
+
+    def squared_norm(self) -> Tensor:
+        """Ghost norm; patches are never cut out: their products add up from those of pixels."""
+        sides = [side for size in reversed(self.padding) for side in (size, size)]
+        pixels = F.pad(self.values, sides)
+        batch, dims, filters = len(pixels), pixels.dim() - 2, self.grad.flatten(2)
+        gram = pixels.flatten(2).mT @ pixels.flatten(2)
+        gram = gram.view(batch, *pixels.shape[2:], *pixels.shape[2:])
+        for dim in range(dims):  # patches t and s: the sum over offsets of pixels t + o and s + o
+            reach, step = self.grad.shape[2 + dim], self.stride[dim]
+            starts = range(0, self.shape[2 + dim] * self.dilation[dim], self.dilation[dim])
+            windows = [slice(o, o + step * (reach - 1) + 1, step) for o in starts]
+            before, between = (slice(None),) * (1 + dim), (slice(None),) * (dims - 1)
+            gram = reduce(torch.add, [gram[(*before, w, *between, w)] for w in windows])
+        gram = gram.flatten(1, dims).flatten(2)
+        return _ghost_norm(filters.mT @ filters, gram, self.shape[0], math.prod(self.shape[1:]))
+
+    def weighted_sum(self, factors: Tensor, keep: Tensor | None = None) -> Tensor:
+        grad = _kept(self.grad, keep) * factors.view(-1, *[1] * (self.grad.dim() - 1))
+        return self._weights(grad, _kept(self.values, keep), self.shape, self.groups)
+
+    def dense(self) -> Tensor:
+        # Examples become groups: one backward pass with B times the groups.
+        batch = len(self.grad)
+        shape = (batch * self.shape[0], *self.shape[1:])
+        grad, values = (x.reshape(1, -1, *x.shape[2:]) for x in (self.grad, self.values))
+        return self._weights(grad, values, shape, batch * self.groups).view(batch, *self.shape)
+
+    def cheapest(self) -> PerExample:
+        """Itself, or formed where that costs less than products of pixels."""
+        space = zip(self.values.shape[2:], self.padding, strict=True)
+        pixels = math.prod([size + 2 * side for size, side in space])
+        ghost = 2 * pixels * math.prod(self.grad.shape[2:]) <= math.prod(self.shape)
+        return self if ghost and self.groups == 1 else Dense(self.dense())
+
+    def _weights(self, grad: Tensor, values: Tensor, shape: Sequence[int], groups: int) -> Tensor:
+        """Ordinary gradient of the weights."""
+        where = self.stride, self.padding, self.dilation, False, [0] * len(self.stride), groups
+        weights = grad.new_empty(shape)
+        return torch.ops.aten.convolution_backward(
+            grad, values, weights, None, *where, [False, True, False]
+        )[1]
+
+
+def combined(uses: list[PerExample]) -> PerExample:
+    """Gradients of a parameter that was used several times: they add before the norm."""
+    if len(uses) == 1:
+        return uses[0].cheapest() if isinstance(uses[0], Outer | Convolution) else uses[0]
+    outers = [use for use in uses if isinstance(use, Outer)]
+    rows = [use for use in uses if isinstance(use, Rows)]
+    if len(outers) + len(rows) < len(uses):
+        return Dense(reduce(torch.add, [_flat(use.dense()) for use in uses]))
+    if not outers:
+        return _all_rows(rows)
+    outer = Outer(torch.cat([x.left for x in outers], 1), torch.cat([x.right for x in outers], 1))
+    return Tied(outer, _all_rows(rows)) if rows else outer.cheapest()
+
+
+def _all_rows(rows: list[Rows]) -> Rows:
+    """Several look-ups as one."""
+    index, value = torch.cat([x.index for x in rows], 1), torch.cat([x.value for x in rows], 1)
+    return Rows(index, value, rows[0].length)
+
+
+def _flat(values: Tensor) -> Tensor:
+    """One row per example."""
+    return values.flatten(1) if values.dim() > 1 else values[:, None]
+
+
+def _squares(values: Tensor, dtype: torch.dtype | None = None) -> Tensor:
+    """Sum of squares of each example, shape (B,)."""
+    return torch.linalg.vector_norm(_flat(values), dim=1, dtype=dtype).square()
+
+
+def _ghost_norm(left: Tensor, right: Tensor, p: int, d: int) -> Tensor:
+    """Squared norms from products of all pairs of positions (B, T, T) of p- and d-vectors."""
+    u, v = (gram.diagonal(dim1=1, dim2=2).clamp(min=0).sqrt() for gram in (left, right))  # norms
+    # Each product may have lost all its p or d terms to underflow; it is multiplied by the other.
+    lost = p * v.sum(1).square() + d * u.sum(1).square()
+    squared = (left * right).sum((1, 2)) + torch.finfo(left.dtype).tiny * lost
+    return _pessimistic(squared, (u * v).sum(1))
+
+
+def _pessimistic(squared: Tensor, scale: Tensor) -> Tensor:
+    """A squared norm that came out of cancelling terms, rounded up.
+
+    An example whose terms cancel could otherwise report norm 0 and add a large rounding error.
+    """
+    return squared.clamp(min=0) + ROUNDING * torch.finfo(squared.dtype).eps * scale.square()
+
+
+def _kept(values: Tensor, keep: Tensor | None) -> Tensor:
+    """The values with rows that are not kept set to zero."""
+    if keep is None:
+        return values
+    return torch.where(keep.view(-1, *[1] * (values.dim() - 1)), values, 0)

@@ -1,0 +1,112 @@
+"""Lots: which records take part in a step.
+
+The plan's `sampling` names the scheme and the mechanism of its guarantee at once, so that lots of
+one scheme cannot be paired with the theorem of another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dplearn import _validate as validate
+from dplearn.dpsgd import DPSGD, EPOCH_SAMPLINGS
+
+Lot = NDArray[np.int64]
+
+# Each record decides for itself, so parts of a dataset may draw their lots separately.
+INDEPENDENT = ("poisson", "random_allocation", "none")
+
+
+def lots_per_drawing(plan: DPSGD) -> int:
+    """How many steps one drawing serves: an epoch for the schemes that draw epochs, else 1."""
+    if plan.sampling not in EPOCH_SAMPLINGS:
+        return 1
+    return plan.mechanism.batches  # type: ignore[attr-defined]
+
+
+def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
+    """The lots of one drawing from records 0, ..., size - 1.
+
+    Parameters
+    ----------
+    plan : DPSGD
+    size : int
+        Number of records, >= 1.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    list of ndarray of int
+        ``lots_per_drawing(plan)`` of them. Lots of ``"poisson"`` and ``"random_allocation"``
+        differ in size and can be empty.
+
+    Raises
+    ------
+    ValueError
+        If a scheme with lots of one size does not get a whole number of records.
+
+    Examples
+    --------
+    >>> plan = DPSGD(noise_multiplier=1.0, sample_rate=0.5, steps=1, sampling="shuffled")
+    >>> [len(lot) for lot in lots(plan, size=6, rng=np.random.default_rng(0))]
+    [3, 3]
+    """
+    validate.integer(minimum=1, size=size)
+    count = lots_per_drawing(plan)
+    match plan.sampling:
+        case "none":
+            return [np.arange(size)]
+        case "poisson":
+            # A binomial number of records, then a uniform set of that size: each record joins
+            # independently, at a cost that does not grow with the size of the dataset.
+            drawn = rng.binomial(size, plan.sample_rate)
+            return [rng.choice(size, drawn, replace=False, shuffle=False)]
+        case "random_allocation":
+            place = rng.integers(count, size=size)
+            ends = np.cumsum(np.bincount(place, minlength=count))[:-1]
+            return np.split(np.argsort(place, kind="stable"), ends)
+        case "without_replacement":
+            return [rng.choice(size, fixed_size(plan, size), replace=False, shuffle=False)]
+        case "shuffled":
+            taken = count * fixed_size(plan, size)
+            return np.split(rng.permutation(size)[:taken], count)
+
+
+def fixed_size(plan: DPSGD, size: int) -> int:
+    """Records in each lot of a scheme whose lots have one size."""
+    expected = plan.sample_rate * size
+    whole = round(expected)
+    if whole < 1 or abs(expected - whole) > 1e-9 * expected:
+        raise ValueError(
+            f"Expected sample_rate * {size} records to be whole with sampling={plan.sampling!r}, "
+            f"got {expected!r}."
+        )
+    return whole
+
+
+def micro_batches(
+    lot: Lot, micro_batch: int | None
+) -> Iterator[tuple[Lot, NDArray[np.bool_] | None]]:
+    """Parts of a lot, each with a mask that is False for padding.
+
+    With `micro_batch` every part has that many rows, so that no new shape ever occurs; without,
+    the lot is one part. An empty lot has no parts.
+
+    Examples
+    --------
+    >>> for part, mask in micro_batches(np.array([4, 7, 9]), 2):
+    ...     print(part.tolist(), mask.tolist())
+    [4, 7] [True, True]
+    [9, 0] [True, False]
+    """
+    if micro_batch is None:
+        if len(lot):
+            yield lot, None
+        return
+    for start in range(0, len(lot), micro_batch):
+        part = lot[start : start + micro_batch]
+        missing = micro_batch - len(part)
+        yield np.pad(part, (0, missing)), np.arange(micro_batch) < len(part)

@@ -1,0 +1,378 @@
+r"""One step of DP-SGD, for loops of one's own.
+
+A step draws a lot, sums the clipped gradients of its records, adds Gaussian noise once, divides
+by the *public* expected lot size, and leaves the result in ``.grad`` for an ordinary optimizer:
+
+.. math:: \tilde g = \frac{1}{L}\Big(\sum_{i \in \text{lot}} c_i g_i + N(0, z^2 s^2)\Big).
+
+Dividing by the number of records that happened to be drawn would tell it. An empty lot is a step
+like any other, of pure noise.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.optim import LBFGS, Optimizer
+from torch.optim.lr_scheduler import ReduceLROnPlateau
+from torch.utils._pytree import tree_map_only
+
+from dplearn import _validate as validate
+from dplearn.dpsgd import DPSGD
+from dplearn.training import checkpoint, distributed, sampling
+from dplearn.training.bounds import AdaptiveQuantile, Bound, Flat
+from dplearn.training.checks import check
+from dplearn.training.gradients import ClippedSum, Loss, clipped_sum, wide
+from dplearn.training.history import TALLY, History, Record, private
+from dplearn.training.noise import LOTS, Normals, Randomness, add_noise
+from dplearn.training.records import Records
+
+_SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by a multiple of it"
+# Made-up records on which the model is checked before the first step.
+_CHECKED = 4
+
+
+@dataclass(eq=False, repr=False)
+class Trainer:
+    """Trains a model step by step; `fit` does the same in one call.
+
+    The model's mode is left as it is: call ``model.train()`` or ``model.eval()`` before.
+
+    Parameters
+    ----------
+    model : nn.Module
+        All trainable parameters on one device; frozen parameters cost nothing.
+    loss_fn : callable
+        ``loss_fn(model(inputs), targets)`` gives one loss per record, shape (B,).
+    dataset : tuple or Dataset
+        A pair (inputs, targets) of tensors, or a dataset whose items are such pairs.
+    plan : DPSGD
+        Sampling, clipping norm, noise and steps.
+    optimizer : torch.optim.Optimizer
+        Any that needs no closure, over the model's trainable parameters.
+    scheduler : torch.optim.lr_scheduler.LRScheduler, optional
+        Advanced once per step.
+    bound : Bound, optional
+        Default: ``Flat(plan.max_grad_norm)``.
+    expected_batch_size : float, optional
+        Public L > 0. Default: ``plan.sample_rate`` times the size of the dataset, which is
+        thereby made public.
+    micro_batch : int, optional
+        Rows that are processed at once, always the same number. Default: the whole lot. It
+        changes memory and speed, not the result.
+    device_resident : bool, optional
+        Whether the dataset is kept on the model's device. Default: if it easily fits.
+    generator : torch.Generator, optional
+        A seed for lots, noise and dropout is drawn from it. For teaching and tests: who knows
+        the seed can subtract the noise. Default: the operating system's randomness.
+    secure : bool
+        Whether noise is made of the operating system's bits alone; see `dplearn.training.noise`.
+    process_group : torch.distributed.ProcessGroup, optional
+        Each process gives its own part of the records, disjoint from the others'.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is out of range, or arguments do not fit together.
+    NotImplementedError
+        If no guarantee is known for the combination.
+
+    Examples
+    --------
+    >>> plan = DPSGD(noise_multiplier=1.0, sample_rate=0.5, steps=3)
+    >>> model = nn.Linear(2, 1)
+    >>> squares = lambda outputs, targets: (outputs[:, 0] - targets).square()
+    >>> trainer = Trainer(
+    ...     model, squares, (torch.ones(8, 2), torch.ones(8)), plan,
+    ...     optimizer=torch.optim.SGD(model.parameters(), lr=0.1),
+    ... )
+    >>> for _ in range(plan.steps):
+    ...     record = trainer.step()
+    >>> print(trainer.history().guarantee(1e-5))
+    5.84 <= epsilon <= 5.841 at delta = 1.0e-05, add_remove, by pld
+    """
+
+    model: nn.Module
+    loss_fn: Loss
+    dataset: Any
+    plan: DPSGD
+    _: KW_ONLY
+    optimizer: Optimizer
+    scheduler: Any = None
+    bound: Bound | None = None
+    expected_batch_size: float | None = None
+    micro_batch: int | None = None
+    device_resident: bool | None = None
+    generator: InitVar[torch.Generator | None] = None
+    secure: InitVar[bool] = False
+    process_group: distributed.Group = None
+    steps: int = field(default=0, init=False)
+    records: list[Record] = field(default_factory=list, init=False)
+
+    def __post_init__(self, generator: torch.Generator | None, secure: bool) -> None:
+        _check_parts(self.model, self.plan, self.optimizer, self.scheduler)
+        self._trainable = {n: p for n, p in self.model.named_parameters() if p.requires_grad}
+        self._device = next(iter(self._trainable.values())).device
+        self._data = Records(self.dataset, device=self._device, resident=self.device_resident)
+        self._rank = distributed.rank(self.process_group)
+        self._randomness = Randomness.of(generator, secure=secure)
+        self._lots: list[sampling.Lot] = []  # of the drawing in use
+        self._bound = self.bound or Flat(self.plan.max_grad_norm)
+        self._check_options()
+        self._expected = float(self.expected_batch_size or self._expected_lot())
+        self._run = self._fingerprint()
+        distributed.start_equal(self.model, self.process_group)
+        some = self._data.rows(np.arange(_CHECKED) % len(self._data))
+        check(self.model, self.loss_fn, *tree_map_only(Tensor, _made_up, some))
+
+    def _check_options(self) -> None:
+        if self.micro_batch is not None:
+            validate.integer(minimum=1, micro_batch=self.micro_batch)
+        if self.expected_batch_size is not None:
+            validate.positive(expected_batch_size=self.expected_batch_size)
+        norm = getattr(self._bound, "max_grad_norm", self.plan.max_grad_norm)
+        if norm != self.plan.max_grad_norm:
+            raise ValueError(
+                f"Expected bound.max_grad_norm = plan.max_grad_norm = {self.plan.max_grad_norm!r}, "
+                f"got bound.max_grad_norm={norm!r}."
+            )
+        self._bound.gradient_noise(self.plan.noise_multiplier)  # refuses what cannot be
+        if self.plan.sampling in sampling.INDEPENDENT:
+            return
+        sampling.fixed_size(self.plan, len(self._data))
+        if self.process_group is not None:
+            raise validate.unsupported(
+                f"sampling={self.plan.sampling!r} in several processes",
+                "parts of a dataset cannot draw such lots separately.",
+            )
+
+    def _expected_lot(self) -> float:
+        """The plan's fraction of all records."""
+        size = torch.tensor([len(self._data)], dtype=torch.float64, device=self._device)
+        return self.plan.sample_rate * distributed.add_up([size], self.process_group)[0].item()
+
+    def step(self) -> Record:
+        """Run one step and say what happened.
+
+        Raises
+        ------
+        ValueError
+            If all planned steps are done.
+        """
+        if self.steps >= self.plan.steps:
+            raise ValueError(f"Expected at most {self.plan.steps} steps, as planned, got one more.")
+        with self._randomness.for_model(self._device, self._rank, self.steps):
+            sums, tally = self._clipped(self._lot())
+        if self._rank == 0:
+            normals = self._normals()
+            add_noise(
+                sums,
+                bound=self._bound,
+                noise_multiplier=self.plan.noise_multiplier,
+                normals=normals,
+            )
+            tally[-1] = normals(()).item()
+        *noisy, tally = distributed.add_up([*sums.values(), tally], self.process_group)
+        self._update(noisy)
+        return self._recorded(dict(zip(TALLY, tally.tolist(), strict=True)))
+
+    def _lot(self) -> sampling.Lot:
+        """Records of this step."""
+        drawing, position = divmod(self.steps, sampling.lots_per_drawing(self.plan))
+        if position == 0 or not self._lots:
+            rng = self._randomness.stream(LOTS, self._rank, drawing)
+            self._lots = sampling.lots(self.plan, size=len(self._data), rng=rng)
+        return self._lots[position]
+
+    def _normals(self) -> Normals:
+        """Noise of this step."""
+        return self._randomness.normals(self._device, self.steps)
+
+    def _clipped(self, lot: sampling.Lot) -> tuple[dict[str, Tensor], Tensor]:
+        """Clipped sums of a lot, and its tally."""
+        sums = {}
+        dtype = wide(next(iter(self._trainable.values())).dtype)
+        tally = torch.zeros(len(TALLY), dtype=dtype, device=self._device)
+        for index, mask in sampling.micro_batches(lot, self.micro_batch):
+            inputs, targets = self._data.rows(index)
+            mask = None if mask is None else torch.from_numpy(mask).to(self._device)
+            right = []
+
+            def loss_fn(outputs: Any, targets: Any, right: list = right) -> Tensor:
+                right.append(_right(outputs, targets))
+                return self.loss_fn(outputs, targets)
+
+            found = clipped_sum(self.model, loss_fn, inputs, targets, bound=self._bound, mask=mask)
+            for name, value in found.sums.items():
+                sums[name] = sums[name].add_(value) if name in sums else value
+            tally += _tally(found, right[0], mask, self._bound).to(dtype)
+        empty = {n: torch.zeros_like(p, dtype=wide(p.dtype)) for n, p in self._trainable.items()}
+        return sums or empty, tally
+
+    def _update(self, noisy: list[Tensor]) -> None:
+        """Hand the noisy mean to the optimizer; gradients left by anybody else are removed."""
+        self.optimizer.zero_grad(set_to_none=True)
+        for parameter, value in zip(self._trainable.values(), noisy, strict=True):
+            parameter.grad = (value.detach() / self._expected).to(parameter.dtype)
+        self.optimizer.step()
+        if self.scheduler is not None:
+            self.scheduler.step()
+
+    def _recorded(self, tally: dict[str, float]) -> Record:
+        self.steps += 1
+        norm = self._bound.groups({n: p.numel() for n, p in self._trainable.items()}).sensitivity
+        record = Record(step=self.steps, clipping_norm=norm, private=private(tally))
+        self.records.append(record)
+        if isinstance(self._bound, AdaptiveQuantile):
+            self._bound = self._bound.updated(
+                below=tally["below"],
+                examples=tally["examples"],
+                expected_batch_size=self._expected,
+                normal=tally["normal"],
+            )
+        return record
+
+    def history(self) -> History:
+        """What was done so far, and its guarantee."""
+        assumptions = [_SIZE_IS_PUBLIC] if self.expected_batch_size is None else []
+        if self._randomness.seed is not None:
+            assumptions.append("nobody knows the seed")
+        return History(
+            plan=self.plan,
+            steps=self.steps,
+            records=tuple(self.records),
+            assumptions=tuple(assumptions),
+        )
+
+    @property
+    def resumable(self) -> bool:
+        """Whether a checkpoint of this moment can be resumed.
+
+        Without a generator the order of an epoch is not written, so only between epochs.
+        """
+        between = self.steps % sampling.lots_per_drawing(self.plan) == 0
+        return between or self.steps == self.plan.steps or self._randomness.seed is not None
+
+    def save(self, path: str | Path) -> None:
+        """Write a checkpoint, atomically.
+
+        Without a generator it holds nothing that is not released anyway: the model, what the
+        optimizer made of noisy gradients, and the number of steps. With one it holds the seed.
+        """
+        if self._rank == 0:
+            checkpoint.write(path, {"run": self._run, "resumable": self.resumable, **self._state()})
+
+    def _state(self) -> dict[str, Any]:
+        return {
+            "steps": self.steps,
+            "seed": self._randomness.seed,
+            "max_grad_norm": getattr(self._bound, "max_grad_norm", None),
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "scheduler": None if self.scheduler is None else self.scheduler.state_dict(),
+        }
+
+    def load(self, path: str | Path) -> None:
+        """Go on where a checkpoint was written; nothing changes if it is refused.
+
+        Raises
+        ------
+        ValueError
+            If the file is damaged, belongs to another run, or was written within an epoch whose
+            order is not kept.
+        """
+        found = checkpoint.read(path)
+        checkpoint.require_equal(found["run"], self._run, path)
+        if not found["resumable"]:
+            raise ValueError(
+                f"Expected a checkpoint between two epochs, got one after {found['steps']} steps: "
+                "without a generator the order of an epoch is not kept."
+            )
+        self.optimizer.load_state_dict(found["optimizer"])
+        self.model.load_state_dict(found["model"])
+        if self.scheduler is not None:
+            self.scheduler.load_state_dict(found["scheduler"])
+        if isinstance(self._bound, AdaptiveQuantile):
+            self._bound = replace(self._bound, max_grad_norm=found["max_grad_norm"])
+        self._randomness = replace(self._randomness, seed=found["seed"])
+        self.steps, self.records, self._lots = found["steps"], [], []
+
+    def _fingerprint(self) -> dict[str, str]:
+        """What a checkpoint must have in common with the run that reads it."""
+        shapes = {
+            f"model[{name!r}]": f"{value.dtype} {tuple(value.shape)}"
+            for name, value in self.model.state_dict().items()
+        }
+        return {
+            "plan": repr(self.plan),
+            "bound": repr(self._bound),
+            "expected_batch_size": repr(self._expected),
+            "optimizer": type(self.optimizer).__name__,
+            "scheduler": type(self.scheduler).__name__,
+            "generator": "none" if self._randomness.seed is None else "given",
+            "processes": repr(distributed.processes(self.process_group)),
+            **shapes,
+        }
+
+
+def _check_parts(model: nn.Module, plan: DPSGD, optimizer: Optimizer, scheduler: Any) -> None:
+    """Refuse what cannot be trained privately, or not at all."""
+    if not isinstance(plan, DPSGD):
+        raise TypeError(f"Expected plan to be a DPSGD, got {type(plan).__name__}.")
+    trainable = {name: p for name, p in model.named_parameters() if p.requires_grad}
+    if not trainable:
+        raise ValueError("Expected a model with at least one trainable parameter, got 0.")
+    if isinstance(optimizer, LBFGS):
+        raise validate.unsupported("LBFGS", "it evaluates the loss several times per step.")
+    if isinstance(scheduler, ReduceLROnPlateau):
+        raise validate.unsupported("ReduceLROnPlateau", "it reads losses, which are private.")
+    known = {id(p) for group in optimizer.param_groups for p in group["params"]}
+    missing = [name for name, p in trainable.items() if id(p) not in known]
+    if missing:
+        raise ValueError(
+            f"Expected every trainable parameter in the optimizer, got none for {missing}: "
+            "add them, or freeze them with requires_grad_(False)."
+        )
+
+
+def _made_up(values: Tensor) -> Tensor:
+    """Numbers in [0, 1) of the same shape: no record decides whether the model is accepted."""
+    if not values.is_floating_point():
+        return values
+    generator = torch.Generator(values.device).manual_seed(0)
+    return torch.rand(values.shape, generator=generator, dtype=values.dtype, device=values.device)
+
+
+def _right(outputs: Any, targets: Any) -> Tensor | None:
+    """Which records are classified rightly, if this is classification."""
+    tensors = isinstance(outputs, Tensor) and isinstance(targets, Tensor)
+    if not tensors or targets.is_floating_point() or outputs.shape[:-1] != targets.shape:
+        return None
+    if outputs.shape[-1] < 2:
+        return None
+    return (outputs.detach().argmax(-1) == targets).reshape(len(targets), -1).float().mean(1)
+
+
+def _tally(found: ClippedSum, right: Tensor | None, mask: Tensor | None, bound: Bound) -> Tensor:
+    """Sums over the records of a micro-batch, in the order of TALLY."""
+    records = torch.ones_like(found.losses, dtype=torch.bool) if mask is None else mask
+    finite = records & found.losses.isfinite()
+    below = found.norms <= getattr(bound, "max_grad_norm", 0.0)
+    none = found.losses.new_full((), math.nan)
+    entries = [
+        torch.where(finite, found.losses, 0).sum(),
+        finite.sum(),
+        found.examples,
+        found.clipped,
+        found.non_finite,
+        none if right is None else (right * records).sum(),
+        (records & below).sum(),
+        torch.zeros_like(none),
+    ]
+    return torch.stack([entry.double() for entry in entries])

@@ -1,0 +1,464 @@
+"""Images: shipped, read from files written here, and drawn."""
+
+import gzip
+import hashlib
+import os
+import struct
+
+import numpy as np
+import pytest
+
+from dplearn import datasets
+from dplearn.datasets import (
+    Labelled,
+    cache_folder,
+    cifar10,
+    digits,
+    fashion_mnist,
+    files,
+    glyphs,
+    idx,
+    mnist,
+    oriented_gradients,
+    shipped,
+    split,
+    synthetic,
+    synthetic_digits,
+)
+
+COUNT = 300
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    return synthetic_digits(count=COUNT)
+
+
+def rows(images):
+    return images.reshape(len(images), -1)
+
+
+# Every set
+
+
+@pytest.mark.parametrize(
+    "records, shape",
+    [(digits, (1797, 8, 8)), (lambda: synthetic_digits(count=COUNT), (COUNT, 28, 28))],
+    ids=["digits", "synthetic"],
+)
+def test_images_and_labels(records, shape):
+    images, labels = records()
+    assert images.shape == shape and images.dtype == np.float32
+    assert images.min() == 0 and 0.9 < images.max() <= 1
+    assert labels.shape == shape[:1] and labels.dtype == np.int64
+    assert set(labels.tolist()) == set(range(10))
+
+
+# Shipped
+
+
+def test_shipped_digits_are_those_of_uci():
+    images, labels = digits()
+    assert np.bincount(labels).tolist() == [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]
+    assert (16 * images).sum() == 561718  # as the integers of the table add up
+    assert np.all(16 * images == np.rint(16 * images))
+
+
+def test_missing_table_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"digits\.csv\.gz.*checkout"):
+        shipped._read(tmp_path / "digits.csv.gz")
+
+
+def test_changed_table_is_refused(tmp_path):
+    text = bytearray(gzip.decompress(shipped._TABLE.read_bytes()))
+    text[-2] ^= 1
+    path = tmp_path / "digits.csv.gz"
+    path.write_bytes(gzip.compress(bytes(text)))
+    with pytest.raises(ValueError, match="SHA-256"):
+        shipped._read(path)
+
+
+# Division
+
+
+def numbered(count):
+    return Labelled(np.arange(count, dtype=np.float32), np.arange(count))
+
+
+def test_split_is_a_partition_that_keeps_pairs():
+    parts = split(numbered(103), validation=0.1, test=0.3)
+    assert [len(part.labels) for part in parts] == [62, 10, 31]
+    assert all(np.array_equal(part.images, part.labels) for part in parts)
+    assert sorted(np.concatenate([part.labels for part in parts])) == list(range(103))
+
+
+def test_split_depends_on_the_seed_and_not_on_what_records_hold():
+    first, other = split(numbered(50)), split(numbered(50), seed=1)
+    changed = split(Labelled(-numbered(50).images, numbered(50).labels))
+    for a, b, c in zip(first, other, changed, strict=True):
+        assert not np.array_equal(a.labels, b.labels)
+        assert np.array_equal(a.labels, c.labels)
+
+
+def test_split_may_leave_parts_empty_but_not_the_training_part():
+    training, validation, test = split(numbered(5), validation=0, test=0.2)
+    assert [len(part.labels) for part in (training, validation, test)] == [4, 0, 1]
+    with pytest.raises(ValueError, match="records to train on"):
+        split(numbered(4), validation=0.5, test=0.5)
+    with pytest.raises(ValueError, match="validation"):
+        split(numbered(5), validation=-0.1)
+
+
+# IDX files
+
+
+CODES = {"u1": 0x08, "i1": 0x09, ">i2": 0x0B, ">i4": 0x0C, ">f4": 0x0D, ">f8": 0x0E}
+
+
+def encoded(array, kind="u1"):
+    head = bytes([0, 0, CODES[kind], array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
+    return head + array.astype(kind).tobytes()
+
+
+@pytest.mark.parametrize("kind", CODES)
+@pytest.mark.parametrize("name", ["data", "data.gz"])
+def test_idx_round_trip(tmp_path, kind, name):
+    array = np.arange(24).reshape(2, 3, 4) * (1 if kind == "u1" else -1)
+    data = encoded(array, kind)
+    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    found = idx(tmp_path / name)
+    assert np.array_equal(found, array) and found.dtype.isnative
+    assert found.dtype == np.dtype(kind).newbyteorder("=")
+
+
+GOOD = encoded(np.zeros((2, 3)))
+
+
+@pytest.mark.parametrize(
+    "data, message",
+    [
+        (b"", "empty file"),
+        (GOOD[:3], "start as an IDX file"),
+        (b"\0\1" + GOOD[2:], "got 00 01 08 02"),
+        (GOOD[:2] + b"\x0a" + GOOD[3:], "got 00 00 0a 02"),
+        (GOOD[:3] + b"\0", "got 00 00 08 00"),
+        (GOOD[:7], "got 7 bytes"),
+        (GOOD[:-1], r"18 bytes for shape \(2, 3\), got 17 bytes"),
+        (GOOD + b"\0", "got 19 bytes"),
+        (GOOD[:4] + b"\xff" * 8 + GOOD[12:], "got 18 bytes"),
+    ],
+    ids=["empty", "no magic", "magic", "type", "rank", "header", "truncated", "longer", "huge"],
+)
+def test_idx_refuses(tmp_path, data, message):
+    (tmp_path / "data").write_bytes(data)
+    with pytest.raises(ValueError, match=message):
+        idx(tmp_path / "data")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [GOOD, gzip.compress(GOOD)[:-9], gzip.compress(GOOD)[:-6] + b"\1\1\1\1\1\1"],
+    ids=["plain", "truncated", "wrong check"],
+)
+def test_damaged_gzip_is_refused(tmp_path, data):
+    (tmp_path / "data.gz").write_bytes(data)
+    with pytest.raises(ValueError, match="whole gzip file"):
+        idx(tmp_path / "data.gz")
+
+
+def test_missing_idx_file_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match="absent"):
+        idx(tmp_path / "absent")
+
+
+# MNIST, in small
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """A folder with four small files, and the numbers of records that go with them."""
+    monkeypatch.setattr(files, "_COUNTS", {"train": 30, "t10k": 10})
+    for part, count in files._COUNTS.items():
+        pixels = np.arange(count * 784).reshape(count, 28, 28) % 256
+        (tmp_path / f"{part}-images-idx3-ubyte").write_bytes(encoded(pixels))
+        (tmp_path / f"{part}-labels-idx1-ubyte").write_bytes(encoded(np.arange(count) % 10))
+    return tmp_path
+
+
+@pytest.mark.parametrize("reader", [mnist, fashion_mnist])
+def test_mnist_round_trip(small, reader):
+    train, test = reader(small)
+    assert train.images.shape == (30, 28, 28) and test.images.shape == (10, 28, 28)
+    assert np.array_equal(255 * rows(train.images)[0, :300], np.arange(300) % 256)
+    assert np.array_equal(train.labels, np.arange(30) % 10)
+
+
+@pytest.mark.parametrize("name", files._MNIST)
+def test_missing_file_of_mnist_is_named(small, name):
+    (small / name).unlink()
+    with pytest.raises(FileNotFoundError, match=rf"{name}\.gz or {name} of MNIST.*downloaded"):
+        mnist(small)
+
+
+def test_compressed_file_must_be_the_published_one(small, monkeypatch):
+    name = "t10k-labels-idx1-ubyte"
+    data = gzip.compress((small / name).read_bytes())
+    (small / f"{name}.gz").write_bytes(data)
+    with pytest.raises(
+        ValueError, match=rf"{name}\.gz with the published MD5 {files._MNIST[name]}"
+    ):
+        mnist(small)
+    monkeypatch.setitem(files._MNIST, name, hashlib.md5(data).hexdigest())
+    assert len(mnist(small)[1].labels) == 10
+
+
+@pytest.mark.parametrize(
+    "name, array, kind, message",
+    [
+        ("train-images-idx3-ubyte", np.zeros((30, 28, 27)), "u1", r"shape \(30, 28, 28\)"),
+        ("train-images-idx3-ubyte", np.zeros((10, 28, 28)), "u1", r"of shape \(10, 28, 28\)"),
+        ("train-labels-idx1-ubyte", np.zeros(30), ">i4", "got int32"),
+        ("t10k-labels-idx1-ubyte", np.arange(10) + 1, "u1", "labels 0..9.*got 10"),
+    ],
+    ids=["shape", "other part", "type", "label"],
+)
+def test_mnist_refuses(small, name, array, kind, message):
+    (small / name).write_bytes(encoded(array, kind))
+    with pytest.raises(ValueError, match=message):
+        mnist(small)
+
+
+def test_published_checksums_are_eight_different_ones():
+    assert files._MNIST.keys() == files._FASHION_MNIST.keys()
+    assert len({*files._MNIST.values(), *files._FASHION_MNIST.values()}) == 8
+
+
+# CIFAR-10, in small
+
+
+@pytest.fixture
+def batches(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "_CIFAR_BATCH", 20)
+    for number, name in enumerate([*(f"data_batch_{i}" for i in range(1, 6)), "test_batch"]):
+        pixels = np.full((20, 3072), number)
+        pixels[:, :1024] = 255  # red comes first
+        records = np.column_stack([np.arange(20) % 10, pixels]).astype(np.uint8)
+        (tmp_path / f"{name}.bin").write_bytes(records.tobytes())
+    return tmp_path
+
+
+def test_cifar_round_trip(batches):
+    train, test = cifar10(batches)
+    assert train.images.shape == (100, 3, 32, 32) and test.images.shape == (20, 3, 32, 32)
+    assert np.all(train.images[:, 0] == 1)
+    assert (255 * train.images[::20, 2, 31, 31]).round().tolist() == [0, 1, 2, 3, 4]
+    assert np.array_equal(test.labels, np.arange(20) % 10)
+
+
+def test_cifar_refuses(batches):
+    path = batches / "test_batch.bin"
+    data = path.read_bytes()
+    path.write_bytes(data[:-1])
+    with pytest.raises(ValueError, match="20 records of 3073 bytes, got 61459 bytes"):
+        cifar10(batches)
+    for label in (b"\x09", b"\x0a"):
+        path.write_bytes(label + data[1:])
+        with pytest.raises(ValueError, match=r"2 images of each class 0\.\.9 in test_batch\.bin"):
+            cifar10(batches)
+    path.unlink()
+    with pytest.raises(FileNotFoundError, match=r"test_batch\.bin of the binary version"):
+        cifar10(batches)
+
+
+# Drawn
+
+
+def test_drawn_images_are_pinned(drawn):
+    """Another recipe, or random numbers of another kind, are another data set."""
+    pixels = np.rint(255 * drawn.images).astype(np.uint8)
+    assert hashlib.sha256(pixels[:100].tobytes()).hexdigest()[:16] == "e4f916d5c0d806ec"
+    assert drawn.labels[:10].tolist() == [4, 6, 2, 7, 3, 5, 9, 0, 8, 1]
+
+
+def test_drawn_again_is_the_same_and_longer_begins_in_the_same_way(monkeypatch, drawn):
+    monkeypatch.setattr(synthetic, "BLOCK", 100)
+    short, long = synthetic_digits(count=70, seed=5), synthetic_digits(count=230, seed=5)
+    assert len(long.labels) == 230
+    assert np.array_equal(short.images, long.images[:70])
+    assert np.array_equal(short.labels, long.labels[:70])
+    assert not np.array_equal(long.images[:100], long.images[100:200])
+    assert not np.array_equal(short.images, drawn.images[:70])
+
+
+def test_every_ten_drawn_images_show_all_digits(drawn):
+    assert np.all(np.sort(drawn.labels.reshape(-1, 10), axis=1) == np.arange(10))
+    assert len({tuple(ten) for ten in drawn.labels.reshape(-1, 10)}) > 25
+
+
+def test_drawn_images_are_distinct(drawn):
+    other = synthetic_digits(count=COUNT, seed=1)
+    both = np.concatenate([rows(drawn.images), rows(other.images)]).astype(np.float64)
+    squares = (both**2).sum(axis=1)
+    distances = squares[:, None] + squares - 2 * both @ both.T
+    np.fill_diagonal(distances, np.inf)
+    # Copies would be at 0 and copies with other noise of the pixels near 0.3.
+    assert distances.min() > 1
+
+
+def test_drawn_images_look_like_mnist(drawn):
+    """Mean 0.131 and deviation 0.308 there; centred ink, which the frame does not cut."""
+    images = drawn.images.astype(np.float64)
+    assert 0.11 < images.mean() < 0.15 and 0.27 < images.std() < 0.33
+    ink = images.sum(axis=(1, 2))
+    assert ink.min() > 20
+    for axis in (1, 2):
+        centre = (images.sum(axis=3 - axis) * np.arange(28)).sum(axis=1) / ink
+        assert np.all(np.abs(centre - 13.5) < 2.5)
+    frame = np.ones((28, 28), dtype=bool)
+    frame[1:-1, 1:-1] = False
+    assert images[:, frame].mean() < 0.002
+
+
+def test_nearest_mean_recognises_most_drawn_digits(drawn):
+    """Neither noise (0.1) nor print (1): a model has something to learn."""
+    other = synthetic_digits(count=1000, seed=1)
+    means = np.stack([rows(other.images[other.labels == d]).mean(axis=0) for d in range(10)])
+    gaps = ((rows(drawn.images)[:, None] - means) ** 2).sum(axis=2)
+    assert 0.6 < (gaps.argmin(axis=1) == drawn.labels).mean() < 0.95
+
+
+@pytest.mark.parametrize("wrong", [{"count": 0}, {"seed": -1}, {"count": 10.5}])
+def test_drawing_refuses(wrong):
+    with pytest.raises((ValueError, TypeError), match=next(iter(wrong))):
+        synthetic_digits(**wrong)
+
+
+def test_ways_of_writing_lead_through_their_points():
+    known = glyphs.glyphs()
+    assert np.bincount(known.label, weights=known.share) == pytest.approx(np.ones(10))
+    assert np.all(np.diff(known.label) >= 0)
+    assert np.allclose(known.curve.sum(axis=2), 1)  # moving all points moves the curve along
+    places = known.curve @ known.points
+    ways = [way for of_digit in glyphs.WAYS.values() for _, way in of_digit]
+    for strokes, path, drawn in zip(ways, places, known.drawn, strict=True):
+        ends = {stroke[end] for stroke in strokes for end in (0, -1)}
+        assert all(np.abs(path - end).sum(axis=1).min() < 1e-12 for end in ends)
+        assert (~drawn).sum() == len(strokes) - 1
+
+
+def test_spline_through_points_on_a_line_is_that_line():
+    weights = glyphs.spline(5, 41)
+    assert weights @ np.arange(5.0) == pytest.approx(np.linspace(0, 4, 41))
+    assert weights[::10] == pytest.approx(np.eye(5))
+
+
+# Cache
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Numbers of images drawn for the cache."""
+    calls = []
+    draw = synthetic._drawn
+    monkeypatch.setattr(synthetic, "BLOCK", 20)
+    monkeypatch.setattr(synthetic, "_drawn", lambda *a: calls.append(a) or draw(*a))
+    return calls
+
+
+def test_cache_is_used_and_holds_the_same(tmp_path, counted):
+    folder = tmp_path / "new" / "folder"
+    first, second = (synthetic_digits(count=50, cache=folder) for _ in range(2))
+    assert counted == [(50, 0)]
+    assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
+    synthetic_digits(count=50, seed=1, cache=folder)
+    synthetic_digits(count=40, cache=folder)
+    assert counted == [(50, 0), (50, 1), (40, 0)]
+    assert len(os.listdir(folder)) == 3  # and nothing temporary
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [lambda d: d[:-1], lambda d: d[:-1000] + b"\x55" + d[-999:], lambda d: b"", lambda d: d + d],
+    ids=["truncated", "changed", "empty", "longer"],
+)
+def test_damaged_cache_is_replaced(tmp_path, counted, damage):
+    good = synthetic_digits(count=50, cache=tmp_path)
+    (path,) = tmp_path.iterdir()
+    whole = path.read_bytes()
+    path.write_bytes(damage(whole))
+    assert np.array_equal(synthetic_digits(count=50, cache=tmp_path).images, good.images)
+    assert counted == [(50, 0)] * 2 and path.read_bytes() == whole
+
+
+def test_cache_of_another_recipe_is_replaced(tmp_path, counted, monkeypatch):
+    old = synthetic_digits(count=50, cache=tmp_path)
+    monkeypatch.setattr(synthetic, "_pressure", lambda rng: 0.5)
+    new = synthetic_digits(count=50, cache=tmp_path)
+    assert len(counted) == 2 and not np.array_equal(old.images, new.images)
+
+
+def test_interrupted_writing_leaves_nothing(tmp_path, counted, monkeypatch):
+    def fails(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "replace", fails)
+    with pytest.raises(OSError, match="disk full"):
+        synthetic_digits(count=50, cache=tmp_path)
+    assert os.listdir(tmp_path) == []
+
+
+def test_cache_folder_follows_the_environment(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_folder() == tmp_path / "dplearn"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert cache_folder().is_absolute() and cache_folder().name == "dplearn"
+
+
+# Features
+
+
+def test_gradients_of_one_image_do_not_depend_on_others(drawn):
+    both = oriented_gradients(drawn.images[:20])
+    assert both.shape == (20, 128) and both.dtype == np.float32
+    assert np.linalg.norm(both, axis=1) == pytest.approx(np.ones(20))
+    assert np.array_equal(both[7:8], oriented_gradients(drawn.images[7:8]))
+
+
+def test_gradients_against_a_loop_over_pixels():
+    image = np.random.default_rng(0).random((8, 8))
+    votes = np.zeros((2, 2, 6))
+    for i in range(8):
+        for j in range(8):
+            x = image[i, min(j + 1, 7)] - image[i, max(j - 1, 0)]
+            y = image[min(i + 1, 7), j] - image[max(i - 1, 0), j]
+            turn = (np.arctan2(y, x) % (2 * np.pi)) / (2 * np.pi) * 6
+            votes[i // 4, j // 4, int(turn) % 6] += np.hypot(x, y) * (1 - turn % 1)
+            votes[i // 4, j // 4, (int(turn) + 1) % 6] += np.hypot(x, y) * (turn % 1)
+    wanted = np.sqrt(votes) - np.sqrt(votes).mean(axis=2, keepdims=True)
+    found = oriented_gradients(image[None], cells=2, orientations=6)[0]
+    assert found == pytest.approx((wanted / np.linalg.norm(wanted)).ravel(), abs=1e-6)
+
+
+def test_gradients_turn_with_the_image(drawn):
+    images = drawn.images[:5]
+    turned = oriented_gradients(images.transpose(0, 2, 1)[:, ::-1]).reshape(5, 4, 4, 8)
+    plain = oriented_gradients(images).reshape(5, 4, 4, 8)
+    # A quarter turn to the left moves cells, and lowers directions (y down) by two of eight.
+    moved = np.roll(plain.transpose(0, 2, 1, 3)[:, ::-1], -2, axis=3)
+    assert turned == pytest.approx(moved, abs=1e-5)
+
+
+def test_gradients_at_the_edges_of_what_they_take():
+    assert np.all(oriented_gradients(np.ones((2, 8, 8))) == 0)
+    assert oriented_gradients(np.zeros((0, 8, 8))).shape == (0, 128)
+    for images, cells in (
+        (np.zeros((2, 8, 9)), 4),
+        (np.zeros((8, 8)), 4),
+        (np.zeros((1, 8, 8)), 3),
+    ):
+        with pytest.raises(ValueError, match=f"multiples of cells={cells}"):
+            oriented_gradients(images, cells=cells)
+
+
+def test_everything_public_is_documented():
+    assert all(getattr(datasets, name).__doc__ for name in datasets.__all__)

@@ -1,0 +1,283 @@
+"""The slow oracle: one record at a time through ordinary autograd, and the models it judges."""
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+torch.set_num_threads(1)  # small tensors: more threads only wait for each other
+CLASSES = 5
+BATCH = 6
+
+
+def losses_of(outputs: Tensor, targets: Tensor) -> Tensor:
+    """Cross entropy of each record."""
+    return F.cross_entropy(outputs, targets, reduction="none")
+
+
+def gradients(model: nn.Module, inputs, targets: Tensor, loss_fn=losses_of):
+    """For each record, the gradient of its own loss by parameter name."""
+    named = {name: p for name, p in model.named_parameters() if p.requires_grad}
+    for i in range(len(targets)):
+        row = (
+            tuple(x[i : i + 1] for x in inputs) if isinstance(inputs, tuple) else inputs[i : i + 1]
+        )
+        output = model(*row) if isinstance(row, tuple) else model(row)
+        (loss,) = loss_fn(output, targets[i : i + 1])
+        found = torch.autograd.grad(loss, list(named.values()), allow_unused=True)
+        yield {
+            name: torch.zeros_like(p) if g is None else g
+            for (name, p), g in zip(named.items(), found, strict=True)
+        }
+
+
+def norm(gradient: dict[str, Tensor]) -> Tensor:
+    """Euclidean norm over all parameters."""
+    return torch.stack([g.norm() for g in gradient.values()]).norm()
+
+
+def difference(found: dict[str, Tensor], expected: dict[str, Tensor]) -> float:
+    """Relative distance of two sums."""
+    assert found.keys() == expected.keys()
+    apart = norm({name: found[name] - expected[name] for name in found})
+    return (apart / norm(expected).clamp(min=1e-300)).item()
+
+
+class Twice(nn.Module):
+    """A layer used twice, the second time on another number of positions."""
+
+    def __init__(self, layer: nn.Module, head: nn.Module):
+        super().__init__()
+        self.layer, self.head = layer, head
+
+    def forward(self, x):
+        return self.head(torch.tanh(self.layer(torch.tanh(self.layer(x)))))
+
+
+class Language(nn.Module):
+    """Embedding and output layer share their weights; positions are expanded per record."""
+
+    def __init__(self, *, dropout: float = 0.0, tokens: int = CLASSES, width: int = 8):
+        super().__init__()
+        self.tokens, self.positions = nn.Embedding(tokens, width), nn.Embedding(7, width)
+        layer = nn.TransformerEncoderLayer(width, 2, 12, dropout=dropout, batch_first=True)
+        self.encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+        self.head = nn.Linear(width, tokens)
+        self.head.weight = self.tokens.weight
+
+    def forward(self, x):
+        places = torch.arange(x.shape[1]).expand(x.shape)
+        return self.head(self.encoder(self.tokens(x) + self.positions(places))).mean(1)
+
+
+class Attention(nn.Module):
+    """Self and cross attention, with and without weights, of any configuration."""
+
+    def __init__(
+        self, *, weights: bool = False, cross: bool = False, masks: bool = True, **options
+    ):
+        super().__init__()
+        self.weights, self.cross, self.masks = weights, cross, masks
+        self.first = options.get("batch_first", True)
+        self.attention = nn.MultiheadAttention(8, 2, **{"batch_first": True, **options})
+        self.head = nn.Linear(8, CLASSES)
+
+    def forward(self, x):
+        memory = x[:, :3, : self.attention.kdim] if self.cross else x
+        value = x[:, :3, : self.attention.vdim] if self.cross else memory
+        sources = (x, memory, value) if self.cross else (x, x, x)
+        masks = {}
+        if self.masks:
+            length = sources[1].shape[1]
+            padding = torch.zeros(len(x), length, dtype=torch.bool)
+            padding[:, -1] = x[:, 0, 0] > 0
+            masks["key_padding_mask"] = padding
+            masks["attn_mask"] = torch.ones(x.shape[1], length, dtype=torch.bool).triu(1)
+        if not self.first:
+            turned = x.transpose(0, 1)
+            sources = (turned,) * 3
+        output, weights = self.attention(*sources, need_weights=self.weights, **masks)
+        output = output if self.first else output.transpose(0, 1)
+        pooled = self.head(output).mean(1)
+        return pooled if weights is None else pooled + weights.square().sum((1, 2))[:, None]
+
+
+class Scaled(nn.Module):
+    """A container with raw parameters, one shared with a layer inside."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.tensor(1.3))
+        self.token = nn.Parameter(torch.randn(1, 1, 4))
+        self.body = nn.Linear(4, 4)
+        self.unused = nn.Linear(4, 4)
+        self.head = nn.Linear(4, CLASSES)
+        self.alias = self.body.weight
+
+    def forward(self, x):
+        x = torch.cat([self.token.expand(len(x), -1, -1), x], 1)
+        return self.head((self.body(x) * self.scale) @ self.alias).sum(1)
+
+
+class Pair(nn.Module):
+    """A custom module with two inputs, keywords and two outputs."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(3, 4, 5))
+
+    def forward(self, left, *, right, power: int = 2):
+        mixed = torch.einsum("bi,ijk,bj->bk", left, self.weight, right)
+        return {"mixed": mixed, "size": (mixed**power).sum(1)}
+
+
+class Pairs(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.pair = Pair()
+
+    def forward(self, left, right):
+        found = self.pair(left, right=right)
+        return found["mixed"] + found["size"][:, None]
+
+
+class Recurrent(nn.Module):
+    def __init__(self, kind: type[nn.RNNBase]):
+        super().__init__()
+        self.cell, self.head = kind(4, 6, 2, batch_first=True), nn.Linear(6, CLASSES)
+
+    def forward(self, x):
+        return self.head(self.cell(x)[0][:, -1])
+
+
+def convolutions(dims: int, kernel: int = 3, **options) -> nn.Sequential:
+    """Two convolutions, the second on few positions."""
+    kind = (nn.Conv1d, nn.Conv2d, nn.Conv3d)[dims - 1]
+    return nn.Sequential(
+        kind(2, 4, kernel, **options),
+        nn.ReLU(inplace=True),
+        kind(4, 8, 2, stride=2),
+        nn.Tanh(),
+        nn.Flatten(),
+        nn.LazyLinear(CLASSES),
+    )
+
+
+def frozen(model: nn.Module, *names: str) -> nn.Module:
+    for name, parameter in model.named_parameters():
+        parameter.requires_grad = not name.startswith(names)
+    return model
+
+
+def normed(norm_layer: nn.Module) -> nn.Sequential:
+    conv = nn.Conv2d(2, 4, 3)
+    return nn.Sequential(conv, norm_layer, nn.ReLU(), nn.Flatten(), nn.LazyLinear(CLASSES))
+
+
+def pictures(dims: int, size: int = 6):
+    return lambda: torch.randn(BATCH, 2, *[size] * dims)
+
+
+def sequences():
+    return torch.randn(BATCH, 4, 8)
+
+
+def words():
+    return torch.randint(0, CLASSES, (BATCH, 7))
+
+
+def mlp() -> nn.Sequential:
+    return nn.Sequential(nn.Linear(8, 9), nn.ReLU(inplace=True), nn.Linear(9, CLASSES))
+
+
+def pooled(*layers: nn.Module) -> nn.Sequential:
+    """Layers on (B, T, d), then the sum over positions."""
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d((1, CLASSES)), nn.Flatten())
+
+
+Case = tuple[Callable[[], nn.Module], Callable[[], Tensor | tuple[Tensor, ...]]]
+few = lambda *shape: lambda: torch.randn(BATCH, *shape)
+
+CASES: dict[str, Case] = {
+    "mlp": (mlp, few(8)),
+    "linear on positions": (lambda: pooled(nn.Linear(8, 9), nn.Linear(9, 7)), few(4, 8)),
+    "linear on a grid": (lambda: pooled(nn.Linear(8, 9), nn.Flatten(1, 2)), few(2, 3, 8)),
+    "linear ghost": (lambda: pooled(nn.Linear(30, 40)), few(3, 30)),
+    "linear without bias": (lambda: nn.Linear(8, CLASSES, bias=False), few(8)),
+    "conv stride padding": (lambda: convolutions(2, stride=2, padding=(1, 2)), pictures(2)),
+    "conv dilation": (lambda: convolutions(2, dilation=(2, 1)), pictures(2)),
+    "conv groups": (lambda: convolutions(2, groups=2), pictures(2)),
+    "conv same": (lambda: convolutions(2, padding="same"), pictures(2)),
+    "conv same even": (lambda: convolutions(2, kernel=2, padding="same"), pictures(2)),
+    "conv circular": (lambda: convolutions(2, padding=1, padding_mode="circular"), pictures(2)),
+    "conv reflect": (lambda: convolutions(2, padding=2, padding_mode="reflect"), pictures(2)),
+    "conv same replicate": (
+        lambda: convolutions(2, padding="same", padding_mode="replicate"),
+        pictures(2),
+    ),
+    "conv 1d": (lambda: convolutions(1, stride=2), pictures(1, 12)),
+    "conv 3d": (lambda: convolutions(3, padding=1), pictures(3, 4)),
+    "conv ghost": (
+        lambda: nn.Sequential(nn.Conv2d(2, 64, 3, 2, 1, (1, 2)), nn.Flatten(), nn.LazyLinear(5)),
+        pictures(2, 5),
+    ),
+    "conv ghost 1d": (
+        lambda: nn.Sequential(nn.Conv1d(2, 64, 3, 3, 2), nn.Flatten(), nn.LazyLinear(5)),
+        pictures(1, 5),
+    ),
+    "conv ghost groups": (
+        lambda: nn.Sequential(nn.Conv2d(2, 64, 2, 2, groups=2), nn.Flatten(), nn.LazyLinear(5)),
+        pictures(2, 4),
+    ),
+    "conv twice": (
+        lambda: Twice(nn.Conv2d(2, 2, 3, padding=1), nn.Sequential(nn.Flatten(), nn.LazyLinear(5))),
+        pictures(2),
+    ),
+    "conv transposed": (lambda: normed(nn.ConvTranspose2d(4, 3, 2, 2, groups=1)), pictures(2)),
+    "group norm": (lambda: normed(nn.GroupNorm(2, 4)), pictures(2)),
+    "instance norm": (lambda: normed(nn.InstanceNorm2d(4, affine=True)), pictures(2)),
+    "layer norm": (lambda: normed(nn.LayerNorm((4, 4, 4))), pictures(2)),
+    "layer norm no bias": (lambda: pooled(nn.LayerNorm(8, bias=False)), few(4, 8)),
+    "rms norm": (lambda: pooled(nn.Linear(8, 6), nn.RMSNorm(6)), few(4, 8)),
+    "prelu": (lambda: normed(nn.PReLU(4)), pictures(2)),
+    "batch norm in eval mode": (lambda: normed(nn.BatchNorm2d(4).eval()), pictures(2)),
+    "embedding": (lambda: pooled(nn.Embedding(CLASSES, 8)), words),
+    "embedding padding": (lambda: pooled(nn.Embedding(CLASSES, 8, padding_idx=2)), words),
+    "embedding of one token": (
+        lambda: nn.Sequential(nn.Embedding(CLASSES, 8), nn.Linear(8, CLASSES)),
+        lambda: torch.randint(0, CLASSES, (BATCH,)),
+    ),
+    "twice": (lambda: Twice(nn.Linear(8, 8), nn.Linear(8, CLASSES)), few(8)),
+    "twice on positions": (lambda: Twice(nn.Linear(8, 8), pooled(nn.Linear(8, 6))), few(3, 8)),
+    "tied transformer": (Language, words),
+    "attention masks": (Attention, sequences),
+    "attention no masks": (lambda: Attention(masks=False), sequences),
+    "attention weights": (lambda: Attention(weights=True), sequences),
+    "attention cross": (lambda: Attention(cross=True), sequences),
+    "attention other sizes": (lambda: Attention(cross=True, kdim=3, vdim=5), sequences),
+    "attention no bias": (lambda: Attention(cross=True, bias=False), sequences),
+    "attention extra bias": (lambda: Attention(add_bias_kv=True, add_zero_attn=True), sequences),
+    "attention batch second": (lambda: Attention(batch_first=False), sequences),
+    "raw parameters": (Scaled, few(3, 4)),
+    "custom module": (Pairs, lambda: (torch.randn(BATCH, 3), torch.randn(BATCH, 4))),
+    "lstm": (lambda: Recurrent(nn.LSTM), few(3, 4)),
+    "gru": (lambda: Recurrent(nn.GRU), few(3, 4)),
+    "frozen body": (lambda: frozen(mlp(), "0"), few(8)),
+    "bias only": (lambda: frozen(convolutions(2), "0.weight", "2.weight", "5.weight"), pictures(2)),
+    "frozen attention": (lambda: frozen(Attention(), "attention.in_proj_weight"), sequences),
+    "frozen norm": (lambda: frozen(normed(nn.GroupNorm(2, 4)), "1.weight"), pictures(2)),
+}
+
+
+def case(name: str, *, dtype=torch.float64, seed: int = 0):
+    """Model, inputs and targets of a case."""
+    torch.manual_seed(seed)
+    make, draw = CASES[name]
+    model, inputs = make(), draw()
+    with torch.no_grad():
+        model(*inputs) if isinstance(inputs, tuple) else model(inputs)  # lazy layers get a size
+    model.to(dtype)
+    cast = lambda x: x.to(dtype) if x.is_floating_point() else x
+    inputs = tuple(map(cast, inputs)) if isinstance(inputs, tuple) else cast(inputs)
+    return model, inputs, torch.randint(0, CLASSES, (BATCH,))

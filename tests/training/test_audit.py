@@ -1,0 +1,172 @@
+"""An attacker measures epsilon: less than certified for the trainer, more for broken ones.
+
+The worst case: a record without influence, and a canary that pulls as strongly as it may. The
+attacker sees every noisy gradient. A learning rate of 0 makes all runs of a plan start alike,
+so that one long run of the trainer is many short ones. The attacker looks at several statistics,
+takes the best threshold on half of the runs, and measures on the other half; a Clopper-Pearson
+interval turns errors into a lower bound on epsilon. False alarms: at most 1e-4 per choice of
+seeds, and these are fixed.
+"""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+from torch import nn
+
+from dplearn.dpsgd import DPSGD
+from dplearn.training import ClippedSum, Flat, Trainer, clipped_sum, trainer
+
+torch.set_num_threads(1)
+
+DELTA, ALARM, RUNS = 1e-2, 1e-4, 1200
+NORM = 4.0  # not 1: forgetting it must show
+PLANS = {
+    "all": DPSGD(
+        noise_multiplier=1.0, sample_rate=1.0, steps=1, max_grad_norm=NORM, sampling="none"
+    ),
+    "poisson": DPSGD(noise_multiplier=1.0, sample_rate=0.8, steps=1, max_grad_norm=NORM),
+}
+
+
+class Two(nn.Module):
+    """Two layers side by side, so that gradients do not depend on the parameters."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(12, 1, bias=False), nn.Linear(12, 1, bias=False)
+
+    def forward(self, x):
+        return self.a(x) + self.b(x)
+
+
+def gradients(make, plan, *, canary):
+    """Noisy gradients, shape (RUNS, steps, layers, 12)."""
+    pulls = torch.tensor([0.0] + [-1.0] * canary)
+    model = Two()
+    found = make(
+        model,
+        lambda outputs, pulls: 100 * pulls * outputs[:, 0],
+        (torch.ones(len(pulls), 12), pulls),
+        dataclasses.replace(plan, steps=plan.steps * RUNS),
+        optimizer=torch.optim.SGD(model.parameters(), lr=0.0),
+        expected_batch_size=1.0,
+        generator=torch.Generator().manual_seed(canary),
+    )
+    seen = []
+    for _ in range(plan.steps * RUNS):
+        found.step()
+        seen.append(torch.stack([model.a.weight.grad[0], model.b.weight.grad[0]]))
+    return torch.stack(seen).reshape(RUNS, plan.steps, 2, 12).double().numpy()
+
+
+def statistics(seen):
+    """What the attacker looks at, one row each: direction of the canary, per layer and in all."""
+    along = -seen.sum((1, 3))
+    spread = -np.square(seen).sum((1, 2, 3))
+    return np.stack([along.sum(1), along[:, 0], along[:, 1], spread, -spread])
+
+
+def measured_epsilon(make, plan):
+    """Lower bound on epsilon at DELTA, wrong with probability at most ALARM."""
+    without, present = (statistics(gradients(make, plan, canary=n)) for n in (0, 1))
+    half = RUNS // 2
+    attacks = []
+    for row, (out, present_) in enumerate(zip(without, present, strict=True)):
+        for threshold in np.quantile(
+            np.append(out[:half], present_[:half]), np.linspace(0, 1, 200)
+        ):
+            attacks.append((_lower(out[:half], present_[:half], threshold), row, threshold))
+    _, row, threshold = max(attacks)
+    return _lower(without[row, half:], present[row, half:], threshold)
+
+
+def _lower(without, present, threshold):
+    """Both ways of telling two worlds apart; the four limits fail together at most ALARM often."""
+    found = [0.0]
+    for yes, no in (
+        (present > threshold, without > threshold),
+        (without <= threshold, present <= threshold),
+    ):
+        hits, alarms, n = int(yes.sum()), int(no.sum()), len(yes)
+        lower = stats.beta.ppf(ALARM / 4, hits, n - hits + 1) if hits else 0.0
+        upper = stats.beta.ppf(1 - ALARM / 4, alarms + 1, n - alarms) if alarms < n else 1.0
+        if lower > DELTA:
+            found.append(math.log((lower - DELTA) / upper))
+    return max(found)
+
+
+def certified(plan):
+    return plan.guarantee(delta=DELTA).epsilon
+
+
+@pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
+def test_the_trainer_leaks_less_than_certified_and_not_much_less(plan):
+    measured = measured_epsilon(Trainer, plan)
+    assert measured <= certified(plan)
+    assert measured > 0.05 * certified(plan)  # an attack that sees nothing proves nothing
+
+
+class SilentLayer(Trainer):
+    """Noise is forgotten on one layer."""
+
+    def _normals(self):
+        normals, calls = super()._normals(), iter(range(3))
+        return lambda shape: normals(shape) * (next(calls) != 1)
+
+
+class RealisedLot(Trainer):
+    """Divides by the number of records that were drawn."""
+
+    def _update(self, noisy):
+        drawn = max(1, len(self._lot()))
+        super()._update([value * self._expected / drawn for value in noisy])
+
+
+class Unscaled(Flat):
+    """Asks for noise of standard deviation z instead of z C."""
+
+    def groups(self, sizes):
+        return dataclasses.replace(super().groups(sizes), scales=(1.0,))
+
+
+def ForgottenNorm(*args, **options):
+    return Trainer(*args, bound=Unscaled(NORM), **options)
+
+
+class Coordinates(Trainer):
+    """Clips every coordinate instead of the norm."""
+
+
+def clipped_by_coordinate(model, loss_fn, inputs, targets, *, bound, mask) -> ClippedSum:
+    rows = [
+        clipped_sum(model, loss_fn, x[None], y[None], bound=Flat(1e6))
+        for x, y in zip(inputs, targets, strict=True)
+    ]
+    rows = [
+        dataclasses.replace(
+            row,
+            sums={
+                n: s.clamp(-bound.max_grad_norm, bound.max_grad_norm) for n, s in row.sums.items()
+            },
+        )
+        for row in rows
+    ]
+    total = rows[0]
+    for row in rows[1:]:
+        total = total + row
+    return total
+
+
+BROKEN = [SilentLayer, RealisedLot, ForgottenNorm, Coordinates]
+
+
+@pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: broken.__name__)
+@pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
+def test_a_broken_trainer_is_caught(broken, plan, monkeypatch):
+    if broken is Coordinates:
+        monkeypatch.setattr(trainer, "clipped_sum", clipped_by_coordinate)
+    assert measured_epsilon(broken, plan) > certified(plan)

@@ -1,0 +1,170 @@
+"""What mixes records is refused, by name or by experiment, and the error says what to do."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from per_record import BATCH, losses_of
+from torch import nn
+
+from dplearn.training import Flat, check, clipped_sum
+
+TARGETS = torch.zeros(BATCH, dtype=torch.long)
+
+
+def refused(model, inputs, *, match, error=ValueError, loss_fn=losses_of):
+    """The check stops this model."""
+    with pytest.raises(error, match=match):
+        check(model, loss_fn, inputs, TARGETS)
+
+
+def pictures():
+    torch.manual_seed(0)
+    return torch.randn(BATCH, 4, 5, 5)
+
+
+@pytest.mark.parametrize(
+    "layer, match",
+    [
+        (nn.BatchNorm2d(4), r"BatchNorm2d \(0\) .* nn.GroupNorm"),
+        (nn.BatchNorm2d(4, affine=False), "GroupNorm"),
+        (nn.BatchNorm2d(4, track_running_stats=False).eval(), "GroupNorm"),
+        (nn.SyncBatchNorm(4), "GroupNorm"),
+        (nn.LazyBatchNorm2d(), "GroupNorm"),
+        (nn.InstanceNorm2d(4, track_running_stats=True), "track_running_stats=False"),
+    ],
+    ids=lambda x: type(x).__name__ if isinstance(x, nn.Module) else "",
+)
+def test_known_mixers_are_refused_by_name_wherever_sums_are_taken(layer, match):
+    model = nn.Sequential(layer, nn.Flatten(), nn.Linear(100, 5))
+    refused(model, pictures(), match=match, error=NotImplementedError)
+    with pytest.raises(NotImplementedError, match=match):
+        clipped_sum(model, losses_of, pictures(), TARGETS, bound=Flat(1.0))
+
+
+@pytest.mark.parametrize(
+    "option", [{"sparse": True}, {"scale_grad_by_freq": True}, {"max_norm": 1}]
+)
+def test_embeddings_that_mix(option):
+    model = nn.Embedding(9, 5, **option)
+    refused(model, TARGETS, match=f"not with {next(iter(option))}", error=NotImplementedError)
+
+
+def test_embedding_bag():
+    model = nn.EmbeddingBag(9, 5)
+    refused(model, TARGETS[:, None], match="Use nn.Embedding", error=NotImplementedError)
+
+
+class Applied(nn.Module):
+    """A linear layer and then any function of its output."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.layer, self.function = nn.Linear(8, 5), function
+
+    def forward(self, x):
+        return self.function(self.layer(x))
+
+
+MIXERS = {
+    "mean over the batch": lambda y: y - y.mean(0),
+    "mean without gradient": lambda y: y - y.mean(0).detach(),
+    "only from later records": lambda y: y.flip(0).cumsum(0).flip(0),
+    "only from earlier records": lambda y: y.cumsum(0),
+    "tiny": lambda y: y + 1e-12 * y.sum(0),
+    "attention over the batch": lambda y: torch.softmax(y @ y.T, 1) @ y,
+}
+
+
+@pytest.mark.parametrize("mix", MIXERS.values(), ids=MIXERS)
+def test_unknown_mixers_are_found(mix):
+    torch.manual_seed(0)
+    refused(Applied(mix), torch.randn(BATCH, 8), match="not to depend on others|to be separate")
+
+
+def test_a_loss_that_mixes():
+    x = torch.randn(BATCH, 8)
+    loss = lambda outputs, targets: losses_of(outputs, targets) / BATCH + outputs.mean()
+    refused(nn.Linear(8, 5), x, match="depend", loss_fn=loss)
+
+
+def test_a_mean_loss():
+    x = torch.randn(BATCH, 8)
+    for call in (check, lambda *args: clipped_sum(*args, bound=Flat(1.0))):
+        with pytest.raises(ValueError, match=r'one loss per record.*reduction="none"'):
+            call(nn.Linear(8, 5), F.cross_entropy, x, TARGETS)
+
+
+@pytest.mark.parametrize("length", [BATCH, BATCH + 1])
+def test_the_batch_is_the_first_dimension(length):
+    """Also where the sequence happens to be as long as the batch."""
+    torch.manual_seed(0)
+    x = torch.randn(BATCH, length, 8)
+    model = nn.TransformerEncoderLayer(8, 2, 8, batch_first=False)
+    head = lambda outputs, _: outputs.transpose(0, 1).square().sum((1, 2))
+    with pytest.raises(ValueError, match=r"first dimension is not the batch|batch_first=True"):
+        check(Turned(model), head, x, None)
+
+
+class Turned(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, x):
+        return self.model(x.transpose(0, 1))
+
+
+@pytest.mark.parametrize("length", [BATCH, BATCH + 1])
+def test_positions_that_all_records_share(length):
+    class Positions(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embed, self.head = nn.Embedding(length, 8), nn.Linear(8, 5)
+
+        def forward(self, x):
+            return self.head(x + self.embed(torch.arange(length))).sum(1)
+
+    x = torch.randn(BATCH, length, 8)
+    refused(Positions(), x, match="first dimension is not the batch|expand what all records share")
+
+
+def test_a_parameter_used_elsewhere_is_named():
+    class Tied(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embed = nn.Embedding(5, 8)
+
+        def forward(self, x):
+            return F.linear(self.embed(x), self.embed.weight)
+
+    refused(Tied(), TARGETS, match=r"'embed.weight' to be the sum over records.*outside")
+
+
+def test_weight_norm():
+    model = nn.utils.parametrizations.weight_norm(nn.Linear(8, 5))
+    refused(model, torch.randn(BATCH, 8), match="parametrizations.weight")
+
+
+def test_a_buffer_that_keeps_data():
+    class Remembers(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(8, 5)
+            self.register_buffer("mean", torch.zeros(8))
+
+        def forward(self, x):
+            self.mean.lerp_(x.mean(0).detach(), 0.1)
+            return self.layer(x)
+
+    refused(Remembers(), torch.randn(BATCH, 8), match="'mean' changed")
+
+
+def test_a_compiled_model():
+    """Compiled before, it would not call our hooks: every sum would be zero."""
+    model = torch.compile(nn.Linear(8, 5), backend="eager")
+    refused(model, torch.randn(BATCH, 8), match="compiled_sum", error=NotImplementedError)
+
+
+def test_one_record_is_not_enough():
+    with pytest.raises(ValueError, match="two records"):
+        check(nn.Linear(8, 5), losses_of, torch.randn(1, 8), TARGETS[:1])

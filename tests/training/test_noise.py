@@ -1,0 +1,101 @@
+"""Noise is normal, of the size that the bound asks for, and never repeats by accident.
+
+False alarms: below 1e-6 per test; where seeds are given, none.
+"""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+
+from dplearn.training import AdaptiveQuantile, Flat, Grouped, PerLayer, noise
+from dplearn.training.noise import LOTS, Randomness, add_noise
+
+CPU = torch.device("cpu")
+SOURCES = {
+    "seeded": Randomness(seed=1),
+    "system": Randomness(),
+    "secure": Randomness(secure=True),
+}
+BOUNDS = {
+    "flat": Flat(0.5),
+    "per_layer": PerLayer(max_grad_norm=3.0, allocation="dimension"),
+    "grouped": Grouped(norms={"a": 1.0, "b": 0.1}, noise_multipliers={"a": 1.0, "b": 3.0}),
+    "adaptive": AdaptiveQuantile(max_grad_norm=2.0, count_noise=1.5),
+}
+
+
+@pytest.mark.parametrize("source", SOURCES.values(), ids=SOURCES)
+@pytest.mark.parametrize("bound", BOUNDS.values(), ids=BOUNDS)
+def test_noise_of_each_group_is_normal_with_the_scale_of_the_bound(source, bound):
+    sums = {"a.weight": torch.full((150, 100), 7.0), "b.weight": torch.zeros(120, 100)}
+    add_noise(sums, bound=bound, noise_multiplier=2.0, normals=source.normals(CPU, 0))
+    groups = bound.groups({name: value.numel() for name, value in sums.items()})
+    for name, value in sums.items():
+        scale = bound.gradient_noise(2.0) * groups.scales[groups.of[name]]
+        normal = (value.double() - (7.0 if name == "a.weight" else 0.0)).flatten().numpy() / scale
+        assert abs(normal.mean()) < 5 / math.sqrt(normal.size)
+        assert abs(normal.var() - 1) < 5 * math.sqrt(2 / normal.size)
+        assert stats.kstest(normal, "norm").pvalue > 1e-7
+    a, b = (value.flatten()[:12_000].double().numpy() for value in sums.values())
+    assert abs(np.corrcoef(a, b)[0, 1]) < 5 / math.sqrt(12_000)
+
+
+def test_a_flat_bound_gets_noise_of_z_times_c():
+    sums = {"w": torch.zeros(100_000)}
+    add_noise(
+        sums, bound=Flat(0.25), noise_multiplier=3.0, normals=Randomness(seed=0).normals(CPU, 0)
+    )
+    assert sums["w"].std().item() == pytest.approx(0.75, rel=5 / math.sqrt(2 * 100_000))
+    assert sums["w"].dtype == torch.float32
+
+
+def test_secure_normals_are_symmetric_and_reach_far(monkeypatch):
+    # P(|normal| > 5.8) = 6.6e-9: float32 torch.randn on a processor never gets there.
+    secure = Randomness(secure=True).normals(CPU)
+    monkeypatch.setattr(noise.os, "urandom", lambda count: b"\x00" * count)
+    lowest = secure(()).item()
+    monkeypatch.setattr(noise.os, "urandom", lambda count: b"\xff" * count)
+    assert secure(()).item() == -lowest > 8
+
+
+@pytest.mark.parametrize("source", [SOURCES["system"], SOURCES["secure"]], ids=["system", "secure"])
+def test_the_operating_system_never_repeats(source):
+    draws = {source.normals(CPU, 0)(()).item() for _ in range(100)}
+    assert len(draws) == 100
+    assert len({int(source.stream(LOTS, 0).integers(2**62)) for _ in range(100)}) == 100
+
+
+def test_seeded_streams_repeat_and_differ_by_name():
+    seeded = Randomness(seed=3)
+    draw = lambda *key: int(seeded.stream(*key).integers(2**62))
+    names = [(use, rank, step) for use in range(3) for rank in range(2) for step in range(50)]
+    assert len({draw(*name) for name in names}) == len(names)
+    assert [draw(*name) for name in names] == [draw(*name) for name in names]
+    # torch.Generator on a processor keeps the last 32 bits of a seed only.
+    assert draw(0) != int(Randomness(seed=3 + 2**32).stream(0).integers(2**62))
+
+
+def test_a_generator_gives_a_fresh_seed_each_time():
+    generator = torch.Generator().manual_seed(0)
+    first, second = Randomness.of(generator), Randomness.of(generator)
+    assert first.seed != second.seed
+    assert Randomness.of(torch.Generator().manual_seed(0)) == first
+
+
+def test_dropout_is_seeded_without_touching_the_global_generator():
+    drawn = []
+    for step in (1, 1, 2):
+        torch.rand(1)
+        before = torch.get_rng_state()
+        with Randomness(seed=0).for_model(CPU, 0, step):
+            drawn.append(torch.rand(3).tolist())
+        assert torch.equal(torch.get_rng_state(), before)
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_secure_noise_cannot_be_repeated():
+    with pytest.raises(ValueError, match="Expected secure=True without a generator"):
+        Randomness.of(torch.Generator(), secure=True)

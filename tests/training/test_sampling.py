@@ -1,0 +1,120 @@
+"""Lots have the law that the plan's theorem presumes. False alarms: below 1e-6 per test."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dplearn.dpsgd import DPSGD
+from dplearn.mechanisms import PoissonSubsampled, RandomAllocation, Shuffled, WithoutReplacement
+from dplearn.training.sampling import lots, lots_per_drawing, micro_batches
+
+SMALL = 1e-6
+
+
+def plan(sampling, sample_rate=0.2):
+    return DPSGD(noise_multiplier=1.0, sample_rate=sample_rate, steps=10, sampling=sampling)
+
+
+def drawn(sampling, *, size, times, sample_rate=0.2):
+    """Membership, shape (times, lots per drawing, size)."""
+    rng = np.random.default_rng(0)
+    member = np.zeros((times, lots_per_drawing(plan(sampling, sample_rate)), size), bool)
+    for rows in member:
+        for row, lot in zip(
+            rows, lots(plan(sampling, sample_rate), size=size, rng=rng), strict=True
+        ):
+            assert len(set(lot.tolist())) == len(lot)
+            row[lot] = True
+    return member
+
+
+def test_poisson_lot_sizes_are_binomial():
+    sizes = drawn("poisson", size=12, times=20_000)[:, 0].sum(1)
+    seen = np.bincount(sizes, minlength=13)
+    expected = 20_000 * stats.binom.pmf(np.arange(13), 12, 0.2)
+    seen, expected = (
+        np.append(seen[:8], seen[8:].sum()),
+        np.append(expected[:8], expected[8:].sum()),
+    )
+    assert stats.chisquare(seen, expected).pvalue > SMALL
+    assert seen[0] > 0  # empty lots are lots
+
+
+def test_poisson_records_join_independently():
+    member = drawn("poisson", size=8, times=20_000)[:, 0]
+    patterns = np.bincount(member @ (1 << np.arange(8)), minlength=256)
+    ones = np.array([bin(k).count("1") for k in range(256)])
+    expected = 20_000 * 0.2**ones * 0.8 ** (8 - ones)
+    common = expected > 5
+    seen = np.append(patterns[common], patterns[~common].sum())
+    expected = np.append(expected[common], expected[~common].sum())
+    assert stats.chisquare(seen, expected).pvalue > SMALL
+
+
+def test_every_subset_of_fixed_size_is_equally_likely():
+    member = drawn("without_replacement", size=6, times=15_000, sample_rate=1 / 3)[:, 0]
+    assert np.all(member.sum(1) == 2)
+    patterns = np.bincount(member @ (1 << np.arange(6)))
+    assert stats.chisquare(patterns[patterns > 0]).pvalue > SMALL
+    assert np.count_nonzero(patterns) == 15
+
+
+def test_a_shuffled_epoch_uses_every_record_once():
+    member = drawn("shuffled", size=20, times=2_000)
+    assert np.all(member.sum(1) == 1)
+    assert np.all(member.sum(2) == 4)
+    assert stats.chisquare(member[:, :, 0].sum(0)).pvalue > SMALL
+
+
+def test_records_of_a_random_allocation_choose_independently():
+    member = drawn("random_allocation", size=3, times=20_000)
+    assert np.all(member.sum(1) == 1)
+    place = member.argmax(1)
+    assert stats.chisquare(np.bincount(place @ [25, 5, 1], minlength=125)).pvalue > SMALL
+
+
+def test_without_sampling_all_records_take_part():
+    (lot,) = lots(plan("none", 1.0), size=5, rng=np.random.default_rng(0))
+    assert lot.tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("sampling", "mechanism"),
+    [
+        ("poisson", PoissonSubsampled),
+        ("without_replacement", WithoutReplacement),
+        ("shuffled", Shuffled),
+        ("random_allocation", RandomAllocation),
+    ],
+)
+def test_the_sampler_decides_the_mechanism(sampling, mechanism):
+    assert type(plan(sampling).mechanism) is mechanism
+
+
+def test_shuffled_lots_do_not_get_the_guarantee_of_poisson():
+    shuffled, poisson = plan("shuffled"), plan("poisson")
+    assert shuffled.guarantee(delta=1e-5).lower > poisson.guarantee(delta=1e-5).epsilon
+    with pytest.raises(NotImplementedError):
+        shuffled.guarantee(delta=1e-5, adjacency="add_remove")
+
+
+@pytest.mark.parametrize("sampling", ["shuffled", "without_replacement"])
+def test_lots_of_one_size_need_whole_sizes(sampling):
+    with pytest.raises(ValueError, match=r"Expected sample_rate \* 7 records to be whole"):
+        lots(plan(sampling), size=7, rng=np.random.default_rng(0))
+
+
+def test_the_remainder_of_a_shuffled_epoch_is_left_out():
+    uneven = dataclasses.replace(plan("shuffled"), sample_rate=0.4)
+    assert [len(x) for x in lots(uneven, size=5, rng=np.random.default_rng(0))] == [2, 2]
+
+
+@pytest.mark.parametrize("length", [0, 1, 4, 5, 8])
+def test_micro_batches_have_one_shape_and_cover_the_lot(length):
+    lot = np.arange(10, 10 + length)
+    parts = list(micro_batches(lot, 4))
+    assert all(index.shape == mask.shape == (4,) for index, mask in parts)
+    assert [i for index, mask in parts for i in index[mask]] == lot.tolist()
+    assert sum(len(index) for index, _ in micro_batches(lot, None)) == length
