@@ -275,8 +275,10 @@ def test_cifar_refuses(batches):
 
 def test_drawn_images_are_pinned(drawn):
     """Another recipe, or random numbers of another kind, are another data set."""
-    pixels = np.rint(255 * drawn.images).astype(np.uint8)
-    assert hashlib.sha256(pixels[:100].tobytes()).hexdigest()[:16] == "e4f916d5c0d806ec"
+    # Processors differ in the last bits: sums over 100 images, not a hash.
+    pixels = drawn.images[:100].astype(float)
+    found = [pixels.mean(), pixels.std(), pixels[:, 14, 14].sum()]
+    assert found == pytest.approx([0.13965166, 0.30389978, 60.580393], rel=1e-6)
     assert drawn.labels[:10].tolist() == [4, 6, 2, 7, 3, 5, 9, 0, 8, 1]
 
 
