@@ -278,7 +278,7 @@ def test_drawn_images_are_pinned(drawn):
     # Processors differ in the last bits: sums over 100 images, not a hash.
     pixels = drawn.images[:100].astype(float)
     found = [pixels.mean(), pixels.std(), pixels[:, 14, 14].sum()]
-    assert found == pytest.approx([0.13965166, 0.30389978, 60.580393], rel=1e-6)
+    assert found == pytest.approx([0.13964396, 0.30385382, 59.356863], rel=1e-6)
     assert drawn.labels[:10].tolist() == [4, 6, 2, 7, 3, 5, 9, 0, 8, 1]
 
 

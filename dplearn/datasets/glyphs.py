@@ -141,7 +141,7 @@ def _way(strokes: list[Stroke], most: int) -> tuple[NDArray, NDArray, NDArray]:
         weights = spline(len(stroke), end - start)
         for knot, point in enumerate(stroke):
             curve[start:end, names.index(point)] += weights[:, knot]
-    drawn[ends[1:-1]] = False
+    drawn[ends[1:-1] - 1] = False
     return points, curve, drawn
 
 

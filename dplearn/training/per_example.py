@@ -244,9 +244,9 @@ def _ghost_norm(left: Tensor, right: Tensor, p: int, d: int) -> Tensor:
     """Squared norms from products of all pairs of positions (B, T, T) of p- and d-vectors."""
     u, v = (gram.diagonal(dim1=1, dim2=2).clamp(min=0).sqrt() for gram in (left, right))  # norms
     # Each product may have lost all its p or d terms to underflow; it is multiplied by the other.
-    lost = p * v.sum(1).square() + d * u.sum(1).square()
-    squared = (left * right).sum((1, 2)) + torch.finfo(left.dtype).tiny * lost
-    return _pessimistic(squared, (u * v).sum(1))
+    least = math.sqrt(torch.finfo(left.dtype).tiny)
+    lost = p * (least * v.sum(1)).square() + d * (least * u.sum(1)).square()
+    return _pessimistic((left * right).sum((1, 2)) + lost, (u * v).sum(1))
 
 
 def _pessimistic(squared: Tensor, scale: Tensor) -> Tensor:
