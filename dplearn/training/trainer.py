@@ -177,7 +177,7 @@ class Trainer:
                 noise_multiplier=self.plan.noise_multiplier,
                 normals=normals,
             )
-            tally[-1] = normals(()).item()
+            tally[-1] = normals((), tally.dtype)
         *noisy, tally = distributed.add_up([*sums.values(), tally], self.process_group)
         self._update(noisy)
         return self._recorded(dict(zip(TALLY, tally.tolist(), strict=True)))

@@ -115,7 +115,7 @@ class SilentLayer(Trainer):
 
     def _normals(self):
         normals, calls = super()._normals(), iter(range(3))
-        return lambda shape: normals(shape) * (next(calls) != 1)
+        return lambda *form: normals(*form) * (next(calls) != 1)
 
 
 class RealisedLot(Trainer):

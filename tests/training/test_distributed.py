@@ -31,7 +31,7 @@ class Fixed(Trainer):
 
     def _normals(self):
         rng = np.random.default_rng(100 + self.steps)
-        return lambda shape: torch.tensor(rng.integers(-8, 9, tuple(shape)) / 8)
+        return lambda shape, _: torch.tensor(rng.integers(-8, 9, tuple(shape)) / 8)
 
 
 def rows(kind):

@@ -52,18 +52,43 @@ def test_a_flat_bound_gets_noise_of_z_times_c():
     assert sums["w"].dtype == torch.float32
 
 
-def test_secure_normals_are_symmetric_and_reach_far(monkeypatch):
+def test_normals_reach_far_and_are_never_infinite(monkeypatch):
     # P(|normal| > 5.8) = 6.6e-9: float32 torch.randn on a processor never gets there.
-    secure = Randomness(secure=True).normals(CPU)
-    monkeypatch.setattr(noise.os, "urandom", lambda count: b"\x00" * count)
-    lowest = secure(()).item()
-    monkeypatch.setattr(noise.os, "urandom", lambda count: b"\xff" * count)
-    assert secure(()).item() == -lowest > 8
+    def largest(word):
+        words = lambda count: np.full(count, word, np.uint64)
+        monkeypatch.setattr(noise, "_system_words", words)
+        draw = Randomness(secure=True).normals(CPU)
+        return draw((2,), torch.float64).abs().max().item()
+
+    assert largest(1 << 63) == pytest.approx(math.sqrt(106 * math.log(2)))  # least of 2^52 values
+    assert 0 < largest((1 << 63) - 1) < 1e-7
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 5, 6, 7])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_normals_of_any_number_and_type(count, dtype):
+    found = Randomness(seed=0).normals(CPU, 0)((count, 1), dtype)
+    assert found.shape == (count, 1)
+    assert found.dtype == dtype
+
+
+def test_the_two_halves_of_pairs_are_independent():
+    a, b = Randomness(seed=0).normals(CPU, 0)((2, 100_000), torch.float64).numpy()
+    for power in (1, 2, 3):
+        assert abs(np.corrcoef(np.abs(a) ** power, np.abs(b) ** power)[0, 1]) < 5e-2 / math.sqrt(10)
+
+
+def test_noise_of_a_large_parameter_does_not_repeat():
+    sums = {"w": torch.zeros(7, 2 * noise._CHUNK)}
+    normals = Randomness(seed=0).normals(CPU, 0)
+    add_noise(sums, bound=Flat(1.0), noise_multiplier=1.0, normals=normals)
+    assert len(sums["w"].unique()) > 0.9 * sums["w"].numel()
+    assert sums["w"].std().item() == pytest.approx(1, rel=5 / math.sqrt(2 * sums["w"].numel()))
 
 
 @pytest.mark.parametrize("source", [SOURCES["system"], SOURCES["secure"]], ids=["system", "secure"])
 def test_the_operating_system_never_repeats(source):
-    draws = {source.normals(CPU, 0)(()).item() for _ in range(100)}
+    draws = {source.normals(CPU, 0)((), torch.float32).item() for _ in range(100)}
     assert len(draws) == 100
     assert len({int(source.stream(LOTS, 0).integers(2**62)) for _ in range(100)}) == 100
 
