@@ -17,9 +17,9 @@ It presumes a model that treats records separately: `dplearn.training.check` fin
 
 from __future__ import annotations
 
+import copy
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +29,7 @@ from torch import Tensor, _dynamo, nn
 from dplearn.training import fallback
 from dplearn.training.bounds import Bound
 from dplearn.training.per_example import ROUNDING, Dense, PerExample, combined
-from dplearn.training.recording import Call, Tape, on_tensors, recording
+from dplearn.training.recording import Call, Tape, observed, on_tensors, recording
 from dplearn.training.rules import trained
 
 Loss = Callable[[Any, Any], Tensor]
@@ -46,6 +46,8 @@ class ClippedSum:
     losses : Tensor, shape (B,)
     norms : Tensor, shape (B,)
         Norm of each record's whole gradient before clipping.
+    right : Tensor, shape (B,)
+        Fraction of each record's labels that the model gets right; NaN for other tasks.
     examples, clipped, non_finite : Tensor, shape ()
         How many records counted, were scaled down, and had to be left out. The last are among
         the second.
@@ -54,6 +56,7 @@ class ClippedSum:
     sums: dict[str, Tensor]
     losses: Tensor
     norms: Tensor
+    right: Tensor
     examples: Tensor
     clipped: Tensor
     non_finite: Tensor
@@ -64,6 +67,7 @@ class ClippedSum:
             sums={name: value + other.sums[name] for name, value in self.sums.items()},
             losses=torch.cat([self.losses, other.losses]),
             norms=torch.cat([self.norms, other.norms]),
+            right=torch.cat([self.right, other.right]),
             examples=self.examples + other.examples,
             clipped=self.clipped + other.clipped,
             non_finite=self.non_finite + other.non_finite,
@@ -121,24 +125,28 @@ def clipped_sum(
         )
 
 
-@contextmanager
 def compiled_sum(
     model: nn.Module, loss_fn: Loss, *, bound: Bound, **options: Any
-) -> Iterator[Callable[..., ClippedSum]]:
-    """A compiled ``(inputs, targets, mask=None, *, bound=bound) -> ClippedSum`` for a while.
+) -> Callable[..., ClippedSum]:
+    """A compiled ``(inputs, targets, mask=None, *, bound=bound) -> ClippedSum``.
 
     One graph without breaks: keep the number of rows the same and mask what is too much. Another
     bound must be of the same kind with other norms only. `options` are those of `torch.compile`.
+    The hooks are on a twin of the model, with the same parameters and buffers.
     """
-    with recording(model) as tape, _dynamo.config.patch(trace_autograd_ops=True):
-        compiled = torch.compile(_recorded_sum, fullgraph=True, **options)
-        first = bound
+    shared = {id(x): x for x in (*model.parameters(), *model.buffers())}
+    twin, first = copy.deepcopy(model, shared), bound
+    tape, _ = observed(twin)
+    compiled = torch.compile(_recorded_sum, fullgraph=True, **options)
 
-        def run(inputs: Any, targets: Any, mask: Tensor | None = None, *, bound: Bound = first):
+    def run(inputs: Any, targets: Any, mask: Tensor | None = None, *, bound: Bound = first):
+        for mine, theirs in zip(twin.modules(), model.modules(), strict=True):
+            mine.training = theirs.training
+        with _dynamo.config.patch(trace_autograd_ops=True):
             largest = _largest(model, bound)
-            return compiled(model, tape, loss_fn, inputs, targets, first, largest, mask)
+            return compiled(twin, tape, loss_fn, inputs, targets, first, largest, mask)
 
-        yield run
+    return run
 
 
 def _recorded_sum(
@@ -153,14 +161,27 @@ def _recorded_sum(
 ) -> ClippedSum:
     """The clipped sum; the tape is empty before and afterwards."""
     tape.runs = True
-    losses = loss_fn(called(model, inputs), targets)
+    outputs = called(model, inputs)
+    losses = loss_fn(outputs, targets)
     tape.runs = False
     check_losses(losses)
     _check_mask(mask, losses)
     gradients = per_example(model, tape.calls, losses) if len(losses) else {}
     tape.calls.clear()
     with torch.no_grad(), torch.autocast(losses.device.type, enabled=False):
-        return _clipped(model, gradients, losses.detach(), bound, largest, mask)
+        right = _right(outputs, targets)
+        return _clipped(model, gradients, losses.detach(), right, bound, largest, mask)
+
+
+def _right(outputs: Any, targets: Any) -> Tensor | None:
+    """Which records are classified rightly, if this is classification."""
+    tensors = isinstance(outputs, Tensor) and isinstance(targets, Tensor)
+    if not tensors or targets.is_floating_point() or outputs.shape[:-1] != targets.shape:
+        return None
+    if outputs.shape[-1] < 2:
+        return None
+    hits = (outputs.detach().argmax(-1) == targets).float()
+    return hits.flatten(1).mean(1) if hits.dim() > 1 else hits
 
 
 def _largest(model: nn.Module, bound: Bound) -> Tensor:
@@ -274,6 +295,7 @@ def _clipped(
     model: nn.Module,
     gradients: dict[str, PerExample],
     losses: Tensor,
+    right: Tensor | None,
     bound: Bound,
     largest: Tensor,
     mask: Tensor | None,
@@ -299,6 +321,7 @@ def _clipped(
         },
         losses=losses,
         norms=norms,
+        right=losses.new_full(losses.shape, torch.nan) if right is None else right,
         examples=records.sum(),
         clipped=(records & (factors.amin(0) < 1)).sum(),
         non_finite=(records & ~finite).sum(),
@@ -310,8 +333,8 @@ def _weighted(
 ) -> Tensor:
     """The clipped sum for one parameter; zero if it took no part."""
     if gradient is None:
-        return torch.zeros_like(parameter, dtype=wide(parameter.dtype))
-    return gradient.weighted_sum(factors, keep).reshape(parameter.shape)
+        return parameter.new_zeros(parameter.shape, dtype=wide(parameter.dtype))
+    return gradient.weighted_sum(factors, keep).reshape(parameter.shape).contiguous()
 
 
 def _known(flag: Tensor) -> bool:

@@ -19,7 +19,7 @@ def refuse_mixing(name: str, module: nn.Module) -> None:
 
 def _reason(module: nn.Module) -> str:
     if isinstance(module, OptimizedModule):
-        return "its graph does not know our hooks. Pass the plain model to compiled_sum."
+        return "its graph does not know our hooks. Pass the plain model, with compile=True."
     if isinstance(module, _BatchNorm):
         mixes = module.training or module.running_mean is None
         return "its statistics mix records. Use nn.GroupNorm." if mixes else ""

@@ -20,9 +20,10 @@ from __future__ import annotations
 import math
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -31,11 +32,11 @@ from torch import Tensor
 
 from dplearn.training.bounds import Bound
 
-# Standard normals of a shape and a type; words of 64 random bits.
-Normals = Callable[[Sequence[int], torch.dtype], Tensor]
+# Adds standard normals times a factor, in place; makes so many words of 64 random bits.
+AddNormals = Callable[[Tensor, float], object]
 Words = Callable[[int], NDArray[np.uint64]]
 
-# Normals drawn at once: what the processor's cache holds, and little memory.
+# Normals drawn at once: few enough for the processor's cache.
 _CHUNK = 2**16
 
 # What is drawn, as part of the name of a stream.
@@ -74,16 +75,17 @@ class Randomness:
         entropy = secrets.randbits(256) if self.seed is None else (self.seed, *key)
         return np.random.Generator(np.random.SFC64(np.random.SeedSequence(entropy, pool_size=8)))
 
-    def normals(self, device: torch.device, *key: int) -> Normals:
-        """What draws standard normals on a device."""
+    def normals(self, device: torch.device, *key: int) -> AddNormals:
+        """What adds normals to contiguous tensors on a device."""
+        if self.secure:
+            return partial(_add_normals, _system_words)
         stream = self.stream(NOISE, *key)
-        if device.type == "cuda" and not self.secure:
-            generator = torch.Generator(device).manual_seed(int(stream.integers(2**63)))
-            return lambda shape, dtype: torch.randn(
-                tuple(shape), generator=generator, device=device, dtype=dtype
-            )
-        words = _system_words if self.secure else stream.bit_generator.random_raw
-        return lambda shape, dtype: _normals(words, shape, dtype).to(device)
+        if device.type == "cpu":
+            return partial(_add_normals, stream.bit_generator.random_raw)
+        generator = torch.Generator(device).manual_seed(int(stream.integers(2**63)))
+        return lambda value, scale: value.add_(
+            torch.empty_like(value).normal_(generator=generator), alpha=scale
+        )
 
     @contextmanager
     def for_model(self, device: torch.device, *key: int) -> Iterator[None]:
@@ -101,27 +103,30 @@ def _system_words(count: int) -> NDArray[np.uint64]:
     return np.frombuffer(bytearray(os.urandom(8 * count)), np.uint64)
 
 
-def _normals(words: Words, shape: Sequence[int], dtype: torch.dtype) -> Tensor:
-    """Standard normals in pairs, from a radius and an angle (Box & Muller, 1958)."""
-    count = math.prod(shape)
-    pairs, quarters = -(-count // 2), -(-count // 4)
-    bits = words(pairs + quarters)
+def _add_normals(words: Words, value: Tensor, scale: float) -> None:
+    for part in value.view(-1).split(_CHUNK):
+        first, second = part.tensor_split([-(-len(part) // 2)])
+        radius, angle = _polar(words, len(first), value)
+        first.addcmul_(angle.cos(), radius, value=scale)
+        second.addcmul_(angle.sin_()[: len(second)], radius[: len(second)], value=scale)
+
+
+def _polar(words: Words, count: int, like: Tensor) -> tuple[Tensor, Tensor]:
+    """Points of a plane, normal in each coordinate (Box & Muller, 1958)."""
+    bits = words(count + -(-count // 2))
+    whole = torch.from_numpy(bits[:count].view(np.int64) >> 12)  # 52 bits
     # (k + 1/2) / 2^52 in (0, 1): exact, and never 0.
-    uniform = torch.from_numpy(bits[:pairs].view(np.int64) >> 12).double()
-    radius = uniform.add_(2.0**51 + 0.5).mul_(2.0**-52).log_().to(dtype).mul_(-2).sqrt_()
-    turns = torch.from_numpy(bits[pairs:].view(np.int32))[:pairs]
-    angle = turns.to(dtype).mul_(math.pi * 2.0**-31)
-    found = torch.cat([angle.cos().mul_(radius), angle.sin_().mul_(radius)])
-    return found[:count].view(tuple(shape))
+    uniform = whole.double().add_(2.0**51 + 0.5).mul_(2.0**-52)
+    turns = torch.from_numpy(bits[count:].view(np.int32)[:count])
+    radius = uniform.log_().to(like).mul_(-2).sqrt_()
+    return radius, turns.to(like).mul_(math.pi * 2.0**-31)
 
 
 def add_noise(
-    sums: Mapping[str, Tensor], *, bound: Bound, noise_multiplier: float, normals: Normals
+    sums: Mapping[str, Tensor], *, bound: Bound, noise_multiplier: float, add_normals: AddNormals
 ) -> None:
     """Add to each clipped sum, in place, the noise that the bound asks for."""
     groups = bound.groups({name: value.numel() for name, value in sums.items()})
     noise = bound.gradient_noise(noise_multiplier)
     for name, value in sums.items():
-        rows = torch.atleast_1d(value)
-        for part in rows.split(max(1, _CHUNK * len(rows) // max(1, value.numel()))):
-            part.add_(normals(part.shape, part.dtype), alpha=noise * groups.scales[groups.of[name]])
+        add_normals(value, noise * groups.scales[groups.of[name]])

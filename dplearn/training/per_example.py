@@ -74,9 +74,8 @@ class Outer:
 
     def squared_norm(self) -> Tensor:
         if self.left.shape[1] == 1:
-            # A huge input and a tiny gradient must not leave the range before they meet.
-            squares = [_squares(x, torch.float64) for x in (self.left, self.right)]
-            return (squares[0] * squares[1]).to(self.left.dtype)
+            u, v = (torch.linalg.vector_norm(x, dim=2) for x in (self.left, self.right))
+            return (u * v).square().sum(1) + _lost(u, v, self.left.shape[2], self.right.shape[2])
         grams = self.left @ self.left.mT, self.right @ self.right.mT  # (B, T, T)
         return _ghost_norm(*grams, self.left.shape[2], self.right.shape[2])
 
@@ -235,18 +234,24 @@ def _flat(values: Tensor) -> Tensor:
     return values.flatten(1) if values.dim() > 1 else values[:, None]
 
 
-def _squares(values: Tensor, dtype: torch.dtype | None = None) -> Tensor:
+def _squares(values: Tensor) -> Tensor:
     """Sum of squares of each example, shape (B,)."""
-    return torch.linalg.vector_norm(_flat(values), dim=1, dtype=dtype).square()
+    return torch.linalg.vector_norm(_flat(values), dim=1).square()
 
 
 def _ghost_norm(left: Tensor, right: Tensor, p: int, d: int) -> Tensor:
     """Squared norms from products of all pairs of positions (B, T, T) of p- and d-vectors."""
     u, v = (gram.diagonal(dim1=1, dim2=2).clamp(min=0).sqrt() for gram in (left, right))  # norms
-    # Each product may have lost all its p or d terms to underflow; it is multiplied by the other.
-    least = math.sqrt(torch.finfo(left.dtype).tiny)
-    lost = p * (least * v.sum(1)).square() + d * (least * u.sum(1)).square()
-    return _pessimistic((left * right).sum((1, 2)) + lost, (u * v).sum(1))
+    return _pessimistic((left * right).sum((1, 2)) + _lost(u, v, p, d), (u * v).sum(1))
+
+
+def _lost(u: Tensor, v: Tensor, p: int, d: int) -> Tensor:
+    """What underflow may have taken from squared norms, with norms (B, T) of p- and d-vectors.
+
+    Each factor may have lost the squares of all its entries; it is multiplied by the other.
+    """
+    least = math.sqrt(torch.finfo(u.dtype).tiny)
+    return p * (least * v.sum(1)).square() + d * (least * u.sum(1)).square()
 
 
 def _pessimistic(squared: Tensor, scale: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ output in place does not matter, because the edge names the value before it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -60,17 +60,22 @@ def recording(model: nn.Module) -> Iterator[Tape]:
 
     Nothing stays on the model afterwards, also after an exception.
     """
-    tape = Tape()
-    undo: list[Callable[[], Any]] = []
+    tape, undo = observed(model)
     try:
-        for name, module in model.named_modules():
-            refuse_mixing(name, module)
-            if any(p is not None and p.requires_grad for p in module._parameters.values()):
-                undo.append(_observed(tape, name, module))
         yield tape
     finally:
-        for stop in undo:
-            stop()
+        undo()
+
+
+def observed(model: nn.Module) -> tuple[Tape, Callable[[], None]]:
+    """The record of all calls from now on, and what stops it."""
+    for name, module in model.named_modules():
+        refuse_mixing(name, module)
+    tape, undo = Tape(), ExitStack()
+    for name, module in model.named_modules():
+        if any(p is not None and p.requires_grad for p in module._parameters.values()):
+            undo.callback(_observed(tape, name, module))
+    return tape, undo.close
 
 
 def _observed(tape: Tape, name: str, module: nn.Module) -> Callable[[], Any]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,9 @@ from dplearn.dpsgd import DPSGD
 from dplearn.training import checkpoint, distributed, sampling
 from dplearn.training.bounds import AdaptiveQuantile, Bound, Flat
 from dplearn.training.checks import check
-from dplearn.training.gradients import ClippedSum, Loss, clipped_sum, wide
+from dplearn.training.gradients import ClippedSum, Loss, clipped_sum, compiled_sum, wide
 from dplearn.training.history import TALLY, History, Record, private
-from dplearn.training.noise import LOTS, Normals, Randomness, add_noise
+from dplearn.training.noise import LOTS, AddNormals, Randomness, add_noise
 from dplearn.training.records import Records
 
 _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by a multiple of it"
@@ -68,6 +69,10 @@ class Trainer:
         changes memory and speed, not the result.
     device_resident : bool, optional
         Whether the dataset is kept on the model's device. Default: if it easily fits.
+    compile : bool
+        Whether to compile the pass over a micro-batch with `torch.compile`: a minute or so at the
+        first step, faster steps afterwards. Lots that vary in size are then cut into parts of a
+        quarter of the expected lot, unless `micro_batch` says otherwise.
     generator : torch.Generator, optional
         A seed for lots, noise and dropout is drawn from it. For teaching and tests: who knows
         the seed can subtract the noise. Default: the operating system's randomness.
@@ -109,6 +114,7 @@ class Trainer:
     expected_batch_size: float | None = None
     micro_batch: int | None = None
     device_resident: bool | None = None
+    compile: bool = False
     generator: InitVar[torch.Generator | None] = None
     secure: InitVar[bool] = False
     process_group: distributed.Group = None
@@ -128,6 +134,9 @@ class Trainer:
         self._expected = float(self.expected_batch_size or self._expected_lot())
         self._run = self._fingerprint()
         distributed.start_equal(self.model, self.process_group)
+        self._sum = partial(clipped_sum, self.model, self.loss_fn)
+        if self.compile:
+            self._sum = compiled_sum(self.model, self.loss_fn, bound=self._bound)
         some = self._data.rows(np.arange(_CHECKED) % len(self._data))
         check(self.model, self.loss_fn, *tree_map_only(Tensor, _made_up, some))
 
@@ -170,14 +179,14 @@ class Trainer:
         with self._randomness.for_model(self._device, self._rank, self.steps):
             sums, tally = self._clipped(self._lot())
         if self._rank == 0:
-            normals = self._normals()
+            add_normals = self._normals()
             add_noise(
                 sums,
                 bound=self._bound,
                 noise_multiplier=self.plan.noise_multiplier,
-                normals=normals,
+                add_normals=add_normals,
             )
-            tally[-1] = normals((), tally.dtype)
+            add_normals(tally[-1], 1.0)
         *noisy, tally = distributed.add_up([*sums.values(), tally], self.process_group)
         self._update(noisy)
         return self._recorded(dict(zip(TALLY, tally.tolist(), strict=True)))
@@ -190,7 +199,14 @@ class Trainer:
             self._lots = sampling.lots(self.plan, size=len(self._data), rng=rng)
         return self._lots[position]
 
-    def _normals(self) -> Normals:
+    def _rows_at_once(self) -> int | None:
+        """Compiled code is for one number of rows."""
+        varies = self.plan.sampling in ("poisson", "random_allocation")
+        if self.micro_batch is None and self.compile and varies:
+            return math.ceil(self.plan.sample_rate * len(self._data) / 4)
+        return self.micro_batch
+
+    def _normals(self) -> AddNormals:
         """Noise of this step."""
         return self._randomness.normals(self._device, self.steps)
 
@@ -199,27 +215,24 @@ class Trainer:
         sums = {}
         dtype = wide(next(iter(self._trainable.values())).dtype)
         tally = torch.zeros(len(TALLY), dtype=dtype, device=self._device)
-        for index, mask in sampling.micro_batches(lot, self.micro_batch):
+        for index, mask in sampling.micro_batches(lot, self._rows_at_once()):
             inputs, targets = self._data.rows(index)
             mask = None if mask is None else torch.from_numpy(mask).to(self._device)
-            right = []
-
-            def loss_fn(outputs: Any, targets: Any, right: list = right) -> Tensor:
-                right.append(_right(outputs, targets))
-                return self.loss_fn(outputs, targets)
-
-            found = clipped_sum(self.model, loss_fn, inputs, targets, bound=self._bound, mask=mask)
+            found = self._sum(inputs, targets, mask=mask, bound=self._bound)
             for name, value in found.sums.items():
                 sums[name] = sums[name].add_(value) if name in sums else value
-            tally += _tally(found, right[0], mask, self._bound).to(dtype)
-        empty = {n: torch.zeros_like(p, dtype=wide(p.dtype)) for n, p in self._trainable.items()}
-        return sums or empty, tally
+            tally += _tally(found, mask, self._bound).to(dtype)
+        if not sums:
+            sums = {
+                n: p.new_zeros(p.shape, dtype=wide(p.dtype)) for n, p in self._trainable.items()
+            }
+        return sums, tally
 
     def _update(self, noisy: list[Tensor]) -> None:
         """Hand the noisy mean to the optimizer; gradients left by anybody else are removed."""
         self.optimizer.zero_grad(set_to_none=True)
         for parameter, value in zip(self._trainable.values(), noisy, strict=True):
-            parameter.grad = (value.detach() / self._expected).to(parameter.dtype)
+            parameter.grad = value.div_(self._expected).to(parameter.dtype)
         self.optimizer.step()
         if self.scheduler is not None:
             self.scheduler.step()
@@ -349,30 +362,19 @@ def _made_up(values: Tensor) -> Tensor:
     return torch.rand(values.shape, generator=generator, dtype=values.dtype, device=values.device)
 
 
-def _right(outputs: Any, targets: Any) -> Tensor | None:
-    """Which records are classified rightly, if this is classification."""
-    tensors = isinstance(outputs, Tensor) and isinstance(targets, Tensor)
-    if not tensors or targets.is_floating_point() or outputs.shape[:-1] != targets.shape:
-        return None
-    if outputs.shape[-1] < 2:
-        return None
-    return (outputs.detach().argmax(-1) == targets).reshape(len(targets), -1).float().mean(1)
-
-
-def _tally(found: ClippedSum, right: Tensor | None, mask: Tensor | None, bound: Bound) -> Tensor:
+def _tally(found: ClippedSum, mask: Tensor | None, bound: Bound) -> Tensor:
     """Sums over the records of a micro-batch, in the order of TALLY."""
     records = torch.ones_like(found.losses, dtype=torch.bool) if mask is None else mask
     finite = records & found.losses.isfinite()
     below = found.norms <= getattr(bound, "max_grad_norm", 0.0)
-    none = found.losses.new_full((), math.nan)
     entries = [
         torch.where(finite, found.losses, 0).sum(),
         finite.sum(),
         found.examples,
         found.clipped,
         found.non_finite,
-        none if right is None else (right * records).sum(),
+        torch.where(records, found.right, 0).sum(),
         (records & below).sum(),
-        torch.zeros_like(none),
+        torch.zeros_like(found.examples),
     ]
     return torch.stack([entry.double() for entry in entries])

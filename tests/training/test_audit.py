@@ -114,8 +114,8 @@ class SilentLayer(Trainer):
     """Noise is forgotten on one layer."""
 
     def _normals(self):
-        normals, calls = super()._normals(), iter(range(3))
-        return lambda *form: normals(*form) * (next(calls) != 1)
+        add_normals, calls = super()._normals(), iter(range(3))
+        return lambda value, scale: add_normals(value, scale * (next(calls) != 1))
 
 
 class RealisedLot(Trainer):

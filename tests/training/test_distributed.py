@@ -31,7 +31,8 @@ class Fixed(Trainer):
 
     def _normals(self):
         rng = np.random.default_rng(100 + self.steps)
-        return lambda shape, _: torch.tensor(rng.integers(-8, 9, tuple(shape)) / 8)
+        noise = lambda value: torch.tensor(rng.integers(-8, 9, value.shape) / 8)
+        return lambda value, scale: value.add_(scale * noise(value))
 
 
 def rows(kind):

@@ -86,8 +86,7 @@ def without_noise(plan=PLAN, **fields):
 def test_a_step_is_the_noisy_clipped_sum_over_the_public_lot_size(monkeypatch):
     model, (inputs, targets) = small_model(), small_data()
     expected = clipped_sum(model, CROSS_ENTROPY, inputs, targets, bound=Flat(0.5)).sums
-    ones = lambda shape, dtype: torch.ones(tuple(shape), dtype=dtype)
-    monkeypatch.setattr(Trainer, "_normals", lambda self: ones)
+    monkeypatch.setattr(Trainer, "_normals", lambda self: torch.Tensor.add_)
     plan = DPSGD(noise_multiplier=2.0, sample_rate=1.0, steps=1, max_grad_norm=0.5, sampling="none")
     started(model, plan, expected_batch_size=10.0).step()
     for name, parameter in model.named_parameters():

@@ -1,0 +1,280 @@
+"""Training in a process of its own: one job in, one line of JSON per event out.
+
+    echo '{"dataset": "digits", ...}' | python -m dplearn.training.worker    # fields of `Job`
+
+The first line of standard input is the job. Events are ``{"event": "start" | "progress" | "done" |
+"error", ...}``, one line each on standard output. The process ends when the run is over, when its
+time is up, and when standard input is closed or silent: whoever started it sends a byte now and
+then, so that nobody's training outlives them. For Unix.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import resource
+import select
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from dplearn import _validate as validate
+from dplearn.datasets import (
+    Labelled,
+    cache_folder,
+    digits,
+    mnist,
+    oriented_gradients,
+    split,
+    synthetic_digits,
+)
+from dplearn.dpsgd import DPSGD
+from dplearn.training.trainer import Trainer
+
+# What a job may ask for, ends included.
+LIMITS = {
+    "noise_multiplier": (0.1, 1e5),
+    "sample_rate": (1e-4, 1),
+    "steps": (1, 5000),
+    "max_grad_norm": (1e-4, 1e4),
+    "learning_rate": (1e-5, 1e4),
+    "delta": (1e-12, 0.1),
+}
+MOMENTUM = 0.9
+# Seconds without a byte on standard input after which nobody is there any more.
+SILENCE = 30.0
+# No record's gradient is longer: with it, and without noise, a step is one of ordinary SGD.
+_UNCLIPPED = 1e9
+_SYNTHETIC = 10_000
+_HELD_OUT = 2000
+_MICRO_BATCH = 64
+_PROGRESS = 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What to train, within `LIMITS`.
+
+    Parameters
+    ----------
+    dataset : {"digits", "synthetic", "mnist"}
+        MNIST is read from the folder ``mnist`` in `dplearn.datasets.cache_folder`.
+    model : {"linear", "mlp", "cnn"}
+        The linear one gets features made by hand, the others pixels.
+    noise_multiplier, sample_rate, steps, max_grad_norm
+        As in `dplearn.DPSGD`, with Poisson sampling.
+    learning_rate : float
+    delta : float
+    compare : bool
+        Whether to train the same model without privacy, side by side.
+    """
+
+    dataset: str
+    model: str
+    noise_multiplier: float
+    sample_rate: float
+    steps: int
+    max_grad_norm: float
+    learning_rate: float
+    delta: float
+    compare: bool = True
+
+    def __post_init__(self) -> None:
+        validate.one_of(tuple(_DATASETS), dataset=self.dataset)
+        validate.one_of(("linear", "mlp", "cnn"), model=self.model)
+        validate.integer(minimum=1, steps=self.steps)
+        for name, (lower, upper) in LIMITS.items():
+            value = getattr(self, name)
+            validate.positive(**{name: value})
+            if not lower <= value <= upper:
+                raise ValueError(f"Expected {name} in [{lower:g}, {upper:g}], got {value!r}.")
+        if not isinstance(self.compare, bool):
+            raise TypeError(f"Expected compare to be true or false, got {self.compare!r}.")
+
+    @classmethod
+    def read(cls, line: bytes) -> Job:
+        """The job in a line of JSON.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If it is none, with one sentence that says why.
+        """
+        try:
+            found = json.loads(line)
+        except ValueError:
+            found = None
+        names = {f.name for f in fields(cls)}
+        if not isinstance(found, dict) or set(found) | {"compare"} != names:
+            wanted, got = ", ".join(sorted(names)), line[:60].decode(errors="replace").strip()
+            raise ValueError(
+                f"Expected a job, one line of JSON with {wanted}, got {got or 'nothing'}."
+            )
+        return cls(**found)
+
+    @property
+    def plan(self) -> DPSGD:
+        """The private run."""
+        names = ("noise_multiplier", "sample_rate", "steps", "max_grad_norm")
+        return DPSGD(**{name: getattr(self, name) for name in names})
+
+
+def run(job: Job, tell: Callable[..., object]) -> None:
+    """Train, and `tell` events as keywords.
+
+    Without privacy the learning rate is that of the plan times the clipping norm: a record whose
+    gradient has norm 1 then moves both models equally far.
+    """
+    train, held_out = _DATASETS[job.dataset]()
+    data = prepared(job.model, train.images), torch.from_numpy(train.labels)
+    measured = prepared(job.model, held_out.images), torch.from_numpy(held_out.labels)
+    tell(event="start", steps=job.steps, records=len(data[1]), held_out=len(measured[1]))
+    runs = {"": _trainer(job, data, job.plan, job.learning_rate)}
+    if job.compare:
+        public = replace(job.plan, noise_multiplier=0.0, max_grad_norm=_UNCLIPPED)
+        runs["plain_"] = _trainer(job, data, public, job.learning_rate * job.max_grad_norm)
+    started = time.monotonic()
+    for step in range(1, job.steps + 1):
+        losses = {name: trainer.step().private.loss for name, trainer in runs.items()}
+        if step % max(1, job.steps // _PROGRESS) and step not in (1, job.steps):
+            continue
+        seen = {f"{name}loss": _finite(loss) for name, loss in losses.items()}
+        seen |= {f"{name}accuracy": _accuracy(t.model, measured) for name, t in runs.items()}
+        epsilon = runs[""].history().guarantee(job.delta).epsilon
+        spent = time.monotonic() - started
+        tell(event="progress", step=step, epsilon=_finite(epsilon), seconds=spent, **seen)
+    tell(event="done")
+
+
+def prepared(model: str, images: NDArray[np.float32]) -> Tensor:
+    """What the model gets: directions of edges, or each image by its own mean and deviation."""
+    if model == "linear":
+        return torch.from_numpy(oriented_gradients(images))
+    middle, spread = images.mean((1, 2), keepdims=True), images.std((1, 2), keepdims=True)
+    return torch.from_numpy((images - middle) / spread)[:, None]
+
+
+def built(model: str, inputs: Tensor) -> nn.Module:
+    """An untrained model for such inputs."""
+    if model == "linear":
+        linear = nn.Linear(inputs.shape[1], 10, bias=False)
+        nn.init.zeros_(linear.weight)
+        return linear
+    if model == "mlp":
+        pixels = inputs[0].numel()
+        return nn.Sequential(nn.Flatten(), nn.Linear(pixels, 64), nn.Tanh(), nn.Linear(64, 10))
+    if inputs.shape[-1] == 8:
+        return nn.Sequential(
+            *(nn.Conv2d(1, 16, 3, padding=1), nn.Tanh(), nn.MaxPool2d(2)),
+            *(nn.Conv2d(16, 32, 3, padding=1), nn.Tanh(), nn.MaxPool2d(2)),
+            *(nn.Flatten(), nn.Linear(128, 10)),
+        )
+    return nn.Sequential(
+        *(nn.Conv2d(1, 16, 8, stride=2, padding=2), nn.Tanh(), nn.MaxPool2d(2, stride=1)),
+        *(nn.Conv2d(16, 32, 4, stride=2), nn.Tanh(), nn.MaxPool2d(2, stride=1)),
+        *(nn.Flatten(), nn.Linear(512, 32), nn.Tanh(), nn.Linear(32, 10)),
+    )
+
+
+def _digits() -> tuple[Labelled, Labelled]:
+    train, _, test = split(digits(), validation=0.0)
+    return train, test
+
+
+def _synthetic() -> tuple[Labelled, Labelled]:
+    return (
+        synthetic_digits(count=_SYNTHETIC, cache=cache_folder()),
+        synthetic_digits(count=_HELD_OUT, seed=1, cache=cache_folder()),
+    )
+
+
+def _mnist() -> tuple[Labelled, Labelled]:
+    train, test = mnist(cache_folder() / "mnist")
+    return train, Labelled(test.images[:_HELD_OUT], test.labels[:_HELD_OUT])
+
+
+_DATASETS = {"digits": _digits, "synthetic": _synthetic, "mnist": _mnist}
+
+
+def _trainer(job: Job, data: tuple[Tensor, Tensor], plan: DPSGD, learning_rate: float) -> Trainer:
+    model = built(job.model, data[0])
+    return Trainer(
+        model,
+        nn.CrossEntropyLoss(reduction="none"),
+        data,
+        plan,
+        optimizer=torch.optim.SGD(model.parameters(), lr=learning_rate, momentum=MOMENTUM),
+        micro_batch=_MICRO_BATCH if job.model == "cnn" else None,
+    )
+
+
+def _accuracy(model: nn.Module, measured: tuple[Tensor, Tensor]) -> float:
+    with torch.no_grad():
+        return (model(measured[0]).argmax(1) == measured[1]).double().mean().item()
+
+
+def _finite(value: float) -> float | None:
+    """JSON knows no infinity."""
+    return value if math.isfinite(value) else None
+
+
+def _tell(**event: Any) -> None:
+    """Write an event in one piece, past all buffers."""
+    os.write(1, json.dumps(event).encode() + b"\n")
+
+
+def _fail(message: str) -> None:
+    """Say why, and end whatever is going on."""
+    _tell(event="error", message=message)
+    os._exit(1)
+
+
+def _watch() -> None:
+    """End the process once standard input is closed or silent."""
+    while select.select([0], [], [], SILENCE)[0] and os.read(0, 4096):
+        pass
+    os._exit(1)
+
+
+def _limit(seconds: float, memory: float) -> None:
+    """A little of the machine, and not for long."""
+    os.nice(10)
+    torch.set_num_threads(1)
+    resource.setrlimit(resource.RLIMIT_DATA, (int(memory), int(memory)))
+    late = f"Stopped after {seconds:g} seconds, the longest that a run may take here."
+    signal.signal(signal.SIGALRM, lambda *_: _fail(late))
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def main(arguments: Iterable[str] | None = None) -> None:
+    """Run the job on standard input."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=120.0)
+    parser.add_argument("--memory", type=float, default=4e9, help="bytes")
+    asked = parser.parse_args(arguments)
+    _limit(asked.seconds, asked.memory)
+    line = sys.stdin.buffer.readline(10_000)
+    threading.Thread(target=_watch, daemon=True).start()
+    try:
+        run(Job.read(line), _tell)
+    except (ValueError, TypeError, NotImplementedError, OSError) as error:
+        _fail(" ".join(str(error).split()))
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "allocate memory" not in str(error):
+            raise
+        _fail(f"Stopped: it needs more than {asked.memory / 1e9:g} GB of memory.")
+
+
+if __name__ == "__main__":
+    main()
