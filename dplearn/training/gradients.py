@@ -131,12 +131,15 @@ def compiled_sum(
     """A compiled ``(inputs, targets, mask=None, *, bound=bound) -> ClippedSum``.
 
     One graph without breaks: keep the number of rows the same and mask what is too much. Another
-    bound must be of the same kind with other norms only. `options` are those of `torch.compile`.
-    The hooks are on a twin of the model, with the same parameters and buffers.
+    bound must be of the same kind with other norms only. `options` are those of `torch.compile`;
+    by default layouts stay as they are, since convolutions whose examples are groups are several
+    times slower with channels last. The hooks are on a twin of the model, with the same parameters
+    and buffers.
     """
     shared = {id(x): x for x in (*model.parameters(), *model.buffers())}
     twin, first = copy.deepcopy(model, shared), bound
     tape, _ = observed(twin)
+    options = options or {"options": {"layout_optimization": False}}
     compiled = torch.compile(_recorded_sum, fullgraph=True, **options)
 
     def run(inputs: Any, targets: Any, mask: Tensor | None = None, *, bound: Bound = first):

@@ -30,6 +30,8 @@ from torch import Tensor
 
 # Units of rounding error that a sum of products may have lost, relative to its largest terms.
 ROUNDING = 8
+# Examples whose convolution gradients are formed in one go.
+_AT_ONCE = 32
 
 
 class PerExample(Protocol):
@@ -187,11 +189,14 @@ class Convolution:
         return self._weights(grad, _kept(self.values, keep), self.shape, self.groups)
 
     def dense(self) -> Tensor:
-        # Examples become groups: one backward pass with B times the groups.
-        batch = len(self.grad)
-        shape = (batch * self.shape[0], *self.shape[1:])
-        grad, values = (x.reshape(1, -1, *x.shape[2:]) for x in (self.grad, self.values))
-        return self._weights(grad, values, shape, batch * self.groups).view(batch, *self.shape)
+        # Examples become groups of one backward pass; few at once, which fit into caches.
+        found = self.grad.new_empty(len(self.grad), *self.shape)
+        parts = (x.split(_AT_ONCE) for x in (found, self.grad, self.values))
+        for out, *pair in zip(*parts, strict=True):
+            shape = (len(out) * self.shape[0], *self.shape[1:])
+            grad, values = (x.reshape(1, -1, *x.shape[2:]) for x in pair)
+            out.copy_(self._weights(grad, values, shape, len(out) * self.groups).view_as(out))
+        return found
 
     def cheapest(self) -> PerExample:
         """Itself, or formed where that costs less than products of pixels."""
