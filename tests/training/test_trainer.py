@@ -3,6 +3,7 @@
 import dataclasses
 import gzip
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from dplearn.training import (
     records,
     trainer,
 )
+from dplearn.training import gradients as gradients_module
 
 torch.set_num_threads(1)  # the models are small, and tests run side by side
 
@@ -126,6 +128,37 @@ def test_micro_batches_do_not_change_the_result(micro_batch):
     parts, history = run(small_model().double(), data=data, micro_batch=micro_batch)
     torch.testing.assert_close(parts, whole, rtol=1e-12, atol=1e-13)
     assert history.steps == PLAN.steps
+
+
+@pytest.mark.parametrize("sampling", ["poisson", "without_replacement"])
+def test_a_compiled_run_is_the_same_run(sampling, monkeypatch):
+    """Only the compiler's back end, which needs a compiler of C++, is left out."""
+    traced = partial(gradients_module.compiled_sum, backend="aot_eager")
+    monkeypatch.setattr(trainer, "compiled_sum", traced)
+    plan = dataclasses.replace(PLAN, sampling=sampling)
+    bound = AdaptiveQuantile(max_grad_norm=plan.max_grad_norm, count_noise=5.0)
+    models = [small_model(), small_model()]
+    (plain, before), (compiled, after) = (
+        run(model, plan, bound=bound, compile=model is models[1]) for model in models
+    )
+    torch.testing.assert_close(compiled, plain)
+    losses = [[record.private.loss for record in history.records] for history in (before, after)]
+    assert losses[1] == pytest.approx(losses[0], rel=1e-5, nan_ok=True)
+    assert not any(module._forward_hooks for module in models[1].modules())
+
+
+def test_a_compiled_run_follows_the_mode_of_the_model(monkeypatch):
+    traced = partial(gradients_module.compiled_sum, backend="aot_eager")
+    monkeypatch.setattr(trainer, "compiled_sum", traced)
+    plan = without_noise(sampling="none", sample_rate=1.0)
+    given, (inputs, targets) = small_model(dropout=0.5), small_data()
+    made = started(given, plan, compile=True, lr=0.0)
+    made.step()
+    given.eval()
+    made.step()
+    expected = clipped_sum(given, CROSS_ENTROPY, inputs, targets, bound=Flat(plan.max_grad_norm))
+    for name, parameter in given.named_parameters():
+        torch.testing.assert_close(parameter.grad, expected.sums[name] / len(targets))
 
 
 def test_gradients_left_by_others_are_not_applied():

@@ -1,0 +1,198 @@
+"""The training process: a job in, events out, and no way to outlive its owner or its limits."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from dplearn import DPSGD
+from dplearn.app import training_fields
+from dplearn.app.fields import Quantity
+from dplearn.training import worker
+
+JOB = {
+    "dataset": "digits",
+    "model": "linear",
+    "noise_multiplier": 3.54,
+    "sample_rate": 0.356,
+    "steps": 20,
+    "max_grad_norm": 0.1,
+    "learning_rate": 30,
+    "delta": 1e-4,
+    "compare": True,
+}
+LONG = JOB | {"model": "cnn", "steps": 5000}
+
+
+def line(job: dict) -> bytes:
+    return json.dumps(job).encode() + b"\n"
+
+
+@contextmanager
+def process(job: dict, *options: str) -> Iterator[subprocess.Popen]:
+    """A worker that has its job; ended in any case."""
+    command = [sys.executable, "-m", "dplearn.training.worker", *options]
+    with subprocess.Popen(
+        command,
+        bufsize=0,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+    ) as started:
+        started.stdin.write(line(job))
+        try:
+            yield started
+        finally:
+            started.kill()
+
+
+def events(started: subprocess.Popen) -> list[dict]:
+    return [json.loads(said) for said in started.stdout]
+
+
+def told(job: dict) -> list[dict]:
+    """The events of a run in this process."""
+    found: list[dict] = []
+    worker.run(worker.Job.read(line(job)), lambda **event: found.append(event))
+    return found
+
+
+# What it does
+
+
+def test_a_job_in_and_events_out():
+    with process(JOB) as started:
+        first, *steps, last = events(started)
+        assert started.wait(10) == 0
+    assert first == {"event": "start", "steps": 20, "records": 1438, "held_out": 359}
+    assert last == {"event": "done"}
+    assert [event["step"] for event in steps] == list(range(1, 21))
+    plan = DPSGD(noise_multiplier=3.54, sample_rate=0.356, steps=20, max_grad_norm=0.1)
+    assert steps[-1]["epsilon"] == plan.guarantee(delta=1e-4).epsilon
+    # Reached in every one of hundreds of runs: about 95 % each.
+    assert steps[-1]["accuracy"] > 0.8 and steps[-1]["plain_accuracy"] > 0.85
+
+
+def test_without_comparison_only_the_private_run_is_told():
+    seen = told(JOB | {"compare": False, "steps": 2})
+    assert set(seen[1]) == {"event", "step", "epsilon", "seconds", "loss", "accuracy"}
+
+
+def test_long_runs_tell_a_bounded_number_of_events():
+    seen = told(JOB | {"steps": 200, "sample_rate": 0.001, "compare": False})
+    steps = [event["step"] for event in seen[1:-1]]
+    assert len(steps) <= 62 and steps[0] == 1 and steps[-1] == 200
+    json.dumps(seen, allow_nan=False)  # some of these lots are empty
+
+
+def test_without_privacy_nothing_is_clipped_and_nothing_added(monkeypatch):
+    plans = []
+    made = worker._trainer
+    monkeypatch.setattr(worker, "_trainer", lambda *a: plans.append(a[2:]) or made(*a))
+    told(JOB | {"steps": 1})
+    (private, rate), (public, plain_rate) = plans
+    assert (private.noise_multiplier, private.max_grad_norm, rate) == (3.54, 0.1, 30)
+    assert public.noise_multiplier == 0 and public.max_grad_norm > 1e6
+    assert plain_rate == pytest.approx(3.0)
+    assert (public.sample_rate, public.steps) == (private.sample_rate, private.steps)
+
+
+# What it refuses
+
+BAD = {
+    "no json": (b"train\n", "Expected a job"),
+    "nothing": (b"", "got nothing"),
+    "a list": (b"[]\n", "Expected a job"),
+    "a name too many": (line(JOB | {"path": "x"}), "Expected a job"),
+    "a name missing": (line({k: v for k, v in JOB.items() if k != "delta"}), "Expected a job"),
+    "unknown data": (line(JOB | {"dataset": "../x"}), "dataset"),
+    "unknown model": (line(JOB | {"model": "gpt"}), "model"),
+    "a word": (line(JOB | {"delta": "small"}), "delta"),
+    "half a step": (line(JOB | {"steps": 2.5}), "steps"),
+    "too many steps": (line(JOB | {"steps": 10**9}), "steps"),
+    "no noise": (line(JOB | {"noise_multiplier": 0}), "noise_multiplier"),
+    "not a number": (line(JOB | {"learning_rate": float("nan")}), "learning_rate"),
+    "too large a share": (line(JOB | {"sample_rate": 1.5}), "sample_rate"),
+    "a number for a switch": (line(JOB | {"compare": 1}), "compare"),
+}
+
+
+@pytest.mark.parametrize(("said", "named"), BAD.values(), ids=BAD)
+def test_a_bad_job_is_named(said, named):
+    with pytest.raises((ValueError, TypeError), match=named) as caught:
+        worker.Job.read(said)
+    assert str(caught.value).startswith("Expected ") and "\n" not in str(caught.value)
+
+
+def test_a_bad_job_gives_one_event_and_no_traceback():
+    with process(JOB | {"model": "gpt"}) as started:
+        (event,) = events(started)
+        assert started.wait(10) == 1 and not started.stderr.read()
+    assert event["event"] == "error" and "got model='gpt'" in event["message"]
+
+
+def test_the_controls_stay_within_what_the_worker_takes():
+    for name, (lower, upper) in worker.LIMITS.items():
+        kind = training_fields.FIELDS[name]
+        assert isinstance(kind, Quantity)
+        assert lower <= kind.lower <= kind.upper <= upper
+
+
+def test_the_sizes_that_the_page_knows_are_true(monkeypatch, tmp_path):
+    monkeypatch.setattr(worker, "cache_folder", lambda: tmp_path)
+    for name in ("digits", "synthetic"):
+        train, _ = worker._DATASETS[name]()
+        assert len(train.labels) == training_fields.SIZES[name]
+
+
+# How it ends
+
+
+def test_it_ends_when_nobody_holds_its_input():
+    with process(LONG) as started:
+        assert json.loads(started.stdout.readline())["event"] == "start"
+        niceness = os.getpriority(os.PRIO_PROCESS, started.pid)
+        assert niceness >= min(os.getpriority(os.PRIO_PROCESS, 0) + 10, 19)
+        started.stdin.close()
+        assert started.wait(5) == 1
+
+
+def test_it_ends_when_its_input_is_silent():
+    with process(LONG, "--silence", "0.5") as started:
+        assert json.loads(started.stdout.readline())["event"] == "start"
+        assert started.wait(5) == 1
+
+
+def test_it_ends_at_once_when_killed():
+    with process(LONG) as started:
+        started.send_signal(signal.SIGKILL)
+        begun = time.monotonic()
+        started.wait(5)
+        assert time.monotonic() - begun < 1
+
+
+def test_it_ends_when_its_time_is_up():
+    with process(LONG, "--seconds", "0.7") as started:
+        *_, last = events(started)
+        assert started.wait(5) == 1
+    assert last["event"] == "error" and "0.7 seconds" in last["message"]
+
+
+def test_it_ends_when_it_wants_too_much_memory():
+    # PyTorch alone has 0.3 GB, and ten thousand images do not fit into the rest.
+    with process(JOB | {"dataset": "synthetic"}, "--memory", "4.2e8") as started:
+        *_, last = events(started)
+        assert started.wait(10) == 1
+    assert last == {
+        "event": "error",
+        "message": "Stopped: it needs more than 0.42 GB of memory.",
+    }
