@@ -9,10 +9,10 @@ A whole run:
     history.steps, history.records[-1].private.loss   # what is private says so
 
 `fit` also takes target_epsilon=8.0 (stops before it is passed), bound=, scheduler=, micro_batch=
-(rows at once), checkpoint="run.ckpt" (written, and resumed from if it exists), generator= (repeats
-the run, for teaching), secure=True, process_group=, progress=False and callback=f, called with the
-`Record` of each step. `affordable_steps(plan, epsilon=, delta=)` says beforehand how many steps a
-target allows. For a loop of one's own:
+(rows at once), compile=True (`torch.compile`), checkpoint="run.ckpt" (written, and resumed from if
+it exists), generator= (repeats the run, for teaching), secure=True, process_group=, progress=False
+and callback=f, called with the `Record` of each step. `affordable_steps(plan, epsilon=, delta=)`
+says beforehand how many steps a target allows. For a loop of one's own:
 
     trainer = Trainer(model, loss_fn, (images, labels), plan, optimizer=optimizer)
     record = trainer.step()               # record.step, record.clipping_norm, record.private
