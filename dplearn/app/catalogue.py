@@ -101,6 +101,7 @@ BUDGET = Quantity(
 
 _SPELLED = {
     "poisson": "Poisson",
+    "discrete_gaussian": "Discrete Gaussian",
     "none": "All records",
     "shuffled": "Shuffled epochs",
     "random_allocation": "Random allocation (balls and bins)",
@@ -122,7 +123,8 @@ _DRAWN = {
 _SCHEMES = SAMPLINGS + EPOCH_SAMPLINGS
 
 
-def _words(names: Iterable[str]) -> dict[str, str]:
+def words(names: Iterable[str]) -> dict[str, str]:
+    """Names of the library and how they read on the screen."""
     return {name: _SPELLED.get(name, name.replace("_", " ").capitalize()) for name in names}
 
 
@@ -132,7 +134,7 @@ MECHANISM = Choice(
     "The law of the noise added in each step. Gaussian needs an L2 clipping norm, Laplace an "
     "L1 clipping norm.",
     # The mechanisms that a noise multiplier alone describes.
-    _words(
+    words(
         name
         for name, law in mechanisms.items()
         if [f.name for f in dataclasses.fields(law)] == ["noise_multiplier"]
@@ -143,7 +145,7 @@ SAMPLING = Choice(
     "sampling",
     "Batches",
     "How a batch is drawn. " + " ".join(_DRAWN[name] for name in _SCHEMES if name in _DRAWN),
-    _words(_SCHEMES),
+    words(_SCHEMES),
     "poisson",
 )
 ADJACENCY = Choice(
@@ -152,7 +154,7 @@ ADJACENCY = Choice(
     "Which two datasets must be hard to tell apart. Add or remove: one has one record more. "
     "Replace one: same size, one record differs. Zero out: one record is replaced by nothing, "
     "its place remains.",
-    _words(ADJACENCIES),
+    words(ADJACENCIES),
     "add_remove",
 )
 RATE_FROM = Choice(

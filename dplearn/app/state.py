@@ -7,7 +7,7 @@ made while the browser was still being told about the one before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,9 +17,18 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dplearn.app.catalogue import FIELDS
 from dplearn.app.fields import Choice, Quantity
 
+Fields = Mapping[str, Quantity | Choice]
 
-def _defaults() -> dict[str, Any]:
-    return {key: kind.default for key, kind in FIELDS.items()}
+
+def _hidden(values: Mapping[str, Any]) -> set[str]:
+    """Fields of a run that another one stands in for."""
+    unused = {
+        "rate": {"dataset_size", "batch_size"},
+        "counts": {"sample_rate"},
+        "steps": {"epochs"},
+        "epochs": {"steps"},
+    }
+    return unused[values["rate_from"]] | unused[values["length_in"]]
 
 
 @dataclass
@@ -29,19 +38,31 @@ class State:
     Parameters
     ----------
     values : dict
-        Last good value of every field.
+        Last good value of every field; those not given take their defaults.
     typed : dict
         Text in the box of a quantity whose last entry was not good.
     notes : dict
         One message per control.
     moving : bool
         A slider is held down.
+    fields : mapping of str to Quantity or Choice
+        Everything that can be set on the page.
+    hidden : callable
+        From the values to the keys that do not count and stay out of the address.
     """
 
-    values: dict[str, Any] = field(default_factory=_defaults)
+    values: dict[str, Any] = field(default_factory=dict)
     typed: dict[str, str] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
     moving: bool = False
+    fields: Fields = field(default_factory=lambda: FIELDS)
+    hidden: Callable[[Mapping[str, Any]], Collection[str]] = _hidden
+
+    def __post_init__(self) -> None:
+        self.values = {**self._defaults(), **self.values}
+
+    def _defaults(self) -> dict[str, Any]:
+        return {key: kind.default for key, kind in self.fields.items()}
 
     def enter(self, kind: Quantity | Choice, text: object) -> None:
         """Take a reader's entry, or say at the control why not."""
@@ -56,12 +77,12 @@ class State:
     def put(self, values: Mapping[str, Any]) -> None:
         """Set several good values at once, as a preset does."""
         for key, value in values.items():
-            self.enter(FIELDS[key], FIELDS[key].show(value))
+            self.enter(self.fields[key], self.fields[key].show(value))
 
     def read(self, address: Mapping[str, str]) -> None:
         """Start over from an address; what it does not name takes its default."""
-        self.values, self.typed, self.notes = _defaults(), {}, {}
-        for key, kind in FIELDS.items():
+        self.values, self.typed, self.notes = self._defaults(), {}, {}
+        for key, kind in self.fields.items():
             if key in address:
                 self.enter(kind, address[key])
         # Rubbish from an address is reported once and not shown as if it had been typed.
@@ -69,28 +90,22 @@ class State:
 
     def address(self) -> dict[str, str]:
         """Every value that is in use and not the default."""
-        unused = {
-            "rate": {"dataset_size", "batch_size"},
-            "counts": {"sample_rate"},
-            "steps": {"epochs"},
-            "epochs": {"steps"},
-        }
-        skip = unused[self.values["rate_from"]] | unused[self.values["length_in"]]
+        skip = self.hidden(self.values)
         return {
             key: kind.show(self.values[key])
-            for key, kind in FIELDS.items()
+            for key, kind in self.fields.items()
             if key not in skip and self.values[key] != kind.default
         }
 
 
-def load() -> State:
-    """This session's state, read from the address where that leads."""
+def load(name: str = "explorer", make: Callable[[], State] = State) -> State:
+    """This session's state of a page, read from the address where that leads."""
     context = get_script_run_ctx()
     travelled = bool(getattr(context, "is_history_navigation", False))
-    if "explorer" not in st.session_state or travelled:
-        st.session_state["explorer"] = State()
-        st.session_state["explorer"].read(st.query_params.to_dict())
-    return st.session_state["explorer"]
+    if name not in st.session_state or travelled:
+        st.session_state[name] = make()
+        st.session_state[name].read(st.query_params.to_dict())
+    return st.session_state[name]
 
 
 def save(state: State) -> None:

@@ -2,6 +2,7 @@
 
 from dplearn._registry import Registry
 from dplearn.mechanisms._base import Mechanism
+from dplearn.mechanisms._outputs import Outputs
 from dplearn.mechanisms.composed import Composed
 from dplearn.mechanisms.discrete_gaussian import DiscreteGaussian
 from dplearn.mechanisms.exponential import ExponentialMechanism
@@ -24,6 +25,7 @@ __all__ = [
     "Geometric",
     "Laplace",
     "Mechanism",
+    "Outputs",
     "PoissonSubsampled",
     "RandomAllocation",
     "RandomizedResponse",

@@ -30,6 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dplearn import _validate as validate
 from dplearn.guarantee import ADJACENCIES, Adjacency
+from dplearn.mechanisms._outputs import Outputs
 from dplearn.profile import Profile
 
 
@@ -37,10 +38,13 @@ class Mechanism(ABC):
     """A public description of one randomised release.
 
     Subclasses are frozen dataclasses that implement `_profiles` and `examples`,
-    and may add closed forms (`_rdp`, `zcdp`) and a teaching-grade `release`.
+    and may add closed forms (`_rdp`, `zcdp`), the laws behind the profile (`_outputs`) and a
+    teaching-grade `release`.
     """
 
     name: ClassVar[str]
+    # Why `outputs` is empty, where it is.
+    no_outputs: ClassVar[str] = "no laws on one line are known whose profile this is"
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -87,6 +91,20 @@ class Mechanism(ABC):
         """
         validate.one_of(ADJACENCIES, adjacency=adjacency)
         return self._witnesses(adjacency)
+
+    def outputs(self, adjacency: Adjacency = "add_remove") -> tuple[Outputs, ...]:
+        """Laws on a line with these `profiles` at epsilon >= 0, laid out alike; empty if none.
+
+        Raises
+        ------
+        NotImplementedError
+            If no theorem covers this mechanism under this adjacency.
+        """
+        validate.one_of(ADJACENCIES, adjacency=adjacency)
+        return () if self.no_privacy() else self._outputs(adjacency)
+
+    def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
+        return ()
 
     def rdp(
         self,

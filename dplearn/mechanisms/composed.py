@@ -35,6 +35,7 @@ class Composed(Mechanism):
     pairs: tuple[tuple[Mechanism, int], ...]
 
     name: ClassVar[str] = "composed"
+    no_outputs: ClassVar[str] = "several releases together have no density on one line"
 
     def __init__(self, mechanisms: Iterable[Mechanism | tuple[Mechanism, int]]) -> None:
         pairs = tuple(m if isinstance(m, tuple) else (m, 1) for m in mechanisms)

@@ -13,6 +13,7 @@ from dplearn import _validate as validate
 from dplearn._logspace import log1mexp, log_add
 from dplearn.guarantee import Adjacency
 from dplearn.mechanisms._base import Mechanism, contribution_norm
+from dplearn.mechanisms._outputs import Outputs
 from dplearn.profile import Profile
 
 # Half-width of the table in standard deviations: what lies outside weighs less than e^-800.
@@ -107,6 +108,16 @@ class DiscreteGaussian(Mechanism):
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         """The table alone: the little mass outside claims nothing."""
         return (self._table(contribution_norm(adjacency) * self.sensitivity),)
+
+    def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
+        sigma, log_norm = self._sigma, _log_theta(0.0, self._sigma)
+
+        def log_noise(k: NDArray) -> NDArray:
+            return -0.5 * (k / sigma) ** 2 - log_norm
+
+        shift, reach = contribution_norm(adjacency) * self.sensitivity, math.ceil(7 * sigma)
+        label = "released whole number"
+        return (Outputs.of_noise(log_noise, shift=shift, reach=reach, whole=True, label=label),)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         r"""alpha s^2 / (2 sigma^2) plus the log ratio of two theta sums, 0 at whole orders."""

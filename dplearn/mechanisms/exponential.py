@@ -47,6 +47,7 @@ class ExponentialMechanism(Mechanism):
     range_epsilon: float
 
     name: ClassVar[str] = "exponential"
+    no_outputs: ClassVar[str] = "the worst table of scores is another one at every ε"
 
     def __post_init__(self) -> None:
         validate.positive(range_epsilon=self.range_epsilon)

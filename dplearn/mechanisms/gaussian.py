@@ -26,6 +26,7 @@ from dplearn._logspace import log_sub
 from dplearn._solve import decreasing_root, expand_until, first_true
 from dplearn.guarantee import Adjacency
 from dplearn.mechanisms._base import Mechanism, contribution_norm
+from dplearn.mechanisms._outputs import Outputs
 from dplearn.profile import Profile
 
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
@@ -79,6 +80,15 @@ class Gaussian(Mechanism):
                 log_tail_of=lambda epsilon: log_ndtr(-(epsilon / mu + mu / 2)),
             ),
         )
+
+    def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
+        sigma, shift = self.noise_multiplier, contribution_norm(adjacency)
+        log_norm = math.log(sigma) + _HALF_LOG_2PI
+
+        def log_noise(x: NDArray) -> NDArray:
+            return -0.5 * (x / sigma) ** 2 - log_norm
+
+        return (Outputs.of_noise(log_noise, shift=shift, reach=7 * sigma),)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         """Mironov (2017), Proposition 7: alpha mu^2 / 2."""

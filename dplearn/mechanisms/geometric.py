@@ -13,6 +13,7 @@ from dplearn import _validate as validate
 from dplearn._logspace import log1mexp
 from dplearn.guarantee import Adjacency
 from dplearn.mechanisms._base import Mechanism, contribution_norm
+from dplearn.mechanisms._outputs import Outputs
 from dplearn.profile import Profile
 
 
@@ -71,6 +72,17 @@ class Geometric(Mechanism):
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         return (Profile.from_atoms(*self._atoms(adjacency)),)
+
+    def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
+        rate, reach = 1 / self._scale, math.ceil(25 * self._scale)
+        log_norm = math.log(math.tanh(rate / 2))
+
+        def log_noise(k: NDArray) -> NDArray:
+            return log_norm - rate * np.abs(k)
+
+        shift = contribution_norm(adjacency) * self.sensitivity
+        label = "released whole number"
+        return (Outputs.of_noise(log_noise, shift=shift, reach=reach, whole=True, label=label),)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         """Sum over the finitely many likelihood ratios."""

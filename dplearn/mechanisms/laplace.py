@@ -13,6 +13,7 @@ from dplearn import _validate as validate
 from dplearn._logspace import log1mexp, log_add
 from dplearn.guarantee import Adjacency
 from dplearn.mechanisms._base import Mechanism, contribution_norm
+from dplearn.mechanisms._outputs import Outputs
 from dplearn.profile import Profile
 
 _LOG_2 = math.log(2)
@@ -77,6 +78,14 @@ class Laplace(Mechanism):
             return np.where(epsilon < pure, -(epsilon + pure) / 2 - _LOG_2, -np.inf)
 
         return (Profile(log_delta, kinks=kinks, log_tail_of=log_tail),)
+
+    def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
+        b, shift = self.noise_multiplier, contribution_norm(adjacency)
+
+        def log_noise(x: NDArray) -> NDArray:
+            return -np.abs(x) / b - math.log(2 * b)
+
+        return (Outputs.of_noise(log_noise, shift=shift, reach=25 * b),)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         """Mironov (2017), Proposition 6."""

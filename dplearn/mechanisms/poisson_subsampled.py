@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from dplearn import _validate as validate
 from dplearn._logspace import log_add, log_comb, log_expm1
 from dplearn.guarantee import Adjacency
 from dplearn.mechanisms._base import Mechanism
+from dplearn.mechanisms._outputs import Outputs
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.laplace import Laplace
 from dplearn.profile import Profile
@@ -35,6 +36,8 @@ from dplearn.profile import Profile
 # Up to here a whole order is summed, above it the sum has too many terms.
 _LARGEST_SUM = 256
 _LOG_ACCURACY = 39.0
+# What is sampled: a profile, or the laws behind it.
+Pair = TypeVar("Pair", Profile, Outputs)
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,10 @@ class PoissonSubsampled(Mechanism):
         self._require_theorem(adjacency)
         return self._mixed(self.base.witnesses(adjacency))
 
+    def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
+        self._require_theorem(adjacency)
+        return self._mixed(self.base.outputs(adjacency))
+
     def _require_theorem(self, adjacency: Adjacency) -> None:
         if adjacency == "replace_one":
             raise validate.unsupported(
@@ -100,7 +107,7 @@ class PoissonSubsampled(Mechanism):
                 "the amplification theorem is for 'add_remove' (use WithoutReplacement)",
             )
 
-    def _mixed(self, pairs: tuple[Profile, ...]) -> tuple[Profile, ...]:
+    def _mixed(self, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
         if self.sample_rate == 1.0 or not pairs:
             return pairs
         remove = pairs[0]

@@ -112,6 +112,7 @@ class RandomAllocation(Mechanism):
     batches: int
 
     name: ClassVar[str] = "random_allocation"
+    no_outputs: ClassVar[str] = "one epoch releases a vector per batch, not one number"
 
     def __post_init__(self) -> None:
         require_gaussian(self.base)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from dplearn import _validate as validate
 from dplearn.guarantee import Adjacency
 from dplearn.mechanisms._base import Mechanism
+from dplearn.mechanisms._outputs import Outputs
 from dplearn.profile import Profile
 
 
@@ -80,6 +81,21 @@ class RandomizedResponse(Mechanism):
         # Answers true under neither neighbour have loss 0 and are lumped into one atom.
         rest = [log_r + math.log(self.answers - 2)] if self.answers > 2 else []
         return (Profile.from_atoms([log_p, log_r, *rest], [log_r, log_p, *rest]),)
+
+    def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
+        """The true answer is 0 under P and 1 under Q."""
+        self._profiles(adjacency)
+        log_p, log_r = self._log_masses
+        return (
+            Outputs(
+                lambda x: np.where(x == 0, log_p, log_r),
+                lambda x: np.where(x == 1, log_p, log_r),
+                lower=0,
+                upper=self.answers - 1,
+                whole=True,
+                label="reported answer",
+            ),
+        )
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         """Mironov (2017), Proposition 5, with k - 2 answers of ratio one."""

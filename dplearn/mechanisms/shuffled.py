@@ -93,6 +93,7 @@ class Shuffled(Mechanism):
     batches: int
 
     name: ClassVar[str] = "shuffled"
+    no_outputs: ClassVar[str] = "one epoch releases a vector per batch, not one number"
 
     def __post_init__(self) -> None:
         require_gaussian(self.base)

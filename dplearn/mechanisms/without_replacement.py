@@ -10,6 +10,7 @@ import numpy as np
 from dplearn import _validate as validate
 from dplearn.guarantee import Adjacency
 from dplearn.mechanisms._base import Mechanism
+from dplearn.mechanisms._outputs import Outputs
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.laplace import Laplace
 from dplearn.profile import Profile
@@ -100,6 +101,14 @@ class WithoutReplacement(Mechanism):
             return pairs
         pair = pairs[0].mix_first(self.sample_rate)
         return (pair, pair.reverse())
+
+    def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
+        """The real pair that attains the half of the profile where e^eps >= 1."""
+        self._require_theorem(adjacency)
+        pairs = self.base.outputs("replace_one")
+        if self.sample_rate == 1.0:
+            return pairs
+        return tuple(pair.mix_first(self.sample_rate) for pair in pairs)
 
     def zcdp(self, adjacency: Adjacency = "replace_one") -> float | None:
         """That of the base: sampling never hurts, and zCDP cannot see that it helps."""

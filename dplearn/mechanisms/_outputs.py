@@ -1,0 +1,120 @@
+r"""What two neighbours release, as two laws on a line: the pair whose profile is known.
+
+A profile is a number per epsilon; the laws show where it comes from,
+
+.. math:: \delta(\varepsilon) = \int (p(x) - e^\varepsilon q(x))_+\,dx,
+
+the area by which p rises above the scaled q. The nodes below serve both a drawing and that
+integral: they are Gauss-Legendre nodes between the places where the integrand is not smooth.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dplearn._logspace import log_add
+from dplearn._solve import first_true
+from dplearn.profile import Curve
+
+_LEGENDRE = np.polynomial.legendre.leggauss(96)
+# Losses closer to epsilon than this are equal to it: a constant loss must not cross it.
+_SAME = 1e-10
+
+
+class Nodes(NamedTuple):
+    """Abscissae, their weights in a sum over the line, and p and q there, shape (n,) each."""
+
+    x: NDArray
+    weight: NDArray
+    p: NDArray
+    q: NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """Densities, or probabilities of whole numbers, of two neighbours' outputs.
+
+    Parameters
+    ----------
+    log_p, log_q : callable
+        Map an array of places to logarithms of densities or of probabilities, same shape.
+    lower, upper : float
+        Nothing is seen outside: less than 1e-10 of either law.
+    corners : tuple of float
+        Between `lower` and `upper`: where a density is not smooth, and where it peaks.
+    whole : bool
+        The laws live on the whole numbers from `lower` to `upper`.
+    label : str
+        What the number on the line is.
+
+    Examples
+    --------
+    >>> from dplearn.mechanisms import Gaussian
+    >>> (pair,) = Gaussian(noise_multiplier=1.0).outputs()
+    >>> round(pair.delta(1.0), 7)
+    0.1269367
+    """
+
+    log_p: Curve
+    log_q: Curve
+    lower: float
+    upper: float
+    corners: tuple[float, ...] = ()
+    whole: bool = False
+    label: str = "released number / largest contribution of one record"
+
+    @classmethod
+    def of_noise(cls, log_noise: Curve, *, shift: float, reach: float, **more) -> Self:
+        """The same noise around `shift` and around 0; all of it lies within `reach`."""
+        return cls(
+            lambda x: log_noise(x - shift), log_noise, -reach, shift + reach, (0.0, shift), **more
+        )
+
+    def reverse(self) -> Outputs:
+        """The laws in the other order."""
+        return dataclasses.replace(self, log_p=self.log_q, log_q=self.log_p)
+
+    def mix_first(self, weight: float) -> Outputs:
+        """The laws (1-w)Q + wP and Q, as in `Profile.mix_first`; 0 < w < 1."""
+        log_w, log_rest = math.log(weight), math.log1p(-weight)
+        return dataclasses.replace(
+            self, log_p=lambda x: log_add(log_w + self.log_p(x), log_rest + self.log_q(x))
+        )
+
+    def mix_second(self, weight: float) -> Outputs:
+        """The laws P and (1-w)P + wQ, as in `Profile.mix_second`."""
+        return self.reverse().mix_first(weight).reverse()
+
+    def nodes(self, epsilon: float) -> Nodes:
+        """Where to look in order to see, and to measure, what p has above e^epsilon q."""
+        if self.whole:
+            x = np.arange(self.lower, self.upper + 1)
+            weight = np.ones(x.size)
+        else:
+            ends = [self.lower, *self.corners, *self._crossings(epsilon), self.upper]
+            ends = np.unique(ends)[:, None]
+            half, (t, w) = 0.5 * np.diff(ends, axis=0), _LEGENDRE
+            x, weight = (ends[:-1] + half * (t + 1)).ravel(), (half * w).ravel()
+        return Nodes(x, weight, np.exp(self.log_p(x)), np.exp(self.log_q(x)))
+
+    def delta(self, epsilon: float) -> float:
+        """The area itself, at any real epsilon: the definition, summed over the nodes."""
+        _, weight, p, q = self.nodes(epsilon)
+        return float(weight @ np.maximum(p - math.exp(epsilon) * q, 0.0))
+
+    def _crossings(self, epsilon: float) -> NDArray:
+        """Where p and e^epsilon q change places."""
+
+        def above(x: NDArray) -> NDArray:
+            return self.log_p(x) - self.log_q(x) > epsilon + _SAME
+
+        x = np.linspace(self.lower, self.upper, 1001)
+        left = np.flatnonzero(np.diff(above(x)))
+        before = above(x[left])
+        return first_true(lambda y: above(y) != before, lower=x[left], upper=x[left + 1])
