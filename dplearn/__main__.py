@@ -1,6 +1,6 @@
-"""The command line: epsilon and calibrate, and lessons for those who write them.
+"""The command line: epsilon, calibrate, verify and claim, and lessons for those who write them.
 
-Exit status: 0 good, 1 the check failed (a target out of reach), 2 bad usage.
+Exit status: 0 good, 1 the check failed (a target out of reach, a claim violated), 2 bad usage.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from typing import Any, NoReturn
 
 from dplearn import calibrate as calibration
 from dplearn.accountants import accountants
+from dplearn.book import as_row, as_text, check_all
+from dplearn.claims import QUANTITIES, check, setting
 from dplearn.dpsgd import SAMPLINGS, natural_adjacency, sampled
 from dplearn.guarantee import ADJACENCIES, Guarantee
 from dplearn.mechanisms import Gaussian, Mechanism
@@ -65,6 +67,21 @@ def _parser() -> argparse.ArgumentParser:
     find.add_argument("--steps", type=int)
     find.add_argument("--accountant", default="pld", choices=list(accountants))
     find.set_defaults(run=_calibrate)
+
+    book = commands.add_parser("verify", help="prove formulas right and misprints wrong")
+    book.add_argument("ids", nargs="*", metavar="ID", help="such as G-A4; default: the whole book")
+    book.add_argument("--json", action="store_true", help="print one list of objects")
+    book.set_defaults(run=_verify)
+
+    claim = commands.add_parser("claim", help="is a formula that you type true, and where?")
+    claim.add_argument("expression", metavar="EXPRESSION")
+    claim.add_argument("--quantity", default="epsilon", choices=list(QUANTITIES))
+    claim.add_argument("--of", default="poisson_subsampled_gaussian", metavar="MECHANISM")
+    claim.add_argument("--relation", default="upper", choices=["upper", "lower", "equal"])
+    claim.add_argument("--set", action="append", default=[], metavar="NAME=VALUE or LOW..HIGH")
+    claim.add_argument("--seconds", type=float, default=10.0, help="time to search (default 10)")
+    claim.add_argument("--json", action="store_true", help="print one list of objects")
+    claim.set_defaults(run=_claim)
 
     commands.add_parser("lessons", help="build the notebooks: dplearn lessons build [NN ...]")
     for command in (epsilon, find):
@@ -132,6 +149,33 @@ def _calibrate(options: argparse.Namespace) -> int:
     else:
         print(found)
     return 0
+
+
+def _verify(options: argparse.Namespace) -> int:
+    results = []
+    for result in check_all(options.ids):
+        results.append(result)
+        if not options.json:
+            print(as_text(result), flush=True)
+    if options.json:
+        _print_json([as_row(result) for result in results])
+    return 0 if all(result.good for result in results) else 1
+
+
+def _claim(options: argparse.Namespace) -> int:
+    verdict = check(
+        options.expression,
+        quantity=options.quantity,
+        of=options.of,
+        relation=options.relation,
+        fixed=dict(map(setting, options.set)),
+        budget_s=options.seconds,
+    )
+    if options.json:
+        _print_json([verdict.to_dict()])
+    else:
+        print(*verdict.sentences(), sep="\n")
+    return 1 if verdict.status == "violated" else 0
 
 
 def _plain(guarantee: Guarantee) -> dict[str, Any]:

@@ -210,3 +210,73 @@ def test_a_real_process():
     assert strictly(good.stdout)[0]["epsilon"] == pytest.approx(1.2586, abs=5e-5)
     bad = run("epsilon", *RUN.split(), "--delta", "2")
     assert (bad.returncode, bad.stdout, bad.stderr.count("\n")) == (2, "", 1)
+
+
+def test_verify_in_words(capsys):
+    status, out, err = called("verify G-A8 G-A5", capsys)
+    lines = out.splitlines()
+    assert (status, err, len(lines)) == (0, "", 4)
+    assert lines[0].startswith("G-A8 ") and " verified " in lines[0] and lines[0].endswith(" s")
+    assert "refuted square: order=2, scale=1: 2 instead of 0.619124" in lines[1]
+    assert "unsafe" in lines[2] and lines[3].startswith("G-A5")
+
+
+def test_verify_as_json(capsys):
+    status, out, err = called("verify G-A2 --json", capsys)
+    entry, *misprints = strictly(out)
+    assert (status, err, len(misprints)) == (0, "", 3)
+    assert (entry["id"], entry["kind"], entry["status"]) == ("G-A2", "identity", "verified")
+    for row in [entry, *misprints]:
+        assert {"id", "kind", "status", "worst_slack", "seconds"} <= set(row)
+    for row in misprints:
+        assert row["id"].startswith("G-A2/") and row["kind"] == "misprint"
+        assert row["status"] == "refuted" and row["counterexample"]["parameters"]
+
+
+def test_verify_says_when_something_is_wrong(capsys, monkeypatch):
+    from dplearn import book
+
+    wrong = book.Verification(id="G-A1", kind="identity", status="failed", reason="by hand")
+    monkeypatch.setattr(book, "check", lambda id: [wrong])
+    status, out, _ = called("verify G-A1", capsys)
+    assert status == 1 and "failed" in out and "by hand" in out
+    status, out, _ = called("verify G-A1 --json", capsys)
+    assert status == 1 and strictly(out)[0]["worst_slack"] is None
+
+
+def test_verify_of_an_unknown_id(capsys):
+    status, out, err = called("verify G-A88", capsys)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("dplearn verify: ") and "G-A8" in err and "'G-A88'" in err
+
+
+def test_a_claim_that_is_violated_is_status_one(capsys):
+    words = ["claim", "sqrt(2*log(1.25/delta))/epsilon", "--quantity", "sigma", "--of", "gaussian"]
+    status = main(words)
+    out, err = capsys.readouterr()
+    assert (status, err) == (1, "")
+    assert out.startswith("Violated: sigma needed <= sqrt(2*log(1.25/delta))/epsilon")
+    assert "begins to fail at epsilon = 8.42" in out and "G-B4" in out
+    assert main([*words, "--set", "epsilon=0.1..1", "--json"]) == 0
+    (row,) = strictly(capsys.readouterr()[0])
+    assert row["status"] == "holds" and row["violated"] == 0 < row["decided"]
+    assert row["simplest"] is None and row["fixed"] == {"T": 1.0}
+
+
+@pytest.mark.parametrize(
+    "words, named",
+    [
+        ("claim q*", "position 3"),
+        ("claim q*foo", "got foo"),
+        ("claim q --of gauss", "gauss"),
+        ("claim q --quantity mu", "mu"),
+        ("claim q --set q", "NAME=VALUE"),
+        ("claim q --set q=2", "q to be a number or a range in [1e-06, 1]"),
+        ("claim q --seconds 0", "budget_s > 0"),
+        ("claim", "EXPRESSION"),
+    ],
+)
+def test_claims_that_cannot_be_judged_are_status_two(words, named, capsys):
+    status, out, err = called(words, capsys)
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1 and err.startswith("dplearn claim") and named in err

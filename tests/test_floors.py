@@ -9,19 +9,20 @@ import pytest
 
 ROOT = Path(__file__).parents[1] / "dplearn"
 FLOORS = {
-    0: {"_registry", "_validate", "_logspace", "_quadrature", "_solve", "guarantee"},
+    0: {"_registry", "_validate", "_logspace", "_quadrature", "_solve", "_expression", "guarantee"},
     1: {"profile", "pld", "dominated", "lattice", "contour"},
     2: {"mechanisms", "formulas"},
     3: {"accountants"},
-    4: {"dpsgd", "calibrate", "claims", "datasets"},
+    4: {"dpsgd", "calibrate", "claims", "datasets", "book", "published"},
     5: {"plotting", "training"},
     6: {"app", "lessons", "__main__", "__init__"},
 }
 FLOOR = {name: floor for floor, names in FLOORS.items() for name in names}
 # On one floor these may look at each other, in this direction.
-SIBLINGS = {("_quadrature", "_logspace"), ("pld", "profile"), ("dominated", "profile")} | {
-    ("lattice", below) for below in ("profile", "pld", "dominated")
-}
+SIBLINGS = {
+    ("_quadrature", "_logspace"), ("pld", "profile"), ("dominated", "profile"),
+    ("published", "calibrate"), ("book", "published"),
+} | {("lattice", below) for below in ("profile", "pld", "dominated")}  # fmt: skip
 ROOMS = {"torch": {"training"}, "plotly": {"plotting"}, "streamlit": {"app"}}
 FILES = sorted(ROOT.rglob("*.py"))
 
@@ -71,6 +72,7 @@ def test_heavy_libraries_stay_in_their_room(path):
         ("import dplearn", set()),
         ("import dplearn.__main__", set()),
         ("import dplearn.app.navigation", {"streamlit", "plotly", "pandas"}),
+        ("import dplearn.app.navigation as n; n.modules()", {"streamlit", "plotly", "pandas"}),
     ],
 )
 def test_what_gets_loaded(statement, allowed):

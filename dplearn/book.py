@@ -1,0 +1,130 @@
+"""The whole formula book, checked on this machine: entries, misprints and published figures."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+
+from dplearn.formulas import Case, Refutation, Verification, book, refute, verify
+from dplearn.published import Figure, check_figure, published
+
+_NUMBER = "abcdefgh0123456789"
+Result = Verification | Refutation | Figure
+
+
+def known_ids() -> list[str]:
+    """Ids of all entries and published figures; those of misprints begin with their entry's."""
+    return [*book, *published()]
+
+
+def check(id: str) -> list[Result]:
+    """Verify one entry and refute its misprints, or compute one published figure."""
+    if id not in book:
+        return [check_figure(id)]
+    entry = book[id]
+    return [verify(entry), *(refute(entry, misprint) for misprint in entry.misprints)]
+
+
+def check_all(ids: Sequence[str] = (), *, processes: int = 2) -> Iterator[Result]:
+    """Check some entries, or all; results come in the order of the ids.
+
+    Parameters
+    ----------
+    ids : sequence of str
+        Ids, or what stands before the number: "G-A" is a group, "P" all published figures.
+        Default: everything, with `processes` at work.
+    processes : int
+
+    Raises
+    ------
+    ValueError
+        If an id is unknown.
+
+    Examples
+    --------
+    >>> [result.status for result in check_all(["G-A8"])]
+    ['verified', 'refuted', 'refuted']
+    """
+    return _flat(map(check, _chosen(ids))) if ids else _in_parallel(processes)
+
+
+def _in_parallel(processes: int) -> Iterator[Result]:
+    # Started afresh, not forked: the caller may have threads.
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        yield from _flat(pool.map(check, known_ids()))
+
+
+def _flat(results: Iterable[list[Result]]) -> Iterator[Result]:
+    for some in results:
+        yield from some
+
+
+def _chosen(ids: Sequence[str]) -> list[str]:
+    known = known_ids()
+    found: dict[str, None] = {}
+    for id in ids:
+        some = [k for k in known if id in (k, k.rstrip(_NUMBER))]
+        if not some:
+            near = difflib.get_close_matches(id, known, n=3, cutoff=0.0)
+            raise ValueError(f"Expected ids of the book such as {', '.join(near)}, got {id!r}.")
+        found |= dict.fromkeys(some)
+    return list(found)
+
+
+def as_text(result: Result) -> str:
+    """A line for a table; a misprint stands below its formula."""
+    seconds = f"{result.seconds:5.2f} s"
+    if isinstance(result, Verification):
+        head = f"{result.id:8}{book[result.id].title:57.57} {result.status:9}"
+        why = f"\n        {result.reason}" if result.reason else ""
+        return f"{head}{result.worst_slack:10.1e}  {seconds}{why}"
+    if isinstance(result, Figure):
+        what = f"{result.printed} ({result.source})"
+        ours = "" if math.isnan(result.value) else f"{result.verdict}, here {result.value:.6g}"
+        return f"{result.id:8}{what:57.57} {result.status:13}{ours}".rstrip()
+    name = result.id.partition("/")[2]
+    unsafe = ", unsafe" if result.unsafe else ""
+    found = result.counterexample or result.reason or "no counterexample found"
+    return f"{'':8}{result.status} {name}{unsafe}: {found}"
+
+
+def as_row(result: Result) -> dict[str, Any]:
+    """The same as JSON types; what is not finite becomes null."""
+    row = {"id": result.id, "kind": result.kind, "status": result.status}
+    row |= {"worst_slack": _plain(result.worst_slack), "seconds": round(result.seconds, 3)}
+    if isinstance(result, Verification):
+        row |= {"title": book[result.id].title, "typical_slack": _plain(result.typical_slack)}
+        row |= {"points": result.points, "reason": result.reason}
+        return row
+    if isinstance(result, Figure):
+        row |= {"verdict": result.verdict, "why": result.why, "source": result.source}
+        return row | {"printed": result.printed, "value": _plain(result.value)}
+    row |= {"kind": "misprint", "claims": result.kind, "reason": result.reason}
+    row |= {"unsafe": result.unsafe, "safe_side": result.safe_side}
+    row |= {"harmless": _plain(result.harmless), "counterexample": _case(result.counterexample)}
+    row["worst"] = _case(result.worst)
+    return row
+
+
+def _case(case: Case | None) -> dict[str, Any] | None:
+    if case is None:
+        return None
+    return {
+        "parameters": {name: _plain(value) for name, value in case.parameters.items()},
+        "value": _plain(case.value),
+        "truth": [_plain(case.truth.low), _plain(case.truth.high)],
+        "text": str(case),
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray | tuple | list):
+        return [_plain(x) for x in value]
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,267 @@
+"""Where the parameters of a formula live, and how a verification draws them.
+
+Every domain offers the same four things: its `corners`, a random `draw`, a point `near` another
+one (the search for a counterexample walks there), and a value `rounded` to something printable.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+Parameters = dict[str, Any]
+
+
+class Domain(Protocol):
+    """What one parameter may be."""
+
+    @property
+    def corners(self) -> tuple[Any, ...]:
+        """Values at the ends; nothing where there is no end."""
+        ...
+
+    def draw(self, rng: Generator, drawn: Parameters) -> Any:
+        """A random value; `drawn` holds the parameters named before this one."""
+        ...
+
+    def near(self, value: Any, rng: Generator, size: float, drawn: Parameters) -> Any:
+        """A random value not far from `value`; `size` is a fraction of the whole domain."""
+        ...
+
+    def rounded(self, value: Any, digits: int) -> Any:
+        """`value` in so many digits; 0 digits: 1, 2 or 5 times a power of ten."""
+        ...
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A real number, uniform between the ends.
+
+    Parameters
+    ----------
+    low, high : float
+    also : tuple of float
+        Values worth a try that the draw would miss, such as 0, 1 or infinity.
+    """
+
+    low: float
+    high: float
+    also: tuple[float, ...] = ()
+
+    @property
+    def corners(self) -> tuple[float, ...]:
+        return (self.low, self.high, *self.also)
+
+    def draw(self, rng: Generator, drawn: Parameters) -> float:
+        if self.also and rng.random() < 0.2:
+            return self.also[rng.integers(len(self.also))]
+        return self._value(self._place(self.low) + self._width * rng.random())
+
+    def near(self, value: float, rng: Generator, size: float, drawn: Parameters) -> float:
+        if not self.low <= value <= self.high:
+            return value
+        return self._inside(self._value(self._place(value) + size * self._width * rng.normal()))
+
+    def rounded(self, value: float, digits: int) -> float:
+        if not self.low <= value <= self.high or value == 0:
+            return value
+        if digits:
+            return self._inside(float(f"{value:.{digits}g}"))
+        unit = 10.0 ** math.floor(math.log10(abs(value)))
+        lead = min((1.0, 2.0, 5.0, 10.0), key=lambda x: abs(math.log(x * unit / abs(value))))
+        # Divided rather than multiplied: 1 / 1000 is printed shorter than 1 * 0.001.
+        size = lead * unit if unit >= 1 else lead / (10.0 ** -round(math.log10(unit)))
+        return self._inside(math.copysign(size, value))
+
+    def _place(self, value: float) -> float:
+        return value
+
+    def _value(self, place: float) -> float:
+        return place
+
+    @property
+    def _width(self) -> float:
+        return self._place(self.high) - self._place(self.low)
+
+    def _inside(self, value: float) -> float:
+        return min(max(value, self.low), self.high)
+
+
+@dataclass(frozen=True)
+class Log(Linear):
+    """A positive number, uniform in its logarithm."""
+
+    def _place(self, value: float) -> float:
+        return math.log(value)
+
+    def _value(self, place: float) -> float:
+        # Huge only where a walk left the domain, which is mended afterwards.
+        return math.exp(min(place, 700.0))
+
+
+@dataclass(frozen=True)
+class Whole(Log):
+    """A whole number >= 1, uniform in its logarithm."""
+
+    low: int
+    high: int
+
+    def draw(self, rng: Generator, drawn: Parameters) -> int:
+        return round(super().draw(rng, drawn))
+
+    def near(self, value: float, rng: Generator, size: float, drawn: Parameters) -> int:
+        step = round(super().near(value, rng, size, drawn))
+        return step if step != value else round(self._inside(value + rng.choice([-1, 1])))
+
+    def rounded(self, value: float, digits: int) -> int:
+        return round(super().rounded(value, digits))
+
+
+@dataclass(frozen=True, init=False)
+class Choice:
+    """One of some values."""
+
+    values: tuple[Any, ...]
+
+    def __init__(self, *values: Any) -> None:
+        object.__setattr__(self, "values", values)
+
+    @property
+    def corners(self) -> tuple[Any, ...]:
+        return self.values
+
+    def draw(self, rng: Generator, drawn: Parameters) -> Any:
+        return self.values[rng.integers(len(self.values))]
+
+    def near(self, value: Any, rng: Generator, size: float, drawn: Parameters) -> Any:
+        return self.draw(rng, drawn) if rng.random() < 0.3 else value
+
+    def rounded(self, value: Any, digits: int) -> Any:
+        return value
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Probabilities of `symbols` outcomes, from flat to nearly certain.
+
+    Parameters
+    ----------
+    symbols : int
+    zeros : bool
+        Whether outcomes may be impossible.
+    """
+
+    symbols: int
+    zeros: bool = True
+
+    @property
+    def corners(self) -> tuple[NDArray, ...]:
+        n = self.symbols
+        flat, steep = np.full(n, 1 / n), _normal(np.geomspace(1, 1e-6, n))
+        holes = (np.eye(n)[0], _normal(np.arange(n) > 0)) if self.zeros else ()
+        return (flat, steep, steep[::-1], *holes)
+
+    def draw(self, rng: Generator, drawn: Parameters) -> NDArray:
+        p = rng.dirichlet(np.full(self.symbols, rng.choice([0.3, 1.0, 10.0]))) + 1e-9
+        if self.zeros and rng.random() < 0.25:
+            p[rng.integers(self.symbols)] = 0.0
+        return _normal(p)
+
+    def near(self, value: NDArray, rng: Generator, size: float, drawn: Parameters) -> NDArray:
+        return _normal(value * np.exp(3 * size * rng.normal(size=self.symbols)))
+
+    def rounded(self, value: NDArray, digits: int) -> NDArray:
+        parts = (4, 10, 100)[digits]
+        # Largest remainders: the parts add up, and what is possible stays possible.
+        whole = np.floor(value * parts)
+        missing = round(parts - whole.sum())
+        whole[np.argsort(whole - value * parts, stable=True)[:missing]] += 1
+        possible = (whole > 0) == (value > 0)
+        return whole / parts if np.all(possible) else value
+
+
+@dataclass(frozen=True)
+class Given:
+    """Whatever `make(rng, drawn)` returns; `drawn` holds the parameters named before this one."""
+
+    make: Callable[[Generator, Parameters], Any]
+    corners: tuple[Any, ...] = field(default=(), init=False)
+
+    def draw(self, rng: Generator, drawn: Parameters) -> Any:
+        return self.make(rng, drawn)
+
+    def near(self, value: Any, rng: Generator, size: float, drawn: Parameters) -> Any:
+        return self.make(rng, drawn)
+
+    def rounded(self, value: Any, digits: int) -> Any:
+        return value
+
+
+@dataclass(frozen=True)
+class Derived:
+    """No choice at all: `make(drawn)`, made again whenever another parameter changes."""
+
+    make: Callable[[Parameters], Any]
+    corners: tuple[Any, ...] = field(default=(), init=False)
+
+    def draw(self, rng: Generator, drawn: Parameters) -> Any:
+        return self.make(drawn)
+
+    def near(self, value: Any, rng: Generator, size: float, drawn: Parameters) -> Any:
+        return self.make(drawn)
+
+    def rounded(self, value: Any, digits: int) -> Any:
+        return value
+
+
+def _normal(p: NDArray) -> NDArray:
+    return p / np.sum(p)
+
+
+def design(
+    domain: Mapping[str, Domain],
+    accepts: Callable[[Parameters], bool],
+    *,
+    points: int,
+    rng: Generator,
+) -> list[Parameters]:
+    """Corners, at most half of the points, then random ones; only what is accepted.
+
+    Raises
+    ------
+    ValueError
+        If one draw in a hundred is not enough to find them.
+    """
+    found = list(itertools.islice(filter(accepts, _corners(domain, points, rng)), points // 2))
+    for _ in range(100 * points):
+        if len(found) >= points:
+            return found
+        drawn: Parameters = {}
+        for name, values in domain.items():
+            drawn[name] = values.draw(rng, drawn)
+        if accepts(drawn):
+            found.append(drawn)
+    raise ValueError(f"Expected {points} points that meet the hypothesis, got {len(found)}.")
+
+
+def _corners(domain: Mapping[str, Domain], points: int, rng: Generator) -> Iterator[Parameters]:
+    """All corners in random order, or as many random ones as are ever of use."""
+    ends = [d.corners or (None,) for d in domain.values()]
+    total = math.prod(len(e) for e in ends)
+    if total == 1:
+        return
+    every = list(itertools.product(*ends)) if total <= 4096 else None
+    order = rng.permutation(total)[: 4 * points] if every else range(4 * points)
+    for k in order:
+        corner = every[k] if every else [e[rng.integers(len(e))] for e in ends]
+        drawn: Parameters = {}
+        for (name, values), end in zip(domain.items(), corner, strict=True):
+            drawn[name] = end if values.corners else values.draw(rng, drawn)
+        yield drawn

@@ -1,0 +1,230 @@
+"""Slow ways to the truth that several entries share: sums over events, integrals, coins.
+
+Each computes from a definition. Densities are given by their logarithms, on arrays.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaln
+
+from dplearn.profile import Profile
+
+Density = Callable[[NDArray], NDArray]
+
+# Finite alphabets
+
+
+def event_masses(*laws: ArrayLike) -> tuple[NDArray, ...]:
+    """Probability of each of the 2^n events under every law, the empty event first."""
+    first = np.asarray(laws[0], dtype=float)
+    members = (np.arange(2**first.size)[:, None] >> np.arange(first.size)) & 1
+    # A mass of 1 + 1e-16 is one of 1.
+    return tuple(members @ np.asarray(law, dtype=float) for law in laws)
+
+
+def worst_event_delta(*, p: ArrayLike, q: ArrayLike, epsilon: float) -> float:
+    """The largest P(S) - e^epsilon Q(S): the delta of the definition of DP."""
+    p_of, q_of = event_masses(p, q)
+    return float(np.max(p_of - math.exp(epsilon) * q_of))
+
+
+def worst_event_epsilon(*, p: ArrayLike, q: ArrayLike) -> float:
+    """The largest ln P(S)/Q(S) over events that can happen under P; inf if Q(S) = 0."""
+    p_of, q_of = event_masses(p, q)
+    possible = p_of > 0
+    with np.errstate(divide="ignore"):
+        return float(np.max(np.log(p_of[possible]) - np.log(q_of[possible])))
+
+
+def finite_renyi(*, p: ArrayLike, q: ArrayLike, order: float) -> float:
+    """Rényi divergence by integrating the hockey-stick divergence over its threshold."""
+    if not np.any((np.asarray(p) > 0) & (np.asarray(q) > 0)):
+        return math.inf
+    with np.errstate(divide="ignore"):
+        return float(Profile.from_atoms(np.log(p), np.log(q)).renyi(order))
+
+
+def mean_loss(*, p: ArrayLike, q: ArrayLike) -> float:
+    """The KL divergence as it is defined: the mean of ln p/q under p, one outcome at a time."""
+    pairs = zip(np.asarray(p).tolist(), np.asarray(q).tolist(), strict=True)
+    losses = (a * (math.log(a / b) if b > 0 else math.inf) for a, b in pairs if a > 0)
+    return math.fsum(losses)
+
+
+def randomized_response(*, epsilon: float) -> tuple[NDArray, NDArray]:
+    """The two laws of the answer: true with odds e^epsilon."""
+    truth = 1 / (1 + math.exp(-epsilon))
+    p = np.array([truth, 1 - truth])
+    return p, p[::-1]
+
+
+def coins_delta(*, epsilon: float, local: float, steps: int, delta0: float = 0.0) -> float:
+    """Exact delta at `epsilon` of `steps` randomized responses of (local, delta0)-DP each.
+
+    A sum over the number of true answers of positive terms, good to about 1e-11.
+    """
+    true = np.arange(steps + 1.0)
+    counts = gammaln(steps + 1) - gammaln(true + 1) - gammaln(steps - true + 1)
+    log_truth, log_lie = -np.log1p(np.exp(-local)), -np.log1p(np.exp(local))
+    masses = np.exp(counts + true * log_truth + (steps - true) * log_lie)
+    # 1 - e^(epsilon - loss), where the loss is larger.
+    gains = -np.expm1(np.minimum(epsilon - (2 * true - steps) * local, 0.0))
+    survive = steps * math.log1p(-delta0)
+    return float(-math.expm1(survive) + math.exp(survive) * np.sum(masses * gains))
+
+
+# Densities on the line
+
+
+def log_integral(
+    log_f: Density, low: float, high: float, *, kinks: Sequence[float] = (), rtol: float = 1e-11
+) -> float:
+    """log of the integral of exp(log_f) over [low, high], which may be far wider than needed.
+
+    Gauss-Legendre on equal panels where the integrand matters, doubled until two results agree.
+
+    Parameters
+    ----------
+    log_f : callable
+        Logarithm of the integrand, smooth between `kinks`; -inf where it vanishes.
+    low, high : float
+        Finite ends.
+    kinks : sequence of float
+    rtol : float
+        Relative accuracy of the integral.
+
+    Raises
+    ------
+    ArithmeticError
+        If 16,384 panels do not give it.
+    """
+    inner = sorted({low, high, *(k for k in kinks if low < k < high)})
+    pieces = [_support(log_f, a, b) for a, b in pairwise(inner)]
+    last: float = math.nan
+    for panels in (16, 64, 256, 1024, 4096, 16384):
+        found = float(np.logaddexp.reduce([_gauss(log_f, a, b, panels) for a, b in pieces]))
+        if found == last or abs(found - last) <= rtol * max(1.0, abs(found)):
+            return found
+        last = found
+    raise ArithmeticError(f"The integral over [{low:g}, {high:g}] did not converge.")
+
+
+def _support(log_f: Density, low: float, high: float) -> tuple[float, float]:
+    """The part of [low, high] where the integrand is not e^-50 below its largest value."""
+    for _ in range(6):  # closer every time
+        x = np.linspace(low, high, 2001)
+        y = log_f(x)
+        kept = np.flatnonzero(y > np.max(y) - 50)
+        width = high - low
+        if kept.size:
+            low, high = float(x[max(kept[0] - 1, 0)]), float(x[min(kept[-1] + 1, x.size - 1)])
+        if high - low > 0.5 * width:
+            break
+    return low, high
+
+
+def _gauss(log_f: Density, low: float, high: float, panels: int) -> float:
+    nodes, weights = _legendre()
+    half = 0.5 * (high - low) / panels
+    centres = low + half * (2 * np.arange(panels) + 1)
+    y = log_f((centres[:, None] + half * nodes).ravel())
+    top = np.max(y)
+    if not np.isfinite(top):
+        return top
+    return top + math.log(half * float(np.exp(y - top).reshape(panels, -1).sum(axis=0) @ weights))
+
+
+@lru_cache
+def _legendre() -> tuple[NDArray, NDArray]:
+    return np.polynomial.legendre.leggauss(20)
+
+
+def density_renyi(
+    log_p: Density,
+    log_q: Density,
+    order: float,
+    low: float,
+    high: float,
+    *,
+    kinks: Sequence[float] = (),
+) -> float:
+    """Rényi divergence of two densities by its definition; order 1 gives the mean loss.
+
+    inf where the integrand has not fallen off at the ends, which must be far out.
+    """
+    if order == 1:
+        return _mean_loss_of_densities(log_p, log_q, low, high, kinks)
+
+    def log_f(x: NDArray) -> NDArray:
+        return order * log_p(x) + (1 - order) * log_q(x)
+
+    if np.max(log_f(np.array([low, high]))) > np.max(log_f(np.linspace(low, high, 2001))) - 30:
+        return math.inf
+    return log_integral(log_f, low, high, kinks=kinks) / (order - 1)
+
+
+def _mean_loss_of_densities(
+    log_p: Density, log_q: Density, low: float, high: float, kinks: Sequence[float]
+) -> float:
+    # E[L] = E[L + e^{-L} - 1], whose integrand is never negative.
+    def gain(x: NDArray) -> NDArray:
+        loss = log_p(x) - log_q(x)
+        with np.errstate(divide="ignore", over="ignore"):
+            small = np.log(np.maximum(loss + np.expm1(-loss), 0.0))
+        return log_p(x) + np.where(loss < -50, -loss, small)
+
+    return math.exp(log_integral(gain, low, high, kinks=kinks, rtol=1e-9))
+
+
+def density_delta(
+    log_p: Density,
+    log_q: Density,
+    epsilon: float,
+    low: float,
+    high: float,
+    *,
+    kinks: Sequence[float] = (),
+) -> float:
+    """Hockey-stick divergence of two densities by its definition."""
+
+    def excess(x: NDArray) -> NDArray:
+        return log_p(x) - log_q(x) - epsilon
+
+    def gain(x: NDArray) -> NDArray:
+        with np.errstate(divide="ignore"):
+            return log_p(x) + np.log(-np.expm1(np.minimum(-excess(x), 0.0)))
+
+    return math.exp(
+        log_integral(gain, low, high, kinks=[*kinks, *_roots(excess, low, high)], rtol=1e-10)
+    )
+
+
+def _roots(f: Density, low: float, high: float) -> NDArray:
+    """Sign changes of f seen on a fine grid, by bisection."""
+    x = np.linspace(low, high, 20_001)
+    sign = f(x) > 0
+    at = np.flatnonzero(sign[1:] != sign[:-1])
+    a, b, left = x[at], x[at + 1], sign[at]
+    for _ in range(60):
+        middle = 0.5 * (a + b)
+        same = (f(middle) > 0) == left
+        a, b = np.where(same, middle, a), np.where(same, b, middle)
+    return b
+
+
+def log_normal(mean: float = 0.0, std: float = 1.0) -> Density:
+    """Log density of a Gaussian."""
+    constant = -math.log(std) - 0.5 * math.log(2 * math.pi)
+    return lambda x: constant - 0.5 * ((x - mean) / std) ** 2
+
+
+def log_laplace(mean: float = 0.0, scale: float = 1.0) -> Density:
+    """Log density of a Laplace law; it has a kink at its mean."""
+    return lambda x: -np.abs(x - mean) / scale - math.log(2 * scale)

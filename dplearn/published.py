@@ -1,0 +1,331 @@
+"""Every published figure of data/published.csv: computed again, and compared as printed."""
+
+from __future__ import annotations
+
+import csv
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dplearn._solve import first_true
+from dplearn.accountants import accountants
+from dplearn.accountants.moments import Moments
+from dplearn.accountants.rdp import RDP
+from dplearn.calibrate import smallest_noise_multiplier
+from dplearn.formulas.composition import advanced_composition
+from dplearn.formulas.conversion import rdp_to_epsilon, rdp_to_epsilon_mironov
+from dplearn.formulas.divergences import kl_divergence
+from dplearn.guarantee import Adjacency
+from dplearn.mechanisms import (
+    Composed,
+    Gaussian,
+    Laplace,
+    Mechanism,
+    PoissonSubsampled,
+    RandomizedResponse,
+)
+
+_TABLE = Path(__file__).parents[1] / "data" / "published.csv"
+Row = dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A published figure, computed again.
+
+    Parameters
+    ----------
+    id : str
+    status : {"verified", "failed", "not computed"}
+        Whether the verdict recorded with the figure is right; "not computed" where no code here
+        does what the source did.
+    verdict, why : str
+        As recorded: "reproduces", "within_rounding", "does_not_reproduce" or "not_checkable".
+    source, printed : str
+    value : float
+        Ours; nan where it is not computed.
+    worst_slack : float
+        Minus the relative distance to the printed figure; 0 where a claimed inequality holds.
+    seconds : float
+    """
+
+    id: str
+    status: Literal["verified", "failed", "not computed"]
+    verdict: str
+    why: str
+    source: str
+    printed: str
+    value: float = math.nan
+    worst_slack: float = math.nan
+    seconds: float = 0.0
+    kind: str = "published"
+
+    @property
+    def good(self) -> bool:
+        """Whether nothing speaks against the recorded verdict."""
+        return self.status != "failed"
+
+
+@cache
+def published() -> dict[str, Row]:
+    """Id -> row of the table; read from the folder ``data`` next to that of the package."""
+    with _TABLE.open(newline="") as file:
+        return {row["id"]: row for row in csv.DictReader(file)}
+
+
+def check_figure(id: str) -> Figure:
+    """Compute one figure and compare it with its verdict.
+
+    Examples
+    --------
+    >>> check_figure("P01").status
+    'verified'
+    """
+    began, row = time.perf_counter(), published()[id]
+    about: dict[str, Any] = {name: row[name] for name in ("id", "verdict", "why", "source")}
+    about["printed"] = row["relation"].replace("=", "", row["relation"] == "=") + row["published"]
+    if not is_computed(row):
+        return Figure(**about, status="not computed")
+    value = computed(row)
+    return Figure(
+        **about,
+        status="verified" if _verdict_is_right(value, row) else "failed",
+        value=value,
+        worst_slack=_slack(value, row),
+        seconds=time.perf_counter() - began,
+    )
+
+
+def is_computed(row: Row) -> bool:
+    """Whether there is code for the mechanism and the method of a figure."""
+    return row["mechanism"] in _BY_MECHANISM
+
+
+def computed(row: Row) -> float:
+    """What we get by the method of the source."""
+    return float(_BY_MECHANISM[row["mechanism"]](row))
+
+
+def _slack(value: float, row: Row) -> float:
+    if row["relation"] not in ("=", "~") and as_printed(value, row):
+        return 0.0
+    return -abs(value / number(row["published"]) - 1)
+
+
+def _verdict_is_right(value: float, row: Row) -> bool:
+    ratio = abs(value / number(row["published"]) - 1)
+    if row["verdict"] == "reproduces":
+        return as_printed(value, row)
+    if row["verdict"] == "within_rounding":
+        # One percent, up to the rounding of the printed figure.
+        half = 0.5 * unit(row["published"], row["digits"]) / number(row["published"])
+        return not as_printed(value, row) and ratio <= 0.01 + half
+    return ratio > 0.01 or not as_printed(value, row)
+
+
+def number(text: str) -> float:
+    """A number that may be written as a fraction."""
+    return float(text) if text == "inf" else float(Fraction(text))
+
+
+def unit(value: str, digits: str | int) -> float:
+    """One unit of the last digit that may be compared."""
+    return 10.0 ** (int(f"{abs(number(value)):.15e}"[18:]) - int(digits) + 1)
+
+
+def _settings(row: Row) -> dict[str, str]:
+    return dict(p.split("=") for p in row["parameters"].split("; ") if "=" in p)
+
+
+def _given(row: Row) -> tuple[float, float]:
+    """delta, and the steps as the source counts them."""
+    return number(row["delta"]), float(_settings(row).get("steps_unrounded", row["steps"]))
+
+
+def _orders_of(row: Row) -> NDArray:
+    match row["orders"]:
+        case "real":
+            return 1 + np.geomspace(0.05, 200, 4000)
+        case "2..33" | "2..63" | "2..32":
+            return np.arange(2.0, int(row["orders"][3:]) + 1)
+        case "2..100 by 0.001":
+            return np.arange(2000, 100_001) / 1000
+        case "1.1..10.9 by 0.1; 12..63":
+            return np.concatenate([np.arange(11, 110) / 10, np.arange(12.0, 64.0)])
+    raise ValueError(f"Expected orders of a known form, got {row['orders']!r}.")
+
+
+def _step_of(row: Row) -> PoissonSubsampled:
+    return PoissonSubsampled(Gaussian(number(row["noise_multiplier"])), number(row["sample_rate"]))
+
+
+def _by_orders(mechanism: Mechanism, row: Row, convert: Callable[..., NDArray]) -> float:
+    """The smallest bound over the orders of the source; steps may be a fraction there."""
+    (delta, steps), orders = _given(row), _orders_of(row)
+    return float(np.min(convert(orders, steps * mechanism.rdp(orders), delta=delta)))
+
+
+def _moments_after_a_release(row: Row) -> float:
+    """A full-batch release comes first, with its noise told in words."""
+    first = Gaussian(float(row["parameters"].split("noise_multiplier ")[1].split(" ")[0]))
+    both = Composed([first, (_step_of(row), int(row["steps"]))])
+    return Moments().epsilon(both, delta=number(row["delta"])).epsilon
+
+
+def _calibrated(row: Row) -> float:
+    if row["method"] == "rdp_mironov":  # no accountant of ours: real orders, first conversion
+
+        def enough(noise: NDArray) -> NDArray:
+            step = _step_of(row | {"noise_multiplier": f"{noise:.12f}"})
+            found = _by_orders(step, row, rdp_to_epsilon_mironov)
+            return np.asarray(found <= number(row["epsilon"]))
+
+        return float(first_true(enough, lower=0.5, upper=5.0, rtol=1e-7))
+    accountant = {
+        "pld": accountants["pld"],
+        "gdp": accountants["gdp"],
+        "rdp": lambda: RDP(orders=tuple(_orders_of(row))),
+    }[row["method"]]()
+    return smallest_noise_multiplier(
+        accountant,
+        mechanism=PoissonSubsampled(Gaussian(1.0), number(row["sample_rate"])),
+        epsilon=number(row["epsilon"]),
+        delta=number(row["delta"]),
+        steps=int(row["steps"]),
+        rtol=1e-7,
+    ).value
+
+
+def _central_limit(row: Row) -> float:
+    """The central limit, also at a fraction of a step, which no accountant takes."""
+    delta, steps = _given(row)
+    mu = number(row["sample_rate"]) * math.sqrt(
+        steps * math.expm1(number(row["noise_multiplier"]) ** -2)
+    )
+    return float(Gaussian(1 / mu).profiles()[0].epsilon(delta))
+
+
+def _pld(row: Row) -> float:
+    asked = {"steps": int(row["steps"])}
+    if row["quantity"] == "delta":
+        return (
+            accountants["pld"]().delta(_step_of(row), epsilon=number(row["epsilon"]), **asked).delta
+        )
+    return accountants["pld"]().epsilon(_step_of(row), delta=number(row["delta"]), **asked).epsilon
+
+
+_SAMPLED: dict[str, Callable[[Row], float]] = {
+    "moments": lambda row: (
+        _moments_after_a_release(row)
+        if "first" in row["parameters"]
+        else Moments().epsilon(_step_of(row), delta=_given(row)[0], steps=int(row["steps"])).epsilon
+    ),
+    "rdp_mironov": lambda row: _by_orders(_step_of(row), row, rdp_to_epsilon_mironov),
+    "rdp": lambda row: (
+        int(row["steps"]) * _step_of(row).rdp([number(row["order"])])[0]
+        if row["quantity"] == "rdp"
+        else _by_orders(_step_of(row), row, rdp_to_epsilon)
+    ),
+    "gdp": _central_limit,
+    "pld": _pld,
+    "advanced": lambda row: (
+        accountants["advanced"]()
+        .epsilon(_step_of(row), delta=number(row["delta"]), steps=int(row["steps"]))
+        .epsilon
+    ),
+}
+
+
+def _gaussian(row: Row) -> float:
+    if row["method"] == "rdp":
+        return _by_orders(Gaussian(number(row["noise_multiplier"])), row, rdp_to_epsilon)
+    delta = number(row["delta"])
+    scale = Gaussian.classical(epsilon=0.5, delta=delta).noise_multiplier * 0.5
+
+    def too_small(epsilon: NDArray) -> NDArray:
+        (profile,) = Gaussian(scale / float(epsilon)).profiles()
+        return np.asarray(profile.log_delta(epsilon) > math.log(delta))
+
+    # First epsilon at which the classical noise does not do.
+    return float(first_true(too_small, lower=4.0, upper=12.0))
+
+
+def _pure_dp(row: Row) -> float:
+    delta, steps = _given(row)
+    if row["method"] == "advanced":
+        return float(advanced_composition(epsilon=1.0, steps=steps, slack=delta))
+    orders = _orders_of(row)
+    return float(np.min(rdp_to_epsilon(orders, np.full(orders.shape, 1.1), delta=delta)))
+
+
+def _exponential_kl(row: Row) -> float:
+    """KL of the worst pair of range epsilon = 1: losses t and t - 1."""
+    t = np.linspace(0.3, 0.7, 20_001)
+    p = (math.e - np.exp(t)) / (math.e - 1)
+    pairs = zip(p, p * np.exp(-t), strict=True)
+    return max(kl_divergence([a, 1 - a], [b, 1 - b]) for a, b in pairs)
+
+
+def _randomized_response(row: Row) -> float:
+    flip, k = (float(_settings(row)[x]) for x in ("replacement_probability", "outcomes"))
+    coin = RandomizedResponse.from_probability(truth=1 - flip + flip / k, answers=int(k))
+    return coin.rdp([number(row["order"])], adjacency=cast(Adjacency, row["adjacency"]))[0]
+
+
+def _laplace(row: Row) -> float:
+    scale, sensitivity = (float(_settings(row)[x]) for x in ("scale", "sensitivity"))
+    return float(Laplace(scale / sensitivity).profiles()[0].delta(number(row["epsilon"])))
+
+
+def _tree(row: Row) -> float:
+    """One record enters every level of one tree over the steps."""
+    levels = math.floor(math.log2(int(row["steps"]))) + 1
+    nodes = Composed([(Gaussian(number(row["noise_multiplier"])), levels)])
+    one_tree = row | {"steps": "1"}
+    return _by_orders(nodes, one_tree, rdp_to_epsilon_mironov)
+
+
+def _zcdp(row: Row) -> float:
+    """The simple conversion: rho + 2 sqrt(rho ln(1/delta)), the best order of the first theorem."""
+    orders, rho = 1 + np.geomspace(0.1, 1e4, 200_001), float(_settings(row)["rho"])
+    return float(np.min(rdp_to_epsilon_mironov(orders, rho * orders, delta=number(row["delta"]))))
+
+
+_BY_MECHANISM: dict[str, Callable[[Row], float]] = {
+    "poisson_subsampled_gaussian": lambda row: (
+        _calibrated(row) if row["quantity"] == "noise_multiplier" else _SAMPLED[row["method"]](row)
+    ),
+    "gaussian": _gaussian,
+    "pure_dp": _pure_dp,
+    "exponential": _exponential_kl,
+    "randomized_response": _randomized_response,
+    "laplace": _laplace,
+    "tree_aggregation": _tree,
+    "discrete_gaussian": _zcdp,
+}
+
+
+def shown(text: str) -> int:
+    """Significant digits of a number as written."""
+    return len(text.lstrip("-").split("e")[0].replace(".", "").lstrip("0"))
+
+
+def as_printed(found: float, row: Row) -> bool:
+    """Whether a value agrees with the figure by the rule of data/README.md."""
+    published = number(row["published"])
+    if row["relation"] in ("<", "<="):
+        return found <= published
+    if row["relation"] in (">", ">="):
+        return found >= published
+    digits = min(int(row["digits"]), shown(row["computed"]))
+    close = abs(found - published) <= unit(row["published"], digits) * (1 + 1e-6)
+    # "about 1" promises a first digit, everything else one percent.
+    return close and (row["relation"] == "~" or abs(found / published - 1) <= 0.01)
