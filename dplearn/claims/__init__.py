@@ -1,0 +1,212 @@
+"""Is a claimed bound true? A formula that somebody typed, against the certified answer.
+
+Whether a claim fails is proved: a counterexample is a point at which the certified bracket lies
+on the wrong side of it. That a claim holds is never proved here, only seen at many points.
+
+From the bottom: `_parameters` (names, ranges, values tried), `_truth` (the certified brackets),
+`verdict` (what is found), `_search` (survey, counterexamples, region), `_known` (what it is).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from dplearn import _validate as validate
+from dplearn._expression import parse
+from dplearn.claims import _search as search
+from dplearn.claims._known import Closest, closest
+from dplearn.claims._parameters import PARAMETERS, Setting, canonical, product, setting
+from dplearn.claims._truth import QUANTITIES, subject
+from dplearn.claims.verdict import HOLDS, STATUS, VIOLATED, Point, Region, Relation, Slice, Verdict
+
+__all__ = [
+    "PARAMETERS",
+    "QUANTITIES",
+    "STATUS",
+    "Closest",
+    "Point",
+    "Region",
+    "Slice",
+    "Verdict",
+    "check",
+    "setting",
+]
+
+# Quantities in which the order of a Renyi divergence may occur as a free choice.
+_WITH_ORDER = ("epsilon", "delta", "sigma")
+
+
+def check(
+    claim: str,
+    *,
+    quantity: str,
+    of: str,
+    relation: Relation = "upper",
+    fixed: Mapping[str, Setting] | None = None,
+    axes: tuple[str, str] | None = None,
+    budget_s: float = 10.0,
+) -> Verdict:
+    """Where a claimed formula holds, where it fails, how loose it is, and what it is.
+
+    Parameters
+    ----------
+    claim : str
+        A formula in the parameters of the quantity; see `dplearn._expression.parse`.
+    quantity : {"epsilon", "delta", "sigma", "rdp", "amplified_epsilon"}
+        Total epsilon after T steps at delta; delta at epsilon; the noise multiplier that
+        suffices for (epsilon, delta); the Rényi divergence of one step at order alpha; epsilon
+        of a Poisson sample at rate q of what has epsilon.
+    of : str
+        Mechanism: a key of ``QUANTITIES[quantity]``. With ``"pure_dp"`` the claim is about
+        every epsilon-DP mechanism, and epsilon is that of one step.
+    relation : {"upper", "lower", "equal"}
+        Whether the claim says that the quantity is at most, at least, or equal to the formula.
+        For sigma, ``"upper"`` says that the noise is enough.
+    fixed : mapping, optional
+        Parameters held at a number, or kept to a range (low, high). T is 1 where the claim
+        does not speak of it.
+    axes : tuple of str, optional
+        Parameters of the map.
+    budget_s : float
+        Time in seconds, > 0; the verdict says how many points were decided.
+
+    Returns
+    -------
+    Verdict
+        Violations are proved, at full accuracy for those that are reported. Differences below
+        1e-6, relative, count as equality.
+
+    Raises
+    ------
+    ValueError
+        If the formula cannot be read, speaks of other parameters, or there is no certified
+        answer for this quantity of this mechanism.
+
+    Examples
+    --------
+    >>> found = check("sqrt(2*log(1.25/delta))/epsilon", quantity="sigma", of="gaussian")
+    >>> found.status, found.closest.id
+    ('violated', 'G-B4')
+    >>> found.simplest.parameters
+    {'epsilon': 10.0, 'delta': 1e-05, 'T': 1.0}
+    >>> round(found.region.turns, 2)
+    8.42
+    """
+    start = time.monotonic()
+    validate.one_of(("upper", "lower", "equal"), relation=relation)
+    validate.positive(budget_s=budget_s)
+    truth, expression = subject(quantity, of), parse(claim)
+    names = (*truth.names, *(("alpha",) if quantity in _WITH_ORDER else ()))
+    spoken = set(canonical(expression.names, names).values())
+    held = _held(fixed or {}, names, spoken)
+    used = [n for n in names if n in truth.names or n in spoken]
+    space = {n: PARAMETERS[n].within(held[n]) if n in held else PARAMETERS[n] for n in used}
+    trial = search.Trial(expression, relation, truth, space)
+
+    tried = search.survey(trial, until=start + 0.5 * budget_s)
+    until = start + 0.7 * budget_s
+    simple, worst = _counterexamples(trial, tried, until)
+    region = search.region(trial, tried) if simple and np.any(tried.status == VIOLATED) else None
+    if region and simple:
+        turns = search.turn(trial, region, simple, until=start + 0.8 * budget_s)
+        region = replace(region, turns=turns)
+    reached, good = ~np.isnan(tried.lower), tried.status == HOLDS
+    loose = tried.ratio[good & np.isfinite(tried.ratio)]
+    picture, cells = _map(trial, axes, simple, until=start + budget_s)
+    if not simple:
+        simple = worst = search.simplest(trial, cells, until=start + budget_s)
+    return Verdict(
+        claim=claim,
+        quantity=quantity,
+        of=of,
+        relation=relation,
+        fixed={n: a.lower for n, a in space.items() if a.lower == a.upper},
+        truth=truth.note,
+        adjacency=truth.adjacency,
+        points=int(reached.size),
+        decided=int(np.sum(good | (tried.status == VIOLATED))),
+        violated=int(np.sum(tried.status == VIOLATED)),
+        simplest=simple,
+        worst=worst,
+        region=region,
+        looseness=(float(np.median(loose)), float(np.max(loose))) if loose.size else None,
+        closest=closest(tried.claimed, dict(tried.points), quantity, of),
+        map=picture,
+        seconds=time.monotonic() - start,
+    )
+
+
+def _held(
+    fixed: Mapping[str, Setting], names: tuple[str, ...], spoken: set[str]
+) -> dict[str, Setting]:
+    """What is held, under canonical names; one step where the claim does not count them."""
+    held = {canonical([name], names)[name]: setting for name, setting in fixed.items()}
+    if "T" in names and "T" not in spoken:
+        held.setdefault("T", 1.0)
+    return held
+
+
+def _counterexamples(
+    trial: search.Trial, tried: search.Tried, until: float
+) -> tuple[Point | None, Point | None]:
+    """The simplest and the worst; looked for between the points where these show none."""
+    bad = trial.badness(tried)
+    bad = np.where(tried.status == VIOLATED, bad + 1e3, bad)
+    if not np.any(np.isfinite(bad)):
+        return None, None
+    simple = search.simplest(trial, tried, until=until)
+    top, violated = search.climb(trial, tried.point(int(np.argmax(bad))), until=until)
+    worst = search.verified(trial, top.parameters, until=until) if violated else None
+    return simple or worst, worst or simple
+
+
+def _map(
+    trial: search.Trial, axes: tuple[str, str] | None, through: Point | None, *, until: float
+) -> tuple[Slice, search.Tried]:
+    """A slice through the counterexample, or through the usual values."""
+    shown = _axes(trial, axes)
+    space = trial.axes
+    fixed = {
+        n: through.parameters[n] if through else a.usual for n, a in space.items() if n not in shown
+    }
+    along = trial.truth.along
+    fine = {True: 31, False: 13} if along in shown else {True: 11, False: 11}
+    number = (
+        dict.fromkeys(shown, 41) if not trial.truth.costly else {n: fine[n == along] for n in shown}
+    )
+    x, y = (_ticks(space[n], number[n]) for n in shown)
+    points = product({shown[1]: y, shown[0]: x})
+    points |= {n: np.full(points[shown[0]].shape, v) for n, v in fixed.items()}
+    tried = trial.try_({n: points[n] for n in space}, until=until)
+    rows = len(y), len(x)
+    found = Slice(
+        axes=shown,
+        x=x,
+        y=y,
+        fixed=fixed,
+        ratio=tuple(map(tuple, tried.ratio.reshape(rows).tolist())),
+        status=tuple(map(tuple, tried.status.reshape(rows).tolist())),
+    )
+    return found, tried
+
+
+def _ticks(axis, number: int) -> tuple[float, ...]:
+    values = axis.fine
+    return axis.between(min(values), max(values), number)
+
+
+def _axes(trial: search.Trial, wanted: tuple[str, str] | None) -> tuple[str, str]:
+    """The two parameters of the map: those asked for, or the most telling free ones."""
+    names = list(trial.axes)
+    if wanted:
+        found = tuple(canonical([n], names)[n] for n in wanted)
+        if len(found) != 2 or found[0] == found[1]:
+            raise ValueError(f"Expected axes to be two different parameters, got {wanted!r}.")
+        return found
+    free = [n for n in names if n in trial.free]
+    first, second = (*free, *(n for n in names if n not in free))[:2]
+    return first, second

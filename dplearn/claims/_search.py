@@ -1,0 +1,209 @@
+"""Trying a claim: many points at once, then towards the worst and the simplest of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dplearn._expression import Expression
+from dplearn.claims._parameters import Parameter, canonical, product
+from dplearn.claims._truth import Points, Subject, brackets
+from dplearn.claims.verdict import HOLDS, UNDECIDED, UNDEFINED, VIOLATED, Point, Region, Relation
+
+# Differences below this, relative, count as equality.
+SAME = 1e-6
+_SHARP = 1e-7
+# A double that is smaller has lost its digits.
+_LEAST = 1e-290
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A claim, the truth it is compared with, and the space in which it is tried."""
+
+    expression: Expression
+    relation: Relation
+    truth: Subject
+    axes: Mapping[str, Parameter]
+
+    @property
+    def free(self) -> list[str]:
+        """Parameters that are not held at one value."""
+        return [name for name, axis in self.axes.items() if axis.lower < axis.upper]
+
+    def values(self, points: Points) -> tuple[NDArray, NDArray]:
+        """What is claimed, and what of it may be rounding."""
+        names = canonical(self.expression.names, self.axes)
+        given = {name: points[p] for name, p in names.items()}
+        shape = next(iter(points.values())).shape
+        value = np.asarray(self.expression(**given), dtype=float)
+        return np.broadcast_to(value, shape), np.broadcast_to(
+            self.expression.rounding(**given), shape
+        )
+
+    def try_(
+        self, points: Points, *, until: float, sharp: bool = False, order: NDArray | None = None
+    ) -> Tried:
+        """Compare at every point that there is time for."""
+        claimed, rounding = self.values(points)
+        rtol = _SHARP if sharp or self.relation == "equal" else self.truth.rough
+        truth = replace(self.truth, bracket=self.truth.proof or self.truth.bracket)
+        truth = truth if sharp else self.truth
+        lower, upper = brackets(truth, points, rtol=rtol, until=until, order=order)
+        # All quantities are >= 0: a claim below that says 0.
+        said, same = np.maximum(claimed, 0), SAME * np.abs(claimed)
+        unsure = np.where(np.isfinite(rounding), rounding, np.inf) + _LEAST
+        same = np.where(np.isfinite(same), same, 0.0)
+        with np.errstate(invalid="ignore"):
+            too_small, enough = said + same + unsure < lower, said + same - unsure >= upper
+            too_large, little = said - same - unsure > upper, said - same + unsure <= lower
+        bad, good = {
+            "upper": (too_small, enough),
+            "lower": (too_large, little),
+            "equal": (too_small | too_large, enough & little),
+        }[self.relation]
+        undefined = np.isnan(claimed) & ~np.isnan(lower)
+        status = np.select([undefined, bad, good], [UNDEFINED, VIOLATED, HOLDS], UNDECIDED)
+        return Tried(points, claimed, lower, upper, status)
+
+    def badness(self, tried: Tried) -> NDArray:
+        """How far on the wrong side the claim is, in logarithms; -inf where nothing is known."""
+        with np.errstate(all="ignore"):
+            gap = np.log(np.maximum(tried.claimed, 1e-300)) - np.log(
+                np.maximum(0.5 * (tried.lower + tried.upper), 1e-300)
+            )
+        worst = {"upper": -gap, "lower": gap, "equal": np.abs(gap)}[self.relation]
+        return np.where(np.isfinite(worst) & np.isfinite(tried.claimed), worst, -np.inf)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """Points, what is claimed there, the truth, and who is right."""
+
+    points: Points
+    claimed: NDArray
+    lower: NDArray
+    upper: NDArray
+    status: NDArray
+
+    def point(self, index: int) -> Point:
+        parameters = {name: float(v[index]) for name, v in self.points.items()}
+        claimed, lower, upper = (float(a[index]) for a in (self.claimed, self.lower, self.upper))
+        return Point(parameters=parameters, claimed=claimed, lower=lower, upper=upper)
+
+    @property
+    def ratio(self) -> NDArray:
+        """Claim / truth by the middle of the bracket; nan where one is unknown."""
+        with np.errstate(all="ignore"):
+            return self.claimed / (0.5 * (self.lower + self.upper))
+
+
+def survey(trial: Trial, *, until: float) -> Tried:
+    """The claim over the whole space; plain values first, then at random."""
+    axes = {n: a.coarse if trial.truth.costly else a.fine for n, a in trial.axes.items()}
+    points = product({n: v if len(v) > 1 else (trial.axes[n].lower,) for n, v in axes.items()})
+    odd = oddness(trial, points)
+    order = np.argsort(odd, kind="stable")
+    rest = np.random.default_rng(0).permutation(order[order.size // 10 :])
+    return trial.try_(points, until=until, order=np.append(order[: order.size // 10], rest))
+
+
+def oddness(trial: Trial, points: Points) -> NDArray:
+    """Small where the parameters are those of a textbook example."""
+    total = np.zeros(next(iter(points.values())).shape)
+    for name in trial.free:
+        values, back = np.unique(points[name], return_inverse=True)
+        total += np.array([trial.axes[name].oddness(v) for v in values])[back]
+    return total
+
+
+def simplest(trial: Trial, tried: Tried, *, until: float) -> Point | None:
+    """The plainest counterexample, a visible one if there is any, seen at full accuracy."""
+    cost = oddness(trial, tried.points) + (trial.badness(tried) < 0.02)
+    cost = np.where(tried.status == VIOLATED, cost, np.inf)
+    for index in np.argsort(cost, kind="stable")[:5]:
+        if cost[index] == np.inf:
+            break
+        if found := verified(trial, tried.point(int(index)).parameters, until=until):
+            return found
+    return None
+
+
+def verified(trial: Trial, parameters: Mapping[str, float], *, until: float) -> Point | None:
+    """The point, if it is a counterexample at full accuracy."""
+    # Two would be proof enough; the time is not cut short for the one that is reported.
+    again = trial.try_(one(parameters), until=max(until, time.monotonic() + 5), sharp=True)
+    return again.point(0) if again.status[0] == VIOLATED else None
+
+
+def one(parameters: Mapping[str, float]) -> dict[str, NDArray]:
+    return {name: np.array([value]) for name, value in parameters.items()}
+
+
+def climb(trial: Trial, start: Point, *, until: float) -> tuple[Point, bool]:
+    """From a point towards worse ones, one parameter at a time; and whether it is violated."""
+    here = trial.try_(one(start.parameters), until=until)
+    for factor in (3.0, 1.5, 1.1):
+        while time.monotonic() < until:
+            near = trial.try_(_neighbours(trial, here.point(0).parameters, factor), until=until)
+            bad = trial.badness(near)
+            best = int(np.argmax(bad))
+            if not bad[best] > trial.badness(here)[0] + 1e-3:
+                break
+            here = trial.try_(one(near.point(best).parameters), until=until)
+    return here.point(0), bool(here.status[0] == VIOLATED)
+
+
+def _neighbours(trial: Trial, at: Mapping[str, float], factor: float) -> dict[str, NDArray]:
+    rows = [
+        {**at, name: trial.axes[name].near(at[name] * scale, 2)}
+        for name in trial.free
+        for scale in (factor, 1 / factor)
+    ] or [dict(at)]
+    return {name: np.array([row[name] for row in rows]) for name in at}
+
+
+def region(trial: Trial, tried: Tried) -> Region | None:
+    """The one-parameter rule that covers most points that hold, if it covers a good part."""
+    bad, good = tried.status == VIOLATED, tried.status == HOLDS
+    rules = []
+    for name in trial.free:
+        values = tried.points[name]
+        for side, first in (("<=", np.min(values[bad])), (">=", np.max(values[bad]))):
+            inside = good & ((values < first) if side == "<=" else (values > first))
+            if np.any(inside):
+                edge = np.max(values[inside]) if side == "<=" else np.min(values[inside])
+                rules.append((int(inside.sum()), name, side, float(edge)))
+    if not rules or max(rules)[0] < 0.1 * good.sum():
+        return None
+    points, name, side, edge = max(rules)
+    if edge == (min if side == "<=" else max)(trial.axes[name].fine):
+        side = "="
+    return Region(parameter=name, side=side, value=edge, points=points)
+
+
+def turn(trial: Trial, found: Region, bad: Point, *, until: float) -> float | None:
+    """Where the claim first fails, from the region's edge towards the counterexample."""
+    axis, name = trial.axes[found.parameter], found.parameter
+    good, failing = found.value, bad.parameters[name]
+
+    def status(value: float) -> int:
+        at = one({**bad.parameters, name: value})
+        return int(trial.try_(at, until=until, sharp=True).status[0])
+
+    if found.side == "=" or status(good) != HOLDS:
+        return None
+    while abs(failing / good - 1) > 1e-4 and time.monotonic() < until:
+        middle = float(np.sqrt(good * failing))
+        middle = float(round(middle)) if axis.whole else middle
+        if middle in (good, failing):
+            break
+        if status(middle) == HOLDS:
+            good = middle
+        else:
+            failing = middle
+    return failing

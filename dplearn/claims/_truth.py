@@ -1,0 +1,343 @@
+"""What a claim is compared with: the certified answer, as a lower and an upper end."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dplearn._solve import crossing, decreasing_root
+from dplearn.accountants import accountants
+from dplearn.accountants._directions import directions
+from dplearn.formulas.composition import optimal_composition
+from dplearn.guarantee import Adjacency, Guarantee
+from dplearn.lattice import Lattice
+from dplearn.mechanisms import (
+    Gaussian,
+    Laplace,
+    Mechanism,
+    PoissonSubsampled,
+    RandomizedResponse,
+    WithoutReplacement,
+)
+from dplearn.mechanisms.gaussian import gaussian_epsilon, gaussian_log_delta
+
+Values = Mapping[str, float]
+Points = Mapping[str, NDArray]
+Bracket = tuple[NDArray, NDArray]
+
+_G, _P, _W = "gaussian", "poisson_subsampled_gaussian", "without_replacement_gaussian"
+_L, _R, _PURE = "laplace", "randomized_response", "pure_dp"
+# Roundings of a closed form, relative.
+_ROUNDED = 1e-11
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One quantity of one mechanism.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The parameters that decide it, the two most telling ones first.
+    along : str or None
+        The parameter whose values are answered in one call; None: all of them are.
+    bracket : callable
+        From shared values, the values of the other parameters, and the relative width aimed at,
+        to lower and upper ends.
+    adjacency : str
+    note : str
+        What the truth is, in words.
+    rough : float
+        Relative width that is good enough for a survey.
+    proof : callable, optional
+        Another bracket for the points that are reported, where `bracket` is not certified.
+    """
+
+    names: tuple[str, ...]
+    along: str | None
+    bracket: Callable[[Values, Points, float], Bracket]
+    adjacency: str
+    note: str
+    rough: float = 1e-3
+    proof: Callable[[Values, Points, float], Bracket] | None = None
+
+    @property
+    def costly(self) -> bool:
+        """Whether every point costs milliseconds."""
+        return self.along is not None and self.along != "alpha"
+
+
+def subject(quantity: str, of: str) -> Subject:
+    """The truth about one quantity of one mechanism.
+
+    Raises
+    ------
+    ValueError
+        If the quantity is unknown, or there is no certified answer for this mechanism.
+    """
+    if quantity not in QUANTITIES:
+        raise ValueError(f"Expected quantity among {', '.join(QUANTITIES)}, got {quantity!r}.")
+    found = QUANTITIES[quantity]
+    if of not in found:
+        raise ValueError(f"Expected {quantity} of one of {', '.join(found)}, got {of!r}.")
+    return found[of]
+
+
+def brackets(
+    truth: Subject, points: Points, *, rtol: float, until: float, order: NDArray | None = None
+) -> Bracket:
+    """Lower and upper end at every point; nan where the time did not suffice.
+
+    Parameters
+    ----------
+    points : mapping
+        One flat array per parameter.
+    until : float
+        By `time.monotonic`.
+    order : ndarray of int, optional
+        In which the points are taken up.
+    """
+    size = len(next(iter(points.values())))
+    lower, upper = np.full(size, np.nan), np.full(size, np.nan)
+    for shared, rows in _groups(truth, points, np.arange(size) if order is None else order):
+        if time.monotonic() > until:
+            break
+        if truth.along is None:
+            lower[:], upper[:] = truth.bracket({}, points, rtol)
+            break
+        values = points[truth.along][rows] if truth.along else np.zeros(1)
+        asked, back = np.unique(values, return_inverse=True)
+        low, high = _remembered(truth, shared, tuple(asked.tolist()), rtol)
+        lower[rows], upper[rows] = np.array(low)[back], np.array(high)[back]
+    return lower, upper
+
+
+def _groups(
+    truth: Subject, points: Points, order: NDArray
+) -> Iterator[tuple[tuple[tuple[str, float], ...], NDArray]]:
+    """Points that differ only in the parameter `along`, in the order of their first ones."""
+    if truth.along is None:
+        yield (), order
+        return
+    names = [n for n in truth.names if n != truth.along]
+    keys = np.stack([points[n][order] for n in names], axis=1)
+    found: dict[tuple[float, ...], list[int]] = {}
+    for index, key in zip(order.tolist(), map(tuple, keys.tolist()), strict=True):
+        found.setdefault(key, []).append(index)
+    for key, rows in found.items():
+        yield tuple(zip(names, key, strict=True)), np.array(rows)
+
+
+@lru_cache(maxsize=20_000)
+def _remembered(
+    truth: Subject, shared: tuple[tuple[str, float], ...], asked: tuple[float, ...], rtol: float
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The truth does not depend on who claims what about it."""
+    try:
+        along = {truth.along: np.array(asked)} if truth.along else {}
+        lower, upper = truth.bracket(dict(shared), along, rtol)
+    except ArithmeticError:  # a quadrature that did not converge decides nothing
+        lower, upper = np.zeros(len(asked)), np.full(len(asked), np.inf)
+    return tuple(np.ravel(lower).tolist()), tuple(np.ravel(upper).tolist())
+
+
+def _pld(rtol: float):
+    """The accountant that proves from both sides; a rough question needs few cells."""
+    return accountants["pld"](rtol=rtol, most_cells=2**12 if rtol > 1e-5 else 2**16)
+
+
+def _ends(found: list[Guarantee]) -> Bracket:
+    """Both ends, the lower one with room for what an exact value was rounded up."""
+    lower = [g.lower * (1 - _ROUNDED) for g in found]
+    return np.array(lower), np.array([g.epsilon for g in found])
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One step: how it is built from the parameters, and who its neighbours are."""
+
+    names: tuple[str, ...]
+    build: Callable[..., Mechanism]
+    adjacency: Adjacency
+
+    def made(self, values: Values) -> Mechanism:
+        return self.build(*(values[name] for name in self.names))
+
+    def epsilon(self, values: Values, along: Points, rtol: float) -> Bracket:
+        steps = along["T"].astype(int)
+        if rtol > 1e-5 and not isinstance(self.made(values), PoissonSubsampled):
+            # The accountant would look for a better bound where the bracket is wide.
+            sides = directions((self.made(values),), self.adjacency)
+            return Lattice(rtol, 2**14).brackets(
+                [side.profiles for side in sides],
+                steps[:, None],
+                delta=values["delta"],
+                witnesses=[side.witnesses for side in sides],
+            )
+        return _ends(
+            _pld(rtol).epsilon_curve(
+                self.made(values), delta=values["delta"], steps=steps, adjacency=self.adjacency
+            )
+        )
+
+    def delta(self, values: Values, along: Points, rtol: float) -> Bracket:
+        row, epsilons = np.array([values["T"]]), along["epsilon"]
+        lattice = Lattice(rtol, 2**12 if rtol > 1e-5 else 2**16)
+        found = [
+            side.log_deltas(row, epsilons, lattice)
+            for side in directions((self.made(values),), self.adjacency)
+        ]
+        lower, upper = np.exp(np.max(found, axis=0))
+        return lower * (1 - _ROUNDED), upper * (1 + _ROUNDED)
+
+    def sigma(self, values: Values, along: Points, rtol: float) -> Bracket:
+        """A noise multiplier that was seen to be too little, and one that was seen to suffice."""
+        seen: dict[float, tuple[float, float]] = {}
+
+        def excess(log_sigma: float) -> float:
+            at = {**values, "sigma": math.exp(log_sigma)}
+            low, high = self.epsilon(at, {"T": np.array([values["T"]])}, rtol / 10)
+            seen[log_sigma] = float(low[0]), float(high[0])
+            return math.log(high[0] / values["epsilon"]) if high[0] > 0 else -math.inf
+
+        lowest, highest = math.log(0.02), math.log(1e5)
+        found = crossing(excess, guess=0.0, lower=lowest, upper=highest, tolerance=rtol)
+        little = [x for x, (low, _) in seen.items() if low > values["epsilon"]]
+        return np.exp([max(little, default=-math.inf)]), np.exp([found.x])
+
+    def rdp(self, values: Values, along: Points, rtol: float) -> Bracket:
+        made = self.made(values)
+        upper = made.rdp(along["alpha"], adjacency=self.adjacency)
+        if made.attained:
+            return upper * (1 - 1e-9), upper
+        real = [pair.renyi(along["alpha"]) for pair in made.witnesses(self.adjacency)]
+        return np.max(real, axis=0) * (1 - 1e-9), upper
+
+
+_STEPS = {
+    _P: _Step(("sigma", "q"), lambda s, q: PoissonSubsampled(Gaussian(s), q), "add_remove"),
+    _W: _Step(("sigma", "q"), lambda s, q: WithoutReplacement(Gaussian(s), q), "replace_one"),
+    _L: _Step(("epsilon",), lambda e: Laplace(1 / e), "add_remove"),
+    _R: _Step(("epsilon",), RandomizedResponse, "replace_one"),
+}
+
+
+def _gaussian_epsilon(_: Values, at: Points, rtol: float) -> Bracket:
+    upper = gaussian_epsilon(at["delta"], np.sqrt(at["T"]) / at["sigma"])
+    return upper * (1 - _ROUNDED), upper
+
+
+def _gaussian_delta(_: Values, at: Points, rtol: float) -> Bracket:
+    delta = np.exp(gaussian_log_delta(at["epsilon"], np.sqrt(at["T"]) / at["sigma"]))
+    return delta * (1 - _ROUNDED), delta * (1 + _ROUNDED)
+
+
+def _gaussian_sigma(_: Values, at: Points, rtol: float) -> Bracket:
+    epsilon, log_delta = at["epsilon"], np.log(at["delta"])
+    # mu^2 / 2 + mu sqrt(2 ln(1/delta)) = epsilon is enough: concentrated DP.
+    enough = 1 / (np.sqrt(2 * (epsilon - log_delta)) - np.sqrt(-2 * log_delta))
+    one = decreasing_root(
+        lambda s: gaussian_log_delta(epsilon, 1 / s) - log_delta,
+        lower=1e-6 * enough,
+        upper=enough * (1 + 1e-9),
+    )
+    upper = np.sqrt(at["T"]) * one
+    return upper * (1 - _ROUNDED), upper * (1 + _ROUNDED)
+
+
+def _gaussian_rdp(_: Values, at: Points, rtol: float) -> Bracket:
+    value = at["alpha"] / (2 * at["sigma"] ** 2)
+    return value, value
+
+
+def _pure_epsilon(_: Values, at: Points, rtol: float) -> Bracket:
+    upper = optimal_composition(epsilon=at["epsilon"], steps=at["T"], slack=at["delta"])
+    return upper * (1 - 1e-8), upper
+
+
+def _proved_pure_epsilon(_: Values, at: Points, rtol: float) -> Bracket:
+    """The same by the lattice, point by point."""
+    step = _STEPS[_R]
+    found = [
+        step.epsilon({"epsilon": e, "delta": d}, {"T": np.array([t])}, rtol)
+        for e, d, t in zip(at["epsilon"], at["delta"], at["T"], strict=True)
+    ]
+    return tuple(np.concatenate(found, axis=1))  # type: ignore[return-value]
+
+
+def _amplified(_: Values, at: Points, rtol: float) -> Bracket:
+    # log(1 + q (e^epsilon - 1)), without the roundings of that line.
+    value = np.log1p(at["q"] * np.expm1(at["epsilon"]))
+    return value * (1 - _ROUNDED), value * (1 + _ROUNDED)
+
+
+def _delta_of(step: _Step) -> Callable[[Values, Points, float], Bracket]:
+    """Delta of a pure mechanism: epsilon is the total one, epsilon_0 that of a step."""
+
+    def bracket(values: Values, along: Points, rtol: float) -> Bracket:
+        return step.delta({**values, "epsilon": values["epsilon_0"]}, along, rtol)
+
+    return bracket
+
+
+_BOTH, _ONE = "add_remove", "replace_one"
+_EXACT = "the exact closed profile of the Gaussian"
+_COMPOSED = "the certified composition of the privacy loss"
+_WORST = "the worst mechanism of this kind, composed optimally (randomized response)"
+_RDP = "the Rényi divergence of the worst neighbours, one step"
+_MIXED = "the worst base with this guarantee, whose Poisson sample loses exactly this"
+
+QUANTITIES: dict[str, dict[str, Subject]] = {
+    "epsilon": {
+        _G: Subject(("sigma", "T", "delta"), None, _gaussian_epsilon, _BOTH, _EXACT),
+        _P: Subject(("sigma", "T", "q", "delta"), "T", _STEPS[_P].epsilon, _BOTH, _COMPOSED),
+        _W: Subject(("sigma", "T", "q", "delta"), "T", _STEPS[_W].epsilon, _ONE, _COMPOSED),
+        _L: Subject(("epsilon", "T", "delta"), "T", _STEPS[_L].epsilon, _BOTH, _COMPOSED),
+        _R: Subject(
+            ("epsilon", "T", "delta"), None, _pure_epsilon, _ONE, _WORST, proof=_proved_pure_epsilon
+        ),
+        _PURE: Subject(
+            ("epsilon", "T", "delta"),
+            None,
+            _pure_epsilon,
+            "any",
+            _WORST,
+            proof=_proved_pure_epsilon,
+        ),
+    },
+    "delta": {
+        _G: Subject(("epsilon", "sigma", "T"), None, _gaussian_delta, _BOTH, _EXACT),
+        _P: Subject(("epsilon", "sigma", "T", "q"), "epsilon", _STEPS[_P].delta, _BOTH, _COMPOSED),
+        _W: Subject(("epsilon", "sigma", "T", "q"), "epsilon", _STEPS[_W].delta, _ONE, _COMPOSED),
+        _L: Subject(
+            ("epsilon", "T", "epsilon_0"), "epsilon", _delta_of(_STEPS[_L]), _BOTH, _COMPOSED
+        ),
+        _R: Subject(("epsilon", "T", "epsilon_0"), "epsilon", _delta_of(_STEPS[_R]), _ONE, _WORST),
+        _PURE: Subject(
+            ("epsilon", "T", "epsilon_0"), "epsilon", _delta_of(_STEPS[_R]), "any", _WORST
+        ),
+    },
+    "sigma": {
+        _G: Subject(("epsilon", "delta", "T"), None, _gaussian_sigma, _BOTH, _EXACT),
+        _P: Subject(("epsilon", "T", "q", "delta"), "", _STEPS[_P].sigma, _BOTH, _COMPOSED, 1e-2),
+        _W: Subject(("epsilon", "T", "q", "delta"), "", _STEPS[_W].sigma, _ONE, _COMPOSED, 1e-2),
+    },
+    "rdp": {
+        _G: Subject(("alpha", "sigma"), None, _gaussian_rdp, _BOTH, _RDP),
+        _P: Subject(("alpha", "sigma", "q"), "alpha", _STEPS[_P].rdp, _BOTH, _RDP),
+        _W: Subject(("alpha", "sigma", "q"), "alpha", _STEPS[_W].rdp, _ONE, _RDP),
+        _L: Subject(("alpha", "epsilon"), "alpha", _STEPS[_L].rdp, _BOTH, _RDP),
+        _R: Subject(("alpha", "epsilon"), "alpha", _STEPS[_R].rdp, _ONE, _RDP),
+        _PURE: Subject(("alpha", "epsilon"), "alpha", _STEPS[_R].rdp, "any", _RDP),
+    },
+    "amplified_epsilon": {
+        "approximate_dp": Subject(("epsilon", "q"), None, _amplified, _BOTH, _MIXED),
+        _PURE: Subject(("epsilon", "q"), None, _amplified, _BOTH, _MIXED),
+    },
+}

@@ -1,0 +1,235 @@
+"""What was found about a claim."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from dplearn.claims._known import Closest
+from dplearn.guarantee import round_down, round_up
+
+Relation = Literal["upper", "lower", "equal"]
+HOLDS, VIOLATED, UNDECIDED, UNDEFINED = range(4)
+STATUS = ("holds", "violated", "undecided", "undefined")
+_SIGN = {"upper": "<=", "lower": ">=", "equal": "="}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """One choice of parameters: what is claimed there, and what is proved.
+
+    Parameters
+    ----------
+    parameters : mapping of str to float
+    claimed : float
+    lower, upper : float
+        Certified ends of the truth.
+    """
+
+    parameters: Mapping[str, float]
+    claimed: float
+    lower: float
+    upper: float
+
+    @property
+    def ratio(self) -> float:
+        """Claim / truth, by the nearer end of the bracket."""
+        end = self.lower if self.claimed < self.lower else min(self.upper, self.claimed)
+        end = self.upper if self.claimed > self.upper else end
+        return self.claimed / end if end else math.inf
+
+    def __str__(self) -> str:
+        truth = f"{round_down(self.lower)} is proved from below"
+        if self.claimed > self.upper:
+            truth = f"{round_up(self.upper)} is proved from above"
+        elif self.claimed >= self.lower:
+            truth = f"the truth lies in [{round_down(self.lower)}, {round_up(self.upper)}]"
+        times = f" (claim / truth = {self.ratio:.3g})" if math.isfinite(self.ratio) else ""
+        return f"{at(self.parameters)}: claimed {self.claimed:.4g}, {truth}{times}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Region:
+    """A one-parameter rule that all decided points obey; a finding, not a proof.
+
+    Parameters
+    ----------
+    parameter : str
+    side : {"<=", ">=", "="}
+    value : float
+    points : int
+        How many points the rule covers, all of which hold.
+    turns : float or None
+        Where the claim first fails along `parameter`, the others as in the counterexample.
+    """
+
+    parameter: str
+    side: str
+    value: float
+    points: int
+    turns: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slice:
+    """Claim / truth over two parameters, the others fixed: entry [j][i] is at (x[i], y[j]).
+
+    Parameters
+    ----------
+    axes : tuple of str
+        Names of x and y.
+    x, y : tuple of float
+    fixed : mapping of str to float
+    ratio : tuple of tuples of float
+        nan where it is not known.
+    status : tuple of tuples of int
+        Index into `STATUS`.
+    """
+
+    axes: tuple[str, str]
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    fixed: Mapping[str, float]
+    ratio: tuple[tuple[float, ...], ...]
+    status: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """A claim compared with the certified truth on many points.
+
+    Parameters
+    ----------
+    claim, quantity, of : str
+    relation : {"upper", "lower", "equal"}
+    fixed : mapping of str to float
+        Parameters that were held, and T = 1 where the claim does not speak of T.
+    truth, adjacency : str
+        What it was compared with.
+    points, decided, violated : int
+        Asked for, decided within the time, and violated among these.
+    simplest, worst : Point or None
+        Counterexamples, each re-verified at full accuracy.
+    region : Region or None
+        Where it holds as far as one parameter tells.
+    looseness : tuple of float or None
+        Median and largest claim / truth where the claim holds.
+    closest : Closest or None
+    map : Slice
+    seconds : float
+    """
+
+    claim: str
+    quantity: str
+    of: str
+    relation: Relation
+    fixed: Mapping[str, float]
+    truth: str
+    adjacency: str
+    points: int
+    decided: int
+    violated: int
+    simplest: Point | None
+    worst: Point | None
+    region: Region | None
+    looseness: tuple[float, float] | None
+    closest: Closest | None
+    map: Slice
+    seconds: float
+
+    @property
+    def status(self) -> str:
+        """``"violated"``: proved by a counterexample; ``"holds"``: at every decided point;
+        ``"undecided"``: nothing could be decided, or not at full accuracy."""
+        if self.simplest:
+            return "violated"
+        return "holds" if self.decided and not self.violated else "undecided"
+
+    def sentences(self) -> list[str]:
+        """The finding, one thought each."""
+        found = [self._headline()]
+        if self.simplest:
+            found.append(f"Simplest counterexample: {self.simplest}.")
+        if self.worst and self.worst != self.simplest:
+            found.append(f"Worst found: {self.worst}.")
+        found += [text for text in (self._where(), self._loose()) if text]
+        if self.closest:
+            found.append(str(self.closest))
+        found.append(
+            f"Decided at {self.decided} of {self.points} points in {self.seconds:.1f} s against "
+            f"{self.truth}; points are no proof that a claim holds everywhere."
+        )
+        return found
+
+    def _headline(self) -> str:
+        held = f" with {at(self.fixed)}" if self.fixed else ""
+        words = {"epsilon": "total epsilon", "sigma": "sigma needed"}
+        about = words.get(self.quantity, self.quantity).replace("_", " ")
+        who = self.of.replace("_", " ")
+        said = f"{about} {_SIGN[self.relation]} {self.claim} for {who}{held}"
+        if self.simplest and self.relation == "upper":
+            return f"Violated: {said}. It claims more privacy than there is."
+        if self.simplest:
+            return f"Violated: {said}."
+        if self.status == "undecided":
+            why = "The rough answer stands against it" if self.decided else "No point was decided"
+            return f"Undecided: {said}. {why}."
+        return f"No violation found: {said}."
+
+    def _where(self) -> str:
+        if not self.simplest:
+            return ""
+        if not self.violated:
+            return "It fails only between the points of the survey."
+        if self.violated == self.decided:
+            return f"It fails at all {self.decided} decided points."
+        region = self.region
+        if region is None:
+            share = self.violated / self.decided
+            return f"It fails at {share:.0%} of the points; no single parameter tells where."
+        text = (
+            f"It holds at all {region.points} decided points with "
+            f"{region.parameter} {region.side} {region.value:g}"
+        )
+        if region.turns is None:
+            return text + "."
+        others = {k: v for k, v in self.simplest.parameters.items() if k != region.parameter}
+        place = f" for {at(others)}" if others else ""
+        return f"{text}; it begins to fail at {region.parameter} = {region.turns:.4g}{place}."
+
+    def _loose(self) -> str:
+        if self.looseness is None:
+            return ""
+        median, largest = self.looseness
+        if self.relation == "equal":
+            return ""
+        if max(abs(median - 1), abs(largest - 1)) < 1e-5:
+            return "Where it holds it is exact."
+        return (
+            f"Where it holds, claim / truth is {median:.3g} in the median, {largest:.3g} at most."
+        )
+
+    def __str__(self) -> str:
+        return " ".join(self.sentences())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists and numbers for JSON, with the status; inf and nan become None."""
+        return _plain({"status": self.status, **dataclasses.asdict(self)})
+
+
+def at(parameters: Mapping[str, float]) -> str:
+    """Parameters and their values in words."""
+    return ", ".join(f"{name} = {value:.6g}" for name, value in parameters.items())
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {k: _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,322 @@
+"""Claims: true theorems show no violation, wrong ones a counterexample that others confirm."""
+
+import json
+import math
+import time
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.optimize import brentq
+from scipy.stats import binom, norm
+
+from dplearn.accountants import accountants
+from dplearn.claims import PARAMETERS, QUANTITIES, STATUS, check, setting
+from dplearn.claims._known import _KNOWN, _expressions
+from dplearn.claims._parameters import canonical
+from dplearn.claims._truth import brackets, subject
+from dplearn.claims.verdict import HOLDS, VIOLATED
+from dplearn.mechanisms import Gaussian, PoissonSubsampled
+
+POISSON = "poisson_subsampled_gaussian"
+# What a short test can pay for.
+LITTLE = {"q": 0.01, "delta": 1e-5}
+
+
+def gaussian_delta(epsilon, sigma):
+    """Integral of the definition, no closed form."""
+
+    def excess(x):
+        return norm.pdf(x, 1, sigma) - math.exp(epsilon) * norm.pdf(x, 0, sigma)
+
+    crossing = 0.5 + epsilon * sigma**2
+    return quad(excess, crossing, crossing + 40 * sigma, epsabs=0, epsrel=1e-10)[0]
+
+
+def response_epsilon(epsilon, steps, delta):
+    """Epsilon of composed randomized responses, by adding up the events."""
+    p, k = 1 / (1 + math.exp(-epsilon)), np.arange(steps + 1)
+    log_p, log_q = binom.logpmf(k, steps, p), binom.logpmf(k, steps, 1 - p)
+
+    def excess(total):
+        return np.sum(np.maximum(np.exp(log_p) - np.exp(np.minimum(total + log_q, 700)), 0)) - delta
+
+    return brentq(excess, 0, steps * epsilon) if excess(0) > 0 else 0.0
+
+
+# True theorems
+
+
+TRUE = {
+    "basic": ("k*epsilon", "epsilon", "pure_dp", "G-C1"),
+    "drv": ("epsilon*sqrt(2*k*ln(1/delta)) + k*epsilon*(exp(epsilon)-1)", "epsilon", "pure_dp",
+            "G-C2"),
+    "kov": ("epsilon*sqrt(2*k*ln(1/delta)) + k*epsilon*tanh(epsilon/2)", "epsilon",
+            "randomized_response", "G-C2"),
+    "bs16": ("epsilon*sqrt(2*k*ln(1/delta)) + k*epsilon^2/2", "epsilon", "pure_dp", "G-C2"),
+    "mironov": ("alpha*T/(2*sigma^2) + ln(1/delta)/(alpha-1)", "epsilon", "gaussian", "G-D1"),
+    "cks": ("alpha/(2*sigma^2) + ln((alpha-1)/alpha) - (ln(delta)+ln(alpha))/(alpha-1)", "epsilon",
+            "gaussian", "G-D2"),
+    "moments": ("T/(2*sigma^2) + sqrt(2*T*ln(1/delta))/sigma", "epsilon", "gaussian", "G-D10"),
+    "amplification": ("ln(1+q*(exp(epsilon)-1))", "amplified_epsilon", "approximate_dp", "G-E1"),
+    "twice": ("2*q*epsilon", "amplified_epsilon", "pure_dp", None),
+    "zcdp": ("alpha*epsilon^2/2", "rdp", "pure_dp", "G-C10"),
+    "laplace rdp": ("ln(alpha/(2*alpha-1)*exp((alpha-1)*epsilon) + (alpha-1)/(2*alpha-1)"
+                    "*exp(-alpha*epsilon))/(alpha-1)", "rdp", "laplace", "G-A8"),
+    "response rdp": ("ln((sinh(alpha*ε)-sinh((alpha-1)*ε))/sinh(ε))/(alpha-1)", "rdp",
+                     "randomized_response", "G-D4"),
+    "analytic": ("Phi(1/(2*sigma)-epsilon*sigma)-exp(epsilon)*Phi(-1/(2*sigma)-epsilon*sigma)",
+                 "delta", "gaussian", "G-B5"),
+    "tail": ("Phi(1/(2*sigma)-epsilon*sigma)", "delta", "gaussian", "G-D8"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("claim, quantity, of, name", TRUE.values(), ids=TRUE)
+def test_theorems_show_no_violation(claim, quantity, of, name):
+    fixed = {"epsilon": (1e-4, 1.0)} if claim.startswith("2*q") else {}
+    found = check(claim, quantity=quantity, of=of, fixed=fixed)
+    assert found.status == "holds" and found.violated == 0 and found.decided > 20
+    assert found.simplest is found.worst is found.region is None
+    assert not any(VIOLATED in row for row in found.map.status)
+    assert found.looseness[0] >= 1 - 1e-6
+    assert name is None or (found.closest.same and found.closest.id == name)
+
+
+@pytest.mark.parametrize("name", ["amplification", "analytic", "laplace rdp", "response rdp"])
+def test_an_equality_is_one_in_both_directions(name):
+    claim, quantity, of, _ = TRUE[name]
+    # Where sinh and exp overflow the claim is undefined, and nothing is said.
+    fixed = {"epsilon": (0.1, 2.0), "alpha": (1.5, 50.0)}
+    fixed = fixed if quantity == "rdp" else {"epsilon": (0.1, 2.0)}
+    for relation in ("upper", "lower", "equal"):
+        found = check(claim, quantity=quantity, of=of, relation=relation, fixed=fixed)
+        # Where a difference loses its digits nothing is said.
+        assert found.violated == 0 and found.decided > 0.6 * found.points
+    wrong = check(f"({claim})*1.001", quantity=quantity, of=of, relation="equal", fixed=fixed)
+    assert wrong.violated == wrong.decided > 0
+
+
+# Wrong ones
+
+
+def test_the_classical_gaussian_fails_beyond_8_42():
+    found = check("sqrt(2*log(1.25/delta))/epsilon", quantity="sigma", of="gaussian")
+    assert found.status == "violated" and found.simplest.parameters["epsilon"] == 10
+    assert found.region.parameter == "epsilon" and found.region.value == 4
+    assert found.region.turns == pytest.approx(8.4197713, rel=2e-4)
+    # The definition itself agrees: less noise than claimed to suffice is too little.
+    claimed = found.simplest.claimed
+    assert gaussian_delta(10, claimed) > 2.2e-5 > 1e-5
+    assert gaussian_delta(10, found.simplest.upper) == pytest.approx(1e-5, rel=1e-6)
+    inside = check(
+        "sqrt(2*log(1.25/delta))/epsilon", quantity="sigma", of="gaussian",
+        fixed={"epsilon": (0.01, 1.0)},
+    )  # fmt: skip
+    assert inside.status == "holds"
+
+
+@pytest.mark.parametrize("printed", ["log(1/delta)/alpha", "log(1/delta)/alpha - 1"])
+def test_the_shifted_order(printed):
+    fixed = {"alpha": 5, "sigma": 1, "delta": 1e-5} if "- 1" in printed else {}
+    claim = f"alpha/(2*sigma^2) + {printed}"
+    found = check(claim, quantity="epsilon", of="gaussian", fixed=fixed)
+    assert found.status == "violated" and "misprint" in found.closest.name
+    point = found.simplest
+    assert gaussian_delta(point.claimed, point.parameters["sigma"]) > point.parameters["delta"]
+    if fixed:
+        # Values of statement F06.
+        assert point.claimed == pytest.approx(3.80259, abs=1e-5)
+        assert gaussian_delta(point.claimed, 1) == pytest.approx(1.0070e-4, rel=1e-4)
+
+
+def test_amplification_is_not_linear():
+    found = check("q*epsilon", quantity="amplified_epsilon", of="approximate_dp")
+    assert found.simplest.parameters == {"epsilon": 1, "q": 0.01}
+    assert found.simplest.lower / found.simplest.claimed == pytest.approx(1.7037, abs=1e-4)
+    below = check("q*epsilon", quantity="amplified_epsilon", of="pure_dp", fixed={"q": (1e-4, 0.9)})
+    assert below.violated == below.decided == below.points
+    assert "fails at all" in str(below)
+    # As a lower bound the same formula is a theorem.
+    above = check("q*epsilon", quantity="amplified_epsilon", of="pure_dp", relation="lower")
+    assert above.status == "holds"
+
+
+def test_the_plotted_curve_of_advanced_composition():
+    found = check("2*epsilon*sqrt(2*k*log(1/delta))", quantity="epsilon", of="pure_dp")
+    point = found.simplest
+    assert point.parameters == {"epsilon": 1, "T": 1000, "delta": 1e-5}
+    assert found.closest.same and found.closest.id == "G-C3"
+    assert point.lower <= response_epsilon(1.0, 1000, 1e-5) <= point.upper * (1 + 1e-9)
+    named = check(
+        "2*epsilon*sqrt(2*k*log(1/delta))", quantity="epsilon", of="pure_dp",
+        fixed={"k": 500, "eps": 1, "delta": 1e-5},
+    )  # fmt: skip
+    assert named.simplest.claimed == pytest.approx(214.5966, abs=1e-4)
+    assert named.simplest.lower == pytest.approx(311.7676, abs=1e-3)
+
+
+def test_the_growth_of_the_sampled_gaussian_is_no_bound():
+    claim = "q*sqrt(T*log(1/delta))/sigma"
+    found = check(claim, quantity="epsilon", of=POISSON, fixed=LITTLE, budget_s=30)
+    point = found.simplest
+    assert found.status == "violated" and point.lower > 1.01 * point.claimed
+    step = PoissonSubsampled(Gaussian(point.parameters["sigma"]), 0.01)
+    steps = int(point.parameters["T"])
+    assert accountants["rdp"]().epsilon(step, delta=1e-5, steps=steps).epsilon > point.claimed
+    assert point.lower <= accountants["pld"]().epsilon(step, delta=1e-5, steps=steps).epsilon
+    assert found.map.axes == ("sigma", "T") and dict(found.map.fixed) == LITTLE
+    # Both colours are in the picture.
+    assert {HOLDS, VIOLATED} <= {status for row in found.map.status for status in row}
+
+
+def test_closed_bounds_of_the_sampled_gaussian_hold_only_inside_their_conditions():
+    claim = "2*q^2*alpha/sigma^2"
+    inside = {"sigma": (4.0, 100.0), "q": (1e-4, 0.1), "alpha": (1.1, 5.0)}
+    assert check(claim, quantity="rdp", of=POISSON, fixed=inside).status == "holds"
+    found = check(claim, quantity="rdp", of=POISSON)
+    assert found.status == "violated" and found.closest.id == "G-E8" and found.closest.same
+
+
+@pytest.mark.parametrize(
+    "claim, quantity, of, fixed",
+    [
+        ("q*sqrt(T)/epsilon", "sigma", POISSON, LITTLE | {"epsilon": 1}),
+        ("exp(-epsilon)", "delta", POISSON, {"q": 0.1}),
+        ("T*epsilon/2", "epsilon", "laplace", {"delta": 1e-5}),
+        ("exp(-epsilon)", "delta", "laplace", {"epsilon_0": 2}),
+        ("epsilon_0/100", "delta", "pure_dp", {}),
+        ("q*T/sigma", "epsilon", "without_replacement_gaussian", LITTLE | {"T": (1, 10)}),
+        ("alpha/(2*sigma^2)", "rdp", "without_replacement_gaussian", {"q": 1}),
+        ("alpha*epsilon^2/8", "rdp", "pure_dp", {}),
+    ],
+)
+def test_every_kind_of_truth_finds_a_violation(claim, quantity, of, fixed):
+    found = check(claim, quantity=quantity, of=of, fixed=fixed, budget_s=2)
+    assert found.status == "violated", str(found)
+    assert found.worst.claimed < found.worst.lower <= found.worst.upper
+    assert found.worst.ratio <= found.simplest.ratio * 1.001
+
+
+def test_a_claim_that_fails_between_the_points_is_found_out():
+    # Right at every value tried, wrong in a gap between them.
+    claim = "ln(1 + q*(exp(epsilon)-1)) * (1 - 0.5*(epsilon > 1.1 and epsilon < 1.9))"
+    found = check(claim, quantity="amplified_epsilon", of="pure_dp")
+    assert found.violated == 0 and found.status == "violated"
+    assert 1.1 < found.simplest.parameters["epsilon"] < 1.9
+    assert "between the points" in str(found)
+
+
+def test_what_is_not_confirmed_is_undecided(monkeypatch):
+    from dplearn.claims import _search
+
+    monkeypatch.setattr(_search, "verified", lambda *_, **__: None)
+    found = check("q*epsilon", quantity="amplified_epsilon", of="pure_dp")
+    assert found.status == "undecided" and "The rough answer stands against it" in str(found)
+
+
+# The truth
+
+
+def test_the_noise_that_is_needed_is_bracketed():
+    truth = subject("sigma", POISSON)
+    at = {"epsilon": 1.0, "T": 100.0, "q": 0.1, "delta": 1e-5}
+    points = {name: np.array([value]) for name, value in at.items()}
+    lower, upper = brackets(truth, points, rtol=1e-6, until=math.inf)
+    assert 0 < upper[0] - lower[0] < 1e-5 * upper[0]
+    for sigma, enough in ((lower[0], False), (upper[0], True)):
+        step = PoissonSubsampled(Gaussian(float(sigma)), 0.1)
+        found = accountants["pld"]().epsilon(step, delta=1e-5, steps=100)
+        assert found.epsilon <= 1 if enough else found.lower > 1
+
+
+def test_points_come_back_in_their_order():
+    values = np.array([4.0, 2.0, 3.0])
+    points = {"alpha": values, "sigma": np.ones(3)}
+    for of, more in (("gaussian", {}), (POISSON, {"q": np.ones(3)})):
+        found = brackets(
+            subject("rdp", of), points | more, rtol=1e-3, until=math.inf, order=np.array([2, 0, 1])
+        )
+        assert found[1] == pytest.approx(values / 2)
+
+
+def test_what_time_did_not_suffice_for_is_not_decided():
+    points = {n: np.array([PARAMETERS[n].usual]) for n in ("sigma", "T", "q", "delta")}
+    lower, upper = brackets(subject("epsilon", POISSON), points, rtol=1e-3, until=-math.inf)
+    assert np.isnan(lower) and np.isnan(upper)
+    found = check("q", quantity="epsilon", of=POISSON, budget_s=1e-9)
+    assert found.status == "undecided" and found.decided == 0 and "Undecided" in str(found)
+
+
+def test_time_is_kept():
+    start = time.monotonic()
+    check("q*T/epsilon", quantity="sigma", of=POISSON, budget_s=1)
+    assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize("row", range(len(_KNOWN)), ids=lambda i: f"{_KNOWN[i][2]}-{i}")
+def test_the_table_of_known_formulas_speaks_of_parameters_that_exist(row):
+    quantity, mechanisms, id_, _, _ = _KNOWN[row]
+    for of in mechanisms:
+        names = (*subject(quantity, of).names, "alpha")
+        canonical(_expressions()[row].names, names)
+    assert id_[:2] == "G-" or id_[0] == "F"
+
+
+# Words and numbers
+
+
+def test_every_quantity_of_every_mechanism_answers_and_serialises():
+    for quantity, mechanisms in QUANTITIES.items():
+        for of, truth in mechanisms.items():
+            fixed = {n: PARAMETERS[n].usual for n in truth.names[1:]}
+            found = check("inf", quantity=quantity, of=of, fixed=fixed, budget_s=0.2)
+            assert found.status in ("holds", "undecided"), str(found)
+            plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+            assert plain["status"] == found.status and plain["of"] == of
+            assert all(0 <= s < len(STATUS) for row in plain["map"]["status"] for s in row)
+
+
+def test_a_claim_that_has_no_value_is_undefined():
+    found = check("log(-epsilon)*q", quantity="amplified_epsilon", of="pure_dp")
+    assert found.decided == 0 and found.status == "undecided"
+    assert {STATUS[s] for row in found.map.status for s in row} == {"undefined"}
+
+
+def test_a_claim_of_one_run_is_judged_at_one_run():
+    found = check("sqrt(2*log(1.25/delta))/sigma", quantity="epsilon", of="gaussian")
+    assert dict(found.fixed) == {"T": 1} and "with T = 1" in str(found)
+
+
+def test_axes_can_be_chosen():
+    found = check("q*epsilon", quantity="amplified_epsilon", of="pure_dp", axes=("q", "epsilon"))
+    assert found.map.axes == ("q", "epsilon")
+    assert len(found.map.ratio) == len(found.map.y) and len(found.map.ratio[0]) == len(found.map.x)
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"claim": "q*"}, "position 3"),
+        ({"claim": "q*sigma"}, "names among epsilon or eps.*, q or sample_rate, got sigma"),
+        ({"quantity": "mu"}, "quantity among epsilon, delta, sigma"),
+        ({"of": "shuffled"}, "amplified_epsilon of one of approximate_dp, pure_dp"),
+        ({"relation": "about"}, "relation one of"),
+        ({"fixed": {"q": 2.0}}, r"q to be a number or a range in \[1e-06, 1\], got 2"),
+        ({"fixed": {"q": (0.5, 0.1)}}, "Expected q to be"),
+        ({"fixed": {"T": 1.0}}, "got T"),
+        ({"budget_s": 0.0}, "budget_s > 0"),
+        ({"axes": ("q", "q")}, "two different parameters"),
+    ],
+)
+def test_bad_questions(change, message):
+    asked = {"claim": "q", "quantity": "amplified_epsilon", "of": "pure_dp"} | change
+    with pytest.raises(ValueError, match=message):
+        check(asked.pop("claim"), **asked)
+
+
+def test_settings_in_words():
+    assert setting("q=0.01") == ("q", 0.01)
+    assert setting("T=1..1e4") == ("T", (1, 1e4))
+    for wrong in ("q", "q=", "q=a", "q=1..", "=1..2..3"):
+        with pytest.raises(ValueError, match="NAME=VALUE"):
+            setting(wrong)
