@@ -264,3 +264,28 @@ def test_the_gap_of_shuffling_shows(page, address):
     page.wait_for_url("**sampling=shuffled**")
     page.wait_for_timeout(500)
     page.screenshot(path=ARTEFACTS / "shuffled.png")
+
+
+# The one of two frames that is to be seen.
+_RUN = """[...document.querySelectorAll('.st-key-picture .js-plotly-plot:has(.gtitle)')]
+  .find(plot => plot.checkVisibility({visibilityProperty: true}))"""
+_TITLE = f"({_RUN}?.querySelector('.gtitle')?.textContent ?? '')"
+
+
+def test_a_run_is_trained_and_another_is_stopped(page, address):
+    page.goto(address)
+    curve(page)
+    page.get_by_role("link", name="Train").click()
+    train = page.get_by_role("button", name="Train", exact=True)
+    train.click()
+    page.wait_for_function(f"() => {_TITLE}.endsWith('without privacy')")
+    train.wait_for()
+    page.wait_for_timeout(500)
+    assert page.evaluate(f"{_RUN}.data[0].y.at(-1)") > 90
+    page.screenshot(path=ARTEFACTS / "train.png")
+    box = page.evaluate(f"{_RUN}.getBoundingClientRect().toJSON()")
+    assert box["bottom"] <= 900 and box["width"] > 900, "the first screen shows the whole picture"
+    train.click()
+    page.get_by_role("button", name="Stop").click()
+    page.wait_for_function(f"() => {_TITLE}.startsWith('Stopped')")
+    train.wait_for()

@@ -84,7 +84,7 @@ def training_run(
                 "dragmode": False,
                 "title": title(finding, subtitle),
                 **_axes(seen, steps, planned),
-                "annotations": [*_headings(), *_ends(seen, steps)],
+                "annotations": [*_headings(), *_ends(seen)],
             },
         }
     )
@@ -177,21 +177,22 @@ def _headings() -> list[dict[str, Any]]:
     ]
 
 
-def _ends(seen: Sequence[Event], steps: int) -> list[dict[str, Any]]:
+def _ends(seen: Sequence[Event]) -> list[dict[str, Any]]:
     """Values beside the ends of the lines of accuracy, apart from each other."""
     if not seen:
         return []
     last = seen[-1]
     above = last.get("plain_accuracy", -1.0) >= last["accuracy"]
-    # Below its point a label needs room above the axis.
-    lowest = 0.87 * _floor(seen) + 0.13 * _TOP
+    # A label needs room below the heading or above the axis.
+    floor = _floor(seen)
+    highest, lowest = floor + 0.89 * (_TOP - floor), floor + 0.13 * (_TOP - floor)
     named = [("accuracy", "private", PRIVATE, not above)]
     if "plain_accuracy" in last:
         named.append(("plain_accuracy", "not private", PLAIN, above))
     return [
         {
             "x": last["step"],
-            "y": max(100 * last[key], _floor(seen) if upper else lowest),
+            "y": min(max(100 * last[key], floor if upper else lowest), highest),
             "xref": "x",
             "yref": "y",
             "text": f"<b>{100 * last[key]:.1f} %</b><br>{name}",

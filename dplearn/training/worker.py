@@ -1,11 +1,12 @@
 """Training in a process of its own: one job in, one line of JSON per event out.
 
-    echo '{"dataset": "digits", ...}' | python -m dplearn.training.worker    # fields of `Job`
+    (echo '{"dataset": "digits", ...}'; cat) | python -m dplearn.training.worker --silence 600
 
-The first line of standard input is the job. Events are ``{"event": "start" | "progress" | "done" |
-"error", ...}``, one line each on standard output. The process ends when the run is over, when its
-time is up, and when standard input is closed or silent: whoever started it sends a byte now and
-then, so that nobody's training outlives them. For Unix.
+The first line of standard input is the job, with the fields of `Job`. Events are
+``{"event": "start" | "progress" | "done" | "error", ...}``, one line each on standard output. The
+process ends when the run is over, when its time is up, and when standard input is closed or
+silent: whoever started it sends a byte now and then, so that no training outlives its owner. For
+Unix.
 """
 
 from __future__ import annotations
@@ -52,10 +53,10 @@ LIMITS = {
     "delta": (1e-12, 0.1),
 }
 MOMENTUM = 0.9
-# Seconds without a byte on standard input after which nobody is there any more.
-SILENCE = 30.0
 # No record's gradient is longer: with it, and without noise, a step is one of ordinary SGD.
 _UNCLIPPED = 1e9
+# What PyTorch and Python say when memory is short.
+_SCARCE = ("allocate memory", "start new thread")
 _SYNTHETIC = 10_000
 _HELD_OUT = 2000
 _MICRO_BATCH = 64
@@ -147,7 +148,7 @@ def run(job: Job, tell: Callable[..., object]) -> None:
     started = time.monotonic()
     for step in range(1, job.steps + 1):
         losses = {name: trainer.step().private.loss for name, trainer in runs.items()}
-        if step % max(1, job.steps // _PROGRESS) and step not in (1, job.steps):
+        if step % math.ceil(job.steps / _PROGRESS) and step not in (1, job.steps):
             continue
         seen = {f"{name}loss": _finite(loss) for name, loss in losses.items()}
         seen |= {f"{name}accuracy": _accuracy(t.model, measured) for name, t in runs.items()}
@@ -240,9 +241,9 @@ def _fail(message: str) -> None:
     os._exit(1)
 
 
-def _watch() -> None:
-    """End the process once standard input is closed or silent."""
-    while select.select([0], [], [], SILENCE)[0] and os.read(0, 4096):
+def _watch(silence: float) -> None:
+    """End the process once standard input is closed, or silent for so many seconds."""
+    while select.select([0], [], [], silence)[0] and os.read(0, 4096):
         pass
     os._exit(1)
 
@@ -262,16 +263,18 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--memory", type=float, default=4e9, help="bytes")
+    parser.add_argument("--silence", type=float, default=30.0, help="seconds without a byte")
     asked = parser.parse_args(arguments)
     _limit(asked.seconds, asked.memory)
     line = sys.stdin.buffer.readline(10_000)
-    threading.Thread(target=_watch, daemon=True).start()
     try:
+        threading.Thread(target=_watch, args=(asked.silence,), daemon=True).start()
         run(Job.read(line), _tell)
     except (ValueError, TypeError, NotImplementedError, OSError) as error:
         _fail(" ".join(str(error).split()))
     except (MemoryError, RuntimeError) as error:
-        if isinstance(error, RuntimeError) and "allocate memory" not in str(error):
+        scarce = isinstance(error, MemoryError) or any(said in str(error) for said in _SCARCE)
+        if not scarce:
             raise
         _fail(f"Stopped: it needs more than {asked.memory / 1e9:g} GB of memory.")
 
