@@ -23,7 +23,6 @@ _WORDS = {
     "undecided": ("warning", ":material/question_mark:", "Nothing could be decided."),
 }
 _STYLE = """<style>
-.stMainBlockContainer { padding-top: 4.4rem; }
 .st-key-box_claim input { font-family: monospace; font-size: 1.1rem; }
 .st-key-examples { gap: 0.5rem; }
 .st-key-examples button { padding: 0 0.55rem; min-height: 2rem; }

@@ -22,7 +22,8 @@ _EPSILON = (
     "Every step of training adds to it; an accountant says how much."
 )
 _STYLE = """<style>
-.stMainBlockContainer { padding: 1.4rem 2.5rem 3rem; }
+/* The menu covers the first lines otherwise. */
+.stMainBlockContainer { padding: 4.2rem 2.5rem 3rem; }
 .st-key-theorems .katex { font-size: 1rem; }
 .stMain .st-key-words p { font-size: 1.15rem; }
 /* One sentence more must not push the pictures down under the hand. */

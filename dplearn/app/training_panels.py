@@ -17,7 +17,6 @@ from dplearn.plotting import text, training_run
 
 # The menu lies above the page.
 _STYLE = """<style>
-.stMainBlockContainer { padding-top: 4.4rem; }
 /* What comes and goes below the picture must not move what follows. */
 .st-key-status { min-height: 3.2rem; }
 :is(.st-key-picture, .st-key-button) { display: grid; grid-template-columns: 100%; }

@@ -12,14 +12,12 @@ from dplearn.app.state import State, load, save
 
 TITLE = "Mechanisms"
 ORDER = 20
-_BELOW_THE_MENU = "<style>.stMainBlockContainer { padding-top: 4.4rem; }</style>"
 
 
 def render() -> None:
     """Controls, one sentence, five pictures that move together, the assumptions."""
     state = load("mechanisms", lambda: State(fields=known.fields(), hidden=known.hidden))
     panels.style()
-    st.html(_BELOW_THE_MENU)
     with st.sidebar:
         look = controls.draw(state)
     save(state)
