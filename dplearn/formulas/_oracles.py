@@ -228,3 +228,127 @@ def log_normal(mean: float = 0.0, std: float = 1.0) -> Density:
 def log_laplace(mean: float = 0.0, scale: float = 1.0) -> Density:
     """Log density of a Laplace law; it has a kink at its mean."""
     return lambda x: -np.abs(x - mean) / scale - math.log(2 * scale)
+
+
+def coins_epsilon(*, delta: float, local: float, steps: int) -> float:
+    """Smallest epsilon >= 0 that `steps` pure randomized responses allow at delta."""
+
+    def too_small(epsilon: float) -> bool:
+        return coins_delta(epsilon=epsilon, local=local, steps=steps) > delta
+
+    return _last(too_small, steps * local)
+
+
+def gaussian_log_delta(*, epsilon: float, mu: float) -> float:
+    """log of delta(epsilon) of two unit Gaussians at distance mu, as an integral over the loss.
+
+    The loss is N(mu^2/2, mu^2); with x = (epsilon - mu^2/2) / mu and s standard deviations above
+    epsilon the integrand is phi(x + s) (1 - e^(-mu s)).
+    """
+    x = epsilon / mu - mu / 2
+    low, high = max(0.0, -x - 12), -x + math.sqrt(max(x, 0.0) ** 2 + 144)
+
+    def log_f(s: NDArray) -> NDArray:
+        return -s * (x + s / 2) + np.log(-np.expm1(-mu * s))
+
+    return _gauss(log_f, low, high, 64) - 0.5 * x * x - 0.5 * math.log(2 * math.pi)
+
+
+def gaussian_epsilon(*, delta: float, mu: float) -> float:
+    """Smallest epsilon >= 0 that two unit Gaussians at distance mu allow at delta."""
+    log_delta, high = math.log(delta), mu * (mu + 1)
+
+    def too_small(epsilon: float) -> bool:
+        return gaussian_log_delta(epsilon=epsilon, mu=mu) > log_delta
+
+    while too_small(high):
+        high *= 2
+    return _last(too_small, high)
+
+
+def _last(holds: Callable[[float], bool], high: float) -> float:
+    """Where a condition that is true first and false at `high` changes; 0 if it never holds."""
+    low = 0.0
+    if not holds(low):
+        return low
+    while (middle := 0.5 * (low + high)) not in (low, high):
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+# Tests of hypotheses
+
+
+def worst_event_epsilon_at(*, p: ArrayLike, q: ArrayLike, delta: float) -> float:
+    """The smallest epsilon >= 0 at which both orders of the pair satisfy the definition of DP."""
+    p_of, q_of = event_masses(p, q)
+    found = 0.0
+    for first, second in ((p_of, q_of), (q_of, p_of)):
+        some = first > delta
+        with np.errstate(divide="ignore"):
+            found = np.max(np.log((first[some] - delta) / second[some]), initial=found)
+    return float(found)
+
+
+def threshold_test(
+    log_p: Density, log_q: Density, *, rate: float, reach: float, kinks: Sequence[float] = ()
+) -> float:
+    """Q(x <= c) where P(x > c) = rate: the best test if the loss of Q from P grows with x."""
+    from scipy.optimize import brentq
+
+    if rate in (0.0, 1.0):
+        return 1 - rate
+    small, log_rate = rate <= 0.5, math.log(min(rate, 1 - rate))
+
+    def excess(c: float) -> float:
+        ends = (c, reach) if small else (-reach, c)
+        return log_integral(log_p, *ends, kinks=kinks, rtol=1e-12) - log_rate
+
+    c = float(brentq(excess, 1 - reach, reach - 1, xtol=1e-13))  # type: ignore[arg-type]
+    return math.exp(log_integral(log_q, -reach, c, kinks=kinks))
+
+
+def density_loss_cdf(
+    log_p: Density,
+    log_q: Density,
+    loss: float,
+    low: float,
+    high: float,
+    *,
+    kinks: Sequence[float] = (),
+) -> float:
+    """P(L <= loss) for two densities; an atom may be missed by a rounding and still counts."""
+
+    def excess(x: NDArray) -> NDArray:
+        return log_p(x) - log_q(x) - loss - 1e-13 * (1 + abs(loss))
+
+    def inside(x: NDArray) -> NDArray:
+        return np.where(excess(x) <= 0, log_p(x), -np.inf)
+
+    return math.exp(log_integral(inside, low, high, kinks=[*kinks, *_roots(excess, low, high)]))
+
+
+# Gaussians, fast enough to search with
+
+
+def gaussian_delta(*, epsilon: float, mu: float) -> float:
+    """Delta of N(mu, 1) against N(0, 1): E[(1 - e^(epsilon - L))_+] with L = mu z + mu^2 / 2."""
+    start = epsilon / mu - 0.5 * mu  # the loss is larger than epsilon where z > start
+    low = max(start, -40.0)
+    far = math.sqrt(max(low, 0.0) ** 2 + 100.0)
+    nodes, weights = _legendre()
+    panels = max(32, math.ceil(min(mu, 40.0) * (far - low) / 8))
+    half = 0.5 * (far - low) / panels
+    z = (low + half * (2 * np.arange(panels) + 1))[:, None] + half * nodes
+    gain = -np.expm1(-mu * (z - start)) * np.exp(-0.5 * z * z)
+    return half * float(np.sum(gain @ weights)) / math.sqrt(2 * math.pi)
+
+
+def gaussian_sigma(*, epsilon: float, delta: float) -> float:
+    """Smallest standard deviation at sensitivity 1 that is (epsilon, delta)-DP, by bisection."""
+    low, high = -10.0, 10.0 - math.log(delta)
+    for _ in range(70):
+        middle = 0.5 * (low + high)
+        enough = gaussian_delta(epsilon=epsilon, mu=math.exp(-middle)) <= delta
+        low, high = (low, middle) if enough else (middle, high)
+    return math.exp(high)
