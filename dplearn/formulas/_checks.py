@@ -24,7 +24,7 @@ import numpy as np
 from numpy.random import Generator
 
 from dplearn.formulas._base import Formula, Interval, Misprint
-from dplearn.formulas._domains import Derived, Linear, Parameters, design
+from dplearn.formulas._domains import Derived, Given, Linear, Parameters, design
 
 
 @dataclass(frozen=True)
@@ -364,12 +364,18 @@ def _walk(claim: Formula, worst: Case, rng: Generator) -> Case:
         size = 0.3 * 0.01 ** (k / steps)
         moved: Parameters = {}
         for name, values in claim.domain.items():
-            still = rng.random() < 0.3
             old = worst.parameters[name]
+            # What depends on others must not stay behind when they move.
+            fixed = not isinstance(values, Given | Derived) or _same(moved, worst.parameters)
+            still = fixed and rng.random() < 0.3
             moved[name] = old if still else values.near(old, rng, size, moved)
         if claim.accepts(moved):
             worst = min(worst, compare(claim, moved), key=_rank(claim))
     return worst
+
+
+def _same(some: Parameters, parameters: Parameters) -> bool:
+    return all(value is parameters[name] for name, value in some.items())
 
 
 def _simplest(claim: Formula, failing: list[Case]) -> Case:
