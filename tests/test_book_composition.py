@@ -1,0 +1,96 @@
+"""Oracles of the book's compositions on cases that are known, and laws between the formulas."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dplearn.formulas import _oracles as oracles
+from dplearn.formulas import _oracles_composition as outcomes
+from dplearn.formulas import composition
+from dplearn.formulas.divergences import renyi_gaussian
+
+
+@pytest.mark.parametrize("paid", [0.0, 1e-3])
+@pytest.mark.parametrize("steps", [1, 4])
+def test_sequences_and_counts_agree(paid, steps):
+    """Equal releases, once by all sequences of outcomes, once by the number of true answers."""
+    releases = {"epsilons": [0.7] * steps, "deltas": [paid] * steps}
+    for total in (0.0, 0.5, 1.1):
+        delta = oracles.coins_delta(epsilon=total, local=0.7, steps=steps, delta0=paid)
+        found = outcomes.enumerated_delta(**releases, total=total)
+        assert found == pytest.approx(delta, rel=1e-10)
+        if 0 < total < 0.7 * steps:
+            back = outcomes.enumerated_epsilon(**releases, delta=delta)
+            assert back == pytest.approx(total, rel=1e-9)
+
+
+def test_epsilon_of_coins_is_that_of_the_theorem():
+    """One coin: e^epsilon p' = p - delta, solved."""
+    p, q = (float(x) for x in oracles.randomized_response(epsilon=2.0)[0])
+    found = oracles.coins_epsilon(delta=0.1, local=2.0, steps=1)
+    assert found == pytest.approx(math.log((p - 0.1) / q), rel=1e-12)
+    assert oracles.coins_epsilon(delta=0.9, local=2.0, steps=1) == 0.0
+
+
+def test_delta_of_gaussians_by_two_integrals():
+    for mu, epsilon in ((0.1, 0.0), (1.0, 1.0), (6.0, 25.0)):
+        laws = oracles.log_normal(mu), oracles.log_normal()
+        found = oracles.gaussian_log_delta(epsilon=epsilon, mu=mu)
+        assert math.exp(found) == pytest.approx(
+            oracles.density_delta(*laws, epsilon, -60.0, 60.0), rel=1e-9
+        )
+    assert oracles.gaussian_epsilon(delta=1e-5, mu=2.0) == pytest.approx(9.997256146, abs=1e-9)
+
+
+def test_an_adaptive_run_without_adaptivity_is_a_sum():
+    found = outcomes.adaptive_renyi(order=3.0, noise=1.5, below=2.0, above=2.0, cut=0.3)
+    law = {"order": 3.0, "mean_p": 1.0, "mean_q": 0.0}
+    parts = [renyi_gaussian(**law, std_p=std, std_q=std) for std in (1.5, 2.0)]
+    assert found == pytest.approx(sum(parts), rel=1e-10)
+
+
+def test_a_chain_of_pure_neighbours_costs_no_delta():
+    assert outcomes.chain_delta(epsilon=0.3, delta=0.0, group=7) == 0.0
+    # With epsilon = 0 the distances add up, and no further than 1.
+    assert outcomes.chain_delta(epsilon=0.0, delta=0.3, group=3) == pytest.approx(0.9)
+    assert outcomes.chain_delta(epsilon=0.0, delta=0.3, group=5) == pytest.approx(1.0)
+    assert composition.group_privacy_delta(epsilon=0.0, delta=0.3, group=5) == 1.0
+
+
+def test_delta_and_epsilon_of_optimal_composition_are_inverse():
+    for slack in (0.1, 1e-6):
+        epsilon = float(composition.optimal_composition(epsilon=0.2, steps=50, slack=slack))
+        delta = composition.optimal_composition_delta(total=epsilon, epsilon=0.2, steps=50)
+        assert delta == pytest.approx(slack, rel=1e-8)
+
+
+def test_total_delta_and_slack_are_inverse():
+    total = composition.total_delta(slack=1e-6, paid=1e-8, steps=100)
+    left = composition.composition_slack(delta=total, paid=1e-8, steps=100)
+    assert float(left) == pytest.approx(1e-6, rel=1e-9)
+
+
+def test_whole_numbers_around_the_break_even():
+    """Printed: 64 releases at delta = 1e-4, 80 at 1e-5."""
+    for slack, first in ((1e-4, 64), (1e-5, 80)):
+        even = composition.advanced_composition_kov_break_even(epsilon=1.0, slack=slack)
+        assert math.ceil(even) == first
+        bounds = composition.advanced_composition_kov(
+            epsilon=1.0, steps=[first - 1, first], slack=slack
+        )
+        assert bounds[0] > first - 1 and bounds[1] < first
+
+
+def test_bounds_of_one_family_are_ordered():
+    for epsilon in np.geomspace(1e-4, 5, 20):
+        releases = {"epsilon": epsilon, "steps": 30, "slack": 1e-6}
+        first, concentrated, exact = (
+            float(bound(**releases))
+            for bound in (
+                composition.advanced_composition,
+                composition.advanced_composition_zcdp,
+                composition.advanced_composition_kov,
+            )
+        )
+        assert exact <= concentrated <= first
