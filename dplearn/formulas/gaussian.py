@@ -182,11 +182,11 @@ def _first_failure(*, delta: float) -> float:
         noise = math.sqrt(math.log(1.25 / delta) * 2) / epsilon
         return math.log(delta / _quadrature_delta(epsilon, 1 / noise))
 
-    good = 0.25
-    while margin(good + 0.25) > 0:
-        good += 0.25
+    good = 0.5
+    while margin(good + 0.5) > 0:
+        good += 0.5
     found = crossing(
-        margin, guess=good + 0.1, lower=good, upper=good + 0.25, tolerance=1e-9, slope=-1.0
+        margin, guess=good + 0.2, lower=good, upper=good + 0.5, tolerance=1e-9, slope=-1.0
     )
     return found.root
 
@@ -203,7 +203,7 @@ def _first_failure(*, delta: float) -> float:
     domain={"delta": Log(1e-12, 0.5)},
     oracle=_first_failure,
     tolerance=1e-8,
-    points=20,
+    points=12,
     unsafe="larger",
     examples=[
         ({"delta": 1e-3}, "7.463474"),

@@ -1,0 +1,105 @@
+"""Oracles of sampling and shuffling on cases that are known, and laws between the entries."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from dplearn.formulas import _oracles as oracles
+from dplearn.formulas import _oracles_amplification as samples
+from dplearn.formulas import dpsgd_noise, gaussian, sampled_gaussian
+from dplearn.mechanisms import Gaussian
+
+
+def test_sums_of_all_samples():
+    assert samples.all_subsets([1.0, -1.0, -1.0], 2) == {0.0: 2.0, -2.0: 1.0}
+    assert samples.all_draws([1.0, -1.0], 2) == {2.0: 1.0, 0.0: 2.0, -2.0: 1.0}
+
+
+@pytest.mark.parametrize("order, direction", [(2.0, "remove"), (7.5, "remove"), (3.0, "add")])
+def test_renyi_of_samples_is_that_of_the_densities(order, direction):
+    pair = samples.log_mixture(samples.sampled(0.3), 0.8), oracles.log_normal(0.0, 0.8)
+    pair = pair if direction == "remove" else pair[::-1]
+    truth = oracles.density_renyi(*pair, order, -40.0, 40.0)
+    given = {"order": order, "noise_multiplier": 0.8, "sample_rate": 0.3}
+    assert samples.sampled_renyi(**given, direction=direction) == pytest.approx(truth, rel=1e-10)
+
+
+def test_shuffled_coins_by_listing_all_answers():
+    """Three reports: the held bits are 1, 0, 0 or 0, 0, 0, the answers any three bits."""
+    truth = 1 / (1 + math.exp(-0.8))
+    law = [np.zeros(4), np.zeros(4)]
+    for held, answers in itertools.product((0, 1), itertools.product((0, 1), repeat=3)):
+        bits = zip(answers, (held, 0, 0), strict=True)
+        law[held][sum(answers)] += math.prod(truth if a == b else 1 - truth for a, b in bits)
+    epsilon = samples.shuffled_coins_epsilon(local_epsilon=0.8, records=3, delta=0.05)
+    deltas = [oracles.worst_event_delta(p=law[k], q=law[1 - k], epsilon=epsilon) for k in (0, 1)]
+    assert max(deltas) == pytest.approx(0.05, rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon, sigma", [(0.0, 1.0), (0.7, 0.6), (1.5, 0.5), (0.2, 3.0)])
+def test_two_shuffled_batches_on_a_grid(epsilon, sigma):
+    x = np.arange(-8 * sigma, 2 + 8 * sigma, sigma / 100)
+
+    def law(mean):
+        at, zero = (np.exp(oracles.log_normal(m, sigma)(x)) for m in (mean, 0.0))
+        return 0.5 * (np.outer(at, zero) + np.outer(zero, at))
+
+    gain = np.maximum(law(2.0) - math.exp(epsilon) * law(1.0), 0.0)
+    found = samples.shuffled_batches_delta(epsilon=epsilon, noise_multiplier=sigma, batches=2)
+    assert found == pytest.approx(gain.sum() * (sigma / 100) ** 2, rel=1e-4)
+
+
+def test_simulated_batches_enclose_the_integral():
+    found = samples._by_simulation(0.7, 0.6, 2)
+    exact = samples.shuffled_batches_delta(epsilon=0.7, noise_multiplier=0.6, batches=2)
+    assert found.low < exact < found.high < found.low + 0.06
+
+
+@pytest.mark.parametrize("distance, adjacency", [(1.0, "add_remove"), (2.0, "replace_one")])
+@pytest.mark.parametrize("sigma", [0.2, 1.0, 30.0])
+def test_gaussian_delta_is_the_mechanisms_profile(sigma, distance, adjacency):
+    (profile,) = Gaussian(sigma).profiles(adjacency)
+    for epsilon in (0.0, 0.1, 2.0):
+        found = gaussian.gaussian_delta(epsilon=epsilon, noise_multiplier=sigma, distance=distance)
+        assert found == pytest.approx(float(profile.delta(epsilon)), rel=1e-11)
+
+
+def test_series_of_whole_orders_end():
+    for order in (2, 5, 40):
+        given = {"order": order, "noise_multiplier": 0.9, "sample_rate": 0.2}
+        whole = sampled_gaussian.sampled_gaussian_rdp_integer(**given)
+        assert sampled_gaussian.sampled_gaussian_rdp(**given) == pytest.approx(whole, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "sigma, q, steps", [(4.0, 0.01, 10_000), (0.5, 0.1, 10), (10.0, 1e-3, 100)]
+)
+def test_newer_conversions_are_smaller(sigma, q, steps):
+    given = {"noise_multiplier": sigma, "sample_rate": q, "steps": steps, "delta": 1e-5}
+    best = dpsgd_noise.dpsgd_epsilon(**given)
+    assert best <= dpsgd_noise.dpsgd_epsilon_mironov(**given)
+    assert dpsgd_noise.dpsgd_epsilon_mironov(**given) <= dpsgd_noise.moments_accountant(**given)
+
+
+@pytest.mark.parametrize(
+    "bound, given",
+    [
+        (sampled_gaussian.sampled_gaussian_rdp_much_noise, {"order": 200.0}),
+        (sampled_gaussian.sampled_gaussian_rdp_truncated, {"order": 200.0}),
+        (sampled_gaussian.log_moment_main_term, {"moment": 200.0}),
+    ],
+)
+def test_closed_bounds_refuse_what_is_not_proved(bound, given):
+    with pytest.raises(ValueError, match="nothing is proved"):
+        bound(**given, noise_multiplier=5.0, sample_rate=0.01)
+
+
+def test_what_is_out_of_range_is_refused():
+    with pytest.raises(ValueError, match=r"noise_multiplier < 2 bit_noise = 2"):
+        dpsgd_noise.adaptive_clipping_multiplier(noise_multiplier=2.0, bit_noise=1.0)
+    with pytest.raises(ValueError, match=r"delta in \(0, 0.5\]"):
+        gaussian.classical_gaussian_threshold(delta=0.7)
+    with pytest.raises(ValueError, match="order > 1"):
+        sampled_gaussian.sampled_gaussian_rdp(order=1.0, noise_multiplier=1.0, sample_rate=0.1)
