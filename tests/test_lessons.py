@@ -20,6 +20,7 @@ import nbformat
 import numpy as np
 import pytest
 
+from dplearn.app import claim_fields, formula_fields
 from dplearn.app.catalogue import FIELDS
 from dplearn.lessons import Evidence, check, estimate, guess, predict, reveal, show, sources
 from dplearn.lessons.__main__ import main
@@ -145,11 +146,23 @@ def test_links(number):
     assert any(target.startswith(sources.EXPLORER) for target in targets)
     for target in targets:
         if target.startswith(sources.EXPLORER):
-            query = parse_qs(urlparse(target).query, strict_parsing=True)
+            page = urlparse(target)
+            query = parse_qs(page.query, strict_parsing=True)
+            fields = fields_of(page.path, {key: value for key, (value,) in query.items()})
             for key, (value,) in query.items():
-                FIELDS[key].parse(value)
+                fields[key].parse(value)
         elif not target.startswith("https://"):
             assert (sources.FOLDER / target.split("#")[0]).exists(), target
+
+
+def fields_of(path, query):
+    """What can be set on the page of the explorer that an address leads to."""
+    pages = {
+        "/": lambda: FIELDS,
+        "/check_a_claim": claim_fields.fields,
+        "/formula_book": lambda: formula_fields.state(query["id"], query["misprint"]).fields,
+    }
+    return pages[path]()
 
 
 # Numbers in the prose
