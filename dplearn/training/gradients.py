@@ -21,7 +21,8 @@ import copy
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import FunctionType
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, _dynamo, nn
@@ -120,9 +121,7 @@ def clipped_sum(
     2.0
     """
     with recording(model) as tape:
-        return _recorded_sum(
-            model, tape, loss_fn, inputs, targets, bound, _largest(model, bound), mask
-        )
+        return _recorded_sum(model, tape, loss_fn, inputs, targets, _clip(model, bound), mask)
 
 
 def compiled_sum(
@@ -140,14 +139,16 @@ def compiled_sum(
     twin, first = copy.deepcopy(model, shared), bound
     tape, _ = observed(twin)
     options = options or {"options": {"layout_optimization": False}}
-    compiled = torch.compile(_recorded_sum, fullgraph=True, **options)
+    # Code of its own: the compiler counts the versions of each, and gives up after a few.
+    own = FunctionType(_recorded_sum.__code__.replace(), globals())
+    compiled = torch.compile(own, fullgraph=True, **options)
 
     def run(inputs: Any, targets: Any, mask: Tensor | None = None, *, bound: Bound = first):
         for mine, theirs in zip(twin.modules(), model.modules(), strict=True):
             mine.training = theirs.training
         with _dynamo.config.patch(trace_autograd_ops=True):
-            largest = _largest(model, bound)
-            return compiled(twin, tape, loss_fn, inputs, targets, first, largest, mask)
+            clip = _clip(model, first)._replace(largest=_clip(model, bound).largest)
+            return compiled(twin, tape, loss_fn, inputs, targets, clip, mask)
 
     return run
 
@@ -158,8 +159,7 @@ def _recorded_sum(
     loss_fn: Loss,
     inputs: Any,
     targets: Any,
-    bound: Bound,
-    largest: Tensor,
+    clip: _Clip,
     mask: Tensor | None,
 ) -> ClippedSum:
     """The clipped sum; the tape is empty before and afterwards."""
@@ -173,7 +173,7 @@ def _recorded_sum(
     tape.calls.clear()
     with torch.no_grad(), torch.autocast(losses.device.type, enabled=False):
         right = _right(outputs, targets)
-        return _clipped(model, gradients, losses.detach(), right, bound, largest, mask)
+        return _clipped(model, gradients, losses.detach(), right, clip, mask)
 
 
 def _right(outputs: Any, targets: Any) -> Tensor | None:
@@ -187,10 +187,18 @@ def _right(outputs: Any, targets: Any) -> Tensor | None:
     return hits.flatten(1).mean(1) if hits.dim() > 1 else hits
 
 
-def _largest(model: nn.Module, bound: Bound) -> Tensor:
-    """Largest norm in each group, shape (groups, 1)."""
-    norms = bound.groups(_sizes(model)).norms
-    return torch.tensor(norms, dtype=torch.float64)[:, None]
+class _Clip(NamedTuple):
+    """A bound on a model: its factors, the group of each parameter, norms (groups, 1)."""
+
+    factors: Callable[[Tensor, Tensor], Tensor]
+    group: Mapping[str, int]
+    largest: Tensor
+
+
+def _clip(model: nn.Module, bound: Bound) -> _Clip:
+    groups = bound.groups(_sizes(model))
+    largest = torch.tensor(groups.norms, dtype=torch.float64)[:, None]
+    return _Clip(bound.factors, groups.of, largest)
 
 
 def _sizes(model: nn.Module) -> dict[str, int]:
@@ -299,13 +307,12 @@ def _clipped(
     gradients: dict[str, PerExample],
     losses: Tensor,
     right: Tensor | None,
-    bound: Bound,
-    largest: Tensor,
+    clip: _Clip,
     mask: Tensor | None,
 ) -> ClippedSum:
     """Norms, factors and weighted sums; the gradients are used up."""
     trainable = {name: p for name, p in model.named_parameters() if p.requires_grad}
-    group = bound.groups(_sizes(model)).of
+    factors_of, group, largest = clip
     squares = [[losses.new_zeros(len(losses), dtype=wide(losses.dtype))] for _ in largest]
     for name, gradient in gradients.items():
         squares[group[name]].append(gradient.squared_norm())
@@ -315,7 +322,7 @@ def _clipped(
     finite = norms.isfinite()
     # Norms may be a few units of rounding too small: round up before dividing.
     rounded_up = squared.sqrt() * (1 + ROUNDING * torch.finfo(squared.dtype).eps)
-    factors = torch.where(finite & records, bound.factors(rounded_up, largest.to(squared)), 0)
+    factors = torch.where(finite & records, factors_of(rounded_up, largest.to(squared)), 0)
     keep = None if _known(finite.all()) else finite
     return ClippedSum(
         sums={
