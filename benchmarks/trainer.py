@@ -16,6 +16,7 @@ os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS
 import argparse
 import gc
 import logging
+import multiprocessing
 import statistics
 import sys
 import time
@@ -248,7 +249,11 @@ def peak(step: Step) -> float:
 
 def measured(work: Workload, rounds: int) -> list[list[str]]:
     """Rows of the table for one workload."""
+    warnings.simplefilter("ignore")
+    logging.disable(logging.WARNING)
+    torch.set_num_threads(1)
     torch.manual_seed(0)
+    print(work.name, file=sys.stderr, flush=True)
     x, y = work.inputs().to(DEVICE), torch.randint(work.classes, (work.batch,), device=DEVICE)
     steps, failed, peaks, once = {}, {}, {}, {}
     for name, build in methods():
@@ -292,14 +297,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--write", nargs="?", const=RESULTS, type=Path)
     options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    logging.disable(logging.WARNING)
-    torch.set_num_threads(1)
-    rows = []
-    for work in WORKLOADS:
-        if options.only.lower() in work.name.lower():
-            print(work.name, file=sys.stderr, flush=True)
-            rows += measured(work, options.rounds)
+    chosen = [work for work in WORKLOADS if options.only.lower() in work.name.lower()]
+    # A process for each: what was compiled for one model must not change the next.
+    with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+        found = pool.map(partial(measured, rounds=options.rounds), chosen, chunksize=1)
+    rows = [row for rows in found for row in rows]
     where = torch.cuda.get_device_name() if DEVICE.type == "cuda" else f"one core of {machine()}"
     kind = "time" if DEVICE.type == "cuda" else "processor time"
     head = ["workload", "method", "ms", "÷ SGD", "compiled ÷", "memory ÷"]
