@@ -7,12 +7,13 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln, log_ndtr, ndtr
+from scipy.special import gammaln, ndtr
 
 from dplearn import _validate as validate
 from dplearn.formulas import _oracles as oracles
 from dplearn.formulas._base import Misprint, formula
 from dplearn.formulas._domains import Choice, Derived, Distribution, Linear, Log, Whole
+from dplearn.formulas.gaussian import gaussian_delta
 from dplearn.guarantee import Reference
 
 # Rounding to a lattice
@@ -430,7 +431,7 @@ def _by_convolution(*, mu_1: float, mu_2: float, epsilon: float) -> float:
             "deltas-add",
             r"\delta_{12}(\varepsilon) \le \delta_1(\varepsilon) + \delta_2(\varepsilon)",
             claim=lambda mu_1, mu_2, epsilon: sum(
-                _gaussian_delta(mu, epsilon) for mu in (mu_1, mu_2)
+                gaussian_delta(epsilon=epsilon, noise_multiplier=1 / mu) for mu in (mu_1, mu_2)
             ),
             kind="upper",
             source="basic composition with its epsilon forgotten",
@@ -466,9 +467,4 @@ def composed_gaussian_delta(*, mu_1: float, mu_2: float, epsilon: float) -> floa
     """
     validate.positive(mu_1=mu_1, mu_2=mu_2)
     validate.non_negative(epsilon=epsilon)
-    return _gaussian_delta(math.hypot(mu_1, mu_2), epsilon)
-
-
-def _gaussian_delta(mu: float, epsilon: float) -> float:
-    ahead, behind = log_ndtr(mu / 2 - epsilon / mu), log_ndtr(-mu / 2 - epsilon / mu)
-    return float(-math.exp(ahead) * math.expm1(min(epsilon + behind - ahead, 0.0)))
+    return gaussian_delta(epsilon=epsilon, noise_multiplier=1 / math.hypot(mu_1, mu_2))

@@ -1,6 +1,8 @@
 """Two processes, each with half of the records, do what one does with all of them."""
 
 import os
+import sys
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -107,7 +109,10 @@ def worker(rank, folder):
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ranks")
-    mp.spawn(worker, (str(folder),), nprocs=2)
+    with pytest.MonkeyPatch.context() as patch:
+        # A page tested before may have left its script as the main module: children would run it.
+        patch.setitem(sys.modules, "__main__", ModuleType("__main__"))
+        mp.spawn(worker, (str(folder),), nprocs=2)
     return [torch.load(folder / str(rank), weights_only=False) for rank in range(2)]
 
 
