@@ -20,6 +20,7 @@ os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS
 
 import argparse
 import math
+import re
 import statistics
 import sys
 import time
@@ -294,11 +295,11 @@ def row(name: str, task: Task, seeds: int) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--only", default="", help="tasks whose name contains this")
+    parser.add_argument("--only", default="", help="tasks whose name matches this")
     parser.add_argument("--write", nargs="?", const=RESULTS, type=Path, metavar="FILE")
     asked = parser.parse_args()
     torch.set_num_threads(1)
-    chosen = {name: task for name, task in TASKS.items() if asked.only in name}
+    chosen = {name: task for name, task in TASKS.items() if re.search(asked.only, name)}
     rows = [row(name, task, asked.seeds) for name, task in chosen.items()]
     head = ["data/model", "δ", "ε = ∞", *(f"ε = {e:g}" for e in EPSILONS[1:]), "seconds"]
     text = "\n\n".join(["# Utility", NOTE.format(seeds=asked.seeds), machine(), table(head, rows)])

@@ -145,7 +145,7 @@ def test_the_plotted_curve_of_advanced_composition():
     found = check("2*epsilon*sqrt(2*k*log(1/delta))", quantity="epsilon", of="pure_dp")
     point = found.simplest
     assert point.parameters == {"epsilon": 1, "T": 1000, "delta": 1e-5}
-    assert found.closest.same and found.closest.id == "G-C3"
+    assert found.closest.same and found.closest.id == "G-C2"
     assert point.lower <= response_epsilon(1.0, 1000, 1e-5) <= point.upper * (1 + 1e-9)
     named = check(
         "2*epsilon*sqrt(2*k*log(1/delta))", quantity="epsilon", of="pure_dp",

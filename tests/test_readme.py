@@ -3,6 +3,7 @@
 import contextlib
 import io
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ def blocks(language: str) -> list[str]:
 EXAMPLES = list(zip(blocks("python"), blocks("text"), strict=True))
 
 
-@pytest.mark.parametrize("code, shown", EXAMPLES, ids=["run", "certificate"])
+@pytest.mark.parametrize("code, shown", EXAMPLES, ids=["run", "certificate", "training"])
 def test_an_example_prints_what_the_readme_shows(code, shown):
     assert len([line for line in code.splitlines() if line.strip()]) <= 12
     with contextlib.redirect_stdout(io.StringIO()) as printed:
@@ -32,9 +33,10 @@ def test_an_example_prints_what_the_readme_shows(code, shown):
 
 def test_the_shell_lines_run(capsys):
     lines = [x for x in "".join(blocks("")).splitlines() if x.startswith(".venv/bin/dplearn")]
-    assert len(lines) == 2
+    assert len(lines) == 4
     for line in lines:
-        assert main(line.split()[1:]) == 0
+        words = shlex.split(line)[1:]
+        assert main(words) == (words[0] == "claim")  # the claim is false
     assert capsys.readouterr().out
 
 

@@ -21,7 +21,7 @@ class Closest:
     Parameters
     ----------
     id : str
-        In the formula book, as G-B4, or of a statement, as F24.
+        In the formula book, as G-B4.
     name, formula : str
     factor : float
         The typical ratio of the two, >= 1; 1 where they are the same.
@@ -93,10 +93,10 @@ _KNOWN = (
      f"{_SPREAD} + T*epsilon*(exp(epsilon)-1)/(exp(epsilon)+1)"),
     ("epsilon", _PURE, "G-C2", "advanced composition (Bun & Steinke)",
      f"{_SPREAD} + T*epsilon^2/2"),
-    ("epsilon", _PURE, "G-C3", "the curve 2 epsilon sqrt(2k ln(1/delta)), no theorem",
+    ("epsilon", _PURE, "G-C2", "the curve 2 epsilon sqrt(2k ln(1/delta)), no theorem",
      f"2*{_SPREAD}"),
     ("epsilon", _PURE, "G-C2", "advanced composition without its drift, no theorem", _SPREAD),
-    ("epsilon", _POISSON, "F24", "the growth of the moments accountant's theorem 1, no bound",
+    ("epsilon", _POISSON, "G-F2", "the growth of the moments accountant's theorem 1, no bound",
      "q*sqrt(T*log(1/delta))/sigma"),
     ("amplified_epsilon", ("approximate_dp", "pure_dp"), "G-E1", "amplification by sampling",
      "log(1+q*(exp(epsilon)-1))"),
