@@ -148,7 +148,7 @@ def _refutation(misprint: Misprint, claim: Formula, found: Any) -> None:
         st.info(f"{words.STATUS[found.status]} {found.reason}")
     asked = words.hypothesis(claim)
     asked = f"Claimed {asked[0].lower()}{asked[1:]}  \n" if misprint.requires is not None else ""
-    st.markdown(f"{misprint.note}  \n{asked}:small[Met in: {words.met(misprint)}]")
+    st.markdown(f"{misprint.note}  \n{asked}:small[Met in: {misprint.source}]")
 
 
 # Many entries

@@ -186,12 +186,6 @@ def danger(found: Refutation) -> str:
     return f"{sides}True at {100 * found.harmless:.0f} % of the points tried."
 
 
-def met(misprint: Misprint) -> str:
-    """Where a claim is met."""
-    seen = f"statements {', '.join(misprint.seen)}" if misprint.seen else ""
-    return " · ".join(part for part in (misprint.source, seen) if part)
-
-
 def finding(kind: str, verdicts: Sequence[str], slacks: Sequence[float], claimed: bool) -> str:
     """What a picture shows, in one line.
 
