@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dplearn._expression import parse
-from dplearn.formulas import Case, Formula, Interval, Misprint, Refutation, Verification, book
+from dplearn.formulas import Case, Formula, Interval, Refutation, Verification, book
 from dplearn.plotting import text
 
 KINDS = {
