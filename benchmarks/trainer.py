@@ -302,7 +302,7 @@ def main() -> None:
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         found = pool.map(partial(measured, rounds=options.rounds), chosen, chunksize=1)
     rows = [row for rows in found for row in rows]
-    where = torch.cuda.get_device_name() if DEVICE.type == "cuda" else f"one core of {machine()}"
+    where = torch.cuda.get_device_name() if DEVICE.type == "cuda" else machine()
     kind = "time" if DEVICE.type == "cuda" else "processor time"
     head = ["workload", "method", "ms", "÷ SGD", "compiled ÷", "memory ÷"]
     text = "\n\n".join(
