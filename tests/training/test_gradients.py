@@ -257,6 +257,17 @@ def test_compiled(name):
     assert not any(module._forward_hooks for module in model.modules())
 
 
+@pytest.mark.slow
+def test_many_compiled_sums_in_one_process():
+    """The compiler gives up on a function after eight versions; a sweep has more models."""
+    for size in range(1, 11):
+        model, bound = nn.Sequential(*(nn.Linear(3, 3) for _ in range(size))), Flat(size)
+        x, targets = torch.randn(4, 3), torch.zeros(4).long()
+        compiled = compiled_sum(model, losses_of, bound=bound, backend="aot_eager")
+        expected = clipped_sum(model, losses_of, x, targets, bound=bound)
+        assert difference(compiled(x, targets).sums, expected.sums) < 1e-5
+
+
 class Scale(nn.Module):
     def __init__(self):
         super().__init__()
