@@ -1,10 +1,11 @@
 """Settings of hypothesis, and reading the golden tables (golden/README.md explains them)."""
 
 import csv
-from fractions import Fraction
 from pathlib import Path
 
 from hypothesis import settings
+
+from dplearn.published import number, unit
 
 # The same few examples on every machine, however slow it is.
 settings.register_profile("steady", derandomize=True, deadline=None, max_examples=40)
@@ -24,16 +25,6 @@ def golden(name: str, **wanted: str) -> list[dict[str, str]]:
     found = [r for r in rows(f"tests/golden/{name}.csv") if wanted.items() <= r.items()]
     assert found, f"no line of {name}.csv has {wanted}"
     return found
-
-
-def number(text: str) -> float:
-    """A number that may be written as a fraction."""
-    return float(text) if text == "inf" else float(Fraction(text))
-
-
-def unit(value: str, digits: str | int) -> float:
-    """One unit of the last digit that may be compared."""
-    return 10.0 ** (int(f"{abs(number(value)):.15e}"[18:]) - int(digits) + 1)
 
 
 def agrees(found: float, row: dict[str, str]) -> bool:

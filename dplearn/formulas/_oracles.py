@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
+from dplearn._solve import first_true
 from dplearn.profile import Profile
 
 Density = Callable[[NDArray], NDArray]
@@ -233,10 +234,10 @@ def log_laplace(mean: float = 0.0, scale: float = 1.0) -> Density:
 def coins_epsilon(*, delta: float, local: float, steps: int) -> float:
     """Smallest epsilon >= 0 that `steps` pure randomized responses allow at delta."""
 
-    def too_small(epsilon: float) -> bool:
-        return coins_delta(epsilon=epsilon, local=local, steps=steps) > delta
+    def enough(epsilon: float) -> bool:
+        return coins_delta(epsilon=epsilon, local=local, steps=steps) <= delta
 
-    return _last(too_small, steps * local)
+    return smallest(enough, low=0.0, high=steps * local * (1 + 1e-12))
 
 
 def gaussian_log_delta(*, epsilon: float, mu: float) -> float:
@@ -249,7 +250,8 @@ def gaussian_log_delta(*, epsilon: float, mu: float) -> float:
     low, high = max(0.0, -x - 12), -x + math.sqrt(max(x, 0.0) ** 2 + 144)
 
     def log_f(s: NDArray) -> NDArray:
-        return -s * (x + s / 2) + np.log(-np.expm1(-mu * s))
+        with np.errstate(divide="ignore"):  # no gain where mu s underflows
+            return -s * (x + s / 2) + np.log(-np.expm1(-mu * s))
 
     return _gauss(log_f, low, high, 64) - 0.5 * x * x - 0.5 * math.log(2 * math.pi)
 
@@ -258,22 +260,20 @@ def gaussian_epsilon(*, delta: float, mu: float) -> float:
     """Smallest epsilon >= 0 that two unit Gaussians at distance mu allow at delta."""
     log_delta, high = math.log(delta), mu * (mu + 1)
 
-    def too_small(epsilon: float) -> bool:
-        return gaussian_log_delta(epsilon=epsilon, mu=mu) > log_delta
+    def enough(epsilon: float) -> bool:
+        return gaussian_log_delta(epsilon=epsilon, mu=mu) <= log_delta
 
-    while too_small(high):
+    while not enough(high):
         high *= 2
-    return _last(too_small, high)
+    return smallest(enough, low=0.0, high=high)
 
 
-def _last(holds: Callable[[float], bool], high: float) -> float:
-    """Where a condition that is true first and false at `high` changes; 0 if it never holds."""
-    low = 0.0
-    if not holds(low):
-        return low
-    while (middle := 0.5 * (low + high)) not in (low, high):
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low
+def smallest(holds: Callable[[float], bool], *, low: float, high: float) -> float:
+    """Where `holds` turns true between two ends; `low` if true there, inf if not even at `high`."""
+    if not holds(high):
+        return math.inf
+    found = first_true(lambda x: np.asarray(holds(float(x))), lower=low, upper=high, rtol=1e-15)
+    return float(found)
 
 
 # Tests of hypotheses
@@ -328,27 +328,16 @@ def density_loss_cdf(
     return math.exp(log_integral(inside, low, high, kinks=[*kinks, *_roots(excess, low, high)]))
 
 
-# Gaussians, fast enough to search with
-
-
 def gaussian_delta(*, epsilon: float, mu: float) -> float:
-    """Delta of N(mu, 1) against N(0, 1): E[(1 - e^(epsilon - L))_+] with L = mu z + mu^2 / 2."""
-    start = epsilon / mu - 0.5 * mu  # the loss is larger than epsilon where z > start
-    low = max(start, -40.0)
-    far = math.sqrt(max(low, 0.0) ** 2 + 100.0)
-    nodes, weights = _legendre()
-    panels = max(32, math.ceil(min(mu, 40.0) * (far - low) / 8))
-    half = 0.5 * (far - low) / panels
-    z = (low + half * (2 * np.arange(panels) + 1))[:, None] + half * nodes
-    gain = -np.expm1(-mu * (z - start)) * np.exp(-0.5 * z * z)
-    return half * float(np.sum(gain @ weights)) / math.sqrt(2 * math.pi)
+    """Delta of N(mu, 1) against N(0, 1)."""
+    return math.exp(gaussian_log_delta(epsilon=epsilon, mu=mu))
 
 
 def gaussian_sigma(*, epsilon: float, delta: float) -> float:
-    """Smallest standard deviation at sensitivity 1 that is (epsilon, delta)-DP, by bisection."""
-    low, high = -10.0, 10.0 - math.log(delta)
-    for _ in range(70):
-        middle = 0.5 * (low + high)
-        enough = gaussian_delta(epsilon=epsilon, mu=math.exp(-middle)) <= delta
-        low, high = (low, middle) if enough else (middle, high)
-    return math.exp(high)
+    """Smallest standard deviation at sensitivity 1 that is (epsilon, delta)-DP."""
+    log_delta = math.log(delta)
+
+    def enough(log_sigma: float) -> bool:
+        return gaussian_log_delta(epsilon=epsilon, mu=math.exp(-log_sigma)) <= log_delta
+
+    return math.exp(smallest(enough, low=-10.0, high=10.0 - log_delta))

@@ -41,9 +41,10 @@ def enumerated_epsilon(
     p, q = _all_sequences(epsilons, deltas)
     if delta == 0:
         return float(np.max(np.log(p) - np.log(q)))
-    return oracles._last(
-        lambda total: math.fsum(np.maximum(p - math.exp(total) * q, 0.0)) > delta,
-        2 * math.fsum(epsilons),
+    return oracles.smallest(
+        lambda total: math.fsum(np.maximum(p - math.exp(total) * q, 0.0)) <= delta,
+        low=0.0,
+        high=2 * math.fsum(epsilons),
     )
 
 
@@ -173,11 +174,8 @@ def adaptive_renyi(*, order: float, noise: float, below: float, above: float, cu
 
 def first_below(bound: Callable[[float], float], line: Callable[[float], float]) -> float:
     """The number of releases, not rounded, from which `bound` is below `line`; inf if never."""
-    low, high = 0.0, 40 * math.log(10)
-    if bound(math.exp(high)) >= line(math.exp(high)):
-        return math.inf
-    for _ in range(80):
-        middle = 0.5 * (low + high)
-        k = math.exp(middle)
-        low, high = (middle, high) if bound(k) >= line(k) else (low, middle)
-    return math.exp(low)
+
+    def better(log_count: float) -> bool:
+        return bound(math.exp(log_count)) < line(math.exp(log_count))
+
+    return math.exp(oracles.smallest(better, low=0.0, high=40 * math.log(10)))

@@ -106,12 +106,12 @@ def least_over_orders(*, rho: float, delta: float) -> float:
 def touching_steps(*, order: float, rho: float, delta: float) -> float:
     """Number of releases, not rounded, at which no other order gives a smaller bound."""
 
-    def larger_is_better(place: float) -> bool:
-        total = rho * math.exp(place - 40)
+    def smaller_is_better(log_steps: float) -> bool:
+        total = rho * math.exp(log_steps)
         more, less = (order - 1) * 1.01, (order - 1) / 1.01
-        return total * more - math.log(delta) / more < total * less - math.log(delta) / less
+        return total * more - math.log(delta) / more >= total * less - math.log(delta) / less
 
-    return math.exp(oracles._last(larger_is_better, 80.0) - 40)
+    return math.exp(oracles.smallest(smaller_is_better, low=-40.0, high=40.0))
 
 
 def least_moment_bound(*, noise_multiplier: float, delta: float) -> float:

@@ -15,18 +15,6 @@ from dplearn.formulas import _oracles as oracles
 Law = tuple[Callable[[NDArray], NDArray], Callable[[NDArray], NDArray]]
 
 
-def smallest(holds: Callable[[float], bool], *, low: float, high: float) -> float:
-    """Where `holds` turns true between two positive ends, by halving; inf if not even at `high`."""
-    if not holds(high):
-        return math.inf
-    for _ in range(100):
-        middle = math.sqrt(low * high) if high > 2 * low else 0.5 * (low + high)
-        if not low < middle < high:
-            break
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
-
-
 # Additive noise
 
 
@@ -276,7 +264,7 @@ def distance_mechanism_scale(*, epsilon: float, sensitivity: float) -> float:
 def needed_laplace_scale(*, epsilon: float, sensitivity: float) -> float:
     """Smallest scale of Laplace noise whose largest log ratio is at most epsilon."""
     unit = sensitivity / epsilon
-    return smallest(
+    return oracles.smallest(
         lambda scale: vector_laplace_loss(shift=[sensitivity], scale=scale) <= epsilon,
         low=1e-3 * unit,
         high=1e3 * unit,
@@ -295,7 +283,7 @@ def largest_truth(*, epsilon: float, answers: int) -> float:
         p[0] = q[1] = truth
         return truth == 1 or oracles.worst_event_epsilon(p=p, q=q) > epsilon
 
-    return smallest(too_much, low=1 / answers, high=1.0)
+    return oracles.smallest(too_much, low=1 / answers, high=1.0)
 
 
 def two_coins_loss(*, honest: float, yes: float) -> float:
@@ -343,13 +331,13 @@ def needed_test_threshold(*, epsilon: float, delta: float) -> float:
         found = propose_test_release_delta(at=2 * epsilon, epsilon=epsilon, threshold=threshold)
         return found <= delta
 
-    return smallest(enough, low=1e-9 / epsilon, high=60 / epsilon)
+    return oracles.smallest(enough, low=1e-9 / epsilon, high=60 / epsilon)
 
 
 def released_epsilon(*, epsilon: float, delta: float) -> float:
     """Smallest epsilon at `delta` of propose-test-release with threshold ln(1/delta)/epsilon."""
     threshold = -math.log(delta) / epsilon
-    return smallest(
+    return oracles.smallest(
         lambda at: propose_test_release_delta(at=at, epsilon=epsilon, threshold=threshold) <= delta,
         low=0.1 * epsilon,
         high=2.1 * epsilon,
