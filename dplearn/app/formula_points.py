@@ -18,8 +18,8 @@ import numpy as np
 
 from dplearn.app.formula_words import wrapped
 from dplearn.formulas import Case, Formula, Refutation, book, refute
-from dplearn.formulas._checks import _rng, _side, compare
-from dplearn.formulas._domains import Choice, Derived, Given, Linear, Log, Parameters, Whole, design
+from dplearn.formulas._checks import compare, drawn, side_of
+from dplearn.formulas._domains import Choice, Derived, Given, Linear, Log, Parameters, Whole
 from dplearn.plotting.formula_curve import Band, Cloud, Curve
 
 # One more than a power of two: half as many points are evenly spaced as well.
@@ -271,7 +271,7 @@ def _same_truth(place: Place, parameters: Mapping[str, Any]) -> Iterable[Formula
 
 def _verdict(claim: Formula, case: Case) -> str:
     """Right; or wrong: unsafe, safe, or neither."""
-    side = _side(claim, case)
+    side = side_of(claim, case)
     if side == "right":
         return side
     if claim.unsafe is None or side == "none":
@@ -363,9 +363,7 @@ def cloud(id: str, misprint: str, *, seconds: float = 1.5) -> tuple[Cloud, list[
 @lru_cache(maxsize=1024)
 def _design(id: str, misprint: str, count: int = 0) -> list[Parameters]:
     """As many points as asked for, or as the verification has."""
-    claim = shown(id, misprint)
-    size = count or claim.points
-    return design(claim.domain, claim.accepts, points=size, rng=_rng(claim, 0))
+    return drawn(shown(id, misprint), points=count)
 
 
 @lru_cache(maxsize=20_000)

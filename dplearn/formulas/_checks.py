@@ -210,16 +210,16 @@ def refute(
         cases = _all_cases(claim, seed, points)
         wrong = _wrong_example(claim)
         worst = _walk(claim, min(cases, key=_rank(claim)), _rng(claim, seed))
-        failing = [case for case in [worst, *cases] if _side(claim, case) != "right"]
+        failing = [case for case in [worst, *cases] if side_of(claim, case) != "right"]
         simplest = _simplest(claim, sorted(failing, key=_rank(claim))) if failing else None
     except Exception as error:  # As in verify.
         about |= {"status": "error", "reason": f"{type(error).__name__}: {error}"}
     else:
-        sides = {_side(claim, case) for case in failing}
+        sides = {side_of(claim, case) for case in failing}
         about |= {
             "status": "error" if wrong else "refuted" if failing else "stands",
             "reason": wrong,
-            "harmless": sum(_side(claim, case) == "right" for case in cases) / len(cases),
+            "harmless": sum(side_of(claim, case) == "right" for case in cases) / len(cases),
             "worst": worst if failing else None,
             "counterexample": simplest,
             "unsafe": claim.unsafe in sides,
@@ -266,11 +266,15 @@ def _approach(formula: Formula, parameters: Parameters) -> Case:
 
 
 def _all_cases(formula: Formula, seed: int, points: int | None) -> list[Case]:
-    chosen = design(
-        formula.domain, formula.accepts, points=points or formula.points, rng=_rng(formula, seed)
-    )
+    chosen = drawn(formula, points=points, seed=seed)
     _require_independence(formula, chosen[:3])
     return [compare(formula, parameters) for parameters in chosen]
+
+
+def drawn(formula: Formula, *, points: int | None = None, seed: int = 0) -> list[Parameters]:
+    """The parameters at which a formula is checked; as many as it asks for by default."""
+    count, rng = points or formula.points, _rng(formula, seed)
+    return design(formula.domain, formula.accepts, points=count, rng=rng)
 
 
 def _rng(formula: Formula, seed: int) -> Generator:
@@ -332,7 +336,7 @@ def _agrees(found: float, printed: str) -> bool:
 # The search for counterexamples
 
 
-def _side(claim: Formula, case: Case) -> str:
+def side_of(claim: Formula, case: Case) -> str:
     """Where the value is: right, or wrong and smaller, larger, or none at all."""
     if case.slack >= -claim.tolerance:
         return "right"
@@ -347,7 +351,7 @@ def _rank(claim: Formula) -> Callable[[Case], Any]:
     def key(case: Case) -> tuple[bool, float, float]:
         error = abs(case.value - case.truth.low)
         return (
-            _side(claim, case) != claim.unsafe,
+            side_of(claim, case) != claim.unsafe,
             case.slack,
             -error if math.isfinite(error) else 0.0,
         )
@@ -383,10 +387,10 @@ def _simplest(claim: Formula, failing: list[Case]) -> Case:
     worst = failing[0]
     # Clearly wrong: by one percent, or by half the largest error where none is as large.
     limit = max(-0.01, 0.5 * max(worst.slack, -1.0))
-    side = _side(claim, worst)
+    side = side_of(claim, worst)
 
     def clear(case: Case) -> bool:
-        return case.slack <= limit and _side(claim, case) == side
+        return case.slack <= limit and side_of(claim, case) == side
 
     def shorter(found: Case, changed: Parameters) -> Case:
         changed = {**found.parameters, **changed}
