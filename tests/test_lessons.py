@@ -25,7 +25,7 @@ from dplearn.app.catalogue import FIELDS
 from dplearn.lessons import Evidence, check, estimate, guess, predict, reveal, show, sources
 from dplearn.lessons.__main__ import main
 from dplearn.lessons.checks import exercises, lessons_with_exercises
-from dplearn.plotting.lessons import Line, curves, hugging, number_line, slider
+from dplearn.plotting.lessons import Band, Bars, Line, curves, hugging, number_line, panels, slider
 
 LESSONS = sources.sources()
 ROOT = sources.FOLDER.parent
@@ -340,6 +340,33 @@ def test_polygons_are_shaded_between_and_named():
     assert list(figure.data[i - 1].y) == list(heights[0])
     said = [trace.text[0].strip() for trace in figure.data if trace.mode == "text"]
     assert said == ["chords", "moved cells", "truth", "wide", "wide", "narrow", "narrow"]
+
+
+def test_columns_and_regions_are_what_was_given():
+    x = np.arange(4.0)
+    columns = Bars(x=x, y=[1, 2, 3, 2], label="draws")
+    region = Band(x=x, lower=x, upper=x + 2, label="allowed")
+    figure = curves([columns, region], title="t", x="x", y="y")
+    drawn, name, floor, ceiling, word = figure.data
+    assert list(drawn.y) == [1, 2, 3, 2] and drawn.width == 1
+    assert list(floor.y) == list(x) and list(ceiling.y) == list(x + 2)
+    assert ceiling.fill == "tonexty" and word.y[0] == 3
+    assert [trace.text[0].strip() for trace in (name, word)] == ["draws", "allowed"]
+
+
+def test_panels_keep_their_axes():
+    x = np.arange(1.0, 4)
+    left = curves([Line(x=x, y=x, label="")], title="one", x="a", y="b", zone=(1, 2, "no"))
+    right = curves([Line(x=x, y=10**x, label="")], title="two", x="c", y="d", log_y=True)
+    figure = panels(left, right, title="both")
+    assert figure.layout.title.text == "both"
+    assert [note.text for note in figure.layout.annotations] == ["one", "two"]
+    axes = [figure.layout[name] for name in ("xaxis", "yaxis", "xaxis2", "yaxis2")]
+    assert [axis.title.text for axis in axes] == ["a", "b", "c", "d"]
+    assert [axis.type for axis in axes] == ["linear", "linear", "linear", "log"]
+    assert [trace.xaxis for trace in figure.data] == ["x", "x", "x2"]
+    (zone,) = figure.layout.shapes
+    assert (zone.yref, zone.y0, zone.y1) == ("y", 1, 2)
 
 
 def test_evidence_believes_nobody():

@@ -1,0 +1,45 @@
+"""Figures behind one slider, in a single figure that needs no kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+
+def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go.Figure:
+    """One figure whose slider steps through `figures`; works without a kernel.
+
+    Parameters
+    ----------
+    figures : mapping of str to Figure
+        Slider label to what is shown there; the same traces and axes in each.
+    name : str
+        What the slider changes.
+    start : int
+        Index of the figure shown first.
+    """
+    labels = list(figures)
+    shown: Any = go.Figure(figures[labels[start]])
+    shown.frames = [_frame(label, figure, shown) for label, figure in figures.items()]
+    now = {
+        "mode": "immediate",
+        "frame": {"duration": 0, "redraw": True},
+        "transition": {"duration": 0},
+    }
+    steps = [{"label": label, "method": "animate", "args": [[label], now]} for label in labels]
+    current = {"prefix": f"{name} = ", "font": {"size": 16}}
+    bar = {"active": start, "steps": steps, "currentvalue": current, "pad": {"t": 60}, "len": 1.0}
+    shown.update_layout(sliders=[bar], height=shown.layout.height + 110, margin_b=110)
+    return shown
+
+
+def _frame(label: str, figure: Any, shown: Any) -> go.Frame:
+    """Only what differs from the figure shown first."""
+    data = []
+    for trace, first in zip(figure.data, shown.data, strict=True):
+        new = {key: trace[key] for key in ("x", "y") if not np.array_equal(trace[key], first[key])}
+        data.append(new | ({"text": trace.text} if trace.text != first.text else {}))
+    return go.Frame(name=label, data=data, layout={"title": {"text": figure.layout.title.text}})
