@@ -87,6 +87,32 @@ def test_skeleton(number):
     stand_in_order(number, parts)
 
 
+@each_of_course
+def test_five_questions_and_an_entry_of_the_book(number):
+    text = "\n".join(cell.source for cell in cells(number, "markdown"))
+    asked = re.findall(r"<details><summary>(\d)\. ", text)
+    assert asked == list("12345")
+    assert f"]({sources.EXPLORER}formula_book?id=" in text
+
+
+@each_of_course
+def test_a_printed_claim_is_refuted_in_three_ways(number):
+    said = "\n".join(texts(number))
+    assert "THE THREE WAYS DISAGREE" not in said
+    assert "as printed it is refuted" in said or number == "17"  # whose subject it is
+
+
+@each_of_course
+def test_teachers_get_a_plan_and_notes(number):
+    _, plan, *others = sources.read(LESSONS[number], "instructor").cells
+    assert sources.is_note(plan) and plan.source.startswith("> **For the teacher.**")
+    minutes = re.findall(r"^> \| (\d+) \|", plan.source, re.MULTILINE)
+    (time,) = re.findall(r"\*\*Time\*\* (\d+) minutes", cells(number)[0].source)
+    assert sum(map(int, minutes)) == int(time) and 35 <= int(time) <= 50
+    assert sum(map(sources.is_note, others)) >= 3
+    assert not any("For the teacher" in cell.source for cell in cells(number))
+
+
 @each_appendix
 def test_skeleton_of_appendix(number):
     parts = ["After this appendix you can", "**Time**", "**You need**", "in code | symbol"]
@@ -201,8 +227,8 @@ def stated(number, outputs):
 @each_lesson
 def test_every_quoted_number_was_computed(number):
     outputs = "\n".join([*texts(number), *([worked(number)] if number in COURSE else [])])
-    for cell in cells(number, "markdown"):
-        for quoted in quoted_numbers(cell.source):
+    for cell in sources.read(LESSONS[number], "instructor").cells:
+        for quoted in quoted_numbers(cell.source) if cell.cell_type == "markdown" else ():
             assert stated(quoted, outputs), f"{quoted} in: {cell.source[:80]}"
 
 
@@ -218,23 +244,14 @@ def test_quoted_numbers_are_found_and_missed():
 
 @cache
 def worked(number):
-    """What is printed when every exercise cell is replaced by its solution, run as a script."""
+    """What the exercises print in the instructor's edition, run as a script."""
     said, space = io.StringIO(), {"__name__": "lesson"}
-    everything = cells(number)
-    for i, cell in enumerate(everything):
+    for cell in sources.read(LESSONS[number], "instructor").cells:
         if cell.cell_type == "code":
-            exercise = re.search(r'^check\("([\d.]+)", answer\)', cell.source, re.MULTILINE)
-            code = solution(everything[i + 1].source, exercise[1]) if exercise else cell.source
+            exercise = re.search(r'^check\("', cell.source, re.MULTILINE)
             with contextlib.redirect_stdout(said if exercise else io.StringIO()):
-                exec(compile(code, f"<lesson {number}>", "exec"), space)
+                exec(compile(cell.source, f"<lesson {number}>", "exec"), space)
     return said.getvalue()
-
-
-def solution(markdown, key):
-    """The code of a collapsed solution."""
-    assert markdown.startswith(f"<details><summary>Solution of {key}</summary>\n\n"), markdown[:60]
-    assert markdown.rstrip().endswith("</details>")
-    return re.search(r"```python\n(.*?)```", markdown, re.DOTALL)[1]
 
 
 @each_of_course
@@ -421,6 +438,51 @@ def test_build_is_repeatable_and_writes_nothing_on_failure(tmp_path, capsys):
     problem = capsys.readouterr().err
     assert "lesson 90_tiny, cell 3" in problem and "ZeroDivisionError" in problem
     assert sorted(path.name for path in tmp_path.iterdir()) == ["90_tiny.ipynb", "src"]
+
+
+TWO_EDITIONS = """
+# %% [markdown]
+# # 90 Tiny
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Ask first.
+
+# %%
+from dplearn.lessons import check
+
+# %%
+answer = None
+check("3.3", answer)
+
+# %% [markdown]
+# <details><summary>Solution of 3.3</summary>
+#
+# ```python
+# answer = 8.782
+# check("3.3", answer)
+# ```
+#
+# </details>
+"""
+
+
+@pytest.mark.slow
+def test_one_source_gives_two_editions(tmp_path):
+    source = tmp_path / "src" / "90_tiny.py"
+    source.parent.mkdir()
+    source.write_text(TWO_EDITIONS)
+    command = ["build", "--folder", str(tmp_path)]
+    assert main(command) == 0
+    assert main([*command, "--instructor", str(tmp_path / "new" / "teacher")]) == 0
+    student, teacher = (tmp_path / path for path in ("90_tiny.ipynb", "new/teacher/90_tiny.ipynb"))
+    assert "3.3 not answered yet" in student.read_text()
+    for theirs in ("For the teacher", "3.3 right", "<details open>"):
+        assert theirs in teacher.read_text() and theirs not in student.read_text()
+
+
+def test_a_solution_must_follow_its_exercise():
+    with pytest.raises(sources.LessonError, match=r"solution of 3\.1 after it, got '## Next'"):
+        sources.solution("## Next", "3.1")
 
 
 def shifted(text):

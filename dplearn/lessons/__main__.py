@@ -1,4 +1,4 @@
-"""Build lessons: ``python -m dplearn.lessons build [NN ...] [--check]``."""
+"""Build lessons: ``python -m dplearn.lessons build [NN ...] [--check | --instructor FOLDER]``."""
 
 from __future__ import annotations
 
@@ -16,8 +16,15 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     build = commands.add_parser("build", help="execute sources and store their notebooks")
     build.add_argument("numbers", nargs="*", metavar="NN", help="lessons; default: all of them")
-    build.add_argument(
+    what = build.add_mutually_exclusive_group()
+    what.add_argument(
         "--check", action="store_true", help="only say which are stale; exit 1 if any"
+    )
+    what.add_argument(
+        "--instructor",
+        type=Path,
+        metavar="FOLDER",
+        help="write the edition with teaching notes and solutions there instead",
     )
     build.add_argument("--folder", type=Path, default=FOLDER, help="where src/ lies")
     options = parser.parse_args(arguments)
@@ -28,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
             parser.error(f"Expected one of {', '.join(known)}, got lesson {number}.")
     chosen = [known[number] for number in wanted]
     try:
-        return _check(chosen) if options.check else _build(chosen)
+        return _check(chosen) if options.check else _build(chosen, options.instructor)
     except LessonError as error:
         print(error, file=sys.stderr)
         return 1
@@ -43,12 +50,13 @@ def _check(chosen: list[Path]) -> int:
     return 1 if stale else 0
 
 
-def _build(chosen: list[Path]) -> int:
+def _build(chosen: list[Path], instructor: Path | None) -> int:
     from dplearn.lessons.build import build
 
     for source in chosen:
         start = time.monotonic()
-        target = build(source)
+        edition = "instructor" if instructor else "student"
+        target = build(source, edition=edition, folder=instructor)
         print(f"built  {target.name}  {time.monotonic() - start:.1f} s")
     return 0
 

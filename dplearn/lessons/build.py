@@ -7,13 +7,20 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from dplearn.lessons.sources import LessonError, notebook_path, read
+from dplearn.lessons.sources import Edition, LessonError, notebook_path, read
 
 _CELL_TIMEOUT = 120  # seconds; a whole lesson should need less than half of it
 
 
-def build(source: Path) -> Path:
+def build(source: Path, *, edition: Edition = "student", folder: Path | None = None) -> Path:
     """Build the notebook of `source` and return its path.
+
+    Parameters
+    ----------
+    source : Path
+    edition : "student" or "instructor"
+    folder : Path, optional
+        Where the notebook goes; by default beside the other lessons.
 
     Raises
     ------
@@ -22,10 +29,11 @@ def build(source: Path) -> Path:
     """
     import nbformat
 
-    notebook = read(source)
+    notebook = read(source, edition)
     _execute(notebook, source)
     _clean(notebook)
-    target = notebook_path(source)
+    target = (folder or notebook_path(source).parent) / notebook_path(source).name
+    target.parent.mkdir(parents=True, exist_ok=True)
     _write(target, nbformat.writes(notebook) + "\n")
     return target
 

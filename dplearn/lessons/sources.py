@@ -4,20 +4,26 @@ A source is Python in jupytext's percent format. Two things are added here, so t
 said once: links to the explorer are written ``explorer:?mechanism=gaussian&delta=1e-5`` and get
 their address, and each cell's id is a digest of its text, so that a rebuilt notebook differs
 only where the lesson does.
+
+One source gives two editions. Cells tagged ``instructor`` are teaching notes: students do not
+get them. The instructor's edition has them, opens what is folded, and answers the exercises.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 # Where the explorer listens when it is started as the README says.
 EXPLORER = "http://localhost:8501/"
 
 FOLDER = Path(__file__).resolve().parents[2] / "lessons"
+
+Edition = Literal["student", "instructor"]
 
 _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
@@ -37,7 +43,7 @@ def notebook_path(source: Path) -> Path:
     return source.parent.parent / f"{source.stem}.ipynb"
 
 
-def read(source: Path) -> Any:
+def read(source: Path, edition: Edition = "student") -> Any:
     """The notebook of a source, without outputs.
 
     Returns
@@ -48,6 +54,7 @@ def read(source: Path) -> Any:
     import jupytext
 
     notebook = jupytext.reads(source.read_text(encoding="utf-8"), fmt="py:percent")
+    notebook.cells = _answered(notebook.cells) if edition == "instructor" else _bare(notebook.cells)
     seen: Counter[str] = Counter()
     for cell in notebook.cells:
         cell.source = with_explorer(cell.source) if cell.cell_type == "markdown" else cell.source
@@ -58,6 +65,41 @@ def read(source: Path) -> Any:
     notebook.metadata = {"kernelspec": _KERNEL, "language_info": {"name": "python"}}
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     return notebook
+
+
+def is_note(cell: Any) -> bool:
+    """Whether a cell is for the teacher only."""
+    return "instructor" in cell.metadata.get("tags", ())
+
+
+def _bare(cells: list[Any]) -> list[Any]:
+    return [cell for cell in cells if not is_note(cell)]
+
+
+def _answered(cells: list[Any]) -> list[Any]:
+    """All cells; each exercise holds the code of its solution, and nothing is folded."""
+    for cell, after in itertools.pairwise(cells):
+        exercise = re.search(r'^check\("([\d.]+)", answer\)', cell.source, re.MULTILINE)
+        if cell.cell_type == "code" and exercise:
+            cell.source = solution(after.source, exercise[1])
+    for cell in cells:
+        cell.source = cell.source.replace("<details>", "<details open>")
+    return cells
+
+
+def solution(markdown: str, key: str) -> str:
+    """The code of the folded solution of exercise `key`.
+
+    Raises
+    ------
+    LessonError
+        If `markdown` is not that solution.
+    """
+    head = f"<details><summary>Solution of {key}</summary>"
+    code = re.search(r"```python\n(.*?)\n```.*</details>\s*$", markdown, re.DOTALL)
+    if not markdown.startswith(head) or code is None:
+        raise LessonError(f"Expected the solution of {key} after it, got {markdown[:60]!r}.")
+    return code[1]
 
 
 def with_explorer(text: str) -> str:

@@ -20,6 +20,21 @@
 # | `epsilon`, `delta` | $\varepsilon$, $\delta$ | the guarantee | nats, probability |
 # | `loss` | $L$ | privacy loss $\ln p(x)/q(x)$ of an output $x$ | nats |
 
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** One sentence to leave with: noise is measured in lengths of one person, and the textbook recipe is a sufficient condition with a range.
+# >
+# > | minutes | part | do |
+# > |---|---|---|
+# > | 3 | 1 The question | let the class name a number before any formula |
+# > | 4 | 2 Predict | hands up for three ranges, then type the median |
+# > | 6 | 3 A small experiment | run it live; stop at the last column |
+# > | 5 | 4 The picture | draw the two bells on the board first |
+# > | 8 | 5 The statement | derive the loss on the board, skip the rotation |
+# > | 7 | 6 Two ways to choose the noise | read the table aloud, both ends |
+# > | 8 | 7 Is it true as printed? | 7.1 whole, 7.2 the table, 7.3 in one sentence |
+# > | 4 | 8 Turn the knob yourself | a student at the keyboard |
+# > | – | 9 to 13 | homework; 3.1 in class if a minute is left |
+
 # %% [markdown]
 # ## 1 The question
 #
@@ -68,6 +83,9 @@ for epsilon in (1, 10):
 predict("noise at epsilon 1", None)
 predict("delta at epsilon 10", None)
 
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Most classes guess that the recipe is tight, so 4.8, and that δ at ε = 10 is exactly as promised. Write the guesses on the board and leave them there. The second surprises everybody who has used the recipe in code.
+
 # %% [markdown]
 # ## 3 A small experiment
 #
@@ -92,6 +110,9 @@ for t in (0, 1, 2, 3):
 # The ratio grows with $t$ and never stops growing: rare, extreme outputs point at Anna as strongly as you like. So no finite $\varepsilon$ covers every event, and pure differential privacy is out of reach for normal noise.
 #
 # But look at the last column. At $\varepsilon = 1$ the definition asks that $P(S) - e^{\varepsilon} Q(S) \le \delta$ for every event $S$. The excess is largest somewhere between $t = 1$ and $t = 2$ and shrinks beyond, because extreme outputs are also rare. That excess is what $\delta$ pays for.
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Ask: for which $t$ is the ratio largest, and why is that not the event to worry about? Students confuse the largest *ratio* with the largest *excess*. One minute here saves five in section 5.
 
 # %% [markdown]
 # ## 4 The picture
@@ -176,6 +197,9 @@ at_one = Evidence(
 )
 print(at_one)
 
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** The words *if and only if* carry the lesson. Ask what an "if" alone would allow us to say about a mechanism that fails the condition. (Nothing.)
+
 # %% [markdown]
 # ## 6 Two ways to choose the noise
 #
@@ -230,7 +254,7 @@ show(figure, f"Recipe over smallest noise: {recipe(1) / smallest:.3f} at epsilon
 #
 # ### 7.1 "For any $\varepsilon$, noise of $\sqrt{2\ln(1.25/\delta)}/\varepsilon$ gives $(\varepsilon,\delta)$"
 #
-# The proof (Dwork & Roth 2014, appendix A) assumes $\varepsilon < 1$. Our library refuses to go further:
+# ([In the formula book](explorer:formula_book?id=G-B4&misprint=any-epsilon).) # The proof (Dwork & Roth 2014, appendix A) assumes $\varepsilon < 1$. Our library refuses to go further:
 
 # %%
 try:
@@ -258,6 +282,9 @@ at_ten = Evidence(
     printed=1e-5,
 )
 print(at_ten)
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Before running the cell, ask how many of four million releases have a loss above 10. When time is short, go straight to the picture of promised against delivered.
 
 # %% [markdown]
 # Refuted: the true value is $2.265\times10^{-5}$. Where does the promise begin to fail? Where the delivered $\delta$ crosses the promised one, and that is a root we can find.
@@ -295,7 +322,7 @@ show(figure, f"Delivered delta crosses the promised 1e-05 at epsilon = {crossing
 #
 # ### 7.2 "Clip every gradient to $[-C, C]$; then the sensitivity is $C$"
 #
-# True for one number. For a vector, clipping each coordinate allows a gradient of length $C\sqrt d$, its farthest corner. Suppose we add noise $4C$ and believe in sensitivity $C$. We would report the $\varepsilon$ of the first line; the other lines are what holds.
+# ([In the formula book](explorer:formula_book?id=G-F1&misprint=by-coordinate).) True for one number. For a vector, clipping each coordinate allows a gradient of length $C\sqrt d$, its farthest corner. Suppose we add noise $4C$ and believe in sensitivity $C$. We would report the $\varepsilon$ of the first line; the other lines are what holds.
 
 # %%
 claimed = float(profile(4.0).epsilon(1e-5))
@@ -499,7 +526,7 @@ check("3.3", answer)
 # * Zhao et al. (2019), *Reviewing and improving the Gaussian mechanism*: how many papers used the recipe outside its range.
 # * Mironov (2012), *On significance of the least significant bits for differential privacy*: why floating point matters.
 #
-# **Next** [lesson 05](05_renyi_divergence.ipynb): a currency in which repeated releases simply add up.
+# **Next** [lesson 04](04_composition.ipynb): the same people are asked again and again.
 #
 # The last cell re-examines what this lesson claimed.
 

@@ -21,6 +21,22 @@
 # | `noise_multiplier` | $\sigma$ | noise / sensitivity | none |
 # | `epsilon`, `delta` | $\varepsilon$, $\delta$ | the guarantee for all releases together | nats, probability |
 
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** One sentence to leave with: keep the account in a currency that adds exactly, and change money once, at the end.
+# >
+# > | minutes | part | do |
+# > |---|---|---|
+# > | 3 | 1 The question | ask what lesson 04 would answer, and leave it standing |
+# > | 3 | 2 Predict | median of the class for both guesses |
+# > | 7 | 3 A small experiment | run it; dwell on the last two lines |
+# > | 3 | 4 The picture | which curve has a ceiling, and where? |
+# > | 9 | 5 The statement | the definition on the board; the two-Gaussian formula only on the page |
+# > | 4 | 6 The currency adds up | two lines on the board: product of means, sum of logs |
+# > | 10 | 7 Changing money, once | derive Markov's step; let the class find the best order |
+# > | 8 | 8 Is it true as printed? | 8.1 and 8.2; 8.3 in one sentence |
+# > | 3 | 9 Turn the knob yourself | predict the direction first |
+# > | – | 10 to 14 | homework |
+
 # %% [markdown]
 # ## 1 The question
 #
@@ -58,6 +74,9 @@ for steps in (1, 100):
 predict("epsilon of 100 releases", None)
 predict("best order", None)
 
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** The usual guesses are 44.71 divided by ten (because of a square root somewhere in lesson 04), and order 2. Both are close enough to be worth praising: ask where the square root came from.
+
 # %% [markdown]
 # ## 3 A small experiment
 #
@@ -80,6 +99,9 @@ for order in (1.001, 2, 3, 8, 16):
 # Near $\alpha = 1$ we get the mean loss. As $\alpha$ grows, the result climbs towards the largest loss. That is the whole idea: **$\alpha$ is a dial from the average to the worst case.**
 #
 # Look at the last two lines, though. The simulation falls far behind the exact value $\alpha/2$. At order 16 the average is ruled by losses around 15, which a million draws never contain. High orders cannot be measured, only computed. So the formulas had better be right, and section 8 is about three that are not.
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Ask why the simulation is *below* the exact value and never above. Somebody will say "bad luck"; run it with another seed. Rare, large losses carry the mean, and a sample that misses them is always too small.
 
 # %% [markdown]
 # ## 4 The picture
@@ -170,6 +192,9 @@ some = np.array([1.5, 2, 5, 20])
 print("order                  ", some)
 print("100 releases, sigma 10 ", 100 * report.rdp(some))
 print("one release, sigma 1   ", Gaussian(1.0).rdp(some))
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** "The same $\alpha$ in both terms" is what students forget in the exam. Have them say why $(2, 0.3)$ and $(4, 0.5)$ cannot simply be added to order 4.
 
 # %% [markdown]
 # ## 7 Changing money, once
@@ -266,12 +291,15 @@ figure = epsilon_curves(lines, rounds, subtitle="Gaussian, σ = 10, δ = 1e-5")
 ends = ", ".join(f"{n} {line[-1].epsilon:.4g}" for n, line in lines.items())
 show(figure, f"Epsilon after 1000 releases: {ends}.")
 
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** If you are late, go to 8.2 and skip the rest: it is the misprint that students will meet, and the one that hurts.
+
 # %% [markdown]
 # ## 8 Is it true as printed?
 #
 # ### 8.1 The lost root
 #
-# One set of notes prints the divergence of two Gaussians with $\sigma_\alpha^2$ in the logarithm where $\sigma_\alpha$ belongs:
+# One set of notes prints the divergence of two Gaussians with $\sigma_\alpha^2$ in the logarithm where $\sigma_\alpha$ belongs ([in the formula book](explorer:formula_book?id=G-A4&misprint=no-root)):
 #
 # $$\frac{\alpha(\mu_0-\mu_1)^2}{2\sigma_\alpha^2}+\frac{1}{1-\alpha}\ln\frac{\sigma_\alpha^2}{\sigma_0^{1-\alpha}\sigma_1^{\alpha}}\qquad\text{(wrong)}$$
 #
@@ -331,7 +359,7 @@ for window in (10, 20, 40, 80):
 #
 # ### 8.2 The lost bracket
 #
-# The exchange is often typed as $\varepsilon = \rho + \log(1/\delta)/\alpha - 1$. One pair of brackets is missing, so the 1 is no longer in the denominator, and the result looks better than before. Let us buy at order 5 for our hundred releases.
+# The exchange is often typed as $\varepsilon = \rho + \log(1/\delta)/\alpha - 1$ ([in the formula book](explorer:formula_book?id=G-D1&misprint=bracket)). One pair of brackets is missing, so the 1 is no longer in the denominator, and the result looks better than before. Let us buy at order 5 for our hundred releases.
 
 # %%
 wrong_epsilon = 2.5 + np.log(1 / delta) / 5 - 1
@@ -370,7 +398,7 @@ print(lost_bracket)
 #
 # ### 8.3 "$(\alpha,\varepsilon)$-RDP if $D_\alpha\le\varepsilon$ for all $\alpha$"
 #
-# A third text puts "for all $\alpha\in(1,\infty)$" into the definition, with one $\varepsilon$ for all. Try it: normal noise with $\sigma = 1$ has $D_2 = 1$. Does $\varepsilon = 1$ serve at order 3? We hold it against the evidence of section 5.
+# A third text puts "for all $\alpha\in(1,\infty)$" into the definition, with one $\varepsilon$ for all ([in the formula book](explorer:formula_book?id=G-A3&misprint=every-order)). Try it: normal noise with $\sigma = 1$ has $D_2 = 1$. Does $\varepsilon = 1$ serve at order 3? We hold it against the evidence of section 5.
 
 # %%
 for_all = Evidence(
@@ -576,7 +604,7 @@ check("5.3", answer)
 # * Canonne, Kamath & Steinke (2020), *The discrete Gaussian for differential privacy*; Balle et al. (2020), *Hypothesis testing interpretations and Rényi differential privacy*: the sharper exchange.
 # * Bun & Steinke (2016), *Concentrated differential privacy*: what follows when $D_\alpha\le\rho\alpha$ at all orders; lesson 06.
 #
-# **Back** to [lesson 03](03_gaussian_mechanism.ipynb). The last cell re-examines what this lesson claimed.
+# **Next** [lesson 06](06_zcdp_census.ipynb): all orders in one number, and a census that was paid with it. The last cell re-examines what this lesson claimed.
 
 # %%
 # Checks

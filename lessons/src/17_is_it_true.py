@@ -22,6 +22,21 @@
 # | `steps` | $k$, $T$ | number of releases | none |
 # | `loss` | $L$ | privacy loss $\ln p(x)/q(x)$ of an output $x$ | nats |
 
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** A tournament: teams vote before each round, and a point goes to whoever names the side of the error. One sentence to leave with: to destroy a claim one point is enough; to believe it you need a proof or an independent oracle.
+# >
+# > | minutes | part | do |
+# > |---|---|---|
+# > | 2 | 1 The question | whose formula would you not dare to doubt? |
+# > | 6 | 2 Predict | fingers for all ten claims; somebody types the majority |
+# > | 5 | 3 A small experiment | stop after three triples and ask who is convinced |
+# > | 3 | 4 The picture | |
+# > | 5 | 5 The statement | write the three questions on the board; they stay there |
+# > | 22 | 6 Is it true as printed? | two minutes per claim; the class chooses five, the rest at home |
+# > | 3 | 7 Reveal: the scoreboard | which side was guessed worst? |
+# > | 4 | 8 Turn the knob yourself | |
+# > | – | 9 to 13 | homework |
+
 # %% [markdown]
 # ## 1 The question
 #
@@ -87,6 +102,9 @@ ballot = {
 }
 for name, number in ballot.items():
     predict(name, number)
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Claims 1, 5 and 10 are believed by most people who have used them. Claim 2 is the opposite: many call it unsafe. Do not resolve anything yet.
 
 # %% [markdown]
 # ## 3 A small experiment
@@ -178,6 +196,9 @@ def judge(name, entry, condition=""):
 
 # %% [markdown]
 # *UNSAFE* is the word to watch for. An error on the safe side costs accuracy. An error on the unsafe side is a promise to people that is not kept.
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** For each claim ask in this order: what is claimed to bound what, under which condition, and which side is dangerous? Teams that answer "it is wrong" without a side get no point.
 
 # %% [markdown]
 # ## 6 Is it true as printed?
@@ -509,6 +530,9 @@ show(figure, f"Verdicts. {counts.capitalize()}. Believer {robots[0]} right, cyni
 
 # %% [markdown]
 # None of the ten is true as printed, and still the cynic is not always right. *Where* a formula fails, and *for whom* that is bad, takes a computation. Note the pattern in the left half of the picture: three of the ten are good formulas that lost their condition.
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** The safe-side errors are worth a minute: what did they cost the people who used them? (Accuracy, money, and sometimes the whole project.)
 
 # %% [markdown]
 # ## 8 Turn the knob yourself
