@@ -313,6 +313,49 @@ def test_the_same_slip_again_gets_the_plainer_hint(capsys):
         check("98.1", 1)
 
 
+# The map in lessons/README.md
+
+README = (sources.FOLDER / "README.md").read_text()
+
+
+def test_the_map_lists_every_lesson_with_its_minutes():
+    rows = re.findall(r"^\| (\d\d) \| \[([^]]+)\]\((\S+)\)[^|]*\| (\d*) \|", README, re.MULTILINE)
+    assert [number for number, *_ in rows] == list(LESSONS)
+    for number, _, file, minutes in rows:
+        assert file == sources.notebook_path(LESSONS[number]).name
+        if number in COURSE:
+            assert f"**Time** {minutes} minutes" in cells(number)[0].source
+
+
+@each_of_course
+def test_a_lesson_needs_only_earlier_ones(number):
+    (line,) = re.findall(r"^\* \*\*You need\*\* (.*)", cells(number)[0].source, re.MULTILINE)
+    assert all(needed < number for needed in re.findall(r"\b\d\d\b", line))
+
+
+def test_links_of_the_map_lead_somewhere():
+    headings = re.findall(r"^## (.+)", README, re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    for target in re.findall(r"\]\(([^)]+)\)", README):
+        known = target[1:] in anchors if target[0] == "#" else (sources.FOLDER / target).exists()
+        assert known or target.startswith(sources.EXPLORER), target
+
+
+def test_every_exercise_the_course_plan_names_exists():
+    plan = README.split("## A course of six weeks")[1].split("## A workshop")[0]
+    for key in re.findall(r"\b\d+\.\d\b", plan):
+        assert key in exercises(int(key.split(".")[0])), key
+
+
+def test_the_glossary_is_sorted_and_bilingual():
+    table = README.split("## Glossary")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", table, re.MULTILINE)[2:]
+    assert len(rows) >= 40
+    english = [row[0].lower().replace("-", " ") for row in rows]
+    assert english == sorted(english)
+    assert all(re.search(r"[\u4e00-\u9fff]", chinese) for _, chinese, _ in rows)
+
+
 # Guesses and evidence
 
 

@@ -233,8 +233,9 @@ show(figure, f"Shaded area delta(0.5) = {at_half.closed:.4f}; the profile ends a
 # %%
 came, did_not = [0.1, 0.9], [0.0, 1.0]
 for epsilon in (0.05, 0.2, 5.0):
-    one, other = hockey_stick(came, did_not, epsilon=epsilon), hockey_stick(
-        did_not, came, epsilon=epsilon
+    one, other = (
+        hockey_stick(came, did_not, epsilon=epsilon),
+        hockey_stick(did_not, came, epsilon=epsilon),
     )
     print(f"epsilon {epsilon:4}: came against did not {one:.4f}, did not against came {other:.4f}")
 
@@ -260,25 +261,484 @@ for epsilon in (0.05, 0.2, 5.0):
 #
 # *Why.* Take the definition for $S$ and for its complement, in both orders: four inequalities. A rule that throws a coin is an average of rules that do not. (The lower line is the upper one for the opposite verdicts: a rule that is always wrong is a very good rule.)
 #
-# In the plane of false alarms and caught, $(\varepsilon,\delta)$ is therefore a region with four sides. A mechanism is a curve inside it, the best TPR for each FPR. `Profile.tradeoff` returns the misses, $1-\mathrm{TPR}$.
+# In the plane of false alarms and caught, $(\varepsilon,\delta)$ is therefore a region with four sides:
 
 # %%
-rates = np.unique(np.concatenate([np.linspace(0, 1, 101), np.linspace(0, 0.3, 61)]))
-coin_profile = RandomizedResponse(local_epsilon=1.0).profiles("replace_one")[0]
-pairs = {"Laplace": laplace_profile, "response": coin_profile, "normal": normal_profile}
-best = {name: 1 - profile.tradeoff(rates) for name, profile in pairs.items()}
+rates = np.union1d(np.linspace(0, 1, 101), [np.exp(-1) / 2, 1 / (1 + np.e)])
 
 
-def region(epsilon, delta):
-    top = 1 - approximate_dp_tradeoff(rates, epsilon=epsilon, delta=delta)
-    return Band(x=rates, lower=1 - top[::-1], upper=top, label="")
+def region(epsilon, delta, label=""):
+    claim = {"epsilon": epsilon, "delta": delta}
+    top, bottom = (
+        1 - approximate_dp_tradeoff(rates, **claim),
+        approximate_dp_tradeoff(1 - rates, **claim),
+    )
+    return Band(x=rates, lower=bottom, upper=top, label=label, label_at=0.5)
 
 
 # %% [markdown]
-# The band turned around by $180°$ is itself, so we get its lower edge from the upper one; for that the rates must lie symmetrically.
+# And a mechanism is a *curve* inside: the best TPR for each FPR, which by Neyman and Pearson comes from thresholds on $L$. The library finds it from the profile; `tradeoff` returns the misses, $1-\mathrm{TPR}$.
 
 # %%
-print("placeholder")
+coin_profile = RandomizedResponse(local_epsilon=1.0).profiles("replace_one")[0]
+coin, best, normal = (
+    1 - profile.tradeoff(rates) for profile in (coin_profile, laplace_profile, normal_profile)
+)
+normal_delta = float(normal_profile.delta(1))
+touch = {"x": norm.sf(1.5), "y": norm.sf(0.5)}
+print(f"normal noise: delta(1) = {normal_delta:.4f}, reached by 'accuse when L > 1':")
+print(f"false alarms {touch['x']:.4f}, caught {touch['y']:.4f}")
+
+# %% [markdown]
+# Left, pure privacy with $\varepsilon=1$. Randomised response, from lesson 01, fills the region to its corner. Laplace noise only follows the two sides and cuts the corner. Right, normal noise: it leaves every region with $\delta=0$ near the left edge, so its region must start higher, at $\delta(1)$.
+
+# %%
+axes = {"x": "false alarms FPR", "y": "caught TPR", "y_range": (0, 1.02)}
+left = curves(
+    [
+        region(1, 0),
+        Line(x=rates, y=coin, label="response", role="rdp", label_at=0.24, side="top left"),
+        Line(x=rates, y=best, label="Laplace", label_at=0.4, side="bottom right"),
+    ],
+    title="ε = 1, δ = 0",
+    **axes,
+)
+right = curves(
+    [
+        region(1, normal_delta),
+        Line(x=rates, y=normal, label="normal", label_at=0.4, side="bottom right"),
+    ],
+    marks=[
+        Mark(**touch, label="L > 1", side="bottom right"),
+        Mark(x=0, y=normal_delta, label="δ(1)", side="middle right"),
+    ],
+    title=f"ε = 1, δ = {normal_delta:.3f}",
+    **axes,
+)
+figure = panels(left, right, title="Every rule for accusing stays inside the region")
+show(figure, f"Regions for epsilon 1: delta 0, and delta {normal_delta:.4f} for normal noise.")
+
+# %% [markdown]
+# Look at the right panel for a while; it holds the whole lesson. The side of slope $e^{\varepsilon}$ touches the curve in *one* rule, "accuse when $L>\varepsilon$". Where that tangent meets the axis of no false alarms, there you read $\delta(\varepsilon)$. Another $\varepsilon$ is another tangent. **A pair $(\varepsilon,\delta)$ is one tangent; the mechanism is the whole curve.**
+#
+# Now the first prediction. At 1 % false alarms the steep side allows at most $e\cdot1\,\%$, and Laplace noise lies on that side. Three ways: the side, the search through all tangents, and the boss who accuses above $\ln50$, since $\tfrac12e^{-\ln 50}=1\,\%$.
+
+# %%
+at_one_per_cent = Evidence(
+    "caught at 1 % false alarms, Laplace noise of scale 1",
+    closed=np.e * 0.01,
+    exact=1 - float(laplace_profile.tradeoff(0.01)),
+    simulated=estimate(with_anna > np.log(50)),
+    exact_by="tangents",
+)
+print(at_one_per_cent)
+
+# %% [markdown]
+# An attacker who wants to be fair catches hardly anybody.
+
+# %%
+normal_caught = 1 - float(normal_profile.tradeoff(0.01))
+others = {"normal noise": 100 * normal_caught, "no noise": 100}
+reveal("caught in per cent", truth=100 * at_one_per_cent.closed, others=others)
+
+# %% [markdown]
+# What would we have said from a report that contains one pair only? Normal noise with $\sigma=1$ is reported at $\delta=10^{-5}$, as is usual:
+
+# %%
+reported = float(normal_profile.epsilon(1e-5))
+allowed = 1 - float(approximate_dp_tradeoff(0.01, epsilon=reported, delta=1e-5))
+print(f"reported epsilon {reported:.4f} at delta 1e-05: caught at 1 % is at most {allowed:.1%}")
+print(f"by the whole curve: {normal_caught:.2%}")
+
+# %% [markdown]
+# Both bounds are true. The first is one tangent, chosen for very rare events and far from the curve at 1 %. Whoever has the profile should use it.
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Let somebody draw the region for $\varepsilon=0$ (a strip of width $\delta$ along the diagonal), then for $\varepsilon\to\infty$ (everything). Many take the left panel's corner for the mechanism's guarantee: ask at which FPR Laplace noise and randomised response differ. Between the two points where the blue curve leaves the sides, there only.
 
 # %% [markdown]
 # ## 7 What he may believe
+#
+# A judge does not think in error rates but in belief. In odds, Bayes' rule is one multiplication:
+#
+# $$\underbrace{\frac{\Pr[\text{came}\mid x]}{\Pr[\text{did not}\mid x]}}_{\text{odds after}}\;=\;e^{L(x)}\cdot\underbrace{\frac{\Pr[\text{came}]}{\Pr[\text{did not}]}}_{\text{odds before}}$$
+#
+# So the privacy loss is what the report adds to the logarithm of the odds. Pure privacy says $-\varepsilon\le L\le\varepsilon$: **the odds change by a factor of at most $e^{\varepsilon}$ up or down, whatever was believed before.** The boss began at 10 %, odds of 1 to 9. They become at most $e$ to 9.
+
+# %%
+before, epsilon = 0.1, 1
+odds = np.exp(epsilon) * before / (1 - before)
+after = odds / (1 + odds)
+print(f"belief before {before:.1%}, after at most {after:.1%}, at least", end=" ")
+print(f"{before / (before + (1 - before) * np.exp(epsilon)):.2%}")
+
+# %% [markdown]
+# Is it so? We let one Anna in ten come, and look only at those whom the boss accuses.
+
+# %%
+came = rng.random(draws) < before
+reports = mechanism.release(came.astype(float), sensitivity=1, rng=rng)
+for t in (0.5, 1, 2, 3):
+    print(f"accused above {t:3}: {np.mean(came[reports > t]):.3f} of them came")
+
+# %% [markdown]
+# However strict he is, three of four accusations hit somebody who never came. The picture shows the same for every belief before; your guess, if you made one, is on it.
+
+# %%
+prior = np.linspace(0, 100, 101)
+high, low = (100 / (1 + np.exp(-s) * (100 - prior) / np.maximum(prior, 1e-9)) for s in (1, -1))
+mine = guess("belief in per cent")
+marks = [Mark(x=10, y=100 * after, label=f"{after:.1%}", side="middle right")]
+marks += [Mark(x=10, y=mine, label="your guess", role="guess")] if mine else []
+figure = curves(
+    [
+        Band(x=prior, lower=low, upper=high, label="ε = 1"),
+        Line(
+            x=prior,
+            y=prior,
+            label="nothing learned",
+            role="quiet",
+            label_at=0.8,
+            side="bottom right",
+        ),
+    ],
+    marks=marks,
+    title=f"From 10 % the boss gets to {after:.1%} at most",
+    x="belief before the report, in per cent",
+    y="belief after it, in per cent",
+)
+show(figure, f"Belief after a report at epsilon 1: from 10 % to at most {after:.1%}.")
+
+# %% [markdown]
+# With $\delta>0$ there is no such bound for *every* report: some may have a large loss. It holds for all reports with $L\le\varepsilon$, and with which probability that is, section 9.1 will ask.
+
+# %% [markdown]
+# ## 8 Whatever is done afterwards
+#
+# > **Theorem.** If $M$ is $(\varepsilon,\delta)$-DP, then so is $g\circ M$, for every function $g$ that does not look at the data again, random or not. (Dwork & Roth 2014, Proposition 2.1.)
+#
+# *Why.* "The processed output lies in $S$" is the event "the report lies in $g^{-1}(S)$". The best event among *these* cannot beat the best of all.
+#
+# The clinic could round its number, or say only whether it exceeds 6.5. Both are functions of the report. Their outputs are finitely many cells, so $\delta$ is a sum:
+
+# %%
+cells = {"rounded": np.arange(-40.5, 42), "yes/no": np.array([-np.inf, 0.5, np.inf])}
+print("epsilon   the report   rounded   yes/no")
+for epsilon in (0, 0.25, 0.5, 0.75):
+    deltas = [
+        hockey_stick(*(np.diff(laplace.cdf(edges, s)) for s in (1, 0)), epsilon=epsilon)
+        for edges in cells.values()
+    ]
+    print(f"{epsilon:7}  {laplace_profile.delta(epsilon):11.4f}  ", end="")
+    print("  ".join(f"{delta:8.4f}" for delta in deltas))
+
+# %% [markdown]
+# Never more, sometimes less, and equal where the cells keep the best event. (At $\varepsilon=0$ that is "above $\tfrac12$", and even the yes/no answer keeps it.) It follows that no cleverness and no computer of the boss can raise $\varepsilon$ or $\delta$. Nor can the clinic lower the $\varepsilon$ of a number that is already out.
+
+# %% [markdown]
+# ## 9 Is it true as printed?
+#
+# ### 9.1 "$(\varepsilon,\delta)$-DP means that $\Pr[L>\varepsilon]\le\delta$"
+#
+# It is the most popular reading of $\delta$, and easy to remember: with probability $\delta$ the loss exceeds $\varepsilon$. Try normal noise with $\sigma=1$ at $\varepsilon=1$.
+
+# %%
+at_one = Evidence(
+    "delta at epsilon = 1, normal noise with sigma 1",
+    closed=norm.cdf(0.5 - 1) - np.e * norm.cdf(-0.5 - 1),
+    exact=quad(lambda x: norm.pdf(x, 1) - np.e * norm.pdf(x), 1.5, 14, epsabs=0)[0],
+    simulated=simulation(1, normal_loss),
+    printed=norm.sf(0.5),
+)
+print(at_one)
+
+# %% [markdown]
+# The tail is more than twice $\delta$. Where $\delta$ is small, the two are further apart:
+
+# %%
+tail = norm.sf(reported - 0.5)
+print(
+    f"at epsilon {reported:.7f}: delta {float(normal_profile.delta(reported)):.6g}, tail {tail:.6g}"
+)
+
+# %% [markdown]
+# *Why.* A loss just above $\varepsilon$ costs next to nothing: the theorem charges $1-e^{\varepsilon-L}$ for it, the sentence charges 1. So $\Pr[L>\varepsilon]\le\delta$ is *sufficient* for $(\varepsilon,\delta)$-DP. It is not what the words mean. *Side:* safe for whoever adds noise. Unsafe for whoever reads it backwards, "the loss exceeds 4.377 with probability at most $10^{-5}$": it does so five times as often. [In the book](explorer:formula_book?id=G-D8&misprint=equivalent).
+#
+# ### 9.2 "The goal is $\sup\,\lvert\ln P/Q\rvert\le\varepsilon$"
+#
+# Notes on $(\varepsilon,\delta)$-DP sometimes introduce it so. But a bound on the largest loss is *pure* privacy. Which $\varepsilon$ do our mechanisms have at $\delta=0$, and which at $\delta(1)$ of the normal noise?
+
+# %%
+for name, profile in {"Laplace": laplace_profile, "normal": normal_profile}.items():
+    pure, other = float(profile.epsilon(0.0)), float(profile.epsilon(normal_delta))
+    print(f"{name:<8} epsilon {pure:.4g} at delta 0, {other:.4g} at delta {normal_delta:.4f}")
+
+# %% [markdown]
+# No normal noise reaches that goal, for any $\varepsilon$, however much of it you add. *Side:* unsafe, if a text states this goal and then adds normal noise. It promises what no amount delivers. [In the book](explorer:formula_book?id=G-A2&misprint=for-approximate-dp).
+#
+# ### 9.3 "$\delta$, usually 0.01"
+#
+# What does $\delta$ allow? Consider the worst clinic: it adds no noise. It throws a biased coin for each employee, and with probability $\delta$ it staples this person's whole file to the report. That is $(0,\delta)$-DP: any event is at most $\delta$ more likely with Anna than without her. The notes say that $\delta=0.01$ is the chance that something goes wrong. For our forty employees:
+
+# %%
+coins = rng.binomial(40, 0.01, draws)
+somebody = Evidence(
+    "somebody's file is published, 40 people, delta = 0.01",
+    closed=somebody_published(records=40, delta=0.01),
+    exact=float(np.sum(binom.pmf(np.arange(1, 41), 40, 0.01))),
+    simulated=estimate(coins > 0),
+    printed=0.01,
+    exact_by="enumeration",
+)
+print(somebody)
+
+# %% [markdown]
+# $\delta$ is a chance *per person*. And training sets are larger than firms:
+
+# %%
+people = 60_000
+print("  delta   files expected   chance of at least one")
+for delta in (0.01, 1e-4, 1e-5, 1e-6, 1e-8):
+    print(
+        f"{delta:7g}   {people * delta:14g}   {somebody_published(records=people, delta=delta):.4g}"
+    )
+
+# %% [markdown]
+# With 60 000 records, as in the digits of MNIST, $\delta=0.01$ would tolerate 600 published files. Even $10^{-5}$, the usual choice, would tolerate one with probability 0.45. Hence the rule: **$\delta$ much smaller than one over the number of records.** Normal noise does not fail like this; but $(\varepsilon,\delta)$ alone does not tell the two apart. *Side:* unsafe. [In the book](explorer:formula_book?id=G-D5b&misprint=small-delta).
+#
+# ### 9.4 "A group of $k$ people is protected with $(k\varepsilon, k\delta)$"
+#
+# A family of five comes together. For pure privacy $k\varepsilon$ is right: five steps from neighbour to neighbour, a factor $e^{\varepsilon}$ each. With $\delta$? Normal noise with $\sigma=4$, and $\varepsilon$ such that one person has $\delta=0.001$. The family shifts the number by 5.
+
+# %%
+noise, alone, group = 4.0, 0.001, 5
+epsilon = float(Gaussian(noise).profiles()[0].epsilon(alone))
+start = group / 2 + group * epsilon * noise**2 / group  # here p overtakes e^(k epsilon) q
+shift, far = group / noise, group + 12 * noise
+family_loss = rng.normal(shift**2 / 2, shift, draws)
+gap = lambda x: norm.pdf(x, group, noise) - np.exp(group * epsilon) * norm.pdf(x, 0, noise)
+
+# %% [markdown]
+# (The loss of a shift of $\mu$ standard deviations is normal with mean $\mu^2/2$ and variance $\mu^2$; lesson 03 derives it.)
+
+# %%
+family = Evidence(
+    f"delta of a family of five at 5 * {epsilon:.4f}",
+    closed=float(Gaussian(noise / group).profiles()[0].delta(group * epsilon)),
+    exact=quad(gap, start, far, epsabs=0)[0],
+    simulated=simulation(group * epsilon, family_loss),
+    printed=group * alone,
+)
+print(family)
+bound = group_privacy_delta(epsilon=epsilon, delta=alone, group=group)
+print(f"bound that holds for every mechanism: {bound:.6f}")
+
+# %% [markdown]
+# *Why.* Each further step multiplies what was conceded before: $P\le e^{\varepsilon}R+\delta\le e^{\varepsilon}(e^{\varepsilon}Q+\delta)+\delta$. *Instead:* $\big(k\varepsilon,\ \delta\,\frac{e^{k\varepsilon}-1}{e^{\varepsilon}-1}\big)$ (Vadhan 2017). *Side:* unsafe, here by a factor of almost three. [In the book](explorer:formula_book?id=G-C8&misprint=linear).
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Before 9.1, ask for the meaning of $\delta$ in one sentence; "the probability that privacy fails" will come. Write it on the board. It is wrong twice: a loss above $\varepsilon$ is not a failure of all privacy, and its probability is not $\delta$. After 9.3 return to the sentence: for *that* clinic it was exactly right.
+
+# %% [markdown]
+# ## 10 Turn the knob yourself
+#
+# The rule again is *accuse above $t$*. On the left, the shaded area under the blue curve is the caught, that under the grey one the false alarms. On the right, where this rule stands in the region for $\varepsilon=1$. Start at $t=4$ and move down. Where does the point run along a straight side, where does it leave it, and where does it meet the other one?
+
+# %%
+outputs = np.linspace(-4, 5, 181)
+
+
+def frame(t):
+    p, q, accused = laplace.pdf(outputs, 1), laplace.pdf(outputs, 0), outputs >= t
+    fpr, tpr = laplace.sf(t, 0), laplace.sf(t, 1)
+    left = curves(
+        [
+            Band(x=outputs, lower=0 * p, upper=p * accused, label="", role="exact"),
+            Band(x=outputs, lower=0 * q, upper=q * accused, label=""),
+            Line(x=outputs, y=p, label="p", label_at=0.58, side="top right"),
+            Line(x=outputs, y=q, label="q", role="quiet", label_at=0.42, side="top left"),
+        ],
+        title="with Anna p, without q",
+        x="report minus 6",
+        y="density",
+        y_range=(0, 0.56),
+    )
+    side = "bottom right" if tpr < 0.9 else "bottom left"
+    right = curves(
+        [region(1, 0), Line(x=rates, y=best, label="")],
+        marks=[Mark(x=fpr, y=tpr, label=f"{tpr:.1%}", side="bottom right")],
+        title="caught for false alarms",
+        **axes,
+    )
+    return panels(
+        left, right, title=f"Accuse above {t:g}: {fpr:.1%} false alarms, {tpr:.1%} caught"
+    )
+
+
+# %% [markdown]
+# In Jupyter, move the mouse over the picture to wake it up. No kernel needs to run: all frames are inside.
+
+# %%
+thresholds = [-2, -1.5, -1, -0.5, 0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4]
+frames = {f"{t:g}": frame(t) for t in thresholds}
+some = [frames[t].layout.title.text for t in ("0", "0.5", "1")]
+show(slider(frames, name="t", start=8), "Three of 16 frames. " + "; ".join(some) + ".")
+
+# %% [markdown]
+# The slope of the curve at the point is $e^{L(t)}$: constant at $e$ while $t\ge1$, falling between 1 and 0, constant at $1/e$ below. A curve and the law of its losses say the same. The rule that most people choose at once, $t=\tfrac12$, is the fair one: there both errors are equal. [The explorer](explorer:mechanisms?mechanism=laplace&noise_multiplier=2&epsilon=0.2&false_positive_rate=0.01) shows all these views for other mechanisms.
+#
+# ## 11 Where this breaks, and what it does not protect
+#
+# *What the guarantee assumes.* One report. Noise that is truly random and that nobody else sees. A sensitivity that holds for everybody. And an agreed meaning of neighbour: if one person is *replaced* by another, two records change.
+
+# %%
+for adjacency in ("add_remove", "replace_one"):
+    print(
+        f"Laplace noise of scale 1, {adjacency:<12} epsilon = {mechanism.pure_epsilon(adjacency):g}"
+    )
+
+# %% [markdown]
+# (For a count of people, replacing one who came by one who did not changes it by 1 only; the library, which cannot know, assumes that contributions may have opposite signs.)
+#
+# * **Every further report costs more.** Twelve months, twelve losses, and they add up. Lesson 04.
+# * **It hides Anna's part, not every fact about Anna.** If the report shows that nearly everybody came, the boss may conclude something about her. He would have done so without her record, too.
+# * **It compares, it does not absolve.** A belief of 90 % may rise to 96 % at $\varepsilon=1$. Whether that is harmless is not for mathematics to say.
+# * **Colleagues who come together are a group.** Then section 9.4 applies.
+# * **A computed density is not a program.** Floating-point Laplace noise leaves traces in its last bits (Mironov 2012).
+
+# %% [markdown]
+# ## 12 Exercises
+#
+# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+#
+# **★ 2.1** The clinic counts *visits* instead of people. Nobody has more than 3 in a month, and the Laplace noise has scale 6. With paper and pencil: what is $\delta$ at $\varepsilon=0.2$? (The calculator is for the exponential.)
+
+# %%
+answer = None
+check("2.1", answer)
+
+# %% [markdown]
+# <details><summary>Solution of 2.1</summary>
+#
+# ```python
+# answer = formula(0.2, ratio=3 / 6)
+# check("2.1", answer)
+# ```
+#
+# The ratio $\Delta/b$ is one half, so $\delta=1-e^{(0.2-0.5)/2}=1-e^{-0.15}$, which is 0.1393. The same noise is purely private with $\varepsilon=0.5$.
+#
+# </details>
+
+# %% [markdown]
+# **★★ 2.2** A report claims $(1, 0.05)$-DP. This boss is ruthless and accepts false alarms in 30 % of all cases. What is the largest share of those who came that any rule can catch?
+
+# %%
+answer = None
+check("2.2", answer)
+
+# %% [markdown]
+# <details><summary>Solution of 2.2</summary>
+#
+# ```python
+# steep, flat = np.e * 0.3 + 0.05, 1 - np.exp(-1) * (1 - 0.05 - 0.3)
+# answer = min(steep, flat)
+# check("2.2", answer)
+# print(f"steep side {steep:.4f}, flat side {flat:.4f}")
+# ```
+#
+# The steep side alone would allow 0.8655. But an acquittal is an event, too: $1-\mathrm{FPR}\le e(1-\mathrm{TPR})+\delta$, hence $\mathrm{TPR}\le0.7609$. To the right of the corner the flat side is the stricter one.
+#
+# </details>
+
+# %% [markdown]
+# **★★★ 2.3** A survey asks one yes/no question. With probability 0.02 the clerk loses the sheet, and everybody can read the true answer on it. Otherwise your answer goes out by randomised response, which tells the truth with probability 0.75. Neighbours replace your answer. What is the smallest $\delta$ at $\varepsilon=1$? (List the outputs first.)
+
+# %%
+answer = None
+check("2.3", answer)
+
+# %% [markdown]
+# <details><summary>Solution of 2.3</summary>
+#
+# ```python
+# # outputs: sheet says yes, sheet says no, response yes, response no
+# p = np.array([0.02, 0, 0.98 * 0.75, 0.98 * 0.25])
+# q = np.array([0, 0.02, 0.98 * 0.25, 0.98 * 0.75])
+# answer = np.sum(np.maximum(p - np.e * q, 0))
+# check("2.3", answer)
+# print(f"lost sheet {p[0]}, response {p[2] - np.e * q[2]:.5f}, at ln 3: {hockey_stick(p, q, epsilon=np.log(3)):.4f}")
+# ```
+#
+# Two outputs pay: the lost sheet with its full 0.02, because its loss is infinite, and the response "yes" with 0.06902. Together 0.08902. From $\varepsilon=\ln3$ on only the sheet is left, and no $\varepsilon$ brings $\delta$ below 0.02.
+#
+# </details>
+
+# %% [markdown]
+# ## 13 Ask yourself
+#
+# Answer aloud before you open a line.
+#
+# <details><summary>1. "At ε = 1 an attacker is right in at most 2.7 % of all cases." What is wrong?</summary>
+#
+# That number is the share he *catches* while he allows himself 1 % false alarms. With 27 % false alarms the region allows him to catch 73 %. And how often an accusation is right depends on how many came at all.
+#
+# </details>
+#
+# <details><summary>2. "δ is the probability that the mechanism publishes everything." True?</summary>
+#
+# It is what a mechanism with this $\delta$ *may* do, and the clinic with the stapler does it. Normal noise never does: its $\delta$ is the sum of many small excesses, each for a loss a little above $\varepsilon$.
+#
+# </details>
+#
+# <details><summary>3. The boss buys a faster computer and invents a better rule. What happens to ε and δ?</summary>
+#
+# Nothing. They bound every rule, known or not, and whatever is computed from the report is one more rule.
+#
+# </details>
+#
+# <details><summary>4. Two mechanisms both have δ(1) = 0.1. Are they equally private?</summary>
+#
+# Not necessarily. Each curve touches the same tangent, at some point. Elsewhere they may differ: one may be Laplace noise with a bounded loss, the other may betray one person in ten.
+#
+# </details>
+#
+# <details><summary>5. Your auditor checks P(S) ≤ e^ε Q(S) + δ with P always the data with the record. What does she miss?</summary>
+#
+# The other order. Events that become *rarer* through a person betray as well: nobody saw a letter, so she did not come. And in the example with the letters the two orders had very different $\delta$.
+#
+# </details>
+
+# %% [markdown]
+# ## 14 On one card
+#
+# | | |
+# |---|---|
+# | **Privacy loss** | $L(x)=\ln p(x)/q(x)$: what a report adds to the log odds |
+# | **$(\varepsilon,\delta)$-DP** | $P(S)\le e^{\varepsilon}Q(S)+\delta$ for all events, all neighbours, both orders |
+# | **Exact $\delta$** | $\delta(\varepsilon)=\mathbb E_P[(1-e^{\varepsilon-L})_+]$, attained by the event $L>\varepsilon$; not $\Pr[L>\varepsilon]$ |
+# | **Laplace noise** | $\varepsilon=\Delta/b$; before that $\delta(\varepsilon)=1-e^{(\varepsilon-\Delta/b)/2}$ |
+# | **Attacker** | $\mathrm{TPR}\le e^{\varepsilon}\mathrm{FPR}+\delta$, and the same for acquittals |
+# | **Belief** | odds change by at most $e^{\varepsilon}$ where $\lvert L\rvert\le\varepsilon$ |
+# | **Afterwards** | no function of the report makes it worse |
+# | **Choose** | $\delta$ much smaller than one over the number of records |
+# | **Groups** | $\big(k\varepsilon,\ \delta\frac{e^{k\varepsilon}-1}{e^{\varepsilon}-1}\big)$ |
+#
+# ## 15 Further reading
+#
+# * Wasserman & Zhou (2010), *A statistical framework for differential privacy*: where privacy was first read as a test.
+# * Kairouz, Oh & Viswanath (2015), *The composition theorem for differential privacy*: the region, drawn; and what follows for many releases (lesson 04).
+# * Dong, Roth & Su (2022), *Gaussian differential privacy*: the whole curve as the definition (lesson 09).
+# * Dwork & Roth (2014), *The algorithmic foundations of differential privacy*, chapters 2 and 3: definitions, post-processing, groups, and how large $\delta$ may be.
+# * Kasiviswanathan & Smith (2014), *On the semantics of differential privacy*: what an attacker may believe, with $\delta$ done carefully.
+#
+# **Next** [lesson 03](03_gaussian_mechanism.ipynb): how much normal noise makes a list of numbers safe to publish?
+#
+# The last cell re-examines what this lesson claimed.
+
+# %%
+# Checks
+assert at_half.agree and at_one_per_cent.agree
+assert at_one.refuted and somebody.refuted and family.refuted and family.closed < bound
+assert np.all(best <= coin + 1e-12) and np.isclose(touch["y"], np.e * touch["x"] + normal_delta)
+assert np.isclose(tail, 5.28375e-5, atol=1e-10) and np.isinf(normal_profile.epsilon(0.0))
+print("all checks passed")
