@@ -229,6 +229,50 @@ def test_the_noise_that_is_needed_is_bracketed():
         assert found.epsilon <= 1 if enough else found.lower > 1
 
 
+def response_delta(total, each, steps):
+    """Delta of composed randomized responses, by adding up the events."""
+    p, k = 1 / (1 + math.exp(-each)), np.arange(steps + 1)
+    with_, without = binom.pmf(k, steps, p), binom.pmf(k, steps, 1 - p)
+    return np.sum(np.maximum(with_ - math.exp(total) * without, 0))
+
+
+@pytest.mark.parametrize(
+    "of, at, truth",
+    [
+        ("randomized_response", {"epsilon": 2.0, "epsilon_0": 0.3, "T": 40},
+         response_delta(2.0, 0.3, 40)),
+        # Sampling everything is no sampling; T steps are one with noise smaller by sqrt(T).
+        (POISSON, {"epsilon": 2.0, "sigma": 6.0, "T": 30, "q": 1.0},
+         gaussian_delta(2.0, 6 / math.sqrt(30))),
+        ("without_replacement_gaussian", {"epsilon": 2.0, "sigma": 12.0, "T": 30, "q": 1.0},
+         gaussian_delta(2.0, 12 / math.sqrt(30) / 2)),
+    ],
+    ids=["responses", "poisson", "subsets"],
+)  # fmt: skip
+@pytest.mark.parametrize("rtol", [1e-3, 1e-6])
+def test_delta_of_all_steps_is_bracketed(of, at, truth, rtol):
+    points = {name: np.array([float(value)]) for name, value in at.items()}
+    lower, upper = brackets(subject("delta", of), points, rtol=rtol, until=math.inf)
+    # A small relative error in epsilon is many times as large in delta.
+    assert lower[0] <= truth <= upper[0] < truth * (1 + 100 * rtol)
+
+
+@pytest.mark.parametrize("relation", ["upper", "lower", "equal"])
+def test_inside_the_bracket_nothing_is_said(relation):
+    at = {"sigma": 1.0, "T": 100.0, "q": 0.01, "delta": 1e-5}
+    points = {name: np.array([value]) for name, value in at.items()}
+    of = "without_replacement_gaussian"
+    lower, upper = brackets(subject("epsilon", of), points, rtol=1e-6, until=math.inf)
+    assert upper[0] > 1.001 * lower[0]
+    for claim, status in (
+        (0.5 * (lower[0] + upper[0]), {"undecided"}),
+        (0.9 * lower[0], {"holds" if relation == "lower" else "violated"}),
+        (1.1 * upper[0], {"holds" if relation == "upper" else "violated"}),
+    ):
+        found = check(f"{claim:.12g}", quantity="epsilon", of=of, relation=relation, fixed=at)
+        assert {found.status} == status
+
+
 def test_points_come_back_in_their_order():
     values = np.array([4.0, 2.0, 3.0])
     points = {"alpha": values, "sigma": np.ones(3)}
