@@ -20,7 +20,7 @@ import nbformat
 import numpy as np
 import pytest
 
-from dplearn.app import claim_fields, formula_fields
+from dplearn.app import claim_fields, formula_fields, mechanism_fields, training_fields
 from dplearn.app.catalogue import FIELDS
 from dplearn.lessons import Evidence, check, estimate, guess, predict, reveal, show, sources
 from dplearn.lessons.__main__ import main
@@ -185,6 +185,8 @@ def fields_of(path, query):
     """What can be set on the page of the explorer that an address leads to."""
     pages = {
         "/": lambda: FIELDS,
+        "/mechanisms": mechanism_fields.fields,
+        "/train": lambda: training_fields.FIELDS,
         "/check_a_claim": claim_fields.fields,
         "/formula_book": lambda: formula_fields.state(query["id"], query["misprint"]).fields,
     }
