@@ -86,7 +86,7 @@ _OTHER = {"xaxis": "y", "yaxis": "x"}
 def _heading(text: str, number: str) -> dict[str, Any]:
     """Above one of two panels, at its left edge."""
     place = {"x": 0, "y": 1, "xref": f"x{number} domain", "yref": f"y{number} domain"}
-    anchor = {"xanchor": "left", "yanchor": "bottom", "showarrow": False}
+    anchor = {"xanchor": "left", "yanchor": "bottom", "yshift": 8, "showarrow": False}
     return {**place, **anchor, "text": text, "font": {"size": 15, "color": GREY}}
 
 
