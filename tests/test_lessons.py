@@ -206,6 +206,7 @@ def quoted_numbers(markdown):
     text = re.sub(r"```.*?```|`[^`]*`|\]\([^)]*\)|<[^>]*>", " ", markdown, flags=re.DOTALL)
     text = re.sub(r"\s*\\(?:times|cdot)\s*10\^\{?(-?\d+)\}?", r"e\1", text)
     text = re.sub(r"\^\{?-?[\d.]+\}?", " ", text)
+    text = re.sub(r"\\[a-zA-Z]+(?=\d)", " ", text)
     found = [number.replace(",", "") for number in _NUMBER.findall(text)]
     return [n for n in found if digits(n) >= 3 and not re.fullmatch(r"(19|20)\d\d", n)]
 
@@ -236,7 +237,7 @@ def test_every_quoted_number_was_computed(number):
 
 def test_quoted_numbers_are_found_and_missed():
     text = r"In 2018 $2.265\times10^{-5}$, `9.999`, 8.42, $10^{-5}$, 1,024 and [x](y?z=1234) 0.25"
-    assert quoted_numbers(text) == ["2.265e-5", "8.42", "1024"]
+    assert quoted_numbers(text + r" $\le0.763$") == ["2.265e-5", "8.42", "1024", "0.763"]
     assert stated("2.265e-5", "delta 2.26537e-05") and not stated("2.266e-5", "delta 2.26537e-05")
     assert stated("8.42", "8.4198") and not stated("8.42", "8.43")
 

@@ -18,8 +18,8 @@
 # | `p`, `q` | $P$, $Q$ | laws of the published number with and without one person | – |
 # | `noise_multiplier` | $b/\Delta$ or $\sigma$ | scale of the noise / most that one person can change the answer | none |
 # | `loss` | $L$ | privacy loss $\ln p(x)/q(x)$ of an output $x$ | nats |
-# | `false_alarms` | FPR | how often a rule accuses someone who is not in the data | probability |
-# | `caught` | TPR | how often it accuses someone who is | probability |
+# | `fpr` | FPR | false alarms: how often a rule accuses someone who is not in the data | probability |
+# | `tpr` | TPR | caught: how often it accuses someone who is | probability |
 # | `epsilon`, `delta` | $\varepsilon$, $\delta$ | the guarantee | nats, probability |
 
 # %% [markdown] tags=["instructor"]
@@ -61,6 +61,9 @@ from dplearn.lessons import Evidence, check, estimate, guess, predict, reveal, s
 from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
 from dplearn.plotting.lessons import Band, Bars, Line, Mark, curves, leak, panels, slider
 
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Most classes guess 20 to 50 for the first and 50 to 90 for the second: the noise looks small beside a count of 7, and nobody thinks of the false alarms. Leave it. Ask instead which rule they would use; nearly all say "accuse above 6.5". Keep that rule for section 10.
+
 # %% [markdown]
 # ## 2 Predict
 #
@@ -80,9 +83,6 @@ print(mechanism.release(np.full(8, 7.0), sensitivity=1, rng=rng).round(2))
 # %%
 predict("caught in per cent", None)
 predict("belief in per cent", None)
-
-# %% [markdown] tags=["instructor"]
-# > **For the teacher.** Most classes guess 20 to 50 for the first and 50 to 90 for the second: the noise looks small beside a count of 7, and nobody thinks of the false alarms. Leave it. Ask instead which rule they would use; nearly all say "accuse above 6.5". Keep that rule for section 10.
 
 # %% [markdown]
 # ## 3 A small experiment
@@ -108,14 +108,17 @@ for t in (-1, 0, 0.5, 0.75, 1, 2, 3):
 #
 # Could somebody promise $\varepsilon=0.5$ for the same noise? Not for every event, says the last column. But the promise is broken by at most about 0.22, near $t=0.75$. Such a breach, too, can be part of a promise. We shall call it $\delta$.
 
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Compute three losses on the board before showing the picture: $x=0$, $x=\tfrac12$, $x=5$ give $-1$, 0, 1. The last one surprises: *however* far out the number lies, it says no more than $x=1$ does. Ask why half of all reports sit at $+1$ (half of the noise is positive). A common slip: to draw the law of $L$ under $Q$, where it is the mirror image. We always draw under $P$.
+
 # %% [markdown]
 # ## 4 The picture: privacy loss
 #
 # How much does one report $x$ tell? Compare how likely it is with Anna and without:
 #
-# $$L(x)=\ln\frac{p(x)}{q(x)},\qquad\text{the \textbf{privacy loss} of } x .$$
+# $$L(x)=\ln\frac{p(x)}{q(x)} .$$
 #
-# For Laplace noise of scale 1 it is $|x|-|x-1|$: never above 1, never below $-1$, and $2x-1$ in between. For comparison we take normal noise with standard deviation 1, where $L(x)=x-\tfrac12$ has no end on either side. (Lesson 03 is about normal noise.)
+# This is the **privacy loss** of $x$. For Laplace noise of scale 1 it is $|x|-|x-1|$: never above 1, never below $-1$, and $2x-1$ in between. For comparison we take normal noise with standard deviation 1, where $L(x)=x-\tfrac12$ has no end on either side. (Lesson 03 is about normal noise.)
 
 # %%
 loss = np.abs(with_anna) - np.abs(with_anna - 1)
@@ -125,7 +128,7 @@ print(f"Laplace: L = 1 in {at_top:.1%}, L = -1 in {at_bottom:.1%} of all reports
 print(f"normal:  L > 1 in {np.mean(normal_loss > 1):.1%}, largest {normal_loss.max():.2f}")
 
 # %% [markdown]
-# The report is random, so its loss is a random variable. Its law, when Anna came, is all there is to know about a mechanism.
+# The report is random, so its loss is a random variable. Its law, when Anna came, is all that decides how well the two cases can be told apart. (For Laplace noise [the book](explorer:formula_book?id=G-L2&misprint=two-atoms) has it in closed form.)
 
 
 # %%
@@ -136,18 +139,18 @@ def histogram(losses, width, low, high):
 
 
 # %% [markdown]
-# The same thing for both kinds of noise; mind the two scales of the height.
+# Both kinds of noise; mind the two scales of the height.
 
 # %%
 axes = {"x": "privacy loss L (nats)", "y": "share of reports"}
-left = curves([histogram(loss, 0.1, -1, 1)], title="Laplace noise: ends at 1", **axes)
-right = curves([histogram(normal_loss, 0.25, -4, 5)], title="normal noise: no end", **axes)
-figure = panels(left, right, title="One report, one loss: bounded for one noise only")
+left = curves([histogram(loss, 0.1, -1, 1)], title="Laplace: from −1 to 1", **axes)
+right = curves([histogram(normal_loss, 0.25, -4, 5)], title="normal: no end", **axes)
+figure = panels(left, right, title="Laplace noise has a largest loss, normal noise has none")
 words = f"Laplace {at_top:.3f} of the mass at 1 and {at_bottom:.3f} at -1"
 show(figure, f"{words}; normal noise beyond every bound, here up to {normal_loss.max():.2f}.")
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Compute three losses on the board before showing the picture: $x=0$, $x=\tfrac12$, $x=5$ give $-1$, 0, 1. The last one surprises: *however* far out the number lies, it says no more than $x=1$ does. Ask why half of all reports sit at $+1$ (half of the noise is positive). A common slip: to draw the law of $L$ under $Q$, where it is the mirror image. We always draw under $P$.
+# > **For the teacher.** Draw two crossing densities, and let the class build $S$ outcome by outcome: "does this one pay?" It pays if $p>e^{\varepsilon}q$. That is the proof. If time is short, skip the letters; question 5 at the end comes back to them.
 
 # %% [markdown]
 # ## 5 The statement
@@ -162,9 +165,9 @@ show(figure, f"{words}; normal noise beyond every bound, here up to {normal_loss
 # >
 # > $$\delta(\varepsilon)=\sup_S\,P(S)-e^{\varepsilon}Q(S)\;=\;P(L>\varepsilon)-e^{\varepsilon}Q(L>\varepsilon)\;=\;\mathbb E_P\big[(1-e^{\varepsilon-L})_+\big].$$
 # >
-# > (Barthe & Olmedo 2013; Balle & Wang 2018.) As a function of $\varepsilon$ it is the pair's **privacy profile**.
+# > Where $q=0$, read $L=\infty$. (Barthe & Olmedo 2013; Balle & Wang 2018.) As a function of $\varepsilon$ this is the pair's **privacy profile**.
 # >
-# > **Laplace noise** of scale $b$ on a number that one person changes by at most $\Delta$ has $\delta(\varepsilon)=1-e^{(\varepsilon-\Delta/b)/2}$ up to $\varepsilon=\Delta/b$, and 0 from there on. So it is purely private with $\varepsilon=\Delta/b$. (Dwork et al. 2006; the profile: Balle, Barthe & Gaboardi 2018.)
+# > **Laplace noise** of scale $b$ on a number that one person changes by at most $\Delta$ has $\delta(\varepsilon)=1-e^{(\varepsilon-\Delta/b)/2}$ up to $\varepsilon=\Delta/b$, and 0 from there on. So it is purely private with $\varepsilon=\Delta/b$. (Dwork, McSherry, Nissim & Smith 2006; the profile: Balle, Barthe & Gaboardi 2018, [in the book](explorer:formula_book?id=G-B1&misprint=straight-line).)
 #
 # *Why.* $P(S)-e^{\varepsilon}Q(S)$ is the integral of $p-e^{\varepsilon}q$ over $S$. It is largest when $S$ collects every output where the integrand is positive and no other. These are the outputs with $L>\varepsilon$: **the best event is a threshold on the loss.** That it is also the best *test* is the lemma of Neyman and Pearson (1933). Taking $p$ out of the integrand leaves $1-e^{\varepsilon-L}$.
 #
@@ -224,6 +227,7 @@ figure = leak(
     here=(0.5, at_half.closed),
     title=f"What p rises above e<sup>0.5</sup> · q has the area δ(0.5) = {at_half.closed:.4f}",
     names=("p", "e<sup>0.5</sup> · q"),
+    axes=("report minus 6", "ε (nats)", "δ"),
 )
 show(figure, f"Shaded area delta(0.5) = {at_half.closed:.4f}; the profile ends at epsilon 1.")
 
@@ -231,19 +235,18 @@ show(figure, f"Shaded area delta(0.5) = {at_half.closed:.4f}; the profile ends a
 # **Why both orders?** For our noise they agree, by symmetry. In general they do not. Suppose the clinic invites its visitors by letter, and one letter in ten goes to the office by mistake. Outputs: *letter seen*, *no letter*.
 
 # %%
-came, did_not = [0.1, 0.9], [0.0, 1.0]
+visitor, other = [0.1, 0.9], [0.0, 1.0]
+print("epsilon   visitor against other   other against visitor")
 for epsilon in (0.05, 0.2, 5.0):
-    one, other = (
-        hockey_stick(came, did_not, epsilon=epsilon),
-        hockey_stick(did_not, came, epsilon=epsilon),
-    )
-    print(f"epsilon {epsilon:4}: came against did not {one:.4f}, did not against came {other:.4f}")
+    there = hockey_stick(visitor, other, epsilon=epsilon)
+    back = hockey_stick(other, visitor, epsilon=epsilon)
+    print(f"{epsilon:7}   {there:21.4f}   {back:21.4f}")
 
 # %% [markdown]
-# In one order the $\delta$ soon is 0, and the scheme looks purely private. In the other it is 0.1 for ever: a letter that is seen proves everything. A definition printed with [one order only](explorer:formula_book?id=G-A1&misprint=one-order) would let it pass.
+# In one order the $\delta$ soon is 0, and the scheme looks purely private. In the other it is 0.1 for ever: a letter that is seen proves everything. A definition printed with [one order only](explorer:formula_book?id=G-A1&misprint=one-order) may let it pass; it depends on who is called $P$.
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Draw two crossing densities, and let the class build $S$ outcome by outcome: "does this one pay?" It pays if $p>e^{\varepsilon}q$. That is the proof. If time is short, skip the letters; question 5 at the end comes back to them.
+# > **For the teacher.** Let somebody draw the region for $\varepsilon=0$ (a strip of width $\delta$ along the diagonal), then for $\varepsilon\to\infty$ (everything). Many take the left panel's corner for the mechanism's guarantee: ask at which FPR Laplace noise and randomised response differ. Between the two points where the blue curve leaves the sides, there only.
 
 # %% [markdown]
 # ## 6 The attacker's region
@@ -252,28 +255,23 @@ for epsilon in (0.05, 0.2, 5.0):
 #
 # > **Theorem.** A mechanism is $(\varepsilon,\delta)$-DP if and only if, for all neighbours, every rule obeys
 # >
-# > | | the rule accuses | the rule acquits |
-# > |---|---|---|
-# > | **cannot be too good** | $\mathrm{TPR}\le e^{\varepsilon}\,\mathrm{FPR}+\delta$ | $1-\mathrm{FPR}\le e^{\varepsilon}(1-\mathrm{TPR})+\delta$ |
-# > | **cannot be too bad** | $\mathrm{FPR}\le e^{\varepsilon}\,\mathrm{TPR}+\delta$ | $1-\mathrm{TPR}\le e^{\varepsilon}(1-\mathrm{FPR})+\delta$ |
+# > $$\mathrm{TPR}\le e^{\varepsilon}\,\mathrm{FPR}+\delta\qquad\text{and}\qquad 1-\mathrm{FPR}\le e^{\varepsilon}(1-\mathrm{TPR})+\delta ,$$
 # >
-# > (Wasserman & Zhou 2010; Kairouz, Oh & Viswanath 2015.)
+# > so that it is not too good, and the same with TPR and FPR exchanged, so that it is not too bad. (Wasserman & Zhou 2010; Kairouz, Oh & Viswanath 2015.)
 #
-# *Why.* Take the definition for $S$ and for its complement, in both orders: four inequalities. A rule that throws a coin is an average of rules that do not. (The lower line is the upper one for the opposite verdicts: a rule that is always wrong is a very good rule.)
+# *Why.* Take the definition for $S$ ("he accuses") and for its complement ("he acquits"), in both orders: four inequalities. A rule that throws a coin is an average of rules that do not. (Why may no rule be too bad? One that is always wrong is perfect with the verdicts exchanged.)
 #
-# In the plane of false alarms and caught, $(\varepsilon,\delta)$ is therefore a region with four sides:
+# In the plane of false alarms and caught, $(\varepsilon,\delta)$ is therefore a region with four sides. The two lower ones are the upper ones, turned by half a circle ([in the book](explorer:formula_book?id=G-K4&misprint=no-delta), as misses instead of caught). The two odd rates below are corners.
 
 # %%
 rates = np.union1d(np.linspace(0, 1, 101), [np.exp(-1) / 2, 1 / (1 + np.e)])
 
 
-def region(epsilon, delta, label=""):
+def region(epsilon, delta):
     claim = {"epsilon": epsilon, "delta": delta}
-    top, bottom = (
-        1 - approximate_dp_tradeoff(rates, **claim),
-        approximate_dp_tradeoff(1 - rates, **claim),
-    )
-    return Band(x=rates, lower=bottom, upper=top, label=label, label_at=0.5)
+    top = 1 - approximate_dp_tradeoff(rates, **claim)
+    bottom = approximate_dp_tradeoff(1 - rates, **claim)
+    return Band(x=rates, lower=bottom, upper=top, label="")
 
 
 # %% [markdown]
@@ -284,41 +282,42 @@ coin_profile = RandomizedResponse(local_epsilon=1.0).profiles("replace_one")[0]
 coin, best, normal = (
     1 - profile.tradeoff(rates) for profile in (coin_profile, laplace_profile, normal_profile)
 )
+
+# %% [markdown]
+# First pure privacy with $\varepsilon=1$. Randomised response, from lesson 01, fills the region to its corner. Laplace noise follows two sides and cuts the corner.
+
+# %%
+axes = {"x": "false alarms FPR", "y": "caught TPR", "x_range": (0, 1), "y_range": (0, 1.02)}
+response = Line(x=rates, y=coin, label="response", role="rdp", label_at=0.34, side="top left")
+curve = Line(x=rates, y=best, label="Laplace", label_at=0.4, side="bottom right")
+pure = curves([region(1, 0), response, curve], title="ε = 1, δ = 0", **axes)
+
+# %% [markdown]
+# Normal noise leaves every region with $\delta=0$ at the left edge. Its region must start higher, at $\delta(1)$, and then it touches the curve in a single point.
+
+# %%
 normal_delta = float(normal_profile.delta(1))
 touch = {"x": norm.sf(1.5), "y": norm.sf(0.5)}
 print(f"normal noise: delta(1) = {normal_delta:.4f}, reached by 'accuse when L > 1':")
 print(f"false alarms {touch['x']:.4f}, caught {touch['y']:.4f}")
 
 # %% [markdown]
-# Left, pure privacy with $\varepsilon=1$. Randomised response, from lesson 01, fills the region to its corner. Laplace noise only follows the two sides and cuts the corner. Right, normal noise: it leaves every region with $\delta=0$ near the left edge, so its region must start higher, at $\delta(1)$.
+# The green side of the right region has slope $e$. Where does it start, and where does it touch?
 
 # %%
-axes = {"x": "false alarms FPR", "y": "caught TPR", "y_range": (0, 1.02)}
-left = curves(
-    [
-        region(1, 0),
-        Line(x=rates, y=coin, label="response", role="rdp", label_at=0.24, side="top left"),
-        Line(x=rates, y=best, label="Laplace", label_at=0.4, side="bottom right"),
-    ],
-    title="ε = 1, δ = 0",
-    **axes,
-)
-right = curves(
-    [
-        region(1, normal_delta),
-        Line(x=rates, y=normal, label="normal", label_at=0.4, side="bottom right"),
-    ],
-    marks=[
-        Mark(**touch, label="L > 1", side="bottom right"),
-        Mark(x=0, y=normal_delta, label="δ(1)", side="middle right"),
-    ],
-    title=f"ε = 1, δ = {normal_delta:.3f}",
-    **axes,
-)
-figure = panels(left, right, title="Every rule for accusing stays inside the region")
+end = (1 - normal_delta) / (1 + np.e)
+side = Line(x=[0, end], y=[normal_delta, 1 - end], label="slope e", role="rdp", side="top center")
+curve = Line(x=rates, y=normal, label="normal", label_at=0.4, side="bottom right")
+marks = [Mark(**touch, label="L > 1", side="bottom right")]
+marks += [Mark(x=0, y=normal_delta, label="δ(1)", side="bottom right", role="rdp")]
+heading = f"ε = 1, δ = {normal_delta:.3f}"
+right = curves([region(1, normal_delta), side, curve], marks=marks, title=heading, **axes)
+figure = panels(pure, right, title="Every rule for accusing stays inside the region")
 show(figure, f"Regions for epsilon 1: delta 0, and delta {normal_delta:.4f} for normal noise.")
 
 # %% [markdown]
+# (Both blue curves have closed forms: [Laplace](explorer:formula_book?id=G-K3&misprint=pure-dp), [normal](explorer:formula_book?id=G-K1&misprint=none).)
+#
 # Look at the right panel for a while; it holds the whole lesson. The side of slope $e^{\varepsilon}$ touches the curve in *one* rule, "accuse when $L>\varepsilon$". Where that tangent meets the axis of no false alarms, there you read $\delta(\varepsilon)$. Another $\varepsilon$ is another tangent. **A pair $(\varepsilon,\delta)$ is one tangent; the mechanism is the whole curve.**
 #
 # Now the first prediction. At 1 % false alarms the steep side allows at most $e\cdot1\,\%$, and Laplace noise lies on that side. Three ways: the side, the search through all tangents, and the boss who accuses above $\ln50$, since $\tfrac12e^{-\ln 50}=1\,\%$.
@@ -346,15 +345,12 @@ reveal("caught in per cent", truth=100 * at_one_per_cent.closed, others=others)
 
 # %%
 reported = float(normal_profile.epsilon(1e-5))
-allowed = 1 - float(approximate_dp_tradeoff(0.01, epsilon=reported, delta=1e-5))
-print(f"reported epsilon {reported:.4f} at delta 1e-05: caught at 1 % is at most {allowed:.1%}")
+tangent = 1 - float(approximate_dp_tradeoff(0.01, epsilon=reported, delta=1e-5))
+print(f"reported epsilon {reported:.4f} at delta 1e-05: caught at 1 % is at most {tangent:.1%}")
 print(f"by the whole curve: {normal_caught:.2%}")
 
 # %% [markdown]
 # Both bounds are true. The first is one tangent, chosen for very rare events and far from the curve at 1 %. Whoever has the profile should use it.
-
-# %% [markdown] tags=["instructor"]
-# > **For the teacher.** Let somebody draw the region for $\varepsilon=0$ (a strip of width $\delta$ along the diagonal), then for $\varepsilon\to\infty$ (everything). Many take the left panel's corner for the mechanism's guarantee: ask at which FPR Laplace noise and randomised response differ. Between the two points where the blue curve leaves the sides, there only.
 
 # %% [markdown]
 # ## 7 What he may believe
@@ -382,32 +378,26 @@ for t in (0.5, 1, 2, 3):
     print(f"accused above {t:3}: {np.mean(came[reports > t]):.3f} of them came")
 
 # %% [markdown]
-# However strict he is, three of four accusations hit somebody who never came. The picture shows the same for every belief before; your guess, if you made one, is on it.
+# However strict he is, more than three in four accusations hit somebody who never came. The picture shows the same for every belief before; your guess, if you made one, is on it.
 
 # %%
-prior = np.linspace(0, 100, 101)
-high, low = (100 / (1 + np.exp(-s) * (100 - prior) / np.maximum(prior, 1e-9)) for s in (1, -1))
+prior = np.linspace(0, 1, 101)
+low, high = (prior / (prior + (1 - prior) * np.exp(-loss)) for loss in (-1, 1))
+percent = 100 * prior
+allowed = Band(x=percent, lower=100 * low, upper=100 * high, label="ε = 1", side="top left")
+style = {"role": "quiet", "label_at": 0.5, "side": "bottom right"}
+same = Line(x=percent, y=percent, label="unchanged", **style)
+marks = [Mark(x=10, y=100 * after, label=f"{100 * after:.1f} %", side="top left")]
 mine = guess("belief in per cent")
-marks = [Mark(x=10, y=100 * after, label=f"{after:.1%}", side="middle right")]
 marks += [Mark(x=10, y=mine, label="your guess", role="guess")] if mine else []
 figure = curves(
-    [
-        Band(x=prior, lower=low, upper=high, label="ε = 1"),
-        Line(
-            x=prior,
-            y=prior,
-            label="nothing learned",
-            role="quiet",
-            label_at=0.8,
-            side="bottom right",
-        ),
-    ],
+    [allowed, same],
     marks=marks,
-    title=f"From 10 % the boss gets to {after:.1%} at most",
+    title=f"From 10 % the boss gets to {100 * after:.1f} % at most",
     x="belief before the report, in per cent",
     y="belief after it, in per cent",
 )
-show(figure, f"Belief after a report at epsilon 1: from 10 % to at most {after:.1%}.")
+show(figure, f"Belief after a report at epsilon 1: from 10 % to at most {100 * after:.1f} %.")
 
 # %% [markdown]
 # With $\delta>0$ there is no such bound for *every* report: some may have a large loss. It holds for all reports with $L\le\varepsilon$, and with which probability that is, section 9.1 will ask.
@@ -421,26 +411,36 @@ show(figure, f"Belief after a report at epsilon 1: from 10 % to at most {after:.
 #
 # The clinic could round its number, or say only whether it exceeds 6.5. Both are functions of the report. Their outputs are finitely many cells, so $\delta$ is a sum:
 
+
 # %%
-cells = {"rounded": np.arange(-40.5, 42), "yes/no": np.array([-np.inf, 0.5, np.inf])}
+def delta_of_cells(edges, epsilon):
+    p, q = (np.diff(laplace.cdf(edges, place)) for place in (1, 0))
+    return hockey_stick(p, q, epsilon=epsilon)
+
+
+# %% [markdown]
+# The two laws differ by where their noise is placed, at 1 or at 0.
+
+# %%
+whole, yes_no = np.arange(-40.5, 42), [-np.inf, 0.5, np.inf]
 print("epsilon   the report   rounded   yes/no")
 for epsilon in (0, 0.25, 0.5, 0.75):
-    deltas = [
-        hockey_stick(*(np.diff(laplace.cdf(edges, s)) for s in (1, 0)), epsilon=epsilon)
-        for edges in cells.values()
-    ]
-    print(f"{epsilon:7}  {laplace_profile.delta(epsilon):11.4f}  ", end="")
-    print("  ".join(f"{delta:8.4f}" for delta in deltas))
+    rounded, reply = (delta_of_cells(edges, epsilon) for edges in (whole, yes_no))
+    raw = laplace_profile.delta(epsilon)
+    print(f"{epsilon:7}   {raw:10.4f}   {rounded:7.4f}   {reply:6.4f}")
 
 # %% [markdown]
 # Never more, sometimes less, and equal where the cells keep the best event. (At $\varepsilon=0$ that is "above $\tfrac12$", and even the yes/no answer keeps it.) It follows that no cleverness and no computer of the boss can raise $\varepsilon$ or $\delta$. Nor can the clinic lower the $\varepsilon$ of a number that is already out.
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Before 9.1, ask for the meaning of $\delta$ in one sentence; "the probability that privacy fails" will come. Write it on the board. It is wrong twice: a loss above $\varepsilon$ is not a failure of all privacy, and its probability is not $\delta$. After 9.3 return to the sentence: for *that* clinic it was exactly right.
 
 # %% [markdown]
 # ## 9 Is it true as printed?
 #
 # ### 9.1 "$(\varepsilon,\delta)$-DP means that $\Pr[L>\varepsilon]\le\delta$"
 #
-# It is the most popular reading of $\delta$, and easy to remember: with probability $\delta$ the loss exceeds $\varepsilon$. Try normal noise with $\sigma=1$ at $\varepsilon=1$.
+# It is a popular reading of $\delta$, and easy to remember. Try normal noise with $\sigma=1$ at $\varepsilon=1$.
 
 # %%
 at_one = Evidence(
@@ -456,10 +456,8 @@ print(at_one)
 # The tail is more than twice $\delta$. Where $\delta$ is small, the two are further apart:
 
 # %%
-tail = norm.sf(reported - 0.5)
-print(
-    f"at epsilon {reported:.7f}: delta {float(normal_profile.delta(reported)):.6g}, tail {tail:.6g}"
-)
+delta, tail = float(normal_profile.delta(reported)), norm.sf(reported - 0.5)
+print(f"at epsilon {reported:.7f}: delta {delta:.6g}, tail {tail:.6g}")
 
 # %% [markdown]
 # *Why.* A loss just above $\varepsilon$ costs next to nothing: the theorem charges $1-e^{\varepsilon-L}$ for it, the sentence charges 1. So $\Pr[L>\varepsilon]\le\delta$ is *sufficient* for $(\varepsilon,\delta)$-DP. It is not what the words mean. *Side:* safe for whoever adds noise. Unsafe for whoever reads it backwards, "the loss exceeds 4.377 with probability at most $10^{-5}$": it does so five times as often. [In the book](explorer:formula_book?id=G-D8&misprint=equivalent).
@@ -478,7 +476,7 @@ for name, profile in {"Laplace": laplace_profile, "normal": normal_profile}.item
 #
 # ### 9.3 "$\delta$, usually 0.01"
 #
-# What does $\delta$ allow? Consider the worst clinic: it adds no noise. It throws a biased coin for each employee, and with probability $\delta$ it staples this person's whole file to the report. That is $(0,\delta)$-DP: any event is at most $\delta$ more likely with Anna than without her. The notes say that $\delta=0.01$ is the chance that something goes wrong. For our forty employees:
+# What does $\delta$ allow? Consider the worst clinic. It publishes no count at all. It throws a biased coin for each of forty people in its files, and with probability $\delta$ it publishes this person's whole file. That is $(0,\delta)$-DP: when Anna joins or leaves, no probability changes by more than $\delta$. One per cent sounds like a small chance that *anything* goes wrong. It is not that chance:
 
 # %%
 coins = rng.binomial(40, 0.01, draws)
@@ -499,12 +497,11 @@ print(somebody)
 people = 60_000
 print("  delta   files expected   chance of at least one")
 for delta in (0.01, 1e-4, 1e-5, 1e-6, 1e-8):
-    print(
-        f"{delta:7g}   {people * delta:14g}   {somebody_published(records=people, delta=delta):.4g}"
-    )
+    chance = somebody_published(records=people, delta=delta)
+    print(f"{delta:7g}   {people * delta:14g}   {chance:.4g}")
 
 # %% [markdown]
-# With 60 000 records, as in the digits of MNIST, $\delta=0.01$ would tolerate 600 published files. Even $10^{-5}$, the usual choice, would tolerate one with probability 0.45. Hence the rule: **$\delta$ much smaller than one over the number of records.** Normal noise does not fail like this; but $(\varepsilon,\delta)$ alone does not tell the two apart. *Side:* unsafe. [In the book](explorer:formula_book?id=G-D5b&misprint=small-delta).
+# With 60 000 records, as in the digits of MNIST, $\delta=0.01$ would tolerate 600 published files. Even $10^{-5}$, the usual choice, would tolerate at least one with probability 0.45. Hence the rule: **$\delta$ much smaller than one over the number of records.** Normal noise does not fail like this; but $(\varepsilon,\delta)$ alone does not tell the two apart. *Side:* unsafe. [In the book](explorer:formula_book?id=G-D5b&misprint=small-delta).
 #
 # ### 9.4 "A group of $k$ people is protected with $(k\varepsilon, k\delta)$"
 #
@@ -513,19 +510,19 @@ for delta in (0.01, 1e-4, 1e-5, 1e-6, 1e-8):
 # %%
 noise, alone, group = 4.0, 0.001, 5
 epsilon = float(Gaussian(noise).profiles()[0].epsilon(alone))
-start = group / 2 + group * epsilon * noise**2 / group  # here p overtakes e^(k epsilon) q
-shift, far = group / noise, group + 12 * noise
-family_loss = rng.normal(shift**2 / 2, shift, draws)
+start = group / 2 + epsilon * noise**2  # from here on p > e^(k epsilon) q
 gap = lambda x: norm.pdf(x, group, noise) - np.exp(group * epsilon) * norm.pdf(x, 0, noise)
+shift = group / noise
+family_loss = rng.normal(shift**2 / 2, shift, draws)
 
 # %% [markdown]
-# (The loss of a shift of $\mu$ standard deviations is normal with mean $\mu^2/2$ and variance $\mu^2$; lesson 03 derives it.)
+# (The loss of a shift of $\mu$ standard deviations is normal with mean $\mu^2/2$ and variance $\mu^2$; lesson 03 shows why.)
 
 # %%
 family = Evidence(
     f"delta of a family of five at 5 * {epsilon:.4f}",
     closed=float(Gaussian(noise / group).profiles()[0].delta(group * epsilon)),
-    exact=quad(gap, start, far, epsabs=0)[0],
+    exact=quad(gap, start, start + 12 * noise, epsabs=0)[0],
     simulated=simulation(group * epsilon, family_loss),
     printed=group * alone,
 )
@@ -536,22 +533,18 @@ print(f"bound that holds for every mechanism: {bound:.6f}")
 # %% [markdown]
 # *Why.* Each further step multiplies what was conceded before: $P\le e^{\varepsilon}R+\delta\le e^{\varepsilon}(e^{\varepsilon}Q+\delta)+\delta$. *Instead:* $\big(k\varepsilon,\ \delta\,\frac{e^{k\varepsilon}-1}{e^{\varepsilon}-1}\big)$ (Vadhan 2017). *Side:* unsafe, here by a factor of almost three. [In the book](explorer:formula_book?id=G-C8&misprint=linear).
 
-# %% [markdown] tags=["instructor"]
-# > **For the teacher.** Before 9.1, ask for the meaning of $\delta$ in one sentence; "the probability that privacy fails" will come. Write it on the board. It is wrong twice: a loss above $\varepsilon$ is not a failure of all privacy, and its probability is not $\delta$. After 9.3 return to the sentence: for *that* clinic it was exactly right.
-
 # %% [markdown]
 # ## 10 Turn the knob yourself
 #
-# The rule again is *accuse above $t$*. On the left, the shaded area under the blue curve is the caught, that under the grey one the false alarms. On the right, where this rule stands in the region for $\varepsilon=1$. Start at $t=4$ and move down. Where does the point run along a straight side, where does it leave it, and where does it meet the other one?
+# The rule again is *accuse above $t$*. On the left, the shaded area under the blue curve is the caught, that under the grey one the false alarms. On the right, where this rule stands in the region for $\varepsilon=1$. Start at $t=3$ and move down. Where does the point run along a straight side, where does it leave it, and where does it meet the other one?
 
 # %%
 outputs = np.linspace(-4, 5, 181)
 
 
-def frame(t):
-    p, q, accused = laplace.pdf(outputs, 1), laplace.pdf(outputs, 0), outputs >= t
-    fpr, tpr = laplace.sf(t, 0), laplace.sf(t, 1)
-    left = curves(
+def accusations(t):
+    p, q, accused = laplace.pdf(outputs, 1), laplace.pdf(outputs), outputs >= t
+    return curves(
         [
             Band(x=outputs, lower=0 * p, upper=p * accused, label="", role="exact"),
             Band(x=outputs, lower=0 * q, upper=q * accused, label=""),
@@ -563,48 +556,52 @@ def frame(t):
         y="density",
         y_range=(0, 0.56),
     )
-    side = "bottom right" if tpr < 0.9 else "bottom left"
-    right = curves(
-        [region(1, 0), Line(x=rates, y=best, label="")],
-        marks=[Mark(x=fpr, y=tpr, label=f"{tpr:.1%}", side="bottom right")],
-        title="caught for false alarms",
-        **axes,
-    )
-    return panels(
-        left, right, title=f"Accuse above {t:g}: {fpr:.1%} false alarms, {tpr:.1%} caught"
-    )
+
+
+# %% [markdown]
+# The point on the right has the two shaded areas for coordinates.
+
+
+# %%
+def frame(t):
+    fpr, tpr = laplace.sf(t), laplace.sf(t, 1)
+    here = Mark(x=fpr, y=tpr, label=f"{100 * tpr:.1f} %", side="bottom right")
+    shapes = [region(1, 0), Line(x=rates, y=best, label="")]
+    right = curves(shapes, marks=[here], title="the region for ε = 1", **axes)
+    title = f"Accuse above {t:g}: {100 * fpr:.1f} % false alarms, {100 * tpr:.1f} % caught"
+    return panels(accusations(t), right, title=title)
 
 
 # %% [markdown]
 # In Jupyter, move the mouse over the picture to wake it up. No kernel needs to run: all frames are inside.
 
 # %%
-thresholds = [-2, -1.5, -1, -0.5, 0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4]
+thresholds = [-2, -1.5, -1, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 2.5, 3]
 frames = {f"{t:g}": frame(t) for t in thresholds}
 some = [frames[t].layout.title.text for t in ("0", "0.5", "1")]
-show(slider(frames, name="t", start=8), "Three of 16 frames. " + "; ".join(some) + ".")
+show(slider(frames, name="t", start=9), "Three of 15 frames. " + "; ".join(some) + ".")
 
 # %% [markdown]
-# The slope of the curve at the point is $e^{L(t)}$: constant at $e$ while $t\ge1$, falling between 1 and 0, constant at $1/e$ below. A curve and the law of its losses say the same. The rule that most people choose at once, $t=\tfrac12$, is the fair one: there both errors are equal. [The explorer](explorer:mechanisms?mechanism=laplace&noise_multiplier=2&epsilon=0.2&false_positive_rate=0.01) shows all these views for other mechanisms.
+# The slope of the curve at the point is $e^{L(t)}$: constant at $e$ while $t\ge1$, falling between 1 and 0, constant at $1/e$ below. A curve and the law of its losses say the same. The rule that most people choose at once, $t=\tfrac12$, is the balanced one: there both errors are equal. [The explorer](explorer:mechanisms?mechanism=gaussian&noise_multiplier=1&epsilon=1&false_positive_rate=0.01) shows the same views of normal noise, and of every other mechanism in the library.
 #
 # ## 11 Where this breaks, and what it does not protect
 #
-# *What the guarantee assumes.* One report. Noise that is truly random and that nobody else sees. A sensitivity that holds for everybody. And an agreed meaning of neighbour: if one person is *replaced* by another, two records change.
+# *What the guarantee assumes.* One report. Noise that is truly random and that nobody else sees. A sensitivity that holds for everybody. And an agreed meaning of neighbour. If a record is *replaced* and not only removed, it may move a sum of values between $-1$ and 1 by 2:
 
 # %%
 for adjacency in ("add_remove", "replace_one"):
-    print(
-        f"Laplace noise of scale 1, {adjacency:<12} epsilon = {mechanism.pure_epsilon(adjacency):g}"
-    )
+    pure = mechanism.pure_epsilon(adjacency)
+    print(f"Laplace noise of scale 1, {adjacency:<12} epsilon = {pure:g}")
 
 # %% [markdown]
-# (For a count of people, replacing one who came by one who did not changes it by 1 only; the library, which cannot know, assumes that contributions may have opposite signs.)
-#
 # * **Every further report costs more.** Twelve months, twelve losses, and they add up. Lesson 04.
-# * **It hides Anna's part, not every fact about Anna.** If the report shows that nearly everybody came, the boss may conclude something about her. He would have done so without her record, too.
+# * **It hides Anna's part, not every fact about Anna.** If the report shows that nearly everybody came, the boss may conclude something about her. He would do so without her record, too.
 # * **It compares, it does not absolve.** A belief of 90 % may rise to 96 % at $\varepsilon=1$. Whether that is harmless is not for mathematics to say.
 # * **Colleagues who come together are a group.** Then section 9.4 applies.
 # * **A computed density is not a program.** Floating-point Laplace noise leaves traces in its last bits (Mironov 2012).
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** 2.2 is worth five minutes in class. Almost everybody answers 0.8655, the steep side. Let two students draw the two sides and find out where they cross; then ask which one a boss meets who accuses one in three. 2.1 is for pencils. 2.3 pays off for those who liked the letters.
 
 # %% [markdown]
 # ## 12 Exercises
@@ -646,7 +643,7 @@ check("2.2", answer)
 # print(f"steep side {steep:.4f}, flat side {flat:.4f}")
 # ```
 #
-# The steep side alone would allow 0.8655. But an acquittal is an event, too: $1-\mathrm{FPR}\le e(1-\mathrm{TPR})+\delta$, hence $\mathrm{TPR}\le0.7609$. To the right of the corner the flat side is the stricter one.
+# The steep side alone would allow 0.8655. But an acquittal is an event, too: $1-\mathrm{FPR}\le e(1-\mathrm{TPR})+\delta$, hence $\mathrm{TPR}\le 0.7609$. To the right of the corner the flat side is the stricter one.
 #
 # </details>
 
@@ -686,7 +683,7 @@ check("2.3", answer)
 #
 # <details><summary>2. "δ is the probability that the mechanism publishes everything." True?</summary>
 #
-# It is what a mechanism with this $\delta$ *may* do, and the clinic with the stapler does it. Normal noise never does: its $\delta$ is the sum of many small excesses, each for a loss a little above $\varepsilon$.
+# It is what a mechanism with this $\delta$ *may* do, and the clinic of section 9.3 does it. Normal noise never does: its $\delta$ is the sum of many small excesses, each for a loss a little above $\varepsilon$.
 #
 # </details>
 #
@@ -704,7 +701,7 @@ check("2.3", answer)
 #
 # <details><summary>5. Your auditor checks P(S) ≤ e^ε Q(S) + δ with P always the data with the record. What does she miss?</summary>
 #
-# The other order. Events that become *rarer* through a person betray as well: nobody saw a letter, so she did not come. And in the example with the letters the two orders had very different $\delta$.
+# The other order. She finds the letters of section 5, where those who came leave a trace. She would not find a clinic that leaves a trace of those who *stayed away*, by sending a reminder to one in ten of them.
 #
 # </details>
 
@@ -729,7 +726,7 @@ check("2.3", answer)
 # * Kairouz, Oh & Viswanath (2015), *The composition theorem for differential privacy*: the region, drawn; and what follows for many releases (lesson 04).
 # * Dong, Roth & Su (2022), *Gaussian differential privacy*: the whole curve as the definition (lesson 09).
 # * Dwork & Roth (2014), *The algorithmic foundations of differential privacy*, chapters 2 and 3: definitions, post-processing, groups, and how large $\delta$ may be.
-# * Kasiviswanathan & Smith (2014), *On the semantics of differential privacy*: what an attacker may believe, with $\delta$ done carefully.
+# * Kasiviswanathan & Smith (2014), *On the 'semantics' of differential privacy: a Bayesian formulation*: what an attacker may believe, with $\delta$ done carefully.
 #
 # **Next** [lesson 03](03_gaussian_mechanism.ipynb): how much normal noise makes a list of numbers safe to publish?
 #

@@ -101,13 +101,6 @@ _attacker = Exercise(
             ),
         ),
         Mistake(
-            math.e * 0.001,
-            (
-                "A multiple of the false alarms, from one epsilon. Is that the curve?",
-                "That is e^epsilon times 0.001; use G with mu = 1/sigma instead.",
-            ),
-        ),
-        Mistake(
             1 - _caught(1 / _SIGMA),
             (
                 "Does such a small test catch almost everybody?",

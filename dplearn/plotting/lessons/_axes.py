@@ -26,6 +26,7 @@ def curves(
     zone: tuple[float, float, str] | None = None,
     log_x: bool = False,
     log_y: bool = False,
+    x_range: tuple[float, float] | None = None,
     y_range: tuple[float, float] | None = None,
 ) -> go.Figure:
     """Curves, columns, regions and points on one pair of axes, named `x` and `y`.
@@ -42,7 +43,7 @@ def curves(
     zone : tuple of float, float and str, optional
         Heights between which a claim is false, and what to write there.
     log_x, log_y : bool
-    y_range : tuple of float, optional
+    x_range, y_range : tuple of float, optional
         In data units.
     """
     figure = go.Figure([trace for line in lines for trace in line.traces()])
@@ -50,7 +51,7 @@ def curves(
     if zone is not None:
         figure.add_hrect(zone[0], zone[1], fillcolor=_ZONE, line_width=0, layer="below")
         figure.add_scatter(**_zone_name(*zone, lines[0]))
-    figure.update_xaxes(title_text=x, **axis([line.x for line in lines], log_x))
+    figure.update_xaxes(title_text=x, **axis([line.x for line in lines], log_x, x_range))
     figure.update_yaxes(
         title_text=y, **axis([y for line in lines for y in line.heights], log_y, y_range)
     )
