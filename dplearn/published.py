@@ -294,9 +294,15 @@ def _tree(row: Row) -> float:
 
 
 def _zcdp(row: Row) -> float:
-    """The simple conversion: rho + 2 sqrt(rho ln(1/delta)), the best order of the first theorem."""
-    orders, rho = 1 + np.geomspace(0.1, 1e4, 200_001), float(_settings(row)["rho"])
-    return float(np.min(rdp_to_epsilon_mironov(orders, rho * orders, delta=number(row["delta"]))))
+    """The best order of the conversion named: simple, rho + 2 sqrt(rho ln(1/delta)), or improved.
+
+    A histogram in which one record is replaced has rho = 2 / (2 scale^2).
+    """
+    settings = _settings(row)
+    rho = float(settings["rho"]) if "rho" in settings else 1 / number(settings["scale"]) ** 2
+    convert = rdp_to_epsilon if row["method"] == "rdp" else rdp_to_epsilon_mironov
+    orders = 1 + np.geomspace(0.1, 1e4, 200_001)
+    return float(np.min(convert(orders, rho * orders, delta=number(row["delta"]))))
 
 
 _BY_MECHANISM: dict[str, Callable[[Row], float]] = {

@@ -1,12 +1,12 @@
 """Every published figure: recomputed by the method that is named, and compared as printed."""
 
+import mpmath as mp
 import numpy as np
 import pytest
 
 from conftest import rows
 from dplearn import published
 from dplearn.accountants import accountants
-from dplearn.formulas.conversion import rdp_to_epsilon, rdp_to_epsilon_mironov
 from dplearn.published import as_printed, number, shown, unit
 
 PUBLISHED = published.published()
@@ -66,14 +66,22 @@ def test_limits_printed_as_guarantees_are_too_small():
         assert exact.lower > number(row["published"])
 
 
-def test_no_one_conversion_gives_both_census_figures():
-    both = [PUBLISHED[i] for i in ("P29a", "P29b")]
-    for convert in (rdp_to_epsilon_mironov, rdp_to_epsilon):
-        orders = 1 + np.geomspace(0.1, 1e4, 200_001)
-        found = [
-            float(
-                np.min(convert(orders, float(published._settings(r)["rho"]) * orders, delta=1e-10))
-            )
-            for r in both
-        ]
-        assert not all(as_printed(f, r) for f, r in zip(found, both, strict=True))
+def test_one_conversion_gives_both_census_figures_if_rho_has_all_its_digits():
+    """P29: D_alpha = rho alpha, minimised over the order with 30 digits."""
+
+    def least(rho, exchange):
+        return min(rho * a + exchange(a) for a in 1 + mp.mpf(10) ** np.linspace(-1, 4, 20_001))
+
+    def simple(a):
+        return mp.log(1e10) / (a - 1)
+
+    def improved(a):
+        return mp.log((a - 1) / a) + (mp.log(1e10) - mp.log(a)) / (a - 1)
+
+    noise = {"P29a": 1 / mp.mpf(339 / 542) ** 2, "P29b": 1 / mp.mpf(12343 / 3379) ** 2}
+    for exchange, from_noise in ((simple, False), (improved, True)):
+        for rhos, right in ((noise, from_noise), ({"P29a": 2.56, "P29b": 0.07}, False)):
+            found = [
+                as_printed(float(least(rho, exchange)), PUBLISHED[i]) for i, rho in rhos.items()
+            ]
+            assert all(found) == right

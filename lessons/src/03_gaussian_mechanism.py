@@ -254,7 +254,7 @@ show(figure, f"Recipe over smallest noise: {recipe(1) / smallest:.3f} at epsilon
 #
 # ### 7.1 "For any $\varepsilon$, noise of $\sqrt{2\ln(1.25/\delta)}/\varepsilon$ gives $(\varepsilon,\delta)$"
 #
-# ([In the formula book](explorer:formula_book?id=G-B4&misprint=any-epsilon).) # The proof (Dwork & Roth 2014, appendix A) assumes $\varepsilon < 1$. Our library refuses to go further:
+# ([In the formula book](explorer:formula_book?id=G-B4&misprint=any-epsilon).) The proof (Dwork & Roth 2014, appendix A) assumes $\varepsilon < 1$. Our library refuses to go further:
 
 # %%
 try:

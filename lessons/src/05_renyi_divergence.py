@@ -504,7 +504,7 @@ check("5.1", answer)
 # print(f"without the root {as_printed(2, 0, 2, 1, 2.5):.3f}")
 # ```
 #
-# Here $\sigma_\alpha^2 = -4 + 2\cdot6.25 = 8.5$. With the root the value is 0.187. Without it you would get $-0.883$, and the sign tells you.
+# Here $\sigma_\alpha^2 = -4 + 2\cdot2.5^2 = 8.5$. With the root the value is 0.187. Without it you would get $-0.883$, and the sign tells you.
 #
 # </details>
 
