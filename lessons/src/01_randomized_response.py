@@ -52,7 +52,7 @@ from itertools import product
 
 import numpy as np
 from scipy.linalg import hadamard
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 from dplearn.formulas.local import randomized_response_variance
 from dplearn.formulas.mechanisms import two_coin_epsilon
@@ -129,11 +129,21 @@ print(cells, f"alone in a district of 8000: {district:.2f}")
 # %%
 figure = curves(
     [
-        Line(x=crowd, y=shares[names[0]], label=names[0], label_at=0.44, side="bottom left"),
-        Line(x=crowd, y=shares[names[1]], label=names[1], role="zcdp", label_at=0.47),
-        Line(x=crowd, y=shares[names[2]], label=names[2], role="rdp", label_at=0.87),
+        Line(x=crowd, y=shares[names[0]], label=names[0], label_at=0.3, side="bottom left"),
+        Line(x=crowd, y=shares[names[1]], label=names[1], role="zcdp", label_at=0.46),
+        Line(
+            x=crowd,
+            y=shares[names[2]],
+            label=names[2],
+            role="rdp",
+            label_at=0.87,
+            side="bottom left",
+        ),
     ],
-    marks=[Mark(x=8000, y=district, label="a district", role="rdp", side="bottom left")],
+    marks=[
+        Mark(x=64, y=alone(month, village) / 64, label="our school", side="bottom left"),
+        Mark(x=8000, y=district, label="a district", role="rdp", side="bottom left"),
+    ],
     title="In a crowd of thousands, three columns are almost a name",
     x="people in the crowd",
     y="share who are alone in their cell",
@@ -160,29 +170,30 @@ print("pupils from Oak     ", counter(village == "Oak"), "of", (village == "Oak"
 print("... not from October", counter((village == "Oak") & (month != 10)))
 
 # %% [markdown]
-# The counter refuses the rude question and answers two polite ones. Their difference is Anna. This is **differencing**. Each answer alone is harmless; the leak is in the pair, so no rule that looks at one question at a time can stop it.
+# The counter refuses the rude question and answers two polite ones. Their difference is Anna. This is **differencing**. Each answer alone is harmless; the leak is in the pair, so no rule about the size of one group can stop it.
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Students propose repairs: refuse large groups too, refuse overlapping groups, keep a log. Let them try each one on the board. A log helps only until two people ask, and refusing is an answer as well. The figure above deserves one question: where on it is our own school?
+# > **For the teacher.** Students propose repairs: refuse large groups too, refuse overlapping groups, keep a log. Let them try each one on the board. A log helps only until two people ask, and refusing is an answer as well. The figure above deserves one question: on which curve would our school be if the table had birthdays?
 
 # %% [markdown]
 # ## 4 The picture
 #
-# Third idea: make every answer a little wrong. The school adds fresh noise with standard deviation $s$. Differencing now fails, since the difference of two noisy answers is noise.
+# Third idea: make every answer a little wrong. The school adds fresh noise with standard deviation $s$. Differencing now fails: the difference of two noisy answers is mostly noise.
 #
 # But the attacker may ask more than two questions. He draws groups by lot, collects the answers, and looks for the 64 numbers that fit all answers best. That is *least squares*, one line of NumPy. Then he rounds each number to 0 or 1.
 
 
 # %%
-def attack(questions, noise, rng):
+def attack(questions, noise, rng, times=1):
     groups = rng.integers(0, 2, (questions, n))
-    answers = groups @ copied + rng.normal(0, noise, questions)
-    best_fit = np.linalg.lstsq(groups, answers)[0]
-    return np.sum((best_fit > 0.5) == copied)
+    counts = np.tile(groups @ copied, (times, 1)).T  # one column per attack
+    answers = counts + rng.normal(0, noise, counts.shape)
+    best_fit = np.linalg.lstsq(groups, answers)[0].T
+    return np.mean(np.sum((best_fit > 0.5) == copied, axis=1))
 
 
 # %% [markdown]
-# 640 questions, every answer off by about 4:
+# It returns how many pupils come out right. 640 questions, every answer off by about 4:
 
 # %%
 rebuilt = attack(640, noise=4, rng=np.random.default_rng(1))
@@ -191,31 +202,40 @@ reveal("rebuilt", truth=rebuilt, others={"by tossing coins": 32})
 # %% [markdown]
 # Almost the whole school. No single answer was accurate, and together they are. Noise averages out, and the attacker is the one who averages: his error on one pupil is roughly $2s/\sqrt{m-n}$, so it shrinks with every further question. A bit comes out right when that error stays below one half, which for normal errors happens with probability $\Phi\big(\sqrt{m-n}/(4s)\big)$. ($\Phi$ is the area under the normal curve; the 2 is there because a question includes a given pupil only half of the time.)
 #
-# A rule of thumb must be tested. We repeat the attack ten times at each of 16 settings.
+# A rule of thumb must be tested. At each of 16 settings we draw the groups once and repeat the attack twenty times with fresh noise: the share of secrets that comes out right.
 
 # %%
 asked, noises, rng = [96, 160, 640, 2560], [1, 4, 8, 16], np.random.default_rng(2)
-right = {
-    (m, s): np.mean([attack(m, s, rng) for _ in range(10)]) / n for m in asked for s in noises
-}
+right = {(m, s): attack(m, s, rng, times=20) / n for m in asked for s in noises}
 print("questions  " + "".join(f"  noise {s:<3}" for s in noises))
 for m in asked:
     print(f"{m:9}  " + "".join(f"{right[m, s]:9.3f}" for s in noises))
 
 # %% [markdown]
-# Lines: the rule of thumb. Diamonds: the attacks.
+# Lines: the rule of thumb. Diamonds: the attacks, and your guess, if you made one.
 
 # %%
-from scipy.stats import norm
-
-m = np.geomspace(70, 10_000, 80)
-roles = dict(zip(noises, ("exact", "rdp", "zcdp", "moments"), strict=True))
-names = {1: "noise 1", 4: "noise 4", 8: "noise 8 = √n", 16: "noise 16"}
+many = np.geomspace(70, 10_000, 80)
+look = {1: ("exact", 0.3), 4: ("rdp", 0.3), 8: ("zcdp", 0.5), 16: ("moments", 0.62)}
 lines = [
-    Line(x=m, y=norm.cdf(np.sqrt(m - n) / (4 * s)), label=names[s], role=roles[s], label_at=0.3)
-    for s in noises
+    Line(
+        x=many,
+        y=norm.cdf(np.sqrt(many - n) / (4 * s)),
+        label="noise 8 = √n" if s == 8 else f"noise {s}",
+        role=role,
+        label_at=place,
+        side="top right" if s == 1 else "bottom right",
+    )
+    for s, (role, place) in look.items()
 ]
-marks = [Mark(x=k, y=right[k, s], label="", role=roles[s]) for k in asked for s in noises]
+
+# %% [markdown]
+# Read along a curve, from few questions to many; then down a column, from little noise to much.
+
+# %%
+marks = [Mark(x=k, y=right[k, s], label="", role=look[s][0]) for k in asked for s in noises]
+if mine := guess("rebuilt"):
+    marks.append(Mark(x=640, y=mine / n, label="your guess", role="guess", side="bottom right"))
 figure = curves(
     lines,
     marks=marks,
@@ -223,7 +243,567 @@ figure = curves(
     x="questions m, about n = 64 pupils",
     y="share of secrets recovered",
     log_x=True,
-    y_range=(0.45, 1.05),
+    y_range=(0.45, 1.08),
 )
 ends = ", ".join(f"{right[640, s]:.3f} at noise {s}" for s in noises)
 show(figure, f"Share recovered with 640 questions: {ends}.")
+
+# %% [markdown]
+# Two things to read off. With noise 1 the game is lost after three questions per pupil. And more noise only buys time: twice the noise needs about four times the questions. **The noise must grow with the number of questions**, like $\sqrt m$. How much is enough?
+#
+# > **Theorem.** $n$ people hold one secret bit each; a question asks how many of a group hold a 1.
+# >
+# > * If *every* group may be asked about and each answer is off by at most $E$, the answers determine all but $4E$ of the bits. (Dinur & Nissim 2003; in these words Dwork & Roth 2014, section 8.1.)
+# > * Nobody can ask $2^n$ questions, and nobody needs to. If the answers are off by $o(\sqrt n)$, that is by less and less of $\sqrt n$ as $n$ grows, then of the order of $n(\log n)^2$ random groups and a computation in polynomial time give all but $o(n)$ of the bits, with high probability. (Dinur & Nissim 2003.)
+# > * Even $n$ questions, fixed in advance, will do, here for $n$ a power of two (after Dwork & Yekhanin 2008). Each asks for a difference, the count in one half minus the count in the other; the first, for the count of all. If the answers are off by at most $E$, at most $4E^2$ bits come out wrong. With $E=c\sqrt n$ these are $4c^2n$: a small share when $c$ is small.
+#
+# *Why (first bullet).* Take any table that fits all published answers within $E$. Let $G$ be the group of pupils who have a 1 there and a 0 in truth. The two counts of $G$ differ by its size, and each is within $E$ of the published one; so $G$ has at most $2E$ members. The same holds for those with 0 there and 1 in truth.
+#
+# *Why (third bullet).* Each estimate is the sum of all $n$ answers, with the signs of the questions, divided by $n$. The questions are perpendicular vectors, so the squared errors of the $n$ estimates add up to at most $E^2$. A wrong bit needs an error of at least $\frac12$.
+#
+# 64 such questions for our 64 pupils, all answers off by 2, up or down:
+
+# %%
+halves = hadamard(n)  # rows of +1 and -1, perpendicular to each other
+off = np.random.default_rng(3).choice([-2, 2], n)
+bits = halves.T @ (halves @ copied + off) / n > 0.5
+print(f"64 questions: {np.sum(bits != copied)} wrong, the theorem allows {4 * 2**2}")
+
+# %% [markdown]
+# The square root is no accident of the attack. Normal noise of the order of $\sqrt m$ on $m$ answers *does* protect, in a sense that lesson 03 makes precise. Too little and enough are not far apart. But what does "protect" mean? So far we only know what failure looks like.
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** The proof of the first bullet takes three minutes and is worth them: draw two columns of bits, circle where they differ, ask for the count of the circle. A frequent objection: "the noise is random, so the attacker cannot know." Answer with the average of many dice. When time is short, skip the third bullet and its cell.
+
+# %% [markdown]
+# ## 5 The statement
+#
+# ### 5.1 A slip of paper and a coin
+#
+# Warner (1965) had the fourth idea. Do not ask for the truth. Every pupil throws a coin that nobody else sees: with probability $p=0.75$ it says "tell the truth", otherwise "say the opposite". Anna hands in *yes*. She can always say: that was the coin. This is **randomised response**, and it gives *plausible deniability*. How much of it?
+#
+# We let two Annas play half a million times each, one who copied and one who did not.
+
+# %%
+coin, rng = RandomizedResponse.from_probability(truth=0.75), np.random.default_rng(4)
+she_did = coin.release(np.ones(500_000, dtype=int), rng=rng)
+she_did_not = coin.release(np.zeros(500_000, dtype=int), rng=rng)
+
+# %% [markdown]
+# For each possible slip: how often does it come from the one, how often from the other, and how many times likelier is that? The last column is the logarithm of the ratio.
+
+# %%
+print("slip   she did   she did not   ratio   ln ratio")
+for slip, word in enumerate(("no", "yes")):
+    p, q = np.mean(she_did == slip), np.mean(she_did_not == slip)
+    print(f"{word:<4}  {p:8.3f}  {q:12.3f}  {p / q:6.2f}  {np.log(p / q):9.2f}")
+
+# %% [markdown]
+# A *yes* is about three times likelier if she did; a *no* about three times likelier if she did not. That is all a slip can tell. The logarithm of the ratio is the **privacy loss** $L$ of the slip. Why a logarithm? Ratios of independent slips multiply, so losses add; and exchanging the two Annas only changes the sign. The unit is the *nat*. The largest loss, in either direction, is what we wanted:
+#
+# $$\varepsilon=\ln\frac{p}{1-p},\qquad p=0.75:\ \varepsilon=\ln 3=1.0986.$$
+#
+# ### 5.2 The definition
+#
+# Nothing in this reasoning was about coins. Let a *mechanism* be any random process that turns a table into an output.
+#
+# > **Definition.** Two tables are **neighbours** if they differ in the answer of one person. A mechanism $M$ is **$\varepsilon$-differentially private** if for all neighbours $d, d'$ and every set $S$ of outputs
+# >
+# > $$P(M(d)\in S)\;\le\;e^{\varepsilon}\,P(M(d')\in S).$$
+# >
+# > (Dwork, McSherry, Nissim & Smith 2006.)
+# >
+# > **Theorem.** Randomised response with $\frac12<p<1$ is $\varepsilon$-differentially private with $\varepsilon=\ln\frac p{1-p}$, and for no smaller $\varepsilon$. Turned around: $p=\frac{e^\varepsilon}{1+e^\varepsilon}$.
+#
+# *Why.* The output is the list of all slips, and its probability is a product with one factor per pupil. Two neighbours share all factors but one. The ratio is therefore $p/(1-p)$ or its inverse, for every list, and a sum over the lists in $S$ cannot do more than its largest term. A single list reaches the bound, so $\varepsilon$ cannot be smaller.
+#
+# *All* neighbours, so both directions: $d$ and $d'$ may change places. *Every* set, so whatever the reader looks at. **Whose table?** Here an answer is *replaced*; in the library this adjacency is called `replace_one`. And the randomness happens before anything leaves Anna's desk, so that not even the school must be trusted: the promise is *local*.
+#
+# We do not ask you to believe the theorem. Three computations of the same number, sharing no code. The formula is one. For the second we write the definition down for a class of three: all tables, all lists of slips.
+
+
+# %%
+def law(table, truth=0.75):
+    chance = {True: truth, False: 1 - truth}
+    lists = product((0, 1), repeat=len(table))
+    return {s: np.prod([chance[a == b] for a, b in zip(s, table, strict=True)]) for s in lists}
+
+
+# %% [markdown]
+# The largest loss is then a maximum over all pairs of neighbours and all lists. (We let the number of pupils who differ be chosen; neighbours differ in one.)
+
+
+# %%
+def largest_loss(who_differ):
+    pairs = product(product((0, 1), repeat=3), repeat=2)
+    laws = [(law(d), law(e)) for d, e in pairs if np.sum(np.not_equal(d, e)) == who_differ]
+    return max(np.log(p[s] / q[s]) for p, q in laws for s in p)
+
+
+# %% [markdown]
+# The third is our simulation: how often did Anna hand in the truth? `estimate` puts an interval around that mean which misses the right value once in a thousand times, and `map` carries it through the formula.
+
+# %%
+loss = Evidence(
+    "largest privacy loss of a coin with p = 0.75",
+    closed=np.log(0.75 / 0.25),
+    exact=largest_loss(who_differ=1),
+    simulated=estimate(she_did == 1).map(lambda p: np.log(p / (1 - p))),
+    exact_by="enumeration",
+)
+print(loss)
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Play one round with real coins before the code (two coins, both heads: lie; that is $p=0.75$). Ask who would answer honestly under this rule, and why. Stumbling block: students compare 0.75 with 0.5 instead of with 0.25. The definition compares two worlds, not a world with a guess; claim 8.1 returns to it.
+
+# %% [markdown]
+# ## 6 What the coin costs
+#
+# The slips lie. Can the school still learn the share $\pi$ of pupils who have copied? A *yes* comes from a copier who tells the truth or from an honest pupil who does not:
+#
+# $$P(\text{yes})=\pi p+(1-\pi)(1-p).$$
+#
+# Solve for $\pi$ and put the observed share $\bar y$ of yes slips in place of the probability:
+#
+# $$\hat\pi=\frac{\bar y-(1-p)}{2p-1},\qquad \text{standard error}\quad\frac{1}{2p-1}\sqrt{\frac{p(1-p)}{n}}=\sqrt{\frac{e^{\varepsilon}}{n\,(e^{\varepsilon}-1)^2}}.$$
+#
+# *Why.* Each slip is a coin with variance $p(1-p)$, whatever the truth; the mean of $n$ has an $n$-th of it; and dividing by $2p-1$ stretches the error with the rest. (The pupils are given; only the coins are random.)
+#
+# A larger school: 1000 pupils, of whom 30 % have copied, and five thousand repetitions of the survey.
+
+
+# %%
+def estimated(yes_share, truth=0.75):
+    return (yes_share - (1 - truth)) / (2 * truth - 1)
+
+
+pupils = np.repeat([1, 0], [300, 700])
+slips = coin.release(np.tile(pupils, (5000, 1)), rng=np.random.default_rng(5))
+found = estimated(slips.mean(axis=1))
+print(f"yes slips {slips.mean():.4f}, estimates {found.mean():.4f} on average")
+print("the first five:", found[:5].round(3))
+
+# %% [markdown]
+# On average right, each time off by a few hundredths. Is the standard error as claimed? For the enumeration we compute the law of the number of yes slips: those of the 300 plus those of the 700.
+
+# %%
+among_copiers = binom.pmf(np.arange(301), 300, 0.75)
+among_others = binom.pmf(np.arange(701), 700, 0.25)
+yes = np.convolve(among_copiers, among_others)  # entry i: probability of i yes slips
+misses = estimated(np.arange(1001) / 1000) - 0.3
+
+# %% [markdown]
+# The standard error is the root of the mean squared miss.
+
+# %%
+error = Evidence(
+    "standard error of the estimated share, 1000 pupils, p = 0.75",
+    closed=np.sqrt(randomized_response_variance(epsilon=np.log(3), users=1000)),
+    exact=np.sqrt(np.sum(yes * misses**2)),
+    simulated=estimate((found - 0.3) ** 2).map(np.sqrt),
+    exact_by="enumeration",
+)
+print(error)
+
+# %% [markdown]
+# So the price is people. Half the error needs four times as many; and for small $\varepsilon$ the error is about $1/(\varepsilon\sqrt n)$, so half the $\varepsilon$ needs four times as many, too.
+
+# %%
+epsilons = np.geomspace(0.1, 4, 60)
+
+
+def spread(users):
+    return [100 * randomized_response_variance(epsilon=e, users=users) ** 0.5 for e in epsilons]
+
+
+figure = curves(
+    [
+        Line(
+            x=epsilons,
+            y=spread(users),
+            label=f"n = {users}",
+            role=role,
+            label_at=0.25,
+            side="top right",
+        )
+        for users, role in ((100, "moments"), (1000, "exact"), (10_000, "rdp"))
+    ]
+    + [Line(x=epsilons, y=np.full(60, 2), label="± 2 %", role="quiet")],
+    marks=[Mark(x=np.log(3), y=100 * error.closed, label="our coin", side="middle right")],
+    title="A stronger promise is paid for with more people",
+    x="ε (nats), exact, local, one answer replaced",
+    y="standard error (per cent)",
+    log_x=True,
+    log_y=True,
+)
+show(figure, f"Standard error with 1000 pupils at epsilon ln 3: {error.closed:.4f}.")
+
+# %% [markdown]
+# ## 7 What ε promises
+#
+# Back to the teacher who believed that Anna copied with probability 0.25, odds of 1 to 3. By Bayes' rule,
+#
+# $$\text{odds after}=\text{odds before}\times\frac{P(\text{slip}\mid\text{she did})}{P(\text{slip}\mid\text{she did not})},$$
+#
+# and the last factor is the ratio that $\varepsilon$ bounds. So let the reader know *everything* but Anna's answer, the 63 others included. Whatever is published, **his odds about her answer change at most by the factor $e^{\varepsilon}$**, up or down.
+
+
+# %%
+def after(before, factor):
+    odds = before / (1 - before) * factor
+    return odds / (1 + odds)
+
+
+print(f"after a yes {after(0.25, 3):.2f}, after a no {after(0.25, 1 / 3):.2f}")
+reveal("belief", truth=after(0.25, 3), others={"before": 0.25, "the coin's p": 0.75})
+
+# %% [markdown]
+# The common answer is 0.75: the coin was honest three times out of four. But that forgets what the teacher believed before. The picture shows every belief before, and how far *any* output of *any* $\ln 3$-private mechanism can move it when everything else is known.
+
+# %%
+before, mine = np.linspace(0.002, 0.998, 120), guess("belief")
+low, high = after(before, 1 / 3), after(before, 3)
+figure = curves(
+    [
+        Band(x=before, lower=low, upper=high, label=""),
+        Line(x=before, y=high, label="odds × 3", label_at=0.65, side="top left"),
+        Line(x=before, y=low, label="odds ÷ 3", role="rdp", label_at=0.55, side="bottom right"),
+        Line(x=before, y=before, label="same", role="quiet", label_at=0.6, side="bottom right"),
+    ],
+    marks=[
+        Mark(x=0.25, y=after(0.25, 3), label="a yes", side="top left"),
+        Mark(x=0.25, y=after(0.25, 1 / 3), label="a no", role="rdp", side="bottom right"),
+        *(
+            [Mark(x=0.25, y=mine, label="your guess", role="guess", side="middle left")]
+            if mine
+            else []
+        ),
+    ],
+    title="At ε = ln 3 no output moves a belief out of this band",
+    x="belief before, probability",
+    y="belief after",
+    y_range=(0, 1.05),
+)
+show(figure, f"Belief 0.25 before becomes {after(0.25, 3):.2f} after a yes.")
+
+# %% [markdown]
+# And if several people have the same secret? Three sisters copy together or not at all. Then the two worlds differ in three answers. Walk from one to the other by replacing one answer at a time: each step costs a factor $e^\varepsilon$.
+#
+# > **Group privacy.** An $\varepsilon$-differentially private mechanism is $k\varepsilon$-differentially private for groups of $k$: for tables that differ in the answers of $k$ people. (Dwork & Roth 2014, section 2.3.)
+
+# %%
+for people in (1, 2, 3):
+    print(f"answers that differ: {people}, largest loss {largest_loss(people):.4f}")
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Let the class write the tree for 100 pupils like Anna: 25 copiers hand in about 19 yes, 75 others about 19 yes. So a yes is one half. Most had said three quarters. Ask then what a belief of 0.5 does to Anna; it is a fair objection that a factor of three is much.
+
+# %% [markdown]
+# ## 8 Is it true as printed?
+#
+# Randomised response is explained in hundreds of texts. Four sentences that circulate, each held against three computations.
+#
+# ### 8.1 "Toss a coin. Heads: the truth. Tails: let a second coin answer. This is $\ln 2$-private"
+#
+# ([In the book](explorer:formula_book?id=G-B12b&misprint=ln-two).) The reasoning: half of the answers are pure chance. True. Let us look at all four outcomes of the two coins.
+
+# %%
+outcomes = list(product((0, 1), repeat=2))  # first coin: 1 is heads; second: 1 is yes
+yes_if_yes = np.mean([1 if first else second for first, second in outcomes])
+yes_if_no = np.mean([0 if first else second for first, second in outcomes])
+ratios = [yes_if_yes / yes_if_no, (1 - yes_if_no) / (1 - yes_if_yes)]
+print(f"P(yes): {yes_if_yes:.2f} if the truth is yes, {yes_if_no:.2f} if it is no")
+
+# %% [markdown]
+# For the simulation we throw both coins a million times for somebody whose truth is yes. The truth comes out as often as a *no* does for somebody whose truth is no, so one mean is enough.
+
+# %%
+first, second = np.random.default_rng(6).integers(0, 2, (2, 1_000_000))
+two_coins = Evidence(
+    "epsilon of the two coins",
+    closed=two_coin_epsilon(honest=0.5, yes=0.5),
+    exact=np.log(max(ratios)),
+    simulated=estimate(first | second).map(lambda p: np.log(p / (1 - p))),
+    printed=np.log(2),
+    exact_by="enumeration",
+)
+print(two_coins)
+
+# %% [markdown]
+# The second coin often tells the truth by accident, so these two coins *are* our coin with $p=0.75$. Forget the accident, and you compare $\frac12$ with $\frac14$; that is how $\ln 2$ arises. *Side:* unsafe. The text promises more privacy than there is.
+#
+# ### 8.2 "The estimate is the share of people who said yes"
+#
+# A class of ten with one copier. What does the share of yes slips amount to on average? Formula, all 1,024 lists of slips, and simulation:
+
+# %%
+ten = (1, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+slips = coin.release(np.tile(ten, (200_000, 1)), rng=np.random.default_rng(7))
+biased = Evidence(
+    "average share of yes slips when the true share is 0.1",
+    closed=0.1 * 0.75 + 0.9 * 0.25,
+    exact=sum(chance * np.mean(slips) for slips, chance in law(ten).items()),
+    simulated=estimate(slips.mean(axis=1)),
+    printed=0.1,
+    exact_by="enumeration",
+)
+print(biased)
+
+# %% [markdown]
+# And turned around, as in section 6:
+
+# %%
+print(f"{len(law(ten))} lists of slips, mean turned around: {estimated(biased.closed):.1f}")
+
+# %% [markdown]
+# Three times too many. The slips are pulled towards one half, and more of them do not help: the error is a *bias*, no scatter. *Side:* privacy is untouched, the statistics are wrong.
+#
+# ### 8.3 "With $k$ possible answers, tell the truth with probability $\frac{e^\varepsilon}{e^\varepsilon+k}$"
+#
+# ([In the book](explorer:formula_book?id=G-B12&misprint=k-for-k-minus-one).) Let the answers be *never*, *once*, *often*, and $\varepsilon=1$. Each of the two other answers gets half of the rest.
+
+# %%
+p = np.e / (np.e + 3)
+channel = np.where(np.eye(3), p, (1 - p) / 2)  # row: the truth; column: the slip
+never = RandomizedResponse.from_probability(truth=p, answers=3).release(
+    np.zeros(1_000_000, dtype=int), rng=np.random.default_rng(8)
+)
+print(f"truth told with probability {p:.4f} as printed; right is {np.e / (np.e + 2):.4f}")
+
+# %% [markdown]
+# Which $\varepsilon$ does this have? From the table of chances, over all pairs of truths and all slips:
+
+# %%
+three = Evidence(
+    "epsilon of three answers with the printed p",
+    closed=np.log(2 * p / (1 - p)),
+    exact=max(np.log(row / other).max() for row in channel for other in channel),
+    simulated=estimate(never == 0).map(lambda p: np.log(2 * p / (1 - p))),
+    printed=1.0,
+    exact_by="enumeration",
+)
+print(three)
+
+# %% [markdown]
+# The truth is one of the $k$ answers and was counted twice; right is $\frac{e^\varepsilon}{e^\varepsilon+k-1}$. *Side:* safe. People get more privacy than announced, and the survey pays with accuracy that it could have had.
+#
+# ### 8.4 "Each answer is $\varepsilon$-private, so we may ask again and average"
+#
+# A careful school asks Anna nine times, with fresh coins. Each slip is a lie one time in four; does she remain as deniable as with one? The attacker takes the majority.
+
+# %%
+nine = coin.release(np.ones((500_000, 9), dtype=int), rng=np.random.default_rng(9))
+again = Evidence(
+    "chance that the majority of nine slips is the truth",
+    closed=binom.sf(4, 9, 0.75),
+    exact=sum(q for slips, q in law((1,) * 9).items() if sum(slips) > 4),
+    simulated=estimate(nine.sum(axis=1) > 4),
+    printed=0.75,
+    exact_by="enumeration",
+)
+print(again)
+
+# %% [markdown]
+# Her secret is out, for the same reason for which section 4 went wrong: whoever can average wins. The losses of the slips *add* ([basic composition](explorer:formula_book?id=G-C1&misprint=none)). What $k$ answers with fresh coins cost:
+
+# %%
+print("answers   epsilon   majority right")
+for k in (1, 3, 9, 21):
+    print(f"{k:7}   {k * np.log(3):7.4f}   {binom.sf(k // 2, k, 0.75):14.4f}")
+
+# %% [markdown]
+# *Side:* unsafe, by a factor of $k$. Adding up is right in the worst case; lesson 04 shows what is gained by a little tolerance. What the school may do: note Anna's first slip and hand out copies of it.
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Four claims, three kinds of damage: unsafe, wrong statistics, safe but wasteful. Let the class sort them before the cells run. When time is short: 8.1 and 8.4.
+
+# %% [markdown]
+# ## 9 Turn the knob yourself
+#
+# The slider moves $p$. On the left the chances of the two slips for the two Annas; on the right the standard error for 1000 pupils. Before you touch it: at which $p$ are the two Annas indistinguishable, and what has the survey learned there?
+
+# %%
+levels = [0.51, 0.53, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99]
+dense = np.linspace(0.51, 0.99, 97)
+
+
+def price(p):
+    return np.log(p / (1 - p)), np.sqrt(p * (1 - p) / 1000) / (2 * p - 1)
+
+
+def frame(p):
+    epsilon, error = price(p)
+    look = {"y": [p, 1 - p], "label_at": 0, "width": 0.36, "side": "top center"}
+    did = Bars(x=[1.4, -0.2], label="she did", **look)
+    did_not = Bars(x=[0.2, 1.8], label="did not", role="other", **look)
+    left = curves([did, did_not], title="chance", x="slip", y="probability", y_range=(0, 1.1))
+    left.update_xaxes(tickvals=[0, 1.6], ticktext=["no", "yes"])
+    line, here = (
+        Line(x=price(dense)[0], y=price(dense)[1], label=""),
+        Mark(x=epsilon, y=error, label=""),
+    )
+    names = {"x": "ε (nats)", "y": "standard error, n = 1000"}
+    right = curves([line], marks=[here], title="price", log_y=True, y_range=(0.0025, 1), **names)
+    right.update_xaxes(range=[0, 5])
+    words = f"p = {p:g}: ratio {p / (1 - p):.3g}, ε = {epsilon:.4g}, standard error {error:.2g}"
+    return panels(left, right, title=words)
+
+
+# %% [markdown]
+# In Jupyter, move the mouse over the picture to wake it up. No kernel needs to run: all frames are inside.
+
+# %%
+frames = {f"{p:g}": frame(p) for p in levels}
+titles = [frames[p].layout.title.text for p in ("0.55", "0.75", "0.95")]
+show(slider(frames, name="p", start=6), "Three of 13 frames. " + "; ".join(titles) + ".")
+
+# %% [markdown]
+# At $p=\frac12$ the slips are pure chance: perfect privacy, and nothing learned. Perfect privacy with perfect answers is not for sale; $\varepsilon$ is where on this curve you choose to stand. The explorer shows [a survey with $p=0.9$](explorer:mechanisms?mechanism=randomized_response&local_epsilon=2.1972&answers=2&adjacency=replace_one&epsilon=1).
+#
+# ## 10 Where this breaks, and what it does not protect
+#
+# *What the guarantee assumes.* One answer per person. A fair, private coin. Pupils who follow it. Neighbours that replace one answer.
+#
+# * **It hides an answer, not a fact.** If the survey shows that nine pupils out of ten copy, everybody thinks so of Anna too, even if she was ill that day. Differential privacy promises only that *her slip* changes little of what can be said about her. The factor $e^\varepsilon$ of section 7 is for a reader who knew the others already.
+# * **It does not hide that she took part.** Neighbours have the same people. Where taking part is the secret, other neighbours are needed: add or remove a person (lesson 03).
+# * **A large $\varepsilon$ promises little.** At $p=0.99$ the odds may change by a factor of 99.
+# * **Secrets that are shared cost more.** A family, a class that copied together: $k\varepsilon$.
+# * **Local noise is expensive.** Everybody adds noise here, so the error of the count grows like $\sqrt n$. A trusted office that counts first and adds noise once does far better; that is the setting of lessons 03 to 11.
+# * **People must play.** A pupil who does not trust the coin says *no* anyway, and no formula repairs that.
+
+# %% [markdown]
+# ## 11 Exercises
+#
+# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+#
+# **★ 1.1** A youth club publishes the average pocket money of its members, but only for groups of at least five. On Monday: 28.50 euros, 24 members. On Tuesday Ben has left: 27.10 euros, 23 members. How many euros does Ben get?
+
+# %%
+answer = None
+check("1.1", answer)
+
+# %% [markdown]
+# <details><summary>Solution of 1.1</summary>
+#
+# ```python
+# answer = 24 * 28.50 - 23 * 27.10
+# check("1.1", answer)
+# print(f"sums 24 * {28.5} = {24 * 28.50:.1f} and 23 * {27.1} = {23 * 27.10:.1f}, difference {answer:.1f}")
+# ```
+#
+# An average is a sum in disguise: 684 euros on Monday and 623.3 on Tuesday, so Ben gets 60.7. Averages over large groups hide nobody.
+#
+# </details>
+
+# %% [markdown]
+# **★★ 1.2** A company asks its 1500 employees whether they have ever lied on an expense report, by randomised response with $\varepsilon=1$. There are 480 yes slips. Estimate the share, and give the upper end of the usual interval: estimate plus two standard errors. (The employees are given; only the coins are random.)
+
+# %%
+answer = None
+check("1.2", answer)
+
+# %% [markdown]
+# <details><summary>Solution of 1.2</summary>
+#
+# ```python
+# p = np.e / (1 + np.e)
+# share = (480 / 1500 - (1 - p)) / (2 * p - 1)
+# standard_error = np.sqrt(p * (1 - p) / 1500) / (2 * p - 1)
+# answer = share + 2 * standard_error
+# check("1.2", answer)
+# print(f"p {p:.4f}, estimate {share:.4f}, standard error {standard_error:.4f}")
+# ```
+#
+# From $\varepsilon=1$ follows $p=0.7311$. The estimate is 0.1105 with standard error 0.0248, so the interval reaches up to 0.160. The raw share, 32 %, is almost three times the estimate.
+#
+# </details>
+
+# %% [markdown]
+# **★★★ 1.3** The school plans a new survey, with a promise to families: for three sisters who copy together or not at all, $\varepsilon$ must not exceed 1.5. And the standard error of the estimated share is to be at most 0.02. How many pupils are needed, at the least?
+
+# %%
+answer = None
+check("1.3", answer)
+
+# %% [markdown]
+# <details><summary>Solution of 1.3</summary>
+#
+# ```python
+# epsilon = 1.5 / 3
+# answer = np.ceil(np.exp(epsilon) / (np.exp(epsilon) - 1) ** 2 / 0.02**2)
+# check("1.3", answer)
+# print(f"pupils {answer:.0f}")
+# ```
+#
+# A group of three pays $3\varepsilon$, so each answer may cost 0.5. Then $\frac{e^\varepsilon}{n(e^\varepsilon-1)^2}\le0.02^2$ from $n=9795$ on.
+#
+# </details>
+
+# %% [markdown]
+# ## 12 Ask yourself
+#
+# Answer aloud before you open a line.
+#
+# <details><summary>1. "We removed the names, so the data are anonymous." What do you ask?</summary>
+#
+# Which other columns are there, and who knows them about somebody? What singles a person out is the combination of harmless columns, and the attacker brings the missing half along.
+#
+# </details>
+#
+# <details><summary>2. "We publish only sums over large groups." Is that safe?</summary>
+#
+# No. Two groups that differ in one person give that person away, and many noisy sums can be solved like equations. What counts is what all answers say together.
+#
+# </details>
+#
+# <details><summary>3. A poster says: "our coin tells the truth with probability 0.75, so ε = 3". What went wrong?</summary>
+#
+# The ratio $p/(1-p)$ is $e^\varepsilon$. Its logarithm is $\varepsilon$, here about 1.1. A logarithm of $p$ alone would be wrong too: $\varepsilon$ compares two worlds.
+#
+# </details>
+#
+# <details><summary>4. Why must the noise grow when more questions are answered?</summary>
+#
+# Independent errors average out. After $m$ answers the error on one person is of the order of $s/\sqrt m$, so a noise that does not grow like $\sqrt m$ is beaten in the end.
+#
+# </details>
+#
+# <details><summary>5. Anna's slip says yes. Has the survey harmed her?</summary>
+#
+# It has multiplied the odds about her answer by at most $e^\varepsilon$. How much that is depends on $\varepsilon$ and on what was believed before; at $\varepsilon=0.1$ hardly anything, at $\varepsilon=5$ a lot.
+#
+# </details>
+
+# %% [markdown]
+# ## 13 On one card
+#
+# | | |
+# |---|---|
+# | **Names removed** | the combination of harmless columns is a name |
+# | **Counts only** | two counts that differ in one person give that person away |
+# | **A little noise** | $m$ answers need noise of the order of $\sqrt m$; with $o(\sqrt n)$ a polynomial attack finds almost all $n$ bits |
+# | **Randomised response** | truth with probability $p$: $\varepsilon=\ln\frac p{1-p}$, local, one answer replaced |
+# | **$\varepsilon$-DP** | $P(M(d)\in S)\le e^\varepsilon P(M(d')\in S)$ for all neighbours and all $S$ |
+# | **It means** | odds about one answer change by at most $e^\varepsilon$ for a reader who knows all the others; groups of $k$ and $k$ answers: $k\varepsilon$ |
+# | **Its price** | $\hat\pi=\frac{\bar y-(1-p)}{2p-1}$ with standard error $\sqrt{e^\varepsilon/n}\,/(e^\varepsilon-1)$ |
+#
+# ## 14 Further reading
+#
+# * Warner (1965), *Randomized response: a survey technique for eliminating evasive answer bias*: seven pages, and the idea is all there.
+# * Sweeney (2000), *Simple demographics often identify people uniquely*; Golle (2006), *Revisiting the uniqueness of simple demographics in the US population*: how many people are alone in their cell.
+# * Dinur & Nissim (2003), *Revealing information while preserving privacy*: the attack that started it, and where the square root comes from.
+# * Dwork & Yekhanin (2008), *New efficient attacks on statistical disclosure control mechanisms*: fewer questions, chosen well.
+# * Dwork & Roth (2014), *The algorithmic foundations of differential privacy*, sections 1 to 3: the definition and what it does and does not promise.
+#
+# **Next** [lesson 02](02_hypothesis_test.ipynb): what an attacker can do with a slip, as a test with errors of two kinds.
+#
+# The last cell re-examines what this lesson claimed.
+
+# %%
+# Checks
+assert loss.agree and error.agree
+assert two_coins.refuted and biased.refuted and three.refuted and again.refuted
+assert np.isclose(coin.profiles("replace_one")[0].epsilon(0), np.log(3))
+assert np.isclose(largest_loss(3), 3 * np.log(3)) and np.isclose(law(ten)[ten], 0.75**10)
+assert counter(village == "Oak") - counter((village == "Oak") & (month != 10)) == copied[anna]
+print("all checks passed")
