@@ -208,7 +208,7 @@ _saving = Exercise(
     ),
     hints=(
         "Two searches, one for each accountant: at which noise does epsilon fall to 2?",
-        "brentq(lambda s: moments_accountant(s, 256/60_000, 14_063)[0] - 2, 0.7, 5), then with pld.",
+        "Root of moments_accountant(s, 256/60_000, 14_063)[0] - 2 over s, then the same with pld.",
     ),
 )
 
