@@ -33,9 +33,15 @@ PLOTLY = "application/vnd.plotly.v1+json"
 # Numbers from 90 are appendices: the same rules, a shorter skeleton, answers instead of checks.
 COURSE = [number for number in LESSONS if number < "90"]
 APPENDICES = [number for number in LESSONS if number >= "90"]
-each_lesson = pytest.mark.parametrize("number", LESSONS)
-each_of_course = pytest.mark.parametrize("number", COURSE)
-each_appendix = pytest.mark.parametrize("number", APPENDICES)
+
+
+def over(numbers):
+    """A test for each lesson; one worker takes all tests of one, and runs it once."""
+    alone = [pytest.param(n, marks=pytest.mark.xdist_group(f"lesson {n}")) for n in numbers]
+    return pytest.mark.parametrize("number", alone)
+
+
+each_lesson, each_of_course, each_appendix = map(over, (LESSONS, COURSE, APPENDICES))
 
 
 @cache
