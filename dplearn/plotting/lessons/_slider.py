@@ -41,5 +41,7 @@ def _frame(label: str, figure: Any, shown: Any) -> go.Frame:
     data = []
     for trace, first in zip(figure.data, shown.data, strict=True):
         new = {key: trace[key] for key in ("x", "y") if not np.array_equal(trace[key], first[key])}
-        data.append(new | ({"text": trace.text} if trace.text != first.text else {}))
+        # Without its type a frame would turn columns into a line.
+        words = {"text": trace.text} if trace.text != first.text else {}
+        data.append({"type": trace.type} | new | words)
     return go.Frame(name=label, data=data, layout={"title": {"text": figure.layout.title.text}})
