@@ -357,7 +357,7 @@ for epsilon in (0.1, 1.0, 5.0):
     print(f"epsilon {epsilon:3}: true / claimed = {linear.truth(at).low / linear.value(at):.4f}")
 
 # %% [markdown]
-# The claim has a career. A celebrated paper compares its new accountant with "strong composition" and prints 9.34 for the old way ($q=0.01$, $\sigma=4$, ten thousand steps). We recompute: each step has classical noise at a small $\delta_0$, is sampled, then composed; the split of $\delta$ is optimised.
+# The claim has a career. A well-known paper compares its new accountant with "strong composition" and prints 9.34 for the old way ($q=0.01$, $\sigma=4$, ten thousand steps). We recompute: each step has classical noise at a small $\delta_0$, is sampled, then composed; the split of $\delta$ is optimised.
 
 # %%
 part, steps, q = np.linspace(0.01, 0.99, 981), 10_000, 0.01
@@ -368,7 +368,7 @@ for name, step in (("with q ε", q * one), ("with the theorem", np.log1p(q * np.
     print(f"{name:<19} {total:.2f}")
 
 # %% [markdown]
-# *Why.* An attacker who sees the record *in* the sample learns $e^\varepsilon$, not $\varepsilon$; averaging happens to probabilities, and $e^\varepsilon-1$ is larger than $\varepsilon$. *Instead:* $\ln(1+q(e^\varepsilon-1))$, with $q\delta$ beside it. *Side:* unsafe for every $q<1$, mildly for small $\varepsilon$, 18 times at $\varepsilon=5$. The printed baseline comes out, nearly, with $q\varepsilon$; done properly the old way costs 26.39. Here the misprint made a competitor look *good*. [In the book](explorer:formula_book?id=G-E1&misprint=linear), [on the map](explorer:check_a_claim?claim=q*epsilon&quantity=amplified_epsilon&of=approximate_dp).
+# *Why.* An attacker who sees the record *in* the sample learns $e^\varepsilon$, not $\varepsilon$; averaging happens to probabilities, and $e^\varepsilon-1$ is larger than $\varepsilon$. *Instead:* $\ln(1+q(e^\varepsilon-1))$, with $q\delta$ beside it. *Side:* unsafe for every $q<1$, mildly for small $\varepsilon$, 18 times at $\varepsilon=5$. The printed baseline comes out, nearly, with $q\varepsilon$; done properly the old way costs 26.39. If that is where it comes from, the slip made a competitor look *good*. [In the book](explorer:formula_book?id=G-E1&misprint=linear), [on the map](explorer:check_a_claim?claim=q*epsilon&quantity=amplified_epsilon&of=approximate_dp).
 
 # %% [markdown]
 # ### Claim 6: Batches of a fixed size
