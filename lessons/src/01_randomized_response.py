@@ -11,7 +11,7 @@
 #
 # * **Time** 45 minutes; the computer needs a few seconds of them.
 # * **You need** probability as taught at school, the standard deviation, the natural logarithm $\ln$. No earlier lesson.
-# * **Beside it** [the explorer at this lesson's coin](explorer:mechanisms?mechanism=randomized_response&local_epsilon=1.0986&answers=2&adjacency=replace_one&epsilon=1), if you have started it. Nothing below depends on it.
+# * **Beside it** [the explorer at this lesson's coin](explorer:mechanisms?mechanism=randomized_response&local_epsilon=1.0986&answers=2&adjacency=replace_one&epsilon=1.0986), if you have started it. Nothing below depends on it.
 #
 # | in code | symbol | meaning | unit |
 # |---|---|---|---|
@@ -43,7 +43,7 @@
 #
 # A school asked its 64 pupils one question: *have you ever handed in copied homework?* It wants to publish what it learned, and it has promised that nobody will find out what Anna said.
 #
-# Three ideas are on the table. Take the names away. Publish only counts about groups. Make the counts a little wrong. Each sounds safe. We shall play the attacker and try each of them. At the end comes a fourth idea, and it carries a promise that one can compute.
+# Three ideas are on the table. Take the names away. Publish only counts about groups. Make the counts a little wrong. Each sounds safe. You play the attacker and try them one by one. Then comes a fourth idea, and its promise can be computed.
 #
 # A word about the tools: `predict` notes a guess of yours, `reveal` compares it with the truth, `show` draws, `Evidence` holds three independent computations of one number against each other, and `check` answers your exercises. Nothing leaves your computer.
 
@@ -51,7 +51,6 @@
 from itertools import product
 
 import numpy as np
-from scipy.linalg import hadamard
 from scipy.stats import binom, norm
 
 from dplearn.formulas.local import randomized_response_variance
@@ -78,7 +77,7 @@ for row in range(3):
 # Commit yourself before you read on. Nobody sees your guesses, and a wrong one will teach you more than none.
 #
 # * **Alone.** No pupil is the only one of a month, none the only one of a village. How many of the 64 are the only one with their month *and* village?
-# * **Rebuilt.** The school now answers questions such as "how many of these 32 pupils have copied?", each answer with an error of about 4 pupils. Somebody asks 640 questions about groups drawn by lot. Of how many pupils does he get the secret right? (Tossing coins would give 32.)
+# * **Rebuilt.** The school now answers questions such as "how many of these 32 pupils have copied?", each answer with an error of about 4 pupils. Somebody asks 640 questions about groups drawn at random. Of how many pupils does he get the secret right? (Tossing coins would give 32.)
 # * **Belief.** Anna answers with a coin that makes her tell the truth three times out of four, and lie otherwise. A teacher believes with probability 0.25 that she has copied. Her slip says *yes*. What does the teacher believe now?
 
 # %%
@@ -111,9 +110,9 @@ print(f"month only {alone(month)}, village only {alone(village)}, both {alone(mo
 reveal("alone", truth=alone(month, village), others={"expected": 64 * (71 / 72) ** 63})
 
 # %% [markdown]
-# Neither column tells anything about anybody, and both together give away more than a third of the school. School arithmetic explains it. There are $12\cdot6=72$ combinations. If all are equally common, each of the other 63 pupils misses mine with probability $71/72$, so I am alone with probability $(71/72)^{63}$.
+# Neither column singles anybody out, and both together give away more than a third of the school. School arithmetic explains it. There are $12\cdot6=72$ combinations. If all are equally common, each of the other 63 pupils misses mine with probability $71/72$, so I am alone with probability $(71/72)^{63}$.
 #
-# The same sum for larger crowds and finer columns: 365 birthdays, and 58,400 combinations of full date of birth (80 years) and sex.
+# The same sum for finer columns: 365 birthdays, and 58,400 combinations of full date of birth (80 years) and sex.
 
 # %%
 crowd = np.geomspace(1, 200_000, 120)
@@ -121,30 +120,26 @@ cells = {"month, village": 12 * 6, "birthday": 365, "date of birth, sex": 365 * 
 names = list(cells)
 shares = {name: (1 - 1 / cells[name]) ** (crowd - 1) for name in names}
 district = (1 - 1 / cells[names[2]]) ** 7999
-print(cells, f"alone in a district of 8000: {district:.2f}")
+for name, number in cells.items():
+    print(f"{name:<18} {number:6} cells")
+print(f"alone in a district of 8000 by the last: {district:.2f}")
 
 # %% [markdown]
 # Every further column multiplies the cells and moves the curve to the right, to larger and larger crowds.
 
 # %%
+roles, places = ("exact", "zcdp", "rdp"), (0.3, 0.46, 0.92)
+sides = ("bottom left", "middle right", "bottom left")
 figure = curves(
     [
-        Line(x=crowd, y=shares[names[0]], label=names[0], label_at=0.3, side="bottom left"),
-        Line(x=crowd, y=shares[names[1]], label=names[1], role="zcdp", label_at=0.46),
-        Line(
-            x=crowd,
-            y=shares[names[2]],
-            label=names[2],
-            role="rdp",
-            label_at=0.87,
-            side="bottom left",
-        ),
+        Line(x=crowd, y=shares[name], label=name, role=role, label_at=place, side=side)
+        for name, role, place, side in zip(names, roles, places, sides, strict=True)
     ],
     marks=[
         Mark(x=64, y=alone(month, village) / 64, label="our school", side="bottom left"),
-        Mark(x=8000, y=district, label="a district", role="rdp", side="bottom left"),
+        Mark(x=8000, y=district, label="district of 8000", role="rdp", side="bottom left"),
     ],
-    title="In a crowd of thousands, three columns are almost a name",
+    title="Among thousands, date of birth and sex are almost a name",
     x="people in the crowd",
     y="share who are alone in their cell",
     log_x=True,
@@ -180,11 +175,11 @@ print("... not from October", counter((village == "Oak") & (month != 10)))
 #
 # Third idea: make every answer a little wrong. The school adds fresh noise with standard deviation $s$. Differencing now fails: the difference of two noisy answers is mostly noise.
 #
-# But the attacker may ask more than two questions. He draws groups by lot, collects the answers, and looks for the 64 numbers that fit all answers best. That is *least squares*, one line of NumPy. Then he rounds each number to 0 or 1.
+# But the attacker may ask more than two questions. He draws groups at random, collects the answers, and looks for the 64 numbers that fit all answers best. That is *least squares*, one line of NumPy. Then he rounds each number to 0 or 1.
 
 
 # %%
-def attack(questions, noise, rng, times=1):
+def attack(questions, noise, rng, times=20):
     groups = rng.integers(0, 2, (questions, n))
     counts = np.tile(groups @ copied, (times, 1)).T  # one column per attack
     answers = counts + rng.normal(0, noise, counts.shape)
@@ -193,23 +188,20 @@ def attack(questions, noise, rng, times=1):
 
 
 # %% [markdown]
-# It returns how many pupils come out right. 640 questions, every answer off by about 4:
+# It returns how many pupils come out right, on average over the attacks. 640 questions about the same groups, every answer off by about 4, twenty attacks with fresh noise:
 
 # %%
 rebuilt = attack(640, noise=4, rng=np.random.default_rng(1))
 reveal("rebuilt", truth=rebuilt, others={"by tossing coins": 32})
 
 # %% [markdown]
-# Almost the whole school. No single answer was accurate, and together they are. Noise averages out, and the attacker is the one who averages: his error on one pupil is roughly $2s/\sqrt{m-n}$, so it shrinks with every further question. A bit comes out right when that error stays below one half, which for normal errors happens with probability $\Phi\big(\sqrt{m-n}/(4s)\big)$. ($\Phi$ is the area under the normal curve; the 2 is there because a question includes a given pupil only half of the time.)
+# Almost the whole school. No single answer was accurate, and together they are. Noise averages out, and the attacker is the one who averages: his error on one pupil is roughly $2s/\sqrt{m-n}$, so it shrinks with every further question. A bit comes out right when that error stays below one half, which for normal errors happens with probability $\Phi\big(\sqrt{m-n}/(4s)\big)$. ($\Phi(z)$ is the area under the normal curve left of $z$; the 2 is there because a question includes a given pupil only half of the time.)
 #
-# A rule of thumb must be tested. At each of 16 settings we draw the groups once and repeat the attack twenty times with fresh noise: the share of secrets that comes out right.
+# A rule of thumb must be tested, here at 16 settings with twenty attacks each: the share of secrets that comes out right.
 
 # %%
 asked, noises, rng = [96, 160, 640, 2560], [1, 4, 8, 16], np.random.default_rng(2)
-right = {(m, s): attack(m, s, rng, times=20) / n for m in asked for s in noises}
-print("questions  " + "".join(f"  noise {s:<3}" for s in noises))
-for m in asked:
-    print(f"{m:9}  " + "".join(f"{right[m, s]:9.3f}" for s in noises))
+right = {(m, s): attack(m, s, rng) / n for m in asked for s in noises}
 
 # %% [markdown]
 # Lines: the rule of thumb. Diamonds: the attacks, and your guess, if you made one.
@@ -249,40 +241,28 @@ ends = ", ".join(f"{right[640, s]:.3f} at noise {s}" for s in noises)
 show(figure, f"Share recovered with 640 questions: {ends}.")
 
 # %% [markdown]
-# Two things to read off. With noise 1 the game is lost after three questions per pupil. And more noise only buys time: twice the noise needs about four times the questions. **The noise must grow with the number of questions**, like $\sqrt m$. How much is enough?
+# Two things to read off. With noise 1 the game is lost after three questions per pupil. And more noise only buys time: twice the noise needs about four times the questions. **Noise that is drawn afresh for each answer must grow with the number of questions**, like $\sqrt m$. Could errors that are chosen more cleverly stay small? Not below the order of $\sqrt n$:
 #
 # > **Theorem.** $n$ people hold one secret bit each; a question asks how many of a group hold a 1.
 # >
-# > * If *every* group may be asked about and each answer is off by at most $E$, the answers determine all but $4E$ of the bits. (Dinur & Nissim 2003; in these words Dwork & Roth 2014, section 8.1.)
-# > * Nobody can ask $2^n$ questions, and nobody needs to. If the answers are off by $o(\sqrt n)$, that is by less and less of $\sqrt n$ as $n$ grows, then of the order of $n(\log n)^2$ random groups and a computation in polynomial time give all but $o(n)$ of the bits, with high probability. (Dinur & Nissim 2003.)
-# > * Even $n$ questions, fixed in advance, will do, here for $n$ a power of two (after Dwork & Yekhanin 2008). Each asks for a difference, the count in one half minus the count in the other; the first, for the count of all. If the answers are off by at most $E$, at most $4E^2$ bits come out wrong. With $E=c\sqrt n$ these are $4c^2n$: a small share when $c$ is small.
+# > * If *every* group may be asked about and each answer is off by at most $E$, the answers yield a table with at most $4E$ wrong bits, however the errors were chosen. (Dinur & Nissim 2003; in these words Dwork & Roth 2014, section 8.1.)
+# > * Nobody can ask $2^n$ questions, and nobody needs to. If the answers are off by $o(\sqrt n)$, that is by less and less of $\sqrt n$ as $n$ grows, then of the order of $n(\log n)^2$ random groups are enough: with high probability an attacker gets all but $o(n)$ of the bits, in a time that grows like a power of $n$. (Dinur & Nissim 2003.)
 #
 # *Why (first bullet).* Take any table that fits all published answers within $E$. Let $G$ be the group of pupils who have a 1 there and a 0 in truth. The two counts of $G$ differ by its size, and each is within $E$ of the published one; so $G$ has at most $2E$ members. The same holds for those with 0 there and 1 in truth.
 #
-# *Why (third bullet).* Each estimate is the sum of all $n$ answers, with the signs of the questions, divided by $n$. The questions are perpendicular vectors, so the squared errors of the $n$ estimates add up to at most $E^2$. A wrong bit needs an error of at least $\frac12$.
-#
-# 64 such questions for our 64 pupils, all answers off by 2, up or down:
-
-# %%
-halves = hadamard(n)  # rows of +1 and -1, perpendicular to each other
-off = np.random.default_rng(3).choice([-2, 2], n)
-bits = halves.T @ (halves @ copied + off) / n > 0.5
-print(f"64 questions: {np.sum(bits != copied)} wrong, the theorem allows {4 * 2**2}")
-
-# %% [markdown]
-# The square root is no accident of the attack. Normal noise of the order of $\sqrt m$ on $m$ answers *does* protect, in a sense that lesson 03 makes precise. Too little and enough are not far apart. But what does "protect" mean? So far we only know what failure looks like.
+# The square root is no accident of the attack. Normal noise of the order of $\sqrt m$ on each of $m$ answers *does* protect, in a sense that lesson 03 makes precise. But what does "protect" mean? So far you only know what failure looks like.
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** The proof of the first bullet takes three minutes and is worth them: draw two columns of bits, circle where they differ, ask for the count of the circle. A frequent objection: "the noise is random, so the attacker cannot know." Answer with the average of many dice. When time is short, skip the third bullet and its cell.
+# > **For the teacher.** The proof of the first bullet takes three minutes and is worth them: draw two columns of bits, circle where they differ, ask for the count of the circle. A frequent objection: "the noise is random, so the attacker cannot know." Answer with the average of many dice. When time is short, skip the second bullet.
 
 # %% [markdown]
 # ## 5 The statement
 #
 # ### 5.1 A slip of paper and a coin
 #
-# Warner (1965) had the fourth idea. Do not ask for the truth. Every pupil throws a coin that nobody else sees: with probability $p=0.75$ it says "tell the truth", otherwise "say the opposite". Anna hands in *yes*. She can always say: that was the coin. This is **randomised response**, and it gives *plausible deniability*. How much of it?
+# Warner (1965) had the fourth idea. Do not ask for the truth. Every pupil tosses a coin that nobody else sees: with probability $p=0.75$ it says "tell the truth", otherwise "say the opposite". Anna hands in *yes*. She can always say: that was the coin. This is **randomised response**, and it gives *plausible deniability*. How much of it?
 #
-# We let two Annas play half a million times each, one who copied and one who did not.
+# Let two Annas play half a million times each, one who copied and one who did not.
 
 # %%
 coin, rng = RandomizedResponse.from_probability(truth=0.75), np.random.default_rng(4)
@@ -305,7 +285,7 @@ for slip, word in enumerate(("no", "yes")):
 #
 # ### 5.2 The definition
 #
-# Nothing in this reasoning was about coins. Let a *mechanism* be any random process that turns a table into an output.
+# Nothing in this reasoning needs a coin. Let a *mechanism* be any random process that turns a table into an output.
 #
 # > **Definition.** Two tables are **neighbours** if they differ in the answer of one person. A mechanism $M$ is **$\varepsilon$-differentially private** if for all neighbours $d, d'$ and every set $S$ of outputs
 # >
@@ -315,11 +295,11 @@ for slip, word in enumerate(("no", "yes")):
 # >
 # > **Theorem.** Randomised response with $\frac12<p<1$ is $\varepsilon$-differentially private with $\varepsilon=\ln\frac p{1-p}$, and for no smaller $\varepsilon$. Turned around: $p=\frac{e^\varepsilon}{1+e^\varepsilon}$.
 #
-# *Why.* The output is the list of all slips, and its probability is a product with one factor per pupil. Two neighbours share all factors but one. The ratio is therefore $p/(1-p)$ or its inverse, for every list, and a sum over the lists in $S$ cannot do more than its largest term. A single list reaches the bound, so $\varepsilon$ cannot be smaller.
+# *Why.* The output is the list of all slips, and its probability is a product with one factor per pupil. Two neighbours share all factors but one. The ratio is therefore $p/(1-p)$ or its inverse, for every list; and two sums over the lists in $S$ cannot have a larger ratio than their most unequal terms. A single list reaches the bound, so $\varepsilon$ cannot be smaller.
 #
 # *All* neighbours, so both directions: $d$ and $d'$ may change places. *Every* set, so whatever the reader looks at. **Whose table?** Here an answer is *replaced*; in the library this adjacency is called `replace_one`. And the randomness happens before anything leaves Anna's desk, so that not even the school must be trusted: the promise is *local*.
 #
-# We do not ask you to believe the theorem. Three computations of the same number, sharing no code. The formula is one. For the second we write the definition down for a class of three: all tables, all lists of slips.
+# You need not believe the theorem. Three computations of the same number hold it to account. The formula is one. The second is the definition, written down for a class of three: all tables, all lists of slips.
 
 
 # %%
@@ -330,7 +310,7 @@ def law(table, truth=0.75):
 
 
 # %% [markdown]
-# The largest loss is then a maximum over all pairs of neighbours and all lists. (We let the number of pupils who differ be chosen; neighbours differ in one.)
+# The largest loss is then a maximum over all pairs of neighbours and all lists. (Neighbours differ in one pupil; section 7 needs two and three.)
 
 
 # %%
@@ -341,7 +321,7 @@ def largest_loss(who_differ):
 
 
 # %% [markdown]
-# The third is our simulation: how often did Anna hand in the truth? `estimate` puts an interval around that mean which misses the right value once in a thousand times, and `map` carries it through the formula.
+# The third is the simulation: how often did Anna hand in the truth? `estimate` puts an interval around that mean which misses the right value once in a thousand times. What is not the truth is a lie, as likely as the other Anna's *yes*; so `map` turns the share into the logarithm of a ratio.
 
 # %%
 loss = Evidence(
@@ -406,39 +386,8 @@ error = Evidence(
 print(error)
 
 # %% [markdown]
-# So the price is people. Half the error needs four times as many; and for small $\varepsilon$ the error is about $1/(\varepsilon\sqrt n)$, so half the $\varepsilon$ needs four times as many, too.
-
-# %%
-epsilons = np.geomspace(0.1, 4, 60)
-
-
-def spread(users):
-    return [100 * randomized_response_variance(epsilon=e, users=users) ** 0.5 for e in epsilons]
-
-
-figure = curves(
-    [
-        Line(
-            x=epsilons,
-            y=spread(users),
-            label=f"n = {users}",
-            role=role,
-            label_at=0.25,
-            side="top right",
-        )
-        for users, role in ((100, "moments"), (1000, "exact"), (10_000, "rdp"))
-    ]
-    + [Line(x=epsilons, y=np.full(60, 2), label="± 2 %", role="quiet")],
-    marks=[Mark(x=np.log(3), y=100 * error.closed, label="our coin", side="middle right")],
-    title="A stronger promise is paid for with more people",
-    x="ε (nats), exact, local, one answer replaced",
-    y="standard error (per cent)",
-    log_x=True,
-    log_y=True,
-)
-show(figure, f"Standard error with 1000 pupils at epsilon ln 3: {error.closed:.4f}.")
-
-# %% [markdown]
+# So **the price is people**. Half the error needs four times as many; and for small $\varepsilon$ the error is about $1/(\varepsilon\sqrt n)$, so half the $\varepsilon$ needs four times as many, too. Section 9 draws the curve.
+#
 # ## 7 What ε promises
 #
 # Back to the teacher who believed that Anna copied with probability 0.25, odds of 1 to 3. By Bayes' rule,
@@ -458,11 +407,17 @@ print(f"after a yes {after(0.25, 3):.2f}, after a no {after(0.25, 1 / 3):.2f}")
 reveal("belief", truth=after(0.25, 3), others={"before": 0.25, "the coin's p": 0.75})
 
 # %% [markdown]
-# The common answer is 0.75: the coin was honest three times out of four. But that forgets what the teacher believed before. The picture shows every belief before, and how far *any* output of *any* $\ln 3$-private mechanism can move it when everything else is known.
+# Did you say 0.75, because the coin was honest three times out of four? That forgets what the teacher believed before. The picture shows every belief before, and how far *any* output of *any* $\ln 3$-private mechanism can move it when everything else is known.
 
 # %%
 before, mine = np.linspace(0.002, 0.998, 120), guess("belief")
 low, high = after(before, 1 / 3), after(before, 3)
+marks = [
+    Mark(x=0.25, y=after(0.25, 3), label="a yes", side="top left"),
+    Mark(x=0.25, y=after(0.25, 1 / 3), label="a no", role="rdp", side="bottom right"),
+]
+if mine:
+    marks.append(Mark(x=0.25, y=mine, label="your guess", role="guess", side="middle left"))
 figure = curves(
     [
         Band(x=before, lower=low, upper=high, label=""),
@@ -470,15 +425,7 @@ figure = curves(
         Line(x=before, y=low, label="odds ÷ 3", role="rdp", label_at=0.55, side="bottom right"),
         Line(x=before, y=before, label="same", role="quiet", label_at=0.6, side="bottom right"),
     ],
-    marks=[
-        Mark(x=0.25, y=after(0.25, 3), label="a yes", side="top left"),
-        Mark(x=0.25, y=after(0.25, 1 / 3), label="a no", role="rdp", side="bottom right"),
-        *(
-            [Mark(x=0.25, y=mine, label="your guess", role="guess", side="middle left")]
-            if mine
-            else []
-        ),
-    ],
+    marks=marks,
     title="At ε = ln 3 no output moves a belief out of this band",
     x="belief before, probability",
     y="belief after",
@@ -515,7 +462,7 @@ ratios = [yes_if_yes / yes_if_no, (1 - yes_if_no) / (1 - yes_if_yes)]
 print(f"P(yes): {yes_if_yes:.2f} if the truth is yes, {yes_if_no:.2f} if it is no")
 
 # %% [markdown]
-# For the simulation we throw both coins a million times for somebody whose truth is yes. The truth comes out as often as a *no* does for somebody whose truth is no, so one mean is enough.
+# For the simulation both coins are tossed a million times for somebody whose truth is yes. A *yes* from somebody whose truth is no is as likely as this person's *no*, so one mean is enough.
 
 # %%
 first, second = np.random.default_rng(6).integers(0, 2, (2, 1_000_000))
@@ -534,7 +481,7 @@ print(two_coins)
 #
 # ### 8.2 "The estimate is the share of people who said yes"
 #
-# A class of ten with one copier. What does the share of yes slips amount to on average? Formula, all 1,024 lists of slips, and simulation:
+# A class of ten with one copier. What does the share of yes slips amount to on average? Formula, all lists of ten slips, and simulation:
 
 # %%
 ten = (1, 0, 0, 0, 0, 0, 0, 0, 0, 0)
@@ -550,13 +497,7 @@ biased = Evidence(
 print(biased)
 
 # %% [markdown]
-# And turned around, as in section 6:
-
-# %%
-print(f"{len(law(ten))} lists of slips, mean turned around: {estimated(biased.closed):.1f}")
-
-# %% [markdown]
-# Three times too many. The slips are pulled towards one half, and more of them do not help: the error is a *bias*, no scatter. *Side:* privacy is untouched, the statistics are wrong.
+# Three times too many. The slips are pulled towards one half, and more of them do not help: the error is a *bias*, not scatter. Turned around as in section 6, the mean is $(0.3-0.25)/0.5=0.1$. *Side:* privacy is untouched, the statistics are wrong.
 #
 # ### 8.3 "With $k$ possible answers, tell the truth with probability $\frac{e^\varepsilon}{e^\varepsilon+k}$"
 #
@@ -585,11 +526,11 @@ three = Evidence(
 print(three)
 
 # %% [markdown]
-# The truth is one of the $k$ answers and was counted twice; right is $\frac{e^\varepsilon}{e^\varepsilon+k-1}$. *Side:* safe. People get more privacy than announced, and the survey pays with accuracy that it could have had.
+# The truth is one of the $k$ answers and was counted twice; right is $\frac{e^\varepsilon}{e^\varepsilon+k-1}$. *Side:* safe. As a promise the sentence holds, with room to spare: people get more privacy than announced, and the survey pays for it with accuracy.
 #
 # ### 8.4 "Each answer is $\varepsilon$-private, so we may ask again and average"
 #
-# A careful school asks Anna nine times, with fresh coins. Each slip is a lie one time in four; does she remain as deniable as with one? The attacker takes the majority.
+# A careful school asks Anna nine times, with fresh coins. The attacker takes the majority. If nine slips were as deniable as one, he would be right three times out of four, no more.
 
 # %%
 nine = coin.release(np.ones((500_000, 9), dtype=int), rng=np.random.default_rng(9))
@@ -612,7 +553,7 @@ for k in (1, 3, 9, 21):
     print(f"{k:7}   {k * np.log(3):7.4f}   {binom.sf(k // 2, k, 0.75):14.4f}")
 
 # %% [markdown]
-# *Side:* unsafe, by a factor of $k$. Adding up is right in the worst case; lesson 04 shows what is gained by a little tolerance. What the school may do: note Anna's first slip and hand out copies of it.
+# *Side:* unsafe, by a factor of $k$. For pure $\varepsilon$ the sum is exact here: all $k$ slips may be yes. Lesson 04 shows what a little tolerance gains. What the school may do: note Anna's first slip and hand out copies of it.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Four claims, three kinds of damage: unsafe, wrong statistics, safe but wasteful. Let the class sort them before the cells run. When time is short: 8.1 and 8.4.
@@ -658,14 +599,14 @@ titles = [frames[p].layout.title.text for p in ("0.55", "0.75", "0.95")]
 show(slider(frames, name="p", start=6), "Three of 13 frames. " + "; ".join(titles) + ".")
 
 # %% [markdown]
-# At $p=\frac12$ the slips are pure chance: perfect privacy, and nothing learned. Perfect privacy with perfect answers is not for sale; $\varepsilon$ is where on this curve you choose to stand. The explorer shows [a survey with $p=0.9$](explorer:mechanisms?mechanism=randomized_response&local_epsilon=2.1972&answers=2&adjacency=replace_one&epsilon=1).
+# At $p=\frac12$ the slips are pure chance: perfect privacy, and nothing learned. Perfect privacy with perfect answers is not for sale; $\varepsilon$ is where on this curve you choose to stand. The explorer shows [a survey with $p=0.9$](explorer:mechanisms?mechanism=randomized_response&local_epsilon=2.1972&answers=2&adjacency=replace_one&epsilon=2.1972).
 #
 # ## 10 Where this breaks, and what it does not protect
 #
 # *What the guarantee assumes.* One answer per person. A fair, private coin. Pupils who follow it. Neighbours that replace one answer.
 #
 # * **It hides an answer, not a fact.** If the survey shows that nine pupils out of ten copy, everybody thinks so of Anna too, even if she was ill that day. Differential privacy promises only that *her slip* changes little of what can be said about her. The factor $e^\varepsilon$ of section 7 is for a reader who knew the others already.
-# * **It does not hide that she took part.** Neighbours have the same people. Where taking part is the secret, other neighbours are needed: add or remove a person (lesson 03).
+# * **It does not hide that she took part.** Neighbours have the same people. Where taking part is the secret, other neighbours are needed: add or remove a person (lesson 02).
 # * **A large $\varepsilon$ promises little.** At $p=0.99$ the odds may change by a factor of 99.
 # * **Secrets that are shared cost more.** A family, a class that copied together: $k\varepsilon$.
 # * **Local noise is expensive.** Everybody adds noise here, so the error of the count grows like $\sqrt n$. A trusted office that counts first and adds noise once does far better; that is the setting of lessons 03 to 11.
@@ -764,7 +705,7 @@ check("1.3", answer)
 #
 # <details><summary>4. Why must the noise grow when more questions are answered?</summary>
 #
-# Independent errors average out. After $m$ answers the error on one person is of the order of $s/\sqrt m$, so a noise that does not grow like $\sqrt m$ is beaten in the end.
+# Independent errors average out. After $m$ answers the error on one person is of the order of $s/\sqrt m$, so fresh noise that does not grow like $\sqrt m$ is beaten in the end. Errors that are not independent do not save the table either: if they stay well below $\sqrt n$, the theorem of section 4 applies.
 #
 # </details>
 #
@@ -781,7 +722,7 @@ check("1.3", answer)
 # |---|---|
 # | **Names removed** | the combination of harmless columns is a name |
 # | **Counts only** | two counts that differ in one person give that person away |
-# | **A little noise** | $m$ answers need noise of the order of $\sqrt m$; with $o(\sqrt n)$ a polynomial attack finds almost all $n$ bits |
+# | **A little noise** | fresh noise on $m$ answers must be of the order of $\sqrt m$; if all errors are $o(\sqrt n)$, about $n(\log n)^2$ random questions betray almost all $n$ bits |
 # | **Randomised response** | truth with probability $p$: $\varepsilon=\ln\frac p{1-p}$, local, one answer replaced |
 # | **$\varepsilon$-DP** | $P(M(d)\in S)\le e^\varepsilon P(M(d')\in S)$ for all neighbours and all $S$ |
 # | **It means** | odds about one answer change by at most $e^\varepsilon$ for a reader who knows all the others; groups of $k$ and $k$ answers: $k\varepsilon$ |
@@ -792,7 +733,6 @@ check("1.3", answer)
 # * Warner (1965), *Randomized response: a survey technique for eliminating evasive answer bias*: seven pages, and the idea is all there.
 # * Sweeney (2000), *Simple demographics often identify people uniquely*; Golle (2006), *Revisiting the uniqueness of simple demographics in the US population*: how many people are alone in their cell.
 # * Dinur & Nissim (2003), *Revealing information while preserving privacy*: the attack that started it, and where the square root comes from.
-# * Dwork & Yekhanin (2008), *New efficient attacks on statistical disclosure control mechanisms*: fewer questions, chosen well.
 # * Dwork & Roth (2014), *The algorithmic foundations of differential privacy*, sections 1 to 3: the definition and what it does and does not promise.
 #
 # **Next** [lesson 02](02_hypothesis_test.ipynb): what an attacker can do with a slip, as a test with errors of two kinds.

@@ -16,7 +16,8 @@
 # | in code | symbol | meaning | unit |
 # |---|---|---|---|
 # | `p`, `q` | $P$, $Q$ | laws of the published number with and without one person | – |
-# | `noise_multiplier` | $b/\Delta$ or $\sigma$ | scale of the noise / most that one person can change the answer | none |
+# | `sensitivity` | $\Delta$ | how far one person can move the answer; here 1 | of the answer |
+# | `noise_multiplier` | $b/\Delta$ or $\sigma$ | scale of the noise divided by $\Delta$ | none |
 # | `loss` | $L$ | privacy loss $\ln p(x)/q(x)$ of an output $x$ | nats |
 # | `fpr` | FPR | false alarms: how often a rule accuses someone who is not in the data | probability |
 # | `tpr` | TPR | caught: how often it accuses someone who is | probability |
@@ -46,7 +47,7 @@
 #
 # So the clinic adds random noise to the count. The boss reads one noisy number and may turn it into a verdict, "she came" or "she did not", by any rule he likes. Some rules accuse too often, some too rarely. *How good can the best rule be?*
 #
-# The data with Anna and the data without her are *neighbours* (lesson 01): one record was added or removed. We subtract the six he knows. Then he faces $1 + \text{noise}$ if she came, law $P$, and $0 + \text{noise}$ if not, law $Q$. Everything a mechanism can betray about Anna lies in this pair.
+# The data with Anna and the data without her are *neighbours*. In lesson 01 neighbours differed in one answer; here one record is **added or removed**, because coming is the secret. Subtract the six that the boss knows. Then he faces $1 + \text{noise}$ if she came, law $P$, and $0 + \text{noise}$ if not, law $Q$. Everything a mechanism can betray about Anna lies in this pair.
 
 # %%
 import numpy as np
@@ -57,7 +58,7 @@ from dplearn.formulas.composition import group_privacy_delta
 from dplearn.formulas.conversion import somebody_published
 from dplearn.formulas.divergences import hockey_stick
 from dplearn.formulas.tradeoff import approximate_dp_tradeoff
-from dplearn.lessons import Evidence, check, estimate, guess, predict, reveal, show
+from dplearn.lessons import Evidence, check, estimate, predict, reveal, show
 from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
 from dplearn.plotting.lessons import Band, Bars, Line, Mark, curves, leak, panels, slider
 
@@ -104,7 +105,7 @@ for t in (-1, 0, 0.5, 0.75, 1, 2, 3):
     print(f"{t:5}   {p:.4f}   {q:12.4f}   {p / q:5.2f}   {p - np.exp(0.5) * q:20.4f}")
 
 # %% [markdown]
-# The ratio grows, and then it *stops*, at $2.72\approx e$. Beyond $t=1$ the boss can be as strict as he likes: his accusations become rarer, not more convincing. This is what $\varepsilon=1$ means: no event is more than $e^1$ times as likely with Anna as without her.
+# The ratio grows, and then it *stops*, at $2.72\approx e$. Beyond $t=1$ the boss can be as strict as he likes: his accusations become rarer, not more convincing. This is what $\varepsilon=1$ means: no event is more than $e^1$ times as likely with Anna as without her. (The table shows seven events; section 5 proves it for all.)
 #
 # Could somebody promise $\varepsilon=0.5$ for the same noise? Not for every event, says the last column. But the promise is broken by at most about 0.22, near $t=0.75$. Such a breach, too, can be part of a promise. We shall call it $\delta$.
 
@@ -143,7 +144,9 @@ def histogram(losses, width, low, high):
 
 # %%
 axes = {"x": "privacy loss L (nats)", "y": "share of reports"}
-left = curves([histogram(loss, 0.1, -1, 1)], title="Laplace: from −1 to 1", **axes)
+left = curves(
+    [histogram(loss, 0.1, -1, 1)], title="Laplace: from −1 to 1", x_range=(-1.2, 1.2), **axes
+)
 right = curves([histogram(normal_loss, 0.25, -4, 5)], title="normal: no end", **axes)
 figure = panels(left, right, title="Laplace noise has a largest loss, normal noise has none")
 words = f"Laplace {at_top:.3f} of the mass at 1 and {at_bottom:.3f} at -1"
@@ -259,9 +262,9 @@ for epsilon in (0.05, 0.2, 5.0):
 # >
 # > so that it is not too good, and the same with TPR and FPR exchanged, so that it is not too bad. (Wasserman & Zhou 2010; Kairouz, Oh & Viswanath 2015.)
 #
-# *Why.* Take the definition for $S$ ("he accuses") and for its complement ("he acquits"), in both orders: four inequalities. A rule that throws a coin is an average of rules that do not. (Why may no rule be too bad? One that is always wrong is perfect with the verdicts exchanged.)
+# *Why.* Take the definition for $S$ ("he accuses") and for its complement ("he acquits"), in both orders: four inequalities. A rule that tosses a coin is an average of rules that do not. (Why may no rule be too bad? One that is always wrong is perfect with the verdicts exchanged.)
 #
-# In the plane of false alarms and caught, $(\varepsilon,\delta)$ is therefore a region with four sides. The two lower ones are the upper ones, turned by half a circle ([in the book](explorer:formula_book?id=G-K4&misprint=no-delta), as misses instead of caught). The two odd rates below are corners.
+# In the plane of false alarms and caught, $(\varepsilon,\delta)$ is therefore a region with four slanting sides. The two lower ones are the upper ones, turned by half a circle ([in the book](explorer:formula_book?id=G-K4&misprint=no-delta), as misses instead of caught). The two odd rates below are the one where Laplace noise will leave the steep side, and the upper corner for $\delta=0$.
 
 # %%
 rates = np.union1d(np.linspace(0, 1, 101), [np.exp(-1) / 2, 1 / (1 + np.e)])
@@ -293,7 +296,7 @@ curve = Line(x=rates, y=best, label="Laplace", label_at=0.4, side="bottom right"
 pure = curves([region(1, 0), response, curve], title="ε = 1, δ = 0", **axes)
 
 # %% [markdown]
-# Normal noise leaves every region with $\delta=0$ at the left edge. Its region must start higher, at $\delta(1)$, and then it touches the curve in a single point.
+# Normal noise leaves every region with $\delta=0$ at the left edge. Its region must start higher, at $\delta(1)$; then each upper side touches the curve in a single point.
 
 # %%
 normal_delta = float(normal_profile.delta(1))
@@ -318,9 +321,9 @@ show(figure, f"Regions for epsilon 1: delta 0, and delta {normal_delta:.4f} for 
 # %% [markdown]
 # (Both blue curves have closed forms: [Laplace](explorer:formula_book?id=G-K3&misprint=pure-dp), [normal](explorer:formula_book?id=G-K1&misprint=none).)
 #
-# Look at the right panel for a while; it holds the whole lesson. The side of slope $e^{\varepsilon}$ touches the curve in *one* rule, "accuse when $L>\varepsilon$". Where that tangent meets the axis of no false alarms, there you read $\delta(\varepsilon)$. Another $\varepsilon$ is another tangent. **A pair $(\varepsilon,\delta)$ is one tangent; the mechanism is the whole curve.**
+# Look at the right panel. The side of slope $e^{\varepsilon}$ touches the curve in *one* rule, "accuse when $L>\varepsilon$". Where that tangent meets the axis of no false alarms, there you read $\delta(\varepsilon)$. Another $\varepsilon$ is another tangent. **A pair $(\varepsilon,\delta)$ is one tangent; the mechanism is the whole curve.**
 #
-# Now the first prediction. At 1 % false alarms the steep side allows at most $e\cdot1\,\%$, and Laplace noise lies on that side. Three ways: the side, the search through all tangents, and the boss who accuses above $\ln50$, since $\tfrac12e^{-\ln 50}=1\,\%$.
+# Now the first prediction. At 1 % false alarms the steep side allows at most $e\cdot1\,\%$, and Laplace noise lies on that side. Three ways: the side, the search through all tangents, and the boss who accuses above $t=\ln50$, since $\tfrac12e^{-\ln 50}=1\,\%$.
 
 # %%
 at_one_per_cent = Evidence(
@@ -341,7 +344,7 @@ others = {"normal noise": 100 * normal_caught, "no noise": 100}
 reveal("caught in per cent", truth=100 * at_one_per_cent.closed, others=others)
 
 # %% [markdown]
-# What would we have said from a report that contains one pair only? Normal noise with $\sigma=1$ is reported at $\delta=10^{-5}$, as is usual:
+# What does a report tell that states one pair only? Take normal noise with $\sigma=1$, reported at $\delta=10^{-5}$ as is usual:
 
 # %%
 reported = float(normal_profile.epsilon(1e-5))
@@ -350,12 +353,12 @@ print(f"reported epsilon {reported:.4f} at delta 1e-05: caught at 1 % is at most
 print(f"by the whole curve: {normal_caught:.2%}")
 
 # %% [markdown]
-# Both bounds are true. The first is one tangent, chosen for very rare events and far from the curve at 1 %. Whoever has the profile should use it.
+# Both are true; the second is exact, the first an upper bound. It is one tangent, chosen for very rare events and far from the curve at 1 %. Whoever has the profile should use it.
 
 # %% [markdown]
 # ## 7 What he may believe
 #
-# A judge does not think in error rates but in belief. In odds, Bayes' rule is one multiplication:
+# A judge does not think in error rates but in belief. As with the slips of lesson 01, Bayes' rule is one multiplication of odds:
 #
 # $$\underbrace{\frac{\Pr[\text{came}\mid x]}{\Pr[\text{did not}\mid x]}}_{\text{odds after}}\;=\;e^{L(x)}\cdot\underbrace{\frac{\Pr[\text{came}]}{\Pr[\text{did not}]}}_{\text{odds before}}$$
 #
@@ -378,36 +381,20 @@ for t in (0.5, 1, 2, 3):
     print(f"accused above {t:3}: {np.mean(came[reports > t]):.3f} of them came")
 
 # %% [markdown]
-# However strict he is, more than three in four accusations hit somebody who never came. The picture shows the same for every belief before; your guess, if you made one, is on it.
+# However strict he is, more than three in four accusations hit somebody who never came. Your guess:
 
 # %%
-prior = np.linspace(0, 1, 101)
-low, high = (prior / (prior + (1 - prior) * np.exp(-loss)) for loss in (-1, 1))
-percent = 100 * prior
-allowed = Band(x=percent, lower=100 * low, upper=100 * high, label="ε = 1", side="top left")
-style = {"role": "quiet", "label_at": 0.5, "side": "bottom right"}
-same = Line(x=percent, y=percent, label="unchanged", **style)
-marks = [Mark(x=10, y=100 * after, label=f"{100 * after:.1f} %", side="top left")]
-mine = guess("belief in per cent")
-marks += [Mark(x=10, y=mine, label="your guess", role="guess")] if mine else []
-figure = curves(
-    [allowed, same],
-    marks=marks,
-    title=f"From 10 % the boss gets to {100 * after:.1f} % at most",
-    x="belief before the report, in per cent",
-    y="belief after it, in per cent",
-)
-show(figure, f"Belief after a report at epsilon 1: from 10 % to at most {100 * after:.1f} %.")
+reveal("belief in per cent", truth=100 * after, others={"before": 100 * before})
 
 # %% [markdown]
-# With $\delta>0$ there is no such bound for *every* report: some may have a large loss. It holds for all reports with $L\le\varepsilon$, and with which probability that is, section 9.1 will ask.
+# With $\delta>0$ there is no such bound for *every* report: some may have a large loss. It holds for all reports with $\lvert L\rvert\le\varepsilon$. How likely those are, section 9.1 will ask.
 
 # %% [markdown]
 # ## 8 Whatever is done afterwards
 #
 # > **Theorem.** If $M$ is $(\varepsilon,\delta)$-DP, then so is $g\circ M$, for every function $g$ that does not look at the data again, random or not. (Dwork & Roth 2014, Proposition 2.1.)
 #
-# *Why.* "The processed output lies in $S$" is the event "the report lies in $g^{-1}(S)$". The best event among *these* cannot beat the best of all.
+# *Why.* "The processed output lies in $S$" is the event "the report lies in $g^{-1}(S)$". The best event among *these* cannot beat the best of all. A random $g$ is a mixture of functions, and a mean cannot beat its best term.
 #
 # The clinic could round its number, or say only whether it exceeds 6.5. Both are functions of the report. Their outputs are finitely many cells, so $\delta$ is a sum:
 
@@ -430,7 +417,7 @@ for epsilon in (0, 0.25, 0.5, 0.75):
     print(f"{epsilon:7}   {raw:10.4f}   {rounded:7.4f}   {reply:6.4f}")
 
 # %% [markdown]
-# Never more, sometimes less, and equal where the cells keep the best event. (At $\varepsilon=0$ that is "above $\tfrac12$", and even the yes/no answer keeps it.) It follows that no cleverness and no computer of the boss can raise $\varepsilon$ or $\delta$. Nor can the clinic lower the $\varepsilon$ of a number that is already out.
+# Never more, sometimes less, and equal where the cells keep the best event. (At $\varepsilon=0$ that is "above $\tfrac12$", and even the yes/no answer keeps it.) So no computer of the boss can raise $\varepsilon$ or $\delta$, and the clinic cannot lower the $\varepsilon$ of a number that is already out.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Before 9.1, ask for the meaning of $\delta$ in one sentence; "the probability that privacy fails" will come. Write it on the board. It is wrong twice: a loss above $\varepsilon$ is not a failure of all privacy, and its probability is not $\delta$. After 9.3 return to the sentence: for *that* clinic it was exactly right.
@@ -440,7 +427,7 @@ for epsilon in (0, 0.25, 0.5, 0.75):
 #
 # ### 9.1 "$(\varepsilon,\delta)$-DP means that $\Pr[L>\varepsilon]\le\delta$"
 #
-# It is a popular reading of $\delta$, and easy to remember. Try normal noise with $\sigma=1$ at $\varepsilon=1$.
+# A popular reading of $\delta$. Try normal noise with $\sigma=1$ at $\varepsilon=1$.
 
 # %%
 at_one = Evidence(
@@ -460,7 +447,7 @@ delta, tail = float(normal_profile.delta(reported)), norm.sf(reported - 0.5)
 print(f"at epsilon {reported:.7f}: delta {delta:.6g}, tail {tail:.6g}")
 
 # %% [markdown]
-# *Why.* A loss just above $\varepsilon$ costs next to nothing: the theorem charges $1-e^{\varepsilon-L}$ for it, the sentence charges 1. So $\Pr[L>\varepsilon]\le\delta$ is *sufficient* for $(\varepsilon,\delta)$-DP. It is not what the words mean. *Side:* safe for whoever adds noise. Unsafe for whoever reads it backwards, "the loss exceeds 4.377 with probability at most $10^{-5}$": it does so five times as often. [In the book](explorer:formula_book?id=G-D8&misprint=equivalent).
+# *Why.* A loss just above $\varepsilon$ costs next to nothing: the theorem charges $1-e^{\varepsilon-L}$ for it, the sentence charges 1. So $\Pr[L>\varepsilon]\le\delta$, in both orders, is *sufficient* for $(\varepsilon,\delta)$-DP. It is not what the words mean. *Side:* safe for whoever adds noise. Unsafe for whoever reads it backwards, "the loss exceeds 4.377 with probability at most $10^{-5}$": it does so five times as often. [In the book](explorer:formula_book?id=G-D8&misprint=equivalent).
 #
 # ### 9.2 "The goal is $\sup\,\lvert\ln P/Q\rvert\le\varepsilon$"
 #
@@ -476,7 +463,7 @@ for name, profile in {"Laplace": laplace_profile, "normal": normal_profile}.item
 #
 # ### 9.3 "$\delta$, usually 0.01"
 #
-# What does $\delta$ allow? Consider the worst clinic. It publishes no count at all. It throws a biased coin for each of forty people in its files, and with probability $\delta$ it publishes this person's whole file. That is $(0,\delta)$-DP: when Anna joins or leaves, no probability changes by more than $\delta$. One per cent sounds like a small chance that *anything* goes wrong. It is not that chance:
+# What does $\delta$ allow? Consider the worst clinic. It publishes no count at all. It tosses a biased coin for each of forty people in its files, and with probability $\delta$ it publishes this person's whole file. That is $(0,\delta)$-DP: when Anna joins or leaves, no probability changes by more than $\delta$. Is 0.01 the chance that *anything* goes wrong?
 
 # %%
 coins = rng.binomial(40, 0.01, draws)
@@ -491,7 +478,7 @@ somebody = Evidence(
 print(somebody)
 
 # %% [markdown]
-# $\delta$ is a chance *per person*. And training sets are larger than firms:
+# No: $\delta$ is a chance *per person*. And training sets are larger than firms:
 
 # %%
 people = 60_000
@@ -531,7 +518,7 @@ bound = group_privacy_delta(epsilon=epsilon, delta=alone, group=group)
 print(f"bound that holds for every mechanism: {bound:.6f}")
 
 # %% [markdown]
-# *Why.* Each further step multiplies what was conceded before: $P\le e^{\varepsilon}R+\delta\le e^{\varepsilon}(e^{\varepsilon}Q+\delta)+\delta$. *Instead:* $\big(k\varepsilon,\ \delta\,\frac{e^{k\varepsilon}-1}{e^{\varepsilon}-1}\big)$ (Vadhan 2017). *Side:* unsafe, here by a factor of almost three. [In the book](explorer:formula_book?id=G-C8&misprint=linear).
+# *Why.* Each further step multiplies what was conceded before: $P\le e^{\varepsilon}R+\delta\le e^{\varepsilon}(e^{\varepsilon}Q+\delta)+\delta$. *Instead:* $\big(k\varepsilon,\ \delta\,\frac{e^{k\varepsilon}-1}{e^{\varepsilon}-1}\big)$, the sum of these steps (after Vadhan 2017); an upper bound for every mechanism, and here not attained. *Side:* unsafe, here by a factor of almost three. [In the book](explorer:formula_book?id=G-C8&misprint=linear).
 
 # %% [markdown]
 # ## 10 Turn the knob yourself
@@ -683,7 +670,7 @@ check("2.3", answer)
 #
 # <details><summary>2. "δ is the probability that the mechanism publishes everything." True?</summary>
 #
-# It is what a mechanism with this $\delta$ *may* do, and the clinic of section 9.3 does it. Normal noise never does: its $\delta$ is the sum of many small excesses, each for a loss a little above $\varepsilon$.
+# It is what a mechanism with this $\delta$ *may* do, and the clinic of section 9.3 does it. Normal noise never does: its $\delta$ adds up the partial charges $1-e^{\varepsilon-L}$ of all losses above $\varepsilon$, and no finite loss is charged in full.
 #
 # </details>
 #
