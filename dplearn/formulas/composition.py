@@ -1081,7 +1081,7 @@ def zcdp_composition(*, rho: float, other_rho: float) -> float:
     statement=r"""(\varepsilon,\delta)\text{-DP} \Rightarrow \Big(k\varepsilon,\
         \delta\,\frac{e^{k\varepsilon}-1}{e^\varepsilon-1}\Big)\text{-DP for groups of } k""",
     requires="epsilon >= 0 and 0 <= delta and delta <= 1 and group >= 1",
-    reference=Reference("Vadhan", 2017, "Lemma 2.2"),
+    reference=Reference("Vadhan", 2017, "Lemma 2.2, from its proof"),
     domain={
         "epsilon": Log(0.01, 3.0, also=(0.0,)),
         "delta": Log(1e-12, 0.5),
