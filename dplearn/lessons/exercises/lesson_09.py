@@ -91,7 +91,7 @@ def _caught(mu: float, rate: float = 0.001) -> float:
 _attacker = Exercise(
     key="9.2",
     right=_caught(1 / _SIGMA),
-    praise="Hardly more than twice as good as guessing, and less than the pair alone allows.",
+    praise="Two or three in a thousand, and less than the pair alone allows.",
     mistakes=(
         Mistake(
             math.e * 0.001 + 1e-5,
