@@ -71,7 +71,7 @@ from dplearn.profile import Profile
 # %% [markdown]
 # ## 2 Predict
 #
-# The obvious answer is to add up. There is also a theorem whose bound grows like $\sqrt k$ instead of $k$; you will meet it in section 6. Both at $\delta = 10^{-5}$:
+# The obvious answer is to add up. There is also a theorem whose bound at first grows only like $\sqrt k$; you will meet it in section 6. Both at $\delta = 10^{-5}$:
 
 # %%
 p = 1 / (1 + np.exp(-0.1))
@@ -119,7 +119,7 @@ for k in (1, 10, 100, 1000):
 # %% [markdown]
 # Read the columns against each other. The **mean** grows like $k$, but with a slope of 0.005 instead of 0.1: this slope is the **drift** $p\varepsilon-(1-p)\varepsilon=\varepsilon\tanh(\varepsilon/2)$. The **spread** grows like $\sqrt k$. The **worst case** $k\varepsilon$ runs away from both. After 1000 evenings the most exposed of 5000 Annas has lost 16 nats out of a possible hundred.
 #
-# Five of the walks for the first hundred evenings:
+# Five of the walks for the first hundred evenings. Shaded: the mean plus and minus three spreads.
 
 # %%
 k = np.arange(1, 101)
@@ -141,9 +141,6 @@ figure = curves(
 )
 end = f"mean {drift[-1]:.3f}, spread {spread[-1]:.3f}, worst case {0.1 * k[-1]:.3g}"
 show(figure, f"Five random walks of the loss; after 100 evenings {end}.")
-
-# %% [markdown]
-# (Shaded: the mean plus and minus three spreads.)
 
 # %% [markdown]
 # ## 4 The picture
@@ -269,26 +266,14 @@ for first, second in ((1, 1), (1, 0), (0, 1), (0, 0)):
 # >
 # > $$\delta=\sum_{j=0}^{k}\binom kj p^j(1-p)^{k-j}\Big(1-e^{\varepsilon_{\text{tot}}-(2j-k)\varepsilon}\Big)_+,\qquad p=\frac{e^\varepsilon}{1+e^\varepsilon},$$
 # >
-# > and $k$ randomised responses need all of it. (Kairouz, Oh & Viswanath 2015, Theorem 3.3.)
+# > and $k$ randomised responses need all of it. (Kairouz, Oh & Viswanath 2015, Theorem 3.3, for $\varepsilon_{\text{tot}}=k\varepsilon,(k-2)\varepsilon,\dots$; Murtagh & Vadhan 2016 for every $\varepsilon_{\text{tot}}$.)
 #
 # *Why.* The sum is the $\delta$ of $k$ coins, $j$ of which told the truth: that is our picture. The surprise is that **nothing is worse than a coin**. Take any $\varepsilon$-DP release with densities $P$ (with Anna) and $Q$ (without), and set
 #
 # $$A=\frac{e^\varepsilon P-Q}{e^\varepsilon-1},\qquad B=\frac{e^\varepsilon Q-P}{e^\varepsilon-1}.$$
 #
-# Both are densities, because $\varepsilon$-DP says precisely that neither is negative. And $P=pA+(1-p)B$, $Q=(1-p)A+pB$. So the release can be staged: toss Anna's coin, then draw from $A$ or from $B$. Whoever sees the coin can stage the release without knowing which of the two datasets is there, and so on, evening after evening. Whatever $k$ releases tell, $k$ coins have told already.
+# Both are densities: $\varepsilon$-DP says precisely that neither is negative, and the area under each is 1. And $P=pA+(1-p)B$, $Q=(1-p)A+pB$. So the release can be staged: toss Anna's coin, then draw from $A$ or from $B$. Whoever sees the coin can stage the release without knowing which of the two datasets is there, and so on, evening after evening. Whatever $k$ releases tell, $k$ coins have told already.
 #
-# For Laplace noise of scale 10, which is 0.1-DP for a count, in numbers:
-
-# %%
-y, e = np.linspace(-400, 400, 800_001), np.exp(0.1)
-with_anna, without = np.exp(-np.abs(y - 1) / 10) / 20, np.exp(-np.abs(y) / 10) / 20
-a, b = (e * with_anna - without) / (e - 1), (e * without - with_anna) / (e - 1)
-mixed = np.abs(p * a + (1 - p) * b - with_anna).max()
-print(f"smallest values of A and B   {a.min() > -1e-12}, {b.min() > -1e-12} (not negative)")
-print(f"areas of A and B             {np.trapezoid(a, y):.4f}, {np.trapezoid(b, y):.4f}")
-print(f"p A + (1 - p) B is P         {mixed < 1e-12}")
-
-# %% [markdown]
 # Three ways again, for the $\delta$ at $\varepsilon_{\text{tot}}=2$. The sum in the theorem:
 
 
@@ -353,7 +338,7 @@ for delta in (1e-2, 1e-5, 1e-10, 1e-20, 1e-30):
 #
 # *Why.* Given the past, one evening's loss lies between $-\varepsilon$ and $\varepsilon$, and its mean is at most the coin's, $\varepsilon\tanh(\varepsilon/2)$. What remains after the mean is taken off is a walk without drift. By the inequality of Azuma and Hoeffding it exceeds $t$ after $k$ steps with probability at most $e^{-t^2/(2k\varepsilon^2)}$. Set this to $\delta'$ and solve for $t$. (A tail is never smaller than the $\delta$ it stands for, so this is on the safe side.) The authors of 2010 used the larger bound $\varepsilon(e^\varepsilon-1)$ on the mean. The $k\delta_0$ is that of 5.3.
 #
-# We call the two DRV and KOV, after their authors.
+# The two are called DRV and KOV here, after their authors.
 
 # %%
 methods = {"DRV": advanced_composition, "KOV": advanced_composition_kov}
@@ -380,7 +365,7 @@ reveal("epsilon of 100 replies", truth=optimum, others=others)
 reveal("crossing", truth=crossing)
 
 # %% [markdown]
-# And everything on one page. On logarithmic axes adding up is a straight line of slope 1. The two formulas begin with slope ½, as long as the spread rules, and bend towards slope 1 when the drift takes over. The optimum follows adding up for a dozen replies, then joins them.
+# And everything on one page. On logarithmic axes adding up is a straight line of slope 1. The two formulas begin with slope ½, as long as the spread rules, and bend towards slope 1 when the drift takes over. The optimum follows adding up for a dozen replies, leaves it, and ends just below KOV.
 
 # %%
 ks = np.unique(np.geomspace(1, 10_000, 80).astype(int))
@@ -431,14 +416,14 @@ for name, (mechanism, adjacency) in cases.items():
     print(f"{name:<29}" + "".join(f"{g.epsilon:9.4g}" for g in found) + f"{exact:9.4g}")
 
 # %% [markdown]
-# The last line is a warning. For normal noise even the "optimal" accountant is off by a factor of six, because the only thing it keeps of a release is one pair $(\varepsilon,\delta_0)$. Optimal means: the best for somebody who knows nothing but the pair. Lesson 05 keeps more.
+# The last line is a warning. For normal noise even the "optimal" accountant is off by a factor of more than six, because the only thing it keeps of a release is one pair $(\varepsilon,\delta_0)$. *Optimal* means: the best for somebody who knows nothing but that pair. Lesson 05 keeps more.
 
 # %% [markdown]
 # ## 7 Different prices, and a budget that stops
 #
 # Not every question is worth the same. Let 20 of the hundred evenings have $\varepsilon=0.3$ and 80 have $\varepsilon=0.05$. The sum is 10 as before. Is the total then as before, too?
 #
-# > **Different releases.** $\varepsilon_{\text{tot}}=\sqrt{2\ln(1/\delta')\sum\varepsilon_t^2}+\sum\varepsilon_t\tanh(\varepsilon_t/2)$, or $\sum\varepsilon_t$ where that is smaller. (Kairouz, Oh & Viswanath 2015, Theorem 3.5.) Computing the exact optimum is #P-complete in general (Murtagh & Vadhan 2016); on a common mesh a convolution does it.
+# > **Different releases.** Let release $t$ be $\varepsilon_t$-DP whatever was published before, with all $\varepsilon_t$ fixed in advance. Together they are $(\varepsilon_{\text{tot}},\delta')$-DP with $\varepsilon_{\text{tot}}=\sqrt{2\ln(1/\delta')\sum\varepsilon_t^2}+\sum\varepsilon_t\tanh(\varepsilon_t/2)$, or $\sum\varepsilon_t$ where that is smaller. (Kairouz, Oh & Viswanath 2015, Theorem 3.5.) Computing the exact optimum is as hard as counting (#P-complete) in general (Murtagh & Vadhan 2016); on a common mesh a convolution does it.
 
 # %%
 mixed_law = law([0.3] * 20 + [0.05] * 80, unit=0.05)
@@ -468,10 +453,20 @@ def smallest_total(losses, masses, delta=1e-5):
 
 # %%
 print(f"optimum for 20 x 0.3 and 80 x 0.05   {smallest_total(*mixed_law):.4f}")
-print(f"optimum for 100 x 0.1                {smallest_total(losses, masses):.4f}")
+print(f"optimum for 100 x 0.1                {optimum:.4f}")
 
 # %% [markdown]
-# So far all prices were fixed in advance. Often they are not: the panel pays more for an interesting follow-up, and stops when the budget is gone. Then even the number of releases depends on the replies, and a theorem with a fixed $k$ does not apply as it stands. A **privacy filter** is a rule for when to stop that is proved to keep the total within the budget. Adding up is one. Another: go on while $\sqrt{2\ln(1/\delta)\sum\varepsilon_t^2}+\frac12\sum\varepsilon_t^2$ stays within it (Rogers et al. 2016 introduced the question, Whitehouse et al. 2023 proved this rule). The rule decides *before* each release whether it still fits.
+# So far all prices were fixed in advance. Often they are not: the panel pays more for an interesting follow-up, and stops when the budget is gone. Then even the number of releases depends on the replies, and a theorem with a fixed $k$ does not apply as it stands. A **privacy filter** is a rule for when to stop that is proved to keep the total within the budget. Adding up is one. Another: go on while $\sqrt{2\ln(1/\delta)\sum\varepsilon_t^2}+\frac12\sum\varepsilon_t^2$ stays within it (Rogers et al. 2016 introduced filters, Whitehouse et al. 2023 proved this one). It knows only the sum of squares, and decides *before* each release whether that still fits.
+
+
+# %%
+def filter_cost(prices):
+    squares = sum(price**2 for price in prices)
+    return math.sqrt(2 * math.log(1e5) * squares) + squares / 2
+
+
+# %% [markdown]
+# The panel asks until its `cost` would exceed the budget:
 
 
 # %%
@@ -485,25 +480,15 @@ def ask_until(budget, cost, rng):
 
 
 # %% [markdown]
-# And the cost of the filter, which knows only the sum of squares:
-
-
-# %%
-def walk_cost(prices):
-    squares = sum(price**2 for price in prices)
-    return math.sqrt(2 * math.log(1e5) * squares) + squares / 2
-
-
-# %% [markdown]
 # A budget of $\varepsilon_{\text{tot}}=3$ at $\delta=10^{-5}$:
 
 # %%
-for name, cost in (("adding up", math.fsum), ("filter", walk_cost)):
+for name, cost in (("adding up", math.fsum), ("filter", filter_cost)):
     spent = ask_until(3.0, cost, np.random.default_rng(40))
     print(f"{name:<9}  stops after {len(spent)} replies, {cost(spent):.4f} of 3 spent")
 
 # %% [markdown]
-# Why so careful? Because *looking before stopping* changes the odds. Each evening on its own, one walk in a hundred may lie above the level below. How many of our 5000 walks lie above it on **some** evening?
+# Why so careful? Because *looking before stopping* changes the odds. For each evening take the level that at most one walk in a hundred exceeds on that evening. How many of the 5000 walks of section 3 exceed it on **some** evening?
 
 # %%
 evenings = np.arange(1, 1001)
@@ -513,7 +498,7 @@ print(f"above on evening 1000   {above[:, -1].mean():.1%}")
 print(f"above on some evening   {above.any(axis=1).mean():.1%}")
 
 # %% [markdown]
-# Ten times as many. So a bound for a $k$ chosen in advance is no bound for a $k$ chosen by looking. A **filter** answers "may I ask once more?" and costs next to nothing extra. An **odometer**, which shows a valid $\varepsilon$ at *every* moment, must be a little more expensive (Rogers et al. 2016).
+# More than ten times as many. So a bound for a $k$ chosen in advance is no bound for a $k$ chosen by looking. A **filter** answers "may I ask once more?" and costs hardly more than KOV. An **odometer**, which shows a valid $\varepsilon$ at *every* moment, must be a little more expensive (Rogers et al. 2016).
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Before each cell of the next section, collect votes: true, harmless, or dangerous? The class usually finds 8.4 by itself after 5.3, and overlooks 8.2 because a root over $k$ looks so much like the theorem. If time is short, do 8.2 together and give 8.1, 8.3 and 8.4 to three groups.
@@ -530,21 +515,16 @@ print("epsilon = 1      k   adding up       DRV       KOV   optimum")
 for k in (10, 79, 80, 500):
     row = [float(f(epsilon=1.0, steps=k, slack=1e-5)) for f in methods.values()]
     print(f"{k:18}   {k:9.1f}   " + "   ".join(f"{value:7.3f}" for value in row))
-
-# %% [markdown]
-# DRV is hopeless at every $k$. Why? Compare what each formula charges per release as drift with the worst case, which is 1:
-
-# %%
-print(f"drift at epsilon 1: DRV {np.expm1(1.0):.3f}, KOV {np.tanh(0.5):.3f}")
+print(f"drift per release: DRV {np.expm1(1.0):.3f}, KOV {np.tanh(0.5):.3f}")
 print(f"DRV wins beyond k = {advanced_composition_break_even(epsilon=1.0, slack=1e-5)}")
 
 # %% [markdown]
-# At $\varepsilon=1$ its drift, $e^\varepsilon-1=1.718$ per release, is more than the worst case of 1: DRV *never* wins, from $\varepsilon=\ln2$ on. KOV wins from $k=80$. Both are true at every $k$; each is only as useful as the smaller of it and $k\varepsilon$. Always take the minimum, which costs nothing: both are bounds that hold at the same time, and no choice depends on the data. [In the book](explorer:formula_book?id=G-C3&misprint=never-worse).
+# DRV charges a drift of $e^\varepsilon-1=1.718$ per release, more than the worst case of 1. So it *never* wins, here and at every $\varepsilon\ge\ln2$. KOV wins from $k=80$ on. Both are true at every $k$; each is only as useful as the smaller of it and $k\varepsilon$. Always take the minimum, which costs nothing: both are bounds that hold at the same time, and no choice depends on the data. [In the book](explorer:formula_book?id=G-C3&misprint=never-worse).
 
 # %% [markdown]
-# ### 8.2 "$2\varepsilon\sqrt{2k\ln(1/\delta)}$"
+# ### 8.2 "Together they cost $2\varepsilon\sqrt{2k\ln(1/\delta)}$"
 #
-# The same textbook plots this curve as advanced composition, with a factor 2 and without a drift, at $\delta = 10^{-4}$. For small $k$ the 2 makes up for what is missing. And for $k=200$ at $\varepsilon=1$? We ask which $\delta$ truly belongs to the printed $\varepsilon_{\text{tot}}$.
+# The same textbook plots this curve as advanced composition, with a factor 2 and without a drift, at $\delta = 10^{-4}$. For small $k$ the 2 makes up for what is missing. And for $k=200$ at $\varepsilon=1$? Which $\delta$ truly belongs to the plotted $\varepsilon_{\text{tot}}$?
 
 
 # %%
@@ -601,7 +581,7 @@ show(figure, f"The delivered delta exceeds the promised 1e-04 from k = {broken} 
 #
 # ### 8.3 "The outputs of different rounds are independent"
 #
-# Notes on private training say so to justify the sum of the losses. Test it on the simplest training: $\theta_1$ is standard normal, and the next step moves it by a little fresh noise, $\theta_2=\theta_1-0.1\,Z$. Independent numbers have correlation 0. Here the covariance is 1 and the variances are 1 and $1+0.1^2$, so the correlation is $1/\sqrt{1+0.1^2}$. Second way: integrate $\theta_1\theta_2$ against the joint density. Third way: average.
+# Notes on private training say so to justify the sum of the losses. A toy training is enough to test it: $\theta_1$ is standard normal, and the next step moves it by a little fresh noise, $\theta_2=\theta_1-0.1\,Z$. Independent numbers have correlation 0. Here the covariance is 1 and the variances are 1 and $1+0.1^2$, so the correlation is $1/\sqrt{1+0.1^2}$. Second way: integrate $\theta_1\theta_2$ against the joint density. Third way: average it. Both are divided by the two standard deviations.
 
 
 # %%
@@ -610,7 +590,7 @@ def integrand(second, first):
 
 
 # %% [markdown]
-# The integral and the average are divided by both standard deviations.
+# In the code $\theta_1$ is `first` and $\theta_2$ is `second`.
 
 # %%
 first = rng.normal(size=10**6)
@@ -627,11 +607,11 @@ rounds = Evidence(
 print(rounds)
 
 # %% [markdown]
-# Almost 1: the second model *is* the first with a touch of noise. Fortunately the sum of the losses does not need the sentence, only the chain rule of 5.1. What must be fresh is the noise; what must hold is the guarantee of each round *whatever came before*.
+# Almost 1: the second model *is* the first with a touch of noise. The sum of the losses does not need the sentence, only the chain rule of 5.1. What must be fresh is the noise; what must hold is the guarantee of each round *whatever came before*.
 #
 # ### 8.4 "The total δ is δ′"
 #
-# Calculators that know a single $\delta$ put all of it into the composition, also when every release has spent some already. Let each of the hundred replies be $(0.1, 10^{-5})$-DP, the leaking coin of 5.3. At $\varepsilon_{\text{tot}} = 4.307$ the calculator promises $10^{-5}$. The law now has a mass at infinity; the library's convolution carries it along.
+# Calculators that know a single $\delta$ put all of it into the composition, even when every release has spent some already. Let each of the hundred replies be $(0.1, 10^{-5})$-DP, the leaking coin of 5.3. At $\varepsilon_{\text{tot}} = 4.307$ the calculator promises $10^{-5}$. The law now has a mass at infinity; the library's convolution carries it along.
 
 # %%
 paid = 1e-5
@@ -641,7 +621,7 @@ leaky = Profile.from_atoms([*log_p, -np.inf], [-np.inf, *log_q[1:], log_q[0]])
 leaky_law = PrivacyLossDistribution.from_profile(leaky, step=0.1, lower=-0.1, upper=0.1)
 
 # %% [markdown]
-# In the simulation a leak is an infinite loss.
+# In the simulation, too, a leak is an infinite loss.
 
 # %%
 leaked = rng.binomial(100, paid, 10**6) > 0
@@ -692,7 +672,7 @@ print(f"so Anna's entry is {everyone - all_but_anna:.4g}")
 # * **A reply that is merely repeated costs nothing.** Printing the same noisy number again is post-processing. Asking *again* is a new release.
 # * **Nobody counts across desks.** Composition adds up over everything ever published about the same people. An office that knows only its own releases knows only its own part of the sum.
 # * **Disjoint groups do not add up**, if a record comes or goes; [if it can move from one group to the other](explorer:formula_book?id=G-C9&misprint=always), two of them do.
-# * **A pair is a poor summary.** All of this knows of each release only $(\varepsilon,\delta_0)$. For normal noise that was a factor of six.
+# * **A pair is a poor summary.** All of this knows of each release only $(\varepsilon,\delta_0)$. For normal noise that cost a factor of more than six.
 # * **It counts one person's exposure.** What a thousand replies tell about the population, they tell about people who never took part.
 
 # %% [markdown]
@@ -802,9 +782,9 @@ check("4.3", answer)
 #
 # | | |
 # |---|---|
-# | **Losses add** | by the chain rule; fresh noise, no independent outputs |
+# | **Losses add** | by the chain rule; it needs fresh noise, not independent outputs |
 # | **Adding up** | $(\sum\varepsilon_t,\sum\delta_t)$; the best at $\delta=0$ |
-# | **Optimum** | the law of $k$ randomised responses, `optimal_composition`; for a pair nothing is better |
+# | **Optimum** | the law of $k$ randomised responses, `optimal_composition`; the best if only $(\varepsilon,\delta_0)$ is known |
 # | **KOV** | $\varepsilon\sqrt{2k\ln(1/\delta')}+k\varepsilon\tanh(\varepsilon/2)$, or $k\varepsilon$ if smaller |
 # | **Different prices** | $\sum\varepsilon_t^2$ and $\sum\varepsilon_t\tanh(\varepsilon_t/2)$; never the average |
 # | **Total δ** | $1-(1-\delta_0)^k(1-\delta')\le k\delta_0+\delta'$ |
