@@ -84,7 +84,8 @@ def _needed_noise_by_coordinate(
                 noise_multiplier * max_grad_norm / math.sqrt(expected_batch)
             ),
             source="an early edition of lecture notes",
-            note="Noise once per step is enough; this is the root of L times as much.",
+            note="Noise once per step is enough; this is the root of L times as much. "
+            "Where the size of the lot is random, an empty one gets none at all.",
             seen=("F53", "F56", "F58"),
         ),
         Misprint(
@@ -252,7 +253,8 @@ _GIVEN = (
             domain={"sample_rate": Log(1e-3, 0.5), "batch": Choice(64, 256, 600)},
             oracle=_certified_per_example,
             source="an early edition of lecture notes",
-            note="The sum then has a noise multiplier of z sqrt(L), and utility is gone.",
+            note="With L examples in every lot the multiplier is z sqrt(L), and utility is gone; "
+            "with a random number of them the amount of noise gives the lot away.",
             seen=("F56", "F58"),
         ),
         Misprint(
