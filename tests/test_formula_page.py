@@ -350,7 +350,10 @@ def test_search_choose_see_and_share(browser, address):  # noqa: F811
     opened.locator(".st-key-found").get_by_text("G-A4").click()
     opened.locator(".st-key-picture .gtitle").get_by_text("Right at all 33 points").wait_for()
     opened.wait_for_url("**id=G-A4**")
-    opened.wait_for_timeout(300)
+    # For a moment the picture that was there before is there, too.
+    opened.wait_for_function(
+        "document.querySelectorAll('.st-key-picture .js-plotly-plot').length === 1"
+    )
     box = opened.locator(".st-key-picture .js-plotly-plot").bounding_box()
     assert box["y"] + box["height"] <= 900, "the first screen shows the whole picture"
 
