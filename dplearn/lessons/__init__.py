@@ -6,7 +6,7 @@ notebooks. Nothing here is needed to account for privacy.
 
 from dplearn.lessons.checks import Exercise, Mistake, check
 from dplearn.lessons.display import show
-from dplearn.lessons.evidence import Estimate, Evidence, estimate
+from dplearn.lessons.evidence import Estimate, Evidence, estimate, estimate_delta
 from dplearn.lessons.predictions import guess, predict, reveal
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Mistake",
     "check",
     "estimate",
+    "estimate_delta",
     "guess",
     "predict",
     "reveal",

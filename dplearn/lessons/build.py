@@ -47,6 +47,8 @@ def _execute(notebook: Any, source: Path) -> None:
         timeout=_CELL_TIMEOUT,
         kernel_name="python3",
         record_timing=False,
+        # What a cell prints is one output, however busy the machine was.
+        coalesce_streams=True,
         # Warnings about the connection to the kernel are not the lesson's.
         extra_arguments=["--IPKernelApp.log_level=40"],
         resources={"metadata": {"path": str(notebook_path(source).parent)}},

@@ -58,7 +58,7 @@ from dplearn.formulas.composition import group_privacy_delta
 from dplearn.formulas.conversion import somebody_published
 from dplearn.formulas.divergences import hockey_stick
 from dplearn.formulas.tradeoff import approximate_dp_tradeoff
-from dplearn.lessons import Evidence, check, estimate, predict, reveal, show
+from dplearn.lessons import Evidence, check, estimate, estimate_delta, predict, reveal, show
 from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
 from dplearn.plotting.lessons import Band, Bars, Line, Mark, curves, leak, panels, slider
 
@@ -195,15 +195,8 @@ def area(epsilon):
 
 
 # %% [markdown]
-# and the mean of $(1-e^{\varepsilon-L})_+$ over our million reports. `estimate` puts an interval around it that misses the truth once in a thousand times.
-
-
-# %%
-def simulation(epsilon, losses):
-    return estimate(np.maximum(0, 1 - np.exp(epsilon - losses)))
-
-
-# %% [markdown]
+# and the mean of $(1-e^{\varepsilon-L})_+$ over our million reports: `estimate_delta` takes that mean, and puts an interval around it that misses the truth once in a thousand times.
+#
 # At $\varepsilon=0.5$ they must reproduce the largest breach of our first table:
 
 # %%
@@ -211,7 +204,7 @@ at_half = Evidence(
     "delta at epsilon = 0.5, Laplace noise of scale 1",
     closed=formula(0.5),
     exact=area(0.5),
-    simulated=simulation(0.5, loss),
+    simulated=estimate_delta(0.5, loss),
 )
 print(at_half)
 
@@ -434,7 +427,7 @@ at_one = Evidence(
     "delta at epsilon = 1, normal noise with sigma 1",
     closed=norm.cdf(0.5 - 1) - np.e * norm.cdf(-0.5 - 1),
     exact=quad(lambda x: norm.pdf(x, 1) - np.e * norm.pdf(x), 1.5, 14, epsabs=0)[0],
-    simulated=simulation(1, normal_loss),
+    simulated=estimate_delta(1, normal_loss),
     printed=norm.sf(0.5),
 )
 print(at_one)
@@ -510,7 +503,7 @@ family = Evidence(
     f"delta of a family of five at 5 * {epsilon:.4f}",
     closed=float(Gaussian(noise / group).profiles()[0].delta(group * epsilon)),
     exact=quad(gap, start, start + 12 * noise, epsabs=0)[0],
-    simulated=simulation(group * epsilon, family_loss),
+    simulated=estimate_delta(group * epsilon, family_loss),
     printed=group * alone,
 )
 print(family)

@@ -54,7 +54,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from dplearn.lessons import Evidence, check, estimate, guess, predict, reveal, show
+from dplearn.lessons import Evidence, check, estimate_delta, guess, predict, reveal, show
 from dplearn.mechanisms import Gaussian
 from dplearn.plotting.lessons import Line, Mark, curves, leak, slider
 
@@ -177,15 +177,8 @@ def area(epsilon, sigma):
 
 
 # %% [markdown]
-# And a simulation: $\delta(\varepsilon)$ is also the mean of $(1-e^{\varepsilon-L})_+$ over releases *with* Anna. `estimate` puts an interval around that mean which misses the truth once in a thousand times.
-
-
-# %%
-def simulation(epsilon, loss):
-    return estimate(np.maximum(0, 1 - np.exp(epsilon - loss)))
-
-
-# %% [markdown]
+# And a simulation: $\delta(\varepsilon)$ is also the mean of $(1-e^{\varepsilon-L})_+$ over releases *with* Anna. `estimate_delta` takes that mean and puts an interval around it which misses the truth once in a thousand times.
+#
 # `Evidence` holds the three against each other (at $\sigma = 1$ the loss is $x - \frac12$). If the formula were off by a sign, it would fall outside the interval.
 
 # %%
@@ -193,7 +186,7 @@ at_one = Evidence(
     "delta at epsilon = 1, noise multiplier 1",
     closed=formula(1, 1.0),
     exact=area(1, 1.0),
-    simulated=simulation(1, loss=with_anna - 0.5),
+    simulated=estimate_delta(1, with_anna - 0.5),
 )
 print(at_one)
 
@@ -278,7 +271,7 @@ at_ten = Evidence(
     "delta at epsilon = 10 with the recipe's noise",
     closed=formula(10, sigma),
     exact=area(10, sigma),
-    simulated=simulation(10, loss),
+    simulated=estimate_delta(10, loss),
     printed=1e-5,
 )
 print(at_ten)
@@ -346,7 +339,7 @@ clipped = Evidence(
     f"delta at epsilon = {claimed:.4f}, ten coordinates clipped one by one",
     closed=formula(claimed, sigma / np.sqrt(d)),
     exact=area(claimed, sigma / np.sqrt(d)),
-    simulated=simulation(claimed, loss),
+    simulated=estimate_delta(claimed, loss),
     printed=1e-5,
 )
 print(clipped)

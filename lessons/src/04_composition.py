@@ -62,7 +62,7 @@ from dplearn.formulas.composition import (
     optimal_composition,
     total_delta,
 )
-from dplearn.lessons import Evidence, check, estimate, guess, predict, reveal, show
+from dplearn.lessons import Evidence, check, estimate, estimate_delta, guess, predict, reveal, show
 from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
 from dplearn.pld import PrivacyLossDistribution
 from dplearn.plotting.lessons import Band, Bars, Line, Mark, curves, slider
@@ -285,15 +285,8 @@ def formula(total, epsilon, steps):
 
 
 # %% [markdown]
-# The convolution of section 4, which knows no binomial coefficient. And the walks of section 3, cut into 50 000 pieces of a hundred evenings.
-
-
-# %%
-def simulation(total, loss):
-    return estimate(np.maximum(0, 1 - np.exp(total - loss)))
-
-
-# %% [markdown]
+# The convolution of section 4, which knows no binomial coefficient. And the walks of section 3, cut into 50 000 pieces of a hundred evenings: `estimate_delta` averages $(1-e^{\varepsilon_{\text{tot}}-L})_+$ over them.
+#
 # If any of the three had a sign or a factor wrong, it would stand alone.
 
 # %%
@@ -301,7 +294,7 @@ hundred = Evidence(
     "delta of 100 replies at a total epsilon of 2",
     closed=formula(2, 0.1, 100),
     exact=delta_of(2, losses, masses),
-    simulated=simulation(2, loss.reshape(-1, 100).sum(axis=1)),
+    simulated=estimate_delta(2, loss.reshape(-1, 100).sum(axis=1)),
     exact_by="convolution",
 )
 print(hundred)
@@ -515,6 +508,11 @@ print("epsilon = 1      k   adding up       DRV       KOV   optimum")
 for k in (10, 79, 80, 500):
     row = [float(f(epsilon=1.0, steps=k, slack=1e-5)) for f in methods.values()]
     print(f"{k:18}   {k:9.1f}   " + "   ".join(f"{value:7.3f}" for value in row))
+
+# %% [markdown]
+# DRV is hopeless at every $k$. What does each formula charge per release, even before the root?
+
+# %%
 print(f"drift per release: DRV {np.expm1(1.0):.3f}, KOV {np.tanh(0.5):.3f}")
 print(f"DRV wins beyond k = {advanced_composition_break_even(epsilon=1.0, slack=1e-5)}")
 
@@ -544,7 +542,7 @@ lost_drift = Evidence(
     f"delta of 200 releases at a total epsilon of {plotted(200):.2f}",
     closed=formula(plotted(200), 1.0, 200),
     exact=delta_of(plotted(200), *law([1.0] * 200, unit=1.0)),
-    simulated=simulation(plotted(200), loss_200),
+    simulated=estimate_delta(plotted(200), loss_200),
     printed=1e-4,
     exact_by="convolution",
 )
@@ -630,7 +628,7 @@ slack_only = Evidence(
     "delta of 100 leaking replies at a total epsilon of 4.307",
     closed=total_delta(slack=formula(optimum, 0.1, 100), paid=paid, steps=100),
     exact=leaky_law.compose(100).delta(optimum),
-    simulated=simulation(optimum, with_leaks),
+    simulated=estimate_delta(optimum, with_leaks),
     printed=1e-5,
     exact_by="convolution",
 )

@@ -50,7 +50,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from dplearn.accountants import accountants
-from dplearn.lessons import Evidence, check, estimate, predict, reveal, show
+from dplearn.lessons import Evidence, check, estimate, estimate_delta, predict, reveal, show
 from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
 from dplearn.plotting import epsilon_curves
 from dplearn.plotting.lessons import Line, Mark, curves, slider
@@ -376,10 +376,6 @@ def area(epsilon):
     return quad(gap, epsilon + 0.5, epsilon + 13, epsabs=0)[0]
 
 
-def simulation(epsilon, loss):
-    return estimate(np.maximum(0, 1 - np.exp(epsilon - loss)))
-
-
 # %% [markdown]
 # Losses of $\sigma=1$ noise are normal with mean $\frac12$ and variance 1.
 
@@ -388,7 +384,7 @@ lost_bracket = Evidence(
     f"delta at epsilon = {wrong_epsilon:.5f}",
     closed=float(Gaussian(1.0).profiles()[0].delta(wrong_epsilon)),
     exact=area(wrong_epsilon),
-    simulated=simulation(wrong_epsilon, rng.normal(0.5, 1, 4_000_000)),
+    simulated=estimate_delta(wrong_epsilon, rng.normal(0.5, 1, 4_000_000)),
     printed=delta,
 )
 print(lost_bracket)

@@ -63,7 +63,7 @@ from dplearn.formulas.conversion import touching_steps
 from dplearn.formulas.conversion import zcdp_to_epsilon as improved
 from dplearn.formulas.conversion import zcdp_to_epsilon_bun_steinke as simple
 from dplearn.formulas.discrete import discrete_gaussian_delta
-from dplearn.lessons import Evidence, check, estimate, guess, predict, reveal, show
+from dplearn.lessons import Evidence, check, estimate, estimate_delta, guess, predict, reveal, show
 from dplearn.mechanisms import (
     DiscreteGaussian,
     Gaussian,
@@ -207,7 +207,7 @@ four_tables = Evidence(
     "delta at epsilon = 1, four tables together",
     closed=float(Gaussian(1 / np.sqrt(2 * rho)).profiles()[0].delta(1.0)),
     exact=quad(lambda x: (1 - np.exp(1 - x)) * law.pdf(x), 1, 12, epsabs=0)[0],
-    simulated=estimate(np.maximum(0, 1 - np.exp(1 - losses["all four"]))),
+    simulated=estimate_delta(1, losses["all four"]),
 )
 print(four_tables)
 
@@ -556,7 +556,7 @@ whole = Evidence(
     "delta at epsilon = 1, whole-number noise with sigma = 1",
     closed=discrete_gaussian_delta(sigma=1.0, sensitivity=1, epsilon=1.0),
     exact=np.maximum(0, p - np.e * q).sum(),
-    simulated=estimate(np.maximum(0, 1 - np.exp(0.5 - drawn))),
+    simulated=estimate_delta(1, drawn + 0.5),
     printed=float(Gaussian(1.0).profiles()[0].delta(1.0)),
     exact_by="enumeration",
 )
@@ -600,7 +600,7 @@ mean_lost = Evidence(
     f"delta at epsilon = {claimed:.4f}, a hundred releases with sigma = 1",
     closed=float(Gaussian(0.1).profiles()[0].delta(claimed)),
     exact=quad(lambda x: (1 - np.exp(claimed - x)) * law.pdf(x), claimed, 200, points=[60])[0],
-    simulated=estimate(np.maximum(0, 1 - np.exp(claimed - rng.normal(50, 10, 200_000)))),
+    simulated=estimate_delta(claimed, rng.normal(50, 10, 200_000)),
     printed=1e-5,
 )
 print(mean_lost)

@@ -56,7 +56,7 @@ from scipy.optimize import brentq
 from scipy.special import comb, ndtr, ndtri
 
 from dplearn.accountants import accountants
-from dplearn.lessons import Evidence, check, estimate, predict, reveal, show
+from dplearn.lessons import Evidence, check, estimate, estimate_delta, predict, reveal, show
 from dplearn.mechanisms import (
     Gaussian,
     PoissonSubsampled,
@@ -193,10 +193,6 @@ def area(p, q, epsilon):
     return quad(excess, -12, 15, limit=400, epsabs=0, epsrel=1e-10)[0]
 
 
-def simulation(epsilon, loss):
-    return estimate(np.maximum(0, 1 - np.exp(epsilon - loss)))
-
-
 # %% [markdown]
 # The simulation takes the outputs of section 3, drawn with real coins, and bends their losses.
 
@@ -206,7 +202,7 @@ at_one = Evidence(
     f"delta at epsilon' = {amplified:.6f}, one record in ten, noise 1",
     closed=rate * float(known.delta(1)),
     exact=area(density(rate), density(0), amplified),
-    simulated=simulation(amplified, bent(sampled - 0.5, rate)),
+    simulated=estimate_delta(amplified, bent(sampled - 0.5, rate)),
 )
 print(at_one)
 
@@ -386,7 +382,7 @@ fixed = Evidence(
     f"delta at epsilon' = {amplified:.6f}, exactly one of ten, replace one",
     closed=rate * float(twice.delta(1)),
     exact=area(density(rate, shift=2.0), density(0), amplified),
-    simulated=simulation(amplified, bent(2 * numbers - 2, rate)),
+    simulated=estimate_delta(amplified, bent(2 * numbers - 2, rate)),
     printed=at_one.closed,
 )
 print(fixed)

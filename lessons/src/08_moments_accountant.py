@@ -54,7 +54,7 @@ from scipy.special import comb
 from scipy.stats import norm
 
 from dplearn.accountants import accountants
-from dplearn.lessons import Evidence, check, estimate, guess, predict, reveal, show
+from dplearn.lessons import Evidence, check, estimate, estimate_delta, guess, predict, reveal, show
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.plotting import Published, epsilon_curves
 from dplearn.plotting.lessons import Bars, Line, Mark, curves, slider
@@ -408,7 +408,7 @@ shift = Evidence(
     f"delta at the printed epsilon {wrong:.4f}, noise 0.5, no sampling",
     closed=float(Gaussian(0.5).profiles()[0].delta(wrong)),
     exact=quad(gap, start, start + 8, epsabs=0)[0],
-    simulated=estimate(np.maximum(0, 1 - np.exp(wrong - loss))),
+    simulated=estimate_delta(wrong, loss),
     printed=delta,
 )
 print(shift)

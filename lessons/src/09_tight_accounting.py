@@ -53,7 +53,7 @@ from scipy.stats import norm
 from dplearn.accountants import accountants
 from dplearn.formulas.amplification import sampled_gaussian_delta
 from dplearn.formulas.tradeoff import approximate_dp_tradeoff, gaussian_tradeoff
-from dplearn.lessons import Evidence, check, estimate, predict, reveal, show
+from dplearn.lessons import Evidence, check, estimate_delta, predict, reveal, show
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.plotting import epsilon_curves
 from dplearn.plotting.lessons import Band, Bars, Line, Mark, curves, slider
@@ -231,15 +231,11 @@ for _ in range(100):
 
 
 # %%
-def simulation(epsilon, losses):
-    return estimate(np.maximum(0, 1 - np.exp(epsilon - losses)))
-
-
 hundred = Evidence(
     "delta at epsilon = 1 after 100 releases, noise multiplier 10",
     closed=float(one_release.delta(1)),
     exact=delta_at(1, *pld(normal(0.1), 100, h=1e-4, rule=half, reach=1.2, window=24)),
-    simulated=simulation(1, sums),
+    simulated=estimate_delta(1, sums),
     exact_by="convolution",
 )
 print(hundred)
@@ -499,7 +495,7 @@ grid = {"h": 1e-4, "reach": 8, "window": 50}
 ours = [
     delta_at(promised, *pld(sampled(sigma, q), steps, rule=rule, **grid)) for rule in (down, chords)
 ]
-trials = simulation(promised, total)
+trials = estimate_delta(promised, total)
 
 # %% [markdown]
 # Three routes to the same $\delta$, and the promise:
@@ -603,7 +599,7 @@ one_way = Evidence(
     "delta at epsilon = 0.1 after one step of the trial",
     closed=sampled_gaussian_delta(epsilon=0.1, noise_multiplier=sigma, sample_rate=q),
     exact=area(0.1),
-    simulated=simulation(0.1, np.log(1 - q + q * np.exp((2 * x - 1) / (2 * sigma**2)))),
+    simulated=estimate_delta(0.1, np.log(1 - q + q * np.exp((2 * x - 1) / (2 * sigma**2)))),
     printed=0.0,
 )
 print(one_way)

@@ -63,7 +63,7 @@ from dplearn import DPSGD
 from dplearn.accountants import accountants
 from dplearn.datasets import digits, split
 from dplearn.formulas import book
-from dplearn.lessons import Evidence, check, estimate, predict, reveal, show
+from dplearn.lessons import Evidence, check, estimate, estimate_delta, predict, reveal, show
 from dplearn.mechanisms import Gaussian
 from dplearn.plotting.lessons import Band, Bars, Line, Mark, curves, panels, slider
 from dplearn.training import Flat, Trainer, clipped_sum, fit
@@ -353,7 +353,7 @@ one_step = Evidence(
     "delta at epsilon = 1 of one step, noise multiplier 1",
     closed=closed,
     exact=area,
-    simulated=estimate(np.maximum(0, 1 - np.exp(epsilon - loss))),
+    simulated=estimate_delta(epsilon, loss),
 )
 print(one_step)
 

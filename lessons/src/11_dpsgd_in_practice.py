@@ -65,7 +65,7 @@ from dplearn.datasets import digits, split
 from dplearn.formulas.dpsgd_noise import adaptive_clipping_multiplier
 from dplearn.formulas.gaussian import grouped_noise_multiplier, joint_norm
 from dplearn.formulas.selection import selection_rdp
-from dplearn.lessons import Evidence, check, estimate, predict, reveal, show
+from dplearn.lessons import Evidence, check, estimate_delta, predict, reveal, show
 from dplearn.mechanisms import Gaussian
 from dplearn.plotting.lessons import Line, Mark, curves, panels, slider
 from dplearn.training import AdaptiveQuantile, Flat, Grouped, clipped_sum, fit
@@ -276,7 +276,7 @@ two_layers = Evidence(
     "delta at epsilon = 1 of two layers with multipliers 1 and 2",
     closed=delta_of(1, together),
     exact=layer_by_layer(1, 1, 2),
-    simulated=estimate(np.maximum(0, 1 - np.exp(1 - loss))),
+    simulated=estimate_delta(1, loss),
 )
 print(two_layers)
 
@@ -681,7 +681,7 @@ as_a_mean = Evidence(
     f"delta at epsilon = {one_layer:.4f}, ten layers with multiplier 1.1",
     closed=delta_of(one_layer, ten),
     exact=quad(gap, start, start + 60, epsabs=0)[0],
-    simulated=estimate(np.maximum(0, 1 - np.exp(one_layer - loss))),
+    simulated=estimate_delta(one_layer, loss),
     printed=1e-5,
 )
 print(as_a_mean)

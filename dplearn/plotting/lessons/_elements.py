@@ -74,10 +74,7 @@ class Line:
         }
         hover = "%{x:.4g}, %{y:.4g}<extra>" + self.label + "</extra>"
         curve = go.Scatter(x=x, y=y, mode="lines", line=stroke, hovertemplate=hover)
-        if not self.label:
-            return [curve]
-        i = round(self.label_at * (x.size - 1))
-        return [curve, _name(float(x[i]), float(y[i]), self.label, self.role, self.side)]
+        return _with_name([curve], x, y, self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,10 +109,7 @@ class Bars:
         paint = {"color": colour_of(self.role), "opacity": 0.45, "line": {"width": 0}}
         hover = "%{x:.4g}, %{y:.4g}<extra>" + self.label + "</extra>"
         columns = go.Bar(x=x, y=y, width=width, marker=paint, hovertemplate=hover)
-        if not self.label:
-            return [columns]
-        i = round(self.label_at * (x.size - 1))
-        return [columns, _name(float(x[i]), float(y[i]), self.label, self.role, self.side)]
+        return _with_name([columns], x, y, self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,11 +144,7 @@ class Band:
         floor = go.Scatter(x=x, y=low, mode="lines", line=edge, hoverinfo="skip")
         fill = {"fill": "tonexty", "fillcolor": transparent(colour_of(self.role), 0.18)}
         region = go.Scatter(x=x, y=high, mode="lines", line=edge, hoverinfo="skip", **fill)
-        if not self.label:
-            return [floor, region]
-        i = round(self.label_at * (x.size - 1))
-        middle = (float(low[i]) + float(high[i])) / 2
-        return [floor, region, _name(float(x[i]), middle, self.label, self.role, self.side)]
+        return _with_name([floor, region], x, (low + high) / 2, self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,17 +187,22 @@ def colour_of(role: str) -> str:
     return _COLOURS.get(role) or style_of(role).colour
 
 
-def _name(x: float, y: float, text: str, role: str, side: str) -> go.Scatter:
-    return go.Scatter(
-        x=[x],
-        y=[y],
-        text=[_spaced(text, side)],
+def _with_name(traces: list[Any], x: Any, y: Any, part: Line | Bars | Band) -> list[Any]:
+    """`traces`, and the part's name, if it has one, so far along x and y as it says."""
+    if not part.label:
+        return traces
+    i = round(part.label_at * (x.size - 1))
+    name = go.Scatter(
+        x=[float(x[i])],
+        y=[float(y[i])],
+        text=[_spaced(part.label, part.side)],
         mode="text",
-        textposition=side,
-        textfont={"color": colour_of(role), "size": _SIZE},
+        textposition=part.side,
+        textfont={"color": colour_of(part.role), "size": _SIZE},
         cliponaxis=False,
         hoverinfo="skip",
     )
+    return [*traces, name]
 
 
 def _spaced(text: str, side: str) -> str:
