@@ -25,14 +25,17 @@ def build(source: Path, *, edition: Edition = "student", folder: Path | None = N
     Raises
     ------
     LessonError
-        If a cell fails or writes to standard error; the old notebook stays as it was.
+        If a cell fails or writes to standard error, or the instructor's edition would replace
+        the students'; the old notebook stays as it was.
     """
     import nbformat
 
+    target = (folder or notebook_path(source).parent) / notebook_path(source).name
+    if edition == "instructor" and target.resolve() == notebook_path(source).resolve():
+        raise LessonError(f"Expected a folder other than the students', got {target.parent}.")
     notebook = read(source, edition)
     _execute(notebook, source)
     _clean(notebook)
-    target = (folder or notebook_path(source).parent) / notebook_path(source).name
     target.parent.mkdir(parents=True, exist_ok=True)
     _write(target, nbformat.writes(notebook) + "\n")
     return target

@@ -542,6 +542,11 @@ unsampled = Line(
 )
 
 
+# %% [markdown]
+# What moves with $q$, left and right:
+
+
+# %%
 def frame(q):
     profile = PoissonSubsampled(one, q).profiles()[0]
     delta = float(profile.delta(1))

@@ -759,6 +759,10 @@ def place(i):
     return curves(lines, marks=[here], title="Its width", **axes)
 
 
+# %% [markdown]
+# One frame for each lot.
+
+# %%
 frames = {
     f"{lot}": panels(bell(i), place(i), title=f"Lots of {lot}: {t:.0f} steps with σ = {s:.3f}")
     for i, (lot, (s, t)) in enumerate(zip(lots, found, strict=True))

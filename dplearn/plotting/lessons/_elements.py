@@ -159,10 +159,6 @@ class Mark:
     lower: float | None = None
     upper: float | None = None
 
-    @property
-    def heights(self) -> tuple[ArrayLike, ...]:
-        return (self.y,)
-
     def traces(self) -> list[Any]:
         error = None
         if self.lower is not None and self.upper is not None:
