@@ -14,7 +14,7 @@ import time
 from dplearn.accountants import accountants
 from dplearn.app.calls import REFERENCE, Setting, answer
 from dplearn.app.regimes import sentences
-from dplearn.plotting import epsilon_curves, log_steps, looseness
+from dplearn.figures import epsilon_curves, log_steps, looseness
 
 RUNS = {
     "Abadi 2016": (4.0, 0.01, 1e-5, 40_000),

@@ -7,8 +7,8 @@ from dplearn.calibrate import (
     smallest_delta,
     smallest_noise_multiplier,
 )
-from dplearn.dpsgd import DPSGD
-from dplearn.guarantee import Guarantee
+from dplearn.engine.profile import Profile
+from dplearn.ground.guarantee import Guarantee
 from dplearn.mechanisms import (
     Composed,
     DiscreteGaussian,
@@ -23,7 +23,7 @@ from dplearn.mechanisms import (
     WithoutReplacement,
     mechanisms,
 )
-from dplearn.profile import Profile
+from dplearn.run import DPSGD
 
 __all__ = [
     "DPSGD",

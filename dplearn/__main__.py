@@ -17,9 +17,9 @@ from dplearn import calibrate as calibration
 from dplearn.accountants import accountants
 from dplearn.book import as_row, as_text, check_all
 from dplearn.claims import QUANTITIES, check, setting
-from dplearn.dpsgd import SAMPLINGS, natural_adjacency, sampled
-from dplearn.guarantee import ADJACENCIES, Guarantee
+from dplearn.ground.guarantee import ADJACENCIES, Guarantee
 from dplearn.mechanisms import Gaussian, Mechanism
+from dplearn.run import SAMPLINGS, natural_adjacency, sampled
 
 
 class _Parser(argparse.ArgumentParser):
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] == ["lessons"]:
         # Jupyter is needed only here.
-        from dplearn.lessons.__main__ import main as lessons
+        from dplearn.classroom.__main__ import main as lessons
 
         return lessons(words[1:])
     options = _parser().parse_args(words)

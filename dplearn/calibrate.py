@@ -12,10 +12,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dplearn import _validate as validate
-from dplearn._solve import Snap, crossing, unsnapped
 from dplearn.accountants import Accountant
-from dplearn.guarantee import Adjacency, Guarantee, round_down, round_up
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Adjacency, Guarantee, round_down, round_up
+from dplearn.ground.solve import Snap, crossing, unsnapped
 from dplearn.mechanisms import Mechanism
 
 _SMALLEST, _LARGEST = 1e-3, 1e7

@@ -15,7 +15,6 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn._solve import first_true
 from dplearn.accountants import accountants
 from dplearn.accountants.moments import Moments
 from dplearn.accountants.rdp import RDP
@@ -23,7 +22,8 @@ from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.formulas.composition import advanced_composition
 from dplearn.formulas.conversion import rdp_to_epsilon, rdp_to_epsilon_mironov
 from dplearn.formulas.divergences import kl_divergence
-from dplearn.guarantee import Adjacency
+from dplearn.ground.guarantee import Adjacency
+from dplearn.ground.solve import first_true
 from dplearn.mechanisms import (
     Composed,
     Gaussian,

@@ -19,7 +19,7 @@ from dplearn import (
     WithoutReplacement,
     mechanisms,
 )
-from dplearn.guarantee import ADJACENCIES
+from dplearn.ground.guarantee import ADJACENCIES
 from dplearn.mechanisms import Mechanism
 
 Rng = np.random.Generator

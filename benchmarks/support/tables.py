@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from dplearn.guarantee import Guarantee
+from dplearn.ground.guarantee import Guarantee
 
 # Below our certified lower end by more than this is an error of the peer's, not of rounding.
 ROUNDING = 1e-9

@@ -1,7 +1,7 @@
 """Accountants: one theorem per file, all answering the same question."""
 
-from dplearn._registry import Registry
 from dplearn.accountants._base import Accountant
+from dplearn.ground.registry import Registry
 
 accountants = Registry("dplearn.accountants", Accountant)
 

@@ -18,9 +18,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn import _validate as validate
-from dplearn._solve import decreasing_root
-from dplearn.guarantee import ADJACENCIES, Adjacency, Guarantee, Kind, Reference
+from dplearn.ground import validate
+from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee, Kind, Reference
+from dplearn.ground.solve import decreasing_root
 from dplearn.mechanisms import Mechanism
 
 _NO_BOUND = "no epsilon below 1e9 is proved at this delta"

@@ -10,12 +10,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn.contour import SampledGaussian, deltas
-from dplearn.guarantee import Adjacency
-from dplearn.lattice import Lattice
+from dplearn.engine.contour import SampledGaussian, deltas
+from dplearn.engine.lattice import Lattice
+from dplearn.engine.profile import Profile
+from dplearn.ground.guarantee import Adjacency
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled, Shuffled
 from dplearn.mechanisms.gaussian import gaussian_log_delta
-from dplearn.profile import Profile
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn.guarantee import Adjacency
+from dplearn.ground.guarantee import Adjacency
 from dplearn.mechanisms import Mechanism
 
 

@@ -13,7 +13,7 @@ from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._per_step import delta_grid, per_step_epsilon
 from dplearn.accountants.basic import Basic
 from dplearn.formulas.composition import composition_slack, heterogeneous_composition
-from dplearn.guarantee import Adjacency, Reference
+from dplearn.ground.guarantee import Adjacency, Reference
 from dplearn.mechanisms import Mechanism
 
 

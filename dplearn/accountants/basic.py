@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._per_step import per_step_epsilon
-from dplearn.guarantee import Adjacency, Reference
+from dplearn.ground.guarantee import Adjacency, Reference
 from dplearn.mechanisms import Mechanism
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.accountants._base import Accountant, Bound
-from dplearn.guarantee import Adjacency, Kind, Reference
+from dplearn.ground.guarantee import Adjacency, Kind, Reference
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
 from dplearn.mechanisms.gaussian import gaussian_epsilon
 

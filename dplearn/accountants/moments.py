@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._rdp_table import composed_rdp
 from dplearn.formulas.conversion import rdp_to_epsilon_mironov
-from dplearn.guarantee import Adjacency, Reference
+from dplearn.ground.guarantee import Adjacency, Reference
 from dplearn.mechanisms import Mechanism
 
 

@@ -16,7 +16,7 @@ from dplearn.formulas.composition import (
     heterogeneous_composition,
     optimal_composition,
 )
-from dplearn.guarantee import Adjacency, Reference
+from dplearn.ground.guarantee import Adjacency, Reference
 from dplearn.mechanisms import Mechanism
 
 

@@ -9,15 +9,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn import _validate as validate
 from dplearn.accountants._attack import power_brackets
 from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._directions import Direction, directions, dominating_shifts
 from dplearn.accountants._per_step import per_step_epsilon
 from dplearn.accountants.rdp import RDP
-from dplearn.contour import worse_brackets
-from dplearn.guarantee import Adjacency, Reference
-from dplearn.lattice import Lattice
+from dplearn.engine.contour import worse_brackets
+from dplearn.engine.lattice import Lattice
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Adjacency, Reference
 from dplearn.mechanisms import Mechanism
 from dplearn.mechanisms.gaussian import gaussian_epsilon
 

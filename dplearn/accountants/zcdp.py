@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dplearn.accountants._base import Accountant, Bound
 from dplearn.formulas.conversion import best_zcdp_order, zcdp_to_epsilon
-from dplearn.guarantee import Adjacency, Reference
+from dplearn.ground.guarantee import Adjacency, Reference
 from dplearn.mechanisms import Mechanism
 
 

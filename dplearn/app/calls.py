@@ -14,12 +14,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from dplearn import _validate as validate
 from dplearn.accountants import Accountant, accountants
-from dplearn.dpsgd import EPOCH_SAMPLINGS, epoch, guarantees, natural_adjacency
-from dplearn.guarantee import Adjacency, Guarantee
+from dplearn.figures import log_steps
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Adjacency, Guarantee
 from dplearn.mechanisms import Gaussian, Mechanism, mechanisms
-from dplearn.plotting import log_steps
+from dplearn.run import EPOCH_SAMPLINGS, epoch, guarantees, natural_adjacency
 
 # The accountant that proves from both sides: the others are measured by it.
 REFERENCE = "pld"
@@ -82,7 +82,7 @@ class Setting:
 
     @property
     def run(self) -> dict[str, Any]:
-        """What `dplearn.dpsgd.guarantees` wants to know beside noise and steps."""
+        """What `dplearn.run.guarantees` wants to know beside noise and steps."""
         names = ("sampling", "sample_rate", "delta", "adjacency")
         return {name: getattr(self, name) for name in names}
 

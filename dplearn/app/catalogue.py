@@ -11,10 +11,10 @@ from collections.abc import Iterable
 
 from dplearn.accountants import accountants
 from dplearn.app.fields import Choice, Quantity
-from dplearn.dpsgd import EPOCH_SAMPLINGS, SAMPLINGS
-from dplearn.guarantee import ADJACENCIES
+from dplearn.figures.theme import style_of
+from dplearn.ground.guarantee import ADJACENCIES
 from dplearn.mechanisms import mechanisms
-from dplearn.plotting.theme import style_of
+from dplearn.run import EPOCH_SAMPLINGS, SAMPLINGS
 
 NOISE = Quantity(
     "noise_multiplier",

@@ -8,7 +8,7 @@ from typing import Any
 
 from dplearn.app.fields import Choice
 from dplearn.claims import PARAMETERS, QUANTITIES, setting
-from dplearn.plotting.claim_map import SYMBOLS
+from dplearn.figures.claim_map import SYMBOLS
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from typing import Any
 
 import streamlit as st
 
-from dplearn._expression import parse
 from dplearn.app import claim_fields as ask
 from dplearn.app import controls, panels
 from dplearn.app.state import State
 from dplearn.claims import QUANTITIES, Verdict, check
-from dplearn.plotting import claim_map
-from dplearn.plotting.claim_map import finding
+from dplearn.figures import claim_map
+from dplearn.figures.claim_map import finding
+from dplearn.ground.expression import parse
 
 _SECONDS = 8.0
 _WORDS = {

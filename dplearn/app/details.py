@@ -9,9 +9,9 @@ import streamlit as st
 from dplearn.accountants import accountants
 from dplearn.app import export
 from dplearn.app.view import View
-from dplearn.guarantee import Guarantee
-from dplearn.plotting import text
-from dplearn.plotting.theme import style_of
+from dplearn.figures import text
+from dplearn.figures.theme import style_of
+from dplearn.ground.guarantee import Guarantee
 
 _SIGNS = {"<=": "≤", ">=": "≥", "<": "<", ">": ">", "~": "≈"}
 _VERDICTS = {

@@ -7,8 +7,8 @@ import io
 from collections.abc import Mapping, Sequence
 
 from dplearn.app.calls import CLAIM, REFERENCE, Setting, claim
-from dplearn.guarantee import Guarantee
-from dplearn.plotting import certificate
+from dplearn.figures import certificate
+from dplearn.ground.guarantee import Guarantee
 
 COLUMNS = ("method", "steps", "lower", "epsilon", "kind", "delta", "adjacency", "order")
 
@@ -36,9 +36,9 @@ def as_python(setting: Setting, names: Sequence[str], *, here: int, budget: floa
     lines = [
         *(["from dataclasses import replace", ""] if said else []),
         "from dplearn.accountants import accountants",
-        "from dplearn.dpsgd import guarantees",
+        "from dplearn.run import guarantees",
         f"from dplearn.mechanisms import {type(setting.base).__name__}",
-        f"from dplearn.plotting import {', '.join(figures)}",
+        f"from dplearn.figures import {', '.join(figures)}",
         "",
         f"base = {type(setting.base).__name__}(noise_multiplier={setting.noise_multiplier!r})",
         f"run = {setting.run}",

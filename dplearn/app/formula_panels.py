@@ -14,8 +14,8 @@ from dplearn.app import formula_points as points
 from dplearn.app import formula_words as words
 from dplearn.app import panels
 from dplearn.app.state import State
+from dplearn.figures.formula_curve import formula_cloud, formula_curve
 from dplearn.formulas import Formula, Misprint, Verification, book, verify
-from dplearn.plotting.formula_curve import formula_cloud, formula_curve
 from dplearn.published import Figure, check_figure, published
 
 # Seconds for a picture, while a slider moves and when it rests, and for a table.

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dplearn.app.formula_words import wrapped
+from dplearn.figures.formula_curve import Band, Cloud, Curve
 from dplearn.formulas import Case, Formula, Refutation, book, refute
 from dplearn.formulas._checks import compare, drawn, side_of
 from dplearn.formulas._domains import Choice, Derived, Given, Linear, Log, Parameters, Whole
-from dplearn.plotting.formula_curve import Band, Cloud, Curve
 
 # One more than a power of two: half as many points are evenly spaced as well.
 _POINTS = 33

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from dplearn._expression import parse
+from dplearn.figures import text
 from dplearn.formulas import Case, Formula, Interval, Refutation, Verification, book
-from dplearn.plotting import text
+from dplearn.ground.expression import parse
 
 KINDS = {
     "identity": "An **identity**: the value is the truth",

@@ -14,7 +14,7 @@ from dplearn.app.fields import Choice, Quantity
 from dplearn.app.mechanism_pair import Pair
 from dplearn.app.mechanism_reading import Look
 from dplearn.app.state import State
-from dplearn.guarantee import Adjacency
+from dplearn.ground.guarantee import Adjacency
 from dplearn.mechanisms import Mechanism, mechanisms
 
 _PURPOSE = (

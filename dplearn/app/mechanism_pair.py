@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.accountants.pld import PLD
-from dplearn.dominated import Atoms
+from dplearn.engine.lattice import Lattice
+from dplearn.engine.lattice.above import chords, connect_the_dots
+from dplearn.engine.lattice.below import Atoms
+from dplearn.engine.profile import Profile
 from dplearn.formulas.conversion import rdp_to_epsilon
-from dplearn.guarantee import ADJACENCIES, Adjacency
-from dplearn.lattice import Lattice
+from dplearn.ground.guarantee import ADJACENCIES, Adjacency
 from dplearn.mechanisms import Mechanism, Outputs
-from dplearn.pld import chords, connect_the_dots
-from dplearn.profile import Profile
 
 _ORDERS = tuple(float(a) for a in 1 + np.geomspace(0.01, 999, 90))
 _RATES = np.concatenate([[0.0], np.geomspace(1e-4, 0.1, 40), np.linspace(0.12, 1.0, 45)])

@@ -11,9 +11,9 @@ import streamlit as st
 from dplearn.app import mechanism_pair as ask
 from dplearn.app import panels
 from dplearn.app.mechanism_reading import Look, alts, titles
+from dplearn.figures.pair_curves import profile_curve, renyi_curve, tradeoff_curve
+from dplearn.figures.pair_laws import leaking_area, loss_law
 from dplearn.formulas.conversion import rdp_to_epsilon
-from dplearn.plotting.pair_curves import profile_curve, renyi_curve, tradeoff_curve
-from dplearn.plotting.pair_laws import leaking_area, loss_law
 
 
 def draw(look: Look) -> None:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from dplearn.app import mechanism_pair as ask
 from dplearn.app.mechanism_fields import ADJACENCY
 from dplearn.app.mechanism_pair import Bounds, Pair
-from dplearn.guarantee import round_down
-from dplearn.plotting import text
+from dplearn.figures import text
+from dplearn.ground.guarantee import round_down
 
 # Brackets narrower than this, relative, are as good as one number here.
 _SHARP = 1e-3

@@ -13,8 +13,8 @@ from dplearn.app import controls, presets
 from dplearn.app.calls import Setting
 from dplearn.app.run import suit_adjacency
 from dplearn.app.state import State
-from dplearn.plotting import text
-from dplearn.plotting.theme import INK
+from dplearn.figures import text
+from dplearn.figures.theme import INK
 
 _EPSILON = (
     "ε is the privacy loss: adding or removing one person's record changes the probability of "

@@ -10,9 +10,9 @@ from dplearn.app import panels, reading
 from dplearn.app.calls import REFERENCE
 from dplearn.app.state import State
 from dplearn.app.view import View
-from dplearn.plotting import epsilon_curves, excess, looseness, text
-from dplearn.plotting.certificate import is_certified
-from dplearn.plotting.theme import style_of
+from dplearn.figures import epsilon_curves, excess, looseness, text
+from dplearn.figures.certificate import is_certified
+from dplearn.figures.theme import style_of
 
 
 def epsilon(view: View, state: State, printed: Sequence[Mapping[str, str]], words: str) -> None:

@@ -8,9 +8,9 @@ from dplearn.accountants import accountants
 from dplearn.app.calls import Setting
 from dplearn.app.catalogue import ADJACENCY, DELTA
 from dplearn.app.view import View
-from dplearn.guarantee import Guarantee, round_down
-from dplearn.plotting import Published, certificate, excess, text
-from dplearn.plotting.theme import style_of
+from dplearn.figures import Published, certificate, excess, text
+from dplearn.figures.theme import style_of
+from dplearn.ground.guarantee import Guarantee, round_down
 
 Readings = Mapping[str, Guarantee]
 

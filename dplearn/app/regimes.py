@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from dplearn.app import calls
 from dplearn.app.calls import REFERENCE, Setting
-from dplearn.guarantee import Guarantee
-from dplearn.plotting import excess, text
+from dplearn.figures import excess, text
+from dplearn.ground.guarantee import Guarantee
 
 _TENTHS = tuple(1 + x / 10 for x in range(1, 100))
 OPACUS_ORDERS = (*_TENTHS, *map(float, range(12, 64)))

@@ -9,7 +9,7 @@ from dplearn.accountants import accountants
 from dplearn.app.calls import REFERENCE, Setting
 from dplearn.app.catalogue import ADJACENCY, BATCH, STEPS
 from dplearn.app.state import State
-from dplearn.dpsgd import natural_adjacency
+from dplearn.run import natural_adjacency
 
 
 def setting_of(state: State) -> Setting:

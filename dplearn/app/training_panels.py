@@ -13,7 +13,7 @@ from dplearn.app.state import State
 from dplearn.app.training_code import as_python
 from dplearn.app.training_plan import Training, ahead
 from dplearn.app.training_runs import Run, begin
-from dplearn.plotting import text, training_run
+from dplearn.figures import text, training_run
 
 # The menu lies above the page.
 _STYLE = """<style>

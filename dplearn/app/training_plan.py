@@ -11,8 +11,8 @@ from dplearn.accountants import accountants
 from dplearn.app.state import State
 from dplearn.app.training_fields import LOT, SIZES, STEPS
 from dplearn.calibrate import smallest_noise_multiplier
-from dplearn.dpsgd import DPSGD
-from dplearn.guarantee import Guarantee, round_up
+from dplearn.ground.guarantee import Guarantee, round_up
+from dplearn.run import DPSGD
 
 _POINTS = 60
 

@@ -8,8 +8,8 @@ from dplearn.app.catalogue import DELTA
 from dplearn.app.training_fields import DATASET, MODEL
 from dplearn.app.training_plan import Training, guarantee
 from dplearn.app.training_runs import Run
-from dplearn.guarantee import Guarantee
-from dplearn.plotting import text
+from dplearn.figures import text
+from dplearn.ground.guarantee import Guarantee
 
 WAY = (
     "Proved by the PLD accountant for Poisson sampling; neighbours differ by one record added or "

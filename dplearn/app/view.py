@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dplearn.app import calls, run
 from dplearn.app.calls import CLAIM, REFERENCE, Setting
 from dplearn.app.state import State
-from dplearn.guarantee import Guarantee
+from dplearn.ground.guarantee import Guarantee
 
 Curve = Sequence[Guarantee]
 

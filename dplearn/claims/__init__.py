@@ -15,13 +15,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from dplearn import _validate as validate
-from dplearn._expression import parse
 from dplearn.claims import _search as search
 from dplearn.claims._known import Closest, closest
 from dplearn.claims._parameters import PARAMETERS, Setting, canonical, product, setting
 from dplearn.claims._truth import QUANTITIES, subject
 from dplearn.claims.verdict import HOLDS, STATUS, VIOLATED, Point, Region, Relation, Slice, Verdict
+from dplearn.ground import validate
+from dplearn.ground.expression import parse
 
 __all__ = [
     "PARAMETERS",
@@ -55,7 +55,7 @@ def check(
     Parameters
     ----------
     claim : str
-        A formula in the parameters of the quantity; see `dplearn._expression.parse`.
+        A formula in the parameters of the quantity; see `dplearn.ground.expression.parse`.
     quantity : {"epsilon", "delta", "sigma", "rdp", "amplified_epsilon"}
         Total epsilon after T steps at delta; delta at epsilon; the noise multiplier that
         suffices for (epsilon, delta); the Rényi divergence of one step at order alpha; epsilon

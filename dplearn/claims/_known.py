@@ -8,8 +8,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn._expression import Expression, parse
 from dplearn.claims._parameters import canonical
+from dplearn.ground.expression import Expression, parse
 
 SAME = 1e-6
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn._expression import Expression
 from dplearn.claims._parameters import Parameter, canonical, product
 from dplearn.claims._truth import Points, Subject, brackets
 from dplearn.claims.verdict import HOLDS, UNDECIDED, UNDEFINED, VIOLATED, Point, Region, Relation
+from dplearn.ground.expression import Expression
 
 # Differences below this, relative, count as equality.
 SAME = 1e-6

@@ -11,12 +11,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn._solve import crossing, decreasing_root
 from dplearn.accountants import accountants
 from dplearn.accountants._directions import directions
+from dplearn.engine.lattice import Lattice
 from dplearn.formulas.composition import optimal_composition
-from dplearn.guarantee import Adjacency, Guarantee
-from dplearn.lattice import Lattice
+from dplearn.ground.guarantee import Adjacency, Guarantee
+from dplearn.ground.solve import crossing, decreasing_root
 from dplearn.mechanisms import (
     Gaussian,
     Laplace,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from dplearn.claims._known import Closest
-from dplearn.guarantee import round_down, round_up
+from dplearn.ground.guarantee import round_down, round_up
 
 Relation = Literal["upper", "lower", "equal"]
 HOLDS, VIOLATED, UNDECIDED, UNDEFINED = range(4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn import _validate as validate
+from dplearn.ground import validate
 
 _AT_ONCE = 1000
 

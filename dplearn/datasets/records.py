@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn import _validate as validate
+from dplearn.ground import validate
 
 
 class Labelled(NamedTuple):

@@ -24,9 +24,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn import _validate as validate
 from dplearn.datasets.glyphs import SEGMENTS, Glyphs, glyphs
 from dplearn.datasets.records import Labelled, labelled
+from dplearn.ground import validate
 
 SIDE = 28
 BLOCK = 1000

@@ -42,10 +42,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypeVar
 
-from dplearn._expression import parse
-from dplearn._registry import _modules
 from dplearn.formulas._domains import Domain, Parameters
-from dplearn.guarantee import Reference
+from dplearn.ground.expression import parse
+from dplearn.ground.guarantee import Reference
+from dplearn.ground.registry import _modules
 
 Kind = Literal["identity", "upper", "lower", "asymptotic"]
 Example = tuple[Mapping[str, Any], str] | tuple[Mapping[str, Any], str, str]

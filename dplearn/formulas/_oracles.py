@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
-from dplearn._solve import first_true
-from dplearn.profile import Profile
+from dplearn.engine.profile import Profile
+from dplearn.ground.solve import first_true
 
 Density = Callable[[NDArray], NDArray]
 

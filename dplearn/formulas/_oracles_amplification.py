@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, ndtr
 
-from dplearn.contour import SampledGaussian, log_moments
+from dplearn.engine.contour import SampledGaussian, log_moments
+from dplearn.engine.profile import Profile
 from dplearn.formulas import _oracles as oracles
 from dplearn.formulas._base import Interval
-from dplearn.profile import Profile
 
 # Means of Gaussians, and how often each occurs.
 Means = dict[float, float]

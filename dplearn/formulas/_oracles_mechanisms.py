@@ -9,8 +9,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn._solve import maximise
 from dplearn.formulas import _oracles as oracles
+from dplearn.ground.solve import maximise
 
 Law = tuple[Callable[[NDArray], NDArray], Callable[[NDArray], NDArray]]
 

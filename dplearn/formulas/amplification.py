@@ -14,9 +14,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr
 
-from dplearn import _validate as validate
-from dplearn._solve import crossing, maximise
-from dplearn.contour import SampledGaussian, deltas
+from dplearn.engine.contour import SampledGaussian, deltas
 from dplearn.formulas import _oracles as oracles
 from dplearn.formulas import _oracles_amplification as samples
 from dplearn.formulas._base import Interval, Misprint, formula
@@ -31,7 +29,9 @@ from dplearn.formulas._domains import (
 )
 from dplearn.formulas.divergences import hockey_stick
 from dplearn.formulas.gaussian import gaussian_delta, gaussian_epsilon
-from dplearn.guarantee import Reference
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Reference
+from dplearn.ground.solve import crossing, maximise
 
 _BBG = "Balle, Barthe & Gaboardi"
 _MTZ = "Mironov, Talwar & Zhang"

@@ -9,7 +9,6 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import betaincinv, gammaln, ndtr, ndtri
 
-from dplearn import _validate as validate
 from dplearn.formulas import _oracles as oracles
 from dplearn.formulas import _oracles_auditing as truth
 from dplearn.formulas._base import Misprint, formula
@@ -23,7 +22,8 @@ from dplearn.formulas._domains import (
     Parameters,
     Whole,
 )
-from dplearn.guarantee import Reference
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Reference
 
 _KOV = "Kairouz, Oh & Viswanath"
 _SNJ = "Steinke, Nasr & Jagielski"

@@ -15,12 +15,12 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, ndtr
 
-from dplearn import _validate as validate
 from dplearn.formulas import _oracles as oracles
 from dplearn.formulas import _oracles_composition as outcomes
 from dplearn.formulas._base import Misprint, formula
 from dplearn.formulas._domains import Derived, Distribution, Given, Linear, Log, Parameters, Whole
-from dplearn.guarantee import Reference
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Reference
 
 _DRV = Reference("Dwork, Rothblum & Vadhan", 2010, "Theorem III.3")
 _KOV = "Kairouz, Oh & Viswanath"

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr, ndtr
 
-from dplearn import _validate as validate
 from dplearn.formulas import _oracles as oracles
 from dplearn.formulas import _oracles_conversion as worst
 from dplearn.formulas._base import Misprint, formula
 from dplearn.formulas._domains import Choice, Derived, Distribution, Linear, Log, Parameters, Whole
-from dplearn.guarantee import Reference
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Reference
 
 _RDP = {"orders": Log(1.01, 300.0), "rdp": Log(1e-4, 50.0), "delta": Log(1e-12, 0.9)}
 _ANY_RDP = "orders > 1 and rdp >= 0 and 0 < delta and delta < 1"

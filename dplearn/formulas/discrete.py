@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, log_ndtr, ndtr
 
-from dplearn import _validate as validate
 from dplearn.formulas._base import Misprint, formula
 from dplearn.formulas._domains import Choice, Derived, Linear, Log, Whole
-from dplearn.guarantee import Reference
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Reference
 
 _CKS = "Canonne, Kamath & Steinke"
 

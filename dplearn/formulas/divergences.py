@@ -8,7 +8,6 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn import _validate as validate
 from dplearn.formulas import _oracles as oracles
 from dplearn.formulas._base import Misprint, formula
 from dplearn.formulas._domains import (
@@ -20,7 +19,8 @@ from dplearn.formulas._domains import (
     Log,
     Parameters,
 )
-from dplearn.guarantee import Reference
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Reference
 
 _P, _Q = [0.5, 0.3, 0.2], [0.2, 0.3, 0.5]
 _PAIR = {"p": Distribution(4), "q": Distribution(4)}

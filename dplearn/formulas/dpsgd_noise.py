@@ -8,16 +8,16 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn import _validate as validate
-from dplearn._solve import maximise
-from dplearn.contour import SampledGaussian, log_moments, worse_brackets
+from dplearn.engine.contour import SampledGaussian, log_moments, worse_brackets
 from dplearn.formulas import _oracles as oracles
 from dplearn.formulas._base import Interval, Misprint, formula
 from dplearn.formulas._domains import Choice, Log, Whole
 from dplearn.formulas.conversion import rdp_to_epsilon, rdp_to_epsilon_mironov
 from dplearn.formulas.gaussian import gaussian_epsilon
 from dplearn.formulas.sampled_gaussian import sampled_gaussian_rdp
-from dplearn.guarantee import Reference
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Reference
+from dplearn.ground.solve import maximise
 
 _ABADI = "Abadi et al."
 

@@ -10,12 +10,12 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfcx, log_ndtr, ndtr
 
-from dplearn import _validate as validate
-from dplearn._solve import crossing, decreasing_root
 from dplearn.formulas import _oracles as oracles
 from dplearn.formulas._base import Misprint, formula
 from dplearn.formulas._domains import Choice, Given, Log, Parameters
-from dplearn.guarantee import Reference
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Reference
+from dplearn.ground.solve import crossing, decreasing_root
 
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from dplearn import _validate as validate
 from dplearn.formulas import _oracles_local as truth
 from dplearn.formulas._base import Misprint, formula
 from dplearn.formulas._domains import Choice, Linear, Log, Whole
-from dplearn.guarantee import Reference
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Reference
 
 _WANG = "Wang, Blocki, Li & Jha"
 _USERS = {"epsilon": Log(0.01, 10.0), "users": Whole(1, 1000)}

@@ -10,14 +10,14 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from dplearn import _validate as validate
-from dplearn._solve import first_true
 from dplearn.formulas import _oracles as oracles
 from dplearn.formulas import _oracles_mechanisms as slow
 from dplearn.formulas._base import Misprint, formula
 from dplearn.formulas._domains import Choice, Derived, Given, Linear, Log, Parameters, Whole
 from dplearn.formulas.gaussian import gaussian_delta
-from dplearn.guarantee import Adjacency, Reference
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Adjacency, Reference
+from dplearn.ground.solve import first_true
 
 _DR = "Dwork & Roth"
 

@@ -9,11 +9,11 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfc
 
-from dplearn import _validate as validate
 from dplearn.formulas import _oracles_pate as truth
 from dplearn.formulas._base import Misprint, formula
 from dplearn.formulas._domains import Choice, Derived, Given, Linear, Log, Parameters, Whole
-from dplearn.guarantee import Reference
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Reference
 
 _PATE_2017 = "Papernot, Abadi, Erlingsson, Goodfellow & Talwar"
 _PATE_2018 = "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson"

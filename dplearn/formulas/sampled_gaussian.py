@@ -10,15 +10,15 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import gammaln, gammasgn, log_ndtr, xlog1py
 
-from dplearn import _validate as validate
-from dplearn._logspace import log_comb, log_expm1
-from dplearn.contour import worse_brackets
+from dplearn.engine.contour import worse_brackets
 from dplearn.formulas import _oracles as oracles
 from dplearn.formulas import _oracles_amplification as samples
 from dplearn.formulas._base import Interval, Misprint, formula
 from dplearn.formulas._domains import Choice, Given, Log, Parameters, Whole
 from dplearn.formulas.divergences import renyi_gaussian
-from dplearn.guarantee import Reference
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Reference
+from dplearn.ground.logspace import log_comb, log_expm1
 
 _MTZ = "Mironov, Talwar & Zhang"
 _SAMPLED = {"noise_multiplier": Log(0.4, 20.0), "sample_rate": Log(1e-3, 1.0)}

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn import _validate as validate
 from dplearn.formulas import _oracles as oracles
 from dplearn.formulas import _oracles_selection as truth
 from dplearn.formulas._base import Misprint, formula
@@ -23,7 +22,8 @@ from dplearn.formulas._domains import (
     Whole,
 )
 from dplearn.formulas.divergences import max_divergence, renyi
-from dplearn.guarantee import Reference
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Reference
 
 _SCORES = {"p": Distribution(4, zeros=False), "q": Distribution(4, zeros=False)}
 _COUNT = {"shape": Linear(-0.9, 4.0, also=(0.0, 1.0)), "stop": Log(0.01, 0.95)}

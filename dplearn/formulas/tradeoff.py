@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from dplearn import _validate as validate
 from dplearn.formulas import _oracles as oracles
 from dplearn.formulas._base import Misprint, formula
 from dplearn.formulas._domains import Derived, Distribution, Linear, Log, Parameters, Whole
-from dplearn.guarantee import Reference
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Reference
 
 _DRS = "Dong, Roth & Su"
 _RATE = Log(1e-9, 0.999999, also=(0.0, 1.0, 0.5))

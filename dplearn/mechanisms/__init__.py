@@ -1,6 +1,6 @@
 """Mechanisms: one law per file, each with its exact or dominating privacy profile."""
 
-from dplearn._registry import Registry
+from dplearn.ground.registry import Registry
 from dplearn.mechanisms._base import Mechanism
 from dplearn.mechanisms._outputs import Outputs
 from dplearn.mechanisms.composed import Composed

@@ -28,10 +28,10 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn import _validate as validate
-from dplearn.guarantee import ADJACENCIES, Adjacency
+from dplearn.engine.profile import Profile
+from dplearn.ground import validate
+from dplearn.ground.guarantee import ADJACENCIES, Adjacency
 from dplearn.mechanisms._outputs import Outputs
-from dplearn.profile import Profile
 
 
 class Mechanism(ABC):

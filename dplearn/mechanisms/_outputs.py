@@ -18,9 +18,9 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn._logspace import log_add
-from dplearn._solve import first_true
-from dplearn.profile import Curve
+from dplearn.engine.profile import Curve
+from dplearn.ground.logspace import log_add
+from dplearn.ground.solve import first_true
 
 _LEGENDRE = np.polynomial.legendre.leggauss(96)
 # Losses closer to epsilon than this are equal to it: a constant loss must not cross it.

@@ -9,12 +9,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn import _validate as validate
-from dplearn.guarantee import Adjacency
+from dplearn.engine.profile import Profile
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Adjacency
 from dplearn.mechanisms._base import Mechanism
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.laplace import Laplace
-from dplearn.profile import Profile
 
 
 @dataclass(frozen=True, init=False)

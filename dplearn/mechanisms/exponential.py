@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn import _validate as validate
-from dplearn._logspace import log1mexp
-from dplearn._solve import maximise
-from dplearn.guarantee import Adjacency
+from dplearn.engine.profile import Profile
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Adjacency
+from dplearn.ground.logspace import log1mexp
+from dplearn.ground.solve import maximise
 from dplearn.mechanisms._base import Mechanism, contribution_norm
-from dplearn.profile import Profile
 
 
 @dataclass(frozen=True)

@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfcx, log_ndtr
 
-from dplearn import _validate as validate
-from dplearn._logspace import log_sub
-from dplearn._solve import decreasing_root, expand_until, first_true
-from dplearn.guarantee import Adjacency
+from dplearn.engine.profile import Profile
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Adjacency
+from dplearn.ground.logspace import log_sub
+from dplearn.ground.solve import decreasing_root, expand_until, first_true
 from dplearn.mechanisms._base import Mechanism, contribution_norm
 from dplearn.mechanisms._outputs import Outputs
-from dplearn.profile import Profile
 
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 _LEGENDRE = np.polynomial.legendre.leggauss(6)

@@ -24,14 +24,14 @@ from typing import ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn import _validate as validate
-from dplearn._logspace import log_add, log_comb, log_expm1
-from dplearn.guarantee import Adjacency
+from dplearn.engine.profile import Profile
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Adjacency
+from dplearn.ground.logspace import log_add, log_comb, log_expm1
 from dplearn.mechanisms._base import Mechanism
 from dplearn.mechanisms._outputs import Outputs
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.laplace import Laplace
-from dplearn.profile import Profile
 
 # Up to here a whole order is summed, above it the sum has too many terms.
 _LARGEST_SUM = 256

@@ -54,13 +54,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, ndtr
 
-from dplearn import _validate as validate
-from dplearn._logspace import log1mexp, log_add, log_comb, log_expm1
-from dplearn.guarantee import Adjacency
+from dplearn.engine.profile import Profile
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Adjacency
+from dplearn.ground.logspace import log1mexp, log_add, log_comb, log_expm1
 from dplearn.mechanisms._base import Mechanism
 from dplearn.mechanisms.gaussian import Gaussian, gaussian_log_delta
 from dplearn.mechanisms.shuffled import require_gaussian
-from dplearn.profile import Profile
 
 # Largest order whose moment is summed; beyond it the Gaussian line holds.
 _LARGEST_ORDER = 256

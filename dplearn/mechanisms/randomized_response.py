@@ -9,11 +9,11 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn import _validate as validate
-from dplearn.guarantee import Adjacency
+from dplearn.engine.profile import Profile
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Adjacency
 from dplearn.mechanisms._base import Mechanism
 from dplearn.mechanisms._outputs import Outputs
-from dplearn.profile import Profile
 
 
 @dataclass(frozen=True)

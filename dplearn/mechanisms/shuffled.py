@@ -46,12 +46,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfcx, log_ndtr
 
-from dplearn import _validate as validate
-from dplearn._logspace import log1mexp, log_add, log_expm1, log_sub
-from dplearn.guarantee import Adjacency
+from dplearn.engine.profile import Profile
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Adjacency
+from dplearn.ground.logspace import log1mexp, log_add, log_expm1, log_sub
 from dplearn.mechanisms._base import Mechanism
 from dplearn.mechanisms.gaussian import Gaussian
-from dplearn.profile import Profile
 
 _HALF_LOG_HALF_PI = 0.5 * math.log(0.5 * math.pi)
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)

@@ -21,7 +21,7 @@ from typing import Literal, Self
 import torch
 from torch import Tensor
 
-from dplearn import _validate as validate
+from dplearn.ground import validate
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from torch.func import functional_call, grad, vmap
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
-from dplearn import _validate as validate
+from dplearn.ground import validate
 
 
 def differentiated(

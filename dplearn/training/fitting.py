@@ -11,11 +11,11 @@ from typing import Any
 from torch import nn
 from torch.optim import Optimizer
 
-from dplearn import _validate as validate
 from dplearn.accountants import Accountant, accountants
 from dplearn.calibrate import largest_steps
-from dplearn.dpsgd import DPSGD, natural_adjacency
-from dplearn.guarantee import round_up
+from dplearn.ground import validate
+from dplearn.ground.guarantee import round_up
+from dplearn.run import DPSGD, natural_adjacency
 from dplearn.training import sampling
 from dplearn.training.gradients import Loss
 from dplearn.training.history import History, Record

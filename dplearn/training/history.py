@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dplearn.accountants import Accountant
-from dplearn.dpsgd import DPSGD
-from dplearn.guarantee import Adjacency, Guarantee
+from dplearn.ground.guarantee import Adjacency, Guarantee
+from dplearn.run import DPSGD
 
 # Sums over the records of a lot, and the draw that hides how many norms were below the bound.
 TALLY = ("loss", "finite", "examples", "clipped", "non_finite", "right", "below", "normal")

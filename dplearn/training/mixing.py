@@ -7,7 +7,7 @@ from torch._dynamo import OptimizedModule
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.instancenorm import _InstanceNorm
 
-from dplearn import _validate as validate
+from dplearn.ground import validate
 
 
 def refuse_mixing(name: str, module: nn.Module) -> None:

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn import _validate as validate
-from dplearn.dpsgd import DPSGD, EPOCH_SAMPLINGS
+from dplearn.ground import validate
+from dplearn.run import DPSGD, EPOCH_SAMPLINGS
 
 Lot = NDArray[np.int64]
 

@@ -24,8 +24,8 @@ from torch.optim import LBFGS, Optimizer
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils._pytree import tree_map_only
 
-from dplearn import _validate as validate
-from dplearn.dpsgd import DPSGD
+from dplearn.ground import validate
+from dplearn.run import DPSGD
 from dplearn.training import checkpoint, distributed, sampling
 from dplearn.training.bounds import AdaptiveQuantile, Bound, Flat
 from dplearn.training.checks import check

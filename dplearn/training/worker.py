@@ -30,7 +30,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from dplearn import _validate as validate
 from dplearn.datasets import (
     Labelled,
     cache_folder,
@@ -40,7 +39,8 @@ from dplearn.datasets import (
     split,
     synthetic_digits,
 )
-from dplearn.dpsgd import DPSGD
+from dplearn.ground import validate
+from dplearn.run import DPSGD
 from dplearn.training.trainer import Trainer
 
 # What a job may ask for, ends included.

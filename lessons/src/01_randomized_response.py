@@ -53,11 +53,11 @@ from itertools import product
 import numpy as np
 from scipy.stats import binom, norm
 
+from dplearn.classroom import Evidence, check, estimate, guess, predict, reveal, show
+from dplearn.figures.lessons import Band, Bars, Line, Mark, curves, panels, slider
 from dplearn.formulas.local import randomized_response_variance
 from dplearn.formulas.mechanisms import two_coin_epsilon
-from dplearn.lessons import Evidence, check, estimate, guess, predict, reveal, show
 from dplearn.mechanisms import RandomizedResponse
-from dplearn.plotting.lessons import Band, Bars, Line, Mark, curves, panels, slider
 
 # %% [markdown]
 # The pupils are invented, with the computer's dice. Names are already gone. Besides the answer, 1 for yes, two harmless columns remain: month of birth and village.

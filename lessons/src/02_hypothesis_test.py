@@ -54,13 +54,13 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.stats import binom, laplace, norm
 
+from dplearn.classroom import Evidence, check, estimate, estimate_delta, predict, reveal, show
+from dplearn.figures.lessons import Band, Bars, Line, Mark, curves, leak, panels, slider
 from dplearn.formulas.composition import group_privacy_delta
 from dplearn.formulas.conversion import somebody_published
 from dplearn.formulas.divergences import hockey_stick
 from dplearn.formulas.tradeoff import approximate_dp_tradeoff
-from dplearn.lessons import Evidence, check, estimate, estimate_delta, predict, reveal, show
 from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
-from dplearn.plotting.lessons import Band, Bars, Line, Mark, curves, leak, panels, slider
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Most classes guess 20 to 50 for the first and 50 to 90 for the second: the noise looks small beside a count of 7, and nobody thinks of the false alarms. Leave it. Ask instead which rule they would use; nearly all say "accuse above 6.5". Keep that rule for section 10.

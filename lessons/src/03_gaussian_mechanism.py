@@ -46,7 +46,7 @@
 #
 # We will take it seriously enough to test it. What is $\Delta$ here? Is the recipe enough? Is it more than enough?
 #
-# First the tools. `Gaussian` describes the mechanism; everything from `dplearn.lessons` is only for teaching.
+# First the tools. `Gaussian` describes the mechanism; everything from `dplearn.classroom` is only for teaching.
 
 # %%
 import numpy as np
@@ -54,9 +54,9 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from dplearn.lessons import Evidence, check, estimate_delta, guess, predict, reveal, show
+from dplearn.classroom import Evidence, check, estimate_delta, guess, predict, reveal, show
+from dplearn.figures.lessons import Line, Mark, curves, leak, slider
 from dplearn.mechanisms import Gaussian
-from dplearn.plotting.lessons import Line, Mark, curves, leak, slider
 
 # %% [markdown]
 # ## 2 Predict

@@ -53,6 +53,19 @@ from scipy.integrate import dblquad
 from scipy.stats import binom, norm
 
 from dplearn.accountants import accountants
+from dplearn.classroom import (
+    Evidence,
+    check,
+    estimate,
+    estimate_delta,
+    guess,
+    predict,
+    reveal,
+    show,
+)
+from dplearn.engine.lattice.above import PrivacyLossDistribution
+from dplearn.engine.profile import Profile
+from dplearn.figures.lessons import Band, Bars, Line, Mark, curves, slider
 from dplearn.formulas.composition import (
     advanced_composition,
     advanced_composition_break_even,
@@ -62,11 +75,7 @@ from dplearn.formulas.composition import (
     optimal_composition,
     total_delta,
 )
-from dplearn.lessons import Evidence, check, estimate, estimate_delta, guess, predict, reveal, show
 from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
-from dplearn.pld import PrivacyLossDistribution
-from dplearn.plotting.lessons import Band, Bars, Line, Mark, curves, slider
-from dplearn.profile import Profile
 
 # %% [markdown]
 # ## 2 Predict

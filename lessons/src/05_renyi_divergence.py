@@ -50,11 +50,11 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from dplearn.accountants import accountants
-from dplearn.lessons import Evidence, check, estimate, estimate_delta, predict, reveal, show
+from dplearn.classroom import Evidence, check, estimate, estimate_delta, predict, reveal, show
+from dplearn.engine.profile import Profile
+from dplearn.figures import epsilon_curves
+from dplearn.figures.lessons import Line, Mark, curves, slider
 from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
-from dplearn.plotting import epsilon_curves
-from dplearn.plotting.lessons import Line, Mark, curves, slider
-from dplearn.profile import Profile
 
 # %% [markdown]
 # ## 2 Predict

@@ -59,11 +59,21 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from dplearn.accountants import accountants
+from dplearn.classroom import (
+    Evidence,
+    check,
+    estimate,
+    estimate_delta,
+    guess,
+    predict,
+    reveal,
+    show,
+)
+from dplearn.figures.lessons import Bars, Line, Mark, curves, panels, slider
 from dplearn.formulas.conversion import touching_steps
 from dplearn.formulas.conversion import zcdp_to_epsilon as improved
 from dplearn.formulas.conversion import zcdp_to_epsilon_bun_steinke as simple
 from dplearn.formulas.discrete import discrete_gaussian_delta
-from dplearn.lessons import Evidence, check, estimate, estimate_delta, guess, predict, reveal, show
 from dplearn.mechanisms import (
     DiscreteGaussian,
     Gaussian,
@@ -71,7 +81,6 @@ from dplearn.mechanisms import (
     PoissonSubsampled,
     RandomizedResponse,
 )
-from dplearn.plotting.lessons import Bars, Line, Mark, curves, panels, slider
 from dplearn.published import published
 
 # %% [markdown]

@@ -56,7 +56,8 @@ from scipy.optimize import brentq
 from scipy.special import comb, ndtr, ndtri
 
 from dplearn.accountants import accountants
-from dplearn.lessons import Evidence, check, estimate, estimate_delta, predict, reveal, show
+from dplearn.classroom import Evidence, check, estimate, estimate_delta, predict, reveal, show
+from dplearn.figures.lessons import Line, Mark, curves, panels, slider
 from dplearn.mechanisms import (
     Gaussian,
     PoissonSubsampled,
@@ -64,7 +65,6 @@ from dplearn.mechanisms import (
     Shuffled,
     WithoutReplacement,
 )
-from dplearn.plotting.lessons import Line, Mark, curves, panels, slider
 
 # %% [markdown]
 # ## 2 Predict

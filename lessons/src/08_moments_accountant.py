@@ -54,10 +54,19 @@ from scipy.special import comb
 from scipy.stats import norm
 
 from dplearn.accountants import accountants
-from dplearn.lessons import Evidence, check, estimate, estimate_delta, guess, predict, reveal, show
+from dplearn.classroom import (
+    Evidence,
+    check,
+    estimate,
+    estimate_delta,
+    guess,
+    predict,
+    reveal,
+    show,
+)
+from dplearn.figures import Published, epsilon_curves
+from dplearn.figures.lessons import Bars, Line, Mark, curves, slider
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
-from dplearn.plotting import Published, epsilon_curves
-from dplearn.plotting.lessons import Bars, Line, Mark, curves, slider
 from dplearn.published import published
 
 # %% [markdown]

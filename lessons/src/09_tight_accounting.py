@@ -51,12 +51,12 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from dplearn.accountants import accountants
+from dplearn.classroom import Evidence, check, estimate_delta, predict, reveal, show
+from dplearn.figures import epsilon_curves
+from dplearn.figures.lessons import Band, Bars, Line, Mark, curves, slider
 from dplearn.formulas.amplification import sampled_gaussian_delta
 from dplearn.formulas.tradeoff import approximate_dp_tradeoff, gaussian_tradeoff
-from dplearn.lessons import Evidence, check, estimate_delta, predict, reveal, show
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
-from dplearn.plotting import epsilon_curves
-from dplearn.plotting.lessons import Band, Bars, Line, Mark, curves, slider
 from dplearn.published import check_figure, number, published
 
 # %% [markdown]

@@ -51,13 +51,13 @@ import numpy as np
 
 from dplearn import claims
 from dplearn.accountants import accountants
+from dplearn.classroom import check, guess, predict, show
+from dplearn.figures import epsilon_curves
+from dplearn.figures.lessons import Line, Mark, curves, slider
 from dplearn.formulas import book, refute, verify
 from dplearn.formulas.composition import advanced_composition, optimal_composition
 from dplearn.formulas.divergences import renyi
-from dplearn.lessons import check, guess, predict, show
 from dplearn.mechanisms import Gaussian, PoissonSubsampled, Shuffled, WithoutReplacement
-from dplearn.plotting import epsilon_curves
-from dplearn.plotting.lessons import Line, Mark, curves, slider
 from dplearn.published import check_figure, published
 
 # %% [markdown]

@@ -12,7 +12,7 @@
 #
 # * **Time** two evenings, one per engine; the computer needs a few seconds of them.
 # * **You need** lesson 03 (privacy loss, $\delta(\varepsilon)$), lesson 05 (Rényi divergence), convolution, and from complex analysis Cauchy's theorem.
-# * **Beside it** [the explorer at this appendix's numbers](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=2&sample_rate=0.1&delta=1e-5&steps=10000&here=1000); the modules `dplearn.contour`, `dplearn.pld` and `dplearn.lattice`, which do the same with more care. Nothing below depends on them.
+# * **Beside it** [the explorer at this appendix's numbers](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=2&sample_rate=0.1&delta=1e-5&steps=10000&here=1000); the modules `dplearn.engine.contour`, `dplearn.engine.lattice.above` and `dplearn.engine.lattice`, which do the same with more care. Nothing below depends on them.
 #
 # | in code | symbol | meaning | unit |
 # |---|---|---|---|
@@ -36,10 +36,10 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 from dplearn.accountants import accountants
-from dplearn.contour import SampledGaussian, brackets
-from dplearn.lessons import show
+from dplearn.classroom import show
+from dplearn.engine.contour import SampledGaussian, brackets
+from dplearn.figures.lessons import Line, curves, hugging, slider
 from dplearn.mechanisms import Gaussian, Laplace, PoissonSubsampled
-from dplearn.plotting.lessons import Line, curves, hugging, slider
 
 # %% [markdown]
 # The accountant is only the front desk. This appendix is about who signs for its digits.
@@ -1070,7 +1070,7 @@ print(f"library [{other.lower:.5f}, {other.epsilon:.5f}], ours [{ours[0]:.5f}, {
 #
 # And these are *engineering*: true in every test, with a margin, but models.
 #
-# * **Rounding of one $M$.** The constant $10^{-14}$ here, and its relative in `dplearn.contour`, are a priori models of how errors of `exp`, `log` and sums combine. Interval arithmetic would make them theorems.
+# * **Rounding of one $M$.** The constant $10^{-14}$ here, and its relative in `dplearn.engine.contour`, are a priori models of how errors of `exp`, `log` and sums combine. Interval arithmetic would make them theorems.
 # * **Rounding of the transform** in `composed`: a usual model of the FFT, with a factor in hand.
 # * **$B$ is itself a sum.** Its integrand is analytic only in a strip of width $\pi\sigma^2-\eta$, which closes as $\eta$ approaches the edge.
 # * **Differences.** $P_i$ and $Q_i$ are differences of tails, and $X_i=P_i-e^{e_i}Q_i$ is a small difference once more: with cells of width $h$ about $\log_{10}(2/h)$ digits are lost. The balance (11) then holds up to rounding only.

@@ -17,7 +17,7 @@ import torch
 from scipy import stats
 from torch import nn
 
-from dplearn.dpsgd import DPSGD
+from dplearn.run import DPSGD
 from dplearn.training import ClippedSum, Flat, Trainer, clipped_sum, trainer
 
 torch.set_num_threads(1)

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from dplearn.dpsgd import DPSGD
+from dplearn.run import DPSGD
 from dplearn.training import AdaptiveQuantile, Trainer, checkpoint, fit
 
 torch.set_num_threads(1)

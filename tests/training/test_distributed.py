@@ -11,7 +11,7 @@ import torch.distributed as dist
 import torch.multiprocessing as mp
 from torch import nn
 
-from dplearn.dpsgd import DPSGD
+from dplearn.run import DPSGD
 from dplearn.training import AdaptiveQuantile, Trainer
 
 PLAN = DPSGD(noise_multiplier=1.0, sample_rate=0.5, steps=60, max_grad_norm=64.0)

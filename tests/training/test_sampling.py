@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dplearn.dpsgd import DPSGD
 from dplearn.mechanisms import PoissonSubsampled, RandomAllocation, Shuffled, WithoutReplacement
+from dplearn.run import DPSGD
 from dplearn.training.sampling import lots, lots_per_drawing, micro_batches
 
 SMALL = 1e-6

@@ -12,7 +12,7 @@ from torch import nn
 from torch.utils.data import Dataset, TensorDataset
 
 from dplearn.accountants import accountants
-from dplearn.dpsgd import DPSGD
+from dplearn.run import DPSGD
 from dplearn.training import (
     AdaptiveQuantile,
     Flat,

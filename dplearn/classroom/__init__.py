@@ -1,0 +1,24 @@
+"""What a lesson needs besides the library: figures with words, guesses, evidence, exercises.
+
+Lessons live in ``lessons/src/NN_name.py``; ``python -m dplearn.classroom build`` turns them into
+notebooks. Nothing here is needed to account for privacy.
+"""
+
+from dplearn.classroom.checks import Exercise, Mistake, check
+from dplearn.classroom.display import show
+from dplearn.classroom.evidence import Estimate, Evidence, estimate, estimate_delta
+from dplearn.classroom.predictions import guess, predict, reveal
+
+__all__ = [
+    "Estimate",
+    "Evidence",
+    "Exercise",
+    "Mistake",
+    "check",
+    "estimate",
+    "estimate_delta",
+    "guess",
+    "predict",
+    "reveal",
+    "show",
+]

@@ -1,0 +1,108 @@
+"""Execute a lesson in a real kernel and store its notebook, or nothing at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from dplearn.classroom.sources import Edition, LessonError, notebook_path, read
+
+_CELL_TIMEOUT = 120  # seconds; a whole lesson should need less than half of it
+
+
+def build(source: Path, *, edition: Edition = "student", folder: Path | None = None) -> Path:
+    """Build the notebook of `source` and return its path.
+
+    Parameters
+    ----------
+    source : Path
+    edition : "student" or "instructor"
+    folder : Path, optional
+        Where the notebook goes; by default beside the other lessons.
+
+    Raises
+    ------
+    LessonError
+        If a cell fails or writes to standard error, or the instructor's edition would replace
+        the students'; the old notebook stays as it was.
+    """
+    import nbformat
+
+    target = (folder or notebook_path(source).parent) / notebook_path(source).name
+    if edition == "instructor" and target.resolve() == notebook_path(source).resolve():
+        raise LessonError(f"Expected a folder other than the students', got {target.parent}.")
+    notebook = read(source, edition)
+    _execute(notebook, source)
+    _clean(notebook)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _write(target, nbformat.writes(notebook) + "\n")
+    return target
+
+
+def _execute(notebook: Any, source: Path) -> None:
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellControlSignal, CellExecutionError, DeadKernelError
+
+    client = NotebookClient(
+        notebook,
+        timeout=_CELL_TIMEOUT,
+        kernel_name="python3",
+        record_timing=False,
+        # What a cell prints is one output, however busy the machine was.
+        coalesce_streams=True,
+        # Warnings about the connection to the kernel are not the lesson's.
+        extra_arguments=["--IPKernelApp.log_level=40"],
+        resources={"metadata": {"path": str(notebook_path(source).parent)}},
+    )
+    try:
+        client.execute(env={**os.environ, "DPLEARN_PNG": "1"})
+    except CellExecutionError as error:
+        raise _failure(source, notebook, f"{error.ename}: {error.evalue}") from None
+    except (CellControlSignal, DeadKernelError, TimeoutError) as error:
+        raise _failure(source, notebook, str(error)) from None
+    for number, cell in enumerate(notebook.cells, start=1):
+        for output in cell.get("outputs", ()):
+            if output.get("name") == "stderr":
+                raise LessonError(_place(source, number, cell) + f"stderr: {output.text}")
+
+
+def _failure(source: Path, notebook: Any, problem: str) -> LessonError:
+    """The error for the code cell that was started last."""
+    code = [(i, cell) for i, cell in enumerate(notebook.cells, start=1) if cell.cell_type == "code"]
+    started = [pair for pair in code if pair[1].execution_count]
+    number, cell = started[-1] if started else code[0]
+    return LessonError(_place(source, number, cell) + problem)
+
+
+def _place(source: Path, number: int, cell: Any) -> str:
+    code = "\n".join(f"    {line}" for line in cell.source.splitlines())
+    return f"lesson {source.stem}, cell {number}:\n{code}\n"
+
+
+def _clean(notebook: Any) -> None:
+    """Drop what varies between two runs; count the code cells 1..n."""
+    notebook.metadata.pop("widgets", None)
+    notebook.metadata["language_info"] = {"name": "python"}
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for count, cell in enumerate(code, start=1):
+        cell.execution_count = count
+        cell.metadata.pop("execution", None)
+        for output in cell.outputs:
+            output.pop("transient", None)
+            if output.output_type == "execute_result":
+                output.execution_count = count
+
+
+def _write(target: Path, text: str) -> None:
+    """Replace `target` at once: a reader never sees half a notebook."""
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.stem}.", text=True)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(name, 0o644)
+        os.replace(name, target)
+    except BaseException:
+        os.unlink(name)
+        raise

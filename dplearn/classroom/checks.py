@@ -1,0 +1,136 @@
+"""Exercises that know the right answer, the usual mistakes, and how to hint at each."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import pkgutil
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from dplearn.classroom._numbers import read_number
+
+Outcome = Literal["open", "unreadable", "right", "mistake", "wrong"]
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A wrong value that a known slip produces, and hints from a nudge to the point."""
+
+    value: float
+    hints: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check says about one answer; repeated, it says the plainer `messages`."""
+
+    outcome: Outcome
+    head: str
+    messages: tuple[str, ...]
+
+    def text(self, attempt: int = 0) -> str:
+        """The sentence for the first, second, ... time the same thing is said."""
+        return f"{self.head}: {self.messages[min(attempt, len(self.messages) - 1)]}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exercise:
+    """One question with a number for an answer.
+
+    Parameters
+    ----------
+    key : str
+        Lesson and number, such as ``"3.1"``.
+    right : float
+        The right value, computed by the library.
+    praise : str
+        What the right value shows; it must not be needed to go on.
+    mistakes : tuple of Mistake
+        Each must be distinguishable from `right`.
+    hints : tuple of str
+        For an answer that no listed slip explains, from a nudge to the point.
+    rtol : float
+        Relative tolerance of every comparison.
+
+    Examples
+    --------
+    >>> halves = Exercise(key="0.1", right=0.5, praise="Indeed.", hints=("Divide 1 by 2.",),
+    ...                   mistakes=(Mistake(2.0, ("Upside down?", "Divide 1 by 2, not 2 by 1.")),))
+    >>> halves.verdict(2).text()
+    '0.1 not yet, 2: Upside down?'
+    >>> halves.verdict(2).text(attempt=1)
+    '0.1 not yet, 2: Divide 1 by 2, not 2 by 1.'
+    """
+
+    key: str
+    right: float
+    praise: str
+    mistakes: tuple[Mistake, ...]
+    hints: tuple[str, ...]
+    rtol: float = 2e-3
+
+    def verdict(self, answer: Any) -> Verdict:
+        """Judge `answer`, whatever it is."""
+        if answer is None:
+            todo = "put your number in place of None and run the cell again."
+            return Verdict("open", f"{self.key} not answered yet", (todo,))
+        number, problem = read_number(answer)
+        if number is None:
+            return Verdict("unreadable", f"{self.key} not readable", (problem,))
+        if self._is(number, self.right):
+            return Verdict("right", f"{self.key} right, {number:.4g}", (self.praise,))
+        head = f"{self.key} not yet, {number:.4g}"
+        for mistake in self.mistakes:
+            if self._is(number, mistake.value):
+                return Verdict("mistake", head, mistake.hints)
+        return Verdict("wrong", head, self.hints)
+
+    def _is(self, number: float, value: float) -> bool:
+        return math.isclose(number, value, rel_tol=self.rtol)
+
+
+_said: Counter[tuple[str, tuple[str, ...]]] = Counter()
+
+
+def check(key: str, answer: Any) -> None:
+    """Print what exercise `key` says about `answer`; never raises on a wrong answer.
+
+    Hints get plainer as the same slip comes again.
+
+    Examples
+    --------
+    >>> check("3.1", None)
+    3.1 not answered yet: put your number in place of None and run the cell again.
+    """
+    verdict = exercises(int(key.split(".")[0]))[key].verdict(answer)
+    print(verdict.text(_said[key, verdict.messages]))
+    _said[key, verdict.messages] += 1
+
+
+def exercises(lesson: int) -> dict[str, Exercise]:
+    """The exercises of one lesson by key.
+
+    Raises
+    ------
+    KeyError
+        If the lesson has none.
+    """
+    name = f"dplearn.classroom.exercises.lesson_{lesson:02d}"
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise KeyError(f"Expected a lesson with exercises, got lesson {lesson}.") from None
+    return {exercise.key: exercise for exercise in module.EXERCISES}
+
+
+def lessons_with_exercises() -> tuple[int, ...]:
+    """Numbers of the lessons whose exercises can be checked, in order."""
+    folder = importlib.import_module("dplearn.classroom.exercises")
+    entries = pkgutil.iter_modules(folder.__path__)
+    names = (re.fullmatch(r"lesson_(\d+)", entry.name) for entry in entries)
+    return tuple(sorted(int(name.group(1)) for name in names if name))

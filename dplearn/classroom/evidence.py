@@ -1,0 +1,151 @@
+"""One number obtained in three independent ways, and a printed one held against them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+
+from dplearn.ground import validate
+
+# Closed form and quadrature are both deterministic: they must agree far beyond what is printed.
+_RTOL = 1e-6
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean of independent draws with its two-sided normal confidence interval."""
+
+    value: float
+    lower: float
+    upper: float
+    confidence: float
+    draws: int
+
+    def map(self, function: Callable[[float], float]) -> Estimate:
+        """The estimate and interval of an increasing `function` of the mean."""
+        low, middle, high = (float(function(x)) for x in (self.lower, self.value, self.upper))
+        return Estimate(middle, low, high, self.confidence, self.draws)
+
+    def __contains__(self, value: float) -> bool:
+        return self.lower <= value <= self.upper
+
+    def __str__(self) -> str:
+        interval = f"[{self.lower:.4g}, {self.upper:.4g}]"
+        return (
+            f"{self.value:.4g} in {interval}, {100 * self.confidence:g} % of {self.draws:,} draws"
+        )
+
+
+def estimate(samples: ArrayLike, *, confidence: float = 0.999) -> Estimate:
+    """Mean of `samples` with the interval that covers the expectation with `confidence`.
+
+    Parameters
+    ----------
+    samples : array_like
+        Independent draws, shape (n,).
+    confidence : float
+        In (0, 1).
+
+    Returns
+    -------
+    Estimate
+        The interval rests on the central limit theorem: its coverage is approximate.
+
+    Examples
+    --------
+    >>> print(estimate([0.0, 1.0] * 5000, confidence=0.99))
+    0.5 in [0.4871, 0.5129], 99 % of 10,000 draws
+    """
+    validate.probability(confidence=confidence)
+    samples = np.asarray(samples, dtype=float)
+    mean = float(samples.mean())
+    half = float(ndtri(0.5 + confidence / 2)) * float(samples.std(ddof=1)) / math.sqrt(samples.size)
+    return Estimate(mean, mean - half, mean + half, confidence, samples.size)
+
+
+def estimate_delta(epsilon: float, losses: ArrayLike, *, confidence: float = 0.999) -> Estimate:
+    r"""Delta of `epsilon` from simulated releases, :math:`E(1-e^{\varepsilon-L})_+`.
+
+    Parameters
+    ----------
+    epsilon : float
+        Nats.
+    losses : array_like
+        Privacy losses of independent releases with the record, shape (n,), nats.
+    confidence : float
+        In (0, 1).
+
+    Examples
+    --------
+    >>> print(estimate_delta(1.0, [0.0, 2.0] * 5000))
+    0.3161 in [0.3057, 0.3265], 99.9 % of 10,000 draws
+    """
+    excess = np.maximum(0.0, -np.expm1(epsilon - np.asarray(losses, dtype=float)))
+    return estimate(excess, confidence=confidence)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """What three independent ways say about one quantity; print it for the verdict.
+
+    Parameters
+    ----------
+    what : str
+        The quantity, in words.
+    closed, exact : float
+        From the formula, and from the definition by `exact_by`.
+    simulated : Estimate
+        From draws, by `estimate`.
+    printed : float, optional
+        A value found in print, to be refuted or not.
+    exact_by : str
+        "quadrature", "enumeration" or the like.
+
+    Examples
+    --------
+    >>> coin = estimate([0, 1] * 5000)
+    >>> print(Evidence("mean of a fair coin", closed=0.5, exact=0.5, simulated=coin,
+    ...                printed=0.6, exact_by="enumeration"))
+    mean of a fair coin
+      closed form  0.5
+      enumeration  0.5
+      Monte Carlo  0.5 in [0.4835, 0.5165], 99.9 % of 10,000 draws
+      as printed   0.6
+      verdict      the three ways agree; as printed it is refuted
+    """
+
+    what: str = field(kw_only=False)
+    closed: float
+    exact: float
+    simulated: Estimate
+    printed: float | None = None
+    exact_by: str = "quadrature"
+
+    @property
+    def agree(self) -> bool:
+        """Whether the closed form equals the exact value and lies in the interval."""
+        close = math.isclose(self.closed, self.exact, rel_tol=_RTOL)
+        return close and self.closed in self.simulated
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the printed value lies outside the interval while the three ways agree."""
+        return self.agree and self.printed is not None and self.printed not in self.simulated
+
+    def __str__(self) -> str:
+        rows = [
+            ("closed form", f"{self.closed:.6g}"),
+            (self.exact_by, f"{self.exact:.6g}"),
+            ("Monte Carlo", str(self.simulated)),
+        ]
+        verdict = "the three ways agree" if self.agree else "THE THREE WAYS DISAGREE"
+        if self.printed is not None:
+            rows.append(("as printed", f"{self.printed:.6g}"))
+            verdict += "; as printed it is " + ("refuted" if self.refuted else "not refuted")
+        lines = [f"  {label:<13}{value}" for label, value in [*rows, ("verdict", verdict)]]
+        return "\n".join([self.what, *lines])

@@ -1,0 +1,219 @@
+"""Exercises of lesson 01, anonymisation and randomised response."""
+
+import math
+
+from dplearn.classroom.checks import Exercise, Mistake
+from dplearn.formulas.local import randomized_response_variance, randomized_survey_variance
+from dplearn.formulas.mechanisms import randomized_response_truth
+
+_BEFORE, _AFTER = 28.5, 27.1  # average pocket money of 24 members, and of 23 without Ben
+
+_pocket_money = Exercise(
+    key="1.1",
+    right=_AFTER + 24 * (_BEFORE - _AFTER),
+    praise="Two averages over large groups, and Ben stands alone.",
+    mistakes=(
+        Mistake(
+            _BEFORE - _AFTER,
+            (
+                "Did one member of 24 really move the average by all of his money?",
+                "That is how far the average moved; turn both averages into sums first.",
+            ),
+        ),
+        Mistake(
+            24 * (_BEFORE - _AFTER),
+            (
+                "How many members were counted on Tuesday?",
+                "You multiplied both averages by 24; Tuesday's belongs to 23 members.",
+            ),
+        ),
+        Mistake(
+            23 * (_BEFORE - _AFTER),
+            (
+                "How many members were counted on Monday?",
+                "You multiplied both averages by 23; Monday's belongs to 24 members.",
+            ),
+        ),
+        Mistake(
+            23 * _BEFORE - 24 * _AFTER,
+            (
+                "Which number of members belongs to which day?",
+                "The numbers are exchanged: 24 on Monday, 23 on Tuesday.",
+            ),
+        ),
+        Mistake(
+            23 * _AFTER - 24 * _BEFORE,
+            (
+                "Can pocket money be negative?",
+                "Subtract the other way round: Monday's sum minus Tuesday's.",
+            ),
+        ),
+        Mistake(
+            24 * _BEFORE,
+            ("Whose money is that?", "That is Monday's sum; take away what is left on Tuesday."),
+        ),
+        Mistake(
+            _BEFORE + _AFTER,
+            (
+                "Why should the two averages be added?",
+                "Multiply each by its number of members, then subtract.",
+            ),
+        ),
+    ),
+    hints=(
+        "What do all members get together on Monday, and what on Tuesday?",
+        "Sum = average times number of members; subtract the two sums.",
+    ),
+)
+
+_EMPLOYEES, _YES = 1500, 480 / 1500
+_TRUTH = randomized_response_truth(epsilon=1.0)
+_ERROR = math.sqrt(randomized_response_variance(epsilon=1.0, users=_EMPLOYEES))
+
+
+def _share(truth):
+    return (_YES - (1 - truth)) / (2 * truth - 1)
+
+
+_ESTIMATE = _share(_TRUTH)
+_SURVEY_ERROR = math.sqrt(
+    randomized_survey_variance(epsilon=1.0, users=_EMPLOYEES, share=_ESTIMATE)
+)
+_OTHER_COIN = math.sqrt(randomized_response_variance(epsilon=math.log(3), users=_EMPLOYEES))
+
+_expenses = Exercise(
+    key="1.2",
+    right=_ESTIMATE + 2 * _ERROR,
+    praise="Far below the raw share of yes slips, and honest about its error.",
+    mistakes=(
+        Mistake(
+            _YES,
+            (
+                "Do all who say yes mean yes?",
+                "That is the share of yes slips; turn it around as in section 6.",
+            ),
+        ),
+        Mistake(
+            _ESTIMATE,
+            ("A good estimate. And its error?", "Add two standard errors to your estimate."),
+        ),
+        Mistake(
+            _ESTIMATE + _ERROR,
+            ("How many standard errors are asked for?", "You added one; add two."),
+        ),
+        Mistake(
+            _ESTIMATE - 2 * _ERROR,
+            ("Which end of the interval is this?", "That is the lower end; add, do not subtract."),
+        ),
+        Mistake(
+            _ESTIMATE + 2 * _ERROR**2,
+            (
+                "That is hardly more than the estimate. What did you add?",
+                "You added the variance; the standard error is its square root.",
+            ),
+        ),
+        Mistake(
+            _ESTIMATE + 2 * _ERROR * (2 * _TRUTH - 1),
+            (
+                "You stretched the share when you turned it around. And its error?",
+                "The error of the yes share must be divided by 2p - 1 as well.",
+            ),
+        ),
+        Mistake(
+            _share(0.75) + 2 * _OTHER_COIN,
+            (
+                "Which coin belongs to epsilon = 1?",
+                "You used p = 0.75, whose epsilon is ln 3; here p = e/(1 + e).",
+            ),
+        ),
+        Mistake(
+            _ESTIMATE + 2 * _SURVEY_ERROR,
+            (
+                "What is random here: the coins, the employees, or both?",
+                "The employees are given, so leave out the term share (1 - share)/n.",
+            ),
+        ),
+    ),
+    hints=(
+        "Three steps: p from epsilon, the estimate from the yes share, its standard error.",
+        "p = e/(1+e); (0.32 - (1-p))/(2p-1) + 2 sqrt(p(1-p)/1500)/(2p-1).",
+    ),
+)
+
+
+def _people(epsilon, error=0.02):
+    """Answers that bring the standard error down to `error`, before rounding up."""
+    return randomized_response_variance(epsilon=epsilon, users=1) / error**2
+
+
+_TOLD = randomized_response_truth(epsilon=0.5)
+
+_families = Exercise(
+    key="1.3",
+    right=math.ceil(_people(0.5)),
+    praise="A promise to families is paid for by the whole school, and several more.",
+    mistakes=(
+        Mistake(
+            _people(1.5),
+            (
+                "For whom does your coin make the promise?",
+                "You spent 1.5 on one answer; three sisters would pay three times that.",
+            ),
+        ),
+        Mistake(
+            _people(1.5 / math.sqrt(3)),
+            (
+                "How does the loss grow with the size of a group?",
+                "Like k, not like its root: each answer may cost 1.5/3.",
+            ),
+        ),
+        Mistake(
+            _people(4.5),
+            (
+                "Must a single answer get a larger or a smaller epsilon than the family?",
+                "Divide 1.5 by three; you multiplied.",
+            ),
+        ),
+        Mistake(
+            _people(0.5, error=math.sqrt(0.02)),
+            (
+                "Compare like with like: standard error, or variance?",
+                "The variance must be at most 0.02 squared.",
+            ),
+        ),
+        Mistake(
+            _people(0.5, error=0.01),
+            (
+                "Is 0.02 one standard error, or two?",
+                "One standard error is to be 0.02, so do not halve it.",
+            ),
+        ),
+        Mistake(
+            _TOLD * (1 - _TOLD) / 0.02**2,
+            (
+                "That would do for the share of yes slips. Is that what is estimated?",
+                "Turning around divides the error by 2p - 1; square it in the variance.",
+            ),
+        ),
+        Mistake(
+            _people(math.log(3)),
+            (
+                "Which p belongs to your epsilon?",
+                "p is not 1/2 + epsilon/2, and not 0.75: p = e^epsilon/(1 + e^epsilon).",
+            ),
+        ),
+        Mistake(
+            2 / 0.5**2 / 0.02**2,
+            (
+                "Where does your variance come from?",
+                "2/epsilon^2 is that of Laplace noise; a coin has e^epsilon/(e^epsilon - 1)^2.",
+            ),
+        ),
+    ),
+    hints=(
+        "First: what may one answer cost, if three together may cost 1.5?",
+        "Solve e^epsilon / (n (e^epsilon - 1)^2) = 0.02^2 for n, with epsilon = 0.5.",
+    ),
+)
+
+EXERCISES = (_pocket_money, _expenses, _families)

@@ -1,0 +1,194 @@
+"""Exercises of lesson 02, (epsilon, delta)-DP as a hypothesis test."""
+
+import math
+
+import numpy as np
+
+from dplearn.classroom.checks import Exercise, Mistake
+from dplearn.engine.profile import Profile
+from dplearn.formulas.tradeoff import approximate_dp_tradeoff
+from dplearn.mechanisms import Laplace
+
+
+def _laplace(epsilon, scale):
+    """Delta at `epsilon`; the scale in units of the sensitivity."""
+    return float(Laplace(noise_multiplier=scale).profiles()[0].delta(epsilon))
+
+
+_by_hand = Exercise(
+    key="2.1",
+    right=_laplace(0.2, scale=2.0),
+    praise="Sensitivity over scale, and half of what epsilon falls short of it.",
+    mistakes=(
+        Mistake(
+            _laplace(0.2, scale=6.0),
+            (
+                "Is it people that are counted, or visits?",
+                "One person moves the count by up to 3: the ratio is 3/6, not 1/6.",
+            ),
+        ),
+        Mistake(
+            _laplace(0.2, scale=0.5),
+            (
+                "Would more noise make your delta larger?",
+                "The ratio is sensitivity over scale, 3/6; you took 6/3.",
+            ),
+        ),
+        Mistake(
+            1 - math.exp(0.2 - 0.5),
+            ("Compare the exponent with section 5.", "Half of the difference: (0.2 - 0.5)/2."),
+        ),
+        Mistake(
+            math.exp(-0.15),
+            (
+                "At epsilon = 0.5 delta must be 0. Is yours?",
+                "You stopped at the exponential; delta is 1 minus it.",
+            ),
+        ),
+        Mistake(
+            1 - 0.5 * math.exp(-0.15),
+            (
+                "The whole price, or only what lies above e^epsilon q?",
+                "That is P(L > epsilon); subtract e^epsilon Q(L > epsilon).",
+            ),
+        ),
+        Mistake(
+            _laplace(0.0, scale=2.0),
+            ("At which epsilon is that?", "That is delta(0); put in epsilon = 0.2."),
+        ),
+        Mistake(
+            math.expm1(0.15),
+            ("Check the order of the difference.", "1 - e^(-0.15), not e^(0.15) - 1."),
+        ),
+        Mistake(
+            _laplace(0.0, scale=2.0) * (1 - 0.2 / 0.5),
+            (
+                "Is the profile a straight line?",
+                "You interpolated between its ends; use 1 - e^((epsilon - ratio)/2).",
+            ),
+        ),
+    ),
+    hints=(
+        "Which epsilon does this noise have at delta = 0? Begin with that ratio.",
+        "delta = 1 - e^((epsilon - ratio)/2) with ratio = sensitivity / scale = 3/6.",
+    ),
+)
+
+
+def _most_caught(delta):
+    return 1 - float(approximate_dp_tradeoff(0.3, epsilon=1.0, delta=delta))
+
+
+_acquitted = Exercise(
+    key="2.2",
+    right=_most_caught(0.05),
+    praise="Both verdicts are events, and the stricter side counts.",
+    mistakes=(
+        Mistake(
+            math.e * 0.3 + 0.05,
+            (
+                "One side of the region. Are you left or right of its corner?",
+                "Apply the definition to the acquittals, too; the smaller bound counts.",
+            ),
+        ),
+        Mistake(
+            math.e * 0.3,
+            (
+                "Something of the claim is missing, and so is a side of the region.",
+                "Add delta, then apply the definition to the acquittals, too.",
+            ),
+        ),
+        Mistake(
+            _most_caught(0.0),
+            ("Where did the 0.05 go?", "Delta is missing: 1 - FPR <= e (1 - TPR) + 0.05."),
+        ),
+        Mistake(
+            1 - (1 + 0.05 - 0.3) / math.e,
+            (
+                "Does delta help the attacker or hinder him?",
+                "The sign of delta: 1 - TPR >= (1 - 0.05 - FPR)/e.",
+            ),
+        ),
+        Mistake(
+            1 - _most_caught(0.05),
+            (
+                "Are these the caught or the missed?",
+                "That is the smallest share he misses; the caught are the rest.",
+            ),
+        ),
+        Mistake(
+            1 - (1 - 0.05) / math.e,
+            (
+                "What may a boss do who is allowed no false alarm?",
+                "FPR is missing: 1 - TPR >= (1 - 0.05 - 0.3)/e.",
+            ),
+        ),
+        Mistake(
+            1.0,
+            (
+                "All of them? The mechanism still hides something.",
+                "Apply the definition to the acquittals: 1 - FPR <= e (1 - TPR) + delta.",
+            ),
+        ),
+    ),
+    hints=(
+        "Four sides, two of which limit how good a rule may be. Compute both.",
+        "TPR <= e FPR + delta, and 1 - FPR <= e (1 - TPR) + delta; take the smaller TPR.",
+    ),
+)
+
+_P = np.array([0.02, 0.0, 0.98 * 0.75, 0.98 * 0.25])
+_Q = np.array([0.0, 0.02, 0.98 * 0.25, 0.98 * 0.75])
+with np.errstate(divide="ignore"):
+    _MIXED = Profile.from_atoms(np.log(_P), np.log(_Q))
+_RESPONSE = 0.75 - math.e * 0.25
+
+_lost_sheet = Exercise(
+    key="2.3",
+    right=float(_MIXED.delta(1.0)),
+    praise="An infinite loss pays in full, a finite one by what it exceeds epsilon.",
+    mistakes=(
+        Mistake(
+            0.02,
+            (
+                "The sheet is found. Is the response harmless at this epsilon?",
+                "Its epsilon is ln 3 > 1: the answer yes exceeds e q and pays, too.",
+            ),
+        ),
+        Mistake(
+            _RESPONSE,
+            (
+                "What about the sheet, and how often is there a response at all?",
+                "Weigh the response with 0.98 and add what the lost sheet costs.",
+            ),
+        ),
+        Mistake(
+            0.98 * _RESPONSE,
+            ("Is that every output with loss above 1?", "Add the lost sheet: loss infinite, 0.02."),
+        ),
+        Mistake(
+            0.02 + _RESPONSE,
+            (
+                "Do your probabilities add up to 1?",
+                "There is a response in 98 % of all cases: its part is multiplied by 0.98.",
+            ),
+        ),
+        Mistake(
+            0.02 + 0.98 * 0.75,
+            (
+                "That is a tail. Section 9.1?",
+                "P(L > 1) is not delta; subtract e Q(L > 1).",
+            ),
+        ),
+        Mistake(
+            float(_MIXED.delta(0.0)),
+            ("At which epsilon is that?", "You subtracted q; at epsilon = 1 subtract e q."),
+        ),
+    ),
+    hints=(
+        "There are four outputs. Which of them have p > e q?",
+        "Sum of (p - e q) over the outputs where it is positive: the sheet and one response.",
+    ),
+)
+
+EXERCISES = (_by_hand, _acquitted, _lost_sheet)

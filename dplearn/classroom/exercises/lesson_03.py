@@ -1,0 +1,173 @@
+"""Exercises of lesson 03, the Gaussian mechanism."""
+
+import math
+
+from dplearn.classroom.checks import Exercise, Mistake
+from dplearn.ground.solve import first_true
+from dplearn.mechanisms import Gaussian
+
+
+def _recipe(epsilon, delta):
+    return math.sqrt(2 * math.log(1.25 / delta)) / epsilon
+
+
+def _crossing(delta):
+    """Where the recipe's true delta exceeds the promised one."""
+
+    def broken(epsilon):
+        (profile,) = Gaussian(_recipe(float(epsilon), delta)).profiles()
+        return profile.log_delta(epsilon) > math.log(delta)
+
+    return float(first_true(broken, lower=1.0, upper=15.0))
+
+
+_STANDARD_DEVIATION = 2.5 * _recipe(0.5, 1e-6)
+_EXACT = Gaussian.analytic(epsilon=1, delta=1e-5).noise_multiplier
+
+_clipped_sum = Exercise(
+    key="3.1",
+    right=_STANDARD_DEVIATION,
+    praise="The clipping length is the sensitivity of the sum, and it scales the noise.",
+    mistakes=(
+        Mistake(
+            _STANDARD_DEVIATION**2,
+            (
+                "What is the unit of your number? Square gradient, or gradient?",
+                "That is the variance; the standard deviation is its square root.",
+            ),
+        ),
+        Mistake(
+            2.5 * 2 * math.log(1.25 / 1e-6) / 0.5,
+            (
+                "Large. Compare the recipe with what you typed, sign by sign.",
+                "The square root is missing: sqrt(2 ln(1.25/delta)).",
+            ),
+        ),
+        Mistake(
+            2.5 * math.sqrt(math.log(1.25 / 1e-6)) / 0.5,
+            ("Close. Check what stands under the root.", "The factor 2 under the root is missing."),
+        ),
+        Mistake(
+            2.5 * math.sqrt(2 * math.log10(1.25 / 1e-6)) / 0.5,
+            ("Which logarithm?", "The recipe has the natural logarithm: np.log, not np.log10."),
+        ),
+        Mistake(
+            _recipe(0.5, 1e-6),
+            (
+                "In which unit is this?",
+                "That is the noise multiplier; multiply by the sensitivity to get the noise.",
+            ),
+        ),
+        Mistake(
+            2 * _STANDARD_DEVIATION,
+            (
+                "Which neighbours are meant?",
+                "Twice the length is for replacing a record; here one is added or removed.",
+            ),
+        ),
+        Mistake(
+            _STANDARD_DEVIATION / 4000,
+            (
+                "Is it the sum or the mean that is published?",
+                "Do not divide: the sum is published.",
+            ),
+        ),
+    ),
+    hints=(
+        "What is the sensitivity of the sum, and how does the noise scale with it?",
+        "Standard deviation = sensitivity times sqrt(2 ln(1.25/delta)) / epsilon.",
+    ),
+)
+
+_counts = Exercise(
+    key="3.2",
+    right=math.sqrt(6) * _EXACT,
+    praise="Length of one patient's contribution times the exact multiplier.",
+    mistakes=(
+        Mistake(
+            6 * _EXACT,
+            (
+                "Which norm belongs to normal noise?",
+                "6 is the sum of the changes; the Euclidean length of six ones is smaller.",
+            ),
+        ),
+        Mistake(
+            math.sqrt(20) * _EXACT,
+            (
+                "Can one patient really move all 20 counts?",
+                "At most six entries of the difference are not zero.",
+            ),
+        ),
+        Mistake(
+            _EXACT,
+            (
+                "Right for one count. What can one patient do to the whole vector?",
+                "Multiply by the Euclidean length of a patient's contribution.",
+            ),
+        ),
+        Mistake(
+            math.sqrt(6) * _recipe(1, 1e-5),
+            (
+                "Private, but is it the smallest?",
+                "That is the textbook recipe; Gaussian.analytic finds the smallest.",
+            ),
+        ),
+        Mistake(
+            6 * _EXACT**2,
+            ("What is the unit of your number?", "That is the variance; take the square root."),
+        ),
+        Mistake(
+            2 * math.sqrt(6) * _EXACT,
+            (
+                "Who are the neighbours?",
+                "The patient is added or removed, not replaced: no factor 2.",
+            ),
+        ),
+    ),
+    hints=(
+        "How long, in the Euclidean sense, is the vector one patient adds?",
+        "Its six ones have length sqrt(6); multiply by Gaussian.analytic(epsilon=1, delta=1e-5).",
+    ),
+)
+
+_where_it_breaks = Exercise(
+    key="3.3",
+    right=_crossing(1e-6),
+    praise="A tenth of the delta moves the crossing by less than one half.",
+    mistakes=(
+        Mistake(
+            _crossing(1e-5),
+            (
+                "That number has been in this lesson before.",
+                "This is the crossing for delta = 1e-5; pass delta=1e-6 along.",
+            ),
+        ),
+        Mistake(
+            1.0,
+            (
+                "Is that where the proof ends, or where the claim fails?",
+                "The proof needs epsilon < 1, the claim survives further: look for the root.",
+            ),
+        ),
+        Mistake(
+            _recipe(_crossing(1e-6), 1e-6),
+            (
+                "You found the place. Which of the two coordinates is asked for?",
+                "That is the noise multiplier at the crossing; its epsilon is asked for.",
+            ),
+        ),
+        Mistake(
+            _crossing(1e-4),
+            (
+                "Look at the exponent.",
+                "This is the crossing for delta = 1e-4, ten times too large.",
+            ),
+        ),
+    ),
+    hints=(
+        "At the crossing two deltas are equal. Which two?",
+        "Find the root of broken_by(epsilon, delta=1e-6) between 1 and 15.",
+    ),
+)
+
+EXERCISES = (_clipped_sum, _counts, _where_it_breaks)

@@ -1,0 +1,219 @@
+"""Exercises of lesson 04, composition."""
+
+import math
+
+from dplearn.accountants import accountants
+from dplearn.calibrate import largest_steps
+from dplearn.classroom.checks import Exercise, Mistake
+from dplearn.formulas.composition import (
+    advanced_composition,
+    advanced_composition_break_even,
+    advanced_composition_kov,
+    advanced_composition_kov_break_even,
+    composition_slack,
+)
+from dplearn.mechanisms import RandomizedResponse
+
+_LEFT = float(composition_slack(delta=1e-5, paid=5e-8, steps=100))
+_DRIFT = 10 * math.tanh(0.05)
+
+
+def _spread(log, factor=200.0):
+    return 0.1 * math.sqrt(factor * log)
+
+
+_LOG = -math.log(_LEFT)
+
+_slack = Exercise(
+    key="4.1",
+    right=float(advanced_composition_kov(epsilon=0.1, steps=100, slack=_LEFT)),
+    praise="First pay the releases, then compose with what is left.",
+    mistakes=(
+        Mistake(
+            float(advanced_composition_kov(epsilon=0.1, steps=100, slack=1e-5)),
+            (
+                "Whose delta did you put into the formula?",
+                "The releases have spent 100 * 5e-8 already; the slack is what is left.",
+            ),
+        ),
+        Mistake(
+            float(advanced_composition(epsilon=0.1, steps=100, slack=_LEFT)),
+            (
+                "Which of the two formulas is this?",
+                "That drift is DRV's, e^epsilon - 1; KOV has tanh(epsilon/2).",
+            ),
+        ),
+        Mistake(
+            _spread(_LOG),
+            (
+                "Two terms. Have you both?",
+                "That is the spread alone; add the drift k epsilon tanh(epsilon/2).",
+            ),
+        ),
+        Mistake(
+            0.1 * 200 * _LOG + _DRIFT,
+            (
+                "Larger than adding up, by far. Check the formula sign by sign.",
+                "The square root is missing: sqrt(2 k ln(1/delta')).",
+            ),
+        ),
+        Mistake(
+            _spread(_LOG / math.log(10)) + _DRIFT,
+            ("Which logarithm?", "The theorem has the natural logarithm: np.log, not np.log10."),
+        ),
+        Mistake(
+            _spread(_LOG, factor=100.0) + _DRIFT,
+            ("Close. Check what stands under the root.", "The factor 2 under the root is missing."),
+        ),
+        Mistake(
+            float(advanced_composition_kov(epsilon=0.1, steps=100, slack=5e-8)),
+            (
+                "Which delta belongs into the logarithm?",
+                "5e-8 is the delta of one release; the formula wants the slack.",
+            ),
+        ),
+        Mistake(
+            10.0,
+            ("Valid, but which formula is it?", "You added up; KOV is asked for."),
+        ),
+    ),
+    hints=(
+        "Two steps: what is left of delta after the releases have been paid? Then the formula.",
+        "delta' = 1e-5 - 100 * 5e-8, then epsilon sqrt(2 k ln(1/delta')) + k epsilon tanh(eps/2).",
+    ),
+)
+
+
+def _beyond(crossing):
+    """The first whole number beyond."""
+    return float(math.floor(crossing) + 1)
+
+
+def _kov_wins(k):
+    return advanced_composition_kov(epsilon=0.5, steps=k, slack=1e-6) < 0.5 * k
+
+
+_EXACT = advanced_composition_kov_break_even(epsilon=0.5, slack=1e-6)
+
+_crossing = Exercise(
+    key="4.2",
+    right=float(min(k for k in range(1, 1000) if _kov_wins(k))),
+    praise="Below it the root is too expensive; above it, adding up is.",
+    mistakes=(
+        Mistake(
+            _EXACT,
+            (
+                "Can one buy a fraction of a release?",
+                "That is the crossing itself; the next whole number is asked for.",
+            ),
+        ),
+        Mistake(
+            math.floor(_EXACT),
+            (
+                "Compare both bounds at your k.",
+                "There adding up is still smaller; one more.",
+            ),
+        ),
+        Mistake(
+            _beyond(advanced_composition_break_even(epsilon=0.5, slack=1e-6)),
+            (
+                "Which of the two formulas is this?",
+                "That is where DRV crosses; KOV has the smaller drift tanh(epsilon/2).",
+            ),
+        ),
+        Mistake(
+            _beyond(advanced_composition_kov_break_even(epsilon=0.5, slack=1e-5)),
+            ("Look at delta' again.", "That is the crossing for 1e-5; here it is 1e-6."),
+        ),
+        Mistake(
+            _beyond(2 * math.log(1e6)),
+            (
+                "Does your formula have two terms?",
+                "Without the drift the curves cross too early: add k epsilon tanh(epsilon/2).",
+            ),
+        ),
+        Mistake(
+            _beyond(advanced_composition_kov_break_even(epsilon=0.1, slack=1e-6)),
+            ("Check epsilon.", "That is epsilon = 0.1, the lesson's; here it is 0.5."),
+        ),
+        Mistake(
+            _beyond(_EXACT / math.log(10)),
+            ("Which logarithm?", "It is the natural one: np.log, not np.log10."),
+        ),
+    ),
+    hints=(
+        "Compute both bounds for k = 1, 2, 3, ... and look for the first k at which they swap.",
+        "k[advanced_composition_kov(epsilon=0.5, steps=k, slack=1e-6) < 0.5 * k][0]",
+    ),
+)
+
+
+def _affordable(name, epsilon=0.1, delta=1e-5):
+    """Replies within a total epsilon of 3."""
+    found = largest_steps(
+        accountants[name](),
+        mechanism=RandomizedResponse(epsilon),
+        epsilon=3.0,
+        delta=delta,
+        adjacency="replace_one",
+    )
+    return float(found.value)
+
+
+def _most(bound):
+    """Largest k at which a closed formula is at most 3."""
+    return float(max(k for k in range(1, 200) if bound(epsilon=0.1, steps=k, slack=1e-5) <= 3))
+
+
+_OPTIMAL = _affordable("optimal")
+
+_budget = Exercise(
+    key="4.3",
+    right=_OPTIMAL,
+    praise="Nearly twice what adding up allows, for the same promise.",
+    mistakes=(
+        Mistake(
+            30.0,
+            (
+                "True, but somebody can account better.",
+                "You added up; use the optimum at delta = 1e-5.",
+            ),
+        ),
+        Mistake(
+            _most(advanced_composition_kov),
+            (
+                "A good formula. Is it the best account?",
+                "That is KOV; optimal_composition is exact for coins.",
+            ),
+        ),
+        Mistake(
+            _most(advanced_composition),
+            ("Is that the best account?", "That is DRV, the loosest formula of this lesson."),
+        ),
+        Mistake(
+            _OPTIMAL + 1,
+            (
+                "Does your number still fit into the budget?",
+                "That is the first that does not fit; one less.",
+            ),
+        ),
+        Mistake(
+            _affordable("optimal", delta=1e-6),
+            ("Look at delta again.", "That is delta = 1e-6; here it is 1e-5."),
+        ),
+        Mistake(
+            _affordable("optimal", delta=1e-4),
+            ("Look at delta again.", "That is delta = 1e-4; here it is 1e-5."),
+        ),
+        Mistake(
+            _affordable("optimal", epsilon=0.2),
+            ("Check the price of a reply.", "That is epsilon = 0.2; here a reply costs 0.1."),
+        ),
+    ),
+    hints=(
+        "Compute the smallest total epsilon for k = 1, 2, 3, ... and stop before it exceeds 3.",
+        "k[optimal_composition(epsilon=0.1, steps=k, slack=1e-5) <= 3][-1]",
+    ),
+)
+
+EXERCISES = (_slack, _crossing, _budget)

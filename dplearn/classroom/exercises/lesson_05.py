@@ -1,0 +1,176 @@
+"""Exercises of lesson 05, Rényi divergence and RDP."""
+
+import math
+
+import numpy as np
+
+from dplearn.classroom.checks import Exercise, Mistake
+from dplearn.mechanisms import RandomizedResponse
+
+
+def _gaussians(order, std_0, std_1, *, power=0.5, sign=1, swapped=False):
+    """Divergence for unit shift; `power`, `sign` and `swapped` make the usual slips."""
+    weights = (order, 1 - order) if swapped else (1 - order, order)
+    variance = weights[0] * std_0**2 + weights[1] * std_1**2
+    ratio = variance**power / (std_0 ** (1 - order) * std_1**order)
+    return order / (2 * variance) + sign * math.log(ratio) / (1 - order)
+
+
+_lost_root = Exercise(
+    key="5.1",
+    right=_gaussians(2, 2, 2.5),
+    praise="Positive, as every divergence of distinct distributions.",
+    mistakes=(
+        Mistake(
+            _gaussians(2, 2, 2.5, power=1),
+            (
+                "Can a divergence be negative?",
+                "The logarithm must hold the square root of sigma_alpha squared.",
+            ),
+        ),
+        Mistake(
+            _gaussians(2, 2.5, 2),
+            (
+                "From which of the two, and to which?",
+                "You exchanged the Gaussians; here the first one has standard deviation 2.",
+            ),
+        ),
+        Mistake(
+            _gaussians(2, 4, 6.25),
+            (
+                "What are 2 and 2.5 in N(0, 2^2): variances or their roots?",
+                "Pass the standard deviations 2 and 2.5, not the variances.",
+            ),
+        ),
+        Mistake(
+            _gaussians(2, 2, 2.5, sign=-1),
+            (
+                "Check the sign of the second term at order 2.",
+                "The factor before the logarithm is 1/(1 - alpha), negative here.",
+            ),
+        ),
+        Mistake(
+            _gaussians(2, 2, 2.5, swapped=True),
+            (
+                "Which variance is multiplied by alpha?",
+                "sigma_alpha^2 = (1 - alpha) sigma_0^2 + alpha sigma_1^2, in this order.",
+            ),
+        ),
+    ),
+    hints=(
+        "Compute sigma_alpha^2 first. It should be 8.5.",
+        "Section 5 has the formula as a function: order, mean_0, std_0, mean_1, std_1.",
+    ),
+)
+
+_RHO, _LOG = 60 / 32, math.log(1e6)
+
+_best_order = Exercise(
+    key="5.2",
+    right=1 + math.sqrt(_LOG / _RHO),
+    praise="Less noise or more releases would move it further down, towards 1.",
+    mistakes=(
+        Mistake(
+            math.sqrt(_LOG / _RHO),
+            (
+                "An order must exceed 1, and yours is off by exactly that much.",
+                "The root is alpha - 1; add 1.",
+            ),
+        ),
+        Mistake(
+            1 + _LOG / _RHO,
+            (
+                "Set the derivative to zero once more: what is squared?",
+                "(alpha - 1)^2 = ln(1/delta) / rho, so the square root is missing.",
+            ),
+        ),
+        Mistake(
+            1 + math.sqrt(_LOG * 32),
+            (
+                "How many releases are there?",
+                "That rho belongs to one release; sixty have sixty times as much.",
+            ),
+        ),
+        Mistake(
+            1 + math.sqrt(_LOG / (2 * _RHO)),
+            ("Where does the 2 of the variance go?", "rho = T / (2 sigma^2): the 2 is missing."),
+        ),
+        Mistake(
+            1 + math.sqrt(_LOG * 2 * 4 / 60),
+            (
+                "Check the noise in your rho.",
+                "You divided by sigma; rho = T / (2 sigma^2) has its square.",
+            ),
+        ),
+        Mistake(
+            1 + math.sqrt(math.log10(1e6) / _RHO),
+            ("Which logarithm?", "It is the natural one: np.log, not np.log10."),
+        ),
+        Mistake(
+            1 + math.sqrt(math.log(1e5) / _RHO),
+            ("Look at delta again.", "Here delta is 1e-6; you used the lesson's 1e-5."),
+        ),
+    ),
+    hints=(
+        "Write the divergence of all sixty releases as rho times alpha. What is rho?",
+        "alpha = 1 + sqrt(ln(1/delta) / rho) with rho = T / (2 sigma^2).",
+    ),
+)
+
+_ORDERS = np.arange(2.0, 65.0)
+_EACH = RandomizedResponse(local_epsilon=0.1).rdp(_ORDERS, adjacency="replace_one")
+
+
+def _exchanged(divergence):
+    return float(np.min(divergence + _LOG / (_ORDERS - 1)))
+
+
+_coins = Exercise(
+    key="5.3",
+    right=_exchanged(200 * _EACH),
+    praise="Less than half of what adding up would charge.",
+    mistakes=(
+        Mistake(
+            20.0,
+            (
+                "That is a valid bound. Is it the one asked for?",
+                "You added up the epsilons; add up the divergences, then exchange.",
+            ),
+        ),
+        Mistake(
+            _exchanged(_EACH),
+            ("For how many questions?", "That is one question; the divergences of 200 add up."),
+        ),
+        Mistake(
+            float(np.min(200 * _EACH + _LOG / _ORDERS - 1)),
+            (
+                "Too good to be true. Have you met this slip in section 8?",
+                "The bracket: ln(1/delta) / (alpha - 1).",
+            ),
+        ),
+        Mistake(
+            float(200 * _EACH[0] + _LOG),
+            ("Which orders did you try?", "That is order 2 alone; take the best of 2 to 64."),
+        ),
+        Mistake(
+            200 * _exchanged(_EACH),
+            (
+                "In which order do you add and exchange?",
+                "You exchanged each release and then added; add first, exchange once.",
+            ),
+        ),
+        Mistake(
+            float(np.min(200 * _EACH * (_ORDERS - 1) + _LOG / (_ORDERS - 1))),
+            (
+                "Does your divergence stay below 0.1 at every order?",
+                "The factor 1/(alpha - 1) before the logarithm is missing.",
+            ),
+        ),
+    ),
+    hints=(
+        "With two outcomes the mean in the definition is a sum of two terms. Which?",
+        "D = ln(p^a q^(1-a) + q^a p^(1-a)) / (a - 1), times 200, then the exchange at each order.",
+    ),
+)
+
+EXERCISES = (_lost_root, _best_order, _coins)

@@ -1,0 +1,207 @@
+"""Exercises of lesson 06, zCDP and the Census."""
+
+import math
+
+from dplearn.accountants import accountants
+from dplearn.calibrate import largest_steps
+from dplearn.classroom.checks import Exercise, Mistake
+from dplearn.formulas.conversion import zcdp_to_epsilon_bun_steinke
+from dplearn.mechanisms import Composed, Gaussian
+
+_DELTA, _LOG = 1e-8, math.log(1e8)
+_TABLES = (4.0, 4.0, 8.0)
+_RHO = Composed([(Gaussian(sigma), 1) for sigma in _TABLES]).zcdp() or math.nan
+
+
+def _simple(rho, log=_LOG):
+    return rho + 2 * math.sqrt(rho * log)
+
+
+_exchange = Exercise(
+    key="6.1",
+    right=float(zcdp_to_epsilon_bun_steinke(_RHO, delta=_DELTA)),
+    praise="Add in rho, change money once.",
+    mistakes=(
+        Mistake(
+            _RHO + math.sqrt(_RHO * _LOG),
+            (
+                "Close. Compare the second term with section 5.",
+                "The 2 before the root is missing.",
+            ),
+        ),
+        Mistake(
+            2 * math.sqrt(_RHO * _LOG),
+            ("Very close, and too small. What does the mean loss cost?", "Add rho itself."),
+        ),
+        Mistake(
+            _RHO + 2 * _RHO * _LOG,
+            ("Which part stands under a root?", "It is 2 sqrt(rho ln(1/delta))."),
+        ),
+        Mistake(
+            _simple(_RHO, math.log10(1e8)),
+            ("Which logarithm?", "It is the natural one: np.log, not np.log10."),
+        ),
+        Mistake(
+            _simple(2 * _RHO),
+            (
+                "Check the price of one table.",
+                "rho = 1 / (2 sigma^2): the 2 in the denominator is missing.",
+            ),
+        ),
+        Mistake(
+            _simple(sum(1 / (2 * sigma) for sigma in _TABLES)),
+            (
+                "What happens to the price when the noise doubles?",
+                "It falls to a quarter: square the noise multiplier.",
+            ),
+        ),
+        Mistake(
+            sum(_simple(1 / (2 * sigma**2)) for sigma in _TABLES),
+            (
+                "How often did you change money?",
+                "Add the three rho first, and use the rate once.",
+            ),
+        ),
+        Mistake(
+            _simple(1 / (2 * sum(_TABLES) ** 2)),
+            (
+                "More releases cannot be cheaper than one of them. What adds up?",
+                "You added the noises; add the prices 1 / (2 sigma^2).",
+            ),
+        ),
+    ),
+    hints=(
+        "Two steps: the price of all three tables in rho, then one exchange.",
+        "rho = 1/32 + 1/32 + 1/128, then rho + 2 sqrt(rho ln(1e8)).",
+    ),
+)
+
+# Who is replaced changes two cells by one: the length of (1, -1).
+_LENGTH, _PART = math.hypot(1, -1), 0.3
+
+
+def _noise(length=_LENGTH, rho=_PART):
+    """The standard deviation at which normal noise costs `rho`."""
+    return length * math.sqrt(0.5 / rho)
+
+
+_histogram = Exercise(
+    key="6.2",
+    right=_noise(),
+    praise="Two cells, so the root of two; the size of the table plays no part.",
+    mistakes=(
+        Mistake(
+            _noise(1),
+            (
+                "Who are the neighbours?",
+                "A replaced person leaves one cell and enters another: the length is sqrt(2).",
+            ),
+        ),
+        Mistake(
+            _noise(2),
+            (
+                "Too much by a factor of root two. Check the length, and the 2 in the price.",
+                "The length of (1, -1) is sqrt(2), not 2, and rho = length^2 / (2 s^2).",
+            ),
+        ),
+        Mistake(
+            _noise() ** 2,
+            (
+                "What is the unit of your number: people, or people squared?",
+                "That is the variance (or you left out a root); its square root is asked for.",
+            ),
+        ),
+        Mistake(
+            _noise(rho=0.7),
+            ("Which share do the counties get?", "You used the other 70 %; here it is 0.3."),
+        ),
+        Mistake(
+            _noise(rho=1.0),
+            ("Is the whole budget for the counties?", "Only 30 % of rho is for this level."),
+        ),
+        Mistake(
+            _noise(rho=_PART / 32),
+            (
+                "How many of the 32 tables, and how many cells, can one person change?",
+                "Two cells in all, not two in each county: 32 plays no part.",
+            ),
+        ),
+    ),
+    hints=(
+        "How far, in the Euclidean sense, does replacing one person move the tables?",
+        "0.3 = length^2 / (2 s^2) with length sqrt(2); solve for s.",
+    ),
+)
+
+
+def _allowed(accountant="pld", epsilon=2.0, delta=1e-6, adjacency="add_remove"):
+    asked = {"epsilon": epsilon, "delta": delta, "adjacency": adjacency}
+    return largest_steps(accountants[accountant](), mechanism=Gaussian(20.0), **asked).value
+
+
+def _allowed_by_the_simple_rate(log):
+    """From rho + 2 sqrt(rho L) <= 2."""
+    root = math.sqrt(2 + log) - math.sqrt(log)
+    return float(math.floor(root**2 * 2 * 20**2))
+
+
+_releases = Exercise(
+    key="6.3",
+    right=_allowed(),
+    praise="Better accounts are worth as much as less noise, and cost nobody anything.",
+    mistakes=(
+        Mistake(
+            _allowed_by_the_simple_rate(math.log(1e6)),
+            (
+                "That number is in the question. Which rate is asked for?",
+                "That is the simple rate; use exact(rho, delta) of section 5.",
+            ),
+        ),
+        Mistake(
+            _allowed("zcdp"),
+            (
+                "A valid bound. Is it exact?",
+                "That is the improved rate; normal noise has an exact profile.",
+            ),
+        ),
+        Mistake(
+            _allowed() + 1,
+            (
+                "Is the promise still kept there?",
+                "That is the first number that breaks it; one less.",
+            ),
+        ),
+        Mistake(
+            _allowed(delta=1e-5),
+            ("Look at delta again.", "Here delta is 1e-6, not 1e-5."),
+        ),
+        Mistake(
+            _allowed(delta=1e-10),
+            ("Look at delta again.", "Here delta is 1e-6; 1e-10 was the Census."),
+        ),
+        Mistake(
+            _allowed(adjacency="replace_one"),
+            (
+                "Which price does one release have?",
+                "rho = 1 / (2 sigma^2); a length of 2 was not meant here.",
+            ),
+        ),
+        Mistake(
+            float(math.floor(2 / Gaussian(20.0).profiles()[0].epsilon(1e-6))),
+            (
+                "In which currency did you add?",
+                "You added epsilons; k releases have rho = k / (2 sigma^2), changed once.",
+            ),
+        ),
+        Mistake(
+            2 * _allowed(),
+            ("Check the 2 in the price.", "rho = k / (2 sigma^2), and sigma = 1/sqrt(2 rho)."),
+        ),
+    ),
+    hints=(
+        "k releases are as revealing as one with which rho?",
+        "Increase k until exact(k / (2 * 20**2), 1e-6) exceeds 2; the last k before that.",
+    ),
+)
+
+EXERCISES = (_exchange, _histogram, _releases)

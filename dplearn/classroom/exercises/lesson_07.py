@@ -1,0 +1,230 @@
+"""Exercises of lesson 07, amplification by subsampling."""
+
+import math
+
+from dplearn.classroom.checks import Exercise, Mistake
+from dplearn.formulas.amplification import amplified_epsilon
+from dplearn.formulas.sampled_gaussian import sampled_gaussian_rdp_integer, small_rate_log_moment
+from dplearn.mechanisms import Gaussian, PoissonSubsampled
+
+_SAMPLED = amplified_epsilon(epsilon=2.0, sample_rate=0.05)
+
+_forwards = Exercise(
+    key="7.1",
+    right=_SAMPLED,
+    praise="Seven times less than 2, not twenty times less.",
+    mistakes=(
+        Mistake(
+            0.1,
+            (
+                "That rule was put to the test in section 8. On which side did it fail?",
+                "You multiplied the loss by q; only e^epsilon - 1 is multiplied by q.",
+            ),
+        ),
+        Mistake(
+            0.05 * math.expm1(2.0),
+            (
+                "You are one step away. In which unit is an epsilon?",
+                "That is e^epsilon' - 1; add 1 and take the logarithm.",
+            ),
+        ),
+        Mistake(
+            math.log1p(0.05 * math.exp(2.0)),
+            (
+                "Try q = 1 in what you typed: does 2 come out?",
+                "It is the distance from 1 that shrinks: e^2 - 1, not e^2.",
+            ),
+        ),
+        Mistake(
+            math.log10(1 + 0.05 * math.expm1(2.0)),
+            ("Which logarithm?", "Epsilon is in nats: np.log, not np.log10."),
+        ),
+        Mistake(
+            math.log1p(math.expm1(2.0) / 0.05),
+            (
+                "Larger than 2? Sampling never hurts.",
+                "You went backwards: multiply by q, do not divide.",
+            ),
+        ),
+        Mistake(
+            2 - math.log(20),
+            (
+                "Can an epsilon be negative?",
+                "Subtracting ln(1/q) is right for very large losses only; use the whole formula.",
+            ),
+        ),
+        Mistake(
+            math.log1p(0.05 * 2.0),
+            (
+                "What is averaged: losses or likelihood ratios?",
+                "Inside the logarithm stands q (e^epsilon - 1); you wrote q epsilon.",
+            ),
+        ),
+        Mistake(
+            amplified_epsilon(epsilon=4.0, sample_rate=0.05),
+            (
+                "Who are the neighbours?",
+                "A record is added or removed, not replaced: do not double epsilon.",
+            ),
+        ),
+    ),
+    hints=(
+        "By how much does the likelihood ratio e^2 move towards 1?",
+        "epsilon' = ln(1 + q (e^epsilon - 1)) with q = 0.05 and epsilon = 2.",
+    ),
+)
+
+
+def _noise(epsilon, delta):
+    return Gaussian.analytic(epsilon=epsilon, delta=delta).noise_multiplier
+
+
+def _smallest_noise():
+    """From the profile of the sampled step itself, without reading the theorem backwards."""
+    low, high = 0.5, 50.0
+    while high - low > 1e-9:
+        middle = 0.5 * (low + high)
+        leaves, _ = PoissonSubsampled(Gaussian(middle), 0.01).profiles()
+        low, high = (low, middle) if leaves.delta(0.1) <= 1e-6 else (middle, high)
+    return high
+
+
+_BASE = math.log1p(math.expm1(0.1) / 0.01)
+_SMALLEST = _smallest_noise()
+
+_backwards = Exercise(
+    key="7.2",
+    right=_SMALLEST,
+    praise="A secret sample of one in a hundred saves more than nine tenths of the noise.",
+    mistakes=(
+        Mistake(
+            _noise(10.0, 1e-4),
+            (
+                "How did you undo the amplification of epsilon?",
+                "epsilon'/q is the naive rule; the base is ln(1 + (e^epsilon' - 1)/q).",
+            ),
+        ),
+        Mistake(
+            _noise(_BASE, 1e-6),
+            (
+                "Half of the pair is inverted. Which half is not?",
+                "delta' = q delta, so the base may have delta = 1e-6 / 0.01.",
+            ),
+        ),
+        Mistake(
+            _noise(_BASE, 1e-8),
+            (
+                "Is the base allowed a larger delta than the sampled step, or a smaller one?",
+                "You multiplied delta by q; backwards it is divided.",
+            ),
+        ),
+        Mistake(
+            _noise(0.1, 1e-6),
+            (
+                "Private, but far from the smallest. What did sampling contribute?",
+                "That is the noise without sampling; first find the pair of the unsampled step.",
+            ),
+        ),
+        Mistake(
+            _noise(amplified_epsilon(epsilon=0.1, sample_rate=0.01), 1e-4),
+            (
+                "In which direction did you use the formula?",
+                "You sampled a step that is sampled already; solve for the base epsilon.",
+            ),
+        ),
+        Mistake(
+            math.sqrt(2 * math.log(1.25 / 1e-4)) / _BASE,
+            (
+                "The pair is right. Is the recipe?",
+                "The textbook recipe is proved for epsilon < 1; use Gaussian.analytic.",
+            ),
+        ),
+        Mistake(
+            _SMALLEST**2,
+            ("What is the unit of your number?", "That is the variance; take the square root."),
+        ),
+        Mistake(
+            2 * _SMALLEST,
+            (
+                "Who are the neighbours?",
+                "Twice the noise is for a replaced record; here one is added or removed.",
+            ),
+        ),
+    ),
+    hints=(
+        "Which pair may the step have before it is sampled?",
+        "epsilon = ln(1 + (e^0.1 - 1)/0.01) and delta = 1e-6/0.01, then Gaussian.analytic.",
+    ),
+)
+
+
+def _first(ratio, limit=2.0):
+    """The first whole order at which exact / law exceeds the limit."""
+    return float(next(order for order in range(3, 200) if ratio(order) > limit))
+
+
+def _excess(order, noise_multiplier=2.0, sample_rate=0.05):
+    """Exact divergence over that of the small-rate law."""
+    at = {"noise_multiplier": noise_multiplier, "sample_rate": sample_rate}
+    law = small_rate_log_moment(moment=order - 1, **at) / (order - 1)
+    return sampled_gaussian_rdp_integer(order=order, **at) / law
+
+
+_TURN = _first(_excess)
+
+_turn = Exercise(
+    key="7.3",
+    right=_TURN,
+    praise="Sampling helps up to here; a few orders on, it saves little more than ln(1/q).",
+    mistakes=(
+        Mistake(
+            _TURN - 1,
+            (
+                "Off by one. Is your number an order, or a moment?",
+                "lambda = alpha - 1 is the moment; the order is one more.",
+            ),
+        ),
+        Mistake(
+            _TURN + 1,
+            (
+                "Very close. Is this computed, or is it alpha*? And is it the first such order?",
+                "alpha* is where the last term reaches 1; the sum passes twice the law one sooner.",
+            ),
+        ),
+        Mistake(
+            _first(lambda order: _excess(order, noise_multiplier=math.sqrt(2))),
+            (
+                "Check the noise in the exponent.",
+                "The exponent is (k^2 - k)/(2 sigma^2): you used sigma = 2 without the square.",
+            ),
+        ),
+        Mistake(
+            _first(lambda order: (order - 1) * _excess(order)),
+            (
+                "Too early. Compare your divergence with the law at order 3.",
+                "The logarithm of the sum must be divided by alpha - 1.",
+            ),
+        ),
+        Mistake(
+            _first(_excess, limit=10.0),
+            (
+                "How many times the law is the divergence at your order?",
+                "More than ten times; the question asks for more than twice.",
+            ),
+        ),
+        Mistake(
+            _first(lambda order: _excess(order, sample_rate=0.01)),
+            ("Look at the rate again.", "Here q = 0.05; you used the lesson's 0.01."),
+        ),
+        Mistake(
+            _first(lambda order: _excess(order, noise_multiplier=1.0)),
+            ("Look at the noise again.", "Here sigma = 2; you used the lesson's 1."),
+        ),
+    ),
+    hints=(
+        "Print the ratio of divergence and law for the orders up to alpha*.",
+        "The first order with divergence(a, 2.0, 0.05) > 2 * small_rate(a, 2.0, 0.05).",
+    ),
+)
+
+EXERCISES = (_forwards, _backwards, _turn)

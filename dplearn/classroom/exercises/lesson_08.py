@@ -1,0 +1,215 @@
+"""Exercises of lesson 08, the moments accountant."""
+
+import math
+
+import numpy as np
+
+from dplearn.accountants import accountants
+from dplearn.accountants.moments import Moments
+from dplearn.calibrate import smallest_noise_multiplier
+from dplearn.classroom.checks import Exercise, Mistake
+from dplearn.mechanisms import Gaussian, PoissonSubsampled
+
+# 2 000 steps of divergence 0.00015 at order 9.
+_RHO = 2000 * 0.00015
+
+_tail = Exercise(
+    key="8.1",
+    right=math.exp((9 - 1) * (_RHO - 1)),
+    praise="One moment is enough for a valid bound; the best one makes it smaller.",
+    mistakes=(
+        Mistake(
+            math.exp(_RHO - 8),
+            (
+                "What turns a divergence into a log moment?",
+                "You used D itself; K(lambda) = lambda D of order lambda + 1.",
+            ),
+        ),
+        Mistake(
+            math.exp(9 * _RHO - 8),
+            (
+                "Which number multiplies the divergence, the moment or the order?",
+                "K(8) is 8 times the divergence of order 9, not 9 times.",
+            ),
+        ),
+        Mistake(
+            math.exp(9 * _RHO - 9),
+            (
+                "Which moment belongs to order 9?",
+                "You took lambda = 9; the order is one larger than the moment.",
+            ),
+        ),
+        Mistake(
+            math.exp(8 * 0.00015 - 8),
+            ("How long is the run?", "That is one step; the log moments of 2 000 steps add up."),
+        ),
+        Mistake(
+            math.exp(8 - 8 * _RHO),
+            ("A probability above 1? Check a sign.", "The exponent is K - lambda epsilon."),
+        ),
+        Mistake(
+            8 * (_RHO - 1),
+            (
+                "A probability is never negative. What is left to do?",
+                "That is the exponent; delta is e to that power.",
+            ),
+        ),
+        Mistake(
+            10 ** (8 * (_RHO - 1)),
+            ("To which base?", "The logarithms are natural: np.exp, not a power of 10."),
+        ),
+        Mistake(
+            math.exp(8 * _RHO - 1),
+            (
+                "Which of the two terms grows with lambda?",
+                "Both: the exponent is K - lambda epsilon, and you left out one lambda.",
+            ),
+        ),
+    ),
+    hints=(
+        "Three steps: the log moment of one step, of the run, then the tail bound.",
+        "K(8) = 8 times 0.00015 for one step, 2 000 times that for the run; delta = exp(K - 8).",
+    ),
+)
+
+_QUIET, _DELTA = PoissonSubsampled(Gaussian(6.0), 0.002), 1e-6
+
+
+def _moments(largest=1000, *, steps=500, delta=_DELTA):
+    return Moments(largest).epsilon(_QUIET, delta=delta, steps=steps)
+
+
+def _other(name):
+    return accountants[name]().epsilon(_QUIET, delta=_DELTA, steps=500).epsilon
+
+
+_LAMBDA = np.arange(1.0, 1001.0)
+_RUN = 500 * _LAMBDA * _QUIET.rdp(_LAMBDA + 1)
+
+_orders = Exercise(
+    key="8.2",
+    right=_moments().epsilon,
+    praise="A tenth of what a list that stops at 32 reports, for the same run.",
+    mistakes=(
+        Mistake(
+            _moments(32).epsilon,
+            (
+                "Valid, but look at the moment that won. Where does your list end?",
+                "That is with moments up to 32; pass largest=1000.",
+            ),
+        ),
+        Mistake(
+            _moments().details["moment"],
+            (
+                "You found the place. Which of the two results is asked for?",
+                "That is the best moment; the function returns epsilon first.",
+            ),
+        ),
+        Mistake(
+            _moments(steps=1).epsilon,
+            ("How long is the run?", "That is one step; the run has 500."),
+        ),
+        Mistake(
+            _moments(delta=1e-5).epsilon,
+            ("Look at delta again.", "That is delta = 1e-5; here it is 1e-6."),
+        ),
+        Mistake(
+            float(np.min((_RUN + math.log10(1 / _DELTA)) / _LAMBDA)),
+            ("Which logarithm?", "It is the natural one: np.log, not np.log10."),
+        ),
+        Mistake(
+            float(np.min(_RUN / _LAMBDA - math.log(_DELTA))),
+            (
+                "At which moment did you divide, and what?",
+                "Both terms are divided by lambda: (K + ln(1/delta)) / lambda.",
+            ),
+        ),
+        Mistake(
+            _other("rdp"),
+            (
+                "Smaller, and valid. Is it the tail bound of this lesson?",
+                "That is the sharper exchange of lesson 05; use the tail bound.",
+            ),
+        ),
+        Mistake(
+            _other("pld"),
+            (
+                "That is the best anyone can say. What was asked?",
+                "You asked the pld accountant; use the moments.",
+            ),
+        ),
+    ),
+    hints=(
+        "The function of section 6 takes all that varies here as arguments.",
+        "moments_accountant(6.0, 0.002, 500, delta=1e-6, largest=1000)[0].",
+    ),
+)
+
+
+def _noise(name, epsilon=2.0):
+    """Smallest noise multiplier for 60 epochs of MNIST in batches of 256."""
+    step = PoissonSubsampled(Gaussian(1.0), 256 / 60_000)
+    return smallest_noise_multiplier(
+        accountants[name](), mechanism=step, epsilon=epsilon, delta=1e-5, steps=14_063
+    ).value
+
+
+_BY_MOMENTS, _BY_PLD = _noise("moments"), _noise("pld")
+_RATIO = _BY_MOMENTS / _BY_PLD
+
+_saving = Exercise(
+    key="8.3",
+    right=_RATIO,
+    praise="Better bookkeeping, nothing else, and the same promise needs less noise.",
+    mistakes=(
+        Mistake(
+            1 / _RATIO,
+            (
+                "Which of the two asks for more noise?",
+                "You divided the wrong way round: noise by moments over noise by pld.",
+            ),
+        ),
+        Mistake(
+            _RATIO**2,
+            (
+                "Is that a ratio of standard deviations?",
+                "You compared variances; the noise multiplier is a standard deviation.",
+            ),
+        ),
+        Mistake(
+            _BY_MOMENTS,
+            (
+                "Half the way. What was asked?",
+                "That is the noise by the moments accountant; divide by that of pld.",
+            ),
+        ),
+        Mistake(
+            _BY_PLD,
+            (
+                "Half the way. What was asked?",
+                "That is the noise by the pld accountant; the question is for a ratio.",
+            ),
+        ),
+        Mistake(
+            _BY_MOMENTS / _noise("rdp"),
+            (
+                "Compared with which accountant?",
+                "You compared with rdp; pld is the one that proves both ends.",
+            ),
+        ),
+        Mistake(
+            _BY_MOMENTS - _BY_PLD,
+            ("Is it asked how much more, or how many times?", "Divide instead of subtracting."),
+        ),
+        Mistake(
+            _noise("moments", 1.0) / _noise("pld", 1.0),
+            ("For which epsilon?", "That is for epsilon = 1; here the target is 2."),
+        ),
+    ),
+    hints=(
+        "Two searches, one for each accountant: at which noise does epsilon fall to 2?",
+        "Root of moments_accountant(s, 256/60_000, 14_063)[0] - 2 over s, then the same with pld.",
+    ),
+)
+
+EXERCISES = (_tail, _orders, _saving)

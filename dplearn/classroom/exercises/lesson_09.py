@@ -1,0 +1,210 @@
+"""Exercises of lesson 09, tight accounting."""
+
+import math
+from functools import cache
+
+from scipy.special import ndtr, ndtri
+
+from dplearn.accountants import accountants
+from dplearn.classroom.checks import Exercise, Mistake
+from dplearn.mechanisms import Composed, Gaussian, PoissonSubsampled
+
+# Three tables
+
+
+def _epsilon(mu: float, delta: float = 1e-6) -> float:
+    """Exact epsilon of one normal release at distance mu."""
+    return float(Gaussian(1 / mu).profiles()[0].epsilon(delta))
+
+
+_TABLES = Composed([(Gaussian(float(sigma)), 1) for sigma in (2, 3, 6)])
+_MU = math.sqrt(1 / 4 + 1 / 9 + 1 / 36)
+
+_tables = Exercise(
+    key="9.1",
+    right=accountants["pld"]().epsilon(_TABLES, delta=1e-6).epsilon,
+    praise="Squares of mu add up, and the exchange to epsilon is exact and made once.",
+    mistakes=(
+        Mistake(
+            _epsilon(1 / 2 + 1 / 3 + 1 / 6),
+            (
+                "Three normal observations: how far apart are the two possible means?",
+                "mu does not add up, its square does: take the root of the sum of squares.",
+            ),
+        ),
+        Mistake(
+            _epsilon(_MU**2),
+            (
+                "Something is missing between the sum and mu.",
+                "That uses mu squared as mu: take the square root of the sum.",
+            ),
+        ),
+        Mistake(
+            _epsilon(math.sqrt(4 + 9 + 36)),
+            (
+                "More noise must mean a smaller mu. Does it, in your formula?",
+                "mu is 1/sigma: add 1/sigma^2, not sigma^2.",
+            ),
+        ),
+        Mistake(
+            _epsilon(_MU, 1e-5),
+            ("Which delta did you use?", "That is the epsilon at 1e-5; the question has 1e-6."),
+        ),
+        Mistake(
+            _MU,
+            (
+                "You are half way. What is your number called?",
+                "That is mu; ask the profile of Gaussian(1/mu) for epsilon at 1e-6.",
+            ),
+        ),
+        Mistake(
+            _epsilon(1 / 2),
+            (
+                "Do the other two tables tell nothing?",
+                "That is the table with the least noise alone; all three are published.",
+            ),
+        ),
+        Mistake(
+            sum(_epsilon(1 / sigma) for sigma in (2, 3, 6)),
+            (
+                "A bound, if you had divided delta as well. What adds up exactly?",
+                "Do not add epsilons: add the squares of mu, and exchange once.",
+            ),
+        ),
+    ),
+    hints=(
+        "What is the mu of one table, and what adds up?",
+        "mu = sqrt(1/2^2 + 1/3^2 + 1/6^2), then Gaussian(1/mu).profiles()[0].epsilon(1e-6).",
+    ),
+)
+
+# One release, one attacker
+
+_SIGMA = Gaussian.analytic(epsilon=1, delta=1e-5).noise_multiplier
+
+
+def _caught(mu: float, rate: float = 0.001) -> float:
+    """Largest true positive rate against a release at distance mu."""
+    return float(ndtr(ndtri(rate) + mu))
+
+
+_attacker = Exercise(
+    key="9.2",
+    right=_caught(1 / _SIGMA),
+    praise="Two or three in a thousand, and less than the pair alone allows.",
+    mistakes=(
+        Mistake(
+            math.e * 0.001 + 1e-5,
+            (
+                "A true bound. Does this attacker reach it?",
+                "That is the line of the single pair; the noise is normal, so use its curve G.",
+            ),
+        ),
+        Mistake(
+            1 - _caught(1 / _SIGMA),
+            (
+                "Does such a small test catch almost everybody?",
+                "That is the share he misses; subtract it from 1.",
+            ),
+        ),
+        Mistake(
+            _caught(-1 / _SIGMA),
+            (
+                "Is he better or worse than guessing?",
+                "Check the sign of mu: the caught share is Phi(Phi^-1(a) + mu).",
+            ),
+        ),
+        Mistake(
+            _caught(_SIGMA),
+            (
+                "With more noise, should he catch more or fewer?",
+                "You used sigma where mu = 1/sigma belongs.",
+            ),
+        ),
+        Mistake(
+            _caught(1.0),
+            ("Is epsilon the same as mu?", "That is mu = 1; here epsilon = 1 and mu = 1/sigma."),
+        ),
+        Mistake(
+            _caught(1 / _SIGMA, 0.01),
+            (
+                "How many false alarms may he raise?",
+                "That is for one in a hundred, not a thousand.",
+            ),
+        ),
+        Mistake(
+            2 * float(ndtr(0.5 / _SIGMA)) - 1,
+            (
+                "Your attacker chooses his own rate of false alarms.",
+                "That is the largest advantage over all rates; the question fixes 0.001.",
+            ),
+        ),
+    ),
+    hints=(
+        "Which mu does this release have, and what does G of mu say at 0.001?",
+        "mu = 1/Gaussian.analytic(epsilon=1, delta=1e-5).noise_multiplier; caught is 1 - G(0.001).",
+    ),
+)
+
+# Steps within a budget
+
+
+@cache
+def _steps(name: str, delta: float = 1e-5) -> int:
+    """Largest number of steps within epsilon = 1, by halving."""
+    step, accountant = PoissonSubsampled(Gaussian(4.0), 0.01), accountants[name]()
+    good, bad = 1, 100_000
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        fits = accountant.epsilon(step, delta=delta, steps=middle).epsilon <= 1
+        good, bad = (middle, bad) if fits else (good, middle)
+    return good
+
+
+_budget = Exercise(
+    key="9.3",
+    right=_steps("pld") - _steps("rdp"),
+    praise="That many steps for nothing but a better proof.",
+    mistakes=(
+        Mistake(
+            _steps("pld"),
+            ("All of them? The question says: more.", "That is what PLD allows; subtract RDP's."),
+        ),
+        Mistake(
+            _steps("rdp"),
+            ("Whose steps are these?", "That is what RDP allows; subtract it from PLD's."),
+        ),
+        Mistake(
+            _steps("rdp") - _steps("pld"),
+            ("Which of the two is tighter?", "Check the order of the difference."),
+        ),
+        Mistake(
+            _steps("pld") - _steps("moments"),
+            (
+                "Compared with which accountant?",
+                "That is the gain over the moments accountant; compare with \"rdp\".",
+            ),
+        ),
+        Mistake(
+            _steps("gdp") - _steps("rdp"),
+            (
+                "Is your tight accountant a bound?",
+                "That is the central limit, which allows too many steps; use \"pld\".",
+            ),
+        ),
+        Mistake(
+            _steps("pld") / _steps("rdp"),
+            ("A ratio is good to know. What is asked?", "Subtract instead of dividing."),
+        ),
+        Mistake(
+            _steps("pld", 1e-6) - _steps("rdp", 1e-6),
+            ("Look at the exponent of delta.", "That is the gain at 1e-6; the budget has 1e-5."),
+        ),
+    ),
+    hints=(
+        "For each accountant: up to which number of steps does epsilon stay at or below 1?",
+        "largest_steps of dplearn.calibrate, once with accountants[\"pld\"](), once with \"rdp\".",
+    ),
+)  # fmt: skip
+
+EXERCISES = (_tables, _attacker, _budget)

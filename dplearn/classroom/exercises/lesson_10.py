@@ -1,0 +1,213 @@
+"""Exercises of lesson 10, one step of private training and the price of many."""
+
+import math
+
+import numpy as np
+
+from dplearn.classroom.checks import Exercise, Mistake
+from dplearn.formulas.dpsgd_noise import update_noise
+from dplearn.run import DPSGD
+
+_NORM, _SIGMA, _LOT = 2.5, 1.2, 300
+_ON_THE_MEAN = update_noise(noise_multiplier=_SIGMA, max_grad_norm=_NORM, expected_batch=_LOT)
+
+_noise_on_the_mean = Exercise(
+    key="10.1",
+    right=_ON_THE_MEAN,
+    praise="On the sum the noise is as wide as C times the multiplier; the mean divides it by L.",
+    mistakes=(
+        Mistake(
+            _SIGMA * _NORM,
+            (
+                "Is that the noise on the sum or on the mean?",
+                "That is on the sum; the mean divides sum and noise by L = 300.",
+            ),
+        ),
+        Mistake(
+            _ON_THE_MEAN**2,
+            (
+                "What is the unit of your number? Square gradient, or gradient?",
+                "That is the variance; the standard deviation is its square root.",
+            ),
+        ),
+        Mistake(
+            math.sqrt(_SIGMA * _NORM) / _LOT,
+            (
+                "You took a root. Of which quantity is sigma C the value?",
+                "sigma C is already the standard deviation, not the variance: no root.",
+            ),
+        ),
+        Mistake(
+            _SIGMA * _NORM / math.sqrt(_LOT),
+            (
+                "How often is noise drawn in one step?",
+                "A root of L is for one draw per record; noise is drawn once: divide by L.",
+            ),
+        ),
+        Mistake(
+            _SIGMA / _LOT,
+            (
+                "Double the clipping norm: would your number change?",
+                "The noise multiplier is in units of C; multiply by C = 2.5.",
+            ),
+        ),
+        Mistake(
+            _NORM / _LOT,
+            (
+                "Is that the noise, or how far one record can move the mean?",
+                "C/L is the sensitivity of the mean; the noise is sigma = 1.2 times that.",
+            ),
+        ),
+        Mistake(
+            2 * _ON_THE_MEAN,
+            (
+                "Which neighbours does the theorem speak of?",
+                "Twice the length is for replacing a record; here one is added or removed.",
+            ),
+        ),
+    ),
+    hints=(
+        "Follow the noise through point 3 of the algorithm: when is it added, and what divides it?",
+        "It is added to the sum with standard deviation sigma C; then everything is divided by L.",
+    ),
+)
+
+
+def _price(expected: int, steps: int, accountant: str = "pld") -> float:
+    """Epsilon of lots of `expected` among 60,000 people."""
+    plan = DPSGD(noise_multiplier=1.1, sample_rate=expected / 60_000, steps=steps)
+    return plan.guarantee(accountant, delta=1e-5).epsilon
+
+
+_micro_batches = Exercise(
+    key="10.2",
+    right=_price(512, 1758),
+    praise="The lot decides; the size of the card does not.",
+    mistakes=(
+        Mistake(
+            _price(128, 7032),
+            (
+                "Whose coins decide who takes part in a step?",
+                "You counted micro-batches; q = 512/60000 and one step is one lot.",
+            ),
+        ),
+        Mistake(
+            _price(128, 1758),
+            (
+                "The number of steps fits. And the sample rate?",
+                "q is the expected lot over N, 512/60000; the card's 128 rows play no part.",
+            ),
+        ),
+        Mistake(
+            _price(512, 7032),
+            (
+                "The sample rate fits. How often are the weights updated?",
+                "Noise is added once per lot: 15 * 60000/512 steps, not once per micro-batch.",
+            ),
+        ),
+        Mistake(
+            _price(512, 15),
+            (
+                "What is one step?",
+                "15 is the number of epochs; each of them has 60000/512 steps.",
+            ),
+        ),
+        Mistake(
+            _price(512, 118),
+            (
+                "Did the training stop after one epoch?",
+                "118 steps are a single epoch; there are 15 of them.",
+            ),
+        ),
+        Mistake(
+            _price(512, 1758, "rdp"),
+            (
+                "True, but is it what the pld accountant says?",
+                "That is the bound by Rényi divergences; use guarantee with its default, pld.",
+            ),
+        ),
+    ),
+    hints=(
+        "Write down q and T of the lot first. Which of the numbers in the text do they need?",
+        "q = 512/60000, T = 15 * 60000/512 rounded up; then DPSGD(...).guarantee(delta=1e-5).",
+    ),
+)
+
+
+def _clipped_mean(rows: np.ndarray, norm: float) -> np.ndarray:
+    mean = rows.mean(axis=0)
+    return mean * min(1.0, norm / float(np.linalg.norm(mean)))
+
+
+def _ratio_of_version_a(*, norm: float, sigma: float, expected: int) -> float:
+    """Noise over the largest change: from one end of the ball to the other."""
+    crowd = -np.ones((expected - 1, 2))
+    joined = np.vstack([crowd, [[1e6, 1e6]]])
+    change = np.linalg.norm(_clipped_mean(joined, norm) - _clipped_mean(crowd, norm))
+    return sigma * norm / expected / float(change)
+
+
+_RATIO = _ratio_of_version_a(norm=0.5, sigma=4.0, expected=512)
+
+_bug_hunt = Exercise(
+    key="10.3",
+    right=_RATIO,
+    praise="Noise over the largest move, and version a is a thousandth of what it should be.",
+    mistakes=(
+        Mistake(
+            4 / 512,
+            (
+                "That is one of the three. Can one record move another version farther?",
+                "It is version c. In version a, one record can move the clipped mean by 2C.",
+            ),
+        ),
+        Mistake(
+            8.0,
+            (
+                "Is that the smallest, or the largest?",
+                "That is version b, which has too much noise; the other two have too little.",
+            ),
+        ),
+        Mistake(
+            4.0,
+            (
+                "That is what it should be. Every version has a slip.",
+                "Compare each version with noisy_sum: what is clipped, and what is added when?",
+            ),
+        ),
+        Mistake(
+            2.0,
+            (
+                "The move is right. How wide is the noise in version a?",
+                "Version a adds noise of sigma C / L to the mean: divide by L = 512.",
+            ),
+        ),
+        Mistake(
+            8 / 512,
+            (
+                "Which way does the factor 2 go?",
+                "A longer move makes the ratio smaller: divide by 2C.",
+            ),
+        ),
+        Mistake(
+            1 / _RATIO,
+            (
+                "Noise over move, or move over noise?",
+                "Turn your number upside down: the noise stands above.",
+            ),
+        ),
+        Mistake(
+            4 * 0.5 / 512 / 2,
+            (
+                "Does your ratio have a unit?",
+                "The move is 2C, not 2: C cancels out.",
+            ),
+        ),
+    ),
+    hints=(
+        "Take each version alone. What can one record with an enormous gradient do to the result?",
+        "Version a: noise sigma C/L, and the clipped mean can move by 2C, across the ball.",
+    ),
+)
+
+EXERCISES = (_noise_on_the_mean, _micro_batches, _bug_hunt)

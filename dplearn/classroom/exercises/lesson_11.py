@@ -1,0 +1,236 @@
+"""Exercises of lesson 11, groups, the price of a count, and the size of a lot."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import root_scalar
+
+from dplearn.classroom.checks import Exercise, Mistake
+from dplearn.formulas.dpsgd_noise import adaptive_clipping_multiplier
+from dplearn.formulas.gaussian import grouped_noise_multiplier
+from dplearn.run import DPSGD
+
+
+def _root(function: Callable[[float], float], lower: float, upper: float) -> float:
+    return root_scalar(function, bracket=(lower, upper), xtol=1e-9).root
+
+
+_Z = np.array([2.0, 3.0, 6.0])
+_TOGETHER = grouped_noise_multiplier(noise_multipliers=_Z)
+
+_three_layers = Exercise(
+    key="11.1",
+    right=_TOGETHER,
+    praise="Inverse squares add, and the result lies below the smallest of the three.",
+    mistakes=(
+        Mistake(
+            math.sqrt(3) * _TOGETHER,
+            (
+                "Your number is larger than 2. Does the first layer alone not tell more than that?",
+                "You took the mean of the inverse squares; they add, there is no 1/M.",
+            ),
+        ),
+        Mistake(
+            3 / float(np.sum(1 / _Z)),
+            (
+                "Do losses of normal noise add as they are, or squared? And is it a mean?",
+                "That is the harmonic mean; add 1/z², and take the inverse root of the sum.",
+            ),
+        ),
+        Mistake(
+            1 / float(np.sum(1 / _Z)),
+            (
+                "Too much caution. How do the sides of a right angle add?",
+                "You added 1/z; the groups stand at right angles, so 1/z² adds.",
+            ),
+        ),
+        Mistake(
+            float(np.sum(_Z**2)) ** 0.5,
+            (
+                "More groups, more told. Does your number fall when a group is added?",
+                "Squares of the noise add when noises add; here losses add: 1/z².",
+            ),
+        ),
+        Mistake(
+            float(np.sum(_Z**-2.0)),
+            (
+                "Is that a multiplier, or something that shrinks as noise grows?",
+                "That is the sum of 1/z², which is 1/sigma²; take the inverse root.",
+            ),
+        ),
+        Mistake(
+            1 / float(np.sum(_Z**-2.0)),
+            (
+                "If all three z were doubled, would your number double?",
+                "That is sigma squared; the square root is missing.",
+            ),
+        ),
+        Mistake(
+            2.0,
+            (
+                "The weakest group is where it begins. Do the others tell nothing?",
+                "The smallest multiplier ignores the other two; their 1/z² come on top.",
+            ),
+        ),
+        Mistake(
+            float(np.mean(_Z)),
+            (
+                "Could three layers together be better protected than the first alone?",
+                "That is the arithmetic mean; add 1/z² and take the inverse root.",
+            ),
+        ),
+    ),
+    hints=(
+        "Rescale each layer to unit noise. How long is the arrow that one record can add?",
+        "Its parts have lengths 1/2, 1/3, 1/6; sigma is 1 over the length of the whole arrow.",
+    ),
+)
+
+
+def _least_count_noise(sigma: float, allowed: float) -> float:
+    """Where the gradients' multiplier is `allowed` times that of the run."""
+
+    def excess(count_noise: float) -> float:
+        asked = {"noise_multiplier": sigma, "bit_noise": count_noise}
+        return adaptive_clipping_multiplier(**asked) - allowed * sigma
+
+    return _root(excess, 0.501 * sigma, 1000 * sigma)
+
+
+_COUNT_NOISE = _least_count_noise(4.0, 1.02)
+
+_price_of_a_count = Exercise(
+    key="11.2",
+    right=_COUNT_NOISE,
+    praise="About ten records of noise on a count of some 256: a cheap and useful answer.",
+    mistakes=(
+        Mistake(
+            2 * _COUNT_NOISE,
+            (
+                "How far can one record move the count?",
+                "By 1/2, not by 1: the count's multiplier is 2 sigma_b.",
+            ),
+        ),
+        Mistake(
+            _COUNT_NOISE / 2,
+            (
+                "How far can one record move the count, and which way does that enter?",
+                "The count's multiplier is sigma_b divided by 1/2, that is 2 sigma_b.",
+            ),
+        ),
+        Mistake(
+            _COUNT_NOISE / 4,
+            (
+                "For which noise multiplier of the run is that right?",
+                "That is for a run with multiplier 1; here it is 4.",
+            ),
+        ),
+        Mistake(
+            4 / (2 * math.sqrt(1 - 1 / 1.02)),
+            (
+                "Near, but something is not squared.",
+                "Inverse squares subtract: 1 - 1/1.02², not 1 - 1/1.02.",
+            ),
+        ),
+        Mistake(
+            4 / (2 * (1 - 1.02**-2)),
+            (
+                "Solve once more for sigma_b: what is it that stands alone at last?",
+                "(2 sigma_b)^-2 stands alone; a square root is still to be taken.",
+            ),
+        ),
+        Mistake(
+            4 / (2 * math.sqrt(1.02**2 - 1)),
+            (
+                "Close. Which of the two inverse squares is the larger one?",
+                "1/4² - 1/(1.02 * 4)² is what the count may use: 1 - 1/1.02², not 1.02² - 1.",
+            ),
+        ),
+        Mistake(
+            1.02 * 4,
+            (
+                "Which of the two noises is that?",
+                "That is the multiplier of the gradients; the noise on the count is asked for.",
+            ),
+        ),
+    ),
+    hints=(
+        "How much of the inverse square 1/4² may the count take for itself?",
+        "Solve (4^-2 - (2 sigma_b)^-2)^(-1/2) = 1.02 * 4 for sigma_b.",
+    ),
+)
+
+_PEOPLE, _EPOCHS = 20_000, 10
+
+
+def _least_noise(lot: int, steps: int, accountant: str = "pld") -> float:
+    """By bisection on what a plan says of itself."""
+
+    def excess(log_sigma: float) -> float:
+        plan = DPSGD(noise_multiplier=math.exp(log_sigma), sample_rate=lot / _PEOPLE, steps=steps)
+        return math.log(plan.guarantee(accountant, delta=1e-5).epsilon / 2)
+
+    return math.exp(_root(excess, -1.0, 3.0))
+
+
+_T_SMALL, _T_LARGE = math.ceil(_EPOCHS * _PEOPLE / 128), math.ceil(_EPOCHS * _PEOPLE / 2048)
+_SMALL, _LARGE = _least_noise(128, _T_SMALL), _least_noise(2048, _T_LARGE)
+_ONE_STEP = (_SMALL / 128) / (_LARGE / 2048)
+_RATIO = _ONE_STEP / math.sqrt(_T_SMALL / _T_LARGE)
+
+_larger_lots = Exercise(
+    key="11.3",
+    right=_RATIO,
+    praise="Sixteen times the lot and a third of the noise gone, for no privacy at all.",
+    mistakes=(
+        Mistake(
+            _ONE_STEP,
+            (
+                "Is that the noise of one step, or of the run?",
+                "There are fewer large lots to average over: divide by the root of the steps, too.",
+            ),
+        ),
+        Mistake(
+            1 / _RATIO,
+            (
+                "Right in substance. Which of the two did you divide by which?",
+                "Noise with lots of 128 divided by noise with lots of 2048.",
+            ),
+        ),
+        Mistake(
+            _LARGE / _SMALL,
+            (
+                "That is what you pay. What do you get?",
+                "You compared the two sigmas; compare sigma / (L sqrt(T)).",
+            ),
+        ),
+        Mistake(
+            _ONE_STEP / (_T_SMALL / _T_LARGE),
+            (
+                "How does an average of T independent noises shrink?",
+                "By the root of T, not by T.",
+            ),
+        ),
+        Mistake(
+            16 / math.sqrt(_T_SMALL / _T_LARGE),
+            (
+                "Did you ask for the same epsilon in both runs?",
+                "With one sigma for both the large lots cost more; each lot needs its own sigma.",
+            ),
+        ),
+        Mistake(
+            _ONE_STEP * math.sqrt(_T_SMALL / _T_LARGE),
+            (
+                "Whose noise averages out better, that of many steps or of few?",
+                "Divide each sigma / L by its own root of T; you multiplied.",
+            ),
+        ),
+    ),
+    hints=(
+        "Find the two sigmas first; then what is left of each noise after its own T steps?",
+        "Compute sigma / (L sqrt(T)) for both lots, each with its own sigma and T, and divide.",
+    ),
+)
+
+EXERCISES = (_three_layers, _price_of_a_count, _larger_lots)

@@ -1,0 +1,187 @@
+"""Exercises of lesson 17, Is it true?"""
+
+import math
+
+import numpy as np
+from scipy.special import ndtr
+
+from dplearn.classroom.checks import Exercise, Mistake
+from dplearn.formulas.composition import optimal_composition
+from dplearn.ground.solve import first_true
+from dplearn.mechanisms import Gaussian
+
+_DELTA, _LOG = 1e-5, math.log(1e5)
+
+
+def _reported(sigma, *, sign=-1, log=_LOG):
+    """Epsilon as the tool reports it; `sign` and `log` make the usual slips."""
+    return math.sqrt(2 * log) / sigma + sign / (2 * sigma**2)
+
+
+def _delivered(epsilon, sigma=0.5):
+    return float(Gaussian(sigma).profiles()[0].delta(epsilon))
+
+
+_shift = Exercise(
+    key="17.1",
+    right=_delivered(_reported(0.5)),
+    praise="About a hundred times the promise, and nothing in the report shows it.",
+    mistakes=(
+        Mistake(
+            _reported(0.5),
+            (
+                "That is what the tool prints. What was asked?",
+                "You have the reported epsilon; now put it into the profile delta(epsilon).",
+            ),
+        ),
+        Mistake(
+            _DELTA,
+            (
+                "That is what is promised. Is it kept?",
+                "Compute delta at the reported epsilon: Gaussian(0.5).profiles()[0].delta(...).",
+            ),
+        ),
+        Mistake(
+            _delivered(_reported(0.5, sign=1)),
+            (
+                "Whose formula did you use, the tool's or the right one?",
+                "The tool subtracts 1/(2 sigma^2); you added it.",
+            ),
+        ),
+        Mistake(
+            _delivered(_reported(1.0), sigma=1.0),
+            ("Check the noise.", "You took sigma = 1; here it is 0.5."),
+        ),
+        Mistake(
+            float(ndtr(1 - 0.5 * _reported(0.5))),
+            (
+                "Is that the definition of delta? Claim 2 is about it.",
+                "You computed P(L > epsilon); delta is smaller.",
+            ),
+        ),
+        Mistake(
+            _delivered(_reported(0.5, log=math.log10(1e5))),
+            ("Which logarithm?", "It is the natural one: np.log, not np.log10."),
+        ),
+        Mistake(
+            _delivered(_reported(0.5)) / _DELTA,
+            (
+                "Interesting, but that is a ratio.",
+                "You divided by the promised delta; give the delivered one.",
+            ),
+        ),
+    ),
+    hints=(
+        "Two steps: first the epsilon that the tool reports, then the delta it has.",
+        "Gaussian(0.5).profiles()[0].delta(reported), reported = sqrt(2 ln 1e5)/0.5 - 1/(2*0.25).",
+    ),
+)
+
+
+def _overtakes(rate):
+    """Where ln(1 + q(e^x - 1)) exceeds 2qx for good."""
+    return float(
+        first_true(lambda x: np.log1p(rate * np.expm1(x)) > 2 * rate * x, lower=0.5, upper=10.0)
+    )
+
+
+_twice = Exercise(
+    key="17.2",
+    right=_overtakes(0.1),
+    praise="A straight line cannot bound a curve that bends up.",
+    mistakes=(
+        Mistake(
+            _overtakes(1e-9),
+            (
+                "Right for another rate. Which?",
+                "You solved e^x - 1 = 2x, the limit of small q; here q = 0.1.",
+            ),
+        ),
+        Mistake(
+            _overtakes(0.01),
+            ("Check the rate.", "That is q = 0.01, the lesson's; here q = 0.1."),
+        ),
+        Mistake(
+            1.0,
+            (
+                "All tried points up to 1 hold. Is 1 the border?",
+                "region.value is a point of the survey; region.turns is where it begins to fail.",
+            ),
+        ),
+        Mistake(
+            10.0,
+            (
+                "It fails there. Does it fail earlier?",
+                "That is the simplest counterexample, not the first one; see region.turns.",
+            ),
+        ),
+        Mistake(
+            math.log(2),
+            (
+                "Which two values are equal at the border?",
+                "Compare ln(1 + q(e^x - 1)) with 2qx, not e^x - 1 with 1.",
+            ),
+        ),
+    ),
+    hints=(
+        "Below the border 2qx is larger, beyond it ln(1 + q(e^x - 1)) is. They meet at one x > 0.",
+        "claims.check('2*q*epsilon', quantity='amplified_epsilon', of='pure_dp', "
+        "fixed={'q': 0.1}).region.turns",
+    ),
+)
+
+_K = np.arange(1, 2001)
+
+
+def _first(factor=1.0, *, delta=_DELTA, epsilon=0.5):
+    """Smallest k at which the curve, times `factor`, lies below the optimum."""
+    curve = factor * epsilon * np.sqrt(2 * _K * math.log(1 / delta))
+    return float(_K[curve < optimal_composition(epsilon=epsilon, steps=_K, slack=delta)][0])
+
+
+_drift = Exercise(
+    key="17.3",
+    right=_first(),
+    praise="A counterexample that fits on a postcard.",
+    mistakes=(
+        Mistake(
+            _first() - 1,
+            (
+                "Is the claim already false there?",
+                "That is the last k at which it holds; one more.",
+            ),
+        ),
+        Mistake(
+            math.floor(2 * _LOG) + 1.0,
+            (
+                "What did you compare with?",
+                "There it falls below adding up, k epsilon; compare with the optimum.",
+            ),
+        ),
+        Mistake(
+            _first(2.0),
+            ("Which claim is it?", "That is claim 7, with the 2; here the 2 is gone."),
+        ),
+        Mistake(
+            _first(delta=1e-6),
+            ("Look at delta again.", "That is delta = 1e-6; here it is 1e-5."),
+        ),
+        Mistake(
+            1.0,
+            (
+                "Is what you compared with the truth?",
+                "A theorem with a drift is larger from k = 1 on; only the optimum refutes.",
+            ),
+        ),
+        Mistake(
+            _first(epsilon=0.2),
+            ("Check epsilon.", "That is epsilon = 0.2; here each release has 0.5."),
+        ),
+    ),
+    hints=(
+        "Compute both curves for k = 1, 2, 3, ... and look for the first k at which they cross.",
+        "k[0.5*np.sqrt(2*k*np.log(1e5)) < optimal_composition(epsilon=0.5, steps=k, slack=1e-5)]",
+    ),
+)
+
+EXERCISES = (_shift, _twice, _drift)

@@ -1,0 +1,1 @@
+"""The privacy profile and the two engines that compose it: contour integral and lattice."""

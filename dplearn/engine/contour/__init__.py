@@ -1,0 +1,29 @@
+r"""Composition of the sampled Gaussian by a contour integral, certified on both sides.
+
+With M(z) = E_P e^{zL} for one step, K = log M, any lambda > 0 and z = lambda + it,
+
+.. math:: \delta_T(\varepsilon) = \frac1{2\pi}\int M(z)^T e^{-z\varepsilon} \frac{dt}{z(1+z)}.
+
+The trapezoidal sum S with step h = 2 pi / P is exactly :math:`\sum_m e^{\lambda mP}
+\delta_T(\varepsilon + mP)`: the answer plus aliases, all non-negative. What is charged:
+
+* aliases (lower side only): :math:`\delta_T(\varepsilon) \le c(\mu)e^{TK(\mu)-\mu\varepsilon}`,
+  :math:`c(\mu)=\mu^\mu/(1+\mu)^{1+\mu}`, for the best mu on either side of lambda;
+* truncation at t: :math:`e^{-\lambda\varepsilon}B(t)^T/(\pi t)`, where B(t) bounds |M| from t on;
+* rounding, amplified T-fold by the power, and the error of the sums over x that give M.
+
+From the bottom: `pair` (the ratio off the real axis), `table` (K on real numbers: bounds, guesses,
+lambda and P), `line` (M and B on one vertical line), `trapezoid` (S and its charges), `plan`
+(which rows share what), `epsilon` and `delta` (the answers).
+
+References
+----------
+Alghamdi et al. (2023) for the integral; Poisson's summation formula for the aliases.
+"""
+
+from dplearn.engine.contour.delta import deltas
+from dplearn.engine.contour.epsilon import brackets, worse_brackets
+from dplearn.engine.contour.pair import SampledGaussian
+from dplearn.engine.contour.table import log_moments
+
+__all__ = ["SampledGaussian", "brackets", "deltas", "log_moments", "worse_brackets"]

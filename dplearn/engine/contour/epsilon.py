@@ -1,0 +1,150 @@
+"""Epsilon at a given delta: the root of the sum, and either side of it proved."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dplearn.engine.contour.pair import SampledGaussian
+from dplearn.engine.contour.plan import sums, tries
+from dplearn.engine.contour.table import Table, largest_power
+from dplearn.engine.contour.trapezoid import SHARE, Trapezoid
+
+# Charges above this part of delta are no bracket.
+_POOR = 1e-2
+
+
+def brackets(
+    pair: SampledGaussian, steps: ArrayLike, *, delta: float, rtol: float = 1e-6
+) -> tuple[NDArray, NDArray]:
+    """Certified (lower, upper) for epsilon of each number of steps; (0, inf) where not reached.
+
+    Parameters
+    ----------
+    pair : SampledGaussian
+        One direction.
+    steps : array_like of int, shape (n,)
+        Each >= 1.
+    delta : float
+        In (0, 1).
+    rtol : float
+        Relative width to aim at, > 0. The bracket holds whatever is reached.
+
+    Returns
+    -------
+    tuple of ndarray, shape (n,) each
+    """
+    steps = np.asarray(steps, dtype=float)
+    table = Table(pair, largest_power(pair, math.log(delta)))
+    return _brackets(table, steps, math.log(delta), math.log(SHARE * rtol))
+
+
+def worse_brackets(
+    steps: ArrayLike, *, sigma: float, q: float, delta: float, rtol: float = 1e-6
+) -> tuple[NDArray, NDArray]:
+    """Certified (lower, upper) for the larger epsilon of the two directions, as `brackets`.
+
+    The remove direction is solved. For the other it is enough to prove that its delta at the
+    upper end is no larger, by a Chernoff bound or else by a rough sum. No theorem says that
+    this must succeed; where it does not, the other direction is solved as well.
+    """
+    steps, log_delta = np.asarray(steps, dtype=float), math.log(delta)
+    lower, upper = brackets(SampledGaussian(sigma, q, "remove"), steps, delta=delta, rtol=rtol)
+    pair = SampledGaussian(sigma, q, "add")
+    table = Table(pair, largest_power(pair, log_delta))
+    rows = np.flatnonzero(np.isfinite(upper))
+    rows = rows[np.min(table.chernoff(steps[rows], upper[rows]), axis=1) > log_delta]
+    rows = rows[~_enough(table, steps[rows], upper[rows], log_delta)]
+    if rows.size:
+        low, high = _brackets(table, steps[rows], log_delta, math.log(SHARE * rtol))
+        high = np.minimum(high, table.chernoff_epsilon(steps[rows], log_delta))
+        lower[rows], upper[rows] = np.maximum(lower[rows], low), np.maximum(upper[rows], high)
+    return lower, upper
+
+
+def _brackets(
+    table: Table, steps: NDArray, log_delta: float, log_tau: float
+) -> tuple[NDArray, NDArray]:
+    target = np.full(steps.shape, log_delta)
+    guess = table.guess_epsilon(steps, log_delta)
+    lower, upper = np.zeros(steps.size), np.full(steps.size, np.inf)
+
+    def update(rows: NDArray, total: Trapezoid) -> NDArray:
+        guess[rows], fall = _root(total, guess[rows], log_delta, log_tau)
+        charges = total.charges(guess[rows], log_delta, log_tau)
+        poor = total.poor(charges, log_tau)
+        if not np.all(poor):
+            low, high = _certified(total, guess[rows], fall, charges, log_delta, log_tau)
+            lower[rows], upper[rows] = np.where(poor, 0.0, low), np.where(poor, np.inf, high)
+        return poor | (lower[rows] == 0) & (upper[rows] > 0)
+
+    tries(table, (steps, guess, target), log_tau, update)
+    return lower, upper
+
+
+def _root(
+    total: Trapezoid, guess: NDArray, log_delta: float, log_tau: float
+) -> tuple[NDArray, NDArray]:
+    """Epsilon at which the sum is delta, and there the fall of its logarithm."""
+    epsilon, stride = guess, 3 / total.line.tilt
+    low, high = np.full(guess.shape, -np.inf), np.full(guess.shape, np.inf)
+    # Closer than a part of what will be charged is a waste; Newton squares the gap.
+    enough = np.sqrt(np.clip(0.03 * sum(total.charges(guess, log_delta, log_tau)), 0, 1e-2))
+    for _ in range(40):
+        value, slope = (total.sums(a, epsilon) for a in (total.terms, total.slopes))
+        good = (value > 1e-280) & (slope > 0)
+        value = np.where(good, value, 1e-280)
+        fall = np.where(good, np.maximum(slope / value, 1e-6 * total.line.tilt), total.line.tilt)
+        gap = total.log_scale(epsilon) + np.log(value) - log_delta
+        low, high = np.where(gap > 0, epsilon, low), np.where(gap > 0, high, epsilon)
+        # Newton on the logarithm; a sum that is not positive is noise: epsilon is too large.
+        new = epsilon + np.where(good, np.clip(gap / fall, -stride, stride), -stride)
+        middle = np.where(np.isfinite(high - low), 0.5 * (low + high), new)
+        epsilon = np.where((new > low) & (new < high), new, middle)
+        if np.all(good & (np.abs(gap) <= enough)):
+            break
+    return epsilon, fall
+
+
+def _certified(
+    total: Trapezoid,
+    root: NDArray,
+    fall: NDArray,
+    charges: tuple[NDArray, NDArray, NDArray],
+    log_delta: float,
+    log_tau: float,
+) -> tuple[NDArray, NDArray]:
+    """Step out from the root until either side was seen to hold."""
+    lower, upper = np.full(root.shape, -np.inf), np.full(root.shape, np.inf)
+    for widen in (1.1, 2.0, 5.0, 20.0):
+        out, both = charges[0] + charges[1], sum(charges)
+        high = root + np.minimum(widen * out, 1) / fall
+        low = root - np.minimum(widen * both, 1) / fall
+        upper = np.where(np.isinf(upper) & _at_most(total, high, log_delta, log_tau), high, upper)
+        lower = np.where(np.isinf(lower) & _at_least(total, low, log_delta, log_tau), low, lower)
+        if np.all(np.isfinite(upper - lower)):
+            break
+    held = np.isfinite(upper) & (sum(charges) <= _POOR)
+    return np.where(held, np.maximum(lower, 0), 0), np.where(held, np.maximum(upper, 0), np.inf)
+
+
+def _at_most(total: Trapezoid, epsilon: NDArray, log_delta: float, log_tau: float) -> NDArray:
+    """Whether delta is proved to be enough at epsilon: aliases only help."""
+    rounding, cut, _ = total.charges(epsilon, log_delta, log_tau)
+    return total.size(epsilon, log_delta) + rounding + cut <= 1
+
+
+def _at_least(total: Trapezoid, epsilon: NDArray, log_delta: float, log_tau: float) -> NDArray:
+    """Whether delta is proved to be too little at epsilon."""
+    return total.size(epsilon, log_delta) - sum(total.charges(epsilon, log_delta, log_tau)) >= 1
+
+
+def _enough(table: Table, steps: NDArray, epsilon: NDArray, log_delta: float) -> NDArray:
+    """Whether a rough sum proves that delta is enough at epsilon."""
+    proved, log_tau = np.zeros(steps.shape, dtype=bool), math.log(1e-3)
+    target = np.full(steps.shape, log_delta)
+    for rows, total in sums(table, (steps, epsilon, target), log_tau, (2**12, 7.0)):
+        proved[rows] = _at_most(total, epsilon[rows], log_delta, log_tau)
+    return proved

@@ -1,0 +1,118 @@
+r"""M on a vertical line, from nodes x + i eta that do not depend on t.
+
+On Im x = eta the loss turns f^{it} into a factor of modulus :math:`e^{-t\arg f} \le 1`, so one
+set of nodes serves every t, and with any height
+
+.. math:: |M(\lambda + it')| \le B(t) = e^{\eta^2/2\sigma^2} E|f(x+i\eta)|^s e^{-t\arg f}
+   \qquad (t' \ge t),
+
+which falls with t: one number bounds all that is cut off.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dplearn.engine.contour.pair import L, SampledGaussian
+
+_ULP = 2.0**-53
+
+
+class Line:
+    """The nodes of one tilt, with everything that does not depend on t."""
+
+    def __init__(self, pair: SampledGaussian, tilt: float) -> None:
+        self.pair, self.tilt, sigma = pair, tilt, pair.sigma
+        self.height = min(0.5 * math.pi * sigma**2, 1.5 * sigma)
+        if pair.sign < 0:
+            # |f|^{-lambda} may exceed f^{-lambda} by e^2 at most.
+            self.height = min(self.height, 4 * sigma**2 / math.sqrt(tilt))
+        self.step = pair.step(tilt, self.height)
+        self.x = x = pair.nodes(tilt, self.step)
+        self.norm = math.log(self.step / sigma / math.sqrt(2 * math.pi))
+        phi = self.height / sigma**2
+        self.log_f = pair.log_ratio(x, phi)
+        # log of w, the density times f^s; for f^{-z} the line is mirrored, here and below.
+        size = pair.power(tilt) * self.log_f[0] - 0.5 * ((x / sigma) ** 2 - self.height * phi)
+        angle = pair.power(tilt) * pair.sign * self.log_f[1] - pair.sign * x * phi
+        self.top = float(np.max(size))
+        self.weight = np.exp(size - self.top + 1j * angle)
+        # e^{it loss} = e^{turn t}.
+        self.turn = -self.log_f[1] + 1j * pair.sign * self.log_f[0]
+        self.log_m = math.log(abs(np.sum(self.weight))) + self.top + self.norm
+        # Mean of sigma^2 d(log f) / dx under the tilted law: only for guesses.
+        log_f, _ = pair.log_ratio(x)
+        tilted = pair.power(tilt) * log_f - 0.5 * (x / sigma) ** 2
+        tilted = np.exp(tilted - np.max(tilted))
+        self.mean_hit = float(pair.hit(x) @ tilted / np.sum(tilted))
+
+    def relative_error(self, t: NDArray) -> NDArray:
+        """Bound on the error of every M(lambda + it) as a fraction of M(lambda)."""
+        pair, size = self.pair, np.abs(self.weight)
+        # Ulps of one term: of the exponents s log f and it log f, where log f carries those of
+        # log A and log B; of x^2 / 2 sigma^2; then of adding up and of the power T.
+        inner = np.abs(pair.drift(self.x)) - math.log1p(-pair.q)
+        spread = size @ (np.abs(self.turn) + pair.hit(self.x) * inner)
+        fixed = size @ ((self.x / pair.sigma) ** 2 + self.x.size + 20)
+        ulps = (fixed + 4 * (1 + self.tilt + t) * spread) / abs(np.sum(self.weight))
+        return _ULP * ulps + self.quadrature_error()
+
+    def quadrature_error(self) -> float:
+        """Two sides of the rule in x, and its two ends."""
+        return 4 * math.exp(-L)
+
+    def cutoffs(self, steps: NDArray, need: NDArray) -> NDArray:
+        """A t per row with T log(M / B(t)) + log(pi t) >= need; inf where none was found."""
+        found = np.full(steps.shape, np.inf)
+        # Were the loss normal: t^2 times its variance = 2 need / T.
+        slope = max(self.mean_hit / self.pair.sigma, 1e-12)
+        start = math.sqrt(2 * max(float(np.min(need / steps)), 1e-9)) / slope
+        self._raise_lines(start)
+        for t in start * np.geomspace(0.7, 7e5, 64).reshape(8, 8):
+            gain = steps[:, None] * (self.log_m - self.log_bound(t)) + np.log(math.pi * t)
+            enough = gain >= need[:, None]
+            now = np.isinf(found) & enough.any(axis=1)
+            found[now] = t[np.argmax(enough[now], axis=1)]
+            if np.all(np.isfinite(found)):
+                break
+        return found
+
+    def _raise_lines(self, t: float) -> None:
+        """Integrands on lines that suit `t` and beyond."""
+        pair, sigma = self.pair, self.pair.sigma
+        # Were the loss normal: the angle that suits t is t times the mean hit / sigma^2.
+        first = min(0.6 * t * self.mean_hit / sigma**2, 0.5)
+        self._phi = phi = np.geomspace(first, 2.5, 10)[:, None]
+        log_f, self._angle = pair.log_ratio(self.x, phi)
+        self._log_size = pair.power(self.tilt) * log_f + 0.5 * (phi * sigma) ** 2
+        self._log_size -= 0.5 * (self.x / sigma) ** 2
+
+    def log_bound(self, t: NDArray) -> NDArray:
+        """log B(t), the smallest over the lines; shape of t."""
+        logs = self._log_size - t[:, None, None] * self._angle
+        top = logs.max(axis=2, keepdims=True)
+        total = np.log(np.exp(logs - top).sum(axis=2)) + top[:, :, 0] + self.norm
+        return np.min(np.logaddexp(total, self._log_bound_error(t[:, None])), axis=1)
+
+    def _log_bound_error(self, t: NDArray) -> NDArray:
+        """log of what the sum for B(t) may miss: shape (n_t, n_lines)."""
+        pair, sigma, phi = self.pair, self.pair.sigma, self._phi[:, 0]
+        # Its integrand is moved by beta sigma^2 up and down, as far as its own angle or farther.
+        far = np.minimum(self.height / sigma**2, 0.98 * (math.pi - phi))
+        errors = []
+        for beta in (far, np.minimum(far, phi)):
+            cost = 0.5 * sigma**2 * (beta**2 + phi**2) + 0.5 * t * (beta - np.minimum(beta, phi))
+            for top in (phi + beta, phi - beta):
+                cost = cost + 0.5 * pair.loss_of_cosine(top, self.tilt)
+            errors.append(cost - np.minimum(2 * math.pi * beta * sigma**2 / self.step, L))
+        return self.log_m + np.minimum(*errors) + 2.0
+
+    def transform(self, h: float, count: int) -> NDArray:
+        """M(lambda + ikh) / e^{top + norm} for k = 0..count - 1, by powers in two digits."""
+        block = 1 << (count.bit_length() // 2 - 1)
+        fine = np.exp(np.outer(h * np.arange(block), self.turn))
+        coarse = np.exp(np.outer(block * h * np.arange(count // block), self.turn))
+        return ((coarse * self.weight) @ fine.T).ravel()

@@ -1,0 +1,154 @@
+"""K = log M on a grid of real lambda: Chernoff bounds, saddle points, and plans of the sum."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dplearn.engine.contour.pair import SampledGaussian
+
+# Rounding of M, about, and of T K, amply.
+_ROUNDING, _SLACK = 3e-14, 1e-6
+# Room for an epsilon or a delta that is only guessed.
+_ROOM = 0.3
+
+
+def log_moments(pair: SampledGaussian, powers: ArrayLike) -> NDArray:
+    """log E_P e^{mu L} of one step for real mu >= 0, to about 1e-15 absolutely.
+
+    This is mu D_{1 + mu}(P, Q): T times it is the Renyi curve of T steps at any orders.
+
+    Parameters
+    ----------
+    pair : SampledGaussian
+    powers : array_like of float, shape (n,)
+        mu, each >= 0.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+    """
+    return _moments(pair, np.asarray(powers, dtype=float))[0]
+
+
+def _moments(pair: SampledGaussian, mu: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    """K, K' and K'' by the trapezoidal rule on the real axis."""
+    tilt, sigma = float(np.max(mu)), pair.sigma
+    step = pair.step(tilt, 0.0)
+    x = pair.nodes(tilt, step)
+    log_f, _ = pair.log_ratio(x)
+    # Row i is the integrand at mu[i].
+    logs = np.outer(pair.power(mu), log_f)
+    logs -= 0.5 * (x / sigma) ** 2
+    top = logs.max(axis=1, keepdims=True)
+    logs -= top
+    weight = np.exp(logs, out=logs)
+    sums = weight @ np.stack([np.ones_like(x), log_f, log_f**2], axis=1)
+    k = np.log(sums[:, 0]) + top[:, 0] + math.log(step / sigma / math.sqrt(2 * math.pi))
+    mean, square = sums[:, 1] / sums[:, 0], sums[:, 2] / sums[:, 0]
+    return k, pair.sign * mean, np.maximum(square - mean**2, 1e-300)
+
+
+def largest_power(pair: SampledGaussian, log_delta: float) -> float:
+    """Largest mu of the table; a saddle point further out is left to others."""
+    mu = 2 * pair.sigma**2 * math.log(1 / pair.q) + 4 * pair.sigma * math.sqrt(-2 * log_delta) + 1
+    # The add direction is bounded: its K grows slowly and a larger mu costs little.
+    return min(mu if pair.sign > 0 else 16 * mu, 3000 * pair.sigma)
+
+
+class Table:
+    """K, K' and K'' on a grid of mu, and what follows from them for T steps."""
+
+    def __init__(self, pair: SampledGaussian, largest: float) -> None:
+        self.pair = pair
+        self.mu = mu = np.geomspace(1e-6 * largest, largest, 96)
+        self.k, self.mean, self.variance = _moments(pair, mu)
+        self.log_c = mu * np.log(mu) - (1 + mu) * np.log1p(mu) + _SLACK
+
+    def chernoff(self, steps: NDArray, epsilon: NDArray) -> NDArray:
+        """log of c(mu) e^{T K(mu) - mu epsilon}, shape (n, n_mu): bounds on log delta."""
+        return steps[:, None] * self.k - self.mu * epsilon[:, None] + self.log_c
+
+    def chernoff_epsilon(self, steps: NDArray, log_delta: float) -> NDArray:
+        """Smallest epsilon that a Chernoff bound proves."""
+        logs = steps[:, None] * self.k + self.log_c - log_delta
+        return np.maximum(np.min(logs / self.mu, axis=1), 0.0)
+
+    def _saddles(self, steps: NDArray) -> tuple[NDArray, NDArray]:
+        """Epsilon with its saddle at mu, and the estimate of log delta there: (n, n_mu) each."""
+        a, t = self.mu, steps[:, None]
+        epsilon = t * self.mean - 1 / a - 1 / (1 + a)
+        curvature = t * self.variance + a**-2 + (1 + a) ** -2
+        peak = t * self.k - a * epsilon - np.log(a * (1 + a))
+        return epsilon, peak - 0.5 * np.log(2 * np.pi * curvature)
+
+    def guess_epsilon(self, steps: NDArray, log_delta: float) -> NDArray:
+        """Epsilon at which the saddle point estimate is delta."""
+        # The estimate falls along the grid once epsilon is positive; both are made monotone.
+        rows = zip(*self._saddles(steps), strict=True)
+        return np.array(
+            [np.interp(-log_delta, np.maximum.accumulate(-log), eps) for eps, log in rows]
+        )
+
+    def guess_log_delta(self, steps: NDArray, epsilon: NDArray) -> NDArray:
+        """The saddle point estimate of log delta."""
+        rows = zip(*self._saddles(steps), epsilon, strict=True)
+        return np.array([min(0.0, np.interp(e, eps, log)) for eps, log, e in rows])
+
+    def needs(
+        self, steps: NDArray, epsilon: NDArray, log_delta: NDArray, log_tau: float
+    ) -> tuple[NDArray, NDArray]:
+        """Logs by which the aliases must fall to tau delta: at every mu, and at mu = 0."""
+        room = _ROOM - log_tau - log_delta
+        # A good guess needs at least -log tau; a poor one must not ask for a negative period.
+        return np.maximum(self.chernoff(steps, epsilon) + room[:, None], 1.0), room
+
+    def period(self, needs: tuple[NDArray, NDArray], tilt: float) -> float:
+        """Smallest P that keeps the aliases on both sides of `tilt` below tau delta."""
+        need, at_zero = needs
+        gap = self.mu - tilt
+        right, left = gap > 1e-3 * tilt, gap < -1e-3 * tilt
+        above = np.min(need[:, right] / gap[right], axis=1, initial=np.inf)
+        below = np.min(need[:, left] / -gap[left], axis=1, initial=np.inf)
+        return float(np.max(np.maximum(above, np.minimum(below, at_zero / tilt))))
+
+    def tilts(
+        self, needs: tuple[NDArray, NDArray], steps: NDArray, freedom: float
+    ) -> tuple[NDArray, NDArray, NDArray]:
+        """Per row the smallest P and the interval of lambda that 1.4 P allows."""
+        need, at_zero = needs
+        # Off the saddle point rounding is amplified, to tau delta where need = -log(T _ROUNDING).
+        best = need.min(axis=1)
+        highest = np.clip(-np.log(_ROUNDING * steps), best + freedom, best + 7)
+        near = need <= highest[:, None]
+        least = self.mu[np.argmax(near, axis=1)]
+        most = self.mu[self.mu.size - 1 - np.argmax(near[:, ::-1], axis=1)]
+
+        def interval(period: NDArray) -> tuple[NDArray, NDArray]:
+            share = need / period[:, None]
+            low = np.minimum(np.min(self.mu + share, axis=1), at_zero / period)
+            return np.maximum(low, least), np.minimum(np.max(self.mu - share, axis=1), most)
+
+        # Bisection on log P.
+        small, large = np.full(at_zero.shape, -12.0), np.full(at_zero.shape, 20.0)
+        for _ in range(10):
+            middle = 0.5 * (small + large)
+            low, high = interval(np.exp(middle))
+            small, large = np.where(low > high, middle, small), np.where(low > high, large, middle)
+        low, high = interval(1.4 * np.exp(large))
+        # Where even a huge period is not enough the sum will be too long; lambda stays positive.
+        high = np.maximum(high, least)
+        return np.exp(large), np.minimum(low, high), high
+
+
+def shared(period: NDArray, low: NDArray, high: NDArray) -> list[tuple[NDArray, float]]:
+    """Few points that meet all intervals, (rows, point) each; periods of a group are similar."""
+    groups, order = [], np.argsort(high)
+    while order.size:
+        ratio = period[order] / period[order[0]]
+        meets = (low[order] <= high[order[0]]) & (ratio < 1.5) & (ratio > 1 / 1.5)
+        rows, order = order[meets], order[~meets]
+        groups.append((rows, 0.5 * float(np.max(low[rows]) + np.min(high[rows]))))
+    return groups

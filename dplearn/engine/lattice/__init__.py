@@ -1,0 +1,153 @@
+r"""Composition on a tilted lattice: the engine for anything that has a profile.
+
+Two laws on the same nodes enclose one step: the chords of its profile above (`above`), and a law
+that it dominates below (`below`). Composition keeps the order of profiles, so each is convolved
+by Fourier transform and read off. To reach delta = 1e-30 they are tilted first: with weights
+:math:`e^{\lambda e_j}` the interesting losses sit at the centre of the tilted law and carry full
+relative precision. What is charged:
+
+* folding: a transform of N cells knows losses modulo P = N h. What folds in is
+  :math:`\sum_{m\ne0} e^{\lambda mP}\delta_T(\varepsilon+mP) \ge 0`. It only raises the upper side,
+  and is subtracted below, by :math:`\delta_T(\varepsilon) \le c(\mu)e^{TK(\mu)-\mu\varepsilon}`;
+* above, what lies beyond the window, and infinite losses: T times the mass past the last node;
+* rounding of transform and power, per cell of the tilted law, and of each step's masses,
+  amplified T-fold;
+* jitter (below): atoms that do not fit the lattice, by Hoeffding's inequality.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dplearn.engine.lattice.group import Group
+from dplearn.engine.lattice.survey import Scan, Survey
+from dplearn.engine.profile import Profile
+
+# Masses are doubles: where log delta is less the bound of Chernoff has to do.
+_LEAST = -690.0
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """Numerical settings of the composition.
+
+    Parameters
+    ----------
+    rtol : float
+        Relative width of the bracket to aim at; it holds whatever is reached.
+    most_cells : int
+        Largest transform.
+    """
+
+    rtol: float = 1e-6
+    most_cells: int = 2**16
+
+    def epsilons(self, profiles: Sequence[Profile], counts: ArrayLike, *, delta: float) -> NDArray:
+        """The upper ends of `brackets` for one direction."""
+        return self.brackets([profiles], counts, delta=delta)[1]
+
+    def brackets(
+        self,
+        sides: Sequence[Sequence[Profile]],
+        counts: ArrayLike,
+        *,
+        delta: float,
+        witnesses: Sequence[Sequence[Profile] | None] | None = None,
+    ) -> tuple[NDArray, NDArray]:
+        """Lower and upper bounds on epsilon of the composed pairs, the larger of all directions.
+
+        Parameters
+        ----------
+        sides : sequence of sequences of Profile
+            Per direction, one ordered pair per mechanism.
+        counts : array_like of int, shape (n_rows, n_profiles)
+            Row by row, how often each is run.
+        delta : float
+            In (0, 1).
+        witnesses : sequence of sequences of Profile, optional
+            Shaped like `sides`: the pairs whose composition is bounded from below. Without
+            them, or where one knows no tails, the lower ends are 0.
+
+        Returns
+        -------
+        lower, upper : ndarray, shape (n_rows,)
+            Nats; infinite only if the mass at infinity exceeds delta.
+        """
+        counts = np.asarray(counts, dtype=float)
+        totals = counts.sum(axis=1)
+        lower, upper = np.zeros(totals.shape), np.zeros(totals.shape)
+        below = witnesses or [None] * len(sides)
+        scans = [_scans(*side) for side in zip(sides, below, strict=True)]
+        # Rows within a factor 4 share one lattice, one tilt and one transform.
+        with np.errstate(divide="ignore"):
+            octave = np.floor(np.log2(totals) / 2)
+        for number in np.unique(octave[totals > 0]):
+            rows = octave == number
+            asked = counts[rows], math.log(delta), self.rtol, self.most_cells
+            lower[rows], upper[rows] = _larger([Group(side, *asked) for side in scans])
+        return lower, upper
+
+    def log_deltas(
+        self,
+        profiles: Sequence[Profile],
+        row: ArrayLike,
+        *,
+        epsilons: ArrayLike,
+        witnesses: Sequence[Profile] | None = None,
+    ) -> tuple[NDArray, NDArray]:
+        """Lower and upper bounds on log delta of one composed pair, at every epsilon >= 0.
+
+        Parameters
+        ----------
+        profiles : sequence of Profile
+            One ordered pair per mechanism.
+        row : array_like of int, shape (n_profiles,)
+            How often each is run.
+        epsilons : array_like, shape (n,)
+            Nats.
+        witnesses : sequence of Profile, optional
+            As in `brackets`; the lower ends are -inf without.
+
+        Returns
+        -------
+        lower, upper : ndarray, shape (n,)
+        """
+        counts, epsilons = np.atleast_2d(np.asarray(row, dtype=float)), np.asarray(epsilons)
+        scans = _scans(profiles, witnesses)
+        survey, lower = Survey(scans, counts, _LEAST, self.rtol), np.full(epsilons.shape, -np.inf)
+        if survey.scale == 0:
+            return lower, np.zeros(epsilons.shape)
+        # Chernoff's log delta, shape (n, n_tilts): one tilt serves where it is nearly the best.
+        bound = survey.chernoff(epsilons)
+        best = np.min(bound, axis=1)
+        upper = np.minimum(np.logaddexp(best, survey.log_paid), 0.0)
+        rest = np.flatnonzero(best > _LEAST)
+        while rest.size:
+            pick = int(np.argmin(bound[rest[0]]))
+            near = rest[bound[rest, pick] <= best[rest] + 4]
+            unit = min(float(np.min(best[near])), -1e-3)
+            group = Group(scans, counts, unit, self.rtol, self.most_cells)
+            lower[near], upper[near] = group.log_deltas(survey.tilts[pick], epsilons[near])
+            rest = np.setdiff1d(rest, near)
+        return lower, upper
+
+
+def _scans(profiles: Sequence[Profile], witnesses: Sequence[Profile] | None) -> list[Scan]:
+    return [Scan(*pair) for pair in zip(profiles, witnesses or [None] * len(profiles), strict=True)]
+
+
+def _larger(groups: list[Group]) -> tuple[NDArray, NDArray]:
+    """Brackets of the larger direction; rows proved smaller in the other are not refined."""
+    ends = [group.coarse() for group in groups]
+    for i in sorted(range(len(groups)), key=lambda i: -float(np.sum(ends[i][1]))):
+        lower, upper = ends[i]
+        rows = upper >= np.max([low for low, _ in ends], axis=0)
+        if groups[i].composes and np.any(rows):
+            lower[rows], upper[rows] = groups[i].only(rows).refine(lower[rows], upper[rows])
+    lower, upper = np.max(ends, axis=0)
+    return lower, upper

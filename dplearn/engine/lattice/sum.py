@@ -1,0 +1,200 @@
+"""The law of a sum of losses: tilt, fold, transform, take powers, read off with every charge."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dplearn.engine.lattice.survey import log_c, remaining
+from dplearn.ground.logspace import log_expm1
+
+_ULP = 2.0**-53
+# A little below the cap, whose last digits differ between libraries.
+_LARGEST = math.exp(699.9)
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """What all rows of a group share.
+
+    Parameters
+    ----------
+    tilt, step : float
+    cells : int
+        Length N of the transform; losses are known modulo N * step.
+    left, right : ndarray
+        Tilts below and above `tilt` with which Chernoff bounds what folds.
+    """
+
+    tilt: float
+    step: float
+    cells: int
+    left: NDArray
+    right: NDArray
+
+    @property
+    def period(self) -> float:
+        return self.cells * self.step
+
+    @cached_property
+    def _fall(self) -> NDArray:
+        return np.exp(np.maximum(-self.tilt * self.step * np.arange(self.cells + 1), -700.0))
+
+    def untilt(self, start: float) -> NDArray:
+        """e^{start - tilt (e_j - e_0)}, shape (cells + 1,), between e^-700 and e^700.
+
+        What under- or overflows, far from where the scale is the unit, is decided beyond doubt.
+        """
+        if abs(start) + self.tilt * self.period < 700:
+            return math.exp(start) * self._fall
+        exponent = start - self.tilt * self.step * np.arange(self.cells + 1)
+        return np.exp(np.clip(exponent, -700.0, 700.0))
+
+    @cached_property
+    def fade(self) -> NDArray:
+        """e^{-(e_j - e_0)}, shape (cells,)."""
+        return np.exp(-self.step * np.arange(self.cells))
+
+    def discounted(self, weight: NDArray) -> NDArray:
+        """sum_{i >= j} weight_i e^{e_j - e_i} for every j, shape (cells + 1,)."""
+        if self.period < 600:
+            return np.append(np.cumsum((weight * self.fade)[::-1])[::-1] / self.fade, 0.0)
+        steps = self.step * np.arange(self.cells)
+        with np.errstate(divide="ignore"):
+            logs = np.log(weight) - steps
+        return np.append(np.exp(np.logaddexp.accumulate(logs[::-1])[::-1] + steps), 0.0)
+
+
+class Law:
+    """One step's masses on the lattice, tilted, folded and transformed."""
+
+    def __init__(
+        self, window: Window, start: int, nodes: NDArray, masses: NDArray, infinity: float = 0.0
+    ) -> None:
+        self.infinity, self.offset = infinity, float(nodes[-start])
+        self.log_m = _log_mgf(nodes, masses, window.tilt)
+        self.log_left = np.array([_log_mgf(nodes, masses, mu) for mu in window.left])
+        self.log_right = np.array([_log_mgf(nodes, masses, mu) for mu in window.right])
+        with np.errstate(divide="ignore"):
+            tilted = np.exp(np.log(masses) + window.tilt * nodes - self.log_m)
+        cell = np.mod(start + np.arange(nodes.size), window.cells)
+        spectrum = np.fft.rfft(np.bincount(cell, weights=tilted, minlength=window.cells))
+        self.log_modulus = np.log(np.maximum(np.abs(spectrum), 1e-300))
+        self.angle = np.angle(spectrum)
+
+
+class Sum:
+    """One row's law from `begin` on, over one period, untilted in units of e^{log_unit}."""
+
+    def __init__(
+        self, window: Window, row: NDArray, laws: list[Law], begin: float, log_unit: float
+    ) -> None:
+        tilt, step, size = window.tilt, window.step, window.cells
+        runs = [(n, law) for n, law in zip(row, laws, strict=True) if n]
+        offset = sum(n * law.offset for n, law in runs)
+        first = math.floor((begin - offset) / step)
+        self.e = e = offset + (first + np.arange(size + 1)) * step
+        log_m = float(sum(n * law.log_m for n, law in runs))
+        law, noise = _power(runs, size)
+        law = np.maximum(np.roll(law, -(first % size)), 0.0)
+        untilt = window.untilt(log_m - tilt * e[0] - log_unit)
+        weight = law * untilt[:-1]
+        # mass[j]: probability of losses >= e_j; discount[j]: the same, each times e^{e_j - loss}.
+        self.mass = np.append(np.cumsum(weight[::-1])[::-1], 0.0)
+        self.discount = window.discounted(weight)
+        # Rounding of transform and power, per cell of the tilted law, summed along the tail.
+        noise *= 8 * _ULP * (float(row.sum()) + 1) * math.log2(size)
+        self.rounding = (noise / -math.expm1(-tilt * step)) * untilt
+        # A weight that was capped proves nothing, in either direction.
+        self.rounding[untilt >= _LARGEST] = np.inf
+        # Rounding of the masses of each step, and of the scale.
+        self.relative = 64 * _ULP * (float(row.sum()) + abs(log_m) + tilt * np.max(np.abs(e)))
+        log_left = sum(n * law.log_left for n, law in runs)
+        log_right = sum(n * law.log_right for n, law in runs)
+        # Losses beyond the window, where folding puts them below epsilon.
+        self.beyond = _charge(np.min(log_right - window.right * e[-1]) - log_unit)
+        # What folds onto the window: a geometric series of delta(e + mP), by the best mu.
+        self.folded = sum(
+            _charge(
+                np.min(log_k + log_c(mu) - mu * e[0] - log_expm1(gap * window.period)) - log_unit
+            )
+            for log_k, mu, gap in (
+                (log_left, window.left, tilt - window.left),
+                (log_right, window.right, window.right - tilt),
+            )
+        )
+
+    def epsilon_above(self) -> float:
+        """Smallest epsilon at which delta <= unit is proved, or inf; never left of the window."""
+        e, mass, discount = self.e, self.mass, self.discount
+        budget = (1 - self.beyond) * (1 - self.relative)
+        # delta at the left end e_j of cell j: cells j+1, ... count (cell j itself has gain 0).
+        fits = mass - discount + self.rounding <= budget
+        if fits[0]:
+            return float(e[0])
+        j = int(np.argmax(fits))
+        if not fits[j]:
+            return np.inf
+        # Inside (e_{j-1}, e_j) delta is linear in e^epsilon.
+        excess = mass[j] + self.rounding[j - 1] - budget
+        if excess <= 0 or discount[j] == 0:
+            return float(e[j])  # where rounding blurs the line, the end that was seen to fit
+        inside = e[j] + math.log(excess) - math.log(discount[j])
+        return float(min(max(inside, e[j - 1]), e[j]))
+
+    def epsilon_below(self) -> float:
+        """Largest epsilon at which delta >= unit is proved, or 0."""
+        e, mass, discount = self.e, self.mass, self.discount
+        charge, budget = self.rounding + self.folded, 1 + self.relative
+        exceeds = mass - discount - charge >= budget
+        if not np.any(exceeds):
+            return 0.0
+        j = exceeds.size - 1 - int(np.argmax(exceeds[::-1]))
+        rest = mass[j + 1] - charge[j] - budget
+        if rest <= 0 or discount[j + 1] == 0:
+            return float(e[j])
+        inside = e[j + 1] + math.log(rest) - math.log(discount[j + 1])
+        return float(min(max(inside, e[j]), e[j + 1]))
+
+    def delta(self, epsilon: float) -> tuple[float, float]:
+        """delta at an epsilon of the first half of the window, less and plus every charge."""
+        j = int(np.searchsorted(self.e, epsilon, side="right"))
+        value = self.mass[j] - self.discount[j] * math.exp(epsilon - self.e[j])
+        noise = self.rounding[j - 1]
+        lower = (value - noise - self.folded) * (1 - self.relative)
+        return max(lower, 0.0), (value + noise + self.beyond) * (1 + self.relative)
+
+
+def paid(row: NDArray, laws: list[Law]) -> float:
+    """Probability that any loss of a row is infinite."""
+    return -math.expm1(float(row @ np.log1p([-law.infinity for law in laws])))
+
+
+def log_remaining(counts: NDArray, laws: list[Law], log_delta: float) -> NDArray:
+    """log of what is left of delta once infinite losses are paid, per row; -inf if nothing."""
+    return remaining(counts, [law.infinity for law in laws], log_delta)
+
+
+def _power(runs: list[tuple[float, Law]], size: int) -> tuple[NDArray, float]:
+    """The tilted law of the sum, shape (size,), and the mean modulus of its transform."""
+    modulus = np.exp(sum(n * law.log_modulus for n, law in runs))
+    # Where hardly anything is left the phase does not matter: it is charged as noise.
+    last = int(np.max(np.flatnonzero(modulus > 1e-22), initial=0)) + 1
+    angle = sum(n * law.angle[:last] for n, law in runs)
+    transform = np.zeros(modulus.shape, dtype=np.complex128)
+    transform[:last] = modulus[:last] * (np.cos(angle) + 1j * np.sin(angle))
+    return np.fft.irfft(transform, size), float(np.mean(modulus)) + 1e-7 * (last < modulus.size)
+
+
+def _log_mgf(x: NDArray, masses: NDArray, tilt: float) -> float:
+    top = float(np.max(tilt * x[masses > 0]))
+    return math.log(float(masses @ np.exp(np.minimum(tilt * x - top, 0.0)))) + top
+
+
+def _charge(exponent: float) -> float:
+    """e^exponent, rounded up to inf where it is large: a charge must not be capped."""
+    return math.exp(exponent) if exponent < 700 else math.inf

@@ -1,0 +1,118 @@
+"""A first look at a composition: support, moments, and bounds that hold already."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dplearn.engine.lattice.above import chords
+from dplearn.engine.lattice.below import Atoms
+from dplearn.engine.profile import Profile
+
+
+class Scan:
+    """A profile on a fixed uneven grid, evaluated once for all groups of rows."""
+
+    grid = np.geomspace(1e-12, 1e9, 400)
+
+    def __init__(self, profile: Profile, witness: Profile | None = None) -> None:
+        self.profile, self.witness = profile, witness
+        self.atoms = Atoms.of(witness or profile)
+        self.ahead = profile.log_delta_of(self.grid)
+        self.behind = profile.reverse().log_delta_of(self.grid)
+        self.at_zero = float(profile.delta(0.0))
+
+    def dots(self, ahead: float, behind: float) -> tuple[NDArray, NDArray, float]:
+        """Nodes, masses and mass at infinity, between losses at which no more than that is left."""
+        lower, upper = self._end(self.behind, behind), self._end(self.ahead, ahead)
+        # Nodes far inside the spread of one loss add nothing.
+        inside = int(np.searchsorted(self.grid, 1e-9 * max(self.grid[lower], self.grid[upper])))
+        left, right = slice(inside, lower + 1), slice(inside, upper + 1)
+        nodes = np.concatenate([-self.grid[left][::-1], [0.0], self.grid[right]])
+        below = np.exp(self.behind[left] - self.grid[left])[::-1]
+        value = np.concatenate([below, [self.at_zero], np.exp(self.ahead[right])])
+        return nodes, *chords(nodes, value)
+
+    def _end(self, values: NDArray, log_threshold: float) -> int:
+        # Infinite losses never fade: what matters is what lies before them.
+        small = values <= np.logaddexp(log_threshold, values[-1])
+        return max(int(np.argmax(small)), 1) if np.any(small) else self.grid.size - 1
+
+    def largest_loss(self, edge: float) -> float:
+        """The largest loss where it is bounded and known, else `edge`."""
+        top = float(np.max(self.profile.kinks, initial=0.0))
+        bounded = top > 0 and np.isneginf(self.profile.log_delta_of(np.array(top)))
+        return top if bounded else edge
+
+
+class Survey:
+    """What 400 chords say about every row of a group; rows share the tilts.
+
+    Attributes
+    ----------
+    edges : list of (float, float)
+        Losses of each profile that need nodes.
+    scale : float
+        Mean size of one loss; 0 if there is nothing to compose.
+    tilts : ndarray, shape (n,)
+    k : ndarray, shape (n_rows, 1 + n)
+        log E e^{tilt sum L}, at tilt 0 first.
+    fallback : ndarray, shape (n_rows,)
+        Upper bounds on epsilon.
+    log_paid : float
+        log of what infinite losses cost the first row.
+    """
+
+    def __init__(self, scans: list[Scan], counts: NDArray, log_delta: float, rtol: float) -> None:
+        most = float(np.max(counts.sum(axis=1)))
+        # Infinite losses may cost rtol / 100 of delta; losses lifted to the first node as much.
+        spare = math.log(0.01 * rtol) - math.log(most)
+        coarse = [scan.dots(log_delta + spare, spare) for scan in scans]
+        self.edges = [(float(nodes[0]), float(nodes[-1])) for nodes, _, _ in coarse]
+        self.scale = min(float(np.abs(nodes) @ masses) for nodes, masses, _ in coarse)
+        infinities = [infinity for _, _, infinity in coarse]
+        log_finite = remaining(counts, infinities, log_delta)
+        with np.errstate(divide="ignore"):
+            self.log_paid = float(np.log(-np.expm1(counts[0] @ np.log1p(-np.array(infinities)))))
+        # No finite loss but 0: nothing leaks, or delta cannot pay for the infinite ones.
+        self.fallback = np.where(np.isneginf(log_finite), np.inf, 0.0)
+        if self.scale == 0:
+            return
+        width = max(max(-a, b) for a, b in self.edges)
+        a = self.tilts = np.geomspace(0.05 / (width * math.sqrt(most)), 60.0 / self.scale, 80)
+        table = [_log_moments(nodes, masses, np.append(0.0, a)) for nodes, masses, _ in coarse]
+        self.k = counts @ np.array(table)
+        # The conversion of Renyi bounds (Canonne, Kamath & Steinke 2020).
+        excess = self.k[:, 1:] + log_c(a) - log_finite[:, None]
+        self.fallback = np.min(excess / a, axis=1)
+        if not any(infinities):
+            # Bounded losses: basic composition of pure DP.
+            largest = [s.largest_loss(b) for s, (_, b) in zip(scans, self.edges, strict=True)]
+            self.fallback = np.minimum(self.fallback, counts @ largest)
+        self.fallback = np.maximum(self.fallback, 0.0)
+
+    def chernoff(self, epsilon: NDArray) -> NDArray:
+        """log of c(mu) e^{K(mu) - mu eps} of the first row, shape (n_epsilons, n_tilts)."""
+        return self.k[0, 1:] + log_c(self.tilts) - self.tilts * epsilon[:, None]
+
+
+def remaining(counts: NDArray, infinities: list[float], log_delta: float) -> NDArray:
+    """log of what is left of delta once infinite losses are paid, per row; -inf if nothing."""
+    paid = -np.expm1(counts @ np.log1p(-np.array(infinities)))
+    with np.errstate(divide="ignore"):
+        return np.log(np.maximum(math.exp(log_delta) - paid, 0.0))
+
+
+def log_c(mu: NDArray) -> NDArray:
+    """log of c(mu) = mu^mu / (1 + mu)^{1 + mu}, in delta(e) <= c(mu) e^{K(mu) - mu e}."""
+    return mu * np.log(np.where(mu > 0, mu, 1.0)) - (1 + mu) * np.log1p(mu)
+
+
+def _log_moments(x: NDArray, masses: NDArray, tilts: NDArray) -> NDArray:
+    """log E e^{tL} for each tilt."""
+    with np.errstate(divide="ignore"):
+        exponent = tilts[:, None] * x + np.log(masses)
+    top = exponent.max(axis=1)
+    return np.log(np.exp(exponent - top[:, None]).sum(axis=1)) + top

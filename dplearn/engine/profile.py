@@ -1,0 +1,327 @@
+r"""The privacy profile: everything an ordered pair of neighbouring outputs can leak.
+
+For a pair :math:`(P, Q)` with privacy loss :math:`L = \ln dP/dQ`,
+
+.. math:: \delta(\varepsilon) = E_P[(1 - e^{\varepsilon - L})_+]
+          = P(L > \varepsilon) - e^{\varepsilon} Q(L > \varepsilon).
+
+Two conventions make the floating-point arithmetic honest.
+
+* The primitive is log delta, not delta: a profile is meaningful far below 1e-308.
+* A profile holds *two* functions of epsilon >= 0, that of (P, Q) and that of
+  (Q, P). They determine each other through :math:`\delta_{P,Q}(-\varepsilon) =
+  1 - e^{-\varepsilon} + e^{-\varepsilon}\delta_{Q,P}(\varepsilon)`, but only in this direction
+  is the sum free of cancellation.
+
+A profile may also know the tail Q(L > epsilon), minus the right derivative of delta with
+respect to e^epsilon. Bounds from above need delta alone; whoever bounds a composition from
+below must know how much mass lies beyond each loss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dplearn.engine.quadrature import FAR, log_renyi_integrals
+from dplearn.ground import validate
+from dplearn.ground.logspace import log1mexp, log_add, log_expm1
+from dplearn.ground.solve import decreasing_root, first_true, maximise
+
+# A function of epsilon >= 0 that returns logarithms, same shape.
+Curve = Callable[[NDArray], NDArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    r"""Privacy profile of an ordered pair of distributions.
+
+    Parameters
+    ----------
+    log_delta_of : callable
+        Maps an array of epsilon >= 0 to log delta of (P, Q), same shape.
+    log_delta_reverse_of : callable, optional
+        The same for (Q, P). Default: the pair is symmetric.
+    kinks : array_like
+        Every epsilon > 0 at which one of the two functions is not smooth, shape (n_kinks,).
+        Quadrature splits there.
+    log_tail_of : callable, optional
+        Maps an array of epsilon >= 0 to log Q(L > epsilon), same shape; strictly greater.
+    log_tail_reverse_of : callable, optional
+        The same for (Q, P): log P(-L > epsilon). A symmetric pair needs none.
+
+    Examples
+    --------
+    >>> from dplearn.mechanisms import Gaussian
+    >>> (profile,) = Gaussian(noise_multiplier=1.0).profiles()
+    >>> round(float(profile.delta(1.0)), 7)
+    0.1269367
+    """
+
+    log_delta_of: Curve
+    log_delta_reverse_of: Curve | None = None
+    kinks: ArrayLike = ()
+    log_tail_of: Curve | None = None
+    log_tail_reverse_of: Curve | None = None
+
+    @property
+    def _backward(self) -> Curve:
+        return self.log_delta_reverse_of or self.log_delta_of
+
+    @property
+    def _tail_backward(self) -> Curve | None:
+        return self.log_tail_reverse_of if self.log_delta_reverse_of else self.log_tail_of
+
+    @property
+    def has_tails(self) -> bool:
+        """Whether the tails of the loss are known, of (P, Q) and of (Q, P)."""
+        return self.log_tail_of is not None and self._tail_backward is not None
+
+    @classmethod
+    def from_atoms(cls, log_p: ArrayLike, log_q: ArrayLike) -> Profile:
+        """Profile of two finite distributions given by log masses, shape (n,) each."""
+        log_p, log_q = np.asarray(log_p, dtype=float), np.asarray(log_q, dtype=float)
+        both = np.isfinite(log_p) & np.isfinite(log_q)
+        kinks = np.unique(np.abs(log_p[both] - log_q[both]))
+        (delta, tail), (reverse, tail_reverse) = _atoms(log_p, log_q), _atoms(log_q, log_p)
+        return cls(delta, reverse, kinks[kinks > 0], tail, tail_reverse)
+
+    def log_delta(self, epsilon: ArrayLike) -> NDArray:
+        """log delta at every real epsilon (negative ones included), elementwise."""
+        epsilon = np.asarray(epsilon, dtype=float)
+        size = np.abs(epsilon)
+        forward = self.log_delta_of(size)
+        if np.all(epsilon >= 0):
+            return forward
+        backward = log_add(log1mexp(-size), self._backward(size) - size)
+        return np.where(epsilon >= 0, forward, backward)
+
+    def delta(self, epsilon: ArrayLike) -> NDArray:
+        """delta at every real epsilon, elementwise; exact up to rounding."""
+        return np.exp(self.log_delta(epsilon))
+
+    def epsilon(self, delta: ArrayLike) -> NDArray:
+        """Smallest epsilon >= 0 with delta(epsilon) <= delta, elementwise; inf where none is.
+
+        Rounded up: the profile at the value returned was evaluated and found small enough.
+        """
+        with np.errstate(divide="ignore"):
+            target = np.log(np.asarray(delta, dtype=float))
+        # A slack of 4 ulp keeps an exact plateau (randomized response) from being missed.
+        limit = target * (1 - 1e-15)
+
+        def excess(x: NDArray) -> NDArray:
+            value = self.log_delta_of(x)
+            with np.errstate(invalid="ignore"):
+                return np.where(np.isneginf(value), -np.inf, value - limit)
+
+        upper = np.ones_like(target)
+        while np.any(far := (excess(upper) > 0) & (upper <= FAR)):
+            upper = np.where(far, 4 * upper, upper)
+        hopeless = upper > FAR
+        upper = np.where(hopeless, 0.0, upper)
+        found = decreasing_root(excess, lower=np.zeros_like(upper), upper=upper)
+        return np.where(hopeless, np.inf, found)
+
+    def log_tails(self, epsilon: ArrayLike) -> tuple[NDArray, NDArray]:
+        """log P(L > epsilon) and log Q(L > epsilon) at every finite epsilon >= 0, elementwise.
+
+        Raises
+        ------
+        NotImplementedError
+            If the profile was built without them; `has_tails` tells.
+
+        Examples
+        --------
+        >>> coin = Profile.from_atoms(np.log([0.75, 0.25]), np.log([0.25, 0.75]))
+        >>> [round(float(np.exp(x)), 4) for x in coin.log_tails(1.0)]
+        [0.75, 0.25]
+        """
+        if self.log_tail_of is None or not self.has_tails:
+            raise validate.unsupported("log_tails() of a profile", "it was built from delta alone")
+        epsilon = np.asarray(epsilon, dtype=float)
+        if not np.all(epsilon >= 0):
+            raise ValueError(f"Expected epsilon >= 0, got {epsilon[~(epsilon >= 0)][0]!r}.")
+        log_q = self.log_tail_of(epsilon)
+        # P(L > eps) = delta + e^eps Q(L > eps): a sum of positive terms.
+        return log_add(self.log_delta_of(epsilon), epsilon + log_q), log_q
+
+    def reverse(self) -> Profile:
+        """Profile of (Q, P)."""
+        tails = (self._tail_backward, self.log_tail_of)
+        return Profile(self._backward, self.log_delta_of, self.kinks, *tails)
+
+    def mix_first(self, weight: float) -> Profile:
+        r"""Profile of :math:`((1-w)Q + wP,\ Q)`: Poisson sampling, a record removed.
+
+        References
+        ----------
+        Balle, Barthe & Gaboardi (2018), Theorem 8; an equality for the pair.
+        """
+        if weight == 1.0:
+            return self
+        mix = _Mixture(self, weight)
+        tails = (mix.log_tail, mix.log_tail_reverse) if self.has_tails else ()
+        return Profile(mix.log_delta, mix.log_delta_reverse, mix.kinks(), *tails)
+
+    def mix_second(self, weight: float) -> Profile:
+        """Profile of (P, (1-w)P + wQ): Poisson sampling, a record added."""
+        return self.reverse().mix_first(weight).reverse()
+
+    def renyi(self, orders: ArrayLike) -> NDArray:
+        r"""Rényi divergences :math:`D_\alpha(P\Vert Q)`, by quadrature of the profile.
+
+        Parameters
+        ----------
+        orders : array_like
+            Orders in [0, inf], any shape; 0, 1 and inf are limits.
+
+        Returns
+        -------
+        ndarray
+            Divergences in nats, shape of `orders`; inf where they diverge.
+
+        Raises
+        ------
+        ArithmeticError
+            If the quadrature does not reach its tolerance.
+
+        References
+        ----------
+        Sason & Verdú (2016), f-divergences as integrals of the hockey-stick divergence.
+        """
+        orders = np.asarray(orders, dtype=float)
+        if not np.all(orders >= 0):
+            raise ValueError(f"Expected orders in [0, inf], got {orders[~(orders >= 0)][0]!r}.")
+        values = np.empty(orders.shape)
+        values[orders == 0.0] = -log1mexp(self._backward(np.array(FAR)))
+        values[orders == np.inf] = self._largest_loss()
+        inner = (orders > 0) & (orders < np.inf)
+        values[inner] = self._renyi(orders[inner])
+        return values
+
+    def _renyi(self, orders: NDArray) -> NDArray:
+        # E_Q[(P/Q)^a] = 1 + a(a-1) I,  I = int e^{(a-1)e} delta(e) + e^{-ae} delta'(e) de.
+        log_integral = log_renyi_integrals(
+            self.log_delta_of, self._backward, orders, kinks=self.kinks
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_x = log_integral + np.log(orders) + np.log(np.abs(orders - 1))
+            above = log_add(0.0, log_x) / (orders - 1)
+            below = log1mexp(np.minimum(log_x, 0.0)) / (orders - 1)
+        return np.select(
+            [orders == 1, orders > 1],
+            [np.exp(np.where(orders == 1, log_integral, 0.0)), above],
+            below,
+        )
+
+    def _largest_loss(self) -> float:
+        def beyond(x: NDArray) -> NDArray:
+            return np.isneginf(self.log_delta_of(x)) | (x > FAR)
+
+        largest = float(first_true(beyond, lower=0.0, upper=2 * FAR))
+        return largest if largest <= FAR else np.inf
+
+    def tradeoff(self, false_positive_rate: ArrayLike) -> NDArray:
+        r"""Smallest false negative rate of any test of Q against P, elementwise.
+
+        The value is :math:`\sup_\varepsilon 1 - \delta(\varepsilon) - e^\varepsilon a` over
+        real epsilon, found by a search; a search that stops early errs towards a
+        stronger attacker.
+
+        References
+        ----------
+        Dong, Roth & Su (2022), Proposition 2.12.
+        """
+        rate = np.asarray(false_positive_rate, dtype=float)
+
+        def miss(epsilon: NDArray) -> NDArray:
+            # For epsilon < 0 both terms carry the factor e^epsilon: 1 - delta = e^eps (1 - delta').
+            size = np.abs(epsilon)
+            ahead = 1 - np.exp(self.log_delta_of(size)) - rate * np.exp(size)
+            behind = np.exp(-size) * (1 - np.exp(self._backward(size)) - rate)
+            return np.where(epsilon >= 0, ahead, behind)
+
+        # The value is concave in e^epsilon, hence unimodal in epsilon.
+        best = maximise(miss, lower=-700.0, upper=700.0, shape=rate.shape)
+        return np.clip(miss(best), 0.0, 1.0)
+
+
+class _Mixture:
+    """The pair ((1-w)Q + wP, Q) as functions of a base pair (P, Q), 0 < w < 1."""
+
+    def __init__(self, base: Profile, weight: float) -> None:
+        self.base, self.odds = base, (1 - weight) / weight
+        self.log_w, self.log_rest = float(np.log(weight)), float(np.log1p(-weight))
+
+    def ahead(self, epsilon: NDArray) -> NDArray:
+        # 1 - w + w e^L > e^eps where L > eps', e^eps' = 1 + (e^eps - 1) / w.
+        return log_add(0.0, log_expm1(epsilon) - self.log_w)
+
+    def log_delta(self, epsilon: NDArray) -> NDArray:
+        return self.log_w + self.base.log_delta_of(self.ahead(epsilon))
+
+    def log_tail(self, epsilon: NDArray) -> NDArray:
+        # Q stays as it is.
+        return self.base.log_tail_of(self.ahead(epsilon))  # type: ignore[misc]
+
+    def behind(self, epsilon: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        # Q - e^eps((1-w)Q + wP) = s (Q - e^{eps'} P), s = 1 - e^eps (1-w), e^eps' = e^eps w/s;
+        # returned are s > 0, log(s/w) = log(1 - (e^eps - 1)(1-w)/w) and eps'.
+        y = np.expm1(np.minimum(epsilon, -self.log_rest)) * self.odds
+        alive = (y < 1) & (epsilon < -self.log_rest)
+        log_ratio = np.log1p(-np.where(alive, y, 0.0))
+        return alive, log_ratio, np.where(alive, epsilon - log_ratio, 0.0)
+
+    def log_delta_reverse(self, epsilon: NDArray) -> NDArray:
+        alive, log_ratio, shifted = self.behind(epsilon)
+        value = self.log_w + log_ratio + self.base._backward(shifted)
+        return np.where(alive, value, -np.inf)
+
+    def log_tail_reverse(self, epsilon: NDArray) -> NDArray:
+        # (1-w) Q(-L > eps') + w P(-L > eps'); with Q(-L > eps') = delta' + e^eps' P(-L > eps')
+        # this is (1-w) delta' + (w/s) P(-L > eps').
+        alive, log_ratio, shifted = self.behind(epsilon)
+        rest = self.log_rest + self.base._backward(shifted)
+        value = log_add(rest, self.base._tail_backward(shifted) - log_ratio)  # type: ignore[misc]
+        return np.where(alive, value, -np.inf)
+
+    def kinks(self) -> NDArray:
+        # Where the base is asked at an old kink, and where the reverse reaches 0.
+        old = np.asarray(self.base.kinks, dtype=float)
+        ahead = log_add(self.log_rest, self.log_w + old)
+        behind = old - log_add(self.log_w, self.log_rest + old)
+        return np.concatenate([ahead, behind, [-self.log_rest]])
+
+
+def _atoms(log_p: NDArray, log_q: NDArray) -> tuple[Curve, Curve]:
+    """log delta of (p, q) as a sum of positive terms only, and log Q(L > eps).
+
+    Between two losses delta is linear in e^eps, so with k the first atom above eps
+    delta = p(q = 0) + A_k + (e^{L_k} - e^eps) Q_k,  A_k = sum_{j >= k} q_j (e^{L_j} - e^{L_k}).
+    """
+    alive = (log_p > -np.inf) & (log_q > -np.inf)
+    singular = log_p[(log_p > -np.inf) & ~alive]
+    log_singular = np.logaddexp.reduce(singular) if singular.size else -np.inf
+    losses = (log_p - np.where(alive, log_q, 0.0))[alive]
+    order = np.argsort(losses)
+    losses, masses = losses[order], log_q[alive][order]
+    # tail[k] = log Q(L >= L_k);  above[k] = log A_k; both padded with -inf at the end.
+    tail = np.append(np.logaddexp.accumulate(masses[::-1])[::-1], -np.inf)
+    steps = tail[1:-1] + losses[:-1] + log_expm1(np.diff(losses))
+    above = np.append(np.logaddexp.accumulate(steps[::-1])[::-1], [-np.inf, -np.inf])
+    padded = np.append(losses, np.inf)
+
+    def log_delta(epsilon: NDArray) -> NDArray:
+        k = np.searchsorted(losses, epsilon, side="right")
+        reach = np.where(k < losses.size, padded[k] - epsilon, 0.0)
+        finite = log_add(above[k], tail[k] + epsilon + log_expm1(reach))
+        return log_add(log_singular, finite)
+
+    def log_tail(epsilon: NDArray) -> NDArray:
+        return tail[np.searchsorted(losses, epsilon, side="right")]
+
+    return log_delta, log_tail

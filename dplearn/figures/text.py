@@ -1,0 +1,77 @@
+"""Numbers as a reader meets them on a figure: bounds rounded up, thousands spaced."""
+
+from __future__ import annotations
+
+import math
+
+from dplearn.ground.guarantee import Guarantee, round_up
+
+NARROW_SPACE = "\u202f"
+_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def whole(value: float) -> str:
+    """A whole number with spaced thousands.
+
+    Examples
+    --------
+    >>> whole(40000).split(NARROW_SPACE)
+    ['40', '000']
+    """
+    return f"{value:,.0f}".replace(",", NARROW_SPACE)
+
+
+def counted(count: int, noun: str) -> str:
+    """`count` and `noun` in words.
+
+    Examples
+    --------
+    >>> counted(1, "bound"), counted(7, "bound")
+    ('one bound', 'seven bounds')
+    """
+    word = _WORDS[count] if count < len(_WORDS) else str(count)
+    return f"{word} {noun}{'' if count == 1 else 's'}"
+
+
+def bound(value: float, digits: int = 3) -> str:
+    """`value` in `digits` significant digits, never smaller than it is.
+
+    Examples
+    --------
+    >>> bound(0.94687), bound(1489.2).split(NARROW_SPACE), bound(math.inf)
+    ('0.947', ['1', '490'], '∞')
+    """
+    if not math.isfinite(value):
+        return "∞"
+    shown = round_up(value, digits)
+    return whole(float(shown)) if 10**digits <= value < 1e9 else shown
+
+
+def plain(value: float, digits: int = 3) -> str:
+    """A number that is no bound, to the nearest.
+
+    Examples
+    --------
+    >>> plain(1.0912), plain(2287.4).split(NARROW_SPACE)
+    ('1.09', ['2', '287'])
+    """
+    return whole(value) if 10**digits <= abs(value) < 1e9 else f"{value:.{digits}g}"
+
+
+def epsilon(guarantee: Guarantee, digits: int = 3) -> str:
+    """The epsilon of a guarantee; an approximation never looks like a bound."""
+    number = bare(guarantee, digits)
+    return number if guarantee.is_bound else f"{relation(guarantee)}{NARROW_SPACE}{number}"
+
+
+def bare(guarantee: Guarantee, digits: int = 3) -> str:
+    """The number alone: rounded up where it is a bound, to the nearest where it is not."""
+    value = guarantee.epsilon
+    if guarantee.is_bound or not math.isfinite(value):
+        return bound(value, digits)
+    return plain(value, digits)
+
+
+def relation(guarantee: Guarantee) -> str:
+    """The sign between epsilon and its number."""
+    return {"exact": "=", "approximate": "≈", "lower": "≥"}.get(guarantee.kind, "≤")

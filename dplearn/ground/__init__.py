@@ -1,0 +1,1 @@
+"""What every floor stands on: guarantees, errors, registries, logarithms, roots, typed formulas."""

@@ -1,0 +1,305 @@
+"""The public description of a DP-SGD run; no torch, no data."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Literal, Self, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dplearn.accountants import Accountant, accountants
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Adjacency, Guarantee
+from dplearn.mechanisms import (
+    Gaussian,
+    Mechanism,
+    PoissonSubsampled,
+    RandomAllocation,
+    Shuffled,
+    WithoutReplacement,
+)
+
+# Drawn afresh for every step, and drawn once per epoch.
+StepSampling = Literal["poisson", "without_replacement", "none"]
+EpochSampling = Literal["shuffled", "random_allocation"]
+Sampling = StepSampling | EpochSampling
+SAMPLINGS: tuple[StepSampling, ...] = get_args(StepSampling)
+EPOCH_SAMPLINGS: tuple[EpochSampling, ...] = get_args(EpochSampling)
+
+# Within this, relative, 1 / sample_rate counts as whole.
+_ROUNDING = 1e-9
+
+_NATURAL: dict[str, Adjacency] = {
+    "without_replacement": "replace_one",
+    "shuffled": "zero_out",
+}
+
+
+def natural_adjacency(sampling: Sampling) -> Adjacency:
+    """The adjacency for which the sampling scheme has a theorem.
+
+    Examples
+    --------
+    >>> natural_adjacency("poisson"), natural_adjacency("without_replacement")
+    ('add_remove', 'replace_one')
+    >>> natural_adjacency("random_allocation"), natural_adjacency("shuffled")
+    ('add_remove', 'zero_out')
+    """
+    validate.one_of(SAMPLINGS + EPOCH_SAMPLINGS, sampling=sampling)
+    return _NATURAL.get(sampling, "add_remove")
+
+
+def sampled(base: Mechanism, *, sampling: StepSampling, sample_rate: float) -> Mechanism:
+    """One step: `base` on a sample drawn by a scheme of `SAMPLINGS`.
+
+    Raises
+    ------
+    ValueError
+        If the scheme is unknown, or is ``"none"`` with a sample rate other than 1.
+    """
+    validate.one_of(SAMPLINGS, sampling=sampling)
+    validate.rate(sample_rate=sample_rate)
+    if sampling == "poisson":
+        return PoissonSubsampled(base, sample_rate)
+    if sampling == "without_replacement":
+        return WithoutReplacement(base, sample_rate)
+    if sample_rate != 1:
+        raise ValueError(
+            f"Expected sample_rate = 1 with sampling='none', got sample_rate={sample_rate!r}."
+        )
+    return base
+
+
+def epoch(
+    base: Gaussian, *, sampling: EpochSampling, sample_rate: float
+) -> Shuffled | RandomAllocation:
+    """One epoch: `base` on every batch, drawn by a scheme of `EPOCH_SAMPLINGS`.
+
+    It has ``floor(1 / sample_rate)`` batches, up to a relative rounding error of 1e-9.
+
+    Raises
+    ------
+    ValueError
+        If the scheme is unknown.
+
+    Examples
+    --------
+    >>> epoch(Gaussian(1.0), sampling="shuffled", sample_rate=256 / 60_000).batches
+    234
+    """
+    validate.one_of(EPOCH_SAMPLINGS, sampling=sampling)
+    validate.rate(sample_rate=sample_rate)
+    batches = math.floor((1 + _ROUNDING) / sample_rate)
+    return (Shuffled if sampling == "shuffled" else RandomAllocation)(base, batches)
+
+
+def guarantees(
+    accountant: Accountant,
+    base: Gaussian,
+    *,
+    sampling: Sampling,
+    sample_rate: float,
+    steps: ArrayLike,
+    delta: float,
+    adjacency: Adjacency | None = None,
+) -> tuple[Guarantee, ...]:
+    """Privacy after each number of `steps`, for a scheme drawn per step or per epoch.
+
+    Parameters
+    ----------
+    accountant : Accountant
+    base : Gaussian
+        The noise of one step.
+    sampling, sample_rate
+        As in `DPSGD`.
+    steps : array_like of int, shape (n,)
+    delta : float
+        In (0, 1).
+    adjacency : str, optional
+        Default: the one for which the sampling scheme has a theorem.
+
+    Returns
+    -------
+    tuple of Guarantee
+        Schemes drawn per epoch are bounded from above by the epochs begun and from below by
+        those completed: a record need not have been used in an epoch that is cut short. If
+        1 / sample_rate is not whole, an epoch is taken to have fewer and larger batches, which
+        is the safe side, and nothing is claimed from below: what a loader does with the
+        remainder is not known here.
+
+    Examples
+    --------
+    >>> rdp, noise = accountants["rdp"](), Gaussian(noise_multiplier=2.0)
+    >>> epochs = {"sampling": "shuffled", "sample_rate": 0.01, "steps": [100, 101]}
+    >>> [round(g.epsilon, 2) for g in guarantees(rdp, noise, **epochs, delta=1e-5)]
+    [2.17, 3.19]
+    """
+    asked = {"delta": delta, "adjacency": adjacency or natural_adjacency(sampling)}
+    if sampling in SAMPLINGS:
+        step = sampled(base, sampling=sampling, sample_rate=sample_rate)
+        return accountant.epsilon_curve(step, steps=steps, **asked)
+    mechanism = epoch(base, sampling=sampling, sample_rate=sample_rate)  # type: ignore[arg-type]
+    steps = np.asarray(steps)
+    if steps.ndim != 1 or steps.dtype.kind not in "iu" or np.any(steps < 0):
+        return accountant.epsilon_curve(mechanism, steps=steps, **asked)  # refuses and names them
+    whole = abs(mechanism.batches * sample_rate - 1) <= _ROUNDING
+    begun = -(-steps // mechanism.batches)
+    complete = steps // mechanism.batches if whole else np.zeros_like(steps)
+    curve = accountant.epsilon_curve(mechanism, steps=np.append(begun, complete), **asked)
+    return tuple(
+        high if n == m else _bracket(high, low.lower)
+        for high, low, n, m in zip(curve, curve[begun.size :], begun, complete, strict=False)
+    )
+
+
+def _bracket(high: Guarantee, lower: float) -> Guarantee:
+    """`high` with another lower end; an infinite or approximate epsilon keeps its kind."""
+    if high.kind == "approximate":
+        return high
+    return dataclasses.replace(high, lower=lower, kind="bracket" if lower > 0 else "upper")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DPSGD:
+    """What everybody may know about a run: sampler, clipper, noise and guarantee read it.
+
+    Parameters
+    ----------
+    noise_multiplier : float
+        Noise standard deviation on the sum / clipping norm, >= 0.
+    sample_rate : float
+        Expected batch size / dataset size, in (0, 1].
+    steps : int
+        Number of noisy updates, >= 0.
+    max_grad_norm : float
+        Clipping norm C > 0; the guarantee does not depend on it.
+    sampling : {"poisson", "without_replacement", "none", "shuffled", "random_allocation"}
+        How a batch is drawn: the last two draw all batches of an epoch at once. An ordinary
+        shuffled loader is ``"shuffled"``.
+
+    Examples
+    --------
+    >>> run = DPSGD.from_epochs(
+    ...     dataset_size=60_000, batch_size=256, epochs=60, noise_multiplier=1.1
+    ... )
+    >>> run.steps
+    14063
+    >>> print(run.guarantee("rdp", delta=1e-5))
+    epsilon <= 2.597 at delta = 1.0e-05, add_remove, by rdp
+
+    The same run on the batches of an ordinary shuffled loader has a far weaker guarantee:
+
+    >>> print(dataclasses.replace(run, sampling="shuffled").guarantee("rdp", delta=1e-5))
+    epsilon <= 57.61 at delta = 1.0e-05, zero_out, by rdp
+    """
+
+    noise_multiplier: float
+    sample_rate: float
+    steps: int
+    max_grad_norm: float = 1.0
+    sampling: Sampling = "poisson"
+
+    def __post_init__(self) -> None:
+        validate.non_negative(noise_multiplier=self.noise_multiplier)
+        validate.rate(sample_rate=self.sample_rate)
+        validate.integer(minimum=0, steps=self.steps)
+        validate.positive(max_grad_norm=self.max_grad_norm)
+        validate.one_of(SAMPLINGS + EPOCH_SAMPLINGS, sampling=self.sampling)
+
+    @classmethod
+    def from_epochs(
+        cls,
+        *,
+        dataset_size: int,
+        batch_size: int,
+        epochs: float,
+        noise_multiplier: float,
+        max_grad_norm: float = 1.0,
+        sampling: Sampling = "poisson",
+    ) -> Self:
+        """A run of ``ceil(epochs * dataset_size / batch_size)`` steps.
+
+        Where batches are drawn once per epoch an epoch has ``dataset_size // batch_size`` of
+        them: a loader drops what is left over.
+
+        Parameters
+        ----------
+        dataset_size : int
+            Public size N >= 1.
+        batch_size : int
+            Expected batch size in 1..N.
+        epochs : float
+            > 0.
+        """
+        validate.integer(minimum=1, dataset_size=dataset_size)
+        validate.integer(minimum=1, maximum=dataset_size, batch_size=batch_size)
+        validate.positive(epochs=epochs)
+        batches = dataset_size / batch_size
+        if sampling in EPOCH_SAMPLINGS:
+            batches = dataset_size // batch_size
+        return cls(
+            noise_multiplier=noise_multiplier,
+            sample_rate=batch_size / dataset_size,
+            # A hair of slack: 15 * 60000 / 240 must not become 3751 through rounding.
+            steps=math.ceil(epochs * batches - 1e-9),
+            max_grad_norm=max_grad_norm,
+            sampling=sampling,
+        )
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """What is repeated: one step, or one epoch if the batches are drawn once per epoch."""
+        build = epoch if self.sampling in EPOCH_SAMPLINGS else sampled
+        return build(
+            Gaussian(self.noise_multiplier),
+            sampling=self.sampling,  # type: ignore[arg-type]
+            sample_rate=self.sample_rate,
+        )
+
+    def repeated(self, steps: int | None = None) -> tuple[Mechanism, int]:
+        """`mechanism` and how often it is run, begun epochs included, in `steps` updates.
+
+        Its composition bounds the run from above.
+        """
+        steps, mechanism = self.steps if steps is None else steps, self.mechanism
+        if isinstance(mechanism, Shuffled | RandomAllocation):
+            return mechanism, -(-steps // mechanism.batches)
+        return mechanism, steps
+
+    def guarantee(
+        self,
+        accountant: Accountant | str = "pld",
+        *,
+        delta: float,
+        steps: int | None = None,
+        adjacency: Adjacency | None = None,
+    ) -> Guarantee:
+        """Privacy after `steps` updates (default: the whole run).
+
+        Parameters
+        ----------
+        accountant : Accountant or str
+            An instance, or a name from `dplearn.accountants.accountants`.
+        delta : float
+            In (0, 1).
+        adjacency : str, optional
+            Default: the one for which the sampling scheme has a theorem.
+        """
+        if isinstance(accountant, str):
+            validate.one_of(tuple(accountants), accountant=accountant)
+        chosen = accountants[accountant]() if isinstance(accountant, str) else accountant
+        steps = self.steps if steps is None else steps
+        validate.integer(minimum=0, maximum=10**12, steps=steps)
+        (found,) = guarantees(
+            chosen,
+            Gaussian(self.noise_multiplier),
+            sampling=self.sampling,
+            sample_rate=self.sample_rate,
+            steps=[steps],
+            delta=delta,
+            adjacency=adjacency,
+        )
+        return found

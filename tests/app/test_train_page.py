@@ -1,0 +1,416 @@
+"""The training page: what it promises, what it starts, and how it stays small."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import dplearn.datasets
+from dplearn import accountants, smallest_noise_multiplier
+from dplearn.app import training_code, training_fields, training_plan, training_runs, training_words
+from dplearn.app.fields import Choice
+from dplearn.app.training_plan import Training, training_of
+from dplearn.app.training_runs import Pool, Run
+from dplearn.datasets import Labelled
+from dplearn.run import DPSGD
+from dplearn.training import worker
+
+ROOT = Path(__file__).parents[2]
+SMALL = Training(
+    dataset="digits",
+    model="linear",
+    plan=DPSGD(noise_multiplier=3.532, sample_rate=512 / 1438, steps=60, max_grad_norm=0.1),
+    learning_rate=30.0,
+    delta=1e-4,
+    compare=True,
+)
+
+
+def script() -> None:
+    from dplearn.app.pages import train
+
+    train.render()
+
+
+def page(**address: str) -> AppTest:
+    app = AppTest.from_function(script, default_timeout=60)
+    for key, value in address.items():
+        app.query_params[key] = value
+    return checked(app.run())
+
+
+def checked(app: AppTest) -> AppTest:
+    assert not app.exception, [e.message for e in app.exception]
+    return app
+
+
+def enter(app: AppTest, field: str, text: str) -> AppTest:
+    return checked(app.text_input(key=f"box_{field}").set_value(text).run())
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    (button,) = (b for b in app.button if b.label == label)
+    return checked(button.click().run())
+
+
+def figure(app: AppTest) -> dict:
+    """The one of two frames that is to be seen."""
+    charts, front = app.get("plotly_chart"), app.session_state["training_front"]
+    return json.loads(charts[min(front, len(charts) - 1)].proto.spec)
+
+
+def traces(app: AppTest) -> dict[str, dict]:
+    return {trace["name"]: trace for trace in figure(app)["data"]}
+
+
+def title(app: AppTest) -> str:
+    return figure(app)["layout"]["title"]["text"].replace("\u00a0", " ")
+
+
+def said(app: AppTest) -> str:
+    shown = (*app.markdown, *app.caption, *app.info, *app.error)
+    return "\n".join(element.value for element in shown).replace("\u00a0", " ")
+
+
+def code(app: AppTest) -> str:
+    return app.code[0].value
+
+
+def until(app: AppTest, condition, seconds: float = 60) -> AppTest:
+    """Look again, as the browser does by itself, until something is so."""
+    end = time.monotonic() + seconds
+    while not condition(app):
+        assert time.monotonic() < end, said(app)
+        time.sleep(0.1)
+        checked(app.run())
+    return app
+
+
+def over(app: AppTest) -> bool:
+    return [b.label for b in app.button] == ["Train"]
+
+
+@pytest.fixture(autouse=True)
+def pool(monkeypatch) -> Iterator[Pool]:
+    """A pool of this test; what it has not ended is ended."""
+    mine = Pool(places=1)
+    monkeypatch.setattr(training_runs, "pool", lambda: mine)
+    yield mine
+    for run in mine._runs:
+        run.stop()
+
+
+@pytest.fixture
+def pretend(monkeypatch):
+    """Run this instead of the worker."""
+
+    def use(lines: str) -> None:
+        command = (sys.executable, "-c", f"import os, sys, time\n{lines}")
+        monkeypatch.setattr(training_runs, "_WORKER", command)
+
+    return use
+
+
+ENDLESS = "time.sleep(60)"
+FIVE_STEPS = """
+for step in range(1, 6):
+    print('{"event": "progress", "step": %d, "epsilon": 1.0, "seconds": 1.0,'
+          ' "accuracy": 0.5, "loss": 1.0}' % step, flush=True)
+time.sleep(60)
+"""
+
+
+# Before training
+
+
+def test_the_plan_is_promised_before_anything_is_trained():
+    app = page()
+    assert "**This plan guarantees ε ≤ 3** at δ = 0.0001: 60 steps on lots of about 512" in said(
+        app
+    )
+    assert "1\u202f438 records" in said(app) and "3.53 × the clipping norm" in said(app)
+    assert over(app) and not traces(app)["accuracy"]["y"]
+    assert traces(app)["ε of the plan"]["y"][-1] == pytest.approx(3, rel=1e-2)
+    assert title(app) == "<b>Before training, ε is known and accuracy is not</b>"
+
+
+def test_the_noise_is_the_least_for_the_target():
+    app = page(target_epsilon="1", steps="200", batch_size="100")
+    found = smallest_noise_multiplier(
+        accountants["pld"](),
+        mechanism=DPSGD(noise_multiplier=1, sample_rate=100 / 1438, steps=200).mechanism,
+        steps=200,
+        epsilon=1,
+        delta=1e-4,
+    ).value
+    (noise,) = (
+        float(line.partition("=")[2].strip(" ,"))
+        for line in code(app).splitlines()
+        if "noise_multiplier" in line
+    )
+    assert found <= noise <= found * 1.001
+
+
+def test_the_noise_can_be_given_instead():
+    app = page(noise_from="noise", noise_multiplier="2", steps="10")
+    plan = DPSGD(noise_multiplier=2, sample_rate=512 / 1438, steps=10)
+    expected = plan.guarantee(delta=1e-4).epsilon
+    assert f"ε ≤ {training_words.text.bound(expected)}" in said(app)
+
+
+def test_rate_and_epochs_can_be_given_instead():
+    app = page(lot_from="rate", sample_rate="0.1", length_in="epochs", epochs="3")
+    assert "30 steps on lots of about 144 of" in said(app)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "many", "1e9"])
+@pytest.mark.parametrize(
+    "field", ["target_epsilon", "steps", "batch_size", "max_grad_norm", "learning_rate", "delta"]
+)
+def test_bad_input_gives_one_message_and_keeps_the_plan(field, text):
+    app = page()
+    before = code(app)
+    app = enter(app, field, text)
+    (message,) = (e.value for e in app.error)
+    assert message.startswith(f"Expected {field}") and message.endswith("is used.")
+    assert code(app) == before
+
+
+def test_a_lot_larger_than_the_data_is_named_and_cut():
+    app = page(batch_size="20000")
+    (message,) = (e.value for e in app.error)
+    assert "at most the 1438 records" in message and "q = 1," in figure_subtitle(app)
+
+
+def figure_subtitle(app: AppTest) -> str:
+    return figure(app)["layout"]["title"]["subtitle"]["text"]
+
+
+@pytest.mark.parametrize("model", training_fields.MODEL.options)
+@pytest.mark.parametrize("dataset", ["digits", "synthetic", "mnist"])
+def test_data_and_model_bring_settings_within_the_controls(dataset, model):
+    state = training_fields.state()
+    state.values |= {"dataset": "digits", "model": model}
+    state.values["dataset"] = dataset  # MNIST too, whether or not its files are here
+    training_fields.suit(state)
+    assert not state.notes
+    found = training_of(state)
+    assert found.guarantee.epsilon <= 3 and found.lot <= found.size
+    # Both ways of saying it agree, to the digits that a reader sees.
+    assert state.values["sample_rate"] == pytest.approx(found.plan.sample_rate, rel=0.2)
+    assert state.values["noise_multiplier"] == pytest.approx(found.plan.noise_multiplier, rel=0.2)
+
+
+def test_an_address_reproduces_the_controls():
+    app = page()
+    checked(app.selectbox(key="choice_model").set_value("cnn").run())
+    app = enter(app, "target_epsilon", "1")
+    assert app.query_params == {"model": "cnn", "target_epsilon": "1", "learning_rate": "4"}
+    again = page(**app.query_params)
+    assert code(again) == code(app) and said(again) == said(app)
+
+
+def test_rubbish_in_the_address_is_named():
+    app = page(**dict.fromkeys(training_fields.FIELDS, "<b>x</b>"))
+    assert len(app.error) >= 8 and code(app) == code(page())
+
+
+def test_mnist_is_offered_only_where_its_files_are(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert "mnist" not in training_fields._datasets()
+    folder = tmp_path / "dplearn" / "mnist"
+    folder.mkdir(parents=True)
+    for name in training_fields._MNIST:
+        assert "mnist" not in training_fields._datasets()
+        (folder / f"{name}.gz").touch()
+    assert "mnist" in training_fields._datasets()
+
+
+def test_every_field_reads_back_what_it_shows():
+    for field in training_fields.FIELDS.values():
+        choice = isinstance(field, Choice)
+        for value in field.options if choice else (field.default, field.lower, field.upper):
+            assert field.parse(field.show(value)) == value
+
+
+# Training
+
+
+def test_a_run_from_the_button_to_the_last_word():
+    app = press(page(steps="20"), "Train")
+    assert [b.label for b in app.button] == ["Stop"]
+    until(app, over)
+    drawn, planned = traces(app), traces(app)["ε of the plan"]
+    assert drawn["accuracy"]["x"][-1] == drawn["accuracy without privacy"]["x"][-1] == 20
+    assert drawn["ε so far"]["y"] == pytest.approx(planned["y"], rel=1e-2)
+    reached = drawn["accuracy"]["y"][-1]
+    assert title(app).startswith(f"<b>{reached:.1f} % at ε ≤ 3; ")
+    assert title(app).endswith(" without privacy</b>") and reached > 80
+    assert "359 held-out records that count as public" in said(app)
+    assert "to look at, never to publish" in said(app)
+    changed = enter(app, "steps", "30")
+    assert title(changed) == title(app) and "The plan was changed after this run" in said(changed)
+
+
+def test_stop_ends_the_process_and_keeps_what_was_done(pretend):
+    pretend(FIVE_STEPS)
+    app = press(page(), "Train")
+    until(app, lambda a: len(traces(a)["accuracy"]["x"]) == 5)
+    assert title(app).startswith("<b>Step 5 of 60: 50.0 % at ε ≤ ")
+    run = app.session_state["training_run"]
+    app = press(app, "Stop")
+    assert run._process.poll() is not None
+    assert over(app) and traces(app)["accuracy"]["x"] == [1, 2, 3, 4, 5]
+    spent = training_words.text.bound(run.training.plan.guarantee(delta=1e-4, steps=5).epsilon)
+    assert title(app).startswith("<b>Stopped at step 5 of 60") and f"ε ≤ {spent} holds" in said(app)
+    assert "all planned steps: ε ≤ 3." in said(app)
+
+
+def test_a_second_run_ends_the_first(monkeypatch, pretend, pool):
+    pretend(ENDLESS)
+    session: dict = {}
+    monkeypatch.setattr(training_runs.st, "session_state", session)
+    training_runs.begin(SMALL)
+    first = training_runs.current()
+    assert first is not None and first.phase == "running"
+    training_runs.begin(SMALL)
+    assert first.phase == "stopped" and training_runs.current().phase == "running"
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        ('sys.exit("MemoryError: all gone")', "MemoryError: all gone"),
+        ("os._exit(3)", "The training process ended with status 3."),
+        ('print(\'{"event": "error", "message": "Stopped."}\')', "Stopped."),
+    ],
+    ids=["last line", "without a word", "an error told"],
+)
+def test_a_worker_that_dies_says_why(pretend, lines, problem):
+    pretend(lines)
+    app = until(press(page(), "Train"), over)
+    assert [e.value for e in app.error] == [problem]
+    assert title(app) == "<b>Nothing was trained</b>"
+
+
+def test_a_process_that_cannot_be_started_is_said(monkeypatch):
+    monkeypatch.setattr(training_runs, "_WORKER", ("/nowhere/python",))
+    app = until(press(page(), "Train"), over)
+    assert app.error[0].value.startswith("No process for training could be started")
+
+
+# A few at a time
+
+
+def test_a_full_server_says_how_many_are_before(pool):
+    pool.places = 0
+    app = press(page(), "Train")
+    assert "The server is busy: 1 run before yours." in said(app)
+    assert title(app) == "<b>Waiting for a place</b>" and not over(app)
+    assert over(press(app, "Stop")) and title(app) == "<b>Stopped before the first step</b>"
+
+
+def test_runs_start_in_the_order_in_which_they_came(pretend, pool):
+    pretend(ENDLESS)
+    runs = [Run(SMALL) for _ in range(3)]
+    for run in runs:
+        pool.look(run)
+    assert [run.phase for run in runs] == ["running", "waiting", "waiting"]
+    assert [run.before for run in runs] == [0, 1, 2]
+    runs[0].stop()
+    for run in reversed(runs):
+        pool.look(run)
+    assert [run.phase for run in runs] == ["stopped", "running", "waiting"]
+    assert [run.before for run in runs[1:]] == [0, 1]
+    runs[1].stop()
+
+
+def test_who_does_not_look_gives_up_the_place(pretend, pool, monkeypatch):
+    pretend(ENDLESS)
+    first, gone, third = (Run(SMALL) for _ in range(3))
+    for run in (first, gone, third):
+        pool.look(run)
+    first.stop()
+    monkeypatch.setattr(training_runs, "PATIENCE", 0.2)
+    time.sleep(0.3)
+    pool.look(third)
+    assert third.phase == "running" and gone.phase == "waiting"
+    pool.look(gone)
+    assert gone.before == 1
+    third.stop()
+
+
+def test_the_limits_are_handed_to_the_worker(pretend, pool):
+    pretend("print(sys.argv[1:], os.environ['OMP_NUM_THREADS'], file=sys.stderr)")
+    run = Run(SMALL)
+    while run.live:
+        pool.look(run)
+    assert run.problem == (
+        "['--seconds', '120', '--memory', '4000000000.0', '--silence', '15.0'] 1"
+    )
+
+
+def test_the_server_never_loads_torch():
+    lines = (
+        "import sys\n"
+        "from streamlit.testing.v1 import AppTest\n"
+        "from dplearn.app import training_runs\n"
+        "training_runs._WORKER = (sys.executable, '-c', 'input()')\n"
+        "code = 'from dplearn.app.pages import train; train.render()'\n"
+        "app = AppTest.from_string(code, default_timeout=60).run()\n"
+        "app.button[0].click().run()\n"
+        "assert app.button[0].label == 'Stop' and not app.exception\n"
+        "app.button[0].click().run()\n"
+        "assert app.button[0].label == 'Train' and not app.exception\n"
+        "sys.exit('torch' in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", lines], cwd=ROOT, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+
+
+# The code
+
+
+def few(count: int = 30, side: int = 28) -> Labelled:
+    rng = np.random.default_rng(0)
+    return Labelled(rng.random((count, side, side), dtype=np.float32), np.arange(count) % 10)
+
+
+@pytest.mark.parametrize("model", training_fields.MODEL.options)
+@pytest.mark.parametrize("dataset", ["digits", "synthetic", "mnist"])
+def test_the_code_does_the_same_run(dataset, model, monkeypatch, capsys):
+    monkeypatch.setattr(dplearn.datasets, "synthetic_digits", lambda **_: few())
+    monkeypatch.setattr(dplearn.datasets, "mnist", lambda _: (few(), few()))
+    plan = DPSGD(noise_multiplier=2.5, sample_rate=0.3, steps=2, max_grad_norm=0.1)
+    training = Training(
+        dataset=dataset, model=model, plan=plan, learning_rate=4.0, delta=1e-4, compare=False
+    )
+    scope: dict = {}
+    exec(training_code.as_python(training), scope)
+    assert scope["history"].plan == plan and scope["history"].steps == 2
+    assert str(training.guarantee) in capsys.readouterr().out
+    job = worker.Job.read(json.dumps(training.job).encode())
+    assert job.plan == plan
+    inputs = worker.prepared(model, few(side=8 if dataset == "digits" else 28).images)
+    assert str(worker.built(model, inputs)) == str(scope["model"])
+    assert scope["prepare"](scope["train"].images).shape[1:] == inputs.shape[1:]
+
+
+def test_the_code_on_the_page_reaches_what_the_page_does(capsys):
+    exec(code(page()), {})
+    *_, last = capsys.readouterr().out.splitlines()
+    # About 97 %, a standard deviation of 0.6 %.
+    assert float(last.removeprefix("held-out accuracy ").removesuffix("%")) > 92
+
+
+def test_caches_are_bounded():
+    for cached in (training_plan.guarantee, training_plan.ahead, training_plan._least_noise):
+        assert cached.cache_parameters()["maxsize"] is not None

@@ -1,0 +1,367 @@
+"""Every entry of the formula book holds, every misprint does not, and the machinery notices."""
+
+import dataclasses
+import inspect
+import math
+import re
+
+import numpy as np
+import pytest
+
+from dplearn import book as checks
+from dplearn.formulas import Formula, Interval, Misprint, book, refute, verify
+from dplearn.formulas._base import formula
+from dplearn.formulas._domains import (
+    Choice,
+    Derived,
+    Distribution,
+    Given,
+    Linear,
+    Log,
+    Whole,
+    design,
+)
+from dplearn.formulas._oracles import coins_delta, density_delta, log_laplace, log_normal
+from dplearn.ground.expression import parse
+from dplearn.ground.guarantee import Reference
+from dplearn.mechanisms import Gaussian
+
+each_entry = pytest.mark.parametrize("entry", book.values(), ids=list(book))
+MISPRINTS = {f"{f.id}/{m.name}": (f, m) for f in book.values() for m in f.misprints}
+
+# The book
+
+
+@each_entry
+def test_entry_is_verified(entry):
+    found = verify(entry, points=min(entry.points, 40))
+    assert found.status == "verified", found.reason
+
+
+@pytest.mark.parametrize("entry, misprint", MISPRINTS.values(), ids=list(MISPRINTS))
+def test_misprint_is_refuted(entry, misprint):
+    found = refute(entry, misprint, points=min(entry.points, 60))
+    assert found.status == "refuted", found.reason
+    for case in (found.counterexample, found.worst):
+        assert case.slack < -entry.tolerance
+        assert entry.claimed(misprint).accepts(case.parameters)
+
+
+@each_entry
+def test_laws_of_entries(entry):
+    assert entry.statement.strip() and entry.title.strip()
+    assert entry.kind in ("identity", "upper", "lower", "asymptotic")
+    assert isinstance(entry.reference, Reference)
+    needed = inspect.signature(entry.function).parameters.values()
+    assert {p.name for p in needed if p.default is p.empty} <= set(entry.parameters)
+    if callable(entry.requires):
+        assert entry.hypothesis and set(inspect.signature(entry.requires).parameters) <= set(
+            entry.parameters
+        )
+    elif entry.requires:
+        assert parse(entry.requires).names <= set(entry.parameters)
+    for parameters, *printed in entry.examples:
+        assert entry.accepts(dict(parameters)) and printed
+        assert set(parameters) <= set(entry.parameters)
+    assert (entry.kind == "asymptotic") == bool(entry.along)
+
+
+@each_entry
+def test_laws_of_misprints(entry):
+    names = [m.name for m in entry.misprints]
+    assert len(set(names)) == len(names)
+    for misprint in entry.misprints:
+        assert re.fullmatch(r"[a-z0-9-]+", misprint.name)
+        assert misprint.statement.strip() and misprint.source and misprint.note
+        assert all(re.fullmatch(r"F\d{2,3}", f) for f in misprint.seen)
+        # A misprint without any difference would be the formula.
+        assert any(
+            x is not None
+            for x in (misprint.claim, misprint.requires, misprint.kind, misprint.oracle)
+        )
+
+
+def test_ids_are_in_order():
+    numbers = [int(re.search(r"\d+", id).group()) for id in book if id.startswith("G-A")]
+    assert numbers == sorted(numbers) and set(numbers) == set(range(1, 13))
+    with pytest.raises(ValueError, match="new id"):
+        formula("G-A1")
+    with pytest.raises(ValueError, match="new id"):
+        formula("A1")
+
+
+def test_an_entered_function_stays_what_it_was():
+    from dplearn.formulas.divergences import hockey_stick
+
+    assert inspect.isfunction(hockey_stick) and not hasattr(hockey_stick, "__wrapped__")
+    assert book["G-A1"].function is hockey_stick
+
+
+# The machinery, on an entry with a simple truth
+
+
+def tail(*, rate, t):
+    return math.exp(-rate * t)
+
+
+def counted(*, rate, t):
+    """Many short steps of survival."""
+    return (1 - rate * t / 2**40) ** (2**40)
+
+
+ENTRY = Formula(
+    id="G-Z1",
+    function=tail,
+    title="Exponential tail",
+    kind="identity",
+    statement="e^{-rt}",
+    reference=Reference("Nobody", 2000, "Lemma 1"),
+    domain={"rate": Log(0.1, 10.0), "t": Linear(0.0, 3.0)},
+    requires="rate > 0 and t >= 0",
+    oracle=counted,
+    tolerance=1e-3,
+    absolute=0.0,
+    examples=[({"rate": 1.0, "t": 1.0}, "0.3679")],
+)
+
+
+def changed(**fields):
+    return dataclasses.replace(ENTRY, **fields)
+
+
+def test_the_right_formula_is_verified():
+    found = verify(ENTRY)
+    assert found.good and -1e-3 < found.worst_slack <= 0 and found.points == 100
+    assert found == dataclasses.replace(verify(ENTRY), seconds=found.seconds, worst=found.worst)
+
+
+def test_a_flipped_sign_fails():
+    found = verify(changed(function=lambda rate, t: math.exp(rate * t)))
+    assert found.status == "failed" and found.worst_slack < -0.5 and "instead of" in found.reason
+
+
+def test_a_widened_hypothesis_fails():
+    """1 / (1 + rt) bounds e^-rt from above as long as 1 + rt > 0."""
+    bound = changed(
+        kind="upper", function=lambda rate, t: 1 / (1 + rate * t), examples=(), domain={
+            "rate": Log(0.1, 10.0), "t": Linear(-3.0, 3.0),
+        },
+    )  # fmt: skip
+    assert verify(bound).good
+    wide = verify(dataclasses.replace(bound, requires="rate > 0 and 1 + rate*t != 0"))
+    assert wide.status == "failed"
+    found = refute(bound, Misprint("wide", "t", requires="1 + rate*t != 0"))
+    assert found.good and found.unsafe and 0.3 < found.harmless < 0.9
+    assert found.counterexample.parameters["t"] < 0
+
+
+@pytest.mark.parametrize(
+    "oracle",
+    [
+        tail,
+        lambda rate, t: tail(rate=rate, t=t),
+        lambda *, rate, t: math.exp(-rate * t),
+    ],
+    ids=["itself", "calls it", "a copy"],
+)
+def test_an_oracle_that_is_the_formula_is_found_out(oracle):
+    found = verify(changed(oracle=oracle))
+    assert found.status == "error" and "independent" in found.reason
+
+
+def test_what_raises_is_an_error_of_its_own():
+    assert "ZeroDivisionError" in verify(changed(oracle=lambda rate: 1 / (rate - rate))).reason
+    assert "no value" in verify(changed(oracle=lambda: math.nan)).reason
+    assert verify(changed(function=lambda: math.nan)).status == "failed"
+    assert "meet the hypothesis, got 0" in verify(changed(requires="t > 4")).reason
+    found = refute(ENTRY, Misprint("m", "m", claim=lambda: [1, 2]))
+    assert found.status == "error" and "TypeError" in found.reason and not found.good
+
+
+@pytest.mark.parametrize("printed, good", [("0.36788", True), ("0.3677", False), ("0.34", False)])
+def test_examples_are_compared_to_the_last_digit(printed, good):
+    found = verify(changed(examples=[({"rate": 1.0, "t": 1.0}, printed)]))
+    assert found.good == good
+    claim = Misprint("twice", "2", claim=lambda rate, t: 2 * tail(rate=rate, t=t),
+                     examples=[({"rate": 1.0, "t": 1.0}, "0.7357")])  # fmt: skip
+    assert refute(ENTRY, claim).good
+    wrong = dataclasses.replace(claim, examples=[({"rate": 1.0, "t": 1.0}, "0.80")])
+    assert refute(ENTRY, wrong).status == "error"
+
+
+@pytest.mark.parametrize("kind, factor, good", [
+    ("upper", 1.1, True), ("upper", 0.9, False), ("lower", 0.9, True), ("lower", 1.1, False),
+])  # fmt: skip
+def test_direction_of_bounds(kind, factor, good):
+    bound = changed(kind=kind, function=lambda rate, t: factor * tail(rate=rate, t=t), examples=())
+    found = verify(bound)
+    assert found.good == good
+    assert found.worst_slack == pytest.approx(0.1 if good else -0.1, abs=1e-3)
+
+
+def test_an_interval_gets_the_benefit_of_the_doubt():
+    def between(rate, t):
+        x = counted(rate=rate, t=t)
+        return Interval(0.9 * x, 1.1 * x, confidence=0.99)
+
+    for kind in ("identity", "upper", "lower"):
+        for factor, good in ((0.8, kind == "lower"), (1.0, True), (1.2, kind == "upper")):
+            f = changed(kind=kind, oracle=between, examples=(),
+                        function=lambda rate, t, by=factor: by * tail(rate=rate, t=t))  # fmt: skip
+            assert verify(f).good == good, (kind, factor)
+
+
+def test_infinities():
+    always = {"examples": (), "oracle": lambda: math.inf}
+    assert verify(changed(function=lambda: float("inf"), **always)).good
+    assert verify(changed(function=lambda: 1.0, **always)).worst_slack == -math.inf
+    assert verify(changed(kind="lower", function=lambda: 1.0, **always)).good
+    assert verify(changed(kind="upper", function=lambda: math.inf, examples=())).good
+
+
+def test_an_asymptotic_formula_must_come_closer():
+    near = changed(
+        kind="asymptotic", function=lambda rate, t: 1 - rate * t, examples=(),
+        domain={"rate": Linear(0.5, 2.0)}, along={"t": (0.1, 0.01, 0.001)}, requires="rate > 0",
+    )  # fmt: skip
+    found = verify(near)
+    assert found.good and -1e-3 < found.worst_slack < 0
+    assert not verify(dataclasses.replace(near, along={"t": (0.1, 0.3, 0.001)})).good
+    assert not verify(dataclasses.replace(near, along={"t": (0.5, 0.3)})).good
+    claim = Misprint("no-limit", "1 + rt", claim=lambda rate, t: 1 + rate * t)
+    assert refute(dataclasses.replace(near, along={"t": (0.5, 0.3)}), claim).good
+
+
+def test_a_refutation_tells_how_and_where():
+    found = refute(
+        ENTRY, Misprint("half", "e^{-rt/2}", claim=lambda rate, t: math.exp(-rate * t / 2))
+    )
+    assert found.good and not found.unsafe and found.safe_side and 0 < found.harmless < 0.2
+    assert found.counterexample.parameters == {"rate": 1.0, "t": 1.0}
+    assert found.worst.parameters == {"rate": 10.0, "t": 3.0}
+    assert str(found.counterexample) == "rate=1, t=1: 0.606531 instead of 0.367879"
+    double = refute(ENTRY, Misprint("double", "", claim=lambda rate, t: math.exp(-2 * rate * t)))
+    assert double.unsafe and not double.safe_side
+    larger = refute(changed(unsafe="larger"), Misprint("half", "", claim=lambda t: math.exp(-t)))
+    assert larger.unsafe and larger.safe_side
+    same = refute(ENTRY, Misprint("same", "", claim=lambda rate, t: tail(rate=rate, t=t)))
+    assert same.status == "stands" and not same.good and same.counterexample is None
+    assert same.harmless == 1.0 and math.isnan(same.worst_slack)
+
+
+def test_a_narrow_failure_is_walked_to():
+    """Wrong on one point in a thousand, next to where it is closest to wrong."""
+    claim = Misprint(
+        "cut", "", kind="upper", claim=lambda rate, t: math.exp(-rate * t) * (1 + (t - 0.02) / 400)
+    )
+    found = refute(changed(tolerance=1e-5, oracle=lambda rate, t: np.exp(-rate * t)), claim)
+    assert found.good and found.worst.parameters["t"] < 0.02
+
+
+# Domains
+
+SPACE = {
+    "a": Log(1e-3, 10.0, also=(math.inf,)),
+    "b": Linear(-1.0, 1.0),
+    "n": Whole(1, 1000),
+    "c": Choice("x", "y"),
+    "p": Distribution(4),
+    "twice": Derived(lambda drawn: 2 * drawn["b"]),
+    "mask": Given(lambda rng, drawn: rng.random(drawn["n"]) < 0.5),
+}
+
+
+def test_draws_stay_inside_and_repeat():
+    drawn, again = (
+        design(SPACE, lambda x: x["n"] > 1, points=200, rng=np.random.default_rng(7))
+        for _ in range(2)
+    )
+    assert len(drawn) == 200 and str(drawn) == str(again)
+    for x in drawn:
+        assert 1e-3 <= x["a"] <= 10 or x["a"] == math.inf
+        assert -1 <= x["b"] <= 1 and 1 < x["n"] <= 1000 and isinstance(x["n"], int)
+        assert x["c"] in "xy" and x["twice"] == 2 * x["b"] and x["mask"].size == x["n"]
+        assert x["p"].sum() == pytest.approx(1) and np.all(x["p"] >= 0)
+    assert {1e-3, 10.0, math.inf} <= {x["a"] for x in drawn}
+    assert any(np.any(x["p"] == 0) for x in drawn)
+    with pytest.raises(ValueError, match="Expected 5 points that meet the hypothesis, got 0"):
+        design(SPACE, lambda x: False, points=5, rng=np.random.default_rng(7))
+
+
+@pytest.mark.parametrize("name", list(SPACE))
+def test_neighbours_and_roundings_stay_inside(name):
+    rng = np.random.default_rng(3)
+    domain = SPACE[name]
+    for x in design(SPACE, lambda x: True, points=50, rng=rng):
+        for y in (
+            domain.near(x[name], rng, 0.3, x),
+            *(domain.rounded(x[name], k) for k in range(3)),
+        ):
+            if isinstance(domain, Linear):
+                assert domain.low <= y <= domain.high or y == math.inf
+                assert isinstance(y, int) == isinstance(domain, Whole)
+            elif name == "p":
+                assert y.sum() == pytest.approx(1) and np.all((y > 0) == (x[name] > 0))
+
+
+@pytest.mark.parametrize("value, digits, rounded", [
+    (0.0372, 0, 0.05), (0.0372, 1, 0.04), (0.0372, 2, 0.037), (8.0, 0, 10.0), (0.0011, 0, 0.001),
+])  # fmt: skip
+def test_rounding(value, digits, rounded):
+    assert SPACE["a"].rounded(value, digits) == rounded
+
+
+# The whole book
+
+
+def test_checks_by_id_and_by_group():
+    found = [r.id for r in checks.check_all(["G-A8", "G-A9", "G-A8"])]
+    assert found == ["G-A8", "G-A8/square", "G-A8/deviation-for-scale", "G-A9"]
+    with pytest.raises(ValueError, match="such as G-A12"):
+        checks.check_all(["G-A121"])
+
+
+def test_the_whole_book_in_processes(monkeypatch):
+    monkeypatch.setattr(checks, "known_ids", lambda: ["G-A8", "P01", "P36a"])
+    found = list(checks.check_all())
+    assert [r.id for r in found] == [
+        "G-A8",
+        "G-A8/square",
+        "G-A8/deviation-for-scale",
+        "P01",
+        "P36a",
+    ]
+    assert all(r.good for r in found)
+    assert checks.as_row(found[-1])["value"] is None
+    assert checks.as_text(found[-2]).endswith("reproduces, here 1.25857")
+    assert checks.as_text(found[-1]).endswith("not computed")
+
+
+def test_text_of_results():
+    good, wrong, _ = checks.check_all(["G-A8"])
+    assert checks.as_text(good).split()[:2] == ["G-A8", "Rényi"]
+    assert "refuted square: order=2, scale=1: 2 instead of 0.619124" in checks.as_text(wrong)
+
+
+def test_coins_are_those_of_exact_arithmetic():
+    truth = sum(
+        math.comb(6, k) * 0.75**k * 0.25 ** (6 - k) * max(0.0, 1 - math.exp(2.0) / 3 ** (2 * k - 6))
+        for k in range(7)
+    )
+    found = coins_delta(epsilon=2.0, local=math.log(3), steps=6)
+    assert found == pytest.approx(truth, rel=1e-13)
+    paid = coins_delta(epsilon=2.0, local=math.log(3), steps=6, delta0=0.1)
+    assert paid == pytest.approx(1 - 0.9**6 * (1 - truth), rel=1e-13)
+    # Printed: 2.7926361e-07.
+    assert coins_delta(epsilon=5.0, local=0.1, steps=100) == pytest.approx(2.7926361e-07, rel=1e-7)
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.3, 4.0])
+@pytest.mark.parametrize("epsilon", [0.0, 1.0, 3.0])
+def test_delta_of_densities(mean, epsilon):
+    """Gaussians, whose profile is known; Laplace laws, whose loss has two flat pieces."""
+    found = density_delta(log_normal(mean), log_normal(), epsilon, -40.0, 40.0)
+    truth = Gaussian(1 / mean).profiles()[0].delta(epsilon) if mean else 0.0
+    assert found == pytest.approx(float(truth), rel=1e-9, abs=1e-300)
+    found = density_delta(log_laplace(mean), log_laplace(), epsilon, -80.0, 80.0, kinks=[0.0, mean])
+    assert found == pytest.approx(max(0.0, -math.expm1((epsilon - mean) / 2)), rel=1e-9)

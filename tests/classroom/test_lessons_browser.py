@@ -1,0 +1,74 @@
+"""A real browser and no kernel: the slider of every lesson moves its figure."""
+
+import json
+import re
+from collections.abc import Iterator
+
+import nbformat
+import pytest
+from playwright.sync_api import Page, sync_playwright
+from plotly.offline import get_plotlyjs
+from test_browser import chromium
+
+from dplearn.classroom import sources
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("browser")]
+
+PLOTLY = "application/vnd.plotly.v1+json"
+_TITLE = "document.querySelector('.gtitle')?.textContent"
+_DATA = "document.getElementById('here')._fullData"
+_DRAW = "figure => { Plotly.purge('here'); return Plotly.newPlot('here', figure); }"
+_KINDS = f"{_DATA}.map(trace => trace.type)"
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    """A page that knows Plotly and nothing else; it may load nothing."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium(), args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_page()
+        page.route("**/*", lambda route: route.abort())
+        page.problems = []
+        page.on("pageerror", lambda error: page.problems.append(error))
+        page.set_content(f"<script>{get_plotlyjs()}</script><div id='here'></div>")
+        yield page
+        browser.close()
+
+
+def sliders(source) -> list[dict]:
+    """The stored figures of a lesson that have frames."""
+    cells = nbformat.read(sources.notebook_path(source), as_version=4).cells
+    stored = [
+        o.data[PLOTLY] for c in cells for o in c.get("outputs", ()) if PLOTLY in o.get("data", ())
+    ]
+    return [json.loads(json.dumps(figure)) for figure in stored if figure.get("frames")]
+
+
+def words(title: str) -> str:
+    """A title as a browser shows it."""
+    return re.sub(r"<[^>]+>", "", title).replace("&amp;", "&")
+
+
+def move(page: Page, share: float, title: str) -> None:
+    """Click on the rail, so far along it, and wait for a title."""
+    rail = page.locator(".slider-rail-touch-rect").bounding_box()
+    page.mouse.click(rail["x"] + 1 + share * (rail["width"] - 2), rail["y"] + 5)
+    page.wait_for_function(f"{_TITLE} === {json.dumps(title)}", timeout=20_000)
+
+
+@pytest.mark.parametrize("source", sources.sources().values(), ids=sources.sources())
+def test_a_slider_moves_without_a_kernel(page, source):
+    for figure in sliders(source):
+        page.evaluate(_DRAW, figure)
+        kinds = page.evaluate(_KINDS)
+        last = len(figure["frames"]) - 1
+        for i in (0, last // 2, last):
+            frame = figure["frames"][i]
+            move(page, i / last, words(frame["layout"]["title"]["text"]))
+            assert page.evaluate(_KINDS) == kinds
+            for k, changed in enumerate(frame["data"]):
+                if "text" in changed:
+                    assert page.evaluate(f"{_DATA}[{k}].text") == changed["text"]
+    assert not page.problems

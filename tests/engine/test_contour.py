@@ -1,0 +1,458 @@
+"""The contour integral: brackets that contain the truth, and charges that are needed."""
+
+import csv
+import math
+from fractions import Fraction
+from pathlib import Path
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dplearn import Gaussian, PoissonSubsampled
+from dplearn.engine.contour import SampledGaussian, brackets, deltas, log_moments, worse_brackets
+from dplearn.engine.contour import line as line_module
+from dplearn.engine.contour import pair as pair_module
+from dplearn.engine.contour.line import Line
+from dplearn.engine.contour.plan import TRIES
+from dplearn.engine.contour.table import Table, largest_power
+from dplearn.engine.contour.trapezoid import Trapezoid
+from dplearn.engine.lattice import Lattice
+from dplearn.mechanisms.gaussian import gaussian_epsilon
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "sampled_gaussian_epsilon.csv"
+CURVES = {
+    "S1": (1.1, 256 / 60000, 1e-5),
+    "S2": (4.0, 0.01, 1e-5),
+    "S3": (0.8, 0.001, 1e-6),
+    "S4": (0.5, 0.01, 1e-6),
+    "S5": (2.0, 0.1, 1e-5),
+}
+LENGTHS = np.unique(np.append(np.round(np.geomspace(1, 1e5, 50)), 1e6)).astype(int)
+DIRECTIONS = ("remove", "add")
+
+
+def golden():
+    with GOLDEN.open() as file:
+        rows = [row for row in csv.DictReader(file) if Fraction(row["sample_rate"]) < 1]
+    for row in rows:
+        values = [
+            float(Fraction(row[k])) for k in ("noise_multiplier", "sample_rate", "steps", "delta")
+        ]
+        name = "sigma={} q={} T={} delta={}".format(*(row[k] for k in list(row)[1:5]))
+        yield pytest.param(*values, float(row["value"]), int(row["digits"]), id=name)
+
+
+def bracket(sigma, q, steps, delta, rtol=1e-6):
+    lower, upper = worse_brackets([steps], sigma=sigma, q=q, delta=delta, rtol=rtol)
+    return float(lower[0]), float(upper[0])
+
+
+@pytest.mark.parametrize("sigma, q, steps, delta, truth, digits", list(golden()))
+def test_narrow_bracket_contains_the_high_precision_value(sigma, q, steps, delta, truth, digits):
+    lower, upper = bracket(sigma, q, steps, delta)
+    # The table is rounded to `digits`; binary64 carries about 16.
+    doubt = truth * 10.0 ** (1 - min(digits, 16))
+    assert lower <= truth + doubt
+    assert upper >= truth - doubt
+    assert upper - lower <= 1e-6 * truth
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_whole_curves_are_reached(name):
+    sigma, q, delta = CURVES[name]
+    lower, upper = worse_brackets(LENGTHS, sigma=sigma, q=q, delta=delta)
+    found = np.isfinite(upper)
+    # Given up are only the shortest runs, where the sum is too long; one step has a closed form.
+    longest = {"S3": 5, "S4": 7}.get(name, 1)
+    assert np.all(found[longest < LENGTHS])
+    assert np.all((upper - lower)[found] <= 1e-6 * upper[found])
+    assert np.all(lower[~found] == 0)
+    assert np.all(lower[1:] >= lower[:-1] * (1 - 1e-6))
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_brackets_are_nested_as_rtol_is_tightened(name):
+    sigma, q, delta = CURVES[name]
+    loose = worse_brackets(LENGTHS, sigma=sigma, q=q, delta=delta, rtol=1e-2)
+    for rtol in (1e-4, 1e-6):
+        tight = worse_brackets(LENGTHS, sigma=sigma, q=q, delta=delta, rtol=rtol)
+        found = np.isfinite(tight[1]) & np.isfinite(loose[1])
+        assert np.sum(found) > 40
+        assert np.all(tight[0][found] >= loose[0][found])
+        assert np.all(tight[1][found] <= loose[1][found])
+        loose = tight
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [(0.69, 3.1e-5, 70563, 2e-4), (3.95, 1.2e-5, 440, 3e-9), (0.74, 7.6e-4, 16541, 9e-22)],
+)
+def test_poor_guesses_are_repaired(setting):
+    # The tilted law has two bumps; the saddle point is off by a factor of ten.
+    lower, upper = bracket(*setting)
+    assert lower > 0
+    assert upper - lower < 1e-5 * upper
+
+
+# Laws over the whole range of settings.
+
+
+def logarithmic(low, high):
+    return st.floats(math.log(low), math.log(high)).map(math.exp)
+
+
+SETTINGS = {
+    "sigma": logarithmic(0.3, 100),
+    "q": logarithmic(1e-5, 0.999),
+    "steps": logarithmic(1, 1e6).map(round),
+    "delta": logarithmic(1e-30, 1e-3),
+}
+
+
+@settings(max_examples=160)
+@given(**SETTINGS, harder=st.sampled_from(["sigma", "q", "steps", "delta"]))
+def test_every_setting_gives_a_bracket_that_is_monotone(sigma, q, steps, delta, harder):
+    setting = {"sigma": sigma, "q": q, "steps": steps, "delta": delta}
+    change = {"sigma": 0.99, "q": 1.001, "steps": 2, "delta": 0.5}
+    worse = setting | {harder: setting[harder] * change[harder]}
+    (lower, upper), (low, high) = bracket(**setting), bracket(**worse)
+    for ends in ((lower, upper), (low, high)):
+        assert 0 <= ends[0] <= ends[1]
+        assert ends[1] < math.inf or ends[0] == 0
+    assert lower <= high
+
+
+@settings(max_examples=60)
+@given(**SETTINGS, side=st.sampled_from(DIRECTIONS))
+def test_every_setting_gives_monotone_bounds_of_delta(sigma, q, steps, delta, side):
+    epsilons = np.append(0, np.geomspace(1e-6, 50, 8))
+    lower, upper = deltas(SampledGaussian(sigma, q, side), steps, epsilons)
+    assert np.all(lower <= upper)
+    assert np.all(upper <= 0)
+    # Lower ends further right never exceed upper ends further left.
+    assert np.all(lower[1:] <= np.minimum.accumulate(upper)[:-1])
+
+
+@pytest.mark.parametrize("delta", [1e-300, 1e-5, 0.9])
+@pytest.mark.parametrize("steps", [1, 1000, 10**8])
+@pytest.mark.parametrize("q", [1e-12, 0.5, 1 - 1e-6])
+@pytest.mark.parametrize("sigma", [0.05, 1e3])
+def test_far_corners_are_answered(sigma, q, steps, delta):
+    lower, upper = bracket(sigma, q, steps, delta)
+    assert 0 <= lower <= upper
+    low, high = deltas(SampledGaussian(sigma, q, "remove"), steps, [0.0, 1.0, 100.0])
+    assert np.all(low <= high)
+    # Total variation of T runs, from one run's: 1 - (1 - TV)^T bounds it above, TV below.
+    profile = PoissonSubsampled(Gaussian(sigma), q).profiles()[0]
+    one = float(profile.delta(0.0))
+    assert low[0] <= math.log(min(1.0, steps * one)) + 1e-6
+    assert high[0] >= math.log(one) - 1e-6
+
+
+@settings(max_examples=60)
+@given(**SETTINGS, side=st.sampled_from(DIRECTIONS))
+def test_one_step_contains_the_closed_form(sigma, q, steps, delta, side):
+    pair = SampledGaussian(sigma, q, side)
+    profile = PoissonSubsampled(Gaussian(sigma), q).profiles()[side == "add"]
+    epsilon = float(profile.epsilon(delta))
+    lower, upper = brackets(pair, [1], delta=delta)
+    assert lower[0] <= epsilon * (1 + 1e-9) + 1e-13
+    assert upper[0] >= epsilon * (1 - 1e-9) - 1e-13
+    at = np.array([0.0, 0.3 * epsilon, epsilon])
+    low, high = deltas(pair, 1, at)
+    with np.errstate(divide="ignore"):
+        exact = np.log(np.asarray(profile.delta(at), dtype=float))
+    # The closed form itself is a difference of two numbers near one.
+    doubt = 1e-9 + 1e-13 / np.maximum(np.exp(exact), 1e-300)
+    assert np.all(low <= exact + doubt)
+    assert np.all((high >= exact - doubt) | (high < -700))
+
+
+@settings(max_examples=60)
+@given(sigma=logarithmic(0.3, 100), steps=logarithmic(1, 1e5).map(round), delta=SETTINGS["delta"])
+def test_nearly_sure_sampling_lies_just_below_the_gaussian(sigma, steps, delta):
+    lower, upper = bracket(sigma, 0.999, steps, delta)
+    whole = float(gaussian_epsilon(delta, np.array([math.sqrt(steps) / sigma]))[0])
+    assert lower <= whole
+    # Sampling at 0.999 shrinks the sensitivity by no more than that.
+    part = float(gaussian_epsilon(delta, np.array([0.99 * math.sqrt(steps) / sigma]))[0])
+    assert upper >= part
+
+
+RANDOM = np.random.default_rng(11)
+RUNS = [
+    (
+        float(10 ** RANDOM.uniform(-0.4, 0.9)),
+        float(10 ** RANDOM.uniform(-3.5, -0.05)),
+        int(10 ** RANDOM.uniform(0.5, 6)),
+        float(10 ** RANDOM.uniform(-30, -2)),
+    )
+    for _ in range(60)
+]
+
+
+@pytest.mark.parametrize("side", DIRECTIONS)
+def test_lower_end_never_exceeds_the_lattice(side):
+    # Two independent engines: the lattice is an upper bound built from the profile alone.
+    reached = 0
+    for sigma, q, steps, delta in RUNS:
+        profile = PoissonSubsampled(Gaussian(sigma), q).profiles()[side == "add"]
+        rows = np.array([steps, 2 * steps, 3 * steps])
+        above = Lattice(1e-2, 2**13).epsilons([profile], rows[:, None], delta=delta)
+        lower, upper = brackets(SampledGaussian(sigma, q, side), rows, delta=delta)
+        assert np.all(lower <= upper)
+        assert np.all(lower <= above * (1 + 1e-12))
+        reached += np.isfinite(upper[0])
+    assert reached > 45
+
+
+@pytest.mark.parametrize("side", DIRECTIONS)
+@pytest.mark.parametrize("name", CURVES)
+def test_delta_and_epsilon_are_inverse(name, side):
+    sigma, q, delta = CURVES[name]
+    pair = SampledGaussian(sigma, q, side)
+    lower, upper = brackets(pair, LENGTHS, delta=delta)
+    for steps, low, high in zip(LENGTHS[::6], lower[::6], upper[::6], strict=True):
+        if low > 0:
+            at_low, at_high = deltas(pair, int(steps), [low, high])
+            assert at_low[0] <= at_high[0]
+            # Delta at the lower end is at least, at the upper end at most the delta asked for.
+            assert at_high[0] >= math.log(delta)
+            assert at_low[1] <= math.log(delta)
+
+
+def test_deltas_reach_far_below_the_smallest_double():
+    lower, upper = deltas(SampledGaussian(2.0, 0.1, "remove"), 1000, [0.0, 1.0, 60.0, 150.0])
+    assert np.all(np.isfinite(lower))
+    assert np.all(upper - lower < 1e-5)
+    assert upper[-1] < -1000
+
+
+@pytest.mark.parametrize("side", DIRECTIONS)
+@pytest.mark.parametrize("sigma, q", [(1.1, 0.004), (4, 0.01), (0.5, 0.3), (100, 0.9)])
+def test_log_moments_equal_the_renyi_divergence(sigma, q, side):
+    mu = np.array([0.25, 1.0, 1.5, 7.0, 31.5])
+    found = log_moments(SampledGaussian(sigma, q, side), mu)
+    exact = PoissonSubsampled(Gaussian(sigma), q).rdp(1 + mu) * mu
+    # The closed form is that of the larger direction.
+    assert np.all(found <= exact * (1 + 1e-12) + 1e-14)
+    if side == "remove":
+        np.testing.assert_allclose(found, exact, rtol=1e-12, atol=1e-14)
+
+
+# The other direction.
+
+
+def test_other_direction_is_proved_and_not_assumed(monkeypatch):
+    # Were the add direction the larger one, its bracket would be reported.
+    sigma, q, delta = CURVES["S5"]
+    rows, swap = np.array([10, 1000, 100_000]), {"remove": "add", "add": "remove"}
+    expected = worse_brackets(rows, sigma=sigma, q=q, delta=delta)
+    monkeypatch.setattr(
+        "dplearn.engine.contour.epsilon.SampledGaussian",
+        lambda s, r, d: SampledGaussian(s, r, swap[d]),
+    )
+    found = worse_brackets(rows, sigma=sigma, q=q, delta=delta)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_larger_direction_agrees_with_both_solved():
+    for sigma, q, steps, delta in RUNS[:30]:
+        lower, upper = bracket(sigma, q, steps, delta)
+        ends = [brackets(SampledGaussian(sigma, q, d), [steps], delta=delta) for d in DIRECTIONS]
+        assert lower <= max(high[0] for _, high in ends)
+        if math.isfinite(upper):
+            assert upper >= max(low[0] for low, _ in ends)
+
+
+@pytest.mark.parametrize("sigma, q, mu", [(100, 0.9, 2000), (1, 0.3, 60), (0.5, 0.3, 60)])
+def test_moments_of_the_add_direction_at_large_powers(sigma, q, mu):
+    # The tilted law sits far left of the origin, and f^{-mu} grows off the real axis.
+    def density(x):
+        f = 1 - mp.mpf(q) + q * mp.exp((2 * x - 1) / (2 * mp.mpf(sigma) ** 2))
+        return mp.npdf(x, 0, sigma) * f**-mu
+
+    grid = np.linspace(-mu * q - 10 * sigma, 10 * sigma, 60)
+    exact = float(mp.log(mp.quad(density, grid.tolist())))
+    found = log_moments(SampledGaussian(sigma, q, "add"), [1.0, mu])[1]
+    assert found == pytest.approx(exact, rel=1e-13, abs=1e-12)
+
+
+@pytest.mark.parametrize("side", DIRECTIONS)
+def test_ratio_off_the_real_axis(side):
+    pair, tilt = SampledGaussian(0.7, 0.02, side), 3.0
+    x = np.linspace(-5, 9, 4000)
+    on_axis, _ = pair.log_ratio(x)
+    for phi in (0.1, 1.0, 2.0, 3.0):
+        size, angle = pair.log_ratio(x, phi)
+        exact = np.log1p(-0.02 + 0.02 * np.exp((2 * (x + 0.49j * phi) - 1) / 0.98))
+        np.testing.assert_allclose(size + 1j * angle, exact, atol=1e-13)
+        assert np.all((angle >= 0) & (angle <= phi))
+        growth = pair.power(tilt) * (size - on_axis)
+        assert np.all(growth <= pair.loss_of_cosine(phi, tilt) + 1e-12)
+        assert np.max(growth) >= pair.loss_of_cosine(phi, tilt) - 0.1
+
+
+@pytest.mark.parametrize("tilt", [0.1, 10.0, 1000.0])
+@pytest.mark.parametrize("side", DIRECTIONS)
+def test_line_loses_few_digits_to_cancellation(side, tilt):
+    weight = Line(SampledGaussian(1.5, 0.2, side), tilt).weight
+    assert np.sum(np.abs(weight)) < math.exp(3.5) * abs(np.sum(weight))
+
+
+# One line's sum and bounds.
+
+
+def tilted_line(side, tilt=9.0, sigma=0.8, q=0.01):
+    line = Line(SampledGaussian(sigma, q, side), tilt)
+    line.cutoffs(np.array([10.0]), np.array([30.0]))
+    return line
+
+
+@pytest.mark.parametrize(
+    "side, sigma, q, tilt, last",
+    [
+        ("remove", 1.3, 0.05, 6.0, 1e-12),
+        ("add", 1.3, 0.05, 6.0, 1e-12),
+        ("add", 0.6, 0.4, 60, 1e-11),
+    ],
+)
+def test_transform_equals_the_integral_of_its_definition(side, sigma, q, tilt, last):
+    h, line = 0.7, Line(SampledGaussian(sigma, q, side), tilt)
+    values = line.transform(h, 64) * math.exp(line.top + line.norm)
+    for k in (0, 2, 5, 31):
+        s = mp.mpc(tilt, k * h) + 1 if side == "remove" else -mp.mpc(tilt, k * h)
+
+        def density(x, s=s):
+            f = 1 - mp.mpf(q) + q * mp.exp((2 * x - 1) / (2 * mp.mpf(sigma) ** 2))
+            return mp.npdf(x, 0, sigma) * f**s
+
+        exact = complex(mp.quad(density, [-20, -14, -8, -4, -2, 0, 3, 6, 9, 14, 22]))
+        error = line.relative_error(np.array([k * h]))[0] * abs(values[0])
+        assert abs(values[k] - exact) <= error
+        assert error < last * abs(values[0])
+
+
+@pytest.mark.parametrize("side", DIRECTIONS)
+def test_truncation_bound_lies_above_the_integrand_and_falls(side):
+    line = tilted_line(side)
+    h, count = 0.05, 512
+    size = np.log(np.abs(line.transform(h, count))) + line.top + line.norm
+    bound = line.log_bound(h * np.arange(1, count))
+    assert np.all(bound >= size[1:])
+    assert np.all(np.diff(bound) <= 1e-9)
+    # And it is not much larger: the sum may stop early.
+    assert np.median(bound - size[1:]) < 1.0
+
+
+@pytest.mark.parametrize("side", DIRECTIONS)
+def test_error_of_the_truncation_bound_covers_a_coarse_rule(side, monkeypatch):
+    fine = tilted_line(side)
+    t = np.geomspace(1, 300, 40)
+    exact = np.log(np.exp(fine.log_bound(t)))
+    for module in (pair_module, line_module):
+        monkeypatch.setattr(module, "L", 4.0)
+    coarse = tilted_line(side)
+    coarse._phi = fine._phi
+    coarse._raise_lines(1.0)
+    assert coarse.x.size < 0.5 * fine.x.size
+    assert np.all(coarse.log_bound(t) >= exact - 1e-9)
+    monkeypatch.setattr(Line, "_log_bound_error", lambda self, t: np.full((t.size, 1), -np.inf))
+    assert np.any(coarse.log_bound(t) < exact - 1e-9)
+
+
+def test_sharing_changes_no_bracket_by_more_than_its_width():
+    sigma, q, delta = CURVES["S1"]
+    lower, upper = worse_brackets(LENGTHS[5:], sigma=sigma, q=q, delta=delta)
+    for row in range(0, lower.size, 9):
+        low, high = bracket(sigma, q, int(LENGTHS[5 + row]), delta)
+        assert low <= upper[row]
+        assert lower[row] <= high
+
+
+# Each charge is needed: without it the bracket misses the truth.
+
+CASE = (2.0, 0.05, 400, 1e-6)
+
+
+def case_truth(setting=CASE):
+    lower, upper = bracket(*setting, rtol=1e-8)
+    assert upper - lower < 1e-7 * upper
+    return lower, upper
+
+
+def misses(setting, truth, rtol=1e-6):
+    lower, upper = bracket(*setting, rtol=rtol)
+    assert math.isfinite(upper), "nothing was claimed"
+    return lower > truth[1] or upper < truth[0]
+
+
+def accept_anything(monkeypatch):
+    """Brackets however large their charges, as if no plan had been missed."""
+    monkeypatch.setattr(Trapezoid, "poor", staticmethod(lambda charges, _: charges[0] < 0))
+    monkeypatch.setattr("dplearn.engine.contour.epsilon._POOR", 1e300)
+
+
+@pytest.mark.parametrize("part", [0.5, 0.35])
+def test_dropping_the_truncation_charge_shows(monkeypatch, part):
+    truth, cutoffs = case_truth(), Line.cutoffs
+    accept_anything(monkeypatch)
+    monkeypatch.setattr("dplearn.engine.contour.plan._FEWEST_NODES", 4)
+    # Cut the sum too early: only the charge keeps the bracket honest.
+    monkeypatch.setattr(Line, "cutoffs", lambda *a: part * cutoffs(*a))
+    lower, upper = bracket(*CASE)
+    assert lower <= truth[1]
+    assert upper >= truth[0]
+    monkeypatch.setattr(Trapezoid, "truncation", lambda self, e: np.full(e.shape, -np.inf))
+    assert misses(CASE, truth)
+
+
+@pytest.mark.parametrize("part", [0.6, 0.35])
+def test_dropping_the_alias_charge_shows(monkeypatch, part):
+    truth, period = case_truth(), Table.period
+    accept_anything(monkeypatch)
+    monkeypatch.setattr(Table, "period", lambda *a: part * period(*a))
+    lower, upper = bracket(*CASE)
+    assert lower <= truth[1]
+    assert upper >= truth[0]
+    monkeypatch.setattr(Trapezoid, "aliases", lambda self, e: np.full(e.shape, -np.inf))
+    assert misses(CASE, truth)
+
+
+@pytest.mark.parametrize("setting", [(1.1, 256 / 60000, 10**6, 1e-5), (2.0, 0.1, 1000, 1e-100)])
+def test_dropping_the_rounding_charge_shows(monkeypatch, setting):
+    truth = {1e-5: 31.58672802390752, 1e-100: 43.48559086275637}[setting[-1]]
+    lower, upper = bracket(*setting, rtol=1e-13)
+    assert lower <= truth <= upper
+    monkeypatch.setattr(Trapezoid, "rounding", lambda self, e: np.zeros(e.shape))
+    assert misses(setting, (truth, truth), rtol=1e-13)
+
+
+def test_dropping_the_quadrature_charge_shows(monkeypatch):
+    truth = case_truth()
+    accept_anything(monkeypatch)
+    # Far too few nodes in x.
+    for module in (pair_module, line_module):
+        monkeypatch.setattr(module, "L", 9.0)
+    lower, upper = bracket(*CASE)
+    assert lower <= truth[1]
+    assert upper >= truth[0]
+    monkeypatch.setattr(Line, "quadrature_error", lambda self: 0.0)
+    assert misses(CASE, truth)
+
+
+def test_more_nodes_than_allowed_are_left_to_others(monkeypatch):
+    assert max(most for most, _ in TRIES) == 2**16
+    pair = SampledGaussian(1.1, 256 / 60000, "remove")
+    truth = deltas(pair, 2, [0.1])
+    short = tuple((min(most, 2**9), freedom) for most, freedom in TRIES)
+    monkeypatch.setattr("dplearn.engine.contour.plan.TRIES", short)
+    assert bracket(1.1, 256 / 60000, 2, 1e-5) == (0.0, math.inf)
+    lower, upper = deltas(pair, 2, [0.1])
+    table = Table(pair, largest_power(pair, -20.0))
+    assert lower[0] == -math.inf
+    # Cut short, the sum still bounds from above.
+    assert truth[0][0] <= upper[0] <= np.min(table.chernoff(np.array([2.0]), np.array([0.1])))

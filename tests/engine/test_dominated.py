@@ -1,0 +1,334 @@
+"""The law below a pair: its profile lies under that of the pair everywhere, and close to it."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+from dplearn.engine.lattice import below as dominated
+from dplearn.engine.lattice.above import connect_the_dots
+from dplearn.engine.lattice.below import BLUR, Atoms, below_the_profile
+from dplearn.engine.profile import Profile
+from dplearn.mechanisms import (
+    DiscreteGaussian,
+    Gaussian,
+    Geometric,
+    Laplace,
+    PoissonSubsampled,
+    RandomizedResponse,
+    WithoutReplacement,
+)
+from dplearn.mechanisms.shuffled import Shuffled
+
+
+def of_atoms(p, q):
+    with np.errstate(divide="ignore"):
+        return Profile.from_atoms(np.log(p), np.log(q))
+
+
+def finite(p, q):
+    """The profile by its definition, at every real epsilon."""
+    p, q = np.asarray(p), np.asarray(q)
+    return lambda e: np.maximum(p - np.exp(np.asarray(e)[:, None]) * q, 0.0).sum(axis=1)
+
+
+def even(step, offset, reach):
+    """Nodes offset + i * step that reach beyond `reach` on both sides of 0."""
+    size = math.ceil(reach / step) + 2
+    nodes = offset + np.arange(-size, size + 1) * step
+    return np.where(np.abs(nodes) < 1e-9 * step, 0.0, nodes)
+
+
+def profile_of_law(nodes, masses, endless, epsilons):
+    """sum of m (1 - e^{eps - e})_+ and of the infinite losses."""
+    gain = -np.expm1(np.minimum(np.subtract.outer(epsilons, nodes), 0.0))
+    return gain @ masses + endless
+
+
+def between(nodes):
+    """Nodes, places inside their cells, and some beyond the ends; of fine lattices a selection."""
+    h, some = nodes[1] - nodes[0], nodes[:: max(nodes.size // 300, 1)]
+    inner = [some + part * h for part in (0.0, 1e-6, 0.1, 0.37, 0.5, 0.9, 1 - 1e-6)]
+    return np.unique(np.concatenate([*inner, nodes[0] - h * np.arange(9)]))
+
+
+def assert_below(pair, nodes, truth=None, atoms=None, places=()):
+    """The law of `pair` on `nodes`, after comparing its profile with the true one."""
+    h = float(nodes[1] - nodes[0])
+    atoms = Atoms.of(pair) if atoms is None else atoms
+    masses, endless, split = below_the_profile(pair, nodes, h, atoms)
+    assert not split
+    assert np.all(masses >= 0) and np.all(np.isfinite(masses))
+    # Rounding of 1 - left - right in the cell that holds 0.
+    assert masses.sum() + endless <= 1 + 1e-14
+    epsilons = np.append(between(nodes), places)
+    found = profile_of_law(nodes, masses, endless, epsilons)
+    # An atom within BLUR of a node was moved there.
+    value = (truth or pair.delta)(epsilons - 2 * BLUR * (np.abs(epsilons) + h))
+    seen = value > 1e-290
+    # Sums of positive terms: a few hundred of them carry a few hundred ulp at most.
+    assert np.all(found[seen] <= value[seen] * (1 + 1e-13) + 1e-290)
+    return masses, endless
+
+
+SMOOTH = {
+    "gaussian": Gaussian(1.0).profiles()[0],
+    "little noise": Gaussian(0.1).profiles()[0],
+    "much noise": Gaussian(300.0).profiles()[0],
+    "sampled gaussian, remove": PoissonSubsampled(Gaussian(0.7), 0.05).profiles()[0],
+    "sampled gaussian, add": PoissonSubsampled(Gaussian(0.7), 0.05).profiles()[1],
+    "rarely sampled": PoissonSubsampled(Gaussian(1.0), 1e-6).profiles()[0],
+    "without replacement": WithoutReplacement(Gaussian(1.0), 0.2).witnesses("replace_one")[0],
+    "largest of a shuffled epoch": Shuffled(Gaussian(1.0), 100).witnesses("zero_out")[0],
+}
+# Where the interesting losses end.
+REACH = {"little noise": 180.0, "much noise": 0.04, "rarely sampled": 1e-4}
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.25, 0.999])
+@pytest.mark.parametrize("cells", [3, 40, 1000])
+@pytest.mark.parametrize("name", SMOOTH)
+def test_smooth_losses(name, cells, offset):
+    pair, reach = SMOOTH[name], REACH.get(name, 9.0)
+    h = reach / cells
+    masses, endless = assert_below(pair, even(h, offset * h, reach))
+    assert endless == 0
+    # Beyond the last node nothing is lost, before the first one a little.
+    assert masses.sum() >= 1 - 1e-3
+
+
+DISCRETE = {
+    "laplace": (Laplace(1.0).profiles()[0], 1.0),
+    "sampled laplace, remove": (PoissonSubsampled(Laplace(0.5), 0.1).profiles()[0], 2.0),
+    "sampled laplace, add": (PoissonSubsampled(Laplace(0.5), 0.1).profiles()[1], 2.0),
+    "coin": (RandomizedResponse(0.7).profiles("replace_one")[0], 0.7),
+    "ten answers": (RandomizedResponse(2.0, answers=10).profiles("replace_one")[0], 2.0),
+    "geometric": (Geometric(1.0, sensitivity=3).profiles()[0], 1.0),
+    "discrete gaussian": (DiscreteGaussian(2.0).witnesses()[0], 8.0),
+}
+
+
+@pytest.mark.parametrize("parts", [1, 2, 5, 64])
+@pytest.mark.parametrize("name", DISCRETE)
+def test_atoms_on_nodes(name, parts):
+    """Atoms that lie evenly, on a lattice through the first of them."""
+    pair, reach = DISCRETE[name]
+    atoms = Atoms.of(pair)
+    h = atoms.spacing() / parts
+    masses, _ = assert_below(pair, even(h, atoms.loss[0] % h, reach), atoms=atoms)
+    assert masses.sum() >= 1 - 1e-9
+
+
+@pytest.mark.parametrize("parts", [0.3, 1.7, 20.1])
+@pytest.mark.parametrize("name", DISCRETE)
+def test_atoms_that_were_not_announced(name, parts):
+    """A cell may hold atoms without being told: that only costs accuracy."""
+    pair, reach = DISCRETE[name]
+    h = 0.41 / parts
+    assert_below(pair, even(h, 0.3 * h, reach), atoms=Atoms.none())
+
+
+@pytest.mark.parametrize("h", [1.0, 0.1, 0.01])
+def test_an_atom_at_0_beside_a_density(h):
+    """The two halves of sampling without replacement meet in one."""
+    (pair,) = WithoutReplacement(Gaussian(1.0), 0.2).profiles("replace_one")
+    atoms = Atoms.of(pair)
+    far = 0.5 * math.erfc(1 / math.sqrt(2))  # P(noise > 1), what lies left of 0
+    assert atoms.loss == [0] and atoms.mass == pytest.approx(0.8 * (1 - 2 * far), rel=1e-10)
+    assert_below(pair, even(h, 0.0, 9.0), atoms=atoms)
+
+
+def test_atoms_announced_and_found_are_the_true_ones():
+    pair, p = RandomizedResponse(1.0, answers=4).profiles("replace_one")[0], math.e / (math.e + 3)
+    atoms = Atoms.of(pair)
+    np.testing.assert_allclose(atoms.loss, [-1, 0, 1], atol=1e-15)
+    np.testing.assert_allclose(atoms.mass, [p / math.e, 2 * p / math.e, p], rtol=1e-11)
+    # Kinks of a profile are not always atoms: here the density jumps.
+    kinked = Profile(
+        *[SMOOTH["gaussian"].log_delta_of] * 2, [0.3], *[SMOOTH["gaussian"].log_tail_of] * 2
+    )
+    assert Atoms.of(kinked).loss.size == 0
+
+
+# What infinite losses are worth is counted apart; they cannot pay for finite ones as well.
+
+
+def with_endless(lost, base):
+    """P gives something that Q never gives with probability `lost`, else the base pair."""
+    rest, shift = math.log1p(-lost), -math.log1p(-lost)
+    back = base.reverse()
+
+    def tail_reverse(epsilon):
+        # P(-L > eps) = (1 - lost) P'(-L' > eps - shift), of either sign.
+        x = epsilon - shift
+        ahead = base.log_tails(np.maximum(-x, 0.0))[0]
+        inner = np.where(x < 0, np.log1p(-np.exp(ahead)), back.log_tails(np.maximum(x, 0.0))[1])
+        return rest + inner
+
+    return Profile(
+        lambda e: np.logaddexp(math.log(lost), rest + base.log_delta(e + shift)),
+        lambda e: back.log_delta(e - shift),
+        (),
+        lambda e: base.log_tails(e + shift)[1],
+        tail_reverse,
+    )
+
+
+@pytest.mark.parametrize("last", [0.9, 1.0, 1.2])
+@pytest.mark.parametrize("h", [0.1, 0.3, 0.5])
+@pytest.mark.parametrize("lost", [0.1, 1e-3])
+@pytest.mark.parametrize("base", [Laplace, Gaussian], ids=lambda c: c.name)
+def test_infinite_losses_beside_a_density(base, lost, h, last):
+    pair = with_endless(lost, base(1.0).profiles()[0])
+    stop = round(last / h)
+    nodes = np.arange(-round(6 / h), stop + 1) * h
+    _, endless = assert_below(pair, nodes)
+    assert lost * (1 - 1e-11) <= endless <= lost
+
+
+# Neighbouring cells may be of very different weight: there the balances jump.
+chance = st.floats(-3.0, 0.0).map(lambda x: 10**x)
+outcomes = st.lists(st.tuples(chance, chance), min_size=2, max_size=7)
+
+
+# Mass and loss of outcomes, one per cell; the balances rise from cell to cell.
+ONE_PER_CELL = [(0.6, 1.96865), (0.05386, 3.81602), (0.34614, 7.99252), (6.5e-5, 10.99874),
+                (2.5e-6, 13.75994)]  # fmt: skip
+
+
+@given(outcomes, st.floats(0, 0.4), st.floats(0, 0.4), st.floats(0.05, 3.0), st.floats(0.0, 0.999))
+@settings(max_examples=150)
+@example(
+    [(p, p * math.exp(-e)) for p, e in ONE_PER_CELL], 0.0, 0.91491, 3.0, 2 / 3
+)  # fmt: skip
+def test_random_pairs(pairs, only_p, only_q, h, offset):
+    """Any outcomes on any lattice, some possible under P or under Q alone."""
+    p, q = (np.array(x) for x in zip(*[*pairs, (only_p, 0.0), (0.0, only_q)], strict=True))
+    p, q = p / p.sum(), q / q.sum()
+    assume(np.max(np.abs(np.log(p[:-2] / q[:-2]))) > 1e-6)
+    nodes = even(h, offset * h, 16.0)
+    # Where truth falls to its next slope, too.
+    loss = np.log(p[:-2] / q[:-2])
+    masses, endless = assert_below(of_atoms(p, q), nodes, finite(p, q), Atoms.none(), loss)
+    assert endless == pytest.approx(p[-2], rel=1e-11, abs=1e-300)
+    assert masses.sum() + endless == pytest.approx(1.0, abs=1e-12)
+    # Each loss is called at most what it is: e^{-loss} can only grow.
+    assert masses @ np.exp(-nodes) >= 1 - q[-1] - 1e-12
+
+
+@given(outcomes, st.floats(0.05, 1.0), st.floats(0.0, 0.999))
+def test_atoms_that_do_not_fit_are_split_fairly(pairs, h, offset):
+    """What Hoeffding's inequality asks for: the mean of e^{-loss} stays, no loss moves by h."""
+    p, q = (np.array(x) / sum(x) for x in zip(*pairs, strict=True))
+    loss = np.log(p / q)
+    apart = np.diff(np.sort(np.abs(loss)), prepend=0.0)
+    assume(np.all(apart > 1e-6))
+    nodes = even(h, offset * h, 16.0)
+    pair = of_atoms(p, q)
+    masses, endless, _ = below_the_profile(pair, nodes, h, Atoms.of(pair))
+    # Masses are read off the tails, 1e-16 each; what hides between the nodes of 0 is dropped.
+    assert endless == 0
+    assert masses.sum() == pytest.approx(1.0, abs=1e-11)
+    # Atoms within BLUR of a node were moved there.
+    assert masses @ np.exp(-nodes) == pytest.approx(1.0, abs=20 * BLUR)
+    for node in nodes:
+        below = masses[nodes <= node].sum()
+        assert p[loss <= node - h - 1e-9].sum() - 1e-11 <= below
+        assert below <= p[loss < node + h + 1e-9].sum() + 1e-11
+
+
+def test_no_mass_is_negative_where_nodes_are_rounded():
+    """A node that was moved to 0 leaves a cell a little wider than h."""
+    pair, h = RandomizedResponse(1.0, answers=5).profiles("replace_one")[0], 1e-3
+    nodes = np.arange(-1100, 1100) * h - 3e-10 * h
+    masses, _, _ = below_the_profile(
+        pair, np.where(np.abs(nodes) < 1e-12, 0.0, nodes), h, Atoms.of(pair)
+    )
+    assert np.all(masses >= 0)
+
+
+@pytest.mark.parametrize("h", [1e-2, 1e-5])
+def test_empty_cells_stay_empty(h):
+    """Rounding of the tails must not fill them: nobody pays for what many steps would gain."""
+    p, q = np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.35, 0.45])
+    nodes, pair = np.arange(-round(2 / h), round(2 / h)) * h, of_atoms(p, q)
+    for atoms in (Atoms.none(), Atoms.of(pair)):
+        masses, _, _ = below_the_profile(pair, nodes, h, atoms)
+        assert np.count_nonzero(masses) <= 6
+        assert masses.sum() == pytest.approx(1.0, abs=1e-14)
+
+
+def gap(pair, h, offset, reach, epsilons):
+    nodes = even(h, offset, reach)
+    masses, endless, _ = below_the_profile(pair, nodes, h, Atoms.of(pair))
+    return float(np.max(pair.delta(epsilons) - profile_of_law(nodes, masses, endless, epsilons)))
+
+
+@pytest.mark.parametrize(
+    "pair, reach",
+    [
+        (SMOOTH["gaussian"], 12.0),
+        (SMOOTH["sampled gaussian, remove"], 12.0),
+        (SMOOTH["sampled gaussian, add"], 12.0),
+        (DISCRETE["laplace"][0], 1.0),
+        (DISCRETE["sampled laplace, remove"][0], 2.0),
+        (DISCRETE["sampled laplace, add"][0], 2.0),
+    ],
+    ids=["gaussian", "sampled-remove", "sampled-add", "laplace", "laplace-remove", "laplace-add"],
+)
+def test_the_error_is_of_second_order(pair, reach):
+    atoms = Atoms.of(pair)
+    spacing = min(atoms.spacing(), 1.0)
+    steps = spacing / 2.0 ** np.arange(6, 11)
+    # Right of 0, and left of it as far as both are smooth.
+    epsilons = np.linspace(-0.02, 1.0, 1801)
+    start = float(atoms.loss[0]) if atoms.loss.size else 0.0
+    gaps = [gap(pair, h, start % h, reach, epsilons) for h in steps]
+    slope = np.polyfit(np.log(steps), np.log(gaps), 1)[0]
+    assert 1.75 < slope < 2.25
+    assert gaps[-1] < 1e-4
+
+
+def test_it_lies_about_twice_as_far_below_as_chords_lie_above():
+    pair, h = SMOOTH["gaussian"], 0.01
+    nodes, epsilons = even(h, 0.0, 12.0), np.linspace(-1.0, 1.0, 801)
+    above = profile_of_law(nodes, *connect_the_dots(pair, nodes), epsilons) - pair.delta(epsilons)
+    ratio = gap(pair, h, 0.0, 12.0, epsilons) / np.max(above)
+    assert 1.8 < ratio < 2.2
+
+
+# The comparison can fail: laws that are nearly the right one.
+
+
+class Larger:
+    """numpy with max for min."""
+
+    minimum = np.maximum
+
+    def __getattr__(self, name):
+        return getattr(np, name)
+
+
+@pytest.mark.parametrize("name", ["gaussian", "sampled gaussian, remove"])
+def test_the_larger_balance_of_two_would_be_too_much(name, monkeypatch):
+    pair, nodes = SMOOTH[name], even(0.05, 0.0, 9.0)
+    assert_below(pair, nodes)
+    monkeypatch.setattr(dominated, "np", Larger())
+    with pytest.raises(AssertionError):
+        assert_below(pair, nodes)
+
+
+@pytest.mark.parametrize("name", ["gaussian", "sampled gaussian, remove"])
+def test_half_of_every_cell_to_either_side_would_be_too_much(name):
+    """Why the fraction needs care: 1/2 has the right order and the wrong sign."""
+    pair, h = SMOOTH[name], 0.05
+    nodes = even(h, 0.0, 9.0)
+    right = pair.log_tails(nodes[nodes >= 0])[0]
+    left = pair.reverse().log_tails(-nodes[nodes < 0])[1]
+    beyond = np.concatenate([1 - np.exp(left), np.exp(right)])
+    cells = -np.diff(beyond)
+    masses = 0.5 * (np.append(cells, 0.0) + np.append(0.0, cells))
+    found = profile_of_law(nodes, masses, 0.0, between(nodes))
+    assert np.any(found > pair.delta(between(nodes)) * (1 + 1e-6))

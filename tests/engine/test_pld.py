@@ -1,0 +1,94 @@
+"""Privacy loss distributions: every bound lies above the truth, and close to it."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dplearn.engine.lattice.above import PrivacyLossDistribution, connect_the_dots
+from dplearn.engine.profile import Profile
+from dplearn.mechanisms import (
+    Gaussian,
+    Geometric,
+    Laplace,
+    PoissonSubsampled,
+    WithoutReplacement,
+)
+
+PAIRS = {
+    "gaussian": Gaussian(1.5).profiles()[0],
+    "laplace": Laplace(0.8).profiles()[0],
+    "geometric": Geometric(0.5, sensitivity=3).profiles()[0],
+    "sampled, remove": PoissonSubsampled(Gaussian(1.0), 0.05).profiles()[0],
+    "sampled, add": PoissonSubsampled(Gaussian(1.0), 0.05).profiles()[1],
+    "without replacement": WithoutReplacement(Laplace(1.0), 0.2).profiles("replace_one")[0],
+    "infinite loss": Profile.from_atoms([-3.0, math.log1p(-math.exp(-3))], [-math.inf, 0.0]),
+}
+each_pair = pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
+
+
+def law_of(pair, step=0.07, lower=-9.0, upper=9.0):
+    return PrivacyLossDistribution.from_profile(pair, step=step, lower=lower, upper=upper)
+
+
+@each_pair
+def test_connected_dots_dominate_the_profile_at_every_epsilon(pair):
+    law = law_of(pair)
+    # Off the nodes, on them, and beyond both ends.
+    for epsilon in np.concatenate([np.linspace(-11, 11, 301), law.losses[[0, 100, 128, 129, -1]]]):
+        # Rounding of a few hundred masses.
+        assert law.delta(epsilon) >= float(pair.delta(epsilon)) - 1e-14
+
+
+@each_pair
+def test_narrow_windows_dominate_as_well(pair):
+    # Losses left of the window are lifted to its first node, those right of it count as infinite.
+    law = law_of(pair, lower=-0.2, upper=0.3)
+    for epsilon in np.linspace(-2, 2, 81):
+        assert law.delta(epsilon) >= float(pair.delta(epsilon)) - 1e-14
+    assert law.masses.sum() + law.infinity == pytest.approx(1.0, abs=1e-13)
+
+
+@each_pair
+def test_connected_dots_touch_the_profile_at_the_nodes(pair):
+    law = law_of(pair)
+    inside = law.losses[1:-1:7]
+    found = [law.delta(e) for e in inside]
+    np.testing.assert_allclose(found, pair.delta(inside), rtol=1e-10, atol=1e-14)
+
+
+@each_pair
+def test_masses_are_a_law_under_both_members_of_the_pair(pair):
+    law = law_of(pair)
+    assert np.all(law.masses >= 0) and 0 <= law.infinity < 1
+    assert law.masses.sum() + law.infinity == pytest.approx(1.0, abs=1e-13)
+    # Under Q the masses are e^{-loss} times as large: an upper bound never has more than 1.
+    assert law.masses @ np.exp(-law.losses) <= 1 + 1e-12
+
+
+def test_uneven_nodes_dominate_too():
+    nodes = np.array([-4.0, -1.0, -0.2, 0.1, 0.15, 2.0, 5.0])
+    pair = PAIRS["sampled, remove"]
+    masses, infinity = connect_the_dots(pair, nodes)
+    for epsilon in np.linspace(-5, 6, 100):
+        gain = np.maximum(-np.expm1(np.minimum(epsilon - nodes, 0.0)), 0.0)
+        assert masses @ gain + infinity >= float(pair.delta(epsilon)) - 1e-14
+    assert infinity == pytest.approx(float(pair.delta(5.0)), rel=1e-12)
+
+
+@pytest.mark.parametrize("count", [1, 2, 9])
+def test_plain_composition_of_gaussians(count):
+    (exact,) = Gaussian(1.5 / math.sqrt(count)).profiles()
+    composed = law_of(PAIRS["gaussian"], step=0.02, lower=-12, upper=14).compose(count)
+    for delta in (1e-2, 1e-6):
+        truth = float(exact.epsilon(delta))
+        # With tilt a the chords cost count * step^2 * (1 + a) / 12, and a < 12 here.
+        assert truth <= composed.epsilon(delta) <= truth + count * 0.02**2 * 13 / 12
+
+
+def test_infinite_losses_add_up():
+    composed = law_of(PAIRS["infinite loss"]).compose(3)
+    lost = 1 - (1 - math.exp(-3)) ** 3
+    assert composed.infinity == pytest.approx(lost, rel=1e-12)
+    assert composed.epsilon(0.99 * lost) == math.inf
+    assert composed.epsilon(0.999) == 0.0

@@ -1,0 +1,283 @@
+"""The profile against its definition: quadrature, enumeration, and the best possible tests."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mpmath import mpf
+from scipy.special import erfcx, ndtr, ndtri
+
+from conftest import agrees, golden, label, number
+from dplearn.engine.profile import Profile
+from dplearn.mechanisms import Gaussian, Laplace
+from dplearn.mechanisms.gaussian import gaussian_log_delta
+
+EPSILONS = np.concatenate([-np.geomspace(1e-9, 30, 25), [0.0], np.geomspace(1e-9, 30, 25)])
+RNG = np.random.default_rng(20160701)
+
+
+def laws(count=6, size=5):
+    """Random pairs of finite laws; every second pair has outcomes only one of them can give."""
+    for i in range(count):
+        p, q = RNG.dirichlet(np.ones(size), 2)
+        if i % 2:
+            p[0], q[1] = 0.0, 0.0
+        yield p / p.sum(), q / q.sum()
+
+
+LAWS = [pytest.param(p, q, id=f"law{i}") for i, (p, q) in enumerate(laws())]
+
+
+def of_atoms(p, q):
+    with np.errstate(divide="ignore"):
+        return Profile.from_atoms(np.log(p), np.log(q))
+
+
+def by_definition(p, q, epsilon=EPSILONS):
+    return np.maximum(p - np.exp(epsilon)[:, None] * q, 0.0).sum(axis=1)
+
+
+@pytest.mark.parametrize("mu", [1e-3, 0.01, 0.199, 0.2, 0.5, 1.0, 3.0, 30.0])
+def test_gaussian_log_delta_against_sixty_digits(mu):
+    # From the mean loss mu^2 / 2 up to 40 standard deviations mu, and below the mean.
+    epsilon = mu * mu / 2 + mu * np.array([-10, -3.1, -2.9, -1, 0, 0.1, 1, 5, 12, 38, 40])
+    epsilon = np.append(epsilon[epsilon >= 0], 0.0)
+    with mpmath.workdps(60):
+        m, tail = mpf(mu), lambda x: mpmath.erfc(x / mpmath.sqrt(2)) / 2
+        truth = [
+            float(mpmath.log(tail(e / m - m / 2) - mpmath.exp(mpf(e)) * tail(e / m + m / 2)))
+            for e in epsilon
+        ]
+    # log delta of size 800 carries rounding of x^2 / 2 with x = 40: four ulp of 800.
+    np.testing.assert_allclose(gaussian_log_delta(epsilon, mu), truth, rtol=0, atol=4e-13)
+
+
+@pytest.mark.parametrize("p, q", LAWS)
+def test_finite_laws_both_orders_all_real_epsilons(p, q):
+    profile = of_atoms(p, q)
+    # A sum of at most five terms, each with an error of an ulp of 1.
+    np.testing.assert_allclose(profile.delta(EPSILONS), by_definition(p, q), atol=3e-15)
+    np.testing.assert_allclose(profile.reverse().delta(EPSILONS), by_definition(q, p), atol=3e-15)
+
+
+@pytest.mark.parametrize("weight", [1e-6, 0.3, 0.999, 1.0])
+@pytest.mark.parametrize("p, q", LAWS)
+def test_mixing_is_mixing(p, q, weight):
+    profile = of_atoms(p, q)
+    mixed = (1 - weight) * q + weight * p
+    for found, truth in [
+        (profile.mix_first(weight), by_definition(mixed, q)),
+        (profile.mix_first(weight).reverse(), by_definition(q, mixed)),
+        (profile.mix_second(weight), by_definition(p, (1 - weight) * p + weight * q)),
+        (profile.mix_second(weight).reverse(), by_definition((1 - weight) * p + weight * q, p)),
+    ]:
+        np.testing.assert_allclose(found.delta(EPSILONS), truth, atol=3e-15)
+
+
+@pytest.mark.parametrize("epsilon", [-1.0, -0.05, 0.02, 0.7])
+def test_mixture_of_gaussians_by_integrating_densities(epsilon):
+    mu, q = 1.25, 0.2
+    density = lambda x, centre: mpmath.npdf(x, centre, 1)
+    p_mix = lambda x: (1 - q) * density(x, 0) + q * density(x, mu)
+    pieces = [-12, -6, -3, -1, 0, 0.5, 1, 2, 3, 4, 6, 12, 20]
+
+    def hockey_stick(p, r):
+        # Split where the integrand leaves 0, so that the rule sees smooth pieces.
+        gap = lambda x: p(x) - mpmath.exp(epsilon) * r(x)
+        signs = [mpmath.sign(gap(x)) for x in pieces]
+        cuts = [
+            mpmath.findroot(gap, (a, b), solver="anderson")
+            for a, b, s, t in zip(pieces, pieces[1:], signs, signs[1:], strict=False)
+            if s != t
+        ]
+        return float(mpmath.quad(lambda x: max(gap(x), 0), sorted([*pieces, *cuts])))
+
+    (pair,) = Gaussian(1 / mu).profiles()
+    remove = float(pair.mix_first(q).delta(epsilon))
+    add = float(pair.reverse().mix_second(q).delta(epsilon))
+    noise = lambda x: density(x, 0)
+    # The quadrature reports 15 digits; the cuts are found to half of them at worst.
+    assert remove == pytest.approx(hockey_stick(p_mix, noise), abs=1e-12)
+    assert add == pytest.approx(hockey_stick(noise, p_mix), abs=1e-12)
+
+
+@given(st.floats(-3, 3), st.floats(0.01, 5), st.floats(1e-3, 1.0))
+def test_two_reversals_and_full_weight_change_nothing(log_mu, epsilon, weight):
+    (profile,) = Gaussian(math.exp(-log_mu)).profiles()
+    pair = profile.mix_first(weight)
+    assert pair.reverse().reverse().log_delta(epsilon) == pair.log_delta(epsilon)
+    assert profile.mix_first(1.0) is profile
+
+
+@pytest.mark.parametrize("delta", [0.5, 1e-5, 1e-30, 1e-250])
+@pytest.mark.parametrize("sigma", [0.2, 1.0, 1000.0])
+def test_epsilon_inverts_delta_on_the_safe_side(sigma, delta):
+    (profile,) = Gaussian(sigma).profiles()
+    epsilon = float(profile.epsilon(delta))
+    # A few ulp of the log are granted so that plateaus are not missed.
+    slack = 4e-15 * abs(math.log(delta))
+    assert profile.log_delta(epsilon) <= math.log(delta) + slack
+    if epsilon > 0:
+        assert profile.log_delta(epsilon * (1 - 1e-9)) > math.log(delta)
+
+
+@pytest.mark.parametrize("lost", [1e-9, 0.1, 1 / 3, 0.7])
+def test_epsilon_where_delta_never_gets_small(lost):
+    """Infinite loss with probability p: a plateau that is met exactly, and missed just below."""
+    profile = of_atoms(np.array([lost, 1 - lost]), np.array([0.0, 1.0]))
+    found = profile.epsilon([lost * 0.99, lost, lost * 1.01])
+    np.testing.assert_array_equal(found, [math.inf, 0.0, 0.0])
+
+
+def test_epsilon_at_delta_zero_is_the_largest_loss():
+    (bounded,), (unbounded,) = Laplace(2.0).profiles(), Gaussian(2.0).profiles()
+    assert float(bounded.epsilon(0.0)) == pytest.approx(0.5, rel=1e-9)
+    assert float(unbounded.epsilon(0.0)) == math.inf
+
+
+ORDERS = [0.0, 0.01, 0.5, 0.99, 1.0, 1.01, 2.0, 5.5, 64.0, math.inf]
+
+
+def renyi_by_enumeration(p, q, order):
+    both = (p > 0) & (q > 0)
+    if order >= 1 and np.any((p > 0) & (q == 0)):
+        return math.inf
+    if order == 0:
+        return -math.log(q[p > 0].sum())
+    if order == 1:
+        return float(np.sum(p[both] * np.log(p[both] / q[both])))
+    if order == math.inf:
+        return float(np.log(np.max(p[both] / q[both])))
+    with mpmath.workdps(30):
+        pairs = zip(p[both], q[both], strict=True)
+        total = mpmath.fsum(mpf(a) ** order * mpf(b) ** (1 - order) for a, b in pairs)
+        return float(mpmath.log(total) / (order - 1))
+
+
+@pytest.mark.parametrize("p, q", LAWS)
+def test_renyi_of_finite_laws_at_every_kind_of_order(p, q):
+    for profile, a, b in ((of_atoms(p, q), p, q), (of_atoms(q, p), q, p)):
+        truth = [renyi_by_enumeration(a, b, order) for order in ORDERS]
+        # The quadrature aims at 1e-10 of the integral; near order 1 it is divided by 0.01.
+        np.testing.assert_allclose(profile.renyi(ORDERS), truth, rtol=2e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("mu", [1e-3, 1.0, 8.0])
+def test_renyi_of_gaussians(mu):
+    (profile,) = Gaussian(1 / mu).profiles()
+    orders = np.array([0.3, 1.0, 1.5, 40.0])
+    np.testing.assert_allclose(profile.renyi(orders), orders * mu * mu / 2, rtol=1e-8)
+    assert profile.renyi(math.inf) == math.inf
+    # Gaussians have one support.
+    assert profile.renyi(0.0) == 0.0
+
+
+def test_renyi_by_both_orders_of_the_pair():
+    """Skew symmetry: (1 - a) D_a(P, Q) = a D_{1-a}(Q, P) for 0 < a < 1."""
+    orders = np.array([0.1, 0.5, 0.8])
+    (profile,) = Laplace(0.7).profiles()
+    pair = profile.mix_first(0.3)
+    left, right = (1 - orders) * pair.renyi(orders), orders * pair.reverse().renyi(1 - orders)
+    np.testing.assert_allclose(left, right, rtol=1e-8)
+
+
+def laplace_against_normal() -> Profile:
+    """P = Laplace(0, 1), Q = N(0, 1): L(x) = x^2/2 - |x| + c has a heavy tail under P."""
+    c = 0.5 * math.log(2 * math.pi) - math.log(2)
+
+    def ahead(epsilon):
+        # L > eps outside [-t, t], and inside (-s, s) while eps < c; e^eps Q(|x| > t) is
+        # e^{-t} times the Mills ratio of t.
+        root = np.sqrt(1 + 2 * (epsilon - c))
+        t, s = 1 + root, np.maximum(1 - root, 0.0)
+        mills = math.sqrt(math.pi / 2) * erfcx(t / math.sqrt(2))
+        centre = -np.expm1(-s) - np.exp(np.minimum(epsilon, c)) * (2 * ndtr(s) - 1)
+        # Past epsilon = c the centre is empty; there e^{-t} may underflow, so stay in logs.
+        with np.errstate(divide="ignore"):
+            return np.logaddexp(-t + np.log1p(-mills), np.log(np.maximum(centre, 0.0)))
+
+    def behind(epsilon):
+        root = np.sqrt(np.maximum(1 - 2 * (epsilon + c), 0.0))
+        inner, outer = 1 - root, 1 + root
+        size = np.minimum(epsilon, 1.0)
+        mass = 2 * (ndtr(outer) - ndtr(inner)) - np.exp(size) * (np.exp(-inner) - np.exp(-outer))
+        with np.errstate(divide="ignore"):
+            return np.log(np.maximum(mass, 0.0))
+
+    return Profile(ahead, behind, kinks=[c, 0.5 - c])
+
+
+def test_heavy_tail_has_kl_but_no_renyi_divergence_above_one():
+    profile = laplace_against_normal()
+    (kl,) = golden("divergences", quantity="kl", p="laplace(0 1)")
+    # Ten digits are golden, the quadrature aims at as many.
+    assert float(profile.renyi(1.0)) == pytest.approx(number(kl["value"]), rel=2e-9)
+    (heavy,) = golden("divergences", p="laplace(0 1)", quantity="renyi", q="normal(0 1)")
+    assert agrees(float(profile.renyi(number(heavy["order"]))), heavy)
+    np.testing.assert_array_equal(profile.renyi([1.5, 2.0, 64.0, math.inf]), math.inf)
+    half = mpmath.quad(
+        lambda x: mpmath.sqrt(mpmath.exp(-x) / 2 * mpmath.npdf(x)), [0, 1, 5, 20, 60]
+    )
+    assert float(profile.renyi(0.5)) == pytest.approx(float(-2 * mpmath.log(2 * half)), rel=1e-8)
+
+
+def test_a_rough_function_is_refused_rather_than_integrated():
+    noise = np.random.default_rng(1)
+    rough = Profile(lambda e: -e - noise.random(e.shape))
+    with pytest.raises(ArithmeticError, match="did not converge"):
+        rough.renyi([2.0])
+
+
+@pytest.mark.parametrize("order", [-0.5, math.nan])
+def test_orders_below_zero_are_refused(order):
+    (profile,) = Gaussian(1.0).profiles()
+    with pytest.raises(ValueError, match=r"Expected orders in \[0, inf\]"):
+        profile.renyi([2.0, order])
+
+
+RATES = np.array([0.0, 1e-12, 1e-3, 0.1, 0.3, 0.5, 0.9, 1.0])
+
+
+@pytest.mark.parametrize("mu", [0.01, 1.0, 6.0])
+def test_tradeoff_of_gaussians_is_neyman_pearson(mu):
+    (profile,) = Gaussian(1 / mu).profiles()
+    # The value is 1 - delta - a e^eps: rounding of 1.
+    truth = ndtr(-ndtri(RATES) - mu)
+    np.testing.assert_allclose(profile.tradeoff(RATES), truth, atol=1e-14)
+
+
+def test_tradeoff_of_laplace():
+    """Dong, Roth & Su (2022), Proposition A.6, and their golden point 0.7281718172."""
+    (profile,) = Laplace(1.0).profiles()
+    e, a = math.e, RATES
+    with np.errstate(divide="ignore"):
+        middle = math.exp(-1) / (4 * a)
+    truth = np.where(a < math.exp(-1) / 2, 1 - e * a, np.where(a <= 0.5, middle, (1 - a) / e))
+    np.testing.assert_allclose(profile.tradeoff(RATES), truth, atol=1e-14)
+    assert float(profile.tradeoff(0.1)) == pytest.approx(0.7281718172, abs=1e-10)
+
+
+@pytest.mark.parametrize("p, q", LAWS)
+def test_tradeoff_of_finite_laws_is_the_likelihood_ratio_test(p, q):
+    # Test "Q" (false positive under Q) for P: accept outcomes by decreasing p / q.
+    with np.errstate(divide="ignore"):
+        order = np.argsort(-p / np.where(q > 0, q, 1e-300))
+    positive = np.append(0.0, np.cumsum(q[order]))
+    detected = np.append(0.0, np.cumsum(p[order]))
+    free = detected[np.flatnonzero(positive <= 0).max()]
+    truth = 1 - np.maximum(np.interp(RATES, positive, detected), free)
+    np.testing.assert_allclose(of_atoms(p, q).tradeoff(RATES), truth, atol=1e-14)
+
+
+GAUSSIAN = golden("gaussian", quantity="epsilon") + golden("gaussian", quantity="delta")
+
+
+@pytest.mark.parametrize("row", GAUSSIAN, ids=lambda r: label(r, *list(r)[:5]))
+def test_golden_gaussian(row):
+    (profile,) = Gaussian(number(row["noise_multiplier"])).profiles(row["adjacency"])
+    given_ = number(row["delta"] or row["epsilon"])
+    found = profile.epsilon(given_) if row["quantity"] == "epsilon" else profile.delta(given_)
+    assert agrees(float(found), row)

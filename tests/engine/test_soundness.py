@@ -1,0 +1,182 @@
+"""A sweep over everything the pld accountant covers: two proofs never contradict each other."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from dplearn import Composed, accountants
+from dplearn.engine.lattice import Lattice
+from dplearn.mechanisms import (
+    DiscreteGaussian,
+    Gaussian,
+    Geometric,
+    Laplace,
+    PoissonSubsampled,
+    RandomizedResponse,
+    WithoutReplacement,
+)
+from dplearn.mechanisms.gaussian import gaussian_epsilon
+
+# Coarser than what people see, so that many questions fit into a minute.
+PLD = accountants["pld"](rtol=1e-4)
+OTHERS = {name: a() for name, a in accountants.items() if name != "pld"}
+# What rounding may do to numbers that are computed in two ways.
+ROUNDING = 1e-9
+
+
+def log_uniform(lower, upper):
+    return st.floats(math.log10(lower), math.log10(upper)).map(lambda x: 10.0**x)
+
+
+rates = log_uniform(1e-4, 1.0)
+noise = log_uniform(0.3, 50.0)
+plain = st.one_of(
+    st.builds(Gaussian, noise),
+    st.builds(Laplace, noise),
+    st.builds(Geometric, noise, st.integers(1, 4)),
+    st.builds(DiscreteGaussian, log_uniform(0.5, 20.0), st.integers(1, 3)),
+)
+answers = st.builds(RandomizedResponse, log_uniform(0.01, 4.0), st.integers(2, 9))
+sampled = st.builds(PoissonSubsampled, plain, rates)
+drawn = st.builds(WithoutReplacement, st.one_of(plain), rates)
+step_counts = st.floats(0.0, 6.0).map(lambda x: int(10**x))
+deltas = log_uniform(1e-30, 0.3)
+
+
+def kinds(adjacency):
+    """Mechanisms that the adjacency allows."""
+    if adjacency == "replace_one":
+        return st.one_of(plain, answers, drawn)
+    return st.one_of(plain, sampled)
+
+
+adjacencies = st.sampled_from(["add_remove", "replace_one", "zero_out"])
+questions = adjacencies.flatmap(lambda a: st.tuples(kinds(a), st.just(a)))
+lists = adjacencies.flatmap(
+    lambda a: st.tuples(
+        st.lists(st.tuples(kinds(a), st.integers(1, 60)), min_size=2, max_size=3), st.just(a)
+    )
+)
+
+
+def assert_sane(found):
+    """A number, of the kind that it says it is."""
+    assert 0 <= found.lower <= found.epsilon < math.inf
+    assert found.is_bound and found.kind in ("exact", "bracket", "upper")
+    if found.kind == "exact":
+        assert found.lower == found.epsilon
+    else:
+        assert (found.kind == "bracket") == (found.lower > 0)
+
+
+def assert_overlap(one, other):
+    assert one.lower <= other.epsilon * (1 + ROUNDING)
+    assert other.lower <= one.epsilon * (1 + ROUNDING)
+
+
+def assert_others_agree(found, mechanism, *, steps, delta, adjacency):
+    """No other theorem proves less than what is proved to be needed."""
+    for other in OTHERS.values():
+        if other.supports(mechanism, adjacency):
+            bound = other.epsilon(mechanism, delta=delta, steps=steps, adjacency=adjacency)
+            assert not bound.is_bound or found.lower <= bound.epsilon * (1 + ROUNDING), bound
+
+
+@settings(max_examples=120)
+@given(questions, step_counts, deltas)
+def test_one_mechanism(question, steps, delta):
+    mechanism, adjacency = question
+    asked = {"delta": delta, "adjacency": adjacency}
+    found = PLD.epsilon(mechanism, steps=steps, **asked)
+    assert_sane(found)
+    assert_others_agree(found, mechanism, steps=steps, **asked)
+    # One run alone is a lower bound, and so are fewer runs or more delta.
+    for easier in (
+        PLD.epsilon(mechanism, steps=1, **asked),
+        PLD.epsilon(mechanism, steps=max(steps - 1, 0), **asked),
+        PLD.epsilon(mechanism, steps=steps, **{**asked, "delta": min(1.01 * delta, 0.4)}),
+    ):
+        assert easier.lower <= found.epsilon * (1 + ROUNDING)
+
+
+@settings(max_examples=60)
+@given(lists, deltas)
+def test_lists_in_any_order(question, delta):
+    parts, adjacency = question
+    asked = {"delta": delta, "adjacency": adjacency}
+    found = PLD.epsilon(Composed(parts), **asked)
+    assert_sane(found)
+    assert_others_agree(found, Composed(parts), steps=1, **asked)
+    assert_overlap(found, PLD.epsilon(Composed(parts[::-1]), **asked))
+    # A part of the list leaks no more than the list.
+    assert PLD.epsilon(Composed(parts[1:]), **asked).lower <= found.epsilon * (1 + ROUNDING)
+
+
+@settings(max_examples=40)
+@given(questions, st.integers(2, 6), st.integers(1, 40), deltas)
+def test_copies_equal_count(question, copies, count, delta):
+    mechanism, adjacency = question
+    asked = {"delta": delta, "adjacency": adjacency}
+    counted = PLD.epsilon(mechanism, steps=copies * count, **asked)
+    listed = PLD.epsilon(Composed([(mechanism, count)] * copies), **asked)
+    nested = PLD.epsilon(Composed([(mechanism, count)]), steps=copies, **asked)
+    curve = PLD.epsilon_curve(mechanism, steps=[1, copies * count, 5000], **asked)
+    for same in (listed, nested):
+        assert same.epsilon == pytest.approx(counted.epsilon, rel=1e-12)
+        assert same.lower == pytest.approx(counted.lower, rel=1e-12)
+    assert_overlap(counted, curve[1])
+
+
+@settings(max_examples=40)
+@given(noise, rates, step_counts, log_uniform(1e-15, 0.3))
+def test_contour_and_lattice_agree(sigma, rate, steps, delta):
+    """Two engines, no common code: both ends of one against those of the other."""
+    assume(rate < 1 and steps > 1)
+    step = PoissonSubsampled(Gaussian(sigma), rate)
+    found = PLD.epsilon(step, steps=steps, delta=delta)
+    sides = [[p] for p in step.profiles()]
+    lower, upper = Lattice(rtol=1e-3).brackets(sides, [[steps]], delta=delta, witnesses=sides)
+    assert 0 <= lower[0] <= upper[0]
+    assert lower[0] <= found.epsilon * (1 + ROUNDING)
+    assert found.lower <= upper[0] * (1 + ROUNDING)
+
+
+@settings(max_examples=40)
+@given(st.lists(log_uniform(0.5, 30.0), min_size=1, max_size=4), st.integers(1, 10**6), deltas)
+def test_gaussians_in_closed_form(sigmas, steps, delta):
+    """The lattice, which the accountant does not need here, holds the closed form."""
+    mu = math.sqrt(steps * sum(s**-2 for s in sigmas))
+    truth = float(gaussian_epsilon(delta, np.array([mu]))[0])
+    found = PLD.epsilon(Composed([Gaussian(s) for s in sigmas]), steps=steps, delta=delta)
+    assert found.kind == "exact" and found.epsilon == pytest.approx(truth, rel=1e-12)
+    pairs = [Gaussian(s).profiles()[0] for s in sigmas]
+    row = [[steps] * len(pairs)]
+    lower, upper = Lattice(rtol=1e-3).brackets([pairs], row, delta=delta, witnesses=[pairs])
+    assert lower[0] <= truth * (1 + ROUNDING) and truth * (1 - ROUNDING) <= upper[0]
+
+
+@settings(max_examples=40)
+@given(log_uniform(0.01, 4.0), st.integers(1, 400), log_uniform(1e-12, 0.3))
+def test_coins_against_all_outcomes(local_epsilon, steps, delta):
+    """delta by summing over the number k of truthful answers, in whole numbers of losses."""
+    found = PLD.epsilon(
+        RandomizedResponse(local_epsilon), steps=steps, delta=delta, adjacency="replace_one"
+    )
+    truth = 1 / (1 + math.exp(-local_epsilon))
+    k = np.arange(steps + 1)
+    chance = np.array([math.comb(steps, int(i)) for i in k], dtype=object)
+    p = np.array(
+        [math.exp(math.log(c) + i * math.log(truth) + (steps - i) * math.log1p(-truth))
+         for c, i in zip(chance, k, strict=True)]
+    )  # fmt: skip
+    loss = (2 * k - steps) * local_epsilon
+
+    def true_delta(epsilon):
+        return float(p @ -np.expm1(np.minimum(epsilon - loss, 0.0)))
+
+    # Logarithms near 400 ln 4 leave 1e-13 of each probability. "Exact" is rounded up by 1e-10.
+    assert true_delta(found.epsilon) <= delta * (1 + 1e-11)
+    assert found.lower == 0 or true_delta(found.lower * (1 - 1e-10)) >= delta * (1 - 1e-11)

@@ -1,0 +1,160 @@
+"""The second picture: how much each accountant asks for beyond what is certified."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+import pytest
+
+from dplearn.figures import epsilon_curves, excess, looseness
+from dplearn.figures.theme import style_of
+from dplearn.ground.guarantee import Guarantee
+
+STEPS = [1, 10, 100, 1000]
+
+
+def curve(name: str, values: Sequence[float], kind: str = "upper") -> list[Guarantee]:
+    bare = Guarantee(epsilon=1.0, delta=1e-5, kind="upper", method=name, adjacency="add_remove")
+    return [dataclasses.replace(bare, epsilon=e, kind=kind) for e in values]
+
+
+def bracket(ends: Sequence[tuple[float, float]]) -> list[Guarantee]:
+    upper = curve("pld", [high for _, high in ends], "bracket")
+    return [dataclasses.replace(g, lower=low) for g, (low, _) in zip(upper, ends, strict=True)]
+
+
+REFERENCE = bracket([(0.1, 0.11), (0.3, 0.31), (1.0, 1.01), (4.0, 4.01)])
+CURVES = {
+    "pld": REFERENCE,
+    "basic": curve("basic", [0.11, 1.1, 11.0, 110.0]),
+    "rdp": curve("rdp", [0.5, 0.6, 1.1, 4.4]),
+    "gdp": curve("gdp", [0.02, 0.2, 0.8999, 4.004], kind="approximate"),
+}
+
+
+def notes(figure) -> list[str]:
+    return [n.text for n in figure.layout.annotations if n.visible is not False]
+
+
+def grounds(figure) -> list[tuple[float, float]]:
+    return [(s.x0, s.x1) for s in figure.layout.shapes if s.type == "rect"]
+
+
+def test_ratios_are_to_the_lower_end_and_never_flatter():
+    figure = looseness(CURVES, REFERENCE, STEPS)
+    for trace, (name, found) in zip(figure.data, CURVES.items(), strict=False):
+        assert trace.name == style_of(name).label and list(trace.x) == STEPS
+        expected = [g.epsilon / r.lower for g, r in zip(found, REFERENCE, strict=True)]
+        assert list(trace.y) == pytest.approx(expected)
+
+
+def test_colours_dashes_and_markers_are_those_of_the_first_picture():
+    first = {t.uid: t for t in epsilon_curves(CURVES, STEPS).data}
+    for trace in looseness(CURVES, REFERENCE, STEPS).data[: len(CURVES)]:
+        same = first[trace.uid]
+        assert (trace.line, trace.marker) == (same.line, same.marker)
+    assert {t.uid: t.line.dash for t in looseness(CURVES, REFERENCE, STEPS).data}["gdp"] == "dash"
+
+
+@pytest.mark.parametrize("log_x", [True, False])
+def test_the_x_axis_is_that_of_the_first_picture(log_x):
+    first = epsilon_curves(CURVES, STEPS, log_x=log_x, here=100).layout
+    second = looseness(CURVES, REFERENCE, STEPS, log_x=log_x, here=100).layout
+    assert second.xaxis == first.xaxis and second.shapes[0] == first.shapes[0]
+    assert (second.margin.l, second.margin.r) == (first.margin.l, first.margin.r)
+
+
+@pytest.mark.parametrize(
+    ("here", "said"),
+    [
+        (1, "At T = 1 Basic asks for 10 % more ε than needed, GDP hides 80 %"),
+        (100, "At T = 100 RDP asks for 10 % more ε than needed, GDP hides 10 %"),
+        (1000, "At T = 1\u202f000 RDP asks for 10 % more ε than needed, Basic for 27.5 ×"),
+    ],
+)
+def test_the_title_is_the_finding_in_numbers_rounded_up(here, said):
+    figure = looseness(CURVES, REFERENCE, STEPS, here=here)
+    assert figure.layout.title.text == f"<b>{said}</b>"
+    marks = figure.data[-1]
+    assert set(marks.x) == {here} and len(marks.y) == len(CURVES)
+
+
+def finding(reference: Sequence[Guarantee], **curves: Sequence[Guarantee]) -> str:
+    return excess.finding({n: c[0] for n, c in curves.items()}, reference[0], 10)
+
+
+@pytest.mark.parametrize(
+    ("said", "epsilon", "kind", "reference"),
+    [
+        ("asks for no more ε than needed", 1.0, "upper", curve("pld", [1.0], "exact")),
+        ("asks for 0.1 % more ε than needed", 1.001, "upper", curve("pld", [1.0], "exact")),
+        ("asks for at least 50 % more ε than needed", 1.5, "upper", curve("pld", [1.0])),
+        ("asks for at least 2.5 × the ε needed", 2.5, "upper", curve("pld", [1.0])),
+        ("hides 25 % of ε", 0.75, "approximate", curve("pld", [1.0], "exact")),
+        ("no other bound is drawn", 0.75, "approximate", curve("pld", [1.0])),
+        ("no finite ε to compare with", 1.0, "upper", curve("pld", [math.inf])),
+        ("no finite ε to compare with", 1.0, "upper", curve("pld", [0.0], "exact")),
+    ],
+)
+def test_the_finding_says_what_is_proved(said, epsilon, kind, reference):
+    assert finding(reference, rdp=curve("rdp", [epsilon], kind)).endswith(said)
+
+
+def test_the_reference_is_not_compared_with_itself():
+    assert finding(REFERENCE, pld=REFERENCE).endswith("no other bound is drawn")
+
+
+def test_below_one_is_shaded_and_named_with_who_is_there():
+    figure = looseness(CURVES, REFERENCE, STEPS, here=100)
+    assert grounds(figure) == [(1, 1000)]
+    (shape,) = (s for s in figure.layout.shapes if s.type == "rect")
+    assert shape.y1 == 1 and shape.y0 < 0.9
+    assert "claims more privacy than there is: GDP by 10 %" in notes(figure)
+
+
+def test_nothing_is_held_against_anybody_where_the_reference_has_no_lower_end():
+    partly = curve("pld", [0.11, 0.31]) + REFERENCE[2:]
+    figure = looseness(CURVES, partly, STEPS, here=10)
+    assert grounds(figure) == [(100, 1000)]
+    assert not any("GDP by" in n for n in notes(figure))
+    assert any("≥ 1.93 ×" in n and "RDP" in n for n in notes(figure))
+    nowhere = looseness(CURVES, curve("pld", [0.11, 0.31, 1.01, 4.01]), STEPS)
+    assert not grounds(nowhere) and not any("claims more" in n for n in notes(nowhere))
+    assert "upper end of PLD" in nowhere.layout.title.subtitle.text
+
+
+def test_labels_have_the_ratio_at_the_chosen_number_of_steps():
+    texts = notes(looseness(CURVES, REFERENCE, STEPS, here=100))
+    shown = {"PLD": "1.01 ×", "Basic": "11 ×", "RDP": "1.1 ×", "GDP": "0.9 ×"}
+    for name, ratio in shown.items():
+        assert any(f"<b>{ratio}</b> {name}" in t for t in texts)
+    assert any("↑" in t and "Basic" in t for t in texts), "it left the frame"
+
+
+@pytest.mark.parametrize("top", [1.0, 1.3, 4.0, 1e6])
+def test_ticks_are_few_include_one_and_keep_apart(top):
+    other = curve("rdp", [g.lower * top for g in REFERENCE])
+    axis = looseness({"rdp": other}, REFERENCE, STEPS).layout.yaxis
+    assert axis.type == "log" and 1 in axis.tickvals
+    assert 2 <= len(axis.tickvals) <= 9 and axis.range[0] < 0 < axis.range[1]
+    assert all(t.endswith(" ×") for t in axis.ticktext)
+
+
+def test_what_is_infinite_or_zero_leaves_a_gap():
+    odd = curve("rdp", [0.0, math.inf, 2.0, 8.0])
+    figure = looseness({"rdp": odd}, REFERENCE, STEPS, here=10)
+    assert list(figure.data[0].y) == [None, None, 2.0, 2.0]
+    nothing = looseness({"rdp": curve("rdp", [math.inf] * 4)}, REFERENCE, STEPS)
+    assert list(nothing.data[0].y) == [None] * 4
+
+
+def test_one_step_is_a_picture_too():
+    figure = looseness({"rdp": CURVES["rdp"][:1]}, REFERENCE[:1], [1], here=1)
+    assert figure.layout.xaxis.range[0] < figure.layout.xaxis.range[1]
+
+
+def test_a_reference_of_another_length_is_refused():
+    with pytest.raises(ValueError, match="Expected 4 values of reference, got 3"):
+        looseness(CURVES, REFERENCE[:3], STEPS)

@@ -1,0 +1,222 @@
+"""Formulas as text: the value Python would give, and one clear error for everything else."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import special
+
+from dplearn.ground.expression import parse
+
+VALUES = {"epsilon": 0.7, "delta": 1e-5, "sigma": 1.3, "q": 0.01, "T": 1000.0, "k": 3.0}
+NUMPY = ["exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "abs", "floor", "ceil", "sinh"]
+PYTHON = {name: getattr(np, name) for name in [*NUMPY, "cosh", "tanh", "pi", "e", "inf"]}
+PYTHON |= {"erf": special.erf, "erfc": special.erfc, "Phi": special.ndtr, "binom": special.binom}
+PYTHON |= {"min": min, "max": max, "__builtins__": {}}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2+3*4**2", "-2**2", "2**-1", "2**3**2", "-3 - -2", "8/4/2", "8-4-2", "2*-3", ".5e-3+1.",
+        "1<2<3", "1<3<2", "3>2>=2!=1", "1<2 and not 3<2 or 2<1", "not 1 < 2", "not not 1<2",
+        "sqrt(2*log(1.25/delta))/epsilon", "q*sqrt(T*log(1/delta))/sigma",
+        "log(1+q*expm1(epsilon))", "2*epsilon*sqrt(2*k*log(1/delta))",
+        "max(epsilon, q, k)", "min(1, 2) - max(3, -4)",
+        "binom(5, 2)", "Phi(1/(2*sigma)-epsilon) - exp(epsilon)*Phi(-1/(2*sigma)-epsilon)",
+        "log1p(q)+log2(k)+log10(T)", "sinh(q)/cosh(q) - tanh(q)", "erf(q)+erfc(q)", "pi*e",
+        "floor(k/2) + ceil(k/2) - abs(-k)", "1/inf", "(1)", "((q))",
+    ],
+)  # fmt: skip
+def test_means_what_python_means(text):
+    found = parse(text)
+    # The oracle is the evaluator that the parser replaces, on text that we wrote.
+    expected = eval(text, dict(PYTHON), VALUES)
+    assert found(**VALUES) == pytest.approx(float(expected), rel=1e-15)
+    assert found(**VALUES).dtype == (bool if isinstance(expected, bool | np.bool) else float)
+    assert found.names == {n for n in VALUES if n in text.replace("exp", "").replace("sqrt", "")}
+
+
+@pytest.mark.parametrize(
+    "text, same",
+    [
+        ("ε·σ×δ − q^2", "epsilon*sigma*delta - q**2"),
+        ("ln(ϵ) + Φ(α)/π", "log(epsilon) + Phi(alpha)/pi"),
+        ("λ ≤ 1 or λ ≥ 2 and λ ≠ ∞", "lambda <= 1 or lambda >= 2 and lambda != inf"),
+        ("σ_0 + ε1", "sigma_0 + epsilon1"),
+    ],
+)
+def test_notation_of_the_blackboard(text, same):
+    assert parse(text).program == parse(same).program
+    assert parse(text).names == parse(same).names
+
+
+def test_arrays_broadcast_in_silence():
+    found = parse("sigma/epsilon + log(sigma)")
+    value = found(sigma=np.array([[0.0], [1.0]]), epsilon=np.array([0.0, 1.0, 2.0]), unused=3)
+    assert value.shape == (2, 3)
+    assert np.isnan(value[0, 0]) and value[0, 1] == -np.inf and value[1, 0] == np.inf
+    assert list(parse("epsilon < 1 and epsilon > 0")(epsilon=[0.5, 1, np.nan])) == [
+        True,
+        False,
+        False,
+    ]
+    # A condition counts as 0 or 1 in arithmetic.
+    assert list(parse("(q<1) + (q<2)")(q=[0, 1, 2])) == [2, 1, 0]
+
+
+def test_numbers_are_floats():
+    assert parse("9**9**9")() == math.inf
+    assert parse("9" * 1999)() == math.inf
+    assert np.isnan(parse("(-8)^(1/3)")())
+
+
+@pytest.mark.parametrize(
+    "text, exact",
+    [
+        ("log(1+q)", math.log1p(1e-12)),
+        ("log(1+q*(exp(1)-1))", math.log1p(1e-12 * math.expm1(1))),
+        ("(1+q)^2 - 1 - 2*q", 1e-24),
+    ],
+)
+def test_digits_lost_are_estimated(text, exact):
+    found = parse(text)
+    error = abs(float(found(q=1e-12)) - exact)
+    assert 1e-18 < error < found.rounding(q=1e-12) < 1e-13
+    assert parse("2*q").rounding(q=1.0) < 1e-14
+
+
+def test_missing_values_are_named():
+    with pytest.raises(ValueError, match=r"Expected values for delta, q, got none\."):
+        parse("q*delta*sigma")(sigma=1.0)
+
+
+@pytest.mark.parametrize(
+    "text, latex",
+    [
+        ("sqrt(2*k)/ε", r"\frac{\sqrt{2\,k}}{\varepsilon}"),
+        ("a-(b-c)", r"a - \left(b - c\right)"),
+        ("(a+b)^2*3", r"{\left(a + b\right)}^{2} \cdot 3"),
+        ("-(a+b) < 1e-5 <= inf", r"-\left(a + b\right) < 10^{-5} \le \infty"),
+        ("2*4^2 and not a", r"2 \cdot {4}^{2} \wedge \neg a"),
+        ("erfc(abs(noise_multiplier))",
+         r"\operatorname{erfc}\left(\left| \mathrm{noise\_multiplier} \right|\right)"),
+        ("floor(binom(a, 2))", r"\left\lfloor \binom{a}{2} \right\rfloor"),
+        ("(2e-7)^2", r"{\left(2 \cdot 10^{-7}\right)}^{2}"),
+    ],
+)  # fmt: skip
+def test_latex(text, latex):
+    assert parse(text).latex == latex
+
+
+HOSTILE = {
+    "empty": ("", "position 1, got the end"),
+    "blank": ("  \n ", "position 5, got the end"),
+    "10 kB of powers": ("9**" * 3500 + "9", "2000 characters, got 10501"),
+    "10 kB of brackets": ("(" * 10_000, "2000 characters"),
+    "powers": ("**".join("9" * 600), "60 levels of nesting at position 184"),
+    "brackets": ("(" * 900 + "1" + ")" * 900, "60 levels of nesting at position 62"),
+    "minus": ("-" * 1500 + "1", "60 levels of nesting"),
+    "not": ("not " * 400 + "1", "60 levels of nesting"),
+    "calls": ("exp(" * 300 + "1" + ")" * 300, "60 levels of nesting"),
+    "import": ("__import__('os').system('true')", "position 1, got '_'"),
+    "dunder": ("().__class__.__bases__[0]", r"position 2, got '\)'"),
+    "attribute": ("exp.real", r"position 4, got '\.'"),
+    "attribute of a name": ("q.real", r"position 2, got '\.'"),
+    "subscript": ("q[0]", r"position 2, got '\['"),
+    "string": ("'a'*10", 'position 1, got "\'"'),
+    "f-string": ("f'{1}'", 'position 2, got "\'"'),
+    "walrus": ("(a:=1)", "position 3, got ':'"),
+    "lambda": ("lambda x: x", "position 8, got 'x'"),
+    "comprehension": ("[x for x in q]", r"position 1, got '\['"),
+    "import statement": ("import os", "position 8, got 'os'"),
+    "if": ("1 if 2 else 3", "position 3, got 'if'"),
+    "starred": ("max(*q)", r"position 5, got '\*'"),
+    "keyword": ("exp(x=1)", "position 6, got '='"),
+    "assignment": ("q = 1", "position 3, got '='"),
+    "two statements": ("1;2", "position 2, got ';'"),
+    "comment": ("1 # 2", "position 3, got '#'"),
+    "nul": ("1+\0", r"position 3, got '\\x00'"),
+    "fullwidth e": ("ｅxp(1)", "position 1, got 'ｅ'"),
+    "cyrillic a": ("mаx(1,2)", "position 2, got 'а'"),
+    "arabic digits": ("١+١", "position 1, got '١'"),
+    "superscript": ("σ²", "position 2, got '²'"),
+    "surrogate": ("\ud800", r"position 1, got '\\ud800'"),
+    "call of a variable": ("q(1)", "functions abs, .* at position 1, got 'q'"),
+    "call of a number": ("2(3)", r"an operator or the end at position 2, got '\('"),
+    "call of a call": ("exp(1)(2)", r"an operator or the end at position 7, got '\('"),
+    "eval": ("eval(1)", "functions abs, .* got 'eval'"),
+    "function alone": ("exp", r"\( after exp at position 4"),
+    "no argument": ("exp()", r"position 5, got '\)'"),
+    "two arguments": ("exp(1, 2)", r"an operator or \) at position 6, got ','"),
+    "lonely min": ("min(1)", "a second argument of min at position 6"),
+    "three binom": ("binom(1,2,3)", r"an operator or \) at position 10"),
+    "tuple": ("1,2", "position 2, got ','"),
+    "product unsaid": ("2q", "position 2, got 'q'"),
+    "open": ("(1", r"an operator or \) at position 3, got the end"),
+    "closed": ("1)", r"the end at position 2, got '\)'"),
+    "underscores": ("1_000", "position 2, got '_'"),
+    "complex": ("1j", "position 2, got 'j'"),
+    "not as an operand": ("2**not 3", "position 4, got 'not'"),
+    "keyword alone": ("and", "position 1, got 'and'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text, message", HOSTILE.values(), ids=HOSTILE)
+def test_everything_else_is_one_error(text, message):
+    start = time.perf_counter()
+    with pytest.raises(ValueError, match=f"^Expected .*{message}") as found:
+        parse(text)
+    assert time.perf_counter() - start < 1
+    assert "\n" not in str(found.value) and len(str(found.value)) < 250
+
+
+def test_long_but_flat_is_a_formula():
+    assert parse("+".join("1" * 1000))() == 1000
+    assert parse("<".join("1" * 1000))() == 0
+    assert parse(f"max({','.join('1' * 900)})")() == 1
+    assert parse("(" * 59 + "1" + ")" * 59).latex == "1"
+
+
+PIECES = st.sampled_from(
+    [*"()+-*/^<>=!,.ε·−0123456789eTq_ \0'[]{}:;@\\", "**", "exp(", "max(", "binom(", "1e308",
+     " and ", " not ", " or ", "<=", "9**9", "lambda ", "__class__", "inf", "nan", "if"]
+)  # fmt: skip
+RUBBISH = st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=40).map("".join))
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(RUBBISH)
+def test_rubbish_gives_a_value_or_one_error(text):
+    start = time.perf_counter()
+    try:
+        found = parse(text)
+        value = found(**dict.fromkeys(found.names, np.array([0.5, 1e9])))
+        assert value.dtype in (bool, float) and value.shape in ((), (2,))
+        assert found.latex
+    except ValueError as error:
+        assert str(error).startswith("Expected ")
+    assert time.perf_counter() - start < 1
+
+
+def grown(part):
+    """Formulas one operation larger."""
+    pair = st.builds("({} {} {})".format, part, st.sampled_from(["+", "-", "*", "/", "**"]), part)
+    return pair | part.map("(-{})".format) | st.builds("max({}, {})".format, part, part)
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.recursive(st.sampled_from(["q", "T", "2", "0.5"]), grown, max_leaves=8))
+def test_sound_formulas_agree_with_python(text):
+    names = {"q": np.float64(0.3), "T": np.float64(7.0), "max": np.maximum, "__builtins__": {}}
+    with np.errstate(all="ignore"):
+        try:
+            expected = eval(text, names)
+        except ArithmeticError:  # Python's own numbers: 2 / (2 - 2)
+            return
+    if not isinstance(expected, complex):
+        found = parse(text)(q=0.3, T=7.0)
+        assert found == pytest.approx(float(expected), rel=1e-12, nan_ok=True)

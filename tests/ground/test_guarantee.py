@@ -1,0 +1,111 @@
+"""How a guarantee reads: what is printed is never a stronger claim than what was proved."""
+
+import dataclasses
+import json
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dplearn.ground.guarantee import Guarantee, Reference, round_down, round_up
+
+numbers = st.floats(min_value=1e-300, max_value=1e300)
+
+
+def told(kind, epsilon=1.51432, delta=1e-5, **more):
+    return Guarantee(
+        epsilon=epsilon, delta=delta, kind=kind, method="m", adjacency="add_remove", **more
+    )
+
+
+@pytest.mark.parametrize(
+    "kind, more, text",
+    [
+        ("exact", {}, "epsilon = 1.514 at delta = 1.0e-05, add_remove, by m"),
+        ("upper", {}, "epsilon <= 1.515 at delta = 1.0e-05, add_remove, by m"),
+        ("lower", {}, "epsilon >= 1.514 at delta = 1.0e-05, add_remove, by m"),
+        ("bracket", {"lower": 1.51287}, "1.512 <= epsilon <= 1.515 at delta = 1.0e-05, "
+         "add_remove, by m"),
+        ("approximate", {}, "epsilon ~ 1.514 at delta = 1.0e-05, add_remove, by m "
+         "(an approximation, not a bound)"),
+    ],
+    ids=["exact", "upper", "lower", "bracket", "approximate"],
+)  # fmt: skip
+def test_each_kind_has_its_own_sign(kind, more, text):
+    assert str(told(kind, **more)) == text
+
+
+@pytest.mark.parametrize(
+    "kind, lower, delta, text",
+    [
+        ("bracket", 0.0102241, 0.0102361, "0.01022 <= delta <= 0.01024 at epsilon = 1, "
+         "add_remove, by m"),
+        ("bracket", 1.23449e-300, 1.23451e-300, "1.234e-300 <= delta <= 1.235e-300 at epsilon = 1,"
+         " add_remove, by m"),
+        ("exact", 0.126937, 0.126937, "delta = 0.1269 at epsilon = 1, add_remove, by m"),
+        # Nothing is known from below, and nobody can tell which of the two was given.
+        ("upper", 0.0, 0.0102361, "epsilon <= 1 at delta = 1.1e-02, add_remove, by m"),
+    ],
+    ids=["bracket", "tiny", "exact", "upper"],
+)  # fmt: skip
+def test_delta_that_was_found_is_the_subject(kind, lower, delta, text):
+    assert str(told(kind, epsilon=1.0, delta=delta, delta_lower=lower)) == text
+
+
+def test_only_bounds_call_themselves_bounds():
+    bounds = {k for k in ("exact", "upper", "bracket", "approximate", "lower") if told(k).is_bound}
+    assert bounds == {"exact", "upper", "bracket"}
+
+
+def test_an_infinite_epsilon_says_why():
+    text = str(told("upper", epsilon=math.inf, reason="no noise"))
+    assert text == "epsilon <= inf at delta = 1.0e-05, add_remove, by m (no noise)"
+
+
+@settings(max_examples=300)
+@given(numbers)
+def test_rounding_never_strengthens_the_claim(value):
+    up, down = float(round_up(value)), float(round_down(value))
+    # Four digits that differ from the value by rounding of doubles only are that value.
+    assert up >= value * (1 - 2e-12)
+    assert down <= value * (1 + 2e-12)
+    # Four digits: at most one unit of the last away.
+    assert up <= value * (1 + 1.001e-3) and down >= value * (1 - 1.001e-3)
+
+
+@pytest.mark.parametrize(
+    "value, up, down",
+    [(0.0, "0", "0"), (math.inf, "inf", "inf"), (1.5, "1.5", "1.5"), (99.999, "100", "99.99"),
+     (1e-5, "1e-05", "1e-05"), (123456.0, "1.235e+05", "1.234e+05")],
+)  # fmt: skip
+def test_rounding_of_special_values(value, up, down):
+    assert (round_up(value), round_down(value)) == (up, down)
+
+
+@given(st.floats(min_value=1e-30, max_value=0.999))
+def test_the_delta_shown_is_never_smaller_than_the_one_proved(delta):
+    # (epsilon, delta) implies (epsilon, larger delta) and nothing at a smaller one.
+    shown = float(str(told("upper", delta=delta)).split("delta = ")[1].split(",")[0])
+    assert shown >= delta * (1 - 2e-12)
+    assert shown <= delta * 1.11
+
+
+def test_a_guarantee_cannot_be_changed():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        told("upper").epsilon = 0.1
+    with pytest.raises(TypeError):
+        told("upper").details["order"] = 2.0
+
+
+def test_fields_are_plain_data():
+    guarantee = told("upper", assumptions=("a",), details={"order": 2.0})
+    values = {f.name: getattr(guarantee, f.name) for f in dataclasses.fields(guarantee)}
+    assert json.loads(json.dumps(values))["details"] == {"order": 2.0}
+
+
+def test_a_reference_says_whether_its_number_was_checked():
+    assert str(Reference("Bun & Steinke", 2016, "Lemma 1", checked=True)) == (
+        "Bun & Steinke (2016), Lemma 1"
+    )
+    assert "from memory" in str(Reference("Bun & Steinke", 2016, "Lemma 1"))

@@ -1,0 +1,59 @@
+"""Logarithms of sums and differences against 50-digit arithmetic."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from mpmath import mpf
+
+from dplearn.ground.logspace import log1mexp, log_add, log_comb, log_expm1, log_sub
+
+SIZES = [1e-300, 1e-17, 1e-8, 0.3, 0.692, 0.694, 1.0, 20.0, 40.0, 700.0]
+# Correctly rounded pieces leave a few units in the last place.
+RTOL = 8 * 2.0**-53
+
+
+@pytest.fixture(autouse=True)
+def fifty_digits():
+    with mpmath.workdps(50):
+        yield
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_differences_of_exponentials(size):
+    below = float(mpmath.log(-mpmath.expm1(-size)))
+    above = float(mpmath.log(mpmath.expm1(size)))
+    assert float(log1mexp(-size)) == pytest.approx(below, rel=RTOL)
+    assert float(log_expm1(size)) == pytest.approx(above, rel=RTOL)
+
+
+def test_far_ends():
+    assert log1mexp(0.0) == -math.inf == log_expm1(0.0)
+    assert log1mexp(-math.inf) == 0.0
+    # Rounding of the caller may leave a sum just above 0: it counts as 0.
+    assert log1mexp(1e-16) == -math.inf
+
+
+@pytest.mark.parametrize("a, b", [(0.0, -1e-9), (-800.0, -801.0), (700.0, 3.0), (2.0, -900.0)])
+def test_sums_and_differences(a, b):
+    big, small = mpmath.exp(mpf(a)), mpmath.exp(mpf(b))
+    # Relative accuracy of the result, hence absolute accuracy of its log, up to rounding of a.
+    tolerance = RTOL * (1 + abs(a)) / min(1.0, a - b)
+    assert float(log_add(a, b)) == pytest.approx(float(mpmath.log(big + small)), abs=tolerance)
+    assert float(log_sub(a, b)) == pytest.approx(float(mpmath.log(big - small)), abs=tolerance)
+
+
+def test_nothing_is_subtracted_without_warning():
+    np.testing.assert_array_equal(
+        log_sub([3.0, -np.inf, 3.0, 3.0], [-np.inf, -np.inf, 3.0, 3.0 + 1e-15]),
+        [3.0, -np.inf, -np.inf, -np.inf],
+    )
+
+
+@pytest.mark.parametrize("n, k", [(5, 0), (5, 5), (256, 128), (40, 3), (7.5, 3), (2.5, 6)])
+def test_binomial_coefficients(n, k):
+    truth = float(mpmath.log(abs(mpmath.binomial(n, k))))
+    # The three log gammas cancel: the error is that of the largest.
+    tolerance = RTOL * (1 + abs(math.lgamma(n + 1)))
+    assert float(log_comb(n, k)) == pytest.approx(truth, abs=tolerance)

@@ -1,0 +1,63 @@
+"""The folder is the list: a new file is known, a private or abstract one is not."""
+
+import importlib
+import shutil
+import sys
+
+import pytest
+
+from dplearn.accountants import Accountant, accountants
+from dplearn.ground.registry import Registry
+from dplearn.mechanisms import Gaussian, Mechanism, mechanisms
+
+NEW = """
+from dplearn.accountants.basic import Basic
+from dplearn.accountants._base import Accountant
+
+class Doubled(Basic):
+    name = "doubled"
+
+class Unfinished(Accountant):
+    name = "unfinished"
+
+class Stranger:
+    name = "stranger"
+"""
+
+
+@pytest.fixture
+def copied(tmp_path, monkeypatch):
+    """A copy of the folder of accountants under another name, with new files."""
+    folder = tmp_path / "more_accountants"
+    shutil.copytree(importlib.import_module("dplearn.accountants").__path__[0], folder)
+    (folder / "__init__.py").write_text("")
+    (folder / "doubled.py").write_text(NEW)
+    (folder / "_hidden.py").write_text(NEW.replace("doubled", "hidden"))
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.invalidate_caches()
+    yield Registry("more_accountants", Accountant)
+    for name in [n for n in sys.modules if n.startswith("more_accountants")]:
+        del sys.modules[name]
+
+
+def test_a_new_file_is_found_and_works(copied):
+    assert set(copied) == {*accountants, "doubled"}
+    assert copied["doubled"]().epsilon(Gaussian(1.0), delta=1e-5).method == "doubled"
+    # Names from other files of the folder, imported there, do not count twice.
+    assert copied["doubled"].__module__ == "more_accountants.doubled"
+    assert copied["basic"].__module__ == "more_accountants.basic"
+
+
+@pytest.mark.parametrize("registry, base", [(accountants, Accountant), (mechanisms, Mechanism)])
+def test_registries_are_mappings_of_finished_classes(registry, base):
+    assert len(registry) == len(list(registry)) == len(dict(registry)) > 7
+    for name, cls in registry.items():
+        assert issubclass(cls, base) and cls.name == name
+        assert not cls.__abstractmethods__
+    assert list(registry) == sorted(registry, key=lambda n: registry[n].__module__)
+
+
+def test_unknown_names_are_answered_with_the_known_ones():
+    with pytest.raises(KeyError, match=r"Expected one of .*rdp.*, got 'magic'"):
+        accountants["magic"]
+    assert "magic" not in accountants

@@ -1,0 +1,136 @@
+"""Monotone inversion: the value returned is one at which the claim was seen to hold."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dplearn.ground.solve import crossing, decreasing_root, expand_until, first_true, maximise
+
+SWITCH = np.array([1e-30, 0.3, 1.0, 77.7, 1e8])
+
+
+class Seen:
+    """A function that remembers where it was asked, elementwise."""
+
+    def __init__(self, function):
+        self.function, self.asked = function, []
+
+    def __call__(self, x):
+        self.asked.append(np.array(x))
+        return self.function(x)
+
+
+def test_first_true_was_seen_and_is_tight():
+    holds = Seen(lambda x: x >= SWITCH)
+    found = first_true(holds, lower=0.0, upper=np.full(SWITCH.shape, 1e9))
+    assert np.all(found >= SWITCH)
+    np.testing.assert_allclose(found, SWITCH, rtol=2e-12)
+    assert np.all(np.any(np.array(holds.asked[1:]) == found, axis=0))
+
+
+def test_where_lower_holds_already_it_is_returned():
+    assert first_true(lambda x: x >= 1.0, lower=3.0, upper=9.0) == 3.0
+    assert decreasing_root(lambda x: 1.0 - x, lower=3.0, upper=9.0) == 3.0
+
+
+SHAPES = {
+    "smooth": lambda x: np.log(SWITCH / np.maximum(x, 1e-60)),
+    "kinked": lambda x: np.where(x < SWITCH, 1e-6, SWITCH - x),
+    "step": lambda x: np.where(x < SWITCH, 1.0, -1.0),
+    "falls to -inf": lambda x: np.where(x < SWITCH, SWITCH - x, -np.inf),
+}
+
+
+@pytest.mark.parametrize("value", SHAPES.values(), ids=SHAPES)
+def test_decreasing_root_lies_on_the_safe_side(value):
+    watched = Seen(value)
+    found = decreasing_root(watched, lower=0.0, upper=np.full(SWITCH.shape, 1e9), rtol=1e-12)
+    assert np.all(value(found) <= 0)
+    np.testing.assert_allclose(found, SWITCH, rtol=2e-12)
+    # Bisection needs log2(1e9 / 1e-42) = 170 halvings for the smallest root; one spare step
+    # and the two ends come on top.
+    assert len(watched.asked) <= 173
+
+
+def test_a_smooth_root_takes_few_evaluations():
+    # The shape of a log delta.
+    watched = Seen(lambda x: 10 - x - x * x / 2)
+    found = decreasing_root(watched, lower=np.array(0.0), upper=np.array(20.0))
+    assert found == pytest.approx(math.sqrt(21) - 1, rel=2e-12)
+    # Bisection needs 43.
+    assert len(watched.asked) <= 16
+
+
+ROOT = 1.7
+CROSSED = {
+    "straight": lambda x: 3 * (ROOT - x),
+    "bent": lambda x: math.exp(-x) - math.exp(-ROOT),
+    "step": lambda x: 1.0 if x < ROOT else -1.0,
+    "kinked": lambda x: 1e-6 if x < ROOT else ROOT - x,
+    "endless at first": lambda x: math.inf if x < 1 else 1 / x - 1 / ROOT,
+    "nothing left": lambda x: ROOT - x if x < ROOT else -math.inf,
+    "flat far out": lambda x: min(ROOT - x, 0.5),
+    "flat at the root": lambda x: (ROOT - x) ** 9,
+    "steep on one side": lambda x: 25.0 if x < ROOT else 1e-9 * (ROOT - x),
+}
+
+
+@pytest.mark.parametrize("guess", [-20.0, 0.0, 1.6999, 1.7001, 30.0])
+@pytest.mark.parametrize("value", CROSSED.values(), ids=CROSSED)
+def test_crossing_closes_in_from_both_sides(value, guess):
+    watched = Seen(value)
+    found = crossing(watched, guess=guess, lower=-25.0, upper=25.0, tolerance=1e-6)
+    assert value(found.x) <= 0 < value(found.below)
+    assert found.below < ROOT <= found.x <= found.below + 1e-6
+    assert found.below <= found.root <= found.x
+    assert {found.x, found.below} <= {float(x) for x in watched.asked}
+    assert len(watched.asked) == len({float(x) for x in watched.asked})
+    # Bisection of [-25, 25] needs 26; strides outward come on top.
+    assert len(watched.asked) <= 3 * 26 + 9
+
+
+@pytest.mark.parametrize("name, most", [("straight", 6), ("bent", 9)])
+def test_a_smooth_crossing_takes_few_evaluations(name, most):
+    watched = Seen(CROSSED[name])
+    found = crossing(watched, guess=0.0, lower=-25.0, upper=25.0, tolerance=1e-6)
+    assert len(watched.asked) <= most
+    again = Seen(CROSSED[name])
+    crossing(again, guess=ROOT + 1e-3, slope=found.slope, lower=0.0, upper=9.0, tolerance=1e-6)
+    assert len(again.asked) <= 4
+
+
+def test_a_crossing_outside_the_range():
+    asked = {"guess": 1.0, "lower": 0.0, "upper": 5.0, "tolerance": 1e-6}
+    assert crossing(lambda x: -1.0 - x, **asked).x == 0.0
+    never = crossing(lambda x: 9.0 - x, **asked)
+    assert (never.x, never.below) == (math.inf, 5.0)
+
+
+def test_a_crossing_on_a_grid_ends_between_neighbours():
+    def whole(x, a, b):
+        inner = (max(math.floor(a) + 1, -50) if a > -math.inf else -50,
+                 min(math.ceil(b) - 1, 50) if b < math.inf else 50)  # fmt: skip
+        return float(min(max(math.floor(x), inner[0]), inner[1])) if inner[0] <= inner[1] else b
+
+    for root in (-50.0, -3.5, 0.0, 17.2, 49.0):
+        watched = Seen(lambda x, root=root: math.expm1(0.1 * (root - x)))
+        found = crossing(watched, guess=0.3, lower=-50.0, upper=50.0, tolerance=0.0, snap=whole)
+        assert found.x == math.ceil(root)
+        assert all(x == round(float(x)) for x in watched.asked)
+
+
+def test_expand_until():
+    assert expand_until(lambda x: x > 5, start=1.0) == 8.0
+    assert expand_until(lambda x: x > 5, start=6.0) == 6.0
+    assert expand_until(lambda x: False, start=1.0) == math.inf
+
+
+def test_maximise_finds_the_top_of_each_element():
+    tops = np.array([-3.0, 0.0, 4.9])
+    found = maximise(lambda x: -((x - tops) ** 2), lower=-5.0, upper=5.0, shape=tops.shape)
+    # A quadratic is flat to double precision within the square root of an ulp.
+    np.testing.assert_allclose(found, tops, atol=1e-7)
+    # A plateau to the right of the top, as in a trade-off curve, is no obstacle.
+    edge = maximise(lambda x: np.minimum(x, 1.0), lower=-5.0, upper=5.0, shape=())
+    assert 1.0 <= edge <= 5.0

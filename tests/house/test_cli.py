@@ -1,0 +1,282 @@
+"""The command line is a contract: words, exit status, and JSON that any parser reads."""
+
+import dataclasses
+import json
+import subprocess
+import sys
+
+import pytest
+
+from dplearn.__main__ import main
+from dplearn.accountants import accountants
+from dplearn.calibrate import smallest_noise_multiplier
+from dplearn.ground.guarantee import Guarantee
+from dplearn.mechanisms import Gaussian, PoissonSubsampled
+from dplearn.run import DPSGD
+
+RUN = "--noise-multiplier 4 --sample-rate 0.01 --steps 10000 --delta 1e-5"
+FIELDS = {f.name for f in dataclasses.fields(Guarantee)}
+STEP = PoissonSubsampled(Gaussian(4.0), 0.01)
+
+
+def called(words, capsys):
+    """Exit status, standard output, standard error."""
+    try:
+        status = main(words.split())
+    except SystemExit as leaving:  # argparse leaves on its own
+        status = leaving.code
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def strictly(text):
+    """JSON as the standard has it: no NaN, no Infinity."""
+
+    def refuse(name):
+        raise AssertionError(f"{name} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def test_epsilon_in_words(capsys):
+    status, out, err = called(f"epsilon {RUN} --accountant rdp", capsys)
+    found = accountants["rdp"]().epsilon(STEP, delta=1e-5, steps=10_000)
+    assert (status, out, err) == (0, f"{found}\n", "")
+
+
+def test_epsilon_by_every_accountant_as_json(capsys):
+    status, out, err = called(f"epsilon {RUN} --accountant all --json", capsys)
+    rows = strictly(out)
+    assert (status, err) == (0, "")
+    assert [row["method"] for row in rows] == list(accountants)
+    for row in rows:
+        assert set(row) == FIELDS
+        found = accountants[row["method"]]().epsilon(STEP, delta=1e-5, steps=10_000)
+        assert row["epsilon"] == found.epsilon and row["kind"] == found.kind
+        assert row["details"] == dict(found.details)
+        assert row["assumptions"] == list(found.assumptions)
+
+
+def test_the_default_is_the_tightest_accountant(capsys):
+    _, out, _ = called(f"epsilon {RUN} --json", capsys)
+    (row,) = strictly(out)
+    assert row["method"] == "pld" and 0.9468 < row["epsilon"] < 0.96
+    assert row["adjacency"] == "add_remove"
+
+
+@pytest.mark.parametrize(
+    "words, same",
+    [
+        ("--sampling none --noise-multiplier 50", {"sampling": "none", "sample_rate": 1.0}),
+        ("--sampling without_replacement --sample-rate 0.1 --noise-multiplier 50",
+         {"sampling": "without_replacement", "sample_rate": 0.1}),
+        ("--sample-rate 0.1 --noise-multiplier 50 --adjacency zero_out", {"sample_rate": 0.1}),
+    ],
+    ids=["none", "without_replacement", "zero_out"],
+)  # fmt: skip
+def test_sampling_and_adjacency_reach_the_accountant(words, same, capsys):
+    status, out, _ = called(f"epsilon {words} --steps 30 --delta 1e-5 --json", capsys)
+    (row,) = strictly(out)
+    run = DPSGD(noise_multiplier=50.0, steps=30, **same)
+    found = run.guarantee(delta=1e-5, adjacency="zero_out" if "zero_out" in words else None)
+    assert status == 0
+    assert (row["epsilon"], row["adjacency"]) == (found.epsilon, found.adjacency)
+
+
+def test_all_leaves_out_who_cannot_answer(capsys):
+    words = "epsilon --sampling without_replacement --sample-rate 0.1 --noise-multiplier 9"
+    status, out, _ = called(f"{words} --steps 10 --delta 1e-5 --accountant all --json", capsys)
+    assert status == 0
+    assert {r["method"] for r in strictly(out)} == set(accountants) - {"gdp"}
+
+
+@pytest.mark.parametrize("accountant", ["all", "gdp", "pld"])
+@pytest.mark.parametrize(
+    "noise, sampling",
+    [("0", "none"), ("1e-7", "none"), ("0.05", "none"), ("0.03", "poisson --sample-rate 0.5")],
+)
+def test_infinity_is_null_with_a_reason(noise, sampling, accountant, capsys):
+    words = f"epsilon --noise-multiplier {noise} --sampling {sampling} --steps 3 --delta 1e-5"
+    status, out, err = called(f"{words} --accountant {accountant} --json", capsys)
+    assert (status, err) == (0, "")
+    for row in strictly(out):
+        assert (row["epsilon"] is None) == bool(row["reason"])
+        assert noise != "0" or row["epsilon"] is None
+
+
+@pytest.mark.parametrize(
+    "left_out, words, kind",
+    [
+        ("noise_multiplier", "--sample-rate 0.004 --steps 10000", float),
+        ("steps", "--sample-rate 0.004 --noise-multiplier 1", int),
+        ("sample_rate", "--steps 10000 --noise-multiplier 1", float),
+        ("noise_multiplier", "--sampling none --steps 10", float),
+    ],
+)
+def test_calibrate_finds_what_is_left_out(left_out, words, kind, capsys):
+    status, out, err = called(f"calibrate --epsilon 2 --delta 1e-5 {words} --json", capsys)
+    (row,) = strictly(out)
+    assert (status, err) == (0, "")
+    assert set(row) == {left_out, "guarantee"} and isinstance(row[left_out], kind)
+    assert set(row["guarantee"]) == FIELDS
+    assert 1.99 < row["guarantee"]["epsilon"] <= 2.0
+
+
+def test_calibrate_finds_delta(capsys):
+    words = "calibrate --epsilon 1 --noise-multiplier 4 --sample-rate 0.01 --steps 10000"
+    status, out, err = called(f"{words} --json", capsys)
+    (row,) = strictly(out)
+    found = accountants["pld"]().delta(STEP, epsilon=1.0, steps=10_000)
+    assert (status, err, set(row)) == (0, "", {"delta", "guarantee"})
+    assert row["delta"] == row["guarantee"]["delta"] == found.delta
+    assert row["guarantee"]["delta_lower"] == found.delta_lower > 0.999 * found.delta
+    assert called(words, capsys)[1].endswith(f": {found}\n")
+    # Without sampling there is no rate to leave out.
+    assert called("calibrate --epsilon 1 --noise-multiplier 4 --sampling none --steps 3", capsys)[
+        1
+    ].startswith("delta = ")
+
+
+def test_calibrate_in_words_is_the_library_call(capsys):
+    words = "calibrate --epsilon 2 --delta 1e-5 --sample-rate 0.004 --steps 1000 --accountant rdp"
+    status, out, _ = called(words, capsys)
+    found = smallest_noise_multiplier(
+        accountants["rdp"](),
+        mechanism=PoissonSubsampled(Gaussian(1.0), 0.004),
+        epsilon=2.0,
+        delta=1e-5,
+        steps=1000,
+    )
+    assert (status, out) == (0, f"{found}\n")
+
+
+def test_a_target_out_of_reach_is_status_one(capsys):
+    words = "calibrate --epsilon 0.1 --delta 1e-5 --sample-rate 0.1 --steps 10"
+    status, out, err = called(f"{words} --accountant moments", capsys)
+    assert (status, out) == (1, "")
+    assert err.count("\n") == 1 and "smallest epsilon found" in err
+    words = "calibrate --epsilon 1 --noise-multiplier 0 --sample-rate 0.1 --steps 10"
+    status, out, err = called(words, capsys)
+    assert (status, out) == (1, "")
+    assert err.count("\n") == 1 and "no delta below 1 is proved by pld" in err
+
+
+BAD = {
+    "no command": ("", "command"),
+    "unknown command": ("profit", "profit"),
+    "missing flag": ("epsilon --noise-multiplier 1", "--delta"),
+    "no number": (f"epsilon {RUN} --delta tiny", "--delta"),
+    "unknown accountant": (f"epsilon {RUN} --accountant magic", "magic"),
+    "unknown sampling": (f"epsilon {RUN} --sampling shuffle", "shuffle"),
+    "delta too large": (f"epsilon {RUN} --delta 1", "delta in (0, 1), got delta=1.0"),
+    "delta is nan": (f"epsilon {RUN} --delta nan", "delta in (0, 1), got delta=nan"),
+    "rate too large": (f"epsilon {RUN} --sample-rate 1.5", "sample_rate in (0, 1], got"),
+    "negative noise": (f"epsilon {RUN} --noise-multiplier -1", "noise_multiplier >= 0"),
+    "negative steps": (f"epsilon {RUN} --steps -1", "steps"),
+    "fraction of a step": (f"epsilon {RUN} --steps 1.5", "--steps"),
+    "no sample rate": ("epsilon --noise-multiplier 1 --steps 1 --delta 0.1", "--sample-rate"),
+    "rate without sampling": (f"epsilon {RUN} --sampling none", "sampling='none'"),
+    "no theorem": (f"epsilon {RUN} --adjacency replace_one", "replace_one"),
+    "no theorem for all": (f"epsilon {RUN} --adjacency replace_one --accountant all", "Poisson"),
+    "nothing left out": (
+        f"calibrate --epsilon 1 {RUN}", "exactly one of --noise-multiplier, --steps",
+    ),
+    "too much left out": ("calibrate --epsilon 1 --delta 1e-5 --steps 3", "got 2"),
+    "delta and more left out": ("calibrate --epsilon 1 --steps 3", "--delta to be left out, got 3"),
+    "bad target": ("calibrate --epsilon 0 --delta 1e-5 --sample-rate 0.1 --steps 3", "epsilon > 0"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words, named", BAD.values(), ids=BAD)
+def test_bad_usage_is_status_two_and_one_line(words, named, capsys):
+    status, out, err = called(words, capsys)
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1 and err.startswith("dplearn") and named in err
+
+
+def test_help_is_status_zero(capsys):
+    status, out, _ = called("--help", capsys)
+    assert status == 0 and "calibrate" in out and "epsilon" in out
+
+
+def test_a_real_process():
+    def run(*words):
+        return subprocess.run(
+            [sys.executable, "-m", "dplearn", *words], capture_output=True, text=True, check=False
+        )
+
+    good = run("epsilon", *RUN.split(), "--accountant", "moments", "--json")
+    assert good.returncode == 0 and good.stderr == ""
+    assert strictly(good.stdout)[0]["epsilon"] == pytest.approx(1.2586, abs=5e-5)
+    bad = run("epsilon", *RUN.split(), "--delta", "2")
+    assert (bad.returncode, bad.stdout, bad.stderr.count("\n")) == (2, "", 1)
+
+
+def test_verify_in_words(capsys):
+    status, out, err = called("verify G-A8 G-A5", capsys)
+    lines = out.splitlines()
+    assert (status, err, len(lines)) == (0, "", 4)
+    assert lines[0].startswith("G-A8 ") and " verified " in lines[0] and lines[0].endswith(" s")
+    assert "refuted square: order=2, scale=1: 2 instead of 0.619124" in lines[1]
+    assert "unsafe" in lines[2] and lines[3].startswith("G-A5")
+
+
+def test_verify_as_json(capsys):
+    status, out, err = called("verify G-A2 --json", capsys)
+    entry, *misprints = strictly(out)
+    assert (status, err, len(misprints)) == (0, "", 3)
+    assert (entry["id"], entry["kind"], entry["status"]) == ("G-A2", "identity", "verified")
+    for row in [entry, *misprints]:
+        assert {"id", "kind", "status", "worst_slack", "seconds"} <= set(row)
+    for row in misprints:
+        assert row["id"].startswith("G-A2/") and row["kind"] == "misprint"
+        assert row["status"] == "refuted" and row["counterexample"]["parameters"]
+
+
+def test_verify_says_when_something_is_wrong(capsys, monkeypatch):
+    from dplearn import book
+
+    wrong = book.Verification(id="G-A1", kind="identity", status="failed", reason="by hand")
+    monkeypatch.setattr(book, "check", lambda id: [wrong])
+    status, out, _ = called("verify G-A1", capsys)
+    assert status == 1 and "failed" in out and "by hand" in out
+    status, out, _ = called("verify G-A1 --json", capsys)
+    assert status == 1 and strictly(out)[0]["worst_slack"] is None
+
+
+def test_verify_of_an_unknown_id(capsys):
+    status, out, err = called("verify G-A88", capsys)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("dplearn verify: ") and "G-A8" in err and "'G-A88'" in err
+
+
+def test_a_claim_that_is_violated_is_status_one(capsys):
+    words = ["claim", "sqrt(2*log(1.25/delta))/epsilon", "--quantity", "sigma", "--of", "gaussian"]
+    status = main(words)
+    out, err = capsys.readouterr()
+    assert (status, err) == (1, "")
+    assert out.startswith("Violated: sigma needed <= sqrt(2*log(1.25/delta))/epsilon")
+    assert "begins to fail at epsilon = 8.42" in out and "G-B4" in out
+    assert main([*words, "--set", "epsilon=0.1..1", "--json"]) == 0
+    (row,) = strictly(capsys.readouterr()[0])
+    assert row["status"] == "holds" and row["violated"] == 0 < row["decided"]
+    assert row["simplest"] is None and row["fixed"] == {"T": 1.0}
+
+
+@pytest.mark.parametrize(
+    "words, named",
+    [
+        ("claim q*", "position 3"),
+        ("claim q*foo", "got foo"),
+        ("claim q --of gauss", "gauss"),
+        ("claim q --quantity mu", "mu"),
+        ("claim q --set q", "NAME=VALUE"),
+        ("claim q --set q=2", "q to be a number or a range in [1e-06, 1]"),
+        ("claim q --seconds 0", "budget_s > 0"),
+        ("claim", "EXPRESSION"),
+    ],
+)
+def test_claims_that_cannot_be_judged_are_status_two(words, named, capsys):
+    status, out, err = called(words, capsys)
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1 and err.startswith("dplearn claim") and named in err

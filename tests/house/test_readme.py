@@ -1,0 +1,57 @@
+"""The README keeps its word: its example runs and prints what it shows."""
+
+import contextlib
+import io
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from dplearn import accountants
+from dplearn.__main__ import main
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    fences = re.findall(r"^```(\w*)\n(.*?)^```", README, flags=re.S | re.M)
+    return [text for name, text in fences if name == language]
+
+
+EXAMPLES = list(zip(blocks("python"), blocks("text"), strict=True))
+
+
+@pytest.mark.parametrize("code, shown", EXAMPLES, ids=["run", "certificate", "training"])
+def test_an_example_prints_what_the_readme_shows(code, shown):
+    assert len([line for line in code.splitlines() if line.strip()]) <= 14
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(compile(code, "README.md", "exec"), {})
+    assert printed.getvalue() == shown
+
+
+def test_the_shell_lines_run(capsys):
+    lines = [x for x in "".join(blocks("")).splitlines() if x.startswith(".venv/bin/dplearn")]
+    assert len(lines) == 4
+    for line in lines:
+        words = shlex.split(line)[1:]
+        assert main(words) == (words[0] == "claim")  # the claim is false
+    assert capsys.readouterr().out
+
+
+def test_every_accountant_is_in_the_table():
+    table = set(re.findall(r"^\| `(\w+)` \|", README.split("## The accountants")[1], flags=re.M))
+    assert table == set(accountants)
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text()):
+        assert target.startswith("http") or (ROOT / target).exists(), target
+
+
+def test_make_targets_named_in_the_readme_exist():
+    makefile = (ROOT / "Makefile").read_text()
+    for target in re.findall(r"^make (\w+)", "".join(blocks("")), flags=re.M):
+        assert re.search(rf"^{target}:", makefile, flags=re.M)

@@ -1,0 +1,150 @@
+"""The area between two drawn laws is the profile: for every mechanism that has laws to draw."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from dplearn.figures.pair_laws import leaking_area
+from dplearn.ground.guarantee import ADJACENCIES
+from dplearn.mechanisms import (
+    DiscreteGaussian,
+    Gaussian,
+    Laplace,
+    Outputs,
+    PoissonSubsampled,
+    RandomizedResponse,
+    WithoutReplacement,
+    mechanisms,
+)
+
+EPSILONS = [0.0, 0.001, 0.01, 0.05, 0.2, 0.5, 1.0, 1.7, 3.0, 5.0, 10.0]
+# Beside the examples: little and much noise, small and large numbers of everything.
+NUMBERS = {
+    "noise_multiplier": (0.04, 0.3, 3.0, 150.0),
+    "sample_rate": (1e-6, 0.02, 0.5, 1.0),
+    "sensitivity": (1, 7),
+    "local_epsilon": (0.02, 15.0),
+    "answers": (2, 3, 50),
+}
+
+
+def varied(example):
+    """The example, and it with each number inside replaced in turn."""
+    yield example
+    for key, values in NUMBERS.items():
+        for value in values:
+            try:
+                yield example.vary(**{key: value})
+            except ValueError:
+                break
+
+
+def pairs():
+    """Every mechanism, adjacency and direction whose laws are known."""
+    found = {m for law in mechanisms.values() for e in law.examples() for m in varied(e)}
+    for mechanism, adjacency in itertools.product(sorted(found, key=repr), ADJACENCIES):
+        try:
+            laws = mechanism.outputs(adjacency)
+        except NotImplementedError:
+            continue
+        for end, law in enumerate(laws):
+            name = f"{mechanism}-{adjacency}-{end}"
+            yield pytest.param(law, mechanism.profiles(adjacency)[end], mechanism, id=name)
+
+
+PAIRS = list(pairs())
+
+
+def test_most_mechanisms_have_laws_to_draw():
+    with_laws = {param.values[2].name for param in PAIRS}
+    assert len(with_laws) >= 7
+    for name in set(mechanisms) - with_laws:
+        assert len(mechanisms[name].no_outputs.split()) > 5
+
+
+@pytest.mark.parametrize("law, profile, mechanism", PAIRS)
+def test_the_shaded_area_is_delta(law, profile, mechanism):
+    expected = profile.delta(EPSILONS)
+    for epsilon, delta in zip(EPSILONS, expected, strict=True):
+        x, weight, p, q = law.nodes(epsilon)
+        area = weight @ np.maximum(p - np.exp(epsilon) * q, 0.0)
+        # What lies outside weighs 1e-10; the rest is quadrature.
+        assert area == pytest.approx(delta, rel=1e-6, abs=1e-9)
+        assert area == law.delta(epsilon)
+        assert np.all(np.diff(x) > 0)
+
+
+@pytest.mark.parametrize("law, profile, mechanism", PAIRS)
+def test_both_laws_sum_to_one(law, profile, mechanism):
+    _, weight, p, q = law.nodes(0.5)
+    assert [weight @ p, weight @ q] == pytest.approx([1.0, 1.0], abs=1e-9)
+
+
+@pytest.mark.parametrize("law, profile, mechanism", PAIRS)
+def test_the_other_order_is_the_reverse_profile(law, profile, mechanism):
+    if not mechanism.attained:
+        return
+    at = [0.0, 0.3, 2.0]
+    found = [law.reverse().delta(e) for e in at]
+    assert found == pytest.approx(profile.reverse().delta(at), rel=1e-6, abs=1e-9)
+    assert law.delta(-0.7) == pytest.approx(float(profile.delta(-0.7)), rel=1e-8)
+
+
+def test_directions_are_laid_out_like_profiles():
+    remove, add = PoissonSubsampled(Gaussian(1.0), 0.3).outputs()
+    means = []
+    for law in (remove, add):
+        x, weight, p, q = law.nodes(0.0)
+        means.append([weight @ (x * p), weight @ (x * q)])
+    # Removing: P is the mixture. Adding: Q is.
+    np.testing.assert_allclose(means, [[0.3, 0.0], [0.0, 0.3]], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "mechanism, adjacency",
+    [
+        (RandomizedResponse(1.0), "add_remove"),
+        (PoissonSubsampled(Gaussian(1.0), 0.1), "replace_one"),
+        (WithoutReplacement(Laplace(1.0), 0.1), "zero_out"),
+    ],
+)
+def test_without_a_theorem_there_is_no_pair(mechanism, adjacency):
+    with pytest.raises(NotImplementedError, match=adjacency):
+        mechanism.outputs(adjacency)
+
+
+def test_without_noise_there_is_nothing_to_draw():
+    assert Gaussian(0.0).outputs() == ()
+    assert PoissonSubsampled(Gaussian(0.0), 0.1).outputs() == ()
+
+
+def drawn(law: Outputs, epsilon: float):
+    x, _, p, q = law.nodes(epsilon)
+    return leaking_area(x=x, p=p, q=q, scaled_q=np.exp(epsilon) * q, whole=law.whole, finding="")
+
+
+@pytest.mark.parametrize("law, profile, mechanism", PAIRS)
+def test_the_picture_shows_that_area(law, profile, mechanism):
+    for epsilon in (0.1, 1.0):
+        delta, figure = float(profile.delta(epsilon)), drawn(law, epsilon)
+        if law.whole:
+            if len(figure.data[0].x) == len(law.nodes(epsilon).x):
+                assert np.sum(figure.data[1].y) == pytest.approx(delta, abs=1e-9)
+            continue
+        edge, upper = figure.data[:2]
+        assert upper.fill == "tonexty" and np.array_equal(edge.x, upper.x)
+        # The polygon the eye sees: straight lines between the nodes.
+        assert np.trapezoid(upper.y - edge.y, upper.x) == pytest.approx(delta, abs=5e-3)
+
+
+def test_many_bars_are_thinned_and_no_height_changes():
+    (law,) = DiscreteGaussian(2000.0).outputs()
+    x, _, p, _ = law.nodes(0.001)
+    covered, above = drawn(law, 0.001).data[:2]
+    assert len(covered.x) <= 600
+    assert np.isin(covered.x, x).all()
+    heights = p[np.searchsorted(x, covered.x)]
+    np.testing.assert_allclose(np.asarray(covered.y) + above.y, heights)
