@@ -56,7 +56,7 @@ def reveal(name: str, *, truth: float, others: Mapping[str, float] | None = None
     others : mapping of str to float
         Further values worth comparing, > 0, such as what a textbook prints.
     """
-    from dplearn.figures.lessons import number_line
+    from dplearn.figures import number_line
 
     points = {"truth": truth, **(others or {})}
     value = guess(name)

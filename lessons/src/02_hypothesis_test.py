@@ -55,7 +55,7 @@ from scipy.integrate import quad
 from scipy.stats import binom, laplace, norm
 
 from dplearn.classroom import Evidence, check, estimate, estimate_delta, predict, reveal, show
-from dplearn.figures.lessons import Band, Bars, Line, Mark, curves, leak, panels, slider
+from dplearn.figures import Band, Bars, Line, Mark, curves, leak, panels, slider
 from dplearn.formulas.composition import group_privacy_delta
 from dplearn.formulas.conversion import somebody_published
 from dplearn.formulas.divergences import hockey_stick

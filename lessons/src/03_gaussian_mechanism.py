@@ -55,7 +55,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from dplearn.classroom import Evidence, check, estimate_delta, guess, predict, reveal, show
-from dplearn.figures.lessons import Line, Mark, curves, leak, slider
+from dplearn.figures import Line, Mark, curves, leak, slider
 from dplearn.mechanisms import Gaussian
 
 # %% [markdown]

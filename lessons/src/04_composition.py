@@ -65,7 +65,7 @@ from dplearn.classroom import (
 )
 from dplearn.engine.lattice.above import PrivacyLossDistribution
 from dplearn.engine.profile import Profile
-from dplearn.figures.lessons import Band, Bars, Line, Mark, curves, slider
+from dplearn.figures import Band, Bars, Line, Mark, curves, slider
 from dplearn.formulas.composition import (
     advanced_composition,
     advanced_composition_break_even,

@@ -52,8 +52,7 @@ from scipy.stats import norm
 from dplearn.accountants import accountants
 from dplearn.classroom import Evidence, check, estimate, estimate_delta, predict, reveal, show
 from dplearn.engine.profile import Profile
-from dplearn.figures import epsilon_curves
-from dplearn.figures.lessons import Line, Mark, curves, slider
+from dplearn.figures import Line, Mark, curves, epsilon_curves, slider
 from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
 
 # %% [markdown]

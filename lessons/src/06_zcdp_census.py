@@ -69,7 +69,7 @@ from dplearn.classroom import (
     reveal,
     show,
 )
-from dplearn.figures.lessons import Bars, Line, Mark, curves, panels, slider
+from dplearn.figures import Bars, Line, Mark, curves, panels, slider
 from dplearn.formulas.conversion import touching_steps
 from dplearn.formulas.conversion import zcdp_to_epsilon as improved
 from dplearn.formulas.conversion import zcdp_to_epsilon_bun_steinke as simple

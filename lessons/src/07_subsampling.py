@@ -57,7 +57,7 @@ from scipy.special import comb, ndtr, ndtri
 
 from dplearn.accountants import accountants
 from dplearn.classroom import Evidence, check, estimate, estimate_delta, predict, reveal, show
-from dplearn.figures.lessons import Line, Mark, curves, panels, slider
+from dplearn.figures import Line, Mark, curves, panels, slider
 from dplearn.mechanisms import (
     Gaussian,
     PoissonSubsampled,

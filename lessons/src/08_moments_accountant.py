@@ -64,8 +64,7 @@ from dplearn.classroom import (
     reveal,
     show,
 )
-from dplearn.figures import Published, epsilon_curves
-from dplearn.figures.lessons import Bars, Line, Mark, curves, slider
+from dplearn.figures import Bars, Line, Mark, Published, curves, epsilon_curves, slider
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.published import published
 

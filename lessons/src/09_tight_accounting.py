@@ -52,8 +52,7 @@ from scipy.stats import norm
 
 from dplearn.accountants import accountants
 from dplearn.classroom import Evidence, check, estimate_delta, predict, reveal, show
-from dplearn.figures import epsilon_curves
-from dplearn.figures.lessons import Band, Bars, Line, Mark, curves, slider
+from dplearn.figures import Band, Bars, Line, Mark, curves, epsilon_curves, slider
 from dplearn.formulas.amplification import sampled_gaussian_delta
 from dplearn.formulas.tradeoff import approximate_dp_tradeoff, gaussian_tradeoff
 from dplearn.mechanisms import Gaussian, PoissonSubsampled

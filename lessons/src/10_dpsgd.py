@@ -63,7 +63,7 @@ from dplearn import DPSGD
 from dplearn.accountants import accountants
 from dplearn.classroom import Evidence, check, estimate, estimate_delta, predict, reveal, show
 from dplearn.datasets import digits, split
-from dplearn.figures.lessons import Band, Bars, Line, Mark, curves, panels, slider
+from dplearn.figures import Band, Bars, Line, Mark, curves, panels, slider
 from dplearn.formulas import book
 from dplearn.mechanisms import Gaussian
 from dplearn.training import Flat, Trainer, clipped_sum, fit

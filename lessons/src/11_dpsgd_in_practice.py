@@ -63,7 +63,7 @@ from dplearn.accountants import accountants
 from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.classroom import Evidence, check, estimate_delta, predict, reveal, show
 from dplearn.datasets import digits, split
-from dplearn.figures.lessons import Line, Mark, curves, panels, slider
+from dplearn.figures import Line, Mark, curves, panels, slider
 from dplearn.formulas.dpsgd_noise import adaptive_clipping_multiplier
 from dplearn.formulas.gaussian import grouped_noise_multiplier, joint_norm
 from dplearn.formulas.selection import selection_rdp

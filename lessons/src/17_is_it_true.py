@@ -52,8 +52,7 @@ import numpy as np
 from dplearn import claims
 from dplearn.accountants import accountants
 from dplearn.classroom import check, guess, predict, show
-from dplearn.figures import epsilon_curves
-from dplearn.figures.lessons import Line, Mark, curves, slider
+from dplearn.figures import Line, Mark, curves, epsilon_curves, slider
 from dplearn.formulas import book, refute, verify
 from dplearn.formulas.composition import advanced_composition, optimal_composition
 from dplearn.formulas.divergences import renyi

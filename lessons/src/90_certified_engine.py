@@ -38,7 +38,7 @@ from scipy.stats import norm
 from dplearn.accountants import accountants
 from dplearn.classroom import show
 from dplearn.engine.contour import SampledGaussian, brackets
-from dplearn.figures.lessons import Line, curves, hugging, slider
+from dplearn.figures import Line, curves, hugging, slider
 from dplearn.mechanisms import Gaussian, Laplace, PoissonSubsampled
 
 # %% [markdown]

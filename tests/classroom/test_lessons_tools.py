@@ -11,7 +11,7 @@ import pytest
 
 from dplearn.classroom import Evidence, estimate, guess, predict, reveal, show, sources
 from dplearn.classroom.__main__ import main
-from dplearn.figures.lessons import Band, Bars, Line, curves, hugging, number_line, panels, slider
+from dplearn.figures import Band, Bars, Line, curves, hugging, number_line, panels, slider
 
 LESSONS = sources.sources()
 ROOT = sources.FOLDER.parent
