@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -19,6 +18,7 @@ from dplearn.accountants import accountants
 from dplearn.accountants.moments import Moments
 from dplearn.accountants.rdp import RDP
 from dplearn.calibrate import smallest_noise_multiplier
+from dplearn.datasets import shipped_table
 from dplearn.formulas.composition import advanced_composition
 from dplearn.formulas.conversion import rdp_to_epsilon, rdp_to_epsilon_mironov
 from dplearn.formulas.divergences import kl_divergence
@@ -33,7 +33,6 @@ from dplearn.mechanisms import (
     RandomizedResponse,
 )
 
-_TABLE = Path(__file__).parents[1] / "data" / "published.csv"
 Row = dict[str, str]
 
 
@@ -76,8 +75,8 @@ class Figure:
 
 @cache
 def published() -> dict[str, Row]:
-    """Id -> row of the table; read from the folder ``data`` next to that of the package."""
-    with _TABLE.open(newline="") as file:
+    """Id -> row of the table."""
+    with shipped_table("published.csv").open(encoding="utf-8", newline="") as file:
         return {row["id"]: row for row in csv.DictReader(file)}
 
 

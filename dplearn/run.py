@@ -52,6 +52,18 @@ def natural_adjacency(sampling: Sampling) -> Adjacency:
     return _NATURAL.get(sampling, "add_remove")
 
 
+def steps_of(epochs: float, *, batches: float) -> int:
+    """Number of steps in so many epochs of `batches` each, the begun one included.
+
+    Examples
+    --------
+    >>> steps_of(15, batches=60_000 / 256), steps_of(15, batches=60_000 / 240)
+    (3516, 3750)
+    """
+    # A hair of slack: 15 * 60000 / 240 must not become 3751 through rounding.
+    return math.ceil(epochs * batches - 1e-9)
+
+
 def sampled(base: Mechanism, *, sampling: StepSampling, sample_rate: float) -> Mechanism:
     """One step: `base` on a sample drawn by a scheme of `SAMPLINGS`.
 
@@ -243,8 +255,7 @@ class DPSGD:
         return cls(
             noise_multiplier=noise_multiplier,
             sample_rate=batch_size / dataset_size,
-            # A hair of slack: 15 * 60000 / 240 must not become 3751 through rounding.
-            steps=math.ceil(epochs * batches - 1e-9),
+            steps=steps_of(epochs, batches=batches),
             max_grad_norm=max_grad_norm,
             sampling=sampling,
         )

@@ -5,13 +5,11 @@ The caches are bounded and hold immutable answers, which all readers share.
 
 from __future__ import annotations
 
-import csv
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from dplearn.accountants import Accountant, accountants
@@ -19,13 +17,13 @@ from dplearn.figures import log_steps
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency, Guarantee
 from dplearn.mechanisms import Gaussian, Mechanism, mechanisms
+from dplearn.published import published as published_rows
 from dplearn.run import EPOCH_SAMPLINGS, epoch, guarantees, natural_adjacency
 
 # The accountant that proves from both sides: the others are measured by it.
 REFERENCE = "pld"
 # The name under which a picture shows what is said of another run.
 CLAIM = "poisson_claim"
-_TABLE = Path(__file__).parents[2] / "data" / "published.csv"
 
 
 @dataclass(frozen=True)
@@ -215,18 +213,12 @@ def _guarantees(law: Accountant, setting: Setting, steps: tuple[int, ...]) -> tu
     return guarantees(law, setting.base, steps=list(steps), **setting.run)  # type: ignore[arg-type]
 
 
-@lru_cache(maxsize=1)
-def _published() -> tuple[dict[str, str], ...]:
-    with _TABLE.open(encoding="utf-8", newline="") as table:
-        return tuple(csv.DictReader(table))
-
-
 @lru_cache(maxsize=64)
 def published(setting: Setting, identifiers: tuple[str, ...] = ()) -> tuple[dict[str, str], ...]:
     """Rows of data/published.csv about this run, or named by their identifiers."""
     return tuple(
         row
-        for row in _published()
+        for row in published_rows().values()
         if row["id"] in identifiers or (row["relation"] in ("=", "<=") and _about(row, setting))
     )
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 from dplearn.accountants import accountants
 from dplearn.app.calls import REFERENCE, Setting
 from dplearn.app.catalogue import ADJACENCY, BATCH, STEPS
 from dplearn.app.state import State
-from dplearn.run import natural_adjacency
+from dplearn.run import natural_adjacency, steps_of
 
 
 def setting_of(state: State) -> Setting:
@@ -47,10 +46,10 @@ def sample_rate(state: State) -> float:
 
 
 def _largest(state: State, rate: float) -> int:
-    """T at the end of the curves; an epoch is 1/q steps, rounded up as in DPSGD.from_epochs."""
+    """T at the end of the curves; an epoch is 1/q steps."""
     if state.values["length_in"] == "steps":
         return int(state.values["steps"])
-    steps = math.ceil(state.values["epochs"] / rate - 1e-9)
+    steps = steps_of(state.values["epochs"], batches=1 / rate)
     return min(max(steps, 1), int(STEPS.upper))
 
 

@@ -12,22 +12,14 @@ from typing import Any
 from dplearn.app import catalogue
 from dplearn.app.fields import Choice, Quantity
 from dplearn.app.state import State
-from dplearn.datasets import cache_folder
+from dplearn.datasets import PRACTICE_SIZES, practice_names
 
-# Records to train on; as in dplearn.training.worker, which would load torch.
-SIZES = {"digits": 1438, "synthetic": 10_000, "mnist": 60_000}
-_MNIST = tuple(
-    f"{part}-{kind}-ubyte" for part in ("train", "t10k") for kind in ("images-idx3", "labels-idx1")
-)
+_NAMES = {"digits": "Digits 8 × 8", "synthetic": "Synthetic 28 × 28", "mnist": "MNIST 28 × 28"}
 
 
 def _datasets() -> dict[str, str]:
-    """MNIST too, where its four files are in the folder for data that can be made again."""
-    folder = cache_folder() / "mnist"
-    found = {"digits": "Digits 8 × 8", "synthetic": "Synthetic 28 × 28"}
-    if all(any((folder / f"{name}{end}").is_file() for end in ("", ".gz")) for name in _MNIST):
-        found["mnist"] = "MNIST 28 × 28"
-    return found
+    """Name and label of each set that can be had at once."""
+    return {name: _NAMES[name] for name in practice_names()}
 
 
 DATASET = Choice(
@@ -77,7 +69,7 @@ LOT = Quantity(
     "Average number of records in one step: each record enters by its own coin (Poisson sampling).",
     default=512,
     lower=1,
-    upper=max(SIZES.values()),
+    upper=max(PRACTICE_SIZES.values()),
     whole=True,
 )
 RATE = replace(catalogue.RATE, default=0.356, lower=1e-3)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from dplearn.accountants import accountants
 from dplearn.app.state import State
-from dplearn.app.training_fields import LOT, SIZES, STEPS
+from dplearn.app.training_fields import LOT, STEPS
 from dplearn.calibrate import smallest_noise_multiplier
+from dplearn.datasets import PRACTICE_SIZES
 from dplearn.ground.guarantee import Guarantee, round_up
-from dplearn.run import DPSGD
+from dplearn.run import DPSGD, steps_of
 
 _POINTS = 60
 
@@ -41,7 +41,7 @@ class Training:
     @property
     def size(self) -> int:
         """Number of records that are trained on."""
-        return SIZES[self.dataset]
+        return PRACTICE_SIZES[self.dataset]
 
     @property
     def lot(self) -> float:
@@ -69,7 +69,7 @@ def training_of(state: State) -> Training:
     rate = _rate(state)
     steps = int(values["steps"])
     if values["length_in"] == "epochs":
-        steps = min(math.ceil(values["epochs"] / rate - 1e-9), int(STEPS.upper))
+        steps = min(steps_of(values["epochs"], batches=1 / rate), int(STEPS.upper))
     plan = DPSGD(
         noise_multiplier=values["noise_multiplier"],
         sample_rate=rate,
@@ -108,7 +108,7 @@ def _rate(state: State) -> float:
     values = state.values
     if values["lot_from"] == "rate":
         return values["sample_rate"]
-    size, lot = SIZES[values["dataset"]], values["batch_size"]
+    size, lot = PRACTICE_SIZES[values["dataset"]], values["batch_size"]
     if lot > size:
         state.notes[LOT.key] = (
             f"Expected batch_size to be at most the {size} records to train on, got {lot:.0f}. "

@@ -5,11 +5,14 @@ Every set is a `Labelled` pair of images (float32 in [0, 1]) and labels (int64).
 
 from dplearn.datasets.features import oriented_gradients
 from dplearn.datasets.files import cifar10, fashion_mnist, idx, mnist
+from dplearn.datasets.practice import PRACTICE_SIZES, practice_names, practice_set
 from dplearn.datasets.records import Labelled, split
 from dplearn.datasets.shipped import digits
 from dplearn.datasets.synthetic import cache_folder, synthetic_digits
+from dplearn.datasets.tables import shipped_table
 
 __all__ = [
+    "PRACTICE_SIZES",
     "Labelled",
     "cache_folder",
     "cifar10",
@@ -18,6 +21,9 @@ __all__ = [
     "idx",
     "mnist",
     "oriented_gradients",
+    "practice_names",
+    "practice_set",
+    "shipped_table",
     "split",
     "synthetic_digits",
 ]

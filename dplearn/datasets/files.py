@@ -106,6 +106,11 @@ def mnist(folder: str | os.PathLike) -> tuple[Labelled, Labelled]:
     return _idx_set(Path(folder), _MNIST, "MNIST")
 
 
+def holds_mnist(folder: str | os.PathLike) -> bool:
+    """Whether the four files of MNIST, or of Fashion-MNIST, lie in a folder."""
+    return all(any((Path(folder) / part).is_file() for part in _forms(name)) for name in _MNIST)
+
+
 def fashion_mnist(folder: str | os.PathLike) -> tuple[Labelled, Labelled]:
     """Fashion-MNIST: clothes instead of digits, otherwise as `mnist`.
 
@@ -167,7 +172,7 @@ def _batch(folder: Path, name: str) -> NDArray:
 
 
 def _idx_set(folder: Path, published: Mapping[str, str], what: str) -> tuple[Labelled, Labelled]:
-    paths = {name: _present(folder, [name + ".gz", name], what) for name in published}
+    paths = {name: _present(folder, _forms(name), what) for name in published}
     for name, path in paths.items():
         if path.suffix == ".gz":
             _check_md5(path, published[name])
@@ -189,6 +194,11 @@ def _idx_part(paths: Mapping[str, Path], part: str) -> Labelled:
     if found[1].max() > 9:
         raise ValueError(f"Expected labels 0..9 in {path}, got {found[1].max()}.")
     return labelled(*found)
+
+
+def _forms(name: str) -> list[str]:
+    """A file's names, compressed and plain."""
+    return [name + ".gz", name]
 
 
 def _present(folder: Path, names: list[str], what: str) -> Path:

@@ -9,16 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from dplearn.datasets.records import Labelled, labelled
+from dplearn.datasets.tables import shipped_table
 
-_TABLE = Path(__file__).parents[2] / "data" / "digits.csv.gz"
 _SHA256 = "067c897c3866e1f112d70ccf18ba908a8bc1fbb9ec051530b8ad86070265d299"
 
 
 def digits() -> Labelled:
     """1797 digits written by 13 people, 8 x 8 pixels.
-
-    Read from ``data/digits.csv.gz`` next to the folder of the package, so from a checkout of the
-    project, installed with ``pip install -e .``.
 
     Returns
     -------
@@ -28,7 +25,7 @@ def digits() -> Labelled:
     Raises
     ------
     FileNotFoundError
-        If the table is not there.
+        If its table ``digits.csv.gz`` is missing, see `shipped_table`.
     ValueError
         If its text is not the published one.
 
@@ -43,15 +40,10 @@ def digits() -> Labelled:
     >>> images.shape, labels[:10].tolist()
     ((1797, 8, 8), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
-    return _read(_TABLE)
+    return _read(shipped_table("digits.csv.gz"))
 
 
 def _read(path: Path) -> Labelled:
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"Expected the shipped digits at {path}, found nothing there: they come with a "
-            'checkout of the project; install it from there with "pip install -e .".'
-        )
     text = gzip.decompress(path.read_bytes())
     if hashlib.sha256(text).hexdigest() != _SHA256:
         raise ValueError(

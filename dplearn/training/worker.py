@@ -25,22 +25,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from dplearn.datasets import (
-    Labelled,
-    cache_folder,
-    digits,
-    mnist,
-    oriented_gradients,
-    split,
-    synthetic_digits,
-)
+from dplearn.datasets import PRACTICE_SIZES, practice_set
 from dplearn.ground import validate
 from dplearn.run import DPSGD
+from dplearn.training.models import MODELS, built, inputs_for
 from dplearn.training.trainer import Trainer
 
 # What a job may ask for, ends included.
@@ -57,8 +48,6 @@ MOMENTUM = 0.9
 _UNCLIPPED = 1e9
 # What PyTorch and Python say when memory is short.
 _SCARCE = ("allocate memory", "start new thread")
-_SYNTHETIC = 10_000
-_HELD_OUT = 2000
 _MICRO_BATCH = 64
 _PROGRESS = 60
 
@@ -70,7 +59,7 @@ class Job:
     Parameters
     ----------
     dataset : {"digits", "synthetic", "mnist"}
-        MNIST is read from the folder ``mnist`` in `dplearn.datasets.cache_folder`.
+        As `dplearn.datasets.practice_set` gives it.
     model : {"linear", "mlp", "cnn"}
         The linear one gets features made by hand, the others pixels.
     noise_multiplier, sample_rate, steps, max_grad_norm
@@ -92,8 +81,8 @@ class Job:
     compare: bool = True
 
     def __post_init__(self) -> None:
-        validate.one_of(tuple(_DATASETS), dataset=self.dataset)
-        validate.one_of(("linear", "mlp", "cnn"), model=self.model)
+        validate.one_of(tuple(PRACTICE_SIZES), dataset=self.dataset)
+        validate.one_of(MODELS, model=self.model)
         validate.integer(minimum=1, steps=self.steps)
         for name, (lower, upper) in LIMITS.items():
             value = getattr(self, name)
@@ -137,9 +126,9 @@ def run(job: Job, tell: Callable[..., object]) -> None:
     Without privacy the learning rate is that of the plan times the clipping norm: a record whose
     gradient has norm 1 then moves both models equally far.
     """
-    train, held_out = _DATASETS[job.dataset]()
-    data = prepared(job.model, train.images), torch.from_numpy(train.labels)
-    measured = prepared(job.model, held_out.images), torch.from_numpy(held_out.labels)
+    train, held_out = practice_set(job.dataset)
+    data = inputs_for(job.model, train.images), torch.from_numpy(train.labels)
+    measured = inputs_for(job.model, held_out.images), torch.from_numpy(held_out.labels)
     tell(event="start", steps=job.steps, records=len(data[1]), held_out=len(measured[1]))
     runs = {"": _trainer(job, data, job.plan, job.learning_rate)}
     if job.compare:
@@ -156,56 +145,6 @@ def run(job: Job, tell: Callable[..., object]) -> None:
         spent = time.monotonic() - started
         tell(event="progress", step=step, epsilon=_finite(epsilon), seconds=spent, **seen)
     tell(event="done")
-
-
-def prepared(model: str, images: NDArray[np.float32]) -> Tensor:
-    """What the model gets: directions of edges, or each image by its own mean and deviation."""
-    if model == "linear":
-        return torch.from_numpy(oriented_gradients(images))
-    middle, spread = images.mean((1, 2), keepdims=True), images.std((1, 2), keepdims=True)
-    return torch.from_numpy((images - middle) / spread)[:, None]
-
-
-def built(model: str, inputs: Tensor) -> nn.Module:
-    """An untrained model for such inputs."""
-    if model == "linear":
-        linear = nn.Linear(inputs.shape[1], 10, bias=False)
-        nn.init.zeros_(linear.weight)
-        return linear
-    if model == "mlp":
-        pixels = inputs[0].numel()
-        return nn.Sequential(nn.Flatten(), nn.Linear(pixels, 64), nn.Tanh(), nn.Linear(64, 10))
-    if inputs.shape[-1] == 8:
-        return nn.Sequential(
-            *(nn.Conv2d(1, 16, 3, padding=1), nn.Tanh(), nn.MaxPool2d(2)),
-            *(nn.Conv2d(16, 32, 3, padding=1), nn.Tanh(), nn.MaxPool2d(2)),
-            *(nn.Flatten(), nn.Linear(128, 10)),
-        )
-    return nn.Sequential(
-        *(nn.Conv2d(1, 16, 8, stride=2, padding=2), nn.Tanh(), nn.MaxPool2d(2, stride=1)),
-        *(nn.Conv2d(16, 32, 4, stride=2), nn.Tanh(), nn.MaxPool2d(2, stride=1)),
-        *(nn.Flatten(), nn.Linear(512, 32), nn.Tanh(), nn.Linear(32, 10)),
-    )
-
-
-def _digits() -> tuple[Labelled, Labelled]:
-    train, _, test = split(digits(), validation=0.0)
-    return train, test
-
-
-def _synthetic() -> tuple[Labelled, Labelled]:
-    return (
-        synthetic_digits(count=_SYNTHETIC, cache=cache_folder()),
-        synthetic_digits(count=_HELD_OUT, seed=1, cache=cache_folder()),
-    )
-
-
-def _mnist() -> tuple[Labelled, Labelled]:
-    train, test = mnist(cache_folder() / "mnist")
-    return train, Labelled(test.images[:_HELD_OUT], test.labels[:_HELD_OUT])
-
-
-_DATASETS = {"digits": _digits, "synthetic": _synthetic, "mnist": _mnist}
 
 
 def _trainer(job: Job, data: tuple[Tensor, Tensor], plan: DPSGD, learning_rate: float) -> Trainer:

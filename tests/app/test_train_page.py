@@ -19,9 +19,9 @@ from dplearn.app import training_code, training_fields, training_plan, training_
 from dplearn.app.fields import Choice
 from dplearn.app.training_plan import Training, training_of
 from dplearn.app.training_runs import Pool, Run
-from dplearn.datasets import Labelled
+from dplearn.datasets import Labelled, files
 from dplearn.run import DPSGD
-from dplearn.training import worker
+from dplearn.training import models, worker
 
 ROOT = Path(__file__).parents[2]
 SMALL = Training(
@@ -228,7 +228,7 @@ def test_mnist_is_offered_only_where_its_files_are(monkeypatch, tmp_path):
     assert "mnist" not in training_fields._datasets()
     folder = tmp_path / "dplearn" / "mnist"
     folder.mkdir(parents=True)
-    for name in training_fields._MNIST:
+    for name in files._MNIST:
         assert "mnist" not in training_fields._datasets()
         (folder / f"{name}.gz").touch()
     assert "mnist" in training_fields._datasets()
@@ -387,8 +387,8 @@ def few(count: int = 30, side: int = 28) -> Labelled:
 @pytest.mark.parametrize("model", training_fields.MODEL.options)
 @pytest.mark.parametrize("dataset", ["digits", "synthetic", "mnist"])
 def test_the_code_does_the_same_run(dataset, model, monkeypatch, capsys):
-    monkeypatch.setattr(dplearn.datasets, "synthetic_digits", lambda **_: few())
-    monkeypatch.setattr(dplearn.datasets, "mnist", lambda _: (few(), few()))
+    monkeypatch.setattr(dplearn.datasets.practice, "synthetic_digits", lambda **_: few())
+    monkeypatch.setattr(dplearn.datasets.practice, "mnist", lambda _: (few(), few()))
     plan = DPSGD(noise_multiplier=2.5, sample_rate=0.3, steps=2, max_grad_norm=0.1)
     training = Training(
         dataset=dataset, model=model, plan=plan, learning_rate=4.0, delta=1e-4, compare=False
@@ -399,9 +399,9 @@ def test_the_code_does_the_same_run(dataset, model, monkeypatch, capsys):
     assert str(training.guarantee) in capsys.readouterr().out
     job = worker.Job.read(json.dumps(training.job).encode())
     assert job.plan == plan
-    inputs = worker.prepared(model, few(side=8 if dataset == "digits" else 28).images)
-    assert str(worker.built(model, inputs)) == str(scope["model"])
-    assert scope["prepare"](scope["train"].images).shape[1:] == inputs.shape[1:]
+    inputs = models.inputs_for(model, few(side=8 if dataset == "digits" else 28).images)
+    assert str(models.built(model, inputs)) == str(scope["model"])
+    assert scope["inputs"].shape[1:] == inputs.shape[1:]
 
 
 def test_the_code_on_the_page_reaches_what_the_page_does(capsys):

@@ -21,9 +21,11 @@ from dplearn.datasets import (
     mnist,
     oriented_gradients,
     shipped,
+    shipped_table,
     split,
     synthetic,
     synthetic_digits,
+    tables,
 )
 
 COUNT = 300
@@ -64,13 +66,19 @@ def test_shipped_digits_are_those_of_uci():
     assert np.all(16 * images == np.rint(16 * images))
 
 
-def test_missing_table_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"digits\.csv\.gz.*checkout"):
-        shipped._read(tmp_path / "digits.csv.gz")
+def test_a_table_comes_from_the_package_before_the_checkout(tmp_path, monkeypatch):
+    packaged, beside = tmp_path / "dplearn" / "data", tmp_path / "data"
+    monkeypatch.setattr(tables, "_FOLDERS", (packaged, beside))
+    with pytest.raises(FileNotFoundError, match=r"digits\.csv\.gz.*got nothing there.*checkout"):
+        digits()
+    for folder in (beside, packaged):
+        folder.mkdir(parents=True)
+        (folder / "digits.csv.gz").touch()
+        assert shipped_table("digits.csv.gz").parent == folder
 
 
 def test_changed_table_is_refused(tmp_path):
-    text = bytearray(gzip.decompress(shipped._TABLE.read_bytes()))
+    text = bytearray(gzip.decompress(shipped_table("digits.csv.gz").read_bytes()))
     text[-2] ^= 1
     path = tmp_path / "digits.csv.gz"
     path.write_bytes(gzip.compress(bytes(text)))

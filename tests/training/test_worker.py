@@ -16,6 +16,7 @@ import pytest
 from dplearn import DPSGD
 from dplearn.app import training_fields
 from dplearn.app.fields import Quantity
+from dplearn.datasets import PRACTICE_SIZES, practice_set
 from dplearn.training import worker
 
 JOB = {
@@ -147,11 +148,11 @@ def test_the_controls_stay_within_what_the_worker_takes():
         assert lower <= kind.lower <= kind.upper <= upper
 
 
-def test_the_sizes_that_the_page_knows_are_true(monkeypatch, tmp_path):
-    monkeypatch.setattr(worker, "cache_folder", lambda: tmp_path)
+def test_practice_sets_have_the_sizes_that_pages_show(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     for name in ("digits", "synthetic"):
-        train, _ = worker._DATASETS[name]()
-        assert len(train.labels) == training_fields.SIZES[name]
+        train, _ = practice_set(name)
+        assert len(train.labels) == PRACTICE_SIZES[name]
 
 
 # How it ends

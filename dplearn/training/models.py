@@ -1,0 +1,69 @@
+"""Small models for images of ten classes, and what they get to see."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from dplearn.datasets import oriented_gradients
+from dplearn.ground import validate
+
+MODELS = ("linear", "mlp", "cnn")
+
+
+def inputs_for(model: str, images: NDArray[np.float32]) -> Tensor:
+    """What a model of `MODELS` gets of images of shape (n, H, W).
+
+    Directions of edges for the linear one, the standardised pixels in one channel for others.
+    """
+    validate.one_of(MODELS, model=model)
+    see = oriented_gradients if model == "linear" else standardised
+    return torch.from_numpy(see(images))
+
+
+def standardised(images: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Each image less its own mean, by its own deviation, shape (n, 1, H, W)."""
+    middle, spread = images.mean((1, 2), keepdims=True), images.std((1, 2), keepdims=True)
+    return ((images - middle) / spread)[:, None]
+
+
+def built(model: str, inputs: Tensor) -> nn.Module:
+    """An untrained model of `MODELS` for such inputs."""
+    validate.one_of(MODELS, model=model)
+    if model == "linear":
+        return linear(inputs.shape[1])
+    if model == "mlp":
+        return perceptron(inputs[0].numel())
+    return small_convolutions() if inputs.shape[-1] == 8 else convolutions()
+
+
+def linear(features: int) -> nn.Linear:
+    """A linear model that starts from zero; without a bias, see `oriented_gradients`."""
+    model = nn.Linear(features, 10, bias=False)
+    nn.init.zeros_(model.weight)
+    return model
+
+
+def perceptron(pixels: int) -> nn.Sequential:
+    """One hidden layer of 64."""
+    return nn.Sequential(nn.Flatten(), nn.Linear(pixels, 64), nn.Tanh(), nn.Linear(64, 10))
+
+
+def small_convolutions() -> nn.Sequential:
+    """Two convolutions for 8 x 8 pixels."""
+    return nn.Sequential(
+        *(nn.Conv2d(1, 16, 3, padding=1), nn.Tanh(), nn.MaxPool2d(2)),
+        *(nn.Conv2d(16, 32, 3, padding=1), nn.Tanh(), nn.MaxPool2d(2)),
+        *(nn.Flatten(), nn.Linear(128, 10)),
+    )
+
+
+def convolutions() -> nn.Sequential:
+    """The network of Papernot et al. (2020) for 28 x 28 pixels, 26,010 parameters."""
+    return nn.Sequential(
+        *(nn.Conv2d(1, 16, 8, stride=2, padding=2), nn.Tanh(), nn.MaxPool2d(2, stride=1)),
+        *(nn.Conv2d(16, 32, 4, stride=2), nn.Tanh(), nn.MaxPool2d(2, stride=1)),
+        *(nn.Flatten(), nn.Linear(512, 32), nn.Tanh(), nn.Linear(32, 10)),
+    )
