@@ -38,18 +38,23 @@ class Mechanism(ABC):
     """A public description of one randomised release.
 
     Subclasses are frozen dataclasses that implement `_profiles` and `examples`,
-    and may add closed forms (`_rdp`, `zcdp`), the laws behind the profile (`_outputs`) and a
+    and may add closed forms (`_rdp`, `_zcdp`), the laws behind the profile (`_outputs`) and a
     teaching-grade `release`.
     """
 
     name: ClassVar[str]
+    # Its own part of `assumptions`.
+    conditions: ClassVar[tuple[str, ...]] = ()
+    # Neighbours for which a theorem covers it; of others it is said what is refused, and why.
+    adjacencies: ClassVar[tuple[Adjacency, ...]] = ADJACENCIES
+    refusal: ClassVar[tuple[str, str]] = ("", "")
     # Why `outputs` is empty, where it is.
     no_outputs: ClassVar[str] = "no laws on one line are known whose profile this is"
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What must hold of the release for its profile to be true, one clause each."""
-        return ()
+        return self.conditions
 
     @property
     def attained(self) -> bool:
@@ -75,7 +80,7 @@ class Mechanism(ABC):
         NotImplementedError
             If no theorem covers this mechanism under this adjacency.
         """
-        validate.one_of(ADJACENCIES, adjacency=adjacency)
+        self._require_theorem(adjacency)
         return self._profiles(adjacency)
 
     def witnesses(self, adjacency: Adjacency = "add_remove") -> tuple[Profile, ...]:
@@ -89,7 +94,7 @@ class Mechanism(ABC):
         NotImplementedError
             If no theorem covers this mechanism under this adjacency.
         """
-        validate.one_of(ADJACENCIES, adjacency=adjacency)
+        self._require_theorem(adjacency)
         return self._witnesses(adjacency)
 
     def outputs(self, adjacency: Adjacency = "add_remove") -> tuple[Outputs, ...]:
@@ -100,7 +105,7 @@ class Mechanism(ABC):
         NotImplementedError
             If no theorem covers this mechanism under this adjacency.
         """
-        validate.one_of(ADJACENCIES, adjacency=adjacency)
+        self._require_theorem(adjacency)
         return () if self.no_privacy() else self._outputs(adjacency)
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
@@ -134,7 +139,7 @@ class Mechanism(ABC):
         NotImplementedError
             If ``method="formula"`` and there is no closed form.
         """
-        validate.one_of(ADJACENCIES, adjacency=adjacency)
+        self._require_theorem(adjacency)
         validate.one_of(("auto", "formula", "quadrature"), method=method)
         orders = np.atleast_1d(np.asarray(orders, dtype=float))
         if not np.all(orders > 1):
@@ -154,8 +159,25 @@ class Mechanism(ABC):
         return None
 
     def zcdp(self, adjacency: Adjacency = "add_remove") -> float | None:
-        """rho such that the release is rho-zCDP, or None when no finite rho is known."""
+        """rho such that the release is rho-zCDP, or None when no finite rho is known.
+
+        Raises
+        ------
+        NotImplementedError
+            If no theorem covers this mechanism under this adjacency.
+        """
+        self._require_theorem(adjacency)
+        return self._zcdp(adjacency)
+
+    def _zcdp(self, adjacency: Adjacency) -> float | None:
         return None
+
+    def _require_theorem(self, adjacency: Adjacency) -> None:
+        """Raise unless some theorem covers neighbours of this kind."""
+        validate.one_of(ADJACENCIES, adjacency=adjacency)
+        if adjacency not in self.adjacencies:
+            what, why = self.refusal
+            raise validate.unsupported(f"adjacency={adjacency!r} for {what}", why)
 
     def parts(self) -> tuple[tuple[Mechanism, int], ...]:
         """The (mechanism, count) pairs it is composed of; multiplicity lives here only."""

@@ -68,7 +68,7 @@ class Composed(Mechanism):
             total += count * mechanism.rdp(orders, adjacency=adjacency)
         return total
 
-    def zcdp(self, adjacency: Adjacency = "add_remove") -> float | None:
+    def _zcdp(self, adjacency: Adjacency) -> float | None:
         """rho adds up (Bun & Steinke 2016, Lemma 1.7)."""
         each = [(m.zcdp(adjacency), count) for m, count in self.parts()]
         return None if any(rho is None for rho, _ in each) else sum(rho * n for rho, n in each)  # type: ignore[operator]

@@ -52,6 +52,7 @@ class DiscreteGaussian(Mechanism):
     sensitivity: int = 1
 
     name: ClassVar[str] = "discrete_gaussian"
+    conditions: ClassVar[tuple[str, ...]] = ("the query is one whole number",)
 
     def __post_init__(self) -> None:
         validate.positive(noise_multiplier=self.noise_multiplier)
@@ -65,10 +66,6 @@ class DiscreteGaussian(Mechanism):
     @property
     def _sigma(self) -> float:
         return self.noise_multiplier * self.sensitivity
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        return ("the query is one whole number",)
 
     def _reach(self, shift: int) -> int:
         """Half-width of the table."""
@@ -124,9 +121,9 @@ class DiscreteGaussian(Mechanism):
         shift, sigma = contribution_norm(adjacency) * self.sensitivity, self._sigma
         ratio = np.array([_log_theta(a * shift, sigma) for a in orders]) - _log_theta(0.0, sigma)
         # The sum over a shifted lattice never exceeds the centred one (Poisson summation).
-        return orders * self.zcdp(adjacency) + np.minimum(ratio, 0.0) / (orders - 1)
+        return orders * self._zcdp(adjacency) + np.minimum(ratio, 0.0) / (orders - 1)
 
-    def zcdp(self, adjacency: Adjacency = "add_remove") -> float:
+    def _zcdp(self, adjacency: Adjacency) -> float:
         """rho = s^2 / (2 sigma^2) (Canonne, Kamath & Steinke 2020, Theorem 4)."""
         return 0.5 * (contribution_norm(adjacency) / self.noise_multiplier) ** 2
 

@@ -47,6 +47,7 @@ class ExponentialMechanism(Mechanism):
     range_epsilon: float
 
     name: ClassVar[str] = "exponential"
+    conditions: ClassVar[tuple[str, ...]] = ("every score changes by at most its sensitivity",)
     no_outputs: ClassVar[str] = "the worst table of scores is another one at every ε"
 
     def __post_init__(self) -> None:
@@ -54,10 +55,6 @@ class ExponentialMechanism(Mechanism):
 
     def _range(self, adjacency: Adjacency) -> float:
         return contribution_norm(adjacency) * self.range_epsilon
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        return ("every score changes by at most its sensitivity",)
 
     @property
     def attained(self) -> bool:
@@ -87,7 +84,7 @@ class ExponentialMechanism(Mechanism):
 
         return divergence(maximise(divergence, lower=0.0, upper=span, shape=orders.shape))
 
-    def zcdp(self, adjacency: Adjacency = "add_remove") -> float:
+    def _zcdp(self, adjacency: Adjacency) -> float:
         """rho = eps^2 / 8 (Cesar & Rogers 2021)."""
         return self._range(adjacency) ** 2 / 8
 

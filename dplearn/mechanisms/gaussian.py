@@ -57,6 +57,7 @@ class Gaussian(Mechanism):
     noise_multiplier: float
 
     name: ClassVar[str] = "gaussian"
+    conditions: ClassVar[tuple[str, ...]] = ("L2 norm of each contribution is bounded",)
 
     def __post_init__(self) -> None:
         validate.non_negative(noise_multiplier=self.noise_multiplier)
@@ -66,10 +67,6 @@ class Gaussian(Mechanism):
         if self.noise_multiplier == 0:
             return math.inf
         return contribution_norm(adjacency) / self.noise_multiplier
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        return ("L2 norm of each contribution is bounded",)
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         mu = self.shift(adjacency)
@@ -92,9 +89,9 @@ class Gaussian(Mechanism):
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         """Mironov (2017), Proposition 7: alpha mu^2 / 2."""
-        return orders * self.zcdp(adjacency)
+        return orders * self._zcdp(adjacency)
 
-    def zcdp(self, adjacency: Adjacency = "add_remove") -> float:
+    def _zcdp(self, adjacency: Adjacency) -> float:
         """rho = mu^2 / 2 (Bun & Steinke 2016, Proposition 1.6)."""
         return 0.5 * self.shift(adjacency) ** 2
 

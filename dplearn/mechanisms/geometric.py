@@ -44,6 +44,7 @@ class Geometric(Mechanism):
     sensitivity: int = 1
 
     name: ClassVar[str] = "geometric"
+    conditions: ClassVar[tuple[str, ...]] = ("the query is one whole number",)
 
     def __post_init__(self) -> None:
         validate.positive(noise_multiplier=self.noise_multiplier)
@@ -66,10 +67,6 @@ class Geometric(Mechanism):
         log_q[-1] = log_tail - rate * shift
         return log_q[::-1].copy(), log_q
 
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        return ("the query is one whole number",)
-
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         return (Profile.from_atoms(*self._atoms(adjacency)),)
 
@@ -90,7 +87,7 @@ class Geometric(Mechanism):
         terms = orders[:, None] * log_p + (1 - orders)[:, None] * log_q
         return np.maximum(np.logaddexp.reduce(terms, axis=1), 0.0) / (orders - 1)
 
-    def zcdp(self, adjacency: Adjacency = "add_remove") -> float:
+    def _zcdp(self, adjacency: Adjacency) -> float:
         """rho = eps^2 / 2 (Bun & Steinke 2016, Proposition 1.4)."""
         return 0.5 * (contribution_norm(adjacency) / self.noise_multiplier) ** 2
 

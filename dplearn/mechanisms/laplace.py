@@ -51,6 +51,7 @@ class Laplace(Mechanism):
     noise_multiplier: float
 
     name: ClassVar[str] = "laplace"
+    conditions: ClassVar[tuple[str, ...]] = ("L1 norm of each contribution is bounded",)
 
     def __post_init__(self) -> None:
         validate.non_negative(noise_multiplier=self.noise_multiplier)
@@ -60,10 +61,6 @@ class Laplace(Mechanism):
         if self.noise_multiplier == 0:
             return math.inf
         return contribution_norm(adjacency) / self.noise_multiplier
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        return ("L1 norm of each contribution is bounded",)
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         pure = self.pure_epsilon(adjacency)
@@ -95,7 +92,7 @@ class Laplace(Mechanism):
         # Rounding may leave a sum just below 1; a divergence is never negative.
         return np.maximum(log_add(up, down), 0.0) / (orders - 1)
 
-    def zcdp(self, adjacency: Adjacency = "add_remove") -> float:
+    def _zcdp(self, adjacency: Adjacency) -> float:
         """rho = eps^2 / 2 (Bun & Steinke 2016, Proposition 1.4)."""
         return 0.5 * self.pure_epsilon(adjacency) ** 2
 

@@ -25,11 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.engine.profile import Profile
-from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.logspace import log_add, log_comb, log_expm1
-from dplearn.mechanisms._base import Mechanism
 from dplearn.mechanisms._outputs import Outputs
+from dplearn.mechanisms._wrapped import Sampled
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.laplace import Laplace
 
@@ -41,7 +40,7 @@ Pair = TypeVar("Pair", Profile, Outputs)
 
 
 @dataclass(frozen=True)
-class PoissonSubsampled(Mechanism):
+class PoissonSubsampled(Sampled):
     """A mechanism run on a Poisson sample of the records.
 
     Parameters
@@ -69,43 +68,27 @@ class PoissonSubsampled(Mechanism):
     0.0008936439
     """
 
-    base: Mechanism
-    sample_rate: float
-
     name: ClassVar[str] = "poisson_subsampled"
-
-    def __post_init__(self) -> None:
-        validate.rate(sample_rate=self.sample_rate)
-        if len(self.base.parts()) != 1 or self.base.parts()[0][0] is not self.base:
-            raise ValueError("Expected base to be one mechanism, got a composition.")
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        return ("Poisson sampling, fresh each step", *self.base.assumptions)
+    conditions: ClassVar[tuple[str, ...]] = ("Poisson sampling, fresh each step",)
+    adjacencies: ClassVar[tuple[Adjacency, ...]] = ("add_remove", "zero_out")
+    refusal: ClassVar[tuple[str, str]] = (
+        "Poisson sampling",
+        "the amplification theorem is for 'add_remove' (use WithoutReplacement)",
+    )
 
     @property
     def attained(self) -> bool:
         return self.base.attained
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        self._require_theorem(adjacency)
         return self._mixed(self.base.profiles(adjacency))
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         """A record whose companions contribute nothing: to sample them changes nothing."""
-        self._require_theorem(adjacency)
         return self._mixed(self.base.witnesses(adjacency))
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
-        self._require_theorem(adjacency)
         return self._mixed(self.base.outputs(adjacency))
-
-    def _require_theorem(self, adjacency: Adjacency) -> None:
-        if adjacency == "replace_one":
-            raise validate.unsupported(
-                "adjacency='replace_one' for Poisson sampling",
-                "the amplification theorem is for 'add_remove' (use WithoutReplacement)",
-            )
 
     def _mixed(self, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
         if self.sample_rate == 1.0 or not pairs:
@@ -119,7 +102,7 @@ class PoissonSubsampled(Mechanism):
 
         Mironov, Talwar & Zhang (2019), Theorem 5.
         """
-        if not isinstance(self.base, Gaussian) or adjacency == "replace_one":
+        if not isinstance(self.base, Gaussian):
             return None
         if self.sample_rate == 1.0 or self.base.noise_multiplier == 0:
             return self.base.rdp(orders, adjacency=adjacency)
@@ -132,15 +115,6 @@ class PoissonSubsampled(Mechanism):
         for chunk in np.array_split(rest, max(1, rest.size // 16)):
             log_x[chunk] = _log_excess_integral(orders[chunk], sigma, q)
         return log_add(0.0, log_x) / (orders - 1)
-
-    def zcdp(self, adjacency: Adjacency = "add_remove") -> float | None:
-        """That of the base: sampling never hurts, and zCDP cannot see that it helps."""
-        if adjacency == "replace_one" and self.sample_rate < 1.0:
-            self._profiles(adjacency)
-        return self.base.zcdp(adjacency)
-
-    def no_privacy(self) -> str:
-        return self.base.no_privacy()
 
     @classmethod
     def examples(cls) -> tuple[PoissonSubsampled, ...]:

@@ -55,12 +55,10 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, ndtr
 
 from dplearn.engine.profile import Profile
-from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.logspace import log1mexp, log_add, log_comb, log_expm1
-from dplearn.mechanisms._base import Mechanism
+from dplearn.mechanisms._wrapped import Epoch
 from dplearn.mechanisms.gaussian import Gaussian, gaussian_log_delta
-from dplearn.mechanisms.shuffled import require_gaussian
 
 # Largest order whose moment is summed; beyond it the Gaussian line holds.
 _LARGEST_ORDER = 256
@@ -77,7 +75,7 @@ _QUADRATURE_ERROR = 1e-10
 
 
 @dataclass(frozen=True)
-class RandomAllocation(Mechanism):
+class RandomAllocation(Epoch):
     """One epoch of noisy steps; every record is in one of them, drawn uniformly and on its own.
 
     Parameters
@@ -108,46 +106,22 @@ class RandomAllocation(Mechanism):
     (0.1387, 0.1392)
     """
 
-    base: Gaussian
-    batches: int
-
     name: ClassVar[str] = "random_allocation"
-    no_outputs: ClassVar[str] = "one epoch releases a vector per batch, not one number"
-
-    def __post_init__(self) -> None:
-        require_gaussian(self.base)
-        validate.integer(minimum=1, batches=self.batches)
-
-    @property
-    def gaussian(self) -> Gaussian:
-        """A mechanism whose profile bounds one epoch from above: the batch known to everybody."""
-        return self.base
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        return (
-            "each epoch every record is put into one batch, drawn uniformly and on its own",
-            *self.base.assumptions,
-        )
-
-    @property
-    def attained(self) -> bool:
-        return self.batches == 1
+    conditions: ClassVar[tuple[str, ...]] = (
+        "each epoch every record is put into one batch, drawn uniformly and on its own",
+    )
+    adjacencies: ClassVar[tuple[Adjacency, ...]] = ("add_remove", "zero_out")
+    refusal: ClassVar[tuple[str, str]] = (
+        "random allocation",
+        "the theorem is for 'add_remove' and 'zero_out'",
+    )
 
     @property
     def _plain(self) -> bool:
         """Whether nothing is gained, or hardly more than the splitting costs: little noise."""
         return self.batches == 1 or self.base.shift() > 6.0
 
-    def _require_theorem(self, adjacency: Adjacency) -> None:
-        if adjacency == "replace_one":
-            raise validate.unsupported(
-                "adjacency='replace_one' for random allocation",
-                "the theorem is for 'add_remove' and 'zero_out'",
-            )
-
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        self._require_theorem(adjacency)
         if self._plain:
             return self.base.profiles(adjacency)
         above = _pair(self.base.noise_multiplier, self.batches, above=True)
@@ -155,7 +129,6 @@ class RandomAllocation(Mechanism):
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         """The pair itself with its outputs merged, in both directions."""
-        self._require_theorem(adjacency)
         if self.batches == 1:
             return self.base.profiles(adjacency)
         if self.base.shift() > _LARGEST_SHIFT:
@@ -165,7 +138,6 @@ class RandomAllocation(Mechanism):
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         """Exact at whole orders up to 256, a chord between them, the Gaussian line beyond."""
-        self._require_theorem(adjacency)
         values = self.base.rdp(orders, adjacency=adjacency)
         if self.batches == 1 or self.base.noise_multiplier == 0:
             return values
@@ -175,14 +147,6 @@ class RandomAllocation(Mechanism):
         add = _reverse_moments(orders[known] - 1, sigma, self.batches)
         values[known] = np.minimum(values[known], np.maximum(remove, add) / (orders[known] - 1))
         return values
-
-    def zcdp(self, adjacency: Adjacency = "add_remove") -> float:
-        """That of one step: mixing never hurts, and zCDP cannot see that it helps."""
-        self._require_theorem(adjacency)
-        return self.base.zcdp(adjacency)
-
-    def no_privacy(self) -> str:
-        return self.base.no_privacy()
 
     @classmethod
     def examples(cls) -> tuple[RandomAllocation, ...]:

@@ -47,6 +47,12 @@ class RandomizedResponse(Mechanism):
     answers: int = 2
 
     name: ClassVar[str] = "randomized_response"
+    conditions: ClassVar[tuple[str, ...]] = ("each respondent answers once",)
+    adjacencies: ClassVar[tuple[Adjacency, ...]] = ("replace_one",)
+    refusal: ClassVar[tuple[str, str]] = (
+        "randomized_response",
+        "its respondents are fixed, use 'replace_one'",
+    )
 
     def __post_init__(self) -> None:
         validate.positive(local_epsilon=self.local_epsilon)
@@ -67,16 +73,7 @@ class RandomizedResponse(Mechanism):
         total = float(np.logaddexp(self.local_epsilon, math.log(self.answers - 1)))
         return self.local_epsilon - total, -total
 
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        return ("each respondent answers once",)
-
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        if adjacency != "replace_one":
-            raise validate.unsupported(
-                f"adjacency='{adjacency}' for randomized_response",
-                "its respondents are fixed, use 'replace_one'",
-            )
         log_p, log_r = self._log_masses
         # Answers true under neither neighbour have loss 0 and are lumped into one atom.
         rest = [log_r + math.log(self.answers - 2)] if self.answers > 2 else []
@@ -84,7 +81,6 @@ class RandomizedResponse(Mechanism):
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
         """The true answer is 0 under P and 1 under Q."""
-        self._profiles(adjacency)
         log_p, log_r = self._log_masses
         return (
             Outputs(
@@ -99,7 +95,6 @@ class RandomizedResponse(Mechanism):
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         """Mironov (2017), Proposition 5, with k - 2 answers of ratio one."""
-        self._profiles(adjacency)
         log_p, log_r = self._log_masses
         terms = [
             orders * log_p + (1 - orders) * log_r,
@@ -109,9 +104,8 @@ class RandomizedResponse(Mechanism):
             terms.append(np.full(orders.shape, log_r + math.log(self.answers - 2)))
         return np.maximum(np.logaddexp.reduce(terms, axis=0), 0.0) / (orders - 1)
 
-    def zcdp(self, adjacency: Adjacency = "replace_one") -> float:
+    def _zcdp(self, adjacency: Adjacency) -> float:
         """rho = eps^2 / 2 (Bun & Steinke 2016, Proposition 1.4)."""
-        self._profiles(adjacency)
         return 0.5 * self.local_epsilon**2
 
     @classmethod

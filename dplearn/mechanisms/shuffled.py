@@ -47,10 +47,9 @@ from numpy.typing import NDArray
 from scipy.special import erfcx, log_ndtr
 
 from dplearn.engine.profile import Profile
-from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.logspace import log1mexp, log_add, log_expm1, log_sub
-from dplearn.mechanisms._base import Mechanism
+from dplearn.mechanisms._wrapped import Epoch
 from dplearn.mechanisms.gaussian import Gaussian
 
 _HALF_LOG_HALF_PI = 0.5 * math.log(0.5 * math.pi)
@@ -58,7 +57,7 @@ _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
 @dataclass(frozen=True)
-class Shuffled(Mechanism):
+class Shuffled(Epoch):
     """One epoch of noisy steps on the batches of a random permutation.
 
     Parameters
@@ -89,74 +88,37 @@ class Shuffled(Mechanism):
     (10.9948, 10.9972)
     """
 
-    base: Gaussian
-    batches: int
-
     name: ClassVar[str] = "shuffled"
-    no_outputs: ClassVar[str] = "one epoch releases a vector per batch, not one number"
-
-    def __post_init__(self) -> None:
-        require_gaussian(self.base)
-        validate.integer(minimum=1, batches=self.batches)
-
-    @property
-    def gaussian(self) -> Gaussian:
-        """The mechanism whose profile bounds one epoch from above."""
-        return self.base
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        return (
-            "a fresh random permutation each epoch, cut into batches of equal size",
-            "one permutation is one epoch: every record is used once in it",
-            *self.base.assumptions,
-        )
-
-    @property
-    def attained(self) -> bool:
-        return self.batches == 1
+    conditions: ClassVar[tuple[str, ...]] = (
+        "a fresh random permutation each epoch, cut into batches of equal size",
+        "one permutation is one epoch: every record is used once in it",
+    )
+    adjacencies: ClassVar[tuple[Adjacency, ...]] = ("replace_one", "zero_out")
+    refusal: ClassVar[tuple[str, str]] = (
+        "shuffled batches",
+        "a record that leaves moves the border of every batch behind it, "
+        "use 'zero_out' or 'replace_one'",
+    )
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        if adjacency == "add_remove":
-            raise validate.unsupported(
-                "adjacency='add_remove' for shuffled batches",
-                "a record that leaves moves the border of every batch behind it, "
-                "use 'zero_out' or 'replace_one'",
-            )
         return self.base.profiles(adjacency)
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         """The largest coordinate of the pair in the module's text, in both directions."""
-        pair = self._profiles(adjacency)
         sigma = self.base.noise_multiplier
         if self.batches == 1 or sigma == 0:
-            return pair
+            return self.base.profiles(adjacency)
         second = 0.0 if adjacency == "replace_one" else 1.0
         remove = _Largest(self.batches, second / sigma, 2.0 / sigma).profile()
         return (remove, remove.reverse())
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         """That of the dominating Gaussian."""
-        self._profiles(adjacency)
         return self.base.rdp(orders, adjacency=adjacency)
-
-    def zcdp(self, adjacency: Adjacency = "zero_out") -> float:
-        """That of the dominating Gaussian."""
-        self._profiles(adjacency)
-        return self.base.zcdp(adjacency)
-
-    def no_privacy(self) -> str:
-        return self.base.no_privacy()
 
     @classmethod
     def examples(cls) -> tuple[Shuffled, ...]:
         return (cls(Gaussian(1.0), 100), cls(Gaussian(4.0), 10))
-
-
-def require_gaussian(base: object) -> None:
-    """Raise unless the noise of one step is a Gaussian."""
-    if not isinstance(base, Gaussian):
-        raise TypeError(f"Expected base to be a Gaussian, got base={base!r}.")
 
 
 class _Largest:

@@ -8,16 +8,15 @@ from typing import ClassVar
 import numpy as np
 
 from dplearn.engine.profile import Profile
-from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
-from dplearn.mechanisms._base import Mechanism
 from dplearn.mechanisms._outputs import Outputs
+from dplearn.mechanisms._wrapped import Sampled
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.laplace import Laplace
 
 
 @dataclass(frozen=True)
-class WithoutReplacement(Mechanism):
+class WithoutReplacement(Sampled):
     r"""A mechanism run on a uniformly drawn subset of fixed size.
 
     Parameters
@@ -55,47 +54,29 @@ class WithoutReplacement(Mechanism):
     0.0509862
     """
 
-    base: Mechanism
-    sample_rate: float
-
     name: ClassVar[str] = "without_replacement"
-
-    def __post_init__(self) -> None:
-        validate.rate(sample_rate=self.sample_rate)
-        if len(self.base.parts()) != 1 or self.base.parts()[0][0] is not self.base:
-            raise ValueError("Expected base to be one mechanism, got a composition.")
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        return ("a fresh subset of fixed size each step", *self.base.assumptions)
+    conditions: ClassVar[tuple[str, ...]] = ("a fresh subset of fixed size each step",)
+    adjacencies: ClassVar[tuple[Adjacency, ...]] = ("replace_one",)
+    refusal: ClassVar[tuple[str, str]] = (
+        "sampling without replacement",
+        "a subset of fixed size has a theorem under 'replace_one' only",
+    )
 
     @property
     def attained(self) -> bool:
         # The two halves of the profile belong to different pairs.
         return self.sample_rate == 1.0 and self.base.attained
 
-    def _require_theorem(self, adjacency: Adjacency) -> None:
-        if adjacency != "replace_one":
-            raise validate.unsupported(
-                f"adjacency='{adjacency}' for sampling without replacement",
-                "a subset of fixed size has a theorem under 'replace_one' only",
-            )
-
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        self._require_theorem(adjacency)
         return tuple(self._sampled(p) for p in self.base.profiles("replace_one"))
 
     def _sampled(self, pair: Profile) -> Profile:
-        above, below = (
-            pair.mix_first(self.sample_rate),
-            pair.reverse().mix_first(self.sample_rate),
-        )
+        above, below = (p.mix_first(self.sample_rate) for p in (pair, pair.reverse()))
         kinks = np.append(above.kinks, below.kinks)
         tails = (above.log_tail_of, below.log_tail_of)
         return Profile(above.log_delta_of, below.log_delta_of, kinks, *tails)
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        self._require_theorem(adjacency)
         pairs = self.base.witnesses("replace_one")
         if self.sample_rate == 1.0 or not pairs:
             return pairs
@@ -104,19 +85,10 @@ class WithoutReplacement(Mechanism):
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
         """The real pair that attains the half of the profile where e^eps >= 1."""
-        self._require_theorem(adjacency)
         pairs = self.base.outputs("replace_one")
         if self.sample_rate == 1.0:
             return pairs
         return tuple(pair.mix_first(self.sample_rate) for pair in pairs)
-
-    def zcdp(self, adjacency: Adjacency = "replace_one") -> float | None:
-        """That of the base: sampling never hurts, and zCDP cannot see that it helps."""
-        self._profiles(adjacency)
-        return self.base.zcdp(adjacency)
-
-    def no_privacy(self) -> str:
-        return self.base.no_privacy()
 
     @classmethod
     def examples(cls) -> tuple[WithoutReplacement, ...]:

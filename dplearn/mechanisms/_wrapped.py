@@ -1,0 +1,65 @@
+"""What mechanisms share that run another one on a part of the records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Adjacency
+from dplearn.mechanisms._base import Mechanism
+from dplearn.mechanisms.gaussian import Gaussian
+
+
+@dataclass(frozen=True)
+class Wrapped(Mechanism):
+    """A mechanism inside another: its assumptions hold too, and nothing hides what it shows."""
+
+    base: Mechanism
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        return (*self.conditions, *self.base.assumptions)
+
+    def _zcdp(self, adjacency: Adjacency) -> float | None:
+        """That of the base: sampling never hurts, and zCDP cannot see that it helps."""
+        return self.base.zcdp(adjacency)
+
+    def no_privacy(self) -> str:
+        return self.base.no_privacy()
+
+
+@dataclass(frozen=True)
+class Sampled(Wrapped):
+    """`base` on a sample of the records, drawn afresh for every run."""
+
+    sample_rate: float
+
+    def __post_init__(self) -> None:
+        validate.rate(sample_rate=self.sample_rate)
+        if len(self.base.parts()) != 1 or self.base.parts()[0][0] is not self.base:
+            raise ValueError("Expected base to be one mechanism, got a composition.")
+
+
+@dataclass(frozen=True)
+class Epoch(Wrapped):
+    """A Gaussian on every batch of an epoch, all batches drawn at once."""
+
+    base: Gaussian
+    batches: int
+
+    no_outputs: ClassVar[str] = "one epoch releases a vector per batch, not one number"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.base, Gaussian):
+            raise TypeError(f"Expected base to be a Gaussian, got base={self.base!r}.")
+        validate.integer(minimum=1, batches=self.batches)
+
+    @property
+    def gaussian(self) -> Gaussian:
+        """A mechanism whose profile bounds one epoch from above: the batch known to everybody."""
+        return self.base
+
+    @property
+    def attained(self) -> bool:
+        return self.batches == 1
