@@ -1,8 +1,5 @@
-"""The explorer: `streamlit run app.py`. Pages are the files of dplearn/app/pages."""
+"""The explorer from a checkout: `streamlit run app.py`."""
 
-import streamlit as st
+from dplearn.app.navigation import main
 
-from dplearn.app.navigation import menu
-
-st.set_page_config(page_title="dplearn", layout="wide", initial_sidebar_state=360)
-st.navigation(menu(), position="top").run()
+main()

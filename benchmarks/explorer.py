@@ -12,8 +12,8 @@ import statistics
 import time
 
 from dplearn.accountants import accountants
-from dplearn.app.calls import REFERENCE, Setting, answer
-from dplearn.app.regimes import sentences
+from dplearn.app.pages.epsilon_vs_steps.answers import REFERENCE, Setting, answer
+from dplearn.app.pages.epsilon_vs_steps.regimes import sentences
 from dplearn.figures import epsilon_curves, log_steps, looseness
 
 RUNS = {

@@ -1,4 +1,4 @@
-"""The menu is the folder: every public module of `pages` that has TITLE, ORDER and render()."""
+"""The menu is the folder: every page in `pages`, a package with TITLE, ORDER and render()."""
 
 from __future__ import annotations
 
@@ -12,15 +12,22 @@ from dplearn.app import pages
 
 
 def modules() -> list[ModuleType]:
-    """The page modules, by ORDER."""
+    """The pages, by ORDER; each has a module `fields` with the state it begins with."""
     names = [e.name for e in pkgutil.iter_modules(pages.__path__) if not e.name.startswith("_")]
-    found = [importlib.import_module(f"{pages.__name__}.{name}") for name in names]
-    return sorted(found, key=lambda page: page.ORDER)
+    loaded = [importlib.import_module(f"{pages.__name__}.{name}") for name in names]
+    return sorted(loaded, key=lambda page: page.ORDER)
 
 
-def menu() -> list[st.Page]:
-    """Streamlit's pages; the first is served at the root."""
-    return [
+def at(path: str) -> ModuleType:
+    """The page that a path leads to; the first one is at the root."""
+    named = {page.__name__.rpartition(".")[2]: page for page in modules()}
+    return named[path.strip("/")] if path.strip("/") else modules()[0]
+
+
+def main() -> None:
+    """Run the page that the address names, below a menu of all; the first is at the root."""
+    st.set_page_config(page_title="dplearn", layout="wide", initial_sidebar_state=360)
+    menu = [
         st.Page(
             page.render,
             title=page.TITLE,
@@ -29,3 +36,4 @@ def menu() -> list[st.Page]:
         )
         for rank, page in enumerate(modules())
     ]
+    st.navigation(menu, position="top").run()

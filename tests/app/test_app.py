@@ -13,10 +13,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dplearn.accountants import accountants
-from dplearn.app import calls, catalogue, export, navigation, presets, reading, run
-from dplearn.app.calls import Setting
-from dplearn.app.fields import Choice, Quantity
-from dplearn.app.state import State
+from dplearn.app import navigation
+from dplearn.app.kit.fields import Choice, Quantity
+from dplearn.app.pages.epsilon_vs_steps import answers as calls
+from dplearn.app.pages.epsilon_vs_steps import export, presets, run
+from dplearn.app.pages.epsilon_vs_steps import fields as catalogue
+from dplearn.app.pages.epsilon_vs_steps import words as reading
+from dplearn.app.pages.epsilon_vs_steps.answers import Setting
 from dplearn.figures import certificate, log_steps
 from dplearn.figures.theme import style_of
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
@@ -68,8 +71,8 @@ def opened() -> AppTest:
 # Pages
 
 
-def test_pages_are_the_files_of_the_folder():
-    files = {p.stem for p in (ROOT / "dplearn/app/pages").glob("[!_]*.py")}
+def test_pages_are_the_folders_of_the_folder():
+    files = {p.parent.name for p in (ROOT / "dplearn/app/pages").glob("[!_]*/__init__.py")}
     found = navigation.modules()
     assert {m.__name__.rpartition(".")[2] for m in found} == files
     assert [m.ORDER for m in found] == sorted(m.ORDER for m in found)
@@ -243,9 +246,10 @@ def test_epochs_of_another_noise_are_refused_with_a_reason():
 
 
 def test_a_moving_slider_gets_a_draft_that_is_true():
-    state = State(moving=True)
+    state = catalogue.state()
+    state.moving = True
     setting = run.setting_of(state)
-    assert setting.draft and not run.setting_of(State()).draft
+    assert setting.draft and not run.setting_of(catalogue.state()).draft
     rough, fine = (calls.reading("pld", s, 3) for s in (setting, ABADI))
     assert rough.lower <= fine.epsilon and fine.lower <= rough.epsilon
 
@@ -513,7 +517,7 @@ def test_sliders_stand_on_increasing_marks_inside_the_range():
 
 
 def test_the_address_waits_until_a_slider_is_let_go():
-    state = State()
+    state = catalogue.state()
     state.enter(catalogue.NOISE, "2")
     assert state.address() == {"noise_multiplier": "2"}
 

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from test_browser import ARTEFACTS, address, browser  # noqa: F401
 
-from dplearn.app import claim_fields as ask
+from dplearn.app.pages.check_a_claim import fields as ask
 from dplearn.claims import PARAMETERS, QUANTITIES, check
 from dplearn.figures import claim_map
 from dplearn.figures.claim_map import SYMBOLS, finding

@@ -10,11 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from test_browser import ARTEFACTS, SECONDS, address, browser  # noqa: F401
 
-from dplearn.app import formula_controls as controls
-from dplearn.app import formula_fields as ask
-from dplearn.app import formula_panels as panels
-from dplearn.app import formula_points as points
-from dplearn.app import formula_words as words
+from dplearn.app.pages.formula_book import controls, points, words
+from dplearn.app.pages.formula_book import draw as panels
+from dplearn.app.pages.formula_book import fields as ask
 from dplearn.figures.formula_curve import Band, Cloud, Curve, formula_cloud, formula_curve
 from dplearn.formulas import Case, Interval, Refutation, book, refute, verify
 from dplearn.published import published
@@ -73,7 +71,7 @@ def quick(monkeypatch):
 
 def drawn(id: str, misprint: str) -> tuple[Curve | Cloud, list[points.Point]]:
     """What is drawn of an entry, a point or two of it."""
-    state = ask.state(id, misprint)
+    state = ask.state({"id": id, "misprint": misprint})
     along, place = state.values["along"], controls.place_of(state)
     if along:
         return points.curve(place, along, seconds=0.0)[:2]
@@ -111,10 +109,10 @@ def test_every_wrong_variant_has_a_picture(quick):
 
 @pytest.mark.parametrize("id", book)
 def test_parameters_have_names_of_their_own_in_the_address(id):
-    state = ask.state(id)
+    state = ask.state({"id": id})
     settings = ask.settings(state)
     assert all(ask.parameter_key(n) in state.fields for n in settings)
-    again = ask.state(id)
+    again = ask.state({"id": id})
     shown = {key: kind.show(state.values[key]) for key, kind in state.fields.items()}
     again.read({key: text for key, text in shown.items() if text})
     assert not again.notes and ask.settings(again) == settings
@@ -124,7 +122,7 @@ def test_parameters_have_names_of_their_own_in_the_address(id):
 
 
 def test_points_are_those_of_the_formula_and_its_oracle():
-    place = controls.place_of(ask.state("G-A8"))
+    place = controls.place_of(ask.state({"id": "G-A8"}))
     found, some, whole = points.curve(place, "order")
     entry = book["G-A8"]
     assert found.ends == (found.x[0], found.x[-1]) == entry.domain["order"].corners[:2]
@@ -137,14 +135,14 @@ def test_points_are_those_of_the_formula_and_its_oracle():
 
 def test_grey_ends_where_the_hypothesis_does():
     # sigma_alpha^2 = 4 - 3 alpha vanishes at order 4/3.
-    place = controls.place_of(ask.state("G-A4")).at("std_p", 2.0).at("std_q", 1.0)
+    place = controls.place_of(ask.state({"id": "G-A4"})).at("std_p", 2.0).at("std_q", 1.0)
     (band,) = points.curve(place, "order")[0].bands
     assert band.kind == "outside" and band.right == 50.0
     assert band.left == pytest.approx(4 / 3, rel=1e-9)
 
 
 def test_red_lies_where_the_claim_is_too_small():
-    place = controls.place_of(ask.state("G-A4", "no-root"))
+    place = controls.place_of(ask.state({"id": "G-A4", "misprint": "no-root"}))
     found, some, _ = points.curve(place, "order")
     assert found.star is not None and found.claimed and len(found.own) == len(found.x)
     kinds = {band.kind for band in found.bands}
@@ -160,7 +158,7 @@ def test_red_lies_where_the_claim_is_too_small():
 
 
 def test_what_a_time_limit_cuts_is_spread_and_goes_on():
-    place = controls.place_of(ask.state("G-A8")).at("scale", 3.21)
+    place = controls.place_of(ask.state({"id": "G-A8"})).at("scale", 3.21)
     _, some, whole = points.curve(place, "order", seconds=0.0)
     assert not whole and len(some) == 1
     assert points._coarse_to_fine(33)[:5] == [0, 32, 16, 8, 24]
@@ -177,12 +175,12 @@ def test_a_cloud_is_the_design_of_the_verification():
 
 
 def test_what_is_made_of_a_parameter_follows_it():
-    place = controls.place_of(ask.state("G-M5b"))
+    place = controls.place_of(ask.state({"id": "G-M5b"}))
     flip = book["G-M5b"].domain["flip"]
     for noise in (2.0, place.parameters["noise_std"]):
         found = place.at("noise_std", noise).parameters
         assert found["flip"] == flip.make(found)
-    place = controls.place_of(ask.state("G-A5"))
+    place = controls.place_of(ask.state({"id": "G-A5"}))
     kernel = place.parameters["kernel"]
     assert place.at("order", 7.0).parameters["kernel"] is kernel
     drawn = points.Place("G-A5", "none", 3, place.settings).parameters

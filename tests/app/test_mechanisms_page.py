@@ -15,8 +15,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from test_browser import SECONDS, address, browser, page  # noqa: F401
 
-from dplearn.app import catalogue, mechanism_fields, mechanism_pair
-from dplearn.app.mechanism_pair import Pair
+from dplearn.app.pages.epsilon_vs_steps import fields as catalogue
+from dplearn.app.pages.mechanisms import answers as mechanism_pair
+from dplearn.app.pages.mechanisms import fields as mechanism_fields
+from dplearn.app.pages.mechanisms.answers import Pair
 from dplearn.mechanisms import Gaussian, Laplace, PoissonSubsampled, mechanisms
 from dplearn.mechanisms.randomized_response import RandomizedResponse
 

@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from dplearn.app import regimes
-from dplearn.app.calls import Setting
-from dplearn.app.regimes import GOOGLE_ORDERS, OPACUS_ORDERS, REGIMES, Case
+from dplearn.app.pages.epsilon_vs_steps import regimes
+from dplearn.app.pages.epsilon_vs_steps.answers import Setting
+from dplearn.app.pages.epsilon_vs_steps.regimes import GOOGLE_ORDERS, OPACUS_ORDERS, REGIMES, Case
 
 ABADI = Setting("gaussian", 4.0, "poisson", 0.01, 1e-5, "add_remove", 40_000)
 FULL = dataclasses.replace(ABADI, sampling="none", sample_rate=1.0)

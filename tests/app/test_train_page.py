@@ -15,10 +15,14 @@ from streamlit.testing.v1 import AppTest
 
 import dplearn.datasets
 from dplearn import accountants, smallest_noise_multiplier
-from dplearn.app import training_code, training_fields, training_plan, training_runs, training_words
-from dplearn.app.fields import Choice
-from dplearn.app.training_plan import Training, training_of
-from dplearn.app.training_runs import Pool, Run
+from dplearn.app.kit.fields import Choice
+from dplearn.app.pages.train import code as training_code
+from dplearn.app.pages.train import fields as training_fields
+from dplearn.app.pages.train import plan as training_plan
+from dplearn.app.pages.train import runs as training_runs
+from dplearn.app.pages.train import words as training_words
+from dplearn.app.pages.train.plan import Training, training_of
+from dplearn.app.pages.train.runs import Pool, Run
 from dplearn.datasets import Labelled, files
 from dplearn.run import DPSGD
 from dplearn.training import models, worker
@@ -362,7 +366,7 @@ def test_the_server_never_loads_torch():
     lines = (
         "import sys\n"
         "from streamlit.testing.v1 import AppTest\n"
-        "from dplearn.app import training_runs\n"
+        "from dplearn.app.pages.train import runs as training_runs\n"
         "training_runs._WORKER = (sys.executable, '-c', 'input()')\n"
         "code = 'from dplearn.app.pages import train; train.render()'\n"
         "app = AppTest.from_string(code, default_timeout=60).run()\n"

@@ -16,8 +16,7 @@ from urllib.parse import parse_qs, urlparse
 import nbformat
 import pytest
 
-from dplearn.app import claim_fields, formula_fields, mechanism_fields, training_fields
-from dplearn.app.catalogue import FIELDS
+from dplearn.app import navigation
 from dplearn.classroom import check, sources
 from dplearn.classroom.checks import exercises, lessons_with_exercises
 
@@ -177,23 +176,12 @@ def test_links(number):
         if target.startswith(sources.EXPLORER):
             page = urlparse(target)
             query = parse_qs(page.query, strict_parsing=True)
-            fields = fields_of(page.path, {key: value for key, (value,) in query.items()})
+            address = {key: value for key, (value,) in query.items()}
+            fields = navigation.at(page.path).fields.state(address).fields
             for key, (value,) in query.items():
                 fields[key].parse(value)
         elif not target.startswith("https://"):
             assert (sources.FOLDER / target.split("#")[0]).exists(), target
-
-
-def fields_of(path, query):
-    """What can be set on the page of the explorer that an address leads to."""
-    pages = {
-        "/": lambda: FIELDS,
-        "/mechanisms": mechanism_fields.fields,
-        "/train": lambda: training_fields.FIELDS,
-        "/check_a_claim": claim_fields.fields,
-        "/formula_book": lambda: formula_fields.state(query["id"], query["misprint"]).fields,
-    }
-    return pages[path]()
 
 
 # Numbers in the prose

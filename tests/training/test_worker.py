@@ -14,8 +14,8 @@ from contextlib import contextmanager
 import pytest
 
 from dplearn import DPSGD
-from dplearn.app import training_fields
-from dplearn.app.fields import Quantity
+from dplearn.app.kit.fields import Quantity
+from dplearn.app.pages.train import fields as training_fields
 from dplearn.datasets import PRACTICE_SIZES, practice_set
 from dplearn.training import worker
 

@@ -1,0 +1,1 @@
+"""What all pages share: fields, state and address, controls, look."""

@@ -1,0 +1,37 @@
+"""How every page looks: room on the first screen, the colour of ink."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dplearn.figures.theme import INK
+
+_STYLE = """<style>
+/* The menu covers the first lines otherwise. */
+.stMainBlockContainer { padding: 4.2rem 2.5rem 3rem; }
+.st-key-theorems .katex { font-size: 1rem; }
+.stMain .st-key-words p { font-size: 1.15rem; }
+/* One sentence more must not push the pictures down under the hand. */
+@media (max-width: 1700px) { .stMain .st-key-words { min-height: 3.7rem; } }
+.st-key-regimes { border-left: 3px solid rgba(214, 40, 57, 0.45); padding-left: 1rem; }
+section.stSidebar [data-testid="stSidebarHeader"] { height: 2.2rem; margin-bottom: 0; }
+section.stSidebar .stVerticalBlock { gap: 0.75rem; }
+[class*="st-key-field_"] [data-testid="stMarkdownContainer"] p { font-size: 0.875rem; }
+[class*="st-key-field_"].stVerticalBlock { gap: 0.1rem; }
+@media (max-width: 720px) {
+  .stMainBlockContainer { padding: 3.9rem 1rem 3rem; }
+  /* The picture keeps a readable width and scrolls sideways. */
+  [class*="st-key-picture"] { overflow-x: auto; }
+  [class*="st-key-picture"] > * { min-width: 660px; }
+}
+</style>"""
+
+
+def style() -> None:
+    """Room for the picture on the first screen."""
+    st.html(_STYLE)
+
+
+def ink() -> str:
+    """The colour of words on the page as the reader has it."""
+    return INK[st.context.theme.type or "light"]

@@ -1,0 +1,89 @@
+"""Fields of a run of DP-SGD that several pages have, and the library's names as words.
+
+The key of a field is the library's keyword and its name in the address of a page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dplearn.app.kit.fields import Choice, Quantity
+from dplearn.ground.guarantee import ADJACENCIES
+
+_SPELLED = {
+    "poisson": "Poisson",
+    "discrete_gaussian": "Discrete Gaussian",
+    "none": "All records",
+    "shuffled": "Shuffled epochs",
+    "random_allocation": "Random allocation (balls and bins)",
+    "add_remove": "Add or remove a record",
+    "replace_one": "Replace a record",
+    "zero_out": "Zero out a record",
+}
+
+
+def words(names: Iterable[str]) -> dict[str, str]:
+    """Names of the library and how they read on the screen."""
+    return {name: _SPELLED.get(name, name.replace("_", " ").capitalize()) for name in names}
+
+
+NOISE = Quantity(
+    "noise_multiplier",
+    "Noise multiplier σ",
+    "Noise scale divided by the clipping norm: how large the noise is compared with the "
+    "most that one record can contribute. More noise, less leaks.",
+    default=4,
+    lower=0.2,
+    upper=1000,
+    per_decade=20,
+)
+RATE = Quantity(
+    "sample_rate",
+    "Sample rate q",
+    "Probability that a given record takes part in one step: expected batch size / dataset size.",
+    default=0.01,
+    lower=1e-7,
+    upper=1,
+)
+DELTA = Quantity(
+    "delta",
+    "Failure probability δ",
+    "Probability with which the promise of ε may fail. Choose it far below 1 / dataset size.",
+    default=1e-5,
+    lower=1e-30,
+    upper=0.5,
+    per_decade=3,
+)
+STEPS = Quantity(
+    "steps",
+    "Largest T",
+    "Where the curves end. One step is one noisy update, and every step counts.",
+    default=40_000,
+    lower=1,
+    upper=1e7,
+    whole=True,
+)
+EPOCHS = Quantity(
+    "epochs",
+    "Largest T",
+    "Where the curves end. One epoch is 1/q steps: each record is used once on average.",
+    default=400,
+    lower=0.01,
+    upper=1e5,
+)
+ADJACENCY = Choice(
+    "adjacency",
+    "Neighbours",
+    "Which two datasets must be hard to tell apart. Add or remove: one has one record more. "
+    "Replace one: same size, one record differs. Zero out: one record is replaced by nothing, "
+    "its place remains.",
+    words(ADJACENCIES),
+    "add_remove",
+)
+LENGTH_IN = Choice(
+    "length_in",
+    "Length given in",
+    "Steps, or epochs of 1/q steps each.",
+    {"steps": "steps", "epochs": "epochs"},
+    "steps",
+)

@@ -1,0 +1,104 @@
+"""What the page shows, in the session and in its address.
+
+The address is read when a session starts and when the reader goes back or forward; after
+that the session leads and the address follows. Reading it at every run would undo a change
+made while the browser was still being told about the one before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from dplearn.app.kit.fields import Choice, Quantity
+
+Fields = Mapping[str, Quantity | Choice]
+
+
+@dataclass
+class State:
+    """Values in use, what the boxes show, and what went wrong at which control.
+
+    Parameters
+    ----------
+    fields : mapping of str to Quantity or Choice
+        Everything that can be set on the page.
+    hidden : callable
+        From the values to the keys that do not count and stay out of the address.
+    values : dict
+        Last good value of every field; those not given take their defaults.
+    typed : dict
+        Text in the box of a quantity whose last entry was not good.
+    notes : dict
+        One message per control.
+    moving : bool
+        A slider is held down.
+    """
+
+    fields: Fields
+    hidden: Callable[[Mapping[str, Any]], Collection[str]] = lambda _: ()
+    values: dict[str, Any] = field(default_factory=dict)
+    typed: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
+    moving: bool = False
+
+    def __post_init__(self) -> None:
+        self.values = {**self._defaults(), **self.values}
+
+    def _defaults(self) -> dict[str, Any]:
+        return {key: kind.default for key, kind in self.fields.items()}
+
+    def enter(self, kind: Quantity | Choice, text: object) -> None:
+        """Take a reader's entry, or say at the control why not."""
+        self.typed.pop(kind.key, None)
+        self.notes.pop(kind.key, None)
+        try:
+            self.values[kind.key] = kind.parse(text)
+        except ValueError as error:
+            self.typed[kind.key] = str(text)
+            self.notes[kind.key] = f"{error} {kind.show(self.values[kind.key])} is used."
+
+    def put(self, values: Mapping[str, Any]) -> None:
+        """Set several good values at once, as a preset does."""
+        for key, value in values.items():
+            self.enter(self.fields[key], self.fields[key].show(value))
+
+    def read(self, address: Mapping[str, str]) -> None:
+        """Start over from an address; what it does not name takes its default."""
+        self.values, self.typed, self.notes = self._defaults(), {}, {}
+        for key, kind in self.fields.items():
+            if key in address:
+                self.enter(kind, address[key])
+        # Rubbish from an address is reported once and not shown as if it had been typed.
+        self.typed.clear()
+
+    def address(self) -> dict[str, str]:
+        """Every value that is in use and not the default."""
+        skip = self.hidden(self.values)
+        return {
+            key: kind.show(self.values[key])
+            for key, kind in self.fields.items()
+            if key not in skip and self.values[key] != kind.default
+        }
+
+
+def load(name: str, make: Callable[[Mapping[str, str]], State]) -> State:
+    """This session's state of a page, read from the address where that leads."""
+    context = get_script_run_ctx()
+    travelled = bool(getattr(context, "is_history_navigation", False))
+    if name not in st.session_state or travelled:
+        address = st.query_params.to_dict()
+        st.session_state[name] = make(address)
+        st.session_state[name].read(address)
+    return st.session_state[name]
+
+
+def save(state: State) -> None:
+    """Let the address follow, once a slider has been let go."""
+    wanted = state.address()
+    if not state.moving and st.query_params.to_dict() != wanted:
+        st.query_params.from_dict(wanted)

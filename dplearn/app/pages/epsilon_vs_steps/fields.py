@@ -1,0 +1,140 @@
+"""Everything a reader can set on the page of epsilon against steps, and what it is.
+
+The key of a field is the library's keyword and its name in the address of the page. Options
+that name mechanisms, sampling schemes, adjacencies or accountants are asked of the library.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from dplearn.accountants import accountants
+from dplearn.app.kit.fields import Choice, Quantity
+from dplearn.app.kit.run_fields import (
+    ADJACENCY,
+    DELTA,
+    EPOCHS,
+    LENGTH_IN,
+    NOISE,
+    RATE,
+    STEPS,
+    words,
+)
+from dplearn.app.kit.state import State
+from dplearn.figures.theme import style_of
+from dplearn.mechanisms import mechanisms
+from dplearn.run import EPOCH_SAMPLINGS, SAMPLINGS
+
+DATASET = Quantity(
+    "dataset_size",
+    "Dataset size N",
+    "Number of records in the training set; it counts as public.",
+    default=60_000,
+    lower=1,
+    upper=1e10,
+    whole=True,
+)
+BATCH = Quantity(
+    "batch_size",
+    "Expected batch B",
+    "Average number of records in one step. With Poisson sampling the actual number varies.",
+    default=600,
+    lower=1,
+    upper=1e10,
+    whole=True,
+)
+HERE = Quantity(
+    "here",
+    "You are here: T",
+    "The number of steps at which every value on this page is read.",
+    default=10_000,
+    lower=1,
+    upper=1e7,
+    whole=True,
+)
+BUDGET = Quantity(
+    "budget",
+    "Budget ε",
+    "The loss you are willing to accept. Each accountant certifies a largest number of steps "
+    "that stays within it.",
+    default=2,
+    lower=0.01,
+    upper=1000,
+    per_decade=20,
+)
+
+
+_DRAWN = {
+    "poisson": "Poisson: each record enters by its own coin.",
+    "without_replacement": "Without replacement: a fresh subset of fixed size.",
+    "none": "All records: nobody is sampled.",
+    "shuffled": "Shuffled epochs: a fresh order each epoch, cut into 1/q batches; what most "
+    "training code does.",
+    "random_allocation": "Random allocation: each epoch every record falls into one of 1/q "
+    "batches, on its own.",
+}
+_SCHEMES = SAMPLINGS + EPOCH_SAMPLINGS
+
+
+MECHANISM = Choice(
+    "mechanism",
+    "Noise",
+    "The law of the noise added in each step. Gaussian needs an L2 clipping norm, Laplace an "
+    "L1 clipping norm.",
+    # The mechanisms that a noise multiplier alone describes.
+    words(
+        name
+        for name, law in mechanisms.items()
+        if [f.name for f in dataclasses.fields(law)] == ["noise_multiplier"]
+    ),
+    "gaussian",
+)
+SAMPLING = Choice(
+    "sampling",
+    "Batches",
+    "How a batch is drawn. " + " ".join(_DRAWN[name] for name in _SCHEMES if name in _DRAWN),
+    words(_SCHEMES),
+    "poisson",
+)
+RATE_FROM = Choice(
+    "rate_from",
+    "Sampling given by",
+    "Either the sample rate itself, or dataset size and expected batch size.",
+    {"rate": "q", "counts": "N, B"},
+    "rate",
+)
+ACCOUNTANTS = Choice(
+    "accountants",
+    "Accountants",
+    "Ways to turn the same run into a statement about ε. All but the approximation are proved.",
+    {name: f"{style_of(name).glyph} {style_of(name).label}" for name in accountants},
+    tuple(accountants),
+)
+X_AXIS = Choice("x_axis", "Log T", "", {"log": "log", "linear": "linear"}, "log")
+Y_AXIS = Choice("y_axis", "Log ε", "", {"log": "log", "linear": "linear"}, "log")
+
+FIELDS: dict[str, Quantity | Choice] = {
+    field.key: field
+    for field in (
+        *(MECHANISM, NOISE, SAMPLING, RATE_FROM, RATE, DATASET, BATCH, DELTA, ADJACENCY),
+        *(LENGTH_IN, STEPS, EPOCHS, HERE, BUDGET, ACCOUNTANTS, X_AXIS, Y_AXIS),
+    )
+}
+
+
+def _hidden(values: Mapping[str, Any]) -> set[str]:
+    """Fields of a run that another one stands in for."""
+    unused = {
+        "rate": {"dataset_size", "batch_size"},
+        "counts": {"sample_rate"},
+        "steps": {"epochs"},
+        "epochs": {"steps"},
+    }
+    return unused[values["rate_from"]] | unused[values["length_in"]]
+
+
+def state(address: Mapping[str, str] | None = None) -> State:
+    """The page before anything is entered."""
+    return State(FIELDS, _hidden)

@@ -1,0 +1,220 @@
+"""What a reader can set on the page of the formula book; the book says what there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from dplearn.app.kit.fields import Choice, Quantity
+from dplearn.app.kit.state import State
+from dplearn.app.pages.check_a_claim.fields import Text
+from dplearn.app.pages.formula_book import points
+from dplearn.app.pages.formula_book.words import label, spelled
+from dplearn.formulas import _domains as domains
+from dplearn.formulas import book
+
+_GROUPS = {
+    "A": "Divergences and definitions",
+    "B": "Basic mechanisms",
+    "C": "Composition",
+    "D": "Conversions",
+    "E": "Amplification",
+    "F": "Gaussian calibration, DP-SGD noise",
+    "G": "Selection and iteration",
+    "H": "Sparse vector",
+    "I": "Local privacy",
+    "J": "Discrete Gaussian, Skellam",
+    "K": "Gaussian DP and f-DP",
+    "L": "Privacy loss distributions",
+    "M": "PATE",
+    "N": "Auditing",
+}
+NONE = "none"
+FIND = Text(
+    "find",
+    "Search",
+    "Part of an id, a title, a note or a wrong variant; of several words all must occur.",
+    "",
+)
+VIEW = Choice(
+    "view",
+    "View",
+    "",
+    {"formula": "Formula", "table": "Check many", "figures": "Published figures"},
+    "formula",
+)
+PICTURE = Choice(
+    "picture",
+    "Picture",
+    "A curve holds all parameters but one; the cloud shows every point of the verification.",
+    {"curve": "along one parameter", "cloud": "all points of the check"},
+    "curve",
+)
+# How often the parameters that have no slider can be drawn anew.
+DRAWS = 10
+
+
+@dataclass(frozen=True)
+class Ids(Choice):
+    """One of so many that a message cannot name them."""
+
+    def parse(self, text: object) -> str:
+        if str(text) not in self.options:
+            first, *_, last = self.options
+            raise ValueError(f"Expected an id of the book, {first} to {last}, got another.")
+        return str(text)
+
+
+@dataclass(frozen=True)
+class Level(Quantity):
+    """A parameter on a scale of its own.
+
+    Parameters
+    ----------
+    even : bool
+        The scale is linear.
+    also : tuple of float
+        What the box takes beside the numbers of the scale.
+    """
+
+    even: bool = False
+    also: tuple[float, ...] = ()
+
+    def parse(self, text: object) -> float:
+        others = {self.show(x): x for x in self.also}
+        return others[str(text)] if str(text) in others else super().parse(text)
+
+    def marks(self) -> tuple[float, ...]:
+        if self.even:
+            return tuple(float(f"{x:.4g}") for x in np.linspace(self.lower, self.upper, 61))
+        marks = super().marks()
+        if len(marks) > 9 or self.whole:
+            return marks
+        return tuple(float(f"{x:.5g}") for x in np.geomspace(self.lower, self.upper, 61))
+
+
+def groups(id: str) -> Choice:
+    """The groups that the book has; at first that of the entry."""
+    found = dict.fromkeys(entry.group for entry in book.values())
+    names = {g: f"{g[2:]} · {_GROUPS.get(g[2:], 'More')}" for g in found}
+    return Choice("group", "Group", "", {"all": "All groups", **names}, book[id].group)
+
+
+@cache
+def ids() -> Ids:
+    """The entries of the book."""
+    return Ids(
+        "id", "Formula", "", {id: f"{id} {e.title}" for id, e in book.items()}, next(iter(book))
+    )
+
+
+def misprints(id: str) -> Choice:
+    """The wrong variants of an entry."""
+    names = {m.name: m.name.replace("-", " ") for m in book[id].misprints}
+    return Choice("misprint", "Wrong variant", "", {NONE: "none", **names}, NONE)
+
+
+def along(id: str, misprint: str) -> Choice:
+    """The parameters that can run along the x axis."""
+    names = points.runners(points.shown(id, misprint))
+    return Choice("along", "Along the x axis", "", {n: label(n) for n in names}, (*names, "")[0])
+
+
+def state(address: Mapping[str, str] | None = None) -> State:
+    """The page at an entry, or at the first where the address names none."""
+    address = address or {}
+    id, misprint = address.get("id", ""), address.get("misprint", NONE)
+    id = id if id in book else ids().default
+    chosen = misprints(id)
+    misprint = misprint if misprint in chosen.options else NONE
+    own = [ids(), chosen, FIND, groups(id), VIEW, PICTURE, along(id, misprint), _draw()]
+    kinds = {kind.key: kind for kind in (*own, *_parameters(id, misprint))}
+    found = State(fields=kinds, hidden=_hidden)  # type: ignore[arg-type]
+    found.values |= {"id": id, "misprint": misprint}
+    return found
+
+
+def turn(old: State, **changed: str) -> State:
+    """The page at another entry or wrong variant; search and view stay."""
+    at = {"id": old.values["id"], "misprint": NONE, **changed}
+    new = state(at)
+    new.values |= {key: old.values[key] for key in ("find", "group", "view", "picture")}
+    if at["id"] == old.values["id"] and old.values["along"] in new.fields["along"].options:  # type: ignore[union-attr]
+        new.values["along"] = old.values["along"]
+    return new
+
+
+def settings(state: State) -> dict[str, Any]:
+    """Values of the parameters that have a control."""
+    claim = points.shown(state.values["id"], state.values["misprint"])
+    return {
+        name: _typed(claim, name, state.values[parameter_key(name)])
+        for name in claim.parameters
+        if parameter_key(name) in state.fields
+    }
+
+
+def parameter_key(name: str) -> str:
+    """A parameter in the address; a name of the page's own gives way."""
+    return f"the_{name}" if name in _PAGE else name
+
+
+_PAGE = ("id", "misprint", "find", "group", "view", "picture", "along", "draw")
+
+
+def _draw() -> Choice:
+    options = {str(k): f"draw {k}" if k else "as given" for k in range(DRAWS)}
+    return Choice("draw", "Drawn at random", "", options, "0")
+
+
+def _hidden(values: Mapping[str, Any]) -> set[str]:
+    return {"along"} if not values["along"] else set()
+
+
+def _parameters(id: str, misprint: str) -> Iterator[Any]:
+    """Controls for the parameters of an entry, set to where its picture begins."""
+    claim = points.shown(id, misprint)
+    start = points.start(id, misprint)
+    for name, domain in claim.domain.items():
+        if isinstance(domain, domains.Linear):
+            yield _level(name, domain, float(start[name]))
+        elif isinstance(domain, domains.Choice):
+            yield _choice(name, domain.values, start[name])
+    for name, values in (claim.along or {}).items():
+        yield _choice(name, values, start[name])
+
+
+def _level(name: str, domain: domains.Linear, default: float) -> Level:
+    return Level(
+        parameter_key(name),
+        label(name),
+        "",
+        default,
+        float(domain.low),
+        float(domain.high),
+        per_decade=20,
+        whole=isinstance(domain, domains.Whole),
+        even=not isinstance(domain, domains.Log),
+        also=(*domain.also, default),
+    )
+
+
+def _choice(name: str, values: Any, default: Any) -> Choice:
+    options = {str(v): spelled(v) for v in (*values, default)}
+    return Choice(parameter_key(name), label(name), "", options, str(default))
+
+
+def _typed(claim: Any, name: str, value: Any) -> Any:
+    """A value as the function wants it."""
+    domain = claim.domain.get(name)
+    if isinstance(domain, domains.Whole):
+        return round(value)
+    if isinstance(domain, domains.Linear):
+        return value
+    values = (claim.along or {}).get(name) or domain.values
+    start = points.start(claim.id.partition("/")[0], claim.id.partition("/")[2] or NONE)[name]
+    return next(v for v in (*values, start) if str(v) == value)

@@ -1,0 +1,265 @@
+"""An entry of the formula book in words and numbers that people read."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dplearn.figures import text
+from dplearn.formulas import Case, Formula, Interval, Refutation, Verification, book
+from dplearn.ground.expression import parse
+
+KINDS = {
+    "identity": "An **identity**: the value is the truth",
+    "upper": "An **upper bound**: the value is never below the truth",
+    "lower": "A **lower bound**: the value is never above the truth",
+    "asymptotic": "A **limit**: the error shrinks at every step towards it",
+}
+STATUS = {
+    "verified": "✓ verified",
+    "failed": "✗ failed",
+    "error": "✗ error",
+    "refuted": "refuted",
+    "stands": "stands: no counterexample found",
+}
+_LESSONS = Path(__file__).parents[4] / "lessons" / "src"
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number as it is written by hand.
+
+    Examples
+    --------
+    >>> number(0.48453), number(1e-05), number(-2.5e-17), number(math.inf)
+    ('0.4845', '10⁻⁵', '−2.5 · 10⁻¹⁷', '∞')
+    """
+    if math.isnan(value):
+        return "no value"
+    sign, value = "−" if value < 0 else "", abs(value)
+    if math.isinf(value):
+        return f"{sign}∞"
+    if value == 0 or 1e-3 <= value < 1e6:
+        whole = value >= 10**digits or value == round(value)
+        return sign + (text.whole(value) if whole else f"{value:.{digits}g}")
+    lead, _, power = f"{value:.{digits - 1}e}".partition("e")
+    lead = lead.rstrip("0").rstrip(".") if "." in lead else lead
+    ten = f"10{str(int(power)).translate(_RAISED)}"
+    return sign + (ten if lead == "1" else f"{lead} · {ten}")
+
+
+def spelled(value: Any) -> str:
+    """A parameter: a number, numbers in brackets, or a word."""
+    if isinstance(value, np.ndarray | list | tuple):
+        return f"({', '.join(spelled(x) for x in value)})"
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, int | float | np.number):
+        return number(float(value))
+    return str(value).replace("_", " ")
+
+
+def label(name: str) -> str:
+    """A keyword as words, with Greek letters.
+
+    Examples
+    --------
+    >>> label("noise_multiplier"), label("epsilon"), label("delta_0")
+    ('noise multiplier', 'ε', 'δ 0')
+    """
+    return " ".join(_letter(word) for word in name.split("_"))
+
+
+def _letter(word: str) -> str:
+    """The Greek letter of this name, or the word as it is."""
+    try:
+        # Unicode spells one of them in its own way.
+        return unicodedata.lookup(f"GREEK SMALL LETTER {word.replace('lambda', 'lamda')}")
+    except KeyError:
+        return word
+
+
+def given(parameters: Mapping[str, Any], names: Sequence[str] | None = None) -> str:
+    """Parameters and their values."""
+    shown = parameters if names is None else names
+    return ", ".join(f"{label(n)} = {spelled(parameters[n])}" for n in shown)
+
+
+def wrapped(parameters: Mapping[str, Any]) -> str:
+    """The same for a label on a picture: a line each."""
+    return "<br>".join(f"{label(n)} = {spelled(x)}"[:90] for n, x in parameters.items())
+
+
+def hypothesis(formula: Formula) -> str:
+    """What is asked of the parameters, as Markdown."""
+    if not formula.hypothesis:
+        return "For all parameters."
+    if callable(formula.requires):
+        return f"If: {formula.hypothesis}"
+    conditions = parse(formula.requires).latex.replace(r"\wedge", r"\;\text{ and }\;")
+    return f"If ${conditions}$."
+
+
+def as_python(formula: Formula, parameters: Mapping[str, Any]) -> str:
+    """Lines that import the function and call it; the result stands in a comment."""
+    function = formula.function
+    names = inspect.signature(function).parameters
+    handed = ", ".join(f"{n}={_literal(parameters[n])}" for n in names if n in parameters)
+    value = formula.value({**parameters})
+    return (
+        f"from {function.__module__} import {function.__name__}\n\n"
+        f"{function.__name__}({handed})  # {value:.6g}"
+    )
+
+
+def signature(formula: Formula) -> str:
+    """Name and parameters of the function, without the types."""
+    found = inspect.signature(formula.function)
+    bare = [p.replace(annotation=p.empty) for p in found.parameters.values()]
+    plain = found.replace(parameters=bare, return_annotation=found.empty)
+    return f"{formula.function.__name__}{plain}"
+
+
+def _literal(value: Any) -> str:
+    return repr(value.tolist() if isinstance(value, np.ndarray | np.generic) else value)
+
+
+# Results
+
+
+def gap(kind: str, slack: float) -> str:
+    """How far a value is from the truth, in words."""
+    if kind in ("identity", "asymptotic"):
+        size = number(abs(slack), 3)
+        return f"largest relative error {size}" if slack else "no difference beyond rounding"
+    if slack == 0:
+        return "somewhere bound and truth are equal"
+    side = "above" if (kind == "upper") == (slack > 0) else "below"
+    return f"at its tightest {number(100 * abs(slack), 3)} % {side} the truth"
+
+
+def verified(found: Verification) -> str:
+    """The outcome of a check."""
+    if found.status == "error":
+        return f"**{STATUS[found.status]}** {found.reason}"
+    where = f"  \nthere: {given(found.worst.parameters)}" if found.worst else ""
+    return (
+        f"**{STATUS[found.status]}** at {found.points} points in {found.seconds:.2f} s  \n"
+        f"{gap(found.kind, found.worst_slack)}{where}"
+    )
+
+
+def against(kind: str, truth: Interval) -> str:
+    """What a value should have been."""
+    if kind == "upper":
+        return f"at least {number(truth.low)} is needed"
+    if kind == "lower":
+        return f"at most {number(truth.high)} is true"
+    if truth.low == truth.high:
+        return f"the truth is {number(truth.low)}"
+    return f"the truth is from {number(truth.low)} to {number(truth.high)}"
+
+
+def case(kind: str, found: Case) -> str:
+    """One point, what is claimed there, and what is true."""
+    where = f"At {given(found.parameters)} it" if found.parameters else "It"
+    gives = "has no value" if math.isnan(found.value) else f"gives **{number(found.value)}**"
+    return f"{where} {gives}; **{against(kind, found.truth)}**."
+
+
+def danger(found: Refutation) -> str:
+    """On which side a refuted claim errs, and where it is harmless."""
+    sides = ""
+    if found.unsafe:
+        rest = ", and elsewhere errs on the safe side" if found.safe_side else ""
+        sides = f"**Claims more privacy than there is**{rest}. "
+    elif found.safe_side:
+        sides = "Errs on the safe side. "
+    return f"{sides}True at {100 * found.harmless:.0f} % of the points tried."
+
+
+def finding(kind: str, verdicts: Sequence[str], slacks: Sequence[float], claimed: bool) -> str:
+    """What a picture shows, in one line.
+
+    Examples
+    --------
+    >>> finding("upper", ["right", "unsafe"], [0.5, -0.1], True)
+    'Wrong at 1 of 2 points, and claims too much privacy'
+    """
+    judged = [(v, s) for v, s in zip(verdicts, slacks, strict=True) if v]
+    if kind == "asymptotic" and len(judged) == 1 < len(slacks):
+        first, last = number(abs(slacks[0]), 2), number(abs(slacks[-1]), 2)
+        return f"On the way to the limit the relative error goes from {first} to {last}"
+    wrong = [v for v, _ in judged if v != "right"]
+    if not judged:
+        return "Nothing to compare here: move a slider"
+    if wrong:
+        tail = ", on the safe side" if set(wrong) == {"safe"} else ""
+        tail = ", and claims too much privacy" if "unsafe" in wrong else tail
+        return f"Wrong at {len(wrong)} of {len(judged)} points{tail}"
+    where = f"all {len(judged)} points" if len(judged) > 1 else "the one point"
+    if claimed:
+        return f"True at {where} of this picture, and false elsewhere"
+    return f"Right at {where}: {gap(kind, min(s for _, s in judged))}"
+
+
+def partial(seconds: float, done: int) -> str:
+    """Why a picture is not complete."""
+    return f"Stopped after {seconds:g} s with {done} points."
+
+
+# Lessons
+
+
+@lru_cache(maxsize=1)
+def _lessons() -> tuple[tuple[str, str, str], ...]:
+    """Name, title and text of every lesson."""
+    sources = sorted(_LESSONS.glob("*.py"))
+    return tuple((path.stem, _title(path), path.read_text(encoding="utf-8")) for path in sources)
+
+
+def _title(path: Path) -> str:
+    found = re.search(r"^# # (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return found.group(1) if found else path.stem
+
+
+def lessons(id: str) -> list[str]:
+    """The lessons that mention an entry, as Markdown."""
+    named = re.compile(rf"(?<!\w){re.escape(id)}(?!\w)")
+    return [
+        f"{title} (`lessons/{name}.ipynb`)" for name, title, words in _lessons()
+        if named.search(words)
+    ]  # fmt: skip
+
+
+# Search
+
+
+@lru_cache(maxsize=1)
+def _texts() -> dict[str, str]:
+    """Id to all that the search looks through, in lower case."""
+    return {id: " ".join(_said(entry)).lower() for id, entry in book.items()}
+
+
+def _said(entry: Formula) -> list[str]:
+    words = [entry.id, entry.title, entry.function.__name__, str(entry.reference)]
+    for m in entry.misprints:
+        words += [m.name, m.source, m.note, *m.seen]
+    return words
+
+
+def matching(query: str, group: str = "") -> list[str]:
+    """Ids of the entries of a group in which every word of the query occurs."""
+    wanted = query.lower().split()
+    return [
+        id for id, said in _texts().items()
+        if (not group or book[id].group == group) and all(word in said for word in wanted)
+    ]  # fmt: skip

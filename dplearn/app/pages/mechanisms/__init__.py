@@ -1,0 +1,27 @@
+"""One pair of neighbouring outputs, seen in five ways, for every mechanism there is."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dplearn.app.kit import look
+from dplearn.app.kit.state import load, save
+from dplearn.app.pages.mechanisms import controls, fields
+from dplearn.app.pages.mechanisms import draw as mechanism_pictures
+from dplearn.app.pages.mechanisms.words import assumptions, in_words
+
+TITLE = "Mechanisms"
+ORDER = 20
+
+
+def render() -> None:
+    """Controls, one sentence, five pictures that move together, the assumptions."""
+    state = load("mechanisms", fields.state)
+    look.style()
+    with st.sidebar:
+        view = controls.draw(state)
+    save(state)
+    if view is not None:
+        st.container(key="words").markdown(in_words(view))
+        mechanism_pictures.draw(view)
+        st.caption(assumptions(view))

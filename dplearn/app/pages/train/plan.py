@@ -1,0 +1,130 @@
+"""From what a reader entered to a job for the worker, and what is known before it starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from dplearn.accountants import accountants
+from dplearn.app.kit.state import State
+from dplearn.app.pages.train.fields import LOT, STEPS
+from dplearn.calibrate import smallest_noise_multiplier
+from dplearn.datasets import PRACTICE_SIZES
+from dplearn.ground.guarantee import Guarantee, round_up
+from dplearn.run import DPSGD, steps_of
+
+_POINTS = 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """One run: data, model, plan and how its gradients are used.
+
+    Parameters
+    ----------
+    dataset, model : str
+    plan : DPSGD
+        Poisson sampling.
+    learning_rate, delta : float
+    compare : bool
+        Whether the same is trained without privacy.
+    """
+
+    dataset: str
+    model: str
+    plan: DPSGD
+    learning_rate: float
+    delta: float
+    compare: bool
+
+    @property
+    def size(self) -> int:
+        """Number of records that are trained on."""
+        return PRACTICE_SIZES[self.dataset]
+
+    @property
+    def lot(self) -> float:
+        """Expected number of records in a step."""
+        return self.plan.sample_rate * self.size
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Of all planned steps."""
+        return guarantee(self.plan, self.delta, self.plan.steps)
+
+    @property
+    def job(self) -> dict[str, Any]:
+        """As `dplearn.training.worker` reads it."""
+        names = ("noise_multiplier", "sample_rate", "steps", "max_grad_norm")
+        return {name: getattr(self.plan, name) for name in names} | {
+            name: getattr(self, name)
+            for name in ("dataset", "model", "learning_rate", "delta", "compare")
+        }
+
+
+def training_of(state: State) -> Training:
+    """The run in use; a lot larger than the data leaves a message at its control."""
+    values = state.values
+    rate = _rate(state)
+    steps = int(values["steps"])
+    if values["length_in"] == "epochs":
+        steps = min(steps_of(values["epochs"], batches=1 / rate), int(STEPS.upper))
+    plan = DPSGD(
+        noise_multiplier=values["noise_multiplier"],
+        sample_rate=rate,
+        steps=steps,
+        max_grad_norm=values["max_grad_norm"],
+    )
+    if values["noise_from"] == "epsilon":
+        noise = _least_noise(plan, values["target_epsilon"], values["delta"])
+        plan = replace(plan, noise_multiplier=noise)
+    return Training(
+        dataset=values["dataset"],
+        model=values["model"],
+        plan=plan,
+        learning_rate=values["learning_rate"],
+        delta=values["delta"],
+        compare=values["compare"] == "yes",
+    )
+
+
+@lru_cache(maxsize=512)
+def guarantee(plan: DPSGD, delta: float, steps: int) -> Guarantee:
+    """Of so many steps of the plan."""
+    return plan.guarantee(delta=delta, steps=steps)
+
+
+@lru_cache(maxsize=128)
+def ahead(plan: DPSGD, delta: float) -> tuple[tuple[int, float], ...]:
+    """Steps and epsilon of the whole plan: known before a record is touched."""
+    steps = sorted({max(1, round(plan.steps * k / _POINTS)) for k in range(1, _POINTS + 1)})
+    curve = accountants["pld"]().epsilon_curve(plan.mechanism, delta=delta, steps=steps)
+    return tuple((t, g.epsilon) for t, g in zip(steps, curve, strict=True))
+
+
+def _rate(state: State) -> float:
+    """q, from itself or from the expected lot."""
+    values = state.values
+    if values["lot_from"] == "rate":
+        return values["sample_rate"]
+    size, lot = PRACTICE_SIZES[values["dataset"]], values["batch_size"]
+    if lot > size:
+        state.notes[LOT.key] = (
+            f"Expected batch_size to be at most the {size} records to train on, got {lot:.0f}. "
+            f"{size} is used."
+        )
+    return min(lot / size, 1.0)
+
+
+@lru_cache(maxsize=128)
+def _least_noise(plan: DPSGD, epsilon: float, delta: float) -> float:
+    """Rounded up, so that what the page shows is enough."""
+    found = smallest_noise_multiplier(
+        accountants["pld"](),
+        mechanism=plan.mechanism,
+        steps=plan.steps,
+        epsilon=epsilon,
+        delta=delta,
+    )
+    return float(round_up(found.value, 4))

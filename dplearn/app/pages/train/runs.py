@@ -1,0 +1,192 @@
+"""Training processes: a few at a time for the whole server, and each is somebody's.
+
+A run belongs to the page that shows it and looks after it twice a second. Torch is loaded in
+the process of `dplearn.training.worker`, never here; it ends by itself when the page does not
+look any more or the server dies. `DPLEARN_TRAINING_RUNS` in the environment says how many may
+run at once; the default is half of the processors.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import ExitStack, suppress
+from typing import IO, Any, Literal
+
+import streamlit as st
+
+from dplearn.app.pages.train.plan import Training
+
+SECONDS = 120
+MEMORY = 4e9
+# A run that is not looked at for so many seconds gives up its place.
+PATIENCE = 15.0
+_WORKER = (sys.executable, "-m", "dplearn.training.worker")
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+
+Phase = Literal["waiting", "running", "done", "stopped", "failed"]
+
+
+class Run:
+    """One training, from the queue to its last event.
+
+    Attributes
+    ----------
+    training : Training
+    events : list of dict
+        What the worker told so far.
+    phase : str
+    problem : str
+        Why it failed, when it did.
+    before : int
+        Runs that must end before this one starts.
+    """
+
+    def __init__(self, training: Training) -> None:
+        self.training = training
+        self.events: list[dict[str, Any]] = []
+        self.phase: Phase = "waiting"
+        self.problem, self.before = "", 0
+        self._seen = time.monotonic()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._told: IO[bytes] | None = None
+        self._complaints: IO[bytes] | None = None
+        self._read = 0
+        self._open = ExitStack()
+
+    @property
+    def live(self) -> bool:
+        """Whether there is more to come."""
+        return self.phase in ("waiting", "running")
+
+    @property
+    def progress(self) -> list[dict[str, Any]]:
+        """The events that a picture is made of."""
+        return [event for event in self.events if event["event"] == "progress"]
+
+    @property
+    def held(self) -> bool:
+        """Whether it has a place, or still wants one."""
+        if self._process is None:
+            return self.phase == "waiting" and time.monotonic() - self._seen < PATIENCE
+        return self._process.poll() is None
+
+    def start(self) -> None:
+        """Start the process and hand it the job."""
+        limits = {"--seconds": SECONDS, "--memory": MEMORY, "--silence": PATIENCE}
+        self._told = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+        self._complaints = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+        try:
+            self._process = subprocess.Popen(
+                [*_WORKER, *(str(part) for pair in limits.items() for part in pair)],
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=self._told,
+                stderr=self._complaints,
+                env={**os.environ, **_ONE_THREAD},
+            )
+        except OSError as error:
+            self._end("failed", f"No process for training could be started: {error}.")
+            return
+        self._open.enter_context(self._process)
+        self.phase = "running"
+        self._say(json.dumps(self.training.job).encode() + b"\n")
+
+    def look(self) -> None:
+        """Take in what the worker told, and tell it that somebody is there."""
+        self._seen = time.monotonic()
+        if self.phase != "running" or self._process is None:
+            return
+        over = self._process.poll() is not None  # asked first: all it told is there to be read
+        self._take()
+        if over and self.live:
+            self._end("failed", self._last_words(self._process.returncode))
+        self._say(b"\n")
+
+    def stop(self) -> None:
+        """End it at once; what was told stays."""
+        if self._process is not None and self.live:
+            self._process.kill()
+            self._process.wait()
+            self._take()
+        if self.live:
+            self._end("stopped")
+
+    def _end(self, phase: Phase, problem: str = "") -> None:
+        """Nothing more is wanted of the process."""
+        self.phase, self.problem = phase, problem
+        if self._process is not None:
+            self._process.kill()
+        self._open.close()
+
+    def _say(self, line: bytes) -> None:
+        if self.phase == "running" and self._process is not None and self._process.stdin:
+            with suppress(OSError):  # it has gone, which the next look finds out
+                self._process.stdin.write(line)
+
+    def _take(self) -> None:
+        """New whole lines; `pread`, because the worker writes where this file stands."""
+        found = os.pread(self._told.fileno(), 1 << 20, self._read) if self._told else b""
+        lines, newline, _ = found.rpartition(b"\n")
+        self._read += len(lines) + len(newline)
+        for event in map(json.loads, lines.splitlines()):
+            self.events.append(event)
+            if event["event"] == "done":
+                self._end("done")
+            elif event["event"] == "error":
+                self._end("failed", event["message"])
+
+    def _last_words(self, status: int) -> str:
+        """The last line on standard error of a process that ended without a word."""
+        said = os.pread(self._complaints.fileno(), 1 << 20, 0) if self._complaints else b""
+        lines = said.decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else f"The training process ended with status {status}."
+
+
+class Pool:
+    """All runs of the server, in the order in which they came."""
+
+    def __init__(self, places: int) -> None:
+        self.places = places
+        self._runs: list[Run] = []
+        self._lock = threading.Lock()
+
+    def look(self, run: Run) -> None:
+        """Look after a run, and start it when its turn has come."""
+        run.look()
+        with self._lock:
+            self._runs = [r for r in self._runs if r.held]
+            if run.phase != "waiting":
+                return
+            if run not in self._runs:
+                self._runs.append(run)
+            run.before = max(self._runs.index(run) - self.places + 1, 0)
+            if not run.before:
+                run.start()
+
+
+@st.cache_resource
+def pool() -> Pool:
+    """The one pool of this server."""
+    usual = max(1, (os.cpu_count() or 1) // 2)
+    return Pool(int(os.environ.get("DPLEARN_TRAINING_RUNS", usual)))
+
+
+def current() -> Run | None:
+    """This session's run, after a look."""
+    run = st.session_state.get("training_run")
+    if run is not None:
+        pool().look(run)
+    return run
+
+
+def begin(training: Training) -> None:
+    """Make a run this session's; one that still goes on is ended."""
+    if (old := st.session_state.get("training_run")) is not None:
+        old.stop()
+    st.session_state["training_run"] = Run(training)
