@@ -70,8 +70,9 @@ _WARP = 0.2
 _LARGEST_SHIFT = 20.0
 # Sums that are smaller with a probability below this share one cell.
 _NEGLIGIBLE = 1e-50
-# Allowed for the quadrature of the reverse direction; its own error is near 1e-13.
-_QUADRATURE_ERROR = 1e-10
+# Allowed for the quadrature of the reverse direction, whose terms carry the rounding of logarithms
+# up to some thousands: 7e-13 at the most.
+_QUADRATURE_ERROR = 1e-11
 
 
 @dataclass(frozen=True)
