@@ -159,6 +159,14 @@ def test_zcdp_line_lies_above_the_renyi_curve(mechanism, adjacency):
         assert np.all(mechanism.rdp(ORDERS, adjacency=adjacency) <= rho * ORDERS * (1 + 1e-9))
 
 
+@pytest.mark.parametrize("epsilon", [0.01, 0.3])
+def test_zcdp_of_the_exponential_mechanism_is_nearly_attained(epsilon):
+    """eps^2 / 8, and no multiple of it: the pair of order 1 comes as close as eps is small."""
+    step = mechanisms["exponential"](range_epsilon=epsilon)
+    assert step.zcdp() == pytest.approx(np.max(step.rdp(ORDERS) / ORDERS), rel=0.1)
+    assert step.zcdp("replace_one") == pytest.approx(4 * step.zcdp(), rel=1e-12)
+
+
 def test_replace_one_is_two_contributions():
     for cls in (Gaussian, Laplace):
         (one,), (two,) = cls(2.0).profiles("replace_one"), cls(1.0).profiles("add_remove")

@@ -4,6 +4,7 @@ import json
 import math
 import time
 
+import mpmath as mp
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -215,6 +216,34 @@ def test_what_is_not_confirmed_is_undecided(monkeypatch):
 
 
 # The truth
+
+
+def response_epsilon_in_forty_digits(epsilon, steps, delta):
+    """As above, going down from the largest loss; between two losses delta is linear in e^total."""
+    with mp.workdps(40):
+        ratio = mp.exp(epsilon)
+        p = mp.mpf(1) / (1 + 1 / ratio) ** steps
+        ahead, behind, ways = p, p / ratio**steps, p
+        for k in range(steps, 0, -1):
+            if ahead - behind * ratio ** (2 * (k - 1) - steps) > delta:
+                return mp.log((ahead - delta) / behind)
+            ways *= mp.mpf(k) / (steps - k + 1) / ratio
+            ahead, behind = ahead + ways, behind + ways / ratio ** (2 * (k - 1) - steps)
+    return mp.mpf(0)
+
+
+def test_optimal_composition_leaves_room_for_what_it_was_rounded_up():
+    """The incomplete beta function is granted 1e-10; below totals of 0.05 a proof has to decide."""
+    truth, lost = subject("epsilon", "pure_dp"), []
+    for epsilon, steps, delta in [(0.1, 100, 1e-5), (0.5, 50, 0.01), (0.001, 2000, 1e-3)]:
+        at = {"epsilon": epsilon, "T": float(steps), "delta": delta}
+        points = {name: np.array([value]) for name, value in at.items()}
+        (lower,), (upper,) = brackets(truth, points, rtol=1e-6, until=math.inf)
+        exact = response_epsilon_in_forty_digits(epsilon, steps, delta)
+        assert lower <= exact <= upper
+        lost.append(float(upper / exact - 1))
+        room = 1 - lower / upper
+    assert max(lost) <= room <= 100 * max(lost)
 
 
 def test_the_noise_that_is_needed_is_bracketed():
