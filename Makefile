@@ -27,7 +27,7 @@ lint: $(VENV)/installed
 	$(BIN)/pyright
 
 lessons: $(VENV)/installed  ## rebuild the notebooks from their sources
-	$(BIN)/python -m dplearn.classroom build
+	$(BIN)/dplearn lessons build
 
 bench: $(VENV)/installed  ## side-by-side measurements
 	for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done

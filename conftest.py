@@ -5,7 +5,7 @@ are built. Every figure carries its key numbers as plain text, and these are com
 """
 
 # Sources of lessons run when they are imported; their notebooks are what is tested.
-collect_ignore_glob = ["lessons/src/*"]
+collect_ignore_glob = ["lessons/sources/*"]
 
 _NOT_COMPARED = ("application/vnd.plotly.v1+json", "text/html", "image/svg+xml")
 

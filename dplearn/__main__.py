@@ -17,6 +17,7 @@ from dplearn import calibrate as calibration
 from dplearn.accountants import accountants
 from dplearn.book import as_row, as_text, check_all
 from dplearn.claims import QUANTITIES, check, setting
+from dplearn.classroom.commands import add_commands
 from dplearn.ground.guarantee import ADJACENCIES, Guarantee
 from dplearn.mechanisms import Gaussian, Mechanism
 from dplearn.run import SAMPLINGS, natural_adjacency, sampled
@@ -31,13 +32,7 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    if words[:1] == ["lessons"]:
-        # Jupyter is needed only here.
-        from dplearn.classroom.__main__ import main as lessons
-
-        return lessons(words[1:])
-    options = _parser().parse_args(words)
+    options = _parser().parse_args(arguments)
     try:
         return options.run(options)
     except (ValueError, TypeError, NotImplementedError) as error:
@@ -83,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     claim.add_argument("--json", action="store_true", help="print one list of objects")
     claim.set_defaults(run=_claim)
 
-    commands.add_parser("lessons", help="build the notebooks: dplearn lessons build [NN ...]")
+    add_commands(commands.add_parser("lessons", help="build the lessons' notebooks"))
     for command in (epsilon, find):
         command.add_argument("--sampling", default="poisson", choices=SAMPLINGS)
         command.add_argument("--adjacency", choices=ADJACENCIES)

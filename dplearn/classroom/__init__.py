@@ -1,7 +1,7 @@
 """What a lesson needs besides the library: figures with words, guesses, evidence, exercises.
 
-Lessons live in ``lessons/src/NN_name.py``; ``python -m dplearn.classroom build`` turns them into
-notebooks. Nothing here is needed to account for privacy.
+Lessons live in ``lessons/sources/NN_name``; ``dplearn lessons build`` turns them into notebooks.
+Nothing here is needed to account for privacy.
 """
 
 from dplearn.classroom.checks import Exercise, Mistake, check

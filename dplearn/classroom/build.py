@@ -7,17 +7,17 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from dplearn.classroom.sources import Edition, LessonError, notebook_path, read
+from dplearn.classroom.sources import Edition, Lesson, LessonError, read
 
 _CELL_TIMEOUT = 120  # seconds; a whole lesson should need less than half of it
 
 
-def build(source: Path, *, edition: Edition = "student", folder: Path | None = None) -> Path:
-    """Build the notebook of `source` and return its path.
+def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None = None) -> Path:
+    """Execute a lesson, store its notebook and return where it lies.
 
     Parameters
     ----------
-    source : Path
+    lesson : Lesson
     edition : "student" or "instructor"
     folder : Path, optional
         Where the notebook goes; by default beside the other lessons.
@@ -30,18 +30,18 @@ def build(source: Path, *, edition: Edition = "student", folder: Path | None = N
     """
     import nbformat
 
-    target = (folder or notebook_path(source).parent) / notebook_path(source).name
-    if edition == "instructor" and target.resolve() == notebook_path(source).resolve():
+    target = (folder or lesson.notebook.parent) / lesson.notebook.name
+    if edition == "instructor" and target.resolve() == lesson.notebook.resolve():
         raise LessonError(f"Expected a folder other than the students', got {target.parent}.")
-    notebook = read(source, edition)
-    _execute(notebook, source)
+    notebook = read(lesson, edition)
+    _execute(notebook, lesson)
     _clean(notebook)
     target.parent.mkdir(parents=True, exist_ok=True)
     _write(target, nbformat.writes(notebook) + "\n")
     return target
 
 
-def _execute(notebook: Any, source: Path) -> None:
+def _execute(notebook: Any, lesson: Lesson) -> None:
     from nbclient import NotebookClient
     from nbclient.exceptions import CellControlSignal, CellExecutionError, DeadKernelError
 
@@ -54,31 +54,31 @@ def _execute(notebook: Any, source: Path) -> None:
         coalesce_streams=True,
         # Warnings about the connection to the kernel are not the lesson's.
         extra_arguments=["--IPKernelApp.log_level=40"],
-        resources={"metadata": {"path": str(notebook_path(source).parent)}},
+        resources={"metadata": {"path": str(lesson.notebook.parent)}},
     )
     try:
         client.execute(env={**os.environ, "DPLEARN_PNG": "1"})
     except CellExecutionError as error:
-        raise _failure(source, notebook, f"{error.ename}: {error.evalue}") from None
+        raise _failure(lesson, notebook, f"{error.ename}: {error.evalue}") from None
     except (CellControlSignal, DeadKernelError, TimeoutError) as error:
-        raise _failure(source, notebook, str(error)) from None
+        raise _failure(lesson, notebook, str(error)) from None
     for number, cell in enumerate(notebook.cells, start=1):
         for output in cell.get("outputs", ()):
             if output.get("name") == "stderr":
-                raise LessonError(_place(source, number, cell) + f"stderr: {output.text}")
+                raise LessonError(_place(lesson, number, cell) + f"stderr: {output.text}")
 
 
-def _failure(source: Path, notebook: Any, problem: str) -> LessonError:
+def _failure(lesson: Lesson, notebook: Any, problem: str) -> LessonError:
     """The error for the code cell that was started last."""
     code = [(i, cell) for i, cell in enumerate(notebook.cells, start=1) if cell.cell_type == "code"]
     started = [pair for pair in code if pair[1].execution_count]
     number, cell = started[-1] if started else code[0]
-    return LessonError(_place(source, number, cell) + problem)
+    return LessonError(_place(lesson, number, cell) + problem)
 
 
-def _place(source: Path, number: int, cell: Any) -> str:
+def _place(lesson: Lesson, number: int, cell: Any) -> str:
     code = "\n".join(f"    {line}" for line in cell.source.splitlines())
-    return f"lesson {source.stem}, cell {number}:\n{code}\n"
+    return f"lesson {lesson.name}, cell {number}:\n{code}\n"
 
 
 def _clean(notebook: Any) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import math
-import pkgutil
-import re
+import runpy
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 from dplearn.classroom._numbers import read_number
+from dplearn.classroom.sources import Lesson, LessonError, lessons
 
 Outcome = Literal["open", "unreadable", "right", "mistake", "wrong"]
 
@@ -92,7 +92,8 @@ class Exercise:
         return math.isclose(number, value, rel_tol=self.rtol)
 
 
-_said: Counter[tuple[str, tuple[str, ...]]] = Counter()
+# How often each key has got each answer's messages.
+_repeats: Counter[tuple[str, tuple[str, ...]]] = Counter()
 
 
 def check(key: str, answer: Any) -> None:
@@ -100,37 +101,33 @@ def check(key: str, answer: Any) -> None:
 
     Hints get plainer as the same slip comes again.
 
+    Raises
+    ------
+    LessonError
+        If there is no such exercise in the lessons that lie around the notebook.
+
     Examples
     --------
     >>> check("3.1", None)
     3.1 not answered yet: put your number in place of None and run the cell again.
     """
-    verdict = exercises(int(key.split(".")[0]))[key].verdict(answer)
-    print(verdict.text(_said[key, verdict.messages]))
-    _said[key, verdict.messages] += 1
+    verdict = _exercise(key).verdict(answer)
+    print(verdict.text(_repeats[key, verdict.messages]))
+    _repeats[key, verdict.messages] += 1
 
 
-def exercises(lesson: int) -> dict[str, Exercise]:
-    """The exercises of one lesson by key.
-
-    Raises
-    ------
-    KeyError
-        If the lesson has none.
-    """
-    name = f"dplearn.classroom.exercises.lesson_{lesson:02d}"
-    try:
-        module = importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name != name:
-            raise
-        raise KeyError(f"Expected a lesson with exercises, got lesson {lesson}.") from None
-    return {exercise.key: exercise for exercise in module.EXERCISES}
+def _exercise(key: str) -> Exercise:
+    lesson = lessons().get(key.partition(".")[0].zfill(2))
+    by_key = exercises(lesson) if lesson else {}
+    if key not in by_key:
+        keys = ", ".join(by_key) or "the key of an exercise in lessons/sources"
+        raise LessonError(f"Expected {keys}, got exercise {key}.")
+    return by_key[key]
 
 
-def lessons_with_exercises() -> tuple[int, ...]:
-    """Numbers of the lessons whose exercises can be checked, in order."""
-    folder = importlib.import_module("dplearn.classroom.exercises")
-    entries = pkgutil.iter_modules(folder.__path__)
-    names = (re.fullmatch(r"lesson_(\d+)", entry.name) for entry in entries)
-    return tuple(sorted(int(name.group(1)) for name in names if name))
+@cache
+def exercises(lesson: Lesson) -> dict[str, Exercise]:
+    """The exercises of one lesson by key, from its ``exercises.py``; an appendix has none."""
+    if not lesson.exercises.exists():
+        return {}
+    return {e.key: e for e in runpy.run_path(str(lesson.exercises))["EXERCISES"]}

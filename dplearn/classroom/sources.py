@@ -1,9 +1,10 @@
 """From the readable source of a lesson to the cells of its notebook.
 
-A source is Python in jupytext's percent format. Two things are added here, so that they are
-said once: links to the explorer are written ``explorer:?mechanism=gaussian&delta=1e-5`` and get
-their address, and each cell's id is a digest of its text, so that a rebuilt notebook differs
-only where the lesson does.
+A lesson is a folder ``lessons/sources/NN_name`` with ``lesson.py``, Python in jupytext's percent
+format, and ``exercises.py``, right answers and hints. Two things are added to the source here, so
+that they are said once: links to the explorer are written
+``explorer:?mechanism=gaussian&delta=1e-5`` and get their address, and each cell's id is a digest
+of its text, so that a rebuilt notebook differs only where the lesson does.
 
 One source gives two editions. Cells tagged ``instructor`` are teaching notes: students do not
 get them. The instructor's edition has them, opens what is folded, and answers the exercises.
@@ -15,13 +16,12 @@ import hashlib
 import itertools
 import re
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 # Where the explorer listens when it is started as the README says.
 EXPLORER = "http://localhost:8501/"
-
-FOLDER = Path(__file__).resolve().parents[2] / "lessons"
 
 Edition = Literal["student", "instructor"]
 
@@ -32,19 +32,69 @@ class LessonError(Exception):
     """A lesson that cannot be found or built; the message says which and why."""
 
 
-def sources(folder: Path = FOLDER) -> dict[str, Path]:
-    """Number -> source file of every lesson, in order."""
-    found = sorted((folder / "src").glob("[0-9][0-9]_*.py"))
-    return {path.name[:2]: path for path in found}
+@dataclass(frozen=True)
+class Lesson:
+    """One lesson: its folder among the sources, and the files that belong to it."""
+
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """Number and words, such as ``"03_gaussian_mechanism"``."""
+        return self.folder.name
+
+    @property
+    def number(self) -> str:
+        """Two digits; from 90 on the lesson is an appendix."""
+        return self.name[:2]
+
+    @property
+    def source(self) -> Path:
+        """Text and code of both editions."""
+        return self.folder / "lesson.py"
+
+    @property
+    def exercises(self) -> Path:
+        """Right answers, usual mistakes and hints; an appendix has none."""
+        return self.folder / "exercises.py"
+
+    @property
+    def notebook(self) -> Path:
+        """The students' edition, what a reader opens."""
+        return self.folder.parents[1] / f"{self.name}.ipynb"
 
 
-def notebook_path(source: Path) -> Path:
-    """Where the notebook built from `source` lies."""
-    return source.parent.parent / f"{source.stem}.ipynb"
+def lessons_folder() -> Path:
+    """The folder ``lessons`` in or above the working directory, else that beside the package.
+
+    Raises
+    ------
+    LessonError
+        If there is none, as for a notebook copied away from its checkout.
+    """
+    working = Path.cwd()
+    beside = Path(__file__).resolve().parents[2] / "lessons"
+    above = [
+        near for folder in (working, *working.parents) for near in (folder, folder / "lessons")
+    ]
+    for folder in (*above, beside):
+        if any(folder.glob("sources/[0-9][0-9]_*/lesson.py")):
+            return folder
+    raise LessonError(
+        "Expected the lessons' exercises in lessons/sources, in the working directory "
+        f"{working} or above it; open the notebook inside a checkout of dplearn."
+    )
 
 
-def read(source: Path, edition: Edition = "student") -> Any:
-    """The notebook of a source, without outputs.
+def lessons(folder: Path | None = None) -> dict[str, Lesson]:
+    """Number -> lesson for every lesson in `folder` (default: `lessons_folder`), in order."""
+    sources = sorted((folder or lessons_folder()).glob("sources/[0-9][0-9]_*/lesson.py"))
+    every = [Lesson(source.parent) for source in sources]
+    return {lesson.number: lesson for lesson in every}
+
+
+def read(lesson: Lesson, edition: Edition = "student") -> Any:
+    """The notebook of a lesson's source, without outputs.
 
     Returns
     -------
@@ -53,14 +103,14 @@ def read(source: Path, edition: Edition = "student") -> Any:
     """
     import jupytext
 
-    notebook = jupytext.reads(source.read_text(encoding="utf-8"), fmt="py:percent")
+    notebook = jupytext.reads(lesson.source.read_text(encoding="utf-8"), fmt="py:percent")
     notebook.cells = _answered(notebook.cells) if edition == "instructor" else _bare(notebook.cells)
-    seen: Counter[str] = Counter()
+    copies: Counter[str] = Counter()
     for cell in notebook.cells:
         cell.source = with_explorer(cell.source) if cell.cell_type == "markdown" else cell.source
         digest = hashlib.sha256(f"{cell.cell_type}\n{cell.source}".encode()).hexdigest()[:10]
-        seen[digest] += 1
-        cell.id = digest if seen[digest] == 1 else f"{digest}-{seen[digest]}"
+        copies[digest] += 1
+        cell.id = digest if copies[digest] == 1 else f"{digest}-{copies[digest]}"
         cell.metadata = {k: v for k, v in cell.metadata.items() if k == "tags"}
     notebook.metadata = {"kernelspec": _KERNEL, "language_info": {"name": "python"}}
     notebook.nbformat, notebook.nbformat_minor = 4, 5
@@ -72,6 +122,12 @@ def is_note(cell: Any) -> bool:
     return "instructor" in cell.metadata.get("tags", ())
 
 
+def exercise_key(cell: Any) -> str:
+    """The key of the exercise that a code cell asks or answers, or an empty string."""
+    call = re.search(r'^check\("([\d.]+)", answer\)', cell.source, re.MULTILINE)
+    return call[1] if call and cell.cell_type == "code" else ""
+
+
 def _bare(cells: list[Any]) -> list[Any]:
     return [cell for cell in cells if not is_note(cell)]
 
@@ -79,9 +135,8 @@ def _bare(cells: list[Any]) -> list[Any]:
 def _answered(cells: list[Any]) -> list[Any]:
     """All cells; each exercise holds the code of its solution, and nothing is folded."""
     for cell, after in itertools.pairwise(cells):
-        exercise = re.search(r'^check\("([\d.]+)", answer\)', cell.source, re.MULTILINE)
-        if cell.cell_type == "code" and exercise:
-            cell.source = solution(after.source, exercise[1])
+        if key := exercise_key(cell):
+            cell.source = solution(after.source, key)
     for cell in cells:
         cell.source = cell.source.replace("<details>", "<details open>")
     return cells
@@ -113,14 +168,14 @@ def with_explorer(text: str) -> str:
     return re.sub(r"\]\(explorer:", f"]({EXPLORER}", text)
 
 
-def is_stale(source: Path) -> str:
+def is_stale(lesson: Lesson) -> str:
     """Why the notebook no longer matches its source, or an empty string."""
     import nbformat
 
-    target = notebook_path(source)
-    if not target.exists():
+    if not lesson.notebook.exists():
         return "it was never built"
-    built, fresh = nbformat.read(target, as_version=4).cells, read(source).cells
+    built = nbformat.read(lesson.notebook, as_version=4).cells
+    fresh = read(lesson).cells
     if len(built) != len(fresh):
         return f"it has {len(built)} cells, the source has {len(fresh)}"
     for number, (old, new) in enumerate(zip(built, fresh, strict=True), start=1):

@@ -222,7 +222,9 @@ def test_search_knows_ids_titles_notes_and_variants():
 
 
 def test_lessons_are_found_by_the_id(monkeypatch, tmp_path):
-    (tmp_path / "07_test.py").write_text("# # 07 A lesson\n\nIt treats G-A12b, and (G-A4).\n")
+    source = tmp_path / "07_test" / "lesson.py"
+    source.parent.mkdir()
+    source.write_text("# # 07 A lesson\n\nIt treats G-A12b, and (G-A4).\n")
     monkeypatch.setattr(words, "_LESSONS", tmp_path)
     words._lessons.cache_clear()
     assert words.lessons("G-A12b") == words.lessons("G-A4") != []

@@ -37,9 +37,9 @@ def page() -> Iterator[Page]:
         browser.close()
 
 
-def sliders(source) -> list[dict]:
+def sliders(lesson) -> list[dict]:
     """The stored figures of a lesson that have frames."""
-    cells = nbformat.read(sources.notebook_path(source), as_version=4).cells
+    cells = nbformat.read(lesson.notebook, as_version=4).cells
     stored = [
         o.data[PLOTLY] for c in cells for o in c.get("outputs", ()) if PLOTLY in o.get("data", ())
     ]
@@ -58,9 +58,9 @@ def move(page: Page, share: float, title: str) -> None:
     page.wait_for_function(f"{_TITLE} === {json.dumps(title)}", timeout=20_000)
 
 
-@pytest.mark.parametrize("source", sources.sources().values(), ids=sources.sources())
-def test_a_slider_moves_without_a_kernel(page, source):
-    for figure in sliders(source):
+@pytest.mark.parametrize("lesson", sources.lessons().values(), ids=sources.lessons())
+def test_a_slider_moves_without_a_kernel(page, lesson):
+    for figure in sliders(lesson):
         page.evaluate(_DRAW, figure)
         kinds = page.evaluate(_KINDS)
         last = len(figure["frames"]) - 1

@@ -9,12 +9,12 @@ import nbformat
 import numpy as np
 import pytest
 
+from dplearn.__main__ import main
 from dplearn.classroom import Evidence, estimate, guess, predict, reveal, show, sources
-from dplearn.classroom.__main__ import main
 from dplearn.figures import Band, Bars, Line, curves, hugging, number_line, panels, slider
 
-LESSONS = sources.sources()
-ROOT = sources.FOLDER.parent
+LESSONS = sources.lessons()
+ROOT = sources.lessons_folder().parent
 
 # Guesses and evidence
 
@@ -119,23 +119,22 @@ def test_figures_need_words():
 
 
 def test_check_notices_a_changed_word(tmp_path, capsys):
-    shutil.copytree(sources.FOLDER, tmp_path / "lessons")
-    changed = tmp_path / "lessons" / "src" / next(iter(LESSONS.values())).name
-    changed.write_text(changed.read_text().replace("noise", "Noise", 1))
-    command = ["build", "--check", "--folder", str(tmp_path / "lessons")]
+    shutil.copytree(sources.lessons_folder(), tmp_path / "lessons")
+    changed = sources.lessons(tmp_path / "lessons")["01"]
+    changed.source.write_text(changed.source.read_text().replace("noise", "Noise", 1))
+    command = ["lessons", "build", "--check", "--folder", str(tmp_path / "lessons")]
     assert main(command) == 1
-    assert changed.stem in capsys.readouterr().out
+    assert changed.name in capsys.readouterr().out
     assert main([*command, list(LESSONS)[-1]]) == 0
-    with pytest.raises(SystemExit, match="2"):
-        main([*command, "98"])
+    assert main([*command, "98"]) == 2 and "got lesson 98" in capsys.readouterr().err
 
 
 @pytest.mark.slow
 def test_build_is_repeatable_and_writes_nothing_on_failure(tmp_path, capsys):
-    source = tmp_path / "src" / "90_tiny.py"
-    source.parent.mkdir()
+    source = tmp_path / "sources" / "90_tiny" / "lesson.py"
+    source.parent.mkdir(parents=True)
     source.write_text("# %% [markdown]\n# # 90 Tiny\n\n# %%\nprint(6 * 7)\n\n# %%\n6 * 7\n")
-    command = ["build", "--folder", str(tmp_path)]
+    command = ["lessons", "build", "--folder", str(tmp_path)]
     assert main(command) == 0
     first = (tmp_path / "90_tiny.ipynb").read_text()
     assert main(command) == 0 and (tmp_path / "90_tiny.ipynb").read_text() == first
@@ -143,7 +142,7 @@ def test_build_is_repeatable_and_writes_nothing_on_failure(tmp_path, capsys):
     assert main(command) == 1 and (tmp_path / "90_tiny.ipynb").read_text() == first
     problem = capsys.readouterr().err
     assert "lesson 90_tiny, cell 3" in problem and "ZeroDivisionError" in problem
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["90_tiny.ipynb", "src"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["90_tiny.ipynb", "sources"]
 
 
 TWO_EDITIONS = """
@@ -158,33 +157,40 @@ from dplearn.classroom import check
 
 # %%
 answer = None
-check("3.3", answer)
+check("90.1", answer)
 
 # %% [markdown]
-# <details><summary>Solution of 3.3</summary>
+# <details><summary>Solution of 90.1</summary>
 #
 # ```python
-# answer = 8.782
-# check("3.3", answer)
+# answer = 42
+# check("90.1", answer)
 # ```
 #
 # </details>
 """
 
+ITS_EXERCISE = """
+from dplearn.classroom import Exercise
+
+EXERCISES = (Exercise(key="90.1", right=42, praise="Indeed.", mistakes=(), hints=("6 * 7",)),)
+"""
+
 
 @pytest.mark.slow
 def test_one_source_gives_two_editions(tmp_path, capsys):
-    source = tmp_path / "src" / "90_tiny.py"
-    source.parent.mkdir()
+    source = tmp_path / "sources" / "90_tiny" / "lesson.py"
+    source.parent.mkdir(parents=True)
     source.write_text(TWO_EDITIONS)
-    command = ["build", "--folder", str(tmp_path)]
+    source.with_name("exercises.py").write_text(ITS_EXERCISE)
+    command = ["lessons", "build", "--folder", str(tmp_path)]
     assert main(command) == 0
     assert main([*command, "--instructor", str(tmp_path / "new" / "teacher")]) == 0
     assert main([*command, "--instructor", str(tmp_path)]) == 1
     assert "other than the students'" in capsys.readouterr().err
     student, teacher = (tmp_path / path for path in ("90_tiny.ipynb", "new/teacher/90_tiny.ipynb"))
-    assert "3.3 not answered yet" in student.read_text()
-    for theirs in ("For the teacher", "3.3 right", "<details open>"):
+    assert "90.1 not answered yet" in student.read_text()
+    for theirs in ("For the teacher", "90.1 right", "<details open>"):
         assert theirs in teacher.read_text() and theirs not in student.read_text()
 
 
@@ -202,7 +208,7 @@ def shifted(text):
 
 @pytest.mark.slow
 def test_nbval_notices_one_changed_digit(tmp_path):
-    path = sources.notebook_path(next(iter(LESSONS.values())))
+    path = LESSONS["01"].notebook
     notebook = nbformat.read(path, as_version=4)
     outputs = [o for cell in notebook.cells for o in cell.get("outputs", ())]
     printed = next(o for o in outputs if re.search(r"\d\.\d", o.get("text", "")))

@@ -30,7 +30,7 @@ STATUS = {
     "refuted": "refuted",
     "stands": "stands: no counterexample found",
 }
-_LESSONS = Path(__file__).parents[4] / "lessons" / "src"
+_LESSONS = Path(__file__).parents[4] / "lessons" / "sources"
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -222,13 +222,13 @@ def partial(seconds: float, done: int) -> str:
 @lru_cache(maxsize=1)
 def _lessons() -> tuple[tuple[str, str, str], ...]:
     """Name, title and text of every lesson."""
-    sources = sorted(_LESSONS.glob("*.py"))
-    return tuple((path.stem, _title(path), path.read_text(encoding="utf-8")) for path in sources)
+    paths = sorted(_LESSONS.glob("[0-9][0-9]_*/lesson.py"))
+    return tuple((p.parent.name, _title(p), p.read_text(encoding="utf-8")) for p in paths)
 
 
 def _title(path: Path) -> str:
     found = re.search(r"^# # (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
-    return found.group(1) if found else path.stem
+    return found.group(1) if found else path.parent.name
 
 
 def lessons(id: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 import math
 
-from dplearn.classroom.checks import Exercise, Mistake
+from dplearn.classroom import Exercise, Mistake
 from dplearn.ground.solve import first_true
 from dplearn.mechanisms import Gaussian
 

@@ -4,7 +4,7 @@ import math
 
 from dplearn.accountants import accountants
 from dplearn.calibrate import largest_steps
-from dplearn.classroom.checks import Exercise, Mistake
+from dplearn.classroom import Exercise, Mistake
 from dplearn.formulas.composition import (
     advanced_composition,
     advanced_composition_break_even,

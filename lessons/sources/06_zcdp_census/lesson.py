@@ -59,16 +59,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from dplearn.accountants import accountants
-from dplearn.classroom import (
-    Evidence,
-    check,
-    estimate,
-    estimate_delta,
-    guess,
-    predict,
-    reveal,
-    show,
-)
+from dplearn.classroom import Evidence, check, estimate_delta, guess, predict, reveal, show
 from dplearn.figures import Bars, Line, Mark, curves, panels, slider
 from dplearn.formulas.conversion import touching_steps
 from dplearn.formulas.conversion import zcdp_to_epsilon as improved
@@ -350,6 +341,8 @@ print(f"half each: county {county_error:.4f}, block {block_error:.4f}, before {n
 # Three ways again, for the squared error of the county: that formula; the covariance matrix of least squares, $A(A^\top WA)^{-1}A^\top$, where each row of $A$ says which blocks a published number adds up, and $W=\frac12I$ because all variances are 2; and simulated noise, pushed through a least-squares solver.
 
 # %%
+from dplearn.classroom import estimate
+
 A = np.vstack([np.ones((1, 16)), np.eye(16)])
 covariance = A @ np.linalg.inv(A.T @ A / 2) @ A.T
 y = rng.normal(0, np.sqrt(2), (17, 100_000))

@@ -2,7 +2,7 @@
 
 import math
 
-from dplearn.classroom.checks import Exercise, Mistake
+from dplearn.classroom import Exercise, Mistake
 from dplearn.formulas.local import randomized_response_variance, randomized_survey_variance
 from dplearn.formulas.mechanisms import randomized_response_truth
 

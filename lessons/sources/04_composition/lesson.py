@@ -53,16 +53,7 @@ from scipy.integrate import dblquad
 from scipy.stats import binom, norm
 
 from dplearn.accountants import accountants
-from dplearn.classroom import (
-    Evidence,
-    check,
-    estimate,
-    estimate_delta,
-    guess,
-    predict,
-    reveal,
-    show,
-)
+from dplearn.classroom import Evidence, check, estimate_delta, guess, predict, reveal, show
 from dplearn.engine.lattice.above import PrivacyLossDistribution
 from dplearn.engine.profile import Profile
 from dplearn.figures import Band, Bars, Line, Mark, curves, slider
@@ -600,6 +591,8 @@ def integrand(second, first):
 # In the code $\theta_1$ is `first` and $\theta_2$ is `second`.
 
 # %%
+from dplearn.classroom import estimate
+
 first = rng.normal(size=10**6)
 second = first - 0.1 * rng.normal(size=10**6)
 moment = dblquad(integrand, -9, 9, lambda x: x - 1, lambda x: x + 1, epsabs=1e-9)[0]

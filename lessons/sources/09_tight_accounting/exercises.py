@@ -6,7 +6,7 @@ from functools import cache
 from scipy.special import ndtr, ndtri
 
 from dplearn.accountants import accountants
-from dplearn.classroom.checks import Exercise, Mistake
+from dplearn.classroom import Exercise, Mistake
 from dplearn.mechanisms import Composed, Gaussian, PoissonSubsampled
 
 # Three tables

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from dplearn.classroom.checks import Exercise, Mistake
+from dplearn.classroom import Exercise, Mistake
 from dplearn.engine.profile import Profile
 from dplearn.formulas.tradeoff import approximate_dp_tradeoff
 from dplearn.mechanisms import Laplace

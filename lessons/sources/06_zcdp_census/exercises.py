@@ -4,7 +4,7 @@ import math
 
 from dplearn.accountants import accountants
 from dplearn.calibrate import largest_steps
-from dplearn.classroom.checks import Exercise, Mistake
+from dplearn.classroom import Exercise, Mistake
 from dplearn.formulas.conversion import zcdp_to_epsilon_bun_steinke
 from dplearn.mechanisms import Composed, Gaussian
 

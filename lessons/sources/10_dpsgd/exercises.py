@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from dplearn.classroom.checks import Exercise, Mistake
+from dplearn.classroom import Exercise, Mistake
 from dplearn.formulas.dpsgd_noise import update_noise
 from dplearn.run import DPSGD
 

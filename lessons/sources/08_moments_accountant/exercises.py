@@ -7,7 +7,7 @@ import numpy as np
 from dplearn.accountants import accountants
 from dplearn.accountants.moments import Moments
 from dplearn.calibrate import smallest_noise_multiplier
-from dplearn.classroom.checks import Exercise, Mistake
+from dplearn.classroom import Exercise, Mistake
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 
 # 2 000 steps of divergence 0.00015 at order 9.

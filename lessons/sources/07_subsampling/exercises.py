@@ -2,7 +2,7 @@
 
 import math
 
-from dplearn.classroom.checks import Exercise, Mistake
+from dplearn.classroom import Exercise, Mistake
 from dplearn.formulas.amplification import amplified_epsilon
 from dplearn.formulas.sampled_gaussian import sampled_gaussian_rdp_integer, small_rate_log_moment
 from dplearn.mechanisms import Gaussian, PoissonSubsampled

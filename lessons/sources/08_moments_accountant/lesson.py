@@ -54,16 +54,7 @@ from scipy.special import comb
 from scipy.stats import norm
 
 from dplearn.accountants import accountants
-from dplearn.classroom import (
-    Evidence,
-    check,
-    estimate,
-    estimate_delta,
-    guess,
-    predict,
-    reveal,
-    show,
-)
+from dplearn.classroom import Evidence, check, estimate_delta, guess, predict, reveal, show
 from dplearn.figures import Bars, Line, Mark, Published, curves, epsilon_curves, slider
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.published import published
@@ -220,6 +211,8 @@ def integral(moment, sigma, q):
 # The third is our 5 000 runs. They test the formula for a step *and* the claim that moments add up: ten thousand times one step, against whole runs.
 
 # %%
+from dplearn.classroom import estimate
+
 whole_run = Evidence(
     "log moment K(4) of 10 000 steps, sample rate 0.01, noise 4",
     closed=T * binomial(4, 4.0, 0.01),

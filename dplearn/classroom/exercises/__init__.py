@@ -1,1 +1,0 @@
-"""Right answers and usual mistakes, one file per lesson, each with a tuple EXERCISES."""
