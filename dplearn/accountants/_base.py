@@ -1,9 +1,8 @@
 """What an accountant is: mechanism, delta and number of steps in, one `Guarantee` out.
 
-Accountants are stateless. The base class expands `steps` and compositions into rows of
-counts, one column per mechanism, answers what needs no theorem (nothing released, no noise
-added) and refuses what a subclass does not cover; a subclass turns rows of counts into
-bounds and never multiplies by anything else.
+Accountants are stateless. The base class expands `steps` and compositions into `Runs`, answers
+what needs no theorem (nothing released, no noise added) and refuses what a subclass does not
+cover; a subclass turns rows of counts into bounds and never multiplies by anything else.
 """
 
 from __future__ import annotations
@@ -11,13 +10,15 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import repeat
 from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dplearn.accountants._runs import Runs
 from dplearn.ground import validate
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee, Kind, Reference
 from dplearn.ground.solve import decreasing_root
@@ -26,6 +27,8 @@ from dplearn.mechanisms import Mechanism
 _NO_BOUND = "no epsilon below 1e9 is proved at this delta"
 # Smallest delta that `delta` distinguishes from 0.
 _LEAST_LOG_DELTA = -690.0
+# From here on delta counts as 1.
+_NO_LOG_DELTA = -1e-12
 
 
 class Bound(NamedTuple):
@@ -52,28 +55,21 @@ class Accountant(ABC):
     explanation: ClassVar[str]
 
     @abstractmethod
-    def _bounds(
-        self,
-        mechanisms: tuple[Mechanism, ...],
-        counts: NDArray,
-        delta: float,
-        adjacency: Adjacency,
-    ) -> Sequence[Bound]:
-        """One bound per row of `counts`, shape (n_rows, n_mechanisms), each row summing to >= 1."""
+    def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
+        """One bound per row of counts; every row has at least one run."""
 
-    def _refusal(self, mechanisms: tuple[Mechanism, ...], adjacency: Adjacency) -> str:
+    def _refusal(self, runs: Runs) -> str:
         """Why these mechanisms are not covered, or an empty string."""
         try:
-            for mechanism in mechanisms:
-                mechanism.profiles(adjacency)
+            for mechanism in runs.mechanisms:
+                mechanism.profiles(runs.adjacency)
         except NotImplementedError as error:
             return str(error)
         return ""
 
     def supports(self, mechanism: Mechanism, adjacency: Adjacency = "add_remove") -> bool:
         """Whether this accountant's theorem covers the mechanism under the adjacency."""
-        validate.one_of(ADJACENCIES, adjacency=adjacency)
-        return not self._refusal(tuple(m for m, _ in mechanism.parts()), adjacency)
+        return not self._refusal(Runs.of(mechanism, 1, adjacency))
 
     def epsilon(
         self,
@@ -126,16 +122,16 @@ class Accountant(ABC):
         steps = np.asarray(steps)
         if steps.ndim != 1 or steps.dtype.kind not in "iu" or np.any(steps < 0):
             raise ValueError(f"Expected steps to be whole numbers >= 0, got steps={steps!r}.")
-        mechanisms, once = self._row(mechanism, 1, adjacency)
-        counts = np.outer(steps, once)
-        runs, reason = counts.sum(axis=1) > 0, mechanism.no_privacy()
-        bounds = [Bound(0.0, "exact")] * steps.size
-        if reason:
-            bounds = [Bound(np.inf, "upper", {}, reason) if run else bounds[0] for run in runs]
-        elif np.any(runs):
-            found = iter(self._bounds(mechanisms, counts[runs], delta, adjacency))
-            bounds = [next(found) if run else bounds[0] for run in runs]
-        return tuple(self._guarantee(b, mechanisms, delta, adjacency) for b in bounds)
+        runs = self._covered(mechanism, steps, adjacency)
+        released, nothing = runs.totals > 0, Bound(0.0, "exact")
+        bounds: Iterator[Bound] = iter(())
+        if reason := mechanism.no_privacy():
+            bounds = repeat(Bound(np.inf, "upper", {}, reason))
+        elif np.any(released):
+            bounds = iter(self._bounds(runs[released], delta))
+        return tuple(
+            self._guarantee(next(bounds) if any_ else nothing, runs, delta) for any_ in released
+        )
 
     def delta(
         self,
@@ -152,65 +148,51 @@ class Accountant(ABC):
         Where delta is known from below too, `delta_lower` says so.
         """
         validate.non_negative(epsilon=epsilon)
-        mechanisms, row = self._row(mechanism, steps, adjacency)
-        if row.sum() and not mechanism.no_privacy():
-            lower, upper = self._delta(mechanisms, row, epsilon, adjacency)
+        validate.integer(minimum=0, maximum=10**12, steps=steps)
+        runs = self._covered(mechanism, [steps], adjacency)
+        if runs.totals[0] and not mechanism.no_privacy():
+            lower, upper = self._delta(runs, epsilon)
             if lower > 0 or upper < 1:
                 upper = max(upper, math.exp(_LEAST_LOG_DELTA))
                 kind = "exact" if lower == upper else "bracket" if lower > 0 else "upper"
                 bound = Bound(epsilon, kind, lower=epsilon if kind == "exact" else 0.0)
-                found = self._guarantee(bound, mechanisms, upper, adjacency)
-                return dataclasses.replace(found, delta_lower=lower)
+                return dataclasses.replace(self._guarantee(bound, runs, upper), delta_lower=lower)
+
+        def at(log_delta: float) -> Guarantee:
+            delta = float(np.exp(log_delta))
+            return self.epsilon(mechanism, delta=delta, steps=steps, adjacency=adjacency)
 
         def excess(log_delta: NDArray) -> NDArray:
-            if log_delta > -1e-12:
-                return np.asarray(-1.0)
-            delta = float(np.exp(log_delta))
-            found = self.epsilon(mechanism, delta=delta, steps=steps, adjacency=adjacency)
-            return np.asarray(found.epsilon - epsilon)
+            past = log_delta > _NO_LOG_DELTA
+            return np.asarray(-1.0 if past else at(float(log_delta)).epsilon - epsilon)
 
         lowest, highest = np.array(_LEAST_LOG_DELTA), np.array(0.0)
         log_delta = float(decreasing_root(excess, lower=lowest, upper=highest, rtol=1e-9))
-        if log_delta > -1e-12:
-            return self._guarantee(Bound(epsilon), mechanisms, 1.0, adjacency)
-        return self.epsilon(
-            mechanism, delta=float(np.exp(log_delta)), steps=steps, adjacency=adjacency
-        )
+        if log_delta > _NO_LOG_DELTA:
+            return self._guarantee(Bound(epsilon), runs, 1.0)
+        return at(log_delta)
 
-    def _delta(
-        self, mechanisms: tuple[Mechanism, ...], row: NDArray, epsilon: float, adjacency: Adjacency
-    ) -> tuple[float, float]:
-        """Lower and upper bound on delta at epsilon; (0, 1) leaves it to a search."""
+    def _delta(self, runs: Runs, epsilon: float) -> tuple[float, float]:
+        """Lower and upper bound on delta of the only row; (0, 1) leaves it to a search."""
         return 0.0, 1.0
 
-    def _row(
-        self, mechanism: Mechanism, steps: int, adjacency: Adjacency
-    ) -> tuple[tuple[Mechanism, ...], NDArray]:
+    def _covered(self, mechanism: Mechanism, steps: ArrayLike, adjacency: Adjacency) -> Runs:
         """What is run and how often, once it is clear that a theorem covers it."""
-        validate.integer(minimum=0, maximum=10**12, steps=steps)
-        validate.one_of(ADJACENCIES, adjacency=adjacency)
-        mechanisms = tuple(m for m, _ in mechanism.parts())
-        if refusal := self._refusal(mechanisms, adjacency):
+        runs = Runs.of(mechanism, steps, adjacency)
+        if refusal := self._refusal(runs):
             raise NotImplementedError(f"Accountant {self.name}: {refusal}")
-        return mechanisms, steps * np.array([count for _, count in mechanism.parts()])
+        return runs
 
-    def _guarantee(
-        self,
-        bound: Bound,
-        mechanisms: tuple[Mechanism, ...],
-        delta: float,
-        adjacency: Adjacency,
-    ) -> Guarantee:
+    def _guarantee(self, bound: Bound, runs: Runs, delta: float) -> Guarantee:
         kind = bound.kind or self.kind
-        assumptions = dict.fromkeys(a for m in mechanisms for a in m.assumptions)
         return Guarantee(
             epsilon=float(bound.epsilon),
             delta=float(delta),
             kind=kind,
             method=self.name,
-            adjacency=adjacency,
+            adjacency=runs.adjacency,
             lower=float(bound.epsilon if kind == "exact" else bound.lower),
-            assumptions=tuple(assumptions),
+            assumptions=runs.assumptions,
             reason=bound.reason or (_NO_BOUND if np.isinf(bound.epsilon) else ""),
             details=MappingProxyType(bound.details),
         )

@@ -10,10 +10,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dplearn.accountants._runs import Runs
 from dplearn.engine.contour import SampledGaussian, deltas
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import Profile
-from dplearn.ground.guarantee import Adjacency
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled, Shuffled
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 
@@ -90,8 +90,9 @@ class Direction:
         return lower, upper
 
 
-def directions(mechanisms: tuple[Mechanism, ...], adjacency: Adjacency) -> list[Direction]:
+def directions(runs: Runs) -> list[Direction]:
     """Remove, then add; symmetric pairs need only one."""
+    mechanisms, adjacency = runs.mechanisms, runs.adjacency
     profiles = [m.profiles(adjacency) for m in mechanisms]
     witnesses = [m.witnesses(adjacency) for m in mechanisms]
     real, both = all(witnesses), any(len(p) > 1 for p in (*profiles, *witnesses))
@@ -122,7 +123,10 @@ def plain_gaussian(mechanism: Mechanism) -> Gaussian | None:
     return mechanism if isinstance(mechanism, Gaussian) else None
 
 
-def dominating_shifts(mechanisms: tuple[Mechanism, ...], adjacency: Adjacency) -> NDArray | None:
+def dominating_shifts(runs: Runs) -> NDArray | None:
     """Shifts of the Gaussians whose profiles these mechanisms have, where all have one."""
-    found = [m.gaussian if isinstance(m, Shuffled) else plain_gaussian(m) for m in mechanisms]
-    return np.array([g.shift(adjacency) for g in found if g]) if all(found) else None
+    gaussians = [
+        m.gaussian if isinstance(m, Shuffled) else plain_gaussian(m) for m in runs.mechanisms
+    ]
+    shifts = np.array([g.shift(runs.adjacency) for g in gaussians if g])
+    return shifts if all(gaussians) else None

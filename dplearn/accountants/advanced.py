@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dplearn.accountants._base import Accountant, Bound
-from dplearn.accountants._per_step import delta_grid, per_step_epsilon
+from dplearn.accountants._runs import Runs
 from dplearn.accountants.basic import Basic
 from dplearn.formulas.composition import composition_slack, heterogeneous_composition
-from dplearn.ground.guarantee import Adjacency, Reference
-from dplearn.mechanisms import Mechanism
+from dplearn.ground.guarantee import Reference
 
 
 @dataclass(frozen=True)
@@ -44,24 +42,18 @@ class Advanced(Accountant):
         "It still keeps of each step only one pair (ε₀, δ₀) and forgets how the loss is spread."
     )
 
-    def _bounds(
-        self,
-        mechanisms: tuple[Mechanism, ...],
-        counts: NDArray,
-        delta: float,
-        adjacency: Adjacency,
-    ) -> Sequence[Bound]:
-        paid = delta_grid(counts, delta)
-        each = per_step_epsilon(mechanisms, paid, adjacency)
+    def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
+        paid = runs.delta_grid(delta)
+        each = runs.epsilon_of_one(paid)
         # Axes: row of counts, candidate, mechanism.
-        slack = composition_slack(delta=delta, paid=paid, steps=counts.sum(axis=1)[:, None])
+        slack = composition_slack(delta=delta, paid=paid, steps=runs.totals[:, None])
         good = slack > 0
         totals = heterogeneous_composition(
-            epsilons=each[None], counts=counts[:, None], slack=np.where(good, slack, 0.5)
+            epsilons=each[None], counts=runs.counts[:, None], slack=np.where(good, slack, 0.5)
         )
         totals = np.where(good, totals, np.inf)
         best = np.argmin(totals, axis=1)
-        basic = Basic()._bounds(mechanisms, counts, delta, adjacency)
+        basic = Basic()._bounds(runs, delta)
         return [
             min(Bound(row[i], None, {"step_delta": float(paid[i])}), plain, key=lambda b: b.epsilon)
             for row, i, plain in zip(totals, best, basic, strict=True)

@@ -6,12 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from numpy.typing import NDArray
-
 from dplearn.accountants._base import Accountant, Bound
-from dplearn.accountants._per_step import per_step_epsilon
-from dplearn.ground.guarantee import Adjacency, Reference
-from dplearn.mechanisms import Mechanism
+from dplearn.accountants._runs import Runs
+from dplearn.ground.guarantee import Reference
 
 
 @dataclass(frozen=True)
@@ -37,16 +34,10 @@ class Basic(Accountant):
         "So it grows like T and is the smallest bound only when T is very small."
     )
 
-    def _bounds(
-        self,
-        mechanisms: tuple[Mechanism, ...],
-        counts: NDArray,
-        delta: float,
-        adjacency: Adjacency,
-    ) -> Sequence[Bound]:
-        shares = delta / counts.sum(axis=1)
-        each = per_step_epsilon(mechanisms, shares, adjacency)
-        totals = (counts * each).sum(axis=1)
+    def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
+        shares = delta / runs.totals
+        each = runs.epsilon_of_one(shares)
+        totals = (runs.counts * each).sum(axis=1)
         return [
             Bound(total, None, {"step_delta": share})
             for total, share in zip(totals, shares, strict=True)

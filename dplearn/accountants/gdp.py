@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dplearn.accountants._base import Accountant, Bound
+from dplearn.accountants._runs import Runs
 from dplearn.ground.guarantee import Adjacency, Kind, Reference
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
 from dplearn.mechanisms.gaussian import gaussian_epsilon
@@ -42,24 +42,18 @@ class GDP(Accountant):
         "below the true ε, and is for small T and small δ. Never report it as a guarantee."
     )
 
-    def _refusal(self, mechanisms: tuple[Mechanism, ...], adjacency: Adjacency) -> str:
-        for m in mechanisms:
+    def _refusal(self, runs: Runs) -> str:
+        for m in runs.mechanisms:
             base = m.base if isinstance(m, PoissonSubsampled) else m
             if not isinstance(base, Gaussian):
                 return f"its limit is stated for (Poisson-sampled) Gaussians, not for {m.name}"
-        return super()._refusal(mechanisms, adjacency)
+        return super()._refusal(runs)
 
-    def _bounds(
-        self,
-        mechanisms: tuple[Mechanism, ...],
-        counts: NDArray,
-        delta: float,
-        adjacency: Adjacency,
-    ) -> Sequence[Bound]:
-        squares = np.array([_squared_mu(m, adjacency) for m in mechanisms])
-        plain = all(isinstance(m, Gaussian) or m.sample_rate == 1 for m in mechanisms)  # type: ignore[attr-defined]
+    def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
+        squares = np.array([_squared_mu(m, runs.adjacency) for m in runs.mechanisms])
+        plain = all(isinstance(m, Gaussian) or m.sample_rate == 1 for m in runs.mechanisms)  # type: ignore[attr-defined]
         kind = "exact" if plain else None
-        mu = np.sqrt(counts @ squares)
+        mu = np.sqrt(runs.counts @ squares)
         reach = mu < 1e6
         epsilon = np.full(mu.shape, math.inf)
         epsilon[reach] = gaussian_epsilon(delta, mu[reach])

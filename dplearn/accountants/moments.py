@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dplearn.accountants._base import Accountant, Bound
-from dplearn.accountants._rdp_table import composed_rdp
+from dplearn.accountants._runs import Runs
 from dplearn.formulas.conversion import rdp_to_epsilon_mironov
-from dplearn.ground.guarantee import Adjacency, Reference
-from dplearn.mechanisms import Mechanism
+from dplearn.ground.guarantee import Reference
 
 
 @dataclass(frozen=True)
@@ -49,15 +47,9 @@ class Moments(Accountant):
         "With λ ≤ 32 it cannot fall below ln(1/δ)/32, the flat part on the left."
     )
 
-    def _bounds(
-        self,
-        mechanisms: tuple[Mechanism, ...],
-        counts: NDArray,
-        delta: float,
-        adjacency: Adjacency,
-    ) -> Sequence[Bound]:
+    def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
         orders = tuple(float(moment + 1) for moment in range(1, self.largest_moment + 1))
-        rdp = composed_rdp(mechanisms, counts, orders, adjacency)
+        rdp = runs.rdp(orders)
         epsilon = rdp_to_epsilon_mironov(orders, rdp, delta=delta)
         best = np.argmin(epsilon, axis=1)
         return [

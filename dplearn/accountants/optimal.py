@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dplearn.accountants._base import Accountant, Bound
-from dplearn.accountants._per_step import delta_grid, per_step_epsilon
+from dplearn.accountants._runs import Runs
 from dplearn.formulas.composition import (
     composition_slack,
     heterogeneous_composition,
     optimal_composition,
 )
-from dplearn.ground.guarantee import Adjacency, Reference
-from dplearn.mechanisms import Mechanism
+from dplearn.ground.guarantee import Reference
 
 
 @dataclass(frozen=True)
@@ -52,23 +50,17 @@ class Optimal(Accountant):
         "Curves below it know more: the whole distribution of one step's loss."
     )
 
-    def _refusal(self, mechanisms: tuple[Mechanism, ...], adjacency: Adjacency) -> str:
-        if len(mechanisms) > 1:
+    def _refusal(self, runs: Runs) -> str:
+        if len(runs.mechanisms) > 1:
             return "optimal composition of different mechanisms is not supported: it is #P-hard"
-        return super()._refusal(mechanisms, adjacency)
+        return super()._refusal(runs)
 
-    def _bounds(
-        self,
-        mechanisms: tuple[Mechanism, ...],
-        counts: NDArray,
-        delta: float,
-        adjacency: Adjacency,
-    ) -> Sequence[Bound]:
-        paid, steps = delta_grid(counts, delta), counts.astype(float)
-        each = per_step_epsilon(mechanisms, paid, adjacency)
+    def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
+        paid, steps = runs.delta_grid(delta), runs.counts.astype(float)
+        each = runs.epsilon_of_one(paid)
         slack = composition_slack(delta=delta, paid=paid, steps=steps)
         closed = heterogeneous_composition(
-            epsilons=each[None], counts=counts[:, None], slack=np.where(slack > 0, slack, 0.5)
+            epsilons=each[None], counts=runs.counts[:, None], slack=np.where(slack > 0, slack, 0.5)
         )
         best = np.argmin(np.where(slack > 0, closed, np.inf), axis=1)
         # Candidates spread around the closed form's choice, kept on the grid.
@@ -81,7 +73,7 @@ class Optimal(Accountant):
         totals = np.where(left > 0, totals, np.inf)
         pick = np.argmin(totals, axis=1)
         # One step needs no slack: its own profile is exact.
-        single = per_step_epsilon(mechanisms, [delta], adjacency)[0, 0]
+        single = runs.epsilon_of_one([delta])[0, 0]
         return [
             Bound(
                 min(row[i], single) if n == 1 else row[i], None, {"step_delta": float(paid[t[i]])}

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from dplearn.accountants._attack import power_brackets
 from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._directions import Direction, directions, dominating_shifts
-from dplearn.accountants._per_step import per_step_epsilon
+from dplearn.accountants._runs import Runs
 from dplearn.accountants.rdp import RDP
 from dplearn.engine.contour import worse_brackets
 from dplearn.engine.lattice import Lattice
@@ -63,35 +63,23 @@ class PLD(Accountant):
         "Nothing is forgotten, so up to numerical width this is the exact value."
     )
 
-    def _bounds(
-        self,
-        mechanisms: tuple[Mechanism, ...],
-        counts: NDArray,
-        delta: float,
-        adjacency: Adjacency,
-    ) -> Sequence[Bound]:
-        sides = directions(mechanisms, adjacency)
+    def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
+        sides = directions(runs)
         if sides[0].shifts is not None:
             # Gaussians compose to a Gaussian (Dong, Roth & Su 2022, Corollary 3.3).
-            mu = np.sqrt(counts @ sides[0].shifts ** 2)
+            mu = np.sqrt(runs.counts @ sides[0].shifts ** 2)
             return [Bound(e, "exact") for e in gaussian_epsilon(delta, mu)]
-        single = counts.sum(axis=1) == 1
-        composed = self._composed(mechanisms, counts[~single], delta, adjacency, sides)
+        single = runs.totals == 1
+        composed = self._composed(runs[~single], delta, sides)
         bounds = iter(composed if np.any(~single) else [])
         return [
-            _one_run(mechanisms[int(np.argmax(row))], delta, adjacency) if one else next(bounds)
-            for row, one in zip(counts, single, strict=True)
+            _one_run(runs, int(np.argmax(row)), delta) if one else next(bounds)
+            for row, one in zip(runs.counts, single, strict=True)
         ]
 
-    def _composed(
-        self,
-        mechanisms: tuple[Mechanism, ...],
-        counts: NDArray,
-        delta: float,
-        adjacency: Adjacency,
-        sides: list[Direction],
-    ) -> Iterator[Bound]:
+    def _composed(self, runs: Runs, delta: float, sides: list[Direction]) -> Iterator[Bound]:
         """Rows of at least two runs: the contour where it reaches, the lattice elsewhere."""
+        counts = runs.counts
         lower, upper = np.zeros(len(counts)), np.full(len(counts), np.inf)
         if pair := sides[0].sampled:
             lower, upper = worse_brackets(
@@ -105,7 +93,7 @@ class PLD(Accountant):
                 delta=delta,
                 witnesses=[side.witnesses for side in sides],
             )
-            shifts = dominating_shifts(mechanisms, adjacency)
+            shifts = dominating_shifts(runs)
             if shifts is not None:
                 closed = gaussian_epsilon(delta, np.sqrt(counts[rest] @ shifts**2))
                 upper[rest] = np.minimum(upper[rest], closed)
@@ -113,7 +101,7 @@ class PLD(Accountant):
         # loses several percent, and is costly where it takes quadrature.
         loose = rest & (upper > _LOOSE * lower)
         if np.any(loose):
-            renyi = RDP()._bounds(mechanisms, counts[loose], delta, adjacency)
+            renyi = RDP()._bounds(runs[loose], delta)
             upper[loose] = np.minimum(upper[loose], [b.epsilon for b in renyi])
         # Total variation adds up: where it already fits into delta nothing is left to prove.
         fits = np.zeros(upper.shape, dtype=bool)
@@ -128,12 +116,10 @@ class PLD(Accountant):
     def _lattice(self) -> Lattice:
         return Lattice(self.rtol, self.most_cells)
 
-    def _delta(
-        self, mechanisms: tuple[Mechanism, ...], row: NDArray, epsilon: float, adjacency: Adjacency
-    ) -> tuple[float, float]:
-        at = np.array([epsilon])
-        found = [s.log_deltas(row, at, self._lattice) for s in directions(mechanisms, adjacency)]
-        lower, upper = np.exp(np.max(found, axis=0))[:, 0]
+    def _delta(self, runs: Runs, epsilon: float) -> tuple[float, float]:
+        (row,), at = runs.counts, np.array([epsilon])
+        ends = [side.log_deltas(row, at, self._lattice) for side in directions(runs)]
+        lower, upper = np.exp(np.max(ends, axis=0))[:, 0]
         return float(lower), float(upper)
 
     def true_positive_rate(
@@ -176,25 +162,27 @@ class PLD(Accountant):
         rates = np.array(false_positive_rate, dtype=float)
         for rate in rates.ravel():
             validate.probability(false_positive_rate=float(rate))
-        mechanisms, row = self._row(mechanism, steps, adjacency)
+        validate.integer(minimum=0, maximum=10**12, steps=steps)
+        runs = self._covered(mechanism, [steps], adjacency)
+        (row,) = runs.counts
         if not row.sum() or mechanism.no_privacy():
             return rates, np.where(row.sum(), 1.0, rates)
-        found = [
+        ends = [
             power_brackets(
                 lambda e, rtol, s=side: s.deltas(row, e, Lattice(rtol, self.most_cells)),
                 rates.ravel(),
                 self.rtol,
             )
-            for side in directions(mechanisms, adjacency)
+            for side in directions(runs)
         ]
-        lower, upper = np.max(found, axis=0).reshape(2, *rates.shape)
+        lower, upper = np.max(ends, axis=0).reshape(2, *rates.shape)
         return lower, upper
 
 
-def _one_run(mechanism: Mechanism, delta: float, adjacency: Adjacency) -> Bound:
-    """One run of one mechanism needs no composition."""
-    epsilon = float(per_step_epsilon((mechanism,), [delta], adjacency)[0, 0])
-    real = [float(p.epsilon(delta)) for p in mechanism.witnesses(adjacency)]
+def _one_run(runs: Runs, i: int, delta: float) -> Bound:
+    """One run of the i-th mechanism needs no composition."""
+    epsilon = float(runs.epsilon_of_one([delta])[0, i])
+    real = [float(p.epsilon(delta)) for p in runs.mechanisms[i].witnesses(runs.adjacency)]
     # Epsilons read off a profile are rounded up, within 1e-12.
     lower = max(real, default=0.0) * (1 - 1e-11)
     if lower >= epsilon * (1 - 1e-10):

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dplearn.accountants._base import Accountant, Bound
-from dplearn.accountants._rdp_table import composed_rdp
+from dplearn.accountants._runs import Runs
 from dplearn.formulas.conversion import rdp_to_epsilon
-from dplearn.ground.guarantee import Adjacency, Reference
-from dplearn.mechanisms import Mechanism
+from dplearn.ground.guarantee import Reference
 
 # Dense where large epsilons have their best order, whole numbers in the middle, and far
 # enough out for small ones (a full batch at sigma = 1000 wants orders near 10^4).
@@ -58,14 +56,8 @@ class RDP(Accountant):
         "What remains above the exact curve is the price of that one conversion."
     )
 
-    def _bounds(
-        self,
-        mechanisms: tuple[Mechanism, ...],
-        counts: NDArray,
-        delta: float,
-        adjacency: Adjacency,
-    ) -> Sequence[Bound]:
-        rdp = composed_rdp(mechanisms, counts, self.orders, adjacency)
+    def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
+        rdp = runs.rdp(self.orders)
         epsilon = rdp_to_epsilon(self.orders, rdp, delta=delta)
         best = np.argmin(epsilon, axis=1)
         return [

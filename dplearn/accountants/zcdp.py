@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from numpy.typing import NDArray
-
 from dplearn.accountants._base import Accountant, Bound
+from dplearn.accountants._runs import Runs
 from dplearn.formulas.conversion import best_zcdp_order, zcdp_to_epsilon
-from dplearn.ground.guarantee import Adjacency, Reference
-from dplearn.mechanisms import Mechanism
+from dplearn.ground.guarantee import Reference
 
 
 @dataclass(frozen=True)
@@ -38,20 +36,14 @@ class ZCDP(Accountant):
         "that sampling helps: at q < 1 it is the bound of the full batch."
     )
 
-    def _refusal(self, mechanisms: tuple[Mechanism, ...], adjacency: Adjacency) -> str:
-        if refusal := super()._refusal(mechanisms, adjacency):
+    def _refusal(self, runs: Runs) -> str:
+        if refusal := super()._refusal(runs):
             return refusal
-        missing = [m.name for m in mechanisms if m.zcdp(adjacency) is None]
+        missing = [m.name for m in runs.mechanisms if m.zcdp(runs.adjacency) is None]
         return f"no rho is known for {missing[0]}" if missing else ""
 
-    def _bounds(
-        self,
-        mechanisms: tuple[Mechanism, ...],
-        counts: NDArray,
-        delta: float,
-        adjacency: Adjacency,
-    ) -> Sequence[Bound]:
-        rho = counts @ [m.zcdp(adjacency) for m in mechanisms]
+    def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
+        rho = runs.counts @ [m.zcdp(runs.adjacency) for m in runs.mechanisms]
         epsilon, order = zcdp_to_epsilon(rho, delta=delta), best_zcdp_order(rho, delta=delta)
         return [
             Bound(e, None, {"rho": float(r), "order": float(a)})

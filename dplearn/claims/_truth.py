@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dplearn.accountants import accountants
 from dplearn.accountants._directions import directions
+from dplearn.accountants._runs import Runs
 from dplearn.engine.lattice import Lattice
 from dplearn.formulas.composition import optimal_composition
 from dplearn.ground.guarantee import Adjacency, Guarantee
@@ -173,7 +174,7 @@ class _Step:
         steps = along["T"].astype(int)
         if rtol > 1e-5 and not isinstance(self.made(values), PoissonSubsampled):
             # The accountant would look for a better bound where the bracket is wide.
-            sides = directions((self.made(values),), self.adjacency)
+            sides = directions(Runs.of(self.made(values), 1, self.adjacency))
             return Lattice(rtol, 2**14).brackets(
                 [side.profiles for side in sides],
                 steps[:, None],
@@ -191,7 +192,7 @@ class _Step:
         lattice = Lattice(rtol, 2**12 if rtol > 1e-5 else 2**16)
         found = [
             side.log_deltas(row, epsilons, lattice)
-            for side in directions((self.made(values),), self.adjacency)
+            for side in directions(Runs.of(self.made(values), 1, self.adjacency))
         ]
         lower, upper = np.exp(np.max(found, axis=0))
         return lower * (1 - _ROUNDED), upper * (1 + _ROUNDED)

@@ -1,0 +1,99 @@
+"""What an accountant is asked about: which mechanisms run, how often, between which neighbours."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dplearn.ground import validate
+from dplearn.ground.guarantee import ADJACENCIES, Adjacency
+from dplearn.mechanisms import Mechanism
+
+_PER_DECADE = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Adaptive compositions of the same mechanisms; the only place where they are counted.
+
+    Parameters
+    ----------
+    mechanisms : tuple of Mechanism
+        None of them a composition.
+    counts : ndarray of int, shape (n_rows, n_mechanisms)
+        How often each is run; every row is a composition of its own.
+    adjacency : {"add_remove", "replace_one", "zero_out"}
+    """
+
+    mechanisms: tuple[Mechanism, ...]
+    counts: NDArray
+    adjacency: Adjacency
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, steps: ArrayLike, adjacency: Adjacency) -> Self:
+        """One row for each number of steps, what the mechanism is composed of counted in."""
+        validate.one_of(ADJACENCIES, adjacency=adjacency)
+        mechanisms, once = zip(*mechanism.parts(), strict=True)
+        return cls(mechanisms, np.outer(np.asarray(steps), np.asarray(once)), adjacency)
+
+    @property
+    def totals(self) -> NDArray:
+        """Number of releases in every row."""
+        return self.counts.sum(axis=1)
+
+    def __getitem__(self, rows: NDArray) -> Self:
+        """Only these rows."""
+        return dataclasses.replace(self, counts=self.counts[rows])
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What must hold of all mechanisms, each clause once."""
+        return tuple(dict.fromkeys(a for m in self.mechanisms for a in m.assumptions))
+
+    def rdp(self, orders: tuple[float, ...]) -> NDArray:
+        """Rényi divergence of every row, shape (n_rows, n_orders): divergences add up.
+
+        References
+        ----------
+        Mironov (2017), Proposition 1.
+        """
+        return self.counts @ np.stack([_rdp(m, orders, self.adjacency) for m in self.mechanisms])
+
+    def epsilon_of_one(self, deltas: ArrayLike) -> NDArray:
+        """Smallest epsilon of each mechanism alone at each delta, shape (n_deltas, n_mechanisms).
+
+        For a subsampled mechanism the profile already is the amplified one.
+        """
+        deltas = tuple(np.asarray(deltas, dtype=float).tolist())
+        return np.stack([_epsilon(m, deltas, self.adjacency) for m in self.mechanisms], axis=-1)
+
+    def delta_grid(self, delta: float) -> NDArray:
+        """Candidate per-step deltas, from a billionth of delta / most steps to delta / fewest.
+
+        Powers of a fixed ratio times delta, so that a curve and a single point see the same ones.
+        """
+        totals = self.totals
+        first = np.floor(_PER_DECADE * np.log10(totals.min()))
+        last = _PER_DECADE * np.log10(totals.max())
+        return delta * 10.0 ** (-np.arange(first, last + 9 * _PER_DECADE) / _PER_DECADE)
+
+
+@lru_cache(maxsize=64)
+def _rdp(mechanism: Mechanism, orders: tuple[float, ...], adjacency: Adjacency) -> NDArray:
+    """Rényi divergences of one step, remembered for the mechanisms of late."""
+    values = mechanism.rdp(orders, adjacency=adjacency)
+    values.setflags(write=False)
+    return values
+
+
+@lru_cache(maxsize=32)
+def _epsilon(mechanism: Mechanism, deltas: tuple[float, ...], adjacency: Adjacency) -> NDArray:
+    """Epsilons of one step, remembered: several accountants ask for the same grid."""
+    values = np.max([p.epsilon(deltas) for p in mechanism.profiles(adjacency)], axis=0)
+    values.setflags(write=False)
+    return values
