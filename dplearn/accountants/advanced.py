@@ -11,7 +11,7 @@ import numpy as np
 from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._runs import Runs
 from dplearn.accountants.basic import Basic
-from dplearn.formulas.composition import composition_slack, heterogeneous_composition
+from dplearn.accountants.theorems import composition_slack, heterogeneous_composition
 from dplearn.ground.guarantee import Reference
 
 

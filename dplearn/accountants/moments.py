@@ -10,7 +10,7 @@ import numpy as np
 
 from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._runs import Runs
-from dplearn.formulas.conversion import rdp_to_epsilon_mironov
+from dplearn.accountants.theorems import rdp_to_epsilon_mironov
 from dplearn.ground.guarantee import Reference
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._runs import Runs
-from dplearn.formulas.composition import (
+from dplearn.accountants.theorems import (
     composition_slack,
     heterogeneous_composition,
     optimal_composition,

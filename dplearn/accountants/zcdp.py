@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._runs import Runs
-from dplearn.formulas.conversion import best_zcdp_order, zcdp_to_epsilon
+from dplearn.accountants.theorems import best_zcdp_order, zcdp_to_epsilon
 from dplearn.ground.guarantee import Reference
 
 

@@ -13,7 +13,7 @@ from dplearn.app.pages.mechanisms import answers as ask
 from dplearn.app.pages.mechanisms.words import View, alts, titles
 from dplearn.figures.pair_curves import profile_curve, renyi_curve, tradeoff_curve
 from dplearn.figures.pair_laws import leaking_area, loss_law
-from dplearn.formulas.conversion import rdp_to_epsilon
+from dplearn.accountants.theorems import rdp_to_epsilon
 
 
 def draw(view: View) -> None:

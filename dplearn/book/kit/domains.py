@@ -188,7 +188,7 @@ class Distribution:
 
 
 @dataclass(frozen=True)
-class Given:
+class Drawn:
     """Whatever `make(rng, drawn)` returns; `drawn` holds the parameters named before this one."""
 
     make: Callable[[Generator, Parameters], Any]

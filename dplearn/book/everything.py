@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from dplearn.formulas import Case, Refutation, Verification, book, refute, verify
-from dplearn.published import Figure, check_figure, published
+from dplearn.book import Case, Refutation, Verification, book, refute, verify
+from dplearn.book.published import Figure, check_figure, published
 
 _NUMBER = "abcdefgh0123456789"
 Result = Verification | Refutation | Figure

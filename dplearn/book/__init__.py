@@ -1,0 +1,36 @@
+"""The formula book: textbook formulas with hypothesis, oracle and misprints, checked by computation.
+
+Every entry's function is importable by its name: ``from dplearn.book import advanced_composition``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dplearn.book.kit.checks import Case, Verification, compare, drawn, verify
+from dplearn.book.kit.counterexamples import Refutation, refute, side_of
+from dplearn.book.kit.entry import Formula, Interval, Misprint
+from dplearn.book.register import book
+
+__all__ = [
+    "Case",
+    "Formula",
+    "Interval",
+    "Misprint",
+    "Refutation",
+    "Verification",
+    "book",
+    "compare",
+    "drawn",
+    "refute",
+    "side_of",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """The function of an entry, by its name."""
+    functions = {} if name.startswith("_") else book.functions
+    if name not in functions:
+        raise AttributeError(f"Expected the name of a function of the book, got {name!r}.")
+    return functions[name]

@@ -1,0 +1,392 @@
+"""Auditing: what attacks prove about epsilon, and what epsilon allows attackers to do."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.special import betaincinv, gammaln, ndtr, ndtri
+
+from dplearn.book.chapters.auditing import truths
+from dplearn.book.kit import oracles
+from dplearn.book.kit.domains import (
+    Choice,
+    Derived,
+    Distribution,
+    Drawn,
+    Linear,
+    Log,
+    Parameters,
+    Whole,
+)
+from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
+from dplearn.ground import validate
+
+# One test
+
+
+def _random_event(rng: Generator, drawn: Parameters) -> NDArray:
+    return rng.random(len(drawn["p"])) < 0.5
+
+
+def _rate(name: str, inside: bool) -> Derived:
+    """Probability of the event, or of its complement, under one of the laws."""
+
+    def make(drawn: Parameters) -> float:
+        rate = math.fsum(drawn[name][drawn["event"] == inside])
+        return rate if rate < 1 - 1e-12 else 1.0  # probabilities add up to 1 - 1e-16
+
+    return Derived(make)
+
+
+def _one_ratio(*, false_positive_rate: float, false_negative_rate: float, delta: float) -> float:
+    room = 1 - delta - false_negative_rate
+    return max(math.log(room / false_positive_rate), 0.0) if room > 0 else 0.0
+
+
+_RATES = {"false_positive_rate": Log(1e-4, 0.5), "false_negative_rate": Log(1e-4, 0.5)}
+
+
+@formula("G-N1", "What one test proves about epsilon", "lower",
+         "Kairouz, Oh & Viswanath 2015, Theorem 2.1")
+@given("0 <= delta and delta < 1", p=Distribution(4), q=Distribution(4), event=Drawn(_random_event),
+       false_positive_rate=_rate("p", True), false_negative_rate=_rate("q", False),
+       delta=Log(1e-6, 0.3, also=(0.0,)))
+@oracle(oracles.worst_event_epsilon_at, unsafe=None)
+@printed("3.688854453", false_positive_rate=0.01, false_negative_rate=0.6, delta=1e-5)
+@wrong("one-ratio", "Valid, but an attack that rarely misses is told by the other ratio.",
+       claim=_one_ratio,
+       says=r"\ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}} \text{ is all that a test proves}",
+       kind="identity", oracle=truths.epsilon_of_a_test, **dict.fromkeys(("p", "q", "event")),
+       **_RATES)
+@wrong("no-delta", "Accuses wrongly: some of the success is allowed by delta.", claim=lambda
+       false_positive_rate, false_negative_rate: (math.log((1 - false_positive_rate) /
+       false_negative_rate) if false_negative_rate > 0 else math.inf),
+       says=r"\varepsilon \ge \ln\frac{1-\mathrm{FPR}}{\mathrm{FNR}} \text{ at } \delta > 0",
+       given="0 < delta and delta < 1 and false_positive_rate < 1")
+def audit_epsilon(
+    *, false_positive_rate: float, false_negative_rate: float, delta: float = 0.0
+) -> float:
+    r"""\varepsilon \ge \max\Big\{\ln\frac{1-\delta-\mathrm{FPR}}{\mathrm{FNR}},
+    \ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}}, 0\Big\}"""
+    found = 0.0
+    a, b = false_positive_rate, false_negative_rate
+    for first, second in ((a, b), (b, a)):
+        room = 1 - delta - first
+        if room > 0:
+            found = max(found, math.log(room / second) if second > 0 else math.inf)
+    return found
+
+
+def _gaussian_test(flip: bool) -> Derived:
+    """Error rates of a test that rejects where x lies in [start, start + length]."""
+
+    def make(drawn: Parameters) -> float:
+        ends = drawn["start"], drawn["start"] + drawn["length"]
+        low, high = (x - drawn["mu"] * flip for x in ends)
+        if flip:
+            return float(ndtr(low) + ndtr(-high))
+        return float(ndtr(-low) - ndtr(-high))
+
+    return Derived(make)
+
+
+def _gaussian_fit(*, epsilon: float, false_positive_rate: float, delta: float) -> float:
+    """epsilon at delta of the Gaussian with this operating point of randomized response."""
+    a = false_positive_rate
+    miss = max(1 - math.exp(epsilon) * a, math.exp(-epsilon) * (1 - a))
+    mu = audit_mu(false_positive_rate=a, false_negative_rate=miss)
+    return oracles.gaussian_epsilon(delta=delta, mu=mu)
+
+
+@formula("G-N1b", "What one test proves about mu", "lower",
+         "Nasr, Hayes, Steinke, Balle, Tramèr et al. 2023, Section 4")
+@given("0 < false_positive_rate and false_positive_rate < 1 and 0 < false_negative_rate and "
+       "false_negative_rate < 1", mu=Log(0.1, 5.0), start=Linear(-3.0, 5.0),
+       length=Log(0.1, 100.0, also=(math.inf,)), false_positive_rate=_gaussian_test(False),
+       false_negative_rate=_gaussian_test(True))
+@oracle(lambda mu: mu, unsafe=None)
+@printed("2.0730007", false_positive_rate=0.01, false_negative_rate=0.6)
+@wrong("for-every-mechanism",
+       "Only a Gaussian mechanism has that curve; pure DP stays below its own epsilon.",
+       claim=_gaussian_fit, says=r"\varepsilon \ge \varepsilon(\delta) \text{ of } N(\mu,1) "
+       r"\text{ at that } \mu, \text{ whatever the mechanism}", given="epsilon > 0",
+       oracle=lambda epsilon: epsilon,
+       **dict.fromkeys(("mu", "start", "length", "false_negative_rate")),
+       false_positive_rate=Log(1e-3, 0.4), epsilon=Log(0.1, 4.0), delta=Log(1e-8, 1e-2))
+def audit_mu(*, false_positive_rate: float, false_negative_rate: float) -> float:
+    r"""\mu \ge \Phi^{-1}(1-\mathrm{FPR}) - \Phi^{-1}(\mathrm{FNR})"""
+    validate.probability(
+        false_positive_rate=false_positive_rate, false_negative_rate=false_negative_rate
+    )
+    return float(-ndtri(false_positive_rate) - ndtri(false_negative_rate))
+
+
+# Confidence
+
+
+def _normal_limit(*, errors: int, trials: int, confidence: float) -> float:
+    rate = errors / trials
+    return rate + float(ndtri((1 + confidence) / 2)) * math.sqrt(rate * (1 - rate) / trials)
+
+
+_CONFIDENCE = Choice(0.8, 0.9, 0.95, 0.99, 0.999)
+
+
+_COUNTS = {
+    "trials": Whole(1, 2000),
+    "errors": Drawn(lambda rng, drawn: int(drawn["trials"] * rng.random() ** 3)),
+    "confidence": _CONFIDENCE,
+}
+
+
+@formula("G-N2", "Upper confidence limit of an error rate", "identity",
+         "Clopper & Pearson 1934, the whole paper")
+@given("0 <= errors and errors < trials and 0 < confidence and confidence < 1", **_COUNTS)
+@oracle(truths.largest_likely_rate, tolerance=1e-8, unsafe=None)
+@printed("0.003682084", "0.003682084", errors=0, trials=1000, confidence=0.95)
+@wrong("normal", "No error at all would mean a rate of 0, and an infinite epsilon.",
+       claim=_normal_limit,
+       says=r"\hat r = \frac kn + z_{1-\alpha/2}\sqrt{\frac kn\Big(1-\frac kn\Big)\Big/n}")
+def clopper_pearson_upper(*, errors: int, trials: int, confidence: float = 0.95) -> float:
+    r"""\hat r = B^{-1}_{k+1,\,n-k}\big(1-\tfrac\alpha2\big),\quad
+    P(\mathrm{Bin}(n, \hat r) \le k) = \tfrac\alpha2
+
+    errors: Counts, 0 <= errors <= trials
+    confidence: In (0, 1); (1 - confidence) / 2 is the chance that the rate lies above"""
+    validate.integer(minimum=1, trials=trials)
+    validate.integer(minimum=0, maximum=trials, errors=errors)
+    validate.probability(confidence=confidence)
+    if errors == trials:
+        return 1.0
+    return float(betaincinv(errors + 1, trials - errors, (1 + confidence) / 2))
+
+
+@formula("G-N2b", "The largest epsilon that n trials can certify", "identity",
+         "Jagielski, Ullman & Oprea 2020, Section 4")
+@given("trials >= 1 and 0 < confidence and confidence < 1 and 0 <= delta and delta < 0.5",
+       trials=Whole(1, 100_000), confidence=_CONFIDENCE, delta=Log(1e-8, 0.1, also=(0.0,)))
+@oracle(truths.best_of_all_outcomes, tolerance=1e-8, unsafe=None)
+@printed("5.600577", "5.600577", trials=1000, confidence=0.95, delta=1e-5)
+@wrong("no-ceiling", "Some false positives may have been missed: n trials show about ln n at most.",
+       claim="inf", says=r"\text{an attack that never errs proves } \varepsilon = \infty")
+def largest_certifiable_epsilon(
+    *, trials: int, confidence: float = 0.95, delta: float = 0.0
+) -> float:
+    r"""\varepsilon_{\max} = \ln\frac{1-\delta-\hat r_0}{\hat r_0},\quad
+    \hat r_0 = 1 - (\alpha/2)^{1/n}
+
+    trials: Runs with the record, and as many without, >= 1
+    confidence: Of the two-sided interval of each rate, in (0, 1)"""
+    validate.integer(minimum=1, trials=trials)
+    validate.probability(confidence=confidence)
+    limit = -math.expm1(math.log((1 - confidence) / 2) / trials)
+    room = 1 - delta - limit
+    return max(math.log(room / limit), 0.0) if room > 0 else 0.0
+
+
+@formula("G-N2c", "How rarely an audit accuses wrongly", "upper",
+         "Jagielski, Ullman & Oprea 2020, Section 4")
+@given("positive + negative < 1", trials=Whole(5, 200), positive=Log(0.001, 0.5),
+       negative=Log(0.001, 0.9), confidence=_CONFIDENCE)
+@oracle(truths.chance_of_accusing, unsafe=None, points=50)
+@printed("0.05", confidence=0.95, trials=20, positive=0.1, negative=0.3)
+@wrong("point-estimates", "An estimate is above the truth about every other time.",
+       says=r"P(\hat\varepsilon "
+       r"> \varepsilon) \le \alpha \text{ for } \hat\varepsilon \text{ from the observed rates}",
+       oracle=lambda trials, positive, negative, confidence:
+       truths.chance_of_accusing(trials=trials, positive=positive, negative=negative,
+       confidence=confidence, estimated=True))
+def audit_error(*, confidence: float) -> float:
+    r"""P(\hat\varepsilon > \varepsilon) \le \alpha
+
+    confidence: Of the two-sided interval of each rate, in (0, 1)"""
+    validate.probability(confidence=confidence)
+    return 1 - confidence
+
+
+# What a guarantee allows
+
+
+def _smallest_epsilon(drawn: Parameters) -> float:
+    return oracles.worst_event_epsilon_at(**{name: drawn[name] for name in ("p", "q", "delta")})
+
+
+@formula("G-N3", "Advantage of guessing who is a member", "upper",
+         "Humphries et al. 2020, Theorem 3.3")
+@given("epsilon >= 0 and delta >= 0", p=Distribution(4), q=Distribution(4),
+       delta=Log(1e-6, 0.5, also=(0.0,)), epsilon=Derived(_smallest_epsilon))
+@oracle(lambda p, q: oracles.worst_event_delta(p=p, q=q, epsilon=0.0))
+@printed("0.462122536", epsilon=1.0, delta=1e-5)
+@wrong("yeom", "A bound, twice the truth for small epsilon, and above 1 from ln 2 on.",
+       claim="expm1(epsilon)",
+       says=r"\mathrm{Adv} = e^\varepsilon - 1 \text{ at worst, under pure DP}",
+       given="epsilon > 0", kind="identity", oracle=lambda epsilon:
+       oracles.worst_event_delta(**dict(zip("pq", oracles.randomized_response(epsilon=epsilon),
+       strict=True)), epsilon=0.0), **dict.fromkeys(("p", "q", "delta")), epsilon=Log(0.01, 5.0))
+@wrong("minus-delta", "A larger delta cannot help: its sign is wrong.",
+       claim="-expm1(-epsilon) - delta")
+@wrong("of-a-gaussian", "One point of the curve says little about another: use the curve.",
+       printed("0.97519", "0.38292492", mu=1.0, delta=1e-5), claim=lambda mu, delta:
+       membership_advantage(epsilon=oracles.gaussian_epsilon(delta=delta, mu=mu), delta=delta),
+       says=r"\text{a Gaussian mechanism lets an attacker reach it}", given="mu > 0",
+       kind="identity", oracle=truths.gaussian_distance, **dict.fromkeys(("p", "q", "epsilon")),
+       mu=Log(0.1, 5.0), delta=Log(1e-9, 1e-3))
+def membership_advantage(*, epsilon: float, delta: float = 0.0) -> float:
+    r"""\mathrm{Adv} = \mathrm{TPR} - \mathrm{FPR} \le \frac{e^\varepsilon - 1 + 2\delta}{e^\varepsilon + 1}"""
+    if not (epsilon >= 0 and 0 <= delta < 1):
+        raise ValueError(f"Expected epsilon >= 0 and delta in [0, 1), got {epsilon!r}, {delta!r}.")
+    # (e^x - 1) / (e^x + 1) is tanh(x/2), and nothing overflows.
+    odds_against = math.exp(-epsilon)
+    return math.tanh(epsilon / 2) + 2 * delta * odds_against / (1 + odds_against)
+
+
+# One run
+
+
+def _reachable(drawn: Parameters) -> int:
+    """The most correct guesses that are not rarer than the significance level."""
+    names = ("canaries", "guesses", "epsilon", "delta")
+    v = np.arange(drawn["guesses"] + 1)
+    chance = truths.chance_of_correct(v, **{name: drawn[name] for name in names})
+    return int(v[chance > drawn["significance"]][-1])
+
+
+_RUN = {
+    "canaries": Whole(1, 100_000),
+    "guesses": Drawn(
+        lambda rng, drawn: max(1, int(min(drawn["canaries"], 2000) * rng.random() ** 2))
+    ),
+    "epsilon": Linear(0.0, 4.0),
+    "delta": Log(1e-8, 1e-2, also=(0.0,)),
+}
+
+
+_COUNTED = """0 <= correct and correct <= guesses and guesses <= canaries
+    and delta >= 0 and epsilon >= 0"""
+
+
+@formula("G-N4", "One training run: the p-value", "upper",
+         "Steinke, Nasr & Jagielski 2023, Theorem 5.2")
+@given(_COUNTED, **_RUN, correct=Drawn(lambda rng, drawn: int(rng.integers(drawn["guesses"] + 1))))
+@oracle(truths.chance_of_one, absolute=1e-14, unsafe=None)
+@printed("0.05000000", canaries=1000, guesses=100, correct=75, epsilon=0.672984664, delta=1e-4)
+@wrong("no-delta", "Accuses wrongly: with delta > 0 many canaries may be given away at once.",
+       claim=lambda canaries, guesses, correct, epsilon: one_run_p_value(canaries=canaries,
+       guesses=guesses, correct=correct, epsilon=epsilon, delta=0.0), says=r"P(W \ge v) \le f(v)")
+@wrong("guesses-for-canaries",
+       "Every canary may be given away, also those on which no guess was planned.", claim=lambda
+       guesses, correct, epsilon, delta: one_run_p_value(canaries=guesses, guesses=guesses,
+       correct=correct, epsilon=epsilon, delta=delta),
+       says=r"P(W \ge v) \le f(v) + 2r\delta\max_i\frac{f(v-i)-f(v)}i")
+def one_run_p_value(
+    *, canaries: int, guesses: int, correct: int, epsilon: float, delta: float
+) -> float:
+    r"""P(W \ge v) \le f(v) + 2m\delta\max_{1\le i\le v}\frac{f(v-i)-f(v)}i,\quad
+    f(v) = P\Big(\mathrm{Bin}\Big(r, \frac{e^\varepsilon}{1+e^\varepsilon}\Big) \ge v\Big)
+
+    canaries: m >= 1, each included with probability 1/2 on its own
+    guesses: r <= m canaries on which the attacker ventured a guess
+    correct: v <= r of these were right"""
+    validate.integer(minimum=1, canaries=canaries)
+    validate.integer(minimum=0, maximum=canaries, guesses=guesses)
+    validate.integer(minimum=0, maximum=guesses, correct=correct)
+    k = np.arange(guesses + 1)
+    ways = gammaln(guesses + 1) - gammaln(k + 1) - gammaln(guesses - k + 1)
+    masses = np.exp(
+        ways - k * np.log1p(math.exp(-epsilon)) - (guesses - k) * np.logaddexp(0, epsilon)
+    )
+    # gained[i-1] = P(v > Bin >= v - i)
+    gained = np.cumsum(masses[:correct][::-1])
+    best = np.max(gained / np.arange(1, correct + 1), initial=0.0)
+    return min(float(np.sum(masses[correct:]) + 2 * canaries * delta * best), 1.0)
+
+
+@formula("G-N4b", "One training run: the epsilon it proves", "lower",
+         "Steinke, Nasr & Jagielski 2023, Corollary 5.4")
+@given(_COUNTED.replace("epsilon >= 0", "0 < significance and significance < 1"), **_RUN,
+       significance=Choice(0.01, 0.05, 0.1), correct=Derived(_reachable))
+@oracle(lambda epsilon: epsilon, unsafe=None, points=50)
+@printed("0.672984664", canaries=1000, guesses=100, correct=75, delta=1e-4, significance=0.05)
+@printed("2.67585101", canaries=100_000, guesses=1510, correct=1439, delta=1e-5, significance=0.05)
+@printed("2.806207", canaries=100_000, guesses=1510, correct=1439, delta=0.0, significance=0.05)
+@wrong("no-delta", "Accuses wrongly: what delta allows is counted as epsilon.",
+       printed("2.806207", canaries=100_000, guesses=1510, correct=1439, significance=0.05),
+       claim=lambda canaries, guesses, correct, significance: one_run_epsilon(canaries=canaries,
+       guesses=guesses, correct=correct, delta=0.0, significance=significance),
+       says=r"\text{the same with } \delta = 0")
+@wrong("share", "That is the estimate, without any confidence.",
+       claim="log(correct / (guesses - correct))",
+       given="0 < correct and correct < guesses and guesses <= canaries")
+def one_run_epsilon(
+    *, canaries: int, guesses: int, correct: int, delta: float, significance: float
+) -> float:
+    r"""\hat\varepsilon = \sup\{\varepsilon : \text{p-value of } v < \beta\},\quad P(\hat\varepsilon > \varepsilon) \le \beta
+
+    significance: beta in (0, 1): the chance of a false proof"""
+    validate.probability(significance=significance)
+
+    def rare(epsilon: float) -> bool:
+        about = {"canaries": canaries, "guesses": guesses, "correct": correct, "delta": delta}
+        return one_run_p_value(**about, epsilon=epsilon) < significance
+
+    low, high = 0.0, 1.0
+    if not rare(low):
+        return low
+    while rare(high):
+        low, high = high, 2 * high
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if rare(middle) else (low, middle)
+    return low
+
+
+# More than two values
+
+
+def _random_channel(rng: Generator, drawn: Parameters) -> NDArray:
+    """Laws of the output for each value: random, or randomized response."""
+    k = int(rng.integers(2, 6))
+    if rng.random() < 0.3:
+        odds = math.exp(rng.uniform(0.0, 4.0))
+        return (np.ones((k, k)) + (odds - 1) * np.eye(k)) / (odds + k - 1)
+    return rng.dirichlet(np.full(int(rng.integers(2, 6)), 2.0), size=k)
+
+
+def _epsilon_of_channel(drawn: Parameters) -> float:
+    channel = drawn["channel"]
+    return float(np.max(np.log(np.max(channel, axis=0) / np.min(channel, axis=0))))
+
+
+_KNOWN = {
+    "channel": Drawn(_random_channel),
+    "values": Derived(lambda drawn: len(drawn["channel"])),
+    "epsilon": Derived(_epsilon_of_channel),
+}
+
+
+@formula("G-N5", "Guessing one of k values", "upper", "Kairouz, Bonawitz & Ramage 2016, Section 4")
+@given("epsilon >= 0 and values >= 1", **_KNOWN)
+@oracle(truths.best_guesser)
+@printed("0.2319693167", epsilon=1.0, values=10)
+@wrong("odds-times-prior",
+       "A bound, but probabilities add up to 1: the other values keep their share.",
+       claim="min(exp(epsilon) / values, 1.0)",
+       says=r"P(\text{guess right}) = e^\varepsilon/k \text{ at worst}",
+       given="epsilon > 0 and values >= 2", kind="identity", oracle=lambda epsilon, values:
+       truths.best_guesser(channel=(np.ones((values, values)) + math.expm1(epsilon) *
+       np.eye(values)) / (math.exp(epsilon) + values - 1)), channel=None, values=Whole(2, 50),
+       epsilon=Log(0.01, 5.0))
+@wrong("approximate-dp", "With probability delta the value may be shown as it is.",
+       says=r"\text{the same under } (\varepsilon,\delta)\text{-DP}",
+       oracle=lambda channel, delta: delta + (1 - delta) * truths.best_guesser(channel=channel),
+       **_KNOWN, delta=Log(1e-5, 0.2))
+def guessing_probability(*, epsilon: float, values: int) -> float:
+    r"""P(\text{guess right}) \le \frac{e^\varepsilon}{e^\varepsilon + k - 1}
+
+    values: k >= 1"""
+    validate.non_negative(epsilon=epsilon)
+    validate.integer(minimum=1, values=values)
+    return 1 / (1 + (values - 1) * math.exp(-epsilon))

@@ -1,0 +1,192 @@
+"""The truth about conversions: the worst pair of coins, minima on ever finer grids, sums."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+
+from dplearn.book.kit import oracles as oracles
+
+
+def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> tuple[float, float]:
+    """Where a function with a single minimum has it, and its value there."""
+    for _ in range(12):
+        x = np.linspace(low, high, 201)
+        y = f(x)
+        k = int(np.argmin(y))
+        low, high = float(x[max(k - 2, 0)]), float(x[min(k + 2, 200)])
+    return float(x[k]), float(y[k])
+
+
+# Rényi DP of one order
+
+
+def coins_within(*, orders: float, rdp: float, delta: float) -> float:
+    """The largest epsilon at delta of two coins whose Rényi divergence is at most rdp.
+
+    No pair of laws is worse: an event and its complement make a coin.
+    """
+    order = orders
+
+    def log_odds(place: NDArray) -> NDArray:
+        """-ln((a - delta) / b) for P(S) = a and the smallest Q(S) = b that is allowed."""
+        log_a = np.log(delta + (1 - delta) * expit(place))
+        # 1 - a without cancellation.
+        log_rest = np.log1p(-delta) + np.log(expit(-place))
+        low, high = log_a * order / (order - 1) - rdp, log_a
+        for _ in range(64):
+            log_b = 0.5 * (low + high)
+            with np.errstate(divide="ignore"):
+                log_other = np.log(-np.expm1(log_b))
+            moment = np.logaddexp(
+                order * log_a + (1 - order) * log_b, order * log_rest + (1 - order) * log_other
+            )
+            far = moment > (order - 1) * rdp
+            low, high = np.where(far, log_b, low), np.where(far, high, log_b)
+        return high - np.log1p(-delta) - np.log(expit(place))
+
+    return max(0.0, -zoomed(log_odds, -60.0, 36.0)[1])
+
+
+def pointwise_epsilon(*, orders: float, rdp: float, delta: float) -> float:
+    """Epsilon at which (1 - e^(epsilon - z))_+ <= c e^((order - 1) z) gives delta.
+
+    That is, with the smallest c for which it holds at every loss z = epsilon + t.
+    """
+
+    def minus_log(log_t: NDArray) -> NDArray:
+        t = np.exp(log_t)
+        return (orders - 1) * t - np.log(-np.expm1(-t))
+
+    log_c = -zoomed(minus_log, -20.0, 8.0)[1]
+    return max(0.0, rdp + (log_c - math.log(delta)) / (orders - 1))
+
+
+def coins_renyi(*, epsilon: float, order: float) -> float:
+    """The largest Rényi divergence of two coins whose losses lie in [-epsilon, epsilon]."""
+    gain = epsilon * np.linspace(0.0, 1.0, 33)[1:, None]
+    loss = epsilon * np.linspace(0.0, 1.0, 33)[1:]
+    # Q gives the outcome with loss `gain` the probability q: q e^gain + (1 - q) e^-loss = 1.
+    q = -np.expm1(-loss) / (np.exp(gain) - np.exp(-loss))
+    # E_Q[e^(order L)] = 1 + ..., free of cancellation where the losses are small.
+    if order * epsilon < 1:
+        moment = q * np.expm1(order * gain) + (1 - q) * np.expm1(-order * loss)
+        return float(np.max(np.log1p(moment))) / (order - 1)
+    terms = np.log(q) + order * gain, np.log1p(-q) - order * loss
+    return float(np.max(np.logaddexp(*terms))) / (order - 1)
+
+
+# Gaussians
+
+
+def exact_zcdp_epsilon(*, rho: float, delta: float) -> float:
+    """Exact epsilon of Gaussian noise that is rho-zCDP, with nothing to spare."""
+    return oracles.gaussian_epsilon(delta=delta, mu=math.sqrt(2 * rho))
+
+
+def exact_noise_epsilon(*, noise_multiplier: float, delta: float) -> float:
+    """Exact epsilon of one Gaussian release."""
+    return oracles.gaussian_epsilon(delta=delta, mu=1 / noise_multiplier)
+
+
+def least_over_orders(*, rho: float, delta: float) -> float:
+    """The smallest rho a + ln(1/delta) / (a - 1) over orders a > 1."""
+
+    def bound(log_excess: NDArray) -> NDArray:
+        excess = np.exp(log_excess)
+        return rho * (1 + excess) - math.log(delta) / excess
+
+    return zoomed(bound, -20.0, 25.0)[1]
+
+
+def touching_steps(*, order: float, rho: float, delta: float) -> float:
+    """Number of releases, not rounded, at which no other order gives a smaller bound."""
+
+    def smaller_is_better(log_steps: float) -> bool:
+        total = rho * math.exp(log_steps)
+        more, less = (order - 1) * 1.01, (order - 1) / 1.01
+        return total * more - math.log(delta) / more >= total * less - math.log(delta) / less
+
+    return math.exp(oracles.smallest(smaller_is_better, low=-40.0, high=40.0))
+
+
+def least_moment_bound(*, noise_multiplier: float, delta: float) -> float:
+    """The smallest (K(l) + ln(1/delta)) / l over l > 0, with K by the trapezoidal rule."""
+    log = -math.log(delta)
+
+    def bound(log_moment: NDArray) -> NDArray:
+        moments = np.exp(log_moment)
+        return (gaussian_moments(moments, 1 / noise_multiplier) + log) / moments
+
+    centre = math.log(noise_multiplier * math.sqrt(2 * log))
+    return zoomed(bound, centre - 1.5, centre + 1.5)[1]
+
+
+def gaussian_moments(moments: NDArray, mu: float) -> NDArray:
+    """ln E[e^(l c)] of the loss c of N(mu, 1) against N(0, 1), for every l."""
+    x = np.arange(-12.0, 12.0 + mu * (np.max(moments) + 1), 0.5)
+    log_p = oracles.log_normal(mu)(x)
+    loss = log_p - oracles.log_normal()(x)
+    return np.logaddexp.reduce(log_p + moments[:, None] * loss, axis=1) + math.log(0.5)
+
+
+# Finite alphabets
+
+
+def most_powerful(*, p: ArrayLike, q: ArrayLike, false_positive_rate: float) -> float:
+    """Smallest miss rate of tests of P against Q with this rate of false alarms.
+
+    Neyman and Pearson: outcomes with the largest q/p are rejected first, the last one partly.
+    """
+    left, caught = false_positive_rate, []
+    for a, b in sorted(zip(np.asarray(p), np.asarray(q), strict=True), key=lambda x: x[0] / x[1]):
+        share = 1.0 if a <= left else left / a
+        caught.append(share * b)
+        left -= share * a
+    return max(0.0, 1 - math.fsum(caught))
+
+
+def coin_counts(*, local: float, steps: int) -> tuple[NDArray, NDArray]:
+    """Laws of the number of true answers, one more coin at a time."""
+    (truth, lie), _ = oracles.randomized_response(epsilon=local)
+    p = np.ones(1)
+    for _ in range(steps):
+        p = np.convolve(p, [lie, truth])
+    return p, p[::-1]
+
+
+def largest_loss_tail(*, epsilon: float, delta: float) -> float:
+    """The largest P(L >= 2 epsilon) of an (epsilon, delta)-DP pair, by linear programming."""
+    from scipy.optimize import linprog
+
+    # P(S), Q(S) for S the outcomes with such a loss, and Q(S) e^(2 epsilon) <= P(S).
+    e = math.exp(epsilon)
+    bounds = [[1.0, -e], [-1.0, e * e], [-1.0, e], [e, -1.0]]
+    found = linprog(
+        [-1.0, 0.0],
+        A_ub=bounds,
+        b_ub=[delta, 0.0, e - 1 + delta, e - 1 + delta],
+        bounds=[(0, 1), (0, 1)],
+    )
+    return -float(found.fun)
+
+
+def leaky_renyi(*, epsilon: float, delta: float, order: float) -> float:
+    """Rényi divergence of a release that publishes the record with probability delta."""
+    p, q = oracles.randomized_response(epsilon=epsilon)
+    rest = 1 - delta
+    return oracles.finite_renyi(
+        p=[delta, *(rest * p), 0.0], q=[0.0, *(rest * q), delta], order=order
+    )
+
+
+def nobody_published(*, records: int, delta: float) -> float:
+    """Probability that none of the records is published, one record at a time."""
+    none = 1.0
+    for _ in range(records):
+        none -= none * delta
+    return none

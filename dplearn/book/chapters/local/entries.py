@@ -1,0 +1,181 @@
+"""Local DP: everybody randomizes a bit, a symbol or a bit string before sending it."""
+
+from __future__ import annotations
+
+import math
+
+from dplearn.book.chapters.local import truths
+from dplearn.book.kit.domains import Choice, Linear, Log, Whole
+from dplearn.book.kit.entry import enter, formula, given, oracle, printed, wrong
+from dplearn.ground import validate
+
+_USERS = {"epsilon": Log(0.01, 10.0), "users": Whole(1, 1000)}
+
+
+@formula("G-I1", "Randomized response: variance of the estimated share", "identity",
+         "Warner 1965, variance of the estimate, for p = e^epsilon/(1 + e^epsilon)")
+@given("epsilon > 0 and users >= 1", **_USERS, share=Linear(0.0, 1.0))
+@oracle(truths.share_variance, unsafe=None)
+@printed("2.8275348e-05", epsilon=1.0, users=32561)
+@wrong("laplace", "The variance of Laplace noise on every bit; lying coins need less.",
+       claim="2 / (users * epsilon**2)")
+@wrong("central", "The noise of one trusted curator, not that of n users.",
+       claim="2 / (users * epsilon)**2")
+@wrong("random-users", "Then the share of the sample varies as well.",
+       says=r"\text{the same for users drawn at random}", oracle=truths.sampled_share_variance)
+def randomized_response_variance(*, epsilon: float, users: int) -> float:
+    r"""\mathrm{Var} = \frac{e^\varepsilon}{n(e^\varepsilon-1)^2}"""
+    validate.positive(epsilon=epsilon, users=users)
+    # e^x / (e^x - 1)^2 = 1 / (2 sinh(x/2))^2
+    return 1 / (users * (2 * math.sinh(epsilon / 2)) ** 2)
+
+
+@formula("G-I1b", "Randomized response: variance with that of the sample", "identity",
+         "Warner 1965, variance of the estimate")
+@given("epsilon > 0 and users >= 1 and 0 <= share and share <= 1", **_USERS, share=Linear(0.0, 1.0))
+@oracle(truths.sampled_share_variance, unsafe=None)
+@printed("0.01170673594", "0.01170673594", epsilon=1.0, users=100, share=0.5)
+def randomized_survey_variance(*, epsilon: float, users: int, share: float) -> float:
+    r"""\mathrm{Var} = \frac{e^\varepsilon}{n(e^\varepsilon-1)^2}
+    + \frac{\pi(1-\pi)}n
+
+    share: pi in [0, 1], of the population"""
+    validate.positive(epsilon=epsilon, users=users)
+    return (1 / (2 * math.sinh(epsilon / 2)) ** 2 + share * (1 - share)) / users
+
+
+_REPORTS = {"epsilon": Log(0.05, 10.0), "users": Whole(1, 10**6)}
+
+
+@formula("G-I2", "Generalized randomized response: variance for a rare symbol", "identity",
+         "Wang, Blocki, Li & Jha 2017, equation (4)")
+@given("epsilon > 0 and users >= 1 and symbols >= 2", **_REPORTS, symbols=Whole(2, 60))
+@oracle(truths.symbol_variance, unsafe=None)
+@printed("0.0036302487", "0.0036302487", epsilon=1.0, users=1000, symbols=10)
+@wrong("frequent-symbol",
+       "Reports of those who have the symbol vary too: f(d-2)/(n(e^eps - 1)) is missing.",
+       says=r"\text{the same for a symbol of any frequency}",
+       given="epsilon > 0 and symbols >= 2 and 0 <= frequency and frequency <= 1",
+       frequency=Linear(0.0, 1.0))
+def grr_variance(*, epsilon: float, users: int, symbols: int) -> float:
+    r"""\mathrm{Var} = \frac{d-2+e^\varepsilon}{n(e^\varepsilon-1)^2}
+
+    symbols: d >= 2; the true symbol is sent with odds e^\varepsilon to 1 for each other"""
+    validate.positive(epsilon=epsilon, users=users)
+    validate.integer(minimum=2, symbols=symbols)
+    return (symbols - 2 + math.exp(epsilon)) / (users * math.expm1(epsilon) ** 2)
+
+
+@formula("G-I2b", "Optimized unary encoding: variance for a rare item", "identity",
+         "Wang, Blocki, Li & Jha 2017, equation (9)")
+@given("epsilon > 0 and users >= 1", **_REPORTS)
+@oracle(truths.bit_variance, unsafe=None)
+@printed("0.00018413", "0.00018413", epsilon=1.0, users=20_000)
+def oue_variance(*, epsilon: float, users: int, frequency: float = 0.0) -> float:
+    r"""\mathrm{Var} = \frac{4e^\varepsilon}{n(e^\varepsilon-1)^2}
+
+    frequency: Share of the users who have the item, in [0, 1]"""
+    validate.positive(epsilon=epsilon, users=users)
+    # 4 e^x / (e^x - 1)^2 = 1 / sinh(x/2)^2
+    return (1 / math.sinh(epsilon / 2) ** 2 + frequency) / users
+
+
+enter(
+    oue_variance,
+    formula("G-I5", "Optimized unary encoding: variance, seen in simulations", "identity",
+            "Wang, Blocki, Li & Jha 2017, Section 5, before the small term is dropped",
+            statement=r"\mathrm{Var} = \frac{4e^\varepsilon}{n(e^\varepsilon-1)^2} + \frac fn"),
+    given("epsilon > 0 and users >= 1 and 0 <= frequency and frequency <= 1",
+          epsilon=Log(0.05, 4.0), users=Choice(1000, 20_000, 10**6),
+          frequency=Choice(0.0, 0.1, 0.5, 1.0)),
+    oracle(truths.simulated, unsafe=None),
+    printed("0.00018413", epsilon=1.0, users=20_000, frequency=0.0),
+    wrong("rare-for-all", "Half of those who have the item do not report it.",
+          claim=lambda epsilon, users: oue_variance(epsilon=epsilon, users=users),
+          says=r"\mathrm{Var} = \frac{4e^\varepsilon}{n(e^\varepsilon-1)^2} \text{ for every } f"),
+)
+
+
+@formula("G-I2c", "When generalized randomized response beats unary encoding", "identity",
+         "Wang, Blocki, Li & Jha 2017, Section 5.3")
+@given("epsilon > 0", epsilon=Log(0.05, 3.5))
+@oracle(truths.where_variances_meet, unsafe=None, points=30)
+@printed("10.154845", "10.154845", epsilon=1.0)
+@wrong("plain-exponential", "At epsilon = 1 it would switch at 3 symbols instead of 10.",
+       claim="exp(epsilon)")
+def grr_beats_oue_below(*, epsilon: float) -> float:
+    r"""\mathrm{Var}_{\mathrm{GRR}} < \mathrm{Var}_{\mathrm{OUE}} \iff d < 3e^\varepsilon + 2"""
+    validate.positive(epsilon=epsilon)
+    return 3 * math.exp(epsilon) + 2
+
+
+@formula("G-I3", "Unary encoding", "identity", "Wang, Blocki, Li & Jha 2017, Section 4.2")
+@given("0 < other and other <= one and one < 1", one=Linear(0.001, 0.999),
+       other=Linear(0.001, 0.999), symbols=Whole(2, 8))
+@oracle(truths.one_hot_epsilon)
+@printed("2.1972245773362196", "2.1972245773", one=0.75, other=0.25, symbols=4)
+@wrong("one-bit", "A replaced symbol clears one bit and sets another; both tell.",
+       claim="log(one / other)")
+def unary_encoding_epsilon(*, one: float, other: float) -> float:
+    r"""\varepsilon = \ln\frac{p(1-q)}{(1-p)q},\quad
+    p = P(1\to1),\ q = P(0\to1)
+
+    one: Probabilities to report a 1 for the bit that is set, and for each other bit; 0 <
+      other <= one < 1"""
+    validate.probability(one=one, other=other)
+    return math.log(one) - math.log(other) + math.log1p(-other) - math.log1p(-one)
+
+
+@formula("G-I3b", "Optimized unary encoding", "identity",
+         "Wang, Blocki, Li & Jha 2017, Section 4.2.2")
+@given("epsilon > 0", epsilon=Log(0.05, 10.0))
+@oracle(truths.best_other, tolerance=1e-5, unsafe=None, points=30)
+@printed("0.2689414214", epsilon=1.0)
+@wrong("symmetric", "Private, but the many zeros deserve more truth than the single one.",
+       claim="1 / (exp(epsilon / 2) + 1)",
+       says=r"p = 1 - q,\ q = \frac1{e^{\varepsilon/2}+1} \text{ has the smallest variance}")
+def oue_false_one(*, epsilon: float) -> float:
+    r"""p = \tfrac12,\ q = \frac1{e^\varepsilon+1}
+    \text{ has the smallest variance for rare items}
+
+    The bit that is set is reported with probability 1/2."""
+    validate.positive(epsilon=epsilon)
+    return 1 / (math.exp(epsilon) + 1)
+
+
+@formula("G-I4", "RAPPOR: all reports on one value together", "identity",
+         "Erlingsson, Pihur & Korolova 2014, Theorem 1")
+@given("0 < noise and noise <= 1 and hashes >= 1", noise=Log(1e-3, 1.0), hashes=Whole(1, 5))
+@oracle(truths.permanent_epsilon)
+@printed("4.394449155", "4.394449155", noise=0.5, hashes=2)
+@wrong("bits-of-one-value", "The other value sets h bits too: 2h bits differ.",
+       claim="hashes * log((1 - noise / 2) / (noise / 2))")
+def rappor_epsilon(*, noise: float, hashes: int) -> float:
+    r"""\varepsilon_\infty = 2h\ln\frac{1-f/2}{f/2}
+
+    noise: f in (0, 1]: probability to replace a bit of the Bloom filter by a fair coin
+    hashes: h >= 1: bits that a value sets"""
+    validate.rate(noise=noise)
+    return 2 * hashes * math.log(2 / noise - 1)
+
+
+@formula("G-I4b", "RAPPOR: one report", "identity", "Erlingsson, Pihur & Korolova 2014, Theorem 2")
+@given("0 < noise and noise <= 1 and hashes >= 1 and 0 < zero_rate and zero_rate <= one_rate and "
+       "one_rate < 1", noise=Log(1e-3, 1.0), hashes=Whole(1, 5), zero_rate=Linear(0.001, 0.999),
+       one_rate=Linear(0.001, 0.999))
+@oracle(truths.one_report_epsilon)
+@printed("1.074285864", "1.074285864", noise=0.5, hashes=2, zero_rate=0.5, one_rate=0.75)
+@wrong("as-if-permanent", "That is the second stage alone; the first one adds to its noise.",
+       claim=lambda noise, hashes, zero_rate, one_rate: rappor_report_epsilon(noise=0.0,
+       hashes=hashes, zero_rate=zero_rate, one_rate=one_rate),
+       says=r"\varepsilon_1 = h\ln\frac{q(1-p)}{p(1-q)}")
+def rappor_report_epsilon(*, noise: float, hashes: int, zero_rate: float, one_rate: float) -> float:
+    r"""\varepsilon_1 = h\ln\frac{q^*(1-p^*)}{p^*(1-q^*)},\quad
+    p^* = \tfrac f2(p+q) + (1-f)p,\ q^* = \tfrac f2(p+q) + (1-f)q
+
+    zero_rate: p and q: probabilities to report a 1 for a permanent bit 0 and 1; 0 <
+      zero_rate <= one_rate < 1"""
+    validate.probability(zero_rate=zero_rate, one_rate=one_rate)
+    middle = noise / 2 * (zero_rate + one_rate)
+    p, q = middle + (1 - noise) * zero_rate, middle + (1 - noise) * one_rate
+    return hashes * (math.log(q / p) + math.log1p(-p) - math.log1p(-q))

@@ -1,0 +1,402 @@
+r"""What an entry of the formula book is: a plain function under decorators that each say one thing.
+
+::
+
+    @formula("G-B4", "Classical noise of the Gaussian mechanism", "upper", "Dwork & Roth 2014, A.1")
+    @given("0 < epsilon and epsilon <= 1", epsilon=Log(1e-3, 1.0), delta=Log(1e-15, 0.99))
+    @oracle(oracles.gaussian_sigma)
+    @printed("4.844805263", "3.730631635", epsilon=1.0, delta=1e-5)
+    @wrong("no-two", "The 2 comes from the Gaussian's exponent.", claim="sqrt(ln(1.25/delta))/epsilon")
+    def classical_gaussian_sigma(*, epsilon, delta):
+        r"\sigma \ge \Delta_2\sqrt{2\ln(1.25/\delta)}/\varepsilon"
+        return math.sqrt(2 * math.log(1.25 / delta)) / epsilon
+
+* `formula`: id, title, how value and truth are related, and where it stands in the literature.
+* `given`: the hypothesis, checked as an expression (or a function whose docstring says it), and the
+  domain from which each parameter is drawn; domains may depend on those named before them.
+* `oracle`: the truth by another way, from the definition; it must not call the function, and
+  `verify` watches it. It receives those parameters that it names.
+* `printed`: a value as printed, and the printed truth; all digits must agree.
+* `wrong`: a variant in circulation that `refute` must find a counterexample of. It is another value
+  (`claim`, an expression or a function), or the same function where its hypothesis is dropped
+  (`given`); what else it changes it says, the rest is the formula's.
+* The docstring is the statement in LaTeX; below it stand remarks, and lines `name: meaning` for
+  parameters that the common list does not explain. What `help` shows is made from all of this.
+
+A theorem in two parts makes two entries, "G-A3" and "G-A3b". A function that lives elsewhere is
+entered by `enter(function, formula(...), given(...), ...)` and stays the object it was.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, TypeVar
+
+from dplearn.book.kit import words
+from dplearn.book.kit.domains import Domain, Parameters
+from dplearn.ground.expression import parse
+from dplearn.ground.guarantee import Reference
+
+Kind = Literal["identity", "upper", "lower", "asymptotic"]
+Hypothesis = str | Callable[..., bool]
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A truth known between two ends only.
+
+    Parameters
+    ----------
+    low, high : float
+    confidence : float
+        Probability that the truth lies there: 1 for a certified bracket, less for a simulation.
+    """
+
+    low: float
+    high: float
+    confidence: float = 1.0
+
+
+class Part:
+    """One fact about an entry; as a decorator it waits on the function for `formula` to collect."""
+
+    def __call__(self, function: F) -> F:
+        _waiting.setdefault(function, []).insert(0, self)
+        return function
+
+
+@dataclass(frozen=True)
+class Printed(Part):
+    """A value as printed, and the printed truth where there is one; "" where there is none."""
+
+    value: str
+    truth: str
+    parameters: Parameters
+
+
+@dataclass(frozen=True)
+class Typed(Part):
+    """The formula as a reader would type it about a quantity of some mechanisms."""
+
+    quantity: str
+    mechanisms: tuple[str, ...]
+    expression: str
+
+
+@dataclass(frozen=True, eq=False)
+class Misprint(Part):
+    """A wrong variant of a formula; whether it is wrong is found out by `refute`.
+
+    Parameters
+    ----------
+    name : str
+        Short word; the id is that of the formula, a slash, and this.
+    note : str
+        Why it is wrong, in a sentence.
+    statement : str
+        The claim in LaTeX; "" to make it from `claim` or `given`.
+    claim : str or callable, optional
+        Its value. Default: the value of the formula, for a hypothesis that is too wide.
+    given : str or callable, optional
+        The hypothesis it is claimed under; "" for none. Default: that of the formula.
+    domain : mapping
+        Domains that differ from the formula's or are added to them; None takes one away.
+    kind : str, optional
+        The relation that is claimed. Default: that of the formula.
+    oracle : callable, optional
+        The truth, where it is about something else than the formula is.
+    met : str
+        A source that a reader can check; "" where it was met in notes.
+    printed : sequence of Printed
+    typed : sequence of Typed
+    along : mapping, optional
+        As in `Formula`.
+    """
+
+    name: str
+    note: str
+    statement: str = ""
+    claim: str | Callable[..., Any] | None = None
+    given: Hypothesis | None = None
+    domain: Mapping[str, Domain | None] = field(default_factory=dict)
+    kind: Kind | None = None
+    oracle: Callable[..., float | Interval] | None = None
+    met: str = ""
+    printed: Sequence[Printed] = ()
+    typed: Sequence[Typed] = ()
+    along: Mapping[str, Sequence[Any]] | None = None
+
+
+@dataclass(frozen=True)
+class _Fields(Part):
+    """Fields of `Formula` by their names."""
+
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Formula:
+    """An entry of the book.
+
+    Parameters
+    ----------
+    id : str
+        "G-A4", and a small letter when a theorem makes several entries.
+    function : callable
+        From the parameters in `domain`, by keyword, to a float.
+    title : str
+    kind : {"identity", "upper", "lower", "asymptotic"}
+        How value and truth are related. An asymptotic formula's error must shrink at every
+        step along a sequence, and end within the tolerance.
+    reference : Reference
+    statement : str
+        LaTeX.
+    remarks : str
+        What stands below the statement.
+    given : str or callable
+        The hypothesis: an expression in the parameters, or a function of some of them whose
+        docstring says it in a sentence; "" for none.
+    domain : mapping of str to Domain
+        How each parameter is drawn.
+    along : mapping
+        Of an asymptotic formula: one name, and the values that approach the limit.
+    oracle : callable
+        The truth, computed in another way; a float or an `Interval`.
+    tolerance : float
+        Relative error granted to rounding and to the oracle.
+    absolute : float
+        A difference up to this is none.
+    unsafe : {"smaller", "larger"}, optional
+        Which error claims more privacy than there is; None if neither does.
+    points : int
+        Size of the design; fewer for a slow oracle.
+    printed : sequence of Printed
+    typed : sequence of Typed
+    misprints : sequence of Misprint
+    """
+
+    id: str
+    function: Callable[..., Any]
+    title: str
+    kind: Kind
+    reference: Reference
+    oracle: Callable[..., float | Interval]
+    statement: str = ""
+    remarks: str = ""
+    given: Hypothesis = ""
+    domain: Mapping[str, Domain] = field(default_factory=dict)
+    along: Mapping[str, Sequence[Any]] | None = None
+    tolerance: float = 1e-9
+    absolute: float = 1e-12
+    unsafe: Literal["smaller", "larger"] | None = "smaller"
+    points: int = 100
+    printed: Sequence[Printed] = ()
+    typed: Sequence[Typed] = ()
+    misprints: Sequence[Misprint] = ()
+
+    @property
+    def hypothesis(self) -> str:
+        """The hypothesis in words or as an expression; "" if there is none."""
+        if isinstance(self.given, str):
+            return self.given
+        return (self.given.__doc__ or "").strip().split("\n")[0]
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of all parameters."""
+        return (*self.domain, *(self.along or {}))
+
+    @property
+    def group(self) -> str:
+        """The id without its number."""
+        return self.id.rstrip("abcdefgh0123456789")
+
+    def value(self, parameters: Parameters) -> float:
+        """What the formula says."""
+        return float(self._value(parameters))
+
+    def truth(self, parameters: Parameters) -> Interval:
+        """What the oracle says."""
+        truth = self._truth(parameters)
+        return truth if isinstance(truth, Interval) else Interval(float(truth), float(truth))
+
+    def accepts(self, parameters: Parameters) -> bool:
+        """Whether the hypothesis is met."""
+        return bool(self._accepts(parameters))
+
+    def misprint(self, name: str) -> Misprint:
+        """The misprint of this name."""
+        return next(m for m in self.misprints if m.name == name)
+
+    def claimed(self, misprint: Misprint) -> Formula:
+        """The formula that the misprint would like to be."""
+        claim = parse(misprint.claim) if isinstance(misprint.claim, str) else misprint.claim
+        changed = {"function": claim, **{n: getattr(misprint, n) for n in _CHANGED}}
+        return replace(
+            self,
+            **{name: value for name, value in changed.items() if value is not None},
+            id=f"{self.id}/{misprint.name}",
+            statement=self.statement_of(misprint),
+            domain={n: d for n, d in {**self.domain, **misprint.domain}.items() if d is not None},
+            printed=misprint.printed,
+            misprints=(),
+        )
+
+    def statement_of(self, misprint: Misprint) -> str:
+        """The claim of a misprint in LaTeX, written by hand or made from what it changes."""
+        if misprint.statement:
+            return misprint.statement
+        if isinstance(misprint.claim, str):
+            return words.same_left_side(self.statement, misprint.claim)
+        return rf"{self.statement}\quad\text{{{words.claimed_for(misprint.given)}}}"
+
+    @cached_property
+    def _value(self) -> Callable[[Parameters], Any]:
+        return _by_name(self.function)
+
+    @cached_property
+    def _truth(self) -> Callable[[Parameters], Any]:
+        return _by_name(self.oracle)
+
+    @cached_property
+    def _accepts(self) -> Callable[[Parameters], Any]:
+        if callable(self.given):
+            return _by_name(self.given)
+        return _by_name(parse(self.given)) if self.given else lambda parameters: True
+
+
+_CHANGED = ("given", "kind", "oracle", "along")
+_waiting: dict[Callable[..., Any], list[Part]] = {}
+entries: dict[str, Formula] = {}
+
+
+def _by_name(function: Callable[..., Any]) -> Callable[[Parameters], Any]:
+    """The function of a mapping that hands on those values which are named in the signature."""
+    named = inspect.signature(function).parameters
+    if any(p.kind is p.VAR_KEYWORD for p in named.values()):
+        return lambda parameters: function(**parameters)
+    return lambda parameters: function(**{n: parameters[n] for n in named if n in parameters})
+
+
+def formula(
+    id: str, title: str, kind: Kind, reference: str, /, *, statement: str = ""
+) -> Callable[[F], F]:
+    """Enter a function into the book, with the parts that wait on it.
+
+    Parameters
+    ----------
+    id, title, kind : str
+        As in `Formula`.
+    reference : str
+        Authors, year and place: "Bun & Steinke 2016, Proposition 1.3".
+    statement : str
+        LaTeX, for a function whose docstring is its own.
+
+    Raises
+    ------
+    ValueError
+        If the id is taken or malformed, the reference has no year or place, or a part is missing.
+    """
+    if not re.fullmatch(r"G-[A-Z][1-9]\d*[a-h]?", id) or id in entries:
+        raise ValueError(f"Expected a new id such as 'G-A4', got {id!r}.")
+    place = re.fullmatch(r"(.+) (\d{4}), (.+)", reference)
+    if not place:
+        raise ValueError(f"Expected authors, year and place at {id}, got {reference!r}.")
+
+    def enter_function(function: F) -> F:
+        parts = _waiting.pop(function, [])
+        fields = {
+            n: value for p in parts if isinstance(p, _Fields) for n, value in p.fields.items()
+        }
+        if missing := {"domain", "oracle"} - set(fields):
+            raise ValueError(
+                f"Expected @given and @oracle at {id}, got no {' and '.join(missing)}."
+            )
+        text, _, remarks = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
+        entries[id] = entry = Formula(
+            id=id,
+            function=function,
+            title=title,
+            kind=kind,
+            reference=Reference(place[1], int(place[2]), place[3]),
+            statement=statement or text,
+            remarks="" if statement else remarks,
+            printed=tuple(p for p in parts if isinstance(p, Printed)),
+            typed=tuple(p for p in parts if isinstance(p, Typed)),
+            misprints=tuple(p for p in parts if isinstance(p, Misprint)),
+            **fields,
+        )
+        if not statement:
+            function.__doc__ = words.help_text(entry)
+        return function
+
+    return enter_function
+
+
+def enter(function: F, *decorators: Callable[[F], F]) -> F:
+    """Enter a function that lives elsewhere; the decorators in the order they are written."""
+    for decorate in reversed(decorators):
+        decorate(function)
+    return function
+
+
+def given(
+    hypothesis: Hypothesis = "",
+    /,
+    *,
+    along: Mapping[str, Sequence[Any]] | None = None,
+    **domain: Domain,
+) -> Part:
+    """The hypothesis and the domain of every parameter, in the order in which they are drawn."""
+    return _Fields({"given": hypothesis, "along": along, "domain": domain})
+
+
+def oracle(function: Callable[..., float | Interval], /, **options: Any) -> Part:
+    """The truth; options are `tolerance`, `absolute`, `unsafe` and `points` of `Formula`."""
+    return _Fields({"oracle": function, **options})
+
+
+def printed(value: str, truth: str = "", /, **parameters: Any) -> Printed:
+    """A value as printed, and the printed truth, at these parameters."""
+    return Printed(value, truth, parameters)
+
+
+def typed(quantity: str, mechanisms: str, expression: str, /) -> Typed:
+    """The formula as typed about a quantity of mechanisms, whose names are divided by spaces."""
+    return Typed(quantity, tuple(mechanisms.split()), expression)
+
+
+def wrong(
+    name: str,
+    note: str,
+    /,
+    *parts: Printed | Typed,
+    claim: str | Callable[..., Any] | None = None,
+    says: str = "",
+    given: Hypothesis | None = None,
+    kind: Kind | None = None,
+    oracle: Callable[..., float | Interval] | None = None,
+    met: str = "",
+    along: Mapping[str, Sequence[Any]] | None = None,
+    **domain: Domain | None,
+) -> Misprint:
+    """A wrong variant: `says` is its statement where none can be made from `claim` or `given`."""
+    return Misprint(
+        name=name,
+        note=note,
+        statement=says,
+        claim=claim,
+        given=given,
+        domain=domain,
+        kind=kind,
+        oracle=oracle,
+        met=met,
+        printed=tuple(p for p in parts if isinstance(p, Printed)),
+        typed=tuple(p for p in parts if isinstance(p, Typed)),
+        along=along,
+    )

@@ -1,0 +1,102 @@
+"""What `help` shows of an entry, and LaTeX that is made rather than written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from dplearn.ground.expression import parse
+
+if TYPE_CHECKING:
+    from dplearn.book.kit.entry import Formula
+
+KINDS = {
+    "identity": "An identity: the value is the truth.",
+    "upper": "An upper bound: the value is never below the truth.",
+    "lower": "A lower bound: the value is never above the truth.",
+    "asymptotic": "A limit: the error shrinks at every step towards it.",
+}
+# What a parameter means wherever an entry does not say something else, and its symbol.
+MEANINGS = {
+    "epsilon": (r"\varepsilon", "privacy loss bound, nats"),
+    "delta": (r"\delta", "probability that the bound may fail"),
+    "slack": (r"\delta'", "added failure probability"),
+    "order": (r"\alpha", "order of the Rényi divergence"),
+    "orders": (r"\alpha", "orders of the Rényi divergence"),
+    "rdp": (r"\rho", "Rényi divergence at those orders, nats"),
+    "rho": (r"\rho", "zCDP parameter"),
+    "mu": (r"\mu", "distance of two unit normal laws"),
+    "p": ("P", "probabilities of the outputs for one dataset"),
+    "q": ("Q", "probabilities of the outputs for its neighbour"),
+    "noise_multiplier": (r"\sigma", "noise standard deviation / largest norm of a contribution"),
+    "noise_std": (r"\sigma", "standard deviation of the noise"),
+    "sigma": (r"\sigma", "parameter of the noise"),
+    "sample_rate": ("q", "chance of a record to be in one batch"),
+    "steps": ("k", "number of releases"),
+    "batches": ("B", "steps of an epoch"),
+    "records": ("n", "number of records"),
+    "batch": ("m", "records in a batch"),
+    "users": ("n", "number of reports"),
+    "group": ("k", "number of records that change"),
+    "dimension": ("d", "number of coordinates"),
+    "max_grad_norm": ("C", "clipping norm of one record's gradient"),
+    "sensitivity": (r"\Delta", "largest change by one record"),
+    "scale": ("b", "scale of the Laplace noise"),
+    "rate": (r"\varepsilon", "nats per unit"),
+    "distance": (r"\Delta", "distance of neighbouring sums, in clipping norms"),
+    "false_positive_rate": (r"\alpha", "chance of a false alarm"),
+    "false_negative_rate": (r"\beta", "chance to overlook the record"),
+    "votes": ("n_j", "votes for each class, the largest first"),
+    "moment": (r"\lambda", "order of the log moment, one less than that of the divergence"),
+    "threshold_scale": ("b_1", "scale of the noise on the threshold"),
+    "query_scale": ("b_2", "scale of the noise on each answer"),
+    "positives": ("c", "answers above the threshold that are paid for"),
+    "queries": ("m", "number of queries"),
+    "adjacency": ("", "what neighbours are"),
+}
+# A line `name: meaning` below a statement, and the indented lines that carry it on.
+_OWN = re.compile(r"(?m)^([a-z_0-9]+): (.+(?:\n  .+)*)\n?")
+_RELATION = re.compile(r"=|\\le|\\ge|\\approx|\\lesssim")
+
+
+def help_text(entry: Formula) -> str:
+    """Docstring of an entry's function: statement, hypothesis, parameters, source, example."""
+    own = dict(_OWN.findall(entry.remarks))
+    remarks = _OWN.sub("", entry.remarks).strip()
+    lines = [f"{entry.title}.", "", f".. math:: {' '.join(entry.statement.split())}", ""]
+    lines += [*remarks.splitlines(), ""] if remarks else []
+    lines += [KINDS[entry.kind]]
+    lines += [f"Hypothesis: {entry.hypothesis}."] if entry.hypothesis else []
+    lines += ["", "Parameters", "----------"]
+    for name in entry.parameters:
+        symbol, meaning = MEANINGS.get(name, ("", ""))
+        lines += [f"{name}{f' ({symbol})' if symbol else ''}", f"    {own.get(name, meaning)}"]
+    lines += ["", "References", "----------", str(entry.reference)]
+    for example in entry.printed[:1]:
+        arguments = ", ".join(f"{name}={value!r}" for name, value in example.parameters.items())
+        lines += ["", f"{entry.function.__name__}({arguments}) is {example.value}."]
+    return "\n".join(lines)
+
+
+def typeset(expression: str) -> str:
+    """LaTeX of an expression, with the symbols of its parameters."""
+
+    def symbol(name: re.Match) -> str:
+        return MEANINGS.get(name[1].replace(r"\_", "_"), (name[0],))[0]
+
+    return re.sub(r"\\mathrm\{([^{}]+)\}", symbol, parse(expression).latex)
+
+
+def same_left_side(statement: str, claim: str) -> str:
+    """LaTeX of a claim with the left side of the statement that it varies."""
+    relation = _RELATION.search(statement)
+    left = statement[: relation.end()] + " " if relation and "\\min" not in statement else ""
+    return left + typeset(claim)
+
+
+def claimed_for(hypothesis: str | Callable[..., Any] | None) -> str:
+    """Words for the hypothesis of a claim that goes too far."""
+    if callable(hypothesis):
+        return (hypothesis.__doc__ or "").strip().split("\n")[0]
+    return f"for ${typeset(hypothesis)}$" if hypothesis else "without any hypothesis"

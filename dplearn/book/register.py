@@ -1,0 +1,52 @@
+"""The book itself: every entry of every module in the folders of `chapters`."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+
+from dplearn.book.kit.entry import Formula, entries
+
+
+class Book(Mapping[str, Formula]):
+    """Id -> entry, in the order of the ids.
+
+    Examples
+    --------
+    >>> from dplearn.book import book
+    >>> book["G-A1"].kind
+    'identity'
+    """
+
+    @cached_property
+    def _entries(self) -> dict[str, Formula]:
+        chapters = importlib.import_module("dplearn.book.chapters")
+        for module in pkgutil.walk_packages(chapters.__path__, f"{chapters.__name__}."):
+            importlib.import_module(module.name)
+        return dict(sorted(entries.items(), key=lambda entry: _natural(entry[0])))
+
+    @cached_property
+    def functions(self) -> dict[str, Callable]:
+        """Name -> function of every entry."""
+        return {entry.function.__name__: entry.function for entry in self.values()}
+
+    def __getitem__(self, id: str) -> Formula:
+        return self._entries[id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+def _natural(id: str) -> tuple[str, int, str]:
+    """G-A2 before G-A10."""
+    letters, number, part = re.fullmatch(r"(\D+)(\d+)(\w?)", id).groups()  # type: ignore[union-attr]
+    return letters, int(number), part
+
+
+book = Book()
