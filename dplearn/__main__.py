@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from dplearn import calibrate as calibration
 from dplearn.accountants import accountants
-from dplearn.book import as_row, as_text, check_all
+from dplearn.book.everything import as_row, as_text, check_all
 from dplearn.claims import QUANTITIES, check, setting
 from dplearn.classroom.commands import add_commands
 from dplearn.ground.guarantee import ADJACENCIES, Guarantee

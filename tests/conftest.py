@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hypothesis import settings
 
-from dplearn.published import number, unit
+from dplearn.book.published import number, unit
 
 # The same few examples on every machine, however slow it is.
 settings.register_profile("steady", derandomize=True, deadline=None, max_examples=40)

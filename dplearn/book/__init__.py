@@ -1,4 +1,4 @@
-"""The formula book: textbook formulas with hypothesis, oracle and misprints, checked by computation.
+"""The formula book: textbook formulas with hypothesis, oracle and misprints, all checked.
 
 Every entry's function is importable by its name: ``from dplearn.book import advanced_composition``.
 """

@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 from dplearn.accountants import accountants
 from dplearn.accountants.moments import Moments
 from dplearn.accountants.rdp import RDP
+from dplearn.accountants.theorems import rdp_to_epsilon, rdp_to_epsilon_mironov
+from dplearn.book.register import book
 from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.datasets import shipped_table
-from dplearn.formulas.composition import advanced_composition
-from dplearn.formulas.conversion import rdp_to_epsilon, rdp_to_epsilon_mironov
-from dplearn.formulas.divergences import kl_divergence
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.solve import first_true
 from dplearn.mechanisms import (
@@ -260,7 +259,7 @@ def _gaussian(row: Row) -> float:
 def _pure_dp(row: Row) -> float:
     delta, steps = _given(row)
     if row["method"] == "advanced":
-        return float(advanced_composition(epsilon=1.0, steps=steps, slack=delta))
+        return float(book.functions["advanced_composition"](epsilon=1.0, steps=steps, slack=delta))
     orders = _orders_of(row)
     return float(np.min(rdp_to_epsilon(orders, np.full(orders.shape, 1.1), delta=delta)))
 
@@ -270,7 +269,7 @@ def _exponential_kl(row: Row) -> float:
     t = np.linspace(0.3, 0.7, 20_001)
     p = (math.e - np.exp(t)) / (math.e - 1)
     pairs = zip(p, p * np.exp(-t), strict=True)
-    return max(kl_divergence([a, 1 - a], [b, 1 - b]) for a, b in pairs)
+    return max(book.functions["kl_divergence"]([a, 1 - a], [b, 1 - b]) for a, b in pairs)
 
 
 def _randomized_response(row: Row) -> float:

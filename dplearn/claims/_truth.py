@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from dplearn.accountants import accountants
 from dplearn.accountants._directions import directions
 from dplearn.accountants._runs import Runs
-from dplearn.engine.lattice import Lattice
 from dplearn.accountants.theorems import optimal_composition
+from dplearn.engine.lattice import Lattice
 from dplearn.ground.guarantee import Adjacency, Guarantee
 from dplearn.ground.solve import crossing, decreasing_root
 from dplearn.mechanisms import (

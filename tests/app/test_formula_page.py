@@ -13,9 +13,9 @@ from test_browser import ARTEFACTS, SECONDS, address, browser  # noqa: F401
 from dplearn.app.pages.formula_book import controls, points, words
 from dplearn.app.pages.formula_book import draw as panels
 from dplearn.app.pages.formula_book import fields as ask
+from dplearn.book import Case, Interval, Refutation, book, refute, verify
+from dplearn.book.published import published
 from dplearn.figures.formula_curve import Band, Cloud, Curve, formula_cloud, formula_curve
-from dplearn.formulas import Case, Interval, Refutation, book, refute, verify
-from dplearn.published import published
 
 SCRIPT = "from dplearn.app.pages.formula_book import render\nrender()"
 

@@ -8,20 +8,20 @@ import re
 import numpy as np
 import pytest
 
-from dplearn import book as checks
-from dplearn.formulas import Formula, Interval, Misprint, book, refute, verify
-from dplearn.formulas._base import formula
-from dplearn.formulas._domains import (
+from dplearn.book import Formula, Interval, Misprint, book, refute, verify
+from dplearn.book import everything as checks
+from dplearn.book.kit.domains import (
     Choice,
     Derived,
     Distribution,
-    Given,
+    Drawn,
     Linear,
     Log,
     Whole,
     design,
 )
-from dplearn.formulas._oracles import coins_delta, density_delta, log_laplace, log_normal
+from dplearn.book.kit.entry import formula, printed
+from dplearn.book.kit.oracles import coins_delta, density_delta, log_laplace, log_normal
 from dplearn.ground.expression import parse
 from dplearn.ground.guarantee import Reference
 from dplearn.mechanisms import Gaussian
@@ -52,17 +52,20 @@ def test_laws_of_entries(entry):
     assert entry.statement.strip() and entry.title.strip()
     assert entry.kind in ("identity", "upper", "lower", "asymptotic")
     assert isinstance(entry.reference, Reference)
+    assert not entry.function.__name__.startswith("_"), (
+        "the function cannot be imported by its name"
+    )
     needed = inspect.signature(entry.function).parameters.values()
     assert {p.name for p in needed if p.default is p.empty} <= set(entry.parameters)
-    if callable(entry.requires):
-        assert entry.hypothesis and set(inspect.signature(entry.requires).parameters) <= set(
+    if callable(entry.given):
+        assert entry.hypothesis and set(inspect.signature(entry.given).parameters) <= set(
             entry.parameters
         )
-    elif entry.requires:
-        assert parse(entry.requires).names <= set(entry.parameters)
-    for parameters, *printed in entry.examples:
-        assert entry.accepts(dict(parameters)) and printed
-        assert set(parameters) <= set(entry.parameters)
+    elif entry.given:
+        assert parse(entry.given).names <= set(entry.parameters)
+    for example in entry.printed:
+        assert entry.accepts(dict(example.parameters)) and example.value
+        assert set(example.parameters) <= set(entry.parameters)
     assert (entry.kind == "asymptotic") == bool(entry.along)
 
 
@@ -72,26 +75,30 @@ def test_laws_of_misprints(entry):
     assert len(set(names)) == len(names)
     for misprint in entry.misprints:
         assert re.fullmatch(r"[a-z0-9-]+", misprint.name)
-        assert misprint.statement.strip() and misprint.source and misprint.note
-        assert all(re.fullmatch(r"F\d{2,3}", f) for f in misprint.seen)
+        made = isinstance(misprint.claim, str) or misprint.given is not None
+        assert (misprint.statement or made) and misprint.note, misprint.name
+        # A source that can be checked has a year or a version; without one it was met in notes.
+        assert not misprint.met or re.search(r"\d", misprint.met)
         # A misprint without any difference would be the formula.
         assert any(
-            x is not None
-            for x in (misprint.claim, misprint.requires, misprint.kind, misprint.oracle)
+            x is not None for x in (misprint.claim, misprint.given, misprint.kind, misprint.oracle)
         )
 
 
 def test_ids_are_in_order():
     numbers = [int(re.search(r"\d+", id).group()) for id in book if id.startswith("G-A")]
     assert numbers == sorted(numbers) and set(numbers) == set(range(1, 13))
-    with pytest.raises(ValueError, match="new id"):
-        formula("G-A1")
-    with pytest.raises(ValueError, match="new id"):
-        formula("A1")
+    for id in ("G-A1", "A1"):
+        with pytest.raises(ValueError, match="new id"):
+            formula(id, "Title", "identity", "Nobody 2000, Lemma 1")
+    with pytest.raises(ValueError, match="authors, year and place at G-Z1"):
+        formula("G-Z1", "Title", "identity", "Nobody, Lemma 1")
+    with pytest.raises(ValueError, match="got no @given, no @oracle"):
+        formula("G-Z1", "Title", "identity", "Nobody 2000, Lemma 1")(lambda: 1.0)
 
 
 def test_an_entered_function_stays_what_it_was():
-    from dplearn.formulas.divergences import hockey_stick
+    from dplearn.book import hockey_stick
 
     assert inspect.isfunction(hockey_stick) and not hasattr(hockey_stick, "__wrapped__")
     assert book["G-A1"].function is hockey_stick
@@ -117,11 +124,11 @@ ENTRY = Formula(
     statement="e^{-rt}",
     reference=Reference("Nobody", 2000, "Lemma 1"),
     domain={"rate": Log(0.1, 10.0), "t": Linear(0.0, 3.0)},
-    requires="rate > 0 and t >= 0",
+    given="rate > 0 and t >= 0",
     oracle=counted,
     tolerance=1e-3,
     absolute=0.0,
-    examples=[({"rate": 1.0, "t": 1.0}, "0.3679")],
+    printed=[printed("0.3679", rate=1.0, t=1.0)],
 )
 
 
@@ -143,14 +150,14 @@ def test_a_flipped_sign_fails():
 def test_a_widened_hypothesis_fails():
     """1 / (1 + rt) bounds e^-rt from above as long as 1 + rt > 0."""
     bound = changed(
-        kind="upper", function=lambda rate, t: 1 / (1 + rate * t), examples=(), domain={
+        kind="upper", function=lambda rate, t: 1 / (1 + rate * t), printed=(), domain={
             "rate": Log(0.1, 10.0), "t": Linear(-3.0, 3.0),
         },
     )  # fmt: skip
     assert verify(bound).good
-    wide = verify(dataclasses.replace(bound, requires="rate > 0 and 1 + rate*t != 0"))
+    wide = verify(dataclasses.replace(bound, given="rate > 0 and 1 + rate*t != 0"))
     assert wide.status == "failed"
-    found = refute(bound, Misprint("wide", "t", requires="1 + rate*t != 0"))
+    found = refute(bound, Misprint("wide", "", "t", given="1 + rate*t != 0"))
     assert found.good and found.unsafe and 0.3 < found.harmless < 0.9
     assert found.counterexample.parameters["t"] < 0
 
@@ -173,19 +180,19 @@ def test_what_raises_is_an_error_of_its_own():
     assert "ZeroDivisionError" in verify(changed(oracle=lambda rate: 1 / (rate - rate))).reason
     assert "no value" in verify(changed(oracle=lambda: math.nan)).reason
     assert verify(changed(function=lambda: math.nan)).status == "failed"
-    assert "meet the hypothesis, got 0" in verify(changed(requires="t > 4")).reason
-    found = refute(ENTRY, Misprint("m", "m", claim=lambda: [1, 2]))
+    assert "meet the hypothesis, got 0" in verify(changed(given="t > 4")).reason
+    found = refute(ENTRY, Misprint("m", "", "m", claim=lambda: [1, 2]))
     assert found.status == "error" and "TypeError" in found.reason and not found.good
 
 
-@pytest.mark.parametrize("printed, good", [("0.36788", True), ("0.3677", False), ("0.34", False)])
-def test_examples_are_compared_to_the_last_digit(printed, good):
-    found = verify(changed(examples=[({"rate": 1.0, "t": 1.0}, printed)]))
+@pytest.mark.parametrize("text, good", [("0.36788", True), ("0.3677", False), ("0.34", False)])
+def test_printed_values_are_compared_to_the_last_digit(text, good):
+    found = verify(changed(printed=[printed(text, rate=1.0, t=1.0)]))
     assert found.good == good
-    claim = Misprint("twice", "2", claim=lambda rate, t: 2 * tail(rate=rate, t=t),
-                     examples=[({"rate": 1.0, "t": 1.0}, "0.7357")])  # fmt: skip
+    claim = Misprint("twice", "", "2", claim=lambda rate, t: 2 * tail(rate=rate, t=t),
+                     printed=[printed("0.7357", rate=1.0, t=1.0)])  # fmt: skip
     assert refute(ENTRY, claim).good
-    wrong = dataclasses.replace(claim, examples=[({"rate": 1.0, "t": 1.0}, "0.80")])
+    wrong = dataclasses.replace(claim, printed=[printed("0.80", rate=1.0, t=1.0)])
     assert refute(ENTRY, wrong).status == "error"
 
 
@@ -193,7 +200,7 @@ def test_examples_are_compared_to_the_last_digit(printed, good):
     ("upper", 1.1, True), ("upper", 0.9, False), ("lower", 0.9, True), ("lower", 1.1, False),
 ])  # fmt: skip
 def test_direction_of_bounds(kind, factor, good):
-    bound = changed(kind=kind, function=lambda rate, t: factor * tail(rate=rate, t=t), examples=())
+    bound = changed(kind=kind, function=lambda rate, t: factor * tail(rate=rate, t=t), printed=())
     found = verify(bound)
     assert found.good == good
     assert found.worst_slack == pytest.approx(0.1 if good else -0.1, abs=1e-3)
@@ -206,35 +213,35 @@ def test_an_interval_gets_the_benefit_of_the_doubt():
 
     for kind in ("identity", "upper", "lower"):
         for factor, good in ((0.8, kind == "lower"), (1.0, True), (1.2, kind == "upper")):
-            f = changed(kind=kind, oracle=between, examples=(),
+            f = changed(kind=kind, oracle=between, printed=(),
                         function=lambda rate, t, by=factor: by * tail(rate=rate, t=t))  # fmt: skip
             assert verify(f).good == good, (kind, factor)
 
 
 def test_infinities():
-    always = {"examples": (), "oracle": lambda: math.inf}
+    always = {"printed": (), "oracle": lambda: math.inf}
     assert verify(changed(function=lambda: float("inf"), **always)).good
     assert verify(changed(function=lambda: 1.0, **always)).worst_slack == -math.inf
     assert verify(changed(kind="lower", function=lambda: 1.0, **always)).good
-    assert verify(changed(kind="upper", function=lambda: math.inf, examples=())).good
+    assert verify(changed(kind="upper", function=lambda: math.inf, printed=())).good
 
 
 def test_an_asymptotic_formula_must_come_closer():
     near = changed(
-        kind="asymptotic", function=lambda rate, t: 1 - rate * t, examples=(),
-        domain={"rate": Linear(0.5, 2.0)}, along={"t": (0.1, 0.01, 0.001)}, requires="rate > 0",
+        kind="asymptotic", function=lambda rate, t: 1 - rate * t, printed=(),
+        domain={"rate": Linear(0.5, 2.0)}, along={"t": (0.1, 0.01, 0.001)}, given="rate > 0",
     )  # fmt: skip
     found = verify(near)
     assert found.good and -1e-3 < found.worst_slack < 0
     assert not verify(dataclasses.replace(near, along={"t": (0.1, 0.3, 0.001)})).good
     assert not verify(dataclasses.replace(near, along={"t": (0.5, 0.3)})).good
-    claim = Misprint("no-limit", "1 + rt", claim=lambda rate, t: 1 + rate * t)
+    claim = Misprint("no-limit", "", "1 + rt", claim=lambda rate, t: 1 + rate * t)
     assert refute(dataclasses.replace(near, along={"t": (0.5, 0.3)}), claim).good
 
 
 def test_a_refutation_tells_how_and_where():
     found = refute(
-        ENTRY, Misprint("half", "e^{-rt/2}", claim=lambda rate, t: math.exp(-rate * t / 2))
+        ENTRY, Misprint("half", "", "e^{-rt/2}", claim=lambda rate, t: math.exp(-rate * t / 2))
     )
     assert found.good and not found.unsafe and found.safe_side and 0 < found.harmless < 0.2
     assert found.counterexample.parameters == {"rate": 1.0, "t": 1.0}
@@ -244,7 +251,7 @@ def test_a_refutation_tells_how_and_where():
     assert double.unsafe and not double.safe_side
     larger = refute(changed(unsafe="larger"), Misprint("half", "", claim=lambda t: math.exp(-t)))
     assert larger.unsafe and larger.safe_side
-    same = refute(ENTRY, Misprint("same", "", claim=lambda rate, t: tail(rate=rate, t=t)))
+    same = refute(ENTRY, Misprint("same", "", "", claim=lambda rate, t: tail(rate=rate, t=t)))
     assert same.status == "stands" and not same.good and same.counterexample is None
     assert same.harmless == 1.0 and math.isnan(same.worst_slack)
 
@@ -267,7 +274,7 @@ SPACE = {
     "c": Choice("x", "y"),
     "p": Distribution(4),
     "twice": Derived(lambda drawn: 2 * drawn["b"]),
-    "mask": Given(lambda rng, drawn: rng.random(drawn["n"]) < 0.5),
+    "mask": Drawn(lambda rng, drawn: rng.random(drawn["n"]) < 0.5),
 }
 
 

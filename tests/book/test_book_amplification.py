@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from dplearn.formulas import _oracles as oracles
-from dplearn.formulas import _oracles_amplification as samples
-from dplearn.formulas import dpsgd_noise, gaussian, sampled_gaussian
+from dplearn import book as formulas
+from dplearn.book.chapters.amplification import truths as samples
+from dplearn.book.kit import oracles
 from dplearn.mechanisms import Gaussian
 
 
@@ -62,15 +62,15 @@ def test_simulated_batches_enclose_the_integral():
 def test_gaussian_delta_is_the_mechanisms_profile(sigma, distance, adjacency):
     (profile,) = Gaussian(sigma).profiles(adjacency)
     for epsilon in (0.0, 0.1, 2.0):
-        found = gaussian.gaussian_delta(epsilon=epsilon, noise_multiplier=sigma, distance=distance)
+        found = formulas.gaussian_delta(epsilon=epsilon, noise_multiplier=sigma, distance=distance)
         assert found == pytest.approx(float(profile.delta(epsilon)), rel=1e-11)
 
 
 def test_series_of_whole_orders_end():
     for order in (2, 5, 40):
         given = {"order": order, "noise_multiplier": 0.9, "sample_rate": 0.2}
-        whole = sampled_gaussian.sampled_gaussian_rdp_integer(**given)
-        assert sampled_gaussian.sampled_gaussian_rdp(**given) == pytest.approx(whole, rel=1e-12)
+        whole = formulas.sampled_gaussian_rdp_integer(**given)
+        assert formulas.sampled_gaussian_rdp(**given) == pytest.approx(whole, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -78,17 +78,17 @@ def test_series_of_whole_orders_end():
 )
 def test_newer_conversions_are_smaller(sigma, q, steps):
     given = {"noise_multiplier": sigma, "sample_rate": q, "steps": steps, "delta": 1e-5}
-    best = dpsgd_noise.dpsgd_epsilon(**given)
-    assert best <= dpsgd_noise.dpsgd_epsilon_mironov(**given)
-    assert dpsgd_noise.dpsgd_epsilon_mironov(**given) <= dpsgd_noise.moments_accountant(**given)
+    best = formulas.dpsgd_epsilon(**given)
+    assert best <= formulas.dpsgd_epsilon_mironov(**given)
+    assert formulas.dpsgd_epsilon_mironov(**given) <= formulas.moments_accountant(**given)
 
 
 @pytest.mark.parametrize(
     "bound, given",
     [
-        (sampled_gaussian.sampled_gaussian_rdp_much_noise, {"order": 200.0}),
-        (sampled_gaussian.sampled_gaussian_rdp_truncated, {"order": 200.0}),
-        (sampled_gaussian.log_moment_main_term, {"moment": 200.0}),
+        (formulas.sampled_gaussian_rdp_much_noise, {"order": 200.0}),
+        (formulas.sampled_gaussian_rdp_truncated, {"order": 200.0}),
+        (formulas.log_moment_main_term, {"moment": 200.0}),
     ],
 )
 def test_closed_bounds_refuse_what_is_not_proved(bound, given):
@@ -98,8 +98,8 @@ def test_closed_bounds_refuse_what_is_not_proved(bound, given):
 
 def test_what_is_out_of_range_is_refused():
     with pytest.raises(ValueError, match=r"noise_multiplier < 2 bit_noise = 2"):
-        dpsgd_noise.adaptive_clipping_multiplier(noise_multiplier=2.0, bit_noise=1.0)
+        formulas.adaptive_clipping_multiplier(noise_multiplier=2.0, bit_noise=1.0)
     with pytest.raises(ValueError, match=r"delta in \(0, 0.5\]"):
-        gaussian.classical_gaussian_threshold(delta=0.7)
+        formulas.classical_gaussian_threshold(delta=0.7)
     with pytest.raises(ValueError, match="order > 1"):
-        sampled_gaussian.sampled_gaussian_rdp(order=1.0, noise_multiplier=1.0, sample_rate=0.1)
+        formulas.sampled_gaussian_rdp(order=1.0, noise_multiplier=1.0, sample_rate=0.1)

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from dplearn.formulas import _oracles as oracles
-from dplearn.formulas import _oracles_composition as outcomes
-from dplearn.formulas import composition
-from dplearn.formulas.divergences import renyi_gaussian
+from dplearn import book as formulas
+from dplearn.book import renyi_gaussian
+from dplearn.book.chapters.composition import truths as outcomes
+from dplearn.book.kit import oracles
 
 
 @pytest.mark.parametrize("paid", [0.0, 1e-3])
@@ -55,28 +55,28 @@ def test_a_chain_of_pure_neighbours_costs_no_delta():
     # With epsilon = 0 the distances add up, and no further than 1.
     assert outcomes.chain_delta(epsilon=0.0, delta=0.3, group=3) == pytest.approx(0.9)
     assert outcomes.chain_delta(epsilon=0.0, delta=0.3, group=5) == pytest.approx(1.0)
-    assert composition.group_privacy_delta(epsilon=0.0, delta=0.3, group=5) == 1.0
+    assert formulas.group_privacy_delta(epsilon=0.0, delta=0.3, group=5) == 1.0
 
 
 def test_delta_and_epsilon_of_optimal_composition_are_inverse():
     for slack in (0.1, 1e-6):
-        epsilon = float(composition.optimal_composition(epsilon=0.2, steps=50, slack=slack))
-        delta = composition.optimal_composition_delta(total=epsilon, epsilon=0.2, steps=50)
+        epsilon = float(formulas.optimal_composition(epsilon=0.2, steps=50, slack=slack))
+        delta = formulas.optimal_composition_delta(total=epsilon, epsilon=0.2, steps=50)
         assert delta == pytest.approx(slack, rel=1e-8)
 
 
 def test_total_delta_and_slack_are_inverse():
-    total = composition.total_delta(slack=1e-6, paid=1e-8, steps=100)
-    left = composition.composition_slack(delta=total, paid=1e-8, steps=100)
+    total = formulas.total_delta(slack=1e-6, paid=1e-8, steps=100)
+    left = formulas.composition_slack(delta=total, paid=1e-8, steps=100)
     assert float(left) == pytest.approx(1e-6, rel=1e-9)
 
 
 def test_whole_numbers_around_the_break_even():
     """Printed: 64 releases at delta = 1e-4, 80 at 1e-5."""
     for slack, first in ((1e-4, 64), (1e-5, 80)):
-        even = composition.advanced_composition_kov_break_even(epsilon=1.0, slack=slack)
+        even = formulas.advanced_composition_kov_break_even(epsilon=1.0, slack=slack)
         assert math.ceil(even) == first
-        bounds = composition.advanced_composition_kov(
+        bounds = formulas.advanced_composition_kov(
             epsilon=1.0, steps=[first - 1, first], slack=slack
         )
         assert bounds[0] > first - 1 and bounds[1] < first
@@ -88,9 +88,9 @@ def test_bounds_of_one_family_are_ordered():
         first, concentrated, exact = (
             float(bound(**releases))
             for bound in (
-                composition.advanced_composition,
-                composition.advanced_composition_zcdp,
-                composition.advanced_composition_kov,
+                formulas.advanced_composition,
+                formulas.advanced_composition_zcdp,
+                formulas.advanced_composition_kov,
             )
         )
         assert exact <= concentrated <= first

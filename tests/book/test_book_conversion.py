@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from dplearn.formulas import _oracles as oracles
-from dplearn.formulas import _oracles_conversion as worst
-from dplearn.formulas import conversion
-from dplearn.formulas._oracles_composition import coin_rho
-from dplearn.formulas.divergences import renyi
+from dplearn import book as formulas
+from dplearn.book import renyi
+from dplearn.book.chapters.composition.truths import coin_rho
+from dplearn.book.chapters.conversion import truths as worst
+from dplearn.book.kit import oracles
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_worst_coins_meet_their_budget():
 def test_the_improved_conversion_is_what_its_proof_gives():
     for orders, rdp, delta in ((10.0, 0.5, 1e-5), (1.1, 3.0, 1e-3), (200.0, 0.01, 1e-9)):
         found = worst.pointwise_epsilon(orders=orders, rdp=rdp, delta=delta)
-        assert float(conversion.rdp_to_epsilon(orders, rdp, delta=delta)) == pytest.approx(
+        assert float(formulas.rdp_to_epsilon(orders, rdp, delta=delta)) == pytest.approx(
             found, rel=1e-9
         )
 
@@ -56,7 +56,7 @@ def test_tests_of_one_coin():
 def test_the_tail_that_dp_allows_is_attained():
     """Two outcomes with loss 2 epsilon either way, and a third one that tells nothing."""
     epsilon, delta = 0.5, 0.01
-    tail = conversion.loss_tail_of_dp(epsilon=epsilon, delta=delta)
+    tail = formulas.loss_tail_of_dp(epsilon=epsilon, delta=delta)
     other = tail * math.exp(-2 * epsilon)
     p = [tail, other, 1 - tail - other]
     q = [other, tail, 1 - tail - other]
@@ -66,16 +66,16 @@ def test_the_tail_that_dp_allows_is_attained():
 def test_drifts_are_ordered():
     for epsilon in (1e-3, 0.3, 1.0, 4.0):
         rates = [
-            conversion.drift(epsilon=epsilon, form=f) for f in ("exact", "concentrated", "first")
+            formulas.drift(epsilon=epsilon, form=f) for f in ("exact", "concentrated", "first")
         ]
         assert rates == sorted(rates)
     with pytest.raises(ValueError, match="form"):
-        conversion.drift(epsilon=1.0, form="half")
+        formulas.drift(epsilon=1.0, form="half")
 
 
 def test_rho_of_coins_is_reached_at_order_one():
     """The largest D_a / a is the mean loss, for every epsilon; order 1.01 gives 0.004995753."""
     assert coin_rho(epsilon=0.1) == pytest.approx(0.00499583750, abs=1e-11)
-    assert conversion.pure_to_rdp(epsilon=0.1, order=1.01) / 1.01 == pytest.approx(
+    assert formulas.pure_to_rdp(epsilon=0.1, order=1.01) / 1.01 == pytest.approx(
         0.004995753, abs=1e-9
     )

@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from dplearn.formulas import _oracles as oracles
-from dplearn.formulas import _oracles_mechanisms as slow
-from dplearn.formulas import mechanisms
+from dplearn import book as formulas
+from dplearn.book.chapters.mechanisms import truths as slow
+from dplearn.book.kit import oracles
 
 
 def test_fast_gaussian_oracles_agree_with_the_definition():
@@ -24,7 +24,7 @@ def test_fast_gaussian_oracles_agree_with_the_definition():
 def test_the_classical_noise_is_enough_just_up_to_its_limit():
     """Printed: 8.4197713 for delta = 1e-5."""
     for epsilon, enough in ((8.41977, True), (8.41978, False)):
-        sigma = mechanisms.classical_gaussian_sigma(epsilon=epsilon, delta=1e-5)
+        sigma = formulas.classical_gaussian_sigma(epsilon=epsilon, delta=1e-5)
         assert (oracles.gaussian_sigma(epsilon=epsilon, delta=1e-5) <= sigma) == enough
 
 
@@ -49,7 +49,7 @@ def test_no_noise_on_a_grid_beats_the_staircase(epsilon):
         A_eq=np.full((1, cells), 2 / per_unit),
         b_eq=[1e6],  # large beside the solver's tolerance of 1e-7
     )
-    least = mechanisms.staircase_variance(epsilon=epsilon)
+    least = formulas.staircase_variance(epsilon=epsilon)
     assert found.success
     assert least * (1 - 1e-9) <= found.fun / 1e6 <= 1.02 * least < 2 / epsilon**2
 
@@ -61,7 +61,7 @@ def test_permute_and_flip_by_all_permutations():
     for order in itertools.permutations(range(4)):
         before = order[: order.index(0)]
         total += math.prod(1 - q[i] for i in before) * q[0] / math.factorial(4)
-    found = mechanisms.permute_and_flip_probability(scores=scores, scale=scale)
+    found = formulas.permute_and_flip_probability(scores=scores, scale=scale)
     assert found == pytest.approx(total, rel=1e-12)
 
 

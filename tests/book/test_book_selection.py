@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from dplearn.formulas import _oracles_selection as truth
-from dplearn.formulas._oracles import finite_renyi
+from dplearn.book.chapters.selection import truths as truth
+from dplearn.book.kit.oracles import finite_renyi
 
 
 def test_number_of_repetitions():

@@ -5,19 +5,20 @@ import math
 import numpy as np
 import pytest
 
-from dplearn.engine.contour import SampledGaussian, deltas
-from dplearn.formulas import _oracles as oracles
-from dplearn.formulas._oracles_auditing import chance_of_one
-from dplearn.formulas._oracles_pate import gnmax_law
-from dplearn.formulas.auditing import one_run_epsilon, one_run_p_value
-from dplearn.formulas.pate import gnmax_data_dependent_rdp, gnmax_rdp
-from dplearn.formulas.tradeoff import (
-    _composed_delta,
-    _worst_pair,
+from dplearn.book import (
     approximate_dp_tradeoff,
     gaussian_tradeoff,
+    gnmax_data_dependent_rdp,
+    gnmax_rdp,
     laplace_tradeoff,
+    one_run_epsilon,
+    one_run_p_value,
 )
+from dplearn.book.chapters.auditing.truths import chance_of_one
+from dplearn.book.chapters.pate.truths import gnmax_law
+from dplearn.book.chapters.tradeoff.entries import _composed_delta, _worst_pair
+from dplearn.book.kit import oracles
+from dplearn.engine.contour import SampledGaussian, deltas
 
 CURVES = {
     "gaussian": lambda a: gaussian_tradeoff(a, mu=1.3),

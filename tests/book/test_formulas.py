@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from mpmath import mpf
 
 from conftest import agrees, golden, label, number
-from dplearn.formulas import composition, conversion, divergences
+from dplearn import book as formulas
+from dplearn.accountants.theorems import best_zcdp_order
 from dplearn.mechanisms import Gaussian
 
 RNG = np.random.default_rng(1948)
@@ -33,47 +34,47 @@ def events(p, q):
 @pytest.mark.parametrize("epsilon", [-1.0, 0.0, 0.4])
 def test_hockey_stick_is_the_worst_event(p, q, epsilon):
     worst = max(a - math.exp(epsilon) * b for a, b in events(p, q))
-    assert divergences.hockey_stick(p, q, epsilon=epsilon) == pytest.approx(worst, abs=1e-15)
+    assert formulas.hockey_stick(p, q, epsilon=epsilon) == pytest.approx(worst, abs=1e-15)
 
 
 @each_pair
 def test_max_divergence_is_the_worst_event(p, q):
     ratios = [math.log(a / b) if b > 0 else math.inf for a, b in events(p, q) if a > 1e-12]
-    assert divergences.max_divergence(p, q) == pytest.approx(max(ratios), rel=1e-12)
+    assert formulas.max_divergence(p, q) == pytest.approx(max(ratios), rel=1e-12)
 
 
 def test_renyi_with_holes_in_either_law():
     p, q = HOLES
     # Only the middle outcome is possible under both.
     half = -2 * math.log(math.sqrt(0.3 * 0.6))
-    assert divergences.renyi(p, q, order=0.5) == pytest.approx(half, rel=1e-14)
-    assert divergences.renyi(p, q, order=0) == pytest.approx(-math.log(0.6), rel=1e-14)
+    assert formulas.renyi(p, q, order=0.5) == pytest.approx(half, rel=1e-14)
+    assert formulas.renyi(p, q, order=0) == pytest.approx(-math.log(0.6), rel=1e-14)
     for order in (1, 2, math.inf):
-        assert divergences.renyi(p, q, order=order) == math.inf
-    disjoint = divergences.renyi([1.0, 0.0], [0.0, 1.0], order=0.5)
+        assert formulas.renyi(p, q, order=order) == math.inf
+    disjoint = formulas.renyi([1.0, 0.0], [0.0, 1.0], order=0.5)
     assert disjoint == math.inf
 
 
 @each_pair
 def test_renyi_grows_with_its_order_and_is_skew_symmetric(p, q):
-    values = [divergences.renyi(p, q, order=a) for a in ORDERS]
+    values = [formulas.renyi(p, q, order=a) for a in ORDERS]
     assert values == sorted(values) and values[0] >= 0
-    left, right = (divergences.renyi(*pair, order=a) for pair, a in (((p, q), 0.3), ((q, p), 0.7)))
+    left, right = (formulas.renyi(*pair, order=a) for pair, a in (((p, q), 0.3), ((q, p), 0.7)))
     assert 0.7 * left == pytest.approx(0.3 * right, rel=1e-12)
 
 
 def test_renyi_is_continuous_at_order_one():
     for p, q in LAWS:
-        kl = divergences.kl_divergence(p, q)
-        assert divergences.renyi(p, q, order=1 + 1e-7) == pytest.approx(kl, rel=1e-5)
-        assert divergences.kl_divergence(p, p) == 0.0
+        kl = formulas.kl_divergence(p, q)
+        assert formulas.renyi(p, q, order=1 + 1e-7) == pytest.approx(kl, rel=1e-5)
+        assert formulas.kl_divergence(p, p) == 0.0
 
 
 @pytest.mark.parametrize("p, q", LAWS)
 @pytest.mark.parametrize("order", [0.5, 1.0, 3.0, math.inf])
 def test_merging_outcomes_never_reveals_more(p, q, order):
     merged = [np.array([x[0] + x[1], *x[2:]]) for x in (p, q)]
-    before, after = (divergences.renyi(*pair, order=order) for pair in ((p, q), merged))
+    before, after = (formulas.renyi(*pair, order=order) for pair in ((p, q), merged))
     assert after <= before * (1 + 1e-14)
 
 
@@ -88,15 +89,15 @@ def test_golden_divergences(row):
     order = {"kl": 1.0, "max_divergence": math.inf}.get(row["quantity"])
     order = number(row["order"]) if row["order"] else order
     if row["quantity"] == "hockey_stick":
-        found = divergences.hockey_stick(p, q, epsilon=number(row["epsilon"]))
+        found = formulas.hockey_stick(p, q, epsilon=number(row["epsilon"]))
     elif row["quantity"] == "mean_exp_minus_loss":
         found = float(np.sum(p * np.exp(-np.log(p / q))))
     elif kind == "normal":
-        found = divergences.renyi_gaussian(
+        found = formulas.renyi_gaussian(
             order=order, mean_p=p[0], std_p=p[1], mean_q=q[0], std_q=q[1]
         )
     else:
-        found = divergences.renyi(p, q, order=order)
+        found = formulas.renyi(p, q, order=order)
     assert agrees(found, row)
 
 
@@ -112,7 +113,7 @@ GAUSSIANS = [
 @pytest.mark.parametrize("order", [0.2, 0.999, 1.0, 1.2, 2.0, 3.1])
 def test_renyi_of_gaussians_by_quadrature(order, mean_p, std_p, mean_q, std_q):
     given_ = {"mean_p": mean_p, "std_p": std_p, "mean_q": mean_q, "std_q": std_q}
-    found = divergences.renyi_gaussian(order=order, **given_)
+    found = formulas.renyi_gaussian(order=order, **given_)
     # (1 - a) s_p^2 + a s_q^2 <= 0: the integrand does not even fall off.
     if (1 - order) * std_p**2 + order * std_q**2 <= 0:
         assert found == math.inf
@@ -131,30 +132,30 @@ def test_renyi_of_gaussians_by_quadrature(order, mean_p, std_p, mean_q, std_q):
 
 def test_renyi_of_gaussians_at_the_ends():
     equal = {"mean_p": 0.0, "std_p": 1.0, "mean_q": 0.5, "std_q": 1.0}
-    assert divergences.renyi_gaussian(order=0, **equal) == 0.0
-    assert divergences.renyi_gaussian(order=math.inf, **equal) == math.inf
-    assert divergences.renyi_gaussian(order=math.inf, **equal | {"mean_q": 0.0}) == 0.0
+    assert formulas.renyi_gaussian(order=0, **equal) == 0.0
+    assert formulas.renyi_gaussian(order=math.inf, **equal) == math.inf
+    assert formulas.renyi_gaussian(order=math.inf, **equal | {"mean_q": 0.0}) == 0.0
     wide = equal | {"std_q": 2.0}
     # sup of the log ratio, by looking for it.
     x = np.linspace(-3, 3, 200_001)
     ratio = np.log(2) - x**2 / 2 + (x - 0.5) ** 2 / 8
-    found = divergences.renyi_gaussian(order=math.inf, **wide)
+    found = formulas.renyi_gaussian(order=math.inf, **wide)
     assert found == pytest.approx(ratio.max(), rel=1e-9)
-    assert divergences.renyi_gaussian(order=math.inf, **equal | {"std_q": 0.5}) == math.inf
+    assert formulas.renyi_gaussian(order=math.inf, **equal | {"std_q": 0.5}) == math.inf
     # Just above the infinite order's limit of finiteness nothing is negative: the square root.
-    assert divergences.renyi_gaussian(order=2, **wide) > 0
+    assert formulas.renyi_gaussian(order=2, **wide) > 0
 
 
 @pytest.mark.parametrize(
     "call, named",
     [
-        (lambda: divergences.hockey_stick([0.5, 0.4], [0.5, 0.5]), "p to be probabilities"),
-        (lambda: divergences.renyi([0.5, 0.5], [1.5, -0.5], order=2), "q to be probabilities"),
-        (lambda: divergences.renyi([1.0], [0.5, 0.5], order=2), "one length"),
-        (lambda: divergences.renyi([1.0], [1.0], order=-1), r"order in \[0, inf\]"),
-        (lambda: divergences.renyi([1.0], [1.0], order=math.nan), r"order in \[0, inf\]"),
-        (lambda: divergences.renyi([math.nan], [1.0], order=2), "p to be probabilities"),
-        (lambda: divergences.renyi_gaussian(order=2, mean_p=0, std_p=0, mean_q=0, std_q=1),
+        (lambda: formulas.hockey_stick([0.5, 0.4], [0.5, 0.5]), "p to be probabilities"),
+        (lambda: formulas.renyi([0.5, 0.5], [1.5, -0.5], order=2), "q to be probabilities"),
+        (lambda: formulas.renyi([1.0], [0.5, 0.5], order=2), "one length"),
+        (lambda: formulas.renyi([1.0], [1.0], order=-1), r"order in \[0, inf\]"),
+        (lambda: formulas.renyi([1.0], [1.0], order=math.nan), r"order in \[0, inf\]"),
+        (lambda: formulas.renyi([math.nan], [1.0], order=2), "p to be probabilities"),
+        (lambda: formulas.renyi_gaussian(order=2, mean_p=0, std_p=0, mean_q=0, std_q=1),
          "std_p"),
     ],
 )  # fmt: skip
@@ -187,7 +188,7 @@ COINS = [(0.1, 100), (0.01, 400), (1.0, 1), (1.0, 2), (1.0, 37), (5.0, 3), (0.3,
 @pytest.mark.parametrize("slack", [0.5, 0.01, 1e-5, 1e-12, 1e-30])
 @pytest.mark.parametrize("local, steps", COINS)
 def test_optimal_composition_is_the_exact_composition_of_coins(local, steps, slack):
-    found = float(composition.optimal_composition(epsilon=local, steps=steps, slack=slack))
+    found = float(formulas.optimal_composition(epsilon=local, steps=steps, slack=slack))
     assert delta_of_coins(found, local, steps) <= mpf(slack)
     # Tight: a hair less fails. The incomplete beta function is granted 1e-10 relative, and
     # epsilon moves by that over the slope of log delta, which is at least about one here.
@@ -199,15 +200,15 @@ def test_optimal_composition_is_the_exact_composition_of_coins(local, steps, sla
 @pytest.mark.parametrize("delta0", [0.0, 5e-8, 1e-6])
 def test_composition_with_a_delta_in_every_step(delta0):
     local, steps, total = 0.1, 100, 1e-3
-    slack = composition.composition_slack(delta=total, paid=delta0, steps=steps)
-    found = float(composition.optimal_composition(epsilon=local, steps=steps, slack=slack))
+    slack = formulas.composition_slack(delta=total, paid=delta0, steps=steps)
+    found = float(formulas.optimal_composition(epsilon=local, steps=steps, slack=slack))
     assert float(delta_of_coins(found, local, steps, delta0)) == pytest.approx(total, rel=1e-8)
 
 
 def test_slack_is_gone_when_the_steps_have_paid_all():
-    assert composition.composition_slack(delta=1e-5, paid=1e-6, steps=11) <= 0
+    assert formulas.composition_slack(delta=1e-5, paid=1e-6, steps=11) <= 0
     exact = 1 - (1 - mpf("1e-5")) / (1 - mpf("1e-8")) ** 100
-    found = float(composition.composition_slack(delta=1e-5, paid=1e-8, steps=100))
+    found = float(formulas.composition_slack(delta=1e-5, paid=1e-8, steps=100))
     assert found == pytest.approx(float(exact), rel=1e-9)
 
 
@@ -215,12 +216,12 @@ def test_slack_is_gone_when_the_steps_have_paid_all():
 def test_the_bounds_are_ordered(local, steps, log_slack):
     """exact <= closed form <= older closed form, and exact <= basic; never below zero."""
     given_ = {"epsilon": local, "steps": steps, "slack": math.exp(log_slack)}
-    exact = composition.optimal_composition(**given_)
-    closed = composition.advanced_composition_kov(**given_)
+    exact = formulas.optimal_composition(**given_)
+    closed = formulas.advanced_composition_kov(**given_)
     assert 0 <= exact <= closed * (1 + 1e-9)
-    assert closed <= composition.advanced_composition(**given_)
+    assert closed <= formulas.advanced_composition(**given_)
     assert exact <= steps * local * (1 + 1e-12)
-    both = composition.heterogeneous_composition(
+    both = formulas.heterogeneous_composition(
         epsilons=[local], counts=[steps], slack=given_["slack"]
     )
     assert both == pytest.approx(min(float(closed), steps * local), rel=1e-12)
@@ -229,7 +230,7 @@ def test_the_bounds_are_ordered(local, steps, log_slack):
 @given(st.lists(st.floats(0.01, 2.0), min_size=2, max_size=9), st.sampled_from([0.1, 1e-4]))
 def test_heterogeneous_composition_against_all_outcomes(locals_, slack):
     bound = float(
-        composition.heterogeneous_composition(
+        formulas.heterogeneous_composition(
             epsilons=locals_, counts=np.ones(len(locals_)), slack=slack
         )
     )
@@ -239,8 +240,8 @@ def test_heterogeneous_composition_against_all_outcomes(locals_, slack):
         q = math.prod(1 / (1 + math.exp(s * e)) for s, e in zip(signs, locals_, strict=True))
         delta += max(p - math.exp(bound) * q, 0.0)
     assert delta <= slack
-    copies = composition.heterogeneous_composition(epsilons=locals_[:1], counts=[7], slack=slack)
-    listed = composition.heterogeneous_composition(
+    copies = formulas.heterogeneous_composition(epsilons=locals_[:1], counts=[7], slack=slack)
+    listed = formulas.heterogeneous_composition(
         epsilons=locals_[:1] * 7, counts=[1] * 7, slack=slack
     )
     assert copies == pytest.approx(listed, rel=1e-13)
@@ -248,9 +249,9 @@ def test_heterogeneous_composition_against_all_outcomes(locals_, slack):
 
 RULES = {
     "basic": lambda **k: k["epsilon"] * k["steps"],
-    "advanced": composition.advanced_composition,
-    "kov_closed_form": composition.advanced_composition_kov,
-    "optimal": composition.optimal_composition,
+    "advanced": formulas.advanced_composition,
+    "kov_closed_form": formulas.advanced_composition_kov,
+    "optimal": formulas.optimal_composition,
 }
 COMPOSED = [r for r in golden("composition") if r["rule"] in RULES and r["quantity"] == "epsilon"]
 
@@ -258,7 +259,7 @@ COMPOSED = [r for r in golden("composition") if r["rule"] in RULES and r["quanti
 @pytest.mark.parametrize("row", COMPOSED, ids=lambda r: label(r, *list(r)[:8]))
 def test_golden_composition(row):
     total, steps = number(row["total_delta"]), int(row["steps"])
-    slack = composition.composition_slack(delta=total, paid=number(row["delta"]), steps=steps)
+    slack = formulas.composition_slack(delta=total, paid=number(row["delta"]), steps=steps)
     found = RULES[row["rule"]](epsilon=number(row["epsilon"]), steps=steps, slack=slack)
     assert agrees(float(found), row)
 
@@ -266,7 +267,7 @@ def test_golden_composition(row):
 def test_golden_delta_of_optimal_composition():
     (row,) = golden("composition", rule="optimal", quantity="delta")
     delta = number(row["value"])
-    found = composition.optimal_composition(epsilon=0.1, steps=100, slack=delta)
+    found = formulas.optimal_composition(epsilon=0.1, steps=100, slack=delta)
     # Eight digits of delta, divided by the slope of its log, about 5 here.
     assert float(found) == pytest.approx(number(row["total_epsilon"]), abs=1e-8)
 
@@ -288,8 +289,8 @@ def test_gaussians_compose_by_squares():
 # Conversion
 
 CONVERSIONS = {
-    "mironov": conversion.rdp_to_epsilon_mironov,
-    "improved": conversion.rdp_to_epsilon,
+    "mironov": formulas.rdp_to_epsilon_mironov,
+    "improved": formulas.rdp_to_epsilon,
 }
 
 
@@ -308,7 +309,7 @@ def test_golden_conversion(row):
     "row", golden("conversion", rule="zcdp_improved"), ids=lambda r: label(r, "rho", "delta")
 )
 def test_golden_zcdp(row):
-    found = conversion.zcdp_to_epsilon(number(row["rho"]), delta=number(row["delta"]))
+    found = formulas.zcdp_to_epsilon(number(row["rho"]), delta=number(row["delta"]))
     assert agrees(float(found), row)
 
 
@@ -318,9 +319,9 @@ def test_conversions_lie_above_the_gaussian_they_come_from(log_mu, order, log_de
     mu, delta = math.exp(log_mu), math.exp(log_delta)
     (profile,) = Gaussian(1 / mu).profiles()
     rdp = order * mu * mu / 2
-    first = float(conversion.rdp_to_epsilon_mironov(order, rdp, delta=delta))
-    better = float(conversion.rdp_to_epsilon(order, rdp, delta=delta))
-    best = float(conversion.zcdp_to_epsilon(mu * mu / 2, delta=delta))
+    first = float(formulas.rdp_to_epsilon_mironov(order, rdp, delta=delta))
+    better = float(formulas.rdp_to_epsilon(order, rdp, delta=delta))
+    best = float(formulas.zcdp_to_epsilon(mu * mu / 2, delta=delta))
     for epsilon in (first, better, best):
         assert float(profile.log_delta(epsilon)) <= log_delta * (1 - 1e-12)
     assert best <= better * (1 + 1e-9) and better <= first * (1 + 1e-12)
@@ -329,7 +330,7 @@ def test_conversions_lie_above_the_gaussian_they_come_from(log_mu, order, log_de
 @pytest.mark.parametrize("order, rdp, delta", [(2.0, 1.0, 1e-5), (10.0, 0.5, 1e-5), (1.5, 3, 0.01)])
 def test_conversion_against_the_worst_pair_of_two_outcomes(order, rdp, delta):
     """P = (a, 1 - a), Q = (b, 1 - b) with D_order <= rdp: none may have a larger delta."""
-    for convert, gap in ((conversion.rdp_to_epsilon, 0.06), (CONVERSIONS["mironov"], 0.3)):
+    for convert, gap in ((formulas.rdp_to_epsilon, 0.06), (CONVERSIONS["mironov"], 0.3)):
         epsilon = float(convert(order, rdp, delta=delta))
 
         def worst(epsilon):
@@ -347,10 +348,10 @@ def test_conversion_against_the_worst_pair_of_two_outcomes(order, rdp, delta):
 @given(st.floats(-30, 10), st.floats(-690, -0.01))
 def test_zcdp_conversion_is_at_most_the_simple_one(log_rho, log_delta):
     rho, delta = math.exp(log_rho), math.exp(log_delta)
-    found = float(conversion.zcdp_to_epsilon(rho, delta=delta))
+    found = float(formulas.zcdp_to_epsilon(rho, delta=delta))
     assert 0 <= found <= rho + 2 * math.sqrt(-rho * log_delta) * (1 + 1e-12)
-    order = float(conversion.best_zcdp_order(rho, delta=delta))
-    nearby = conversion.rdp_to_epsilon(
+    order = float(best_zcdp_order(rho, delta=delta))
+    nearby = formulas.rdp_to_epsilon(
         1 + (order - 1) * np.array([0.9, 1.1]),
         rho * (1 + (order - 1) * np.array([0.9, 1.1])),
         delta=delta,
@@ -359,5 +360,5 @@ def test_zcdp_conversion_is_at_most_the_simple_one(log_rho, log_delta):
 
 
 def test_nothing_leaked_is_nothing_converted():
-    assert float(conversion.zcdp_to_epsilon(0.0, delta=1e-5)) == 0.0
-    assert float(conversion.rdp_to_epsilon(1e9, 0.0, delta=0.5)) == 0.0
+    assert float(formulas.zcdp_to_epsilon(0.0, delta=1e-5)) == 0.0
+    assert float(formulas.rdp_to_epsilon(1e9, 0.0, delta=0.5)) == 0.0

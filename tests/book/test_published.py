@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from conftest import rows
-from dplearn import published
 from dplearn.accountants import accountants
-from dplearn.published import as_printed, number, shown, unit
+from dplearn.book import published
+from dplearn.book.published import as_printed, number, shown, unit
 
 PUBLISHED = published.published()
 # What this package does not compute (yet): audits, votes, lower bounds, other samplings' limits.

@@ -234,7 +234,7 @@ def test_verify_as_json(capsys):
 
 
 def test_verify_says_when_something_is_wrong(capsys, monkeypatch):
-    from dplearn import book
+    from dplearn.book import everything as book
 
     wrong = book.Verification(id="G-A1", kind="identity", status="failed", reason="by hand")
     monkeypatch.setattr(book, "check", lambda id: [wrong])

@@ -11,19 +11,19 @@ ROOT = Path(__file__).parents[2] / "dplearn"
 FLOORS = {
     0: {"ground"},
     1: {"engine"},
-    2: {"mechanisms", "formulas"},
+    2: {"mechanisms"},
     3: {"accountants"},
     4: {"run", "calibrate", "datasets"},
     5: {"training"},
     # The library ends here: what follows stands on it.
-    6: {"book", "published"},
+    6: {"book"},
     7: {"claims"},
     8: {"figures"},
     9: {"app", "classroom", "__main__", "__init__"},
 }
 FLOOR = {name: floor for floor, names in FLOORS.items() for name in names}
 # On one floor these may look at each other, in this direction.
-SIBLINGS = {("book", "published")}
+SIBLINGS: set[tuple[str, str]] = set()
 ROOMS = {"torch": {"training"}, "plotly": {"figures"}, "streamlit": {"app"}}
 FILES = sorted(ROOT.rglob("*.py"))
 

@@ -10,7 +10,7 @@ import pytest
 from mpmath import mpf
 from scipy.stats import binom, norm
 
-from dplearn.formulas.amplification import batch_shuffling_delta_lower, shuffle_local_randomizers
+from dplearn.book import batch_shuffling_delta_lower, shuffle_local_randomizers
 from dplearn.mechanisms import Gaussian, Laplace, PoissonSubsampled
 from dplearn.mechanisms.shuffled import Shuffled
 

@@ -6,7 +6,7 @@ r"""What an entry of the formula book is: a plain function under decorators that
     @given("0 < epsilon and epsilon <= 1", epsilon=Log(1e-3, 1.0), delta=Log(1e-15, 0.99))
     @oracle(oracles.gaussian_sigma)
     @printed("4.844805263", "3.730631635", epsilon=1.0, delta=1e-5)
-    @wrong("no-two", "The 2 comes from the Gaussian's exponent.", claim="sqrt(ln(1.25/delta))/epsilon")
+    @wrong("no-two", "The 2 is the Gaussian's own.", claim="sqrt(ln(1.25/delta))/epsilon")
     def classical_gaussian_sigma(*, epsilon, delta):
         r"\sigma \ge \Delta_2\sqrt{2\ln(1.25/\delta)}/\varepsilon"
         return math.sqrt(2 * math.log(1.25 / delta)) / epsilon
@@ -310,13 +310,10 @@ def formula(
 
     def enter_function(function: F) -> F:
         parts = _waiting.pop(function, [])
-        fields = {
-            n: value for p in parts if isinstance(p, _Fields) for n, value in p.fields.items()
-        }
-        if missing := {"domain", "oracle"} - set(fields):
-            raise ValueError(
-                f"Expected @given and @oracle at {id}, got no {' and '.join(missing)}."
-            )
+        fields = dict(item for p in parts if isinstance(p, _Fields) for item in p.fields.items())
+        if missing := {"given", "oracle"} - set(fields):
+            absent = ", ".join(f"no @{part}" for part in sorted(missing))
+            raise ValueError(f"Expected @given and @oracle at {id}, got {absent}.")
         text, _, remarks = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
         entries[id] = entry = Formula(
             id=id,

@@ -53,10 +53,9 @@ from itertools import product
 import numpy as np
 from scipy.stats import binom, norm
 
+from dplearn.book import randomized_response_variance, two_coin_epsilon
 from dplearn.classroom import Evidence, check, estimate, guess, predict, reveal, show
 from dplearn.figures import Band, Bars, Line, Mark, curves, panels, slider
-from dplearn.formulas.local import randomized_response_variance
-from dplearn.formulas.mechanisms import two_coin_epsilon
 from dplearn.mechanisms import RandomizedResponse
 
 # %% [markdown]

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
+from dplearn.book import approximate_dp_tradeoff
 from dplearn.classroom import Exercise, Mistake
 from dplearn.engine.profile import Profile
-from dplearn.formulas.tradeoff import approximate_dp_tradeoff
 from dplearn.mechanisms import Laplace
 
 

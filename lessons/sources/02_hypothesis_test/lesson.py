@@ -54,12 +54,14 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.stats import binom, laplace, norm
 
+from dplearn.book import (
+    approximate_dp_tradeoff,
+    group_privacy_delta,
+    hockey_stick,
+    somebody_published,
+)
 from dplearn.classroom import Evidence, check, estimate, estimate_delta, predict, reveal, show
 from dplearn.figures import Band, Bars, Line, Mark, curves, leak, panels, slider
-from dplearn.formulas.composition import group_privacy_delta
-from dplearn.formulas.conversion import somebody_published
-from dplearn.formulas.divergences import hockey_stick
-from dplearn.formulas.tradeoff import approximate_dp_tradeoff
 from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
 
 # %% [markdown] tags=["instructor"]

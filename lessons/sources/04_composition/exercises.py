@@ -3,15 +3,15 @@
 import math
 
 from dplearn.accountants import accountants
-from dplearn.calibrate import largest_steps
-from dplearn.classroom import Exercise, Mistake
-from dplearn.formulas.composition import (
+from dplearn.book import (
     advanced_composition,
     advanced_composition_break_even,
     advanced_composition_kov,
     advanced_composition_kov_break_even,
     composition_slack,
 )
+from dplearn.calibrate import largest_steps
+from dplearn.classroom import Exercise, Mistake
 from dplearn.mechanisms import RandomizedResponse
 
 _LEFT = float(composition_slack(delta=1e-5, paid=5e-8, steps=100))

@@ -53,11 +53,7 @@ from scipy.integrate import dblquad
 from scipy.stats import binom, norm
 
 from dplearn.accountants import accountants
-from dplearn.classroom import Evidence, check, estimate_delta, guess, predict, reveal, show
-from dplearn.engine.lattice.above import PrivacyLossDistribution
-from dplearn.engine.profile import Profile
-from dplearn.figures import Band, Bars, Line, Mark, curves, slider
-from dplearn.formulas.composition import (
+from dplearn.book import (
     advanced_composition,
     advanced_composition_break_even,
     advanced_composition_kov,
@@ -66,6 +62,10 @@ from dplearn.formulas.composition import (
     optimal_composition,
     total_delta,
 )
+from dplearn.classroom import Evidence, check, estimate_delta, guess, predict, reveal, show
+from dplearn.engine.lattice.above import PrivacyLossDistribution
+from dplearn.engine.profile import Profile
+from dplearn.figures import Band, Bars, Line, Mark, curves, slider
 from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
 
 # %% [markdown]

@@ -3,9 +3,9 @@
 import math
 
 from dplearn.accountants import accountants
+from dplearn.book import zcdp_to_epsilon_bun_steinke
 from dplearn.calibrate import largest_steps
 from dplearn.classroom import Exercise, Mistake
-from dplearn.formulas.conversion import zcdp_to_epsilon_bun_steinke
 from dplearn.mechanisms import Composed, Gaussian
 
 _DELTA, _LOG = 1e-8, math.log(1e8)

@@ -59,12 +59,12 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from dplearn.accountants import accountants
+from dplearn.book import discrete_gaussian_delta, touching_steps
+from dplearn.book import zcdp_to_epsilon as improved
+from dplearn.book import zcdp_to_epsilon_bun_steinke as simple
+from dplearn.book.published import published
 from dplearn.classroom import Evidence, check, estimate_delta, guess, predict, reveal, show
 from dplearn.figures import Bars, Line, Mark, curves, panels, slider
-from dplearn.formulas.conversion import touching_steps
-from dplearn.formulas.conversion import zcdp_to_epsilon as improved
-from dplearn.formulas.conversion import zcdp_to_epsilon_bun_steinke as simple
-from dplearn.formulas.discrete import discrete_gaussian_delta
 from dplearn.mechanisms import (
     DiscreteGaussian,
     Gaussian,
@@ -72,7 +72,6 @@ from dplearn.mechanisms import (
     PoissonSubsampled,
     RandomizedResponse,
 )
-from dplearn.published import published
 
 # %% [markdown]
 # ## 2 Predict

@@ -2,9 +2,8 @@
 
 import math
 
+from dplearn.book import amplified_epsilon, sampled_gaussian_rdp_integer, small_rate_log_moment
 from dplearn.classroom import Exercise, Mistake
-from dplearn.formulas.amplification import amplified_epsilon
-from dplearn.formulas.sampled_gaussian import sampled_gaussian_rdp_integer, small_rate_log_moment
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 
 _SAMPLED = amplified_epsilon(epsilon=2.0, sample_rate=0.05)

@@ -54,10 +54,10 @@ from scipy.special import comb
 from scipy.stats import norm
 
 from dplearn.accountants import accountants
+from dplearn.book.published import published
 from dplearn.classroom import Evidence, check, estimate_delta, guess, predict, reveal, show
 from dplearn.figures import Bars, Line, Mark, Published, curves, epsilon_curves, slider
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
-from dplearn.published import published
 
 # %% [markdown]
 # `PoissonSubsampled(Gaussian(4.0), 0.01)` is one step. *Basic* adds up, *advanced* is the strong composition theorem, *optimal* the best that can be made of $(\varepsilon,\delta)$ pairs.

@@ -51,12 +51,11 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from dplearn.accountants import accountants
+from dplearn.book import approximate_dp_tradeoff, gaussian_tradeoff, sampled_gaussian_delta
+from dplearn.book.published import check_figure, number, published
 from dplearn.classroom import Evidence, check, estimate_delta, predict, reveal, show
 from dplearn.figures import Band, Bars, Line, Mark, curves, epsilon_curves, slider
-from dplearn.formulas.amplification import sampled_gaussian_delta
-from dplearn.formulas.tradeoff import approximate_dp_tradeoff, gaussian_tradeoff
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
-from dplearn.published import check_figure, number, published
 
 # %% [markdown]
 # Same run, same $\delta$, three answers. (Upper bounds are rounded up when printed.)
@@ -542,7 +541,7 @@ at_one = ", ".join(f"{row[0]:.2f} for sigma {s:g}" for s, row in ratio.items())
 show(figure, f"Limit over truth at one step: {at_one}.")
 
 # %% [markdown]
-# With little noise and very many steps it errs to the other side. An approximation without an error bound does not even tell you which side you are on. And this is what it does to figures in print, which `dplearn.published` collects:
+# With little noise and very many steps it errs to the other side. An approximation without an error bound does not even tell you which side you are on. And this is what it does to figures in print, which `dplearn.book.published` collects:
 
 # %%
 print("                                          printed   limit    truth at least")

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
+from dplearn.book import update_noise
 from dplearn.classroom import Exercise, Mistake
-from dplearn.formulas.dpsgd_noise import update_noise
 from dplearn.run import DPSGD
 
 _NORM, _SIGMA, _LOT = 2.5, 1.2, 300

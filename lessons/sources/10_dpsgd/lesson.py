@@ -61,10 +61,10 @@ from torch.func import functional_call, grad, vmap
 
 from dplearn import DPSGD
 from dplearn.accountants import accountants
+from dplearn.book import book
 from dplearn.classroom import Evidence, check, estimate, estimate_delta, predict, reveal, show
 from dplearn.datasets import digits, split
 from dplearn.figures import Band, Bars, Line, Mark, curves, panels, slider
-from dplearn.formulas import book
 from dplearn.mechanisms import Gaussian
 from dplearn.training import Flat, Trainer, clipped_sum, fit
 from dplearn.training import check as check_model

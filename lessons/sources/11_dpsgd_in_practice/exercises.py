@@ -6,9 +6,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import root_scalar
 
+from dplearn.book import adaptive_clipping_multiplier, grouped_noise_multiplier
 from dplearn.classroom import Exercise, Mistake
-from dplearn.formulas.dpsgd_noise import adaptive_clipping_multiplier
-from dplearn.formulas.gaussian import grouped_noise_multiplier
 from dplearn.run import DPSGD
 
 

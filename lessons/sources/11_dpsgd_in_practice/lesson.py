@@ -60,13 +60,16 @@ from torch.func import functional_call, grad, vmap
 
 from dplearn import DPSGD
 from dplearn.accountants import accountants
+from dplearn.book import (
+    adaptive_clipping_multiplier,
+    grouped_noise_multiplier,
+    joint_norm,
+    selection_rdp,
+)
 from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.classroom import Evidence, check, estimate_delta, predict, reveal, show
 from dplearn.datasets import digits, split
 from dplearn.figures import Line, Mark, curves, panels, slider
-from dplearn.formulas.dpsgd_noise import adaptive_clipping_multiplier
-from dplearn.formulas.gaussian import grouped_noise_multiplier, joint_norm
-from dplearn.formulas.selection import selection_rdp
 from dplearn.mechanisms import Gaussian
 from dplearn.training import AdaptiveQuantile, Flat, Grouped, clipped_sum, fit
 

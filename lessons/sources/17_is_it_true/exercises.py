@@ -5,8 +5,8 @@ import math
 import numpy as np
 from scipy.special import ndtr
 
+from dplearn.book import optimal_composition
 from dplearn.classroom import Exercise, Mistake
-from dplearn.formulas.composition import optimal_composition
 from dplearn.ground.solve import first_true
 from dplearn.mechanisms import Gaussian
 

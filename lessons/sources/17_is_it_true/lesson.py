@@ -51,13 +51,11 @@ import numpy as np
 
 from dplearn import claims
 from dplearn.accountants import accountants
+from dplearn.book import advanced_composition, book, optimal_composition, refute, renyi, verify
+from dplearn.book.published import check_figure, published
 from dplearn.classroom import check, guess, predict, show
 from dplearn.figures import Line, Mark, curves, epsilon_curves, slider
-from dplearn.formulas import book, refute, verify
-from dplearn.formulas.composition import advanced_composition, optimal_composition
-from dplearn.formulas.divergences import renyi
 from dplearn.mechanisms import Gaussian, PoissonSubsampled, Shuffled, WithoutReplacement
-from dplearn.published import check_figure, published
 
 # %% [markdown]
 # ## 2 Predict

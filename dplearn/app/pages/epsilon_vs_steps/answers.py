@@ -13,11 +13,11 @@ from functools import lru_cache
 from typing import Any
 
 from dplearn.accountants import Accountant, accountants
+from dplearn.book.published import published as published_rows
 from dplearn.figures import log_steps
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency, Guarantee
 from dplearn.mechanisms import Gaussian, Mechanism, mechanisms
-from dplearn.published import published as published_rows
 from dplearn.run import EPOCH_SAMPLINGS, epoch, guarantees, natural_adjacency
 
 # The accountant that proves from both sides: the others are measured by it.

@@ -7,7 +7,7 @@ import streamlit as st
 from dplearn.app.kit.state import State, save
 from dplearn.app.pages.formula_book import controls
 from dplearn.app.pages.formula_book import draw as panels
-from dplearn.formulas import book
+from dplearn.book import book
 
 TITLE = "Formula book"
 ORDER = 50

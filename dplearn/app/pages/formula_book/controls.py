@@ -13,7 +13,7 @@ from dplearn.app.kit.slider import slider
 from dplearn.app.kit.state import State, load
 from dplearn.app.pages.formula_book import fields as ask
 from dplearn.app.pages.formula_book import points, words
-from dplearn.formulas import book
+from dplearn.book import book
 
 _NAME, _WISH = "formula_book", "formula_wish"
 

@@ -12,9 +12,9 @@ import streamlit as st
 from dplearn.app.kit import look
 from dplearn.app.kit.state import State
 from dplearn.app.pages.formula_book import controls, points, words
+from dplearn.book import Formula, Misprint, Verification, book, verify
+from dplearn.book.published import Figure, check_figure, published
 from dplearn.figures.formula_curve import formula_cloud, formula_curve
-from dplearn.formulas import Formula, Misprint, Verification, book, verify
-from dplearn.published import Figure, check_figure, published
 
 # Seconds for a picture, while a slider moves and when it rests, and for a table.
 _DRAFT, _PICTURE, _TABLE = 0.4, 1.5, 60.0
@@ -58,7 +58,7 @@ def statement(entry: Formula) -> None:
 def code(entry: Formula) -> None:
     """The function, and a call to copy."""
     st.caption(f"`{words.signature(entry)}`")
-    known = entry.examples[0][0] if entry.examples else points.start(entry.id, "none")
+    known = entry.printed[0].parameters if entry.printed else points.start(entry.id, "none")
     st.code(words.as_python(entry, known), wrap_lines=True)
     for lesson in words.lessons(entry.id):
         st.markdown(f":material/school: Lesson {lesson}")
@@ -138,15 +138,15 @@ def _misprint(state: State, misprint: Misprint) -> None:
 
 
 def _refutation(misprint: Misprint, claim: Formula, found: Any) -> None:
-    st.latex(misprint.statement)
+    st.latex(claim.statement)
     if found.counterexample:
         said = words.case(claim.kind, found.counterexample)
         (st.error if found.unsafe else st.warning)(f"{said}  \n{words.danger(found)}")
     else:
         st.info(f"{words.STATUS[found.status]} {found.reason}")
     asked = words.hypothesis(claim)
-    asked = f"Claimed {asked[0].lower()}{asked[1:]}  \n" if misprint.requires is not None else ""
-    st.markdown(f"{misprint.note}  \n{asked}:small[Met in: {misprint.source}]")
+    asked = f"Claimed {asked[0].lower()}{asked[1:]}  \n" if misprint.given is not None else ""
+    st.markdown(f"{misprint.note}  \n{asked}:small[Met in {misprint.met or 'notes'}.]")
 
 
 # Many entries

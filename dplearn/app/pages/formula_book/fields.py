@@ -14,8 +14,8 @@ from dplearn.app.kit.state import State
 from dplearn.app.pages.check_a_claim.fields import Text
 from dplearn.app.pages.formula_book import points
 from dplearn.app.pages.formula_book.words import label, spelled
-from dplearn.formulas import _domains as domains
-from dplearn.formulas import book
+from dplearn.book import book
+from dplearn.book.kit import domains
 
 _GROUPS = {
     "A": "Divergences and definitions",

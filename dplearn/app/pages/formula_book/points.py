@@ -17,10 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dplearn.app.pages.formula_book.words import wrapped
+from dplearn.book import Case, Formula, Refutation, book, compare, drawn, refute, side_of
+from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Parameters, Whole
 from dplearn.figures.formula_curve import Band, Cloud, Curve
-from dplearn.formulas import Case, Formula, Refutation, book, refute
-from dplearn.formulas._checks import compare, drawn, side_of
-from dplearn.formulas._domains import Choice, Derived, Given, Linear, Log, Parameters, Whole
 
 # One more than a power of two: half as many points are evenly spaced as well.
 _POINTS = 33
@@ -91,7 +90,7 @@ def _changed(claim: Formula, begin: Parameters, settings: Parameters) -> Paramet
     found = {**begin, **settings}
     changed = {name for name, value in settings.items() if value != begin[name]}
     for name, domain in claim.domain.items():
-        if changed and isinstance(domain, Given | Derived):
+        if changed and isinstance(domain, Drawn | Derived):
             seen = _Seen(found)
             made = _attempt(domain.draw, np.random.default_rng(0), seen)
             if seen.names & changed:
@@ -130,7 +129,7 @@ def start(id: str, misprint: str, draw: int = 0) -> Parameters:
     if draw:
         return drawn
     found = refuted(id, misprint).counterexample if misprint != "none" else None
-    for known in [found.parameters] if found else [example[0] for example in claim.examples]:
+    for known in [found.parameters] if found else [example.parameters for example in claim.printed]:
         if found or _is_inside(claim, known):
             return {**drawn, **{n: x for n, x in known.items() if n in claim.parameters}}
     middle = {n: _middle(d) for n, d in claim.domain.items() if isinstance(d, Linear)}

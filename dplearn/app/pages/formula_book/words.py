@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from dplearn.book import Case, Formula, Interval, Refutation, Verification, book
 from dplearn.figures import text
-from dplearn.formulas import Case, Formula, Interval, Refutation, Verification, book
 from dplearn.ground.expression import parse
 
 KINDS = {
@@ -102,9 +102,9 @@ def hypothesis(formula: Formula) -> str:
     """What is asked of the parameters, as Markdown."""
     if not formula.hypothesis:
         return "For all parameters."
-    if callable(formula.requires):
+    if callable(formula.given):
         return f"If: {formula.hypothesis}"
-    conditions = parse(formula.requires).latex.replace(r"\wedge", r"\;\text{ and }\;")
+    conditions = parse(formula.given).latex.replace(r"\wedge", r"\;\text{ and }\;")
     return f"If ${conditions}$."
 
 
@@ -115,7 +115,7 @@ def as_python(formula: Formula, parameters: Mapping[str, Any]) -> str:
     handed = ", ".join(f"{n}={_literal(parameters[n])}" for n in names if n in parameters)
     value = formula.value({**parameters})
     return (
-        f"from {function.__module__} import {function.__name__}\n\n"
+        f"from dplearn.book import {function.__name__}\n\n"
         f"{function.__name__}({handed})  # {value:.6g}"
     )
 
@@ -252,7 +252,7 @@ def _texts() -> dict[str, str]:
 def _said(entry: Formula) -> list[str]:
     words = [entry.id, entry.title, entry.function.__name__, str(entry.reference)]
     for m in entry.misprints:
-        words += [m.name, m.source, m.note, *m.seen]
+        words += [m.name, m.met, m.note]
     return words
 
 

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.accountants.pld import PLD
+from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.lattice.above import chords, connect_the_dots
 from dplearn.engine.lattice.below import Atoms
 from dplearn.engine.profile import Profile
-from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency
 from dplearn.mechanisms import Mechanism, Outputs
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.app.kit import look
 from dplearn.app.pages.mechanisms import answers as ask
 from dplearn.app.pages.mechanisms.words import View, alts, titles
 from dplearn.figures.pair_curves import profile_curve, renyi_curve, tradeoff_curve
 from dplearn.figures.pair_laws import leaking_area, loss_law
-from dplearn.accountants.theorems import rdp_to_epsilon
 
 
 def draw(view: View) -> None:

@@ -235,7 +235,8 @@ def _smallest_epsilon(drawn: Parameters) -> float:
        kind="identity", oracle=truths.gaussian_distance, **dict.fromkeys(("p", "q", "epsilon")),
        mu=Log(0.1, 5.0), delta=Log(1e-9, 1e-3))
 def membership_advantage(*, epsilon: float, delta: float = 0.0) -> float:
-    r"""\mathrm{Adv} = \mathrm{TPR} - \mathrm{FPR} \le \frac{e^\varepsilon - 1 + 2\delta}{e^\varepsilon + 1}"""
+    r"""\mathrm{Adv} = \mathrm{TPR} - \mathrm{FPR} 
+    \le \frac{e^\varepsilon - 1 + 2\delta}{e^\varepsilon + 1}"""
     if not (epsilon >= 0 and 0 <= delta < 1):
         raise ValueError(f"Expected epsilon >= 0 and delta in [0, 1), got {epsilon!r}, {delta!r}.")
     # (e^x - 1) / (e^x + 1) is tanh(x/2), and nothing overflows.
@@ -323,7 +324,8 @@ def one_run_p_value(
 def one_run_epsilon(
     *, canaries: int, guesses: int, correct: int, delta: float, significance: float
 ) -> float:
-    r"""\hat\varepsilon = \sup\{\varepsilon : \text{p-value of } v < \beta\},\quad P(\hat\varepsilon > \varepsilon) \le \beta
+    r"""\hat\varepsilon = \sup\{\varepsilon : \text{p-value of } v < \beta\},
+    \quad P(\hat\varepsilon > \varepsilon) \le \beta
 
     significance: beta in (0, 1): the chance of a false proof"""
     validate.probability(significance=significance)

@@ -411,7 +411,7 @@ def clt_epsilon(*, noise_multiplier: float, sample_rate: float, steps: int, delt
     return gaussian_epsilon(noise_multiplier=1 / mu, delta=delta)
 
 
-def _clt_of_scaled(
+def clt_of_scaled(
     *, noise_multiplier: float, scaled_rate: float, steps: float, delta: float
 ) -> float:
     rate = scaled_rate / math.sqrt(steps)
@@ -432,7 +432,7 @@ def _certified_of_scaled(
 
 
 enter(
-    _clt_of_scaled,
+    clt_of_scaled,
     formula("G-F3", "Central limit of many sampled steps", "asymptotic",
             "Bu, Dong, Long & Su 2020, Theorem 5", statement=r"\varepsilon(\delta) \to "
             r"\varepsilon_{\mu\text{-GDP}}(\delta),\quad \mu = q\sqrt{T(e^{1/z^2}-1)},\quad T "

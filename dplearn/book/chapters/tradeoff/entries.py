@@ -242,7 +242,8 @@ _RATES = "0 <= false_positive_rate and false_positive_rate <= 1"
 def approximate_dp_tradeoff(
     false_positive_rate: ArrayLike, *, epsilon: float, delta: float
 ) -> NDArray:
-    r"""f_{\varepsilon,\delta}(a) = \max\{0, 1-\delta-e^\varepsilon a, e^{-\varepsilon}(1-\delta-a)\}"""
+    r"""f_{\varepsilon,\delta}(a)
+    = \max\{0, 1-\delta-e^\varepsilon a, e^{-\varepsilon}(1-\delta-a)\}"""
     validate.non_negative(epsilon=epsilon, delta=delta)
     left = 1 - delta - _rates(false_positive_rate)
     with np.errstate(over="ignore"):
