@@ -15,7 +15,7 @@ from dplearn import Gaussian, PoissonSubsampled
 from dplearn.engine.contour import SampledGaussian, brackets, deltas, log_moments, worse_brackets
 from dplearn.engine.contour import line as line_module
 from dplearn.engine.contour import pair as pair_module
-from dplearn.engine.contour.line import Line
+from dplearn.engine.contour.line import Bound, Line
 from dplearn.engine.contour.plan import TRIES
 from dplearn.engine.contour.table import Table, largest_power
 from dplearn.engine.contour.trapezoid import Trapezoid
@@ -307,9 +307,9 @@ def test_line_loses_few_digits_to_cancellation(side, tilt):
 
 
 def tilted_line(side, tilt=9.0, sigma=0.8, q=0.01):
+    """A line and the bound of |M| on it."""
     line = Line(SampledGaussian(sigma, q, side), tilt)
-    line.cutoffs(np.array([10.0]), np.array([30.0]))
-    return line
+    return line, line.cutoffs(np.array([10.0]), np.array([30.0]))[0]
 
 
 @pytest.mark.parametrize(
@@ -338,10 +338,10 @@ def test_transform_equals_the_integral_of_its_definition(side, sigma, q, tilt, l
 
 @pytest.mark.parametrize("side", DIRECTIONS)
 def test_truncation_bound_lies_above_the_integrand_and_falls(side):
-    line = tilted_line(side)
+    line, bound = tilted_line(side)
     h, count = 0.05, 512
     size = np.log(np.abs(line.transform(h, count))) + line.top + line.norm
-    bound = line.log_bound(h * np.arange(1, count))
+    bound = bound.log_at(h * np.arange(1, count))
     assert np.all(bound >= size[1:])
     assert np.all(np.diff(bound) <= 1e-9)
     # And it is not much larger: the sum may stop early.
@@ -350,18 +350,16 @@ def test_truncation_bound_lies_above_the_integrand_and_falls(side):
 
 @pytest.mark.parametrize("side", DIRECTIONS)
 def test_error_of_the_truncation_bound_covers_a_coarse_rule(side, monkeypatch):
-    fine = tilted_line(side)
+    line, fine = tilted_line(side)
     t = np.geomspace(1, 300, 40)
-    exact = np.log(np.exp(fine.log_bound(t)))
+    exact = fine.log_at(t)
     for module in (pair_module, line_module):
         monkeypatch.setattr(module, "L", 4.0)
-    coarse = tilted_line(side)
-    coarse._phi = fine._phi
-    coarse._raise_lines(1.0)
-    assert coarse.x.size < 0.5 * fine.x.size
-    assert np.all(coarse.log_bound(t) >= exact - 1e-9)
-    monkeypatch.setattr(Line, "_log_bound_error", lambda self, t: np.full((t.size, 1), -np.inf))
-    assert np.any(coarse.log_bound(t) < exact - 1e-9)
+    coarse = Bound.of(tilted_line(side)[0], float(fine.phi[0, 0]))
+    assert coarse.line.x.size < 0.5 * line.x.size
+    assert np.all(coarse.log_at(t) >= exact - 1e-9)
+    monkeypatch.setattr(Bound, "log_error", lambda self, t: np.full((t.size, 1), -np.inf))
+    assert np.any(coarse.log_at(t) < exact - 1e-9)
 
 
 def test_sharing_changes_no_bracket_by_more_than_its_width():
@@ -401,8 +399,13 @@ def test_dropping_the_truncation_charge_shows(monkeypatch, part):
     truth, cutoffs = case_truth(), Line.cutoffs
     accept_anything(monkeypatch)
     monkeypatch.setattr("dplearn.engine.contour.plan._FEWEST_NODES", 4)
+
     # Cut the sum too early: only the charge keeps the bracket honest.
-    monkeypatch.setattr(Line, "cutoffs", lambda *a: part * cutoffs(*a))
+    def early(*args):
+        bound, cuts = cutoffs(*args)
+        return bound, part * cuts
+
+    monkeypatch.setattr(Line, "cutoffs", early)
     lower, upper = bracket(*CASE)
     assert lower <= truth[1]
     assert upper >= truth[0]

@@ -381,8 +381,8 @@ def free_jitter(monkeypatch):
     """Nothing is paid below for atoms that are not quite on nodes."""
     whole = Group._lower_laws
 
-    def free(group, window):
-        laws, tau, raised = whole(group, window)
+    def free(group, grid):
+        laws, tau, raised = whole(group, grid)
         return laws, tau, 0 * raised
 
     monkeypatch.setattr(Group, "_lower_laws", free)
@@ -390,12 +390,12 @@ def free_jitter(monkeypatch):
 
 def cut_period(monkeypatch, shrink):
     """Windows that are `shrink` times too short."""
-    whole = Group._window
+    whole = Group._grid
 
-    def window(group, pick, tilts, period, *rest):
-        return whole(group, pick, tilts, period / shrink, *rest)
+    def grid(group, span, *others):
+        return whole(group, span._replace(period=span.period / shrink), *others)
 
-    monkeypatch.setattr(Group, "_window", window)
+    monkeypatch.setattr(Group, "_grid", grid)
 
 
 def test_what_folds_must_be_subtracted_below(monkeypatch):

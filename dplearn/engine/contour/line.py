@@ -12,6 +12,7 @@ which falls with t: one number bounds all that is cut off.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,20 +35,22 @@ class Line:
         self.x = x = pair.nodes(tilt, self.step)
         self.norm = math.log(self.step / sigma / math.sqrt(2 * math.pi))
         phi = self.height / sigma**2
-        self.log_f = pair.log_ratio(x, phi)
+        log_f, angle_f = pair.log_ratio(x, phi)
         # log of w, the density times f^s; for f^{-z} the line is mirrored, here and below.
-        size = pair.power(tilt) * self.log_f[0] - 0.5 * ((x / sigma) ** 2 - self.height * phi)
-        angle = pair.power(tilt) * pair.sign * self.log_f[1] - pair.sign * x * phi
+        size = pair.power(tilt) * log_f - 0.5 * ((x / sigma) ** 2 - self.height * phi)
+        angle = pair.power(tilt) * pair.sign * angle_f - pair.sign * x * phi
         self.top = float(np.max(size))
         self.weight = np.exp(size - self.top + 1j * angle)
         # e^{it loss} = e^{turn t}.
-        self.turn = -self.log_f[1] + 1j * pair.sign * self.log_f[0]
+        self.turn = -angle_f + 1j * pair.sign * log_f
         self.log_m = math.log(abs(np.sum(self.weight))) + self.top + self.norm
-        # Mean of sigma^2 d(log f) / dx under the tilted law: only for guesses.
-        log_f, _ = pair.log_ratio(x)
-        tilted = pair.power(tilt) * log_f - 0.5 * (x / sigma) ** 2
+
+    def mean_hit(self) -> float:
+        """Mean of sigma^2 d(log f) / dx under the tilted law: only for guesses."""
+        log_f, _ = self.pair.log_ratio(self.x)
+        tilted = self.pair.power(self.tilt) * log_f - 0.5 * (self.x / self.pair.sigma) ** 2
         tilted = np.exp(tilted - np.max(tilted))
-        self.mean_hit = float(pair.hit(x) @ tilted / np.sum(tilted))
+        return float(self.pair.hit(self.x) @ tilted / np.sum(tilted))
 
     def relative_error(self, t: NDArray) -> NDArray:
         """Bound on the error of every M(lambda + it) as a fraction of M(lambda)."""
@@ -64,51 +67,23 @@ class Line:
         """Two sides of the rule in x, and its two ends."""
         return 4 * math.exp(-L)
 
-    def cutoffs(self, steps: NDArray, need: NDArray) -> NDArray:
-        """A t per row with T log(M / B(t)) + log(pi t) >= need; inf where none was found."""
-        found = np.full(steps.shape, np.inf)
+    def cutoffs(self, steps: NDArray, need: NDArray) -> tuple[Bound, NDArray]:
+        """B and a t per row with T log(M / B(t)) + log(pi t) >= need; inf where there is none."""
         # Were the loss normal: t^2 times its variance = 2 need / T.
-        slope = max(self.mean_hit / self.pair.sigma, 1e-12)
+        hit = self.mean_hit()
+        slope = max(hit / self.pair.sigma, 1e-12)
         start = math.sqrt(2 * max(float(np.min(need / steps)), 1e-9)) / slope
-        self._raise_lines(start)
+        # The angle that suits t is then t times the mean hit / sigma^2.
+        bound = Bound.of(self, min(0.6 * start * hit / self.pair.sigma**2, 0.5))
+        cuts = np.full(steps.shape, np.inf)
         for t in start * np.geomspace(0.7, 7e5, 64).reshape(8, 8):
-            gain = steps[:, None] * (self.log_m - self.log_bound(t)) + np.log(math.pi * t)
+            gain = steps[:, None] * (self.log_m - bound.log_at(t)) + np.log(math.pi * t)
             enough = gain >= need[:, None]
-            now = np.isinf(found) & enough.any(axis=1)
-            found[now] = t[np.argmax(enough[now], axis=1)]
-            if np.all(np.isfinite(found)):
+            now = np.isinf(cuts) & enough.any(axis=1)
+            cuts[now] = t[np.argmax(enough[now], axis=1)]
+            if np.all(np.isfinite(cuts)):
                 break
-        return found
-
-    def _raise_lines(self, t: float) -> None:
-        """Integrands on lines that suit `t` and beyond."""
-        pair, sigma = self.pair, self.pair.sigma
-        # Were the loss normal: the angle that suits t is t times the mean hit / sigma^2.
-        first = min(0.6 * t * self.mean_hit / sigma**2, 0.5)
-        self._phi = phi = np.geomspace(first, 2.5, 10)[:, None]
-        log_f, self._angle = pair.log_ratio(self.x, phi)
-        self._log_size = pair.power(self.tilt) * log_f + 0.5 * (phi * sigma) ** 2
-        self._log_size -= 0.5 * (self.x / sigma) ** 2
-
-    def log_bound(self, t: NDArray) -> NDArray:
-        """log B(t), the smallest over the lines; shape of t."""
-        logs = self._log_size - t[:, None, None] * self._angle
-        top = logs.max(axis=2, keepdims=True)
-        total = np.log(np.exp(logs - top).sum(axis=2)) + top[:, :, 0] + self.norm
-        return np.min(np.logaddexp(total, self._log_bound_error(t[:, None])), axis=1)
-
-    def _log_bound_error(self, t: NDArray) -> NDArray:
-        """log of what the sum for B(t) may miss: shape (n_t, n_lines)."""
-        pair, sigma, phi = self.pair, self.pair.sigma, self._phi[:, 0]
-        # Its integrand is moved by beta sigma^2 up and down, as far as its own angle or farther.
-        far = np.minimum(self.height / sigma**2, 0.98 * (math.pi - phi))
-        errors = []
-        for beta in (far, np.minimum(far, phi)):
-            cost = 0.5 * sigma**2 * (beta**2 + phi**2) + 0.5 * t * (beta - np.minimum(beta, phi))
-            for top in (phi + beta, phi - beta):
-                cost = cost + 0.5 * pair.loss_of_cosine(top, self.tilt)
-            errors.append(cost - np.minimum(2 * math.pi * beta * sigma**2 / self.step, L))
-        return self.log_m + np.minimum(*errors) + 2.0
+        return bound, cuts
 
     def transform(self, h: float, count: int) -> NDArray:
         """M(lambda + ikh) / e^{top + norm} for k = 0..count - 1, by powers in two digits."""
@@ -116,3 +91,49 @@ class Line:
         fine = np.exp(np.outer(h * np.arange(block), self.turn))
         coarse = np.exp(np.outer(block * h * np.arange(count // block), self.turn))
         return ((coarse * self.weight) @ fine.T).ravel()
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """B(t) as the smallest over several heights.
+
+    Parameters
+    ----------
+    line : Line
+    phi : ndarray, shape (n_heights, 1)
+        Heights over sigma^2, those that suit a t and beyond.
+    angle, log_size : ndarray, shape (n_heights, n_nodes)
+        arg f, and log of the integrand's modulus at t = 0.
+    """
+
+    line: Line
+    phi: NDArray
+    angle: NDArray
+    log_size: NDArray
+
+    @classmethod
+    def of(cls, line: Line, first: float) -> Bound:
+        pair, phi = line.pair, np.geomspace(first, 2.5, 10)[:, None]
+        log_f, angle = pair.log_ratio(line.x, phi)
+        log_size = pair.power(line.tilt) * log_f + 0.5 * (phi * pair.sigma) ** 2
+        return cls(line, phi, angle, log_size - 0.5 * (line.x / pair.sigma) ** 2)
+
+    def log_at(self, t: NDArray) -> NDArray:
+        """log B(t), shape of t."""
+        logs = self.log_size - t[:, None, None] * self.angle
+        top = logs.max(axis=2, keepdims=True)
+        total = np.log(np.exp(logs - top).sum(axis=2)) + top[:, :, 0] + self.line.norm
+        return np.min(np.logaddexp(total, self.log_error(t[:, None])), axis=1)
+
+    def log_error(self, t: NDArray) -> NDArray:
+        """log of what the sum for B(t) may miss: shape (n_t, n_heights)."""
+        line, pair, sigma, phi = self.line, self.line.pair, self.line.pair.sigma, self.phi[:, 0]
+        # Its integrand is moved by beta sigma^2 up and down, as far as its own angle or farther.
+        far = np.minimum(line.height / sigma**2, 0.98 * (math.pi - phi))
+        errors = []
+        for beta in (far, np.minimum(far, phi)):
+            cost = 0.5 * sigma**2 * (beta**2 + phi**2) + 0.5 * t * (beta - np.minimum(beta, phi))
+            for top in (phi + beta, phi - beta):
+                cost = cost + 0.5 * pair.loss_of_cosine(top, line.tilt)
+            errors.append(cost - np.minimum(2 * math.pi * beta * sigma**2 / line.step, L))
+        return line.log_m + np.minimum(*errors) + 2.0

@@ -39,7 +39,7 @@ def sums(
         if line.x.size > _MOST_WIDTH:
             continue
         left = steps[group] * line.log_m - tilt * epsilon[group] + at_zero[group]
-        cutoffs = line.cutoffs(steps[group], left)
+        bound, cutoffs = line.cutoffs(steps[group], left)
         counts = cutoffs * period / (2 * math.pi) + 1
         if effort == TRIES[0]:
             counts = np.minimum(counts, most)
@@ -50,9 +50,10 @@ def sums(
             if not values.size:
                 values = line.transform(2 * math.pi / period, count)
             # Rows of one length share their powers.
-            some = steps[group[part]]
-            some = some[:1] if np.all(some == some[0]) else some
-            yield group[part], Trapezoid(table, line, values[:count], some, period, cutoffs[part])
+            lengths = steps[group[part]]
+            lengths = lengths[:1] if np.all(lengths == lengths[0]) else lengths
+            cut = bound, cutoffs[part]
+            yield group[part], Trapezoid(table, line, values[:count], lengths, period, cut)
 
 
 def tries(
@@ -62,15 +63,14 @@ def tries(
 
     It may improve the guesses among the rows, and returns which of its rows are poor.
     """
-    here = np.arange(rows[0].size)
+    left = np.arange(rows[0].size)
     for effort in TRIES:
-        poor = np.zeros(rows[0].size, dtype=bool)
-        poor[here] = True
-        steps, epsilon, log_delta = (row[here] for row in rows)
+        poor = np.ones(rows[0].size, dtype=bool)
+        steps, epsilon, log_delta = (row[left] for row in rows)
         for part, total in sums(table, (steps, epsilon, log_delta), log_tau, effort):
-            poor[here[part]] = update(here[part], total)
-        here = np.flatnonzero(poor)
-        if not here.size:
+            poor[left[part]] = update(left[part], total)
+        left = left[poor[left]]
+        if not left.size:
             return
 
 

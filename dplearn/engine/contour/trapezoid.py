@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.engine.contour.line import Line
+from dplearn.engine.contour.line import Bound, Line
 from dplearn.engine.contour.table import Table
 
 _ULP = 2.0**-53
@@ -29,7 +29,7 @@ class Trapezoid:
         values: NDArray,
         steps: NDArray,
         period: float,
-        cutoffs: NDArray,
+        cut: tuple[Bound, NDArray],
     ) -> None:
         self.line, self.steps, self.h = line, steps, 2 * math.pi / period
         k = np.arange(values.size)
@@ -48,7 +48,8 @@ class Trapezoid:
         grown = np.exp((steps[:, None] - 1) * np.log(np.abs(ratio) + error))
         self.growth = steps * (grown @ (error * np.abs(kernel / z)))
         # What bounds M from the cut-off onwards holds from the last node; h sum 1/t^2 <= 1 / last.
-        log_b = line.log_bound(np.minimum(cutoffs, last))
+        bound, cutoffs = cut
+        log_b = bound.log_at(np.minimum(cutoffs, last))
         self.log_cut = steps * log_b - math.log(math.pi * last)
         # Aliases: geometric series of c(mu) e^{T K(mu) - mu (epsilon + mP) + lambda mP}.
         self.mu, gap = table.mu, table.mu - line.tilt

@@ -27,11 +27,12 @@ caller pays for it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn.engine.profile import Profile
+from dplearn.engine.profile import Curve, Profile
 from dplearn.engine.quadrature import FAR
 
 _ULP = 2.0**-53
@@ -58,7 +59,7 @@ class Atoms:
 
     @classmethod
     def of(cls, profile: Profile, *, most: int = 2000) -> Atoms:
-        """Found where the tail jumps, among the kinks of the profile and 0."""
+        """The losses at which the tail jumps, among the kinks of the profile and 0."""
         kinks = np.unique(np.asarray(profile.kinks, dtype=float))
         kinks = kinks[(kinks > 0) & (kinks < 700)]
         # Equal losses computed in different ways differ in the last digits.
@@ -69,11 +70,16 @@ class Atoms:
             # Without tails only the largest loss shows: the profile ends there.
             ends = kinks[-1:][np.isneginf(profile.log_delta_of(kinks[-1:]))]
             return cls(np.append(-ends, ends), np.full(2 * ends.size, np.nan))
-        ahead, behind = _jump(profile, kinks), _jump_reverse(profile, kinks)
-        zero = np.array([0.0])
-        (right,), (left,) = (np.exp(f(zero)[0]) for f in (profile.log_tails, _left(profile)))
+        back = profile.reverse()
+        # Masses under P, right of a loss and left of its opposite.
+        right, left = (
+            (lambda e: np.exp(profile.log_tails(e)[0])),
+            (lambda e: np.exp(back.log_tails(e)[1])),
+        )
+        zero = np.zeros(1)
+        between = np.maximum(1 - right(zero) - left(zero) - 1e-12, 0.0)
         loss = np.concatenate([-kinks, zero, kinks])
-        mass = np.concatenate([behind, [max(1 - right - left - 1e-12, 0.0)], ahead])
+        mass = np.concatenate([_jumps(left, kinks), between, _jumps(right, kinks)])
         order = np.argsort(loss)
         keep = mass[order] > 0
         return cls(loss[order][keep], mass[order][keep])
@@ -95,10 +101,27 @@ class Atoms:
         return bool(np.max(off) <= BLUR * np.max(np.abs(self.loss)))
 
 
-def below_the_profile(
-    profile: Profile, nodes: NDArray, step: float, atoms: Atoms
-) -> tuple[NDArray, float, bool]:
-    """Masses of a law that the pair dominates, and at infinity; whether an atom had to be split.
+class Below(NamedTuple):
+    """Masses of the law at the nodes and at infinity; whether an atom had to be split."""
+
+    masses: NDArray
+    infinity: float
+    split: bool
+
+
+class Cells(NamedTuple):
+    """P, X and Y per cell, the noise of X and Y, and P and X of what lies beyond the last one."""
+
+    p: NDArray
+    x: NDArray
+    y: NDArray
+    noise: NDArray
+    p_beyond: float
+    x_beyond: float
+
+
+def below_the_profile(profile: Profile, nodes: NDArray, step: float, atoms: Atoms) -> Below:
+    """A law that the pair dominates.
 
     Parameters
     ----------
@@ -112,84 +135,82 @@ def below_the_profile(
     # Cells end a hair above their nodes: an atom on a node belongs to the cell before it, and
     # calling what lies there by the node's loss lowers it.
     ends = nodes + BLUR * np.abs(nodes)
-    p, x, y, beyond, noise = _cells(profile, ends, step)
-    node, split = _lift_atoms(atoms, nodes, ends, step, p, x, y, noise)
-    # X from below, Y from above: whatever rounding did, the balance holds.
-    x, y = np.maximum(x - noise, 0.0), np.maximum(y, 0.0) + noise
+    cells = cells_between(profile, ends, step)
+    node, split = _take_out(atoms, cells, nodes, ends, step)
     # Infinite losses are part of what lies beyond, and worth more than the last node.
-    endless = float(np.exp(profile.log_delta_of(np.array(FAR)))) * (1 - 1e-12)
-    beyond = np.maximum(np.array(beyond) - endless, 0.0)
-    # Junction i sits between cells i - 1 and i; the last one borrows from what lies beyond.
-    y_left, x_right = np.append(0.0, y), np.append(x, beyond[0])
+    infinity = float(np.exp(profile.log_delta_of(np.array(FAR)))) * (1 - 1e-12)
+    up, last = balance(cells, infinity), max(cells.p_beyond - infinity, 0.0)
+    # In an empty cell there is only rounding; many of them would add up.
+    p = np.where(cells.p > cells.noise, cells.p, 0.0)
+    return Below(node + np.append((1 - up) * p, last) + np.append(0.0, up * p), infinity, split)
+
+
+def balance(cells: Cells, infinity: float = 0.0) -> NDArray:
+    """The fraction b of every cell that its right node gets."""
+    # X from below, Y from above: whatever rounding did, the balance holds. Junction i sits
+    # between cells i - 1 and i; the last one borrows from what lies beyond.
+    x = np.append(np.maximum(cells.x - cells.noise, 0.0), max(cells.x_beyond - infinity, 0.0))
+    y = np.append(0.0, np.maximum(cells.y, 0.0) + cells.noise)
     with np.errstate(invalid="ignore"):
-        balance = np.where(y_left > 0, x_right / (x_right + y_left), 1.0)
-    up = np.minimum(balance[:-1], balance[1:])
-    # In an empty cell only rounding is found; many of them would add up.
-    p = np.where(p > noise, p, 0.0)
-    masses = node + np.append((1 - up) * p, beyond[1]) + np.append(0.0, up * p)
-    return masses, endless, split
+        single = np.where(y > 0, x / (x + y), 1.0)
+    return np.minimum(single[:-1], single[1:])
 
 
-def _cells(
-    profile: Profile, ends: NDArray, h: float
-) -> tuple[NDArray, NDArray, NDArray, tuple[float, float], NDArray]:
-    """P, X and Y per cell; X and P of what lies beyond the last one; noise of X and Y.
-
-    With d = delta and t = e^eps Q(L > eps) at both ends of a cell right of 0,
-    X = d_i - d_{i+1} - (1 - e^{-h}) t_{i+1} and Y = (e^h - 1) t_i - (d_i - d_{i+1}). Left of 0
-    the same holds for (Q, P), whose X and Y change places.
-    """
+def cells_between(profile: Profile, ends: NDArray, h: float) -> Cells:
+    """The cells between `ends`, which are h apart up to BLUR."""
     first = int(np.searchsorted(ends, 0.0))
     a, b = ends[first:], -ends[:first][::-1]
-    d, t, u = _end(profile, a)
-    d_rev, s, u_rev = _end(profile.reverse(), b)
-    (fall, rise), (fall_rev, rise_rev) = (
-        (-np.expm1(-gap), np.expm1(min(gap, 700.0))) for gap in (h * (1 + BLUR), h * (1 - BLUR))
+    right, left = (
+        _Side.of(profile, a, h * (1 + BLUR)),
+        _Side.of(profile.reverse(), b, h * (1 - BLUR)),
     )
-    drop, drop_rev = d[:-1] - d[1:], d_rev[:-1] - d_rev[1:]
-    x, y = drop - fall * t[1:], rise * t[:-1] - drop
-    p = drop + t[:-1] - t[1:]
-    noise = u[:-1] + u[1:] + 4 * _ULP * (2 + h + a[1:]) * t[:-1]
-    low = np.exp(-b)
-    x_rev, y_rev = drop_rev - fall_rev * s[1:], rise_rev * s[:-1] - drop_rev
-    noise_rev = u_rev[:-1] + u_rev[1:] + 4 * _ULP * (2 + h + b[1:]) * s[:-1]
-    x_left, y_left = (low[1:] * y_rev)[::-1], (low[:-1] * x_rev)[::-1]
-    p_left = (low[:-1] * s[:-1] - low[1:] * s[1:])[::-1]
-    noise_left = (low[:-1] * noise_rev)[::-1]
-    beyond = (max(float(d[-1] - u[-1]), 0.0), float(d[-1] + t[-1]))
+    d, t, s, low = right.delta, right.tail, left.tail, np.exp(-b)
     # The cell that holds 0: what neither tail holds.
     p_0 = 1 - low[0] * s[0] - d[0] - t[0]
-    q_0 = 1 - d_rev[0] - s[0] - t[0] * np.exp(-a[0])
-    x_0, y_0 = p_0 - low[0] * q_0, np.exp(a[0]) * q_0 - p_0
-    return (
-        np.concatenate([p_left, [p_0], p]),
-        np.concatenate([x_left, [x_0], x]),
-        np.concatenate([y_left, [y_0], y]),
-        beyond,
-        np.concatenate([noise_left, [16 * _ULP], noise]),
+    q_0 = 1 - left.delta[0] - s[0] - t[0] * np.exp(-a[0])
+    # Left of 0 the X and Y of (Q, P) change places.
+    p_left, x_left = low[:-1] * s[:-1] - low[1:] * s[1:], low[1:] * left.y
+    y_left, noise_left = low[:-1] * left.x, low[:-1] * left.noise
+    return Cells(
+        np.concatenate([p_left[::-1], [p_0], d[:-1] - d[1:] + t[:-1] - t[1:]]),
+        np.concatenate([x_left[::-1], [p_0 - low[0] * q_0], right.x]),
+        np.concatenate([y_left[::-1], [np.exp(a[0]) * q_0 - p_0], right.y]),
+        np.concatenate([noise_left[::-1], [16 * _ULP], right.noise]),
+        float(d[-1] + t[-1]),
+        max(float(d[-1] - right.lost[-1]), 0.0),
     )
 
 
-def _end(profile: Profile, epsilon: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-    """delta, e^eps Q(L > eps) and the rounding error of delta, at every epsilon."""
-    log_d = profile.log_delta_of(epsilon)
-    d = np.exp(log_d)
-    with np.errstate(invalid="ignore"):
-        noise = np.where(d > 0, _ULP * (8 + 4 * np.abs(log_d)) * d, 0.0)
-    return d, np.exp(profile.log_tails(epsilon)[1] + epsilon), noise
+class _Side(NamedTuple):
+    """delta, e^eps Q(L > eps), what delta lost to rounding (at ends >= 0); X, Y, noise (cells)."""
+
+    delta: NDArray
+    tail: NDArray
+    lost: NDArray
+    x: NDArray
+    y: NDArray
+    noise: NDArray
+
+    @classmethod
+    def of(cls, profile: Profile, ends: NDArray, h: float) -> _Side:
+        """With d = delta and t the tail, at `ends` that are h apart:
+
+        X = d_i - d_{i+1} - (1 - e^{-h}) t_{i+1} and Y = (e^h - 1) t_i - (d_i - d_{i+1}).
+        """
+        log_delta = profile.log_delta_of(ends)
+        d, t = np.exp(log_delta), np.exp(profile.log_tails(ends)[1] + ends)
+        with np.errstate(invalid="ignore"):
+            lost = np.where(d > 0, _ULP * (8 + 4 * np.abs(log_delta)) * d, 0.0)
+        drop = d[:-1] - d[1:]
+        x, y = drop + np.expm1(-h) * t[1:], np.expm1(min(h, 700.0)) * t[:-1] - drop
+        noise = lost[:-1] + lost[1:] + 4 * _ULP * (2 + h + ends[1:]) * t[:-1]
+        return cls(d, t, lost, x, y, noise)
 
 
-def _lift_atoms(
-    atoms: Atoms,
-    nodes: NDArray,
-    ends: NDArray,
-    h: float,
-    p: NDArray,
-    x: NDArray,
-    y: NDArray,
-    noise: NDArray,
+def _take_out(
+    atoms: Atoms, cells: Cells, nodes: NDArray, ends: NDArray, h: float
 ) -> tuple[NDArray, bool]:
-    """Take atoms out of their cells, in place: what they add to the nodes, and whether any split.
+    """Atoms are taken out of `cells`: what they add to the nodes, and whether any is split.
 
     An atom within BLUR of a node goes there; another is split so that P and Q keep their mass.
     """
@@ -207,31 +228,17 @@ def _lift_atoms(
     height = np.where(np.abs(height) <= near, 0.0, np.where(np.abs(height - h) <= near, h, height))
     # Nodes are rounded, so that a height may exceed h in its last digits.
     share = np.clip(np.expm1(-height) / np.expm1(-h), 0.0, 1.0)
-    for array, amount in ((p, 1.0), (x, -np.expm1(-height)), (y, np.expm1(h - height))):
-        np.subtract.at(array, cell, mass * amount)
-    np.add.at(noise, cell, 16 * _ULP * mass)
+    np.subtract.at(cells.p, cell, mass)
+    np.subtract.at(cells.x, cell, mass * -np.expm1(-height))
+    np.subtract.at(cells.y, cell, mass * np.expm1(h - height))
+    np.add.at(cells.noise, cell, 16 * _ULP * mass)
     np.add.at(on_node, cell, mass * (1 - share))
     np.add.at(on_node, cell + 1, mass * share)
     return on_node, bool(np.any((share > 0) & (share < 1)))
 
 
-def _left(profile: Profile):
-    """log P(L < -eps), log Q(L < -eps)."""
-    reverse = profile.reverse()
-    return lambda epsilon: reverse.log_tails(epsilon)[::-1]
-
-
-def _jump(profile: Profile, at: NDArray) -> NDArray:
-    """P-mass of an atom at each loss > 0; 0 where the tail is continuous."""
-    return _height(lambda e: np.exp(profile.log_tails(e)[0]), at)
-
-
-def _jump_reverse(profile: Profile, at: NDArray) -> NDArray:
-    return _height(lambda e: np.exp(_left(profile)(e)[0]), at)
-
-
-def _height(tail, at: NDArray) -> NDArray:
-    height = tail(at * (1 - BLUR)) - tail(at * (1 + BLUR))
-    wider = tail(at * (1 - 1e3 * BLUR)) - tail(at * (1 + 1e3 * BLUR))
+def _jumps(tail: Curve, at: NDArray) -> NDArray:
+    """Mass of an atom at each loss > 0; 0 where the tail is continuous."""
+    narrow, wide = (tail(at * (1 - w)) - tail(at * (1 + w)) for w in (BLUR, 1e3 * BLUR))
     # Over a thousand times the width a density weighs a thousand times more, an atom the same.
-    return np.where(height > 0.9 * wider, height, 0.0)
+    return np.where(narrow > 0.9 * wide, narrow, 0.0)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from dplearn.engine.lattice import below as dominated
+from dplearn.engine.lattice import below
 from dplearn.engine.lattice.above import connect_the_dots
 from dplearn.engine.lattice.below import BLUR, Atoms, below_the_profile
 from dplearn.engine.profile import Profile
@@ -315,7 +315,7 @@ class Larger:
 def test_the_larger_balance_of_two_would_be_too_much(name, monkeypatch):
     pair, nodes = SMOOTH[name], even(0.05, 0.0, 9.0)
     assert_below(pair, nodes)
-    monkeypatch.setattr(dominated, "np", Larger())
+    monkeypatch.setattr(below, "np", Larger())
     with pytest.raises(AssertionError):
         assert_below(pair, nodes)
 
