@@ -1,0 +1,93 @@
+"""A wheel works where it is installed: in a fresh environment, from another folder."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from dplearn import DPSGD
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
+
+ROOT = Path(__file__).parents[2]
+INSTALLING = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+PACKAGE = ("dplearn", "data", "pyproject.toml", "README.md", "LICENSE")
+
+
+def done(command: list, *, folder: Path) -> str:
+    """What a command prints; it runs without this checkout on its path, and ends well."""
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    ended = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert ended.returncode == 0, f"{command} ended with {ended.returncode}: {ended.stderr}"
+    return ended.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    """A wheel of a copy of the tree: building leaves files behind."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"
+    source.mkdir()
+    for name in PACKAGE:
+        if (ROOT / name).is_dir():
+            ignored = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(ROOT / name, source / name, ignore=ignored)
+        else:
+            shutil.copy(ROOT / name, source)
+    building = ["wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, source]
+    done([*INSTALLING, *building], folder=folder)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def programs(wheel) -> Path:
+    """Folder of the programs of an environment that holds the wheel, and borrows all others."""
+    environment = wheel.parent / "environment"
+    done([sys.executable, "-m", "venv", "--without-pip", environment], folder=wheel.parent)
+    programs = environment / "bin"
+    installing = ["--python", programs / "python", "install", "--no-deps", "--no-index", wheel]
+    done([*INSTALLING, *installing], folder=wheel.parent)
+    (own,) = environment.glob("lib/python*/site-packages")
+    # A plain path: the .pth files of the other environment, such as that of this checkout, sleep.
+    (own / "others.pth").write_text(sysconfig.get_path("purelib"))
+    return programs
+
+
+def test_everything_travels(wheel):
+    """Each file of the package, each table, and the licence."""
+    expected = {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "dplearn").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    expected |= {f"dplearn/data/{path.name}" for path in (ROOT / "data").glob("*.csv*")}
+    packed = set(zipfile.ZipFile(wheel).namelist())
+    assert expected <= packed, f"not in the wheel: {sorted(expected - packed)}"
+    assert any(name.endswith("licenses/LICENSE") for name in packed)
+    assert not [name for name in packed if name.startswith(("tests", "data", "lessons"))]
+
+
+def test_the_command_line_works(programs, tmp_path):
+    verified = done([programs / "dplearn", "verify", "G-B4", "P01"], folder=tmp_path)
+    assert " verified " in verified and "refuted any-epsilon" in verified
+    words = "epsilon --noise-multiplier 4 --sample-rate 0.01 --steps 10000 --delta 1e-5 --json"
+    (row,) = json.loads(done([programs / "dplearn", *words.split()], folder=tmp_path))
+    run = DPSGD(noise_multiplier=4.0, sample_rate=0.01, steps=10_000)
+    assert row["epsilon"] == run.guarantee(delta=1e-5).epsilon
+
+
+def test_the_tables_are_read(programs, tmp_path):
+    code = (
+        "import dplearn; from dplearn.datasets import digits, shipped_table\n"
+        "print(dplearn.__file__, shipped_table('published.csv'), len(digits().labels), sep='\\n')"
+    )
+    printed = done([programs / "python", "-c", code], folder=tmp_path).splitlines()
+    assert all(line.startswith(str(programs.parent)) for line in printed[:2]), printed
+    assert printed[2] == "1797"
