@@ -1,36 +1,53 @@
-# Everything runs inside .venv, which the first target that needs it creates.
+# Everything runs inside .venv; each target installs what it needs there and is not yet there.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with tests/nbval.cfg
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+# Installs an extra of pyproject.toml at the versions that requirements.txt pins.
+EXTRA = grep -v '^-e' requirements.txt | $(PIP) install --constraint /dev/stdin --editable
+NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=600 \
+	--nbval-kernel-startup-timeout=300 --nbval-sanitize-with tests/nbval.cfg
+# Whoever switches compiled files off would wait for pytest to rewrite each test at every start.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: app test fast lint lessons bench clean
+.PHONY: app train test fast lint lessons bench clean
 
-$(VENV)/installed: requirements.txt pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
-	touch $@
-
-app: $(VENV)/installed  ## open the explorer
+app: $(VENV)/app  ## open the explorer
 	$(BIN)/streamlit run app.py
 
-test: $(VENV)/installed lint  ## everything: unit, contract, doctests, pages, browser, lessons
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
-	$(BIN)/python -m pytest $(NBVAL) -n 2 --dist loadfile lessons
+train: $(VENV)/train  ## add PyTorch, for the explorer's page Train and for dplearn.training
 
-fast: $(VENV)/installed  ## what to run while working
-	$(BIN)/python -m pytest -n 2 -m "not browser and not slow"
+test: $(VENV)/all lint  ## everything: unit, contract, doctests, types, pages, browser, lessons
+	$(BIN)/python tests/chromium.py
+	$(BIN)/python -m pytest $(NBVAL) -n 2 --dist loadgroup tests dplearn lessons
 
-lint: $(VENV)/installed
+fast: $(VENV)/all  ## what to run while working
+	$(BIN)/python -m pytest -p no:nbval -n 2 --dist loadgroup -m "not browser and not slow"
+
+lint: $(VENV)/all
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
-	$(BIN)/pyright
 
-lessons: $(VENV)/installed  ## rebuild the notebooks from their sources
+lessons: $(VENV)/all  ## rebuild the notebooks from their sources
 	$(BIN)/dplearn lessons build
 
-bench: $(VENV)/installed  ## side-by-side measurements
+bench: $(VENV)/all  ## side-by-side measurements
 	for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done
 
 clean:
 	rm -rf $(VENV) artefacts build *.egg-info
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/app: requirements.txt pyproject.toml | $(BIN)/python
+	$(EXTRA) ".[app]"
+	touch $@
+
+$(VENV)/train: requirements.txt pyproject.toml | $(BIN)/python
+	$(EXTRA) ".[app,train]"
+	touch $(VENV)/app $@
+
+$(VENV)/all: requirements.txt pyproject.toml | $(BIN)/python
+	$(PIP) install -r requirements.txt
+	touch $(VENV)/app $(VENV)/train $@

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -13,6 +11,7 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
+import chromium
 import pytest
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("browser")]
@@ -30,17 +29,6 @@ _CURVE = """(name) => {
 
 # The title of the second picture; for a moment there is none while Plotly writes a new one.
 _FOUND = "document.querySelector('.st-key-picture_looseness .gtitle')?.textContent"
-
-
-def chromium() -> str:
-    """Debian's Chromium, or the one named in DPLEARN_CHROMIUM."""
-    found = os.environ.get("DPLEARN_CHROMIUM") or shutil.which("chromium")
-    if not found or not Path(found).exists():
-        pytest.fail(
-            "Chromium is needed for this test: apt-get install chromium, "
-            "or set DPLEARN_CHROMIUM to the path of one."
-        )
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +66,7 @@ def browser() -> Iterator:
 
     with sync_playwright() as driver:
         running = driver.chromium.launch(
-            executable_path=chromium(), args=["--no-sandbox", "--disable-gpu"]
+            executable_path=chromium.path(), args=["--no-sandbox", "--disable-gpu"]
         )
         yield running
         running.close()

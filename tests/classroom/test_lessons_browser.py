@@ -4,11 +4,11 @@ import json
 import re
 from collections.abc import Iterator
 
+import chromium
 import nbformat
 import pytest
 from playwright.sync_api import Page, sync_playwright
 from plotly.offline import get_plotlyjs
-from test_browser import chromium
 
 from dplearn.classroom import sources
 
@@ -26,7 +26,7 @@ def page() -> Iterator[Page]:
     """A page that knows Plotly and nothing else; it may load nothing."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=chromium(), args=["--no-sandbox", "--disable-gpu"]
+            executable_path=chromium.path(), args=["--no-sandbox", "--disable-gpu"]
         )
         page = browser.new_page()
         page.route("**/*", lambda route: route.abort())

@@ -1,0 +1,76 @@
+"""What `make` relies on: pins, licences, a Chromium, and types that agree."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from itertools import chain
+from pathlib import Path
+
+import chromium
+import pytest
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+
+
+def test_each_package_of_an_extra_is_pinned_within_its_bounds():
+    pins = dict(re.findall(r"^([\w-]+)==(\S+)$", (ROOT / "requirements.txt").read_text(), re.M))
+    lists = [PROJECT["dependencies"], *EXTRAS.values()]
+    wanted = {r.name: r for r in map(Requirement, chain(*lists)) if r.name != PROJECT["name"]}
+    assert set(pins) == set(wanted), "requirements.txt and the extras name different packages"
+    outside = [name for name, version in pins.items() if version not in wanted[name].specifier]
+    assert not outside, f"pinned outside the bounds of pyproject.toml: {outside}"
+
+
+def test_the_explorer_installs_neither_torch_nor_jupyter():
+    assert {Requirement(line).name for line in EXTRAS["app"]} == {"streamlit", "plotly", "pandas"}
+
+
+def test_one_version_and_one_name_everywhere():
+    citation = (ROOT / "CITATION.cff").read_text()
+    version = PROJECT["version"]
+    assert f"version: {version}\n" in citation
+    assert f"## {version}\n" in (ROOT / "CHANGELOG.md").read_text()
+    # The name dplearn belongs to another project on the package index.
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("lessons/*.md"), *ROOT.glob("dplearn/**/*.py")]
+    misled = [p.name for p in pages if re.search(r"pip install dplearn(?!-)", p.read_text())]
+    assert not misled, f"would install another project: {misled}"
+
+
+def test_each_part_has_its_licence():
+    assert "Apache License" in (ROOT / "LICENSE").read_text()
+    assert "creativecommons.org/licenses/by/4.0/" in (ROOT / "lessons" / "LICENSE").read_text()
+
+
+def test_a_chromium_that_is_named_goes_first(monkeypatch):
+    monkeypatch.setenv("DPLEARN_CHROMIUM", "/opt/one")
+    assert chromium.path() == "/opt/one" and not chromium.starts()
+    monkeypatch.delenv("DPLEARN_CHROMIUM")
+    monkeypatch.setattr(chromium.shutil, "which", lambda name: None)
+    assert chromium.path() is None
+
+
+@pytest.mark.parametrize("way", ["found", "apt-get", "playwright", "none"])
+def test_a_chromium_is_found_or_installed_or_missed_in_one_line(way, monkeypatch):
+    tried = []
+    monkeypatch.setattr(chromium, "by_apt", lambda: tried.append("apt-get") or way == "apt-get")
+    monkeypatch.setattr(chromium, "by_playwright", lambda: tried.append("playwright") or True)
+    monkeypatch.setattr(chromium, "starts", lambda: way in ["found", *tried])
+    if way == "none":
+        with pytest.raises(SystemExit, match=r"^No Chromium.*DPLEARN_CHROMIUM"):
+            chromium.install()
+    else:
+        chromium.install()
+    expected = {"found": [], "apt-get": ["apt-get"]}.get(way, ["apt-get", "playwright"])
+    assert tried == expected
+
+
+@pytest.mark.slow
+def test_types_agree():
+    ended = subprocess.run(
+        [sys.executable, "-m", "pyright"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert ended.returncode == 0, ended.stdout
