@@ -8,23 +8,21 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2] / "dplearn"
-FLOORS = {
-    0: {"ground"},
-    1: {"engine"},
-    2: {"mechanisms"},
-    3: {"accountants"},
-    4: {"run", "calibrate", "datasets"},
-    5: {"training"},
-    # The library ends here: what follows stands on it.
-    6: {"book"},
-    7: {"claims"},
-    8: {"figures"},
-    9: {"app", "classroom", "__main__", "__init__"},
-}
-FLOOR = {name: floor for floor, names in FLOORS.items() for name in names}
-# On one floor these may look at each other, in this direction.
-SIBLINGS: set[tuple[str, str]] = set()
+# From the ground up. What shares a floor does not import each other.
+LIBRARY = (
+    {"ground"},
+    {"engine"},
+    {"mechanisms"},
+    {"accountants"},
+    {"run", "calibrate", "datasets"},
+    {"training"},
+)
+ON_TOP = ({"book"}, {"claims"}, {"figures"}, {"app", "classroom"})
+FLOORS = (*LIBRARY, *ON_TOP, {"__main__", "__init__"})
+FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
 ROOMS = {"torch": {"training"}, "plotly": {"figures"}, "streamlit": {"app"}}
+# What opens all of the house may look into all of it.
+DOORS = {"__main__", "__init__"}
 FILES = sorted(ROOT.rglob("*.py"))
 
 
@@ -52,29 +50,58 @@ def home(name: str) -> str | None:
     return pieces[1] if len(pieces) > 1 and pieces[1] in FLOOR else "__init__"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_imports_point_down(path):
-    here = part(path)
-    for there in {home(name) for name in imported(path)} - {None, here}:
-        down = FLOOR[there] < FLOOR[here] or FLOOR[here] == 9
-        assert down or (here, there) in SIBLINGS, f"{path.name} imports {there}"
+def up(path: Path) -> list[str]:
+    """One sentence for each import of a file that does not point down."""
+    own = part(path)
+    return [
+        f"{path.relative_to(ROOT)} imports dplearn.{other}, which "
+        + ("shares its floor" if FLOOR[other] == FLOOR[own] else f"stands on dplearn.{own}")
+        for other in sorted({home(name) for name in imported(path)} - {None, own})
+        if FLOOR[other] >= FLOOR[own] and own not in DOORS
+    ]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_heavy_libraries_stay_in_their_room(path):
-    for name in imported(path):
-        room = ROOMS.get(name.split(".")[0])
-        assert room is None or part(path) in room, f"{path.name} imports {name}"
+def test_every_part_has_a_floor():
+    lost = {part(path) for path in FILES} - set(FLOOR)
+    assert not lost, f"{sorted(lost)} stand on no floor: name them in LIBRARY or ON_TOP"
+
+
+def test_imports_point_down():
+    wrong = [sentence for path in FILES for sentence in up(path)]
+    order = " < ".join("/".join(sorted(names)) for names in FLOORS)
+    assert not wrong, "\n".join([*wrong, f"Imports point down only: {order}"])
+
+
+def test_the_library_stands_by_itself():
+    library = set().union(*LIBRARY)
+    files = [path for path in FILES if part(path) in library]
+    assert len(files) > 50
+    wrong = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in files
+        for name in imported(path)
+        if home(name) not in {None, *library}
+    ]
+    assert not wrong, "\n".join([*wrong, "The library imports nothing that stands on it"])
+
+
+def test_heavy_libraries_stay_in_their_room():
+    wrong = [
+        f"{path.relative_to(ROOT)} imports {name}, whose room is {sorted(room)}"
+        for path in FILES
+        for name in imported(path)
+        if (room := ROOMS.get(name.split(".")[0])) and part(path) not in room
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize(
-    "statement, allowed",
+    ("statement", "allowed"),
     [
-        ("import dplearn", set()),
         ("import dplearn.__main__", set()),
-        ("import dplearn.app.navigation", {"streamlit", "plotly", "pandas"}),
         ("import dplearn.app.navigation as n; n.modules()", {"streamlit", "plotly", "pandas"}),
     ],
+    ids=["library", "explorer"],
 )
 def test_what_gets_loaded(statement, allowed):
     heavy = {"torch", "plotly", "streamlit", "pandas", "scipy.stats", "scipy.optimize"}
