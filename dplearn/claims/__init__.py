@@ -4,7 +4,7 @@ Whether a claim fails is proved: a counterexample is a point at which the certif
 on the wrong side of it. That a claim holds is never proved here, only seen at many points.
 
 From the bottom: `_parameters` (names, ranges, values tried), `_truth` (the certified brackets),
-`verdict` (what is found), `_search` (survey, counterexamples, region), `_known` (what it is).
+`verdict` (what is found), `_search` (survey, counterexamples, region), `_closest` (what it is).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from dplearn.claims import _search as search
-from dplearn.claims._known import Closest, closest
+from dplearn.claims._closest import Closest, closest
 from dplearn.claims._parameters import PARAMETERS, Setting, canonical, product, setting
 from dplearn.claims._truth import QUANTITIES, subject
 from dplearn.claims.verdict import HOLDS, STATUS, VIOLATED, Point, Region, Relation, Slice, Verdict

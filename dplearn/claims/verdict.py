@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from dplearn.claims._known import Closest
+from dplearn.claims._closest import Closest
 from dplearn.ground.guarantee import round_down, round_up
 
 Relation = Literal["upper", "lower", "equal"]

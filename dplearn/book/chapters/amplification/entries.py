@@ -19,7 +19,7 @@ from dplearn.book.chapters.divergences.entries import hockey_stick
 from dplearn.book.chapters.gaussian.entries import gaussian_delta, gaussian_epsilon
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Distribution, Drawn, Linear, Log, Parameters, Whole
-from dplearn.book.kit.entry import Interval, enter, formula, given, oracle, printed, wrong
+from dplearn.book.kit.entry import Interval, enter, formula, given, oracle, printed, typed, wrong
 from dplearn.engine.contour import SampledGaussian, deltas
 from dplearn.ground import validate
 from dplearn.ground.solve import crossing, maximise
@@ -54,10 +54,13 @@ def _gain_over_rate(*, epsilon: float, sample_rate: float) -> float:
 @given("epsilon >= 0 and 0 < sample_rate and sample_rate <= 1", epsilon=Log(0.01, 12.0),
        sample_rate=Log(1e-4, 1.0))
 @oracle(_sampled_coin_epsilon)
+@typed("amplified_epsilon", "approximate_dp pure_dp", "log(1+q*(exp(epsilon)-1))")
 @printed("0.158565", epsilon=1.0, sample_rate=0.1)
 @wrong("linear", "The amplified epsilon is larger for every rate below 1.",
+       typed("amplified_epsilon", "approximate_dp pure_dp", "q*epsilon"),
        claim="sample_rate * epsilon", kind="upper")
 @wrong("twice-linear", "From epsilon = 1.26 on the exponential is larger.",
+       typed("amplified_epsilon", "approximate_dp pure_dp", "2*q*epsilon"),
        claim="2 * sample_rate * epsilon", kind="upper")
 @wrong("little-o", "The ratio falls to (e^eps - 1)/eps, never below 1.", claim="0.0",
        given="epsilon > 0", kind="asymptotic", oracle=_gain_over_rate,

@@ -24,7 +24,7 @@ from dplearn.accountants.theorems import (
 from dplearn.book.chapters.composition import truths
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Derived, Distribution, Drawn, Linear, Log, Parameters, Whole
-from dplearn.book.kit.entry import enter, formula, given, oracle, printed, wrong
+from dplearn.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong
 from dplearn.ground import validate
 
 _RELEASES = {"epsilon": Log(1e-3, 3.0), "steps": Whole(1, 2000), "slack": Log(1e-12, 0.5)}
@@ -74,6 +74,7 @@ def _coins_epsilon(*, epsilon: float, steps: int, slack: float) -> float:
 @formula("G-C1", "Basic composition: epsilons add up", "upper", "Dwork & Roth 2014, Theorem 3.16")
 @given(**_MIXED)
 @oracle(_best_epsilon)
+@typed("epsilon", "pure_dp randomized_response laplace", "T*epsilon")
 @printed("1.5", "1.5", epsilons=np.array([0.5, 1.0]), deltas=np.array([0.0, 0.0]))
 @printed("1.5", "1.4997", epsilons=np.array([0.5, 1.0]), deltas=np.array([0.01, 0.01]))
 @wrong("tight", "It is reached as delta goes to 0 and for pure DP only.",
@@ -169,6 +170,8 @@ enter(
          "Dwork, Rothblum & Vadhan 2010, Theorem III.3")
 @given(_ANY_RELEASES, **_RELEASES)
 @oracle(_coins_epsilon)
+@typed("epsilon", "pure_dp randomized_response laplace",
+       "epsilon*sqrt(2*T*log(1/delta)) + T*epsilon*(exp(epsilon)-1)")
 @printed("5.850235", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
 @printed("25.6914", "17.7871", epsilon=0.1, steps=1000, slack=1e-5)
 @printed("6.26154", "4.88552", epsilon=0.01, steps=10_000, slack=1e-6)
@@ -176,11 +179,13 @@ enter(
 @printed("219.813", "79.8413", epsilon=1.0, steps=100, slack=1e-5)
 @printed("966.43922", "311.7676", epsilon=1.0, steps=500, slack=1e-5)
 @wrong("plotted", "Without a term in k it falls below the exact optimum.",
+       typed("epsilon", "pure_dp randomized_response laplace", "2*epsilon*sqrt(2*T*log(1/delta))"),
        printed("214.5966", "311.7676", epsilon=1.0, steps=500, slack=1e-5),
        printed("121.39", "135.83", epsilon=1.0, steps=200, slack=1e-4),
        printed("191.94", "301.73", epsilon=1.0, steps=500, slack=1e-4),
        claim="2 * epsilon * sqrt(2 * steps * log(1 / slack))", **_SMALL)
 @wrong("no-drift", "The mean loss grows with k; it may be dropped while k epsilon^2 is small.",
+       typed("epsilon", "pure_dp randomized_response laplace", "epsilon*sqrt(2*T*log(1/delta))"),
        claim="epsilon * sqrt(2 * steps * log(1 / slack))", **_SMALL)
 def advanced_composition(*, epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLike) -> NDArray:
     r"""\varepsilon' = \varepsilon\sqrt{2k\ln(1/\delta')}
@@ -195,6 +200,8 @@ def advanced_composition(*, epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLi
          "Kairouz, Oh & Viswanath 2015, Theorem 3.4")
 @given(_ANY_RELEASES, **_RELEASES)
 @oracle(_coins_epsilon)
+@typed("epsilon", "pure_dp randomized_response laplace",
+       "epsilon*sqrt(2*T*log(1/delta)) + T*epsilon*(exp(epsilon)-1)/(exp(epsilon)+1)")
 @printed("5.29811", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
 @printed("20.1701", "17.7871", epsilon=0.1, steps=1000, slack=1e-5)
 @printed("5.75652", "4.88552", epsilon=0.01, steps=10_000, slack=1e-6)
@@ -214,6 +221,8 @@ def advanced_composition_kov(*, epsilon: ArrayLike, steps: ArrayLike, slack: Arr
          "Bun & Steinke 2016, Propositions 1.3 and 1.4")
 @given(_ANY_RELEASES, **_RELEASES)
 @oracle(_coins_epsilon)
+@typed("epsilon", "pure_dp randomized_response laplace",
+       "epsilon*sqrt(2*T*log(1/delta)) + T*epsilon^2/2")
 @printed("5.298526", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
 def advanced_composition_zcdp(*, epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLike) -> NDArray:
     r"""\varepsilon' = \varepsilon\sqrt{2k\ln(1/\delta')}
@@ -439,8 +448,7 @@ def _their_costs(
        says=r"D_\alpha(M_1, "
        r"M_2) \le \varepsilon_1(\alpha) + E_y[\varepsilon_2(\alpha\mid M_1 = y)]")
 @wrong("two-orders", "The sum holds at the smaller of the two orders.", claim="first / 2 + second",
-       says=r"(\alpha/2,\varepsilon_1),\ "
-       r"(\alpha,\varepsilon_2)\text{-RDP} \Rightarrow "
+       says=r"(\alpha/2,\varepsilon_1),\ " r"(\alpha,\varepsilon_2)\text{-RDP} \Rightarrow "
        r"(\alpha,\varepsilon_1+\varepsilon_2)\text{-RDP}")
 def rdp_composition(*, first: float, second: float) -> float:
     r"""D_\alpha(M_1, M_2) \le \varepsilon_1(\alpha)
@@ -566,6 +574,7 @@ def parallel_composition_replaced(*, epsilons: Sequence[float] | NDArray) -> flo
 @formula("G-C10", "Pure DP is concentrated DP", "upper", "Bun & Steinke 2016, Proposition 1.4")
 @given("epsilon >= 0", epsilon=Log(1e-3, 10.0))
 @oracle(truths.coin_rho)
+@typed("rdp", "pure_dp randomized_response laplace", "alpha*epsilon^2/2")
 @printed("0.005", "0.00499584", epsilon=0.1)
 @wrong("bounded-range", "It needs a loss that varies by epsilon in all, not by 2 epsilon.",
        claim="epsilon**2 / 8",

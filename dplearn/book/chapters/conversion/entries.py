@@ -12,7 +12,7 @@ from dplearn.accountants.theorems import rdp_to_epsilon, rdp_to_epsilon_mironov,
 from dplearn.book.chapters.conversion import truths
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Derived, Distribution, Linear, Log, Parameters, Whole
-from dplearn.book.kit.entry import enter, formula, given, oracle, printed, wrong
+from dplearn.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong
 from dplearn.ground import validate
 
 _RDP = {"orders": Log(1.01, 300.0), "rdp": Log(1e-4, 50.0), "delta": Log(1e-12, 0.9)}
@@ -40,14 +40,17 @@ enter(
             statement=r"\varepsilon = \rho + \frac{\ln(1/\delta)}{\alpha-1}"),
     given(_ANY_RDP, **_RDP),
     oracle(truths.coins_within, points=60),
+    typed("epsilon", "gaussian", "alpha*T/(2*sigma^2) + log(1/delta)/(alpha-1)"),
     printed("1.77921394", "1.41677040", orders=10.0, rdp=0.5, delta=1e-5),
     printed("12.5129255", "10.66797924", orders=2.0, rdp=1.0, delta=1e-5),
     printed("5.37823", orders=5.0, rdp=2.5, delta=1e-5),
     wrong("bracket", "The denominator is alpha - 1: the bracket was lost in print.",
+          typed("epsilon", "gaussian", "alpha*T/(2*sigma^2) + log(1/delta)/alpha - 1"),
           printed("3.80259", orders=5.0, rdp=2.5, delta=1e-5),
           claim="rdp - log(delta) / orders - 1", **_SMALL),
     wrong("divided-by-order",
           "Harmless at large orders, where the first conversion has slack to spare.",
+          typed("epsilon", "gaussian", "alpha*T/(2*sigma^2) + log(1/delta)/alpha"),
           printed("1.65129255", orders=10.0, rdp=0.5, delta=1e-5),
           claim="rdp - log(delta) / orders", **_SMALL),
     wrong("tight", "The improved conversion is always smaller.",
@@ -63,6 +66,8 @@ enter(
             r"\ln\frac{\alpha-1}\alpha - \frac{\ln\delta + \ln\alpha}{\alpha-1}"),
     given(_ANY_RDP, **_RDP),
     oracle(truths.coins_within, points=60),
+    typed("epsilon", "gaussian",
+          "alpha*T/(2*sigma^2) + log((alpha-1)/alpha) - (log(delta)+log(alpha))/(alpha-1)"),
     printed("1.41801064", "1.41677040", orders=10.0, rdp=0.5, delta=1e-5),
     printed("11.1266311", "10.66797924", orders=2.0, rdp=1.0, delta=1e-5),
     printed("1.32783806", orders=32.0, rdp=1.1, delta=1e-5),
@@ -171,6 +176,8 @@ def touching_steps(*, order: float, rho: float, delta: float) -> float:
 @formula("G-D4", "Rényi DP of pure DP", "identity", "Bun & Steinke 2016, Proposition 3.3")
 @given("epsilon > 0 and order > 1", epsilon=Log(1e-3, 10.0), order=Log(1.01, 300.0))
 @oracle(truths.coins_renyi)
+@typed("rdp", "pure_dp randomized_response laplace",
+       "log((sinh(alpha*epsilon)-sinh((alpha-1)*epsilon))/sinh(epsilon))/(alpha-1)")
 @printed("0.735325664", "0.735325664", epsilon=1.0, order=2.0)
 @printed("0.9651932", "0.9651932", epsilon=1.0, order=10.0)
 @wrong("half-square", "No divergence exceeds epsilon, whatever the order.",
@@ -333,6 +340,7 @@ def tradeoff_from_profile(
 @given("mu > 0 and epsilon >= 0", mu=Log(0.01, 20.0), epsilon=Log(1e-3, 50.0, also=(0.0,)))
 @oracle(lambda mu, epsilon: math.exp(oracles.gaussian_log_delta(epsilon=epsilon, mu=mu)),
         absolute=1e-300)
+@typed("delta", "gaussian", "Phi(sqrt(T)/(2*sigma)-epsilon*sigma/sqrt(T))")
 @printed("5.28375e-05", "1.0000e-05", mu=1.0, epsilon=4.377178096)
 @printed("0.30854", "0.12694", mu=1.0, epsilon=1.0)
 @wrong("equivalent", "Sufficient, not necessary: a loss just above epsilon costs next to nothing.",
@@ -397,9 +405,11 @@ def drift(*, epsilon: float, form: str = "exact") -> float:
 @given("noise_multiplier > 0 and 0 < delta and delta < 1", noise_multiplier=Log(0.1, 50.0),
        delta=Log(1e-12, 0.9))
 @oracle(truths.least_moment_bound, tolerance=1e-8, points=60)
+@typed("epsilon", "gaussian", "T/(2*sigma^2) + sqrt(2*T*log(1/delta))/sigma")
 @printed("5.2985259", "5.2985259", noise_multiplier=1.0, delta=1e-5)
 @wrong("order-shifted",
        "The moment of order a + 1 is the a-th of the loss; the two were taken for one.",
+       typed("epsilon", "gaussian", "sqrt(2*T*log(1/delta))/sigma - T/(2*sigma^2)"),
        printed("4.2985259", "4.3771781", noise_multiplier=1.0, delta=1e-5),
        printed("7.5970518", "9.997256146", noise_multiplier=0.5, delta=1e-5),
        claim="sqrt(-2 * log(delta)) / noise_multiplier - 0.5 / noise_multiplier**2", kind="upper",

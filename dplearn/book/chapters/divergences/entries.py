@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Derived, Distribution, Drawn, Linear, Log, Parameters
-from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
+from dplearn.book.kit.entry import formula, given, oracle, printed, typed, wrong
 from dplearn.ground import validate
 
 _P, _Q = [0.5, 0.3, 0.2], [0.2, 0.3, 0.5]
@@ -196,6 +196,7 @@ def _unconditional(
        order=Log(0.05, 50.0, also=(1.0,)), mean_p=Linear(-3.0, 3.0), std_p=Log(0.2, 5.0),
        mean_q=Linear(-3.0, 3.0), std_q=Log(0.2, 5.0))
 @oracle(_gaussian_by_quadrature)
+@typed("rdp", "gaussian", "alpha/(2*sigma^2)")
 @printed("0.470263017683", order=2.0, mean_p=0.0, std_p=1.0, mean_q=1.0, std_q=1.5)
 @printed("0.187048", order=2.0, mean_p=0.0, std_p=2.0, mean_q=1.0, std_q=2.5)
 @wrong("no-root", "The logarithm holds the square root; with its square a divergence is negative.",
@@ -351,6 +352,8 @@ def _laplace_by_quadrature(*, order: float, scale: float) -> float:
          "Mironov 2017, Proposition 6")
 @given("order > 1 and scale > 0", order=Log(1.02, 300.0), scale=Log(0.05, 50.0))
 @oracle(_laplace_by_quadrature)
+@typed("rdp", "laplace", "log(alpha/(2*alpha-1)*exp((alpha-1)*epsilon) + "
+       "(alpha-1)/(2*alpha-1)*exp(-alpha*epsilon))/(alpha-1)")
 @printed("0.7468281411", order=3.0, scale=1.0)
 @printed("0.9965294", order=200.0, scale=1.0)
 @wrong("square", "Of the shape of the Gaussian's: an upper bound twice too large, and no value.",

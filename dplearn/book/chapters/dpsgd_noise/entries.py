@@ -13,7 +13,7 @@ from dplearn.book.chapters.gaussian.entries import gaussian_epsilon
 from dplearn.book.chapters.sampled_gaussian.entries import sampled_gaussian_rdp
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Log, Whole
-from dplearn.book.kit.entry import Interval, enter, formula, given, oracle, printed, wrong
+from dplearn.book.kit.entry import Interval, enter, formula, given, oracle, printed, typed, wrong
 from dplearn.engine.contour import SampledGaussian, log_moments, worse_brackets
 from dplearn.ground import validate
 from dplearn.ground.solve import maximise
@@ -304,6 +304,7 @@ _REFERENCE = _setting(0.01, 4.0, 10_000)
          "Abadi et al. 2016, Theorem 2; Section 5.1 for the run")
 @given(_GIVEN, **_RUN)
 @oracle(_certified, tolerance=1e-7, points=20)
+@typed("epsilon", "poisson_subsampled_gaussian", "q*sqrt(T*log(1/delta))/sigma")
 @printed("1.258575", "0.946867", **_REFERENCE)
 @printed("2.575873", **_setting(0.01, 4.0, 40_000))
 @printed("5.3026", "4.3772", **_setting(1.0, 1.0, 1))

@@ -14,7 +14,7 @@ from dplearn.book.chapters.gaussian.entries import gaussian_delta
 from dplearn.book.chapters.mechanisms import truths
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Parameters, Whole
-from dplearn.book.kit.entry import enter, formula, given, oracle, printed, wrong
+from dplearn.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.solve import first_true
@@ -169,12 +169,15 @@ _IN_RANGE = "epsilon > 0 and epsilon <= 1 and delta > 0 and delta < 1"
          "Dwork & Roth 2014, Theorem A.1")
 @given(_IN_RANGE, **_TARGET)
 @oracle(oracles.gaussian_sigma)
+@typed("epsilon", "gaussian", "sqrt(2*log(1.25/delta))/sigma")
+@typed("sigma", "gaussian", "sqrt(2*log(1.25/delta))/epsilon")
 @printed("4.844805263", "3.730631635", epsilon=1.0, delta=1e-5)
 @wrong("any-epsilon", "Proved up to epsilon = 1, it fails from 8.4 on for delta = 1e-5.",
        printed("0.484481", epsilon=10.0, delta=1e-5), says=r"\sigma = "
        r"\Delta_2\sqrt{2\ln(1.25/\delta)}/\varepsilon \text{ for every } \varepsilon > 0,\ "
        r"\delta \in (0,1)", given="epsilon > 0 and delta > 0 and delta < 1", epsilon=Log(0.1, 50.0))
 @wrong("no-two", "The factor 2 comes from the Gaussian's exponent.",
+       typed("sigma", "gaussian", "sqrt(log(1.25/delta))/epsilon"),
        claim="sqrt(log(1.25 / delta)) / epsilon")
 @wrong("condition", "It is enough but not needed: 3.73 does what it asks 4.84 for.",
        printed("4.844805263", "3.730631635", epsilon=1.0, delta=1e-5),
@@ -208,6 +211,8 @@ enter(
     given("epsilon >= 0 and noise_multiplier > 0", epsilon=Log(1e-3, 20.0, also=(0.0,)),
           noise_multiplier=Log(0.05, 20.0)),
     oracle(_gaussian_by_quadrature, tolerance=1e-8, absolute=1e-290),
+    typed("delta", "gaussian", "Phi(sqrt(T)/(2*sigma)-epsilon*sigma/sqrt(T)) - "
+          "exp(epsilon)*Phi(-sqrt(T)/(2*sigma)-epsilon*sigma/sqrt(T))"),
     printed("4.11369e-08", epsilon=1.0, noise_multiplier=4.844805263),
     printed("0.1269367", epsilon=1.0, noise_multiplier=1.0),
     wrong("one-tail", "P(L > epsilon) is enough for delta, but larger than it.",
@@ -371,6 +376,7 @@ def _largest_pure_renyi(*, epsilon: float, order: float) -> float:
 @wrong("pure-dp-tight", "True of every pure DP, and four times what bounded range gives.",
        claim="order * epsilon**2 / 2", kind="identity")
 @wrong("any-pure-dp", "Randomized response needs nearly epsilon^2/2.",
+       typed("rdp", "pure_dp randomized_response laplace", "alpha*epsilon^2/8"),
        says=r"\varepsilon\text{-DP} \Rightarrow D_\alpha \le \alpha\varepsilon^2/8",
        oracle=_largest_pure_renyi)
 def bounded_range_renyi(*, epsilon: float, order: float) -> float:

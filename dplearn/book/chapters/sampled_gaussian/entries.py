@@ -14,7 +14,7 @@ from dplearn.book.chapters.amplification import truths as amplification_truths
 from dplearn.book.chapters.divergences.entries import renyi_gaussian
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Drawn, Log, Parameters, Whole
-from dplearn.book.kit.entry import Interval, enter, formula, given, oracle, printed, wrong
+from dplearn.book.kit.entry import Interval, enter, formula, given, oracle, printed, typed, wrong
 from dplearn.engine.contour import worse_brackets
 from dplearn.ground import validate
 from dplearn.ground.logspace import log_comb, log_expm1
@@ -287,6 +287,7 @@ _RUN = {
 @given("moment > 0 and noise_multiplier > 0", along={"sample_rate": (1e-2, 1e-3, 1e-4, 1e-5)},
        moment=Log(0.5, 8.0), noise_multiplier=Log(1.2, 20.0))
 @oracle(amplification_truths.log_moment, tolerance=1e-3, absolute=1e-14)
+@typed("rdp", "poisson_subsampled_gaussian", "q^2*alpha*(exp(1/sigma^2)-1)/2")
 @printed("0.00018058448", "0.00018129386", moment=7.0, noise_multiplier=4.0, sample_rate=0.01)
 @wrong("base-times-square",
        "Too small by sigma^2 (e^(1/sigma^2) - 1) > 1 even as the rate goes to 0.",
@@ -358,6 +359,7 @@ def _admitted(holds: Callable[..., bool], name: str) -> Drawn:
 @given(_much_noise, noise_multiplier=Log(4.0, 50.0), sample_rate=Log(1e-3, 0.2),
        order=_admitted(_much_noise, "order"))
 @oracle(amplification_truths.sampled_renyi)
+@typed("rdp", "poisson_subsampled_gaussian", "2*q^2*alpha/sigma^2")
 @wrong("any-order", "Beyond the phase transition the divergence is nearly that without sampling.",
        claim="2 * sample_rate**2 * order / noise_multiplier**2",
        says=r"D_\alpha \le 2q^2\alpha/\sigma^2 \text{ for } q \le \tfrac15,\ \sigma \ge 4",
@@ -386,6 +388,7 @@ def _truncated(*, order: float, noise_multiplier: float, sample_rate: float) -> 
 @given(_truncated, noise_multiplier=Log(2.2360680, 50.0), sample_rate=Log(1e-3, 0.1),
        order=_admitted(_truncated, "order"))
 @oracle(amplification_truths.sampled_renyi)
+@typed("rdp", "poisson_subsampled_gaussian", "6*q^2*alpha/sigma^2")
 @wrong("any-order", "The truncation in truncated concentrated DP is this condition.",
        claim="6 * sample_rate**2 * order / noise_multiplier**2",
        says=r"D_\alpha \le 6q^2\alpha/\sigma^2 \text{ for } q \le \tfrac1{10},\ \sigma^2 \ge 5",
@@ -413,6 +416,7 @@ def _below_transition(*, moment: float, noise_multiplier: float, sample_rate: fl
 @given(_below_transition, noise_multiplier=Log(1.0, 20.0), sample_rate=Log(1e-4, 0.06),
        moment=_admitted(_below_transition, "moment"))
 @oracle(amplification_truths.log_moment)
+@typed("rdp", "poisson_subsampled_gaussian", "q^2*alpha/((1-q)*sigma^2)")
 @printed("0.00035353535", "0.00018129386", moment=7.0, noise_multiplier=4.0, sample_rate=0.01)
 @wrong("any-moment", "The remainder grows with lambda^3, and the conditions keep it small.",
        claim="sample_rate**2 * moment * (moment + 1) / ((1 - sample_rate) * noise_multiplier**2)",
