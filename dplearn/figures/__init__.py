@@ -1,38 +1,61 @@
-"""Figures: every function draws results it is given and computes none of them."""
+"""Figures: every function draws results it is given and computes none of them.
 
-from dplearn.figures.claim_map import claim_map
-from dplearn.figures.curves import Published, epsilon_curves
-from dplearn.figures.lessons import (
-    Band,
-    Bars,
-    Line,
-    Mark,
-    curves,
-    hugging,
-    leak,
-    number_line,
-    panels,
-    slider,
-)
+A page's pictures take its ink and name what they draw below their statement; a lesson's
+are white, carry names on the curves, and a slider needs no kernel: its frames are inside.
+"""
+
+from dplearn.figures.claim_map import SYMBOLS, claim_map, map_finding
+from dplearn.figures.curves import curves, number_line, panels
+from dplearn.figures.epsilon_curves import Published, epsilon_curves
+from dplearn.figures.formula_cloud import Cloud, formula_cloud
+from dplearn.figures.formula_curve import Curve, Region, formula_curve
+from dplearn.figures.hugging import hugging
+from dplearn.figures.kit import certificate, excess, text
+from dplearn.figures.kit.axes import MANTISSAS, log_steps
+from dplearn.figures.kit.marks import Band, Bars, Line, Mark
+from dplearn.figures.kit.template import INK, style_of
+from dplearn.figures.leak import leak, leaking_area
 from dplearn.figures.looseness import looseness
-from dplearn.figures.steps import log_steps
+from dplearn.figures.loss_law import loss_law
+from dplearn.figures.profile_curve import profile_curve
+from dplearn.figures.renyi_curve import renyi_curve
+from dplearn.figures.slider import slider
+from dplearn.figures.tradeoff_curve import tradeoff_curve
 from dplearn.figures.training_run import training_run
 
 __all__ = [
+    "INK",
+    "MANTISSAS",
+    "SYMBOLS",
     "Band",
     "Bars",
+    "Cloud",
+    "Curve",
     "Line",
     "Mark",
     "Published",
+    "Region",
+    "certificate",
     "claim_map",
     "curves",
     "epsilon_curves",
+    "excess",
+    "formula_cloud",
+    "formula_curve",
     "hugging",
     "leak",
+    "leaking_area",
     "log_steps",
     "looseness",
+    "loss_law",
+    "map_finding",
     "number_line",
     "panels",
+    "profile_curve",
+    "renyi_curve",
     "slider",
+    "style_of",
+    "text",
+    "tradeoff_curve",
     "training_run",
 ]

@@ -1,226 +1,148 @@
-"""Epsilon against the number of steps, one curve per accountant."""
+"""Figures of the lessons: curves, two such figures side by side, and numbers on one line."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
-from dplearn.figures import certificate, text
-from dplearn.figures._band import band
-from dplearn.figures._frame import frame
-from dplearn.figures._layout import layout
-from dplearn.figures._notes import Published
-from dplearn.figures.theme import INK, PUBLISHED, dash_of, stroke, style_of
-from dplearn.ground.guarantee import Guarantee
+from dplearn.figures.kit.axes import Axis
+from dplearn.figures.kit.marks import Element, Mark
+from dplearn.figures.kit.template import GREY, RED, transparent
 
-Curves = Mapping[str, Sequence[Guarantee]]
+_WIDTH, _HEIGHT = 760, 430
+# Where two panels lie, in shares of the drawing area.
+_PANELS = ((0.0, 0.42), (0.58, 1.0))
 
 
-def epsilon_curves(
-    curves: Curves,
-    steps: Sequence[int],
-    *,
-    published: Sequence[Published] = (),
-    here: int | None = None,
-    budget: float | None = None,
-    certified: Mapping[str, int] | None = None,
-    reference: str | None = None,
-    claims: Collection[str] = (),
-    stairs: bool = False,
-    finding: str = "",
-    subtitle: str = "",
-    log_x: bool = True,
-    log_y: bool = True,
-    ink: str = INK["light"],
+def lesson(
+    traces: Sequence[dict[str, Any]], title: str, *, height: int = _HEIGHT, **more: Any
 ) -> go.Figure:
-    """Curves of epsilon over the number of steps; draws results and computes none.
+    """A figure in the look of the lessons: white, large type, room for names on the right."""
+    size = {"width": _WIDTH, "height": height}
+    layout = {"template": "dplearn_lesson", "title": {"text": title}, **size, **more}
+    return go.Figure({"data": [_single(trace) for trace in traces], "layout": layout})
+
+
+def _single(trace: dict[str, Any]) -> dict[str, Any]:
+    """A trace in single precision: finer than any screen, and half the notebook."""
+    whole = {k: trace[k] for k in ("x", "y") if np.size(trace[k]) > 1}
+    return trace | {key: np.asarray(values, dtype=np.float32) for key, values in whole.items()}
+
+
+def axis(
+    title: str, values: Any, log: bool = False, span: tuple[float, float] | None = None
+) -> dict[str, Any]:
+    """An axis around values; Plotly finds its ends, with room for names, unless they are given."""
+    every = np.concatenate([np.ravel(np.asarray(v, dtype=float)) for v in values])
+    lower, upper = span or (float(np.min(every)), float(np.max(every)))
+    return Axis(title=title, lower=lower, upper=upper, log=log, open=span is None).layout()
+
+
+def curves(
+    lines: Sequence[Element],
+    *,
+    title: str,
+    x: str,
+    y: str,
+    marks: Sequence[Mark] = (),
+    zone: tuple[float, float, str] | None = None,
+    log_x: bool = False,
+    log_y: bool = False,
+    x_range: tuple[float, float] | None = None,
+    y_range: tuple[float, float] | None = None,
+) -> go.Figure:
+    """Curves, columns, regions and points on one pair of axes, named `x` and `y`.
 
     Parameters
     ----------
-    curves : mapping of str to sequence of Guarantee
-        Accountant's name to its guarantees, entry i at ``steps[i]``. Bounds become solid
-        lines, anything else is dashed. An infinite epsilon leaves a gap.
-    steps : sequence of int
-        Numbers of steps, increasing, shape (n,).
-    published : sequence of Published
-        Printed figures, drawn as points.
-    here : int, optional
-        One of `steps`: marked by a vertical line, and its values are the ones written
-        beside the curves. Default: the last step, without a line.
-    budget : float, optional
-        A target epsilon, drawn as a horizontal line.
-    certified : mapping of str to int, optional
-        Largest number of steps each accountant certifies within `budget`.
-    reference : str, optional
-        One of `curves`: where it is proved from both sides it lies in a band between its
-        two ends, never thinner than a soft line, and a note says how sharp it is.
-    claims : collection of str
-        Those of `curves` that are said of the run and do not hold for it: drawn dotted.
-    stairs : bool
-        Epsilon changes at whole epochs only: between two numbers of steps the upper end is
-        that of the second, the lower end that of the first. Claims are not affected.
-    finding : str
-        The title. Default: how many bounds and approximations there are.
-    subtitle : str
-        The run in one line, so that a saved picture speaks for itself.
+    lines : sequence of Line, Bars and Band
+        Drawn in this order.
+    title : str
+        What the figure states.
+    x, y : str
+        Symbol, meaning and unit of the axes.
+    marks : sequence of Mark
+    zone : tuple of float, float and str, optional
+        Heights between which a claim is false, and what to write there.
     log_x, log_y : bool
-        Logarithmic axes.
-    ink : str
-        Colour of words and numbers; the background is transparent.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        The band of the reference if there is one, one trace per accountant in the order of
-        `curves`, then three of points: at `here`, at the budget, published. Their number
-        does not depend on the values.
-
-    Raises
-    ------
-    ValueError
-        If a curve and `steps` differ in length, or `here` is not among `steps`, or
-        `reference` not among `curves`.
-
-    Examples
-    --------
-    >>> from dplearn.ground.guarantee import Guarantee
-    >>> line = [Guarantee(epsilon=e, delta=1e-5, kind="upper", method="rdp",
-    ...                   adjacency="add_remove") for e in (0.5, 1.0)]
-    >>> figure = epsilon_curves({"rdp": line}, [10, 100], here=10)
-    >>> len(figure.data), figure.layout.title.text
-    (4, '<b>Same run, same δ: one bound on ε</b>')
+    x_range, y_range : tuple of float, optional
+        In data units.
     """
-    steps = [int(t) for t in steps]
-    _check(curves, steps, here)
-    if reference is not None and reference not in curves:
-        raise ValueError(f"Expected reference among the curves, got reference={reference!r}.")
-    wanted = [p.epsilon for p in published] + ([budget] if budget else [])
-    view = frame(curves, steps, wanted, log_x=log_x, log_y=log_y)
-    index = len(steps) - 1 if here is None else steps.index(here)
-    return go.Figure(
-        {
-            "data": [
-                *([band(reference, curves[reference], steps, stairs)] if reference else []),
-                *(
-                    _line(name, curve, steps, claim=name in claims, stairs=stairs)
-                    for name, curve in curves.items()
-                ),
-                _points_here(curves, here, index),
-                _points_certified(budget, certified or {}),
-                _points_published(published),
-            ],
-            "layout": layout(
-                curves,
-                steps,
-                view,
-                published=published,
-                here=here,
-                budget=budget,
-                reference=reference,
-                claims=claims,
-                finding=finding,
-                subtitle=subtitle,
-                ink=ink,
-            ),
-        }
+    traces = [trace for line in lines for trace in (*line.traces(), *line.name())]
+    traces += [trace for mark in marks for trace in mark.traces()]
+    if zone is not None:
+        traces.append(_zone_name(*zone, lines[0]))
+    return lesson(
+        traces,
+        title,
+        xaxis=axis(x, [line.x for line in lines], log_x, x_range),
+        yaxis=axis(y, [y for line in lines for y in line.heights], log_y, y_range),
+        shapes=[_zone(*zone[:2])] if zone else [],
     )
 
 
-def _check(curves: Curves, steps: Sequence[int], here: int | None) -> None:
-    for name, curve in curves.items():
-        if len(curve) != len(steps):
-            raise ValueError(f"Expected {len(steps)} values for {name}, got {len(curve)}.")
-    if not steps:
-        raise ValueError("Expected at least one number of steps, got none.")
-    if here is not None and here not in steps:
-        raise ValueError(f"Expected here among steps, got here={here!r}.")
+def _zone(lower: float, upper: float) -> dict[str, Any]:
+    """Where a claim is false."""
+    ends = {"x0": 0, "x1": 1, "xref": "x domain", "y0": lower, "y1": upper, "yref": "y"}
+    fill = {"fillcolor": transparent(RED, 0.1), "line": {"width": 0}, "layer": "below"}
+    return {"type": "rect", **ends, **fill}
 
 
-def _finite(guarantee: Guarantee) -> float | None:
-    """Epsilon, or a gap where it is infinite."""
-    return guarantee.epsilon if math.isfinite(guarantee.epsilon) else None
+def _zone_name(lower: float, upper: float, name: str, line: Element) -> dict[str, Any]:
+    """The zone's name, in the zone, where the first curve begins."""
+    font = {"color": RED, "size": 15}
+    where = {"x": [np.min(line.x)], "y": [(lower + upper) / 2], "textposition": "middle right"}
+    words = {"text": [name], "mode": "text", "textfont": font, "hoverinfo": "skip"}
+    return {"type": "scatter", **where, **words}
 
 
-def _line(
-    name: str, curve: Sequence[Guarantee], steps: Sequence[int], *, claim: bool, stairs: bool
-) -> dict[str, Any]:
-    style, dash = style_of(name), "dot" if claim else dash_of(curve)
-    shape = {"shape": "vh"} if stairs and not claim else {}
-    return {
-        "type": "scatter",
-        "name": style.label,
-        "uid": name,
-        "x": steps,
-        "y": [_finite(g) for g in curve],
-        "mode": "lines+markers",
-        "line": stroke(style.colour, dash) | shape,
-        "marker": {"symbol": style.symbol, "size": 8, "maxdisplayed": 7},
-        "connectgaps": False,
-        "text": [_hover(g) for g in curve],
-        "hovertemplate": f"<b>{style.label}</b><br>T = %{{x:,}}<br>%{{text}}<extra></extra>",
-    }
+def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
+    """Two figures of `curves` side by side under one statement; their titles become headings.
+
+    Parameters
+    ----------
+    left, right : Figure
+    title : str
+        What the two state together. A heading does not change when a slider moves.
+    """
+    traces, layout = [], {"shapes": [], "annotations": []}
+    for number, part, share in zip(("", "2"), (left, right), _PANELS, strict=True):
+        traces += [
+            t.to_plotly_json() | {"xaxis": f"x{number}", "yaxis": f"y{number}"} for t in part.data
+        ]
+        across, up = (part.layout[name].to_plotly_json() for name in ("xaxis", "yaxis"))
+        layout[f"xaxis{number}"] = across | {"anchor": f"y{number}", "domain": share}
+        layout[f"yaxis{number}"] = up | {"anchor": f"x{number}"}
+        place = {"xref": f"x{number} domain", "yref": f"y{number}"}
+        layout["shapes"] += [shape.to_plotly_json() | place for shape in part.layout.shapes]
+        layout["annotations"].append(_heading(part.layout.title.text, number))
+    headed = any(note["text"] for note in layout["annotations"])
+    margin = {"r": 90, "t": 86 if headed else 60}
+    return lesson(traces, title, margin=margin, **layout)
 
 
-def _hover(guarantee: Guarantee) -> str:
-    order = guarantee.details.get("order")
-    won = f"<br>order α = {order:g}" if order is not None else ""
-    if guarantee.kind == "bracket":
-        sharp = certificate.precision(certificate.width(guarantee))
-        return f"{certificate.both_ends(guarantee)}<br>proved from both sides, {sharp}{won}"
-    kind = "an approximation, not a bound" if guarantee.kind == "approximate" else guarantee.kind
-    return f"ε {text.relation(guarantee)} {text.bare(guarantee, 4)} ({kind}){won}"
+def _heading(text: str, number: str) -> dict[str, Any]:
+    """Above one of two panels, at its left edge."""
+    place = {"x": 0, "y": 1, "xref": f"x{number} domain", "yref": f"y{number} domain"}
+    anchor = {"xanchor": "left", "yanchor": "bottom", "yshift": 8, "showarrow": False}
+    return {**place, **anchor, "text": text, "font": {"size": 15, "color": GREY}}
 
 
-def _points_here(curves: Curves, here: int | None, index: int) -> dict[str, Any]:
-    """A dot on every curve at the chosen number of steps."""
-    shown = {} if here is None else {n: c[index] for n, c in curves.items()}
-    return {
-        **_points("here", [here] * len(shown), [_finite(g) for g in shown.values()]),
-        "marker": {
-            "symbol": "circle",
-            "size": 10,
-            "color": [style_of(n).colour for n in shown],
-            "line": {"width": 1.5, "color": "white"},
-        },
-        "hoverinfo": "skip",
-    }
-
-
-def _points_certified(budget: float | None, certified: Mapping[str, int]) -> dict[str, Any]:
-    """Where each accountant's curve meets the budget."""
-    names = [] if budget is None else [n for n, t in certified.items() if t > 0]
-    return {
-        **_points("within the budget", [certified[n] for n in names], [budget] * len(names)),
-        "marker": {
-            "symbol": "line-ns-open",
-            "size": 11,
-            "color": [style_of(n).colour for n in names],
-            "line": {"width": 3},
-        },
-        "text": [style_of(n).label for n in names],
-        "hovertemplate": "<b>%{text}</b><br>up to T = %{x:,} within the budget<extra></extra>",
-    }
-
-
-def _points_published(published: Sequence[Published]) -> dict[str, Any]:
-    return {
-        **_points("published", [p.steps for p in published], [p.epsilon for p in published]),
-        "marker": {"symbol": "circle-open", "size": 17, "color": PUBLISHED, "line": {"width": 2.5}},
-        "customdata": [p.note for p in published],
-        "hovertemplate": "published: ε = %{y}<br>T = %{x:,}<br>%{customdata}<extra></extra>",
-    }
-
-
-def _points(name: str, x: Sequence[Any], y: Sequence[Any]) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "name": name,
-        "uid": name,
-        "mode": "markers",
-        "cliponaxis": False,
-        "x": list(x),
-        "y": list(y),
-    }
+def number_line(numbers: Mapping[str, float], *, title: str) -> go.Figure:
+    """Positive numbers on one logarithmic line, each with its name; "your guess" stands out."""
+    roles = {"truth": "exact", "your guess": "guess"}
+    traces = []
+    ranked = sorted(numbers.items(), key=lambda item: item[1])
+    for rank, (label, value) in enumerate(ranked):
+        side = "bottom center" if rank % 2 else "top center"
+        text = f"{label}<br>{value:.4g}"
+        mark = Mark(x=value, y=0, label=text, role=roles.get(label, "other"), side=side)
+        traces += mark.traces()
+    ends = ranked[0][1] / 3, ranked[-1][1] * 3
+    bare = {"showticklabels": False, "showgrid": False, "showline": False, "ticks": ""}
+    zero = {"zeroline": True, "zerolinecolor": GREY, "range": [-1, 1]}
+    x = axis("", [list(numbers.values())], True, ends) | {"showgrid": False, "showline": False}
+    return lesson(traces, title, height=230, xaxis=x, yaxis=bare | zero)

@@ -7,12 +7,13 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from dplearn.figures._layout import axis, title
-from dplearn.figures.theme import FONT, INK, PUBLISHED, stroke, style_of
+from dplearn.figures.kit.axes import Axis
+from dplearn.figures.kit.marks import stroke
+from dplearn.figures.kit.template import INK, RED, colour_of, page
 
 HEIGHT = 540
-PRIVATE, PLAIN = style_of("pld").colour, PUBLISHED
-_MARGIN = {"l": 66, "r": 20, "t": 104, "b": 52}
+PRIVATE, PLAIN = colour_of("exact"), RED
+_MARGIN = (66, 20, 104, 52)
 # Where the panels lie, in shares of the drawing area: accuracy left, the others right.
 _LEFT, _RIGHT = (0.0, 0.56), (0.65, 1.0)
 _UPPER, _LOWER = (0.57, 1.0), (0.0, 0.38)
@@ -60,48 +61,39 @@ def training_run(
     >>> [trace.name for trace in figure.data if trace.y]
     ['accuracy', 'ε so far', 'loss']
     """
-    seen = [event for event in events if event.get("step")]
-    return go.Figure(
-        {
-            "data": [
-                _line("accuracy", seen, "accuracy", PRIVATE, "solid", ""),
-                _line("accuracy without privacy", seen, "plain_accuracy", PLAIN, "dash", ""),
-                _planned(planned),
-                _line("ε so far", seen, "epsilon", PRIVATE, "solid", "2"),
-                _line("loss", seen, "loss", PRIVATE, "solid", "3"),
-                _line("loss without privacy", seen, "plain_loss", PLAIN, "dash", "3"),
-            ],
-            "layout": {
-                "height": HEIGHT,
-                "margin": _MARGIN,
-                "font": {"family": FONT, "size": 15, "color": ink},
-                "template": "none",
-                "paper_bgcolor": "rgba(0,0,0,0)",
-                "plot_bgcolor": "rgba(0,0,0,0)",
-                "showlegend": False,
-                "hovermode": "closest",
-                "hoverlabel": {"font": {"family": FONT, "size": 15}, "align": "left"},
-                "dragmode": False,
-                "title": title(finding, subtitle),
-                **_axes(seen, steps, planned),
-                "annotations": [*_headings(), *_ends(seen)],
-            },
-        }
+    progress = [event for event in events if event.get("step")]
+    traces = [
+        _line("accuracy", progress, "accuracy", PRIVATE, "solid", ""),
+        _line("accuracy without privacy", progress, "plain_accuracy", PLAIN, "dash", ""),
+        _planned(planned),
+        _line("ε so far", progress, "epsilon", PRIVATE, "solid", "2"),
+        _line("loss", progress, "loss", PRIVATE, "solid", "3"),
+        _line("loss without privacy", progress, "plain_loss", PLAIN, "dash", "3"),
+    ]
+    layout = page(
+        finding,
+        subtitle,
+        ink=ink,
+        height=HEIGHT,
+        margin=_MARGIN,
+        annotations=[*_headings(), *_ends(progress)],
+        **_axes(progress, steps, planned),
     )
+    return go.Figure({"data": traces, "layout": layout})
 
 
 def _line(
-    name: str, seen: Sequence[Event], key: str, colour: str, dash: str, panel: str
+    name: str, progress: Sequence[Event], key: str, colour: str, dash: str, panel: str
 ) -> dict[str, Any]:
-    found = [event for event in seen if key in event]
     percent = "accuracy" in key
     number = "%{y:.1f} %" if percent else "%{y:.3g}"
+    at = [(event["step"], event[key]) for event in progress if key in event]
     return {
         "type": "scatter",
         "name": name,
         "uid": name,
-        "x": [event["step"] for event in found],
-        "y": [100 * event[key] if percent else event[key] for event in found],
+        "x": [step for step, _ in at],
+        "y": [100 * value if percent else value for _, value in at],
         "mode": "lines",
         "line": {**stroke(colour, dash), "width": 3},
         "xaxis": f"x{panel}",
@@ -111,56 +103,46 @@ def _line(
 
 
 def _planned(planned: Sequence[tuple[int, float]]) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "name": "ε of the plan",
-        "uid": "planned",
-        "x": [step for step, _ in planned],
-        "y": [epsilon for _, epsilon in planned],
-        "mode": "lines",
-        "line": {"color": PRIVATE, "width": 2, "dash": "dot"},
-        "xaxis": "x2",
-        "yaxis": "y2",
-        "hovertemplate": "<b>known beforehand</b><br>step %{x}: ε ≤ %{y:.3g}<extra></extra>",
-    }
+    events = [{"step": step, "epsilon": epsilon} for step, epsilon in planned]
+    line = _line("ε of the plan", events, "epsilon", PRIVATE, "dot", "2")
+    hover = "<b>known beforehand</b><br>step %{x}: ε ≤ %{y:.3g}<extra></extra>"
+    return line | {"line": stroke(PRIVATE, "dot"), "hovertemplate": hover}
 
 
 def _axes(
-    seen: Sequence[Event], steps: int, planned: Sequence[tuple[int, float]]
+    progress: Sequence[Event], steps: int, planned: Sequence[tuple[int, float]]
 ) -> dict[str, Any]:
     # Room at the right for the labels at the ends.
-    wide, narrow = [0, 1.2 * steps], [0, 1.04 * steps]
-    epsilons = [e for _, e in planned] + _values(seen, "epsilon")
-    losses = _values(seen, "loss")
+    wide, narrow = (0, 1.2 * steps), (0, 1.04 * steps)
+    epsilons = [e for _, e in planned] + _values(progress, "epsilon")
+    losses = _values(progress, "loss")
+    percent = _axis("", (_floor(progress), _TOP), (0.0, 1.0), "x") | {"ticksuffix": " %"}
     return {
         "xaxis": _axis("T, step", wide, _LEFT, "y"),
-        "yaxis": _axis("", [_floor(seen), _TOP], (0.0, 1.0), "x") | {"ticksuffix": " %"},
+        "yaxis": percent,
         "xaxis2": _axis("", narrow, _RIGHT, "y2"),
-        "yaxis2": _axis("", [0, 1.1 * max(epsilons, default=1.0)], _UPPER, "x2"),
+        "yaxis2": _axis("", (0, 1.1 * max(epsilons, default=1.0)), _UPPER, "x2"),
         "xaxis3": _axis("T, step", narrow, _RIGHT, "y3"),
-        "yaxis3": _axis("", [0, 1.1 * max(losses, default=2.5)], _LOWER, "x3"),
+        "yaxis3": _axis("", (0, 1.1 * max(losses, default=2.5)), _LOWER, "x3"),
     }
 
 
-def _axis(words: str, span: Sequence[float], domain: Sequence[float], anchor: str) -> dict:
-    return {
-        **axis(words, False, list(span)),
-        "domain": list(domain),
-        "anchor": anchor,
-        "nticks": 6,
-        "rangemode": "tozero",
-    }
+def _axis(
+    words: str, span: tuple[float, float], domain: tuple[float, float], anchor: str
+) -> dict[str, Any]:
+    shown = Axis(title=words, lower=span[0], upper=span[1])
+    return shown.layout(domain=domain, anchor=anchor, nticks=6)
 
 
-def _floor(seen: Sequence[Event]) -> float:
-    """Where the axis of accuracy begins: the first steps may leave the picture, the rest not."""
-    late = seen[len(seen) // 5 :]
-    found = _values(late, "accuracy") + _values(late, "plain_accuracy")
-    return max(10.0 * int(10 * min(found, default=0.0)) - 5, 0.0)
+def _floor(progress: Sequence[Event]) -> float:
+    """Where the axis of accuracy begins: the first steps may leave the picture, no later ones."""
+    late = progress[len(progress) // 5 :]
+    shares = _values(late, "accuracy") + _values(late, "plain_accuracy")
+    return max(10.0 * int(10 * min(shares, default=0.0)) - 5, 0.0)
 
 
-def _values(seen: Sequence[Event], key: str) -> list[float]:
-    return [event[key] for event in seen if event.get(key) is not None]
+def _values(progress: Sequence[Event], key: str) -> list[float]:
+    return [event[key] for event in progress if event.get(key) is not None]
 
 
 def _headings() -> list[dict[str, Any]]:
@@ -177,14 +159,14 @@ def _headings() -> list[dict[str, Any]]:
     ]
 
 
-def _ends(seen: Sequence[Event]) -> list[dict[str, Any]]:
+def _ends(progress: Sequence[Event]) -> list[dict[str, Any]]:
     """Values beside the ends of the lines of accuracy, apart from each other."""
-    if not seen:
+    if not progress:
         return []
-    last = seen[-1]
+    last = progress[-1]
     above = last.get("plain_accuracy", -1.0) >= last["accuracy"]
     # A label needs room below the heading or above the axis.
-    floor = _floor(seen)
+    floor = _floor(progress)
     highest, lowest = floor + 0.89 * (_TOP - floor), floor + 0.13 * (_TOP - floor)
     named = [("accuracy", "private", PRIVATE, not above)]
     if "plain_accuracy" in last:

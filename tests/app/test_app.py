@@ -20,8 +20,7 @@ from dplearn.app.pages.epsilon_vs_steps import export, presets, run
 from dplearn.app.pages.epsilon_vs_steps import fields as catalogue
 from dplearn.app.pages.epsilon_vs_steps import words as reading
 from dplearn.app.pages.epsilon_vs_steps.answers import Setting
-from dplearn.figures import certificate, log_steps
-from dplearn.figures.theme import style_of
+from dplearn.figures import certificate, log_steps, style_of
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.mechanisms.shuffled import Shuffled
 from dplearn.run import EPOCH_SAMPLINGS, SAMPLINGS

@@ -13,8 +13,7 @@ from test_browser import ARTEFACTS, address, browser  # noqa: F401
 
 from dplearn.app.pages.check_a_claim import fields as ask
 from dplearn.claims import PARAMETERS, QUANTITIES, check
-from dplearn.figures import claim_map
-from dplearn.figures.claim_map import SYMBOLS, finding
+from dplearn.figures import SYMBOLS, claim_map, map_finding
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 60_000
@@ -66,7 +65,7 @@ def test_examples_are_a_click_away_and_can_be_shared(example):
     fixed = ask.settings(example.values["held"])
     asked = {k: example.values[k] for k in ("quantity", "of")}
     found = check(example.values["claim"], **asked, fixed=fixed)
-    assert title(app) == f"<b>{finding(found.map)}</b>"
+    assert title(app) == f"<b>{map_finding(found.map)}</b>"
     again = page(**app.query_params)
     assert title(again) == title(app)
 

@@ -15,7 +15,7 @@ from dplearn.app.pages.formula_book import draw as panels
 from dplearn.app.pages.formula_book import fields as ask
 from dplearn.book import Case, Interval, Refutation, book, refute, verify
 from dplearn.book.published import published
-from dplearn.figures.formula_curve import Band, Cloud, Curve, formula_cloud, formula_curve
+from dplearn.figures import Cloud, Curve, Region, formula_cloud, formula_curve
 
 SCRIPT = "from dplearn.app.pages.formula_book import render\nrender()"
 
@@ -136,19 +136,19 @@ def test_points_are_those_of_the_formula_and_its_oracle():
 def test_grey_ends_where_the_hypothesis_does():
     # sigma_alpha^2 = 4 - 3 alpha vanishes at order 4/3.
     place = controls.place_of(ask.state({"id": "G-A4"})).at("std_p", 2.0).at("std_q", 1.0)
-    (band,) = points.curve(place, "order")[0].bands
-    assert band.kind == "outside" and band.right == 50.0
-    assert band.left == pytest.approx(4 / 3, rel=1e-9)
+    (region,) = points.curve(place, "order")[0].regions
+    assert region.kind == "outside" and region.right == 50.0
+    assert region.left == pytest.approx(4 / 3, rel=1e-9)
 
 
 def test_red_lies_where_the_claim_is_too_small():
     place = controls.place_of(ask.state({"id": "G-A4", "misprint": "no-root"}))
     found, some, _ = points.curve(place, "order")
     assert found.star is not None and found.claimed and len(found.own) == len(found.x)
-    kinds = {band.kind for band in found.bands}
+    kinds = {region.kind for region in found.regions}
     assert "unsafe" in kinds
     for x, point in zip(found.x, some, strict=True):
-        inside = [b.kind for b in found.bands if b.left <= x <= b.right]
+        inside = [b.kind for b in found.regions if b.left <= x <= b.right]
         assert inside == ([] if point.verdict == "right" else [point.verdict])
         if point.verdict == "unsafe":
             assert point.value < point.low
@@ -196,7 +196,7 @@ def test_the_axis_shows_what_matters():
     far = formula_curve(Curve(x=x, value=10**x, low=x, high=x, ends=(1, 2)))
     assert far.layout.yaxis.type == "log"
     nothing = formula_curve(Curve(x=[], value=[], low=[], high=[], ends=(1, 2),
-                                  bands=[Band(1, 2, "outside")]))  # fmt: skip
+                                  regions=[Region(1, 2, "outside")]))  # fmt: skip
     assert [t.name for t in nothing.data] == ["hypothesis fails", "truth", "formula"]
 
 

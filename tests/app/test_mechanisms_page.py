@@ -112,7 +112,7 @@ def test_every_pair_shows_the_numbers_of_its_profile(pair):
     assert np.sum(traces(shown["loss"])["counted in δ"][1]) == pytest.approx(delta, abs=2e-6)
     x, y = traces(shown["profile"])["δ(ε)"]
     np.testing.assert_allclose(y[y > 0], profile.delta(x[y > 0]))
-    x, y = traces(shown["renyi"])["D"]
+    x, y = traces(shown["renyi"])["D<sub>α</sub>"]
     np.testing.assert_allclose(y, pair.mechanism.rdp(x, adjacency=pair.adjacency))
 
 

@@ -54,10 +54,9 @@ def test_polygons_are_shaded_between_and_named():
     gaps = {"wide": (x, -x), "narrow": (x / 4, -x / 4)}
     heights = (2 - corners, 1 - corners)
     figure = hugging(x=x, curve=1.5 - x, corners=(corners, *heights), gaps=gaps, title="t")
-    shaded = [i for i, trace in enumerate(figure.data) if trace.fill == "tonexty"]
-    (i,) = shaded
-    assert list(figure.data[i].y) == list(heights[1])
-    assert list(figure.data[i - 1].y) == list(heights[0])
+    (i,) = (i for i, trace in enumerate(figure.data) if trace.fill == "tonexty")
+    assert list(figure.data[i].y) == list(heights[0])
+    assert list(figure.data[i - 1].y) == list(heights[1])
     said = [trace.text[0].strip() for trace in figure.data if trace.mode == "text"]
     assert said == ["chords", "moved cells", "truth", "wide", "wide", "narrow", "narrow"]
 

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from dplearn.figures import epsilon_curves, excess, looseness
-from dplearn.figures.theme import style_of
+from dplearn.figures import epsilon_curves, excess, looseness, style_of
 from dplearn.ground.guarantee import Guarantee
 
 STEPS = [1, 10, 100, 1000]
@@ -82,7 +81,7 @@ def test_the_title_is_the_finding_in_numbers_rounded_up(here, said):
 
 
 def finding(reference: Sequence[Guarantee], **curves: Sequence[Guarantee]) -> str:
-    return excess.finding({n: c[0] for n, c in curves.items()}, reference[0], 10)
+    return excess.comparison({n: c[0] for n, c in curves.items()}, reference[0], 10)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from dplearn.figures.pair_laws import leaking_area
+from dplearn.figures import leaking_area
 from dplearn.ground.guarantee import ADJACENCIES
 from dplearn.mechanisms import (
     DiscreteGaussian,

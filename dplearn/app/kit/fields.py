@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dplearn.figures.steps import MANTISSAS
+from dplearn.figures import MANTISSAS
 
 # Mantissas of a slider's marks, by their number per decade.
 _MANTISSAS = {

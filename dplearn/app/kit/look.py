@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dplearn.figures.theme import INK
+from dplearn.figures import INK
 
 _STYLE = """<style>
 /* The menu covers the first lines otherwise. */

@@ -12,8 +12,7 @@ from dplearn.app.kit import controls, look
 from dplearn.app.kit.state import State
 from dplearn.app.pages.check_a_claim import fields as ask
 from dplearn.claims import QUANTITIES, Verdict, check
-from dplearn.figures import claim_map
-from dplearn.figures.claim_map import finding
+from dplearn.figures import claim_map, map_finding
 from dplearn.ground.expression import parse
 
 _SECONDS = 8.0
@@ -133,7 +132,7 @@ def picture(state: State, found: Verdict) -> None:
         theme=None,
         key="map",
         config={"displayModeBar": False},
-        alt=f"Map of where the claim holds. {finding(found.map)}. {found}",
+        alt=f"Map of where the claim holds. {map_finding(found.map)}. {found}",
     )
     names = QUANTITIES[found.quantity][found.of].names
     known = [*names, *(n for n in found.map.fixed if n not in names)]

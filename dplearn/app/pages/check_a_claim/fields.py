@@ -9,7 +9,7 @@ from typing import Any
 from dplearn.app.kit.fields import Choice
 from dplearn.app.kit.state import State
 from dplearn.claims import PARAMETERS, QUANTITIES, setting
-from dplearn.figures.claim_map import SYMBOLS
+from dplearn.figures import SYMBOLS
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ import streamlit as st
 from dplearn.accountants import accountants
 from dplearn.app.pages.epsilon_vs_steps import export
 from dplearn.app.pages.epsilon_vs_steps.view import View
-from dplearn.figures import text
-from dplearn.figures.theme import style_of
+from dplearn.figures import style_of, text
 from dplearn.ground.guarantee import Guarantee
 
 _SIGNS = {"<=": "≤", ">=": "≥", "<": "<", ">": ">", "~": "≈"}

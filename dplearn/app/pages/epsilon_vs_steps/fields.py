@@ -23,7 +23,7 @@ from dplearn.app.kit.run_fields import (
     words,
 )
 from dplearn.app.kit.state import State
-from dplearn.figures.theme import style_of
+from dplearn.figures import style_of
 from dplearn.mechanisms import mechanisms
 from dplearn.run import EPOCH_SAMPLINGS, SAMPLINGS
 

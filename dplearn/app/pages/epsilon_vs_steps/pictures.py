@@ -11,9 +11,7 @@ from dplearn.app.kit.state import State
 from dplearn.app.pages.epsilon_vs_steps import words as reading
 from dplearn.app.pages.epsilon_vs_steps.answers import REFERENCE
 from dplearn.app.pages.epsilon_vs_steps.view import View
-from dplearn.figures import epsilon_curves, excess, looseness, text
-from dplearn.figures.certificate import is_certified
-from dplearn.figures.theme import style_of
+from dplearn.figures import certificate, epsilon_curves, excess, looseness, style_of, text
 
 
 def epsilon(view: View, state: State, printed: Sequence[Mapping[str, str]], words: str) -> None:
@@ -85,10 +83,10 @@ def _alt(view: View, words: str) -> str:
 
 def _alt_of_looseness(view: View) -> str:
     measure, found = view.reference_here, {**view.readings, **view.claims_here}.items()
-    sure = is_certified(measure)
+    sure = certificate.is_certified(measure)
     ratios = {n: excess.times(excess.ratio(g, measure), sure) for n, g in found}
     values = ", ".join(f"{style_of(n).label} {ratio}" for n, ratio in ratios.items())
     return (
         "Curves of each accountant's epsilon divided by the certified epsilon, over the number "
-        f"of steps. {excess.finding(view.readings, measure, view.here)}. Ratios: {values}."
+        f"of steps. {excess.comparison(view.readings, measure, view.here)}. Ratios: {values}."
     )

@@ -8,8 +8,7 @@ from dplearn.accountants import accountants
 from dplearn.app.pages.epsilon_vs_steps.answers import Setting
 from dplearn.app.pages.epsilon_vs_steps.fields import ADJACENCY, DELTA
 from dplearn.app.pages.epsilon_vs_steps.view import View
-from dplearn.figures import Published, certificate, excess, text
-from dplearn.figures.theme import style_of
+from dplearn.figures import Published, certificate, excess, style_of, text
 from dplearn.ground.guarantee import Guarantee, round_down
 
 Readings = Mapping[str, Guarantee]

@@ -14,7 +14,7 @@ from dplearn.app.kit.state import State
 from dplearn.app.pages.formula_book import controls, points, words
 from dplearn.book import Formula, Misprint, Verification, book, verify
 from dplearn.book.published import Figure, check_figure, published
-from dplearn.figures.formula_curve import formula_cloud, formula_curve
+from dplearn.figures import formula_cloud, formula_curve
 
 # Seconds for a picture, while a slider moves and when it rests, and for a table.
 _DRAFT, _PICTURE, _TABLE = 0.4, 1.5, 60.0

@@ -19,7 +19,7 @@ import numpy as np
 from dplearn.app.pages.formula_book.words import wrapped
 from dplearn.book import Case, Formula, Refutation, book, compare, drawn, refute, side_of
 from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Parameters, Whole
-from dplearn.figures.formula_curve import Band, Cloud, Curve
+from dplearn.figures import Cloud, Curve, Region
 
 # One more than a power of two: half as many points are evenly spaced as well.
 _POINTS = 33
@@ -179,7 +179,7 @@ def curve(place: Place, name: str, *, seconds: float = 1.5) -> tuple[Curve, list
         high=[p.high for p in some],
         own=[p.own for p in some] if _has_own(place) else (),
         claimed=place.misprint != "none",
-        bands=[*_outside(place, name, x, some, ends, log), *_wrong(x, some, ends, log)],
+        regions=[*_outside(place, name, x, some, ends, log), *_wrong(x, some, ends, log)],
         ends=ends,
         log_x=log,
         ticks=[str(v) for v in limit] if limit else (),
@@ -293,7 +293,7 @@ def _star(place: Place, name: str, limit: Any, claim: Formula) -> tuple[float, f
 
 def _wrong(
     x: Sequence[float], points: Sequence[Point], ends: tuple[float, float], log: bool
-) -> list[Band]:
+) -> list[Region]:
     """Where the claim is wrong, up to half way to the next point."""
     kinds = [p.verdict if p.verdict != "right" else "" for p in points]
     edges = [ends[0], *(_between(a, b, log) for a, b in pairwise(x)), ends[1]]
@@ -307,7 +307,7 @@ def _outside(
     points: Sequence[Point],
     ends: tuple[float, float],
     log: bool,
-) -> list[Band]:
+) -> list[Region]:
     """Where the hypothesis fails; the ends are exact."""
     kinds = ["" if p.inside else "outside" for p in points]
     domain = shown(place.id, place.misprint).domain.get(name)
@@ -329,14 +329,14 @@ def _between(a: float, b: float, log: bool) -> float:
     return math.sqrt(a * b) if log else 0.5 * (a + b)
 
 
-def _runs(kinds: Sequence[str], edges: Sequence[float]) -> list[Band]:
+def _runs(kinds: Sequence[str], edges: Sequence[float]) -> list[Region]:
     """Neighbouring intervals of one kind as one band; "" is none."""
-    found: list[Band] = []
+    found: list[Region] = []
     for kind, (left, right) in zip(kinds, pairwise(edges), strict=True):
         if found and kind == found[-1].kind and found[-1].right == left:
             found[-1] = found[-1]._replace(right=right)
         elif kind:
-            found.append(Band(left, right, kind))
+            found.append(Region(left, right, kind))
     return found
 
 

@@ -12,8 +12,7 @@ from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.app.kit import look
 from dplearn.app.pages.mechanisms import answers as ask
 from dplearn.app.pages.mechanisms.words import View, alts, titles
-from dplearn.figures.pair_curves import profile_curve, renyi_curve, tradeoff_curve
-from dplearn.figures.pair_laws import leaking_area, loss_law
+from dplearn.figures import leaking_area, loss_law, profile_curve, renyi_curve, tradeoff_curve
 
 
 def draw(view: View) -> None:

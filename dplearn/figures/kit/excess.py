@@ -5,24 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from dplearn.figures import text
-from dplearn.figures.certificate import floor, is_certified
-from dplearn.figures.theme import style_of
+from dplearn.figures.kit import text
+from dplearn.figures.kit.certificate import floor, is_certified
+from dplearn.figures.kit.template import style_of
 from dplearn.ground.guarantee import Guarantee, round_down
 
 # Ratios closer to 1 are called 1; a share that is missing is news from the second on.
 _SAME, _NEWS = 5e-4, 0.1
 
 
-def ratio(found: Guarantee, reference: Guarantee) -> float | None:
+def ratio(guarantee: Guarantee, reference: Guarantee) -> float | None:
     """Epsilon over the reference's lower end, or its upper end where it has no lower one.
 
     Never smaller than epsilon over the true value in the first case, never larger in the
     second. None where one of the two is zero or infinite.
     """
     base = floor(reference) if is_certified(reference) else reference.epsilon
-    known = 0 < base < math.inf and 0 < found.epsilon < math.inf
-    return found.epsilon / base if known else None
+    comparable = 0 < base < math.inf and 0 < guarantee.epsilon < math.inf
+    return guarantee.epsilon / base if comparable else None
 
 
 def shortfalls(now: Mapping[str, Guarantee], reference: Guarantee) -> dict[str, float]:
@@ -30,8 +30,8 @@ def shortfalls(now: Mapping[str, Guarantee], reference: Guarantee) -> dict[str, 
 
     Empty where the reference has no lower end: then nothing is proved against anybody.
     """
-    found = {n: ratio(g, reference) for n, g in now.items()} if is_certified(reference) else {}
-    return {n: 1 - r for n, r in found.items() if r is not None and r < 1 - _SAME}
+    ratios = {n: ratio(g, reference) for n, g in now.items()} if is_certified(reference) else {}
+    return {n: 1 - r for n, r in ratios.items() if r is not None and r < 1 - _SAME}
 
 
 def times(value: float | None, certified: bool) -> str:
@@ -53,27 +53,27 @@ def times(value: float | None, certified: bool) -> str:
     return f"{text.bound(value, 4 if value < 2 else 3)} ×"
 
 
-def finding(now: Mapping[str, Guarantee], reference: Guarantee, steps: int) -> str:
+def comparison(now: Mapping[str, Guarantee], reference: Guarantee, steps: int) -> str:
     """Who asks for how much more than needed, at one number of steps: the best and the worst.
 
     Who claims much less than is certified is the worst of all.
     """
     at, sure = f"At T = {text.whole(steps)}", is_certified(reference)
-    known = {n: r for n, g in now.items() if (r := ratio(g, reference)) is not None}
-    others = [n for n in known if now[n].is_bound and now[n].method != reference.method]
-    if not known:
+    ratios = {n: r for n, g in now.items() if (r := ratio(g, reference)) is not None}
+    others = [n for n in ratios if now[n].is_bound and now[n].method != reference.method]
+    if not ratios:
         return f"{at} there is no finite ε to compare with"
     missing = shortfalls(now, reference)
     hider = max(missing, key=missing.__getitem__, default="")
     hides = f"{_label(hider)} hides {text.plain(100 * missing[hider], 2)} %" if hider else ""
     if not others:
         return f"{at} {hides} of ε" if hides else f"{at} no other bound is drawn"
-    ordered = sorted(others, key=known.__getitem__)
+    ordered = sorted(others, key=ratios.__getitem__)
     best, worst = ordered[0], ordered[-1]
-    said = f"{at} {_label(best)} asks for {_much(known[best], sure)}"
+    head = f"{at} {_label(best)} asks for {_much(ratios[best], sure)}"
     if hides and missing[hider] >= _NEWS:
-        return f"{said}, {hides}"
-    return said if worst == best else f"{said}, {_label(worst)} for {_more(known[worst], sure)}"
+        return f"{head}, {hides}"
+    return head if worst == best else f"{head}, {_label(worst)} for {_more(ratios[worst], sure)}"
 
 
 def _label(name: str) -> str:

@@ -11,9 +11,9 @@ import pytest
 
 from dplearn.accountants import accountants
 from dplearn.figures import Published, epsilon_curves, log_steps, text
-from dplearn.figures._frame import plot_height
-from dplearn.figures._labels import Box, clearest, spread
-from dplearn.figures.theme import dash_of, style_of
+from dplearn.figures.kit.labels import Box, clearest, spread
+from dplearn.figures.kit.over_steps import dash_of
+from dplearn.figures.kit.template import style_of
 from dplearn.ground.guarantee import Guarantee
 
 STEPS = [1, 10, 100, 1000]
@@ -39,6 +39,11 @@ CURVES = {
     "pld": curve("pld", [0.1, 0.3, 0.9, 2.8], kind="exact"),
     "gdp": curve("gdp", [0.05, 0.28, 0.88, 2.79], kind="approximate"),
 }
+
+
+def plot_height(figure) -> float:
+    """Height of the drawing area in pixels."""
+    return figure.layout.height - figure.layout.margin.t - figure.layout.margin.b
 
 
 def annotation_texts(figure) -> list[str]:
@@ -128,7 +133,7 @@ def test_the_reference_lies_in_a_band_under_the_others():
 def test_a_note_stays_right_below_its_words():
     crowd = {f"a{i}": curve(f"a{i}", [1.0, 1.0, 1.0, 1.0 + 0.001 * i]) for i in range(8)}
     figure = epsilon_curves({**crowd, "a4": SHARP[:3] + crowd["a4"][3:]}, STEPS, reference="a4")
-    axis, height = figure.layout.yaxis.range, plot_height()
+    axis, height = figure.layout.yaxis.range, plot_height(figure)
 
     def pixel(note):
         return (note.y - axis[0]) / (axis[1] - axis[0]) * height - (note.ay or 0)
@@ -214,7 +219,7 @@ def test_published_figures_are_points_with_words():
 def test_labels_at_the_end_never_overlap():
     crowd = {f"a{i}": curve(f"a{i}", [1.0, 1.0, 1.0, 1.0 + 0.001 * i]) for i in range(10)}
     figure = epsilon_curves(crowd, STEPS)
-    axis, height = figure.layout.yaxis.range, plot_height()
+    axis, height = figure.layout.yaxis.range, plot_height(figure)
     labels = [n for n in figure.layout.annotations if "<b>" in n.text]
     tops = [(n.y - axis[0]) / (axis[1] - axis[0]) * height - n.ay for n in labels]
     assert len(tops) == 10

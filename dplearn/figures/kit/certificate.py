@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from dplearn.figures import text
+from dplearn.figures.kit import text
 from dplearn.ground.guarantee import Guarantee, round_down, round_up
 
 _MOST_DIGITS = 12

@@ -1,0 +1,346 @@
+"""Epsilon against the number of steps, one curve per accountant."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dplearn.figures.kit import certificate, text
+from dplearn.figures.kit.axes import TYPICAL_WIDTH, Axis, View
+from dplearn.figures.kit.labels import along, beside, ink_under
+from dplearn.figures.kit.marks import level, points, upright
+from dplearn.figures.kit.over_steps import (
+    Curves,
+    End,
+    column,
+    dash_of,
+    dots,
+    heading_at,
+    line_of,
+    over_steps,
+    steps_axis,
+    stretches,
+    view_of,
+)
+from dplearn.figures.kit.template import INK, RED, style_of, transparent
+from dplearn.ground.guarantee import Guarantee
+
+HEIGHT = 480
+# Curves that end further than this above the tightest bound leave the view: what is worth
+# comparing would be squeezed into one line otherwise.
+_ABOVE = {True: 50.0, False: 4.0}
+_BELOW = 300.0
+
+
+@dataclass(frozen=True)
+class Published:
+    """A figure printed somewhere, to be drawn as a point.
+
+    Parameters
+    ----------
+    steps : int
+    epsilon : float
+        As printed, in nats.
+    label : str
+        Short text beside the point; may be empty.
+    note : str
+        Longer text on hover: source and what became of a check.
+    """
+
+    steps: int
+    epsilon: float
+    label: str = ""
+    note: str = ""
+
+
+def epsilon_curves(
+    curves: Curves,
+    steps: Sequence[int],
+    *,
+    published: Sequence[Published] = (),
+    here: int | None = None,
+    budget: float | None = None,
+    certified: Mapping[str, int] | None = None,
+    reference: str | None = None,
+    claims: Collection[str] = (),
+    stairs: bool = False,
+    finding: str = "",
+    subtitle: str = "",
+    log_x: bool = True,
+    log_y: bool = True,
+    ink: str = INK["light"],
+) -> go.Figure:
+    """Curves of epsilon over the number of steps; draws results and computes none.
+
+    Parameters
+    ----------
+    curves : mapping of str to sequence of Guarantee
+        Accountant's name to its guarantees, entry i at ``steps[i]``. Bounds become solid
+        lines, anything else is dashed. An infinite epsilon leaves a gap.
+    steps : sequence of int
+        Numbers of steps, increasing, shape (n,).
+    published : sequence of Published
+        Printed figures, drawn as points.
+    here : int, optional
+        One of `steps`: marked by a vertical line, and its values are the ones written
+        beside the curves. Default: the last step, without a line.
+    budget : float, optional
+        A target epsilon, drawn as a horizontal line.
+    certified : mapping of str to int, optional
+        Largest number of steps each accountant certifies within `budget`.
+    reference : str, optional
+        One of `curves`: where it is proved from both sides it lies in a band between its
+        two ends, never thinner than a soft line, and a note says how sharp it is.
+    claims : collection of str
+        Those of `curves` that are said of the run and do not hold for it: drawn dotted.
+    stairs : bool
+        Epsilon changes at whole epochs only: between two numbers of steps the upper end is
+        that of the second, the lower end that of the first. Claims are not affected.
+    finding : str
+        The title. Default: how many bounds and approximations there are.
+    subtitle : str
+        The run in one line, so that a saved picture speaks for itself.
+    log_x, log_y : bool
+        Logarithmic axes.
+    ink : str
+        Colour of words and numbers; the background is transparent.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        The band of the reference if there is one, one trace per accountant in the order of
+        `curves`, then three of points: at `here`, at the budget, published. Their number
+        does not depend on the values.
+
+    Raises
+    ------
+    ValueError
+        If a curve and `steps` differ in length, or `here` is not among `steps`, or
+        `reference` not among `curves`.
+
+    Examples
+    --------
+    >>> from dplearn.ground.guarantee import Guarantee
+    >>> line = [Guarantee(epsilon=e, delta=1e-5, kind="upper", method="rdp",
+    ...                   adjacency="add_remove") for e in (0.5, 1.0)]
+    >>> figure = epsilon_curves({"rdp": line}, [10, 100], here=10)
+    >>> len(figure.data), figure.layout.title.text
+    (4, '<b>Same run, same δ: one bound on ε</b>')
+    """
+    steps = [int(t) for t in steps]
+    _check(curves, steps, here, reference)
+    inside = [p.epsilon for p in published] + ([budget] if budget else [])
+    x, y = steps_axis(steps, log_x), _epsilon_axis(curves, inside, log_y)
+    view = view_of(x, y, HEIGHT)
+    index = len(steps) - 1 if here is None else steps.index(here)
+    traces = [_band(reference, curves[reference], steps, stairs)] if reference else []
+    traces += [
+        _line(name, curve, steps, claim=name in claims, stairs=stairs)
+        for name, curve in curves.items()
+    ]
+    traces.append(dots({n: _finite(c[index]) for n, c in curves.items()}, here))
+    traces += [_certified(budget, certified or {}), _published(published)]
+    below = dict.fromkeys(claims, "does not hold here")
+    if reference:
+        below[reference] = _sharpness(curves[reference], steps, view)
+    notes = _notes(curves, steps, view, published=published, here=here, budget=budget)
+    shown = column(heading_at("ε", steps[index]), _ends(curves, index, below), view)
+    layout = over_steps(
+        view,
+        finding or _finding(curves),
+        subtitle,
+        ink=ink,
+        height=HEIGHT,
+        shapes=[upright(here), level(budget, "dashdot")],
+        annotations=[*shown, *notes],
+    )
+    return go.Figure({"data": traces, "layout": layout})
+
+
+def _check(curves: Curves, steps: Sequence[int], here: int | None, reference: str | None) -> None:
+    for name, curve in curves.items():
+        if len(curve) != len(steps):
+            raise ValueError(f"Expected {len(steps)} values for {name}, got {len(curve)}.")
+    if not steps:
+        raise ValueError("Expected at least one number of steps, got none.")
+    if here is not None and here not in steps:
+        raise ValueError(f"Expected here among steps, got here={here!r}.")
+    if reference is not None and reference not in curves:
+        raise ValueError(f"Expected reference among the curves, got reference={reference!r}.")
+
+
+def _epsilon_axis(curves: Curves, inside: Sequence[float], log: bool) -> Axis:
+    """An axis with the tightest bound, every value `inside`, and what is near."""
+    ends = [c[-1].epsilon for c in curves.values() if 0 < c[-1].epsilon < math.inf]
+    bounds = [c[-1].epsilon for c in curves.values() if c[-1].is_bound and c[-1].epsilon > 0]
+    tightest = min([e for e in bounds if e < math.inf] or ends or [1.0])
+    inside = [e for e in inside if 0 < e < math.inf]
+    upper = max([min(max(ends, default=tightest), _ABOVE[log] * tightest), *inside])
+    lowest = min((g.epsilon for c in curves.values() for g in c if g.epsilon > 0), default=tightest)
+    lower = min([max(lowest, tightest / _BELOW), *inside]) if log else 0.0
+    dashed = not all(g.is_bound for c in curves.values() for g in c)
+    return Axis(
+        title="ε (nats), upper bound" + (" unless dashed" if dashed else ""),
+        lower=min(lower, upper / 2) * (0.85 if log else 1.0),
+        upper=upper * (1.25 if log else 1.06),
+        log=log,
+    )
+
+
+def _finding(curves: Curves) -> str:
+    bounds = sum(all(g.is_bound for g in c) for c in curves.values())
+    others = len(curves) - bounds
+    tail = f" and {text.counted(others, 'approximation')}" if others else ""
+    return f"Same run, same δ: {text.counted(bounds, 'bound')} on ε{tail}"
+
+
+# Traces
+
+
+def _finite(guarantee: Guarantee) -> float | None:
+    """Epsilon, or a gap where it is infinite."""
+    return guarantee.epsilon if math.isfinite(guarantee.epsilon) else None
+
+
+def _line(
+    name: str, curve: Sequence[Guarantee], steps: Sequence[int], *, claim: bool, stairs: bool
+) -> dict[str, Any]:
+    dash = "dot" if claim else dash_of(curve)
+    line = line_of(name, steps, [_finite(g) for g in curve], dash, "%{text}")
+    if stairs and not claim:
+        line["line"]["shape"] = "vh"
+    return line | {"text": [_hover(g) for g in curve]}
+
+
+def _hover(guarantee: Guarantee) -> str:
+    order = guarantee.details.get("order")
+    won = f"<br>order α = {order:g}" if order is not None else ""
+    if guarantee.kind == "bracket":
+        sharp = certificate.precision(certificate.width(guarantee))
+        return f"{certificate.both_ends(guarantee)}<br>proved from both sides, {sharp}{won}"
+    kind = "an approximation, not a bound" if guarantee.kind == "approximate" else guarantee.kind
+    return f"ε {text.relation(guarantee)} {text.bare(guarantee, 4)} ({kind}){won}"
+
+
+def _band(
+    name: str, curve: Sequence[Guarantee], steps: Sequence[int], stairs: bool
+) -> dict[str, Any]:
+    """One closed line around each stretch that is proved from both sides, filled.
+
+    The line is as wide as the eye needs: a bracket of six digits would not be seen. On
+    stairs the upper end jumps right after a number of steps, the lower end just before one.
+    """
+    x: list[int | None] = []
+    y: list[float | None] = []
+    for stretch in stretches(curve, steps):
+        upper = [(t, g.epsilon) for t, g in stretch]
+        lower = [(t, certificate.floor(g)) for t, g in stretch]
+        if stairs:
+            upper, lower = _stairs(upper, early=True), _stairs(lower, early=False)
+        outline = [*upper, *reversed(lower)]
+        x += [*(t for t, _ in outline), None]
+        y += [*(e for _, e in outline), None]
+    colour = transparent(style_of(name).colour, 0.22)
+    return {
+        "type": "scatter",
+        "name": "certified",
+        "uid": "certified",
+        "x": x,
+        "y": y,
+        "mode": "lines",
+        "line": {"color": colour, "width": 9},
+        "fill": "toself",
+        "fillcolor": colour,
+        "hoverinfo": "skip",
+    }
+
+
+def _stairs(corners: list[tuple[int, float]], *, early: bool) -> list[tuple[int, float]]:
+    """The corners between points: at the old number of steps if `early`, else at the new one."""
+    stairs = [corners[0]]
+    for (t0, e0), (t1, e1) in pairwise(corners):
+        stairs += [(t0, e1) if early else (t1, e0), (t1, e1)]
+    return stairs
+
+
+def _certified(budget: float | None, certified: Mapping[str, int]) -> dict[str, Any]:
+    """Where each accountant's curve meets the budget."""
+    names = [] if budget is None else [n for n, t in certified.items() if t > 0]
+    return points(
+        [certified[n] for n in names],
+        [budget] * len(names),
+        name="within the budget",
+        uid="within the budget",
+        symbol="line-ns-open",
+        size=11,
+        colour=[style_of(n).colour for n in names],
+        edge=3,
+        text=[style_of(n).label for n in names],
+        hovertemplate="<b>%{text}</b><br>up to T = %{x:,} within the budget<extra></extra>",
+    )
+
+
+def _published(published: Sequence[Published]) -> dict[str, Any]:
+    return points(
+        [p.steps for p in published],
+        [p.epsilon for p in published],
+        name="published",
+        uid="published",
+        symbol="circle-open",
+        size=17,
+        colour=RED,
+        edge=2.5,
+        customdata=[p.note for p in published],
+        hovertemplate="published: ε = %{y}<br>T = %{x:,}<br>%{customdata}<extra></extra>",
+    )
+
+
+# Words
+
+
+def _ends(curves: Curves, index: int, below: Mapping[str, str]) -> list[End]:
+    """Name and value beside the end of each curve."""
+    ends = []
+    for name, curve in curves.items():
+        words = f"<b>{text.epsilon(curve[index])}</b> {style_of(name).label}"
+        if not curve[index].is_bound and name not in below:
+            words += " (no bound)"
+        ends.append(End(name, curve[-1].epsilon, words, below.get(name, "")))
+    return ends
+
+
+def _sharpness(curve: Sequence[Guarantee], steps: Sequence[int], view: View) -> str:
+    """What the reference is, over the part of it that is in view."""
+    shown = [(g, t) for g, t in zip(curve, steps, strict=True) if view.y.lower <= g.epsilon]
+    return certificate.of_curve([g for g, _ in shown], [t for _, t in shown])
+
+
+def _notes(
+    curves: Curves,
+    steps: Sequence[int],
+    view: View,
+    *,
+    published: Sequence[Published],
+    here: int | None,
+    budget: float | None,
+) -> list[dict[str, Any]]:
+    """One annotation per labelled published figure and one for the budget, out of the way."""
+    lines = [[g.epsilon for g in curve] for curve in curves.values()]
+    ink, notes = ink_under(lines, steps, view, here), []
+    x = np.arange(0.0, 0.0 if budget is None else TYPICAL_WIDTH, 4.0)
+    line = np.column_stack([x, np.full(x.size, view.pixel(budget or 1.0))])
+    for point in published:
+        if point.label and view.y.lower <= point.epsilon <= view.y.upper:
+            covered = np.concatenate([ink, line])
+            note, box = beside(point.label, point.steps, point.epsilon, view, covered)
+            ink = np.concatenate([ink, box.outline()])
+            notes.append(note)
+    if budget is not None:
+        notes.append(along(f"budget ε = {budget:g}", budget, view, ink, sides=(11, -11)))
+    return notes

@@ -1,0 +1,145 @@
+"""Axes: their ends, their ticks, and where a value lies on them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dplearn.figures.kit.text import whole
+
+# Round numbers, about evenly spaced in the logarithm.
+MANTISSAS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+# A page's width is the reader's; labels are placed as if it were this one.
+TYPICAL_WIDTH = 640.0
+# Powers of ten beside each other that can still be read.
+_MOST_POWERS = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axis:
+    """An axis in data units.
+
+    Parameters
+    ----------
+    title : str
+    lower, upper : float
+        Ends; what is drawn there may still be seen beyond them if the axis is `open`.
+    log : bool
+    open : bool
+        Plotly may move the ends, to make room for names.
+    named_end : bool
+        The upper end has a tick of its own where it is far from the others.
+    """
+
+    title: str = ""
+    lower: float
+    upper: float
+    log: bool = False
+    open: bool = False
+    named_end: bool = False
+
+    def place(self, value: float) -> float:
+        """A data value as Plotly's ranges and annotations want it."""
+        return math.log10(value) if self.log else value
+
+    def share(self, value: float) -> float:
+        """How far along the axis a value lies, in [0, 1]; inf is at the end."""
+        low, high = self.span
+        return (self.place(min(max(value, self.lower), self.upper)) - low) / (high - low)
+
+    @property
+    def span(self) -> list[float]:
+        """Both ends as Plotly wants them."""
+        return [self.place(self.lower), self.place(self.upper)]
+
+    def layout(self, **more: Any) -> dict[str, Any]:
+        """What Plotly is told; `more` has the last word."""
+        ends = {} if self.open else {"range": self.span}
+        kind = {"title": {"text": self.title}, "type": "log" if self.log else "linear"}
+        return kind | ends | self._ticks() | more
+
+    def _ticks(self) -> dict[str, Any]:
+        ticks = log_ticks(self.lower, self.upper, inside=not self.open) if self.log else []
+        if len(ticks) < 2:
+            size = self.lower if self.log else max(abs(self.lower), abs(self.upper))
+            return {"tickformat": ",.6~g"} if 1e-3 <= size < 1e6 else {}
+        if self.named_end and self.upper > 2 * ticks[-1]:
+            ticks = [*ticks, self.upper]
+        return {"tickvals": ticks, "ticktext": tick_words(ticks)}
+
+
+def log_ticks(lower: float, upper: float, *, inside: bool = True) -> list[float]:
+    """1, 2, 5 times the powers of ten from `lower` to `upper`; only powers when there are many.
+
+    Examples
+    --------
+    >>> log_ticks(3, 40), log_ticks(3, 40, inside=False)
+    ([5.0, 10.0, 20.0], [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0])
+    >>> log_ticks(0.5, 2e4)
+    [1.0, 10.0, 100.0, 1000.0, 10000.0]
+    """
+    first, last = math.floor(math.log10(lower)), math.ceil(math.log10(upper))
+    marks = (1, 2, 5) if math.log10(upper / lower) <= 3.05 else (1,)
+    powers = range(first, last + 1, math.ceil((last - first) / _MOST_POWERS) or 1)
+    ticks = [float(f"{m}e{p}") for p in powers for m in marks]
+    return [t for t in ticks if lower <= t <= upper] if inside else ticks
+
+
+def tick_words(ticks: Sequence[float]) -> list[str]:
+    """Plain numbers where all of them are short, powers of ten otherwise.
+
+    Examples
+    --------
+    >>> tick_words([0.2, 10, 500]), tick_words([1e-9, 2e-5, 1])
+    (['0.2', '10', '500'], ['10<sup>-9</sup>', '2 · 10<sup>-5</sup>', '1'])
+    """
+    if min(ticks) >= 1e-4 and max(ticks) < 1e9:
+        return [whole(t) if t >= 1000 else f"{t:g}" for t in ticks]
+    return [_power(t) if not 1 <= t < 100 else f"{t:g}" for t in ticks]
+
+
+def _power(value: float) -> str:
+    factor, exponent = f"{value:.0e}".split("e")
+    power = f"10<sup>{int(exponent)}</sup>"
+    return power if factor == "1" else f"{factor} · {power}"
+
+
+@dataclass(frozen=True)
+class View:
+    """Both axes, and the drawing area's height in pixels."""
+
+    x: Axis
+    y: Axis
+    height: float
+
+    def pixel(self, value: float) -> float:
+        """Height of a value above the x axis, clipped to the view."""
+        return self.y.share(value) * self.height
+
+    def x_pixel(self, value: float) -> float:
+        """Distance of a value from the y axis, at the typical width."""
+        return self.x.share(value) * TYPICAL_WIDTH
+
+
+def log_steps(largest: int, *, include: Iterable[int] = ()) -> list[int]:
+    """Round whole numbers from 1 to `largest`, ten per power of ten, and the ends.
+
+    Parameters
+    ----------
+    largest : int
+        >= 1; always the last one.
+    include : iterable of int
+        More numbers of steps, put in their places.
+
+    Examples
+    --------
+    >>> log_steps(30)
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30]
+    >>> log_steps(12, include=[11])[-3:]
+    [10, 11, 12]
+    """
+    decades = range(1, math.ceil(math.log10(largest)) + 1)
+    round_ones = {round(m * 10**p) for p in decades for m in MANTISSAS}
+    return sorted({t for t in round_ones | set(range(1, 10)) if t < largest} | {largest, *include})

@@ -1,0 +1,177 @@
+"""Where labels go: a column that never overlaps, and the spot that covers least."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dplearn.figures.kit.axes import TYPICAL_WIDTH, View
+from dplearn.figures.kit.template import GREY, RED
+
+_LETTER, _LINE = 7.0, 20.0
+# Points of ink between two values of x: dense enough that no curve slips through a box.
+_FILL = 6
+
+
+class Box(NamedTuple):
+    """A rectangle in pixels, by its centre."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    def ink(self, points: NDArray) -> int:
+        """How many of the points, shape (n, 2), lie inside."""
+        near = np.abs(points - (self.x, self.y)) < (self.width / 2, self.height / 2)
+        return int(np.count_nonzero(near.all(axis=1)))
+
+    def outline(self) -> NDArray:
+        """Points that keep other boxes away, shape (n, 2)."""
+        x = np.linspace(self.x - self.width / 2, self.x + self.width / 2, 9)
+        y = np.linspace(self.y - self.height / 2, self.y + self.height / 2, 3)
+        return np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+
+
+def clearest(boxes: Sequence[Box], points: NDArray, *, width: float, height: float) -> int:
+    """Index of the box that covers the fewest points; the first among equals.
+
+    A box that sticks out of the area [0, width] x [0, height] counts as covered.
+
+    Examples
+    --------
+    >>> boxes = [Box(5.0, 5.0, 4.0, 4.0), Box(15.0, 5.0, 4.0, 4.0)]
+    >>> clearest(boxes, np.array([[5.0, 5.0]]), width=20.0, height=10.0)
+    1
+    """
+
+    def cost(box: Box) -> int:
+        inside = (
+            box.width / 2 <= box.x <= width - box.width / 2
+            and box.height / 2 <= box.y <= height - box.height / 2
+        )
+        return box.ink(points) + (0 if inside else 1000)
+
+    return min(range(len(boxes)), key=lambda i: cost(boxes[i]))
+
+
+def spread(wishes: Sequence[float], *, gap: float, lower: float, upper: float) -> list[float]:
+    """Positions closest to `wishes` in the least-squares sense, at least `gap` apart.
+
+    Parameters
+    ----------
+    wishes : sequence of float
+        Positions in any order, in pixels.
+    gap : float
+        Smallest distance; shrunk where [lower, upper] has no room for it.
+    lower, upper : float
+        The column.
+
+    Returns
+    -------
+    list of float
+        In the order of `wishes`; equal wishes keep their order.
+
+    Examples
+    --------
+    >>> spread([10.0, 12.0, 90.0], gap=10.0, lower=0.0, upper=100.0)
+    [6.0, 16.0, 90.0]
+    """
+    if not wishes:
+        return []
+    order = sorted(range(len(wishes)), key=lambda i: wishes[i])
+    gap = min(gap, (upper - lower) / max(len(wishes) - 1, 1))
+    room = upper - gap * (len(wishes) - 1)
+    # After subtracting i * gap the constraint is "non-decreasing": pool adjacent violators.
+    blocks: list[tuple[float, int]] = []
+    for rank, i in enumerate(order):
+        mean, size = wishes[i] - rank * gap, 1
+        while blocks and blocks[-1][0] > mean:
+            before, count = blocks.pop()
+            mean, size = (before * count + mean * size) / (count + size), count + size
+        blocks.append((mean, size))
+    flat = [min(max(mean, lower), room) for mean, size in blocks for _ in range(size)]
+    placed = [0.0] * len(wishes)
+    for rank, i in enumerate(order):
+        placed[i] = flat[rank] + rank * gap
+    return placed
+
+
+def ink_under(
+    lines: Iterable[Sequence[float]], x: Sequence[float], view: View, upright: float | None
+) -> NDArray:
+    """Pixels under lines over x, and under an upright one, shape (n, 2)."""
+    at, dense = np.arange(len(x)), np.linspace(0, len(x) - 1, _FILL * len(x))
+    across = np.interp(dense, at, [view.x_pixel(value) for value in x])
+    ink = [np.empty((0, 2))]
+    for line in lines:
+        heights = np.interp(dense, at, [view.pixel(value) for value in line])
+        ink.append(np.column_stack([across, heights]))
+    if upright is not None:
+        y = np.arange(0.0, view.height, 4.0)
+        ink.append(np.column_stack([np.full(y.size, view.x_pixel(upright)), y]))
+    return np.concatenate(ink)
+
+
+def fits(label: str, between: tuple[float, float]) -> bool:
+    """Whether a name has room between two pixels."""
+    return _LETTER * len(label) + 4 <= between[1] - between[0]
+
+
+def along(
+    label: str,
+    value: float,
+    view: View,
+    ink: NDArray,
+    *,
+    sides: Sequence[float],
+    between: tuple[float, float] = (0.0, TYPICAL_WIDTH),
+    colour: str = GREY,
+) -> dict[str, Any]:
+    """A name along a horizontal line, `sides` pixels above it, where it covers least ink.
+
+    It keeps between two pixels of the line as far as these leave room for it.
+    """
+    width, y = _LETTER * len(label) + 4, view.pixel(value)
+    first, last = between[0] + width / 2, between[1] - width / 2
+    centres = [first + share * max(last - first, 0.0) for share in (0.05, 0.25, 0.45, 0.65, 0.85)]
+    spots = [(x, side) for x in centres for side in sides]
+    boxes = [Box(x, y + side, width, _LINE) for x, side in spots]
+    x, side = spots[clearest(boxes, ink, width=TYPICAL_WIDTH, height=view.height)]
+    return {
+        "text": label,
+        "x": x / TYPICAL_WIDTH,
+        "xref": "paper",
+        "xanchor": "center",
+        "y": view.y.place(value),
+        "yshift": side,
+        "showarrow": False,
+        "font": {"color": colour, "size": 13},
+    }
+
+
+def beside(label: str, x: float, y: float, view: View, ink: NDArray) -> tuple[dict[str, Any], Box]:
+    """The label of a point, where it covers least ink, and its place."""
+    width = _LETTER * len(label) + 8
+    sides = (-0.5 * width - 14, 0.5 * width + 14)
+    offsets = [(dx, dy) for dy in (26, 44, 64, -30, 90, -50, -74, 120) for dx in sides]
+    boxes = [Box(view.x_pixel(x) + dx, view.pixel(y) + dy, width, _LINE) for dx, dy in offsets]
+    best = clearest(boxes, ink, width=TYPICAL_WIDTH, height=view.height)
+    dx, dy = offsets[best]
+    note = {
+        "text": label,
+        "x": view.x.place(x),
+        "y": view.y.place(y),
+        "ax": dx + (8 if dx < 0 else -8),
+        "ay": -dy,
+        "showarrow": True,
+        "arrowhead": 0,
+        "arrowwidth": 1.2,
+        "arrowcolor": RED,
+        "standoff": 9,
+        "font": {"color": RED, "size": 13},
+    }
+    return note, boxes[best]

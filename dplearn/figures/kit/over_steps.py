@@ -1,0 +1,170 @@
+"""What the two figures over the number of steps share: axis, lines, dots, column of names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from dplearn.figures.kit import text
+from dplearn.figures.kit.axes import Axis, View
+from dplearn.figures.kit.certificate import is_certified
+from dplearn.figures.kit.labels import spread
+from dplearn.figures.kit.marks import points, stroke
+from dplearn.figures.kit.template import CLEAR, GREY, page, style_of
+from dplearn.ground.guarantee import Guarantee
+
+Curves = Mapping[str, Sequence[Guarantee]]
+MARGIN = (66, 190, 74, 52)
+_GAP = 22.0
+_PLACE = {"x": 1, "xref": "paper", "xanchor": "left"}
+
+
+def steps_axis(steps: Sequence[int], log: bool) -> Axis:
+    """The axis of T; one number of steps gets room on both sides."""
+    left, right = float(max(min(steps), 1)), float(max(max(steps), 1))
+    if left == right:
+        left, right = left / 2, right * 2
+    title = "T, number of steps"
+    return Axis(title=title, lower=left if log else 0.0, upper=right, log=log, named_end=True)
+
+
+def view_of(x: Axis, y: Axis, height: int) -> View:
+    """Both axes of a figure that is so high in all."""
+    return View(x, y, float(height - MARGIN[2] - MARGIN[3]))
+
+
+def over_steps(
+    view: View, finding: str, subtitle: str, *, ink: str, height: int, **more: Any
+) -> dict[str, Any]:
+    """Layout of a figure over the number of steps."""
+    zoomed = {"uirevision": f"{view.x.log} {view.y.log}"}
+    axes = {"xaxis": view.x.layout(), "yaxis": view.y.layout()}
+    return page(
+        finding, subtitle, ink=ink, height=height, margin=MARGIN, **{**zoomed, **axes, **more}
+    )
+
+
+def dash_of(guarantees: Sequence[Guarantee]) -> str:
+    """Solid for bounds, dashed for anything that bounds nothing from above."""
+    return "solid" if all(g.is_bound for g in guarantees) else "dash"
+
+
+def line_of(
+    name: str, steps: Sequence[int], values: Sequence[float | None], dash: str, hover: str
+) -> dict[str, Any]:
+    """The curve of an accountant, in its colour and with its marker."""
+    style = style_of(name)
+    return {
+        "type": "scatter",
+        "name": style.label,
+        "uid": name,
+        "x": list(steps),
+        "y": values,
+        "mode": "lines+markers",
+        "line": stroke(style.colour, dash),
+        "marker": {"symbol": style.symbol, "size": 8, "maxdisplayed": 7},
+        "connectgaps": False,
+        "hovertemplate": f"<b>{style.label}</b><br>T = %{{x:,}}<br>{hover}<extra></extra>",
+    }
+
+
+def dots(values: Mapping[str, float | None], at: int | None) -> dict[str, Any]:
+    """A dot on every curve at the chosen number of steps; none at None."""
+    names = [] if at is None else list(values)
+    look = {"symbol": "circle", "size": 10, "edge": (1.5, "white")}
+    look["colour"] = [style_of(name).colour for name in names]
+    heights = [values[name] for name in names]
+    return points([at] * len(names), heights, name="here", uid="here", hoverinfo="skip", **look)
+
+
+def stretches(
+    curve: Sequence[Guarantee], steps: Sequence[int]
+) -> list[list[tuple[int, Guarantee]]]:
+    """The runs of neighbouring numbers of steps at which epsilon is proved from both sides."""
+    pairs = zip(steps, curve, strict=True)
+    return [list(run) for sure, run in groupby(pairs, key=lambda p: is_certified(p[1])) if sure]
+
+
+@dataclass(frozen=True)
+class End:
+    """The end of one curve.
+
+    Parameters
+    ----------
+    name : str
+        The accountant, for colour and marker.
+    value : float
+        Where the curve ends, in units of the y axis.
+    words : str
+        Beside the marker.
+    note : str
+        A second, smaller line; may be empty.
+    """
+
+    name: str
+    value: float
+    words: str
+    note: str = ""
+
+
+def column(heading: str, ends: Sequence[End], view: View) -> list[dict[str, Any]]:
+    """Heading, words beside each end, with a leader where they had to move; then the notes.
+
+    A note keeps the place below its words: with the same wish it comes just before them.
+    """
+    rows = [(end, is_note) for end in sorted(ends, key=lambda e: e.value) for is_note in (1, 0)]
+    rows = [(end, is_note) for end, is_note in rows if end.note or not is_note]
+    wishes = [view.pixel(end.value) for end, _ in rows]
+    placed = spread(wishes, gap=_GAP, lower=4.0, upper=view.height - 8.0)
+    pixels = dict(zip(((end.name, is_note) for end, is_note in rows), placed, strict=True))
+    words = [_words(end, view, pixels[end.name, 0]) for end in ends]
+    notes = [_note(end, view, pixels[end.name, 1]) for end, is_note in rows if is_note]
+    return [_heading(heading), *words, *notes]
+
+
+def _heading(words: str) -> dict[str, Any]:
+    """What the values of the column are."""
+    above = {"y": 1, "yref": "paper", "yanchor": "bottom", "xshift": 16, "yshift": 4}
+    font = {"size": 13, "color": GREY}
+    return {"text": words, **_PLACE, **above, "showarrow": False, "font": font}
+
+
+def _height(view: View, pixel: float) -> float:
+    """A pixel above the x axis as the y axis wants it."""
+    low, high = view.y.span
+    return low + (high - low) * pixel / view.height
+
+
+def _words(end: End, view: View, to: float) -> dict[str, Any]:
+    style, at = style_of(end.name), view.pixel(end.value)
+    # A curve that left the view has no end to lead to: an arrow says where it went.
+    gone = "↑ " if end.value > view.y.upper else "↓ " if end.value < view.y.lower else ""
+    glyph = f'<span style="color:{style.colour}">{gone}{style.glyph}</span>'
+    return {
+        "text": f"{glyph} {end.words}",
+        **_PLACE,
+        "ax": 14,
+        "y": _height(view, at),
+        "yref": "y",
+        "yanchor": "middle",
+        "ay": at - to,
+        "showarrow": True,
+        "arrowhead": 0,
+        "arrowcolor": CLEAR if gone else style.colour,
+        "arrowwidth": 1.4,
+        "align": "left",
+        "font": {"size": 14},
+    }
+
+
+def _note(end: End, view: View, to: float) -> dict[str, Any]:
+    at = {"y": _height(view, to + 4), "yref": "y", "yanchor": "middle", "xshift": 16 + 14}
+    font = {"size": 12.5, "color": GREY}
+    return {"text": end.note, **_PLACE, **at, "showarrow": False, "font": font}
+
+
+def heading_at(quantity: str, steps: int) -> str:
+    """Heading of a column of values at one number of steps."""
+    return f"{quantity} at T = {text.whole(steps)}"
