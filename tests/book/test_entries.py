@@ -1,0 +1,117 @@
+"""Every entry of the formula book keeps the contract, holds, and has misprints that do not."""
+
+import inspect
+import re
+
+import pytest
+
+from dplearn.book import book, refute, verify
+from dplearn.book.kit.entry import formula
+from dplearn.ground.expression import parse
+
+
+def faults(entry):
+    """What is missing or wrong in the way an entry is written, in sentences."""
+    needed = inspect.signature(entry.function).parameters.values()
+    required = {p.name for p in needed if p.default is p.empty}
+    asked = inspect.signature(entry.given).parameters if callable(entry.given) else ()
+    asked = asked or (parse(entry.given).names if entry.given else ())
+    if not entry.statement.strip():
+        yield "the docstring of the function must begin with the statement in LaTeX"
+    if entry.function.__name__.startswith("_"):
+        yield "the function must have a public name, by which `dplearn.book` exports it"
+    if unknown := required - set(entry.parameters):
+        yield f"@given must say from what domain {', '.join(sorted(unknown))} is drawn"
+    if unknown := set(asked) - set(entry.parameters):
+        yield f"the hypothesis speaks of {', '.join(sorted(unknown))}, which @given does not draw"
+    if callable(entry.given) and not entry.hypothesis:
+        yield "a hypothesis that is a function needs a docstring that says it in a sentence"
+    if (entry.kind == "asymptotic") != bool(entry.along):
+        yield "an asymptotic formula, and no other, says `along` which values its limit is reached"
+    for example in entry.printed:
+        if not set(example.parameters) <= set(entry.parameters) or not example.value:
+            yield f"@printed {example.value!r} must have a value and only parameters of @given"
+        elif not entry.accepts(dict(example.parameters)):
+            yield f"@printed {example.value!r} stands outside the hypothesis"
+
+
+def faults_of(entry, misprint):
+    """The same of a misprint."""
+    changed = (misprint.claim, misprint.given, misprint.kind, misprint.oracle)
+    if not re.fullmatch(r"[a-z0-9-]+", misprint.name):
+        yield "its name must be small letters, digits and hyphens"
+    if not misprint.note:
+        yield "it must say in a sentence why it is wrong"
+    if all(change is None for change in changed):
+        yield "it must differ from the formula in claim, given, kind or oracle"
+    if not misprint.statement and not isinstance(misprint.claim, str) and misprint.given is None:
+        yield "`says` must state it: no LaTeX can be made of a claim that is a function"
+    if misprint.met and not re.search(r"\d", misprint.met):
+        yield "`met` must name a source that can be checked: a year and a place, or a version"
+
+
+def test_entries_and_misprints_are_well_written():
+    sentences = [f"{entry.id}: {fault}." for entry in book.values() for fault in faults(entry)]
+    for entry in book.values():
+        names = [m.name for m in entry.misprints]
+        sentences += [f"{entry.id}: two misprints have one name."] * (len(set(names)) < len(names))
+        for misprint in entry.misprints:
+            sentences += [f"{entry.id}/{misprint.name}: {f}." for f in faults_of(entry, misprint)]
+    assert not sentences, "\n".join(sentences)
+
+
+def test_entries_hold_at_a_few_points():
+    results = [verify(entry, points=4) for entry in book.values()]
+    assert not [f"{r.id}: {r.reason}" for r in results if not r.good]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("id", book)
+def test_entry_is_verified_and_its_misprints_refuted(id):
+    entry = book[id]
+    right = verify(entry, points=min(entry.points, 40))
+    assert right.good, right.reason
+    for misprint in entry.misprints:
+        wrong = refute(entry, misprint, points=min(entry.points, 60))
+        assert wrong.good, f"{wrong.id}: {wrong.reason or 'no counterexample'}"
+        for case in (wrong.counterexample, wrong.worst):
+            assert case.slack < -entry.tolerance, wrong.id
+            assert entry.claimed(misprint).accepts(case.parameters), wrong.id
+
+
+def test_ids_are_in_order_and_entries_complete():
+    numbers = [int(re.search(r"\d+", id).group()) for id in book if id.startswith("G-A")]
+    assert numbers == sorted(numbers) and set(numbers) == set(range(1, 13))
+    for id in ("G-A1", "A1"):
+        with pytest.raises(ValueError, match="new id"):
+            formula(id, "Title", "identity", "Nobody 2000, Lemma 1")
+    with pytest.raises(ValueError, match="authors, year and place at G-Z1"):
+        formula("G-Z1", "Title", "identity", "Nobody, Lemma 1")
+    with pytest.raises(ValueError, match="got no @given, no @oracle"):
+        formula("G-Z1", "Title", "identity", "Nobody 2000, Lemma 1")(lambda: 1.0)
+
+
+def test_an_entered_function_stays_what_it_was_and_explains_itself():
+    from dplearn.book import classical_gaussian_sigma, hockey_stick, rdp_to_epsilon
+
+    assert inspect.isfunction(hockey_stick) and not hasattr(hockey_stick, "__wrapped__")
+    assert book["G-A1"].function is hockey_stick
+    shown = inspect.getdoc(classical_gaussian_sigma)
+    for words in (
+        "Classical noise",
+        r"\sigma \ge",
+        "Hypothesis: ",
+        "nats",
+        "Dwork & Roth",
+        "4.8448",
+    ):
+        assert text in shown
+    # One that lives in the library keeps its own words.
+    assert "Parameters" in rdp_to_epsilon.__doc__ and "Hypothesis" not in rdp_to_epsilon.__doc__
+
+
+def test_statements_of_misprints_are_made_from_what_they_change():
+    entry = book["G-B4"]
+    made = entry.statement_of(entry.misprint("no-two"))
+    assert made.startswith(r"\sigma \ge") and r"\ln" in made and "noise" not in made
+    assert entry.claimed(entry.misprint("no-two")).value({"epsilon": 1.0, "delta": 1e-5}) < 3.5
