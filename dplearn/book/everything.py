@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from itertools import chain
 from multiprocessing import get_context
 from typing import Any
 
@@ -18,7 +19,7 @@ _NUMBER = "abcdefgh0123456789"
 Result = Verification | Refutation | Figure
 
 
-def known_ids() -> list[str]:
+def all_ids() -> list[str]:
     """Ids of all entries and published figures; those of misprints begin with their entry's."""
     return [*book, *published()]
 
@@ -51,30 +52,25 @@ def check_all(ids: Sequence[str] = (), *, processes: int = 2) -> Iterator[Result
     >>> [result.status for result in check_all(["G-A8"])]
     ['verified', 'refuted', 'refuted']
     """
-    return _flat(map(check, _chosen(ids))) if ids else _in_parallel(processes)
+    return chain.from_iterable(map(check, _chosen(ids))) if ids else _in_parallel(processes)
 
 
 def _in_parallel(processes: int) -> Iterator[Result]:
     # Started afresh, not forked: the caller may have threads.
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        yield from _flat(pool.map(check, known_ids()))
-
-
-def _flat(results: Iterable[list[Result]]) -> Iterator[Result]:
-    for some in results:
-        yield from some
+        yield from chain.from_iterable(pool.map(check, all_ids()))
 
 
 def _chosen(ids: Sequence[str]) -> list[str]:
-    known = known_ids()
-    found: dict[str, None] = {}
+    every = all_ids()
+    chosen: dict[str, None] = {}
     for id in ids:
-        some = [k for k in known if id in (k, k.rstrip(_NUMBER))]
-        if not some:
-            near = difflib.get_close_matches(id, known, n=3, cutoff=0.0)
+        matching = [k for k in every if id in (k, k.rstrip(_NUMBER))]
+        if not matching:
+            near = difflib.get_close_matches(id, every, n=3, cutoff=0.0)
             raise ValueError(f"Expected ids of the book such as {', '.join(near)}, got {id!r}.")
-        found |= dict.fromkeys(some)
-    return list(found)
+        chosen |= dict.fromkeys(matching)
+    return list(chosen)
 
 
 def as_text(result: Result) -> str:
@@ -90,8 +86,8 @@ def as_text(result: Result) -> str:
         return f"{result.id:8}{what:57.57} {result.status:13}{ours}".rstrip()
     name = result.id.partition("/")[2]
     unsafe = ", unsafe" if result.unsafe else ""
-    found = result.counterexample or result.reason or "no counterexample found"
-    return f"{'':8}{result.status} {name}{unsafe}: {found}"
+    outcome = result.counterexample or result.reason or "no counterexample found"
+    return f"{'':8}{result.status} {name}{unsafe}: {outcome}"
 
 
 def as_row(result: Result) -> dict[str, Any]:

@@ -183,8 +183,8 @@ def _calibrated(row: Row) -> float:
 
         def enough(noise: NDArray) -> NDArray:
             step = _step_of(row | {"noise_multiplier": f"{noise:.12f}"})
-            found = _by_orders(step, row, rdp_to_epsilon_mironov)
-            return np.asarray(found <= number(row["epsilon"]))
+            epsilon = _by_orders(step, row, rdp_to_epsilon_mironov)
+            return np.asarray(epsilon <= number(row["epsilon"]))
 
         return float(first_true(enough, lower=0.5, upper=5.0, rtol=1e-7))
     accountant = {
@@ -322,14 +322,14 @@ def shown(text: str) -> int:
     return len(text.lstrip("-").split("e")[0].replace(".", "").lstrip("0"))
 
 
-def as_printed(found: float, row: Row) -> bool:
+def as_printed(value: float, row: Row) -> bool:
     """Whether a value agrees with the figure by the rule of data/README.md."""
     published = number(row["published"])
     if row["relation"] in ("<", "<="):
-        return found <= published
+        return value <= published
     if row["relation"] in (">", ">="):
-        return found >= published
+        return value >= published
     digits = min(int(row["digits"]), shown(row["computed"]))
-    close = abs(found - published) <= unit(row["published"], digits) * (1 + 1e-6)
+    close = abs(value - published) <= unit(row["published"], digits) * (1 + 1e-6)
     # "about 1" promises a first digit, everything else one percent.
-    return close and (row["relation"] == "~" or abs(found / published - 1) <= 0.01)
+    return close and (row["relation"] == "~" or abs(value / published - 1) <= 0.01)

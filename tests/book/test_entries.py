@@ -97,7 +97,7 @@ def test_an_entered_function_stays_what_it_was_and_explains_itself():
     assert inspect.isfunction(hockey_stick) and not hasattr(hockey_stick, "__wrapped__")
     assert book["G-A1"].function is hockey_stick
     shown = inspect.getdoc(classical_gaussian_sigma)
-    for words in (
+    for text in (
         "Classical noise",
         r"\sigma \ge",
         "Hypothesis: ",

@@ -54,7 +54,7 @@ class Case:
 
 @dataclass(frozen=True, kw_only=True)
 class Verification:
-    """What `verify` found.
+    """The outcome of `verify`.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ from dplearn.book.kit.entry import Formula, Misprint
 
 @dataclass(frozen=True, kw_only=True)
 class Refutation:
-    """What `refute` found.
+    """The outcome of `refute`.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class Refutation:
     counterexample : Case, optional
         The one with the shortest numbers.
     worst : Case, optional
-        The largest error found.
+        The largest error.
     unsafe : bool
         Whether it somewhere claims more privacy than there is.
     safe_side : bool
@@ -81,8 +81,8 @@ def refute(
     Examples
     --------
     >>> from dplearn.book import book
-    >>> found = refute(book["G-A4"], book["G-A4"].misprint("no-root"))
-    >>> found.status, found.unsafe
+    >>> refutation = refute(book["G-A4"], book["G-A4"].misprint("no-root"))
+    >>> refutation.status, refutation.unsafe
     ('refuted', True)
     """
     began = time.perf_counter()
@@ -124,11 +124,8 @@ def _rank(claim: Formula) -> Callable[[Case], Any]:
 
     def key(case: Case) -> tuple[bool, float, float]:
         error = abs(case.value - case.truth.low)
-        return (
-            side_of(claim, case) != claim.unsafe,
-            case.slack,
-            -error if math.isfinite(error) else 0.0,
-        )
+        size = -error if math.isfinite(error) else 0.0
+        return side_of(claim, case) != claim.unsafe, case.slack, size
 
     return key
 
@@ -144,7 +141,7 @@ def _walk(claim: Formula, worst: Case, rng: Generator) -> Case:
         for name, values in claim.domain.items():
             old = worst.parameters[name]
             # What depends on others must not stay behind when they move.
-            fixed = not isinstance(values, Drawn | Derived) or _same(moved, worst.parameters)
+            fixed = not isinstance(values, Drawn) or _same(moved, worst.parameters)
             still = fixed and rng.random() < 0.3
             moved[name] = old if still else values.near(old, rng, size, moved)
         if claim.accepts(moved):
@@ -152,12 +149,12 @@ def _walk(claim: Formula, worst: Case, rng: Generator) -> Case:
     return worst
 
 
-def _same(some: Parameters, parameters: Parameters) -> bool:
-    return all(value is parameters[name] for name, value in some.items())
+def _same(moved: Parameters, parameters: Parameters) -> bool:
+    return all(value is parameters[name] for name, value in moved.items())
 
 
 def _simplest(claim: Formula, failing: list[Case]) -> Case:
-    """The case that takes the fewest characters among rounded versions of some; worst first."""
+    """The case that takes the fewest characters among rounded ones; the worst comes first."""
     worst = failing[0]
     # Clearly wrong: by one percent, or by half the largest error where none is as large.
     limit = max(-0.01, 0.5 * max(worst.slack, -1.0))
@@ -166,30 +163,30 @@ def _simplest(claim: Formula, failing: list[Case]) -> Case:
     def clear(case: Case) -> bool:
         return case.slack <= limit and side_of(claim, case) == side
 
-    def shorter(found: Case, changed: Parameters) -> Case:
-        changed = {**found.parameters, **changed}
+    def shorter(best: Case, changed: Parameters) -> Case:
+        changed = {**best.parameters, **changed}
         for name, values in claim.domain.items():
             if isinstance(values, Derived):
                 changed[name] = values.make(changed)
-        if _length(changed) >= _length(found.parameters) or not claim.accepts(changed):
-            return found
+        if _length(changed) >= _length(best.parameters) or not claim.accepts(changed):
+            return best
         case = compare(claim, changed)
-        return case if clear(case) else found
+        return case if clear(case) else best
 
-    some = [case for case in failing if clear(case)]
-    some = some[:: max(1, len(some) // 8)][:8]
-    found = min(some, key=lambda case: _length(case.parameters))
+    starts = [case for case in failing if clear(case)]
+    starts = starts[:: max(1, len(starts) // 8)][:8]
+    best = min(starts, key=lambda case: _length(case.parameters))
     for digits in (0, 1, 2):
-        for case in some:
+        for case in starts:
             rounded = {n: d.rounded(case.parameters[n], digits) for n, d in claim.domain.items()}
-            found = shorter(found, rounded)
+            best = shorter(best, rounded)
     # One at a time: the shortest numbers there are.
     for name, values in claim.domain.items():
         if isinstance(values, Linear):
             for value in (1.0, 2.0, 10.0, 0.5, 0.1):
                 if values.low <= value <= values.high:
-                    found = shorter(found, {name: values.rounded(value, 1)})
-    return found
+                    best = shorter(best, {name: values.rounded(value, 1)})
+    return best
 
 
 def _length(parameters: Parameters) -> float:

@@ -126,7 +126,7 @@ class Whole(Log):
 
 @dataclass(frozen=True, init=False)
 class Choice:
-    """One of some values."""
+    """One of several values."""
 
     values: tuple[Any, ...]
 
@@ -191,34 +191,27 @@ class Distribution:
 class Drawn:
     """Whatever `make(rng, drawn)` returns; `drawn` holds the parameters named before this one."""
 
-    make: Callable[[Generator, Parameters], Any]
+    make: Callable[..., Any]
     corners: tuple[Any, ...] = field(default=(), init=False)
 
     def draw(self, rng: Generator, drawn: Parameters) -> Any:
         return self.make(rng, drawn)
 
     def near(self, value: Any, rng: Generator, size: float, drawn: Parameters) -> Any:
-        return self.make(rng, drawn)
+        return self.draw(rng, drawn)
 
     def rounded(self, value: Any, digits: int) -> Any:
         return value
 
 
 @dataclass(frozen=True)
-class Derived:
+class Derived(Drawn):
     """No choice at all: `make(drawn)`, made again whenever another parameter changes."""
 
     make: Callable[[Parameters], Any]
-    corners: tuple[Any, ...] = field(default=(), init=False)
 
     def draw(self, rng: Generator, drawn: Parameters) -> Any:
         return self.make(drawn)
-
-    def near(self, value: Any, rng: Generator, size: float, drawn: Parameters) -> Any:
-        return self.make(drawn)
-
-    def rounded(self, value: Any, digits: int) -> Any:
-        return value
 
 
 def _normal(p: NDArray) -> NDArray:
@@ -239,16 +232,16 @@ def design(
     ValueError
         If one draw in a hundred is not enough to find them.
     """
-    found = list(itertools.islice(filter(accepts, _corners(domain, points, rng)), points // 2))
+    chosen = list(itertools.islice(filter(accepts, _corners(domain, points, rng)), points // 2))
     for _ in range(100 * points):
-        if len(found) >= points:
-            return found
+        if len(chosen) >= points:
+            return chosen
         drawn: Parameters = {}
         for name, values in domain.items():
             drawn[name] = values.draw(rng, drawn)
         if accepts(drawn):
-            found.append(drawn)
-    raise ValueError(f"Expected {points} points that meet the hypothesis, got {len(found)}.")
+            chosen.append(drawn)
+    raise ValueError(f"Expected {points} points that meet the hypothesis, got {len(chosen)}.")
 
 
 def _corners(domain: Mapping[str, Domain], points: int, rng: Generator) -> Iterator[Parameters]:

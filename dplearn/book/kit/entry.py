@@ -94,28 +94,16 @@ class Misprint(Part):
 
     Parameters
     ----------
-    name : str
-        Short word; the id is that of the formula, a slash, and this.
-    note : str
-        Why it is wrong, in a sentence.
+    name, note : str
+        Short word, the last part of its id; and why it is wrong, in a sentence.
     statement : str
         The claim in LaTeX; "" to make it from `claim` or `given`.
     claim : str or callable, optional
         Its value. Default: the value of the formula, for a hypothesis that is too wide.
-    given : str or callable, optional
-        The hypothesis it is claimed under; "" for none. Default: that of the formula.
-    domain : mapping
-        Domains that differ from the formula's or are added to them; None takes one away.
-    kind : str, optional
-        The relation that is claimed. Default: that of the formula.
-    oracle : callable, optional
-        The truth, where it is about something else than the formula is.
     met : str
         A source that a reader can check; "" where it was met in notes.
-    printed : sequence of Printed
-    typed : sequence of Typed
-    along : mapping, optional
-        As in `Formula`.
+    given, domain, kind, oracle, printed, typed, along
+        As in `Formula`, whose own are the default; a domain that is None takes one away.
     """
 
     name: str
@@ -383,17 +371,6 @@ def wrong(
     **domain: Domain | None,
 ) -> Misprint:
     """A wrong variant: `says` is its statement where none can be made from `claim` or `given`."""
-    return Misprint(
-        name=name,
-        note=note,
-        statement=says,
-        claim=claim,
-        given=given,
-        domain=domain,
-        kind=kind,
-        oracle=oracle,
-        met=met,
-        printed=tuple(p for p in parts if isinstance(p, Printed)),
-        typed=tuple(p for p in parts if isinstance(p, Typed)),
-        along=along,
-    )
+    values = tuple(p for p in parts if isinstance(p, Printed))
+    forms = tuple(p for p in parts if isinstance(p, Typed))
+    return Misprint(name, note, says, claim, given, domain, kind, oracle, met, values, forms, along)
