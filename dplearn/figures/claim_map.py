@@ -12,10 +12,9 @@ import plotly.graph_objects as go
 from dplearn.claims import PARAMETERS, STATUS, Slice, Verdict
 from dplearn.figures.kit.axes import Axis, log_ticks, tick_words
 from dplearn.figures.kit.marks import points
-from dplearn.figures.kit.template import GREY, INK, STAR, page
+from dplearn.figures.kit.picture import picture
+from dplearn.figures.kit.template import GREY, INK, STAR
 
-HEIGHT = 460
-_MARGIN = (78, 20, 106, 62)
 SYMBOLS = {
     "epsilon": "ε", "delta": "δ", "sigma": "σ", "alpha": "α", "epsilon_0": "ε₀", "q": "q", "T": "T",
 }  # fmt: skip
@@ -56,19 +55,19 @@ def claim_map(verdict: Verdict, *, ink: str = INK["light"]) -> go.Figure:
     if verdict.simplest:
         traces.append(_star(verdict))
     held = ", ".join(f"{SYMBOLS[n]} = {v:.6g}" for n, v in area.fixed.items())
-    layout = page(
+    return picture(
+        traces,
+        _axis(area.axes[0], area.x),
+        _axis(area.axes[1], area.y),
         map_finding(area),
         f"Each cell compares claim and truth at {held}" if held else "Claim against truth",
         ink=ink,
-        height=HEIGHT,
-        margin=_MARGIN,
+        height=460,
+        margin=(78, 20, 106, 62),
         size=18,
         showlegend=True,
         legend={"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom"},
-        xaxis=_axis(area.axes[0], area.x),
-        yaxis=_axis(area.axes[1], area.y),
     )
-    return go.Figure({"data": traces, "layout": layout})
 
 
 def map_finding(area: Slice) -> str:
@@ -138,28 +137,27 @@ def _hatch(area: Slice, status: int) -> dict[str, Any]:
     look = {"symbol": symbol, "size": size, "colour": colour, "edge": (1.6, colour)}
     hidden = {"hoverinfo": "skip", "showlegend": False}
     x, y = [x for x, _ in at], [y for _, y in at]
-    return points(x, y, name=f"{STATUS[status]} marks", **look, **hidden)
+    return points(x, y, f"{STATUS[status]} marks", **look, **hidden)
 
 
 def _key(status: int) -> dict[str, Any]:
     """An entry of the legend."""
-    name = _WORDS[status] + (" ×" if status == 1 else "")
     look = {"symbol": "square", "size": 14, "colour": _FILL[status], "edge": (1, GREY)}
-    return points([None], [None], name=name, **look)
+    return points([None], [None], _WORDS[status] + (" ×" if status == 1 else ""), **look)
 
 
 def _star(verdict: Verdict) -> dict[str, Any]:
     simplest = verdict.simplest
     x, y = (math.log10(simplest.parameters[n]) for n in verdict.map.axes)  # type: ignore[union-attr]
     look = {"symbol": "star", "size": 19, "colour": STAR, "edge": (1.6, INK["light"])}
-    hover = f"<b>counterexample</b><br>{simplest}<extra></extra>"
-    return points([x], [y], name="simplest counterexample", hovertemplate=hover, **look)
+    look["hovertemplate"] = f"<b>counterexample</b><br>{simplest}<extra></extra>"
+    return points([x], [y], "simplest counterexample", **look)
 
 
-def _axis(name: str, values: Sequence[float]) -> dict[str, Any]:
+def _axis(name: str, values: Sequence[float]) -> Axis:
     """An axis of powers of ten: a heatmap wants its cells evenly spaced."""
     edges = _edges(values)
-    ticks = log_ticks(10 ** edges[0], 10 ** edges[-1]) or [values[0]]
-    title = f"{SYMBOLS[name]}, {PARAMETERS[name].meaning}"
-    shown = {"tickvals": [math.log10(t) for t in ticks], "ticktext": tick_words(ticks)}
-    return Axis(title=title, lower=edges[0], upper=edges[-1]).layout(showgrid=False, **shown)
+    places = log_ticks(10 ** edges[0], 10 ** edges[-1]) or [values[0]]
+    ticks = dict(zip(map(math.log10, places), tick_words(places), strict=True))
+    title, bare = f"{SYMBOLS[name]}, {PARAMETERS[name].meaning}", {"showgrid": False}
+    return Axis(title=title, lower=edges[0], upper=edges[-1], ticks=ticks, more=bare)

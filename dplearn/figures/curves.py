@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dplearn.figures.kit.axes import Axis
-from dplearn.figures.kit.marks import Element, Mark
+from dplearn.figures.kit.marks import Mark, Part
 from dplearn.figures.kit.template import GREY, RED, transparent
 
 _WIDTH, _HEIGHT = 760, 430
@@ -42,7 +42,7 @@ def axis(
 
 
 def curves(
-    lines: Sequence[Element],
+    lines: Sequence[Part],
     *,
     title: str,
     x: str,
@@ -87,16 +87,16 @@ def curves(
 def _zone(lower: float, upper: float) -> dict[str, Any]:
     """Where a claim is false."""
     ends = {"x0": 0, "x1": 1, "xref": "x domain", "y0": lower, "y1": upper, "yref": "y"}
-    fill = {"fillcolor": transparent(RED, 0.1), "line": {"width": 0}, "layer": "below"}
+    fill = {"fillcolor": transparent(RED, 0.1), "line": {"width": 0}}
     return {"type": "rect", **ends, **fill}
 
 
-def _zone_name(lower: float, upper: float, name: str, line: Element) -> dict[str, Any]:
+def _zone_name(lower: float, upper: float, name: str, line: Part) -> dict[str, Any]:
     """The zone's name, in the zone, where the first curve begins."""
     font = {"color": RED, "size": 15}
     where = {"x": [np.min(line.x)], "y": [(lower + upper) / 2], "textposition": "middle right"}
     words = {"text": [name], "mode": "text", "textfont": font, "hoverinfo": "skip"}
-    return {"type": "scatter", **where, **words}
+    return {**where, **words}
 
 
 def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
@@ -127,8 +127,8 @@ def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
 def _heading(text: str, number: str) -> dict[str, Any]:
     """Above one of two panels, at its left edge."""
     place = {"x": 0, "y": 1, "xref": f"x{number} domain", "yref": f"y{number} domain"}
-    anchor = {"xanchor": "left", "yanchor": "bottom", "yshift": 8, "showarrow": False}
-    return {**place, **anchor, "text": text, "font": {"size": 15, "color": GREY}}
+    anchor = {"xanchor": "left", "yanchor": "bottom", "yshift": 8}
+    return {**place, **anchor, "text": text, "font": {"size": 15}}
 
 
 def number_line(numbers: Mapping[str, float], *, title: str) -> go.Figure:

@@ -16,18 +16,17 @@ from dplearn.figures.kit.axes import TYPICAL_WIDTH, Axis, View
 from dplearn.figures.kit.labels import along, beside, ink_under
 from dplearn.figures.kit.marks import level, points, upright
 from dplearn.figures.kit.over_steps import (
+    MARGIN,
     Curves,
     End,
     column,
     dash_of,
     dots,
-    heading_at,
     line_of,
-    over_steps,
     steps_axis,
     stretches,
-    view_of,
 )
+from dplearn.figures.kit.picture import picture
 from dplearn.figures.kit.template import INK, RED, style_of, transparent
 from dplearn.ground.guarantee import Guarantee
 
@@ -137,30 +136,31 @@ def epsilon_curves(
     _check(curves, steps, here, reference)
     inside = [p.epsilon for p in published] + ([budget] if budget else [])
     x, y = steps_axis(steps, log_x), _epsilon_axis(curves, inside, log_y)
-    view = view_of(x, y, HEIGHT)
+    view = View(x, y, float(HEIGHT - MARGIN[2] - MARGIN[3]))
     index = len(steps) - 1 if here is None else steps.index(here)
     traces = [_band(reference, curves[reference], steps, stairs)] if reference else []
-    traces += [
-        _line(name, curve, steps, claim=name in claims, stairs=stairs)
-        for name, curve in curves.items()
-    ]
+    traces += [_line(n, c, steps, claim=n in claims, stairs=stairs) for n, c in curves.items()]
     traces.append(dots({n: _finite(c[index]) for n, c in curves.items()}, here))
     traces += [_certified(budget, certified or {}), _published(published)]
     below = dict.fromkeys(claims, "does not hold here")
     if reference:
         below[reference] = _sharpness(curves[reference], steps, view)
+    names = column("ε", steps[index], _ends(curves, index, below), view, ink)
     notes = _notes(curves, steps, view, published=published, here=here, budget=budget)
-    shown = column(heading_at("ε", steps[index]), _ends(curves, index, below), view)
-    layout = over_steps(
-        view,
+    return picture(
+        traces,
+        x,
+        y,
         finding or _finding(curves),
         subtitle,
         ink=ink,
         height=HEIGHT,
+        margin=MARGIN,
+        size=19,
+        uirevision=f"{log_x} {log_y}",
         shapes=[upright(here), level(budget, "dashdot")],
-        annotations=[*shown, *notes],
+        annotations=[*names, *notes],
     )
-    return go.Figure({"data": traces, "layout": layout})
 
 
 def _check(curves: Curves, steps: Sequence[int], here: int | None, reference: str | None) -> None:
@@ -248,9 +248,7 @@ def _band(
         y += [*(e for _, e in outline), None]
     colour = transparent(style_of(name).colour, 0.22)
     return {
-        "type": "scatter",
         "name": "certified",
-        "uid": "certified",
         "x": x,
         "y": y,
         "mode": "lines",
@@ -275,12 +273,11 @@ def _certified(budget: float | None, certified: Mapping[str, int]) -> dict[str, 
     return points(
         [certified[n] for n in names],
         [budget] * len(names),
-        name="within the budget",
-        uid="within the budget",
+        "within the budget",
         symbol="line-ns-open",
         size=11,
         colour=[style_of(n).colour for n in names],
-        edge=3,
+        edge=(3,),
         text=[style_of(n).label for n in names],
         hovertemplate="<b>%{text}</b><br>up to T = %{x:,} within the budget<extra></extra>",
     )
@@ -290,12 +287,11 @@ def _published(published: Sequence[Published]) -> dict[str, Any]:
     return points(
         [p.steps for p in published],
         [p.epsilon for p in published],
-        name="published",
-        uid="published",
+        "published",
         symbol="circle-open",
         size=17,
         colour=RED,
-        edge=2.5,
+        edge=(2.5,),
         customdata=[p.note for p in published],
         hovertemplate="published: ε = %{y}<br>T = %{x:,}<br>%{customdata}<extra></extra>",
     )

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from dplearn.figures.formula_curve import HEIGHT, REGIONS, finite, gaps, wide_axis
-from dplearn.figures.kit.marks import Line, keys, points
+from dplearn.figures.formula_curve import HEIGHT, REGIONS, finite, wide_axis
+from dplearn.figures.kit.marks import Line, gaps, keys, points
 from dplearn.figures.kit.picture import picture
 from dplearn.figures.kit.template import GREY, INK, colour_of
 
@@ -73,7 +73,7 @@ def _markers(cloud: Cloud, kind: str) -> dict[str, Any]:
     return points(
         gaps([cloud.truth[k] for k in at]),
         gaps([cloud.value[k] for k in at]),
-        name=name,
+        name,
         symbol=symbol,
         size=8,
         colour=colour_of(role),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -12,7 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.figures.kit.axes import Axis
-from dplearn.figures.kit.marks import Line, keys, points
+from dplearn.figures.kit.marks import Line, gaps, keys, points
 from dplearn.figures.kit.picture import picture
 from dplearn.figures.kit.template import INK, STAR, colour_of, transparent
 
@@ -98,30 +97,19 @@ def formula_curve(
     line = Line(x=at, y=value, label=name, role=role, corners=bool(curve.ticks))
     traces: list[Any] = [_shade(region, across, up) for region in curve.regions]
     traces.append(_truth(curve, ink))
-    names: list[Any] = [line, ("circle-open", ink, "truth")]
+    names: list[Any] = [line, ("○", ink, "truth")]
     if len(curve.own):
         own = Line(x=curve.x, y=gaps(curve.own), label="formula", width=1.6)
         traces.append(own)
         names.append(own)
     traces.append(line)
     if curve.star is not None:
-        traces.append(_star(curve.star, ink))
-        names.append(("star", ink, "counterexample"))
+        look = {"symbol": "star", "size": 17, "colour": STAR, "edge": (0, ink)}
+        traces.append(points([curve.star[0]], gaps([curve.star[1]]), "counterexample", **look))
+        names.append(("★", ink, "counterexample"))
     kinds = [REGIONS[kind] for kind in dict.fromkeys(region.kind for region in curve.regions)]
-    names += [("area", colour_of(role), words) for role, _, words in kinds]
-    ticks = {"tickvals": list(range(len(curve.ticks))), "ticktext": list(curve.ticks)}
-    if not curve.ticks:
-        ticks = {}
-    return picture(
-        traces,
-        across,
-        up,
-        finding,
-        keys(*names),
-        ink=ink,
-        height=HEIGHT,
-        xaxis=across.layout(**ticks),
-    )
+    names += [("■", colour_of(role), words) for role, _, words in kinds]
+    return picture(traces, across, up, finding, keys(*names), ink=ink, height=HEIGHT)
 
 
 def _axes(curve: Curve, name: str) -> tuple[Axis, Axis]:
@@ -130,7 +118,8 @@ def _axes(curve: Curve, name: str) -> tuple[Axis, Axis]:
     left, right = curve.ends
     if curve.star:
         left, right = min(left, curve.star[0]), max(right, curve.star[0])
-    across = Axis(title=name, lower=left, upper=right, log=curve.log_x)
+    ticks = dict(enumerate(curve.ticks)) or None
+    across = Axis(title=name, lower=left, upper=right, log=curve.log_x, ticks=ticks)
     return across, wide_axis("value", np.concatenate(heights), star)
 
 
@@ -138,11 +127,6 @@ def finite(values: ArrayLike) -> NDArray:
     """Those that are finite."""
     every = np.asarray(values, dtype=float).ravel()
     return every[np.isfinite(every)]
-
-
-def gaps(values: Sequence[float]) -> list[float | None]:
-    """Values, with a gap where they are not finite."""
-    return [float(v) if math.isfinite(v) else None for v in values]
 
 
 def wide_axis(title: str, values: NDArray, inside: Sequence[float] = ()) -> Axis:
@@ -184,7 +168,6 @@ def _shade(region: Region, across: Axis, up: Axis) -> dict[str, Any]:
     role, shape, words = REGIONS[region.kind]
     left, right = max(region.left, across.lower), min(region.right, across.upper)
     return {
-        "type": "scatter",
         "mode": "lines",
         "name": words,
         "x": [left, right, right, left, left],
@@ -209,13 +192,6 @@ def _truth(curve: Curve, ink: str) -> dict[str, Any]:
     with np.errstate(invalid="ignore"):
         middle, half = np.where(low < high, 0.5 * (low + high), low), 0.5 * (high - low)
     bars = {"type": "data", "array": np.nan_to_num(half), "thickness": 1, "width": 3}
-    look = {"symbol": "circle-open", "size": 8, "colour": ink, "edge": 1.4}
+    look = {"symbol": "circle-open", "size": 8, "colour": ink, "edge": (1.4,)}
     look["error_y"] = bars if np.any(half > 0) else None
-    hover = "truth<br>%{x:.4~g}, %{y:.4~g}<extra></extra>"
-    return points(curve.x, gaps(middle.tolist()), name="truth", hovertemplate=hover, **look)
-
-
-def _star(star: tuple[float, float], ink: str) -> dict[str, Any]:
-    look = {"symbol": "star", "size": 17, "colour": STAR, "edge": (0, ink)}
-    hover = "counterexample<br>%{x:.4~g}, %{y:.4~g}<extra></extra>"
-    return points([star[0]], gaps([star[1]]), name="counterexample", hovertemplate=hover, **look)
+    return points(curve.x, gaps(middle), "truth", **look)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import plotly.graph_objects as go
@@ -16,18 +17,17 @@ from dplearn.figures.kit.excess import comparison, ratio, shortfalls, times
 from dplearn.figures.kit.labels import along, fits, ink_under
 from dplearn.figures.kit.marks import level, upright
 from dplearn.figures.kit.over_steps import (
+    MARGIN,
     Curves,
     End,
     column,
     dash_of,
     dots,
-    heading_at,
     line_of,
-    over_steps,
     steps_axis,
     stretches,
-    view_of,
 )
+from dplearn.figures.kit.picture import picture
 from dplearn.figures.kit.template import INK, RED, style_of, transparent
 from dplearn.ground.guarantee import Guarantee
 
@@ -98,26 +98,29 @@ def looseness(
     ratios = {name: list(map(ratio, curve, reference)) for name, curve in curves.items()}
     dashes = {n: "dot" if n in claims else dash_of(curve) for n, curve in curves.items()}
     now = {name: curve[index] for name, curve in curves.items()}
-    view = view_of(steps_axis(steps, log_x), _ratio_axis(ratios), HEIGHT)
+    height = float(HEIGHT - MARGIN[2] - MARGIN[3])
+    view = View(steps_axis(steps, log_x), _ratio_axis(ratios, height), height)
     grounds = [(run[0][0], run[-1][0]) for run in stretches(reference, steps)]
     lines = [[view.y.lower if r is None else r for r in values] for values in ratios.values()]
     covered = ink_under(lines, steps, view, here)
     ends = _ends(curves, ratios, index, is_certified(reference[index]))
-    names = column(heading_at("times", steps[index]), ends, view)
+    names = column("times", steps[index], ends, view, ink)
     traces = [line_of(n, steps, ratios[n], dashes[n], "%{y:.4~g} ×") for n in curves]
     traces.append(dots({n: values[index] for n, values in ratios.items()}, here))
-    layout = over_steps(
-        view,
+    return picture(
+        traces,
+        view.x,
+        view.y,
         comparison(now, reference[index], steps[index]),
         _subtitle(reference[index]),
         ink=ink,
         height=HEIGHT,
+        margin=MARGIN,
         size=17,
-        yaxis=view.y.layout(**_ticks(view)),
+        uirevision=f"{log_x}",
         shapes=[upright(here), level(1), *(_shade(ground, view) for ground in grounds)],
         annotations=[*names, _below_one(now, reference[index], grounds, view, covered, ink)],
     )
-    return go.Figure({"data": traces, "layout": layout})
 
 
 def _subtitle(reference: Guarantee) -> str:
@@ -127,29 +130,26 @@ def _subtitle(reference: Guarantee) -> str:
     return f"How loose is each accountant? Its ε divided by the {end} of {by}"
 
 
-def _ratio_axis(ratios: Ratios) -> Axis:
+def _ratio_axis(ratios: Ratios, height: float) -> Axis:
     numbers = [[r for r in values if r is not None] for values in ratios.values()]
     every = [r for values in numbers for r in values] or [1.0]
     # Who is nearest must be in the picture, however far that is.
     nearest = min((max(values) for values in numbers if values), default=1.0)
     upper = min(max(max(every), 1.7), max(_ABOVE, nearest))
     lower = max(min(min(every), 0.78), _BELOW)
-    return Axis(title="ε / certified ε", lower=0.88 * lower, upper=1.12 * upper, log=True)
-
-
-def _ticks(view: View) -> dict[str, Any]:
+    axis = Axis(title="ε / certified ε", lower=0.88 * lower, upper=1.12 * upper, log=True)
     ticks: list[float] = []
     for tick in _TICKS:
-        room = all(abs(view.pixel(tick) - view.pixel(t)) >= _TICK_GAP for t in ticks)
-        if view.y.lower <= tick <= view.y.upper and room:
+        gaps = [height * abs(axis.share(tick) - axis.share(t)) for t in ticks]
+        if axis.lower <= tick <= axis.upper and all(gap >= _TICK_GAP for gap in gaps):
             ticks.append(tick)
-    return {"tickvals": sorted(ticks), "ticktext": [f"{t:g} ×" for t in sorted(ticks)]}
+    return replace(axis, ticks={t: f"{t:g} ×" for t in sorted(ticks)})
 
 
 def _shade(ground: tuple[int, int], view: View) -> dict[str, Any]:
     """Below 1, between two numbers of steps."""
     box = {"type": "rect", "x0": ground[0], "x1": ground[1], "y0": view.y.lower, "y1": 1}
-    return {**box, "line": {"width": 0}, "fillcolor": transparent(RED, 0.13), "layer": "below"}
+    return {**box, "line": {"width": 0}, "fillcolor": transparent(RED, 0.13)}
 
 
 def _below_one(

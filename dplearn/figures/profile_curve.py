@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from dplearn.figures.kit.axes import Axis
-from dplearn.figures.kit.marks import Line, Mark, keys, upright
+from dplearn.figures.kit.marks import Line, Mark, gaps, keys, upright
 from dplearn.figures.kit.picture import picture
 from dplearn.figures.kit.template import INK
 
@@ -43,9 +43,9 @@ def profile_curve(
     lower = max(min(1e-6 * top, 0.1 * here[1] if here[1] > 0 else top), 1e-300)
     across = Axis(title="ε (nats)", lower=0.0, upper=float(x[-1]))
     up = Axis(title="δ", lower=lower, upper=min(2 * top, 1.5), log=True)
-    lines = [Line(x=x, y=_above(deltas, lower), label="δ(ε)")]
+    lines = [Line(x=x, y=gaps(deltas, above=1e-3 * lower), label="δ(ε)")]
     if real is not None:
-        y = _above(real, lower)
+        y = gaps(real, above=1e-3 * lower)
         lines.append(Line(x=x, y=y, label="a real pair", role="quiet", dash="dash"))
     side = "top left" if here[0] > 0.6 * x[-1] else "top right"
     words = "δ = 0" if here[1] == 0 else ""
@@ -54,8 +54,3 @@ def profile_curve(
     return picture(
         [*lines, point], across, up, finding, keys(*lines), ink=ink, height=310, shapes=shapes
     )
-
-
-def _above(values: ArrayLike, lower: float) -> list[float | None]:
-    """Values, with a gap where they are far below the picture."""
-    return [float(v) if v > 1e-3 * lower else None for v in np.asarray(values, dtype=float)]

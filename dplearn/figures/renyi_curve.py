@@ -9,12 +9,12 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from dplearn.figures.kit.axes import Axis
-from dplearn.figures.kit.marks import Line, Mark, keys, upright
+from dplearn.figures.kit.marks import Line, Mark, gaps, keys, upright
 from dplearn.figures.kit.picture import picture
 from dplearn.figures.kit.template import INK
 
 # Ticks of the orders, few enough for a narrow picture.
-_ORDERS = (2, 5, 10, 30, 100, 300, 1000)
+_ORDERS = {order: str(order) for order in (2, 5, 10, 30, 100, 300, 1000)}
 
 
 def renyi_curve(
@@ -54,26 +54,16 @@ def renyi_curve(
     levels = [here[1], here[2], epsilon, np.min(np.asarray(converted)), np.min(divergences)]
     levels = [float(v) for v in levels if 0 < v < math.inf]
     lower, upper = max(min(levels, default=0.1), 1e-12) / 2, 6 * max(levels, default=1.0)
-    across = Axis(title="order α", lower=float(orders[0]), upper=float(orders[-1]), log=True)
+    low, high = float(orders[0]), float(orders[-1])
+    across = Axis(title="order α", lower=low, upper=high, log=True, ticks=_ORDERS)
+    up = Axis(title="nats", lower=lower, upper=upper, log=True)
     lines = [
-        Line(x=orders, y=_gaps(divergences), label="D<sub>α</sub>", role="rdp", dash="dash"),
-        Line(x=orders, y=_gaps(converted), label="ε from order α", role="rdp"),
+        Line(
+            x=orders, y=gaps(divergences, above=0), label="D<sub>α</sub>", role="rdp", dash="dash"
+        ),
+        Line(x=orders, y=gaps(converted, above=0), label="ε from order α", role="rdp"),
         Line(x=orders[[0, -1]], y=[epsilon, epsilon], label=beside, dash="dot"),
     ]
-    marks = [Mark(x=here[0], y=y, label="", role="rdp") for y in _gaps(here)[1:]]
-    return picture(
-        [*lines, *marks],
-        across,
-        Axis(title="nats", lower=lower, upper=upper, log=True),
-        finding,
-        keys(*lines),
-        ink=ink,
-        height=310,
-        xaxis=across.layout(tickvals=_ORDERS, ticktext=_ORDERS),
-        shapes=[upright(here[0], "α")],
-    )
-
-
-def _gaps(values: ArrayLike) -> list[float | None]:
-    """Values, with a gap where they are 0 or infinite."""
-    return [float(v) if 0 < v < math.inf else None for v in np.asarray(values, dtype=float)]
+    marks = [Mark(x=here[0], y=y, label="", role="rdp") for y in gaps(here, above=0)[1:]]
+    names, shapes = keys(*lines), [upright(here[0], "α")]
+    return picture([*lines, *marks], across, up, finding, names, ink=ink, height=310, shapes=shapes)

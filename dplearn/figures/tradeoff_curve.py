@@ -11,17 +11,10 @@ from numpy.typing import ArrayLike
 from dplearn.figures.kit.axes import Axis
 from dplearn.figures.kit.marks import Band, Line, Mark, keys, upright
 from dplearn.figures.kit.picture import picture
-from dplearn.figures.kit.template import GREY, INK
+from dplearn.figures.kit.template import INK
 
 # Beside the diagonal, where no curve ever is.
-_GUESSING = {
-    "text": "guessing",
-    "x": 0.62,
-    "y": 0.42,
-    "xanchor": "left",
-    "showarrow": False,
-    "font": {"color": GREY, "size": 13},
-}
+_GUESSING = {"text": "guessing", "x": 0.62, "y": 0.42, "xanchor": "left"}
 
 
 def tradeoff_curve(
@@ -61,25 +54,17 @@ def tradeoff_curve(
     [1.0, 0.0]
     """
     steep, flat = 1 - deltas[0], math.exp(-epsilon) * (1 - deltas[1])
-    ground = Band(
-        x=rates, lower=np.zeros(np.size(rates)), upper=misses, label="", role="exact", opacity=0.1
-    )
+    floor = np.zeros(np.size(rates))
+    ground = Band(x=rates, lower=floor, upper=misses, label="", role="exact", opacity=0.1)
     guessing = Line(x=[0, 1], y=[1, 0], label="guessing", role="quiet")
     best = Line(x=rates, y=misses, label="best attacker")
-    foot = steep * math.exp(-epsilon)
-    bound = Line(x=[0, foot], y=[steep, 0], label="(ε, δ) lines", role="wrong")
-    other = Line(x=[0, 1 - deltas[1]], y=[flat, 0], label="(ε, δ) lines", role="wrong")
+    foot, words = steep * math.exp(-epsilon), {"label": "(ε, δ) lines", "role": "wrong"}
+    bound = Line(x=[0, foot], y=[steep, 0], **words)
+    other = Line(x=[0, 1 - deltas[1]], y=[flat, 0], **words)
     named = [best, bound]
     if real is not None:
         named.append(Line(x=rates, y=real, label="a real pair", role="quiet", dash="dash"))
-    return picture(
-        [guessing, ground, *named, other, Mark(x=here[0], y=here[1], label="")],
-        Axis(title="false alarms a", lower=0.0, upper=1.0),
-        Axis(title="missed", lower=0.0, upper=1.0),
-        finding,
-        keys(*named),
-        ink=ink,
-        height=310,
-        shapes=[upright(here[0])],
-        annotations=[_GUESSING],
-    )
+    parts = [guessing, ground, *named, other, Mark(x=here[0], y=here[1], label="")]
+    x, y = (Axis(title=title, lower=0.0, upper=1.0) for title in ("false alarms a", "missed"))
+    extras = {"shapes": [upright(here[0])], "annotations": [_GUESSING]}
+    return picture(parts, x, y, finding, keys(*named), ink=ink, height=310, **extras)

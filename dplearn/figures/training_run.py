@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 
 from dplearn.figures.kit.axes import Axis
 from dplearn.figures.kit.marks import stroke
-from dplearn.figures.kit.template import INK, RED, colour_of, page
+from dplearn.figures.kit.picture import page
+from dplearn.figures.kit.template import INK, RED, colour_of
 
 HEIGHT = 540
 PRIVATE, PLAIN = colour_of("exact"), RED
@@ -70,16 +71,9 @@ def training_run(
         _line("loss", progress, "loss", PRIVATE, "solid", "3"),
         _line("loss without privacy", progress, "plain_loss", PLAIN, "dash", "3"),
     ]
-    layout = page(
-        finding,
-        subtitle,
-        ink=ink,
-        height=HEIGHT,
-        margin=_MARGIN,
-        annotations=[*_headings(), *_ends(progress)],
-        **_axes(progress, steps, planned),
-    )
-    return go.Figure({"data": traces, "layout": layout})
+    layout = page(finding, subtitle, ink=ink, height=HEIGHT, margin=_MARGIN)
+    notes = {"annotations": [*_headings(ink), *_ends(progress)]}
+    return go.Figure({"data": traces, "layout": layout | _axes(progress, steps, planned) | notes})
 
 
 def _line(
@@ -89,7 +83,6 @@ def _line(
     number = "%{y:.1f} %" if percent else "%{y:.3g}"
     at = [(event["step"], event[key]) for event in progress if key in event]
     return {
-        "type": "scatter",
         "name": name,
         "uid": name,
         "x": [step for step, _ in at],
@@ -130,8 +123,8 @@ def _axes(
 def _axis(
     words: str, span: tuple[float, float], domain: tuple[float, float], anchor: str
 ) -> dict[str, Any]:
-    shown = Axis(title=words, lower=span[0], upper=span[1])
-    return shown.layout(domain=domain, anchor=anchor, nticks=6)
+    more = {"domain": domain, "anchor": anchor, "nticks": 6}
+    return Axis(title=words, lower=span[0], upper=span[1], more=more).layout()
 
 
 def _floor(progress: Sequence[Event]) -> float:
@@ -145,18 +138,16 @@ def _values(progress: Sequence[Event], key: str) -> list[float]:
     return [event[key] for event in progress if event.get(key) is not None]
 
 
-def _headings() -> list[dict[str, Any]]:
+def _headings(ink: str) -> list[dict[str, Any]]:
     """What each panel shows, and of which records."""
     shown = (
         (_LEFT[0], 1.0, "<b>Accuracy</b> on held-out public records"),
         (_RIGHT[0], _UPPER[1], "<b>ε so far</b>; dotted: known beforehand"),
         (_RIGHT[0], _LOWER[1], "<b>Training loss</b>, a private diagnostic"),
     )
-    place = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
-    return [
-        {**place, "x": x, "y": y, "text": words, "showarrow": False, "yshift": 4}
-        for x, y, words in shown
-    ]
+    place = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "yshift": 4}
+    font = {"size": 15, "color": ink}
+    return [{**place, "x": x, "y": y, "text": words, "font": font} for x, y, words in shown]
 
 
 def _ends(progress: Sequence[Event]) -> list[dict[str, Any]]:
@@ -183,7 +174,6 @@ def _ends(progress: Sequence[Event]) -> list[dict[str, Any]]:
             "xanchor": "left",
             "yanchor": "bottom" if upper else "top",
             "xshift": 6,
-            "showarrow": False,
         }
         for key, name, colour, upper in named
     ]

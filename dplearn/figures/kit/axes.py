@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,10 @@ class Axis:
         Plotly may move the ends, to make room for names.
     named_end : bool
         The upper end has a tick of its own where it is far from the others.
+    ticks : mapping of float to str, optional
+        Where they stand and what is written there, instead of round numbers.
+    more : mapping, optional
+        What else Plotly is told.
     """
 
     title: str = ""
@@ -39,6 +43,8 @@ class Axis:
     log: bool = False
     open: bool = False
     named_end: bool = False
+    ticks: Mapping[float, str] | None = None
+    more: Mapping[str, Any] | None = None
 
     def place(self, value: float) -> float:
         """A data value as Plotly's ranges and annotations want it."""
@@ -54,13 +60,15 @@ class Axis:
         """Both ends as Plotly wants them."""
         return [self.place(self.lower), self.place(self.upper)]
 
-    def layout(self, **more: Any) -> dict[str, Any]:
-        """What Plotly is told; `more` has the last word."""
+    def layout(self) -> dict[str, Any]:
+        """What Plotly is told."""
         ends = {} if self.open else {"range": self.span}
         kind = {"title": {"text": self.title}, "type": "log" if self.log else "linear"}
-        return kind | ends | self._ticks() | more
+        return {**kind, **ends, **self._ticks(), **(self.more or {})}
 
     def _ticks(self) -> dict[str, Any]:
+        if self.ticks is not None:
+            return {"tickvals": list(self.ticks), "ticktext": list(self.ticks.values())}
         ticks = log_ticks(self.lower, self.upper, inside=not self.open) if self.log else []
         if len(ticks) < 2:
             size = self.lower if self.log else max(abs(self.lower), abs(self.upper))

@@ -148,8 +148,7 @@ def along(
         "xanchor": "center",
         "y": view.y.place(value),
         "yshift": side,
-        "showarrow": False,
-        "font": {"color": colour, "size": 13},
+        "font": {"color": colour},
     }
 
 
@@ -172,6 +171,6 @@ def beside(label: str, x: float, y: float, view: View, ink: NDArray) -> tuple[di
         "arrowwidth": 1.2,
         "arrowcolor": RED,
         "standoff": 9,
-        "font": {"color": RED, "size": 13},
+        "font": {"color": RED},
     }
     return note, boxes[best]

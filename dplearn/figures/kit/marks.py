@@ -2,40 +2,24 @@
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dplearn.figures.kit.template import GREY, colour_of, transparent
+from dplearn.figures.kit.template import colour_of, transparent
 
 # Colour never stands alone: what must not be trusted is dashed.
 _DASHES = {"wrong": "dash", "quiet": "dot"}
-_SAMPLES = {"solid": "━━", "dash": "╍╍", "dot": "┅┅", "area": "■", "star": "★", "circle-open": "○"}
-_NAME_SIZE = 15  # in pixels
-# Two values of a trace, whatever its coordinates are; the name stands in a box of its own.
-_HOVER = "%{x:.4~g}, %{y:.4~g}<extra>"
-
-
-class Element(Protocol):
-    """A part of a figure: where it lies, and the traces that draw it."""
-
-    label: str
-
-    @property
-    def x(self) -> Any: ...
-    @property
-    def colour(self) -> str: ...
-    @property
-    def sample(self) -> str: ...
-    @property
-    def heights(self) -> tuple[ArrayLike, ...]: ...
-    def traces(self) -> list[dict[str, Any]]: ...
+_SAMPLES = {"solid": "━━", "dash": "╍╍", "dot": "┅┅", "area": "■"}
+_SIZE = 15  # of names, in pixels
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Named:
+class Part(ABC):
     """What lines, columns and bands share.
 
     Parameters
@@ -58,14 +42,23 @@ class _Named:
     side: str = "top right"
 
     @property
+    @abstractmethod
+    def heights(self) -> tuple[ArrayLike, ...]:
+        """All heights, for the axis; the name stands at their middle."""
+
+    @abstractmethod
+    def traces(self) -> list[dict[str, Any]]:
+        """What Plotly draws, without the name."""
+
+    @property
     def colour(self) -> str:
-        """Of the part and of its name."""
+        """Colour of the part and of its name."""
         return colour_of(self.role)
 
     @property
-    def sample(self) -> str:
-        """What stands before its name in a list of names."""
-        return _SAMPLES["area"]
+    def key(self) -> tuple[str, str, str]:
+        """Sample, colour and name, for a list of names."""
+        return _SAMPLES["area"], self.colour, self.label
 
     def name(self) -> list[dict[str, Any]]:
         """The name as a trace of one point, so that frames can move it; none without a label."""
@@ -73,18 +66,12 @@ class _Named:
             return []
         x, y = np.asarray(self.x, dtype=float), np.mean(np.asarray(self.heights, dtype=float), 0)
         i = round(self.label_at * (x.size - 1))
-        words = _words(self.label, self.side, self.colour)
-        at = {"x": [float(x[i])], "y": [float(y[i])]}
-        return [{**at, **words, "mode": "text", "cliponaxis": False, "hoverinfo": "skip"}]
-
-    @property
-    def heights(self) -> tuple[ArrayLike, ...]:
-        """All heights, for the axis; the name stands at their middle."""
-        raise NotImplementedError
+        at = {"x": [float(x[i])], "y": [float(y[i])], "cliponaxis": False, "hoverinfo": "skip"}
+        return [{**at, **_words(self.label, self.side, self.colour), "mode": "text"}]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line(_Named):
+class Line(Part):
     """A curve with its name written beside one of its points.
 
     Parameters
@@ -111,31 +98,25 @@ class Line(_Named):
         return (self.y,)
 
     @property
-    def sample(self) -> str:
-        """A short piece of the line."""
-        return _SAMPLES[self._dash]
+    def key(self) -> tuple[str, str, str]:
+        return _SAMPLES[self._dash], self.colour, self.label
 
     @property
     def _dash(self) -> str:
         return self.dash or _DASHES.get(self.role, "solid")
 
     def traces(self) -> list[dict[str, Any]]:
-        """The curve."""
         line = stroke(self.colour, self._dash) | {"simplify": False}
-        curve = {
-            "type": "scatter",
-            "name": self.label,
-            "x": self.x,
-            "y": self.y,
-            "mode": "lines+markers" if self.corners else "lines",
-            "line": line | ({"width": self.width} if self.width else {}),
-            "hovertemplate": f"{_HOVER}{self.label}</extra>",
-        }
-        return [curve | ({"marker": {"size": 6}} if self.corners else {})]
+        curve = {"name": self.label, "x": self.x, "y": self.y, "mode": "lines", "line": line}
+        if self.width:
+            line["width"] = self.width
+        if self.corners:
+            curve |= {"mode": "lines+markers", "marker": {"size": 6}}
+        return [curve]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bars(_Named):
+class Bars(Part):
     """Columns side by side, as a histogram; the name stands at one of them.
 
     Parameters
@@ -161,26 +142,17 @@ class Bars(_Named):
         return (self.y,)
 
     def traces(self) -> list[dict[str, Any]]:
-        """The columns."""
-        x = np.asarray(self.x, dtype=float)
-        fill = transparent(self.colour, self.opacity)
+        x, fill = np.asarray(self.x, dtype=float), transparent(self.colour, self.opacity)
+        width = self.width or (float(np.min(np.diff(x))) if x.size > 1 else 1.0)
         paint = {"color": fill, "line": {"color": self.colour, "width": self.edge}}
         if self.hatched:
             paint["pattern"] = {"shape": "/", "size": 5, "fgcolor": self.colour, "bgcolor": fill}
-        columns = {
-            "type": "bar",
-            "name": self.label,
-            "x": self.x,
-            "y": self.y,
-            "width": self.width or (float(np.min(np.diff(x))) if x.size > 1 else 1.0),
-            "marker": paint,
-            "hovertemplate": f"{_HOVER}{self.label}</extra>",
-        }
-        return [columns]
+        at = {"name": self.label, "x": self.x, "y": self.y, "width": width}
+        return [{"type": "bar", **at, "marker": paint}]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Band(_Named):
+class Band(Part):
     """A shaded region between two curves, with its name in the middle of one of its columns.
 
     Parameters
@@ -201,9 +173,8 @@ class Band(_Named):
         return (self.lower, self.upper)
 
     def traces(self) -> list[dict[str, Any]]:
-        """Its lower edge and, filled down to it, its upper one."""
-        edge = {"type": "scatter", "mode": "lines", "hoverinfo": "skip"}
-        edge |= {"name": self.label, "x": self.x, "line": {"width": 0, "simplify": False}}
+        edge = {"name": self.label, "x": self.x, "mode": "lines", "hoverinfo": "skip"}
+        edge["line"] = {"width": 0, "simplify": False}
         fill = {"fill": "tonexty", "fillcolor": transparent(self.colour, self.opacity)}
         return [{**edge, "y": self.lower}, {**edge, "y": self.upper, **fill}]
 
@@ -222,45 +193,36 @@ class Mark:
 
     def traces(self) -> list[dict[str, Any]]:
         """The point and its name."""
-        colour = colour_of(self.role)
-        words = _words(self.label, self.side, colour) | {"name": self.label, "mode": "markers+text"}
-        words["hovertemplate"] = f"{_HOVER}</extra>"
+        words = _words(self.label, self.side, colour_of(self.role)) | {"mode": "markers+text"}
         if self.y is not None and self.lower is not None and self.upper is not None:
             words["error_y"] = {"array": [self.upper - self.y], "arrayminus": [self.y - self.lower]}
-        return [points([self.x], [self.y], symbol="diamond", size=12, colour=colour) | words]
+        look = {"symbol": "diamond", "size": 12, "colour": colour_of(self.role)}
+        return [points([self.x], [self.y], self.label, **look) | words]
 
 
 def _words(text: str, side: str, colour: str) -> dict[str, Any]:
     """`text` beside its point, with air between them."""
     air = "\N{EN SPACE}"
-    right, left = side.endswith("right"), side.endswith("left")
-    return {
-        "type": "scatter",
-        "text": [air + text if right else text + air if left else text],
-        "textposition": side,
-        "textfont": {"color": colour, "size": _NAME_SIZE},
-    }
+    shown = air + text if side.endswith("right") else text + air if side.endswith("left") else text
+    return {"text": [shown], "textposition": side, "textfont": {"color": colour, "size": _SIZE}}
 
 
 def points(
-    x: Any, y: Any, *, symbol: str, size: float, colour: Any, edge: Any = None, **more: Any
+    x: Any,
+    y: Any,
+    name: str,
+    *,
+    symbol: str,
+    size: float,
+    colour: Any,
+    edge: Any = (0,),
+    **more: Any,
 ) -> dict[str, Any]:
     """Markers; `edge` is the width and perhaps the colour of their outlines."""
-    width, *rest = edge if isinstance(edge, tuple) else (edge or 0,)
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "cliponaxis": False,
-        "x": x,
-        "y": y,
-        "marker": {
-            "symbol": symbol,
-            "size": size,
-            "color": colour,
-            "line": {"width": width} | ({"color": rest[0]} if rest else {}),
-        },
-        **more,
-    }
+    line = dict(zip(("width", "color"), edge, strict=False))
+    marker = {"symbol": symbol, "size": size, "color": colour, "line": line}
+    at = {"name": name, "x": x, "y": y, "mode": "markers", "cliponaxis": False}
+    return {**at, "marker": marker, **more}
 
 
 def stroke(colour: str, dash: str) -> dict[str, Any]:
@@ -268,27 +230,28 @@ def stroke(colour: str, dash: str) -> dict[str, Any]:
     return {"color": colour, "width": 2.6 if dash == "solid" else 2.0, "dash": dash}
 
 
-def keys(*named: Element | tuple[str, str, str]) -> str:
-    """Names of what is drawn, each with a sample, for below the title.
-
-    Parameters
-    ----------
-    named : Element or tuple of str
-        A part of the figure; or a sample's kind, colour and name.
+def gaps(values: ArrayLike, above: float = -math.inf) -> list[float | None]:
+    """Values, with a gap where they are not finite or not `above`.
 
     Examples
     --------
-    >>> keys(("area", "#0067C8", "δ"))
-    '<span style="color:#0067C8">■ δ</span>'
+    >>> gaps([0, 2, np.inf, np.nan], above=0)
+    [None, 2.0, None, None]
     """
-    entries = [
-        (_SAMPLES.get(n[0], n[0]), *n[1:])
-        if isinstance(n, tuple)
-        else (n.sample, n.colour, n.label)
-        for n in named
-    ]
+    return [float(v) if above < v < math.inf else None for v in np.asarray(values, dtype=float)]
+
+
+def keys(*entries: Part | tuple[str, str, str]) -> str:
+    """Names of what is drawn, below the title: of parts; or sample, colour and name of a trace.
+
+    Examples
+    --------
+    >>> keys(("○", "#0067C8", "truth"))
+    '<span style="color:#0067C8">○ truth</span>'
+    """
+    named = [entry.key if isinstance(entry, Part) else entry for entry in entries]
     return "   ".join(
-        f'<span style="color:{c}">{sample} {name}</span>' for sample, c, name in entries
+        f'<span style="color:{c}">{sample} {name}</span>' for sample, c, name in named
     )
 
 
@@ -296,30 +259,13 @@ def upright(x: float | None, name: str = "", *, end: str = "top") -> dict[str, A
     """A dotted line at a value of the x axis, with its name beside one end; unseen at None."""
     place = {"textposition": "end" if end == "top" else "start", "xanchor": "left", "yanchor": end}
     label = {"text": name, "font": {"size": 15}, "padding": 5, "textangle": 0, **place}
-    return {
-        "type": "line",
-        "x0": 1 if x is None else x,
-        "x1": 1 if x is None else x,
-        "y0": 0,
-        "y1": 1,
-        "yref": "paper",
-        "line": {"color": GREY, "width": 1.6, "dash": "dot"},
-        "layer": "below",
-        "visible": x is not None,
-        **({"label": label} if name else {}),
-    }
+    at = 1 if x is None else x
+    line = {"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper"}
+    return {**line, "line": {"dash": "dot"}, "label": label, "visible": x is not None}
 
 
 def level(y: float | None, dash: str = "solid") -> dict[str, Any]:
-    """A grey line at a value of the y axis, across the whole figure; unseen at None."""
-    return {
-        "type": "line",
-        "x0": 0,
-        "x1": 1,
-        "xref": "paper",
-        "y0": 1 if y is None else y,
-        "y1": 1 if y is None else y,
-        "line": {"color": GREY, "width": 1.6, "dash": dash},
-        "layer": "below",
-        "visible": y is not None,
-    }
+    """A line at a value of the y axis, across the whole figure; unseen at None."""
+    at = 1 if y is None else y
+    line = {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": at, "y1": at}
+    return {**line, "line": {"dash": dash}, "visible": y is not None}

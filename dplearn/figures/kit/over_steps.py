@@ -12,7 +12,7 @@ from dplearn.figures.kit.axes import Axis, View
 from dplearn.figures.kit.certificate import is_certified
 from dplearn.figures.kit.labels import spread
 from dplearn.figures.kit.marks import points, stroke
-from dplearn.figures.kit.template import CLEAR, GREY, page, style_of
+from dplearn.figures.kit.template import CLEAR, style_of
 from dplearn.ground.guarantee import Guarantee
 
 Curves = Mapping[str, Sequence[Guarantee]]
@@ -30,22 +30,6 @@ def steps_axis(steps: Sequence[int], log: bool) -> Axis:
     return Axis(title=title, lower=left if log else 0.0, upper=right, log=log, named_end=True)
 
 
-def view_of(x: Axis, y: Axis, height: int) -> View:
-    """Both axes of a figure that is so high in all."""
-    return View(x, y, float(height - MARGIN[2] - MARGIN[3]))
-
-
-def over_steps(
-    view: View, finding: str, subtitle: str, *, ink: str, height: int, **more: Any
-) -> dict[str, Any]:
-    """Layout of a figure over the number of steps."""
-    zoomed = {"uirevision": f"{view.x.log} {view.y.log}"}
-    axes = {"xaxis": view.x.layout(), "yaxis": view.y.layout()}
-    return page(
-        finding, subtitle, ink=ink, height=height, margin=MARGIN, **{**zoomed, **axes, **more}
-    )
-
-
 def dash_of(guarantees: Sequence[Guarantee]) -> str:
     """Solid for bounds, dashed for anything that bounds nothing from above."""
     return "solid" if all(g.is_bound for g in guarantees) else "dash"
@@ -57,7 +41,6 @@ def line_of(
     """The curve of an accountant, in its colour and with its marker."""
     style = style_of(name)
     return {
-        "type": "scatter",
         "name": style.label,
         "uid": name,
         "x": list(steps),
@@ -73,10 +56,9 @@ def line_of(
 def dots(values: Mapping[str, float | None], at: int | None) -> dict[str, Any]:
     """A dot on every curve at the chosen number of steps; none at None."""
     names = [] if at is None else list(values)
-    look = {"symbol": "circle", "size": 10, "edge": (1.5, "white")}
+    look = {"symbol": "circle", "size": 10, "edge": (1.5, "white"), "hoverinfo": "skip"}
     look["colour"] = [style_of(name).colour for name in names]
-    heights = [values[name] for name in names]
-    return points([at] * len(names), heights, name="here", uid="here", hoverinfo="skip", **look)
+    return points([at] * len(names), [values[name] for name in names], "here", **look)
 
 
 def stretches(
@@ -109,8 +91,10 @@ class End:
     note: str = ""
 
 
-def column(heading: str, ends: Sequence[End], view: View) -> list[dict[str, Any]]:
-    """Heading, words beside each end, with a leader where they had to move; then the notes.
+def column(
+    quantity: str, steps: int, ends: Sequence[End], view: View, ink: str
+) -> list[dict[str, Any]]:
+    """What the values are, words beside each end, with a leader where they moved; then notes.
 
     A note keeps the place below its words: with the same wish it comes just before them.
     """
@@ -119,16 +103,10 @@ def column(heading: str, ends: Sequence[End], view: View) -> list[dict[str, Any]
     wishes = [view.pixel(end.value) for end, _ in rows]
     placed = spread(wishes, gap=_GAP, lower=4.0, upper=view.height - 8.0)
     pixels = dict(zip(((end.name, is_note) for end, is_note in rows), placed, strict=True))
-    words = [_words(end, view, pixels[end.name, 0]) for end in ends]
+    words = [_words(end, view, pixels[end.name, 0], ink) for end in ends]
     notes = [_note(end, view, pixels[end.name, 1]) for end, is_note in rows if is_note]
-    return [_heading(heading), *words, *notes]
-
-
-def _heading(words: str) -> dict[str, Any]:
-    """What the values of the column are."""
-    above = {"y": 1, "yref": "paper", "yanchor": "bottom", "xshift": 16, "yshift": 4}
-    font = {"size": 13, "color": GREY}
-    return {"text": words, **_PLACE, **above, "showarrow": False, "font": font}
+    top = {"y": 1, "yref": "paper", "yanchor": "bottom", "xshift": 16, "yshift": 4}
+    return [{"text": f"{quantity} at T = {text.whole(steps)}", **_PLACE, **top}, *words, *notes]
 
 
 def _height(view: View, pixel: float) -> float:
@@ -137,7 +115,7 @@ def _height(view: View, pixel: float) -> float:
     return low + (high - low) * pixel / view.height
 
 
-def _words(end: End, view: View, to: float) -> dict[str, Any]:
+def _words(end: End, view: View, to: float, ink: str) -> dict[str, Any]:
     style, at = style_of(end.name), view.pixel(end.value)
     # A curve that left the view has no end to lead to: an arrow says where it went.
     gone = "↑ " if end.value > view.y.upper else "↓ " if end.value < view.y.lower else ""
@@ -145,26 +123,20 @@ def _words(end: End, view: View, to: float) -> dict[str, Any]:
     return {
         "text": f"{glyph} {end.words}",
         **_PLACE,
-        "ax": 14,
         "y": _height(view, at),
         "yref": "y",
         "yanchor": "middle",
+        "ax": 14,
         "ay": at - to,
         "showarrow": True,
         "arrowhead": 0,
         "arrowcolor": CLEAR if gone else style.colour,
         "arrowwidth": 1.4,
         "align": "left",
-        "font": {"size": 14},
+        "font": {"size": 14, "color": ink},
     }
 
 
 def _note(end: End, view: View, to: float) -> dict[str, Any]:
     at = {"y": _height(view, to + 4), "yref": "y", "yanchor": "middle", "xshift": 16 + 14}
-    font = {"size": 12.5, "color": GREY}
-    return {"text": end.note, **_PLACE, **at, "showarrow": False, "font": font}
-
-
-def heading_at(quantity: str, steps: int) -> str:
-    """Heading of a column of values at one number of steps."""
-    return f"{quantity} at T = {text.whole(steps)}"
+    return {"text": end.note, **_PLACE, **at, "font": {"size": 12.5}}

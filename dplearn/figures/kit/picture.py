@@ -1,4 +1,4 @@
-"""One pair of axes on a page, with the statement above and the names of what is drawn below it."""
+"""A page's figure: the statement on top, below it what it is about or what is drawn."""
 
 from __future__ import annotations
 
@@ -8,9 +8,31 @@ from typing import Any
 import plotly.graph_objects as go
 
 from dplearn.figures.kit.axes import Axis
-from dplearn.figures.kit.template import page
 
-_MARGIN = (66, 16, 78, 46)
+_SMALL = (66, 16, 78, 46)
+
+
+def page(
+    finding: str, subtitle: str, *, ink: str, height: int, margin: Sequence[int], size: float = 19
+) -> dict[str, Any]:
+    """Layout without axes.
+
+    Parameters
+    ----------
+    finding, subtitle : str
+    ink : str
+        Colour of words and numbers.
+    height : int
+    margin : sequence of int
+        Left, right, top and bottom, in pixels.
+    size : float
+        Of the statement; smaller where it is long, to keep clear of the buttons.
+    """
+    size = size if len(finding) <= 60 else min(size, 17)
+    title = {"text": f"<b>{finding}</b>", "subtitle": {"text": subtitle}, "font": {"size": size}}
+    sides = dict(zip("lrtb", margin, strict=True))
+    look = {"template": "dplearn", "font": {"color": ink}, "height": height, "margin": sides}
+    return {**look, "title": title}
 
 
 def picture(
@@ -18,28 +40,16 @@ def picture(
     x: Axis,
     y: Axis,
     finding: str,
-    names: str,
+    subtitle: str,
     *,
     ink: str,
     height: int,
+    margin: Sequence[int] = _SMALL,
+    size: float = 15.5,
     **more: Any,
 ) -> go.Figure:
-    """Parts, or traces, on a small pair of axes.
-
-    Parameters
-    ----------
-    parts : sequence
-        Lines, columns, bands, marks or traces, drawn in this order.
-    x, y : Axis
-    finding : str
-        The statement.
-    names : str
-        Of what is drawn, from `keys`.
-    ink : str
-        Colour of words and numbers.
-    height : int
-    """
-    traces = [t for p in parts for t in ([p] if isinstance(p, dict) else p.traces())]
-    layout = {"xaxis": x.layout(), "yaxis": y.layout(), **more}
-    layout = page(finding, names, ink=ink, height=height, margin=_MARGIN, size=15.5, **layout)
-    return go.Figure({"data": traces, "layout": layout})
+    """Parts, or traces, in this order on one pair of axes; the rest as of `page` and Plotly."""
+    traces = [t for part in parts for t in ([part] if isinstance(part, dict) else part.traces())]
+    layout = page(finding, subtitle, ink=ink, height=height, margin=margin, size=size)
+    axes = {"xaxis": x.layout(), "yaxis": y.layout()}
+    return go.Figure({"data": traces, "layout": {**layout, **axes, **more}})

@@ -126,8 +126,11 @@ def _template(ground: str, title: dict[str, Any], **more: Any) -> go.layout.Temp
         "title": title,
         "xaxis": _AXIS,
         "yaxis": _AXIS,
+        "annotationdefaults": {"showarrow": False, "font": {"size": 13, "color": GREY}},
+        "shapedefaults": {"layer": "below", "line": {"color": GREY, "width": 1.6}},
     }
-    return go.layout.Template(layout=layout | more)
+    hover = {"hovertemplate": "%{x:.4~g}, %{y:.4~g}<extra>%{fullData.name}</extra>"}
+    return go.layout.Template(layout=layout | more, data={"scatter": [hover], "bar": [hover]})
 
 
 _TOP_LEFT = {"x": 0, "xref": "paper", "xanchor": "left", "y": 1, "yref": "container"}
@@ -142,40 +145,3 @@ pio.templates["dplearn_lesson"] = _template(
     barmode="overlay",
     margin={"l": 75, "r": 130, "t": 60, "b": 60},
 )
-
-
-def page(
-    finding: str,
-    subtitle: str,
-    *,
-    ink: str,
-    height: int,
-    margin: tuple[int, int, int, int],
-    size: float = 19,
-    **more: Any,
-) -> dict[str, Any]:
-    """Layout of a page's figure: the statement on top, what it is about below it.
-
-    Parameters
-    ----------
-    finding, subtitle : str
-    ink : str
-        Colour of words and numbers.
-    height : int
-    margin : tuple of int
-        Left, right, top and bottom, in pixels.
-    size : float
-        Of the statement; smaller where it is long, to keep clear of the buttons.
-    """
-    return {
-        "template": "dplearn",
-        "font": {"color": ink},
-        "height": height,
-        "margin": dict(zip("lrtb", margin, strict=True)),
-        "title": {
-            "text": f"<b>{finding}</b>",
-            "subtitle": {"text": subtitle},
-            "font": {"size": size if len(finding) <= 60 else min(size, 17)},
-        },
-        **more,
-    }
