@@ -1,14 +1,26 @@
-"""How lessons are tested: one kernel for each, and what nbval leaves out of the comparison.
+"""How lessons are tested: one kernel for each, what is compared, and what runs besides.
 
 Plotly's JSON differs in the last bit between machines, pictures are drawn only when lessons
 are built. Every figure carries its key numbers as plain text, and these are compared.
+
+A lesson runs once: after each exercise its solution runs in the same kernel and must be right,
+after the last cell every number that the prose quotes must have been printed.
 """
 
+from collections import defaultdict
+from functools import cache
+
 import pytest
+from nbval.plugin import IPyNbCell
+from quoted import texts, uncomputed
+
+from dplearn.classroom.sources import Lesson, exercise_key, read
 
 # Sources of lessons run when they are imported; their notebooks are what is tested.
 collect_ignore_glob = ["lessons/sources/*"]
 
+# Options of a cell that only runs, with nothing to compare.
+_RUN = defaultdict(bool)
 _NOT_COMPARED = ("application/vnd.plotly.v1+json", "text/html", "image/svg+xml")
 
 
@@ -18,8 +30,61 @@ def pytest_collectstart(collector):
         collector.skip_compare += _NOT_COMPARED
 
 
-def pytest_itemcollected(item):
-    """Keep the cells of a notebook together, in one process."""
-    if item.__class__.__name__ == "IPyNbCell":
-        item.add_marker(pytest.mark.slow)
-        item.add_marker(pytest.mark.xdist_group(item.path.name))
+def pytest_collection_modifyitems(items):
+    """Put solutions after their exercises, and keep what belongs to a lesson in one process."""
+    items[:] = [each for item in items for each in (item, *_besides(item))]
+    for item in items:
+        if isinstance(item, (IPyNbCell, QuotedNumbers)):
+            item.add_marker(pytest.mark.slow)
+            item.add_marker(pytest.mark.xdist_group(item.path.name))
+
+
+def _besides(item):
+    """What runs after a cell of a lesson."""
+    lesson = Lesson(item.path.parent / "sources" / item.path.stem)
+    if not isinstance(item, IPyNbCell) or not lesson.source.exists():
+        return
+    if key := exercise_key(item.cell):
+        (cell,) = (cell for cell in _teachers(lesson) if exercise_key(cell) == key)
+        yield Solution.from_parent(
+            item.parent, name=f"Solution of {key}", cell_num=item.cell_num, cell=cell, options=_RUN
+        )
+    if item.cell is [cell for cell in item.parent.nb.cells if cell.cell_type == "code"][-1]:
+        yield QuotedNumbers.from_parent(item.parent, name="Quoted numbers")
+
+
+@cache
+def _teachers(lesson):
+    return read(lesson, "instructor").cells
+
+
+class Solution(IPyNbCell):
+    """The solution of an exercise in the lesson's kernel: right, and without complaint."""
+
+    def runtest(self):
+        """Run as any other cell, then read what it printed."""
+        super().runtest()
+        key, names = exercise_key(self.cell), {o.get("name") for o in self.test_outputs}
+        if "stderr" in names or f"{key} right" not in self.printed():
+            self.raise_cell_error(f"Expected {key} right, got {self.printed()!r}")
+
+    def printed(self):
+        """All that the solution printed."""
+        return "\n".join(texts([{"outputs": self.test_outputs or ()}]))
+
+
+class QuotedNumbers(pytest.Item):
+    """Numbers in the prose of both editions: a cell or a solution has printed each."""
+
+    def runtest(self):
+        """Look into what is stored, which nbval has compared, and what solutions printed."""
+        solutions = [i for i in self.session.items if isinstance(i, Solution)]
+        printed = [each.printed() for each in solutions if each.parent is self.parent]
+        printed += texts(self.parent.nb.cells)
+        teachers = _teachers(Lesson(self.path.parent / "sources" / self.path.stem))
+        problems = list(uncomputed(teachers, "\n".join(printed)))
+        assert not problems, f"{self.path.stem} " + "\n".join(problems)
+
+    def repr_failure(self, excinfo):
+        """The problems alone."""
+        return str(excinfo.value)

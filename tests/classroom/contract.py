@@ -1,0 +1,230 @@
+"""What every lesson keeps to: each rule says in words what a lesson lacks.
+
+Its outputs are compared with a new run by nbval, which also tries the solutions and looks for the
+numbers that the prose quotes (see conftest.py at the root).
+"""
+
+import ast
+import itertools
+import json
+import re
+import statistics
+from functools import cached_property
+from urllib.parse import parse_qs, urlparse
+
+import nbformat
+from quoted import texts
+
+from dplearn.app import navigation
+from dplearn.classroom import sources
+from dplearn.classroom.checks import exercises
+
+PLOTLY = "application/vnd.plotly.v1+json"
+LONGEST, MEDIAN = 25, 5  # lines of a code cell
+HEAD = ["**Time**", "**You need**", "in code | symbol"]
+COURSE = ["After this lesson you can", "The question", "Predict", "A small experiment"]
+COURSE += ["The picture", "The statement", "Is it true as printed?", "Turn the knob"]
+COURSE += ["Where this breaks", "Exercises", "Ask yourself", "On one card", "Further reading"]
+APPENDIX = ["After this appendix you can", "The question", "*Experiment.*", "What is proved"]
+APPENDIX += ["Exercises", "Further reading"]
+
+_rules = []
+
+
+class Built:
+    """A lesson as a reader opens it, beside the source for teachers."""
+
+    def __init__(self, lesson):
+        self.lesson, self.number = lesson, lesson.number
+        # Numbers from 90 are appendices: a shorter skeleton, answers instead of checks.
+        self.appendix = lesson.number >= "90"
+        self.cells = nbformat.read(lesson.notebook, as_version=4).cells
+        self.code = [cell for cell in self.cells if cell.cell_type == "code"]
+        self.prose = [cell.source for cell in self.cells if cell.cell_type == "markdown"]
+        self.text, self.printed = "\n".join(self.prose), "\n".join(texts(self.cells))
+
+    @cached_property
+    def teachers(self):
+        """Cells of the edition with notes and solutions."""
+        return sources.read(self.lesson, "instructor").cells
+
+
+def rule(kind):
+    """Mark a generator of complaints as a rule for every "lesson", or for one of the "course"."""
+
+    def mark(function):
+        _rules.append((kind, function))
+        return function
+
+    return mark
+
+
+def problems(lesson):
+    """What a lesson lacks, one sentence each."""
+    reason = sources.is_stale(lesson)
+    if reason:
+        build = f"dplearn lessons build {lesson.number}"
+        return [f"Lesson {lesson.number} is stale, {reason}: run {build}."]
+    built = Built(lesson)
+    rules = [each for kind, each in _rules if kind == "lesson" or not built.appendix]
+    return [f"Lesson {built.number} {each}." for rule in rules for each in rule(built)]
+
+
+def _start(text):
+    return repr(text.lstrip().splitlines()[0][:60])
+
+
+@rule("lesson")
+def ran_without_complaint(built):
+    if [cell.execution_count for cell in built.code] != list(range(1, len(built.code) + 1)):
+        yield "did not run from top to bottom: build it again"
+    for cell in built.code:
+        names = [output.get("name") for output in cell.outputs]
+        if "stderr" in names or any(o.output_type == "error" for o in cell.outputs):
+            yield f"has a cell that fails or warns: {_start(cell.source)}"
+        # What a busy machine delivers in pieces is stored as one: rebuilding changes nothing.
+        if ("stdout", "stdout") in itertools.pairwise(names):
+            yield f"has an output stored in pieces: {_start(cell.source)}"
+
+
+@rule("lesson")
+def cells_are_short_and_introduced(built):
+    for cell in built.code:
+        if (lines := len(cell.source.splitlines())) > LONGEST:
+            yield f"has a cell of {lines} lines, more than {LONGEST}: {_start(cell.source)}"
+    lengths = [sum(map(bool, cell.source.splitlines())) for cell in built.code]
+    if statistics.median(lengths) > MEDIAN:
+        yield f"has code cells of more than {MEDIAN} lines in the median: split them"
+    for before, cell in itertools.pairwise(built.cells):
+        if cell.cell_type == before.cell_type == "code":
+            yield f"has no words before the cell {_start(cell.source)}"
+
+
+@rule("lesson")
+def parts_stand_in_order(built):
+    if not built.text.startswith(f"# {built.number} "):
+        yield f"does not start with its title, '# {built.number} ...'"
+    parts = APPENDIX if built.appendix else COURSE
+    for part in [*HEAD, *parts]:
+        if part not in built.text:
+            yield f"has no part {part!r}"
+    places = [built.text.find(part) for part in parts]
+    if -1 not in places and places != sorted(places):
+        yield f"has its parts in another order than {', '.join(parts)}"
+    last = built.code[-1].source
+    if not (last.startswith("# Checks") and "assert " in last):
+        yield "has no '# Checks' cell: the last code cell asserts what the lesson claims"
+    if built.appendix and built.text.count("<summary>Answer to") < 3:
+        yield "has fewer than three exercises with '<summary>Answer to ...'"
+    if "TODO" in "".join(cell.source for cell in built.teachers):
+        yield "has a TODO left"
+
+
+@rule("course")
+def asks_and_refutes(built):
+    if re.findall(r"<details><summary>(\d)\. ", built.text) != list("12345"):
+        yield "does not ask itself five questions, '<details><summary>1. ...' to 5"
+    if f"]({sources.EXPLORER}formula_book?id=" not in built.text:
+        yield "links to no entry of the formula book, 'explorer:formula_book?id=...'"
+    if "THE THREE WAYS DISAGREE" in built.printed:
+        yield "prints an Evidence whose three ways disagree"
+    # Evidence says it in a sentence, lesson 17 in a table of claims.
+    if not re.search(r"as printed it is refuted|^refuted: ", built.printed, re.MULTILINE):
+        yield "refutes nothing that is found in print: Evidence(..., printed=...)"
+
+
+@rule("course")
+def teachers_get_a_plan_and_notes(built):
+    _, plan, *others = built.teachers
+    if not plan.source.startswith("> **For the teacher.**") or not sources.is_note(plan):
+        yield "has no plan after its title, a cell tagged instructor: '> **For the teacher.** ...'"
+    minutes = sum(map(int, re.findall(r"^> \| (\d+) \|", plan.source, re.MULTILINE)))
+    time = re.search(r"\*\*Time\*\* (\d+) minutes", built.prose[0])
+    if time is None or int(time[1]) != minutes or not 35 <= minutes <= 50:
+        yield f"has a plan of {minutes} minutes; '**Time** ... minutes' says the same, 35 to 50"
+    if sum(map(sources.is_note, others)) < 3:
+        yield "has fewer than three notes for the teacher besides the plan"
+    if "For the teacher" in built.text:
+        yield "shows a note for the teacher to students: tag it instructor"
+
+
+@rule("course")
+def exercises_ship_unanswered(built):
+    keys = exercises(built.lesson)
+    if len(keys) < 3:
+        yield "has fewer than three exercises in exercises.py"
+    for key in keys:
+        if f"{key} not answered yet" not in built.printed:
+            yield f"does not ask exercise {key}: 'answer = None' and 'check(\"{key}\", answer)'"
+    if "<details open" in built.text:
+        yield "has an open solution: write <details>"
+
+
+@rule("course")
+def needs_only_earlier_lessons(built):
+    line = re.search(r"^\* \*\*You need\*\* (.*)", built.prose[0], re.MULTILINE)
+    for number in re.findall(r"\b\d\d\b", line[1] if line else ""):
+        if number >= built.number:
+            yield f"needs lesson {number}, which comes later"
+
+
+@rule("lesson")
+def imports_public_names(built):
+    for cell in built.code:
+        for node in ast.walk(ast.parse(cell.source)):
+            if isinstance(node, ast.ImportFrom):
+                names = [*node.module.split("."), *(alias.name for alias in node.names)]
+                for name in names:
+                    if name.startswith("_"):
+                        yield f"imports the private name {name}"
+
+
+@rule("lesson")
+def knows_nothing_about_the_machine(built):
+    text = built.lesson.notebook.read_text()
+    metadata = json.loads(text)["metadata"]
+    if set(metadata) != {"kernelspec", "language_info"}:
+        yield f"stores metadata {sorted(metadata)}: build it again"
+    if metadata["language_info"] != {"name": "python"}:
+        yield "stores the version of Python: build it again"
+    if any(set(cell.metadata) - {"tags"} for cell in built.cells):
+        yield "stores metadata of cells besides tags: build it again"
+    if path := re.search(r"/(home|root|tmp|usr|work|Users)/", text):
+        yield f"holds a path of a machine, {path[0]}"
+
+
+@rule("lesson")
+def figures_have_words_and_a_picture(built):
+    outputs = [output.get("data", {}) for cell in built.code for output in cell.outputs]
+    figures = [data for data in outputs if PLOTLY in data]
+    if not any("frames" in data[PLOTLY] for data in figures):
+        yield "has no figure with a slider: show(slider(...), ...)"
+    for data in figures:
+        if not re.search(r"\d", data["text/plain"]):
+            yield f"has a figure without numbers in its words, {_start(data['text/plain'])}"
+        if not data.get("image/png", "").startswith("iVBOR"):
+            yield f"has a figure without a picture (no Chromium?), {_start(data['text/plain'])}"
+
+
+@rule("lesson")
+def links_lead_somewhere(built):
+    folder, targets = built.lesson.notebook.parent, re.findall(r"\]\(([^)\s]+)\)", built.text)
+    if not any(target.startswith(sources.EXPLORER) for target in targets):
+        yield "has no link to the explorer, '[...](explorer:?...)'"
+    for target in targets:
+        if target.startswith(sources.EXPLORER):
+            yield from _unreadable(target)
+        elif not (target.startswith("https://") or (folder / target.split("#")[0]).exists()):
+            yield f"links to {target}, which does not exist"
+
+
+def _unreadable(target):
+    """What the explorer's page does not understand of a link."""
+    page = urlparse(target)
+    try:
+        address = {k: v for k, (v,) in parse_qs(page.query, strict_parsing=True).items()}
+        fields = navigation.at(page.path).fields.state(address).fields
+        for key, value in address.items():
+            fields[key].parse(value)
+    except (KeyError, ValueError) as error:
+        yield f"links to the explorer with {target}, where it reads {error!r}"
