@@ -30,6 +30,8 @@ def pytest_collectstart(collector):
         collector.skip_compare += _NOT_COMPARED
 
 
+# Before pytest-xdist reads which items belong together.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Put solutions after their exercises, and keep what belongs to a lesson in one process."""
     items[:] = [each for item in items for each in (item, *_besides(item))]

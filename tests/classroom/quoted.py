@@ -8,7 +8,7 @@ _NUMBER = re.compile(r"(?<![\w.^])\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?")
 def texts(cells):
     """The outputs of code cells as plain text."""
     outputs = [output for cell in cells for output in cell.get("outputs", ())]
-    return [o.text if "text" in o else o.data["text/plain"] for o in outputs]
+    return [o.text if "text" in o else o.get("data", {}).get("text/plain", "") for o in outputs]
 
 
 def uncomputed(cells, printed):
