@@ -1,6 +1,9 @@
 """Settings of hypothesis, and reading the golden tables (golden/README.md explains them)."""
 
 import csv
+import functools
+import inspect
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from hypothesis import settings
@@ -38,3 +41,31 @@ def agrees(found: float, row: dict[str, str]) -> bool:
 def label(row: dict[str, str], *names: str) -> str:
     """A readable test id."""
     return "-".join(row[n] for n in names if row[n])
+
+
+def each(names: str, cases: Iterable) -> Callable[[Callable], Callable]:
+    """Decorator that runs a test on every case in one item; a failure says which case it was.
+
+    Names and cases are written as for `pytest.mark.parametrize`, which makes an item of each.
+    """
+    keys, every = [name.strip() for name in names.split(",")], tuple(cases)
+    assert every, f"no case of {names}"
+
+    def decorate(test: Callable) -> Callable:
+        @functools.wraps(test)
+        def loop(**fixtures: object) -> None:
+            for case in every:
+                values = case if len(keys) > 1 else (case,)
+                chosen = dict(zip(keys, values, strict=True))
+                try:
+                    test(**fixtures, **chosen)
+                except BaseException as error:
+                    error.add_note(f"with {', '.join(f'{k} = {v!r}' for k, v in chosen.items())}")
+                    raise
+
+        own = inspect.signature(test)
+        others = [p for name, p in own.parameters.items() if name not in keys]
+        loop.__signature__ = own.replace(parameters=others)  # type: ignore[attr-defined]
+        return loop
+
+    return decorate
