@@ -47,6 +47,10 @@ class Composed(Mechanism):
             validate.integer(minimum=0, count=count)
         object.__setattr__(self, "pairs", pairs)
 
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(a for m, _ in self.parts() for a in m.assumptions))
+
     def parts(self) -> tuple[tuple[Mechanism, int], ...]:
         """Flat (mechanism, count) pairs; nested lists multiply, equal mechanisms merge."""
         counts: dict[Mechanism, int] = {}

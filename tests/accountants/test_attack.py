@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
+from conftest import each
 from dplearn.accountants.pld import PLD
 from dplearn.mechanisms import (
     Gaussian,
@@ -62,14 +63,14 @@ def composed_coin(local_epsilon, steps):
 # The true positive rate against closed forms and enumeration
 
 
-@pytest.mark.parametrize("sigma, steps", [(1.0, 1), (20.0, 100), (3000.0, 7), (0.5, 10), (1e6, 1)])
+@each("sigma, steps", [(1.0, 1), (20.0, 100), (3000.0, 7), (0.5, 10), (1e6, 1)])
 def test_gaussians(sigma, steps):
     truth = stats.norm.cdf(stats.norm.ppf(RATES) + math.sqrt(steps) / sigma)
     # The quantile of 1e-12 is good to 1e-13, times its size squared.
     encloses(attacked(Gaussian(sigma), steps=steps), truth, 1e-5)
 
 
-@pytest.mark.parametrize("local_epsilon, steps", [(1.0, 1), (0.5, 7), (0.1, 400)])
+@each("local_epsilon, steps", [(1.0, 1), (0.5, 7), (0.1, 400)])
 def test_randomized_response(local_epsilon, steps):
     truth = most_powerful(*composed_coin(local_epsilon, steps), RATES)
     found = attacked(RandomizedResponse(local_epsilon), steps=steps, **COIN)
@@ -80,7 +81,7 @@ def test_randomized_response(local_epsilon, steps):
     assert np.all(upper - lower <= 1e-5 * upper + 1e-14)
 
 
-@pytest.mark.parametrize("scale", [0.3, 1.0, 40.0])
+@each("scale", [0.3, 1.0, 40.0])
 def test_one_laplace_run(scale):
     a, loss = RATES, math.exp(-1 / scale)
     tail, middle = a / loss, 1 - loss / (4 * a)
@@ -88,7 +89,7 @@ def test_one_laplace_run(scale):
     encloses(attacked(Laplace(scale)), truth, 1e-5)
 
 
-@pytest.mark.parametrize("sigma, q", [(1.0, 0.1), (0.5, 0.01), (4.0, 0.5), (1.0, 1e-6)])
+@each("sigma, q", [(1.0, 0.1), (0.5, 0.01), (4.0, 0.5), (1.0, 1e-6)])
 def test_one_sampled_gaussian_run(sigma, q):
     """Remove: large outputs are suspicious. Add: small ones are."""
     above = sigma * stats.norm.isf(RATES)
@@ -109,6 +110,7 @@ def test_one_sampled_gaussian_run(sigma, q):
     assert np.all(upper - lower <= 1e-5 * upper)
 
 
+@pytest.mark.slow
 def test_a_hundred_sampled_gaussian_runs_by_simulation():
     """False-alarm rate: Hoeffding's inequality four times per threshold, 2e-7 each: 3e-6."""
     sigma, q, steps, trials = 1.0, 0.1, 100, 40_000
@@ -130,8 +132,9 @@ def test_a_hundred_sampled_gaussian_runs_by_simulation():
         assert true - margin <= upper[1]
 
 
-@pytest.mark.parametrize("steps", [2, 30, 1000, 10**5])
-@pytest.mark.parametrize("sigma, q", [(4.0, 0.01), (1.0, 0.1), (0.6, 1e-4)])
+@pytest.mark.slow
+@each("steps", [2, 30, 1000, 10**5])
+@each("sigma, q", [(4.0, 0.01), (1.0, 0.1), (0.6, 1e-4)])
 def test_sampled_gaussians_are_narrow(sigma, q, steps):
     rates = np.array([1e-6, 1e-3, 0.1, 0.7])
     lower, upper = attacked(PoissonSubsampled(Gaussian(sigma), q), rates, steps=steps)
@@ -145,9 +148,10 @@ MECHANISMS = [
     (RandomizedResponse(0.3), "replace_one"),
     (WithoutReplacement(Gaussian(4.0), 0.1), "replace_one"),
 ]
-each_mechanism = pytest.mark.parametrize("mechanism, adjacency", MECHANISMS, ids=str)
+each_mechanism = each("mechanism, adjacency", MECHANISMS)
 
 
+@pytest.mark.slow
 @each_mechanism
 def test_it_grows_with_rate_and_steps_and_is_what_the_guarantee_says(mechanism, adjacency):
     rates, before = np.array([1e-4, 0.01, 0.2, 0.8]), 0.0
@@ -239,8 +243,8 @@ def test_koskelas_golden_delta():
     assert "0.01022 <= delta <= 0.01023 at epsilon = 1, add_remove" in str(found)
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 0.1, 1.0, 10.0, 50.0, 150.0])
-@pytest.mark.parametrize("mu", [0.05, 1.0, 4.0])
+@each("epsilon", [0.0, 0.1, 1.0, 10.0, 50.0, 150.0])
+@each("mu", [0.05, 1.0, 4.0])
 def test_delta_of_gaussians_down_to_the_smallest(mu, epsilon):
     with mpmath.workdps(60):
         a, b = -epsilon / mpmath.mpf(mu) + mpmath.mpf(mu) / 2, -epsilon / mpmath.mpf(mu)
@@ -254,8 +258,8 @@ def test_delta_of_gaussians_down_to_the_smallest(mu, epsilon):
     assert found.kind == "exact" and found.delta_lower == found.delta
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 0.3, 2.0])
-@pytest.mark.parametrize("steps", [1, 7, 400])
+@each("epsilon", [0.0, 0.3, 2.0])
+@each("steps", [1, 7, 400])
 def test_delta_of_randomized_response(epsilon, steps):
     p, q = composed_coin(0.1, steps)
     truth = float(np.maximum(p - math.exp(epsilon) * q, 0.0).sum())
@@ -266,8 +270,9 @@ def test_delta_of_randomized_response(epsilon, steps):
     assert found.delta - found.delta_lower <= 1e-5 * found.delta + slack
 
 
+@pytest.mark.slow
 @each_mechanism
-@pytest.mark.parametrize("delta", [0.01, 1e-6, 1e-12])
+@each("delta", [0.01, 1e-6, 1e-12])
 def test_epsilon_and_delta_enclose_each_other(mechanism, adjacency, delta):
     asked = {"steps": 50, "adjacency": adjacency}
     there = PLD().epsilon(mechanism, delta=delta, **asked)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import each
 from dplearn.accountants import accountants
 from dplearn.calibrate import (
     Calibration,
@@ -27,7 +28,7 @@ from dplearn.mechanisms import (
 
 TARGET = {"epsilon": 2.0, "delta": 1e-5}
 STEP = PoissonSubsampled(Gaussian(1.0), 0.01)
-each_name = pytest.mark.parametrize("name", accountants)
+each_name = each("name", accountants)
 
 
 def asked(name, mechanism, steps=1, adjacency="add_remove", delta=1e-5):
@@ -108,7 +109,7 @@ class Counting:
         return self.accountant.epsilon(mechanism, **asked)
 
 
-@pytest.mark.parametrize("epsilon, delta, q, steps, sigma", TARGETS.values(), ids=TARGETS)
+@each("epsilon, delta, q, steps, sigma", TARGETS.values())
 def test_golden_runs_backwards(epsilon, delta, q, steps, sigma):
     pld, step = accountants["pld"](), PoissonSubsampled(Gaussian(sigma), q)
     target = {"epsilon": epsilon, "delta": delta}
@@ -124,7 +125,7 @@ def test_golden_runs_backwards(epsilon, delta, q, steps, sigma):
         assert found.guarantee.epsilon <= epsilon
 
 
-@pytest.mark.parametrize("epsilon, delta", [(50.0, 1e-5), (1.0, 1e-20), (0.01, 1e-7)])
+@each("epsilon, delta", [(50.0, 1e-5), (1.0, 1e-20), (0.01, 1e-7)])
 def test_extreme_targets(epsilon, delta):
     target = {"epsilon": epsilon, "delta": delta}
     found = smallest_noise_multiplier(accountants["pld"](), mechanism=STEP, steps=10_000, **target)
@@ -144,14 +145,13 @@ def test_few_questions_are_asked():
         assert len(rdp.asked) == len(set(rdp.asked)) <= 9
 
 
-@pytest.mark.parametrize(
+@each(
     "mechanism, adjacency",
     [
         (Laplace(1.0), "add_remove"),
         (WithoutReplacement(Laplace(1.0), 0.1), "replace_one"),
         (DiscreteGaussian(1.0), "replace_one"),
     ],
-    ids=str,
 )
 def test_any_mechanism_with_noise_can_be_asked(mechanism, adjacency):
     found = smallest_noise_multiplier(
@@ -192,6 +192,7 @@ def test_so_many_steps_that_the_search_ends():
         assert found.guarantee.epsilon <= 2.0
 
 
+@pytest.mark.slow
 def test_rates_far_below_one_are_found():
     noisy = STEP.vary(noise_multiplier=0.3)
     found = largest_sample_rate(
@@ -200,7 +201,7 @@ def test_rates_far_below_one_are_found():
     assert 1e-12 < found.value < 1e-6 and found.guarantee.epsilon <= 0.01
 
 
-@pytest.mark.parametrize(
+@each(
     "search, target, parameter",
     [
         (smallest_noise_multiplier, {"epsilon": 0.1, "delta": 1e-5}, "noise_multiplier"),
@@ -214,7 +215,7 @@ def test_out_of_reach_says_how_far_one_got(search, target, parameter):
         search(accountants["moments"](), mechanism=STEP, **target)
 
 
-@pytest.mark.parametrize("search", [smallest_noise_multiplier, largest_sample_rate, largest_steps])
+@each("search", [smallest_noise_multiplier, largest_sample_rate, largest_steps])
 def test_bad_targets_are_named(search):
     for target, named in [({"epsilon": 0.0, "delta": 1e-5}, "epsilon"),
                           ({"epsilon": math.inf, "delta": 1e-5}, "epsilon"),
@@ -234,6 +235,7 @@ def test_what_has_no_such_parameter_says_so():
         largest_steps(accountants["rdp"](), mechanism=STEP, adjacency="replace_one", **TARGET)
 
 
+@pytest.mark.slow
 @each_name
 def test_the_least_delta_is_that_of_the_accountant(name):
     step = Gaussian(20.0)
@@ -249,7 +251,7 @@ def test_a_calibration_reads_as_a_sentence():
     assert str(found).startswith("steps = 7: epsilon = 0.9")
 
 
-@pytest.mark.parametrize(
+@each(
     "parameter, value, shown",
     [("noise_multiplier", 3.81281234, "3.81282"), ("sample_rate", 0.0123456789, "0.0123456"),
      ("delta", 1.2345612e-7, "1.23457e-07"), ("steps", 1234567, "1234567")],

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from conftest import each
 from dplearn.accountants import accountants
 from dplearn.mechanisms import Gaussian, Laplace, PoissonSubsampled, WithoutReplacement
 from dplearn.mechanisms.random_allocation import RandomAllocation
@@ -22,10 +23,10 @@ from dplearn.run import (
 
 RUN = DPSGD(noise_multiplier=4.0, sample_rate=0.01, steps=10_000)
 SHUFFLED = dataclasses.replace(RUN, noise_multiplier=1.0, steps=300, sampling="shuffled")
-each_epoch_sampling = pytest.mark.parametrize("sampling", EPOCH_SAMPLINGS)
+each_epoch_sampling = each("sampling", EPOCH_SAMPLINGS)
 
 
-@pytest.mark.parametrize(
+@each(
     "size, batch, epochs, steps",
     [
         (60_000, 256, 60, 14063),
@@ -103,7 +104,7 @@ def test_mechanism_of_an_epoch():
         epoch(Gaussian(1.0), sampling="poisson", sample_rate=0.01)
 
 
-@pytest.mark.parametrize(
+@each(
     "rate, batches", [(1.0, 1), (1 / 3, 3), (0.1, 10), (1e-6, 10**6), (256 / 60_000, 234), (0.7, 1)]
 )
 def test_batches_are_rounded_down_but_not_by_rounding_errors(rate, batches):
@@ -117,6 +118,7 @@ def test_epochs_of_a_loader_drop_what_is_left_over():
     assert DPSGD.from_epochs(**asked, epochs=60).steps == 14063
 
 
+@pytest.mark.slow
 @each_epoch_sampling
 def test_begun_epochs_bound_from_above_and_completed_ones_from_below(sampling):
     run = dataclasses.replace(SHUFFLED, sampling=sampling)
@@ -129,6 +131,7 @@ def test_begun_epochs_bound_from_above_and_completed_ones_from_below(sampling):
     assert run.guarantee(delta=1e-5, steps=0).epsilon == 0.0
 
 
+@pytest.mark.slow
 @each_epoch_sampling
 def test_an_unknown_remainder_is_no_evidence_from_below(sampling):
     run = dataclasses.replace(SHUFFLED, sampling=sampling, sample_rate=256 / 60_000)
@@ -139,7 +142,7 @@ def test_an_unknown_remainder_is_no_evidence_from_below(sampling):
     assert found.epsilon >= even.epsilon
 
 
-@pytest.mark.parametrize("sampling", SAMPLINGS + EPOCH_SAMPLINGS)
+@each("sampling", SAMPLINGS + EPOCH_SAMPLINGS)
 def test_a_curve_is_its_points(sampling):
     rate = 1.0 if sampling == "none" else 0.01
     run = dataclasses.replace(RUN, sampling=sampling, sample_rate=rate)
@@ -161,7 +164,7 @@ def test_poisson_accounting_of_a_shuffled_loader_claims_too_much():
     assert (round(shuffled.lower, 4), round(shuffled.epsilon, 4)) == (10.9948, 10.9972)
 
 
-@pytest.mark.parametrize(
+@each(
     "changes, named",
     [
         ({"noise_multiplier": -1.0}, "noise_multiplier"),
@@ -172,14 +175,13 @@ def test_poisson_accounting_of_a_shuffled_loader_claims_too_much():
         ({"max_grad_norm": 0.0}, "max_grad_norm"),
         ({"sampling": "shuffle"}, "sampling one of"),
     ],
-    ids=str,
 )
 def test_bad_runs_are_named(changes, named):
     with pytest.raises(ValueError, match=named):
         dataclasses.replace(RUN, **changes)
 
 
-@pytest.mark.parametrize(
+@each(
     "changes, error, named",
     [
         ({"batch_size": 61}, ValueError, "batch_size a whole number >= 1 and <= 60"),
@@ -188,7 +190,6 @@ def test_bad_runs_are_named(changes, named):
         ({"epochs": 0}, ValueError, "epochs"),
         ({"batch_size": 2.5}, TypeError, "batch_size"),
     ],
-    ids=str,
 )
 def test_bad_epochs_are_named(changes, error, named):
     good = {"dataset_size": 60, "batch_size": 6, "epochs": 1, "noise_multiplier": 1.0}

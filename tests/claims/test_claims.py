@@ -11,6 +11,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
+from conftest import each
 from dplearn.accountants import accountants
 from dplearn.book import book
 from dplearn.claims import PARAMETERS, QUANTITIES, STATUS, check, setting
@@ -73,7 +74,7 @@ TRUE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("claim, quantity, of, name", TRUE.values(), ids=TRUE)
+@each("claim, quantity, of, name", TRUE.values())
 def test_theorems_show_no_violation(claim, quantity, of, name):
     fixed = {"epsilon": (1e-4, 1.0)} if claim.startswith("2*q") else {}
     found = check(claim, quantity=quantity, of=of, fixed=fixed)
@@ -84,7 +85,7 @@ def test_theorems_show_no_violation(claim, quantity, of, name):
     assert name is None or (found.closest.same and found.closest.id == name)
 
 
-@pytest.mark.parametrize("name", ["amplification", "analytic", "laplace rdp", "response rdp"])
+@each("name", ["amplification", "analytic", "laplace rdp", "response rdp"])
 def test_an_equality_is_one_in_both_directions(name):
     claim, quantity, of, _ = TRUE[name]
     # Where sinh and exp overflow the claim is undefined, and nothing is said.
@@ -117,7 +118,7 @@ def test_the_classical_gaussian_fails_beyond_8_42():
     assert inside.status == "holds"
 
 
-@pytest.mark.parametrize("printed", ["log(1/delta)/alpha", "log(1/delta)/alpha - 1"])
+@each("printed", ["log(1/delta)/alpha", "log(1/delta)/alpha - 1"])
 def test_the_shifted_order(printed):
     fixed = {"alpha": 5, "sigma": 1, "delta": 1e-5} if "- 1" in printed else {}
     claim = f"alpha/(2*sigma^2) + {printed}"
@@ -157,6 +158,7 @@ def test_the_plotted_curve_of_advanced_composition():
     assert named.simplest.lower == pytest.approx(311.7676, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_the_growth_of_the_sampled_gaussian_is_no_bound():
     claim = "q*sqrt(T*log(1/delta))/sigma"
     found = check(claim, quantity="epsilon", of=POISSON, fixed=LITTLE, budget_s=30)
@@ -179,7 +181,8 @@ def test_closed_bounds_of_the_sampled_gaussian_hold_only_inside_their_conditions
     assert found.status == "violated" and found.closest.id == "G-E8" and found.closest.same
 
 
-@pytest.mark.parametrize(
+@pytest.mark.slow
+@each(
     "claim, quantity, of, fixed",
     [
         ("q*sqrt(T)/epsilon", "sigma", POISSON, LITTLE | {"epsilon": 1}),
@@ -266,7 +269,7 @@ def response_delta(total, each, steps):
     return np.sum(np.maximum(with_ - math.exp(total) * without, 0))
 
 
-@pytest.mark.parametrize(
+@each(
     "of, at, truth",
     [
         ("randomized_response", {"epsilon": 2.0, "epsilon_0": 0.3, "T": 40},
@@ -277,9 +280,8 @@ def response_delta(total, each, steps):
         ("without_replacement_gaussian", {"epsilon": 2.0, "sigma": 12.0, "T": 30, "q": 1.0},
          gaussian_delta(2.0, 12 / math.sqrt(30) / 2)),
     ],
-    ids=["responses", "poisson", "subsets"],
 )  # fmt: skip
-@pytest.mark.parametrize("rtol", [1e-3, 1e-6])
+@each("rtol", [1e-3, 1e-6])
 def test_delta_of_all_steps_is_bracketed(of, at, truth, rtol):
     points = {name: np.array([float(value)]) for name, value in at.items()}
     lower, upper = brackets(subject("delta", of), points, rtol=rtol, until=math.inf)
@@ -287,7 +289,7 @@ def test_delta_of_all_steps_is_bracketed(of, at, truth, rtol):
     assert lower[0] <= truth <= upper[0] < truth * (1 + 100 * rtol)
 
 
-@pytest.mark.parametrize("relation", ["upper", "lower", "equal"])
+@each("relation", ["upper", "lower", "equal"])
 def test_inside_the_bracket_nothing_is_said(relation):
     at = {"sigma": 1.0, "T": 100.0, "q": 0.01, "delta": 1e-5}
     points = {name: np.array([value]) for name, value in at.items()}
@@ -321,6 +323,7 @@ def test_what_time_did_not_suffice_for_is_not_decided():
     assert found.status == "undecided" and found.decided == 0 and "Undecided" in str(found)
 
 
+@pytest.mark.slow
 def test_time_is_kept():
     start = time.monotonic()
     check("q*T/epsilon", quantity="sigma", of=POISSON, budget_s=1)
@@ -342,6 +345,7 @@ def test_what_the_book_says_as_a_claim_speaks_of_parameters_that_exist():
 # Words and numbers
 
 
+@pytest.mark.slow
 def test_every_quantity_of_every_mechanism_answers_and_serialises():
     for quantity, mechanisms in QUANTITIES.items():
         for of, truth in mechanisms.items():
@@ -370,7 +374,7 @@ def test_axes_can_be_chosen():
     assert len(found.map.ratio) == len(found.map.y) and len(found.map.ratio[0]) == len(found.map.x)
 
 
-@pytest.mark.parametrize(
+@each(
     "change, message",
     [
         ({"claim": "q*"}, "position 3"),

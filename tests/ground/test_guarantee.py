@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import each
 from dplearn.ground.guarantee import Guarantee, Reference, round_down, round_up
 
 numbers = st.floats(min_value=1e-300, max_value=1e300)
@@ -19,7 +20,7 @@ def told(kind, epsilon=1.51432, delta=1e-5, **more):
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "kind, more, text",
     [
         ("exact", {}, "epsilon = 1.514 at delta = 1.0e-05, add_remove, by m"),
@@ -30,13 +31,12 @@ def told(kind, epsilon=1.51432, delta=1e-5, **more):
         ("approximate", {}, "epsilon ~ 1.514 at delta = 1.0e-05, add_remove, by m "
          "(an approximation, not a bound)"),
     ],
-    ids=["exact", "upper", "lower", "bracket", "approximate"],
 )  # fmt: skip
 def test_each_kind_has_its_own_sign(kind, more, text):
     assert str(told(kind, **more)) == text
 
 
-@pytest.mark.parametrize(
+@each(
     "kind, lower, delta, text",
     [
         ("bracket", 0.0102241, 0.0102361, "0.01022 <= delta <= 0.01024 at epsilon = 1, "
@@ -47,7 +47,6 @@ def test_each_kind_has_its_own_sign(kind, more, text):
         # Nothing is known from below, and nobody can tell which of the two was given.
         ("upper", 0.0, 0.0102361, "epsilon <= 1 at delta = 1.1e-02, add_remove, by m"),
     ],
-    ids=["bracket", "tiny", "exact", "upper"],
 )  # fmt: skip
 def test_delta_that_was_found_is_the_subject(kind, lower, delta, text):
     assert str(told(kind, epsilon=1.0, delta=delta, delta_lower=lower)) == text
@@ -74,7 +73,7 @@ def test_rounding_never_strengthens_the_claim(value):
     assert up <= value * (1 + 1.001e-3) and down >= value * (1 - 1.001e-3)
 
 
-@pytest.mark.parametrize(
+@each(
     "value, up, down",
     [(0.0, "0", "0"), (math.inf, "inf", "inf"), (1.5, "1.5", "1.5"), (99.999, "100", "99.99"),
      (1e-5, "1e-05", "1e-05"), (123456.0, "1.235e+05", "1.234e+05")],

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
+from conftest import each
 from dplearn.ground.logspace import log1mexp, log_add, log_comb, log_expm1, log_sub
 
 SIZES = [1e-300, 1e-17, 1e-8, 0.3, 0.692, 0.694, 1.0, 20.0, 40.0, 700.0]
@@ -20,7 +21,7 @@ def fifty_digits():
         yield
 
 
-@pytest.mark.parametrize("size", SIZES)
+@each("size", SIZES)
 def test_differences_of_exponentials(size):
     below = float(mpmath.log(-mpmath.expm1(-size)))
     above = float(mpmath.log(mpmath.expm1(size)))
@@ -35,7 +36,7 @@ def test_far_ends():
     assert log1mexp(1e-16) == -math.inf
 
 
-@pytest.mark.parametrize("a, b", [(0.0, -1e-9), (-800.0, -801.0), (700.0, 3.0), (2.0, -900.0)])
+@each("a, b", [(0.0, -1e-9), (-800.0, -801.0), (700.0, 3.0), (2.0, -900.0)])
 def test_sums_and_differences(a, b):
     big, small = mpmath.exp(mpf(a)), mpmath.exp(mpf(b))
     # Relative accuracy of the result, hence absolute accuracy of its log, up to rounding of a.
@@ -51,7 +52,7 @@ def test_nothing_is_subtracted_without_warning():
     )
 
 
-@pytest.mark.parametrize("n, k", [(5, 0), (5, 5), (256, 128), (40, 3), (7.5, 3), (2.5, 6)])
+@each("n, k", [(5, 0), (5, 5), (256, 128), (40, 3), (7.5, 3), (2.5, 6)])
 def test_binomial_coefficients(n, k):
     truth = float(mpmath.log(abs(mpmath.binomial(n, k))))
     # The three log gammas cancel: the error is that of the largest.

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from conftest import each
 from dplearn.accountants import Accountant, accountants
 from dplearn.ground.registry import Registry
 from dplearn.mechanisms import Gaussian, Mechanism, mechanisms
@@ -48,7 +49,7 @@ def test_a_new_file_is_found_and_works(copied):
     assert copied["basic"].__module__ == "more_accountants.basic"
 
 
-@pytest.mark.parametrize("registry, base", [(accountants, Accountant), (mechanisms, Mechanism)])
+@each("registry, base", [(accountants, Accountant), (mechanisms, Mechanism)])
 def test_registries_are_mappings_of_finished_classes(registry, base):
     assert len(registry) == len(list(registry)) == len(dict(registry)) > 7
     for name, cls in registry.items():

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from conftest import each
 from dplearn.ground.solve import crossing, decreasing_root, expand_until, first_true, maximise
 
 SWITCH = np.array([1e-30, 0.3, 1.0, 77.7, 1e8])
@@ -42,7 +43,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("value", SHAPES.values(), ids=SHAPES)
+@each("value", SHAPES.values())
 def test_decreasing_root_lies_on_the_safe_side(value):
     watched = Seen(value)
     found = decreasing_root(watched, lower=0.0, upper=np.full(SWITCH.shape, 1e9), rtol=1e-12)
@@ -76,8 +77,8 @@ CROSSED = {
 }
 
 
-@pytest.mark.parametrize("guess", [-20.0, 0.0, 1.6999, 1.7001, 30.0])
-@pytest.mark.parametrize("value", CROSSED.values(), ids=CROSSED)
+@each("guess", [-20.0, 0.0, 1.6999, 1.7001, 30.0])
+@each("value", CROSSED.values())
 def test_crossing_closes_in_from_both_sides(value, guess):
     watched = Seen(value)
     found = crossing(watched, guess=guess, lower=-25.0, upper=25.0, tolerance=1e-6)
@@ -90,7 +91,7 @@ def test_crossing_closes_in_from_both_sides(value, guess):
     assert len(watched.asked) <= 3 * 26 + 9
 
 
-@pytest.mark.parametrize("name, most", [("straight", 6), ("bent", 9)])
+@each("name, most", [("straight", 6), ("bent", 9)])
 def test_a_smooth_crossing_takes_few_evaluations(name, most):
     watched = Seen(CROSSED[name])
     found = crossing(watched, guess=0.0, lower=-25.0, upper=25.0, tolerance=1e-6)

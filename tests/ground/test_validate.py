@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 
+from conftest import each
 from dplearn.ground import validate
 
 WRONG_VALUES = [
@@ -34,7 +35,7 @@ WRONG_TYPES = [
 ]
 
 
-@pytest.mark.parametrize(
+@each(
     "check, limits, value, expected, error",
     [(*case, ValueError) for case in WRONG_VALUES] + [(*case, TypeError) for case in WRONG_TYPES],
 )
@@ -44,7 +45,7 @@ def test_message_has_name_expectation_and_finding(check, limits, value, expected
         check(**limits, sample_rate=value)
 
 
-@pytest.mark.parametrize(
+@each(
     "check, limits, value",
     [
         (validate.positive, {}, 5e-324),

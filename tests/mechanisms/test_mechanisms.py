@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from conftest import agrees, golden, label, number
+from conftest import agrees, each, golden, number
 from dplearn.engine.lattice import Lattice
 from dplearn.mechanisms import (
     Composed,
@@ -28,7 +28,7 @@ from dplearn.mechanisms import (
 EPSILONS = np.concatenate([-np.geomspace(0.01, 9, 12), [0.0], np.geomspace(0.01, 9, 12)])
 
 # How many contribution norms two neighbours can be apart.
-each_adjacency = pytest.mark.parametrize(
+each_adjacency = each(
     "adjacency, contributions", {"add_remove": 1, "replace_one": 2, "zero_out": 1}.items()
 )
 
@@ -76,7 +76,7 @@ BUILD = {
 }
 
 
-@pytest.mark.parametrize("row", golden("mechanisms"), ids=lambda r: label(r, *list(r)[:6]))
+@each("row", golden("mechanisms"))
 def test_golden(row):
     mechanism, adjacency = BUILD[row["mechanism"]](**parameters(row)), row["adjacency"]
     match row["quantity"]:
@@ -101,7 +101,7 @@ def test_golden(row):
 CALIBRATION = [r for r in golden("gaussian") if r["quantity"] not in ("epsilon", "delta")]
 
 
-@pytest.mark.parametrize("row", CALIBRATION, ids=lambda r: label(r, *list(r)[:5]))
+@each("row", CALIBRATION)
 def test_golden_calibration(row):
     value = {k: number(row[k]) for k in ("epsilon", "delta") if row[k]}
     if row["quantity"] == "noise_multiplier":
@@ -137,8 +137,8 @@ def test_classical_noise_is_sound_and_refuses_what_is_not_proved():
         Gaussian.classical(epsilon=1.0, delta=1e-5)
 
 
-@pytest.mark.parametrize("delta", [1e-30, 1e-5, 0.5])
-@pytest.mark.parametrize("epsilon", [0.0, 0.1, 3.0, 100.0])
+@each("delta", [1e-30, 1e-5, 0.5])
+@each("epsilon", [0.0, 0.1, 3.0, 100.0])
 def test_analytic_noise_is_enough_and_not_more(epsilon, delta):
     noise = Gaussian.analytic(epsilon=epsilon, delta=delta).noise_multiplier
     assert Gaussian(noise).profiles()[0].delta(epsilon) <= delta * (1 + 1e-13)
@@ -162,8 +162,8 @@ SHAPES = {
 
 
 @each_adjacency
-@pytest.mark.parametrize("noise, sensitivity", [(1.0, 1), (0.4, 3), (12.0, 1)])
-@pytest.mark.parametrize("cls", SHAPES, ids=lambda c: c.name)
+@each("noise, sensitivity", [(1.0, 1), (0.4, 3), (12.0, 1)])
+@each("cls", SHAPES)
 def test_noise_on_whole_numbers(cls, noise, sensitivity, adjacency, contributions):
     mechanism = cls(noise, sensitivity=sensitivity)
     log_p, log_q = whole_numbers(SHAPES[cls](noise * sensitivity), contributions * sensitivity)
@@ -199,7 +199,8 @@ def test_discrete_gaussian_past_its_table_is_still_above_the_truth():
         assert truth - 1e-9 * abs(truth) <= float(profile.log_delta(epsilon)) <= truth + epsilon
 
 
-@pytest.mark.parametrize("epsilon", [1.0, 2.0, 2.49, 2.497, 2.6])
+@pytest.mark.slow
+@each("epsilon", [1.0, 2.0, 2.49, 2.497, 2.6])
 def test_discrete_gaussian_holds_the_truth_where_its_table_ends(epsilon):
     """At sigma = 20 the table serves up to 2.49875, and what is outside is not small beside it."""
     mechanism, sigma = DiscreteGaussian(20.0), 20
@@ -215,8 +216,8 @@ def test_discrete_gaussian_holds_the_truth_where_its_table_ends(epsilon):
     assert profile.log_delta(epsilon) >= truth - 1e-10
 
 
-@pytest.mark.parametrize("answers", [2, 3, 10])
-@pytest.mark.parametrize("local_epsilon", [0.1, 2.0])
+@each("answers", [2, 3, 10])
+@each("local_epsilon", [0.1, 2.0])
 def test_randomized_response_over_all_pairs_of_answers(local_epsilon, answers):
     coin = RandomizedResponse(local_epsilon, answers)
     total = math.exp(local_epsilon) + answers - 1
@@ -229,7 +230,7 @@ def test_randomized_response_over_all_pairs_of_answers(local_epsilon, answers):
 
 
 @each_adjacency
-@pytest.mark.parametrize("scale", [0.3, 1.0, 5.0])
+@each("scale", [0.3, 1.0, 5.0])
 def test_laplace_by_integration(scale, adjacency, contributions):
     (profile,), shift = Laplace(scale).profiles(adjacency), contributions
     for epsilon in (-0.5 * shift / scale, 0.0, 0.4 * shift / scale):
@@ -241,8 +242,8 @@ def test_laplace_by_integration(scale, adjacency, contributions):
         assert float(profile.delta(epsilon)) == pytest.approx(delta, rel=1e-12, abs=1e-15)
 
 
-@pytest.mark.parametrize("part", [0.1, 0.37, 0.5])
-@pytest.mark.parametrize("total", [0.5, 2.0, 6.0])
+@each("part", [0.1, 0.37, 0.5])
+@each("total", [0.5, 2.0, 6.0])
 def test_a_shift_along_two_axes_leaks_no_more_than_along_one(total, part):
     """Vector Laplace: E over the first coordinate's loss of the second one's profile."""
     a, (rest,) = part * total, Laplace(1 / (total * (1 - part))).profiles()
@@ -268,7 +269,7 @@ RNG = np.random.default_rng(20070603)
 
 
 @each_adjacency
-@pytest.mark.parametrize("range_epsilon", [0.1, 1.0, 4.0])
+@each("range_epsilon", [0.1, 1.0, 4.0])
 def test_exponential_mechanism_dominates_every_score_table(range_epsilon, adjacency, contributions):
     mechanism = ExponentialMechanism(range_epsilon)
     (profile,) = mechanism.profiles(adjacency)
@@ -287,7 +288,7 @@ def test_exponential_mechanism_dominates_every_score_table(range_epsilon, adjace
         assert hockey_stick(p2, q2, [twice])[0] <= 0.01
 
 
-@pytest.mark.parametrize("range_epsilon", [0.3, 3.0])
+@each("range_epsilon", [0.3, 3.0])
 def test_exponential_profile_is_the_worst_of_two_outcomes(range_epsilon):
     # Losses t and t - range; both laws sum to 1.
     t = np.linspace(1e-9, range_epsilon - 1e-9, 4001)[:, None]
@@ -321,7 +322,7 @@ def poisson_subsets(size, q):
     return {s: q ** len(s) * (1 - q) ** (size - len(s)) for s in every}
 
 
-@pytest.mark.parametrize("q", [0.05, 0.6])
+@each("q", [0.05, 0.6])
 def test_poisson_sampling_of_a_tiny_data_set(q):
     remove, add = PoissonSubsampled(Geometric(1.5), q).profiles()
     tight = False
@@ -351,8 +352,8 @@ def coins_of_a_subset(bits, size, truth):
     return law
 
 
-@pytest.mark.parametrize("size", [1, 2])
-@pytest.mark.parametrize("local_epsilon", [0.5, 2.0])
+@each("size", [1, 2])
+@each("local_epsilon", [0.5, 2.0])
 def test_without_replacement_over_all_subsets_and_neighbours(local_epsilon, size):
     truth = 1 / (1 + math.exp(-local_epsilon))
     step = WithoutReplacement(RandomizedResponse(local_epsilon), size / 3)
@@ -375,7 +376,7 @@ def test_without_replacement_over_all_subsets_and_neighbours(local_epsilon, size
 EXAMPLES = [m for cls in mechanisms.values() for m in cls.examples() if cls is not Composed]
 
 
-@pytest.mark.parametrize("mechanism", EXAMPLES, ids=str)
+@each("mechanism", EXAMPLES)
 def test_witnesses_lie_below_the_profiles_and_attained_ones_touch(mechanism):
     epsilons = np.append(0.0, np.geomspace(1e-6, 50, 80))
     for adjacency in ("add_remove", "replace_one", "zero_out"):
@@ -404,8 +405,8 @@ def test_what_is_not_attained_has_no_witness_even_inside():
         table.witnesses("swap")
 
 
-@pytest.mark.parametrize("size", [1, 2, 3])
-@pytest.mark.parametrize("base", [Geometric(1.5), DiscreteGaussian(1.5)], ids=lambda m: m.name)
+@each("size", [1, 2, 3])
+@each("base", [Geometric(1.5), DiscreteGaussian(1.5)])
 def test_witnesses_without_replacement_are_a_pair_of_datasets(base, size):
     """Records are -1 or 1, the query their sum; all are -1 but, on one side, the new record."""
     k, shape = np.arange(-80, 81), SHAPES[type(base)](1.5)
@@ -431,7 +432,7 @@ def test_witnesses_without_replacement_are_a_pair_of_datasets(base, size):
         assert np.max(gap) > 1e-3
 
 
-@pytest.mark.parametrize("q", [0.05, 0.6])
+@each("q", [0.05, 0.6])
 def test_witnesses_of_poisson_sampling_are_a_record_alone(q):
     small = sampled_counts((), poisson_subsets(0, q))
     large = sampled_counts((1,), poisson_subsets(1, q))
@@ -457,7 +458,7 @@ def test_sampling_twice_is_sampling_once_with_the_product():
 # Combinations without a theorem, bad input, and structure.
 
 
-@pytest.mark.parametrize(
+@each(
     "mechanism, adjacency, named",
     [
         (
@@ -472,21 +473,20 @@ def test_sampling_twice_is_sampling_once_with_the_product():
         (WithoutReplacement(PoissonSubsampled(Gaussian(1.0), 0.1), 0.5), "replace_one", "Poisson"),
         (Composed([Gaussian(1.0)]), "add_remove", "composed"),
     ],
-    ids=str,
 )
 def test_what_no_theorem_covers_is_refused_by_name(mechanism, adjacency, named):
     with pytest.raises(NotImplementedError, match=re.escape(named)):
         mechanism.profiles(adjacency)
 
 
-@pytest.mark.parametrize("mechanism", [WithoutReplacement(Gaussian(1.0), 0.1),
-                                       RandomizedResponse(1.0)], ids=str)  # fmt: skip
+@each("mechanism", [WithoutReplacement(Gaussian(1.0), 0.1),
+                                       RandomizedResponse(1.0)])  # fmt: skip
 def test_refusals_hold_for_zcdp_as_well(mechanism):
     with pytest.raises(NotImplementedError, match="add_remove"):
         mechanism.zcdp("add_remove")
 
 
-@pytest.mark.parametrize(
+@each(
     "build, named",
     [
         (lambda: Gaussian(-1.0), "noise_multiplier"),
@@ -517,7 +517,7 @@ def test_bad_values_are_named(build, named):
         build()
 
 
-@pytest.mark.parametrize(
+@each(
     "build",
     [lambda: Gaussian("1"), lambda: Geometric(1.0, sensitivity=1.5), lambda: Composed([1.0]),
      lambda: RandomizedResponse(1.0, answers=2.0), lambda: Composed([(Gaussian(1.0), 2.5)])],
@@ -557,7 +557,7 @@ def test_vary_changes_one_parameter_and_leaves_the_original():
         step.vary(noise_multiplier=-1.0)
 
 
-@pytest.mark.parametrize("cls", mechanisms.values(), ids=mechanisms)
+@each("cls", mechanisms.values())
 def test_mechanisms_are_values(cls):
     for example in cls.examples():
         assert isinstance(example, cls)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
+from conftest import each
 from dplearn.mechanisms import (
     Composed,
     DiscreteGaussian,
@@ -70,14 +71,14 @@ WHOLE = {
 }
 
 
-@pytest.mark.parametrize("mechanism, distribution", REAL.values(), ids=REAL)
+@each("mechanism, distribution", REAL.values())
 def test_noise_on_numbers(mechanism, distribution):
     drawn = mechanism.release(np.full((DRAWS // 2, 2), 10.0), sensitivity=2.0, rng=rng())
     assert drawn.shape == (DRAWS // 2, 2)
     assert gap(drawn, distribution) < largest_gap(DRAWS)
 
 
-@pytest.mark.parametrize("mechanism, distribution", WHOLE.values(), ids=WHOLE)
+@each("mechanism, distribution", WHOLE.values())
 def test_noise_on_whole_numbers(mechanism, distribution):
     drawn = mechanism.release(np.full(DRAWS, 10), sensitivity=2, rng=rng())
     assert drawn.dtype.kind == "i"
@@ -98,7 +99,7 @@ def test_noise_of_mean_zero_and_known_variance():
     assert np.mean(drawn**2) == pytest.approx(18, abs=5 * 9 * math.sqrt(20 / DRAWS))
 
 
-@pytest.mark.parametrize("answers", [2, 5])
+@each("answers", [2, 5])
 def test_randomized_response_tells_the_truth_as_often_as_it_says(answers):
     coin, truth = RandomizedResponse(1.2, answers), 1
     drawn = coin.release(np.full(DRAWS, truth), rng=rng())
@@ -121,7 +122,7 @@ def test_exponential_mechanism_draws_in_proportion():
 ALL = [Gaussian(1.0), Laplace(1.0), Geometric(1.0), DiscreteGaussian(1.0), RandomizedResponse(1.0)]
 
 
-@pytest.mark.parametrize("mechanism", ALL, ids=lambda m: m.name)
+@each("mechanism", ALL)
 def test_same_generator_same_release_and_input_untouched(mechanism):
     value = np.array([0, 1, 1])
     drawn = [mechanism.release(value, sensitivity=1, rng=rng(5)) for _ in range(2)]
@@ -130,29 +131,28 @@ def test_same_generator_same_release_and_input_untouched(mechanism):
     assert mechanism.release(1, sensitivity=1, rng=rng(5)).shape == ()
 
 
-@pytest.mark.parametrize("mechanism", [*ALL[:4], ExponentialMechanism(1.0)], ids=lambda m: m.name)
+@each("mechanism", [*ALL[:4], ExponentialMechanism(1.0)])
 def test_sensitivity_must_be_positive(mechanism):
     with pytest.raises(ValueError, match="sensitivity"):
         mechanism.release(np.array([1, 2]), sensitivity=0.0, rng=rng())
 
 
-@pytest.mark.parametrize("mechanism", [Geometric(1.0), DiscreteGaussian(1.0)], ids=str)
+@each("mechanism", [Geometric(1.0), DiscreteGaussian(1.0)])
 def test_whole_number_noise_refuses_fractions(mechanism):
     with pytest.raises(TypeError, match="whole numbers"):
         mechanism.release([0.5], sensitivity=1, rng=rng())
 
 
-@pytest.mark.parametrize("value", [[-1], [2], [0.5]])
+@each("value", [[-1], [2], [0.5]])
 def test_randomized_response_refuses_unknown_answers(value):
     with pytest.raises(ValueError, match=r"answers 0\.\.1"):
         RandomizedResponse(1.0).release(value, rng=rng())
 
 
-@pytest.mark.parametrize(
+@each(
     "mechanism",
     [PoissonSubsampled(Gaussian(1.0), 0.5), WithoutReplacement(Gaussian(1.0), 0.5),
      Composed([Gaussian(1.0)])],
-    ids=lambda m: m.name,
 )  # fmt: skip
 def test_what_is_no_single_release_says_so(mechanism):
     with pytest.raises(NotImplementedError, match=mechanism.name):

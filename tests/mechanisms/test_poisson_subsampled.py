@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from conftest import agrees, golden, label, number
+from conftest import agrees, each, golden, number
 from dplearn.mechanisms import Gaussian, Laplace, PoissonSubsampled
 
 
@@ -15,9 +15,7 @@ def step(sigma, q):
     return PoissonSubsampled(Gaussian(sigma), q)
 
 
-@pytest.mark.parametrize(
-    "row", golden("sampled_gaussian_rdp"), ids=lambda r: label(r, *list(r)[:5])
-)
+@each("row", golden("sampled_gaussian_rdp"))
 def test_golden_quadrature(row):
     one = step(number(row["noise_multiplier"]), number(row["sample_rate"]))
     order, steps, digits = number(row["order"]), int(row["steps"]), int(row["digits"])
@@ -48,10 +46,8 @@ def binomial_sum(sigma, q, order):
         return float(mpmath.log(total) / (order - 1))
 
 
-@pytest.mark.parametrize("order", [2, 3, 32, 255, 256, 257, 700])
-@pytest.mark.parametrize(
-    "sigma, q", [(0.2, 1e-7), (1.0, 1e-7), (1.1, 0.004), (4.0, 0.5), (1e3, 0.3)]
-)
+@each("order", [2, 3, 32, 255, 256, 257, 700])
+@each("sigma, q", [(0.2, 1e-7), (1.0, 1e-7), (1.1, 0.004), (4.0, 0.5), (1e3, 0.3)])
 def test_whole_orders_against_the_binomial_sum(sigma, q, order):
     found = step(sigma, q).rdp([order], method="formula")[0]
     # Log gammas of 256 carry an error of 1e-13; the quadrature beyond is better than that.
@@ -81,8 +77,9 @@ def signed_series(sigma, q, order):
         return float(mpmath.log(head + rest) / (a - 1))
 
 
-@pytest.mark.parametrize("order", [1.05, 1.5, 2.5, 6.7])
-@pytest.mark.parametrize("sigma, q", [(0.6, 0.02), (1.0, 0.1), (2.0, 0.2), (4.0, 0.01), (1.5, 0.7)])
+@pytest.mark.slow
+@each("order", [1.05, 1.5, 2.5, 6.7])
+@each("sigma, q", [(0.6, 0.02), (1.0, 0.1), (2.0, 0.2), (4.0, 0.01), (1.5, 0.7)])
 def test_fractional_orders_against_the_signed_series(sigma, q, order):
     found = step(sigma, q).rdp([order], method="formula")[0]
     # 30 digits of E f^a lose what the divergence is smaller than 1.
@@ -94,8 +91,9 @@ def test_dropping_the_signs_is_seen():
     assert step(2.0, 0.2).rdp([1.5])[0] == pytest.approx(0.00828143317, rel=1e-8)
 
 
-@pytest.mark.parametrize("order", [1.0001, 1.01, 3.5, 30.5])
-@pytest.mark.parametrize("sigma, q", [(0.2, 1e-7), (1.0, 1e-7), (30.0, 1e-7), (1.0, 0.999)])
+@pytest.mark.slow
+@each("order", [1.0001, 1.01, 3.5, 30.5])
+@each("sigma, q", [(0.2, 1e-7), (1.0, 1e-7), (30.0, 1e-7), (1.0, 0.999)])
 def test_corners_by_integrating_the_definition(sigma, q, order):
     with mpmath.workdps(40):
         s, rate, a = mpf(sigma), mpf(q), mpf(order)
@@ -118,7 +116,7 @@ def test_orders_together_equal_orders_alone():
         np.testing.assert_allclose(together, alone, rtol=1e-11)
 
 
-@pytest.mark.parametrize("sigma, q", [(0.2, 1e-7), (1.0, 0.01), (1000.0, 0.5), (5.0, 1e-7)])
+@each("sigma, q", [(0.2, 1e-7), (1.0, 0.01), (1000.0, 0.5), (5.0, 1e-7)])
 def test_huge_orders_approach_the_full_batch_less_one_coin(sigma, q):
     """Where the hit outweighs all: D_a -> a / (2 sigma^2) + log(q) a / (a - 1), from above."""
     orders = 10.0 ** np.arange(1, 7)
@@ -133,7 +131,7 @@ def test_huge_orders_approach_the_full_batch_less_one_coin(sigma, q):
     np.testing.assert_allclose(found[near], only_hit[near], rtol=1e-6)
 
 
-@pytest.mark.parametrize("q", [1e-7, 1e-3, 0.3])
+@each("q", [1e-7, 1e-3, 0.3])
 def test_small_rates_fall_like_their_square(q):
     """(a - 1) D_a -> q^2 a (a - 1) (e^{1/sigma^2} - 1) / 2 below the phase transition."""
     tiny, orders = 1e-9, np.array([1.5, 2.0, 7.5])
@@ -144,8 +142,8 @@ def test_small_rates_fall_like_their_square(q):
     assert np.all(low < high) and np.all(high >= 2 * low)
 
 
-@pytest.mark.parametrize("order", [1.3, 2.0, 12.5])
-@pytest.mark.parametrize("sigma, q", [(0.5, 0.05), (1.0, 0.3), (3.0, 0.9)])
+@each("order", [1.3, 2.0, 12.5])
+@each("sigma, q", [(0.5, 0.05), (1.0, 0.3), (3.0, 0.9)])
 def test_removing_a_record_is_the_larger_direction(sigma, q, order):
     remove, add = (float(p.renyi(order)) for p in step(sigma, q).profiles())
     assert add < remove == pytest.approx(step(sigma, q).rdp([order])[0], rel=1e-8)

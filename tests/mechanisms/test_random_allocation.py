@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
+from conftest import each
 from dplearn.mechanisms import Gaussian, Laplace
 from dplearn.mechanisms.random_allocation import (
     _QUADRATURE_ERROR,
@@ -20,7 +21,7 @@ from dplearn.mechanisms.shuffled import Shuffled
 # The statistical test below fails by chance once in two million runs.
 SIGMAS = NormalDist().inv_cdf(1 - 0.25e-6)
 SETTINGS = [(0.17, 3), (0.5, 1000), (1.0, 2), (1.0, 10**5), (4.0, 100), (60.0, 7)]
-each_setting = pytest.mark.parametrize("sigma, batches", SETTINGS)
+each_setting = each("sigma, batches", SETTINGS)
 EPSILONS = np.concatenate([[0.0], np.geomspace(1e-6, 60, 60)])
 
 
@@ -40,7 +41,8 @@ def two_batches(sigma, step=0.012, order=2):
     return np.multiply.outer(mass, mass).ravel(), (np.add.outer(y, y) / 2).ravel()
 
 
-@pytest.mark.parametrize("sigma", [0.4, 1.0, 3.0])
+@pytest.mark.slow
+@each("sigma", [0.4, 1.0, 3.0])
 def test_two_batches_lie_between(sigma):
     mass, ratio = two_batches(sigma)
     (below_remove, above_remove), (below_add, above_add) = brackets(sigma, 2)
@@ -70,7 +72,8 @@ def simulated(sigma, batches, epsilon, runs, rng):
     return [(v.mean(), v.std() / math.sqrt(runs)) for v in (remove, add)]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.slow
+@each(
     "sigma, batches, epsilon", [(0.6, 100, 2.0), (0.6, 100, 0.2), (1.0, 500, 0.05), (3.0, 10, 0.2)]
 )
 def test_simulated_epochs_lie_between(sigma, batches, epsilon):
@@ -91,6 +94,7 @@ def test_second_opinion():
 # Above and below
 
 
+@pytest.mark.slow
 @each_setting
 def test_witness_lies_below_the_profile_and_both_below_the_gaussian(sigma, batches):
     epoch = RandomAllocation(Gaussian(sigma), batches)
@@ -105,15 +109,16 @@ def test_witness_lies_below_the_profile_and_both_below_the_gaussian(sigma, batch
         assert add <= remove <= known.epsilon(delta)
 
 
-@pytest.mark.parametrize("sigma, batches", [(0.5, 1000), (1.0, 30), (1.0, 10**5), (4.0, 100)])
-@pytest.mark.parametrize("delta", [1e-2, 1e-5, 1e-12])
+@each("sigma, batches", [(0.5, 1000), (1.0, 30), (1.0, 10**5), (4.0, 100)])
+@each("delta", [1e-2, 1e-5, 1e-12])
 def test_bracket_is_narrow(sigma, batches, delta):
     for lower, upper in brackets(sigma, batches):
         low, high = lower.epsilon(delta), upper.epsilon(delta)
         assert high <= 1.015 * low + 2e-5
 
 
-@pytest.mark.parametrize("sigma", [0.7, 3.0])
+@pytest.mark.slow
+@each("sigma", [0.7, 3.0])
 def test_more_batches_hide_the_record_better(sigma):
     for fewer, more in itertools.pairwise([1, 2, 5, 40, 3000]):
         epochs = [RandomAllocation(Gaussian(sigma), n) for n in (fewer, more)]
@@ -145,7 +150,7 @@ def multinomial_moment(sigma, batches, order):
     return total / batches**order
 
 
-@pytest.mark.parametrize("sigma, batches", [(0.5, 2), (1.0, 3), (3.0, 5), (30.0, 4)])
+@each("sigma, batches", [(0.5, 2), (1.0, 3), (3.0, 5), (30.0, 4)])
 def test_whole_orders_equal_the_multinomial_sum(sigma, batches):
     orders = np.arange(2, 8)
     expected = [math.log(multinomial_moment(sigma, batches, int(a))) / (a - 1) for a in orders]
@@ -154,7 +159,7 @@ def test_whole_orders_equal_the_multinomial_sum(sigma, batches):
     np.testing.assert_allclose(found, expected, rtol=1e-10)
 
 
-@pytest.mark.parametrize("sigma, batches", [(0.3, 10), (1.0, 1000), (20.0, 10**6)])
+@each("sigma, batches", [(0.3, 10), (1.0, 1000), (20.0, 10**6)])
 def test_order_two_has_a_closed_form(sigma, batches):
     expected = math.log1p(math.expm1(1 / sigma**2) / batches)
     found = RandomAllocation(Gaussian(sigma), batches).rdp([2.0])
@@ -162,7 +167,7 @@ def test_order_two_has_a_closed_form(sigma, batches):
     np.testing.assert_allclose(found, expected, rtol=1.1e-11)
 
 
-@pytest.mark.parametrize("sigma", [0.6, 1.0, 4.0])
+@each("sigma", [0.6, 1.0, 4.0])
 def test_two_batches_by_quadrature_in_both_directions(sigma):
     mass, ratio = two_batches(sigma, step=0.05, order=6)
     epoch, orders = RandomAllocation(Gaussian(sigma), 2), np.array([1.3, 2.0, 2.5, 3.0, 6.0])
@@ -175,7 +180,7 @@ def test_two_batches_by_quadrature_in_both_directions(sigma):
             assert exact < value < 1.6 * exact
 
 
-@pytest.mark.parametrize("sigma", [0.6, 1.0, 4.0])
+@each("sigma", [0.6, 1.0, 4.0])
 def test_reverse_moments_equal_quadrature(sigma):
     mass, ratio = two_batches(sigma, step=0.05, order=10)
     n = np.array([0.05, 0.3, 0.9, 2.0, 9.0])
@@ -208,6 +213,7 @@ def reverse_moment_in_thirty_digits(n, sigma, batches):
     return mp.log1p(total * h / mp.gamma(n))
 
 
+@pytest.mark.slow
 def test_the_quadrature_of_the_reverse_direction_is_allowed_what_it_loses():
     allowed, lost = [], []
     for sigma, batches, n in [(60.0, 7, 255.0), (10.0, 3, 200.0), (0.5, 1000, 3.0)]:
@@ -235,7 +241,7 @@ def test_renyi_curve_grows_and_stays_below_the_gaussian_line():
 # The mechanism
 
 
-@pytest.mark.parametrize("sigma, batches", [(1.0, 1), (0.15, 50), (0.04, 9)])
+@each("sigma, batches", [(1.0, 1), (0.15, 50), (0.04, 9)])
 def test_one_batch_or_hardly_any_noise_is_the_gaussian(sigma, batches):
     epoch = RandomAllocation(Gaussian(sigma), batches)
     (profile,) = epoch.profiles()

@@ -10,12 +10,13 @@ import pytest
 from mpmath import mpf
 from scipy.stats import binom, norm
 
+from conftest import each
 from dplearn.book import batch_shuffling_delta_lower, shuffle_local_randomizers
 from dplearn.mechanisms import Gaussian, Laplace, PoissonSubsampled
 from dplearn.mechanisms.shuffled import Shuffled
 
 EPSILONS = np.concatenate([[0.0], np.geomspace(1e-3, 12, 30)])
-both = pytest.mark.parametrize("adjacency", ["zero_out", "replace_one"])
+both = each("adjacency", ["zero_out", "replace_one"])
 # A statistical test below fails by chance once in two million runs.
 SIGMAS = NormalDist().inv_cdf(1 - 0.25e-6)
 
@@ -28,7 +29,7 @@ def shifts(sigma, adjacency):
 # Published
 
 
-@pytest.mark.parametrize(
+@each(
     "sigma, batches, lower, upper, digits",
     [
         (0.5, 10_000, 10.9948, 10.9972, 4),
@@ -86,8 +87,9 @@ CORNERS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @both
-@pytest.mark.parametrize("sigma, batches, epsilon", CORNERS)
+@each("sigma, batches, epsilon", CORNERS)
 def test_witness_is_the_best_threshold_for_the_largest_update(sigma, batches, epsilon, adjacency):
     remove, add = Shuffled(Gaussian(sigma), batches).witnesses(adjacency)
     a, b = map(mpf, shifts(sigma, adjacency))
@@ -109,7 +111,7 @@ def test_witness_is_the_best_threshold_for_the_largest_update(sigma, batches, ep
 
 
 @both
-@pytest.mark.parametrize("sigma, batches", [(0.1, 50), (0.5, 10_000), (1.0, 2), (8.0, 10**6)])
+@each("sigma, batches", [(0.1, 50), (0.5, 10_000), (1.0, 2), (8.0, 10**6)])
 def test_loss_of_the_largest_update_grows(sigma, batches, adjacency):
     a, b = shifts(sigma, adjacency)
     x = np.linspace(-6, b + 8, 500)
@@ -124,7 +126,7 @@ def test_loss_of_the_largest_update_grows(sigma, batches, adjacency):
 
 
 @both
-@pytest.mark.parametrize("sigma, batches", [(0.3, 10), (1.0, 100), (5.0, 10**5), (40.0, 2)])
+@each("sigma, batches", [(0.3, 10), (1.0, 100), (5.0, 10**5), (40.0, 2)])
 def test_witness_lies_below_the_upper_bound(sigma, batches, adjacency):
     epoch = Shuffled(Gaussian(sigma), batches)
     (upper,) = epoch.profiles(adjacency)
@@ -147,7 +149,7 @@ def test_more_batches_hide_the_record_better_and_one_batch_does_not(adjacency):
 
 
 @both
-@pytest.mark.parametrize("reverse", [False, True], ids=["ahead", "behind"])
+@each("reverse", [False, True])
 def test_tail_is_the_slope_of_delta(adjacency, reverse):
     pair = Shuffled(Gaussian(0.8), 300).witnesses(adjacency)[reverse]
     epsilon, h = np.linspace(0.01, 2, 20), 1e-5
@@ -167,7 +169,7 @@ def one_epoch(record, others, sigma, batches, size, rng, runs):
     return sums - others * size + rng.normal(0, sigma, sums.shape)
 
 
-@pytest.mark.parametrize("adjacency, neighbour", [("zero_out", 0.0), ("replace_one", -1.0)])
+@each("adjacency, neighbour", [("zero_out", 0.0), ("replace_one", -1.0)])
 def test_the_witness_is_an_attack_on_a_real_epoch(adjacency, neighbour):
     rng, runs, batches, sigma = np.random.default_rng(74), 20_000, 5, 0.8
     a, b = shifts(sigma, adjacency)
@@ -179,7 +181,7 @@ def test_the_witness_is_an_attack_on_a_real_epoch(adjacency, neighbour):
             assert abs(np.mean(largest > x) - expected) < SIGMAS * error
 
 
-@pytest.mark.parametrize("sigma, batches, epsilon", [(0.8, 20, 1.0), (2.0, 5, 0.1)])
+@each("sigma, batches, epsilon", [(0.8, 20, 1.0), (2.0, 5, 0.1)])
 def test_exact_pair_lies_between(sigma, batches, epsilon):
     """delta of the whole pair, not of its largest coordinate, by simulation under P."""
     rng, mu = np.random.default_rng(2024), 1 / sigma
@@ -234,8 +236,8 @@ def test_no_noise_no_privacy():
 # Formulas
 
 
-@pytest.mark.parametrize("sigma", [0.3, 1.0, 6.0])
-@pytest.mark.parametrize("batches", [1, 2, 500, 10**6])
+@each("sigma", [0.3, 1.0, 6.0])
+@each("batches", [1, 2, 500, 10**6])
 def test_search_over_thresholds_finds_the_witness(sigma, batches):
     witness = Shuffled(Gaussian(sigma), batches).witnesses("zero_out")[0]
     for epsilon in (0.0, 0.3, 2.0, 20.0):
@@ -250,8 +252,8 @@ def test_shuffled_reports_golden():
     assert found == pytest.approx(0.21402565, abs=5e-9)
 
 
-@pytest.mark.parametrize("local_epsilon, records", [(0.5, 2000), (1.0, 10_000)])
-@pytest.mark.parametrize("ones", [0.0, 0.5])
+@each("local_epsilon, records", [(0.5, 2000), (1.0, 10_000)])
+@each("ones", [0.0, 0.5])
 def test_shuffled_randomized_responses_are_never_undercut(local_epsilon, records, ones):
     """The number of yes answers, exactly; others say yes with share `ones` before the coin."""
     delta, lie = 1e-6, 1 / (1 + math.exp(local_epsilon))
