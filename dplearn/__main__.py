@@ -104,14 +104,14 @@ def _epsilon(options: argparse.Namespace) -> int:
     chosen = [accountants[n]() for n in (accountants if every else [options.accountant])]
     able = [a for a in chosen if a.supports(step, adjacency)] if every else chosen
     # With nobody able to answer, the first one's refusal says why.
-    found = [
+    guarantees = [
         a.epsilon(step, delta=options.delta, steps=options.steps, adjacency=adjacency)
         for a in able or chosen[:1]
     ]
     if options.json:
-        _print_json([_plain(g) for g in found])
+        _print_json([_plain(g) for g in guarantees])
         return 0
-    for guarantee in found:
+    for guarantee in guarantees:
         print(guarantee)
     return 0
 
@@ -135,14 +135,16 @@ def _calibrate(options: argparse.Namespace) -> int:
     target = {"mechanism": _step(options), "epsilon": options.epsilon, "adjacency": adjacency}
     target |= given
     try:
-        found = searches[missing[0]](accountants[options.accountant](), **target)
+        calibrated = searches[missing[0]](accountants[options.accountant](), **target)
     except calibration.Unreachable as error:
         print(f"dplearn calibrate: {error}", file=sys.stderr)
         return 1
     if options.json:
-        _print_json([{found.parameter: found.value, "guarantee": _plain(found.guarantee)}])
+        _print_json(
+            [{calibrated.parameter: calibrated.value, "guarantee": _plain(calibrated.guarantee)}]
+        )
     else:
-        print(found)
+        print(calibrated)
     return 0
 
 

@@ -86,15 +86,15 @@ def smallest_noise_multiplier(
     --------
     >>> from dplearn.accountants import accountants
     >>> from dplearn.mechanisms import Gaussian
-    >>> found = smallest_noise_multiplier(
+    >>> least = smallest_noise_multiplier(
     ...     accountants["pld"](), mechanism=Gaussian(1.0), epsilon=1.0, delta=1e-5
     ... )
-    >>> round(found.value, 4)
+    >>> round(least.value, 4)
     3.7306
     """
     _check_target(epsilon, delta)
 
-    def ask(accountant: Accountant, log_sigma: float) -> Guarantee:
+    def guarantee_at(accountant: Accountant, log_sigma: float) -> Guarantee:
         varied = mechanism.vary(noise_multiplier=math.exp(log_sigma))
         return accountant.epsilon(varied, delta=delta, steps=steps, adjacency=adjacency)
 
@@ -102,7 +102,9 @@ def smallest_noise_multiplier(
     while not _allows(mechanism, largest):
         largest /= 2
     ends = math.log(_SMALLEST), math.log(largest)
-    log_value, guarantee = _search(ask, accountant, epsilon, guess=0.0, ends=ends, tolerance=rtol)
+    log_value, guarantee = _search(
+        guarantee_at, accountant, epsilon, guess=0.0, ends=ends, tolerance=rtol
+    )
     if log_value == math.inf:
         raise _unreachable("noise_multiplier", epsilon, guarantee)
     return Calibration(parameter="noise_multiplier", value=math.exp(log_value), guarantee=guarantee)
@@ -130,13 +132,13 @@ def largest_sample_rate(
     """
     _check_target(epsilon, delta)
 
-    def ask(accountant: Accountant, minus_log_rate: float) -> Guarantee:
+    def guarantee_at(accountant: Accountant, minus_log_rate: float) -> Guarantee:
         varied = mechanism.vary(sample_rate=math.exp(-minus_log_rate))
         return accountant.epsilon(varied, delta=delta, steps=steps, adjacency=adjacency)
 
     ends = 0.0, 12 * math.log(10)
     value, guarantee = _search(
-        ask, accountant, epsilon, guess=math.log(100), ends=ends, tolerance=rtol
+        guarantee_at, accountant, epsilon, guess=math.log(100), ends=ends, tolerance=rtol
     )
     if value == math.inf:
         raise _unreachable("sample_rate", epsilon, guarantee)
@@ -166,12 +168,12 @@ def largest_steps(
     """
     _check_target(epsilon, delta)
 
-    def ask(accountant: Accountant, minus_log_steps: float) -> Guarantee:
+    def guarantee_at(accountant: Accountant, minus_log_steps: float) -> Guarantee:
         steps = _whole(minus_log_steps)
         return accountant.epsilon(mechanism, delta=delta, steps=steps, adjacency=adjacency)
 
     value, guarantee = _search(
-        ask,
+        guarantee_at,
         accountant,
         epsilon,
         guess=-math.log(1000),
@@ -209,13 +211,13 @@ def smallest_delta(
     >>> print(smallest_delta(accountants["pld"](), mechanism=Gaussian(1.0), epsilon=1.0))
     delta = 0.126937: delta = 0.1269 at epsilon = 1, add_remove, by pld
     """
-    found = accountant.delta(mechanism, epsilon=epsilon, steps=steps, adjacency=adjacency)
-    if found.delta >= 1:
+    guarantee = accountant.delta(mechanism, epsilon=epsilon, steps=steps, adjacency=adjacency)
+    if guarantee.delta >= 1:
         raise Unreachable(
             f"Expected a reachable target, got epsilon={epsilon!r}: no delta below 1 is proved "
             f"by {accountant.name}."
         )
-    return Calibration(parameter="delta", value=found.delta, guarantee=found)
+    return Calibration(parameter="delta", value=guarantee.delta, guarantee=guarantee)
 
 
 def _allows(mechanism: Mechanism, noise_multiplier: float) -> bool:
@@ -251,7 +253,7 @@ def _to_whole_steps(x: float, a: float, b: float) -> float:
 
 
 def _search(
-    ask: Callable[[Accountant, float], Guarantee],
+    guarantee_at: Callable[[Accountant, float], Guarantee],
     accountant: Accountant,
     epsilon: float,
     *,
@@ -262,13 +264,14 @@ def _search(
 ) -> tuple[float, Guarantee]:
     """Smallest x at which the accountant answers within epsilon, and what it answers there.
 
-    The epsilon of `ask` falls with x; inf and the answer at the upper end if it is never so small.
+    The epsilon of `guarantee_at` falls with x; inf and the answer at the upper end if it is
+    never so small.
     """
     answers: dict[float, Guarantee] = {}
 
     def excess(of: Accountant) -> Callable[[float], float]:
         def value(x: float) -> float:
-            answers[x] = answer = ask(of, x)
+            answers[x] = answer = guarantee_at(of, x)
             # In the logarithm of each parameter that of epsilon is nearly straight.
             return (math.log(answer.epsilon) if answer.epsilon else -math.inf) - math.log(epsilon)
 
@@ -280,7 +283,7 @@ def _search(
             excess(rough), guess=guess, lower=lower, upper=upper, tolerance=_NEAR, snap=snap
         )
         guess, slope = near.root, near.slope
-    found = crossing(
+    solution = crossing(
         excess(accountant),
         guess=guess,
         lower=lower,
@@ -289,7 +292,7 @@ def _search(
         slope=slope,
         snap=snap,
     )
-    return found.x, answers[found.x if found.x < math.inf else found.below]
+    return solution.x, answers[solution.x if solution.x < math.inf else solution.below]
 
 
 def _rougher(accountant: Accountant) -> Accountant:

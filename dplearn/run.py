@@ -149,18 +149,18 @@ def guarantees(
     >>> [round(g.epsilon, 2) for g in guarantees(rdp, noise, **epochs, delta=1e-5)]
     [2.17, 3.19]
     """
-    asked = {"delta": delta, "adjacency": adjacency or natural_adjacency(sampling)}
+    target = {"delta": delta, "adjacency": adjacency or natural_adjacency(sampling)}
     if sampling in SAMPLINGS:
         step = sampled(base, sampling=sampling, sample_rate=sample_rate)
-        return accountant.epsilon_curve(step, steps=steps, **asked)
+        return accountant.epsilon_curve(step, steps=steps, **target)
     mechanism = epoch(base, sampling=sampling, sample_rate=sample_rate)  # type: ignore[arg-type]
     steps = np.asarray(steps)
     if steps.ndim != 1 or steps.dtype.kind not in "iu" or np.any(steps < 0):
-        return accountant.epsilon_curve(mechanism, steps=steps, **asked)  # refuses and names them
+        return accountant.epsilon_curve(mechanism, steps=steps, **target)  # refuses and names them
     whole = abs(mechanism.batches * sample_rate - 1) <= _ROUNDING
     begun = -(-steps // mechanism.batches)
     complete = steps // mechanism.batches if whole else np.zeros_like(steps)
-    curve = accountant.epsilon_curve(mechanism, steps=np.append(begun, complete), **asked)
+    curve = accountant.epsilon_curve(mechanism, steps=np.append(begun, complete), **target)
     return tuple(
         high if n == m else _bracket(high, low.lower)
         for high, low, n, m in zip(curve, curve[begun.size :], begun, complete, strict=False)
@@ -304,7 +304,7 @@ class DPSGD:
         chosen = accountants[accountant]() if isinstance(accountant, str) else accountant
         steps = self.steps if steps is None else steps
         validate.integer(minimum=0, maximum=10**12, steps=steps)
-        (found,) = guarantees(
+        (stated,) = guarantees(
             chosen,
             Gaussian(self.noise_multiplier),
             sampling=self.sampling,
@@ -313,4 +313,4 @@ class DPSGD:
             delta=delta,
             adjacency=adjacency,
         )
-        return found
+        return stated

@@ -115,7 +115,7 @@ def _least(
     x = np.concatenate([[0.0], x, [max(1 / float(np.min(rates)), 2 * x[-1])]])
     low, high = np.concatenate([[1.0], low, [0.0]]), np.concatenate([[1.0], high, high[-1:]])
     right, left = _slopes(x, low, high)
-    gap, found, at = np.diff(x), np.empty(rates.shape), np.empty(rates.shape)
+    gap, least, at = np.diff(x), np.empty(rates.shape), np.empty(rates.shape)
     for i, a in enumerate(rates):
         # The larger of two lines is least at an end of the cell or where they meet.
         first, last = low[:-1] + a * x[:-1], low[1:] + a * x[1:]
@@ -126,9 +126,9 @@ def _least(
         lines = first + (right + a) * part * gap, last + (left - a) * (1 - part) * gap
         values = np.maximum(*lines)
         row, cell = np.unravel_index(np.argmin(values), values.shape)
-        found[i] = values[row, cell]
+        least[i] = values[row, cell]
         at[i] = np.log(max(x[cell] + part[row, cell] * gap[cell], 1e-30))
-    return found, at
+    return least, at
 
 
 def _slopes(x: NDArray, low: NDArray, high: NDArray) -> tuple[NDArray, NDArray]:

@@ -70,12 +70,12 @@ class Direction:
                 self.profiles, row, epsilons=epsilons, witnesses=self.witnesses
             )
         lower, upper = deltas(self.sampled, int(row[0]), epsilons, rtol=lattice.rtol)
-        rest = np.isneginf(lower)
-        if np.any(rest):
+        open_ = np.isneginf(lower)
+        if np.any(open_):
             low, high = lattice.log_deltas(
-                self.profiles, row, epsilons=epsilons[rest], witnesses=self.witnesses
+                self.profiles, row, epsilons=epsilons[open_], witnesses=self.witnesses
             )
-            lower[rest], upper[rest] = low, np.minimum(upper[rest], high)
+            lower[open_], upper[open_] = low, np.minimum(upper[open_], high)
         return lower, upper
 
     def deltas(self, row: NDArray, epsilon: NDArray, lattice: Lattice) -> tuple[NDArray, NDArray]:
@@ -99,13 +99,13 @@ def directions(runs: Runs) -> list[Direction]:
     gaussians = [plain_gaussian(m) for m in mechanisms]
     shifts = np.array([g.shift(adjacency) for g in gaussians if g])
     step = mechanisms[0] if len(mechanisms) == 1 else None
-    found = []
+    sides = []
     for end in (0, -1)[: 1 + both]:
         sampled = None
         if isinstance(step, PoissonSubsampled) and isinstance(step.base, Gaussian) and both:
             sigma, q = step.base.noise_multiplier, step.sample_rate
             sampled = SampledGaussian(sigma, q, "add" if end else "remove")
-        found.append(
+        sides.append(
             Direction(
                 [p[end] for p in profiles],
                 [w[end] for w in witnesses] if real else None,
@@ -113,7 +113,7 @@ def directions(runs: Runs) -> list[Direction]:
                 sampled,
             )
         )
-    return found
+    return sides
 
 
 def plain_gaussian(mechanism: Mechanism) -> Gaussian | None:

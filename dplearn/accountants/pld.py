@@ -85,21 +85,21 @@ class PLD(Accountant):
             lower, upper = worse_brackets(
                 counts[:, 0], sigma=pair.sigma, q=pair.q, delta=delta, rtol=self.rtol
             )
-        rest = np.isinf(upper)
-        if np.any(rest):
-            lower[rest], upper[rest] = self._lattice.brackets(
+        open_ = np.isinf(upper)
+        if np.any(open_):
+            lower[open_], upper[open_] = self._lattice.brackets(
                 [side.profiles for side in sides],
-                counts[rest],
+                counts[open_],
                 delta=delta,
                 witnesses=[side.witnesses for side in sides],
             )
             shifts = dominating_shifts(runs)
             if shifts is not None:
-                closed = gaussian_epsilon(delta, np.sqrt(counts[rest] @ shifts**2))
-                upper[rest] = np.minimum(upper[rest], closed)
+                closed = gaussian_epsilon(delta, np.sqrt(counts[open_] @ shifts**2))
+                upper[open_] = np.minimum(upper[open_], closed)
         # The Renyi bound may be the smaller one where cells are too few (delta near 1e-30). It
         # loses several percent, and is costly where it takes quadrature.
-        loose = rest & (upper > _LOOSE * lower)
+        loose = open_ & (upper > _LOOSE * lower)
         if np.any(loose):
             renyi = RDP()._bounds(runs[loose], delta)
             upper[loose] = np.minimum(upper[loose], [b.epsilon for b in renyi])

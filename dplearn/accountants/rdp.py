@@ -35,8 +35,8 @@ class RDP(Accountant):
     --------
     >>> from dplearn.mechanisms import Gaussian, PoissonSubsampled
     >>> step = PoissonSubsampled(Gaussian(4.0), sample_rate=0.01)
-    >>> found = RDP().epsilon(step, delta=1e-5, steps=10_000)
-    >>> round(found.epsilon, 3), round(found.details["order"])
+    >>> stated = RDP().epsilon(step, delta=1e-5, steps=10_000)
+    >>> round(stated.epsilon, 3), round(stated.details["order"])
     (1.035, 17)
     """
 

@@ -68,10 +68,10 @@ def idx(path: str | os.PathLike) -> NDArray:
         )
     kind, start = np.dtype(_TYPES[data[2]]), 4 + 4 * data[3]
     shape = tuple(int.from_bytes(data[at : at + 4], "big") for at in range(4, start, 4))
-    wanted = start + kind.itemsize * prod(shape)
-    if len(data) != wanted:
+    size = start + kind.itemsize * prod(shape)
+    if len(data) != size:
         raise ValueError(
-            f"Expected {path} to hold {wanted} bytes for shape {shape}, got {len(data)} bytes."
+            f"Expected {path} to hold {size} bytes for shape {shape}, got {len(data)} bytes."
         )
     return np.frombuffer(data, kind, offset=start).reshape(shape).astype(kind.newbyteorder("="))
 
@@ -181,7 +181,7 @@ def _idx_set(folder: Path, published: Mapping[str, str], what: str) -> tuple[Lab
 
 
 def _idx_part(paths: Mapping[str, Path], part: str) -> Labelled:
-    count, found = _COUNTS[part], []
+    count, arrays = _COUNTS[part], []
     for name, shape in (("images-idx3", (count, 28, 28)), ("labels-idx1", (count,))):
         path = paths[f"{part}-{name}-ubyte"]
         array = idx(path)
@@ -190,10 +190,10 @@ def _idx_part(paths: Mapping[str, Path], part: str) -> Labelled:
                 f"Expected {path} to hold uint8 of shape {shape}, "
                 f"got {array.dtype} of shape {array.shape}."
             )
-        found.append(array)
-    if found[1].max() > 9:
-        raise ValueError(f"Expected labels 0..9 in {path}, got {found[1].max()}.")
-    return labelled(*found)
+        arrays.append(array)
+    if arrays[1].max() > 9:
+        raise ValueError(f"Expected labels 0..9 in {path}, got {arrays[1].max()}.")
+    return labelled(*arrays)
 
 
 def _forms(name: str) -> list[str]:
@@ -213,10 +213,10 @@ def _present(folder: Path, names: list[str], what: str) -> Path:
 
 
 def _check_md5(path: Path, published: str) -> None:
-    found = hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()
-    if found != published:
+    digest = hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()
+    if digest != published:
         raise ValueError(
-            f"Expected {path} with the published MD5 {published}, got {found}: it is damaged, of "
+            f"Expected {path} with the published MD5 {published}, got {digest}: it is damaged, of "
             "another set, or compressed anew; unpack it if you trust it, plain files are not "
             "checked this way."
         )

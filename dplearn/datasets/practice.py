@@ -42,7 +42,7 @@ def practice_set(name: str) -> tuple[Labelled, Labelled]:
         test = synthetic_digits(count=_HELD_OUT, seed=1, cache=cache_folder())
     else:
         train, test = mnist(cache_folder() / name)
-    return train, Labelled(*(part[:_HELD_OUT] for part in test))
+    return train, Labelled(test.images[:_HELD_OUT], test.labels[:_HELD_OUT])
 
 
 def practice_names() -> tuple[str, ...]:

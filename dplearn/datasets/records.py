@@ -65,8 +65,9 @@ def split(
             f"{test=} of {count} records."
         )
     order = np.random.default_rng(seed).permutation(count)
-    held_out, measured, rest = np.split(order, ends)
+    held_out, measured, trained_on = np.split(order, ends)
     trained, chosen, tested = (
-        Labelled(records.images[rows], records.labels[rows]) for rows in (rest, held_out, measured)
+        Labelled(records.images[rows], records.labels[rows])
+        for rows in (trained_on, held_out, measured)
     )
     return trained, chosen, tested

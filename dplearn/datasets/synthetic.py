@@ -70,11 +70,11 @@ def synthetic_digits(
     if cache is None:
         return _labelled(_drawn(count, seed))
     path = Path(cache) / f"synthetic_digits-{count}-{seed}.bin"
-    found = _kept(path, count, seed)
-    if found is None:
-        found = _drawn(count, seed)
-        _keep(path, found)
-    return _labelled(found)
+    records = _kept(path, count, seed)
+    if records is None:
+        records = _drawn(count, seed)
+        _keep(path, records)
+    return _labelled(records)
 
 
 def cache_folder() -> Path:
@@ -131,10 +131,10 @@ def _block(seed: int, number: int) -> NDArray:
     """Block `number`, of `BLOCK` images; blocks have streams of random numbers of their own."""
     rng = np.random.default_rng([seed, number])
     labels = rng.permuted(np.tile(np.arange(10), (BLOCK // 10, 1)), axis=1).ravel()
-    known = glyphs()
-    way = _ways(known, labels, rng)
-    places = _slanted(_bent(_written(known, way, rng), rng), rng)
-    ink = _inked(places, known.drawn[way], rng)
+    shapes = glyphs()
+    way = _ways(shapes, labels, rng)
+    places = _slanted(_bent(_written(shapes, way, rng), rng), rng)
+    ink = _inked(places, shapes.drawn[way], rng)
     return np.column_stack([labels, np.rint(255 * ink).reshape(BLOCK, -1)]).astype(np.uint8)
 
 
@@ -143,18 +143,18 @@ def _spread(rng: np.random.Generator, deviation: float, *shape: int) -> NDArray:
     return rng.uniform(-1, 1, (BLOCK, *shape)) * deviation * np.sqrt(3)
 
 
-def _ways(known: Glyphs, labels: NDArray, rng: np.random.Generator) -> NDArray:
+def _ways(shapes: Glyphs, labels: NDArray, rng: np.random.Generator) -> NDArray:
     """A way of writing each label, by the shares: entry i is a row of the tables."""
     # The shares of one digit add up to 1, so digit d owns the interval [d, d + 1); a millionth
     # is far above the rounding of the ends.
     drawn = labels + rng.integers(10**6, size=BLOCK) / 1e6
-    return np.searchsorted(np.cumsum(known.share) - 1e-9, drawn, side="right")
+    return np.searchsorted(np.cumsum(shapes.share) - 1e-9, drawn, side="right")
 
 
-def _written(known: Glyphs, way: NDArray, rng: np.random.Generator) -> NDArray:
+def _written(shapes: Glyphs, way: NDArray, rng: np.random.Generator) -> NDArray:
     """Places of the pen with every point moved a little, shape (BLOCK, SEGMENTS + 1, 2)."""
-    points = known.points[way]
-    return known.curve[way] @ (points + _spread(rng, 0.025, *points.shape[1:])) - 0.5
+    points = shapes.points[way]
+    return shapes.curve[way] @ (points + _spread(rng, 0.025, *points.shape[1:])) - 0.5
 
 
 def _bent(places: NDArray, rng: np.random.Generator) -> NDArray:

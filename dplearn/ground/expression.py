@@ -97,13 +97,15 @@ class Expression:
         Every step is disturbed by a few units in its last digit, up or down at random; what
         comes out differs by about as much as the roundings of the undisturbed run may do.
         """
-        here, rng = self(**values), np.random.default_rng(0)
+        undisturbed, rng = self(**values), np.random.default_rng(0)
         with np.errstate(all="ignore"):
             shaken = [
                 self._run(values, lambda x: x * (1 + 2e-15 * rng.choice((-1.0, 1.0))))
                 for _ in range(6)
             ]
-            return np.max([np.where(here == x, 0.0, np.abs(here - x)) for x in shaken], axis=0)
+            return np.max(
+                [np.where(undisturbed == x, 0.0, np.abs(undisturbed - x)) for x in shaken], axis=0
+            )
 
     def _run(self, values: Mapping[str, ArrayLike], after: Callable) -> NDArray:
         """The stack machine; `after` sees what every step computed."""
@@ -171,14 +173,14 @@ class _Parser:
 
     def advance(self) -> None:
         """Make the next token the current one."""
-        found = _TOKEN.match(self.text, self.next)
-        if not found:
-            rest = self.text[self.next :]
-            self.start = self.next + len(rest) - len(rest.lstrip())
+        match = _TOKEN.match(self.text, self.next)
+        if not match:
+            ahead = self.text[self.next :]
+            self.start = self.next + len(ahead) - len(ahead.lstrip())
             self.kind, self.token = "odd", self.text[self.start]
             self.fail("a number, a name or an operator")
-        self.kind, token = str(found.lastgroup), found[found.lastgroup or 0]
-        self.start, self.next = found.start(self.kind), found.end()
+        self.kind, token = str(match.lastgroup), match[match.lastgroup or 0]
+        self.start, self.next = match.start(self.kind), match.end()
         self.token = _SAME.get(token, _GREEK.get(token[:1], token[:1]) + token[1:])
 
     def fail(self, expected: str) -> NoReturn:
@@ -328,10 +330,10 @@ def _bracketed(item: tuple[str, int], least: int) -> str:
 
 def _number(x: float) -> tuple[str, int]:
     """Constants by their names, powers of ten as such."""
-    known = {np.pi: r"\pi", np.e: "e", np.inf: r"\infty"}
+    names = {np.pi: r"\pi", np.e: "e", np.inf: r"\infty"}
     digits, _, power = f"{x:.12g}".partition("e")
-    if x in known or not power:
-        return known.get(x, digits), _ATOM
+    if x in names or not power:
+        return names.get(x, digits), _ATOM
     ten = rf"10^{{{int(power)}}}"
     return (ten, _TIGHT["**"]) if digits == "1" else (rf"{digits} \cdot {ten}", _TIGHT["*"])
 

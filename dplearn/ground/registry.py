@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 
@@ -32,19 +33,18 @@ class Registry(Mapping[str, type]):
     def __init__(self, package: str, base: type) -> None:
         self._package = package
         self._base = base
-        self._found: dict[str, type] | None = None
 
+    @cached_property
     def _classes(self) -> dict[str, type]:
-        if self._found is None:
-            found: dict[str, type] = {}
-            for module in _modules(self._package):
-                for value in vars(module).values():
-                    if self._is_entry(value, module.__name__):
-                        found[value.name] = value
-            self._found = found
-        return self._found
+        return {
+            value.name: value
+            for module in _modules(self._package)
+            for value in vars(module).values()
+            if self._is_entry(value, module.__name__)
+        }
 
     def _is_entry(self, value: Any, module: str) -> bool:
+        """Whether it is a finished class of the module's own, not one imported there."""
         return (
             isinstance(value, type)
             and issubclass(value, self._base)
@@ -54,16 +54,16 @@ class Registry(Mapping[str, type]):
 
     def __getitem__(self, name: str) -> type:
         try:
-            return self._classes()[name]
+            return self._classes[name]
         except KeyError:
-            known = ", ".join(self._classes())
-            raise KeyError(f"Expected one of {known}, got {name!r}.") from None
+            names = ", ".join(self._classes)
+            raise KeyError(f"Expected one of {names}, got {name!r}.") from None
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._classes())
+        return iter(self._classes)
 
     def __len__(self) -> int:
-        return len(self._classes())
+        return len(self._classes)
 
 
 def _modules(package: str) -> Iterator[Any]:

@@ -199,11 +199,11 @@ class Mechanism(ABC):
         """
         own = {f.name for f in dataclasses.fields(self)}  # type: ignore[arg-type]
         mine = {k: v for k, v in fields.items() if k in own}
-        rest = {k: v for k, v in fields.items() if k not in own}
-        if rest:
+        inner = {k: v for k, v in fields.items() if k not in own}
+        if inner:
             if "base" not in own:
-                raise ValueError(f"Expected a parameter of {self.name}, got {sorted(rest)[0]!r}.")
-            mine["base"] = self.base.vary(**rest)  # type: ignore[attr-defined]
+                raise ValueError(f"Expected a parameter of {self.name}, got {sorted(inner)[0]!r}.")
+            mine["base"] = self.base.vary(**inner)  # type: ignore[attr-defined]
         return dataclasses.replace(self, **mine)  # type: ignore[type-var]
 
     def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:

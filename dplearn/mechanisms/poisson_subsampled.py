@@ -111,8 +111,8 @@ class PoissonSubsampled(Sampled):
         log_x = np.empty(orders.shape)
         log_x[summed] = [_log_excess_sum(int(a), sigma, q) for a in orders[summed]]
         # Orders of similar size share their nodes.
-        rest = np.flatnonzero(~summed)[np.argsort(orders[~summed])]
-        for chunk in np.array_split(rest, max(1, rest.size // 16)):
+        integrated = np.flatnonzero(~summed)[np.argsort(orders[~summed])]
+        for chunk in np.array_split(integrated, max(1, integrated.size // 16)):
             log_x[chunk] = _log_excess_integral(orders[chunk], sigma, q)
         return log_add(0.0, log_x) / (orders - 1)
 

@@ -142,11 +142,11 @@ class RandomAllocation(Epoch):
         values = self.base.rdp(orders, adjacency=adjacency)
         if self.batches == 1 or self.base.noise_multiplier == 0:
             return values
-        sigma, known = self.base.noise_multiplier, orders <= _LARGEST_ORDER
+        sigma, summed = self.base.noise_multiplier, orders <= _LARGEST_ORDER
         whole = log_add(0.0, _log_excess(sigma, self.batches))
-        remove = np.interp(orders[known], np.arange(1.0, _LARGEST_ORDER + 1), whole)
-        add = _reverse_moments(orders[known] - 1, sigma, self.batches)
-        values[known] = np.minimum(values[known], np.maximum(remove, add) / (orders[known] - 1))
+        remove = np.interp(orders[summed], np.arange(1.0, _LARGEST_ORDER + 1), whole)
+        add = _reverse_moments(orders[summed] - 1, sigma, self.batches)
+        values[summed] = np.minimum(values[summed], np.maximum(remove, add) / (orders[summed] - 1))
         return values
 
     @classmethod
@@ -165,12 +165,12 @@ class _Law(NamedTuple):
 def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
     """Profile of a finite pair just above, or just below, the exact one."""
     law, infinity = _one(1 / sigma, above)
-    total, rest = None, batches
+    total, left = None, batches
     while True:
-        if rest % 2:
+        if left % 2:
             total = law if total is None else _sum(total, law, above)
-        rest //= 2
-        if not rest:
+        left //= 2
+        if not left:
             break
         law = _sum(law, law, above)
     assert total is not None

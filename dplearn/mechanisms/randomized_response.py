@@ -76,8 +76,8 @@ class RandomizedResponse(Mechanism):
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         log_p, log_r = self._log_masses
         # Answers true under neither neighbour have loss 0 and are lumped into one atom.
-        rest = [log_r + math.log(self.answers - 2)] if self.answers > 2 else []
-        return (Profile.from_atoms([log_p, log_r, *rest], [log_r, log_p, *rest]),)
+        others = [log_r + math.log(self.answers - 2)] if self.answers > 2 else []
+        return (Profile.from_atoms([log_p, log_r, *others], [log_r, log_p, *others]),)
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
         """The true answer is 0 under P and 1 under Q."""

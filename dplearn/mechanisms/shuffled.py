@@ -171,13 +171,13 @@ class _Largest:
         low, high = np.zeros(loss.shape), np.full(loss.shape, self.log_batches)
         g, middle = low, 0.5 * (self.a + self.b)
         for _ in range(40):
-            found, slope = self._deficit((loss + g) / self.gap + middle, loss + g)
-            above = found > g
+            deficit, slope = self._deficit((loss + g) / self.gap + middle, loss + g)
+            above = deficit > g
             low, high = np.where(above, g, low), np.where(above, high, g)
-            step = g + (found - g) / (1 - slope / self.gap)
+            step = g + (deficit - g) / (1 - slope / self.gap)
             inside = (step >= low) & (step <= high)
             # Convergence is quadratic: the step taken after this test leaves rounding only.
-            rough = np.abs(found - g) > 1e-11 * found
+            rough = np.abs(deficit - g) > 1e-11 * deficit
             g = np.where(inside, step, np.where(rough, 0.5 * (low + high), g))
             if not np.any(rough):
                 break

@@ -22,9 +22,9 @@ says beforehand how many steps a target allows. For a loop of one's own:
 
 One call gives what DP-SGD releases before noise, from one forward and one backward pass:
 
-    found = clipped_sum(model, loss_fn, inputs, targets, bound=Flat(1.0), mask=None)
-    found.sums        # {parameter name: sum over records of clipped gradients}, float32 or wider
-    found + other     # micro-batches add up
+    part = clipped_sum(model, loss_fn, inputs, targets, bound=Flat(1.0), mask=None)
+    part.sums         # {parameter name: sum over records of clipped gradients}, float32 or wider
+    part + other      # micro-batches add up
 
 `loss_fn(model(inputs), targets)` must give one loss per record. `check(model, loss_fn, inputs,
 targets)` refuses, once before training, what mixes records. Noise in parameter `name` has the

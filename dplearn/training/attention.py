@@ -80,13 +80,13 @@ def _projection(
     name: str, block: int | None, module: nn.Module, inputs: Sequence[Tensor], grad: Tensor
 ):
     """The rule of one projection; `block` is its third of parameters shared by all three."""
-    width, found = grad.shape[2], {}
+    width, gradients = grad.shape[2], {}
     wide = grad if block is None else F.pad(grad, (block * width, (2 - block) * width))
     if trained(getattr(module, name)):
-        found[name] = Outer(wide if name == "in_proj_weight" else grad, inputs[0])
+        gradients[name] = Outer(wide if name == "in_proj_weight" else grad, inputs[0])
     if trained(module.in_proj_bias):
-        found["in_proj_bias"] = Dense(wide.sum(1))
-    return found
+        gradients["in_proj_bias"] = Dense(wide.sum(1))
+    return gradients
 
 
 def _heads(module: nn.MultiheadAttention, values: Tensor) -> Tensor:

@@ -187,10 +187,10 @@ class Grouped(Bound):
     def groups(self, sizes: Mapping[str, int]) -> Groups:
         prefixes = list(self.norms)
         fits = {n: [p for p in prefixes if n == p or n.startswith(p and p + ".")] for n in sizes}
-        lost = [name for name, found in fits.items() if not found]
+        lost = [name for name, matches in fits.items() if not matches]
         if lost:
             raise ValueError(f"Expected a group for every parameter, got none for {lost}.")
-        of = {name: prefixes.index(max(found, key=len)) for name, found in fits.items()}
+        of = {name: prefixes.index(max(matches, key=len)) for name, matches in fits.items()}
         total, noise = self.noise_multiplier, self._multipliers()
         scales = tuple(norm * noise[name] / total for name, norm in self.norms.items())
         return Groups(of=of, norms=tuple(self.norms.values()), scales=scales)

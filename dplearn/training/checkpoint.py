@@ -55,11 +55,11 @@ def read(path: str | Path) -> dict[str, Any]:
     return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
 
 
-def require_equal(found: dict[str, str], expected: dict[str, str], path: str | Path) -> None:
+def require_equal(written: dict[str, str], expected: dict[str, str], path: str | Path) -> None:
     """Raise, naming the first difference, unless a checkpoint belongs to a run."""
-    for name in {**expected, **found}:
-        wanted, given = expected.get(name), found.get(name)
-        if given != wanted:
+    for name in {**expected, **written}:
+        planned, given = expected.get(name), written.get(name)
+        if given != planned:
             raise ValueError(
-                f"Expected a checkpoint with {name} = {wanted}, got {given} in {path}."
+                f"Expected a checkpoint with {name} = {planned}, got {given} in {path}."
             )

@@ -103,8 +103,8 @@ def _check_gradients(calls: list[Call], losses: Tensor) -> None:
     edges: Any = [edge for call in calls for edge in call.edges.values()]
     owners = [call for call in calls for _ in call.edges]
     for row in (0, len(losses) - 1) if edges else ():
-        found = torch.autograd.grad(losses[row], edges, retain_graph=True, allow_unused=True)
-        for call, grad in zip(owners, found, strict=True):
+        grads = torch.autograd.grad(losses[row], edges, retain_graph=True, allow_unused=True)
+        for call, grad in zip(owners, grads, strict=True):
             if grad is None:
                 continue
             check_rows(call, grad, len(losses))
@@ -125,13 +125,13 @@ def _check_sums(model: nn.Module, calls: list[Call], losses: Tensor) -> None:
     ordinary = torch.autograd.grad(
         losses.sum(), list(trainable.values()), retain_graph=True, allow_unused=True
     )
-    found = per_example(model, calls, losses)
+    each = per_example(model, calls, losses)
     for (name, parameter), expected in zip(trainable.items(), ordinary, strict=True):
         expected = torch.zeros_like(parameter) if expected is None else expected
         total, scale = torch.zeros_like(expected), expected.norm()
-        if name in found:
-            total = found[name].weighted_sum(torch.ones_like(losses.detach()))
-            scale = found[name].squared_norm().sqrt().sum()
+        if name in each:
+            total = each[name].weighted_sum(torch.ones_like(losses.detach()))
+            scale = each[name].squared_norm().sqrt().sum()
         if not (total.reshape(expected.shape) - expected).norm() <= _TOLERANCE * scale:
             raise ValueError(
                 f"Expected the gradient of {name!r} to be the sum over records, which it is not: "

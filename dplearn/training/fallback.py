@@ -43,10 +43,10 @@ def differentiated(
     def loss(parameters: Mapping[str, Tensor], output: Mapping[int, Tensor], *leaves: Any):
         rows = [x if d is None else x[None] for x, d in zip(leaves, split, strict=True)]
         args, kwargs = tree_unflatten(rows, structure)
-        found = tree_leaves(
+        outputs = tree_leaves(
             functional_call(module, {**fixed, **parameters}, args, kwargs, tie_weights=False)
         )
-        return sum((found[i] * g[None]).sum() for i, g in output.items())
+        return sum((outputs[i] * g[None]).sum() for i, g in output.items())
 
     if isinstance(module, nn.RNNBase):  # vmap does not know these
         return _one_by_one(module, loss, parameters, dict(output), leaves, split)

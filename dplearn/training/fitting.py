@@ -130,14 +130,14 @@ def affordable_steps(
         raise ValueError(f"Expected an accountant that proves a bound, got {planned.method!r}.")
     if planned.epsilon <= epsilon:
         return plan.steps
-    found = largest_steps(
+    affordable = largest_steps(
         accountants[accountant]() if isinstance(accountant, str) else accountant,
         mechanism=plan.mechanism,
         epsilon=epsilon,
         delta=delta,
         adjacency=natural_adjacency(plan.sampling),
     )
-    steps = min(plan.steps, int(found.value) * sampling.lots_per_drawing(plan))
+    steps = min(plan.steps, int(affordable.value) * sampling.lots_per_drawing(plan))
     if steps == 0:
         raise ValueError(
             f"Expected target_epsilon to allow at least one step, got {epsilon!r}: "
@@ -160,12 +160,12 @@ class _Line:
         if time.monotonic() < self._next and not last:
             return
         self._next = time.monotonic() + _PAUSE
-        plan, seen = self._trainer.plan, record.private
+        plan, lot = self._trainer.plan, record.private
         spent = plan.guarantee(self._accountant, delta=self._delta, steps=record.step)
         text = (
             f"step {record.step}/{self._steps}  epsilon {round_up(spent.epsilon)}  private: "
-            f"loss {seen.loss:.3f}  accuracy {seen.accuracy:.1%}  "
-            f"clipped {seen.clipped_fraction:.0%}  not finite {self._trainer.history().non_finite}"
+            f"loss {lot.loss:.3f}  accuracy {lot.accuracy:.1%}  "
+            f"clipped {lot.clipped_fraction:.0%}  not finite {self._trainer.history().non_finite}"
         )
         sys.stderr.write("\r" + text.ljust(100) + ("\n" if last else ""))
         sys.stderr.flush()

@@ -116,8 +116,8 @@ def clipped_sum(
     >>> model = nn.Linear(3, 1)
     >>> squares = lambda outputs, targets: (outputs[:, 0] - targets).square()
     >>> x, y = 100 * torch.ones(2, 3), torch.zeros(2)
-    >>> found = clipped_sum(model, squares, x, y, bound=Flat(1.0))
-    >>> round(torch.cat([s.flatten() for s in found.sums.values()]).norm().item(), 4)
+    >>> part = clipped_sum(model, squares, x, y, bound=Flat(1.0))
+    >>> round(torch.cat([s.flatten() for s in part.sums.values()]).norm().item(), 4)
     2.0
     """
     with recording(model) as tape:
@@ -242,14 +242,14 @@ def called(model: nn.Module, inputs: Any) -> Any:
 def per_example(model: nn.Module, calls: list[Call], losses: Tensor) -> dict[str, PerExample]:
     """Gradients of every parameter that takes part, one per example; uses up the graph."""
     edges = [edge for call in calls for edge in call.edges.values()]
-    found = iter(_output_gradients(losses, edges))
+    output_gradients = iter(_output_gradients(losses, edges))
     name_of: dict[Any, str] = {parameter: name for name, parameter in model.named_parameters()}
-    seen = {call.module for call in calls}
+    modules = {call.module for call in calls}
     uses: dict[str, list[PerExample]] = defaultdict(list)
     with torch.no_grad(), torch.autocast(losses.device.type, enabled=False):
         for call in calls:
-            grads = {place: next(found) for place in call.edges}
-            for parameter, use in _of_call(call, grads, len(losses), seen):
+            grads = {place: next(output_gradients) for place in call.edges}
+            for parameter, use in _of_call(call, grads, len(losses), modules):
                 uses[name_of[parameter]].append(use)
         return {name: combined(parts) for name, parts in uses.items()}
 
@@ -263,7 +263,7 @@ def _output_gradients(losses: Tensor, edges: list[Any]) -> Sequence[Tensor | Non
 
 
 def _of_call(
-    call: Call, grads: dict[int, Tensor | None], batch: int, seen: set[nn.Module]
+    call: Call, grads: dict[int, Tensor | None], batch: int, modules: set[nn.Module]
 ) -> Iterator[tuple[Any, PerExample]]:
     """Trainable parameters and their gradients in one call."""
     reached = {place: grad for place, grad in grads.items() if grad is not None}
@@ -277,24 +277,24 @@ def _of_call(
         lambda x: x.to(dtype) if x.is_floating_point() else x, (reached, call.args, call.kwargs)
     )
     if call.rule is None:
-        parameters = dict(_owned(call.module, seen))
-        found = fallback.differentiated(call.module, parameters, (args, kwargs), reached, dtype)
+        parameters = dict(_owned(call.module, modules))
+        gradients = fallback.differentiated(call.module, parameters, (args, kwargs), reached, dtype)
     else:
         parameters = call.module._parameters
-        found = call.rule(call.module, (*args, *kwargs.values()), *reached.values())
-    for name, use in found.items():
+        gradients = call.rule(call.module, (*args, *kwargs.values()), *reached.values())
+    for name, use in gradients.items():
         if trained(parameters[name]):
             yield parameters[name], Dense(use) if isinstance(use, Tensor) else use
 
 
-def _owned(module: nn.Module, seen: set[nn.Module], prefix: str = "") -> Iterator:
+def _owned(module: nn.Module, modules: set[nn.Module], prefix: str = "") -> Iterator:
     """Names and trainable parameters of a module and of those inside that were never called."""
     for name, parameter in module._parameters.items():
         if trained(parameter):
             yield prefix + name, parameter
     for name, child in module._modules.items():
-        if child is not None and child not in seen:
-            yield from _owned(child, seen, f"{prefix}{name}.")
+        if child is not None and child not in modules:
+            yield from _owned(child, modules, f"{prefix}{name}.")
 
 
 def wide(dtype: torch.dtype) -> torch.dtype:

@@ -95,10 +95,10 @@ class History:
         Whoever stopped because of what the data or the model looked like has the guarantee of
         all planned steps, ``plan.guarantee(delta=delta)``.
         """
-        found = self.plan.guarantee(accountant, delta=delta, steps=self.steps, adjacency=adjacency)
+        stated = self.plan.guarantee(accountant, delta=delta, steps=self.steps, adjacency=adjacency)
         stopped = ("the data and the model did not decide when to stop",)
         extra = self.assumptions + (stopped if self.steps < self.plan.steps else ())
-        return dataclasses.replace(found, assumptions=(*found.assumptions, *extra))
+        return dataclasses.replace(stated, assumptions=(*stated.assumptions, *extra))
 
 
 def private(tally: Mapping[str, float]) -> Private:

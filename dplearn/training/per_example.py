@@ -191,13 +191,13 @@ class Convolution:
 
     def dense(self) -> Tensor:
         # Examples become groups of one backward pass; few at once, which fit into caches.
-        found = self.grad.new_empty(len(self.grad), *self.shape)
-        parts = (x.split(_AT_ONCE) for x in (found, self.grad, self.values))
+        gradients = self.grad.new_empty(len(self.grad), *self.shape)
+        parts = (x.split(_AT_ONCE) for x in (gradients, self.grad, self.values))
         for out, *pair in zip(*parts, strict=True):
             shape = (len(out) * self.shape[0], *self.shape[1:])
             grad, values = (x.reshape(1, -1, *x.shape[2:]) for x in pair)
             out.copy_(self._weights(grad, values, shape, len(out) * self.groups).view_as(out))
-        return found
+        return gradients
 
     def cheapest(self) -> PerExample:
         """Itself, or formed where that costs less than products of pixels."""

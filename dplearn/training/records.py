@@ -54,10 +54,10 @@ class Records:
         """Inputs and targets of these records, on the device."""
         if self._stacked:
             at = torch.from_numpy(index)
-            found = tree_map_only(Tensor, lambda x: x[at.to(x.device)], self._dataset)
+            pair = tree_map_only(Tensor, lambda x: x[at.to(x.device)], self._dataset)
         else:
-            found = default_collate([self._dataset[i] for i in index.tolist()])
-        inputs, targets = tree_map_only(Tensor, lambda x: x.to(self._device), found)
+            pair = default_collate([self._dataset[i] for i in index.tolist()])
+        inputs, targets = tree_map_only(Tensor, lambda x: x.to(self._device), pair)
         return tuple(inputs) if isinstance(inputs, list) else inputs, targets
 
     def _bytes(self) -> int:
@@ -68,8 +68,10 @@ class Records:
 
     def _move(self) -> None:
         needed, free = self._bytes(), free_bytes(self._device)
-        here = self._stacked and all(x.device == self._device for x in tree_leaves(self._dataset))
-        if needed > free and not here:
+        on_device = self._stacked and all(
+            x.device == self._device for x in tree_leaves(self._dataset)
+        )
+        if needed > free and not on_device:
             raise ValueError(
                 f"Expected at most {free:.3g} bytes of records on {self._device} with "
                 f"device_resident=True, got {needed:.3g}: use device_resident=False."

@@ -44,9 +44,9 @@ def rule_of(module: nn.Module) -> Rule | None:
     return None
 
 
-def reads_inputs(module: nn.Module, found: Rule | None) -> bool:
+def reads_inputs(module: nn.Module, module_rule: Rule | None) -> bool:
     """Whether inputs must be kept: our rules need none for a bias alone."""
-    return found not in _OURS or trained(module.weight)
+    return module_rule not in _OURS or trained(module.weight)
 
 
 def trained(parameter: Any) -> bool:
@@ -61,24 +61,24 @@ def _positions(values: Tensor) -> Tensor:
 
 @rule(nn.Linear)
 def _linear(module: nn.Linear, inputs: Sequence[Tensor], grad: Tensor):
-    grad, found = _positions(grad), {}
+    grad, gradients = _positions(grad), {}
     if trained(module.weight):
-        found["weight"] = Outer(grad, _positions(inputs[0]))
+        gradients["weight"] = Outer(grad, _positions(inputs[0]))
     if trained(module.bias):
-        found["bias"] = grad.sum(1)
-    return found
+        gradients["bias"] = grad.sum(1)
+    return gradients
 
 
 @rule(nn.Conv1d, nn.Conv2d, nn.Conv3d)
 def _convolution(module: nn.Conv2d, inputs: Sequence[Tensor], grad: Tensor):
-    found = {}
+    gradients = {}
     if trained(module.weight):
         values, padding = _padded(module, inputs[0])
         form = module.stride, padding, module.dilation, module.groups
-        found["weight"] = Convolution(grad, values, module.weight.shape, *form)
+        gradients["weight"] = Convolution(grad, values, module.weight.shape, *form)
     if trained(module.bias):
-        found["bias"] = grad.flatten(2).sum(2)
-    return found
+        gradients["bias"] = grad.flatten(2).sum(2)
+    return gradients
 
 
 def _padded(module: nn.Conv2d, values: Tensor) -> tuple[Tensor, Sequence[int]]:
@@ -100,13 +100,15 @@ def _embedding(module: nn.Embedding, inputs: Sequence[Tensor], grad: Tensor):
 
 @rule(nn.LayerNorm, nn.RMSNorm)
 def _layer_norm(module: nn.LayerNorm | nn.RMSNorm, inputs: Sequence[Tensor], grad: Tensor):
-    shape, found = module.normalized_shape, {}
+    shape, gradients = module.normalized_shape, {}
     if trained(module.weight):
         normalise: Any = F.rms_norm if isinstance(module, nn.RMSNorm) else F.layer_norm
-        found["weight"] = _per_feature(normalise(inputs[0], shape, eps=module.eps) * grad, shape)
+        gradients["weight"] = _per_feature(
+            normalise(inputs[0], shape, eps=module.eps) * grad, shape
+        )
     if trained(getattr(module, "bias", None)):
-        found["bias"] = _per_feature(grad, shape)
-    return found
+        gradients["bias"] = _per_feature(grad, shape)
+    return gradients
 
 
 def _per_feature(values: Tensor, shape: Sequence[int]) -> Tensor:
@@ -116,14 +118,14 @@ def _per_feature(values: Tensor, shape: Sequence[int]) -> Tensor:
 
 @rule(nn.GroupNorm, nn.InstanceNorm1d, nn.InstanceNorm2d, nn.InstanceNorm3d)
 def _channel_norm(module: nn.GroupNorm, inputs: Sequence[Tensor], grad: Tensor):
-    found = {}
+    gradients = {}
     if trained(module.weight):
         groups = getattr(module, "num_groups", grad.shape[1])
         normalised = F.group_norm(inputs[0], groups, eps=module.eps)
-        found["weight"] = (normalised * grad).flatten(2).sum(2)
+        gradients["weight"] = (normalised * grad).flatten(2).sum(2)
     if trained(module.bias):
-        found["bias"] = grad.flatten(2).sum(2)
-    return found
+        gradients["bias"] = grad.flatten(2).sum(2)
+    return gradients
 
 
 _OURS = frozenset(RULES.values())

@@ -137,8 +137,8 @@ class Trainer:
         self._sum = partial(clipped_sum, self.model, self.loss_fn)
         if self.compile:
             self._sum = compiled_sum(self.model, self.loss_fn, bound=self._bound)
-        some = self._data.rows(np.arange(_CHECKED) % len(self._data))
-        check(self.model, self.loss_fn, *tree_map_only(Tensor, _made_up, some))
+        sample = self._data.rows(np.arange(_CHECKED) % len(self._data))
+        check(self.model, self.loss_fn, *tree_map_only(Tensor, _made_up, sample))
 
     def _check_options(self) -> None:
         if self.micro_batch is not None:
@@ -218,10 +218,10 @@ class Trainer:
         for index, mask in sampling.micro_batches(lot, self._rows_at_once()):
             inputs, targets = self._data.rows(index)
             mask = None if mask is None else torch.from_numpy(mask).to(self._device)
-            found = self._sum(inputs, targets, mask=mask, bound=self._bound)
-            for name, value in found.sums.items():
+            part = self._sum(inputs, targets, mask=mask, bound=self._bound)
+            for name, value in part.sums.items():
                 sums[name] = sums[name].add_(value) if name in sums else value
-            tally += _tally(found, mask, self._bound).to(dtype)
+            tally += _tally(part, mask, self._bound).to(dtype)
         if not sums:
             sums = {
                 n: p.new_zeros(p.shape, dtype=wide(p.dtype)) for n, p in self._trainable.items()
@@ -300,21 +300,21 @@ class Trainer:
             If the file is damaged, belongs to another run, or was written within an epoch whose
             order is not kept.
         """
-        found = checkpoint.read(path)
-        checkpoint.require_equal(found["run"], self._run, path)
-        if not found["resumable"]:
+        written = checkpoint.read(path)
+        checkpoint.require_equal(written["run"], self._run, path)
+        if not written["resumable"]:
             raise ValueError(
-                f"Expected a checkpoint between two epochs, got one after {found['steps']} steps: "
-                "without a generator the order of an epoch is not kept."
+                "Expected a checkpoint between two epochs, got one after "
+                f"{written['steps']} steps: without a generator the order of an epoch is not kept."
             )
-        self.optimizer.load_state_dict(found["optimizer"])
-        self.model.load_state_dict(found["model"])
+        self.optimizer.load_state_dict(written["optimizer"])
+        self.model.load_state_dict(written["model"])
         if self.scheduler is not None:
-            self.scheduler.load_state_dict(found["scheduler"])
+            self.scheduler.load_state_dict(written["scheduler"])
         if isinstance(self._bound, AdaptiveQuantile):
-            self._bound = replace(self._bound, max_grad_norm=found["max_grad_norm"])
-        self._randomness = replace(self._randomness, seed=found["seed"])
-        self.steps, self.records, self._lots = found["steps"], [], []
+            self._bound = replace(self._bound, max_grad_norm=written["max_grad_norm"])
+        self._randomness = replace(self._randomness, seed=written["seed"])
+        self.steps, self.records, self._lots = written["steps"], [], []
 
     def _fingerprint(self) -> dict[str, str]:
         """What a checkpoint must have in common with the run that reads it."""
@@ -345,8 +345,8 @@ def _check_parts(model: nn.Module, plan: DPSGD, optimizer: Optimizer, scheduler:
         raise validate.unsupported("LBFGS", "it evaluates the loss several times per step.")
     if isinstance(scheduler, ReduceLROnPlateau):
         raise validate.unsupported("ReduceLROnPlateau", "it reads losses, which are private.")
-    known = {id(p) for group in optimizer.param_groups for p in group["params"]}
-    missing = [name for name, p in trainable.items() if id(p) not in known]
+    optimized = {id(p) for group in optimizer.param_groups for p in group["params"]}
+    missing = [name for name, p in trainable.items() if id(p) not in optimized]
     if missing:
         raise ValueError(
             f"Expected every trainable parameter in the optimizer, got none for {missing}: "
@@ -362,19 +362,19 @@ def _made_up(values: Tensor) -> Tensor:
     return torch.rand(values.shape, generator=generator, dtype=values.dtype, device=values.device)
 
 
-def _tally(found: ClippedSum, mask: Tensor | None, bound: Bound) -> Tensor:
+def _tally(part: ClippedSum, mask: Tensor | None, bound: Bound) -> Tensor:
     """Sums over the records of a micro-batch, in the order of TALLY."""
-    records = torch.ones_like(found.losses, dtype=torch.bool) if mask is None else mask
-    finite = records & found.losses.isfinite()
-    below = found.norms <= getattr(bound, "max_grad_norm", 0.0)
+    records = torch.ones_like(part.losses, dtype=torch.bool) if mask is None else mask
+    finite = records & part.losses.isfinite()
+    below = part.norms <= getattr(bound, "max_grad_norm", 0.0)
     entries = [
-        torch.where(finite, found.losses, 0).sum(),
+        torch.where(finite, part.losses, 0).sum(),
         finite.sum(),
-        found.examples,
-        found.clipped,
-        found.non_finite,
-        torch.where(records, found.right, 0).sum(),
+        part.examples,
+        part.clipped,
+        part.non_finite,
+        torch.where(records, part.right, 0).sum(),
         (records & below).sum(),
-        torch.zeros_like(found.examples),
+        torch.zeros_like(part.examples),
     ]
     return torch.stack([entry.double() for entry in entries])

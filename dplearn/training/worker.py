@@ -102,16 +102,16 @@ class Job:
             If it is none, with one sentence that says why.
         """
         try:
-            found = json.loads(line)
+            given = json.loads(line)
         except ValueError:
-            found = None
+            given = None
         names = {f.name for f in fields(cls)}
-        if not isinstance(found, dict) or set(found) | {"compare"} != names:
-            wanted, got = ", ".join(sorted(names)), line[:60].decode(errors="replace").strip()
+        if not isinstance(given, dict) or set(given) | {"compare"} != names:
+            expected, got = ", ".join(sorted(names)), line[:60].decode(errors="replace").strip()
             raise ValueError(
-                f"Expected a job, one line of JSON with {wanted}, got {got or 'nothing'}."
+                f"Expected a job, one line of JSON with {expected}, got {got or 'nothing'}."
             )
-        return cls(**found)
+        return cls(**given)
 
     @property
     def plan(self) -> DPSGD:
@@ -139,11 +139,11 @@ def run(job: Job, tell: Callable[..., object]) -> None:
         losses = {name: trainer.step().private.loss for name, trainer in runs.items()}
         if step % math.ceil(job.steps / _PROGRESS) and step not in (1, job.steps):
             continue
-        seen = {f"{name}loss": _finite(loss) for name, loss in losses.items()}
-        seen |= {f"{name}accuracy": _accuracy(t.model, measured) for name, t in runs.items()}
+        measures = {f"{name}loss": _finite(loss) for name, loss in losses.items()}
+        measures |= {f"{name}accuracy": _accuracy(t.model, measured) for name, t in runs.items()}
         epsilon = runs[""].history().guarantee(job.delta).epsilon
         spent = time.monotonic() - started
-        tell(event="progress", step=step, epsilon=_finite(epsilon), seconds=spent, **seen)
+        tell(event="progress", step=step, epsilon=_finite(epsilon), seconds=spent, **measures)
     tell(event="done")
 
 
@@ -203,19 +203,19 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--memory", type=float, default=4e9, help="bytes")
     parser.add_argument("--silence", type=float, default=30.0, help="seconds without a byte")
-    asked = parser.parse_args(arguments)
-    _limit(asked.seconds, asked.memory)
+    options = parser.parse_args(arguments)
+    _limit(options.seconds, options.memory)
     line = sys.stdin.buffer.readline(10_000)
     try:
-        threading.Thread(target=_watch, args=(asked.silence,), daemon=True).start()
+        threading.Thread(target=_watch, args=(options.silence,), daemon=True).start()
         run(Job.read(line), _tell)
     except (ValueError, TypeError, NotImplementedError, OSError) as error:
         _fail(" ".join(str(error).split()))
     except (MemoryError, RuntimeError) as error:
-        scarce = isinstance(error, MemoryError) or any(said in str(error) for said in _SCARCE)
+        scarce = isinstance(error, MemoryError) or any(sign in str(error) for sign in _SCARCE)
         if not scarce:
             raise
-        _fail(f"Stopped: it needs more than {asked.memory / 1e9:g} GB of memory.")
+        _fail(f"Stopped: it needs more than {options.memory / 1e9:g} GB of memory.")
 
 
 if __name__ == "__main__":
