@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from dplearn.book.kit import oracles as oracles
+from dplearn.book.kit import oracles
 from dplearn.ground.solve import maximise
 
 Law = tuple[Callable[[NDArray], NDArray], Callable[[NDArray], NDArray]]
@@ -18,22 +18,21 @@ Law = tuple[Callable[[NDArray], NDArray], Callable[[NDArray], NDArray]]
 # Additive noise
 
 
-def laplace_delta(*, epsilon: float, ratio: float) -> float:
+def laplace_delta(*, epsilon, ratio):
     """Hockey-stick divergence of two Laplace laws of scale 1 at distance `ratio`."""
-    log_p, log_q = oracles.log_laplace(ratio), oracles.log_laplace(0.0)
+    log_p, log_q = oracles.log_laplace(ratio), oracles.log_laplace()
 
     def log_f(x: NDArray) -> NDArray:
         excess = log_p(x) - log_q(x) - epsilon
         # The loss is flat outside [0, ratio]: at epsilon itself only roundings are left.
-        gain = np.where(excess > 1e-13 * (1 + ratio), -np.expm1(-excess), 0.0)
         with np.errstate(divide="ignore"):
-            return log_p(x) + np.log(gain)
+            return log_p(x) + np.log(np.where(excess > 1e-13 * (1 + ratio), -np.expm1(-excess), 0))
 
     kinks = [0.0, 0.5 * (ratio + epsilon), ratio]
     return math.exp(oracles.log_integral(log_f, -80.0, ratio + 80.0, kinks=kinks))
 
 
-def vector_laplace_loss(*, shift: ArrayLike, scale: float) -> float:
+def vector_laplace_loss(*, shift, scale):
     """Largest log ratio of the product densities on a grid that surrounds the shift."""
     shift = np.asarray(shift, dtype=float)
     reach = 2 * np.max(np.abs(shift)) + 1.0
@@ -42,14 +41,14 @@ def vector_laplace_loss(*, shift: ArrayLike, scale: float) -> float:
     return float(np.max(np.sum(one(points - shift), axis=1) - np.sum(one(points), axis=1)))
 
 
-def geometric_difference(*, rate: float, value: int) -> float:
+def geometric_difference(*, rate, value):
     """P(G - H = value) for independent G and H, P(G = k) = (1 - a) a^k with a = e^-rate."""
     k = np.arange(math.ceil(25 / rate) + 1)
     log_mass = math.log(-math.expm1(-rate)) - rate * k
     return float(np.sum(np.exp(log_mass + log_mass - rate * abs(value))))
 
 
-def geometric_loss(*, rate: float, sensitivity: int) -> float:
+def geometric_loss(*, rate, sensitivity):
     """Largest log ratio of the counts around two answers, one count at a time."""
     return max(
         math.log(geometric_difference(rate=rate, value=k))
@@ -58,7 +57,7 @@ def geometric_loss(*, rate: float, sensitivity: int) -> float:
     )
 
 
-def one_sided_geometric_loss(*, rate: float, sensitivity: int) -> float:
+def one_sided_geometric_loss(*, rate, sensitivity):
     """The same where noise is never negative; both orders of the pair."""
     k = np.arange(sensitivity + 10)
     p, q = np.exp(-rate * k), np.exp(-rate * (k - sensitivity)) * (k >= sensitivity)
@@ -66,7 +65,7 @@ def one_sided_geometric_loss(*, rate: float, sensitivity: int) -> float:
         return float(np.max(np.abs(np.log(p) - np.log(q))))
 
 
-def float_laplace_loss(*, rate: float, sensitivity: int, bits: int) -> float:
+def float_laplace_loss(*, rate, sensitivity, bits):
     """The same for the floats +-ln(u)/rate and sensitivity +- ln(u)/rate, u of so many bits."""
     u = np.arange(1, 2**bits + 1) / 2**bits
     noise = np.concatenate([np.log(u), -np.log(u)]) / rate
@@ -76,120 +75,137 @@ def float_laplace_loss(*, rate: float, sensitivity: int, bits: int) -> float:
     return float(np.max(np.abs(np.log(p[1] / q[1]))))
 
 
-def trained_gaussian_delta(*, epsilon: float, noise_multiplier: float, exponent: int) -> float:
+def trained_gaussian_delta(*, epsilon, noise_multiplier, exponent):
     """Delta of noise on a least-squares slope: (x, -1) joins (x, 1) at x = 10^-exponent."""
     x = 10.0**-exponent
-    one, two = (
-        float(np.linalg.lstsq(np.full((len(y), 1), x), y, rcond=None)[0][0])
-        for y in (np.array([1.0]), np.array([1.0, -1.0]))
-    )
-    return oracles.gaussian_delta(epsilon=epsilon, mu=abs(one - two) / noise_multiplier)
+    slope = lambda y: float(np.linalg.lstsq(np.full((len(y), 1), x), y, rcond=None)[0][0])
+    moved = abs(slope([1.0]) - slope([1.0, -1.0]))
+    return oracles.gaussian_delta(epsilon=epsilon, mu=moved / noise_multiplier)
 
 
-def staircase_variance(*, epsilon: float) -> float:
+def staircase_variance(*, epsilon):
     """Variance of the best staircase of pure DP at `epsilon`, summed step by step."""
     k = np.arange(math.ceil(60 / epsilon) + 1.0)
     high, low = np.exp(-epsilon * k), np.exp(-epsilon * (k + 1))
 
     def variance(width: float) -> float:
         # On [k, k + width) the density is `high`, up to k + 1 it is `low`.
-        rest = 1 - width
-        mass = np.sum(width * high + rest * low)
-        start = k + width
-        moment = width * high * (k * k + k * width + width * width / 3)
-        moment += rest * low * (start * start + start * rest + rest * rest / 3)
-        return float(np.sum(moment) / mass)
+        steps = (high, k, width), (low, k + width, 1 - width)
+        mass = sum(w * density for density, _, w in steps)
+        moment = sum(w * density * (x * x + x * w + w * w / 3) for density, x, w in steps)
+        return float(np.sum(moment) / np.sum(mass))
 
     best = maximise(lambda w: np.asarray(-variance(float(w))), lower=0.0, upper=1.0, shape=())
     return variance(float(best))
 
 
-def laplace_above(*, scale: float, threshold: float) -> float:
-    """P(X > threshold) of a Laplace law."""
+def laplace_tail(*, scale, threshold, sides):
+    """P(X > threshold) of a Laplace law, or of both its tails."""
     log_density = oracles.log_laplace(0.0, scale)
-    return math.exp(oracles.log_integral(log_density, threshold, threshold + 100 * scale))
+    return sides * math.exp(oracles.log_integral(log_density, threshold, threshold + 100 * scale))
 
 
-def laplace_second_moment(*, scale: float) -> float:
-    """E[X^2] of a Laplace law."""
-    log_density = oracles.log_laplace(0.0, scale)
+def _log_moment_of_size(log_weight: oracles.Density, power: int, far: float) -> float:
+    """log of the integral of |x|^power under a weight with a kink at 0."""
 
     def log_f(x: NDArray) -> NDArray:
         with np.errstate(divide="ignore"):
-            return 2 * np.log(np.abs(x)) + log_density(x)
+            return (power * np.log(np.abs(x)) if power else 0.0) + log_weight(x)
 
-    return math.exp(oracles.log_integral(log_f, -200 * scale, 200 * scale, kinks=[0.0]))
+    return oracles.log_integral(log_f, -far, far, kinks=[0.0])
+
+
+def laplace_second_moment(*, scale):
+    """E[X^2] of a Laplace law."""
+    return math.exp(_log_moment_of_size(oracles.log_laplace(0.0, scale), 2, 200 * scale))
+
+
+def scaled_gaussian_delta(*, epsilon, noise_multiplier):
+    """Hockey-stick divergence of two Gaussians at distance 1 by quadrature."""
+    laws = oracles.log_normal(1.0, noise_multiplier), oracles.log_normal(0.0, noise_multiplier)
+    far = (500.0 + epsilon * noise_multiplier) * noise_multiplier + 1.0
+    return oracles.density_delta(*laws, epsilon, -far, far)
 
 
 # Selection
 
 
-def selection_losses(*, rate: float, tables: ArrayLike) -> NDArray:
+def selection_losses(*, rate, tables):
     """ln P(r)/Q(r) of every candidate drawn with probability in proportion to e^(rate score)."""
     weights = [[math.exp(rate * u) for u in scores] for scores in np.asarray(tables)]
     p, q = (np.array(w) / math.fsum(w) for w in weights)
     return np.log(p) - np.log(q)
 
 
-def shortfall_probability(
-    *, candidates: int, epsilon: float, t: float, spread: float, shape: str, factor: float = 2.0
-) -> float:
+def largest_selection_loss(*, rate, tables):
+    """The largest over the candidates, in both orders."""
+    return float(np.max(np.abs(selection_losses(rate=rate, tables=tables))))
+
+
+def renyi_of_randomized_response(*, epsilon, order):
+    """Rényi divergence of the answers; order 1 gives the mean loss."""
+    p, q = oracles.randomized_response(epsilon=epsilon)
+    about = {"p": p, "q": q}
+    return oracles.mean_loss(**about) if order == 1 else oracles.finite_renyi(**about, order=order)
+
+
+def shortfall_probability(*, candidates, epsilon, t, spread, shape, factor=2.0):
     """P(score <= best - factor (ln R + t) / epsilon) at sensitivity 1, by enumeration.
 
     All but the best lie at `spread` times twice (ln R + t) / epsilon, or on the way there.
     """
     unit = (math.log(candidates) + t) / epsilon
-    lowest = -spread * 2 * unit
-    if shape == "ramp":
-        scores = np.linspace(0.0, lowest, candidates)
-    else:
-        scores = np.full(candidates, lowest)
-        scores[0] = 0.0
+    ramp = np.linspace(0.0, 1.0, candidates)
+    scores = -spread * 2 * unit * (ramp if shape == "ramp" else ramp > 0)
     weights = [math.exp(epsilon * u / 2) for u in scores]
     low = [w for w, u in zip(weights, scores, strict=True) if u <= -factor * unit]
     return math.fsum(low) / math.fsum(weights)
 
 
-def bounded_range_renyi(*, epsilon: float, order: float) -> float:
+def bounded_range_renyi(*, epsilon, order):
     """Largest divergence of two-point pairs with losses t and t - epsilon, over a fine grid of t.
 
-    P has the masses p and rest, and E_P[e^-L] = p e^-t + rest e^(epsilon - t) = 1.
+    P has the masses p and other, and E_P[e^-L] = p e^-t + other e^(epsilon - t) = 1.
     """
     t = np.linspace(0.0, epsilon, 4001)[1:-1]
-    rest = np.expm1(t) / np.expm1(epsilon)
+    other = np.expm1(t) / np.expm1(epsilon)
     p = np.exp(t) * np.expm1(epsilon - t) / np.expm1(epsilon)
     if order == 1:
-        return float(np.max(p * t + rest * (t - epsilon)))
+        return float(np.max(p * t + other * (t - epsilon)))
     up, down = (order - 1) * t, (order - 1) * (t - epsilon)
     if (order - 1) * epsilon > 1:
-        total = np.logaddexp(np.log(p) + up, np.log(rest) + down)
+        total = np.logaddexp(np.log(p) + up, np.log(other) + down)
     else:
-        total = np.log1p(p * np.expm1(up) + rest * np.expm1(down))
+        total = np.log1p(p * np.expm1(up) + other * np.expm1(down))
     return float(np.max(total)) / (order - 1)
 
 
-def argmax_log_probability(*, scores: ArrayLike, counts: ArrayLike, law: Law) -> float:
-    """log P(the first score plus noise is the largest), where scores come `counts` times.
+def argmax_log_probability(scores: NDArray, rivals: NDArray, law: Law) -> float:
+    """log P(the first score plus noise is the largest).
 
     Parameters
     ----------
+    scores : ndarray
+        Different ones where there are many candidates.
+    rivals : ndarray
+        How many others have these scores.
     law : pair of callables
         Log density and log distribution function of the noise, of scale 1.
     """
-    scores, counts = np.asarray(scores, dtype=float), np.array(counts, dtype=float)
     log_density, log_cdf = law
-    counts[0] -= 1
 
     def log_f(x: NDArray) -> NDArray:
-        others = (n * log_cdf(x - u) for n, u in zip(counts, scores, strict=True) if n)
+        others = (n * log_cdf(x - u) for n, u in zip(rivals, scores, strict=True) if n)
         return log_density(x - scores[0]) + sum(others, np.zeros_like(x))
 
     low, high = np.min(scores) - 60.0, np.max(scores) + 80.0
     return oracles.log_integral(log_f, float(low), float(high), kinks=list(scores))
 
 
-def _laplace_log_cdf(x: NDArray) -> NDArray:
-    return np.where(x < 0, x - math.log(2), np.log1p(-0.5 * np.exp(-np.abs(x))))
+def laplace_log_cdf(x: NDArray) -> NDArray:
+    """log P(X <= x) of a Laplace law of scale 1."""
+    half = -np.abs(x) - math.log(2)
+    return np.where(x < 0, half, np.log1p(-np.exp(half)))
 
 
 def _gumbel_log_cdf(x: NDArray) -> NDArray:
@@ -201,40 +217,33 @@ def _exponential_log_cdf(x: NDArray) -> NDArray:
         return np.log(-np.expm1(-np.maximum(x, 0.0)))
 
 
-LAPLACE: Law = (oracles.log_laplace(), _laplace_log_cdf)
+LAPLACE: Law = (oracles.log_laplace(), laplace_log_cdf)
 GUMBEL: Law = (lambda x: _gumbel_log_cdf(x) - x, _gumbel_log_cdf)
 EXPONENTIAL: Law = (lambda x: np.where(x < 0, -np.inf, -x), _exponential_log_cdf)
 
 
-def argmax_probability(*, scores: ArrayLike, scale: float, law: Law) -> float:
+def argmax_probability(*, scores, scale, law):
     """P(the first score plus noise of this scale is the largest)."""
-    scores = np.asarray(scores, dtype=float) / scale
-    return math.exp(argmax_log_probability(scores=scores, counts=np.ones(scores.size), law=law))
+    rivals = np.arange(len(scores)) > 0
+    return math.exp(argmax_log_probability(np.asarray(scores) / scale, rivals, law))
 
 
-def noisy_max_loss(
-    *, scale: float, lead: float, others: int, move: float, other_move: float
-) -> float:
+def noisy_max_loss(*, scale, lead, others, move, other_move):
     """Largest log ratio of the winner's law with Laplace noise, in both orders.
 
     One candidate with score `lead` moves by `move`, the others, all 0, by `other_move`.
     """
+    one, other = np.array([0, others]), np.array([others - 1, 1])
 
-    def law(lead: float) -> tuple[float, float]:
-        scores, counts = np.array([lead, 0.0]) / scale, np.array([1, others])
-        return (
-            argmax_log_probability(scores=scores, counts=counts, law=LAPLACE),
-            argmax_log_probability(scores=scores[::-1], counts=counts[::-1], law=LAPLACE),
-        )
+    def law(lead: float) -> NDArray:
+        scores = np.array([lead, 0.0]) / scale
+        laws = ((scores, one, LAPLACE), (scores[::-1], other, LAPLACE))
+        return np.array([argmax_log_probability(*about) for about in laws])
 
-    before, after = law(lead), law(lead + move - other_move)
-    return max(abs(a - b) for a, b in zip(before, after, strict=True))
+    return float(np.max(np.abs(law(lead) - law(lead + move - other_move))))
 
 
-# Scores that are distances
-
-
-def distance_score_change(*, stretch: float, sensitivity: float) -> float:
+def distance_score_change(*, stretch, sensitivity):
     """The most that -stretch |answer - r| changes with the answer, over a grid of both."""
     r = np.linspace(-3 * sensitivity, 3 * sensitivity, 61)
     answers = np.linspace(-sensitivity, 2 * sensitivity, 31)
@@ -243,38 +252,25 @@ def distance_score_change(*, stretch: float, sensitivity: float) -> float:
     return float(np.max(np.abs(one - two)))
 
 
-def distance_mechanism_scale(*, epsilon: float, sensitivity: float) -> float:
+def distance_mechanism_scale(*, epsilon, sensitivity):
     """Mean distance from the answer when drawing by e^(epsilon u / 2 Delta_u), u = -distance."""
     change = distance_score_change(stretch=1.0, sensitivity=sensitivity)
-
-    def log_weight(x: NDArray) -> NDArray:
-        return -epsilon * np.abs(x) / (2 * change)
-
-    def log_distance(x: NDArray) -> NDArray:
-        with np.errstate(divide="ignore"):
-            return np.log(np.abs(x)) + log_weight(x)
-
-    far = 200 * change / epsilon
-    first, total = (
-        oracles.log_integral(f, -far, far, kinks=[0.0]) for f in (log_distance, log_weight)
-    )
+    log_weight, far = lambda x: -epsilon * np.abs(x) / (2 * change), 200 * change / epsilon
+    first, total = (_log_moment_of_size(log_weight, power, far) for power in (1, 0))
     return math.exp(first - total)
 
 
-def needed_laplace_scale(*, epsilon: float, sensitivity: float) -> float:
+def needed_laplace_scale(*, epsilon, sensitivity):
     """Smallest scale of Laplace noise whose largest log ratio is at most epsilon."""
     unit = sensitivity / epsilon
-    return oracles.smallest(
-        lambda scale: vector_laplace_loss(shift=[sensitivity], scale=scale) <= epsilon,
-        low=1e-3 * unit,
-        high=1e3 * unit,
-    )
+    enough = lambda scale: vector_laplace_loss(shift=[sensitivity], scale=scale) <= epsilon
+    return oracles.smallest(enough, low=1e-3 * unit, high=1e3 * unit)
 
 
 # Answers at random
 
 
-def largest_truth(*, epsilon: float, answers: int) -> float:
+def largest_truth(*, epsilon, answers):
     """Largest probability of the true of so many answers that every event allows."""
 
     def too_much(truth: float) -> bool:
@@ -286,7 +282,7 @@ def largest_truth(*, epsilon: float, answers: int) -> float:
     return oracles.smallest(too_much, low=1 / answers, high=1.0)
 
 
-def two_coins_loss(*, honest: float, yes: float) -> float:
+def two_coins_loss(*, honest, yes):
     """Largest log ratio of the answers of two people, all tosses enumerated."""
     laws = {truth: {True: 0.0, False: 0.0} for truth in (True, False)}
     for truth, first, second in itertools.product((True, False), repeat=3):
@@ -299,24 +295,19 @@ def two_coins_loss(*, honest: float, yes: float) -> float:
 # Local sensitivity
 
 
-def _laplace_tail(x: ArrayLike) -> NDArray:
-    """P(X > x) of a Laplace law of scale 1."""
-    x = np.asarray(x, dtype=float)
-    return np.where(x > 0, 0.5 * np.exp(-np.abs(x)), 1 - 0.5 * np.exp(-np.abs(x)))
-
-
-def propose_test_release_delta(*, at: float, epsilon: float, threshold: float) -> float:
+def propose_test_release_delta(*, at, epsilon, threshold):
     """The largest delta at `at` over neighbours, outputs collected in cells.
 
     At distance 0 of both the answer jumps anywhere; otherwise by at most the bound, here 1.
     """
-    worst = float(_laplace_tail(epsilon * threshold))
+    above = lambda x: np.exp(laplace_log_cdf(-np.asarray(x)))
+    worst = float(above(epsilon * threshold))
     edges = epsilon * np.concatenate([[-np.inf], np.linspace(0.0, 1.0, 65), [np.inf]])
-    value, moved = (-np.diff(_laplace_tail(edges - shift)) for shift in (0.0, epsilon))
+    value, moved = (-np.diff(above(edges - shift)) for shift in (0.0, epsilon))
     near = round(threshold)
     for d in {0, 1, 2, *range(max(near - 2, 0), near + 3)}:
-        passes = _laplace_tail(epsilon * (threshold - np.array([d, d + 1.0])))
-        fails = _laplace_tail(epsilon * (np.array([d, d + 1.0]) - threshold))
+        passes = above(epsilon * (threshold - np.array([d, d + 1.0])))
+        fails = above(epsilon * (np.array([d, d + 1.0]) - threshold))
         for a, b in ((0, 1), (1, 0), (1, 1)):
             p = np.append(passes[a] * value, fails[a])
             q = np.append(passes[b] * moved, fails[b])
@@ -324,36 +315,30 @@ def propose_test_release_delta(*, at: float, epsilon: float, threshold: float) -
     return worst
 
 
-def needed_test_threshold(*, epsilon: float, delta: float) -> float:
+def needed_test_threshold(*, epsilon, delta):
     """Smallest threshold at which propose-test-release is (2 epsilon, delta)-DP."""
-
-    def enough(threshold: float) -> bool:
-        found = propose_test_release_delta(at=2 * epsilon, epsilon=epsilon, threshold=threshold)
-        return found <= delta
-
+    at = {"at": 2 * epsilon, "epsilon": epsilon}
+    enough = lambda threshold: propose_test_release_delta(**at, threshold=threshold) <= delta
     return oracles.smallest(enough, low=1e-9 / epsilon, high=60 / epsilon)
 
 
-def released_epsilon(*, epsilon: float, delta: float) -> float:
+def released_epsilon(*, epsilon, delta):
     """Smallest epsilon at `delta` of propose-test-release with threshold ln(1/delta)/epsilon."""
-    threshold = -math.log(delta) / epsilon
-    return oracles.smallest(
-        lambda at: propose_test_release_delta(at=at, epsilon=epsilon, threshold=threshold) <= delta,
-        low=0.1 * epsilon,
-        high=2.1 * epsilon,
-    )
+    release = {"epsilon": epsilon, "threshold": -math.log(delta) / epsilon}
+    enough = lambda at: propose_test_release_delta(at=at, **release) <= delta
+    return oracles.smallest(enough, low=0.1 * epsilon, high=2.1 * epsilon)
 
 
-def clipped_mean_change(*, fractions: ArrayLike, upper: float) -> float:
+def clipped_mean_change(*, fractions, upper):
     """The most that the mean changes when one value leaves, or any from 0 to `upper` joins."""
     values = [upper * float(x) for x in np.asarray(fractions)]
     mean = math.fsum(values) / len(values)
-    others = [values[:i] + values[i + 1 :] for i in range(len(values))] if len(values) > 1 else []
+    others = [values[:i] + values[i + 1 :] for i in range(len(values))]
     others += [[*values, float(x)] for x in np.linspace(0.0, upper, 5)]
     return max(abs(math.fsum(x) / len(x) - mean) for x in others)
 
 
-def median_sensitivity_by_force(*, values: ArrayLike, upper: float, beta: float) -> float:
+def median_sensitivity_by_force(*, values, upper, beta):
     """Largest e^(-beta d) LS(x') over data sets x' that differ in d values, ends of the range."""
     values = np.asarray(values, dtype=float)
     choices = np.array(list(itertools.product((0, 1, 2), repeat=values.size)))
@@ -368,7 +353,13 @@ def median_sensitivity_by_force(*, values: ArrayLike, upper: float, beta: float)
     return float(np.max(np.exp(-beta * np.sum(choices > 0, axis=1)) * local))
 
 
-def dilated_laplace_delta(*, epsilon: float, beta: float, noise: float = 2.0) -> float:
+def smooth_scale_by_force(*, values, epsilon, delta):
+    """Scale of the noise at the largest smoothed sensitivity of the median in [0, 1]."""
+    beta = epsilon / (2 * math.log(2 / delta))
+    return 2 / epsilon * median_sensitivity_by_force(values=values, upper=1.0, beta=beta)
+
+
+def dilated_laplace_delta(*, epsilon, beta, noise=2.0):
     """Worst delta at `epsilon` of Laplace noise of scale noise * S / epsilon.
 
     S is 1 under P and e^beta or e^-beta under Q, the answers as far apart as both allow.
@@ -387,7 +378,7 @@ def dilated_laplace_delta(*, epsilon: float, beta: float, noise: float = 2.0) ->
 # Sums
 
 
-def sum_change(*, lower: float, upper: float, adjacency: str) -> float:
+def sum_change(*, lower, upper, adjacency):
     """The most that a sum changes, over data sets of up to two values on a grid."""
     grid = [float(x) for x in np.linspace(lower, upper, 5)]
     if adjacency == "add_remove":
@@ -395,9 +386,7 @@ def sum_change(*, lower: float, upper: float, adjacency: str) -> float:
     return max(abs(math.fsum([a, b]) - math.fsum([a, c])) for a in grid for b in grid for c in grid)
 
 
-def clipped_sum_change(
-    *, max_norm: float, dimension: int, adjacency: str, coordinatewise: bool = False
-) -> float:
+def clipped_sum_change(*, max_norm, dimension, adjacency, coordinatewise=False):
     """Largest L2 change of a sum of clipped vectors, over the signs and axes of the space."""
     signs = np.array(list(itertools.product((-3.0, 0.5, 3.0), repeat=dimension))) * max_norm
     if coordinatewise:

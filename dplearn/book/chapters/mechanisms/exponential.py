@@ -1,0 +1,225 @@
+"""Choices by noisy scores: the exponential mechanism, the noisy maximum, permute-and-flip."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from dplearn.book.chapters.mechanisms import truths
+from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Parameters, Whole
+from dplearn.book.kit.entry import formula, given, oracle, printed, typed, wrong
+from dplearn.book.kit.oracles import randomized_response
+
+
+def _random_scores(rng: Generator, drawn: Parameters) -> NDArray:
+    return rng.integers(-30, 31, rng.integers(2, 6)) / 10
+
+
+def _two_tables(rng: Generator, drawn: Parameters) -> NDArray:
+    """Scores of neighbours, shape (2, n); often all move one way, or as far as they go."""
+    scores = _random_scores(rng, drawn)
+    moves = rng.choice([-1.0, -0.5, 0.0, 0.3, 1.0], scores.size)
+    sign = rng.choice([-1, 0, 0, 1])
+    return np.stack([scores, scores + (sign * np.abs(moves) if sign else moves)])
+
+
+def _moves(drawn: Parameters) -> NDArray:
+    return np.diff(drawn["tables"], axis=0)[0]
+
+
+_SELECTION = {
+    "tables": Drawn(_two_tables),
+    "rate": Log(0.01, 20.0),
+    "sensitivity": Derived(lambda drawn: float(np.max(np.abs(_moves(drawn))))),
+    "monotone": Derived(lambda drawn: abs(sum(np.sign(x := _moves(drawn)))) == np.count_nonzero(x)),
+}
+_OPPOSITE = {"tables": np.array([[0.0, 1.0, 2.0, 2.0], [-1.0, 2.0, 1.0, 1.0]]),
+             "sensitivity": 1.0, "monotone": False}
+_ONE_WAY = {"tables": np.array([[0.0, 2.0, 2.0, 3.0], [0.0, 2.0, 3.0, 4.0]]),
+            "sensitivity": 1.0, "monotone": True}
+
+
+@formula("G-B6", "The exponential mechanism", "upper", "Dwork & Roth 2014, Theorem 3.10")
+@given("rate > 0 and sensitivity >= 0", **_SELECTION)
+@oracle(truths.largest_selection_loss)
+@printed("1", "0.69961", **_OPPOSITE, rate=0.5)
+@printed("1", "0.839992", **_ONE_WAY, rate=1.0)
+@wrong("no-two", "The normalising sum moves too, unless all scores move the same way.",
+       printed("1", "1.33785", **_OPPOSITE, rate=1.0), claim="rate * sensitivity",
+       says=r"P(r) \propto e^{\varepsilon u(r)/\Delta_u} \text{ is } \varepsilon\text{-DP}")
+@wrong("sensitivity-of-the-query", "The sensitivity that counts is that of the score.",
+       says=r"P(r) \propto e^{\varepsilon u(r)/(2\Delta_q)},\ u \text{ a multiple of } q",
+       oracle=lambda rate, tables, stretch: truths.largest_selection_loss(rate=rate, tables=stretch
+       * tables), stretch=Choice(2.0, 3.0))
+def exponential_mechanism_epsilon(*, rate, sensitivity, monotone=False):
+    r"""P(r) \propto e^{\varepsilon u(r)/(2\Delta_u)} \text{ is } \varepsilon\text{-DP};
+    \text{ without the 2 if all scores move one way}
+
+    tables: scores of the candidates for one dataset and for its neighbour
+    monotone: whether all scores of neighbours move in the same direction"""
+    return (1 if monotone else 2) * rate * sensitivity
+
+
+@formula("G-B7b", "The exponential mechanism has bounded range", "upper",
+         "Dong, Durfee & Rogers 2020, Lemma 3.2")
+@given("rate > 0 and sensitivity >= 0", **_SELECTION)
+@oracle(lambda rate, tables: np.ptp(truths.selection_losses(rate=rate, tables=tables)))
+@printed("1", "1", **_OPPOSITE, rate=0.5)
+@printed("1", "1", **_ONE_WAY, rate=1.0)
+@wrong("pure-dp", "Pure DP gives 2 epsilon, and randomized response has it.", claim="epsilon",
+       says=r"\varepsilon\text{-DP} \Rightarrow \max L - \min L \le \varepsilon",
+       given="epsilon > 0",
+       oracle=lambda epsilon: np.ptp(np.log(np.divide(*randomized_response(epsilon=epsilon)))),
+       **dict.fromkeys(_SELECTION), epsilon=Log(0.01, 10.0))
+def exponential_mechanism_range(*, rate, sensitivity, monotone=False):
+    r"""\max_r L(r) - \min_r L(r) \le \varepsilon,
+    \quad P(r) \propto e^{\varepsilon u(r)/(2\Delta_u)}
+
+    The losses span an interval no longer than the bound on each of them,
+    `exponential_mechanism_epsilon`."""
+    return (1 if monotone else 2) * rate * sensitivity
+
+
+@formula("G-B7", "Bounded range gives concentrated DP", "upper", "Cesar & Rogers 2021, Section 3")
+@given("epsilon > 0 and order >= 1", epsilon=Log(1e-3, 20.0), order=Log(1.001, 1000.0, also=(1.0,)))
+@oracle(truths.bounded_range_renyi)
+@printed("0.125", "0.12330156", epsilon=1.0, order=1.0)
+@wrong("pure-dp-tight", "True of every pure DP, and four times what bounded range gives.",
+       claim="order * epsilon**2 / 2", kind="identity")
+@wrong("any-pure-dp", "Randomized response needs nearly epsilon^2/2.",
+       typed("rdp", "pure_dp randomized_response laplace", "alpha*epsilon^2/8"),
+       says=r"\varepsilon\text{-DP} \Rightarrow D_\alpha \le \alpha\varepsilon^2/8",
+       oracle=truths.renyi_of_randomized_response)
+def bounded_range_renyi(*, epsilon, order):
+    r"""\varepsilon\text{-bounded range} \Rightarrow D_\alpha \le \alpha\varepsilon^2/8"""
+    return order * epsilon**2 / 8
+
+
+@formula("G-B8", "Utility of the exponential mechanism", "upper",
+         "Dwork & Roth 2014, Corollary 3.12")
+@given("t >= 0", candidates=Whole(1, 300), epsilon=Log(0.01, 20.0), t=Linear(0.0, 8.0),
+       spread=Linear(0.2, 2.0, also=(0.5, 1.0)), shape=Choice("cluster", "ramp"))
+@oracle(truths.shortfall_probability, unsafe=None)
+@printed("0.1353353", "0.1171", candidates=50, epsilon=1.0, t=2.0, spread=1.0, shape="cluster")
+@wrong("no-two", "The 2 of the exponent comes back here; without it the scores fall twice as far.",
+       says=r"P\Big(u(r) \le \mathrm{OPT} - \frac\Delta\varepsilon(\ln|R| + t)\Big) \le e^{-t}",
+       oracle=partial(truths.shortfall_probability, factor=1.0))
+def exponential_mechanism_shortfall(*, t):
+    r"""P\Big(u(r) \le \mathrm{OPT} - \frac{2\Delta}\varepsilon(\ln|R| + t)\Big)
+    \le e^{-t}
+
+    candidates: |R|"""
+    return math.exp(-t)
+
+
+def _crowd(others: int, lead: float = 1.0, move: float = -1.0, other: float = 1.0) -> Parameters:
+    """One candidate against many equal ones."""
+    return {"lead": lead, "others": others, "move": move, "other_move": other,
+            "scale": 1.0, "sensitivity": 1.0}
+
+
+@formula("G-B9", "Report noisy max with Laplace noise", "upper", "Dwork & Roth 2014, Claim 3.9")
+@given("scale > 0", scale=Log(0.2, 20.0), lead=Linear(-5.0, 5.0, also=(1.0,)),
+       others=Whole(1, 1000), move=Linear(-1.0, 1.0), other_move=Linear(-1.0, 1.0),
+       sensitivity=Derived(lambda drawn: max(abs(drawn["move"]), abs(drawn["other_move"]))),
+       monotone=Derived(lambda drawn: drawn["move"] * drawn["other_move"] >= 0))
+@oracle(truths.noisy_max_loss, points=60)
+@printed("1", "1.0000", **_crowd(999) | {"scale": 2.0}, monotone=False)
+@printed("1", "1.0000", **_crowd(999, other=0.0), monotone=True)
+@wrong("any-scores",
+       "Proved for scores that all move one way; else the winner and the rest add up.",
+       printed("1", "2.0000", **_crowd(999)), printed("1", "2.0000", **_crowd(99)),
+       printed("1", "1.9450", **_crowd(9)), printed("1", "0.9648", **_crowd(1)),
+       claim="sensitivity / scale",
+       says=r"\arg\max_r u_r + \mathrm{Lap}(\Delta/\varepsilon) \text{ is } \varepsilon\text{-DP}")
+def noisy_max_epsilon(*, scale, sensitivity, monotone=False):
+    r"""\arg\max_r u_r + \mathrm{Lap}(b) \text{ is } (2\Delta/b)\text{-DP};
+    \ (\Delta/b)\text{-DP if all scores move one way}
+
+    lead: score of one candidate, where all others have 0
+    move: how much this score changes
+    other_move: how much those of the others change
+    monotone: whether all scores of neighbours move in the same direction"""
+    return (1 if monotone else 2) * sensitivity / scale
+
+
+_NOISY = {"scores": Drawn(_random_scores), "scale": Log(0.1, 10.0)}
+
+
+@formula("G-B10", "Gumbel noise and the largest: the exponential mechanism", "identity",
+         "Durfee & Rogers 2019, Section 4")
+@given("scale > 0", **_NOISY)
+@oracle(partial(truths.argmax_probability, law=truths.GUMBEL), unsafe=None)
+@printed("0.45186276", "0.45186276", scores=np.array([1.0, 0.0, 0.0]), scale=2.0)
+@wrong("half-scale", "The scale is the inverse of the rate, so it has the 2 as well.",
+       claim=lambda scores, scale: gumbel_max_probability(scores=scores, scale=2 * scale),
+       says=r"\arg\max_r u_r + "
+       r"\mathrm{Gumbel}(\Delta/\varepsilon) \sim e^{\varepsilon u_r/(2\Delta)}")
+@wrong("laplace-noise", "Only Gumbel noise draws by a softmax.", says=r"\arg\max_r u_r + "
+       r"\mathrm{Lap}(2\Delta/\varepsilon) \sim e^{\varepsilon u_r/(2\Delta)}",
+       oracle=partial(truths.argmax_probability, law=truths.LAPLACE))
+def gumbel_max_probability(*, scores, scale):
+    r"""P\big(\arg\max_r u_r + \mathrm{Gumbel}(\beta) = i\big)
+    = \frac{e^{u_i/\beta}}{\sum_r e^{u_r/\beta}},\quad \beta = 2\Delta/\varepsilon
+
+    scores: u, that of candidate i first
+    scale: beta"""
+    u = np.asarray(scores) / scale
+    return float(np.exp(u[0] - np.logaddexp.reduce(u)))
+
+
+@formula("G-B10b", "Exponential noise and the largest: permute-and-flip", "identity",
+         "McKenna & Sheldon 2020, Section 3")
+@given("scale > 0", **_NOISY)
+@oracle(partial(truths.argmax_probability, law=truths.EXPONENTIAL), unsafe=None)
+@printed("0.816060279", scores=np.array([1.0, 0.0]), scale=1.0)
+@wrong("softmax", "It is never worse: permute-and-flip prefers the best score more.",
+       claim=gumbel_max_probability,
+       says=r"\arg\max_r u_r + \mathrm{Exp}(\beta) \sim e^{u_r/\beta}")
+def permute_and_flip_probability(*, scores, scale):
+    r"""P\big(\arg\max_r u_r + \mathrm{Exp}(\beta) = i\big)
+    = q_i\int_0^1\prod_{r\ne i}(1 - s\,q_r)\,ds,\quad q_r = e^{(u_r - \max u)/\beta}
+
+    The candidates come at uniform times s, and the first one whose coin of bias q_r lands
+    heads wins; at time s another one is still out of the way with probability 1 - s q_r.
+    scores: u, that of candidate i first
+    scale: beta"""
+    u = np.asarray(scores, dtype=float)
+    q = np.exp((u - np.max(u)) / scale)
+    # Exact for a polynomial of this degree.
+    nodes, weights = np.polynomial.legendre.leggauss(u.size)
+    still = np.prod(1 - 0.5 * (nodes[:, None] + 1) * q[1:], axis=1)
+    return float(0.5 * q[0] * (weights @ still))
+
+
+@formula("G-B11", "Laplace noise as an exponential mechanism", "identity",
+         "McSherry & Talwar 2007, Section 3")
+@given("epsilon > 0 and sensitivity > 0", epsilon=Log(0.01, 50.0), sensitivity=Log(0.01, 100.0))
+@oracle(truths.distance_mechanism_scale, points=60)
+@printed("4", epsilon=0.5, sensitivity=1.0)
+@wrong("needed", "Half of it is enough: the normalising constant does not move with the answer.",
+       says=r"\varepsilon\text{-DP needs } \mathrm{Lap}(2\Delta_q/\varepsilon)",
+       oracle=truths.needed_laplace_scale)
+def distance_mechanism_scale(*, epsilon, sensitivity):
+    r"""u(r) = -|q - r|,\ \Delta_u = \Delta_q:\quad
+    e^{\varepsilon u(r)/(2\Delta_u)} \text{ is } \mathrm{Lap}(2\Delta_q/\varepsilon)"""
+    return 2 * sensitivity / epsilon
+
+
+@formula("G-B11b", "Sensitivity of a score that is a distance", "identity",
+         "McSherry & Talwar 2007, Section 3")
+@given("stretch > 0 and sensitivity > 0", stretch=Log(0.1, 10.0), sensitivity=Log(0.01, 100.0))
+@oracle(truths.distance_score_change)
+@printed("2", stretch=2.0, sensitivity=1.0)
+@wrong("of-the-query", "The score moves by twice the query; a second error then hides the first.",
+       claim="sensitivity", says=r"u(r) = -2\,|q - r| \Rightarrow \Delta_u = \Delta_q",
+       stretch=Choice(2.0))
+def distance_score_sensitivity(*, stretch, sensitivity):
+    r"""u(r) = -c\,|q - r| \Rightarrow \Delta_u = c\,\Delta_q
+
+    stretch: c"""
+    return stretch * sensitivity
