@@ -66,9 +66,7 @@ _RATES = {"false_positive_rate": Log(1e-4, 0.5), "false_negative_rate": Log(1e-4
        false_negative_rate) if false_negative_rate > 0 else math.inf),
        says=r"\varepsilon \ge \ln\frac{1-\mathrm{FPR}}{\mathrm{FNR}} \text{ at } \delta > 0",
        given="0 < delta and delta < 1 and false_positive_rate < 1")
-def audit_epsilon(
-    *, false_positive_rate: float, false_negative_rate: float, delta: float = 0.0
-) -> float:
+def audit_epsilon(*, false_positive_rate, false_negative_rate, delta=0.0):
     r"""\varepsilon \ge \max\Big\{\ln\frac{1-\delta-\mathrm{FPR}}{\mathrm{FNR}},
     \ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}}, 0\Big\}"""
     found = 0.0
@@ -116,11 +114,8 @@ def _gaussian_fit(*, epsilon: float, false_positive_rate: float, delta: float) -
        oracle=lambda epsilon: epsilon,
        **dict.fromkeys(("mu", "start", "length", "false_negative_rate")),
        false_positive_rate=Log(1e-3, 0.4), epsilon=Log(0.1, 4.0), delta=Log(1e-8, 1e-2))
-def audit_mu(*, false_positive_rate: float, false_negative_rate: float) -> float:
+def audit_mu(*, false_positive_rate, false_negative_rate):
     r"""\mu \ge \Phi^{-1}(1-\mathrm{FPR}) - \Phi^{-1}(\mathrm{FNR})"""
-    validate.probability(
-        false_positive_rate=false_positive_rate, false_negative_rate=false_negative_rate
-    )
     return float(-ndtri(false_positive_rate) - ndtri(false_negative_rate))
 
 
@@ -133,8 +128,6 @@ def _normal_limit(*, errors: int, trials: int, confidence: float) -> float:
 
 
 _CONFIDENCE = Choice(0.8, 0.9, 0.95, 0.99, 0.999)
-
-
 _COUNTS = {
     "trials": Whole(1, 2000),
     "errors": Drawn(lambda rng, drawn: int(drawn["trials"] * rng.random() ** 3)),
@@ -150,7 +143,7 @@ _COUNTS = {
 @wrong("normal", "No error at all would mean a rate of 0, and an infinite epsilon.",
        claim=_normal_limit,
        says=r"\hat r = \frac kn + z_{1-\alpha/2}\sqrt{\frac kn\Big(1-\frac kn\Big)\Big/n}")
-def clopper_pearson_upper(*, errors: int, trials: int, confidence: float = 0.95) -> float:
+def clopper_pearson_upper(*, errors, trials, confidence=0.95):
     r"""\hat r = B^{-1}_{k+1,\,n-k}\big(1-\tfrac\alpha2\big),\quad
     P(\mathrm{Bin}(n, \hat r) \le k) = \tfrac\alpha2
 
@@ -158,7 +151,6 @@ def clopper_pearson_upper(*, errors: int, trials: int, confidence: float = 0.95)
     confidence: In (0, 1); (1 - confidence) / 2 is the chance that the rate lies above"""
     validate.integer(minimum=1, trials=trials)
     validate.integer(minimum=0, maximum=trials, errors=errors)
-    validate.probability(confidence=confidence)
     if errors == trials:
         return 1.0
     return float(betaincinv(errors + 1, trials - errors, (1 + confidence) / 2))
@@ -172,16 +164,13 @@ def clopper_pearson_upper(*, errors: int, trials: int, confidence: float = 0.95)
 @printed("5.600577", "5.600577", trials=1000, confidence=0.95, delta=1e-5)
 @wrong("no-ceiling", "Some false positives may have been missed: n trials show about ln n at most.",
        claim="inf", says=r"\text{an attack that never errs proves } \varepsilon = \infty")
-def largest_certifiable_epsilon(
-    *, trials: int, confidence: float = 0.95, delta: float = 0.0
-) -> float:
+def largest_certifiable_epsilon(*, trials, confidence=0.95, delta=0.0):
     r"""\varepsilon_{\max} = \ln\frac{1-\delta-\hat r_0}{\hat r_0},\quad
     \hat r_0 = 1 - (\alpha/2)^{1/n}
 
     trials: Runs with the record, and as many without, >= 1
     confidence: Of the two-sided interval of each rate, in (0, 1)"""
     validate.integer(minimum=1, trials=trials)
-    validate.probability(confidence=confidence)
     limit = -math.expm1(math.log((1 - confidence) / 2) / trials)
     room = 1 - delta - limit
     return max(math.log(room / limit), 0.0) if room > 0 else 0.0
@@ -199,7 +188,7 @@ def largest_certifiable_epsilon(
        oracle=lambda trials, positive, negative, confidence:
        truths.chance_of_accusing(trials=trials, positive=positive, negative=negative,
        confidence=confidence, estimated=True))
-def audit_error(*, confidence: float) -> float:
+def audit_error(*, confidence):
     r"""P(\hat\varepsilon > \varepsilon) \le \alpha
 
     confidence: Of the two-sided interval of each rate, in (0, 1)"""
@@ -234,7 +223,7 @@ def _smallest_epsilon(drawn: Parameters) -> float:
        says=r"\text{a Gaussian mechanism lets an attacker reach it}", given="mu > 0",
        kind="identity", oracle=truths.gaussian_distance, **dict.fromkeys(("p", "q", "epsilon")),
        mu=Log(0.1, 5.0), delta=Log(1e-9, 1e-3))
-def membership_advantage(*, epsilon: float, delta: float = 0.0) -> float:
+def membership_advantage(*, epsilon, delta=0.0):
     r"""\mathrm{Adv} = \mathrm{TPR} - \mathrm{FPR} 
     \le \frac{e^\varepsilon - 1 + 2\delta}{e^\varepsilon + 1}"""
     if not (epsilon >= 0 and 0 <= delta < 1):
@@ -263,8 +252,6 @@ _RUN = {
     "epsilon": Linear(0.0, 4.0),
     "delta": Log(1e-8, 1e-2, also=(0.0,)),
 }
-
-
 _COUNTED = """0 <= correct and correct <= guesses and guesses <= canaries
     and delta >= 0 and epsilon >= 0"""
 
@@ -282,9 +269,7 @@ _COUNTED = """0 <= correct and correct <= guesses and guesses <= canaries
        guesses, correct, epsilon, delta: one_run_p_value(canaries=guesses, guesses=guesses,
        correct=correct, epsilon=epsilon, delta=delta),
        says=r"P(W \ge v) \le f(v) + 2r\delta\max_i\frac{f(v-i)-f(v)}i")
-def one_run_p_value(
-    *, canaries: int, guesses: int, correct: int, epsilon: float, delta: float
-) -> float:
+def one_run_p_value(*, canaries, guesses, correct, epsilon, delta):
     r"""P(W \ge v) \le f(v) + 2m\delta\max_{1\le i\le v}\frac{f(v-i)-f(v)}i,\quad
     f(v) = P\Big(\mathrm{Bin}\Big(r, \frac{e^\varepsilon}{1+e^\varepsilon}\Big) \ge v\Big)
 
@@ -321,9 +306,7 @@ def one_run_p_value(
 @wrong("share", "That is the estimate, without any confidence.",
        claim="log(correct / (guesses - correct))",
        given="0 < correct and correct < guesses and guesses <= canaries")
-def one_run_epsilon(
-    *, canaries: int, guesses: int, correct: int, delta: float, significance: float
-) -> float:
+def one_run_epsilon(*, canaries, guesses, correct, delta, significance):
     r"""\hat\varepsilon = \sup\{\varepsilon : \text{p-value of } v < \beta\},
     \quad P(\hat\varepsilon > \varepsilon) \le \beta
 
@@ -385,10 +368,9 @@ _KNOWN = {
        says=r"\text{the same under } (\varepsilon,\delta)\text{-DP}",
        oracle=lambda channel, delta: delta + (1 - delta) * truths.best_guesser(channel=channel),
        **_KNOWN, delta=Log(1e-5, 0.2))
-def guessing_probability(*, epsilon: float, values: int) -> float:
+def guessing_probability(*, epsilon, values):
     r"""P(\text{guess right}) \le \frac{e^\varepsilon}{e^\varepsilon + k - 1}
 
     values: k >= 1"""
-    validate.non_negative(epsilon=epsilon)
     validate.integer(minimum=1, values=values)
     return 1 / (1 + (values - 1) * math.exp(-epsilon))

@@ -38,10 +38,9 @@ def _spread(*, sigma: float, centre: float = 0.0) -> float:
 @wrong("any-centre", "Around 1/2 two numbers are equally likely: 1/4 even if sigma is tiny.",
        says=r"\mathrm{Var} < \sigma^2 \text{ for every centre } \mu",
        given="sigma > 0 and 0 <= centre", centre=Linear(0.0, 0.5))
-def discrete_gaussian_variance(*, sigma: float) -> float:
+def discrete_gaussian_variance(*, sigma):
     r"""P(X=k) \propto e^{-k^2/2\sigma^2}:\quad \mathrm{Var}X \le
     \sigma^2\Big(1 - \frac{4\pi^2\sigma^2}{e^{4\pi^2\sigma^2}-1}\Big) < \sigma^2"""
-    validate.positive(sigma=sigma)
     x = (2 * math.pi * sigma) ** 2
     # e^-x beyond the range of e^x.
     lost = x * math.exp(-x) if x > 700 else x / math.expm1(x)
@@ -81,7 +80,7 @@ _WHOLE_QUERY = {"sigma": Log(0.2, 50.0), "sensitivity": Whole(1, 5)}
        says=r"\delta(\varepsilon) "
        r"= \Phi\Big(\frac\mu2 - \frac\varepsilon\mu\Big) - e^\varepsilon\Phi\Big(-\frac\mu2 - "
        r"\frac\varepsilon\mu\Big),\quad \mu = \Delta/\sigma", sigma=Log(0.2, 5.0))
-def discrete_gaussian_delta(*, sigma: float, sensitivity: int, epsilon: float) -> float:
+def discrete_gaussian_delta(*, sigma, sensitivity, epsilon):
     r"""\delta(\varepsilon) =
     P\Big(Y > \frac{\varepsilon\sigma^2}\Delta - \frac\Delta2\Big)
     - e^\varepsilon P\Big(Y > \frac{\varepsilon\sigma^2}\Delta + \frac\Delta2\Big)"""
@@ -115,9 +114,8 @@ def _enumerated_renyi(*, sigma: float, sensitivity: float, order: float) -> floa
 @wrong("any-query", "Then neighbours have no output in common: round first.",
        says=r"\text{the same for a query with real values}",
        given="sigma > 0 and sensitivity > 0 and order > 1", sensitivity=Choice(0.5, 1.0, 1.5))
-def discrete_gaussian_rdp(*, sigma: float, sensitivity: int, order: float) -> float:
+def discrete_gaussian_rdp(*, sigma, sensitivity, order):
     r"""D_\alpha \le \alpha\,\frac{\Delta^2}{2\sigma^2} \text{ for all } \alpha > 1"""
-    validate.positive(sigma=sigma)
     return order * sensitivity**2 / (2 * sigma**2)
 
 
@@ -144,13 +142,12 @@ def _sum_against_one(*, sigma: float, clients: int) -> float:
 @wrong("any-sigma", "For tiny sigma most sums are 0, n different single steps lead to 1.",
        says=r"\text{the same bound for every } \sigma > 0", given="sigma > 0 and clients >= 2",
        sigma=Log(0.05, 0.5), clients=Whole(2, 4))
-def discrete_gaussian_sum_gap(*, sigma: float, clients: int) -> float:
+def discrete_gaussian_sum_gap(*, sigma, clients):
     r"""X_1,\dots,X_n \sim N_{\mathbb Z}(0,\sigma^2),\ Y \sim N_{\mathbb Z}(0,n\sigma^2):
     \quad \Big|\ln\frac{P(\sum_iX_i=k)}{P(Y=k)}\Big|
     \le \tau = 10\sum_{k=1}^{n-1}e^{-2\pi^2\sigma^2k/(k+1)}
 
     clients: n >= 1"""
-    validate.positive(sigma=sigma)
     validate.integer(minimum=1, clients=clients)
     k = np.arange(1, clients)
     return 10 * float(np.sum(np.exp(-2 * (math.pi * sigma) ** 2 * k / (k + 1))))
@@ -202,16 +199,13 @@ _SHIFTS = Choice((1,), (2,), (5,), (1, 1), (3, 1), (1,) * 10, (4, 1, 1, 1, 1))
        claim=_first_term,
        says=r"D_\alpha \le \frac{\alpha\Delta_2^2}{2\mu} \text{ for all } \alpha > 1",
        given="order > 1 and variance > 0", order=Log(1.02, 2.0), shift=Choice((1,)))
-def skellam_rdp(
-    *, order: int, variance: float, sensitivity_l1: float, sensitivity_l2: float
-) -> float:
+def skellam_rdp(*, order, variance, sensitivity_l1, sensitivity_l2):
     r"""\varepsilon(\alpha) = \frac{\alpha\Delta_2^2}{2\mu}
     + \min\Big(\frac{(2\alpha-1)\Delta_2^2 + 6\Delta_1}{4\mu^2},
     \frac{3\Delta_1}{2\mu}\Big),\quad X = \mathrm{Poisson}(\mu/2) - \mathrm{Poisson}(\mu/2)
 
     variance: mu > 0 of the noise on every coordinate
     sensitivity_l1: Norms of the change by one record; its coordinates are whole"""
-    validate.positive(variance=variance)
     square = sensitivity_l2**2
     small = ((2 * order - 1) * square + 6 * sensitivity_l1) / (4 * variance**2)
     return order * square / (2 * variance) + min(small, 3 * sensitivity_l1 / (2 * variance))

@@ -23,7 +23,7 @@ _USERS = {"epsilon": Log(0.01, 10.0), "users": Whole(1, 1000)}
        claim="2 / (users * epsilon)**2")
 @wrong("random-users", "Then the share of the sample varies as well.",
        says=r"\text{the same for users drawn at random}", oracle=truths.sampled_share_variance)
-def randomized_response_variance(*, epsilon: float, users: int) -> float:
+def randomized_response_variance(*, epsilon, users):
     r"""\mathrm{Var} = \frac{e^\varepsilon}{n(e^\varepsilon-1)^2}"""
     validate.positive(epsilon=epsilon, users=users)
     # e^x / (e^x - 1)^2 = 1 / (2 sinh(x/2))^2
@@ -35,7 +35,7 @@ def randomized_response_variance(*, epsilon: float, users: int) -> float:
 @given("epsilon > 0 and users >= 1 and 0 <= share and share <= 1", **_USERS, share=Linear(0.0, 1.0))
 @oracle(truths.sampled_share_variance, unsafe=None)
 @printed("0.01170673594", "0.01170673594", epsilon=1.0, users=100, share=0.5)
-def randomized_survey_variance(*, epsilon: float, users: int, share: float) -> float:
+def randomized_survey_variance(*, epsilon, users, share):
     r"""\mathrm{Var} = \frac{e^\varepsilon}{n(e^\varepsilon-1)^2}
     + \frac{\pi(1-\pi)}n
 
@@ -57,11 +57,10 @@ _REPORTS = {"epsilon": Log(0.05, 10.0), "users": Whole(1, 10**6)}
        says=r"\text{the same for a symbol of any frequency}",
        given="epsilon > 0 and symbols >= 2 and 0 <= frequency and frequency <= 1",
        frequency=Linear(0.0, 1.0))
-def grr_variance(*, epsilon: float, users: int, symbols: int) -> float:
+def grr_variance(*, epsilon, users, symbols):
     r"""\mathrm{Var} = \frac{d-2+e^\varepsilon}{n(e^\varepsilon-1)^2}
 
     symbols: d >= 2; the true symbol is sent with odds e^\varepsilon to 1 for each other"""
-    validate.positive(epsilon=epsilon, users=users)
     validate.integer(minimum=2, symbols=symbols)
     return (symbols - 2 + math.exp(epsilon)) / (users * math.expm1(epsilon) ** 2)
 
@@ -71,11 +70,10 @@ def grr_variance(*, epsilon: float, users: int, symbols: int) -> float:
 @given("epsilon > 0 and users >= 1", **_REPORTS)
 @oracle(truths.bit_variance, unsafe=None)
 @printed("0.00018413", "0.00018413", epsilon=1.0, users=20_000)
-def oue_variance(*, epsilon: float, users: int, frequency: float = 0.0) -> float:
+def oue_variance(*, epsilon, users, frequency=0.0):
     r"""\mathrm{Var} = \frac{4e^\varepsilon}{n(e^\varepsilon-1)^2}
 
     frequency: Share of the users who have the item, in [0, 1]"""
-    validate.positive(epsilon=epsilon, users=users)
     # 4 e^x / (e^x - 1)^2 = 1 / sinh(x/2)^2
     return (1 / math.sinh(epsilon / 2) ** 2 + frequency) / users
 
@@ -103,9 +101,8 @@ enter(
 @printed("10.154845", "10.154845", epsilon=1.0)
 @wrong("plain-exponential", "At epsilon = 1 it would switch at 3 symbols instead of 10.",
        claim="exp(epsilon)")
-def grr_beats_oue_below(*, epsilon: float) -> float:
+def grr_beats_oue_below(*, epsilon):
     r"""\mathrm{Var}_{\mathrm{GRR}} < \mathrm{Var}_{\mathrm{OUE}} \iff d < 3e^\varepsilon + 2"""
-    validate.positive(epsilon=epsilon)
     return 3 * math.exp(epsilon) + 2
 
 
@@ -116,13 +113,12 @@ def grr_beats_oue_below(*, epsilon: float) -> float:
 @printed("2.1972245773362196", "2.1972245773", one=0.75, other=0.25, symbols=4)
 @wrong("one-bit", "A replaced symbol clears one bit and sets another; both tell.",
        claim="log(one / other)")
-def unary_encoding_epsilon(*, one: float, other: float) -> float:
+def unary_encoding_epsilon(*, one, other):
     r"""\varepsilon = \ln\frac{p(1-q)}{(1-p)q},\quad
     p = P(1\to1),\ q = P(0\to1)
 
     one: Probabilities to report a 1 for the bit that is set, and for each other bit; 0 <
       other <= one < 1"""
-    validate.probability(one=one, other=other)
     return math.log(one) - math.log(other) + math.log1p(-other) - math.log1p(-one)
 
 
@@ -134,12 +130,11 @@ def unary_encoding_epsilon(*, one: float, other: float) -> float:
 @wrong("symmetric", "Private, but the many zeros deserve more truth than the single one.",
        claim="1 / (exp(epsilon / 2) + 1)",
        says=r"p = 1 - q,\ q = \frac1{e^{\varepsilon/2}+1} \text{ has the smallest variance}")
-def oue_false_one(*, epsilon: float) -> float:
+def oue_false_one(*, epsilon):
     r"""p = \tfrac12,\ q = \frac1{e^\varepsilon+1}
     \text{ has the smallest variance for rare items}
 
     The bit that is set is reported with probability 1/2."""
-    validate.positive(epsilon=epsilon)
     return 1 / (math.exp(epsilon) + 1)
 
 
@@ -150,12 +145,11 @@ def oue_false_one(*, epsilon: float) -> float:
 @printed("4.394449155", "4.394449155", noise=0.5, hashes=2)
 @wrong("bits-of-one-value", "The other value sets h bits too: 2h bits differ.",
        claim="hashes * log((1 - noise / 2) / (noise / 2))")
-def rappor_epsilon(*, noise: float, hashes: int) -> float:
+def rappor_epsilon(*, noise, hashes):
     r"""\varepsilon_\infty = 2h\ln\frac{1-f/2}{f/2}
 
     noise: f in (0, 1]: probability to replace a bit of the Bloom filter by a fair coin
     hashes: h >= 1: bits that a value sets"""
-    validate.rate(noise=noise)
     return 2 * hashes * math.log(2 / noise - 1)
 
 
@@ -169,13 +163,12 @@ def rappor_epsilon(*, noise: float, hashes: int) -> float:
        claim=lambda noise, hashes, zero_rate, one_rate: rappor_report_epsilon(noise=0.0,
        hashes=hashes, zero_rate=zero_rate, one_rate=one_rate),
        says=r"\varepsilon_1 = h\ln\frac{q(1-p)}{p(1-q)}")
-def rappor_report_epsilon(*, noise: float, hashes: int, zero_rate: float, one_rate: float) -> float:
+def rappor_report_epsilon(*, noise, hashes, zero_rate, one_rate):
     r"""\varepsilon_1 = h\ln\frac{q^*(1-p^*)}{p^*(1-q^*)},\quad
     p^* = \tfrac f2(p+q) + (1-f)p,\ q^* = \tfrac f2(p+q) + (1-f)q
 
     zero_rate: p and q: probabilities to report a 1 for a permanent bit 0 and 1; 0 <
       zero_rate <= one_rate < 1"""
-    validate.probability(zero_rate=zero_rate, one_rate=one_rate)
     middle = noise / 2 * (zero_rate + one_rate)
     p, q = middle + (1 - noise) * zero_rate, middle + (1 - noise) * one_rate
     return hashes * (math.log(q / p) + math.log1p(-p) - math.log1p(-q))

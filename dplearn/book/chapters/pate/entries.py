@@ -33,7 +33,7 @@ def _random_votes(most: int, fewest_classes: int, most_classes: int) -> Drawn:
 @printed("0.00625", order=10.0, noise_std=40.0)
 @wrong("one-count", "A changed vote moves two counts, a distance of the root of 2.",
        printed("0.003125", order=10.0, noise_std=40.0), claim="order / (2 * noise_std**2)")
-def gnmax_rdp(*, order: float, noise_std: float) -> float:
+def gnmax_rdp(*, order, noise_std):
     r"""D_\alpha(\text{winner}\Vert\text{winner}') \le \frac{\alpha}{\sigma^2}"""
     _check(order, noise_std)
     return order / noise_std**2
@@ -60,7 +60,7 @@ _TWO_CLASSES = _random_votes(200, 2, 2)
        claim=lambda votes, inverse_scale: (4 * lnmax_flip_bound(votes=votes,
        inverse_scale=inverse_scale)), says=r"P(\text{winner} \ne j^*) = (2+\gamma\,\Delta "
        r"n)\,e^{-\gamma\,\Delta n} \text{ of two classes}", kind="identity", votes=_TWO_CLASSES)
-def lnmax_flip_bound(*, votes: ArrayLike, inverse_scale: float) -> float:
+def lnmax_flip_bound(*, votes, inverse_scale):
     r"""P(\text{winner} \ne j^*) \le
     \sum_{j\ne j^*} \frac{2+\gamma(n_{j^*}-n_j)}{4\,e^{\gamma(n_{j^*}-n_j)}}
 
@@ -83,7 +83,7 @@ def lnmax_flip_bound(*, votes: ArrayLike, inverse_scale: float) -> float:
        claim=lambda votes, noise_std: gnmax_flip_bound(votes=votes, noise_std=noise_std *
        math.sqrt(2)), says=r"\frac12\operatorname{erfc}\Big(\frac{\Delta "
        r"n}{2\sqrt2\,\sigma}\Big) \text{ of two classes}", kind="identity", votes=_TWO_CLASSES)
-def gnmax_flip_bound(*, votes: ArrayLike, noise_std: float) -> float:
+def gnmax_flip_bound(*, votes, noise_std):
     r"""P(\text{winner} \ne i^*) \le
     \frac12\sum_{i\ne i^*}\operatorname{erfc}\Big(\frac{n_{i^*}-n_i}{2\sigma}\Big)"""
     validate.positive(noise_std=noise_std)
@@ -108,11 +108,10 @@ _MOMENT = {"moment": Whole(1, 32), "inverse_scale": Log(0.005, 1.0)}
 @given("moment > 0 and inverse_scale > 0", **_MOMENT)
 @oracle(truths.coin_moment, absolute=0.0)
 @printed("0.36", moment=8, inverse_scale=0.05)
-def lnmax_log_moment(*, moment: float, inverse_scale: float) -> float:
+def lnmax_log_moment(*, moment, inverse_scale):
     r"""\ln E[e^{lL}] \le 2\gamma^2 l(l+1)
 
     inverse_scale: gamma > 0; the release is 2 gamma-DP"""
-    validate.positive(moment=moment, inverse_scale=inverse_scale)
     return 2 * inverse_scale**2 * moment * (moment + 1)
 
 
@@ -132,7 +131,7 @@ _AGREED = "0 < flip and flip <= (exp(2*inverse_scale) - 1) / (exp(4*inverse_scal
        "Other votes leak more, and the number itself tells of the votes; smooth it.",
        says=r"\text{the moment at the data at hand is that of the mechanism}",
        oracle=truths.moment_of_a_tie)
-def lnmax_log_moment_at(*, moment: float, inverse_scale: float, flip: float) -> float:
+def lnmax_log_moment_at(*, moment, inverse_scale, flip):
     r"""\ln E[e^{lL}] \le \ln\Big\{(1-q)\Big(\frac{1-q}{1-e^{2\gamma}q}\Big)^l
     + q\,e^{2\gamma l}\Big\},\quad P(\text{winner} \ne o^*) \le q
 
@@ -173,18 +172,10 @@ def _two_sided(order: str) -> Derived:
 
 
 _ORDERS = "1 < order and order_1 > 1 and order_2 > 1 and 0 < flip and flip < 1"
-
-
 _IN_ORDER = " and order <= order_1"
-
-
 _RISING = """ and log(flip) <= (order_2 - 1)*rdp_2
     - order_2*log(order_1/(order_1 - 1)*order_2/(order_2 - 1))"""
-
-
 _POSITIVE = " and log(flip) + rdp_2 < 0"
-
-
 _MANY = {"order": Log(1.05, 30.0), "order_1": Log(1.05, 60.0), "order_2": Log(1.05, 60.0)}
 
 
@@ -203,9 +194,7 @@ _MANY = {"order": Log(1.05, 30.0), "order_1": Log(1.05, 60.0), "order_2": Log(1.
        says=r"\text{without the condition } q\,e^{\varepsilon_2} < 1",
        given=_ORDERS + _IN_ORDER + _RISING, met="Papernot et al. 2018, Theorem 6 as printed",
        order=Choice(2.0, 3.0, 5.0), order_1=Log(3.0, 20.0))
-def data_dependent_rdp(
-    *, order: float, flip: float, order_1: float, rdp_1: float, order_2: float, rdp_2: float
-) -> float:
+def data_dependent_rdp(*, order, flip, order_1, rdp_1, order_2, rdp_2):
     r"""D_\alpha(M(D)\Vert M(D')) \le \frac1{\alpha-1}\ln\Big\{(1-q)A^{\alpha-1}
     + qB^{\alpha-1}\Big\},\quad A = \frac{1-q}{1-(qe^{\varepsilon_2})^{(\mu_2-1)/\mu_2}},\
     B = \frac{e^{\varepsilon_1}}{q^{1/(\mu_1-1)}}
@@ -252,7 +241,7 @@ def _of_gnmax(*, order: float, noise_std: float, flip: float) -> float:
        "The neighbour may be less certain of the winner, and its divergence larger.",
        says=r"D_\alpha(M(D')\Vert M(D)) \text{ is bounded as well}",
        oracle=truths.gnmax_worst_reversed)
-def gnmax_data_dependent_rdp(*, order: float, noise_std: float, flip: float) -> float:
+def gnmax_data_dependent_rdp(*, order, noise_std, flip):
     r"""\text{the theorem with } \mu_2 = \sigma\sqrt{\ln(1/q)},\ \mu_1 = \mu_2 + 1,\
     \varepsilon_i = \mu_i/\sigma^2;\quad \alpha/\sigma^2 \text{ where it does not apply}
 
@@ -276,7 +265,7 @@ def gnmax_data_dependent_rdp(*, order: float, noise_std: float, flip: float) -> 
        place=Linear(-15.0, 15.0))
 @oracle(truths.threshold_worst, absolute=0.0)
 @printed("0.000125", order=10.0, noise_std=200.0)
-def threshold_rdp(*, order: float, noise_std: float) -> float:
+def threshold_rdp(*, order, noise_std):
     r"""D_\alpha(1[\max_i n_i + N(0,\sigma_1^2) \ge T]) \le \frac{\alpha}{2\sigma_1^2}"""
     _check(order, noise_std)
     return order / (2 * noise_std**2)

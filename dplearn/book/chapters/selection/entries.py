@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from dplearn.book.chapters.divergences.entries import max_divergence, renyi
 from dplearn.book.chapters.selection import truths
@@ -25,11 +25,7 @@ from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
 from dplearn.ground import validate
 
 _SCORES = {"p": Distribution(4, zeros=False), "q": Distribution(4, zeros=False)}
-
-
 _COUNT = {"shape": Linear(-0.9, 4.0, also=(0.0, 1.0)), "stop": Log(0.01, 0.95)}
-
-
 _COINS = dict(zip("pq", oracles.randomized_response(epsilon=1.0), strict=True))
 
 
@@ -82,15 +78,7 @@ def _without_the_count(
        claim=_without_the_count, says=r"\varepsilon' = \varepsilon(\lambda) + "
        r"(1+\eta)(1-1/\hat\lambda)\,\varepsilon(\hat\lambda)", order=Log(1.1, 3.0),
        other_order=Log(1.0, 1.2), shape=Linear(0.0, 1.0), stop=Log(0.01, 0.1))
-def selection_rdp(
-    *,
-    order: float,
-    epsilon: float,
-    other_order: float,
-    other_epsilon: float,
-    shape: float,
-    stop: float,
-) -> float:
+def selection_rdp(*, order, epsilon, other_order, other_epsilon, shape, stop):
     r"""\varepsilon'(\lambda) = \varepsilon(\lambda)
     + (1+\eta)\Big(1-\frac1{\hat\lambda}\Big)\varepsilon(\hat\lambda)
     + \frac{(1+\eta)\ln(1/\gamma)}{\hat\lambda} + \frac{\ln E[K]}{\lambda-1},\quad
@@ -121,12 +109,11 @@ def selection_rdp(
 @wrong("always-two", "The cost grows with eta.", claim="2 * epsilon",
        says=r"\varepsilon' = 2\varepsilon \text{ for every } K", shape=Linear(2.0, 4.0),
        stop=Log(0.01, 0.1))
-def selection_epsilon(*, epsilon: float, shape: float) -> float:
+def selection_epsilon(*, epsilon, shape):
     r"""\varepsilon' = (2+\eta)\,\varepsilon:\quad
     3\varepsilon \text{ for geometric } K,\ 2\varepsilon \text{ for logarithmic } K
 
     shape: eta > -1 of K's law, as in `selection_rdp`"""
-    validate.non_negative(epsilon=epsilon)
     return (2 + shape) * epsilon
 
 
@@ -218,9 +205,7 @@ _WORKED_RUN = {
        smoothness=Log(1.0, 10.0), steps=Whole(50, 500), record=Choice(1), width=Linear(3.0, 5.0))
 @wrong("all-iterates", "Between two known iterates there is the noise of one step only.",
        says=r"\text{the same when every } w_i \text{ is released}", oracle=_all_iterates)
-def amplification_by_iteration(
-    *, order: float, lipschitz: float, noise_std: float, steps: int, record: int
-) -> float:
+def amplification_by_iteration(*, order, lipschitz, noise_std, steps, record):
     r"""D_\alpha(w_n\Vert w'_n) \le \frac{2\alpha L^2}{\sigma^2(n+1-t)},\quad
     w_{i+1} = \Pi\big(w_i - \eta(\nabla f_i(w_i) + N(0,\sigma^2))\big),\
     f_t \ne f'_t
@@ -256,8 +241,6 @@ def _of_mean_state(*, log_moments: NDArray, threshold: float, noise: float) -> f
 
 
 _TWO_STEPS = {"order": 1.0, "noise": 1.0, "noise_below": 1.0, "noise_above": 3.0, "threshold": 0.5}
-
-
 _TWO_STEPS |= {"log_moments": np.array([[1.0, 1.0], [1.0, 1 / 9]])}
 
 
@@ -276,7 +259,7 @@ _TWO_STEPS |= {"log_moments": np.array([[1.0, 1.0], [1.0, 1 / 9]])}
 @wrong("mean-state", "States with a large loss so far weigh more in the moment than in the mean.",
        printed("1.38537", **_TWO_STEPS), claim=_of_mean_state,
        says=r"K_M \le \sum_t E_\theta[K_{M_t}(\lambda;\theta)]")
-def adaptive_log_moment(*, log_moments: ArrayLike) -> float:
+def adaptive_log_moment(*, log_moments):
     r"""K_M(\lambda) \le \sum_t \sup_\theta K_{M_t}(\lambda;\theta),\quad
     K(\lambda) = \ln E_P[e^{\lambda L}] = \lambda D_{\lambda+1}
 
@@ -344,12 +327,11 @@ _AT_THE_EDGE = {"queries": np.array([[0.0, 0.0], [1.0, -1.0]])}
 @wrong("one-sided", "It needs answers that all move in one direction.",
        claim="1 / threshold_scale + positives / query_scale", threshold_scale=Log(1.0, 20.0),
        query_scale=Log(0.5, 2.0), positives=Choice(1))
-def sparse_vector(*, threshold_scale: float, query_scale: float, positives: int = 1) -> float:
+def sparse_vector(*, threshold_scale, query_scale, positives=1):
     r"""\text{threshold} + \mathrm{Lap}(b_1),\ \text{answers} + \mathrm{Lap}(b_2),
     \text{ until } c \text{ lie above}:\quad
     \varepsilon = \frac1{b_1} + \frac{2c}{b_2}\quad
     \Big(c=1,\ b_1=\frac2\varepsilon,\ b_2=\frac4\varepsilon\Big)"""
-    validate.positive(threshold_scale=threshold_scale, query_scale=query_scale)
     return 1 / threshold_scale + 2 * positives / query_scale
 
 
@@ -358,15 +340,12 @@ def sparse_vector(*, threshold_scale: float, query_scale: float, positives: int 
        positives=Whole(1, 3), queries=Drawn(_some_monotone_queries))
 @oracle(_sparse_vector_epsilon, points=25)
 @printed("1", threshold_scale=2.0, query_scale=2.0, positives=1)
-def sparse_vector_monotone(
-    *, threshold_scale: float, query_scale: float, positives: int = 1
-) -> float:
+def sparse_vector_monotone(*, threshold_scale, query_scale, positives=1):
     r"""\text{all answers change in the same direction}:\quad
     \varepsilon = \frac1{b_1} + \frac c{b_2}
 
     Every answer rises, or every answer falls, when a record is added. Parameters, units and
     errors as in `sparse_vector`; upper bound."""
-    validate.positive(threshold_scale=threshold_scale, query_scale=query_scale)
     return 1 / threshold_scale + positives / query_scale
 
 
@@ -397,11 +376,10 @@ def _epsilon_without_query_noise(*, threshold_scale: float) -> float:
        claim="2 / threshold_scale",
        says=r"b_1 = 2/\varepsilon,\ b_2 = 0 \Rightarrow \varepsilon\text{-DP}", kind="upper",
        oracle=_epsilon_without_query_noise)
-def chance_without_query_noise(*, threshold_scale: float) -> float:
+def chance_without_query_noise(*, threshold_scale):
     r"""\text{answers } (0,1) \text{ to the threshold } \mathrm{Lap}(b_1):\quad
     P(\bot,\top) = \tfrac12\big(1 - e^{-1/b_1}\big),\text{ and } 0 \text{ for } (1,0)
     \ \Rightarrow\ \varepsilon = \infty"""
-    validate.positive(threshold_scale=threshold_scale)
     return -0.5 * math.expm1(-1 / threshold_scale)
 
 
@@ -425,12 +403,11 @@ def _half_below_half_above(*, threshold_scale: float, query_scale: float, pairs:
        claim="1 / threshold_scale + 1 / query_scale",
        says=r"\varepsilon = \frac1{b_1} + \frac1{b_2} \text{ for any number of positives}",
        kind="upper")
-def epsilon_without_end(*, query_scale: float, pairs: int) -> float:
+def epsilon_without_end(*, query_scale, pairs):
     r"""m \text{ answers below, then } m \text{ above}:\quad
     \ln\frac{P(\bot^m\top^m)}{P'(\bot^m\top^m)} \ge \frac m{b_2}
 
     pairs: m >= 1: half of the number of queries"""
-    validate.positive(query_scale=query_scale)
     return pairs / query_scale
 
 
@@ -451,10 +428,9 @@ def _many_below_then_a_number(*, threshold_scale: float, query_scale: float, que
 @wrong("private", "A number above it says where the threshold is not; then every answer counts.",
        claim="1 / threshold_scale + 1 / query_scale", kind="upper",
        met="Lyu, Su & Li 2017, Algorithm 3")
-def epsilon_of_released_answer(*, query_scale: float, queries: int) -> float:
+def epsilon_of_released_answer(*, query_scale, queries):
     r"""m \text{ answers below, then one above and seen to be } 0:\quad
     \ln\frac{p(\bot^m, 0)}{p'(\bot^m, 0)} = \frac m{b_2}"""
-    validate.positive(query_scale=query_scale)
     return queries / query_scale
 
 
@@ -479,7 +455,7 @@ def _best_split(*, positives: int, monotone: bool) -> float:
 @wrong("half-half", "Private, but the answers are noisier than they need to be.", claim="1.0")
 @wrong("same-for-monotone", "Monotone queries need half the noise on the answers.",
        claim="(2 * positives)**(2 / 3)", says=r"(2c)^{2/3} \text{ for all queries}")
-def sparse_vector_split(*, positives: int, monotone: bool = False) -> float:
+def sparse_vector_split(*, positives, monotone=False):
     r"""\varepsilon_2/\varepsilon_1 = (2c)^{2/3}\quad
     (\text{monotone queries: } c^{2/3}),\quad
     b_1 = \frac1{\varepsilon_1},\ b_2 = \frac{2c}{\varepsilon_2}
