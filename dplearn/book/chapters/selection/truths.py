@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr
 
-from dplearn.book.kit import oracles as oracles
+from dplearn.book.kit import oracles
 
 # The best of several runs
 
 
-def repetitions(*, shape: float, stop: float) -> NDArray:
-    """Probability of k = 1, 2, ... repetitions, up to a rest that weighs less than 1e-17."""
-    last = math.ceil(60 / stop)
-    k = np.arange(1.0, last + 1)
+def repetitions(*, shape, stop):
+    """Probability of k = 1, 2, ... repetitions; those left out weigh less than 1e-17."""
+    k = np.arange(1.0, math.ceil(60 / stop) + 1)
     # From k to k + 1 the weight changes by (1 - stop) (k + shape) / (k + 1).
     steps = math.log1p(-stop) + np.log(k[:-1] + shape) - np.log(k[1:])
     weights = np.exp(np.concatenate([[0.0], np.cumsum(steps)]))
@@ -43,58 +43,47 @@ def best_of(scores: ArrayLike, counts: NDArray) -> NDArray:
     return law / law.sum()
 
 
-def best_of_pair(
-    *, p: ArrayLike, q: ArrayLike, shape: float, stop: float
-) -> tuple[NDArray, NDArray]:
-    """Laws of the best of a random number of runs, on two neighbours."""
+def best_renyi(*, p, q, order, shape, stop):
+    """Rényi divergence of the best of a random number of runs, on two neighbours."""
     counts = repetitions(shape=shape, stop=stop)
-    return best_of(p, counts), best_of(q, counts)
+    return oracles.finite_renyi(p=best_of(p, counts), q=best_of(q, counts), order=order)
 
 
-def best_of_fixed(*, p: ArrayLike, q: ArrayLike, runs: int) -> tuple[NDArray, NDArray]:
-    """The same for exactly `runs` runs."""
-    counts = np.eye(runs)[-1]
-    return best_of(p, counts), best_of(q, counts)
+def best_epsilon(p: ArrayLike, q: ArrayLike, counts: NDArray) -> float:
+    """The largest log ratio of the best score's laws on two neighbours."""
+    return oracles.worst_event_epsilon(p=best_of(p, counts), q=best_of(q, counts))
 
 
 # Noisy projected gradient descent in one dimension
 
 
 def last_iterate_renyi(
-    *,
-    order: float,
-    lipschitz: float,
-    noise_std: float,
-    step_size: float,
-    smoothness: float,
-    steps: int,
-    record: int,
-    radius: float,
-    concave: bool = False,
-) -> float:
+    *, order, lipschitz, noise_std, step_size, smoothness, steps, record, width, concave=False
+):
     r"""Rényi divergence of the last iterates that differ in the `record`-th loss, from 1.
 
-    The iterate starts in 0 and stays in [-radius, radius]. All other losses have the derivative
-    :math:`L\tanh(\beta w/L)`, the loss in question has L or -L. Laws are propagated on Gauss
-    nodes; the projection leaves atoms at both ends.
+    The iterate starts in 0 and stays within `width` standard deviations of a step. All other
+    losses have the derivative :math:`L\tanh(\beta w/L)`, the loss in question has L or -L. Laws
+    are propagated on Gauss nodes; the projection leaves atoms at both ends.
     """
-    spread = noise_std * step_size
+    spread, radius = noise_std * step_size, width * step_size * noise_std
     nodes, weights = _panels(-radius, radius, spread)
     points = np.concatenate([nodes, [-radius, radius]])
-    slopes = lipschitz * np.tanh(smoothness * points / lipschitz) * (-1 if concave else 1)
-    ordinary = _transition(points - step_size * slopes, nodes, weights, radius, spread)
-    log_laws = []
-    for sign in (1, -1):
-        changed = points - sign * step_size * lipschitz
-        special = _transition(changed, nodes, weights, radius, spread)
-        law = np.zeros(points.size)  # in step 1 all starts from 0, which is no node
-        for t in range(1, steps + 1):
-            if t == 1:
-                slope = sign * lipschitz if record == 1 else 0.0
-                start = np.array([-step_size * slope])
-                law = _transition(start, nodes, weights, radius, spread)[0]
-            else:
-                law = law @ (special if t == record else ordinary)
+
+    def step(slopes: ArrayLike, start: NDArray = points) -> NDArray:
+        """Masses at the nodes, then at the two ends, from each start."""
+        means = start - step_size * slopes
+        inside = weights * np.exp(oracles.log_normal(0.0, spread)(nodes - means[:, None]))
+        ends = ndtr((-radius - means) / spread), ndtr((means - radius) / spread)
+        return np.column_stack([inside, *ends])
+
+    slopes = lipschitz * np.tanh(smoothness * points / lipschitz)
+    ordinary, log_laws = step(-slopes if concave else slopes), []
+    for slope in (lipschitz, -lipschitz):
+        law = step(slope if record == 1 else 0.0, np.zeros(1))[0]  # 0 is no node
+        special = step(slope)
+        for t in range(2, steps + 1):
+            law = law @ (special if t == record else ordinary)
         # What underflows makes the divergence too small, never too large.
         log_laws.append(np.log(np.maximum(law, 1e-300)))
     # A node's mass is density times weight, and the weights cancel to one power.
@@ -111,39 +100,30 @@ def _panels(low: float, high: float, width: float) -> tuple[NDArray, NDArray]:
     return (centres[:, None] + half * x).ravel(), np.tile(half * w, count)
 
 
-def _transition(
-    means: NDArray, nodes: NDArray, weights: NDArray, radius: float, std: float
-) -> NDArray:
-    """Masses of a clipped Gaussian around each mean: at the nodes, then at the two ends."""
-    from scipy.special import ndtr
-
-    inside = weights * np.exp(oracles.log_normal(0.0, std)(nodes - means[:, None]))
-    ends = ndtr((-radius - means) / std), ndtr((means - radius) / std)
-    return np.column_stack([inside, *ends])
+def all_iterates_renyi(*, order, lipschitz, noise_std):
+    """Whoever saw the iterate before and the one after the record knows the noise between."""
+    laws = oracles.log_normal(lipschitz, noise_std), oracles.log_normal(-lipschitz, noise_std)
+    far = 1e3 * (lipschitz + noise_std)
+    return oracles.density_renyi(*laws, order, -far, far)
 
 
 # Adaptive composition of two Gaussian releases
 
 
-def two_step_log_moment(
-    *, order: float, noise: float, noise_below: float, noise_above: float, threshold: float
-) -> float:
+def two_step_log_moment(*, order, noise, noise_below, noise_above, threshold):
     r"""log of the mean of :math:`e^{\lambda L}`; what comes out first sets the second noise."""
     after = [_gaussian_log_moment(order, std) for std in (noise_below, noise_above)]
+    second = lambda x: np.where(x < threshold, *after)
+    return _gaussian_log_moment(order, noise, second, [threshold])
+
+
+def _gaussian_log_moment(
+    order: float, noise: float, after: Callable = np.zeros_like, kinks: Sequence[float] = ()
+) -> float:
+    """log E_P[(P/Q)^order e^after] of one Gaussian release of sensitivity 1."""
     log_p, log_q = oracles.log_normal(1.0, noise), oracles.log_normal(0.0, noise)
-
-    def log_f(x: NDArray) -> NDArray:
-        return (order + 1) * log_p(x) - order * log_q(x) + np.where(x < threshold, *after)
-
-    return oracles.log_integral(log_f, -1e3 * noise, 1e3 * noise, kinks=[threshold])
-
-
-def _gaussian_log_moment(order: float, noise: float) -> float:
-    """log E_P[(P/Q)^order] of one Gaussian release of sensitivity 1."""
-    log_p, log_q = oracles.log_normal(1.0, noise), oracles.log_normal(0.0, noise)
-    return oracles.log_integral(
-        lambda x: (order + 1) * log_p(x) - order * log_q(x), -1e3 * noise, 1e3 * noise
-    )
+    log_f = lambda x: (order + 1) * log_p(x) - order * log_q(x) + after(x)
+    return oracles.log_integral(log_f, -1e3 * noise, 1e3 * noise, kinks=kinks)
 
 
 # Sparse vectors: noisy answers are compared to one noisy threshold, 0
@@ -157,7 +137,7 @@ def log_chance(
     query_scale: float,
     highest: float = math.inf,
 ) -> float:
-    """log probability that exactly the queries marked True are found above the threshold.
+    """log probability that of these queries exactly those marked True come out above.
 
     By integration over the threshold's noise, up to `highest`; a query scale of 0 means that
     answers are compared without noise.
@@ -178,33 +158,43 @@ def log_chance(
     return oracles.log_integral(log_f, -far, min(far, highest), kinks=[0.0, *answers])
 
 
-def sparse_vector_epsilon(
-    *,
-    answers: ArrayLike,
-    changes: ArrayLike,
-    threshold_scale: float,
-    query_scale: float,
-    positives: int = 1,
-) -> float:
-    """The largest log ratio over all outcomes of the sparse vector on these neighbours.
+def log_ratio(outcome: Sequence[bool], moves: ArrayLike, **about: float) -> float:
+    """How much likelier in logs an outcome is for answers at the threshold than for moved ones."""
+    still = np.zeros(len(outcome))
+    return log_chance(outcome, still, **about) - log_chance(outcome, moves, **about)
 
-    It stops after so many `positives`.
+
+def sparse_vector_epsilon(*, queries, threshold_scale, query_scale, positives):
+    """The largest log ratio over all outcomes of the sparse vector, which stops after `positives`.
+
+    `queries` holds the answers for one dataset, and how much they differ for its neighbour.
     """
     scales = {"threshold_scale": threshold_scale, "query_scale": query_scale}
-    pair = np.asarray(answers, dtype=float), np.add(answers, changes)
-    found = -math.inf
-    for outcome in _outcomes(pair[0].size, positives):
+    pair = np.asarray(queries[0], dtype=float), np.add(*queries)
+    ratios = [-math.inf]
+    for outcome in outcomes(pair[0].size, positives):
         log_p, log_q = (log_chance(outcome, x[: len(outcome)], **scales) for x in pair)
         if log_p > -math.inf:
-            found = max(found, log_p - log_q)
-    return found
+            ratios.append(log_p - log_q)
+    return max(ratios)
 
 
-def _outcomes(size: int, positives: int) -> list[tuple[bool, ...]]:
+def outcomes(size: int, positives: int) -> set[tuple[bool, ...]]:
     """All ways to go through the queries, ended by the last positive that is allowed."""
-    found = {}
+    ways = set()
     for outcome in itertools.product((False, True), repeat=size):
-        so_far = list(itertools.accumulate(map(int, outcome)))
-        stop = so_far.index(positives) + 1 if positives in so_far else size
-        found[outcome[:stop]] = None
-    return list(found)
+        above = list(itertools.accumulate(map(int, outcome)))
+        ways.add(outcome[: above.index(positives) + 1] if positives in above else outcome)
+    return ways
+
+
+def best_split(*, positives, monotone):
+    """Ratio at which the variance of a noisy answer less the noisy threshold is smallest."""
+    from scipy.optimize import minimize_scalar
+
+    def variance(log_ratio: float) -> float:
+        first = 1 / (1 + math.exp(log_ratio))
+        scales = 1 / first, (1 if monotone else 2) * positives / (1 - first)
+        return math.log(sum(2 * scale**2 for scale in scales))
+
+    return math.exp(minimize_scalar(variance, bracket=(0.0, 3.0), tol=1e-10).x)  # type: ignore[union-attr]
