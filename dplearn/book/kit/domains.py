@@ -9,8 +9,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -19,29 +19,31 @@ from numpy.typing import NDArray
 Parameters = dict[str, Any]
 
 
-class Domain(Protocol):
-    """What one parameter may be."""
+class Domain:
+    """What one parameter may be.
+
+    `corners` are values at the ends, none where there is no end. A draw sees in `drawn` the
+    parameters named before this one; `near` is a random value not far from another one, at a
+    fraction `size` of the whole domain; `rounded` has so many digits, and with 0 digits is 1, 2
+    or 5 times a power of ten.
+    """
 
     @property
     def corners(self) -> tuple[Any, ...]:
-        """Values at the ends; nothing where there is no end."""
-        ...
+        return ()
 
     def draw(self, rng: Generator, drawn: Parameters) -> Any:
-        """A random value; `drawn` holds the parameters named before this one."""
-        ...
+        raise NotImplementedError(f"{type(self).__name__} says nothing of how it is drawn.")
 
     def near(self, value: Any, rng: Generator, size: float, drawn: Parameters) -> Any:
-        """A random value not far from `value`; `size` is a fraction of the whole domain."""
-        ...
+        return self.draw(rng, drawn)
 
     def rounded(self, value: Any, digits: int) -> Any:
-        """`value` in so many digits; 0 digits: 1, 2 or 5 times a power of ten."""
-        ...
+        return value
 
 
 @dataclass(frozen=True)
-class Linear:
+class Linear(Domain):
     """A real number, uniform between the ends.
 
     Parameters
@@ -125,7 +127,7 @@ class Whole(Log):
 
 
 @dataclass(frozen=True, init=False)
-class Choice:
+class Choice(Domain):
     """One of several values."""
 
     values: tuple[Any, ...]
@@ -143,12 +145,9 @@ class Choice:
     def near(self, value: Any, rng: Generator, size: float, drawn: Parameters) -> Any:
         return self.draw(rng, drawn) if rng.random() < 0.3 else value
 
-    def rounded(self, value: Any, digits: int) -> Any:
-        return value
-
 
 @dataclass(frozen=True)
-class Distribution:
+class Distribution(Domain):
     """Probabilities of `symbols` outcomes, from flat to nearly certain.
 
     Parameters
@@ -188,20 +187,13 @@ class Distribution:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Drawn(Domain):
     """Whatever `make(rng, drawn)` returns; `drawn` holds the parameters named before this one."""
 
     make: Callable[..., Any]
-    corners: tuple[Any, ...] = field(default=(), init=False)
 
     def draw(self, rng: Generator, drawn: Parameters) -> Any:
         return self.make(rng, drawn)
-
-    def near(self, value: Any, rng: Generator, size: float, drawn: Parameters) -> Any:
-        return self.draw(rng, drawn)
-
-    def rounded(self, value: Any, digits: int) -> Any:
-        return value
 
 
 @dataclass(frozen=True)

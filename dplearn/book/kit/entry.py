@@ -330,13 +330,10 @@ def enter(function: F, *decorators: Callable[[F], F]) -> F:
     return function
 
 
-def given(
-    hypothesis: Hypothesis = "",
-    /,
-    *,
-    along: Mapping[str, Sequence[Any]] | None = None,
-    **domain: Domain,
-) -> Part:
+# Options are of type Any where domains may be unpacked beside them.
+
+
+def given(hypothesis: Hypothesis = "", /, *, along: Any = None, **domain: Any) -> Part:
     """The hypothesis and the domain of every parameter, in the order in which they are drawn."""
     return _Fields({"given": hypothesis, "along": along, "domain": domain})
 
@@ -361,14 +358,14 @@ def wrong(
     note: str,
     /,
     *parts: Printed | Typed,
-    claim: str | Callable[..., Any] | None = None,
-    says: str = "",
-    given: Hypothesis | None = None,
-    kind: Kind | None = None,
-    oracle: Callable[..., float | Interval] | None = None,
-    met: str = "",
-    along: Mapping[str, Sequence[Any]] | None = None,
-    **domain: Domain | None,
+    claim: Any = None,
+    says: Any = "",
+    given: Any = None,
+    kind: Any = None,
+    oracle: Any = None,
+    met: Any = "",
+    along: Any = None,
+    **domain: Any,
 ) -> Misprint:
     """A wrong variant: `says` is its statement where none can be made from `claim` or `given`."""
     values = tuple(p for p in parts if isinstance(p, Printed))
