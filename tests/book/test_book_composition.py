@@ -1,53 +1,49 @@
 """Oracles of the book's compositions on cases that are known, and laws between the formulas."""
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 
 from dplearn import book as formulas
-from dplearn.book import renyi_gaussian
 from dplearn.book.chapters.composition import truths as outcomes
 from dplearn.book.kit import oracles
 
 
-@pytest.mark.parametrize("paid", [0.0, 1e-3])
-@pytest.mark.parametrize("steps", [1, 4])
-def test_sequences_and_counts_agree(paid, steps):
+def test_sequences_and_counts_agree():
     """Equal releases, once by all sequences of outcomes, once by the number of true answers."""
-    releases = {"epsilons": [0.7] * steps, "deltas": [paid] * steps}
-    for total in (0.0, 0.5, 1.1):
+    for paid, steps, total in itertools.product((0.0, 1e-3), (1, 4), (0.0, 0.5, 1.1)):
+        releases, case = {"epsilons": [0.7] * steps, "deltas": [paid] * steps}, (paid, steps, total)
         delta = oracles.coins_delta(epsilon=total, local=0.7, steps=steps, delta0=paid)
-        found = outcomes.enumerated_delta(**releases, total=total)
-        assert found == pytest.approx(delta, rel=1e-10)
+        listed = outcomes.enumerated_delta(**releases, total=total)
+        assert listed == pytest.approx(delta, rel=1e-10), case
         if 0 < total < 0.7 * steps:
-            back = outcomes.enumerated_epsilon(**releases, delta=delta)
-            assert back == pytest.approx(total, rel=1e-9)
+            back = outcomes.enumerated_epsilon(**releases, slack=delta)
+            assert back == pytest.approx(total, rel=1e-9), case
 
 
 def test_epsilon_of_coins_is_that_of_the_theorem():
     """One coin: e^epsilon p' = p - delta, solved."""
     p, q = (float(x) for x in oracles.randomized_response(epsilon=2.0)[0])
-    found = oracles.coins_epsilon(delta=0.1, local=2.0, steps=1)
-    assert found == pytest.approx(math.log((p - 0.1) / q), rel=1e-12)
-    assert oracles.coins_epsilon(delta=0.9, local=2.0, steps=1) == 0.0
+    exact = pytest.approx(math.log((p - 0.1) / q), rel=1e-12)
+    assert outcomes.coins_epsilon(epsilon=2.0, steps=1, slack=0.1) == exact
+    assert outcomes.coins_epsilon(epsilon=2.0, steps=1, slack=0.9) == 0.0
 
 
 def test_delta_of_gaussians_by_two_integrals():
     for mu, epsilon in ((0.1, 0.0), (1.0, 1.0), (6.0, 25.0)):
         laws = oracles.log_normal(mu), oracles.log_normal()
-        found = oracles.gaussian_log_delta(epsilon=epsilon, mu=mu)
-        assert math.exp(found) == pytest.approx(
-            oracles.density_delta(*laws, epsilon, -60.0, 60.0), rel=1e-9
-        )
+        truth = oracles.density_delta(*laws, epsilon, -60.0, 60.0)
+        assert oracles.gaussian_delta(epsilon=epsilon, mu=mu) == pytest.approx(truth, rel=1e-9)
     assert oracles.gaussian_epsilon(delta=1e-5, mu=2.0) == pytest.approx(9.997256146, abs=1e-9)
 
 
 def test_an_adaptive_run_without_adaptivity_is_a_sum():
-    found = outcomes.adaptive_renyi(order=3.0, noise=1.5, below=2.0, above=2.0, cut=0.3)
+    run = outcomes.adaptive_renyi(order=3.0, noise=1.5, below=2.0, above=2.0, cut=0.3)
     law = {"order": 3.0, "mean_p": 1.0, "mean_q": 0.0}
-    parts = [renyi_gaussian(**law, std_p=std, std_q=std) for std in (1.5, 2.0)]
-    assert found == pytest.approx(sum(parts), rel=1e-10)
+    parts = [formulas.renyi_gaussian(**law, std_p=std, std_q=std) for std in (1.5, 2.0)]
+    assert run == pytest.approx(sum(parts), rel=1e-10)
 
 
 def test_a_chain_of_pure_neighbours_costs_no_delta():
@@ -76,21 +72,13 @@ def test_whole_numbers_around_the_break_even():
     for slack, first in ((1e-4, 64), (1e-5, 80)):
         even = formulas.advanced_composition_kov_break_even(epsilon=1.0, slack=slack)
         assert math.ceil(even) == first
-        bounds = formulas.advanced_composition_kov(
-            epsilon=1.0, steps=[first - 1, first], slack=slack
-        )
+        steps = [first - 1, first]
+        bounds = formulas.advanced_composition_kov(epsilon=1.0, steps=steps, slack=slack)
         assert bounds[0] > first - 1 and bounds[1] < first
 
 
 def test_bounds_of_one_family_are_ordered():
+    names = ("advanced_composition_kov", "advanced_composition_zcdp", "advanced_composition")
     for epsilon in np.geomspace(1e-4, 5, 20):
-        releases = {"epsilon": epsilon, "steps": 30, "slack": 1e-6}
-        first, concentrated, exact = (
-            float(bound(**releases))
-            for bound in (
-                formulas.advanced_composition,
-                formulas.advanced_composition_zcdp,
-                formulas.advanced_composition_kov,
-            )
-        )
-        assert exact <= concentrated <= first
+        bounds = [getattr(formulas, n)(epsilon=epsilon, steps=30, slack=1e-6) for n in names]
+        assert bounds == sorted(bounds), epsilon

@@ -16,7 +16,7 @@ from dplearn.book import (
 )
 from dplearn.book.chapters.auditing.truths import chance_of_one
 from dplearn.book.chapters.pate.truths import gnmax_law
-from dplearn.book.chapters.tradeoff.entries import _composed_delta, _worst_pair
+from dplearn.book.chapters.tradeoff.truths import composed_delta
 from dplearn.book.kit import oracles
 from dplearn.engine.contour import SampledGaussian, deltas
 
@@ -46,18 +46,18 @@ def test_composed_delta_is_the_certified_one(steps, noise, rate, epsilon):
     about = {"sample_rate": rate, "noise_multiplier": noise, "steps": steps, "epsilon": epsilon}
     pair = SampledGaussian(sigma=noise, q=rate, direction="remove")
     low, high = np.exp(deltas(pair, steps, [epsilon]))
-    found = _composed_delta(**about, symmetric=False)
+    found = composed_delta(**about, symmetric=False)
     assert low[0] * (1 - 1e-3) <= found <= high[0] * (1 + 1e-3)
     # The symmetric pair dominates both directions, and after one step it is the larger one.
-    assert _composed_delta(**about, symmetric=True) > found
+    assert composed_delta(**about, symmetric=True) > found
     one = about | {"steps": 1, "epsilon": 0.01}
-    assert _composed_delta(**one, symmetric=True) == pytest.approx(
-        _composed_delta(**one, symmetric=False), rel=1e-3
+    assert composed_delta(**one, symmetric=True) == pytest.approx(
+        composed_delta(**one, symmetric=False), rel=1e-3
     )
 
 
 def test_epsilon_of_the_worst_pair():
-    p, q = _worst_pair(epsilon=0.7, delta=0.03)
+    p, q = oracles.leaky_response(epsilon=0.7, delta=0.03)
     assert oracles.worst_event_epsilon_at(p=p, q=q, delta=0.03) == pytest.approx(0.7, rel=1e-12)
     assert oracles.worst_event_epsilon_at(p=p, q=q, delta=0.029) == math.inf
     assert oracles.worst_event_epsilon_at(p=p, q=p, delta=0.0) == 0.0

@@ -18,15 +18,24 @@ from dplearn.engine.profile import Profile
 from dplearn.ground.solve import first_true
 
 Density = Callable[[NDArray], NDArray]
+Kinks = Sequence[float]
+
+
+def smallest(holds: Callable[[float], bool], *, low: float, high: float) -> float:
+    """Where `holds` turns true between two ends; `low` if true there, inf if not even at `high`."""
+    if not holds(high):
+        return math.inf
+    at = first_true(lambda x: np.asarray(holds(float(x))), lower=low, upper=high, rtol=1e-15)
+    return float(at)
+
 
 # Finite alphabets
 
 
 def event_masses(*laws: ArrayLike) -> tuple[NDArray, ...]:
     """Probability of each of the 2^n events under every law, the empty event first."""
-    first = np.asarray(laws[0], dtype=float)
-    members = (np.arange(2**first.size)[:, None] >> np.arange(first.size)) & 1
-    # A mass of 1 + 1e-16 is one of 1.
+    size = np.size(laws[0])
+    members = (np.arange(2**size)[:, None] >> np.arange(size)) & 1
     return tuple(members @ np.asarray(law, dtype=float) for law in laws)
 
 
@@ -36,12 +45,17 @@ def worst_event_delta(*, p: ArrayLike, q: ArrayLike, epsilon: float) -> float:
     return float(np.max(p_of - math.exp(epsilon) * q_of))
 
 
-def worst_event_epsilon(*, p: ArrayLike, q: ArrayLike) -> float:
-    """The largest ln P(S)/Q(S) over events that can happen under P; inf if Q(S) = 0."""
+def worst_event_epsilon(*, p: ArrayLike, q: ArrayLike, delta: float = 0.0) -> float:
+    """The largest ln (P(S) - delta)/Q(S) over events with P(S) > delta; inf if Q(S) = 0."""
     p_of, q_of = event_masses(p, q)
-    possible = p_of > 0
+    likely = p_of > delta
     with np.errstate(divide="ignore"):
-        return float(np.max(np.log(p_of[possible]) - np.log(q_of[possible])))
+        return float(np.max(np.log(p_of[likely] - delta) - np.log(q_of[likely]), initial=-math.inf))
+
+
+def worst_event_epsilon_at(*, p: ArrayLike, q: ArrayLike, delta: float) -> float:
+    """The smallest epsilon >= 0 at which both orders of the pair satisfy the definition of DP."""
+    return max(0.0, *(worst_event_epsilon(p=a, q=b, delta=delta) for a, b in ((p, q), (q, p))))
 
 
 def finite_renyi(*, p: ArrayLike, q: ArrayLike, order: float) -> float:
@@ -55,8 +69,7 @@ def finite_renyi(*, p: ArrayLike, q: ArrayLike, order: float) -> float:
 def mean_loss(*, p: ArrayLike, q: ArrayLike) -> float:
     """The KL divergence as it is defined: the mean of ln p/q under p, one outcome at a time."""
     pairs = zip(np.asarray(p).tolist(), np.asarray(q).tolist(), strict=True)
-    losses = (a * (math.log(a / b) if b > 0 else math.inf) for a, b in pairs if a > 0)
-    return math.fsum(losses)
+    return math.fsum(a * (math.log(a / b) if b > 0 else math.inf) for a, b in pairs if a > 0)
 
 
 def randomized_response(*, epsilon: float) -> tuple[NDArray, NDArray]:
@@ -64,6 +77,12 @@ def randomized_response(*, epsilon: float) -> tuple[NDArray, NDArray]:
     truth = 1 / (1 + math.exp(-epsilon))
     p = np.array([truth, 1 - truth])
     return p, p[::-1]
+
+
+def leaky_response(*, epsilon: float, delta: float) -> tuple[NDArray, NDArray]:
+    """The two laws of the worst (epsilon, delta)-release: all is told, or a coin is."""
+    p, q = ((1 - delta) * law for law in randomized_response(epsilon=epsilon))
+    return np.array([delta, *p, 0.0]), np.array([0.0, *q, delta])
 
 
 def coins_delta(*, epsilon: float, local: float, steps: int, delta0: float = 0.0) -> float:
@@ -84,36 +103,34 @@ def coins_delta(*, epsilon: float, local: float, steps: int, delta0: float = 0.0
 # Densities on the line
 
 
+def log_normal(mean: float = 0.0, std: float = 1.0) -> Density:
+    """Log density of a Gaussian."""
+    constant = -math.log(std) - 0.5 * math.log(2 * math.pi)
+    return lambda x: constant - 0.5 * ((x - mean) / std) ** 2
+
+
+def log_laplace(mean: float = 0.0, scale: float = 1.0) -> Density:
+    """Log density of a Laplace law; it has a kink at its mean."""
+    return lambda x: -np.abs(x - mean) / scale - math.log(2 * scale)
+
+
 def log_integral(
-    log_f: Density, low: float, high: float, *, kinks: Sequence[float] = (), rtol: float = 1e-11
+    log_f: Density, low: float, high: float, *, kinks: Kinks = (), rtol: float = 1e-11
 ) -> float:
     """log of the integral of exp(log_f) over [low, high], which may be far wider than needed.
 
-    Gauss-Legendre on equal panels where the integrand matters, doubled until two results agree.
-
-    Parameters
-    ----------
-    log_f : callable
-        Logarithm of the integrand, smooth between `kinks`; -inf where it vanishes.
-    low, high : float
-        Finite ends.
-    kinks : sequence of float
-    rtol : float
-        Relative accuracy of the integral.
-
-    Raises
-    ------
-    ArithmeticError
-        If 16,384 panels do not give it.
+    Gauss-Legendre on equal panels where the integrand matters, four times as many until two
+    results agree to `rtol`; an ArithmeticError if 16,384 panels are not enough. The ends are
+    finite; `log_f` is smooth between `kinks`, and -inf where the integrand vanishes.
     """
     inner = sorted({low, high, *(k for k in kinks if low < k < high)})
     pieces = [_support(log_f, a, b) for a, b in pairwise(inner)]
     last: float = math.nan
     for panels in (16, 64, 256, 1024, 4096, 16384):
-        found = float(np.logaddexp.reduce([_gauss(log_f, a, b, panels) for a, b in pieces]))
-        if found == last or abs(found - last) <= rtol * max(1.0, abs(found)):
-            return found
-        last = found
+        value = float(np.logaddexp.reduce([gauss(log_f, a, b, panels) for a, b in pieces]))
+        if value == last or abs(value - last) <= rtol * max(1.0, abs(value)):
+            return value
+        last = value
     raise ArithmeticError(f"The integral over [{low:g}, {high:g}] did not converge.")
 
 
@@ -131,8 +148,9 @@ def _support(log_f: Density, low: float, high: float) -> tuple[float, float]:
     return low, high
 
 
-def _gauss(log_f: Density, low: float, high: float, panels: int) -> float:
-    nodes, weights = _legendre()
+def gauss(log_f: Density, low: float, high: float, panels: int) -> float:
+    """log of the integral, by 20 nodes of Gauss and Legendre on each of equal panels."""
+    nodes, weights = legendre(20)
     half = 0.5 * (high - low) / panels
     centres = low + half * (2 * np.arange(panels) + 1)
     y = log_f((centres[:, None] + half * nodes).ravel())
@@ -143,72 +161,50 @@ def _gauss(log_f: Density, low: float, high: float, panels: int) -> float:
 
 
 @lru_cache
-def _legendre() -> tuple[NDArray, NDArray]:
-    return np.polynomial.legendre.leggauss(20)
+def legendre(count: int) -> tuple[NDArray, NDArray]:
+    """Nodes and weights of Gauss and Legendre on [-1, 1]."""
+    return np.polynomial.legendre.leggauss(count)
 
 
 def density_renyi(
-    log_p: Density,
-    log_q: Density,
-    order: float,
-    low: float,
-    high: float,
-    *,
-    kinks: Sequence[float] = (),
+    log_p: Density, log_q: Density, order: float, low: float, high: float, *, kinks: Kinks = ()
 ) -> float:
     """Rényi divergence of two densities by its definition; order 1 gives the mean loss.
 
     inf where the integrand has not fallen off at the ends, which must be far out.
     """
-    if order == 1:
-        return _mean_loss_of_densities(log_p, log_q, low, high, kinks)
 
-    def log_f(x: NDArray) -> NDArray:
-        return order * log_p(x) + (1 - order) * log_q(x)
-
-    if np.max(log_f(np.array([low, high]))) > np.max(log_f(np.linspace(low, high, 2001))) - 30:
-        return math.inf
-    return log_integral(log_f, low, high, kinks=kinks) / (order - 1)
-
-
-def _mean_loss_of_densities(
-    log_p: Density, log_q: Density, low: float, high: float, kinks: Sequence[float]
-) -> float:
-    # E[L] = E[L + e^{-L} - 1], whose integrand is never negative.
     def gain(x: NDArray) -> NDArray:
+        # E[L] = E[L + e^{-L} - 1], whose integrand is never negative.
         loss = log_p(x) - log_q(x)
         with np.errstate(divide="ignore", over="ignore"):
             small = np.log(np.maximum(loss + np.expm1(-loss), 0.0))
         return log_p(x) + np.where(loss < -50, -loss, small)
 
-    return math.exp(log_integral(gain, low, high, kinks=kinks, rtol=1e-9))
+    if order == 1:
+        return math.exp(log_integral(gain, low, high, kinks=kinks, rtol=1e-9))
+    log_f = lambda x: order * log_p(x) + (1 - order) * log_q(x)
+    if np.max(log_f(np.array([low, high]))) > np.max(log_f(np.linspace(low, high, 2001))) - 30:
+        return math.inf
+    return log_integral(log_f, low, high, kinks=kinks) / (order - 1)
 
 
 def density_delta(
-    log_p: Density,
-    log_q: Density,
-    epsilon: float,
-    low: float,
-    high: float,
-    *,
-    kinks: Sequence[float] = (),
+    log_p: Density, log_q: Density, epsilon: float, low: float, high: float, *, kinks: Kinks = ()
 ) -> float:
     """Hockey-stick divergence of two densities by its definition."""
-
-    def excess(x: NDArray) -> NDArray:
-        return log_p(x) - log_q(x) - epsilon
+    excess = lambda x: log_p(x) - log_q(x) - epsilon
 
     def gain(x: NDArray) -> NDArray:
         with np.errstate(divide="ignore"):
             return log_p(x) + np.log(-np.expm1(np.minimum(-excess(x), 0.0)))
 
-    return math.exp(
-        log_integral(gain, low, high, kinks=[*kinks, *_roots(excess, low, high)], rtol=1e-10)
-    )
+    kinks = [*kinks, *sign_changes(excess, low, high)]
+    return math.exp(log_integral(gain, low, high, kinks=kinks, rtol=1e-10))
 
 
-def _roots(f: Density, low: float, high: float) -> NDArray:
-    """Sign changes of f seen on a fine grid, by bisection."""
+def sign_changes(f: Density, low: float, high: float) -> NDArray:
+    """Places where f changes its sign on a fine grid, by bisection."""
     x = np.linspace(low, high, 20_001)
     sign = f(x) > 0
     at = np.flatnonzero(sign[1:] != sign[:-1])
@@ -220,24 +216,13 @@ def _roots(f: Density, low: float, high: float) -> NDArray:
     return b
 
 
-def log_normal(mean: float = 0.0, std: float = 1.0) -> Density:
-    """Log density of a Gaussian."""
-    constant = -math.log(std) - 0.5 * math.log(2 * math.pi)
-    return lambda x: constant - 0.5 * ((x - mean) / std) ** 2
+# Gaussians
 
 
-def log_laplace(mean: float = 0.0, scale: float = 1.0) -> Density:
-    """Log density of a Laplace law; it has a kink at its mean."""
-    return lambda x: -np.abs(x - mean) / scale - math.log(2 * scale)
-
-
-def coins_epsilon(*, delta: float, local: float, steps: int) -> float:
-    """Smallest epsilon >= 0 that `steps` pure randomized responses allow at delta."""
-
-    def enough(epsilon: float) -> bool:
-        return coins_delta(epsilon=epsilon, local=local, steps=steps) <= delta
-
-    return smallest(enough, low=0.0, high=steps * local * (1 + 1e-12))
+def gaussian_renyi(shift: float, std: float, order: float = 2.0) -> float:
+    """Rényi divergence of N(shift, std^2) from N(0, std^2) by its definition."""
+    far = 60 * std + max(10.0, 5 * order * shift)
+    return density_renyi(log_normal(shift, std), log_normal(0.0, std), order, -far, far)
 
 
 def gaussian_log_delta(*, epsilon: float, mu: float) -> float:
@@ -253,79 +238,16 @@ def gaussian_log_delta(*, epsilon: float, mu: float) -> float:
         with np.errstate(divide="ignore"):  # no gain where mu s underflows
             return -s * (x + s / 2) + np.log(-np.expm1(-mu * s))
 
-    return _gauss(log_f, low, high, 64) - 0.5 * x * x - 0.5 * math.log(2 * math.pi)
+    return gauss(log_f, low, high, 64) - 0.5 * x * x - 0.5 * math.log(2 * math.pi)
 
 
 def gaussian_epsilon(*, delta: float, mu: float) -> float:
     """Smallest epsilon >= 0 that two unit Gaussians at distance mu allow at delta."""
     log_delta, high = math.log(delta), mu * (mu + 1)
-
-    def enough(epsilon: float) -> bool:
-        return gaussian_log_delta(epsilon=epsilon, mu=mu) <= log_delta
-
+    enough = lambda epsilon: gaussian_log_delta(epsilon=epsilon, mu=mu) <= log_delta
     while not enough(high):
         high *= 2
     return smallest(enough, low=0.0, high=high)
-
-
-def smallest(holds: Callable[[float], bool], *, low: float, high: float) -> float:
-    """Where `holds` turns true between two ends; `low` if true there, inf if not even at `high`."""
-    if not holds(high):
-        return math.inf
-    found = first_true(lambda x: np.asarray(holds(float(x))), lower=low, upper=high, rtol=1e-15)
-    return float(found)
-
-
-# Tests of hypotheses
-
-
-def worst_event_epsilon_at(*, p: ArrayLike, q: ArrayLike, delta: float) -> float:
-    """The smallest epsilon >= 0 at which both orders of the pair satisfy the definition of DP."""
-    p_of, q_of = event_masses(p, q)
-    found = 0.0
-    for first, second in ((p_of, q_of), (q_of, p_of)):
-        some = first > delta
-        with np.errstate(divide="ignore"):
-            found = np.max(np.log((first[some] - delta) / second[some]), initial=found)
-    return float(found)
-
-
-def threshold_test(
-    log_p: Density, log_q: Density, *, rate: float, reach: float, kinks: Sequence[float] = ()
-) -> float:
-    """Q(x <= c) where P(x > c) = rate: the best test if the loss of Q from P grows with x."""
-    from scipy.optimize import brentq
-
-    if rate in (0.0, 1.0):
-        return 1 - rate
-    small, log_rate = rate <= 0.5, math.log(min(rate, 1 - rate))
-
-    def excess(c: float) -> float:
-        ends = (c, reach) if small else (-reach, c)
-        return log_integral(log_p, *ends, kinks=kinks, rtol=1e-12) - log_rate
-
-    c = float(brentq(excess, 1 - reach, reach - 1, xtol=1e-13))  # type: ignore[arg-type]
-    return math.exp(log_integral(log_q, -reach, c, kinks=kinks))
-
-
-def density_loss_cdf(
-    log_p: Density,
-    log_q: Density,
-    loss: float,
-    low: float,
-    high: float,
-    *,
-    kinks: Sequence[float] = (),
-) -> float:
-    """P(L <= loss) for two densities; an atom may be missed by a rounding and still counts."""
-
-    def excess(x: NDArray) -> NDArray:
-        return log_p(x) - log_q(x) - loss - 1e-13 * (1 + abs(loss))
-
-    def inside(x: NDArray) -> NDArray:
-        return np.where(excess(x) <= 0, log_p(x), -np.inf)
-
-    return math.exp(log_integral(inside, low, high, kinks=[*kinks, *_roots(excess, low, high)]))
 
 
 def gaussian_delta(*, epsilon: float, mu: float) -> float:
@@ -336,8 +258,5 @@ def gaussian_delta(*, epsilon: float, mu: float) -> float:
 def gaussian_sigma(*, epsilon: float, delta: float) -> float:
     """Smallest standard deviation at sensitivity 1 that is (epsilon, delta)-DP."""
     log_delta = math.log(delta)
-
-    def enough(log_sigma: float) -> bool:
-        return gaussian_log_delta(epsilon=epsilon, mu=math.exp(-log_sigma)) <= log_delta
-
+    enough = lambda x: gaussian_log_delta(epsilon=epsilon, mu=math.exp(-x)) <= log_delta
     return math.exp(smallest(enough, low=-10.0, high=10.0 - log_delta))

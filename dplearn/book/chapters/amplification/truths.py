@@ -13,7 +13,7 @@ from scipy.special import gammaln, ndtr
 
 from dplearn.book.kit import oracles as oracles
 from dplearn.book.kit.entry import Interval
-from dplearn.engine.contour import SampledGaussian, log_moments
+from dplearn.engine.contour import SampledGaussian, log_moments, worse_brackets
 from dplearn.engine.profile import Profile
 
 # Means of Gaussians, and how often each occurs.
@@ -38,52 +38,46 @@ def mixture_delta(p: Means, q: Means, *, epsilon: float, sigma: float) -> float:
 
 def sampled(sample_rate: float, shift: float = 1.0) -> Means:
     """The output where the record is in the sample with this chance."""
-    return {0.0: 1 - sample_rate, shift: sample_rate}
+    return {0.0: 1 - sample_rate, shift: sample_rate} if shift else {0.0: 1.0}
 
 
-def sampled_delta(
-    *, epsilon: float, noise_multiplier: float, sample_rate: float, shift: float = 1.0
-) -> float:
-    """Delta of ((1-q)N(0) + qN(shift), N(0)): the record is removed."""
-    pair = sampled(sample_rate, shift), {0.0: 1.0}
+def sampled_delta(*, epsilon, noise_multiplier, sample_rate, first=1.0, second=0.0):
+    """Delta where a Poisson-sampled record contributes `first`, then `second`; 0 is its absence."""
+    pair = sampled(sample_rate, first), sampled(sample_rate, second)
     return mixture_delta(*pair, epsilon=epsilon, sigma=noise_multiplier)
 
 
-def sampled_delta_added(*, epsilon: float, noise_multiplier: float, sample_rate: float) -> float:
-    """Delta of (N(0), (1-q)N(0) + qN(1)): the record is added."""
-    pair = {0.0: 1.0}, sampled(sample_rate)
-    return mixture_delta(*pair, epsilon=epsilon, sigma=noise_multiplier)
-
-
-def sampled_delta_replaced(*, epsilon: float, noise_multiplier: float, sample_rate: float) -> float:
-    """Delta where a Poisson-sampled record is replaced by its opposite."""
-    pair = sampled(sample_rate, 1.0), sampled(sample_rate, -1.0)
-    return mixture_delta(*pair, epsilon=epsilon, sigma=noise_multiplier)
-
-
-def sampled_renyi(
-    *, order: float, noise_multiplier: float, sample_rate: float, direction: str = "remove"
-) -> float:
+def sampled_renyi(*, order, noise_multiplier, sample_rate, direction="remove"):
     """Rényi divergence of the sampled Gaussian by an integral of its density."""
     if sample_rate == 1:
-        pair = oracles.log_normal(1.0, noise_multiplier), oracles.log_normal(0.0, noise_multiplier)
+        laws = (oracles.log_normal(shift, noise_multiplier) for shift in (1.0, 0.0))
         far = 40 * noise_multiplier + order + 1
-        return oracles.density_renyi(*pair, order, -far, far)
-    pair = SampledGaussian(noise_multiplier, sample_rate, direction)  # type: ignore[arg-type]
+        return oracles.density_renyi(*laws, order, -far, far)
+    pair = SampledGaussian(noise_multiplier, sample_rate, direction)
     return float(log_moments(pair, [order - 1.0])[0]) / (order - 1)
 
 
-def sampled_renyi_added(*, order: float, noise_multiplier: float, sample_rate: float) -> float:
-    """The same for the reversed pair."""
-    return sampled_renyi(
-        order=order, noise_multiplier=noise_multiplier, sample_rate=sample_rate, direction="add"
-    )
+def subset_renyi(*, order, noise_multiplier, sample_rate, distance):
+    """The larger direction of ((1-q)N(0) + qN(distance), N(0)), a pair that is attained."""
+    mixture = log_mixture(sampled(sample_rate, distance), noise_multiplier)
+    base = oracles.log_normal(0.0, noise_multiplier)
+    far = 40 * noise_multiplier + (order + 1) * distance
+    pairs = ((mixture, base), (base, mixture))
+    return max(oracles.density_renyi(*pair, order, -far, far) for pair in pairs)
 
 
-def log_moment(*, moment: float, noise_multiplier: float, sample_rate: float) -> float:
+def log_moment(*, moment, noise_multiplier, sample_rate):
     """K(lambda) = ln E_P e^(lambda L) of the sampled Gaussian."""
     pair = SampledGaussian(noise_multiplier, sample_rate, "remove")
     return float(log_moments(pair, [moment])[0])
+
+
+def certified_epsilon(*, noise_multiplier, sample_rate, steps, delta):
+    """Brackets of the exact epsilon of a run, the larger one of both directions."""
+    if sample_rate == 1:
+        return oracles.gaussian_epsilon(delta=delta, mu=math.sqrt(steps) / noise_multiplier)
+    low, high = worse_brackets([steps], sigma=noise_multiplier, q=sample_rate, delta=delta)
+    return Interval(float(low[0]), float(high[0]))
 
 
 # Every sample
@@ -94,49 +88,52 @@ def sums(samples: Iterable[Iterable[float]]) -> Means:
     return {m: float(n) for m, n in Counter(math.fsum(s) for s in samples).items()}
 
 
-def all_subsets(values: list[float], size: int) -> Means:
-    """The sum over a uniform subset of this size."""
-    return sums(itertools.combinations(values, size))
-
-
-def all_draws(values: list[float], draws: int) -> Means:
-    """The sum over uniform draws with replacement."""
-    return sums(itertools.product(values, repeat=draws))
-
-
-def subset_delta(*, epsilon: float, noise_multiplier: float, records: int, batch: int) -> float:
-    """Delta where one of `records` is replaced by the opposite, which is what all others are."""
-    others = [-1.0] * (records - 1)
-    pair = all_subsets([1.0, *others], batch), all_subsets([-1.0, *others], batch)
+def subset_delta(
+    *, epsilon, noise_multiplier, records, batch, others=None, first=1.0, second=-1.0
+):
+    """Delta where `first` is replaced by `second`, among others that are all -1 by default."""
+    others = [-1.0] * (records - 1) if others is None else others.tolist()
+    pair = (sums(itertools.combinations([x, *others], batch)) for x in (first, second))
     return mixture_delta(*pair, epsilon=epsilon, sigma=noise_multiplier)
 
 
-def any_subset_delta(
-    *,
-    epsilon: float,
-    noise_multiplier: float,
-    batch: int,
-    others: NDArray,
-    first: float,
-    second: float,
-) -> float:
-    """Delta where `first` is replaced by `second` among any `others`."""
-    rest = others.tolist()
-    pair = all_subsets([first, *rest], batch), all_subsets([second, *rest], batch)
-    return mixture_delta(*pair, epsilon=epsilon, sigma=noise_multiplier)
-
-
-def draws_delta(*, epsilon: float, noise_multiplier: float, records: int, draws: int) -> float:
+def draws_delta(*, epsilon, noise_multiplier, records, draws):
     """As `subset_delta`, where every draw is from all records."""
     others = [-1.0] * (records - 1)
-    pair = all_draws([1.0, *others], draws), all_draws([-1.0, *others], draws)
+    pair = (sums(itertools.product([x, *others], repeat=draws)) for x in (1.0, -1.0))
     return mixture_delta(*pair, epsilon=epsilon, sigma=noise_multiplier)
+
+
+def chance_of_any(*, records, draws):
+    """All numbers of times that the record can be drawn, one at a time."""
+    ways = (math.comb(draws, k) * (records - 1) ** (draws - k) for k in range(1, draws + 1))
+    return sum(ways) / records**draws
+
+
+def mixed_event_delta(*, p, q, epsilon, sample_rate, other=None):
+    """Worst event where a record with output law p is sampled, against its absence or another."""
+    mixed = sample_rate * p + (1 - sample_rate) * q
+    replaced = q if other is None else sample_rate * other + (1 - sample_rate) * q
+    return max(oracles.worst_event_delta(p=mixed, q=replaced, epsilon=epsilon), 0.0)
+
+
+def mixed_event_delta_added(*, p, q, epsilon, sample_rate):
+    """The same where the record is added."""
+    mixed = sample_rate * p + (1 - sample_rate) * q
+    return max(oracles.worst_event_delta(p=q, q=mixed, epsilon=epsilon), 0.0)
+
+
+def sampled_coin_epsilon(*, epsilon, sample_rate):
+    """Worst event, in both orders, of a randomized response that is asked with a chance."""
+    p, q = oracles.randomized_response(epsilon=epsilon)
+    mixed = sample_rate * p + (1 - sample_rate) * q
+    return oracles.worst_event_epsilon_at(p=mixed, q=q, delta=0.0)
 
 
 # Shuffled reports
 
 
-def shuffled_coins_epsilon(*, local_epsilon: float, records: int, delta: float) -> float:
+def shuffled_coins_epsilon(*, local_epsilon, records, delta):
     """Exact epsilon of the number of ones among randomized responses; all others hold a zero."""
     ones = np.arange(records)
     lie, truth = (-np.log1p(math.exp(x)) for x in (local_epsilon, -local_epsilon))
@@ -155,9 +152,7 @@ def shuffled_coins_epsilon(*, local_epsilon: float, records: int, delta: float) 
 # Shuffled batches
 
 
-def shuffled_batches_delta(
-    *, epsilon: float, noise_multiplier: float, batches: int
-) -> float | Interval:
+def shuffled_batches_delta(*, epsilon, noise_multiplier, batches):
     """Delta of the mixtures of N(2e_t) and of N(e_t): integrals up to two batches, else chance."""
     if batches > 2:
         return _by_simulation(epsilon, noise_multiplier, batches)

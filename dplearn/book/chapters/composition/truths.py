@@ -8,19 +8,14 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from dplearn.book.kit import oracles as oracles
+from dplearn.book.kit import oracles
+from dplearn.book.kit.domains import Drawn, Parameters
 
 # Releases on finite alphabets
-
-
-def leaky_coin(*, epsilon: float, delta: float) -> tuple[NDArray, NDArray]:
-    """The two laws of the worst (epsilon, delta)-release: all is told, or a coin is."""
-    p, q = oracles.randomized_response(epsilon=epsilon)
-    rest = 1 - delta
-    return np.array([delta, *(rest * p), 0.0]), np.array([0.0, *(rest * q), delta])
 
 
 def joint(laws: Iterable[ArrayLike]) -> NDArray:
@@ -28,35 +23,45 @@ def joint(laws: Iterable[ArrayLike]) -> NDArray:
     return reduce(lambda a, b: np.outer(a, b).ravel(), map(np.asarray, laws))
 
 
-def enumerated_delta(*, epsilons: Sequence[float], deltas: Sequence[float], total: float) -> float:
-    """Exact delta at epsilon `total` of worst releases, one for each epsilon and delta."""
+def enumerated_delta(*, epsilons, deltas=None, total=None):
+    """Exact delta at epsilon `total`, by default their sum, of worst releases one after another."""
     p, q = _all_sequences(epsilons, deltas)
+    total = math.fsum(epsilons) if total is None else total
     return math.fsum(np.maximum(p - math.exp(total) * q, 0.0))
 
 
-def enumerated_epsilon(
-    *, epsilons: Sequence[float], deltas: Sequence[float], delta: float
-) -> float:
-    """Smallest epsilon >= 0 that they allow at delta."""
+def enumerated_epsilon(*, epsilons, deltas=None, slack=None):
+    """Smallest epsilon >= 0 that they allow at delta `slack`, by default the sum of the deltas."""
     p, q = _all_sequences(epsilons, deltas)
-    if delta == 0:
+    slack = math.fsum(deltas) if slack is None else slack
+    if slack == 0:
         return float(np.max(np.log(p) - np.log(q)))
-    return oracles.smallest(
-        lambda total: math.fsum(np.maximum(p - math.exp(total) * q, 0.0)) <= delta,
-        low=0.0,
-        high=2 * math.fsum(epsilons),
-    )
+    enough = lambda total: math.fsum(np.maximum(p - math.exp(total) * q, 0.0)) <= slack
+    return oracles.smallest(enough, low=0.0, high=2 * math.fsum(epsilons))
 
 
-def _all_sequences(epsilons: Sequence[float], deltas: Sequence[float]) -> tuple[NDArray, NDArray]:
-    pairs = [
-        leaky_coin(epsilon=e, delta=d) if d > 0 else oracles.randomized_response(epsilon=e)
-        for e, d in zip(epsilons, deltas, strict=True)
-    ]
+def delta_of_releases(total, local, steps, paid=0.0):
+    """Exact delta at epsilon `total` of worst (local, paid)-releases."""
+    return enumerated_delta(epsilons=[local] * steps, deltas=[paid] * steps, total=total)
+
+
+def coins_epsilon(*, epsilon, steps, slack):
+    """Exact epsilon at delta `slack` of randomized responses."""
+    enough = lambda e: oracles.coins_delta(epsilon=e, local=epsilon, steps=steps) <= slack
+    return oracles.smallest(enough, low=0.0, high=steps * epsilon * (1 + 1e-12))
+
+
+def _all_sequences(
+    epsilons: Sequence[float], deltas: Sequence[float] | None
+) -> tuple[NDArray, NDArray]:
+    pairs = []
+    for e, d in zip(epsilons, deltas if deltas is not None else [0.0] * len(epsilons), strict=True):
+        pure = oracles.randomized_response(epsilon=e)
+        pairs.append(oracles.leaky_response(epsilon=e, delta=d) if d > 0 else pure)
     return joint(p for p, _ in pairs), joint(q for _, q in pairs)
 
 
-def parts_epsilon(*, epsilons: Sequence[float], moves: bool) -> float:
+def parts_epsilon(*, epsilons, moves=False):
     """Worst event of releases on disjoint parts, when a record comes, or also moves over.
 
     Each release is a coin that lies less if the record is in its part.
@@ -70,6 +75,19 @@ def parts_epsilon(*, epsilons: Sequence[float], moves: bool) -> float:
         return joint(coins[i][i != holder] for i in range(n))
 
     return max(oracles.worst_event_epsilon(p=law(i), q=law(j)) for i, j in pairs)
+
+
+# Draws
+
+
+def several(low: float, high: float, *, least: int = 1, most: int = 4) -> Drawn:
+    """A few numbers between the ends, in two decimals."""
+
+    def draw(rng: Generator, drawn: Parameters) -> NDArray:
+        size = rng.integers(least, most + 1)
+        return np.round(np.exp(rng.uniform(math.log(low), math.log(high), size)), 2)
+
+    return Drawn(draw)
 
 
 # Concentrated DP and groups
@@ -88,7 +106,7 @@ def finite_rho(p: ArrayLike, q: ArrayLike) -> float:
     return float(np.max(both / _ORDERS))
 
 
-def chain_delta(*, epsilon: float, delta: float, group: int) -> float:
+def chain_delta(*, epsilon, delta, group):
     """Exact delta at group * epsilon over chains of `group` neighbours.
 
     An event of probability x has at most min(e^epsilon x + delta, 1 - e^-epsilon (1 - x - delta))
@@ -105,28 +123,25 @@ def chain_delta(*, epsilon: float, delta: float, group: int) -> float:
     return float(np.max(excess))
 
 
-def coin_rho(*, epsilon: float) -> float:
+def coin_rho(*, epsilon):
     """The largest D_a / a of randomized response over orders from 1 on."""
     truth, lie = oracles.randomized_response(epsilon=epsilon)[0]
     excess = np.geomspace(1e-9, 1e4, 400)
+    near = np.minimum(excess * epsilon, 1.0)
     # ln E_P[e^((a-1) L)] for L = epsilon with the odds of the truth, else -epsilon.
     moment = np.where(
         excess * epsilon < 1,
-        np.log1p(truth * _expm1(excess * epsilon) + lie * np.expm1(-excess * epsilon)),
+        np.log1p(truth * np.expm1(near) + lie * np.expm1(-near)),
         np.logaddexp(math.log(truth) + excess * epsilon, math.log(lie) - excess * epsilon),
     )
     at_one = oracles.mean_loss(p=[truth, lie], q=[lie, truth])
     return max(at_one, float(np.max(moment / (excess * (1 + excess)))))
 
 
-def _expm1(x: NDArray) -> NDArray:
-    return np.expm1(np.minimum(x, 1.0))
-
-
 # Gaussians
 
 
-def gaussians_mu(*, mus: Sequence[float]) -> float:
+def gaussians_mu(*, mus):
     """mu of the Gaussian pair with the total variation distance of several Gaussian releases.
 
     The law of the summed loss is a convolution of N(mu^2/2, mu^2), by the trapezoidal rule.
@@ -148,34 +163,28 @@ def gaussians_mu(*, mus: Sequence[float]) -> float:
             return np.log(density) + np.log(-np.expm1(-x))
 
     spread = math.fsum(mus)
-    distance = math.exp(oracles._gauss(log_f, 0.0, spread**2 + 12 * spread, 24))
+    distance = math.exp(oracles.gauss(log_f, 0.0, spread**2 + 12 * spread, 24))
     return float(2 * ndtri((1 + distance) / 2))
 
 
-def adaptive_renyi(*, order: float, noise: float, below: float, above: float, cut: float) -> float:
+def adaptive_renyi(*, order, noise, below, above, cut):
     """Rényi divergence of a Gaussian release whose value decides the noise of the next one.
 
     Both releases move by 1; the second has noise `below` if the first fell below `cut`.
     """
 
-    def divergence(std: float) -> float:
-        laws = oracles.log_normal(1.0, std), oracles.log_normal(0.0, std)
-        return oracles.density_renyi(*laws, order, -1e5, 1e5)
-
-    next_cost = {std: (order - 1) * divergence(std) for std in (below, above)}
+    costs = [(order - 1) * oracles.gaussian_renyi(1.0, std, order) for std in (below, above)]
     log_p, log_q = oracles.log_normal(1.0, noise), oracles.log_normal(0.0, noise)
 
     def log_f(x: NDArray) -> NDArray:
-        later = np.where(x < cut, next_cost[below], next_cost[above])
+        later = np.where(x < cut, *costs)
         return order * log_p(x) + (1 - order) * log_q(x) + later
 
     return oracles.log_integral(log_f, -1e5, 1e5, kinks=[cut]) / (order - 1)
 
 
-def first_below(bound: Callable[[float], float], line: Callable[[float], float]) -> float:
-    """The number of releases, not rounded, from which `bound` is below `line`; inf if never."""
-
-    def better(log_count: float) -> bool:
-        return bound(math.exp(log_count)) < line(math.exp(log_count))
-
+def first_below(bound: Callable[..., ArrayLike], *, epsilon, slack):
+    """The number of releases, not rounded, from which `bound` is below the sum; inf if never."""
+    at = {"epsilon": epsilon, "slack": slack}
+    better = lambda log: bound(**at, steps=math.exp(log)) < math.exp(log) * epsilon
     return math.exp(oracles.smallest(better, low=0.0, high=40 * math.log(10)))

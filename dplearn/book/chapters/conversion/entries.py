@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr
 
 from dplearn.accountants.theorems import rdp_to_epsilon, rdp_to_epsilon_mironov, zcdp_to_epsilon
@@ -16,15 +16,9 @@ from dplearn.book.kit.entry import enter, formula, given, oracle, printed, typed
 from dplearn.ground import validate
 
 _RDP = {"orders": Log(1.01, 300.0), "rdp": Log(1e-4, 50.0), "delta": Log(1e-12, 0.9)}
-
-
-_ANY_RDP = "orders > 1 and rdp >= 0 and 0 < delta and delta < 1"
-
-
+_ANY_RDP = "orders > 1 and rdp >= 0 and 0 < delta < 1"
 _ZCDP = {"rho": Log(1e-5, 100.0), "delta": Log(1e-12, 0.9)}
-
-
-_ANY_ZCDP = "rho > 0 and 0 < delta and delta < 1"
+_ANY_ZCDP = "rho > 0 and 0 < delta < 1"
 
 
 # Where claims are met.
@@ -98,7 +92,7 @@ enter(
 @wrong("tight", "The Rényi curve is exact; turning it into epsilon and delta is not.",
        says=r"\rho + 2\sqrt{\rho\ln(1/\delta)} \text{ is exact for Gaussian noise}",
        kind="identity", **_SMALL)
-def zcdp_to_epsilon_bun_steinke(rho: ArrayLike, *, delta: float) -> NDArray:
+def zcdp_to_epsilon_bun_steinke(rho, *, delta):
     r"""\varepsilon = \rho + 2\sqrt{\rho\ln(1/\delta)}"""
     rho = np.asarray(rho, dtype=float)
     return rho + 2 * np.sqrt(-rho * np.log(delta))
@@ -153,7 +147,7 @@ _PLOTTED = {"order": 20.0, "rho": 1.25e-5, "delta": 1e-5}
 
 @formula("G-D3d", "Where the bound of one order touches that of zCDP", "identity",
          "Bun & Steinke 2016, Proposition 1.3, by calculus")
-@given("order > 1 and rho > 0 and 0 < delta and delta < 1", order=Log(1.1, 300.0),
+@given("order > 1 and rho > 0 and 0 < delta < 1", order=Log(1.1, 300.0),
        rho=Log(1e-6, 1.0), delta=Log(1e-12, 0.5))
 @oracle(truths.touching_steps, unsafe=None)
 @printed("264.589", "264.589", **{**_PLOTTED, "order": 60.0})
@@ -162,7 +156,7 @@ _PLOTTED = {"order": 20.0, "rho": 1.25e-5, "delta": 1e-5}
        claim="300.0",
        says=r"\text{the curves cross at } k \approx 300 \text{ for } \alpha = 20,\ \sigma = 200",
        **{name: Choice(x) for name, x in _PLOTTED.items()})
-def touching_steps(*, order: float, rho: float, delta: float) -> float:
+def touching_steps(*, order, rho, delta):
     r"""k^* = \frac{\ln(1/\delta)}{\rho(\alpha-1)^2}
 
     Before and after it the bound of this order lies above the zCDP curve, which is the least
@@ -183,7 +177,7 @@ def touching_steps(*, order: float, rho: float, delta: float) -> float:
 @wrong("half-square", "No divergence exceeds epsilon, whatever the order.",
        printed("5.0", epsilon=1.0, order=10.0), claim="order * epsilon**2 / 2")
 @wrong("epsilon", "An upper bound that is reached as the order grows.", claim="epsilon")
-def pure_to_rdp(*, epsilon: float, order: float) -> float:
+def pure_to_rdp(*, epsilon, order):
     r"""\max D_\alpha = \frac1{\alpha-1}\ln
     \frac{\sinh(\alpha\varepsilon) - \sinh((\alpha-1)\varepsilon)}{\sinh\varepsilon}"""
     validate.positive(epsilon=epsilon)
@@ -205,7 +199,7 @@ def _epsilon_of(drawn: Parameters) -> float:
 @oracle(oracles.finite_renyi)
 @printed("1.0", epsilon=1.0, order=10.0)
 @printed("0.05", epsilon=0.1, order=10.0)
-def pure_to_rdp_simple(*, epsilon: float, order: float) -> float:
+def pure_to_rdp_simple(*, epsilon, order):
     r"""D_\alpha \le \min\big(\varepsilon, \tfrac12\alpha\varepsilon^2\big)
 
     Parameters and units as in `pure_to_rdp`."""
@@ -214,7 +208,7 @@ def pure_to_rdp_simple(*, epsilon: float, order: float) -> float:
 
 @formula("G-D5", "Approximate DP does not imply Rényi DP", "identity",
          "Bun & Steinke 2016, Section 1")
-@given("0 < delta and delta < 1 and order > 0", order=Log(0.05, 50.0, also=(1.0, math.inf)),
+@given("0 < delta < 1 and order > 0", order=Log(0.05, 50.0, also=(1.0, math.inf)),
        delta=Log(1e-6, 0.9))
 @oracle(lambda order, delta: oracles.finite_renyi(p=[delta, 1 - delta, 0.0], q=[0.0, 1 - delta,
         delta], order=order))
@@ -223,7 +217,7 @@ def pure_to_rdp_simple(*, epsilon: float, order: float) -> float:
 @wrong("dp-bounds-rdp", "True of pure DP; with delta a release may publish everything, if rarely.",
        claim="epsilon", says=r"(\varepsilon,\delta)\text{-DP} \Rightarrow D_\alpha \le \varepsilon",
        kind="upper", oracle=truths.leaky_renyi, epsilon=Log(0.01, 5.0))
-def renyi_name_and_shame(*, order: float, delta: float) -> float:
+def renyi_name_and_shame(*, order, delta):
     r"""\text{name and shame, } (0,\delta)\text{-DP: } D_\alpha =
     \frac{-\ln(1-\delta)}{1-\alpha} \text{ for } \alpha < 1,
     \ \infty \text{ for } \alpha \ge 1"""
@@ -232,12 +226,12 @@ def renyi_name_and_shame(*, order: float, delta: float) -> float:
 
 @formula("G-D5b", "What delta allows: somebody is published", "identity",
          "Dwork & Roth 2014, Section 2.3")
-@given("0 < delta and delta < 1 and records >= 1", records=Whole(1, 2000), delta=Log(1e-9, 0.5))
+@given("0 < delta < 1 and records >= 1", records=Whole(1, 2000), delta=Log(1e-9, 0.5))
 @oracle(lambda records, delta: 1 - truths.nobody_published(records=records, delta=delta))
 @printed("0.4512", records=60_000, delta=1e-5)
 @wrong("small-delta", "It is a chance for every single record: take delta far below 1/n.",
        claim="delta", says=r"\delta = 0.01 \text{ is the chance that anything goes wrong}")
-def somebody_published(*, records: int, delta: float) -> float:
+def somebody_published(*, records, delta):
     r"""\Pr[\text{some record is published}] = 1 - (1-\delta)^n"""
     return -math.expm1(records * math.log1p(-delta))
 
@@ -253,7 +247,7 @@ def somebody_published(*, records: int, delta: float) -> float:
 @printed("0.1269367375", "0.1269367375", mu=1.0, epsilon=1.0)
 @printed("0.3829249225", "0.3829249225", mu=1.0, epsilon=0.0)
 @printed("0.446635001", "0.446635001", mu=math.sqrt(5.25), epsilon=2.0)
-def gdp_delta(*, mu: float, epsilon: float) -> float:
+def gdp_delta(*, mu, epsilon):
     r"""\mu\text{-GDP} \iff \delta(\varepsilon) =
     \Phi\Big(-\frac\varepsilon\mu+\frac\mu2\Big)
     - e^\varepsilon\Phi\Big(-\frac\varepsilon\mu-\frac\mu2\Big)\ \forall\varepsilon\ge0"""
@@ -275,14 +269,7 @@ def _profile_of_coins(drawn: Parameters) -> NDArray:
     return np.array([oracles.coins_delta(epsilon=e, **coins) for e in _losses(drawn)])
 
 
-def _is_their_profile(
-    *,
-    local: float,
-    steps: int,
-    epsilons: NDArray,
-    deltas: NDArray,
-    false_positive_rate: float,
-) -> bool:
+def _is_their_profile(*, local, steps, epsilons, deltas, false_positive_rate):
     """The points are those of the profile of the pair at its kinks; 0 <= a <= 1."""
     coins = {"local": local, "steps": steps}
     theirs = np.array_equal(epsilons, _losses(coins))
@@ -290,7 +277,7 @@ def _is_their_profile(
     return theirs and 0 <= false_positive_rate <= 1
 
 
-def _tests_of_coins(*, local: float, steps: int, false_positive_rate: float) -> float:
+def _tests_of_coins(*, local, steps, false_positive_rate):
     p, q = truths.coin_counts(local=local, steps=steps)
     return truths.most_powerful(p=p, q=q, false_positive_rate=false_positive_rate)
 
@@ -318,14 +305,12 @@ def _profile_of_pair(drawn: Parameters) -> NDArray:
 @wrong("not-symmetric", "The second branch needs the profile of the other order.", claim=lambda
        losses, profile, rate: tradeoff_from_profile(epsilons=losses, deltas=profile,
        false_positive_rate=rate), says=r"\text{the same from the profile of one order of a pair}",
-       given="0 <= rate and rate <= 1",
+       given="0 <= rate <= 1",
        oracle=lambda p, q, rate: truths.most_powerful(p=p, q=q, false_positive_rate=rate),
        local=None, steps=None, epsilons=None, deltas=None, false_positive_rate=None,
        p=Distribution(3, zeros=False), q=Distribution(3, zeros=False),
        losses=Derived(_losses_of_pair), profile=Derived(_profile_of_pair), rate=Linear(0.0, 1.0))
-def tradeoff_from_profile(
-    *, epsilons: ArrayLike, deltas: ArrayLike, false_positive_rate: float
-) -> float:
+def tradeoff_from_profile(*, epsilons, deltas, false_positive_rate):
     r"""f(a) = \sup_{\varepsilon\ge0}\max\{0,\ 1-\delta(\varepsilon)-e^\varepsilon a,\
     e^{-\varepsilon}(1-\delta(\varepsilon)-a)\} \text{ for symmetric } f
 
@@ -346,7 +331,7 @@ def tradeoff_from_profile(
 @wrong("equivalent", "Sufficient, not necessary: a loss just above epsilon costs next to nothing.",
        printed("5.28375e-05", "1.0000e-05", mu=1.0, epsilon=4.377178096),
        says=r"(\varepsilon,\delta)\text{-DP} \iff \Pr[L > \varepsilon] \le \delta", kind="identity")
-def gaussian_loss_tail(*, mu: float, epsilon: float) -> float:
+def gaussian_loss_tail(*, mu, epsilon):
     r"""\Pr[L > \varepsilon] \le \delta \Rightarrow (\varepsilon,\delta)\text{-DP};\quad
     \text{Gaussian: } \Pr[L > \varepsilon] = \Phi\Big(\frac\mu2-\frac\varepsilon\mu\Big)"""
     return float(ndtr(mu / 2 - epsilon / mu))
@@ -354,13 +339,13 @@ def gaussian_loss_tail(*, mu: float, epsilon: float) -> float:
 
 @formula("G-D8b", "What DP says about the tail of the loss", "upper",
          "Kasiviswanathan & Smith 2014, Lemma 3.3, for the larger law")
-@given("epsilon > 0 and 0 <= delta and delta <= 1", epsilon=Log(0.01, 5.0), delta=Log(1e-6, 0.5))
+@given("epsilon > 0 and 0 <= delta <= 1", epsilon=Log(0.01, 5.0), delta=Log(1e-6, 0.5))
 @oracle(truths.largest_loss_tail)
 @printed("0.00158198", "0.00158198", epsilon=1.0, delta=1e-3)
 @wrong("smaller-law", "It bounds Q of that event; from epsilon = 0.47 on it is too small for P.",
        printed("0.00073576", "0.00158198", epsilon=1.0, delta=1e-3),
        claim="2 * delta / (epsilon * exp(epsilon))")
-def loss_tail_of_dp(*, epsilon: float, delta: float) -> float:
+def loss_tail_of_dp(*, epsilon, delta):
     r"""(\varepsilon,\delta)\text{-DP} \Rightarrow
     \Pr_P[L > 2\varepsilon] \le \frac\delta{1 - e^{-\varepsilon}}"""
     return min(delta / -math.expm1(-epsilon), 1.0)
@@ -376,7 +361,7 @@ _FORMS = {
 }
 
 
-def _mean_loss_by_epsilon(*, epsilon: float) -> float:
+def _mean_loss_by_epsilon(*, epsilon):
     p, q = oracles.randomized_response(epsilon=epsilon)
     return oracles.mean_loss(p=p, q=q) / epsilon
 
@@ -390,7 +375,7 @@ def _mean_loss_by_epsilon(*, epsilon: float) -> float:
 @printed("1.7182818", "0.4621172", epsilon=1.0, form="first")
 @wrong("half", "Valid, but between the two theorems; the denominator is e^epsilon + 1.",
        printed("0.8591409", epsilon=1.0), claim="expm1(epsilon) / 2", kind="identity", form=None)
-def drift(*, epsilon: float, form: str = "exact") -> float:
+def drift(*, epsilon, form="exact"):
     r"""\frac{\mathrm{KL}}\varepsilon \le \tanh\frac\varepsilon2
     \le \frac\varepsilon2 \le e^\varepsilon - 1
 
@@ -402,7 +387,7 @@ def drift(*, epsilon: float, form: str = "exact") -> float:
 
 @formula("G-D10", "Moments accountant of one Gaussian release in closed form", "identity",
          "Abadi et al. 2016, Theorem 2, by calculus")
-@given("noise_multiplier > 0 and 0 < delta and delta < 1", noise_multiplier=Log(0.1, 50.0),
+@given("noise_multiplier > 0 and 0 < delta < 1", noise_multiplier=Log(0.1, 50.0),
        delta=Log(1e-12, 0.9))
 @oracle(truths.least_moment_bound, tolerance=1e-8, points=60)
 @typed("epsilon", "gaussian", "T/(2*sigma^2) + sqrt(2*T*log(1/delta))/sigma")
@@ -426,7 +411,7 @@ def drift(*, epsilon: float, form: str = "exact") -> float:
        printed("5.2985259", "4.3771781", noise_multiplier=1.0, delta=1e-5),
        says=r"\text{the best epsilon of the Gaussian mechanism}", kind="identity",
        oracle=truths.exact_noise_epsilon, **_SMALL)
-def moments_epsilon_gaussian(*, noise_multiplier: float, delta: float) -> float:
+def moments_epsilon_gaussian(*, noise_multiplier, delta):
     r"""\min_{\lambda>0}\frac{K(\lambda)+\ln(1/\delta)}\lambda
     = \frac1{2z^2} + \frac{\sqrt{2\ln(1/\delta)}}z,\quad
     K(\lambda) = \frac{\lambda(\lambda+1)}{2z^2}"""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from dplearn.book.kit import oracles as oracles
@@ -25,7 +25,7 @@ def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> tuple[fl
 # Rényi DP of one order
 
 
-def coins_within(*, orders: float, rdp: float, delta: float) -> float:
+def coins_within(*, orders, rdp, delta):
     """The largest epsilon at delta of two coins whose Rényi divergence is at most rdp.
 
     No pair of laws is worse: an event and its complement make a coin.
@@ -52,7 +52,7 @@ def coins_within(*, orders: float, rdp: float, delta: float) -> float:
     return max(0.0, -zoomed(log_odds, -60.0, 36.0)[1])
 
 
-def pointwise_epsilon(*, orders: float, rdp: float, delta: float) -> float:
+def pointwise_epsilon(*, orders, rdp, delta):
     """Epsilon at which (1 - e^(epsilon - z))_+ <= c e^((order - 1) z) gives delta.
 
     That is, with the smallest c for which it holds at every loss z = epsilon + t.
@@ -66,7 +66,7 @@ def pointwise_epsilon(*, orders: float, rdp: float, delta: float) -> float:
     return max(0.0, rdp + (log_c - math.log(delta)) / (orders - 1))
 
 
-def coins_renyi(*, epsilon: float, order: float) -> float:
+def coins_renyi(*, epsilon, order):
     """The largest Rényi divergence of two coins whose losses lie in [-epsilon, epsilon]."""
     gain = epsilon * np.linspace(0.0, 1.0, 33)[1:, None]
     loss = epsilon * np.linspace(0.0, 1.0, 33)[1:]
@@ -83,17 +83,17 @@ def coins_renyi(*, epsilon: float, order: float) -> float:
 # Gaussians
 
 
-def exact_zcdp_epsilon(*, rho: float, delta: float) -> float:
+def exact_zcdp_epsilon(*, rho, delta):
     """Exact epsilon of Gaussian noise that is rho-zCDP, with nothing to spare."""
     return oracles.gaussian_epsilon(delta=delta, mu=math.sqrt(2 * rho))
 
 
-def exact_noise_epsilon(*, noise_multiplier: float, delta: float) -> float:
+def exact_noise_epsilon(*, noise_multiplier, delta):
     """Exact epsilon of one Gaussian release."""
     return oracles.gaussian_epsilon(delta=delta, mu=1 / noise_multiplier)
 
 
-def least_over_orders(*, rho: float, delta: float) -> float:
+def least_over_orders(*, rho, delta):
     """The smallest rho a + ln(1/delta) / (a - 1) over orders a > 1."""
 
     def bound(log_excess: NDArray) -> NDArray:
@@ -103,7 +103,7 @@ def least_over_orders(*, rho: float, delta: float) -> float:
     return zoomed(bound, -20.0, 25.0)[1]
 
 
-def touching_steps(*, order: float, rho: float, delta: float) -> float:
+def touching_steps(*, order, rho, delta):
     """Number of releases, not rounded, at which no other order gives a smaller bound."""
 
     def smaller_is_better(log_steps: float) -> bool:
@@ -114,7 +114,7 @@ def touching_steps(*, order: float, rho: float, delta: float) -> float:
     return math.exp(oracles.smallest(smaller_is_better, low=-40.0, high=40.0))
 
 
-def least_moment_bound(*, noise_multiplier: float, delta: float) -> float:
+def least_moment_bound(*, noise_multiplier, delta):
     """The smallest (K(l) + ln(1/delta)) / l over l > 0, with K by the trapezoidal rule."""
     log = -math.log(delta)
 
@@ -137,7 +137,7 @@ def gaussian_moments(moments: NDArray, mu: float) -> NDArray:
 # Finite alphabets
 
 
-def most_powerful(*, p: ArrayLike, q: ArrayLike, false_positive_rate: float) -> float:
+def most_powerful(*, p, q, false_positive_rate):
     """Smallest miss rate of tests of P against Q with this rate of false alarms.
 
     Neyman and Pearson: outcomes with the largest q/p are rejected first, the last one partly.
@@ -150,7 +150,7 @@ def most_powerful(*, p: ArrayLike, q: ArrayLike, false_positive_rate: float) -> 
     return max(0.0, 1 - math.fsum(caught))
 
 
-def coin_counts(*, local: float, steps: int) -> tuple[NDArray, NDArray]:
+def coin_counts(*, local, steps):
     """Laws of the number of true answers, one more coin at a time."""
     (truth, lie), _ = oracles.randomized_response(epsilon=local)
     p = np.ones(1)
@@ -159,7 +159,7 @@ def coin_counts(*, local: float, steps: int) -> tuple[NDArray, NDArray]:
     return p, p[::-1]
 
 
-def largest_loss_tail(*, epsilon: float, delta: float) -> float:
+def largest_loss_tail(*, epsilon, delta):
     """The largest P(L >= 2 epsilon) of an (epsilon, delta)-DP pair, by linear programming."""
     from scipy.optimize import linprog
 
@@ -175,16 +175,13 @@ def largest_loss_tail(*, epsilon: float, delta: float) -> float:
     return -float(found.fun)
 
 
-def leaky_renyi(*, epsilon: float, delta: float, order: float) -> float:
+def leaky_renyi(*, epsilon, delta, order):
     """Rényi divergence of a release that publishes the record with probability delta."""
-    p, q = oracles.randomized_response(epsilon=epsilon)
-    rest = 1 - delta
-    return oracles.finite_renyi(
-        p=[delta, *(rest * p), 0.0], q=[0.0, *(rest * q), delta], order=order
-    )
+    p, q = oracles.leaky_response(epsilon=epsilon, delta=delta)
+    return oracles.finite_renyi(p=p, q=q, order=order)
 
 
-def nobody_published(*, records: int, delta: float) -> float:
+def nobody_published(*, records, delta):
     """Probability that none of the records is published, one record at a time."""
     none = 1.0
     for _ in range(records):

@@ -14,8 +14,6 @@ from dplearn.book.kit.entry import formula, given, oracle, printed, typed, wrong
 from dplearn.ground import validate
 
 _P, _Q = [0.5, 0.3, 0.2], [0.2, 0.3, 0.5]
-
-
 _PAIR = {"p": Distribution(4), "q": Distribution(4)}
 
 
@@ -23,18 +21,16 @@ _PAIR = {"p": Distribution(4), "q": Distribution(4)}
 
 
 _FULL_PAIR = {"p": Distribution(3, zeros=False), "q": Distribution(3, zeros=False)}
-
-
 _ORDERS = Log(0.05, 50.0, also=(0.0, 1.0, math.inf))
 
 
-def _loss_above(*, p: ArrayLike, q: ArrayLike, epsilon: float) -> float:
+def _loss_above(*, p, q, epsilon):
     """P(L > epsilon)."""
     p, q = np.asarray(p), np.asarray(q)
     return float(np.sum(p[p > math.exp(epsilon) * q]))
 
 
-def _worst_delta_of_both(*, p: ArrayLike, q: ArrayLike, epsilon: float) -> float:
+def _worst_delta_of_both(*, p, q, epsilon):
     return max(
         oracles.worst_event_delta(p=p, q=q, epsilon=epsilon),
         oracles.worst_event_delta(p=q, q=p, epsilon=epsilon),
@@ -51,7 +47,7 @@ def _worst_delta_of_both(*, p: ArrayLike, q: ArrayLike, epsilon: float) -> float
 @wrong("one-order", "Neighbours come in both orders, and the other one may leak more.",
        says=r"(\varepsilon,\delta)\text{-DP} \iff H_{e^\varepsilon}(P\Vert Q) \le \delta",
        oracle=_worst_delta_of_both)
-def hockey_stick(p: ArrayLike, q: ArrayLike, *, epsilon: float = 0.0) -> float:
+def hockey_stick(p, q, *, epsilon=0.0):
     r"""\sup_S P(S) - e^\varepsilon Q(S) = H_{e^\varepsilon}(P\Vert Q)
     = E_P[(1 - e^{\varepsilon - L})_+] = P(L > \varepsilon) - e^\varepsilon Q(L > \varepsilon),
     \quad L = \ln\frac{dP}{dQ}
@@ -62,17 +58,17 @@ def hockey_stick(p: ArrayLike, q: ArrayLike, *, epsilon: float = 0.0) -> float:
     return float(np.sum(np.maximum(p - np.exp(epsilon) * q, 0.0)))
 
 
-def _ratios_with_nothing(*, p: ArrayLike, q: ArrayLike) -> float:
+def _ratios_with_nothing(*, p, q):
     """The largest ln P(S)/Q(S) where S may be any event, the empty one included."""
     p_of, q_of = oracles.event_masses(p, q)
     return float(np.max(np.log(p_of / q_of)))
 
 
-def _worst_epsilon_of_both(*, p: ArrayLike, q: ArrayLike) -> float:
+def _worst_epsilon_of_both(*, p, q):
     return max(oracles.worst_event_epsilon(p=p, q=q), oracles.worst_event_epsilon(p=q, q=p))
 
 
-def _epsilon_at_delta(*, p: ArrayLike, q: ArrayLike, delta: float) -> float:
+def _epsilon_at_delta(*, p, q, delta):
     """Smallest epsilon >= 0 with P(S) - e^epsilon Q(S) <= delta for every event."""
     p_of, q_of = oracles.event_masses(p, q)
     some = p_of > delta
@@ -92,18 +88,18 @@ def _epsilon_at_delta(*, p: ArrayLike, q: ArrayLike, delta: float) -> float:
 @wrong("for-approximate-dp", "That is pure DP; with a delta > 0 a smaller epsilon is true.",
        says=r"(\varepsilon,\delta)\text{-DP} \iff \sup|L| \le \varepsilon",
        oracle=_epsilon_at_delta, **_FULL_PAIR, delta=Log(1e-6, 0.5))
-def max_divergence(p: ArrayLike, q: ArrayLike) -> float:
+def max_divergence(p, q):
     r"""D_\infty(P\Vert Q) = \sup_{S:\,P(S)>0} \ln\frac{P(S)}{Q(S)}
     = \operatorname{ess\,sup}_P L"""
     return renyi(p, q, order=math.inf)
 
 
-def _some_order_finite(*, p: ArrayLike, q: ArrayLike) -> bool:
+def _some_order_finite(*, p, q):
     """D_beta(P||Q) is finite for some beta > 1."""
     return not np.any((np.asarray(p) > 0) & (np.asarray(q) == 0))
 
 
-def _heavy_tail(*, order: float) -> float:
+def _heavy_tail(*, order):
     """D_order of a Laplace law from a Gaussian; above order 1 the integrand grows for ever."""
     far = 60.0 + (4.0 / (order - 1) if order > 1 else 0.0)
     return oracles.density_renyi(
@@ -111,7 +107,7 @@ def _heavy_tail(*, order: float) -> float:
     )
 
 
-def _rare_disaster_cgf(*, order: float, size: float) -> float:
+def _rare_disaster_cgf(*, order, size):
     """ln E[e^(order X)] where X = size with probability e^-size, else 0."""
     return float(np.logaddexp(math.log(-math.expm1(-size)), (order - 1) * size))
 
@@ -129,12 +125,12 @@ def _rare_disaster_cgf(*, order: float, size: float) -> float:
        claim="0.0", says=r"E[X^k] \to 0\ \forall k \Rightarrow \ln E[e^{\alpha X}] \to 0", given="",
        oracle=_rare_disaster_cgf, along={"size": (10.0, 20.0, 40.0, 80.0)}, p=None, q=None,
        order=Choice(1.0, 2.0))
-def kl_divergence(p: ArrayLike, q: ArrayLike) -> float:
+def kl_divergence(p, q):
     r"""\lim_{\alpha\downarrow1} D_\alpha(P\Vert Q) = \mathrm{KL}(P\Vert Q)"""
     return renyi(p, q, order=1.0)
 
 
-def _reversed(*, p: ArrayLike, q: ArrayLike, order: float) -> float:
+def _reversed(*, p, q, order):
     return renyi(q, p, order=order)
 
 
@@ -151,7 +147,7 @@ def _reversed(*, p: ArrayLike, q: ArrayLike, order: float) -> float:
 @wrong("every-order", "One epsilon for all orders is pure DP; RDP is a statement about one order.",
        says=r"(\alpha,\varepsilon)\text{-RDP} \Rightarrow D_\beta \le \varepsilon\ \forall\beta",
        kind="upper", oracle=oracles.worst_event_epsilon)
-def renyi(p: ArrayLike, q: ArrayLike, *, order: float) -> float:
+def renyi(p, q, *, order):
     r"""D_\alpha(P\Vert Q) = \frac1{\alpha-1}\ln\sum_i p_i^\alpha q_i^{1-\alpha},\quad
     D_0 = -\ln Q(p > 0),\ D_1 = \mathrm{KL},\ D_\infty = \max_i\ln\frac{p_i}{q_i}"""
     p, q = _distributions(p, q)
@@ -169,22 +165,18 @@ def renyi(p: ArrayLike, q: ArrayLike, *, order: float) -> float:
     return max(float(log_sum) / (order - 1), 0.0)
 
 
-def _gaussian_by_quadrature(
-    *, order: float, mean_p: float, std_p: float, mean_q: float, std_q: float
-) -> float:
+def _gaussian_by_quadrature(*, order, mean_p, std_p, mean_q, std_q):
     laws = oracles.log_normal(mean_p, std_p), oracles.log_normal(mean_q, std_q)
     return oracles.density_renyi(*laws, order, -1e6, 1e6)
 
 
-def _no_root(*, order: float, mean_p: float, std_p: float, mean_q: float, std_q: float) -> float:
+def _no_root(*, order, mean_p, std_p, mean_q, std_q):
     variance = (1 - order) * std_p**2 + order * std_q**2
     log_term = math.log(variance / (std_p ** (1 - order) * std_q**order))
     return order * (mean_p - mean_q) ** 2 / (2 * variance) + log_term / (1 - order)
 
 
-def _unconditional(
-    *, order: float, mean_p: float, std_p: float, mean_q: float, std_q: float
-) -> float:
+def _unconditional(*, order, mean_p, std_p, mean_q, std_q):
     variance = (1 - order) * std_p**2 + order * std_q**2
     log_term = 0.5 * np.log(np.abs(variance)) - np.log(std_p ** (1 - order) * std_q**order)
     return order * (mean_p - mean_q) ** 2 / (2 * variance) + log_term / (1 - order)
@@ -210,9 +202,7 @@ def _unconditional(
        claim=_unconditional,
        says=r"\text{the same with } |\sigma_\alpha^2| \text{, for all } \alpha > 1",
        given="order > 1 and (1 - order)*std_p**2 + order*std_q**2 != 0")
-def renyi_gaussian(
-    *, order: float, mean_p: float, std_p: float, mean_q: float, std_q: float
-) -> float:
+def renyi_gaussian(*, order, mean_p, std_p, mean_q, std_q):
     r"""D_\alpha\big(N(\mu_0,\sigma_0^2)\Vert N(\mu_1,\sigma_1^2)\big)
     = \frac{\alpha(\mu_0-\mu_1)^2}{2\sigma_\alpha^2} + \frac1{1-\alpha}
     \ln\frac{\sigma_\alpha}{\sigma_0^{1-\alpha}\sigma_1^\alpha},\quad
@@ -238,9 +228,9 @@ def renyi_gaussian(
 
 @formula("G-A3b", "Rényi divergence grows with its order", "upper",
          "van Erven & Harremoës 2014, Theorem 3")
-@given("0 <= order and order <= larger_order", **_PAIR, order=_ORDERS, larger_order=_ORDERS)
+@given("0 <= order <= larger_order", **_PAIR, order=_ORDERS, larger_order=_ORDERS)
 @oracle(oracles.finite_renyi)
-def renyi_at_larger_order(*, p: ArrayLike, q: ArrayLike, larger_order: float) -> float:
+def renyi_at_larger_order(*, p, q, larger_order):
     r"""D_\alpha(P\Vert Q) \le D_\beta(P\Vert Q),\quad 0 \le \alpha \le \beta \le \infty
 
     Parameters, units and errors as in `renyi`."""
@@ -249,12 +239,12 @@ def renyi_at_larger_order(*, p: ArrayLike, q: ArrayLike, larger_order: float) ->
 
 @formula("G-A3c", "Skew symmetry of the Rényi divergence", "identity",
          "van Erven & Harremoës 2014, Proposition 2")
-@given("0 < order and order < 1", **_PAIR, order=Linear(0.01, 0.99))
+@given("0 < order < 1", **_PAIR, order=Linear(0.01, 0.99))
 @oracle(oracles.finite_renyi)
 @wrong("no-factors", "The factors 1 - alpha and alpha are equal at order 1/2 only.",
        claim=lambda p, q, order: renyi(q, p, order=1 - order),
        says=r"D_\alpha(P\Vert Q) = D_{1-\alpha}(Q\Vert P)")
-def renyi_by_skew_symmetry(*, p: ArrayLike, q: ArrayLike, order: float) -> float:
+def renyi_by_skew_symmetry(*, p, q, order):
     r"""(1-\alpha)\,D_\alpha(P\Vert Q) = \alpha\,D_{1-\alpha}(Q\Vert P)
 
     Exact for orders in (0, 1); parameters, units and errors as in `renyi`."""
@@ -268,7 +258,7 @@ def _random_kernel(rng: Generator, drawn: Parameters) -> NDArray:
     return rng.dirichlet(np.ones(3), size=4)
 
 
-def _after_kernel(*, p: NDArray, q: NDArray, kernel: NDArray, order: float) -> float:
+def _after_kernel(*, p, q, kernel, order):
     """Divergence of the outputs, a mass at a time."""
     p_out, q_out = (
         [math.fsum(x * row[k] for x, row in zip(law, kernel, strict=True)) for k in range(3)]
@@ -287,7 +277,7 @@ _MERGE = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 0.0]])
 @given("order >= 0", **_PAIR, order=_ORDERS, kernel=Drawn(_random_kernel))
 @oracle(_after_kernel)
 @printed("0.6202006", "0.6000295", p=_P, q=_Q, order=3.0, kernel=_MERGE)
-def renyi_before_processing(*, p: ArrayLike, q: ArrayLike, order: float) -> float:
+def renyi_before_processing(*, p, q, order):
     r"""D_\alpha(gP\Vert gQ) \le D_\alpha(P\Vert Q) \text{ for every Markov kernel } g
 
     It is the divergence of P from Q itself; parameters, units and errors as in `renyi`."""
@@ -305,7 +295,7 @@ _THREE = {name: Distribution(3) for name in "pqr"}
        printed("0.2773792", p=_P, q=_Q, r=[0.3, 0.3, 0.4], order=2.0),
        claim=lambda p, q, r, order: renyi(p, r, order=order) + renyi(r, q, order=order),
        says=r"D_\alpha(P\Vert Q) \le D_\alpha(P\Vert R) + D_\alpha(R\Vert Q)")
-def renyi_triangle(*, p: ArrayLike, q: ArrayLike, r: ArrayLike, order: float) -> float:
+def renyi_triangle(*, p, q, r, order):
     r"""D_\alpha(P\Vert Q) \le \frac{\alpha-1/2}{\alpha-1} D_{2\alpha}(P\Vert R)
     + D_{2\alpha-1}(R\Vert Q)
 
@@ -325,7 +315,7 @@ def _random_event(rng: Generator, drawn: Parameters) -> NDArray:
        claim=lambda p, q, order, event: math.exp(renyi(p, q, order=order)) * np.sum(q, where=event),
        says=r"P(S) \le e^{D_\alpha(P\Vert Q)}\,Q(S)", p=Distribution(4, zeros=False),
        q=Distribution(4, zeros=False))
-def event_probability(*, p: ArrayLike, q: ArrayLike, order: float, event: ArrayLike) -> float:
+def event_probability(*, p, q, order, event):
     r"""P(S) \le \big(e^{D_\alpha(P\Vert Q)}\,Q(S)\big)^{(\alpha-1)/\alpha}
 
     event: The outcomes in S"""
@@ -336,7 +326,7 @@ def event_probability(*, p: ArrayLike, q: ArrayLike, order: float, event: ArrayL
     return float((math.exp(divergence) * probability) ** ((order - 1) / order))
 
 
-def _laplace_by_quadrature(*, order: float, scale: float) -> float:
+def _laplace_by_quadrature(*, order, scale):
     far = 800.0 * scale + 1.0
     return oracles.density_renyi(
         oracles.log_laplace(0.0, scale),
@@ -361,7 +351,7 @@ def _laplace_by_quadrature(*, order: float, scale: float) -> float:
 @wrong("deviation-for-scale", "The variance of a Laplace law of scale b is 2 b^2.",
        claim=lambda order, scale: renyi_laplace(order=order, scale=math.sqrt(2) * scale),
        says=r"D_\alpha \text{ with the standard deviation } \sqrt2\,b \text{ for } b")
-def renyi_laplace(*, order: float, scale: float) -> float:
+def renyi_laplace(*, order, scale):
     r"""D_\alpha = \frac1{\alpha-1}\ln\Big\{\frac{\alpha}{2\alpha-1}e^{(\alpha-1)/b}
     + \frac{\alpha-1}{2\alpha-1}e^{-\alpha/b}\Big\}"""
     validate.positive(scale=scale)
@@ -378,13 +368,13 @@ def renyi_laplace(*, order: float, scale: float) -> float:
 
 @formula("G-A9", "Rényi divergence of randomized response", "identity",
          "Mironov 2017, Proposition 5")
-@given("0 < truth and truth < 1 and order > 0", truth=Linear(0.01, 0.99),
+@given("0 < truth < 1 and order > 0", truth=Linear(0.01, 0.99),
        order=Log(0.05, 200.0, also=(1.0,)))
 @oracle(lambda truth, order: oracles.finite_renyi(p=[truth, 1 - truth], q=[1 - truth, truth],
         order=order))
 @printed("0.8467268305", truth=1 / (1 + math.exp(-1)), order=3.0)
 @printed("0.4621171573", truth=1 / (1 + math.exp(-1)), order=1.0)
-def renyi_randomized_response(*, truth: float, order: float) -> float:
+def renyi_randomized_response(*, truth, order):
     r"""D_\alpha = \frac1{\alpha-1}\ln\big(p^\alpha(1-p)^{1-\alpha} + (1-p)^\alpha p^{1-\alpha}\big)
 
     truth: In (0, 1); replacing the record swaps truth and lie"""
@@ -399,12 +389,12 @@ def renyi_randomized_response(*, truth: float, order: float) -> float:
     return float(total) / (order - 1)
 
 
-def _half_distance(*, p: ArrayLike, q: ArrayLike) -> float:
+def _half_distance(*, p, q):
     """Total variation distance: the largest P(S) - Q(S)."""
     return oracles.worst_event_delta(p=p, q=q, epsilon=0.0)
 
 
-def _largest_distance(*, kl: float) -> float:
+def _largest_distance(*, kl):
     """The largest total variation distance of two coins with this KL divergence."""
     q = np.linspace(0.001, 0.999, 999)
     low, high = np.zeros_like(q), 1 - q
@@ -419,8 +409,6 @@ def _largest_distance(*, kl: float) -> float:
 
 
 _KL_PAIR = {**_PAIR, "kl": Derived(lambda drawn: kl_divergence(drawn["p"], drawn["q"]))}
-
-
 _WORKED_PAIR = {"p": [0.5, 0.3, 0.2], "q": [0.2, 0.3, 0.5], "kl": 0.3 * math.log(2.5)}
 
 
@@ -434,7 +422,7 @@ _WORKED_PAIR = {"p": [0.5, 0.3, 0.2], "q": [0.2, 0.3, 0.5], "kl": 0.3 * math.log
 @wrong("no-half", "True, but too large by a factor of 1.4 for nearly equal laws.", claim="sqrt(kl)",
        says=r"\mathrm{TV} \le \sqrt{\mathrm{KL}} \text{ and no constant is better}",
        kind="identity", oracle=_largest_distance, p=None, q=None, kl=Log(1e-4, 0.5))
-def pinsker(*, kl: float) -> float:
+def pinsker(*, kl):
     r"""\mathrm{TV}(P,Q) = H_1(P\Vert Q) \le \sqrt{\mathrm{KL}(P\Vert Q)/2}
 
     kl: KL divergence >= 0, nats"""
@@ -445,7 +433,7 @@ def pinsker(*, kl: float) -> float:
 @given("kl >= 0", **_KL_PAIR)
 @oracle(_half_distance)
 @printed("0.4902471", "0.3", **_WORKED_PAIR)
-def bretagnolle_huber(*, kl: float) -> float:
+def bretagnolle_huber(*, kl):
     r"""\mathrm{TV}(P,Q) \le \sqrt{1 - e^{-\mathrm{KL}(P\Vert Q)}}
 
     kl: KL divergence >= 0, nats"""
@@ -455,15 +443,13 @@ def bretagnolle_huber(*, kl: float) -> float:
 _TWO_PAIRS = {name: Distribution(3) for name in ("p", "q", "other_p", "other_q")}
 
 
-def _of_mixture(
-    *, p: NDArray, q: NDArray, other_p: NDArray, other_q: NDArray, weight: float, order: float
-) -> float:
+def _of_mixture(*, p, q, other_p, other_q, weight, order):
     mixed = (weight * a + (1 - weight) * b for a, b in ((p, other_p), (q, other_q)))
     return oracles.finite_renyi(**dict(zip("pq", mixed, strict=True)), order=order)
 
 
 @formula("G-A11", "Joint quasi-convexity", "upper", "van Erven & Harremoës 2014, Theorem 13")
-@given("order >= 0 and 0 <= weight and weight <= 1", **_TWO_PAIRS, weight=Linear(0.0, 1.0),
+@given("order >= 0 and 0 <= weight <= 1", **_TWO_PAIRS, weight=Linear(0.0, 1.0),
        order=_ORDERS)
 @oracle(_of_mixture)
 @wrong("convex", "Up to order 1 it is jointly convex; above, only e^((alpha-1) D) is.", claim=lambda
@@ -471,11 +457,9 @@ def _of_mixture(
        renyi(other_p, other_q, order=order)),
        says=r"D_\alpha\Big(\sum_i\lambda_iP_i\Big\Vert\sum_i\lambda_iQ_i\Big) "
        r"\le \sum_i\lambda_iD_\alpha(P_i\Vert Q_i),\ \alpha > 1",
-       given="order > 1 and 0 < weight and weight < 1",
+       given="order > 1 and 0 < weight < 1",
        **{name: Distribution(3, zeros=False) for name in _TWO_PAIRS}, order=Log(1.1, 50.0))
-def renyi_of_mixture(
-    *, p: ArrayLike, q: ArrayLike, other_p: ArrayLike, other_q: ArrayLike, order: float
-) -> float:
+def renyi_of_mixture(*, p, q, other_p, other_q, order):
     r"""D_\alpha\Big(\sum_i\lambda_iP_i\Big\Vert\sum_i\lambda_iQ_i\Big)
     \le \max_i D_\alpha(P_i\Vert Q_i)
 
@@ -488,7 +472,7 @@ def _pure_epsilon(drawn: Parameters) -> float:
     return max(max_divergence(p, q), max_divergence(q, p))
 
 
-def _largest_mean_loss(*, epsilon: float) -> float:
+def _largest_mean_loss(*, epsilon):
     """KL of randomized response, the pair that attains the maximum."""
     p, q = oracles.randomized_response(epsilon=epsilon)
     return oracles.mean_loss(p=p, q=q)
@@ -508,14 +492,14 @@ _ONE_EPSILON = {"p": None, "q": None, "epsilon": Log(0.01, 5.0)}
 @wrong("half-square", "The limit for a small epsilon; a valid bound that no pair attains.",
        printed("0.5", epsilon=1.0), claim="epsilon**2 / 2", kind="identity",
        oracle=_largest_mean_loss, **_ONE_EPSILON)
-def mean_loss_of_pure_dp(*, epsilon: float) -> float:
+def mean_loss_of_pure_dp(*, epsilon):
     r"""\varepsilon\text{-DP} \Rightarrow \mathrm{KL} \le
     \varepsilon\tanh\frac\varepsilon2 \le \frac{\varepsilon^2}2"""
     validate.non_negative(epsilon=epsilon)
     return epsilon * math.tanh(epsilon / 2)
 
 
-def _second_inside_first(*, p: ArrayLike, q: ArrayLike) -> bool:
+def _second_inside_first(*, p, q):
     """Q is zero where P is."""
     return not np.any((np.asarray(p) == 0) & (np.asarray(q) > 0))
 
@@ -526,7 +510,7 @@ def _second_inside_first(*, p: ArrayLike, q: ArrayLike) -> bool:
         a > 0 and b > 0))
 @wrong("without-continuity", "What is possible under Q alone is missing: the mean is Q(p > 0).",
        says=r"E_P[e^{-L}] = 1 \text{ for all } P, Q", given="")
-def mean_exp_of_minus_loss() -> float:
+def mean_exp_of_minus_loss():
     r"""E_P[e^{-L}] = 1"""
     return 1.0
 

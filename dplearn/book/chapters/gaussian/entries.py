@@ -41,7 +41,7 @@ def _quadrature_delta(epsilon: float, distance: float) -> float:
     return oracles.density_delta(*pair, epsilon, -far, far)
 
 
-def gaussian_delta(*, epsilon: float, noise_multiplier: float, distance: float = 1.0) -> float:
+def gaussian_delta(*, epsilon, noise_multiplier, distance=1.0):
     r"""Delta of Gaussian noise at `epsilon`.
 
     .. math:: \Phi\Big(\frac\mu2-\frac\varepsilon\mu\Big)
@@ -75,7 +75,7 @@ def gaussian_delta(*, epsilon: float, noise_multiplier: float, distance: float =
     return float(np.exp(_log_delta(epsilon, distance / noise_multiplier)))
 
 
-def _epsilon_by_quadrature(*, noise_multiplier: float, delta: float, distance: float) -> float:
+def _epsilon_by_quadrature(*, noise_multiplier, delta, distance):
     mu = distance / noise_multiplier
     if _quadrature_delta(0.0, mu) <= delta:
         return 0.0
@@ -89,7 +89,7 @@ def _epsilon_by_quadrature(*, noise_multiplier: float, delta: float, distance: f
 
 @formula("G-F7", "Epsilon of Gaussian noise under both adjacencies", "identity",
          "Balle & Wang 2018, Theorem 8")
-@given("noise_multiplier > 0 and 0 < delta and delta < 1 and distance > 0",
+@given("noise_multiplier > 0 and 0 < delta < 1 and distance > 0",
        noise_multiplier=Log(0.2, 20.0), delta=Log(1e-12, 0.3), distance=Choice(1.0, 2.0))
 @oracle(_epsilon_by_quadrature, tolerance=1e-8, points=40)
 @printed("4.3771781", noise_multiplier=1.0, delta=1e-5, distance=1.0)
@@ -104,7 +104,7 @@ def _epsilon_by_quadrature(*, noise_multiplier: float, delta: float, distance: f
        printed("4.3771781", noise_multiplier=1.0, delta=1e-5, distance=2.0), claim=lambda
        noise_multiplier, delta: gaussian_epsilon(noise_multiplier=noise_multiplier, delta=delta),
        says=r"\Delta_2 = C \text{ whatever the neighbours}")
-def gaussian_epsilon(*, noise_multiplier: float, delta: float, distance: float = 1.0) -> float:
+def gaussian_epsilon(*, noise_multiplier, delta, distance=1.0):
     r"""\varepsilon = \min\Big\{\varepsilon \ge 0 :
     \Phi\Big(\frac\mu2-\frac\varepsilon\mu\Big)
     - e^\varepsilon\Phi\Big(-\frac\mu2-\frac\varepsilon\mu\Big) \le \delta\Big\},\quad
@@ -121,7 +121,7 @@ def _classical_noise(epsilon: ArrayLike, delta: float) -> NDArray:
     return math.sqrt(2 * math.log(1.25 / delta)) / np.asarray(epsilon)
 
 
-def _first_failure(*, delta: float) -> float:
+def _first_failure(*, delta):
     """Walk up in epsilon until the delta of the classical noise, by quadrature, is too large."""
 
     def margin(epsilon: float) -> float:
@@ -139,7 +139,7 @@ def _first_failure(*, delta: float) -> float:
 
 @formula("G-F9", "Where the classical Gaussian recipe ends", "identity",
          "Zhao et al. 2019, Section 3")
-@given("0 < delta and delta <= 0.5", delta=Log(1e-12, 0.5))
+@given("0 < delta <= 0.5", delta=Log(1e-12, 0.5))
 @oracle(_first_failure, tolerance=1e-8, unsafe="larger", points=12)
 @printed("7.463474", delta=1e-3)
 @printed("7.990993", delta=1e-4)
@@ -154,7 +154,7 @@ def _first_failure(*, delta: float) -> float:
        claim="1.0")
 @wrong("one-number", "A larger delta ends the recipe's range earlier.", claim="8.43",
        says=r"\varepsilon^* = 8.43 \text{ for every } \delta")
-def classical_gaussian_threshold(*, delta: float) -> float:
+def classical_gaussian_threshold(*, delta):
     r"""\varepsilon^*(\delta) = \min\Big\{\varepsilon :
     \delta\big(\varepsilon;\ \sigma = \sqrt{2\ln(1.25/\delta)}/\varepsilon\big)
     \ge \delta\Big\}"""
@@ -178,7 +178,7 @@ def _some_multipliers(rng: Generator, drawn: Parameters) -> NDArray:
     return np.exp(rng.normal(0.0, spread, size=rng.integers(1, 7))).round(3) + 0.05
 
 
-def _same_renyi(*, noise_multipliers: NDArray) -> float:
+def _same_renyi(*, noise_multipliers):
     """The single multiplier with the Rényi divergence of order 2 that the groups add up to."""
     pairs = ((oracles.log_normal(1.0, z), oracles.log_normal(0.0, z)) for z in noise_multipliers)
     far = 50 * float(np.max(noise_multipliers)) + 10
@@ -212,7 +212,7 @@ _THREE = np.array([0.8, 1.5, 3.0])
        printed("0.0894427", noise_multipliers=np.array([1.0, 2.0]), batch=100), claim=lambda
        noise_multipliers, batch: (float(np.sum(noise_multipliers**-2.0)) * batch) ** -0.5,
        says=r"z^* = \Big(L\sum_m z_m^{-2}\Big)^{-1/2}", batch=Choice(1, 100, 256))
-def grouped_noise_multiplier(*, noise_multipliers: ArrayLike) -> float:
+def grouped_noise_multiplier(*, noise_multipliers):
     r"""z^* = \Big(\sum_m z_m^{-2}\Big)^{-1/2}
 
     noise_multipliers: Noise standard deviation / clipping norm of each group, > 0; one
@@ -234,7 +234,7 @@ def _some_norms(rng: Generator, drawn: Parameters) -> NDArray:
     return rng.choice([0.1, 0.5, 1.0, 3.0], size=rng.integers(1, 6))
 
 
-def _longest_contribution(*, norms: NDArray) -> float:
+def _longest_contribution(*, norms):
     """Largest norm of a vector of groups, each clipped by its norm; the corners are among them."""
     rng = np.random.default_rng(5)
     found = 0.0
@@ -247,7 +247,7 @@ def _longest_contribution(*, norms: NDArray) -> float:
     return found
 
 
-def _longest_by_harmonic_mean(*, sizes: NDArray) -> float:
+def _longest_by_harmonic_mean(*, sizes):
     return _longest_contribution(norms=np.sqrt(1 / float(np.mean(1 / sizes)) / sizes))
 
 
@@ -263,7 +263,7 @@ def _longest_by_harmonic_mean(*, sizes: NDArray) -> float:
        says=r"C_m "
        r"= C\sqrt{D/d_m},\ D \text{ the harmonic mean of the sizes} \Rightarrow \sum_m C_m^2 = "
        r"C^2", oracle=_longest_by_harmonic_mean, norms=None, sizes=Drawn(_four_sizes))
-def joint_norm(*, norms: ArrayLike) -> float:
+def joint_norm(*, norms):
     r"""\max\lVert(\pi_{C_1}(g_1), \dots, \pi_{C_M}(g_M))\rVert_2
     = \Big(\sum_m C_m^2\Big)^{1/2}
 
@@ -271,7 +271,7 @@ def joint_norm(*, norms: ArrayLike) -> float:
     return math.sqrt(float(np.sum(np.square(norms))))
 
 
-def _energy_by_search(*, sizes: NDArray, norms: NDArray, noise_multiplier: float) -> float:
+def _energy_by_search(*, sizes, norms, noise_multiplier):
     """Least noise energy over shares s_m of the loss: z_m^-2 = s_m / z^2, moved between pairs."""
     cost = sizes * np.square(norms) * noise_multiplier**2
     share = np.full(sizes.size, 1 / sizes.size)
@@ -302,7 +302,7 @@ _LAYERS = {"sizes": np.array([400.0, 50.0, 12000.0, 10.0]), "norms": np.full(4, 
        printed("12460", **_LAYERS, noise_multiplier=1.0), claim=lambda sizes, norms,
        noise_multiplier: float(sizes.size * noise_multiplier**2 * np.sum(sizes * np.square(norms))),
        says=r"z_m = z^*\sqrt{M} \text{ is best}")
-def least_noise_energy(*, sizes: ArrayLike, norms: ArrayLike, noise_multiplier: float) -> float:
+def least_noise_energy(*, sizes, norms, noise_multiplier):
     r"""\min_{z:\ \sum_m z_m^{-2} = z^{*-2}} \sum_m d_m z_m^2 C_m^2
     = \Big(z^*\sum_m C_m\sqrt{d_m}\Big)^2,\quad
     z_m^2 = z^{*2}\,\frac{\sum_j C_j\sqrt{d_j}}{C_m\sqrt{d_m}}

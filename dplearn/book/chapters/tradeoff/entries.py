@@ -6,140 +6,70 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_ndtr, ndtr, ndtri
+from scipy.special import ndtr, ndtri
 
+from dplearn.book.chapters.tradeoff import truths
 from dplearn.book.kit import oracles
-from dplearn.book.kit.domains import Derived, Distribution, Linear, Log, Parameters, Whole
+from dplearn.book.kit.domains import Derived, Distribution, Linear, Log, Whole
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, wrong
 from dplearn.ground import validate
 
+_ANY_RATE = "0 <= false_positive_rate <= 1"
 _RATE = Log(1e-9, 0.999999, also=(0.0, 1.0, 0.5))
+_PURE_DP = "max(0, 1 - exp(epsilon)*false_positive_rate, exp(-epsilon)*(1 - false_positive_rate))"
+
+
+def _rates(values: ArrayLike) -> NDArray:
+    rates = np.asarray(values, dtype=float)
+    if not np.all((rates >= 0) & (rates <= 1)):
+        raise ValueError(f"Expected false_positive_rate in [0, 1], got {values!r}.")
+    return rates
 
 
 @formula("G-K1", "Trade-off function of the Gaussian mechanism", "identity",
          "Dong, Roth & Su 2022, equation (6)")
-@given("0 <= false_positive_rate and false_positive_rate <= 1 and mu >= 0",
-       false_positive_rate=_RATE, mu=Log(0.01, 10.0))
-@oracle(lambda false_positive_rate, mu: oracles.threshold_test(oracles.log_normal(),
+@given(_ANY_RATE + " and mu >= 0", false_positive_rate=_RATE, mu=Log(0.01, 10.0))
+@oracle(lambda false_positive_rate, mu: truths.threshold_test(oracles.log_normal(),
         oracles.log_normal(mu), rate=false_positive_rate, reach=60.0), absolute=0.0,
         unsafe="larger", points=50)
 @printed("0.7404889772", false_positive_rate=0.05, mu=1.0)
 @printed("0.6108563084", false_positive_rate=0.1, mu=1.0)
-def gaussian_tradeoff(false_positive_rate: ArrayLike, *, mu: float) -> NDArray:
+def gaussian_tradeoff(false_positive_rate, *, mu):
     r"""G_\mu(a) = \inf\{\text{miss rate at false alarm rate } a\}
     = \Phi(\Phi^{-1}(1-a) - \mu),\quad N(0,1) \text{ against } N(\mu,1)"""
     validate.non_negative(mu=mu)
     return ndtr(-ndtri(_rates(false_positive_rate)) - mu)
 
 
-def _test_of_two(*, false_positive_rate: float, mu_1: float, mu_2: float) -> float:
-    """The likelihood ratio test of two independent releases, by integrals over the first."""
-    from scipy.optimize import brentq
-
-    def log_below(c: float, shift_1: float, shift_2: float) -> float:
-        """P(mu_1 x + mu_2 y <= c), for c from the nearer end."""
-
-        def log_f(x: NDArray) -> NDArray:
-            y = (c - mu_1 * (x + shift_1)) / mu_2 - shift_2
-            return oracles.log_normal()(x) + log_ndtr(y)
-
-        return oracles.log_integral(log_f, -40.0, 40.0, rtol=1e-12)
-
-    small = false_positive_rate <= 0.5
-    log_rate = math.log(min(false_positive_rate, 1 - false_positive_rate))
-    far = 12.0 * (mu_1 + mu_2)
-    # Under P both tails are alike.
-    sign = -1.0 if small else 1.0
-    c = brentq(lambda c: log_below(sign * c, 0.0, 0.0) - log_rate, -far, far, xtol=1e-13 * far)
-    return math.exp(log_below(float(c), mu_1, mu_2))  # type: ignore[arg-type]
-
-
 @formula("G-K1b", "Composition of Gaussian trade-off functions", "identity",
          "Dong, Roth & Su 2022, Corollary 3.3")
-@given("0 < false_positive_rate and false_positive_rate < 1 and mu_1 > 0 and mu_2 > 0",
+@given("0 < false_positive_rate < 1 and mu_1 > 0 and mu_2 > 0",
        false_positive_rate=Log(1e-6, 0.999), mu_1=Log(0.05, 5.0), mu_2=Log(0.05, 5.0))
-@oracle(_test_of_two, absolute=0.0, unsafe="larger", points=20)
+@oracle(truths.miss_of_two, absolute=0.0, unsafe="larger", points=20)
 @printed("0.5912027803", false_positive_rate=0.05, mu_1=1.0, mu_2=1.0)
 @wrong("sum", "Squares add up. The sum is what a group of two costs, and safe here.", claim=lambda
        false_positive_rate, mu_1, mu_2: gaussian_tradeoff(false_positive_rate, mu=mu_1 + mu_2),
        says=r"G_{\mu_1}\otimes G_{\mu_2} = G_{\mu_1+\mu_2}")
-def composed_gaussian_tradeoff(
-    false_positive_rate: ArrayLike, *, mu_1: float, mu_2: float
-) -> NDArray:
+def composed_gaussian_tradeoff(false_positive_rate, *, mu_1, mu_2):
     r"""G_{\mu_1}\otimes G_{\mu_2} = G_{\sqrt{\mu_1^2+\mu_2^2}}
 
-    Parameters and kind as in `gaussian_tradeoff`."""
+    mu_1: distance of the two laws of the first release
+    mu_2: that of the second"""
     return gaussian_tradeoff(false_positive_rate, mu=math.hypot(mu_1, mu_2))
 
 
 # The central limit of sampled Gaussians
 
 
-def _composed_delta(
-    *, sample_rate: float, noise_multiplier: float, steps: int, epsilon: float, symmetric: bool
-) -> float:
-    """delta of sampled Gaussians by Fourier transform of their losses, rounded to a fine lattice.
-
-    P = (1-q) N(0, s^2) + q N(1, s^2), Q = N(0, s^2). The symmetric pair has the profile of
-    (P, Q) in both orders: its losses -l have e^-l of the mass at l > 0.
-    """
-    q, s = sample_rate, noise_multiplier
-    deviation = q * math.sqrt(math.expm1(s**-2))
-    width = deviation / 25
-    cells = 2 ** math.ceil(math.log2(24 * deviation * math.sqrt(steps) / width))
-    index = np.arange(-cells // 2, cells // 2)
-    ratio = np.exp((index + 0.5) * width) - (1 - q)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        x = np.where(ratio > 0, s**2 * np.log(ratio / q) + 0.5, -np.inf)
-    above = (1 - q) * ndtr(-x / s) + q * ndtr((1 - x) / s)
-    masses = -np.diff(above, prepend=1.0)
-    if symmetric:
-        masses[index <= 0] = 0.0
-        masses[1 : cells // 2] = (masses * np.exp(-index * width))[: cells // 2 : -1]
-        masses[index == 0] = 1 - above[-1] - np.sum(masses)
-    total = np.fft.irfft(np.fft.rfft(np.fft.ifftshift(masses)) ** steps, cells)
-    gains = -np.expm1(np.minimum(epsilon - np.fft.ifftshift(index) * width, 0.0))
-    return float(total @ gains - math.expm1(steps * math.log1p(-above[-1])))
-
-
-def _mu_at(delta: float, epsilon: float) -> float:
-    """mu of the Gaussian that has this delta at epsilon."""
-    from scipy.optimize import brentq
-
-    def excess(log_mu: float) -> float:
-        return oracles.gaussian_log_delta(epsilon=epsilon, mu=math.exp(log_mu)) - math.log(delta)
-
-    return math.exp(brentq(excess, -6.0, 3.0, xtol=1e-10))  # type: ignore[arg-type]
-
-
-def _poisson_mu(
-    *, spread: float, noise_multiplier: float, steps: int, epsilon: float = 0.0
-) -> float:
-    """mu of the Gaussian with the delta at `epsilon` that `steps` Poisson-sampled ones have."""
-    rate = spread / math.sqrt(steps)
-    about = {"sample_rate": rate, "noise_multiplier": noise_multiplier, "steps": steps}
-    return _mu_at(_composed_delta(**about, epsilon=epsilon, symmetric=False), epsilon)
-
-
-def _uniform_mu(*, spread: float, noise_multiplier: float, steps: int) -> float:
-    rate = spread / math.sqrt(steps)
-    about = {"sample_rate": rate, "noise_multiplier": noise_multiplier, "steps": steps}
-    return _mu_at(_composed_delta(**about, epsilon=0.0, symmetric=True), 0.0)
-
-
 _LIMIT = {"spread": Log(0.1, 1.0), "noise_multiplier": Log(1.0, 10.0)}
-
-
 _STEPS = {"steps": (64, 256, 1024, 4096)}
-
-
 _ONE_EPOCH = {"spread": 1.0, "noise_multiplier": 4.0}
 
 
 @formula("G-K2", "Central limit of Poisson-sampled Gaussians", "asymptotic",
          "Bu, Dong, Long & Su 2020, Theorem 5")
 @given("spread > 0 and noise_multiplier > 0", along=_STEPS, **_LIMIT)
-@oracle(_poisson_mu, tolerance=0.04, points=20)
+@oracle(truths.limit_mu, tolerance=0.04, points=20)
 @printed("0.253957593", **_ONE_EPOCH)
 @wrong("as-a-bound",
        "The limit forgets the heavy tail of the loss; a true delta may be far larger.",
@@ -148,11 +78,12 @@ _ONE_EPOCH = {"spread": 1.0, "noise_multiplier": 4.0}
        steps=Whole(64, 4096), epsilon=Linear(0.0, 0.5))
 @wrong("for-fixed-size-lots",
        "Lots drawn without replacement have a limit of their own, which is larger.",
-       says=r"\text{the same for lots of fixed size}", oracle=_uniform_mu)
-def poisson_clt_mu(*, spread: float, noise_multiplier: float) -> float:
+       says=r"\text{the same for lots of fixed size}",
+       oracle=lambda **at: truths.limit_mu(**at, symmetric=True))
+def poisson_clt_mu(*, spread, noise_multiplier):
     r"""\mu \to q\sqrt{T(e^{1/\sigma^2}-1)} \quad\text{as } T\to\infty,\ q\sqrt T = c
 
-    spread: c = q sqrt(T) > 0, sample rate times root of the steps, held fixed as T grows"""
+    spread: c = q sqrt(T), sample rate times root of the steps, held fixed as T grows"""
     validate.positive(spread=spread, noise_multiplier=noise_multiplier)
     return spread * math.sqrt(math.expm1(noise_multiplier**-2))
 
@@ -160,22 +91,21 @@ def poisson_clt_mu(*, spread: float, noise_multiplier: float) -> float:
 @formula("G-K2b", "Central limit of Gaussians on lots of fixed size", "asymptotic",
          "Bu, Dong, Long & Su 2020, Corollary 4")
 @given("spread > 0 and noise_multiplier > 0", along=_STEPS, **_LIMIT)
-@oracle(_uniform_mu, tolerance=0.05, points=20)
+@oracle(lambda **at: truths.limit_mu(**at, symmetric=True), tolerance=0.05, points=20)
 @printed("0.277954894", **_ONE_EPOCH)
 @wrong("for-poisson", "Too large, so safe; Poisson sampling has the smaller limit.",
-       says=r"\text{the same for Poisson sampling}", oracle=_poisson_mu)
-def uniform_clt_mu(*, spread: float, noise_multiplier: float) -> float:
+       says=r"\text{the same for Poisson sampling}", oracle=truths.limit_mu)
+def uniform_clt_mu(*, spread, noise_multiplier):
     r"""\mu \to \sqrt2\,q\sqrt T\sqrt{e^{1/\sigma^2}\Phi(\tfrac3{2\sigma})
     + 3\Phi(-\tfrac1{2\sigma}) - 2}\quad\text{as } T\to\infty,\ q\sqrt T = c
 
-    spread: c = q sqrt(T) > 0, lot size / records times root of the steps, held fixed as T
-      grows"""
+    spread: c = q sqrt(T), lot size / records times root of the steps, held fixed as T grows"""
     validate.positive(spread=spread, noise_multiplier=noise_multiplier)
     sigma = noise_multiplier
-    # e^x Phi(a) + 3 Phi(-b) - 2, whose terms cancel where sigma is large: Phi = 1/2 + rest.
-    rest_a, rest_b = (float(ndtr(x) - 0.5) for x in (1.5 / sigma, 0.5 / sigma))
+    # e^x Phi(a) + 3 Phi(-b) - 2, whose terms cancel where sigma is large: Phi = 1/2 + half.
+    half_a, half_b = (float(ndtr(x) - 0.5) for x in (1.5 / sigma, 0.5 / sigma))
     growth = math.expm1(sigma**-2)
-    return spread * math.sqrt(2 * (growth * (0.5 + rest_a) + rest_a - 3 * rest_b))
+    return spread * math.sqrt(2 * (growth * (0.5 + half_a) + half_a - 3 * half_b))
 
 
 # Laplace and (epsilon, delta)
@@ -183,18 +113,16 @@ def uniform_clt_mu(*, spread: float, noise_multiplier: float) -> float:
 
 @formula("G-K3", "Trade-off function of the Laplace mechanism", "identity",
          "Dong, Roth & Su 2022, Proposition A.6")
-@given("0 <= false_positive_rate and false_positive_rate <= 1 and epsilon > 0",
-       false_positive_rate=_RATE, epsilon=Log(0.01, 15.0))
-@oracle(lambda false_positive_rate, epsilon: oracles.threshold_test(oracles.log_laplace(),
+@given(_ANY_RATE + " and epsilon > 0", false_positive_rate=_RATE, epsilon=Log(0.01, 15.0))
+@oracle(lambda false_positive_rate, epsilon: truths.threshold_test(oracles.log_laplace(),
         oracles.log_laplace(epsilon), rate=false_positive_rate, reach=80.0, kinks=[0.0, epsilon]),
         absolute=0.0, unsafe="larger", points=50)
 @printed("0.7281718172", false_positive_rate=0.1, epsilon=1.0)
 @printed("0.3065662009", false_positive_rate=0.3, epsilon=1.0)
 @wrong("pure-dp", "Randomized response attains it; Laplace noise is better in the middle.",
-       printed("0.2575156", false_positive_rate=0.3, epsilon=1.0), claim=lambda false_positive_rate,
-       epsilon: approximate_dp_tradeoff(false_positive_rate, epsilon=epsilon, delta=0.0),
+       printed("0.2575156", false_positive_rate=0.3, epsilon=1.0), claim=_PURE_DP,
        says=r"f(a) = \max\{0, 1 - e^\varepsilon a, e^{-\varepsilon}(1-a)\}")
-def laplace_tradeoff(false_positive_rate: ArrayLike, *, epsilon: float) -> NDArray:
+def laplace_tradeoff(false_positive_rate, *, epsilon):
     r"""f(a) = \begin{cases} 1 - e^\varepsilon a & a \le e^{-\varepsilon}/2\\
     e^{-\varepsilon}/(4a) & e^{-\varepsilon}/2 \le a \le 1/2\\
     e^{-\varepsilon}(1-a) & a \ge 1/2 \end{cases}"""
@@ -205,50 +133,19 @@ def laplace_tradeoff(false_positive_rate: ArrayLike, *, epsilon: float) -> NDArr
     return np.select([a <= down / 2, a <= 0.5], [left, middle], right)
 
 
-def _best_test_on_events(*, p: NDArray, q: NDArray, false_positive_rate: float) -> float:
-    """The smallest miss rate of any test: a mixture of two tests that reject on an event."""
-    alarms, hits = oracles.event_masses(p, q)
-    misses = hits[::-1]  # backwards: the complements
-    a = min(false_positive_rate, np.max(alarms))  # which may be 1 - 1e-16
-    low, high = np.meshgrid(alarms, alarms)
-    miss_low, miss_high = np.meshgrid(misses, misses)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        weight = np.clip(np.where(high > low, (a - low) / (high - low), 0.0), 0.0, 1.0)
-    mixed = (1 - weight) * miss_low + weight * miss_high
-    return float(np.min(mixed[(low <= a) & ((high >= a) | (low == a))]))
-
-
-def _worst_pair(*, epsilon: float, delta: float) -> tuple[NDArray, NDArray]:
-    """Randomized response that fails openly with probability delta."""
-    p, q = oracles.randomized_response(epsilon=epsilon)
-    return np.array([delta, *((1 - delta) * p), 0.0]), np.array([0.0, *((1 - delta) * q), delta])
-
-
-def _smallest_epsilon(drawn: Parameters) -> float:
-    return oracles.worst_event_epsilon_at(**{name: drawn[name] for name in ("p", "q", "delta")})
-
-
-_RATES = "0 <= false_positive_rate and false_positive_rate <= 1"
-
-
 @formula("G-K4b", "Randomized response that may fail attains it", "identity",
          "Kairouz, Oh & Viswanath 2015, Theorem 3.1")
-@given(_RATES + " and 0 <= delta and delta < 1 and epsilon >= 0",
-       epsilon=Log(0.01, 10.0, also=(0.0,)), delta=Log(1e-9, 0.5, also=(0.0,)),
-       false_positive_rate=_RATE)
-@oracle(lambda epsilon, delta, false_positive_rate: _best_test_on_events(**dict(zip("pq",
-        _worst_pair(epsilon=epsilon, delta=delta), strict=True)),
-        false_positive_rate=false_positive_rate), unsafe="larger")
-def approximate_dp_tradeoff(
-    false_positive_rate: ArrayLike, *, epsilon: float, delta: float
-) -> NDArray:
+@given(_ANY_RATE + " and 0 <= delta < 1 and epsilon >= 0", epsilon=Log(0.01, 10.0, also=(0.0,)),
+       delta=Log(1e-9, 0.5, also=(0.0,)), false_positive_rate=_RATE)
+@oracle(truths.leaky_response_test, unsafe="larger")
+def approximate_dp_tradeoff(false_positive_rate, *, epsilon, delta):
     r"""f_{\varepsilon,\delta}(a)
     = \max\{0, 1-\delta-e^\varepsilon a, e^{-\varepsilon}(1-\delta-a)\}"""
     validate.non_negative(epsilon=epsilon, delta=delta)
-    left = 1 - delta - _rates(false_positive_rate)
+    a = _rates(false_positive_rate)
     with np.errstate(over="ignore"):
-        steep = 1 - delta - np.exp(epsilon) * _rates(false_positive_rate)
-    return np.maximum(np.maximum(steep, math.exp(-epsilon) * left), 0.0)
+        steep = 1 - delta - np.exp(epsilon) * a
+    return np.maximum(np.maximum(steep, math.exp(-epsilon) * (1 - delta - a)), 0.0)
 
 
 enter(
@@ -257,19 +154,12 @@ enter(
             "Wasserman & Zhou 2010, Theorem 2.4", statement=r"(\varepsilon,\delta)\text{-DP} "
             r"\Rightarrow f \ge f_{\varepsilon,\delta},\quad f_{\varepsilon,\delta}(a) = "
             r"\max\{0, 1-\delta-e^\varepsilon a, e^{-\varepsilon}(1-\delta-a)\}"),
-    given(_RATES + " and 0 <= delta and delta < 1 and epsilon < inf", p=Distribution(3),
-          q=Distribution(3), delta=Log(1e-6, 0.3), epsilon=Derived(_smallest_epsilon),
+    given(_ANY_RATE + " and 0 <= delta < 1 and epsilon < inf", p=Distribution(3), q=Distribution(3),
+          delta=Log(1e-6, 0.3), epsilon=Derived(lambda drawn:
+          oracles.worst_event_epsilon_at(**{name: drawn[name] for name in ("p", "q", "delta")})),
           false_positive_rate=Linear(0.0, 1.0)),
-    oracle(_best_test_on_events, unsafe="larger"),
+    oracle(truths.best_test_on_events, unsafe="larger"),
     printed("0.7281618172", epsilon=1.0, delta=1e-5, false_positive_rate=0.1),
-    wrong("no-delta", "With probability delta an attacker may win outright.", claim=lambda epsilon,
-          false_positive_rate: approximate_dp_tradeoff(false_positive_rate, epsilon=epsilon,
-          delta=0.0), says=r"(\varepsilon,\delta)\text{-DP} \Rightarrow f \ge f_{\varepsilon,0}"),
+    wrong("no-delta", "With probability delta an attacker may win outright.", claim=_PURE_DP,
+          says=r"(\varepsilon,\delta)\text{-DP} \Rightarrow f \ge f_{\varepsilon,0}"),
 )
-
-
-def _rates(values: ArrayLike) -> NDArray:
-    rates = np.asarray(values, dtype=float)
-    if not np.all((rates >= 0) & (rates <= 1)):
-        raise ValueError(f"Expected false_positive_rate in [0, 1], got {values!r}.")
-    return rates

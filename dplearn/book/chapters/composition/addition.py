@@ -1,0 +1,237 @@
+"""What adds up: epsilons, deltas, Rényi divergences, squares, parts of the data and groups."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from dplearn.book.chapters.composition import truths
+from dplearn.book.kit import oracles
+from dplearn.book.kit.domains import Derived, Distribution, Drawn, Linear, Log, Parameters, Whole
+from dplearn.book.kit.entry import formula, given, oracle, printed, typed, wrong
+
+
+def _some_deltas(rng: Generator, drawn: Parameters) -> NDArray:
+    return 10.0 ** -rng.integers(1, 9, 3) if rng.random() < 0.8 else np.zeros(3)
+
+
+_MIXED = {"epsilons": truths.several(0.01, 3.0, least=3, most=3), "deltas": Drawn(_some_deltas)}
+
+
+# Basic composition
+
+
+@formula("G-C1", "Basic composition: epsilons add up", "upper", "Dwork & Roth 2014, Theorem 3.16")
+@given(**_MIXED)
+@oracle(truths.enumerated_epsilon)
+@typed("epsilon", "pure_dp randomized_response laplace", "T*epsilon")
+@printed("1.5", "1.5", epsilons=np.array([0.5, 1.0]), deltas=np.array([0.0, 0.0]))
+@printed("1.5", "1.4997", epsilons=np.array([0.5, 1.0]), deltas=np.array([0.01, 0.01]))
+@wrong("tight", "It is reached as delta goes to 0 and for pure DP only.",
+       printed("10.0", "9.9903", epsilon=0.1, steps=100, slack=1e-30),
+       printed("10.0", "4.306791", epsilon=0.1, steps=100, slack=1e-5), claim="steps * epsilon",
+       says=r"k\varepsilon \text{ is the best epsilon at every } \delta > 0",
+       given="epsilon > 0 and steps >= 1 and 0 < slack < 1", kind="identity",
+       oracle=truths.coins_epsilon, epsilons=None, deltas=None, epsilon=Log(1e-3, 3.0),
+       steps=Whole(1, 2000), slack=Log(1e-12, 1e-3))
+def basic_composition(*, epsilons):
+    r"""(\varepsilon_i,\delta_i)\text{-DP},\ i = 1..k \ \Rightarrow\
+    \textstyle\big(\sum_i\varepsilon_i, \sum_i\delta_i\big)\text{-DP}
+
+    epsilons: Guarantee >= 0 of each release, nats"""
+    return math.fsum(epsilons)
+
+
+@formula("G-C1b", "Basic composition: deltas add up", "upper", "Dwork & Roth 2014, Theorem 3.16")
+@given(**_MIXED)
+@oracle(truths.enumerated_delta)
+@printed("0.2", "0.19", epsilons=np.array([0.5, 1.0]), deltas=np.array([0.1, 0.1]))
+@wrong("largest", "Every release may fail, so the chances of failing add up.",
+       claim=lambda deltas: max(deltas), says=r"\delta = \max_i\delta_i")
+def basic_composition_delta(*, deltas):
+    r"""\delta\big(\textstyle\sum_i\varepsilon_i\big) \le \sum_i\delta_i
+
+    deltas: Of each release, in [0, 1]"""
+    return math.fsum(deltas)
+
+
+# Gaussian, Rényi and concentrated DP
+
+
+@formula("G-C6", "Gaussian releases compose by squares", "identity",
+         "Dong, Roth & Su 2019, Corollary 3.3")
+@given(mus=truths.several(0.1, 2.0))
+@oracle(truths.gaussians_mu, tolerance=1e-8)
+@printed("2.29128785", "2.29128785", mus=np.array([1.0, 2.0, 0.5]))
+@wrong("linear", "Independent noise adds up by its variance.",
+       printed("3.5", mus=np.array([1.0, 2.0, 0.5])), claim=lambda mus: math.fsum(mus),
+       says=r"\mu = \textstyle\sum_i\mu_i")
+def gaussian_composition(*, mus):
+    r"""\mu = \sqrt{\textstyle\sum_i\mu_i^2}
+
+    mus: Sensitivity / standard deviation of each, >= 0"""
+    return math.hypot(*mus)
+
+
+_WORKED_RUN = {"order": 2.0, "noise": 1.0, "below": 1.0, "above": 3.0, "cut": 0.5, "first": 1.0,
+               "second": 1.0}
+
+
+@formula("G-C7", "Rényi DP composes by addition at one order", "upper",
+         "Mironov 2017, Proposition 1")
+@given("order > 1 and abs(2*first*noise**2/order - 1) <= 1e-9 and abs(2*second*min(below, "
+       "above)**2/order - 1) <= 1e-9", order=Log(1.1, 50.0), noise=Log(0.3, 5.0),
+       below=Log(0.3, 5.0), above=Log(0.3, 5.0), cut=Linear(-2.0, 3.0),
+       first=Derived(lambda drawn: drawn["order"] / (2 * drawn["noise"] ** 2)),
+       second=Derived(lambda drawn: drawn["order"] / (2 * min(drawn["below"], drawn["above"]) **
+       2)))
+@oracle(truths.adaptive_renyi, points=60)
+@printed("2.0", "1.2025012", **_WORKED_RUN)
+@printed("13.125", "13.125", **{**_WORKED_RUN, "order": 5.0, "noise": 5**-0.5, "below": 2.0,
+         "above": 2.0, "first": 12.5, "second": 0.625})
+@wrong("equality", "Adaptive releases do not meet the worst history every time.",
+       says=r"D_\alpha(M_1, M_2) = \varepsilon_1(\alpha) + \sup_y\varepsilon_2(\alpha\mid M_1 = y)",
+       kind="identity")
+@wrong("one-history", "The supremum runs over what was released before, not over data sets alone.",
+       printed("1.1111", "1.2025012", **_WORKED_RUN),
+       claim="order / 2 * (1 / noise**2 + 1 / above**2)")
+@wrong("mean-history", "Moments weigh the outputs on which most is lost; no average bounds them.",
+       printed("1.38537", "1.2025012", **_WORKED_RUN), claim="order / 2 * (1 / noise**2 + "
+       "Phi((cut - 1) / noise) / below**2 + (1 - Phi((cut - 1) / noise)) / above**2)",
+       says=r"D_\alpha(M_1, "
+       r"M_2) \le \varepsilon_1(\alpha) + E_y[\varepsilon_2(\alpha\mid M_1 = y)]")
+@wrong("two-orders", "The sum holds at the smaller of the two orders.", claim="first / 2 + second",
+       says=r"(\alpha/2,\varepsilon_1),\ (\alpha,\varepsilon_2)\text{-RDP} \Rightarrow "
+       r"(\alpha,\varepsilon_1+\varepsilon_2)\text{-RDP}")
+def rdp_composition(*, first, second):
+    r"""D_\alpha(M_1, M_2) \le \varepsilon_1(\alpha)
+    + \sup_y\varepsilon_2(\alpha\mid M_1 = y)
+
+    first: Of the first release, nats
+    second: Of the second one at the same order, nats: the largest over all outputs of the
+      first"""
+    return first + second
+
+
+@formula("G-C7b", "zCDP composes by addition", "upper", "Bun & Steinke 2016, Lemma 2.3")
+@given(**{name: Distribution(3, zeros=False) for name in ("p", "q", "other_p", "other_q")},
+       rho=Derived(lambda drawn: truths.finite_rho(drawn["p"], drawn["q"])),
+       other_rho=Derived(lambda drawn: truths.finite_rho(drawn["other_p"], drawn["other_q"])))
+@oracle(lambda p, q, other_p, other_q: truths.finite_rho(truths.joint([p, other_p]),
+        truths.joint([q, other_q])))
+@wrong("squares", "rho is mu^2 / 2 of a Gaussian, a square already.",
+       claim="sqrt(rho**2 + other_rho**2)", says=r"\rho = \sqrt{\rho_1^2 + \rho_2^2}")
+def zcdp_composition(*, rho, other_rho):
+    r"""\rho = \rho_1 + \rho_2"""
+    return rho + other_rho
+
+
+# Groups and parts of the data
+
+
+@formula("G-C8", "Group privacy", "upper", "Vadhan 2017, Lemma 2.2, from its proof")
+@given("epsilon >= 0 and 0 <= delta <= 1 and group >= 1", epsilon=Log(0.01, 3.0, also=(0.0,)),
+       delta=Log(1e-12, 0.5), group=Whole(1, 40))
+@oracle(truths.chain_delta, absolute=0.0)
+@printed("5.3670031e-06", "5.3670031e-06", epsilon=0.5, delta=1e-6, group=3)
+@wrong("linear", "What a neighbour adds is inflated by e^epsilon at every further step.",
+       printed("3e-06", "5.3670031e-06", epsilon=0.5, delta=1e-6, group=3), claim="group * delta")
+def group_privacy_delta(*, epsilon, delta, group):
+    r"""(\varepsilon,\delta)\text{-DP} \Rightarrow \Big(k\varepsilon,\
+    \delta\,\frac{e^{k\varepsilon}-1}{e^\varepsilon-1}\Big)\text{-DP for groups of } k"""
+    if epsilon == 0:
+        return min(group * delta, 1.0)
+    # The quotient of expm1, with the exponent taken out so that nothing overflows.
+    quotient = math.expm1(-group * epsilon) / math.expm1(-epsilon)
+    return min(delta * math.exp(min((group - 1) * epsilon, 700.0)) * quotient, 1.0)
+
+
+@formula("G-C8b", "Group privacy of zCDP", "upper", "Bun & Steinke 2016, Proposition 1.9")
+@given("rho >= 0 and group >= 1", **{name: Distribution(3, zeros=False) for name in "pqr"},
+       rho=Derived(lambda drawn: max(truths.finite_rho(drawn["p"], drawn["r"]),
+       truths.finite_rho(drawn["r"], drawn["q"]))), group=Whole(2, 2))
+@oracle(truths.finite_rho)
+@printed("4.5", rho=0.5, group=3)
+@wrong("linear", "rho grows like the square of a distance.", claim="group * rho")
+def group_privacy_zcdp(*, rho, group):
+    r"""\rho\text{-zCDP} \Rightarrow k^2\rho\text{-zCDP for groups of } k"""
+    return group**2 * rho
+
+
+@formula("G-C8c", "Group privacy of Gaussian DP", "identity", "Dong, Roth & Su 2019, Theorem 2.14")
+@given("mu > 0 and group >= 1", mu=Log(0.01, 5.0), group=Whole(1, 40))
+@oracle(lambda mu, group: math.sqrt(oracles.gaussian_renyi(math.fsum([mu] * group), 1.0)))
+@printed("1.5", "1.5", mu=0.5, group=3)
+@wrong("root", "The records of a group push in one direction; independent noise does not.",
+       claim="sqrt(group) * mu")
+def group_privacy_gaussian(*, mu, group):
+    r"""\mu\text{-GDP} \Rightarrow k\mu\text{-GDP for groups of } k"""
+    return group * mu
+
+
+_PARTS = {"epsilons": truths.several(0.05, 3.0, least=2, most=3)}
+
+
+@formula("G-C9", "Parallel composition, a record added or removed", "identity",
+         "McSherry 2009, Theorem 4")
+@given(**_PARTS)
+@oracle(truths.parts_epsilon)
+@printed("1.0", "1.0", epsilons=np.array([0.5, 1.0, 0.3]))
+@wrong("always", "A replaced record may leave one part and enter another: both releases change.",
+       printed("1.0", "2.0", epsilons=np.array([1.0, 1.0])),
+       says=r"\varepsilon = \max_i\varepsilon_i \text{ for every adjacency}",
+       oracle=lambda epsilons: truths.parts_epsilon(epsilons=epsilons, moves=True))
+def parallel_composition(*, epsilons):
+    r"""\varepsilon = \max_i\varepsilon_i \text{ over disjoint parts of the data}
+
+    epsilons: Guarantee of the release on each part, >= 0, nats. The parts must be fixed
+      before the data are seen"""
+    return max(epsilons)
+
+
+@formula("G-C9b", "Parallel composition, a record replaced", "identity",
+         "McSherry 2009, Theorem 4, for the other adjacency")
+@given(**_PARTS)
+@oracle(lambda epsilons: truths.parts_epsilon(epsilons=epsilons, moves=True))
+@printed("1.5", "1.5", epsilons=np.array([0.5, 1.0, 0.3]))
+def parallel_composition_replaced(*, epsilons):
+    r"""\varepsilon = \max_{i\ne j}(\varepsilon_i+\varepsilon_j)
+    \text{ if the new value may belong to another part}
+
+    epsilons: Guarantee of the release on each of two or more parts, >= 0, nats, for a
+      record that comes or goes as well as for one that is replaced within the part"""
+    return math.fsum(sorted(epsilons)[-2:])
+
+
+# Pure DP as concentrated DP
+
+
+@formula("G-C10", "Pure DP is concentrated DP", "upper", "Bun & Steinke 2016, Proposition 1.4")
+@given("epsilon >= 0", epsilon=Log(1e-3, 10.0))
+@oracle(truths.coin_rho)
+@typed("rdp", "pure_dp randomized_response laplace", "alpha*epsilon^2/2")
+@printed("0.005", "0.00499584", epsilon=0.1)
+@wrong("bounded-range", "It needs a loss that varies by epsilon in all, not by 2 epsilon.",
+       claim="epsilon**2 / 8",
+       says=r"\varepsilon\text{-DP} \Rightarrow \tfrac18\varepsilon^2\text{-zCDP}")
+@wrong("tight", "The limit for a small epsilon; epsilon tanh(epsilon/2) is the smallest.",
+       says=r"\tfrac12\varepsilon^2 \text{ is the smallest } \rho", kind="identity")
+def pure_to_zcdp(*, epsilon):
+    r"""\varepsilon\text{-DP} \Rightarrow \tfrac12\varepsilon^2\text{-zCDP}"""
+    return epsilon**2 / 2
+
+
+@formula("G-C10b", "The smallest rho of pure DP", "identity",
+         "Bun & Steinke 2016, Proposition 3.3, at order 1")
+@given("epsilon >= 0", epsilon=Log(1e-3, 10.0))
+@oracle(truths.coin_rho)
+@printed("0.00499584", "0.00499584", epsilon=0.1)
+@printed("0.4621171573", "0.4621171573", epsilon=1.0)
+def pure_to_zcdp_tight(*, epsilon):
+    r"""\sup_{\alpha>1}\frac{D_\alpha}\alpha = \varepsilon\tanh\frac\varepsilon2
+
+    Of randomized response :math:`D_\alpha/\alpha` is largest as the order tends to 1."""
+    return epsilon * math.tanh(epsilon / 2)
