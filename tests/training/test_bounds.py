@@ -7,6 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import each
 from dplearn.training import AdaptiveQuantile, Automatic, Flat, Grouped, PerLayer
 
 SIZES = {"body.0.weight": 30, "body.0.bias": 6, "body.1.weight": 4, "head.weight": 60}
@@ -21,7 +22,7 @@ BOUNDS = {
 }
 
 
-@pytest.mark.parametrize("bound", BOUNDS.values(), ids=BOUNDS)
+@each("bound", BOUNDS.values())
 def test_noise_covers_every_record(bound):
     """The sum of (C_m / s_m)^2 is 1: no less noise than needed, and no more."""
     groups = bound.groups(SIZES)
@@ -31,7 +32,7 @@ def test_noise_covers_every_record(bound):
     assert math.isclose(groups.sensitivity, math.hypot(*groups.norms))
 
 
-@pytest.mark.parametrize("bound", BOUNDS.values(), ids=BOUNDS)
+@each("bound", BOUNDS.values())
 @given(norms=st.lists(st.floats(0, 1e30), min_size=1))
 def test_factors_bring_norms_below_the_largest(bound, norms):
     groups = bound.groups(SIZES)

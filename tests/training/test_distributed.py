@@ -14,6 +14,8 @@ from torch import nn
 from dplearn.run import DPSGD
 from dplearn.training import AdaptiveQuantile, Trainer
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("distributed")]
+
 PLAN = DPSGD(noise_multiplier=1.0, sample_rate=0.5, steps=60, max_grad_norm=64.0)
 BOUND = AdaptiveQuantile(max_grad_norm=64.0, count_noise=1.0)
 

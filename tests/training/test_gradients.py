@@ -2,12 +2,14 @@
 
 import copy
 import math
+from itertools import product
 
 import pytest
 import torch
 from per_record import BATCH, CASES, Language, case, difference, gradients, losses_of, mlp, norm
 from torch import _dynamo, nn
 
+from conftest import each
 from dplearn.training import Automatic, Flat, Grouped, PerLayer, check, clipped_sum, rule
 from dplearn.training.gradients import compiled_sum
 from dplearn.training.rules import RULES
@@ -27,7 +29,7 @@ def clipped(model, inputs, targets, max_grad_norm):
     return total
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_equals_one_record_at_a_time(name):
     model, inputs, targets = case(name)
     norms = torch.stack([norm(g) for g in gradients(model, inputs, targets)])
@@ -40,7 +42,7 @@ def test_equals_one_record_at_a_time(name):
     assert found.examples == BATCH and found.non_finite == 0
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_check_accepts(name):
     model, inputs, targets = case(name)
     state = torch.get_rng_state()
@@ -48,7 +50,7 @@ def test_check_accepts(name):
     assert torch.equal(state, torch.get_rng_state())
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_float32_is_close(name):
     model, inputs, targets = case(name, dtype=torch.float32)
     found = clipped_sum(model, losses_of, inputs, targets, bound=Flat(0.5))
@@ -59,7 +61,7 @@ def test_float32_is_close(name):
         assert norm(value) > 0
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_leaves_nothing_behind(name):
     model, inputs, targets = case(name)
     before = [(m, dict(vars(m)), len(m._forward_hooks)) for m in model.modules()]
@@ -71,7 +73,7 @@ def test_leaves_nothing_behind(name):
         assert vars(module).keys() == attributes.keys() and len(module._forward_hooks) == hooks
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_masked_records_count_nothing_and_chunks_add_up(name):
     model, inputs, targets = case(name)
     rows = lambda part: (
@@ -97,8 +99,7 @@ def test_masked_records_count_nothing_and_chunks_add_up(name):
 FLOATING = [n for n in CASES if "embedding" not in n and n != "tied transformer"]
 
 
-@pytest.mark.parametrize("bad", [math.nan, math.inf, 1e200])
-@pytest.mark.parametrize("name", FLOATING)
+@each("name, bad", product(FLOATING, [math.nan, math.inf, 1e200]))
 def test_a_record_that_is_not_finite_counts_nothing(name, bad):
     """Its row is zero in the sum, and the others are as if it were not there."""
     model, inputs, targets = case(name)
@@ -126,9 +127,8 @@ BOUNDS = {
 }
 
 
-@pytest.mark.parametrize("kind", ["float64", "float32", "bfloat16"])
-@pytest.mark.parametrize("bound", BOUNDS.values(), ids=BOUNDS)
-@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4, 1e12])
+@each("bound, kind", product(BOUNDS.values(), ["float64", "float32", "bfloat16"]))
+@each("scale", [1e-4, 1.0, 1e4, 1e12])
 def test_a_record_moves_the_sum_by_at_most_the_sensitivity(bound, scale, kind):
     torch.manual_seed(3)
     model = nn.Sequential(nn.Linear(8, 40), nn.ReLU(), nn.Linear(40, 5)).to(
@@ -254,11 +254,11 @@ def test_inputs_by_name():
     assert difference(named.sums, clipped(layer, x, targets, 1.0)) < 1e-5
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["mlp", "conv ghost 1d", "raw parameters"]
-    + [pytest.param(name, marks=pytest.mark.slow) for name in ("tied transformer", "conv groups")],
-)
+COMPILED = ("mlp", "conv ghost 1d", "raw parameters", "tied transformer", "conv groups")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMPILED)
 def test_compiled(name):
     """One graph, the same sums; and no hooks on the model."""
     model, inputs, targets = case(name)

@@ -130,6 +130,7 @@ def test_micro_batches_do_not_change_the_result(micro_batch):
     assert history.steps == PLAN.steps
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampling", ["poisson", "without_replacement"])
 def test_a_compiled_run_is_the_same_run(sampling, monkeypatch):
     """Only the compiler's back end, which needs a compiler of C++, is left out."""
@@ -147,6 +148,7 @@ def test_a_compiled_run_is_the_same_run(sampling, monkeypatch):
     assert not any(module._forward_hooks for module in models[1].modules())
 
 
+@pytest.mark.slow
 def test_a_compiled_run_follows_the_mode_of_the_model(monkeypatch):
     traced = partial(gradients_module.compiled_sum, backend="aot_eager")
     monkeypatch.setattr(trainer, "compiled_sum", traced)
