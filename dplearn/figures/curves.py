@@ -108,20 +108,18 @@ def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
     title : str
         What the two state together. A heading does not change when a slider moves.
     """
-    traces, layout = [], {"shapes": [], "annotations": []}
-    for number, part, share in zip(("", "2"), (left, right), _PANELS, strict=True):
-        traces += [
-            t.to_plotly_json() | {"xaxis": f"x{number}", "yaxis": f"y{number}"} for t in part.data
-        ]
-        across, up = (part.layout[name].to_plotly_json() for name in ("xaxis", "yaxis"))
-        layout[f"xaxis{number}"] = across | {"anchor": f"y{number}", "domain": share}
-        layout[f"yaxis{number}"] = up | {"anchor": f"x{number}"}
-        place = {"xref": f"x{number} domain", "yref": f"y{number}"}
-        layout["shapes"] += [shape.to_plotly_json() | place for shape in part.layout.shapes]
-        layout["annotations"].append(_heading(part.layout.title.text, number))
-    headed = any(note["text"] for note in layout["annotations"])
-    margin = {"r": 90, "t": 86 if headed else 60}
-    return lesson(traces, title, margin=margin, **layout)
+    traces, axes, shapes, headings = [], {}, [], []
+    for n, part, share in zip(("", "2"), (left, right), _PANELS, strict=True):
+        layout, where = part.layout.to_plotly_json(), {"xaxis": f"x{n}", "yaxis": f"y{n}"}
+        traces += [trace.to_plotly_json() | where for trace in part.select_traces()]
+        axes[f"xaxis{n}"] = layout["xaxis"] | {"anchor": f"y{n}", "domain": share}
+        axes[f"yaxis{n}"] = layout["yaxis"] | {"anchor": f"x{n}"}
+        place = {"xref": f"x{n} domain", "yref": f"y{n}"}
+        shapes += [shape | place for shape in layout.get("shapes", ())]
+        if layout["title"]["text"]:
+            headings.append(_heading(layout["title"]["text"], n))
+    margin = {"r": 90, "t": 86 if headings else 60}
+    return lesson(traces, title, margin=margin, shapes=shapes, annotations=headings, **axes)
 
 
 def _heading(text: str, number: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from dplearn.figures.curves import curves, panels
-from dplearn.figures.kit.marks import Band, Line
+from dplearn.figures.kit.marks import Band, Line, Part
 
 
 def hugging(
@@ -40,7 +40,7 @@ def hugging(
     """
     at, upper, lower = corners
     # Names stand where a convex falling curve leaves room, counted in corners from the right.
-    left = [Band(x=at, lower=lower, upper=upper, label="")]
+    left: list[Part] = [Band(x=at, lower=lower, upper=upper, label="")]
     for height, name, role, (i, side) in (
         (upper, names[0], "rdp", (3, "top right")),
         (lower, names[2], "other", (1, "bottom left")),

@@ -12,7 +12,6 @@ from dplearn.figures.kit.marks import Band, Bars, Line, Mark, keys
 from dplearn.figures.kit.picture import picture
 from dplearn.figures.kit.template import INK
 
-_HEIGHT = 330
 # What is lower than this, relative to the top, is out of view; so many bars are enough.
 _SMALL, _MOST = 1e-3, 600
 
@@ -71,9 +70,8 @@ def leaking_area(
         Line(x=at, y=scaled, label="e<sup>ε</sup>·Q", role="quiet", dash="dash"),
     ]
     shown = [law, area, *others] if whole else [area, law, *others]
-    stacked = {"barmode": "stack"}
     legend = keys(law, *others, area)
-    return picture(shown, across, up, finding, legend, ink=ink, height=_HEIGHT, **stacked)
+    return picture(shown, across, up, finding, legend, ink=ink, height=330, barmode="stack")
 
 
 def _densities(x: NDArray, p: NDArray, scaled_q: NDArray, name: str) -> tuple[Line, Band]:

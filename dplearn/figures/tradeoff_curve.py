@@ -58,9 +58,9 @@ def tradeoff_curve(
     ground = Band(x=rates, lower=floor, upper=misses, label="", role="exact", opacity=0.1)
     guessing = Line(x=[0, 1], y=[1, 0], label="guessing", role="quiet")
     best = Line(x=rates, y=misses, label="best attacker")
-    foot, words = steep * math.exp(-epsilon), {"label": "(ε, δ) lines", "role": "wrong"}
-    bound = Line(x=[0, foot], y=[steep, 0], **words)
-    other = Line(x=[0, 1 - deltas[1]], y=[flat, 0], **words)
+    foot, words = steep * math.exp(-epsilon), "(ε, δ) lines"
+    bound = Line(x=[0, foot], y=[steep, 0], label=words, role="wrong")
+    other = Line(x=[0, 1 - deltas[1]], y=[flat, 0], label=words, role="wrong")
     named = [best, bound]
     if real is not None:
         named.append(Line(x=rates, y=real, label="a real pair", role="quiet", dash="dash"))

@@ -14,7 +14,7 @@ MANTISSAS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 # A page's width is the reader's; labels are placed as if it were this one.
 TYPICAL_WIDTH = 640.0
 # Powers of ten beside each other that can still be read.
-_MOST_POWERS = 8
+_MOST_POWERS = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class Axis:
     log: bool = False
     open: bool = False
     named_end: bool = False
-    ticks: Mapping[float, str] | None = None
+    ticks: Mapping[Any, str] | None = None
     more: Mapping[str, Any] | None = None
 
     def place(self, value: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,8 @@ from dplearn.figures.kit.template import colour_of, transparent
 _DASHES = {"wrong": "dash", "quiet": "dot"}
 _SAMPLES = {"solid": "━━", "dash": "╍╍", "dot": "┅┅", "area": "■"}
 _SIZE = 15  # of names, in pixels
+# Numbers, or numbers and gaps.
+Values = ArrayLike | Sequence[float | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +46,7 @@ class Part(ABC):
 
     @property
     @abstractmethod
-    def heights(self) -> tuple[ArrayLike, ...]:
+    def heights(self) -> tuple[Values, ...]:
         """All heights, for the axis; the name stands at their middle."""
 
     @abstractmethod
@@ -86,7 +89,7 @@ class Line(Part):
         Its points are seen.
     """
 
-    y: ArrayLike
+    y: Values
     label_at: float = 1.0
     side: str = "middle right"
     dash: str | None = None
@@ -94,7 +97,7 @@ class Line(Part):
     corners: bool = False
 
     @property
-    def heights(self) -> tuple[ArrayLike, ...]:
+    def heights(self) -> tuple[Values, ...]:
         return (self.y,)
 
     @property
@@ -131,14 +134,14 @@ class Bars(Part):
     hatched : bool
     """
 
-    y: ArrayLike
+    y: Values
     width: float | None = None
     opacity: float = 0.45
     edge: float = 0
     hatched: bool = False
 
     @property
-    def heights(self) -> tuple[ArrayLike, ...]:
+    def heights(self) -> tuple[Values, ...]:
         return (self.y,)
 
     def traces(self) -> list[dict[str, Any]]:
@@ -169,7 +172,7 @@ class Band(Part):
     opacity: float = 0.18
 
     @property
-    def heights(self) -> tuple[ArrayLike, ...]:
+    def heights(self) -> tuple[Values, ...]:
         return (self.lower, self.upper)
 
     def traces(self) -> list[dict[str, Any]]:

@@ -107,11 +107,13 @@ _AXIS = {
     "ticks": "outside",
     "tickcolor": GREY,
     "exponentformat": "power",
-    "title": {"font": {"size": 15}, "standoff": 8},
 }
 
 
-def _template(ground: str, title: dict[str, Any], **more: Any) -> go.layout.Template:
+def _template(
+    ground: str, title: dict[str, Any], axis_title: int, **more: Any
+) -> go.layout.Template:
+    axis = {**_AXIS, "title": {"standoff": 8, "font": {"size": axis_title}}}
     layout = {
         "font": {"family": _FONT, "size": 14},
         "paper_bgcolor": ground,
@@ -124,8 +126,8 @@ def _template(ground: str, title: dict[str, Any], **more: Any) -> go.layout.Temp
         "dragmode": False,
         "modebar": {"bgcolor": CLEAR, "color": GREY, "activecolor": GREY},
         "title": title,
-        "xaxis": _AXIS,
-        "yaxis": _AXIS,
+        "xaxis": axis,
+        "yaxis": axis,
         "annotationdefaults": {"showarrow": False, "font": {"size": 13, "color": GREY}},
         "shapedefaults": {"layer": "below", "line": {"color": GREY, "width": 1.6}},
     }
@@ -137,11 +139,12 @@ _TOP_LEFT = {"x": 0, "xref": "paper", "xanchor": "left", "y": 1, "yref": "contai
 _SUBTITLE = {"subtitle": {"font": {"size": 13, "color": GREY}}}
 # On a page the ground is the page's; a notebook keeps its pictures, and their ground is white.
 pio.templates["dplearn"] = _template(
-    CLEAR, {**_TOP_LEFT, "yanchor": "top", "pad": {"t": 14}, **_SUBTITLE}
+    CLEAR, {**_TOP_LEFT, "yanchor": "top", "pad": {"t": 14}, **_SUBTITLE}, 15
 )
 pio.templates["dplearn_lesson"] = _template(
     "white",
     {"x": 0.02, "font": {"size": 19}},
+    16,
     barmode="overlay",
     margin={"l": 75, "r": 130, "t": 60, "b": 60},
 )
