@@ -3,22 +3,8 @@
 from __future__ import annotations
 
 import json
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
-from collections.abc import Iterator
-from pathlib import Path
 
-import chromium
-import pytest
-
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("browser")]
-
-ROOT = Path(__file__).parents[2]
-ARTEFACTS = ROOT / "artefacts"
-SECONDS = 60_000  # Playwright counts in milliseconds.
+from browsing import driven, settled
 
 _CURVE = """(name) => {
   const plot = document.querySelector('.st-key-picture .js-plotly-plot');
@@ -29,67 +15,6 @@ _CURVE = """(name) => {
 
 # The title of the second picture; for a moment there is none while Plotly writes a new one.
 _FOUND = "document.querySelector('.st-key-picture_looseness .gtitle')?.textContent"
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    """A running server on a free port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
-    options = ["--server.port", str(port), "--server.headless", "true"]
-    server = subprocess.Popen(
-        [*command, *options], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        yield _ready(f"http://127.0.0.1:{port}", server)
-    finally:
-        server.terminate()
-        server.wait(timeout=30)
-
-
-def _ready(url: str, server: subprocess.Popen) -> str:
-    for _ in range(300):
-        assert server.poll() is None, "the server stopped while starting"
-        try:
-            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1):
-                return url
-        except OSError:
-            time.sleep(0.1)
-    raise AssertionError("the server did not answer within 30 seconds")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        running = driver.chromium.launch(
-            executable_path=chromium.path(), args=["--no-sandbox", "--disable-gpu"]
-        )
-        yield running
-        running.close()
-
-
-@pytest.fixture
-def page(browser, address) -> Iterator:
-    """A fresh page that must end without console errors and without requests elsewhere."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    opened = context.new_page()
-    opened.set_default_timeout(SECONDS)
-    complaints: list[str] = []
-    opened.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.on("request", lambda request: complaints.extend(_elsewhere(request.url, address)))
-    yield opened
-    context.close()
-    assert not complaints
-
-
-def _elsewhere(url: str, address: str) -> list[str]:
-    here = (address, address.replace("http", "ws", 1), "data:", "blob:")
-    return [] if url.startswith(here) else [f"request to {url}"]
 
 
 def curve(page, name: str = "PLD") -> list[float]:
@@ -105,20 +30,20 @@ def curve_other_than(page, old: list[float], name: str = "PLD") -> list[float]:
     return curve(page, name)
 
 
+@driven
 def test_the_page_loads_and_a_screenshot_is_kept(page, address):
     page.goto(address)
     values = curve(page)
     assert len(values) > 40 and values == sorted(values)
     page.get_by_text("the tightest bound here is").wait_for()
-    ARTEFACTS.mkdir(exist_ok=True)
-    page.wait_for_timeout(500)
-    page.screenshot(path=ARTEFACTS / "explorer.png")
+    settled(page, "explorer")
     box = page.locator(".st-key-picture .js-plotly-plot").bounding_box()
     assert box["y"] + box["height"] <= 900, "the first screen shows the whole picture"
     title = page.locator(".st-key-picture_looseness .gtitle").bounding_box()
     assert title["y"] + title["height"] <= 900, "and what the second one found"
 
 
+@driven
 def test_a_slider_moved_by_keyboard_moves_the_curve_and_the_address(page, address):
     page.goto(address)
     before = curve(page)
@@ -143,6 +68,7 @@ def test_a_slider_moved_by_keyboard_moves_the_curve_and_the_address(page, addres
     assert curve_other_than(page, after) == before
 
 
+@driven
 def test_the_curve_follows_a_slider_that_is_still_held(page, address):
     page.goto(address)
     before = curve(page)
@@ -160,6 +86,7 @@ def test_the_curve_follows_a_slider_that_is_still_held(page, address):
     page.wait_for_url("**noise_multiplier=*")
 
 
+@driven
 def test_a_number_typed_moves_the_slider_and_rubbish_is_named(page, address):
     page.goto(address)
     before = curve(page)
@@ -177,6 +104,7 @@ def test_a_number_typed_moves_the_slider_and_rubbish_is_named(page, address):
     assert page.url.endswith("noise_multiplier=1.1")
 
 
+@driven
 def test_data_and_picture_can_be_taken_along(page, address, tmp_path):
     page.goto(address)
     curve(page)
@@ -204,6 +132,7 @@ def looseness(page) -> dict:
     )
 
 
+@driven
 def test_the_second_picture_is_there_and_follows_a_slider(page, address):
     page.goto(address)
     before = looseness(page)
@@ -223,6 +152,7 @@ def test_the_second_picture_is_there_and_follows_a_slider(page, address):
     page.wait_for_function(f"() => ({_FOUND} ?? '').startsWith('At T = 8')")
 
 
+@driven
 def test_the_pictures_stay_where_they_are_while_a_slider_moves(page, address):
     page.goto(address)
     looseness(page)
@@ -232,10 +162,11 @@ def test_the_pictures_stay_where_they_are_while_a_slider_moves(page, address):
     page.get_by_role("slider", name="Failure probability δ").focus()
     page.keyboard.press("Home")
     curve_other_than(page, before)
-    page.wait_for_timeout(300)
+    settled(page)
     assert [plots.nth(i).bounding_box() for i in range(2)] == places
 
 
+@driven
 def test_the_gap_of_shuffling_shows(page, address):
     page.goto(address)
     before = curve(page)
@@ -250,8 +181,7 @@ def test_the_gap_of_shuffling_shows(page, address):
     assert all(said < true for said, true in zip(claim, proved, strict=True))
     page.wait_for_function(f"() => ({_FOUND} ?? '').endsWith('Poisson claim hides 82 %')")
     page.wait_for_url("**sampling=shuffled**")
-    page.wait_for_timeout(500)
-    page.screenshot(path=ARTEFACTS / "shuffled.png")
+    settled(page, "shuffled")
 
 
 # The one of two frames that is to be seen.
@@ -260,6 +190,7 @@ _RUN = """[...document.querySelectorAll('.st-key-picture .js-plotly-plot:has(.gt
 _TITLE = f"({_RUN}?.querySelector('.gtitle')?.textContent ?? '')"
 
 
+@driven
 def test_a_run_is_trained_and_another_is_stopped(page, address):
     page.goto(address)
     curve(page)
@@ -268,9 +199,8 @@ def test_a_run_is_trained_and_another_is_stopped(page, address):
     train.click()
     page.wait_for_function(f"() => {_TITLE}.endsWith('without privacy')")
     train.wait_for()
-    page.wait_for_timeout(500)
+    settled(page, "train")
     assert page.evaluate(f"{_RUN}.data[0].y.at(-1)") > 90
-    page.screenshot(path=ARTEFACTS / "train.png")
     box = page.evaluate(f"{_RUN}.getBoundingClientRect().toJSON()")
     assert box["bottom"] <= 900 and box["width"] > 900, "the first screen shows the whole picture"
     train.click()

@@ -2,53 +2,35 @@
 
 from __future__ import annotations
 
-import json
 import math
 
+import browsing
+import explorer
 import numpy as np
 import pytest
+from explorer import choose, enter, figure, press
+from explorer import words as shown
 from streamlit.testing.v1 import AppTest
-from test_browser import ARTEFACTS, SECONDS, address, browser  # noqa: F401
 
-from dplearn.app.pages.formula_book import controls, points, words
-from dplearn.app.pages.formula_book import draw as panels
-from dplearn.app.pages.formula_book import fields as ask
+from dplearn.app.pages.formula_book import controls, fields, place, points, search, tables, words
 from dplearn.book import Case, Interval, Refutation, book, refute, verify
 from dplearn.book.published import published
 from dplearn.figures import Cloud, Curve, Region, formula_cloud, formula_curve
 
-SCRIPT = "from dplearn.app.pages.formula_book import render\nrender()"
+
+def opened(**address: str) -> AppTest:
+    return explorer.opened("formula_book", **address)
 
 
-def page(**values: str) -> AppTest:
-    """The page, opened at an address."""
-    app = AppTest.from_string(SCRIPT, default_timeout=60)
-    for key, value in values.items():
-        app.query_params[key] = value
-    return checked(app.run())
-
-
-def checked(app: AppTest) -> AppTest:
-    assert not app.exception, [e.message for e in app.exception]
-    return app
-
-
-def said(app: AppTest) -> str:
-    kinds = (app.error, app.success, app.warning, app.info, app.markdown, app.caption)
-    return "\n".join(element.value for kind in kinds for element in kind)
-
-
-def figure(app: AppTest) -> dict:
-    return json.loads(app.get("plotly_chart")[0].proto.spec)
-
-
-def press(app: AppTest, label: str) -> AppTest:
-    return checked(next(b for b in app.button if b.label == label).click().run())
-
-
-def search(app: AppTest, text: str) -> list[str]:
-    checked(app.text_input(key="box_find").set_value(text).run())
+def find(app: AppTest, text: str) -> list[str]:
+    """The entries that are left after a search."""
+    enter(app, "find", text)
     return [word for radio in app.radio for word in radio.options]
+
+
+def place_at(id: str, misprint: str = "none") -> place.Place:
+    """Where the picture of an entry begins."""
+    return controls.place_of(fields.state({"id": id, "misprint": misprint}))
 
 
 # Laws over the whole book
@@ -57,11 +39,12 @@ def search(app: AppTest, text: str) -> list[str]:
 @pytest.fixture
 def quick(monkeypatch):
     """No search for counterexamples and no oracles: of all variants they take minutes."""
-    remembered = (points.start, points.point, points._of_design)
+    remembered = (place.start, points.point, points._of_design)
     truth = lambda claim, given: Case(given, claim.value(given), Interval(0.0, 1.0), 0.0)
     stands = lambda id, misprint: Refutation(id=id, kind="", status="stands")
     monkeypatch.setattr(points, "compare", truth)
     monkeypatch.setattr(points, "refuted", stands)
+    monkeypatch.setattr(place, "refuted", stands)
     for cached in remembered:
         cached.cache_clear()
     yield
@@ -71,10 +54,9 @@ def quick(monkeypatch):
 
 def drawn(id: str, misprint: str) -> tuple[Curve | Cloud, list[points.Point]]:
     """What is drawn of an entry, a point or two of it."""
-    state = ask.state({"id": id, "misprint": misprint})
-    along, place = state.values["along"], controls.place_of(state)
-    if along:
-        return points.curve(place, along, seconds=0.0)[:2]
+    state = fields.state({"id": id, "misprint": misprint})
+    if along := state.values["along"]:
+        return points.curve(controls.place_of(state), along, seconds=0.0)[:2]
     return points.cloud(id, misprint, seconds=0.0)[:2]
 
 
@@ -84,7 +66,7 @@ def test_every_entry_has_a_picture_words_and_a_call_that_runs(id):
     found, some = drawn(id, "none")
     made = formula_curve(found) if isinstance(found, Curve) else formula_cloud(found)
     assert made.data and all(math.isfinite(x) for x in made.layout.yaxis.range)
-    start = points.start(id, "none")
+    start = place.start(id, "none")
     assert entry.accepts(start) and set(entry.domain) <= set(start)
     assert all(p.verdict in ("right", "") for p in some)
     assert words.hypothesis(entry)
@@ -109,21 +91,21 @@ def test_every_wrong_variant_has_a_picture(quick):
 
 @pytest.mark.parametrize("id", book)
 def test_parameters_have_names_of_their_own_in_the_address(id):
-    state = ask.state({"id": id})
-    settings = ask.settings(state)
-    assert all(ask.parameter_key(n) in state.fields for n in settings)
-    again = ask.state({"id": id})
+    state = fields.state({"id": id})
+    settings = fields.entered(state)
+    assert all(fields.parameter_key(n) in state.fields for n in settings)
+    again = fields.state({"id": id})
     shown = {key: kind.show(state.values[key]) for key, kind in state.fields.items()}
     again.read({key: text for key, text in shown.items() if text})
-    assert not again.notes and ask.settings(again) == settings
+    assert not again.notes and fields.entered(again) == settings
 
 
 # Points
 
 
 def test_points_are_those_of_the_formula_and_its_oracle():
-    place = controls.place_of(ask.state({"id": "G-A8"}))
-    found, some, whole = points.curve(place, "order")
+    at = place_at("G-A8")
+    found, some, whole = points.curve(at, "order")
     entry = book["G-A8"]
     assert found.ends == (found.x[0], found.x[-1]) == entry.domain["order"].corners[:2]
     assert whole and len(found.x) == 33
@@ -135,15 +117,15 @@ def test_points_are_those_of_the_formula_and_its_oracle():
 
 def test_grey_ends_where_the_hypothesis_does():
     # sigma_alpha^2 = 4 - 3 alpha vanishes at order 4/3.
-    place = controls.place_of(ask.state({"id": "G-A4"})).at("std_p", 2.0).at("std_q", 1.0)
-    (region,) = points.curve(place, "order")[0].regions
+    at = place_at("G-A4").at("std_p", 2.0).at("std_q", 1.0)
+    (region,) = points.curve(at, "order")[0].regions
     assert region.kind == "outside" and region.right == 50.0
     assert region.left == pytest.approx(4 / 3, rel=1e-9)
 
 
 def test_red_lies_where_the_claim_is_too_small():
-    place = controls.place_of(ask.state({"id": "G-A4", "misprint": "no-root"}))
-    found, some, _ = points.curve(place, "order")
+    at = place_at("G-A4", "no-root")
+    found, some, _ = points.curve(at, "order")
     assert found.star is not None and found.claimed and len(found.own) == len(found.x)
     kinds = {region.kind for region in found.regions}
     assert "unsafe" in kinds
@@ -158,12 +140,12 @@ def test_red_lies_where_the_claim_is_too_small():
 
 
 def test_what_a_time_limit_cuts_is_spread_and_goes_on():
-    place = controls.place_of(ask.state({"id": "G-A8"})).at("scale", 3.21)
-    _, some, whole = points.curve(place, "order", seconds=0.0)
+    at = place_at("G-A8").at("scale", 3.21)
+    _, some, whole = points.curve(at, "order", seconds=0.0)
     assert not whole and len(some) == 1
     assert points._coarse_to_fine(33)[:5] == [0, 32, 16, 8, 24]
     assert sorted(points._coarse_to_fine(7)) == list(range(7))
-    assert points.curve(place, "order")[2]
+    assert points.curve(at, "order")[2]
 
 
 def test_a_cloud_is_the_design_of_the_verification():
@@ -175,16 +157,16 @@ def test_a_cloud_is_the_design_of_the_verification():
 
 
 def test_what_is_made_of_a_parameter_follows_it():
-    place = controls.place_of(ask.state({"id": "G-M5b"}))
+    at = place_at("G-M5b")
     flip = book["G-M5b"].domain["flip"]
-    for noise in (2.0, place.parameters["noise_std"]):
-        found = place.at("noise_std", noise).parameters
+    for noise in (2.0, at.parameters["noise_std"]):
+        found = at.at("noise_std", noise).parameters
         assert found["flip"] == flip.make(found)
-    place = controls.place_of(ask.state({"id": "G-A5"}))
-    kernel = place.parameters["kernel"]
-    assert place.at("order", 7.0).parameters["kernel"] is kernel
-    drawn = points.Place("G-A5", "none", 3, place.settings).parameters
-    assert not np.array_equal(drawn["p"], place.parameters["p"])
+    at = place_at("G-A5")
+    kernel = at.parameters["kernel"]
+    assert at.at("order", 7.0).parameters["kernel"] is kernel
+    drawn = place.Place("G-A5", "none", 3, at.settings).parameters
+    assert not np.array_equal(drawn["p"], at.parameters["p"])
 
 
 def test_the_axis_shows_what_matters():
@@ -214,10 +196,10 @@ def test_numbers_read_as_written_by_hand(value, text):
 
 
 def test_search_knows_ids_titles_notes_and_variants():
-    assert words.matching("G-A8")[0] == "G-A8"
-    assert "G-A4" in words.matching("no-root")
-    assert "G-A8" in words.matching("laplace RÉNYI") and not words.matching("laplace qqq")
-    group = words.matching("", "G-A")
+    assert search.matching("G-A8")[0] == "G-A8"
+    assert "G-A4" in search.matching("no-root")
+    assert "G-A8" in search.matching("laplace RÉNYI") and not search.matching("laplace qqq")
+    group = search.matching("", "G-A")
     assert group and {book[id].group for id in group} == {"G-A"}
 
 
@@ -225,103 +207,103 @@ def test_lessons_are_found_by_the_id(monkeypatch, tmp_path):
     source = tmp_path / "07_test" / "lesson.py"
     source.parent.mkdir()
     source.write_text("# # 07 A lesson\n\nIt treats G-A12b, and (G-A4).\n")
-    monkeypatch.setattr(words, "_LESSONS", tmp_path)
-    words._lessons.cache_clear()
-    assert words.lessons("G-A12b") == words.lessons("G-A4") != []
-    assert "07 A lesson" in words.lessons("G-A4")[0] and not words.lessons("G-A12")
-    words._lessons.cache_clear()
+    monkeypatch.setattr(search, "_LESSONS", tmp_path)
+    search._lessons.cache_clear()
+    assert search.lessons("G-A12b") == search.lessons("G-A4") != []
+    assert "07 A lesson" in search.lessons("G-A4")[0] and not search.lessons("G-A12")
+    search._lessons.cache_clear()
 
 
 # The page
 
 
 def test_an_untouched_page_has_a_clean_address():
-    app = page()
-    assert app.query_params == {} and "G-A1" in said(app) and app.get("plotly_chart")
+    app = opened()
+    assert app.query_params == {} and "G-A1" in shown(app) and app.get("plotly_chart")
 
 
 @pytest.mark.parametrize("id", ["G-A2", "G-A3d", "G-A4", "G-A5", "G-A12b"])
 def test_an_entry_says_what_it_is(id):
-    app, entry = page(id=id), book[id]
-    assert entry.title in said(app) and str(entry.reference) in said(app)
+    app, entry = opened(id=id), book[id]
+    assert entry.title in shown(app) and str(entry.reference) in shown(app)
     assert any(entry.statement in e.value for e in app.latex)
     assert entry.function.__name__ in app.code[0].value
-    assert words.KINDS[entry.kind] in said(app)
+    assert words.KINDS[entry.kind] in shown(app)
     assert "Right at" in figure(app)["layout"]["title"]["text"] or entry.along
 
 
 def test_verify_now_runs_and_says_what_came_out():
-    app = press(page(id="G-A4"), "Verify now")
+    app = press(opened(id="G-A4"), "Verify now")
     (found,) = (s.value for s in app.success)
     assert "verified" in found and "at 100 points" in found and "relative error" in found
 
 
 def test_a_wrong_variant_is_drawn_and_refuted():
-    app = page(id="G-A4", misprint="no-root")
+    app = opened(id="G-A4", misprint="no-root")
     found = refute(book["G-A4"], book["G-A4"].misprint("no-root")).counterexample
     assert found is not None
-    assert f"gives **{words.number(found.value)}**" in said(app)
-    assert f"the truth is {words.number(found.truth.low)}" in said(app)
-    assert "Claims more privacy than there is" in said(app)
+    assert f"gives **{words.number(found.value)}**" in shown(app)
+    assert f"the truth is {words.number(found.truth.low)}" in shown(app)
+    assert "Claims more privacy than there is" in shown(app)
     names = [t["name"] for t in figure(app)["data"]]
     assert {"claim", "formula", "truth", "counterexample"} <= set(names)
-    again = page(**{k: str(v) for k, v in app.query_params.items()})
+    again = opened(**{k: str(v) for k, v in app.query_params.items()})
     assert figure(again) == figure(app)
 
 
 def test_sliders_and_boxes_move_the_picture_and_the_address():
-    app = page(id="G-A8")
+    app = opened(id="G-A8")
     before = figure(app)
-    checked(app.text_input(key="box_scale").set_value("2").run())
+    enter(app, "scale", "2")
     assert figure(app) != before and app.query_params["scale"] == "2"
-    checked(app.text_input(key="box_scale").set_value("many").run())
+    enter(app, "scale", "many")
     assert len(app.error) == 1 and "Expected scale" in app.error[0].value
-    checked(app.selectbox(key="choice_along").set_value("scale").run())
+    choose(app, "along", "scale")
     assert figure(app)["layout"]["xaxis"]["title"]["text"] == "scale"
-    checked(app.selectbox(key="choice_picture").set_value("cloud").run())
+    choose(app, "picture", "cloud")
     assert app.query_params["picture"] == "cloud"
     assert figure(app)["data"][0]["name"] == "value = truth"
 
 
 def test_others_are_drawn_where_there_is_no_slider():
-    app = page(id="G-A5")
+    app = opened(id="G-A5")
     before = figure(app)
     press(app, "Draw others")
     assert figure(app) != before and app.query_params["draw"] == "1"
-    assert figure(page(id="G-A5", draw="1")) == figure(app)
+    assert figure(opened(id="G-A5", draw="1")) == figure(app)
 
 
 def test_search_chooses_and_a_group_narrows():
-    app = page()
-    assert len(search(app, "skew symmetry")) == 1
-    checked(app.radio(key="choice_id").set_value("G-A3c").run())
-    assert app.query_params["id"] == "G-A3c" and book["G-A3c"].title in said(app)
-    assert not search(app, "qqqq") and "Nothing found" in said(app)
-    search(app, "")
-    checked(app.selectbox(key="choice_group").set_value("G-A").run())
-    assert len(app.radio(key="choice_id").options) == len(words.matching("", "G-A"))
+    app = opened()
+    assert len(find(app, "skew symmetry")) == 1
+    explorer.checked(app.radio(key="choice_id").set_value("G-A3c").run())
+    assert app.query_params["id"] == "G-A3c" and book["G-A3c"].title in shown(app)
+    assert not find(app, "qqqq") and "Nothing found" in shown(app)
+    find(app, "")
+    choose(app, "group", "G-A")
+    assert len(app.radio(key="choice_id").options) == len(search.matching("", "G-A"))
 
 
 def test_nonsense_in_the_address_is_named():
-    app = page(id="<b>", misprint="none-such", order="x", along="colour")
+    app = opened(id="<b>", misprint="none-such", order="x", along="colour")
     assert any("Expected an id of the book" in e.value for e in app.error)
     assert app.get("plotly_chart")
 
 
 def test_a_group_is_verified_in_a_time_that_is_bounded(monkeypatch):
-    monkeypatch.setattr(panels, "verify", lambda entry: verify(entry, points=10))
-    app = press(page(view="table"), "Verify all of them")
-    assert "all verified" in said(app)
+    monkeypatch.setattr(tables, "verify", lambda entry: verify(entry, points=10))
+    app = press(opened(view="table"), "Verify all of them")
+    assert "all verified" in shown(app)
     table = app.dataframe[0].value
-    assert list(table["id"]) == words.matching("", "G-A")
+    assert list(table["id"]) == search.matching("", "G-A")
     assert set(table["status"]) == {"✓ verified"} and min(table["points"]) > 0
-    monkeypatch.setattr(panels, "_TABLE", 0.0)
-    app = press(page(view="table", group="all"), "Verify all of them")
-    assert "Stopped after 0 s" in said(app)
+    monkeypatch.setattr(tables, "_PATIENCE", 0.0)
+    app = press(opened(view="table", group="all"), "Verify all of them")
+    assert "Stopped after 0 s" in shown(app)
 
 
 def test_published_figures_have_their_verdicts():
-    app = page(view="figures")
+    app = opened(view="figures")
     table = app.dataframe[0].value
     assert list(table["id"]) == list(published()) and not app.error
     counts = {m.label: int(m.value) for m in app.metric}
@@ -333,47 +315,36 @@ def test_published_figures_have_their_verdicts():
 # In a browser
 
 
-@pytest.mark.browser
-@pytest.mark.slow
-@pytest.mark.xdist_group("browser")
-def test_search_choose_see_and_share(browser, address):  # noqa: F811
-    context = browser.new_context(viewport={"width": 1400, "height": 900})
-    opened = context.new_page()
-    opened.set_default_timeout(SECONDS)
-    complaints: list[str] = []
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.goto(address)
-    opened.get_by_role("link", name="Formula book").click()
-    opened.locator(".st-key-picture .gtitle").wait_for()
-    opened.get_by_role("textbox", name="Search").fill("two gaussians")
-    opened.keyboard.press("Enter")
-    opened.locator(".st-key-found").get_by_text("G-A4").click()
-    opened.locator(".st-key-picture .gtitle").get_by_text("Right at all 33 points").wait_for()
-    opened.wait_for_url("**id=G-A4**")
+@browsing.driven
+def test_search_choose_see_and_share(page, address):
+    headline = page.locator(".st-key-picture .gtitle")
+    page.goto(address)
+    page.get_by_role("link", name="Formula book").click()
+    headline.wait_for()
+    page.get_by_role("textbox", name="Search").fill("two gaussians")
+    page.keyboard.press("Enter")
+    page.locator(".st-key-found").get_by_text("G-A4").click()
+    headline.get_by_text("Right at all 33 points").wait_for()
+    page.wait_for_url("**id=G-A4**")
     # For a moment the picture that was there before is there, too.
-    opened.wait_for_function(
+    page.wait_for_function(
         "document.querySelectorAll('.st-key-picture .js-plotly-plot').length === 1"
     )
-    box = opened.locator(".st-key-picture .js-plotly-plot").bounding_box()
+    box = page.locator(".st-key-picture .js-plotly-plot").bounding_box()
     assert box["y"] + box["height"] <= 900, "the first screen shows the whole picture"
 
-    opened.get_by_text("no root").click()
-    opened.get_by_text("Claims more privacy than there is").wait_for()
-    opened.locator(".st-key-picture .gtitle").get_by_text("Wrong at").wait_for()
-    opened.wait_for_url("**misprint=no-root**")
-    ARTEFACTS.mkdir(exist_ok=True)
-    opened.wait_for_timeout(300)
-    opened.screenshot(path=ARTEFACTS / "formula_book.png")
-    words_of = ".st-key-variants [data-testid=stAlert]"
-    told = opened.locator(words_of).inner_text()
+    page.get_by_text("no root").click()
+    page.get_by_text("Claims more privacy than there is").wait_for()
+    headline.get_by_text("Wrong at").wait_for()
+    page.wait_for_url("**misprint=no-root**")
+    browsing.settled(page, "formula_book")
+    outcome = ".st-key-variants [data-testid=stAlert]"
+    told = page.locator(outcome).inner_text()
 
-    fresh = context.new_page()
-    fresh.set_default_timeout(SECONDS)
-    fresh.goto(opened.url)
+    fresh = page.context.new_page()
+    fresh.goto(page.url)
     fresh.locator(".st-key-picture .gtitle").get_by_text("Wrong at").wait_for()
-    assert fresh.locator(words_of).inner_text() == told and "gives" in told
-    opened.get_by_role("tab", name="Published figures").click()
-    opened.get_by_text("within rounding").first.wait_for()
-    opened.wait_for_url("**view=figures**")
-    context.close()
-    assert not complaints
+    assert fresh.locator(outcome).inner_text() == told and "gives" in told
+    page.get_by_role("tab", name="Published figures").click()
+    page.get_by_text("within rounding").first.wait_for()
+    page.wait_for_url("**view=figures**")

@@ -4,43 +4,29 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-import importlib
 import json
 import re
-from dataclasses import dataclass
-from typing import ClassVar
 
+import browsing
+import explorer
 import numpy as np
 import pytest
+from explorer import again, choose, enter
 from streamlit.testing.v1 import AppTest
-from test_browser import SECONDS, address, browser, page  # noqa: F401
 
-from dplearn.app.pages.epsilon_vs_steps import fields as catalogue
-from dplearn.app.pages.mechanisms import answers as mechanism_pair
-from dplearn.app.pages.mechanisms import fields as mechanism_fields
-from dplearn.app.pages.mechanisms.answers import Pair
+from dplearn.app.kit.run_fields import ADJACENCY
+from dplearn.app.pages.mechanisms import answers, fields, pair
+from dplearn.app.pages.mechanisms.pair import Pair
 from dplearn.mechanisms import Gaussian, Laplace, PoissonSubsampled, mechanisms
 from dplearn.mechanisms.randomized_response import RandomizedResponse
 
-VALUES = {key: kind.default for key, kind in mechanism_fields.fields().items()}
+FIELDS = fields.state().fields
+VALUES = fields.state().values
 PICTURES = ("outputs", "loss", "profile", "renyi", "tradeoff")
 
 
-def opened(**entries: str) -> AppTest:
-    def script() -> None:
-        from dplearn.app.pages import mechanisms
-
-        mechanisms.render()
-
-    app = AppTest.from_function(script, default_timeout=60)
-    for key, value in entries.items():
-        app.query_params[key] = value
-    return checked(app.run())
-
-
-def checked(app: AppTest) -> AppTest:
-    assert not app.exception, [e.message for e in app.exception]
-    return app
+def opened(**address: str) -> AppTest:
+    return explorer.opened("mechanisms", **address)
 
 
 def sentence(app: AppTest) -> str:
@@ -68,8 +54,8 @@ def traces(picture: dict) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 def everything():
     """Every mechanism, adjacency and direction."""
     for name in mechanisms:
-        mechanism = mechanism_fields.build(name, VALUES)
-        for adjacency in mechanism_pair.covered(mechanism):
+        mechanism = fields.build(name, VALUES)
+        for adjacency in pair.covered(mechanism):
             both = Pair(mechanism, adjacency).two_sided
             for direction in ("remove", "add")[: 1 + both]:
                 yield pytest.param(
@@ -91,7 +77,7 @@ def test_every_pair_shows_the_numbers_of_its_profile(pair):
         false_positive_rate="0.1",
     )
     assert not app.error
-    profile, words, shown = mechanism_pair.profile(pair), sentence(app), pictures(app)
+    profile, words, shown = answers.profile(pair), sentence(app), pictures(app)
     delta = float(profile.delta(0.3))
 
     assert "accepts **10 % false alarms**" in words and "**ε = 0.3**" in words
@@ -100,7 +86,7 @@ def test_every_pair_shows_the_numbers_of_its_profile(pair):
     assert delta * (1 - 1e-5) - 1e-6 <= said <= delta * (1 + 1.1e-3) + 1e-6
     caught = float(re.search(r"at most \*\*([\d.]+) %", words).group(1))
     assert caught == pytest.approx(100 * (1 - float(profile.tradeoff(0.1))), rel=1e-2)
-    assert catalogue.ADJACENCY.options[pair.adjacency].lower() in words
+    assert ADJACENCY.options[pair.adjacency].lower() in words
     if pair.exact:
         assert words.count("(exact)") == 2
 
@@ -119,22 +105,22 @@ def test_every_pair_shows_the_numbers_of_its_profile(pair):
 @pytest.mark.parametrize("pair", ALL)
 def test_the_loss_is_a_law_whose_tail_is_delta(pair):
     for epsilon in (0.05, 0.5, 2.0):
-        edges, mass, counted = mechanism_pair.losses(pair, epsilon)
+        edges, mass, counted = answers.losses(pair, epsilon)
         assert np.min(np.abs(edges - epsilon)) < 1e-12 and mass.sum() == pytest.approx(1.0)
         assert np.all(counted <= mass + 1e-12)
         above = edges[:-1] > epsilon - 1e-9
-        beyond = mechanism_pair.exceeds(pair, epsilon)
+        beyond = answers.exceeds(pair, epsilon)
         assert mass[above].sum() == pytest.approx(beyond, rel=1e-6, abs=1e-9)
         assert counted.sum() == pytest.approx(
-            mechanism_pair.delta(pair, epsilon).upper, rel=1e-4, abs=2e-6
+            answers.delta(pair, epsilon).upper, rel=1e-4, abs=2e-6
         )
 
 
 @pytest.mark.parametrize("pair", ALL)
 def test_lines_touch_the_curve_of_the_attacker(pair):
-    epsilon, reverse = 0.3, mechanism_pair.profile(pair).reverse()
-    rates, misses = mechanism_pair.tradeoff(pair)
-    delta = mechanism_pair.delta(pair, epsilon).upper
+    epsilon, reverse = 0.3, answers.profile(pair).reverse()
+    rates, misses = answers.tradeoff(pair)
+    delta = answers.delta(pair, epsilon).upper
     for line in (
         1 - delta - np.exp(epsilon) * rates,
         np.exp(-epsilon) * (1 - float(reverse.delta(epsilon)) - rates),
@@ -145,11 +131,11 @@ def test_lines_touch_the_curve_of_the_attacker(pair):
 
 @pytest.mark.parametrize("pair", ALL)
 def test_what_is_certain_lies_below_what_is_proved(pair):
-    for found in (mechanism_pair.delta(pair, 0.3), mechanism_pair.detected(pair, 0.1)):
+    for found in (answers.delta(pair, 0.3), answers.detected(pair, 0.1)):
         assert 0 <= found.lower <= found.upper * (1 + 1e-9)
     if pair.witnesses:
         rates = np.array([0.001, 0.02, 0.3, 0.9])
-        real = mechanism_pair.caught(pair, rates)
+        real = answers.caught(pair, rates)
         best = 1 - np.min([w.tradeoff(rates) for w in pair.witnesses], axis=0)
         assert np.all(real <= best + 1e-9) and np.all(real >= best - 5e-3)
 
@@ -157,78 +143,58 @@ def test_what_is_certain_lies_below_what_is_proved(pair):
 def test_values_known_by_heart():
     # Normal noise of size 1: the loss is N(1/2, 1).
     gauss = Pair(Gaussian(1.0), "add_remove")
-    assert mechanism_pair.exceeds(gauss, 1.0) == pytest.approx(0.3085375387)
-    assert mechanism_pair.detected(gauss, 0.05).upper == pytest.approx(0.2595110228)
-    assert mechanism_pair.divergence(gauss, 8.0) == pytest.approx(4.0)
+    assert answers.exceeds(gauss, 1.0) == pytest.approx(0.3085375387)
+    assert answers.detected(gauss, 0.05).upper == pytest.approx(0.2595110228)
+    assert answers.divergence(gauss, 8.0) == pytest.approx(4.0)
     # A coin never loses more than its epsilon, and then with the chance of the truth.
     coin = Pair(RandomizedResponse(1.0), "replace_one")
-    assert mechanism_pair.exceeds(coin, 1.0) == 0.0
-    assert mechanism_pair.exceeds(coin, 0.99) == pytest.approx(np.e / (1 + np.e))
-    assert mechanism_pair.detected(coin, 0.1).upper == pytest.approx(0.1 * np.e)
+    assert answers.exceeds(coin, 1.0) == 0.0
+    assert answers.exceeds(coin, 0.99) == pytest.approx(np.e / (1 + np.e))
+    assert answers.detected(coin, 0.1).upper == pytest.approx(0.1 * np.e)
     # Half of all Laplace outputs lie beyond the peak, where the loss is largest.
     laplace = Pair(Laplace(1.0), "add_remove")
-    assert mechanism_pair.exceeds(laplace, 0.999999) == pytest.approx(0.5, abs=1e-6)
+    assert answers.exceeds(laplace, 0.999999) == pytest.approx(0.5, abs=1e-6)
 
 
 # Parameters are found, not listed
 
 
 def test_the_menu_is_the_registry():
-    assert list(mechanism_fields.MECHANISM.options) == list(mechanisms)
+    assert list(FIELDS["mechanism"].options) == list(mechanisms)
 
 
 def test_parameters_and_views_have_different_names():
     own = {"mechanism", "example", "adjacency", "direction"}
     own |= {"epsilon", "order", "false_positive_rate"}
     for name in mechanisms:
-        assert not own & set(mechanism_fields.parameters(name))
+        assert not own & set(fields.parameters(name))
 
 
 @pytest.mark.parametrize("name", mechanisms)
 def test_every_number_of_a_mechanism_has_a_slider_with_words(name):
-    keys = mechanism_fields.used(name, VALUES)
+    keys = fields.used(name, VALUES)
     assert keys
     for key in keys:
-        kind = mechanism_fields.fields()[key]
+        kind = FIELDS[key]
         if not hasattr(kind, "marks"):
             continue
-        assert len(mechanism_fields.described(name, key, VALUES).split()) > 3
+        assert len(fields.described(name, key, VALUES).split()) > 3
         assert kind.lower <= kind.default <= kind.upper and len(kind.marks()) > 10
         for end in (kind.lower, kind.upper):
-            mechanism = mechanism_fields.build(name, {**VALUES, key: end})
-            assert mechanism != mechanism_fields.build(name, VALUES) or end == kind.default
+            mechanism = fields.build(name, {**VALUES, key: end})
+            assert mechanism != fields.build(name, VALUES) or end == kind.default
 
 
-@dataclass(frozen=True)
-class Toy(Laplace):
-    """Somebody's new mechanism.
-
-    Parameters
-    ----------
-    noise_multiplier : float
-        How much noise there is in it.
-    levels : int
-        How many levels it knows, and nobody else does.
-    """
-
-    levels: int = 3
-    name: ClassVar[str] = "toy"
-
-    @classmethod
-    def examples(cls):
-        return (cls(1.0), cls(2.0, levels=8))
-
-
-def test_a_new_mechanism_appears_by_itself(monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setattr(mechanisms, "_found", {**mechanisms, "toy": Toy})
-        importlib.reload(mechanism_fields)
-        app = opened(mechanism="toy", levels="5", epsilon="0.5")
-        assert app.selectbox(key="choice_mechanism").value == "toy"
-        assert app.text_input(key="box_levels").value == "5"
-        assert "nobody else does" in app.text_input(key="box_levels").help
-        assert len(pictures(app)) == 5 and "δ = 0.2212" in sentence(app)
-    importlib.reload(mechanism_fields)
+def test_a_mechanism_registered_on_the_fly_is_on_the_page(registered):
+    app = opened(mechanism=registered.name, epsilon="0.5")
+    assert app.selectbox(key="choice_mechanism").value == registered.name and not app.error
+    app = enter(app, "noise_multiplier", "2")
+    assert "How much noise there is" in app.text_input(key="box_noise_multiplier").help
+    expected = float(Laplace(2.0).profiles()[0].delta(0.1))
+    assert len(pictures(app)) == 5
+    app = enter(app, "epsilon", "0.1")
+    assert f"δ = {expected:.3g}" in sentence(app)
+    assert again(app, "mechanisms").query_params == app.query_params
 
 
 # Controls and the address
@@ -249,14 +215,14 @@ def test_an_address_reproduces_the_page():
     )
     expected = PoissonSubsampled(Laplace(0.5), 0.25).profiles()[1].delta(0.2)
     assert f"δ = {float(expected):.3g}" in sentence(app) and "that are missing" in sentence(app)
-    again = opened(**{k: str(v) for k, v in app.query_params.items()})
-    assert pictures(again) == pictures(app) and again.query_params == app.query_params
+    twin = again(app, "mechanisms")
+    assert pictures(twin) == pictures(app) and twin.query_params == app.query_params
 
 
 def test_a_mechanism_chosen_shows_something_to_see():
     app = opened()
     for name in mechanisms:
-        checked(app.selectbox(key="choice_mechanism").set_value(name).run())
+        app = choose(app, "mechanism", name)
         assert app.query_params.get("mechanism", "gaussian") == name
         assert "δ = 0**" not in sentence(app) and not app.error
     # Parameters that another mechanism does not have stay out of its address.
@@ -280,7 +246,7 @@ def test_what_a_mechanism_refuses_is_said_in_its_words(monkeypatch):
     def refuse(name, values):
         raise ValueError("Expected something else.")
 
-    monkeypatch.setattr(mechanism_fields, "build", refuse)
+    monkeypatch.setattr(fields, "build", refuse)
     app = opened()
     assert [e.value for e in app.error] == ["Expected something else."]
     assert not app.get("plotly_chart")
@@ -294,7 +260,7 @@ def test_every_picture_speaks():
 
 
 def test_answers_are_remembered_and_bounded():
-    asked = (mechanism_pair.profile, mechanism_pair.tradeoff, mechanism_pair.renyi)
+    asked = (answers.profile, answers.tradeoff, answers.renyi)
     pair = Pair(Gaussian(1.25), "add_remove")
     for cached in asked:
         assert cached.cache_parameters()["maxsize"] is not None
@@ -309,7 +275,7 @@ _TRACES = f"""() => {json.dumps(PICTURES)}.map(name => {{
 }})"""
 
 
-def drawn(page, unlike: list[str] | None = None) -> list[str]:  # noqa: F811
+def drawn(page, unlike: list[str] | None = None) -> list[str]:
     """The values of all five pictures, once each differs from what it was."""
     page.wait_for_function(
         f"(old) => {{ const now = ({_TRACES})(); return now.every((t, i) => t && t !== old[i]); }}",
@@ -318,12 +284,10 @@ def drawn(page, unlike: list[str] | None = None) -> list[str]:  # noqa: F811
     return page.evaluate(_TRACES)
 
 
-@pytest.mark.browser
-@pytest.mark.slow
-@pytest.mark.xdist_group("browser")
-def test_one_slider_moves_all_five_pictures(page, address):  # noqa: F811
+@browsing.driven
+def test_one_slider_moves_all_five_pictures(page, address):
     page.goto(address)
-    page.locator(".st-key-picture .js-plotly-plot").wait_for(timeout=SECONDS)
+    page.locator(".st-key-picture .js-plotly-plot").wait_for()
     page.get_by_role("link", name="Mechanisms").click()
     before = drawn(page)
     assert page.url.endswith("/mechanisms")

@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
+import explorer
 import numpy as np
 import pytest
+from explorer import checked, enter, press
+from explorer import words as shown
 from streamlit.testing.v1 import AppTest
 
 import dplearn.datasets
 from dplearn import accountants, smallest_noise_multiplier
-from dplearn.app.kit.fields import Choice
-from dplearn.app.pages.train import code as training_code
-from dplearn.app.pages.train import fields as training_fields
-from dplearn.app.pages.train import plan as training_plan
-from dplearn.app.pages.train import runs as training_runs
-from dplearn.app.pages.train import words as training_words
+from dplearn.app.pages.train import code as page_code
+from dplearn.app.pages.train import fields, runs
+from dplearn.app.pages.train import plan as planning
 from dplearn.app.pages.train.plan import Training, training_of
 from dplearn.app.pages.train.runs import Pool, Run
 from dplearn.datasets import Labelled, files
+from dplearn.figures import text
 from dplearn.run import DPSGD
 from dplearn.training import models, worker
 
-ROOT = Path(__file__).parents[2]
 SMALL = Training(
     dataset="digits",
     model="linear",
@@ -38,61 +36,36 @@ SMALL = Training(
 )
 
 
-def script() -> None:
-    from dplearn.app.pages import train
-
-    train.render()
+def opened(**address: str) -> AppTest:
+    return explorer.opened("train", **address)
 
 
-def page(**address: str) -> AppTest:
-    app = AppTest.from_function(script, default_timeout=60)
-    for key, value in address.items():
-        app.query_params[key] = value
-    return checked(app.run())
-
-
-def checked(app: AppTest) -> AppTest:
-    assert not app.exception, [e.message for e in app.exception]
-    return app
-
-
-def enter(app: AppTest, field: str, text: str) -> AppTest:
-    return checked(app.text_input(key=f"box_{field}").set_value(text).run())
-
-
-def press(app: AppTest, label: str) -> AppTest:
-    (button,) = (b for b in app.button if b.label == label)
-    return checked(button.click().run())
+def front(app: AppTest) -> int:
+    """The one of two frames that is to be seen."""
+    return min(app.session_state["training_front"], len(app.get("plotly_chart")) - 1)
 
 
 def figure(app: AppTest) -> dict:
-    """The one of two frames that is to be seen."""
-    charts, front = app.get("plotly_chart"), app.session_state["training_front"]
-    return json.loads(charts[min(front, len(charts) - 1)].proto.spec)
+    return explorer.figure(app, front(app))
 
 
 def traces(app: AppTest) -> dict[str, dict]:
-    return {trace["name"]: trace for trace in figure(app)["data"]}
+    return explorer.traces(app, front(app))
 
 
 def title(app: AppTest) -> str:
-    return figure(app)["layout"]["title"]["text"].replace("\u00a0", " ")
-
-
-def said(app: AppTest) -> str:
-    shown = (*app.markdown, *app.caption, *app.info, *app.error)
-    return "\n".join(element.value for element in shown).replace("\u00a0", " ")
+    return explorer.title(app, front(app))
 
 
 def code(app: AppTest) -> str:
     return app.code[0].value
 
 
-def until(app: AppTest, condition, seconds: float = 60) -> AppTest:
+def until(app: AppTest, condition, seconds: float = 300) -> AppTest:
     """Look again, as the browser does by itself, until something is so."""
     end = time.monotonic() + seconds
     while not condition(app):
-        assert time.monotonic() < end, said(app)
+        assert time.monotonic() < end, shown(app)
         time.sleep(0.1)
         checked(app.run())
     return app
@@ -106,7 +79,7 @@ def over(app: AppTest) -> bool:
 def pool(monkeypatch) -> Iterator[Pool]:
     """A pool of this test; what it has not ended is ended."""
     mine = Pool(places=1)
-    monkeypatch.setattr(training_runs, "pool", lambda: mine)
+    monkeypatch.setattr(runs, "pool", lambda: mine)
     yield mine
     for run in mine._runs:
         run.stop()
@@ -118,7 +91,7 @@ def pretend(monkeypatch):
 
     def use(lines: str) -> None:
         command = (sys.executable, "-c", f"import os, sys, time\n{lines}")
-        monkeypatch.setattr(training_runs, "_WORKER", command)
+        monkeypatch.setattr(runs, "_WORKER", command)
 
     return use
 
@@ -136,18 +109,18 @@ time.sleep(60)
 
 
 def test_the_plan_is_promised_before_anything_is_trained():
-    app = page()
-    assert "**This plan guarantees ε ≤ 3** at δ = 0.0001: 60 steps on lots of about 512" in said(
+    app = opened()
+    assert "**This plan guarantees ε ≤ 3** at δ = 0.0001: 60 steps on lots of about 512" in shown(
         app
     )
-    assert "1\u202f438 records" in said(app) and "3.53 × the clipping norm" in said(app)
+    assert "1\u202f438 records" in shown(app) and "3.53 × the clipping norm" in shown(app)
     assert over(app) and not traces(app)["accuracy"]["y"]
     assert traces(app)["ε of the plan"]["y"][-1] == pytest.approx(3, rel=1e-2)
     assert title(app) == "<b>Before training, ε is known and accuracy is not</b>"
 
 
 def test_the_noise_is_the_least_for_the_target():
-    app = page(target_epsilon="1", steps="200", batch_size="100")
+    app = opened(target_epsilon="1", steps="200", batch_size="100")
     found = smallest_noise_multiplier(
         accountants["pld"](),
         mechanism=DPSGD(noise_multiplier=1, sample_rate=100 / 1438, steps=200).mechanism,
@@ -164,15 +137,15 @@ def test_the_noise_is_the_least_for_the_target():
 
 
 def test_the_noise_can_be_given_instead():
-    app = page(noise_from="noise", noise_multiplier="2", steps="10")
+    app = opened(noise_from="noise", noise_multiplier="2", steps="10")
     plan = DPSGD(noise_multiplier=2, sample_rate=512 / 1438, steps=10)
     expected = plan.guarantee(delta=1e-4).epsilon
-    assert f"ε ≤ {training_words.text.bound(expected)}" in said(app)
+    assert f"ε ≤ {text.bound(expected)}" in shown(app)
 
 
 def test_rate_and_epochs_can_be_given_instead():
-    app = page(lot_from="rate", sample_rate="0.1", length_in="epochs", epochs="3")
-    assert "30 steps on lots of about 144 of" in said(app)
+    app = opened(lot_from="rate", sample_rate="0.1", length_in="epochs", epochs="3")
+    assert "30 steps on lots of about 144 of" in shown(app)
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "many", "1e9"])
@@ -180,7 +153,7 @@ def test_rate_and_epochs_can_be_given_instead():
     "field", ["target_epsilon", "steps", "batch_size", "max_grad_norm", "learning_rate", "delta"]
 )
 def test_bad_input_gives_one_message_and_keeps_the_plan(field, text):
-    app = page()
+    app = opened()
     before = code(app)
     app = enter(app, field, text)
     (message,) = (e.value for e in app.error)
@@ -189,7 +162,7 @@ def test_bad_input_gives_one_message_and_keeps_the_plan(field, text):
 
 
 def test_a_lot_larger_than_the_data_is_named_and_cut():
-    app = page(batch_size="20000")
+    app = opened(batch_size="20000")
     (message,) = (e.value for e in app.error)
     assert "at most the 1438 records" in message and "q = 1," in figure_subtitle(app)
 
@@ -198,13 +171,13 @@ def figure_subtitle(app: AppTest) -> str:
     return figure(app)["layout"]["title"]["subtitle"]["text"]
 
 
-@pytest.mark.parametrize("model", training_fields.MODEL.options)
+@pytest.mark.parametrize("model", fields.MODEL.options)
 @pytest.mark.parametrize("dataset", ["digits", "synthetic", "mnist"])
 def test_data_and_model_bring_settings_within_the_controls(dataset, model):
-    state = training_fields.state()
+    state = fields.state()
     state.values |= {"dataset": "digits", "model": model}
     state.values["dataset"] = dataset  # MNIST too, whether or not its files are here
-    training_fields.suit(state)
+    fields.suit(state)
     assert not state.notes
     found = training_of(state)
     assert found.guarantee.epsilon <= 3 and found.lot <= found.size
@@ -214,42 +187,35 @@ def test_data_and_model_bring_settings_within_the_controls(dataset, model):
 
 
 def test_an_address_reproduces_the_controls():
-    app = page()
+    app = opened()
     checked(app.selectbox(key="choice_model").set_value("cnn").run())
     app = enter(app, "target_epsilon", "1")
     assert app.query_params == {"model": "cnn", "target_epsilon": "1", "learning_rate": "4"}
-    again = page(**app.query_params)
-    assert code(again) == code(app) and said(again) == said(app)
+    again = opened(**app.query_params)
+    assert code(again) == code(app) and shown(again) == shown(app)
 
 
 def test_rubbish_in_the_address_is_named():
-    app = page(**dict.fromkeys(training_fields.FIELDS, "<b>x</b>"))
-    assert len(app.error) >= 8 and code(app) == code(page())
+    app = opened(**dict.fromkeys(fields.FIELDS, "<b>x</b>"))
+    assert len(app.error) >= 8 and code(app) == code(opened())
 
 
 def test_mnist_is_offered_only_where_its_files_are(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert "mnist" not in training_fields._datasets()
+    assert "mnist" not in fields._datasets()
     folder = tmp_path / "dplearn" / "mnist"
     folder.mkdir(parents=True)
     for name in files._MNIST:
-        assert "mnist" not in training_fields._datasets()
+        assert "mnist" not in fields._datasets()
         (folder / f"{name}.gz").touch()
-    assert "mnist" in training_fields._datasets()
-
-
-def test_every_field_reads_back_what_it_shows():
-    for field in training_fields.FIELDS.values():
-        choice = isinstance(field, Choice)
-        for value in field.options if choice else (field.default, field.lower, field.upper):
-            assert field.parse(field.show(value)) == value
+    assert "mnist" in fields._datasets()
 
 
 # Training
 
 
 def test_a_run_from_the_button_to_the_last_word():
-    app = press(page(steps="20"), "Train")
+    app = press(opened(steps="20"), "Train")
     assert [b.label for b in app.button] == ["Stop"]
     until(app, over)
     drawn, planned = traces(app), traces(app)["ε of the plan"]
@@ -258,35 +224,37 @@ def test_a_run_from_the_button_to_the_last_word():
     reached = drawn["accuracy"]["y"][-1]
     assert title(app).startswith(f"<b>{reached:.1f} % at ε ≤ 3; ")
     assert title(app).endswith(" without privacy</b>") and reached > 80
-    assert "359 held-out records that count as public" in said(app)
-    assert "to look at, never to publish" in said(app)
+    assert "359 held-out records that count as public" in shown(app)
+    assert "to look at, never to publish" in shown(app)
     changed = enter(app, "steps", "30")
-    assert title(changed) == title(app) and "The plan was changed after this run" in said(changed)
+    assert title(changed) == title(app) and "The plan was changed after this run" in shown(changed)
 
 
 def test_stop_ends_the_process_and_keeps_what_was_done(pretend):
     pretend(FIVE_STEPS)
-    app = press(page(), "Train")
+    app = press(opened(), "Train")
     until(app, lambda a: len(traces(a)["accuracy"]["x"]) == 5)
     assert title(app).startswith("<b>Step 5 of 60: 50.0 % at ε ≤ ")
     run = app.session_state["training_run"]
     app = press(app, "Stop")
     assert run._process.poll() is not None
     assert over(app) and traces(app)["accuracy"]["x"] == [1, 2, 3, 4, 5]
-    spent = training_words.text.bound(run.training.plan.guarantee(delta=1e-4, steps=5).epsilon)
-    assert title(app).startswith("<b>Stopped at step 5 of 60") and f"ε ≤ {spent} holds" in said(app)
-    assert "all planned steps: ε ≤ 3." in said(app)
+    spent = text.bound(run.training.plan.guarantee(delta=1e-4, steps=5).epsilon)
+    assert title(app).startswith("<b>Stopped at step 5 of 60") and f"ε ≤ {spent} holds" in shown(
+        app
+    )
+    assert "all planned steps: ε ≤ 3." in shown(app)
 
 
 def test_a_second_run_ends_the_first(monkeypatch, pretend, pool):
     pretend(ENDLESS)
     session: dict = {}
-    monkeypatch.setattr(training_runs.st, "session_state", session)
-    training_runs.begin(SMALL)
-    first = training_runs.current()
+    monkeypatch.setattr(runs.st, "session_state", session)
+    runs.begin(SMALL)
+    first = runs.current()
     assert first is not None and first.phase == "running"
-    training_runs.begin(SMALL)
-    assert first.phase == "stopped" and training_runs.current().phase == "running"
+    runs.begin(SMALL)
+    assert first.phase == "stopped" and runs.current().phase == "running"
 
 
 @pytest.mark.parametrize(
@@ -300,14 +268,14 @@ def test_a_second_run_ends_the_first(monkeypatch, pretend, pool):
 )
 def test_a_worker_that_dies_says_why(pretend, lines, problem):
     pretend(lines)
-    app = until(press(page(), "Train"), over)
+    app = until(press(opened(), "Train"), over)
     assert [e.value for e in app.error] == [problem]
     assert title(app) == "<b>Nothing was trained</b>"
 
 
 def test_a_process_that_cannot_be_started_is_said(monkeypatch):
-    monkeypatch.setattr(training_runs, "_WORKER", ("/nowhere/python",))
-    app = until(press(page(), "Train"), over)
+    monkeypatch.setattr(runs, "_WORKER", ("/nowhere/python",))
+    app = until(press(opened(), "Train"), over)
     assert app.error[0].value.startswith("No process for training could be started")
 
 
@@ -316,25 +284,25 @@ def test_a_process_that_cannot_be_started_is_said(monkeypatch):
 
 def test_a_full_server_says_how_many_are_before(pool):
     pool.places = 0
-    app = press(page(), "Train")
-    assert "The server is busy: 1 run before yours." in said(app)
+    app = press(opened(), "Train")
+    assert "The server is busy: 1 run before yours." in shown(app)
     assert title(app) == "<b>Waiting for a place</b>" and not over(app)
     assert over(press(app, "Stop")) and title(app) == "<b>Stopped before the first step</b>"
 
 
 def test_runs_start_in_the_order_in_which_they_came(pretend, pool):
     pretend(ENDLESS)
-    runs = [Run(SMALL) for _ in range(3)]
-    for run in runs:
+    queue = [Run(SMALL) for _ in range(3)]
+    for run in queue:
         pool.look(run)
-    assert [run.phase for run in runs] == ["running", "waiting", "waiting"]
-    assert [run.before for run in runs] == [0, 1, 2]
-    runs[0].stop()
-    for run in reversed(runs):
+    assert [run.phase for run in queue] == ["running", "waiting", "waiting"]
+    assert [run.before for run in queue] == [0, 1, 2]
+    queue[0].stop()
+    for run in reversed(queue):
         pool.look(run)
-    assert [run.phase for run in runs] == ["stopped", "running", "waiting"]
-    assert [run.before for run in runs[1:]] == [0, 1]
-    runs[1].stop()
+    assert [run.phase for run in queue] == ["stopped", "running", "waiting"]
+    assert [run.before for run in queue[1:]] == [0, 1]
+    queue[1].stop()
 
 
 def test_who_does_not_look_gives_up_the_place(pretend, pool, monkeypatch):
@@ -343,7 +311,7 @@ def test_who_does_not_look_gives_up_the_place(pretend, pool, monkeypatch):
     for run in (first, gone, third):
         pool.look(run)
     first.stop()
-    monkeypatch.setattr(training_runs, "PATIENCE", 0.2)
+    monkeypatch.setattr(runs, "PATIENCE", 0.2)
     time.sleep(0.3)
     pool.look(third)
     assert third.phase == "running" and gone.phase == "waiting"
@@ -362,24 +330,6 @@ def test_the_limits_are_handed_to_the_worker(pretend, pool):
     )
 
 
-def test_the_server_never_loads_torch():
-    lines = (
-        "import sys\n"
-        "from streamlit.testing.v1 import AppTest\n"
-        "from dplearn.app.pages.train import runs as training_runs\n"
-        "training_runs._WORKER = (sys.executable, '-c', 'input()')\n"
-        "code = 'from dplearn.app.pages import train; train.render()'\n"
-        "app = AppTest.from_string(code, default_timeout=60).run()\n"
-        "app.button[0].click().run()\n"
-        "assert app.button[0].label == 'Stop' and not app.exception\n"
-        "app.button[0].click().run()\n"
-        "assert app.button[0].label == 'Train' and not app.exception\n"
-        "sys.exit('torch' in sys.modules)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", lines], cwd=ROOT, capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr.decode()
-
-
 # The code
 
 
@@ -388,7 +338,7 @@ def few(count: int = 30, side: int = 28) -> Labelled:
     return Labelled(rng.random((count, side, side), dtype=np.float32), np.arange(count) % 10)
 
 
-@pytest.mark.parametrize("model", training_fields.MODEL.options)
+@pytest.mark.parametrize("model", fields.MODEL.options)
 @pytest.mark.parametrize("dataset", ["digits", "synthetic", "mnist"])
 def test_the_code_does_the_same_run(dataset, model, monkeypatch, capsys):
     monkeypatch.setattr(dplearn.datasets.practice, "synthetic_digits", lambda **_: few())
@@ -398,7 +348,7 @@ def test_the_code_does_the_same_run(dataset, model, monkeypatch, capsys):
         dataset=dataset, model=model, plan=plan, learning_rate=4.0, delta=1e-4, compare=False
     )
     scope: dict = {}
-    exec(training_code.as_python(training), scope)
+    exec(page_code.as_python(training), scope)
     assert scope["history"].plan == plan and scope["history"].steps == 2
     assert str(training.guarantee) in capsys.readouterr().out
     job = worker.Job.read(json.dumps(training.job).encode())
@@ -409,12 +359,12 @@ def test_the_code_does_the_same_run(dataset, model, monkeypatch, capsys):
 
 
 def test_the_code_on_the_page_reaches_what_the_page_does(capsys):
-    exec(code(page()), {})
+    exec(code(opened()), {})
     *_, last = capsys.readouterr().out.splitlines()
     # About 97 %, a standard deviation of 0.6 %.
     assert float(last.removeprefix("held-out accuracy ").removesuffix("%")) > 92
 
 
 def test_caches_are_bounded():
-    for cached in (training_plan.guarantee, training_plan.ahead, training_plan._least_noise):
+    for cached in (planning.guarantee, planning.ahead, planning._least_noise):
         assert cached.cache_parameters()["maxsize"] is not None

@@ -8,10 +8,12 @@ from functools import lru_cache
 from typing import Any
 
 import streamlit as st
+from streamlit.components.v2 import component
 
-from dplearn.app.kit.fields import Choice, Quantity
-from dplearn.app.kit.slider import slider
+from dplearn.app.kit.fields import Choice, Field, Quantity
 from dplearn.app.kit.state import State
+
+Then = Callable[[State], None] | None
 
 
 def note(state: State, key: str, problem: str = "") -> None:
@@ -24,7 +26,7 @@ def quantity(state: State, kind: Quantity, *, unit: Choice | None = None) -> Non
     """A slider and a box for one number; they always agree. `unit` is chosen beside the name."""
     with st.container(gap=None, key=f"field_{kind.key}"):
         if unit is None:
-            st.markdown(kind.label, help=kind.help)
+            st.markdown(kind.label, help=kind.help or None)
         else:
             left, right = st.columns(2, vertical_alignment="center", wrap=False)
             left.markdown(kind.label, help=kind.help)
@@ -34,14 +36,28 @@ def quantity(state: State, kind: Quantity, *, unit: Choice | None = None) -> Non
         with left:
             _slider(state, kind)
         with right:
-            _box(state, kind, label_visibility="collapsed")
+            box(state, kind, label="collapsed")
         note(state, kind.key)
 
 
 def number(state: State, kind: Quantity) -> None:
     """A box for one number; its message is shown by the caller, who knows where there is room."""
     with st.container(gap=None, key=f"field_{kind.key}"):
-        _box(state, kind, label_visibility="visible")
+        box(state, kind)
+
+
+def box(state: State, kind: Field, *, label: Any = "visible", then: Then = None) -> None:
+    """A box for a number or for words; `then` runs after a change."""
+    key = f"box_{kind.key}"
+    _show(key, state.typed.get(kind.key, kind.show(_inside(state, kind))))
+    st.text_input(
+        kind.label,
+        key=key,
+        help=kind.help or None,
+        on_change=_entered,
+        args=(state, kind, key, then),
+        label_visibility=label,
+    )
 
 
 def log_switch(state: State, kind: Choice) -> None:
@@ -62,7 +78,7 @@ def choice(
     *,
     widget: str = "select",
     label: str = "visible",
-    then: Callable[[State], None] | None = None,
+    then: Then = None,
     problem: str = "",
 ) -> None:
     """A list, a row of segments, or a set of pills for one choice; `then` runs after a change.
@@ -70,17 +86,17 @@ def choice(
     Control and message share a container: one that comes or goes must not move the controls
     after it, or a slider being dragged would be built anew under the hand.
     """
-    options = list(kind.options)
+    options, key = list(kind.options), f"choice_{kind.key}"
     common: dict[str, Any] = {
         "format_func": kind.options.__getitem__,
-        "key": f"choice_{kind.key}",
+        "key": key,
         "help": kind.help or None,
-        "on_change": _chosen,
-        "args": (state, kind, then),
+        "on_change": _entered,
+        "args": (state, kind, key, then),
         "label_visibility": label,
     }
-    wanted = state.values[kind.key]
-    _show(common["key"], list(wanted) if isinstance(wanted, tuple) else wanted)
+    chosen = state.values[kind.key]
+    _show(key, list(chosen) if isinstance(chosen, tuple) else chosen)
     with st.container(gap=None):
         if widget == "pills":
             st.pills(kind.label, options, selection_mode="multi", **common)
@@ -97,49 +113,110 @@ def _show(key: str, value: Any) -> None:
         st.session_state[key] = value
 
 
-def _chosen(state: State, kind: Choice, then: Callable[[State], None] | None) -> None:
-    found = st.session_state[f"choice_{kind.key}"]
-    state.enter(kind, ",".join(found) if isinstance(found, (list, tuple)) else found)
+def _entered(state: State, kind: Field, key: str, then: Then) -> None:
+    entry = st.session_state[key]
+    state.enter(kind, ",".join(entry) if isinstance(entry, (list, tuple)) else entry)
     if then is not None:
         then(state)
 
 
-def _box(state: State, kind: Quantity, *, label_visibility: Any) -> None:
-    key = f"box_{kind.key}"
-    _show(key, state.typed.get(kind.key, kind.show(_inside(state, kind))))
-    st.text_input(
-        kind.label,
-        key=key,
-        help=kind.help,
-        on_change=lambda: state.enter(kind, st.session_state[key]),
-        label_visibility=label_visibility,
-    )
-
-
-def _inside(state: State, kind: Quantity) -> float:
+def _inside(state: State, kind: Field) -> Any:
     """The value in use: a range may have shrunk since it was entered."""
-    return min(max(state.values[kind.key], kind.lower), kind.upper)
+    value = state.values[kind.key]
+    if not isinstance(kind, Quantity) or value in kind.also:
+        return value
+    return min(max(value, kind.lower), kind.upper)
 
 
-@lru_cache(maxsize=64)
+# The slider
+
+
+@lru_cache(maxsize=512)
 def _marks(kind: Quantity) -> tuple[tuple[float, ...], tuple[str, ...]]:
     values = kind.marks()
     return values, tuple(kind.show(v) for v in values)
 
 
-def _nearest(values: tuple[float, ...], wanted: float) -> int:
-    """Index of the mark with the smallest ratio to `wanted`."""
-    after = min(bisect_left(values, wanted), len(values) - 1)
+def _nearest(kind: Quantity, marks: tuple[float, ...], value: float) -> int:
+    """Index of the mark next to a value: by difference on a linear scale, else by ratio."""
+    after = min(bisect_left(marks, value), len(marks) - 1)
     before = max(after - 1, 0)
-    return before if wanted / values[before] < values[after] / wanted else after
+    if kind.even:
+        return before if value - marks[before] <= marks[after] - value else after
+    return before if value / marks[before] < marks[after] / value else after
 
 
 def _slider(state: State, kind: Quantity) -> None:
-    values, texts = _marks(kind)
-    index = _nearest(values, _inside(state, kind))
+    """A slider that sends its position while it moves, so that the curves follow the hand."""
+    marks, texts = _marks(kind)
+    key = f"slider_{kind.key}"
 
-    def move(to: int, final: bool) -> None:
-        state.enter(kind, texts[min(max(to, 0), len(texts) - 1)])
-        state.moving = not final
+    def moved() -> None:
+        place = st.session_state[key].moved
+        state.enter(kind, texts[min(max(int(place["index"]), 0), len(texts) - 1)])
+        state.moving = not place["final"]
 
-    slider(kind.label, key=f"slider_{kind.key}", texts=texts, index=index, on_move=move)
+    _component(
+        key=key,
+        data={
+            "label": kind.label,
+            "texts": list(texts),
+            "index": _nearest(kind, marks, min(max(state.values[kind.key], marks[0]), marks[-1])),
+        },
+        on_moved_change=moved,
+        height="content",
+    )
+
+
+# Streamlit's own slider reports only when it is let go. This one is a plain range input: it
+# takes arrow keys, announces its value, and asks for the next run only when the last is done.
+_CSS = """
+input { width: 100%; margin: 0; height: 1.6rem; accent-color: var(--st-primary-color);
+        cursor: pointer; }
+input:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 2px; }
+"""
+_JS = """
+const sliders = new WeakMap();
+
+const pageIsIdle = () => {
+  const app = document.querySelector('[data-test-script-state]');
+  return !app || app.dataset.testScriptState === 'notRunning';
+};
+
+export default function ({ data, parentElement, setStateValue }) {
+  const input = parentElement.querySelector('input');
+  const me = sliders.get(input) ?? { held: false, sent: -1, since: 0 };
+  sliders.set(input, me);
+
+  const send = (final) => {
+    me.sent = Number(input.value);
+    me.since = performance.now();
+    setStateValue('moved', { index: me.sent, final });
+  };
+  const name = () => input.setAttribute('aria-valuetext', data.texts[Number(input.value)]);
+  const follow = () => {
+    if (!me.held) return;
+    const waited = performance.now() - me.since;
+    const due = (waited > 60 && pageIsIdle()) || waited > 1500;
+    if (due && Number(input.value) !== me.sent) send(false);
+    requestAnimationFrame(follow);
+  };
+
+  input.max = data.texts.length - 1;
+  input.setAttribute('aria-label', data.label);
+  if (!me.held) {
+    input.value = data.index;
+    me.sent = data.index;
+  }
+  name();
+  input.oninput = () => {
+    name();
+    if (!me.held) { me.held = true; follow(); }
+  };
+  input.onchange = () => { me.held = false; send(true); };
+}
+"""
+
+_component = component(
+    "dplearn_slider", html='<input type="range" min="0" step="1">', css=_CSS, js=_JS
+)

@@ -1,4 +1,7 @@
-"""Kinds of input: a quantity on a logarithmic scale, and a choice among words."""
+"""Kinds of input: a number, one or several of a few words, and free text.
+
+Each has a `key`, its name in the address; `parse` reads what a reader typed and `show` writes it.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from dplearn.figures import MANTISSAS
 
@@ -15,11 +20,13 @@ _MANTISSAS = {
     10: MANTISSAS,
     20: (1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.8, 2, 2.2, 2.5, 2.8, 3, 3.5, 4, 4.5, 5, 6, 7, 8.5),
 }
+# Marks of a slider on a linear scale, or on a logarithmic one with few round numbers.
+_FINE, _FEW = 61, 9
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number with a logarithmic slider and a box.
+    """A number with a slider, logarithmic unless `even`, and a box.
 
     Parameters
     ----------
@@ -28,7 +35,9 @@ class Quantity:
         The box takes what lies in [lower, upper].
     per_decade : int
         Marks of the slider per power of ten.
-    whole : bool
+    whole, even : bool
+    also : tuple of float
+        What the box takes beside the numbers of the scale.
     """
 
     key: str
@@ -39,6 +48,8 @@ class Quantity:
     upper: float
     per_decade: int = 10
     whole: bool = False
+    even: bool = False
+    also: tuple[float, ...] = ()
 
     def parse(self, text: object) -> float:
         """The number a reader typed; ``256/60000`` and ``4e4`` are numbers too.
@@ -46,8 +57,11 @@ class Quantity:
         Raises
         ------
         ValueError
-            One sentence: what was expected, what was found.
+            One sentence: what was expected, what was typed.
         """
+        for value in self.also:
+            if str(text) == self.show(value):
+                return value
         value = _number(str(text))
         if self.lower <= value <= self.upper and not (self.whole and value != round(value)):
             return float(value)
@@ -62,12 +76,16 @@ class Quantity:
 
     def marks(self) -> tuple[float, ...]:
         """Where the slider can stand."""
+        if self.even:
+            return tuple(float(f"{x:.4g}") for x in np.linspace(self.lower, self.upper, _FINE))
         first, last = math.floor(math.log10(self.lower)), math.ceil(math.log10(self.upper))
         grid = [
             float(f"{m}e{p}") for p in range(first, last + 1) for m in _MANTISSAS[self.per_decade]
         ]
         inside = [v for v in grid if self.lower <= v <= self.upper]
-        return tuple(v for v in inside if not self.whole or v == round(v))
+        if self.whole or len(inside) > _FEW:
+            return tuple(v for v in inside if not self.whole or v == round(v))
+        return tuple(float(f"{x:.5g}") for x in np.geomspace(self.lower, self.upper, _FINE))
 
 
 @dataclass(frozen=True)
@@ -81,6 +99,8 @@ class Choice:
         Word in the address to words on the screen.
     default : str or tuple of str
         A tuple where several may be chosen.
+    among : str
+        What the options are, where there are too many for a message to name them.
     """
 
     key: str
@@ -88,6 +108,7 @@ class Choice:
     help: str
     options: Mapping[str, str]
     default: Any
+    among: str = ""
 
     def parse(self, text: object) -> Any:
         """The option, or the tuple of options, that a text names.
@@ -95,13 +116,15 @@ class Choice:
         Raises
         ------
         ValueError
-            One sentence: what was expected, what was found.
+            One sentence: what was expected, what was typed.
         """
         several = isinstance(self.default, tuple)
         words = tuple(w for w in str(text).split(",") if w) if several else (str(text),)
         if wrong := [w for w in words if w not in self.options]:
-            known = ", ".join(self.options)
-            raise ValueError(f"Expected {self.key} to be among {known}, got {_quoted(wrong[0])}.")
+            if self.among:
+                raise ValueError(f"Expected {self.among}, got another.")
+            names = ", ".join(self.options)
+            raise ValueError(f"Expected {self.key} to be among {names}, got {_quoted(wrong[0])}.")
         if not words:
             raise ValueError(f"Expected {self.key} to name at least one, got none.")
         return tuple(k for k in self.options if k in words) if several else words[0]
@@ -109,6 +132,32 @@ class Choice:
     def show(self, value: Any) -> str:
         """`value` as the address shows it."""
         return ",".join(value) if isinstance(value, tuple) else str(value)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A box for words; whether they make sense is for the library to say."""
+
+    key: str
+    label: str
+    help: str
+    default: str
+
+    def parse(self, text: object) -> str:
+        """The words without spaces around them."""
+        return str(text).strip()
+
+    def show(self, value: str) -> str:
+        """The words as they are."""
+        return value
+
+
+Field = Quantity | Choice | Text
+
+
+def by_key(*fields: Field) -> dict[str, Field]:
+    """Fields under their names in the address."""
+    return {field.key: field for field in fields}
 
 
 def _quoted(text: object) -> str:

@@ -1,6 +1,8 @@
-"""How every page looks: room on the first screen, the colour of ink."""
+"""How every page looks: room on the first screen, the colour of ink, charts."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import streamlit as st
 
@@ -27,11 +29,26 @@ section.stSidebar .stVerticalBlock { gap: 0.75rem; }
 </style>"""
 
 
-def style() -> None:
-    """Room for the picture on the first screen."""
+def style(own: str = "") -> None:
+    """Room for the picture on the first screen; `own` are rules of one page."""
     st.html(_STYLE)
+    if own:
+        st.html(f"<style>{own}</style>")
 
 
 def ink() -> str:
     """The colour of words on the page as the reader has it."""
     return INK[st.context.theme.type or "light"]
+
+
+def chart(figure: Any, key: str, alt: str, *, saves_as: str = "") -> None:
+    """A figure and its words for those who do not see it; a camera where a file has a name."""
+    config: dict[str, Any] = {"displayModeBar": bool(saves_as)}
+    if saves_as:
+        kind = st.session_state.get("picture_format") or "svg"
+        config |= {
+            "displaylogo": False,
+            "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+            "toImageButtonOptions": {"format": kind, "filename": saves_as, "scale": 2},
+        }
+    st.plotly_chart(figure, theme=None, key=key, config=config, alt=alt)

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dplearn.app.kit.fields import Choice, Quantity
+from dplearn.app.kit.state import State
 from dplearn.ground.guarantee import ADJACENCIES
+from dplearn.run import steps_of
 
 _SPELLED = {
     "poisson": "Poisson",
@@ -87,3 +89,23 @@ LENGTH_IN = Choice(
     {"steps": "steps", "epochs": "epochs"},
     "steps",
 )
+
+
+def rate_of(state: State, size: float, said_as: str) -> float:
+    """q = B / N; a batch larger than the data leaves a message at its control."""
+    batch = state.values["batch_size"]
+    if batch > size:
+        state.notes["batch_size"] = (
+            f"Expected batch_size to be at most {said_as}, got {batch:.0f}. {size:.0f} is used."
+        )
+    elif "to be at most" in state.notes.get("batch_size", ""):
+        del state.notes["batch_size"]
+    return min(batch / size, 1.0)
+
+
+def length_of(state: State, rate: float) -> int:
+    """T, as given or from epochs of 1/q steps, within the range of the field."""
+    values, steps = state.values, state.fields["steps"]
+    if values["length_in"] == "steps":
+        return int(values["steps"])
+    return min(max(steps_of(values["epochs"], batches=1 / rate), 1), int(steps.upper))  # type: ignore[union-attr]

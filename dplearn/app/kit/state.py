@@ -1,4 +1,4 @@
-"""What the page shows, in the session and in its address.
+"""What a page shows, in the session and in its address.
 
 The address is read when a session starts and when the reader goes back or forward; after
 that the session leads and the address follows. Reading it at every run would undo a change
@@ -14,9 +14,10 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dplearn.app.kit.fields import Choice, Quantity
+from dplearn.app.kit.fields import Field
 
-Fields = Mapping[str, Quantity | Choice]
+Values = Mapping[str, Any]
+Hidden = Callable[[Values], Collection[str]]
 
 
 @dataclass
@@ -25,22 +26,22 @@ class State:
 
     Parameters
     ----------
-    fields : mapping of str to Quantity or Choice
+    fields : mapping of str to Field
         Everything that can be set on the page.
     hidden : callable
         From the values to the keys that do not count and stay out of the address.
     values : dict
         Last good value of every field; those not given take their defaults.
     typed : dict
-        Text in the box of a quantity whose last entry was not good.
+        Text in the box of a field whose last entry was not good.
     notes : dict
         One message per control.
     moving : bool
         A slider is held down.
     """
 
-    fields: Fields
-    hidden: Callable[[Mapping[str, Any]], Collection[str]] = lambda _: ()
+    fields: Mapping[str, Field]
+    hidden: Hidden = lambda _: ()
     values: dict[str, Any] = field(default_factory=dict)
     typed: dict[str, str] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
@@ -52,7 +53,7 @@ class State:
     def _defaults(self) -> dict[str, Any]:
         return {key: kind.default for key, kind in self.fields.items()}
 
-    def enter(self, kind: Quantity | Choice, text: object) -> None:
+    def enter(self, kind: Field, text: object) -> None:
         """Take a reader's entry, or say at the control why not."""
         self.typed.pop(kind.key, None)
         self.notes.pop(kind.key, None)
@@ -62,8 +63,8 @@ class State:
             self.typed[kind.key] = str(text)
             self.notes[kind.key] = f"{error} {kind.show(self.values[kind.key])} is used."
 
-    def put(self, values: Mapping[str, Any]) -> None:
-        """Set several good values at once, as a preset does."""
+    def put(self, values: Values) -> None:
+        """Set several good values at once."""
         for key, value in values.items():
             self.enter(self.fields[key], self.fields[key].show(value))
 
@@ -86,6 +87,11 @@ class State:
         }
 
 
+def idle(table: Mapping[str, Mapping[str, Collection[str]]]) -> Hidden:
+    """The keys that a choice makes idle: a table of choice, option and these keys."""
+    return lambda values: {key for name, keys in table.items() for key in keys[values[name]]}
+
+
 def load(name: str, make: Callable[[Mapping[str, str]], State]) -> State:
     """This session's state of a page, read from the address where that leads."""
     context = get_script_run_ctx()
@@ -99,6 +105,5 @@ def load(name: str, make: Callable[[Mapping[str, str]], State]) -> State:
 
 def save(state: State) -> None:
     """Let the address follow, once a slider has been let go."""
-    wanted = state.address()
-    if not state.moving and st.query_params.to_dict() != wanted:
-        st.query_params.from_dict(wanted)
+    if not state.moving and st.query_params.to_dict() != (address := state.address()):
+        st.query_params.from_dict(address)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dplearn.app.kit import look
 from dplearn.app.kit.state import load, save
-from dplearn.app.pages.check_a_claim import draw as panels
-from dplearn.app.pages.check_a_claim import fields
+from dplearn.app.pages.check_a_claim import draw, fields
 
 TITLE = "Check a claim"
 ORDER = 60
@@ -15,13 +15,13 @@ ORDER = 60
 def render() -> None:
     """The question above; the map on the left, the verdict on the right."""
     state = load("claim", fields.state)
-    panels.style()
-    panels.suit(state)
-    found = panels.question(state)
-    if found is not None:
+    look.style(draw.STYLE)
+    fields.suit(state)
+    verdict = draw.question(state)
+    if verdict is not None:
         left, right = st.columns([11, 10], gap="medium")
         with left:
-            panels.picture(state, found)
+            draw.map_of(state, verdict)
         with right:
-            panels.verdict(found)
+            draw.outcome(verdict)
     save(state)

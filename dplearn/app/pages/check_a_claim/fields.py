@@ -3,35 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
-from dplearn.app.kit.fields import Choice
+from dplearn.app.kit.fields import Choice, Text, by_key
 from dplearn.app.kit.state import State
-from dplearn.claims import PARAMETERS, QUANTITIES, setting
+from dplearn.claims import PARAMETERS, QUANTITIES
 from dplearn.figures import SYMBOLS
-
-
-@dataclass(frozen=True)
-class Text:
-    """A box for words; whether they make sense is for the library to say."""
-
-    key: str
-    label: str
-    help: str
-    default: str
-
-    def parse(self, text: object) -> str:
-        return str(text).strip()
-
-    def show(self, value: str) -> str:
-        return value
-
-
-def settings(text: str) -> dict[str, Any]:
-    """Names and what they are held at: ``delta=1e-5, T=1..100``."""
-    return dict(setting(part) for part in text.split(",") if part.strip())
-
 
 _QUANTITY = {
     "epsilon": "total ε",
@@ -50,7 +26,6 @@ _OF = {
     "approximate_dp": "any (ε, δ)-DP mechanism",
 }
 _AUTO = "auto"
-
 CLAIM = Text(
     "claim",
     "The claim",
@@ -75,53 +50,43 @@ HELD = Text(
 )
 _AXES = {_AUTO: "auto"} | {n: f"{SYMBOLS[n]}, {p.meaning}" for n, p in PARAMETERS.items()}
 X, Y = (Choice(key, f"Map: {key} axis", "", _AXES, _AUTO) for key in ("x", "y"))
+_POISSON = "poisson_subsampled_gaussian"
+# Title -> quantity, mechanism, claim, and what is held.
+EXAMPLES = {
+    "Classical Gaussian, any ε": ("sigma", "gaussian", CLAIM.default, ""),
+    "Order shifted": ("epsilon", "gaussian", "alpha/(2*sigma^2) + ln(1/delta)/alpha", ""),
+    "ε′ = q ε": ("amplified_epsilon", "approximate_dp", "q*epsilon", ""),
+    "2ε√(2k ln 1/δ)": ("epsilon", "pure_dp", "2*epsilon*sqrt(2*k*ln(1/delta))", ""),
+    "q√(T ln 1/δ)/σ": ("epsilon", _POISSON, "q*sqrt(T*ln(1/delta))/sigma", ""),
+    "Classical Gaussian, ε ≤ 1": ("sigma", "gaussian", CLAIM.default, "epsilon=0.01..1"),
+    "Rényi conversion": ("epsilon", "gaussian", "alpha/(2*sigma^2) + ln(1/delta)/(alpha-1)", ""),
+    "Amplification": ("amplified_epsilon", "approximate_dp", "ln(1 + q*(exp(epsilon)-1))", ""),
+    "Advanced composition": (
+        "epsilon",
+        "pure_dp",
+        "epsilon*sqrt(2*k*ln(1/delta)) + k*epsilon*(exp(epsilon)-1)",
+        "",
+    ),
+}
 
 
 def state(address: Mapping[str, str] | None = None) -> State:
     """The page before anything is entered."""
-    return State({kind.key: kind for kind in (CLAIM, QUANTITY, OF, RELATION, HELD, X, Y)})
+    return State(by_key(CLAIM, QUANTITY, OF, RELATION, HELD, X, Y))
 
 
-@dataclass(frozen=True)
-class Example:
-    """A claim at hand."""
-
-    title: str
-    values: Mapping[str, str]
-
-
-def _example(title: str, quantity: str, of: str, claim: str, held: str = "") -> Example:
-    rest = {"relation": "upper", "held": held, "x": _AUTO, "y": _AUTO}
-    return Example(title, {"claim": claim, "quantity": quantity, "of": of, **rest})
-
-
-_POISSON = "poisson_subsampled_gaussian"
-EXAMPLES = (
-    _example("Classical Gaussian, any ε", "sigma", "gaussian", CLAIM.default),
-    _example(
-        "Order shifted", "epsilon", "gaussian",
-        "alpha/(2*sigma^2) + ln(1/delta)/alpha",
-    ),
-    _example("ε′ = q ε", "amplified_epsilon", "approximate_dp", "q*epsilon"),
-    _example("2ε√(2k ln 1/δ)", "epsilon", "pure_dp", "2*epsilon*sqrt(2*k*ln(1/delta))"),
-    _example("q√(T ln 1/δ)/σ", "epsilon", _POISSON, "q*sqrt(T*ln(1/delta))/sigma"),
-    _example(
-        "Classical Gaussian, ε ≤ 1", "sigma", "gaussian", CLAIM.default, "epsilon=0.01..1"
-    ),
-    _example(
-        "Rényi conversion", "epsilon", "gaussian",
-        "alpha/(2*sigma^2) + ln(1/delta)/(alpha-1)",
-    ),
-    _example(
-        "Amplification", "amplified_epsilon", "approximate_dp", "ln(1 + q*(exp(epsilon)-1))"
-    ),
-    _example(
-        "Advanced composition", "epsilon", "pure_dp",
-        "epsilon*sqrt(2*k*ln(1/delta)) + k*epsilon*(exp(epsilon)-1)",
-    ),
-)  # fmt: skip
+def start(state: State, title: str) -> None:
+    """An example replaces everything."""
+    state.read(dict(zip(("quantity", "of", "claim", "held"), EXAMPLES[title], strict=True)))
 
 
 def mechanisms_of(quantity: str) -> dict[str, str]:
     """Those for which there is a certified answer."""
     return {name: _OF[name] for name in QUANTITIES[quantity]}
+
+
+def suit(state: State) -> None:
+    """A mechanism that the quantity does not know gives way to the first."""
+    possible = QUANTITIES[state.values["quantity"]]
+    if state.values["of"] not in possible:
+        state.values["of"] = next(iter(possible))

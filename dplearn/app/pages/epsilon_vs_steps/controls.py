@@ -1,19 +1,18 @@
-"""The parts of the page of epsilon against steps, from the sidebar to the footnotes."""
+"""The controls: which run and which accountants in the sidebar, where one looks below."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
 
 from dplearn.accountants import accountants
 from dplearn.app.kit import controls
+from dplearn.app.kit.run_fields import ADJACENCY, DELTA, EPOCHS, LENGTH_IN, NOISE, RATE, STEPS
 from dplearn.app.kit.state import State
-from dplearn.app.pages.epsilon_vs_steps import fields as ask
-from dplearn.app.pages.epsilon_vs_steps import presets
-from dplearn.app.pages.epsilon_vs_steps.answers import Setting
-from dplearn.app.pages.epsilon_vs_steps.run import suit_adjacency
+from dplearn.app.pages.epsilon_vs_steps import fields, presets
+from dplearn.app.pages.epsilon_vs_steps.answers import Answers
+from dplearn.app.pages.epsilon_vs_steps.run import Scenario, suit_adjacency
 from dplearn.figures import text
 
 _EPSILON = (
@@ -23,92 +22,73 @@ _EPSILON = (
 )
 
 
-def run_controls(state: State, setting: Setting, refusal: str) -> None:
-    """The sidebar: which run."""
+def sidebar(state: State, preset: presets.Preset | None, answers: Answers) -> None:
+    """Which run, and which accountants; those without a theorem here say why."""
+    # Without the accountant's name, as all of them say the same when nobody answers.
+    reasons = {name: why.partition(": ")[2] for name, why in answers.refusals.items()}
+    refusal = "" if answers.curves else next(iter(reasons.values()))
+    scenario = answers.scenario
     st.markdown("**dplearn** · how ε grows with T", help=_EPSILON)
-    _preset(state)
-    controls.quantity(state, ask.NOISE)
-    _sampling(state, setting)
-    controls.quantity(state, ask.DELTA)
-    _length(state, setting)
+    _preset(state, preset)
+    controls.quantity(state, NOISE)
+    _sampling(state, scenario)
+    controls.quantity(state, DELTA)
+    in_steps = state.values["length_in"] == "steps"
+    epochs = replace(EPOCHS, label=f"T = {text.whole(scenario.largest)}")
+    controls.quantity(state, STEPS if in_steps else epochs, unit=LENGTH_IN)
     left, right = st.columns([4, 6])
     with left:
-        controls.choice(state, ask.MECHANISM)
+        controls.choice(state, state.fields["mechanism"])  # type: ignore[arg-type]
     with right:
-        controls.choice(state, ask.SAMPLING, then=suit_adjacency)
-    controls.choice(state, ask.ADJACENCY, problem=refusal)
+        controls.choice(state, fields.SAMPLING, then=suit_adjacency)
+    controls.choice(state, ADJACENCY, problem=refusal)
+    controls.choice(state, fields.ACCOUNTANTS, widget="pills")
+    for name, reason in reasons.items() if answers.curves else ():
+        st.caption(f":material/block: {accountants[name].title}: {reason}")
 
 
-def accountant_controls(state: State, refusals: Mapping[str, str]) -> None:
-    """The sidebar, continued: which accountants, and which of them have no theorem here."""
-    controls.choice(state, ask.ACCOUNTANTS, widget="pills")
-    for name, refusal in refusals.items():
-        st.caption(f":material/block: {accountants[name].title}: {refusal.partition(': ')[2]}")
-
-
-def _preset(state: State) -> None:
-    found = presets.current(state)
-    titles = [p.title for p in presets.PRESETS]
-    key = "choice_preset"
-    shown = found.title if found else presets.CUSTOM
+def _preset(state: State, preset: presets.Preset | None) -> None:
+    by_title = {p.title: p for p in presets.PRESETS}
+    key, shown = "choice_preset", preset.title if preset else presets.CUSTOM
     if st.session_state.get(key) != shown:
         st.session_state[key] = shown
 
     def chosen() -> None:
-        for preset in presets.PRESETS:
-            if preset.title == st.session_state[key]:
-                presets.apply(state, preset)
+        if (title := st.session_state[key]) in by_title:
+            presets.start(state, by_title[title])
 
-    help_text = "A published run to start from. Change anything and it becomes your own."
-    st.selectbox("Run", [*titles, presets.CUSTOM], key=key, on_change=chosen, help=help_text)
-    st.caption(found.source if found else presets.OWN)
+    about = "A published run to start from. Change anything and it becomes your own."
+    st.selectbox("Run", [*by_title, presets.CUSTOM], key=key, on_change=chosen, help=about)
+    st.caption(preset.source if preset else presets.OWN)
 
 
-def _sampling(state: State, setting: Setting) -> None:
+def _sampling(state: State, scenario: Scenario) -> None:
     """The sample rate, or the two numbers it comes from."""
-    if state.values["sampling"] == "none":
+    if scenario.sampling == "none":
         st.caption("Every step uses all records: q = 1.")
         return
     if state.values["rate_from"] == "rate":
-        controls.quantity(state, ask.RATE, unit=ask.RATE_FROM)
+        controls.quantity(state, RATE, unit=fields.RATE_FROM)
         return
     with st.container(gap=None, key="field_counts"):
         left, right = st.columns(2, vertical_alignment="center", wrap=False)
-        left.markdown(f"q = {setting.sample_rate:.4g}", help=ask.RATE.help)
+        left.markdown(f"q = {scenario.sample_rate:.4g}", help=RATE.help)
         with right:
-            controls.choice(state, ask.RATE_FROM, widget="segments", label="collapsed")
-        left, right = st.columns(2)
-        with left:
-            controls.number(state, ask.DATASET)
-        with right:
-            controls.number(state, ask.BATCH)
-        controls.note(state, ask.DATASET.key)
-        controls.note(state, ask.BATCH.key)
+            controls.choice(state, fields.RATE_FROM, widget="segments", label="collapsed")
+        for place, kind in zip(st.columns(2), (fields.DATASET, fields.BATCH), strict=True):
+            with place:
+                controls.number(state, kind)
+        controls.note(state, fields.DATASET.key)
+        controls.note(state, fields.BATCH.key)
 
 
-def _length(state: State, setting: Setting) -> None:
-    in_steps = state.values["length_in"] == "steps"
-    kind = (
-        ask.STEPS if in_steps else replace(ask.EPOCHS, label=f"T = {text.whole(setting.largest)}")
-    )
-    controls.quantity(state, kind, unit=ask.LENGTH_IN)
-
-
-def elsewhere(sentences: Sequence[str]) -> None:
-    """Which other tools fail at this run; nothing where none is known to."""
-    if sentences:
-        lines = "\n".join(f"- {sentence}" for sentence in sentences)
-        words = f"**Where other tools go wrong here**\n\n{lines}"
-        st.container(key="regimes").markdown(words)
-
-
-def view_controls(state: State, setting: Setting) -> None:
+def below(state: State, scenario: Scenario) -> None:
     """Below the picture: where one stands, what one can spend, and the axes."""
     left, middle, right = st.columns([9, 9, 3], gap="medium")
     with left:
-        controls.quantity(state, replace(ask.HERE, upper=float(setting.largest)))
+        controls.quantity(state, replace(fields.HERE, upper=float(scenario.largest)))
     with middle:
-        controls.quantity(state, ask.BUDGET)
+        controls.quantity(state, fields.BUDGET)
     with right, st.container(gap=None):
-        controls.log_switch(state, ask.X_AXIS)
-        controls.log_switch(state, ask.Y_AXIS)
+        controls.log_switch(state, fields.X_AXIS)
+        controls.log_switch(state, fields.Y_AXIS)

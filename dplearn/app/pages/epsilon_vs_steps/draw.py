@@ -1,4 +1,4 @@
-"""Below the picture: the numbers, the theorems, and what to take along."""
+"""The page below its menu: two pictures, the numbers, the theorems, and what to take along."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from dplearn.accountants import accountants
-from dplearn.app.pages.epsilon_vs_steps import export
-from dplearn.app.pages.epsilon_vs_steps.view import View
-from dplearn.figures import style_of, text
+from dplearn.app.kit import look
+from dplearn.app.kit.state import State
+from dplearn.app.pages.epsilon_vs_steps import controls, export
+from dplearn.app.pages.epsilon_vs_steps.answers import Answers
+from dplearn.app.pages.epsilon_vs_steps.run import REFERENCE
+from dplearn.app.pages.epsilon_vs_steps.words import Words, points
+from dplearn.figures import epsilon_curves, looseness, style_of, text
 from dplearn.ground.guarantee import Guarantee
 
 _SIGNS = {"<=": "≤", ">=": "≥", "<": "<", ">": ">", "~": "≈"}
@@ -21,30 +25,54 @@ _VERDICTS = {
 }
 
 
-def numbers(rows: list[dict[str, str]], here: int, assumed: str) -> None:
+def pictures(
+    state: State, answers: Answers, words: Words, rows: Sequence[Mapping[str, str]]
+) -> None:
+    """Epsilon against the number of steps, and each accountant divided by what is certified."""
+    curves = {**answers.curves, **answers.claims}
+    common = {
+        "here": answers.here,
+        "claims": tuple(answers.claims),
+        "log_x": state.values["x_axis"] == "log",
+        "ink": look.ink(),
+    }
+    first = epsilon_curves(
+        curves,
+        answers.steps,
+        published=points(rows),
+        budget=answers.budget,
+        certified=words.crossings,
+        reference=REFERENCE if REFERENCE in curves else None,
+        stairs=bool(answers.claims),
+        finding=words.gap,
+        subtitle=words.subtitle,
+        log_y=state.values["y_axis"] == "log",
+        **common,
+    )
+    second = looseness(curves, answers.reference, answers.steps, **common)
+    st.container(key="words").markdown(words.sentence)
+    with st.container(key="picture"):
+        look.chart(first, "curves", words.alt, saves_as="epsilon_vs_steps")
+    controls.below(state, answers.scenario)
+    with st.container(key="picture_looseness"):
+        look.chart(second, "looseness", words.alt_of_looseness)
+    st.caption(words.assumptions)
+
+
+def other_tools(sentences: Sequence[str]) -> None:
+    """Which other tools fail at this run; nothing where none is known to."""
+    if sentences:
+        lines = "\n".join(f"- {sentence}" for sentence in sentences)
+        words = f"**Where other tools go wrong here**\n\n{lines}"
+        st.container(key="regimes").markdown(words)
+
+
+def numbers(answers: Answers, words: Words) -> None:
     """The table at the chosen number of steps."""
-    st.subheader(f"At T = {text.whole(here)}", anchor="numbers")
-    st.table(rows, border="horizontal", hide_index=True)
-    st.caption(f"{assumed} Bounds are rounded up; an approximation does not compete with them.")
-
-
-def published(rows: Sequence[Mapping[str, str]]) -> None:
-    """What was printed about this run, and what became of a check."""
-    if not rows:
-        return
-    st.subheader("Published figures for this run", anchor="published")
-    shown = [
-        {
-            "Source": row["source"],
-            "T": text.whole(float(row["steps"])) if row["steps"] else "",
-            "Printed ε": f"{_SIGNS.get(row['relation'], '')} {row['published']}".strip(),
-            "Computed": row["computed"],
-            "Verdict": _VERDICTS.get(row["verdict"], row["verdict"]),
-            "Why": row["why"],
-        }
-        for row in rows
-    ]
-    st.table(shown, border="horizontal", hide_index=True)
+    st.subheader(f"At T = {text.whole(answers.here)}", anchor="numbers")
+    st.table(words.table, border="horizontal", hide_index=True)
+    rounding = "Bounds are rounded up; an approximation does not compete with them."
+    st.caption(f"{words.assumed} {rounding}")
 
 
 def theorems(readings: Mapping[str, Guarantee]) -> None:
@@ -63,14 +91,33 @@ def theorems(readings: Mapping[str, Guarantee]) -> None:
             )
 
 
-def take_along(view: View) -> None:
+def printed(rows: Sequence[Mapping[str, str]]) -> None:
+    """What was printed about this run, and what became of a check."""
+    if not rows:
+        return
+    st.subheader("Published figures for this run", anchor="published")
+    shown = [
+        {
+            "Source": row["source"],
+            "T": text.whole(float(row["steps"])) if row["steps"] else "",
+            "Printed ε": f"{_SIGNS.get(row['relation'], '')} {row['published']}".strip(),
+            "Computed": row["computed"],
+            "Verdict": _VERDICTS.get(row["verdict"], row["verdict"]),
+            "Why": row["why"],
+        }
+        for row in rows
+    ]
+    st.table(shown, border="horizontal", hide_index=True)
+
+
+def take_along(answers: Answers) -> None:
     """Numbers, picture and code."""
     st.subheader("Take it along", anchor="take")
     left, right = st.columns([2, 3], gap="medium")
     with left:
         st.download_button(
             "Data as CSV",
-            data=lambda: export.as_csv(view.curves, view.steps),
+            data=lambda: export.as_csv(answers),
             file_name="epsilon.csv",
             mime="text/csv",
             on_click="ignore",
@@ -85,6 +132,4 @@ def take_along(view: View) -> None:
             key="picture_format",
         )
         st.caption("The address of this page reproduces the picture: copy it and send it.")
-    with right:
-        code = export.as_python(view.setting, list(view.curves), here=view.here, budget=view.budget)
-        st.code(code, wrap_lines=True)
+    right.code(export.as_python(answers), wrap_lines=True)

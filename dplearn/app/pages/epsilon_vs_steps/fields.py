@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
 
 from dplearn.accountants import accountants
-from dplearn.app.kit.fields import Choice, Quantity
+from dplearn.app.kit.fields import Choice, Quantity, by_key
 from dplearn.app.kit.run_fields import (
     ADJACENCY,
     DELTA,
@@ -22,7 +21,7 @@ from dplearn.app.kit.run_fields import (
     STEPS,
     words,
 )
-from dplearn.app.kit.state import State
+from dplearn.app.kit.state import State, idle
 from dplearn.figures import style_of
 from dplearn.mechanisms import mechanisms
 from dplearn.run import EPOCH_SAMPLINGS, SAMPLINGS
@@ -64,8 +63,6 @@ BUDGET = Quantity(
     upper=1000,
     per_decade=20,
 )
-
-
 _DRAWN = {
     "poisson": "Poisson: each record enters by its own coin.",
     "without_replacement": "Without replacement: a fresh subset of fixed size.",
@@ -76,21 +73,6 @@ _DRAWN = {
     "batches, on its own.",
 }
 _SCHEMES = SAMPLINGS + EPOCH_SAMPLINGS
-
-
-MECHANISM = Choice(
-    "mechanism",
-    "Noise",
-    "The law of the noise added in each step. Gaussian needs an L2 clipping norm, Laplace an "
-    "L1 clipping norm.",
-    # The mechanisms that a noise multiplier alone describes.
-    words(
-        name
-        for name, law in mechanisms.items()
-        if [f.name for f in dataclasses.fields(law)] == ["noise_multiplier"]
-    ),
-    "gaussian",
-)
 SAMPLING = Choice(
     "sampling",
     "Batches",
@@ -115,26 +97,28 @@ ACCOUNTANTS = Choice(
 X_AXIS = Choice("x_axis", "Log T", "", {"log": "log", "linear": "linear"}, "log")
 Y_AXIS = Choice("y_axis", "Log ε", "", {"log": "log", "linear": "linear"}, "log")
 
-FIELDS: dict[str, Quantity | Choice] = {
-    field.key: field
-    for field in (
-        *(MECHANISM, NOISE, SAMPLING, RATE_FROM, RATE, DATASET, BATCH, DELTA, ADJACENCY),
-        *(LENGTH_IN, STEPS, EPOCHS, HERE, BUDGET, ACCOUNTANTS, X_AXIS, Y_AXIS),
-    )
-}
-
-
-def _hidden(values: Mapping[str, Any]) -> set[str]:
-    """Fields of a run that another one stands in for."""
-    unused = {
-        "rate": {"dataset_size", "batch_size"},
-        "counts": {"sample_rate"},
-        "steps": {"epochs"},
-        "epochs": {"steps"},
+_HIDDEN = idle(
+    {
+        "rate_from": {"rate": {"dataset_size", "batch_size"}, "counts": {"sample_rate"}},
+        "length_in": {"steps": {"epochs"}, "epochs": {"steps"}},
     }
-    return unused[values["rate_from"]] | unused[values["length_in"]]
+)
+
+
+def mechanism() -> Choice:
+    """The mechanisms that a noise multiplier alone describes."""
+    alone = (
+        name
+        for name, law in mechanisms.items()
+        if [f.name for f in dataclasses.fields(law)] == ["noise_multiplier"]
+    )
+    about = "Gaussian needs an L2 clipping norm, Laplace an L1 clipping norm."
+    told = f"The law of the noise added in each step. {about}"
+    return Choice("mechanism", "Noise", told, words(alone), "gaussian")
 
 
 def state(address: Mapping[str, str] | None = None) -> State:
     """The page before anything is entered."""
-    return State(FIELDS, _hidden)
+    run = mechanism(), NOISE, SAMPLING, RATE_FROM, RATE, DATASET, BATCH, DELTA, ADJACENCY
+    seen = LENGTH_IN, STEPS, EPOCHS, HERE, BUDGET, ACCOUNTANTS, X_AXIS, Y_AXIS
+    return State(by_key(*run, *seen), _HIDDEN)

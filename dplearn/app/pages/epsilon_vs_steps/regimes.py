@@ -11,8 +11,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dplearn.app.pages.epsilon_vs_steps import answers as calls
-from dplearn.app.pages.epsilon_vs_steps.answers import REFERENCE, Setting
+from dplearn.app.pages.epsilon_vs_steps import answers
+from dplearn.app.pages.epsilon_vs_steps.run import REFERENCE, Scenario
 from dplearn.figures import excess, text
 from dplearn.ground.guarantee import Guarantee
 
@@ -22,57 +22,58 @@ GOOGLE_ORDERS = (*_TENTHS, *map(float, range(11, 64)), 128.0, 256.0, 512.0, 1024
 
 
 @dataclass(frozen=True)
-class Case:
+class Spot:
     """A run at one number of steps, as the rules see it."""
 
-    setting: Setting
+    scenario: Scenario
     here: int
 
-    def ask(self, accountant: str) -> Guarantee | None:
+    def guarantee(self, accountant: str) -> Guarantee | None:
         """The accountant's guarantee, or nothing where it has no theorem."""
-        if calls.answer(accountant, self.setting).refusal:
+        if answers.curve_of(accountant, self.scenario).refusal:
             return None
-        return calls.reading(accountant, self.setting, self.here)
+        return answers.guarantee_at(accountant, self.scenario, self.here)
 
     def times(self, accountant: str) -> float:
         """Its epsilon over the certified one; 1 where they cannot be compared."""
-        found, measure = self.ask(accountant), self.ask(REFERENCE)
-        return (found and measure and excess.ratio(found, measure)) or 1.0
+        theirs, measure = self.guarantee(accountant), self.guarantee(REFERENCE)
+        return (theirs and measure and excess.ratio(theirs, measure)) or 1.0
 
     def missing(self, accountant: str) -> float:
         """The share of the certified epsilon that it does not see."""
-        found, measure = self.ask(accountant), self.ask(REFERENCE)
-        if found is None or measure is None:
+        theirs, measure = self.guarantee(accountant), self.guarantee(REFERENCE)
+        if theirs is None or measure is None:
             return 0.0
-        return excess.shortfalls({accountant: found}, measure).get(accountant, 0.0)
+        return excess.shortfalls({accountant: theirs}, measure).get(accountant, 0.0)
 
     def grid(self, orders: tuple[float, ...]) -> float:
         """Rényi DP at some orders over Rényi DP at all of them; 1 unless the best is not met."""
-        found = self.ask("rdp")
-        if found is None or not 0 < found.epsilon < math.inf or 1.1 <= self.order() <= 63:
+        rdp = self.guarantee("rdp")
+        if rdp is None or not 0 < rdp.epsilon < math.inf or 1.1 <= self.order() <= 63:
             return 1.0
-        return calls.rdp_at(orders, self.setting, self.here).epsilon / found.epsilon
+        return answers.rdp_at(orders, self.scenario, self.here).epsilon / rdp.epsilon
 
     def order(self) -> float:
         """The best Rényi order."""
-        found = self.ask("rdp")
-        return found.details.get("order", math.nan) if found else math.nan
+        rdp = self.guarantee("rdp")
+        return rdp.details.get("order", math.nan) if rdp else math.nan
 
     def moment(self) -> float:
         """The moment that the moments accountant chose."""
-        found = self.ask("moments")
-        return found.details.get("moment", math.nan) if found else math.nan
+        moments = self.guarantee("moments")
+        return moments.details.get("moment", math.nan) if moments else math.nan
 
     def hidden(self) -> float:
         """The share of the certified epsilon that the accounting of another run does not see."""
-        said, measure = calls.claimed(self.setting, (self.here,)), self.ask(REFERENCE)
-        if not said or measure is None:
+        claimed = answers.claimed_curve(self.scenario, (self.here,))
+        measure = self.guarantee(REFERENCE)
+        if not claimed or measure is None:
             return 0.0
-        return excess.shortfalls({calls.CLAIM: said[0]}, measure).get(calls.CLAIM, 0.0)
+        return excess.shortfalls({answers.CLAIM: claimed[0]}, measure).get(answers.CLAIM, 0.0)
 
     def is_(self, mechanism: str, *samplings: str) -> bool:
         """Whether the run is of this kind."""
-        return self.setting.mechanism == mechanism and self.setting.sampling in samplings
+        return self.scenario.mechanism == mechanism and self.scenario.sampling in samplings
 
 
 @dataclass(frozen=True)
@@ -83,23 +84,23 @@ class Regime:
     ----------
     tool : str
     applies : callable
-        Whether a case lies in the regime.
+        Whether a spot lies in the regime.
     says : callable
         One sentence about it.
     """
 
     tool: str
-    applies: Callable[[Case], bool]
-    says: Callable[[Case], str]
+    applies: Callable[[Spot], bool]
+    says: Callable[[Spot], str]
 
 
-def _infinite(case: Case) -> bool:
+def _infinite(spot: Spot) -> bool:
     """A loss of mass 1e-15 is put at infinity: at once with sampling, else once δ is below it."""
-    delta, sampling = case.setting.delta, case.setting.sampling
+    delta, sampling = spot.scenario.delta, spot.scenario.sampling
     return (sampling == "poisson" and delta <= 1e-15) or (sampling == "none" and delta < 1e-15)
 
 
-def _cost(orders: tuple[float, ...]) -> Callable[[Case], str]:
+def _cost(orders: tuple[float, ...]) -> Callable[[Spot], str]:
     return lambda c: (
         f"tries orders {orders[0]:g} to {orders[-1]:g}, and the best one here is {c.order():.4g}: "
         f"{_percent(c.grid(orders) - 1)} more ε than Rényi DP proves."
@@ -126,13 +127,13 @@ REGIMES = (
     ),
     Regime(
         "Opacus' GDP accountant",
-        lambda c: (found := c.ask("gdp")) is not None and found.epsilon > 500,
+        lambda c: (gdp := c.guarantee("gdp")) is not None and gdp.epsilon > 500,
         lambda c: "looks for ε between 0 and 500 only, and stops with an error here.",
     ),
     Regime(
         "PLD of dp-accounting 0.6",
         lambda c: (
-            c.is_("gaussian", "poisson") and 1e-15 < c.setting.delta <= 1e-11 and c.here >= 30_000
+            c.is_("gaussian", "poisson") and 1e-15 < c.scenario.delta <= 1e-11 and c.here >= 30_000
         ),
         lambda c: (
             'is not "pessimistic" at so small a δ: from T = 30 000 on it was found up to '
@@ -146,12 +147,12 @@ REGIMES = (
     ),
     Regime(
         "PRV accountants (prv-accountant 0.2, Opacus')",
-        lambda c: c.is_("gaussian", "poisson", "none") and c.setting.delta < 1e-13,
+        lambda c: c.is_("gaussian", "poisson", "none") and c.scenario.delta < 1e-13,
         lambda c: "refuse a δ below about 1e-13: rounding would decide the answer.",
     ),
     Regime(
         "FourierAccountant",
-        lambda c: c.is_("gaussian", "poisson") and c.setting.delta <= 1e-10 and c.here >= 1000,
+        lambda c: c.is_("gaussian", "poisson") and c.scenario.delta <= 1e-10 and c.here >= 1000,
         lambda c: "gives no error bound: at T = 1000 it was found 1 to 77 % too low.",
     ),
     Regime(
@@ -180,7 +181,7 @@ REGIMES = (
 )
 
 
-def sentences(setting: Setting, here: int) -> list[str]:
+def sentences(scenario: Scenario, here: int) -> list[str]:
     """What goes wrong at this run, one sentence each."""
-    case = Case(setting, here)
-    return [f"**{r.tool}** {r.says(case)}" for r in REGIMES if r.applies(case)]
+    spot = Spot(scenario, here)
+    return [f"**{r.tool}** {r.says(spot)}" for r in REGIMES if r.applies(spot)]

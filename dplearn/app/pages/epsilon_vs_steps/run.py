@@ -2,59 +2,110 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 from dplearn.accountants import accountants
+from dplearn.app.kit.run_fields import ADJACENCY, length_of, rate_of
 from dplearn.app.kit.state import State
-from dplearn.app.pages.epsilon_vs_steps.answers import REFERENCE, Setting
-from dplearn.app.pages.epsilon_vs_steps.fields import ADJACENCY, BATCH, STEPS
-from dplearn.run import natural_adjacency, steps_of
+from dplearn.figures import log_steps
+from dplearn.ground.guarantee import Adjacency
+from dplearn.mechanisms import Gaussian, Mechanism, mechanisms
+from dplearn.run import EPOCH_SAMPLINGS, epoch, natural_adjacency
+
+# The accountant that proves from both sides: the others are measured by it.
+REFERENCE = "pld"
 
 
-def setting_of(state: State) -> Setting:
+@dataclass(frozen=True)
+class Scenario:
+    """A run and how far to follow it: all that a curve depends on.
+
+    Parameters
+    ----------
+    mechanism, sampling : str
+    adjacency : {"add_remove", "replace_one", "zero_out"}
+    noise_multiplier, sample_rate, delta : float
+    largest : int
+        Last number of steps.
+    draft : bool
+        A slider is on its way: the reference aims at three digits, so that the picture can
+        follow. What it proves is true all the same.
+    """
+
+    mechanism: str
+    noise_multiplier: float
+    sampling: str
+    sample_rate: float
+    delta: float
+    adjacency: Adjacency
+    largest: int
+    draft: bool = False
+
+    @cached_property
+    def steps(self) -> tuple[int, ...]:
+        """The numbers of steps that its curves are drawn at."""
+        if not self.by_epoch:
+            return tuple(log_steps(self.largest))
+        # Nothing happens inside an epoch: a few steps of the first, then the ends of epochs.
+        first, whole = min(self.batches, self.largest), self.largest // self.batches
+        begun = [t for t in log_steps(first) if t >= first / 20]
+        ends = [self.batches * k for k in log_steps(whole)] if whole else []
+        return tuple(sorted({*begun, *ends, self.largest}))
+
+    @cached_property
+    def by_epoch(self) -> bool:
+        """Whether all batches of an epoch are drawn at once."""
+        return self.sampling in EPOCH_SAMPLINGS
+
+    @cached_property
+    def batches(self) -> int:
+        """Steps in one epoch, of a scheme that draws them at once."""
+        drawn = epoch(Gaussian(1.0), sampling=self.sampling, sample_rate=self.sample_rate)  # type: ignore[arg-type]
+        return drawn.batches
+
+    @cached_property
+    def base(self) -> Mechanism:
+        """The noise of one step."""
+        return mechanisms[self.mechanism](self.noise_multiplier)
+
+    @cached_property
+    def keywords(self) -> dict[str, Any]:
+        """What `dplearn.run.guarantees` asks for beside noise and steps."""
+        names = ("sampling", "sample_rate", "delta", "adjacency")
+        return {name: getattr(self, name) for name in names}
+
+
+def scenario_of(state: State) -> Scenario:
     """The run in use; entries that contradict each other leave a message at their control."""
     values = state.values
-    rate = sample_rate(state)
-    return Setting(
+    rate = _sample_rate(state)
+    return Scenario(
         mechanism=values["mechanism"],
         noise_multiplier=values["noise_multiplier"],
         sampling=values["sampling"],
         sample_rate=rate,
         delta=values["delta"],
         adjacency=values["adjacency"],
-        largest=_largest(state, rate),
+        largest=length_of(state, rate),
         draft=state.moving,
     )
 
 
-def sample_rate(state: State) -> float:
+def _sample_rate(state: State) -> float:
     """q; 1 where nobody is sampled."""
     values = state.values
     if values["sampling"] == "none":
         return 1.0
     if values["rate_from"] == "rate":
         return values["sample_rate"]
-    size, batch = values["dataset_size"], values["batch_size"]
-    if batch > size:
-        state.notes[BATCH.key] = (
-            f"Expected batch_size to be at most dataset_size = {size:.0f}, "
-            f"got {batch:.0f}. {size:.0f} is used."
-        )
-    elif "at most dataset_size" in state.notes.get(BATCH.key, ""):
-        del state.notes[BATCH.key]
-    return min(batch / size, 1.0)
+    size = values["dataset_size"]
+    return rate_of(state, size, f"dataset_size = {size:.0f}")
 
 
-def _largest(state: State, rate: float) -> int:
-    """T at the end of the curves; an epoch is 1/q steps."""
-    if state.values["length_in"] == "steps":
-        return int(state.values["steps"])
-    steps = steps_of(state.values["epochs"], batches=1 / rate)
-    return min(max(steps, 1), int(STEPS.upper))
-
-
-def names_of(state: State) -> tuple[str, ...]:
-    """The accountants asked: the reference below all, approximations on top, dashed."""
+def accountants_of(state: State) -> tuple[str, ...]:
+    """The accountants chosen: the reference below all, approximations on top, dashed."""
     chosen = state.values["accountants"]
     approximate = {name for name in chosen if accountants[name].kind == "approximate"}
     return tuple(sorted(chosen, key=lambda name: (name != REFERENCE, name in approximate)))
@@ -62,17 +113,6 @@ def names_of(state: State) -> tuple[str, ...]:
 
 def suit_adjacency(state: State) -> None:
     """After a change of sampling: neighbours for which the scheme has a theorem."""
-    wanted = natural_adjacency(state.values["sampling"])
-    if state.values["adjacency"] == wanted or state.values["sampling"] == "none":
-        return
-    state.enter(ADJACENCY, wanted)
-
-
-def here_of(state: State, setting: Setting) -> int:
-    """The number of steps one looks at, inside the curves."""
-    return min(int(state.values["here"]), setting.largest)
-
-
-def refusal(refusals: Mapping[str, str]) -> str:
-    """The one reason for which nobody answers, without the accountant's name."""
-    return next(iter(refusals.values()), "").partition(": ")[2]
+    natural = natural_adjacency(state.values["sampling"])
+    if state.values["adjacency"] != natural and state.values["sampling"] != "none":
+        state.enter(ADJACENCY, natural)

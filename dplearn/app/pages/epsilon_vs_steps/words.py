@@ -1,18 +1,18 @@
-"""The picture in words and in a table."""
+"""The answers in words and in a table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from dplearn.accountants import accountants
-from dplearn.app.pages.epsilon_vs_steps.answers import Setting
-from dplearn.app.pages.epsilon_vs_steps.fields import ADJACENCY, DELTA
-from dplearn.app.pages.epsilon_vs_steps.view import View
+from dplearn.app.kit.run_fields import ADJACENCY, DELTA
+from dplearn.app.pages.epsilon_vs_steps.answers import Answers
+from dplearn.app.pages.epsilon_vs_steps.run import Scenario
 from dplearn.figures import Published, certificate, excess, style_of, text
 from dplearn.ground.guarantee import Guarantee, round_down
 
 Readings = Mapping[str, Guarantee]
-
 _KINDS = {
     "exact": "exact",
     "upper": "upper bound",
@@ -34,15 +34,63 @@ _ADJACENT = {
 }
 
 
-def run_in_a_line(setting: Setting) -> str:
-    """The run, short enough for a subtitle."""
-    symbol = "b" if setting.mechanism == "laplace" else "σ"
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """All that the page says about its answers.
+
+    Parameters
+    ----------
+    sentence, subtitle, gap : str
+        What the vertical line says; the run in a line; what a Poisson accountant would claim.
+    alt, alt_of_looseness : str
+        The two pictures for those who do not see them.
+    assumptions, assumed : str
+        Conditions of the curves, and of the rows of the table.
+    table : list of dict
+        One row per accountant, tightest bound first, approximations last.
+    crossings : mapping of str to int
+        Where bounds meet the budget inside the picture.
+    """
+
+    sentence: str
+    subtitle: str
+    gap: str
+    alt: str
+    alt_of_looseness: str
+    assumptions: str
+    assumed: str
+    table: list[dict[str, str]]
+    crossings: Mapping[str, int]
+
+
+def words_of(answers: Answers) -> Words:
+    """What the page says."""
+    readings, sentence, gap = answers.readings, _sentence(answers), _gap(answers)
+    return Words(
+        sentence=sentence,
+        subtitle=_subtitle(answers.scenario),
+        gap=gap,
+        alt=_alt(answers, sentence, gap),
+        alt_of_looseness=_alt_of_looseness(answers),
+        assumptions=_assumptions(readings, answers.scenario),
+        assumed=_assumed(readings),
+        table=_table(answers),
+        crossings={
+            name: steps
+            for name, steps in answers.certified.items()
+            if readings[name].is_bound and steps < answers.scenario.largest
+        },
+    )
+
+
+def _subtitle(scenario: Scenario) -> str:
+    symbol = "b" if scenario.mechanism == "laplace" else "σ"
     parts = [
-        f"{setting.mechanism.capitalize()} noise, {symbol} = {setting.noise_multiplier:.4g}",
-        f"q = {setting.sample_rate:.4g}",
-        f"δ = {DELTA.show(setting.delta)}",
-        _SAMPLED.get(setting.sampling, setting.sampling),
-        ADJACENCY.options[setting.adjacency].lower(),
+        f"{scenario.mechanism.capitalize()} noise, {symbol} = {scenario.noise_multiplier:.4g}",
+        f"q = {scenario.sample_rate:.4g}",
+        f"δ = {DELTA.show(scenario.delta)}",
+        _SAMPLED.get(scenario.sampling, scenario.sampling),
+        ADJACENCY.options[scenario.adjacency].lower(),
     ]
     return ", ".join(parts)
 
@@ -53,69 +101,112 @@ def tightest(readings: Readings) -> str | None:
     return min(bounds, key=lambda n: bounds[n].epsilon, default=None)
 
 
-def in_words(readings: Readings, setting: Setting, here: int) -> str:
-    """What the vertical line says."""
+def _sentence(answers: Answers) -> str:
+    readings, here = answers.readings, answers.here
     steps = f"**{text.whole(here)} step{'' if here == 1 else 's'}**"
     if (best := tightest(readings)) is None:
         return f"After {steps} there is no bound to report, only an approximation."
     bounds = {n: g for n, g in readings.items() if g.is_bound}
     worst = max(bounds, key=lambda n: bounds[n].epsilon)
     low, high = bounds[best], bounds[worst]
-    said = (
-        f"After {steps}{_epochs(setting, here)} the tightest bound here is "
+    ends = f": {certificate.both_ends(low)}" if low.kind == "bracket" else ""
+    ends = ends.replace(" ≤ ", "\u00a0≤\u00a0")
+    first = (
+        f"After {steps}{_epochs(answers.scenario, here)} the tightest bound here is "
         f"**ε\u00a0{text.relation(low)}\u00a0{text.bound(low.epsilon)}** "
-        f"({accountants[best].title}{_sharp(low)})"
+        f"({accountants[best].title}{ends})."
     )
     if worst == best or high.epsilon <= 1.01 * low.epsilon:
-        return said + "."
+        return first
     return (
-        f"{said}. {accountants[worst].title} proves only ε\u00a0≤\u00a0{text.bound(high.epsilon)} "
+        f"{first} {accountants[worst].title} proves only ε\u00a0≤\u00a0{text.bound(high.epsilon)} "
         "for the same run."
     )
 
 
-def _sharp(found: Guarantee) -> str:
-    """Both ends, where the value is proved from below too."""
-    if found.kind != "bracket":
+def _epochs(scenario: Scenario, here: int) -> str:
+    if scenario.sample_rate == 1:
         return ""
-    return f": {certificate.both_ends(found)}".replace(" ≤ ", "\u00a0≤\u00a0")
-
-
-def _epochs(setting: Setting, here: int) -> str:
-    if setting.sample_rate == 1:
-        return ""
-    epochs = f"{here * setting.sample_rate:.3g}"
+    epochs = f"{here * scenario.sample_rate:.3g}"
     return f" ({epochs} epoch{'' if epochs == '1' else 's'})"
 
 
-def gap(view: View) -> str:
+def _gap(answers: Answers) -> str:
     """What a Poisson accountant would claim, and what is proved of the loader in use."""
-    if not (claims := view.claims_here):
+    if not answers.claims:
         return ""
-    (claim,), proved = claims.values(), view.reference_here
-    said = f"A Poisson accountant would claim {text.bare(claim)}"
+    (claim,), proved = answers.claims_here.values(), answers.reference_here
+    quoted = f"A Poisson accountant would claim {text.bare(claim)}"
+    floor = round_down(certificate.floor(proved), 4)
     if certificate.floor(proved) > claim.epsilon:
-        return f"{said}; {_LOADERS[view.setting.sampling]} leaks at least {_down(proved)}"
-    least = f"{_down(proved)} ≤ " if certificate.is_certified(proved) else ""
-    return f"{said}; proved here: {least}ε ≤ {text.bound(proved.epsilon, 4)}"
+        return f"{quoted}; {_LOADERS[answers.scenario.sampling]} leaks at least {floor}"
+    least = f"{floor} ≤ " if certificate.is_certified(proved) else ""
+    return f"{quoted}; proved here: {least}ε ≤ {text.bound(proved.epsilon, 4)}"
 
 
-def _down(found: Guarantee) -> str:
-    return round_down(certificate.floor(found), 4)
+def _alt(answers: Answers, sentence: str, gap: str) -> str:
+    shown = {**answers.readings, **answers.claims_here}.items()
+    values = ", ".join(f"{style_of(n).label} {text.epsilon(g)}" for n, g in shown)
+    told = sentence.replace("*", "") + (f" {gap}." if gap else "")
+    return f"Curves of epsilon over the number of steps. {told} Values: {values}."
 
 
-def assumptions(readings: Readings, setting: Setting) -> str:
-    """Under which conditions the curves are true."""
-    found = dict.fromkeys(a for g in readings.values() for a in g.assumptions)
-    return "True if: " + "; ".join([*found, _ADJACENT[setting.adjacency]]) + "."
+def _alt_of_looseness(answers: Answers) -> str:
+    measure, shown = answers.reference_here, {**answers.readings, **answers.claims_here}
+    sure = certificate.is_certified(measure)
+    ratios = {n: excess.times(excess.ratio(g, measure), sure) for n, g in shown.items()}
+    values = ", ".join(f"{style_of(n).label} {ratio}" for n, ratio in ratios.items())
+    return (
+        "Curves of each accountant's epsilon divided by the certified epsilon, over the number "
+        f"of steps. {excess.comparison(answers.readings, measure, answers.here)}. Ratios: {values}."
+    )
 
 
-def assumed(readings: Readings) -> str:
+def _assumptions(readings: Readings, scenario: Scenario) -> str:
+    conditions = dict.fromkeys(a for g in readings.values() for a in g.assumptions)
+    return "True if: " + "; ".join([*conditions, _ADJACENT[scenario.adjacency]]) + "."
+
+
+def _assumed(readings: Readings) -> str:
     """What the rows of the table assume; one line each where they differ."""
-    said = {name: "; ".join(found.assumptions) for name, found in readings.items()}
-    if len(set(said.values())) == 1:
-        return f"Every row assumes: {next(iter(said.values()))}."
-    return "  \n".join(f"{accountants[name].title} assumes: {line}." for name, line in said.items())
+    lines = {name: "; ".join(g.assumptions) for name, g in readings.items()}
+    if len(set(lines.values())) == 1:
+        return f"Every row assumes: {next(iter(lines.values()))}."
+    return "  \n".join(
+        f"{accountants[name].title} assumes: {line}." for name, line in lines.items()
+    )
+
+
+def _table(answers: Answers) -> list[dict[str, str]]:
+    measure = answers.reference_here
+    sure = certificate.is_certified(measure)
+    ordered = sorted(
+        answers.readings.items(), key=lambda item: (not item[1].is_bound, item[1].epsilon)
+    )
+    return [
+        {
+            "Accountant": f"{style_of(name).glyph} {accountants[name].title}",
+            "ε": text.epsilon(guarantee, 4),
+            "Kind": _kind(guarantee),
+            "Times the certified ε": excess.times(excess.ratio(guarantee, measure), sure),
+            f"Largest T with ε ≤ {answers.budget:g}": _certified(answers, name, guarantee),
+        }
+        for name, guarantee in ordered
+    ]
+
+
+def _kind(guarantee: Guarantee) -> str:
+    if guarantee.kind == "bracket":
+        precision = certificate.precision(certificate.width(guarantee))
+        return f"{precision}: {certificate.both_ends(guarantee)}"
+    return _KINDS[guarantee.kind]
+
+
+def _certified(answers: Answers, name: str, guarantee: Guarantee) -> str:
+    if not guarantee.is_bound:
+        return "certifies none"
+    steps = answers.certified[name]
+    return f"{text.whole(steps)}{' or more' if steps == answers.scenario.largest else ''}"
 
 
 def points(rows: Sequence[Mapping[str, str]]) -> list[Published]:
@@ -130,47 +221,3 @@ def points(rows: Sequence[Mapping[str, str]]) -> list[Published]:
         for row in rows
         if row["verdict"] in ("reproduces", "within_rounding") and row["relation"] == "="
     ]
-
-
-def crossings(readings: Readings, certified: Mapping[str, int], setting: Setting) -> dict[str, int]:
-    """Where bounds meet the budget inside the picture."""
-    return {
-        name: steps
-        for name, steps in certified.items()
-        if readings[name].is_bound and steps < setting.largest
-    }
-
-
-def table(
-    readings: Readings,
-    reference: Guarantee,
-    certified: Mapping[str, int],
-    setting: Setting,
-    budget: float,
-) -> list[dict[str, str]]:
-    """One row per accountant, tightest bound first, approximations last."""
-    sure = certificate.is_certified(reference)
-    ordered = sorted(readings.items(), key=lambda item: (not item[1].is_bound, item[1].epsilon))
-    return [
-        {
-            "Accountant": f"{style_of(name).glyph} {accountants[name].title}",
-            "ε": text.epsilon(found, 4),
-            "Kind": _kind(found),
-            "Times the certified ε": excess.times(excess.ratio(found, reference), sure),
-            f"Largest T with ε ≤ {budget:g}": _certified(found, certified[name], setting),
-        }
-        for name, found in ordered
-    ]
-
-
-def _kind(found: Guarantee) -> str:
-    if found.kind == "bracket":
-        words = certificate.precision(certificate.width(found))
-        return f"{words}: {certificate.both_ends(found)}"
-    return _KINDS[found.kind]
-
-
-def _certified(found: Guarantee, steps: int, setting: Setting) -> str:
-    if not found.is_bound:
-        return "certifies none"
-    return f"{text.whole(steps)}{' or more' if steps == setting.largest else ''}"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dplearn.app.kit.state import State, save
-from dplearn.app.pages.formula_book import controls
-from dplearn.app.pages.formula_book import draw as panels
-from dplearn.book import book
+from dplearn.app.kit import look
+from dplearn.app.kit.state import save
+from dplearn.app.pages.formula_book import controls, draw, tables
 
 TITLE = "Formula book"
 ORDER = 50
@@ -16,30 +15,17 @@ ORDER = 50
 def render() -> None:
     """The catalogue beside one entry, a table of many, or the published figures."""
     state = controls.current()
-    panels.style()
+    look.style(draw.STYLE)
     with st.sidebar:
         controls.catalogue(state)
     save(state)
-    entry, table, figures = controls.view(state)
-    with entry:
-        if entry.open:
-            _entry(state)
-    with table:
-        if table.open:
-            panels.table(state)
-    with figures:
-        if figures.open:
-            panels.figures()
-
-
-def _entry(state: State) -> None:
-    entry = book[state.values["id"]]
-    panels.statement(entry)
-    left, right = st.columns([9, 5], gap="medium")
-    with right:
-        panels.verification(entry)
-        panels.misprints(state)
-        panels.code(entry)
-    with left:
-        panels.picture(state)
-        controls.picture(state)
+    one, many, printed = controls.tabs(state)
+    with one:
+        if one.open:
+            draw.entry(state)
+    with many:
+        if many.open:
+            tables.entries(state)
+    with printed:
+        if printed.open:
+            tables.figures()

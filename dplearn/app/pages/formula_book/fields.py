@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import numpy as np
-
-from dplearn.app.kit.fields import Choice, Quantity
+from dplearn.app.kit.fields import Choice, Field, Quantity, Text, by_key
 from dplearn.app.kit.state import State
-from dplearn.app.pages.check_a_claim.fields import Text
-from dplearn.app.pages.formula_book import points
+from dplearn.app.pages.formula_book import place
 from dplearn.app.pages.formula_book.words import label, spelled
 from dplearn.book import book
 from dplearn.book.kit import domains
@@ -58,58 +54,24 @@ PICTURE = Choice(
 DRAWS = 10
 
 
-@dataclass(frozen=True)
-class Ids(Choice):
-    """One of so many that a message cannot name them."""
-
-    def parse(self, text: object) -> str:
-        if str(text) not in self.options:
-            first, *_, last = self.options
-            raise ValueError(f"Expected an id of the book, {first} to {last}, got another.")
-        return str(text)
-
-
-@dataclass(frozen=True)
-class Level(Quantity):
-    """A parameter on a scale of its own.
-
-    Parameters
-    ----------
-    even : bool
-        The scale is linear.
-    also : tuple of float
-        What the box takes beside the numbers of the scale.
-    """
-
-    even: bool = False
-    also: tuple[float, ...] = ()
-
-    def parse(self, text: object) -> float:
-        others = {self.show(x): x for x in self.also}
-        return others[str(text)] if str(text) in others else super().parse(text)
-
-    def marks(self) -> tuple[float, ...]:
-        if self.even:
-            return tuple(float(f"{x:.4g}") for x in np.linspace(self.lower, self.upper, 61))
-        marks = super().marks()
-        if len(marks) > 9 or self.whole:
-            return marks
-        return tuple(float(f"{x:.5g}") for x in np.geomspace(self.lower, self.upper, 61))
-
-
 def groups(id: str) -> Choice:
     """The groups that the book has; at first that of the entry."""
-    found = dict.fromkeys(entry.group for entry in book.values())
-    names = {g: f"{g[2:]} · {_GROUPS.get(g[2:], 'More')}" for g in found}
+    present = dict.fromkeys(entry.group for entry in book.values())
+    names = {g: f"{g[2:]} · {_GROUPS.get(g[2:], 'More')}" for g in present}
     return Choice("group", "Group", "", {"all": "All groups", **names}, book[id].group)
 
 
+def group_of(state: State) -> str:
+    """The group in view; "" for the whole book."""
+    return "" if state.values["group"] == "all" else state.values["group"]
+
+
 @cache
-def ids() -> Ids:
+def ids() -> Choice:
     """The entries of the book."""
-    return Ids(
-        "id", "Formula", "", {id: f"{id} {e.title}" for id, e in book.items()}, next(iter(book))
-    )
+    first, *_, last = book
+    titles = {id: f"{id} {entry.title}" for id, entry in book.items()}
+    return Choice("id", "Formula", "", titles, first, f"an id of the book, {first} to {last}")
 
 
 def misprints(id: str) -> Choice:
@@ -120,7 +82,7 @@ def misprints(id: str) -> Choice:
 
 def along(id: str, misprint: str) -> Choice:
     """The parameters that can run along the x axis."""
-    names = points.runners(points.shown(id, misprint))
+    names = place.runners(place.shown(id, misprint))
     return Choice("along", "Along the x axis", "", {n: label(n) for n in names}, (*names, "")[0])
 
 
@@ -132,10 +94,9 @@ def state(address: Mapping[str, str] | None = None) -> State:
     chosen = misprints(id)
     misprint = misprint if misprint in chosen.options else NONE
     own = [ids(), chosen, FIND, groups(id), VIEW, PICTURE, along(id, misprint), _draw()]
-    kinds = {kind.key: kind for kind in (*own, *_parameters(id, misprint))}
-    found = State(fields=kinds, hidden=_hidden)  # type: ignore[arg-type]
-    found.values |= {"id": id, "misprint": misprint}
-    return found
+    fields = by_key(*own, *_parameters(id, misprint))
+    hidden = lambda values: () if values["along"] else ("along",)
+    return State(fields, hidden, {"id": id, "misprint": misprint})
 
 
 def turn(old: State, **changed: str) -> State:
@@ -148,9 +109,9 @@ def turn(old: State, **changed: str) -> State:
     return new
 
 
-def settings(state: State) -> dict[str, Any]:
+def entered(state: State) -> dict[str, Any]:
     """Values of the parameters that have a control."""
-    claim = points.shown(state.values["id"], state.values["misprint"])
+    claim = place.shown(state.values["id"], state.values["misprint"])
     return {
         name: _typed(claim, name, state.values[parameter_key(name)])
         for name in claim.parameters
@@ -171,14 +132,10 @@ def _draw() -> Choice:
     return Choice("draw", "Drawn at random", "", options, "0")
 
 
-def _hidden(values: Mapping[str, Any]) -> set[str]:
-    return {"along"} if not values["along"] else set()
-
-
-def _parameters(id: str, misprint: str) -> Iterator[Any]:
+def _parameters(id: str, misprint: str) -> Iterator[Field]:
     """Controls for the parameters of an entry, set to where its picture begins."""
-    claim = points.shown(id, misprint)
-    start = points.start(id, misprint)
+    claim = place.shown(id, misprint)
+    start = place.start(id, misprint)
     for name, domain in claim.domain.items():
         if isinstance(domain, domains.Linear):
             yield _level(name, domain, float(start[name]))
@@ -188,8 +145,8 @@ def _parameters(id: str, misprint: str) -> Iterator[Any]:
         yield _choice(name, values, start[name])
 
 
-def _level(name: str, domain: domains.Linear, default: float) -> Level:
-    return Level(
+def _level(name: str, domain: domains.Linear, default: float) -> Quantity:
+    return Quantity(
         parameter_key(name),
         label(name),
         "",
@@ -216,5 +173,5 @@ def _typed(claim: Any, name: str, value: Any) -> Any:
     if isinstance(domain, domains.Linear):
         return value
     values = (claim.along or {}).get(name) or domain.values
-    start = points.start(claim.id.partition("/")[0], claim.id.partition("/")[2] or NONE)[name]
+    start = place.start(claim.id.partition("/")[0], claim.id.partition("/")[2] or NONE)[name]
     return next(v for v in (*values, start) if str(v) == value)

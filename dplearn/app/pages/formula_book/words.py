@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import inspect
 import math
-import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dplearn.book import Case, Formula, Interval, Refutation, Verification, book
+from dplearn.book import Case, Formula, Interval, Refutation, Verification
 from dplearn.figures import text
 from dplearn.ground.expression import parse
 
@@ -30,7 +27,6 @@ STATUS = {
     "refuted": "refuted",
     "stands": "stands: no counterexample found",
 }
-_LESSONS = Path(__file__).parents[4] / "lessons" / "sources"
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -122,9 +118,9 @@ def as_python(formula: Formula, parameters: Mapping[str, Any]) -> str:
 
 def signature(formula: Formula) -> str:
     """Name and parameters of the function, without the types."""
-    found = inspect.signature(formula.function)
-    bare = [p.replace(annotation=p.empty) for p in found.parameters.values()]
-    plain = found.replace(parameters=bare, return_annotation=found.empty)
+    typed = inspect.signature(formula.function)
+    bare = [p.replace(annotation=p.empty) for p in typed.parameters.values()]
+    plain = typed.replace(parameters=bare, return_annotation=typed.empty)
     return f"{formula.function.__name__}{plain}"
 
 
@@ -146,14 +142,14 @@ def gap(kind: str, slack: float) -> str:
     return f"at its tightest {number(100 * abs(slack), 3)} % {side} the truth"
 
 
-def verified(found: Verification) -> str:
+def verified(result: Verification) -> str:
     """The outcome of a check."""
-    if found.status == "error":
-        return f"**{STATUS[found.status]}** {found.reason}"
-    where = f"  \nthere: {given(found.worst.parameters)}" if found.worst else ""
+    if result.status == "error":
+        return f"**{STATUS[result.status]}** {result.reason}"
+    where = f"  \nthere: {given(result.worst.parameters)}" if result.worst else ""
     return (
-        f"**{STATUS[found.status]}** at {found.points} points in {found.seconds:.2f} s  \n"
-        f"{gap(found.kind, found.worst_slack)}{where}"
+        f"**{STATUS[result.status]}** at {result.points} points in {result.seconds:.2f} s  \n"
+        f"{gap(result.kind, result.worst_slack)}{where}"
     )
 
 
@@ -168,30 +164,30 @@ def against(kind: str, truth: Interval) -> str:
     return f"the truth is from {number(truth.low)} to {number(truth.high)}"
 
 
-def case(kind: str, found: Case) -> str:
+def case(kind: str, point: Case) -> str:
     """One point, what is claimed there, and what is true."""
-    where = f"At {given(found.parameters)} it" if found.parameters else "It"
-    gives = "has no value" if math.isnan(found.value) else f"gives **{number(found.value)}**"
-    return f"{where} {gives}; **{against(kind, found.truth)}**."
+    where = f"At {given(point.parameters)} it" if point.parameters else "It"
+    gives = "has no value" if math.isnan(point.value) else f"gives **{number(point.value)}**"
+    return f"{where} {gives}; **{against(kind, point.truth)}**."
 
 
-def danger(found: Refutation) -> str:
+def danger(result: Refutation) -> str:
     """On which side a refuted claim errs, and where it is harmless."""
     sides = ""
-    if found.unsafe:
-        rest = ", and elsewhere errs on the safe side" if found.safe_side else ""
-        sides = f"**Claims more privacy than there is**{rest}. "
-    elif found.safe_side:
+    if result.unsafe:
+        elsewhere = ", and elsewhere errs on the safe side" if result.safe_side else ""
+        sides = f"**Claims more privacy than there is**{elsewhere}. "
+    elif result.safe_side:
         sides = "Errs on the safe side. "
-    return f"{sides}True at {100 * found.harmless:.0f} % of the points tried."
+    return f"{sides}True at {100 * result.harmless:.0f} % of the points tried."
 
 
-def finding(kind: str, verdicts: Sequence[str], slacks: Sequence[float], claimed: bool) -> str:
+def headline(kind: str, verdicts: Sequence[str], slacks: Sequence[float], claimed: bool) -> str:
     """What a picture shows, in one line.
 
     Examples
     --------
-    >>> finding("upper", ["right", "unsafe"], [0.5, -0.1], True)
+    >>> headline("upper", ["right", "unsafe"], [0.5, -0.1], True)
     'Wrong at 1 of 2 points, and claims too much privacy'
     """
     judged = [(v, s) for v, s in zip(verdicts, slacks, strict=True) if v]
@@ -214,52 +210,3 @@ def finding(kind: str, verdicts: Sequence[str], slacks: Sequence[float], claimed
 def partial(seconds: float, done: int) -> str:
     """Why a picture is not complete."""
     return f"Stopped after {seconds:g} s with {done} points."
-
-
-# Lessons
-
-
-@lru_cache(maxsize=1)
-def _lessons() -> tuple[tuple[str, str, str], ...]:
-    """Name, title and text of every lesson."""
-    paths = sorted(_LESSONS.glob("[0-9][0-9]_*/lesson.py"))
-    return tuple((p.parent.name, _title(p), p.read_text(encoding="utf-8")) for p in paths)
-
-
-def _title(path: Path) -> str:
-    found = re.search(r"^# # (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
-    return found.group(1) if found else path.parent.name
-
-
-def lessons(id: str) -> list[str]:
-    """The lessons that mention an entry, as Markdown."""
-    named = re.compile(rf"(?<!\w){re.escape(id)}(?!\w)")
-    return [
-        f"{title} (`lessons/{name}.ipynb`)" for name, title, words in _lessons()
-        if named.search(words)
-    ]  # fmt: skip
-
-
-# Search
-
-
-@lru_cache(maxsize=1)
-def _texts() -> dict[str, str]:
-    """Id to all that the search looks through, in lower case."""
-    return {id: " ".join(_said(entry)).lower() for id, entry in book.items()}
-
-
-def _said(entry: Formula) -> list[str]:
-    words = [entry.id, entry.title, entry.function.__name__, str(entry.reference)]
-    for m in entry.misprints:
-        words += [m.name, m.met, m.note]
-    return words
-
-
-def matching(query: str, group: str = "") -> list[str]:
-    """Ids of the entries of a group in which every word of the query occurs."""
-    wanted = query.lower().split()
-    return [
-        id for id, said in _texts().items()
-        if (not group or book[id].group == group) and all(word in said for word in wanted)
-    ]  # fmt: skip

@@ -6,9 +6,8 @@ import streamlit as st
 
 from dplearn.app.kit import look
 from dplearn.app.kit.state import load, save
-from dplearn.app.pages.mechanisms import controls, fields
-from dplearn.app.pages.mechanisms import draw as mechanism_pictures
-from dplearn.app.pages.mechanisms.words import assumptions, in_words
+from dplearn.app.pages.mechanisms import controls, draw, fields
+from dplearn.app.pages.mechanisms.words import words_of
 
 TITLE = "Mechanisms"
 ORDER = 20
@@ -19,9 +18,10 @@ def render() -> None:
     state = load("mechanisms", fields.state)
     look.style()
     with st.sidebar:
-        view = controls.draw(state)
+        view = controls.sidebar(state)
     save(state)
     if view is not None:
-        st.container(key="words").markdown(in_words(view))
-        mechanism_pictures.draw(view)
-        st.caption(assumptions(view))
+        words = words_of(view)
+        st.container(key="words").markdown(words.sentence)
+        draw.pictures(view, words)
+        st.caption(words.assumptions)

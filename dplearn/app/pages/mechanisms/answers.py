@@ -1,4 +1,4 @@
-"""One pair of neighbouring outputs, and everything the page of mechanisms draws of it.
+"""Everything the page of mechanisms draws of one pair of neighbouring outputs.
 
 The caches are bounded and hold answers that nobody changes, which all readers share.
 """
@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from dplearn.accountants.pld import PLD
 from dplearn.accountants.theorems import rdp_to_epsilon
+from dplearn.app.pages.mechanisms.pair import Pair
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.lattice.above import chords, connect_the_dots
 from dplearn.engine.lattice.below import Atoms
 from dplearn.engine.profile import Profile
-from dplearn.ground.guarantee import ADJACENCIES, Adjacency
-from dplearn.mechanisms import Mechanism, Outputs
 
 _ORDERS = tuple(float(a) for a in 1 + np.geomspace(0.01, 999, 90))
 _RATES = np.concatenate([[0.0], np.geomspace(1e-4, 0.1, 40), np.linspace(0.12, 1.0, 45)])
@@ -50,72 +49,6 @@ class Losses(NamedTuple):
     counted: NDArray
 
 
-@dataclass(frozen=True)
-class Pair:
-    """One ordered pair of neighbouring outputs.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-    adjacency : {"add_remove", "replace_one", "zero_out"}
-    direction : {"remove", "add"}
-        Where the two differ: whether P or Q has the record.
-    """
-
-    mechanism: Mechanism
-    adjacency: Adjacency
-    direction: str = "remove"
-
-    @property
-    def end(self) -> int:
-        """Index into what a mechanism says per direction."""
-        return 0 if self.direction == "remove" else -1
-
-    @property
-    def composed(self) -> bool:
-        """Whether several releases are looked at as one."""
-        return self.mechanism.parts() != ((self.mechanism, 1),)
-
-    @property
-    def two_sided(self) -> bool:
-        """Whether the directions differ."""
-        return any(len(m.profiles(self.adjacency)) > 1 for m, _ in self.mechanism.parts())
-
-    @property
-    def outputs(self) -> Outputs | None:
-        """The two laws on a line, where there are such."""
-        found = self.mechanism.outputs(self.adjacency)
-        return found[self.end] if found else None
-
-    @property
-    def exact(self) -> bool:
-        """Whether a real pair has this profile."""
-        return self.mechanism.attained and not self.composed
-
-    @property
-    def witnesses(self) -> tuple[Profile, ...]:
-        """Profiles of real pairs below this one."""
-        if self.composed:
-            return ()
-        found = self.mechanism.witnesses(self.adjacency)
-        return found[self.end :][:1] if self.two_sided else found
-
-
-def covered(mechanism: Mechanism) -> tuple[Adjacency, ...]:
-    """The adjacencies under which it has a profile."""
-    return tuple(a for a in ADJACENCIES if not refusal(mechanism, a))
-
-
-def refusal(mechanism: Mechanism, adjacency: Adjacency) -> str:
-    """Why the mechanism has no profile under an adjacency, or an empty string."""
-    try:
-        for part, _ in mechanism.parts():
-            part.profiles(adjacency)
-    except NotImplementedError as error:
-        return str(error)
-    return ""
-
-
 @lru_cache(maxsize=64)
 def profile(pair: Pair) -> Profile:
     """The profile, exact or from above; of a composition, by the dots of a lattice."""
@@ -136,8 +69,8 @@ def profile(pair: Pair) -> Profile:
 def delta(pair: Pair, epsilon: float) -> Bounds:
     """Delta of the pair at epsilon."""
     if pair.composed and not pair.two_sided:
-        found = PLD().delta(pair.mechanism, epsilon=epsilon, adjacency=pair.adjacency)
-        return Bounds(found.delta_lower, found.delta)
+        guarantee = PLD().delta(pair.mechanism, epsilon=epsilon, adjacency=pair.adjacency)
+        return Bounds(guarantee.delta_lower, guarantee.delta)
     upper = float(profile(pair).delta(epsilon))
     if pair.exact:
         return Bounds(upper, upper)
@@ -160,11 +93,9 @@ def detected(pair: Pair, rate: float) -> Bounds:
 
 def caught(pair: Pair, rates: NDArray) -> NDArray:
     """True positive rates that thresholds on the loss reach against real pairs; 0 if none."""
-    found = [np.zeros(rates.shape)]
-    for p, q in _thresholds(pair):
-        # Between two thresholds a coin decides which one to use.
-        found.append(np.interp(rates, q[::-1], p[::-1]))
-    return np.max(found, axis=0)
+    # Between two thresholds a coin decides which one to use.
+    reached = [np.interp(rates, q[::-1], p[::-1]) for p, q in _thresholds(pair)]
+    return np.max([np.zeros(rates.shape), *reached], axis=0)
 
 
 @lru_cache(maxsize=64)
@@ -178,10 +109,10 @@ def _thresholds(pair: Pair) -> list[tuple[NDArray, NDArray]]:
 @lru_cache(maxsize=64)
 def tradeoff(pair: Pair) -> tuple[NDArray, NDArray]:
     """False positive rates, corners of the curve included, and the least misses at each."""
-    known = law(pair)
-    kinks = np.asarray(known.kinks, dtype=float)
+    losses_of = law(pair)
+    kinks = np.asarray(losses_of.kinks, dtype=float)
     kinks = kinks if kinks.size <= _CORNERS else kinks[:0]
-    rates = np.union1d(_RATES, beyond(known, np.concatenate([-kinks, [0.0], kinks]))[1])
+    rates = np.union1d(_RATES, beyond(losses_of, np.concatenate([-kinks, [0.0], kinks]))[1])
     return rates, profile(pair).tradeoff(rates)
 
 
@@ -197,18 +128,18 @@ def divergence(pair: Pair, order: float) -> float:
     return float(pair.mechanism.rdp([order], adjacency=pair.adjacency)[0])
 
 
-def converted(pair: Pair, order: float, target: float) -> float:
-    """Epsilon that one order proves at delta = `target`; inf at 0."""
+def proved(orders: NDArray, divergences: NDArray, target: float) -> NDArray:
+    """Epsilon that each order proves at delta = `target`; inf at 0."""
     if target <= 0:
-        return math.inf
-    return float(rdp_to_epsilon(order, divergence(pair, order), delta=target))
+        return np.full(orders.shape, np.inf)
+    return rdp_to_epsilon(orders, divergences, delta=target)
 
 
 @lru_cache(maxsize=64)
 def reach(pair: Pair) -> float:
     """How far the profile is worth drawing."""
-    known = profile(pair)
-    return min(float(known.epsilon(1e-6 * float(known.delta(0.0)))), _FAR)
+    whole = profile(pair)
+    return min(float(whole.epsilon(1e-6 * float(whole.delta(0.0)))), _FAR)
 
 
 def curve(pair: Pair, epsilon: float) -> tuple[NDArray, NDArray]:
@@ -231,12 +162,12 @@ def real_misses(pair: Pair) -> NDArray | None:
     return 1 - caught(pair, tradeoff(pair)[0])
 
 
-def beyond(known: Profile, loss: NDArray) -> tuple[NDArray, NDArray]:
+def beyond(law: Profile, loss: NDArray) -> tuple[NDArray, NDArray]:
     """P(L > x) and Q(L > x) at every real x."""
     ahead, behind = np.maximum(loss, 0.0), np.maximum(-loss, 0.0)
     # An atom that rounding moved off its place must not change sides.
-    right = known.log_tails(ahead * (1 + 1e-9) + 1e-12)
-    left = known.reverse().log_tails(behind * (1 - 1e-9))
+    right = law.log_tails(ahead * (1 + 1e-9) + 1e-12)
+    left = law.reverse().log_tails(behind * (1 - 1e-9))
     p, q = (
         np.where(loss >= 0, np.exp(r), -np.expm1(np.minimum(b, 0.0)))
         for r, b in zip(right, left[::-1], strict=True)
@@ -247,16 +178,16 @@ def beyond(known: Profile, loss: NDArray) -> tuple[NDArray, NDArray]:
 @lru_cache(maxsize=64)
 def law(pair: Pair) -> Profile:
     """A profile that knows its tails."""
-    known = profile(pair)
-    if known.has_tails:
-        return known
+    whole = profile(pair)
+    if whole.has_tails:
+        return whole
     if pair.exact and pair.witnesses[0].has_tails:
         return pair.witnesses[0]
     # To its very end, where it has one.
-    far = min(float(known.epsilon(0.0)), _FAR)
-    far = far if far < _FAR else min(float(known.epsilon(1e-12)), _FAR)
+    far = min(float(whole.epsilon(0.0)), _FAR)
+    far = far if far < _FAR else min(float(whole.epsilon(1e-12)), _FAR)
     nodes = np.linspace(-far, far, 2 * _NODES - 1)
-    return _of_masses(nodes, *connect_the_dots(known, nodes))
+    return _of_masses(nodes, *connect_the_dots(whole, nodes))
 
 
 @lru_cache(maxsize=64)
@@ -304,3 +235,50 @@ def _of_masses(nodes: NDArray, masses: NDArray, infinity: float) -> Profile:
         return Profile.from_atoms(
             np.append(log_p, np.log(infinity)), np.append(log_p - nodes, -np.inf)
         )
+
+
+@dataclass(frozen=True)
+class View:
+    """One pair, and where on its curves one looks.
+
+    Parameters
+    ----------
+    pair : Pair
+    epsilon : float
+        In nats.
+    order : float
+        Of the Rényi divergence.
+    rate : float
+        False positive rate of the attacker.
+    """
+
+    pair: Pair
+    epsilon: float
+    order: float
+    rate: float
+
+    @property
+    def delta(self) -> Bounds:
+        """Delta at epsilon."""
+        return delta(self.pair, self.epsilon)
+
+    @property
+    def detected(self) -> Bounds:
+        """True positive rate of the best attacker."""
+        return detected(self.pair, self.rate)
+
+    @property
+    def converted(self) -> float:
+        """Epsilon that the order proves at that delta."""
+        at_order = np.array([divergence(self.pair, self.order)])
+        return float(proved(np.array([self.order]), at_order, self.delta.upper)[0])
+
+    @property
+    def beside(self) -> str:
+        """What the epsilon in use is at that delta."""
+        return "exact" if self.pair.exact else "profile"
+
+    @property
+    def role(self) -> str:
+        """Who differs between P and Q."""
+        return "replace" if self.pair.adjacency == "replace_one" else self.pair.direction

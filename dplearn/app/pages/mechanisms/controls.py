@@ -10,11 +10,11 @@ import streamlit as st
 
 from dplearn.app.kit import controls
 from dplearn.app.kit.fields import Choice, Quantity
+from dplearn.app.kit.run_fields import ADJACENCY
 from dplearn.app.kit.state import State
-from dplearn.app.pages.mechanisms import answers as mechanism_pair
-from dplearn.app.pages.mechanisms import fields as ask
-from dplearn.app.pages.mechanisms.answers import Pair
-from dplearn.app.pages.mechanisms.words import View
+from dplearn.app.pages.mechanisms import answers, fields
+from dplearn.app.pages.mechanisms.answers import View
+from dplearn.app.pages.mechanisms.pair import Pair, covered, refusal
 from dplearn.ground.guarantee import Adjacency
 from dplearn.mechanisms import Mechanism, mechanisms
 
@@ -24,38 +24,37 @@ _PURPOSE = (
 )
 
 
-def draw(state: State) -> View | None:
+def sidebar(state: State) -> View | None:
     """All controls; what they describe, unless the mechanism refuses its parameters."""
     st.markdown("**dplearn** · one pair of outputs", help=_PURPOSE)
-    controls.choice(state, ask.MECHANISM, then=_suit)
+    controls.choice(state, state.fields["mechanism"], then=_suit)  # type: ignore[arg-type]
     name = state.values["mechanism"]
-    for key in ask.used(name, state.values):
+    for key in fields.used(name, state.values):
         _parameter(state, name, key)
     try:
-        mechanism = ask.build(name, state.values)
+        mechanism = fields.build(name, state.values)
     except ValueError as error:
         st.error(str(error), icon=":material/error:")
         return None
-    adjacency = _adjacency(state, mechanism)
-    pair = Pair(mechanism, adjacency)
+    pair = Pair(mechanism, _adjacency(state, mechanism))
     if pair.two_sided:
-        controls.choice(state, ask.DIRECTION, widget="segments")
+        controls.choice(state, fields.DIRECTION, widget="segments")
         pair = replace(pair, direction=state.values["direction"])
-    for kind in (ask.EPSILON, ask.ORDER, ask.RATE):
+    places = fields.EPSILON, fields.ORDER, fields.FALSE_ALARMS
+    for kind in places:
         controls.quantity(state, kind)
-    return View(pair, *(state.values[k.key] for k in (ask.EPSILON, ask.ORDER, ask.RATE)))
+    return View(pair, *(state.values[kind.key] for kind in places))
 
 
 def _parameter(state: State, name: str, key: str) -> None:
     kind: Any = state.fields[key]
     if isinstance(kind, Quantity):
-        controls.quantity(state, replace(kind, help=ask.described(name, key, state.values)))
-    elif kind is ask.EXAMPLE:
+        controls.quantity(state, replace(kind, help=fields.described(name, key, state.values)))
+    elif key == "example":
         examples = enumerate(mechanisms[name].examples(), start=1)
-        options = {str(rank): ask.spelled(example) for rank, example in examples}
-        _among(state, kind, options)
+        _among(state, kind, {str(rank): fields.spelled(example) for rank, example in examples})
     else:
-        _among(state, kind, {b: kind.options[b] for b in ask.bases(name, key)})
+        _among(state, kind, {base: kind.options[base] for base in fields.bases(name, key)})
 
 
 def _among(state: State, kind: Choice, options: dict[str, str]) -> None:
@@ -68,14 +67,14 @@ def _among(state: State, kind: Choice, options: dict[str, str]) -> None:
 
 def _adjacency(state: State, mechanism: Mechanism) -> Adjacency:
     """Neighbours for which there is a theorem, and why there is none for those asked for."""
-    covered, wanted = mechanism_pair.covered(mechanism), state.values["adjacency"]
-    options = {a: ask.ADJACENCY.options[a] for a in covered}
-    if wanted not in covered:
-        state.values["adjacency"] = covered[0]
-        if wanted != ask.ADJACENCY.default:
-            why = mechanism_pair.refusal(mechanism, wanted)
-            state.notes["adjacency"] = f"{why}. {options[covered[0]]} is used."
-    controls.choice(state, replace(ask.ADJACENCY, options=options))
+    able, chosen = covered(mechanism), state.values["adjacency"]
+    options = {a: ADJACENCY.options[a] for a in able}
+    if chosen not in able:
+        state.values["adjacency"] = able[0]
+        if chosen != ADJACENCY.default:
+            why = refusal(mechanism, chosen)
+            state.notes["adjacency"] = f"{why}. {options[able[0]]} is used."
+    controls.choice(state, replace(ADJACENCY, options=options))
     return state.values["adjacency"]
 
 
@@ -85,12 +84,12 @@ def _suit(state: State) -> None:
     Unless there is enough to see at the one in use.
     """
     try:
-        mechanism = ask.build(state.values["mechanism"], state.values)
+        mechanism = fields.build(state.values["mechanism"], state.values)
     except ValueError:
         return  # The page will say why.
-    known = mechanism_pair.profile(Pair(mechanism, mechanism_pair.covered(mechanism)[0]))
-    total, now = known.delta(np.array([0.0, state.values["epsilon"]]))
+    profile = answers.profile(Pair(mechanism, covered(mechanism)[0]))
+    total, now = profile.delta(np.array([0.0, state.values["epsilon"]]))
     if now < 0.05 * total:
-        marks = np.array(ask.EPSILON.marks())
-        best = marks[np.argmin(np.abs(known.delta(marks) - 0.5 * total))]
-        state.enter(ask.EPSILON, ask.EPSILON.show(float(best)))
+        marks = np.array(fields.EPSILON.marks())
+        best = marks[np.argmin(np.abs(profile.delta(marks) - 0.5 * total))]
+        state.enter(fields.EPSILON, fields.EPSILON.show(float(best)))

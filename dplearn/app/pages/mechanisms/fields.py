@@ -12,35 +12,17 @@ import inspect
 import re
 import statistics
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import lru_cache
 from typing import Any, get_type_hints
 
-from dplearn.app.kit import run_fields as catalogue
-from dplearn.app.kit.fields import Choice, Quantity
+from dplearn.app.kit.fields import Choice, Field, Quantity, by_key
+from dplearn.app.kit.run_fields import ADJACENCY, NOISE, words
+from dplearn.app.kit.run_fields import RATE as SAMPLE_RATE
 from dplearn.app.kit.state import State
 from dplearn.mechanisms import Mechanism, mechanisms
 
 # How far a slider goes beyond the smallest and the largest value of the examples.
 _BEYOND = 5
-
-MECHANISM = Choice(
-    "mechanism",
-    "Mechanism",
-    "One randomised release. The pictures show the worst pair of neighbouring outputs.",
-    catalogue.words(mechanisms),
-    "gaussian",
-)
-EXAMPLE = Choice(
-    "example",
-    "What is run",
-    "",
-    {
-        str(rank + 1): str(rank + 1)
-        for rank in range(max(len(law.examples()) for law in mechanisms.values()))
-    },
-    "1",
-)
-ADJACENCY = catalogue.ADJACENCY
 DIRECTION = Choice(
     "direction",
     "Who has the record",
@@ -69,7 +51,7 @@ ORDER = Quantity(
     upper=1000,
     per_decade=20,
 )
-RATE = Quantity(
+FALSE_ALARMS = Quantity(
     "false_positive_rate",
     "False alarms",
     "How often the attacker may accuse when Q is true: the false positive rate of the test.",
@@ -77,7 +59,20 @@ RATE = Quantity(
     lower=1e-6,
     upper=0.9,
 )
-_VIEW = (EPSILON, ORDER, RATE)
+
+
+def state(address: Mapping[str, str] | None = None) -> State:
+    """The page before anything is entered."""
+    return State(_fields(tuple(mechanisms.items())), _hidden)
+
+
+@lru_cache(maxsize=2)
+def _fields(registered: tuple[tuple[str, type], ...]) -> dict[str, Field]:
+    """All that can be set, parameters of every mechanism included."""
+    names = words(mechanisms)
+    about = "One randomised release. The pictures show the worst pair of neighbouring outputs."
+    law = Choice("mechanism", "Mechanism", about, names, "gaussian")
+    return by_key(law, *_parameters().values(), ADJACENCY, DIRECTION, EPSILON, ORDER, FALSE_ALARMS)
 
 
 def parameters(name: str) -> dict[str, type]:
@@ -92,17 +87,12 @@ def bases(name: str, key: str) -> list[str]:
     return list(dict.fromkeys(getattr(e, key).name for e in mechanisms[name].examples()))
 
 
-def is_number(kind: type) -> bool:
+def _is_number(kind: type) -> bool:
     return kind in (int, float)
 
 
-def is_mechanism(kind: type) -> bool:
+def _is_mechanism(kind: type) -> bool:
     return isinstance(kind, type) and issubclass(kind, Mechanism)
-
-
-def needs_example(name: str) -> bool:
-    """Whether something in it is neither a number nor a mechanism."""
-    return not all(is_number(k) or is_mechanism(k) for k in parameters(name).values())
 
 
 def build(name: str, values: Mapping[str, Any]) -> Any:
@@ -113,59 +103,51 @@ def build(name: str, values: Mapping[str, Any]) -> Any:
     ValueError
         If the mechanism refuses them; its own words.
     """
-    examples, fields = mechanisms[name].examples(), {}
+    examples, entries = mechanisms[name].examples(), {}
     example = examples[min(int(values["example"]), len(examples)) - 1]
     for key, kind in parameters(name).items():
-        if is_number(kind):
-            fields[key] = kind(values[key])
-        elif is_mechanism(kind):
-            fields[key] = build(inner(name, key, values), values)
-    return dataclasses.replace(example, **fields) if fields else example
+        if _is_number(kind):
+            entries[key] = kind(values[key])
+        elif _is_mechanism(kind):
+            entries[key] = build(_inner(name, key, values), values)
+    return dataclasses.replace(example, **entries) if entries else example
 
 
-def inner(name: str, key: str, values: Mapping[str, Any]) -> str:
+def _inner(name: str, key: str, values: Mapping[str, Any]) -> str:
     """Name of the mechanism inside: the one chosen, where the examples know it."""
-    known = bases(name, key)
-    return values[key] if values[key] in known else known[0]
+    possible = bases(name, key)
+    return values[key] if values[key] in possible else possible[0]
 
 
 def used(name: str, values: Mapping[str, Any]) -> list[str]:
     """Keys of everything that decides what the mechanism is, outermost first."""
-    keys = ["example"] if needs_example(name) else []
-    for key, kind in parameters(name).items():
-        if is_number(kind):
+    own = parameters(name)
+    plain = all(_is_number(kind) or _is_mechanism(kind) for kind in own.values())
+    keys = [] if plain else ["example"]
+    for key, kind in own.items():
+        if _is_number(kind):
             keys.append(key)
-        elif is_mechanism(kind):
-            keys += [key, *used(inner(name, key, values), values)]
+        elif _is_mechanism(kind):
+            keys += [key, *used(_inner(name, key, values), values)]
     return keys
 
 
-def hidden(values: Mapping[str, Any]) -> set[str]:
+def _hidden(values: Mapping[str, Any]) -> set[str]:
     """Parameters of mechanisms that are not in view."""
-    return set(_parameters()) - set(used(values["mechanism"], values))
-
-
-@cache
-def fields() -> dict[str, Quantity | Choice]:
-    """All that the page knows, parameters of every mechanism included."""
-    return {k.key: k for k in (MECHANISM, *_parameters().values(), ADJACENCY, DIRECTION, *_VIEW)}
-
-
-def state(address: Mapping[str, str] | None = None) -> State:
-    """The page before anything is entered."""
-    return State(fields(), hidden)
+    own = {key for name in mechanisms for key in parameters(name)}
+    return {"example", *own} - set(used(values["mechanism"], values))
 
 
 def described(name: str, key: str, values: Mapping[str, Any]) -> str:
     """What a class says about a parameter of its own, or of a mechanism inside."""
     for own, kind in parameters(name).items():
-        if own != key and is_mechanism(kind):
-            inside = inner(name, own, values)
+        if own != key and _is_mechanism(kind):
+            inside = _inner(name, own, values)
             if key in used(inside, values):
                 return described(inside, key, values)
     text = inspect.getdoc(mechanisms[name]) or ""
-    found = re.search(rf"^{key} : .*\n((?:    .*\n?)+)", text, re.MULTILINE)
-    return " ".join(found.group(1).split()) if found else ""
+    entry = re.search(rf"^{key} : .*\n((?:    .*\n?)+)", text, re.MULTILINE)
+    return " ".join(entry.group(1).split()) if entry else ""
 
 
 def spelled(mechanism: Mechanism) -> str:
@@ -180,23 +162,25 @@ def _short(mechanism: Mechanism) -> str:
     return f"{type(mechanism).__name__}({', '.join(shown)})"
 
 
-@cache
-def _parameters() -> dict[str, Quantity | Choice]:
-    kinds = {k: kind for name in mechanisms for k, kind in parameters(name).items()}
-    found: dict[str, Quantity | Choice] = {"example": EXAMPLE}
-    for key, kind in kinds.items():
-        if is_number(kind):
-            found[key] = _quantity(key)
-        elif is_mechanism(kind):
+def _parameters() -> dict[str, Field]:
+    """A field for each parameter of a mechanism, and one for the examples as a whole."""
+    ranks = range(1, 1 + max(len(law.examples()) for law in mechanisms.values()))
+    own: dict[str, Field] = {
+        "example": Choice("example", "What is run", "", {str(k): str(k) for k in ranks}, "1")
+    }
+    for key, kind in {k: v for name in mechanisms for k, v in parameters(name).items()}.items():
+        if _is_number(kind):
+            own[key] = _quantity(key)
+        elif _is_mechanism(kind):
             inside = [b for name in mechanisms if key in parameters(name) for b in bases(name, key)]
-            found[key] = Choice(key, key.capitalize(), "", catalogue.words(inside), inside[0])
-    return found
+            own[key] = Choice(key, key.capitalize(), "", words(inside), inside[0])
+    return own
 
 
 def _quantity(key: str) -> Quantity:
     """A slider around the values that examples have."""
+    labels = {kind.key: kind.label for kind in (NOISE, SAMPLE_RATE)}
     values = [value for law in mechanisms.values() for e in law.examples() for value in _in(e, key)]
-    labels = {kind.key: kind.label for kind in (catalogue.NOISE, catalogue.RATE)}
     whole = all(isinstance(v, int) for v in values)
     kind = Quantity(
         key,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dplearn.app.kit import look
 from dplearn.app.kit.state import load, save
-from dplearn.app.pages.train import draw as parts
-from dplearn.app.pages.train import fields as training_fields
-from dplearn.app.pages.train import runs as training_runs
+from dplearn.app.pages.train import controls, draw, fields, runs
 from dplearn.app.pages.train.plan import Training, training_of
 
 TITLE = "Train"
@@ -18,24 +17,24 @@ _PAUSE = 0.5
 
 def render() -> None:
     """Controls, the guarantee of the plan, and the run as it goes on."""
-    state = load("training", training_fields.state)
-    parts.style()
+    state = load("training", fields.state)
+    look.style(draw.STYLE)
     training = training_of(state)
     with st.sidebar:
-        parts.plan_controls(state, training)
+        controls.sidebar(state, training)
     save(state)
-    run = training_runs.current()
-    parts.heading(training, run)
+    run = runs.current()
+    draw.heading(training, run)
     st.fragment(_watch, run_every=_PAUSE if run and run.live else None)(training)
-    parts.below(training)
+    draw.below(training)
 
 
 def _watch(training: Training) -> None:
     """The picture; drawn anew by itself as long as a run goes on."""
     before = st.session_state.get("training_run")
     went_on = before is not None and before.live
-    run = training_runs.current()
-    parts.picture(training, run)
-    parts.status(training, run)
+    run = runs.current()
+    draw.picture(training, run)
+    draw.status(training, run)
     if run is not None and went_on and not run.live:
         st.rerun()

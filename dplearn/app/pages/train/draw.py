@@ -1,24 +1,19 @@
-"""The parts of the training page, from the sidebar to the code."""
+"""The training page beside its sidebar: guarantee, button, picture, how far the run is, code."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from dplearn.app.kit import controls, look
-from dplearn.app.kit import run_fields as catalogue
-from dplearn.app.kit.state import State
-from dplearn.app.pages.train import fields as ask
-from dplearn.app.pages.train import words as training_words
+from dplearn.app.kit import look
+from dplearn.app.pages.train import words
 from dplearn.app.pages.train.code import as_python
 from dplearn.app.pages.train.plan import Training, ahead
-from dplearn.app.pages.train.runs import Run, begin
-from dplearn.figures import text, training_run
+from dplearn.app.pages.train.runs import Run, begin, can_train
+from dplearn.figures import training_run
 
-# The menu lies above the page.
-_STYLE = """<style>
+STYLE = """
 /* What comes and goes below the picture must not move what follows. */
 .st-key-status { min-height: 3.2rem; }
 :is(.st-key-picture, .st-key-button) { display: grid; grid-template-columns: 100%; }
@@ -28,46 +23,18 @@ _STYLE = """<style>
 .st-key-picture:not(:has(.front_0)):has(.st-key-frame_1 DRAWN) .st-key-frame_0 {
   visibility: hidden;
 }
-</style>""".replace(
-    "DRAWN", '.gtitle:not([style*="visibility: hidden"] *, [style*="display: none"] *)'
-)
-
-
-def style() -> None:
-    """Room for the menu, and as on the other pages."""
-    look.style()
-    st.html(_STYLE)
-
-
-def plan_controls(state: State, training: Training) -> None:
-    """The sidebar: what is trained, and how."""
-    st.markdown("**dplearn** · training with privacy")
-    left, right = st.columns([3, 2])
-    with left:
-        controls.choice(state, ask.DATASET, then=ask.suit)
-    with right:
-        controls.choice(state, ask.MODEL, then=ask.suit)
-    by_target = state.values["noise_from"] == "epsilon"
-    controls.quantity(state, ask.TARGET if by_target else ask.NOISE, unit=ask.NOISE_FROM)
-    lot = replace(ask.LOT, upper=float(training.size))
-    by_lot = state.values["lot_from"] == "lot"
-    controls.quantity(state, lot if by_lot else ask.RATE, unit=ask.LOT_FROM)
-    in_steps = state.values["length_in"] == "steps"
-    epochs = replace(ask.EPOCHS, label=f"T = {text.whole(training.plan.steps)}")
-    controls.quantity(state, ask.STEPS if in_steps else epochs, unit=catalogue.LENGTH_IN)
-    for kind in (ask.CLIPPING, ask.LEARNING_RATE, ask.DELTA):
-        controls.quantity(state, kind)
-    controls.choice(state, ask.COMPARE, widget="segments")
+""".replace("DRAWN", '.gtitle:not([style*="visibility: hidden"] *, [style*="display: none"] *)')
 
 
 def heading(training: Training, run: Run | None) -> None:
     """The guarantee of the plan, and the button."""
     left, right = st.columns([6, 1], vertical_alignment="center")
     button = right.container(key="button").button
-    left.container(key="words").markdown(training_words.promise(training), help=training_words.WAY)
+    left.container(key="words").markdown(words.promise(training), help=words.WAY)
     if run is not None and run.live:
         button("Stop", on_click=run.stop, width="stretch", icon=":material/stop:")
         return
+    able = can_train()
     button(
         "Train",
         on_click=begin,
@@ -75,30 +42,31 @@ def heading(training: Training, run: Run | None) -> None:
         type="primary",
         width="stretch",
         icon=":material/play_arrow:",
+        disabled=not able,
     )
+    if not able:
+        st.warning(words.NO_TORCH, icon=":material/download:")
 
 
 def picture(training: Training, run: Run | None) -> None:
     """The run, or the plan before there is one."""
     shown = training if run is None else run.training
-    words = (
-        training_words.finding(run) if run else "Before training, ε is known and accuracy is not"
-    )
+    headline = words.headline(run)
     figure = training_run(
         run.events if run else (),
         steps=shown.plan.steps,
         planned=ahead(shown.plan, shown.delta),
-        finding=words,
-        subtitle=training_words.run_in_a_line(shown),
+        finding=headline,
+        subtitle=words.run_in_a_line(shown),
         ink=look.ink(),
     )
-    alt = f"Held-out accuracy, epsilon so far and training loss against steps. {words}."
+    alt = f"Held-out accuracy, epsilon so far and training loss against steps. {headline}."
     with st.container(key="picture"):
-        _draw(figure, alt)
+        _without_a_blink(figure, alt)
 
 
-def _draw(figure: Any, alt: str) -> None:
-    """Show a figure without a blink.
+def _without_a_blink(figure: Any, alt: str) -> None:
+    """Show a figure in the place of another.
 
     Streamlit builds a chart anew whenever it changes, and for a moment there is none. So there
     are two in one place, changed in turn, and the old one is hidden once the new one is there.
@@ -111,13 +79,7 @@ def _draw(figure: Any, alt: str) -> None:
     for place, frame in enumerate(frames):
         with st.container(key=f"frame_{place}"):
             if frame is not None:
-                st.plotly_chart(
-                    frame[0],
-                    theme=None,
-                    key=f"training_run_{place}",
-                    config={"displayModeBar": False},
-                    alt=frame[1],
-                )
+                look.chart(frame[0], f"training_run_{place}", frame[1])
     st.html(f'<i class="front_{front}"></i>')
 
 
@@ -127,9 +89,9 @@ def status(training: Training, run: Run | None) -> None:
         if run is None:
             st.caption("Press Train: the curves grow as the model learns.")
         elif run.before and run.live:
-            st.info(training_words.queue(run.before), icon=":material/hourglass_top:")
+            st.info(words.queue(run.before), icon=":material/hourglass_top:")
         elif run.live:
-            st.progress(*training_words.remaining(run))
+            st.progress(*words.remaining(run))
         else:
             _ending(training, run)
 
@@ -139,15 +101,15 @@ def _ending(training: Training, run: Run) -> None:
     if run.phase == "failed":
         st.error(run.problem, icon=":material/error:")
     if run.phase != "done":
-        st.markdown(training_words.cut_short(run))
+        st.markdown(words.cut_short(run))
     if run.training != training:
         st.caption("The plan was changed after this run. Press Train to see what the new one does.")
     elif run.phase == "done":
-        st.caption(training_words.scope(run))
+        st.caption(words.scope(run))
 
 
 def below(training: Training) -> None:
     """What clipping and noise do, and the code."""
-    st.markdown(training_words.meaning(training))
+    st.markdown(words.meaning(training))
     with st.expander("See the code"):
         st.code(as_python(training), wrap_lines=True)

@@ -1,6 +1,6 @@
 """Everything a reader can set on the training page, and settings that suit data and model.
 
-As in `dplearn.app.catalogue` the keys are the library's keywords and the names in the address.
+The keys are the library's keywords and the names in the address.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from dplearn.app.kit import run_fields as catalogue
-from dplearn.app.kit.fields import Choice, Quantity
-from dplearn.app.kit.state import State
+from dplearn.app.kit import run_fields
+from dplearn.app.kit.fields import Choice, Quantity, by_key
+from dplearn.app.kit.state import State, idle
 from dplearn.datasets import PRACTICE_SIZES, practice_names
 
 _NAMES = {"digits": "Digits 8 × 8", "synthetic": "Synthetic 28 × 28", "mnist": "MNIST 28 × 28"}
@@ -55,7 +55,7 @@ TARGET = Quantity(
     upper=50,
     per_decade=20,
 )
-NOISE = replace(catalogue.NOISE, default=3.54, lower=0.3)
+NOISE = replace(run_fields.NOISE, default=3.54, lower=0.3)
 LOT_FROM = Choice(
     "lot_from",
     "Lot given by",
@@ -72,16 +72,16 @@ LOT = Quantity(
     upper=max(PRACTICE_SIZES.values()),
     whole=True,
 )
-RATE = replace(catalogue.RATE, default=0.356, lower=1e-3)
+RATE = replace(run_fields.RATE, default=0.356, lower=1e-3)
 STEPS = replace(
-    catalogue.STEPS,
+    run_fields.STEPS,
     label="Steps T",
     help="Noisy updates of the model; every one adds to ε.",
     default=60,
     upper=2000,
 )
 EPOCHS = replace(
-    catalogue.EPOCHS,
+    run_fields.EPOCHS,
     label="Epochs",
     help="One epoch is N/L steps: each record is used once on average.",
     default=20,
@@ -105,7 +105,7 @@ LEARNING_RATE = Quantity(
     lower=1e-3,
     upper=1000,
 )
-DELTA = replace(catalogue.DELTA, default=1e-4, lower=1e-10, upper=1e-2)
+DELTA = replace(run_fields.DELTA, default=1e-4, lower=1e-10, upper=1e-2)
 COMPARE = Choice(
     "compare",
     "Compare with no privacy",
@@ -114,18 +114,17 @@ COMPARE = Choice(
     "yes",
 )
 
-FIELDS: dict[str, Quantity | Choice] = {
-    field.key: field
-    for field in (
-        *(DATASET, MODEL, NOISE_FROM, TARGET, NOISE, LOT_FROM, LOT, RATE, catalogue.LENGTH_IN),
-        *(STEPS, EPOCHS, CLIPPING, LEARNING_RATE, DELTA, COMPARE),
-    )
-}
-_IDLE = {
-    "noise_from": {"epsilon": {"noise_multiplier"}, "noise": {"target_epsilon"}},
-    "lot_from": {"lot": {"sample_rate"}, "rate": {"batch_size"}},
-    "length_in": {"steps": {"epochs"}, "epochs": {"steps"}},
-}
+FIELDS = by_key(
+    *(DATASET, MODEL, NOISE_FROM, TARGET, NOISE, LOT_FROM, LOT, RATE, run_fields.LENGTH_IN),
+    *(STEPS, EPOCHS, CLIPPING, LEARNING_RATE, DELTA, COMPARE),
+)
+_HIDDEN = idle(
+    {
+        "noise_from": {"epsilon": {"noise_multiplier"}, "noise": {"target_epsilon"}},
+        "lot_from": {"lot": {"sample_rate"}, "rate": {"batch_size"}},
+        "length_in": {"steps": {"epochs"}, "epochs": {"steps"}},
+    }
+)
 # Found by trying on the held-out records, at epsilon 3 within seconds.
 _RECIPES: dict[str, dict[str, Any]] = {
     "digits": {"batch_size": 512, "sample_rate": 0.356, "steps": 60, "epochs": 20, "delta": 1e-4},
@@ -140,7 +139,7 @@ _NOISES = {"digits": 3.54, "synthetic": 1.71, "mnist": 0.8, "synthetic cnn": 1.1
 
 def state(address: Mapping[str, str] | None = None) -> State:
     """The page before anything is entered."""
-    return State(FIELDS, _hidden)
+    return State(FIELDS, _HIDDEN)
 
 
 def suit(state: State) -> None:
@@ -156,8 +155,3 @@ def suit(state: State) -> None:
             "noise_multiplier": _NOISES.get(both, _NOISES[dataset]),
         }
     )
-
-
-def _hidden(values: Mapping[str, Any]) -> set[str]:
-    """Fields that another choice makes idle."""
-    return set().union(*(idle[values[key]] for key, idle in _IDLE.items()))

@@ -7,12 +7,12 @@ from functools import lru_cache
 from typing import Any
 
 from dplearn.accountants import accountants
+from dplearn.app.kit.run_fields import length_of, rate_of
 from dplearn.app.kit.state import State
-from dplearn.app.pages.train.fields import LOT, STEPS
 from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.datasets import PRACTICE_SIZES
 from dplearn.ground.guarantee import Guarantee, round_up
-from dplearn.run import DPSGD, steps_of
+from dplearn.run import DPSGD
 
 _POINTS = 60
 
@@ -66,14 +66,13 @@ class Training:
 def training_of(state: State) -> Training:
     """The run in use; a lot larger than the data leaves a message at its control."""
     values = state.values
-    rate = _rate(state)
-    steps = int(values["steps"])
-    if values["length_in"] == "epochs":
-        steps = min(steps_of(values["epochs"], batches=1 / rate), int(STEPS.upper))
+    rate, size = values["sample_rate"], PRACTICE_SIZES[values["dataset"]]
+    if values["lot_from"] == "lot":
+        rate = rate_of(state, size, f"the {size} records to train on")
     plan = DPSGD(
         noise_multiplier=values["noise_multiplier"],
         sample_rate=rate,
-        steps=steps,
+        steps=length_of(state, rate),
         max_grad_norm=values["max_grad_norm"],
     )
     if values["noise_from"] == "epsilon":
@@ -103,28 +102,14 @@ def ahead(plan: DPSGD, delta: float) -> tuple[tuple[int, float], ...]:
     return tuple((t, g.epsilon) for t, g in zip(steps, curve, strict=True))
 
 
-def _rate(state: State) -> float:
-    """q, from itself or from the expected lot."""
-    values = state.values
-    if values["lot_from"] == "rate":
-        return values["sample_rate"]
-    size, lot = PRACTICE_SIZES[values["dataset"]], values["batch_size"]
-    if lot > size:
-        state.notes[LOT.key] = (
-            f"Expected batch_size to be at most the {size} records to train on, got {lot:.0f}. "
-            f"{size} is used."
-        )
-    return min(lot / size, 1.0)
-
-
 @lru_cache(maxsize=128)
 def _least_noise(plan: DPSGD, epsilon: float, delta: float) -> float:
     """Rounded up, so that what the page shows is enough."""
-    found = smallest_noise_multiplier(
+    least = smallest_noise_multiplier(
         accountants["pld"](),
         mechanism=plan.mechanism,
         steps=plan.steps,
         epsilon=epsilon,
         delta=delta,
     )
-    return float(round_up(found.value, 4))
+    return float(round_up(least.value, 4))

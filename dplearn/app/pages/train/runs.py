@@ -8,6 +8,7 @@ run at once; the default is half of the processors.
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -54,8 +55,8 @@ class Run:
         self.problem, self.before = "", 0
         self._seen = time.monotonic()
         self._process: subprocess.Popen[bytes] | None = None
-        self._told: IO[bytes] | None = None
-        self._complaints: IO[bytes] | None = None
+        self._output: IO[bytes] | None = None
+        self._errors: IO[bytes] | None = None
         self._read = 0
         self._open = ExitStack()
 
@@ -79,15 +80,15 @@ class Run:
     def start(self) -> None:
         """Start the process and hand it the job."""
         limits = {"--seconds": SECONDS, "--memory": MEMORY, "--silence": PATIENCE}
-        self._told = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
-        self._complaints = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+        self._output = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+        self._errors = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
         try:
             self._process = subprocess.Popen(
                 [*_WORKER, *(str(part) for pair in limits.items() for part in pair)],
                 bufsize=0,
                 stdin=subprocess.PIPE,
-                stdout=self._told,
-                stderr=self._complaints,
+                stdout=self._output,
+                stderr=self._errors,
                 env={**os.environ, **_ONE_THREAD},
             )
         except OSError as error:
@@ -131,8 +132,8 @@ class Run:
 
     def _take(self) -> None:
         """New whole lines; `pread`, because the worker writes where this file stands."""
-        found = os.pread(self._told.fileno(), 1 << 20, self._read) if self._told else b""
-        lines, newline, _ = found.rpartition(b"\n")
+        new = os.pread(self._output.fileno(), 1 << 20, self._read) if self._output else b""
+        lines, newline, _ = new.rpartition(b"\n")
         self._read += len(lines) + len(newline)
         for event in map(json.loads, lines.splitlines()):
             self.events.append(event)
@@ -143,8 +144,8 @@ class Run:
 
     def _last_words(self, status: int) -> str:
         """The last line on standard error of a process that ended without a word."""
-        said = os.pread(self._complaints.fileno(), 1 << 20, 0) if self._complaints else b""
-        lines = said.decode(errors="replace").strip().splitlines()
+        written = os.pread(self._errors.fileno(), 1 << 20, 0) if self._errors else b""
+        lines = written.decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else f"The training process ended with status {status}."
 
 
@@ -175,6 +176,11 @@ def pool() -> Pool:
     """The one pool of this server."""
     usual = max(1, (os.cpu_count() or 1) // 2)
     return Pool(int(os.environ.get("DPLEARN_TRAINING_RUNS", usual)))
+
+
+def can_train() -> bool:
+    """Whether PyTorch is installed; it is not loaded to find out."""
+    return importlib.util.find_spec("torch") is not None
 
 
 def current() -> Run | None:

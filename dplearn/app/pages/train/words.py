@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from dplearn.app.kit.run_fields import DELTA
-from dplearn.app.pages.train.fields import DATASET, MODEL
+from dplearn.app.pages.train.fields import DATASET, DELTA, MODEL
 from dplearn.app.pages.train.plan import Training, guarantee
 from dplearn.app.pages.train.runs import Run
 from dplearn.figures import text
@@ -14,6 +13,10 @@ from dplearn.ground.guarantee import Guarantee
 WAY = (
     "Proved by the PLD accountant for Poisson sampling; neighbours differ by one record added or "
     "removed. It is known before training and does not depend on the data."
+)
+NO_TORCH = (
+    'Training needs PyTorch, which is not installed: `pip install "dplearn-privacy[train]"`, or '
+    "`make train` in a checkout of the project."
 )
 _NOTHING_YET = {
     "waiting": "Waiting for a place",
@@ -35,8 +38,10 @@ def promise(training: Training) -> str:
     )
 
 
-def finding(run: Run) -> str:
+def headline(run: Run | None) -> str:
     """Where the run stands."""
+    if run is None:
+        return "Before training, ε is known and accuracy is not"
     if not run.progress:
         return _NOTHING_YET[run.phase]
     last, steps = run.progress[-1], run.training.plan.steps
@@ -116,8 +121,8 @@ def meaning(training: Training) -> str:
     )
 
 
-def _epsilon(found: Guarantee) -> str:
-    return f"ε\u00a0{text.relation(found)}\u00a0{text.bare(found)}"
+def _epsilon(guarantee: Guarantee) -> str:
+    return f"ε\u00a0{text.relation(guarantee)}\u00a0{text.bare(guarantee)}"
 
 
 def _counted(count: int, noun: str) -> str:

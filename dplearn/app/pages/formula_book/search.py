@@ -1,0 +1,53 @@
+"""What mentions an entry: the search of the page, and the lessons."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+
+from dplearn.book import Formula, book
+
+_LESSONS = Path(__file__).parents[4] / "lessons" / "sources"
+
+
+def matching(query: str, group: str = "") -> list[str]:
+    """Ids of the entries of a group in which every word of the query occurs."""
+    words = query.lower().split()
+    of_group = [id for id, entry in book.items() if group in ("", entry.group)]
+    return [id for id in of_group if all(word in _texts()[id] for word in words)]
+
+
+@lru_cache(maxsize=1)
+def _texts() -> dict[str, str]:
+    """Id to all that the search looks through, in lower case."""
+    return {id: _text(entry).lower() for id, entry in book.items()}
+
+
+def _text(entry: Formula) -> str:
+    words = [entry.id, entry.title, entry.function.__name__, str(entry.reference)]
+    for misprint in entry.misprints:
+        words += [misprint.name, misprint.met, misprint.note]
+    return " ".join(words)
+
+
+def lessons(id: str) -> list[str]:
+    """The lessons that mention an entry, as Markdown."""
+    mention = re.compile(rf"(?<!\w){re.escape(id)}(?!\w)")
+    return [
+        f"{title} (`lessons/{name}.ipynb`)"
+        for name, title, text in _lessons()
+        if mention.search(text)
+    ]
+
+
+@lru_cache(maxsize=1)
+def _lessons() -> tuple[tuple[str, str, str], ...]:
+    """Name, title and text of every lesson of a checkout; none where only the package is."""
+    return tuple(map(_lesson, sorted(_LESSONS.glob("[0-9][0-9]_*/lesson.py"))))
+
+
+def _lesson(path: Path) -> tuple[str, str, str]:
+    name, text = path.parent.name, path.read_text(encoding="utf-8")
+    heading = re.search(r"^# # (.+)$", text, re.MULTILINE)
+    return name, heading.group(1) if heading else name, text

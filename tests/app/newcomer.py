@@ -1,0 +1,23 @@
+"""A mechanism in a module of its own, outside the folder that the registry reads."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dplearn.mechanisms.laplace import Laplace
+
+
+@dataclass(frozen=True)
+class Newcomer(Laplace):
+    """Somebody's new mechanism.
+
+    Parameters
+    ----------
+    noise_multiplier : float
+        How much noise there is in it.
+    """
+
+    name: ClassVar[str] = "newcomer"
+
+    @classmethod
+    def examples(cls):
+        return (cls(1.0), cls(2.0))

@@ -1,0 +1,501 @@
+"""The page of epsilon against T shows the library's numbers, and says what it was told."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from types import SimpleNamespace
+
+import pytest
+from explorer import again, choose, enter, errors, figure, opened, title, traces
+from streamlit.testing.v1 import AppTest
+
+from dplearn.accountants import accountants
+from dplearn.app.kit.state import save
+from dplearn.app.pages.epsilon_vs_steps import answers, export, fields, presets, run, words
+from dplearn.app.pages.epsilon_vs_steps.run import Scenario
+from dplearn.figures import certificate, log_steps, style_of
+from dplearn.mechanisms import Gaussian, PoissonSubsampled
+from dplearn.mechanisms.shuffled import Shuffled
+from dplearn.run import EPOCH_SAMPLINGS, SAMPLINGS
+
+ABADI = Scenario("gaussian", 4.0, "poisson", 0.01, 1e-5, "add_remove", 40_000)
+FIELDS = fields.state().fields
+
+
+@pytest.fixture(scope="module")
+def untouched() -> AppTest:
+    return opened()
+
+
+# The picture shows the library's numbers
+
+
+def test_curves_are_the_librarys(untouched):
+    step = PoissonSubsampled(Gaussian(4.0), sample_rate=0.01)
+    for name, law in accountants.items():
+        trace = traces(untouched)[style_of(name).label]
+        assert len(trace["x"]) <= 200
+        expected = law().epsilon_curve(step, delta=1e-5, steps=trace["x"])
+        # PLD aims at 0.1 percent, and shares work between the steps it is asked for at once.
+        rel = 1e-3 if name == "pld" else 1e-9
+        assert trace["y"] == pytest.approx([g.epsilon for g in expected], rel=rel)
+        assert trace["line"]["dash"] == ("dash" if law.kind == "approximate" else "solid")
+
+
+def test_the_reference_run_tells_its_story(untouched):
+    at = {name: dict(zip(t["x"], t["y"], strict=True)) for name, t in traces(untouched).items()}
+    assert at["Moments"][10_000] == pytest.approx(1.258575, abs=1e-4)
+    assert at["RDP"][10_000] <= 1.0356
+    assert 0.9468 <= at["PLD"][10_000] <= 0.96
+    assert at["GDP"][10_000] < at["PLD"][10_000]
+    assert min(at["Basic"][10_000], at["Advanced"][10_000]) > 9
+    said = [m.value for m in untouched.markdown if m.value.startswith("After")]
+    assert len(said) == 1 and "10\u202f000 steps" in said[0] and "0.947" in said[0]
+    ends = certificate.both_ends(answers.guarantee_at("pld", ABADI, 10_000))
+    assert ends in said[0].replace("\u00a0", " ")
+
+
+def test_the_second_picture_measures_everybody_by_the_reference(untouched):
+    loose = figure(untouched, 1)
+    assert loose["layout"]["title"]["text"] == (
+        "<b>At T = 10\u202f000 RDP asks for 9.4 % more ε than needed, zCDP for 454 ×</b>"
+    )
+    first = traces(untouched)
+    for trace in loose["data"][:-1]:
+        ratios = dict(zip(trace["x"], trace["y"], strict=True))
+        mine = dict(zip(trace["x"], first[trace["name"]]["y"], strict=True))
+        reference = dict(zip(trace["x"], first["PLD"]["y"], strict=True))
+        assert ratios[10_000] == pytest.approx(mine[10_000] / reference[10_000], rel=1e-6)
+        assert trace["line"] == first[trace["name"]]["line"]
+    assert loose["layout"]["xaxis"] == figure(untouched)["layout"]["xaxis"]
+    alt = untouched.get("plotly_chart")[1].proto.alt
+    assert "RDP 1.094 ×" in alt and "GDP 0.995 ×" in alt and "454 ×" in alt
+
+
+def test_the_reference_measures_even_where_it_is_not_drawn():
+    app = opened(accountants="gdp,rdp")
+    assert "certified" not in traces(app)
+    assert [t["name"] for t in figure(app, 1)["data"]] == ["RDP", "GDP", "here"]
+    assert "9.4 % more ε than needed" in title(app, 1)
+
+
+def test_a_wrong_tool_is_named_only_where_it_is_wrong(untouched):
+    def panel(app: AppTest) -> str:
+        return "".join(m.value for m in app.markdown if "Where other tools" in m.value)
+
+    assert "0.47 % below the certified ε" in panel(untouched)
+    assert "dp-accounting" not in panel(untouched)
+    assert "returns ε = ∞" in panel(opened(delta="1e-20"))
+    assert not panel(opened(sampling="none", steps="100", here="100"))
+
+
+# Batches drawn once per epoch
+
+CHUA = {
+    "noise_multiplier": "0.5",
+    "sampling": "shuffled",
+    "sample_rate": "0.0001",
+    "delta": "1e-6",
+    "adjacency": "zero_out",
+    "steps": "100000",
+    "here": "10000",
+}
+
+
+@pytest.fixture(scope="module")
+def shuffled() -> AppTest:
+    return opened(**CHUA)
+
+
+def test_the_gap_of_shuffling_is_the_title(shuffled):
+    layout = figure(shuffled)["layout"]
+    assert layout["title"]["text"] == (
+        "<b>A Poisson accountant would claim 1.95; shuffling leaks at least 10.99</b>"
+    )
+    assert "Poisson claim hides 82 %" in title(shuffled, 1)
+    panel = "".join(m.value for m in shuffled.markdown if "Where other tools" in m.value)
+    assert "leaves out 82 % of the ε that is certain" in panel
+    assert "would claim 1.95" in shuffled.get("plotly_chart")[0].proto.alt
+
+
+def test_the_claim_is_the_poisson_curve_and_looks_like_no_bound(shuffled):
+    claim, pld = traces(shuffled)["Poisson claim"], traces(shuffled)["PLD"]
+    step = PoissonSubsampled(Gaussian(0.5), sample_rate=1e-4)
+    expected = accountants["pld"]().epsilon_curve(step, delta=1e-6, steps=claim["x"])
+    # The bracket shares work between the steps it is asked for at once.
+    assert claim["y"] == pytest.approx([g.epsilon for g in expected], rel=1e-2)
+    assert claim["line"]["dash"] == "dot" and "shape" not in claim["line"]
+    assert pld["line"]["dash"] == "solid" and pld["line"]["shape"] == "vh"
+    (note,) = (a for a in figure(shuffled)["layout"]["annotations"] if "hold here" in a["text"])
+    assert note["text"] == "does not hold here"
+
+
+def test_the_band_of_shuffling_lies_between_complete_and_begun_epochs(shuffled):
+    epoch = Shuffled(Gaussian(0.5), batches=10_000)
+    law = accountants["pld"]()
+    two = law.epsilon_curve(epoch, delta=1e-6, steps=[1, 2], adjacency="zero_out")
+    scenario = dataclasses.replace(CHUA_RUN, largest=20_000)
+    inside = answers.guarantee_at("pld", scenario, 15_000)
+    assert inside.lower == pytest.approx(two[0].lower, rel=1e-2)
+    assert inside.epsilon == pytest.approx(two[1].epsilon, rel=1e-2)
+    assert inside.kind == "bracket"
+    assert answers.guarantee_at("pld", scenario, 5000).kind == "upper"
+    # Nothing but ends of epochs beyond the first: no saw teeth.
+    assert all(t % 10_000 == 0 for t in CHUA_RUN.steps if t > 10_000)
+
+
+CHUA_RUN = Scenario("gaussian", 0.5, "shuffled", 1e-4, 1e-6, "zero_out", 100_000)
+
+
+def test_certified_steps_of_epochs_are_whole_epochs():
+    at_two = answers.guarantee_at("rdp", CHUA_RUN, 20_000).epsilon
+    assert answers.certified_steps("rdp", CHUA_RUN, at_two * 1.001) == 20_000
+
+
+def test_where_the_claim_covers_the_loader_nobody_is_accused():
+    app = opened(
+        **CHUA | {"sampling": "random_allocation", "noise_multiplier": "1", "here": "100000"}
+    )
+    said = title(app)
+    assert "proved here: " in said and "leaks at least" not in said
+
+
+def test_the_menu_of_batches_is_the_librarys():
+    assert tuple(fields.SAMPLING.options) == SAMPLINGS + EPOCH_SAMPLINGS
+
+
+def test_epochs_of_another_noise_are_refused_with_a_reason():
+    app = opened(sampling="shuffled", adjacency="zero_out", mechanism="laplace")
+    (message,) = errors(app)
+    assert "shuffled batches with laplace noise" in message and "Gaussian" in message
+
+
+def test_a_moving_slider_gets_a_draft_that_is_true():
+    state = fields.state()
+    state.moving = True
+    scenario = run.scenario_of(state)
+    assert scenario.draft and not run.scenario_of(fields.state()).draft
+    rough, fine = (answers.guarantee_at("pld", s, 3) for s in (scenario, ABADI))
+    assert rough.lower <= fine.epsilon and fine.lower <= rough.epsilon
+
+
+# Published figures
+
+
+def test_published_figures_are_drawn_and_judged(untouched):
+    published = traces(untouched)["published"]
+    assert (10_000, 1.26) in zip(published["x"], published["y"], strict=True)
+    shown = untouched.table[1].value
+    assert "does not reproduce" in set(shown["Verdict"])
+
+
+def test_table_reads_the_vertical_line(untouched):
+    rows = untouched.table[0].value.set_index("Accountant")
+    pld, gdp = (
+        rows.loc[f"{style_of(name).glyph} {accountants[name].title}"] for name in ("pld", "gdp")
+    )
+    assert float(pld["ε"]) == pytest.approx(0.947, abs=0.001)
+    ends = certificate.both_ends(answers.guarantee_at("pld", ABADI, 10_000))
+    assert ends.startswith("0.94686") and pld["Kind"].endswith(ends)
+    assert pld["Times the certified ε"] == "1 ×"
+    assert gdp["ε"].startswith("≈") and gdp["Times the certified ε"] == "0.995 ×"
+    assert gdp["Kind"] == "approximation, not a bound"
+    assert (rows.index[0], rows.index[-1]) == (pld.name, gdp.name)
+
+
+def test_every_theorem_is_stated_with_its_source(untouched):
+    words = "\n".join(m.value for m in untouched.markdown)
+    for law in accountants.values():
+        assert law.statement in words and str(law.reference) in words and law.explanation in words
+
+
+@pytest.mark.parametrize("noise", [1.1, 4.0, 30.0])
+def test_certified_steps_are_certified_and_nearly_the_largest(noise):
+    scenario = dataclasses.replace(ABADI, noise_multiplier=noise)
+    step = PoissonSubsampled(Gaussian(noise), sample_rate=0.01)
+    for name, budget in itertools.product(accountants, (0.5, 2.0, 20.0)):
+        most = answers.certified_steps(name, scenario, budget)
+        now, then = accountants[name]().epsilon_curve(
+            step, delta=1e-5, steps=[most, math.ceil(most * 1.004) + 1]
+        )
+        assert now.epsilon <= budget * (1 + 1e-3 * (name == "pld")), (name, budget)
+        assert then.epsilon > budget or most == scenario.largest, (name, budget)
+
+
+def test_certified_beyond_the_picture_is_its_edge():
+    assert answers.certified_steps("pld", ABADI, 1000.0) == ABADI.largest
+    assert answers.certified_steps("zcdp", ABADI, 0.01) == 0
+
+
+def test_moving_the_line_keeps_the_curves(untouched):
+    app = opened(here="777")
+    assert 777 in traces(app)["PLD"]["x"]
+    assert len(figure(app)["data"]) == len(figure(untouched)["data"])
+    without = [t for t in traces(app)["PLD"]["x"] if t != 777]
+    assert without == list(log_steps(40_000))
+
+
+# Presets
+
+
+def test_presets_work_and_are_recognised():
+    app = opened()
+    for preset in presets.PRESETS:
+        app = choose(app, "preset", preset.title)
+        assert app.selectbox(key="choice_preset").value == preset.title
+        assert not errors(app), preset.title
+        assert len(traces(app)["PLD"]["y"]) > 1
+        assert figure(again(app)) == figure(app), preset.title
+
+
+def test_any_change_makes_a_preset_ones_own():
+    app = enter(opened(), "noise_multiplier", "5")
+    assert app.selectbox(key="choice_preset").value == presets.CUSTOM
+
+
+# The address
+
+
+def test_an_untouched_page_has_a_clean_address(untouched):
+    assert untouched.query_params == {}
+
+
+DEEP = {
+    "noise_multiplier": "1.3",
+    "rate_from": "counts",
+    "dataset_size": "50000",
+    "batch_size": "500",
+    "delta": "1e-6",
+    "length_in": "epochs",
+    "epochs": "20",
+    "here": "1500",
+    "budget": "3",
+    "accountants": "gdp,pld,rdp",
+    "x_axis": "linear",
+    "y_axis": "linear",
+}
+
+
+def test_an_address_reproduces_the_picture():
+    app = opened(**DEEP)
+    assert not errors(app)
+    found = traces(app)
+    assert list(found) == [
+        "certified",
+        "PLD",
+        "RDP",
+        "GDP",
+        "here",
+        "within the budget",
+        "published",
+    ]
+    assert found["PLD"]["x"][-1] == 2000 and 1500 in found["PLD"]["x"]
+    step = PoissonSubsampled(Gaussian(1.3), sample_rate=0.01)
+    expected = accountants["rdp"]().epsilon(step, delta=1e-6, steps=2000).epsilon
+    assert found["RDP"]["y"][-1] == pytest.approx(expected)
+    assert figure(app)["layout"]["xaxis"]["type"] == "linear"
+    assert {k: str(v) for k, v in app.query_params.items()} == DEEP
+
+
+def test_what_is_entered_is_in_the_address():
+    app = enter(opened(), "noise_multiplier", "2.5")
+    app = choose(app, "mechanism", "laplace")
+    assert app.query_params == {"noise_multiplier": "2.5", "mechanism": "laplace"}
+    assert figure(again(app)) == figure(app)
+
+
+@pytest.mark.parametrize("key", FIELDS)
+def test_rubbish_in_the_address_is_named_and_the_default_used(key, untouched):
+    mode: dict[str, str] = {}
+    if key in ("dataset_size", "batch_size"):
+        mode = {"rate_from": "counts"}
+    if key == "epochs":
+        mode = {"length_in": "epochs"}
+    expected = figure(opened(**mode)) if mode else figure(untouched)
+    for text in ("rubbish", "-1"):
+        app = opened(**mode, **{key: text})
+        (message,) = errors(app)
+        assert key in message and text in message and message.endswith("is used.")
+        assert all(box.value != text for box in app.text_input)
+        assert figure(app) == expected
+
+
+def test_rubbish_of_every_kind_leaves_the_page_standing():
+    kinds = ["abc", "nan", "-1", "1e999", "", "__import__('os')", "9" * 400, "1/0", "<b>x</b>"]
+    for text in kinds:
+        app = opened(**dict.fromkeys(FIELDS, text))
+        assert len(errors(app)) >= 10, text
+        assert app.get("plotly_chart"), text
+
+
+def test_words_from_the_address_stay_words():
+    (message,) = errors(opened(delta="![x](http://example.org/`)"))
+    assert "got `![x](http://example.org/')`." in message
+
+
+def test_unknown_names_in_the_address_are_dropped():
+    app = opened(colour="red")
+    assert not errors(app) and app.query_params == {}
+
+
+# The controls
+
+
+BAD = {
+    "noise_multiplier": ("0", "-1", "four"),
+    "sample_rate": ("1.5", "0"),
+    "delta": ("1", "0"),
+    "steps": ("0", "2.5", "1e9"),
+    "here": ("1e6",),
+    "budget": ("-2",),
+}
+
+
+def test_bad_input_gives_one_message_and_keeps_the_picture():
+    app = opened()
+    before = figure(app)
+    for field, entries in BAD.items():
+        for text in entries:
+            app = enter(app, field, text)
+            (message,) = errors(app)
+            assert message.startswith(f"Expected {field}") and message.endswith("is used.")
+            assert app.text_input(key=f"box_{field}").value == text
+            assert figure(app) == before, (field, text)
+        app = enter(app, field, FIELDS[field].show(FIELDS[field].default))
+        assert not errors(app)
+
+
+def test_a_batch_larger_than_the_dataset_is_refused_at_the_control():
+    app = opened(rate_from="counts", dataset_size="1000", batch_size="600")
+    app = enter(app, "batch_size", "2000")
+    (message,) = errors(app)
+    assert "batch_size" in message and "dataset_size = 1000" in message
+    assert not errors(enter(app, "dataset_size", "2000"))
+
+
+def test_boxes_take_numbers_as_people_write_them():
+    numbers = {"256/60000": 256 / 60_000, " 0.01 ": 0.01, "1e-2": 0.01, "1E-2": 0.01, "1/100": 0.01}
+    for text, value in numbers.items():
+        assert FIELDS["sample_rate"].parse(text) == value
+    app = enter(opened(), "sample_rate", "256/60000")
+    assert not errors(app) and traces(app)["PLD"]["y"]
+
+
+def test_a_run_without_a_theorem_says_so_at_the_control():
+    app = choose(opened(), "adjacency", "replace_one")
+    (message,) = errors(app)
+    assert "replace_one" in message and "Poisson" in message
+    assert not app.get("plotly_chart")
+
+
+def test_changing_the_sampling_takes_the_adjacency_along():
+    app = choose(opened(), "sampling", "without_replacement")
+    assert app.selectbox(key="choice_adjacency").value == "replace_one"
+    assert not errors(app) and "GDP" not in traces(app)
+    assert any(accountants["gdp"].title in c.value for c in app.caption)
+
+
+def test_without_sampling_there_is_no_rate_to_set():
+    app = choose(opened(steps="100", here="10"), "sampling", "none")
+    assert not errors(app)
+    step = Gaussian(4.0)
+    expected = accountants["pld"]().epsilon(step, delta=1e-5, steps=100).epsilon
+    assert traces(app)["PLD"]["y"][-1] == pytest.approx(expected)
+    assert all(box.key != "box_sample_rate" for box in app.text_input)
+
+
+def test_one_accountant_is_enough_and_none_is_refused():
+    app = opened(accountants="gdp")
+    assert not errors(app)
+    assert any("only an approximation" in m.value for m in app.markdown)
+    (message,) = errors(opened(accountants=","))
+    assert "accountants" in message
+
+
+def test_the_address_waits_until_a_slider_is_let_go(monkeypatch):
+    kept: dict[str, str] = {}
+    params = SimpleNamespace(to_dict=lambda: dict(kept), from_dict=kept.update)
+    monkeypatch.setattr("dplearn.app.kit.state.st.query_params", params)
+    state = fields.state()
+    state.enter(FIELDS["noise_multiplier"], "2")
+    state.moving = True
+    save(state)
+    assert not kept
+    state.moving = False
+    save(state)
+    assert kept == {"noise_multiplier": "2"}
+
+
+# What one takes along
+
+
+RUNS = (
+    {"accountants": "pld,rdp", "noise_multiplier": "2", "steps": "500", "here": "123"},
+    {"mechanism": "laplace", "accountants": "basic,moments", "steps": "50", "here": "7"},
+    {"sampling": "none", "accountants": "gdp,zcdp", "steps": "50", "here": "50"},
+    {"sampling": "shuffled", "adjacency": "zero_out", "sample_rate": "0.1"}
+    | {"accountants": "rdp,zcdp", "steps": "50", "here": "15"},
+)
+
+
+def the_code_draws_the_same_numbers(app: AppTest) -> str:
+    """What is to be taken along, once it was run."""
+    code = app.code[0].value
+    assert code.rstrip().endswith(".show()")
+    lines = code.replace(".show()", "").replace("\nepsilon_curves(", "\nshown = epsilon_curves(")
+    scope: dict = {}
+    exec(lines, scope)
+    for trace in scope["shown"].data[:-3]:
+        if trace.name == "certified":
+            continue
+        # PLD aims at 0.1 percent, and shares work between the steps it is asked for at once.
+        assert list(trace.y) == pytest.approx(traces(app)[trace.name]["y"], rel=1e-3)
+        assert list(trace.x) == traces(app)[trace.name]["x"]
+    return code
+
+
+@pytest.mark.parametrize("address", RUNS, ids=["poisson", "laplace", "all-records", "shuffled"])
+def test_the_python_on_the_page_draws_the_same_numbers(address):
+    the_code_draws_the_same_numbers(opened(**address))
+
+
+def test_a_mechanism_registered_on_the_fly_can_be_chosen_and_taken_along(registered):
+    address = {"mechanism": registered.name, "noise_multiplier": "2", "steps": "50", "here": "7"}
+    app = opened(**address, accountants="pld,rdp")
+    assert app.selectbox(key="choice_mechanism").value == registered.name and not errors(app)
+    code = the_code_draws_the_same_numbers(app)
+    assert f"from {registered.__module__} import {registered.__name__}\n" in code
+    expected = accountants["rdp"]().epsilon_curve(
+        PoissonSubsampled(registered(2.0), 0.01), delta=1e-5, steps=[50]
+    )
+    assert traces(app)["RDP"]["y"][-1] == pytest.approx(expected[0].epsilon)
+
+
+def test_the_csv_holds_every_number_of_the_picture():
+    names = ("pld", "gdp")
+    given = answers.answers_of(ABADI, names, 10_000, 2.0)
+    lines = export.as_csv(given).splitlines()
+    assert lines[0].split(",") == list(export.COLUMNS)
+    assert len(lines) == 1 + 2 * len(given.steps)
+    ends = {tuple(r[:2]): r[2:4] for r in (line.split(",") for line in lines[1:])}
+    found = answers.guarantee_at("pld", ABADI, 10_000)
+    assert [float(end) for end in ends["pld", "10000"]] == [found.lower, found.epsilon]
+    assert {line.split(",")[4] for line in lines if line.startswith("gdp")} == {"approximate"}
+
+
+def test_words_do_not_call_an_approximation_tight():
+    readings = {name: answers.guarantee_at(name, ABADI, 10_000) for name in ("gdp", "pld", "basic")}
+    assert words.tightest(readings) == "pld"
+    assert words.tightest({"gdp": readings["gdp"]}) is None
+
+
+def test_caches_are_bounded():
+    for cached in (
+        answers.curve_of,
+        answers.guarantee_at,
+        answers.certified_steps,
+        answers.printed_rows,
+    ):
+        assert cached.cache_parameters()["maxsize"] is not None

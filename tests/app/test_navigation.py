@@ -1,0 +1,95 @@
+"""The folder is the menu; every page keeps to what a page is, with and without PyTorch."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from explorer import ROOT, opened
+
+from dplearn.app import navigation
+from dplearn.app.kit.fields import Choice, Quantity
+
+PAGES = {page.__name__.rpartition(".")[2]: page for page in navigation.modules()}
+APP = ROOT / "dplearn" / "app"
+
+
+def test_pages_are_the_folders_of_one_folder():
+    assert set(PAGES) == {path.parent.name for path in APP.glob("pages/[!_]*/__init__.py")}
+    assert [p.ORDER for p in PAGES.values()] == sorted(p.ORDER for p in PAGES.values())
+    for name, page in PAGES.items():
+        assert page.TITLE and callable(page.render) and page.__doc__, name
+        assert navigation.at(f"/{name}") is page
+    assert navigation.at("/") is next(iter(PAGES.values()))
+
+
+def test_a_page_is_short_and_no_file_is_long():
+    for path in APP.rglob("*.py"):
+        most = 80 if path.parent.parent.name == "pages" and path.name == "__init__.py" else 400
+        assert len(path.read_text().splitlines()) <= most, path
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_renders(name):
+    opened(name)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_fields_read_back_what_they_show_and_say_what_they_are(name):
+    for key, field in PAGES[name].fields.state().fields.items():
+        assert field.key == key and field.label
+        values = [field.default]
+        if isinstance(field, Choice) and not isinstance(field.default, tuple):
+            values += field.options
+        if isinstance(field, Quantity):
+            marks = field.marks()
+            assert list(marks) == sorted(set(marks)), key
+            assert field.lower <= marks[0] and marks[-1] <= field.upper, key
+            values += [field.lower, field.upper, *marks]
+        for value in values:
+            assert field.parse(field.show(value)) == value, key
+
+
+@pytest.mark.parametrize("name", ["epsilon_vs_steps", "train"])
+def test_every_number_of_a_run_says_what_it_is(name):
+    fields = PAGES[name].fields.state().fields.values()
+    assert all(len(f.help.split()) > 5 for f in fields if isinstance(f, Quantity))
+
+
+# PyTorch
+
+
+def in_a_process(*lines: str) -> None:
+    """Run these lines on their own."""
+    code = "import sys\nsys.path.insert(0, 'tests')\n" + "\n".join(lines)
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+
+
+def test_the_explorer_never_loads_torch():
+    in_a_process(
+        "from explorer import opened, press",
+        "opened()",
+        "from dplearn.app.pages.train import runs",
+        "runs._WORKER = (sys.executable, '-c', 'input()')",
+        "app = press(opened('train'), 'Train')",
+        "assert app.button[0].label == 'Stop', app.button[0].label",
+        "assert press(app, 'Stop').button[0].label == 'Train'",
+        "assert 'torch' not in sys.modules",
+    )
+
+
+def test_every_page_works_without_torch_and_train_says_how_to_add_it():
+    in_a_process(
+        "sys.modules['torch'] = None",
+        "from explorer import opened, words",
+        "from dplearn.app import navigation",
+        "for page in navigation.modules(): opened(page.__name__.rpartition('.')[2])",
+        "app = opened('train')",
+        "(message,) = (w.value for w in app.warning)",
+        "assert 'pip install \"dplearn-privacy[train]\"' in message and 'make train' in message",
+        "assert '\\n' not in message and app.button[0].disabled",
+        "assert 'This plan guarantees' in words(app)",
+    )

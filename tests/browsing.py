@@ -1,0 +1,117 @@
+"""The explorer in Chromium: a server, a browser, and a page that must not complain.
+
+Nothing waits for a fixed time: a condition is waited for as long as a busy machine may need.
+"""
+
+from __future__ import annotations
+
+import functools
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import chromium
+import pytest
+
+ROOT = Path(__file__).parents[1]
+ARTEFACTS = ROOT / "artefacts"
+# Playwright counts in milliseconds.
+PATIENCE = 180_000
+_MARKS = pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("browser")
+_PLOTS = "[...document.querySelectorAll('.js-plotly-plot')]"
+_STILL = f"""() => {{
+  const script = document.querySelector('[data-test-script-state]');
+  const now = JSON.stringify({_PLOTS}.map(plot => plot.getBoundingClientRect()));
+  const still = now === window.placesBefore && script?.dataset.testScriptState === 'notRunning';
+  window.placesBefore = now;
+  return still;
+}}"""
+
+
+def driven(test: Callable[..., None]) -> Callable[..., None]:
+    """Mark a test that drives Chromium; one worker takes all of them."""
+    return functools.reduce(lambda marked, mark: mark(marked), _MARKS, test)
+
+
+@pytest.fixture(scope="session")
+def address() -> Iterator[str]:
+    """A running server on a free port."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+    options = ["--server.port", str(port), "--server.headless", "true"]
+    with subprocess.Popen(
+        [*command, *options], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as server:
+        try:
+            yield _ready(f"http://127.0.0.1:{port}", server)
+        finally:
+            server.terminate()
+
+
+def _ready(url: str, server: subprocess.Popen) -> str:
+    end = time.monotonic() + PATIENCE / 1000
+    while time.monotonic() < end:
+        assert server.poll() is None, "the server stopped while starting"
+        try:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=5):
+                return url
+        except OSError:
+            time.sleep(0.2)
+    raise AssertionError(f"the server did not answer within {PATIENCE / 1000:g} seconds")
+
+
+@contextmanager
+def launched() -> Iterator[Any]:
+    """A Chromium of one's own."""
+    from playwright.sync_api import sync_playwright
+
+    arguments = ["--no-sandbox", "--disable-gpu"]
+    with sync_playwright() as driver:
+        running = driver.chromium.launch(
+            executable_path=chromium.path(), args=arguments, timeout=PATIENCE
+        )
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """The Chromium of a file of tests."""
+    with launched() as running:
+        yield running
+
+
+@pytest.fixture
+def page(browser, address) -> Iterator[Any]:
+    """A fresh page that must end without console errors and without requests elsewhere."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    context.set_default_timeout(PATIENCE)
+    opened = context.new_page()
+    complaints: list[str] = []
+    opened.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.on("request", lambda request: complaints.extend(_elsewhere(request.url, address)))
+    yield opened
+    context.close()
+    assert not complaints
+
+
+def _elsewhere(url: str, address: str) -> list[str]:
+    own = (address, address.replace("http", "ws", 1), "data:", "blob:")
+    return [] if url.startswith(own) else [f"request to {url}"]
+
+
+def settled(page: Any, picture: str = "") -> None:
+    """Wait until nothing runs and no chart moves; keep a picture of it under this name."""
+    page.wait_for_function(_STILL, polling=200)
+    if picture:
+        ARTEFACTS.mkdir(exist_ok=True)
+        page.screenshot(path=ARTEFACTS / f"{picture}.png", timeout=PATIENCE)

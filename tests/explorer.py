@@ -1,0 +1,73 @@
+"""The explorer without a browser: open it at an address, enter something, read what it shows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).parents[1]
+
+
+def opened(page: str = "", **address: str) -> AppTest:
+    """One page, or the whole explorer, opened at an address."""
+    script = f"from dplearn.app.pages.{page} import render\nrender()"
+    app = AppTest.from_string(script) if page else AppTest.from_file(str(ROOT / "app.py"))
+    app.default_timeout = 120
+    for key, value in address.items():
+        app.query_params[key] = value
+    return checked(app.run())
+
+
+def again(app: AppTest, page: str = "") -> AppTest:
+    """What the address of a page shows to somebody else."""
+    return opened(page, **{key: str(value) for key, value in app.query_params.items()})
+
+
+def checked(app: AppTest) -> AppTest:
+    """The same, if nothing went wrong."""
+    assert not app.exception, [error.message for error in app.exception]
+    return app
+
+
+def enter(app: AppTest, field: str, text: str) -> AppTest:
+    """Type into a box."""
+    return checked(app.text_input(key=f"box_{field}").set_value(text).run())
+
+
+def choose(app: AppTest, field: str, option: str) -> AppTest:
+    """Choose from a list."""
+    return checked(app.selectbox(key=f"choice_{field}").set_value(option).run())
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    """Press the button of this name."""
+    return checked(next(b for b in app.button if b.label == label).click().run())
+
+
+def figure(app: AppTest, rank: int = 0) -> dict[str, Any]:
+    """A figure as Plotly's JSON."""
+    return json.loads(app.get("plotly_chart")[rank].proto.spec)
+
+
+def traces(app: AppTest, rank: int = 0) -> dict[str, dict]:
+    """Name to trace of a figure."""
+    return {trace["name"]: trace for trace in figure(app, rank)["data"]}
+
+
+def title(app: AppTest, rank: int = 0) -> str:
+    """The title of a figure."""
+    return figure(app, rank)["layout"]["title"]["text"].replace("\u00a0", " ")
+
+
+def errors(app: AppTest) -> list[str]:
+    """Every message that reports an error."""
+    return [message.value for message in app.error]
+
+
+def words(app: AppTest) -> str:
+    """All text of the page, with ordinary spaces."""
+    kinds = app.error, app.success, app.warning, app.info, app.markdown, app.caption
+    return "\n".join(e.value for kind in kinds for e in kind).replace("\u00a0", " ")
