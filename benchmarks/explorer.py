@@ -12,8 +12,9 @@ import statistics
 import time
 
 from dplearn.accountants import accountants
-from dplearn.app.pages.epsilon_vs_steps.answers import REFERENCE, Setting, answer
+from dplearn.app.pages.epsilon_vs_steps.answers import curve_of
 from dplearn.app.pages.epsilon_vs_steps.regimes import sentences
+from dplearn.app.pages.epsilon_vs_steps.run import REFERENCE, Scenario
 from dplearn.figures import epsilon_curves, log_steps, looseness
 
 RUNS = {
@@ -27,15 +28,15 @@ ROUNDS = 15
 
 def one(sigma: float, q: float, delta: float, largest: int) -> list[float]:
     """Seconds for the curves, the first figure, the second one, and the remarks below them."""
-    setting = Setting("gaussian", sigma, "poisson", q, delta, "add_remove", largest)
+    scenario = Scenario("gaussian", sigma, "poisson", q, delta, "add_remove", largest)
     steps, clock = log_steps(largest), [time.perf_counter()]
-    curves = {name: answer(name, setting).curve for name in accountants}
+    curves = {name: curve_of(name, scenario).curve for name in accountants}
     clock.append(time.perf_counter())
     epsilon_curves(curves, steps, here=largest, budget=2.0, reference=REFERENCE)
     clock.append(time.perf_counter())
     looseness(curves, curves[REFERENCE], steps, here=largest)
     clock.append(time.perf_counter())
-    sentences(setting, largest)
+    sentences(scenario, largest)
     clock.append(time.perf_counter())
     return [b - a for a, b in itertools.pairwise(clock)]
 

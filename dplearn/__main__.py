@@ -1,4 +1,4 @@
-"""The command line: epsilon, calibrate, verify and claim, and lessons for those who write them.
+"""The command line: epsilon, calibrate, verify, claim, app; lessons for those who write them.
 
 Exit status: 0 good, 1 the check failed (a target out of reach, a claim violated), 2 bad usage.
 """
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         return options.run(options)
-    except (ValueError, TypeError, NotImplementedError) as error:
+    except (ValueError, TypeError, NotImplementedError, ModuleNotFoundError) as error:
         print(f"dplearn {options.command}: {error}", file=sys.stderr)
         return 2
 
@@ -77,6 +77,11 @@ def _parser() -> argparse.ArgumentParser:
     claim.add_argument("--seconds", type=float, default=10.0, help="time to search (default 10)")
     claim.add_argument("--json", action="store_true", help="print one list of objects")
     claim.set_defaults(run=_claim)
+
+    # Its options are Streamlit's: none begins with the sign of ours.
+    app = commands.add_parser("app", help="open the explorer", prefix_chars="+", add_help=False)
+    app.add_argument("options", nargs="*")
+    app.set_defaults(run=_app)
 
     add_commands(commands.add_parser("lessons", help="build the lessons' notebooks"))
     for command in (epsilon, find):
@@ -173,6 +178,12 @@ def _claim(options: argparse.Namespace) -> int:
     else:
         print(*verdict.sentences(), sep="\n")
     return 1 if verdict.status == "violated" else 0
+
+
+def _app(options: argparse.Namespace) -> int:
+    from dplearn.app import serve
+
+    return serve(options.options)
 
 
 def _plain(guarantee: Guarantee) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def address() -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+    command = [sys.executable, "-m", "dplearn", "app"]
     options = ["--server.port", str(port), "--server.headless", "true"]
     with subprocess.Popen(
         [*command, *options], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from explorer import ROOT, opened
+from streamlit.testing.v1 import AppTest
 
+from dplearn.__main__ import main
 from dplearn.app import navigation
 from dplearn.app.kit.fields import Choice, Quantity
 
@@ -93,3 +96,25 @@ def test_every_page_works_without_torch_and_train_says_how_to_add_it():
         "assert '\\n' not in message and app.button[0].disabled",
         "assert 'This plan guarantees' in words(app)",
     )
+
+
+# The command
+
+
+def test_dplearn_app_hands_streamlit_a_script_and_the_options(monkeypatch):
+    called = []
+    monkeypatch.setattr("streamlit.web.cli.main", lambda words, **_: called.extend(words))
+    assert main(["app", "--server.port", "8600", "--server.headless=true"]) == 0
+    run, script, *options = called
+    assert run == "run" and options == ["--server.port", "8600", "--server.headless=true"]
+    app = AppTest.from_file(script, default_timeout=120).run()
+    assert not app.exception and app.get("plotly_chart")
+    assert (Path(script).parent / ".streamlit" / "config.toml").is_file()
+
+
+def test_dplearn_app_without_streamlit_says_in_one_line_how_to_add_it(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "streamlit", None)
+    assert main(["app"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("dplearn app: The explorer needs streamlit, which is not installed")
+    assert 'pip install "dplearn-privacy[app]"' in line
