@@ -204,8 +204,7 @@ def argmax_log_probability(scores: NDArray, rivals: NDArray, law: Law) -> float:
 
 def laplace_log_cdf(x: NDArray) -> NDArray:
     """log P(X <= x) of a Laplace law of scale 1."""
-    half = -np.abs(x) - math.log(2)
-    return np.where(x < 0, half, np.log1p(-np.exp(half)))
+    return np.where(x < 0, x - math.log(2), np.log1p(-0.5 * np.exp(-np.abs(x))))
 
 
 def _gumbel_log_cdf(x: NDArray) -> NDArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 from numpy.random import Generator
@@ -12,7 +13,6 @@ from scipy.special import erfc
 from dplearn.book.chapters.pate import truths
 from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Parameters, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
-from dplearn.ground import validate
 
 
 def _random_votes(most: int, fewest_classes: int, most_classes: int) -> Drawn:
@@ -35,7 +35,6 @@ def _random_votes(most: int, fewest_classes: int, most_classes: int) -> Drawn:
        printed("0.003125", order=10.0, noise_std=40.0), claim="order / (2 * noise_std**2)")
 def gnmax_rdp(*, order, noise_std):
     r"""D_\alpha(\text{winner}\Vert\text{winner}') \le \frac{\alpha}{\sigma^2}"""
-    _check(order, noise_std)
     return order / noise_std**2
 
 
@@ -45,6 +44,10 @@ def gnmax_rdp(*, order, noise_std):
 def _plurality_first(*, votes: ArrayLike) -> bool:
     """The first class has the most votes."""
     return bool(np.argmax(votes) == 0)
+
+
+def _gaps(votes: ArrayLike) -> NDArray:
+    return np.subtract(votes[0], votes[1:])
 
 
 _TWO_CLASSES = _random_votes(200, 2, 2)
@@ -64,8 +67,7 @@ def lnmax_flip_bound(*, votes, inverse_scale):
     r"""P(\text{winner} \ne j^*) \le
     \sum_{j\ne j^*} \frac{2+\gamma(n_{j^*}-n_j)}{4\,e^{\gamma(n_{j^*}-n_j)}}
 
-    inverse_scale: gamma > 0: noise of density gamma e^(-gamma |x|) / 2 on every count"""
-    validate.positive(inverse_scale=inverse_scale)
+    inverse_scale: gamma; noise of density gamma e^(-gamma |x|) / 2 is added to every count"""
     gaps = inverse_scale * _gaps(votes)
     return float(np.sum((2 + gaps) / 4 * np.exp(-gaps)))
 
@@ -86,19 +88,10 @@ def lnmax_flip_bound(*, votes, inverse_scale):
 def gnmax_flip_bound(*, votes, noise_std):
     r"""P(\text{winner} \ne i^*) \le
     \frac12\sum_{i\ne i^*}\operatorname{erfc}\Big(\frac{n_{i^*}-n_i}{2\sigma}\Big)"""
-    validate.positive(noise_std=noise_std)
     return float(np.sum(0.5 * erfc(_gaps(votes) / (2 * noise_std))))
 
 
-def _gaps(votes: ArrayLike) -> NDArray:
-    votes = np.asarray(votes, dtype=float)
-    if votes.ndim != 1 or votes.size < 2 or np.argmax(votes) != 0:
-        raise ValueError(f"Expected votes of two classes or more, the largest first, got {votes}.")
-    return votes[0] - votes[1:]
-
-
 # Moments of LNMax
-
 
 _MOMENT = {"moment": Whole(1, 32), "inverse_scale": Log(0.005, 1.0)}
 
@@ -111,7 +104,7 @@ _MOMENT = {"moment": Whole(1, 32), "inverse_scale": Log(0.005, 1.0)}
 def lnmax_log_moment(*, moment, inverse_scale):
     r"""\ln E[e^{lL}] \le 2\gamma^2 l(l+1)
 
-    inverse_scale: gamma > 0; the release is 2 gamma-DP"""
+    inverse_scale: gamma; the release is 2 gamma-DP"""
     return 2 * inverse_scale**2 * moment * (moment + 1)
 
 
@@ -135,11 +128,8 @@ def lnmax_log_moment_at(*, moment, inverse_scale, flip):
     r"""\ln E[e^{lL}] \le \ln\Big\{(1-q)\Big(\frac{1-q}{1-e^{2\gamma}q}\Big)^l
     + q\,e^{2\gamma l}\Big\},\quad P(\text{winner} \ne o^*) \le q
 
-    inverse_scale: gamma > 0
-    flip: q: at least the probability that another class wins, and at most 1/(1 + e^(2
-      gamma))"""
-    validate.positive(moment=moment, inverse_scale=inverse_scale)
-    validate.probability(flip=flip)
+    inverse_scale: gamma
+    flip: q, at least the probability that another class wins"""
     # ln(1 + (1-q)(r^l - 1) + q (e^(2 gamma l) - 1)), r = (1-q)/(1 - e^(2 gamma) q).
     excess = flip * math.expm1(2 * inverse_scale) / (1 - math.exp(2 * inverse_scale) * flip)
     grown = math.expm1(moment * math.log1p(excess)) if excess > -1 else (1 + excess) ** moment - 1
@@ -151,8 +141,8 @@ def lnmax_log_moment_at(*, moment, inverse_scale, flip):
 
 def _random_agreement(rng: Generator, drawn: Parameters) -> NDArray:
     """Three outcomes, the first of them likely."""
-    rest = 10 ** rng.uniform(-5.0, -0.5) * rng.dirichlet(np.ones(2))
-    return np.array([1 - rest.sum(), *rest])
+    others = 10 ** rng.uniform(-5.0, -0.5) * rng.dirichlet(np.ones(2))
+    return np.array([1 - others.sum(), *others])
 
 
 def _random_tilt(rng: Generator, drawn: Parameters) -> NDArray:
@@ -164,9 +154,7 @@ def _two_sided(order: str) -> Derived:
     """The larger divergence of the two directions at one of the orders."""
 
     def make(drawn: Parameters) -> float:
-        p, q = np.log(drawn["p"]), np.log(drawn["q"])
-        power = drawn[order] - 1
-        return max(truths.log_moment(a, b, power) for a, b in ((p, q), (q, p))) / power
+        return truths.worst_divergence(np.log(drawn["p"]), np.log(drawn["q"]), drawn[order])
 
     return Derived(make)
 
@@ -199,10 +187,9 @@ def data_dependent_rdp(*, order, flip, order_1, rdp_1, order_2, rdp_2):
     + qB^{\alpha-1}\Big\},\quad A = \frac{1-q}{1-(qe^{\varepsilon_2})^{(\mu_2-1)/\mu_2}},\
     B = \frac{e^{\varepsilon_1}}{q^{1/(\mu_1-1)}}
 
-    flip: q: at least the probability of all other outcomes, in (0, 1)
-    order_1: The mechanism is (mu_1, eps_1)-RDP, mu_1 > 1
-    order_2: And (mu_2, eps_2)-RDP, mu_2 > 1, with q e^eps_2 < 1 and ln q <= (mu_2 - 1)
-      eps_2 - mu_2 ln(mu_1/(mu_1 - 1) mu_2/(mu_2 - 1))"""
+    flip: q, at least the probability of all other outcomes
+    order_1: mu_1, where the mechanism is (mu_1, eps_1)-RDP
+    order_2: mu_2, where it is (mu_2, eps_2)-RDP"""
     power, q = order - 1, flip
     x = math.exp((math.log(q) + rdp_2) * (order_2 - 1) / order_2)
     last = math.log(q) + power * (rdp_1 - math.log(q) / (order_1 - 1))
@@ -219,11 +206,9 @@ def data_dependent_rdp(*, order, flip, order_1, rdp_1, order_2, rdp_2):
 def _of_gnmax(*, order: float, noise_std: float, flip: float) -> float:
     """The theorem for GNMax, whether its conditions are met or not."""
     order_2 = noise_std * math.sqrt(-math.log(flip))
-    order_1 = order_2 + 1
-    return data_dependent_rdp(
-        order=order, flip=flip, order_1=order_1, rdp_1=order_1 / noise_std**2,
-        order_2=order_2, rdp_2=order_2 / noise_std**2,
-    )  # fmt: skip
+    orders = {"order_1": order_2 + 1, "order_2": order_2}
+    divergences = {"rdp_1": (order_2 + 1) / noise_std**2, "rdp_2": order_2 / noise_std**2}
+    return data_dependent_rdp(order=order, flip=flip, **orders, **divergences)
 
 
 @formula("G-M5b", "GNMax: data-dependent RDP", "upper", "Papernot, Song, Mironov, Raghunathan, "
@@ -240,14 +225,12 @@ def _of_gnmax(*, order: float, noise_std: float, flip: float) -> float:
 @wrong("both-directions",
        "The neighbour may be less certain of the winner, and its divergence larger.",
        says=r"D_\alpha(M(D')\Vert M(D)) \text{ is bounded as well}",
-       oracle=truths.gnmax_worst_reversed)
+       oracle=partial(truths.gnmax_worst, reverse=True))
 def gnmax_data_dependent_rdp(*, order, noise_std, flip):
     r"""\text{the theorem with } \mu_2 = \sigma\sqrt{\ln(1/q)},\ \mu_1 = \mu_2 + 1,\
     \varepsilon_i = \mu_i/\sigma^2;\quad \alpha/\sigma^2 \text{ where it does not apply}
 
-    flip: q: at least the probability that another class wins, in (0, 1)"""
-    _check(order, noise_std)
-    validate.probability(flip=flip)
+    flip: q, at least the probability that another class wins"""
     plain = order / noise_std**2
     order_2 = noise_std * math.sqrt(-math.log(flip))
     if order_2 <= 1 or order > order_2 + 1 or math.log(flip) + order_2 / noise_std**2 >= 0:
@@ -267,11 +250,4 @@ def gnmax_data_dependent_rdp(*, order, noise_std, flip):
 @printed("0.000125", order=10.0, noise_std=200.0)
 def threshold_rdp(*, order, noise_std):
     r"""D_\alpha(1[\max_i n_i + N(0,\sigma_1^2) \ge T]) \le \frac{\alpha}{2\sigma_1^2}"""
-    _check(order, noise_std)
     return order / (2 * noise_std**2)
-
-
-def _check(order: float, noise_std: float) -> None:
-    validate.positive(noise_std=noise_std)
-    if not order > 1:
-        raise ValueError(f"Expected order > 1, got order={order!r}.")

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import permutations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr
 
-from dplearn.book.kit import oracles as oracles
+from dplearn.book.chapters.mechanisms.truths import (
+    LAPLACE,
+    argmax_log_probability,
+    laplace_log_cdf,
+)
+from dplearn.book.kit import oracles
+from dplearn.book.kit.oracles import Density
 
 
 def neighbours(votes: ArrayLike) -> Iterator[NDArray]:
@@ -50,55 +56,52 @@ def log_moment(log_p: NDArray, log_q: NDArray, moment: float) -> float:
     return math.log1p(math.fsum(gains))
 
 
-def gnmax_worst(*, votes: ArrayLike, noise_std: float, order: float) -> float:
+def worst_divergence(log_p: NDArray, log_q: NDArray, order: float) -> float:
+    """The larger Rényi divergence of the two directions."""
+    moment = order - 1
+    return max(log_moment(log_p, log_q, moment), log_moment(log_q, log_p, moment)) / moment
+
+
+def gnmax_worst(*, votes, noise_std, order, reverse=False):
     """The largest Rényi divergence of the winner at these votes from that at a neighbour."""
     law = gnmax_law(votes, noise_std)
-    others = (gnmax_law(other, noise_std) for other in neighbours(votes))
-    return max(log_moment(law, other, order - 1) for other in others) / (order - 1)
+    pairs = ((law, gnmax_law(other, noise_std)) for other in neighbours(votes))
+    turn = -1 if reverse else 1
+    return max(log_moment(*pair[::turn], order - 1) for pair in pairs) / (order - 1)
 
 
-def gnmax_worst_reversed(*, votes: ArrayLike, noise_std: float, order: float) -> float:
-    law = gnmax_law(votes, noise_std)
-    others = (gnmax_law(other, noise_std) for other in neighbours(votes))
-    return max(log_moment(other, law, order - 1) for other in others) / (order - 1)
-
-
-def flips(votes: ArrayLike, log_density: Callable, log_cdf: Callable, reach: float) -> float:
+def flips(votes: ArrayLike, log_density: Density, log_cdf: Density, reach: float) -> float:
     """Probability that not the first class wins: an integral for each of the others."""
     counts = np.asarray(votes, dtype=float)
     ends = float(counts.min() - reach), float(counts.max() + reach)
 
     def wins(j: int) -> float:
-        def log_f(x: NDArray) -> NDArray:
-            rivals = np.delete(counts, j)[:, None]
-            return log_density(x - counts[j]) + log_cdf(x - rivals).sum(axis=0)
-
+        rivals = np.delete(counts, j)[:, None]
+        log_f = lambda x: log_density(x - counts[j]) + log_cdf(x - rivals).sum(axis=0)
         return math.exp(oracles.log_integral(log_f, *ends, kinks=counts.tolist()))
 
     return math.fsum(wins(j) for j in range(1, counts.size))
 
 
-def lnmax_flips(*, votes: ArrayLike, inverse_scale: float) -> float:
-    def log_cdf(x: NDArray) -> NDArray:
-        y = inverse_scale * x
-        return np.where(y < 0, y - math.log(2), np.log1p(-0.5 * np.exp(-np.abs(y))))
-
-    density = oracles.log_laplace(0.0, 1 / inverse_scale)
-    return flips(votes, density, log_cdf, 60 / inverse_scale)
+def lnmax_flips(*, votes, inverse_scale):
+    """The same with Laplace noise."""
+    log_cdf, scale = lambda x: laplace_log_cdf(inverse_scale * x), 1 / inverse_scale
+    return flips(votes, oracles.log_laplace(0.0, scale), log_cdf, 60 / inverse_scale)
 
 
-def gnmax_flips(*, votes: ArrayLike, noise_std: float) -> float:
-    density = oracles.log_normal(0.0, noise_std)
-    return flips(votes, density, lambda x: log_ndtr(x / noise_std), 14 * noise_std)
+def gnmax_flips(*, votes, noise_std):
+    """The same with Gaussian noise."""
+    log_cdf = lambda x: log_ndtr(x / noise_std)
+    return flips(votes, oracles.log_normal(0.0, noise_std), log_cdf, 14 * noise_std)
 
 
-def coin_moment(*, moment: float, inverse_scale: float) -> float:
+def coin_moment(*, moment, inverse_scale):
     p, q = oracles.randomized_response(epsilon=2 * inverse_scale)
     return moment * oracles.finite_renyi(p=p, q=q, order=moment + 1)
 
 
-def largest_moment(*, moment: float, inverse_scale: float, flip: float) -> float:
-    """The largest log-moment found among pairs of three outcomes that meet the hypothesis.
+def largest_moment(*, moment, inverse_scale, flip):
+    """The largest log-moment among pairs of three outcomes that meet the hypothesis.
 
     The likely outcome has probability 1 - rare, rare <= flip; the others have the extreme ratios.
     """
@@ -112,31 +115,15 @@ def largest_moment(*, moment: float, inverse_scale: float, flip: float) -> float
     return math.log1p(float(np.max(gain[(rare_q < 0.999999) & (np.abs(ratio) <= epsilon)])))
 
 
-def moment_of_a_tie(*, moment: float, inverse_scale: float) -> float:
+def moment_of_a_tie(*, moment, inverse_scale):
     """The log-moment of two classes where the votes are equal."""
-    p, q = (
-        oracles.log_integral(
-            lambda x, at=at: (
-                oracles.log_laplace(at, 1 / inverse_scale)(x)
-                + np.log(laplace_below(x * inverse_scale))
-            ),
-            -60 / inverse_scale,
-            60 / inverse_scale + 2,
-            kinks=[0.0, at],
-        )
-        for at in (0.0, 2.0)
-    )
-    log_p, log_q = (np.array([x, math.log(-math.expm1(x))]) for x in (p, q))
-    return max(log_moment(log_p, log_q, moment), log_moment(log_q, log_p, moment))
+    ahead = (np.array([lead, 0.0]) * inverse_scale for lead in (0.0, 2.0))
+    wins = [argmax_log_probability(scores, np.array([0, 1]), LAPLACE) for scores in ahead]
+    log_p, log_q = (np.array([x, math.log(-math.expm1(x))]) for x in wins)
+    return moment * worst_divergence(log_p, log_q, moment + 1)
 
 
-def laplace_below(y: NDArray) -> NDArray:
-    return np.where(y < 0, 0.5 * np.exp(-np.abs(y)), 1 - 0.5 * np.exp(-np.abs(y)))
-
-
-def threshold_worst(*, order: float, noise_std: float, place: float) -> float:
+def threshold_worst(*, order, noise_std, place):
     """The divergence of "the noisy count is above the threshold", one vote more or less."""
-    law, other = (
-        np.array([log_ndtr(x), log_ndtr(-x)]) for x in (place, place + 1 / noise_std)
-    )  # fmt: skip
-    return max(log_moment(a, b, order - 1) for a, b in ((law, other), (other, law))) / (order - 1)
+    laws = (np.array([log_ndtr(x), log_ndtr(-x)]) for x in (place, place + 1 / noise_std))
+    return worst_divergence(*laws, order)
