@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 
 from dplearn.claims import PARAMETERS, STATUS, Slice, Verdict
 from dplearn.figures.kit.axes import Axis, log_ticks, tick_words
-from dplearn.figures.kit.marks import points
-from dplearn.figures.kit.picture import picture
+from dplearn.figures.kit.marks import markers
+from dplearn.figures.kit.panel import one_panel
 from dplearn.figures.kit.template import GREY, INK, STAR
 
 SYMBOLS = {
@@ -55,7 +55,7 @@ def claim_map(verdict: Verdict, *, ink: str = INK["light"]) -> go.Figure:
     if verdict.simplest:
         traces.append(_star(verdict))
     held = ", ".join(f"{SYMBOLS[n]} = {v:.6g}" for n, v in area.fixed.items())
-    return picture(
+    return one_panel(
         traces,
         _axis(area.axes[0], area.x),
         _axis(area.axes[1], area.y),
@@ -137,13 +137,13 @@ def _hatch(area: Slice, status: int) -> dict[str, Any]:
     look = {"symbol": symbol, "size": size, "colour": colour, "edge": (1.6, colour)}
     hidden = {"hoverinfo": "skip", "showlegend": False}
     x, y = [x for x, _ in at], [y for _, y in at]
-    return points(x, y, f"{STATUS[status]} marks", **look, **hidden)
+    return markers(x, y, f"{STATUS[status]} marks", **look, **hidden)
 
 
 def _key(status: int) -> dict[str, Any]:
     """An entry of the legend."""
     look = {"symbol": "square", "size": 14, "colour": _FILL[status], "edge": (1, GREY)}
-    return points([None], [None], _WORDS[status] + (" ×" if status == 1 else ""), **look)
+    return markers([None], [None], _WORDS[status] + (" ×" if status == 1 else ""), **look)
 
 
 def _star(verdict: Verdict) -> dict[str, Any]:
@@ -151,7 +151,7 @@ def _star(verdict: Verdict) -> dict[str, Any]:
     x, y = (math.log10(simplest.parameters[n]) for n in verdict.map.axes)  # type: ignore[union-attr]
     look = {"symbol": "star", "size": 19, "colour": STAR, "edge": (1.6, INK["light"])}
     look["hovertemplate"] = f"<b>counterexample</b><br>{simplest}<extra></extra>"
-    return points([x], [y], "simplest counterexample", **look)
+    return markers([x], [y], "simplest counterexample", **look)
 
 
 def _axis(name: str, values: Sequence[float]) -> Axis:

@@ -12,9 +12,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dplearn.figures.kit import certificate, text
-from dplearn.figures.kit.axes import TYPICAL_WIDTH, Axis, View
+from dplearn.figures.kit.axes import TYPICAL_WIDTH, Axis, Canvas
 from dplearn.figures.kit.labels import along, beside, ink_under
-from dplearn.figures.kit.marks import level, points, upright
+from dplearn.figures.kit.marks import level, markers, upright
 from dplearn.figures.kit.over_steps import (
     MARGIN,
     Curves,
@@ -26,12 +26,12 @@ from dplearn.figures.kit.over_steps import (
     steps_axis,
     stretches,
 )
-from dplearn.figures.kit.picture import picture
+from dplearn.figures.kit.panel import one_panel
 from dplearn.figures.kit.template import INK, RED, style_of, transparent
 from dplearn.ground.guarantee import Guarantee
 
 HEIGHT = 480
-# Curves that end further than this above the tightest bound leave the view: what is worth
+# Curves that end further than this above the tightest bound leave the picture: what is worth
 # comparing would be squeezed into one line otherwise.
 _ABOVE = {True: 50.0, False: 4.0}
 _BELOW = 300.0
@@ -136,7 +136,7 @@ def epsilon_curves(
     _check(curves, steps, here, reference)
     inside = [p.epsilon for p in published] + ([budget] if budget else [])
     x, y = steps_axis(steps, log_x), _epsilon_axis(curves, inside, log_y)
-    view = View(x, y, float(HEIGHT - MARGIN[2] - MARGIN[3]))
+    canvas = Canvas(x, y, float(HEIGHT - MARGIN[2] - MARGIN[3]))
     index = len(steps) - 1 if here is None else steps.index(here)
     traces = [_band(reference, curves[reference], steps, stairs)] if reference else []
     traces += [_line(n, c, steps, claim=n in claims, stairs=stairs) for n, c in curves.items()]
@@ -144,10 +144,10 @@ def epsilon_curves(
     traces += [_certified(budget, certified or {}), _published(published)]
     below = dict.fromkeys(claims, "does not hold here")
     if reference:
-        below[reference] = _sharpness(curves[reference], steps, view)
-    names = column("ε", steps[index], _ends(curves, index, below), view, ink)
-    notes = _notes(curves, steps, view, published=published, here=here, budget=budget)
-    return picture(
+        below[reference] = _sharpness(curves[reference], steps, canvas)
+    names = column("ε", steps[index], _ends(curves, index, below), canvas, ink)
+    notes = _notes(curves, steps, canvas, published=published, here=here, budget=budget)
+    return one_panel(
         traces,
         x,
         y,
@@ -270,7 +270,7 @@ def _stairs(corners: list[tuple[int, float]], *, early: bool) -> list[tuple[int,
 def _certified(budget: float | None, certified: Mapping[str, int]) -> dict[str, Any]:
     """Where each accountant's curve meets the budget."""
     names = [] if budget is None else [n for n, t in certified.items() if t > 0]
-    return points(
+    return markers(
         [certified[n] for n in names],
         [budget] * len(names),
         "within the budget",
@@ -284,7 +284,7 @@ def _certified(budget: float | None, certified: Mapping[str, int]) -> dict[str, 
 
 
 def _published(published: Sequence[Published]) -> dict[str, Any]:
-    return points(
+    return markers(
         [p.steps for p in published],
         [p.epsilon for p in published],
         "published",
@@ -311,16 +311,16 @@ def _ends(curves: Curves, index: int, below: Mapping[str, str]) -> list[End]:
     return ends
 
 
-def _sharpness(curve: Sequence[Guarantee], steps: Sequence[int], view: View) -> str:
+def _sharpness(curve: Sequence[Guarantee], steps: Sequence[int], canvas: Canvas) -> str:
     """What the reference is, over the part of it that is in view."""
-    shown = [(g, t) for g, t in zip(curve, steps, strict=True) if view.y.lower <= g.epsilon]
+    shown = [(g, t) for g, t in zip(curve, steps, strict=True) if canvas.y.lower <= g.epsilon]
     return certificate.of_curve([g for g, _ in shown], [t for _, t in shown])
 
 
 def _notes(
     curves: Curves,
     steps: Sequence[int],
-    view: View,
+    canvas: Canvas,
     *,
     published: Sequence[Published],
     here: int | None,
@@ -328,15 +328,15 @@ def _notes(
 ) -> list[dict[str, Any]]:
     """One annotation per labelled published figure and one for the budget, out of the way."""
     lines = [[g.epsilon for g in curve] for curve in curves.values()]
-    ink, notes = ink_under(lines, steps, view, here), []
+    ink, notes = ink_under(lines, steps, canvas, here), []
     x = np.arange(0.0, 0.0 if budget is None else TYPICAL_WIDTH, 4.0)
-    line = np.column_stack([x, np.full(x.size, view.pixel(budget or 1.0))])
+    line = np.column_stack([x, np.full(x.size, canvas.pixel(budget or 1.0))])
     for point in published:
-        if point.label and view.y.lower <= point.epsilon <= view.y.upper:
+        if point.label and canvas.y.lower <= point.epsilon <= canvas.y.upper:
             covered = np.concatenate([ink, line])
-            note, box = beside(point.label, point.steps, point.epsilon, view, covered)
+            note, box = beside(point.label, point.steps, point.epsilon, canvas, covered)
             ink = np.concatenate([ink, box.outline()])
             notes.append(note)
     if budget is not None:
-        notes.append(along(f"budget ε = {budget:g}", budget, view, ink, sides=(11, -11)))
+        notes.append(along(f"budget ε = {budget:g}", budget, canvas, ink, sides=(11, -11)))
     return notes

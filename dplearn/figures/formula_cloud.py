@@ -10,8 +10,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dplearn.figures.formula_curve import HEIGHT, REGIONS, finite, wide_axis
-from dplearn.figures.kit.marks import Line, gaps, keys, points
-from dplearn.figures.kit.picture import picture
+from dplearn.figures.kit.marks import Line, gaps, keys, markers
+from dplearn.figures.kit.panel import one_panel
 from dplearn.figures.kit.template import GREY, INK, colour_of
 
 # Role, marker, glyph and words of a verdict.
@@ -63,14 +63,14 @@ def formula_cloud(cloud: Cloud, *, finding: str = "", ink: str = INK["light"]) -
         names.append(("", GREY, f"a bound may lie {side}"))
     traces = [diagonal, *(_markers(cloud, kind) for kind in kinds)]
     across = replace(up, title="truth, by another way")
-    return picture(traces, across, up, finding, keys(*names), ink=ink, height=HEIGHT)
+    return one_panel(traces, across, up, finding, keys(*names), ink=ink, height=HEIGHT)
 
 
 def _markers(cloud: Cloud, kind: str) -> dict[str, Any]:
     """The points of one verdict."""
     at = [k for k, verdict in enumerate(cloud.verdict) if verdict == kind]
     role, symbol, _, name = _MARKERS[kind]
-    return points(
+    return markers(
         gaps([cloud.truth[k] for k in at]),
         gaps([cloud.value[k] for k in at]),
         name,

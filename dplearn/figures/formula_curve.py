@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.figures.kit.axes import Axis
-from dplearn.figures.kit.marks import Line, gaps, keys, points
-from dplearn.figures.kit.picture import picture
+from dplearn.figures.kit.marks import Line, gaps, keys, markers
+from dplearn.figures.kit.panel import one_panel
 from dplearn.figures.kit.template import INK, STAR, colour_of, transparent
 
 HEIGHT = 370
@@ -105,11 +105,11 @@ def formula_curve(
     traces.append(line)
     if curve.star is not None:
         look = {"symbol": "star", "size": 17, "colour": STAR, "edge": (0, ink)}
-        traces.append(points([curve.star[0]], gaps([curve.star[1]]), "counterexample", **look))
+        traces.append(markers([curve.star[0]], gaps([curve.star[1]]), "counterexample", **look))
         names.append(("★", ink, "counterexample"))
     kinds = [REGIONS[kind] for kind in dict.fromkeys(region.kind for region in curve.regions)]
     names += [("■", colour_of(role), words) for role, _, words in kinds]
-    return picture(traces, across, up, finding, keys(*names), ink=ink, height=HEIGHT)
+    return one_panel(traces, across, up, finding, keys(*names), ink=ink, height=HEIGHT)
 
 
 def _axes(curve: Curve, name: str) -> tuple[Axis, Axis]:
@@ -153,7 +153,7 @@ def wide_axis(title: str, values: NDArray, inside: Sequence[float] = ()) -> Axis
 def _broken(
     x: Sequence[float], y: Sequence[float], up: Axis
 ) -> tuple[list[float], list[float | None]]:
-    """A curve with a gap where it leaves the view on one side and comes back on the other."""
+    """A curve with a gap where it leaves the picture on one side and comes back on the other."""
     at, heights = list(x), gaps(y)
     for k in range(len(y) - 1, 0, -1):
         low, high = sorted((y[k - 1], y[k]))
@@ -194,4 +194,4 @@ def _truth(curve: Curve, ink: str) -> dict[str, Any]:
     bars = {"type": "data", "array": np.nan_to_num(half), "thickness": 1, "width": 3}
     look = {"symbol": "circle-open", "size": 8, "colour": ink, "edge": (1.4,)}
     look["error_y"] = bars if np.any(half > 0) else None
-    return points(curve.x, gaps(middle), "truth", **look)
+    return markers(curve.x, gaps(middle), "truth", **look)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from dplearn.figures.curves import curves, panels
 from dplearn.figures.kit.axes import Axis
 from dplearn.figures.kit.marks import Band, Bars, Line, Mark, keys
-from dplearn.figures.kit.picture import picture
+from dplearn.figures.kit.panel import one_panel
 from dplearn.figures.kit.template import INK
 
 # What is lower than this, relative to the top, is out of view; so many bars are enough.
@@ -71,7 +71,7 @@ def leaking_area(
     ]
     shown = [law, area, *others] if whole else [area, law, *others]
     legend = keys(law, *others, area)
-    return picture(shown, across, up, finding, legend, ink=ink, height=330, barmode="stack")
+    return one_panel(shown, across, up, finding, legend, ink=ink, height=330, barmode="stack")
 
 
 def _densities(x: NDArray, p: NDArray, scaled_q: NDArray, name: str) -> tuple[Line, Band]:

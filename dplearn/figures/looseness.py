@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from dplearn.figures.kit import text
-from dplearn.figures.kit.axes import Axis, View
+from dplearn.figures.kit.axes import Axis, Canvas
 from dplearn.figures.kit.certificate import is_certified
 from dplearn.figures.kit.excess import comparison, ratio, shortfalls, times
 from dplearn.figures.kit.labels import along, fits, ink_under
@@ -27,13 +27,13 @@ from dplearn.figures.kit.over_steps import (
     steps_axis,
     stretches,
 )
-from dplearn.figures.kit.picture import picture
+from dplearn.figures.kit.panel import one_panel
 from dplearn.figures.kit.template import INK, RED, style_of, transparent
 from dplearn.ground.guarantee import Guarantee
 
 Ratios = Mapping[str, Sequence[float | None]]
 HEIGHT = 310
-# What lies further above leaves the view; the last few percent would not be seen otherwise.
+# What lies further above leaves the picture; the last few percent would not be seen otherwise.
 _ABOVE, _BELOW = 10.0, 0.05
 # In the order of importance: a tick is drawn where the ones before it leave room.
 _TICKS = (1, 2, 10, 0.5, 5, 0.1, 1.5, 1.2, 1.1, 3, 0.2, 0.8, 0.9, 20, 50, 100, 1000)
@@ -99,18 +99,18 @@ def looseness(
     dashes = {n: "dot" if n in claims else dash_of(curve) for n, curve in curves.items()}
     now = {name: curve[index] for name, curve in curves.items()}
     height = float(HEIGHT - MARGIN[2] - MARGIN[3])
-    view = View(steps_axis(steps, log_x), _ratio_axis(ratios, height), height)
+    canvas = Canvas(steps_axis(steps, log_x), _ratio_axis(ratios, height), height)
     grounds = [(run[0][0], run[-1][0]) for run in stretches(reference, steps)]
-    lines = [[view.y.lower if r is None else r for r in values] for values in ratios.values()]
-    covered = ink_under(lines, steps, view, here)
+    lines = [[canvas.y.lower if r is None else r for r in values] for values in ratios.values()]
+    covered = ink_under(lines, steps, canvas, here)
     ends = _ends(curves, ratios, index, is_certified(reference[index]))
-    names = column("times", steps[index], ends, view, ink)
+    names = column("times", steps[index], ends, canvas, ink)
     traces = [line_of(n, steps, ratios[n], dashes[n], "%{y:.4~g} ×") for n in curves]
     traces.append(dots({n: values[index] for n, values in ratios.items()}, here))
-    return picture(
+    return one_panel(
         traces,
-        view.x,
-        view.y,
+        canvas.x,
+        canvas.y,
         comparison(now, reference[index], steps[index]),
         _subtitle(reference[index]),
         ink=ink,
@@ -118,8 +118,8 @@ def looseness(
         margin=MARGIN,
         size=17,
         uirevision=f"{log_x}",
-        shapes=[upright(here), level(1), *(_shade(ground, view) for ground in grounds)],
-        annotations=[*names, _below_one(now, reference[index], grounds, view, covered, ink)],
+        shapes=[upright(here), level(1), *(_shade(ground, canvas) for ground in grounds)],
+        annotations=[*names, _below_one(now, reference[index], grounds, canvas, covered, ink)],
     )
 
 
@@ -146,9 +146,9 @@ def _ratio_axis(ratios: Ratios, height: float) -> Axis:
     return replace(axis, ticks={t: f"{t:g} ×" for t in sorted(ticks)})
 
 
-def _shade(ground: tuple[int, int], view: View) -> dict[str, Any]:
+def _shade(ground: tuple[int, int], canvas: Canvas) -> dict[str, Any]:
     """Below 1, between two numbers of steps."""
-    box = {"type": "rect", "x0": ground[0], "x1": ground[1], "y0": view.y.lower, "y1": 1}
+    box = {"type": "rect", "x0": ground[0], "x1": ground[1], "y0": canvas.y.lower, "y1": 1}
     return {**box, "line": {"width": 0}, "fillcolor": transparent(RED, 0.13)}
 
 
@@ -156,7 +156,7 @@ def _below_one(
     now: Mapping[str, Guarantee],
     reference: Guarantee,
     grounds: Sequence[tuple[int, int]],
-    view: View,
+    canvas: Canvas,
     covered: NDArray,
     ink: str,
 ) -> dict[str, Any]:
@@ -166,12 +166,12 @@ def _below_one(
         f"{style_of(n).label} by {text.plain(100 * m, 2)} %" for n, m in missing.items()
     )
     # The widest ground, and the longest words that it holds.
-    pixels = [(view.x_pixel(left), view.x_pixel(right)) for left, right in grounds]
+    pixels = [(canvas.x_pixel(left), canvas.x_pixel(right)) for left, right in grounds]
     ground = max(pixels, key=lambda ends: ends[1] - ends[0], default=(0.0, 0.0))
     fitting = [w for w in (f"{_BELOW_ONE}: {who}" if who else "", _BELOW_ONE) if fits(w, ground)]
-    words, depth = next(filter(None, fitting), ""), view.pixel(1.0)
+    words, depth = next(filter(None, fitting), ""), canvas.pixel(1.0)
     spots = {"sides": (-depth / 2, -depth / 4, 12 - depth), "between": ground}
-    return along(words, 1.0, view, covered, colour=ink, **spots)
+    return along(words, 1.0, canvas, covered, colour=ink, **spots)
 
 
 def _ends(curves: Curves, ratios: Ratios, index: int, sure: bool) -> list[End]:

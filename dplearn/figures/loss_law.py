@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from dplearn.figures.kit.axes import Axis
 from dplearn.figures.kit.marks import Bars, keys, upright
-from dplearn.figures.kit.picture import picture
+from dplearn.figures.kit.panel import one_panel
 from dplearn.figures.kit.template import INK
 
 
@@ -58,4 +58,4 @@ def loss_law(
     blue = Bars(x=middle, y=below, label="L ≤ ε", opacity=0.55)
     shown, names = [delta, grey, blue], keys(blue, grey, delta)
     stacked = {"barmode": "stack", "shapes": [upright(epsilon, "ε")]}
-    return picture(shown, x, y, finding, names, ink=ink, height=330, **stacked)
+    return one_panel(shown, x, y, finding, names, ink=ink, height=330, **stacked)

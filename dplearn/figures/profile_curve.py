@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from dplearn.figures.kit.axes import Axis
 from dplearn.figures.kit.marks import Line, Mark, gaps, keys, upright
-from dplearn.figures.kit.picture import picture
+from dplearn.figures.kit.panel import one_panel
 from dplearn.figures.kit.template import INK
 
 
@@ -51,6 +51,6 @@ def profile_curve(
     words = "δ = 0" if here[1] == 0 else ""
     point = Mark(x=here[0], y=max(here[1], lower), label=words, role="wrong", side=side)
     shapes = [upright(here[0], "ε", end="bottom")]
-    return picture(
+    return one_panel(
         [*lines, point], across, up, finding, keys(*lines), ink=ink, height=310, shapes=shapes
     )

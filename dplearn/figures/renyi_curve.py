@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from dplearn.figures.kit.axes import Axis
 from dplearn.figures.kit.marks import Line, Mark, gaps, keys, upright
-from dplearn.figures.kit.picture import picture
+from dplearn.figures.kit.panel import one_panel
 from dplearn.figures.kit.template import INK
 
 # Ticks of the orders, few enough for a narrow picture.
@@ -66,4 +66,6 @@ def renyi_curve(
     ]
     marks = [Mark(x=here[0], y=y, label="", role="rdp") for y in gaps(here, above=0)[1:]]
     names, shapes = keys(*lines), [upright(here[0], "α")]
-    return picture([*lines, *marks], across, up, finding, names, ink=ink, height=310, shapes=shapes)
+    return one_panel(
+        [*lines, *marks], across, up, finding, names, ink=ink, height=310, shapes=shapes
+    )

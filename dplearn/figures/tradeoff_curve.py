@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from dplearn.figures.kit.axes import Axis
 from dplearn.figures.kit.marks import Band, Line, Mark, keys, upright
-from dplearn.figures.kit.picture import picture
+from dplearn.figures.kit.panel import one_panel
 from dplearn.figures.kit.template import INK
 
 # Beside the diagonal, where no curve ever is.
@@ -67,4 +67,4 @@ def tradeoff_curve(
     parts = [guessing, ground, *named, other, Mark(x=here[0], y=here[1], label="")]
     x, y = (Axis(title=title, lower=0.0, upper=1.0) for title in ("false alarms a", "missed"))
     extras = {"shapes": [upright(here[0])], "annotations": [_GUESSING]}
-    return picture(parts, x, y, finding, keys(*named), ink=ink, height=310, **extras)
+    return one_panel(parts, x, y, finding, keys(*named), ink=ink, height=310, **extras)

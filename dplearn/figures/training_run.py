@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from dplearn.figures.kit.axes import Axis
 from dplearn.figures.kit.marks import stroke
-from dplearn.figures.kit.picture import page
+from dplearn.figures.kit.panel import page
 from dplearn.figures.kit.template import INK, RED, colour_of
 
 HEIGHT = 540

@@ -115,7 +115,7 @@ def _power(value: float) -> str:
 
 
 @dataclass(frozen=True)
-class View:
+class Canvas:
     """Both axes, and the drawing area's height in pixels."""
 
     x: Axis
@@ -123,7 +123,7 @@ class View:
     height: float
 
     def pixel(self, value: float) -> float:
-        """Height of a value above the x axis, clipped to the view."""
+        """Height of a value above the x axis, clipped to its ends."""
         return self.y.share(value) * self.height
 
     def x_pixel(self, value: float) -> float:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn.figures.kit.axes import TYPICAL_WIDTH, View
+from dplearn.figures.kit.axes import TYPICAL_WIDTH, Canvas
 from dplearn.figures.kit.template import GREY, RED
 
 _LETTER, _LINE = 7.0, 20.0
@@ -101,18 +101,18 @@ def spread(wishes: Sequence[float], *, gap: float, lower: float, upper: float) -
 
 
 def ink_under(
-    lines: Iterable[Sequence[float]], x: Sequence[float], view: View, upright: float | None
+    lines: Iterable[Sequence[float]], x: Sequence[float], canvas: Canvas, upright: float | None
 ) -> NDArray:
     """Pixels under lines over x, and under an upright one, shape (n, 2)."""
     at, dense = np.arange(len(x)), np.linspace(0, len(x) - 1, _FILL * len(x))
-    across = np.interp(dense, at, [view.x_pixel(value) for value in x])
+    across = np.interp(dense, at, [canvas.x_pixel(value) for value in x])
     ink = [np.empty((0, 2))]
     for line in lines:
-        heights = np.interp(dense, at, [view.pixel(value) for value in line])
+        heights = np.interp(dense, at, [canvas.pixel(value) for value in line])
         ink.append(np.column_stack([across, heights]))
     if upright is not None:
-        y = np.arange(0.0, view.height, 4.0)
-        ink.append(np.column_stack([np.full(y.size, view.x_pixel(upright)), y]))
+        y = np.arange(0.0, canvas.height, 4.0)
+        ink.append(np.column_stack([np.full(y.size, canvas.x_pixel(upright)), y]))
     return np.concatenate(ink)
 
 
@@ -124,7 +124,7 @@ def fits(label: str, between: tuple[float, float]) -> bool:
 def along(
     label: str,
     value: float,
-    view: View,
+    canvas: Canvas,
     ink: NDArray,
     *,
     sides: Sequence[float],
@@ -135,35 +135,37 @@ def along(
 
     It keeps between two pixels of the line as far as these leave room for it.
     """
-    width, y = _LETTER * len(label) + 4, view.pixel(value)
+    width, y = _LETTER * len(label) + 4, canvas.pixel(value)
     first, last = between[0] + width / 2, between[1] - width / 2
     centres = [first + share * max(last - first, 0.0) for share in (0.05, 0.25, 0.45, 0.65, 0.85)]
     spots = [(x, side) for x in centres for side in sides]
     boxes = [Box(x, y + side, width, _LINE) for x, side in spots]
-    x, side = spots[clearest(boxes, ink, width=TYPICAL_WIDTH, height=view.height)]
+    x, side = spots[clearest(boxes, ink, width=TYPICAL_WIDTH, height=canvas.height)]
     return {
         "text": label,
         "x": x / TYPICAL_WIDTH,
         "xref": "paper",
         "xanchor": "center",
-        "y": view.y.place(value),
+        "y": canvas.y.place(value),
         "yshift": side,
         "font": {"color": colour},
     }
 
 
-def beside(label: str, x: float, y: float, view: View, ink: NDArray) -> tuple[dict[str, Any], Box]:
+def beside(
+    label: str, x: float, y: float, canvas: Canvas, ink: NDArray
+) -> tuple[dict[str, Any], Box]:
     """The label of a point, where it covers least ink, and its place."""
     width = _LETTER * len(label) + 8
     sides = (-0.5 * width - 14, 0.5 * width + 14)
     offsets = [(dx, dy) for dy in (26, 44, 64, -30, 90, -50, -74, 120) for dx in sides]
-    boxes = [Box(view.x_pixel(x) + dx, view.pixel(y) + dy, width, _LINE) for dx, dy in offsets]
-    best = clearest(boxes, ink, width=TYPICAL_WIDTH, height=view.height)
+    boxes = [Box(canvas.x_pixel(x) + dx, canvas.pixel(y) + dy, width, _LINE) for dx, dy in offsets]
+    best = clearest(boxes, ink, width=TYPICAL_WIDTH, height=canvas.height)
     dx, dy = offsets[best]
     note = {
         "text": label,
-        "x": view.x.place(x),
-        "y": view.y.place(y),
+        "x": canvas.x.place(x),
+        "y": canvas.y.place(y),
         "ax": dx + (8 if dx < 0 else -8),
         "ay": -dy,
         "showarrow": True,

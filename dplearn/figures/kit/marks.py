@@ -200,7 +200,7 @@ class Mark:
         if self.y is not None and self.lower is not None and self.upper is not None:
             words["error_y"] = {"array": [self.upper - self.y], "arrayminus": [self.y - self.lower]}
         look = {"symbol": "diamond", "size": 12, "colour": colour_of(self.role)}
-        return [points([self.x], [self.y], self.label, **look) | words]
+        return [markers([self.x], [self.y], self.label, **look) | words]
 
 
 def _words(text: str, side: str, colour: str) -> dict[str, Any]:
@@ -210,7 +210,7 @@ def _words(text: str, side: str, colour: str) -> dict[str, Any]:
     return {"text": [shown], "textposition": side, "textfont": {"color": colour, "size": _SIZE}}
 
 
-def points(
+def markers(
     x: Any,
     y: Any,
     name: str,

@@ -8,10 +8,10 @@ from itertools import groupby
 from typing import Any
 
 from dplearn.figures.kit import text
-from dplearn.figures.kit.axes import Axis, View
+from dplearn.figures.kit.axes import Axis, Canvas
 from dplearn.figures.kit.certificate import is_certified
 from dplearn.figures.kit.labels import spread
-from dplearn.figures.kit.marks import points, stroke
+from dplearn.figures.kit.marks import markers, stroke
 from dplearn.figures.kit.template import CLEAR, style_of
 from dplearn.ground.guarantee import Guarantee
 
@@ -58,7 +58,7 @@ def dots(values: Mapping[str, float | None], at: int | None) -> dict[str, Any]:
     names = [] if at is None else list(values)
     look = {"symbol": "circle", "size": 10, "edge": (1.5, "white"), "hoverinfo": "skip"}
     look["colour"] = [style_of(name).colour for name in names]
-    return points([at] * len(names), [values[name] for name in names], "here", **look)
+    return markers([at] * len(names), [values[name] for name in names], "here", **look)
 
 
 def stretches(
@@ -92,7 +92,7 @@ class End:
 
 
 def column(
-    quantity: str, steps: int, ends: Sequence[End], view: View, ink: str
+    quantity: str, steps: int, ends: Sequence[End], canvas: Canvas, ink: str
 ) -> list[dict[str, Any]]:
     """What the values are, words beside each end, with a leader where they moved; then notes.
 
@@ -100,30 +100,30 @@ def column(
     """
     rows = [(end, is_note) for end in sorted(ends, key=lambda e: e.value) for is_note in (1, 0)]
     rows = [(end, is_note) for end, is_note in rows if end.note or not is_note]
-    wishes = [view.pixel(end.value) for end, _ in rows]
-    placed = spread(wishes, gap=_GAP, lower=4.0, upper=view.height - 8.0)
+    wishes = [canvas.pixel(end.value) for end, _ in rows]
+    placed = spread(wishes, gap=_GAP, lower=4.0, upper=canvas.height - 8.0)
     pixels = dict(zip(((end.name, is_note) for end, is_note in rows), placed, strict=True))
-    words = [_words(end, view, pixels[end.name, 0], ink) for end in ends]
-    notes = [_note(end, view, pixels[end.name, 1]) for end, is_note in rows if is_note]
+    words = [_words(end, canvas, pixels[end.name, 0], ink) for end in ends]
+    notes = [_note(end, canvas, pixels[end.name, 1]) for end, is_note in rows if is_note]
     top = {"y": 1, "yref": "paper", "yanchor": "bottom", "xshift": 16, "yshift": 4}
     return [{"text": f"{quantity} at T = {text.whole(steps)}", **_PLACE, **top}, *words, *notes]
 
 
-def _height(view: View, pixel: float) -> float:
+def _height(canvas: Canvas, pixel: float) -> float:
     """A pixel above the x axis as the y axis wants it."""
-    low, high = view.y.span
-    return low + (high - low) * pixel / view.height
+    low, high = canvas.y.span
+    return low + (high - low) * pixel / canvas.height
 
 
-def _words(end: End, view: View, to: float, ink: str) -> dict[str, Any]:
-    style, at = style_of(end.name), view.pixel(end.value)
-    # A curve that left the view has no end to lead to: an arrow says where it went.
-    gone = "↑ " if end.value > view.y.upper else "↓ " if end.value < view.y.lower else ""
+def _words(end: End, canvas: Canvas, to: float, ink: str) -> dict[str, Any]:
+    style, at = style_of(end.name), canvas.pixel(end.value)
+    # A curve that left the picture has no end to lead to: an arrow says where it went.
+    gone = "↑ " if end.value > canvas.y.upper else "↓ " if end.value < canvas.y.lower else ""
     glyph = f'<span style="color:{style.colour}">{gone}{style.glyph}</span>'
     return {
         "text": f"{glyph} {end.words}",
         **_PLACE,
-        "y": _height(view, at),
+        "y": _height(canvas, at),
         "yref": "y",
         "yanchor": "middle",
         "ax": 14,
@@ -137,6 +137,6 @@ def _words(end: End, view: View, to: float, ink: str) -> dict[str, Any]:
     }
 
 
-def _note(end: End, view: View, to: float) -> dict[str, Any]:
-    at = {"y": _height(view, to + 4), "yref": "y", "yanchor": "middle", "xshift": 16 + 14}
+def _note(end: End, canvas: Canvas, to: float) -> dict[str, Any]:
+    at = {"y": _height(canvas, to + 4), "yref": "y", "yanchor": "middle", "xshift": 16 + 14}
     return {"text": end.note, **_PLACE, **at, "font": {"size": 12.5}}

@@ -146,5 +146,6 @@ pio.templates["dplearn_lesson"] = _template(
     {"x": 0.02, "font": {"size": 19}},
     16,
     barmode="overlay",
+    dragmode="zoom",
     margin={"l": 75, "r": 130, "t": 60, "b": 60},
 )

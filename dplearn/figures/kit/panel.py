@@ -35,7 +35,7 @@ def page(
     return {**look, "title": title}
 
 
-def picture(
+def one_panel(
     parts: Sequence[Any],
     x: Axis,
     y: Axis,
