@@ -17,9 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn.engine.contour.pair import L, SampledGaussian
-
-_ULP = 2.0**-53
+from dplearn.engine.contour.pair import ULP, L, SampledGaussian
 
 
 class Line:
@@ -54,14 +52,9 @@ class Line:
 
     def relative_error(self, t: NDArray) -> NDArray:
         """Bound on the error of every M(lambda + it) as a fraction of M(lambda)."""
-        pair, size = self.pair, np.abs(self.weight)
-        # Ulps of one term: of the exponents s log f and it log f, where log f carries those of
-        # log A and log B; of x^2 / 2 sigma^2; then of adding up and of the power T.
-        inner = np.abs(pair.drift(self.x)) - math.log1p(-pair.q)
-        spread = size @ (np.abs(self.turn) + pair.hit(self.x) * inner)
-        fixed = size @ ((self.x / pair.sigma) ** 2 + self.x.size + 20)
-        ulps = (fixed + 4 * (1 + self.tilt + t) * spread) / abs(np.sum(self.weight))
-        return _ULP * ulps + self.quadrature_error()
+        power = 1 + self.tilt + t
+        ulps = self.pair.ulps(self.x, np.abs(self.weight), self.turn, power)
+        return ULP * ulps / abs(np.sum(self.weight)) + self.quadrature_error()
 
     def quadrature_error(self) -> float:
         """Two sides of the rule in x, and its two ends."""

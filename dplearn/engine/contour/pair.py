@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 # Sums over x err by a few e^{-L} of M(lambda).
 L = 39.0
+ULP = 2.0**-53
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,17 @@ class SampledGaussian:
         if self.sign > 0:
             return np.zeros_like(np.asarray(phi, dtype=float))
         return -tilt * np.log(np.cos(0.5 * np.asarray(phi)))
+
+    def ulps(self, x: NDArray, size: NDArray, loss: NDArray, power: ArrayLike) -> NDArray:
+        """Bound on the rounding of a sum over nodes, in ulps, from the sizes of its terms.
+
+        Ulps of one term: of s log f and it log f, where log f carries those of log A and log B;
+        of x^2 / 2 sigma^2; then of adding up, and of the distance of nodes.
+        """
+        inner = np.abs(self.drift(x)) - math.log1p(-self.q)
+        spread = size @ (np.abs(loss) + self.hit(x) * inner)
+        fixed = size @ ((x / self.sigma) ** 2 + x.size + 20)
+        return fixed + 4 * power * spread
 
     def step(self, tilt: float, height: float) -> float:
         """Distance of nodes on Im x = height at which the sum errs by 2 e^{-L} M(lambda)."""

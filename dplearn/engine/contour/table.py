@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.engine.contour.pair import SampledGaussian
+from dplearn.engine.contour.pair import ULP, L, SampledGaussian
 
-# Rounding of M, about, and of T K, amply.
-_ROUNDING, _SLACK = 3e-14, 1e-6
+# Rounding of M, about: only for plans.
+_ROUNDING = 3e-14
 # Room for an epsilon or a delta that is only guessed.
 _ROOM = 0.3
 
@@ -30,11 +31,20 @@ def log_moments(pair: SampledGaussian, powers: ArrayLike) -> NDArray:
     -------
     ndarray, shape (n,)
     """
-    return _moments(pair, np.asarray(powers, dtype=float))[0]
+    return moments(pair, np.asarray(powers, dtype=float)).k
 
 
-def _moments(pair: SampledGaussian, mu: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-    """K, K' and K'' by the trapezoidal rule on the real axis."""
+class Moments(NamedTuple):
+    """K with a bound on its error, K' and K'', shape (n_mu,) each."""
+
+    k: NDArray
+    error: NDArray
+    mean: NDArray
+    variance: NDArray
+
+
+def moments(pair: SampledGaussian, mu: NDArray) -> Moments:
+    """The moments by the trapezoidal rule on the real axis."""
     tilt, sigma = float(np.max(mu)), pair.sigma
     step = pair.step(tilt, 0.0)
     x = pair.nodes(tilt, step)
@@ -48,7 +58,8 @@ def _moments(pair: SampledGaussian, mu: NDArray) -> tuple[NDArray, NDArray, NDAr
     sums = weight @ np.stack([np.ones_like(x), log_f, log_f**2], axis=1)
     k = np.log(sums[:, 0]) + top[:, 0] + math.log(step / sigma / math.sqrt(2 * math.pi))
     mean, square = sums[:, 1] / sums[:, 0], sums[:, 2] / sums[:, 0]
-    return k, pair.sign * mean, np.maximum(square - mean**2, 1e-300)
+    error = ULP * pair.ulps(x, weight, log_f, 1 + mu) / sums[:, 0] + 4 * math.exp(-L)
+    return Moments(k, error, pair.sign * mean, np.maximum(square - mean**2, 1e-300))
 
 
 def largest_power(pair: SampledGaussian, log_delta: float) -> float:
@@ -64,17 +75,21 @@ class Table:
     def __init__(self, pair: SampledGaussian, largest: float) -> None:
         self.pair = pair
         self.mu = mu = np.geomspace(1e-6 * largest, largest, 96)
-        self.k, self.mean, self.variance = _moments(pair, mu)
-        self.log_c = mu * np.log(mu) - (1 + mu) * np.log1p(mu) + _SLACK
+        self.k, error, self.mean, self.variance = moments(pair, mu)
+        # What is proved is rounded up: K by its error, and products and sums by some ulps.
+        self.k_above = self.k + error + 4 * ULP * np.abs(self.k)
+        self.mu_below = mu * (1 - 4 * ULP)
+        self.planned_c = mu * np.log(mu) - (1 + mu) * np.log1p(mu) + 1e-6
+        self.log_c = -(mu * np.log1p(1 / mu) + np.log1p(mu)) * (1 - 8 * ULP)
 
     def chernoff(self, steps: NDArray, epsilon: NDArray) -> NDArray:
-        """log of c(mu) e^{T K(mu) - mu epsilon}, shape (n, n_mu): bounds on log delta."""
-        return steps[:, None] * self.k - self.mu * epsilon[:, None] + self.log_c
+        """log of c(mu) e^{T K(mu) - mu epsilon}, rounded up, shape (n, n_mu): log delta is less."""
+        return steps[:, None] * self.k_above - self.mu_below * epsilon[:, None] + self.log_c
 
     def chernoff_epsilon(self, steps: NDArray, log_delta: float) -> NDArray:
         """Smallest epsilon that a Chernoff bound proves."""
-        logs = steps[:, None] * self.k + self.log_c - log_delta
-        return np.maximum(np.min(logs / self.mu, axis=1), 0.0)
+        logs = steps[:, None] * self.k_above + self.log_c - log_delta
+        return np.maximum(np.min(logs / self.mu_below, axis=1), 0.0)
 
     def _saddles(self, steps: NDArray) -> tuple[NDArray, NDArray]:
         """Epsilon with its saddle at mu, and the estimate of log delta there: (n, n_mu) each."""
@@ -102,8 +117,9 @@ class Table:
     ) -> tuple[NDArray, NDArray]:
         """Logs by which the aliases must fall to tau delta: at every mu, and at mu = 0."""
         room = _ROOM - log_tau - log_delta
+        fall = steps[:, None] * self.k - self.mu * epsilon[:, None] + self.planned_c
         # A good guess needs at least -log tau; a poor one must not ask for a negative period.
-        return np.maximum(self.chernoff(steps, epsilon) + room[:, None], 1.0), room
+        return np.maximum(fall + room[:, None], 1.0), room
 
     def period(self, needs: tuple[NDArray, NDArray], tilt: float) -> float:
         """Smallest P that keeps the aliases on both sides of `tilt` below tau delta."""

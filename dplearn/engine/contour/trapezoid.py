@@ -7,16 +7,26 @@ until the last moment, so that neither can leave the range of doubles.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.engine.contour.line import Bound, Line
+from dplearn.engine.contour.pair import ULP
 from dplearn.engine.contour.table import Table
 
-_ULP = 2.0**-53
 # Truncation and aliases are each held at, and charged at least, this part of rtol delta.
 SHARE = 1e-2
+
+
+class Rounding(NamedTuple):
+    """Parts of the rounding of S: values of M and powers, products and sums, phases, the scale."""
+
+    growth: NDArray
+    adding: NDArray
+    phases: NDArray
+    scale: NDArray
 
 
 class Trapezoid:
@@ -83,7 +93,7 @@ class Trapezoid:
 
         That floor makes the brackets for a smaller tau lie inside, though plans differ.
         """
-        rounding = self._unit(epsilon, log_delta) * self.rounding(epsilon)
+        rounding = self._unit(epsilon, log_delta) * sum(self.rounding(epsilon))
         cut = self.truncation(epsilon) - log_delta
         aliases = self.aliases(epsilon) - log_delta
         return rounding, np.exp(np.clip(cut, log_tau, 300)), np.exp(np.clip(aliases, log_tau, 300))
@@ -93,14 +103,14 @@ class Trapezoid:
         """Whether a better guess would pay: more is charged than was planned for."""
         return ~(charges[1] + charges[2] <= 10 * math.exp(log_tau))
 
-    def rounding(self, epsilon: NDArray) -> NDArray:
+    def rounding(self, epsilon: NDArray) -> Rounding:
         """Error of S from rounding and from the nodes in x, in units of the scale."""
         terms, moments = self.sizes
         # The values of M; products and adding up; the phases; the scale itself.
-        adding = _ULP * (30 + 2 * sum(self.terms.shape[1:])) * terms
-        phases = 4 * _ULP * self.h * np.abs(epsilon) * moments
+        adding = ULP * (30 + 2 * sum(self.terms.shape[1:])) * terms
+        phases = 4 * ULP * self.h * np.abs(epsilon) * moments
         scale = np.abs(self.steps * self.line.log_m) + self.line.tilt * np.abs(epsilon)
-        return self.growth + adding + phases + 4 * _ULP * scale * terms
+        return Rounding(self.growth, adding, phases, 4 * ULP * scale * terms)
 
     def truncation(self, epsilon: NDArray) -> NDArray:
         """log of a bound on all nodes left out."""
