@@ -30,7 +30,7 @@ from dplearn.mechanisms._base import Mechanism, contribution_norm
 from dplearn.mechanisms._outputs import Outputs
 
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
-_LEGENDRE = np.polynomial.legendre.leggauss(6)
+_LEGENDRE = np.polynomial.legendre.leggauss(8)
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def gaussian_log_delta(epsilon: ArrayLike, mu: ArrayLike) -> NDArray:
     """log delta of N(mu, 1) against N(0, 1) at epsilon >= 0, elementwise, relatively accurate."""
     epsilon, mu = np.broadcast_arrays(np.asarray(epsilon, dtype=float), mu)
     result = np.where(mu == 0, -np.inf, 0.0)
-    for part, branch in ((mu < 0.2, _by_integral), (mu >= 0.2, _by_difference)):
+    for part, branch in ((mu < 0.5, _by_integral), (mu >= 0.5, _by_difference)):
         part = part & (mu > 0) & np.isfinite(mu)
         if np.any(part):
             result[part] = branch(epsilon[part], mu[part])
@@ -182,12 +182,13 @@ def _by_integral(epsilon: NDArray, mu: NDArray) -> NDArray:
 
 def _by_difference(epsilon: NDArray, mu: NDArray) -> NDArray:
     x = epsilon / mu - 0.5 * mu
-    # Far below the mean delta is close to 1 and the plain difference is accurate.
-    low, high = np.minimum(x, -3.0), np.maximum(x, -3.0)
-    plain = log_sub(log_ndtr(-low), (low + 0.5 * mu) * mu + log_ndtr(-(low + mu)))
+    # Below the mean delta is large and the plain difference is accurate.
+    low, high = np.minimum(x, -1.0), np.maximum(x, -1.0)
+    below = np.minimum(epsilon, (0.5 * mu - 1.0) * mu)
+    plain = log_sub(log_ndtr(-low), below + log_ndtr(-(low + mu)))
     with np.errstate(divide="ignore"):
         tail = -0.5 * high * high - _HALF_LOG_2PI + np.log(_mills(high) - _mills(high + mu))
-    return np.where(x < -3.0, plain, tail)
+    return np.where(x < -1.0, plain, tail)
 
 
 def gaussian_epsilon(delta: ArrayLike, mu: ArrayLike) -> NDArray:

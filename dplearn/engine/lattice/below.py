@@ -169,12 +169,12 @@ def cells_between(profile: Profile, ends: NDArray, h: float) -> Cells:
     p_0 = 1 - low[0] * s[0] - d[0] - t[0]
     q_0 = 1 - left.delta[0] - s[0] - t[0] * np.exp(-a[0])
     # Left of 0 the X and Y of (Q, P) change places.
-    p_left, x_left = low[:-1] * s[:-1] - low[1:] * s[1:], low[1:] * left.y
+    p_left, x_left = low[:-1] * s[:-1] - low[1:] * s[1:], low[1:] * (left.y - left.more_noise)
     y_left, noise_left = low[:-1] * left.x, low[:-1] * left.noise
     return Cells(
         np.concatenate([p_left[::-1], [p_0], d[:-1] - d[1:] + t[:-1] - t[1:]]),
         np.concatenate([x_left[::-1], [p_0 - low[0] * q_0], right.x]),
-        np.concatenate([y_left[::-1], [np.exp(a[0]) * q_0 - p_0], right.y]),
+        np.concatenate([y_left[::-1], [np.exp(a[0]) * q_0 - p_0], right.y + right.more_noise]),
         np.concatenate([noise_left[::-1], [16 * _ULP], right.noise]),
         float(d[-1] + t[-1]),
         max(float(d[-1] - right.lost[-1]), 0.0),
@@ -190,6 +190,7 @@ class _Side(NamedTuple):
     x: NDArray
     y: NDArray
     noise: NDArray
+    more_noise: NDArray  # of Y alone: wide cells multiply what the tail lost
 
     @classmethod
     def of(cls, profile: Profile, ends: NDArray, h: float) -> _Side:
@@ -202,9 +203,10 @@ class _Side(NamedTuple):
         with np.errstate(invalid="ignore"):
             lost = np.where(d > 0, _ULP * (8 + 4 * np.abs(log_delta)) * d, 0.0)
         drop = d[:-1] - d[1:]
-        x, y = drop + np.expm1(-h) * t[1:], np.expm1(min(h, 700.0)) * t[:-1] - drop
-        noise = lost[:-1] + lost[1:] + 4 * _ULP * (2 + h + ends[1:]) * t[:-1]
-        return cls(d, t, lost, x, y, noise)
+        rise = np.expm1(min(h, 700.0))
+        x, y = drop + np.expm1(-h) * t[1:], rise * t[:-1] - drop
+        blur = 4 * _ULP * (2 + h + ends[1:]) * t[:-1]
+        return cls(d, t, lost, x, y, lost[:-1] + lost[1:] + blur, max(rise - 1, 0.0) * blur)
 
 
 def _take_out(
