@@ -1,0 +1,277 @@
+"""Every rounding allowance lies between the error and a hundredfold of it, where it is largest.
+
+The same expression is evaluated in mpmath. Dropped, an allowance is less than the error; inflated
+a hundredfold, it is more than a hundred times as much.
+"""
+
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from dplearn.engine.contour import SampledGaussian
+from dplearn.engine.contour import line as line_module
+from dplearn.engine.contour import pair as pair_module
+from dplearn.engine.contour.line import Bound, Line
+from dplearn.engine.contour.plan import sums
+from dplearn.engine.contour.table import Table, largest_power
+from dplearn.engine.lattice import below
+from dplearn.engine.lattice.below import BLUR, Atoms, balance, below_the_profile, cells_between
+from dplearn.engine.profile import Profile
+from dplearn.mechanisms import Gaussian, RandomizedResponse
+
+
+@pytest.fixture(autouse=True)
+def _digits():
+    with mp.workdps(30):
+        yield
+
+
+def assert_suits(allowed, errors, most=100):
+    """Nowhere less than the error, and where it is largest compared no more than a hundredfold."""
+    errors = np.array([float(e) for e in errors])
+    share = errors / np.broadcast_to(allowed, errors.shape)
+    assert np.all(errors <= allowed), f"error is {np.max(share):.3g} times what is allowed"
+    assert np.max(share) >= 1 / most, f"{1 / np.max(share):.3g} times the error is allowed"
+
+
+# The contour integral
+
+
+def moment(pair, step, height, nodes, z):
+    """M(z) by the trapezoidal rule on Im x = height with half the step, in thirty digits."""
+    sigma, q, half = mp.mpf(pair.sigma), mp.mpf(pair.q), mp.mpf(step) / 2
+    power, total = (1 + z if pair.sign > 0 else -z), mp.mpc(0)
+    for i in range(int(nodes[0] / half) - 30, int(nodes[-1] / half) + 30):
+        x = mp.mpc(i * half, pair.sign * height)
+        log_f = mp.log(1 - q + q * mp.exp((2 * x - 1) / (2 * sigma**2)))
+        total += mp.exp(power * log_f - x * x / (2 * sigma**2))
+    return total * half / sigma / mp.sqrt(2 * mp.pi)
+
+
+@pytest.mark.parametrize("side", ["remove", "add"])
+def test_chernoff_bounds_of_a_million_million_steps(side):
+    """T K multiplies the error of K; mu epsilon and log c have some ulps of their own."""
+    pair, steps = SampledGaussian(0.5, 0.3, side), 10**12
+    table = Table(pair, 100.0)
+    x = pair.nodes(float(table.mu[-1]), step := pair.step(float(table.mu[-1]), 0.0))
+    rows = [90]
+    exact = [mp.log(moment(pair, step, 0, x, mp.mpf(table.mu[i])).real) for i in rows]
+    bound = table.chernoff(np.array([float(steps)]), np.zeros(1))[0, rows]
+    excess = [b - (steps * k + table.log_c[i]) for b, k, i in zip(bound, exact, rows, strict=True)]
+    errors = [steps * abs(table.k[i] - k) for k, i in zip(exact, rows, strict=True)]
+    assert min(excess) > 0 and max(excess) < 100 * max(errors), (excess, errors)
+
+
+def test_the_other_parts_of_chernoff_bounds():
+    table = Table(SampledGaussian(2.0, 0.1, "remove"), 60.0)
+    mu = [mp.mpf(m) for m in table.mu]
+    log_c = [m * mp.log(m) - (1 + m) * mp.log(1 + m) for m in mu]
+    above = [c / x for c, x in zip(table.log_c, log_c, strict=True)]  # both negative
+    exact = [-(m * mp.log1p(1 / m) + mp.log1p(m)) for m in table.mu]
+    plain = -(table.mu * np.log1p(1 / table.mu) + np.log1p(table.mu))
+    lost = max(abs(p / e - 1) for p, e in zip(plain, exact, strict=True))
+    assert min(above) > 1 - 100 * lost and max(above) < 1
+    product = [table.mu_below[i] * 7.3 / (m * mp.mpf(7.3)) for i, m in enumerate(mu)]
+    assert min(product) > 1 - 100 * 2.0**-53 and max(product) <= 1
+
+
+@pytest.mark.parametrize("side", ["remove", "add"])
+def test_values_on_a_line(side):
+    """Nodes far from 0 are the worst: their distance is rounded."""
+    line, h = Line(SampledGaussian(0.6, 0.4, side), 30.0), 2.0
+    values, scale = line.transform(h, 64), mp.exp(mp.mpf(line.top) + mp.mpf(line.norm))
+    ks, first = [0, 2], abs(values[0]) * scale
+    errors = [
+        abs(mp.mpc(values[k]) * scale - moment(line.pair, line.step, line.height, line.x,
+                                               mp.mpc(line.tilt, k * h))) / first
+        for k in ks
+    ]  # fmt: skip
+    assert_suits(line.relative_error(h * np.array(ks)), errors)
+
+
+def coarser(monkeypatch, digits):
+    """Lines with far too few nodes in x."""
+    for module in (pair_module, line_module):
+        monkeypatch.setattr(module, "L", digits)
+
+
+def test_the_rule_in_x(monkeypatch):
+    pair, lost = SampledGaussian(2.0, 0.1, "remove"), []
+    fine = Line(pair, 20.0)
+    exact = fine.transform(0.5, 64) * math.exp(fine.norm)
+    for digits in (9.0, 12.0, 20.0):
+        coarser(monkeypatch, digits)
+        line = Line(pair, 20.0)
+        values = line.transform(0.5, 64) * math.exp(line.norm + line.top - fine.top)
+        lost.append(np.max(np.abs(values - exact)) / abs(exact[0]) / line.quadrature_error())
+    assert 0.01 < max(lost) < 1
+
+
+def test_the_rule_in_x_of_the_truncation_bound(monkeypatch):
+    """A theorem about any line; on the worst of those tried it is 370 times the error."""
+    pair, t = SampledGaussian(1.3, 0.05, "remove"), np.geomspace(0.1, 300, 60)
+
+    def sizes(bound):
+        exponent = bound.log_size - t[:, None, None] * bound.angle + bound.line.norm
+        return np.exp(exponent).sum(axis=2)
+
+    exact = sizes(Bound.of(Line(pair, 6.0), 0.3))
+    coarser(monkeypatch, 12.0)
+    bound = Bound.of(Line(pair, 6.0), 0.3)
+    errors = np.abs(sizes(bound) - exact).ravel()
+    assert_suits(np.exp(bound.log_error(t[:, None])).ravel(), errors, most=1000)
+
+
+def planned(sigma, q, side, steps, epsilon, delta):
+    """The sum over t, and the values of M that it was made of."""
+    pair, log_delta = SampledGaussian(sigma, q, side), math.log(delta)
+    table = Table(pair, largest_power(pair, log_delta))
+    rows = (np.array([float(steps)]), np.array([epsilon]), np.array([log_delta]))
+    ((_, total),) = sums(table, rows, math.log(1e-8), (2**16, 2.0))
+    return total
+
+
+def test_values_of_m_and_their_powers():
+    """The error of M grows with the number of steps, and so do those of repeated squaring."""
+    steps, epsilon = 10**4, 1.0
+    total = planned(4.0, 0.01, "add", steps, epsilon, 1e-5)
+    line, h, exact = total.line, mp.mpf(float(total.h)), mp.mpf(0)
+    first = moment(line.pair, line.step, line.height, line.x, mp.mpc(line.tilt))
+    for k in range(total.terms.size):
+        z = mp.mpc(line.tilt, k * h)
+        ratio = moment(line.pair, line.step, line.height, line.x, z) / first
+        term = ratio**steps * mp.exp(-1j * h * k * epsilon) / (z * (1 + z))
+        exact += h / mp.pi * mp.re(term) * (0.5 if k == 0 else 1)
+        if abs(term) < mp.mpf(10) ** -22:
+            break
+    exact *= mp.exp(steps * (mp.log(abs(first)) - mp.mpf(line.log_m)))
+    error = abs(total.sums(total.terms, np.array([epsilon]))[0] - exact)
+    assert_suits(total.rounding(np.array([epsilon])).growth, [error])
+
+
+def test_adding_up_phases_and_scale():
+    total = planned(1.1, 256 / 60000, "remove", 10**6, 31.586, 1e-5)
+    terms, h = [mp.mpc(x) for x in total.terms.ravel()], mp.mpf(float(total.h))
+
+    def errors(epsilons):
+        exact = [
+            mp.fsum(mp.re(x * mp.expj(-h * k * mp.mpf(e))) for k, x in enumerate(terms))
+            for e in epsilons
+        ]
+        value = [total.sums(total.terms, np.array([e]))[0] for e in epsilons]
+        return [abs(v - x) for v, x in zip(value, exact, strict=True)]
+
+    # Hardly any phase, then hardly anything else.
+    small, large = np.linspace(0.0, 0.3, 40), 1e7 * np.linspace(1.0, 1.1, 10)
+    assert_suits(total.rounding(small).adding, errors(small))
+    assert_suits(total.rounding(large).phases, errors(large))
+    deep = planned(2.0, 0.1, "remove", 1000, 43.48, 1e-100)
+    at, (size, _) = np.linspace(43, 44, 40), deep.sizes
+    exact = [1000 * mp.mpf(deep.line.log_m) - mp.mpf(deep.line.tilt) * mp.mpf(e) for e in at]
+    lost = [abs(mp.expm1(v - x)) for v, x in zip(deep.log_scale(at), exact, strict=True)]
+    assert_suits(deep.rounding(at).scale / size, lost)
+
+
+# The law below
+
+
+def gaussian_ends(mu):
+    """delta and e^eps Q(L > eps) of a Gaussian pair."""
+    tail = lambda z: mp.erfc(z / mp.sqrt(2)) / 2
+    behind = lambda e: mp.exp(e) * tail(e / mu + mu / 2)
+    return (lambda e: tail(e / mu - mu / 2) - behind(e)), behind
+
+
+def exact_cells(ends, mu):
+    """X and Y of every cell right of 0, by their definitions."""
+    places = [mp.mpf(float(e)) for e in ends]
+    (delta, tail), x, y = gaussian_ends(mp.mpf(mu)), [], []
+    d, t = [delta(e) for e in places], [tail(e) for e in places]
+    for i in range(len(places) - 1):
+        gap, drop = places[i + 1] - places[i], d[i] - d[i + 1]
+        x.append(drop + mp.expm1(-gap) * t[i + 1])
+        y.append(mp.expm1(gap) * t[i] - drop)
+    return x, y
+
+
+def test_cells_of_the_law_below():
+    """In narrow cells X and Y are small differences of delta, and so of its rounding."""
+    shares = []
+    for mu, h in [(0.2335, 1e-5), (0.6, 1e-3), (6.0, 0.05), (30.0, 4.0)]:
+        nodes = np.arange(-2, 130) * h
+        ends = nodes + BLUR * np.abs(nodes)
+        (pair,), right = Gaussian(1 / mu).profiles(), ends >= 0
+        cells, (x, y) = cells_between(pair, ends, h), exact_cells(ends[right], mu)
+        # X is to come out too small, Y too large.
+        over = [v - e for v, e in zip(cells.x[2:], x, strict=True)]
+        under = [e - v for v, e in zip(cells.y[2:], y, strict=True)]
+        shares += [float(e) / n for e, n in zip(over, cells.noise[2:], strict=True)]
+        shares += [float(e) / n for e, n in zip(under, cells.noise[2:], strict=True)]
+    assert 0.01 < max(shares) < 1, max(shares)
+
+
+def test_the_balance_of_the_law_below_is_exact():
+    """(1 - b_i) X_i >= b_{i-1} Y_{i-1} for the true X and Y, and hardly more is given away."""
+    h, mu = 1e-5, 0.5
+    nodes = np.arange(-2, 200) * h
+    ends = nodes + BLUR * np.abs(nodes)
+    cells = cells_between(Gaussian(1 / mu).profiles()[0], ends, h)
+    up, (x, y) = balance(cells)[2:], exact_cells(ends[ends >= 0], mu)
+    spare = [(1 - u) * b - v * a for u, v, a, b in zip(up[1:], up[:-1], y[:-1], x[1:], strict=True)]
+    assert min(spare) >= 0
+    # The noise of delta here: at most eight ulps from either end, and of log delta times four.
+    assert min(spare) <= 100 * 60 * 2.0**-53
+
+
+def test_the_cell_of_zero_and_atoms_taken_out():
+    """What neither tail holds is a difference of numbers near 1; so is what an atom leaves."""
+    lost = []
+    for epsilon in np.linspace(0.3, 2.0, 40):
+        (pair,) = RandomizedResponse(epsilon).profiles("replace_one")
+        ends = np.arange(-3, 3) * 0.25 + 0.1
+        cells, k = cells_between(pair, ends, 0.25), 2
+        assert cells.noise[k] == 16 * below._ULP
+        # No outcome has a loss between -epsilon and epsilon: the cell is empty.
+        lost += [abs(cells.p[k]), abs(cells.x[k]), abs(cells.y[k])]
+    assert_suits(16 * below._ULP, lost)
+    shares = []
+    for epsilon in np.linspace(0.3, 2.0, 40):
+        (pair,) = RandomizedResponse(epsilon).profiles("replace_one")
+        step = epsilon / 4
+        nodes = np.arange(-6, 7) * step
+        ends, atoms = nodes + BLUR * np.abs(nodes), Atoms.of(pair)
+        cells = cells_between(pair, ends, step)
+        cells.noise[:] = 0
+        below._take_out(atoms, cells, nodes, ends, step)
+        for k in np.flatnonzero(cells.noise):
+            # Nothing but the atom was there; its own mass is read off with BLUR.
+            shares.append(abs(cells.p[k]) / cells.noise[k])
+    assert 0.01 < max(shares) < 1, max(shares)
+
+
+def test_infinite_losses_are_never_called_more_than_they_are():
+    nodes, shares = np.arange(-3, 4) * 0.5, []
+    for log_lost in np.linspace(-680, -600, 60):
+        log_q = np.array([-np.inf, 0.0])
+        pair = Profile.from_atoms(np.array([log_lost, 0.0]), log_q)
+        infinity = below_the_profile(pair, nodes, 0.5, Atoms.none()).infinity
+        shares.append(float(1 - infinity / mp.exp(mp.mpf(log_lost))))
+    # exp of a logarithm near -700 has lost 700 ulps at most.
+    assert min(shares) > 0 and max(shares) < 100 * 700 * 2.0**-53
+
+
+# Inverting a profile
+
+
+def test_a_plateau_is_met_by_a_hair_and_not_by_more():
+    """delta stays at the probability of an infinite loss: a target an ulp or two below counts."""
+    for lost in np.geomspace(1e-300, 0.2, 60):
+        pair = Profile.from_atoms(np.log([lost, 1 - lost]), np.array([-np.inf, 0.0]))
+        back = float(pair.delta(0.0))  # exp(log(lost)), off by some ulps
+        log_back, plateau = np.log(back), float(pair.log_delta(0.0))
+        if plateau - log_back <= 4e-16 * abs(plateau):
+            assert pair.epsilon(back) == 0
+        below_it = math.exp(plateau * (1 + 1e-14)) if plateau < -40 else lost * (1 - 1e-12)
+        assert pair.epsilon(below_it) == math.inf
