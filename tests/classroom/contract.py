@@ -1,7 +1,7 @@
 """What every lesson keeps to: each rule says in words what a lesson lacks.
 
 Its outputs are compared with a new run by nbval, which also tries the solutions and looks for the
-numbers that the prose quotes (see conftest.py at the root).
+numbers that the prose quotes (see lessons/conftest.py).
 """
 
 import ast

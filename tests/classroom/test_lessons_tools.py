@@ -215,7 +215,7 @@ def test_nbval_notices_one_changed_digit(tmp_path):
     drawn = next(o.data for o in outputs if "data" in o)
     drawn["text/plain"] = shifted(drawn["text/plain"])
     nbformat.write(notebook, tmp_path / path.name)
-    shutil.copy(ROOT / "conftest.py", tmp_path)
+    shutil.copy(ROOT / "lessons" / "conftest.py", tmp_path)
     options = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=120", "-q"]
     options += ["--nbval-sanitize-with", str(ROOT / "tests" / "nbval.cfg")]
     command = [sys.executable, "-m", "pytest", *options, "-p", "no:cacheprovider", str(tmp_path)]
