@@ -1,6 +1,7 @@
 """Imports point down only, and heavy libraries stay in their room."""
 
 import ast
+import functools
 import subprocess
 import sys
 from pathlib import Path
@@ -31,6 +32,7 @@ def part(path: Path) -> str:
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
+@functools.cache
 def imported(path: Path) -> set[str]:
     """Dotted names of all modules a file imports, anywhere in it."""
     names = set()

@@ -23,7 +23,13 @@ def blocks(language: str) -> list[str]:
 EXAMPLES = list(zip(blocks("python"), blocks("text"), strict=True))
 
 
-@pytest.mark.parametrize("code, shown", EXAMPLES, ids=["run", "certificate", "training"])
+@pytest.mark.parametrize(
+    "code, shown",
+    [
+        pytest.param(*example, id=name, marks=[pytest.mark.slow] * (name == "training"))
+        for name, example in zip(("run", "certificate", "training"), EXAMPLES, strict=True)
+    ],
+)
 def test_an_example_prints_what_the_readme_shows(code, shown):
     assert len([line for line in code.splitlines() if line.strip()]) <= 14
     with contextlib.redirect_stdout(io.StringIO()) as printed:
@@ -45,10 +51,13 @@ def test_every_accountant_is_in_the_table():
     assert table == set(accountants)
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
-def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text()):
-        assert target.startswith("http") or (ROOT / target).exists(), target
+def test_links_lead_somewhere():
+    pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    for page in [*pages, ROOT / "lessons" / "README.md", ROOT / "data" / "README.md"]:
+        prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.S | re.M)
+        for target in re.findall(r"\]\(([^)#]+)\)", prose):
+            exists = target.startswith("http") or (page.parent / target).exists()
+            assert exists, f"{page.name} links to {target}, which is not there"
 
 
 def test_make_targets_named_in_the_readme_exist():
