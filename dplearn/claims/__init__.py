@@ -183,7 +183,7 @@ def _map(
     points |= {n: np.full(points[shown[0]].shape, v) for n, v in fixed.items()}
     tried = trial.try_({n: points[n] for n in space}, until=until)
     rows = len(y), len(x)
-    found = Slice(
+    picture = Slice(
         axes=shown,
         x=x,
         y=y,
@@ -191,7 +191,7 @@ def _map(
         ratio=tuple(map(tuple, tried.ratio.reshape(rows).tolist())),
         status=tuple(map(tuple, tried.status.reshape(rows).tolist())),
     )
-    return found, tried
+    return picture, tried
 
 
 def _ticks(axis, number: int) -> tuple[float, ...]:
@@ -199,14 +199,14 @@ def _ticks(axis, number: int) -> tuple[float, ...]:
     return axis.between(min(values), max(values), number)
 
 
-def _axes(trial: search.Trial, wanted: tuple[str, str] | None) -> tuple[str, str]:
+def _axes(trial: search.Trial, axes: tuple[str, str] | None) -> tuple[str, str]:
     """The two parameters of the map: those asked for, or the most telling free ones."""
     names = list(trial.axes)
-    if wanted:
-        found = tuple(canonical([n], names)[n] for n in wanted)
-        if len(found) != 2 or found[0] == found[1]:
-            raise ValueError(f"Expected axes to be two different parameters, got {wanted!r}.")
-        return found
+    if axes:
+        chosen = tuple(canonical([n], names)[n] for n in axes)
+        if len(chosen) != 2 or chosen[0] == chosen[1]:
+            raise ValueError(f"Expected axes to be two different parameters, got {axes!r}.")
+        return chosen
     free = [n for n in names if n in trial.free]
     first, second = (*free, *(n for n in names if n not in free))[:2]
     return first, second

@@ -147,14 +147,14 @@ def canonical(names: Iterable[str], allowed: Iterable[str]) -> dict[str, str]:
     ValueError
         If a name stands for none of the allowed ones.
     """
-    known = {a: p for p in allowed for a in (p, *PARAMETERS[p].aliases)}
+    parameter_of = {a: p for p in allowed for a in (p, *PARAMETERS[p].aliases)}
     # A step's epsilon has two names where there is no other epsilon.
-    if "epsilon" in known and "epsilon_0" not in known:
-        known |= dict.fromkeys(("epsilon_0", *PARAMETERS["epsilon_0"].aliases), "epsilon")
-    if wrong := sorted(set(names) - set(known)):
+    if "epsilon" in parameter_of and "epsilon_0" not in parameter_of:
+        parameter_of |= dict.fromkeys(("epsilon_0", *PARAMETERS["epsilon_0"].aliases), "epsilon")
+    if wrong := sorted(set(names) - set(parameter_of)):
         texts = [" or ".join((p, *PARAMETERS[p].aliases)) for p in allowed]
         raise ValueError(f"Expected names among {', '.join(texts)}, got {', '.join(wrong)}.")
-    return {name: known[name] for name in names}
+    return {name: parameter_of[name] for name in names}
 
 
 def product(axes: Mapping[str, tuple[float, ...]]) -> dict[str, NDArray]:

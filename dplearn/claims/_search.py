@@ -55,12 +55,12 @@ class Trial:
         truth = truth if sharp else self.truth
         lower, upper = brackets(truth, points, rtol=rtol, until=until, order=order)
         # All quantities are >= 0: a claim below that says 0.
-        said, same = np.maximum(claimed, 0), SAME * np.abs(claimed)
+        stated, same = np.maximum(claimed, 0), SAME * np.abs(claimed)
         unsure = np.where(np.isfinite(rounding), rounding, np.inf) + _LEAST
         same = np.where(np.isfinite(same), same, 0.0)
         with np.errstate(invalid="ignore"):
-            too_small, enough = said + same + unsure < lower, said + same - unsure >= upper
-            too_large, little = said - same - unsure > upper, said - same + unsure <= lower
+            too_small, enough = stated + same + unsure < lower, stated + same - unsure >= upper
+            too_large, little = stated - same - unsure > upper, stated - same + unsure <= lower
         bad, good = {
             "upper": (too_small, enough),
             "lower": (too_large, little),
@@ -108,8 +108,8 @@ def survey(trial: Trial, *, until: float) -> Tried:
     points = product({n: v if len(v) > 1 else (trial.axes[n].lower,) for n, v in axes.items()})
     odd = oddness(trial, points)
     order = np.argsort(odd, kind="stable")
-    rest = np.random.default_rng(0).permutation(order[order.size // 10 :])
-    return trial.try_(points, until=until, order=np.append(order[: order.size // 10], rest))
+    later = np.random.default_rng(0).permutation(order[order.size // 10 :])
+    return trial.try_(points, until=until, order=np.append(order[: order.size // 10], later))
 
 
 def oddness(trial: Trial, points: Points) -> NDArray:
@@ -128,8 +128,8 @@ def simplest(trial: Trial, tried: Tried, *, until: float) -> Point | None:
     for index in np.argsort(cost, kind="stable")[:5]:
         if cost[index] == np.inf:
             break
-        if found := verified(trial, tried.point(int(index)).parameters, until=until):
-            return found
+        if point := verified(trial, tried.point(int(index)).parameters, until=until):
+            return point
     return None
 
 
@@ -146,16 +146,16 @@ def one(parameters: Mapping[str, float]) -> dict[str, NDArray]:
 
 def climb(trial: Trial, start: Point, *, until: float) -> tuple[Point, bool]:
     """From a point towards worse ones, one parameter at a time; and whether it is violated."""
-    here = trial.try_(one(start.parameters), until=until)
+    base = trial.try_(one(start.parameters), until=until)
     for factor in (3.0, 1.5, 1.1):
         while time.monotonic() < until:
-            near = trial.try_(_neighbours(trial, here.point(0).parameters, factor), until=until)
+            near = trial.try_(_neighbours(trial, base.point(0).parameters, factor), until=until)
             bad = trial.badness(near)
             best = int(np.argmax(bad))
-            if not bad[best] > trial.badness(here)[0] + 1e-3:
+            if not bad[best] > trial.badness(base)[0] + 1e-3:
                 break
-            here = trial.try_(one(near.point(best).parameters), until=until)
-    return here.point(0), bool(here.status[0] == VIOLATED)
+            base = trial.try_(one(near.point(best).parameters), until=until)
+    return base.point(0), bool(base.status[0] == VIOLATED)
 
 
 def _neighbours(trial: Trial, at: Mapping[str, float], factor: float) -> dict[str, NDArray]:
@@ -186,16 +186,16 @@ def region(trial: Trial, tried: Tried) -> Region | None:
     return Region(parameter=name, side=side, value=edge, points=points)
 
 
-def turn(trial: Trial, found: Region, bad: Point, *, until: float) -> float | None:
+def turn(trial: Trial, rule: Region, bad: Point, *, until: float) -> float | None:
     """Where the claim first fails, from the region's edge towards the counterexample."""
-    axis, name = trial.axes[found.parameter], found.parameter
-    good, failing = found.value, bad.parameters[name]
+    axis, name = trial.axes[rule.parameter], rule.parameter
+    good, failing = rule.value, bad.parameters[name]
 
     def status(value: float) -> int:
         at = one({**bad.parameters, name: value})
         return int(trial.try_(at, until=until, sharp=True).status[0])
 
-    if found.side == "=" or status(good) != HOLDS:
+    if rule.side == "=" or status(good) != HOLDS:
         return None
     while abs(failing / good - 1) > 1e-4 and time.monotonic() < until:
         middle = float(np.sqrt(good * failing))

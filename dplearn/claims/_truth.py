@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -84,10 +84,10 @@ def subject(quantity: str, of: str) -> Subject:
     """
     if quantity not in QUANTITIES:
         raise ValueError(f"Expected quantity among {', '.join(QUANTITIES)}, got {quantity!r}.")
-    found = QUANTITIES[quantity]
-    if of not in found:
-        raise ValueError(f"Expected {quantity} of one of {', '.join(found)}, got {of!r}.")
-    return found[of]
+    subjects = QUANTITIES[quantity]
+    if of not in subjects:
+        raise ValueError(f"Expected {quantity} of one of {', '.join(subjects)}, got {of!r}.")
+    return subjects[of]
 
 
 def brackets(
@@ -113,8 +113,8 @@ def brackets(
             lower[:], upper[:] = truth.bracket({}, points, rtol)
             break
         values = points[truth.along][rows] if truth.along else np.zeros(1)
-        asked, back = np.unique(values, return_inverse=True)
-        low, high = _remembered(truth, shared, tuple(asked.tolist()), rtol)
+        distinct, back = np.unique(values, return_inverse=True)
+        low, high = _remembered(truth, shared, tuple(distinct.tolist()), rtol)
         lower[rows], upper[rows] = np.array(low)[back], np.array(high)[back]
     return lower, upper
 
@@ -128,23 +128,23 @@ def _groups(
         return
     names = [n for n in truth.names if n != truth.along]
     keys = np.stack([points[n][order] for n in names], axis=1)
-    found: dict[tuple[float, ...], list[int]] = {}
+    rows_of: dict[tuple[float, ...], list[int]] = {}
     for index, key in zip(order.tolist(), map(tuple, keys.tolist()), strict=True):
-        found.setdefault(key, []).append(index)
-    for key, rows in found.items():
+        rows_of.setdefault(key, []).append(index)
+    for key, rows in rows_of.items():
         yield tuple(zip(names, key, strict=True)), np.array(rows)
 
 
 @lru_cache(maxsize=20_000)
 def _remembered(
-    truth: Subject, shared: tuple[tuple[str, float], ...], asked: tuple[float, ...], rtol: float
+    truth: Subject, shared: tuple[tuple[str, float], ...], values: tuple[float, ...], rtol: float
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The truth does not depend on who claims what about it."""
     try:
-        along = {truth.along: np.array(asked)} if truth.along else {}
+        along = {truth.along: np.array(values)} if truth.along else {}
         lower, upper = truth.bracket(dict(shared), along, rtol)
     except ArithmeticError:  # a quadrature that did not converge decides nothing
-        lower, upper = np.zeros(len(asked)), np.full(len(asked), np.inf)
+        lower, upper = np.zeros(len(values)), np.full(len(values), np.inf)
     return tuple(np.ravel(lower).tolist()), tuple(np.ravel(upper).tolist())
 
 
@@ -153,10 +153,10 @@ def _pld(rtol: float):
     return accountants["pld"](rtol=rtol, most_cells=2**12 if rtol > 1e-5 else 2**16)
 
 
-def _ends(found: list[Guarantee]) -> Bracket:
+def _ends(guarantees: list[Guarantee]) -> Bracket:
     """Both ends, the lower one with room for what an exact value was rounded up."""
-    lower = [g.lower * (1 - _ROUNDED) for g in found]
-    return np.array(lower), np.array([g.epsilon for g in found])
+    lower = [g.lower * (1 - _ROUNDED) for g in guarantees]
+    return np.array(lower), np.array([g.epsilon for g in guarantees])
 
 
 @dataclass(frozen=True)
@@ -190,27 +190,27 @@ class _Step:
     def delta(self, values: Values, along: Points, rtol: float) -> Bracket:
         row, epsilons = np.array([values["T"]]), along["epsilon"]
         lattice = Lattice(rtol, 2**12 if rtol > 1e-5 else 2**16)
-        found = [
+        ends = [
             side.log_deltas(row, epsilons, lattice)
             for side in directions(Runs.of(self.made(values), 1, self.adjacency))
         ]
-        lower, upper = np.exp(np.max(found, axis=0))
+        lower, upper = np.exp(np.max(ends, axis=0))
         return lower * (1 - _ROUNDED), upper * (1 + _ROUNDED)
 
     def sigma(self, values: Values, along: Points, rtol: float) -> Bracket:
         """A noise multiplier that was seen to be too little, and one that was seen to suffice."""
-        seen: dict[float, tuple[float, float]] = {}
+        tried: dict[float, tuple[float, float]] = {}
 
         def excess(log_sigma: float) -> float:
             at = {**values, "sigma": math.exp(log_sigma)}
             low, high = self.epsilon(at, {"T": np.array([values["T"]])}, rtol / 10)
-            seen[log_sigma] = float(low[0]), float(high[0])
+            tried[log_sigma] = float(low[0]), float(high[0])
             return math.log(high[0] / values["epsilon"]) if high[0] > 0 else -math.inf
 
         lowest, highest = math.log(0.02), math.log(1e5)
-        found = crossing(excess, guess=0.0, lower=lowest, upper=highest, tolerance=rtol)
-        little = [x for x, (low, _) in seen.items() if low > values["epsilon"]]
-        return np.exp([max(little, default=-math.inf)]), np.exp([found.x])
+        enough = crossing(excess, guess=0.0, lower=lowest, upper=highest, tolerance=rtol)
+        little = [x for x, (low, _) in tried.items() if low > values["epsilon"]]
+        return np.exp([max(little, default=-math.inf)]), np.exp([enough.x])
 
     def rdp(self, values: Values, along: Points, rtol: float) -> Bracket:
         made = self.made(values)
@@ -265,11 +265,11 @@ def _pure_epsilon(_: Values, at: Points, rtol: float) -> Bracket:
 def _proved_pure_epsilon(_: Values, at: Points, rtol: float) -> Bracket:
     """The same by the lattice, point by point."""
     step = _STEPS[_R]
-    found = [
+    ends = [
         step.epsilon({"epsilon": e, "delta": d}, {"T": np.array([t])}, rtol)
         for e, d, t in zip(at["epsilon"], at["delta"], at["T"], strict=True)
     ]
-    return tuple(np.concatenate(found, axis=1))  # type: ignore[return-value]
+    return tuple(np.concatenate(ends, axis=1))  # type: ignore[return-value]
 
 
 def _amplified(_: Values, at: Points, rtol: float) -> Bracket:
@@ -294,51 +294,53 @@ _WORST = "the worst mechanism of this kind, composed optimally (randomized respo
 _RDP = "the Rényi divergence of the worst neighbours, one step"
 _MIXED = "the worst base with this guarantee, whose Poisson sample loses exactly this"
 
+_SAMPLED = ("sigma", "T", "q", "delta")
+_NOISE = ("epsilon", "T", "q", "delta")
+_SPENT = ("epsilon", "sigma", "T", "q")
+_ORDER = ("alpha", "sigma", "q")
+_RESPONSES = {
+    "epsilon": Subject(
+        ("epsilon", "T", "delta"), None, _pure_epsilon, _ONE, _WORST, proof=_proved_pure_epsilon
+    ),
+    "delta": Subject(("epsilon", "T", "epsilon_0"), "epsilon", _delta_of(_STEPS[_R]), _ONE, _WORST),
+    "rdp": Subject(("alpha", "epsilon"), "alpha", _STEPS[_R].rdp, _ONE, _RDP),
+}
+# Randomized response is the worst of all that has epsilon, whoever the neighbours are.
+_ANY = {quantity: replace(worst, adjacency="any") for quantity, worst in _RESPONSES.items()}
+
 QUANTITIES: dict[str, dict[str, Subject]] = {
     "epsilon": {
         _G: Subject(("sigma", "T", "delta"), None, _gaussian_epsilon, _BOTH, _EXACT),
-        _P: Subject(("sigma", "T", "q", "delta"), "T", _STEPS[_P].epsilon, _BOTH, _COMPOSED),
-        _W: Subject(("sigma", "T", "q", "delta"), "T", _STEPS[_W].epsilon, _ONE, _COMPOSED),
+        _P: Subject(_SAMPLED, "T", _STEPS[_P].epsilon, _BOTH, _COMPOSED),
+        _W: Subject(_SAMPLED, "T", _STEPS[_W].epsilon, _ONE, _COMPOSED),
         _L: Subject(("epsilon", "T", "delta"), "T", _STEPS[_L].epsilon, _BOTH, _COMPOSED),
-        _R: Subject(
-            ("epsilon", "T", "delta"), None, _pure_epsilon, _ONE, _WORST, proof=_proved_pure_epsilon
-        ),
-        _PURE: Subject(
-            ("epsilon", "T", "delta"),
-            None,
-            _pure_epsilon,
-            "any",
-            _WORST,
-            proof=_proved_pure_epsilon,
-        ),
+        _R: _RESPONSES["epsilon"],
+        _PURE: _ANY["epsilon"],
     },
     "delta": {
         _G: Subject(("epsilon", "sigma", "T"), None, _gaussian_delta, _BOTH, _EXACT),
-        _P: Subject(("epsilon", "sigma", "T", "q"), "epsilon", _STEPS[_P].delta, _BOTH, _COMPOSED),
-        _W: Subject(("epsilon", "sigma", "T", "q"), "epsilon", _STEPS[_W].delta, _ONE, _COMPOSED),
+        _P: Subject(_SPENT, "epsilon", _STEPS[_P].delta, _BOTH, _COMPOSED),
+        _W: Subject(_SPENT, "epsilon", _STEPS[_W].delta, _ONE, _COMPOSED),
         _L: Subject(
             ("epsilon", "T", "epsilon_0"), "epsilon", _delta_of(_STEPS[_L]), _BOTH, _COMPOSED
         ),
-        _R: Subject(("epsilon", "T", "epsilon_0"), "epsilon", _delta_of(_STEPS[_R]), _ONE, _WORST),
-        _PURE: Subject(
-            ("epsilon", "T", "epsilon_0"), "epsilon", _delta_of(_STEPS[_R]), "any", _WORST
-        ),
+        _R: _RESPONSES["delta"],
+        _PURE: _ANY["delta"],
     },
     "sigma": {
         _G: Subject(("epsilon", "delta", "T"), None, _gaussian_sigma, _BOTH, _EXACT),
-        _P: Subject(("epsilon", "T", "q", "delta"), "", _STEPS[_P].sigma, _BOTH, _COMPOSED, 1e-2),
-        _W: Subject(("epsilon", "T", "q", "delta"), "", _STEPS[_W].sigma, _ONE, _COMPOSED, 1e-2),
+        _P: Subject(_NOISE, "", _STEPS[_P].sigma, _BOTH, _COMPOSED, 1e-2),
+        _W: Subject(_NOISE, "", _STEPS[_W].sigma, _ONE, _COMPOSED, 1e-2),
     },
     "rdp": {
         _G: Subject(("alpha", "sigma"), None, _gaussian_rdp, _BOTH, _RDP),
-        _P: Subject(("alpha", "sigma", "q"), "alpha", _STEPS[_P].rdp, _BOTH, _RDP),
-        _W: Subject(("alpha", "sigma", "q"), "alpha", _STEPS[_W].rdp, _ONE, _RDP),
+        _P: Subject(_ORDER, "alpha", _STEPS[_P].rdp, _BOTH, _RDP),
+        _W: Subject(_ORDER, "alpha", _STEPS[_W].rdp, _ONE, _RDP),
         _L: Subject(("alpha", "epsilon"), "alpha", _STEPS[_L].rdp, _BOTH, _RDP),
-        _R: Subject(("alpha", "epsilon"), "alpha", _STEPS[_R].rdp, _ONE, _RDP),
-        _PURE: Subject(("alpha", "epsilon"), "alpha", _STEPS[_R].rdp, "any", _RDP),
+        _R: _RESPONSES["rdp"],
+        _PURE: _ANY["rdp"],
     },
-    "amplified_epsilon": {
-        "approximate_dp": Subject(("epsilon", "q"), None, _amplified, _BOTH, _MIXED),
-        _PURE: Subject(("epsilon", "q"), None, _amplified, _BOTH, _MIXED),
-    },
+    "amplified_epsilon": dict.fromkeys(
+        ("approximate_dp", _PURE), Subject(("epsilon", "q"), None, _amplified, _BOTH, _MIXED)
+    ),
 }

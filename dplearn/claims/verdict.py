@@ -150,34 +150,34 @@ class Verdict:
 
     def sentences(self) -> list[str]:
         """The finding, one thought each."""
-        found = [self._headline()]
+        told = [self._headline()]
         if self.simplest:
-            found.append(f"Simplest counterexample: {self.simplest}.")
+            told.append(f"Simplest counterexample: {self.simplest}.")
         if self.worst and self.worst != self.simplest:
-            found.append(f"Worst found: {self.worst}.")
-        found += [text for text in (self._where(), self._loose()) if text]
+            told.append(f"Worst found: {self.worst}.")
+        told += [text for text in (self._where(), self._loose()) if text]
         if self.closest:
-            found.append(str(self.closest))
-        found.append(
+            told.append(str(self.closest))
+        told.append(
             f"Decided at {self.decided} of {self.points} points in {self.seconds:.1f} s against "
             f"{self.truth}; points are no proof that a claim holds everywhere."
         )
-        return found
+        return told
 
     def _headline(self) -> str:
         held = f" with {at(self.fixed)}" if self.fixed else ""
         words = {"epsilon": "total epsilon", "sigma": "sigma needed"}
         about = words.get(self.quantity, self.quantity).replace("_", " ")
         who = self.of.replace("_", " ")
-        said = f"{about} {_SIGN[self.relation]} {self.claim} for {who}{held}"
+        claim = f"{about} {_SIGN[self.relation]} {self.claim} for {who}{held}"
         if self.simplest and self.relation == "upper":
-            return f"Violated: {said}. It claims more privacy than there is."
+            return f"Violated: {claim}. It claims more privacy than there is."
         if self.simplest:
-            return f"Violated: {said}."
+            return f"Violated: {claim}."
         if self.status == "undecided":
             why = "The rough answer stands against it" if self.decided else "No point was decided"
-            return f"Undecided: {said}. {why}."
-        return f"No violation found: {said}."
+            return f"Undecided: {claim}. {why}."
+        return f"No violation found: {claim}."
 
     def _where(self) -> str:
         if not self.simplest:
