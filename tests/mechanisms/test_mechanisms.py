@@ -4,6 +4,7 @@ import copy
 import itertools
 import math
 import re
+from functools import partial
 
 import mpmath
 import numpy as np
@@ -20,7 +21,9 @@ from dplearn.mechanisms import (
     Geometric,
     Laplace,
     PoissonSubsampled,
+    RandomAllocation,
     RandomizedResponse,
+    Shuffled,
     WithoutReplacement,
     mechanisms,
 )
@@ -458,32 +461,38 @@ def test_sampling_twice_is_sampling_once_with_the_product():
 # Combinations without a theorem, bad input, and structure.
 
 
+SHUFFLED = Shuffled(Gaussian(1.0), 10)
+ALLOCATED = RandomAllocation(Gaussian(1.0), 10)
+
+
 @each(
     "mechanism, adjacency, named",
     [
-        (
-            PoissonSubsampled(Gaussian(1.0), 0.1),
-            "replace_one",
-            "adjacency='replace_one' for Poisson",
-        ),
+        (PoissonSubsampled(Gaussian(1.0), 0.1), "replace_one", "'replace_one' for Poisson"),
         (WithoutReplacement(Gaussian(1.0), 0.1), "add_remove", "'add_remove' for sampling without"),
         (WithoutReplacement(Gaussian(1.0), 0.1), "zero_out", "'zero_out' for sampling without"),
         (RandomizedResponse(1.0), "add_remove", "'add_remove' for randomized_response"),
         (PoissonSubsampled(RandomizedResponse(1.0), 0.1), "add_remove", "randomized_response"),
         (WithoutReplacement(PoissonSubsampled(Gaussian(1.0), 0.1), 0.5), "replace_one", "Poisson"),
-        (Composed([Gaussian(1.0)]), "add_remove", "composed"),
+        (SHUFFLED, "add_remove", "'add_remove' for shuffled batches"),
+        (SHUFFLED, "add_remove", "use 'zero_out' or 'replace_one'"),
+        (ALLOCATED, "replace_one", "is for 'add_remove' and 'zero_out'"),
     ],
 )
 def test_what_no_theorem_covers_is_refused_by_name(mechanism, adjacency, named):
-    with pytest.raises(NotImplementedError, match=re.escape(named)):
-        mechanism.profiles(adjacency)
+    refused = partial(pytest.raises, NotImplementedError, match=re.escape(named))
+    for question in (mechanism.profiles, mechanism.witnesses, mechanism.zcdp):
+        with refused():
+            question(adjacency)
+    with refused():
+        mechanism.rdp([2.0], adjacency=adjacency)
+    with refused():
+        mechanism.outputs(adjacency)
 
 
-@each("mechanism", [WithoutReplacement(Gaussian(1.0), 0.1),
-                                       RandomizedResponse(1.0)])  # fmt: skip
-def test_refusals_hold_for_zcdp_as_well(mechanism):
-    with pytest.raises(NotImplementedError, match="add_remove"):
-        mechanism.zcdp("add_remove")
+def test_a_composition_has_no_single_profile():
+    with pytest.raises(NotImplementedError, match=r"profiles\(\) of composed .*parts\(\)"):
+        Composed([Gaussian(1.0)]).profiles()
 
 
 @each(
@@ -504,6 +513,8 @@ def test_refusals_hold_for_zcdp_as_well(mechanism):
         (lambda: PoissonSubsampled(Gaussian(1.0), 1.5), "sample_rate"),
         (lambda: PoissonSubsampled(Composed([Gaussian(1.0)]), 0.5), "one mechanism"),
         (lambda: WithoutReplacement(Gaussian(1.0), -0.1), "sample_rate"),
+        (lambda: Shuffled(Gaussian(1.0), 0), "batches a whole number >= 1"),
+        (lambda: RandomAllocation(Gaussian(1.0), 0), "batches a whole number >= 1"),
         (lambda: Composed([]), "at least one"),
         (lambda: Composed([(Gaussian(1.0), -1)]), "count"),
         (lambda: Gaussian(1.0).profiles("swap"), "adjacency"),
@@ -518,12 +529,20 @@ def test_bad_values_are_named(build, named):
 
 
 @each(
-    "build",
-    [lambda: Gaussian("1"), lambda: Geometric(1.0, sensitivity=1.5), lambda: Composed([1.0]),
-     lambda: RandomizedResponse(1.0, answers=2.0), lambda: Composed([(Gaussian(1.0), 2.5)])],
-)  # fmt: skip
-def test_bad_types_are_refused(build):
-    with pytest.raises(TypeError, match="Expected"):
+    "build, named",
+    [
+        (lambda: Gaussian("1"), "noise_multiplier"),
+        (lambda: Geometric(1.0, sensitivity=1.5), "sensitivity"),
+        (lambda: RandomizedResponse(1.0, answers=2.0), "answers"),
+        (lambda: Shuffled(Gaussian(1.0), 2.5), "batches"),
+        (lambda: Shuffled(Laplace(1.0), 10), "base to be a Gaussian, got base=Laplace"),
+        (lambda: RandomAllocation(Laplace(1.0), 10), "base to be a Gaussian, got base=Laplace"),
+        (lambda: Composed([1.0]), "to hold Mechanism"),
+        (lambda: Composed([(Gaussian(1.0), 2.5)]), "count"),
+    ],
+)
+def test_bad_types_are_named(build, named):
+    with pytest.raises(TypeError, match=f"Expected .*{named}"):
         build()
 
 

@@ -12,7 +12,7 @@ from scipy.stats import binom, norm
 
 from conftest import each
 from dplearn.book import batch_shuffling_delta_lower, shuffle_local_randomizers
-from dplearn.mechanisms import Gaussian, Laplace, PoissonSubsampled
+from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.mechanisms.shuffled import Shuffled
 
 EPSILONS = np.concatenate([[0.0], np.geomspace(1e-3, 12, 30)])
@@ -208,24 +208,6 @@ def test_closed_forms_are_those_of_the_gaussian(adjacency):
     assert epoch.zcdp(adjacency) == Gaussian(3.0).zcdp(adjacency)
     assert epoch.vary(noise_multiplier=4.0) == Shuffled(Gaussian(4.0), 50)
     assert any("permutation" in clause for clause in epoch.assumptions)
-
-
-def test_add_remove_is_refused_by_name():
-    epoch = Shuffled(Gaussian(1.0), 10)
-    for ask in (epoch.profiles, epoch.witnesses, epoch.zcdp):
-        with pytest.raises(NotImplementedError, match=r"add_remove.*'zero_out' or 'replace_one'"):
-            ask("add_remove")
-    with pytest.raises(NotImplementedError, match="add_remove"):
-        epoch.rdp([2.0], adjacency="add_remove")
-
-
-def test_bad_epochs_are_named():
-    with pytest.raises(TypeError, match="base to be a Gaussian, got base=Laplace"):
-        Shuffled(Laplace(1.0), 10)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="batches a whole number >= 1"):
-        Shuffled(Gaussian(1.0), 0)
-    with pytest.raises(TypeError, match="batches"):
-        Shuffled(Gaussian(1.0), 2.5)  # type: ignore[arg-type]
 
 
 def test_no_noise_no_privacy():
