@@ -34,8 +34,8 @@ NAMES = list(accountants)
 each_name = each("name", NAMES)
 
 
-def epsilon(name, mechanism, **asked):
-    return accountants[name]().epsilon(mechanism, **asked)
+def epsilon(name, mechanism, **question):
+    return accountants[name]().epsilon(mechanism, **question)
 
 
 def test_the_folder_holds_what_is_promised():
@@ -47,25 +47,25 @@ def test_the_folder_holds_what_is_promised():
 
 
 def test_reference_run():
-    found = {n: epsilon(n, ABADI, delta=1e-5, steps=10_000) for n in NAMES}
-    assert found["moments"].epsilon == pytest.approx(1.2586, abs=5e-5)
-    assert found["moments"].details == {"order": 20.0, "moment": 19.0}
-    assert 1.0354 < found["rdp"].epsilon <= 1.0356
-    assert 16 <= found["rdp"].details["order"] <= 18
-    assert 0.9468 < found["pld"].epsilon <= 0.96
-    assert found["gdp"].epsilon == pytest.approx(0.9424, abs=5e-5)
-    assert found["gdp"].details["mu"] == pytest.approx(0.253957593, rel=1e-8)
+    stated = {n: epsilon(n, ABADI, delta=1e-5, steps=10_000) for n in NAMES}
+    assert stated["moments"].epsilon == pytest.approx(1.2586, abs=5e-5)
+    assert stated["moments"].details == {"order": 20.0, "moment": 19.0}
+    assert 1.0354 < stated["rdp"].epsilon <= 1.0356
+    assert 16 <= stated["rdp"].details["order"] <= 18
+    assert 0.9468 < stated["pld"].epsilon <= 0.96
+    assert stated["gdp"].epsilon == pytest.approx(0.9424, abs=5e-5)
+    assert stated["gdp"].details["mu"] == pytest.approx(0.253957593, rel=1e-8)
     # Zero-concentrated DP cannot see the sampling: the full batch.
     full_batch = epsilon("pld", Gaussian(4.0), delta=1e-5, steps=10_000).epsilon
     simple = 312.5 + 2 * math.sqrt(312.5 * math.log(1e5))
-    assert full_batch < found["zcdp"].epsilon < simple
-    assert found["zcdp"].details["rho"] == pytest.approx(10_000 / 32, rel=1e-12)
-    assert found["basic"].details["step_delta"] == pytest.approx(1e-9)
-    bounds = {n: g.epsilon for n, g in found.items() if g.is_bound}
+    assert full_batch < stated["zcdp"].epsilon < simple
+    assert stated["zcdp"].details["rho"] == pytest.approx(10_000 / 32, rel=1e-12)
+    assert stated["basic"].details["step_delta"] == pytest.approx(1e-9)
+    bounds = {n: g.epsilon for n, g in stated.items() if g.is_bound}
     assert sorted(bounds, key=bounds.get) == [
         "pld", "rdp", "moments", "optimal", "advanced", "basic", "zcdp"
     ]  # fmt: skip
-    assert {n for n, g in found.items() if not g.is_bound} == {"gdp"}
+    assert {n for n, g in stated.items() if not g.is_bound} == {"gdp"}
 
 
 CURVES = [r for r in golden("oracle_curves") if r["method"] in NAMES]
@@ -74,22 +74,22 @@ CURVES = [r for r in golden("oracle_curves") if r["method"] in NAMES]
 @each("row", CURVES)
 def test_golden_curves(row):
     step = PoissonSubsampled(Gaussian(number(row["noise_multiplier"])), number(row["sample_rate"]))
-    asked = {"delta": number(row["delta"]), "steps": int(row["steps"])}
-    found = epsilon(row["method"], step, **asked)
+    question = {"delta": number(row["delta"]), "steps": int(row["steps"])}
+    stated = epsilon(row["method"], step, **question)
     (exact,) = golden("oracle_curves", method="pld", steps=row["steps"])
     if row["method"] in ("advanced", "optimal"):
         # The table splits delta in halves; the best split can only be smaller, and not by much.
         value = number(row["value"])
         # The exact value is rounded to four digits.
-        assert max(number(exact["value"]) * 0.9999, 0.15 * value) < found.epsilon < value * 1.005
+        assert max(number(exact["value"]) * 0.9999, 0.15 * value) < stated.epsilon < value * 1.005
     elif row["method"] == "rdp":
         # The grids of orders differ; that of the table is coarse at large orders.
         slack = 0.05 if row["steps"] == "1" else 0.002
-        assert found.epsilon == pytest.approx(number(row["value"]), rel=slack)
-        assert found.epsilon >= number(exact["value"])
+        assert stated.epsilon == pytest.approx(number(row["value"]), rel=slack)
+        assert stated.epsilon >= number(exact["value"])
     else:
-        assert agrees(found.epsilon, row)
-    assert (found.kind == "approximate") == (row["kind"] == "approximate")
+        assert agrees(stated.epsilon, row)
+    assert (stated.kind == "approximate") == (row["kind"] == "approximate")
 
 
 SAMPLED = golden("sampled_gaussian_epsilon")
@@ -98,16 +98,19 @@ SAMPLED = golden("sampled_gaussian_epsilon")
 @each("row", SAMPLED)
 def test_golden_sampled_gaussian_against_every_accountant(row):
     step = PoissonSubsampled(Gaussian(number(row["noise_multiplier"])), number(row["sample_rate"]))
-    truth, asked = number(row["value"]), {"delta": number(row["delta"]), "steps": int(row["steps"])}
-    found = {n: epsilon(n, step, **asked) for n in ("pld", "rdp", "moments", "optimal")}
-    for guarantee in found.values():
+    truth, question = (
+        number(row["value"]),
+        {"delta": number(row["delta"]), "steps": int(row["steps"])},
+    )
+    stated = {n: epsilon(n, step, **question) for n in ("pld", "rdp", "moments", "optimal")}
+    for guarantee in stated.values():
         # Eleven digits are golden at least.
         assert guarantee.lower * (1 - 1e-11) <= truth <= guarantee.epsilon * (1 + 1e-11)
     # Where the contour integral does not reach, the lattice is within half a percent or, at
     # tiny delta, not above the Renyi bound.
-    loose = 1.005 if asked["delta"] > 1e-10 else math.inf
-    assert found["pld"].epsilon <= min(truth * loose, found["rdp"].epsilon)
-    assert found["rdp"].epsilon <= found["moments"].epsilon * (1 + 1e-3)
+    loose = 1.005 if question["delta"] > 1e-10 else math.inf
+    assert stated["pld"].epsilon <= min(truth * loose, stated["rdp"].epsilon)
+    assert stated["rdp"].epsilon <= stated["moments"].epsilon * (1 + 1e-3)
 
 
 def test_brackets_are_narrow_where_steps_are_many():
@@ -132,10 +135,10 @@ def test_gaussian_dp_is_exact_for_gaussians_only():
 def test_the_central_limit_can_lie_below_the_truth():
     """Golden: q = 0.04, z = 1.5, T = 2250: 6.6016 against the exact 6.7688."""
     step = PoissonSubsampled(Gaussian(1.5), 0.04)
-    found = epsilon("gdp", step, delta=1e-5, steps=2250)
-    assert found.epsilon == pytest.approx(6.6015671, abs=1e-6)
-    assert found.epsilon < epsilon("pld", step, delta=1e-5, steps=2250).lower
-    assert "not a bound" in str(found)
+    stated = epsilon("gdp", step, delta=1e-5, steps=2250)
+    assert stated.epsilon == pytest.approx(6.6015671, abs=1e-6)
+    assert stated.epsilon < epsilon("pld", step, delta=1e-5, steps=2250).lower
+    assert "not a bound" in str(stated)
 
 
 def test_one_run_is_its_own_profile():
@@ -150,12 +153,12 @@ def test_one_run_is_its_own_profile():
 @each("delta", [0.5, 1e-5, 1e-30])
 @each("mu", [1e-3, 0.3, 5.0, 60.0, 1000.0])
 def test_gaussian_releases_are_exact_at_any_size(mu, delta):
-    found = epsilon("pld", Gaussian(10 / mu), delta=delta, steps=100)
+    stated = epsilon("pld", Gaussian(10 / mu), delta=delta, steps=100)
     (profile,) = Gaussian(1 / mu).profiles()
-    slack = 4e-15 * (abs(math.log(delta)) + found.epsilon)
-    assert found.kind == "exact"
-    assert profile.log_delta(found.epsilon) <= math.log(delta) + slack
-    assert found.epsilon == 0 or profile.delta(found.epsilon * (1 - 1e-9)) > delta
+    slack = 4e-15 * (abs(math.log(delta)) + stated.epsilon)
+    assert stated.kind == "exact"
+    assert profile.log_delta(stated.epsilon) <= math.log(delta) + slack
+    assert stated.epsilon == 0 or profile.delta(stated.epsilon * (1 - 1e-9)) > delta
 
 
 @dataclass(frozen=True)
@@ -184,11 +187,11 @@ def test_a_delta_in_every_step_is_paid(name, steps):
     # Nearly all of delta goes to the steps, so nothing may be spent twice.
     local, delta = 0.1, 1e-5
     lost = 0.99 * delta / steps
-    found = epsilon(name, Leaky(local, lost), delta=delta, steps=steps).epsilon
+    stated = epsilon(name, Leaky(local, lost), delta=delta, steps=steps).epsilon
     truth = 1 / (1 + math.exp(-local))
     coins = sum(
         math.comb(steps, k) * truth**k * (1 - truth) ** (steps - k) * max(
-            -math.expm1(found - (2 * k - steps) * local), 0.0)
+            -math.expm1(stated - (2 * k - steps) * local), 0.0)
         for k in range(steps + 1)
     )  # fmt: skip
     total = -math.expm1(steps * math.log1p(-lost) + math.log1p(-coins))
@@ -208,16 +211,16 @@ def test_basic_composition_adds_both_parameters():
     share = 1e-5 / 3
     expected = 2 * float(Gaussian(1.0).profiles()[0].epsilon(share))
     expected += float(Laplace(0.5).profiles()[0].epsilon(share))
-    found = epsilon("basic", mechanism, delta=1e-5)
-    assert found.epsilon == pytest.approx(expected, rel=1e-12)
-    assert found.details["step_delta"] == pytest.approx(share, rel=1e-12)
+    stated = epsilon("basic", mechanism, delta=1e-5)
+    assert stated.epsilon == pytest.approx(expected, rel=1e-12)
+    assert stated.details["step_delta"] == pytest.approx(share, rel=1e-12)
 
 
 def test_advanced_is_never_above_basic_and_optimal_never_above_the_closed_form():
     for mechanism, steps in itertools.product([Laplace(0.7), Laplace(20.0), ABADI], [1, 30, 5000]):
-        asked = {"delta": 1e-6, "steps": steps}
+        question = {"delta": 1e-6, "steps": steps}
         basic, advanced, optimal = (
-            epsilon(n, mechanism, **asked).epsilon for n in ("basic", "advanced", "optimal")
+            epsilon(n, mechanism, **question).epsilon for n in ("basic", "advanced", "optimal")
         )
         assert advanced <= basic
         # Both try a grid of divisions of delta.
@@ -226,10 +229,10 @@ def test_advanced_is_never_above_basic_and_optimal_never_above_the_closed_form()
 
 def test_optimal_composition_of_coins_is_exact():
     (row,) = golden("composition", rule="optimal", epsilon="0.1", steps="1000")
-    coin, asked = RandomizedResponse(0.1), {"adjacency": "replace_one", "delta": 1e-5}
-    found = epsilon("optimal", coin, steps=1000, **asked).epsilon
+    coin, question = RandomizedResponse(0.1), {"adjacency": "replace_one", "delta": 1e-5}
+    stated = epsilon("optimal", coin, steps=1000, **question).epsilon
     # A sliver of delta goes to the steps although they need none.
-    assert number(row["value"]) * (1 - 1e-5) < found < number(row["value"]) * (1 + 1e-4)
+    assert number(row["value"]) * (1 - 1e-5) < stated < number(row["value"]) * (1 + 1e-4)
 
 
 def test_moments_has_a_floor_that_more_moments_lower():
@@ -255,11 +258,11 @@ def test_rdp_of_gaussians_is_close_to_the_best_order():
 
 
 def test_settings_of_the_lattice_are_fields():
-    laplace, asked = Laplace(5.0), {"delta": 1e-6, "steps": 200}
-    coarse, fine = (PLD(rtol=r).epsilon(laplace, **asked).epsilon for r in (0.05, 1e-4))
+    laplace, question = Laplace(5.0), {"delta": 1e-6, "steps": 200}
+    coarse, fine = (PLD(rtol=r).epsilon(laplace, **question).epsilon for r in (0.05, 1e-4))
     assert fine < coarse < fine * 1.05
-    fewer = Optimal(candidates=1).epsilon(laplace, **asked).epsilon
-    assert fewer >= Optimal(candidates=9).epsilon(laplace, **asked).epsilon
+    fewer = Optimal(candidates=1).epsilon(laplace, **question).epsilon
+    assert fewer >= Optimal(candidates=9).epsilon(laplace, **question).epsilon
 
 
 # delta, the inverse of epsilon
@@ -292,23 +295,23 @@ def test_delta_is_the_inverse_of_epsilon(name, mechanism):
 @pytest.mark.slow
 @each_name
 def test_delta_where_nothing_can_be_proved_is_one(name):
-    found = accountants[name]().delta(Gaussian(0.01), epsilon=0.0, steps=50)
+    stated = accountants[name]().delta(Gaussian(0.01), epsilon=0.0, steps=50)
     # Whatever is stated must be true: delta(0) of this run is 1 to hundreds of digits.
-    assert found.delta == pytest.approx(1.0, abs=1e-9)
+    assert stated.delta == pytest.approx(1.0, abs=1e-9)
 
 
 def test_delta_of_the_golden_runs():
     """Koskela's test: sigma = 2, q = 0.01, T = 10^4, epsilon = 1; equal to the truth to 2e-8."""
-    found = accountants["pld"]().delta(
+    stated = accountants["pld"]().delta(
         PoissonSubsampled(Gaussian(2.0), 0.01), epsilon=1.0, steps=10_000
     )
-    assert found.delta == pytest.approx(0.010224911, rel=1e-6)
+    assert stated.delta == pytest.approx(0.010224911, rel=1e-6)
 
 
 def test_delta_of_a_huge_epsilon_is_tiny_and_positive():
     for name in NAMES:
-        found = accountants[name]().delta(Gaussian(1.0), epsilon=200.0)
-        assert 0 < found.delta < 1e-60 and found.epsilon <= 200.0
+        stated = accountants[name]().delta(Gaussian(1.0), epsilon=200.0)
+        assert 0 < stated.delta < 1e-60 and stated.epsilon <= 200.0
 
 
 # Edges and errors
@@ -317,22 +320,22 @@ def test_delta_of_a_huge_epsilon_is_tiny_and_positive():
 @each("adjacency", ["add_remove", "zero_out"])
 @each_name
 def test_nothing_released_costs_nothing_and_no_noise_costs_everything(name, adjacency):
-    asked = {"delta": 1e-5, "adjacency": adjacency}
-    nothing = epsilon(name, ABADI, steps=0, **asked)
+    question = {"delta": 1e-5, "adjacency": adjacency}
+    nothing = epsilon(name, ABADI, steps=0, **question)
     assert (nothing.epsilon, nothing.kind) == (0.0, "exact")
     silent = PoissonSubsampled(Gaussian(0.0), 0.01)
-    everything = epsilon(name, silent, steps=3, **asked)
+    everything = epsilon(name, silent, steps=3, **question)
     assert everything.epsilon == math.inf and "adds no noise" in everything.reason
-    assert epsilon(name, silent, steps=0, **asked).epsilon == 0.0
-    curve = accountants[name]().epsilon_curve(silent, steps=[0, 1], **asked)
+    assert epsilon(name, silent, steps=0, **question).epsilon == 0.0
+    curve = accountants[name]().epsilon_curve(silent, steps=[0, 1], **question)
     assert [g.epsilon for g in curve] == [0.0, math.inf]
 
 
 @each_name
 def test_full_sampling_is_no_sampling(name):
-    asked = {"delta": 1e-6, "steps": 30}
-    full = epsilon(name, PoissonSubsampled(Gaussian(5.0), 1.0), **asked)
-    assert full.epsilon == pytest.approx(epsilon(name, Gaussian(5.0), **asked).epsilon, rel=1e-9)
+    question = {"delta": 1e-6, "steps": 30}
+    full = epsilon(name, PoissonSubsampled(Gaussian(5.0), 1.0), **question)
+    assert full.epsilon == pytest.approx(epsilon(name, Gaussian(5.0), **question).epsilon, rel=1e-9)
 
 
 CORNERS = list(itertools.product([1e-7, 1.0], [0.2, 1000.0], [1e-30, 0.5]))
@@ -355,24 +358,24 @@ def test_corners_are_finite_and_grow(name, q, sigma, delta):
 @each("sigma, q", [(0.1, 1e-7), (0.2, 1e-12), (0.02, 0.5), (1e6, 1e-7)])
 @each_name
 def test_far_corners_are_answered_or_come_with_a_reason(name, sigma, q):
-    found = epsilon(name, PoissonSubsampled(Gaussian(sigma), q), delta=1e-15, steps=1000)
-    assert found.epsilon >= 0
-    assert math.isfinite(found.epsilon) or found.reason
+    stated = epsilon(name, PoissonSubsampled(Gaussian(sigma), q), delta=1e-15, steps=1000)
+    assert stated.epsilon >= 0
+    assert math.isfinite(stated.epsilon) or stated.reason
 
 
 @each_name
 def test_an_infinite_epsilon_always_has_a_reason(name):
-    found = epsilon(name, Gaussian(1e-7), delta=1e-5)
-    assert math.isfinite(found.epsilon) or (found.reason and found.kind != "exact")
+    stated = epsilon(name, Gaussian(1e-7), delta=1e-5)
+    assert math.isfinite(stated.epsilon) or (stated.reason and stated.kind != "exact")
 
 
 def test_coins_that_say_nothing_cost_nothing():
     for name in NAMES:
         if accountants[name]().supports(RandomizedResponse(1.0), "replace_one"):
             coin = RandomizedResponse(1e-17)
-            asked = {"delta": 0.01, "steps": 10, "adjacency": "replace_one"}
+            question = {"delta": 0.01, "steps": 10, "adjacency": "replace_one"}
             # The floor of moments is ln(100) / 32.
-            assert epsilon(name, coin, **asked).epsilon <= (0.15 if name == "moments" else 1e-4)
+            assert epsilon(name, coin, **question).epsilon <= (0.15 if name == "moments" else 1e-4)
 
 
 @each(
@@ -420,13 +423,13 @@ def test_refusals_name_accountant_and_combination(name, mechanism, adjacency, na
 
 
 def test_assumptions_travel_with_the_guarantee():
-    found = epsilon("rdp", Composed([ABADI, Laplace(1.0), Gaussian(2.0)]), delta=1e-5)
-    assert found.assumptions == (
+    stated = epsilon("rdp", Composed([ABADI, Laplace(1.0), Gaussian(2.0)]), delta=1e-5)
+    assert stated.assumptions == (
         "Poisson sampling, fresh each step",
         "L2 norm of each contribution is bounded",
         "L1 norm of each contribution is bounded",
     )
-    assert (found.method, found.adjacency, found.delta) == ("rdp", "add_remove", 1e-5)
+    assert (stated.method, stated.adjacency, stated.delta) == ("rdp", "add_remove", 1e-5)
 
 
 @each_name

@@ -30,9 +30,9 @@ COIN = {"adjacency": "replace_one"}
 ULPS = 1e-12
 
 
-def attacked(mechanism, rates=RATES, **asked):
+def attacked(mechanism, rates=RATES, **question):
     """Brackets of the power, checked for what always holds."""
-    lower, upper = PLD().true_positive_rate(mechanism, false_positive_rate=rates, **asked)
+    lower, upper = PLD().true_positive_rate(mechanism, false_positive_rate=rates, **question)
     assert np.all((rates <= lower) & (lower <= upper) & (upper <= 1))
     return lower, upper
 
@@ -73,8 +73,8 @@ def test_gaussians(sigma, steps):
 @each("local_epsilon, steps", [(1.0, 1), (0.5, 7), (0.1, 400)])
 def test_randomized_response(local_epsilon, steps):
     truth = most_powerful(*composed_coin(local_epsilon, steps), RATES)
-    found = attacked(RandomizedResponse(local_epsilon), steps=steps, **COIN)
-    lower, upper = found
+    stated = attacked(RandomizedResponse(local_epsilon), steps=steps, **COIN)
+    lower, upper = stated
     # A binomial law of 400 trials in doubles.
     assert np.all(lower <= truth * (1 + 1e-11)) and np.all(truth <= upper * (1 + 1e-11))
     # The transform rounds at 1e-16 of the total mass.
@@ -236,11 +236,11 @@ def test_chords_are_granted_the_errors_of_their_ends():
 
 
 def test_koskelas_golden_delta():
-    found = PLD().delta(PoissonSubsampled(Gaussian(2.0), 0.01), epsilon=1.0, steps=10_000)
+    stated = PLD().delta(PoissonSubsampled(Gaussian(2.0), 0.01), epsilon=1.0, steps=10_000)
     # Eight digits are golden.
-    assert found.delta_lower <= 0.0102249115 and found.delta >= 0.0102249105
-    assert found.kind == "bracket" and found.delta - found.delta_lower <= 1e-6 * found.delta
-    assert "0.01022 <= delta <= 0.01023 at epsilon = 1, add_remove" in str(found)
+    assert stated.delta_lower <= 0.0102249115 and stated.delta >= 0.0102249105
+    assert stated.kind == "bracket" and stated.delta - stated.delta_lower <= 1e-6 * stated.delta
+    assert "0.01022 <= delta <= 0.01023 at epsilon = 1, add_remove" in str(stated)
 
 
 @each("epsilon", [0.0, 0.1, 1.0, 10.0, 50.0, 150.0])
@@ -249,13 +249,13 @@ def test_delta_of_gaussians_down_to_the_smallest(mu, epsilon):
     with mpmath.workdps(60):
         a, b = -epsilon / mpmath.mpf(mu) + mpmath.mpf(mu) / 2, -epsilon / mpmath.mpf(mu)
         truth = mpmath.ncdf(a) - mpmath.exp(epsilon) * mpmath.ncdf(b - mpmath.mpf(mu) / 2)
-    found = PLD().delta(Gaussian(10 / mu), epsilon=epsilon, steps=100)
+    stated = PLD().delta(Gaussian(10 / mu), epsilon=epsilon, steps=100)
     if truth < mpmath.mpf(10) ** -299:
-        assert found.delta < 1e-299 and found.delta_lower == 0
+        assert stated.delta < 1e-299 and stated.delta_lower == 0
         return
     # A logarithm of size 700 in doubles.
-    assert found.delta == pytest.approx(float(truth), rel=1e-11)
-    assert found.kind == "exact" and found.delta_lower == found.delta
+    assert stated.delta == pytest.approx(float(truth), rel=1e-11)
+    assert stated.kind == "exact" and stated.delta_lower == stated.delta
 
 
 @each("epsilon", [0.0, 0.3, 2.0])
@@ -263,26 +263,26 @@ def test_delta_of_gaussians_down_to_the_smallest(mu, epsilon):
 def test_delta_of_randomized_response(epsilon, steps):
     p, q = composed_coin(0.1, steps)
     truth = float(np.maximum(p - math.exp(epsilon) * q, 0.0).sum())
-    found = PLD().delta(RandomizedResponse(0.1), epsilon=epsilon, steps=steps, **COIN)
+    stated = PLD().delta(RandomizedResponse(0.1), epsilon=epsilon, steps=steps, **COIN)
     # The oracle is a difference of doubles near 1; below 1e-299 nothing is stated.
     slack = 1e-11 * truth + 1e-15
-    assert found.delta_lower - slack <= truth <= max(found.delta, 1e-299) + slack
-    assert found.delta - found.delta_lower <= 1e-5 * found.delta + slack
+    assert stated.delta_lower - slack <= truth <= max(stated.delta, 1e-299) + slack
+    assert stated.delta - stated.delta_lower <= 1e-5 * stated.delta + slack
 
 
 @pytest.mark.slow
 @each_mechanism
 @each("delta", [0.01, 1e-6, 1e-12])
 def test_epsilon_and_delta_enclose_each_other(mechanism, adjacency, delta):
-    asked = {"steps": 50, "adjacency": adjacency}
-    there = PLD().epsilon(mechanism, delta=delta, **asked)
+    question = {"steps": 50, "adjacency": adjacency}
+    there = PLD().epsilon(mechanism, delta=delta, **question)
     # The truth at the lower end is at least delta, at the upper end at most.
-    back = PLD().delta(mechanism, epsilon=there.epsilon, **asked)
+    back = PLD().delta(mechanism, epsilon=there.epsilon, **question)
     assert back.delta_lower <= delta * (1 + ULPS)
     if there.lower > 0:
-        below = PLD().delta(mechanism, epsilon=there.lower, **asked)
+        below = PLD().delta(mechanism, epsilon=there.lower, **question)
         assert below.delta >= delta * (1 - ULPS)
-    again = PLD().epsilon(mechanism, delta=back.delta, **asked)
+    again = PLD().epsilon(mechanism, delta=back.delta, **question)
     assert again.lower <= there.epsilon * (1 + ULPS)
 
 

@@ -31,18 +31,18 @@ STEP = PoissonSubsampled(Gaussian(1.0), 0.01)
 each_name = each("name", accountants)
 
 
-def asked(name, mechanism, steps=1, adjacency="add_remove", delta=1e-5):
+def proved(name, mechanism, steps=1, adjacency="add_remove", delta=1e-5):
     return accountants[name]().epsilon(mechanism, delta=delta, steps=steps, adjacency=adjacency)
 
 
 @each_name
 def test_noise_is_enough_and_a_hair_less_is_not(name):
-    found = smallest_noise_multiplier(accountants[name](), mechanism=STEP, steps=500, **TARGET)
-    assert found.parameter == "noise_multiplier"
-    assert found.guarantee == asked(name, STEP.vary(noise_multiplier=found.value), 500)
-    assert found.guarantee.epsilon <= 2.0
-    less = STEP.vary(noise_multiplier=found.value * (1 - 1e-5))
-    assert asked(name, less, 500).epsilon > 2.0
+    reached = smallest_noise_multiplier(accountants[name](), mechanism=STEP, steps=500, **TARGET)
+    assert reached.parameter == "noise_multiplier"
+    assert reached.guarantee == proved(name, STEP.vary(noise_multiplier=reached.value), 500)
+    assert reached.guarantee.epsilon <= 2.0
+    less = STEP.vary(noise_multiplier=reached.value * (1 - 1e-5))
+    assert proved(name, less, 500).epsilon > 2.0
 
 
 @each_name
@@ -53,11 +53,11 @@ def test_rate_is_allowed_and_a_hair_more_is_not(name):
         with pytest.raises(Unreachable, match=r"sample_rate .* by zcdp"):
             largest_sample_rate(accountants[name](), mechanism=step, steps=500, **TARGET)
         return
-    found = largest_sample_rate(accountants[name](), mechanism=step, steps=500, **TARGET)
-    assert found.parameter == "sample_rate" and 0 < found.value < 1
-    assert found.guarantee == asked(name, step.vary(sample_rate=found.value), 500)
-    assert found.guarantee.epsilon <= 2.0
-    more = asked(name, step.vary(sample_rate=found.value * (1 + 1e-4)), 500)
+    reached = largest_sample_rate(accountants[name](), mechanism=step, steps=500, **TARGET)
+    assert reached.parameter == "sample_rate" and 0 < reached.value < 1
+    assert reached.guarantee == proved(name, step.vary(sample_rate=reached.value), 500)
+    assert reached.guarantee.epsilon <= 2.0
+    more = proved(name, step.vary(sample_rate=reached.value * (1 + 1e-4)), 500)
     # A single step's epsilon may jump over the target only for the lattice; not here.
     assert more.epsilon > 2.0
 
@@ -65,10 +65,10 @@ def test_rate_is_allowed_and_a_hair_more_is_not(name):
 @each_name
 def test_steps_are_allowed_and_one_more_is_not(name):
     step = STEP.vary(noise_multiplier=4.0)
-    found = largest_steps(accountants[name](), mechanism=step, **TARGET)
-    assert found.parameter == "steps" and isinstance(found.value, int)
-    assert found.guarantee == asked(name, step, found.value)
-    assert found.guarantee.epsilon <= 2.0 < asked(name, step, found.value + 1).epsilon
+    reached = largest_steps(accountants[name](), mechanism=step, **TARGET)
+    assert reached.parameter == "steps" and isinstance(reached.value, int)
+    assert reached.guarantee == proved(name, step, reached.value)
+    assert reached.guarantee.epsilon <= 2.0 < proved(name, step, reached.value + 1).epsilon
 
 
 def test_golden_noise():
@@ -121,17 +121,21 @@ def test_golden_runs_backwards(epsilon, delta, q, steps, sigma):
     # A hair more noise, lest the last digit decide.
     most = largest_steps(pld, mechanism=step.vary(noise_multiplier=sigma * (1 + 1e-9)), **target)
     assert most.value == steps
-    for found in (noise, rate, most):
-        assert found.guarantee.epsilon <= epsilon
+    for reached in (noise, rate, most):
+        assert reached.guarantee.epsilon <= epsilon
 
 
 @each("epsilon, delta", [(50.0, 1e-5), (1.0, 1e-20), (0.01, 1e-7)])
 def test_extreme_targets(epsilon, delta):
     target = {"epsilon": epsilon, "delta": delta}
-    found = smallest_noise_multiplier(accountants["pld"](), mechanism=STEP, steps=10_000, **target)
-    again = asked("pld", STEP.vary(noise_multiplier=found.value), 10_000, delta=delta)
-    assert found.guarantee == again and again.epsilon <= epsilon
-    less = asked("pld", STEP.vary(noise_multiplier=found.value / (1 + 1.1e-6)), 10_000, delta=delta)
+    reached = smallest_noise_multiplier(
+        accountants["pld"](), mechanism=STEP, steps=10_000, **target
+    )
+    again = proved("pld", STEP.vary(noise_multiplier=reached.value), 10_000, delta=delta)
+    assert reached.guarantee == again and again.epsilon <= epsilon
+    less = proved(
+        "pld", STEP.vary(noise_multiplier=reached.value / (1 + 1.1e-6)), 10_000, delta=delta
+    )
     assert less.epsilon > epsilon
 
 
@@ -154,23 +158,23 @@ def test_few_questions_are_asked():
     ],
 )
 def test_any_mechanism_with_noise_can_be_asked(mechanism, adjacency):
-    found = smallest_noise_multiplier(
+    reached = smallest_noise_multiplier(
         accountants["pld"](), mechanism=mechanism, steps=10, adjacency=adjacency, **TARGET
     )
-    again = asked("pld", mechanism.vary(noise_multiplier=found.value), 10, adjacency)
-    assert found.guarantee == again and 1.9 < again.epsilon <= 2.0
+    again = proved("pld", mechanism.vary(noise_multiplier=reached.value), 10, adjacency)
+    assert reached.guarantee == again and 1.9 < again.epsilon <= 2.0
 
 
 @settings(max_examples=25)
 @given(st.floats(-3, 3), st.floats(-60, -0.7), st.integers(1, 10**6))
 def test_gaussian_noise_for_any_target(log_epsilon, log_delta, steps):
     target = {"epsilon": math.exp(log_epsilon), "delta": math.exp(log_delta)}
-    found = smallest_noise_multiplier(
+    reached = smallest_noise_multiplier(
         accountants["gdp"](), mechanism=Gaussian(1.0), steps=steps, **target
     )
     best = Gaussian.analytic(**target).noise_multiplier * math.sqrt(steps)
-    assert found.guarantee.epsilon <= target["epsilon"]
-    assert best * (1 - 1e-9) <= found.value <= best * (1 + 2e-6)
+    assert reached.guarantee.epsilon <= target["epsilon"]
+    assert best * (1 - 1e-9) <= reached.value <= best * (1 + 2e-6)
 
 
 def test_ends_of_the_range():
@@ -187,18 +191,18 @@ def test_ends_of_the_range():
 def test_so_many_steps_that_the_search_ends():
     """At the limit of 10^12 steps the answer is that limit or below, not an error."""
     for noise in (1e7, 1e9):
-        found = largest_steps(accountants["zcdp"](), mechanism=Gaussian(noise), **TARGET)
-        assert 2**39 <= found.value <= 10**12
-        assert found.guarantee.epsilon <= 2.0
+        reached = largest_steps(accountants["zcdp"](), mechanism=Gaussian(noise), **TARGET)
+        assert 2**39 <= reached.value <= 10**12
+        assert reached.guarantee.epsilon <= 2.0
 
 
 @pytest.mark.slow
 def test_rates_far_below_one_are_found():
     noisy = STEP.vary(noise_multiplier=0.3)
-    found = largest_sample_rate(
+    reached = largest_sample_rate(
         accountants["pld"](), mechanism=noisy, epsilon=0.01, delta=1e-9, steps=10_000
     )
-    assert 1e-12 < found.value < 1e-6 and found.guarantee.epsilon <= 0.01
+    assert 1e-12 < reached.value < 1e-6 and reached.guarantee.epsilon <= 0.01
 
 
 @each(
@@ -239,16 +243,16 @@ def test_what_has_no_such_parameter_says_so():
 @each_name
 def test_the_least_delta_is_that_of_the_accountant(name):
     step = Gaussian(20.0)
-    found = smallest_delta(accountants[name](), mechanism=step, epsilon=1.0, steps=10)
-    assert (found.parameter, found.value) == ("delta", found.guarantee.delta)
-    assert found.guarantee == accountants[name]().delta(step, epsilon=1.0, steps=10)
+    reached = smallest_delta(accountants[name](), mechanism=step, epsilon=1.0, steps=10)
+    assert (reached.parameter, reached.value) == ("delta", reached.guarantee.delta)
+    assert reached.guarantee == accountants[name]().delta(step, epsilon=1.0, steps=10)
     with pytest.raises(Unreachable, match=f"no delta below 1 is proved by {name}"):
         smallest_delta(accountants[name](), mechanism=Gaussian(0.0), epsilon=2.0)
 
 
 def test_a_calibration_reads_as_a_sentence():
-    found = largest_steps(accountants["pld"](), mechanism=Gaussian(10.0), epsilon=1.0, delta=1e-5)
-    assert str(found).startswith("steps = 7: epsilon = 0.9")
+    reached = largest_steps(accountants["pld"](), mechanism=Gaussian(10.0), epsilon=1.0, delta=1e-5)
+    assert str(reached).startswith("steps = 7: epsilon = 0.9")
 
 
 @each(
@@ -258,5 +262,5 @@ def test_a_calibration_reads_as_a_sentence():
 )  # fmt: skip
 def test_what_is_shown_is_proved_too(parameter, value, shown):
     guarantee = Guarantee(epsilon=1.0, delta=1e-5, kind="upper", method="m", adjacency="add_remove")
-    found = Calibration(parameter=parameter, value=value, guarantee=guarantee)
-    assert str(found) == f"{parameter} = {shown}: {guarantee}"
+    reached = Calibration(parameter=parameter, value=value, guarantee=guarantee)
+    assert str(reached) == f"{parameter} = {shown}: {guarantee}"

@@ -112,11 +112,11 @@ def test_epsilon_grows_with_steps_and_shrinks_with_delta(name, quick):
 @each_mechanism
 def test_copies_equal_count(name, quick):
     for accountant, mechanism, adjacency, case in cases(name, quick):
-        asked = {"delta": DELTA, "adjacency": adjacency}
-        counted = accountant.epsilon(mechanism, steps=6, **asked).epsilon
-        listed = accountant.epsilon(Composed([mechanism] * 6), **asked).epsilon
-        nested = accountant.epsilon(Composed([(Composed([(mechanism, 2)]), 3)]), **asked).epsilon
-        curve = accountant.epsilon_curve(mechanism, steps=[1, 6, 3000], **asked)
+        question = {"delta": DELTA, "adjacency": adjacency}
+        counted = accountant.epsilon(mechanism, steps=6, **question).epsilon
+        listed = accountant.epsilon(Composed([mechanism] * 6), **question).epsilon
+        nested = accountant.epsilon(Composed([(Composed([(mechanism, 2)]), 3)]), **question).epsilon
+        curve = accountant.epsilon_curve(mechanism, steps=[1, 6, 3000], **question)
         assert listed == nested == pytest.approx(counted, rel=1e-12), f"{case}: 6 copies, 6 steps"
         wobble = WOBBLE.get(accountant.name, 1e-9)
         assert curve[1].epsilon == pytest.approx(counted, rel=wobble), f"{case}: in a curve"

@@ -61,21 +61,21 @@ def test_every_sampling_is_covered_under_its_natural_adjacency():
     for sampling in SAMPLINGS + EPOCH_SAMPLINGS:
         rate = 1.0 if sampling == "none" else 0.1
         run = DPSGD(noise_multiplier=2.0, sample_rate=rate, steps=5, sampling=sampling)
-        found = run.guarantee("rdp", delta=1e-5)
-        assert found.adjacency == natural_adjacency(sampling)
+        stated = run.guarantee("rdp", delta=1e-5)
+        assert stated.adjacency == natural_adjacency(sampling)
     assert natural_adjacency("without_replacement") == "replace_one"
 
 
 def test_guarantee_is_that_of_the_accountant():
     for chosen in ("rdp", accountants["rdp"]()):
-        found = RUN.guarantee(chosen, delta=1e-5)
-        assert found == accountants["rdp"]().epsilon(RUN.mechanism, delta=1e-5, steps=10_000)
+        stated = RUN.guarantee(chosen, delta=1e-5)
+        assert stated == accountants["rdp"]().epsilon(RUN.mechanism, delta=1e-5, steps=10_000)
     assert RUN.guarantee(delta=1e-5).method == "pld"
     early = RUN.guarantee("rdp", delta=1e-5, steps=100)
-    assert early.epsilon < found.epsilon
+    assert early.epsilon < stated.epsilon
     assert RUN.guarantee("rdp", delta=1e-5, steps=0).epsilon == 0.0
     zeroed = RUN.guarantee("rdp", delta=1e-5, adjacency="zero_out")
-    assert (zeroed.adjacency, zeroed.epsilon) == ("zero_out", found.epsilon)
+    assert (zeroed.adjacency, zeroed.epsilon) == ("zero_out", stated.epsilon)
 
 
 def test_the_clipping_norm_changes_nothing():
@@ -112,10 +112,10 @@ def test_batches_are_rounded_down_but_not_by_rounding_errors(rate, batches):
 
 
 def test_epochs_of_a_loader_drop_what_is_left_over():
-    asked = {"dataset_size": 60_000, "batch_size": 256, "noise_multiplier": 1.0}
-    run = DPSGD.from_epochs(**asked, epochs=60, sampling="shuffled")
+    question = {"dataset_size": 60_000, "batch_size": 256, "noise_multiplier": 1.0}
+    run = DPSGD.from_epochs(**question, epochs=60, sampling="shuffled")
     assert run.steps == 60 * 234 and run.repeated() == (run.mechanism, 60)
-    assert DPSGD.from_epochs(**asked, epochs=60).steps == 14063
+    assert DPSGD.from_epochs(**question, epochs=60).steps == 14063
 
 
 @pytest.mark.slow
@@ -135,24 +135,24 @@ def test_begun_epochs_bound_from_above_and_completed_ones_from_below(sampling):
 @each_epoch_sampling
 def test_an_unknown_remainder_is_no_evidence_from_below(sampling):
     run = dataclasses.replace(SHUFFLED, sampling=sampling, sample_rate=256 / 60_000)
-    found = run.guarantee(delta=1e-5, steps=2 * 234)
+    stated = run.guarantee(delta=1e-5, steps=2 * 234)
     # Fewer batches are the safe side: as many epochs, each at least as revealing.
     even = dataclasses.replace(run, sample_rate=1 / 235).guarantee(delta=1e-5, steps=2 * 235)
-    assert (found.lower, found.kind) == (0.0, "upper")
-    assert found.epsilon >= even.epsilon
+    assert (stated.lower, stated.kind) == (0.0, "upper")
+    assert stated.epsilon >= even.epsilon
 
 
 @each("sampling", SAMPLINGS + EPOCH_SAMPLINGS)
 def test_a_curve_is_its_points(sampling):
     rate = 1.0 if sampling == "none" else 0.01
     run = dataclasses.replace(RUN, sampling=sampling, sample_rate=rate)
-    asked = {"sampling": sampling, "sample_rate": rate, "delta": 1e-5}
+    question = {"sampling": sampling, "sample_rate": rate, "delta": 1e-5}
     steps = [0, 1, 100, 150, 1000]
-    curve = guarantees(accountants["rdp"](), Gaussian(4.0), steps=np.array(steps), **asked)
+    curve = guarantees(accountants["rdp"](), Gaussian(4.0), steps=np.array(steps), **question)
     assert curve == tuple(run.guarantee("rdp", delta=1e-5, steps=n) for n in steps)
     for bad in ([1.5], [-1], [[1]], 3):
         with pytest.raises(ValueError, match="steps to be whole numbers"):
-            guarantees(accountants["rdp"](), Gaussian(4.0), steps=bad, **asked)
+            guarantees(accountants["rdp"](), Gaussian(4.0), steps=bad, **question)
 
 
 def test_poisson_accounting_of_a_shuffled_loader_claims_too_much():

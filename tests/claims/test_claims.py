@@ -77,12 +77,12 @@ TRUE = {
 @each("claim, quantity, of, name", TRUE.values())
 def test_theorems_show_no_violation(claim, quantity, of, name):
     fixed = {"epsilon": (1e-4, 1.0)} if claim.startswith("2*q") else {}
-    found = check(claim, quantity=quantity, of=of, fixed=fixed)
-    assert found.status == "holds" and found.violated == 0 and found.decided > 20
-    assert found.simplest is found.worst is found.region is None
-    assert not any(VIOLATED in row for row in found.map.status)
-    assert found.looseness[0] >= 1 - 1e-6
-    assert name is None or (found.closest.same and found.closest.id == name)
+    verdict = check(claim, quantity=quantity, of=of, fixed=fixed)
+    assert verdict.status == "holds" and verdict.violated == 0 and verdict.decided > 20
+    assert verdict.simplest is verdict.worst is verdict.region is None
+    assert not any(VIOLATED in row for row in verdict.map.status)
+    assert verdict.looseness[0] >= 1 - 1e-6
+    assert name is None or (verdict.closest.same and verdict.closest.id == name)
 
 
 @each("name", ["amplification", "analytic", "laplace rdp", "response rdp"])
@@ -92,9 +92,9 @@ def test_an_equality_is_one_in_both_directions(name):
     fixed = {"epsilon": (0.1, 2.0), "alpha": (1.5, 50.0)}
     fixed = fixed if quantity == "rdp" else {"epsilon": (0.1, 2.0)}
     for relation in ("upper", "lower", "equal"):
-        found = check(claim, quantity=quantity, of=of, relation=relation, fixed=fixed)
+        verdict = check(claim, quantity=quantity, of=of, relation=relation, fixed=fixed)
         # Where a difference loses its digits nothing is said.
-        assert found.violated == 0 and found.decided > 0.6 * found.points
+        assert verdict.violated == 0 and verdict.decided > 0.6 * verdict.points
     wrong = check(f"({claim})*1.001", quantity=quantity, of=of, relation="equal", fixed=fixed)
     assert wrong.violated == wrong.decided > 0
 
@@ -103,14 +103,14 @@ def test_an_equality_is_one_in_both_directions(name):
 
 
 def test_the_classical_gaussian_fails_beyond_8_42():
-    found = check("sqrt(2*log(1.25/delta))/epsilon", quantity="sigma", of="gaussian")
-    assert found.status == "violated" and found.simplest.parameters["epsilon"] == 10
-    assert found.region.parameter == "epsilon" and found.region.value == 4
-    assert found.region.turns == pytest.approx(8.4197713, rel=2e-4)
+    verdict = check("sqrt(2*log(1.25/delta))/epsilon", quantity="sigma", of="gaussian")
+    assert verdict.status == "violated" and verdict.simplest.parameters["epsilon"] == 10
+    assert verdict.region.parameter == "epsilon" and verdict.region.value == 4
+    assert verdict.region.turns == pytest.approx(8.4197713, rel=2e-4)
     # The definition itself agrees: less noise than claimed to suffice is too little.
-    claimed = found.simplest.claimed
+    claimed = verdict.simplest.claimed
     assert gaussian_delta(10, claimed) > 2.2e-5 > 1e-5
-    assert gaussian_delta(10, found.simplest.upper) == pytest.approx(1e-5, rel=1e-6)
+    assert gaussian_delta(10, verdict.simplest.upper) == pytest.approx(1e-5, rel=1e-6)
     inside = check(
         "sqrt(2*log(1.25/delta))/epsilon", quantity="sigma", of="gaussian",
         fixed={"epsilon": (0.01, 1.0)},
@@ -122,9 +122,9 @@ def test_the_classical_gaussian_fails_beyond_8_42():
 def test_the_shifted_order(printed):
     fixed = {"alpha": 5, "sigma": 1, "delta": 1e-5} if "- 1" in printed else {}
     claim = f"alpha/(2*sigma^2) + {printed}"
-    found = check(claim, quantity="epsilon", of="gaussian", fixed=fixed)
-    assert found.status == "violated" and "misprint" in found.closest.name
-    point = found.simplest
+    verdict = check(claim, quantity="epsilon", of="gaussian", fixed=fixed)
+    assert verdict.status == "violated" and "misprint" in verdict.closest.name
+    point = verdict.simplest
     assert gaussian_delta(point.claimed, point.parameters["sigma"]) > point.parameters["delta"]
     if fixed:
         # Values of statement F06.
@@ -133,9 +133,9 @@ def test_the_shifted_order(printed):
 
 
 def test_amplification_is_not_linear():
-    found = check("q*epsilon", quantity="amplified_epsilon", of="approximate_dp")
-    assert found.simplest.parameters == {"epsilon": 1, "q": 0.01}
-    assert found.simplest.lower / found.simplest.claimed == pytest.approx(1.7037, abs=1e-4)
+    verdict = check("q*epsilon", quantity="amplified_epsilon", of="approximate_dp")
+    assert verdict.simplest.parameters == {"epsilon": 1, "q": 0.01}
+    assert verdict.simplest.lower / verdict.simplest.claimed == pytest.approx(1.7037, abs=1e-4)
     below = check("q*epsilon", quantity="amplified_epsilon", of="pure_dp", fixed={"q": (1e-4, 0.9)})
     assert below.violated == below.decided == below.points
     assert "fails at all" in str(below)
@@ -145,10 +145,10 @@ def test_amplification_is_not_linear():
 
 
 def test_the_plotted_curve_of_advanced_composition():
-    found = check("2*epsilon*sqrt(2*k*log(1/delta))", quantity="epsilon", of="pure_dp")
-    point = found.simplest
+    verdict = check("2*epsilon*sqrt(2*k*log(1/delta))", quantity="epsilon", of="pure_dp")
+    point = verdict.simplest
     assert point.parameters == {"epsilon": 1, "T": 1000, "delta": 1e-5}
-    assert found.closest.same and found.closest.id == "G-C2/plotted"
+    assert verdict.closest.same and verdict.closest.id == "G-C2/plotted"
     assert point.lower <= response_epsilon(1.0, 1000, 1e-5) <= point.upper * (1 + 1e-9)
     named = check(
         "2*epsilon*sqrt(2*k*log(1/delta))", quantity="epsilon", of="pure_dp",
@@ -161,24 +161,24 @@ def test_the_plotted_curve_of_advanced_composition():
 @pytest.mark.slow
 def test_the_growth_of_the_sampled_gaussian_is_no_bound():
     claim = "q*sqrt(T*log(1/delta))/sigma"
-    found = check(claim, quantity="epsilon", of=POISSON, fixed=LITTLE, budget_s=30)
-    point = found.simplest
-    assert found.status == "violated" and point.lower > 1.01 * point.claimed
+    verdict = check(claim, quantity="epsilon", of=POISSON, fixed=LITTLE, budget_s=30)
+    point = verdict.simplest
+    assert verdict.status == "violated" and point.lower > 1.01 * point.claimed
     step = PoissonSubsampled(Gaussian(point.parameters["sigma"]), 0.01)
     steps = int(point.parameters["T"])
     assert accountants["rdp"]().epsilon(step, delta=1e-5, steps=steps).epsilon > point.claimed
     assert point.lower <= accountants["pld"]().epsilon(step, delta=1e-5, steps=steps).epsilon
-    assert found.map.axes == ("sigma", "T") and dict(found.map.fixed) == LITTLE
+    assert verdict.map.axes == ("sigma", "T") and dict(verdict.map.fixed) == LITTLE
     # Both colours are in the picture.
-    assert {HOLDS, VIOLATED} <= {status for row in found.map.status for status in row}
+    assert {HOLDS, VIOLATED} <= {status for row in verdict.map.status for status in row}
 
 
 def test_closed_bounds_of_the_sampled_gaussian_hold_only_inside_their_conditions():
     claim = "2*q^2*alpha/sigma^2"
     inside = {"sigma": (4.0, 100.0), "q": (1e-4, 0.1), "alpha": (1.1, 5.0)}
     assert check(claim, quantity="rdp", of=POISSON, fixed=inside).status == "holds"
-    found = check(claim, quantity="rdp", of=POISSON)
-    assert found.status == "violated" and found.closest.id == "G-E8" and found.closest.same
+    verdict = check(claim, quantity="rdp", of=POISSON)
+    assert verdict.status == "violated" and verdict.closest.id == "G-E8" and verdict.closest.same
 
 
 @pytest.mark.slow
@@ -196,27 +196,27 @@ def test_closed_bounds_of_the_sampled_gaussian_hold_only_inside_their_conditions
     ],
 )
 def test_every_kind_of_truth_finds_a_violation(claim, quantity, of, fixed):
-    found = check(claim, quantity=quantity, of=of, fixed=fixed, budget_s=2)
-    assert found.status == "violated", str(found)
-    assert found.worst.claimed < found.worst.lower <= found.worst.upper
-    assert found.worst.ratio <= found.simplest.ratio * 1.001
+    verdict = check(claim, quantity=quantity, of=of, fixed=fixed, budget_s=2)
+    assert verdict.status == "violated", str(verdict)
+    assert verdict.worst.claimed < verdict.worst.lower <= verdict.worst.upper
+    assert verdict.worst.ratio <= verdict.simplest.ratio * 1.001
 
 
 def test_a_claim_that_fails_between_the_points_is_found_out():
     # Right at every value tried, wrong in a gap between them.
     claim = "ln(1 + q*(exp(epsilon)-1)) * (1 - 0.5*(epsilon > 1.1 and epsilon < 1.9))"
-    found = check(claim, quantity="amplified_epsilon", of="pure_dp")
-    assert found.violated == 0 and found.status == "violated"
-    assert 1.1 < found.simplest.parameters["epsilon"] < 1.9
-    assert "between the points" in str(found)
+    verdict = check(claim, quantity="amplified_epsilon", of="pure_dp")
+    assert verdict.violated == 0 and verdict.status == "violated"
+    assert 1.1 < verdict.simplest.parameters["epsilon"] < 1.9
+    assert "between the points" in str(verdict)
 
 
 def test_what_is_not_confirmed_is_undecided(monkeypatch):
     from dplearn.claims import _search
 
     monkeypatch.setattr(_search, "verified", lambda *_, **__: None)
-    found = check("q*epsilon", quantity="amplified_epsilon", of="pure_dp")
-    assert found.status == "undecided" and "The rough answer stands against it" in str(found)
+    verdict = check("q*epsilon", quantity="amplified_epsilon", of="pure_dp")
+    assert verdict.status == "undecided" and "The rough answer stands against it" in str(verdict)
 
 
 # The truth
@@ -258,8 +258,8 @@ def test_the_noise_that_is_needed_is_bracketed():
     assert 0 < upper[0] - lower[0] < 1e-5 * upper[0]
     for sigma, enough in ((lower[0], False), (upper[0], True)):
         step = PoissonSubsampled(Gaussian(float(sigma)), 0.1)
-        found = accountants["pld"]().epsilon(step, delta=1e-5, steps=100)
-        assert found.epsilon <= 1 if enough else found.lower > 1
+        verdict = accountants["pld"]().epsilon(step, delta=1e-5, steps=100)
+        assert verdict.epsilon <= 1 if enough else verdict.lower > 1
 
 
 def response_delta(total, each, steps):
@@ -301,26 +301,26 @@ def test_inside_the_bracket_nothing_is_said(relation):
         (0.9 * lower[0], {"holds" if relation == "lower" else "violated"}),
         (1.1 * upper[0], {"holds" if relation == "upper" else "violated"}),
     ):
-        found = check(f"{claim:.12g}", quantity="epsilon", of=of, relation=relation, fixed=at)
-        assert {found.status} == status
+        verdict = check(f"{claim:.12g}", quantity="epsilon", of=of, relation=relation, fixed=at)
+        assert {verdict.status} == status
 
 
 def test_points_come_back_in_their_order():
     values = np.array([4.0, 2.0, 3.0])
     points = {"alpha": values, "sigma": np.ones(3)}
     for of, more in (("gaussian", {}), (POISSON, {"q": np.ones(3)})):
-        found = brackets(
+        verdict = brackets(
             subject("rdp", of), points | more, rtol=1e-3, until=math.inf, order=np.array([2, 0, 1])
         )
-        assert found[1] == pytest.approx(values / 2)
+        assert verdict[1] == pytest.approx(values / 2)
 
 
 def test_what_time_did_not_suffice_for_is_not_decided():
     points = {n: np.array([PARAMETERS[n].usual]) for n in ("sigma", "T", "q", "delta")}
     lower, upper = brackets(subject("epsilon", POISSON), points, rtol=1e-3, until=-math.inf)
     assert np.isnan(lower) and np.isnan(upper)
-    found = check("q", quantity="epsilon", of=POISSON, budget_s=1e-9)
-    assert found.status == "undecided" and found.decided == 0 and "Undecided" in str(found)
+    verdict = check("q", quantity="epsilon", of=POISSON, budget_s=1e-9)
+    assert verdict.status == "undecided" and verdict.decided == 0 and "Undecided" in str(verdict)
 
 
 @pytest.mark.slow
@@ -350,28 +350,30 @@ def test_every_quantity_of_every_mechanism_answers_and_serialises():
     for quantity, mechanisms in QUANTITIES.items():
         for of, truth in mechanisms.items():
             fixed = {n: PARAMETERS[n].usual for n in truth.names[1:]}
-            found = check("inf", quantity=quantity, of=of, fixed=fixed, budget_s=0.2)
-            assert found.status in ("holds", "undecided"), str(found)
-            plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-            assert plain["status"] == found.status and plain["of"] == of
+            verdict = check("inf", quantity=quantity, of=of, fixed=fixed, budget_s=0.2)
+            assert verdict.status in ("holds", "undecided"), str(verdict)
+            plain = json.loads(json.dumps(verdict.to_dict(), allow_nan=False))
+            assert plain["status"] == verdict.status and plain["of"] == of
             assert all(0 <= s < len(STATUS) for row in plain["map"]["status"] for s in row)
 
 
 def test_a_claim_that_has_no_value_is_undefined():
-    found = check("log(-epsilon)*q", quantity="amplified_epsilon", of="pure_dp")
-    assert found.decided == 0 and found.status == "undecided"
-    assert {STATUS[s] for row in found.map.status for s in row} == {"undefined"}
+    verdict = check("log(-epsilon)*q", quantity="amplified_epsilon", of="pure_dp")
+    assert verdict.decided == 0 and verdict.status == "undecided"
+    assert {STATUS[s] for row in verdict.map.status for s in row} == {"undefined"}
 
 
 def test_a_claim_of_one_run_is_judged_at_one_run():
-    found = check("sqrt(2*log(1.25/delta))/sigma", quantity="epsilon", of="gaussian")
-    assert dict(found.fixed) == {"T": 1} and "with T = 1" in str(found)
+    verdict = check("sqrt(2*log(1.25/delta))/sigma", quantity="epsilon", of="gaussian")
+    assert dict(verdict.fixed) == {"T": 1} and "with T = 1" in str(verdict)
 
 
 def test_axes_can_be_chosen():
-    found = check("q*epsilon", quantity="amplified_epsilon", of="pure_dp", axes=("q", "epsilon"))
-    assert found.map.axes == ("q", "epsilon")
-    assert len(found.map.ratio) == len(found.map.y) and len(found.map.ratio[0]) == len(found.map.x)
+    verdict = check("q*epsilon", quantity="amplified_epsilon", of="pure_dp", axes=("q", "epsilon"))
+    assert verdict.map.axes == ("q", "epsilon")
+    assert len(verdict.map.ratio) == len(verdict.map.y) and len(verdict.map.ratio[0]) == len(
+        verdict.map.x
+    )
 
 
 @each(
@@ -390,9 +392,9 @@ def test_axes_can_be_chosen():
     ],
 )
 def test_bad_questions(change, message):
-    asked = {"claim": "q", "quantity": "amplified_epsilon", "of": "pure_dp"} | change
+    question = {"claim": "q", "quantity": "amplified_epsilon", "of": "pure_dp"} | change
     with pytest.raises(ValueError, match=message):
-        check(asked.pop("claim"), **asked)
+        check(question.pop("claim"), **question)
 
 
 def test_settings_in_words():

@@ -134,9 +134,9 @@ def test_idx_round_trip(tmp_path, kind, name):
     array = np.arange(24).reshape(2, 3, 4) * (1 if kind == "u1" else -1)
     data = encoded(array, kind)
     (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-    found = idx(tmp_path / name)
-    assert np.array_equal(found, array) and found.dtype.isnative
-    assert found.dtype == np.dtype(kind).newbyteorder("=")
+    read = idx(tmp_path / name)
+    assert np.array_equal(read, array) and read.dtype.isnative
+    assert read.dtype == np.dtype(kind).newbyteorder("=")
 
 
 GOOD = encoded(np.zeros((2, 3)))
@@ -285,8 +285,8 @@ def test_drawn_images_are_pinned(drawn):
     """Another recipe, or random numbers of another kind, are another data set."""
     # Processors differ in the last bits: sums over 100 images, not a hash.
     pixels = drawn.images[:100].astype(float)
-    found = [pixels.mean(), pixels.std(), pixels[:, 14, 14].sum()]
-    assert found == pytest.approx([0.13964396, 0.30385382, 59.356863], rel=1e-6)
+    read = [pixels.mean(), pixels.std(), pixels[:, 14, 14].sum()]
+    assert read == pytest.approx([0.13964396, 0.30385382, 59.356863], rel=1e-6)
     assert drawn.labels[:10].tolist() == [4, 6, 2, 7, 3, 5, 9, 0, 8, 1]
 
 
@@ -344,13 +344,13 @@ def test_drawing_refuses(wrong):
 
 
 def test_ways_of_writing_lead_through_their_points():
-    known = glyphs.glyphs()
-    assert np.bincount(known.label, weights=known.share) == pytest.approx(np.ones(10))
-    assert np.all(np.diff(known.label) >= 0)
-    assert np.allclose(known.curve.sum(axis=2), 1)  # moving all points moves the curve along
-    places = known.curve @ known.points
+    shapes = glyphs.glyphs()
+    assert np.bincount(shapes.label, weights=shapes.share) == pytest.approx(np.ones(10))
+    assert np.all(np.diff(shapes.label) >= 0)
+    assert np.allclose(shapes.curve.sum(axis=2), 1)  # moving all points moves the curve along
+    places = shapes.curve @ shapes.points
     ways = [way for of_digit in glyphs.WAYS.values() for _, way in of_digit]
-    for strokes, path, drawn in zip(ways, places, known.drawn, strict=True):
+    for strokes, path, drawn in zip(ways, places, shapes.drawn, strict=True):
         ends = {stroke[end] for stroke in strokes for end in (0, -1)}
         assert all(np.abs(path - end).sum(axis=1).min() < 1e-12 for end in ends)
         assert (~drawn).sum() == len(strokes) - 1
@@ -444,9 +444,9 @@ def test_gradients_against_a_loop_over_pixels():
             turn = (np.arctan2(y, x) % (2 * np.pi)) / (2 * np.pi) * 6
             votes[i // 4, j // 4, int(turn) % 6] += np.hypot(x, y) * (1 - turn % 1)
             votes[i // 4, j // 4, (int(turn) + 1) % 6] += np.hypot(x, y) * (turn % 1)
-    wanted = np.sqrt(votes) - np.sqrt(votes).mean(axis=2, keepdims=True)
-    found = oriented_gradients(image[None], cells=2, orientations=6)[0]
-    assert found == pytest.approx((wanted / np.linalg.norm(wanted)).ravel(), abs=1e-6)
+    expected = np.sqrt(votes) - np.sqrt(votes).mean(axis=2, keepdims=True)
+    read = oriented_gradients(image[None], cells=2, orientations=6)[0]
+    assert read == pytest.approx((expected / np.linalg.norm(expected)).ravel(), abs=1e-6)
 
 
 def test_gradients_turn_with_the_image(drawn):

@@ -33,12 +33,12 @@ PYTHON |= {"min": min, "max": max, "__builtins__": {}}
     ],
 )  # fmt: skip
 def test_means_what_python_means(text):
-    found = parse(text)
+    formula = parse(text)
     # The oracle is the evaluator that the parser replaces, on text that we wrote.
     expected = eval(text, dict(PYTHON), VALUES)
-    assert found(**VALUES) == pytest.approx(float(expected), rel=1e-15)
-    assert found(**VALUES).dtype == (bool if isinstance(expected, bool | np.bool) else float)
-    assert found.names == {n for n in VALUES if n in text.replace("exp", "").replace("sqrt", "")}
+    assert formula(**VALUES) == pytest.approx(float(expected), rel=1e-15)
+    assert formula(**VALUES).dtype == (bool if isinstance(expected, bool | np.bool) else float)
+    assert formula.names == {n for n in VALUES if n in text.replace("exp", "").replace("sqrt", "")}
 
 
 @each(
@@ -56,8 +56,8 @@ def test_notation_of_the_blackboard(text, same):
 
 
 def test_arrays_broadcast_in_silence():
-    found = parse("sigma/epsilon + log(sigma)")
-    value = found(sigma=np.array([[0.0], [1.0]]), epsilon=np.array([0.0, 1.0, 2.0]), unused=3)
+    formula = parse("sigma/epsilon + log(sigma)")
+    value = formula(sigma=np.array([[0.0], [1.0]]), epsilon=np.array([0.0, 1.0, 2.0]), unused=3)
     assert value.shape == (2, 3)
     assert np.isnan(value[0, 0]) and value[0, 1] == -np.inf and value[1, 0] == np.inf
     assert list(parse("epsilon < 1 and epsilon > 0")(epsilon=[0.5, 1, np.nan])) == [
@@ -84,9 +84,9 @@ def test_numbers_are_floats():
     ],
 )
 def test_digits_lost_are_estimated(text, exact):
-    found = parse(text)
-    error = abs(float(found(q=1e-12)) - exact)
-    assert 1e-18 < error < found.rounding(q=1e-12) < 1e-13
+    formula = parse(text)
+    error = abs(float(formula(q=1e-12)) - exact)
+    assert 1e-18 < error < formula.rounding(q=1e-12) < 1e-13
     assert parse("2*q").rounding(q=1.0) < 1e-14
 
 
@@ -169,10 +169,10 @@ HOSTILE = {
 @each("text, message", HOSTILE.values())
 def test_everything_else_is_one_error(text, message):
     start = time.perf_counter()
-    with pytest.raises(ValueError, match=f"^Expected .*{message}") as found:
+    with pytest.raises(ValueError, match=f"^Expected .*{message}") as refusal:
         parse(text)
     assert time.perf_counter() - start < 1
-    assert "\n" not in str(found.value) and len(str(found.value)) < 250
+    assert "\n" not in str(refusal.value) and len(str(refusal.value)) < 250
 
 
 def test_long_but_flat_is_a_formula():
@@ -194,10 +194,10 @@ RUBBISH = st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=40).map("".j
 def test_rubbish_gives_a_value_or_one_error(text):
     start = time.perf_counter()
     try:
-        found = parse(text)
-        value = found(**dict.fromkeys(found.names, np.array([0.5, 1e9])))
+        formula = parse(text)
+        value = formula(**dict.fromkeys(formula.names, np.array([0.5, 1e9])))
         assert value.dtype in (bool, float) and value.shape in ((), (2,))
-        assert found.latex
+        assert formula.latex
     except ValueError as error:
         assert str(error).startswith("Expected ")
     assert time.perf_counter() - start < 1

@@ -24,10 +24,10 @@ class Seen:
 
 def test_first_true_was_seen_and_is_tight():
     holds = Seen(lambda x: x >= SWITCH)
-    found = first_true(holds, lower=0.0, upper=np.full(SWITCH.shape, 1e9))
-    assert np.all(found >= SWITCH)
-    np.testing.assert_allclose(found, SWITCH, rtol=2e-12)
-    assert np.all(np.any(np.array(holds.asked[1:]) == found, axis=0))
+    root = first_true(holds, lower=0.0, upper=np.full(SWITCH.shape, 1e9))
+    assert np.all(root >= SWITCH)
+    np.testing.assert_allclose(root, SWITCH, rtol=2e-12)
+    assert np.all(np.any(np.array(holds.asked[1:]) == root, axis=0))
 
 
 def test_where_lower_holds_already_it_is_returned():
@@ -46,9 +46,9 @@ SHAPES = {
 @each("value", SHAPES.values())
 def test_decreasing_root_lies_on_the_safe_side(value):
     watched = Seen(value)
-    found = decreasing_root(watched, lower=0.0, upper=np.full(SWITCH.shape, 1e9), rtol=1e-12)
-    assert np.all(value(found) <= 0)
-    np.testing.assert_allclose(found, SWITCH, rtol=2e-12)
+    root = decreasing_root(watched, lower=0.0, upper=np.full(SWITCH.shape, 1e9), rtol=1e-12)
+    assert np.all(value(root) <= 0)
+    np.testing.assert_allclose(root, SWITCH, rtol=2e-12)
     # Bisection needs log2(1e9 / 1e-42) = 170 halvings for the smallest root; one spare step
     # and the two ends come on top.
     assert len(watched.asked) <= 173
@@ -57,8 +57,8 @@ def test_decreasing_root_lies_on_the_safe_side(value):
 def test_a_smooth_root_takes_few_evaluations():
     # The shape of a log delta.
     watched = Seen(lambda x: 10 - x - x * x / 2)
-    found = decreasing_root(watched, lower=np.array(0.0), upper=np.array(20.0))
-    assert found == pytest.approx(math.sqrt(21) - 1, rel=2e-12)
+    root = decreasing_root(watched, lower=np.array(0.0), upper=np.array(20.0))
+    assert root == pytest.approx(math.sqrt(21) - 1, rel=2e-12)
     # Bisection needs 43.
     assert len(watched.asked) <= 16
 
@@ -81,11 +81,11 @@ CROSSED = {
 @each("value", CROSSED.values())
 def test_crossing_closes_in_from_both_sides(value, guess):
     watched = Seen(value)
-    found = crossing(watched, guess=guess, lower=-25.0, upper=25.0, tolerance=1e-6)
-    assert value(found.x) <= 0 < value(found.below)
-    assert found.below < ROOT <= found.x <= found.below + 1e-6
-    assert found.below <= found.root <= found.x
-    assert {found.x, found.below} <= {float(x) for x in watched.asked}
+    solution = crossing(watched, guess=guess, lower=-25.0, upper=25.0, tolerance=1e-6)
+    assert value(solution.x) <= 0 < value(solution.below)
+    assert solution.below < ROOT <= solution.x <= solution.below + 1e-6
+    assert solution.below <= solution.root <= solution.x
+    assert {solution.x, solution.below} <= {float(x) for x in watched.asked}
     assert len(watched.asked) == len({float(x) for x in watched.asked})
     # Bisection of [-25, 25] needs 26; strides outward come on top.
     assert len(watched.asked) <= 3 * 26 + 9
@@ -94,17 +94,17 @@ def test_crossing_closes_in_from_both_sides(value, guess):
 @each("name, most", [("straight", 6), ("bent", 9)])
 def test_a_smooth_crossing_takes_few_evaluations(name, most):
     watched = Seen(CROSSED[name])
-    found = crossing(watched, guess=0.0, lower=-25.0, upper=25.0, tolerance=1e-6)
+    solution = crossing(watched, guess=0.0, lower=-25.0, upper=25.0, tolerance=1e-6)
     assert len(watched.asked) <= most
     again = Seen(CROSSED[name])
-    crossing(again, guess=ROOT + 1e-3, slope=found.slope, lower=0.0, upper=9.0, tolerance=1e-6)
+    crossing(again, guess=ROOT + 1e-3, slope=solution.slope, lower=0.0, upper=9.0, tolerance=1e-6)
     assert len(again.asked) <= 4
 
 
 def test_a_crossing_outside_the_range():
-    asked = {"guess": 1.0, "lower": 0.0, "upper": 5.0, "tolerance": 1e-6}
-    assert crossing(lambda x: -1.0 - x, **asked).x == 0.0
-    never = crossing(lambda x: 9.0 - x, **asked)
+    places = {"guess": 1.0, "lower": 0.0, "upper": 5.0, "tolerance": 1e-6}
+    assert crossing(lambda x: -1.0 - x, **places).x == 0.0
+    never = crossing(lambda x: 9.0 - x, **places)
     assert (never.x, never.below) == (math.inf, 5.0)
 
 
@@ -116,8 +116,8 @@ def test_a_crossing_on_a_grid_ends_between_neighbours():
 
     for root in (-50.0, -3.5, 0.0, 17.2, 49.0):
         watched = Seen(lambda x, root=root: math.expm1(0.1 * (root - x)))
-        found = crossing(watched, guess=0.3, lower=-50.0, upper=50.0, tolerance=0.0, snap=whole)
-        assert found.x == math.ceil(root)
+        solution = crossing(watched, guess=0.3, lower=-50.0, upper=50.0, tolerance=0.0, snap=whole)
+        assert solution.x == math.ceil(root)
         assert all(x == round(float(x)) for x in watched.asked)
 
 
@@ -129,9 +129,9 @@ def test_expand_until():
 
 def test_maximise_finds_the_top_of_each_element():
     tops = np.array([-3.0, 0.0, 4.9])
-    found = maximise(lambda x: -((x - tops) ** 2), lower=-5.0, upper=5.0, shape=tops.shape)
+    place = maximise(lambda x: -((x - tops) ** 2), lower=-5.0, upper=5.0, shape=tops.shape)
     # A quadratic is flat to double precision within the square root of an ulp.
-    np.testing.assert_allclose(found, tops, atol=1e-7)
+    np.testing.assert_allclose(place, tops, atol=1e-7)
     # A plateau to the right of the top, as in a trade-off curve, is no obstacle.
     edge = maximise(lambda x: np.minimum(x, 1.0), lower=-5.0, upper=5.0, shape=())
     assert 1.0 <= edge <= 5.0

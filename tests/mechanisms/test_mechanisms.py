@@ -84,20 +84,20 @@ def test_golden(row):
     mechanism, adjacency = BUILD[row["mechanism"]](**parameters(row)), row["adjacency"]
     match row["quantity"]:
         case "delta":
-            found = worst_delta(mechanism, adjacency, np.array([number(row["epsilon"])]))[0]
+            value = worst_delta(mechanism, adjacency, np.array([number(row["epsilon"])]))[0]
         case "epsilon":
-            found = mechanism.profiles(adjacency)[0].epsilon(1e-300)
+            value = mechanism.profiles(adjacency)[0].epsilon(1e-300)
         case "probability_true":
             # Total variation is p - r, and p + (k - 1) r = 1.
             k = mechanism.answers
-            found = (worst_delta(mechanism, adjacency, np.array([0.0]))[0] * (k - 1) + 1) / k
+            value = (worst_delta(mechanism, adjacency, np.array([0.0]))[0] * (k - 1) + 1) / k
         case "rdp" if number(row["order"]) == 1:
             # The limit: a divergence is smooth in its order, and grows.
             below, above = mechanism.rdp([1 + 1e-5, 1 + 2e-5], adjacency=adjacency)
-            found = 2 * below - above
+            value = 2 * below - above
         case "rdp":
-            (found,) = mechanism.rdp([number(row["order"])], adjacency=adjacency)
-    assert agrees(float(found), row)
+            (value,) = mechanism.rdp([number(row["order"])], adjacency=adjacency)
+    assert agrees(float(value), row)
 
 
 # The other lines belong to profiles, see test_profile.py.
@@ -108,18 +108,18 @@ CALIBRATION = [r for r in golden("gaussian") if r["quantity"] not in ("epsilon",
 def test_golden_calibration(row):
     value = {k: number(row[k]) for k in ("epsilon", "delta") if row[k]}
     if row["quantity"] == "noise_multiplier":
-        found = Gaussian.analytic(**value).noise_multiplier
+        computed = Gaussian.analytic(**value).noise_multiplier
     elif row["quantity"] == "classical_noise_multiplier":
-        found = classical(**value)
+        computed = classical(**value)
     elif row["quantity"] == "delta_of_classical":
-        found = Gaussian(classical(**value)).profiles()[0].delta(value["epsilon"])
+        computed = Gaussian(classical(**value)).profiles()[0].delta(value["epsilon"])
     elif row["quantity"] == "classical_threshold":
-        found = mpmath.findroot(
+        computed = mpmath.findroot(
             lambda e: math.log(delta_of_classical(float(e), value["delta"]) / value["delta"]),
             (4, 12),
             solver="anderson",
         )
-    assert agrees(float(found), row)
+    assert agrees(float(computed), row)
 
 
 def classical(*, epsilon, delta):
@@ -226,8 +226,8 @@ def test_randomized_response_over_all_pairs_of_answers(local_epsilon, answers):
     total = math.exp(local_epsilon) + answers - 1
     laws = (np.eye(answers) * math.expm1(local_epsilon) + 1) / total
     for p, q in itertools.permutations(laws, 2):
-        found = worst_delta(coin, "replace_one")
-        np.testing.assert_allclose(found, hockey_stick(p, q), atol=1e-14)
+        value = worst_delta(coin, "replace_one")
+        np.testing.assert_allclose(value, hockey_stick(p, q), atol=1e-14)
         truth = renyi(np.log(p), np.log(q), 2.5)
         assert coin.rdp([2.5], adjacency="replace_one")[0] == pytest.approx(truth, rel=1e-12)
 
@@ -249,17 +249,17 @@ def test_laplace_by_integration(scale, adjacency, contributions):
 @each("total", [0.5, 2.0, 6.0])
 def test_a_shift_along_two_axes_leaks_no_more_than_along_one(total, part):
     """Vector Laplace: E over the first coordinate's loss of the second one's profile."""
-    a, (rest,) = part * total, Laplace(1 / (total * (1 - part))).profiles()
+    a, (others,) = part * total, Laplace(1 / (total * (1 - part))).profiles()
     (scalar,) = Laplace(1 / total).profiles()
     nodes, weights = np.polynomial.legendre.leggauss(40)
     for epsilon in np.linspace(-total, total, 41):
         # Atoms 1/2 at a and e^{-a}/2 at -a, density e^{(l - a)/2} / 4 between; the second
         # profile has kinks at its own two ends.
         ends = np.clip([-a, epsilon - total + a, epsilon + total - a, a], -a, a)
-        split = 0.5 * rest.delta(epsilon - a) + 0.5 * math.exp(-a) * rest.delta(epsilon + a)
+        split = 0.5 * others.delta(epsilon - a) + 0.5 * math.exp(-a) * others.delta(epsilon + a)
         for left, right in itertools.pairwise(ends):
             loss = 0.5 * (left + right) + 0.5 * (right - left) * nodes
-            density = np.exp((loss - a) / 2) / 4 * rest.delta(epsilon - loss)
+            density = np.exp((loss - a) / 2) / 4 * others.delta(epsilon - loss)
             split += 0.5 * (right - left) * weights @ density
         assert split <= float(scalar.delta(epsilon)) + 1e-14
         # At the ends all is equal, in between much is lost.
@@ -392,9 +392,9 @@ def test_witnesses_lie_below_the_profiles_and_attained_ones_touch(mechanism):
         witnesses = mechanism.witnesses(adjacency)
         assert witnesses or not mechanism.attained
         assert all(w.has_tails for w in witnesses)
-        for found in (w.delta(epsilons) for w in witnesses):
+        for value in (w.delta(epsilons) for w in witnesses):
             # Over epsilon >= 0 alone every ordered pair lies below; rounding of a few ulp.
-            assert np.all(found <= bound * (1 + 1e-13))
+            assert np.all(value <= bound * (1 + 1e-13))
         if mechanism.attained:
             worst = np.max([w.delta(epsilons) for w in witnesses], axis=0)
             np.testing.assert_allclose(worst, bound, rtol=1e-13, atol=1e-300)

@@ -106,8 +106,8 @@ def test_randomized_response_tells_the_truth_as_often_as_it_says(answers):
     chance = np.full(answers, 1.0)
     chance[truth] = math.exp(1.2)
     chance = np.cumsum(chance / chance.sum())
-    found = np.cumsum(np.bincount(drawn, minlength=answers) / DRAWS)
-    assert np.max(np.abs(found - chance)) < largest_gap(DRAWS)
+    observed = np.cumsum(np.bincount(drawn, minlength=answers) / DRAWS)
+    assert np.max(np.abs(observed - chance)) < largest_gap(DRAWS)
 
 
 def test_exponential_mechanism_draws_in_proportion():
@@ -115,8 +115,8 @@ def test_exponential_mechanism_draws_in_proportion():
     mechanism, generator = ExponentialMechanism(1.0), rng()
     drawn = [int(mechanism.release(scores, sensitivity=2.0, rng=generator)) for _ in range(draws)]
     chance = np.exp(scores / (2 * 2.0))
-    found = np.cumsum(np.bincount(drawn, minlength=3) / draws)
-    assert np.max(np.abs(found - np.cumsum(chance / chance.sum()))) < largest_gap(draws)
+    observed = np.cumsum(np.bincount(drawn, minlength=3) / draws)
+    assert np.max(np.abs(observed - np.cumsum(chance / chance.sum()))) < largest_gap(draws)
 
 
 ALL = [Gaussian(1.0), Laplace(1.0), Geometric(1.0), DiscreteGaussian(1.0), RandomizedResponse(1.0)]

@@ -42,8 +42,8 @@ def varied(example):
 
 def pairs():
     """Every mechanism, adjacency and direction whose laws are known."""
-    found = {m for law in mechanisms.values() for e in law.examples() for m in varied(e)}
-    for mechanism, adjacency in itertools.product(sorted(found, key=repr), ADJACENCIES):
+    every = {m for law in mechanisms.values() for e in law.examples() for m in varied(e)}
+    for mechanism, adjacency in itertools.product(sorted(every, key=repr), ADJACENCIES):
         try:
             laws = mechanism.outputs(adjacency)
         except NotImplementedError:
@@ -84,8 +84,8 @@ def test_both_laws_sum_to_one(law, profile, mechanism):
 @each("law, profile, mechanism", [pair for pair in PAIRS if pair[2].attained])
 def test_the_other_order_is_the_reverse_profile(law, profile, mechanism):
     at = [0.0, 0.3, 2.0]
-    found = [law.reverse().delta(e) for e in at]
-    assert found == pytest.approx(profile.reverse().delta(at), rel=1e-6, abs=1e-9)
+    values = [law.reverse().delta(e) for e in at]
+    assert values == pytest.approx(profile.reverse().delta(at), rel=1e-6, abs=1e-9)
     assert law.delta(-0.7) == pytest.approx(float(profile.delta(-0.7)), rel=1e-8)
 
 

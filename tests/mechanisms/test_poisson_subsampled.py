@@ -21,15 +21,15 @@ def test_golden_quadrature(row):
     order, steps, digits = number(row["order"]), int(row["steps"]), int(row["digits"])
     if row["direction"] == "add":
         # There is no closed form: the integral of the profile, which aims at 1e-10.
-        found = float(one.profiles()[1].renyi(order))
-        assert steps * found == pytest.approx(number(row["value"]), rel=1e-8)
-        assert found <= one.rdp([order])[0]
+        value = float(one.profiles()[1].renyi(order))
+        assert steps * value == pytest.approx(number(row["value"]), rel=1e-8)
+        assert value <= one.rdp([order])[0]
         return
-    found = steps * one.rdp([order], method="formula")[0]
+    value = steps * one.rdp([order], method="formula")[0]
     if digits < 12:
-        assert agrees(found, row)
+        assert agrees(value, row)
     # Sums of positive terms in double precision, divided by order - 1.
-    assert found == pytest.approx(number(row["value"]), rel=max(2e-13, 10.0 ** (1 - digits)))
+    assert value == pytest.approx(number(row["value"]), rel=max(2e-13, 10.0 ** (1 - digits)))
 
 
 def binomial_sum(sigma, q, order):
@@ -49,9 +49,9 @@ def binomial_sum(sigma, q, order):
 @each("order", [2, 3, 32, 255, 256, 257, 700])
 @each("sigma, q", [(0.2, 1e-7), (1.0, 1e-7), (1.1, 0.004), (4.0, 0.5), (1e3, 0.3)])
 def test_whole_orders_against_the_binomial_sum(sigma, q, order):
-    found = step(sigma, q).rdp([order], method="formula")[0]
+    value = step(sigma, q).rdp([order], method="formula")[0]
     # Log gammas of 256 carry an error of 1e-13; the quadrature beyond is better than that.
-    assert found == pytest.approx(binomial_sum(sigma, q, order), rel=1e-12)
+    assert value == pytest.approx(binomial_sum(sigma, q, order), rel=1e-12)
 
 
 def signed_series(sigma, q, order):
@@ -73,17 +73,17 @@ def signed_series(sigma, q, order):
         # The terms alternate from i > order on and fall like i^(-order - 2) only.
         first = int(mpmath.ceil(a)) + 6
         head = mpmath.fsum(term(i) for i in range(first))
-        rest = mpmath.nsum(term, [first, mpmath.inf], method="alternating")
-        return float(mpmath.log(head + rest) / (a - 1))
+        tail_sum = mpmath.nsum(term, [first, mpmath.inf], method="alternating")
+        return float(mpmath.log(head + tail_sum) / (a - 1))
 
 
 @pytest.mark.slow
 @each("order", [1.05, 1.5, 2.5, 6.7])
 @each("sigma, q", [(0.6, 0.02), (1.0, 0.1), (2.0, 0.2), (4.0, 0.01), (1.5, 0.7)])
 def test_fractional_orders_against_the_signed_series(sigma, q, order):
-    found = step(sigma, q).rdp([order], method="formula")[0]
+    value = step(sigma, q).rdp([order], method="formula")[0]
     # 30 digits of E f^a lose what the divergence is smaller than 1.
-    assert found == pytest.approx(signed_series(sigma, q, order), rel=1e-12)
+    assert value == pytest.approx(signed_series(sigma, q, order), rel=1e-12)
 
 
 def test_dropping_the_signs_is_seen():
@@ -103,8 +103,8 @@ def test_corners_by_integrating_the_definition(sigma, q, order):
         # E f^a - 1 loses 2 log10(1/q) = 14 of the 40 digits.
         total = mpmath.quad(lambda x: mpmath.npdf(x, 0, s) * (f(x) ** a - 1 - a * (f(x) - 1)), cuts)
         truth = float(mpmath.log1p(total) / (a - 1))
-    found = step(sigma, q).rdp([order], method="formula")[0]
-    assert found == pytest.approx(truth, rel=1e-11)
+    value = step(sigma, q).rdp([order], method="formula")[0]
+    assert value == pytest.approx(truth, rel=1e-11)
 
 
 def test_orders_together_equal_orders_alone():
@@ -120,15 +120,15 @@ def test_orders_together_equal_orders_alone():
 def test_huge_orders_approach_the_full_batch_less_one_coin(sigma, q):
     """Where the hit outweighs all: D_a -> a / (2 sigma^2) + log(q) a / (a - 1), from above."""
     orders = 10.0 ** np.arange(1, 7)
-    found = step(sigma, q).rdp(orders)
+    value = step(sigma, q).rdp(orders)
     full = orders / (2 * sigma**2)
-    assert np.all(np.isfinite(found)) and np.all(np.diff(found) > 0)
-    assert np.all(found <= full * (1 + 1e-13))
+    assert np.all(np.isfinite(value)) and np.all(np.diff(value) > 0)
+    assert np.all(value <= full * (1 + 1e-13))
     # The hit alone: P >= q N(1).
     only_hit = full + math.log(q) * orders / (orders - 1)
-    assert np.all(found >= only_hit - 1e-9 * full)
+    assert np.all(value >= only_hit - 1e-9 * full)
     near = full > 30 + 3 * math.log(1 / q)
-    np.testing.assert_allclose(found[near], only_hit[near], rtol=1e-6)
+    np.testing.assert_allclose(value[near], only_hit[near], rtol=1e-6)
 
 
 @each("q", [1e-7, 1e-3, 0.3])

@@ -64,9 +64,9 @@ def simulated(sigma, batches, epsilon, runs, rng):
     add under Q.
     """
     others = np.exp(rng.standard_normal((runs, batches)) / sigma - 0.5 / sigma**2)
-    rest = others[:, 1:].sum(axis=1, keepdims=True)
+    others_sum = others[:, 1:].sum(axis=1, keepdims=True)
     own = ndtri((np.arange(64) + rng.random((runs, 1))) / 64) + 1 / sigma
-    ratio = (np.exp(own / sigma - 0.5 / sigma**2) + rest) / batches
+    ratio = (np.exp(own / sigma - 0.5 / sigma**2) + others_sum) / batches
     remove = np.maximum(1 - math.exp(epsilon) / ratio, 0.0).mean(axis=1)
     add = np.maximum(1 - math.exp(epsilon) * others.mean(axis=1), 0.0)
     return [(v.mean(), v.std() / math.sqrt(runs)) for v in (remove, add)]
@@ -78,8 +78,8 @@ def simulated(sigma, batches, epsilon, runs, rng):
 )
 def test_simulated_epochs_lie_between(sigma, batches, epsilon):
     rng = np.random.default_rng(2025)
-    found = simulated(sigma, batches, epsilon, 40_000, rng)
-    for (lower, upper), (delta, error) in zip(brackets(sigma, batches), found, strict=True):
+    simulations = simulated(sigma, batches, epsilon, 40_000, rng)
+    for (lower, upper), (delta, error) in zip(brackets(sigma, batches), simulations, strict=True):
         # What is too rare to be seen once has no standard error: 30 events would have shown.
         slack = SIGMAS * error + 30 / 40_000 * (delta == 0)
         assert lower.delta(epsilon) - slack <= delta <= upper.delta(epsilon) + slack
@@ -98,15 +98,15 @@ def test_second_opinion():
 @each_setting
 def test_witness_lies_below_the_profile_and_both_below_the_gaussian(sigma, batches):
     epoch = RandomAllocation(Gaussian(sigma), batches)
-    (known,) = epoch.gaussian.profiles()
+    (gaussian,) = epoch.gaussian.profiles()
     at = np.concatenate([-EPSILONS, EPSILONS])
     for lower, upper in brackets(sigma, batches):
         assert np.all(lower.log_delta(at) <= upper.log_delta(at) + 1e-12)
-        assert np.all(lower.log_delta(at) <= known.log_delta(at) + 1e-12)
+        assert np.all(lower.log_delta(at) <= gaussian.log_delta(at) + 1e-12)
     for delta in (1e-3, 1e-8):
         remove, _ = (p.epsilon(delta) for p in epoch.profiles())
         _, add = (p.epsilon(delta) for p in epoch.witnesses())
-        assert add <= remove <= known.epsilon(delta)
+        assert add <= remove <= gaussian.epsilon(delta)
 
 
 @each("sigma, batches", [(0.5, 1000), (1.0, 30), (1.0, 10**5), (4.0, 100)])
@@ -154,25 +154,25 @@ def multinomial_moment(sigma, batches, order):
 def test_whole_orders_equal_the_multinomial_sum(sigma, batches):
     orders = np.arange(2, 8)
     expected = [math.log(multinomial_moment(sigma, batches, int(a))) / (a - 1) for a in orders]
-    found = RandomAllocation(Gaussian(sigma), batches).rdp(orders)
+    value = RandomAllocation(Gaussian(sigma), batches).rdp(orders)
     # The sum holds 1 + X, so a small X has lost digits.
-    np.testing.assert_allclose(found, expected, rtol=1e-10)
+    np.testing.assert_allclose(value, expected, rtol=1e-10)
 
 
 @each("sigma, batches", [(0.3, 10), (1.0, 1000), (20.0, 10**6)])
 def test_order_two_has_a_closed_form(sigma, batches):
     expected = math.log1p(math.expm1(1 / sigma**2) / batches)
-    found = RandomAllocation(Gaussian(sigma), batches).rdp([2.0])
+    value = RandomAllocation(Gaussian(sigma), batches).rdp([2.0])
     # Where both directions agree the one from quadrature wins, by the 1e-11 allowed for it.
-    np.testing.assert_allclose(found, expected, rtol=1.1e-11)
+    np.testing.assert_allclose(value, expected, rtol=1.1e-11)
 
 
 @each("sigma", [0.6, 1.0, 4.0])
 def test_two_batches_by_quadrature_in_both_directions(sigma):
     mass, ratio = two_batches(sigma, step=0.05, order=6)
     epoch, orders = RandomAllocation(Gaussian(sigma), 2), np.array([1.3, 2.0, 2.5, 3.0, 6.0])
-    found = epoch.rdp(orders)
-    for order, value in zip(orders, found, strict=True):
+    values = epoch.rdp(orders)
+    for order, value in zip(orders, values, strict=True):
         exact = max(math.log(mass @ ratio**power) / (order - 1) for power in (order, 1 - order))
         if order == round(order):
             assert value == pytest.approx(exact, rel=1e-8)
@@ -185,13 +185,15 @@ def test_reverse_moments_equal_quadrature(sigma):
     mass, ratio = two_batches(sigma, step=0.05, order=10)
     n = np.array([0.05, 0.3, 0.9, 2.0, 9.0])
     exact = np.log([mass @ ratio**-k for k in n])
-    found = _reverse_moments(n, sigma, 2)
-    asked = n < 4 * sigma**2 * math.log(2)
-    np.testing.assert_allclose(found[asked], exact[asked], rtol=1e-9)
-    assert np.all(found[~asked] == 0) and np.all(found[asked] >= exact[asked] * (1 - 1e-12))
+    value = _reverse_moments(n, sigma, 2)
+    may_lead = n < 4 * sigma**2 * math.log(2)
+    np.testing.assert_allclose(value[may_lead], exact[may_lead], rtol=1e-9)
+    assert np.all(value[~may_lead] == 0) and np.all(
+        value[may_lead] >= exact[may_lead] * (1 - 1e-12)
+    )
     # Beyond, the two bounds of the module's text decide.
     remove = np.log([mass @ ratio ** (k + 1) for k in n])
-    assert np.all(exact[~asked] < remove[~asked])
+    assert np.all(exact[~may_lead] < remove[~may_lead])
 
 
 def reverse_moment_in_thirty_digits(n, sigma, batches):

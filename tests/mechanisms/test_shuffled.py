@@ -40,8 +40,8 @@ def shifts(sigma, adjacency):
 def test_published_epsilons(sigma, batches, lower, upper, digits):
     """Chua et al. (2024), delta = 1e-6."""
     epoch = Shuffled(Gaussian(sigma), batches)
-    found = [p[0].epsilon(1e-6) for p in (epoch.witnesses("zero_out"), epoch.profiles("zero_out"))]
-    assert [round(float(e), digits) for e in found] == [lower, upper]
+    value = [p[0].epsilon(1e-6) for p in (epoch.witnesses("zero_out"), epoch.profiles("zero_out"))]
+    assert [round(float(e), digits) for e in value] == [lower, upper]
 
 
 def test_poisson_accounting_of_a_shuffled_loader_is_off_by_five_orders_of_magnitude():
@@ -104,10 +104,10 @@ def test_witness_is_the_best_threshold_for_the_largest_update(sigma, batches, ep
         x = best_threshold(behind, left, left + reach)
         expected += [mpmath.log(behind(x)), mpmath.log(below(x, b, batches))]
     at = np.array([epsilon])
-    found = [remove.log_delta_of(at)[0], remove.log_tail_of(at)[0]]
-    found += [add.log_delta_of(at)[0], add.log_tail_of(at)[0]]
+    value = [remove.log_delta_of(at)[0], remove.log_tail_of(at)[0]]
+    value += [add.log_delta_of(at)[0], add.log_tail_of(at)[0]]
     # A loss near 0 that many other updates blur places its threshold less sharply.
-    np.testing.assert_allclose(found, [float(v) for v in expected], rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(value, [float(v) for v in expected], rtol=1e-8, atol=1e-8)
 
 
 @both
@@ -223,15 +223,15 @@ def test_no_noise_no_privacy():
 def test_search_over_thresholds_finds_the_witness(sigma, batches):
     witness = Shuffled(Gaussian(sigma), batches).witnesses("zero_out")[0]
     for epsilon in (0.0, 0.3, 2.0, 20.0):
-        found = batch_shuffling_delta_lower(
+        value = batch_shuffling_delta_lower(
             epsilon=epsilon, noise_multiplier=sigma, batches=batches
         )
-        assert found == pytest.approx(float(witness.delta(epsilon)), rel=1e-9, abs=2e-15)
+        assert value == pytest.approx(float(witness.delta(epsilon)), rel=1e-9, abs=2e-15)
 
 
 def test_shuffled_reports_golden():
-    found = shuffle_local_randomizers(local_epsilon=1.0, records=10_000, delta=1e-6)
-    assert found == pytest.approx(0.21402565, abs=5e-9)
+    value = shuffle_local_randomizers(local_epsilon=1.0, records=10_000, delta=1e-6)
+    assert value == pytest.approx(0.21402565, abs=5e-9)
 
 
 @each("local_epsilon, records", [(0.5, 2000), (1.0, 10_000)])
