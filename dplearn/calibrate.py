@@ -153,7 +153,7 @@ def largest_steps(
     delta: float,
     adjacency: Adjacency = "add_remove",
 ) -> Calibration:
-    """How many runs of `mechanism` stay within (epsilon, delta); 0 if not even one does.
+    """The largest number of runs that stays within (epsilon, delta); 0 if not even one does.
 
     Parameters are those of `smallest_noise_multiplier`; the search stops at 10^12.
 

@@ -176,7 +176,7 @@ def _bracket(high: Guarantee, lower: float) -> Guarantee:
 
 @dataclass(frozen=True, kw_only=True)
 class DPSGD:
-    """What everybody may know about a run: sampler, clipper, noise and guarantee read it.
+    """Public plan of a run, which sampler, clipper, noise and guarantee read.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ class DPSGD:
 
     @property
     def mechanism(self) -> Mechanism:
-        """What is repeated: one step, or one epoch if the batches are drawn once per epoch."""
+        """Mechanism of one step, or of one epoch if the batches are drawn once per epoch."""
         build = epoch if self.sampling in EPOCH_SAMPLINGS else sampled
         return build(
             Gaussian(self.noise_multiplier),

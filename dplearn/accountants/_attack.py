@@ -52,7 +52,7 @@ def power_brackets(deltas: Brackets, rates: NDArray, rtol: float) -> tuple[NDArr
 
 
 def _refined(deltas: Brackets, epsilon: NDArray, rates: NDArray, rtol: float) -> Knots:
-    """As many knots as it takes until more would hardly lower any upper end."""
+    """Knots so close that more of them would hardly lower any upper end."""
     knots = _with((np.empty(0), np.empty(0), np.empty(0)), deltas, epsilon, rtol)
     for _ in range(_ROUNDS):
         epsilon, _, high = knots
@@ -81,7 +81,7 @@ def _with(knots: Knots, deltas: Brackets, epsilon: NDArray, rtol: float) -> Knot
 def _around(
     epsilon: NDArray, high: NDArray, rate: float, rtol: float, doublings: int = 0
 ) -> NDArray:
-    """Where to look next: where the slope is expected to be the rate, or further out."""
+    """New epsilons to ask at: where the slope is expected to be the rate, or further out."""
     x = np.exp(epsilon)
     best = int(np.argmin(high + rate * x))
     # Beyond e^epsilon = 1 / rate nothing is left to gain; far on the left all are caught.
@@ -132,7 +132,7 @@ def _least(
 
 
 def _slopes(x: NDArray, low: NDArray, high: NDArray) -> tuple[NDArray, NDArray]:
-    """How steeply g may fall at most to the right of x_k, and rise at least left of x_{k+1}.
+    """Steepest fall that g may have right of x_k, and least one left of x_{k+1}.
 
     One number per cell k. Chords over several cells are less steep on the left and steeper on the
     right than g there, but suffer less from what is unknown of their ends.

@@ -32,7 +32,7 @@ _NO_LOG_DELTA = -1e-12
 
 
 class Bound(NamedTuple):
-    """What a subclass says about one row of counts."""
+    """Bound of one row of counts, as a subclass states it."""
 
     epsilon: float
     kind: Kind | None = None  # None: the class's own kind
@@ -177,7 +177,7 @@ class Accountant(ABC):
         return 0.0, 1.0
 
     def _covered(self, mechanism: Mechanism, steps: ArrayLike, adjacency: Adjacency) -> Runs:
-        """What is run and how often, once it is clear that a theorem covers it."""
+        """The runs in question; raises unless a theorem covers them."""
         runs = Runs.of(mechanism, steps, adjacency)
         if refusal := self._refusal(runs):
             raise NotImplementedError(f"Accountant {self.name}: {refusal}")

@@ -40,7 +40,7 @@ class Direction:
     sampled: SampledGaussian | None = None
 
     def reverse(self) -> Self:
-        """The same pairs in the other order."""
+        """Direction with every pair in the other order."""
         pair = self.sampled
         if pair is not None:
             other = "add" if pair.direction == "remove" else "remove"

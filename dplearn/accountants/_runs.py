@@ -47,12 +47,12 @@ class Runs:
         return self.counts.sum(axis=1)
 
     def __getitem__(self, rows: NDArray) -> Self:
-        """Only these rows."""
+        """Runs with only these rows."""
         return dataclasses.replace(self, counts=self.counts[rows])
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What must hold of all mechanisms, each clause once."""
+        """Assumptions of all mechanisms, each clause once."""
         return tuple(dict.fromkeys(a for m in self.mechanisms for a in m.assumptions))
 
     def rdp(self, orders: tuple[float, ...]) -> NDArray:

@@ -130,7 +130,7 @@ class PLD(Accountant):
         steps: int = 1,
         adjacency: Adjacency = "add_remove",
     ) -> tuple[NDArray, NDArray]:
-        """How many members the best attacker catches at a given rate of false alarms.
+        """Share of members that the best attacker catches at a given rate of false alarms.
 
         Parameters
         ----------

@@ -50,7 +50,7 @@ def check(
     axes: tuple[str, str] | None = None,
     budget_s: float = 10.0,
 ) -> Verdict:
-    """Where a claimed formula holds, where it fails, how loose it is, and what it is.
+    """Verdict on a claimed formula: where it holds or fails, how loose it is, and what it is.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def check(
 def _held(
     fixed: Mapping[str, Setting], names: tuple[str, ...], spoken: set[str]
 ) -> dict[str, Setting]:
-    """What is held, under canonical names; one step where the claim does not count them."""
+    """Settings under canonical names; one step where the claim does not count them."""
     held = {canonical([name], names)[name]: setting for name, setting in fixed.items()}
     if "T" in names and "T" not in spoken:
         held.setdefault("T", 1.0)

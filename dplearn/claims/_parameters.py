@@ -42,7 +42,7 @@ class Parameter:
     whole: bool = False
 
     def within(self, setting: Setting) -> Parameter:
-        """The same axis, held at a number or kept to a range."""
+        """Axis held at a number or kept to a range."""
         low, high = setting if isinstance(setting, tuple) else (setting, setting)
         good = self.lower <= low <= high <= self.upper
         if not good or (self.whole and not (low == round(low) and high == round(high))):
@@ -74,7 +74,7 @@ class Parameter:
         return min(max(value, min(self.fine)), max(self.fine))
 
     def oddness(self, value: float) -> float:
-        """How far a value is from one that would be chosen as an example."""
+        """Distance of a value from one that would be chosen as an example."""
         mantissa = f"{value:.9e}".partition("e")[0].rstrip("0").rstrip(".")
         digits = len(mantissa.replace(".", ""))
         plain = 1.0 if self.name == "T" else self.usual

@@ -36,7 +36,7 @@ class Trial:
         return [name for name, axis in self.axes.items() if axis.lower < axis.upper]
 
     def values(self, points: Points) -> tuple[NDArray, NDArray]:
-        """What is claimed, and what of it may be rounding."""
+        """Values of the claim, and how much of each may be rounding."""
         names = canonical(self.expression.names, self.axes)
         given = {name: points[p] for name, p in names.items()}
         shape = next(iter(points.values())).shape
@@ -71,7 +71,7 @@ class Trial:
         return Tried(points, claimed, lower, upper, status)
 
     def badness(self, tried: Tried) -> NDArray:
-        """How far on the wrong side the claim is, in logarithms; -inf where nothing is known."""
+        """Distance of the claim beyond the truth, in logarithms; -inf where nothing is known."""
         with np.errstate(all="ignore"):
             gap = np.log(np.maximum(tried.claimed, 1e-300)) - np.log(
                 np.maximum(0.5 * (tried.lower + tried.upper), 1e-300)
@@ -187,7 +187,7 @@ def region(trial: Trial, tried: Tried) -> Region | None:
 
 
 def turn(trial: Trial, rule: Region, bad: Point, *, until: float) -> float | None:
-    """Where the claim first fails, from the region's edge towards the counterexample."""
+    """First value at which the claim fails, from the region's edge to the counterexample."""
     axis, name = trial.axes[rule.parameter], rule.parameter
     good, failing = rule.value, bad.parameters[name]
 

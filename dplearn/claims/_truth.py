@@ -263,7 +263,7 @@ def _pure_epsilon(_: Values, at: Points, rtol: float) -> Bracket:
 
 
 def _proved_pure_epsilon(_: Values, at: Points, rtol: float) -> Bracket:
-    """The same by the lattice, point by point."""
+    """Bracket of `_pure_epsilon` by the lattice, point by point."""
     step = _STEPS[_R]
     ends = [
         step.epsilon({"epsilon": e, "delta": d}, {"T": np.array([t])}, rtol)

@@ -92,7 +92,7 @@ class Expression:
         return self._run(values, lambda value: value)
 
     def rounding(self, **values: ArrayLike) -> NDArray:
-        """How far the value may be from the formula's own, estimated, not proved.
+        """Distance of the value from the formula's own, estimated, not proved.
 
         Every step is disturbed by a few units in its last digit, up or down at random; what
         comes out differs by about as much as the roundings of the undisturbed run may do.
@@ -195,7 +195,7 @@ class _Parser:
         return good
 
     def expression(self, least: int, depth: int) -> None:
-        """What is held together by operators that bind at least as tightly as `least`."""
+        """Read what operators hold together that bind at least as tightly as `least`."""
         if depth > _DEEPEST:
             self.fail(f"at most {_DEEPEST} levels of nesting")
         self.operand(least, depth)
@@ -209,7 +209,7 @@ class _Parser:
             self.program.append(_Step(symbol, 2))
 
     def binary(self) -> int:
-        """How tightly the current operator binds, 0 if the token is none."""
+        """Tightness of the current operator, 0 if the token is none."""
         return _TIGHT[self.token] if self.token in _BINARY or self.token in _COMPARE else 0
 
     def comparison(self, depth: int) -> None:

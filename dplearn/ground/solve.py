@@ -101,7 +101,7 @@ def decreasing_root(
 
 @dataclass(frozen=True)
 class Crossing:
-    """Where a decreasing value was seen to be <= 0, and what is known nearby.
+    """Place where a decreasing value was seen to be <= 0, and what is known nearby.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def maximise(
     upper: float,
     shape: tuple[int, ...],
 ) -> NDArray:
-    """Where unimodal `value` is largest on [lower, upper], elementwise, by golden section."""
+    """Place of the maximum of a unimodal `value` on [lower, upper], elementwise."""
     lo, hi = np.full(shape, lower), np.full(shape, upper)
     golden = 0.5 * (np.sqrt(5.0) - 1)
     for _ in range(90):

@@ -53,7 +53,7 @@ class Mechanism(ABC):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What must hold of the release for its profile to be true, one clause each."""
+        """Clauses that must hold of the release for its profile to be true."""
         return self.conditions
 
     @property
@@ -218,5 +218,5 @@ class Mechanism(ABC):
 
 
 def contribution_norm(adjacency: Adjacency) -> int:
-    """How many contribution norms apart two neighbours can be: 2 under replace_one, else 1."""
+    """Distance of two neighbours in contribution norms: 2 under replace_one, else 1."""
     return 2 if adjacency == "replace_one" else 1

@@ -71,7 +71,7 @@ class Outputs:
 
     @classmethod
     def of_noise(cls, log_noise: Curve, *, shift: float, reach: float, **more) -> Self:
-        """The same noise around `shift` and around 0; all of it lies within `reach`."""
+        """Outputs with one noise around `shift` and around 0; all of it lies within `reach`."""
         return cls(
             lambda x: log_noise(x - shift), log_noise, -reach, shift + reach, (0.0, shift), **more
         )
@@ -92,7 +92,7 @@ class Outputs:
         return self.reverse().mix_first(weight).reverse()
 
     def nodes(self, epsilon: float) -> Nodes:
-        """Where to look in order to see, and to measure, what p has above e^epsilon q."""
+        """Nodes that show, and measure, what p has above e^epsilon q."""
         if self.whole:
             x = np.arange(self.lower, self.upper + 1)
             weight = np.ones(x.size)
@@ -109,7 +109,7 @@ class Outputs:
         return float(weight @ np.maximum(p - math.exp(epsilon) * q, 0.0))
 
     def _crossings(self, epsilon: float) -> NDArray:
-        """Where p and e^epsilon q change places."""
+        """Places where p and e^epsilon q cross."""
 
         def above(x: NDArray) -> NDArray:
             return self.log_p(x) - self.log_q(x) > epsilon + _SAME

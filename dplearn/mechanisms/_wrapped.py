@@ -22,7 +22,7 @@ class Wrapped(Mechanism):
         return (*self.conditions, *self.base.assumptions)
 
     def _zcdp(self, adjacency: Adjacency) -> float | None:
-        """That of the base: sampling never hurts, and zCDP cannot see that it helps."""
+        """rho of the base: sampling never hurts, and zCDP cannot see that it helps."""
         return self.base.zcdp(adjacency)
 
     def no_privacy(self) -> str:

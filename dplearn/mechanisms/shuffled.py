@@ -113,7 +113,7 @@ class Shuffled(Epoch):
         return (remove, remove.reverse())
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        """That of the dominating Gaussian."""
+        """Divergences of the dominating Gaussian."""
         return self.base.rdp(orders, adjacency=adjacency)
 
     @classmethod

@@ -95,7 +95,7 @@ def _heads(module: nn.MultiheadAttention, values: Tensor) -> Tensor:
 
 
 def _mask(attention: Tensor | None, padding: Tensor | None, query: Tensor) -> Tensor | None:
-    """What is added to the scores, broadcastable to (B, heads, T, S)."""
+    """Mask to add to the scores, broadcastable to (B, heads, T, S)."""
     batch, heads = query.shape[:2]
     if attention is not None and attention.dim() == 3:
         attention = attention.unflatten(0, (batch, heads))

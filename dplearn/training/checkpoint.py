@@ -42,7 +42,7 @@ def write(path: str | Path, content: dict[str, Any]) -> None:
 
 
 def read(path: str | Path) -> dict[str, Any]:
-    """What was written, tensors on the processor.
+    """Content of a checkpoint, tensors on the processor.
 
     Raises
     ------

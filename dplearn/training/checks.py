@@ -68,7 +68,7 @@ def check(
 
 
 def _check_buffers(model: nn.Module, before: dict[str, tuple[Tensor, int]]) -> None:
-    """What data writes into a buffer is released without noise."""
+    """Raise if a buffer changed: what data writes into it is released without noise."""
     for name, buffer in model.named_buffers():
         old, version = before.get(name, (None, 0))
         if buffer is not old or buffer._version != version:
@@ -81,7 +81,7 @@ def _check_buffers(model: nn.Module, before: dict[str, tuple[Tensor, int]]) -> N
 def _check_values(
     model: nn.Module, loss_fn: Any, inputs: Any, targets: Any, losses: Tensor
 ) -> None:
-    """The first record's loss is the same among copies of itself."""
+    """Raise unless the first record's loss is the same among copies of itself."""
     batch = len(losses)
 
     def copies(values: Tensor) -> Tensor:
@@ -99,7 +99,7 @@ def _check_values(
 
 
 def _check_gradients(calls: list[Call], losses: Tensor) -> None:
-    """No gradient flows from one record's loss to another record's row."""
+    """Raise if a gradient flows from one record's loss to another record's row."""
     edges: Any = [edge for call in calls for edge in call.edges.values()]
     owners = [call for call in calls for _ in call.edges]
     for row in (0, len(losses) - 1) if edges else ():
@@ -118,7 +118,7 @@ def _check_gradients(calls: list[Call], losses: Tensor) -> None:
 
 
 def _check_sums(model: nn.Module, calls: list[Call], losses: Tensor) -> None:
-    """Per-example gradients add up to the ordinary gradient of every parameter."""
+    """Raise unless gradients of records add up to the ordinary one of every parameter."""
     trainable = {name: p for name, p in model.named_parameters() if p.requires_grad}
     if not losses.requires_grad:
         return

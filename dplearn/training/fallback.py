@@ -64,7 +64,7 @@ def differentiated(
 
 
 def _one_by_one(module, loss, parameters, output, leaves, split) -> dict[str, Tensor]:
-    """As `differentiated`, in a loop."""
+    """Gradients as of `differentiated`, in a loop."""
     if module.training and module.dropout:
         raise validate.unsupported(f"dropout inside {type(module).__name__}", "use nn.Dropout.")
     rows = []

@@ -38,7 +38,7 @@ Loss = Callable[[Any, Any], Tensor]
 
 @dataclass(frozen=True, kw_only=True)
 class ClippedSum:
-    """What one micro-batch contributes. Everything here is private until noise is added.
+    """Contribution of one micro-batch; everything in it is private until noise is added.
 
     Parameters
     ----------

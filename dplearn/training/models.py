@@ -14,7 +14,7 @@ MODELS = ("linear", "mlp", "cnn")
 
 
 def inputs_for(model: str, images: NDArray[np.float32]) -> Tensor:
-    """What a model of `MODELS` gets of images of shape (n, H, W).
+    """Inputs of a model of `MODELS`, from images of shape (n, H, W).
 
     Directions of edges for the linear one, the standardised pixels in one channel for others.
     """

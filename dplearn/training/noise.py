@@ -76,7 +76,7 @@ class Randomness:
         return np.random.Generator(np.random.SFC64(np.random.SeedSequence(entropy, pool_size=8)))
 
     def normals(self, device: torch.device, *key: int) -> AddNormals:
-        """What adds normals to contiguous tensors on a device."""
+        """Function that adds normals to contiguous tensors on a device."""
         if self.secure:
             return partial(_add_normals, _system_words)
         stream = self.stream(NOISE, *key)

@@ -265,7 +265,7 @@ def _ghost_norm(left: Tensor, right: Tensor, p: int, d: int) -> Tensor:
 
 
 def _lost(u: Tensor, v: Tensor, p: int, d: int) -> Tensor:
-    """What underflow may have taken from squared norms, with norms (B, T) of p- and d-vectors.
+    """Loss of squared norms by underflow at most, with norms (B, T) of p- and d-vectors.
 
     Each factor may have lost the squares of all its entries; it is multiplied by the other.
     """

@@ -126,7 +126,7 @@ def _note(
 
 
 def _versions(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[int, ...]:
-    """How often each tensor was changed in place."""
+    """Version of each tensor: how often it was changed in place."""
     leaves = (leaf for tree in (*args, *kwargs.values()) for leaf in _leaves(tree))
     return tuple(leaf._version for leaf in leaves if isinstance(leaf, Tensor))
 

@@ -61,7 +61,7 @@ class Records:
         return tuple(inputs) if isinstance(inputs, list) else inputs, targets
 
     def _bytes(self) -> int:
-        """What all records take."""
+        """Memory that all records take."""
         whole = self._dataset if self._stacked else self.rows(np.zeros(1, np.int64))
         used = sum(x.nbytes for x in tree_leaves(whole) if isinstance(x, Tensor))
         return used if self._stacked else used * self._size

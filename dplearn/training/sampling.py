@@ -21,7 +21,7 @@ INDEPENDENT = ("poisson", "random_allocation", "none")
 
 
 def lots_per_drawing(plan: DPSGD) -> int:
-    """How many steps one drawing serves: an epoch for the schemes that draw epochs, else 1."""
+    """Number of steps that one drawing serves: an epoch where epochs are drawn, else 1."""
     if plan.sampling not in EPOCH_SAMPLINGS:
         return 1
     return plan.mechanism.batches  # type: ignore[attr-defined]

@@ -252,7 +252,7 @@ class Trainer:
         return record
 
     def history(self) -> History:
-        """What was done so far, and its guarantee."""
+        """History of what was done so far, with its guarantee."""
         assumptions = [_SIZE_IS_PUBLIC] if self.expected_batch_size is None else []
         if self._randomness.seed is not None:
             assumptions.append("nobody knows the seed")
@@ -317,7 +317,7 @@ class Trainer:
         self.steps, self.records, self._lots = written["steps"], [], []
 
     def _fingerprint(self) -> dict[str, str]:
-        """What a checkpoint must have in common with the run that reads it."""
+        """Settings that a checkpoint and the run that reads it must have in common."""
         shapes = {
             f"model[{name!r}]": f"{value.dtype} {tuple(value.shape)}"
             for name, value in self.model.state_dict().items()

@@ -54,7 +54,7 @@ _PROGRESS = 60
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """What to train, within `LIMITS`.
+    """A training that was asked for, within `LIMITS`.
 
     Parameters
     ----------
