@@ -7,12 +7,12 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from conftest import golden, label, number
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from mpmath import mpf
 from scipy.special import gammaln
 
+from conftest import golden, label, number
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.lattice.above import connect_the_dots
 from dplearn.engine.lattice.below import BLUR, Atoms, below_the_profile
