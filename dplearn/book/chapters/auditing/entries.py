@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 from numpy.random import Generator
@@ -10,17 +11,8 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, gammaln, ndtr, ndtri
 
 from dplearn.book.chapters.auditing import truths
-from dplearn.book.kit import oracles
-from dplearn.book.kit.domains import (
-    Choice,
-    Derived,
-    Distribution,
-    Drawn,
-    Linear,
-    Log,
-    Parameters,
-    Whole,
-)
+from dplearn.book.kit import domains, oracles
+from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Parameters, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
 from dplearn.ground import validate
 
@@ -41,41 +33,32 @@ def _rate(name: str, inside: bool) -> Derived:
     return Derived(make)
 
 
-def _one_ratio(*, false_positive_rate: float, false_negative_rate: float, delta: float) -> float:
-    room = 1 - delta - false_negative_rate
-    return max(math.log(room / false_positive_rate), 0.0) if room > 0 else 0.0
-
-
+_LAWS = {"p": domains.Distribution(4), "q": domains.Distribution(4)}
 _RATES = {"false_positive_rate": Log(1e-4, 0.5), "false_negative_rate": Log(1e-4, 0.5)}
 
 
 @formula("G-N1", "What one test proves about epsilon", "lower",
          "Kairouz, Oh & Viswanath 2015, Theorem 2.1")
-@given("0 <= delta and delta < 1", p=Distribution(4), q=Distribution(4), event=Drawn(_random_event),
+@given("0 <= delta and delta < 1", **_LAWS, event=Drawn(_random_event),
        false_positive_rate=_rate("p", True), false_negative_rate=_rate("q", False),
        delta=Log(1e-6, 0.3, also=(0.0,)))
 @oracle(oracles.worst_event_epsilon_at, unsafe=None)
 @printed("3.688854453", false_positive_rate=0.01, false_negative_rate=0.6, delta=1e-5)
 @wrong("one-ratio", "Valid, but an attack that rarely misses is told by the other ratio.",
-       claim=_one_ratio,
+       claim="max(log((1 - delta - false_negative_rate) / false_positive_rate), 0)",
        says=r"\ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}} \text{ is all that a test proves}",
        kind="identity", oracle=truths.epsilon_of_a_test, **dict.fromkeys(("p", "q", "event")),
        **_RATES)
-@wrong("no-delta", "Accuses wrongly: some of the success is allowed by delta.", claim=lambda
-       false_positive_rate, false_negative_rate: (math.log((1 - false_positive_rate) /
-       false_negative_rate) if false_negative_rate > 0 else math.inf),
+@wrong("no-delta", "Accuses wrongly: some of the success is allowed by delta.",
+       claim="log((1 - false_positive_rate) / false_negative_rate)",
        says=r"\varepsilon \ge \ln\frac{1-\mathrm{FPR}}{\mathrm{FNR}} \text{ at } \delta > 0",
        given="0 < delta and delta < 1 and false_positive_rate < 1")
 def audit_epsilon(*, false_positive_rate, false_negative_rate, delta=0.0):
     r"""\varepsilon \ge \max\Big\{\ln\frac{1-\delta-\mathrm{FPR}}{\mathrm{FNR}},
     \ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}}, 0\Big\}"""
-    found = 0.0
-    a, b = false_positive_rate, false_negative_rate
-    for first, second in ((a, b), (b, a)):
-        room = 1 - delta - first
-        if room > 0:
-            found = max(found, math.log(room / second) if second > 0 else math.inf)
-    return found
+    rates = (false_positive_rate, false_negative_rate), (false_negative_rate, false_positive_rate)
+    room = ((1 - delta - a, b) for a, b in rates if 1 - delta - a > 0)
+    return max([0.0, *(math.log(a / b) if b > 0 else math.inf for a, b in room)])
 
 
 def _gaussian_test(flip: bool) -> Derived:
@@ -84,19 +67,16 @@ def _gaussian_test(flip: bool) -> Derived:
     def make(drawn: Parameters) -> float:
         ends = drawn["start"], drawn["start"] + drawn["length"]
         low, high = (x - drawn["mu"] * flip for x in ends)
-        if flip:
-            return float(ndtr(low) + ndtr(-high))
-        return float(ndtr(-low) - ndtr(-high))
+        return float(ndtr(low) + ndtr(-high) if flip else ndtr(-low) - ndtr(-high))
 
     return Derived(make)
 
 
-def _gaussian_fit(*, epsilon: float, false_positive_rate: float, delta: float) -> float:
+def _gaussian_fit(epsilon, false_positive_rate, delta):
     """epsilon at delta of the Gaussian with this operating point of randomized response."""
     a = false_positive_rate
     miss = max(1 - math.exp(epsilon) * a, math.exp(-epsilon) * (1 - a))
-    mu = audit_mu(false_positive_rate=a, false_negative_rate=miss)
-    return oracles.gaussian_epsilon(delta=delta, mu=mu)
+    return oracles.gaussian_epsilon(delta=delta, mu=float(-ndtri(a) - ndtri(miss)))
 
 
 @formula("G-N1b", "What one test proves about mu", "lower",
@@ -121,36 +101,27 @@ def audit_mu(*, false_positive_rate, false_negative_rate):
 
 # Confidence
 
-
-def _normal_limit(*, errors: int, trials: int, confidence: float) -> float:
-    rate = errors / trials
-    return rate + float(ndtri((1 + confidence) / 2)) * math.sqrt(rate * (1 - rate) / trials)
-
-
 _CONFIDENCE = Choice(0.8, 0.9, 0.95, 0.99, 0.999)
-_COUNTS = {
-    "trials": Whole(1, 2000),
-    "errors": Drawn(lambda rng, drawn: int(drawn["trials"] * rng.random() ** 3)),
-    "confidence": _CONFIDENCE,
-}
 
 
 @formula("G-N2", "Upper confidence limit of an error rate", "identity",
          "Clopper & Pearson 1934, the whole paper")
-@given("0 <= errors and errors < trials and 0 < confidence and confidence < 1", **_COUNTS)
+@given("0 <= errors and errors < trials and 0 < confidence and confidence < 1",
+       trials=Whole(1, 2000),
+       errors=Drawn(lambda rng, drawn: int(drawn["trials"] * rng.random() ** 3)),
+       confidence=_CONFIDENCE)
 @oracle(truths.largest_likely_rate, tolerance=1e-8, unsafe=None)
 @printed("0.003682084", "0.003682084", errors=0, trials=1000, confidence=0.95)
-@wrong("normal", "No error at all would mean a rate of 0, and an infinite epsilon.",
-       claim=_normal_limit,
+@wrong("normal", "No error at all would mean a rate of 0, and an infinite epsilon.", claim=lambda
+       errors, trials, confidence: errors / trials + ndtri((1 + confidence) / 2) * math.sqrt(errors
+       * (trials - errors) / trials**3),
        says=r"\hat r = \frac kn + z_{1-\alpha/2}\sqrt{\frac kn\Big(1-\frac kn\Big)\Big/n}")
 def clopper_pearson_upper(*, errors, trials, confidence=0.95):
     r"""\hat r = B^{-1}_{k+1,\,n-k}\big(1-\tfrac\alpha2\big),\quad
     P(\mathrm{Bin}(n, \hat r) \le k) = \tfrac\alpha2
 
-    errors: Counts, 0 <= errors <= trials
-    confidence: In (0, 1); (1 - confidence) / 2 is the chance that the rate lies above"""
-    validate.integer(minimum=1, trials=trials)
-    validate.integer(minimum=0, maximum=trials, errors=errors)
+    errors: k, out of n trials
+    confidence: 1 - alpha; alpha/2 is the chance that the rate lies above"""
     if errors == trials:
         return 1.0
     return float(betaincinv(errors + 1, trials - errors, (1 + confidence) / 2))
@@ -168,9 +139,8 @@ def largest_certifiable_epsilon(*, trials, confidence=0.95, delta=0.0):
     r"""\varepsilon_{\max} = \ln\frac{1-\delta-\hat r_0}{\hat r_0},\quad
     \hat r_0 = 1 - (\alpha/2)^{1/n}
 
-    trials: Runs with the record, and as many without, >= 1
-    confidence: Of the two-sided interval of each rate, in (0, 1)"""
-    validate.integer(minimum=1, trials=trials)
+    trials: n, runs with the record and as many without
+    confidence: 1 - alpha, of the two-sided interval of each rate"""
     limit = -math.expm1(math.log((1 - confidence) / 2) / trials)
     room = 1 - delta - limit
     return max(math.log(room / limit), 0.0) if room > 0 else 0.0
@@ -185,13 +155,13 @@ def largest_certifiable_epsilon(*, trials, confidence=0.95, delta=0.0):
 @wrong("point-estimates", "An estimate is above the truth about every other time.",
        says=r"P(\hat\varepsilon "
        r"> \varepsilon) \le \alpha \text{ for } \hat\varepsilon \text{ from the observed rates}",
-       oracle=lambda trials, positive, negative, confidence:
-       truths.chance_of_accusing(trials=trials, positive=positive, negative=negative,
-       confidence=confidence, estimated=True))
+       oracle=partial(truths.chance_of_accusing, estimated=True))
 def audit_error(*, confidence):
     r"""P(\hat\varepsilon > \varepsilon) \le \alpha
 
-    confidence: Of the two-sided interval of each rate, in (0, 1)"""
+    positive: chance of a false positive
+    negative: chance of a false negative
+    confidence: 1 - alpha, of the two-sided interval of each rate"""
     validate.probability(confidence=confidence)
     return 1 - confidence
 
@@ -205,16 +175,15 @@ def _smallest_epsilon(drawn: Parameters) -> float:
 
 @formula("G-N3", "Advantage of guessing who is a member", "upper",
          "Humphries et al. 2020, Theorem 3.3")
-@given("epsilon >= 0 and delta >= 0", p=Distribution(4), q=Distribution(4),
-       delta=Log(1e-6, 0.5, also=(0.0,)), epsilon=Derived(_smallest_epsilon))
+@given("epsilon >= 0 and 0 <= delta and delta < 1", **_LAWS, delta=Log(1e-6, 0.5, also=(0.0,)),
+       epsilon=Derived(_smallest_epsilon))
 @oracle(lambda p, q: oracles.worst_event_delta(p=p, q=q, epsilon=0.0))
 @printed("0.462122536", epsilon=1.0, delta=1e-5)
 @wrong("yeom", "A bound, twice the truth for small epsilon, and above 1 from ln 2 on.",
        claim="expm1(epsilon)",
        says=r"\mathrm{Adv} = e^\varepsilon - 1 \text{ at worst, under pure DP}",
-       given="epsilon > 0", kind="identity", oracle=lambda epsilon:
-       oracles.worst_event_delta(**dict(zip("pq", oracles.randomized_response(epsilon=epsilon),
-       strict=True)), epsilon=0.0), **dict.fromkeys(("p", "q", "delta")), epsilon=Log(0.01, 5.0))
+       given="epsilon > 0", kind="identity", oracle=truths.advantage_on_channel,
+       **dict.fromkeys(("p", "q", "delta")), epsilon=Log(0.01, 5.0))
 @wrong("minus-delta", "A larger delta cannot help: its sign is wrong.",
        claim="-expm1(-epsilon) - delta")
 @wrong("of-a-gaussian", "One point of the curve says little about another: use the curve.",
@@ -224,10 +193,8 @@ def _smallest_epsilon(drawn: Parameters) -> float:
        kind="identity", oracle=truths.gaussian_distance, **dict.fromkeys(("p", "q", "epsilon")),
        mu=Log(0.1, 5.0), delta=Log(1e-9, 1e-3))
 def membership_advantage(*, epsilon, delta=0.0):
-    r"""\mathrm{Adv} = \mathrm{TPR} - \mathrm{FPR} 
+    r"""\mathrm{Adv} = \mathrm{TPR} - \mathrm{FPR}
     \le \frac{e^\varepsilon - 1 + 2\delta}{e^\varepsilon + 1}"""
-    if not (epsilon >= 0 and 0 <= delta < 1):
-        raise ValueError(f"Expected epsilon >= 0 and delta in [0, 1), got {epsilon!r}, {delta!r}.")
     # (e^x - 1) / (e^x + 1) is tanh(x/2), and nothing overflows.
     odds_against = math.exp(-epsilon)
     return math.tanh(epsilon / 2) + 2 * delta * odds_against / (1 + odds_against)
@@ -273,9 +240,9 @@ def one_run_p_value(*, canaries, guesses, correct, epsilon, delta):
     r"""P(W \ge v) \le f(v) + 2m\delta\max_{1\le i\le v}\frac{f(v-i)-f(v)}i,\quad
     f(v) = P\Big(\mathrm{Bin}\Big(r, \frac{e^\varepsilon}{1+e^\varepsilon}\Big) \ge v\Big)
 
-    canaries: m >= 1, each included with probability 1/2 on its own
-    guesses: r <= m canaries on which the attacker ventured a guess
-    correct: v <= r of these were right"""
+    canaries: m, each included with probability 1/2 on its own
+    guesses: r canaries on which the attacker ventured a guess
+    correct: v of these were right"""
     validate.integer(minimum=1, canaries=canaries)
     validate.integer(minimum=0, maximum=canaries, guesses=guesses)
     validate.integer(minimum=0, maximum=guesses, correct=correct)
@@ -310,7 +277,7 @@ def one_run_epsilon(*, canaries, guesses, correct, delta, significance):
     r"""\hat\varepsilon = \sup\{\varepsilon : \text{p-value of } v < \beta\},
     \quad P(\hat\varepsilon > \varepsilon) \le \beta
 
-    significance: beta in (0, 1): the chance of a false proof"""
+    significance: beta, the chance of a false proof"""
     validate.probability(significance=significance)
 
     def rare(epsilon: float) -> bool:
@@ -335,8 +302,7 @@ def _random_channel(rng: Generator, drawn: Parameters) -> NDArray:
     """Laws of the output for each value: random, or randomized response."""
     k = int(rng.integers(2, 6))
     if rng.random() < 0.3:
-        odds = math.exp(rng.uniform(0.0, 4.0))
-        return (np.ones((k, k)) + (odds - 1) * np.eye(k)) / (odds + k - 1)
+        return truths.response_channel(math.exp(rng.uniform(0.0, 4.0)), k)
     return rng.dirichlet(np.full(int(rng.integers(2, 6)), 2.0), size=k)
 
 
@@ -345,15 +311,9 @@ def _epsilon_of_channel(drawn: Parameters) -> float:
     return float(np.max(np.log(np.max(channel, axis=0) / np.min(channel, axis=0))))
 
 
-_KNOWN = {
-    "channel": Drawn(_random_channel),
-    "values": Derived(lambda drawn: len(drawn["channel"])),
-    "epsilon": Derived(_epsilon_of_channel),
-}
-
-
 @formula("G-N5", "Guessing one of k values", "upper", "Kairouz, Bonawitz & Ramage 2016, Section 4")
-@given("epsilon >= 0 and values >= 1", **_KNOWN)
+@given("epsilon >= 0 and values >= 1", channel=Drawn(_random_channel),
+       values=Derived(lambda drawn: len(drawn["channel"])), epsilon=Derived(_epsilon_of_channel))
 @oracle(truths.best_guesser)
 @printed("0.2319693167", epsilon=1.0, values=10)
 @wrong("odds-times-prior",
@@ -361,16 +321,14 @@ _KNOWN = {
        claim="min(exp(epsilon) / values, 1.0)",
        says=r"P(\text{guess right}) = e^\varepsilon/k \text{ at worst}",
        given="epsilon > 0 and values >= 2", kind="identity", oracle=lambda epsilon, values:
-       truths.best_guesser(channel=(np.ones((values, values)) + math.expm1(epsilon) *
-       np.eye(values)) / (math.exp(epsilon) + values - 1)), channel=None, values=Whole(2, 50),
-       epsilon=Log(0.01, 5.0))
+       truths.best_guesser(channel=truths.response_channel(math.exp(epsilon), values)),
+       channel=None, values=Whole(2, 50), epsilon=Log(0.01, 5.0))
 @wrong("approximate-dp", "With probability delta the value may be shown as it is.",
        says=r"\text{the same under } (\varepsilon,\delta)\text{-DP}",
        oracle=lambda channel, delta: delta + (1 - delta) * truths.best_guesser(channel=channel),
-       **_KNOWN, delta=Log(1e-5, 0.2))
+       delta=Log(1e-5, 0.2))
 def guessing_probability(*, epsilon, values):
     r"""P(\text{guess right}) \le \frac{e^\varepsilon}{e^\varepsilon + k - 1}
 
-    values: k >= 1"""
-    validate.integer(minimum=1, values=values)
+    values: k"""
     return 1 / (1 + (values - 1) * math.exp(-epsilon))

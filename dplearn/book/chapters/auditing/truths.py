@@ -6,68 +6,64 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtrc, betaincinv, gammaln
+from scipy.special import bdtrc, betaincinv
 
-from dplearn.book.kit import oracles as oracles
+from dplearn.book.chapters.local.truths import binomial
+from dplearn.book.kit import oracles
 
 
-def epsilon_of_a_test(
-    *, false_positive_rate: float, false_negative_rate: float, delta: float
-) -> float:
+def epsilon_of_a_test(*, false_positive_rate, false_negative_rate, delta):
     """epsilon of the pair whose only output is the answer of the test."""
     a, b = false_positive_rate, false_negative_rate
     return oracles.worst_event_epsilon_at(p=[a, 1 - a], q=[1 - b, b], delta=delta)
 
 
-def largest_likely_rate(*, errors: int, trials: int, confidence: float) -> float:
+def largest_likely_rate(*, errors, trials, confidence):
     """The largest rate at which so few errors are not rarer than the level, by bisection."""
-    k = np.arange(errors + 1)
-    ways = gammaln(trials + 1) - gammaln(k + 1) - gammaln(trials - k + 1)
     low, high = 0.0, 1.0
     for _ in range(60):
         rate = 0.5 * (low + high)
-        tail = math.fsum(np.exp(ways + k * math.log(rate) + (trials - k) * math.log1p(-rate)))
+        tail = math.fsum(binomial(trials, rate, errors))
         low, high = (rate, high) if tail >= (1 - confidence) / 2 else (low, rate)
     return high
 
 
-def best_of_all_outcomes(*, trials: int, confidence: float, delta: float) -> float:
+def best_of_all_outcomes(*, trials, confidence, delta):
     """The largest epsilon that any counts of the two kinds of errors certify."""
-    few = range(min(trials, 4))
-    limits = [largest_likely_rate(errors=k, trials=trials, confidence=confidence) for k in few] + [
-        1.0
-    ]
+    about = {"trials": trials, "confidence": confidence}
+    limits = [largest_likely_rate(errors=k, **about) for k in range(min(trials, 4))] + [1.0]
     ratios = ((1 - delta - a) / b for a in limits for b in limits)
     return max([0.0, *(math.log(ratio) for ratio in ratios if ratio > 0)])
 
 
-def chance_of_accusing(
-    *, trials: int, positive: float, negative: float, confidence: float, estimated: bool = False
-) -> float:
+def chance_of_accusing(*, trials, positive, negative, confidence, estimated=False):
     """How often the epsilon reported exceeds that of the two true error rates; all outcomes."""
-    k = np.arange(trials + 1)
-    ways = gammaln(trials + 1) - gammaln(k + 1) - gammaln(trials - k + 1)
-    chance = [np.exp(ways + k * math.log(x) + (trials - k) * math.log1p(-x))
-              for x in (positive, negative)]  # fmt: skip
-    if estimated:
-        limits = k / trials
-    else:
-        limits = np.append(betaincinv(k[:-1] + 1, trials - k[:-1], (1 + confidence) / 2), 1.0)
+    k = np.arange(trials)
+    limits = k / trials if estimated else betaincinv(k + 1, trials - k, (1 + confidence) / 2)
+    limits = np.append(limits, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = (1 - limits[:, None]) / limits
     reported = np.fmax(ratio, ratio.T)
     true = max((1 - positive) / negative, (1 - negative) / positive)
-    return float(chance[0] @ (reported > true * (1 + 1e-12)) @ chance[1])
+    accused = reported > true * (1 + 1e-12)
+    return float(binomial(trials, positive) @ accused @ binomial(trials, negative))
 
 
-def gaussian_distance(*, mu: float) -> float:
+def advantage_on_channel(*, epsilon):
+    """Distance of the two laws of randomized response."""
+    p, q = oracles.randomized_response(epsilon=epsilon)
+    return oracles.worst_event_delta(p=p, q=q, epsilon=0.0)
+
+
+def gaussian_distance(*, mu):
+    """Total variation distance of two unit Gaussians at distance mu."""
     return oracles.density_delta(oracles.log_normal(mu), oracles.log_normal(), 0.0, -40.0, 50.0)
 
 
 def chance_of_correct(
     correct: NDArray, *, canaries: int, guesses: int, epsilon: float, delta: float
 ) -> NDArray:
-    """The largest P(W >= v) of some mechanisms, for every v: coins that may show a block.
+    """The largest P(W >= v), for every v, of coins that may show a block.
 
     Each inclusion is told by an epsilon-DP coin. With probability m delta / i a random block of i
     of the m canaries is shown as well, so each of them with probability delta at most.
@@ -86,13 +82,17 @@ def at_least(v: NDArray, n: NDArray, rate: float) -> NDArray:
     return np.where(v <= 0, 1.0, np.where(v > n, 0.0, np.where(n == 0, 0.0, inner)))
 
 
-def chance_of_one(
-    *, correct: int, canaries: int, guesses: int, epsilon: float, delta: float
-) -> float:
+def chance_of_one(*, correct, canaries, guesses, epsilon, delta):
+    """The same for one v."""
     about = {"canaries": canaries, "guesses": guesses, "epsilon": epsilon, "delta": delta}
     return float(chance_of_correct(np.array([correct]), **about)[0])
 
 
-def best_guesser(*, channel: NDArray) -> float:
+def best_guesser(*, channel):
     """For each output guess the value that makes it most likely."""
     return math.fsum(max(column) for column in channel.T.tolist()) / len(channel)
+
+
+def response_channel(odds: float, values: int) -> NDArray:
+    """Laws of the answer to `values` questions: the true one has so many times a lie's chance."""
+    return (np.ones((values, values)) + (odds - 1) * np.eye(values)) / (odds + values - 1)

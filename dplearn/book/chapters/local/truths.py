@@ -12,11 +12,11 @@ from scipy.special import gammaln
 from dplearn.book.kit.entry import Interval
 
 
-def _counts(trials: int, chance: float) -> NDArray:
-    """Binomial law of the number of ones."""
-    k = np.arange(trials + 1.0)
-    logs = gammaln(trials + 1) - gammaln(k + 1) - gammaln(trials - k + 1)
-    return np.exp(logs + k * math.log(chance) + (trials - k) * math.log1p(-chance))
+def binomial(trials: int, rate: float, last: int | None = None) -> NDArray:
+    """Probabilities of 0, 1, ... `last` successes, or of all numbers."""
+    k = np.arange((trials if last is None else last) + 1.0)
+    ways = gammaln(trials + 1) - gammaln(k + 1) - gammaln(trials - k + 1)
+    return np.exp(ways + k * math.log(rate) + (trials - k) * math.log1p(-rate))
 
 
 def _variance(law: NDArray, values: NDArray) -> float:
@@ -24,27 +24,27 @@ def _variance(law: NDArray, values: NDArray) -> float:
     return float(law @ (values - mean) ** 2 / law.sum())
 
 
-def share_estimates(*, epsilon: float, users: int) -> NDArray:
+def share_estimates(*, epsilon, users):
     """The unbiased estimate of the share of ones, for each number of ones that is reported."""
     truth = 1 / (1 + math.exp(-epsilon))
     return (np.arange(users + 1) / users - (1 - truth)) / (2 * truth - 1)
 
 
-def share_variance(*, epsilon: float, users: int, share: float) -> float:
+def share_variance(*, epsilon, users, share):
     """Variance of the estimate for users who are given, a `share` of them ones."""
     ones, lie = round(share * users), 1 / (1 + math.exp(epsilon))
-    law = np.convolve(_counts(ones, 1 - lie), _counts(users - ones, lie))
+    law = np.convolve(binomial(ones, 1 - lie), binomial(users - ones, lie))
     return _variance(law, share_estimates(epsilon=epsilon, users=users))
 
 
-def sampled_share_variance(*, epsilon: float, users: int, share: float) -> float:
+def sampled_share_variance(*, epsilon, users, share):
     """The same when each user was drawn at random."""
     lie = 1 / (1 + math.exp(epsilon))
-    law = _counts(users, share * (1 - lie) + (1 - share) * lie)
+    law = binomial(users, share * (1 - lie) + (1 - share) * lie)
     return _variance(law, share_estimates(epsilon=epsilon, users=users))
 
 
-def symbol_variance(*, epsilon: float, users: int, symbols: int, frequency: float = 0.0) -> float:
+def symbol_variance(*, epsilon, users, symbols, frequency=0.0):
     """Variance of one symbol's estimated frequency, by inverting the whole channel."""
     channel = np.full((symbols, symbols), 1.0) + np.diag(np.full(symbols, math.expm1(epsilon)))
     channel /= channel.sum(axis=1, keepdims=True)
@@ -53,7 +53,7 @@ def symbol_variance(*, epsilon: float, users: int, symbols: int, frequency: floa
     return _mixed_variance(channel[0], channel[1], score, frequency) / users
 
 
-def bit_variance(*, epsilon: float, users: int, frequency: float = 0.0) -> float:
+def bit_variance(*, epsilon, users, frequency=0.0):
     """The same for one bit of optimized unary encoding."""
     lie = 1 / (1 + math.exp(epsilon))
     channel = np.array([[0.5, 0.5], [lie, 1 - lie]])
@@ -66,7 +66,7 @@ def _mixed_variance(yes: NDArray, no: NDArray, score: NDArray, frequency: float)
     return frequency * _variance(yes, score) + (1 - frequency) * _variance(no, score)
 
 
-def simulated(*, epsilon: float, users: int, frequency: float = 0.0) -> Interval:
+def simulated(*, epsilon, users, frequency=0.0):
     """Variance of 20,000 simulated estimates, up to an error of six standard deviations."""
     trials = 20_000
     rng = np.random.default_rng([int(1e6 * epsilon), users, int(1e6 * frequency)])
@@ -79,7 +79,7 @@ def simulated(*, epsilon: float, users: int, frequency: float = 0.0) -> Interval
     return Interval(found * (1 - error), found * (1 + error), confidence=1 - 1e-8)
 
 
-def where_variances_meet(*, epsilon: float) -> float:
+def where_variances_meet(*, epsilon):
     """The number of symbols, interpolated, at which both variances are equal."""
 
     def excess(symbols: int) -> float:
@@ -104,14 +104,14 @@ def _largest_log_ratio(p: NDArray, q: NDArray) -> float:
     return float(np.max(np.log(p) - np.log(q)))
 
 
-def one_hot_epsilon(*, one: float, other: float, symbols: int) -> float:
+def one_hot_epsilon(*, one, other, symbols):
     """Largest log ratio of all strings, for the first symbol and for the second."""
     hot, cold = np.array([1 - one, one]), np.array([1 - other, other])
     rest = [cold] * (symbols - 2)
     return _largest_log_ratio(_string_law(hot, cold, *rest), _string_law(cold, hot, *rest))
 
 
-def best_other(*, epsilon: float) -> float:
+def best_other(*, epsilon):
     """The q of the smallest variance for an absent item, found by trying all p."""
     from scipy.optimize import minimize_scalar
 
@@ -138,12 +138,12 @@ def _bloom_epsilon(channel: NDArray, hashes: int) -> float:
     return _largest_log_ratio(_string_law(*p), _string_law(*q))
 
 
-def permanent_epsilon(*, noise: float, hashes: int) -> float:
+def permanent_epsilon(*, noise, hashes):
     """Largest log ratio of the permanent bits."""
     return _bloom_epsilon(_permanent(noise), hashes)
 
 
-def one_report_epsilon(*, noise: float, hashes: int, zero_rate: float, one_rate: float) -> float:
+def one_report_epsilon(*, noise, hashes, zero_rate, one_rate):
     """Largest log ratio of one report, randomized twice."""
     report = np.array([[1 - zero_rate, zero_rate], [1 - one_rate, one_rate]])
     return _bloom_epsilon(_permanent(noise) @ report, hashes)

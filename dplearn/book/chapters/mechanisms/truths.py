@@ -288,7 +288,7 @@ def two_coins_loss(*, honest, yes):
         probability = (honest if first else 1 - honest) * (yes if second else 1 - yes)
         laws[truth][truth if first else second] += probability
     one, two = (list(laws[truth].values()) for truth in (True, False))
-    return max(oracles.worst_event_epsilon(p=one, q=two), oracles.worst_event_epsilon(p=two, q=one))
+    return oracles.worst_event_epsilon_at(p=one, q=two, delta=0.0)
 
 
 # Local sensitivity

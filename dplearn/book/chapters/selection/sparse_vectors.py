@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from dplearn.book.chapters.selection import truths
 from dplearn.book.kit.domains import Choice, Derived, Drawn, Log, Parameters, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
-from dplearn.ground import validate
 
 _SCALES = {"threshold_scale": Log(0.2, 20.0), "query_scale": Log(0.2, 20.0)}
 _IN_RANGE = "threshold_scale > 0 and query_scale > 0 and positives >= 1"
@@ -147,5 +146,4 @@ def sparse_vector_split(*, positives, monotone=False):
     b_1 = \frac1{\varepsilon_1},\ b_2 = \frac{2c}{\varepsilon_2}
 
     monotone: whether all answers change in the same direction"""
-    validate.integer(minimum=1, positives=positives)
     return ((1 if monotone else 2) * positives) ** (2 / 3)
