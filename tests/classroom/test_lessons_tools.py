@@ -1,11 +1,9 @@
 """What lessons are made with: guesses, evidence, figures, and the build of both editions."""
 
-import re
 import shutil
 import subprocess
 import sys
 
-import nbformat
 import numpy as np
 import pytest
 
@@ -128,31 +126,23 @@ def test_check_notices_a_changed_word(tmp_path, capsys):
     assert main([*command, "98"]) == 2 and "got lesson 98" in capsys.readouterr().err
 
 
-@pytest.mark.slow
-def test_build_is_repeatable_and_writes_nothing_on_failure(tmp_path, capsys):
-    source = tmp_path / "sources" / "90_tiny" / "lesson.py"
-    source.parent.mkdir(parents=True)
-    source.write_text("# %% [markdown]\n# # 90 Tiny\n\n# %%\nprint(6 * 7)\n\n# %%\n6 * 7\n")
-    command = ["lessons", "build", "--folder", str(tmp_path)]
-    assert main(command) == 0
-    first = (tmp_path / "90_tiny.ipynb").read_text()
-    assert main(command) == 0 and (tmp_path / "90_tiny.ipynb").read_text() == first
-    source.write_text(source.read_text().replace("# %%\n6 * 7", "# %%\n6 / 0"))
-    assert main(command) == 1 and (tmp_path / "90_tiny.ipynb").read_text() == first
-    problem = capsys.readouterr().err
-    assert "lesson 90_tiny, cell 3" in problem and "ZeroDivisionError" in problem
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["90_tiny.ipynb", "sources"]
-
-
-TWO_EDITIONS = """
+TINY = """\
 # %% [markdown]
 # # 90 Tiny
+#
+# Nine quarters are 2.25.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Ask first.
 
 # %%
-from dplearn.classroom import check
+from dplearn.classroom import check, show
+from dplearn.figures import number_line
+
+print(9 / 4)
+
+# %%
+show(number_line({"truth": 2.5}, title="noise"), "noise: truth 2.5.")
 
 # %%
 answer = None
@@ -176,21 +166,48 @@ EXERCISES = (Exercise(key="90.1", right=42, praise="Indeed.", mistakes=(), hints
 """
 
 
+@pytest.fixture
+def tiny(tmp_path):
+    """A lesson of two cells in a folder of its own."""
+    lesson = sources.Lesson(tmp_path / "lessons" / "sources" / "90_tiny")
+    lesson.folder.mkdir(parents=True)
+    lesson.source.write_text(TINY)
+    lesson.exercises.write_text(ITS_EXERCISE)
+    return lesson
+
+
+def build(lesson, *options):
+    """Exit status of a build of all lessons around `lesson`."""
+    folder = str(lesson.notebook.parent)
+    return main(["lessons", "build", "--folder", folder, *map(str, options)])
+
+
 @pytest.mark.slow
-def test_one_source_gives_two_editions(tmp_path, capsys):
-    source = tmp_path / "sources" / "90_tiny" / "lesson.py"
-    source.parent.mkdir(parents=True)
-    source.write_text(TWO_EDITIONS)
-    source.with_name("exercises.py").write_text(ITS_EXERCISE)
-    command = ["lessons", "build", "--folder", str(tmp_path)]
-    assert main(command) == 0
-    assert main([*command, "--instructor", str(tmp_path / "new" / "teacher")]) == 0
-    assert main([*command, "--instructor", str(tmp_path)]) == 1
+def test_build_is_repeatable_and_writes_nothing_on_failure(tiny, capsys):
+    assert build(tiny) == 0
+    first = tiny.notebook.read_text()
+    assert build(tiny) == 0 and tiny.notebook.read_text() == first
+    tiny.source.write_text(TINY.replace("print(9 / 4)", "print(9 / 0)"))
+    assert build(tiny) == 1 and tiny.notebook.read_text() == first
+    problem = capsys.readouterr().err
+    assert "lesson 90_tiny, cell 2" in problem and "ZeroDivisionError" in problem
+    assert sorted(path.name for path in tiny.notebook.parent.iterdir()) == [
+        "90_tiny.ipynb",
+        "sources",
+    ]
+
+
+@pytest.mark.slow
+def test_one_source_gives_two_editions(tiny, tmp_path, capsys):
+    assert build(tiny) == 0
+    assert build(tiny, "--instructor", tmp_path / "new" / "teacher") == 0
+    assert build(tiny, "--instructor", tiny.notebook.parent) == 1
     assert "other than the students'" in capsys.readouterr().err
-    student, teacher = (tmp_path / path for path in ("90_tiny.ipynb", "new/teacher/90_tiny.ipynb"))
-    assert "90.1 not answered yet" in student.read_text()
+    student = tiny.notebook.read_text()
+    teacher = (tmp_path / "new" / "teacher" / "90_tiny.ipynb").read_text()
+    assert "90.1 not answered yet" in student
     for theirs in ("For the teacher", "90.1 right", "<details open>"):
-        assert theirs in teacher.read_text() and theirs not in student.read_text()
+        assert theirs in teacher and theirs not in student
 
 
 def test_a_solution_must_follow_its_exercise():
@@ -198,26 +215,22 @@ def test_a_solution_must_follow_its_exercise():
         sources.solution("## Next", "3.1")
 
 
-def shifted(text):
-    """`text` with the last digit of its last decimal number changed."""
-    *_, match = re.finditer(r"\d+\.\d+", text)
-    digit = str((int(match[0][-1]) + 1) % 10)
-    return text[: match.end() - 1] + digit + text[match.end() :]
-
-
 @pytest.mark.slow
-def test_nbval_notices_one_changed_digit(tmp_path):
-    path = LESSONS["01"].notebook
-    notebook = nbformat.read(path, as_version=4)
-    outputs = [o for cell in notebook.cells for o in cell.get("outputs", ())]
-    printed = next(o for o in outputs if re.search(r"\d\.\d", o.get("text", "")))
-    printed.text = shifted(printed.text)
-    drawn = next(o.data for o in outputs if "data" in o)
-    drawn["text/plain"] = shifted(drawn["text/plain"])
-    nbformat.write(notebook, tmp_path / path.name)
-    shutil.copy(ROOT / "lessons" / "conftest.py", tmp_path)
-    options = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=120", "-q"]
-    options += ["--nbval-sanitize-with", str(ROOT / "tests" / "nbval.cfg")]
-    command = [sys.executable, "-m", "pytest", *options, "-p", "no:cacheprovider", str(tmp_path)]
-    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
-    assert run.returncode == 1 and "2 failed" in run.stdout, run.stdout[-2000:]
+def test_nbval_notices_one_changed_digit(tiny):
+    """In what is printed, in the words of a figure, in a solution and in the prose."""
+    assert build(tiny) == 0
+    tiny.source.write_text(TINY.replace("answer = 42", "answer = 43").replace("2.25.", "2.75."))
+    spoiled = [("2.25\\n", "2.26\\n"), (' "noise: truth 2.5."\n', ' "noise: truth 2.6."\n')]
+    stored = tiny.notebook.read_text()
+    for old, new in spoiled:
+        assert old in stored
+        stored = stored.replace(old, new)
+    tiny.notebook.write_text(stored)
+    shutil.copy(ROOT / "lessons" / "conftest.py", tiny.notebook.parent)
+    options = ["--nbval", "--nbval-current-env", "--nbval-sanitize-with", "tests/nbval.cfg"]
+    options += ["-c", "pyproject.toml", "-q", "-p", "no:cacheprovider", "--color=no"]
+    command = [sys.executable, "-m", "pytest", *options, str(tiny.notebook.parent)]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 1 and "4 failed, 1 passed" in run.stdout, run.stdout[-2000:]
+    for failure in ("noise: truth 2.6", "got '90.1 not yet, 43", "90_tiny quotes 2.75"):
+        assert failure in run.stdout, run.stdout[-2000:]
