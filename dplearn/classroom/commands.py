@@ -1,13 +1,15 @@
-"""``dplearn lessons``: build notebooks from their sources."""
+"""``dplearn lessons``: begin a lesson, and build notebooks from their sources."""
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import time
 from pathlib import Path
 
-from dplearn.classroom.sources import Lesson, LessonError, is_stale, lessons
+from dplearn.classroom.lesson_map import is_map_stale, write_map
+from dplearn.classroom.sources import Lesson, LessonError, is_stale, lessons, lessons_folder
 
 
 def add_commands(parser: argparse.ArgumentParser) -> None:
@@ -25,19 +27,55 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="write the edition with teaching notes and solutions there instead",
     )
-    build.add_argument("--folder", type=Path, help="the folder lessons, if it is not around here")
     build.set_defaults(run=_build)
+    new = commands.add_parser("new", help="write the skeleton of a lesson, text and exercises")
+    new.add_argument("number", metavar="NN")
+    new.add_argument("title", metavar="TITLE")
+    new.set_defaults(run=_new)
+    for command in (build, new):
+        command.add_argument("--folder", type=Path, help="the folder lessons; default: around here")
+
+
+def _new(options: argparse.Namespace) -> int:
+    """Exit status 0 when the skeleton stands."""
+    folder = options.folder or lessons_folder()
+    lesson = _vacant(folder, options.number.zfill(2), options.title)
+    values = {"NUMBER": lesson.number, "TITLE": options.title, "KEY": f"{int(lesson.number)}"}
+    lesson.folder.mkdir()
+    for path in (lesson.source, lesson.exercises):
+        text = (folder / "sources" / "template" / path.name).read_text(encoding="utf-8")
+        text = re.sub("|".join(values), lambda word: values[word[0]], text)
+        path.write_text(text, encoding="utf-8")
+        print(f"wrote  {path}")
+    print(f"Replace every TODO, then: dplearn lessons build {lesson.number}")
+    return 0
+
+
+def _vacant(folder: Path, number: str, title: str) -> Lesson:
+    """The lesson to be written; an existing one is never touched."""
+    every = lessons(folder)
+    if not re.fullmatch(r"[0-8]\d", number):
+        raise ValueError(f"Expected a number NN below 90, got {number}; 90 shows an appendix.")
+    if number in every:
+        raise ValueError(f"Expected a number that is free, got {number}: {every[number].folder}.")
+    words = re.findall(r"[a-z0-9]+", title.lower())
+    if not words:
+        raise ValueError(f"Expected a title with words, got {title!r}.")
+    return Lesson(folder / "sources" / "_".join([number, *words]))
 
 
 def _build(options: argparse.Namespace) -> int:
     """Exit status 0 when all is well, 1 when a lesson failed or is stale."""
     try:
-        every = lessons(options.folder)
+        folder = options.folder or lessons_folder()
+        every = lessons(folder)
         chosen = [_lesson(number.zfill(2), every) for number in options.numbers or every]
         if options.check:
-            return _report_stale(chosen)
+            return _report_stale(chosen, folder)
         for lesson in chosen:
             _build_one(lesson, options.instructor)
+        if not options.instructor:
+            write_map(folder)
     except LessonError as error:
         print(error, file=sys.stderr)
         return 1
@@ -50,8 +88,10 @@ def _lesson(number: str, every: dict[str, Lesson]) -> Lesson:
     return every[number]
 
 
-def _report_stale(chosen: list[Lesson]) -> int:
+def _report_stale(chosen: list[Lesson], folder: Path) -> int:
     reasons = {lesson.name: reason for lesson in chosen if (reason := is_stale(lesson))}
+    if is_map_stale(folder):
+        reasons["README.md"] = "its map differs from the lessons"
     for name, reason in reasons.items():
         print(f"stale  {name}: {reason}")
     if not reasons:

@@ -9,6 +9,7 @@ from quoted import quoted_numbers, stated
 
 from dplearn.classroom import check, sources
 from dplearn.classroom.checks import exercises
+from dplearn.classroom.lesson_map import is_map_stale
 
 FOLDER = sources.lessons_folder()
 LESSONS = sources.lessons()
@@ -145,6 +146,10 @@ def test_exercises_are_those_around_the_notebook(tmp_path, monkeypatch, capsys):
 # The map in lessons/README.md
 
 README = (FOLDER / "README.md").read_text()
+
+
+def test_the_map_is_what_lessons_say():
+    assert not is_map_stale(FOLDER), "run 'dplearn lessons build', which writes the map"
 
 
 def test_links_of_the_map_lead_somewhere():

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 
+import contract
 import numpy as np
 import pytest
 
@@ -124,6 +125,35 @@ def test_check_notices_a_changed_word(tmp_path, capsys):
     assert changed.name in capsys.readouterr().out
     assert main([*command, list(LESSONS)[-1]]) == 0
     assert main([*command, "98"]) == 2 and "got lesson 98" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_new_lesson_lacks_nothing_but_its_words(tmp_path, capsys):
+    folder = tmp_path / "lessons"
+    shutil.copytree(
+        sources.lessons_folder() / "sources" / "template", folder / "sources" / "template"
+    )
+    shutil.copy(sources.lessons_folder() / "README.md", folder)
+    new = ["lessons", "new", "--folder", str(folder)]
+    assert main([*new, "12", "PATE: a KEY to Votes"]) == 0
+    lesson = sources.lessons(folder)["12"]
+    assert lesson.name == "12_pate_a_key_to_votes"
+    assert build(lesson) == 0
+    assert contract.problems(lesson) == ["Lesson 12 has a TODO left."]
+    row = "| 12 | [PATE: a KEY to Votes](12_pate_a_key_to_votes.ipynb) | 45 minutes | TODO"
+    assert row in (folder / "README.md").read_text()
+    assert build(lesson, "--instructor", tmp_path) == 0
+    solved = (tmp_path / lesson.notebook.name).read_text()
+    assert all(f"12.{i} right" in solved for i in (1, 2, 3))
+    capsys.readouterr()
+    for number, title, problem in (
+        ("12", "Again", "Expected a number that is free, got 12"),
+        ("90", "Proofs", "Expected a number NN below 90, got 90"),
+        ("x", "X", "Expected a number NN below 90, got 0x"),
+        ("13", "?", "Expected a title with words, got '?'"),
+    ):
+        assert main([*new, number, title]) == 2 and problem in capsys.readouterr().err, problem
+    assert list(sources.lessons(folder)) == ["12"]
 
 
 TINY = """\

@@ -1,0 +1,255 @@
+# %% [markdown]
+# # NUMBER TITLE
+#
+# *TODO: which question does this lesson answer?*
+#
+# **After this lesson you can**
+#
+# 1. TODO: say what a theorem needs and gives;
+# 2. TODO: compute its number, and confirm it in three independent ways;
+# 3. TODO: tell a printed formula that holds from one that does not.
+#
+# * **Time** 45 minutes; the computer needs a few seconds of them.
+# * **You need** TODO: earlier lessons, and what of each.
+# * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=1&delta=1e-5&steps=100), if you have started it. Nothing below depends on it.
+#
+# | in code | symbol | meaning | unit |
+# |---|---|---|---|
+# | `epsilon`, `delta` | $\varepsilon$, $\delta$ | the guarantee | nats, probability |
+# | `sigma` | $\sigma$ | noise / sensitivity | none |
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** TODO: one sentence to leave with. The minutes add up to the time above.
+# >
+# > | minutes | part | do |
+# > |---|---|---|
+# > | 5 | 1 The question | TODO |
+# > | 5 | 2 Predict | TODO |
+# > | 5 | 3 A small experiment | TODO |
+# > | 5 | 4 The picture | TODO |
+# > | 10 | 5 The statement | TODO |
+# > | 10 | 6 Is it true as printed? | TODO |
+# > | 5 | 7 Turn the knob yourself | TODO |
+# > | – | 8 to 12 | homework |
+
+# %% [markdown]
+# ## 1 The question
+#
+# TODO: somebody has to decide something. What, and why is it not obvious?
+
+# %%
+import numpy as np
+from scipy.stats import norm
+
+from dplearn.classroom import Evidence, check, estimate_delta, predict, reveal, show
+from dplearn.figures import Line, curves, slider
+from dplearn.mechanisms import Gaussian
+
+# %% [markdown]
+# ## 2 Predict
+#
+# TODO: what is to be guessed, in words.
+
+# %%
+predict("delta at epsilon 1", None)
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** TODO: what most classes guess.
+
+# %% [markdown]
+# ## 3 A small experiment
+#
+# TODO: what we do many times, and what to look at.
+
+# %%
+rng = np.random.default_rng(0)
+releases = Gaussian(1.0).release(np.ones(100_000), sensitivity=1, rng=rng)
+print(f"mean {releases.mean():.2f}, standard deviation {releases.std():.2f}")
+
+# %% [markdown]
+# ## 4 The picture
+#
+# TODO: how to read it.
+
+
+# %%
+def delta(epsilon, sigma):
+    return Gaussian(sigma).profiles()[0].delta(epsilon)
+
+
+def profile(sigma):
+    epsilons = np.linspace(0, 4, 41)
+    line = Line(x=epsilons, y=delta(epsilons, sigma), label="delta")
+    return curves([line], title=f"Noise multiplier {sigma:g}", x="ε", y="δ")
+
+
+# %% [markdown]
+# TODO: one sentence before each cell.
+
+# %%
+show(profile(1.0), f"delta falls from {delta(0, 1.0):.4f} to {delta(4, 1.0):.4f} at epsilon 4.")
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** TODO: a misreading, and the question that shows it.
+
+# %% [markdown]
+# ## 5 The statement
+#
+# > **Theorem.** TODO, with its condition.
+# >
+# > TODO: authors (year), theorem number.
+#
+# TODO: why it holds. Then the same number in three ways that share no code.
+
+# %%
+evidence = Evidence(
+    "delta at epsilon = 1, noise multiplier 1",
+    closed=norm.cdf(-0.5) - np.e * norm.cdf(-1.5),
+    exact=float(delta(1, 1.0)),
+    simulated=estimate_delta(1, releases - 0.5),
+    printed=0.2,
+)
+print(evidence)
+
+# %% [markdown]
+# TODO: look back at the guess.
+
+# %%
+reveal("delta at epsilon 1", truth=evidence.closed)
+
+# %% [markdown]
+# ## 6 Is it true as printed?
+#
+# TODO: a printed sentence, where it was found, and [its entry in the formula book](explorer:formula_book?id=G-B4).
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** TODO: where a class stumbles.
+
+# %% [markdown]
+# ## 7 Turn the knob yourself
+#
+# TODO: what the slider moves, and what to look for.
+
+# %%
+frames = {f"{sigma:g}": profile(sigma) for sigma in (0.5, 1.0, 2.0, 4.0)}
+words = ", ".join(f"{delta(1, float(sigma)):.3g} at noise {sigma}" for sigma in frames)
+show(slider(frames, name="σ", start=1), f"delta at epsilon 1: {words}.")
+
+# %% [markdown]
+# ## 8 Where this breaks, and what it does not protect
+#
+# TODO: what the guarantee assumes; what it does not protect.
+
+# %% [markdown]
+# ## 9 Exercises
+#
+# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+#
+# **★ KEY.1** TODO: which $\delta$ has noise multiplier 2 at $\varepsilon = 1$?
+
+# %%
+answer = None
+check("KEY.1", answer)
+
+# %% [markdown]
+# <details><summary>Solution of KEY.1</summary>
+#
+# ```python
+# answer = delta(1, 2.0)
+# check("KEY.1", answer)
+# ```
+#
+# TODO: why.
+#
+# </details>
+
+# %% [markdown]
+# **★★ KEY.2** TODO: and at $\varepsilon = 2$?
+
+# %%
+answer = None
+check("KEY.2", answer)
+
+# %% [markdown]
+# <details><summary>Solution of KEY.2</summary>
+#
+# ```python
+# answer = delta(2, 2.0)
+# check("KEY.2", answer)
+# ```
+#
+# TODO: why.
+#
+# </details>
+
+# %% [markdown]
+# **★★★ KEY.3** TODO: an exercise that asks for code. Which $\varepsilon$ has noise multiplier 2 at $\delta = 10^{-5}$?
+
+# %%
+answer = None
+check("KEY.3", answer)
+
+# %% [markdown]
+# <details><summary>Solution of KEY.3</summary>
+#
+# ```python
+# answer = Gaussian(2.0).profiles()[0].epsilon(1e-5)
+# check("KEY.3", answer)
+# ```
+#
+# TODO: why.
+#
+# </details>
+
+# %% [markdown]
+# ## 10 Ask yourself
+#
+# Answer aloud before you open a line.
+#
+# <details><summary>1. TODO?</summary>
+#
+# TODO
+#
+# </details>
+#
+# <details><summary>2. TODO?</summary>
+#
+# TODO
+#
+# </details>
+#
+# <details><summary>3. TODO?</summary>
+#
+# TODO
+#
+# </details>
+#
+# <details><summary>4. TODO?</summary>
+#
+# TODO
+#
+# </details>
+#
+# <details><summary>5. TODO?</summary>
+#
+# TODO
+#
+# </details>
+
+# %% [markdown]
+# ## 11 On one card
+#
+# | | |
+# |---|---|
+# | **TODO** | TODO |
+#
+# ## 12 Further reading
+#
+# * TODO: authors (year), *title*: what it is good for.
+#
+# The last cell re-examines what this lesson claimed.
+
+# %%
+# Checks
+assert evidence.agree and evidence.refuted
+print("all checks passed")
