@@ -16,8 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import chromium
 import pytest
+
+import chromium
 
 ROOT = Path(__file__).parents[1]
 ARTEFACTS = ROOT / "artefacts"

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import newcomer
 import pytest
-from browsing import address, browser, page  # noqa: F401
 
+from browsing import address, browser, page  # noqa: F401
 from dplearn.mechanisms import mechanisms
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 import urllib.parse
 
-import browsing
-import explorer
 import pytest
-from explorer import again, choose, enter, press, title
-from explorer import words as shown
 from streamlit.testing.v1 import AppTest
 
+import browsing
+import explorer
 from dplearn.app.pages.check_a_claim import fields
 from dplearn.app.pages.check_a_claim.answers import held_at
 from dplearn.claims import PARAMETERS, QUANTITIES, check
 from dplearn.figures import SYMBOLS, claim_map, map_finding
+from explorer import again, choose, enter, press, title
+from explorer import words as shown
 
 
 def opened(**address: str) -> AppTest:

@@ -8,7 +8,6 @@ import math
 from types import SimpleNamespace
 
 import pytest
-from explorer import again, choose, enter, errors, figure, opened, title, traces
 from streamlit.testing.v1 import AppTest
 
 from dplearn.accountants import accountants
@@ -19,6 +18,7 @@ from dplearn.figures import certificate, log_steps, style_of
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.mechanisms.shuffled import Shuffled
 from dplearn.run import EPOCH_SAMPLINGS, SAMPLINGS
+from explorer import again, choose, enter, errors, figure, opened, title, traces
 
 ABADI = Scenario("gaussian", 4.0, "poisson", 0.01, 1e-5, "add_remove", 40_000)
 FIELDS = fields.state().fields

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 
-import browsing
-import explorer
 import numpy as np
 import pytest
-from explorer import choose, enter, figure, press
-from explorer import words as shown
 from streamlit.testing.v1 import AppTest
 
+import browsing
+import explorer
 from dplearn.app.pages.formula_book import controls, fields, place, points, search, tables, words
 from dplearn.book import Case, Interval, Refutation, book, refute, verify
 from dplearn.book.published import published
 from dplearn.figures import Cloud, Curve, Region, formula_cloud, formula_curve
+from explorer import choose, enter, figure, press
+from explorer import words as shown
 
 
 def opened(**address: str) -> AppTest:

@@ -7,18 +7,18 @@ import dataclasses
 import json
 import re
 
-import browsing
-import explorer
 import numpy as np
 import pytest
-from explorer import again, choose, enter
 from streamlit.testing.v1 import AppTest
 
+import browsing
+import explorer
 from dplearn.app.kit.run_fields import ADJACENCY
 from dplearn.app.pages.mechanisms import answers, fields, pair
 from dplearn.app.pages.mechanisms.pair import Pair
 from dplearn.mechanisms import Gaussian, Laplace, PoissonSubsampled, mechanisms
 from dplearn.mechanisms.randomized_response import RandomizedResponse
+from explorer import again, choose, enter
 
 FIELDS = fields.state().fields
 VALUES = fields.state().values

@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from explorer import ROOT, opened
 from streamlit.testing.v1 import AppTest
 
 from dplearn.__main__ import main
 from dplearn.app import navigation
 from dplearn.app.kit.fields import Choice, Quantity
+from explorer import ROOT, opened
 
 PAGES = {page.__name__.rpartition(".")[2]: page for page in navigation.modules()}
 APP = ROOT / "dplearn" / "app"

@@ -7,14 +7,12 @@ import sys
 import time
 from collections.abc import Iterator
 
-import explorer
 import numpy as np
 import pytest
-from explorer import checked, enter, press
-from explorer import words as shown
 from streamlit.testing.v1 import AppTest
 
 import dplearn.datasets
+import explorer
 from dplearn import accountants, smallest_noise_multiplier
 from dplearn.app.pages.train import code as page_code
 from dplearn.app.pages.train import fields, runs
@@ -25,6 +23,8 @@ from dplearn.datasets import Labelled, files
 from dplearn.figures import text
 from dplearn.run import DPSGD
 from dplearn.training import models, worker
+from explorer import checked, enter, press
+from explorer import words as shown
 
 SMALL = Training(
     dataset="digits",

@@ -4,12 +4,12 @@ import json
 import re
 from collections.abc import Iterator
 
-import chromium
 import nbformat
 import pytest
 from playwright.sync_api import Page, sync_playwright
 from plotly.offline import get_plotlyjs
 
+import chromium
 from dplearn.classroom import sources
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("browser")]

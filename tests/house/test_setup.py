@@ -7,9 +7,10 @@ import tomllib
 from itertools import chain
 from pathlib import Path
 
-import chromium
 import pytest
 from packaging.requirements import Requirement
+
+import chromium
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
