@@ -11,7 +11,7 @@ import math
 from numpy.random import Generator
 
 from dplearn.book.chapters.amplification import truths
-from dplearn.book.chapters.divergences.entries import hockey_stick
+from dplearn.book.chapters.divergences.pairs import hockey_stick
 from dplearn.book.chapters.gaussian.entries import gaussian_delta, gaussian_epsilon
 from dplearn.book.kit.domains import Distribution, Drawn, Linear, Log, Parameters, Whole
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +11,9 @@ from scipy.special import log_ndtr, ndtr
 
 from dplearn.accountants.theorems import rdp_to_epsilon, rdp_to_epsilon_mironov, zcdp_to_epsilon
 from dplearn.book.chapters.conversion import truths
+from dplearn.book.chapters.divergences.truths import mean_loss_of_coins
 from dplearn.book.kit import oracles
-from dplearn.book.kit.domains import Choice, Derived, Distribution, Linear, Log, Parameters, Whole
+from dplearn.book.kit.domains import Choice, Derived, Distribution, Linear, Log, Whole
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong
 from dplearn.ground import validate
 
@@ -19,11 +21,6 @@ _RDP = {"orders": Log(1.01, 300.0), "rdp": Log(1e-4, 50.0), "delta": Log(1e-12, 
 _ANY_RDP = "orders > 1 and rdp >= 0 and 0 < delta < 1"
 _ZCDP = {"rho": Log(1e-5, 100.0), "delta": Log(1e-12, 0.9)}
 _ANY_ZCDP = "rho > 0 and 0 < delta < 1"
-
-
-# Where claims are met.
-
-
 _SMALL = {"delta": Log(1e-12, 1e-3)}
 
 
@@ -98,10 +95,10 @@ def zcdp_to_epsilon_bun_steinke(rho, *, delta):
     return rho + 2 * np.sqrt(-rho * np.log(delta))
 
 
-def _orders_up_to(largest: float, rho: float, delta: float) -> float:
+def _orders_up_to(largest: int) -> str:
     """The first conversion at the best order between 2 and the largest."""
-    best = min(max(1 + math.sqrt(-math.log(delta) / rho), 2.0), largest)
-    return rho * best - math.log(delta) / (best - 1)
+    order = f"min(max(1 + sqrt(-log(delta)/rho), 2), {largest})"
+    return f"rho*{order} - log(delta)/({order} - 1)"
 
 
 enter(
@@ -115,12 +112,10 @@ enter(
     printed("0.0760", "0.0760", rho=1.25e-4, delta=1e-5),
     wrong("orders-to-100",
           "Only while the best order lies there; little leakage needs large orders.",
-          printed("0.1288", rho=1.25e-4, delta=1e-5),
-          claim=lambda rho, delta: _orders_up_to(100.0, rho, delta),
+          printed("0.1288", rho=1.25e-4, delta=1e-5), claim=_orders_up_to(100),
           says=r"\alpha \in [2, 100] \text{ is enough}", **_SMALL),
     wrong("orders-to-32", "It fails at both ends: much leakage needs orders below 2.",
-          printed("0.3754", rho=1.25e-4, delta=1e-5),
-          claim=lambda rho, delta: _orders_up_to(32.0, rho, delta),
+          printed("0.3754", rho=1.25e-4, delta=1e-5), claim=_orders_up_to(32),
           says=r"\alpha \in [2, 32] \text{ is enough}", **_SMALL),
 )
 
@@ -147,8 +142,8 @@ _PLOTTED = {"order": 20.0, "rho": 1.25e-5, "delta": 1e-5}
 
 @formula("G-D3d", "Where the bound of one order touches that of zCDP", "identity",
          "Bun & Steinke 2016, Proposition 1.3, by calculus")
-@given("order > 1 and rho > 0 and 0 < delta < 1", order=Log(1.1, 300.0),
-       rho=Log(1e-6, 1.0), delta=Log(1e-12, 0.5))
+@given("order > 1 and rho > 0 and 0 < delta < 1", order=Log(1.1, 300.0), rho=Log(1e-6, 1.0),
+       delta=Log(1e-12, 0.5))
 @oracle(truths.touching_steps, unsafe=None)
 @printed("264.589", "264.589", **{**_PLOTTED, "order": 60.0})
 @printed("2551.34", "2551.34", **_PLOTTED)
@@ -189,20 +184,15 @@ def pure_to_rdp(*, epsilon, order):
     return (log_cosh[0] - log_cosh[1]) / (order - 1)
 
 
-def _epsilon_of(drawn: Parameters) -> float:
-    return float(np.max(np.abs(np.log(drawn["p"]) - np.log(drawn["q"]))))
-
-
 @formula("G-D4b", "Rényi DP of pure DP, simplified", "upper", "Bun & Steinke 2016, Proposition 3.3")
 @given("epsilon >= 0 and order > 1", p=Distribution(3, zeros=False), q=Distribution(3, zeros=False),
-       epsilon=Derived(_epsilon_of), order=Log(1.02, 200.0))
+       epsilon=Derived(lambda drawn: np.max(np.abs(np.log(drawn["p"] / drawn["q"])))),
+       order=Log(1.02, 200.0))
 @oracle(oracles.finite_renyi)
 @printed("1.0", epsilon=1.0, order=10.0)
 @printed("0.05", epsilon=0.1, order=10.0)
 def pure_to_rdp_simple(*, epsilon, order):
-    r"""D_\alpha \le \min\big(\varepsilon, \tfrac12\alpha\varepsilon^2\big)
-
-    Parameters and units as in `pure_to_rdp`."""
+    r"""D_\alpha \le \min\big(\varepsilon, \tfrac12\alpha\varepsilon^2\big)"""
     return min(epsilon, order * epsilon**2 / 2)
 
 
@@ -227,7 +217,7 @@ def renyi_name_and_shame(*, order, delta):
 @formula("G-D5b", "What delta allows: somebody is published", "identity",
          "Dwork & Roth 2014, Section 2.3")
 @given("0 < delta < 1 and records >= 1", records=Whole(1, 2000), delta=Log(1e-9, 0.5))
-@oracle(lambda records, delta: 1 - truths.nobody_published(records=records, delta=delta))
+@oracle(truths.somebody_published)
 @printed("0.4512", records=60_000, delta=1e-5)
 @wrong("small-delta", "It is a chance for every single record: take delta far below 1/n.",
        claim="delta", says=r"\delta = 0.01 \text{ is the chance that anything goes wrong}")
@@ -242,8 +232,7 @@ def somebody_published(*, records, delta):
 @formula("G-D6", "From Gaussian DP to epsilon and delta", "identity",
          "Dong, Roth & Su 2019, Corollary 2.13")
 @given("mu > 0 and epsilon >= 0", mu=Log(0.01, 20.0), epsilon=Log(1e-3, 50.0, also=(0.0,)))
-@oracle(lambda mu, epsilon: math.exp(oracles.gaussian_log_delta(epsilon=epsilon, mu=mu)),
-        tolerance=1e-8, absolute=1e-300)
+@oracle(oracles.gaussian_delta, tolerance=1e-8, absolute=1e-300)
 @printed("0.1269367375", "0.1269367375", mu=1.0, epsilon=1.0)
 @printed("0.3829249225", "0.3829249225", mu=1.0, epsilon=0.0)
 @printed("0.446635001", "0.446635001", mu=math.sqrt(5.25), epsilon=2.0)
@@ -258,44 +247,24 @@ def gdp_delta(*, mu, epsilon):
     return -math.exp(first) * math.expm1(min(second - first, 0.0))
 
 
-def _losses(drawn: Parameters) -> NDArray:
-    """The losses >= 0 of some coins, where their profile has its kinks."""
-    steps = drawn["steps"]
-    return np.arange(steps % 2, steps + 1, 2) * drawn["local"]
-
-
-def _profile_of_coins(drawn: Parameters) -> NDArray:
-    coins = {name: drawn[name] for name in ("local", "steps")}
-    return np.array([oracles.coins_delta(epsilon=e, **coins) for e in _losses(drawn)])
+def _side_of(profile: Callable[..., tuple[NDArray, NDArray]], side: int, *names: str) -> Derived:
+    """The losses (side 0) or deltas (1) of the pair that was drawn."""
+    return Derived(lambda drawn: profile(**{name: drawn[name] for name in names})[side])
 
 
 def _is_their_profile(*, local, steps, epsilons, deltas, false_positive_rate):
     """The points are those of the profile of the pair at its kinks; 0 <= a <= 1."""
-    coins = {"local": local, "steps": steps}
-    theirs = np.array_equal(epsilons, _losses(coins))
-    theirs = theirs and np.array_equal(deltas, _profile_of_coins(coins))
-    return theirs and 0 <= false_positive_rate <= 1
-
-
-def _tests_of_coins(*, local, steps, false_positive_rate):
-    p, q = truths.coin_counts(local=local, steps=steps)
-    return truths.most_powerful(p=p, q=q, false_positive_rate=false_positive_rate)
-
-
-def _losses_of_pair(drawn: Parameters) -> NDArray:
-    return np.append(0.0, np.maximum(np.log(drawn["p"]) - np.log(drawn["q"]), 0.0))
-
-
-def _profile_of_pair(drawn: Parameters) -> NDArray:
-    laws = {name: drawn[name] for name in "pq"}
-    return np.array([oracles.worst_event_delta(**laws, epsilon=e) for e in _losses_of_pair(drawn)])
+    theirs = zip(truths.profile_of_coins(local=local, steps=steps), (epsilons, deltas), strict=True)
+    return all(np.array_equal(*both) for both in theirs) and 0 <= false_positive_rate <= 1
 
 
 @formula("G-D7", "Trade-off function from the profile", "identity",
          "Dong, Roth & Su 2019, Proposition 2.12")
-@given(_is_their_profile, local=Log(0.05, 3.0), steps=Whole(1, 20), epsilons=Derived(_losses),
-       deltas=Derived(_profile_of_coins), false_positive_rate=Linear(0.0, 1.0))
-@oracle(_tests_of_coins, tolerance=1e-8, absolute=1e-10, unsafe="larger")
+@given(_is_their_profile, local=Log(0.05, 3.0), steps=Whole(1, 20),
+       epsilons=_side_of(truths.profile_of_coins, 0, "local", "steps"),
+       deltas=_side_of(truths.profile_of_coins, 1, "local", "steps"),
+       false_positive_rate=Linear(0.0, 1.0))
+@oracle(truths.miss_of_coins, tolerance=1e-8, absolute=1e-10, unsafe="larger")
 @printed("0.728172", "0.728172", epsilons=np.array([1.0]), deltas=np.zeros(1),
          false_positive_rate=0.1, local=1.0, steps=1)
 @wrong("one-branch", "Slopes between -1 and 0 need the second branch: the event's complement.",
@@ -309,7 +278,8 @@ def _profile_of_pair(drawn: Parameters) -> NDArray:
        oracle=lambda p, q, rate: truths.most_powerful(p=p, q=q, false_positive_rate=rate),
        local=None, steps=None, epsilons=None, deltas=None, false_positive_rate=None,
        p=Distribution(3, zeros=False), q=Distribution(3, zeros=False),
-       losses=Derived(_losses_of_pair), profile=Derived(_profile_of_pair), rate=Linear(0.0, 1.0))
+       losses=_side_of(truths.profile_of_pair, 0, "p", "q"),
+       profile=_side_of(truths.profile_of_pair, 1, "p", "q"), rate=Linear(0.0, 1.0))
 def tradeoff_from_profile(*, epsilons, deltas, false_positive_rate):
     r"""f(a) = \sup_{\varepsilon\ge0}\max\{0,\ 1-\delta(\varepsilon)-e^\varepsilon a,\
     e^{-\varepsilon}(1-\delta(\varepsilon)-a)\} \text{ for symmetric } f
@@ -323,8 +293,7 @@ def tradeoff_from_profile(*, epsilons, deltas, false_positive_rate):
 
 @formula("G-D8", "Probabilistic DP implies DP", "upper", "Dwork & Roth 2014, Lemma 3.17")
 @given("mu > 0 and epsilon >= 0", mu=Log(0.01, 20.0), epsilon=Log(1e-3, 50.0, also=(0.0,)))
-@oracle(lambda mu, epsilon: math.exp(oracles.gaussian_log_delta(epsilon=epsilon, mu=mu)),
-        absolute=1e-300)
+@oracle(oracles.gaussian_delta, absolute=1e-300)
 @typed("delta", "gaussian", "Phi(sqrt(T)/(2*sigma)-epsilon*sigma/sqrt(T))")
 @printed("5.28375e-05", "1.0000e-05", mu=1.0, epsilon=4.377178096)
 @printed("0.30854", "0.12694", mu=1.0, epsilon=1.0)
@@ -354,22 +323,14 @@ def loss_tail_of_dp(*, epsilon, delta):
 # Mean loss, and the moments accountant
 
 
-_FORMS = {
-    "exact": lambda epsilon: math.tanh(epsilon / 2),
-    "concentrated": lambda epsilon: epsilon / 2,
-    "first": math.expm1,
-}
-
-
-def _mean_loss_by_epsilon(*, epsilon):
-    p, q = oracles.randomized_response(epsilon=epsilon)
-    return oracles.mean_loss(p=p, q=q) / epsilon
+_FORMS = {"exact": lambda epsilon: math.tanh(epsilon / 2),
+          "concentrated": lambda epsilon: epsilon / 2, "first": math.expm1}
 
 
 @formula("G-D9", "Drift terms of advanced composition", "upper",
          "Kairouz, Oh & Viswanath 2015, Theorem 3.4")
 @given("epsilon > 0", epsilon=Log(1e-3, 10.0), form=Choice(*_FORMS))
-@oracle(_mean_loss_by_epsilon)
+@oracle(lambda epsilon: mean_loss_of_coins(epsilon=epsilon) / epsilon)
 @printed("0.4621172", "0.4621172", epsilon=1.0, form="exact")
 @printed("0.5", "0.4621172", epsilon=1.0, form="concentrated")
 @printed("1.7182818", "0.4621172", epsilon=1.0, form="first")

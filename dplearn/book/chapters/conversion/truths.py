@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linprog
 from scipy.special import expit
 
-from dplearn.book.kit import oracles as oracles
+from dplearn.book.kit import oracles
 
 
 def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> tuple[float, float]:
@@ -30,22 +31,20 @@ def coins_within(*, orders, rdp, delta):
 
     No pair of laws is worse: an event and its complement make a coin.
     """
-    order = orders
 
     def log_odds(place: NDArray) -> NDArray:
         """-ln((a - delta) / b) for P(S) = a and the smallest Q(S) = b that is allowed."""
         log_a = np.log(delta + (1 - delta) * expit(place))
         # 1 - a without cancellation.
-        log_rest = np.log1p(-delta) + np.log(expit(-place))
-        low, high = log_a * order / (order - 1) - rdp, log_a
+        log_miss = np.log1p(-delta) + np.log(expit(-place))
+        low, high = log_a * orders / (orders - 1) - rdp, log_a
         for _ in range(64):
             log_b = 0.5 * (low + high)
             with np.errstate(divide="ignore"):
                 log_other = np.log(-np.expm1(log_b))
-            moment = np.logaddexp(
-                order * log_a + (1 - order) * log_b, order * log_rest + (1 - order) * log_other
-            )
-            far = moment > (order - 1) * rdp
+            inside = orders * log_a + (1 - orders) * log_b
+            outside = orders * log_miss + (1 - orders) * log_other
+            far = np.logaddexp(inside, outside) > (orders - 1) * rdp
             low, high = np.where(far, log_b, low), np.where(far, high, log_b)
         return high - np.log1p(-delta) - np.log(expit(place))
 
@@ -57,12 +56,8 @@ def pointwise_epsilon(*, orders, rdp, delta):
 
     That is, with the smallest c for which it holds at every loss z = epsilon + t.
     """
-
-    def minus_log(log_t: NDArray) -> NDArray:
-        t = np.exp(log_t)
-        return (orders - 1) * t - np.log(-np.expm1(-t))
-
-    log_c = -zoomed(minus_log, -20.0, 8.0)[1]
+    minus_log = lambda t: (orders - 1) * t - np.log(-np.expm1(-t))
+    log_c = -zoomed(lambda log_t: minus_log(np.exp(log_t)), -20.0, 8.0)[1]
     return max(0.0, rdp + (log_c - math.log(delta)) / (orders - 1))
 
 
@@ -95,12 +90,8 @@ def exact_noise_epsilon(*, noise_multiplier, delta):
 
 def least_over_orders(*, rho, delta):
     """The smallest rho a + ln(1/delta) / (a - 1) over orders a > 1."""
-
-    def bound(log_excess: NDArray) -> NDArray:
-        excess = np.exp(log_excess)
-        return rho * (1 + excess) - math.log(delta) / excess
-
-    return zoomed(bound, -20.0, 25.0)[1]
+    bound = lambda excess: rho * (1 + excess) - math.log(delta) / excess
+    return zoomed(lambda log_excess: bound(np.exp(log_excess)), -20.0, 25.0)[1]
 
 
 def touching_steps(*, order, rho, delta):
@@ -117,11 +108,8 @@ def touching_steps(*, order, rho, delta):
 def least_moment_bound(*, noise_multiplier, delta):
     """The smallest (K(l) + ln(1/delta)) / l over l > 0, with K by the trapezoidal rule."""
     log = -math.log(delta)
-
-    def bound(log_moment: NDArray) -> NDArray:
-        moments = np.exp(log_moment)
-        return (gaussian_moments(moments, 1 / noise_multiplier) + log) / moments
-
+    divided = lambda moments: (gaussian_moments(moments, 1 / noise_multiplier) + log) / moments
+    bound = lambda log_moment: divided(np.exp(log_moment))
     centre = math.log(noise_multiplier * math.sqrt(2 * log))
     return zoomed(bound, centre - 1.5, centre + 1.5)[1]
 
@@ -161,18 +149,11 @@ def coin_counts(*, local, steps):
 
 def largest_loss_tail(*, epsilon, delta):
     """The largest P(L >= 2 epsilon) of an (epsilon, delta)-DP pair, by linear programming."""
-    from scipy.optimize import linprog
-
     # P(S), Q(S) for S the outcomes with such a loss, and Q(S) e^(2 epsilon) <= P(S).
     e = math.exp(epsilon)
     bounds = [[1.0, -e], [-1.0, e * e], [-1.0, e], [e, -1.0]]
-    found = linprog(
-        [-1.0, 0.0],
-        A_ub=bounds,
-        b_ub=[delta, 0.0, e - 1 + delta, e - 1 + delta],
-        bounds=[(0, 1), (0, 1)],
-    )
-    return -float(found.fun)
+    limits = [delta, 0.0, e - 1 + delta, e - 1 + delta]
+    return -float(linprog([-1.0, 0.0], A_ub=bounds, b_ub=limits, bounds=[(0, 1), (0, 1)]).fun)
 
 
 def leaky_renyi(*, epsilon, delta, order):
@@ -181,9 +162,31 @@ def leaky_renyi(*, epsilon, delta, order):
     return oracles.finite_renyi(p=p, q=q, order=order)
 
 
-def nobody_published(*, records, delta):
-    """Probability that none of the records is published, one record at a time."""
-    none = 1.0
+def somebody_published(*, records, delta):
+    """Probability that any of the records is published, one record at a time."""
+    nobody = 1.0
     for _ in range(records):
-        none -= none * delta
-    return none
+        nobody -= nobody * delta
+    return 1 - nobody
+
+
+# Profiles of pairs
+
+
+def profile_of_coins(*, local, steps):
+    """The losses >= 0 of a few coins, where their profile has its kinks, and the deltas there."""
+    losses = np.arange(steps % 2, steps + 1, 2) * local
+    deltas = [oracles.coins_delta(epsilon=e, local=local, steps=steps) for e in losses]
+    return losses, np.array(deltas)
+
+
+def profile_of_pair(*, p, q):
+    """The losses of a pair where they are positive, 0, and the deltas there."""
+    losses = np.append(0.0, np.maximum(np.log(p) - np.log(q), 0.0))
+    return losses, np.array([oracles.worst_event_delta(p=p, q=q, epsilon=e) for e in losses])
+
+
+def miss_of_coins(*, local, steps, false_positive_rate):
+    """Smallest miss rate of tests of their laws."""
+    p, q = coin_counts(local=local, steps=steps)
+    return most_powerful(p=p, q=q, false_positive_rate=false_positive_rate)

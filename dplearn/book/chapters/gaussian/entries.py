@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -10,11 +9,11 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfcx, log_ndtr, ndtr
 
-from dplearn.book.kit import oracles
+from dplearn.book.chapters.gaussian import truths
 from dplearn.book.kit.domains import Choice, Drawn, Log, Parameters
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
 from dplearn.ground import validate
-from dplearn.ground.solve import crossing, decreasing_root
+from dplearn.ground.solve import decreasing_root
 
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
@@ -34,36 +33,13 @@ def _log_delta(epsilon: ArrayLike, mu: float) -> NDArray:
     return np.where(x < -3.0, np.log(plain), tail)
 
 
-def _quadrature_delta(epsilon: float, distance: float) -> float:
-    """Hockey-stick divergence of two unit Gaussians by its definition."""
-    far = 40.0 + 2 * epsilon / distance + distance
-    pair = oracles.log_normal(distance), oracles.log_normal()
-    return oracles.density_delta(*pair, epsilon, -far, far)
-
-
 def gaussian_delta(*, epsilon, noise_multiplier, distance=1.0):
-    r"""Delta of Gaussian noise at `epsilon`.
+    r"""Exact delta of Gaussian noise at `epsilon` (Balle & Wang 2018, Theorem 8).
 
     .. math:: \Phi\Big(\frac\mu2-\frac\varepsilon\mu\Big)
         - e^\varepsilon\Phi\Big(-\frac\mu2-\frac\varepsilon\mu\Big),\quad \mu = \Delta/\sigma
 
-    Parameters
-    ----------
-    epsilon : float
-        >= 0, nats.
-    noise_multiplier : float
-        Noise standard deviation / largest norm of a contribution, > 0.
-    distance : float
-        Of neighbouring sums in the same unit: 1 for add_remove, 2 for replace_one.
-
-    Returns
-    -------
-    float
-        Exact.
-
-    References
-    ----------
-    Balle & Wang (2018), Theorem 8.
+    The distance of neighbouring sums, in clipping norms, is 1 for add_remove, 2 for replace_one.
 
     Examples
     --------
@@ -75,30 +51,18 @@ def gaussian_delta(*, epsilon, noise_multiplier, distance=1.0):
     return float(np.exp(_log_delta(epsilon, distance / noise_multiplier)))
 
 
-def _epsilon_by_quadrature(*, noise_multiplier, delta, distance):
-    mu = distance / noise_multiplier
-    if _quadrature_delta(0.0, mu) <= delta:
-        return 0.0
-    largest = mu * (mu / 2 + math.sqrt(-2 * math.log(delta)))
-    found = crossing(
-        lambda x: math.log(_quadrature_delta(x, mu) / delta),
-        guess=0.8 * largest, lower=0.0, upper=largest, tolerance=1e-9 * largest,
-    )  # fmt: skip
-    return found.root
-
-
 @formula("G-F7", "Epsilon of Gaussian noise under both adjacencies", "identity",
          "Balle & Wang 2018, Theorem 8")
-@given("noise_multiplier > 0 and 0 < delta < 1 and distance > 0",
-       noise_multiplier=Log(0.2, 20.0), delta=Log(1e-12, 0.3), distance=Choice(1.0, 2.0))
-@oracle(_epsilon_by_quadrature, tolerance=1e-8, points=40)
+@given("noise_multiplier > 0 and 0 < delta < 1 and distance > 0", noise_multiplier=Log(0.2, 20.0),
+       delta=Log(1e-12, 0.3), distance=Choice(1.0, 2.0))
+@oracle(truths.epsilon_by_quadrature, tolerance=1e-8, points=40)
 @printed("4.3771781", noise_multiplier=1.0, delta=1e-5, distance=1.0)
 @printed("9.9972561", noise_multiplier=1.0, delta=1e-5, distance=2.0)
 @printed("0.926341504", noise_multiplier=4.0, delta=1e-5, distance=1.0)
 @wrong("doubles", "Twice the distance is four times the concentrated loss; it also costs delta.",
        printed("8.7543562", noise_multiplier=1.0, delta=1e-5, distance=2.0), claim=lambda
-       noise_multiplier, delta: (2 * gaussian_epsilon(noise_multiplier=noise_multiplier,
-       delta=delta)), says=r"\varepsilon_{\text{replace one}} = 2\,\varepsilon_{\text{add/remove}}",
+       noise_multiplier, delta: 2 * gaussian_epsilon(noise_multiplier=noise_multiplier,
+       delta=delta), says=r"\varepsilon_{\text{replace one}} = 2\,\varepsilon_{\text{add/remove}}",
        distance=Choice(2.0))
 @wrong("norm-for-replaced", "A clipped contribution that is replaced moves the sum by up to 2C.",
        printed("4.3771781", noise_multiplier=1.0, delta=1e-5, distance=2.0), claim=lambda
@@ -117,30 +81,10 @@ def gaussian_epsilon(*, noise_multiplier, delta, distance=1.0):
     return float(decreasing_root(lambda x: _log_delta(x, mu) - log_delta, lower=0.0, upper=upper))
 
 
-def _classical_noise(epsilon: ArrayLike, delta: float) -> NDArray:
-    return math.sqrt(2 * math.log(1.25 / delta)) / np.asarray(epsilon)
-
-
-def _first_failure(*, delta):
-    """Walk up in epsilon until the delta of the classical noise, by quadrature, is too large."""
-
-    def margin(epsilon: float) -> float:
-        noise = math.sqrt(math.log(1.25 / delta) * 2) / epsilon
-        return math.log(delta / _quadrature_delta(epsilon, 1 / noise))
-
-    good = 0.5
-    while margin(good + 0.5) > 0:
-        good += 0.5
-    found = crossing(
-        margin, guess=good + 0.2, lower=good, upper=good + 0.5, tolerance=1e-9, slope=-1.0
-    )
-    return found.root
-
-
 @formula("G-F9", "Where the classical Gaussian recipe ends", "identity",
          "Zhao et al. 2019, Section 3")
 @given("0 < delta <= 0.5", delta=Log(1e-12, 0.5))
-@oracle(_first_failure, tolerance=1e-8, unsafe="larger", points=12)
+@oracle(truths.first_failure, tolerance=1e-8, unsafe="larger", points=12)
 @printed("7.463474", delta=1e-3)
 @printed("7.990993", delta=1e-4)
 @printed("8.419771", delta=1e-5)
@@ -162,8 +106,8 @@ def classical_gaussian_threshold(*, delta):
         raise ValueError(f"Expected delta in (0, 0.5], got delta={delta!r}.")
 
     def margin(epsilon: NDArray) -> NDArray:
-        noise = float(_classical_noise(epsilon, delta))
-        return np.asarray(math.log(delta) - _log_delta(epsilon, 1 / noise))
+        mu = float(epsilon) / math.sqrt(2 * math.log(1.25 / delta))
+        return np.asarray(math.log(delta) - _log_delta(epsilon, mu))
 
     # One crossing only: with c fixed, x = c - eps / (2 c) falls and delta grows with epsilon.
     return float(decreasing_root(margin, lower=1.0, upper=100.0))
@@ -178,21 +122,13 @@ def _some_multipliers(rng: Generator, drawn: Parameters) -> NDArray:
     return np.exp(rng.normal(0.0, spread, size=rng.integers(1, 7))).round(3) + 0.05
 
 
-def _same_renyi(*, noise_multipliers):
-    """The single multiplier with the Rényi divergence of order 2 that the groups add up to."""
-    pairs = ((oracles.log_normal(1.0, z), oracles.log_normal(0.0, z)) for z in noise_multipliers)
-    far = 50 * float(np.max(noise_multipliers)) + 10
-    total = math.fsum(oracles.density_renyi(*pair, 2.0, -far, far) for pair in pairs)
-    return total**-0.5
-
-
 _THREE = np.array([0.8, 1.5, 3.0])
 
 
 @formula("G-F4", "One noise multiplier for several groups", "identity",
          "McMahan et al. 2018, A general approach, arXiv 1812.06210")
 @given(noise_multipliers=Drawn(_some_multipliers))
-@oracle(_same_renyi, unsafe="larger", points=40)
+@oracle(truths.same_renyi, unsafe="larger", points=40)
 @printed("0.6871180012", noise_multipliers=_THREE)
 @printed("0.894427", noise_multipliers=np.array([1.0, 2.0]))
 @wrong("power-mean", "A mean is too large by the root of the number of groups.",
@@ -226,35 +162,10 @@ def _four_sizes(rng: Generator, drawn: Parameters) -> NDArray:
     return np.round(np.exp(rng.uniform(0.0, 10.0, size=4)))
 
 
-def _four_norms(rng: Generator, drawn: Parameters) -> NDArray:
-    return rng.choice([0.2, 0.5, 1.0, 2.0], size=4)
-
-
-def _some_norms(rng: Generator, drawn: Parameters) -> NDArray:
-    return rng.choice([0.1, 0.5, 1.0, 3.0], size=rng.integers(1, 6))
-
-
-def _longest_contribution(*, norms):
-    """Largest norm of a vector of groups, each clipped by its norm; the corners are among them."""
-    rng = np.random.default_rng(5)
-    found = 0.0
-    for size in (1e-3, 1.0, 1e6):
-        groups = [size * rng.normal(size=7) for _ in norms]
-        clipped = [
-            g * min(1.0, c / float(np.linalg.norm(g))) for g, c in zip(groups, norms, strict=True)
-        ]
-        found = max(found, float(np.linalg.norm(np.concatenate(clipped))))
-    return found
-
-
-def _longest_by_harmonic_mean(*, sizes):
-    return _longest_contribution(norms=np.sqrt(1 / float(np.mean(1 / sizes)) / sizes))
-
-
 @formula("G-F4b", "Norm of a contribution that is clipped by groups", "identity",
          "McMahan et al. 2018, A general approach, arXiv 1812.06210")
-@given(norms=Drawn(_some_norms))
-@oracle(_longest_contribution, points=30)
+@given(norms=Drawn(lambda rng, drawn: rng.choice([0.1, 0.5, 1.0, 3.0], size=rng.integers(1, 6))))
+@oracle(truths.longest_contribution, points=30)
 @printed("1.0", norms=np.full(4, 0.5))
 @wrong("largest", "A record may fill the norms of all groups at once.",
        claim=lambda norms: float(np.max(norms)), says=r"\max_m C_m")
@@ -262,7 +173,8 @@ def _longest_by_harmonic_mean(*, sizes):
        "Needs D = 1 / sum(1/d_m), the harmonic mean over M; otherwise it is M C^2.", claim="1.0",
        says=r"C_m "
        r"= C\sqrt{D/d_m},\ D \text{ the harmonic mean of the sizes} \Rightarrow \sum_m C_m^2 = "
-       r"C^2", oracle=_longest_by_harmonic_mean, norms=None, sizes=Drawn(_four_sizes))
+       r"C^2", oracle=lambda sizes: truths.longest_contribution(norms=np.sqrt(1 / np.mean(1 / sizes)
+       / sizes)), norms=None, sizes=Drawn(_four_sizes))
 def joint_norm(*, norms):
     r"""\max\lVert(\pi_{C_1}(g_1), \dots, \pi_{C_M}(g_M))\rVert_2
     = \Big(\sum_m C_m^2\Big)^{1/2}
@@ -271,32 +183,15 @@ def joint_norm(*, norms):
     return math.sqrt(float(np.sum(np.square(norms))))
 
 
-def _energy_by_search(*, sizes, norms, noise_multiplier):
-    """Least noise energy over shares s_m of the loss: z_m^-2 = s_m / z^2, moved between pairs."""
-    cost = sizes * np.square(norms) * noise_multiplier**2
-    share = np.full(sizes.size, 1 / sizes.size)
-    for _ in range(60):
-        for a, b in itertools.combinations(range(sizes.size), 2):
-            both = share[a] + share[b]
-            # Golden section for the part that a gets.
-            low, high = 0.0, 1.0
-            for _ in range(45):
-                left, right = high - 0.618 * (high - low), low + 0.618 * (high - low)
-                worth = [cost[a] / (t * both) + cost[b] / ((1 - t) * both) for t in (left, right)]
-                low, high = (low, right) if worth[0] < worth[1] else (left, high)
-            share[a] = both * (low + high) / 2
-            share[b] = both - share[a]
-    return float(np.sum(cost / share))
-
-
 _LAYERS = {"sizes": np.array([400.0, 50.0, 12000.0, 10.0]), "norms": np.full(4, 0.5)}
 
 
 @formula("G-F8", "Least noise energy over groups", "identity",
          "Boyd & Vandenberghe 2004, Section 5.5, Lagrange multipliers")
-@given("noise_multiplier > 0", sizes=Drawn(_four_sizes), norms=Drawn(_four_norms),
+@given("noise_multiplier > 0", sizes=Drawn(_four_sizes),
+       norms=Drawn(lambda rng, drawn: rng.choice([0.2, 0.5, 1.0, 2.0], size=4)),
        noise_multiplier=Choice(0.5, 1.0, 2.0))
-@oracle(_energy_by_search, tolerance=1e-6, unsafe=None, points=10)
+@oracle(truths.energy_by_search, tolerance=1e-6, unsafe=None, points=10)
 @printed("4884.46", **_LAYERS, noise_multiplier=1.0)
 @wrong("equal", "Valid, but large groups should get a smaller multiplier: it counts d_m times.",
        printed("12460", **_LAYERS, noise_multiplier=1.0), claim=lambda sizes, norms,
@@ -306,8 +201,6 @@ def least_noise_energy(*, sizes, norms, noise_multiplier):
     r"""\min_{z:\ \sum_m z_m^{-2} = z^{*-2}} \sum_m d_m z_m^2 C_m^2
     = \Big(z^*\sum_m C_m\sqrt{d_m}\Big)^2,\quad
     z_m^2 = z^{*2}\,\frac{\sum_j C_j\sqrt{d_j}}{C_m\sqrt{d_m}}
-
-    Group m then has :math:`z_m^2 = z^{*2}\sum_j C_j\sqrt{d_j} / (C_m\sqrt{d_m})`.
 
     sizes: Numbers of coordinates d_m
     norms: Clipping norms C_m"""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, gammasgn, log_ndtr, xlog1py
 
 from dplearn.book.chapters.amplification import truths
-from dplearn.book.chapters.divergences.entries import renyi_gaussian
+from dplearn.book.chapters.divergences.families import renyi_gaussian
 from dplearn.book.kit.domains import Choice, Log, Whole
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong
 from dplearn.ground import validate

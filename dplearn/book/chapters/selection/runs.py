@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from dplearn.book.chapters.divergences.entries import max_divergence, renyi
+from dplearn.book.chapters.divergences.pairs import max_divergence, renyi
 from dplearn.book.chapters.selection import truths
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Derived, Distribution, Linear, Log, Parameters, Whole

@@ -1,0 +1,109 @@
+"""Divergences of families of laws: Gaussians, Laplace laws, randomized response."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dplearn.book.chapters.divergences import truths
+from dplearn.book.kit import oracles
+from dplearn.book.kit.domains import Linear, Log
+from dplearn.book.kit.entry import formula, given, oracle, printed, typed, wrong
+from dplearn.ground import validate
+
+_VARIANCE = "((1 - order)*std_p**2 + order*std_q**2)"
+_GAP = f"order*(mean_p - mean_q)**2/(2*{_VARIANCE})"
+_STDS = "(std_p**(1 - order)*std_q**order)"
+
+
+@formula("G-A4", "Rényi divergence of two Gaussians", "identity",
+         "van Erven & Harremoës 2014, equation (10)")
+@given(f"std_p > 0 and std_q > 0 and {_VARIANCE} > 0", order=Log(0.05, 50.0, also=(1.0,)),
+       mean_p=Linear(-3.0, 3.0), std_p=Log(0.2, 5.0), mean_q=Linear(-3.0, 3.0), std_q=Log(0.2, 5.0))
+@oracle(truths.renyi_of_gaussians)
+@typed("rdp", "gaussian", "alpha/(2*sigma^2)")
+@printed("0.470263017683", order=2.0, mean_p=0.0, std_p=1.0, mean_q=1.0, std_q=1.5)
+@printed("0.187048", order=2.0, mean_p=0.0, std_p=2.0, mean_q=1.0, std_q=2.5)
+@wrong("no-root", "The logarithm holds the square root; with its square a divergence is negative.",
+       printed("-0.1561185", order=2.0, mean_p=0.0, std_p=1.0, mean_q=1.0, std_q=1.5),
+       printed("-0.882985", order=2.0, mean_p=0.0, std_p=2.0, mean_q=1.0, std_q=2.5),
+       printed("-0.443147", order=2.0, mean_p=0.0, std_p=2.0, mean_q=1.0, std_q=2.0),
+       claim=f"{_GAP} + log({_VARIANCE}/{_STDS})/(1 - order)",
+       says=r"\frac{\alpha(\mu_0-\mu_1)^2}{2\sigma_\alpha^2} + \frac1{1-\alpha} "
+       r"\ln\frac{\sigma_\alpha^2}{\sigma_0^{1-\alpha}\sigma_1^\alpha}",
+       given=f"order != 1 and {_VARIANCE} > 0")
+@wrong("no-condition", "Where P is too wide for Q the divergence is infinite.",
+       claim=f"{_GAP} + (0.5*log(abs({_VARIANCE})) - log({_STDS}))/(1 - order)",
+       says=r"\text{the same with } |\sigma_\alpha^2| \text{, for all } \alpha > 1",
+       given=f"order > 1 and {_VARIANCE} != 0")
+def renyi_gaussian(*, order, mean_p, std_p, mean_q, std_q):
+    r"""D_\alpha\big(N(\mu_0,\sigma_0^2)\Vert N(\mu_1,\sigma_1^2)\big)
+    = \frac{\alpha(\mu_0-\mu_1)^2}{2\sigma_\alpha^2} + \frac1{1-\alpha}
+    \ln\frac{\sigma_\alpha}{\sigma_0^{1-\alpha}\sigma_1^\alpha},\quad
+    \sigma_\alpha^2 = (1-\alpha)\sigma_0^2 + \alpha\sigma_1^2"""
+    validate.positive(std_p=std_p, std_q=std_q)
+    if not order >= 0:
+        raise ValueError(f"Expected order in [0, inf], got order={order!r}.")
+    gap, log_ratio = (mean_p - mean_q) ** 2, math.log(std_q / std_p)
+    if order == math.inf:
+        if std_p >= std_q:
+            return 0.0 if gap == 0 and std_p == std_q else math.inf
+        return log_ratio + gap / (2 * (std_q**2 - std_p**2))
+    if order == 1:
+        return log_ratio + (std_p**2 + gap) / (2 * std_q**2) - 0.5
+    variance = (1 - order) * std_p**2 + order * std_q**2
+    if variance <= 0:
+        return math.inf
+    log_term = 0.5 * math.log(variance) - (1 - order) * math.log(std_p) - order * math.log(std_q)
+    return order * gap / (2 * variance) + log_term / (1 - order)
+
+
+@formula("G-A8", "Rényi divergence of the Laplace mechanism", "identity",
+         "Mironov 2017, Proposition 6")
+@given("order > 1 and scale > 0", order=Log(1.02, 300.0), scale=Log(0.05, 50.0))
+@oracle(truths.renyi_of_laplace)
+@typed("rdp", "laplace", "log(alpha/(2*alpha-1)*exp((alpha-1)*epsilon) + "
+       "(alpha-1)/(2*alpha-1)*exp(-alpha*epsilon))/(alpha-1)")
+@printed("0.7468281411", order=3.0, scale=1.0)
+@printed("0.9965294", order=200.0, scale=1.0)
+@wrong("square", "Of the shape of the Gaussian's: an upper bound twice too large, and no value.",
+       claim="order / scale**2")
+@wrong("deviation-for-scale", "The variance of a Laplace law of scale b is 2 b^2.",
+       claim=lambda order, scale: renyi_laplace(order=order, scale=math.sqrt(2) * scale),
+       says=r"D_\alpha \text{ with the standard deviation } \sqrt2\,b \text{ for } b")
+def renyi_laplace(*, order, scale):
+    r"""D_\alpha = \frac1{\alpha-1}\ln\Big\{\frac{\alpha}{2\alpha-1}e^{(\alpha-1)/b}
+    + \frac{\alpha-1}{2\alpha-1}e^{-\alpha/b}\Big\}"""
+    validate.positive(scale=scale)
+    if not order > 1:
+        raise ValueError(f"Expected order > 1, got order={order!r}.")
+    # ln(1 + w (e^x - 1) + v (e^-y - 1)) with w + v = 1: free of cancellation where b is large.
+    up, down = order / (2 * order - 1), (order - 1) / (2 * order - 1)
+    if (order - 1) / scale > 1:
+        logs = math.log(up) + (order - 1) / scale, math.log(down) - order / scale
+        return float(np.logaddexp(*logs)) / (order - 1)
+    gain = up * math.expm1((order - 1) / scale) + down * math.expm1(-order / scale)
+    return math.log1p(gain) / (order - 1)
+
+
+@formula("G-A9", "Rényi divergence of randomized response", "identity",
+         "Mironov 2017, Proposition 5")
+@given("0 < truth < 1 and order > 0", truth=Linear(0.01, 0.99), order=Log(0.05, 200.0, also=(1.0,)))
+@oracle(lambda truth, order: oracles.finite_renyi(p=[truth, 1 - truth], q=[1 - truth, truth],
+        order=order))
+@printed("0.8467268305", truth=1 / (1 + math.exp(-1)), order=3.0)
+@printed("0.4621171573", truth=1 / (1 + math.exp(-1)), order=1.0)
+def renyi_randomized_response(*, truth, order):
+    r"""D_\alpha = \frac1{\alpha-1}\ln\big(p^\alpha(1-p)^{1-\alpha} + (1-p)^\alpha p^{1-\alpha}\big)
+
+    truth: In (0, 1); replacing the record swaps truth and lie"""
+    validate.probability(truth=truth)
+    validate.positive(order=order)
+    epsilon = math.log(truth) - math.log1p(-truth)
+    if order == 1:
+        return epsilon * math.tanh(epsilon / 2)
+    # p^a (1-p)^(1-a) = p e^((a-1) eps), and the same with the signs turned.
+    logs = np.array([math.log(truth), math.log1p(-truth)])
+    total = np.logaddexp.reduce(logs + (order - 1) * epsilon * np.array([1, -1]))
+    return float(total) / (order - 1)

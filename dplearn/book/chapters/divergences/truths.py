@@ -1,0 +1,74 @@
+"""The truth about divergences: worst events, integrals over densities, sums over outcomes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dplearn.book.kit import oracles
+
+
+def delta_of_both_orders(*, p, q, epsilon):
+    """The larger worst event of a pair and its reverse."""
+    pairs = ((p, q), (q, p))
+    return max(oracles.worst_event_delta(p=a, q=b, epsilon=epsilon) for a, b in pairs)
+
+
+def total_variation(*, p, q):
+    """The largest P(S) - Q(S)."""
+    return oracles.worst_event_delta(p=p, q=q, epsilon=0.0)
+
+
+def largest_distance(*, kl):
+    """The largest total variation distance of two coins with this KL divergence."""
+    q = np.linspace(0.001, 0.999, 999)
+    low, high = np.zeros_like(q), 1 - q
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        p = q + middle
+        with np.errstate(divide="ignore", invalid="ignore"):
+            tails = np.where(p < 1, (1 - p) * np.log((1 - p) / (1 - q)), 0.0)
+        below = p * np.log(p / q) + tails <= kl
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return float(np.max(low))
+
+
+def mean_loss_of_coins(*, epsilon):
+    """KL of randomized response, the pair that attains the maximum."""
+    p, q = oracles.randomized_response(epsilon=epsilon)
+    return oracles.mean_loss(p=p, q=q)
+
+
+def renyi_after_kernel(*, p, q, kernel, order):
+    """Divergence of the outputs, a mass at a time."""
+    laws = {}
+    for name, law in (("p", p), ("q", q)):
+        out = [math.fsum(x * row[k] for x, row in zip(law, kernel, strict=True)) for k in range(3)]
+        laws[name] = np.divide(out, math.fsum(out))  # which may miss 1 by a rounding
+    return oracles.finite_renyi(**laws, order=order)
+
+
+def renyi_of_mixtures(*, p, q, other_p, other_q, weight, order):
+    """Divergence of two mixtures with the same weight."""
+    p, q = (weight * a + (1 - weight) * b for a, b in ((p, other_p), (q, other_q)))
+    return oracles.finite_renyi(p=p, q=q, order=order)
+
+
+def renyi_of_gaussians(*, order, mean_p, std_p, mean_q, std_q):
+    """Divergence of two Gaussians by quadrature."""
+    laws = oracles.log_normal(mean_p, std_p), oracles.log_normal(mean_q, std_q)
+    return oracles.density_renyi(*laws, order, -1e6, 1e6)
+
+
+def renyi_of_laplace(*, order, scale):
+    """Divergence of two Laplace laws at distance 1 by quadrature."""
+    laws, far = (oracles.log_laplace(x, scale) for x in (0.0, 1.0)), 800.0 * scale + 1.0
+    return oracles.density_renyi(*laws, order, -far, far, kinks=[0.0, 1.0])
+
+
+def heavy_tail(*, order):
+    """D_order of a Laplace law from a Gaussian; above order 1 the integrand grows for ever."""
+    far = 60.0 + (4.0 / (order - 1) if order > 1 else 0.0)
+    laws = oracles.log_laplace(), oracles.log_normal()
+    return oracles.density_renyi(*laws, order, -far, far, kinks=[0.0])

@@ -1,0 +1,73 @@
+"""The truth about Gaussian noise: quadrature, walks, vectors of all sizes, searches."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+
+from dplearn.book.kit import oracles
+from dplearn.ground.solve import crossing
+
+
+def _log_delta(epsilon: float, mu: float) -> float:
+    """log of the hockey-stick divergence of two unit Gaussians by its definition."""
+    far = 40.0 + 2 * epsilon / mu + mu
+    pair = oracles.log_normal(mu), oracles.log_normal()
+    return math.log(oracles.density_delta(*pair, epsilon, -far, far))
+
+
+def epsilon_by_quadrature(*, noise_multiplier, delta, distance):
+    """Where the divergence falls to delta; 0 if it starts below."""
+    mu = distance / noise_multiplier
+    excess = lambda x: _log_delta(x, mu) - math.log(delta)
+    if excess(0.0) <= 0:
+        return 0.0
+    far = mu * (mu / 2 + math.sqrt(-2 * math.log(delta)))
+    return crossing(excess, guess=0.8 * far, lower=0.0, upper=far, tolerance=1e-9 * far).root
+
+
+def first_failure(*, delta):
+    """Walk up in epsilon until the delta of the classical noise is too large."""
+    root = math.sqrt(math.log(1.25 / delta) * 2)
+    margin = lambda epsilon: math.log(delta) - _log_delta(epsilon, epsilon / root)
+    good = 0.5
+    while margin(good + 0.5) > 0:
+        good += 0.5
+    ends = {"lower": good, "upper": good + 0.5, "tolerance": 1e-9}
+    return crossing(margin, guess=good + 0.2, slope=-1.0, **ends).root
+
+
+def same_renyi(*, noise_multipliers):
+    """The single multiplier with the Rényi divergence of order 2 that the groups add up to."""
+    return math.fsum(oracles.gaussian_renyi(1.0, z) for z in noise_multipliers) ** -0.5
+
+
+def longest_contribution(*, norms):
+    """Largest norm of a vector of groups, each clipped by its norm; the corners are among them."""
+    rng, longest = np.random.default_rng(5), 0.0
+    for size in (1e-3, 1.0, 1e6):
+        groups = size * np.array([rng.normal(size=7) for _ in norms])
+        lengths = np.linalg.norm(groups, axis=1)
+        clipped = groups * np.minimum(1.0, norms / lengths)[:, None]
+        longest = max(longest, float(np.linalg.norm(clipped)))
+    return longest
+
+
+def energy_by_search(*, sizes, norms, noise_multiplier):
+    """Least noise energy over shares s_m of the loss: z_m^-2 = s_m / z^2, moved between pairs."""
+    cost = sizes * np.square(norms) * noise_multiplier**2
+    share = np.full(sizes.size, 1 / sizes.size)
+    for _ in range(60):
+        for a, b in itertools.combinations(range(sizes.size), 2):
+            both = share[a] + share[b]
+            # Golden section for the part that a gets.
+            low, high = 0.0, 1.0
+            for _ in range(45):
+                left, right = high - 0.618 * (high - low), low + 0.618 * (high - low)
+                worth = [cost[a] / (t * both) + cost[b] / ((1 - t) * both) for t in (left, right)]
+                low, high = (low, right) if worth[0] < worth[1] else (left, high)
+            share[a] = both * (low + high) / 2
+            share[b] = both - share[a]
+    return float(np.sum(cost / share))
