@@ -5,23 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.random import Generator
-from numpy.typing import NDArray
 
 from dplearn.book.chapters.composition import truths
 from dplearn.book.kit import oracles
-from dplearn.book.kit.domains import Derived, Distribution, Drawn, Linear, Log, Parameters, Whole
+from dplearn.book.kit.domains import Derived, Distribution, Drawn, Linear, Log, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, typed, wrong
 
-
-def _some_deltas(rng: Generator, drawn: Parameters) -> NDArray:
-    return 10.0 ** -rng.integers(1, 9, 3) if rng.random() < 0.8 else np.zeros(3)
-
-
-_MIXED = {"epsilons": truths.several(0.01, 3.0, least=3, most=3), "deltas": Drawn(_some_deltas)}
-
-
-# Basic composition
+_MIXED = {"epsilons": truths.several(0.01, 3.0, least=3, most=3), "deltas": Drawn(lambda rng, drawn:
+          10.0 ** -rng.integers(1, 9, 3) if rng.random() < 0.8 else np.zeros(3))}
 
 
 @formula("G-C1", "Basic composition: epsilons add up", "upper", "Dwork & Roth 2014, Theorem 3.16")
@@ -56,9 +47,6 @@ def basic_composition_delta(*, deltas):
 
     deltas: Of each release, in [0, 1]"""
     return math.fsum(deltas)
-
-
-# Gaussian, Rényi and concentrated DP
 
 
 @formula("G-C6", "Gaussian releases compose by squares", "identity",
@@ -127,9 +115,6 @@ def rdp_composition(*, first, second):
 def zcdp_composition(*, rho, other_rho):
     r"""\rho = \rho_1 + \rho_2"""
     return rho + other_rho
-
-
-# Groups and parts of the data
 
 
 @formula("G-C8", "Group privacy", "upper", "Vadhan 2017, Lemma 2.2, from its proof")
@@ -204,9 +189,6 @@ def parallel_composition_replaced(*, epsilons):
     epsilons: Guarantee of the release on each of two or more parts, >= 0, nats, for a
       record that comes or goes as well as for one that is replaced within the part"""
     return math.fsum(sorted(epsilons)[-2:])
-
-
-# Pure DP as concentrated DP
 
 
 @formula("G-C10", "Pure DP is concentrated DP", "upper", "Bun & Steinke 2016, Proposition 1.4")

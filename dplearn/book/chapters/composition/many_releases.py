@@ -29,9 +29,6 @@ _SMALL = {"slack": Log(1e-12, 1e-3)}  # where claims are met
 _ANY_RELEASES = "epsilon > 0 and steps >= 1 and 0 < slack < 1"
 
 
-# What a delta in every release costs
-
-
 def _drawn_delta(*names: str) -> Derived:
     """Total delta of releases with these parameters."""
     return Derived(lambda drawn: truths.delta_of_releases(*(drawn[name] for name in names)))
@@ -140,9 +137,6 @@ def advanced_composition_zcdp(*, epsilon, steps, slack):
 
 def _spread(epsilon: NDArray, steps: ArrayLike, slack: ArrayLike) -> NDArray:
     return epsilon * np.sqrt(2 * np.asarray(steps, dtype=float) * -np.log(slack))
-
-
-# Where advanced composition is the better one
 
 
 @formula("G-C3", "From when on the first theorem beats basic composition", "identity",

@@ -159,9 +159,6 @@ def touching_steps(*, order, rho, delta):
     return -math.log(delta) / (rho * (order - 1) ** 2)
 
 
-# From pure DP, and not from approximate DP
-
-
 @formula("G-D4", "Rényi DP of pure DP", "identity", "Bun & Steinke 2016, Proposition 3.3")
 @given("epsilon > 0 and order > 1", epsilon=Log(1e-3, 10.0), order=Log(1.01, 300.0))
 @oracle(truths.coins_renyi)
@@ -224,9 +221,6 @@ def renyi_name_and_shame(*, order, delta):
 def somebody_published(*, records, delta):
     r"""\Pr[\text{some record is published}] = 1 - (1-\delta)^n"""
     return -math.expm1(records * math.log1p(-delta))
-
-
-# Gaussian DP, trade-off functions and probabilistic DP
 
 
 @formula("G-D6", "From Gaussian DP to epsilon and delta", "identity",
@@ -318,9 +312,6 @@ def loss_tail_of_dp(*, epsilon, delta):
     r"""(\varepsilon,\delta)\text{-DP} \Rightarrow
     \Pr_P[L > 2\varepsilon] \le \frac\delta{1 - e^{-\varepsilon}}"""
     return min(delta / -math.expm1(-epsilon), 1.0)
-
-
-# Mean loss, and the moments accountant
 
 
 _FORMS = {"exact": lambda epsilon: math.tanh(epsilon / 2),

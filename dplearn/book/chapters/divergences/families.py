@@ -1,7 +1,5 @@
 """Divergences of families of laws: Gaussians, Laplace laws, randomized response."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

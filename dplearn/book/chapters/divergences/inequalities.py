@@ -1,7 +1,5 @@
 """What one divergence says about another: distances, and mean losses under pure DP."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Noise of one private update: how much it takes, and what the size of the batch gives away."""
 
-from __future__ import annotations
-
 import math
 
 from dplearn.book.chapters.dpsgd_noise import truths
@@ -34,9 +32,6 @@ def update_noise(*, noise_multiplier, max_grad_norm, expected_batch):
     return noise_multiplier * max_grad_norm / expected_batch
 
 
-# Adaptive clipping
-
-
 @formula("G-F5", "Noise left for the sum under adaptive clipping", "identity",
          "Andrew et al. 2021, Theorem 1")
 @given("0 < noise_multiplier < 2*bit_noise", noise_multiplier=Log(0.1, 20.0),
@@ -62,9 +57,6 @@ def adaptive_clipping_multiplier(*, noise_multiplier, bit_noise):
             f"got noise_multiplier={noise_multiplier!r}."
         )
     return (noise_multiplier**-2.0 - (2 * bit_noise) ** -2.0) ** -0.5
-
-
-# The size of the batch
 
 
 @formula("G-F6", "Noise divided by the realised batch size gives it away", "identity",
@@ -100,9 +92,6 @@ def realised_mean_sensitivity(*, max_grad_norm, batch):
     validate.positive(max_grad_norm=max_grad_norm)
     validate.integer(minimum=2, batch=batch)
     return 2 * max_grad_norm / batch
-
-
-# Tree aggregation
 
 
 @formula("G-F10", "Tree aggregation, each record once", "identity",

@@ -15,8 +15,6 @@ from dplearn.book.kit.domains import Choice, Derived, Distribution, Linear, Log,
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
 from dplearn.ground import validate
 
-# Rounding to a lattice
-
 
 def _rounded_delta(mu: float, width: float, steps: int, epsilon: float, up: float) -> float:
     """delta of Gaussian losses on multiples of `width`; cell k gets those in (k-1+up, k+up]."""
@@ -75,9 +73,6 @@ def delta_rounded_down(*, mu, width, steps, epsilon):
     return _rounded_delta(mu, width, steps, epsilon, up=0.0)
 
 
-# Laws of single losses
-
-
 @formula("G-L2", "Law of the Laplace mechanism's loss", "identity",
          "Sommer, Meiser & Mohammadi 2019, Section 4")
 @given("epsilon > 0", epsilon=Log(0.01, 20.0), place=Linear(-1.5, 1.5, also=(-1.0, 1.0)),
@@ -116,9 +111,6 @@ def gaussian_loss_cdf(*, loss, mu):
     r"""L \sim N(\mu^2/2,\ \mu^2)"""
     validate.positive(mu=mu)
     return float(ndtr(loss / mu - mu / 2))
-
-
-# Composition
 
 
 def _worst_after_one(**coins):

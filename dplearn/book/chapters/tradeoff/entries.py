@@ -58,9 +58,6 @@ def composed_gaussian_tradeoff(false_positive_rate, *, mu_1, mu_2):
     return gaussian_tradeoff(false_positive_rate, mu=math.hypot(mu_1, mu_2))
 
 
-# The central limit of sampled Gaussians
-
-
 _LIMIT = {"spread": Log(0.1, 1.0), "noise_multiplier": Log(1.0, 10.0)}
 _STEPS = {"steps": (64, 256, 1024, 4096)}
 _ONE_EPOCH = {"spread": 1.0, "noise_multiplier": 4.0}
@@ -106,9 +103,6 @@ def uniform_clt_mu(*, spread, noise_multiplier):
     half_a, half_b = (float(ndtr(x) - 0.5) for x in (1.5 / sigma, 0.5 / sigma))
     growth = math.expm1(sigma**-2)
     return spread * math.sqrt(2 * (growth * (0.5 + half_a) + half_a - 3 * half_b))
-
-
-# Laplace and (epsilon, delta)
 
 
 @formula("G-K3", "Trade-off function of the Laplace mechanism", "identity",
