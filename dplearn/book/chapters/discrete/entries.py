@@ -5,32 +5,17 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import gammaln, log_ndtr, ndtr
 
+from dplearn.book.chapters.discrete import truths
 from dplearn.book.kit.domains import Choice, Derived, Linear, Log, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
 from dplearn.ground import validate
 
 
-def _log_masses(sigma: float, reach: int, centre: float = 0.0) -> tuple[NDArray, NDArray]:
-    """The whole numbers up to `reach`, and the log masses of e^(-(k-centre)^2 / 2 sigma^2)."""
-    k = np.arange(-reach, reach + 1.0)
-    logs = -0.5 * ((k - centre) / sigma) ** 2
-    return k, logs - np.logaddexp.reduce(logs)
-
-
-def _spread(*, sigma: float, centre: float = 0.0) -> float:
-    """Variance, term by term."""
-    k, logs = _log_masses(sigma, math.ceil(40 * sigma) + 2, centre)
-    mean = np.exp(logs) @ (k - centre)
-    return float(np.exp(logs) @ (k - centre - mean) ** 2)
-
-
 @formula("G-J1", "Variance of the discrete Gaussian", "upper",
          "Canonne, Kamath & Steinke 2020, Corollary 9")
 @given("sigma > 0", sigma=Log(0.05, 100.0))
-@oracle(_spread, unsafe=None)
+@oracle(truths.gaussian_spread, unsafe=None)
 @printed("0.249872371552", "0.215012675088", sigma=0.5)
 @printed("1.0000000000", "0.999999788768", sigma=1.0)
 @wrong("sigma-squared", "Rounding keeps mass in 0: the variance is smaller, far smaller below 1/2.",
@@ -47,39 +32,19 @@ def discrete_gaussian_variance(*, sigma):
     return sigma**2 * (1 - lost)
 
 
-def _pair(sigma: float, shift: int, reach: int) -> tuple[NDArray, NDArray]:
-    """Log masses of the outputs that differ by `shift`, on the same numbers."""
-    _, logs = _log_masses(sigma, reach + shift)
-    return logs[: logs.size - shift], logs[shift:]
-
-
-def _enumerated_delta(*, sigma: float, sensitivity: int, epsilon: float) -> float:
-    """Sum of what exceeds, over all outputs."""
-    p, q = _pair(sigma, sensitivity, math.ceil(40 * sigma) + 4 * sensitivity)
-    gains = np.maximum(-np.expm1(np.minimum(epsilon - (p - q), 0.0)), 0.0)
-    return float(np.exp(p) @ gains)
-
-
-def _continuous_delta(*, sigma: float, sensitivity: int, epsilon: float) -> float:
-    """The Gaussian's."""
-    mu = sensitivity / sigma
-    upper = ndtr(mu / 2 - epsilon / mu)
-    return float(upper - math.exp(epsilon + log_ndtr(-mu / 2 - epsilon / mu)))
-
-
 _WHOLE_QUERY = {"sigma": Log(0.2, 50.0), "sensitivity": Whole(1, 5)}
 
 
 @formula("G-J2", "Privacy profile of the discrete Gaussian", "identity",
          "Canonne, Kamath & Steinke 2020, Theorem 7")
 @given("sigma > 0 and sensitivity >= 1 and epsilon >= 0", **_WHOLE_QUERY, epsilon=Linear(0.0, 5.0))
-@oracle(_enumerated_delta, absolute=1e-250)
+@oracle(truths.gaussian_delta, absolute=1e-250)
 @printed("0.141351339", "0.141351339", sigma=1.0, sensitivity=1, epsilon=1.0)
 @wrong("continuous", "Equal Rényi divergences at whole orders do not make equal profiles.",
-       printed("0.126936738", sigma=1.0, sensitivity=1, epsilon=1.0), claim=_continuous_delta,
-       says=r"\delta(\varepsilon) "
-       r"= \Phi\Big(\frac\mu2 - \frac\varepsilon\mu\Big) - e^\varepsilon\Phi\Big(-\frac\mu2 - "
-       r"\frac\varepsilon\mu\Big),\quad \mu = \Delta/\sigma", sigma=Log(0.2, 5.0))
+       printed("0.126936738", sigma=1.0, sensitivity=1, epsilon=1.0),
+       claim="Phi(sensitivity / (2 * sigma) - epsilon * sigma / sensitivity) "
+       "- exp(epsilon) * Phi(-sensitivity / (2 * sigma) - epsilon * sigma / sensitivity)",
+       sigma=Log(0.2, 5.0))
 def discrete_gaussian_delta(*, sigma, sensitivity, epsilon):
     r"""\delta(\varepsilon) =
     P\Big(Y > \frac{\varepsilon\sigma^2}\Delta - \frac\Delta2\Big)
@@ -94,19 +59,10 @@ def discrete_gaussian_delta(*, sigma, sensitivity, epsilon):
     return float((above - math.exp(epsilon) * well_above) / np.sum(weights))
 
 
-def _enumerated_renyi(*, sigma: float, sensitivity: float, order: float) -> float:
-    """The sum of the definition; inf if the two outputs have no value in common."""
-    if sensitivity != round(sensitivity):
-        return math.inf
-    shift = round(sensitivity)
-    p, q = _pair(sigma, shift, math.ceil(40 * sigma + order * shift))
-    return float(np.logaddexp.reduce(order * p + (1 - order) * q)) / (order - 1)
-
-
 @formula("G-J2b", "Concentrated DP of the discrete Gaussian", "upper",
          "Canonne, Kamath & Steinke 2020, Theorem 4")
 @given("sigma > 0 and sensitivity >= 1 and order > 1", **_WHOLE_QUERY, order=Log(1.02, 100.0))
-@oracle(_enumerated_renyi, tolerance=1e-8)
+@oracle(truths.gaussian_renyi, tolerance=1e-8)
 @printed("1", "1.00000000", sigma=1.0, sensitivity=1, order=2.0)
 @wrong("equality", "Equal where alpha Delta is a whole number, smaller between.",
        says=r"D_\alpha = \alpha\,\frac{\Delta^2}{2\sigma^2} \text{ for all } \alpha > 1",
@@ -119,24 +75,10 @@ def discrete_gaussian_rdp(*, sigma, sensitivity, order):
     return order * sensitivity**2 / (2 * sigma**2)
 
 
-def _sum_against_one(*, sigma: float, clients: int) -> float:
-    """Largest log ratio of the law of a sum and one discrete Gaussian, either way.
-
-    The ratio repeats every `clients` numbers, so those around 0 are all.
-    """
-    law = one = np.exp(_log_masses(sigma, math.ceil(12 * sigma) + 2)[1])
-    for _ in range(clients - 1):
-        law = np.convolve(law, one)
-    reach = (clients + 1) // 2
-    wide = _log_masses(math.sqrt(clients) * sigma, law.size // 2)[1]
-    near = slice(law.size // 2 - reach, law.size // 2 + reach + 1)
-    return float(np.max(np.abs(np.log(law[near]) - wide[near])))
-
-
 @formula("G-J3", "A sum of discrete Gaussians is nearly one", "upper",
          "Kairouz, Liu & Steinke 2021, Theorem 9")
 @given("sigma >= 0.5 and clients >= 1", sigma=Log(0.5, 4.0), clients=Whole(1, 40))
-@oracle(_sum_against_one, points=60)
+@oracle(truths.sum_against_one, points=60)
 @printed("0.0005435243", sigma=1.0, clients=10)
 @wrong("closed-under-sums", "Nearly so for sigma of 1 or more, but not quite.", claim="0.0")
 @wrong("any-sigma", "For tiny sigma most sums are 0, n different single steps lead to 1.",
@@ -147,56 +89,26 @@ def discrete_gaussian_sum_gap(*, sigma, clients):
     \quad \Big|\ln\frac{P(\sum_iX_i=k)}{P(Y=k)}\Big|
     \le \tau = 10\sum_{k=1}^{n-1}e^{-2\pi^2\sigma^2k/(k+1)}
 
-    clients: n >= 1"""
-    validate.integer(minimum=1, clients=clients)
+    clients: n"""
     k = np.arange(1, clients)
     return 10 * float(np.sum(np.exp(-2 * (math.pi * sigma) ** 2 * k / (k + 1))))
 
 
-def _log_skellam(variance: float, reach: int) -> NDArray:
-    """Log masses on 0, 1, ... `reach` of the difference of two Poisson counts."""
-    mean = variance / 2
-    extra = np.arange(math.ceil(mean + 12 * math.sqrt(mean)) + 60.0)
-    total = np.arange(reach + 1.0)[:, None] + extra
-    return np.logaddexp.reduce(
-        (total + extra) * math.log(mean) - gammaln(total + 1) - gammaln(extra + 1) - variance,
-        axis=1,
-    )
-
-
-def _skellam_renyi(*, variance: float, order: float, shift: tuple[int, ...]) -> float:
-    """The sum of the definition for each coordinate; independent ones add up."""
-    largest = max(shift)
-    reach = math.ceil(3 * order * largest + variance + 12 * math.sqrt(variance)) + 60
-    half = _log_skellam(variance, reach + largest)
-    logs = np.concatenate([half[:0:-1], half])
-    found = 0.0
-    for size in shift:
-        p, q = logs[: logs.size - size], logs[size:]
-        found += float(np.logaddexp.reduce(order * p + (1 - order) * q)) / (order - 1)
-    return found
-
-
-def _first_term(*, order: float, variance: float, sensitivity_l2: float) -> float:
-    return order * sensitivity_l2**2 / (2 * variance)
-
-
-_SHIFTS = Choice((1,), (2,), (5,), (1, 1), (3, 1), (1,) * 10, (4, 1, 1, 1, 1))
-
-
 @formula("G-J4", "Skellam mechanism: RDP", "upper", "Agarwal, Kairouz & Liu 2021, Theorem 3.5")
-@given("order >= 2 and variance > 0", order=Whole(2, 30), variance=Log(0.05, 100.0), shift=_SHIFTS,
+@given("order >= 2 and variance > 0", order=Whole(2, 30), variance=Log(0.05, 100.0),
+       shift=Choice((1,), (2,), (5,), (1, 1), (3, 1), (1,) * 10, (4, 1, 1, 1, 1)),
        sensitivity_l1=Derived(lambda drawn: sum(drawn["shift"])),
        sensitivity_l2=Derived(lambda drawn: math.hypot(*drawn["shift"])))
-@oracle(_skellam_renyi, points=40)
+@oracle(truths.skellam_renyi, points=40)
 @printed("0.1225", "0.099654438", order=2, variance=10.0, sensitivity_l1=1, sensitivity_l2=1.0,
          shift=(1,))
 @wrong("as-gaussian",
        "At whole orders it was an upper bound wherever tried, and far from the value.",
-       claim=_first_term, says=r"D_\alpha = \frac{\alpha\Delta_2^2}{2\mu}", kind="identity")
+       claim="order * sensitivity_l2**2 / (2 * variance)",
+       says=r"D_\alpha = \frac{\alpha\Delta_2^2}{2\mu}", kind="identity")
 @wrong("as-gaussian-at-all-orders",
        "Just above order 1 and for a variance of about 1 it is five percent too small.",
-       claim=_first_term,
+       claim="order * sensitivity_l2**2 / (2 * variance)",
        says=r"D_\alpha \le \frac{\alpha\Delta_2^2}{2\mu} \text{ for all } \alpha > 1",
        given="order > 1 and variance > 0", order=Log(1.02, 2.0), shift=Choice((1,)))
 def skellam_rdp(*, order, variance, sensitivity_l1, sensitivity_l2):
@@ -204,8 +116,10 @@ def skellam_rdp(*, order, variance, sensitivity_l1, sensitivity_l2):
     + \min\Big(\frac{(2\alpha-1)\Delta_2^2 + 6\Delta_1}{4\mu^2},
     \frac{3\Delta_1}{2\mu}\Big),\quad X = \mathrm{Poisson}(\mu/2) - \mathrm{Poisson}(\mu/2)
 
-    variance: mu > 0 of the noise on every coordinate
-    sensitivity_l1: Norms of the change by one record; its coordinates are whole"""
+    variance: mu, of the noise on every coordinate
+    shift: change by one record; its coordinates are whole
+    sensitivity_l1: Delta_1, sum of the coordinates
+    sensitivity_l2: Delta_2, their Euclidean norm"""
     square = sensitivity_l2**2
     small = ((2 * order - 1) * square + 6 * sensitivity_l1) / (4 * variance**2)
     return order * square / (2 * variance) + min(small, 3 * sensitivity_l1 / (2 * variance))

@@ -39,7 +39,7 @@ def randomized_survey_variance(*, epsilon, users, share):
     r"""\mathrm{Var} = \frac{e^\varepsilon}{n(e^\varepsilon-1)^2}
     + \frac{\pi(1-\pi)}n
 
-    share: pi in [0, 1], of the population"""
+    share: pi, of the population"""
     validate.positive(epsilon=epsilon, users=users)
     return (1 / (2 * math.sinh(epsilon / 2)) ** 2 + share * (1 - share)) / users
 
@@ -60,8 +60,7 @@ _REPORTS = {"epsilon": Log(0.05, 10.0), "users": Whole(1, 10**6)}
 def grr_variance(*, epsilon, users, symbols):
     r"""\mathrm{Var} = \frac{d-2+e^\varepsilon}{n(e^\varepsilon-1)^2}
 
-    symbols: d >= 2; the true symbol is sent with odds e^\varepsilon to 1 for each other"""
-    validate.integer(minimum=2, symbols=symbols)
+    symbols: d; the true one is sent with odds e^epsilon to 1 for each other"""
     return (symbols - 2 + math.exp(epsilon)) / (users * math.expm1(epsilon) ** 2)
 
 
@@ -73,7 +72,7 @@ def grr_variance(*, epsilon, users, symbols):
 def oue_variance(*, epsilon, users, frequency=0.0):
     r"""\mathrm{Var} = \frac{4e^\varepsilon}{n(e^\varepsilon-1)^2}
 
-    frequency: Share of the users who have the item, in [0, 1]"""
+    frequency: share of the users who have the item"""
     # 4 e^x / (e^x - 1)^2 = 1 / sinh(x/2)^2
     return (1 / math.sinh(epsilon / 2) ** 2 + frequency) / users
 
@@ -89,8 +88,7 @@ enter(
     oracle(truths.simulated, unsafe=None),
     printed("0.00018413", epsilon=1.0, users=20_000, frequency=0.0),
     wrong("rare-for-all", "Half of those who have the item do not report it.",
-          claim=lambda epsilon, users: oue_variance(epsilon=epsilon, users=users),
-          says=r"\mathrm{Var} = \frac{4e^\varepsilon}{n(e^\varepsilon-1)^2} \text{ for every } f"),
+          claim="4 * exp(epsilon) / (users * (exp(epsilon) - 1)**2)"),
 )
 
 
@@ -117,8 +115,9 @@ def unary_encoding_epsilon(*, one, other):
     r"""\varepsilon = \ln\frac{p(1-q)}{(1-p)q},\quad
     p = P(1\to1),\ q = P(0\to1)
 
-    one: Probabilities to report a 1 for the bit that is set, and for each other bit; 0 <
-      other <= one < 1"""
+    one: p, for the bit that is set
+    other: q, for each other bit
+    symbols: number of bits"""
     return math.log(one) - math.log(other) + math.log1p(-other) - math.log1p(-one)
 
 
@@ -138,9 +137,12 @@ def oue_false_one(*, epsilon):
     return 1 / (math.exp(epsilon) + 1)
 
 
+_FILTER = {"noise": Log(1e-3, 1.0), "hashes": Whole(1, 5)}
+
+
 @formula("G-I4", "RAPPOR: all reports on one value together", "identity",
          "Erlingsson, Pihur & Korolova 2014, Theorem 1")
-@given("0 < noise and noise <= 1 and hashes >= 1", noise=Log(1e-3, 1.0), hashes=Whole(1, 5))
+@given("0 < noise and noise <= 1 and hashes >= 1", **_FILTER)
 @oracle(truths.permanent_epsilon)
 @printed("4.394449155", "4.394449155", noise=0.5, hashes=2)
 @wrong("bits-of-one-value", "The other value sets h bits too: 2h bits differ.",
@@ -148,27 +150,27 @@ def oue_false_one(*, epsilon):
 def rappor_epsilon(*, noise, hashes):
     r"""\varepsilon_\infty = 2h\ln\frac{1-f/2}{f/2}
 
-    noise: f in (0, 1]: probability to replace a bit of the Bloom filter by a fair coin
-    hashes: h >= 1: bits that a value sets"""
+    noise: f, chance to replace a bit of the Bloom filter by a fair coin
+    hashes: h, bits that a value sets"""
     return 2 * hashes * math.log(2 / noise - 1)
 
 
 @formula("G-I4b", "RAPPOR: one report", "identity", "Erlingsson, Pihur & Korolova 2014, Theorem 2")
 @given("0 < noise and noise <= 1 and hashes >= 1 and 0 < zero_rate and zero_rate <= one_rate and "
-       "one_rate < 1", noise=Log(1e-3, 1.0), hashes=Whole(1, 5), zero_rate=Linear(0.001, 0.999),
-       one_rate=Linear(0.001, 0.999))
+       "one_rate < 1", **_FILTER, zero_rate=Linear(0.001, 0.999), one_rate=Linear(0.001, 0.999))
 @oracle(truths.one_report_epsilon)
 @printed("1.074285864", "1.074285864", noise=0.5, hashes=2, zero_rate=0.5, one_rate=0.75)
 @wrong("as-if-permanent", "That is the second stage alone; the first one adds to its noise.",
-       claim=lambda noise, hashes, zero_rate, one_rate: rappor_report_epsilon(noise=0.0,
-       hashes=hashes, zero_rate=zero_rate, one_rate=one_rate),
+       claim="hashes * (log(one_rate / zero_rate) + log1p(-zero_rate) - log1p(-one_rate))",
        says=r"\varepsilon_1 = h\ln\frac{q(1-p)}{p(1-q)}")
 def rappor_report_epsilon(*, noise, hashes, zero_rate, one_rate):
     r"""\varepsilon_1 = h\ln\frac{q^*(1-p^*)}{p^*(1-q^*)},\quad
     p^* = \tfrac f2(p+q) + (1-f)p,\ q^* = \tfrac f2(p+q) + (1-f)q
 
-    zero_rate: p and q: probabilities to report a 1 for a permanent bit 0 and 1; 0 <
-      zero_rate <= one_rate < 1"""
+    noise: f, chance to replace a bit of the Bloom filter by a fair coin
+    hashes: h, bits that a value sets
+    zero_rate: p, chance to report a 1 for a permanent bit 0
+    one_rate: q, chance to report a 1 for a permanent bit 1"""
     middle = noise / 2 * (zero_rate + one_rate)
     p, q = middle + (1 - noise) * zero_rate, middle + (1 - noise) * one_rate
     return hashes * (math.log(q / p) + math.log1p(-p) - math.log1p(-q))

@@ -24,46 +24,44 @@ def _variance(law: NDArray, values: NDArray) -> float:
     return float(law @ (values - mean) ** 2 / law.sum())
 
 
-def share_estimates(*, epsilon, users):
-    """The unbiased estimate of the share of ones, for each number of ones that is reported."""
-    truth = 1 / (1 + math.exp(-epsilon))
-    return (np.arange(users + 1) / users - (1 - truth)) / (2 * truth - 1)
+def _share_variance(law: NDArray, epsilon: float) -> float:
+    """Variance of the unbiased estimate of the share of ones, by the number that is reported."""
+    users, truth = law.size - 1, 1 / (1 + math.exp(-epsilon))
+    return _variance(law, (np.arange(users + 1) / users - (1 - truth)) / (2 * truth - 1))
 
 
 def share_variance(*, epsilon, users, share):
     """Variance of the estimate for users who are given, a `share` of them ones."""
     ones, lie = round(share * users), 1 / (1 + math.exp(epsilon))
-    law = np.convolve(binomial(ones, 1 - lie), binomial(users - ones, lie))
-    return _variance(law, share_estimates(epsilon=epsilon, users=users))
+    true, false = binomial(ones, 1 - lie), binomial(users - ones, lie)
+    return _share_variance(np.convolve(true, false), epsilon)
 
 
 def sampled_share_variance(*, epsilon, users, share):
     """The same when each user was drawn at random."""
     lie = 1 / (1 + math.exp(epsilon))
-    law = binomial(users, share * (1 - lie) + (1 - share) * lie)
-    return _variance(law, share_estimates(epsilon=epsilon, users=users))
+    return _share_variance(binomial(users, share * (1 - lie) + (1 - share) * lie), epsilon)
+
+
+def _frequency_variance(channel: NDArray, users: int, frequency: float) -> float:
+    """Variance of the first symbol's estimated frequency, by inverting the whole channel."""
+    # Row i is the law of the report on symbol i; in the mean `score` counts symbol 0.
+    score = np.linalg.solve(channel, np.eye(len(channel))[0])
+    yes, no = (_variance(law, score) for law in channel[:2])
+    return (frequency * yes + (1 - frequency) * no) / users
 
 
 def symbol_variance(*, epsilon, users, symbols, frequency=0.0):
-    """Variance of one symbol's estimated frequency, by inverting the whole channel."""
+    """Variance of one symbol's estimated frequency."""
     channel = np.full((symbols, symbols), 1.0) + np.diag(np.full(symbols, math.expm1(epsilon)))
     channel /= channel.sum(axis=1, keepdims=True)
-    # Row i is the law of the report on symbol i; in the mean `score` counts symbol 0.
-    score = np.linalg.solve(channel, np.eye(symbols)[0])
-    return _mixed_variance(channel[0], channel[1], score, frequency) / users
+    return _frequency_variance(channel, users, frequency)
 
 
 def bit_variance(*, epsilon, users, frequency=0.0):
     """The same for one bit of optimized unary encoding."""
     lie = 1 / (1 + math.exp(epsilon))
-    channel = np.array([[0.5, 0.5], [lie, 1 - lie]])
-    score = np.linalg.solve(channel, [1.0, 0.0])
-    return _mixed_variance(channel[0], channel[1], score, frequency) / users
-
-
-def _mixed_variance(yes: NDArray, no: NDArray, score: NDArray, frequency: float) -> float:
-    """Mean variance of the reports of users a `frequency` of whom have the symbol."""
-    return frequency * _variance(yes, score) + (1 - frequency) * _variance(no, score)
+    return _frequency_variance(np.array([[0.5, 0.5], [lie, 1 - lie]]), users, frequency)
 
 
 def simulated(*, epsilon, users, frequency=0.0):
@@ -72,20 +70,17 @@ def simulated(*, epsilon, users, frequency=0.0):
     rng = np.random.default_rng([int(1e6 * epsilon), users, int(1e6 * frequency)])
     lie, ones = 1 / (1 + math.exp(epsilon)), round(frequency * users)
     reported = rng.binomial(ones, 0.5, trials) + rng.binomial(users - ones, lie, trials)
-    found = float(np.var((reported / users - lie) / (0.5 - lie), ddof=1))
+    variance = float(np.var((reported / users - lie) / (0.5 - lie), ddof=1))
     # Of the variance's own estimate; sums of few bits have heavier or lighter tails than normal.
     deviations = (reported - reported.mean()) ** 2
     error = 6 * float(np.std(deviations) / np.mean(deviations)) / math.sqrt(trials)
-    return Interval(found * (1 - error), found * (1 + error), confidence=1 - 1e-8)
+    return Interval(variance * (1 - error), variance * (1 + error), confidence=1 - 1e-8)
 
 
 def where_variances_meet(*, epsilon):
     """The number of symbols, interpolated, at which both variances are equal."""
-
-    def excess(symbols: int) -> float:
-        bits = bit_variance(epsilon=epsilon, users=1)
-        return symbol_variance(epsilon=epsilon, users=1, symbols=symbols) / bits - 1
-
+    bits = bit_variance(epsilon=epsilon, users=1)
+    excess = lambda n: symbol_variance(epsilon=epsilon, users=1, symbols=n) / bits - 1
     low, high = 2, 4
     while excess(high) < 0:
         low, high = high, 2 * high
@@ -95,24 +90,21 @@ def where_variances_meet(*, epsilon):
     return low - excess(low) / (excess(high) - excess(low))
 
 
-def _string_law(*bits: NDArray) -> NDArray:
-    """Law of independent bits: a probability for each string, from the laws (zero, one)."""
-    return reduce(np.kron, bits)
-
-
-def _largest_log_ratio(p: NDArray, q: NDArray) -> float:
-    return float(np.max(np.log(p) - np.log(q)))
+def _largest_log_ratio(p: list[NDArray], q: list[NDArray]) -> float:
+    """Largest log ratio of all strings of independent bits, from the laws (zero, one) of each."""
+    one, other = (reduce(np.kron, bits) for bits in (p, q))
+    return float(np.max(np.log(one) - np.log(other)))
 
 
 def one_hot_epsilon(*, one, other, symbols):
     """Largest log ratio of all strings, for the first symbol and for the second."""
     hot, cold = np.array([1 - one, one]), np.array([1 - other, other])
-    rest = [cold] * (symbols - 2)
-    return _largest_log_ratio(_string_law(hot, cold, *rest), _string_law(cold, hot, *rest))
+    absent = [cold] * (symbols - 2)
+    return _largest_log_ratio([hot, cold, *absent], [cold, hot, *absent])
 
 
 def best_other(*, epsilon):
-    """The q of the smallest variance for an absent item, found by trying all p."""
+    """The q of the smallest variance for an absent item, by trying all p."""
     from scipy.optimize import minimize_scalar
 
     def parts(log_odds: float) -> tuple[float, float]:
@@ -122,8 +114,8 @@ def best_other(*, epsilon):
         p, q = parts(log_odds)
         return math.log(_variance(np.array([1 - q, q]), np.array([-q, 1 - q]) / (p - q)))
 
-    found = minimize_scalar(variance, bracket=(-1.0, epsilon + 1.0), tol=1e-10)
-    return parts(found.x)[1]  # type: ignore[union-attr]
+    best = minimize_scalar(variance, bracket=(-1.0, epsilon + 1.0), tol=1e-10)
+    return parts(best.x)[1]  # type: ignore[union-attr]
 
 
 def _permanent(noise: float) -> NDArray:
@@ -134,8 +126,7 @@ def _permanent(noise: float) -> NDArray:
 def _bloom_epsilon(channel: NDArray, hashes: int) -> float:
     """Largest log ratio of all strings, for two values that set disjoint bits of a filter."""
     zero, one = channel
-    p, q = [one] * hashes + [zero] * hashes, [zero] * hashes + [one] * hashes
-    return _largest_log_ratio(_string_law(*p), _string_law(*q))
+    return _largest_log_ratio([one] * hashes + [zero] * hashes, [zero] * hashes + [one] * hashes)
 
 
 def permanent_epsilon(*, noise, hashes):
