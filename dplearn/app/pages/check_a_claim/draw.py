@@ -83,7 +83,9 @@ def outcome(verdict: Verdict) -> None:
     getattr(st, kind)(f"**{words}**", icon=icon)
     for sentence in verdict.sentences()[1:]:
         head, colon, tail = sentence.partition(": ")
-        st.markdown(f"**{head}:** {tail}" if colon else sentence)
+        # A title of the book may have a colon of its own.
+        is_head = colon and len(head.split()) < 4
+        st.markdown(f"**{head}:** {tail}" if is_head else sentence)
 
 
 def map_of(state: State, verdict: Verdict) -> None:
