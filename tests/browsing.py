@@ -72,6 +72,7 @@ def _ready(url: str, server: subprocess.Popen) -> str:
 @contextmanager
 def launched() -> Iterator[Any]:
     """A Chromium of one's own."""
+    # Both load playwright, which most tests do without.
     from playwright.sync_api import sync_playwright
 
     arguments = ["--no-sandbox", "--disable-gpu"]

@@ -1,4 +1,4 @@
-"""Settings of hypothesis, and reading the golden tables (golden/README.md explains them)."""
+"""Shared fixtures, settings of hypothesis, and the golden tables (see golden/README.md)."""
 
 import csv
 import functools
@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from hypothesis import settings
+from newcomer import registered  # noqa: F401
 
+from browsing import address, browser, page  # noqa: F401
 from dplearn.book.published import number, unit
 
 # The same few examples on every machine, however slow it is.

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+import pytest
+
+from dplearn.mechanisms import mechanisms
 from dplearn.mechanisms.laplace import Laplace
 
 
@@ -21,3 +24,10 @@ class Newcomer(Laplace):
     @classmethod
     def examples(cls):
         return (cls(1.0), cls(2.0))
+
+
+@pytest.fixture
+def registered(monkeypatch) -> type[Newcomer]:
+    """A mechanism that is in the registry for one test, as a new file in its folder would be."""
+    monkeypatch.setitem(mechanisms._classes, Newcomer.name, Newcomer)
+    return Newcomer
