@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import erfcx, log_ndtr, ndtr
+from numpy.typing import NDArray
 
 from dplearn.book.chapters.gaussian import truths
 from dplearn.book.kit import oracles
@@ -15,23 +14,7 @@ from dplearn.book.kit.domains import Choice, Drawn, Log, Parameters
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
 from dplearn.ground import validate
 from dplearn.ground.solve import decreasing_root
-
-_HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
-
-
-def _mills(x: NDArray) -> NDArray:
-    return math.sqrt(math.pi / 2) * erfcx(x / math.sqrt(2))
-
-
-def _log_delta(epsilon: ArrayLike, mu: float) -> NDArray:
-    """log delta of two unit Gaussians at distance mu > 0, elementwise."""
-    x = np.asarray(epsilon, dtype=float) / mu - mu / 2
-    # e^eps phi(x + mu) = phi(x): with the Mills ratios no term is much larger than the result.
-    far = np.maximum(x, -3.0)
-    tail = -0.5 * far**2 - _HALF_LOG_2PI + np.log(_mills(far) - _mills(far + mu))
-    near = np.minimum(x, -3.0)
-    plain = ndtr(-near) - np.exp((near + mu / 2) * mu + log_ndtr(-near - mu))
-    return np.where(x < -3.0, np.log(plain), tail)
+from dplearn.mechanisms.gaussian import gaussian_log_delta
 
 
 def gaussian_delta(*, epsilon, noise_multiplier, distance=1.0):
@@ -49,7 +32,7 @@ def gaussian_delta(*, epsilon, noise_multiplier, distance=1.0):
     """
     validate.non_negative(epsilon=epsilon)
     validate.positive(noise_multiplier=noise_multiplier, distance=distance)
-    return float(np.exp(_log_delta(epsilon, distance / noise_multiplier)))
+    return float(np.exp(gaussian_log_delta(epsilon, distance / noise_multiplier)))
 
 
 @formula("G-F7", "Epsilon of Gaussian noise under both adjacencies", "identity",
@@ -79,7 +62,8 @@ def gaussian_epsilon(*, noise_multiplier, delta, distance=1.0):
     mu, log_delta = distance / noise_multiplier, math.log(delta)
     # The Chernoff bound is an upper end.
     upper = mu * (mu / 2 + math.sqrt(-2 * log_delta))
-    return float(decreasing_root(lambda x: _log_delta(x, mu) - log_delta, lower=0.0, upper=upper))
+    excess = lambda x: gaussian_log_delta(x, mu) - log_delta
+    return float(decreasing_root(excess, lower=0.0, upper=upper))
 
 
 @formula("G-F9", "Where the classical Gaussian recipe ends", "identity",
@@ -108,7 +92,7 @@ def classical_gaussian_threshold(*, delta):
 
     def margin(epsilon: NDArray) -> NDArray:
         mu = float(epsilon) / math.sqrt(2 * math.log(1.25 / delta))
-        return np.asarray(math.log(delta) - _log_delta(epsilon, mu))
+        return np.asarray(math.log(delta) - gaussian_log_delta(epsilon, mu))
 
     # One crossing only: with c fixed, x = c - eps / (2 c) falls and delta grows with epsilon.
     return float(decreasing_root(margin, lower=1.0, upper=100.0))
