@@ -14,23 +14,22 @@ import plotly.graph_objects as go
 from dplearn.figures.kit import certificate, text
 from dplearn.figures.kit.axes import TYPICAL_WIDTH, Axis, Canvas
 from dplearn.figures.kit.labels import along, beside, ink_under
-from dplearn.figures.kit.marks import level, markers, upright
+from dplearn.figures.kit.marks import gaps, level, markers, upright
 from dplearn.figures.kit.over_steps import (
-    MARGIN,
     Curves,
     End,
+    canvas_of,
     column,
     dash_of,
     dots,
     line_of,
+    over_steps,
     steps_axis,
     stretches,
 )
-from dplearn.figures.kit.panel import one_panel
 from dplearn.figures.kit.template import INK, RED, style_of, transparent
 from dplearn.ground.guarantee import Guarantee
 
-HEIGHT = 480
 # Curves that end further than this above the tightest bound leave the picture: what is worth
 # comparing would be squeezed into one line otherwise.
 _ABOVE = {True: 50.0, False: 4.0}
@@ -136,28 +135,24 @@ def epsilon_curves(
     _check(curves, steps, here, reference)
     inside = [p.epsilon for p in published] + ([budget] if budget else [])
     x, y = steps_axis(steps, log_x), _epsilon_axis(curves, inside, log_y)
-    canvas = Canvas(x, y, float(HEIGHT - MARGIN[2] - MARGIN[3]))
+    canvas = canvas_of(x, y, 480)
     index = len(steps) - 1 if here is None else steps.index(here)
     traces = [_band(reference, curves[reference], steps, stairs)] if reference else []
     traces += [_line(n, c, steps, claim=n in claims, stairs=stairs) for n, c in curves.items()]
-    traces.append(dots({n: _finite(c[index]) for n, c in curves.items()}, here))
+    traces.append(dots({n: c[index].epsilon for n, c in curves.items()}, here))
     traces += [_certified(budget, certified or {}), _published(published)]
     below = dict.fromkeys(claims, "does not hold here")
     if reference:
         below[reference] = _sharpness(curves[reference], steps, canvas)
     names = column("ε", steps[index], _ends(curves, index, below), canvas, ink)
     notes = _notes(curves, steps, canvas, published=published, here=here, budget=budget)
-    return one_panel(
+    return over_steps(
+        canvas,
         traces,
-        x,
-        y,
         finding or _finding(curves),
         subtitle,
         ink=ink,
-        height=HEIGHT,
-        margin=MARGIN,
         size=19,
-        uirevision=f"{log_x} {log_y}",
         shapes=[upright(here), level(budget, "dashdot")],
         annotations=[*names, *notes],
     )
@@ -203,16 +198,11 @@ def _finding(curves: Curves) -> str:
 # Traces
 
 
-def _finite(guarantee: Guarantee) -> float | None:
-    """Epsilon, or a gap where it is infinite."""
-    return guarantee.epsilon if math.isfinite(guarantee.epsilon) else None
-
-
 def _line(
     name: str, curve: Sequence[Guarantee], steps: Sequence[int], *, claim: bool, stairs: bool
 ) -> dict[str, Any]:
     dash = "dot" if claim else dash_of(curve)
-    line = line_of(name, steps, [_finite(g) for g in curve], dash, "%{text}")
+    line = line_of(name, steps, gaps([g.epsilon for g in curve]), dash, "%{text}")
     if stairs and not claim:
         line["line"]["shape"] = "vh"
     return line | {"text": [_hover(g) for g in curve]}

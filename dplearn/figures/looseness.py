@@ -17,27 +17,27 @@ from dplearn.figures.kit.excess import comparison, ratio, shortfalls, times
 from dplearn.figures.kit.labels import along, fits, ink_under
 from dplearn.figures.kit.marks import level, upright
 from dplearn.figures.kit.over_steps import (
-    MARGIN,
     Curves,
     End,
+    canvas_of,
     column,
     dash_of,
     dots,
     line_of,
+    over_steps,
     steps_axis,
     stretches,
 )
-from dplearn.figures.kit.panel import one_panel
 from dplearn.figures.kit.template import INK, RED, style_of, transparent
 from dplearn.ground.guarantee import Guarantee
 
 Ratios = Mapping[str, Sequence[float | None]]
-HEIGHT = 310
 # What lies further above leaves the picture; the last few percent would not be seen otherwise.
 _ABOVE, _BELOW = 10.0, 0.05
 # In the order of importance: a tick is drawn where the ones before it leave room.
 _TICKS = (1, 2, 10, 0.5, 5, 0.1, 1.5, 1.2, 1.1, 3, 0.2, 0.8, 0.9, 20, 50, 100, 1000)
-_TICK_GAP = 17.0
+# Smallest share of the axis between two ticks.
+_TICK_GAP = 0.092
 _BELOW_ONE = "claims more privacy than there is"
 
 
@@ -98,8 +98,7 @@ def looseness(
     ratios = {name: list(map(ratio, curve, reference)) for name, curve in curves.items()}
     dashes = {n: "dot" if n in claims else dash_of(curve) for n, curve in curves.items()}
     now = {name: curve[index] for name, curve in curves.items()}
-    height = float(HEIGHT - MARGIN[2] - MARGIN[3])
-    canvas = Canvas(steps_axis(steps, log_x), _ratio_axis(ratios, height), height)
+    canvas = canvas_of(steps_axis(steps, log_x), _ratio_axis(ratios), 310)
     grounds = [(run[0][0], run[-1][0]) for run in stretches(reference, steps)]
     lines = [[canvas.y.lower if r is None else r for r in values] for values in ratios.values()]
     covered = ink_under(lines, steps, canvas, here)
@@ -107,17 +106,13 @@ def looseness(
     names = column("times", steps[index], ends, canvas, ink)
     traces = [line_of(n, steps, ratios[n], dashes[n], "%{y:.4~g} ×") for n in curves]
     traces.append(dots({n: values[index] for n, values in ratios.items()}, here))
-    return one_panel(
+    return over_steps(
+        canvas,
         traces,
-        canvas.x,
-        canvas.y,
         comparison(now, reference[index], steps[index]),
         _subtitle(reference[index]),
         ink=ink,
-        height=HEIGHT,
-        margin=MARGIN,
         size=17,
-        uirevision=f"{log_x}",
         shapes=[upright(here), level(1), *(_shade(ground, canvas) for ground in grounds)],
         annotations=[*names, _below_one(now, reference[index], grounds, canvas, covered, ink)],
     )
@@ -130,7 +125,7 @@ def _subtitle(reference: Guarantee) -> str:
     return f"How loose is each accountant? Its ε divided by the {end} of {by}"
 
 
-def _ratio_axis(ratios: Ratios, height: float) -> Axis:
+def _ratio_axis(ratios: Ratios) -> Axis:
     numbers = [[r for r in values if r is not None] for values in ratios.values()]
     every = [r for values in numbers for r in values] or [1.0]
     # Who is nearest must be in the picture, however far that is.
@@ -140,7 +135,7 @@ def _ratio_axis(ratios: Ratios, height: float) -> Axis:
     axis = Axis(title="ε / certified ε", lower=0.88 * lower, upper=1.12 * upper, log=True)
     ticks: list[float] = []
     for tick in _TICKS:
-        gaps = [height * abs(axis.share(tick) - axis.share(t)) for t in ticks]
+        gaps = [abs(axis.share(tick) - axis.share(t)) for t in ticks]
         if axis.lower <= tick <= axis.upper and all(gap >= _TICK_GAP for gap in gaps):
             ticks.append(tick)
     return replace(axis, ticks={t: f"{t:g} ×" for t in sorted(ticks)})

@@ -227,10 +227,10 @@ def test_labels_at_the_end_never_overlap():
     assert min(tops) >= 0 and max(tops) <= height
 
 
-@pytest.mark.parametrize("wanted", [[], [5.0], [5.0, 5.0, 5.0], [90.0, 1.0, 89.0, 2.0, 3.0]])
-def test_spread_keeps_the_order_and_the_distance(wanted):
-    placed = spread(wanted, gap=10.0, lower=0.0, upper=100.0)
-    order = np.argsort(wanted, kind="stable")
+@pytest.mark.parametrize("wishes", [[], [5.0], [5.0, 5.0, 5.0], [90.0, 1.0, 89.0, 2.0, 3.0]])
+def test_spread_keeps_the_order_and_the_distance(wishes):
+    placed = spread(wishes, gap=10.0, lower=0.0, upper=100.0)
+    order = np.argsort(wishes, kind="stable")
     assert np.all(np.diff(np.array(placed)[order]) >= 10.0 - 1e-9)
     assert all(0.0 <= p <= 100.0 for p in placed)
 

@@ -43,9 +43,9 @@ def grounds(figure) -> list[tuple[float, float]]:
 
 def test_ratios_are_to_the_lower_end_and_never_flatter():
     figure = looseness(CURVES, REFERENCE, STEPS)
-    for trace, (name, found) in zip(figure.data, CURVES.items(), strict=False):
+    for trace, (name, guarantees) in zip(figure.data, CURVES.items(), strict=False):
         assert trace.name == style_of(name).label and list(trace.x) == STEPS
-        expected = [g.epsilon / r.lower for g, r in zip(found, REFERENCE, strict=True)]
+        expected = [g.epsilon / r.lower for g, r in zip(guarantees, REFERENCE, strict=True)]
         assert list(trace.y) == pytest.approx(expected)
 
 
@@ -66,16 +66,16 @@ def test_the_x_axis_is_that_of_the_first_picture(log_x):
 
 
 @pytest.mark.parametrize(
-    ("here", "said"),
+    ("here", "words"),
     [
         (1, "At T = 1 Basic asks for 10 % more ε than needed, GDP hides 80 %"),
         (100, "At T = 100 RDP asks for 10 % more ε than needed, GDP hides 10 %"),
         (1000, "At T = 1\u202f000 RDP asks for 10 % more ε than needed, Basic for 27.5 ×"),
     ],
 )
-def test_the_title_is_the_finding_in_numbers_rounded_up(here, said):
+def test_the_title_is_the_finding_in_numbers_rounded_up(here, words):
     figure = looseness(CURVES, REFERENCE, STEPS, here=here)
-    assert figure.layout.title.text == f"<b>{said}</b>"
+    assert figure.layout.title.text == f"<b>{words}</b>"
     marks = figure.data[-1]
     assert set(marks.x) == {here} and len(marks.y) == len(CURVES)
 
@@ -85,7 +85,7 @@ def finding(reference: Sequence[Guarantee], **curves: Sequence[Guarantee]) -> st
 
 
 @pytest.mark.parametrize(
-    ("said", "epsilon", "kind", "reference"),
+    ("words", "epsilon", "kind", "reference"),
     [
         ("asks for no more ε than needed", 1.0, "upper", curve("pld", [1.0], "exact")),
         ("asks for 0.1 % more ε than needed", 1.001, "upper", curve("pld", [1.0], "exact")),
@@ -97,8 +97,8 @@ def finding(reference: Sequence[Guarantee], **curves: Sequence[Guarantee]) -> st
         ("no finite ε to compare with", 1.0, "upper", curve("pld", [0.0], "exact")),
     ],
 )
-def test_the_finding_says_what_is_proved(said, epsilon, kind, reference):
-    assert finding(reference, rdp=curve("rdp", [epsilon], kind)).endswith(said)
+def test_the_finding_says_what_is_proved(words, epsilon, kind, reference):
+    assert finding(reference, rdp=curve("rdp", [epsilon], kind)).endswith(words)
 
 
 def test_the_reference_is_not_compared_with_itself():

@@ -233,7 +233,7 @@ def stroke(colour: str, dash: str) -> dict[str, Any]:
     return {"color": colour, "width": 2.6 if dash == "solid" else 2.0, "dash": dash}
 
 
-def gaps(values: ArrayLike, above: float = -math.inf) -> list[float | None]:
+def gaps(values: Values, above: float = -math.inf) -> list[float | None]:
     """Values, with a gap where they are not finite or not `above`.
 
     Examples

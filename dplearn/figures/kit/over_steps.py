@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+import plotly.graph_objects as go
+
 from dplearn.figures.kit import text
 from dplearn.figures.kit.axes import Axis, Canvas
 from dplearn.figures.kit.certificate import is_certified
 from dplearn.figures.kit.labels import spread
-from dplearn.figures.kit.marks import markers, stroke
+from dplearn.figures.kit.marks import gaps, markers, stroke
+from dplearn.figures.kit.panel import one_panel
 from dplearn.figures.kit.template import CLEAR, style_of
 from dplearn.ground.guarantee import Guarantee
 
 Curves = Mapping[str, Sequence[Guarantee]]
-MARGIN = (66, 190, 74, 52)
+_MARGIN = (66, 190, 74, 52)
 _GAP = 22.0
 _PLACE = {"x": 1, "xref": "paper", "xanchor": "left"}
 
@@ -28,6 +31,20 @@ def steps_axis(steps: Sequence[int], log: bool) -> Axis:
         left, right = left / 2, right * 2
     title = "T, number of steps"
     return Axis(title=title, lower=left if log else 0.0, upper=right, log=log, named_end=True)
+
+
+def canvas_of(x: Axis, y: Axis, height: int) -> Canvas:
+    """Both axes of a figure that is so high with its margins."""
+    return Canvas(x, y, float(height - _MARGIN[2] - _MARGIN[3]))
+
+
+def over_steps(
+    canvas: Canvas, traces: Sequence[Any], finding: str, subtitle: str, *, ink: str, **more: Any
+) -> go.Figure:
+    """A figure with room for the column of names; a zoom lasts until an axis changes its kind."""
+    height = int(canvas.height) + _MARGIN[2] + _MARGIN[3]
+    more |= {"margin": _MARGIN, "uirevision": f"{canvas.x.log} {canvas.y.log}"}
+    return one_panel(traces, canvas.x, canvas.y, finding, subtitle, ink=ink, height=height, **more)
 
 
 def dash_of(guarantees: Sequence[Guarantee]) -> str:
@@ -58,7 +75,8 @@ def dots(values: Mapping[str, float | None], at: int | None) -> dict[str, Any]:
     names = [] if at is None else list(values)
     look = {"symbol": "circle", "size": 10, "edge": (1.5, "white"), "hoverinfo": "skip"}
     look["colour"] = [style_of(name).colour for name in names]
-    return markers([at] * len(names), [values[name] for name in names], "here", **look)
+    heights = gaps([values[name] for name in names])
+    return markers([at] * len(names), heights, "here", **look)
 
 
 def stretches(
