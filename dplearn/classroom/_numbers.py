@@ -8,7 +8,7 @@ import numpy as np
 
 
 def read_number(value: Any) -> tuple[float | None, str]:
-    """The number, or None and a sentence that says what to type instead."""
+    """Number that `value` stands for, or None and a sentence on what to type instead."""
     if isinstance(value, str):
         return None, f"{value!r} is text; write the number without quotes."
     if callable(value):

@@ -69,7 +69,7 @@ def _execute(notebook: Any, lesson: Lesson) -> None:
 
 
 def _failure(lesson: Lesson, notebook: Any, problem: str) -> LessonError:
-    """The error for the code cell that was started last."""
+    """Error that names the code cell that was started last."""
     code = [(i, cell) for i, cell in enumerate(notebook.cells, start=1) if cell.cell_type == "code"]
     started = [pair for pair in code if pair[1].execution_count]
     number, cell = started[-1] if started else code[0]
@@ -82,7 +82,7 @@ def _place(lesson: Lesson, number: int, cell: Any) -> str:
 
 
 def _clean(notebook: Any) -> None:
-    """Drop what varies between two runs; count the code cells 1..n."""
+    """Drop from `notebook` what varies between two runs; count its code cells 1..n."""
     notebook.metadata.pop("widgets", None)
     notebook.metadata["language_info"] = {"name": "python"}
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]

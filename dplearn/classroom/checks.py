@@ -17,7 +17,7 @@ Outcome = Literal["open", "unreadable", "right", "mistake", "wrong"]
 
 @dataclass(frozen=True)
 class Mistake:
-    """A wrong value that a known slip produces, and hints from a nudge to the point."""
+    """A wrong value that a common slip produces, with hints from a nudge to the point."""
 
     value: float
     hints: tuple[str, ...]
@@ -32,7 +32,7 @@ class Verdict:
     messages: tuple[str, ...]
 
     def text(self, attempt: int = 0) -> str:
-        """The sentence for the first, second, ... time the same thing is said."""
+        """Sentence about the answer, plainer when the same answer has come before."""
         return f"{self.head}: {self.messages[min(attempt, len(self.messages) - 1)]}"
 
 
@@ -73,7 +73,7 @@ class Exercise:
     rtol: float = 2e-3
 
     def verdict(self, answer: Any) -> Verdict:
-        """Judge `answer`, whatever it is."""
+        """Verdict on `answer`, which may be anything at all."""
         if answer is None:
             todo = "put your number in place of None and run the cell again."
             return Verdict("open", f"{self.key} not answered yet", (todo,))
@@ -97,7 +97,7 @@ _repeats: Counter[tuple[str, tuple[str, ...]]] = Counter()
 
 
 def check(key: str, answer: Any) -> None:
-    """Print what exercise `key` says about `answer`; never raises on a wrong answer.
+    """Print the verdict of exercise `key` on `answer`; a wrong answer raises nothing.
 
     Hints get plainer as the same slip comes again.
 

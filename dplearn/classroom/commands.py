@@ -37,7 +37,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
 
 
 def _new(options: argparse.Namespace) -> int:
-    """Exit status 0 when the skeleton stands."""
+    """Write the skeleton of a lesson; the exit status is 0."""
     folder = options.folder or lessons_folder()
     lesson = _vacant(folder, options.number.zfill(2), options.title)
     values = {"NUMBER": lesson.number, "TITLE": options.title, "KEY": f"{int(lesson.number)}"}
@@ -52,7 +52,7 @@ def _new(options: argparse.Namespace) -> int:
 
 
 def _vacant(folder: Path, number: str, title: str) -> Lesson:
-    """The lesson to be written; an existing one is never touched."""
+    """Lesson to be written; an existing one is never touched."""
     every = lessons(folder)
     if not re.fullmatch(r"[0-8]\d", number):
         raise ValueError(f"Expected a number NN below 90, got {number}; 90 shows an appendix.")
@@ -65,7 +65,7 @@ def _vacant(folder: Path, number: str, title: str) -> Lesson:
 
 
 def _build(options: argparse.Namespace) -> int:
-    """Exit status 0 when all is well, 1 when a lesson failed or is stale."""
+    """Build or check lessons; the exit status is 1 when one fails or is stale."""
     try:
         folder = options.folder or lessons_folder()
         every = lessons(folder)

@@ -26,16 +26,14 @@ def write_map(folder: Path) -> None:
 
 def _with_map(folder: Path) -> str:
     text = (folder / "README.md").read_text(encoding="utf-8")
-    before, start, rest = text.partition(START)
-    _, end, after = rest.partition(END)
-    if not end:
+    if not (table := re.search(f"{START}.*{END}", text, re.DOTALL)):
         raise LessonError(f"Expected {START} and {END} in {folder / 'README.md'}.")
     rows = "".join(map(_row, lessons(folder).values()))
-    return f"{before}{start}\n\n{_HEAD}{rows}\n{end}{after}"
+    return text.replace(table[0], f"{START}\n\n{_HEAD}{rows}\n{END}")
 
 
 def _row(lesson: Lesson) -> str:
-    """Number, title, time and question of one lesson."""
+    """Row of one lesson: number, title, time and question."""
     first = read(lesson).cells[0].source
     parts = [r"^# \d\d (.+)$", r"\*\*Time\*\* ([^;.]+)", r"^\*(?!\*)(.+)\*$"]
     matches = [re.search(part, first, re.MULTILINE) for part in parts]

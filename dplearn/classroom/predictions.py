@@ -40,7 +40,7 @@ def predict(name: str, value: Any) -> None:
 
 
 def guess(name: str) -> float | None:
-    """The guess noted for `name`, or None."""
+    """Guess noted for `name`, or None."""
     return _guesses.get(name)
 
 
@@ -62,8 +62,8 @@ def reveal(name: str, *, truth: float, others: Mapping[str, float] | None = None
     value = guess(name)
     if value is not None and value > 0:
         points["your guess"] = value
-    said = ", ".join(f"{label} {x:.4g}" for label, x in points.items())
-    show(number_line(points, title=f"{name}: {_verdict(value, truth)}"), f"{name}: {said}.")
+    values = ", ".join(f"{label} {x:.4g}" for label, x in points.items())
+    show(number_line(points, title=f"{name}: {_verdict(value, truth)}"), f"{name}: {values}.")
 
 
 def _verdict(value: float | None, truth: float) -> str:
