@@ -1,7 +1,7 @@
 """Formulas against enumeration, quadrature and the theorems they come from."""
 
-import itertools
 import math
+from itertools import product
 
 import mpmath
 import numpy as np
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mpf
 
-from conftest import agrees, golden, label, number
+from conftest import agrees, each, golden, number
 from dplearn import book as formulas
 from dplearn.accountants.theorems import best_zcdp_order
 from dplearn.mechanisms import Gaussian
@@ -19,26 +19,21 @@ RNG = np.random.default_rng(1948)
 LAWS = [tuple(RNG.dirichlet(np.ones(5), 2)) for _ in range(3)]
 HOLES = (np.array([0.0, 0.3, 0.7]), np.array([0.4, 0.6, 0.0]))
 ORDERS = [0.0, 0.3, 1.0, 2.0, 7.5, math.inf]
-each_pair = pytest.mark.parametrize("p, q", [*LAWS, HOLES], ids=["a", "b", "c", "holes"])
+each_pair = each("p, q", [*LAWS, HOLES])
 
 # Divergences
 
 
 def events(p, q):
     """P(S), Q(S) of every set of outcomes."""
-    for chosen in itertools.product([0, 1], repeat=p.size):
-        yield float(np.dot(chosen, p)), float(np.dot(chosen, q))
+    return [(np.dot(chosen, p), np.dot(chosen, q)) for chosen in product([0, 1], repeat=p.size)]
 
 
 @each_pair
-@pytest.mark.parametrize("epsilon", [-1.0, 0.0, 0.4])
-def test_hockey_stick_is_the_worst_event(p, q, epsilon):
-    worst = max(a - math.exp(epsilon) * b for a, b in events(p, q))
-    assert formulas.hockey_stick(p, q, epsilon=epsilon) == pytest.approx(worst, abs=1e-15)
-
-
-@each_pair
-def test_max_divergence_is_the_worst_event(p, q):
+def test_divergences_are_the_worst_event(p, q):
+    for epsilon in (-1.0, 0.0, 0.4):
+        worst = max(a - math.exp(epsilon) * b for a, b in events(p, q))
+        assert formulas.hockey_stick(p, q, epsilon=epsilon) == pytest.approx(worst, abs=1e-15)
     ratios = [math.log(a / b) if b > 0 else math.inf for a, b in events(p, q) if a > 1e-12]
     assert formulas.max_divergence(p, q) == pytest.approx(max(ratios), rel=1e-12)
 
@@ -51,8 +46,7 @@ def test_renyi_with_holes_in_either_law():
     assert formulas.renyi(p, q, order=0) == pytest.approx(-math.log(0.6), rel=1e-14)
     for order in (1, 2, math.inf):
         assert formulas.renyi(p, q, order=order) == math.inf
-    disjoint = formulas.renyi([1.0, 0.0], [0.0, 1.0], order=0.5)
-    assert disjoint == math.inf
+    assert formulas.renyi([1.0, 0.0], [0.0, 1.0], order=0.5) == math.inf
 
 
 @each_pair
@@ -70,19 +64,14 @@ def test_renyi_is_continuous_at_order_one():
         assert formulas.kl_divergence(p, p) == 0.0
 
 
-@pytest.mark.parametrize("p, q", LAWS)
-@pytest.mark.parametrize("order", [0.5, 1.0, 3.0, math.inf])
-def test_merging_outcomes_never_reveals_more(p, q, order):
-    merged = [np.array([x[0] + x[1], *x[2:]]) for x in (p, q)]
-    before, after = (formulas.renyi(*pair, order=order) for pair in ((p, q), merged))
+@each("laws, order", product(LAWS, [0.5, 1.0, 3.0, math.inf]))
+def test_merging_outcomes_never_reveals_more(laws, order):
+    merged = [np.array([x[0] + x[1], *x[2:]]) for x in laws]
+    before, after = (formulas.renyi(*pair, order=order) for pair in (laws, merged))
     assert after <= before * (1 + 1e-14)
 
 
-@pytest.mark.parametrize(
-    "row",
-    [r for r in golden("divergences") if "laplace" not in r["p"]],
-    ids=lambda r: label(r, *list(r)[:5]),
-)
+@each("row", [r for r in golden("divergences") if "laplace" not in r["p"]])
 def test_golden_divergences(row):
     (kind, p), (_, q) = (row[x].removesuffix(")").split("(") for x in "pq")
     p, q = (np.array([float(x) for x in v.split()]) for v in (p, q))
@@ -93,9 +82,8 @@ def test_golden_divergences(row):
     elif row["quantity"] == "mean_exp_minus_loss":
         found = float(np.sum(p * np.exp(-np.log(p / q))))
     elif kind == "normal":
-        found = formulas.renyi_gaussian(
-            order=order, mean_p=p[0], std_p=p[1], mean_q=q[0], std_q=q[1]
-        )
+        about = {"mean_p": p[0], "std_p": p[1], "mean_q": q[0], "std_q": q[1]}
+        found = formulas.renyi_gaussian(order=order, **about)
     else:
         found = formulas.renyi(p, q, order=order)
     assert agrees(found, row)
@@ -109,11 +97,11 @@ GAUSSIANS = [
 ]
 
 
-@pytest.mark.parametrize("mean_p, std_p, mean_q, std_q", GAUSSIANS)
-@pytest.mark.parametrize("order", [0.2, 0.999, 1.0, 1.2, 2.0, 3.1])
-def test_renyi_of_gaussians_by_quadrature(order, mean_p, std_p, mean_q, std_q):
-    given_ = {"mean_p": mean_p, "std_p": std_p, "mean_q": mean_q, "std_q": std_q}
-    found = formulas.renyi_gaussian(order=order, **given_)
+@each("pair, order", product(GAUSSIANS, [0.2, 0.999, 1.0, 1.2, 2.0, 3.1]))
+def test_renyi_of_gaussians_by_quadrature(pair, order):
+    mean_p, std_p, mean_q, std_q = pair
+    about = {"mean_p": mean_p, "std_p": std_p, "mean_q": mean_q, "std_q": std_q}
+    found = formulas.renyi_gaussian(order=order, **about)
     # (1 - a) s_p^2 + a s_q^2 <= 0: the integrand does not even fall off.
     if (1 - order) * std_p**2 + order * std_q**2 <= 0:
         assert found == math.inf
@@ -146,19 +134,19 @@ def test_renyi_of_gaussians_at_the_ends():
     assert formulas.renyi_gaussian(order=2, **wide) > 0
 
 
-@pytest.mark.parametrize(
-    "call, named",
-    [
-        (lambda: formulas.hockey_stick([0.5, 0.4], [0.5, 0.5]), "p to be probabilities"),
-        (lambda: formulas.renyi([0.5, 0.5], [1.5, -0.5], order=2), "q to be probabilities"),
-        (lambda: formulas.renyi([1.0], [0.5, 0.5], order=2), "one length"),
-        (lambda: formulas.renyi([1.0], [1.0], order=-1), r"order in \[0, inf\]"),
-        (lambda: formulas.renyi([1.0], [1.0], order=math.nan), r"order in \[0, inf\]"),
-        (lambda: formulas.renyi([math.nan], [1.0], order=2), "p to be probabilities"),
-        (lambda: formulas.renyi_gaussian(order=2, mean_p=0, std_p=0, mean_q=0, std_q=1),
-         "std_p"),
-    ],
-)  # fmt: skip
+EQUAL = [0.5, 0.5]
+REFUSED = [
+    (lambda: formulas.hockey_stick([0.5, 0.4], EQUAL), "p to be probabilities"),
+    (lambda: formulas.renyi(EQUAL, [1.5, -0.5], order=2), "q to be probabilities"),
+    (lambda: formulas.renyi([1.0], EQUAL, order=2), "one length"),
+    (lambda: formulas.renyi([1.0], [1.0], order=-1), r"order in \[0, inf\]"),
+    (lambda: formulas.renyi([1.0], [1.0], order=math.nan), r"order in \[0, inf\]"),
+    (lambda: formulas.renyi([math.nan], [1.0], order=2), "p to be probabilities"),
+    (lambda: formulas.renyi_gaussian(order=2, mean_p=0, std_p=0, mean_q=0, std_q=1), "std_p"),
+]
+
+
+@each("call, named", REFUSED)
 def test_what_is_no_distribution_is_refused(call, named):
     with pytest.raises(ValueError, match=named):
         call()
@@ -171,23 +159,21 @@ def delta_of_coins(epsilon, local, steps, delta0=0.0):
     """Every sequence of `steps` worst (local, delta0)-releases, grouped by truthful answers."""
     with mpmath.workdps(40):
         e, truth = mpf(epsilon), 1 / (1 + mpmath.exp(-mpf(local)))
-        gains = (
-            mpmath.binomial(steps, k)
-            * truth**k
-            * (1 - truth) ** (steps - k)
-            * max(1 - mpmath.exp(e - (2 * k - steps) * mpf(local)), 0)
-            for k in range(steps + 1)
-        )
+
+        def gain(k):
+            mass = mpmath.binomial(steps, k) * truth**k * (1 - truth) ** (steps - k)
+            return mass * max(1 - mpmath.exp(e - (2 * k - steps) * mpf(local)), 0)
+
         survive = (1 - mpf(delta0)) ** steps
-        return 1 - survive * (1 - mpmath.fsum(gains))
+        return 1 - survive * (1 - mpmath.fsum(map(gain, range(steps + 1))))
 
 
 COINS = [(0.1, 100), (0.01, 400), (1.0, 1), (1.0, 2), (1.0, 37), (5.0, 3), (0.3, 200), (1e-6, 50)]
 
 
-@pytest.mark.parametrize("slack", [0.5, 0.01, 1e-5, 1e-12, 1e-30])
-@pytest.mark.parametrize("local, steps", COINS)
-def test_optimal_composition_is_the_exact_composition_of_coins(local, steps, slack):
+@each("coins, slack", product(COINS, [0.5, 0.01, 1e-5, 1e-12, 1e-30]))
+def test_optimal_composition_is_the_exact_composition_of_coins(coins, slack):
+    local, steps = coins
     found = float(formulas.optimal_composition(epsilon=local, steps=steps, slack=slack))
     assert delta_of_coins(found, local, steps) <= mpf(slack)
     # Tight: a hair less fails. The incomplete beta function is granted 1e-10 relative, and
@@ -197,7 +183,7 @@ def test_optimal_composition_is_the_exact_composition_of_coins(local, steps, sla
         assert hair < 0 or delta_of_coins(hair, local, steps) > mpf(slack)
 
 
-@pytest.mark.parametrize("delta0", [0.0, 5e-8, 1e-6])
+@each("delta0", [0.0, 5e-8, 1e-6])
 def test_composition_with_a_delta_in_every_step(delta0):
     local, steps, total = 0.1, 100, 1e-3
     slack = formulas.composition_slack(delta=total, paid=delta0, steps=steps)
@@ -215,35 +201,30 @@ def test_slack_is_gone_when_the_steps_have_paid_all():
 @given(st.floats(1e-4, 3.0), st.integers(1, 5000), st.floats(-60, -0.7))
 def test_the_bounds_are_ordered(local, steps, log_slack):
     """exact <= closed form <= older closed form, and exact <= basic; never below zero."""
-    given_ = {"epsilon": local, "steps": steps, "slack": math.exp(log_slack)}
-    exact = formulas.optimal_composition(**given_)
-    closed = formulas.advanced_composition_kov(**given_)
+    slack = math.exp(log_slack)
+    releases = {"epsilon": local, "steps": steps, "slack": slack}
+    exact = formulas.optimal_composition(**releases)
+    closed = formulas.advanced_composition_kov(**releases)
     assert 0 <= exact <= closed * (1 + 1e-9)
-    assert closed <= formulas.advanced_composition(**given_)
+    assert closed <= formulas.advanced_composition(**releases)
     assert exact <= steps * local * (1 + 1e-12)
-    both = formulas.heterogeneous_composition(
-        epsilons=[local], counts=[steps], slack=given_["slack"]
-    )
+    both = formulas.heterogeneous_composition(epsilons=[local], counts=[steps], slack=slack)
     assert both == pytest.approx(min(float(closed), steps * local), rel=1e-12)
 
 
 @given(st.lists(st.floats(0.01, 2.0), min_size=2, max_size=9), st.sampled_from([0.1, 1e-4]))
 def test_heterogeneous_composition_against_all_outcomes(locals_, slack):
-    bound = float(
-        formulas.heterogeneous_composition(
-            epsilons=locals_, counts=np.ones(len(locals_)), slack=slack
-        )
-    )
-    delta = 0.0
-    for signs in itertools.product([1, -1], repeat=len(locals_)):
-        p = math.prod(1 / (1 + math.exp(-s * e)) for s, e in zip(signs, locals_, strict=True))
-        q = math.prod(1 / (1 + math.exp(s * e)) for s, e in zip(signs, locals_, strict=True))
-        delta += max(p - math.exp(bound) * q, 0.0)
+    def bound(epsilons, counts):
+        releases = {"epsilons": epsilons, "counts": counts}
+        return float(formulas.heterogeneous_composition(**releases, slack=slack))
+
+    delta, epsilon = 0.0, bound(locals_, np.ones(len(locals_)))
+    for signs in product([1, -1], repeat=len(locals_)):
+        losses = [s * e for s, e in zip(signs, locals_, strict=True)]
+        p, q = (math.prod(1 / (1 + math.exp(-side * x)) for x in losses) for side in (1, -1))
+        delta += max(p - math.exp(epsilon) * q, 0.0)
     assert delta <= slack
-    copies = formulas.heterogeneous_composition(epsilons=locals_[:1], counts=[7], slack=slack)
-    listed = formulas.heterogeneous_composition(
-        epsilons=locals_[:1] * 7, counts=[1] * 7, slack=slack
-    )
+    copies, listed = bound(locals_[:1], [7]), bound(locals_[:1] * 7, [1] * 7)
     assert copies == pytest.approx(listed, rel=1e-13)
 
 
@@ -256,7 +237,7 @@ RULES = {
 COMPOSED = [r for r in golden("composition") if r["rule"] in RULES and r["quantity"] == "epsilon"]
 
 
-@pytest.mark.parametrize("row", COMPOSED, ids=lambda r: label(r, *list(r)[:8]))
+@each("row", COMPOSED)
 def test_golden_composition(row):
     total, steps = number(row["total_delta"]), int(row["steps"])
     slack = formulas.composition_slack(delta=total, paid=number(row["delta"]), steps=steps)
@@ -288,26 +269,17 @@ def test_gaussians_compose_by_squares():
 
 # Conversion
 
-CONVERSIONS = {
-    "mironov": formulas.rdp_to_epsilon_mironov,
-    "improved": formulas.rdp_to_epsilon,
-}
+CONVERSIONS = {"mironov": formulas.rdp_to_epsilon_mironov, "improved": formulas.rdp_to_epsilon}
 
 
-@pytest.mark.parametrize(
-    "row",
-    [r for r in golden("conversion") if r["rule"] in CONVERSIONS],
-    ids=lambda r: label(r, *list(r)[:8]),
-)
+@each("row", [r for r in golden("conversion") if r["rule"] in CONVERSIONS])
 def test_golden_conversion(row):
     convert = CONVERSIONS[row["rule"]]
     found = convert(number(row["order"]), number(row["rdp"]), delta=number(row["delta"]))
     assert agrees(float(found), row)
 
 
-@pytest.mark.parametrize(
-    "row", golden("conversion", rule="zcdp_improved"), ids=lambda r: label(r, "rho", "delta")
-)
+@each("row", golden("conversion", rule="zcdp_improved"))
 def test_golden_zcdp(row):
     found = formulas.zcdp_to_epsilon(number(row["rho"]), delta=number(row["delta"]))
     assert agrees(float(found), row)
@@ -327,19 +299,15 @@ def test_conversions_lie_above_the_gaussian_they_come_from(log_mu, order, log_de
     assert best <= better * (1 + 1e-9) and better <= first * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("order, rdp, delta", [(2.0, 1.0, 1e-5), (10.0, 0.5, 1e-5), (1.5, 3, 0.01)])
+@each("order, rdp, delta", [(2.0, 1.0, 1e-5), (10.0, 0.5, 1e-5), (1.5, 3, 0.01)])
 def test_conversion_against_the_worst_pair_of_two_outcomes(order, rdp, delta):
     """P = (a, 1 - a), Q = (b, 1 - b) with D_order <= rdp: none may have a larger delta."""
-    for convert, gap in ((formulas.rdp_to_epsilon, 0.06), (CONVERSIONS["mironov"], 0.3)):
-        epsilon = float(convert(order, rdp, delta=delta))
-
-        def worst(epsilon):
-            a = np.geomspace(1e-9, 0.999, 600)[:, None]
-            b = np.geomspace(1e-25, 0.999, 1200)
-            moment = a**order * b ** (1 - order) + (1 - a) ** order * (1 - b) ** (1 - order)
-            allowed = moment <= np.exp((order - 1) * rdp)
-            return np.max(np.where(allowed, a - math.exp(epsilon) * b, 0.0))
-
+    a, b = np.geomspace(1e-9, 0.999, 600)[:, None], np.geomspace(1e-25, 0.999, 1200)
+    moment = a**order * b ** (1 - order) + (1 - a) ** order * (1 - b) ** (1 - order)
+    allowed = moment <= np.exp((order - 1) * rdp)
+    worst = lambda epsilon: np.max(np.where(allowed, a - math.exp(epsilon) * b, 0.0))
+    for rule, gap in (("improved", 0.06), ("mironov", 0.3)):
+        epsilon = float(CONVERSIONS[rule](order, rdp, delta=delta))
         assert worst(epsilon) <= delta
         # And the bound is not far above the best possible one.
         assert worst(epsilon * (1 - gap)) > delta
@@ -351,11 +319,8 @@ def test_zcdp_conversion_is_at_most_the_simple_one(log_rho, log_delta):
     found = float(formulas.zcdp_to_epsilon(rho, delta=delta))
     assert 0 <= found <= rho + 2 * math.sqrt(-rho * log_delta) * (1 + 1e-12)
     order = float(best_zcdp_order(rho, delta=delta))
-    nearby = formulas.rdp_to_epsilon(
-        1 + (order - 1) * np.array([0.9, 1.1]),
-        rho * (1 + (order - 1) * np.array([0.9, 1.1])),
-        delta=delta,
-    )
+    orders = 1 + (order - 1) * np.array([0.9, 1.1])
+    nearby = formulas.rdp_to_epsilon(orders, rho * orders, delta=delta)
     assert np.all(nearby >= found * (1 - 1e-9))
 
 
