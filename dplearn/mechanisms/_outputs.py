@@ -114,7 +114,8 @@ class Outputs:
         def above(x: NDArray) -> NDArray:
             return self.log_p(x) - self.log_q(x) > epsilon + _SAME
 
-        x = np.linspace(self.lower, self.upper, 1001)
+        # A narrow peak may cross twice between two even points.
+        x = np.union1d(np.linspace(self.lower, self.upper, 1001), self.corners)
         left = np.flatnonzero(np.diff(above(x)))
         before = above(x[left])
         return first_true(lambda y: above(y) != before, lower=x[left], upper=x[left + 1])

@@ -89,6 +89,25 @@ def test_the_other_order_is_the_reverse_profile(law, profile, mechanism):
     assert law.delta(-0.7) == pytest.approx(float(profile.delta(-0.7)), rel=1e-8)
 
 
+def test_a_narrow_peak_at_a_corner_is_seen():
+    """p is Laplace noise of scale 1e-5 around 1/3 with a chance of 1e-3, else N(0, 1) like q."""
+
+    def log_q(x):
+        return -0.5 * x**2 - 0.5 * np.log(2 * np.pi)
+
+    def log_p(x):
+        return np.logaddexp(np.log1p(-1e-3) + log_q(x), np.log(1e-3 / 2e-5) - abs(x - 1 / 3) / 1e-5)
+
+    law = Outputs(log_p, log_q, -8.0, 8.0, corners=(1 / 3,))
+    # With r = e^{-d/s} c the peak ends where 0.999 + r/q = e^eps; q is even there up to 1e-4.
+    q, c = float(np.exp(log_q(1 / 3))), 1e-3 / 2e-5
+    for epsilon in (0.5, 2.0):
+        floor = (np.exp(epsilon) - 0.999) * q
+        area = 1e-3 * (1 - floor / c) - 2e-5 * floor * np.log(c / floor)
+        assert law.delta(epsilon) == pytest.approx(area, rel=1e-4)
+        assert 1 / 3 in law.nodes(epsilon).x or np.min(np.abs(law.nodes(epsilon).x - 1 / 3)) < 1e-6
+
+
 def test_directions_are_laid_out_like_profiles():
     remove, add = PoissonSubsampled(Gaussian(1.0), 0.3).outputs()
     means = []
