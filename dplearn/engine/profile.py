@@ -82,11 +82,16 @@ class Profile:
 
     @classmethod
     def from_atoms(cls, log_p: ArrayLike, log_q: ArrayLike) -> Profile:
-        """Profile of two finite distributions given by log masses, shape (n,) each."""
+        """Profile of two finite distributions given by log masses, shape (n,) each.
+
+        Losses that differ by rounding alone are the largest of them: delta is never too small.
+        """
         log_p, log_q = np.asarray(log_p, dtype=float), np.asarray(log_q, dtype=float)
         both = np.isfinite(log_p) & np.isfinite(log_q)
-        kinks = np.unique(np.abs(log_p[both] - log_q[both]))
-        (delta, tail), (reverse, tail_reverse) = _atoms(log_p, log_q), _atoms(log_q, log_p)
+        losses = _merged(log_p[both], log_q[both])
+        delta, tail = _atoms(losses, log_q[both], log_p[~both])
+        reverse, tail_reverse = _atoms(-losses, log_p[both], log_q[~both])
+        kinks = np.unique(np.abs(losses))
         return cls(delta, reverse, kinks[kinks > 0], tail, tail_reverse)
 
     def log_delta(self, epsilon: ArrayLike) -> NDArray:
@@ -297,18 +302,29 @@ class _Mixture:
         return np.concatenate([ahead, behind, [-self.log_rest]])
 
 
-def _atoms(log_p: NDArray, log_q: NDArray) -> tuple[Curve, Curve]:
+def _merged(log_p: NDArray, log_q: NDArray) -> NDArray:
+    """Losses log_p - log_q; sizes within the rounding of these logarithms become the largest."""
+    losses = log_p - log_q
+    order = np.argsort(np.abs(losses))
+    sizes, ulps = np.abs(losses)[order], np.maximum(np.abs(log_p), np.abs(log_q))[order]
+    first = np.diff(sizes, prepend=-1.0) > 2.0**-50 * ulps
+    last = np.append(np.flatnonzero(first)[1:] - 1, sizes.size - 1)
+    merged = np.empty(sizes.size)
+    merged[order] = sizes[last[np.cumsum(first) - 1]]
+    return np.copysign(merged, losses)
+
+
+def _atoms(losses: NDArray, masses: NDArray, singular: NDArray) -> tuple[Curve, Curve]:
     """log delta of (p, q) as a sum of positive terms only, and log Q(L > eps).
 
-    Between two losses delta is linear in e^eps, so with k the first atom above eps
+    Given are losses, log q, and log p where q is 0. Between two losses delta is linear in e^eps,
+    so with k the first atom above eps
     delta = p(q = 0) + A_k + (e^{L_k} - e^eps) Q_k,  A_k = sum_{j >= k} q_j (e^{L_j} - e^{L_k}).
     """
-    alive = (log_p > -np.inf) & (log_q > -np.inf)
-    singular = log_p[(log_p > -np.inf) & ~alive]
+    singular = singular[singular > -np.inf]
     log_singular = np.logaddexp.reduce(singular) if singular.size else -np.inf
-    losses = (log_p - np.where(alive, log_q, 0.0))[alive]
     order = np.argsort(losses)
-    losses, masses = losses[order], log_q[alive][order]
+    losses, masses = losses[order], masses[order]
     # tail[k] = log Q(L >= L_k);  above[k] = log A_k; both padded with -inf at the end.
     tail = np.append(np.logaddexp.accumulate(masses[::-1])[::-1], -np.inf)
     steps = tail[1:-1] + losses[:-1] + log_expm1(np.diff(losses))

@@ -136,6 +136,16 @@ def test_different_coins_against_all_outcomes(delta):
     assert_holds(bracket(pairs, counts, delta), truth, below=0.02, above=0.002)
 
 
+def test_a_coin_split_in_two_costs_nothing():
+    """Which of two outcomes with the same loss comes up tells nothing; 18 % were paid for it."""
+    for epsilon, part, steps, delta in [(0.5285, 0.98, 13, 0.0944), (0.0556, 0.93, 30, 1e-6)]:
+        (coin,) = RandomizedResponse(epsilon).profiles("replace_one")
+        p = np.array([1 / (1 + math.exp(-epsilon)), 1 / (1 + math.exp(epsilon))])
+        law, other = (np.log(np.outer(x, [part, 1 - part]).ravel()) for x in (p, p[::-1]))
+        split = bracket([Profile.from_atoms(law, other)], [steps], delta)
+        assert split == pytest.approx(bracket([coin], [steps], delta), rel=1e-9)
+
+
 def test_rows_are_answered_one_by_one():
     pairs = [Gaussian(3.0).profiles()[0], Gaussian(1.0).profiles()[0]]
     rows = np.array([[0, 1], [1, 0], [5, 2], [0, 0], [400, 1]])

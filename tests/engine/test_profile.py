@@ -11,6 +11,7 @@ from mpmath import mpf
 from scipy.special import erfcx, ndtr, ndtri
 
 from conftest import agrees, golden, label, number
+from dplearn.engine.lattice.below import Atoms
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import Gaussian, Laplace
 from dplearn.mechanisms.gaussian import gaussian_log_delta
@@ -136,6 +137,27 @@ def test_epsilon_at_delta_zero_is_the_largest_loss():
     (bounded,), (unbounded,) = Laplace(2.0).profiles(), Gaussian(2.0).profiles()
     assert float(bounded.epsilon(0.0)) == pytest.approx(0.5, rel=1e-9)
     assert float(unbounded.epsilon(0.0)) == math.inf
+
+
+@pytest.mark.parametrize("parts", [(0.3, 0.7), (0.1, 0.2, 0.7)])
+def test_outcomes_split_in_parts_are_one_atom(parts):
+    """Equal losses computed in several ways differ by an ulp; merged they never leak less."""
+    rng = np.random.default_rng(3)
+    for epsilon in rng.uniform(0.01, 5.0, 20):
+        p = np.array([1 / (1 + math.exp(-epsilon)), 1 / (1 + math.exp(epsilon))])
+        split = [np.log(np.outer(law, parts).ravel()) for law in (p, p[::-1])]
+        pair = Profile.from_atoms(*split)
+        # One atom either side, at the largest of its losses.
+        assert np.array_equal(pair.kinks, [np.max(np.abs(split[0] - split[1]))]), epsilon
+        assert Atoms.of(pair).loss.size == 2
+        at = np.array([0.0, 0.3, 0.9, 1 - 1e-9]) * epsilon
+        with mpmath.workdps(40):
+            log_p, log_q = ([mpf(float(x)) for x in law] for law in split)
+            pairs = [(mpmath.exp(a), mpmath.exp(b)) for a, b in zip(log_p, log_q, strict=True)]
+            exact = [sum(max(a - mpmath.exp(mpf(e)) * b, 0) for a, b in pairs) for e in at]
+            for side in (pair, pair.reverse()):
+                for value, truth in zip(side.delta(at), exact, strict=True):
+                    assert abs(value - truth) <= 1e-14
 
 
 ORDERS = [0.0, 0.01, 0.5, 0.99, 1.0, 1.01, 2.0, 5.5, 64.0, math.inf]
