@@ -17,7 +17,14 @@ from dplearn.engine.contour.line import Bound, Line
 from dplearn.engine.contour.plan import sums
 from dplearn.engine.contour.table import Table, largest_power
 from dplearn.engine.lattice import below
-from dplearn.engine.lattice.below import BLUR, Atoms, balance, below_the_profile, cells_between
+from dplearn.engine.lattice.below import (
+    BLUR,
+    Atoms,
+    Cells,
+    balance,
+    below_the_profile,
+    cells_between,
+)
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import Gaussian, RandomizedResponse
 
@@ -59,9 +66,9 @@ def test_chernoff_bounds_of_a_million_million_steps(side):
     rows = [90]
     exact = [mp.log(moment(pair, step, 0, x, mp.mpf(table.mu[i])).real) for i in rows]
     bound = table.chernoff(np.array([float(steps)]), np.zeros(1))[0, rows]
-    excess = [b - (steps * k + table.log_c[i]) for b, k, i in zip(bound, exact, rows, strict=True)]
+    allowed = [b - (steps * table.k[i] + table.log_c[i]) for b, i in zip(bound, rows, strict=True)]
     errors = [steps * abs(table.k[i] - k) for k, i in zip(exact, rows, strict=True)]
-    assert min(excess) > 0 and max(excess) < 100 * max(errors), (excess, errors)
+    assert_suits(allowed, errors)
 
 
 def test_the_other_parts_of_chernoff_bounds():
@@ -209,20 +216,19 @@ def test_cells_of_the_law_below():
         under = [e - v for v, e in zip(cells.y[2:], y, strict=True)]
         shares += [float(e) / n for e, n in zip(over, cells.noise[2:], strict=True)]
         shares += [float(e) / n for e, n in zip(under, cells.noise[2:], strict=True)]
-    assert 0.01 < max(shares) < 1, max(shares)
+    # Two allowances add up here: either of them, a hundredfold, would leave the other behind.
+    assert 0.05 < max(shares) < 1, max(shares)
 
 
-def test_the_balance_of_the_law_below_is_exact():
-    """(1 - b_i) X_i >= b_{i-1} Y_{i-1} for the true X and Y, and hardly more is given away."""
-    h, mu = 1e-5, 0.5
-    nodes = np.arange(-2, 200) * h
-    ends = nodes + BLUR * np.abs(nodes)
-    cells = cells_between(Gaussian(1 / mu).profiles()[0], ends, h)
-    up, (x, y) = balance(cells)[2:], exact_cells(ends[ends >= 0], mu)
-    spare = [(1 - u) * b - v * a for u, v, a, b in zip(up[1:], up[:-1], y[:-1], x[1:], strict=True)]
-    assert min(spare) >= 0
-    # The noise of delta here: at most eight ulps from either end, and of log delta times four.
-    assert min(spare) <= 100 * 60 * 2.0**-53
+def test_the_balance_takes_x_from_below_and_y_from_above():
+    """Noise at its worst: (1 - b_i) X_i >= b_{i-1} Y_{i-1} still holds for the true X and Y."""
+    x, y, noise = np.geomspace(1, 2, 9), np.geomspace(2, 1, 9), 0.1
+    cells = Cells(np.ones(9), x + noise, y - noise, np.full(9, noise), 1.0, 1.0)
+    up = balance(cells)
+    assert np.all((1 - up[1:]) * x[1:] >= up[:-1] * y[:-1] * (1 - 1e-15))
+    # And no more than needed: without noise the fractions would be the same.
+    exact = balance(cells._replace(x=x, y=y, noise=np.zeros(9)))
+    np.testing.assert_allclose(up, exact, rtol=1e-14)
 
 
 def test_the_cell_of_zero_and_atoms_taken_out():
