@@ -90,7 +90,7 @@ def log_ticks(lower: float, upper: float, *, inside: bool = True) -> list[float]
     """
     first, last = math.floor(math.log10(lower)), math.ceil(math.log10(upper))
     marks = (1, 2, 5) if math.log10(upper / lower) <= 3.05 else (1,)
-    powers = range(first, last + 1, math.ceil((last - first) / _MOST_POWERS) or 1)
+    powers = range(first, last + 1, 1 + (last - first) // _MOST_POWERS)
     ticks = [float(f"{m}e{p}") for p in powers for m in marks]
     return [t for t in ticks if lower <= t <= upper] if inside else ticks
 
