@@ -18,7 +18,6 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +26,7 @@ from numpy.typing import NDArray
 from dplearn.datasets.glyphs import SEGMENTS, Glyphs, glyphs
 from dplearn.datasets.records import Labelled, labelled
 from dplearn.ground import validate
+from dplearn.ground.files import write_whole
 
 SIDE = 28
 BLOCK = 1000
@@ -108,17 +108,10 @@ def _kept(path: Path, count: int, seed: int) -> NDArray | None:
 
 
 def _keep(path: Path, records: NDArray) -> None:
-    """Write the records and their SHA-256; nobody ever sees half a file."""
+    """Write the records and their SHA-256."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            content = records.tobytes()
-            file.write(content + hashlib.sha256(content).digest())
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+    content = records.tobytes()
+    write_whole(path, content + hashlib.sha256(content).digest())
 
 
 def _drawn(count: int, seed: int) -> NDArray:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import torch
+
+from dplearn.ground.files import write_whole
 
 _FORMAT = b"dplearn checkpoint 1 "
 
@@ -23,22 +23,8 @@ def write(path: str | Path, content: dict[str, Any]) -> None:
     """Replace the file at `path`; whatever goes wrong, the old or the new one is there, whole."""
     buffer = io.BytesIO()
     torch.save(content, buffer)
-    data, path = buffer.getvalue(), Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(_FORMAT + hashlib.sha256(data).hexdigest().encode() + b"\n" + data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    data = buffer.getvalue()
+    write_whole(path, _FORMAT + hashlib.sha256(data).hexdigest().encode() + b"\n" + data)
 
 
 def read(path: str | Path) -> dict[str, Any]:
