@@ -60,6 +60,15 @@ def test_links_lead_somewhere():
             assert exists, f"{page.name} links to {target}, which is not there"
 
 
+def test_the_tree_that_is_shown_is_there():
+    (tree,) = [block for block in blocks("") if block.startswith("dplearn/ ")]
+    names = re.findall(r"\b(\w+(?:/|\.py))(?=[\s;:])", tree)
+    places = ("", "*/", "dplearn/*/")
+    lost = [name for name in names if not any([*ROOT.glob(place + name)] for place in places)]
+    assert len(names) > 15
+    assert not lost, f"the README shows {lost}, which are not there"
+
+
 def test_make_targets_named_in_the_readme_exist():
     makefile = (ROOT / "Makefile").read_text()
     for target in re.findall(r"^make (\w+)", "".join(blocks("")), flags=re.M):
