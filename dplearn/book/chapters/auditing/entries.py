@@ -16,12 +16,6 @@ from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Parame
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
 from dplearn.ground import validate
 
-# One test
-
-
-def _random_event(rng: Generator, drawn: Parameters) -> NDArray:
-    return rng.random(len(drawn["p"])) < 0.5
-
 
 def _rate(name: str, inside: bool) -> Derived:
     """Probability of the event, or of its complement, under one of the laws."""
@@ -34,12 +28,11 @@ def _rate(name: str, inside: bool) -> Derived:
 
 
 _LAWS = {"p": domains.Distribution(4), "q": domains.Distribution(4)}
-_RATES = {"false_positive_rate": Log(1e-4, 0.5), "false_negative_rate": Log(1e-4, 0.5)}
 
 
 @formula("G-N1", "What one test proves about epsilon", "lower",
          "Kairouz, Oh & Viswanath 2015, Theorem 2.1")
-@given("0 <= delta and delta < 1", **_LAWS, event=Drawn(_random_event),
+@given("0 <= delta and delta < 1", **_LAWS, event=Drawn(lambda rng, drawn: rng.random(4) < 0.5),
        false_positive_rate=_rate("p", True), false_negative_rate=_rate("q", False),
        delta=Log(1e-6, 0.3, also=(0.0,)))
 @oracle(oracles.worst_event_epsilon_at, unsafe=None)
@@ -48,7 +41,7 @@ _RATES = {"false_positive_rate": Log(1e-4, 0.5), "false_negative_rate": Log(1e-4
        claim="max(log((1 - delta - false_negative_rate) / false_positive_rate), 0)",
        says=r"\ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}} \text{ is all that a test proves}",
        kind="identity", oracle=truths.epsilon_of_a_test, **dict.fromkeys(("p", "q", "event")),
-       **_RATES)
+       false_positive_rate=Log(1e-4, 0.5), false_negative_rate=Log(1e-4, 0.5))
 @wrong("no-delta", "Accuses wrongly: some of the success is allowed by delta.",
        claim="log((1 - false_positive_rate) / false_negative_rate)",
        says=r"\varepsilon \ge \ln\frac{1-\mathrm{FPR}}{\mathrm{FNR}} \text{ at } \delta > 0",
@@ -99,8 +92,6 @@ def audit_mu(*, false_positive_rate, false_negative_rate):
     return float(-ndtri(false_positive_rate) - ndtri(false_negative_rate))
 
 
-# Confidence
-
 _CONFIDENCE = Choice(0.8, 0.9, 0.95, 0.99, 0.999)
 
 
@@ -122,9 +113,8 @@ def clopper_pearson_upper(*, errors, trials, confidence=0.95):
 
     errors: k, out of n trials
     confidence: 1 - alpha; alpha/2 is the chance that the rate lies above"""
-    if errors == trials:
-        return 1.0
-    return float(betaincinv(errors + 1, trials - errors, (1 + confidence) / 2))
+    limit = betaincinv(errors + 1, trials - errors, (1 + confidence) / 2)
+    return float(limit) if errors < trials else 1.0
 
 
 @formula("G-N2b", "The largest epsilon that n trials can certify", "identity",
@@ -166,21 +156,15 @@ def audit_error(*, confidence):
     return 1 - confidence
 
 
-# What a guarantee allows
-
-
-def _smallest_epsilon(drawn: Parameters) -> float:
-    return oracles.worst_event_epsilon_at(**{name: drawn[name] for name in ("p", "q", "delta")})
-
-
 @formula("G-N3", "Advantage of guessing who is a member", "upper",
          "Humphries et al. 2020, Theorem 3.3")
 @given("epsilon >= 0 and 0 <= delta and delta < 1", **_LAWS, delta=Log(1e-6, 0.5, also=(0.0,)),
-       epsilon=Derived(_smallest_epsilon))
+       epsilon=Derived(lambda drawn: oracles.worst_event_epsilon_at(**{name: drawn[name] for name in
+       ("p", "q", "delta")})))
 @oracle(lambda p, q: oracles.worst_event_delta(p=p, q=q, epsilon=0.0))
 @printed("0.462122536", epsilon=1.0, delta=1e-5)
 @wrong("yeom", "A bound, twice the truth for small epsilon, and above 1 from ln 2 on.",
-       claim="expm1(epsilon)",
+       claim="expm1(epsilon)", met="Yeom et al. 2018, Theorem 1, taken for tight",
        says=r"\mathrm{Adv} = e^\varepsilon - 1 \text{ at worst, under pure DP}",
        given="epsilon > 0", kind="identity", oracle=truths.advantage_on_channel,
        **dict.fromkeys(("p", "q", "delta")), epsilon=Log(0.01, 5.0))
@@ -198,9 +182,6 @@ def membership_advantage(*, epsilon, delta=0.0):
     # (e^x - 1) / (e^x + 1) is tanh(x/2), and nothing overflows.
     odds_against = math.exp(-epsilon)
     return math.tanh(epsilon / 2) + 2 * delta * odds_against / (1 + odds_against)
-
-
-# One run
 
 
 def _reachable(drawn: Parameters) -> int:
@@ -295,9 +276,6 @@ def one_run_epsilon(*, canaries, guesses, correct, delta, significance):
     return low
 
 
-# More than two values
-
-
 def _random_channel(rng: Generator, drawn: Parameters) -> NDArray:
     """Laws of the output for each value: random, or randomized response."""
     k = int(rng.integers(2, 6))
@@ -306,14 +284,10 @@ def _random_channel(rng: Generator, drawn: Parameters) -> NDArray:
     return rng.dirichlet(np.full(int(rng.integers(2, 6)), 2.0), size=k)
 
 
-def _epsilon_of_channel(drawn: Parameters) -> float:
-    channel = drawn["channel"]
-    return float(np.max(np.log(np.max(channel, axis=0) / np.min(channel, axis=0))))
-
-
 @formula("G-N5", "Guessing one of k values", "upper", "Kairouz, Bonawitz & Ramage 2016, Section 4")
 @given("epsilon >= 0 and values >= 1", channel=Drawn(_random_channel),
-       values=Derived(lambda drawn: len(drawn["channel"])), epsilon=Derived(_epsilon_of_channel))
+       values=Derived(lambda drawn: len(drawn["channel"])), epsilon=Derived(lambda drawn:
+       float(np.max(np.log(np.max(drawn["channel"], axis=0) / np.min(drawn["channel"], axis=0))))))
 @oracle(truths.best_guesser)
 @printed("0.2319693167", epsilon=1.0, values=10)
 @wrong("odds-times-prior",

@@ -60,9 +60,7 @@ def gaussian_distance(*, mu):
     return oracles.density_delta(oracles.log_normal(mu), oracles.log_normal(), 0.0, -40.0, 50.0)
 
 
-def chance_of_correct(
-    correct: NDArray, *, canaries: int, guesses: int, epsilon: float, delta: float
-) -> NDArray:
+def chance_of_correct(correct: NDArray, *, canaries, guesses, epsilon, delta) -> NDArray:
     """The largest P(W >= v), for every v, of coins that may show a block.
 
     Each inclusion is told by an epsilon-DP coin. With probability m delta / i a random block of i

@@ -17,8 +17,6 @@ from dplearn.book.kit.entry import enter, formula, given, oracle, printed, typed
 from dplearn.ground import validate
 from dplearn.ground.solve import first_true
 
-# Laplace noise
-
 
 @formula("G-B1", "Exact profile of the Laplace mechanism", "identity",
          "Balle, Barthe & Gaboardi 2018, Theorem 3")
@@ -82,9 +80,6 @@ def laplace_variance(*, scale):
     return 2 * scale**2
 
 
-# Other noise for pure DP
-
-
 @formula("G-B3", "The geometric law: discrete Laplace noise", "identity",
          "Ghosh, Roughgarden & Sundararajan 2009, Section 2")
 @given("rate > 0", rate=Log(1e-3, 5.0), value=Choice(-50, -7, -1, 0, 1, 2, 3, 20))
@@ -139,9 +134,6 @@ def staircase_variance(*, epsilon):
     \frac{2^{-2/3}b^{2/3}(1+b)^{2/3} + b}{(1-b)^2},\quad b = e^{-\varepsilon}"""
     b = math.exp(-epsilon)
     return ((b * (1 + b) / 2) ** (2 / 3) + b) / math.expm1(-epsilon) ** 2
-
-
-# Gaussian noise
 
 
 @formula("G-B4", "Classical noise of the Gaussian mechanism", "upper",
@@ -207,18 +199,12 @@ enter(
 @printed("39.8931836", epsilon=0.0, delta=0.01)
 def analytic_gaussian_sigma(*, epsilon, delta):
     r"""\sigma(\varepsilon,\delta) = \min\{\sigma : \delta(\varepsilon;\sigma) \le \delta\}"""
-
-    def enough(sigma: NDArray) -> NDArray:
-        delta_here = gaussian_delta(epsilon=epsilon, noise_multiplier=float(sigma))
-        return np.asarray(delta_here <= delta)
-
+    delta_at = lambda sigma: gaussian_delta(epsilon=epsilon, noise_multiplier=float(sigma))
     # delta is at most the shift times the density at 0; and e^(-(epsilon sigma - 1/2 sigma)^2 / 2).
     root = math.sqrt(-2 * math.log(delta))
     chernoff = (root + math.sqrt(root**2 + 2 * epsilon)) / (2 * epsilon) if epsilon else math.inf
+    enough = lambda sigma: np.asarray(delta_at(sigma) <= delta)
     return float(first_true(enough, lower=1e-6, upper=min(1 / delta, chernoff)))
-
-
-# Answers at random
 
 
 @formula("G-B12", "Randomized response with k answers", "identity",

@@ -14,8 +14,6 @@ from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Parame
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
 from dplearn.ground import validate
 
-# Noise that looks at the data
-
 
 @formula("G-B15", "Propose-test-release: the threshold", "upper", "Vadhan 2017, Section 3.2")
 @given("epsilon > 0 and delta > 0 and delta < 0.5", epsilon=Log(0.05, 5.0), delta=Log(1e-10, 0.4))
@@ -125,9 +123,6 @@ def smooth_sensitivity_delta(*, epsilon, beta):
 
     beta: ln S changes by at most beta between neighbours"""
     return 2 * math.exp(-epsilon / (2 * beta))
-
-
-# Sums
 
 
 _ADJACENCY = Choice("add_remove", "replace_one")

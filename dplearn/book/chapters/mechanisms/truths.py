@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +11,7 @@ from numpy.typing import NDArray
 from dplearn.book.kit import oracles
 from dplearn.ground.solve import maximise
 
-Law = tuple[Callable[[NDArray], NDArray], Callable[[NDArray], NDArray]]
-
-
-# Additive noise
+Law = tuple[oracles.Density, oracles.Density]
 
 
 def laplace_delta(*, epsilon, ratio):
@@ -50,11 +46,8 @@ def geometric_difference(*, rate, value):
 
 def geometric_loss(*, rate, sensitivity):
     """Largest log ratio of the counts around two answers, one count at a time."""
-    return max(
-        math.log(geometric_difference(rate=rate, value=k))
-        - math.log(geometric_difference(rate=rate, value=k - sensitivity))
-        for k in range(-3, sensitivity + 4)
-    )
+    log_mass = lambda k: math.log(geometric_difference(rate=rate, value=k))
+    return max(log_mass(k) - log_mass(k - sensitivity) for k in range(-3, sensitivity + 4))
 
 
 def one_sided_geometric_loss(*, rate, sensitivity):
@@ -125,9 +118,6 @@ def scaled_gaussian_delta(*, epsilon, noise_multiplier):
     laws = oracles.log_normal(1.0, noise_multiplier), oracles.log_normal(0.0, noise_multiplier)
     far = (500.0 + epsilon * noise_multiplier) * noise_multiplier + 1.0
     return oracles.density_delta(*laws, epsilon, -far, far)
-
-
-# Selection
 
 
 def selection_losses(*, rate, tables):
@@ -266,9 +256,6 @@ def needed_laplace_scale(*, epsilon, sensitivity):
     return oracles.smallest(enough, low=1e-3 * unit, high=1e3 * unit)
 
 
-# Answers at random
-
-
 def largest_truth(*, epsilon, answers):
     """Largest probability of the true of so many answers that every event allows."""
 
@@ -289,9 +276,6 @@ def two_coins_loss(*, honest, yes):
         laws[truth][truth if first else second] += probability
     one, two = (list(laws[truth].values()) for truth in (True, False))
     return oracles.worst_event_epsilon_at(p=one, q=two, delta=0.0)
-
-
-# Local sensitivity
 
 
 def propose_test_release_delta(*, at, epsilon, threshold):
@@ -372,9 +356,6 @@ def dilated_laplace_delta(*, epsilon, beta, noise=2.0):
             delta = oracles.density_delta(*laws, epsilon, -far, far, kinks=[0.0, moved])
             worst = max(worst, delta)
     return worst
-
-
-# Sums
 
 
 def sum_change(*, lower, upper, adjacency):

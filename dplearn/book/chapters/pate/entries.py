@@ -38,9 +38,6 @@ def gnmax_rdp(*, order, noise_std):
     return order / noise_std**2
 
 
-# How often noise changes the winner
-
-
 def _plurality_first(*, votes: ArrayLike) -> bool:
     """The first class has the most votes."""
     return bool(np.argmax(votes) == 0)
@@ -91,8 +88,6 @@ def gnmax_flip_bound(*, votes, noise_std):
     return float(np.sum(0.5 * erfc(_gaps(votes) / (2 * noise_std))))
 
 
-# Moments of LNMax
-
 _MOMENT = {"moment": Whole(1, 32), "inverse_scale": Log(0.005, 1.0)}
 
 
@@ -108,12 +103,10 @@ def lnmax_log_moment(*, moment, inverse_scale):
     return 2 * inverse_scale**2 * moment * (moment + 1)
 
 
-_AGREED = "0 < flip and flip <= (exp(2*inverse_scale) - 1) / (exp(4*inverse_scale) - 1)"
-
-
 @formula("G-M4b", "LNMax: log-moments where teachers agree", "upper",
          "Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Theorem 3")
-@given(_AGREED, **_MOMENT, flip=Log(1e-9, 0.5))
+@given("0 < flip and flip <= (exp(2*inverse_scale) - 1) / (exp(4*inverse_scale) - 1)", **_MOMENT,
+       flip=Log(1e-9, 0.5))
 @oracle(truths.largest_moment, absolute=0.0, points=60)
 @printed("2.066907e-06", moment=8, inverse_scale=0.05, flip=1e-6)
 @wrong("no-condition", "Past 1/(1+e^(2 gamma)) it is useless, and past e^(-2 gamma) wrong.",
@@ -134,9 +127,6 @@ def lnmax_log_moment_at(*, moment, inverse_scale, flip):
     excess = flip * math.expm1(2 * inverse_scale) / (1 - math.exp(2 * inverse_scale) * flip)
     grown = math.expm1(moment * math.log1p(excess)) if excess > -1 else (1 + excess) ** moment - 1
     return math.log1p((1 - flip) * grown + flip * math.expm1(2 * inverse_scale * moment))
-
-
-# Data-dependent RDP
 
 
 def _random_agreement(rng: Generator, drawn: Parameters) -> NDArray:

@@ -16,11 +16,8 @@ from dplearn.book.kit.domains import Choice, Derived, Distribution, Linear, Log,
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
 from dplearn.ground import validate
 
-# The best of several runs
-
 _SCORES = {"p": Distribution(4, zeros=False), "q": Distribution(4, zeros=False)}
 _COUNT = {"shape": Linear(-0.9, 4.0, also=(0.0, 1.0)), "stop": Log(0.01, 0.95)}
-_COINS = dict(zip("pq", oracles.randomized_response(epsilon=1.0), strict=True))
 
 
 def _both(orders: str) -> Derived:
@@ -74,7 +71,9 @@ def selection_rdp(*, order, epsilon, other_order, other_epsilon, shape, stop):
 @given("shape > -1 and epsilon >= 0", **_SCORES, epsilon=Derived(_pure), **_COUNT)
 @oracle(lambda p, q, shape, stop: truths.best_epsilon(p, q, truths.repetitions(shape=shape,
         stop=stop)))
-@printed("3", "1.976852117", **_COINS, epsilon=1.0, shape=1.0, stop=0.01)
+@printed("3", "1.976852117",
+         **dict(zip("pq", oracles.randomized_response(epsilon=1.0), strict=True)), epsilon=1.0,
+         shape=1.0, stop=0.01)
 @wrong("free", "The score that wins depends on all runs.", claim="epsilon")
 @wrong("fixed-number", "All of k runs score low with a ratio of e^(k epsilon).",
        claim="3 * epsilon",
@@ -91,13 +90,6 @@ def selection_epsilon(*, epsilon, shape):
     return (2 + shape) * epsilon
 
 
-# Amplification by iteration
-
-
-_WORKED_RUN = {"order": 2.0, "lipschitz": 1.0, "noise_std": 2.0, "step_size": 1.0,
-               "smoothness": 0.0, "steps": 10, "record": 1, "width": 40.0}
-
-
 @formula("G-S2", "Amplification by iteration", "upper",
          "Feldman, Mironov, Talwar & Thakurta 2018, Theorem 23")
 @given("order > 1 and 0 <= smoothness and step_size * smoothness <= 2 and 1 <= record and record "
@@ -105,7 +97,8 @@ _WORKED_RUN = {"order": 2.0, "lipschitz": 1.0, "noise_std": 2.0, "step_size": 1.
        step_size=Log(0.1, 4.0), smoothness=Log(0.05, 20.0, also=(0.0,)), steps=Whole(1, 10),
        record=Whole(1, 10), width=Choice(2.0, 10.0, 30.0))
 @oracle(truths.last_iterate_renyi, tolerance=1e-6, points=30)
-@printed("0.1", "0.1000000", **_WORKED_RUN)
+@printed("0.1", "0.1000000", order=2.0, lipschitz=1.0, noise_std=2.0, step_size=1.0, smoothness=0.0,
+         steps=10, record=1, width=40.0)
 @wrong("not-convex", "Where the loss bends down, a step moves two iterates apart.",
        says=r"\text{the same for any smooth loss, such as a neural network's}",
        oracle=partial(truths.last_iterate_renyi, concave=True), smoothness=Log(0.05, 20.0))
@@ -128,9 +121,6 @@ def amplification_by_iteration(*, order, lipschitz, noise_std, steps, record):
     record: t in [1, n], the step that uses the record in question"""
     validate.positive(lipschitz=lipschitz, noise_std=noise_std)
     return 2 * order * lipschitz**2 / (noise_std**2 * (steps + 1 - record))
-
-
-# Adaptive composition
 
 
 def _states(drawn: Parameters) -> NDArray:

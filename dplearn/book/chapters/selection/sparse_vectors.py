@@ -51,7 +51,8 @@ _AT_THE_EDGE = {"queries": np.array([[0.0, 0.0], [1.0, -1.0]])}
 @wrong("query-noise-once",
        "With a quarter of epsilon for the threshold it is (1 + 6c)/4 times epsilon.",
        claim="1 / threshold_scale + 1 / query_scale",
-       says=r"\varepsilon = \frac1{b_1} + \frac1{b_2} \text{ for every } c")
+       says=r"\varepsilon = \frac1{b_1} + \frac1{b_2} \text{ for every } c",
+       met="Lyu, Su & Li 2017, Algorithm 4")
 @wrong("one-sided", "It needs answers that all move in one direction.",
        claim="1 / threshold_scale + positives / query_scale", threshold_scale=Log(1.0, 20.0),
        query_scale=Log(0.5, 2.0), positives=Choice(1))
@@ -87,8 +88,9 @@ def sparse_vector_monotone(*, threshold_scale, query_scale, positives=1):
 @wrong("private", "Two answers on both sides of one threshold tell which of them is larger.",
        claim="2 / threshold_scale",
        says=r"b_1 = 2/\varepsilon,\ b_2 = 0 \Rightarrow \varepsilon\text{-DP}", kind="upper",
-       oracle=lambda threshold_scale: truths.sparse_vector_epsilon(queries=([0.0, 1.0], [1.0,
-       -1.0]), threshold_scale=threshold_scale, query_scale=0.0, positives=2))
+       met="Lyu, Su & Li 2017, Algorithm 5", oracle=lambda threshold_scale:
+       truths.sparse_vector_epsilon(queries=([0.0, 1.0], [1.0, -1.0]),
+       threshold_scale=threshold_scale, query_scale=0.0, positives=2))
 def chance_without_query_noise(*, threshold_scale):
     r"""\text{answers } (0,1) \text{ to the threshold } \mathrm{Lap}(b_1):\quad
     P(\bot,\top) = \tfrac12\big(1 - e^{-1/b_1}\big),\text{ and } 0 \text{ for } (1,0)
@@ -106,7 +108,7 @@ def chance_without_query_noise(*, threshold_scale):
 @wrong("private", "Every answer above the threshold costs anew; there must be an end to them.",
        claim="1 / threshold_scale + 1 / query_scale",
        says=r"\varepsilon = \frac1{b_1} + \frac1{b_2} \text{ for any number of positives}",
-       kind="upper")
+       kind="upper", met="Lyu, Su & Li 2017, Algorithm 6")
 def epsilon_without_end(*, query_scale, pairs):
     r"""m \text{ answers below, then } m \text{ above}:\quad
     \ln\frac{P(\bot^m\top^m)}{P'(\bot^m\top^m)} \ge \frac m{b_2}

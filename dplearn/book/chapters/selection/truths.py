@@ -12,8 +12,6 @@ from scipy.special import ndtr
 
 from dplearn.book.kit import oracles
 
-# The best of several runs
-
 
 def repetitions(*, shape, stop):
     """Probability of k = 1, 2, ... repetitions; those left out weigh less than 1e-17."""
@@ -54,17 +52,15 @@ def best_epsilon(p: ArrayLike, q: ArrayLike, counts: NDArray) -> float:
     return oracles.worst_event_epsilon(p=best_of(p, counts), q=best_of(q, counts))
 
 
-# Noisy projected gradient descent in one dimension
-
-
 def last_iterate_renyi(
     *, order, lipschitz, noise_std, step_size, smoothness, steps, record, width, concave=False
 ):
     r"""Rényi divergence of the last iterates that differ in the `record`-th loss, from 1.
 
-    The iterate starts in 0 and stays within `width` standard deviations of a step. All other
-    losses have the derivative :math:`L\tanh(\beta w/L)`, the loss in question has L or -L. Laws
-    are propagated on Gauss nodes; the projection leaves atoms at both ends.
+    Noisy projected gradient descent in one dimension starts in 0 and stays within `width`
+    standard deviations of a step. All other losses have the derivative :math:`L\tanh(\beta w/L)`,
+    the loss in question has L or -L. Laws are propagated on Gauss nodes; the projection leaves
+    atoms at both ends.
     """
     spread, radius = noise_std * step_size, width * step_size * noise_std
     nodes, weights = _panels(-radius, radius, spread)
@@ -93,7 +89,7 @@ def last_iterate_renyi(
 
 def _panels(low: float, high: float, width: float) -> tuple[NDArray, NDArray]:
     """Gauss nodes and weights on panels of about twice `width`."""
-    x, w = np.polynomial.legendre.leggauss(16)
+    x, w = oracles.legendre(16)
     count = math.ceil((high - low) / (2 * width))
     half = (high - low) / (2 * count)
     centres = low + half * (2 * np.arange(count) + 1)
@@ -105,9 +101,6 @@ def all_iterates_renyi(*, order, lipschitz, noise_std):
     laws = oracles.log_normal(lipschitz, noise_std), oracles.log_normal(-lipschitz, noise_std)
     far = 1e3 * (lipschitz + noise_std)
     return oracles.density_renyi(*laws, order, -far, far)
-
-
-# Adaptive composition of two Gaussian releases
 
 
 def two_step_log_moment(*, order, noise, noise_below, noise_above, threshold):
@@ -129,14 +122,7 @@ def _gaussian_log_moment(
 # Sparse vectors: noisy answers are compared to one noisy threshold, 0
 
 
-def log_chance(
-    outcome: Sequence[bool],
-    answers: ArrayLike,
-    *,
-    threshold_scale: float,
-    query_scale: float,
-    highest: float = math.inf,
-) -> float:
+def log_chance(outcome, answers, *, threshold_scale, query_scale, highest=math.inf):
     """log probability that of these queries exactly those marked True come out above.
 
     By integration over the threshold's noise, up to `highest`; a query scale of 0 means that
