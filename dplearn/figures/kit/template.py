@@ -100,6 +100,7 @@ def transparent(colour: str, share: float) -> str:
 
 _FONT = '"Source Sans", "Source Sans Pro", "Segoe UI", "Helvetica Neue", Arial, sans-serif'
 _AXIS = {
+    "showgrid": True,
     "gridcolor": transparent(GREY, 0.22),
     "linecolor": GREY,
     "showline": True,
