@@ -39,13 +39,13 @@ def event_masses(*laws: ArrayLike) -> tuple[NDArray, ...]:
     return tuple(members @ np.asarray(law, dtype=float) for law in laws)
 
 
-def worst_event_delta(*, p: ArrayLike, q: ArrayLike, epsilon: float) -> float:
+def worst_event_delta(p: ArrayLike, q: ArrayLike, epsilon: float) -> float:
     """The largest P(S) - e^epsilon Q(S): the delta of the definition of DP."""
     p_of, q_of = event_masses(p, q)
     return float(np.max(p_of - math.exp(epsilon) * q_of))
 
 
-def worst_event_epsilon(*, p: ArrayLike, q: ArrayLike, delta: float = 0.0) -> float:
+def worst_event_epsilon(p: ArrayLike, q: ArrayLike, delta: float = 0.0) -> float:
     """The largest ln (P(S) - delta)/Q(S) over events with P(S) > delta; inf if Q(S) = 0."""
     p_of, q_of = event_masses(p, q)
     likely = p_of > delta
@@ -53,12 +53,12 @@ def worst_event_epsilon(*, p: ArrayLike, q: ArrayLike, delta: float = 0.0) -> fl
         return float(np.max(np.log(p_of[likely] - delta) - np.log(q_of[likely]), initial=-math.inf))
 
 
-def worst_event_epsilon_at(*, p: ArrayLike, q: ArrayLike, delta: float) -> float:
+def worst_event_epsilon_at(p: ArrayLike, q: ArrayLike, delta: float) -> float:
     """The smallest epsilon >= 0 at which both orders of the pair satisfy the definition of DP."""
-    return max(0.0, *(worst_event_epsilon(p=a, q=b, delta=delta) for a, b in ((p, q), (q, p))))
+    return max(0.0, worst_event_epsilon(p, q, delta), worst_event_epsilon(q, p, delta))
 
 
-def finite_renyi(*, p: ArrayLike, q: ArrayLike, order: float) -> float:
+def finite_renyi(p: ArrayLike, q: ArrayLike, order: float) -> float:
     """Rényi divergence by integrating the hockey-stick divergence over its threshold."""
     if not np.any((np.asarray(p) > 0) & (np.asarray(q) > 0)):
         return math.inf
@@ -66,22 +66,22 @@ def finite_renyi(*, p: ArrayLike, q: ArrayLike, order: float) -> float:
         return float(Profile.from_atoms(np.log(p), np.log(q)).renyi(order))
 
 
-def mean_loss(*, p: ArrayLike, q: ArrayLike) -> float:
+def mean_loss(p: ArrayLike, q: ArrayLike) -> float:
     """The KL divergence as it is defined: the mean of ln p/q under p, one outcome at a time."""
     pairs = zip(np.asarray(p).tolist(), np.asarray(q).tolist(), strict=True)
     return math.fsum(a * (math.log(a / b) if b > 0 else math.inf) for a, b in pairs if a > 0)
 
 
-def randomized_response(*, epsilon: float) -> tuple[NDArray, NDArray]:
+def randomized_response(epsilon: float) -> tuple[NDArray, NDArray]:
     """The two laws of the answer: true with odds e^epsilon."""
     truth = 1 / (1 + math.exp(-epsilon))
     p = np.array([truth, 1 - truth])
     return p, p[::-1]
 
 
-def leaky_response(*, epsilon: float, delta: float) -> tuple[NDArray, NDArray]:
+def leaky_response(epsilon: float, delta: float) -> tuple[NDArray, NDArray]:
     """The two laws of the worst (epsilon, delta)-release: all is told, or a coin is."""
-    p, q = ((1 - delta) * law for law in randomized_response(epsilon=epsilon))
+    p, q = ((1 - delta) * law for law in randomized_response(epsilon))
     return np.array([delta, *p, 0.0]), np.array([0.0, *q, delta])
 
 

@@ -61,11 +61,9 @@ def _in_range(*, noise_multiplier, batches, delta):
        "/ records))", given="0 < delta < 1")
 def shuffle_local_randomizers(*, local_epsilon, records, delta):
     r"""\varepsilon \le \ln\Big(1 + \frac{e^{\varepsilon_0}-1}{e^{\varepsilon_0}+1}\Big(
-    \frac{8\sqrt{e^{\varepsilon_0}\ln(4/\delta)}}{\sqrt n}
-    + \frac{8e^{\varepsilon_0}}n\Big)\Big)
+    \frac{8\sqrt{e^{\varepsilon_0}\ln(4/\delta)}}{\sqrt n} + \frac{8e^{\varepsilon_0}}n\Big)\Big)
 
-    local_epsilon: Pure guarantee of each report, > 0 and at most ln(n / (16 ln(2/delta))),
-      in nats"""
+    local_epsilon: pure guarantee of each report, nats"""
     validate.positive(local_epsilon=local_epsilon)
     validate.integer(minimum=1, records=records)
     validate.probability(delta=delta)
@@ -101,12 +99,11 @@ _LONG_EPOCH = {"noise_multiplier": 0.5, "batches": 10_000}
        oracle=lambda **epoch: Interval(batch_shuffling_delta_lower(**epoch), 1.0),
        epsilon=Linear(0.5, 6.0), noise_multiplier=Log(0.45, 1.5), batches=Choice(100, 1000, 10_000))
 def batch_shuffling_delta_lower(*, epsilon, noise_multiplier, batches):
-    r"""\delta(\varepsilon) \ge \max_C\ P(\max_t w_t > C)
-    - e^\varepsilon Q(\max_t w_t > C),\quad P = \tfrac1B\sum_t N(2e_t, \sigma^2I),\
-    Q = \tfrac1B\sum_t N(e_t, \sigma^2I)
+    r"""\delta(\varepsilon) \ge \max_C\ P(\max_t w_t > C) - e^\varepsilon Q(\max_t w_t > C),\quad P
+    = \tfrac1B\sum_t N(2e_t, \sigma^2I),\ Q = \tfrac1B\sum_t N(e_t, \sigma^2I)
 
-    One record contributes +1 where all others contribute -1; zeroed out it contributes 0. The
-    test looks at the largest of the B recentred updates, :math:`w_t`:"""
+    One record contributes +1 where all others contribute -1; zeroed out it contributes 0. The test
+    looks at the largest of the B recentred updates, :math:`w_t`."""
     validate.non_negative(epsilon=epsilon)
     validate.positive(noise_multiplier=noise_multiplier)
     validate.integer(minimum=1, batches=batches)

@@ -110,24 +110,19 @@ def chance_of_any(*, records, draws):
     return sum(ways) / records**draws
 
 
-def mixed_event_delta(*, p, q, epsilon, sample_rate, other=None):
+def mixed_event_delta(*, p, q, epsilon, sample_rate, other=None, added=False):
     """Worst event where a record with output law p is sampled, against its absence or another."""
     mixed = sample_rate * p + (1 - sample_rate) * q
     replaced = q if other is None else sample_rate * other + (1 - sample_rate) * q
-    return max(oracles.worst_event_delta(p=mixed, q=replaced, epsilon=epsilon), 0.0)
-
-
-def mixed_event_delta_added(*, p, q, epsilon, sample_rate):
-    """The same where the record is added."""
-    mixed = sample_rate * p + (1 - sample_rate) * q
-    return max(oracles.worst_event_delta(p=q, q=mixed, epsilon=epsilon), 0.0)
+    pair = (replaced, mixed) if added else (mixed, replaced)
+    return max(oracles.worst_event_delta(*pair, epsilon), 0.0)
 
 
 def sampled_coin_epsilon(*, epsilon, sample_rate):
     """Worst event, in both orders, of a randomized response that is asked with a chance."""
-    p, q = oracles.randomized_response(epsilon=epsilon)
+    p, q = oracles.randomized_response(epsilon)
     mixed = sample_rate * p + (1 - sample_rate) * q
-    return oracles.worst_event_epsilon_at(p=mixed, q=q, delta=0.0)
+    return oracles.worst_event_epsilon_at(mixed, q, 0.0)
 
 
 # Shuffled reports

@@ -95,12 +95,10 @@ _WORKED_RUN = {"order": 2.0, "noise": 1.0, "below": 1.0, "above": 3.0, "cut": 0.
        says=r"(\alpha/2,\varepsilon_1),\ (\alpha,\varepsilon_2)\text{-RDP} \Rightarrow "
        r"(\alpha,\varepsilon_1+\varepsilon_2)\text{-RDP}")
 def rdp_composition(*, first, second):
-    r"""D_\alpha(M_1, M_2) \le \varepsilon_1(\alpha)
-    + \sup_y\varepsilon_2(\alpha\mid M_1 = y)
+    r"""D_\alpha(M_1, M_2) \le \varepsilon_1(\alpha) + \sup_y\varepsilon_2(\alpha\mid M_1 = y)
 
     first: Of the first release, nats
-    second: Of the second one at the same order, nats: the largest over all outputs of the
-      first"""
+    second: Of the second one at the same order, nats: the largest over all outputs of the first"""
     return first + second
 
 

@@ -94,8 +94,7 @@ enter(
        typed("epsilon", "pure_dp randomized_response laplace", "epsilon*sqrt(2*T*log(1/delta))"),
        claim="epsilon * sqrt(2 * steps * log(1 / slack))", **_SMALL)
 def advanced_composition(*, epsilon, steps, slack):
-    r"""\varepsilon' = \varepsilon\sqrt{2k\ln(1/\delta')}
-    + k\varepsilon(e^\varepsilon - 1)"""
+    r"""\varepsilon' = \varepsilon\sqrt{2k\ln(1/\delta')} + k\varepsilon(e^\varepsilon - 1)"""
     epsilon = np.asarray(epsilon, dtype=float)
     with np.errstate(over="ignore"):
         drift = steps * epsilon * np.expm1(epsilon)
@@ -129,8 +128,7 @@ def advanced_composition_kov(*, epsilon, steps, slack):
        "epsilon*sqrt(2*T*log(1/delta)) + T*epsilon^2/2")
 @printed("5.298526", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
 def advanced_composition_zcdp(*, epsilon, steps, slack):
-    r"""\varepsilon' = \varepsilon\sqrt{2k\ln(1/\delta')}
-    + k\frac{\varepsilon^2}2"""
+    r"""\varepsilon' = \varepsilon\sqrt{2k\ln(1/\delta')} + k\frac{\varepsilon^2}2"""
     epsilon = np.asarray(epsilon, dtype=float)
     return _spread(epsilon, steps, slack) + np.asarray(steps) * epsilon**2 / 2
 
@@ -219,12 +217,11 @@ def _interpolated(*, total, epsilon, steps):
        given="epsilon <= total and total < steps*epsilon", oracle=lambda total, epsilon, steps:
        oracles.coins_delta(epsilon=total, local=epsilon, steps=steps), paid=None)
 def optimal_composition_delta(*, total, epsilon, steps, paid=0.0):
-    r"""\delta(\varepsilon) = 1 - (1-\delta_0)^k\Big(1 - \sum_j\binom kj p^j(1-p)^{k-j}
-    \big(1 - e^{\varepsilon-(2j-k)\varepsilon_0}\big)_+\Big),\quad
-    p = \frac1{1+e^{-\varepsilon_0}}
+    r"""\delta(\varepsilon) = 1 - (1-\delta_0)^k\Big(1 - \sum_j\binom kj p^j(1-p)^{k-j} \big(1 -
+    e^{\varepsilon-(2j-k)\varepsilon_0}\big)_+\Big),\quad p = \frac1{1+e^{-\varepsilon_0}}
 
-    total: Epsilon of all releases together, in [0, 600], nats; beyond, Q underflows and the
-      value is an upper bound
+    total: Epsilon of all releases together, in [0, 600], nats; beyond, Q underflows and the value
+      is an upper bound
     paid: delta_0 of one release, in [0, 1)"""
     # The sum over j is P(K > k) - e^total Q(K > k), with K the number of true answers.
     k = np.clip(np.floor((total / epsilon + steps) / 2), -1, steps)

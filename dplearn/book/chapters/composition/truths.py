@@ -56,8 +56,7 @@ def _all_sequences(
 ) -> tuple[NDArray, NDArray]:
     pairs = []
     for e, d in zip(epsilons, deltas if deltas is not None else [0.0] * len(epsilons), strict=True):
-        pure = oracles.randomized_response(epsilon=e)
-        pairs.append(oracles.leaky_response(epsilon=e, delta=d) if d > 0 else pure)
+        pairs.append(oracles.leaky_response(e, d) if d > 0 else oracles.randomized_response(e))
     return joint(p for p, _ in pairs), joint(q for _, q in pairs)
 
 
@@ -67,7 +66,7 @@ def parts_epsilon(*, epsilons, moves=False):
     Each release is a coin that lies less if the record is in its part.
     """
     n = len(epsilons)
-    coins = [oracles.randomized_response(epsilon=e) for e in epsilons]
+    coins = [oracles.randomized_response(e) for e in epsilons]
     # Number of the part that holds the record before and after; n for none of them.
     pairs = itertools.permutations(range(n), 2) if moves else ((i, n) for i in range(n))
 

@@ -197,17 +197,17 @@ def pure_to_rdp_simple(*, epsilon, order):
          "Bun & Steinke 2016, Section 1")
 @given("0 < delta < 1 and order > 0", order=Log(0.05, 50.0, also=(1.0, math.inf)),
        delta=Log(1e-6, 0.9))
-@oracle(lambda order, delta: oracles.finite_renyi(p=[delta, 1 - delta, 0.0], q=[0.0, 1 - delta,
-        delta], order=order))
+@oracle(lambda order, delta: oracles.finite_renyi([delta, 1 - delta, 0.0], [0.0, 1 - delta, delta],
+        order))
 @printed("0.0020010", "0.0020010", order=0.5, delta=1e-3)
 @printed("inf", "inf", order=1.0, delta=1e-3)
 @wrong("dp-bounds-rdp", "True of pure DP; with delta a release may publish everything, if rarely.",
        claim="epsilon", says=r"(\varepsilon,\delta)\text{-DP} \Rightarrow D_\alpha \le \varepsilon",
-       kind="upper", oracle=truths.leaky_renyi, epsilon=Log(0.01, 5.0))
+       kind="upper", oracle=lambda epsilon, delta, order:
+       oracles.finite_renyi(*oracles.leaky_response(epsilon, delta), order), epsilon=Log(0.01, 5.0))
 def renyi_name_and_shame(*, order, delta):
-    r"""\text{name and shame, } (0,\delta)\text{-DP: } D_\alpha =
-    \frac{-\ln(1-\delta)}{1-\alpha} \text{ for } \alpha < 1,
-    \ \infty \text{ for } \alpha \ge 1"""
+    r"""\text{name and shame, } (0,\delta)\text{-DP: } D_\alpha = \frac{-\ln(1-\delta)}{1-\alpha}
+    \text{ for } \alpha < 1, \ \infty \text{ for } \alpha \ge 1"""
     return -math.log1p(-delta) / (1 - order) if order < 1 else math.inf
 
 
@@ -231,9 +231,8 @@ def somebody_published(*, records, delta):
 @printed("0.3829249225", "0.3829249225", mu=1.0, epsilon=0.0)
 @printed("0.446635001", "0.446635001", mu=math.sqrt(5.25), epsilon=2.0)
 def gdp_delta(*, mu, epsilon):
-    r"""\mu\text{-GDP} \iff \delta(\varepsilon) =
-    \Phi\Big(-\frac\varepsilon\mu+\frac\mu2\Big)
-    - e^\varepsilon\Phi\Big(-\frac\varepsilon\mu-\frac\mu2\Big)\ \forall\varepsilon\ge0"""
+    r"""\mu\text{-GDP} \iff \delta(\varepsilon) = \Phi\Big(-\frac\varepsilon\mu+\frac\mu2\Big) -
+    e^\varepsilon\Phi\Big(-\frac\varepsilon\mu-\frac\mu2\Big)\ \forall\varepsilon\ge0"""
     validate.positive(mu=mu)
     validate.non_negative(epsilon=epsilon)
     first = float(log_ndtr(mu / 2 - epsilon / mu))
@@ -364,9 +363,8 @@ def drift(*, epsilon, form="exact"):
        says=r"\text{the best epsilon of the Gaussian mechanism}", kind="identity",
        oracle=truths.exact_noise_epsilon, **_SMALL)
 def moments_epsilon_gaussian(*, noise_multiplier, delta):
-    r"""\min_{\lambda>0}\frac{K(\lambda)+\ln(1/\delta)}\lambda
-    = \frac1{2z^2} + \frac{\sqrt{2\ln(1/\delta)}}z,\quad
-    K(\lambda) = \frac{\lambda(\lambda+1)}{2z^2}"""
+    r"""\min_{\lambda>0}\frac{K(\lambda)+\ln(1/\delta)}\lambda = \frac1{2z^2} +
+    \frac{\sqrt{2\ln(1/\delta)}}z,\quad K(\lambda) = \frac{\lambda(\lambda+1)}{2z^2}"""
     validate.positive(noise_multiplier=noise_multiplier)
     validate.probability(delta=delta)
     return 0.5 / noise_multiplier**2 + math.sqrt(-2 * math.log(delta)) / noise_multiplier

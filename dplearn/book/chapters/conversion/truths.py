@@ -156,12 +156,6 @@ def largest_loss_tail(*, epsilon, delta):
     return -float(linprog([-1.0, 0.0], A_ub=bounds, b_ub=limits, bounds=[(0, 1), (0, 1)]).fun)
 
 
-def leaky_renyi(*, epsilon, delta, order):
-    """Rényi divergence of a release that publishes the record with probability delta."""
-    p, q = oracles.leaky_response(epsilon=epsilon, delta=delta)
-    return oracles.finite_renyi(p=p, q=q, order=order)
-
-
 def somebody_published(*, records, delta):
     """Probability that any of the records is published, one record at a time."""
     nobody = 1.0

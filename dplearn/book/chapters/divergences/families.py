@@ -88,8 +88,7 @@ def renyi_laplace(*, order, scale):
 @formula("G-A9", "Rényi divergence of randomized response", "identity",
          "Mironov 2017, Proposition 5")
 @given("0 < truth < 1 and order > 0", truth=Linear(0.01, 0.99), order=Log(0.05, 200.0, also=(1.0,)))
-@oracle(lambda truth, order: oracles.finite_renyi(p=[truth, 1 - truth], q=[1 - truth, truth],
-        order=order))
+@oracle(lambda truth, order: oracles.finite_renyi([truth, 1 - truth], [1 - truth, truth], order))
 @printed("0.8467268305", truth=1 / (1 + math.exp(-1)), order=3.0)
 @printed("0.4621171573", truth=1 / (1 + math.exp(-1)), order=1.0)
 def renyi_randomized_response(*, truth, order):

@@ -39,14 +39,14 @@ def _distributions(p: ArrayLike, q: ArrayLike) -> tuple[NDArray, NDArray]:
        says=r"\delta(\varepsilon) = P(L > \varepsilon)")
 @wrong("one-order", "Neighbours come in both orders, and the other one may leak more.",
        says=r"(\varepsilon,\delta)\text{-DP} \iff H_{e^\varepsilon}(P\Vert Q) \le \delta",
-       oracle=truths.delta_of_both_orders)
+       oracle=lambda p, q, epsilon: max(oracles.worst_event_delta(p, q, epsilon),
+       oracles.worst_event_delta(q, p, epsilon)))
 def hockey_stick(p, q, *, epsilon=0.0):
-    r"""\sup_S P(S) - e^\varepsilon Q(S) = H_{e^\varepsilon}(P\Vert Q)
-    = E_P[(1 - e^{\varepsilon - L})_+] = P(L > \varepsilon) - e^\varepsilon Q(L > \varepsilon),
-    \quad L = \ln\frac{dP}{dQ}
+    r"""\sup_S P(S) - e^\varepsilon Q(S) = H_{e^\varepsilon}(P\Vert Q) = E_P[(1 - e^{\varepsilon -
+    L})_+] = P(L > \varepsilon) - e^\varepsilon Q(L > \varepsilon), \quad L = \ln\frac{dP}{dQ}
 
-    A release is (epsilon, delta)-DP exactly when this is at most delta for every ordered
-    pair of neighbouring outputs."""
+    A release is (epsilon, delta)-DP exactly when this is at most delta for every ordered pair of
+    neighbouring outputs."""
     p, q = _distributions(p, q)
     return float(np.sum(np.maximum(p - np.exp(epsilon) * q, 0.0)))
 
@@ -61,14 +61,13 @@ def hockey_stick(p, q, *, epsilon=0.0):
        says=r"D_\infty(P\Vert Q) = \max_{S} \ln\frac{P(S)}{Q(S)}")
 @wrong("one-order", "Both orders of the two neighbours count.",
        says=r"D_\infty(M(x)\Vert M(x')) \le \varepsilon \Rightarrow \varepsilon\text{-DP}",
-       oracle=lambda p, q: oracles.worst_event_epsilon_at(p=p, q=q, delta=0.0))
+       oracle=lambda p, q: oracles.worst_event_epsilon_at(p, q, 0.0))
 @wrong("for-approximate-dp", "That is pure DP; with a delta > 0 a smaller epsilon is true.",
        says=r"(\varepsilon,\delta)\text{-DP} \iff \sup|L| \le \varepsilon",
        oracle=lambda **at: max(0.0, oracles.worst_event_epsilon(**at)),
        p=Distribution(3, zeros=False), q=Distribution(3, zeros=False), delta=Log(1e-6, 0.5))
 def max_divergence(p, q):
-    r"""D_\infty(P\Vert Q) = \sup_{S:\,P(S)>0} \ln\frac{P(S)}{Q(S)}
-    = \operatorname{ess\,sup}_P L"""
+    r"""D_\infty(P\Vert Q) = \sup_{S:\,P(S)>0} \ln\frac{P(S)}{Q(S)} = \operatorname{ess\,sup}_P L"""
     return renyi(p, q, order=math.inf)
 
 

@@ -7,17 +7,6 @@ import numpy as np
 from dplearn.book.kit import oracles
 
 
-def delta_of_both_orders(*, p, q, epsilon):
-    """The larger worst event of a pair and its reverse."""
-    pairs = ((p, q), (q, p))
-    return max(oracles.worst_event_delta(p=a, q=b, epsilon=epsilon) for a, b in pairs)
-
-
-def total_variation(*, p, q):
-    """The largest P(S) - Q(S)."""
-    return oracles.worst_event_delta(p=p, q=q, epsilon=0.0)
-
-
 def largest_distance(*, kl):
     """The largest total variation distance of two coins with this KL divergence."""
     q = np.linspace(0.001, 0.999, 999)
@@ -34,23 +23,22 @@ def largest_distance(*, kl):
 
 def mean_loss_of_coins(*, epsilon):
     """KL of randomized response, the pair that attains the maximum."""
-    p, q = oracles.randomized_response(epsilon=epsilon)
-    return oracles.mean_loss(p=p, q=q)
+    return oracles.mean_loss(*oracles.randomized_response(epsilon))
 
 
 def renyi_after_kernel(*, p, q, kernel, order):
     """Divergence of the outputs, a mass at a time."""
-    laws = {}
-    for name, law in (("p", p), ("q", q)):
+    laws = []
+    for law in (p, q):
         out = [math.fsum(x * row[k] for x, row in zip(law, kernel, strict=True)) for k in range(3)]
-        laws[name] = np.divide(out, math.fsum(out))  # which may miss 1 by a rounding
-    return oracles.finite_renyi(**laws, order=order)
+        laws.append(np.divide(out, math.fsum(out)))  # which may miss 1 by a rounding
+    return oracles.finite_renyi(*laws, order)
 
 
 def renyi_of_mixtures(*, p, q, other_p, other_q, weight, order):
     """Divergence of two mixtures with the same weight."""
-    p, q = (weight * a + (1 - weight) * b for a, b in ((p, other_p), (q, other_q)))
-    return oracles.finite_renyi(p=p, q=q, order=order)
+    mixtures = (weight * a + (1 - weight) * b for a, b in ((p, other_p), (q, other_q)))
+    return oracles.finite_renyi(*mixtures, order)
 
 
 def renyi_of_gaussians(*, order, mean_p, std_p, mean_q, std_q):

@@ -60,8 +60,9 @@ def _best_order(epsilon_at: Callable[[float], float]) -> float:
 @wrong("per-example", "With L examples in every lot the multiplier is z sqrt(L), and utility is "
        "gone; with a random number of them the amount of noise gives the lot away.",
        says=r"\varepsilon \text{ of } z \text{ where every example brings noise } N(0, z^2C^2I)",
-       kind="identity", oracle=truths.noise_per_example, sample_rate=Log(1e-3, 0.5),
-       batch=Choice(64, 256, 600))
+       kind="identity", oracle=lambda noise_multiplier, batch, **run:
+       certified_epsilon(noise_multiplier=noise_multiplier * math.sqrt(batch), **run),
+       sample_rate=Log(1e-3, 0.5), batch=Choice(64, 256, 600))
 @wrong("noise-alone", "The rate, the number of steps and delta count as much.",
        printed("4.3772", "0.148901", **_setting(0.001, 1.0, 1000)), claim=gaussian_epsilon,
        says=r"\varepsilon \text{ depends on } z \text{ alone}", kind="identity")
@@ -79,8 +80,7 @@ def dpsgd_epsilon(*, noise_multiplier, sample_rate, steps, delta):
 @oracle(certified_epsilon, tolerance=1e-7, points=20)
 @printed("3.008372", "2.38169", **_mnist(1.1, 14_063))
 def dpsgd_epsilon_mironov(*, noise_multiplier, sample_rate, steps, delta):
-    r"""\varepsilon \le \min_{\alpha>1} T\,D_\alpha(q, z)
-    + \frac{\ln(1/\delta)}{\alpha-1}
+    r"""\varepsilon \le \min_{\alpha>1} T\,D_\alpha(q, z) + \frac{\ln(1/\delta)}{\alpha-1}
 
     The value of `dpsgd_epsilon` is always smaller."""
     rdp = _divergence_of_run(noise_multiplier, sample_rate, steps, delta)
@@ -135,9 +135,8 @@ _REFERENCE = _setting(0.01, 4.0, 10_000)
        claim="sample_rate * sqrt(2 * log(1.25 / delta)) / noise_multiplier * sqrt(steps)",
        says=r"\varepsilon \le q\sqrt T\,\varepsilon_0,\ \varepsilon_0 = \sqrt{2\ln(1.25/\delta)}/z")
 def moments_accountant(*, noise_multiplier, sample_rate, steps, delta):
-    r"""\varepsilon \le \min_{\lambda\in\{1,2,\dots\}}
-    \frac{T\,K(\lambda) + \ln(1/\delta)}\lambda,\quad
-    K(\lambda) = \lambda D_{\lambda+1}(q, z)"""
+    r"""\varepsilon \le \min_{\lambda\in\{1,2,\dots\}} \frac{T\,K(\lambda) +
+    \ln(1/\delta)}\lambda,\quad K(\lambda) = \lambda D_{\lambda+1}(q, z)"""
     rdp = _divergence_of_run(noise_multiplier, sample_rate, steps, delta)
     epsilon_at = lambda order: rdp(order) - math.log(delta) / (order - 1)
     # T K is convex in lambda: the best whole number is next to the best real one.
@@ -156,7 +155,8 @@ def _limit_epsilon(*, noise_multiplier, sample_rate, steps, delta):
 @given("noise_multiplier > 0 and scaled_rate > 0 and 0 < delta < 1",
        along={"steps": (1e4, 1e6, 1e8)}, noise_multiplier=Log(0.9, 10.0), scaled_rate=Log(0.2, 2.0),
        delta=Log(1e-6, 0.01))
-@oracle(truths.certified_epsilon_of_scaled, tolerance=0.002, points=20)
+@oracle(lambda scaled_rate, steps, **run: certified_epsilon(sample_rate=scaled_rate /
+        math.sqrt(steps), steps=int(steps), **run), tolerance=0.002, points=20)
 @wrong("as-guarantee", "The limit is approached from below in most runs of interest.",
        printed("6.6015671", "6.76878", **_setting(0.04, 1.5, 2250)),
        printed("2.3243617", "2.38169", **_mnist(1.1, 14_063)),

@@ -8,7 +8,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.book.chapters.amplification.truths import certified_epsilon
 from dplearn.book.kit import oracles
 from dplearn.engine.contour import SampledGaussian, log_moments
 
@@ -21,20 +20,13 @@ def by_norm(gradients: NDArray, norm: float) -> NDArray:
     return gradients * np.minimum(1.0, norm / lengths)
 
 
-def by_coordinate(gradients: NDArray, norm: float) -> NDArray:
-    """Every coordinate, clipped to [-norm, norm]."""
-    return np.clip(gradients, -norm, norm)
-
-
 def _largest_change(clipped: NDArray, average: Callable[[NDArray], NDArray]) -> float:
     """Over every record that may leave."""
     others = (np.delete(clipped, k, axis=0) for k in range(len(clipped)))
     return max(float(np.linalg.norm(average(clipped) - average(x))) for x in others)
 
 
-def needed_noise(
-    *, noise_multiplier, max_grad_norm, expected_batch, dimension, clip=by_norm
-):
+def needed_noise(*, noise_multiplier, max_grad_norm, expected_batch, dimension, clip=by_norm):
     """noise_multiplier times the sensitivity of the clipped sum over a fixed denominator.
 
     The gradients are of all sizes, in both directions.
@@ -90,17 +82,6 @@ def tree_by_counting(*, leaves, noise_multiplier, participations=1):
 
 
 # A run
-
-
-def noise_per_example(*, noise_multiplier, batch, **run):
-    """Exact epsilon where every example brings its own noise: the sum has that of a `batch`."""
-    return certified_epsilon(noise_multiplier=noise_multiplier * math.sqrt(batch), **run)
-
-
-def certified_epsilon_of_scaled(*, scaled_rate, steps, **run):
-    """That of `steps` steps at the rate that the scaled one is shared among them."""
-    rate = scaled_rate / math.sqrt(steps)
-    return certified_epsilon(sample_rate=rate, steps=int(steps), **run)
 
 
 ANY_MOMENT = np.geomspace(0.01, 5000.0, 60)

@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from dplearn.book.chapters.dpsgd_noise import truths
 from dplearn.book.kit.domains import Choice, Log, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
@@ -20,8 +22,8 @@ from dplearn.ground import validate
        claim="sqrt(noise_multiplier * max_grad_norm) / expected_batch",
        says=r"\text{noise of variance } zC \text{ on the sum}")
 @wrong("by-coordinate", "A vector of d coordinates in [-C, C] may have norm C sqrt(d).",
-       says=r"\text{the same with every coordinate clipped to } [-C, C]",
-       oracle=lambda **update: truths.needed_noise(**update, clip=truths.by_coordinate))
+       says=r"\text{the same with every coordinate clipped to } [-C, C]", oracle=lambda **update:
+       truths.needed_noise(**update, clip=lambda g, norm: np.clip(g, -norm, norm)))
 def update_noise(*, noise_multiplier, max_grad_norm, expected_batch):
     r"""\text{deviation of } \tfrac1L\big(\textstyle\sum_i\pi_C(g_i) + N(0, z^2C^2I)\big)
     \text{ per coordinate} = \frac{zC}L

@@ -53,10 +53,9 @@ def gaussian_delta(*, epsilon, noise_multiplier, distance=1.0):
        noise_multiplier, delta: gaussian_epsilon(noise_multiplier=noise_multiplier, delta=delta),
        says=r"\Delta_2 = C \text{ whatever the neighbours}")
 def gaussian_epsilon(*, noise_multiplier, delta, distance=1.0):
-    r"""\varepsilon = \min\Big\{\varepsilon \ge 0 :
-    \Phi\Big(\frac\mu2-\frac\varepsilon\mu\Big)
-    - e^\varepsilon\Phi\Big(-\frac\mu2-\frac\varepsilon\mu\Big) \le \delta\Big\},\quad
-    \mu = \frac1z \text{ (add/remove)},\ \frac2z \text{ (replace one)}"""
+    r"""\varepsilon = \min\Big\{\varepsilon \ge 0 : \Phi\Big(\frac\mu2-\frac\varepsilon\mu\Big) -
+    e^\varepsilon\Phi\Big(-\frac\mu2-\frac\varepsilon\mu\Big) \le \delta\Big\},\quad \mu = \frac1z
+    \text{ (add/remove)},\ \frac2z \text{ (replace one)}"""
     validate.positive(noise_multiplier=noise_multiplier, distance=distance)
     validate.probability(delta=delta)
     mu, log_delta = distance / noise_multiplier, math.log(delta)
@@ -84,9 +83,8 @@ def gaussian_epsilon(*, noise_multiplier, delta, distance=1.0):
 @wrong("one-number", "A larger delta ends the recipe's range earlier.", claim="8.43",
        says=r"\varepsilon^* = 8.43 \text{ for every } \delta")
 def classical_gaussian_threshold(*, delta):
-    r"""\varepsilon^*(\delta) = \min\Big\{\varepsilon :
-    \delta\big(\varepsilon;\ \sigma = \sqrt{2\ln(1.25/\delta)}/\varepsilon\big)
-    \ge \delta\Big\}"""
+    r"""\varepsilon^*(\delta) = \min\Big\{\varepsilon : \delta\big(\varepsilon;\ \sigma =
+    \sqrt{2\ln(1.25/\delta)}/\varepsilon\big) \ge \delta\Big\}"""
     if not 0 < delta <= 0.5:
         raise ValueError(f"Expected delta in (0, 0.5], got delta={delta!r}.")
 
@@ -159,8 +157,7 @@ def _four_sizes(rng: Generator, drawn: Parameters) -> NDArray:
        r"C^2", oracle=lambda sizes: truths.longest_contribution(norms=np.sqrt(1 / np.mean(1 / sizes)
        / sizes)), norms=None, sizes=Drawn(_four_sizes))
 def joint_norm(*, norms):
-    r"""\max\lVert(\pi_{C_1}(g_1), \dots, \pi_{C_M}(g_M))\rVert_2
-    = \Big(\sum_m C_m^2\Big)^{1/2}
+    r"""\max\lVert(\pi_{C_1}(g_1), \dots, \pi_{C_M}(g_M))\rVert_2 = \Big(\sum_m C_m^2\Big)^{1/2}
 
     norms: Clipping norms, > 0"""
     return math.sqrt(float(np.sum(np.square(norms))))
@@ -181,9 +178,8 @@ _LAYERS = {"sizes": np.array([400.0, 50.0, 12000.0, 10.0]), "norms": np.full(4, 
        noise_multiplier: float(sizes.size * noise_multiplier**2 * np.sum(sizes * np.square(norms))),
        says=r"z_m = z^*\sqrt{M} \text{ is best}")
 def least_noise_energy(*, sizes, norms, noise_multiplier):
-    r"""\min_{z:\ \sum_m z_m^{-2} = z^{*-2}} \sum_m d_m z_m^2 C_m^2
-    = \Big(z^*\sum_m C_m\sqrt{d_m}\Big)^2,\quad
-    z_m^2 = z^{*2}\,\frac{\sum_j C_j\sqrt{d_j}}{C_m\sqrt{d_m}}
+    r"""\min_{z:\ \sum_m z_m^{-2} = z^{*-2}} \sum_m d_m z_m^2 C_m^2 = \Big(z^*\sum_m
+    C_m\sqrt{d_m}\Big)^2,\quad z_m^2 = z^{*2}\,\frac{\sum_j C_j\sqrt{d_j}}{C_m\sqrt{d_m}}
 
     sizes: Numbers of coordinates d_m
     norms: Clipping norms C_m"""

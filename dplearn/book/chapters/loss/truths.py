@@ -24,12 +24,6 @@ def gaussian_delta_of_steps(*, mu, steps, epsilon):
     return oracles.density_delta(*pair, epsilon, -60, 60)
 
 
-def delta_of_both(*, p, q, other_p, other_q, epsilon):
-    """delta by all events of the two outputs together."""
-    p, q = (np.outer(*laws).ravel() for laws in ((p, other_p), (q, other_q)))
-    return oracles.worst_event_delta(p=p, q=q, epsilon=epsilon)
-
-
 def sampled_coins_deltas(*, local, sample_rate, steps, epsilon):
     """delta of sampled randomized responses, a record removed and added; all counts of truths."""
     truth = 1 / (1 + math.exp(-local))

@@ -114,11 +114,10 @@ def _interpolated(order: float, value: Callable[[int], float]) -> float:
        r"\le (1 - \{\alpha\})D_{\lfloor\alpha\rfloor} + \{\alpha\}D_{\lfloor\alpha\rfloor+1}",
        kind="upper", order=Log(2.0, 100.0))
 def sampled_gaussian_rdp(*, order, noise_multiplier, sample_rate):
-    r"""D_\alpha = \frac1{\alpha-1}\ln\sum_{k=0}^\infty\binom\alpha k\Big[
-    (1-q)^{\alpha-k}q^k e^{\frac{k^2-k}{2\sigma^2}}\Phi\Big(\frac{z_1-k}\sigma\Big)
-    + (1-q)^kq^{\alpha-k}e^{\frac{(\alpha-k)^2-(\alpha-k)}{2\sigma^2}}
-    \Phi\Big(\frac{\alpha-k-z_1}\sigma\Big)\Big],\quad
-    z_1 = \tfrac12 + \sigma^2\ln\tfrac{1-q}q"""
+    r"""D_\alpha = \frac1{\alpha-1}\ln\sum_{k=0}^\infty\binom\alpha k\Big[ (1-q)^{\alpha-k}q^k
+    e^{\frac{k^2-k}{2\sigma^2}}\Phi\Big(\frac{z_1-k}\sigma\Big) +
+    (1-q)^kq^{\alpha-k}e^{\frac{(\alpha-k)^2-(\alpha-k)}{2\sigma^2}}
+    \Phi\Big(\frac{\alpha-k-z_1}\sigma\Big)\Big],\quad z_1 = \tfrac12 + \sigma^2\ln\tfrac{1-q}q"""
     validate.positive(noise_multiplier=noise_multiplier)
     validate.probability(sample_rate=sample_rate)
     if not order > 1:
@@ -162,9 +161,8 @@ _WANG_EXAMPLE = {"order": 8, "noise_multiplier": 1.0, "sample_rate": 0.01, "dist
        says=r"\varepsilon(j) = \frac{jC^2}{2\sigma^2} \text{ for a record that is replaced}",
        oracle=lambda **at: truths.subset_renyi(**{**at, "distance": 2.0}), distance=Choice(1.0))
 def without_replacement_rdp(*, order, noise_multiplier, sample_rate, distance=2.0):
-    r"""D'_\alpha \le \frac1{\alpha-1}\ln\Big(1
-    + q^2\binom\alpha2\min\{4(e^{\varepsilon(2)}-1), 2e^{\varepsilon(2)}\}
-    + \sum_{j=3}^\alpha 2q^j\binom\alpha j e^{(j-1)\varepsilon(j)}\Big),\quad
+    r"""D'_\alpha \le \frac1{\alpha-1}\ln\Big(1 + q^2\binom\alpha2\min\{4(e^{\varepsilon(2)}-1),
+    2e^{\varepsilon(2)}\} + \sum_{j=3}^\alpha 2q^j\binom\alpha j e^{(j-1)\varepsilon(j)}\Big),\quad
     \varepsilon(j) = \frac{j\Delta^2}{2\sigma^2}"""
     validate.integer(minimum=2, order=order)
     validate.positive(noise_multiplier=noise_multiplier, distance=distance)

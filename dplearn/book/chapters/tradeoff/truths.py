@@ -50,7 +50,7 @@ def miss_of_two(*, false_positive_rate, mu_1, mu_2):
     return math.exp(log_below(c, mu_1, mu_2))
 
 
-def best_test_on_events(*, p, q, false_positive_rate):
+def best_test_on_events(p, q, false_positive_rate):
     """The smallest miss rate of any test: a mixture of two tests that reject on an event."""
     alarms, hits = oracles.event_masses(p, q)
     misses = hits[::-1]  # backwards: the complements
@@ -61,12 +61,6 @@ def best_test_on_events(*, p, q, false_positive_rate):
         weight = np.clip(np.where(high > low, (a - low) / (high - low), 0.0), 0.0, 1.0)
     mixed = (1 - weight) * miss_low + weight * miss_high
     return float(np.min(mixed[(low <= a) & ((high >= a) | (low == a))]))
-
-
-def leaky_response_test(*, epsilon, delta, false_positive_rate):
-    """That of randomized response which fails openly with probability delta."""
-    p, q = oracles.leaky_response(epsilon=epsilon, delta=delta)
-    return best_test_on_events(p=p, q=q, false_positive_rate=false_positive_rate)
 
 
 # The central limit of sampled Gaussians
