@@ -44,15 +44,23 @@ def difference(found: dict[str, Tensor], expected: dict[str, Tensor]) -> float:
     return (apart / norm(expected).clamp(min=1e-300)).item()
 
 
-class Twice(nn.Module):
-    """A layer used twice, the second time on another number of positions."""
+class Model(nn.Module):
+    """Layers by name, and a function of them and of the inputs."""
 
-    def __init__(self, layer: nn.Module, head: nn.Module):
+    def __init__(self, function: Callable, **layers: nn.Module):
         super().__init__()
-        self.layer, self.head = layer, head
+        self.function = function
+        for name, layer in layers.items():
+            self.add_module(name, layer)
 
-    def forward(self, x):
-        return self.head(torch.tanh(self.layer(torch.tanh(self.layer(x)))))
+    def forward(self, *inputs):
+        return self.function(self, *inputs)
+
+
+def twice(layer: nn.Module, head: nn.Module) -> Model:
+    """A layer used twice, the second time on another number of positions."""
+    again = lambda model, x: torch.tanh(model.layer(torch.tanh(model.layer(x))))
+    return Model(lambda model, x: model.head(again(model, x)), layer=layer, head=head)
 
 
 class Language(nn.Module):
@@ -132,23 +140,18 @@ class Pair(nn.Module):
         return {"mixed": mixed, "size": (mixed**power).sum(1)}
 
 
-class Pairs(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.pair = Pair()
+def pairs() -> Model:
+    def sums(model, left, right):
+        output = model.pair(left, right=right)
+        return output["mixed"] + output["size"][:, None]
 
-    def forward(self, left, right):
-        found = self.pair(left, right=right)
-        return found["mixed"] + found["size"][:, None]
+    return Model(sums, pair=Pair())
 
 
-class Recurrent(nn.Module):
-    def __init__(self, kind: type[nn.RNNBase]):
-        super().__init__()
-        self.cell, self.head = kind(4, 6, 2, batch_first=True), nn.Linear(6, CLASSES)
-
-    def forward(self, x):
-        return self.head(self.cell(x)[0][:, -1])
+def recurrent(kind: type[nn.RNNBase]) -> Model:
+    """The last output of two recurrent layers."""
+    last = lambda model, x: model.head(model.cell(x)[0][:, -1])
+    return Model(last, cell=kind(4, 6, 2, batch_first=True), head=nn.Linear(6, CLASSES))
 
 
 def convolutions(dims: int, kernel: int = 3, **options) -> nn.Sequential:
@@ -231,7 +234,7 @@ CASES: dict[str, Case] = {
         pictures(2, 4),
     ),
     "conv twice": (
-        lambda: Twice(nn.Conv2d(2, 2, 3, padding=1), nn.Sequential(nn.Flatten(), nn.LazyLinear(5))),
+        lambda: twice(nn.Conv2d(2, 2, 3, padding=1), nn.Sequential(nn.Flatten(), nn.LazyLinear(5))),
         pictures(2),
     ),
     "conv transposed": (lambda: normed(nn.ConvTranspose2d(4, 3, 2, 2, groups=1)), pictures(2)),
@@ -248,8 +251,8 @@ CASES: dict[str, Case] = {
         lambda: nn.Sequential(nn.Embedding(CLASSES, 8), nn.Linear(8, CLASSES)),
         lambda: torch.randint(0, CLASSES, (BATCH,)),
     ),
-    "twice": (lambda: Twice(nn.Linear(8, 8), nn.Linear(8, CLASSES)), few(8)),
-    "twice on positions": (lambda: Twice(nn.Linear(8, 8), pooled(nn.Linear(8, 6))), few(3, 8)),
+    "twice": (lambda: twice(nn.Linear(8, 8), nn.Linear(8, CLASSES)), few(8)),
+    "twice on positions": (lambda: twice(nn.Linear(8, 8), pooled(nn.Linear(8, 6))), few(3, 8)),
     "tied transformer": (Language, words),
     "attention masks": (Attention, sequences),
     "attention no masks": (lambda: Attention(masks=False), sequences),
@@ -260,9 +263,9 @@ CASES: dict[str, Case] = {
     "attention extra bias": (lambda: Attention(add_bias_kv=True, add_zero_attn=True), sequences),
     "attention batch second": (lambda: Attention(batch_first=False), sequences),
     "raw parameters": (Scaled, few(3, 4)),
-    "custom module": (Pairs, lambda: (torch.randn(BATCH, 3), torch.randn(BATCH, 4))),
-    "lstm": (lambda: Recurrent(nn.LSTM), few(3, 4)),
-    "gru": (lambda: Recurrent(nn.GRU), few(3, 4)),
+    "custom module": (pairs, lambda: (torch.randn(BATCH, 3), torch.randn(BATCH, 4))),
+    "lstm": (lambda: recurrent(nn.LSTM), few(3, 4)),
+    "gru": (lambda: recurrent(nn.GRU), few(3, 4)),
     "frozen body": (lambda: frozen(mlp(), "0"), few(8)),
     "bias only": (lambda: frozen(convolutions(2), "0.weight", "2.weight", "5.weight"), pictures(2)),
     "frozen attention": (lambda: frozen(Attention(), "attention.in_proj_weight"), sequences),

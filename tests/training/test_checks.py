@@ -3,7 +3,7 @@
 import pytest
 import torch
 import torch.nn.functional as F
-from per_record import BATCH, losses_of
+from per_record import BATCH, Model, losses_of
 from torch import nn
 
 from dplearn.training import Flat, check, clipped_sum
@@ -54,17 +54,6 @@ def test_embedding_bag():
     refused(model, TARGETS[:, None], match="Use nn.Embedding", error=NotImplementedError)
 
 
-class Applied(nn.Module):
-    """A linear layer and then any function of its output."""
-
-    def __init__(self, function):
-        super().__init__()
-        self.layer, self.function = nn.Linear(8, 5), function
-
-    def forward(self, x):
-        return self.function(self.layer(x))
-
-
 MIXERS = {
     "mean over the batch": lambda y: y - y.mean(0),
     "mean without gradient": lambda y: y - y.mean(0).detach(),
@@ -78,7 +67,8 @@ MIXERS = {
 @pytest.mark.parametrize("mix", MIXERS.values(), ids=MIXERS)
 def test_unknown_mixers_are_found(mix):
     torch.manual_seed(0)
-    refused(Applied(mix), torch.randn(BATCH, 8), match="not to depend on others|to be separate")
+    model = Model(lambda model, x: mix(model.layer(x)), layer=nn.Linear(8, 5))
+    refused(model, torch.randn(BATCH, 8), match="not to depend on others|to be separate")
 
 
 def test_a_loss_that_mixes():
@@ -99,45 +89,25 @@ def test_the_batch_is_the_first_dimension(length):
     """Also where the sequence happens to be as long as the batch."""
     torch.manual_seed(0)
     x = torch.randn(BATCH, length, 8)
-    model = nn.TransformerEncoderLayer(8, 2, 8, batch_first=False)
+    layer = nn.TransformerEncoderLayer(8, 2, 8, batch_first=False)
+    model = Model(lambda model, x: model.layer(x.transpose(0, 1)), layer=layer)
     head = lambda outputs, _: outputs.transpose(0, 1).square().sum((1, 2))
     with pytest.raises(ValueError, match=r"first dimension is not the batch|batch_first=True"):
-        check(Turned(model), head, x, None)
-
-
-class Turned(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-
-    def forward(self, x):
-        return self.model(x.transpose(0, 1))
+        check(model, head, x, None)
 
 
 @pytest.mark.parametrize("length", [BATCH, BATCH + 1])
 def test_positions_that_all_records_share(length):
-    class Positions(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.embed, self.head = nn.Embedding(length, 8), nn.Linear(8, 5)
-
-        def forward(self, x):
-            return self.head(x + self.embed(torch.arange(length))).sum(1)
-
+    shared = lambda model, x: model.head(x + model.embed(torch.arange(length))).sum(1)
+    model = Model(shared, embed=nn.Embedding(length, 8), head=nn.Linear(8, 5))
     x = torch.randn(BATCH, length, 8)
-    refused(Positions(), x, match="first dimension is not the batch|expand what all records share")
+    refused(model, x, match="first dimension is not the batch|expand what all records share")
 
 
 def test_a_parameter_used_elsewhere_is_named():
-    class Tied(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.embed = nn.Embedding(5, 8)
-
-        def forward(self, x):
-            return F.linear(self.embed(x), self.embed.weight)
-
-    refused(Tied(), TARGETS, match=r"'embed.weight' to be the sum over records.*outside")
+    tied = lambda model, x: F.linear(model.embed(x), model.embed.weight)
+    model = Model(tied, embed=nn.Embedding(5, 8))
+    refused(model, TARGETS, match=r"'embed.weight' to be the sum over records.*outside")
 
 
 def test_weight_norm():
@@ -146,17 +116,13 @@ def test_weight_norm():
 
 
 def test_a_buffer_that_keeps_data():
-    class Remembers(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.layer = nn.Linear(8, 5)
-            self.register_buffer("mean", torch.zeros(8))
+    def remembering(model, x):
+        model.mean.lerp_(x.mean(0).detach(), 0.1)
+        return model.layer(x)
 
-        def forward(self, x):
-            self.mean.lerp_(x.mean(0).detach(), 0.1)
-            return self.layer(x)
-
-    refused(Remembers(), torch.randn(BATCH, 8), match="'mean' changed")
+    model = Model(remembering, layer=nn.Linear(8, 5))
+    model.register_buffer("mean", torch.zeros(8))
+    refused(model, torch.randn(BATCH, 8), match="'mean' changed")
 
 
 def test_a_compiled_model():

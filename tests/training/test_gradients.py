@@ -6,7 +6,18 @@ from itertools import product
 
 import pytest
 import torch
-from per_record import BATCH, CASES, Language, case, difference, gradients, losses_of, mlp, norm
+from per_record import (
+    BATCH,
+    CASES,
+    Language,
+    Model,
+    case,
+    difference,
+    gradients,
+    losses_of,
+    mlp,
+    norm,
+)
 from torch import _dynamo, nn
 
 from conftest import each
@@ -27,6 +38,11 @@ def clipped(model, inputs, targets, max_grad_norm):
         for name, value in gradient.items():
             total[name] += factor * value
     return total
+
+
+def few_rows(dtype=torch.float32):
+    """Inputs of eight numbers, and targets."""
+    return torch.randn(BATCH, 8, dtype=dtype), torch.zeros(BATCH).long()
 
 
 @each("name", CASES)
@@ -205,7 +221,7 @@ def test_dropout_is_that_of_the_forward_pass():
     """With the same seed, the sum of everything is the ordinary gradient."""
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(8, 9), nn.Dropout(), nn.Linear(9, 5)).double()
-    inputs, targets = torch.randn(BATCH, 8).double(), torch.zeros(BATCH).long()
+    inputs, targets = few_rows(torch.float64)
     torch.manual_seed(1)
     found = clipped_sum(model, losses_of, inputs, targets, bound=Flat(1e6))
     torch.manual_seed(1)
@@ -296,7 +312,7 @@ class Scale(nn.Module):
 def test_registered_rule_is_used():
     torch.manual_seed(0)
     model = nn.Sequential(Scale(), nn.Linear(8, 5)).double()
-    x, targets = torch.randn(BATCH, 8).double(), torch.zeros(BATCH).long()
+    x, targets = few_rows(torch.float64)
     expected, uses = clipped(model, x, targets, 0.3), []
 
     @rule(Scale)
@@ -319,39 +335,35 @@ class Doubled(nn.Linear):
 def test_a_subclass_that_computes_something_else_does_not_inherit_the_rule():
     torch.manual_seed(0)
     model = Doubled(8, 5).double()
-    x, targets = torch.randn(BATCH, 8).double(), torch.zeros(BATCH).long()
+    x, targets = few_rows(torch.float64)
     found = clipped_sum(model, losses_of, x, targets, bound=Flat(0.3))
     assert difference(found.sums, clipped(model, x, targets, 0.3)) < EXACT
 
 
 def test_a_parameter_outside_the_graph_is_zero():
-    model = nn.ModuleDict({"used": nn.Linear(8, 5), "idle": nn.Linear(8, 5)})
-    model.forward = lambda x: (model["idle"](x), model["used"](x))[1]
-    x, targets = torch.randn(BATCH, 8), torch.zeros(BATCH).long()
+    last = lambda model, x: (model.idle(x), model.used(x))[1]
+    model = Model(last, used=nn.Linear(8, 5), idle=nn.Linear(8, 5))
+    x, targets = few_rows()
     found = clipped_sum(model, losses_of, x, targets, bound=Flat(0.3))
     assert found.sums["idle.weight"].eq(0).all() and found.sums["used.weight"].ne(0).any()
 
 
 def test_an_input_that_is_overwritten_is_refused():
-    class Overwrites(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.layer = nn.Linear(8, 8)
+    def overwriting(model, x):
+        hidden = x * 2
+        output = model.layer(hidden)
+        hidden += output.detach()
+        return output[:, :5]
 
-        def forward(self, x):
-            hidden = x * 2
-            output = self.layer(hidden)
-            hidden += output.detach()
-            return output[:, :5]
-
-    x, targets = torch.randn(BATCH, 8), torch.zeros(BATCH).long()
+    model = Model(overwriting, layer=nn.Linear(8, 8))
+    x, targets = few_rows()
     with pytest.raises(RuntimeError, match="in-place"):
-        clipped_sum(Overwrites(), losses_of, x, targets, bound=Flat(1.0))
+        clipped_sum(model, losses_of, x, targets, bound=Flat(1.0))
 
 
 @pytest.mark.parametrize("mask", [torch.ones(BATCH), torch.ones(BATCH - 1, dtype=torch.bool)])
 def test_mask_must_be_bool_of_the_right_shape(mask):
-    x, targets = torch.randn(BATCH, 8), torch.zeros(BATCH).long()
+    x, targets = few_rows()
     with pytest.raises(ValueError, match="Expected mask"):
         clipped_sum(mlp(), losses_of, x, targets, bound=Flat(1.0), mask=mask)
 
