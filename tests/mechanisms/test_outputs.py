@@ -128,6 +128,7 @@ def drawn(law: Outputs, epsilon: float):
     return leaking_area(x=x, p=p, q=q, scaled_q=np.exp(epsilon) * q, whole=law.whole, finding="")
 
 
+@pytest.mark.slow
 @each("law, profile, mechanism", [pair for pair in PAIRS if pair[2] in EXAMPLES])
 def test_the_picture_shows_that_area(law, profile, mechanism):
     for epsilon in (0.1, 1.0):

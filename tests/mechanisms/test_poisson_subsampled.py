@@ -46,6 +46,7 @@ def binomial_sum(sigma, q, order):
         return float(mpmath.log(total) / (order - 1))
 
 
+@pytest.mark.slow
 @each("order", [2, 3, 32, 255, 256, 257, 700])
 @each("sigma, q", [(0.2, 1e-7), (1.0, 1e-7), (1.1, 0.004), (4.0, 0.5), (1e3, 0.3)])
 def test_whole_orders_against_the_binomial_sum(sigma, q, order):

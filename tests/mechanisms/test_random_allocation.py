@@ -109,6 +109,7 @@ def test_witness_lies_below_the_profile_and_both_below_the_gaussian(sigma, batch
         assert add <= remove <= gaussian.epsilon(delta)
 
 
+@pytest.mark.slow
 @each("sigma, batches", [(0.5, 1000), (1.0, 30), (1.0, 10**5), (4.0, 100)])
 @each("delta", [1e-2, 1e-5, 1e-12])
 def test_bracket_is_narrow(sigma, batches, delta):
