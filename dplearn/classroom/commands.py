@@ -54,6 +54,8 @@ def _new(options: argparse.Namespace) -> int:
 def _vacant(folder: Path, number: str, title: str) -> Lesson:
     """Lesson to be written; an existing one is never touched."""
     every = lessons(folder)
+    if not (folder / "sources" / "template").is_dir():
+        raise LessonError(f"Expected the folder of lessons, with sources/template, got {folder}.")
     if not re.fullmatch(r"[0-8]\d", number):
         raise ValueError(f"Expected a number NN below 90, got {number}; 90 shows an appendix.")
     if number in every:

@@ -28,7 +28,7 @@ Edition = Literal["student", "instructor"]
 _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
-class LessonError(Exception):
+class LessonError(ValueError):
     """A lesson that cannot be found or built; the message says which and why."""
 
 

@@ -59,6 +59,7 @@ SPOILED = [
 ]
 
 
+@pytest.mark.slow
 def test_the_contract_says_what_is_missing(tmp_path, monkeypatch):
     lesson = copied("03", tmp_path)
     (complaint,) = contract.problems(lesson)

@@ -94,6 +94,8 @@ def test_a_new_lesson_lacks_nothing_but_its_words(tmp_path, capsys):
     ):
         assert main([*new, number, title]) == 2 and problem in capsys.readouterr().err, problem
     assert list(sources.lessons(folder)) == ["12"]
+    assert main(["lessons", "new", "--folder", str(tmp_path), "13", "Nowhere"]) == 2
+    assert "with sources/template, got" in capsys.readouterr().err
 
 
 TINY = """\
