@@ -75,11 +75,12 @@ def curves(
     traces += [trace for mark in marks for trace in mark.traces()]
     if zone is not None:
         traces.append(_zone_name(*zone, lines[0]))
+    heights = [y for line in lines for y in line.heights]
     return lesson(
         traces,
         title,
-        xaxis=axis(x, [line.x for line in lines], log_x, x_range),
-        yaxis=axis(y, [y for line in lines for y in line.heights], log_y, y_range),
+        xaxis=axis(x, [part.x for part in lines or marks], log_x, x_range),
+        yaxis=axis(y, heights or [mark.y for mark in marks], log_y, y_range),
         shapes=[_zone(*zone[:2])] if zone else [],
     )
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dplearn.figures import Band, Bars, Line, curves, hugging, number_line, panels, slider
+from dplearn.figures import Band, Bars, Line, Mark, curves, hugging, number_line, panels, slider
 
 
 def test_number_line_draws_every_point():
@@ -63,3 +63,9 @@ def test_panels_keep_their_axes():
     assert [trace.xaxis for trace in figure.data] == ["x", "x", "x2"]
     (zone,) = figure.layout.shapes
     assert (zone.yref, zone.y0, zone.y1) == ("y", 1, 2)
+
+
+def test_points_alone_are_a_picture_too():
+    marks = [Mark(x=1, y=2, label=""), Mark(x=3, y=5, label="far")]
+    figure = curves([], marks=marks, title="t", x="x", y="y")
+    assert [(trace.x[0], trace.y[0]) for trace in figure.data] == [(1, 2), (3, 5)]

@@ -180,7 +180,7 @@ def judge(name, entry, condition=""):
     number, _, variant = entry.partition("/")
     misprint = book[number].misprint(variant)
     claim, found = book[number].claimed(misprint), refute(book[number], misprint)
-    saved = condition and verify(replace(claim, requires=condition)).good
+    saved = condition and verify(replace(claim, given=condition)).good
     truth[name] = 1 if saved else (3 if found.unsafe else 2) if found.good else 0
     print(f"{found.status}: {answers[truth[name]]}")
     print(f"simplest counterexample: {found.counterexample}")
