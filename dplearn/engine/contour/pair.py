@@ -70,7 +70,7 @@ class SampledGaussian:
             return np.zeros_like(np.asarray(phi, dtype=float))
         return -tilt * np.log(np.cos(0.5 * np.asarray(phi)))
 
-    def ulps(self, x: NDArray, size: NDArray, loss: NDArray, power: ArrayLike) -> NDArray:
+    def ulps(self, x: NDArray, size: NDArray, loss: NDArray, power: NDArray | float) -> NDArray:
         """Bound on the rounding of a sum over nodes, in ulps, from the sizes of its terms.
 
         Ulps of one term: of s log f and it log f, where log f carries those of log A and log B;
