@@ -156,6 +156,7 @@ def test_the_second_picture_is_there_and_follows_a_slider(page, address):
 def test_the_pictures_stay_where_they_are_while_a_slider_moves(page, address):
     page.goto(address)
     looseness(page)
+    settled(page)
     plots = page.locator(".js-plotly-plot")
     places = [plots.nth(i).bounding_box() for i in range(2)]
     before = curve(page)

@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import math
 from types import SimpleNamespace
+from urllib.parse import parse_qsl
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -93,15 +94,12 @@ def test_a_wrong_tool_is_named_only_where_it_is_wrong(untouched):
 
 # Batches drawn once per epoch
 
-CHUA = {
-    "noise_multiplier": "0.5",
-    "sampling": "shuffled",
-    "sample_rate": "0.0001",
-    "delta": "1e-6",
-    "adjacency": "zero_out",
-    "steps": "100000",
-    "here": "10000",
-}
+CHUA = dict(
+    parse_qsl(
+        "noise_multiplier=0.5&sampling=shuffled&sample_rate=0.0001&delta=1e-6&adjacency=zero_out"
+        "&steps=100000&here=10000"
+    )
+)
 
 
 @pytest.fixture(scope="module")
@@ -262,35 +260,21 @@ def test_an_untouched_page_has_a_clean_address(untouched):
     assert untouched.query_params == {}
 
 
-DEEP = {
-    "noise_multiplier": "1.3",
-    "rate_from": "counts",
-    "dataset_size": "50000",
-    "batch_size": "500",
-    "delta": "1e-6",
-    "length_in": "epochs",
-    "epochs": "20",
-    "here": "1500",
-    "budget": "3",
-    "accountants": "gdp,pld,rdp",
-    "x_axis": "linear",
-    "y_axis": "linear",
-}
+DEEP = dict(
+    parse_qsl(
+        "noise_multiplier=1.3&rate_from=counts&dataset_size=50000&batch_size=500&delta=1e-6"
+        "&length_in=epochs&epochs=20&here=1500&budget=3&accountants=gdp,pld,rdp"
+        "&x_axis=linear&y_axis=linear"
+    )
+)
 
 
 def test_an_address_reproduces_the_picture():
     app = opened(**DEEP)
     assert not errors(app)
     found = traces(app)
-    assert list(found) == [
-        "certified",
-        "PLD",
-        "RDP",
-        "GDP",
-        "here",
-        "within the budget",
-        "published",
-    ]
+    names = ["certified", "PLD", "RDP", "GDP", "here", "within the budget", "published"]
+    assert list(found) == names
     assert found["PLD"]["x"][-1] == 2000 and 1500 in found["PLD"]["x"]
     step = PoissonSubsampled(Gaussian(1.3), sample_rate=0.01)
     expected = accountants["rdp"]().epsilon(step, delta=1e-6, steps=2000).epsilon

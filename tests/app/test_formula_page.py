@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import browsing
 import explorer
+from conftest import each
 from dplearn.app.pages.formula_book import controls, fields, place, points, search, tables, words
 from dplearn.book import Case, Interval, Refutation, book, refute, verify
 from dplearn.book.published import published
@@ -60,44 +61,44 @@ def drawn(id: str, misprint: str) -> tuple[Curve | Cloud, list[points.Point]]:
     return points.cloud(id, misprint, seconds=0.0)[:2]
 
 
-@pytest.mark.parametrize("id", book)
-def test_every_entry_has_a_picture_words_and_a_call_that_runs(id):
-    entry = book[id]
-    found, some = drawn(id, "none")
-    made = formula_curve(found) if isinstance(found, Curve) else formula_cloud(found)
+def is_drawn(id: str, misprint: str) -> list[points.Point]:
+    """The points of a picture, once its axis is known to be finite."""
+    shown, some = drawn(id, misprint)
+    made = formula_curve(shown) if isinstance(shown, Curve) else formula_cloud(shown)
     assert made.data and all(math.isfinite(x) for x in made.layout.yaxis.range)
-    start = place.start(id, "none")
-    assert entry.accepts(start) and set(entry.domain) <= set(start)
-    assert all(p.verdict in ("right", "") for p in some)
-    assert words.hypothesis(entry)
+    return some
 
-    known = entry.printed[0].parameters if entry.printed else start
-    code = words.as_python(entry, known)
-    lines, _, value = code.rpartition("  # ")
-    *first, call = lines.splitlines()
-    scope: dict = {}
-    exec("\n".join(first), scope)
-    result = float(eval(call, scope))
-    assert result == pytest.approx(float(value), rel=1e-5, abs=1e-300, nan_ok=True)
+
+@pytest.mark.parametrize("group", dict.fromkeys(entry.group for entry in book.values()))
+def test_every_entry_has_a_picture_words_and_a_call_that_runs(group):
+    for id in search.matching("", group):
+        entry, start = book[id], place.start(id, "none")
+        assert {p.verdict for p in is_drawn(id, "none")} <= {"right", ""}, id
+        assert entry.accepts(start) and set(entry.domain) <= set(start), id
+        assert words.hypothesis(entry), id
+        parameters = entry.printed[0].parameters if entry.printed else start
+        lines, _, value = words.as_python(entry, parameters).rpartition("  # ")
+        *imports, call = lines.splitlines()
+        scope: dict = {}
+        exec("\n".join(imports), scope)
+        near = pytest.approx(float(value), rel=1e-5, abs=1e-300, nan_ok=True)
+        assert float(eval(call, scope)) == near, id
 
 
 def test_every_wrong_variant_has_a_picture(quick):
     for id, entry in book.items():
         for misprint in entry.misprints:
-            found, _ = drawn(id, misprint.name)
-            made = formula_curve(found) if isinstance(found, Curve) else formula_cloud(found)
-            assert made.data, f"{id}/{misprint.name}"
+            is_drawn(id, misprint.name)
 
 
-@pytest.mark.parametrize("id", book)
+@each("id", book)
 def test_parameters_have_names_of_their_own_in_the_address(id):
-    state = fields.state({"id": id})
-    settings = fields.entered(state)
-    assert all(fields.parameter_key(n) in state.fields for n in settings)
-    again = fields.state({"id": id})
-    shown = {key: kind.show(state.values[key]) for key, kind in state.fields.items()}
-    again.read({key: text for key, text in shown.items() if text})
-    assert not again.notes and fields.entered(again) == settings
+    state, twin = fields.state({"id": id}), fields.state({"id": id})
+    values = fields.entered(state)
+    assert all(fields.parameter_key(name) in state.fields for name in values)
+    address = {key: kind.show(state.values[key]) for key, kind in state.fields.items()}
+    twin.read({key: text for key, text in address.items() if text})
+    assert not twin.notes and fields.entered(twin) == values
 
 
 # Points

@@ -6,6 +6,7 @@ import base64
 import dataclasses
 import json
 import re
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 import browsing
 import explorer
+from conftest import each
 from dplearn.app.kit.run_fields import ADJACENCY
 from dplearn.app.pages.mechanisms import answers, fields, pair
 from dplearn.app.pages.mechanisms.pair import Pair
@@ -51,22 +53,18 @@ def traces(picture: dict) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     return {t["name"]: (values(t["x"]), values(t["y"])) for t in picture["data"]}
 
 
-def everything():
-    """Every mechanism, adjacency and direction."""
-    for name in mechanisms:
-        mechanism = fields.build(name, VALUES)
-        for adjacency in pair.covered(mechanism):
-            both = Pair(mechanism, adjacency).two_sided
-            for direction in ("remove", "add")[: 1 + both]:
-                yield pytest.param(
-                    Pair(mechanism, adjacency, direction), id=f"{name}-{adjacency}-{direction}"
-                )
+def pairs_of(name: str) -> Iterator[Pair]:
+    """Every adjacency and direction of a mechanism."""
+    mechanism = fields.build(name, VALUES)
+    for adjacency in pair.covered(mechanism):
+        first = Pair(mechanism, adjacency)
+        yield from (first, Pair(mechanism, adjacency, "add"))[: 1 + first.two_sided]
 
 
-ALL = list(everything())
+ALL = [pair for name in mechanisms for pair in pairs_of(name)]
 
 
-@pytest.mark.parametrize("pair", ALL)
+@pytest.mark.parametrize("pair", ALL, ids=str)
 def test_every_pair_shows_the_numbers_of_its_profile(pair):
     app = opened(
         mechanism=pair.mechanism.name,
@@ -102,7 +100,7 @@ def test_every_pair_shows_the_numbers_of_its_profile(pair):
     np.testing.assert_allclose(y, pair.mechanism.rdp(x, adjacency=pair.adjacency))
 
 
-@pytest.mark.parametrize("pair", ALL)
+@each("pair", ALL)
 def test_the_loss_is_a_law_whose_tail_is_delta(pair):
     for epsilon in (0.05, 0.5, 2.0):
         edges, mass, counted = answers.losses(pair, epsilon)
@@ -116,7 +114,7 @@ def test_the_loss_is_a_law_whose_tail_is_delta(pair):
         )
 
 
-@pytest.mark.parametrize("pair", ALL)
+@each("pair", ALL)
 def test_lines_touch_the_curve_of_the_attacker(pair):
     epsilon, reverse = 0.3, answers.profile(pair).reverse()
     rates, misses = answers.tradeoff(pair)
@@ -129,7 +127,7 @@ def test_lines_touch_the_curve_of_the_attacker(pair):
         assert np.min(gap) > -1e-5 and np.min(gap) < 2e-3
 
 
-@pytest.mark.parametrize("pair", ALL)
+@each("pair", ALL)
 def test_what_is_certain_lies_below_what_is_proved(pair):
     for found in (answers.delta(pair, 0.3), answers.detected(pair, 0.1)):
         assert 0 <= found.lower <= found.upper * (1 + 1e-9)
@@ -170,7 +168,7 @@ def test_parameters_and_views_have_different_names():
         assert not own & set(fields.parameters(name))
 
 
-@pytest.mark.parametrize("name", mechanisms)
+@each("name", mechanisms)
 def test_every_number_of_a_mechanism_has_a_slider_with_words(name):
     keys = fields.used(name, VALUES)
     assert keys

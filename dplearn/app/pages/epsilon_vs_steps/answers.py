@@ -26,25 +26,12 @@ Curve = tuple[Guarantee, ...]
 
 @dataclass(frozen=True)
 class Answers:
-    """All that the page shows of a scenario.
+    """All that the page shows of a scenario; `here` is one of `steps`.
 
-    Parameters
-    ----------
-    scenario : Scenario
-    here : int
-        The number of steps one looks at; one of `steps`.
-    budget : float
-    refusals : mapping of str to str
-        Why no theorem of an accountant covers the run.
-    steps : tuple of int
-    curves : mapping of str to tuple of Guarantee
-        Of the accountants that answer, in the order in which they are drawn.
-    certified : mapping of str to int
-        Largest number of steps each certifies within `budget`.
-    reference : tuple of Guarantee
-        What they are measured by, shown or not.
-    claims : mapping of str to tuple of Guarantee
-        What is claimed of such a run and does not hold for it.
+    Refusals say why no theorem of an accountant covers the run; the others have a curve, in the
+    order in which they are drawn, and the largest number of steps that they certify within
+    `budget`. The reference is what they are measured by, shown or not; a claim is told of such
+    a run and does not hold for it.
     """
 
     scenario: Scenario
@@ -101,15 +88,7 @@ def answers_of(scenario: Scenario, names: Sequence[str], here: float, budget: fl
 
 @dataclass(frozen=True)
 class Answer:
-    """What one accountant answers.
-
-    Parameters
-    ----------
-    curve : tuple of Guarantee
-        At every number of steps that was asked for; empty after a refusal.
-    refusal : str
-        Why no theorem covers the scenario.
-    """
+    """An accountant's guarantees at some numbers of steps, or why it has no theorem."""
 
     curve: Curve = ()
     refusal: str = ""

@@ -13,17 +13,9 @@ from dplearn.app.pages.epsilon_vs_steps import fields
 
 @dataclass(frozen=True)
 class Preset:
-    """A published run.
+    """A published run: the query of its address, and where it is described.
 
-    Parameters
-    ----------
-    title : str
-    query : str
-        Its address; fields that are not named take their defaults.
-    source : str
-        Where the run is described.
-    printed : tuple of str
-        Rows of data/published.csv that belong to it without naming its parameters.
+    `printed` are rows of data/published.csv that belong to it without naming its parameters.
     """
 
     title: str

@@ -78,16 +78,7 @@ class Spot:
 
 @dataclass(frozen=True)
 class Regime:
-    """One way to be wrong.
-
-    Parameters
-    ----------
-    tool : str
-    applies : callable
-        Whether a spot lies in the regime.
-    says : callable
-        One sentence about it.
-    """
+    """One way to be wrong: whose, whether a spot lies in it, and a sentence about it."""
 
     tool: str
     applies: Callable[[Spot], bool]

@@ -22,16 +22,8 @@ REFERENCE = "pld"
 class Scenario:
     """A run and how far to follow it: all that a curve depends on.
 
-    Parameters
-    ----------
-    mechanism, sampling : str
-    adjacency : {"add_remove", "replace_one", "zero_out"}
-    noise_multiplier, sample_rate, delta : float
-    largest : int
-        Last number of steps.
-    draft : bool
-        A slider is on its way: the reference aims at three digits, so that the picture can
-        follow. What it proves is true all the same.
+    A draft is a run whose slider is on its way: the reference aims at three digits, so that the
+    picture can follow. What it proves is true all the same.
     """
 
     mechanism: str
@@ -79,18 +71,11 @@ class Scenario:
 
 def scenario_of(state: State) -> Scenario:
     """The run in use; entries that contradict each other leave a message at their control."""
-    values = state.values
     rate = _sample_rate(state)
-    return Scenario(
-        mechanism=values["mechanism"],
-        noise_multiplier=values["noise_multiplier"],
-        sampling=values["sampling"],
-        sample_rate=rate,
-        delta=values["delta"],
-        adjacency=values["adjacency"],
-        largest=length_of(state, rate),
-        draft=state.moving,
-    )
+    names = ("mechanism", "noise_multiplier", "sampling", "delta", "adjacency")
+    entries = {name: state.values[name] for name in names}
+    largest = length_of(state, rate)
+    return Scenario(**entries, sample_rate=rate, largest=largest, draft=state.moving)
 
 
 def _sample_rate(state: State) -> float:

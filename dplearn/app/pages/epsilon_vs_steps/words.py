@@ -38,18 +38,9 @@ _ADJACENT = {
 class Words:
     """All that the page says about its answers.
 
-    Parameters
-    ----------
-    sentence, subtitle, gap : str
-        What the vertical line says; the run in a line; what a Poisson accountant would claim.
-    alt, alt_of_looseness : str
-        The two pictures for those who do not see them.
-    assumptions, assumed : str
-        Conditions of the curves, and of the rows of the table.
-    table : list of dict
-        One row per accountant, tightest bound first, approximations last.
-    crossings : mapping of str to int
-        Where bounds meet the budget inside the picture.
+    `sentence` is what the vertical line says, `gap` what a Poisson accountant would claim;
+    `assumptions` hold for the curves, `assumed` for the rows of the table; `crossings` are where
+    bounds meet the budget inside the picture.
     """
 
     sentence: str

@@ -20,15 +20,9 @@ _DRAWN = 24
 
 @dataclass(frozen=True)
 class Place:
-    """An entry or a wrong variant, and all its parameters.
+    """An entry or a wrong variant ("none": the entry itself), and all its parameters.
 
-    Parameters
-    ----------
-    id, misprint : str
-        `misprint` is "none" for the entry itself.
-    draw : int
-        Which random draw the parameters without a control come from; 0 for the example.
-    settings : tuple of (str, value)
+    Those that are not set come from the example, or from a random draw of this rank.
     """
 
     id: str

@@ -239,18 +239,7 @@ def _of_masses(nodes: NDArray, masses: NDArray, infinity: float) -> Profile:
 
 @dataclass(frozen=True)
 class View:
-    """One pair, and where on its curves one looks.
-
-    Parameters
-    ----------
-    pair : Pair
-    epsilon : float
-        In nats.
-    order : float
-        Of the Rényi divergence.
-    rate : float
-        False positive rate of the attacker.
-    """
+    """One pair, and where on its curves one looks: epsilon, Rényi order, false positive rate."""
 
     pair: Pair
     epsilon: float

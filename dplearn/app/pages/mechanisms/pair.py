@@ -11,15 +11,7 @@ from dplearn.mechanisms import Mechanism, Outputs
 
 @dataclass(frozen=True)
 class Pair:
-    """One ordered pair of neighbouring outputs.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-    adjacency : {"add_remove", "replace_one", "zero_out"}
-    direction : {"remove", "add"}
-        Where the two differ: whether P or Q has the record.
-    """
+    """One ordered pair of neighbouring outputs; `direction` says whether P or Q has the record."""
 
     mechanism: Mechanism
     adjacency: Adjacency

@@ -29,17 +29,7 @@ _NAMES = {
 
 @dataclass(frozen=True)
 class Words:
-    """All that the page says of a view.
-
-    Parameters
-    ----------
-    sentence : str
-        What the attacker can do, what delta is, of what kind, and for which neighbours.
-    assumptions : str
-        What must hold of the release.
-    titles, alts : dict of str to str
-        The statement of each picture, and the picture for those who do not see it.
-    """
+    """All that the page says of a view; a title and an alternative text for each picture."""
 
     sentence: str
     assumptions: str

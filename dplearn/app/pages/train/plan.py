@@ -19,17 +19,7 @@ _POINTS = 60
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """One run: data, model, plan and how its gradients are used.
-
-    Parameters
-    ----------
-    dataset, model : str
-    plan : DPSGD
-        Poisson sampling.
-    learning_rate, delta : float
-    compare : bool
-        Whether the same is trained without privacy.
-    """
+    """One run: data, model, plan with Poisson sampling, and how its gradients are used."""
 
     dataset: str
     model: str
@@ -78,14 +68,8 @@ def training_of(state: State) -> Training:
     if values["noise_from"] == "epsilon":
         noise = _least_noise(plan, values["target_epsilon"], values["delta"])
         plan = replace(plan, noise_multiplier=noise)
-    return Training(
-        dataset=values["dataset"],
-        model=values["model"],
-        plan=plan,
-        learning_rate=values["learning_rate"],
-        delta=values["delta"],
-        compare=values["compare"] == "yes",
-    )
+    entries = {name: values[name] for name in ("dataset", "model", "learning_rate", "delta")}
+    return Training(**entries, plan=plan, compare=values["compare"] == "yes")
 
 
 @lru_cache(maxsize=512)

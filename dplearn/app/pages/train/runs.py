@@ -36,16 +36,8 @@ Phase = Literal["waiting", "running", "done", "stopped", "failed"]
 class Run:
     """One training, from the queue to its last event.
 
-    Attributes
-    ----------
-    training : Training
-    events : list of dict
-        What the worker told so far.
-    phase : str
-    problem : str
-        Why it failed, when it did.
-    before : int
-        Runs that must end before this one starts.
+    `events` are what the worker told so far, `problem` says why it failed, and `before` counts
+    the runs that must end before this one starts.
     """
 
     def __init__(self, training: Training) -> None:
