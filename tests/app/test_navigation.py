@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dplearn.__main__ import main
-from dplearn.app import navigation
+from dplearn.app import navigation, pages
 from dplearn.app.kit.fields import Choice, Quantity
 from explorer import ROOT, opened
 
@@ -25,6 +25,20 @@ def test_pages_are_the_folders_of_one_folder():
         assert page.TITLE and callable(page.render) and page.__doc__, name
         assert navigation.at(f"/{name}") is page
     assert navigation.at("/") is next(iter(PAGES.values()))
+
+
+def test_a_new_folder_is_a_page_at_once(tmp_path, monkeypatch):
+    (tmp_path / "newcomers").mkdir()
+    lines = (
+        'TITLE, ORDER = "New", 30',
+        "import streamlit as st",
+        "render = lambda: st.write('Seven')",
+    )
+    (tmp_path / "newcomers" / "__init__.py").write_text("\n".join(lines))
+    monkeypatch.setattr(pages, "__path__", [*pages.__path__, str(tmp_path)])
+    assert navigation.at("/newcomers") in navigation.modules()
+    assert [m.value for m in opened("newcomers").markdown] == ["Seven"]
+    opened()
 
 
 def test_a_page_is_short_and_no_file_is_long():

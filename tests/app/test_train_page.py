@@ -152,8 +152,8 @@ def test_rate_and_epochs_can_be_given_instead():
 def test_bad_input_gives_one_message_and_keeps_the_plan():
     numbers = ["target_epsilon", "steps", "batch_size", "max_grad_norm", "learning_rate", "delta"]
     app = opened()
-    before = code(app)
     for field in numbers:
+        before = code(app)
         for entry in ("0", "-1", "many", "1e9"):
             (message,) = explorer.errors(enter(app, field, entry))
             assert message.startswith(f"Expected {field}") and message.endswith("is used.")
