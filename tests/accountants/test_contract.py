@@ -11,6 +11,8 @@ import pytest
 
 from conftest import each
 from dplearn import Composed, Gaussian, Laplace, RandomizedResponse, accountants, mechanisms
+from dplearn.accountants._base import Bound
+from dplearn.accountants._runs import Runs
 from dplearn.ground.guarantee import ADJACENCIES, Reference
 
 # A bound that comes from a lattice may wobble by the lattice's own accuracy.
@@ -52,6 +54,12 @@ def test_an_accountant_brings_all_that_is_shown_of_it(name):
     for field, (kind, what) in BROUGHT.items():
         value = getattr(accountants[name], field, None)
         assert isinstance(value, kind) and value, f"accountant {name} lacks `{field}`: {what}"
+    covered = [pair for pair in PAIRS if accountants[name]().supports(*pair)]
+    assert covered, f"accountant {name}: supports() no example of any mechanism"
+    mechanism, adjacency = covered[0]
+    bounds = accountants[name]()._bounds(Runs.of(mechanism, [1, 5], adjacency), DELTA)
+    states = [isinstance(bound, Bound) for bound in bounds]
+    assert states == [True, True], f"accountant {name}: _bounds() must give one Bound per row"
 
 
 @each_mechanism
