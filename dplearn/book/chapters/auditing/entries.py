@@ -171,8 +171,8 @@ def audit_error(*, confidence):
 @wrong("minus-delta", "A larger delta cannot help: its sign is wrong.",
        claim="-expm1(-epsilon) - delta")
 @wrong("of-a-gaussian", "One point of the curve says little about another: use the curve.",
-       printed("0.97519", "0.38292492", mu=1.0, delta=1e-5), claim=lambda mu, delta:
-       membership_advantage(epsilon=oracles.gaussian_epsilon(delta=delta, mu=mu), delta=delta),
+       printed("0.97519", "0.38292492", mu=1.0, delta=1e-5), claim=lambda mu, delta: math.tanh((x :=
+       oracles.gaussian_epsilon(delta=delta, mu=mu)) / 2) + 2 * delta / (math.exp(x) + 1),
        says=r"\text{a Gaussian mechanism lets an attacker reach it}", given="mu > 0",
        kind="identity", oracle=truths.gaussian_distance, **dict.fromkeys(("p", "q", "epsilon")),
        mu=Log(0.1, 5.0), delta=Log(1e-9, 1e-3))
@@ -204,18 +204,31 @@ _COUNTED = """0 <= correct and correct <= guesses and guesses <= canaries
     and delta >= 0 and epsilon >= 0"""
 
 
+def _p_value(canaries, guesses, correct, epsilon, delta) -> float:
+    validate.integer(minimum=1, canaries=canaries)
+    validate.integer(minimum=0, maximum=canaries, guesses=guesses)
+    validate.integer(minimum=0, maximum=guesses, correct=correct)
+    k = np.arange(guesses + 1)
+    ways = gammaln(guesses + 1) - gammaln(k + 1) - gammaln(guesses - k + 1)
+    log_lie, log_truth = -np.logaddexp(0, epsilon), -np.log1p(math.exp(-epsilon))
+    masses = np.exp(ways + k * log_truth + (guesses - k) * log_lie)
+    # gained[i-1] = P(v > Bin >= v - i)
+    gained = np.cumsum(masses[:correct][::-1])
+    best = np.max(gained / np.arange(1, correct + 1), initial=0.0)
+    return min(float(np.sum(masses[correct:]) + 2 * canaries * delta * best), 1.0)
+
+
 @formula("G-N4", "One training run: the p-value", "upper",
          "Steinke, Nasr & Jagielski 2023, Theorem 5.2")
 @given(_COUNTED, **_RUN, correct=Drawn(lambda rng, drawn: int(rng.integers(drawn["guesses"] + 1))))
 @oracle(truths.chance_of_one, absolute=1e-14, unsafe=None)
 @printed("0.05000000", canaries=1000, guesses=100, correct=75, epsilon=0.672984664, delta=1e-4)
 @wrong("no-delta", "Accuses wrongly: with delta > 0 many canaries may be given away at once.",
-       claim=lambda canaries, guesses, correct, epsilon: one_run_p_value(canaries=canaries,
-       guesses=guesses, correct=correct, epsilon=epsilon, delta=0.0), says=r"P(W \ge v) \le f(v)")
+       claim=lambda canaries, guesses, correct, epsilon: _p_value(canaries, guesses, correct,
+       epsilon, 0.0), says=r"P(W \ge v) \le f(v)")
 @wrong("guesses-for-canaries",
        "Every canary may be given away, also those on which no guess was planned.", claim=lambda
-       guesses, correct, epsilon, delta: one_run_p_value(canaries=guesses, guesses=guesses,
-       correct=correct, epsilon=epsilon, delta=delta),
+       guesses, correct, epsilon, delta: _p_value(guesses, guesses, correct, epsilon, delta),
        says=r"P(W \ge v) \le f(v) + 2r\delta\max_i\frac{f(v-i)-f(v)}i")
 def one_run_p_value(*, canaries, guesses, correct, epsilon, delta):
     r"""P(W \ge v) \le f(v) + 2m\delta\max_{1\le i\le v}\frac{f(v-i)-f(v)}i,\quad
@@ -224,18 +237,21 @@ def one_run_p_value(*, canaries, guesses, correct, epsilon, delta):
     canaries: m, each included with probability 1/2 on its own
     guesses: r canaries on which the attacker ventured a guess
     correct: v of these were right"""
-    validate.integer(minimum=1, canaries=canaries)
-    validate.integer(minimum=0, maximum=canaries, guesses=guesses)
-    validate.integer(minimum=0, maximum=guesses, correct=correct)
-    k = np.arange(guesses + 1)
-    ways = gammaln(guesses + 1) - gammaln(k + 1) - gammaln(guesses - k + 1)
-    masses = np.exp(
-        ways - k * np.log1p(math.exp(-epsilon)) - (guesses - k) * np.logaddexp(0, epsilon)
-    )
-    # gained[i-1] = P(v > Bin >= v - i)
-    gained = np.cumsum(masses[:correct][::-1])
-    best = np.max(gained / np.arange(1, correct + 1), initial=0.0)
-    return min(float(np.sum(masses[correct:]) + 2 * canaries * delta * best), 1.0)
+    return _p_value(canaries, guesses, correct, epsilon, delta)
+
+
+def _proved_epsilon(canaries, guesses, correct, delta, significance) -> float:
+    """The largest epsilon whose p-value is below the significance; 0 if there is none."""
+    rare = lambda epsilon: _p_value(canaries, guesses, correct, epsilon, delta) < significance
+    low, high = 0.0, 1.0
+    if not rare(low):
+        return low
+    while rare(high):
+        low, high = high, 2 * high
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if rare(middle) else (low, middle)
+    return low
 
 
 @formula("G-N4b", "One training run: the epsilon it proves", "lower",
@@ -248,9 +264,8 @@ def one_run_p_value(*, canaries, guesses, correct, epsilon, delta):
 @printed("2.806207", canaries=100_000, guesses=1510, correct=1439, delta=0.0, significance=0.05)
 @wrong("no-delta", "Accuses wrongly: what delta allows is counted as epsilon.",
        printed("2.806207", canaries=100_000, guesses=1510, correct=1439, significance=0.05),
-       claim=lambda canaries, guesses, correct, significance: one_run_epsilon(canaries=canaries,
-       guesses=guesses, correct=correct, delta=0.0, significance=significance),
-       says=r"\text{the same with } \delta = 0")
+       claim=lambda canaries, guesses, correct, significance: _proved_epsilon(canaries, guesses,
+       correct, 0.0, significance), says=r"\text{the same with } \delta = 0")
 @wrong("share", "That is the estimate, without any confidence.",
        claim="log(correct / (guesses - correct))",
        given="0 < correct and correct < guesses and guesses <= canaries")
@@ -260,20 +275,7 @@ def one_run_epsilon(*, canaries, guesses, correct, delta, significance):
 
     significance: beta, the chance of a false proof"""
     validate.probability(significance=significance)
-
-    def rare(epsilon: float) -> bool:
-        about = {"canaries": canaries, "guesses": guesses, "correct": correct, "delta": delta}
-        return one_run_p_value(**about, epsilon=epsilon) < significance
-
-    low, high = 0.0, 1.0
-    if not rare(low):
-        return low
-    while rare(high):
-        low, high = high, 2 * high
-    for _ in range(50):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if rare(middle) else (low, middle)
-    return low
+    return _proved_epsilon(canaries, guesses, correct, delta, significance)
 
 
 def _random_channel(rng: Generator, drawn: Parameters) -> NDArray:

@@ -155,8 +155,8 @@ _NOISY = {"scores": Drawn(_random_scores), "scale": Log(0.1, 10.0)}
 @given("scale > 0", **_NOISY)
 @oracle(partial(truths.argmax_probability, law=truths.GUMBEL), unsafe=None)
 @printed("0.45186276", "0.45186276", scores=np.array([1.0, 0.0, 0.0]), scale=2.0)
-@wrong("half-scale", "The scale is the inverse of the rate, so it has the 2 as well.",
-       claim=lambda scores, scale: gumbel_max_probability(scores=scores, scale=2 * scale),
+@wrong("half-scale", "The scale is the inverse of the rate, so it has the 2 as well.", claim=lambda
+       scores, scale: np.exp(scores[0] / (2 * scale) - np.logaddexp.reduce(scores / (2 * scale))),
        says=r"\arg\max_r u_r + "
        r"\mathrm{Gumbel}(\Delta/\varepsilon) \sim e^{\varepsilon u_r/(2\Delta)}")
 @wrong("laplace-noise", "Only Gumbel noise draws by a softmax.", says=r"\arg\max_r u_r + "

@@ -43,7 +43,7 @@ def _plurality_first(*, votes: ArrayLike) -> bool:
     return bool(np.argmax(votes) == 0)
 
 
-def _gaps(votes: ArrayLike) -> NDArray:
+def _gaps(votes) -> NDArray:
     return np.subtract(votes[0], votes[1:])
 
 
@@ -57,8 +57,8 @@ _TWO_CLASSES = _random_votes(200, 2, 2)
 @printed("0.0117914072", "0.0117914072", votes=[150, 50], inverse_scale=0.05)
 @printed("0.1545794589", votes=[120, 70, 60], inverse_scale=0.05)
 @wrong("no-quarter", "Still a bound, but four times the truth: it misses the constants of the law.",
-       claim=lambda votes, inverse_scale: (4 * lnmax_flip_bound(votes=votes,
-       inverse_scale=inverse_scale)), says=r"P(\text{winner} \ne j^*) = (2+\gamma\,\Delta "
+       claim=lambda votes, inverse_scale: np.sum((2 + inverse_scale * _gaps(votes)) *
+       np.exp(-inverse_scale * _gaps(votes))), says=r"P(\text{winner} \ne j^*) = (2+\gamma\,\Delta "
        r"n)\,e^{-\gamma\,\Delta n} \text{ of two classes}", kind="identity", votes=_TWO_CLASSES)
 def lnmax_flip_bound(*, votes, inverse_scale):
     r"""P(\text{winner} \ne j^*) \le
@@ -75,12 +75,12 @@ def lnmax_flip_bound(*, votes, inverse_scale):
 @oracle(truths.gnmax_flips, absolute=0.0, points=60)
 @printed("0.03854993587", "0.03854993587", votes=[150, 50], noise_std=40.0)
 @wrong("one-noise", "The difference of two counts has a deviation of sigma times the root of 2.",
-       claim=lambda votes, noise_std: gnmax_flip_bound(votes=votes, noise_std=noise_std /
-       math.sqrt(2)),
+       claim=lambda votes, noise_std: np.sum(0.5 * erfc(_gaps(votes) / (2 * noise_std /
+       math.sqrt(2)))),
        says=r"\frac12\sum_{i\ne i^*}\operatorname{erfc}\big((n_{i^*}-n_i)/(\sqrt2\,\sigma)\big)")
 @wrong("twice-the-root", "A bound, and too large: erfc already holds one of the roots.",
-       claim=lambda votes, noise_std: gnmax_flip_bound(votes=votes, noise_std=noise_std *
-       math.sqrt(2)), says=r"\frac12\operatorname{erfc}\Big(\frac{\Delta "
+       claim=lambda votes, noise_std: np.sum(0.5 * erfc(_gaps(votes) / (2 * noise_std *
+       math.sqrt(2)))), says=r"\frac12\operatorname{erfc}\Big(\frac{\Delta "
        r"n}{2\sqrt2\,\sigma}\Big) \text{ of two classes}", kind="identity", votes=_TWO_CLASSES)
 def gnmax_flip_bound(*, votes, noise_std):
     r"""P(\text{winner} \ne i^*) \le

@@ -66,8 +66,8 @@ def gnmax_worst(*, votes, noise_std, order, reverse=False):
     """The largest Rényi divergence of the winner at these votes from that at a neighbour."""
     law = gnmax_law(votes, noise_std)
     pairs = ((law, gnmax_law(other, noise_std)) for other in neighbours(votes))
-    turn = -1 if reverse else 1
-    return max(log_moment(*pair[::turn], order - 1) for pair in pairs) / (order - 1)
+    turned = ((q, p) if reverse else (p, q) for p, q in pairs)
+    return max(log_moment(p, q, order - 1) for p, q in turned) / (order - 1)
 
 
 def flips(votes: ArrayLike, log_density: Density, log_cdf: Density, reach: float) -> float:
@@ -125,5 +125,5 @@ def moment_of_a_tie(*, moment, inverse_scale):
 
 def threshold_worst(*, order, noise_std, place):
     """The divergence of "the noisy count is above the threshold", one vote more or less."""
-    laws = (np.array([log_ndtr(x), log_ndtr(-x)]) for x in (place, place + 1 / noise_std))
-    return worst_divergence(*laws, order)
+    law = lambda x: np.array([log_ndtr(x), log_ndtr(-x)])
+    return worst_divergence(law(place), law(place + 1 / noise_std), order)
