@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from conftest import each
 from dplearn.engine.lattice.above import PrivacyLossDistribution, connect_the_dots
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import (
@@ -24,7 +25,7 @@ PAIRS = {
     "without replacement": WithoutReplacement(Laplace(1.0), 0.2).profiles("replace_one")[0],
     "infinite loss": Profile.from_atoms([-3.0, math.log1p(-math.exp(-3))], [-math.inf, 0.0]),
 }
-each_pair = pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
+each_pair = each("name", PAIRS)
 
 
 def law_of(pair, step=0.07, lower=-9.0, upper=9.0):
@@ -32,7 +33,8 @@ def law_of(pair, step=0.07, lower=-9.0, upper=9.0):
 
 
 @each_pair
-def test_connected_dots_dominate_the_profile_at_every_epsilon(pair):
+def test_connected_dots_dominate_the_profile_at_every_epsilon(name):
+    pair = PAIRS[name]
     law = law_of(pair)
     # Off the nodes, on them, and beyond both ends.
     for epsilon in np.concatenate([np.linspace(-11, 11, 301), law.losses[[0, 100, 128, 129, -1]]]):
@@ -41,7 +43,8 @@ def test_connected_dots_dominate_the_profile_at_every_epsilon(pair):
 
 
 @each_pair
-def test_narrow_windows_dominate_as_well(pair):
+def test_narrow_windows_dominate_as_well(name):
+    pair = PAIRS[name]
     # Losses left of the window are lifted to its first node, those right of it count as infinite.
     law = law_of(pair, lower=-0.2, upper=0.3)
     for epsilon in np.linspace(-2, 2, 81):
@@ -50,7 +53,8 @@ def test_narrow_windows_dominate_as_well(pair):
 
 
 @each_pair
-def test_connected_dots_touch_the_profile_at_the_nodes(pair):
+def test_connected_dots_touch_the_profile_at_the_nodes(name):
+    pair = PAIRS[name]
     law = law_of(pair)
     inside = law.losses[1:-1:7]
     found = [law.delta(e) for e in inside]
@@ -58,7 +62,8 @@ def test_connected_dots_touch_the_profile_at_the_nodes(pair):
 
 
 @each_pair
-def test_masses_are_a_law_under_both_members_of_the_pair(pair):
+def test_masses_are_a_law_under_both_members_of_the_pair(name):
+    pair = PAIRS[name]
     law = law_of(pair)
     assert np.all(law.masses >= 0) and 0 <= law.infinity < 1
     assert law.masses.sum() + law.infinity == pytest.approx(1.0, abs=1e-13)
@@ -76,7 +81,7 @@ def test_uneven_nodes_dominate_too():
     assert infinity == pytest.approx(float(pair.delta(5.0)), rel=1e-12)
 
 
-@pytest.mark.parametrize("count", [1, 2, 9])
+@each("count", [1, 2, 9])
 def test_plain_composition_of_gaussians(count):
     (exact,) = Gaussian(1.5 / math.sqrt(count)).profiles()
     composed = law_of(PAIRS["gaussian"], step=0.02, lower=-12, upper=14).compose(count)

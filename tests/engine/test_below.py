@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from conftest import each
 from dplearn.engine.lattice import below
 from dplearn.engine.lattice.above import connect_the_dots
 from dplearn.engine.lattice.below import BLUR, Atoms, below_the_profile
@@ -87,9 +88,10 @@ SMOOTH = {
 REACH = {"little noise": 180.0, "much noise": 0.04, "rarely sampled": 1e-4}
 
 
-@pytest.mark.parametrize("offset", [0.0, 0.25, 0.999])
-@pytest.mark.parametrize("cells", [3, 40, 1000])
-@pytest.mark.parametrize("name", SMOOTH)
+@pytest.mark.slow
+@each("offset", [0.0, 0.25, 0.999])
+@each("cells", [3, 40, 1000])
+@each("name", SMOOTH)
 def test_smooth_losses(name, cells, offset):
     pair, reach = SMOOTH[name], REACH.get(name, 9.0)
     h = reach / cells
@@ -110,8 +112,8 @@ DISCRETE = {
 }
 
 
-@pytest.mark.parametrize("parts", [1, 2, 5, 64])
-@pytest.mark.parametrize("name", DISCRETE)
+@each("parts", [1, 2, 5, 64])
+@each("name", DISCRETE)
 def test_atoms_on_nodes(name, parts):
     """Atoms that lie evenly, on a lattice through the first of them."""
     pair, reach = DISCRETE[name]
@@ -121,8 +123,8 @@ def test_atoms_on_nodes(name, parts):
     assert masses.sum() >= 1 - 1e-9
 
 
-@pytest.mark.parametrize("parts", [0.3, 1.7, 20.1])
-@pytest.mark.parametrize("name", DISCRETE)
+@each("parts", [0.3, 1.7, 20.1])
+@each("name", DISCRETE)
 def test_atoms_that_were_not_announced(name, parts):
     """A cell may hold atoms without being told: that only costs accuracy."""
     pair, reach = DISCRETE[name]
@@ -130,7 +132,7 @@ def test_atoms_that_were_not_announced(name, parts):
     assert_below(pair, even(h, 0.3 * h, reach), atoms=Atoms.none())
 
 
-@pytest.mark.parametrize("h", [1.0, 0.1, 0.01])
+@each("h", [1.0, 0.1, 0.01])
 def test_an_atom_at_0_beside_a_density(h):
     """The two halves of sampling without replacement meet in one."""
     (pair,) = WithoutReplacement(Gaussian(1.0), 0.2).profiles("replace_one")
@@ -176,10 +178,10 @@ def with_endless(lost, base):
     )
 
 
-@pytest.mark.parametrize("last", [0.9, 1.0, 1.2])
-@pytest.mark.parametrize("h", [0.1, 0.3, 0.5])
-@pytest.mark.parametrize("lost", [0.1, 1e-3])
-@pytest.mark.parametrize("base", [Laplace, Gaussian], ids=lambda c: c.name)
+@each("last", [0.9, 1.0, 1.2])
+@each("h", [0.1, 0.3, 0.5])
+@each("lost", [0.1, 1e-3])
+@each("base", [Laplace, Gaussian])
 def test_infinite_losses_beside_a_density(base, lost, h, last):
     pair = with_endless(lost, base(1.0).profiles()[0])
     stop = round(last / h)
@@ -198,6 +200,7 @@ ONE_PER_CELL = [(0.6, 1.96865), (0.05386, 3.81602), (0.34614, 7.99252), (6.5e-5,
                 (2.5e-6, 13.75994)]  # fmt: skip
 
 
+@pytest.mark.slow
 @given(outcomes, st.floats(0, 0.4), st.floats(0, 0.4), st.floats(0.05, 3.0), st.floats(0.0, 0.999))
 @settings(max_examples=150)
 @example(
@@ -249,7 +252,7 @@ def test_no_mass_is_negative_where_nodes_are_rounded():
     assert np.all(masses >= 0)
 
 
-@pytest.mark.parametrize("h", [1e-2, 1e-5])
+@each("h", [1e-2, 1e-5])
 def test_empty_cells_stay_empty(h):
     """Rounding of the tails must not fill them: nobody pays for what many steps would gain."""
     p, q = np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.35, 0.45])
@@ -266,7 +269,8 @@ def gap(pair, h, offset, reach, epsilons):
     return float(np.max(pair.delta(epsilons) - profile_of_law(nodes, masses, endless, epsilons)))
 
 
-@pytest.mark.parametrize(
+@pytest.mark.slow
+@each(
     "pair, reach",
     [
         (SMOOTH["gaussian"], 12.0),
@@ -276,7 +280,6 @@ def gap(pair, h, offset, reach, epsilons):
         (DISCRETE["sampled laplace, remove"][0], 2.0),
         (DISCRETE["sampled laplace, add"][0], 2.0),
     ],
-    ids=["gaussian", "sampled-remove", "sampled-add", "laplace", "laplace-remove", "laplace-add"],
 )
 def test_the_error_is_of_second_order(pair, reach):
     atoms = Atoms.of(pair)
@@ -320,7 +323,7 @@ def test_the_larger_balance_of_two_would_be_too_much(name, monkeypatch):
         assert_below(pair, nodes)
 
 
-@pytest.mark.parametrize("name", ["gaussian", "sampled gaussian, remove"])
+@each("name", ["gaussian", "sampled gaussian, remove"])
 def test_half_of_every_cell_to_either_side_would_be_too_much(name):
     """Why the fraction needs care: 1/2 has the right order and the wrong sign."""
     pair, h = SMOOTH[name], 0.05

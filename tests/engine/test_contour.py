@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import each
 from dplearn import Gaussian, PoissonSubsampled
 from dplearn.engine.contour import SampledGaussian, brackets, deltas, log_moments, worse_brackets
 from dplearn.engine.contour import line as line_module
@@ -41,8 +42,7 @@ def golden():
         values = [
             float(Fraction(row[k])) for k in ("noise_multiplier", "sample_rate", "steps", "delta")
         ]
-        name = "sigma={} q={} T={} delta={}".format(*(row[k] for k in list(row)[1:5]))
-        yield pytest.param(*values, float(row["value"]), int(row["digits"]), id=name)
+        yield *values, float(row["value"]), int(row["digits"])
 
 
 def bracket(sigma, q, steps, delta, rtol=1e-6):
@@ -50,7 +50,7 @@ def bracket(sigma, q, steps, delta, rtol=1e-6):
     return float(lower[0]), float(upper[0])
 
 
-@pytest.mark.parametrize("sigma, q, steps, delta, truth, digits", list(golden()))
+@each("sigma, q, steps, delta, truth, digits", list(golden()))
 def test_narrow_bracket_contains_the_high_precision_value(sigma, q, steps, delta, truth, digits):
     lower, upper = bracket(sigma, q, steps, delta)
     # The table is rounded to `digits`; binary64 carries about 16.
@@ -60,7 +60,8 @@ def test_narrow_bracket_contains_the_high_precision_value(sigma, q, steps, delta
     assert upper - lower <= 1e-6 * truth
 
 
-@pytest.mark.parametrize("name", CURVES)
+@pytest.mark.slow
+@each("name", CURVES)
 def test_whole_curves_are_reached(name):
     sigma, q, delta = CURVES[name]
     lower, upper = worse_brackets(LENGTHS, sigma=sigma, q=q, delta=delta)
@@ -73,7 +74,8 @@ def test_whole_curves_are_reached(name):
     assert np.all(lower[1:] >= lower[:-1] * (1 - 1e-6))
 
 
-@pytest.mark.parametrize("name", CURVES)
+@pytest.mark.slow
+@each("name", CURVES)
 def test_brackets_are_nested_as_rtol_is_tightened(name):
     sigma, q, delta = CURVES[name]
     loose = worse_brackets(LENGTHS, sigma=sigma, q=q, delta=delta, rtol=1e-2)
@@ -86,7 +88,7 @@ def test_brackets_are_nested_as_rtol_is_tightened(name):
         loose = tight
 
 
-@pytest.mark.parametrize(
+@each(
     "setting",
     [(0.69, 3.1e-5, 70563, 2e-4), (3.95, 1.2e-5, 440, 3e-9), (0.74, 7.6e-4, 16541, 9e-22)],
 )
@@ -112,6 +114,7 @@ SETTINGS = {
 }
 
 
+@pytest.mark.slow
 @settings(max_examples=160)
 @given(**SETTINGS, harder=st.sampled_from(["sigma", "q", "steps", "delta"]))
 def test_every_setting_gives_a_bracket_that_is_monotone(sigma, q, steps, delta, harder):
@@ -125,6 +128,7 @@ def test_every_setting_gives_a_bracket_that_is_monotone(sigma, q, steps, delta, 
     assert lower <= high
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(**SETTINGS, side=st.sampled_from(DIRECTIONS))
 def test_every_setting_gives_monotone_bounds_of_delta(sigma, q, steps, delta, side):
@@ -136,10 +140,11 @@ def test_every_setting_gives_monotone_bounds_of_delta(sigma, q, steps, delta, si
     assert np.all(lower[1:] <= np.minimum.accumulate(upper)[:-1])
 
 
-@pytest.mark.parametrize("delta", [1e-300, 1e-5, 0.9])
-@pytest.mark.parametrize("steps", [1, 1000, 10**8])
-@pytest.mark.parametrize("q", [1e-12, 0.5, 1 - 1e-6])
-@pytest.mark.parametrize("sigma", [0.05, 1e3])
+@pytest.mark.slow
+@each("delta", [1e-300, 1e-5, 0.9])
+@each("steps", [1, 1000, 10**8])
+@each("q", [1e-12, 0.5, 1 - 1e-6])
+@each("sigma", [0.05, 1e3])
 def test_far_corners_are_answered(sigma, q, steps, delta):
     lower, upper = bracket(sigma, q, steps, delta)
     assert 0 <= lower <= upper
@@ -152,6 +157,7 @@ def test_far_corners_are_answered(sigma, q, steps, delta):
     assert high[0] >= math.log(one) - 1e-6
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(**SETTINGS, side=st.sampled_from(DIRECTIONS))
 def test_one_step_contains_the_closed_form(sigma, q, steps, delta, side):
@@ -171,6 +177,7 @@ def test_one_step_contains_the_closed_form(sigma, q, steps, delta, side):
     assert np.all((high >= exact - doubt) | (high < -700))
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(sigma=logarithmic(0.3, 100), steps=logarithmic(1, 1e5).map(round), delta=SETTINGS["delta"])
 def test_nearly_sure_sampling_lies_just_below_the_gaussian(sigma, steps, delta):
@@ -194,7 +201,8 @@ RUNS = [
 ]
 
 
-@pytest.mark.parametrize("side", DIRECTIONS)
+@pytest.mark.slow
+@each("side", DIRECTIONS)
 def test_lower_end_never_exceeds_the_lattice(side):
     # Two independent engines: the lattice is an upper bound built from the profile alone.
     reached = 0
@@ -209,8 +217,9 @@ def test_lower_end_never_exceeds_the_lattice(side):
     assert reached > 45
 
 
-@pytest.mark.parametrize("side", DIRECTIONS)
-@pytest.mark.parametrize("name", CURVES)
+@pytest.mark.slow
+@each("side", DIRECTIONS)
+@each("name", CURVES)
 def test_delta_and_epsilon_are_inverse(name, side):
     sigma, q, delta = CURVES[name]
     pair = SampledGaussian(sigma, q, side)
@@ -231,8 +240,8 @@ def test_deltas_reach_far_below_the_smallest_double():
     assert upper[-1] < -1000
 
 
-@pytest.mark.parametrize("side", DIRECTIONS)
-@pytest.mark.parametrize("sigma, q", [(1.1, 0.004), (4, 0.01), (0.5, 0.3), (100, 0.9)])
+@each("side", DIRECTIONS)
+@each("sigma, q", [(1.1, 0.004), (4, 0.01), (0.5, 0.3), (100, 0.9)])
 def test_log_moments_equal_the_renyi_divergence(sigma, q, side):
     mu = np.array([0.25, 1.0, 1.5, 7.0, 31.5])
     found = log_moments(SampledGaussian(sigma, q, side), mu)
@@ -259,6 +268,7 @@ def test_other_direction_is_proved_and_not_assumed(monkeypatch):
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_larger_direction_agrees_with_both_solved():
     for sigma, q, steps, delta in RUNS[:30]:
         lower, upper = bracket(sigma, q, steps, delta)
@@ -268,7 +278,8 @@ def test_larger_direction_agrees_with_both_solved():
             assert upper >= max(low[0] for low, _ in ends)
 
 
-@pytest.mark.parametrize("sigma, q, mu", [(100, 0.9, 2000), (1, 0.3, 60), (0.5, 0.3, 60)])
+@pytest.mark.slow
+@each("sigma, q, mu", [(100, 0.9, 2000), (1, 0.3, 60), (0.5, 0.3, 60)])
 def test_moments_of_the_add_direction_at_large_powers(sigma, q, mu):
     # The tilted law sits far left of the origin, and f^{-mu} grows off the real axis.
     def density(x):
@@ -281,7 +292,7 @@ def test_moments_of_the_add_direction_at_large_powers(sigma, q, mu):
     assert found == pytest.approx(exact, rel=1e-13, abs=1e-12)
 
 
-@pytest.mark.parametrize("side", DIRECTIONS)
+@each("side", DIRECTIONS)
 def test_ratio_off_the_real_axis(side):
     pair, tilt = SampledGaussian(0.7, 0.02, side), 3.0
     x = np.linspace(-5, 9, 4000)
@@ -296,8 +307,8 @@ def test_ratio_off_the_real_axis(side):
         assert np.max(growth) >= pair.loss_of_cosine(phi, tilt) - 0.1
 
 
-@pytest.mark.parametrize("tilt", [0.1, 10.0, 1000.0])
-@pytest.mark.parametrize("side", DIRECTIONS)
+@each("tilt", [0.1, 10.0, 1000.0])
+@each("side", DIRECTIONS)
 def test_line_loses_few_digits_to_cancellation(side, tilt):
     weight = Line(SampledGaussian(1.5, 0.2, side), tilt).weight
     assert np.sum(np.abs(weight)) < math.exp(3.5) * abs(np.sum(weight))
@@ -312,7 +323,8 @@ def tilted_line(side, tilt=9.0, sigma=0.8, q=0.01):
     return line, line.cutoffs(np.array([10.0]), np.array([30.0]))[0]
 
 
-@pytest.mark.parametrize(
+@pytest.mark.slow
+@each(
     "side, sigma, q, tilt, last",
     [
         ("remove", 1.3, 0.05, 6.0, 1e-12),
@@ -336,7 +348,7 @@ def test_transform_equals_the_integral_of_its_definition(side, sigma, q, tilt, l
         assert error < last * abs(values[0])
 
 
-@pytest.mark.parametrize("side", DIRECTIONS)
+@each("side", DIRECTIONS)
 def test_truncation_bound_lies_above_the_integrand_and_falls(side):
     line, bound = tilted_line(side)
     h, count = 0.05, 512

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mpmath import mpf
 from scipy.special import gammaln
 
-from conftest import golden, label, number
+from conftest import each, golden, number
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.lattice.above import connect_the_dots
 from dplearn.engine.lattice.below import BLUR, Atoms, below_the_profile
@@ -57,7 +57,7 @@ def assert_holds(found, truth, *, below=1.0, above=math.inf):
     assert truth * (1 - below) <= lower + 1e-12 and upper <= truth * (1 + above) + 1e-12
 
 
-@pytest.mark.parametrize("lost", [0.04, 0.3])
+@each("lost", [0.04, 0.3])
 def test_a_chance_of_infinite_loss_is_paid_from_delta(lost):
     """All finite losses are 0: three releases are (0, 1 - (1 - p)^3)-DP and nothing less."""
     pair = Profile.from_atoms(np.log([lost, 1 - lost]), np.array([-np.inf, 0.0]))
@@ -70,7 +70,8 @@ def test_a_chance_of_infinite_loss_is_paid_from_delta(lost):
 SAMPLED = golden("sampled_gaussian_epsilon")
 
 
-@pytest.mark.parametrize("row", SAMPLED, ids=lambda r: label(r, *list(r)[:5]))
+@pytest.mark.slow
+@each("row", SAMPLED)
 def test_golden_sampled_gaussian(row):
     step = PoissonSubsampled(Gaussian(number(row["noise_multiplier"])), number(row["sample_rate"]))
     truth = number(row["value"])
@@ -85,11 +86,10 @@ def test_golden_sampled_gaussian(row):
 
 
 # At delta = 1e-290 masses underflow: few large steps are then sound, not tight.
-@pytest.mark.parametrize(
-    "delta, width", [(0.3, 3e-3), (1e-5, 3e-3), (1e-15, 3e-3), (1e-30, 3e-3), (1e-290, 0.5)]
-)
-@pytest.mark.parametrize("steps", [2, 37, 10_000])
-@pytest.mark.parametrize("total_mu", [0.03, 1.0, 12.0])
+@pytest.mark.slow
+@each("delta, width", [(0.3, 3e-3), (1e-5, 3e-3), (1e-15, 3e-3), (1e-30, 3e-3), (1e-290, 0.5)])
+@each("steps", [2, 37, 10_000])
+@each("total_mu", [0.03, 1.0, 12.0])
 def test_gaussians_through_the_lattice(total_mu, steps, delta, width):
     (one,) = Gaussian(math.sqrt(steps) / total_mu).profiles()
     (all_,) = Gaussian(1 / total_mu).profiles()
@@ -118,8 +118,9 @@ def coins_by_enumeration(losses, counts, delta):
                 return max(float(mpmath.log((mass - delta) / other)), 0.0)
 
 
-@pytest.mark.parametrize("delta, width", [(0.1, 1e-6), (1e-5, 1e-6), (1e-20, 1e-6)])
-@pytest.mark.parametrize("loss, steps", [(1.0, 5), (0.1, 60), (2.0, 40), (0.01, 300)])
+@pytest.mark.slow
+@each("delta, width", [(0.1, 1e-6), (1e-5, 1e-6), (1e-20, 1e-6)])
+@each("loss, steps", [(1.0, 5), (0.1, 60), (2.0, 40), (0.01, 300)])
 def test_randomized_response_against_all_outcomes(loss, steps, delta, width):
     (pair,) = RandomizedResponse(loss).profiles("replace_one")
     truth = coins_by_enumeration([loss], [steps], mpf(delta))
@@ -127,7 +128,7 @@ def test_randomized_response_against_all_outcomes(loss, steps, delta, width):
     assert_holds(bracket([pair], [steps], delta), truth, below=width, above=width)
 
 
-@pytest.mark.parametrize("delta", [0.05, 1e-5, 1e-12])
+@each("delta", [0.05, 1e-5, 1e-12])
 def test_different_coins_against_all_outcomes(delta):
     losses, counts = [1.0, 0.37, 0.05], [4, 10, 20]
     pairs = [RandomizedResponse(e).profiles("replace_one")[0] for e in losses]
@@ -156,7 +157,7 @@ def test_rows_are_answered_one_by_one():
         assert_holds(one, value, below=5e-3, above=3e-3)
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 0.6, 1.1, 1.4])
+@each("epsilon", [0.1, 0.6, 1.1, 1.4])
 def test_two_different_laplace_releases_by_integration(epsilon):
     """delta of both: E over the first loss of the second profile at what is left."""
     a, b = 1.0, 1 / 1.8
@@ -175,7 +176,8 @@ def test_two_different_laplace_releases_by_integration(epsilon):
     assert_holds(found, epsilon, below=0.05, above=0.003)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.slow
+@each(
     "sigma, q, delta",
     [
         (1.0, 0.01, 1e-5), (4.0, 0.01, 1e-5), (0.8, 0.001, 1e-6), (2.0, 0.1, 1e-5),
@@ -227,14 +229,16 @@ BRACKETS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", BRACKETS.values(), ids=BRACKETS)
-def test_certified_brackets(case):
-    pair, steps, delta, lower, upper = case
+@pytest.mark.slow
+@each("name", BRACKETS)
+def test_certified_brackets(name):
+    pair, steps, delta, lower, upper = BRACKETS[name]
     found = bracket([pair], [steps], delta)
     assert found[0] <= upper and lower <= found[1]
     assert lower * 0.99 <= found[0] and found[1] <= upper * 1.003
 
 
+@pytest.mark.slow
 def test_a_second_opinion_on_sampled_laplace():
     """dp_accounting connects dots as well; at delta = 1e-5 and few steps its rounding is tiny."""
     from dp_accounting.pld import privacy_loss_distribution as peer
@@ -264,6 +268,7 @@ def delta_of_all_sequences(p, q, steps):
     return lambda e: float(np.sum(np.maximum(drawn[:, 0] - math.exp(e) * drawn[:, 1], 0.0)))
 
 
+@pytest.mark.slow
 @given(masses, masses, st.integers(2, 5), st.sampled_from([0.2, 1e-3, 1e-8]))
 def test_any_three_outcomes_against_all_sequences(p, q, steps, delta):
     p, q = np.array(p) / sum(p), np.array(q) / sum(q)
@@ -277,6 +282,7 @@ def test_any_three_outcomes_against_all_sequences(p, q, steps, delta):
         assert true_delta(0.93 * upper) >= delta
 
 
+@pytest.mark.slow
 @given(
     st.floats(1e-4, 0.2), st.floats(0.0, 0.3), masses, masses, st.integers(2, 5), st.floats(0, 1)
 )
@@ -295,7 +301,7 @@ def test_any_finite_losses_beside_an_infinite_one(lost, gained, p, q, steps, par
     assert bracket([pair], [steps], paid * (1 - 1e-6))[1] == math.inf
 
 
-@pytest.mark.parametrize("step", [0.3, 1.0])
+@each("step", [0.3, 1.0])
 def test_losses_inside_the_last_cell_do_not_borrow_from_infinite_ones(step):
     """Two runs by enumeration; finite losses end inside a cell, infinite ones lie beyond."""
     # Too many outcomes, too close, to have nodes of their own.
@@ -313,7 +319,7 @@ def test_losses_inside_the_last_cell_do_not_borrow_from_infinite_ones(step):
         assert lower == 0 or true_delta(lower) >= delta * (1 - 1e-9)
 
 
-@pytest.mark.parametrize("loss, steps, delta", [(4.0, 9, 1e-5), (0.5, 2, 1e-8), (1.0, 5, 1e-30)])
+@each("loss, steps, delta", [(4.0, 9, 1e-5), (0.5, 2, 1e-8), (1.0, 5, 1e-30)])
 def test_never_above_the_largest_loss_of_all_releases(loss, steps, delta):
     (pair,) = RandomizedResponse(loss).profiles("replace_one")
     lower, upper = bracket([pair], [steps], delta)
@@ -331,7 +337,8 @@ CORNERS = list(
 )
 
 
-@pytest.mark.parametrize("q, sigma, steps, delta", CORNERS)
+@pytest.mark.slow
+@each("q, sigma, steps, delta", CORNERS)
 def test_corners_give_a_number_above_one_release(q, sigma, steps, delta):
     step = PoissonSubsampled(Gaussian(sigma), q)
     lower, upper = worst_bracket(step, steps, delta)
@@ -339,13 +346,15 @@ def test_corners_give_a_number_above_one_release(q, sigma, steps, delta):
     assert upper >= max(float(p.epsilon(delta)) for p in step.profiles()) * (1 - 1e-9)
 
 
-@pytest.mark.parametrize("sigma, q", [(0.1, 1e-7), (0.2, 1e-12), (0.05, 1e-4), (0.01, 0.5)])
+@pytest.mark.slow
+@each("sigma, q", [(0.1, 1e-7), (0.2, 1e-12), (0.05, 1e-4), (0.01, 0.5)])
 def test_far_corners_are_numbers_too(sigma, q):
     """Outside the settings that matter, but calibration searches there."""
     lower, upper = worst_bracket(PoissonSubsampled(Gaussian(sigma), q), 1000, 1e-15)
     assert 0 <= lower <= upper < math.inf
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shrink", [1.5, 4, 16])
 @pytest.mark.parametrize("mu, steps, delta", [(2.0, 40, 1e-6), (1.0, 900, 1e-2), (6.0, 9, 1e-20)])
 def test_a_window_that_is_too_small_is_paid_for(mu, steps, delta, shrink, monkeypatch):
@@ -373,6 +382,7 @@ def all_coins(delta):
     return coins_by_enumeration([COIN], [COINS], mpf(delta))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lucky", [-1, 1])
 def test_rounding_of_the_transform_is_charged(lucky, monkeypatch):
     """Let it be large and all one way: as much as is allowed for, and a hundred times as much."""
@@ -445,6 +455,7 @@ def gaussian_sums(total_mu, steps, tilt, step, cells, begin, log_unit):
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(
     st.floats(-1, 1.5), st.integers(1, 200), st.floats(-2, 2), st.floats(-1.5, 0.5),
@@ -472,6 +483,7 @@ def test_what_leaves_on_the_right_must_be_added_above():
     assert above.epsilon_above() < truth
 
 
+@pytest.mark.slow
 def test_charges_are_never_capped():
     """A tilt that does not suit puts e^700 and more on both sides of the comparison."""
     lower, upper = worst_bracket(PoissonSubsampled(Gaussian(1.0), 1e-7), 10**7, 1e-30)
@@ -482,6 +494,7 @@ def test_charges_are_never_capped():
         assert law.epsilon_below() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_rounding_of_each_step_is_charged(sign, monkeypatch):
     """Coins again, now with masses that are 32 ulp off, and no other charge to hide behind."""
@@ -514,6 +527,7 @@ def jittered_coins(delta, lattice=LATTICE):
     return bracket(pairs, counts, delta, lattice), truth
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.05, 1e-8])
 def test_jitter_is_charged(delta, monkeypatch):
     """Split atoms alone would raise the loss: the coarser the lattice, the more."""
@@ -551,6 +565,7 @@ def test_blur_is_charged():
         assert upper - lower < 1e-6
 
 
+@pytest.mark.slow
 def test_finer_lattices_come_closer():
     step = PoissonSubsampled(Gaussian(2.0), 0.1)
     truth = 8.279290614098163
@@ -576,7 +591,8 @@ SETTINGS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.slow
+@each("name", SETTINGS)
 def test_all_accuracies_agree(name):
     """Each is a proof, so they overlap; where a finer one is much narrower it lies inside."""
     step, steps, delta, adjacency = SETTINGS[name]
@@ -590,7 +606,8 @@ def test_all_accuracies_agree(name):
             assert low <= lower * (1 + 1e-9) and upper <= high * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.slow
+@each("name", SETTINGS)
 def test_easier_questions_have_no_larger_answers(name):
     """Fewer steps or more delta: what is proved below stays under what is proved above."""
     step, steps, delta, adjacency = SETTINGS[name]
@@ -601,7 +618,8 @@ def test_easier_questions_have_no_larger_answers(name):
             assert lower <= upper
 
 
-@pytest.mark.parametrize("local_epsilon", [4.0, 0.7, 0.02])
+@pytest.mark.slow
+@each("local_epsilon", [4.0, 0.7, 0.02])
 def test_rows_of_one_group_do_not_hurt_each_other(local_epsilon):
     """Randomized response: delta by summing the binomial law in logarithms, for each length."""
     (pair,) = RandomizedResponse(local_epsilon).profiles("replace_one")

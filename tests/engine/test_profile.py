@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mpmath import mpf
 from scipy.special import erfcx, ndtr, ndtri
 
-from conftest import agrees, golden, label, number
+from conftest import agrees, each, golden, number
 from dplearn.engine.lattice.below import Atoms
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import Gaussian, Laplace
@@ -29,7 +29,7 @@ def laws(count=6, size=5):
         yield p / p.sum(), q / q.sum()
 
 
-LAWS = [pytest.param(p, q, id=f"law{i}") for i, (p, q) in enumerate(laws())]
+LAWS = list(laws())
 
 
 def of_atoms(p, q):
@@ -41,7 +41,7 @@ def by_definition(p, q, epsilon=EPSILONS):
     return np.maximum(p - np.exp(epsilon)[:, None] * q, 0.0).sum(axis=1)
 
 
-@pytest.mark.parametrize("mu", [1e-3, 0.01, 0.199, 0.2, 0.5, 1.0, 3.0, 30.0])
+@each("mu", [1e-3, 0.01, 0.199, 0.2, 0.5, 1.0, 3.0, 30.0])
 def test_gaussian_log_delta_against_sixty_digits(mu):
     # From the mean loss mu^2 / 2 up to 40 standard deviations mu, and below the mean.
     epsilon = mu * mu / 2 + mu * np.array([-10, -3.1, -2.9, -1, 0, 0.1, 1, 5, 12, 38, 40])
@@ -56,7 +56,7 @@ def test_gaussian_log_delta_against_sixty_digits(mu):
     np.testing.assert_allclose(gaussian_log_delta(epsilon, mu), truth, rtol=0, atol=4e-13)
 
 
-@pytest.mark.parametrize("p, q", LAWS)
+@each("p, q", LAWS)
 def test_finite_laws_both_orders_all_real_epsilons(p, q):
     profile = of_atoms(p, q)
     # A sum of at most five terms, each with an error of an ulp of 1.
@@ -64,8 +64,8 @@ def test_finite_laws_both_orders_all_real_epsilons(p, q):
     np.testing.assert_allclose(profile.reverse().delta(EPSILONS), by_definition(q, p), atol=3e-15)
 
 
-@pytest.mark.parametrize("weight", [1e-6, 0.3, 0.999, 1.0])
-@pytest.mark.parametrize("p, q", LAWS)
+@each("weight", [1e-6, 0.3, 0.999, 1.0])
+@each("p, q", LAWS)
 def test_mixing_is_mixing(p, q, weight):
     profile = of_atoms(p, q)
     mixed = (1 - weight) * q + weight * p
@@ -78,7 +78,8 @@ def test_mixing_is_mixing(p, q, weight):
         np.testing.assert_allclose(found.delta(EPSILONS), truth, atol=3e-15)
 
 
-@pytest.mark.parametrize("epsilon", [-1.0, -0.05, 0.02, 0.7])
+@pytest.mark.slow
+@each("epsilon", [-1.0, -0.05, 0.02, 0.7])
 def test_mixture_of_gaussians_by_integrating_densities(epsilon):
     mu, q = 1.25, 0.2
     density = lambda x, centre: mpmath.npdf(x, centre, 1)
@@ -113,8 +114,8 @@ def test_two_reversals_and_full_weight_change_nothing(log_mu, epsilon, weight):
     assert profile.mix_first(1.0) is profile
 
 
-@pytest.mark.parametrize("delta", [0.5, 1e-5, 1e-30, 1e-250])
-@pytest.mark.parametrize("sigma", [0.2, 1.0, 1000.0])
+@each("delta", [0.5, 1e-5, 1e-30, 1e-250])
+@each("sigma", [0.2, 1.0, 1000.0])
 def test_epsilon_inverts_delta_on_the_safe_side(sigma, delta):
     (profile,) = Gaussian(sigma).profiles()
     epsilon = float(profile.epsilon(delta))
@@ -125,7 +126,7 @@ def test_epsilon_inverts_delta_on_the_safe_side(sigma, delta):
         assert profile.log_delta(epsilon * (1 - 1e-9)) > math.log(delta)
 
 
-@pytest.mark.parametrize("lost", [1e-9, 0.1, 1 / 3, 0.7])
+@each("lost", [1e-9, 0.1, 1 / 3, 0.7])
 def test_epsilon_where_delta_never_gets_small(lost):
     """Infinite loss with probability p: a plateau that is met exactly, and missed just below."""
     profile = of_atoms(np.array([lost, 1 - lost]), np.array([0.0, 1.0]))
@@ -139,7 +140,7 @@ def test_epsilon_at_delta_zero_is_the_largest_loss():
     assert float(unbounded.epsilon(0.0)) == math.inf
 
 
-@pytest.mark.parametrize("parts", [(0.3, 0.7), (0.1, 0.2, 0.7)])
+@each("parts", [(0.3, 0.7), (0.1, 0.2, 0.7)])
 def test_outcomes_split_in_parts_are_one_atom(parts):
     """Equal losses computed in several ways differ by an ulp; merged they never leak less."""
     rng = np.random.default_rng(3)
@@ -179,7 +180,7 @@ def renyi_by_enumeration(p, q, order):
         return float(mpmath.log(total) / (order - 1))
 
 
-@pytest.mark.parametrize("p, q", LAWS)
+@each("p, q", LAWS)
 def test_renyi_of_finite_laws_at_every_kind_of_order(p, q):
     for profile, a, b in ((of_atoms(p, q), p, q), (of_atoms(q, p), q, p)):
         truth = [renyi_by_enumeration(a, b, order) for order in ORDERS]
@@ -187,7 +188,7 @@ def test_renyi_of_finite_laws_at_every_kind_of_order(p, q):
         np.testing.assert_allclose(profile.renyi(ORDERS), truth, rtol=2e-8, atol=1e-10)
 
 
-@pytest.mark.parametrize("mu", [1e-3, 1.0, 8.0])
+@each("mu", [1e-3, 1.0, 8.0])
 def test_renyi_of_gaussians(mu):
     (profile,) = Gaussian(1 / mu).profiles()
     orders = np.array([0.3, 1.0, 1.5, 40.0])
@@ -253,7 +254,7 @@ def test_a_rough_function_is_refused_rather_than_integrated():
         rough.renyi([2.0])
 
 
-@pytest.mark.parametrize("order", [-0.5, math.nan])
+@each("order", [-0.5, math.nan])
 def test_orders_below_zero_are_refused(order):
     (profile,) = Gaussian(1.0).profiles()
     with pytest.raises(ValueError, match=r"Expected orders in \[0, inf\]"):
@@ -263,7 +264,7 @@ def test_orders_below_zero_are_refused(order):
 RATES = np.array([0.0, 1e-12, 1e-3, 0.1, 0.3, 0.5, 0.9, 1.0])
 
 
-@pytest.mark.parametrize("mu", [0.01, 1.0, 6.0])
+@each("mu", [0.01, 1.0, 6.0])
 def test_tradeoff_of_gaussians_is_neyman_pearson(mu):
     (profile,) = Gaussian(1 / mu).profiles()
     # The value is 1 - delta - a e^eps: rounding of 1.
@@ -282,7 +283,7 @@ def test_tradeoff_of_laplace():
     assert float(profile.tradeoff(0.1)) == pytest.approx(0.7281718172, abs=1e-10)
 
 
-@pytest.mark.parametrize("p, q", LAWS)
+@each("p, q", LAWS)
 def test_tradeoff_of_finite_laws_is_the_likelihood_ratio_test(p, q):
     # Test "Q" (false positive under Q) for P: accept outcomes by decreasing p / q.
     with np.errstate(divide="ignore"):
@@ -297,7 +298,7 @@ def test_tradeoff_of_finite_laws_is_the_likelihood_ratio_test(p, q):
 GAUSSIAN = golden("gaussian", quantity="epsilon") + golden("gaussian", quantity="delta")
 
 
-@pytest.mark.parametrize("row", GAUSSIAN, ids=lambda r: label(r, *list(r)[:5]))
+@each("row", GAUSSIAN)
 def test_golden_gaussian(row):
     (profile,) = Gaussian(number(row["noise_multiplier"])).profiles(row["adjacency"])
     given_ = number(row["delta"] or row["epsilon"])

@@ -10,6 +10,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from conftest import each
 from dplearn.engine.contour import SampledGaussian
 from dplearn.engine.contour import line as line_module
 from dplearn.engine.contour import pair as pair_module
@@ -57,7 +58,7 @@ def moment(pair, step, height, nodes, z):
     return total * half / sigma / mp.sqrt(2 * mp.pi)
 
 
-@pytest.mark.parametrize("side", ["remove", "add"])
+@each("side", ["remove", "add"])
 def test_chernoff_bounds_of_a_million_million_steps(side):
     """T K multiplies the error of K; mu epsilon and log c have some ulps of their own."""
     pair, steps = SampledGaussian(0.5, 0.3, side), 10**12
@@ -84,7 +85,7 @@ def test_the_other_parts_of_chernoff_bounds():
     assert min(product) > 1 - 100 * 2.0**-53 and max(product) <= 1
 
 
-@pytest.mark.parametrize("side", ["remove", "add"])
+@each("side", ["remove", "add"])
 def test_values_on_a_line(side):
     """Nodes far from 0 are the worst: their distance is rounded."""
     line, h = Line(SampledGaussian(0.6, 0.4, side), 30.0), 2.0

@@ -20,6 +20,7 @@ from dplearn.mechanisms import (
 )
 from dplearn.mechanisms.gaussian import gaussian_epsilon
 
+pytestmark = pytest.mark.slow
 # Coarser than what people see, so that many questions fit into a minute.
 PLD = accountants["pld"](rtol=1e-4)
 OTHERS = {name: a() for name, a in accountants.items() if name != "pld"}

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
+from conftest import each
 from dplearn.engine.profile import Profile
 from dplearn.ground.logspace import log_sub
 from dplearn.mechanisms import Gaussian, Geometric, Laplace, RandomizedResponse, mechanisms
@@ -57,9 +58,10 @@ def by_definition(law, mu, weight, epsilon):
 WEIGHTS = [1e-9, 0.01, 0.7, 1 - 1e-9, 1.0]
 
 
-@pytest.mark.parametrize("weight", WEIGHTS)
-@pytest.mark.parametrize("mu", [0.05, 1.0, 5.0])
-@pytest.mark.parametrize("law", [Gaussian, Laplace], ids=lambda c: c.name)
+@pytest.mark.slow
+@each("weight", WEIGHTS)
+@each("mu", [0.05, 1.0, 5.0])
+@each("law", [Gaussian, Laplace])
 def test_tails_are_probabilities_of_the_loss(law, mu, weight):
     (pair,) = law(1 / mu).profiles()
     mixed = pair.mix_first(weight)
@@ -75,7 +77,7 @@ def test_tails_are_probabilities_of_the_loss(law, mu, weight):
     np.testing.assert_array_equal(swapped, found)  # both base pairs are symmetric
 
 
-@pytest.mark.parametrize("mu", [1e-3, 0.2, 1.0, 30.0])
+@each("mu", [1e-3, 0.2, 1.0, 30.0])
 def test_deep_gaussian_tails(mu):
     (pair,) = Gaussian(1 / mu).profiles()
     # Thresholds up to 60 standard deviations: logs down to -1800.
@@ -102,7 +104,7 @@ def laws(count=6, size=5):
         yield p / p.sum(), q / q.sum()
 
 
-LAWS = [pytest.param(p, q, id=f"law{i}") for i, (p, q) in enumerate(laws())]
+LAWS = list(laws())
 
 
 def of_atoms(p, q):
@@ -117,8 +119,8 @@ def enumerated(p, q, epsilons):
     return (beyond * p).sum(axis=1), (beyond * q).sum(axis=1)
 
 
-@pytest.mark.parametrize("weight", [1e-6, 0.3, 0.999, 1.0])
-@pytest.mark.parametrize("p, q", LAWS)
+@each("weight", [1e-6, 0.3, 0.999, 1.0])
+@each("p, q", LAWS)
 def test_tails_of_finite_laws_and_their_mixtures(p, q, weight):
     epsilons = np.append(0.0, np.geomspace(1e-9, 12, 60))
     pair, mixed = of_atoms(p, q), (1 - weight) * q + weight * p
@@ -133,7 +135,7 @@ def test_tails_of_finite_laws_and_their_mixtures(p, q, weight):
         np.testing.assert_allclose(tails, truth, rtol=1e-13, atol=1e-300)
 
 
-@pytest.mark.parametrize("p, q", LAWS)
+@each("p, q", LAWS)
 def test_an_atom_is_not_beyond_its_own_loss(p, q):
     pair = of_atoms(p, q)
     losses = np.asarray(pair.kinks)
@@ -145,7 +147,7 @@ def test_an_atom_is_not_beyond_its_own_loss(p, q):
             np.testing.assert_allclose(tails, enumerated(a, b, place), rtol=1e-13)
 
 
-@pytest.mark.parametrize("law", [Laplace, RandomizedResponse], ids=lambda c: c.name)
+@each("law", [Laplace, RandomizedResponse])
 def test_nothing_lies_beyond_the_pure_epsilon(law):
     (pair,) = law(2.0).profiles("replace_one")
     pure = 1.0 if law is Laplace else float(pair.kinks[0])
@@ -170,17 +172,17 @@ def with_tails():
             except NotImplementedError:
                 continue
             for i, pair in enumerate(p for p in pairs if p.has_tails):
-                yield pytest.param(pair, id=f"{mechanism}-{adjacency}-{i}")
+                yield f"{mechanism}, {adjacency}, {i}", pair
 
 
-PAIRS = list(with_tails())
+PAIRS = dict(with_tails())
 
 
-@pytest.mark.parametrize("pair", PAIRS)
-def test_chords_of_the_profile_lie_between_its_tails(pair):
+@each("name", PAIRS)
+def test_chords_of_the_profile_lie_between_its_tails(name):
     """delta is convex in e^epsilon with slope -Q(L > epsilon): between a and b, b > a,
     Q(L > b) <= (delta(a) - delta(b)) / (e^b - e^a) <= Q(L > a)."""
-    for side in (pair, pair.reverse()):
+    for side in (PAIRS[name], PAIRS[name].reverse()):
         epsilons = np.append(np.linspace(0, 0.02, 101), np.geomspace(0.021, 20, 3000))
         log_delta, (_, log_q) = side.log_delta(epsilons), side.log_tails(epsilons)
         chord = log_sub(log_delta[:-1], log_delta[1:]) - log_sub(epsilons[1:], epsilons[:-1])
@@ -194,9 +196,10 @@ def test_chords_of_the_profile_lie_between_its_tails(pair):
         assert np.count_nonzero(seen & np.isfinite(chord)) > 20
 
 
-@pytest.mark.parametrize("pair", PAIRS)
-def test_two_reversals_give_the_same_tails(pair):
+@each("name", PAIRS)
+def test_two_reversals_give_the_same_tails(name):
     epsilons = np.append(0.0, np.geomspace(1e-3, 1e6, 40))
+    pair = PAIRS[name]
     again = pair.reverse().reverse()
     np.testing.assert_array_equal(again.log_tails(epsilons), pair.log_tails(epsilons))
     # They start below 1 and never grow; log P is a sum whose rounding wobbles on a plateau.
@@ -221,7 +224,7 @@ def test_a_profile_of_delta_alone_has_no_tails():
     assert half.reverse().reverse().log_tail_of is pair.log_tail_of
 
 
-@pytest.mark.parametrize("epsilon", [-0.5, math.nan])
+@each("epsilon", [-0.5, math.nan])
 def test_tails_are_asked_at_epsilons_from_zero(epsilon):
     (pair,) = Geometric(1.0).profiles()
     with pytest.raises(ValueError, match="Expected epsilon >= 0"):
