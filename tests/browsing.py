@@ -42,14 +42,21 @@ def driven(test: Callable[..., None]) -> Callable[..., None]:
 
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
-    """A running server on a free port."""
+    """A running server of this checkout."""
+    with served() as url:
+        yield url
+
+
+@contextmanager
+def served(python: str | Path = sys.executable, *, folder: Path = ROOT) -> Iterator[str]:
+    """Address of an explorer that an interpreter opens from a folder, on a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "dplearn", "app"]
+    command = [python, "-m", "dplearn", "app"]
     options = ["--server.port", str(port), "--server.headless", "true"]
     with subprocess.Popen(
-        [*command, *options], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [*command, *options], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as server:
         try:
             yield _ready(f"http://127.0.0.1:{port}", server)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from browsing import served
 from dplearn import DPSGD
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
@@ -91,3 +92,9 @@ def test_the_tables_are_read(programs, tmp_path):
     printed = done([programs / "python", "-c", code], folder=tmp_path).splitlines()
     assert all(line.startswith(str(programs.parent)) for line in printed[:2]), printed
     assert printed[2] == "1797"
+
+
+def test_the_explorer_opens(programs, tmp_path, monkeypatch):
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    with served(programs / "python", folder=tmp_path) as url:
+        assert url.startswith("http://127.0.0.1:")
