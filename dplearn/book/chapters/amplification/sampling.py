@@ -73,7 +73,7 @@ def poisson_delta(p, q, *, epsilon, sample_rate):
     return sample_rate * hockey_stick(p, q, epsilon=_base_epsilon(epsilon, sample_rate))
 
 
-def _some_epsilon(rng: Generator, drawn: Parameters) -> float:
+def _epsilon_in_range(rng: Generator, drawn: Parameters) -> float:
     """Between 0 and where delta is about 1e-10."""
     largest = amplified_epsilon(
         epsilon=gaussian_epsilon(noise_multiplier=drawn["noise_multiplier"], delta=1e-9),
@@ -82,7 +82,7 @@ def _some_epsilon(rng: Generator, drawn: Parameters) -> float:
     return round(float(largest * rng.random()), 6)
 
 
-_EPSILON = {"epsilon": Drawn(_some_epsilon)}
+_EPSILON = {"epsilon": Drawn(_epsilon_in_range)}
 _AT_AMPLIFIED = {"epsilon": math.log1p(0.1 * math.expm1(1.0)), "noise_multiplier": 1.0}
 
 

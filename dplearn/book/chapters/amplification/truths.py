@@ -80,9 +80,6 @@ def certified_epsilon(*, noise_multiplier, sample_rate, steps, delta):
     return Interval(float(low[0]), float(high[0]))
 
 
-# Every sample
-
-
 def sums(samples: Iterable[Iterable[float]]) -> Means:
     """How often each sum occurs among the samples."""
     return {m: float(n) for m, n in Counter(math.fsum(s) for s in samples).items()}
@@ -125,26 +122,16 @@ def sampled_coin_epsilon(*, epsilon, sample_rate):
     return oracles.worst_event_epsilon_at(mixed, q, 0.0)
 
 
-# Shuffled reports
-
-
 def shuffled_coins_epsilon(*, local_epsilon, records, delta):
     """Exact epsilon of the number of ones among randomized responses; all others hold a zero."""
     ones = np.arange(records)
     lie, truth = (-np.log1p(math.exp(x)) for x in (local_epsilon, -local_epsilon))
     counts = gammaln(records) - gammaln(ones + 1) - gammaln(records - ones)
     others = counts + ones * lie + (records - 1 - ones) * truth
-
-    def total(log_one: float, log_zero: float) -> NDArray:
-        return np.logaddexp(
-            np.append(-np.inf, others + log_one), np.append(others + log_zero, -np.inf)
-        )
-
+    more, same = np.append(-np.inf, others), np.append(others, -np.inf)
+    total = lambda log_one, log_zero: np.logaddexp(more + log_one, same + log_zero)
     pair = Profile.from_atoms(total(truth, lie), total(lie, truth))
     return max(float(p.epsilon(delta)) for p in (pair, pair.reverse()))
-
-
-# Shuffled batches
 
 
 def shuffled_batches_delta(*, epsilon, noise_multiplier, batches):
@@ -171,8 +158,8 @@ def _two_batches(epsilon: float, sigma: float) -> float:
         with np.errstate(divide="ignore"):
             up, down = (sigma**2 * (np.log(r) + log_c) for r in (upper, lower))
 
-        def mass(mean: float) -> NDArray:
-            return np.where(all_of_it, 1.0, ndtr((mean - up) / sigma) + ndtr((down - mean) / sigma))
+        parts = lambda mean: ndtr((mean - up) / sigma) + ndtr((down - mean) / sigma)
+        mass = lambda mean: np.where(all_of_it, 1.0, parts(mean))
 
         def law(mean: float) -> NDArray:
             at, zero = (np.exp(oracles.log_normal(m, sigma)(x)) for m in (mean, 0.0))

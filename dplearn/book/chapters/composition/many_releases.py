@@ -12,12 +12,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.accountants.theorems import (
-    binomial_tails,
-    composition_slack,
-    heterogeneous_composition,
-    optimal_composition,
-)
+from dplearn.accountants import theorems
 from dplearn.book.chapters.composition import truths
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Derived, Log, Whole
@@ -59,7 +54,7 @@ def total_delta(*, slack, paid, steps):
 
 
 enter(
-    composition_slack,
+    theorems.composition_slack,
     formula("G-C2e", "What is left of delta for the composition itself", "identity",
             "Kairouz, Oh & Viswanath 2015, Theorem 3.3",
             statement=r"\delta' = 1 - \frac{1-\delta}{(1-\delta_0)^k}"),
@@ -177,7 +172,7 @@ def advanced_composition_kov_break_even(*, epsilon, slack):
 
 
 enter(
-    heterogeneous_composition,
+    theorems.heterogeneous_composition,
     formula("G-C5", "Composition of different releases", "upper",
             "Kairouz, Oh & Viswanath 2015, Theorem 3.5", statement=r"\varepsilon' = "
             r"\min\Big\{\sum_i\varepsilon_i,\ \sum_i\varepsilon_i\tanh\frac{\varepsilon_i}2 + "
@@ -188,8 +183,8 @@ enter(
     printed("0.7", "0.26115", epsilons=np.array([0.1, 0.2, 0.4]), counts=np.ones(3), slack=0.1),
     printed("2.0167", "0.51864", epsilons=np.full(9, 0.3), counts=np.ones(9), slack=0.2),
     wrong("largest", "Valid, and far too large where the releases differ.", claim=lambda epsilons,
-          slack: float(heterogeneous_composition(epsilons=[max(epsilons)], counts=[len(epsilons)],
-          slack=slack)),
+          slack: float(theorems.heterogeneous_composition(epsilons=[max(epsilons)],
+          counts=[len(epsilons)], slack=slack)),
           says=r"\text{the best is that of } k \text{ releases with } \max_i\varepsilon_i",
           kind="identity", **_SMALL),
 )
@@ -225,14 +220,14 @@ def optimal_composition_delta(*, total, epsilon, steps, paid=0.0):
     paid: delta_0 of one release, in [0, 1)"""
     # The sum over j is P(K > k) - e^total Q(K > k), with K the number of true answers.
     k = np.clip(np.floor((total / epsilon + steps) / 2), -1, steps)
-    p, q = binomial_tails(k, np.asarray(epsilon), np.asarray(steps))
+    p, q = theorems.binomial_tails(k, np.asarray(epsilon), np.asarray(steps))
     pure = max(float(p - math.exp(min(total, 700.0)) * q), 0.0)
     survive = steps * math.log1p(-paid)
     return -math.expm1(survive) + math.exp(survive) * pure
 
 
 enter(
-    optimal_composition,
+    theorems.optimal_composition,
     formula("G-C4b", "Optimal composition: epsilon of the worst releases", "identity",
             "Kairouz, Oh & Viswanath 2015, Theorem 3.3", statement=r"\varepsilon(\delta) = "
             r"\inf\{\varepsilon \ge 0: \delta(\varepsilon) \le \delta\}"),

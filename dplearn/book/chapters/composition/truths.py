@@ -15,8 +15,6 @@ from scipy.special import ndtri
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Drawn, Parameters
 
-# Releases on finite alphabets
-
 
 def joint(laws: Iterable[ArrayLike]) -> NDArray:
     """Probability of every sequence of independent outcomes."""
@@ -51,13 +49,13 @@ def coins_epsilon(*, epsilon, steps, slack):
     return oracles.smallest(enough, low=0.0, high=steps * epsilon * (1 + 1e-12))
 
 
-def _all_sequences(
-    epsilons: Sequence[float], deltas: Sequence[float] | None
-) -> tuple[NDArray, NDArray]:
-    pairs = []
-    for e, d in zip(epsilons, deltas if deltas is not None else [0.0] * len(epsilons), strict=True):
-        pairs.append(oracles.leaky_response(e, d) if d > 0 else oracles.randomized_response(e))
-    return joint(p for p, _ in pairs), joint(q for _, q in pairs)
+def _all_sequences(epsilons: Sequence[float], deltas: Sequence[float] | None) -> list[NDArray]:
+    deltas = [0.0] * len(epsilons) if deltas is None else deltas
+    pairs = [
+        oracles.leaky_response(e, d) if d > 0 else oracles.randomized_response(e)
+        for e, d in zip(epsilons, deltas, strict=True)
+    ]
+    return [joint(laws) for laws in zip(*pairs, strict=True)]
 
 
 def parts_epsilon(*, epsilons, moves=False):
@@ -69,14 +67,8 @@ def parts_epsilon(*, epsilons, moves=False):
     coins = [oracles.randomized_response(e) for e in epsilons]
     # Number of the part that holds the record before and after; n for none of them.
     pairs = itertools.permutations(range(n), 2) if moves else ((i, n) for i in range(n))
-
-    def law(holder: int) -> NDArray:
-        return joint(coins[i][i != holder] for i in range(n))
-
-    return max(oracles.worst_event_epsilon(p=law(i), q=law(j)) for i, j in pairs)
-
-
-# Draws
+    law = lambda holder: joint(coins[i][i != holder] for i in range(n))
+    return max(oracles.worst_event_epsilon(law(i), law(j)) for i, j in pairs)
 
 
 def several(low: float, high: float, *, least: int = 1, most: int = 4) -> Drawn:
@@ -89,20 +81,14 @@ def several(low: float, high: float, *, least: int = 1, most: int = 4) -> Drawn:
     return Drawn(draw)
 
 
-# Concentrated DP and groups
-
 _ORDERS = np.geomspace(1e-4, 1e3, 60) + 1
 
 
 def finite_rho(p: ArrayLike, q: ArrayLike) -> float:
     """The largest D_a / a over a grid of orders above 1, in both orders of the pair."""
-    log_p, log_q = np.log(p)[:, None], np.log(q)[:, None]
-
-    def divergences(a: NDArray, b: NDArray) -> NDArray:
-        return np.logaddexp.reduce(_ORDERS * a + (1 - _ORDERS) * b) / (_ORDERS - 1)
-
-    both = np.maximum(divergences(log_p, log_q), divergences(log_q, log_p))
-    return float(np.max(both / _ORDERS))
+    pair = np.log(p)[:, None], np.log(q)[:, None]
+    logs = [np.logaddexp.reduce(_ORDERS * a + (1 - _ORDERS) * b) for a, b in (pair, pair[::-1])]
+    return float(np.max(np.maximum(*logs) / (_ORDERS - 1) / _ORDERS))
 
 
 def chain_delta(*, epsilon, delta, group):
@@ -137,9 +123,6 @@ def coin_rho(*, epsilon):
     return max(at_one, float(np.max(moment / (excess * (1 + excess)))))
 
 
-# Gaussians
-
-
 def gaussians_mu(*, mus):
     """mu of the Gaussian pair with the total variation distance of several Gaussian releases.
 
@@ -171,14 +154,11 @@ def adaptive_renyi(*, order, noise, below, above, cut):
 
     Both releases move by 1; the second has noise `below` if the first fell below `cut`.
     """
-
-    costs = [(order - 1) * oracles.gaussian_renyi(1.0, std, order) for std in (below, above)]
-    log_p, log_q = oracles.log_normal(1.0, noise), oracles.log_normal(0.0, noise)
-
-    def log_f(x: NDArray) -> NDArray:
-        later = np.where(x < cut, *costs)
-        return order * log_p(x) + (1 - order) * log_q(x) + later
-
+    laws = lambda std: (oracles.log_normal(1.0, std), oracles.log_normal(0.0, std))
+    divergence = lambda std: oracles.density_renyi(*laws(std), order, -1e5, 1e5)
+    costs = [(order - 1) * divergence(std) for std in (below, above)]
+    log_p, log_q = laws(noise)
+    log_f = lambda x: order * log_p(x) + (1 - order) * log_q(x) + np.where(x < cut, *costs)
     return oracles.log_integral(log_f, -1e5, 1e5, kinks=[cut]) / (order - 1)
 
 

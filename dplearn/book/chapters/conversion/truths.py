@@ -23,9 +23,6 @@ def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> tuple[fl
     return float(x[k]), float(y[k])
 
 
-# Rényi DP of one order
-
-
 def coins_within(*, orders, rdp, delta):
     """The largest epsilon at delta of two coins whose Rényi divergence is at most rdp.
 
@@ -75,9 +72,6 @@ def coins_renyi(*, epsilon, order):
     return float(np.max(np.logaddexp(*terms))) / (order - 1)
 
 
-# Gaussians
-
-
 def exact_zcdp_epsilon(*, rho, delta):
     """Exact epsilon of Gaussian noise that is rho-zCDP, with nothing to spare."""
     return oracles.gaussian_epsilon(delta=delta, mu=math.sqrt(2 * rho))
@@ -122,9 +116,6 @@ def gaussian_moments(moments: NDArray, mu: float) -> NDArray:
     return np.logaddexp.reduce(log_p + moments[:, None] * loss, axis=1) + math.log(0.5)
 
 
-# Finite alphabets
-
-
 def most_powerful(*, p, q, false_positive_rate):
     """Smallest miss rate of tests of P against Q with this rate of false alarms.
 
@@ -162,9 +153,6 @@ def somebody_published(*, records, delta):
     for _ in range(records):
         nobody -= nobody * delta
     return 1 - nobody
-
-
-# Profiles of pairs
 
 
 def profile_of_coins(*, local, steps):

@@ -71,14 +71,14 @@ def max_divergence(p, q):
     return renyi(p, q, order=math.inf)
 
 
-def _some_order_finite(*, p, q):
+def _finite_above_one(*, p, q):
     """D_beta(P||Q) is finite for some beta > 1."""
     return not np.any((np.asarray(p) > 0) & (np.asarray(q) == 0))
 
 
 @formula("G-A3d", "Rényi divergence near order 1 is the KL divergence", "asymptotic",
          "van Erven & Harremoës 2014, Theorem 5")
-@given(_some_order_finite, along={"order": (1.1, 1.01, 1.001, 1.0001)}, **_PAIR)
+@given(_finite_above_one, along={"order": (1.1, 1.01, 1.001, 1.0001)}, **_PAIR)
 @oracle(oracles.finite_renyi, tolerance=0.01)
 @printed("0.549306", p=[0.75, 0.25], q=[0.25, 0.75])
 @wrong("always", "From a Gaussian a Laplace law has a finite KL and nothing finite above it.",

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from dplearn.book.kit import oracles
 from dplearn.engine.contour import SampledGaussian, log_moments
 
-# One update
-
 
 def by_norm(gradients: NDArray, norm: float) -> NDArray:
     """Every gradient, scaled down to this norm if it is longer."""
@@ -95,15 +93,10 @@ def _log_moment(moment: ArrayLike, noise_multiplier: float, sample_rate: float) 
     return log_moments(SampledGaussian(noise_multiplier, sample_rate, "remove"), moment)
 
 
-def least_epsilon(
-    moments: NDArray,
-    bound: Callable[[NDArray, float, NDArray], NDArray] = lambda total, log, m: (total + log) / m,
-    *,
-    noise_multiplier: float,
-    sample_rate: float,
-    steps: int = 1,
-    delta: float,
-) -> float:
+_per_moment = lambda total, log, m: (total + log) / m
+
+
+def least_epsilon(moments, bound=_per_moment, *, noise_multiplier, sample_rate, steps, delta):
     """The least bound(T K(m), ln(1/delta), m) on a grid, then between the best one's neighbours."""
 
     def epsilon_at(m: NDArray) -> NDArray:

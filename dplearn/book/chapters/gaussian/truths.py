@@ -11,17 +11,17 @@ from dplearn.book.kit import oracles
 from dplearn.ground.solve import crossing
 
 
-def _log_delta(epsilon: float, mu: float) -> float:
-    """log of the hockey-stick divergence of two unit Gaussians by its definition."""
+def _delta(epsilon: float, mu: float) -> float:
+    """Hockey-stick divergence of two unit Gaussians by its definition."""
     far = 40.0 + 2 * epsilon / mu + mu
     pair = oracles.log_normal(mu), oracles.log_normal()
-    return math.log(oracles.density_delta(*pair, epsilon, -far, far))
+    return oracles.density_delta(*pair, epsilon, -far, far)
 
 
 def epsilon_by_quadrature(*, noise_multiplier, delta, distance):
     """Where the divergence falls to delta; 0 if it starts below."""
     mu = distance / noise_multiplier
-    excess = lambda x: _log_delta(x, mu) - math.log(delta)
+    excess = lambda x: math.log(_delta(x, mu) / delta)
     if excess(0.0) <= 0:
         return 0.0
     far = mu * (mu / 2 + math.sqrt(-2 * math.log(delta)))
@@ -31,7 +31,7 @@ def epsilon_by_quadrature(*, noise_multiplier, delta, distance):
 def first_failure(*, delta):
     """Walk up in epsilon until the delta of the classical noise is too large."""
     root = math.sqrt(math.log(1.25 / delta) * 2)
-    margin = lambda epsilon: math.log(delta) - _log_delta(epsilon, epsilon / root)
+    margin = lambda epsilon: math.log(delta / _delta(epsilon, 1 / (root / epsilon)))
     good = 0.5
     while margin(good + 0.5) > 0:
         good += 0.5
@@ -39,14 +39,21 @@ def first_failure(*, delta):
     return crossing(margin, guess=good + 0.2, slope=-1.0, **ends).root
 
 
+def same_renyi(*, noise_multipliers):
+    """The single multiplier with the Rényi divergence of order 2 that the groups add up to."""
+    pairs = ((oracles.log_normal(1.0, z), oracles.log_normal(0.0, z)) for z in noise_multipliers)
+    far = 50 * float(np.max(noise_multipliers)) + 10
+    return math.fsum(oracles.density_renyi(*pair, 2.0, -far, far) for pair in pairs) ** -0.5
+
+
 def longest_contribution(*, norms):
     """Largest norm of a vector of groups, each clipped by its norm; the corners are among them."""
     rng, longest = np.random.default_rng(5), 0.0
     for size in (1e-3, 1.0, 1e6):
-        groups = size * np.array([rng.normal(size=7) for _ in norms])
-        lengths = np.linalg.norm(groups, axis=1)
-        clipped = groups * np.minimum(1.0, norms / lengths)[:, None]
-        longest = max(longest, float(np.linalg.norm(clipped)))
+        groups = [size * rng.normal(size=7) for _ in norms]
+        scales = [min(1.0, c / np.linalg.norm(g)) for g, c in zip(groups, norms, strict=True)]
+        clipped = [g * scale for g, scale in zip(groups, scales, strict=True)]
+        longest = max(longest, float(np.linalg.norm(np.concatenate(clipped))))
     return longest
 
 

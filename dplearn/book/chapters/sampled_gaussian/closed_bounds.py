@@ -57,8 +57,7 @@ def sampled_gaussian_rdp_much_noise(*, order, noise_multiplier, sample_rate):
     r"""D_\alpha \le \frac{2q^2\alpha}{\sigma^2} \text{ if } L = \ln\Big(1 +
     \frac1{q(\alpha-1)}\Big),\ \alpha \le \tfrac12\sigma^2L - 2\ln\sigma,\ \alpha \le
     \frac{\sigma^2L^2/2 - \ln5 - 2\ln\sigma}{L + \ln(q\alpha) + 1/(2\sigma^2)}"""
-    at = {"noise_multiplier": noise_multiplier, "sample_rate": sample_rate}
-    _require(_MUCH_NOISE, order=order, **at)
+    _require(_MUCH_NOISE, order=order, noise_multiplier=noise_multiplier, sample_rate=sample_rate)
     return 2 * sample_rate**2 * order / noise_multiplier**2
 
 
@@ -73,8 +72,7 @@ def sampled_gaussian_rdp_much_noise(*, order, noise_multiplier, sample_rate):
        given="0 < sample_rate <= 0.1 and noise_multiplier**2 >= 5", order=Log(1.01, 1000.0))
 def sampled_gaussian_rdp_truncated(*, order, noise_multiplier, sample_rate):
     r"""D_\alpha \le \frac{6q^2\alpha}{\sigma^2}"""
-    at = {"noise_multiplier": noise_multiplier, "sample_rate": sample_rate}
-    _require(_TRUNCATED, order=order, **at)
+    _require(_TRUNCATED, order=order, noise_multiplier=noise_multiplier, sample_rate=sample_rate)
     return 6 * sample_rate**2 * order / noise_multiplier**2
 
 

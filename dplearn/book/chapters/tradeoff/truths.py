@@ -12,15 +12,13 @@ from scipy.special import log_ndtr, ndtr
 
 from dplearn.book.kit import oracles
 
-# Tests by a threshold
-
 Tail = Callable[[float], float]
 
 
-def _threshold(log_above: Tail, log_below: Tail, rate: float, far: float) -> float:
+def _threshold(log_above: Tail, log_below: Tail, rate: float, far: float, xtol: float) -> float:
     """Where the tail above has the probability `rate`; solved for the smaller tail."""
     log_tail, mass = (log_above, rate) if rate <= 0.5 else (log_below, 1 - rate)
-    return brentq(lambda c: log_tail(c) - math.log(mass), -far, far, xtol=1e-13)
+    return brentq(lambda c: log_tail(c) - math.log(mass), -far, far, xtol=xtol)
 
 
 def threshold_test(log_p: oracles.Density, log_q: oracles.Density, *, rate, reach, kinks=()):
@@ -28,7 +26,7 @@ def threshold_test(log_p: oracles.Density, log_q: oracles.Density, *, rate, reac
     if rate in (0.0, 1.0):
         return 1 - rate
     mass = lambda *ends: oracles.log_integral(log_p, *ends, kinks=kinks, rtol=1e-12)
-    c = _threshold(lambda c: mass(c, reach), lambda c: mass(-reach, c), rate, reach - 1)
+    c = _threshold(lambda c: mass(c, reach), lambda c: mass(-reach, c), rate, reach - 1, 1e-13)
     return math.exp(oracles.log_integral(log_q, -reach, c, kinks=kinks))
 
 
@@ -46,7 +44,7 @@ def miss_of_two(*, false_positive_rate, mu_1, mu_2):
 
     # Under P both tails are alike.
     far = 12.0 * (mu_1 + mu_2)
-    c = _threshold(lambda c: log_below(-c), log_below, false_positive_rate, far)
+    c = _threshold(lambda c: log_below(-c), log_below, false_positive_rate, far, 1e-13 * far)
     return math.exp(log_below(c, mu_1, mu_2))
 
 
@@ -61,9 +59,6 @@ def best_test_on_events(p, q, false_positive_rate):
         weight = np.clip(np.where(high > low, (a - low) / (high - low), 0.0), 0.0, 1.0)
     mixed = (1 - weight) * miss_low + weight * miss_high
     return float(np.min(mixed[(low <= a) & ((high >= a) | (low == a))]))
-
-
-# The central limit of sampled Gaussians
 
 
 def composed_delta(*, sample_rate, noise_multiplier, steps, epsilon, symmetric):
