@@ -40,13 +40,9 @@ def test_no_noise_on_a_grid_beats_the_staircase():
         ratio = np.eye(cells - per_unit, cells)
         ratio -= math.exp(epsilon) * np.eye(cells - per_unit, cells, per_unit)
         falls = np.eye(cells - 1, cells, 1) - np.eye(cells - 1, cells)
-        best = linprog(
-            cost,
-            A_ub=np.vstack([ratio, falls]),
-            b_ub=np.zeros(2 * cells - per_unit - 1),
-            A_eq=np.full((1, cells), 2 / per_unit),
-            b_eq=[1e6],  # large beside the solver's tolerance of 1e-7
-        )
+        mass, most = np.full((1, cells), 2 / per_unit), np.zeros(2 * cells - per_unit - 1)
+        # A mass of 1e6 is large beside the solver's tolerance of 1e-7.
+        best = linprog(cost, np.vstack([ratio, falls]), most, mass, [1e6])
         least = formulas.staircase_variance(epsilon=epsilon)
         assert best.success, epsilon
         assert least * (1 - 1e-9) <= best.fun / 1e6 <= 1.02 * least < 2 / epsilon**2, epsilon
@@ -62,9 +58,8 @@ def test_permute_and_flip_by_all_permutations():
 
 
 def test_candidates_share_the_probability():
-    scores = np.array([0.3, 1.0, -0.5])
     for law in (truths.LAPLACE, truths.GUMBEL, truths.EXPONENTIAL):
-        turned = (np.roll(scores, k) for k in range(3))
+        turned = (np.roll([0.3, 1.0, -0.5], k) for k in range(3))
         total = sum(truths.argmax_probability(scores=x, scale=0.7, law=law) for x in turned)
         assert total == pytest.approx(1.0, rel=1e-10)
 
@@ -79,8 +74,8 @@ def test_a_test_with_half_the_threshold_lets_too_much_through():
 def test_smooth_noise_fails_for_a_large_epsilon():
     """At delta = 1e-5 the corollary is true for epsilon = 13 and false for 14."""
     for epsilon, good in ((13.0, True), (14.0, False)):
-        beta = epsilon / (2 * math.log(2e5))
-        assert (truths.dilated_laplace_delta(epsilon=epsilon, beta=beta) <= 1e-5) == good
+        about = {"epsilon": epsilon, "beta": epsilon / (2 * math.log(2e5))}
+        assert (truths.dilated_laplace_delta(**about) <= 1e-5) == good, epsilon
 
 
 def test_the_oracle_of_the_median_moves_one_value_at_a_time():

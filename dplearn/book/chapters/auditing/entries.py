@@ -143,8 +143,8 @@ def largest_certifiable_epsilon(*, trials, confidence=0.95, delta=0.0):
 @oracle(truths.chance_of_accusing, unsafe=None, points=50)
 @printed("0.05", confidence=0.95, trials=20, positive=0.1, negative=0.3)
 @wrong("point-estimates", "An estimate is above the truth about every other time.",
-       says=r"P(\hat\varepsilon "
-       r"> \varepsilon) \le \alpha \text{ for } \hat\varepsilon \text{ from the observed rates}",
+       says=r"P(\hat\varepsilon > \varepsilon) \le \alpha \text{ for } \hat\varepsilon "
+       r"\text{ from the observed rates}",
        oracle=partial(truths.chance_of_accusing, estimated=True))
 def audit_error(*, confidence):
     r"""P(\hat\varepsilon > \varepsilon) \le \alpha
@@ -194,9 +194,7 @@ def _reachable(drawn: Parameters) -> int:
 
 _RUN = {
     "canaries": Whole(1, 100_000),
-    "guesses": Drawn(
-        lambda rng, drawn: max(1, int(min(drawn["canaries"], 2000) * rng.random() ** 2))
-    ),
+    "guesses": Drawn(lambda rng, x: max(1, int(min(x["canaries"], 2000) * rng.random() ** 2))),
     "epsilon": Linear(0.0, 4.0),
     "delta": Log(1e-8, 1e-2, also=(0.0,)),
 }

@@ -102,13 +102,12 @@ def geometric_probability(*, rate, value):
 @oracle(truths.geometric_loss, points=50)
 @printed("1.5", "1.5", rate=0.5, sensitivity=3)
 @wrong("one-sided", "The smaller count can print a number that the larger one never does.",
-       says=r"\text{noise "
-       r"of } P(X = k) = (1 - e^{-\varepsilon})e^{-\varepsilon k},\ k \ge 0 \text{ is } "
-       r"\varepsilon\text{-DP}", oracle=truths.one_sided_geometric_loss)
+       says=r"\text{noise of } P(X = k) = (1 - e^{-\varepsilon})e^{-\varepsilon k},\ k \ge 0 "
+       r"\text{ is } \varepsilon\text{-DP}", oracle=truths.one_sided_geometric_loss)
 @wrong("floating-point",
        "Sums round to floats that only one of the two answers reaches (Mironov 2012).",
-       says=r"\mathrm{Lap}(1/\varepsilon) "
-       r"\text{ from } \pm\ln U/\varepsilon \text{ in floating point is } \varepsilon\text{-DP}",
+       says=r"\mathrm{Lap}(1/\varepsilon) \text{ from } \pm\ln U/\varepsilon "
+       r"\text{ in floating point is } \varepsilon\text{-DP}",
        oracle=truths.float_laplace_loss, sensitivity=Choice(1), bits=Choice(6, 8, 10))
 @wrong("any-sensitivity", "It is so for sensitivity 1; in general the rate is epsilon/Delta.",
        claim="rate",
@@ -183,8 +182,8 @@ enter(
           "- exp(epsilon) * Phi(-1 / (2 * noise_multiplier) - epsilon * noise_multiplier)"),
     wrong("trained-parameters",
           "Training needs a bounded sensitivity; one record can move a slope by 10^k.",
-          says=r"\theta(d) "
-          r"+ N(0,\sigma^2) \text{ is private at } \Delta = 1, \theta \text{ trained}",
+          says=r"\theta(d) + N(0,\sigma^2) \text{ is private at } \Delta = 1, "
+          r"\theta \text{ trained}",
           oracle=truths.trained_gaussian_delta, exponent=Choice(0, 1, 2, 3)),
 )
 

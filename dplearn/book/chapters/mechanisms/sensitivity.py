@@ -22,8 +22,8 @@ from dplearn.ground import validate
 @wrong("half-threshold", "At distance 0 the test is then passed with probability sqrt(delta/8).",
        claim="log(2 / delta) / (2 * epsilon)")
 @wrong("one-epsilon", "The distance and the value each cost epsilon.", claim="epsilon",
-       says=r"\text{with "
-       r"threshold } \ln(1/\delta)/\varepsilon \text{ it is } (\varepsilon,\delta)\text{-DP}",
+       says=r"\text{with threshold } \ln(1/\delta)/\varepsilon \text{ it is } "
+       r"(\varepsilon,\delta)\text{-DP}",
        oracle=truths.released_epsilon)
 def propose_test_release_threshold(*, epsilon, delta):
     r"""\hat D = D + \mathrm{Lap}(1/\varepsilon) > \tau = \frac{\ln(1/\delta)}\varepsilon,

@@ -10,11 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr
 
-from dplearn.book.chapters.mechanisms.truths import (
-    LAPLACE,
-    argmax_log_probability,
-    laplace_log_cdf,
-)
+from dplearn.book.chapters.mechanisms.truths import LAPLACE, argmax_log_probability
 from dplearn.book.kit import oracles
 from dplearn.book.kit.oracles import Density
 
@@ -85,7 +81,7 @@ def flips(votes: ArrayLike, log_density: Density, log_cdf: Density, reach: float
 
 def lnmax_flips(*, votes, inverse_scale):
     """The same with Laplace noise."""
-    log_cdf, scale = lambda x: laplace_log_cdf(inverse_scale * x), 1 / inverse_scale
+    log_cdf, scale = lambda x: LAPLACE[1](inverse_scale * x), 1 / inverse_scale
     return flips(votes, oracles.log_laplace(0.0, scale), log_cdf, 60 / inverse_scale)
 
 

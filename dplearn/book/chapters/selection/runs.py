@@ -153,6 +153,5 @@ def adaptive_log_moment(*, log_moments):
     r"""K_M(\lambda) \le \sum_t \sup_\theta K_{M_t}(\lambda;\theta),\quad
     K(\lambda) = \ln E_P[e^{\lambda L}] = \lambda D_{\lambda+1}
 
-    log_moments: log moment of a step in each state that the releases before it may lead to,
-      nats"""
+    log_moments: log moment of a step in each state that earlier releases may lead to"""
     return float(np.sum(np.max(np.asarray(log_moments, dtype=float), axis=1)))
