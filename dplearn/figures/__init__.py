@@ -16,11 +16,8 @@ from dplearn.figures.kit.marks import Band, Bars, Line, Mark
 from dplearn.figures.kit.template import INK, style_of
 from dplearn.figures.leak import leak, leaking_area
 from dplearn.figures.looseness import looseness
-from dplearn.figures.loss_law import loss_law
-from dplearn.figures.profile_curve import profile_curve
-from dplearn.figures.renyi_curve import renyi_curve
+from dplearn.figures.pair import loss_law, profile_curve, renyi_curve, tradeoff_curve
 from dplearn.figures.slider import slider
-from dplearn.figures.tradeoff_curve import tradeoff_curve
 from dplearn.figures.training_run import training_run
 
 __all__ = [

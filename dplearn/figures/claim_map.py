@@ -28,18 +28,7 @@ _MARKS = 16
 
 
 def claim_map(verdict: Verdict, *, ink: str = INK["light"]) -> go.Figure:
-    """The map of a verdict; draws it and computes nothing.
-
-    Parameters
-    ----------
-    verdict : Verdict
-    ink : str
-        Colour of words and numbers; the background is transparent.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        One colour and one mark per status, and a star at the counterexample.
+    """The map of a verdict: one colour and one mark per status, a star at the counterexample.
 
     Examples
     --------
@@ -76,10 +65,8 @@ def map_finding(area: Slice) -> str:
     bad, good = cells.count(1), cells.count(0)
     if not bad and not good:
         return "Nothing could be decided on this map"
-    if not bad:
-        return "Holds at every decided point of this map"
-    if not good:
-        return "Violated at every decided point of this map"
+    if not bad or not good:
+        return f"{'Violated' if bad else 'Holds'} at every decided point of this map"
     # A share that is neither 0 nor 1 is shown as neither.
     percent = min(max(100 * bad / (bad + good), 1), 99)
     return f"Violated at {percent:.0f} % of the points of this map"
@@ -90,7 +77,8 @@ def _cells(verdict: Verdict) -> dict[str, Any]:
     x_name, y_name = (SYMBOLS[n] for n in area.axes)
     words = [
         [
-            f"{x_name} = {x:.4g}, {y_name} = {y:.4g}<br><b>{_WORDS[s]}</b>{_times(r)}"
+            f"{x_name} = {x:.4g}, {y_name} = {y:.4g}<br><b>{_WORDS[s]}</b>"
+            + (f"<br>claim / truth {r:.3g}" if math.isfinite(r) else "")
             for x, s, r in zip(area.x, row, ratios, strict=True)
         ]
         for y, row, ratios in zip(area.y, area.status, area.ratio, strict=True)
@@ -109,10 +97,6 @@ def _cells(verdict: Verdict) -> dict[str, Any]:
         "text": words,
         "hovertemplate": "%{text}<extra></extra>",
     }
-
-
-def _times(ratio: float) -> str:
-    return f"<br>claim / truth {ratio:.3g}" if math.isfinite(ratio) else ""
 
 
 def _edges(values: Sequence[float]) -> list[float]:

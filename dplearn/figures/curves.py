@@ -12,16 +12,16 @@ from dplearn.figures.kit.axes import Axis
 from dplearn.figures.kit.marks import Mark, Part
 from dplearn.figures.kit.template import GREY, RED, transparent
 
-_WIDTH, _HEIGHT = 760, 430
 # Where two panels lie, in shares of the drawing area.
 _PANELS = ((0.0, 0.42), (0.58, 1.0))
+_HEADING = {"xanchor": "left", "yanchor": "bottom", "yshift": 8, "font": {"size": 15}}
 
 
 def lesson(
-    traces: Sequence[dict[str, Any]], title: str, *, height: int = _HEIGHT, **more: Any
+    traces: Sequence[dict[str, Any]], title: str, *, height: int = 430, **more: Any
 ) -> go.Figure:
     """A figure in the look of the lessons: white, large type, room for names on the right."""
-    size = {"width": _WIDTH, "height": height}
+    size = {"width": 760, "height": height}
     layout = {"template": "dplearn_lesson", "title": {"text": title}, **size, **more}
     return go.Figure({"data": [_single(trace) for trace in traces], "layout": layout})
 
@@ -101,13 +101,9 @@ def _zone_name(lower: float, upper: float, name: str, line: Part) -> dict[str, A
 
 
 def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
-    """Two figures of `curves` side by side under one statement; their titles become headings.
+    """Two figures of `curves` side by side under one statement, `title`.
 
-    Parameters
-    ----------
-    left, right : Figure
-    title : str
-        What the two state together. A heading does not change when a slider moves.
+    Their own titles become headings, which do not change when a slider moves.
     """
     traces, axes, shapes, headings = [], {}, [], []
     for n, part, share in zip(("", "2"), (left, right), _PANELS, strict=True):
@@ -117,29 +113,21 @@ def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
         axes[f"yaxis{n}"] = layout["yaxis"] | {"anchor": f"x{n}"}
         place = {"xref": f"x{n} domain", "yref": f"y{n}"}
         shapes += [shape | place for shape in layout.get("shapes", ())]
-        if layout["title"]["text"]:
-            headings.append(_heading(layout["title"]["text"], n))
+        if words := layout["title"]["text"]:
+            top = {"x": 0, "y": 1, "xref": f"x{n} domain", "yref": f"y{n} domain"}
+            headings.append({**top, **_HEADING, "text": words})
     margin = {"r": 90, "t": 86 if headings else 60}
     return lesson(traces, title, margin=margin, shapes=shapes, annotations=headings, **axes)
-
-
-def _heading(text: str, number: str) -> dict[str, Any]:
-    """Above one of two panels, at its left edge."""
-    place = {"x": 0, "y": 1, "xref": f"x{number} domain", "yref": f"y{number} domain"}
-    anchor = {"xanchor": "left", "yanchor": "bottom", "yshift": 8}
-    return {**place, **anchor, "text": text, "font": {"size": 15}}
 
 
 def number_line(numbers: Mapping[str, float], *, title: str) -> go.Figure:
     """Positive numbers on one logarithmic line, each with its name; "your guess" stands out."""
     roles = {"truth": "exact", "your guess": "guess"}
-    traces = []
-    ranked = sorted(numbers.items(), key=lambda item: item[1])
+    traces, ranked = [], sorted(numbers.items(), key=lambda item: item[1])
     for rank, (label, value) in enumerate(ranked):
         side = "bottom center" if rank % 2 else "top center"
-        text = f"{label}<br>{value:.4g}"
-        mark = Mark(x=value, y=0, label=text, role=roles.get(label, "other"), side=side)
-        traces += mark.traces()
+        role, words = roles.get(label, "other"), f"{label}<br>{value:.4g}"
+        traces += Mark(x=value, y=0, label=words, role=role, side=side).traces()
     ends = ranked[0][1] / 3, ranked[-1][1] * 3
     bare = {"showticklabels": False, "showgrid": False, "showline": False, "ticks": ""}
     zero = {"zeroline": True, "zerolinecolor": GREY, "range": [-1, 1]}

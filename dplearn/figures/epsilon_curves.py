@@ -38,17 +38,9 @@ _BELOW = 300.0
 
 @dataclass(frozen=True)
 class Published:
-    """A figure printed somewhere, to be drawn as a point.
+    """A figure printed somewhere, drawn as a point with a label beside it.
 
-    Parameters
-    ----------
-    steps : int
-    epsilon : float
-        As printed, in nats.
-    label : str
-        Short text beside the point; may be empty.
-    note : str
-        Longer text on hover: source and what became of a check.
+    The epsilon is as printed, in nats; the note on hover says source and result of a check.
     """
 
     steps: int

@@ -23,17 +23,9 @@ _MARKERS = {"right": ("exact", "circle-open", "○", "right")} | {
 
 @dataclass(frozen=True, kw_only=True)
 class Cloud:
-    """Value and truth at many points.
+    """Value and truth at many points, each right, unsafe, safe or wrong, with `words` on hover.
 
-    Parameters
-    ----------
-    truth, value : sequence of float
-    verdict : sequence of str
-        right, unsafe, safe or wrong.
-    words : sequence of str
-        What to say of each point.
-    kind : str
-        How the two should be related: identity, upper, lower or asymptotic.
+    Its kind is how the two should be related: identity, upper, lower or asymptotic.
     """
 
     truth: Sequence[float]

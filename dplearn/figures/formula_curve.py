@@ -37,23 +37,11 @@ class Region(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """A formula along one parameter.
+    """A formula along one parameter `x`, between the `ends`: its value, and the truth's two ends.
 
-    Parameters
-    ----------
-    x, value, low, high : sequence of float
-        The parameter, the formula or the claim, and the ends of the truth; nan leaves a gap.
-    own : sequence of float
-        Beside a claim the formula that it is a variant of; may be empty.
-    claimed : bool
-        Whether `value` is that of a wrong variant.
-    regions : sequence of Region
-    ends : tuple of float
-    log_x : bool
-    ticks : sequence of str
-        Words for 0, 1, and so on, where x counts steps towards a limit.
-    star : tuple of float, optional
-        The counterexample.
+    A value that is `claimed` is that of a wrong variant, which has the formula as its `own` and
+    perhaps a `star`, the counterexample. `ticks` are words for 0, 1, and so on, where x counts
+    steps towards a limit; nan leaves a gap.
     """
 
     x: Sequence[float]
@@ -73,16 +61,6 @@ def formula_curve(
     curve: Curve, *, finding: str = "", x: str = "x", ink: str = INK["light"]
 ) -> go.Figure:
     """A formula as a line, the truth as points; where it must not be used is shaded.
-
-    Parameters
-    ----------
-    curve : Curve
-    finding : str
-        Title.
-    x : str
-        Name of the parameter.
-    ink : str
-        Colour of words; the background is transparent.
 
     Examples
     --------

@@ -28,22 +28,9 @@ def leaking_area(
     axis: str = "released number",
     ink: str = INK["light"],
 ) -> go.Figure:
-    """Two laws, with what P has above the scaled Q shaded: densities, or bars of probabilities.
+    """Two laws at places in ascending order, with what P has above e^epsilon Q shaded.
 
-    Parameters
-    ----------
-    x, p, q, scaled_q : array_like, shape (n,)
-        Places in ascending order, both laws there, and e^epsilon times the second.
-    whole : bool
-        The laws are probabilities of the places, not densities.
-    finding : str
-        The title.
-    names : tuple of str
-        Of the two laws.
-    axis : str
-        What is released.
-    ink : str
-        Colour of words and numbers.
+    If `whole` they are probabilities of the places, drawn as bars, else densities.
 
     Examples
     --------
@@ -63,8 +50,16 @@ def leaking_area(
         x, p, q, scaled_q = (a[few] for a in (x, p, q, scaled_q))
     # What is far above the picture would only slow it down.
     scaled_q = np.minimum(scaled_q, 3 * top)
-    law, area = (_bars if whole else _densities)(x, p, scaled_q, names[0])
-    at, second, scaled = _stairs(x, q, scaled_q) if whole else (x, q, scaled_q)
+    covered = np.minimum(p, scaled_q)
+    if whole:
+        law, area = _bars(x, covered, p - covered, names[0])
+        # Corners of staircases that are level over each bar.
+        half = 0.5 * (x[1] - x[0])
+        at = np.column_stack([x - half, x + half]).ravel()
+        second, scaled = np.repeat(q, 2), np.repeat(scaled_q, 2)
+    else:
+        law, at, second, scaled = Line(x=x, y=p, label=names[0]), x, q, scaled_q
+        area = Band(x=x, lower=covered, upper=p, label="δ", role="wrong", opacity=0.45)
     others = [
         Line(x=at, y=second, label=names[1], role="other", dash="dot"),
         Line(x=at, y=scaled, label="e<sup>ε</sup>·Q", role="quiet", dash="dash"),
@@ -74,25 +69,11 @@ def leaking_area(
     return one_panel(shown, across, up, finding, legend, ink=ink, height=330, barmode="stack")
 
 
-def _densities(x: NDArray, p: NDArray, scaled_q: NDArray, name: str) -> tuple[Line, Band]:
-    """P, and the area between it and the scaled Q where that is below it."""
-    lower = np.minimum(p, scaled_q)
-    area = Band(x=x, lower=lower, upper=p, label="δ", role="wrong", opacity=0.45)
-    return Line(x=x, y=p, label=name), area
-
-
-def _bars(x: NDArray, p: NDArray, scaled_q: NDArray, name: str) -> tuple[Bars, Bars]:
+def _bars(x: NDArray, covered: NDArray, above: NDArray, name: str) -> tuple[Bars, Bars]:
     """Bars of height P in two parts: up to the scaled Q, and above it."""
-    covered, width = np.minimum(p, scaled_q), 0.75 * (x[1] - x[0])
-    edge = 1.4 if x.size < 60 else 0
+    width, edge = 0.75 * (x[1] - x[0]), 1.4 if x.size < 60 else 0
     law = Bars(x=x, y=covered, label=name, width=width, opacity=0.35, edge=edge)
-    return law, Bars(x=x, y=p - covered, label="δ", role="wrong", width=width)
-
-
-def _stairs(x: NDArray, *heights: NDArray) -> tuple[NDArray, ...]:
-    """Corners of staircases that are level over each bar."""
-    half = 0.5 * (x[1] - x[0])
-    return np.column_stack([x - half, x + half]).ravel(), *(np.repeat(y, 2) for y in heights)
+    return law, Bars(x=x, y=above, label="δ", role="wrong", width=width)
 
 
 def leak(
@@ -119,10 +100,8 @@ def leak(
     here : tuple of float
         The point on that curve.
     title : str
-    names : tuple of str
-        Of p and of the scaled q.
-    axes : tuple of str
-        Names of the left x axis, the right x axis and the right y axis.
+    names, axes : tuple of str
+        Of p and the scaled q; of the left x axis, the right x axis and the right y axis.
     log_y : bool
         Of the right panel.
     target : float, optional

@@ -55,21 +55,11 @@ def looseness(
 
     Parameters
     ----------
-    curves : mapping of str to sequence of Guarantee
-        Accountant's name to its guarantees, entry i at ``steps[i]``.
+    curves, steps, here, claims, log_x, ink
+        As in `epsilon_curves`; the title reads the values at `here`.
     reference : sequence of Guarantee
         What they are compared with: its lower end, so that no ratio flatters. Where it has
         none, its upper end: then the ratios are "at least".
-    steps : sequence of int
-        Numbers of steps, increasing, shape (n,).
-    here : int, optional
-        One of `steps`: marked by a vertical line and read in the title. Default: the last.
-    claims : collection of str
-        Those of `curves` that are said of the run and do not hold for it: drawn dotted.
-    log_x : bool
-        Logarithmic T; the ratio always is.
-    ink : str
-        Colour of words and numbers; the background is transparent.
 
     Returns
     -------

@@ -35,25 +35,10 @@ def training_run(
 ) -> go.Figure:
     """Held-out accuracy, epsilon so far and training loss against the step.
 
-    Parameters
-    ----------
-    events : sequence of mapping
-        Of `dplearn.training.worker`, in order; those that tell no progress are left out. Names
-        that begin with ``plain_`` belong to the run without privacy, drawn dashed.
-    steps : int
-        The whole plan, where the axes end.
-    planned : sequence of (int, float)
-        Steps and epsilon of the plan, drawn dotted: known before training.
-    finding, subtitle : str
-        The title, and the run in one line.
-    ink : str
-        Colour of words and numbers; the background is transparent.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        Six traces whatever the events: accuracy with and without privacy, epsilon planned and
-        so far, loss with and without privacy.
+    Of the events of `dplearn.training.worker` those that tell no progress are left out. Names
+    that begin with ``plain_`` belong to the run without privacy, drawn dashed. The axes end at
+    the `steps` of the whole plan; what is `planned`, steps and epsilon known before training,
+    is dotted. There are six traces whatever the events.
 
     Examples
     --------

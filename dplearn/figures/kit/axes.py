@@ -19,22 +19,10 @@ _MOST_POWERS = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """An axis in data units.
+    """An axis in data units, with round numbers or the given `ticks` (place to words).
 
-    Parameters
-    ----------
-    title : str
-    lower, upper : float
-        Ends; what is drawn there may still be seen beyond them if the axis is `open`.
-    log : bool
-    open : bool
-        Plotly may move the ends, to make room for names.
-    named_end : bool
-        The upper end has a tick of its own where it is far from the others.
-    ticks : mapping of float to str, optional
-        Where they stand and what is written there, instead of round numbers.
-    more : mapping, optional
-        What else Plotly is told.
+    The ends of an `open` axis may be moved by Plotly, to make room for names. A `named_end`
+    gets a tick of its own where it is far from the others. Plotly is told `more` as it is.
     """
 
     title: str = ""
@@ -132,14 +120,7 @@ class Canvas:
 
 
 def log_steps(largest: int, *, include: Iterable[int] = ()) -> list[int]:
-    """Round whole numbers from 1 to `largest`, ten per power of ten, and the ends.
-
-    Parameters
-    ----------
-    largest : int
-        >= 1; always the last one.
-    include : iterable of int
-        More numbers of steps, put in their places.
+    """Round whole numbers from 1 to `largest`, ten per power of ten, the ends, and `include`.
 
     Examples
     --------

@@ -61,19 +61,8 @@ def clearest(boxes: Sequence[Box], points: NDArray, *, width: float, height: flo
 def spread(wishes: Sequence[float], *, gap: float, lower: float, upper: float) -> list[float]:
     """Positions closest to `wishes` in the least-squares sense, at least `gap` apart.
 
-    Parameters
-    ----------
-    wishes : sequence of float
-        Positions in any order, in pixels.
-    gap : float
-        Smallest distance; shrunk where [lower, upper] has no room for it.
-    lower, upper : float
-        The column.
-
-    Returns
-    -------
-    list of float
-        In the order of `wishes`; equal wishes keep their order.
+    They are pixels in the order of the wishes; equal wishes keep theirs. The gap is shrunk
+    where [lower, upper] has no room for it.
 
     Examples
     --------

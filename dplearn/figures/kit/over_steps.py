@@ -89,19 +89,7 @@ def stretches(
 
 @dataclass(frozen=True)
 class End:
-    """The end of one curve.
-
-    Parameters
-    ----------
-    name : str
-        The accountant, for colour and marker.
-    value : float
-        Where the curve ends, in units of the y axis.
-    words : str
-        Beside the marker.
-    note : str
-        A second, smaller line; may be empty.
-    """
+    """The end of an accountant's curve: its height, words beside it and perhaps a smaller note."""
 
     name: str
     value: float

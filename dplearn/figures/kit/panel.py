@@ -15,18 +15,9 @@ _SMALL = (66, 16, 78, 46)
 def page(
     finding: str, subtitle: str, *, ink: str, height: int, margin: Sequence[int], size: float = 19
 ) -> dict[str, Any]:
-    """Layout without axes.
+    """Layout without axes; the margin is left, right, top and bottom.
 
-    Parameters
-    ----------
-    finding, subtitle : str
-    ink : str
-        Colour of words and numbers.
-    height : int
-    margin : sequence of int
-        Left, right, top and bottom, in pixels.
-    size : float
-        Of the statement; smaller where it is long, to keep clear of the buttons.
+    A long statement is smaller than `size`, to keep clear of the buttons.
     """
     size = size if len(finding) <= 60 else min(size, 17)
     title = {"text": f"<b>{finding}</b>", "subtitle": {"text": subtitle}, "font": {"size": size}}

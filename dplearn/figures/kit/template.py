@@ -19,19 +19,7 @@ from dplearn.figures.kit.text import NARROW_SPACE
 
 @dataclass(frozen=True)
 class Style:
-    """How one accountant is drawn, everywhere.
-
-    Parameters
-    ----------
-    label : str
-        Short name, for the end of a curve.
-    colour : str
-        Hexadecimal.
-    symbol : str
-        Plotly marker.
-    glyph : str
-        The same marker as a character, for text.
-    """
+    """How an accountant is drawn, everywhere; the glyph is its Plotly symbol as a character."""
 
     label: str
     colour: str
