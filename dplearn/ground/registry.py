@@ -36,12 +36,17 @@ class Registry(Mapping[str, type]):
 
     @cached_property
     def _classes(self) -> dict[str, type]:
-        return {
-            value.name: value
+        classes = [
+            value
             for module in _modules(self._package)
             for value in vars(module).values()
             if self._is_entry(value, module.__name__)
-        }
+        ]
+        for entry in classes:
+            if not isinstance(getattr(entry, "name", None), str):
+                where = f"{entry.__module__}.{entry.__qualname__}"
+                raise TypeError(f"Expected {where} to have a `name`, got none.")
+        return {entry.name: entry for entry in classes}
 
     def _is_entry(self, value: Any, module: str) -> bool:
         """Whether it is a finished class of the module's own, not one imported there."""
@@ -58,6 +63,15 @@ class Registry(Mapping[str, type]):
         except KeyError:
             names = ", ".join(self._classes)
             raise KeyError(f"Expected one of {names}, got {name!r}.") from None
+
+    def __getattr__(self, name: str) -> Any:
+        """Attribute of the package, behind whose name in `dplearn` the registry stands.
+
+        ``import dplearn.mechanisms as m`` binds `m` to ``dplearn.mechanisms``, the registry.
+        """
+        if name.startswith("__") or "_package" not in vars(self):
+            raise AttributeError(name)
+        return getattr(importlib.import_module(self._package), name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._classes)

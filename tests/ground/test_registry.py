@@ -1,5 +1,6 @@
 """The folder is the list: a new file is known, a private or abstract one is not."""
 
+import copy
 import importlib
 import shutil
 import sys
@@ -62,3 +63,22 @@ def test_unknown_names_are_answered_with_the_known_ones():
     with pytest.raises(KeyError, match=r"Expected one of .*rdp.*, got 'magic'"):
         accountants["magic"]
     assert "magic" not in accountants
+
+
+def test_a_package_whose_name_the_registry_has_can_be_imported_as_one():
+    import dplearn.accountants.pld as pld
+    import dplearn.mechanisms as m
+
+    assert m.Gaussian is m["gaussian"] is Gaussian
+    assert pld.PLD is accountants["pld"]
+    with pytest.raises(AttributeError, match=r"dplearn\.mechanisms.*Gausian"):
+        m.Gausian  # noqa: B018
+    assert dict(copy.copy(mechanisms)) == dict(mechanisms)
+
+
+def test_a_class_without_a_name_is_told_so(copied, tmp_path):
+    text = (tmp_path / "more_accountants" / "doubled.py").read_text()
+    unnamed = text.replace('    name = "doubled"', "    name = None")
+    (tmp_path / "more_accountants" / "doubled.py").write_text(unnamed)
+    with pytest.raises(TypeError, match=r"more_accountants\.doubled\.Doubled to have a `name`"):
+        len(copied)
