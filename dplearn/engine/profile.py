@@ -128,8 +128,8 @@ class Profile:
             upper = np.where(far, 4 * upper, upper)
         hopeless = upper > FAR
         upper = np.where(hopeless, 0.0, upper)
-        found = decreasing_root(excess, lower=np.zeros_like(upper), upper=upper)
-        return np.where(hopeless, np.inf, found)
+        epsilon = decreasing_root(excess, lower=np.zeros_like(upper), upper=upper)
+        return np.where(hopeless, np.inf, epsilon)
 
     def log_tails(self, epsilon: ArrayLike) -> tuple[NDArray, NDArray]:
         """log P(L > epsilon) and log Q(L > epsilon) at every finite epsilon >= 0, elementwise.
@@ -290,12 +290,12 @@ class _Mixture:
         # (1-w) Q(-L > eps') + w P(-L > eps'); with Q(-L > eps') = delta' + e^eps' P(-L > eps')
         # this is (1-w) delta' + (w/s) P(-L > eps').
         alive, log_ratio, shifted = self.behind(epsilon)
-        rest = self.log_rest + self.base._backward(shifted)
-        value = log_add(rest, self.base._tail_backward(shifted) - log_ratio)  # type: ignore[misc]
+        kept = self.log_rest + self.base._backward(shifted)
+        value = log_add(kept, self.base._tail_backward(shifted) - log_ratio)  # type: ignore[misc]
         return np.where(alive, value, -np.inf)
 
     def kinks(self) -> NDArray:
-        # Where the base is asked at an old kink, and where the reverse reaches 0.
+        # Where the base is evaluated at an old kink, and where the reverse reaches 0.
         old = np.asarray(self.base.kinks, dtype=float)
         ahead = log_add(self.log_rest, self.log_w + old)
         behind = old - log_add(self.log_w, self.log_rest + old)

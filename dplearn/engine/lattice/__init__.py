@@ -88,8 +88,8 @@ class Lattice:
             octave = np.floor(np.log2(totals) / 2)
         for number in np.unique(octave[totals > 0]):
             rows = octave == number
-            asked = counts[rows], math.log(delta), self.rtol, self.most_cells
-            lower[rows], upper[rows] = _larger([Group(side, *asked) for side in scans])
+            settings = counts[rows], math.log(delta), self.rtol, self.most_cells
+            lower[rows], upper[rows] = _larger([Group(side, *settings) for side in scans])
         return lower, upper
 
     def log_deltas(
@@ -126,14 +126,14 @@ class Lattice:
         bound = survey.chernoff(epsilons)
         best = np.min(bound, axis=1)
         upper = np.minimum(np.logaddexp(best, survey.log_paid), 0.0)
-        rest = np.flatnonzero(best > _LEAST)
-        while rest.size:
-            pick = int(np.argmin(bound[rest[0]]))
-            near = rest[bound[rest, pick] <= best[rest] + 4]
+        left = np.flatnonzero(best > _LEAST)
+        while left.size:
+            pick = int(np.argmin(bound[left[0]]))
+            near = left[bound[left, pick] <= best[left] + 4]
             unit = min(float(np.min(best[near])), -1e-3)
             group = Group(scans, counts, unit, self.rtol, self.most_cells)
             lower[near], upper[near] = group.log_deltas(survey.tilts[pick], epsilons[near])
-            rest = np.setdiff1d(rest, near)
+            left = np.setdiff1d(left, near)
         return lower, upper
 
 

@@ -154,10 +154,10 @@ class Sum:
         if not np.any(exceeds):
             return 0.0
         j = exceeds.size - 1 - int(np.argmax(exceeds[::-1]))
-        rest = mass[j + 1] - charge[j] - budget
-        if rest <= 0 or discount[j + 1] == 0:
+        spare = mass[j + 1] - charge[j] - budget
+        if spare <= 0 or discount[j + 1] == 0:
             return float(e[j])
-        inside = e[j + 1] + math.log(rest) - math.log(discount[j + 1])
+        inside = e[j + 1] + math.log(spare) - math.log(discount[j + 1])
         return float(min(max(inside, e[j]), e[j + 1]))
 
     def delta(self, epsilon: float) -> tuple[float, float]:
