@@ -306,6 +306,7 @@ def test_rubbish_in_the_address_is_named_and_the_default_used(key, untouched):
         assert figure(app) == expected
 
 
+@pytest.mark.slow
 def test_rubbish_of_every_kind_leaves_the_page_standing():
     kinds = ["abc", "nan", "-1", "1e999", "", "__import__('os')", "9" * 400, "1/0", "<b>x</b>"]
     for text in kinds:

@@ -85,6 +85,7 @@ def test_every_entry_has_a_picture_words_and_a_call_that_runs(group):
         assert float(eval(call, scope)) == near, id
 
 
+@pytest.mark.slow
 def test_every_wrong_variant_has_a_picture(quick):
     for id, entry in book.items():
         for misprint in entry.misprints:

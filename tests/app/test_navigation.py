@@ -98,6 +98,7 @@ def test_the_explorer_never_loads_torch():
     )
 
 
+@pytest.mark.slow
 def test_every_page_works_without_torch_and_train_says_how_to_add_it():
     in_a_process(
         "sys.modules['torch'] = None",

@@ -213,6 +213,7 @@ def test_mnist_is_offered_only_where_its_files_are(monkeypatch, tmp_path):
 # Training
 
 
+@pytest.mark.slow
 def test_a_run_from_the_button_to_the_last_word():
     app = press(opened(steps="20"), "Train")
     assert [b.label for b in app.button] == ["Stop"]

@@ -247,6 +247,7 @@ def test_checks_by_id_and_by_group():
         checks.check_all(["G-A121"])
 
 
+@pytest.mark.slow
 def test_the_whole_book_in_processes(monkeypatch):
     monkeypatch.setattr(checks, "all_ids", lambda: ["G-A8", "P01", "P36a"])
     found = list(checks.check_all())

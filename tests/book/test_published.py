@@ -66,6 +66,7 @@ def test_limits_printed_as_guarantees_are_too_small():
         assert exact.lower > number(row["published"])
 
 
+@pytest.mark.slow
 def test_one_conversion_gives_both_census_figures_if_rho_has_all_its_digits():
     """P29: D_alpha = rho alpha, minimised over the order with 30 digits."""
 

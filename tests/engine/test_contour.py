@@ -117,6 +117,7 @@ SETTINGS = {
 @pytest.mark.slow
 @settings(max_examples=160)
 @given(**SETTINGS, harder=st.sampled_from(["sigma", "q", "steps", "delta"]))
+@pytest.mark.slow
 def test_every_setting_gives_a_bracket_that_is_monotone(sigma, q, steps, delta, harder):
     setting = {"sigma": sigma, "q": q, "steps": steps, "delta": delta}
     change = {"sigma": 0.99, "q": 1.001, "steps": 2, "delta": 0.5}
@@ -131,6 +132,7 @@ def test_every_setting_gives_a_bracket_that_is_monotone(sigma, q, steps, delta, 
 @pytest.mark.slow
 @settings(max_examples=60)
 @given(**SETTINGS, side=st.sampled_from(DIRECTIONS))
+@pytest.mark.slow
 def test_every_setting_gives_monotone_bounds_of_delta(sigma, q, steps, delta, side):
     epsilons = np.append(0, np.geomspace(1e-6, 50, 8))
     lower, upper = deltas(SampledGaussian(sigma, q, side), steps, epsilons)
@@ -160,6 +162,7 @@ def test_far_corners_are_answered(sigma, q, steps, delta):
 @pytest.mark.slow
 @settings(max_examples=60)
 @given(**SETTINGS, side=st.sampled_from(DIRECTIONS))
+@pytest.mark.slow
 def test_one_step_contains_the_closed_form(sigma, q, steps, delta, side):
     pair = SampledGaussian(sigma, q, side)
     profile = PoissonSubsampled(Gaussian(sigma), q).profiles()[side == "add"]

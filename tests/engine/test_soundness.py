@@ -88,6 +88,7 @@ def assert_others_agree(found, mechanism, *, steps, delta, adjacency):
 
 @settings(max_examples=120)
 @given(questions, step_counts, deltas)
+@pytest.mark.slow
 def test_one_mechanism(question, steps, delta):
     mechanism, adjacency = question
     asked = {"delta": delta, "adjacency": adjacency}
@@ -105,6 +106,7 @@ def test_one_mechanism(question, steps, delta):
 
 @settings(max_examples=60)
 @given(lists, deltas)
+@pytest.mark.slow
 def test_lists_in_any_order(question, delta):
     parts, adjacency = question
     asked = {"delta": delta, "adjacency": adjacency}
@@ -118,6 +120,7 @@ def test_lists_in_any_order(question, delta):
 
 @settings(max_examples=40)
 @given(questions, st.integers(2, 6), st.integers(1, 40), deltas)
+@pytest.mark.slow
 def test_copies_equal_count(question, copies, count, delta):
     mechanism, adjacency = question
     asked = {"delta": delta, "adjacency": adjacency}
@@ -133,6 +136,7 @@ def test_copies_equal_count(question, copies, count, delta):
 
 @settings(max_examples=40)
 @given(noise, rates, step_counts, log_uniform(1e-15, 0.3))
+@pytest.mark.slow
 def test_contour_and_lattice_agree(sigma, rate, steps, delta):
     """Two engines, no common code: both ends of one against those of the other."""
     assume(rate < 1 and steps > 1)
