@@ -7,8 +7,7 @@ are white, carry names on the curves, and a slider needs no kernel: its frames a
 from dplearn.figures.claim_map import SYMBOLS, claim_map, map_finding
 from dplearn.figures.curves import curves, number_line, panels
 from dplearn.figures.epsilon_curves import Published, epsilon_curves
-from dplearn.figures.formula_cloud import Cloud, formula_cloud
-from dplearn.figures.formula_curve import Curve, Region, formula_curve
+from dplearn.figures.formula import Cloud, Curve, Region, formula_cloud, formula_curve
 from dplearn.figures.hugging import hugging
 from dplearn.figures.kit import certificate, excess, text
 from dplearn.figures.kit.axes import MANTISSAS, log_steps

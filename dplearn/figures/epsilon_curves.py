@@ -11,22 +11,11 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from dplearn.figures.kit import certificate, text
+from dplearn.figures.kit import certificate, over_steps, text
 from dplearn.figures.kit.axes import TYPICAL_WIDTH, Axis, Canvas
 from dplearn.figures.kit.labels import along, beside, ink_under
 from dplearn.figures.kit.marks import gaps, level, markers, upright
-from dplearn.figures.kit.over_steps import (
-    Curves,
-    End,
-    canvas_of,
-    column,
-    dash_of,
-    dots,
-    line_of,
-    over_steps,
-    steps_axis,
-    stretches,
-)
+from dplearn.figures.kit.over_steps import Curves, End
 from dplearn.figures.kit.template import INK, RED, style_of, transparent
 from dplearn.ground.guarantee import Guarantee
 
@@ -126,19 +115,18 @@ def epsilon_curves(
     steps = [int(t) for t in steps]
     _check(curves, steps, here, reference)
     inside = [p.epsilon for p in published] + ([budget] if budget else [])
-    x, y = steps_axis(steps, log_x), _epsilon_axis(curves, inside, log_y)
-    canvas = canvas_of(x, y, 480)
+    canvas = over_steps.canvas_of(steps, log_x, _epsilon_axis(curves, inside, log_y), 480)
     index = len(steps) - 1 if here is None else steps.index(here)
     traces = [_band(reference, curves[reference], steps, stairs)] if reference else []
     traces += [_line(n, c, steps, claim=n in claims, stairs=stairs) for n, c in curves.items()]
-    traces.append(dots({n: c[index].epsilon for n, c in curves.items()}, here))
+    traces.append(over_steps.dots({n: c[index].epsilon for n, c in curves.items()}, here))
     traces += [_certified(budget, certified or {}), _published(published)]
     below = dict.fromkeys(claims, "does not hold here")
     if reference:
         below[reference] = _sharpness(curves[reference], steps, canvas)
-    names = column("ε", steps[index], _ends(curves, index, below), canvas, ink)
-    notes = _notes(curves, steps, canvas, published=published, here=here, budget=budget)
-    return over_steps(
+    names = over_steps.column("ε", steps[index], _ends(curves, index, below), canvas, ink)
+    notes = _notes(curves, steps, canvas, published, here, budget)
+    return over_steps.figure(
         canvas,
         traces,
         finding or _finding(curves),
@@ -193,8 +181,8 @@ def _finding(curves: Curves) -> str:
 def _line(
     name: str, curve: Sequence[Guarantee], steps: Sequence[int], *, claim: bool, stairs: bool
 ) -> dict[str, Any]:
-    dash = "dot" if claim else dash_of(curve)
-    line = line_of(name, steps, gaps([g.epsilon for g in curve]), dash, "%{text}")
+    dash = "dot" if claim else over_steps.dash_of(curve)
+    line = over_steps.line_of(name, steps, gaps([g.epsilon for g in curve]), dash, "%{text}")
     if stairs and not claim:
         line["line"]["shape"] = "vh"
     return line | {"text": [_hover(g) for g in curve]}
@@ -220,7 +208,7 @@ def _band(
     """
     x: list[int | None] = []
     y: list[float | None] = []
-    for stretch in stretches(curve, steps):
+    for stretch in over_steps.stretches(curve, steps):
         upper = [(t, g.epsilon) for t, g in stretch]
         lower = [(t, certificate.floor(g)) for t, g in stretch]
         if stairs:
@@ -303,7 +291,6 @@ def _notes(
     curves: Curves,
     steps: Sequence[int],
     canvas: Canvas,
-    *,
     published: Sequence[Published],
     here: int | None,
     budget: float | None,

@@ -10,24 +10,13 @@ from typing import Any
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from dplearn.figures.kit import text
+from dplearn.figures.kit import over_steps, text
 from dplearn.figures.kit.axes import Axis, Canvas
 from dplearn.figures.kit.certificate import is_certified
 from dplearn.figures.kit.excess import comparison, ratio, shortfalls, times
 from dplearn.figures.kit.labels import along, fits, ink_under
 from dplearn.figures.kit.marks import level, upright
-from dplearn.figures.kit.over_steps import (
-    Curves,
-    End,
-    canvas_of,
-    column,
-    dash_of,
-    dots,
-    line_of,
-    over_steps,
-    steps_axis,
-    stretches,
-)
+from dplearn.figures.kit.over_steps import Curves, End
 from dplearn.figures.kit.template import INK, RED, style_of, transparent
 from dplearn.ground.guarantee import Guarantee
 
@@ -86,17 +75,17 @@ def looseness(
         raise ValueError(f"Expected {len(steps)} values of reference, got {len(reference)}.")
     index = len(steps) - 1 if here is None else list(steps).index(here)
     ratios = {name: list(map(ratio, curve, reference)) for name, curve in curves.items()}
-    dashes = {n: "dot" if n in claims else dash_of(curve) for n, curve in curves.items()}
+    dashes = {n: "dot" if n in claims else over_steps.dash_of(c) for n, c in curves.items()}
     now = {name: curve[index] for name, curve in curves.items()}
-    canvas = canvas_of(steps_axis(steps, log_x), _ratio_axis(ratios), 310)
-    grounds = [(run[0][0], run[-1][0]) for run in stretches(reference, steps)]
+    canvas = over_steps.canvas_of(steps, log_x, _ratio_axis(ratios), 310)
+    grounds = [(run[0][0], run[-1][0]) for run in over_steps.stretches(reference, steps)]
     lines = [[canvas.y.lower if r is None else r for r in values] for values in ratios.values()]
     covered = ink_under(lines, steps, canvas, here)
     ends = _ends(curves, ratios, index, is_certified(reference[index]))
-    names = column("times", steps[index], ends, canvas, ink)
-    traces = [line_of(n, steps, ratios[n], dashes[n], "%{y:.4~g} ×") for n in curves]
-    traces.append(dots({n: values[index] for n, values in ratios.items()}, here))
-    return over_steps(
+    names = over_steps.column("times", steps[index], ends, canvas, ink)
+    traces = [over_steps.line_of(n, steps, ratios[n], dashes[n], "%{y:.4~g} ×") for n in curves]
+    traces.append(over_steps.dots({n: values[index] for n, values in ratios.items()}, here))
+    return over_steps.figure(
         canvas,
         traces,
         comparison(now, reference[index], steps[index]),

@@ -63,21 +63,17 @@ def comparison(now: Mapping[str, Guarantee], reference: Guarantee, steps: int) -
     others = [n for n in ratios if now[n].is_bound and now[n].method != reference.method]
     if not ratios:
         return f"{at} there is no finite ε to compare with"
-    missing = shortfalls(now, reference)
+    missing, label = shortfalls(now, reference), {name: style_of(name).label for name in now}
     hider = max(missing, key=missing.__getitem__, default="")
-    hides = f"{_label(hider)} hides {text.plain(100 * missing[hider], 2)} %" if hider else ""
+    hides = f"{label[hider]} hides {text.plain(100 * missing[hider], 2)} %" if hider else ""
     if not others:
         return f"{at} {hides} of ε" if hides else f"{at} no other bound is drawn"
     ordered = sorted(others, key=ratios.__getitem__)
     best, worst = ordered[0], ordered[-1]
-    head = f"{at} {_label(best)} asks for {_much(ratios[best], sure)}"
+    head = f"{at} {label[best]} asks for {_much(ratios[best], sure)}"
     if hides and missing[hider] >= _NEWS:
         return f"{head}, {hides}"
-    return head if worst == best else f"{head}, {_label(worst)} for {_more(ratios[worst], sure)}"
-
-
-def _label(name: str) -> str:
-    return style_of(name).label
+    return head if worst == best else f"{head}, {label[worst]} for {_more(ratios[worst], sure)}"
 
 
 def _much(value: float, sure: bool) -> str:

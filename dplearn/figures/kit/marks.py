@@ -23,19 +23,10 @@ Values = ArrayLike | Sequence[float | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Part(ABC):
-    """What lines, columns and bands share.
+    """What lines, columns and bands share: places x, shape (n,), as their heights, and a name.
 
-    Parameters
-    ----------
-    x : array_like
-        Shape (n,).
-    label : str
-    role : str
-        "exact", "wrong", "safe", "guess", "other", "quiet", or an accountant's name.
-    label_at : float
-        How far along the part its name stands, in [0, 1].
-    side : str
-        Where the name stands relative to its point, in Plotly's words.
+    Its role is "exact", "wrong", "safe", "guess", "other", "quiet", or an accountant's name. The
+    name stands `label_at`, in [0, 1], along the part, at a `side` of its point in Plotly's words.
     """
 
     x: ArrayLike
@@ -75,18 +66,9 @@ class Part(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Line(Part):
-    """A curve with its name written beside one of its points.
+    """A curve with its name written beside one of its points; these are seen with `corners`.
 
-    Parameters
-    ----------
-    y : array_like
-        Shape (n,).
-    dash : str, optional
-        Default: as the role has it.
-    width : float, optional
-        Default: strong where it is solid.
-    corners : bool
-        Its points are seen.
+    By default its dash is that of its role, and it is strong where it is solid.
     """
 
     y: Values
@@ -122,16 +104,7 @@ class Line(Part):
 class Bars(Part):
     """Columns side by side, as a histogram; the name stands at one of them.
 
-    Parameters
-    ----------
-    y : array_like
-        Heights, shape (n,).
-    width : float, optional
-        Of a column; by default the columns touch.
-    opacity : float
-    edge : float
-        Width of the columns' outlines.
-    hatched : bool
+    Unless they have a width the columns touch; `edge` is the width of their outlines.
     """
 
     y: Values
@@ -158,11 +131,7 @@ class Bars(Part):
 class Band(Part):
     """A shaded region between two curves, with its name in the middle of one of its columns.
 
-    Parameters
-    ----------
-    lower, upper : array_like
-        Shape (n,); the role "wrong" is where a claim is false.
-    opacity : float
+    The role "wrong" is where a claim is false.
     """
 
     lower: ArrayLike
@@ -184,21 +153,17 @@ class Band(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """A point with its name, and an interval around it when it is an estimate."""
+    """A point with its name."""
 
     x: float
     y: float | None
     label: str
     role: str = "exact"
     side: str = "top right"
-    lower: float | None = None
-    upper: float | None = None
 
     def traces(self) -> list[dict[str, Any]]:
         """The point and its name."""
         words = _words(self.label, self.side, colour_of(self.role)) | {"mode": "markers+text"}
-        if self.y is not None and self.lower is not None and self.upper is not None:
-            words["error_y"] = {"array": [self.upper - self.y], "arrayminus": [self.y - self.lower]}
         look = {"symbol": "diamond", "size": 12, "colour": colour_of(self.role)}
         return [markers([self.x], [self.y], self.label, **look) | words]
 

@@ -24,21 +24,17 @@ _GAP = 22.0
 _PLACE = {"x": 1, "xref": "paper", "xanchor": "left"}
 
 
-def steps_axis(steps: Sequence[int], log: bool) -> Axis:
-    """The axis of T; one number of steps gets room on both sides."""
+def canvas_of(steps: Sequence[int], log: bool, y: Axis, height: int) -> Canvas:
+    """Axes of T and y in a figure that is so high; one number of steps gets room on both sides."""
     left, right = float(max(min(steps), 1)), float(max(max(steps), 1))
     if left == right:
         left, right = left / 2, right * 2
-    title = "T, number of steps"
-    return Axis(title=title, lower=left if log else 0.0, upper=right, log=log, named_end=True)
-
-
-def canvas_of(x: Axis, y: Axis, height: int) -> Canvas:
-    """Both axes of a figure that is so high with its margins."""
+    ends = {"lower": left if log else 0.0, "upper": right, "named_end": True}
+    x = Axis(title="T, number of steps", log=log, **ends)
     return Canvas(x, y, float(height - _MARGIN[2] - _MARGIN[3]))
 
 
-def over_steps(
+def figure(
     canvas: Canvas, traces: Sequence[Any], finding: str, subtitle: str, *, ink: str, **more: Any
 ) -> go.Figure:
     """A figure with room for the column of names; a zoom lasts until an axis changes its kind."""

@@ -1,9 +1,9 @@
-"""A formula against its oracle along one parameter."""
+"""A formula against its oracle: along one parameter, or as a cloud of all points checked."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,15 +13,20 @@ from numpy.typing import ArrayLike, NDArray
 from dplearn.figures.kit.axes import Axis
 from dplearn.figures.kit.marks import Line, gaps, keys, markers
 from dplearn.figures.kit.panel import one_panel
-from dplearn.figures.kit.template import INK, STAR, colour_of, transparent
+from dplearn.figures.kit.template import GREY, INK, STAR, colour_of, transparent
 
-HEIGHT = 370
+_HEIGHT = 370
 # Role, hatch and words of a region; hatches run in different directions, for grey paper.
-REGIONS = {
+_REGIONS = {
     "outside": ("quiet", "\\", "hypothesis fails"),
     "unsafe": ("wrong", "/", "too much privacy"),
     "safe": ("safe", ".", "wrong, safe side"),
     "wrong": ("safe", "x", "wrong"),
+}
+# Role, marker, glyph and words of a verdict.
+_MARKERS = {"right": ("exact", "circle-open", "○", "right")} | {
+    kind: (role, *(("x-thin", "✕") if kind == "unsafe" else ("diamond-open", "◇")), words)
+    for kind, (role, _, words) in _REGIONS.items()
 }
 # A ratio of largest and smallest value from which an axis is logarithmic.
 _WIDE = 30.0
@@ -57,6 +62,20 @@ class Curve:
     star: tuple[float, float] | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Cloud:
+    """Value and truth at many points, each right, unsafe, safe or wrong, with `words` on hover.
+
+    Its kind is how the two should be related: identity, upper, lower or asymptotic.
+    """
+
+    truth: Sequence[float]
+    value: Sequence[float]
+    verdict: Sequence[str]
+    words: Sequence[str] = ()
+    kind: str = "identity"
+
+
 def formula_curve(
     curve: Curve, *, finding: str = "", x: str = "x", ink: str = INK["light"]
 ) -> go.Figure:
@@ -73,41 +92,61 @@ def formula_curve(
     name, role = ("claim", "wrong") if curve.claimed else ("formula", "exact")
     at, value = _broken(curve.x, curve.value, up)
     line = Line(x=at, y=value, label=name, role=role, corners=bool(curve.ticks))
-    traces: list[Any] = [_shade(region, across, up) for region in curve.regions]
-    traces.append(_truth(curve, ink))
-    names: list[Any] = [line, ("○", ink, "truth")]
-    if len(curve.own):
-        own = Line(x=curve.x, y=gaps(curve.own), label="formula", width=1.6)
-        traces.append(own)
-        names.append(own)
-    traces.append(line)
+    entry = Line(x=curve.x, y=gaps(curve.own), label="formula", width=1.6)
+    own = [entry] if len(curve.own) else []
+    shades = [_shade(region, across, up) for region in curve.regions]
+    traces: list[Any] = [*shades, _truth(curve, ink), *own, line]
+    names: list[Any] = [line, ("○", ink, "truth"), *own]
     if curve.star is not None:
         look = {"symbol": "star", "size": 17, "colour": STAR, "edge": (0, ink)}
         traces.append(markers([curve.star[0]], gaps([curve.star[1]]), "counterexample", **look))
         names.append(("★", ink, "counterexample"))
-    kinds = [REGIONS[kind] for kind in dict.fromkeys(region.kind for region in curve.regions)]
+    kinds = [_REGIONS[kind] for kind in dict.fromkeys(region.kind for region in curve.regions)]
     names += [("■", colour_of(role), words) for role, _, words in kinds]
-    return one_panel(traces, across, up, finding, keys(*names), ink=ink, height=HEIGHT)
+    return one_panel(traces, across, up, finding, keys(*names), ink=ink, height=_HEIGHT)
+
+
+def formula_cloud(cloud: Cloud, *, finding: str = "", ink: str = INK["light"]) -> go.Figure:
+    """Every point of a verification: the value above the truth, and the line where they agree.
+
+    Examples
+    --------
+    >>> drawn = Cloud(truth=[1, 2], value=[1, 3], verdict=["right", "safe"])
+    >>> [trace.name for trace in formula_cloud(drawn).data]
+    ['value = truth', 'right', 'wrong, safe side']
+    """
+    up = _wide_axis("value", np.concatenate([_finite(cloud.truth), _finite(cloud.value)]))
+    ends = [up.lower, up.upper]
+    diagonal = Line(x=ends, y=ends, label="value = truth", role="quiet")
+    kinds = [kind for kind in _MARKERS if kind in cloud.verdict]
+    names: list[Any] = [diagonal]
+    names += [(_MARKERS[k][2], colour_of(_MARKERS[k][0]), _MARKERS[k][3]) for k in kinds]
+    if cloud.kind in ("upper", "lower"):
+        side = "above" if cloud.kind == "upper" else "below"
+        names.append(("", GREY, f"a bound may lie {side}"))
+    traces = [diagonal, *(_markers(cloud, kind) for kind in kinds)]
+    across = replace(up, title="truth, by another way")
+    return one_panel(traces, across, up, finding, keys(*names), ink=ink, height=_HEIGHT)
 
 
 def _axes(curve: Curve, name: str) -> tuple[Axis, Axis]:
     star = [curve.star[1]] if curve.star else []
-    heights = [finite(v) for v in (curve.value, curve.low, curve.high, curve.own, star)]
+    heights = [_finite(v) for v in (curve.value, curve.low, curve.high, curve.own, star)]
     left, right = curve.ends
     if curve.star:
         left, right = min(left, curve.star[0]), max(right, curve.star[0])
     ticks = dict(enumerate(curve.ticks)) or None
     across = Axis(title=name, lower=left, upper=right, log=curve.log_x, ticks=ticks)
-    return across, wide_axis("value", np.concatenate(heights), star)
+    return across, _wide_axis("value", np.concatenate(heights), star)
 
 
-def finite(values: ArrayLike) -> NDArray:
+def _finite(values: ArrayLike) -> NDArray:
     """Those that are finite."""
     every = np.asarray(values, dtype=float).ravel()
     return every[np.isfinite(every)]
 
 
-def wide_axis(title: str, values: NDArray, inside: Sequence[float] = ()) -> Axis:
+def _wide_axis(title: str, values: NDArray, inside: Sequence[float] = ()) -> Axis:
     """An axis for values that may lie far apart; a few far ones do not squeeze the others."""
     if not values.size:
         return Axis(title=title, lower=0.0, upper=1.0)
@@ -120,7 +159,7 @@ def wide_axis(title: str, values: NDArray, inside: Sequence[float] = ()) -> Axis
         return Axis(title=title, lower=low / 1.5, upper=1.5 * high, log=True)
     inner, outer = np.quantile(values, [0.1, 0.85] if values.size > 20 else [0.0, 1.0])
     room = max(outer - inner, 1e-3 * abs(outer), 1e-12)
-    inside = finite(inside).tolist()
+    inside = _finite(inside).tolist()
     low = min([max(low, inner - room), *inside])
     high = max([min(high, outer + room), *inside])
     pad = 0.08 * max(high - low, room)
@@ -143,7 +182,7 @@ def _broken(
 
 def _shade(region: Region, across: Axis, up: Axis) -> dict[str, Any]:
     """A hatched strip over the whole height."""
-    role, shape, words = REGIONS[region.kind]
+    role, shape, words = _REGIONS[region.kind]
     left, right = max(region.left, across.lower), min(region.right, across.upper)
     return {
         "mode": "lines",
@@ -173,3 +212,20 @@ def _truth(curve: Curve, ink: str) -> dict[str, Any]:
     look = {"symbol": "circle-open", "size": 8, "colour": ink, "edge": (1.4,)}
     look["error_y"] = bars if np.any(half > 0) else None
     return markers(curve.x, gaps(middle), "truth", **look)
+
+
+def _markers(cloud: Cloud, kind: str) -> dict[str, Any]:
+    """The points of one verdict."""
+    at = [k for k, verdict in enumerate(cloud.verdict) if verdict == kind]
+    role, symbol, _, name = _MARKERS[kind]
+    return markers(
+        gaps([cloud.truth[k] for k in at]),
+        gaps([cloud.value[k] for k in at]),
+        name,
+        symbol=symbol,
+        size=8,
+        colour=colour_of(role),
+        edge=(1.8, colour_of(role)),
+        text=[cloud.words[k] for k in at] if cloud.words else None,
+        hovertemplate="truth %{x:.4~g}, value %{y:.4~g}<br>%{text}<extra></extra>",
+    )
