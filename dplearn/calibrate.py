@@ -30,20 +30,11 @@ class Unreachable(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """A parameter and the guarantee proved at it.
+    """A parameter and the guarantee proved at it."""
 
-    Parameters
-    ----------
-    parameter : str
-        ``"noise_multiplier"``, ``"steps"``, ``"sample_rate"`` or ``"delta"``.
-    value : float or int
-    guarantee : Guarantee
-        Its epsilon is at most the target.
-    """
-
-    parameter: str
+    parameter: str  # "noise_multiplier", "steps", "sample_rate" or "delta"
     value: float
-    guarantee: Guarantee
+    guarantee: Guarantee  # its epsilon is at most the target
 
     def __str__(self) -> str:
         if self.parameter == "steps":

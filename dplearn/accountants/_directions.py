@@ -20,24 +20,13 @@ from dplearn.mechanisms.gaussian import gaussian_log_delta
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """One ordered pair of outputs per mechanism.
+    """One ordered pair of outputs per mechanism."""
 
-    Parameters
-    ----------
-    profiles : list of Profile
-        What bounds every pair from above.
-    witnesses : list of Profile, optional
-        Pairs that occur, where every mechanism has one.
-    shifts : ndarray, shape (n_mechanisms,), optional
-        If all are plain Gaussians: distance between neighbours in standard deviations.
-    sampled : SampledGaussian, optional
-        If there is nothing but one sampled Gaussian.
-    """
-
-    profiles: list[Profile]
-    witnesses: list[Profile] | None
+    profiles: list[Profile]  # what bounds every pair from above
+    witnesses: list[Profile] | None  # pairs that occur, where every mechanism has one
+    # If all are plain Gaussians: distances between neighbours in standard deviations.
     shifts: NDArray | None = None
-    sampled: SampledGaussian | None = None
+    sampled: SampledGaussian | None = None  # if there is nothing but one sampled Gaussian
 
     def reverse(self) -> Self:
         """Direction with every pair in the other order."""

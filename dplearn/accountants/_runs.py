@@ -19,19 +19,10 @@ _PER_DECADE = 12
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """Adaptive compositions of the same mechanisms; the only place where they are counted.
+    """Adaptive compositions of the same mechanisms; the only place where they are counted."""
 
-    Parameters
-    ----------
-    mechanisms : tuple of Mechanism
-        None of them a composition.
-    counts : ndarray of int, shape (n_rows, n_mechanisms)
-        How often each is run; every row is a composition of its own.
-    adjacency : {"add_remove", "replace_one", "zero_out"}
-    """
-
-    mechanisms: tuple[Mechanism, ...]
-    counts: NDArray
+    mechanisms: tuple[Mechanism, ...]  # none of them a composition
+    counts: NDArray  # shape (n_rows, n_mechanisms); every row is a composition of its own
     adjacency: Adjacency
 
     @classmethod
@@ -56,12 +47,7 @@ class Runs:
         return tuple(dict.fromkeys(a for m in self.mechanisms for a in m.assumptions))
 
     def rdp(self, orders: tuple[float, ...]) -> NDArray:
-        """Rényi divergence of every row, shape (n_rows, n_orders): divergences add up.
-
-        References
-        ----------
-        Mironov (2017), Proposition 1.
-        """
+        """Rényi divergences (n_rows, n_orders): they add up (Mironov 2017, Proposition 1)."""
         return self.counts @ np.stack([_rdp(m, orders, self.adjacency) for m in self.mechanisms])
 
     def epsilon_of_one(self, deltas: ArrayLike) -> NDArray:

@@ -17,24 +17,13 @@ SAME = 1e-6
 
 @dataclass(frozen=True)
 class Closest:
-    """The formula of the book most like a claim.
+    """The formula of the book most like a claim."""
 
-    Parameters
-    ----------
-    id : str
-        Of the entry, as G-B4, or of the misprint, as G-B4/no-two.
-    name, formula : str
-    factor : float
-        The typical ratio of the two, >= 1; 1 where they are the same.
-    same : bool
-        Whether they agree within 1e-6 at every point.
-    """
-
-    id: str
+    id: str  # of the entry, as G-B4, or of the misprint, as G-B4/no-two
     name: str
     formula: str
-    factor: float
-    same: bool
+    factor: float  # the typical ratio of the two, >= 1; 1 where they are the same
+    same: bool  # whether they agree within 1e-6 at every point
 
     def __str__(self) -> str:
         if self.same:

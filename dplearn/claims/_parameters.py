@@ -15,30 +15,16 @@ Setting = float | tuple[float, float]
 
 @dataclass(frozen=True)
 class Parameter:
-    """One axis of the space in which a claim is tried.
-
-    Parameters
-    ----------
-    name, meaning : str
-    aliases : tuple of str
-        Other names for the same.
-    lower, upper : float
-        What may be asked at all.
-    usual : float
-        Its value in a slice along other parameters.
-    coarse, fine : tuple of float
-        Where a costly and where a cheap truth is asked.
-    whole : bool
-    """
+    """One axis of the space in which a claim is tried."""
 
     name: str
     meaning: str
     aliases: tuple[str, ...]
-    lower: float
+    lower: float  # no less, and no more than `upper`, may be asked at all
     upper: float
-    usual: float
-    coarse: tuple[float, ...]
-    fine: tuple[float, ...]
+    usual: float  # its value in a slice along other parameters
+    coarse: tuple[float, ...]  # where a costly truth is asked
+    fine: tuple[float, ...]  # where a cheap one is
     whole: bool = False
 
     def within(self, setting: Setting) -> Parameter:
@@ -124,13 +110,7 @@ PARAMETERS = {
 
 
 def setting(text: str) -> tuple[str, Setting]:
-    """A name and what it is held at, from ``"q=0.01"`` or ``"T=10..1000"``.
-
-    Raises
-    ------
-    ValueError
-        If the text is neither.
-    """
+    """A name and what it is held at, from ``"q=0.01"`` or ``"T=10..1000"``; else a ValueError."""
     name, _, value = text.partition("=")
     try:
         low, dots, high = value.partition("..")
@@ -140,13 +120,7 @@ def setting(text: str) -> tuple[str, Setting]:
 
 
 def canonical(names: Iterable[str], allowed: Iterable[str]) -> dict[str, str]:
-    """From every name to the parameter it stands for.
-
-    Raises
-    ------
-    ValueError
-        If a name stands for none of the allowed ones.
-    """
+    """From every name to the allowed parameter it stands for; a ValueError if there is none."""
     parameter_of = {a: p for p in allowed for a in (p, *PARAMETERS[p].aliases)}
     # A step's epsilon has two names where there is no other epsilon.
     if "epsilon" in parameter_of and "epsilon_0" not in parameter_of:

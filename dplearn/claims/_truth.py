@@ -31,6 +31,8 @@ from dplearn.mechanisms.gaussian import gaussian_epsilon, gaussian_log_delta
 Values = Mapping[str, float]
 Points = Mapping[str, NDArray]
 Bracket = tuple[NDArray, NDArray]
+# From shared values, the values of the other parameters and a relative width to aim at.
+Ends = Callable[[Values, Points, float], Bracket]
 
 _G, _P, _W = "gaussian", "poisson_subsampled_gaussian", "without_replacement_gaussian"
 _L, _R, _PURE = "laplace", "randomized_response", "pure_dp"
@@ -40,33 +42,15 @@ _ROUNDED = 1e-11
 
 @dataclass(frozen=True)
 class Subject:
-    """One quantity of one mechanism.
+    """One quantity of one mechanism."""
 
-    Parameters
-    ----------
-    names : tuple of str
-        The parameters that decide it, the two most telling ones first.
-    along : str or None
-        The parameter whose values are answered in one call; None: all of them are.
-    bracket : callable
-        From shared values, the values of the other parameters, and the relative width aimed at,
-        to lower and upper ends.
-    adjacency : str
-    note : str
-        What the truth is, in words.
-    rough : float
-        Relative width that is good enough for a survey.
-    proof : callable, optional
-        Another bracket for the points that are reported, where `bracket` is not certified.
-    """
-
-    names: tuple[str, ...]
-    along: str | None
-    bracket: Callable[[Values, Points, float], Bracket]
+    names: tuple[str, ...]  # the parameters that decide it, the two most telling ones first
+    along: str | None  # the one whose values are answered in one call; None: all of them are
+    bracket: Ends
     adjacency: str
-    note: str
-    rough: float = 1e-3
-    proof: Callable[[Values, Points, float], Bracket] | None = None
+    note: str  # what the truth is, in words
+    rough: float = 1e-3  # relative width that is good enough for a survey
+    proof: Ends | None = None  # of the points that are reported, if `bracket` is not certified
 
     @property
     def costly(self) -> bool:
@@ -75,13 +59,7 @@ class Subject:
 
 
 def subject(quantity: str, of: str) -> Subject:
-    """The truth about one quantity of one mechanism.
-
-    Raises
-    ------
-    ValueError
-        If the quantity is unknown, or there is no certified answer for this mechanism.
-    """
+    """The truth about one quantity of one mechanism; a ValueError if none is certified."""
     if quantity not in QUANTITIES:
         raise ValueError(f"Expected quantity among {', '.join(QUANTITIES)}, got {quantity!r}.")
     subjects = QUANTITIES[quantity]
@@ -95,14 +73,7 @@ def brackets(
 ) -> Bracket:
     """Lower and upper end at every point; nan where the time did not suffice.
 
-    Parameters
-    ----------
-    points : mapping
-        One flat array per parameter.
-    until : float
-        By `time.monotonic`.
-    order : ndarray of int, optional
-        In which the points are taken up.
+    `until` is by `time.monotonic`; `order` is that in which the points are taken up.
     """
     size = len(next(iter(points.values())))
     lower, upper = np.full(size, np.nan), np.full(size, np.nan)
@@ -278,7 +249,7 @@ def _amplified(_: Values, at: Points, rtol: float) -> Bracket:
     return value * (1 - _ROUNDED), value * (1 + _ROUNDED)
 
 
-def _delta_of(step: _Step) -> Callable[[Values, Points, float], Bracket]:
+def _delta_of(step: _Step) -> Ends:
     """Delta of a pure mechanism: epsilon is the total one, epsilon_0 that of a step."""
 
     def bracket(values: Values, along: Points, rtol: float) -> Bracket:

@@ -19,19 +19,11 @@ _SIGN = {"upper": "<=", "lower": ">=", "equal": "="}
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """One choice of parameters: what is claimed there, and what is proved.
-
-    Parameters
-    ----------
-    parameters : mapping of str to float
-    claimed : float
-    lower, upper : float
-        Certified ends of the truth.
-    """
+    """One choice of parameters: what is claimed there, and what is proved."""
 
     parameters: Mapping[str, float]
     claimed: float
-    lower: float
+    lower: float  # this and `upper` are certified ends of the truth
     upper: float
 
     @property
@@ -53,89 +45,50 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class Region:
-    """A one-parameter rule that all decided points obey; a finding, not a proof.
-
-    Parameters
-    ----------
-    parameter : str
-    side : {"<=", ">=", "="}
-    value : float
-    points : int
-        How many points the rule covers, all of which hold.
-    turns : float or None
-        Where the claim first fails along `parameter`, the others as in the counterexample.
-    """
+    """A one-parameter rule that all decided points obey; a finding, not a proof."""
 
     parameter: str
-    side: str
+    side: str  # <=, >= or =
     value: float
-    points: int
+    points: int  # how many points the rule covers, all of which hold
+    # Where the claim first fails along `parameter`, the others as in the counterexample.
     turns: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Slice:
-    """Claim / truth over two parameters, the others fixed: entry [j][i] is at (x[i], y[j]).
-
-    Parameters
-    ----------
-    axes : tuple of str
-        Names of x and y.
-    x, y : tuple of float
-    fixed : mapping of str to float
-    ratio : tuple of tuples of float
-        nan where it is not known.
-    status : tuple of tuples of int
-        Index into `STATUS`.
-    """
+    """Claim / truth over two parameters, the others fixed: entry [j][i] is at (x[i], y[j])."""
 
     axes: tuple[str, str]
     x: tuple[float, ...]
     y: tuple[float, ...]
     fixed: Mapping[str, float]
-    ratio: tuple[tuple[float, ...], ...]
-    status: tuple[tuple[int, ...], ...]
+    ratio: tuple[tuple[float, ...], ...]  # nan where it is not known
+    status: tuple[tuple[int, ...], ...]  # index into `STATUS`
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
     """A claim compared with the certified truth on many points.
 
-    Parameters
-    ----------
-    claim, quantity, of : str
-    relation : {"upper", "lower", "equal"}
-    fixed : mapping of str to float
-        Parameters that were held, and T = 1 where the claim does not speak of T.
-    truth, adjacency : str
-        What it was compared with.
-    points, decided, violated : int
-        Asked for, decided within the time, and violated among these.
-    simplest, worst : Point or None
-        Counterexamples, each re-verified at full accuracy.
-    region : Region or None
-        Where it holds as far as one parameter tells.
-    looseness : tuple of float or None
-        Median and largest claim / truth where the claim holds.
-    closest : Closest or None
-    map : Slice
-    seconds : float
+    `points` were asked for, `decided` of them within the time, and `violated` among these.
+    `simplest` and `worst` are counterexamples, each re-verified at full accuracy.
     """
 
     claim: str
     quantity: str
     of: str
     relation: Relation
-    fixed: Mapping[str, float]
-    truth: str
+    fixed: Mapping[str, float]  # what was held, and T = 1 where the claim does not speak of T
+    truth: str  # what it was compared with
     adjacency: str
     points: int
     decided: int
     violated: int
     simplest: Point | None
     worst: Point | None
-    region: Region | None
-    looseness: tuple[float, float] | None
+    region: Region | None  # where it holds as far as one parameter tells
+    looseness: tuple[float, float] | None  # median and largest claim / truth where it holds
     closest: Closest | None
     map: Slice
     seconds: float

@@ -64,15 +64,7 @@ class _Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Expression:
-    """A formula; call it with a value for every name.
-
-    Parameters
-    ----------
-    text : str
-        What was typed.
-    program : tuple
-        The same in postfix order.
-    """
+    """A formula as typed and in postfix order; call it with a value for every name."""
 
     text: str
     program: tuple[_Step, ...]

@@ -16,18 +16,9 @@ Kind = Literal["exact", "upper", "bracket", "approximate", "lower"]
 
 @dataclass(frozen=True)
 class Reference:
-    """A place in the literature.
+    """A place in the literature: authors as usually cited, year, and theorem or section.
 
-    Parameters
-    ----------
-    authors : str
-        As usually cited, for instance ``"Bun & Steinke"``.
-    year : int
-    where : str
-        Theorem, section or equation.
-    checked : bool
-        True when the number was read in the text itself, False when it is
-        quoted from memory.
+    `checked` says that the number was read in the text itself, not quoted from memory.
     """
 
     authors: str

@@ -14,14 +14,8 @@ class Registry(Mapping[str, type]):
 
     The folder is the list: a new file that defines a subclass of `base` with
     its own `name` is known at the next start, and nothing is registered by hand.
-    Modules whose name begins with an underscore are not looked at.
-
-    Parameters
-    ----------
-    package : str
-        Dotted name of the folder, for instance ``"dplearn.accountants"``.
-    base : type
-        Abstract class whose concrete subclasses are collected.
+    Modules whose name begins with an underscore are not looked at. `package` is the dotted
+    name of the folder.
 
     Examples
     --------

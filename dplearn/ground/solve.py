@@ -28,18 +28,10 @@ def first_true(
 ) -> NDArray:
     """Points just above the place where `holds` turns from False to True, elementwise.
 
-    `holds` is monotone in each element and true at `upper`. The value returned
-    is one at which `holds` was seen to be true (so the caller's claim is never
-    the untested side), within `rtol` relative or 1e-300 absolute of the switch.
-
-    Parameters
-    ----------
-    holds : callable
-        Takes an array shaped like `upper`, returns booleans of the same shape.
-    lower, upper : array_like
-        Bracket; where `holds(lower)` is true already, `lower` is returned.
-    rtol : float
-        Relative width at which bisection stops.
+    `holds` takes and returns arrays shaped like `upper`, is monotone in each element and true
+    at `upper`. The value returned is one at which `holds` was seen to be true (so the caller's
+    claim is never the untested side), within `rtol` relative or 1e-300 absolute of the switch;
+    where `holds(lower)` is true already, it is `lower`.
     """
     hi = np.array(upper, dtype=float)
     lo = np.broadcast_to(np.asarray(lower, dtype=float), hi.shape).copy()
@@ -60,16 +52,8 @@ def decreasing_root(
     """Points at which a decreasing `value` was seen to be <= 0, just right of its root.
 
     Interpolate, truncate, project (Oliveira & Takahashi 2020): never more evaluations than
-    bisection and about ten where `value` is smooth. Elementwise; -inf is a valid value.
-
-    Parameters
-    ----------
-    value : callable
-        Takes and returns arrays of one shape; <= 0 at `upper`.
-    lower, upper : array_like
-        Bracket; where ``value(lower) <= 0`` already, `lower` is returned.
-    rtol : float
-        Relative width at which the search stops.
+    bisection and about ten where `value` is smooth. Elementwise; -inf is a valid value, and
+    the value is <= 0 at `upper`. Where it is so at `lower` already, `lower` is returned.
     """
     b = np.array(upper, dtype=float)
     a = np.broadcast_to(np.asarray(lower, dtype=float), b.shape).copy()
@@ -101,22 +85,12 @@ def decreasing_root(
 
 @dataclass(frozen=True)
 class Crossing:
-    """Place where a decreasing value was seen to be <= 0, and what is known nearby.
+    """Place where a decreasing value was seen to be <= 0, and what is known nearby."""
 
-    Parameters
-    ----------
-    x : float
-        The smallest point seen to be good; inf if there is none.
-    below : float
-        The largest point seen to be bad; -inf if there is none.
-    root, slope : float
-        A guess between the two, good or not, and the slope of the value there or nan.
-    """
-
-    x: float
-    below: float
-    root: float
-    slope: float
+    x: float  # the smallest point seen to be good; inf if there is none
+    below: float  # the largest point seen to be bad; -inf if there is none
+    root: float  # a guess between the two, good or not
+    slope: float  # of the value at the guess, or nan
 
 
 def crossing(
@@ -135,19 +109,9 @@ def crossing(
     one a little beyond the root, so that good and bad close in from both sides. About seven
     evaluations where `value` is smooth, three times those of bisection where it jumps.
 
-    Parameters
-    ----------
-    value : callable
-        From a float to a float, which may be infinite.
-    guess : float
-        Where to begin.
-    lower, upper : float
-    tolerance : float
-        Distance of good and bad at which the search stops.
-    slope : float
-        Of the value near the guess, < 0, if known.
-    snap : callable
-        Where only some points can be asked.
+    A value may be infinite. The search begins at `guess`, with the value's `slope` near it if
+    that is known, and stops when good and bad are `tolerance` apart; `snap` serves where only
+    some points can be asked.
     """
     points: list[tuple[float, float]] = []
     a, b, stride, misses = -math.inf, math.inf, 0.5, 0

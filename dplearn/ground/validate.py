@@ -1,9 +1,4 @@
-"""All wording of errors about arguments: the keyword becomes the name in the message.
-
-Every function takes the values to check as keywords, so the caller writes
-``positive(noise_multiplier=noise_multiplier)`` and the reader of the error sees
-what was expected, what was found and under which name.
-"""
+"""All wording of errors about arguments: the keyword becomes the name in the message."""
 
 from __future__ import annotations
 
