@@ -34,11 +34,6 @@ def oriented_gradients(
     ndarray of float32, shape (n, cells * cells * orientations)
         Of norm 1; zero for an image without an edge.
 
-    Raises
-    ------
-    ValueError
-        If the images cannot be divided into so many cells.
-
     References
     ----------
     Dalal & Triggs (2005), Histograms of oriented gradients for human detection; Tramèr & Boneh

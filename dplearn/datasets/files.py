@@ -36,22 +36,12 @@ _CIFAR_BATCH = 10_000
 
 
 def idx(path: str | os.PathLike) -> NDArray:
-    """The array in an IDX file, the format of MNIST.
+    """The array in an IDX file, the format of MNIST, plain or with a name that ends in ``.gz``.
 
-    Parameters
-    ----------
-    path : path
-        A plain file, or a compressed one whose name ends in ``.gz``.
-
-    Returns
-    -------
-    ndarray
-        Of the type and shape that the file declares, in the byte order of this machine.
+    It has the type and shape that the file declares, in the byte order of this machine.
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
     ValueError
         If it is not an IDX file, is damaged, or is shorter or longer than it declares.
 
@@ -77,26 +67,12 @@ def idx(path: str | os.PathLike) -> NDArray:
 
 
 def mnist(folder: str | os.PathLike) -> tuple[Labelled, Labelled]:
-    """MNIST from its four IDX files: 60,000 images to train on and 10,000 to test.
+    """MNIST from its four IDX files: 60,000 images (n, 28, 28) to train on and 10,000 to test.
 
-    Parameters
-    ----------
-    folder : path
-        Holds ``train-images-idx3-ubyte``, ``train-labels-idx1-ubyte``, ``t10k-images-idx3-ubyte``
-        and ``t10k-labels-idx1-ubyte``, each plain or with ``.gz``.
-
-    Returns
-    -------
-    train, test : Labelled
-        Images of shape (n, 28, 28). Compressed files have the published MD5; plain ones, for
-        which none is published, have been checked for shape and labels only.
-
-    Raises
-    ------
-    FileNotFoundError
-        If a file is missing; the message says which.
-    ValueError
-        If a file is not the published one.
+    The folder holds ``train-images-idx3-ubyte``, ``train-labels-idx1-ubyte``,
+    ``t10k-images-idx3-ubyte`` and ``t10k-labels-idx1-ubyte``, each plain or with ``.gz``.
+    Compressed files have the published MD5; plain ones, for which none is published, have been
+    checked for shape and labels only. The error says which file is missing or another.
 
     References
     ----------
@@ -122,25 +98,12 @@ def fashion_mnist(folder: str | os.PathLike) -> tuple[Labelled, Labelled]:
 
 
 def cifar10(folder: str | os.PathLike) -> tuple[Labelled, Labelled]:
-    """CIFAR-10 from its binary version: 50,000 images to train on and 10,000 to test.
+    """CIFAR-10 from its binary version: 50,000 images (n, 3, 32, 32) to train on, 10,000 to test.
 
-    Parameters
-    ----------
-    folder : path
-        Holds ``data_batch_1.bin`` to ``data_batch_5.bin`` and ``test_batch.bin``.
-
-    Returns
-    -------
-    train, test : Labelled
-        Images of shape (n, 3, 32, 32), in red, green and blue. Sizes are checked, and that every
-        class has as many images as published; there is no published checksum of these files.
-
-    Raises
-    ------
-    FileNotFoundError
-        If a file is missing; the message says which.
-    ValueError
-        If a file is not as published.
+    The folder holds ``data_batch_1.bin`` to ``data_batch_5.bin`` and ``test_batch.bin``; colours
+    are red, green and blue. Sizes are checked, and that every class has as many images as
+    published; there is no published checksum of these files. The error says which file is missing
+    or not as published.
 
     References
     ----------

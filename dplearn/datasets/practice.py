@@ -16,17 +16,7 @@ _HELD_OUT = 2000
 def practice_set(name: str) -> tuple[Labelled, Labelled]:
     """Records to train on and held-out ones, of a set of `PRACTICE_SIZES`.
 
-    Parameters
-    ----------
-    name : {"digits", "synthetic", "mnist"}
-        MNIST is read from the folder ``mnist`` in `cache_folder`, where synthetic ones are kept.
-
-    Raises
-    ------
-    ValueError
-        If there is no such set.
-    FileNotFoundError
-        If a file of MNIST is missing; the message says which.
+    MNIST is read from the folder ``mnist`` in `cache_folder`, where synthetic ones are kept.
 
     Examples
     --------

@@ -11,17 +11,10 @@ from dplearn.ground import validate
 
 
 class Labelled(NamedTuple):
-    """One record per row: ``images, labels = digits()``.
+    """One record per row: ``images, labels = digits()``."""
 
-    Parameters
-    ----------
-    images : ndarray of float32, shape (n, ...)
-        In [0, 1].
-    labels : ndarray of int64, shape (n,)
-    """
-
-    images: NDArray[np.float32]
-    labels: NDArray[np.int64]
+    images: NDArray[np.float32]  # (n, ...), in [0, 1]
+    labels: NDArray[np.int64]  # (n,)
 
 
 def labelled(pixels: NDArray, labels: NDArray, *, largest: int = 255) -> Labelled:
@@ -35,19 +28,8 @@ def split(
     """Training, validation and test part: a partition that everybody may know.
 
     Which record goes where depends on the number of records and the seed, never on what the
-    records hold. What is chosen on one part must be measured on another.
-
-    Parameters
-    ----------
-    records : Labelled
-    validation, test : float
-        Shares in [0, 1), together < 1; each part is rounded to whole records.
-    seed : int
-
-    Raises
-    ------
-    ValueError
-        If nothing is left to train on.
+    records hold. What is chosen on one part must be measured on another. `validation` and `test`
+    are shares in [0, 1), together < 1; each part is rounded to whole records.
 
     Examples
     --------
@@ -64,10 +46,6 @@ def split(
             f"Expected validation + test to leave records to train on, got {validation=} and "
             f"{test=} of {count} records."
         )
-    order = np.random.default_rng(seed).permutation(count)
-    held_out, measured, trained_on = np.split(order, ends)
-    trained, chosen, tested = (
-        Labelled(records.images[rows], records.labels[rows])
-        for rows in (trained_on, held_out, measured)
-    )
+    parts = np.split(np.random.default_rng(seed).permutation(count), ends)
+    chosen, tested, trained = (Labelled(records.images[i], records.labels[i]) for i in parts)
     return trained, chosen, tested

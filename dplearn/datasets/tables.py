@@ -11,11 +11,6 @@ _FOLDERS = (Path(__file__).parents[1] / "data", Path(__file__).parents[2] / "dat
 def shipped_table(name: str) -> Path:
     """The file of a table of ``data/``, from a checkout as from an installed package.
 
-    Raises
-    ------
-    FileNotFoundError
-        If it lies in neither; the message says what to do.
-
     Examples
     --------
     >>> shipped_table("digits.csv.gz").name

@@ -173,11 +173,8 @@ class Grouped(Bound):
             )
 
     def _multipliers(self) -> Mapping[str, float]:
-        return (
-            dict.fromkeys(self.norms, 1.0)
-            if self.noise_multipliers is None
-            else dict(self.noise_multipliers)
-        )
+        given = self.noise_multipliers
+        return dict.fromkeys(self.norms, 1.0) if given is None else given
 
     @property
     def noise_multiplier(self) -> float:
@@ -251,21 +248,12 @@ class AdaptiveQuantile(Bound):
     def updated(
         self, *, below: float, examples: float, expected_batch_size: float, normal: float = 0.0
     ) -> Self:
-        """The bound of the next step.
+        """The bound of the next step, after one with `below` of `examples` norms at most C.
 
-        Parameters
-        ----------
-        below : float
-            Number of records with norm at most C; private.
-        examples : float
-            Number of records; private.
-        expected_batch_size : float
-            Public constant.
-        normal : float
-            A standard normal draw, which makes the result safe to release.
+        Both numbers are private, the expected batch size is a public constant; `normal`, a
+        standard normal draw, makes the result safe to release.
         """
         count = below - examples / 2 + self.count_noise * normal
         excess = count / expected_batch_size + 0.5 - self.quantile
-        return replace(
-            self, max_grad_norm=self.max_grad_norm * math.exp(-self.learning_rate * excess)
-        )
+        factor = math.exp(-self.learning_rate * excess)
+        return replace(self, max_grad_norm=self.max_grad_norm * factor)

@@ -28,13 +28,7 @@ def write(path: str | Path, content: dict[str, Any]) -> None:
 
 
 def read(path: str | Path) -> dict[str, Any]:
-    """Content of a checkpoint, tensors on the processor.
-
-    Raises
-    ------
-    ValueError
-        If the file is damaged or something else.
-    """
+    """Content of a checkpoint, tensors on the processor; raises unless the file is a whole one."""
     head, _, data = Path(path).read_bytes().partition(b"\n")
     if head != _FORMAT + hashlib.sha256(data).hexdigest().encode():
         raise ValueError(f"Expected a checkpoint, got a damaged or different file: {path}.")

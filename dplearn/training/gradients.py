@@ -196,13 +196,10 @@ class _Clip(NamedTuple):
 
 
 def _clip(model: nn.Module, bound: Bound) -> _Clip:
-    groups = bound.groups(_sizes(model))
+    sizes = {name: p.numel() for name, p in model.named_parameters() if p.requires_grad}
+    groups = bound.groups(sizes)
     largest = torch.tensor(groups.norms, dtype=torch.float64)[:, None]
     return _Clip(bound.factors, groups.of, largest)
-
-
-def _sizes(model: nn.Module) -> dict[str, int]:
-    return {name: p.numel() for name, p in model.named_parameters() if p.requires_grad}
 
 
 def check_losses(losses: Tensor) -> None:

@@ -45,17 +45,9 @@ LOTS, NOISE, MODEL = 0, 1, 2
 
 @dataclass(frozen=True, kw_only=True)
 class Randomness:
-    """Independent streams of random numbers, one for each use and step.
+    """Independent streams of random numbers, one for each use and step."""
 
-    Parameters
-    ----------
-    seed : int, optional
-        Default: the operating system's randomness.
-    secure : bool
-        Whether noise is made of the operating system's bits alone.
-    """
-
-    seed: int | None = None
+    seed: int | None = None  # None: the operating system's randomness
     secure: bool = False
 
     def __post_init__(self) -> None:

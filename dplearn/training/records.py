@@ -17,20 +17,9 @@ from dplearn.training.sampling import Lot
 class Records:
     """A dataset as (inputs, targets), whole on the device if it fits.
 
-    Parameters
-    ----------
-    dataset : tuple or Dataset
-        A pair (inputs, targets) of tensors with one row per record, where inputs may also be a
-        tuple or dict of tensors; or a dataset with a length, whose items are such pairs.
-    device : torch.device
-    resident : bool, optional
-        Whether all records are kept on the device. Default: tensors that take at most half of
-        what is free there are.
-
-    Raises
-    ------
-    ValueError
-        If there is no record, rows do not match, or the records do not fit.
+    The dataset is a pair (inputs, targets) of tensors with one row per record, where inputs may
+    also be a tuple or dict of tensors; or it has a length and such pairs as items. Unless
+    `resident` says otherwise, tensors stay on the device if they take at most half of what is free.
     """
 
     def __init__(self, dataset: Any, *, device: torch.device, resident: bool | None) -> None:

@@ -28,25 +28,10 @@ def lots_per_drawing(plan: DPSGD) -> int:
 
 
 def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
-    """The lots of one drawing from records 0, ..., size - 1.
+    """The `lots_per_drawing` lots of one drawing from records 0, ..., size - 1.
 
-    Parameters
-    ----------
-    plan : DPSGD
-    size : int
-        Number of records, >= 1.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    list of ndarray of int
-        ``lots_per_drawing(plan)`` of them. Lots of ``"poisson"`` and ``"random_allocation"``
-        differ in size and can be empty.
-
-    Raises
-    ------
-    ValueError
-        If a scheme with lots of one size does not get a whole number of records.
+    Those of ``"poisson"`` and ``"random_allocation"`` differ in size and can be empty; the sizes
+    of other schemes must be whole.
 
     Examples
     --------

@@ -54,31 +54,17 @@ _PROGRESS = 60
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """A training that was asked for, within `LIMITS`.
+    """A training with Poisson sampling that was asked for, within `LIMITS`."""
 
-    Parameters
-    ----------
-    dataset : {"digits", "synthetic", "mnist"}
-        As `dplearn.datasets.practice_set` gives it.
-    model : {"linear", "mlp", "cnn"}
-        The linear one gets features made by hand, the others pixels.
-    noise_multiplier, sample_rate, steps, max_grad_norm
-        As in `dplearn.DPSGD`, with Poisson sampling.
-    learning_rate : float
-    delta : float
-    compare : bool
-        Whether to train the same model without privacy, side by side.
-    """
-
-    dataset: str
-    model: str
+    dataset: str  # of `PRACTICE_SIZES`
+    model: str  # of `MODELS`
     noise_multiplier: float
     sample_rate: float
     steps: int
     max_grad_norm: float
     learning_rate: float
     delta: float
-    compare: bool = True
+    compare: bool = True  # the same model without privacy, side by side
 
     def __post_init__(self) -> None:
         validate.one_of(tuple(PRACTICE_SIZES), dataset=self.dataset)
@@ -94,13 +80,7 @@ class Job:
 
     @classmethod
     def read(cls, line: bytes) -> Job:
-        """The job in a line of JSON.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If it is none, with one sentence that says why.
-        """
+        """The job in a line of JSON; raises, with one sentence that says why, if it is none."""
         try:
             given = json.loads(line)
         except ValueError:
