@@ -3,6 +3,8 @@
 The theorem depends on how: Poisson sampling goes with add/remove, a subset of fixed size with
 replace-one.
 """
+# Decorators here speak of their own function, which pyright cannot type.
+# pyright: reportGeneralTypeIssues=false
 
 from __future__ import annotations
 

@@ -3,6 +3,8 @@
 Shuffling anonymous *reports* amplifies privacy; shuffling the *batches* of a training run is no
 Poisson sampling and has no such theorem.
 """
+# Decorators here speak of their own function, which pyright cannot type.
+# pyright: reportGeneralTypeIssues=false
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ def _few_batches_epsilon(*, noise_multiplier, batches, delta):
     if log_excess(0.0) <= 0:
         return Interval(0.0, math.inf)
     upper = gaussian_epsilon(noise_multiplier=noise_multiplier, delta=delta)
-    ends = {"lower": 0.0, "upper": upper, "tolerance": 1e-4 * upper}
+    ends: dict = {"lower": 0.0, "upper": upper, "tolerance": 1e-4 * upper}
     return Interval(max(crossing(log_excess, guess=0.7 * upper, **ends).below, 0.0), math.inf)
 
 

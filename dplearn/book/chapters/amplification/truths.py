@@ -50,10 +50,10 @@ def sampled_delta(*, epsilon, noise_multiplier, sample_rate, first=1.0, second=0
 def sampled_renyi(*, order, noise_multiplier, sample_rate, direction="remove"):
     """Rényi divergence of the sampled Gaussian by an integral of its density."""
     if sample_rate == 1:
-        laws = (oracles.log_normal(shift, noise_multiplier) for shift in (1.0, 0.0))
+        p, q = (oracles.log_normal(shift, noise_multiplier) for shift in (1.0, 0.0))
         far = 40 * noise_multiplier + order + 1
-        return oracles.density_renyi(*laws, order, -far, far)
-    pair = SampledGaussian(noise_multiplier, sample_rate, direction)
+        return oracles.density_renyi(p, q, order, -far, far)
+    pair = SampledGaussian(noise_multiplier, sample_rate, direction)  # type: ignore[arg-type]
     return float(log_moments(pair, [order - 1.0])[0]) / (order - 1)
 
 
@@ -72,10 +72,11 @@ def log_moment(*, moment, noise_multiplier, sample_rate):
     return float(log_moments(pair, [moment])[0])
 
 
-def certified_epsilon(*, noise_multiplier, sample_rate, steps, delta):
+def certified_epsilon(*, noise_multiplier, sample_rate, steps, delta) -> Interval:
     """Brackets of the exact epsilon of a run, the larger one of both directions."""
     if sample_rate == 1:
-        return oracles.gaussian_epsilon(delta=delta, mu=math.sqrt(steps) / noise_multiplier)
+        exact = oracles.gaussian_epsilon(delta=delta, mu=math.sqrt(steps) / noise_multiplier)
+        return Interval(exact, exact)
     low, high = worse_brackets([steps], sigma=noise_multiplier, q=sample_rate, delta=delta)
     return Interval(float(low[0]), float(high[0]))
 

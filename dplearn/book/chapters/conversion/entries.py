@@ -1,4 +1,6 @@
 """From Rényi and concentrated DP to (epsilon, delta)."""
+# Decorators here speak of their own function, which pyright cannot type.
+# pyright: reportGeneralTypeIssues=false
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
 """Divergences of families of laws: Gaussians, Laplace laws, randomized response."""
+# Decorators here speak of their own function, which pyright cannot type.
+# pyright: reportGeneralTypeIssues=false
 
 import math
 

@@ -1,4 +1,6 @@
 """Divergences of two distributions, and the laws that hold for all of them."""
+# Decorators here speak of their own function, which pyright cannot type.
+# pyright: reportGeneralTypeIssues=false
 
 from __future__ import annotations
 

@@ -32,13 +32,13 @@ def renyi_after_kernel(*, p, q, kernel, order):
     for law in (p, q):
         out = [math.fsum(x * row[k] for x, row in zip(law, kernel, strict=True)) for k in range(3)]
         laws.append(np.divide(out, math.fsum(out)))  # which may miss 1 by a rounding
-    return oracles.finite_renyi(*laws, order)
+    return oracles.finite_renyi(laws[0], laws[1], order)
 
 
 def renyi_of_mixtures(*, p, q, other_p, other_q, weight, order):
     """Divergence of two mixtures with the same weight."""
-    mixtures = (weight * a + (1 - weight) * b for a, b in ((p, other_p), (q, other_q)))
-    return oracles.finite_renyi(*mixtures, order)
+    first, second = (weight * a + (1 - weight) * b for a, b in ((p, other_p), (q, other_q)))
+    return oracles.finite_renyi(first, second, order)
 
 
 def renyi_of_gaussians(*, order, mean_p, std_p, mean_q, std_q):
@@ -49,8 +49,9 @@ def renyi_of_gaussians(*, order, mean_p, std_p, mean_q, std_q):
 
 def renyi_of_laplace(*, order, scale):
     """Divergence of two Laplace laws at distance 1 by quadrature."""
-    laws, far = (oracles.log_laplace(x, scale) for x in (0.0, 1.0)), 800.0 * scale + 1.0
-    return oracles.density_renyi(*laws, order, -far, far, kinks=[0.0, 1.0])
+    p, q = (oracles.log_laplace(x, scale) for x in (0.0, 1.0))
+    far = 800.0 * scale + 1.0
+    return oracles.density_renyi(p, q, order, -far, far, kinks=[0.0, 1.0])
 
 
 def heavy_tail(*, order):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from dplearn.book.kit import oracles
 from dplearn.engine.contour import SampledGaussian, log_moments
@@ -86,7 +86,7 @@ ANY_MOMENT = np.geomspace(0.01, 5000.0, 60)
 WHOLE_MOMENT = np.append(1.0, np.unique(np.round(np.geomspace(2.0, 2000.0, 60))))
 
 
-def _log_moment(moment: ArrayLike, noise_multiplier: float, sample_rate: float) -> NDArray:
+def _log_moment(moment, noise_multiplier, sample_rate) -> NDArray:
     """K(lambda) of one step by an integral."""
     if sample_rate == 1:
         return moment * (moment + 1) / (2 * noise_multiplier**2)

@@ -1,4 +1,6 @@
 """Gaussian noise: what it leaks exactly, where the classical recipe ends, noise for groups."""
+# Decorators here speak of their own function, which pyright cannot type.
+# pyright: reportGeneralTypeIssues=false
 
 from __future__ import annotations
 

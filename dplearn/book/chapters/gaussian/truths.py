@@ -35,7 +35,7 @@ def first_failure(*, delta):
     good = 0.5
     while margin(good + 0.5) > 0:
         good += 0.5
-    ends = {"lower": good, "upper": good + 0.5, "tolerance": 1e-9}
+    ends: dict = {"lower": good, "upper": good + 0.5, "tolerance": 1e-9}
     return crossing(margin, guess=good + 0.2, slope=-1.0, **ends).root
 
 

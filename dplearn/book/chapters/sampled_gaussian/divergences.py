@@ -1,4 +1,6 @@
 """The Poisson-sampled Gaussian: its Rényi divergences, exactly and in the limit."""
+# Decorators here speak of their own function, which pyright cannot type.
+# pyright: reportGeneralTypeIssues=false
 
 from __future__ import annotations
 

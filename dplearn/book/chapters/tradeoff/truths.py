@@ -18,7 +18,7 @@ Tail = Callable[[float], float]
 def _threshold(log_above: Tail, log_below: Tail, rate: float, far: float, xtol: float) -> float:
     """Where the tail above has the probability `rate`; solved for the smaller tail."""
     log_tail, mass = (log_above, rate) if rate <= 0.5 else (log_below, 1 - rate)
-    return brentq(lambda c: log_tail(c) - math.log(mass), -far, far, xtol=xtol)
+    return brentq(lambda c: log_tail(c) - math.log(mass), -far, far, xtol=xtol)  # type: ignore
 
 
 def threshold_test(log_p: oracles.Density, log_q: oracles.Density, *, rate, reach, kinks=()):
@@ -95,4 +95,4 @@ def limit_mu(*, spread, noise_multiplier, steps, epsilon=0.0, symmetric=False):
     def excess(log_mu: float) -> float:
         return oracles.gaussian_log_delta(epsilon=epsilon, mu=math.exp(log_mu)) - log_delta
 
-    return math.exp(brentq(excess, -6.0, 3.0, xtol=1e-10))
+    return math.exp(brentq(excess, -6.0, 3.0, xtol=1e-10))  # type: ignore[arg-type]
