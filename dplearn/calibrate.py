@@ -11,6 +11,8 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from dplearn.accountants import Accountant
 from dplearn.ground import validate
@@ -84,21 +86,12 @@ def smallest_noise_multiplier(
     3.7306
     """
     _check_target(epsilon, delta)
-
-    def guarantee_at(accountant: Accountant, log_sigma: float) -> Guarantee:
-        varied = mechanism.vary(noise_multiplier=math.exp(log_sigma))
-        return accountant.epsilon(varied, delta=delta, steps=steps, adjacency=adjacency)
-
     largest = _LARGEST
     while not _allows(mechanism, largest):
         largest /= 2
-    ends = math.log(_SMALLEST), math.log(largest)
-    log_value, guarantee = _search(
-        guarantee_at, accountant, epsilon, guess=0.0, ends=ends, tolerance=rtol
-    )
-    if log_value == math.inf:
-        raise _unreachable("noise_multiplier", epsilon, guarantee)
-    return Calibration(parameter="noise_multiplier", value=math.exp(log_value), guarantee=guarantee)
+    place = {"guess": 0.0, "ends": (math.log(_SMALLEST), math.log(largest)), "tolerance": rtol}
+    question = {"delta": delta, "steps": steps, "adjacency": adjacency}
+    return _vary(accountant, mechanism, epsilon, "noise_multiplier", 1, place, question)
 
 
 def largest_sample_rate(
@@ -122,18 +115,9 @@ def largest_sample_rate(
         If no sample rate down to 1e-12 reaches the target with this accountant.
     """
     _check_target(epsilon, delta)
-
-    def guarantee_at(accountant: Accountant, minus_log_rate: float) -> Guarantee:
-        varied = mechanism.vary(sample_rate=math.exp(-minus_log_rate))
-        return accountant.epsilon(varied, delta=delta, steps=steps, adjacency=adjacency)
-
-    ends = 0.0, 12 * math.log(10)
-    value, guarantee = _search(
-        guarantee_at, accountant, epsilon, guess=math.log(100), ends=ends, tolerance=rtol
-    )
-    if value == math.inf:
-        raise _unreachable("sample_rate", epsilon, guarantee)
-    return Calibration(parameter="sample_rate", value=math.exp(-value), guarantee=guarantee)
+    place = {"guess": math.log(100), "ends": (0.0, 12 * math.log(10)), "tolerance": rtol}
+    question = {"delta": delta, "steps": steps, "adjacency": adjacency}
+    return _vary(accountant, mechanism, epsilon, "sample_rate", -1, place, question)
 
 
 def largest_steps(
@@ -225,11 +209,27 @@ def _check_target(epsilon: float, delta: float) -> None:
     validate.probability(delta=delta)
 
 
-def _unreachable(name: str, epsilon: float, best: Guarantee) -> Unreachable:
-    return Unreachable(
-        f"Expected a reachable target, got epsilon={epsilon!r}: the smallest epsilon found "
-        f"over all {name} is {best.epsilon:.4g} by {best.method}."
-    )
+def _vary(
+    accountant: Accountant,
+    mechanism: Mechanism,
+    epsilon: float,
+    name: str,
+    sign: int,
+    place: dict[str, Any],
+    question: dict[str, Any],
+) -> Calibration:
+    """The parameter of the mechanism whose logarithm, times `sign`, is the least that will do."""
+
+    def guarantee_at(accountant: Accountant, x: float) -> Guarantee:
+        return accountant.epsilon(mechanism.vary(**{name: math.exp(sign * x)}), **question)
+
+    x, best = _search(guarantee_at, accountant, epsilon, **place)
+    if x == math.inf:
+        raise Unreachable(
+            f"Expected a reachable target, got epsilon={epsilon!r}: the smallest epsilon found "
+            f"over all {name} is {best.epsilon:.4g} by {best.method}."
+        )
+    return Calibration(parameter=name, value=math.exp(sign * x), guarantee=best)
 
 
 def _whole(minus_log_steps: float) -> int:
@@ -268,21 +268,12 @@ def _search(
 
         return value
 
-    (lower, upper), slope, rough = ends, math.nan, _rougher(accountant)
+    within = partial(crossing, lower=ends[0], upper=ends[1], snap=snap)
+    slope, rough = math.nan, _rougher(accountant)
     if rough != accountant:
-        near = crossing(
-            excess(rough), guess=guess, lower=lower, upper=upper, tolerance=_NEAR, snap=snap
-        )
+        near = within(excess(rough), guess=guess, tolerance=_NEAR)
         guess, slope = near.root, near.slope
-    solution = crossing(
-        excess(accountant),
-        guess=guess,
-        lower=lower,
-        upper=upper,
-        tolerance=tolerance,
-        slope=slope,
-        snap=snap,
-    )
+    solution = within(excess(accountant), guess=guess, tolerance=tolerance, slope=slope)
     return solution.x, answers[solution.x if solution.x < math.inf else solution.below]
 
 

@@ -32,10 +32,7 @@ EPOCH_SAMPLINGS: tuple[EpochSampling, ...] = get_args(EpochSampling)
 # Within this, relative, 1 / sample_rate counts as whole.
 _ROUNDING = 1e-9
 
-_NATURAL: dict[str, Adjacency] = {
-    "without_replacement": "replace_one",
-    "shuffled": "zero_out",
-}
+_NATURAL: dict[str, Adjacency] = {"without_replacement": "replace_one", "shuffled": "zero_out"}
 
 
 def natural_adjacency(sampling: Sampling) -> Adjacency:
@@ -65,13 +62,7 @@ def steps_of(epochs: float, *, batches: float) -> int:
 
 
 def sampled(base: Mechanism, *, sampling: StepSampling, sample_rate: float) -> Mechanism:
-    """One step: `base` on a sample drawn by a scheme of `SAMPLINGS`.
-
-    Raises
-    ------
-    ValueError
-        If the scheme is unknown, or is ``"none"`` with a sample rate other than 1.
-    """
+    """One step: `base` on a sample drawn by a scheme of `SAMPLINGS`; ``"none"`` has rate 1."""
     validate.one_of(SAMPLINGS, sampling=sampling)
     validate.rate(sample_rate=sample_rate)
     if sampling == "poisson":
@@ -91,11 +82,6 @@ def epoch(
     """One epoch: `base` on every batch, drawn by a scheme of `EPOCH_SAMPLINGS`.
 
     It has ``floor(1 / sample_rate)`` batches, up to a relative rounding error of 1e-9.
-
-    Raises
-    ------
-    ValueError
-        If the scheme is unknown.
 
     Examples
     --------
@@ -122,16 +108,11 @@ def guarantees(
 
     Parameters
     ----------
-    accountant : Accountant
     base : Gaussian
         The noise of one step.
-    sampling, sample_rate
-        As in `DPSGD`.
     steps : array_like of int, shape (n,)
-    delta : float
-        In (0, 1).
-    adjacency : str, optional
-        Default: the one for which the sampling scheme has a theorem.
+    sampling, sample_rate, delta, adjacency
+        As in `DPSGD` and `DPSGD.guarantee`.
 
     Returns
     -------

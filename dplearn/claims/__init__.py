@@ -175,10 +175,8 @@ def _map(
     }
     along = trial.truth.along
     fine = {True: 31, False: 13} if along in shown else {True: 11, False: 11}
-    number = (
-        dict.fromkeys(shown, 41) if not trial.truth.costly else {n: fine[n == along] for n in shown}
-    )
-    x, y = (_ticks(space[n], number[n]) for n in shown)
+    number = {n: fine[n == along] if trial.truth.costly else 41 for n in shown}
+    x, y = (space[n].between(min(space[n].fine), max(space[n].fine), number[n]) for n in shown)
     points = product({shown[1]: y, shown[0]: x})
     points |= {n: np.full(points[shown[0]].shape, v) for n, v in fixed.items()}
     tried = trial.try_({n: points[n] for n in space}, until=until)
@@ -192,11 +190,6 @@ def _map(
         status=tuple(map(tuple, tried.status.reshape(rows).tolist())),
     )
     return picture, tried
-
-
-def _ticks(axis, number: int) -> tuple[float, ...]:
-    values = axis.fine
-    return axis.between(min(values), max(values), number)
 
 
 def _axes(trial: search.Trial, axes: tuple[str, str] | None) -> tuple[str, str]:

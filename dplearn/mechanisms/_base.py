@@ -39,7 +39,8 @@ class Mechanism(ABC):
 
     Subclasses are frozen dataclasses that implement `_profiles` and `examples`,
     and may add closed forms (`_rdp`, `_zcdp`), the laws behind the profile (`_outputs`) and a
-    teaching-grade `release`.
+    teaching-grade `release`. Every question about neighbours that no theorem covers raises
+    `NotImplementedError`, as `profiles` does.
     """
 
     name: ClassVar[str]
@@ -88,23 +89,12 @@ class Mechanism(ABC):
 
         Composing them bounds the true epsilon from below, as composing `profiles` bounds it
         from above. There may be two where there is one profile.
-
-        Raises
-        ------
-        NotImplementedError
-            If no theorem covers this mechanism under this adjacency.
         """
         self._require_theorem(adjacency)
         return self._witnesses(adjacency)
 
     def outputs(self, adjacency: Adjacency = "add_remove") -> tuple[Outputs, ...]:
-        """Laws on a line with these `profiles` at epsilon >= 0, laid out alike; empty if none.
-
-        Raises
-        ------
-        NotImplementedError
-            If no theorem covers this mechanism under this adjacency.
-        """
+        """Laws on a line with these `profiles` at epsilon >= 0, laid out alike; empty if none."""
         self._require_theorem(adjacency)
         return () if self.no_privacy() else self._outputs(adjacency)
 
@@ -145,27 +135,19 @@ class Mechanism(ABC):
         if not np.all(orders > 1):
             raise ValueError(f"Expected orders > 1, got orders={orders[~(orders > 1)][0]!r}.")
         values = None if method == "quadrature" else self._rdp(orders, adjacency)
-        if values is None and method == "formula":
-            raise validate.unsupported(
-                f"method='formula' for {self.name} under {adjacency}",
-                "it has no closed form",
-            )
-        if values is None:
-            values = np.max([p.renyi(orders) for p in self.profiles(adjacency)], axis=0)
-        return values
+        if values is not None:
+            return values
+        if method == "formula":
+            what = f"method='formula' for {self.name} under {adjacency}"
+            raise validate.unsupported(what, "it has no closed form")
+        return np.max([p.renyi(orders) for p in self.profiles(adjacency)], axis=0)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray | None:
         """Closed form, or None."""
         return None
 
     def zcdp(self, adjacency: Adjacency = "add_remove") -> float | None:
-        """rho such that the release is rho-zCDP, or None when no finite rho is known.
-
-        Raises
-        ------
-        NotImplementedError
-            If no theorem covers this mechanism under this adjacency.
-        """
+        """rho such that the release is rho-zCDP, or None when no finite rho is known."""
         self._require_theorem(adjacency)
         return self._zcdp(adjacency)
 
@@ -209,10 +191,7 @@ class Mechanism(ABC):
     def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
         """One noisy release of `value`; teaching-grade floating point.
 
-        Raises
-        ------
-        NotImplementedError
-            If this mechanism does not release numbers.
+        A mechanism that does not release numbers raises `NotImplementedError`.
         """
         raise validate.unsupported(f"release() of {self.name}", "it describes no single release")
 

@@ -25,6 +25,8 @@ from dplearn.ground.solve import first_true
 _LEGENDRE = np.polynomial.legendre.leggauss(96)
 # Losses closer to epsilon than this are equal to it: a constant loss must not cross it.
 _SAME = 1e-10
+# Of a mechanism that releases a whole number.
+WHOLE = {"whole": True, "label": "released whole number"}
 
 
 class Nodes(NamedTuple):

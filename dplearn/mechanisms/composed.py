@@ -60,10 +60,8 @@ class Composed(Mechanism):
         return tuple(counts.items())
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        raise validate.unsupported(
-            "profiles() of composed",
-            "it has no single profile, accountants read parts() instead",
-        )
+        why = "it has no single profile, accountants read parts() instead"
+        raise validate.unsupported("profiles() of composed", why)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         """Rényi divergences of adaptive composition add up (Mironov 2017, Proposition 1)."""
@@ -78,10 +76,7 @@ class Composed(Mechanism):
         return None if any(rho is None for rho, _ in each) else sum(rho * n for rho, n in each)  # type: ignore[operator]
 
     def no_privacy(self) -> str:
-        return next(
-            (m.no_privacy() for m, count in self.parts() if count and m.no_privacy()),
-            "",
-        )
+        return next((why for m, n in self.parts() if n and (why := m.no_privacy())), "")
 
     @classmethod
     def examples(cls) -> tuple[Composed, ...]:

@@ -14,7 +14,8 @@ from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.logspace import log1mexp, log_add
 from dplearn.mechanisms._base import Mechanism, contribution_norm
-from dplearn.mechanisms._outputs import Outputs
+from dplearn.mechanisms._outputs import WHOLE, Outputs
+from dplearn.mechanisms.geometric import whole_numbers
 
 # Half-width of the table in standard deviations: what lies outside weighs less than e^-800.
 _REACH = 40.0
@@ -68,7 +69,6 @@ class DiscreteGaussian(Mechanism):
         return self.noise_multiplier * self.sensitivity
 
     def _reach(self, shift: int) -> int:
-        """Half-width of the table."""
         return math.ceil(_REACH * self._sigma) + 200 * shift
 
     def _table(self, shift: int) -> Profile:
@@ -113,8 +113,7 @@ class DiscreteGaussian(Mechanism):
             return -0.5 * (k / sigma) ** 2 - log_norm
 
         shift, reach = contribution_norm(adjacency) * self.sensitivity, math.ceil(7 * sigma)
-        label = "released whole number"
-        return (Outputs.of_noise(log_noise, shift=shift, reach=reach, whole=True, label=label),)
+        return (Outputs.of_noise(log_noise, shift=shift, reach=reach, **WHOLE),)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         r"""alpha s^2 / (2 sigma^2) plus the log ratio of two theta sums, 0 at whole orders."""
@@ -139,9 +138,7 @@ class DiscreteGaussian(Mechanism):
         Drawn by inversion of the tabulated distribution; here `sensitivity` is the query's
         own and must equal the field for the profile to hold.
         """
-        value = np.asarray(value)
-        if value.dtype.kind not in "iu":
-            raise TypeError(f"Expected value to hold whole numbers, got dtype {value.dtype}.")
+        value = whole_numbers(value)
         validate.positive(sensitivity=sensitivity)
         sigma = self.noise_multiplier * sensitivity
         k = np.arange(-math.ceil(12 * sigma), math.ceil(12 * sigma) + 1)

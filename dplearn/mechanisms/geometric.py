@@ -14,7 +14,7 @@ from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.logspace import log1mexp
 from dplearn.mechanisms._base import Mechanism, contribution_norm
-from dplearn.mechanisms._outputs import Outputs
+from dplearn.mechanisms._outputs import WHOLE, Outputs
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,7 @@ class Geometric(Mechanism):
             return log_norm - rate * np.abs(k)
 
         shift = contribution_norm(adjacency) * self.sensitivity
-        label = "released whole number"
-        return (Outputs.of_noise(log_noise, shift=shift, reach=reach, whole=True, label=label),)
+        return (Outputs.of_noise(log_noise, shift=shift, reach=reach, **WHOLE),)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         """Sum over the finitely many likelihood ratios."""
@@ -102,13 +101,14 @@ class Geometric(Mechanism):
 
         Here `sensitivity` is the query's own and must equal the field for the profile to hold.
         """
-        value = _whole(value)
+        value = whole_numbers(value)
         validate.positive(sensitivity=sensitivity)
         success = -math.expm1(-1 / (self.noise_multiplier * sensitivity))
         return value + rng.geometric(success, value.shape) - rng.geometric(success, value.shape)
 
 
-def _whole(value: ArrayLike) -> NDArray:
+def whole_numbers(value: ArrayLike) -> NDArray:
+    """What is released, as an array; a TypeError if it holds fractions."""
     value = np.asarray(value)
     if value.dtype.kind not in "iu":
         raise TypeError(f"Expected value to hold whole numbers, got dtype {value.dtype}.")

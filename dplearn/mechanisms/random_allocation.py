@@ -46,9 +46,10 @@ gives :math:`D_\alpha(P\Vert Q) \ge (1+n)/2\sigma^2 - \ln B`.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import ClassVar, NamedTuple
+from functools import lru_cache, partial
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,20 +166,24 @@ class _Law(NamedTuple):
 def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
     """Profile of a finite pair just above, or just below, the exact one."""
     law, infinity = _one(1 / sigma, above)
-    total, left = None, batches
-    while True:
-        if left % 2:
-            total = law if total is None else _sum(total, law, above)
-        left //= 2
-        if not left:
-            break
-        law = _sum(law, law, above)
-    assert total is not None
+    total = _repeated(law, batches, partial(_sum, above=above))
     # The mean is 1 up to rounding; what is left of P is the infinite loss.
     value = total.value / (total.mass @ total.value)
     with np.errstate(divide="ignore"):
         log_q, log_p = np.log(total.mass), np.log(value) + np.log(total.mass)
     return Profile.from_atoms(np.append(log_p, infinity), np.append(log_q, -np.inf))
+
+
+def _repeated(one: Any, times: int, join: Callable) -> Any:
+    """So many copies joined into one, by repeated doubling."""
+    total = None
+    while True:
+        if times % 2:
+            total = one if total is None else join(total, one)
+        times //= 2
+        if not times:
+            return total
+        one = join(one, one)
 
 
 def _one(mu: float, above: bool) -> tuple[_Law, float]:
@@ -260,7 +265,7 @@ def _grouped(law: _Law) -> _Law:
 def _log_excess(sigma: float, batches: int) -> NDArray:
     """log of E[mean^a] - 1 at the orders a = 1, 2, ..., the first being -inf."""
     k = np.arange(_LARGEST_ORDER + 1.0)
-    moments = _power(_log_graphs(sigma) - gammaln(k + 1), batches)
+    moments = _repeated(_log_graphs(sigma) - gammaln(k + 1), batches, _product)
     terms = (moments + gammaln(k + 1) - k * math.log(batches))[2:]
     return np.array(
         [np.logaddexp.reduce(log_comb(a, k[2 : a + 1]) + terms[: a - 1], initial=-np.inf)
@@ -287,20 +292,8 @@ def _log_graphs(sigma: float) -> NDArray:
     return log_g
 
 
-def _power(series: NDArray, exponent: int) -> NDArray:
-    """A power of a series whose coefficients are given by logarithms, truncated."""
-    result = None
-    while True:
-        if exponent % 2:
-            result = series if result is None else _product(result, series)
-        exponent //= 2
-        if not exponent:
-            assert result is not None
-            return result
-        series = _product(series, series)
-
-
 def _product(one: NDArray, two: NDArray) -> NDArray:
+    """The product of two series whose coefficients are given by logarithms, truncated."""
     k = np.arange(one.size)
     lag = k[:, None] - k
     terms = np.where(lag >= 0, one[np.maximum(lag, 0)] + two, -np.inf)

@@ -96,10 +96,7 @@ class RandomizedResponse(Mechanism):
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         """Mironov (2017), Proposition 5, with k - 2 answers of ratio one."""
         log_p, log_r = self._log_masses
-        terms = [
-            orders * log_p + (1 - orders) * log_r,
-            orders * log_r + (1 - orders) * log_p,
-        ]
+        terms = [orders * a + (1 - orders) * b for a, b in ((log_p, log_r), (log_r, log_p))]
         if self.answers > 2:
             terms.append(np.full(orders.shape, log_r + math.log(self.answers - 2)))
         return np.maximum(np.logaddexp.reduce(terms, axis=0), 0.0) / (orders - 1)
