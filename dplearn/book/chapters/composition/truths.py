@@ -31,7 +31,7 @@ def enumerated_delta(*, epsilons, deltas=None, total=None):
 def enumerated_epsilon(*, epsilons, deltas=None, slack=None):
     """Smallest epsilon >= 0 that they allow at delta `slack`, by default the sum of the deltas."""
     p, q = _all_sequences(epsilons, deltas)
-    slack = math.fsum(deltas or ()) if slack is None else slack
+    slack = math.fsum([] if deltas is None else deltas) if slack is None else slack
     if slack == 0:
         return float(np.max(np.log(p) - np.log(q)))
     enough = lambda total: math.fsum(np.maximum(p - math.exp(total) * q, 0.0)) <= slack
