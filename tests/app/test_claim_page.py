@@ -36,6 +36,7 @@ def test_the_first_claim_is_the_classical_gaussian():
     assert app.query_params == {}
 
 
+@pytest.mark.slow
 def test_examples_are_a_click_away_and_can_be_shared():
     app = opened()
     for name, (quantity, of, claim, held) in fields.EXAMPLES.items():

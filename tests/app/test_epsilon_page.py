@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from conftest import each
 from dplearn.accountants import accountants
 from dplearn.app.kit.state import save
 from dplearn.app.pages.epsilon_vs_steps import answers, export, fields, presets, run, words
@@ -27,7 +28,7 @@ FIELDS = fields.state().fields
 
 @pytest.fixture(scope="module")
 def untouched() -> AppTest:
-    return opened()
+    return opened(colour="red")
 
 
 # The picture shows the library's numbers
@@ -94,12 +95,8 @@ def test_a_wrong_tool_is_named_only_where_it_is_wrong(untouched):
 
 # Batches drawn once per epoch
 
-CHUA = dict(
-    parse_qsl(
-        "noise_multiplier=0.5&sampling=shuffled&sample_rate=0.0001&delta=1e-6&adjacency=zero_out"
-        "&steps=100000&here=10000"
-    )
-)
+CHUA = presets.PRESETS[-1].address
+CHUA_RUN = Scenario("gaussian", 0.5, "shuffled", 1e-4, 1e-6, "zero_out", 100_000)
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +127,8 @@ def test_the_claim_is_the_poisson_curve_and_looks_like_no_bound(shuffled):
     assert note["text"] == "does not hold here"
 
 
-def test_the_band_of_shuffling_lies_between_complete_and_begun_epochs(shuffled):
+@pytest.mark.slow
+def test_the_band_of_shuffling_lies_between_complete_and_begun_epochs():
     epoch = Shuffled(Gaussian(0.5), batches=10_000)
     law = accountants["pld"]()
     two = law.epsilon_curve(epoch, delta=1e-6, steps=[1, 2], adjacency="zero_out")
@@ -142,9 +140,6 @@ def test_the_band_of_shuffling_lies_between_complete_and_begun_epochs(shuffled):
     assert answers.guarantee_at("pld", scenario, 5000).kind == "upper"
     # Nothing but ends of epochs beyond the first: no saw teeth.
     assert all(t % 10_000 == 0 for t in CHUA_RUN.steps if t > 10_000)
-
-
-CHUA_RUN = Scenario("gaussian", 0.5, "shuffled", 1e-4, 1e-6, "zero_out", 100_000)
 
 
 def test_certified_steps_of_epochs_are_whole_epochs():
@@ -209,7 +204,7 @@ def test_every_theorem_is_stated_with_its_source(untouched):
         assert law.statement in words and str(law.reference) in words and law.explanation in words
 
 
-@pytest.mark.parametrize("noise", [1.1, 4.0, 30.0])
+@each("noise", [1.1, 4.0, 30.0])
 def test_certified_steps_are_certified_and_nearly_the_largest(noise):
     scenario = dataclasses.replace(ABADI, noise_multiplier=noise)
     step = PoissonSubsampled(Gaussian(noise), sample_rate=0.01)
@@ -238,6 +233,7 @@ def test_moving_the_line_keeps_the_curves(untouched):
 # Presets
 
 
+@pytest.mark.slow
 def test_presets_work_and_are_recognised():
     app = opened()
     for preset in presets.PRESETS:
@@ -248,18 +244,14 @@ def test_presets_work_and_are_recognised():
         assert figure(again(app)) == figure(app), preset.title
 
 
-def test_any_change_makes_a_preset_ones_own():
-    app = enter(opened(), "noise_multiplier", "5")
-    assert app.selectbox(key="choice_preset").value == presets.CUSTOM
-
-
 # The address
 
 
-def test_an_untouched_page_has_a_clean_address(untouched):
-    assert untouched.query_params == {}
+def test_an_untouched_page_has_a_clean_address_without_unknown_names(untouched):
+    assert not errors(untouched) and untouched.query_params == {}
 
 
+COUNTED = {"rate_from": "counts", "length_in": "epochs"}
 DEEP = dict(
     parse_qsl(
         "noise_multiplier=1.3&rate_from=counts&dataset_size=50000&batch_size=500&delta=1e-6"
@@ -283,27 +275,24 @@ def test_an_address_reproduces_the_picture():
     assert {k: str(v) for k, v in app.query_params.items()} == DEEP
 
 
-def test_what_is_entered_is_in_the_address():
-    app = enter(opened(), "noise_multiplier", "2.5")
+def test_what_is_entered_is_in_the_address_and_makes_a_run_ones_own():
+    short = {"steps": "100", "here": "10"}
+    app = enter(opened(**short), "noise_multiplier", "2.5")
     app = choose(app, "mechanism", "laplace")
-    assert app.query_params == {"noise_multiplier": "2.5", "mechanism": "laplace"}
+    assert app.query_params == {"noise_multiplier": "2.5", "mechanism": "laplace", **short}
+    assert app.selectbox(key="choice_preset").value == presets.CUSTOM
     assert figure(again(app)) == figure(app)
 
 
-@pytest.mark.parametrize("key", FIELDS)
-def test_rubbish_in_the_address_is_named_and_the_default_used(key, untouched):
-    mode: dict[str, str] = {}
-    if key in ("dataset_size", "batch_size"):
-        mode = {"rate_from": "counts"}
-    if key == "epochs":
-        mode = {"length_in": "epochs"}
-    expected = figure(opened(**mode)) if mode else figure(untouched)
-    for text in ("rubbish", "-1"):
-        app = opened(**mode, **{key: text})
-        (message,) = errors(app)
-        assert key in message and text in message and message.endswith("is used.")
-        assert all(box.value != text for box in app.text_input)
-        assert figure(app) == expected
+@each("mode, text", itertools.product(({}, COUNTED), ("rubbish", "-1")))
+def test_rubbish_in_the_address_is_named_and_the_default_used(mode, text):
+    app = opened(**dict.fromkeys(FIELDS, text) | mode)
+    idle = {"sample_rate", "steps"} if mode else {"dataset_size", "batch_size", "epochs"}
+    for key in set(FIELDS) - idle - set(mode):
+        (message,) = (m for m in errors(app) if m.startswith(f"Expected {key} "))
+        assert f"got `{text}`" in message and message.endswith("is used.")
+    assert all(box.value != text for box in app.text_input)
+    assert figure(app) == figure(opened(**mode))
 
 
 @pytest.mark.slow
@@ -318,11 +307,6 @@ def test_rubbish_of_every_kind_leaves_the_page_standing():
 def test_words_from_the_address_stay_words():
     (message,) = errors(opened(delta="![x](http://example.org/`)"))
     assert "got `![x](http://example.org/')`." in message
-
-
-def test_unknown_names_in_the_address_are_dropped():
-    app = opened(colour="red")
-    assert not errors(app) and app.query_params == {}
 
 
 # The controls
@@ -364,8 +348,6 @@ def test_boxes_take_numbers_as_people_write_them():
     numbers = {"256/60000": 256 / 60_000, " 0.01 ": 0.01, "1e-2": 0.01, "1E-2": 0.01, "1/100": 0.01}
     for text, value in numbers.items():
         assert FIELDS["sample_rate"].parse(text) == value
-    app = enter(opened(), "sample_rate", "256/60000")
-    assert not errors(app) and traces(app)["PLD"]["y"]
 
 
 def test_a_run_without_a_theorem_says_so_at_the_control():
@@ -376,7 +358,7 @@ def test_a_run_without_a_theorem_says_so_at_the_control():
 
 
 def test_changing_the_sampling_takes_the_adjacency_along():
-    app = choose(opened(), "sampling", "without_replacement")
+    app = choose(opened(steps="100", here="10"), "sampling", "without_replacement")
     assert app.selectbox(key="choice_adjacency").value == "replace_one"
     assert not errors(app) and "GDP" not in traces(app)
     assert any(accountants["gdp"].title in c.value for c in app.caption)
@@ -441,7 +423,7 @@ def the_code_draws_the_same_numbers(app: AppTest) -> str:
     return code
 
 
-@pytest.mark.parametrize("address", RUNS, ids=["poisson", "laplace", "all-records", "shuffled"])
+@each("address", RUNS)
 def test_the_python_on_the_page_draws_the_same_numbers(address):
     the_code_draws_the_same_numbers(opened(**address))
 
@@ -474,13 +456,3 @@ def test_words_do_not_call_an_approximation_tight():
     readings = {name: answers.guarantee_at(name, ABADI, 10_000) for name in ("gdp", "pld", "basic")}
     assert words.tightest(readings) == "pld"
     assert words.tightest({"gdp": readings["gdp"]}) is None
-
-
-def test_caches_are_bounded():
-    for cached in (
-        answers.curve_of,
-        answers.guarantee_at,
-        answers.certified_steps,
-        answers.printed_rows,
-    ):
-        assert cached.cache_parameters()["maxsize"] is not None

@@ -304,6 +304,7 @@ def test_a_group_is_verified_in_a_time_that_is_bounded(monkeypatch):
     assert "Stopped after 0 s" in shown(app)
 
 
+@pytest.mark.slow
 def test_published_figures_have_their_verdicts():
     app = opened(view="figures")
     table = app.dataframe[0].value

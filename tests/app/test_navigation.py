@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +12,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from conftest import each
 from dplearn.__main__ import main
 from dplearn.app import navigation, pages
 from dplearn.app.kit.fields import Choice, Quantity
@@ -47,12 +51,22 @@ def test_a_page_is_short_and_no_file_is_long():
         assert len(path.read_text().splitlines()) <= most, path
 
 
-@pytest.mark.parametrize("name", PAGES)
+def test_answers_that_all_readers_share_are_bounded():
+    names = [m.name for m in pkgutil.walk_packages([str(APP)], "dplearn.app.")]
+    modules = [importlib.import_module(n) for n in names if n != "dplearn.app.script"]
+    shared = {f for m in modules for f in vars(m).values() if hasattr(f, "cache_parameters")}
+    for cached in shared:
+        most = cached.cache_parameters()["maxsize"]
+        assert most is not None or not inspect.signature(cached).parameters, cached
+    assert len(shared) > 20
+
+
+@each("name", PAGES)
 def test_every_page_renders(name):
     opened(name)
 
 
-@pytest.mark.parametrize("name", PAGES)
+@each("name", PAGES)
 def test_fields_read_back_what_they_show_and_say_what_they_are(name):
     for key, field in PAGES[name].fields.state().fields.items():
         assert field.key == key and field.label
@@ -68,7 +82,7 @@ def test_fields_read_back_what_they_show_and_say_what_they_are(name):
             assert field.parse(field.show(value)) == value, key
 
 
-@pytest.mark.parametrize("name", ["epsilon_vs_steps", "train"])
+@each("name", ["epsilon_vs_steps", "train"])
 def test_every_number_of_a_run_says_what_it_is(name):
     fields = PAGES[name].fields.state().fields.values()
     assert all(len(f.help.split()) > 5 for f in fields if isinstance(f, Quantity))
@@ -85,6 +99,7 @@ def in_a_process(*lines: str) -> None:
     assert done.returncode == 0, done.stderr.decode()
 
 
+@pytest.mark.slow
 def test_the_explorer_never_loads_torch():
     in_a_process(
         "from explorer import opened, press",

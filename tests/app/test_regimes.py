@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 
 import pytest
 
+from conftest import each
 from dplearn.app.pages.epsilon_vs_steps import regimes
 from dplearn.app.pages.epsilon_vs_steps.regimes import GOOGLE_ORDERS, OPACUS_ORDERS, REGIMES, Spot
 from dplearn.app.pages.epsilon_vs_steps.run import Scenario
@@ -27,7 +29,7 @@ SHUFFLED = dataclasses.replace(SHUFFLED, adjacency="zero_out", largest=1000)
 ALLOCATED = dataclasses.replace(SHUFFLED, sampling="random_allocation", adjacency="add_remove")
 
 
-# Beginning of a rule's sentence: cases inside, cases just outside.
+# Beginning of a rule's sentence, in the order of the rules: cases inside, cases just outside.
 FIRES = {
     "Accountants of Opacus, TensorFlow Privacy": (
         [(SHUFFLED, 100), (SHUFFLED, 1000)],
@@ -63,35 +65,22 @@ FIRES = {
         [(at(1.1e-10), 1000), (at(1e-10), 999), (at(1e-12, FULL), 5000)],
     ),
     "RDP in Opacus": ([(LOUD, 1), (at(1e-20, ABADI), 1000)], [(ABADI, 10_000)]),
-    "RDP in dp-accounting": (
-        [(LOUD, 1)],
-        [(ABADI, 10_000), (FULL, 100)],
-    ),
+    "RDP in dp-accounting": ([(LOUD, 1)], [(ABADI, 10_000), (FULL, 100)]),
     "The moments accountant": ([(ABADI, 100)], [(ABADI, 10_000), (FULL, 100)]),
     "RDP for sampling without": ([(DRAWN, 100)], [(ABADI, 100), (FULL, 100)]),
 }
 
 
-def fired(rule: str, scenario: Scenario, here: int) -> list[str]:
-    return [s for s in regimes.sentences(scenario, here) if s.startswith(f"**{rule}")]
-
-
-@pytest.mark.parametrize("rule", FIRES)
-def test_a_rule_fires_in_its_regime_and_not_outside(rule):
+@each("rule, regime", zip(FIRES, REGIMES, strict=True))
+def test_a_rule_fires_in_its_regime_and_not_outside(rule, regime):
     inside, outside = FIRES[rule]
-    for scenario, here in inside:
-        (sentence,) = fired(rule, scenario, here)
-        assert sentence.endswith("."), sentence
+    for spot in itertools.starmap(Spot, inside):
+        assert regime.applies(spot), spot
+        sentence = f"{regime.tool}** {regime.says(spot)}"
+        assert sentence.startswith(rule) and sentence.endswith("."), sentence
         assert not {"nan", "inf"} & set(re.findall(r"\w+", sentence)), sentence
-    for scenario, here in outside:
-        assert not fired(rule, scenario, here), (scenario, here)
-
-
-def test_every_rule_is_tried_on_both_sides():
-    assert len(FIRES) == len(REGIMES)
-    spelled = [f"**{r.tool}** {r.says(Spot(ABADI, 100))}" for r in REGIMES]
-    for rule in FIRES:
-        assert sum(s.startswith(f"**{rule}") for s in spelled) == 1, rule
+    for spot in itertools.starmap(Spot, outside):
+        assert not regime.applies(spot), spot
 
 
 def test_numbers_here_are_those_of_the_library():
@@ -100,7 +89,8 @@ def test_numbers_here_are_those_of_the_library():
     assert gdp is not None and pld is not None
     assert spot.missing("gdp") == pytest.approx(1 - gdp.epsilon / pld.lower)
     assert spot.times("rdp") == pytest.approx(1.0936, abs=1e-4)
-    assert "0.47 % below" in fired("The CLT", ABADI, 10_000)[0]
+    (clt,) = (s for s in regimes.sentences(ABADI, 10_000) if s.startswith("**The CLT"))
+    assert "0.47 % below" in clt
 
 
 def test_a_grid_of_orders_costs_and_never_gains():

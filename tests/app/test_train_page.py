@@ -18,7 +18,6 @@ from conftest import each
 from dplearn import accountants, smallest_noise_multiplier
 from dplearn.app.pages.train import code as page_code
 from dplearn.app.pages.train import fields, runs
-from dplearn.app.pages.train import plan as planning
 from dplearn.app.pages.train.plan import Training, training_of
 from dplearn.app.pages.train.runs import Pool, Run
 from dplearn.datasets import PRACTICE_SIZES, Labelled, files
@@ -363,8 +362,3 @@ def test_the_code_on_the_page_reaches_what_the_page_does(capsys):
     *_, last = capsys.readouterr().out.splitlines()
     # About 97 %, a standard deviation of 0.6 %.
     assert float(last.removeprefix("held-out accuracy ").removesuffix("%")) > 92
-
-
-def test_caches_are_bounded():
-    for cached in (planning.guarantee, planning.ahead, planning._least_noise):
-        assert cached.cache_parameters()["maxsize"] is not None
