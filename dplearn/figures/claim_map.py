@@ -83,20 +83,11 @@ def _cells(verdict: Verdict) -> dict[str, Any]:
         ]
         for y, row, ratios in zip(area.y, area.status, area.ratio, strict=True)
     ]
-    steps = [(i / len(_FILL), (i + 1) / len(_FILL), c) for i, c in enumerate(_FILL)]
-    return {
-        "type": "heatmap",
-        "name": verdict.quantity,
-        "x": _edges(area.x),
-        "y": _edges(area.y),
-        "z": area.status,
-        "zmin": -0.5,
-        "zmax": len(_FILL) - 0.5,
-        "colorscale": [[share, c] for low, high, c in steps for share in (low, high)],
-        "showscale": False,
-        "text": words,
-        "hovertemplate": "%{text}<extra></extra>",
-    }
+    shares = [((i + step) / len(_FILL), c) for i, c in enumerate(_FILL) for step in (0, 1)]
+    scale = {"zmin": -0.5, "zmax": len(_FILL) - 0.5, "colorscale": shares, "showscale": False}
+    cells = {"x": _edges(area.x), "y": _edges(area.y), "z": area.status, "name": verdict.quantity}
+    hover = {"text": words, "hovertemplate": "%{text}<extra></extra>"}
+    return {"type": "heatmap", **cells, **scale, **hover}
 
 
 def _edges(values: Sequence[float]) -> list[float]:

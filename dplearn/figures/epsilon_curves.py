@@ -217,16 +217,9 @@ def _band(
         x += [*(t for t, _ in outline), None]
         y += [*(e for _, e in outline), None]
     colour = transparent(style_of(name).colour, 0.22)
-    return {
-        "name": "certified",
-        "x": x,
-        "y": y,
-        "mode": "lines",
-        "line": {"color": colour, "width": 9},
-        "fill": "toself",
-        "fillcolor": colour,
-        "hoverinfo": "skip",
-    }
+    outlined = {"mode": "lines", "line": {"color": colour, "width": 9}, "hoverinfo": "skip"}
+    filled = {"fill": "toself", "fillcolor": colour}
+    return {"name": "certified", "x": x, "y": y, **outlined, **filled}
 
 
 def _stairs(corners: list[tuple[int, float]], *, early: bool) -> list[tuple[int, float]]:
@@ -240,31 +233,19 @@ def _stairs(corners: list[tuple[int, float]], *, early: bool) -> list[tuple[int,
 def _certified(budget: float | None, certified: Mapping[str, int]) -> dict[str, Any]:
     """Where each accountant's curve meets the budget."""
     names = [] if budget is None else [n for n, t in certified.items() if t > 0]
-    return markers(
-        [certified[n] for n in names],
-        [budget] * len(names),
-        "within the budget",
-        symbol="line-ns-open",
-        size=11,
-        colour=[style_of(n).colour for n in names],
-        edge=(3,),
-        text=[style_of(n).label for n in names],
-        hovertemplate="<b>%{text}</b><br>up to T = %{x:,} within the budget<extra></extra>",
-    )
+    x, y, styles = [certified[n] for n in names], [budget] * len(names), list(map(style_of, names))
+    look = {"symbol": "line-ns-open", "size": 11, "edge": (3,)}
+    look["colour"], look["text"] = [s.colour for s in styles], [s.label for s in styles]
+    hover = "<b>%{text}</b><br>up to T = %{x:,} within the budget<extra></extra>"
+    return markers(x, y, "within the budget", **look, hovertemplate=hover)
 
 
 def _published(published: Sequence[Published]) -> dict[str, Any]:
-    return markers(
-        [p.steps for p in published],
-        [p.epsilon for p in published],
-        "published",
-        symbol="circle-open",
-        size=17,
-        colour=RED,
-        edge=(2.5,),
-        customdata=[p.note for p in published],
-        hovertemplate="published: ε = %{y}<br>T = %{x:,}<br>%{customdata}<extra></extra>",
-    )
+    x, y = [p.steps for p in published], [p.epsilon for p in published]
+    look = {"symbol": "circle-open", "size": 17, "colour": RED, "edge": (2.5,)}
+    look["customdata"] = [p.note for p in published]
+    hover = "published: ε = %{y}<br>T = %{x:,}<br>%{customdata}<extra></extra>"
+    return markers(x, y, "published", **look, hovertemplate=hover)
 
 
 # Words

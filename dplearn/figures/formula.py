@@ -115,7 +115,7 @@ def formula_cloud(cloud: Cloud, *, finding: str = "", ink: str = INK["light"]) -
     >>> [trace.name for trace in formula_cloud(drawn).data]
     ['value = truth', 'right', 'wrong, safe side']
     """
-    up = _wide_axis("value", np.concatenate([_finite(cloud.truth), _finite(cloud.value)]))
+    up = _wide_axis(np.concatenate([_finite(cloud.truth), _finite(cloud.value)]))
     ends = [up.lower, up.upper]
     diagonal = Line(x=ends, y=ends, label="value = truth", role="quiet")
     kinds = [kind for kind in _MARKERS if kind in cloud.verdict]
@@ -137,7 +137,7 @@ def _axes(curve: Curve, name: str) -> tuple[Axis, Axis]:
         left, right = min(left, curve.star[0]), max(right, curve.star[0])
     ticks = dict(enumerate(curve.ticks)) or None
     across = Axis(title=name, lower=left, upper=right, log=curve.log_x, ticks=ticks)
-    return across, _wide_axis("value", np.concatenate(heights), star)
+    return across, _wide_axis(np.concatenate(heights), star)
 
 
 def _finite(values: ArrayLike) -> NDArray:
@@ -146,17 +146,18 @@ def _finite(values: ArrayLike) -> NDArray:
     return every[np.isfinite(every)]
 
 
-def _wide_axis(title: str, values: NDArray, inside: Sequence[float] = ()) -> Axis:
+def _wide_axis(values: NDArray, inside: Sequence[float] = ()) -> Axis:
     """An axis for values that may lie far apart; a few far ones do not squeeze the others."""
     if not values.size:
-        return Axis(title=title, lower=0.0, upper=1.0)
+        return Axis(title="value", lower=0.0, upper=1.0)
     low, high = float(np.min(values)), float(np.max(values))
     if low > 0 and high > _WIDE * low:
-        return Axis(title=title, lower=max(low, 1e-15 * high) / 1.5, upper=1.5 * high, log=True)
+        low = max(low, 1e-15 * high)
+        return Axis(title="value", lower=low / 1.5, upper=1.5 * high, log=True)
     above = values[values > 0]
     if low >= 0 and above.size > 0.8 * values.size and high > 1e3 * float(np.median(values)):
         low = max(float(np.min(above)), 1e-9 * high)
-        return Axis(title=title, lower=low / 1.5, upper=1.5 * high, log=True)
+        return Axis(title="value", lower=low / 1.5, upper=1.5 * high, log=True)
     inner, outer = np.quantile(values, [0.1, 0.85] if values.size > 20 else [0.0, 1.0])
     room = max(outer - inner, 1e-3 * abs(outer), 1e-12)
     inside = _finite(inside).tolist()
@@ -164,7 +165,7 @@ def _wide_axis(title: str, values: NDArray, inside: Sequence[float] = ()) -> Axi
     high = max([min(high, outer + room), *inside])
     pad = 0.08 * max(high - low, room)
     lower = 0.0 if 0 <= low < 0.3 * high else low - pad
-    return Axis(title=title, lower=lower, upper=high + pad)
+    return Axis(title="value", lower=lower, upper=high + pad)
 
 
 def _broken(
@@ -184,23 +185,13 @@ def _shade(region: Region, across: Axis, up: Axis) -> dict[str, Any]:
     """A hatched strip over the whole height."""
     role, shape, words = _REGIONS[region.kind]
     left, right = max(region.left, across.lower), min(region.right, across.upper)
-    return {
-        "mode": "lines",
-        "name": words,
-        "x": [left, right, right, left, left],
-        "y": [up.lower, up.lower, up.upper, up.upper, up.lower],
-        "fill": "toself",
-        "fillpattern": {
-            "shape": shape,
-            "size": 9,
-            "solidity": 0.05 if shape == "." else 0.15,
-            "fgcolor": transparent(colour_of(role), 0.75),
-            "bgcolor": transparent(colour_of(role), 0.13),
-        },
-        "line": {"width": 0},
-        "hoveron": "fills",
-        "hoverinfo": "skip",
-    }
+    x = [left, right, right, left, left]
+    y = [up.lower, up.lower, up.upper, up.upper, up.lower]
+    ink, ground = (transparent(colour_of(role), share) for share in (0.75, 0.13))
+    hatch = {"shape": shape, "size": 9, "fgcolor": ink, "bgcolor": ground}
+    hatch["solidity"] = 0.05 if shape == "." else 0.15
+    fill = {"fill": "toself", "fillpattern": hatch, "hoveron": "fills", "hoverinfo": "skip"}
+    return {"mode": "lines", "line": {"width": 0}, "name": words, "x": x, "y": y, **fill}
 
 
 def _truth(curve: Curve, ink: str) -> dict[str, Any]:
@@ -218,14 +209,8 @@ def _markers(cloud: Cloud, kind: str) -> dict[str, Any]:
     """The points of one verdict."""
     at = [k for k, verdict in enumerate(cloud.verdict) if verdict == kind]
     role, symbol, _, name = _MARKERS[kind]
-    return markers(
-        gaps([cloud.truth[k] for k in at]),
-        gaps([cloud.value[k] for k in at]),
-        name,
-        symbol=symbol,
-        size=8,
-        colour=colour_of(role),
-        edge=(1.8, colour_of(role)),
-        text=[cloud.words[k] for k in at] if cloud.words else None,
-        hovertemplate="truth %{x:.4~g}, value %{y:.4~g}<br>%{text}<extra></extra>",
-    )
+    x, y = (gaps([values[k] for k in at]) for values in (cloud.truth, cloud.value))
+    look = {"symbol": symbol, "size": 8, "colour": colour_of(role), "edge": (1.8, colour_of(role))}
+    text = [cloud.words[k] for k in at] if cloud.words else None
+    hover = "truth %{x:.4~g}, value %{y:.4~g}<br>%{text}<extra></extra>"
+    return markers(x, y, name, **look, text=text, hovertemplate=hover)

@@ -24,11 +24,8 @@ def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go
     labels = list(figures)
     shown: Any = go.Figure(figures[labels[start]])
     shown.frames = [_frame(label, figure, shown) for label, figure in figures.items()]
-    now = {
-        "mode": "immediate",
-        "frame": {"duration": 0, "redraw": True},
-        "transition": {"duration": 0},
-    }
+    frame = {"frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
+    now = {"mode": "immediate", **frame}
     steps = [{"label": label, "method": "animate", "args": [[label], now]} for label in labels]
     current = {"prefix": f"{name} = ", "font": {"size": 16}}
     bar = {"active": start, "steps": steps, "currentvalue": current, "pad": {"t": 60}, "len": 1.0}

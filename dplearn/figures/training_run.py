@@ -67,17 +67,11 @@ def _line(
     percent = "accuracy" in key
     number = "%{y:.1f} %" if percent else "%{y:.3g}"
     at = [(event["step"], event[key]) for event in progress if key in event]
-    return {
-        "name": name,
-        "uid": name,
-        "x": [step for step, _ in at],
-        "y": [100 * value if percent else value for _, value in at],
-        "mode": "lines",
-        "line": {**stroke(colour, dash), "width": 3},
-        "xaxis": f"x{panel}",
-        "yaxis": f"y{panel}",
-        "hovertemplate": f"<b>{name}</b><br>step %{{x}}: {number}<extra></extra>",
-    }
+    x, y = [step for step, _ in at], [100 * value if percent else value for _, value in at]
+    where = {"name": name, "uid": name, "xaxis": f"x{panel}", "yaxis": f"y{panel}"}
+    look = {"mode": "lines", "line": {**stroke(colour, dash), "width": 3}}
+    hover = f"<b>{name}</b><br>step %{{x}}: {number}<extra></extra>"
+    return {"x": x, "y": y, **where, **look, "hovertemplate": hover}
 
 
 def _planned(planned: Sequence[tuple[int, float]]) -> dict[str, Any]:
@@ -147,18 +141,15 @@ def _ends(progress: Sequence[Event]) -> list[dict[str, Any]]:
     named = [("accuracy", "private", PRIVATE, not above)]
     if "plain_accuracy" in last:
         named.append(("plain_accuracy", "not private", PLAIN, above))
+    place = {"x": last["step"], "xref": "x", "yref": "y", "xanchor": "left", "xshift": 6}
     return [
         {
-            "x": last["step"],
+            **place,
             "y": min(max(100 * last[key], floor if upper else lowest), highest),
-            "xref": "x",
-            "yref": "y",
+            "yanchor": "bottom" if upper else "top",
             "text": f"<b>{100 * last[key]:.1f} %</b><br>{name}",
             "font": {"color": colour, "size": 15},
             "align": "left",
-            "xanchor": "left",
-            "yanchor": "bottom" if upper else "top",
-            "xshift": 6,
         }
         for key, name, colour, upper in named
     ]

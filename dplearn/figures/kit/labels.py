@@ -130,15 +130,9 @@ def along(
     spots = [(x, side) for x in centres for side in sides]
     boxes = [Box(x, y + side, width, _LINE) for x, side in spots]
     x, side = spots[clearest(boxes, ink, width=TYPICAL_WIDTH, height=canvas.height)]
-    return {
-        "text": label,
-        "x": x / TYPICAL_WIDTH,
-        "xref": "paper",
-        "xanchor": "center",
-        "y": canvas.y.place(value),
-        "yshift": side,
-        "font": {"color": colour},
-    }
+    across = {"x": x / TYPICAL_WIDTH, "xref": "paper", "xanchor": "center"}
+    up = {"y": canvas.y.place(value), "yshift": side}
+    return {"text": label, **across, **up, "font": {"color": colour}}
 
 
 def beside(
@@ -151,17 +145,7 @@ def beside(
     boxes = [Box(canvas.x_pixel(x) + dx, canvas.pixel(y) + dy, width, _LINE) for dx, dy in offsets]
     best = clearest(boxes, ink, width=TYPICAL_WIDTH, height=canvas.height)
     dx, dy = offsets[best]
-    note = {
-        "text": label,
-        "x": canvas.x.place(x),
-        "y": canvas.y.place(y),
-        "ax": dx + (8 if dx < 0 else -8),
-        "ay": -dy,
-        "showarrow": True,
-        "arrowhead": 0,
-        "arrowwidth": 1.2,
-        "arrowcolor": RED,
-        "standoff": 9,
-        "font": {"color": RED},
-    }
-    return note, boxes[best]
+    at = {"x": canvas.x.place(x), "y": canvas.y.place(y)}
+    ends = {"ax": dx + (8 if dx < 0 else -8), "ay": -dy, "standoff": 9}
+    arrow = {"showarrow": True, "arrowhead": 0, "arrowwidth": 1.2, "arrowcolor": RED, **ends}
+    return {"text": label, **at, **arrow, "font": {"color": RED}}, boxes[best]

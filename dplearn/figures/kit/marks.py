@@ -23,7 +23,7 @@ Values = ArrayLike | Sequence[float | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Part(ABC):
-    """What lines, columns and bands share: places x, shape (n,), as their heights, and a name.
+    """What lines, columns and bands share: places x and heights, of shape (n,), and a name.
 
     Its role is "exact", "wrong", "safe", "guess", "other", "quiet", or an accountant's name. The
     name stands `label_at`, in [0, 1], along the part, at a `side` of its point in Plotly's words.

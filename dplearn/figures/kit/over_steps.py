@@ -53,17 +53,11 @@ def line_of(
 ) -> dict[str, Any]:
     """The curve of an accountant, in its colour and with its marker."""
     style = style_of(name)
-    return {
-        "name": style.label,
-        "uid": name,
-        "x": list(steps),
-        "y": values,
-        "mode": "lines+markers",
-        "line": stroke(style.colour, dash),
-        "marker": {"symbol": style.symbol, "size": 8, "maxdisplayed": 7},
-        "connectgaps": False,
-        "hovertemplate": f"<b>{style.label}</b><br>T = %{{x:,}}<br>{hover}<extra></extra>",
-    }
+    look = {"mode": "lines+markers", "line": stroke(style.colour, dash), "connectgaps": False}
+    look["marker"] = {"symbol": style.symbol, "size": 8, "maxdisplayed": 7}
+    words = f"<b>{style.label}</b><br>T = %{{x:,}}<br>{hover}<extra></extra>"
+    at = {"name": style.label, "uid": name, "x": list(steps), "y": values}
+    return {**at, **look, "hovertemplate": words}
 
 
 def dots(values: Mapping[str, float | None], at: int | None) -> dict[str, Any]:
@@ -111,10 +105,11 @@ def column(
     return [{"text": f"{quantity} at T = {text.whole(steps)}", **_PLACE, **top}, *words, *notes]
 
 
-def _height(canvas: Canvas, pixel: float) -> float:
-    """A pixel above the x axis as the y axis wants it."""
+def _height(canvas: Canvas, pixel: float) -> dict[str, Any]:
+    """Where a text of the column lies: so many pixels above the x axis."""
     low, high = canvas.y.span
-    return low + (high - low) * pixel / canvas.height
+    y = low + (high - low) * pixel / canvas.height
+    return {**_PLACE, "y": y, "yref": "y", "yanchor": "middle"}
 
 
 def _words(end: End, canvas: Canvas, to: float, ink: str) -> dict[str, Any]:
@@ -122,23 +117,12 @@ def _words(end: End, canvas: Canvas, to: float, ink: str) -> dict[str, Any]:
     # A curve that left the picture has no end to lead to: an arrow says where it went.
     gone = "↑ " if end.value > canvas.y.upper else "↓ " if end.value < canvas.y.lower else ""
     glyph = f'<span style="color:{style.colour}">{gone}{style.glyph}</span>'
-    return {
-        "text": f"{glyph} {end.words}",
-        **_PLACE,
-        "y": _height(canvas, at),
-        "yref": "y",
-        "yanchor": "middle",
-        "ax": 14,
-        "ay": at - to,
-        "showarrow": True,
-        "arrowhead": 0,
-        "arrowcolor": CLEAR if gone else style.colour,
-        "arrowwidth": 1.4,
-        "align": "left",
-        "font": {"size": 14, "color": ink},
-    }
+    leader = {"showarrow": True, "arrowhead": 0, "arrowwidth": 1.4, "ax": 14, "ay": at - to}
+    leader["arrowcolor"] = CLEAR if gone else style.colour
+    look = {"align": "left", "font": {"size": 14, "color": ink}}
+    return {"text": f"{glyph} {end.words}", **_height(canvas, at), **leader, **look}
 
 
 def _note(end: End, canvas: Canvas, to: float) -> dict[str, Any]:
-    at = {"y": _height(canvas, to + 4), "yref": "y", "yanchor": "middle", "xshift": 16 + 14}
-    return {"text": end.note, **_PLACE, **at, "font": {"size": 12.5}}
+    look = {"xshift": 16 + 14, "font": {"size": 12.5}}
+    return {"text": end.note, **_height(canvas, to + 4), **look}
