@@ -300,14 +300,6 @@ def test_delta_where_nothing_can_be_proved_is_one(name):
     assert stated.delta == pytest.approx(1.0, abs=1e-9)
 
 
-def test_delta_of_the_golden_runs():
-    """Koskela's test: sigma = 2, q = 0.01, T = 10^4, epsilon = 1; equal to the truth to 2e-8."""
-    stated = accountants["pld"]().delta(
-        PoissonSubsampled(Gaussian(2.0), 0.01), epsilon=1.0, steps=10_000
-    )
-    assert stated.delta == pytest.approx(0.010224911, rel=1e-6)
-
-
 def test_delta_of_a_huge_epsilon_is_tiny_and_positive():
     for name in NAMES:
         stated = accountants[name]().delta(Gaussian(1.0), epsilon=200.0)

@@ -106,12 +106,9 @@ def test_epsilon_grows_with_steps_and_shrinks_with_delta(name, quick):
         assert np.all(np.isfinite(by_steps)), f"{case}: infinite epsilon, {by_steps}"
         grows = np.all(by_steps[:-1] <= by_steps[1:] * slack)
         assert grows, f"{case}: epsilon must grow with steps {steps}, got {by_steps}"
-        by_delta = np.array(
-            [
-                accountant.epsilon(mechanism, delta=d, steps=7, adjacency=adjacency).epsilon
-                for d in deltas
-            ]
-        )
+        question = {"steps": 7, "adjacency": adjacency}
+        by_delta = [accountant.epsilon(mechanism, delta=d, **question).epsilon for d in deltas]
+        by_delta = np.array(by_delta)
         shrinks = np.all(by_delta[1:] <= by_delta[:-1] * slack)
         assert shrinks, f"{case}: epsilon must shrink as delta grows over {deltas}, got {by_delta}"
 
@@ -232,11 +229,3 @@ def test_replace_one_is_two_contributions():
     for cls in (Gaussian, Laplace):
         (one,), (two,) = cls(2.0).profiles("replace_one"), cls(1.0).profiles("add_remove")
         np.testing.assert_allclose(one.delta([0, 0.5, 1.5]), two.delta([0, 0.5, 1.5]), rtol=1e-12)
-
-
-@each("name", accountants)
-def test_an_approximation_never_looks_like_a_bound(name):
-    step = mechanisms["poisson_subsampled"](Gaussian(2.0), 0.01)
-    stated = accountants[name]().epsilon(step, delta=DELTA, steps=100)
-    assert stated.is_bound == (stated.kind != "approximate")
-    assert ("not a bound" in str(stated)) == (not stated.is_bound)

@@ -107,18 +107,17 @@ CALIBRATION = [r for r in golden("gaussian") if r["quantity"] not in ("epsilon",
 @each("row", CALIBRATION)
 def test_golden_calibration(row):
     value = {k: number(row[k]) for k in ("epsilon", "delta") if row[k]}
-    if row["quantity"] == "noise_multiplier":
-        computed = Gaussian.analytic(**value).noise_multiplier
-    elif row["quantity"] == "classical_noise_multiplier":
-        computed = classical(**value)
-    elif row["quantity"] == "delta_of_classical":
-        computed = Gaussian(classical(**value)).profiles()[0].delta(value["epsilon"])
-    elif row["quantity"] == "classical_threshold":
-        computed = mpmath.findroot(
-            lambda e: math.log(delta_of_classical(float(e), value["delta"]) / value["delta"]),
-            (4, 12),
-            solver="anderson",
-        )
+    match row["quantity"]:
+        case "noise_multiplier":
+            computed = Gaussian.analytic(**value).noise_multiplier
+        case "classical_noise_multiplier":
+            computed = classical(**value)
+        case "delta_of_classical":
+            computed = delta_of_classical(**value)
+        case "classical_threshold":
+            delta = value["delta"]
+            excess = lambda e: math.log(delta_of_classical(float(e), delta) / delta)
+            computed = mpmath.findroot(excess, (4, 12), solver="anderson")
     assert agrees(float(computed), row)
 
 
@@ -188,16 +187,20 @@ def test_discrete_gaussian_leaks_more_than_the_continuous_one():
     assert worst_delta(discrete, "add_remove", [1.0]) > worst_delta(smooth, "add_remove", [1.0])
 
 
+def log_delta_of_discrete_gaussian(sigma, epsilon):
+    """By the definition, in thirty digits."""
+    with mpmath.workdps(30):
+        mass = lambda k: mpmath.exp(-(mpf(k) ** 2) / (2 * sigma**2))
+        first = math.floor(epsilon * sigma**2 + 0.5) + 1
+        gaps = (mass(k - 1) - mpmath.exp(epsilon) * mass(k) for k in range(first, first + 1000))
+        total = mpmath.nsum(mass, [-mpmath.inf, mpmath.inf])
+        return float(mpmath.log(mpmath.fsum(gaps) / total))
+
+
 def test_discrete_gaussian_past_its_table_is_still_above_the_truth():
     (profile,) = DiscreteGaussian(1.0).profiles()
     for epsilon in (300.0, 1000.0):
-        with mpmath.workdps(30):
-            mass = lambda k: mpmath.exp(-(mpf(k) ** 2) / 2)
-            above = range(math.floor(epsilon + 0.5) + 1, math.floor(epsilon) + 40)
-            gaps = (mass(k - 1) - mpmath.exp(mpf(epsilon)) * mass(k) for k in above)
-            truth = float(
-                mpmath.log(mpmath.fsum(gaps) / mpmath.nsum(mass, [-mpmath.inf, mpmath.inf]))
-            )
+        truth = log_delta_of_discrete_gaussian(1, epsilon)
         # log delta is near -epsilon^2 / 2; the bound may count one outcome too many.
         assert truth - 1e-9 * abs(truth) <= float(profile.log_delta(epsilon)) <= truth + epsilon
 
@@ -206,13 +209,7 @@ def test_discrete_gaussian_past_its_table_is_still_above_the_truth():
 @each("epsilon", [1.0, 2.0, 2.49, 2.497, 2.6])
 def test_discrete_gaussian_holds_the_truth_where_its_table_ends(epsilon):
     """At sigma = 20 the table serves up to 2.49875, and what is outside is not small beside it."""
-    mechanism, sigma = DiscreteGaussian(20.0), 20
-    with mpmath.workdps(30):
-        mass = lambda k: mpmath.exp(-(mpf(k) ** 2) / (2 * sigma**2))
-        first = math.floor(epsilon * sigma**2 + 0.5) + 1
-        gaps = (mass(k - 1) - mpmath.exp(epsilon) * mass(k) for k in range(first, first + 1000))
-        total = mpmath.nsum(mass, [-mpmath.inf, mpmath.inf])
-        truth = float(mpmath.log(mpmath.fsum(gaps) / total))
+    mechanism, truth = DiscreteGaussian(20.0), log_delta_of_discrete_gaussian(20, epsilon)
     (profile,), (witness,) = mechanism.profiles(), mechanism.witnesses()
     # Losses are differences of logs near 800, and 1 / 400 apart: relative errors of 1e-13 * 400.
     assert witness.log_delta(epsilon) <= truth + 1e-10
@@ -339,6 +336,12 @@ def test_poisson_sampling_of_a_tiny_data_set(q):
         zeroed = sampled_counts((*others, 0), poisson_subsets(3, q))
         np.testing.assert_allclose(zeroed, small, atol=1e-15)
     assert tight, "a record alone in its data set attains the profile"
+    # To sample companions that contribute nothing changes nothing.
+    small = sampled_counts((), poisson_subsets(0, q))
+    large = sampled_counts((1,), poisson_subsets(1, q))
+    remove, add = PoissonSubsampled(Geometric(1.5), q).witnesses()
+    np.testing.assert_allclose(remove.delta(EPSILONS), hockey_stick(large, small), atol=1e-14)
+    np.testing.assert_allclose(add.delta(EPSILONS), hockey_stick(small, large), atol=1e-14)
 
 
 def coins_of_a_subset(bits, size, truth):
@@ -433,15 +436,6 @@ def test_witnesses_without_replacement_are_a_pair_of_datasets(base, size):
         negative = EPSILONS < 0
         gap = profile.delta(EPSILONS[negative]) - hockey_stick(*pairs[0])[negative]
         assert np.max(gap) > 1e-3
-
-
-@each("q", [0.05, 0.6])
-def test_witnesses_of_poisson_sampling_are_a_record_alone(q):
-    small = sampled_counts((), poisson_subsets(0, q))
-    large = sampled_counts((1,), poisson_subsets(1, q))
-    remove, add = PoissonSubsampled(Geometric(1.5), q).witnesses()
-    np.testing.assert_allclose(remove.delta(EPSILONS), hockey_stick(large, small), atol=1e-14)
-    np.testing.assert_allclose(add.delta(EPSILONS), hockey_stick(small, large), atol=1e-14)
 
 
 def test_without_replacement_needs_the_distance_of_replacement():
@@ -564,6 +558,12 @@ def test_zero_noise_is_no_privacy_even_deep_inside():
     assert Composed([Laplace(1.0), silent]).no_privacy()
     assert not Composed([Laplace(1.0), (silent, 0)]).no_privacy()
     assert worst_delta(Gaussian(0.0), "add_remove", [5.0]) == 1.0
+    for cls, word in ((Shuffled, "permutation"), (RandomAllocation, "uniformly")):
+        epoch = cls(Gaussian(0.0), 10)
+        assert epoch.no_privacy() and worst_delta(epoch, "zero_out", [100.0]) == 1.0
+        assert np.all(np.isinf(epoch.rdp([2.0], adjacency="zero_out")))
+        assert any(word in clause for clause in epoch.assumptions)
+    assert Shuffled(Gaussian(0.0), 10).witnesses("zero_out")[0].delta(100.0) == 1.0
 
 
 def test_vary_changes_one_parameter_and_leaves_the_original():

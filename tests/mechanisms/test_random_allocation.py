@@ -258,10 +258,3 @@ def test_one_batch_or_hardly_any_noise_is_the_gaussian(sigma, batches):
 def test_both_record_adjacencies_agree():
     epoch = RandomAllocation(Gaussian(1.0), 10)
     assert epoch.profiles("zero_out")[0].delta(0.5) == epoch.profiles("add_remove")[0].delta(0.5)
-
-
-def test_no_noise_no_privacy():
-    silent = RandomAllocation(Gaussian(0.0), 10)
-    assert silent.no_privacy() and silent.profiles()[0].delta(100.0) == 1.0
-    assert np.all(np.isinf(silent.rdp([2.0])))
-    assert any("uniformly" in clause for clause in silent.assumptions)

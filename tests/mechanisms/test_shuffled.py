@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 from mpmath import mpf
-from scipy.stats import binom, norm
+from scipy.stats import norm
 
 from conftest import each
 from dplearn.book import batch_shuffling_delta_lower, shuffle_local_randomizers
@@ -210,11 +210,6 @@ def test_closed_forms_are_those_of_the_gaussian(adjacency):
     assert any("permutation" in clause for clause in epoch.assumptions)
 
 
-def test_no_noise_no_privacy():
-    silent = Shuffled(Gaussian(0.0), 10)
-    assert silent.no_privacy() and silent.witnesses("zero_out")[0].delta(100.0) == 1.0
-
-
 # Formulas
 
 
@@ -227,28 +222,6 @@ def test_search_over_thresholds_finds_the_witness(sigma, batches):
             epsilon=epsilon, noise_multiplier=sigma, batches=batches
         )
         assert value == pytest.approx(float(witness.delta(epsilon)), rel=1e-9, abs=2e-15)
-
-
-def test_shuffled_reports_golden():
-    value = shuffle_local_randomizers(local_epsilon=1.0, records=10_000, delta=1e-6)
-    assert value == pytest.approx(0.21402565, abs=5e-9)
-
-
-@each("local_epsilon, records", [(0.5, 2000), (1.0, 10_000)])
-@each("ones", [0.0, 0.5])
-def test_shuffled_randomized_responses_are_never_undercut(local_epsilon, records, ones):
-    """The number of yes answers, exactly; others say yes with share `ones` before the coin."""
-    delta, lie = 1e-6, 1 / (1 + math.exp(local_epsilon))
-    yes = int(ones * (records - 1))
-    k = np.arange(records)
-    honest, false = binom.pmf(k, yes, 1 - lie), binom.pmf(k, records - 1 - yes, lie)
-    others = np.convolve(honest, false)[:records] if yes else false
-    one, zero = (
-        np.append(others, 0.0) * (1 - p) + np.append(0.0, others) * p for p in (1 - lie, lie)
-    )
-    epsilon = shuffle_local_randomizers(local_epsilon=local_epsilon, records=records, delta=delta)
-    for p, q in ((one, zero), (zero, one)):
-        assert np.maximum(p - math.exp(epsilon) * q, 0.0).sum() <= delta
 
 
 def test_shuffled_reports_beyond_the_theorem_are_refused():
