@@ -25,7 +25,7 @@ class Domain:
     `corners` are values at the ends, none where there is no end. A draw sees in `drawn` the
     parameters named before this one; `near` is a random value not far from another one, at a
     fraction `size` of the whole domain; `rounded` has so many digits, and with 0 digits is 1, 2
-    or 5 times a power of ten.
+    or 5 times a power of ten. As text it says where the parameter is drawn.
     """
 
     @property
@@ -40,6 +40,9 @@ class Domain:
 
     def rounded(self, value: Any, digits: int) -> Any:
         return value
+
+    def __str__(self) -> str:
+        return ""
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,9 @@ class Linear(Domain):
         size = lead * unit if unit >= 1 else lead / (10.0 ** -round(math.log10(unit)))
         return self._inside(math.copysign(size, value))
 
+    def __str__(self) -> str:
+        return f"drawn from {self.low:g} to {self.high:g}"
+
     def _place(self, value: float) -> float:
         return value
 
@@ -115,6 +121,9 @@ class Whole(Log):
     low: int
     high: int
 
+    def __str__(self) -> str:
+        return f"whole, {super().__str__()}"
+
     def draw(self, rng: Generator, drawn: Parameters) -> int:
         return round(super().draw(rng, drawn))
 
@@ -134,6 +143,9 @@ class Choice(Domain):
 
     def __init__(self, *values: Any) -> None:
         object.__setattr__(self, "values", values)
+
+    def __str__(self) -> str:
+        return f"one of {', '.join(map(str, self.values))}"
 
     @property
     def corners(self) -> tuple[Any, ...]:

@@ -71,7 +71,9 @@ def help_text(entry: Formula) -> str:
     lines += ["", "Parameters", "----------"]
     for name in entry.parameters:
         symbol, meaning = MEANINGS.get(name, ("", ""))
-        lines += [f"{name}{f' ({symbol})' if symbol else ''}", f"    {own.get(name, meaning)}"]
+        span = str(entry.domain.get(name, "approaches a limit"))
+        lines += [f"{name}{f' ({symbol})' if symbol else ''}"]
+        lines += [f"    {'; '.join(filter(None, (own.get(name, meaning), span)))}"]
     lines += ["", "References", "----------", str(entry.reference)]
     for example in entry.printed[:1]:
         arguments = ", ".join(f"{name}={value!r}" for name, value in example.parameters.items())
