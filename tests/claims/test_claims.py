@@ -36,14 +36,16 @@ def gaussian_delta(epsilon, sigma):
     return quad(excess, crossing, crossing + 40 * sigma, epsabs=0, epsrel=1e-10)[0]
 
 
-def response_epsilon(epsilon, steps, delta):
-    """Epsilon of composed randomized responses, by adding up the events."""
+def response_delta(total, epsilon, steps):
+    """Delta of composed randomized responses, by adding up the events."""
     p, k = 1 / (1 + math.exp(-epsilon)), np.arange(steps + 1)
     log_p, log_q = binom.logpmf(k, steps, p), binom.logpmf(k, steps, 1 - p)
+    return np.sum(np.maximum(np.exp(log_p) - np.exp(np.minimum(total + log_q, 700)), 0))
 
-    def excess(total):
-        return np.sum(np.maximum(np.exp(log_p) - np.exp(np.minimum(total + log_q, 700)), 0)) - delta
 
+def response_epsilon(epsilon, steps, delta):
+    """Epsilon of the same."""
+    excess = lambda total: response_delta(total, epsilon, steps) - delta
     return brentq(excess, 0, steps * epsilon) if excess(0) > 0 else 0.0
 
 
@@ -102,8 +104,12 @@ def test_an_equality_is_one_in_both_directions(name):
 # Wrong ones
 
 
+CLASSICAL = {"claim": "sqrt(2*log(1.25/delta))/epsilon", "quantity": "sigma", "of": "gaussian"}
+PLOTTED = {"claim": "2*epsilon*sqrt(2*k*log(1/delta))", "quantity": "epsilon", "of": "pure_dp"}
+
+
 def test_the_classical_gaussian_fails_beyond_8_42():
-    verdict = check("sqrt(2*log(1.25/delta))/epsilon", quantity="sigma", of="gaussian")
+    verdict = check(**CLASSICAL)
     assert verdict.status == "violated" and verdict.simplest.parameters["epsilon"] == 10
     assert verdict.region.parameter == "epsilon" and verdict.region.value == 4
     assert verdict.region.turns == pytest.approx(8.4197713, rel=2e-4)
@@ -111,11 +117,7 @@ def test_the_classical_gaussian_fails_beyond_8_42():
     claimed = verdict.simplest.claimed
     assert gaussian_delta(10, claimed) > 2.2e-5 > 1e-5
     assert gaussian_delta(10, verdict.simplest.upper) == pytest.approx(1e-5, rel=1e-6)
-    inside = check(
-        "sqrt(2*log(1.25/delta))/epsilon", quantity="sigma", of="gaussian",
-        fixed={"epsilon": (0.01, 1.0)},
-    )  # fmt: skip
-    assert inside.status == "holds"
+    assert check(**CLASSICAL, fixed={"epsilon": (0.01, 1.0)}).status == "holds"
 
 
 @each("printed", ["log(1/delta)/alpha", "log(1/delta)/alpha - 1"])
@@ -145,15 +147,12 @@ def test_amplification_is_not_linear():
 
 
 def test_the_plotted_curve_of_advanced_composition():
-    verdict = check("2*epsilon*sqrt(2*k*log(1/delta))", quantity="epsilon", of="pure_dp")
+    verdict = check(**PLOTTED)
     point = verdict.simplest
     assert point.parameters == {"epsilon": 1, "T": 1000, "delta": 1e-5}
     assert verdict.closest.same and verdict.closest.id == "G-C2/plotted"
     assert point.lower <= response_epsilon(1.0, 1000, 1e-5) <= point.upper * (1 + 1e-9)
-    named = check(
-        "2*epsilon*sqrt(2*k*log(1/delta))", quantity="epsilon", of="pure_dp",
-        fixed={"k": 500, "eps": 1, "delta": 1e-5},
-    )  # fmt: skip
+    named = check(**PLOTTED, fixed={"k": 500, "eps": 1, "delta": 1e-5})
     assert named.simplest.claimed == pytest.approx(214.5966, abs=1e-4)
     assert named.simplest.lower == pytest.approx(311.7676, abs=1e-3)
 
@@ -222,6 +221,13 @@ def test_what_is_not_confirmed_is_undecided(monkeypatch):
 # The truth
 
 
+def bracket(truth, at, rtol=1e-6):
+    """Both ends at one point."""
+    points = {name: np.array([float(value)]) for name, value in at.items()}
+    (lower,), (upper,) = brackets(truth, points, rtol=rtol, until=math.inf)
+    return float(lower), float(upper)
+
+
 def response_epsilon_in_forty_digits(epsilon, steps, delta):
     """As above, going down from the largest loss; between two losses delta is linear in e^total."""
     with mp.workdps(40):
@@ -240,9 +246,8 @@ def test_optimal_composition_leaves_room_for_what_it_was_rounded_up():
     """The incomplete beta function is granted 1e-10; below totals of 0.05 a proof has to decide."""
     truth, lost = subject("epsilon", "pure_dp"), []
     for epsilon, steps, delta in [(0.1, 100, 1e-5), (0.5, 50, 0.01), (0.001, 2000, 1e-3)]:
-        at = {"epsilon": epsilon, "T": float(steps), "delta": delta}
-        points = {name: np.array([value]) for name, value in at.items()}
-        (lower,), (upper,) = brackets(truth, points, rtol=1e-6, until=math.inf)
+        at = {"epsilon": epsilon, "T": steps, "delta": delta}
+        lower, upper = bracket(truth, at)
         exact = response_epsilon_in_forty_digits(epsilon, steps, delta)
         assert lower <= exact <= upper
         lost.append(float(upper / exact - 1))
@@ -253,20 +258,12 @@ def test_optimal_composition_leaves_room_for_what_it_was_rounded_up():
 def test_the_noise_that_is_needed_is_bracketed():
     truth = subject("sigma", POISSON)
     at = {"epsilon": 1.0, "T": 100.0, "q": 0.1, "delta": 1e-5}
-    points = {name: np.array([value]) for name, value in at.items()}
-    lower, upper = brackets(truth, points, rtol=1e-6, until=math.inf)
-    assert 0 < upper[0] - lower[0] < 1e-5 * upper[0]
-    for sigma, enough in ((lower[0], False), (upper[0], True)):
-        step = PoissonSubsampled(Gaussian(float(sigma)), 0.1)
+    lower, upper = bracket(truth, at)
+    assert 0 < upper - lower < 1e-5 * upper
+    for sigma, enough in ((lower, False), (upper, True)):
+        step = PoissonSubsampled(Gaussian(sigma), 0.1)
         verdict = accountants["pld"]().epsilon(step, delta=1e-5, steps=100)
         assert verdict.epsilon <= 1 if enough else verdict.lower > 1
-
-
-def response_delta(total, each, steps):
-    """Delta of composed randomized responses, by adding up the events."""
-    p, k = 1 / (1 + math.exp(-each)), np.arange(steps + 1)
-    with_, without = binom.pmf(k, steps, p), binom.pmf(k, steps, 1 - p)
-    return np.sum(np.maximum(with_ - math.exp(total) * without, 0))
 
 
 @each(
@@ -283,36 +280,33 @@ def response_delta(total, each, steps):
 )  # fmt: skip
 @each("rtol", [1e-3, 1e-6])
 def test_delta_of_all_steps_is_bracketed(of, at, truth, rtol):
-    points = {name: np.array([float(value)]) for name, value in at.items()}
-    lower, upper = brackets(subject("delta", of), points, rtol=rtol, until=math.inf)
+    lower, upper = bracket(subject("delta", of), at, rtol)
     # A small relative error in epsilon is many times as large in delta.
-    assert lower[0] <= truth <= upper[0] < truth * (1 + 100 * rtol)
+    assert lower <= truth <= upper < truth * (1 + 100 * rtol)
 
 
 @each("relation", ["upper", "lower", "equal"])
 def test_inside_the_bracket_nothing_is_said(relation):
     at = {"sigma": 1.0, "T": 100.0, "q": 0.01, "delta": 1e-5}
-    points = {name: np.array([value]) for name, value in at.items()}
-    of = "without_replacement_gaussian"
-    lower, upper = brackets(subject("epsilon", of), points, rtol=1e-6, until=math.inf)
-    assert upper[0] > 1.001 * lower[0]
+    question = {"quantity": "epsilon", "of": "without_replacement_gaussian"}
+    lower, upper = bracket(subject(**question), at)
+    assert upper > 1.001 * lower
     for claim, status in (
-        (0.5 * (lower[0] + upper[0]), {"undecided"}),
-        (0.9 * lower[0], {"holds" if relation == "lower" else "violated"}),
-        (1.1 * upper[0], {"holds" if relation == "upper" else "violated"}),
+        (0.5 * (lower + upper), "undecided"),
+        (0.9 * lower, "holds" if relation == "lower" else "violated"),
+        (1.1 * upper, "holds" if relation == "upper" else "violated"),
     ):
-        verdict = check(f"{claim:.12g}", quantity="epsilon", of=of, relation=relation, fixed=at)
-        assert {verdict.status} == status
+        verdict = check(f"{claim:.12g}", **question, relation=relation, fixed=at)
+        assert verdict.status == status
 
 
 def test_points_come_back_in_their_order():
     values = np.array([4.0, 2.0, 3.0])
     points = {"alpha": values, "sigma": np.ones(3)}
+    question = {"rtol": 1e-3, "until": math.inf, "order": np.array([2, 0, 1])}
     for of, more in (("gaussian", {}), (POISSON, {"q": np.ones(3)})):
-        verdict = brackets(
-            subject("rdp", of), points | more, rtol=1e-3, until=math.inf, order=np.array([2, 0, 1])
-        )
-        assert verdict[1] == pytest.approx(values / 2)
+        _, upper = brackets(subject("rdp", of), points | more, **question)
+        assert upper == pytest.approx(values / 2)
 
 
 def test_what_time_did_not_suffice_for_is_not_decided():
@@ -371,9 +365,7 @@ def test_a_claim_of_one_run_is_judged_at_one_run():
 def test_axes_can_be_chosen():
     verdict = check("q*epsilon", quantity="amplified_epsilon", of="pure_dp", axes=("q", "epsilon"))
     assert verdict.map.axes == ("q", "epsilon")
-    assert len(verdict.map.ratio) == len(verdict.map.y) and len(verdict.map.ratio[0]) == len(
-        verdict.map.x
-    )
+    assert np.shape(verdict.map.ratio) == (len(verdict.map.y), len(verdict.map.x))
 
 
 @each(

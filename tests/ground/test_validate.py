@@ -9,40 +9,25 @@ import pytest
 from conftest import each
 from dplearn.ground import validate
 
-WRONG_VALUES = [
-    (validate.positive, {}, 0.0, "> 0 and finite"),
-    (validate.positive, {}, math.inf, "> 0 and finite"),
-    (validate.positive, {}, math.nan, "> 0 and finite"),
-    (validate.non_negative, {}, -1e-300, ">= 0 and finite"),
-    (validate.non_negative, {}, math.nan, ">= 0 and finite"),
-    (validate.non_negative, {}, math.inf, ">= 0 and finite"),
-    (validate.probability, {}, 0.0, "in (0, 1)"),
-    (validate.probability, {}, 1.0, "in (0, 1)"),
-    (validate.probability, {}, math.nan, "in (0, 1)"),
-    (validate.rate, {}, 0.0, "in (0, 1]"),
-    (validate.rate, {}, 1.5, "in (0, 1]"),
-    (validate.integer, {"minimum": 1}, 0, "a whole number >= 1"),
-    (validate.integer, {"minimum": 1, "maximum": 9}, 10, "a whole number >= 1 and <= 9"),
-]
-WRONG_TYPES = [
-    (validate.positive, {}, "1", "> 0"),
-    (validate.positive, {}, True, "> 0"),
-    (validate.non_negative, {}, None, ">= 0"),
-    (validate.probability, {}, 0.5j, "in (0, 1)"),
-    (validate.rate, {}, [0.5], "in (0, 1]"),
-    (validate.integer, {"minimum": 0}, 3.0, "a whole number >= 0"),
-    (validate.integer, {"minimum": 0}, True, "a whole number >= 0"),
+# What is expected in words, and values and types that are refused; the words for a type are
+# shorter where it is not said that a number is finite.
+WRONG = [
+    (validate.positive, {}, "> 0", " and finite", (0.0, math.inf, math.nan), ("1", True)),
+    (validate.non_negative, {}, ">= 0", " and finite", (-1e-300, math.nan, math.inf), (None,)),
+    (validate.probability, {}, "in (0, 1)", "", (0.0, 1.0, math.nan), (0.5j,)),
+    (validate.rate, {}, "in (0, 1]", "", (0.0, 1.5), ([0.5],)),
+    (validate.integer, {"minimum": 1}, "a whole number >= 1", "", (0,), (3.0, True)),
+    (validate.integer, {"minimum": 1, "maximum": 9}, "a whole number >= 1 and <= 9", "", (10,), ()),
 ]
 
 
-@each(
-    "check, limits, value, expected, error",
-    [(*case, ValueError) for case in WRONG_VALUES] + [(*case, TypeError) for case in WRONG_TYPES],
-)
-def test_message_has_name_expectation_and_finding(check, limits, value, expected, error):
-    message = f"Expected sample_rate {expected}, got sample_rate={value!r}."
-    with pytest.raises(error, match=f"^{re.escape(message)}$"):
-        check(**limits, sample_rate=value)
+@each("check, limits, expected, more, values, types", WRONG)
+def test_message_has_name_expectation_and_finding(check, limits, expected, more, values, types):
+    cases = [(ValueError, value, expected + more) for value in values]
+    for error, value, words in [*cases, *((TypeError, value, expected) for value in types)]:
+        message = f"Expected sample_rate {words}, got sample_rate={value!r}."
+        with pytest.raises(error, match=f"^{re.escape(message)}$"):
+            check(**limits, sample_rate=value)
 
 
 @each(
