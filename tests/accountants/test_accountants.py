@@ -98,10 +98,8 @@ SAMPLED = golden("sampled_gaussian_epsilon")
 @each("row", SAMPLED)
 def test_golden_sampled_gaussian_against_every_accountant(row):
     step = PoissonSubsampled(Gaussian(number(row["noise_multiplier"])), number(row["sample_rate"]))
-    truth, question = (
-        number(row["value"]),
-        {"delta": number(row["delta"]), "steps": int(row["steps"])},
-    )
+    truth = number(row["value"])
+    question = {"delta": number(row["delta"]), "steps": int(row["steps"])}
     stated = {n: epsilon(n, step, **question) for n in ("pld", "rdp", "moments", "optimal")}
     for guarantee in stated.values():
         # Eleven digits are golden at least.

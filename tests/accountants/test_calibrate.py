@@ -1,6 +1,7 @@
 """Calibration: the guarantee returned is within the target, and a hair more is not."""
 
 import math
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -28,6 +29,7 @@ from dplearn.mechanisms import (
 
 TARGET = {"epsilon": 2.0, "delta": 1e-5}
 STEP = PoissonSubsampled(Gaussian(1.0), 0.01)
+PLD = accountants["pld"]()
 each_name = each("name", accountants)
 
 
@@ -35,31 +37,24 @@ def proved(name, mechanism, steps=1, adjacency="add_remove", delta=1e-5):
     return accountants[name]().epsilon(mechanism, delta=delta, steps=steps, adjacency=adjacency)
 
 
+@each("search, parameter, step, hair", [
+    (smallest_noise_multiplier, "noise_multiplier", STEP, 1 - 1e-5),
+    # A single step's epsilon may jump over the target only for the lattice; not here.
+    (largest_sample_rate, "sample_rate", STEP.vary(noise_multiplier=2.0), 1 + 1e-4),
+])  # fmt: skip
 @each_name
-def test_noise_is_enough_and_a_hair_less_is_not(name):
-    reached = smallest_noise_multiplier(accountants[name](), mechanism=STEP, steps=500, **TARGET)
-    assert reached.parameter == "noise_multiplier"
-    assert reached.guarantee == proved(name, STEP.vary(noise_multiplier=reached.value), 500)
-    assert reached.guarantee.epsilon <= 2.0
-    less = STEP.vary(noise_multiplier=reached.value * (1 - 1e-5))
-    assert proved(name, less, 500).epsilon > 2.0
-
-
-@each_name
-def test_rate_is_allowed_and_a_hair_more_is_not(name):
-    step = STEP.vary(noise_multiplier=2.0)
-    if name == "zcdp":
+def test_what_is_found_is_enough_and_a_hair_further_is_not(name, search, parameter, step, hair):
+    find = partial(search, accountants[name](), mechanism=step, steps=500, **TARGET)
+    if (name, parameter) == ("zcdp", "sample_rate"):
         # It cannot see sampling, so at this noise no rate helps.
         with pytest.raises(Unreachable, match=r"sample_rate .* by zcdp"):
-            largest_sample_rate(accountants[name](), mechanism=step, steps=500, **TARGET)
+            find()
         return
-    reached = largest_sample_rate(accountants[name](), mechanism=step, steps=500, **TARGET)
-    assert reached.parameter == "sample_rate" and 0 < reached.value < 1
-    assert reached.guarantee == proved(name, step.vary(sample_rate=reached.value), 500)
+    reached = find()
+    assert reached.parameter == parameter
+    assert reached.guarantee == proved(name, step.vary(**{parameter: reached.value}), 500)
     assert reached.guarantee.epsilon <= 2.0
-    more = proved(name, step.vary(sample_rate=reached.value * (1 + 1e-4)), 500)
-    # A single step's epsilon may jump over the target only for the lattice; not here.
-    assert more.epsilon > 2.0
+    assert proved(name, step.vary(**{parameter: reached.value * hair}), 500).epsilon > 2.0
 
 
 @each_name
@@ -73,17 +68,13 @@ def test_steps_are_allowed_and_one_more_is_not(name):
 
 def test_golden_noise():
     """Exact roots: Balle & Wang for one release, the contour integral for a run."""
-    pld = accountants["pld"]()
-    exact = smallest_noise_multiplier(pld, mechanism=Gaussian(1.0), epsilon=1.0, delta=1e-5)
+    noise = partial(smallest_noise_multiplier, PLD, epsilon=1.0, delta=1e-5)
+    exact = noise(mechanism=Gaussian(1.0))
     assert exact.value == pytest.approx(3.730631635, rel=2e-6)
     assert exact.guarantee.kind == "exact"
-    run = smallest_noise_multiplier(
-        pld, mechanism=STEP, epsilon=1.0, delta=1e-5, steps=10_000, rtol=1e-9
-    )
+    run = noise(mechanism=STEP, steps=10_000, rtol=1e-9)
     assert run.value == pytest.approx(3.812816835, rel=1e-7)
-    half = smallest_noise_multiplier(
-        pld, mechanism=Gaussian(1.0), epsilon=1.0, delta=1e-5, adjacency="replace_one"
-    )
+    half = noise(mechanism=Gaussian(1.0), adjacency="replace_one")
     assert half.value == pytest.approx(2 * exact.value, rel=1e-5)
 
 
@@ -111,15 +102,14 @@ class Counting:
 
 @each("epsilon, delta, q, steps, sigma", TARGETS.values())
 def test_golden_runs_backwards(epsilon, delta, q, steps, sigma):
-    pld, step = accountants["pld"](), PoissonSubsampled(Gaussian(sigma), q)
-    target = {"epsilon": epsilon, "delta": delta}
-    noise = smallest_noise_multiplier(pld, mechanism=step, steps=steps, **target)
+    step, target = PoissonSubsampled(Gaussian(sigma), q), {"epsilon": epsilon, "delta": delta}
+    noise = smallest_noise_multiplier(PLD, mechanism=step, steps=steps, **target)
     # Ten digits are golden; the search stops at 1e-6 and rounds up.
     assert sigma * (1 - 1e-9) <= noise.value <= sigma * (1 + 1e-6)
-    rate = largest_sample_rate(pld, mechanism=step, steps=steps, **target)
+    rate = largest_sample_rate(PLD, mechanism=step, steps=steps, **target)
     assert q * (1 - 2e-6) <= rate.value <= q * (1 + 1e-8)
     # A hair more noise, lest the last digit decide.
-    most = largest_steps(pld, mechanism=step.vary(noise_multiplier=sigma * (1 + 1e-9)), **target)
+    most = largest_steps(PLD, mechanism=step.vary(noise_multiplier=sigma * (1 + 1e-9)), **target)
     assert most.value == steps
     for reached in (noise, rate, most):
         assert reached.guarantee.epsilon <= epsilon
@@ -127,25 +117,21 @@ def test_golden_runs_backwards(epsilon, delta, q, steps, sigma):
 
 @each("epsilon, delta", [(50.0, 1e-5), (1.0, 1e-20), (0.01, 1e-7)])
 def test_extreme_targets(epsilon, delta):
-    target = {"epsilon": epsilon, "delta": delta}
-    reached = smallest_noise_multiplier(
-        accountants["pld"](), mechanism=STEP, steps=10_000, **target
+    run = {"mechanism": STEP, "steps": 10_000, "delta": delta}
+    reached = smallest_noise_multiplier(PLD, epsilon=epsilon, **run)
+    again, less = (
+        PLD.epsilon(**run | {"mechanism": STEP.vary(noise_multiplier=reached.value / less)})
+        for less in (1, 1 + 1.1e-6)
     )
-    again = proved("pld", STEP.vary(noise_multiplier=reached.value), 10_000, delta=delta)
-    assert reached.guarantee == again and again.epsilon <= epsilon
-    less = proved(
-        "pld", STEP.vary(noise_multiplier=reached.value / (1 + 1.1e-6)), 10_000, delta=delta
-    )
-    assert less.epsilon > epsilon
+    assert reached.guarantee == again and again.epsilon <= epsilon < less.epsilon
 
 
 def test_few_questions_are_asked():
     """Without an `rtol` to relax, the accountant itself is all there is to ask."""
     for epsilon, delta, q, steps, _ in TARGETS.values():
         rdp = Counting(accountants["rdp"]())
-        target = {"epsilon": epsilon, "delta": delta}
-        step = STEP.vary(sample_rate=q)
-        smallest_noise_multiplier(rdp, mechanism=step, steps=steps, **target)
+        run = {"mechanism": STEP.vary(sample_rate=q), "steps": steps}
+        smallest_noise_multiplier(rdp, **run, epsilon=epsilon, delta=delta)
         assert len(rdp.asked) == len(set(rdp.asked)) <= 9
 
 
@@ -158,9 +144,8 @@ def test_few_questions_are_asked():
     ],
 )
 def test_any_mechanism_with_noise_can_be_asked(mechanism, adjacency):
-    reached = smallest_noise_multiplier(
-        accountants["pld"](), mechanism=mechanism, steps=10, adjacency=adjacency, **TARGET
-    )
+    question = {"mechanism": mechanism, "steps": 10, "adjacency": adjacency}
+    reached = smallest_noise_multiplier(PLD, **question, **TARGET)
     again = proved("pld", mechanism.vary(noise_multiplier=reached.value), 10, adjacency)
     assert reached.guarantee == again and 1.9 < again.epsilon <= 2.0
 
@@ -178,13 +163,12 @@ def test_gaussian_noise_for_any_target(log_epsilon, log_delta, steps):
 
 
 def test_ends_of_the_range():
-    pld = accountants["pld"]()
     # So generous a target that the least noise tried is enough.
-    least = smallest_noise_multiplier(pld, mechanism=Gaussian(1.0), epsilon=1e8, delta=1e-5)
+    least = smallest_noise_multiplier(PLD, mechanism=Gaussian(1.0), epsilon=1e8, delta=1e-5)
     assert least.value == pytest.approx(1e-3) and least.guarantee.epsilon <= 1e8
-    whole = largest_sample_rate(pld, mechanism=STEP.vary(noise_multiplier=50.0), **TARGET)
+    whole = largest_sample_rate(PLD, mechanism=STEP.vary(noise_multiplier=50.0), **TARGET)
     assert whole.value == 1.0
-    none = largest_steps(pld, mechanism=Gaussian(0.1), **TARGET)
+    none = largest_steps(PLD, mechanism=Gaussian(0.1), **TARGET)
     assert (none.value, none.guarantee.epsilon) == (0, 0.0)
 
 
@@ -198,25 +182,20 @@ def test_so_many_steps_that_the_search_ends():
 
 @pytest.mark.slow
 def test_rates_far_below_one_are_found():
-    noisy = STEP.vary(noise_multiplier=0.3)
-    reached = largest_sample_rate(
-        accountants["pld"](), mechanism=noisy, epsilon=0.01, delta=1e-9, steps=10_000
-    )
+    run = {"mechanism": STEP.vary(noise_multiplier=0.3), "steps": 10_000}
+    reached = largest_sample_rate(PLD, **run, epsilon=0.01, delta=1e-9)
     assert 1e-12 < reached.value < 1e-6 and reached.guarantee.epsilon <= 0.01
 
 
 @each(
-    "search, target, parameter",
-    [
-        (smallest_noise_multiplier, {"epsilon": 0.1, "delta": 1e-5}, "noise_multiplier"),
-        (largest_sample_rate, {"epsilon": 0.1, "delta": 1e-5}, "sample_rate"),
-    ],
+    "search, parameter",
+    [(smallest_noise_multiplier, "noise_multiplier"), (largest_sample_rate, "sample_rate")],
 )
-def test_out_of_reach_says_how_far_one_got(search, target, parameter):
+def test_out_of_reach_says_how_far_one_got(search, parameter):
     # The moments accountant cannot fall below ln(1/delta) / 32 = 0.36.
     message = f"got epsilon=0.1: the smallest epsilon found over all {parameter} is 0.359"
     with pytest.raises(Unreachable, match=message):
-        search(accountants["moments"](), mechanism=STEP, **target)
+        search(accountants["moments"](), mechanism=STEP, epsilon=0.1, delta=1e-5)
 
 
 @each("search", [smallest_noise_multiplier, largest_sample_rate, largest_steps])
@@ -229,29 +208,28 @@ def test_bad_targets_are_named(search):
 
 
 def test_what_has_no_such_parameter_says_so():
+    rdp = accountants["rdp"]()
     with pytest.raises(ValueError, match="parameter of gaussian, got 'sample_rate'"):
-        largest_sample_rate(accountants["rdp"](), mechanism=Gaussian(1.0), **TARGET)
+        largest_sample_rate(rdp, mechanism=Gaussian(1.0), **TARGET)
     with pytest.raises(ValueError, match="parameter of composed"):
-        smallest_noise_multiplier(
-            accountants["rdp"](), mechanism=Composed([Gaussian(1.0)]), **TARGET
-        )
+        smallest_noise_multiplier(rdp, mechanism=Composed([Gaussian(1.0)]), **TARGET)
     with pytest.raises(NotImplementedError, match="replace_one"):
-        largest_steps(accountants["rdp"](), mechanism=STEP, adjacency="replace_one", **TARGET)
+        largest_steps(rdp, mechanism=STEP, adjacency="replace_one", **TARGET)
 
 
 @pytest.mark.slow
 @each_name
 def test_the_least_delta_is_that_of_the_accountant(name):
-    step = Gaussian(20.0)
-    reached = smallest_delta(accountants[name](), mechanism=step, epsilon=1.0, steps=10)
+    accountant, question = accountants[name](), {"epsilon": 1.0, "steps": 10}
+    reached = smallest_delta(accountant, mechanism=Gaussian(20.0), **question)
     assert (reached.parameter, reached.value) == ("delta", reached.guarantee.delta)
-    assert reached.guarantee == accountants[name]().delta(step, epsilon=1.0, steps=10)
+    assert reached.guarantee == accountant.delta(Gaussian(20.0), **question)
     with pytest.raises(Unreachable, match=f"no delta below 1 is proved by {name}"):
-        smallest_delta(accountants[name](), mechanism=Gaussian(0.0), epsilon=2.0)
+        smallest_delta(accountant, mechanism=Gaussian(0.0), epsilon=2.0)
 
 
 def test_a_calibration_reads_as_a_sentence():
-    reached = largest_steps(accountants["pld"](), mechanism=Gaussian(10.0), epsilon=1.0, delta=1e-5)
+    reached = largest_steps(PLD, mechanism=Gaussian(10.0), epsilon=1.0, delta=1e-5)
     assert str(reached).startswith("steps = 7: epsilon = 0.9")
 
 

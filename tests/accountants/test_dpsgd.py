@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -40,11 +41,9 @@ each_epoch_sampling = each("sampling", EPOCH_SAMPLINGS)
     ],
 )
 def test_steps_are_rounded_up_but_not_by_rounding_errors(size, batch, epochs, steps):
-    run = DPSGD.from_epochs(
-        dataset_size=size, batch_size=batch, epochs=epochs, noise_multiplier=1.0
-    )
-    assert run.steps == steps
-    assert run.sample_rate == batch / size
+    loader = {"dataset_size": size, "batch_size": batch, "epochs": epochs}
+    run = DPSGD.from_epochs(**loader, noise_multiplier=1.0)
+    assert (run.steps, run.sample_rate) == (steps, batch / size)
 
 
 def test_mechanism_of_each_sampling():
@@ -164,42 +163,44 @@ def test_poisson_accounting_of_a_shuffled_loader_claims_too_much():
     assert (round(shuffled.lower, 4), round(shuffled.epsilon, 4)) == (10.9948, 10.9972)
 
 
-@each(
-    "changes, named",
-    [
-        ({"noise_multiplier": -1.0}, "noise_multiplier"),
-        ({"noise_multiplier": math.nan}, "noise_multiplier"),
-        ({"sample_rate": 0.0}, r"sample_rate in \(0, 1\], got sample_rate=0.0"),
-        ({"sample_rate": 1.5}, r"sample_rate in \(0, 1\], got sample_rate=1.5"),
-        ({"steps": -1}, "steps"),
-        ({"max_grad_norm": 0.0}, "max_grad_norm"),
-        ({"sampling": "shuffle"}, "sampling one of"),
-    ],
-)
-def test_bad_runs_are_named(changes, named):
-    with pytest.raises(ValueError, match=named):
-        dataclasses.replace(RUN, **changes)
+GOOD = {"dataset_size": 60, "batch_size": 6, "epochs": 1, "noise_multiplier": 1.0}
+REPLACE, FROM_EPOCHS = partial(dataclasses.replace, RUN), partial(DPSGD.from_epochs, **GOOD)
 
 
 @each(
-    "changes, error, named",
+    "build, changes, error, named",
     [
-        ({"batch_size": 61}, ValueError, "batch_size a whole number >= 1 and <= 60"),
-        ({"batch_size": 0}, ValueError, "batch_size"),
-        ({"dataset_size": 0}, ValueError, "dataset_size"),
-        ({"epochs": 0}, ValueError, "epochs"),
-        ({"batch_size": 2.5}, TypeError, "batch_size"),
+        (REPLACE, {"noise_multiplier": -1.0}, ValueError, "noise_multiplier"),
+        (REPLACE, {"noise_multiplier": math.nan}, ValueError, "noise_multiplier"),
+        (
+            REPLACE,
+            {"sample_rate": 0.0},
+            ValueError,
+            r"sample_rate in \(0, 1\], got sample_rate=0.0",
+        ),
+        (
+            REPLACE,
+            {"sample_rate": 1.5},
+            ValueError,
+            r"sample_rate in \(0, 1\], got sample_rate=1.5",
+        ),
+        (REPLACE, {"steps": -1}, ValueError, "steps"),
+        (REPLACE, {"steps": 1.5}, TypeError, "steps"),
+        (REPLACE, {"max_grad_norm": 0.0}, ValueError, "max_grad_norm"),
+        (REPLACE, {"sampling": "shuffle"}, ValueError, "sampling one of"),
+        (FROM_EPOCHS, {"batch_size": 61}, ValueError, "batch_size a whole number >= 1 and <= 60"),
+        (FROM_EPOCHS, {"batch_size": 0}, ValueError, "batch_size"),
+        (FROM_EPOCHS, {"dataset_size": 0}, ValueError, "dataset_size"),
+        (FROM_EPOCHS, {"epochs": 0}, ValueError, "epochs"),
+        (FROM_EPOCHS, {"batch_size": 2.5}, TypeError, "batch_size"),
     ],
 )
-def test_bad_epochs_are_named(changes, error, named):
-    good = {"dataset_size": 60, "batch_size": 6, "epochs": 1, "noise_multiplier": 1.0}
+def test_bad_runs_are_named(build, changes, error, named):
     with pytest.raises(error, match=named):
-        DPSGD.from_epochs(**good | changes)
+        build(**changes)
 
 
 def test_bad_questions_are_named():
-    with pytest.raises(TypeError, match="steps"):
-        dataclasses.replace(RUN, steps=1.5)
     with pytest.raises(ValueError, match="accountant one of advanced, basic"):
         RUN.guarantee("magic", delta=1e-5)
     with pytest.raises(NotImplementedError, match="replace_one"):
