@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 
-from dplearn.book.kit.entry import Formula, entries
+from dplearn.book.kit.entry import Formula, entries, waiting
 
 
 class Book(Mapping[str, Formula]):
@@ -26,6 +26,9 @@ class Book(Mapping[str, Formula]):
         chapters = importlib.import_module("dplearn.book.chapters")
         for module in pkgutil.walk_packages(chapters.__path__, f"{chapters.__name__}."):
             importlib.import_module(module.name)
+        if waiting:
+            names = ", ".join(function.__name__ for function in waiting)
+            raise ValueError(f"Expected @formula above the other decorators, got none at {names}.")
         return dict(sorted(entries.items(), key=lambda entry: _natural(entry[0])))
 
     @cached_property

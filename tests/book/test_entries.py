@@ -6,7 +6,8 @@ import re
 import pytest
 
 from dplearn.book import book, refute, verify
-from dplearn.book.kit.entry import formula
+from dplearn.book.kit.entry import formula, printed, waiting
+from dplearn.book.register import Book
 from dplearn.ground.expression import parse
 
 
@@ -89,6 +90,10 @@ def test_ids_are_in_order_and_entries_complete():
         formula("G-Z1", "Title", "identity", "Nobody, Lemma 1")
     with pytest.raises(ValueError, match="got no @given, no @oracle"):
         formula("G-Z1", "Title", "identity", "Nobody 2000, Lemma 1")(lambda: 1.0)
+    forgotten = printed("1")(lambda: 1.0)
+    with pytest.raises(ValueError, match="@formula above the other decorators"):
+        len(Book())
+    del waiting[forgotten]
 
 
 def test_an_entered_function_stays_what_it_was_and_explains_itself():

@@ -66,7 +66,7 @@ class Part:
     """One fact about an entry; as a decorator it waits on the function for `formula` to collect."""
 
     def __call__(self, function: F) -> F:
-        _waiting.setdefault(function, []).insert(0, self)
+        waiting.setdefault(function, []).insert(0, self)
         return function
 
 
@@ -259,7 +259,7 @@ class Formula:
 
 
 _CHANGED = ("given", "kind", "oracle", "along")
-_waiting: dict[Callable[..., Any], list[Part]] = {}
+waiting: dict[Callable[..., Any], list[Part]] = {}
 entries: dict[str, Formula] = {}
 
 
@@ -297,7 +297,7 @@ def formula(
         raise ValueError(f"Expected authors, year and place at {id}, got {reference!r}.")
 
     def enter_function(function: F) -> F:
-        parts = _waiting.pop(function, [])
+        parts = waiting.pop(function, [])
         fields = dict(item for p in parts if isinstance(p, _Fields) for item in p.fields.items())
         if missing := {"given", "oracle"} - set(fields):
             absent = ", ".join(f"no @{part}" for part in sorted(missing))
