@@ -5,17 +5,21 @@ are white, carry names on the curves, and a slider needs no kernel: its frames a
 """
 
 from dplearn.figures.claim_map import SYMBOLS, claim_map, map_finding
-from dplearn.figures.curves import curves, number_line, panels
+from dplearn.figures.curves import curves, hugging, leak, number_line, panels
 from dplearn.figures.epsilon_curves import Published, epsilon_curves
 from dplearn.figures.formula import Cloud, Curve, Region, formula_cloud, formula_curve
-from dplearn.figures.hugging import hugging
 from dplearn.figures.kit import certificate, excess, text
 from dplearn.figures.kit.axes import MANTISSAS, log_steps
 from dplearn.figures.kit.marks import Band, Bars, Line, Mark
 from dplearn.figures.kit.template import INK, style_of
-from dplearn.figures.leak import leak, leaking_area
 from dplearn.figures.looseness import looseness
-from dplearn.figures.pair import loss_law, profile_curve, renyi_curve, tradeoff_curve
+from dplearn.figures.pair import (
+    leaking_area,
+    loss_law,
+    profile_curve,
+    renyi_curve,
+    tradeoff_curve,
+)
 from dplearn.figures.slider import slider
 from dplearn.figures.training_run import training_run
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import ArrayLike
 
 from dplearn.figures.kit.axes import Axis
-from dplearn.figures.kit.marks import Mark, Part
+from dplearn.figures.kit.marks import Band, Line, Mark, Part
 from dplearn.figures.kit.template import GREY, RED, transparent
 
 # Where two panels lie, in shares of the drawing area.
@@ -64,40 +65,36 @@ def curves(
         What the figure states.
     x, y : str
         Symbol, meaning and unit of the axes.
-    marks : sequence of Mark
     zone : tuple of float, float and str, optional
         Heights between which a claim is false, and what to write there.
-    log_x, log_y : bool
     x_range, y_range : tuple of float, optional
         In data units.
     """
     traces = [trace for line in lines for trace in (*line.traces(), *line.name())]
     traces += [trace for mark in marks for trace in mark.traces()]
+    shapes = []
     if zone is not None:
-        traces.append(_zone_name(*zone, lines[0]))
+        ground, words = _zone(*zone, lines[0])
+        shapes, traces = [ground], [*traces, words]
     heights = [y for line in lines for y in line.heights]
     return lesson(
         traces,
         title,
         xaxis=axis(x, [part.x for part in lines or marks], log_x, x_range),
         yaxis=axis(y, heights or [mark.y for mark in marks], log_y, y_range),
-        shapes=[_zone(*zone[:2])] if zone else [],
+        shapes=shapes,
     )
 
 
-def _zone(lower: float, upper: float) -> dict[str, Any]:
-    """Where a claim is false."""
+def _zone(
+    lower: float, upper: float, name: str, line: Part
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Where a claim is false: the ground, and its name in it where the first curve begins."""
     ends = {"x0": 0, "x1": 1, "xref": "x domain", "y0": lower, "y1": upper, "yref": "y"}
     fill = {"fillcolor": transparent(RED, 0.1), "line": {"width": 0}}
-    return {"type": "rect", **ends, **fill}
-
-
-def _zone_name(lower: float, upper: float, name: str, line: Part) -> dict[str, Any]:
-    """The zone's name, in the zone, where the first curve begins."""
-    font = {"color": RED, "size": 15}
-    where = {"x": [np.min(line.x)], "y": [(lower + upper) / 2], "textposition": "middle right"}
-    words = {"text": [name], "mode": "text", "textfont": font, "hoverinfo": "skip"}
-    return {**where, **words}
+    at = {"x": [np.min(line.x)], "y": [(lower + upper) / 2], "textposition": "middle right"}
+    look = {"mode": "text", "textfont": {"color": RED, "size": 15}, "hoverinfo": "skip"}
+    return {"type": "rect", **ends, **fill}, {"text": [name], **at, **look}
 
 
 def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
@@ -118,6 +115,92 @@ def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
             headings.append({**top, **_HEADING, "text": words})
     margin = {"r": 90, "t": 86 if headings else 60}
     return lesson(traces, title, margin=margin, shapes=shapes, annotations=headings, **axes)
+
+
+def leak(
+    *,
+    x: ArrayLike,
+    p: ArrayLike,
+    scaled_q: ArrayLike,
+    curve: tuple[ArrayLike, ArrayLike],
+    here: tuple[float, float],
+    title: str,
+    names: tuple[str, str] = ("p", "e · q"),
+    axes: tuple[str, str, str] = ("published number", "ε (nats)", "δ"),
+    log_y: bool = False,
+    target: float | None = None,
+) -> go.Figure:
+    """Left: what density p rises above e^epsilon q, shaded. Right: a curve, and where we are on it.
+
+    Parameters
+    ----------
+    x, p, scaled_q : array_like
+        Outputs, p there, and e^epsilon q there, shape (n,).
+    curve : tuple of array_like
+        Abscissae and heights on the right.
+    here : tuple of float
+        The point on that curve.
+    names, axes : tuple of str
+        Of p and the scaled q; of the left x axis, the right x axis and the right y axis.
+    log_y : bool
+        Of the right panel.
+    target : float, optional
+        A height to reach, drawn as a dotted line on the right.
+    """
+    x, p, scaled_q = (np.asarray(a, dtype=float) for a in (x, p, scaled_q))
+    # p is named on its right flank, where it is the upper of the two; q at its top.
+    flank = float(np.flatnonzero(p > 0.3 * np.max(p))[-1]) / (p.size - 1)
+    top = float(np.argmax(scaled_q)) / (scaled_q.size - 1)
+    area = Band(x=x, lower=np.minimum(p, scaled_q), upper=p, label="", role="wrong", opacity=0.3)
+    law = Line(x=x, y=p, label=names[0], label_at=flank, side="top right")
+    other = Line(x=x, y=scaled_q, label=names[1], role="quiet", label_at=top, side="top center")
+    left = curves([area, law, other], title="", x=axes[0], y="density")
+    lines = [Line(x=curve[0], y=curve[1], label="")]
+    if target is not None:
+        flat = np.full(np.size(curve[0]), target)
+        lines.append(Line(x=curve[0], y=flat, label="", role="quiet"))
+    mark = Mark(x=here[0], y=here[1], label=f"{here[1]:.3g}")
+    right = curves(lines, title="", x=axes[1], y=axes[2], marks=[mark], log_y=log_y)
+    return panels(left, right, title=title)
+
+
+def hugging(
+    *,
+    x: ArrayLike,
+    curve: ArrayLike,
+    corners: tuple[ArrayLike, ArrayLike, ArrayLike],
+    gaps: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    title: str,
+) -> go.Figure:
+    """Left: a convex curve between two polygons. Right: how far each is away, mesh by mesh.
+
+    Parameters
+    ----------
+    x, curve : array_like
+        Shape (n,).
+    corners : tuple of array_like
+        Abscissae of the corners, heights of the upper and of the lower polygon there.
+    gaps : mapping of str to tuple of array_like
+        Name of a mesh -> upper and lower polygon minus the curve, each of shape (n,).
+    """
+    at, upper, lower = corners
+    # Names stand where a convex falling curve leaves room, counted in corners from the right.
+    left: list[Part] = [Band(x=at, lower=lower, upper=upper, label="")]
+    for height, label, role, i, side in (
+        (upper, "chords", "rdp", 3, "top right"),
+        (lower, "moved cells", "other", 1, "bottom left"),
+    ):
+        look = {"role": role, "width": 1.6, "corners": True, "side": side}
+        where = 1 - i / (np.size(height) - 1)
+        left.append(Line(x=at, y=height, label=label, label_at=where, **look))
+    left.append(Line(x=x, y=curve, label="truth", label_at=0.05))
+    right = [Line(x=x, y=np.zeros(np.size(x)), label="", role="quiet")]
+    for rank, (mesh, pair) in enumerate(gaps.items()):
+        for gap, role in zip(pair, ("rdp", "other"), strict=True):
+            right.append(Line(x=x, y=gap, label=mesh, role=role, width=max(2.6 - rank, 1)))
+    common = {"title": "", "x": "e<sup>ε</sup>", "x_range": (0.0, float(np.max(x)))}
+    away = curves(right, y="distance from the truth", **common)
+    return panels(curves(left, y="δ", **common), away, title=title)
 
 
 def number_line(numbers: Mapping[str, float], *, title: str) -> go.Figure:

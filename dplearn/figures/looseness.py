@@ -74,6 +74,8 @@ def looseness(
     if len(reference) != len(steps):
         raise ValueError(f"Expected {len(steps)} values of reference, got {len(reference)}.")
     index = len(steps) - 1 if here is None else list(steps).index(here)
+    sure, by = is_certified(reference[index]), style_of(reference[index].method).label
+    divisor = f"{'certified lower' if sure else 'upper'} end of {by}"
     ratios = {name: list(map(ratio, curve, reference)) for name, curve in curves.items()}
     dashes = {n: "dot" if n in claims else over_steps.dash_of(c) for n, c in curves.items()}
     now = {name: curve[index] for name, curve in curves.items()}
@@ -81,7 +83,7 @@ def looseness(
     grounds = [(run[0][0], run[-1][0]) for run in over_steps.stretches(reference, steps)]
     lines = [[canvas.y.lower if r is None else r for r in values] for values in ratios.values()]
     covered = ink_under(lines, steps, canvas, here)
-    ends = _ends(curves, ratios, index, is_certified(reference[index]))
+    ends = _ends(curves, ratios, index, sure)
     names = over_steps.column("times", steps[index], ends, canvas, ink)
     traces = [over_steps.line_of(n, steps, ratios[n], dashes[n], "%{y:.4~g} ×") for n in curves]
     traces.append(over_steps.dots({n: values[index] for n, values in ratios.items()}, here))
@@ -89,19 +91,12 @@ def looseness(
         canvas,
         traces,
         comparison(now, reference[index], steps[index]),
-        _subtitle(reference[index]),
+        f"How loose is each accountant? Its ε divided by the {divisor}",
         ink=ink,
         size=17,
         shapes=[upright(here), level(1), *(_shade(ground, canvas) for ground in grounds)],
         annotations=[*names, _below_one(now, reference[index], grounds, canvas, covered, ink)],
     )
-
-
-def _subtitle(reference: Guarantee) -> str:
-    """What is divided by what."""
-    end = "certified lower end" if is_certified(reference) else "upper end"
-    by = style_of(reference.method).label
-    return f"How loose is each accountant? Its ε divided by the {end} of {by}"
 
 
 def _ratio_axis(ratios: Ratios) -> Axis:

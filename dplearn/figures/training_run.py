@@ -12,7 +12,6 @@ from dplearn.figures.kit.marks import stroke
 from dplearn.figures.kit.panel import page
 from dplearn.figures.kit.template import INK, RED, colour_of
 
-HEIGHT = 540
 PRIVATE, PLAIN = colour_of("exact"), RED
 _MARGIN = (66, 20, 104, 52)
 # Where the panels lie, in shares of the drawing area: accuracy left, the others right.
@@ -20,6 +19,11 @@ _LEFT, _RIGHT = (0.0, 0.56), (0.65, 1.0)
 _UPPER, _LOWER = (0.57, 1.0), (0.0, 0.38)
 # Upper end of the axis of accuracy, in percent.
 _TOP = 100.5
+
+_PLANNED = {
+    "line": stroke(PRIVATE, "dot"),
+    "hovertemplate": "<b>known beforehand</b><br>step %{x}: ε ≤ %{y:.3g}<extra></extra>",
+}
 
 Event = Mapping[str, Any]
 
@@ -48,17 +52,18 @@ def training_run(
     ['accuracy', 'ε so far', 'loss']
     """
     progress = [event for event in events if event.get("step")]
+    plan = [{"step": step, "epsilon": epsilon} for step, epsilon in planned]
     traces = [
         _line("accuracy", progress, "accuracy", PRIVATE, "solid", ""),
         _line("accuracy without privacy", progress, "plain_accuracy", PLAIN, "dash", ""),
-        _planned(planned),
+        _line("ε of the plan", plan, "epsilon", PRIVATE, "dot", "2") | _PLANNED,
         _line("ε so far", progress, "epsilon", PRIVATE, "solid", "2"),
         _line("loss", progress, "loss", PRIVATE, "solid", "3"),
         _line("loss without privacy", progress, "plain_loss", PLAIN, "dash", "3"),
     ]
-    layout = page(finding, subtitle, ink=ink, height=HEIGHT, margin=_MARGIN)
+    layout = page(finding, subtitle, ink=ink, height=540, margin=_MARGIN)
     notes = {"annotations": [*_headings(ink), *_ends(progress)]}
-    return go.Figure({"data": traces, "layout": layout | _axes(progress, steps, planned) | notes})
+    return go.Figure({"data": traces, "layout": layout | _axes(progress, steps, plan) | notes})
 
 
 def _line(
@@ -74,20 +79,10 @@ def _line(
     return {"x": x, "y": y, **where, **look, "hovertemplate": hover}
 
 
-def _planned(planned: Sequence[tuple[int, float]]) -> dict[str, Any]:
-    events = [{"step": step, "epsilon": epsilon} for step, epsilon in planned]
-    line = _line("ε of the plan", events, "epsilon", PRIVATE, "dot", "2")
-    hover = "<b>known beforehand</b><br>step %{x}: ε ≤ %{y:.3g}<extra></extra>"
-    return line | {"line": stroke(PRIVATE, "dot"), "hovertemplate": hover}
-
-
-def _axes(
-    progress: Sequence[Event], steps: int, planned: Sequence[tuple[int, float]]
-) -> dict[str, Any]:
+def _axes(progress: Sequence[Event], steps: int, plan: Sequence[Event]) -> dict[str, Any]:
     # Room at the right for the labels at the ends.
     wide, narrow = (0, 1.2 * steps), (0, 1.04 * steps)
-    epsilons = [e for _, e in planned] + _values(progress, "epsilon")
-    losses = _values(progress, "loss")
+    epsilons, losses = _values([*plan, *progress], "epsilon"), _values(progress, "loss")
     percent = _axis("", (_floor(progress), _TOP), (0.0, 1.0), "x") | {"ticksuffix": " %"}
     return {
         "xaxis": _axis("T, step", wide, _LEFT, "y"),
