@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from types import FunctionType
 
 import pytest
 
@@ -90,6 +91,10 @@ def test_ids_are_in_order_and_entries_complete():
         formula("G-Z1", "Title", "identity", "Nobody, Lemma 1")
     with pytest.raises(ValueError, match="got no @given, no @oracle"):
         formula("G-Z1", "Title", "identity", "Nobody 2000, Lemma 1")(lambda: 1.0)
+    with pytest.raises(ValueError, match="new name of the function at G-Z1"):
+        formula("G-Z1", "Title", "identity", "Nobody 2000, Lemma 1")(
+            FunctionType((lambda: 1.0).__code__, {}, "hockey_stick")
+        )
     forgotten = printed("1")(lambda: 1.0)
     with pytest.raises(ValueError, match="@formula above the other decorators"):
         len(Book())

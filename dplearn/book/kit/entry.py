@@ -297,6 +297,9 @@ def formula(
         raise ValueError(f"Expected authors, year and place at {id}, got {reference!r}.")
 
     def enter_function(function: F) -> F:
+        same = [e.function for e in entries.values() if e.function.__name__ == function.__name__]
+        if same and function not in same:
+            raise ValueError(f"Expected a new name of the function at {id}, got one that is taken.")
         parts = waiting.pop(function, [])
         fields = dict(item for p in parts if isinstance(p, _Fields) for item in p.fields.items())
         if missing := {"given", "oracle"} - set(fields):
