@@ -4,10 +4,12 @@ import gzip
 import hashlib
 import os
 import struct
+from itertools import product
 
 import numpy as np
 import pytest
 
+from conftest import each
 from dplearn import datasets
 from dplearn.datasets import (
     Labelled,
@@ -40,23 +42,12 @@ def rows(images):
     return images.reshape(len(images), -1)
 
 
-# Every set
-
-
-@pytest.mark.parametrize(
-    "records, shape",
-    [(digits, (1797, 8, 8)), (lambda: synthetic_digits(count=COUNT), (COUNT, 28, 28))],
-    ids=["digits", "synthetic"],
-)
-def test_images_and_labels(records, shape):
-    images, labels = records()
-    assert images.shape == shape and images.dtype == np.float32
-    assert images.min() == 0 and 0.9 < images.max() <= 1
-    assert labels.shape == shape[:1] and labels.dtype == np.int64
-    assert set(labels.tolist()) == set(range(10))
-
-
-# Shipped
+def test_images_and_labels(drawn):
+    for (images, labels), shape in ((digits(), (1797, 8, 8)), (drawn, (COUNT, 28, 28))):
+        assert images.shape == shape and images.dtype == np.float32
+        assert images.min() == 0 and 0.9 < images.max() <= 1
+        assert labels.shape == shape[:1] and labels.dtype == np.int64
+        assert set(labels.tolist()) == set(range(10)), shape
 
 
 def test_shipped_digits_are_those_of_uci():
@@ -86,18 +77,16 @@ def test_changed_table_is_refused(tmp_path):
         shipped._read(path)
 
 
-# Division
-
-
 def numbered(count):
     return Labelled(np.arange(count, dtype=np.float32), np.arange(count))
 
 
-def test_split_is_a_partition_that_keeps_pairs():
-    parts = split(numbered(103), validation=0.1, test=0.3)
-    assert [len(part.labels) for part in parts] == [62, 10, 31]
+@each("count, shares, sizes", [(103, (0.1, 0.3), [62, 10, 31]), (5, (0, 0.2), [4, 0, 1])])
+def test_split_is_a_partition_that_keeps_pairs(count, shares, sizes):
+    parts = split(numbered(count), validation=shares[0], test=shares[1])
+    assert [len(part.labels) for part in parts] == sizes
     assert all(np.array_equal(part.images, part.labels) for part in parts)
-    assert sorted(np.concatenate([part.labels for part in parts])) == list(range(103))
+    assert sorted(np.concatenate([part.labels for part in parts])) == list(range(count))
 
 
 def test_split_depends_on_the_seed_and_not_on_what_records_hold():
@@ -108,16 +97,11 @@ def test_split_depends_on_the_seed_and_not_on_what_records_hold():
         assert np.array_equal(a.labels, c.labels)
 
 
-def test_split_may_leave_parts_empty_but_not_the_training_part():
-    training, validation, test = split(numbered(5), validation=0, test=0.2)
-    assert [len(part.labels) for part in (training, validation, test)] == [4, 0, 1]
+def test_split_may_not_leave_the_training_part_empty():
     with pytest.raises(ValueError, match="records to train on"):
         split(numbered(4), validation=0.5, test=0.5)
     with pytest.raises(ValueError, match="validation"):
         split(numbered(5), validation=-0.1)
-
-
-# IDX files
 
 
 CODES = {"u1": 0x08, "i1": 0x09, ">i2": 0x0B, ">i4": 0x0C, ">f4": 0x0D, ">f8": 0x0E}
@@ -128,8 +112,7 @@ def encoded(array, kind="u1"):
     return head + array.astype(kind).tobytes()
 
 
-@pytest.mark.parametrize("kind", CODES)
-@pytest.mark.parametrize("name", ["data", "data.gz"])
+@each("kind, name", product(CODES, ["data", "data.gz"]))
 def test_idx_round_trip(tmp_path, kind, name):
     array = np.arange(24).reshape(2, 3, 4) * (1 if kind == "u1" else -1)
     data = encoded(array, kind)
@@ -142,44 +125,31 @@ def test_idx_round_trip(tmp_path, kind, name):
 GOOD = encoded(np.zeros((2, 3)))
 
 
-@pytest.mark.parametrize(
-    "data, message",
-    [
-        (b"", "empty file"),
-        (GOOD[:3], "start as an IDX file"),
-        (b"\0\1" + GOOD[2:], "got 00 01 08 02"),
-        (GOOD[:2] + b"\x0a" + GOOD[3:], "got 00 00 0a 02"),
-        (GOOD[:3] + b"\0", "got 00 00 08 00"),
-        (GOOD[:7], "got 7 bytes"),
-        (GOOD[:-1], r"18 bytes for shape \(2, 3\), got 17 bytes"),
-        (GOOD + b"\0", "got 19 bytes"),
-        (GOOD[:4] + b"\xff" * 8 + GOOD[12:], "got 18 bytes"),
-    ],
-    ids=["empty", "no magic", "magic", "type", "rank", "header", "truncated", "longer", "huge"],
+DAMAGED = {
+    b"": "empty file",
+    GOOD[:3]: "start as an IDX file",
+    b"\0\1" + GOOD[2:]: "got 00 01 08 02",
+    GOOD[:2] + b"\x0a" + GOOD[3:]: "got 00 00 0a 02",
+    GOOD[:3] + b"\0": "got 00 00 08 00",
+    GOOD[:7]: "got 7 bytes",
+    GOOD[:-1]: r"18 bytes for shape \(2, 3\), got 17 bytes",
+    GOOD + b"\0": "got 19 bytes",
+    GOOD[:4] + b"\xff" * 8 + GOOD[12:]: "got 18 bytes",
+}
+PACKED = [GOOD, gzip.compress(GOOD)[:-9], gzip.compress(GOOD)[:-6] + b"\1\1\1\1\1\1"]
+
+
+@each(
+    "name, data, message",
+    [("data", *item) for item in DAMAGED.items()]
+    + [("data.gz", data, "whole gzip file") for data in PACKED],
 )
-def test_idx_refuses(tmp_path, data, message):
-    (tmp_path / "data").write_bytes(data)
+def test_idx_refuses_what_is_damaged_or_missing(tmp_path, name, data, message):
+    (tmp_path / name).write_bytes(data)
     with pytest.raises(ValueError, match=message):
-        idx(tmp_path / "data")
-
-
-@pytest.mark.parametrize(
-    "data",
-    [GOOD, gzip.compress(GOOD)[:-9], gzip.compress(GOOD)[:-6] + b"\1\1\1\1\1\1"],
-    ids=["plain", "truncated", "wrong check"],
-)
-def test_damaged_gzip_is_refused(tmp_path, data):
-    (tmp_path / "data.gz").write_bytes(data)
-    with pytest.raises(ValueError, match="whole gzip file"):
-        idx(tmp_path / "data.gz")
-
-
-def test_missing_idx_file_is_named(tmp_path):
+        idx(tmp_path / name)
     with pytest.raises(FileNotFoundError, match="absent"):
         idx(tmp_path / "absent")
-
-
-# MNIST, in small
 
 
 @pytest.fixture
@@ -212,24 +182,22 @@ def test_compressed_file_must_be_the_published_one(small, monkeypatch):
     name = "t10k-labels-idx1-ubyte"
     data = gzip.compress((small / name).read_bytes())
     (small / f"{name}.gz").write_bytes(data)
-    with pytest.raises(
-        ValueError, match=rf"{name}\.gz with the published MD5 {files._MNIST[name]}"
-    ):
+    text = rf"{name}\.gz with the published MD5 {files._MNIST[name]}"
+    with pytest.raises(ValueError, match=text):
         mnist(small)
     monkeypatch.setitem(files._MNIST, name, hashlib.md5(data).hexdigest())
     assert len(mnist(small)[1].labels) == 10
 
 
-@pytest.mark.parametrize(
-    "name, array, kind, message",
-    [
-        ("train-images-idx3-ubyte", np.zeros((30, 28, 27)), "u1", r"shape \(30, 28, 28\)"),
-        ("train-images-idx3-ubyte", np.zeros((10, 28, 28)), "u1", r"of shape \(10, 28, 28\)"),
-        ("train-labels-idx1-ubyte", np.zeros(30), ">i4", "got int32"),
-        ("t10k-labels-idx1-ubyte", np.arange(10) + 1, "u1", "labels 0..9.*got 10"),
-    ],
-    ids=["shape", "other part", "type", "label"],
-)
+OTHERS = [
+    ("train-images-idx3-ubyte", np.zeros((30, 28, 27)), "u1", r"shape \(30, 28, 28\)"),
+    ("train-images-idx3-ubyte", np.zeros((10, 28, 28)), "u1", r"of shape \(10, 28, 28\)"),
+    ("train-labels-idx1-ubyte", np.zeros(30), ">i4", "got int32"),
+    ("t10k-labels-idx1-ubyte", np.arange(10) + 1, "u1", "labels 0..9.*got 10"),
+]
+
+
+@pytest.mark.parametrize("name, array, kind, message", OTHERS)
 def test_mnist_refuses(small, name, array, kind, message):
     (small / name).write_bytes(encoded(array, kind))
     with pytest.raises(ValueError, match=message):
@@ -239,9 +207,6 @@ def test_mnist_refuses(small, name, array, kind, message):
 def test_published_checksums_are_eight_different_ones():
     assert files._MNIST.keys() == files._FASHION_MNIST.keys()
     assert len({*files._MNIST.values(), *files._FASHION_MNIST.values()}) == 8
-
-
-# CIFAR-10, in small
 
 
 @pytest.fixture
@@ -276,9 +241,6 @@ def test_cifar_refuses(batches):
     path.unlink()
     with pytest.raises(FileNotFoundError, match=r"test_batch\.bin of the binary version"):
         cifar10(batches)
-
-
-# Drawn
 
 
 def test_drawn_images_are_pinned(drawn):
@@ -362,9 +324,6 @@ def test_spline_through_points_on_a_line_is_that_line():
     assert weights[::10] == pytest.approx(np.eye(5))
 
 
-# Cache
-
-
 @pytest.fixture
 def counted(monkeypatch):
     """Numbers of images drawn for the cache."""
@@ -424,9 +383,6 @@ def test_cache_folder_follows_the_environment(tmp_path, monkeypatch):
     assert cache_folder().is_absolute() and cache_folder().name == "dplearn"
 
 
-# Features
-
-
 def test_gradients_of_one_image_do_not_depend_on_others(drawn):
     both = oriented_gradients(drawn.images[:20])
     assert both.shape == (20, 128) and both.dtype == np.float32
@@ -461,13 +417,9 @@ def test_gradients_turn_with_the_image(drawn):
 def test_gradients_at_the_edges_of_what_they_take():
     assert np.all(oriented_gradients(np.ones((2, 8, 8))) == 0)
     assert oriented_gradients(np.zeros((0, 8, 8))).shape == (0, 128)
-    for images, cells in (
-        (np.zeros((2, 8, 9)), 4),
-        (np.zeros((8, 8)), 4),
-        (np.zeros((1, 8, 8)), 3),
-    ):
+    for shape, cells in (((2, 8, 9), 4), ((8, 8), 4), ((1, 8, 8), 3)):
         with pytest.raises(ValueError, match=f"multiples of cells={cells}"):
-            oriented_gradients(images, cells=cells)
+            oriented_gradients(np.zeros(shape), cells=cells)
 
 
 def test_everything_public_is_documented():

@@ -1,7 +1,6 @@
 """The trainer does what the plan says, and says what it did."""
 
 import dataclasses
-import gzip
 import math
 from functools import partial
 
@@ -11,7 +10,9 @@ import torch
 from torch import nn
 from torch.utils.data import Dataset, TensorDataset
 
+from conftest import each
 from dplearn.accountants import accountants
+from dplearn.datasets import digits
 from dplearn.run import DPSGD
 from dplearn.training import (
     AdaptiveQuantile,
@@ -52,21 +53,27 @@ def generator(seed=0):
 
 
 def started(
-    model=None, plan=PLAN, *, data=None, lr=0.1, optimizer=None, loss_fn=CROSS_ENTROPY, **options
+    model=None,
+    plan=PLAN,
+    *,
+    use=Trainer,
+    data=None,
+    lr=0.1,
+    optimizer=None,
+    loss_fn=CROSS_ENTROPY,
+    **options,
 ):
     model = small_model() if model is None else model
     data = small_data() if data is None else data
     optimizer = optimizer or torch.optim.SGD(model.parameters(), lr=lr)
-    return Trainer(model, loss_fn, data, plan, optimizer=optimizer, **options)
+    return use(model, loss_fn, data, plan, optimizer=optimizer, **options)
 
 
-def run(model=None, plan=PLAN, *, data=None, optimizer=None, lr=0.1, **options):
+def run(model=None, plan=PLAN, **options):
     """Fitted parameters and the history."""
     model = small_model() if model is None else model
-    optimizer = optimizer or torch.optim.SGD(model.parameters(), lr=lr)
     options = {"delta": 1e-5, "progress": False, "generator": generator(), **options}
-    data = small_data() if data is None else data
-    history = fit(model, CROSS_ENTROPY, data, plan, optimizer=optimizer, **options)
+    history = started(model, plan, use=fit, **options)
     return flat(model), history
 
 
@@ -80,9 +87,6 @@ def gradients(model):
 
 def without_noise(plan=PLAN, **fields):
     return dataclasses.replace(plan, **{"noise_multiplier": 0.0, **fields})
-
-
-# What a step is
 
 
 def test_a_step_is_the_noisy_clipped_sum_over_the_public_lot_size(monkeypatch):
@@ -121,7 +125,7 @@ def test_an_empty_lot_is_a_step_of_pure_noise(bound, monkeypatch):
     assert abs(noise.mean().item()) < 6 * 0.5 / math.sqrt(len(noise))
 
 
-@pytest.mark.parametrize("micro_batch", [1, 3, 64])
+@each("micro_batch", [1, 3, 64])
 def test_micro_batches_do_not_change_the_result(micro_batch):
     data = small_data()[0].double(), small_data()[1]
     whole, _ = run(small_model().double(), data=data)
@@ -130,12 +134,16 @@ def test_micro_batches_do_not_change_the_result(micro_batch):
     assert history.steps == PLAN.steps
 
 
+@pytest.fixture
+def traced(monkeypatch):
+    """Only the compiler's back end, which needs a compiler of C++, is left out."""
+    part = partial(gradients_module.compiled_sum, backend="aot_eager")
+    monkeypatch.setattr(trainer, "compiled_sum", part)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("sampling", ["poisson", "without_replacement"])
-def test_a_compiled_run_is_the_same_run(sampling, monkeypatch):
-    """Only the compiler's back end, which needs a compiler of C++, is left out."""
-    traced = partial(gradients_module.compiled_sum, backend="aot_eager")
-    monkeypatch.setattr(trainer, "compiled_sum", traced)
+def test_a_compiled_run_is_the_same_run(sampling, traced):
     plan = dataclasses.replace(PLAN, sampling=sampling)
     bound = AdaptiveQuantile(max_grad_norm=plan.max_grad_norm, count_noise=5.0)
     models = [small_model(), small_model()]
@@ -149,9 +157,7 @@ def test_a_compiled_run_is_the_same_run(sampling, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_compiled_run_follows_the_mode_of_the_model(monkeypatch):
-    traced = partial(gradients_module.compiled_sum, backend="aot_eager")
-    monkeypatch.setattr(trainer, "compiled_sum", traced)
+def test_a_compiled_run_follows_the_mode_of_the_model(traced):
     plan = without_noise(sampling="none", sample_rate=1.0)
     given, (inputs, targets) = small_model(dropout=0.5), small_data()
     made = started(given, plan, compile=True, lr=0.0)
@@ -209,13 +215,11 @@ def test_equal_seeds_give_equal_runs(sampling):
         assert {record.private.lot_size for record in history.records} == {8}
 
 
-# What the run guarantees
-
-
 @pytest.mark.parametrize("sampling", ["poisson", "without_replacement", "shuffled"])
 def test_the_guarantee_is_that_of_the_steps_done(sampling):
     plan = dataclasses.replace(PLAN, sampling=sampling)
     found = started(plan=plan)
+    assert found.history().guarantee(1e-5).epsilon == 0
     for done in range(1, 4):
         found.step()
         guarantee = found.history().guarantee(1e-5, accountant="rdp")
@@ -228,10 +232,6 @@ def test_the_guarantee_is_that_of_the_steps_done(sampling):
         mechanism, delta=1e-5, steps=count, adjacency=guarantee.adjacency
     )
     assert guarantee.epsilon == direct.epsilon
-
-
-def test_before_the_first_step_nothing_is_spent():
-    assert started().history().guarantee(1e-5).epsilon == 0
 
 
 def test_the_guarantee_names_what_it_presumes():
@@ -254,11 +254,8 @@ def test_the_target_is_never_passed(accountant, sampling):
     assert more.guarantee(1e-5, accountant=accountant).epsilon > 4.0
 
 
-def test_a_target_beyond_the_plan_changes_nothing():
+def test_a_target_needs_a_step_and_a_bound_and_changes_nothing_beyond_the_plan():
     assert affordable_steps(PLAN, epsilon=1e3, delta=1e-5) == PLAN.steps
-
-
-def test_a_target_needs_a_step_and_a_bound():
     with pytest.raises(ValueError, match="Expected target_epsilon to allow at least one step"):
         run(target_epsilon=1e-3)
     with pytest.raises(ValueError, match="Expected an accountant that proves a bound, got 'gdp'"):
@@ -285,9 +282,6 @@ def test_adaptive_clipping_follows_the_quantile_and_adds_its_noise():
     assert np.median(norms[30:]) == pytest.approx(median.item(), rel=0.5)
 
 
-# What goes wrong
-
-
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 def test_a_record_that_is_not_finite_is_left_out_and_counted(bad):
     inputs, targets = small_data()
@@ -308,67 +302,45 @@ def test_lots_without_a_finite_record_still_make_noise():
     assert history.non_finite == sum(r.private.lot_size for r in history.records) > 0
 
 
-def replaced(**options):
-    return lambda: started(**options)
-
-
-def with_optimizer(kind, **options):
-    model = small_model()
-    return started(model, optimizer=kind(model.parameters()), **options)
-
-
-def with_plateau():
-    model = small_model()
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
-    return started(model, optimizer=optimizer, scheduler=scheduler)
-
-
-def frozen():
-    model = small_model()
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    return started(model.requires_grad_(False), optimizer=optimizer)
-
-
 X, Y = small_data()
-REFUSED = {
-    "empty": (replaced(data=(X[:0], Y[:0])), ValueError, "at least one record, got 0"),
-    "rows": (replaced(data=(X, Y[:5])), ValueError, "one row per record"),
-    "no pair": (replaced(data=X), TypeError, "a pair .inputs, targets. of tensors or a Dataset"),
-    "no plan": (replaced(plan=3), TypeError, "Expected plan to be a DPSGD, got int"),
-    "micro": (replaced(micro_batch=0), ValueError, "micro_batch a whole number >= 1"),
-    "lot": (replaced(expected_batch_size=0.0), ValueError, "expected_batch_size > 0"),
-    "norm": (replaced(bound=Flat(2.0)), ValueError, "bound.max_grad_norm = plan.max_grad_norm"),
-    "count": (
-        replaced(bound=AdaptiveQuantile(max_grad_norm=0.5, count_noise=0.1)),
+MODEL = small_model()
+SGD = torch.optim.SGD(MODEL.parameters(), lr=0.1)
+UNEVEN = dataclasses.replace(PLAN, sampling="shuffled", sample_rate=0.3)
+COUNTED = AdaptiveQuantile(max_grad_norm=0.5, count_noise=0.1)
+REFUSED = [
+    ({"data": (X[:0], Y[:0])}, ValueError, "at least one record, got 0"),
+    ({"data": (X, Y[:5])}, ValueError, "one row per record"),
+    ({"data": X}, TypeError, "a pair .inputs, targets. of tensors or a Dataset"),
+    ({"plan": 3}, TypeError, "Expected plan to be a DPSGD, got int"),
+    ({"plan": UNEVEN}, ValueError, "records to be whole"),
+    ({"micro_batch": 0}, ValueError, "micro_batch a whole number >= 1"),
+    ({"expected_batch_size": 0.0}, ValueError, "expected_batch_size > 0"),
+    ({"bound": Flat(2.0)}, ValueError, "bound.max_grad_norm = plan.max_grad_norm"),
+    ({"bound": COUNTED}, ValueError, "count_noise > noise_multiplier / 2"),
+    ({"loss_fn": nn.CrossEntropyLoss()}, ValueError, "one loss per record"),
+    (
+        {"model": small_model().requires_grad_(False)},
         ValueError,
-        "count_noise > noise_multiplier / 2",
+        "at least one trainable parameter",
     ),
-    "frozen": (frozen, ValueError, "at least one trainable parameter"),
-    "missing": (
-        lambda: with_optimizer(lambda p: torch.optim.SGD(list(p)[:1], lr=0.1)),
+    (
+        {"optimizer": torch.optim.SGD([MODEL[0].weight], lr=0.1)},
         ValueError,
         "every trainable parameter in the optimizer, got none for .'0.bias'",
     ),
-    "closure": (lambda: with_optimizer(torch.optim.LBFGS), NotImplementedError, "LBFGS"),
-    "plateau": (with_plateau, NotImplementedError, "it reads losses, which are private"),
-    "uneven": (
-        replaced(plan=dataclasses.replace(PLAN, sampling="shuffled", sample_rate=0.3)),
-        ValueError,
-        "records to be whole",
+    ({"optimizer": torch.optim.LBFGS(MODEL.parameters())}, NotImplementedError, "LBFGS"),
+    (
+        {"optimizer": SGD, "scheduler": torch.optim.lr_scheduler.ReduceLROnPlateau(SGD)},
+        NotImplementedError,
+        "it reads losses, which are private",
     ),
-}
+]
 
 
-@pytest.mark.parametrize(("build", "error", "text"), REFUSED.values(), ids=REFUSED)
-def test_bad_input_gets_one_clear_error(build, error, text):
+@each("options, error, text", REFUSED)
+def test_bad_input_gets_one_clear_error(options, error, text):
     with pytest.raises(error, match=text):
-        build()
-
-
-def test_a_loss_of_the_wrong_shape_is_refused():
-    with pytest.raises(ValueError, match="one loss per record"):
-        started(loss_fn=nn.CrossEntropyLoss()).step()
+        started(**{"model": MODEL, **options})
 
 
 def test_the_model_is_checked_once_before_training(monkeypatch):
@@ -387,18 +359,14 @@ def test_a_dataset_that_does_not_fit_is_refused(monkeypatch):
             return X[i], Y[i]
 
     monkeypatch.setattr(records, "free_bytes", lambda device: 100)
-    with pytest.raises(
-        ValueError, match=r"Expected at most 100 bytes .* use device_resident=False"
-    ):
+    text = r"Expected at most 100 bytes .* use device_resident=False"
+    with pytest.raises(ValueError, match=text):
         started(data=Items(), device_resident=True)
     monkeypatch.setattr(records, "free_bytes", lambda device: 10**9)
     whole, _ = run(data=Items(), device_resident=True)
     assert torch.equal(whole, run(data=Items())[0])
     assert torch.equal(whole, run(data=TensorDataset(X, Y))[0])
     assert torch.equal(whole, run()[0])
-
-
-# What is shown
 
 
 def test_progress_is_one_line_and_callbacks_get_every_step(capsys):
@@ -417,14 +385,9 @@ def test_groups_have_their_own_clipping_and_noise():
     assert found.step().clipping_norm == pytest.approx(math.hypot(0.1, 0.2))
 
 
-# The whole
-
-
 def test_digits_are_learned_at_epsilon_8():
-    with gzip.open("data/digits.csv.gz", "rt") as file:
-        table = np.loadtxt(file, delimiter=",", skiprows=1)
-    images, labels = torch.tensor(table[:, :64] / 16).float(), torch.tensor(table[:, 64]).long()
-    model = nn.Sequential(nn.Linear(64, 32), nn.Tanh(), nn.Linear(32, 10))
+    images, labels = (torch.from_numpy(values) for values in digits())
+    model = nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.Tanh(), nn.Linear(32, 10))
     plan = DPSGD(noise_multiplier=1.5, sample_rate=0.25, steps=100)
     history = fit(
         model,

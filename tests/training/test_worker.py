@@ -67,9 +67,6 @@ def told(job: dict) -> list[dict]:
     return events
 
 
-# What it does
-
-
 @pytest.mark.slow
 def test_a_job_in_and_events_out():
     with process(JOB) as started:
@@ -107,8 +104,6 @@ def test_without_privacy_nothing_is_clipped_and_nothing_added(monkeypatch):
     assert plain_rate == pytest.approx(3.0)
     assert (public.sample_rate, public.steps) == (private.sample_rate, private.steps)
 
-
-# What it refuses
 
 BAD = {
     "no json": (b"train\n", "Expected a job"),
@@ -155,9 +150,6 @@ def test_practice_sets_have_the_sizes_that_pages_show(monkeypatch, tmp_path):
     for name in ("digits", "synthetic"):
         train, _ = practice_set(name)
         assert len(train.labels) == PRACTICE_SIZES[name]
-
-
-# How it ends
 
 
 @pytest.mark.slow
