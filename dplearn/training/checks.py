@@ -16,6 +16,7 @@ from torch.utils._pytree import tree_map_only
 
 from dplearn.training.gradients import called, check_losses, check_rows, per_example
 from dplearn.training.recording import Call, recording
+from dplearn.training.rules import trainable
 
 # Room for bfloat16 in two ways to sum the same gradients; a use that is missed shows as 100 %.
 _TOLERANCE = 1e-2
@@ -119,14 +120,13 @@ def _check_gradients(calls: list[Call], losses: Tensor) -> None:
 
 def _check_sums(model: nn.Module, calls: list[Call], losses: Tensor) -> None:
     """Raise unless gradients of records add up to the ordinary one of every parameter."""
-    trainable = {name: p for name, p in model.named_parameters() if p.requires_grad}
     if not losses.requires_grad:
         return
-    ordinary = torch.autograd.grad(
-        losses.sum(), list(trainable.values()), retain_graph=True, allow_unused=True
-    )
+    named = trainable(model)
+    parameters = list(named.values())
+    ordinary = torch.autograd.grad(losses.sum(), parameters, retain_graph=True, allow_unused=True)
     each = per_example(model, calls, losses)
-    for (name, parameter), expected in zip(trainable.items(), ordinary, strict=True):
+    for (name, parameter), expected in zip(named.items(), ordinary, strict=True):
         expected = torch.zeros_like(parameter) if expected is None else expected
         total, scale = torch.zeros_like(expected), expected.norm()
         if name in each:

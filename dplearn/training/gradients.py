@@ -31,7 +31,7 @@ from dplearn.training import fallback
 from dplearn.training.bounds import Bound
 from dplearn.training.per_example import ROUNDING, Dense, PerExample, combined
 from dplearn.training.recording import Call, Tape, observed, on_tensors, recording
-from dplearn.training.rules import trained
+from dplearn.training.rules import trainable, trained
 
 Loss = Callable[[Any, Any], Tensor]
 
@@ -196,8 +196,7 @@ class _Clip(NamedTuple):
 
 
 def _clip(model: nn.Module, bound: Bound) -> _Clip:
-    sizes = {name: p.numel() for name, p in model.named_parameters() if p.requires_grad}
-    groups = bound.groups(sizes)
+    groups = bound.groups({name: p.numel() for name, p in trainable(model).items()})
     largest = torch.tensor(groups.norms, dtype=torch.float64)[:, None]
     return _Clip(bound.factors, groups.of, largest)
 
@@ -299,6 +298,11 @@ def wide(dtype: torch.dtype) -> torch.dtype:
     return torch.float64 if dtype == torch.float64 else torch.float32
 
 
+def zeros(parameter: Tensor) -> Tensor:
+    """The clipped sum of no record."""
+    return parameter.new_zeros(parameter.shape, dtype=wide(parameter.dtype))
+
+
 def _clipped(
     model: nn.Module,
     gradients: dict[str, PerExample],
@@ -308,7 +312,6 @@ def _clipped(
     mask: Tensor | None,
 ) -> ClippedSum:
     """Norms, factors and weighted sums; the gradients are used up."""
-    trainable = {name: p for name, p in model.named_parameters() if p.requires_grad}
     factors_of, group, largest = clip
     squares = [[losses.new_zeros(len(losses), dtype=wide(losses.dtype))] for _ in largest]
     for name, gradient in gradients.items():
@@ -324,7 +327,7 @@ def _clipped(
     return ClippedSum(
         sums={
             name: _weighted(gradients.pop(name, None), factors[group[name]], keep, parameter)
-            for name, parameter in trainable.items()
+            for name, parameter in trainable(model).items()
         },
         losses=losses,
         norms=norms,
@@ -340,7 +343,7 @@ def _weighted(
 ) -> Tensor:
     """The clipped sum for one parameter; zero if it took no part."""
     if gradient is None:
-        return parameter.new_zeros(parameter.shape, dtype=wide(parameter.dtype))
+        return zeros(parameter)
     return gradient.weighted_sum(factors, keep).reshape(parameter.shape).contiguous()
 
 

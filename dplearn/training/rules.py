@@ -54,6 +54,11 @@ def trained(parameter: Any) -> bool:
     return parameter is not None and parameter.requires_grad
 
 
+def trainable(model: nn.Module) -> dict[str, nn.Parameter]:
+    """The parameters of a model that are not frozen, by name."""
+    return {name: p for name, p in model.named_parameters() if p.requires_grad}
+
+
 def _positions(values: Tensor) -> Tensor:
     """(B, ..., d) as (B, T, d)."""
     return values.reshape(len(values), -1, values.shape[-1])

@@ -29,10 +29,11 @@ from dplearn.run import DPSGD
 from dplearn.training import checkpoint, distributed, sampling
 from dplearn.training.bounds import AdaptiveQuantile, Bound, Flat
 from dplearn.training.checks import check
-from dplearn.training.gradients import ClippedSum, Loss, clipped_sum, compiled_sum, wide
+from dplearn.training.gradients import ClippedSum, Loss, clipped_sum, compiled_sum, wide, zeros
 from dplearn.training.history import TALLY, History, Record, private
 from dplearn.training.noise import LOTS, AddNormals, Randomness, add_noise
 from dplearn.training.records import Records
+from dplearn.training.rules import trainable
 
 _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by a multiple of it"
 # Made-up records on which the model is checked before the first step.
@@ -123,7 +124,7 @@ class Trainer:
 
     def __post_init__(self, generator: torch.Generator | None, secure: bool) -> None:
         _check_parts(self.model, self.plan, self.optimizer, self.scheduler)
-        self._trainable = {n: p for n, p in self.model.named_parameters() if p.requires_grad}
+        self._trainable = trainable(self.model)
         self._device = next(iter(self._trainable.values())).device
         self._data = Records(self.dataset, device=self._device, resident=self.device_resident)
         self._rank = distributed.rank(self.process_group)
@@ -179,13 +180,8 @@ class Trainer:
         with self._randomness.for_model(self._device, self._rank, self.steps):
             sums, tally = self._clipped(self._lot())
         if self._rank == 0:
-            add_normals = self._normals()
-            add_noise(
-                sums,
-                bound=self._bound,
-                noise_multiplier=self.plan.noise_multiplier,
-                add_normals=add_normals,
-            )
+            add_normals, z = self._normals(), self.plan.noise_multiplier
+            add_noise(sums, bound=self._bound, noise_multiplier=z, add_normals=add_normals)
             add_normals(tally[-1], 1.0)
         *noisy, tally = distributed.add_up([*sums.values(), tally], self.process_group)
         self._update(noisy)
@@ -207,7 +203,6 @@ class Trainer:
         return self.micro_batch
 
     def _normals(self) -> AddNormals:
-        """Noise of this step."""
         return self._randomness.normals(self._device, self.steps)
 
     def _clipped(self, lot: sampling.Lot) -> tuple[dict[str, Tensor], Tensor]:
@@ -222,11 +217,7 @@ class Trainer:
             for name, value in part.sums.items():
                 sums[name] = sums[name].add_(value) if name in sums else value
             tally += _tally(part, mask, self._bound).to(dtype)
-        if not sums:
-            sums = {
-                n: p.new_zeros(p.shape, dtype=wide(p.dtype)) for n, p in self._trainable.items()
-            }
-        return sums, tally
+        return sums or {name: zeros(p) for name, p in self._trainable.items()}, tally
 
     def _update(self, noisy: list[Tensor]) -> None:
         """Hand the noisy mean to the optimizer; gradients left by anybody else are removed."""
@@ -243,24 +234,16 @@ class Trainer:
         record = Record(step=self.steps, clipping_norm=norm, private=private(tally))
         self.records.append(record)
         if isinstance(self._bound, AdaptiveQuantile):
-            self._bound = self._bound.updated(
-                below=tally["below"],
-                examples=tally["examples"],
-                expected_batch_size=self._expected,
-                normal=tally["normal"],
-            )
+            counts = {name: tally[name] for name in ("below", "examples", "normal")}
+            self._bound = self._bound.updated(expected_batch_size=self._expected, **counts)
         return record
 
     def history(self) -> History:
         """History of what was done so far, with its guarantee."""
-        assumptions = [_SIZE_IS_PUBLIC] if self.expected_batch_size is None else []
-        if self._randomness.seed is not None:
-            assumptions.append("nobody knows the seed")
+        size = (_SIZE_IS_PUBLIC,) if self.expected_batch_size is None else ()
+        seed = () if self._randomness.seed is None else ("nobody knows the seed",)
         return History(
-            plan=self.plan,
-            steps=self.steps,
-            records=tuple(self.records),
-            assumptions=tuple(assumptions),
+            plan=self.plan, steps=self.steps, records=tuple(self.records), assumptions=size + seed
         )
 
     @property
@@ -338,15 +321,14 @@ def _check_parts(model: nn.Module, plan: DPSGD, optimizer: Optimizer, scheduler:
     """Refuse what cannot be trained privately, or not at all."""
     if not isinstance(plan, DPSGD):
         raise TypeError(f"Expected plan to be a DPSGD, got {type(plan).__name__}.")
-    trainable = {name: p for name, p in model.named_parameters() if p.requires_grad}
-    if not trainable:
+    if not trainable(model):
         raise ValueError("Expected a model with at least one trainable parameter, got 0.")
     if isinstance(optimizer, LBFGS):
         raise validate.unsupported("LBFGS", "it evaluates the loss several times per step.")
     if isinstance(scheduler, ReduceLROnPlateau):
         raise validate.unsupported("ReduceLROnPlateau", "it reads losses, which are private.")
     optimized = {id(p) for group in optimizer.param_groups for p in group["params"]}
-    missing = [name for name, p in trainable.items() if id(p) not in optimized]
+    missing = [name for name, p in trainable(model).items() if id(p) not in optimized]
     if missing:
         raise ValueError(
             f"Expected every trainable parameter in the optimizer, got none for {missing}: "

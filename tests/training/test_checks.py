@@ -6,6 +6,7 @@ import torch.nn.functional as F
 from per_record import BATCH, Model, losses_of
 from torch import nn
 
+from conftest import each
 from dplearn.training import Flat, check, clipped_sum
 
 TARGETS = torch.zeros(BATCH, dtype=torch.long)
@@ -22,7 +23,7 @@ def pictures():
     return torch.randn(BATCH, 4, 5, 5)
 
 
-@pytest.mark.parametrize(
+@each(
     "layer, match",
     [
         (nn.BatchNorm2d(4), r"BatchNorm2d \(0\) .* nn.GroupNorm"),
@@ -32,7 +33,6 @@ def pictures():
         (nn.LazyBatchNorm2d(), "GroupNorm"),
         (nn.InstanceNorm2d(4, track_running_stats=True), "track_running_stats=False"),
     ],
-    ids=lambda x: type(x).__name__ if isinstance(x, nn.Module) else "",
 )
 def test_known_mixers_are_refused_by_name_wherever_sums_are_taken(layer, match):
     model = nn.Sequential(layer, nn.Flatten(), nn.Linear(100, 5))
@@ -41,17 +41,19 @@ def test_known_mixers_are_refused_by_name_wherever_sums_are_taken(layer, match):
         clipped_sum(model, losses_of, pictures(), TARGETS, bound=Flat(1.0))
 
 
-@pytest.mark.parametrize(
-    "option", [{"sparse": True}, {"scale_grad_by_freq": True}, {"max_norm": 1}]
+@each(
+    "model, inputs, match",
+    [
+        (nn.Embedding(9, 5, sparse=True), TARGETS, "not with sparse"),
+        (nn.Embedding(9, 5, scale_grad_by_freq=True), TARGETS, "not with scale_grad_by_freq"),
+        (nn.Embedding(9, 5, max_norm=1), TARGETS, "not with max_norm"),
+        (nn.EmbeddingBag(9, 5), TARGETS[:, None], "Use nn.Embedding"),
+        # Compiled before, it would not call our hooks: every sum would be zero.
+        (torch.compile(nn.Linear(8, 5), backend="eager"), torch.randn(BATCH, 8), "compile=True"),
+    ],
 )
-def test_embeddings_that_mix(option):
-    model = nn.Embedding(9, 5, **option)
-    refused(model, TARGETS, match=f"not with {next(iter(option))}", error=NotImplementedError)
-
-
-def test_embedding_bag():
-    model = nn.EmbeddingBag(9, 5)
-    refused(model, TARGETS[:, None], match="Use nn.Embedding", error=NotImplementedError)
+def test_what_else_is_refused_by_name(model, inputs, match):
+    refused(model, inputs, match=match, error=NotImplementedError)
 
 
 MIXERS = {
@@ -64,17 +66,17 @@ MIXERS = {
 }
 
 
-@pytest.mark.parametrize("mix", MIXERS.values(), ids=MIXERS)
-def test_unknown_mixers_are_found(mix):
+@each("name", MIXERS)
+def test_unknown_mixers_are_found(name):
+    mix = MIXERS[name]
     torch.manual_seed(0)
     model = Model(lambda model, x: mix(model.layer(x)), layer=nn.Linear(8, 5))
     refused(model, torch.randn(BATCH, 8), match="not to depend on others|to be separate")
 
 
 def test_a_loss_that_mixes():
-    x = torch.randn(BATCH, 8)
     loss = lambda outputs, targets: losses_of(outputs, targets) / BATCH + outputs.mean()
-    refused(nn.Linear(8, 5), x, match="depend", loss_fn=loss)
+    refused(nn.Linear(8, 5), torch.randn(BATCH, 8), match="depend", loss_fn=loss)
 
 
 def test_a_mean_loss():
@@ -84,7 +86,7 @@ def test_a_mean_loss():
             call(nn.Linear(8, 5), F.cross_entropy, x, TARGETS)
 
 
-@pytest.mark.parametrize("length", [BATCH, BATCH + 1])
+@each("length", [BATCH, BATCH + 1])
 def test_the_batch_is_the_first_dimension(length):
     """Also where the sequence happens to be as long as the batch."""
     torch.manual_seed(0)
@@ -96,7 +98,7 @@ def test_the_batch_is_the_first_dimension(length):
         check(model, head, x, None)
 
 
-@pytest.mark.parametrize("length", [BATCH, BATCH + 1])
+@each("length", [BATCH, BATCH + 1])
 def test_positions_that_all_records_share(length):
     shared = lambda model, x: model.head(x + model.embed(torch.arange(length))).sum(1)
     model = Model(shared, embed=nn.Embedding(length, 8), head=nn.Linear(8, 5))
@@ -108,9 +110,6 @@ def test_a_parameter_used_elsewhere_is_named():
     tied = lambda model, x: F.linear(model.embed(x), model.embed.weight)
     model = Model(tied, embed=nn.Embedding(5, 8))
     refused(model, TARGETS, match=r"'embed.weight' to be the sum over records.*outside")
-
-
-def test_weight_norm():
     model = nn.utils.parametrizations.weight_norm(nn.Linear(8, 5))
     refused(model, torch.randn(BATCH, 8), match="parametrizations.weight")
 
@@ -123,12 +122,6 @@ def test_a_buffer_that_keeps_data():
     model = Model(remembering, layer=nn.Linear(8, 5))
     model.register_buffer("mean", torch.zeros(8))
     refused(model, torch.randn(BATCH, 8), match="'mean' changed")
-
-
-def test_a_compiled_model():
-    """Compiled before, it would not call our hooks: every sum would be zero."""
-    model = torch.compile(nn.Linear(8, 5), backend="eager")
-    refused(model, torch.randn(BATCH, 8), match="compile=True", error=NotImplementedError)
 
 
 def test_one_record_is_not_enough():

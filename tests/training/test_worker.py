@@ -163,35 +163,26 @@ def test_it_ends_when_nobody_holds_its_input():
 
 
 @pytest.mark.slow
-def test_it_ends_when_its_input_is_silent():
-    with process(LONG, "--silence", "0.5") as started:
-        kinds = {event["event"] for event in events(started)}
-        assert started.wait(PATIENCE) == 1
-    assert kinds <= {"start", "progress"}
-
-
-@pytest.mark.slow
 def test_it_ends_at_once_when_killed():
     with process(LONG) as started:
         started.send_signal(signal.SIGKILL)
         assert started.wait(PATIENCE) == -signal.SIGKILL
 
 
-@pytest.mark.slow
-def test_it_ends_when_its_time_is_up():
-    with process(LONG, "--seconds", "0.7") as started:
-        *_, last = events(started)
-        assert started.wait(PATIENCE) == 1
-    assert last["event"] == "error" and "0.7 seconds" in last["message"]
-
-
-@pytest.mark.slow
-def test_it_ends_when_it_wants_too_much_memory():
+LATE = "Stopped after 0.7 seconds, the longest that a run may take here."
+SCARCE = "Stopped: it needs more than 0.42 GB of memory."
+ENDS = [
+    (LONG, ("--silence", "0.5"), None),
+    (LONG, ("--seconds", "0.7"), LATE),
     # PyTorch alone has 0.3 GB, and ten thousand images do not fit into the rest.
-    with process(JOB | {"dataset": "synthetic"}, "--memory", "4.2e8") as started:
-        *_, last = events(started)
+    (JOB | {"dataset": "synthetic"}, ("--memory", "4.2e8"), SCARCE),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("job, options, message", ENDS, ids=["silence", "seconds", "memory"])
+def test_it_ends_at_its_limits(job, options, message):
+    with process(job, *options) as started:
+        ends = [event for event in events(started) if event["event"] not in ("start", "progress")]
         assert started.wait(PATIENCE) == 1
-    assert last == {
-        "event": "error",
-        "message": "Stopped: it needs more than 0.42 GB of memory.",
-    }
+    assert ends == ([{"event": "error", "message": message}] if message else [])
