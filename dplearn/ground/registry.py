@@ -14,8 +14,8 @@ class Registry(Mapping[str, type]):
 
     The folder is the list: a new file that defines a subclass of `base` with
     its own `name` is known at the next start, and nothing is registered by hand.
-    Modules whose name begins with an underscore are not looked at. `package` is the dotted
-    name of the folder.
+    Modules whose name begins with an underscore are not looked at; abstract classes stand
+    there. `package` is the dotted name of the folder.
 
     Examples
     --------
@@ -36,20 +36,18 @@ class Registry(Mapping[str, type]):
             for value in vars(module).values()
             if self._is_entry(value, module.__name__)
         ]
+        named: dict[str, Any] = {}
         for entry in classes:
-            if not isinstance(getattr(entry, "name", None), str):
+            if problem := _lacking(entry, named):
                 where = f"{entry.__module__}.{entry.__qualname__}"
-                raise TypeError(f"Expected {where} to have a `name`, got none.")
-        return {entry.name: entry for entry in classes}
+                raise TypeError(f"Expected {where} to {problem}.")
+            named[entry.name] = entry
+        return named
 
     def _is_entry(self, value: Any, module: str) -> bool:
-        """Whether it is a finished class of the module's own, not one imported there."""
-        return (
-            isinstance(value, type)
-            and issubclass(value, self._base)
-            and value.__module__ == module
-            and not getattr(value, "__abstractmethods__", None)
-        )
+        """Whether it is a class of the module's own, not one imported there."""
+        own = isinstance(value, type) and value.__module__ == module
+        return own and issubclass(value, self._base)
 
     def __getitem__(self, name: str) -> type:
         try:
@@ -72,6 +70,18 @@ class Registry(Mapping[str, type]):
 
     def __len__(self) -> int:
         return len(self._classes)
+
+
+def _lacking(entry: Any, named: Mapping[str, type]) -> str:
+    """What a class must do to stand beside those named so far; "" if nothing."""
+    name = getattr(entry, "name", None)
+    if not isinstance(name, str):
+        return "have a `name`, got none"
+    if missing := sorted(getattr(entry, "__abstractmethods__", ())):
+        return f"define {', '.join(missing)}, got an unfinished class"
+    if (other := named.get(name, entry)) is not entry:
+        return f"have a `name` of its own, got {name!r}, which {other.__module__} has"
+    return ""
 
 
 def _modules(package: str) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""The folder is the list: a new file is known, a private or abstract one is not."""
+"""The folder is the list: a new file is known, a private one is not, a lacking one is told."""
 
 import copy
 import importlib
@@ -14,13 +14,9 @@ from dplearn.mechanisms import Gaussian, Mechanism, mechanisms
 
 NEW = """
 from dplearn.accountants.basic import Basic
-from dplearn.accountants._base import Accountant
 
 class Doubled(Basic):
     name = "doubled"
-
-class Unfinished(Accountant):
-    name = "unfinished"
 
 class Stranger:
     name = "stranger"
@@ -76,9 +72,17 @@ def test_a_package_whose_name_the_registry_has_can_be_imported_as_one():
     assert dict(copy.copy(mechanisms)) == dict(mechanisms)
 
 
-def test_a_class_without_a_name_is_told_so(copied, tmp_path):
-    text = (tmp_path / "more_accountants" / "doubled.py").read_text()
-    unnamed = text.replace('    name = "doubled"', "    name = None")
-    (tmp_path / "more_accountants" / "doubled.py").write_text(unnamed)
-    with pytest.raises(TypeError, match=r"more_accountants\.doubled\.Doubled to have a `name`"):
+@pytest.mark.parametrize(
+    "old, new, problem",
+    [
+        ('name = "doubled"', "name = None", "have a `name`, got none"),
+        ('name = "doubled"', 'name = "basic"', "have a `name` of its own, got 'basic', which more"),
+        ("class Doubled(Basic)", "class Doubled(Basic.__base__)", "define _bounds, got an unfin"),
+    ],
+    ids=["nameless", "twin", "unfinished"],
+)
+def test_a_class_is_told_what_it_lacks(copied, tmp_path, old, new, problem):
+    path = tmp_path / "more_accountants" / "doubled.py"
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(TypeError, match=rf"more_accountants\.doubled\.Doubled to {problem}"):
         len(copied)
