@@ -20,7 +20,7 @@ from dplearn.app.pages.mechanisms import answers, fields, pair
 from dplearn.app.pages.mechanisms.pair import Pair
 from dplearn.mechanisms import Gaussian, Laplace, PoissonSubsampled, mechanisms
 from dplearn.mechanisms.randomized_response import RandomizedResponse
-from explorer import again, choose, enter
+from explorer import again, choose, enter, errors
 
 FIELDS = fields.state().fields
 VALUES = fields.state().values
@@ -230,7 +230,11 @@ def test_a_mechanism_chosen_shows_something_to_see():
     for name in mechanisms:
         app = choose(app, "mechanism", name)
         assert app.query_params.get("mechanism", "gaussian") == name
-        assert "δ = 0**" not in sentence(app) and not app.error
+        assert not app.error, f"{name}: {errors(app)}"
+        assert "δ = 0**" not in sentence(app), f"{name}: nothing to see, {sentence(app)}"
+    # Neighbours that the next mechanism does not cover give way without an error.
+    app = choose(choose(app, "mechanism", "randomized_response"), "mechanism", "random_allocation")
+    assert app.query_params["mechanism"] == "random_allocation" and not app.error, errors(app)
     # Parameters that another mechanism does not have stay out of its address.
     assert "batches" not in app.query_params and "answers" not in app.query_params
 

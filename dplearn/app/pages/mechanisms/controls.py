@@ -79,15 +79,18 @@ def _adjacency(state: State, mechanism: Mechanism) -> Adjacency:
 
 
 def _suit(state: State) -> None:
-    """After a change of mechanism: an epsilon at which about half of the total variation is left.
+    """After a change of mechanism: neighbours that it covers, and an epsilon to see something at.
 
-    Unless there is enough to see at the one in use.
+    Half of the total variation is left there, unless there is enough to see at the one in use.
     """
     try:
         mechanism = fields.build(state.values["mechanism"], state.values)
     except ValueError:
         return  # The page will say why.
-    profile = answers.profile(Pair(mechanism, covered(mechanism)[0]))
+    able = covered(mechanism)
+    if state.values["adjacency"] not in able:
+        state.values["adjacency"] = able[0]
+    profile = answers.profile(Pair(mechanism, able[0]))
     total, now = profile.delta(np.array([0.0, state.values["epsilon"]]))
     if now < 0.05 * total:
         marks = np.array(fields.EPSILON.marks())
