@@ -51,15 +51,26 @@ BROUGHT = {
 
 @each("name", accountants)
 def test_an_accountant_brings_all_that_is_shown_of_it(name):
-    for field, (kind, what) in BROUGHT.items():
-        value = getattr(accountants[name], field, None)
-        assert isinstance(value, kind) and value, f"accountant {name} lacks `{field}`: {what}"
+    brought = {field: getattr(accountants[name], field, None) for field in BROUGHT}
+    lacking = [
+        f"`{field}`, {what}"
+        for field, (kind, what) in BROUGHT.items()
+        if not (isinstance(brought[field], kind) and brought[field])
+    ]
+    assert not lacking, f"accountant {name} lacks {'; '.join(lacking)}"
     covered = [pair for pair in PAIRS if accountants[name]().supports(*pair)]
     assert covered, f"accountant {name}: supports() no example of any mechanism"
-    mechanism, adjacency = covered[0]
-    bounds = accountants[name]()._bounds(Runs.of(mechanism, [1, 5], adjacency), DELTA)
-    states = [isinstance(bound, Bound) for bound in bounds]
-    assert states == [True, True], f"accountant {name}: _bounds() must give one Bound per row"
+    # One pair of each mechanism.
+    for mechanism, adjacency in {pair[0].name: pair for pair in reversed(covered)}.values():
+        case = f"accountant {name}, {mechanism}, {adjacency}"
+        try:
+            bounds = list(accountants[name]()._bounds(Runs.of(mechanism, [1, 5], adjacency), DELTA))
+        except Exception as error:
+            raise AssertionError(
+                f"{case}: _bounds() fails; what it does not cover, _refusal() must refuse"
+            ) from error
+        states = [isinstance(bound, Bound) for bound in bounds]
+        assert states == [True, True], f"{case}: _bounds() must give one Bound per row"
 
 
 @each_mechanism
