@@ -140,40 +140,23 @@ def test_any_range_and_one_step_give_finite_axes():
             assert -math.inf < low < high < math.inf, (values, log_x, log_y, axis.title.text)
 
 
-def test_number_and_order_of_traces_do_not_depend_on_the_extras():
-    plain = epsilon_curves(CURVES, STEPS)
-    extras = {"here": 100, "budget": 2.0, "certified": {"rdp": 500}, "log_x": False, "log_y": False}
-    point = Published(steps=100, epsilon=1.26, label="1.26")
-    full = epsilon_curves(CURVES, STEPS, published=[point], **extras)
-    assert [t.name for t in plain.data] == [t.name for t in full.data]
-    assert len(plain.data) == len(CURVES) + 3
-
-
-def test_here_marks_its_own_values():
-    figure = epsilon_curves(CURVES, STEPS, here=100)
-    marks = figure.data[len(CURVES)]
-    assert list(marks.x) == [100] * 4
-    assert list(marks.y) == [c[2].epsilon for c in CURVES.values()]
-    assert figure.layout.shapes[0].x0 == 100
-    assert any("ε at T = 100" in t for t in notes(figure))
-    assert any("<b>0.9</b> PLD" in t for t in notes(figure))
-
-
-def test_budget_line_and_what_is_certified():
-    figure = epsilon_curves(CURVES, STEPS, budget=2.0, certified={"rdp": 500, "basic": 0})
-    marks = figure.data[len(CURVES) + 1]
-    assert list(marks.x) == [500] and list(marks.y) == [2.0]
-    assert figure.layout.shapes[1].y0 == 2.0
-    assert "budget ε = 2" in notes(figure)
-
-
-def test_published_figures_are_points_with_words():
+def test_what_is_added_has_its_place_and_its_words():
     point = Published(steps=100, epsilon=1.26, label="1.26 published", note="Somebody, 2016")
-    figure = epsilon_curves(CURVES, STEPS, published=[point])
-    marks = figure.data[-1]
-    assert (list(marks.x), list(marks.y)) == ([100], [1.26])
-    assert marks.customdata[0] == "Somebody, 2016"
-    assert "1.26 published" in notes(figure)
+    extras = {"here": 100, "budget": 2.0, "certified": {"rdp": 500, "basic": 0}}
+    figure = epsilon_curves(CURVES, STEPS, published=[point], log_x=False, log_y=False, **extras)
+    plain, words = epsilon_curves(CURVES, STEPS), notes(figure)
+    assert [t.name for t in plain.data] == [t.name for t in figure.data]
+    assert len(plain.data) == len(CURVES) + 3
+    dots, certified, published = figure.data[len(CURVES) :]
+    assert list(dots.x) == [100] * 4
+    assert list(dots.y) == [c[2].epsilon for c in CURVES.values()]
+    assert (list(certified.x), list(certified.y)) == ([500], [2.0])
+    assert (list(published.x), list(published.y)) == ([100], [1.26])
+    assert published.customdata[0] == "Somebody, 2016"
+    assert (figure.layout.shapes[0].x0, figure.layout.shapes[1].y0) == (100, 2.0)
+    assert "budget ε = 2" in words and "1.26 published" in words
+    assert any("ε at T = 100" in t for t in words)
+    assert any("<b>0.9</b> PLD" in t for t in words)
 
 
 @each(
