@@ -11,6 +11,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import chromium
+from conftest import each
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -54,7 +55,7 @@ def test_a_chromium_that_is_named_goes_first(monkeypatch):
     assert chromium.path() is None
 
 
-@pytest.mark.parametrize("way", ["found", "apt-get", "playwright", "none"])
+@each("way", ["found", "apt-get", "playwright", "none"])
 def test_a_chromium_is_found_or_installed_or_missed_in_one_line(way, monkeypatch):
     tried = []
     monkeypatch.setattr(chromium, "by_apt", lambda: tried.append("apt-get") or way == "apt-get")
