@@ -230,7 +230,7 @@ def test_an_entry_says_what_it_is(id):
     assert entry.title in shown(app) and str(entry.reference) in shown(app)
     assert any(entry.statement in e.value for e in app.latex)
     assert entry.function.__name__ in app.code[0].value
-    assert words.KINDS[entry.kind] in shown(app)
+    assert words.kind_of(entry) in shown(app)
     assert "Right at" in figure(app)["layout"]["title"]["text"] or entry.along
 
 

@@ -40,12 +40,6 @@ def quantity(state: State, kind: Quantity, *, unit: Choice | None = None) -> Non
         note(state, kind.key)
 
 
-def number(state: State, kind: Quantity) -> None:
-    """A box for one number; its message is shown by the caller, who knows where there is room."""
-    with st.container(gap=None, key=f"field_{kind.key}"):
-        box(state, kind)
-
-
 def box(state: State, kind: Field, *, label: Any = "visible", then: Then = None) -> None:
     """A box for a number or for words; `then` runs after a change."""
     key = f"box_{kind.key}"

@@ -28,16 +28,8 @@ _FINE, _FEW = 61, 9
 class Quantity:
     """A number with a slider, logarithmic unless `even`, and a box.
 
-    Parameters
-    ----------
-    key, label, help : str
-    default, lower, upper : float
-        The box takes what lies in [lower, upper].
-    per_decade : int
-        Marks of the slider per power of ten.
-    whole, even : bool
-    also : tuple of float
-        What the box takes beside the numbers of the scale.
+    The box takes what lies in [lower, upper] and the numbers in `also`; the slider has
+    `per_decade` marks per power of ten.
     """
 
     key: str
@@ -52,13 +44,7 @@ class Quantity:
     also: tuple[float, ...] = ()
 
     def parse(self, text: object) -> float:
-        """The number a reader typed; ``256/60000`` and ``4e4`` are numbers too.
-
-        Raises
-        ------
-        ValueError
-            One sentence: what was expected, what was typed.
-        """
+        """The number a reader typed (``256/60000``, ``4e4``), or a ValueError of one sentence."""
         for value in self.also:
             if str(text) == self.show(value):
                 return value
@@ -90,17 +76,10 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of a few words.
+    """One of a few words; several where `default` is a tuple.
 
-    Parameters
-    ----------
-    key, label, help : str
-    options : mapping of str to str
-        Word in the address to words on the screen.
-    default : str or tuple of str
-        A tuple where several may be chosen.
-    among : str
-        What the options are, where there are too many for a message to name them.
+    `options` maps words in the address to words on the screen. `among` says what they are where
+    there are too many for a message to name them.
     """
 
     key: str
@@ -111,13 +90,7 @@ class Choice:
     among: str = ""
 
     def parse(self, text: object) -> Any:
-        """The option, or the tuple of options, that a text names.
-
-        Raises
-        ------
-        ValueError
-            One sentence: what was expected, what was typed.
-        """
+        """The option, or the tuple of options, that a text names, or a ValueError as above."""
         several = isinstance(self.default, tuple)
         words = tuple(w for w in str(text).split(",") if w) if several else (str(text),)
         if wrong := [w for w in words if w not in self.options]:

@@ -27,6 +27,13 @@ section.stSidebar .stVerticalBlock { gap: 0.75rem; }
   [class*="st-key-picture"] > * { min-width: 660px; }
 }
 </style>"""
+# The verdicts on published figures.
+VERDICTS = {
+    "reproduces": "reproduces",
+    "within_rounding": "within rounding",
+    "does_not_reproduce": "does not reproduce",
+    "not_checkable": "cannot be checked",
+}
 
 
 def style(own: str = "") -> None:

@@ -24,20 +24,9 @@ Hidden = Callable[[Values], Collection[str]]
 class State:
     """Values in use, what the boxes show, and what went wrong at which control.
 
-    Parameters
-    ----------
-    fields : mapping of str to Field
-        Everything that can be set on the page.
-    hidden : callable
-        From the values to the keys that do not count and stay out of the address.
-    values : dict
-        Last good value of every field; those not given take their defaults.
-    typed : dict
-        Text in the box of a field whose last entry was not good.
-    notes : dict
-        One message per control.
-    moving : bool
-        A slider is held down.
+    `hidden` goes from the values to the keys that do not count and stay out of the address;
+    `values` are the last good ones, `typed` is the text of entries that were not good, `notes`
+    holds one message per control, and `moving` says that a slider is held down.
     """
 
     fields: Mapping[str, Field]

@@ -18,13 +18,7 @@ def held_at(text: str) -> dict[str, Any]:
 
 
 def verdict_on(state: State) -> Verdict:
-    """What comes out of many points; remembered for all readers.
-
-    Raises
-    ------
-    ValueError
-        If the claim or what is held cannot be read; one sentence.
-    """
+    """What comes out of many points, or a ValueError of one sentence; remembered for all."""
     names = ("claim", "quantity", "of", "relation", "held", "x", "y")
     *question, x, y = (state.values[name] for name in names)
     return _judged(*question, axes=None if "auto" in (x, y) or x == y else (x, y))

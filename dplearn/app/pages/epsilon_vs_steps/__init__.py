@@ -9,7 +9,6 @@ from dplearn.app.kit.state import load, save
 from dplearn.app.pages.epsilon_vs_steps import controls, draw, fields, presets, regimes
 from dplearn.app.pages.epsilon_vs_steps.answers import answers_of, printed_rows
 from dplearn.app.pages.epsilon_vs_steps.run import accountants_of, scenario_of
-from dplearn.app.pages.epsilon_vs_steps.words import words_of
 
 TITLE = "ε against T"
 ORDER = 10
@@ -28,11 +27,10 @@ def render() -> None:
     if not answers.curves:
         st.info("No theorem here covers this run: see the message at Neighbours.")
         return
-    words = words_of(answers)
     rows = printed_rows(scenario, preset.printed if preset else ())
-    draw.pictures(state, answers, words, rows)
+    draw.pictures(state, answers, rows)
     draw.other_tools(regimes.sentences(scenario, answers.here))
-    draw.numbers(answers, words)
+    draw.numbers(answers)
     draw.theorems(answers.readings)
     draw.printed(rows)
     draw.take_along(answers)

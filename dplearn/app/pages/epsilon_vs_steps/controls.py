@@ -76,8 +76,8 @@ def _sampling(state: State, scenario: Scenario) -> None:
         with right:
             controls.choice(state, fields.RATE_FROM, widget="segments", label="collapsed")
         for place, kind in zip(st.columns(2), (fields.DATASET, fields.BATCH), strict=True):
-            with place:
-                controls.number(state, kind)
+            with place, st.container(gap=None, key=f"field_{kind.key}"):
+                controls.box(state, kind)
         controls.note(state, fields.DATASET.key)
         controls.note(state, fields.BATCH.key)
 

@@ -9,25 +9,17 @@ import streamlit as st
 from dplearn.accountants import accountants
 from dplearn.app.kit import look
 from dplearn.app.kit.state import State
-from dplearn.app.pages.epsilon_vs_steps import controls, export
+from dplearn.app.pages.epsilon_vs_steps import controls, export, words
 from dplearn.app.pages.epsilon_vs_steps.answers import Answers
 from dplearn.app.pages.epsilon_vs_steps.run import REFERENCE
-from dplearn.app.pages.epsilon_vs_steps.words import Words, points
 from dplearn.figures import epsilon_curves, looseness, style_of, text
 from dplearn.ground.guarantee import Guarantee
 
 _SIGNS = {"<=": "≤", ">=": "≥", "<": "<", ">": ">", "~": "≈"}
-_VERDICTS = {
-    "reproduces": "reproduced",
-    "within_rounding": "within rounding",
-    "does_not_reproduce": "does not reproduce",
-    "not_checkable": "cannot be checked",
-}
+_VERDICTS = look.VERDICTS | {"reproduces": "reproduced"}
 
 
-def pictures(
-    state: State, answers: Answers, words: Words, rows: Sequence[Mapping[str, str]]
-) -> None:
+def pictures(state: State, answers: Answers, rows: Sequence[Mapping[str, str]]) -> None:
     """Epsilon against the number of steps, and each accountant divided by what is certified."""
     curves = {**answers.curves, **answers.claims}
     common = {
@@ -39,40 +31,39 @@ def pictures(
     first = epsilon_curves(
         curves,
         answers.steps,
-        published=points(rows),
+        published=words.points(rows),
         budget=answers.budget,
-        certified=words.crossings,
+        certified=words.crossings(answers),
         reference=REFERENCE if REFERENCE in curves else None,
         stairs=bool(answers.claims),
-        finding=words.gap,
-        subtitle=words.subtitle,
+        finding=words.gap(answers),
+        subtitle=words.subtitle(answers.scenario),
         log_y=state.values["y_axis"] == "log",
         **common,
     )
     second = looseness(curves, answers.reference, answers.steps, **common)
-    st.container(key="words").markdown(words.sentence)
+    st.container(key="words").markdown(words.sentence(answers))
     with st.container(key="picture"):
-        look.chart(first, "curves", words.alt, saves_as="epsilon_vs_steps")
+        look.chart(first, "curves", words.alt(answers), saves_as="epsilon_vs_steps")
     controls.below(state, answers.scenario)
     with st.container(key="picture_looseness"):
-        look.chart(second, "looseness", words.alt_of_looseness)
-    st.caption(words.assumptions)
+        look.chart(second, "looseness", words.alt_of_looseness(answers))
+    st.caption(words.assumptions(answers))
 
 
 def other_tools(sentences: Sequence[str]) -> None:
     """Which other tools fail at this run; nothing where none is known to."""
     if sentences:
         lines = "\n".join(f"- {sentence}" for sentence in sentences)
-        words = f"**Where other tools go wrong here**\n\n{lines}"
-        st.container(key="regimes").markdown(words)
+        st.container(key="regimes").markdown(f"**Where other tools go wrong here**\n\n{lines}")
 
 
-def numbers(answers: Answers, words: Words) -> None:
+def numbers(answers: Answers) -> None:
     """The table at the chosen number of steps."""
     st.subheader(f"At T = {text.whole(answers.here)}", anchor="numbers")
-    st.table(words.table, border="horizontal", hide_index=True)
+    st.table(words.table(answers), border="horizontal", hide_index=True)
     rounding = "Bounds are rounded up; an approximation does not compete with them."
-    st.caption(f"{words.assumed} {rounding}")
+    st.caption(f"{words.assumed(answers.readings)} {rounding}")
 
 
 def theorems(readings: Mapping[str, Guarantee]) -> None:
@@ -81,9 +72,8 @@ def theorems(readings: Mapping[str, Guarantee]) -> None:
     Each is one text without numbers of the run, so that a browser draws it once.
     """
     st.subheader("Why is this curve above that one?", anchor="theorems")
-    ordered = sorted(readings.items(), key=lambda item: (not item[1].is_bound, item[1].epsilon))
     with st.container(key="theorems"):
-        for name, _ in ordered:
+        for name, _ in words.ranked(readings):
             law = accountants[name]
             st.markdown(
                 f"{style_of(name).glyph} **{law.title}.** {law.explanation}\n\n"

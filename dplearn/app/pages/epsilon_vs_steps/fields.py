@@ -10,17 +10,8 @@ import dataclasses
 from collections.abc import Mapping
 
 from dplearn.accountants import accountants
+from dplearn.app.kit import run_fields
 from dplearn.app.kit.fields import Choice, Quantity, by_key
-from dplearn.app.kit.run_fields import (
-    ADJACENCY,
-    DELTA,
-    EPOCHS,
-    LENGTH_IN,
-    NOISE,
-    RATE,
-    STEPS,
-    words,
-)
 from dplearn.app.kit.state import State, idle
 from dplearn.figures import style_of
 from dplearn.mechanisms import mechanisms
@@ -77,7 +68,7 @@ SAMPLING = Choice(
     "sampling",
     "Batches",
     "How a batch is drawn. " + " ".join(_DRAWN[name] for name in _SCHEMES if name in _DRAWN),
-    words(_SCHEMES),
+    run_fields.words(_SCHEMES),
     "poisson",
 )
 RATE_FROM = Choice(
@@ -114,11 +105,14 @@ def mechanism() -> Choice:
     )
     about = "Gaussian needs an L2 clipping norm, Laplace an L1 clipping norm."
     told = f"The law of the noise added in each step. {about}"
-    return Choice("mechanism", "Noise", told, words(alone), "gaussian")
+    return Choice("mechanism", "Noise", told, run_fields.words(alone), "gaussian")
 
 
 def state(address: Mapping[str, str] | None = None) -> State:
     """The page before anything is entered."""
-    run = mechanism(), NOISE, SAMPLING, RATE_FROM, RATE, DATASET, BATCH, DELTA, ADJACENCY
-    seen = LENGTH_IN, STEPS, EPOCHS, HERE, BUDGET, ACCOUNTANTS, X_AXIS, Y_AXIS
-    return State(by_key(*run, *seen), _HIDDEN)
+    noise = mechanism(), run_fields.NOISE
+    sampling = SAMPLING, RATE_FROM, run_fields.RATE, DATASET, BATCH
+    promise = run_fields.DELTA, run_fields.ADJACENCY
+    length = run_fields.LENGTH_IN, run_fields.STEPS, run_fields.EPOCHS
+    seen = HERE, BUDGET, ACCOUNTANTS, X_AXIS, Y_AXIS
+    return State(by_key(*noise, *sampling, *promise, *length, *seen), _HIDDEN)

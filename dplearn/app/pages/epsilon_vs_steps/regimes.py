@@ -29,7 +29,9 @@ class Spot:
     here: int
 
     def guarantee(self, accountant: str) -> Guarantee | None:
-        """The accountant's guarantee, or nothing where it has no theorem."""
+        """The accountant's guarantee, or that claim; nothing where it has no theorem."""
+        if accountant == answers.CLAIM:
+            return next(iter(answers.claimed_curve(self.scenario, (self.here,))), None)
         if answers.curve_of(accountant, self.scenario).refusal:
             return None
         return answers.guarantee_at(accountant, self.scenario, self.here)
@@ -49,27 +51,18 @@ class Spot:
     def grid(self, orders: tuple[float, ...]) -> float:
         """Rényi DP at some orders over Rényi DP at all of them; 1 unless the best is not met."""
         rdp = self.guarantee("rdp")
-        if rdp is None or not 0 < rdp.epsilon < math.inf or 1.1 <= self.order() <= 63:
+        if (
+            rdp is None
+            or not 0 < rdp.epsilon < math.inf
+            or 1.1 <= self.detail("rdp", "order") <= 63
+        ):
             return 1.0
         return answers.rdp_at(orders, self.scenario, self.here).epsilon / rdp.epsilon
 
-    def order(self) -> float:
-        """The best Rényi order."""
-        rdp = self.guarantee("rdp")
-        return rdp.details.get("order", math.nan) if rdp else math.nan
-
-    def moment(self) -> float:
-        """The moment that the moments accountant chose."""
-        moments = self.guarantee("moments")
-        return moments.details.get("moment", math.nan) if moments else math.nan
-
-    def hidden(self) -> float:
-        """The share of the certified epsilon that the accounting of another run does not see."""
-        claimed = answers.claimed_curve(self.scenario, (self.here,))
-        measure = self.guarantee(REFERENCE)
-        if not claimed or measure is None:
-            return 0.0
-        return excess.shortfalls({answers.CLAIM: claimed[0]}, measure).get(answers.CLAIM, 0.0)
+    def detail(self, accountant: str, name: str) -> float:
+        """The order or moment that an accountant chose."""
+        guarantee = self.guarantee(accountant)
+        return guarantee.details.get(name, math.nan) if guarantee else math.nan
 
     def is_(self, mechanism: str, *samplings: str) -> bool:
         """Whether the run is of this kind."""
@@ -93,7 +86,8 @@ def _infinite(spot: Spot) -> bool:
 
 def _cost(orders: tuple[float, ...]) -> Callable[[Spot], str]:
     return lambda c: (
-        f"tries orders {orders[0]:g} to {orders[-1]:g}, and the best one here is {c.order():.4g}: "
+        f"tries orders {orders[0]:g} to {orders[-1]:g}, and the best one here is "
+        f"{c.detail('rdp', 'order'):.4g}: "
         f"{_percent(c.grid(orders) - 1)} more ε than Rényi DP proves."
     )
 
@@ -105,10 +99,10 @@ def _percent(share: float) -> str:
 REGIMES = (
     Regime(
         "Accountants of Opacus, TensorFlow Privacy and JAX Privacy for DP-SGD",
-        lambda c: c.hidden() >= 1e-3,
+        lambda c: c.missing(answers.CLAIM) >= 1e-3,
         lambda c: (
             "assume Poisson batches unless told otherwise: told of this run, such a number "
-            f"leaves out {_percent(c.hidden())} of the ε that is certain."
+            f"leaves out {_percent(c.missing(answers.CLAIM))} of the ε that is certain."
         ),
     ),
     Regime(
@@ -158,7 +152,7 @@ REGIMES = (
     ),
     Regime(
         "The moments accountant of Abadi et al. (2016)",
-        lambda c: c.moment() == 32 and c.times("moments") > 1.1,
+        lambda c: c.detail("moments", "moment") == 32 and c.times("moments") > 1.1,
         lambda c: (
             "stops at λ = 32, and a larger moment would help: here it asks for "
             f"{text.bound(c.times('moments'))} × the certified ε."

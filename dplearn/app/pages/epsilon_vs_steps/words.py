@@ -1,9 +1,8 @@
-"""The answers in words and in a table."""
+"""All that the page says about its answers, in words and in a table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from dplearn.accountants import accountants
 from dplearn.app.kit.run_fields import ADJACENCY, DELTA
@@ -34,47 +33,8 @@ _ADJACENT = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Words:
-    """All that the page says about its answers.
-
-    `sentence` is what the vertical line says, `gap` what a Poisson accountant would claim;
-    `assumptions` hold for the curves, `assumed` for the rows of the table; `crossings` are where
-    bounds meet the budget inside the picture.
-    """
-
-    sentence: str
-    subtitle: str
-    gap: str
-    alt: str
-    alt_of_looseness: str
-    assumptions: str
-    assumed: str
-    table: list[dict[str, str]]
-    crossings: Mapping[str, int]
-
-
-def words_of(answers: Answers) -> Words:
-    """What the page says."""
-    readings, sentence, gap = answers.readings, _sentence(answers), _gap(answers)
-    return Words(
-        sentence=sentence,
-        subtitle=_subtitle(answers.scenario),
-        gap=gap,
-        alt=_alt(answers, sentence, gap),
-        alt_of_looseness=_alt_of_looseness(answers),
-        assumptions=_assumptions(readings, answers.scenario),
-        assumed=_assumed(readings),
-        table=_table(answers),
-        crossings={
-            name: steps
-            for name, steps in answers.certified.items()
-            if readings[name].is_bound and steps < answers.scenario.largest
-        },
-    )
-
-
-def _subtitle(scenario: Scenario) -> str:
+def subtitle(scenario: Scenario) -> str:
+    """The run in one line."""
     symbol = "b" if scenario.mechanism == "laplace" else "σ"
     parts = [
         f"{scenario.mechanism.capitalize()} noise, {symbol} = {scenario.noise_multiplier:.4g}",
@@ -86,20 +46,28 @@ def _subtitle(scenario: Scenario) -> str:
     return ", ".join(parts)
 
 
-def tightest(readings: Readings) -> str | None:
-    """Name of the smallest bound; approximations do not compete."""
-    bounds = {n: g for n, g in readings.items() if g.is_bound}
-    return min(bounds, key=lambda n: bounds[n].epsilon, default=None)
+def ranked(readings: Readings) -> list[tuple[str, Guarantee]]:
+    """The tightest bound first; approximations do not compete and come last."""
+    return sorted(readings.items(), key=lambda item: (not item[1].is_bound, item[1].epsilon))
 
 
-def _sentence(answers: Answers) -> str:
-    readings, here = answers.readings, answers.here
+def crossings(answers: Answers) -> dict[str, int]:
+    """Where bounds meet the budget inside the picture."""
+    return {
+        name: steps
+        for name, steps in answers.certified.items()
+        if answers.readings[name].is_bound and steps < answers.scenario.largest
+    }
+
+
+def sentence(answers: Answers) -> str:
+    """What the vertical line says."""
+    here = answers.here
     steps = f"**{text.whole(here)} step{'' if here == 1 else 's'}**"
-    if (best := tightest(readings)) is None:
+    bounds = [(name, g) for name, g in ranked(answers.readings) if g.is_bound]
+    if not bounds:
         return f"After {steps} there is no bound to report, only an approximation."
-    bounds = {n: g for n, g in readings.items() if g.is_bound}
-    worst = max(bounds, key=lambda n: bounds[n].epsilon)
-    low, high = bounds[best], bounds[worst]
+    (best, low), (worst, high) = bounds[0], max(bounds, key=lambda item: item[1].epsilon)
     ends = f": {certificate.both_ends(low)}" if low.kind == "bracket" else ""
     ends = ends.replace(" ≤ ", "\u00a0≤\u00a0")
     first = (
@@ -122,7 +90,7 @@ def _epochs(scenario: Scenario, here: int) -> str:
     return f" ({epochs} epoch{'' if epochs == '1' else 's'})"
 
 
-def _gap(answers: Answers) -> str:
+def gap(answers: Answers) -> str:
     """What a Poisson accountant would claim, and what is proved of the loader in use."""
     if not answers.claims:
         return ""
@@ -135,14 +103,17 @@ def _gap(answers: Answers) -> str:
     return f"{quoted}; proved here: {least}ε ≤ {text.bound(proved.epsilon, 4)}"
 
 
-def _alt(answers: Answers, sentence: str, gap: str) -> str:
+def alt(answers: Answers) -> str:
+    """The first picture for those who do not see it."""
     shown = {**answers.readings, **answers.claims_here}.items()
     values = ", ".join(f"{style_of(n).label} {text.epsilon(g)}" for n, g in shown)
-    told = sentence.replace("*", "") + (f" {gap}." if gap else "")
+    claimed = gap(answers)
+    told = sentence(answers).replace("*", "") + (f" {claimed}." if claimed else "")
     return f"Curves of epsilon over the number of steps. {told} Values: {values}."
 
 
-def _alt_of_looseness(answers: Answers) -> str:
+def alt_of_looseness(answers: Answers) -> str:
+    """The second one."""
     measure, shown = answers.reference_here, {**answers.readings, **answers.claims_here}
     sure = certificate.is_certified(measure)
     ratios = {n: excess.times(excess.ratio(g, measure), sure) for n, g in shown.items()}
@@ -153,12 +124,13 @@ def _alt_of_looseness(answers: Answers) -> str:
     )
 
 
-def _assumptions(readings: Readings, scenario: Scenario) -> str:
-    conditions = dict.fromkeys(a for g in readings.values() for a in g.assumptions)
-    return "True if: " + "; ".join([*conditions, _ADJACENT[scenario.adjacency]]) + "."
+def assumptions(answers: Answers) -> str:
+    """What the curves assume."""
+    conditions = dict.fromkeys(a for g in answers.readings.values() for a in g.assumptions)
+    return "True if: " + "; ".join([*conditions, _ADJACENT[answers.scenario.adjacency]]) + "."
 
 
-def _assumed(readings: Readings) -> str:
+def assumed(readings: Readings) -> str:
     """What the rows of the table assume; one line each where they differ."""
     lines = {name: "; ".join(g.assumptions) for name, g in readings.items()}
     if len(set(lines.values())) == 1:
@@ -168,12 +140,10 @@ def _assumed(readings: Readings) -> str:
     )
 
 
-def _table(answers: Answers) -> list[dict[str, str]]:
+def table(answers: Answers) -> list[dict[str, str]]:
+    """A row for each accountant."""
     measure = answers.reference_here
     sure = certificate.is_certified(measure)
-    ordered = sorted(
-        answers.readings.items(), key=lambda item: (not item[1].is_bound, item[1].epsilon)
-    )
     return [
         {
             "Accountant": f"{style_of(name).glyph} {accountants[name].title}",
@@ -182,7 +152,7 @@ def _table(answers: Answers) -> list[dict[str, str]]:
             "Times the certified ε": excess.times(excess.ratio(guarantee, measure), sure),
             f"Largest T with ε ≤ {answers.budget:g}": _certified(answers, name, guarantee),
         }
-        for name, guarantee in ordered
+        for name, guarantee in ranked(answers.readings)
     ]
 
 

@@ -10,7 +10,7 @@ from dplearn.app.kit import controls
 from dplearn.app.kit.fields import Quantity
 from dplearn.app.kit.state import State, load
 from dplearn.app.pages.formula_book import fields, search, words
-from dplearn.app.pages.formula_book.place import Place, shown
+from dplearn.app.pages.formula_book.place import Place
 from dplearn.book import book
 
 _NAME, _WISH = "formula_book", "formula_wish"
@@ -97,9 +97,7 @@ def _drawn(state: State) -> None:
     """The parameters that have no control, and a button that draws others."""
     place = place_of(state)
     names = [
-        name
-        for name in shown(place.id, place.misprint).parameters
-        if fields.parameter_key(name) not in state.fields
+        name for name in place.claim.parameters if fields.parameter_key(name) not in state.fields
     ]
     if not names:
         return

@@ -45,7 +45,7 @@ def _statement(formula: Formula) -> None:
     st.markdown(f"#### {formula.id} · {formula.title}")
     with st.container(key="statement", gap="small"):
         st.latex(formula.statement)
-        about = f"{words.KINDS[formula.kind]}. {words.hypothesis(formula)}"
+        about = f"{words.kind_of(formula)} {words.hypothesis(formula)}"
         st.markdown(f"{about}  \n:small[{formula.reference}]")
 
 
@@ -62,7 +62,7 @@ def _code(formula: Formula) -> None:
 def _picture(state: State) -> None:
     """Formula against oracle, and whether all of it is there."""
     place, name = controls.place_of(state), state.values["along"]
-    claim = shown(place.id, place.misprint)
+    claim = place.claim
     seconds = _DRAFT if state.moving else _PICTURE
     along = name and state.values["picture"] == "curve"
     if along:

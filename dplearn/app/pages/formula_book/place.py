@@ -31,10 +31,14 @@ class Place:
     settings: tuple[tuple[str, Any], ...]
 
     @property
+    def claim(self) -> Formula:
+        """The entry or the wrong variant."""
+        return shown(self.id, self.misprint)
+
+    @property
     def parameters(self) -> Parameters:
         """All of them; what is made of others is made again where these have changed."""
-        begin = start(self.id, self.misprint, self.draw)
-        return _changed(shown(self.id, self.misprint), begin, dict(self.settings))
+        return _changed(self.claim, start(self.id, self.misprint, self.draw), dict(self.settings))
 
     def at(self, name: str, value: Any) -> Place:
         """The same place with one parameter changed."""

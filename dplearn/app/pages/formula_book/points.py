@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
@@ -24,6 +24,7 @@ from dplearn.figures import Cloud, Curve, Region
 
 # One more than a power of two: half as many points are evenly spaced as well.
 _POINTS = 33
+Ends = tuple[float, float]
 
 
 class Point(NamedTuple):
@@ -51,7 +52,7 @@ class Picture(NamedTuple):
 
 def curve(place: Place, name: str, *, seconds: float = 1.5) -> Picture:
     """The picture along one parameter."""
-    claim = shown(place.id, place.misprint)
+    claim = place.claim
     limit = (claim.along or {}).get(name)
     grid = list(limit) if limit else _grid(claim.domain[name])
     order = range(len(grid)) if limit else _coarse_to_fine(len(grid))
@@ -61,6 +62,12 @@ def curve(place: Place, name: str, *, seconds: float = 1.5) -> Picture:
     x = [float(k if limit else grid[k]) for k in ranks]
     log = not limit and isinstance(claim.domain[name], Log)
     ends = (-0.5, len(grid) - 0.5) if limit else (float(grid[0]), float(grid[-1]))
+    outside = ["" if p.inside else "outside" for p in points]
+    inner = zip(pairwise(x), pairwise(p.inside for p in points), strict=True)
+    borders = [_border(place, name, log, at, met) for at, met in inner]
+    # A claim is wrong up to half way to the next point.
+    wrong = [p.verdict if p.verdict != "right" else "" for p in points]
+    halfway = [_between(a, b, log) for a, b in pairwise(x)]
     drawn = Curve(
         x=x,
         value=[p.value for p in points],
@@ -68,7 +75,7 @@ def curve(place: Place, name: str, *, seconds: float = 1.5) -> Picture:
         high=[p.high for p in points],
         own=[p.own for p in points] if _has_own(place) else (),
         claimed=place.misprint != "none",
-        regions=[*_outside(place, name, x, points, ends, log), *_wrong(x, points, ends, log)],
+        regions=[*_runs(outside, borders, ends), *_runs(wrong, halfway, ends)],
         ends=ends,
         log_x=log,
         ticks=[str(v) for v in limit] if limit else (),
@@ -104,7 +111,7 @@ def _in_time(
 @lru_cache(maxsize=20_000)
 def point(place: Place) -> Point:
     """Value and truth at one place."""
-    claim, parameters = shown(place.id, place.misprint), place.parameters
+    claim, parameters = place.claim, place.parameters
     inside, own = attempt(_first(place, parameters).accepts, parameters), math.nan
     if _has_own(place):
         own = _number(book[place.id].value, parameters)
@@ -129,7 +136,7 @@ def _number(function: Callable[..., Any], parameters: Parameters) -> float:
 def _first(place: Place, parameters: Mapping[str, Any]) -> Formula:
     """The entry itself where these parameters are its own, else the wrong variant."""
     entry = book[place.id]
-    return entry if set(entry.parameters) <= set(parameters) else shown(place.id, place.misprint)
+    return entry if set(entry.parameters) <= set(parameters) else place.claim
 
 
 def _has_own(place: Place) -> bool:
@@ -137,13 +144,13 @@ def _has_own(place: Place) -> bool:
     if place.misprint == "none":
         return False
     entry, misprint = book[place.id], book[place.id].misprint(place.misprint)
-    theirs = set(shown(place.id, place.misprint).parameters)
+    theirs = set(place.claim.parameters)
     return bool(misprint.claim) and not misprint.oracle and set(entry.parameters) <= theirs
 
 
 def _same_truth(place: Place, parameters: Mapping[str, Any]) -> Iterable[Formula]:
     """The entry and those variants whose oracle is the one in use: where they go it can go."""
-    oracle = shown(place.id, place.misprint).oracle
+    oracle = place.claim.oracle
     family = ["none", *(m.name for m in book[place.id].misprints)]
     for claim in (shown(place.id, name) for name in family):
         if claim.oracle is oracle and set(claim.parameters) <= set(parameters):
@@ -173,48 +180,26 @@ def _star(place: Place, name: str, limit: Any, claim: Formula) -> tuple[float, f
     return (float(x), case.value) if (0 if log else -math.inf) < x < math.inf else None
 
 
-def _wrong(
-    x: Sequence[float], points: Sequence[Point], ends: tuple[float, float], log: bool
-) -> list[Region]:
-    """Where the claim is wrong, up to half way to the next point."""
-    kinds = [p.verdict if p.verdict != "right" else "" for p in points]
-    edges = [ends[0], *(_between(a, b, log) for a, b in pairwise(x)), ends[1]]
-    return _runs(kinds, edges)
-
-
-def _outside(
-    place: Place,
-    name: str,
-    x: Sequence[float],
-    points: Sequence[Point],
-    ends: tuple[float, float],
-    log: bool,
-) -> list[Region]:
-    """Where the hypothesis fails; the ends are exact."""
-    kinds = ["" if p.inside else "outside" for p in points]
-    domain = shown(place.id, place.misprint).domain.get(name)
-
-    def edge(a: float, b: float, left: bool, right: bool) -> float:
-        # A limit and whole numbers have nothing between.
-        for _ in range(40 if left != right and domain and not isinstance(domain, Whole) else 0):
-            middle = _between(a, b, log)
-            parameters = place.at(name, middle).parameters
-            same = bool(attempt(_first(place, parameters).accepts, parameters)) == left
-            a, b = (middle, b) if same else (a, middle)
-        return _between(a, b, log)
-
-    inner = zip(pairwise(x), pairwise(p.inside for p in points), strict=True)
-    return _runs(kinds, [ends[0], *(edge(*at, *met) for at, met in inner), ends[1]])
+def _border(place: Place, name: str, log: bool, at: Ends, met: tuple[bool, bool]) -> float:
+    """Where between two points the hypothesis begins or ceases to hold: exact where it does."""
+    (a, b), (left, right), domain = at, met, place.claim.domain.get(name)
+    # A limit and whole numbers have nothing between.
+    for _ in range(40 if left != right and domain and not isinstance(domain, Whole) else 0):
+        middle = _between(a, b, log)
+        parameters = place.at(name, middle).parameters
+        same = bool(attempt(_first(place, parameters).accepts, parameters)) == left
+        a, b = (middle, b) if same else (a, middle)
+    return _between(a, b, log)
 
 
 def _between(a: float, b: float, log: bool) -> float:
     return math.sqrt(a * b) if log else 0.5 * (a + b)
 
 
-def _runs(kinds: Sequence[str], edges: Sequence[float]) -> list[Region]:
+def _runs(kinds: Iterable[str], borders: Iterable[float], ends: Ends) -> list[Region]:
     """Neighbouring intervals of one kind as one band; "" is none."""
     regions: list[Region] = []
-    for kind, (left, right) in zip(kinds, pairwise(edges), strict=True):
+    for kind, (left, right) in zip(kinds, pairwise([ends[0], *borders, ends[1]]), strict=True):
         if regions and kind == regions[-1].kind and regions[-1].right == left:
             regions[-1] = regions[-1]._replace(right=right)
         elif kind:

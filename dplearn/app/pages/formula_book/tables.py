@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from dplearn.app.kit.look import VERDICTS
 from dplearn.app.kit.state import State
 from dplearn.app.pages.formula_book import fields, search, words
 from dplearn.book import Formula, Verification, book, verify
@@ -16,12 +17,6 @@ from dplearn.book.published import Figure, check_figure, published
 
 # Seconds for a table.
 _PATIENCE = 60.0
-_VERDICTS = {
-    "reproduces": "reproduces",
-    "within_rounding": "within rounding",
-    "does_not_reproduce": "does not reproduce",
-    "not_checkable": "cannot be checked",
-}
 
 
 def verified() -> dict[str, Verification]:
@@ -91,7 +86,7 @@ def figures() -> None:
     """Every published figure, what comes out here, and what to think of it."""
     with st.spinner("Computing every figure again …"):
         computed = _figures()
-    counts = {name: sum(f.verdict == v for f in computed) for v, name in _VERDICTS.items()}
+    counts = {name: sum(f.verdict == v for f in computed) for v, name in VERDICTS.items()}
     for place, (name, count) in zip(st.columns(len(counts)), counts.items(), strict=True):
         place.metric(name, count)
     failed = [f.id for f in computed if not f.good]
@@ -121,6 +116,6 @@ def _figure(figure: Figure) -> dict[str, Any]:
         "what": words.label(published()[figure.id]["quantity"]),
         "printed": figure.printed,
         "here": None if figure.status == "not computed" else figure.value,
-        "verdict": _VERDICTS[figure.verdict],
+        "verdict": VERDICTS[figure.verdict],
         "why": figure.why,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,15 +12,10 @@ from typing import Any
 import numpy as np
 
 from dplearn.book import Case, Formula, Interval, Refutation, Verification
+from dplearn.book.kit.words import KINDS
 from dplearn.figures import text
 from dplearn.ground.expression import parse
 
-KINDS = {
-    "identity": "An **identity**: the value is the truth",
-    "upper": "An **upper bound**: the value is never below the truth",
-    "lower": "A **lower bound**: the value is never above the truth",
-    "asymptotic": "A **limit**: the error shrinks at every step towards it",
-}
 STATUS = {
     "verified": "✓ verified",
     "failed": "✗ failed",
@@ -92,6 +88,11 @@ def given(parameters: Mapping[str, Any], names: Sequence[str] | None = None) -> 
 def wrapped(parameters: Mapping[str, Any]) -> str:
     """The same for a label on a picture: a line each."""
     return "<br>".join(f"{label(n)} = {spelled(x)}"[:90] for n, x in parameters.items())
+
+
+def kind_of(formula: Formula) -> str:
+    """What the value is of the truth, as Markdown."""
+    return re.sub(r"^(An?) ([^:]+)", r"\1 **\2**", KINDS[formula.kind])
 
 
 def hypothesis(formula: Formula) -> str:

@@ -6,8 +6,7 @@ import streamlit as st
 
 from dplearn.app.kit import look
 from dplearn.app.kit.state import load, save
-from dplearn.app.pages.mechanisms import controls, draw, fields
-from dplearn.app.pages.mechanisms.words import words_of
+from dplearn.app.pages.mechanisms import controls, draw, fields, words
 
 TITLE = "Mechanisms"
 ORDER = 20
@@ -21,7 +20,6 @@ def render() -> None:
         view = controls.sidebar(state)
     save(state)
     if view is not None:
-        words = words_of(view)
-        st.container(key="words").markdown(words.sentence)
-        draw.pictures(view, words)
-        st.caption(words.assumptions)
+        st.container(key="words").markdown(words.sentence(view))
+        draw.pictures(view)
+        st.caption(words.assumptions(view))

@@ -72,9 +72,8 @@ def delta(pair: Pair, epsilon: float) -> Bounds:
         guarantee = PLD().delta(pair.mechanism, epsilon=epsilon, adjacency=pair.adjacency)
         return Bounds(guarantee.delta_lower, guarantee.delta)
     upper = float(profile(pair).delta(epsilon))
-    if pair.exact:
-        return Bounds(upper, upper)
-    return Bounds(max((float(w.delta(epsilon)) for w in pair.witnesses), default=0.0), upper)
+    real = max((float(w.delta(epsilon)) for w in pair.witnesses), default=0.0)
+    return Bounds(upper if pair.exact else real, upper)
 
 
 @lru_cache(maxsize=256)
@@ -86,9 +85,7 @@ def detected(pair: Pair, rate: float) -> Bounds:
         )
         return Bounds(float(lower), float(upper))
     upper = 1 - float(profile(pair).tradeoff(rate))
-    if pair.exact:
-        return Bounds(upper, upper)
-    return Bounds(float(caught(pair, np.array([rate]))[0]), upper)
+    return Bounds(upper if pair.exact else float(caught(pair, np.array([rate]))[0]), upper)
 
 
 def caught(pair: Pair, rates: NDArray) -> NDArray:

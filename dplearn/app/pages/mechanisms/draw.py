@@ -8,30 +8,24 @@ from typing import Any
 import streamlit as st
 
 from dplearn.app.kit import look
-from dplearn.app.pages.mechanisms import answers
+from dplearn.app.pages.mechanisms import answers, words
 from dplearn.app.pages.mechanisms.answers import View
-from dplearn.app.pages.mechanisms.words import Words, names_of
 from dplearn.figures import leaking_area, loss_law, profile_curve, renyi_curve, tradeoff_curve
 
 
-def pictures(view: View, words: Words) -> None:
+def pictures(view: View) -> None:
     """Laws above, curves below."""
-    makers = {
-        "outputs": _outputs,
-        "loss": _loss,
-        "profile": _profile,
-        "renyi": _renyi,
-        "tradeoff": _tradeoff,
-    }
+    makers = (_outputs, _loss, _profile, _renyi, _tradeoff)
     places = [*st.columns([6, 5], gap="small"), *st.columns(3, gap="small")]
-    for place, (name, make) in zip(places, makers.items(), strict=True):
-        figure = make(view, {"finding": words.titles[name], "ink": look.ink()})
+    titles, alts = words.titles(view), words.alts(view)
+    for place, make, (name, title) in zip(places, makers, titles.items(), strict=True):
+        figure = make(view, {"finding": title, "ink": look.ink()})
         with place.container(key=f"pair_{name}"):
             if figure is None:
                 why = view.pair.mechanism.no_outputs
                 st.info(f"No densities to draw: {why}.", icon=":material/visibility_off:")
             else:
-                look.chart(figure, f"plot_{name}", words.alts[name])
+                look.chart(figure, f"plot_{name}", alts[name])
 
 
 def _outputs(view: View, common: dict[str, Any]) -> Any:
@@ -45,7 +39,7 @@ def _outputs(view: View, common: dict[str, Any]) -> Any:
         q=q,
         scaled_q=math.exp(view.epsilon) * q,
         whole=pair.whole,
-        names=names_of(view),
+        names=words.names_of(view),
         axis=pair.label,
         **common,
     )

@@ -96,13 +96,7 @@ def _is_mechanism(kind: type) -> bool:
 
 
 def build(name: str, values: Mapping[str, Any]) -> Any:
-    """The mechanism that the values describe.
-
-    Raises
-    ------
-    ValueError
-        If the mechanism refuses them; its own words.
-    """
+    """The mechanism that the values describe, or its own ValueError where it refuses them."""
     examples, entries = mechanisms[name].examples(), {}
     example = examples[min(int(values["example"]), len(examples)) - 1]
     for key, kind in parameters(name).items():

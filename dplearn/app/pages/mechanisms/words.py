@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from dplearn.app.kit.run_fields import ADJACENCY
 from dplearn.app.pages.mechanisms import answers
@@ -27,21 +26,10 @@ _NAMES = {
 }
 
 
-@dataclass(frozen=True)
-class Words:
-    """All that the page says of a view; a title and an alternative text for each picture."""
-
-    sentence: str
-    assumptions: str
-    titles: dict[str, str]
-    alts: dict[str, str]
-
-
-def words_of(view: View) -> Words:
-    """What the page says."""
+def assumptions(view: View) -> str:
+    """What all of it assumes."""
     conditions = dict.fromkeys(a for m, _ in view.pair.mechanism.parts() for a in m.assumptions)
-    titles = _titles(view)
-    return Words(_sentence(view), f"True if: {'; '.join(conditions)}.", titles, _alts(view, titles))
+    return f"True if: {'; '.join(conditions)}."
 
 
 def names_of(view: View) -> tuple[str, str]:
@@ -49,7 +37,8 @@ def names_of(view: View) -> tuple[str, str]:
     return _NAMES[view.role]
 
 
-def _sentence(view: View) -> str:
+def sentence(view: View) -> str:
+    """What an attacker detects, and what it takes in delta."""
     rate, delta = view.detected, view.delta
     whose = "the" if view.pair.exact else "the dominating pair's"
     neighbours = ADJACENCY.options[view.pair.adjacency].lower()
@@ -63,7 +52,8 @@ def _sentence(view: View) -> str:
     )
 
 
-def _titles(view: View) -> dict[str, str]:
+def titles(view: View) -> dict[str, str]:
+    """A title for each picture."""
     delta, sign = _number(view.delta.upper), _relation(view.delta)
     tail = text.plain(answers.exceeds(view.pair, view.epsilon))
     alarms, caught = _percent(view.rate), _percent(view.detected.upper)
@@ -76,7 +66,8 @@ def _titles(view: View) -> dict[str, str]:
     }
 
 
-def _alts(view: View, titles: dict[str, str]) -> dict[str, str]:
+def alts(view: View) -> dict[str, str]:
+    """Each picture for those who do not see it."""
     p, q = names_of(view)
     drawn = {
         "outputs": f"Two laws of what is released, {p} and {q}; what P has above e^ε times Q is "
@@ -90,7 +81,7 @@ def _alts(view: View, titles: dict[str, str]) -> dict[str, str]:
         "tradeoff": "Curve of missed records over false alarms, falling, and the two (ε, δ) lines "
         "that touch it from below.",
     }
-    return {key: f"{_bare(titles[key])}. {drawn[key]}" for key in drawn}
+    return {key: f"{_bare(title)}. {drawn[key]}" for key, title in titles(view).items()}
 
 
 def _bare(title: str) -> str:
