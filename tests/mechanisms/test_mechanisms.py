@@ -274,7 +274,7 @@ def test_exponential_mechanism_dominates_every_score_table(range_epsilon, adjace
     mechanism = ExponentialMechanism(range_epsilon)
     (profile,) = mechanism.profiles(adjacency)
     bound, rdp = profile.delta(EPSILONS), mechanism.rdp([1.5, 8.0], adjacency=adjacency)
-    (twice,) = Lattice().epsilons([profile], [[2]], delta=0.01)
+    _, (twice,) = Lattice().brackets([[profile]], [[2]], delta=0.01)
     for size in (2, 3, 6) * 20:
         scores = RNG.normal(size=size) * RNG.choice([0.5, 5])
         # Scores that move by all that is allowed are the worst, some stay in between.
@@ -365,7 +365,7 @@ def test_without_replacement_over_all_subsets_and_neighbours(local_epsilon, size
     step = WithoutReplacement(RandomizedResponse(local_epsilon), size / 3)
     (profile,) = step.profiles("replace_one")
     bound, worst = profile.delta(EPSILONS), np.zeros(EPSILONS.size)
-    (twice,) = Lattice().epsilons([profile], [[2]], delta=0.02)
+    _, (twice,) = Lattice().brackets([[profile]], [[2]], delta=0.02)
     for bits in itertools.product([0, 1], repeat=3):
         p, q = (coins_of_a_subset(b, size, truth) for b in (bits, (1 - bits[0], *bits[1:])))
         worst = np.maximum(worst, hockey_stick(p, q))

@@ -16,24 +16,9 @@ from dplearn.engine.contour.trapezoid import SHARE, Trapezoid
 def deltas(
     pair: SampledGaussian, steps: int, epsilons: ArrayLike, *, rtol: float = 1e-6
 ) -> tuple[NDArray, NDArray]:
-    """Certified (lower, upper) for log delta at each epsilon.
+    """Certified (lower, upper) for log delta at each epsilon >= 0; `rtol` is aimed at.
 
     Where the sum does not reach they are -inf and the smaller of 0 and the Chernoff bound.
-
-    Parameters
-    ----------
-    pair : SampledGaussian
-        One direction.
-    steps : int
-        Number of steps, >= 1.
-    epsilons : array_like of float, shape (n,)
-        Each >= 0.
-    rtol : float
-        Relative width of delta to aim at, > 0.
-
-    Returns
-    -------
-    tuple of ndarray, shape (n,) each
     """
     epsilon = np.asarray(epsilons, dtype=float)
     largest, most = largest_power(pair, -20.0), float(np.max(epsilon, initial=0.0))
@@ -57,13 +42,13 @@ def _log_deltas(
         estimate = total.log_scale(at) + np.log(np.where(value > 0, value, 1.0))
         # A sum that is not positive is aliases or noise.
         guess[rows] = np.where(value > 0, np.minimum(estimate, upper[rows]), guess[rows] - 3)
-        charges = total.charges(at, guess[rows], log_tau)
+        charges = total.charges(at, guess[rows])
         size, (rounding, cut, aliases) = total.size(at, guess[rows]), charges
         high, low = size + rounding + cut, size - rounding - cut - aliases
         upper[rows] = np.minimum(upper[rows], guess[rows] + np.log(np.maximum(high, 1e-300)))
         proved = guess[rows] + np.log(np.maximum(low, 1e-300))
         lower[rows] = np.maximum(lower[rows], np.where(low > 0, proved, -np.inf))
-        return total.poor(charges, log_tau)
+        return total.poor(charges)
 
     tries(table, (steps, epsilon, guess), log_tau, update)
     return lower, upper

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from dplearn.engine.contour.pair import SampledGaussian
 from dplearn.engine.contour.plan import sums, tries
 from dplearn.engine.contour.table import Table, largest_power
-from dplearn.engine.contour.trapezoid import SHARE, Trapezoid
+from dplearn.engine.contour.trapezoid import SHARE, Charges, Trapezoid
 
 # Charges above this part of delta are no bracket.
 _POOR = 1e-2
@@ -21,20 +21,7 @@ def brackets(
 ) -> tuple[NDArray, NDArray]:
     """Certified (lower, upper) for epsilon of each number of steps; (0, inf) where not reached.
 
-    Parameters
-    ----------
-    pair : SampledGaussian
-        One direction.
-    steps : array_like of int, shape (n,)
-        Each >= 1.
-    delta : float
-        In (0, 1).
-    rtol : float
-        Relative width to aim at, > 0. The bracket holds whatever is reached.
-
-    Returns
-    -------
-    tuple of ndarray, shape (n,) each
+    They hold whatever is reached of the relative width `rtol` that is aimed at.
     """
     steps = np.asarray(steps, dtype=float)
     table = Table(pair, largest_power(pair, math.log(delta)))
@@ -72,11 +59,11 @@ def _brackets(
     lower, upper = np.zeros(steps.size), np.full(steps.size, np.inf)
 
     def update(rows: NDArray, total: Trapezoid) -> NDArray:
-        guess[rows], fall = _root(total, guess[rows], log_delta, log_tau)
-        charges = total.charges(guess[rows], log_delta, log_tau)
-        poor = total.poor(charges, log_tau)
+        guess[rows], fall = _root(total, guess[rows], log_delta)
+        charges = total.charges(guess[rows], log_delta)
+        poor = total.poor(charges)
         if not np.all(poor):
-            low, high = _certified(total, guess[rows], fall, charges, log_delta, log_tau)
+            low, high = _certified(total, guess[rows], fall, charges, log_delta)
             lower[rows], upper[rows] = np.where(poor, 0.0, low), np.where(poor, np.inf, high)
         return poor | (lower[rows] == 0) & (upper[rows] > 0)
 
@@ -84,14 +71,12 @@ def _brackets(
     return lower, upper
 
 
-def _root(
-    total: Trapezoid, guess: NDArray, log_delta: float, log_tau: float
-) -> tuple[NDArray, NDArray]:
+def _root(total: Trapezoid, guess: NDArray, log_delta: float) -> tuple[NDArray, NDArray]:
     """Epsilon at which the sum is delta, and there the fall of its logarithm."""
     epsilon, stride = guess, 3 / total.line.tilt
     low, high = np.full(guess.shape, -np.inf), np.full(guess.shape, np.inf)
     # Closer than a part of what will be charged is a waste; Newton squares the gap.
-    enough = np.sqrt(np.clip(0.03 * sum(total.charges(guess, log_delta, log_tau)), 0, 1e-2))
+    enough = np.sqrt(np.clip(0.03 * sum(total.charges(guess, log_delta)), 0, 1e-2))
     for _ in range(40):
         value, slope = (total.sums(a, epsilon) for a in (total.terms, total.slopes))
         good = (value > 1e-280) & (slope > 0)
@@ -109,12 +94,7 @@ def _root(
 
 
 def _certified(
-    total: Trapezoid,
-    root: NDArray,
-    fall: NDArray,
-    charges: tuple[NDArray, NDArray, NDArray],
-    log_delta: float,
-    log_tau: float,
+    total: Trapezoid, root: NDArray, fall: NDArray, charges: Charges, log_delta: float
 ) -> tuple[NDArray, NDArray]:
     """Step out from the root until either side was seen to hold."""
     lower, upper = np.full(root.shape, -np.inf), np.full(root.shape, np.inf)
@@ -122,29 +102,29 @@ def _certified(
         out, both = charges[0] + charges[1], sum(charges)
         high = root + np.minimum(widen * out, 1) / fall
         low = root - np.minimum(widen * both, 1) / fall
-        upper = np.where(np.isinf(upper) & _at_most(total, high, log_delta, log_tau), high, upper)
-        lower = np.where(np.isinf(lower) & _at_least(total, low, log_delta, log_tau), low, lower)
+        upper = np.where(np.isinf(upper) & _at_most(total, high, log_delta), high, upper)
+        lower = np.where(np.isinf(lower) & _at_least(total, low, log_delta), low, lower)
         if np.all(np.isfinite(upper - lower)):
             break
     held = np.isfinite(upper) & (sum(charges) <= _POOR)
     return np.where(held, np.maximum(lower, 0), 0), np.where(held, np.maximum(upper, 0), np.inf)
 
 
-def _at_most(total: Trapezoid, epsilon: NDArray, log_delta: float, log_tau: float) -> NDArray:
+def _at_most(total: Trapezoid, epsilon: NDArray, log_delta: float) -> NDArray:
     """Whether delta is proved to be enough at epsilon: aliases only help."""
-    rounding, cut, _ = total.charges(epsilon, log_delta, log_tau)
+    rounding, cut, _ = total.charges(epsilon, log_delta)
     return total.size(epsilon, log_delta) + rounding + cut <= 1
 
 
-def _at_least(total: Trapezoid, epsilon: NDArray, log_delta: float, log_tau: float) -> NDArray:
+def _at_least(total: Trapezoid, epsilon: NDArray, log_delta: float) -> NDArray:
     """Whether delta is proved to be too little at epsilon."""
-    return total.size(epsilon, log_delta) - sum(total.charges(epsilon, log_delta, log_tau)) >= 1
+    return total.size(epsilon, log_delta) - sum(total.charges(epsilon, log_delta)) >= 1
 
 
 def _enough(table: Table, steps: NDArray, epsilon: NDArray, log_delta: float) -> NDArray:
     """Whether a rough sum proves that delta is enough at epsilon."""
-    proved, log_tau = np.zeros(steps.shape, dtype=bool), math.log(1e-3)
+    proved = np.zeros(steps.shape, dtype=bool)
     target = np.full(steps.shape, log_delta)
-    for rows, total in sums(table, (steps, epsilon, target), log_tau, (2**12, 7.0)):
-        proved[rows] = _at_most(total, epsilon[rows], log_delta, log_tau)
+    for rows, total in sums(table, (steps, epsilon, target), math.log(1e-3), (2**12, 7.0)):
+        proved[rows] = _at_most(total, epsilon[rows], log_delta)
     return proved

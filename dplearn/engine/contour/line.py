@@ -88,21 +88,12 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """B(t) as the smallest over several heights.
-
-    Parameters
-    ----------
-    line : Line
-    phi : ndarray, shape (n_heights, 1)
-        Heights over sigma^2, those that suit a t and beyond.
-    angle, log_size : ndarray, shape (n_heights, n_nodes)
-        arg f, and log of the integrand's modulus at t = 0.
-    """
+    """B(t) as the smallest over several heights: arrays of shape (n_heights, n_nodes)."""
 
     line: Line
-    phi: NDArray
-    angle: NDArray
-    log_size: NDArray
+    phi: NDArray  # heights over sigma^2, those that suit a t and beyond, shape (n_heights, 1)
+    angle: NDArray  # arg f
+    log_size: NDArray  # log of the integrand's modulus at t = 0
 
     @classmethod
     def of(cls, line: Line, first: float) -> Bound:

@@ -22,19 +22,10 @@ ULP = 2.0**-53
 
 @dataclass(frozen=True)
 class SampledGaussian:
-    """The pair ((1-q)N(0) + qN(1), N(0)) of standard deviation sigma, or its reverse.
+    """The pair ((1-q)N(0) + qN(1), N(0)) of standard deviation sigma, or its reverse."""
 
-    Parameters
-    ----------
-    sigma : float
-        Noise multiplier, > 0.
-    q : float
-        Sample rate in (0, 1).
-    direction : {"remove", "add"}
-    """
-
-    sigma: float
-    q: float
+    sigma: float  # noise multiplier, > 0
+    q: float  # sample rate in (0, 1)
     direction: Literal["remove", "add"]
 
     @property

@@ -53,7 +53,8 @@ def sums(
             lengths = steps[group[part]]
             lengths = lengths[:1] if np.all(lengths == lengths[0]) else lengths
             cut = bound, cutoffs[part]
-            yield group[part], Trapezoid(table, line, values[:count], lengths, period, cut)
+            plan = lengths, period, log_tau
+            yield group[part], Trapezoid(table, line, values[:count], plan, cut)
 
 
 def tries(

@@ -20,16 +20,6 @@ def log_moments(pair: SampledGaussian, powers: ArrayLike) -> NDArray:
     """log E_P e^{mu L} of one step for real mu >= 0, to about 1e-15 absolutely.
 
     This is mu D_{1 + mu}(P, Q): T times it is the Renyi curve of T steps at any orders.
-
-    Parameters
-    ----------
-    pair : SampledGaussian
-    powers : array_like of float, shape (n,)
-        mu, each >= 0.
-
-    Returns
-    -------
-    ndarray, shape (n,)
     """
     return moments(pair, np.asarray(powers, dtype=float)).k
 

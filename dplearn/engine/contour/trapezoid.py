@@ -16,6 +16,8 @@ from dplearn.engine.contour.line import Bound, Line
 from dplearn.engine.contour.pair import ULP
 from dplearn.engine.contour.table import Table
 
+# What is charged for rounding, truncation and aliases.
+Charges = tuple[NDArray, NDArray, NDArray]
 # Truncation and aliases are each held at, and charged at least, this part of rtol delta.
 SHARE = 1e-2
 
@@ -37,10 +39,10 @@ class Trapezoid:
         table: Table,
         line: Line,
         values: NDArray,
-        steps: NDArray,
-        period: float,
+        plan: tuple[NDArray, float, float],
         cut: tuple[Bound, NDArray],
     ) -> None:
+        steps, period, self.log_tau = plan
         self.line, self.steps, self.h = line, steps, 2 * math.pi / period
         k = np.arange(values.size)
         self.block = 1 << (k.size.bit_length() // 2 - 1)
@@ -86,22 +88,19 @@ class Trapezoid:
     def _unit(self, epsilon: NDArray, log_delta: NDArray | float) -> NDArray:
         return np.exp(np.clip(self.log_scale(epsilon) - log_delta, -700, 300))
 
-    def charges(
-        self, epsilon: NDArray, log_delta: NDArray | float, log_tau: float
-    ) -> tuple[NDArray, NDArray, NDArray]:
+    def charges(self, epsilon: NDArray, log_delta: NDArray | float) -> Charges:
         """Rounding, truncation and aliases in units of delta; the last two at least tau.
 
         That floor makes the brackets for a smaller tau lie inside, though plans differ.
         """
         rounding = self._unit(epsilon, log_delta) * sum(self.rounding(epsilon))
-        cut = self.truncation(epsilon) - log_delta
-        aliases = self.aliases(epsilon) - log_delta
-        return rounding, np.exp(np.clip(cut, log_tau, 300)), np.exp(np.clip(aliases, log_tau, 300))
+        logs = self.truncation(epsilon) - log_delta, self.aliases(epsilon) - log_delta
+        cut, aliases = (np.exp(np.clip(x, self.log_tau, 300)) for x in logs)
+        return rounding, cut, aliases
 
-    @staticmethod
-    def poor(charges: tuple[NDArray, NDArray, NDArray], log_tau: float) -> NDArray:
+    def poor(self, charges: Charges) -> NDArray:
         """Whether a better guess would pay: more is charged than was planned for."""
-        return ~(charges[1] + charges[2] <= 10 * math.exp(log_tau))
+        return ~(charges[1] + charges[2] <= 10 * math.exp(self.log_tau))
 
     def rounding(self, epsilon: NDArray) -> Rounding:
         """Error of S from rounding and from the nodes in x, in units of the scale."""

@@ -34,22 +34,10 @@ _LEAST = -690.0
 
 @dataclass(frozen=True)
 class Lattice:
-    """Numerical settings of the composition.
+    """Numerical settings of the composition."""
 
-    Parameters
-    ----------
-    rtol : float
-        Relative width of the bracket to aim at; it holds whatever is reached.
-    most_cells : int
-        Largest transform.
-    """
-
-    rtol: float = 1e-6
-    most_cells: int = 2**16
-
-    def epsilons(self, profiles: Sequence[Profile], counts: ArrayLike, *, delta: float) -> NDArray:
-        """The upper ends of `brackets` for one direction."""
-        return self.brackets([profiles], counts, delta=delta)[1]
+    rtol: float = 1e-6  # relative width of a bracket to aim at; it holds whatever is reached
+    most_cells: int = 2**16  # of a transform
 
     def brackets(
         self,
@@ -61,22 +49,10 @@ class Lattice:
     ) -> tuple[NDArray, NDArray]:
         """Lower and upper bounds on epsilon of the composed pairs, the larger of all directions.
 
-        Parameters
-        ----------
-        sides : sequence of sequences of Profile
-            Per direction, one ordered pair per mechanism.
-        counts : array_like of int, shape (n_rows, n_profiles)
-            Row by row, how often each is run.
-        delta : float
-            In (0, 1).
-        witnesses : sequence of sequences of Profile, optional
-            Shaped like `sides`: the pairs whose composition is bounded from below. Without
-            them, or where one knows no tails, the lower ends are 0.
-
-        Returns
-        -------
-        lower, upper : ndarray, shape (n_rows,)
-            Nats; infinite only if the mass at infinity exceeds delta.
+        `sides` holds per direction one ordered pair per mechanism; `counts`, of shape (n_rows,
+        n_profiles), how often each is run. `witnesses`, shaped like `sides`, are the pairs whose
+        composition is bounded from below: without them, or where one knows no tails, the lower
+        ends are 0. Upper ends are infinite only if the mass at infinity exceeds delta.
         """
         counts = np.asarray(counts, dtype=float)
         totals = counts.sum(axis=1)
@@ -102,20 +78,8 @@ class Lattice:
     ) -> tuple[NDArray, NDArray]:
         """Lower and upper bounds on log delta of one composed pair, at every epsilon >= 0.
 
-        Parameters
-        ----------
-        profiles : sequence of Profile
-            One ordered pair per mechanism.
-        row : array_like of int, shape (n_profiles,)
-            How often each is run.
-        epsilons : array_like, shape (n,)
-            Nats.
-        witnesses : sequence of Profile, optional
-            As in `brackets`; the lower ends are -inf without.
-
-        Returns
-        -------
-        lower, upper : ndarray, shape (n,)
+        Profiles, row and witnesses are one direction's and one row's of those in `brackets`;
+        without witnesses the lower ends are -inf.
         """
         counts, epsilons = np.atleast_2d(np.asarray(row, dtype=float)), np.asarray(epsilons)
         scans = _scans(profiles, witnesses)

@@ -27,17 +27,6 @@ from dplearn.engine.profile import Profile
 class PrivacyLossDistribution:
     """A law of privacy losses on an even lattice, under P, that dominates a pair.
 
-    Parameters
-    ----------
-    start : int
-        Lattice index of the first cell; cell i stands for the loss (start + i) * step.
-    step : float
-        Lattice width in nats.
-    masses : ndarray, shape (n,)
-        Probability of each loss.
-    infinity : float
-        Probability of an infinite loss.
-
     Examples
     --------
     >>> from dplearn.mechanisms import Gaussian
@@ -47,10 +36,10 @@ class PrivacyLossDistribution:
     10.0
     """
 
-    start: int
-    step: float
-    masses: NDArray
-    infinity: float
+    start: int  # lattice index of the first cell; cell i stands for the loss (start + i) * step
+    step: float  # lattice width in nats
+    masses: NDArray  # probability of each loss, shape (n,)
+    infinity: float  # probability of an infinite loss
 
     @classmethod
     def from_profile(
@@ -103,13 +92,8 @@ def connect_the_dots(profile: Profile, nodes: NDArray) -> tuple[NDArray, float]:
     split = int(np.searchsorted(nodes, 0.0))
     below = -nodes[:split]
     # For epsilon < 0 take chords of delta - (1 - e^eps): slopes change alike, nothing cancels.
-    value = np.concatenate(
-        [
-            np.exp(profile.reverse().log_delta_of(below) - below),
-            np.exp(profile.log_delta_of(nodes[split:])),
-        ]
-    )
-    return chords(nodes, value)
+    behind = np.exp(profile.reverse().log_delta_of(below) - below)
+    return chords(nodes, np.append(behind, np.exp(profile.log_delta_of(nodes[split:]))))
 
 
 def chords(nodes: NDArray, value: NDArray) -> tuple[NDArray, float]:

@@ -42,16 +42,10 @@ BLUR = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class Atoms:
-    """Losses of positive probability, few enough to deserve nodes.
+    """Losses of positive probability, few enough to deserve nodes."""
 
-    Parameters
-    ----------
-    loss, mass : ndarray, shape (n,)
-        Increasing losses, and their probabilities under P.
-    """
-
-    loss: NDArray
-    mass: NDArray
+    loss: NDArray  # increasing, shape (n,)
+    mass: NDArray  # their probabilities under P
 
     @classmethod
     def none(cls) -> Atoms:
@@ -72,10 +66,8 @@ class Atoms:
             return cls(np.append(-ends, ends), np.full(2 * ends.size, np.nan))
         back = profile.reverse()
         # Masses under P, right of a loss and left of its opposite.
-        right, left = (
-            (lambda e: np.exp(profile.log_tails(e)[0])),
-            (lambda e: np.exp(back.log_tails(e)[1])),
-        )
+        right = lambda e: np.exp(profile.log_tails(e)[0])
+        left = lambda e: np.exp(back.log_tails(e)[1])
         zero = np.zeros(1)
         between = np.maximum(1 - right(zero) - left(zero) - 1e-12, 0.0)
         loss = np.concatenate([-kinks, zero, kinks])
@@ -121,17 +113,7 @@ class Cells(NamedTuple):
 
 
 def below_the_profile(profile: Profile, nodes: NDArray, step: float, atoms: Atoms) -> Below:
-    """A law that the pair dominates.
-
-    Parameters
-    ----------
-    profile : Profile
-        With tails.
-    nodes : ndarray, shape (n,)
-        Even and increasing by `step`, on both sides of 0.
-    atoms : Atoms
-        Those that deserve nodes.
-    """
+    """A law that a pair with tails dominates, on `nodes` `step` apart on both sides of 0."""
     # Cells end a hair above their nodes: an atom on a node belongs to the cell before it, and
     # calling what lies there by the node's loss lowers it.
     ends = nodes + BLUR * np.abs(nodes)
@@ -160,10 +142,8 @@ def cells_between(profile: Profile, ends: NDArray, h: float) -> Cells:
     """The cells between `ends`, which are h apart up to BLUR."""
     first = int(np.searchsorted(ends, 0.0))
     a, b = ends[first:], -ends[:first][::-1]
-    right, left = (
-        _Side.of(profile, a, h * (1 + BLUR)),
-        _Side.of(profile.reverse(), b, h * (1 - BLUR)),
-    )
+    right = _Side.of(profile, a, h * (1 + BLUR))
+    left = _Side.of(profile.reverse(), b, h * (1 - BLUR))
     d, t, s, low = right.delta, right.tail, left.tail, np.exp(-b)
     # The cell that holds 0: what neither tail holds.
     p_0 = 1 - low[0] * s[0] - d[0] - t[0]

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from dplearn.engine.lattice.above import connect_the_dots
 from dplearn.engine.lattice.below import BLUR, Atoms, below_the_profile
-from dplearn.engine.lattice.sum import Law, Sum, Window, log_remaining, paid
-from dplearn.engine.lattice.survey import Scan, Survey, log_c
+from dplearn.engine.lattice.sum import Law, Sum, Window, paid
+from dplearn.engine.lattice.survey import Scan, Survey, log_c, remaining
 
 # Relative widths and cells of the passes before the last.
 _COARSE, _ROUGH, _FEW = 1e-2, 1e-3, 2**13
@@ -33,21 +33,13 @@ class Span(NamedTuple):
     period: float
 
 
-class Pass(NamedTuple):
-    """Lower and upper ends of all rows; whether finer steps would need more cells than allowed."""
-
-    lower: NDArray
-    upper: NDArray
-    full: bool
-
-
 @dataclass(frozen=True)
 class Grid:
     """The window, and per profile the atoms that lie on its nodes and where its nodes begin."""
 
     window: Window
     anchors: list[Atoms]
-    full: bool
+    full: bool  # whether finer steps would need more cells than allowed
 
     def nodes(self, i: int, edges: tuple[float, float]) -> tuple[int, NDArray]:
         """Index of the first node of profile i, and all of them, beyond 0 both ways."""
@@ -64,12 +56,7 @@ class Group:
     """Compositions of nearly equal length that share lattice and tilt."""
 
     def __init__(
-        self,
-        scans: list[Scan],
-        counts: NDArray,
-        log_delta: float,
-        rtol: float,
-        most_cells: int,
+        self, scans: list[Scan], counts: NDArray, log_delta: float, rtol: float, most_cells: int
     ) -> None:
         self.scans, self.counts, self.log_delta = scans, counts, log_delta
         self.rtol, self.most_cells = rtol, most_cells
@@ -119,8 +106,13 @@ class Group:
                 aims.append(aim * max(self.rtol / width, 1e-3))
         return lower, upper
 
-    def _pass(self, lower: NDArray, upper: NDArray, rtol: float, most_cells: int) -> Pass:
-        """A better bracket: the tilt that suits the old one, the least period that folds well."""
+    def _pass(
+        self, lower: NDArray, upper: NDArray, rtol: float, most_cells: int
+    ) -> tuple[NDArray, NDArray, bool]:
+        """A better bracket, and whether the lattice is full.
+
+        It takes the tilt that suits the old one, and the least period that folds well.
+        """
         survey, a = self.survey, self.survey.tilts
         guess = np.where(np.isfinite(upper), upper, 0.0)
         # log of c(mu) e^{K(mu) - mu e} / delta at the guess: rounding grows with it.
@@ -132,7 +124,7 @@ class Group:
         grid = self._grid(span, guess, rtol, most_cells)
         if self.below:
             lower = np.maximum(lower, self._lower_ends(grid, span.begin))
-        return Pass(lower, np.minimum(upper, self._upper_ends(grid, span.begin)), grid.full)
+        return lower, np.minimum(upper, self._upper_ends(grid, span.begin)), grid.full
 
     def _span(self, pick: int, lower: NDArray, guess: NDArray) -> Span:
         """Where a window may begin that is good for the guess, with the tilt of index `pick`."""
@@ -203,17 +195,12 @@ class Group:
         return laws, np.where(moved > 0, tau, 0.0), raised + self.counts @ blur
 
     def _upper_ends(self, grid: Grid, begin: NDArray) -> NDArray:
-        laws = self._upper_laws(grid)
-        log_left = log_remaining(self.counts, laws, self.log_delta)
-        ends = self._read(Sum.epsilon_above, grid.window, laws, begin, log_left)
+        ends = self._read(Sum.epsilon_above, grid.window, self._upper_laws(grid), begin)
         return np.maximum(np.minimum(ends, self.survey.fallback), 0.0)
 
     def _lower_ends(self, grid: Grid, begin: NDArray) -> NDArray:
         laws, tau, raised = self._lower_laws(grid)
-        log_left = log_remaining(self.counts, laws, self.log_delta)
-        with np.errstate(divide="ignore"):
-            log_left = np.logaddexp(log_left, np.log(tau) + self.log_delta)
-        ends = self._read(Sum.epsilon_below, grid.window, laws, begin, log_left)
+        ends = self._read(Sum.epsilon_below, grid.window, laws, begin, tau)
         return np.maximum(np.array(ends) - raised, 0.0)
 
     def _read(
@@ -222,9 +209,12 @@ class Group:
         window: Window,
         laws: list[Law],
         begin: NDArray,
-        log_left: NDArray,
+        tau: NDArray | float = 0.0,
     ) -> list[float]:
-        """One end per row at what is left of delta; inf where infinite losses cost it all."""
+        """One end per row at (1 + tau) delta less infinite losses; inf where they cost it all."""
+        log_left = remaining(self.counts, [law.infinity for law in laws], self.log_delta)
+        with np.errstate(divide="ignore"):
+            log_left = np.logaddexp(log_left, np.log(tau) + self.log_delta)
         return [
             end(Sum(window, row, laws, first, unit)) if unit > -np.inf else np.inf
             for row, first, unit in zip(self.counts, begin, log_left, strict=True)

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn.engine.lattice.survey import log_c, remaining
+from dplearn.engine.lattice.survey import log_c
 from dplearn.ground.logspace import log_expm1
 
 _ULP = 2.0**-53
@@ -19,22 +19,13 @@ _LARGEST = math.exp(699.9)
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """What all rows of a group share.
-
-    Parameters
-    ----------
-    tilt, step : float
-    cells : int
-        Length N of the transform; losses are known modulo N * step.
-    left, right : ndarray
-        Tilts below and above `tilt` with which Chernoff bounds what folds.
-    """
+    """What all rows of a group share."""
 
     tilt: float
     step: float
-    cells: int
-    left: NDArray
-    right: NDArray
+    cells: int  # length N of the transform; losses are known modulo N * step
+    left: NDArray  # tilts below `tilt` with which Chernoff bounds what folds
+    right: NDArray  # those above it
 
     @property
     def period(self) -> float:
@@ -172,11 +163,6 @@ class Sum:
 def paid(row: NDArray, laws: list[Law]) -> float:
     """Probability that any loss of a row is infinite."""
     return -math.expm1(float(row @ np.log1p([-law.infinity for law in laws])))
-
-
-def log_remaining(counts: NDArray, laws: list[Law], log_delta: float) -> NDArray:
-    """log of what is left of delta once infinite losses are paid, per row; -inf if nothing."""
-    return remaining(counts, [law.infinity for law in laws], log_delta)
 
 
 def _power(runs: list[tuple[float, Law]], size: int) -> tuple[NDArray, float]:

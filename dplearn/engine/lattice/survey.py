@@ -48,34 +48,22 @@ class Scan:
 
 
 class Survey:
-    """What 400 chords say about every row of a group; rows share the tilts.
-
-    Attributes
-    ----------
-    edges : list of (float, float)
-        Losses of each profile that need nodes.
-    scale : float
-        Mean size of one loss; 0 if there is nothing to compose.
-    tilts : ndarray, shape (n,)
-    k : ndarray, shape (n_rows, 1 + n)
-        log E e^{tilt sum L}, at tilt 0 first.
-    fallback : ndarray, shape (n_rows,)
-        Upper bounds on epsilon.
-    log_paid : float
-        log of what infinite losses cost the first row.
-    """
+    """What 400 chords say about every row of a group; rows share the tilts."""
 
     def __init__(self, scans: list[Scan], counts: NDArray, log_delta: float, rtol: float) -> None:
         most = float(np.max(counts.sum(axis=1)))
         # Infinite losses may cost rtol / 100 of delta; losses lifted to the first node as much.
         spare = math.log(0.01 * rtol) - math.log(most)
         coarse = [scan.dots(log_delta + spare, spare) for scan in scans]
+        # Losses of each profile that need nodes; a mean loss, 0 if there is nothing to compose.
         self.edges = [(float(nodes[0]), float(nodes[-1])) for nodes, _, _ in coarse]
         self.scale = min(float(np.abs(nodes) @ masses) for nodes, masses, _ in coarse)
         infinities = [infinity for _, _, infinity in coarse]
         log_finite = remaining(counts, infinities, log_delta)
+        # What infinite losses cost the first row.
         with np.errstate(divide="ignore"):
             self.log_paid = float(np.log(-np.expm1(counts[0] @ np.log1p(-np.array(infinities)))))
+        # Upper bounds on epsilon.
         # No finite loss but 0: nothing leaks, or delta cannot pay for the infinite ones.
         self.fallback = np.where(np.isneginf(log_finite), np.inf, 0.0)
         if self.scale == 0:
@@ -83,6 +71,7 @@ class Survey:
         width = max(max(-a, b) for a, b in self.edges)
         a = self.tilts = np.geomspace(0.05 / (width * math.sqrt(most)), 60.0 / self.scale, 80)
         table = [_log_moments(nodes, masses, np.append(0.0, a)) for nodes, masses, _ in coarse]
+        # log E e^{tilt sum L}, at tilt 0 first, shape (n_rows, 1 + n_tilts).
         self.k = counts @ np.array(table)
         # The conversion of Renyi bounds (Canonne, Kamath & Steinke 2020).
         excess = self.k[:, 1:] + log_c(a) - log_finite[:, None]
