@@ -1,5 +1,6 @@
 """The law below a pair: its profile lies under that of the pair everywhere, and close to it."""
 
+import functools
 import math
 
 import numpy as np
@@ -22,17 +23,7 @@ from dplearn.mechanisms import (
     WithoutReplacement,
 )
 from dplearn.mechanisms.shuffled import Shuffled
-
-
-def of_atoms(p, q):
-    with np.errstate(divide="ignore"):
-        return Profile.from_atoms(np.log(p), np.log(q))
-
-
-def finite(p, q):
-    """The profile by its definition, at every real epsilon."""
-    p, q = np.asarray(p), np.asarray(q)
-    return lambda e: np.maximum(p - np.exp(np.asarray(e)[:, None]) * q, 0.0).sum(axis=1)
+from outcomes import delta_by_definition, of_atoms
 
 
 def even(step, offset, reach):
@@ -203,9 +194,7 @@ ONE_PER_CELL = [(0.6, 1.96865), (0.05386, 3.81602), (0.34614, 7.99252), (6.5e-5,
 @pytest.mark.slow
 @given(outcomes, st.floats(0, 0.4), st.floats(0, 0.4), st.floats(0.05, 3.0), st.floats(0.0, 0.999))
 @settings(max_examples=150)
-@example(
-    [(p, p * math.exp(-e)) for p, e in ONE_PER_CELL], 0.0, 0.91491, 3.0, 2 / 3
-)  # fmt: skip
+@example([(p, p * math.exp(-e)) for p, e in ONE_PER_CELL], 0.0, 0.91491, 3.0, 2 / 3)
 def test_random_pairs(pairs, only_p, only_q, h, offset):
     """Any outcomes on any lattice, some possible under P or under Q alone."""
     p, q = (np.array(x) for x in zip(*[*pairs, (only_p, 0.0), (0.0, only_q)], strict=True))
@@ -214,7 +203,8 @@ def test_random_pairs(pairs, only_p, only_q, h, offset):
     nodes = even(h, offset * h, 16.0)
     # Where truth falls to its next slope, too.
     loss = np.log(p[:-2] / q[:-2])
-    masses, endless = assert_below(of_atoms(p, q), nodes, finite(p, q), Atoms.none(), loss)
+    truth = functools.partial(delta_by_definition, p, q)
+    masses, endless = assert_below(of_atoms(p, q), nodes, truth, Atoms.none(), loss)
     assert endless == pytest.approx(p[-2], rel=1e-11, abs=1e-300)
     assert masses.sum() + endless == pytest.approx(1.0, abs=1e-12)
     # Each loss is called at most what it is: e^{-loss} can only grow.

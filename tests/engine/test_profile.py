@@ -15,30 +15,9 @@ from dplearn.engine.lattice.below import Atoms
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import Gaussian, Laplace
 from dplearn.mechanisms.gaussian import gaussian_log_delta
+from outcomes import LAWS, delta_by_definition, mixtures, of_atoms
 
 EPSILONS = np.concatenate([-np.geomspace(1e-9, 30, 25), [0.0], np.geomspace(1e-9, 30, 25)])
-RNG = np.random.default_rng(20160701)
-
-
-def laws(count=6, size=5):
-    """Random pairs of finite laws; every second pair has outcomes only one of them can give."""
-    for i in range(count):
-        p, q = RNG.dirichlet(np.ones(size), 2)
-        if i % 2:
-            p[0], q[1] = 0.0, 0.0
-        yield p / p.sum(), q / q.sum()
-
-
-LAWS = list(laws())
-
-
-def of_atoms(p, q):
-    with np.errstate(divide="ignore"):
-        return Profile.from_atoms(np.log(p), np.log(q))
-
-
-def by_definition(p, q, epsilon=EPSILONS):
-    return np.maximum(p - np.exp(epsilon)[:, None] * q, 0.0).sum(axis=1)
 
 
 @each("mu", [1e-3, 0.01, 0.199, 0.2, 0.5, 1.0, 3.0, 30.0])
@@ -56,26 +35,13 @@ def test_gaussian_log_delta_against_sixty_digits(mu):
     np.testing.assert_allclose(gaussian_log_delta(epsilon, mu), truth, rtol=0, atol=4e-13)
 
 
-@each("p, q", LAWS)
-def test_finite_laws_both_orders_all_real_epsilons(p, q):
-    profile = of_atoms(p, q)
-    # A sum of at most five terms, each with an error of an ulp of 1.
-    np.testing.assert_allclose(profile.delta(EPSILONS), by_definition(p, q), atol=3e-15)
-    np.testing.assert_allclose(profile.reverse().delta(EPSILONS), by_definition(q, p), atol=3e-15)
-
-
 @each("weight", [1e-6, 0.3, 0.999, 1.0])
 @each("p, q", LAWS)
-def test_mixing_is_mixing(p, q, weight):
-    profile = of_atoms(p, q)
-    mixed = (1 - weight) * q + weight * p
-    for found, truth in [
-        (profile.mix_first(weight), by_definition(mixed, q)),
-        (profile.mix_first(weight).reverse(), by_definition(q, mixed)),
-        (profile.mix_second(weight), by_definition(p, (1 - weight) * p + weight * q)),
-        (profile.mix_second(weight).reverse(), by_definition((1 - weight) * p + weight * q, p)),
-    ]:
-        np.testing.assert_allclose(found.delta(EPSILONS), truth, atol=3e-15)
+def test_finite_laws_and_their_mixtures_in_both_orders(p, q, weight):
+    for profile, one, other in mixtures(p, q, weight):
+        # A sum of at most five terms, each with an error of an ulp of 1.
+        truth = delta_by_definition(one, other, EPSILONS)
+        np.testing.assert_allclose(profile.delta(EPSILONS), truth, atol=3e-15)
 
 
 @pytest.mark.slow

@@ -12,9 +12,7 @@ from conftest import each
 from dplearn.engine.profile import Profile
 from dplearn.ground.logspace import log_sub
 from dplearn.mechanisms import Gaussian, Geometric, Laplace, RandomizedResponse, mechanisms
-
-RNG = np.random.default_rng(20251106)
-
+from outcomes import LAWS, mixtures, of_atoms
 
 # Pairs on the real line: noise around 0 (Q) and around mu (P), where L grows with x.
 
@@ -95,23 +93,6 @@ def test_deep_gaussian_tails(mu):
 # Finite laws.
 
 
-def laws(count=6, size=5):
-    """Random pairs of finite laws; every second pair has outcomes only one of them can give."""
-    for i in range(count):
-        p, q = RNG.dirichlet(np.ones(size), 2)
-        if i % 2:
-            p[0], q[1] = 0.0, 0.0
-        yield p / p.sum(), q / q.sum()
-
-
-LAWS = list(laws())
-
-
-def of_atoms(p, q):
-    with np.errstate(divide="ignore"):
-        return Profile.from_atoms(np.log(p), np.log(q))
-
-
 def enumerated(p, q, epsilons):
     """P(L > epsilon) and Q(L > epsilon)."""
     with np.errstate(divide="ignore"):
@@ -123,15 +104,8 @@ def enumerated(p, q, epsilons):
 @each("p, q", LAWS)
 def test_tails_of_finite_laws_and_their_mixtures(p, q, weight):
     epsilons = np.append(0.0, np.geomspace(1e-9, 12, 60))
-    pair, mixed = of_atoms(p, q), (1 - weight) * q + weight * p
-    other = (1 - weight) * p + weight * q
-    for found, a, b in [
-        (pair.mix_first(weight), mixed, q),
-        (pair.mix_first(weight).reverse(), q, mixed),
-        (pair.mix_second(weight), p, other),
-        (pair.mix_second(weight).reverse(), other, p),
-    ]:
-        tails, truth = np.exp(found.log_tails(epsilons)), enumerated(a, b, epsilons)
+    for profile, one, other in mixtures(p, q, weight):
+        tails, truth = np.exp(profile.log_tails(epsilons)), enumerated(one, other, epsilons)
         np.testing.assert_allclose(tails, truth, rtol=1e-13, atol=1e-300)
 
 
