@@ -130,14 +130,11 @@ def formula_cloud(cloud: Cloud, *, finding: str = "", ink: str = INK["light"]) -
 
 
 def _axes(curve: Curve, name: str) -> tuple[Axis, Axis]:
-    star = [curve.star[1]] if curve.star else []
-    heights = [_finite(v) for v in (curve.value, curve.low, curve.high, curve.own, star)]
-    left, right = curve.ends
-    if curve.star:
-        left, right = min(left, curve.star[0]), max(right, curve.star[0])
-    ticks = dict(enumerate(curve.ticks)) or None
-    across = Axis(title=name, lower=left, upper=right, log=curve.log_x, ticks=ticks)
-    return across, _wide_axis(np.concatenate(heights), star)
+    star = curve.star or ()
+    heights = [_finite(v) for v in (curve.value, curve.low, curve.high, curve.own, star[1:])]
+    ends, ticks = (*curve.ends, *star[:1]), dict(enumerate(curve.ticks)) or None
+    across = Axis(title=name, lower=min(ends), upper=max(ends), log=curve.log_x, ticks=ticks)
+    return across, _wide_axis(np.concatenate(heights), star[1:])
 
 
 def _finite(values: ArrayLike) -> NDArray:

@@ -40,22 +40,14 @@ def clearest(boxes: Sequence[Box], points: NDArray, *, width: float, height: flo
     """Index of the box that covers the fewest points; the first among equals.
 
     A box that sticks out of the area [0, width] x [0, height] counts as covered.
-
-    Examples
-    --------
-    >>> boxes = [Box(5.0, 5.0, 4.0, 4.0), Box(15.0, 5.0, 4.0, 4.0)]
-    >>> clearest(boxes, np.array([[5.0, 5.0]]), width=20.0, height=10.0)
-    1
     """
 
-    def cost(box: Box) -> int:
-        inside = (
-            box.width / 2 <= box.x <= width - box.width / 2
-            and box.height / 2 <= box.y <= height - box.height / 2
-        )
-        return box.ink(points) + (0 if inside else 1000)
+    def cost(i: int) -> int:
+        x, y, wide, high = boxes[i]
+        inside = wide / 2 <= x <= width - wide / 2 and high / 2 <= y <= height - high / 2
+        return boxes[i].ink(points) + (0 if inside else 1000)
 
-    return min(range(len(boxes)), key=lambda i: cost(boxes[i]))
+    return min(range(len(boxes)), key=cost)
 
 
 def spread(wishes: Sequence[float], *, gap: float, lower: float, upper: float) -> list[float]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 
@@ -77,8 +76,7 @@ def stretches(
     return [list(run) for sure, run in groupby(pairs, key=lambda p: is_certified(p[1])) if sure]
 
 
-@dataclass(frozen=True)
-class End:
+class End(NamedTuple):
     """The end of an accountant's curve: its height, words beside it and perhaps a smaller note."""
 
     name: str

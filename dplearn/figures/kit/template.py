@@ -8,8 +8,7 @@ alone: each curve also has its own marker and its name at its end.
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 import plotly.io as pio
@@ -17,8 +16,7 @@ import plotly.io as pio
 from dplearn.figures.kit.text import NARROW_SPACE
 
 
-@dataclass(frozen=True)
-class Style:
+class Style(NamedTuple):
     """How an accountant is drawn, everywhere; the glyph is its Plotly symbol as a character."""
 
     label: str
