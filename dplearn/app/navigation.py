@@ -15,6 +15,9 @@ def modules() -> list[ModuleType]:
     """The pages, by ORDER; each has a module `fields` with the state it begins with."""
     names = [e.name for e in pkgutil.iter_modules(pages.__path__) if not e.name.startswith("_")]
     loaded = [importlib.import_module(f"{pages.__name__}.{name}") for name in names]
+    for page in loaded:
+        if lacking := [name for name in ("TITLE", "ORDER", "render") if not hasattr(page, name)]:
+            raise TypeError(f"Expected {page.__name__} to have {', '.join(lacking)}, got none.")
     return sorted(loaded, key=lambda page: page.ORDER)
 
 

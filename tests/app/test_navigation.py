@@ -26,7 +26,11 @@ def test_pages_are_the_folders_of_one_folder():
     assert set(PAGES) == {path.parent.name for path in APP.glob("pages/[!_]*/__init__.py")}
     assert [p.ORDER for p in PAGES.values()] == sorted(p.ORDER for p in PAGES.values())
     for name, page in PAGES.items():
-        assert page.TITLE and callable(page.render) and page.__doc__, name
+        assert page.TITLE, f"page {name}: TITLE is empty, the menu shows it"
+        assert callable(page.render), f"page {name}: render is not a function"
+        assert page.__doc__, f"page {name}: a docstring must say what one sees there"
+        state = getattr(getattr(page, "fields", None), "state", None)
+        assert callable(state), f"page {name}: fields.py must have state(address), and be imported"
         assert navigation.at(f"/{name}") is page
     assert navigation.at("/") is next(iter(PAGES.values()))
 
@@ -43,12 +47,18 @@ def test_a_new_folder_is_a_page_at_once(tmp_path, monkeypatch):
     assert navigation.at("/newcomers") in navigation.modules()
     assert [m.value for m in opened("newcomers").markdown] == ["Seven"]
     opened()
+    monkeypatch.delattr(navigation.at("/newcomers"), "TITLE")
+    with pytest.raises(TypeError, match=r"Expected .*newcomers to have TITLE, got none"):
+        navigation.modules()
 
 
 def test_a_page_is_short_and_no_file_is_long():
     for path in APP.rglob("*.py"):
         most = 80 if path.parent.parent.name == "pages" and path.name == "__init__.py" else 400
-        assert len(path.read_text().splitlines()) <= most, path
+        lines = len(path.read_text().splitlines())
+        assert lines <= most, (
+            f"{path.relative_to(APP)} has {lines} lines, at most {most} are allowed"
+        )
 
 
 def test_answers_that_all_readers_share_are_bounded():
@@ -69,17 +79,19 @@ def test_every_page_renders(name):
 @each("name", PAGES)
 def test_fields_read_back_what_they_show_and_say_what_they_are(name):
     for key, field in PAGES[name].fields.state().fields.items():
-        assert field.key == key and field.label
+        assert field.key == key and field.label, f"{name}: {key} has another key or no label"
         values = [field.default]
         if isinstance(field, Choice) and not isinstance(field.default, tuple):
             values += field.options
         if isinstance(field, Quantity):
             marks = field.marks()
-            assert list(marks) == sorted(set(marks)), key
-            assert field.lower <= marks[0] and marks[-1] <= field.upper, key
+            assert list(marks) == sorted(set(marks)), f"{name}: marks of {key} do not rise"
+            inside = field.lower <= marks[0] and marks[-1] <= field.upper
+            assert inside, f"{name}: {key} has marks outside {field.lower} to {field.upper}"
             values += [field.lower, field.upper, *marks]
         for value in values:
-            assert field.parse(field.show(value)) == value, key
+            shown = field.show(value)
+            assert field.parse(shown) == value, f"{name}: {key} shows {value} and reads {shown!r}"
 
 
 @each("name", ["epsilon_vs_steps", "train"])
