@@ -10,6 +10,7 @@ import json
 import re
 import statistics
 from functools import cached_property
+from pathlib import Path
 from urllib.parse import parse_qs, urlparse
 
 import nbformat
@@ -116,8 +117,15 @@ def parts_stand_in_order(built):
         yield "has no '# Checks' cell: the last code cell asserts what the lesson claims"
     if built.appendix and built.text.count("<summary>Answer to") < 3:
         yield "has fewer than three exercises with '<summary>Answer to ...'"
-    if "TODO" in "".join(cell.source for cell in built.teachers):
-        yield "has a TODO left"
+
+
+@rule("lesson")
+def nothing_is_left_to_do(built):
+    for path in filter(Path.exists, (built.lesson.source, built.lesson.exercises)):
+        lines = enumerate(path.read_text().splitlines(), start=1)
+        if todo := [str(number) for number, line in lines if "TODO" in line]:
+            others = f" and {len(todo) - 3} more" if len(todo) > 3 else ""
+            yield f"has a TODO left in {path.name}, line {', '.join(todo[:3])}{others}"
 
 
 @rule("course")

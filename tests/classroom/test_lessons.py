@@ -51,7 +51,8 @@ SPOILED = [
     ("04_composition.ipynb", "04_nothing.ipynb", "links to 04_nothing.ipynb, which does not"),
     ("?mechanism=gaussian", "?mechanism=gaussiam", "links to the explorer with"),
     ("First the tools", "For the teacher", "shows a note for the teacher"),
-    ("Before you read on", "TODO", "has a TODO left"),
+    ("Before you read on", "TODO", "has a TODO left in lesson.py, line "),
+    ("praise=", "praise='TODO' ", "has a TODO left in exercises.py, line "),
     ("> | 3 | 1 ", "> | 2 | 1 ", "has a plan of 44 minutes"),
     ("# > **For the teacher.** One", "# > One", "has no plan after its title"),
     ('tags=["instructor"]', "", "has fewer than three notes for the teacher"),
@@ -103,6 +104,7 @@ def test_each_mistake_gets_its_own_hint(lesson):
                 apart = 4 * exercise.rtol * max(abs(value), abs(other))
                 assert abs(value - other) > apart, f"{key}: {value} is too close to {other}"
         verdicts = [exercise.verdict(value) for value in values[1:]]
+        assert verdicts, f"{key} names no Mistake that a common slip makes"
         assert {verdict.outcome for verdict in verdicts} == {"mistake"}, key
         messages = {v.messages for v in verdicts} | {exercise.verdict(12345.678).messages}
         assert len(messages) == len(verdicts) + 1, f"{key}: two mistakes get the same hints"

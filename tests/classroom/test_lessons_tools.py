@@ -79,7 +79,9 @@ def test_a_new_lesson_lacks_nothing_but_its_words(tmp_path, capsys):
     lesson = sources.lessons(folder)["12"]
     assert lesson.name == "12_pate_a_key_to_votes"
     assert build(lesson) == 0
-    assert contract.problems(lesson) == ["Lesson 12 has a TODO left."]
+    (text, hints) = contract.problems(lesson)
+    assert text.startswith("Lesson 12 has a TODO left in lesson.py, line 4, 8, 9 and 4")
+    assert hints.startswith("Lesson 12 has a TODO left in exercises.py, line ")
     row = "| 12 | [PATE: a KEY to Votes](12_pate_a_key_to_votes.ipynb) | 45 minutes | TODO"
     assert row in (folder / "README.md").read_text()
     assert build(lesson, "--instructor", tmp_path) == 0
