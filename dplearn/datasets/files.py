@@ -137,10 +137,16 @@ def _batch(folder: Path, name: str) -> NDArray:
 def _idx_set(folder: Path, published: Mapping[str, str], what: str) -> tuple[Labelled, Labelled]:
     paths = {name: _present(folder, _forms(name), what) for name in published}
     for name, path in paths.items():
-        if path.suffix == ".gz":
-            _check_md5(path, published[name])
-    train, test = (_idx_part(paths, part) for part in ("train", "t10k"))
-    return train, test
+        if path.suffix != ".gz":
+            continue
+        digest = hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()
+        if digest != published[name]:
+            raise ValueError(
+                f"Expected {path} with the published MD5 {published[name]}, got {digest}: it is "
+                "damaged, of another set, or compressed anew; unpack it if you trust it, plain "
+                "files are not checked this way."
+            )
+    return _idx_part(paths, "train"), _idx_part(paths, "t10k")
 
 
 def _idx_part(paths: Mapping[str, Path], part: str) -> Labelled:
@@ -173,16 +179,6 @@ def _present(folder: Path, names: list[str], what: str) -> Path:
         f"Expected {' or '.join(names)} of {what} in {folder.resolve()}, found nothing: put the "
         "file there; nothing is downloaded."
     )
-
-
-def _check_md5(path: Path, published: str) -> None:
-    digest = hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()
-    if digest != published:
-        raise ValueError(
-            f"Expected {path} with the published MD5 {published}, got {digest}: it is damaged, of "
-            "another set, or compressed anew; unpack it if you trust it, plain files are not "
-            "checked this way."
-        )
 
 
 def _content(path: Path) -> bytes:

@@ -55,16 +55,15 @@ def synthetic_digits(
     """
     validate.integer(minimum=1, count=count)
     validate.integer(minimum=0, seed=seed)
-    if cache is None:
-        return _labelled(_drawn(count, seed))
-    path = Path(cache) / f"synthetic_digits-{count}-{seed}.bin"
-    records = _kept(path, count, seed)
+    path = None if cache is None else Path(cache) / f"synthetic_digits-{count}-{seed}.bin"
+    records = None if path is None else _kept(path, count, seed)
     if records is None:
         records = _drawn(count, seed)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        content = records.tobytes()
-        write_whole(path, content + hashlib.sha256(content).digest())
-    return _labelled(records)
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            content = records.tobytes()
+            write_whole(path, content + hashlib.sha256(content).digest())
+    return labelled(records[:, 1:].reshape(-1, SIDE, SIDE), records[:, 0])
 
 
 def cache_folder() -> Path:
@@ -78,10 +77,6 @@ def cache_folder() -> Path:
         "win32": Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")),
     }.get(sys.platform, Path.home() / ".cache")
     return Path(os.environ.get("XDG_CACHE_HOME") or usual) / "dplearn"
-
-
-def _labelled(records: NDArray) -> Labelled:
-    return labelled(records[:, 1:].reshape(-1, SIDE, SIDE), records[:, 0])
 
 
 def _kept(path: Path, count: int, seed: int) -> NDArray | None:

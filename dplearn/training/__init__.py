@@ -8,11 +8,10 @@ A whole run:
     print(history.guarantee(1e-5))        # of the steps done; any accountant=, any adjacency=
     history.steps, history.records[-1].private.loss   # what is private says so
 
-`fit` also takes target_epsilon=8.0 (stops before it is passed), bound=, scheduler=, micro_batch=
-(rows at once), compile=True (`torch.compile`), checkpoint="run.ckpt" (written, and resumed from if
-it exists), generator= (repeats the run, for teaching), secure=True, process_group=, progress=False
-and callback=f, called with the `Record` of each step. `affordable_steps(plan, epsilon=, delta=)`
-says beforehand how many steps a target allows. For a loop of one's own:
+`fit` also takes target_epsilon=8.0 (stops before it is passed), checkpoint="run.ckpt" (written, and
+resumed from if it exists), callback=f, called with each `Record`, and what `Trainer` takes.
+`affordable_steps(plan, epsilon=, delta=)` says beforehand how many steps a target allows. For a
+loop of one's own:
 
     trainer = Trainer(model, loss_fn, (images, labels), plan, optimizer=optimizer)
     record = trainer.step()               # record.step, record.clipping_norm, record.private

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.utils._pytree import tree_map
 
 torch.set_num_threads(1)  # small tensors: more threads only wait for each other
 CLASSES = 5
@@ -16,15 +17,17 @@ def losses_of(outputs: Tensor, targets: Tensor) -> Tensor:
     return F.cross_entropy(outputs, targets, reduction="none")
 
 
+def called(model: nn.Module, inputs: Tensor | tuple[Tensor, ...]) -> Tensor:
+    """The outputs of a model with one argument or several."""
+    return model(*inputs) if isinstance(inputs, tuple) else model(inputs)
+
+
 def gradients(model: nn.Module, inputs, targets: Tensor, loss_fn=losses_of):
     """For each record, the gradient of its own loss by parameter name."""
     named = {name: p for name, p in model.named_parameters() if p.requires_grad}
     for i in range(len(targets)):
-        row = (
-            tuple(x[i : i + 1] for x in inputs) if isinstance(inputs, tuple) else inputs[i : i + 1]
-        )
-        output = model(*row) if isinstance(row, tuple) else model(row)
-        (loss,) = loss_fn(output, targets[i : i + 1])
+        row = tree_map(lambda x, i=i: x[i : i + 1], inputs)
+        (loss,) = loss_fn(called(model, row), targets[i : i + 1])
         found = torch.autograd.grad(loss, list(named.values()), allow_unused=True)
         yield {
             name: torch.zeros_like(p) if g is None else g
@@ -154,17 +157,16 @@ def recurrent(kind: type[nn.RNNBase]) -> Model:
     return Model(last, cell=kind(4, 6, 2, batch_first=True), head=nn.Linear(6, CLASSES))
 
 
+def headed(*layers: nn.Module) -> nn.Sequential:
+    """Layers, then a linear one on all that they give."""
+    return nn.Sequential(*layers, nn.Flatten(), nn.LazyLinear(CLASSES))
+
+
 def convolutions(dims: int, kernel: int = 3, **options) -> nn.Sequential:
     """Two convolutions, the second on few positions."""
     kind = (nn.Conv1d, nn.Conv2d, nn.Conv3d)[dims - 1]
-    return nn.Sequential(
-        kind(2, 4, kernel, **options),
-        nn.ReLU(inplace=True),
-        kind(4, 8, 2, stride=2),
-        nn.Tanh(),
-        nn.Flatten(),
-        nn.LazyLinear(CLASSES),
-    )
+    first, second = kind(2, 4, kernel, **options), kind(4, 8, 2, stride=2)
+    return headed(first, nn.ReLU(inplace=True), second, nn.Tanh())
 
 
 def frozen(model: nn.Module, *names: str) -> nn.Module:
@@ -174,8 +176,7 @@ def frozen(model: nn.Module, *names: str) -> nn.Module:
 
 
 def normed(norm_layer: nn.Module) -> nn.Sequential:
-    conv = nn.Conv2d(2, 4, 3)
-    return nn.Sequential(conv, norm_layer, nn.ReLU(), nn.Flatten(), nn.LazyLinear(CLASSES))
+    return headed(nn.Conv2d(2, 4, 3), norm_layer, nn.ReLU())
 
 
 def pictures(dims: int, size: int = 6):
@@ -221,22 +222,10 @@ CASES: dict[str, Case] = {
     ),
     "conv 1d": (lambda: convolutions(1, stride=2), pictures(1, 12)),
     "conv 3d": (lambda: convolutions(3, padding=1), pictures(3, 4)),
-    "conv ghost": (
-        lambda: nn.Sequential(nn.Conv2d(2, 64, 3, 2, 1, (1, 2)), nn.Flatten(), nn.LazyLinear(5)),
-        pictures(2, 5),
-    ),
-    "conv ghost 1d": (
-        lambda: nn.Sequential(nn.Conv1d(2, 64, 3, 3, 2), nn.Flatten(), nn.LazyLinear(5)),
-        pictures(1, 5),
-    ),
-    "conv ghost groups": (
-        lambda: nn.Sequential(nn.Conv2d(2, 64, 2, 2, groups=2), nn.Flatten(), nn.LazyLinear(5)),
-        pictures(2, 4),
-    ),
-    "conv twice": (
-        lambda: twice(nn.Conv2d(2, 2, 3, padding=1), nn.Sequential(nn.Flatten(), nn.LazyLinear(5))),
-        pictures(2),
-    ),
+    "conv ghost": (lambda: headed(nn.Conv2d(2, 64, 3, 2, 1, (1, 2))), pictures(2, 5)),
+    "conv ghost 1d": (lambda: headed(nn.Conv1d(2, 64, 3, 3, 2)), pictures(1, 5)),
+    "conv ghost groups": (lambda: headed(nn.Conv2d(2, 64, 2, 2, groups=2)), pictures(2, 4)),
+    "conv twice": (lambda: twice(nn.Conv2d(2, 2, 3, padding=1), headed()), pictures(2)),
     "conv transposed": (lambda: normed(nn.ConvTranspose2d(4, 3, 2, 2, groups=1)), pictures(2)),
     "group norm": (lambda: normed(nn.GroupNorm(2, 4)), pictures(2)),
     "instance norm": (lambda: normed(nn.InstanceNorm2d(4, affine=True)), pictures(2)),
@@ -279,8 +268,7 @@ def case(name: str, *, dtype=torch.float64, seed: int = 0):
     make, draw = CASES[name]
     model, inputs = make(), draw()
     with torch.no_grad():
-        model(*inputs) if isinstance(inputs, tuple) else model(inputs)  # lazy layers get a size
+        called(model, inputs)  # lazy layers get a size
     model.to(dtype)
-    cast = lambda x: x.to(dtype) if x.is_floating_point() else x
-    inputs = tuple(map(cast, inputs)) if isinstance(inputs, tuple) else cast(inputs)
+    inputs = tree_map(lambda x: x.to(dtype) if x.is_floating_point() else x, inputs)
     return model, inputs, torch.randint(0, CLASSES, (BATCH,))

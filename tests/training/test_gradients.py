@@ -19,10 +19,12 @@ from per_record import (
     norm,
 )
 from torch import _dynamo, nn
+from torch.utils._pytree import tree_map
 
 from conftest import each
 from dplearn.training import Automatic, Flat, Grouped, PerLayer, check, clipped_sum, rule
 from dplearn.training.gradients import compiled_sum
+from dplearn.training.recording import recording
 from dplearn.training.rules import RULES
 
 pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel")
@@ -40,6 +42,10 @@ def clipped(model, inputs, targets, max_grad_norm):
     return total
 
 
+def summed(model, inputs, targets, max_grad_norm=1.0, **options):
+    return clipped_sum(model, losses_of, inputs, targets, bound=Flat(max_grad_norm), **options)
+
+
 def few_rows(dtype=torch.float32):
     """Inputs of eight numbers, and targets."""
     return torch.randn(BATCH, 8, dtype=dtype), torch.zeros(BATCH).long()
@@ -51,7 +57,7 @@ def test_equals_one_record_at_a_time(name):
     norms = torch.stack([norm(g) for g in gradients(model, inputs, targets)])
     # Nothing clipped, about half, everything.
     for bound in (2 * norms.max().item(), norms.mean().item(), norms.min().item() / 10):
-        found = clipped_sum(model, losses_of, inputs, targets, bound=Flat(bound))
+        found = summed(model, inputs, targets, bound)
         assert difference(found.sums, clipped(model, inputs, targets, bound)) < EXACT
         torch.testing.assert_close(found.norms, norms, rtol=EXACT, atol=0)
         assert found.clipped == (norms > bound).sum()
@@ -69,7 +75,7 @@ def test_check_accepts(name):
 @each("name", CASES)
 def test_float32_is_close(name):
     model, inputs, targets = case(name, dtype=torch.float32)
-    found = clipped_sum(model, losses_of, inputs, targets, bound=Flat(0.5))
+    found = summed(model, inputs, targets, 0.5)
     assert {value.dtype for value in found.sums.values()} == {torch.float32}
     expected = clipped(model, inputs, targets, 0.5)
     assert difference(found.sums, expected) < 1e-4  # rounding up of ghost norms, 8 T eps
@@ -81,7 +87,7 @@ def test_float32_is_close(name):
 def test_leaves_nothing_behind(name):
     model, inputs, targets = case(name)
     before = [(m, dict(vars(m)), len(m._forward_hooks)) for m in model.modules()]
-    clipped_sum(model, losses_of, inputs, targets, bound=Flat(1.0))
+    summed(model, inputs, targets)
     with pytest.raises(ZeroDivisionError):
         clipped_sum(model, lambda o, t: 1 / 0, inputs, targets, bound=Flat(1.0))
     assert all(p.grad is None for p in model.parameters())
@@ -92,22 +98,14 @@ def test_leaves_nothing_behind(name):
 @each("name", CASES)
 def test_masked_records_count_nothing_and_chunks_add_up(name):
     model, inputs, targets = case(name)
-    rows = lambda part: (
-        tuple(x[part] for x in inputs) if isinstance(inputs, tuple) else inputs[part]
-    )
-    whole = clipped_sum(model, losses_of, inputs, targets, bound=Flat(0.3))
-    first, second = torch.arange(BATCH) < 2, torch.arange(BATCH) >= 2
-    parts = [
-        clipped_sum(model, losses_of, inputs, targets, bound=Flat(0.3), mask=mask)
-        for mask in (first, second)
-    ]
-    assert difference((parts[0] + parts[1]).sums, whole.sums) < EXACT
-    assert parts[0].examples == 2 and (parts[0] + parts[1]).clipped == whole.clipped
-    chunk = clipped_sum(model, losses_of, rows(first), targets[first], bound=Flat(0.3))
-    assert difference(parts[0].sums, chunk.sums) < EXACT
-    none = clipped_sum(
-        model, losses_of, inputs, targets, bound=Flat(0.3), mask=torch.zeros(BATCH).bool()
-    )
+    whole = summed(model, inputs, targets, 0.3)
+    first = torch.arange(BATCH) < 2
+    masked, others = (summed(model, inputs, targets, 0.3, mask=m) for m in (first, ~first))
+    assert difference((masked + others).sums, whole.sums) < EXACT
+    assert masked.examples == 2 and (masked + others).clipped == whole.clipped
+    chunk = summed(model, tree_map(lambda x: x[first], inputs), targets[first], 0.3)
+    assert difference(masked.sums, chunk.sums) < EXACT
+    none = summed(model, inputs, targets, 0.3, mask=torch.zeros(BATCH).bool())
     assert all(value.eq(0).all() for value in none.sums.values())
     assert none.examples == 0 and none.clipped == 0
 
@@ -119,18 +117,18 @@ FLOATING = [n for n in CASES if "embedding" not in n and n != "tied transformer"
 def test_a_record_that_is_not_finite_counts_nothing(name, bad):
     """Its row is zero in the sum, and the others are as if it were not there."""
     model, inputs, targets = case(name)
-    spoilt = tuple(x.clone() for x in inputs) if isinstance(inputs, tuple) else inputs.clone()
+    spoilt = tree_map(torch.clone, inputs)
     (spoilt[0] if isinstance(spoilt, tuple) else spoilt)[1] = bad
-    found = clipped_sum(model, losses_of, spoilt, targets, bound=Flat(0.3))
+    found = summed(model, spoilt, targets, 0.3)
     others = torch.arange(BATCH) != 1
-    expected = clipped_sum(model, losses_of, inputs, targets, bound=Flat(0.3), mask=others)
+    expected = summed(model, inputs, targets, 0.3, mask=others)
     if found.non_finite:
         assert difference(found.sums, expected.sums) < EXACT
     else:  # 1e200 may saturate an activation or be normalised away: an ordinary record
         assert bad == 1e200
         apart = norm({n: found.sums[n] - expected.sums[n] for n in found.sums})
         assert apart <= 0.3 * (1 + EXACT)
-    masked = clipped_sum(model, losses_of, spoilt, targets, bound=Flat(0.3), mask=others)
+    masked = summed(model, spoilt, targets, 0.3, mask=others)
     assert difference(masked.sums, expected.sums) < EXACT and masked.non_finite == 0
 
 
@@ -147,10 +145,8 @@ BOUNDS = {
 @each("scale", [1e-4, 1.0, 1e4, 1e12])
 def test_a_record_moves_the_sum_by_at_most_the_sensitivity(bound, scale, kind):
     torch.manual_seed(3)
-    model = nn.Sequential(nn.Linear(8, 40), nn.ReLU(), nn.Linear(40, 5)).to(
-        torch.float64 if kind == "float64" else torch.float32
-    )
-    dtype = next(model.parameters()).dtype
+    dtype = torch.float64 if kind == "float64" else torch.float32
+    model = nn.Sequential(nn.Linear(8, 40), nn.ReLU(), nn.Linear(40, 5)).to(dtype)
     groups = bound.groups({n: p.numel() for n, p in model.named_parameters()})
     assert groups.sensitivity <= max(groups.scales) * (1 + 1e-12)
     for seed in range(3):
@@ -205,14 +201,14 @@ def test_a_huge_input_and_a_tiny_gradient(positions):
 
 def test_autocast_keeps_norms_and_sums_in_float32():
     model, inputs, targets = case("mlp", dtype=torch.float32)
-    plain = clipped_sum(model, losses_of, inputs, targets, bound=Flat(0.3))
+    plain = summed(model, inputs, targets, 0.3)
     with torch.autocast("cpu", torch.bfloat16):
-        found = clipped_sum(model, losses_of, inputs, targets, bound=Flat(0.3))
+        found = summed(model, inputs, targets, 0.3)
         check(model, losses_of, inputs, targets)
     assert found.norms.dtype == torch.float32
     assert difference(found.sums, plain.sums) < 0.05  # three decimal digits in each product
     half = copy.deepcopy(model).bfloat16()
-    found = clipped_sum(half, losses_of, inputs.bfloat16(), targets, bound=Flat(0.3))
+    found = summed(half, inputs.bfloat16(), targets, 0.3)
     assert found.sums["0.weight"].dtype == torch.float32
     assert difference(found.sums, plain.sums) < 0.1
 
@@ -223,7 +219,7 @@ def test_dropout_is_that_of_the_forward_pass():
     model = nn.Sequential(nn.Linear(8, 9), nn.Dropout(), nn.Linear(9, 5)).double()
     inputs, targets = few_rows(torch.float64)
     torch.manual_seed(1)
-    found = clipped_sum(model, losses_of, inputs, targets, bound=Flat(1e6))
+    found = summed(model, inputs, targets, 1e6)
     torch.manual_seed(1)
     losses_of(model(inputs), targets).sum().backward()
     expected = {name: p.grad for name, p in model.named_parameters()}
@@ -240,16 +236,14 @@ def test_dropout_inside_attention():
 def test_no_records(name):
     """A lot can be empty: the sum is zero."""
     model, inputs, targets = case(name)
-    found = clipped_sum(model, losses_of, inputs[:0], targets[:0], bound=Flat(1.0))
+    found = summed(model, inputs[:0], targets[:0])
     assert found.examples == 0 and all(value.eq(0).all() for value in found.sums.values())
 
 
 def test_frozen_parameters_cost_nothing():
     """Neither a sum nor a stored input."""
-    from dplearn.training.recording import recording
-
     model, inputs, targets = case("bias only")
-    found = clipped_sum(model, losses_of, inputs, targets, bound=Flat(1.0))
+    found = summed(model, inputs, targets)
     assert list(found.sums) == ["0.bias", "2.bias", "5.bias"]
     with recording(model) as tape:
         model(inputs)
@@ -258,7 +252,7 @@ def test_frozen_parameters_cost_nothing():
 
 def test_all_frozen():
     model = mlp().requires_grad_(False)
-    found = clipped_sum(model, losses_of, torch.ones(3, 8), torch.zeros(3).long(), bound=Flat(1.0))
+    found = summed(model, torch.ones(3, 8), torch.zeros(3).long())
     assert found.sums == {} and found.examples == 3 and found.norms.eq(0).all()
 
 
@@ -266,7 +260,7 @@ def test_inputs_by_name():
     torch.manual_seed(0)
     layer, x = nn.Linear(3, 5), torch.randn(4, 3)
     targets = torch.zeros(4).long()
-    named = clipped_sum(layer, losses_of, {"input": x}, targets, bound=Flat(1.0))
+    named = summed(layer, {"input": x}, targets)
     assert difference(named.sums, clipped(layer, x, targets, 1.0)) < 1e-5
 
 
@@ -321,7 +315,7 @@ def test_registered_rule_is_used():
         return {"weight": inputs[0] * grad}
 
     try:
-        found = clipped_sum(model, losses_of, x, targets, bound=Flat(0.3))
+        found = summed(model, x, targets, 0.3)
     finally:
         del RULES[Scale]
     assert uses == [model[0]] and difference(found.sums, expected) < EXACT
@@ -336,7 +330,7 @@ def test_a_subclass_that_computes_something_else_does_not_inherit_the_rule():
     torch.manual_seed(0)
     model = Doubled(8, 5).double()
     x, targets = few_rows(torch.float64)
-    found = clipped_sum(model, losses_of, x, targets, bound=Flat(0.3))
+    found = summed(model, x, targets, 0.3)
     assert difference(found.sums, clipped(model, x, targets, 0.3)) < EXACT
 
 
@@ -344,7 +338,7 @@ def test_a_parameter_outside_the_graph_is_zero():
     last = lambda model, x: (model.idle(x), model.used(x))[1]
     model = Model(last, used=nn.Linear(8, 5), idle=nn.Linear(8, 5))
     x, targets = few_rows()
-    found = clipped_sum(model, losses_of, x, targets, bound=Flat(0.3))
+    found = summed(model, x, targets, 0.3)
     assert found.sums["idle.weight"].eq(0).all() and found.sums["used.weight"].ne(0).any()
 
 
@@ -358,7 +352,7 @@ def test_an_input_that_is_overwritten_is_refused():
     model = Model(overwriting, layer=nn.Linear(8, 8))
     x, targets = few_rows()
     with pytest.raises(RuntimeError, match="in-place"):
-        clipped_sum(model, losses_of, x, targets, bound=Flat(1.0))
+        summed(model, x, targets)
 
 
 @pytest.mark.parametrize("mask", [torch.ones(BATCH), torch.ones(BATCH - 1, dtype=torch.bool)])
@@ -369,11 +363,11 @@ def test_mask_must_be_bool_of_the_right_shape(mask):
 
 
 def test_dropout_inside_a_module_without_rule_is_refused():
-    model, inputs, targets = case("attention weights")
-    model.attention.dropout = 0.5
-    with pytest.raises(NotImplementedError, match="randomness in MultiheadAttention"):
-        clipped_sum(model, losses_of, inputs, targets, bound=Flat(1.0))
-    model, inputs, targets = case("gru")
-    model.cell.dropout = 0.5
-    with pytest.raises(NotImplementedError, match="dropout inside GRU"):
-        clipped_sum(model, losses_of, inputs, targets, bound=Flat(1.0))
+    for name, layer, text in (
+        ("attention weights", "attention", "randomness in MultiheadAttention"),
+        ("gru", "cell", "dropout inside GRU"),
+    ):
+        model, inputs, targets = case(name)
+        getattr(model, layer).dropout = 0.5
+        with pytest.raises(NotImplementedError, match=text):
+            summed(model, inputs, targets)
