@@ -65,7 +65,6 @@ def _parser() -> argparse.ArgumentParser:
 
     book = commands.add_parser("verify", help="prove formulas right and misprints wrong")
     book.add_argument("ids", nargs="*", metavar="ID", help="such as G-A4; default: the whole book")
-    book.add_argument("--json", action="store_true", help="print one list of objects")
     book.set_defaults(run=_verify)
 
     claim = commands.add_parser("claim", help="is a formula that you type true, and where?")
@@ -75,7 +74,6 @@ def _parser() -> argparse.ArgumentParser:
     claim.add_argument("--relation", default="upper", choices=["upper", "lower", "equal"])
     claim.add_argument("--set", action="append", default=[], metavar="NAME=VALUE or LOW..HIGH")
     claim.add_argument("--seconds", type=float, default=10.0, help="time to search (default 10)")
-    claim.add_argument("--json", action="store_true", help="print one list of objects")
     claim.set_defaults(run=_claim)
 
     # Its options are Streamlit's: none begins with the sign of ours.
@@ -87,6 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     for command in (epsilon, find):
         command.add_argument("--sampling", default="poisson", choices=SAMPLINGS)
         command.add_argument("--adjacency", choices=ADJACENCIES)
+    for command in (epsilon, find, book, claim):
         command.add_argument("--json", action="store_true", help="print one list of objects")
     return parser
 

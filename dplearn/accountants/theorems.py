@@ -42,19 +42,7 @@ def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, *, delta: float) -> NDArra
 
     .. math:: \rho + \ln\frac{\alpha-1}{\alpha} - \frac{\ln\delta + \ln\alpha}{\alpha-1}
 
-    Parameters
-    ----------
-    orders : array_like
-        alpha > 1.
-    rdp : array_like
-        rho at those orders, nats, broadcast against `orders`.
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    ndarray
-        Upper bound on epsilon for each order.
+    Parameters are those of `rdp_to_epsilon_mironov`, and so is what the result bounds.
 
     References
     ----------
@@ -74,19 +62,8 @@ def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, *, delta: float) -> NDArra
 def zcdp_to_epsilon(rho: ArrayLike, *, delta: float) -> NDArray:
     r"""Best epsilon of rho-zCDP by the improved conversion, elementwise.
 
-    rho-zCDP says :math:`D_\alpha \le \rho\alpha` for every alpha > 1, so the order is free.
-
-    Parameters
-    ----------
-    rho : array_like
-        >= 0.
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    ndarray
-        Upper bound on epsilon, nats; never above rho + 2 sqrt(rho ln(1/delta)).
+    rho-zCDP says :math:`D_\alpha \le \rho\alpha` for every alpha > 1, so the order is free. For
+    rho >= 0 the upper bound, in nats, is never above rho + 2 sqrt(rho ln(1/delta)).
 
     References
     ----------
@@ -98,10 +75,8 @@ def zcdp_to_epsilon(rho: ArrayLike, *, delta: float) -> NDArray:
     >>> round(float(zcdp_to_epsilon(0.5, delta=1e-5)), 5)
     4.72839
     """
-    rho = np.asarray(rho, dtype=float)
-    return rdp_to_epsilon(
-        best := best_zcdp_order(rho, delta=delta), np.where(rho > 0, rho * best, 0.0), delta=delta
-    )
+    rho, best = np.asarray(rho, dtype=float), best_zcdp_order(rho, delta=delta)
+    return rdp_to_epsilon(best, np.where(rho > 0, rho * best, 0.0), delta=delta)
 
 
 def best_zcdp_order(rho: ArrayLike, *, delta: float) -> NDArray:

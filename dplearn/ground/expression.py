@@ -284,9 +284,8 @@ def _typeset(what: str | float, inputs: list[tuple[str, int]]) -> tuple[str, int
     texts = [text for text, _ in inputs]
     match what, texts:
         case _, []:
-            return _LATEX.get(
-                what, what if len(what) == 1 else rf"\mathrm{{{_plain(what)}}}"
-            ), _ATOM
+            name = what.replace("_", r"\_")
+            return _LATEX.get(what, what if len(what) == 1 else rf"\mathrm{{{name}}}"), _ATOM
         case "/", [a, b]:
             return rf"\frac{{{a}}}{{{b}}}", _ATOM
         case "**", [_, b]:
@@ -328,7 +327,3 @@ def _number(x: float) -> tuple[str, int]:
         return names.get(x, digits), _ATOM
     ten = rf"10^{{{int(power)}}}"
     return (ten, _TIGHT["**"]) if digits == "1" else (rf"{digits} \cdot {ten}", _TIGHT["*"])
-
-
-def _plain(name: str) -> str:
-    return name.replace("_", r"\_")

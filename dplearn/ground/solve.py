@@ -20,11 +20,7 @@ def unsnapped(x: float, a: float, b: float) -> float:
 
 
 def first_true(
-    holds: Callable[[NDArray], NDArray],
-    *,
-    lower: ArrayLike,
-    upper: ArrayLike,
-    rtol: float = 1e-12,
+    holds: Callable[[NDArray], NDArray], *, lower: ArrayLike, upper: ArrayLike, rtol: float = 1e-12
 ) -> NDArray:
     """Points just above the place where `holds` turns from False to True, elementwise.
 
@@ -178,11 +174,7 @@ def expand_until(holds: Callable[[float], bool], *, start: float, factor: float 
 
 
 def maximise(
-    value: Callable[[NDArray], NDArray],
-    *,
-    lower: float,
-    upper: float,
-    shape: tuple[int, ...],
+    value: Callable[[NDArray], NDArray], *, lower: float, upper: float, shape: tuple[int, ...]
 ) -> NDArray:
     """Place of the maximum of a unimodal `value` on [lower, upper], elementwise."""
     lo, hi = np.full(shape, lower), np.full(shape, upper)

@@ -78,8 +78,7 @@ class DiscreteGaussian(Mechanism):
         log_norm = _log_theta(0.0, sigma)
         # Under P the noise is Y = k - shift; the loss exceeds eps where Y > eps sigma^2/s - s/2.
         return Profile.from_atoms(
-            -0.5 * ((k - shift) / sigma) ** 2 - log_norm,
-            -0.5 * (k / sigma) ** 2 - log_norm,
+            -0.5 * ((k - shift) / sigma) ** 2 - log_norm, -0.5 * (k / sigma) ** 2 - log_norm
         )
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:

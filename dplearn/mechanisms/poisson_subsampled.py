@@ -118,11 +118,7 @@ class PoissonSubsampled(Sampled):
 
     @classmethod
     def examples(cls) -> tuple[PoissonSubsampled, ...]:
-        return (
-            cls(Gaussian(1.0), 0.01),
-            cls(Gaussian(4.0), 1.0),
-            cls(Laplace(1.0), 0.1),
-        )
+        return (cls(Gaussian(1.0), 0.01), cls(Gaussian(4.0), 1.0), cls(Laplace(1.0), 0.1))
 
 
 def _log_excess_sum(order: int, sigma: float, q: float) -> float:

@@ -92,8 +92,4 @@ class WithoutReplacement(Sampled):
 
     @classmethod
     def examples(cls) -> tuple[WithoutReplacement, ...]:
-        return (
-            cls(Gaussian(2.0), 0.1),
-            cls(Gaussian(1.0), 1.0),
-            cls(Laplace(2.0), 0.01),
-        )
+        return (cls(Gaussian(2.0), 0.1), cls(Gaussian(1.0), 1.0), cls(Laplace(2.0), 0.01))

@@ -475,13 +475,10 @@ ALLOCATED = RandomAllocation(Gaussian(1.0), 10)
 )
 def test_what_no_theorem_covers_is_refused_by_name(mechanism, adjacency, named):
     refused = partial(pytest.raises, NotImplementedError, match=re.escape(named))
-    for question in (mechanism.profiles, mechanism.witnesses, mechanism.zcdp):
+    rdp = partial(mechanism.rdp, [2.0])
+    for ask in (mechanism.profiles, mechanism.witnesses, mechanism.zcdp, mechanism.outputs, rdp):
         with refused():
-            question(adjacency)
-    with refused():
-        mechanism.rdp([2.0], adjacency=adjacency)
-    with refused():
-        mechanism.outputs(adjacency)
+            ask(adjacency=adjacency)
 
 
 def test_a_composition_has_no_single_profile():
@@ -545,11 +542,9 @@ def test_parts_multiply_and_merge():
     outer = Composed([(inner, 2), Gaussian(1.0), (Laplace(4.0), 0)])
     assert dict(outer.parts()) == {Gaussian(1.0): 3, Laplace(2.0): 6, Laplace(4.0): 0}
     assert outer.zcdp() == pytest.approx(3 / 2 + 6 / 8, rel=1e-15)
-    np.testing.assert_allclose(
-        outer.rdp([2.0, 7.5]),
-        3 * Gaussian(1.0).rdp([2.0, 7.5]) + 6 * Laplace(2.0).rdp([2.0, 7.5]),
-        rtol=1e-14,
-    )
+    orders = [2.0, 7.5]
+    total = 3 * Gaussian(1.0).rdp(orders) + 6 * Laplace(2.0).rdp(orders)
+    np.testing.assert_allclose(outer.rdp(orders), total, rtol=1e-14)
 
 
 def test_zero_noise_is_no_privacy_even_deep_inside():
@@ -568,9 +563,8 @@ def test_zero_noise_is_no_privacy_even_deep_inside():
 
 def test_vary_changes_one_parameter_and_leaves_the_original():
     step = WithoutReplacement(Gaussian(1.0), 0.1)
-    assert step.vary(noise_multiplier=2.0, sample_rate=0.5) == WithoutReplacement(
-        Gaussian(2.0), 0.5
-    )
+    varied = step.vary(noise_multiplier=2.0, sample_rate=0.5)
+    assert varied == WithoutReplacement(Gaussian(2.0), 0.5)
     assert step == WithoutReplacement(Gaussian(1.0), 0.1)
     with pytest.raises(ValueError, match="noise_multiplier"):
         step.vary(noise_multiplier=-1.0)

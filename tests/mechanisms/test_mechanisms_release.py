@@ -122,29 +122,17 @@ def test_same_generator_same_release_and_input_untouched(mechanism):
     assert mechanism.release(1, sensitivity=1, rng=rng(5)).shape == ()
 
 
-@each("mechanism", [*ALL[:4], ExponentialMechanism(1.0)])
-def test_sensitivity_must_be_positive(mechanism):
-    with pytest.raises(ValueError, match="sensitivity"):
-        mechanism.release(np.array([1, 2]), sensitivity=0.0, rng=rng())
+NO_SINGLE = [PoissonSubsampled(Gaussian(1.0), 0.5), WithoutReplacement(Gaussian(1.0), 0.5),
+             Composed([Gaussian(1.0)])]  # fmt: skip
+REFUSED = [
+    *((m, [1, 2], 0.0, ValueError, "sensitivity") for m in (*ALL[:4], ExponentialMechanism(1.0))),
+    *((m, [0.5], 1, TypeError, "whole numbers") for m in (Geometric(1.0), DiscreteGaussian(1.0))),
+    *((ALL[4], value, 1, ValueError, r"answers 0\.\.1") for value in ([-1], [2], [0.5])),
+    *((m, [1.0], 1.0, NotImplementedError, m.name) for m in NO_SINGLE),
+]
 
 
-@each("mechanism", [Geometric(1.0), DiscreteGaussian(1.0)])
-def test_whole_number_noise_refuses_fractions(mechanism):
-    with pytest.raises(TypeError, match="whole numbers"):
-        mechanism.release([0.5], sensitivity=1, rng=rng())
-
-
-@each("value", [[-1], [2], [0.5]])
-def test_randomized_response_refuses_unknown_answers(value):
-    with pytest.raises(ValueError, match=r"answers 0\.\.1"):
-        RandomizedResponse(1.0).release(value, rng=rng())
-
-
-@each(
-    "mechanism",
-    [PoissonSubsampled(Gaussian(1.0), 0.5), WithoutReplacement(Gaussian(1.0), 0.5),
-     Composed([Gaussian(1.0)])],
-)  # fmt: skip
-def test_what_is_no_single_release_says_so(mechanism):
-    with pytest.raises(NotImplementedError, match=mechanism.name):
-        mechanism.release([1.0], sensitivity=1.0, rng=rng())
+@each("mechanism, value, sensitivity, error, named", REFUSED)
+def test_what_cannot_be_released_is_refused(mechanism, value, sensitivity, error, named):
+    with pytest.raises(error, match=named):
+        mechanism.release(value, sensitivity=sensitivity, rng=rng())

@@ -10,13 +10,8 @@ import pytest
 from scipy.special import ndtri
 
 from conftest import each
-from dplearn.mechanisms import Gaussian
-from dplearn.mechanisms.random_allocation import (
-    _QUADRATURE_ERROR,
-    RandomAllocation,
-    _reverse_moments,
-)
-from dplearn.mechanisms.shuffled import Shuffled
+from dplearn.mechanisms import Gaussian, RandomAllocation, Shuffled
+from dplearn.mechanisms.random_allocation import _QUADRATURE_ERROR, _reverse_moments
 
 # The statistical test below fails by chance once in two million runs.
 SIGMAS = NormalDist().inv_cdf(1 - 0.25e-6)
@@ -45,16 +40,13 @@ def two_batches(sigma, step=0.012, order=2):
 @each("sigma", [0.4, 1.0, 3.0])
 def test_two_batches_lie_between(sigma):
     mass, ratio = two_batches(sigma)
-    (below_remove, above_remove), (below_add, above_add) = brackets(sigma, 2)
     for epsilon in (0.0, 0.1, 1.0, 2.5):
         x = math.exp(epsilon)
-        remove = mass @ np.maximum(ratio - x, 0.0)
-        add = mass @ np.maximum(1 - x * ratio, 0.0)
-        # The corner of the integrand costs the lattice 1e-5.
-        assert below_remove.delta(epsilon) * (1 - 1e-4) < remove
-        assert remove < above_remove.delta(epsilon) * (1 + 1e-4)
-        assert below_add.delta(epsilon) * (1 - 1e-4) - 1e-30 < add
-        assert add < above_add.delta(epsilon) * (1 + 1e-4) + 1e-30
+        deltas = [mass @ np.maximum(gain, 0.0) for gain in (ratio - x, 1 - x * ratio)]
+        for (below, above), delta in zip(brackets(sigma, 2), deltas, strict=True):
+            # The corner of the integrand costs the lattice 1e-5.
+            assert below.delta(epsilon) * (1 - 1e-4) - 1e-30 < delta
+            assert delta < above.delta(epsilon) * (1 + 1e-4) + 1e-30
 
 
 def simulated(sigma, batches, epsilon, runs, rng):
@@ -189,9 +181,8 @@ def test_reverse_moments_equal_quadrature(sigma):
     value = _reverse_moments(n, sigma, 2)
     may_lead = n < 4 * sigma**2 * math.log(2)
     np.testing.assert_allclose(value[may_lead], exact[may_lead], rtol=1e-9)
-    assert np.all(value[~may_lead] == 0) and np.all(
-        value[may_lead] >= exact[may_lead] * (1 - 1e-12)
-    )
+    assert np.all(value[~may_lead] == 0)
+    assert np.all(value[may_lead] >= exact[may_lead] * (1 - 1e-12))
     # Beyond, the two bounds of the module's text decide.
     remove = np.log([mass @ ratio ** (k + 1) for k in n])
     assert np.all(exact[~may_lead] < remove[~may_lead])
