@@ -10,7 +10,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from mpmath import mpf
-from scipy.special import gammaln
 
 from conftest import each, golden, number
 from dplearn.engine.lattice import Lattice
@@ -28,6 +27,7 @@ from dplearn.mechanisms import (
     RandomizedResponse,
     WithoutReplacement,
 )
+from outcomes import delta_of_coins, of_atoms
 
 # More cells than by default: widths are asked for below.
 LATTICE = Lattice(rtol=1e-3, most_cells=2**18)
@@ -55,6 +55,13 @@ def assert_holds(found, truth, *, below=1.0, above=math.inf):
     lower, upper = found
     assert lower <= truth * (1 + ROUNDING) and truth * (1 - ROUNDING) <= upper
     assert truth * (1 - below) <= lower + 1e-12 and upper <= truth * (1 + above) + 1e-12
+
+
+def assert_encloses(found, true_delta, delta, slack=1e-9):
+    """The truth is at least delta at the lower end and at most delta at the upper one."""
+    lower, upper = found
+    assert true_delta(upper) <= delta * (1 + slack)
+    assert lower == 0 or true_delta(lower) >= delta * (1 - slack)
 
 
 @each("lost", [0.04, 0.3])
@@ -128,13 +135,18 @@ def test_randomized_response_against_all_outcomes(loss, steps, delta, width):
     assert_holds(bracket([pair], [steps], delta), truth, below=width, above=width)
 
 
-@each("delta", [0.05, 1e-5, 1e-12])
-def test_different_coins_against_all_outcomes(delta):
-    losses, counts = [1.0, 0.37, 0.05], [4, 10, 20]
+def coins_of_all_kinds(losses, counts, delta, lattice=LATTICE):
+    """Bracket and truth of coins that share no lattice."""
     pairs = [RandomizedResponse(e).profiles("replace_one")[0] for e in losses]
     truth = coins_by_enumeration(losses, counts, mpf(delta))
-    # Not of one lattice: from below their jitter is paid for.
-    assert_holds(bracket(pairs, counts, delta), truth, below=0.02, above=0.002)
+    return bracket(pairs, counts, delta, lattice), truth
+
+
+@each("delta", [0.05, 1e-5, 1e-12])
+def test_different_coins_against_all_outcomes(delta):
+    found, truth = coins_of_all_kinds([1.0, 0.37, 0.05], [4, 10, 20], delta)
+    # From below their jitter is paid for.
+    assert_holds(found, truth, below=0.02, above=0.002)
 
 
 def test_a_coin_split_in_two_costs_nothing():
@@ -201,8 +213,7 @@ def test_two_sampled_runs_by_integration(sigma, q, delta):
         ahead = norm * (mixed @ remove.delta(epsilon - ratio))
         return max(ahead, norm * (noise @ add.delta(epsilon + ratio)))
 
-    assert worst(upper) <= delta * (1 + 1e-9)
-    assert worst(lower) >= delta * (1 - 1e-9)
+    assert_encloses((lower, upper), worst, delta)
     assert 0.99 * upper < lower
 
 
@@ -273,13 +284,12 @@ def delta_of_all_sequences(p, q, steps):
 def test_any_three_outcomes_against_all_sequences(p, q, steps, delta):
     p, q = np.array(p) / sum(p), np.array(q) / sum(q)
     assume(np.max(np.abs(np.log(p / q))) > 1e-3)
-    lower, upper = bracket([Profile.from_atoms(np.log(p), np.log(q))], [steps], delta)
+    found = bracket([of_atoms(p, q)], [steps], delta)
     true_delta = delta_of_all_sequences(p, q, steps)
-    assert true_delta(upper) <= delta * (1 + 1e-9)
-    assert lower == 0 or true_delta(lower) >= delta * (1 - 1e-9)
+    assert_encloses(found, true_delta, delta)
     # Nor far above. Few atoms are the worst case of a lattice that is made for long runs.
-    if delta > 1e-6 and 0.93 * upper > 1e-9:
-        assert true_delta(0.93 * upper) >= delta
+    if delta > 1e-6 and 0.93 * found[1] > 1e-9:
+        assert true_delta(0.93 * found[1]) >= delta
 
 
 @pytest.mark.slow
@@ -291,13 +301,9 @@ def test_any_finite_losses_beside_an_infinite_one(lost, gained, p, q, steps, par
     p = np.array([lost, 0.0, *(np.array(p) / sum(p) * (1 - lost))])
     q = np.array([0.0, gained, *(np.array(q) / sum(q) * (1 - gained))])
     assume(np.max(np.abs(np.log(p[2:] / q[2:]))) > 1e-3)
-    with np.errstate(divide="ignore"):
-        pair = Profile.from_atoms(np.log(p), np.log(q))
-    true_delta, paid = delta_of_all_sequences(p, q, steps), 1 - (1 - lost) ** steps
+    pair, paid = of_atoms(p, q), 1 - (1 - lost) ** steps
     delta = paid + (1 - paid) * 10 ** (-1 - 5 * part)
-    lower, upper = bracket([pair], [steps], delta)
-    assert true_delta(upper) <= delta * (1 + 1e-9)
-    assert lower == 0 or true_delta(lower) >= delta * (1 - 1e-9)
+    assert_encloses(bracket([pair], [steps], delta), delta_of_all_sequences(p, q, steps), delta)
     assert bracket([pair], [steps], paid * (1 - 1e-6))[1] == math.inf
 
 
@@ -310,13 +316,9 @@ def test_losses_inside_the_last_cell_do_not_borrow_from_infinite_ones(step):
     p = np.append(0.9 * weight / weight.sum(), 0.1)
     q = np.append(p[:-1] * np.exp(-loss), 0.0)
     q[0] += 1 - q.sum()  # what is left of Q: one loss becomes smaller
-    with np.errstate(divide="ignore"):
-        pair = Profile.from_atoms(np.log(p), np.log(q))
-    true_delta = delta_of_all_sequences(p, q, 2)
+    pair, true_delta = of_atoms(p, q), delta_of_all_sequences(p, q, 2)
     for delta in (0.1901, 0.195, 0.25, 0.3):
-        lower, upper = bracket([pair], [2], delta, Lattice(rtol=step))
-        assert true_delta(upper) <= delta * (1 + 1e-9)
-        assert lower == 0 or true_delta(lower) >= delta * (1 - 1e-9)
+        assert_encloses(bracket([pair], [2], delta, Lattice(rtol=step)), true_delta, delta)
 
 
 @each("loss, steps, delta", [(4.0, 9, 1e-5), (0.5, 2, 1e-8), (1.0, 5, 1e-30)])
@@ -332,9 +334,14 @@ def test_a_pair_without_any_loss():
     assert lower == 0 and upper <= 1e-9
 
 
-CORNERS = list(
-    itertools.product([1e-7, 0.01, 1.0], [0.2, 1.0, 1000.0], [2, 1000, 10**7], [1e-30, 1e-5, 0.5])
-)
+CORNERS = [
+    *itertools.product([1e-7, 0.01, 1.0], [0.2, 1.0, 1000.0], [2, 1000, 10**7], [1e-30, 1e-5, 0.5]),
+    # Outside the settings that matter, but calibration searches there.
+    *(
+        (q, sigma, 1000, 1e-15)
+        for sigma, q in [(0.1, 1e-7), (0.2, 1e-12), (0.05, 1e-4), (0.01, 0.5)]
+    ),
+]
 
 
 @pytest.mark.slow
@@ -344,14 +351,6 @@ def test_corners_give_a_number_above_one_release(q, sigma, steps, delta):
     lower, upper = worst_bracket(step, steps, delta)
     assert 0 <= lower <= upper < math.inf
     assert upper >= max(float(p.epsilon(delta)) for p in step.profiles()) * (1 - 1e-9)
-
-
-@pytest.mark.slow
-@each("sigma, q", [(0.1, 1e-7), (0.2, 1e-12), (0.05, 1e-4), (0.01, 0.5)])
-def test_far_corners_are_numbers_too(sigma, q):
-    """Outside the settings that matter, but calibration searches there."""
-    lower, upper = worst_bracket(PoissonSubsampled(Gaussian(sigma), q), 1000, 1e-15)
-    assert 0 <= lower <= upper < math.inf
 
 
 @pytest.mark.slow
@@ -519,22 +518,14 @@ def test_ten_million_steps():
     assert_holds(bracket([one], [steps], delta), float(total.epsilon(delta)), above=0.15)
 
 
-def jittered_coins(delta, lattice=LATTICE):
-    """Two kinds of coins that share no lattice, and the truth."""
-    losses, counts = [1.0, 0.37], [40, 60]
-    pairs = [RandomizedResponse(e).profiles("replace_one")[0] for e in losses]
-    truth = coins_by_enumeration(losses, counts, mpf(delta))
-    return bracket(pairs, counts, delta, lattice), truth
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.05, 1e-8])
 def test_jitter_is_charged(delta, monkeypatch):
     """Split atoms alone would raise the loss: the coarser the lattice, the more."""
-    found, truth = jittered_coins(delta, Lattice(rtol=0.05))
-    assert_holds(found, truth)
+    coins = [1.0, 0.37], [40, 60], delta, Lattice(rtol=0.05)
+    assert_holds(*coins_of_all_kinds(*coins))
     free_jitter(monkeypatch)
-    (lower, _), truth = jittered_coins(delta, Lattice(rtol=0.05))
+    (lower, _), truth = coins_of_all_kinds(*coins)
     assert lower > truth * (1 + 1e-6)
 
 
@@ -553,15 +544,11 @@ def test_blur_is_charged():
         def true_delta(epsilon):
             return sum(p * (1 - mpmath.exp(epsilon - e)) for e, p in law if e > epsilon)
 
-        log_p, log_q = (
-            [mpmath.log(up), mpmath.log1p(-up)],
-            [mpmath.log(up) - a, mpmath.log1p(-up) + b],
-        )
-        pair = Profile.from_atoms(np.array(log_p, dtype=float), np.array(log_q, dtype=float))
-        lower, upper = bracket([pair], [steps], float(delta))
+        log_p = np.array([mpmath.log(up), mpmath.log1p(-up)], dtype=float)
+        log_q = np.array([mpmath.log(up) - a, mpmath.log1p(-up) + b], dtype=float)
+        lower, upper = bracket([Profile.from_atoms(log_p, log_q)], [steps], float(delta))
         # Masses in double precision: 1e-16 each, 400 times.
-        assert true_delta(mpf(upper)) <= delta * (1 + mpf(1e-12))
-        assert true_delta(mpf(lower)) >= delta * (1 - mpf(1e-12))
+        assert_encloses((lower, upper), true_delta, delta, mpf(1e-12))
         assert upper - lower < 1e-6
 
 
@@ -621,28 +608,15 @@ def test_easier_questions_have_no_larger_answers(name):
 @pytest.mark.slow
 @each("local_epsilon", [4.0, 0.7, 0.02])
 def test_rows_of_one_group_do_not_hurt_each_other(local_epsilon):
-    """Randomized response: delta by summing the binomial law in logarithms, for each length."""
     (pair,) = RandomizedResponse(local_epsilon).profiles("replace_one")
     steps = [300, 1100, 5279, 9683, 20_000, 79_000, 300_000]
-    log_truth = -math.log1p(math.exp(-local_epsilon))
-
-    def true_delta(epsilon, t):
-        k = np.arange(t + 1)
-        log_count = gammaln(t + 1) - gammaln(k + 1) - gammaln(t - k + 1)
-        log_p = log_count + k * log_truth + (t - k) * (log_truth - local_epsilon)
-        loss = (2 * k - t) * local_epsilon
-        above = loss > epsilon
-        return float(np.exp(log_p[above]) @ -np.expm1(epsilon - loss[above]))
-
     for delta in (1e-3, 5e-26):
         rows = np.array(steps)[:, None]
         together = LATTICE.brackets([[pair]], rows, delta=delta, witnesses=[[pair]])
         for t, least, found in zip(steps, *together, strict=True):
-            below, alone = bracket([pair], [t], delta)
+            truth = functools.partial(delta_of_coins, local_epsilon=local_epsilon, steps=t)
             # Log gammas of 3e5 carry 1e-9 relative to their size, about 4e6.
-            assert true_delta(found, t) <= delta * (1 + 1e-6)
-            assert true_delta(alone, t) <= delta * (1 + 1e-6)
-            assert true_delta(least, t) >= delta * (1 - 1e-6)
-            assert true_delta(below, t) >= delta * (1 - 1e-6)
+            for ends in ((least, found), bracket([pair], [t], delta)):
+                assert_encloses(ends, truth, delta, 1e-6)
             # The longest rows of loud coins may be too wide for a first look.
             assert least >= 0.98 * found or (local_epsilon * t > 1e6 and least == 0)
