@@ -3,8 +3,6 @@
 Every entry's function is importable by its name: ``from dplearn.book import advanced_composition``.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from dplearn.book.kit.checks import Case, Verification, compare, drawn, verify

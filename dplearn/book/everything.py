@@ -1,7 +1,5 @@
 """The whole formula book, checked on this machine: entries, misprints and published figures."""
 
-from __future__ import annotations
-
 import difflib
 import math
 from collections.abc import Iterator, Sequence

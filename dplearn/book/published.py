@@ -1,7 +1,5 @@
 """Every published figure of data/published.csv: computed again, and compared as printed."""
 
-from __future__ import annotations
-
 import csv
 import math
 import time

@@ -1,7 +1,5 @@
 """The book itself: every entry of every module in the folders of `chapters`."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import re

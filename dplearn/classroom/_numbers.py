@@ -1,7 +1,5 @@
 """Read what a student typed as a number, and word the answer when it is none."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Execute a lesson in a real kernel and store its notebook, or nothing at all."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from pathlib import Path
@@ -13,14 +11,7 @@ _CELL_TIMEOUT = 120  # seconds; a whole lesson should need less than half of it
 
 
 def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None = None) -> Path:
-    """Execute a lesson, store its notebook and return where it lies.
-
-    Parameters
-    ----------
-    lesson : Lesson
-    edition : "student" or "instructor"
-    folder : Path, optional
-        Where the notebook goes; by default beside the other lessons.
+    """Execute a lesson, store its notebook in `folder` or beside the others, and return its place.
 
     Raises
     ------

@@ -1,7 +1,5 @@
 """Exercises that know the right answer, the usual mistakes, and how to hint at each."""
 
-from __future__ import annotations
-
 import math
 import runpy
 from collections import Counter

@@ -1,7 +1,5 @@
 """``dplearn lessons``: begin a lesson, and build notebooks from their sources."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys
@@ -102,8 +100,7 @@ def _report_stale(chosen: list[Lesson], folder: Path) -> int:
 
 
 def _build_one(lesson: Lesson, instructor: Path | None) -> None:
-    # Jupyter is needed only here.
-    from dplearn.classroom.build import build
+    from dplearn.classroom.build import build  # Jupyter is needed only here.
 
     start = time.monotonic()
     edition = "instructor" if instructor else "student"

@@ -1,7 +1,5 @@
 """Show a figure as one output that every reader can use: live chart, still image, words."""
 
-from __future__ import annotations
-
 import base64
 import io
 import json
@@ -11,9 +9,6 @@ from typing import Any
 
 PLOTLY = "application/vnd.plotly.v1+json"
 _COLOURS = 64  # a line chart shrinks several times at no visible loss
-# JupyterLab shows the picture at its own size until the mouse wakes the live chart: both must
-# have the same size, or wide pictures are cut.
-_SCALE = 1
 
 
 def show(figure: Any, alt: str) -> None:
@@ -23,12 +18,6 @@ def show(figure: Any, alt: str) -> None:
     lessons are built) and the words. The words carry the key numbers, so whoever cannot
     see the chart misses nothing, and the tests compare them with every new run. Outside
     Jupyter the words are printed.
-
-    Parameters
-    ----------
-    figure : plotly.graph_objects.Figure
-    alt : str
-        What the figure shows, with at least one number.
 
     Raises
     ------
@@ -42,7 +31,8 @@ def show(figure: Any, alt: str) -> None:
         return
     from IPython.display import display
 
-    bundle = {PLOTLY: _as_json(figure), "text/plain": alt}
+    chart = json.loads(figure.to_json()) | {"config": {"displaylogo": False}}
+    bundle = {PLOTLY: chart, "text/plain": alt}
     picture = png(figure) if os.environ.get("DPLEARN_PNG") == "1" else None
     metadata = {}
     if picture is not None:
@@ -66,8 +56,9 @@ def png(figure: Any) -> bytes | None:
     # One browser for the whole lesson, and no script fetched from elsewhere.
     page = kaleido.PageGenerator(mathjax=False)
     kaleido.start_sync_server(page_generator=page, silence_warnings=True)
-    options = {"format": "png", "scale": _SCALE}
-    raw = kaleido.calc_fig_sync(figure.to_dict(), opts=options)
+    # JupyterLab shows the picture at its own size until the mouse wakes the live chart: both must
+    # have the same size, or wide pictures are cut.
+    raw = kaleido.calc_fig_sync(figure.to_dict(), opts={"format": "png", "scale": 1})
     small = io.BytesIO()
     picture = Image.open(io.BytesIO(raw)).convert("RGBA")
     white = Image.new("RGBA", picture.size, "white")
@@ -76,10 +67,6 @@ def png(figure: Any) -> bytes | None:
     few = opaque.quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     few.save(small, "PNG", optimize=True)
     return small.getvalue()
-
-
-def _as_json(figure: Any) -> dict[str, Any]:
-    return json.loads(figure.to_json()) | {"config": {"displaylogo": False}}
 
 
 def _in_jupyter() -> bool:

@@ -44,17 +44,8 @@ class Estimate:
 def estimate(samples: ArrayLike, *, confidence: float = 0.999) -> Estimate:
     """Mean of `samples` with the interval that covers the expectation with `confidence`.
 
-    Parameters
-    ----------
-    samples : array_like
-        Independent draws, shape (n,).
-    confidence : float
-        In (0, 1).
-
-    Returns
-    -------
-    Estimate
-        The interval rests on the central limit theorem: its coverage is approximate.
+    The draws are independent. The interval rests on the central limit theorem: its coverage is
+    approximate.
 
     Examples
     --------
@@ -71,14 +62,7 @@ def estimate(samples: ArrayLike, *, confidence: float = 0.999) -> Estimate:
 def estimate_delta(epsilon: float, losses: ArrayLike, *, confidence: float = 0.999) -> Estimate:
     r"""Delta of `epsilon` from simulated releases, :math:`E(1-e^{\varepsilon-L})_+`.
 
-    Parameters
-    ----------
-    epsilon : float
-        Nats.
-    losses : array_like
-        Privacy losses of independent releases with the record, shape (n,), nats.
-    confidence : float
-        In (0, 1).
+    `losses` are the privacy losses of independent releases with the record, in nats.
 
     Examples
     --------

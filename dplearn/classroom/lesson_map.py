@@ -1,7 +1,5 @@
 """The table of all lessons in lessons/README.md, read from their first cells."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Guess first, look later: guesses are kept in the kernel's memory and shown beside the truth."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,12 +11,6 @@ _guesses: dict[str, float] = {}
 
 def predict(name: str, value: Any) -> None:
     """Note the guess `value` for the quantity `name`; None means no guess yet.
-
-    Parameters
-    ----------
-    name : str
-        What is guessed; `reveal` finds the guess by it.
-    value : float or None
 
     Examples
     --------
@@ -45,16 +37,9 @@ def guess(name: str) -> float | None:
 
 
 def reveal(name: str, *, truth: float, others: Mapping[str, float] | None = None) -> None:
-    """Draw the truth, the guess and `others` on one logarithmic line.
+    """Draw the truth > 0, the guess for `name` and `others` on one logarithmic line.
 
-    Parameters
-    ----------
-    name : str
-        As given to `predict`.
-    truth : float
-        The value, > 0.
-    others : mapping of str to float
-        Further values worth comparing, > 0, such as what a textbook prints.
+    `others` are further values > 0 worth comparing, such as what a textbook prints.
     """
     from dplearn.figures import number_line
 

@@ -10,8 +10,6 @@ One source gives two editions. Cells tagged ``instructor`` are teaching notes: s
 get them. The instructor's edition has them, opens what is folded, and answers the exercises.
 """
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import re
@@ -65,18 +63,10 @@ class Lesson:
 
 
 def lessons_folder() -> Path:
-    """The folder ``lessons`` in or above the working directory, else that beside the package.
-
-    Raises
-    ------
-    LessonError
-        If there is none, as for a notebook copied away from its checkout.
-    """
+    """The folder ``lessons`` in or above the working directory, else that beside the package."""
     working = Path.cwd()
     beside = Path(__file__).resolve().parents[2] / "lessons"
-    above = [
-        near for folder in (working, *working.parents) for near in (folder, folder / "lessons")
-    ]
+    above = (near for up in (working, *working.parents) for near in (up, up / "lessons"))
     for folder in (*above, beside):
         if any(folder.glob("sources/[0-9][0-9]_*/lesson.py")):
             return folder
@@ -89,25 +79,22 @@ def lessons_folder() -> Path:
 def lessons(folder: Path | None = None) -> dict[str, Lesson]:
     """Number -> lesson for every lesson in `folder` (default: `lessons_folder`), in order."""
     sources = sorted((folder or lessons_folder()).glob("sources/[0-9][0-9]_*/lesson.py"))
-    every = [Lesson(source.parent) for source in sources]
-    return {lesson.number: lesson for lesson in every}
+    return {lesson.number: lesson for lesson in (Lesson(source.parent) for source in sources)}
 
 
 def read(lesson: Lesson, edition: Edition = "student") -> Any:
-    """The notebook of a lesson's source, without outputs.
-
-    Returns
-    -------
-    nbformat.NotebookNode
-        With deterministic cell ids and nothing in its metadata but the kernel's name.
-    """
+    """The notebook of a lesson's source, without outputs; its metadata name the kernel only."""
     import jupytext
 
     notebook = jupytext.reads(lesson.source.read_text(encoding="utf-8"), fmt="py:percent")
-    notebook.cells = _answered(notebook.cells) if edition == "instructor" else _bare(notebook.cells)
+    if edition == "instructor":
+        _answer(notebook.cells)
+    else:
+        notebook.cells = [cell for cell in notebook.cells if not is_note(cell)]
     copies: Counter[str] = Counter()
     for cell in notebook.cells:
-        cell.source = with_explorer(cell.source) if cell.cell_type == "markdown" else cell.source
+        if cell.cell_type == "markdown":
+            cell.source = cell.source.replace("](explorer:", f"]({EXPLORER}")
         digest = hashlib.sha256(f"{cell.cell_type}\n{cell.source}".encode()).hexdigest()[:10]
         copies[digest] += 1
         cell.id = digest if copies[digest] == 1 else f"{digest}-{copies[digest]}"
@@ -128,44 +115,22 @@ def exercise_key(cell: Any) -> str:
     return call[1] if call and cell.cell_type == "code" else ""
 
 
-def _bare(cells: list[Any]) -> list[Any]:
-    return [cell for cell in cells if not is_note(cell)]
-
-
-def _answered(cells: list[Any]) -> list[Any]:
-    """All cells; each exercise holds the code of its solution, and nothing is folded."""
+def _answer(cells: list[Any]) -> None:
+    """Put the code of its solution into each exercise, and unfold everything."""
     for cell, after in itertools.pairwise(cells):
         if key := exercise_key(cell):
             cell.source = solution(after.source, key)
     for cell in cells:
         cell.source = cell.source.replace("<details>", "<details open>")
-    return cells
 
 
 def solution(markdown: str, key: str) -> str:
-    """The code of the folded solution of exercise `key`.
-
-    Raises
-    ------
-    LessonError
-        If `markdown` is not that solution.
-    """
+    """The code of the folded solution of exercise `key`; an error if `markdown` is not that."""
     head = f"<details><summary>Solution of {key}</summary>"
     code = re.search(r"```python\n(.*?)\n```.*</details>\s*$", markdown, re.DOTALL)
     if not markdown.startswith(head) or code is None:
         raise LessonError(f"Expected the solution of {key} after it, got {markdown[:60]!r}.")
     return code[1]
-
-
-def with_explorer(text: str) -> str:
-    """`text` with every ``](explorer:...)`` link pointing to the explorer.
-
-    Examples
-    --------
-    >>> with_explorer("[open](explorer:?delta=1e-5)")
-    '[open](http://localhost:8501/?delta=1e-5)'
-    """
-    return re.sub(r"\]\(explorer:", f"]({EXPLORER}", text)
 
 
 def is_stale(lesson: Lesson) -> str:

@@ -6,8 +6,6 @@ upper bound (value - truth) / truth, mirrored for a lower one, and minus the rel
 an identity. Where the truth is an interval, the claim gets the benefit of the doubt.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 import sys

@@ -1,7 +1,5 @@
 """Refuting misprints: a search for the simplest parameters at which a claim is wrong."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable

@@ -4,8 +4,6 @@ Every domain offers the same four things: its `corners`, a random `draw`, a poin
 one (the search for a counterexample walks there), and a value `rounded` to something printable.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping

@@ -3,8 +3,6 @@
 Each computes from a definition. Densities are given by their logarithms, on arrays.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache

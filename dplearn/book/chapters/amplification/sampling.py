@@ -6,8 +6,6 @@ replace-one.
 # Decorators here speak of their own function, which pyright cannot type.
 # pyright: reportGeneralTypeIssues=false
 
-from __future__ import annotations
-
 import math
 
 from numpy.random import Generator

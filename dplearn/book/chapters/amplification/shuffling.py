@@ -6,8 +6,6 @@ Poisson sampling and has no such theorem.
 # Decorators here speak of their own function, which pyright cannot type.
 # pyright: reportGeneralTypeIssues=false
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

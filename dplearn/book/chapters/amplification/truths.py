@@ -1,7 +1,5 @@
 """The truth about sampled and shuffled releases, from densities and from lists of all samples."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

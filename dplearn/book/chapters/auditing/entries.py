@@ -1,7 +1,5 @@
 """Auditing: what attacks prove about epsilon, and what epsilon allows attackers to do."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Slow ways to the truth about audits: all outcomes, all counts, and attacks that succeed."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What adds up: epsilons, deltas, Rényi divergences, squares, parts of the data and groups."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -5,8 +5,6 @@ leave a `slack` of :math:`\delta' = 1 - (1-\delta)/(1-\delta_0)^n` once the per-
 deltas are paid, and bound epsilon of n pure releases at that slack.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

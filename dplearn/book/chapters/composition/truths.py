@@ -1,7 +1,5 @@
 """The truth about compositions: every sequence of outcomes, every pair of parts, every chain."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence

@@ -2,8 +2,6 @@
 # Decorators here speak of their own function, which pyright cannot type.
 # pyright: reportGeneralTypeIssues=false
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

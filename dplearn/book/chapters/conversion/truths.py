@@ -1,7 +1,5 @@
 """The truth about conversions: the worst pair of coins, minima on ever finer grids, sums."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Whole-number noise: discrete Gaussians, their sums, and Skellam noise."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Slow ways to the truth about whole-number noise: sums over all outputs."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a run of noisy steps leaks: by divergences, by moments, in the limit of many steps."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The truth about private training: clipped gradients, certified runs, moments by integrals."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The truth about Gaussian noise: quadrature, walks, vectors of all sizes, searches."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Local DP: everybody randomizes a bit, a symbol or a bit string before sending it."""
 
-from __future__ import annotations
-
 import math
 
 from dplearn.book.chapters.local import truths

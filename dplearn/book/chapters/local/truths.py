@@ -1,7 +1,5 @@
 """Slow ways to the truth about local DP: all counts, all reports, whole channels, simulations."""
 
-from __future__ import annotations
-
 import math
 from functools import reduce
 

@@ -1,7 +1,5 @@
 """Privacy losses as random variables: their laws, on a lattice, and added up."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The truth about privacy losses: integrals over densities, sums over outcomes."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Choices by noisy scores: the exponential mechanism, the noisy maximum, permute-and-flip."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Noise on numbers and on answers: Laplace, geometric, staircase, Gaussian, and two coins."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Sensitivities: of sums and means, and of noise that looks at the data."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

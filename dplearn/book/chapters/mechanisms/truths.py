@@ -1,7 +1,5 @@
 """Slow ways to the truth about the basic mechanisms: outcomes, grids, integrals, bisection."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

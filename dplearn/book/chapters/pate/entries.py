@@ -1,7 +1,5 @@
 """PATE: teachers vote, noise is added to the counts, and the largest count wins."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Slow ways to the truth about PATE: laws of noisy winners, and the worst neighbour."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from itertools import permutations

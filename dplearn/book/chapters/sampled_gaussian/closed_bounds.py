@@ -1,7 +1,5 @@
 """Closed bounds on the Rényi divergences of the Poisson-sampled Gaussian, each with its limits."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.random import Generator
 

@@ -1,7 +1,5 @@
 """The best of several runs, the last iterate of one, and steps that depend on earlier ones."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The sparse vector technique, three ways to break it, and how to split its budget."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Slow ways to the truth for choices: repeated runs, noisy iterations, sparse vectors."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Trade-off functions: the smallest miss rate of any test at each false alarm rate."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The truth about trade-off functions: best tests by integrals, by events, by Fourier transform."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 
