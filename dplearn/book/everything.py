@@ -31,19 +31,10 @@ def check(id: str) -> list[Result]:
 
 
 def check_all(ids: Sequence[str] = (), *, processes: int = 2) -> Iterator[Result]:
-    """Check some entries, or all; results come in the order of the ids.
+    """Check some entries, or all with `processes` at work; results come in the order of the ids.
 
-    Parameters
-    ----------
-    ids : sequence of str
-        Ids, or what stands before the number: "G-A" is a group, "P" all published figures.
-        Default: everything, with `processes` at work.
-    processes : int
-
-    Raises
-    ------
-    ValueError
-        If an id is unknown.
+    Instead of an id stands what comes before its number: "G-A" is a group, "P" all published
+    figures. An unknown id is an error.
 
     Examples
     --------
@@ -102,8 +93,7 @@ def as_row(result: Result) -> dict[str, Any]:
     row |= {"kind": "misprint", "claims": result.kind, "reason": result.reason}
     row |= {"unsafe": result.unsafe, "safe_side": result.safe_side}
     row |= {"harmless": _plain(result.harmless), "counterexample": _case(result.counterexample)}
-    row["worst"] = _case(result.worst)
-    return row
+    return row | {"worst": _case(result.worst)}
 
 
 def _case(case: Case | None) -> dict[str, Any] | None:

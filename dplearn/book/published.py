@@ -35,22 +35,17 @@ Row = dict[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A published figure, computed again.
+    """A published figure, and our value of it; nan where it is not computed.
 
     Parameters
     ----------
-    id : str
     status : {"verified", "failed", "not computed"}
         Whether the verdict recorded with the figure is right; "not computed" where no code here
         does what the source did.
     verdict, why : str
         As recorded: "reproduces", "within_rounding", "does_not_reproduce" or "not_checkable".
-    source, printed : str
-    value : float
-        Ours; nan where it is not computed.
     worst_slack : float
         Minus the relative distance to the printed figure; 0 where a claimed inequality holds.
-    seconds : float
     """
 
     id: str
@@ -209,20 +204,19 @@ def _central_limit(row: Row) -> float:
     return float(Gaussian(1 / mu).profiles()[0].epsilon(delta))
 
 
-def _pld(row: Row) -> float:
-    asked = {"steps": int(row["steps"])}
+def _accounted(name: str, row: Row) -> float:
+    """What an accountant of ours says about a run of sampled Gaussians."""
+    accountant, run = accountants[name](), {"steps": int(row["steps"])}
     if row["quantity"] == "delta":
-        return (
-            accountants["pld"]().delta(_step_of(row), epsilon=number(row["epsilon"]), **asked).delta
-        )
-    return accountants["pld"]().epsilon(_step_of(row), delta=number(row["delta"]), **asked).epsilon
+        return accountant.delta(_step_of(row), epsilon=number(row["epsilon"]), **run).delta
+    return accountant.epsilon(_step_of(row), delta=number(row["delta"]), **run).epsilon
 
 
 _SAMPLED: dict[str, Callable[[Row], float]] = {
     "moments": lambda row: (
         _moments_after_a_release(row)
         if "first" in row["parameters"]
-        else Moments().epsilon(_step_of(row), delta=_given(row)[0], steps=int(row["steps"])).epsilon
+        else _accounted("moments", row)
     ),
     "rdp_mironov": lambda row: _by_orders(_step_of(row), row, rdp_to_epsilon_mironov),
     "rdp": lambda row: (
@@ -231,12 +225,8 @@ _SAMPLED: dict[str, Callable[[Row], float]] = {
         else _by_orders(_step_of(row), row, rdp_to_epsilon)
     ),
     "gdp": _central_limit,
-    "pld": _pld,
-    "advanced": lambda row: (
-        accountants["advanced"]()
-        .epsilon(_step_of(row), delta=number(row["delta"]), steps=int(row["steps"]))
-        .epsilon
-    ),
+    "pld": lambda row: _accounted("pld", row),
+    "advanced": lambda row: _accounted("advanced", row),
 }
 
 

@@ -11,7 +11,6 @@ import math
 import sys
 import time
 import zlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
@@ -29,13 +28,7 @@ from dplearn.book.kit.entry import Formula, Interval, Misprint
 class Case:
     """Value and truth at one point.
 
-    Parameters
-    ----------
-    parameters : dict
-    value : float
-    truth : Interval
-    slack : float
-        Negative where the value is on the wrong side; -inf where it has no value.
+    The slack is negative where the value is on the wrong side; -inf where it has no value.
     """
 
     parameters: Parameters
@@ -52,23 +45,15 @@ class Case:
 
 @dataclass(frozen=True, kw_only=True)
 class Verification:
-    """The outcome of `verify`.
+    """The outcome of `verify`; `reason` says why it is not verified.
 
     Parameters
     ----------
-    id, kind : str
-    status : {"verified", "failed", "error"}
-    worst_slack : float
-        Smallest slack of all points: of a bound, how tight it gets; of an identity, minus the
-        largest relative error. nan after an error.
-    typical_slack : float
-        The median.
+    worst_slack, typical_slack : float
+        Smallest slack of all points, and the median: of a bound, how tight it gets; of an
+        identity, minus the largest relative error. nan after an error.
     worst : Case, optional
         Where the slack is smallest.
-    points : int
-    seconds : float
-    reason : str
-        Why it is not verified.
     """
 
     id: str
@@ -92,11 +77,8 @@ def verify(formula: Formula, *, seed: int = 0, points: int | None = None) -> Ver
 
     Parameters
     ----------
-    formula : Formula
-    seed : int
-        Of the random points.
-    points : int, optional
-        Size of the design. Default: what the entry asks for.
+    seed, points : int
+        Of the random points, and how many. Default: as many as the entry asks for.
 
     Returns
     -------
@@ -186,30 +168,26 @@ def random_numbers(formula: Formula, seed: int) -> Generator:
 
 def _require_independence(formula: Formula, points: list[Parameters]) -> None:
     """Raise if the oracle is the formula's own code, or runs it."""
-    own = _code(formula.function)
-    if own is not None and _content(own) == _content(_code(formula.oracle)):
+    own, other = (
+        getattr(inspect.unwrap(f), "__code__", None) for f in (formula.function, formula.oracle)
+    )
+    if own is not None and other is not None and _content(own) == _content(other):
         raise ValueError("Expected an independent oracle, got the formula itself.")
     ran: set[Any] = set()
     before = sys.getprofile()
     sys.setprofile(lambda frame, event, argument: ran.add(frame.f_code))
     try:
         for parameters in points:
-            first = next(iter((formula.along or {"": (None,)}).items()))
-            formula.truth({**parameters, first[0]: first[1][0]} if first[0] else parameters)
+            first = {name: values[0] for name, values in (formula.along or {}).items()}
+            formula.truth(parameters | first)
     finally:
         sys.setprofile(before)
     if own in ran:
         raise ValueError("Expected an independent oracle, got one that calls the formula.")
 
 
-def _code(function: Callable[..., Any]) -> Any:
-    return getattr(inspect.unwrap(function), "__code__", None)
-
-
 def _content(code: Any) -> Any:
     """What a function does, without its name, place and docstring."""
-    if code is None:
-        return None
     constants = tuple(c for c in code.co_consts if not isinstance(c, str))
     return code.co_code, code.co_names, constants
 
@@ -231,8 +209,7 @@ def _agrees(computed: float, printed: str) -> bool:
     value = float(printed)
     if computed == value:
         return True
-    exponent = Decimal(printed).as_tuple().exponent if "." in printed else -400
-    unit = 10.0**exponent if isinstance(exponent, int) else 0.0
+    unit = 10.0 ** int(Decimal(printed).as_tuple().exponent) if "." in printed else 0.0
     return abs(computed - value) <= max(unit, 4e-15 * abs(value))
 
 

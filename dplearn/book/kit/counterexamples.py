@@ -15,25 +15,17 @@ from dplearn.book.kit.entry import Formula, Misprint
 
 @dataclass(frozen=True, kw_only=True)
 class Refutation:
-    """The outcome of `refute`.
+    """The outcome of `refute`; `reason` says what went wrong after an error.
 
     Parameters
     ----------
-    id, kind : str
-    status : {"refuted", "stands", "error"}
-    counterexample : Case, optional
-        The one with the shortest numbers.
-    worst : Case, optional
-        The largest error.
-    unsafe : bool
-        Whether it somewhere claims more privacy than there is.
-    safe_side : bool
-        Whether it is somewhere wrong in the harmless direction.
+    counterexample, worst : Case, optional
+        The one with the shortest numbers, and the largest error.
+    unsafe, safe_side : bool
+        Whether it somewhere claims more privacy than there is, and whether it is somewhere
+        wrong in the harmless direction.
     harmless : float
         Fraction of the design on which the claim is true.
-    seconds : float
-    reason : str
-        What went wrong, after an error.
     """
 
     id: str
@@ -63,13 +55,8 @@ def refute(
 ) -> Refutation:
     """Look for parameters at which a wrong variant of a formula is wrong.
 
-    Parameters
-    ----------
-    formula : Formula
-        The entry that `misprint` belongs to.
-    misprint : Misprint
-    seed, points
-        As in `verify`; the search around the worst points takes about as many evaluations again.
+    Seed and points are as in `verify`; the search around the worst points takes about as many
+    evaluations again.
 
     Returns
     -------

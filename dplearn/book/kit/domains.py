@@ -1,8 +1,4 @@
-"""Where the parameters of a formula live, and how a verification draws them.
-
-Every domain offers the same four things: its `corners`, a random `draw`, a point `near` another
-one (the search for a counterexample walks there), and a value `rounded` to something printable.
-"""
+"""Where the parameters of a formula live, and how a verification draws them."""
 
 import itertools
 import math
@@ -21,9 +17,10 @@ class Domain:
     """What one parameter may be.
 
     `corners` are values at the ends, none where there is no end. A draw sees in `drawn` the
-    parameters named before this one; `near` is a random value not far from another one, at a
-    fraction `size` of the whole domain; `rounded` has so many digits, and with 0 digits is 1, 2
-    or 5 times a power of ten. As text it says where the parameter is drawn.
+    parameters named before this one; `near`, where the search for a counterexample walks, is a
+    random value not far from another one, at a fraction `size` of the whole domain; `rounded` has
+    so many digits, and with 0 digits is 1, 2 or 5 times a power of ten. As text it says where the
+    parameter is drawn.
     """
 
     @property
@@ -47,11 +44,7 @@ class Domain:
 class Linear(Domain):
     """A real number, uniform between the ends.
 
-    Parameters
-    ----------
-    low, high : float
-    also : tuple of float
-        Values worth a try that the draw would miss, such as 0, 1 or infinity.
+    `also` are values worth a try that the draw would miss, such as 0, 1 or infinity.
     """
 
     low: float
@@ -158,14 +151,7 @@ class Choice(Domain):
 
 @dataclass(frozen=True)
 class Distribution(Domain):
-    """Probabilities of `symbols` outcomes, from flat to nearly certain.
-
-    Parameters
-    ----------
-    symbols : int
-    zeros : bool
-        Whether outcomes may be impossible.
-    """
+    """Probabilities of outcomes, from flat to nearly certain; `zeros` if some may be impossible."""
 
     symbols: int
     zeros: bool = True

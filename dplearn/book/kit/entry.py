@@ -50,11 +50,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Interval:
     """A truth known between two ends only.
 
-    Parameters
-    ----------
-    low, high : float
-    confidence : float
-        Probability that the truth lies there: 1 for a certified bracket, less for a simulation.
+    It lies there with probability `confidence`: 1 for a certified bracket, less for a simulation.
     """
 
     low: float
@@ -98,12 +94,10 @@ class Misprint(Part):
         Short word, the last part of its id; and why it is wrong, in a sentence.
     statement : str
         The claim in LaTeX; "" to make it from `claim` or `given`.
-    claim : str or callable, optional
-        Its value. Default: the value of the formula, for a hypothesis that is too wide.
     met : str
         A source that a reader can check; "" where it was met in notes.
-    given, domain, kind, oracle, printed, typed, along
-        As in `Formula`, whose own are the default; a domain that is None takes one away.
+    domain : mapping of str to Domain
+        What differs from the formula's own; None takes a domain away.
     """
 
     name: str
@@ -129,43 +123,23 @@ class _Fields(Part):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Formula:
-    """An entry of the book.
+    """An entry of the book; its decorators, explained above, give the fields.
 
     Parameters
     ----------
-    id : str
-        "G-A4", and a small letter when a theorem makes several entries.
     function : callable
         From the parameters in `domain`, by keyword, to a float.
-    title : str
     kind : {"identity", "upper", "lower", "asymptotic"}
         How value and truth are related. An asymptotic formula's error must shrink at every
         step along a sequence, and end within the tolerance.
-    reference : Reference
-    statement : str
-        LaTeX.
-    remarks : str
-        What stands below the statement.
-    given : str or callable
-        The hypothesis: an expression in the parameters, or a function of some of them whose
-        docstring says it in a sentence; "" for none.
-    domain : mapping of str to Domain
-        How each parameter is drawn.
     along : mapping
         Of an asymptotic formula: one name, and the values that approach the limit.
-    oracle : callable
-        The truth, computed in another way; a float or an `Interval`.
-    tolerance : float
-        Relative error granted to rounding and to the oracle.
-    absolute : float
-        A difference up to this is none.
+    tolerance, absolute : float
+        Relative error granted to rounding and to the oracle; and a difference that is none.
     unsafe : {"smaller", "larger"}, optional
         Which error claims more privacy than there is; None if neither does.
     points : int
         Size of the design; fewer for a slow oracle.
-    printed : sequence of Printed
-    typed : sequence of Typed
-    misprints : sequence of Misprint
     """
 
     id: str
@@ -276,14 +250,8 @@ def formula(
 ) -> Callable[[F], F]:
     """Enter a function into the book, with the parts that wait on it.
 
-    Parameters
-    ----------
-    id, title, kind : str
-        As in `Formula`.
-    reference : str
-        Authors, year and place: "Bun & Steinke 2016, Proposition 1.3".
-    statement : str
-        LaTeX, for a function whose docstring is its own.
+    A reference is "Bun & Steinke 2016, Proposition 1.3": authors, year and place. The statement
+    is for a function whose docstring is its own.
 
     Raises
     ------

@@ -171,14 +171,8 @@ def bounded_range_renyi(*, epsilon, order):
 def argmax_log_probability(scores: NDArray, rivals: NDArray, law: Law) -> float:
     """log P(the first score plus noise is the largest).
 
-    Parameters
-    ----------
-    scores : ndarray
-        Different ones where there are many candidates.
-    rivals : ndarray
-        How many others have these scores.
-    law : pair of callables
-        Log density and log distribution function of the noise, of scale 1.
+    `rivals` others have each of the different scores; `law` holds log density and log distribution
+    function of the noise, of scale 1.
     """
     log_density, log_cdf = law
 

@@ -23,11 +23,7 @@ def repetitions(*, shape, stop):
 def best_of(scores: ArrayLike, counts: NDArray) -> NDArray:
     """Law of the best score of K runs, where P(K = k) is `counts[k - 1]`.
 
-    Parameters
-    ----------
-    scores : array_like
-        Probabilities of one run's scores, the worst first.
-    counts : ndarray
+    `scores` are the probabilities of one run's scores, the worst first.
     """
     scores, k = np.asarray(scores, dtype=float), np.arange(1, counts.size + 1)
     below = np.concatenate([[0.0], np.cumsum(scores)])
