@@ -31,11 +31,7 @@ def test_epsilon_of_coins_is_that_of_the_theorem():
     assert outcomes.coins_epsilon(epsilon=2.0, steps=1, slack=0.9) == 0.0
 
 
-def test_delta_of_gaussians_by_two_integrals():
-    for mu, epsilon in ((0.1, 0.0), (1.0, 1.0), (6.0, 25.0)):
-        laws = oracles.log_normal(mu), oracles.log_normal()
-        truth = oracles.density_delta(*laws, epsilon, -60.0, 60.0)
-        assert oracles.gaussian_delta(epsilon=epsilon, mu=mu) == pytest.approx(truth, rel=1e-9)
+def test_epsilon_of_gaussians():
     assert oracles.gaussian_epsilon(delta=1e-5, mu=2.0) == pytest.approx(9.997256146, abs=1e-9)
 
 
@@ -52,19 +48,6 @@ def test_a_chain_of_pure_neighbours_costs_no_delta():
     assert outcomes.chain_delta(epsilon=0.0, delta=0.3, group=3) == pytest.approx(0.9)
     assert outcomes.chain_delta(epsilon=0.0, delta=0.3, group=5) == pytest.approx(1.0)
     assert formulas.group_privacy_delta(epsilon=0.0, delta=0.3, group=5) == 1.0
-
-
-def test_delta_and_epsilon_of_optimal_composition_are_inverse():
-    for slack in (0.1, 1e-6):
-        epsilon = float(formulas.optimal_composition(epsilon=0.2, steps=50, slack=slack))
-        delta = formulas.optimal_composition_delta(total=epsilon, epsilon=0.2, steps=50)
-        assert delta == pytest.approx(slack, rel=1e-8)
-
-
-def test_total_delta_and_slack_are_inverse():
-    total = formulas.total_delta(slack=1e-6, paid=1e-8, steps=100)
-    left = formulas.composition_slack(delta=total, paid=1e-8, steps=100)
-    assert float(left) == pytest.approx(1e-6, rel=1e-9)
 
 
 def test_whole_numbers_around_the_break_even():

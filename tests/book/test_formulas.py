@@ -13,29 +13,15 @@ from mpmath import mpf
 from conftest import agrees, each, golden, number
 from dplearn import book as formulas
 from dplearn.accountants.theorems import best_zcdp_order
+from dplearn.book.kit.oracles import worst_event_delta
 from dplearn.mechanisms import Gaussian
 
 RNG = np.random.default_rng(1948)
 LAWS = [tuple(RNG.dirichlet(np.ones(5), 2)) for _ in range(3)]
 HOLES = (np.array([0.0, 0.3, 0.7]), np.array([0.4, 0.6, 0.0]))
 ORDERS = [0.0, 0.3, 1.0, 2.0, 7.5, math.inf]
-each_pair = each("p, q", [*LAWS, HOLES])
 
 # Divergences
-
-
-def events(p, q):
-    """P(S), Q(S) of every set of outcomes."""
-    return [(np.dot(chosen, p), np.dot(chosen, q)) for chosen in product([0, 1], repeat=p.size)]
-
-
-@each_pair
-def test_divergences_are_the_worst_event(p, q):
-    for epsilon in (-1.0, 0.0, 0.4):
-        worst = max(a - math.exp(epsilon) * b for a, b in events(p, q))
-        assert formulas.hockey_stick(p, q, epsilon=epsilon) == pytest.approx(worst, abs=1e-15)
-    ratios = [math.log(a / b) if b > 0 else math.inf for a, b in events(p, q) if a > 1e-12]
-    assert formulas.max_divergence(p, q) == pytest.approx(max(ratios), rel=1e-12)
 
 
 def test_renyi_with_holes_in_either_law():
@@ -49,26 +35,20 @@ def test_renyi_with_holes_in_either_law():
     assert formulas.renyi([1.0, 0.0], [0.0, 1.0], order=0.5) == math.inf
 
 
-@each_pair
-def test_renyi_grows_with_its_order_and_is_skew_symmetric(p, q):
-    values = [formulas.renyi(p, q, order=a) for a in ORDERS]
-    assert values == sorted(values) and values[0] >= 0
-    left, right = (formulas.renyi(*pair, order=a) for pair, a in (((p, q), 0.3), ((q, p), 0.7)))
-    assert 0.7 * left == pytest.approx(0.3 * right, rel=1e-12)
+def test_laws_of_divergences():
+    """From 0 to inf, and on laws with holes; merging outcomes never reveals more.
 
-
-def test_renyi_is_continuous_at_order_one():
-    for p, q in LAWS:
-        kl = formulas.kl_divergence(p, q)
-        assert formulas.renyi(p, q, order=1 + 1e-7) == pytest.approx(kl, rel=1e-5)
+    The book's entry G-A1 has no negative epsilon, so the hockey stick there is tried here.
+    """
+    for p, q in [*LAWS, HOLES]:
+        values = [formulas.renyi(p, q, order=a) for a in ORDERS]
+        assert values == sorted(values) and values[0] >= 0
+        worst = worst_event_delta(p, q, -1.0)
+        assert formulas.hockey_stick(p, q, epsilon=-1.0) == pytest.approx(worst, abs=1e-15)
         assert formulas.kl_divergence(p, p) == 0.0
-
-
-@each("laws, order", product(LAWS, [0.5, 1.0, 3.0, math.inf]))
-def test_merging_outcomes_never_reveals_more(laws, order):
-    merged = [np.array([x[0] + x[1], *x[2:]]) for x in laws]
-    before, after = (formulas.renyi(*pair, order=order) for pair in (laws, merged))
-    assert after <= before * (1 + 1e-14)
+        merged = [np.array([x[0] + x[1], *x[2:]]) for x in (p, q)]
+        for order, before in zip(ORDERS, values, strict=True):
+            assert formulas.renyi(*merged, order=order) <= before * (1 + 1e-14), order
 
 
 @each("row", [r for r in golden("divergences") if "laplace" not in r["p"]])
@@ -87,35 +67,6 @@ def test_golden_divergences(row):
     else:
         found = formulas.renyi(p, q, order=order)
     assert agrees(found, row)
-
-
-GAUSSIANS = [
-    (0.0, 1.0, 1.0, 1.5),
-    (0.0, 2.0, 1.0, 2.5),
-    (1.0, 1.0, -0.5, 0.8),
-    (0.3, 2.0, 0.3, 1.0),
-]
-
-
-@each("pair, order", product(GAUSSIANS, [0.2, 0.999, 1.0, 1.2, 2.0, 3.1]))
-def test_renyi_of_gaussians_by_quadrature(pair, order):
-    mean_p, std_p, mean_q, std_q = pair
-    about = {"mean_p": mean_p, "std_p": std_p, "mean_q": mean_q, "std_q": std_q}
-    found = formulas.renyi_gaussian(order=order, **about)
-    # (1 - a) s_p^2 + a s_q^2 <= 0: the integrand does not even fall off.
-    if (1 - order) * std_p**2 + order * std_q**2 <= 0:
-        assert found == math.inf
-        return
-    with mpmath.workdps(30):
-        log_p = lambda x: -(((x - mean_p) / mpf(std_p)) ** 2) / 2 - mpmath.log(std_p)
-        log_q = lambda x: -(((x - mean_q) / mpf(std_q)) ** 2) / 2 - mpmath.log(std_q)
-        if order == 1:
-            integrand = lambda x: mpmath.exp(log_p(x)) * (log_p(x) - log_q(x))
-        else:
-            integrand = lambda x: mpmath.exp(order * log_p(x) + (1 - mpf(order)) * log_q(x))
-        total = mpmath.quad(integrand, [-60, -10, -3, 0, 3, 10, 60]) / mpmath.sqrt(2 * mpmath.pi)
-        truth = float(total if order == 1 else mpmath.log(total) / (mpf(order) - 1))
-    assert found == pytest.approx(truth, rel=1e-11)
 
 
 def test_renyi_of_gaussians_at_the_ends():
@@ -146,10 +97,10 @@ REFUSED = [
 ]
 
 
-@each("call, named", REFUSED)
-def test_what_is_no_distribution_is_refused(call, named):
-    with pytest.raises(ValueError, match=named):
-        call()
+def test_what_is_no_distribution_is_refused():
+    for call, named in REFUSED:
+        with pytest.raises(ValueError, match=named):
+            call()
 
 
 # Composition
