@@ -44,19 +44,11 @@ def claim_map(verdict: Verdict, *, ink: str = INK["light"]) -> go.Figure:
     if verdict.simplest:
         traces.append(_star(verdict))
     held = ", ".join(f"{SYMBOLS[n]} = {v:.6g}" for n, v in area.fixed.items())
-    return one_panel(
-        traces,
-        _axis(area.axes[0], area.x),
-        _axis(area.axes[1], area.y),
-        map_finding(area),
-        f"Each cell compares claim and truth at {held}" if held else "Claim against truth",
-        ink=ink,
-        height=460,
-        margin=(78, 20, 106, 62),
-        size=18,
-        showlegend=True,
-        legend={"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom"},
-    )
+    about = f"Each cell compares claim and truth at {held}" if held else "Claim against truth"
+    place = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom"}
+    room = {"height": 460, "margin": (78, 20, 106, 62), "showlegend": True, "legend": place}
+    x, y = _axis(area.axes[0], area.x), _axis(area.axes[1], area.y)
+    return one_panel(traces, x, y, map_finding(area), about, ink=ink, size=18, **room)
 
 
 def map_finding(area: Slice) -> str:

@@ -175,9 +175,6 @@ def _finding(curves: Curves) -> str:
     return f"Same run, same δ: {text.counted(bounds, 'bound')} on ε{tail}"
 
 
-# Traces
-
-
 def _line(
     name: str, curve: Sequence[Guarantee], steps: Sequence[int], *, claim: bool, stairs: bool
 ) -> dict[str, Any]:
@@ -206,16 +203,14 @@ def _band(
     The line is as wide as the eye needs: a bracket of six digits would not be seen. On
     stairs the upper end jumps right after a number of steps, the lower end just before one.
     """
-    x: list[int | None] = []
-    y: list[float | None] = []
+    corners: list[tuple[int | None, float | None]] = []
     for stretch in over_steps.stretches(curve, steps):
         upper = [(t, g.epsilon) for t, g in stretch]
         lower = [(t, certificate.floor(g)) for t, g in stretch]
         if stairs:
             upper, lower = _stairs(upper, early=True), _stairs(lower, early=False)
-        outline = [*upper, *reversed(lower)]
-        x += [*(t for t, _ in outline), None]
-        y += [*(e for _, e in outline), None]
+        corners += [*upper, *reversed(lower), (None, None)]
+    x, y = [t for t, _ in corners], [e for _, e in corners]
     colour = transparent(style_of(name).colour, 0.22)
     outlined = {"mode": "lines", "line": {"color": colour, "width": 9}, "hoverinfo": "skip"}
     filled = {"fill": "toself", "fillcolor": colour}
@@ -246,9 +241,6 @@ def _published(published: Sequence[Published]) -> dict[str, Any]:
     look["customdata"] = [p.note for p in published]
     hover = "published: ε = %{y}<br>T = %{x:,}<br>%{customdata}<extra></extra>"
     return markers(x, y, "published", **look, hovertemplate=hover)
-
-
-# Words
 
 
 def _ends(curves: Curves, index: int, below: Mapping[str, str]) -> list[End]:

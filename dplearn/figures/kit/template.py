@@ -85,22 +85,15 @@ def transparent(colour: str, share: float) -> str:
 
 
 _FONT = '"Source Sans", "Source Sans Pro", "Segoe UI", "Helvetica Neue", Arial, sans-serif'
-_AXIS = {
-    "showgrid": True,
-    "gridcolor": transparent(GREY, 0.22),
-    "linecolor": GREY,
-    "showline": True,
-    "zeroline": False,
-    "ticks": "outside",
-    "tickcolor": GREY,
-    "exponentformat": "power",
-}
+_GRID = {"showgrid": True, "gridcolor": transparent(GREY, 0.22)}
+_LINE = {"linecolor": GREY, "showline": True, "zeroline": False}
+_TICKS = {"ticks": "outside", "tickcolor": GREY, "exponentformat": "power"}
 
 
 def _template(
     ground: str, title: dict[str, Any], axis_title: int, **more: Any
 ) -> go.layout.Template:
-    axis = {**_AXIS, "title": {"standoff": 8, "font": {"size": axis_title}}}
+    axis = {**_GRID, **_LINE, **_TICKS, "title": {"standoff": 8, "font": {"size": axis_title}}}
     layout = {
         "font": {"family": _FONT, "size": 14},
         "paper_bgcolor": ground,
@@ -128,11 +121,7 @@ _SUBTITLE = {"subtitle": {"font": {"size": 13, "color": GREY}}}
 pio.templates["dplearn"] = _template(
     CLEAR, {**_TOP_LEFT, "yanchor": "top", "pad": {"t": 14}, **_SUBTITLE}, 15
 )
+_ROOM = {"margin": {"l": 75, "r": 130, "t": 60, "b": 60}}
 pio.templates["dplearn_lesson"] = _template(
-    "white",
-    {"x": 0.02, "font": {"size": 19}},
-    16,
-    barmode="overlay",
-    dragmode="zoom",
-    margin={"l": 75, "r": 130, "t": 60, "b": 60},
+    "white", {"x": 0.02, "font": {"size": 19}}, 16, barmode="overlay", dragmode="zoom", **_ROOM
 )
