@@ -153,7 +153,9 @@ def _inked(places: NDArray, drawn: NDArray, rng: np.random.Generator) -> NDArray
     centre = np.einsum("ns,nsd->nd", lengths, middles) / lengths.sum(axis=1)[:, None]
     middles = (middles - centre[:, None]) * zoom[:, None, None]
     middles += (SIDE - 1) / 2 + _spread(rng, 0.7, 1, 2)
-    middles += _into_frame(middles.min(axis=1), middles.max(axis=1))[:, None]
+    # Strokes, at most 20 pixels long, stay two pixels inside the frame.
+    lower, upper = middles.min(axis=1), middles.max(axis=1)
+    middles += (np.maximum(0, 2 - lower) - np.maximum(0, upper - (SIDE - 3)))[:, None]
     pen = 0.78 * np.exp(_spread(rng, 0.22, 1))
     # A straight stroke is 2.2 times full black in its middle.
     weights = 2.2 / np.sqrt(2 * np.pi) / pen * lengths * zoom[:, None] * _pressure(rng)
@@ -161,11 +163,6 @@ def _inked(places: NDArray, drawn: NDArray, rng: np.random.Generator) -> NDArray
     x, y = spread[:, :, 0], spread[:, :, 1] * weights[..., None]
     black = np.clip(y.transpose(0, 2, 1) @ x, 0, 1) * (1 - 0.25 * rng.random((BLOCK, 1, 1)) ** 2)
     return np.clip(black * (1 + _spread(rng, 0.06, SIDE, SIDE)), 0, 1)
-
-
-def _into_frame(lower: NDArray, upper: NDArray) -> NDArray:
-    """The shift that brings strokes, at most 20 pixels long, two pixels inside the frame."""
-    return np.maximum(0, 2 - lower) - np.maximum(0, upper - (SIDE - 3))
 
 
 def _pressure(rng: np.random.Generator) -> NDArray:

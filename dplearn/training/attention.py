@@ -46,7 +46,9 @@ def forward(
         output = nn.MultiheadAttention.forward(module, query, key, value, **options)
         record(None, (query, key, value), options, output)
         return output
-    q, k, v = (_heads(module, x) for x in _projected(module, record, query, key, value))
+    # (B, T, d) becomes (B, heads, T, d / heads).
+    projected = _projected(module, record, query, key, value)
+    q, k, v = (x.unflatten(2, (module.num_heads, -1)).transpose(1, 2) for x in projected)
     causal = is_causal and key_padding_mask is None
     mask = None if causal else _mask(attn_mask, key_padding_mask, q)
     dropout = module.dropout if module.training else 0.0
@@ -87,11 +89,6 @@ def _projection(
     if trained(module.in_proj_bias):
         gradients["in_proj_bias"] = Dense(wide.sum(1))
     return gradients
-
-
-def _heads(module: nn.MultiheadAttention, values: Tensor) -> Tensor:
-    """(B, T, d) as (B, heads, T, d / heads)."""
-    return values.unflatten(2, (module.num_heads, -1)).transpose(1, 2)
 
 
 def _mask(attention: Tensor | None, padding: Tensor | None, query: Tensor) -> Tensor | None:

@@ -323,7 +323,9 @@ def _clipped(
     # Norms may be a few units of rounding too small: round up before dividing.
     rounded_up = squared.sqrt() * (1 + ROUNDING * torch.finfo(squared.dtype).eps)
     factors = torch.where(finite & records, factors_of(rounded_up, largest.to(squared)), 0)
-    keep = None if _known(finite.all()) else finite
+    # Whether all are finite is known without waiting only on the processor, once it runs.
+    at_once = finite.device.type == "cpu" and not torch.compiler.is_compiling()
+    keep = None if at_once and finite.all() else finite
     return ClippedSum(
         sums={
             name: _weighted(gradients.pop(name, None), factors[group[name]], keep, parameter)
@@ -345,8 +347,3 @@ def _weighted(
     if gradient is None:
         return zeros(parameter)
     return gradient.weighted_sum(factors, keep).reshape(parameter.shape).contiguous()
-
-
-def _known(flag: Tensor) -> bool:
-    """Whether a flag is known to be set, without waiting for another device."""
-    return flag.device.type == "cpu" and not torch.compiler.is_compiling() and bool(flag)

@@ -52,21 +52,11 @@ def generator(seed=0):
     return torch.Generator().manual_seed(seed)
 
 
-def started(
-    model=None,
-    plan=PLAN,
-    *,
-    use=Trainer,
-    data=None,
-    lr=0.1,
-    optimizer=None,
-    loss_fn=CROSS_ENTROPY,
-    **options,
-):
+def started(model=None, plan=PLAN, *, use=Trainer, optimizer=None, lr=0.1, **options):
     model = small_model() if model is None else model
-    data = small_data() if data is None else data
-    optimizer = optimizer or torch.optim.SGD(model.parameters(), lr=lr)
-    return use(model, loss_fn, data, plan, optimizer=optimizer, **options)
+    options["optimizer"] = optimizer or torch.optim.SGD(model.parameters(), lr=lr)
+    loss_fn, data = options.pop("loss_fn", CROSS_ENTROPY), options.pop("data", small_data())
+    return use(model, loss_fn, data, plan, **options)
 
 
 def run(model=None, plan=PLAN, **options):
