@@ -120,19 +120,8 @@ def heterogeneous_composition(
 
     :math:`\sum_i n_i\varepsilon_i` and :math:`\sqrt{2\ln(1/\delta')\sum_i n_i\varepsilon_i^2}
     + \sum_i n_i\varepsilon_i\tanh(\varepsilon_i/2)`. The older drift :math:`e^\varepsilon - 1`
-    is never smaller than tanh, so its theorem adds nothing to the minimum.
-
-    Parameters
-    ----------
-    epsilons, counts : array_like, shape (..., n_mechanisms)
-        Guarantee >= 0 and number of releases of each mechanism.
-    slack : array_like, shape (...)
-        In (0, 1).
-
-    Returns
-    -------
-    ndarray, shape (...)
-        Upper bound, nats.
+    is never smaller than tanh, so its theorem adds nothing to the minimum. `epsilons` (>= 0) and
+    `counts` have shape (..., n_mechanisms), `slack` in (0, 1) and the bound, in nats, (...).
 
     References
     ----------
@@ -155,21 +144,8 @@ def optimal_composition(*, epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLik
 
     The worst releases are randomized responses, so the total loss is
     :math:`(2K - k)\varepsilon` with K binomial, and delta is linear in e^epsilon between
-    neighbouring values of it.
-
-    Parameters
-    ----------
-    epsilon : array_like
-        Guarantee of one release, >= 0, in nats.
-    steps : array_like
-        Number of releases, >= 1.
-    slack : array_like
-        delta, in (0, 1).
-
-    Returns
-    -------
-    ndarray
-        The smallest epsilon valid for every choice of pure releases, rounded up.
+    neighbouring values of it. For epsilon >= 0 nats, steps >= 1 and slack in (0, 1) the result
+    is the smallest epsilon valid for every choice of pure releases, rounded up.
 
     References
     ----------

@@ -42,18 +42,8 @@ class Nodes(NamedTuple):
 class Outputs:
     """Densities, or probabilities of whole numbers, of two neighbours' outputs.
 
-    Parameters
-    ----------
-    log_p, log_q : callable
-        Map an array of places to logarithms of densities or of probabilities, same shape.
-    lower, upper : float
-        Nothing is seen outside: less than 1e-10 of either law.
-    corners : tuple of float
-        Between `lower` and `upper`: where a density is not smooth, and where it peaks.
-    whole : bool
-        The laws live on the whole numbers from `lower` to `upper`.
-    label : str
-        What the number on the line is.
+    `log_p` and `log_q` map an array of places to logarithms of these; outside of `lower` and
+    `upper` is less than 1e-10 of either law.
 
     Examples
     --------
@@ -67,8 +57,9 @@ class Outputs:
     log_q: Curve
     lower: float
     upper: float
-    corners: tuple[float, ...] = ()
-    whole: bool = False
+    corners: tuple[float, ...] = ()  # where a density is not smooth, and where it peaks
+    whole: bool = False  # the laws live on the whole numbers from `lower` to `upper`
+    # What the number on the line is.
     label: str = "released number / largest contribution of one record"
 
     @classmethod

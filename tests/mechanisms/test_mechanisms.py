@@ -486,9 +486,8 @@ def test_a_composition_has_no_single_profile():
         Composed([Gaussian(1.0)]).profiles()
 
 
-@each(
-    "build, named",
-    [
+BAD = {
+    ValueError: [
         (lambda: Gaussian(-1.0), "noise_multiplier"),
         (lambda: Gaussian(math.nan), "noise_multiplier"),
         (lambda: Laplace(math.inf), "noise_multiplier"),
@@ -513,15 +512,7 @@ def test_a_composition_has_no_single_profile():
         (lambda: Gaussian(1.0).rdp([2.0], method="series"), "method"),
         (lambda: Gaussian(1.0).vary(sample_rate=0.1), "parameter of gaussian"),
     ],
-)  # fmt: skip
-def test_bad_values_are_named(build, named):
-    with pytest.raises(ValueError, match=re.escape(named)):
-        build()
-
-
-@each(
-    "build, named",
-    [
+    TypeError: [
         (lambda: Gaussian("1"), "noise_multiplier"),
         (lambda: Geometric(1.0, sensitivity=1.5), "sensitivity"),
         (lambda: RandomizedResponse(1.0, answers=2.0), "answers"),
@@ -531,9 +522,12 @@ def test_bad_values_are_named(build, named):
         (lambda: Composed([1.0]), "to hold Mechanism"),
         (lambda: Composed([(Gaussian(1.0), 2.5)]), "count"),
     ],
-)
-def test_bad_types_are_named(build, named):
-    with pytest.raises(TypeError, match=f"Expected .*{named}"):
+}
+
+
+@each("error, build, named", [(error, *case) for error in BAD for case in BAD[error]])
+def test_bad_values_and_types_are_named(error, build, named):
+    with pytest.raises(error, match=f"Expected .*{re.escape(named)}"):
         build()
 
 
