@@ -262,14 +262,8 @@ def gap(pair, h, offset, reach, epsilons):
 @pytest.mark.slow
 @each(
     "pair, reach",
-    [
-        (SMOOTH["gaussian"], 12.0),
-        (SMOOTH["sampled gaussian, remove"], 12.0),
-        (SMOOTH["sampled gaussian, add"], 12.0),
-        (DISCRETE["laplace"][0], 1.0),
-        (DISCRETE["sampled laplace, remove"][0], 2.0),
-        (DISCRETE["sampled laplace, add"][0], 2.0),
-    ],
+    [(pair, 12.0) for name, pair in SMOOTH.items() if "gaussian" in name]
+    + [law for name, law in DISCRETE.items() if "laplace" in name],
 )
 def test_the_error_is_of_second_order(pair, reach):
     atoms = Atoms.of(pair)

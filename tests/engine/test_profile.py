@@ -5,8 +5,6 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from mpmath import mpf
 from scipy.special import erfcx, ndtr, ndtri
 
@@ -70,14 +68,6 @@ def test_mixture_of_gaussians_by_integrating_densities(epsilon):
     # The quadrature reports 15 digits; the cuts are found to half of them at worst.
     assert remove == pytest.approx(hockey_stick(p_mix, noise), abs=1e-12)
     assert add == pytest.approx(hockey_stick(noise, p_mix), abs=1e-12)
-
-
-@given(st.floats(-3, 3), st.floats(0.01, 5), st.floats(1e-3, 1.0))
-def test_two_reversals_and_full_weight_change_nothing(log_mu, epsilon, weight):
-    (profile,) = Gaussian(math.exp(-log_mu)).profiles()
-    pair = profile.mix_first(weight)
-    assert pair.reverse().reverse().log_delta(epsilon) == pair.log_delta(epsilon)
-    assert profile.mix_first(1.0) is profile
 
 
 @each("delta", [0.5, 1e-5, 1e-30, 1e-250])

@@ -233,7 +233,7 @@ def test_the_balance_takes_x_from_below_and_y_from_above():
 
 def test_the_cell_of_zero_and_atoms_taken_out():
     """What neither tail holds is a difference of numbers near 1; so is what an atom leaves."""
-    lost = []
+    lost, shares = [], []
     for epsilon in np.linspace(0.3, 2.0, 40):
         (pair,) = RandomizedResponse(epsilon).profiles("replace_one")
         ends = np.arange(-3, 3) * 0.25 + 0.1
@@ -241,10 +241,6 @@ def test_the_cell_of_zero_and_atoms_taken_out():
         assert cells.noise[k] == 16 * below._ULP
         # No outcome has a loss between -epsilon and epsilon: the cell is empty.
         lost += [abs(cells.p[k]), abs(cells.x[k]), abs(cells.y[k])]
-    assert_suits(16 * below._ULP, lost)
-    shares = []
-    for epsilon in np.linspace(0.3, 2.0, 40):
-        (pair,) = RandomizedResponse(epsilon).profiles("replace_one")
         step = epsilon / 4
         nodes = np.arange(-6, 7) * step
         ends, atoms = nodes + BLUR * np.abs(nodes), Atoms.of(pair)
@@ -254,6 +250,7 @@ def test_the_cell_of_zero_and_atoms_taken_out():
         for k in np.flatnonzero(cells.noise):
             # Nothing but the atom was there; its own mass is read off with BLUR.
             shares.append(abs(cells.p[k]) / cells.noise[k])
+    assert_suits(16 * below._ULP, lost)
     assert 0.01 < max(shares) < 1, max(shares)
 
 

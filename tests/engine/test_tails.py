@@ -171,10 +171,12 @@ def test_chords_of_the_profile_lie_between_its_tails(name):
 
 
 @each("name", PAIRS)
-def test_two_reversals_give_the_same_tails(name):
+def test_two_reversals_and_full_weight_change_nothing(name):
     epsilons = np.append(0.0, np.geomspace(1e-3, 1e6, 40))
     pair = PAIRS[name]
     again = pair.reverse().reverse()
+    assert pair.mix_first(1.0) is pair
+    np.testing.assert_array_equal(again.log_delta(epsilons), pair.log_delta(epsilons))
     np.testing.assert_array_equal(again.log_tails(epsilons), pair.log_tails(epsilons))
     # They start below 1 and never grow; log P is a sum whose rounding wobbles on a plateau.
     log_p, log_q = pair.log_tails(epsilons)

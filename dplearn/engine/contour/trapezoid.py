@@ -105,7 +105,6 @@ class Trapezoid:
     def rounding(self, epsilon: NDArray) -> Rounding:
         """Error of S from rounding and from the nodes in x, in units of the scale."""
         terms, moments = self.sizes
-        # The values of M; products and adding up; the phases; the scale itself.
         adding = ULP * (30 + 2 * sum(self.terms.shape[1:])) * terms
         phases = 4 * ULP * self.h * np.abs(epsilon) * moments
         scale = np.abs(self.steps * self.line.log_m) + self.line.tilt * np.abs(epsilon)
