@@ -12,14 +12,12 @@ _CURVE = """(name) => {
   return trace ? JSON.stringify(Array.from(trace.y)) : null;
 }"""
 
-
 # The title of the second picture; for a moment there is none while Plotly writes a new one.
 _FOUND = "document.querySelector('.st-key-picture_looseness .gtitle')?.textContent"
 
 
 def curve(page, name: str = "PLD") -> list[float]:
-    found = page.wait_for_function(_CURVE, arg=name).json_value()
-    return json.loads(found)
+    return json.loads(page.wait_for_function(_CURVE, arg=name).json_value())
 
 
 def curve_other_than(page, old: list[float], name: str = "PLD") -> list[float]:
@@ -60,9 +58,8 @@ def test_a_slider_moved_by_keyboard_moves_the_curve_and_the_address(page, addres
     fresh = page.context.new_page()
     fresh.goto(page.url)
     assert curve(fresh) == after
-    assert fresh.get_by_role("slider", name="Noise multiplier σ").get_attribute(
-        "aria-valuetext"
-    ) == ("4.5")
+    twin = fresh.get_by_role("slider", name="Noise multiplier σ")
+    assert twin.get_attribute("aria-valuetext") == "4.5"
 
     page.go_back()
     assert curve_other_than(page, after) == before
@@ -143,8 +140,7 @@ def test_the_second_picture_is_there_and_follows_a_slider(page, address):
     slider.focus()
     page.keyboard.press("ArrowLeft")
     page.wait_for_function(
-        f"old => {{ const now = {_FOUND}; return now && now !== old; }}",
-        arg=before["title"],
+        f"old => {{ const now = {_FOUND}; return now && now !== old; }}", arg=before["title"]
     )
     assert looseness(page)["y"] != before["y"]
     page.get_by_role("slider", name="You are here: T").focus()

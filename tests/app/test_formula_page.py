@@ -136,9 +136,9 @@ def test_red_lies_where_the_claim_is_too_small():
         assert inside == ([] if point.verdict == "right" else [point.verdict])
         if point.verdict == "unsafe":
             assert point.value < point.low
-    colours = {t["name"]: t["fillpattern"]["shape"] for t in formula_curve(found).to_dict()["data"]
-               if "fillpattern" in t}  # fmt: skip
-    assert len(set(colours.values())) == len(colours), "a hatch of its own"
+    traces = formula_curve(found).to_dict()["data"]
+    hatches = {t["name"]: t["fillpattern"]["shape"] for t in traces if "fillpattern" in t}
+    assert len(set(hatches.values())) == len(hatches), "a hatch of its own"
 
 
 def test_what_a_time_limit_cuts_is_spread_and_goes_on():
@@ -179,15 +179,15 @@ def test_the_axis_shows_what_matters():
     assert near.layout.yaxis.type == "linear" and near.layout.yaxis.range[1] < 100
     far = formula_curve(Curve(x=x, value=10**x, low=x, high=x, ends=(1, 2)))
     assert far.layout.yaxis.type == "log"
-    nothing = formula_curve(Curve(x=[], value=[], low=[], high=[], ends=(1, 2),
-                                  regions=[Region(1, 2, "outside")]))  # fmt: skip
+    grey = [Region(1, 2, "outside")]
+    nothing = formula_curve(Curve(x=[], value=[], low=[], high=[], ends=(1, 2), regions=grey))
     assert [t.name for t in nothing.data] == ["hypothesis fails", "truth", "formula"]
 
 
 # Words
 
 
-@pytest.mark.parametrize(
+@each(
     "value, text",
     [(0.48453, "0.4845"), (1e-5, "10⁻⁵"), (2.5e-7, "2.5 · 10⁻⁷"), (-3.0, "−3"), (0.0, "0"),
      (math.inf, "∞"), (-math.inf, "−∞"), (math.nan, "no value"), (1e7, "10⁷"),
@@ -224,7 +224,7 @@ def test_an_untouched_page_has_a_clean_address():
     assert app.query_params == {} and "G-A1" in shown(app) and app.get("plotly_chart")
 
 
-@pytest.mark.parametrize("id", ["G-A2", "G-A3d", "G-A4", "G-A5", "G-A12b"])
+@each("id", ["G-A2", "G-A3d", "G-A4", "G-A5", "G-A12b"])
 def test_an_entry_says_what_it_is(id):
     app, entry = opened(id=id), book[id]
     assert entry.title in shown(app) and str(entry.reference) in shown(app)
@@ -247,10 +247,8 @@ def test_a_wrong_variant_is_drawn_and_refuted():
     assert f"gives **{words.number(found.value)}**" in shown(app)
     assert f"the truth is {words.number(found.truth.low)}" in shown(app)
     assert "Claims more privacy than there is" in shown(app)
-    names = [t["name"] for t in figure(app)["data"]]
-    assert {"claim", "formula", "truth", "counterexample"} <= set(names)
-    again = opened(**{k: str(v) for k, v in app.query_params.items()})
-    assert figure(again) == figure(app)
+    assert {"claim", "formula", "truth", "counterexample"} <= set(explorer.traces(app))
+    assert figure(explorer.again(app, "formula_book")) == figure(app)
 
 
 def test_sliders_and_boxes_move_the_picture_and_the_address():

@@ -24,7 +24,7 @@ from dplearn.datasets import PRACTICE_SIZES, Labelled, files
 from dplearn.figures import text
 from dplearn.run import DPSGD
 from dplearn.training import models, worker
-from explorer import checked, enter, press
+from explorer import checked, choose, enter, press
 from explorer import words as shown
 
 SMALL = Training(
@@ -44,10 +44,6 @@ def opened(**address: str) -> AppTest:
 def front(app: AppTest) -> int:
     """The one of two frames that is to be seen."""
     return min(app.session_state["training_front"], len(app.get("plotly_chart")) - 1)
-
-
-def figure(app: AppTest) -> dict:
-    return explorer.figure(app, front(app))
 
 
 def traces(app: AppTest) -> dict[str, dict]:
@@ -136,16 +132,12 @@ def test_the_noise_is_the_least_for_the_target():
     assert found <= noise <= found * 1.001
 
 
-def test_the_noise_can_be_given_instead():
-    app = opened(noise_from="noise", noise_multiplier="2", steps="10")
-    plan = DPSGD(noise_multiplier=2, sample_rate=512 / 1438, steps=10)
-    expected = plan.guarantee(delta=1e-4).epsilon
-    assert f"ε ≤ {text.bound(expected)}" in shown(app)
-
-
-def test_rate_and_epochs_can_be_given_instead():
-    app = opened(lot_from="rate", sample_rate="0.1", length_in="epochs", epochs="3")
+def test_noise_rate_and_epochs_can_be_given_instead():
+    rate = {"lot_from": "rate", "sample_rate": "0.1", "length_in": "epochs", "epochs": "3"}
+    app = opened(noise_from="noise", noise_multiplier="2", **rate)
+    plan = DPSGD(noise_multiplier=2, sample_rate=0.1, steps=30)
     assert "30 steps on lots of about 144 of" in shown(app)
+    assert f"ε ≤ {text.bound(plan.guarantee(delta=1e-4).epsilon)}" in shown(app)
 
 
 def test_bad_input_gives_one_message_and_keeps_the_plan():
@@ -162,12 +154,9 @@ def test_bad_input_gives_one_message_and_keeps_the_plan():
 
 def test_a_lot_larger_than_the_data_is_named_and_cut():
     app = opened(batch_size="20000")
-    (message,) = (e.value for e in app.error)
-    assert "at most the 1438 records" in message and "q = 1," in figure_subtitle(app)
-
-
-def figure_subtitle(app: AppTest) -> str:
-    return figure(app)["layout"]["title"]["subtitle"]["text"]
+    (message,) = explorer.errors(app)
+    subtitle = explorer.figure(app, front(app))["layout"]["title"]["subtitle"]["text"]
+    assert "at most the 1438 records" in message and "q = 1," in subtitle
 
 
 @each("dataset, model", itertools.product(PRACTICE_SIZES, fields.MODEL.options))
@@ -186,11 +175,10 @@ def test_data_and_model_bring_settings_within_the_controls(dataset, model):
 
 def test_an_address_reproduces_the_controls():
     app = opened()
-    checked(app.selectbox(key="choice_model").set_value("cnn").run())
-    app = enter(app, "target_epsilon", "1")
+    app = enter(choose(app, "model", "cnn"), "target_epsilon", "1")
     assert app.query_params == {"model": "cnn", "target_epsilon": "1", "learning_rate": "4"}
-    again = opened(**app.query_params)
-    assert code(again) == code(app) and shown(again) == shown(app)
+    twin = explorer.again(app, "train")
+    assert code(twin) == code(app) and shown(twin) == shown(app)
 
 
 def test_rubbish_in_the_address_is_named():
@@ -239,9 +227,8 @@ def test_stop_ends_the_process_and_keeps_what_was_done(pretend):
     assert run._process.poll() is not None
     assert over(app) and traces(app)["accuracy"]["x"] == [1, 2, 3, 4, 5]
     spent = text.bound(run.training.plan.guarantee(delta=1e-4, steps=5).epsilon)
-    assert title(app).startswith("<b>Stopped at step 5 of 60") and f"ε ≤ {spent} holds" in shown(
-        app
-    )
+    assert title(app).startswith("<b>Stopped at step 5 of 60")
+    assert f"ε ≤ {spent} holds" in shown(app)
     assert "all planned steps: ε ≤ 3." in shown(app)
 
 
@@ -256,14 +243,13 @@ def test_a_second_run_ends_the_first(monkeypatch, pretend, pool):
     assert first.phase == "stopped" and runs.current().phase == "running"
 
 
-@pytest.mark.parametrize(
-    ("lines", "problem"),
+@each(
+    "lines, problem",
     [
         ('sys.exit("MemoryError: all gone")', "MemoryError: all gone"),
         ("os._exit(3)", "The training process ended with status 3."),
         ('print(\'{"event": "error", "message": "Stopped."}\')', "Stopped."),
     ],
-    ids=["last line", "without a word", "an error told"],
 )
 def test_a_worker_that_dies_says_why(pretend, lines, problem):
     pretend(lines)

@@ -44,14 +44,7 @@ def box(state: State, kind: Field, *, label: Any = "visible", then: Then = None)
     """A box for a number or for words; `then` runs after a change."""
     key = f"box_{kind.key}"
     _show(key, state.typed.get(kind.key, kind.show(_inside(state, kind))))
-    st.text_input(
-        kind.label,
-        key=key,
-        help=kind.help or None,
-        on_change=_entered,
-        args=(state, kind, key, then),
-        label_visibility=label,
-    )
+    st.text_input(kind.label, **_common(state, kind, key, then, label))
 
 
 def log_switch(state: State, kind: Choice) -> None:
@@ -81,14 +74,8 @@ def choice(
     after it, or a slider being dragged would be built anew under the hand.
     """
     options, key = list(kind.options), f"choice_{kind.key}"
-    common: dict[str, Any] = {
-        "format_func": kind.options.__getitem__,
-        "key": key,
-        "help": kind.help or None,
-        "on_change": _entered,
-        "args": (state, kind, key, then),
-        "label_visibility": label,
-    }
+    common = _common(state, kind, key, then, label)
+    common["format_func"] = kind.options.__getitem__
     chosen = state.values[kind.key]
     _show(key, list(chosen) if isinstance(chosen, tuple) else chosen)
     with st.container(gap=None):
@@ -99,6 +86,17 @@ def choice(
         else:
             st.selectbox(kind.label, options, **common)
         note(state, kind.key, problem)
+
+
+def _common(state: State, kind: Field, key: str, then: Then, label: str) -> dict[str, Any]:
+    """What every widget of Streamlit is told."""
+    return {
+        "key": key,
+        "help": kind.help or None,
+        "on_change": _entered,
+        "args": (state, kind, key, then),
+        "label_visibility": label,
+    }
 
 
 def _show(key: str, value: Any) -> None:

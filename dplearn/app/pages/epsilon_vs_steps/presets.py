@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -68,14 +68,6 @@ PRESETS = (
         "One epoch of 10 000 batches: what shuffling leaks, and what is often claimed for it.",
     ),
 )
-# What makes two states the same run; where one looks and what one draws is left out.
-_RUN = ("mechanism", "noise_multiplier", "sampling", "rate_from", "delta", "adjacency", "length_in")
-_DEPENDENT = {
-    "rate": ("sample_rate",),
-    "counts": ("dataset_size", "batch_size"),
-    "steps": ("steps",),
-    "epochs": ("epochs",),
-}
 _DRAWN = ("accountants", "x_axis", "y_axis")
 
 
@@ -87,18 +79,19 @@ def start(state: State, preset: Preset) -> None:
 
 def current(state: State) -> Preset | None:
     """The preset that the state shows, if it shows one."""
-    return _BY_RUN.get(_run(state.values))
+    return _by_run().get(_run(state))
 
 
-def _run(values: Mapping[str, Any]) -> tuple[Any, ...]:
-    keys = _RUN + _DEPENDENT[values["rate_from"]] + _DEPENDENT[values["length_in"]]
-    return tuple(values[key] for key in keys)
+def _run(state: State) -> tuple[Any, ...]:
+    """What makes two states the same run: all but where one looks and what one draws."""
+    skip = {*state.hidden(state.values), "here", "budget", *_DRAWN}
+    return tuple(value for key, value in state.values.items() if key not in skip)
 
 
-def _run_of(preset: Preset) -> tuple[Any, ...]:
-    state = fields.state()
-    state.read(preset.address)
-    return _run(state.values)
-
-
-_BY_RUN = {_run_of(preset): preset for preset in PRESETS}
+@cache
+def _by_run() -> dict[tuple[Any, ...], Preset]:
+    by_run, state = {}, fields.state()
+    for preset in PRESETS:
+        state.read(preset.address)
+        by_run[_run(state)] = preset
+    return by_run

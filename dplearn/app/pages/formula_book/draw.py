@@ -81,7 +81,7 @@ def _picture(state: State) -> None:
         look.chart(figure, "formula_picture", alt)
     if not picture.complete and not state.moving:
         left, right = st.columns([3, 1], vertical_alignment="center")
-        left.caption(words.partial(seconds, len(picture.points)))
+        left.caption(f"Stopped after {seconds:g} s with {len(picture.points)} points.")
         right.button("Go on", key="go_on")
 
 

@@ -123,9 +123,19 @@ def point(place: Place) -> Point:
     # On the way to a limit nothing is right or wrong.
     judged = all(parameters[n] == values[-1] for n, values in (claim.along or {}).items())
     judged = judged and attempt(claim.accepts, parameters)
-    verdict = _verdict(claim, case) if judged else ""
-    truth = case.truth
-    return Point(bool(inside), case.value, truth.low, truth.high, case.slack, verdict, own)
+    return _of_case(claim, case, judged)._replace(inside=bool(inside), own=own)
+
+
+def _of_case(claim: Formula, case: Case, judged: bool = True) -> Point:
+    """A comparison; its verdict is right or wrong, and then unsafe or safe where that is known."""
+    side = side_of(claim, case) if judged else ""
+    if side in ("", "right"):
+        verdict = side
+    elif claim.unsafe is None or side == "none":
+        verdict = "wrong"
+    else:
+        verdict = "unsafe" if side == claim.unsafe else "safe"
+    return Point(True, case.value, case.truth.low, case.truth.high, case.slack, verdict)
 
 
 def _number(function: Callable[..., Any], parameters: Parameters) -> float:
@@ -155,16 +165,6 @@ def _same_truth(place: Place, parameters: Mapping[str, Any]) -> Iterable[Formula
     for claim in (shown(place.id, name) for name in family):
         if claim.oracle is oracle and set(claim.parameters) <= set(parameters):
             yield claim
-
-
-def _verdict(claim: Formula, case: Case) -> str:
-    """Right; or wrong: unsafe, safe, or neither."""
-    side = side_of(claim, case)
-    if side == "right":
-        return side
-    if claim.unsafe is None or side == "none":
-        return "wrong"
-    return "unsafe" if side == claim.unsafe else "safe"
 
 
 def _star(place: Place, name: str, limit: Any, claim: Formula) -> tuple[float, float] | None:
@@ -229,7 +229,4 @@ def cloud(id: str, misprint: str, *, seconds: float = 1.5) -> Picture:
 def _of_design(id: str, misprint: str, k: int) -> Point:
     claim = shown(id, misprint)
     case = attempt(compare, claim, design(id, misprint)[k])
-    if case is None:
-        return Point(True)
-    truth = case.truth
-    return Point(True, case.value, truth.low, truth.high, case.slack, _verdict(claim, case))
+    return Point(True) if case is None else _of_case(claim, case)

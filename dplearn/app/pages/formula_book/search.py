@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
-from dplearn.book import Formula, book
+from dplearn.book import book
 
 _LESSONS = Path(__file__).parents[4] / "lessons" / "sources"
 
@@ -21,14 +21,13 @@ def matching(query: str, group: str = "") -> list[str]:
 @lru_cache(maxsize=1)
 def _texts() -> dict[str, str]:
     """Id to all that the search looks through, in lower case."""
-    return {id: _text(entry).lower() for id, entry in book.items()}
-
-
-def _text(entry: Formula) -> str:
-    words = [entry.id, entry.title, entry.function.__name__, str(entry.reference)]
-    for misprint in entry.misprints:
-        words += [misprint.name, misprint.met, misprint.note]
-    return " ".join(words)
+    texts = {}
+    for id, entry in book.items():
+        words = [id, entry.title, entry.function.__name__, str(entry.reference)]
+        for misprint in entry.misprints:
+            words += [misprint.name, misprint.met, misprint.note]
+        texts[id] = " ".join(words).lower()
+    return texts
 
 
 def lessons(id: str) -> list[str]:
@@ -44,10 +43,9 @@ def lessons(id: str) -> list[str]:
 @lru_cache(maxsize=1)
 def _lessons() -> tuple[tuple[str, str, str], ...]:
     """Name, title and text of every lesson of a checkout; none where only the package is."""
-    return tuple(map(_lesson, sorted(_LESSONS.glob("[0-9][0-9]_*/lesson.py"))))
-
-
-def _lesson(path: Path) -> tuple[str, str, str]:
-    name, text = path.parent.name, path.read_text(encoding="utf-8")
-    heading = re.search(r"^# # (.+)$", text, re.MULTILINE)
-    return name, heading.group(1) if heading else name, text
+    lessons = []
+    for path in sorted(_LESSONS.glob("[0-9][0-9]_*/lesson.py")):
+        name, text = path.parent.name, path.read_text(encoding="utf-8")
+        heading = re.search(r"^# # (.+)$", text, re.MULTILINE)
+        lessons.append((name, heading.group(1) if heading else name, text))
+    return tuple(lessons)

@@ -206,8 +206,3 @@ def headline(kind: str, verdicts: Sequence[str], slacks: Sequence[float], claime
     if claimed:
         return f"True at {where} of this picture, and false elsewhere"
     return f"Right at {where}: {gap(kind, min(s for _, s in judged))}"
-
-
-def partial(seconds: float, done: int) -> str:
-    """Why a picture is not complete."""
-    return f"Stopped after {seconds:g} s with {done} points."

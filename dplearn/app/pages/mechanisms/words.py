@@ -81,12 +81,8 @@ def alts(view: View) -> dict[str, str]:
         "tradeoff": "Curve of missed records over false alarms, falling, and the two (ε, δ) lines "
         "that touch it from below.",
     }
-    return {key: f"{_bare(title)}. {drawn[key]}" for key, title in titles(view).items()}
-
-
-def _bare(title: str) -> str:
-    """A title without its marks."""
-    return title.replace("<sup>", "^").replace("</sup>", "").replace("<br>", " ")
+    bare = lambda title: title.replace("<sup>", "^").replace("</sup>", "").replace("<br>", " ")
+    return {key: f"{bare(title)}. {drawn[key]}" for key, title in titles(view).items()}
 
 
 def _proves(view: View) -> str:
