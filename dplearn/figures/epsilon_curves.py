@@ -126,16 +126,9 @@ def epsilon_curves(
         below[reference] = _sharpness(curves[reference], steps, canvas)
     names = over_steps.column("ε", steps[index], _ends(curves, index, below), canvas, ink)
     notes = _notes(curves, steps, canvas, published, here, budget)
-    return over_steps.figure(
-        canvas,
-        traces,
-        finding or _finding(curves),
-        subtitle,
-        ink=ink,
-        size=19,
-        shapes=[upright(here), level(budget, "dashdot")],
-        annotations=[*names, *notes],
-    )
+    more = {"shapes": [upright(here), level(budget, "dashdot")], "annotations": [*names, *notes]}
+    title = finding or _finding(curves)
+    return over_steps.figure(canvas, traces, title, subtitle, ink=ink, size=19, **more)
 
 
 def _check(curves: Curves, steps: Sequence[int], here: int | None, reference: str | None) -> None:

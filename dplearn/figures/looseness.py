@@ -76,6 +76,7 @@ def looseness(
     index = len(steps) - 1 if here is None else list(steps).index(here)
     sure, by = is_certified(reference[index]), style_of(reference[index].method).label
     divisor = f"{'certified lower' if sure else 'upper'} end of {by}"
+    about = f"How loose is each accountant? Its ε divided by the {divisor}"
     ratios = {name: list(map(ratio, curve, reference)) for name, curve in curves.items()}
     dashes = {n: "dot" if n in claims else over_steps.dash_of(c) for n, c in curves.items()}
     now = {name: curve[index] for name, curve in curves.items()}
@@ -87,16 +88,10 @@ def looseness(
     names = over_steps.column("times", steps[index], ends, canvas, ink)
     traces = [over_steps.line_of(n, steps, ratios[n], dashes[n], "%{y:.4~g} ×") for n in curves]
     traces.append(over_steps.dots({n: values[index] for n, values in ratios.items()}, here))
-    return over_steps.figure(
-        canvas,
-        traces,
-        comparison(now, reference[index], steps[index]),
-        f"How loose is each accountant? Its ε divided by the {divisor}",
-        ink=ink,
-        size=17,
-        shapes=[upright(here), level(1), *(_shade(ground, canvas) for ground in grounds)],
-        annotations=[*names, _below_one(now, reference[index], grounds, canvas, covered, ink)],
-    )
+    shapes = [upright(here), level(1), *(_shade(ground, canvas) for ground in grounds)]
+    notes = [*names, _below_one(now, reference[index], grounds, canvas, covered, ink)]
+    title, more = comparison(now, reference[index], steps[index]), {"annotations": notes}
+    return over_steps.figure(canvas, traces, title, about, ink=ink, size=17, shapes=shapes, **more)
 
 
 def _ratio_axis(ratios: Ratios) -> Axis:
