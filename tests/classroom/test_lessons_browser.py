@@ -2,14 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterator
 
 import nbformat
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 from plotly.offline import get_plotlyjs
 
-import chromium
 from dplearn.classroom import sources
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("browser")]
@@ -22,19 +20,14 @@ _KINDS = f"{_DATA}.map(trace => trace.type)"
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
+def page(browser) -> Page:
     """A page that knows Plotly and nothing else; it may load nothing."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium.path(), args=["--no-sandbox", "--disable-gpu"]
-        )
-        page = browser.new_page()
-        page.route("**/*", lambda route: route.abort())
-        page.problems = []
-        page.on("pageerror", lambda error: page.problems.append(error))
-        page.set_content(f"<script>{get_plotlyjs()}</script><div id='here'></div>")
-        yield page
-        browser.close()
+    page = browser.new_page()
+    page.route("**/*", lambda route: route.abort())
+    page.problems = []
+    page.on("pageerror", lambda error: page.problems.append(error))
+    page.set_content(f"<script>{get_plotlyjs()}</script><div id='here'></div>")
+    return page
 
 
 def sliders(lesson) -> list[dict]:
