@@ -248,8 +248,7 @@ def test_rdp_says_which_order_won_and_takes_any_orders():
 
 def test_rdp_of_gaussians_is_close_to_the_best_order():
     for sigma in (0.05, 1.0, 40.0, 1000.0):
-        free = epsilon("zcdp", Gaussian(sigma), delta=1e-6).epsilon
-        grid = epsilon("rdp", Gaussian(sigma), delta=1e-6).epsilon
+        free, grid = (epsilon(n, Gaussian(sigma), delta=1e-6).epsilon for n in ("zcdp", "rdp"))
         assert free * (1 - 1e-9) <= grid <= free * 1.003
 
 
