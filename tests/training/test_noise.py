@@ -4,12 +4,14 @@ False alarms: below 1e-6 per test; where seeds are given, none.
 """
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
 import torch
 from scipy import stats
 
+from conftest import each
 from dplearn.training import AdaptiveQuantile, Flat, Grouped, PerLayer, noise
 from dplearn.training.noise import LOTS, Randomness, add_noise
 
@@ -62,8 +64,7 @@ def test_normals_reach_far_and_are_never_infinite(monkeypatch):
     assert 0 < largest((1 << 63) - 1) < 1e-7
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 3, 5, 6, 7])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@each("count, dtype", product([0, 1, 2, 3, 5, 6, 7], [torch.float32, torch.float64]))
 def test_normals_of_any_number_and_type(count, dtype):
     found = drawn(Randomness(seed=0), count, 1, dtype=dtype)
     assert len(found.unique()) == count

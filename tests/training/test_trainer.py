@@ -293,8 +293,9 @@ def test_lots_without_a_finite_record_still_make_noise():
 
 
 X, Y = small_data()
-MODEL = small_model()
+MODEL, FROZEN = small_model(), small_model().requires_grad_(False)
 SGD = torch.optim.SGD(MODEL.parameters(), lr=0.1)
+PLATEAU = {"optimizer": SGD, "scheduler": torch.optim.lr_scheduler.ReduceLROnPlateau(SGD)}
 UNEVEN = dataclasses.replace(PLAN, sampling="shuffled", sample_rate=0.3)
 COUNTED = AdaptiveQuantile(max_grad_norm=0.5, count_noise=0.1)
 REFUSED = [
@@ -308,22 +309,14 @@ REFUSED = [
     ({"bound": Flat(2.0)}, ValueError, "bound.max_grad_norm = plan.max_grad_norm"),
     ({"bound": COUNTED}, ValueError, "count_noise > noise_multiplier / 2"),
     ({"loss_fn": nn.CrossEntropyLoss()}, ValueError, "one loss per record"),
-    (
-        {"model": small_model().requires_grad_(False)},
-        ValueError,
-        "at least one trainable parameter",
-    ),
+    ({"model": FROZEN}, ValueError, "at least one trainable parameter"),
     (
         {"optimizer": torch.optim.SGD([MODEL[0].weight], lr=0.1)},
         ValueError,
         "every trainable parameter in the optimizer, got none for .'0.bias'",
     ),
     ({"optimizer": torch.optim.LBFGS(MODEL.parameters())}, NotImplementedError, "LBFGS"),
-    (
-        {"optimizer": SGD, "scheduler": torch.optim.lr_scheduler.ReduceLROnPlateau(SGD)},
-        NotImplementedError,
-        "it reads losses, which are private",
-    ),
+    (PLATEAU, NotImplementedError, "it reads losses, which are private"),
 ]
 
 
