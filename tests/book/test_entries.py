@@ -24,6 +24,9 @@ def faults(entry):
         yield "the function must have a public name, by which `dplearn.book` exports it"
     if unknown := required - set(entry.parameters):
         yield f"@given must say from what domain {', '.join(sorted(unknown))} is drawn"
+    blank = re.findall(r"(?m)^(\w+)(?: \(.*\))?\n    $", entry.function.__doc__)
+    if unknown := {p.name for p in needed}.intersection(blank):
+        yield f"a line `{min(unknown)}: ...` below the statement must say what that is"
     if unknown := set(asked) - set(entry.parameters):
         yield f"the hypothesis speaks of {', '.join(sorted(unknown))}, which @given does not draw"
     if callable(entry.given) and not entry.hypothesis:
