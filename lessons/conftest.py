@@ -17,7 +17,7 @@ from quoted import texts, uncomputed
 from dplearn.classroom.sources import Lesson, exercise_key, read
 
 # Sources of lessons run when they are imported; their notebooks are what is tested.
-collect_ignore_glob = ["sources/*"]
+collect_ignore_glob = ["sources/*", "conftest.py"]
 
 # Options of a cell that only runs, with nothing to compare.
 _RUN = defaultdict(bool)

@@ -1,73 +1,13 @@
-"""Shared fixtures, settings of hypothesis, and the golden tables (see golden/README.md)."""
-
-import csv
-import functools
-import inspect
-from collections.abc import Callable, Iterable
-from pathlib import Path
+"""Shared fixtures and the settings of hypothesis."""
 
 from hypothesis import settings
 from newcomer import registered  # noqa: F401
 
 from browsing import address, browser, page  # noqa: F401
-from dplearn.book.published import number, unit
+
+# Lessons have a conftest of their own, so what tests import stands in modules with other names.
+collect_ignore = ["conftest.py"]
 
 # The same few examples on every machine, however slow it is.
 settings.register_profile("steady", derandomize=True, deadline=None, max_examples=40)
 settings.load_profile("steady")
-
-ROOT = Path(__file__).parents[1]
-
-
-def rows(path: str) -> list[dict[str, str]]:
-    """All lines of a CSV file named from the root of the project."""
-    with (ROOT / path).open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def golden(name: str, **wanted: str) -> list[dict[str, str]]:
-    """The lines of a golden table that have the wanted values."""
-    found = [r for r in rows(f"tests/golden/{name}.csv") if wanted.items() <= r.items()]
-    assert found, f"no line of {name}.csv has {wanted}"
-    return found
-
-
-def agrees(found: float, row: dict[str, str]) -> bool:
-    """Whether a value equals a golden one up to a unit of its last digit."""
-    value = number(row["value"])
-    # Both sides are rounded to double precision at best, whatever the table shows.
-    slack = unit(row["value"], row["digits"]) + 4e-15 * abs(value) if value < float("inf") else 0
-    return found == value or abs(found - value) <= slack
-
-
-def label(row: dict[str, str], *names: str) -> str:
-    """A readable test id."""
-    return "-".join(row[n] for n in names if row[n])
-
-
-def each(names: str, cases: Iterable) -> Callable[[Callable], Callable]:
-    """Decorator that runs a test on every case in one item; a failure says which case it was.
-
-    Names and cases are written as for `pytest.mark.parametrize`, which makes an item of each.
-    """
-    keys, every = [name.strip() for name in names.split(",")], tuple(cases)
-    assert every, f"no case of {names}"
-
-    def decorate(test: Callable) -> Callable:
-        @functools.wraps(test)
-        def loop(**fixtures: object) -> None:
-            for case in every:
-                values = case if len(keys) > 1 else (case,)
-                chosen = dict(zip(keys, values, strict=True))
-                try:
-                    test(**fixtures, **chosen)
-                except BaseException as error:
-                    error.add_note(f"with {', '.join(f'{k} = {v!r}' for k, v in chosen.items())}")
-                    raise
-
-        own = inspect.signature(test)
-        others = [p for name, p in own.parameters.items() if name not in keys]
-        loop.__signature__ = own.replace(parameters=others)  # type: ignore[attr-defined]
-        return loop
-
-    return decorate

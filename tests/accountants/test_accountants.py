@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from conftest import agrees, each, golden, number
+from cases import agrees, each, golden, number
 from dplearn.accountants import accountants
 from dplearn.accountants.moments import Moments
 from dplearn.accountants.optimal import Optimal

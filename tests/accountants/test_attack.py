@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from conftest import each
+from cases import each
 from dplearn.accountants.pld import PLD
 from dplearn.mechanisms import (
     Gaussian,

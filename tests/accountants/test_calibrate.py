@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import each
+from cases import each
 from dplearn.accountants import accountants
 from dplearn.calibrate import (
     Calibration,

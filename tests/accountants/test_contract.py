@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from conftest import each
+from cases import each
 from dplearn import Composed, Gaussian, Laplace, RandomizedResponse, accountants, mechanisms
 from dplearn.accountants._base import Bound
 from dplearn.accountants._runs import Runs

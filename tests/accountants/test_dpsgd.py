@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from conftest import each
+from cases import each
 from dplearn.accountants import accountants
 from dplearn.mechanisms import Gaussian, Laplace, PoissonSubsampled, WithoutReplacement
 from dplearn.mechanisms.random_allocation import RandomAllocation

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from conftest import each
+from cases import each
 from dplearn.accountants import accountants
 from dplearn.app.kit.state import save
 from dplearn.app.pages.epsilon_vs_steps import answers, export, fields, presets, run, words

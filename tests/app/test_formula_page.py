@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import browsing
 import explorer
-from conftest import each
+from cases import each
 from dplearn.app.pages.formula_book import controls, fields, place, points, search, tables, words
 from dplearn.book import Case, Interval, Refutation, book, refute, verify
 from dplearn.book.published import published

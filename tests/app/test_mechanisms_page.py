@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 import browsing
 import explorer
-from conftest import each
+from cases import each
 from dplearn.app.kit.run_fields import ADJACENCY
 from dplearn.app.pages.mechanisms import answers, fields, pair
 from dplearn.app.pages.mechanisms.pair import Pair

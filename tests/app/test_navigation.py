@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from conftest import each
+from cases import each
 from dplearn.__main__ import main
 from dplearn.app import navigation, pages
 from dplearn.app.kit.fields import Choice, Quantity

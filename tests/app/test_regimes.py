@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from conftest import each
+from cases import each
 from dplearn.app.pages.epsilon_vs_steps import regimes
 from dplearn.app.pages.epsilon_vs_steps.regimes import GOOGLE_ORDERS, OPACUS_ORDERS, REGIMES, Spot
 from dplearn.app.pages.epsilon_vs_steps.run import Scenario

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 import dplearn.datasets
 import explorer
-from conftest import each
+from cases import each
 from dplearn import accountants, smallest_noise_multiplier
 from dplearn.app.pages.train import code as page_code
 from dplearn.app.pages.train import fields, runs

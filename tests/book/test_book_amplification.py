@@ -6,7 +6,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from conftest import each
+from cases import each
 from dplearn import book as formulas
 from dplearn.book.chapters.amplification import truths as samples
 from dplearn.book.kit import oracles

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from conftest import each
+from cases import each
 from dplearn import book as formulas
 from dplearn.book.chapters.composition.truths import coin_rho
 from dplearn.book.chapters.conversion import truths as worst

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mpf
 
-from conftest import agrees, each, golden, number
+from cases import agrees, each, golden, number
 from dplearn import book as formulas
 from dplearn.accountants.theorems import best_zcdp_order
 from dplearn.book.kit.oracles import worst_event_delta

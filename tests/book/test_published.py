@@ -4,7 +4,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from conftest import rows
+from cases import rows
 from dplearn.accountants import accountants
 from dplearn.book import published
 from dplearn.book.published import as_printed, number, shown, unit

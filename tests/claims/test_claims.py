@@ -11,7 +11,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
-from conftest import each
+from cases import each
 from dplearn.accountants import accountants
 from dplearn.book import book
 from dplearn.claims import PARAMETERS, QUANTITIES, STATUS, check, setting

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from conftest import each
+from cases import each
 from dplearn import datasets
 from dplearn.datasets import (
     Labelled,

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from conftest import each
+from cases import each
 from dplearn.engine.lattice.above import PrivacyLossDistribution, connect_the_dots
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import Gaussian, Geometric, Laplace, PoissonSubsampled, WithoutReplacement

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from conftest import each
+from cases import each
 from dplearn.engine.lattice import below
 from dplearn.engine.lattice.above import connect_the_dots
 from dplearn.engine.lattice.below import BLUR, Atoms, below_the_profile

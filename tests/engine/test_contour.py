@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import each, golden, number
+from cases import each, golden, number
 from dplearn import Gaussian, PoissonSubsampled
 from dplearn.engine.contour import SampledGaussian, brackets, deltas, log_moments, worse_brackets
 from dplearn.engine.contour import line as line_module

@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from mpmath import mpf
 
-from conftest import each, golden, number
+from cases import each, golden, number
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.lattice.above import connect_the_dots
 from dplearn.engine.lattice.below import BLUR, Atoms, below_the_profile

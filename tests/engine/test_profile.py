@@ -8,7 +8,7 @@ import pytest
 from mpmath import mpf
 from scipy.special import erfcx, ndtr, ndtri
 
-from conftest import agrees, each, golden, number
+from cases import agrees, each, golden, number
 from dplearn.engine.lattice.below import Atoms
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import Gaussian, Laplace

@@ -10,7 +10,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from conftest import each
+from cases import each
 from dplearn.engine.contour import SampledGaussian
 from dplearn.engine.contour import line as line_module
 from dplearn.engine.contour import pair as pair_module

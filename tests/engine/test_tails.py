@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from conftest import each
+from cases import each
 from dplearn.engine.profile import Profile
 from dplearn.ground.logspace import log_sub
 from dplearn.mechanisms import Gaussian, Geometric, Laplace, RandomizedResponse, mechanisms

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from guarantees import STEPS, curve, notes
 
-from conftest import each
+from cases import each
 from dplearn.figures import Published, epsilon_curves
 from dplearn.figures.kit.over_steps import dash_of
 from dplearn.figures.kit.template import style_of

@@ -5,7 +5,7 @@ import math
 import pytest
 from guarantees import STEPS, curve, notes
 
-from conftest import each
+from cases import each
 from dplearn.figures import epsilon_curves, excess, looseness, style_of
 
 ENDS = ((0.1, 0.11), (0.3, 0.31), (1.0, 1.01), (4.0, 4.01))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import each
+from cases import each
 from dplearn.ground.guarantee import Guarantee, Reference, round_down, round_up
 
 numbers = st.floats(min_value=1e-300, max_value=1e300)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from conftest import each
+from cases import each
 from dplearn.ground.logspace import log1mexp, log_add, log_comb, log_expm1, log_sub
 
 SIZES = [1e-300, 1e-17, 1e-8, 0.3, 0.692, 0.694, 1.0, 20.0, 40.0, 700.0]

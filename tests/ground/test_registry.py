@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from conftest import each
+from cases import each
 from dplearn.accountants import Accountant, accountants
 from dplearn.ground.registry import Registry
 from dplearn.mechanisms import Gaussian, Mechanism, mechanisms

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from conftest import each
+from cases import each
 from dplearn.ground.solve import crossing, decreasing_root, expand_until, first_true, maximise
 
 SWITCH = np.array([1e-30, 0.3, 1.0, 77.7, 1e8])

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from conftest import each
+from cases import each
 from dplearn.ground import validate
 
 # What is expected in words, and values and types that are refused; the words for a type are

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from conftest import each
+from cases import each
 from dplearn.__main__ import main
 from dplearn.accountants import accountants
 from dplearn.calibrate import smallest_noise_multiplier

@@ -11,7 +11,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import chromium
-from conftest import each
+from cases import each
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

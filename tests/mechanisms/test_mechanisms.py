@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from conftest import agrees, each, golden, number
+from cases import agrees, each, golden, number
 from dplearn.engine.lattice import Lattice
 from dplearn.mechanisms import (
     Composed,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from conftest import each
+from cases import each
 from dplearn.mechanisms import (
     Composed,
     DiscreteGaussian,

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from conftest import each
+from cases import each
 from dplearn.figures import leaking_area
 from dplearn.ground.guarantee import ADJACENCIES
 from dplearn.mechanisms import DiscreteGaussian, Gaussian, Outputs, PoissonSubsampled, mechanisms

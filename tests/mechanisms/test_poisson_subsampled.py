@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from conftest import agrees, each, golden, number
+from cases import agrees, each, golden, number
 from dplearn.mechanisms import Gaussian, Laplace, PoissonSubsampled
 
 

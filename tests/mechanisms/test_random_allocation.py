@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from conftest import each
+from cases import each
 from dplearn.mechanisms import Gaussian, RandomAllocation, Shuffled
 from dplearn.mechanisms.random_allocation import _QUADRATURE_ERROR, _reverse_moments
 

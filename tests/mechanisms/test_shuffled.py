@@ -10,7 +10,7 @@ import pytest
 from mpmath import mpf
 from scipy.stats import norm
 
-from conftest import each
+from cases import each
 from dplearn.book import batch_shuffling_delta_lower, shuffle_local_randomizers
 from dplearn.mechanisms import Gaussian
 from dplearn.mechanisms.shuffled import Shuffled

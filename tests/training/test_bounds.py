@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import each
+from cases import each
 from dplearn.training import AdaptiveQuantile, Automatic, Flat, Grouped, PerLayer
 
 SIZES = {"body.0.weight": 30, "body.0.bias": 6, "body.1.weight": 4, "head.weight": 60}

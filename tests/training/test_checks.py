@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from per_record import BATCH, Model, losses_of
 from torch import nn
 
-from conftest import each
+from cases import each
 from dplearn.training import Flat, check, clipped_sum
 
 TARGETS = torch.zeros(BATCH, dtype=torch.long)

@@ -21,7 +21,7 @@ from per_record import (
 from torch import _dynamo, nn
 from torch.utils._pytree import tree_map
 
-from conftest import each
+from cases import each
 from dplearn.training import Automatic, Flat, Grouped, PerLayer, check, clipped_sum, rule
 from dplearn.training.gradients import compiled_sum
 from dplearn.training.recording import recording

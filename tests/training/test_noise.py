@@ -11,7 +11,7 @@ import pytest
 import torch
 from scipy import stats
 
-from conftest import each
+from cases import each
 from dplearn.training import AdaptiveQuantile, Flat, Grouped, PerLayer, noise
 from dplearn.training.noise import LOTS, Randomness, add_noise
 

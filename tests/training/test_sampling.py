@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from conftest import each
+from cases import each
 from dplearn.mechanisms import PoissonSubsampled, RandomAllocation, Shuffled, WithoutReplacement
 from dplearn.run import DPSGD
 from dplearn.training.sampling import lots, lots_per_drawing, micro_batches

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.utils.data import Dataset, TensorDataset
 
-from conftest import each
+from cases import each
 from dplearn.accountants import accountants
 from dplearn.datasets import digits
 from dplearn.run import DPSGD
