@@ -102,6 +102,7 @@ def test_golden_curves(row):
 SAMPLED = golden("sampled_gaussian_epsilon")
 
 
+@pytest.mark.slow
 @each("row", SAMPLED)
 def test_golden_sampled_gaussian_against_every_accountant(row):
     (step, question), truth = asked_in(row), number(row["value"])

@@ -177,6 +177,7 @@ def test_any_shape_and_what_needs_no_attack():
 # The enclosure itself
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     st.integers(0, 2**32 - 1), st.integers(1, 12), st.sampled_from([0.0, 1e-7, 1e-3, 0.1]),

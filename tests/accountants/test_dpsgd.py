@@ -154,6 +154,7 @@ def test_a_curve_is_its_points(sampling):
             guarantees(accountants["rdp"](), Gaussian(4.0), steps=bad, **question)
 
 
+@pytest.mark.slow
 def test_poisson_accounting_of_a_shuffled_loader_claims_too_much():
     """The gap: what the Poisson theorem promises is disproved for the same run, shuffled."""
     run = DPSGD(noise_multiplier=0.5, sample_rate=1e-4, steps=10_000)

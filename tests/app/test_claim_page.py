@@ -67,6 +67,7 @@ UNREADABLE = (
 )
 
 
+@pytest.mark.slow
 def test_errors_are_shown_at_the_input_and_nothing_else():
     for change, message in UNREADABLE:
         app = opened(**AMPLIFIED | change)

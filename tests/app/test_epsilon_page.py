@@ -83,6 +83,7 @@ def test_the_reference_measures_even_where_it_is_not_drawn():
     assert "9.4 % more ε than needed" in title(app, 1)
 
 
+@pytest.mark.slow
 def test_a_wrong_tool_is_named_only_where_it_is_wrong(untouched):
     def panel(app: AppTest) -> str:
         return "".join(m.value for m in app.markdown if "Where other tools" in m.value)
@@ -104,6 +105,7 @@ def shuffled() -> AppTest:
     return opened(**CHUA)
 
 
+@pytest.mark.slow
 def test_the_gap_of_shuffling_is_the_title(shuffled):
     layout = figure(shuffled)["layout"]
     assert layout["title"]["text"] == (
@@ -115,6 +117,7 @@ def test_the_gap_of_shuffling_is_the_title(shuffled):
     assert "would claim 1.95" in shuffled.get("plotly_chart")[0].proto.alt
 
 
+@pytest.mark.slow
 def test_the_claim_is_the_poisson_curve_and_looks_like_no_bound(shuffled):
     claim, pld = traces(shuffled)["Poisson claim"], traces(shuffled)["PLD"]
     step = PoissonSubsampled(Gaussian(0.5), sample_rate=1e-4)
@@ -147,6 +150,7 @@ def test_certified_steps_of_epochs_are_whole_epochs():
     assert answers.certified_steps("rdp", CHUA_RUN, at_two * 1.001) == 20_000
 
 
+@pytest.mark.slow
 def test_where_the_claim_covers_the_loader_nobody_is_accused():
     app = opened(
         **CHUA | {"sampling": "random_allocation", "noise_multiplier": "1", "here": "100000"}
@@ -284,6 +288,7 @@ def test_what_is_entered_is_in_the_address_and_makes_a_run_ones_own():
     assert figure(again(app)) == figure(app)
 
 
+@pytest.mark.slow
 @each("mode, text", itertools.product(({}, COUNTED), ("rubbish", "-1")))
 def test_rubbish_in_the_address_is_named_and_the_default_used(mode, text):
     app = opened(**dict.fromkeys(FIELDS, text) | mode)
@@ -357,6 +362,7 @@ def test_a_run_without_a_theorem_says_so_at_the_control():
     assert not app.get("plotly_chart")
 
 
+@pytest.mark.slow
 def test_changing_the_sampling_takes_the_adjacency_along():
     app = choose(opened(steps="100", here="10"), "sampling", "without_replacement")
     assert app.selectbox(key="choice_adjacency").value == "replace_one"
@@ -423,6 +429,7 @@ def the_code_draws_the_same_numbers(app: AppTest) -> str:
     return code
 
 
+@pytest.mark.slow
 @each("address", RUNS)
 def test_the_python_on_the_page_draws_the_same_numbers(address):
     the_code_draws_the_same_numbers(opened(**address))

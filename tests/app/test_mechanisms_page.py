@@ -100,6 +100,7 @@ def shows_the_numbers_of_its_profile(pair: Pair) -> None:
     np.testing.assert_allclose(y, pair.mechanism.rdp(x, adjacency=pair.adjacency))
 
 
+@pytest.mark.slow
 @each("pair", FIRST)
 def test_every_mechanism_shows_the_numbers_of_its_profile(pair):
     shows_the_numbers_of_its_profile(pair)

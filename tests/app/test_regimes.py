@@ -71,6 +71,7 @@ FIRES = {
 }
 
 
+@pytest.mark.slow
 @each("rule, regime", zip(FIRES, REGIMES, strict=True))
 def test_a_rule_fires_in_its_regime_and_not_outside(rule, regime):
     inside, outside = FIRES[rule]
@@ -98,6 +99,7 @@ def test_a_grid_of_orders_costs_and_never_gains():
         assert spot.grid(OPACUS_ORDERS) >= spot.grid(GOOGLE_ORDERS) * (1 - 1e-12) >= 1 - 1e-6
 
 
+@pytest.mark.slow
 def test_an_accountant_without_a_theorem_says_nothing():
     spot = Spot(DRAWN, 100)
     assert spot.guarantee("gdp") is None and spot.missing("gdp") == 0.0 and spot.times("gdp") == 1.0

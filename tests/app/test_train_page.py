@@ -243,6 +243,7 @@ def test_a_second_run_ends_the_first(monkeypatch, pretend, pool):
     assert first.phase == "stopped" and runs.current().phase == "running"
 
 
+@pytest.mark.slow
 @each(
     "lines, problem",
     [

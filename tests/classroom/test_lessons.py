@@ -18,6 +18,7 @@ COURSE = {number: lesson for number, lesson in LESSONS.items() if exercises(less
 each_with_exercises = pytest.mark.parametrize("lesson", COURSE.values(), ids=COURSE)
 
 
+@pytest.mark.slow
 @each_lesson
 def test_a_lesson_keeps_the_contract(lesson):
     complaints = contract.problems(lesson)

@@ -56,6 +56,7 @@ def test_figures_need_words():
 # The machinery
 
 
+@pytest.mark.slow
 def test_check_notices_a_changed_word(tmp_path, capsys):
     shutil.copytree(ROOT / "lessons", tmp_path / "lessons")
     changed = sources.lessons(tmp_path / "lessons")["01"]

@@ -37,6 +37,7 @@ def test_an_example_prints_what_the_readme_shows(code, shown):
     assert printed.getvalue() == shown
 
 
+@pytest.mark.slow
 def test_the_shell_lines_run(capsys):
     lines = [x for x in "".join(blocks("")).splitlines() if x.startswith(".venv/bin/dplearn")]
     assert len(lines) == 4

@@ -57,6 +57,7 @@ def test_most_mechanisms_have_laws_to_draw():
         assert len(mechanisms[name].no_outputs.split()) > 5
 
 
+@pytest.mark.slow
 @each("law, profile, mechanism", PAIRS)
 def test_both_laws_sum_to_one_and_the_shaded_area_is_delta(law, profile, mechanism):
     expected = profile.delta(EPSILONS)
