@@ -8,8 +8,6 @@ Peers that are missing are reported as not installed; `--write` alone renews
 benchmarks/results/accountants.md. Under ten minutes, `--quick` under one.
 """
 
-from __future__ import annotations
-
 import os
 
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")

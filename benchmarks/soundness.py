@@ -7,8 +7,6 @@ other: no lower end above an upper end, none past an exact value, none against t
 settings one of which leaks less. Exit status 1 if one does, with the lines that repeat it.
 """
 
-from __future__ import annotations
-
 import os
 
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")

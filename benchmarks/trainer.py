@@ -7,8 +7,6 @@
 On a GPU, if there is one, else on one processor core. About a quarter of an hour.
 """
 
-from __future__ import annotations
-
 import os
 
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")

@@ -12,8 +12,6 @@ accounted for: each run alone has its epsilon. About ten minutes without synthet
 takes half an hour.
 """
 
-from __future__ import annotations
-
 import os
 
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")

@@ -3,8 +3,6 @@
 Exit status: 0 good, 1 the check failed (a target out of reach, a claim violated), 2 bad usage.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -5,8 +5,6 @@ at most the target, together with that answer. Tightness depends on the search, 
 Far from the target a rougher accountant shows the way where there is one; it decides nothing.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Callable

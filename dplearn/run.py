@@ -1,7 +1,5 @@
 """The public description of a DP-SGD run; no torch, no data."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from dataclasses import dataclass

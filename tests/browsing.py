@@ -3,8 +3,6 @@
 Nothing waits for a fixed time: a condition is waited for as long as a busy machine may need.
 """
 
-from __future__ import annotations
-
 import functools
 import socket
 import subprocess

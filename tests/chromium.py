@@ -1,7 +1,5 @@
 """The Chromium that browser tests drive; `python tests/chromium.py` installs one where none is."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

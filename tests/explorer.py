@@ -1,7 +1,5 @@
 """The explorer without a browser: open it at an address, enter something, read what it shows."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What is measured: runs, calibration targets and single mechanisms."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Random mechanisms, steps and deltas: log-uniform, with the ends of every range."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Time, memory and a time limit: one thread, one measurement at a moment."""
 
-from __future__ import annotations
-
 import math
 import multiprocessing
 import os

@@ -4,8 +4,6 @@ Every oracle maps epsilon to log delta of the composed pair, as a sum of terms >
 its relative error is a few units in the last place per term.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Other accountants, each used the quick way its interface allows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module, util

@@ -1,7 +1,5 @@
 """Questions, answers, and what it means that two answers contradict each other."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from typing import ClassVar

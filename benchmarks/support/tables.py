@@ -1,7 +1,5 @@
 """Numbers as cells of Markdown tables."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 

@@ -7,8 +7,6 @@ at a few x bound the minimum from both sides: from above where they were taken, 
 chords, prolonged. The minimum is where -g', the false positive rate of the threshold x, is a.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -5,8 +5,6 @@ what needs no theorem (nothing released, no noise added) and refuses what a subc
 cover; a subclass turns rows of counts into bounds and never multiplies by anything else.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from abc import ABC, abstractmethod

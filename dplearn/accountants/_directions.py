@@ -1,7 +1,5 @@
 """The two directions of a composition, and delta of either by the engine that suits it."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What an accountant is asked about: which mechanisms run, how often, between which neighbours."""
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Gaussian differential privacy through the central limit theorem."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The moments accountant, as the paper that introduced DP-SGD used it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

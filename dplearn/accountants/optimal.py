@@ -1,7 +1,5 @@
 """Optimal composition of equal steps."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

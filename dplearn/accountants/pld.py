@@ -1,7 +1,5 @@
 """Privacy loss distributions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """The theorems that accountants run on; the formula book enters them and checks each one."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc

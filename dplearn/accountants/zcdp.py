@@ -1,7 +1,5 @@
 """Zero-concentrated differential privacy."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """The explorer: Streamlit lives here and nowhere else."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path

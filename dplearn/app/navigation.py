@@ -1,7 +1,5 @@
 """The menu is the folder: every page in `pages`, a package with TITLE, ORDER and render()."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from types import ModuleType

@@ -7,8 +7,6 @@ From the bottom: `_parameters` (names, ranges, values tried), `_truth` (the cert
 `verdict` (what is found), `_search` (survey, counterexamples, region), `_closest` (what it is).
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from dataclasses import replace

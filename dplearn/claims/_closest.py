@@ -1,7 +1,5 @@
 """The formula of the book that is most like a claim, to tell what the claim is."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 

@@ -1,7 +1,5 @@
 """What a claim is compared with: the certified answer, as a lower and an upper end."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping

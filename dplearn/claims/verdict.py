@@ -1,7 +1,5 @@
 """What was found about a claim."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Mapping

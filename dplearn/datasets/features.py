@@ -1,7 +1,5 @@
 """Features made by hand: with few records and much noise they beat features that are learned."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -1,7 +1,5 @@
 """Readers for the usual public image sets, from files that you have; nothing is downloaded."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import os

@@ -5,8 +5,6 @@ the right and y down, both from 0 to 1. Strokes that name the same point meet th
 however the points are moved.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Three sets to practise on, the same for the worker, the explorer and the code it writes."""
 
-from __future__ import annotations
-
 from dplearn.datasets.files import holds_mnist, mnist
 from dplearn.datasets.records import Labelled, split
 from dplearn.datasets.shipped import digits

@@ -1,7 +1,5 @@
 """Images with their labels, and how they are divided."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The digits that come with the code."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 from pathlib import Path

@@ -13,8 +13,6 @@ Nobody wrote them and nothing about them is private: accuracy on this set shows 
 Geometry and ink are in float64, so that rounding to 256 greys gives the same image everywhere.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import sys

@@ -1,7 +1,5 @@
 """Where the tables that come with dplearn lie."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 # Inside the package in an installed wheel, beside it in a checkout of the project.

@@ -1,7 +1,5 @@
 """Adaptive Gauss-Kronrod quadrature of a privacy profile on [0, inf), for many orders at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where a claimed formula holds, over two of its parameters."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import pairwise

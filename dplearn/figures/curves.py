@@ -1,7 +1,5 @@
 """Figures of the lessons: curves, two such figures side by side, and numbers on one line."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

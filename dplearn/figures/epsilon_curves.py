@@ -1,7 +1,5 @@
 """Epsilon against the number of steps, one curve per accountant."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A formula against its oracle: along one parameter, or as a cloud of all points checked."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple

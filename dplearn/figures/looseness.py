@@ -1,7 +1,5 @@
 """How many times more epsilon each accountant asks for than what is certified."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace

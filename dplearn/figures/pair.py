@@ -4,8 +4,6 @@
 `ink` the colour of words. Arrays have shape (n,).
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

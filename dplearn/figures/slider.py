@@ -1,7 +1,5 @@
 """Figures behind one slider, in a single figure that needs no kernel."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A training run as it goes on: accuracy, epsilon so far, and loss."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ A formula becomes a program in postfix order for a small stack machine. Numbers 
 the size of a result is limited by nature, and evaluating never recurses.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

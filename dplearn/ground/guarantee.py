@@ -1,7 +1,5 @@
 """What is proved about a mechanism: adjacency, guarantee, and where the theorem stands."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Arithmetic on logarithms, without overflow and without needless cancellation."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln

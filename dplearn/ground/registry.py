@@ -1,7 +1,5 @@
 """A mapping that fills itself from the modules of one folder."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Monotone inversion, rounded to the safe side."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

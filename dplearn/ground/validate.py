@@ -1,7 +1,5 @@
 """All wording of errors about arguments: the keyword becomes the name in the message."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection
 from numbers import Integral, Real

@@ -1,7 +1,5 @@
 """What mechanisms share that run another one on a part of the records."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -5,8 +5,6 @@ inputs and outputs of the projections. While recording, this forward pass replac
 computes the same. What it does not cover runs unchanged and is differentiated as a whole.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from typing import Any

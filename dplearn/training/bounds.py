@@ -10,8 +10,6 @@ which every bound here satisfies by construction: the object that clips also say
 there must be. The norms are for one record added or removed.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ wrote. The checksum finds damage; it does not protect against those who would fo
 reading never runs code from one.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 from pathlib import Path

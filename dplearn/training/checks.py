@@ -5,8 +5,6 @@ experiment, on one batch: a record's loss may not depend on other records, neith
 by values, and the gradients of all records must add up to the ordinary gradient.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -5,8 +5,6 @@ whole dataset. Clipped sums are added, never averaged, and the first process alo
 its sum before that, so that there is noise once in total.
 """
 
-from __future__ import annotations
-
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn

@@ -5,8 +5,6 @@ slower than a rule, and exact for everything that treats examples separately. A 
 random numbers would draw others the second time: it is refused.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from itertools import chain
 from typing import Any

@@ -1,7 +1,5 @@
 """A whole run in one call."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What a run did: what may be told, what may not, and what it guarantees."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Modules that let records influence each other or hide from hooks, and what to use instead."""
 
-from __future__ import annotations
-
 from torch import nn
 from torch._dynamo import OptimizedModule
 from torch.nn.modules.batchnorm import _BatchNorm

@@ -1,7 +1,5 @@
 """Small models for images of ten classes, and what they get to see."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from numpy.typing import NDArray

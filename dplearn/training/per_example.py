@@ -16,8 +16,6 @@ Every form answers `squared_norm()`, `weighted_sum(factors, keep)` and `dense()`
 Tensors are float32 or float64, never less: the norm must hold for the sum that is released.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

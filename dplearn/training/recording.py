@@ -7,8 +7,6 @@ second backward pass is needed, outputs are not kept alive, and an activation th
 output in place does not matter, because the edge names the value before it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field

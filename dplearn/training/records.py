@@ -1,7 +1,5 @@
 """The rows of a dataset, on the device that needs them."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

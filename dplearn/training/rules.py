@@ -11,8 +11,6 @@ time; a rule only makes them faster:
         return {"weight": (inputs[0] * grad).flatten(2).sum(2)}
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

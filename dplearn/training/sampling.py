@@ -4,8 +4,6 @@ The plan's `sampling` names the scheme and the mechanism of its guarantee at onc
 one scheme cannot be paired with the theorem of another.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -9,8 +9,6 @@ Dividing by the number of records that happened to be drawn would tell it. An em
 like any other, of pure noise.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """A real browser: the page loads, a slider moves the curve and the address, nothing leaks out."""
 
-from __future__ import annotations
-
 import json
 
 from browsing import driven, settled

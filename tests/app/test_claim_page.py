@@ -1,7 +1,5 @@
 """The page that checks a claim: examples, errors at the input, the map, the address."""
 
-from __future__ import annotations
-
 import math
 import urllib.parse
 

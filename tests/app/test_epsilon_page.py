@@ -1,7 +1,5 @@
 """The page of epsilon against T shows the library's numbers, and says what it was told."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import math

@@ -1,7 +1,5 @@
 """The page of the formula book: every entry has a picture, and shows what the book finds."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The page of mechanisms: every mechanism is on it, and shows the numbers of its profile."""
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import json

@@ -1,7 +1,5 @@
 """The folder is the menu; every page keeps to what a page is, with and without PyTorch."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import pkgutil

@@ -1,7 +1,5 @@
 """Each rule about other tools fires in its regime and not outside."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import re

@@ -1,7 +1,5 @@
 """The training page: what it promises, what it starts, and how it stays small."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import sys

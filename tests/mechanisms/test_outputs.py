@@ -1,7 +1,5 @@
 """The area between two drawn laws is the profile: for every mechanism that has laws to draw."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

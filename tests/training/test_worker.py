@@ -1,7 +1,5 @@
 """The training process: a job in, events out, and no way to outlive its owner or its limits."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Widgets of the explorer: each shows a field of the state and writes back what is entered."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Callable
 from functools import lru_cache

@@ -3,8 +3,6 @@
 Each has a `key`, its name in the address; `parse` reads what a reader typed and `show` writes it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

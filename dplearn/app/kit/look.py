@@ -1,7 +1,5 @@
 """How every page looks: room on the first screen, the colour of ink, charts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

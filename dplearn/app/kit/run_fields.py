@@ -3,8 +3,6 @@
 The key of a field is the library's keyword and its name in the address of a page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from dplearn.app.kit.fields import Choice, Quantity

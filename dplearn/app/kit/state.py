@@ -5,8 +5,6 @@ that the session leads and the address follows. Reading it at every run would un
 made while the browser was still being told about the one before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any

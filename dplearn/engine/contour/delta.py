@@ -1,7 +1,5 @@
 """Delta at given epsilons."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

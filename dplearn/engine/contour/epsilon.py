@@ -1,7 +1,5 @@
 """Epsilon at a given delta: the root of the sum, and either side of it proved."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

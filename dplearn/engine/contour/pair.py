@@ -6,8 +6,6 @@ f = A + B e^{i phi}, so for 0 <= phi < pi, with f(Re x) = A + B,
 .. math:: f(\Re x) \cos(\phi/2) \le |f| \le f(\Re x), \qquad 0 \le \arg f \le \phi.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal

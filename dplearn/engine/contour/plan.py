@@ -1,7 +1,5 @@
 """Which rows share a line and a sum, how long it gets, and when to try again."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 

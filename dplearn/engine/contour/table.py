@@ -1,7 +1,5 @@
 """K = log M on a grid of real lambda: Chernoff bounds, saddle points, and plans of the sum."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

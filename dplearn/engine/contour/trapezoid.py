@@ -4,8 +4,6 @@ Every row has its own number of steps; S and all charges are in units of e^{T K 
 until the last moment, so that neither can leave the range of doubles.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -15,8 +15,6 @@ relative precision. What is charged:
 * jitter (below): atoms that do not fit the lattice, by Hoeffding's inequality.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

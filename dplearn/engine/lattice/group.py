@@ -1,7 +1,5 @@
 """Rows of nearly equal length: where to put the lattice, and the two laws on it."""
 
-from __future__ import annotations
-
 import copy
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The law of a sum of losses: tilt, fold, transform, take powers, read off with every charge."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """A first look at a composition: support, moments, and bounds that hold already."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

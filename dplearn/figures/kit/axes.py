@@ -1,7 +1,5 @@
 """Axes: their ends, their ticks, and where a value lies on them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

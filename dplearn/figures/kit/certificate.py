@@ -1,7 +1,5 @@
 """How sharp a guarantee is, in words: what a bracket proves from both sides."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """What an accountant asks for beyond what is certified: ratios of results, and their words."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Where labels go: a column that never overlaps, and the spot that covers least."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 

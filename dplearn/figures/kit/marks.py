@@ -1,7 +1,5 @@
 """What a figure is drawn with: lines, columns, bands and marks, each with its name."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

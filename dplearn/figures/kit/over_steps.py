@@ -1,7 +1,5 @@
 """What the two figures over the number of steps share: axis, lines, dots, column of names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """A page's figure: the statement on top, below it what it is about or what is drawn."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

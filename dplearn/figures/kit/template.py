@@ -5,8 +5,6 @@ vision, and a contrast of 2.7 or more on white and on the dark page. They carry 
 alone: each curve also has its own marker and its name at its end.
 """
 
-from __future__ import annotations
-
 import zlib
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Numbers as a reader meets them on a figure: bounds rounded up, thousands spaced."""
 
-from __future__ import annotations
-
 import math
 
 from dplearn.ground.guarantee import Guarantee, round_up

@@ -1,7 +1,5 @@
 """A formula typed by the reader, against the certified answer."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dplearn.app.kit import look

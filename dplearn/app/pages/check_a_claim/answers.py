@@ -1,7 +1,5 @@
 """The verdict on a claim, once per question."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The parts of the page that checks a claim: question, verdict, map."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What a reader can set on the page that checks a claim, and claims to start from."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from dplearn.app.kit.fields import Choice, Text, by_key

@@ -1,7 +1,5 @@
 """Epsilon against the number of steps, across accountants."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dplearn.app.kit import look

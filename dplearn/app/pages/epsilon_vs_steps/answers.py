@@ -3,8 +3,6 @@
 The caches are bounded and hold immutable answers, which all readers share.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence

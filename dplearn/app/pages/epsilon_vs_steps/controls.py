@@ -1,7 +1,5 @@
 """The controls: which run and which accountants in the sidebar, where one looks below."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The page below its menu: two pictures, the numbers, the theorems, and what to take along."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import streamlit as st

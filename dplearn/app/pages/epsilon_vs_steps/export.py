@@ -1,7 +1,5 @@
 """What a reader takes along: the numbers as CSV and the lines of Python that draw the picture."""
 
-from __future__ import annotations
-
 import csv
 import io
 

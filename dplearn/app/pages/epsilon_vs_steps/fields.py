@@ -4,8 +4,6 @@ The key of a field is the library's keyword and its name in the address of the p
 that name mechanisms, sampling schemes, adjacencies or accountants are asked of the library.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Published runs, each as the address that shows it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import Any

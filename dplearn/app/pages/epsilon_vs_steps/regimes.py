@@ -5,8 +5,6 @@ versions named, against brackets that this library certifies; a figure "here" is
 for the run in view.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """From what a reader entered to the run it describes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

@@ -1,7 +1,5 @@
 """All that the page says about its answers, in words and in a table."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from dplearn.accountants import accountants

@@ -1,7 +1,5 @@
 """Every formula of the book, checked in front of the reader, and its wrong variants refuted."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dplearn.app.kit import look

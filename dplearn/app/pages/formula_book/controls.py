@@ -1,7 +1,5 @@
 """The controls of the formula book: which entry, and where its picture is taken."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

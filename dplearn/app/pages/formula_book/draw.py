@@ -1,7 +1,5 @@
 """One entry of the formula book: statement, picture, check and wrong variants."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dplearn.app.kit import look

@@ -1,7 +1,5 @@
 """What a reader can set on the page of the formula book; the book says what there is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any

@@ -4,8 +4,6 @@ Every point is remembered, so that what a time limit cut short goes on at the ne
 caches are bounded and hold answers that nobody changes, which all readers share.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """What mentions an entry: the search of the page, and the lessons."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from pathlib import Path

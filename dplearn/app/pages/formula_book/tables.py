@@ -1,7 +1,5 @@
 """Many entries of the formula book in a table, and the published figures."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """An entry of the formula book in words and numbers that people read."""
 
-from __future__ import annotations
-
 import inspect
 import math
 import re

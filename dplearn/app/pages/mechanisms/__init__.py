@@ -1,7 +1,5 @@
 """One pair of neighbouring outputs, seen in five ways, for every mechanism there is."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dplearn.app.kit import look

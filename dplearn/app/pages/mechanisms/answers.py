@@ -3,8 +3,6 @@
 The caches are bounded and hold answers that nobody changes, which all readers share.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The sidebar of the page of mechanisms."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

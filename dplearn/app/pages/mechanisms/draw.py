@@ -1,7 +1,5 @@
 """The five pictures of one pair of outputs, placed so that one screen holds them all."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

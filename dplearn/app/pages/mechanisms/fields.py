@@ -5,8 +5,6 @@ little further than its `examples()`, another mechanism inside becomes a choice 
 examples hold, and whatever else it is made of is taken from one example as a whole.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import re

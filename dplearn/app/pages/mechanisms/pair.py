@@ -1,7 +1,5 @@
 """One ordered pair of neighbouring outputs of a mechanism."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from dplearn.engine.profile import Profile

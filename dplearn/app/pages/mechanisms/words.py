@@ -1,7 +1,5 @@
 """The pictures of one pair in words: the sentence, the titles, and what a screen reader hears."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Training a model with differential privacy, and watching it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dplearn.app.kit import look

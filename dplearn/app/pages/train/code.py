@@ -1,7 +1,5 @@
 """The Python that does the run on the training page, for a reader to take along."""
 
-from __future__ import annotations
-
 from dplearn.app.pages.train.plan import Training
 
 

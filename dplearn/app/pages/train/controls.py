@@ -1,7 +1,5 @@
 """The sidebar of the training page: what is trained, and how."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The training page beside its sidebar: guarantee, button, picture, how far the run is, code."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

@@ -3,8 +3,6 @@
 The keys are the library's keywords and the names in the address.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """From what a reader entered to a job for the worker, and what is known before it starts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any

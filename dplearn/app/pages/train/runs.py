@@ -6,8 +6,6 @@ look any more or the server dies. `DPLEARN_TRAINING_RUNS` in the environment say
 run at once; the default is half of the processors.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

@@ -1,7 +1,5 @@
 """What a training run is, has reached and guarantees, in words."""
 
-from __future__ import annotations
-
 import math
 
 from dplearn.app.pages.train.fields import DATASET, DELTA, MODEL
