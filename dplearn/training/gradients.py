@@ -25,7 +25,7 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor, _dynamo, nn
+from torch import Tensor, nn
 
 from dplearn.training import fallback
 from dplearn.training.bounds import Bound
@@ -146,7 +146,7 @@ def compiled_sum(
     def run(inputs: Any, targets: Any, mask: Tensor | None = None, *, bound: Bound = first):
         for mine, theirs in zip(twin.modules(), model.modules(), strict=True):
             mine.training = theirs.training
-        with _dynamo.config.patch(trace_autograd_ops=True):
+        with torch._dynamo.config.patch(trace_autograd_ops=True):
             clip = _clip(model, first)._replace(largest=_clip(model, bound).largest)
             return compiled(twin, tape, loss_fn, inputs, targets, clip, mask)
 
