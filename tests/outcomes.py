@@ -1,5 +1,6 @@
 """Pairs with finitely many outcomes, and what they leak by definition."""
 
+import mpmath as mp
 import numpy as np
 from scipy.special import gammaln
 
@@ -49,3 +50,20 @@ def delta_of_coins(epsilon, *, local_epsilon, steps):
     loss = (2 * k - steps) * local_epsilon
     above = loss > epsilon
     return float(np.exp(log_p[above]) @ -np.expm1(epsilon - loss[above]))
+
+
+def epsilon_of_coins_in_forty_digits(epsilon, steps, delta):
+    """Epsilon at delta of `steps` randomized responses, going down from the largest loss.
+
+    Between two losses delta is linear in e^total.
+    """
+    with mp.workdps(40):
+        ratio = mp.exp(epsilon)
+        p = mp.mpf(1) / (1 + 1 / ratio) ** steps
+        ahead, behind, ways = p, p / ratio**steps, p
+        for k in range(steps, steps // 2, -1):
+            if ahead - behind * ratio ** (2 * (k - 1) - steps) > delta:
+                return max(mp.log((ahead - delta) / behind), mp.mpf(0))
+            ways *= mp.mpf(k) / (steps - k + 1) / ratio
+            ahead, behind = ahead + ways, behind + ways / ratio ** (2 * (k - 1) - steps)
+    return mp.mpf(0)

@@ -20,7 +20,6 @@ from dplearn.book.kit.domains import (
     design,
 )
 from dplearn.book.kit.entry import printed
-from dplearn.book.kit.oracles import coins_delta, density_delta, log_laplace
 from dplearn.ground.guarantee import Reference
 
 # The machinery, on an entry with a simple truth
@@ -252,25 +251,3 @@ def test_text_of_results():
     good, wrong, _ = checks.check_all(["G-A8"])
     assert checks.as_text(good).split()[:2] == ["G-A8", "Rényi"]
     assert "refuted square: order=2, scale=1: 2 instead of 0.619124" in checks.as_text(wrong)
-
-
-def test_coins_are_those_of_exact_arithmetic():
-    truth = sum(
-        math.comb(6, k) * 0.75**k * 0.25 ** (6 - k) * max(0.0, 1 - math.exp(2.0) / 3 ** (2 * k - 6))
-        for k in range(7)
-    )
-    found = coins_delta(epsilon=2.0, local=math.log(3), steps=6)
-    assert found == pytest.approx(truth, rel=1e-13)
-    paid = coins_delta(epsilon=2.0, local=math.log(3), steps=6, delta0=0.1)
-    assert paid == pytest.approx(1 - 0.9**6 * (1 - truth), rel=1e-13)
-    # Printed: 2.7926361e-07.
-    assert coins_delta(epsilon=5.0, local=0.1, steps=100) == pytest.approx(2.7926361e-07, rel=1e-7)
-
-
-def test_delta_of_laplace_densities():
-    """The loss has two flat pieces; Gaussians are held against their oracle elsewhere."""
-    for mean, epsilon in itertools.product((0.0, 0.3, 4.0), (0.0, 1.0, 3.0)):
-        laws = log_laplace(mean), log_laplace()
-        found = density_delta(*laws, epsilon, -80.0, 80.0, kinks=[0.0, mean])
-        truth = pytest.approx(max(0.0, -math.expm1((epsilon - mean) / 2)), rel=1e-9)
-        assert found == truth, (mean, epsilon)
