@@ -7,12 +7,15 @@ from scipy.special import gammaln
 from dplearn.engine.profile import Profile
 
 
+EPSILONS = np.concatenate([-np.geomspace(0.01, 9, 12), [0.0], np.geomspace(0.01, 9, 12)])
+
+
 def of_atoms(p, q):
     with np.errstate(divide="ignore"):
         return Profile.from_atoms(np.log(p), np.log(q))
 
 
-def delta_by_definition(p, q, epsilon):
+def delta_by_definition(p, q, epsilon=EPSILONS):
     """sum of (p - e^epsilon q)_+ over the outcomes, at every real epsilon of an array."""
     return np.maximum(p - np.exp(epsilon)[:, None] * q, 0.0).sum(axis=1)
 

@@ -83,31 +83,21 @@ def test_coordinates_are_independent():
         assert abs(np.corrcoef(x, y)[0, 1]) < 5 / math.sqrt(DRAWS)
 
 
-def test_noise_of_mean_zero_and_known_variance():
-    """The variance of Laplace noise is 2 b^2, not b^2."""
-    drawn = Laplace(1.5).release(np.zeros(DRAWS), sensitivity=2.0, rng=rng())
-    # x^2 has variance 20 b^4: five standard deviations, a false alarm below 1e-6.
-    assert np.mean(drawn**2) == pytest.approx(18, abs=5 * 9 * math.sqrt(20 / DRAWS))
+SCORES, TRUTH = [0.0, 4.0, 8.0], np.ones(DRAWS, dtype=int)
+CHOICES = [
+    (lambda rng: RandomizedResponse(1.2).release(TRUTH, rng=rng), [0, 1.2]),
+    (lambda rng: RandomizedResponse(1.2, answers=5).release(TRUTH, rng=rng), [0, 1.2, 0, 0, 0]),
+    (lambda rng: [ExponentialMechanism(1.0).release(SCORES, sensitivity=2.0, rng=rng)
+                  for _ in range(20_000)], [0, 1, 2]),
+]  # fmt: skip
 
 
-@each("answers", [2, 5])
-def test_randomized_response_tells_the_truth_as_often_as_it_says(answers):
-    coin, truth = RandomizedResponse(1.2, answers), 1
-    drawn = coin.release(np.full(DRAWS, truth), rng=rng())
-    chance = np.full(answers, 1.0)
-    chance[truth] = math.exp(1.2)
-    chance = np.cumsum(chance / chance.sum())
-    observed = np.cumsum(np.bincount(drawn, minlength=answers) / DRAWS)
-    assert np.max(np.abs(observed - chance)) < largest_gap(DRAWS)
-
-
-def test_exponential_mechanism_draws_in_proportion():
-    scores, draws = np.array([0.0, 4.0, 8.0]), 20_000
-    mechanism, generator = ExponentialMechanism(1.0), rng()
-    drawn = [int(mechanism.release(scores, sensitivity=2.0, rng=generator)) for _ in range(draws)]
-    chance = np.exp(scores / (2 * 2.0))
-    observed = np.cumsum(np.bincount(drawn, minlength=3) / draws)
-    assert np.max(np.abs(observed - np.cumsum(chance / chance.sum()))) < largest_gap(draws)
+@each("draw, log_chances", CHOICES)
+def test_choices_have_the_stated_chances(draw, log_chances):
+    drawn = draw(rng())
+    observed = np.cumsum(np.bincount(drawn, minlength=len(log_chances)) / len(drawn))
+    chance = np.cumsum(np.exp(log_chances) / np.exp(log_chances).sum())
+    assert np.max(np.abs(observed - chance)) < largest_gap(len(drawn))
 
 
 ALL = [Gaussian(1.0), Laplace(1.0), Geometric(1.0), DiscreteGaussian(1.0), RandomizedResponse(1.0)]

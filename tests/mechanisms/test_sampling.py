@@ -1,0 +1,218 @@
+"""Sampled mechanisms: enumeration of all subsets, and Renyi divergences by their definition."""
+
+import itertools
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from mpmath import mpf
+
+from cases import agrees, each, golden, number
+from dplearn.engine.lattice import Lattice
+from dplearn.mechanisms import (
+    Gaussian,
+    Geometric,
+    Laplace,
+    PoissonSubsampled,
+    RandomizedResponse,
+    WithoutReplacement,
+)
+from outcomes import EPSILONS, delta_by_definition
+
+# The profile, by enumeration
+
+
+def sampled_sum(records, subsets, scale=1.5):
+    """Law of the sum of a random subset plus geometric noise; subsets: {subset: chance}."""
+    k = np.arange(-80, 81)
+    return sum(
+        chance * math.tanh(0.5 / scale) * np.exp(-np.abs(k - sum(records[list(s)])) / scale)
+        for s, chance in subsets.items()
+    )
+
+
+def poisson_sum(q, *records):
+    """That law where each record enters with probability q."""
+    size = len(records)
+    every = itertools.chain(*(itertools.combinations(range(size), r) for r in range(size + 1)))
+    subsets = {s: q ** len(s) * (1 - q) ** (size - len(s)) for s in every}
+    return sampled_sum(np.array(records), subsets)
+
+
+@each("q", [0.05, 0.6])
+def test_poisson_sampling_of_a_tiny_data_set(q):
+    (remove, add), tight = PoissonSubsampled(Geometric(1.5), q).profiles(), False
+    for others in itertools.product([0, 1], repeat=2):
+        small, large = poisson_sum(q, *others), poisson_sum(q, *others, 1)
+        assert np.all(delta_by_definition(large, small) <= remove.delta(EPSILONS) + 1e-14)
+        assert np.all(delta_by_definition(small, large) <= add.delta(EPSILONS) + 1e-14)
+        tight |= np.allclose(delta_by_definition(large, small), remove.delta(EPSILONS), atol=1e-14)
+        # zero_out: the record's place stays and contributes nothing.
+        np.testing.assert_allclose(poisson_sum(q, *others, 0), small, atol=1e-15)
+    assert tight, "a record alone in its data set attains the profile"
+    # To sample companions that contribute nothing changes nothing.
+    small, large = poisson_sum(q), poisson_sum(q, 1)
+    remove, add = PoissonSubsampled(Geometric(1.5), q).witnesses()
+    for witness, pair in ((remove, (large, small)), (add, (small, large))):
+        truth = delta_by_definition(*pair)
+        np.testing.assert_allclose(witness.delta(EPSILONS), truth, atol=1e-14)
+
+
+def coins_of_a_subset(bits, size, truth):
+    """Law of how many of a random subset of that size answer 1.
+
+    The theorem speaks of a set: an answer must not tell which place it was given from.
+    """
+    subsets = list(itertools.combinations(bits, size))
+    law = np.zeros(size + 1)
+    for chosen, answers in itertools.product(subsets, itertools.product([0, 1], repeat=size)):
+        pairs = zip(chosen, answers, strict=True)
+        chance = math.prod(truth if bit == answer else 1 - truth for bit, answer in pairs)
+        law[sum(answers)] += chance / len(subsets)
+    return law
+
+
+@each("size", [1, 2])
+@each("local_epsilon", [0.5, 2.0])
+def test_without_replacement_over_all_subsets_and_neighbours(local_epsilon, size):
+    truth = 1 / (1 + math.exp(-local_epsilon))
+    (profile,) = WithoutReplacement(RandomizedResponse(local_epsilon), size / 3).profiles(
+        "replace_one"
+    )
+    bound, worst = profile.delta(EPSILONS), np.zeros(EPSILONS.size)
+    _, twice = Lattice().brackets([[profile]], [[2]], delta=0.02)
+    for bits in itertools.product([0, 1], repeat=3):
+        p, q = (coins_of_a_subset(b, size, truth) for b in (bits, (1 - bits[0], *bits[1:])))
+        worst = np.maximum(worst, delta_by_definition(p, q))
+        # Two fresh subsets of the same data: the single pair must dominate compositions too.
+        p2, q2 = np.outer(p, p).ravel(), np.outer(q, q).ravel()
+        assert delta_by_definition(p2, q2, twice) <= 0.02
+    assert np.all(worst <= bound + 1e-14)
+    if size == 1:
+        np.testing.assert_allclose(worst, bound, atol=1e-14)
+
+
+@each("size", [1, 2, 3])
+def test_witnesses_without_replacement_are_a_pair_of_datasets(size):
+    """Records are -1 or 1, the query their sum; all are -1 but, on one side, the new record."""
+    subsets = dict.fromkeys(itertools.combinations(range(3), size), 1 / math.comb(3, size))
+    laws = [sampled_sum(np.array([record, -1, -1]), subsets) for record in (1, -1)]
+    step = WithoutReplacement(Geometric(1.5), size / 3)
+    (profile,), witnesses = step.profiles("replace_one"), step.witnesses("replace_one")
+    assert len(witnesses) == (1 if size == 3 else 2)
+    for witness, pair in zip(witnesses, (laws, laws[::-1]), strict=False):
+        truth = delta_by_definition(*pair)
+        # Negative epsilon too: this is one pair, where the profile joins the halves of two.
+        np.testing.assert_allclose(witness.delta(EPSILONS), truth, atol=1e-14)
+        assert np.all(truth <= profile.delta(EPSILONS) + 1e-14)
+    if size < 3:
+        gap = profile.delta(EPSILONS) - delta_by_definition(*laws)
+        assert np.max(gap[EPSILONS < 0]) > 1e-3
+
+
+def test_sampling_twice_is_sampling_once_with_the_product():
+    twice = PoissonSubsampled(PoissonSubsampled(Laplace(0.7), 0.4), 0.2)
+    once = PoissonSubsampled(Laplace(0.7), 0.08)
+    for a, b in zip(twice.profiles(), once.profiles(), strict=True):
+        np.testing.assert_allclose(a.delta(EPSILONS), b.delta(EPSILONS), atol=1e-15)
+
+
+# The Renyi divergence of the sampled Gaussian
+
+
+def step(sigma, q):
+    return PoissonSubsampled(Gaussian(sigma), q)
+
+
+@each("row", golden("sampled_gaussian_rdp"))
+def test_golden_quadrature(row):
+    one = step(number(row["noise_multiplier"]), number(row["sample_rate"]))
+    order, steps, digits = number(row["order"]), int(row["steps"]), int(row["digits"])
+    if row["direction"] == "add":
+        # There is no closed form: the integral of the profile, which aims at 1e-10.
+        value = float(one.profiles()[1].renyi(order))
+        assert steps * value == pytest.approx(number(row["value"]), rel=1e-8)
+        assert value < one.rdp([order])[0]
+        return
+    value = steps * one.rdp([order], method="formula")[0]
+    if digits < 12:
+        assert agrees(value, row)
+    # Sums of positive terms in double precision, divided by order - 1.
+    assert value == pytest.approx(number(row["value"]), rel=max(2e-13, 10.0 ** (1 - digits)))
+
+
+def renyi_by_definition(sigma, q, order):
+    """log of E_Q f^order - 1, divided by order - 1: a sum at whole orders, else an integral."""
+    s, q = mpf(sigma), mpf(q)
+    if order == round(order):
+        excess = mpmath.fsum(
+            mpmath.binomial(order, k) * q**k * (1 - q) ** (order - k) * mpmath.expm1(gain)
+            for k, gain in ((k, mpf(k * k - k) / (2 * s**2)) for k in range(order + 1))
+        )
+    else:
+        a, z0 = mpf(order), mpf(1) / 2 + s**2 * mpmath.log(1 / q - 1)
+        cuts = sorted({*(c * s for c in (-14, -5, 0, 5)), a - 5 * s, a, a + 5 * s, z0, a + 14 * s})
+        f = lambda x: 1 - q + q * mpmath.exp((2 * x - 1) / (2 * s**2))
+        # E f = 1: subtracting it under the integral keeps what is small.
+        rise = lambda x: mpmath.npdf(x, 0, s) * (f(x) ** a - 1 - a * (f(x) - 1))
+        excess = mpmath.quad(rise, cuts)
+    return float(mpmath.log1p(excess) / (order - 1))
+
+
+WHOLE, FRACTIONAL = [2, 3, 32, 255, 256, 257, 700], [1.0001, 3.5, 30.5]
+EITHER_SIDE = [(0.2, 1e-7), (1.0, 1e-7), (4.0, 0.5), (1e3, 0.3), (1.0, 0.999)]
+
+
+@pytest.mark.slow
+@each("order", WHOLE + FRACTIONAL)
+@each("sigma, q", EITHER_SIDE)
+def test_renyi_divergence_by_its_definition(sigma, q, order):
+    value = step(sigma, q).rdp([order], method="formula")[0]
+    with mpmath.workdps(40):
+        # Log gammas of 256 carry an error of 1e-13; the integral loses 14 of its 40 digits.
+        assert value == pytest.approx(renyi_by_definition(sigma, q, order), rel=1e-12)
+
+
+def test_orders_together_equal_orders_alone():
+    orders = np.concatenate([1 + np.geomspace(1e-4, 10, 40), np.geomspace(12, 1e6, 40)])
+    for sigma, q in [(0.5, 1e-3), (2.0, 0.1), (20.0, 0.9)]:
+        together = step(sigma, q).rdp(orders)
+        alone = np.array([step(sigma, q).rdp([a])[0] for a in orders])
+        # The nodes depend on the largest order of a chunk.
+        np.testing.assert_allclose(together, alone, rtol=1e-11)
+
+
+@each("sigma, q", [(0.2, 1e-7), (1.0, 0.01), (1000.0, 0.5), (5.0, 1e-7)])
+def test_huge_orders_approach_the_full_batch_less_one_coin(sigma, q):
+    """Where the hit outweighs all: D_a -> a / (2 sigma^2) + log(q) a / (a - 1), from above."""
+    orders = 10.0 ** np.arange(1, 7)
+    value = step(sigma, q).rdp(orders)
+    full = orders / (2 * sigma**2)
+    assert np.all(np.isfinite(value)) and np.all(np.diff(value) > 0)
+    assert np.all(value <= full * (1 + 1e-13))
+    # The hit alone: P >= q N(1).
+    only_hit = full + math.log(q) * orders / (orders - 1)
+    assert np.all(value >= only_hit - 1e-9 * full)
+    near = full > 30 + 3 * math.log(1 / q)
+    np.testing.assert_allclose(value[near], only_hit[near], rtol=1e-6)
+
+
+@each("q", [1e-7, 1e-3, 0.3])
+def test_small_rates_fall_like_their_square(q):
+    """(a - 1) D_a -> q^2 a (a - 1) (e^{1/sigma^2} - 1) / 2 below the phase transition."""
+    tiny, orders = 1e-9, np.array([1.5, 2.0, 7.5])
+    law = tiny**2 * orders * math.expm1(1 / 4) / 2
+    np.testing.assert_allclose(step(2.0, tiny).rdp(orders), law, rtol=1e-6)
+    # More records in the sample, more leaks; and it never falls faster than q^2.
+    low, high = step(2.0, q / 2).rdp(orders), step(2.0, q).rdp(orders)
+    assert np.all(low < high) and np.all(high >= 2 * low)
+
+
+def test_other_bases_have_no_closed_form():
+    sampled = PoissonSubsampled(Laplace(1.0), 0.1)
+    with pytest.raises(NotImplementedError, match="poisson_subsampled"):
+        sampled.rdp([2.0], method="formula")
+    # E_Q f^2 - 1 = q^2 E_Q (r - 1)^2 with r the ratio of the full batch, of any base.
+    excess = 0.01 * math.expm1(Laplace(1.0).rdp([2.0])[0])
+    assert sampled.rdp([2.0])[0] == pytest.approx(math.log1p(excess), rel=1e-8)
