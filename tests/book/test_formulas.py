@@ -82,6 +82,8 @@ REFUSED = [
      r"noise_multiplier < 2 bit_noise = 2"),
     ("classical_gaussian_threshold", {"delta": 0.7}, r"delta in \(0, 0.5\]"),
     ("sampled_gaussian_rdp", {"order": 1.0, **NOISE}, "order > 1"),
+    ("shuffle_local_randomizers", {"local_epsilon": 4.0, "records": 10_000, "delta": 1e-6},
+     r"local_epsilon <= ln\(n / \(16 ln\(2/delta\)\)\)"),
 ]  # fmt: skip
 
 

@@ -352,6 +352,7 @@ def test_parts_multiply_and_merge():
 def test_zero_noise_is_no_privacy_even_deep_inside():
     silent = PoissonSubsampled(Gaussian(0.0), 0.1)
     assert silent.no_privacy() == Laplace(0.0).no_privacy() != ""
+    assert Gaussian(0.0).outputs() == silent.outputs() == ()
     assert Composed([Laplace(1.0), silent]).no_privacy()
     assert not Composed([Laplace(1.0), (silent, 0)]).no_privacy()
     assert worst_delta(Gaussian(0.0), "add_remove", [5.0]) == 1.0

@@ -8,7 +8,7 @@ import pytest
 from cases import each
 from dplearn.figures import leaking_area
 from dplearn.ground.guarantee import ADJACENCIES
-from dplearn.mechanisms import DiscreteGaussian, Gaussian, Outputs, PoissonSubsampled, mechanisms
+from dplearn.mechanisms import DiscreteGaussian, Outputs, mechanisms
 
 EPSILONS = [0.0, 0.001, 0.01, 0.05, 0.2, 0.5, 1.0, 1.7, 3.0, 5.0, 10.0]
 # Beside the examples: little and much noise, small and large numbers of everything.
@@ -94,11 +94,6 @@ def test_a_narrow_peak_at_a_corner_is_seen():
         area = 1e-3 * (1 - floor / c) - 2e-5 * floor * np.log(c / floor)
         assert law.delta(epsilon) == pytest.approx(area, rel=1e-4)
         assert 1 / 3 in law.nodes(epsilon).x or np.min(np.abs(law.nodes(epsilon).x - 1 / 3)) < 1e-6
-
-
-def test_without_noise_there_is_nothing_to_draw():
-    assert Gaussian(0.0).outputs() == ()
-    assert PoissonSubsampled(Gaussian(0.0), 0.1).outputs() == ()
 
 
 def drawn(law: Outputs, epsilon: float):

@@ -8,10 +8,8 @@ import mpmath
 import numpy as np
 import pytest
 from mpmath import mpf
-from scipy.stats import norm
 
 from cases import each
-from dplearn.book import batch_shuffling_delta_lower, shuffle_local_randomizers
 from dplearn.mechanisms import Gaussian
 from dplearn.mechanisms.shuffled import Shuffled
 
@@ -73,9 +71,8 @@ def best_threshold(gain, low, high):
 
 
 CORNERS = [
-    (0.1, 2, 30.0), (0.1, 10**6, 100.0), (0.5, 10**4, 0.0), (0.5, 10**4, 11.0), (1.0, 1000, 3.7),
-    (1.0, 2, 30.0), (4.0, 10, 0.05), (4.0, 10**6, 1.0), (20.0, 30, 5.0), (100.0, 10**4, 0.001),
-    (100.0, 10**6, 0.0), (100.0, 2, 1.0),
+    (0.1, 2, 30.0), (0.1, 10**6, 100.0), (0.5, 10**4, 0.0), (1.0, 1000, 3.7), (4.0, 10, 0.05),
+    (4.0, 10**6, 1.0), (20.0, 30, 5.0), (100.0, 10**6, 0.0), (100.0, 2, 1.0),
 ]  # fmt: skip
 
 
@@ -102,26 +99,13 @@ def test_witness_is_the_best_threshold_for_the_largest_update(sigma, batches, ep
 
 
 @both
-@each("sigma, batches", [(0.1, 50), (0.5, 10_000), (1.0, 2), (8.0, 10**6)])
-def test_loss_of_the_largest_update_grows(sigma, batches, adjacency):
-    a, b = shifts(sigma, adjacency)
-    x = np.linspace(-6, b + 8, 500)
-
-    def log_density(shift):
-        own = norm.logpdf(x - shift) + norm.logcdf(x)
-        other = math.log(batches - 1) + norm.logpdf(x) + norm.logcdf(x - shift)
-        return np.logaddexp(own, other)
-
-    # Where it is flat (many batches, much noise) only rounding is left to see.
-    assert np.all(np.diff(log_density(b) - log_density(a)) > -1e-12)
-
-
-@both
 @each("sigma, batches", [(0.3, 10), (1.0, 100), (5.0, 10**5), (40.0, 2)])
-def test_witness_lies_below_the_upper_bound(sigma, batches, adjacency):
-    epoch = Shuffled(Gaussian(sigma), batches)
-    (upper,) = epoch.profiles(adjacency)
-    at = np.concatenate([-EPSILONS, EPSILONS])
+def test_bounds_are_those_of_the_gaussian_and_the_witness_lies_below(sigma, batches, adjacency):
+    epoch, gaussian, orders = Shuffled(Gaussian(sigma), batches), Gaussian(sigma), [1.5, 40.0]
+    assert epoch.gaussian == gaussian and epoch.zcdp(adjacency) == gaussian.zcdp(adjacency)
+    rdp = [m.rdp(orders, adjacency=adjacency) for m in (epoch, gaussian)]
+    np.testing.assert_array_equal(*rdp)
+    (upper,), at = epoch.profiles(adjacency), np.concatenate([-EPSILONS, EPSILONS])
     for lower in epoch.witnesses(adjacency):
         assert np.all(lower.log_delta(at) <= upper.log_delta(at) + 1e-13)
 
@@ -184,41 +168,3 @@ def test_exact_pair_lies_between(sigma, batches, epsilon):
     epoch = Shuffled(Gaussian(sigma), batches)
     lower, upper = epoch.witnesses("zero_out")[0], epoch.profiles("zero_out")[0]
     assert lower.delta(epsilon) - slack < gain.mean() < upper.delta(epsilon) + slack
-
-
-# The mechanism
-
-
-@both
-def test_closed_forms_are_those_of_the_gaussian(adjacency):
-    epoch, orders = Shuffled(Gaussian(3.0), 50), [1.5, 2.0, 40.0]
-    assert epoch.gaussian == Gaussian(3.0)
-    assert np.array_equal(
-        epoch.rdp(orders, adjacency=adjacency), Gaussian(3.0).rdp(orders, adjacency=adjacency)
-    )
-    assert epoch.zcdp(adjacency) == Gaussian(3.0).zcdp(adjacency)
-    assert epoch.vary(noise_multiplier=4.0) == Shuffled(Gaussian(4.0), 50)
-    assert any("permutation" in clause for clause in epoch.assumptions)
-
-
-# Formulas
-
-
-@each("sigma", [0.3, 1.0, 6.0])
-@each("batches", [1, 2, 500, 10**6])
-def test_search_over_thresholds_finds_the_witness(sigma, batches):
-    witness = Shuffled(Gaussian(sigma), batches).witnesses("zero_out")[0]
-    for epsilon in (0.0, 0.3, 2.0, 20.0):
-        value = batch_shuffling_delta_lower(
-            epsilon=epsilon, noise_multiplier=sigma, batches=batches
-        )
-        assert value == pytest.approx(float(witness.delta(epsilon)), rel=1e-9, abs=2e-15)
-
-
-def test_shuffled_reports_beyond_the_theorem_are_refused():
-    with pytest.raises(ValueError, match=r"local_epsilon <= ln\(n / \(16 ln\(2/delta\)\)\)"):
-        shuffle_local_randomizers(local_epsilon=4.0, records=10_000, delta=1e-6)
-    with pytest.raises(ValueError, match="delta"):
-        shuffle_local_randomizers(local_epsilon=1.0, records=10_000, delta=0.0)
-    with pytest.raises(ValueError, match="noise_multiplier"):
-        batch_shuffling_delta_lower(epsilon=1.0, noise_multiplier=0.0, batches=10)
