@@ -6,7 +6,6 @@ from scipy.special import gammaln
 
 from dplearn.engine.profile import Profile
 
-
 EPSILONS = np.concatenate([-np.geomspace(0.01, 9, 12), [0.0], np.geomspace(0.01, 9, 12)])
 
 
