@@ -9,7 +9,6 @@ From the bottom: `_parameters` (names, ranges, values tried), `_truth` (the cert
 
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
@@ -97,23 +96,10 @@ def check(
     start = time.monotonic()
     validate.one_of(("upper", "lower", "equal"), relation=relation)
     validate.positive(budget_s=budget_s)
-    truth, expression = subject(quantity, of), parse(claim)
-    names = (*truth.names, *(("alpha",) if quantity in _WITH_ORDER else ()))
-    spoken = set(canonical(expression.names, names).values())
-    held = _held(fixed or {}, names, spoken)
-    used = [n for n in names if n in truth.names or n in spoken]
-    space = {n: PARAMETERS[n].within(held[n]) if n in held else PARAMETERS[n] for n in used}
-    trial = search.Trial(expression, relation, truth, space)
-
+    trial = _trial(claim, quantity, of, relation, fixed or {})
     tried = search.survey(trial, until=start + 0.5 * budget_s)
-    until = start + 0.7 * budget_s
-    simple, worst = _counterexamples(trial, tried, until)
-    region = search.region(trial, tried) if simple and np.any(tried.status == VIOLATED) else None
-    if region and simple:
-        turns = search.turn(trial, region, simple, until=start + 0.8 * budget_s)
-        region = replace(region, turns=turns)
-    reached, good = ~np.isnan(tried.lower), tried.status == HOLDS
-    loose = tried.ratio[good & np.isfinite(tried.ratio)]
+    simple, worst = _counterexamples(trial, tried, start + 0.7 * budget_s)
+    region = search.region(trial, tried, simple, until=start + 0.8 * budget_s)
     picture, cells = _map(trial, axes, simple, until=start + budget_s)
     if not simple:
         simple = worst = search.simplest(trial, cells, until=start + budget_s)
@@ -122,30 +108,35 @@ def check(
         quantity=quantity,
         of=of,
         relation=relation,
-        fixed={n: a.lower for n, a in space.items() if a.lower == a.upper},
-        truth=truth.note,
-        adjacency=truth.adjacency,
-        points=int(reached.size),
-        decided=int(np.sum(good | (tried.status == VIOLATED))),
+        fixed={n: a.lower for n, a in trial.axes.items() if a.lower == a.upper},
+        truth=trial.truth.note,
+        adjacency=trial.truth.adjacency,
+        points=tried.status.size,
+        decided=int(np.sum((tried.status == HOLDS) | (tried.status == VIOLATED))),
         violated=int(np.sum(tried.status == VIOLATED)),
         simplest=simple,
         worst=worst,
         region=region,
-        looseness=(float(np.median(loose)), float(np.max(loose))) if loose.size else None,
+        looseness=tried.looseness,
         closest=closest(tried.claimed, dict(tried.points), quantity, of),
         map=picture,
         seconds=time.monotonic() - start,
     )
 
 
-def _held(
-    fixed: Mapping[str, Setting], names: tuple[str, ...], spoken: set[str]
-) -> dict[str, Setting]:
-    """Settings under canonical names; one step where the claim does not count them."""
+def _trial(
+    claim: str, quantity: str, of: str, relation: Relation, fixed: Mapping[str, Setting]
+) -> search.Trial:
+    """The question in canonical names; one step where the claim does not count them."""
+    truth, expression = subject(quantity, of), parse(claim)
+    names = (*truth.names, *(("alpha",) if quantity in _WITH_ORDER else ()))
+    spoken = set(canonical(expression.names, names).values())
     held = {canonical([name], names)[name]: setting for name, setting in fixed.items()}
     if "T" in names and "T" not in spoken:
         held.setdefault("T", 1.0)
-    return held
+    used = [n for n in names if n in truth.names or n in spoken]
+    space = {n: PARAMETERS[n].within(held[n]) if n in held else PARAMETERS[n] for n in used}
+    return search.Trial(expression, relation, truth, space)
 
 
 def _counterexamples(
@@ -166,8 +157,7 @@ def _map(
     trial: search.Trial, axes: tuple[str, str] | None, through: Point | None, *, until: float
 ) -> tuple[Slice, search.Tried]:
     """A slice through the counterexample, or through the usual values."""
-    shown = _axes(trial, axes)
-    space = trial.axes
+    shown, space = _axes(trial, axes), trial.axes
     fixed = {
         n: through.parameters[n] if through else a.usual for n, a in space.items() if n not in shown
     }
@@ -175,19 +165,14 @@ def _map(
     fine = {True: 31, False: 13} if along in shown else {True: 11, False: 11}
     number = {n: fine[n == along] if trial.truth.costly else 41 for n in shown}
     x, y = (space[n].between(min(space[n].fine), max(space[n].fine), number[n]) for n in shown)
-    points = product({shown[1]: y, shown[0]: x})
-    points |= {n: np.full(points[shown[0]].shape, v) for n, v in fixed.items()}
+    axis_of = {shown[1]: y, shown[0]: x, **{n: (value,) for n, value in fixed.items()}}
+    points = product(axis_of)
     tried = trial.try_({n: points[n] for n in space}, until=until)
-    rows = len(y), len(x)
-    picture = Slice(
-        axes=shown,
-        x=x,
-        y=y,
-        fixed=fixed,
-        ratio=tuple(map(tuple, tried.ratio.reshape(rows).tolist())),
-        status=tuple(map(tuple, tried.status.reshape(rows).tolist())),
+    ratio, status = (
+        tuple(map(tuple, values.reshape(len(y), len(x)).tolist()))
+        for values in (tried.ratio, tried.status)
     )
-    return picture, tried
+    return Slice(axes=shown, x=x, y=y, fixed=fixed, ratio=ratio, status=status), tried
 
 
 def _axes(trial: search.Trial, axes: tuple[str, str] | None) -> tuple[str, str]:

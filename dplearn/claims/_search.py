@@ -35,24 +35,18 @@ class Trial:
         """Parameters that are not held at one value."""
         return [name for name, axis in self.axes.items() if axis.lower < axis.upper]
 
-    def values(self, points: Points) -> tuple[NDArray, NDArray]:
-        """Values of the claim, and how much of each may be rounding."""
-        names = canonical(self.expression.names, self.axes)
-        given = {name: points[p] for name, p in names.items()}
-        shape = next(iter(points.values())).shape
-        value = np.asarray(self.expression(**given), dtype=float)
-        return np.broadcast_to(value, shape), np.broadcast_to(
-            self.expression.rounding(**given), shape
-        )
-
     def try_(
         self, points: Points, *, until: float, sharp: bool = False, order: NDArray | None = None
     ) -> Tried:
         """Compare at every point that there is time for."""
-        claimed, rounding = self.values(points)
+        names = canonical(self.expression.names, self.axes)
+        given = {name: points[p] for name, p in names.items()}
+        shape = next(iter(points.values())).shape
+        claimed = np.broadcast_to(np.asarray(self.expression(**given), dtype=float), shape)
+        rounding = self.expression.rounding(**given)
         rtol = _SHARP if sharp or self.relation == "equal" else self.truth.rough
-        truth = replace(self.truth, bracket=self.truth.proof or self.truth.bracket)
-        truth = truth if sharp else self.truth
+        proof = replace(self.truth, bracket=self.truth.proof or self.truth.bracket)
+        truth = proof if sharp else self.truth
         lower, upper = brackets(truth, points, rtol=rtol, until=until, order=order)
         # All quantities are >= 0: a claim below that says 0.
         stated, same = np.maximum(claimed, 0), SAME * np.abs(claimed)
@@ -100,6 +94,12 @@ class Tried:
         """Claim / truth by the middle of the bracket; nan where one is unknown."""
         with np.errstate(all="ignore"):
             return self.claimed / (0.5 * (self.lower + self.upper))
+
+    @property
+    def looseness(self) -> tuple[float, float] | None:
+        """Median and largest ratio where the claim holds."""
+        loose = self.ratio[(self.status == HOLDS) & np.isfinite(self.ratio)]
+        return (float(np.median(loose)), float(np.max(loose))) if loose.size else None
 
 
 def survey(trial: Trial, *, until: float) -> Tried:
@@ -167,9 +167,14 @@ def _neighbours(trial: Trial, at: Mapping[str, float], factor: float) -> dict[st
     return {name: np.array([row[name] for row in rows]) for name in at}
 
 
-def region(trial: Trial, tried: Tried) -> Region | None:
-    """The one-parameter rule that covers most points that hold, if it covers a good part."""
+def region(trial: Trial, tried: Tried, example: Point | None, *, until: float) -> Region | None:
+    """The one-parameter rule that covers most points that hold, if it covers a good part.
+
+    It is told with the place where the claim begins to fail towards the counterexample.
+    """
     bad, good = tried.status == VIOLATED, tried.status == HOLDS
+    if example is None or not np.any(bad):
+        return None
     rules = []
     for name in trial.free:
         values = tried.points[name]
@@ -182,28 +187,25 @@ def region(trial: Trial, tried: Tried) -> Region | None:
         return None
     points, name, side, edge = max(rules)
     if edge == (min if side == "<=" else max)(trial.axes[name].fine):
-        side = "="
-    return Region(parameter=name, side=side, value=edge, points=points)
+        return Region(parameter=name, side="=", value=edge, points=points)
+    turns = _turn(trial, name, edge, example, until=until)
+    return Region(parameter=name, side=side, value=edge, points=points, turns=turns)
 
 
-def turn(trial: Trial, rule: Region, bad: Point, *, until: float) -> float | None:
+def _turn(trial: Trial, name: str, good: float, bad: Point, *, until: float) -> float | None:
     """First value at which the claim fails, from the region's edge to the counterexample."""
-    axis, name = trial.axes[rule.parameter], rule.parameter
-    good, failing = rule.value, bad.parameters[name]
+    failing = bad.parameters[name]
 
-    def status(value: float) -> int:
+    def holds(value: float) -> bool:
         at = one({**bad.parameters, name: value})
-        return int(trial.try_(at, until=until, sharp=True).status[0])
+        return trial.try_(at, until=until, sharp=True).status[0] == HOLDS
 
-    if rule.side == "=" or status(good) != HOLDS:
+    if not holds(good):
         return None
     while abs(failing / good - 1) > 1e-4 and time.monotonic() < until:
         middle = float(np.sqrt(good * failing))
-        middle = float(round(middle)) if axis.whole else middle
+        middle = float(round(middle)) if trial.axes[name].whole else middle
         if middle in (good, failing):
             break
-        if status(middle) == HOLDS:
-            good = middle
-        else:
-            failing = middle
+        good, failing = (middle, failing) if holds(middle) else (good, middle)
     return failing

@@ -14,7 +14,7 @@ from dplearn.accountants._directions import directions
 from dplearn.accountants._runs import Runs
 from dplearn.accountants.theorems import optimal_composition
 from dplearn.engine.lattice import Lattice
-from dplearn.ground.guarantee import Adjacency, Guarantee
+from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.solve import crossing, decreasing_root
 from dplearn.mechanisms import (
     Gaussian,
@@ -117,17 +117,6 @@ def _remembered(
     return tuple(np.ravel(lower).tolist()), tuple(np.ravel(upper).tolist())
 
 
-def _pld(rtol: float):
-    """The accountant that proves from both sides; a rough question needs few cells."""
-    return accountants["pld"](rtol=rtol, most_cells=2**12 if rtol > 1e-5 else 2**16)
-
-
-def _ends(guarantees: list[Guarantee]) -> Bracket:
-    """Both ends, the lower one with room for what an exact value was rounded up."""
-    lower = [g.lower * (1 - _ROUNDED) for g in guarantees]
-    return np.array(lower), np.array([g.epsilon for g in guarantees])
-
-
 @dataclass(frozen=True)
 class _Step:
     """One step: how it is built from the parameters, and who its neighbours are."""
@@ -150,11 +139,13 @@ class _Step:
                 delta=values["delta"],
                 witnesses=[side.witnesses for side in sides],
             )
-        return _ends(
-            _pld(rtol).epsilon_curve(
-                self.made(values), delta=values["delta"], steps=steps, adjacency=self.adjacency
-            )
-        )
+        # A rough question needs few cells.
+        pld = accountants["pld"](rtol=rtol, most_cells=2**12 if rtol > 1e-5 else 2**16)
+        both = {"delta": values["delta"], "steps": steps, "adjacency": self.adjacency}
+        guarantees = pld.epsilon_curve(self.made(values), **both)
+        # The lower end leaves room for what an exact value was rounded up.
+        lower = [g.lower * (1 - _ROUNDED) for g in guarantees]
+        return np.array(lower), np.array([g.epsilon for g in guarantees])
 
     def delta(self, values: Values, along: Points, rtol: float) -> Bracket:
         row, epsilons = np.array([values["T"]]), along["epsilon"]

@@ -27,8 +27,7 @@ class Point:
     @property
     def ratio(self) -> float:
         """Claim / truth, by the nearer end of the bracket."""
-        end = self.lower if self.claimed < self.lower else min(self.upper, self.claimed)
-        end = self.upper if self.claimed > self.upper else end
+        end = min(max(self.claimed, self.lower), self.upper)
         return self.claimed / end if end else math.inf
 
     def __str__(self) -> str:
@@ -152,11 +151,9 @@ class Verdict:
         return f"{text}; it begins to fail at {region.parameter} = {region.turns:.4g}{place}."
 
     def _loose(self) -> str:
-        if self.looseness is None:
+        if self.looseness is None or self.relation == "equal":
             return ""
         median, largest = self.looseness
-        if self.relation == "equal":
-            return ""
         if max(abs(median - 1), abs(largest - 1)) < 1e-5:
             return "Where it holds it is exact."
         return (
