@@ -13,7 +13,6 @@ from functools import cached_property
 from pathlib import Path
 from urllib.parse import parse_qs, urlparse
 
-import nbformat
 from quoted import texts
 
 from dplearn.app import navigation
@@ -36,6 +35,8 @@ class Built:
     """A lesson as a reader opens it, beside the source for teachers."""
 
     def __init__(self, lesson):
+        import nbformat  # Three seconds that the fast tests do without.
+
         self.lesson, self.number = lesson, lesson.number
         # Numbers from 90 are appendices: a shorter skeleton, answers instead of checks.
         self.appendix = lesson.number >= "90"

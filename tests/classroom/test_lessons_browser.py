@@ -3,7 +3,6 @@
 import json
 import re
 
-import nbformat
 import pytest
 from playwright.sync_api import Page
 from plotly.offline import get_plotlyjs
@@ -32,11 +31,9 @@ def page(browser) -> Page:
 
 def sliders(lesson) -> list[dict]:
     """The stored figures of a lesson that have frames."""
-    cells = nbformat.read(lesson.notebook, as_version=4).cells
-    stored = [
-        o.data[PLOTLY] for c in cells for o in c.get("outputs", ()) if PLOTLY in o.get("data", ())
-    ]
-    return [json.loads(json.dumps(figure)) for figure in stored if figure.get("frames")]
+    cells = json.loads(lesson.notebook.read_text())["cells"]
+    outputs = [output.get("data", {}) for cell in cells for output in cell.get("outputs", ())]
+    return [data[PLOTLY] for data in outputs if "frames" in data.get(PLOTLY, ())]
 
 
 def words(title: str) -> str:
