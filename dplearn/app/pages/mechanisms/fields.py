@@ -75,7 +75,12 @@ def _fields(registered: tuple[tuple[str, type], ...]) -> dict[str, Field]:
 
 def parameters(name: str) -> dict[str, type]:
     """Field of a mechanism to its type, in the order of the class."""
-    law = mechanisms[name]
+    return _types(mechanisms[name])
+
+
+# Reading annotations is slow, and a page asks for them a thousand times.
+@lru_cache
+def _types(law: Any) -> dict[str, type]:
     hints = get_type_hints(law)
     return {field.name: hints[field.name] for field in dataclasses.fields(law)}
 
