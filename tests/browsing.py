@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[1]
 ARTEFACTS = ROOT / "artefacts"
 # Playwright counts in milliseconds.
 PATIENCE = 180_000
+SCREEN = {"width": 1440, "height": 900}
 _MARKS = pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("browser")
 _PLOTS = "[...document.querySelectorAll('.js-plotly-plot')]"
 _STILL = f"""() => {{
@@ -99,7 +100,7 @@ def browser() -> Iterator[Any]:
 @pytest.fixture
 def page(browser, address) -> Iterator[Any]:
     """A fresh page that must end without console errors and without requests elsewhere."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    context = browser.new_context(viewport=SCREEN)
     context.set_default_timeout(PATIENCE)
     opened = context.new_page()
     complaints: list[str] = []
@@ -122,3 +123,10 @@ def settled(page: Any, picture: str = "") -> None:
     if picture:
         ARTEFACTS.mkdir(exist_ok=True)
         page.screenshot(path=ARTEFACTS / f"{picture}.png", timeout=PATIENCE)
+
+
+def is_on_the_first_screen(page: Any, part: str) -> bool:
+    """Whether all of a part of the page is to be seen without scrolling, once nothing moves."""
+    settled(page)
+    bottom = "part => document.querySelector(part).getBoundingClientRect().bottom"
+    return page.evaluate(bottom, part) <= SCREEN["height"]

@@ -12,12 +12,11 @@ from streamlit.testing.v1 import AppTest
 from cases import each
 from dplearn.accountants import accountants
 from dplearn.app.kit.state import save
-from dplearn.app.pages.epsilon_vs_steps import answers, export, fields, presets, run, words
+from dplearn.app.pages.epsilon_vs_steps import answers, export, fields, presets, run
 from dplearn.app.pages.epsilon_vs_steps.run import Scenario
 from dplearn.figures import certificate, log_steps, style_of
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.mechanisms.shuffled import Shuffled
-from dplearn.run import EPOCH_SAMPLINGS, SAMPLINGS
 from explorer import again, choose, enter, errors, figure, opened, title, traces
 
 ABADI = Scenario("gaussian", 4.0, "poisson", 0.01, 1e-5, "add_remove", 40_000)
@@ -45,16 +44,10 @@ def test_curves_are_the_librarys(untouched):
 
 
 def test_the_reference_run_tells_its_story(untouched):
-    at = {name: dict(zip(t["x"], t["y"], strict=True)) for name, t in traces(untouched).items()}
-    assert at["Moments"][10_000] == pytest.approx(1.258575, abs=1e-4)
-    assert at["RDP"][10_000] <= 1.0356
-    assert 0.9468 <= at["PLD"][10_000] <= 0.96
-    assert at["GDP"][10_000] < at["PLD"][10_000]
-    assert min(at["Basic"][10_000], at["Advanced"][10_000]) > 9
-    said = [m.value for m in untouched.markdown if m.value.startswith("After")]
-    assert len(said) == 1 and "10\u202f000 steps" in said[0] and "0.947" in said[0]
+    (story,) = (m.value for m in untouched.markdown if m.value.startswith("After"))
+    assert "10\u202f000 steps" in story and "0.947" in story
     ends = certificate.both_ends(answers.guarantee_at("pld", ABADI, 10_000))
-    assert ends in said[0].replace("\u00a0", " ")
+    assert ends in story.replace("\u00a0", " ")
 
 
 def test_the_second_picture_measures_everybody_by_the_reference(untouched):
@@ -79,6 +72,9 @@ def test_the_reference_measures_even_where_it_is_not_drawn():
     assert "certified" not in traces(app)
     assert [t["name"] for t in figure(app, 1)["data"]] == ["RDP", "GDP", "here"]
     assert "9.4 % more ε than needed" in title(app, 1)
+    alone = opened(accountants="gdp")
+    assert not errors(alone)
+    assert any("only an approximation" in m.value for m in alone.markdown)
 
 
 @pytest.mark.slow
@@ -98,34 +94,28 @@ CHUA = presets.PRESETS[-1].address
 CHUA_RUN = Scenario("gaussian", 0.5, "shuffled", 1e-4, 1e-6, "zero_out", 100_000)
 
 
-@pytest.fixture(scope="module")
-def shuffled() -> AppTest:
-    return opened(**CHUA)
-
-
 @pytest.mark.slow
-def test_the_gap_of_shuffling_is_the_title(shuffled):
-    layout = figure(shuffled)["layout"]
-    assert layout["title"]["text"] == (
-        "<b>A Poisson accountant would claim 1.95; shuffling leaks at least 10.99</b>"
-    )
-    assert "Poisson claim hides 82 %" in title(shuffled, 1)
-    panel = "".join(m.value for m in shuffled.markdown if "Where other tools" in m.value)
+def test_the_claim_of_shuffling_is_the_poisson_curve_and_no_bound():
+    app = opened(**CHUA)
+    gap = "A Poisson accountant would claim 1.95; shuffling leaks at least 10.99"
+    assert title(app) == f"<b>{gap}</b>" and "Poisson claim hides 82 %" in title(app, 1)
+    panel = "".join(m.value for m in app.markdown if "Where other tools" in m.value)
     assert "leaves out 82 % of the ε that is certain" in panel
-    assert "would claim 1.95" in shuffled.get("plotly_chart")[0].proto.alt
+    assert "would claim 1.95" in app.get("plotly_chart")[0].proto.alt
 
-
-@pytest.mark.slow
-def test_the_claim_is_the_poisson_curve_and_looks_like_no_bound(shuffled):
-    claim, pld = traces(shuffled)["Poisson claim"], traces(shuffled)["PLD"]
+    claim, pld = traces(app)["Poisson claim"], traces(app)["PLD"]
     step = PoissonSubsampled(Gaussian(0.5), sample_rate=1e-4)
     expected = accountants["pld"]().epsilon_curve(step, delta=1e-6, steps=claim["x"])
     # The bracket shares work between the steps it is asked for at once.
     assert claim["y"] == pytest.approx([g.epsilon for g in expected], rel=1e-2)
     assert claim["line"]["dash"] == "dot" and "shape" not in claim["line"]
     assert pld["line"]["dash"] == "solid" and pld["line"]["shape"] == "vh"
-    (note,) = (a for a in figure(shuffled)["layout"]["annotations"] if "hold here" in a["text"])
+    (note,) = (a for a in figure(app)["layout"]["annotations"] if "hold here" in a["text"])
     assert note["text"] == "does not hold here"
+
+    allocated = {"sampling": "random_allocation", "noise_multiplier": "1", "here": "100000"}
+    covered = title(opened(**CHUA | allocated))
+    assert "proved here: " in covered and "leaks at least" not in covered
 
 
 @pytest.mark.slow
@@ -148,19 +138,6 @@ def test_certified_steps_of_epochs_are_whole_epochs():
     assert answers.certified_steps("rdp", CHUA_RUN, at_two * 1.001) == 20_000
 
 
-@pytest.mark.slow
-def test_where_the_claim_covers_the_loader_nobody_is_accused():
-    app = opened(
-        **CHUA | {"sampling": "random_allocation", "noise_multiplier": "1", "here": "100000"}
-    )
-    said = title(app)
-    assert "proved here: " in said and "leaks at least" not in said
-
-
-def test_the_menu_of_batches_is_the_librarys():
-    assert tuple(fields.SAMPLING.options) == SAMPLINGS + EPOCH_SAMPLINGS
-
-
 def test_epochs_of_another_noise_are_refused_with_a_reason():
     app = opened(sampling="shuffled", adjacency="zero_out", mechanism="laplace")
     (message,) = errors(app)
@@ -176,18 +153,15 @@ def test_a_moving_slider_gets_a_draft_that_is_true():
     assert rough.lower <= fine.epsilon and fine.lower <= rough.epsilon
 
 
-# Published figures
+# Below the pictures
 
 
-def test_published_figures_are_drawn_and_judged(untouched):
+def test_tables_read_the_vertical_line_and_judge_what_was_printed(untouched):
     published = traces(untouched)["published"]
     assert (10_000, 1.26) in zip(published["x"], published["y"], strict=True)
-    shown = untouched.table[1].value
-    assert "does not reproduce" in set(shown["Verdict"])
-
-
-def test_table_reads_the_vertical_line(untouched):
-    rows = untouched.table[0].value.set_index("Accountant")
+    numbers, printed = (table.value for table in untouched.table)
+    assert "does not reproduce" in set(printed["Verdict"])
+    rows = numbers.set_index("Accountant")
     pld, gdp = (
         rows.loc[f"{style_of(name).glyph} {accountants[name].title}"] for name in ("pld", "gdp")
     )
@@ -198,12 +172,9 @@ def test_table_reads_the_vertical_line(untouched):
     assert gdp["ε"].startswith("≈") and gdp["Times the certified ε"] == "0.995 ×"
     assert gdp["Kind"] == "approximation, not a bound"
     assert (rows.index[0], rows.index[-1]) == (pld.name, gdp.name)
-
-
-def test_every_theorem_is_stated_with_its_source(untouched):
-    words = "\n".join(m.value for m in untouched.markdown)
+    markdown = "\n".join(m.value for m in untouched.markdown)
     for law in accountants.values():
-        assert law.statement in words and str(law.reference) in words and law.explanation in words
+        assert all(str(x) in markdown for x in (law.statement, law.reference, law.explanation))
 
 
 @each("noise", [1.1, 4.0, 30.0])
@@ -217,11 +188,8 @@ def test_certified_steps_are_certified_and_nearly_the_largest(noise):
         )
         assert now.epsilon <= budget * (1 + 1e-3 * (name == "pld")), (name, budget)
         assert then.epsilon > budget or most == scenario.largest, (name, budget)
-
-
-def test_certified_beyond_the_picture_is_its_edge():
-    assert answers.certified_steps("pld", ABADI, 1000.0) == ABADI.largest
-    assert answers.certified_steps("zcdp", ABADI, 0.01) == 0
+    assert answers.certified_steps("pld", scenario, 10_000.0) == scenario.largest
+    assert answers.certified_steps("zcdp", scenario, 0.001) == 0
 
 
 def test_moving_the_line_keeps_the_curves(untouched):
@@ -249,11 +217,6 @@ def test_presets_work_and_are_recognised():
 # The address
 
 
-def test_an_untouched_page_has_a_clean_address_without_unknown_names(untouched):
-    assert not errors(untouched) and untouched.query_params == {}
-
-
-COUNTED = {"rate_from": "counts", "length_in": "epochs"}
 DEEP = dict(
     parse_qsl(
         "noise_multiplier=1.3&rate_from=counts&dataset_size=50000&batch_size=500&delta=1e-6"
@@ -286,57 +249,7 @@ def test_what_is_entered_is_in_the_address_and_makes_a_run_ones_own():
     assert figure(again(app)) == figure(app)
 
 
-@pytest.mark.slow
-@each("mode, text", itertools.product(({}, COUNTED), ("rubbish", "-1")))
-def test_rubbish_in_the_address_is_named_and_the_default_used(mode, text):
-    app = opened(**dict.fromkeys(FIELDS, text) | mode)
-    idle = {"sample_rate", "steps"} if mode else {"dataset_size", "batch_size", "epochs"}
-    for key in set(FIELDS) - idle - set(mode):
-        (message,) = (m for m in errors(app) if m.startswith(f"Expected {key} "))
-        assert f"got `{text}`" in message and message.endswith("is used.")
-    assert all(box.value != text for box in app.text_input)
-    assert figure(app) == figure(opened(**mode))
-
-
-@pytest.mark.slow
-def test_rubbish_of_every_kind_leaves_the_page_standing():
-    kinds = ["abc", "nan", "-1", "1e999", "", "__import__('os')", "9" * 400, "1/0", "<b>x</b>"]
-    for text in kinds:
-        app = opened(**dict.fromkeys(FIELDS, text))
-        assert len(errors(app)) >= 10, text
-        assert app.get("plotly_chart"), text
-
-
-def test_words_from_the_address_stay_words():
-    (message,) = errors(opened(delta="![x](http://example.org/`)"))
-    assert "got `![x](http://example.org/')`." in message
-
-
 # The controls
-
-
-BAD = {
-    "noise_multiplier": ("0", "-1", "four"),
-    "sample_rate": ("1.5", "0"),
-    "delta": ("1", "0"),
-    "steps": ("0", "2.5", "1e9"),
-    "here": ("1e6",),
-    "budget": ("-2",),
-}
-
-
-def test_bad_input_gives_one_message_and_keeps_the_picture():
-    app = opened()
-    before = figure(app)
-    for field, entries in BAD.items():
-        for text in entries:
-            app = enter(app, field, text)
-            (message,) = errors(app)
-            assert message.startswith(f"Expected {field}") and message.endswith("is used.")
-            assert app.text_input(key=f"box_{field}").value == text
-            assert figure(app) == before, (field, text)
-        app = enter(app, field, FIELDS[field].show(FIELDS[field].default))
-        assert not errors(app)
 
 
 def test_a_batch_larger_than_the_dataset_is_refused_at_the_control():
@@ -345,6 +258,9 @@ def test_a_batch_larger_than_the_dataset_is_refused_at_the_control():
     (message,) = errors(app)
     assert "batch_size" in message and "dataset_size = 1000" in message
     assert not errors(enter(app, "dataset_size", "2000"))
+    (message,) = errors(enter(app, "dataset_size", "many"))
+    assert message.startswith("Expected dataset_size") and message.endswith("2000 is used.")
+    assert app.text_input(key="box_dataset_size").value == "many"
 
 
 def test_boxes_take_numbers_as_people_write_them():
@@ -375,14 +291,6 @@ def test_without_sampling_there_is_no_rate_to_set():
     expected = accountants["pld"]().epsilon(step, delta=1e-5, steps=100).epsilon
     assert traces(app)["PLD"]["y"][-1] == pytest.approx(expected)
     assert all(box.key != "box_sample_rate" for box in app.text_input)
-
-
-def test_one_accountant_is_enough_and_none_is_refused():
-    app = opened(accountants="gdp")
-    assert not errors(app)
-    assert any("only an approximation" in m.value for m in app.markdown)
-    (message,) = errors(opened(accountants=","))
-    assert "accountants" in message
 
 
 def test_the_address_waits_until_a_slider_is_let_go(monkeypatch):
@@ -455,8 +363,3 @@ def test_the_csv_holds_every_number_of_the_picture():
     found = answers.guarantee_at("pld", ABADI, 10_000)
     assert [float(end) for end in ends["pld", "10000"]] == [found.lower, found.epsilon]
     assert {line.split(",")[4] for line in lines if line.startswith("gdp")} == {"approximate"}
-
-
-def test_words_do_not_call_an_approximation_tight():
-    readings = {name: answers.guarantee_at(name, ABADI, 10_000) for name in ("gdp", "pld", "basic")}
-    assert [name for name, _ in words.ranked(readings)] == ["pld", "basic", "gdp"]

@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +14,8 @@ from streamlit.testing.v1 import AppTest
 from cases import each
 from dplearn.__main__ import main
 from dplearn.app import navigation, pages
-from dplearn.app.kit.fields import Choice, Quantity
-from explorer import ROOT, opened
+from dplearn.app.kit.fields import Choice, Quantity, Text
+from explorer import ROOT, errors, opened
 
 PAGES = {page.__name__.rpartition(".")[2]: page for page in navigation.modules()}
 APP = ROOT / "dplearn" / "app"
@@ -69,16 +70,42 @@ def test_answers_that_all_readers_share_are_bounded():
     assert len(shared) > 20
 
 
-@each("name", PAGES)
-def test_every_page_renders(name):
-    opened(name)
+RUBBISH = "abc", "nan", "-1e300", "1e999", "", "__import__('os')", "9" * 400, "1/0", "<b>x</b>"
+INERT = "![x](http://example.org/`)", "got `![x](http://example.org/')`."
 
 
 @each("name", PAGES)
-def test_fields_read_back_what_they_show_and_say_what_they_are(name):
-    for key, field in PAGES[name].fields.state().fields.items():
+def test_a_page_opens_with_a_clean_address_and_words_for_each_picture(name):
+    app = opened(name)
+    assert app.query_params == {} and not any("Expected" in m for m in errors(app))
+    for chart in app.get("plotly_chart"):
+        alt = chart.proto.alt
+        assert len(alt.split()) > 12 and not re.search("<[a-z/]", alt), f"{name}: {alt}"
+
+
+@pytest.mark.slow
+@each("name", PAGES)
+def test_rubbish_in_an_address_is_named_at_its_control_and_the_default_used(name):
+    state = PAGES[name].fields.state()
+    address = {k: "<b>x</b>" for k, kind in state.fields.items() if not isinstance(kind, Text)}
+    state.read(address)
+    app = opened(name, **address)
+    on_the_page = {k for k in address if {f"box_{k}", f"choice_{k}"} & {*app.session_state}}
+    assert on_the_page and {state.notes[key] for key in on_the_page} <= set(errors(app))
+    assert all(box.value not in address.values() for box in app.text_input)
+    pictures = ([c.proto.spec for c in page.get("plotly_chart")] for page in (app, opened(name)))
+    assert next(pictures) == next(pictures) != []
+
+
+@each("name", PAGES)
+def test_fields_read_back_what_they_show_and_refuse_what_they_cannot_be(name):
+    state = PAGES[name].fields.state()
+    defaults = {**state.values}
+    for key, field in state.fields.items():
         assert field.key == key and field.label, f"{name}: {key} has another key or no label"
-        values = [field.default]
+        if isinstance(field, Text):
+            continue
+        values, refused = [field.default], [*RUBBISH]
         if isinstance(field, Choice) and not isinstance(field.default, tuple):
             values += field.options
         if isinstance(field, Quantity):
@@ -87,9 +114,23 @@ def test_fields_read_back_what_they_show_and_say_what_they_are(name):
             inside = field.lower <= marks[0] and marks[-1] <= field.upper
             assert inside, f"{name}: {key} has marks outside {field.lower} to {field.upper}"
             values += [field.lower, field.upper, *marks]
+            refused += ["1.5"] * field.whole
+            refused += [repr(x) for x in (field.lower - 1, 1.01 * field.upper)]
         for value in values:
             shown = field.show(value)
             assert field.parse(shown) == value, f"{name}: {key} shows {value} and reads {shown!r}"
+        for text in refused:
+            state.enter(field, text)
+            note = state.notes.pop(key)
+            assert note.startswith("Expected ") and note.endswith("is used."), f"{name}: {note}"
+            assert state.typed[key] == text and state.values == defaults, f"{name}: {key}, {text!r}"
+
+
+def test_what_a_reader_wrote_stays_words_in_a_message():
+    state = PAGES["epsilon_vs_steps"].fields.state()
+    text, quoted = INERT
+    state.enter(state.fields["delta"], text)
+    assert quoted in state.notes["delta"]
 
 
 @each("name", ["epsilon_vs_steps", "train"])
