@@ -27,5 +27,5 @@ def serve(options: Sequence[str] = ()) -> int:
         )
     from streamlit.web import cli
 
-    script = Path(__file__).with_name("script.py")
+    script = Path(__file__).with_name("navigation.py")
     return cli.main(["run", str(script), *options], standalone_mode=False) or 0

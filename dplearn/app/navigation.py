@@ -1,4 +1,7 @@
-"""The menu is the folder: every page in `pages`, a package with TITLE, ORDER and render()."""
+"""The menu is the folder: every page in `pages`, a package with TITLE, ORDER and render().
+
+Streamlit runs this file for `dplearn app`; `streamlit run app.py` does the same in a checkout.
+"""
 
 import importlib
 import pkgutil
@@ -38,3 +41,7 @@ def main() -> None:
         for rank, page in enumerate(modules())
     ]
     st.navigation(menu, position="top").run()
+
+
+if __name__ == "__main__":
+    main()

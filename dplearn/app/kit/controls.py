@@ -1,10 +1,10 @@
 """Widgets of the explorer: each shows a field of the state and writes back what is entered."""
 
-from bisect import bisect_left
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import streamlit as st
 from streamlit.components.v2 import component
 
@@ -40,8 +40,11 @@ def quantity(state: State, kind: Quantity, *, unit: Choice | None = None) -> Non
 
 def box(state: State, kind: Field, *, label: Any = "visible", then: Then = None) -> None:
     """A box for a number or for words; `then` runs after a change."""
-    key = f"box_{kind.key}"
-    _show(key, state.typed.get(kind.key, kind.show(_inside(state, kind))))
+    key, value = f"box_{kind.key}", state.values[kind.key]
+    # A range may have shrunk since the value was entered.
+    if isinstance(kind, Quantity) and value not in kind.also:
+        value = min(max(value, kind.lower), kind.upper)
+    _show(key, state.typed.get(kind.key, kind.show(value)))
     st.text_input(kind.label, **_common(state, kind, key, then, label))
 
 
@@ -110,14 +113,6 @@ def _entered(state: State, kind: Field, key: str, then: Then) -> None:
         then(state)
 
 
-def _inside(state: State, kind: Field) -> Any:
-    """The value in use: a range may have shrunk since it was entered."""
-    value = state.values[kind.key]
-    if not isinstance(kind, Quantity) or value in kind.also:
-        return value
-    return min(max(value, kind.lower), kind.upper)
-
-
 # The slider
 
 
@@ -127,19 +122,12 @@ def _marks(kind: Quantity) -> tuple[tuple[float, ...], tuple[str, ...]]:
     return values, tuple(kind.show(v) for v in values)
 
 
-def _nearest(kind: Quantity, marks: tuple[float, ...], value: float) -> int:
-    """Index of the mark next to a value: by difference on a linear scale, else by ratio."""
-    after = min(bisect_left(marks, value), len(marks) - 1)
-    before = max(after - 1, 0)
-    if kind.even:
-        return before if value - marks[before] <= marks[after] - value else after
-    return before if value / marks[before] < marks[after] / value else after
-
-
 def _slider(state: State, kind: Quantity) -> None:
     """A slider that sends its position while it moves, so that the curves follow the hand."""
     marks, texts = _marks(kind)
-    key = f"slider_{kind.key}"
+    key, value = f"slider_{kind.key}", np.clip(state.values[kind.key], marks[0], marks[-1])
+    # The mark next to the value: by difference on a linear scale, else by ratio.
+    apart = np.subtract(marks, value) if kind.even else np.log(np.divide(marks, value))
 
     def moved() -> None:
         place = st.session_state[key].moved
@@ -151,7 +139,7 @@ def _slider(state: State, kind: Quantity) -> None:
         data={
             "label": kind.label,
             "texts": list(texts),
-            "index": _nearest(kind, marks, min(max(state.values[kind.key], marks[0]), marks[-1])),
+            "index": int(np.argmin(np.abs(apart))),
         },
         on_moved_change=moved,
         height="content",

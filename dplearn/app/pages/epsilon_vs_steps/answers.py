@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
+import numpy as np
+
 from dplearn.accountants import Accountant, accountants
 from dplearn.app.pages.epsilon_vs_steps.run import REFERENCE, Scenario
-from dplearn.book.published import published
+from dplearn.book.published import number, published
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Guarantee
 from dplearn.mechanisms import Gaussian
@@ -162,14 +164,12 @@ def _with(name: str, scenario: Scenario, here: int) -> Curve:
 
 def _meeting(steps: tuple[int, ...], curve: Curve, before: int, budget: float) -> float:
     """Where the curve meets the budget: a cubic through four neighbours, log T over log epsilon."""
-    near = range(max(before - 1, 0), min(before + 3, len(steps)))
-    nodes = {curve[i].epsilon: math.log(steps[i]) for i in near if 0 < curve[i].epsilon < math.inf}
-    x, at = [math.log(epsilon) for epsilon in nodes], math.log(budget)
-    total = 0.0
-    for i, log_steps_i in enumerate(nodes.values()):
-        others = [x[k] for k in range(len(x)) if k != i]
-        total += log_steps_i * math.prod((at - o) / (x[i] - o) for o in others)
-    return min(max(math.exp(min(total, 700.0)), steps[before]), steps[before + 1])
+    near = slice(max(before - 1, 0), before + 3)
+    pairs = zip(steps[near], curve[near], strict=True)
+    nodes = {g.epsilon: t for t, g in pairs if 0 < g.epsilon < math.inf}
+    x, y = np.log([*nodes]) - math.log(budget), np.log([*nodes.values()])
+    met = np.linalg.solve(np.vander(x), y)[-1]
+    return min(max(math.exp(min(met, 700.0)), steps[before]), steps[before + 1])
 
 
 def _answer(accountant: str, scenario: Scenario, steps: tuple[int, ...]) -> Answer:
@@ -206,11 +206,7 @@ def _about(row: dict[str, str], scenario: Scenario) -> bool:
     return (
         (row["quantity"], row["mechanism"], row["adjacency"])
         == ("epsilon", name, scenario.adjacency)
-        and all(math.isclose(_value(row[k]), getattr(scenario, k), rel_tol=1e-9) for k in numbers)
-        and _value(row["steps"]) <= scenario.largest
+        and all(row[k] for k in (*numbers, "steps"))
+        and all(math.isclose(number(row[k]), getattr(scenario, k), rel_tol=1e-9) for k in numbers)
+        and number(row["steps"]) <= scenario.largest
     )
-
-
-def _value(text: str) -> float:
-    top, _, bottom = text.partition("/")
-    return float(top) / float(bottom or 1) if top else math.nan
