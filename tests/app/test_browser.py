@@ -4,26 +4,30 @@ import json
 
 from browsing import driven, is_on_the_first_screen, settled
 
-_CURVE = """(name) => {
-  const plot = document.querySelector('.st-key-picture .js-plotly-plot');
+_FIRST, _SECOND = ".st-key-picture", ".st-key-picture_looseness"
+_CURVE = """([picture, name]) => {
+  const plot = document.querySelector(picture + ' .js-plotly-plot');
   const trace = plot && plot.data && plot.data.find(t => t.name === name);
   return trace ? JSON.stringify(Array.from(trace.y)) : null;
 }"""
 
-# The title of the second picture; for a moment there is none while Plotly writes a new one.
-_FINDING = "document.querySelector('.st-key-picture_looseness .gtitle')?.textContent"
+
+def curve(page, name: str = "PLD", picture: str = _FIRST) -> list[float]:
+    return json.loads(page.wait_for_function(_CURVE, arg=[picture, name]).json_value())
 
 
-def curve(page, name: str = "PLD") -> list[float]:
-    return json.loads(page.wait_for_function(_CURVE, arg=name).json_value())
-
-
-def curve_other_than(page, old: list[float], name: str = "PLD") -> list[float]:
+def curve_other_than(page, old: list[float]) -> list[float]:
     page.wait_for_function(
-        f"([name, old]) => {{ const now = ({_CURVE})(name); return now && now !== old; }}",
-        arg=[name, json.dumps(old, separators=(",", ":"))],
+        f"([at, old]) => {{ const now = ({_CURVE})(at); return now && now !== old; }}",
+        arg=[[_FIRST, "PLD"], json.dumps(old, separators=(",", ":"))],
     )
-    return curve(page, name)
+    return curve(page)
+
+
+def titled(page, picture: str, is_right: str) -> None:
+    """Wait for a title; for a moment there is none while Plotly writes a new one."""
+    title = f"document.querySelector('{picture} .gtitle')?.textContent ?? ''"
+    page.wait_for_function(f"() => ({title}).{is_right}")
 
 
 @driven
@@ -82,9 +86,16 @@ def test_slider_and_box_move_each_other_the_curve_and_the_address(page, address)
 
 
 @driven
-def test_the_curve_follows_a_slider_that_is_still_held(page, address):
+def test_both_pictures_follow_a_slider_that_is_still_held_and_stay_where_they_are(page, address):
     page.goto(address)
     before = curve(page)
+    titled(page, _SECOND, "includes('RDP asks for 9.4 % more ε than needed')")
+    settled(page)
+    first, second = (page.locator(f"{at} .nsewdrag").first for at in (_FIRST, _SECOND))
+    assert abs(first.bounding_box()["x"] - second.bounding_box()["x"]) < 1, "T is below T"
+    plots = page.locator(".js-plotly-plot")
+    places = [plots.nth(i).bounding_box() for i in range(2)]
+    rdp = curve(page, "RDP", _SECOND)
     slider = page.get_by_role("slider", name="Noise multiplier σ")
     box = slider.bounding_box()
     x, y = box["x"] + 0.4 * box["width"], box["y"] + box["height"] / 2
@@ -97,41 +108,12 @@ def test_the_curve_follows_a_slider_that_is_still_held(page, address):
     assert curve_other_than(page, held)[-1] < held[-1]
     page.mouse.up()
     page.wait_for_url("**noise_multiplier=*")
-
-
-def looseness(page) -> dict:
-    """Title and RDP's curve of the second picture, once it is there."""
-    page.wait_for_function("document.querySelectorAll('.js-plotly-plot .gtitle').length >= 2")
-    return page.evaluate(
-        """() => {
-          const plot = document.querySelector('.st-key-picture_looseness .js-plotly-plot');
-          const rdp = plot.data.find(t => t.name === 'RDP');
-          return {title: plot.querySelector('.gtitle').textContent, y: Array.from(rdp.y),
-                  left: plot.querySelector('.nsewdrag').getBoundingClientRect().left};
-        }"""
-    )
-
-
-@driven
-def test_the_second_picture_follows_a_slider_and_both_stay_where_they_are(page, address):
-    page.goto(address)
-    before = looseness(page)
-    assert "RDP asks for 9.4 % more ε than needed" in before["title"]
-    first = page.locator(".st-key-picture .nsewdrag").first.bounding_box()
-    assert abs(first["x"] - before["left"]) < 1, "the same T lies below the same T"
-    settled(page)
-    plots = page.locator(".js-plotly-plot")
-    places = [plots.nth(i).bounding_box() for i in range(2)]
-    old = curve(page)
-    page.get_by_role("slider", name="Failure probability δ").focus()
-    page.keyboard.press("Home")
-    curve_other_than(page, old)
     settled(page)
     assert [plots.nth(i).bounding_box() for i in range(2)] == places
-    assert looseness(page)["y"] != before["y"]
+    assert curve(page, "RDP", _SECOND) != rdp
     page.get_by_role("slider", name="You are here: T").focus()
     page.keyboard.press("ArrowLeft")
-    page.wait_for_function(f"() => ({_FINDING} ?? '').startsWith('At T = 8')")
+    titled(page, _SECOND, "startsWith('At T = 8')")
 
 
 @driven
@@ -141,13 +123,11 @@ def test_the_gap_of_shuffling_shows(page, address):
     page.get_by_role("combobox", name="Run").click()
     page.get_by_text("Chua et al. 2024, shuffled batches").click()
     curve_other_than(page, before)
-    page.wait_for_function(
-        "() => document.querySelector('.st-key-picture .gtitle')?.textContent"
-        " === 'A Poisson accountant would claim 1.95; shuffling leaks at least 10.99'"
-    )
+    gap = "A Poisson accountant would claim 1.95; shuffling leaks at least 10.99"
+    titled(page, _FIRST, f"startsWith('{gap}')")
     claim, proved = curve(page, "Poisson claim"), curve(page)
     assert all(less < true for less, true in zip(claim, proved, strict=True))
-    page.wait_for_function(f"() => ({_FINDING} ?? '').endsWith('Poisson claim hides 82 %')")
+    titled(page, _SECOND, "endsWith('Poisson claim hides 82 %')")
     page.wait_for_url("**sampling=shuffled**")
     settled(page, "shuffled")
 

@@ -19,9 +19,6 @@ opened = functools.partial(explorer.opened, "check_a_claim")
 AMPLIFIED = {"claim": "q*epsilon", "quantity": "amplified_epsilon", "of": "approximate_dp"}
 
 
-# Page
-
-
 def test_the_first_claim_is_the_classical_gaussian():
     app = opened()
     assert "This claim is false. It promises more privacy" in shown(app)
@@ -88,9 +85,6 @@ def test_axes_can_be_chosen():
     assert app.query_params["x"] == "q"
 
 
-# Picture
-
-
 def drawn_map(claim="q*epsilon", **limits):
     verdict = check(claim, quantity="amplified_epsilon", of="pure_dp", **limits)
     return verdict, claim_map(verdict).to_plotly_json()
@@ -135,9 +129,6 @@ def test_colours_stay_apart_in_grey():
     ]
     # Undecided and holding are told apart by dots as well.
     assert abs(grey[0] - grey[1]) > 80 and abs(grey[1] - grey[2]) > 70
-
-
-# Browser
 
 
 @browsing.driven

@@ -28,9 +28,6 @@ def untouched() -> AppTest:
     return opened(colour="red")
 
 
-# The picture shows the library's numbers
-
-
 def test_curves_are_the_librarys(untouched):
     step = PoissonSubsampled(Gaussian(4.0), sample_rate=0.01)
     for name, law in accountants.items():
@@ -63,6 +60,9 @@ def test_the_second_picture_measures_everybody_by_the_reference(untouched):
         assert ratios[10_000] == pytest.approx(mine[10_000] / reference[10_000], rel=1e-6)
         assert trace["line"] == first[trace["name"]]["line"]
     assert loose["layout"]["xaxis"] == figure(untouched)["layout"]["xaxis"]
+    moved = traces(opened(here="777"))
+    assert set(moved) == set(first) and 777 in moved["PLD"]["x"]
+    assert [t for t in moved["PLD"]["x"] if t != 777] == list(log_steps(40_000))
     alt = untouched.get("plotly_chart")[1].proto.alt
     assert "RDP 1.094 ×" in alt and "GDP 0.995 ×" in alt and "454 ×" in alt
 
@@ -79,16 +79,12 @@ def test_the_reference_measures_even_where_it_is_not_drawn():
 
 @pytest.mark.slow
 def test_a_wrong_tool_is_named_only_where_it_is_wrong(untouched):
-    def panel(app: AppTest) -> str:
-        return "".join(m.value for m in app.markdown if "Where other tools" in m.value)
-
+    panel = lambda app: "".join(m.value for m in app.markdown if "Where other tools" in m.value)
     assert "0.47 % below the certified ε" in panel(untouched)
     assert "dp-accounting" not in panel(untouched)
     assert "returns ε = ∞" in panel(opened(delta="1e-20"))
     assert not panel(opened(sampling="none", steps="100", here="100"))
 
-
-# Batches drawn once per epoch
 
 CHUA = presets.PRESETS[-1].address
 CHUA_RUN = Scenario("gaussian", 0.5, "shuffled", 1e-4, 1e-6, "zero_out", 100_000)
@@ -138,12 +134,6 @@ def test_certified_steps_of_epochs_are_whole_epochs():
     assert answers.certified_steps("rdp", CHUA_RUN, at_two * 1.001) == 20_000
 
 
-def test_epochs_of_another_noise_are_refused_with_a_reason():
-    app = opened(sampling="shuffled", adjacency="zero_out", mechanism="laplace")
-    (message,) = errors(app)
-    assert "shuffled batches with laplace noise" in message and "Gaussian" in message
-
-
 def test_a_moving_slider_gets_a_draft_that_is_true():
     state = fields.state()
     state.moving = True
@@ -151,9 +141,6 @@ def test_a_moving_slider_gets_a_draft_that_is_true():
     assert scenario.draft and not run.scenario_of(fields.state()).draft
     rough, fine = (answers.guarantee_at("pld", s, 3) for s in (scenario, ABADI))
     assert rough.lower <= fine.epsilon and fine.lower <= rough.epsilon
-
-
-# Below the pictures
 
 
 def test_tables_read_the_vertical_line_and_judge_what_was_printed(untouched):
@@ -192,17 +179,6 @@ def test_certified_steps_are_certified_and_nearly_the_largest(noise):
     assert answers.certified_steps("zcdp", scenario, 0.001) == 0
 
 
-def test_moving_the_line_keeps_the_curves(untouched):
-    app = opened(here="777")
-    assert 777 in traces(app)["PLD"]["x"]
-    assert len(figure(app)["data"]) == len(figure(untouched)["data"])
-    without = [t for t in traces(app)["PLD"]["x"] if t != 777]
-    assert without == list(log_steps(40_000))
-
-
-# Presets
-
-
 @pytest.mark.slow
 def test_presets_work_and_are_recognised():
     app = opened()
@@ -212,9 +188,6 @@ def test_presets_work_and_are_recognised():
         assert not errors(app), preset.title
         assert len(traces(app)["PLD"]["y"]) > 1
         assert figure(again(app)) == figure(app), preset.title
-
-
-# The address
 
 
 DEEP = dict(
@@ -242,14 +215,14 @@ def test_an_address_reproduces_the_picture():
 
 def test_what_is_entered_is_in_the_address_and_makes_a_run_ones_own():
     short = {"steps": "100", "here": "10"}
-    app = enter(opened(**short), "noise_multiplier", "2.5")
-    app = choose(app, "mechanism", "laplace")
+    app = choose(enter(opened(**short), "noise_multiplier", "2.5"), "mechanism", "laplace")
     assert app.query_params == {"noise_multiplier": "2.5", "mechanism": "laplace", **short}
     assert app.selectbox(key="choice_preset").value == presets.CUSTOM
     assert figure(again(app)) == figure(app)
-
-
-# The controls
+    app = choose(opened(**short), "sampling", "none")
+    expected = accountants["pld"]().epsilon(Gaussian(4.0), delta=1e-5, steps=100).epsilon
+    assert not errors(app) and traces(app)["PLD"]["y"][-1] == pytest.approx(expected)
+    assert all(box.key != "box_sample_rate" for box in app.text_input)
 
 
 def test_a_batch_larger_than_the_dataset_is_refused_at_the_control():
@@ -263,17 +236,13 @@ def test_a_batch_larger_than_the_dataset_is_refused_at_the_control():
     assert app.text_input(key="box_dataset_size").value == "many"
 
 
-def test_boxes_take_numbers_as_people_write_them():
-    numbers = {"256/60000": 256 / 60_000, " 0.01 ": 0.01, "1e-2": 0.01, "1E-2": 0.01, "1/100": 0.01}
-    for text, value in numbers.items():
-        assert FIELDS["sample_rate"].parse(text) == value
-
-
 def test_a_run_without_a_theorem_says_so_at_the_control():
     app = choose(opened(), "adjacency", "replace_one")
     (message,) = errors(app)
     assert "replace_one" in message and "Poisson" in message
     assert not app.get("plotly_chart")
+    (message,) = errors(opened(sampling="shuffled", adjacency="zero_out", mechanism="laplace"))
+    assert "shuffled batches with laplace noise" in message and "Gaussian" in message
 
 
 @pytest.mark.slow
@@ -284,30 +253,15 @@ def test_changing_the_sampling_takes_the_adjacency_along():
     assert any(accountants["gdp"].title in c.value for c in app.caption)
 
 
-def test_without_sampling_there_is_no_rate_to_set():
-    app = choose(opened(steps="100", here="10"), "sampling", "none")
-    assert not errors(app)
-    step = Gaussian(4.0)
-    expected = accountants["pld"]().epsilon(step, delta=1e-5, steps=100).epsilon
-    assert traces(app)["PLD"]["y"][-1] == pytest.approx(expected)
-    assert all(box.key != "box_sample_rate" for box in app.text_input)
-
-
 def test_the_address_waits_until_a_slider_is_let_go(monkeypatch):
     kept: dict[str, str] = {}
     params = SimpleNamespace(to_dict=lambda: dict(kept), from_dict=kept.update)
     monkeypatch.setattr("dplearn.app.kit.state.st.query_params", params)
     state = fields.state()
     state.enter(FIELDS["noise_multiplier"], "2")
-    state.moving = True
-    save(state)
-    assert not kept
-    state.moving = False
-    save(state)
-    assert kept == {"noise_multiplier": "2"}
-
-
-# What one takes along
+    for state.moving in (True, False):
+        save(state)
+        assert kept == ({} if state.moving else {"noise_multiplier": "2"})
 
 
 RUNS = (

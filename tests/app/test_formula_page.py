@@ -12,7 +12,7 @@ from cases import each
 from dplearn.app.pages.formula_book import controls, fields, place, points, search, tables, words
 from dplearn.book import Case, Interval, Refutation, book, refute, verify
 from dplearn.book.published import published
-from dplearn.figures import Cloud, Curve, Region, formula_cloud, formula_curve
+from dplearn.figures import Curve, Region, formula_cloud, formula_curve
 from explorer import choose, enter, figure, press
 from explorer import words as shown
 
@@ -22,9 +22,6 @@ opened = functools.partial(explorer.opened, "formula_book")
 def place_at(id: str, misprint: str = "none") -> place.Place:
     """Where the picture of an entry begins."""
     return controls.place_of(fields.state({"id": id, "misprint": misprint}))
-
-
-# Laws over the whole book
 
 
 @pytest.fixture
@@ -43,20 +40,17 @@ def quick(monkeypatch):
         cached.cache_clear()
 
 
-def drawn(id: str, misprint: str) -> tuple[Curve | Cloud, list[points.Point]]:
-    """What is drawn of an entry, a point or two of it."""
+def is_drawn(id: str, misprint: str) -> list[points.Point]:
+    """A point or two of a picture, once its axis is known to be finite."""
     state = fields.state({"id": id, "misprint": misprint})
     if along := state.values["along"]:
-        return points.curve(controls.place_of(state), along, seconds=0.0)[:2]
-    return points.cloud(id, misprint, seconds=0.0)[:2]
-
-
-def is_drawn(id: str, misprint: str) -> list[points.Point]:
-    """The points of a picture, once its axis is known to be finite."""
-    shown, some = drawn(id, misprint)
-    made = formula_curve(shown) if isinstance(shown, Curve) else formula_cloud(shown)
-    assert made.data and all(math.isfinite(x) for x in made.layout.yaxis.range)
-    return some
+        picture = points.curve(controls.place_of(state), along, seconds=0.0)
+        figure = formula_curve(picture.drawn)
+    else:
+        picture = points.cloud(id, misprint, seconds=0.0)
+        figure = formula_cloud(picture.drawn)
+    assert figure.data and all(math.isfinite(x) for x in figure.layout.yaxis.range)
+    return picture.points
 
 
 @pytest.mark.parametrize("group", dict.fromkeys(entry.group for entry in book.values()))
@@ -90,9 +84,6 @@ def test_parameters_have_names_of_their_own_in_the_address(id):
     address = {key: kind.show(state.values[key]) for key, kind in state.fields.items()}
     twin.read({key: text for key, text in address.items() if text})
     assert not twin.notes and fields.entered(twin) == values
-
-
-# Points
 
 
 def test_points_are_those_of_the_formula_and_its_oracle():
@@ -174,9 +165,6 @@ def test_the_axis_shows_what_matters():
     assert [t.name for t in nothing.data] == ["hypothesis fails", "truth", "formula"]
 
 
-# Words
-
-
 @each(
     "value, text",
     [(0.48453, "0.4845"), (1e-5, "10⁻⁵"), (2.5e-7, "2.5 · 10⁻⁷"), (-3.0, "−3"), (0.0, "0"),
@@ -204,9 +192,6 @@ def test_lessons_are_found_by_the_id(monkeypatch, tmp_path):
     assert search.lessons("G-A12b") == search.lessons("G-A4") != []
     assert "07 A lesson" in search.lessons("G-A4")[0] and not search.lessons("G-A12")
     search._lessons.cache_clear()
-
-
-# The page
 
 
 @each("id", ["G-A3d", "G-A5", "G-A12b"])
@@ -285,9 +270,6 @@ def test_published_figures_have_their_verdicts():
     assert sum(counts.values()) == len(published())
     assert dict(table["verdict"].value_counts()) == {k: v for k, v in counts.items() if v}
     assert table.set_index("id")["here"]["P01"] == pytest.approx(1.258575)
-
-
-# In a browser
 
 
 @browsing.driven

@@ -5,7 +5,6 @@ import dataclasses
 import functools
 import json
 import re
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -51,15 +50,13 @@ def traces(picture: dict) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     return {t["name"]: (values(t["x"]), values(t["y"])) for t in picture["data"]}
 
 
-def pairs_of(name: str) -> Iterator[Pair]:
-    """Every adjacency and direction of a mechanism."""
-    mechanism = fields.build(name, VALUES)
-    for adjacency in pair.covered(mechanism):
-        first = Pair(mechanism, adjacency)
-        yield from (first, Pair(mechanism, adjacency, "add"))[: 1 + first.two_sided]
-
-
-ALL = [pair for name in mechanisms for pair in pairs_of(name)]
+# Every adjacency and direction of every mechanism.
+ALL = [
+    Pair(mechanism, adjacency, direction)
+    for mechanism in (fields.build(name, VALUES) for name in mechanisms)
+    for adjacency in pair.covered(mechanism)
+    for direction in ("remove", "add")[: 1 + Pair(mechanism, adjacency).two_sided]
+]
 
 
 @pytest.mark.slow
@@ -154,9 +151,6 @@ def test_values_known_by_heart():
     assert answers.exceeds(laplace, 0.999999) == pytest.approx(0.5, abs=1e-6)
 
 
-# Parameters are found, not listed
-
-
 def test_parameters_and_views_have_different_names():
     page = {"mechanism", "example", "adjacency", "direction"}
     page |= {"epsilon", "order", "false_positive_rate"}
@@ -188,9 +182,6 @@ def test_a_mechanism_registered_on_the_fly_is_on_the_page(registered):
     app = enter(app, "epsilon", "0.1")
     assert f"δ = {expected:.3g}" in sentence(app)
     assert again(app, "mechanisms").query_params == app.query_params
-
-
-# Controls and the address
 
 
 def test_an_address_reproduces_the_page():
@@ -246,8 +237,6 @@ def test_answers_are_remembered():
     for cached in (answers.profile, answers.tradeoff, answers.renyi):
         assert cached(pair) is cached(dataclasses.replace(pair))
 
-
-# In a browser
 
 _TRACES = f"""() => {json.dumps(PICTURES)}.map(name => {{
   const plot = document.querySelector('.st-key-pair_' + name + ' .js-plotly-plot');

@@ -71,7 +71,6 @@ def test_answers_that_all_readers_share_are_bounded():
 
 
 RUBBISH = "abc", "nan", "-1e300", "1e999", "", "__import__('os')", "9" * 400, "1/0", "<b>x</b>"
-INERT = "![x](http://example.org/`)", "got `![x](http://example.org/')`."
 
 
 @each("name", PAGES)
@@ -126,20 +125,18 @@ def test_fields_read_back_what_they_show_and_refuse_what_they_cannot_be(name):
             assert state.typed[key] == text and state.values == defaults, f"{name}: {key}, {text!r}"
 
 
-def test_what_a_reader_wrote_stays_words_in_a_message():
+def test_numbers_are_read_as_people_write_them_and_words_stay_words():
     state = PAGES["epsilon_vs_steps"].fields.state()
-    text, quoted = INERT
-    state.enter(state.fields["delta"], text)
-    assert quoted in state.notes["delta"]
+    for text in (" 0.01 ", "1e-2", "1E-2", "1/100", "600 / 60000"):
+        assert state.fields["sample_rate"].parse(text) == 0.01
+    state.enter(state.fields["delta"], "![x](http://example.org/`)")
+    assert "got `![x](http://example.org/')`." in state.notes["delta"]
 
 
 @each("name", ["epsilon_vs_steps", "train"])
 def test_every_number_of_a_run_says_what_it_is(name):
     fields = PAGES[name].fields.state().fields.values()
     assert all(len(f.help.split()) > 5 for f in fields if isinstance(f, Quantity))
-
-
-# PyTorch
 
 
 def in_a_process(*lines: str) -> None:
@@ -177,9 +174,6 @@ def test_every_page_works_without_torch_and_train_says_how_to_add_it():
         "assert '\\n' not in message and app.button[0].disabled",
         "assert 'This plan guarantees' in words(app)",
     )
-
-
-# The command
 
 
 def test_dplearn_app_hands_streamlit_a_script_and_the_options(monkeypatch):

@@ -96,9 +96,6 @@ time.sleep(600)
 """
 
 
-# Before training
-
-
 def test_the_plan_is_promised_before_anything_is_trained():
     app = opened()
     promise = shown(app)
@@ -166,9 +163,6 @@ def test_mnist_is_offered_only_where_its_files_are(monkeypatch, tmp_path):
         assert "mnist" not in fields._datasets()
         (folder / f"{name}.gz").touch()
     assert "mnist" in fields._datasets()
-
-
-# Training
 
 
 @pytest.mark.slow
@@ -243,9 +237,6 @@ def test_a_process_that_cannot_be_started_is_said(monkeypatch):
     assert title(app) == "<b>Nothing was trained</b>"
 
 
-# A few at a time
-
-
 def test_a_full_server_says_how_many_are_before(pool):
     pool.places = 0
     app = press(opened(), "Train")
@@ -282,9 +273,6 @@ def test_who_does_not_look_gives_up_the_place(pretend, pool, monkeypatch):
     pool.look(gone)
     assert gone.before == 1
     third.stop()
-
-
-# The code
 
 
 def few(count: int = 30, side: int = 28) -> Labelled:
