@@ -28,6 +28,7 @@ from dplearn.mechanisms import (
     RandomizedResponse,
     WithoutReplacement,
 )
+from outcomes import delta_of_coins
 
 ABADI = PoissonSubsampled(Gaussian(4.0), 0.01)
 NAMES = list(accountants)
@@ -47,7 +48,7 @@ def test_the_folder_holds_what_is_promised():
     assert not lost, f"the README promises {lost}, which are not in dplearn/accountants"
 
 
-def asked_in(row):
+def run_of(row):
     """The sampled Gaussian, delta and steps of a line of a golden table."""
     step = PoissonSubsampled(Gaussian(number(row["noise_multiplier"])), number(row["sample_rate"]))
     return step, {"delta": number(row["delta"]), "steps": int(row["steps"])}
@@ -57,14 +58,10 @@ def asked_in(row):
 
 
 def test_reference_run():
+    """What the examples in the docstrings do not say."""
     stated = {n: epsilon(n, ABADI, delta=1e-5, steps=10_000) for n in PROMISED}
-    assert stated["moments"].epsilon == pytest.approx(1.2586, abs=5e-5)
     assert stated["moments"].details == {"order": 20.0, "moment": 19.0}
-    assert 1.0354 < stated["rdp"].epsilon <= 1.0356
-    assert 16 <= stated["rdp"].details["order"] <= 18
-    assert 0.9468 < stated["pld"].epsilon <= 0.96 and stated["pld"].kind == "bracket"
     assert 0 < stated["pld"].epsilon - stated["pld"].lower < 1e-6
-    assert stated["gdp"].epsilon == pytest.approx(0.9424, abs=5e-5)
     assert stated["gdp"].details["mu"] == pytest.approx(0.253957593, rel=1e-8)
     # Zero-concentrated DP cannot see the sampling: the full batch.
     full_batch = epsilon("pld", Gaussian(4.0), delta=1e-5, steps=10_000).epsilon
@@ -81,7 +78,7 @@ CURVES = [r for r in golden("oracle_curves") if r["method"] in NAMES]
 
 @each("row", CURVES)
 def test_golden_curves(row):
-    step, question = asked_in(row)
+    step, question = run_of(row)
     stated = epsilon(row["method"], step, **question)
     (exact,) = golden("oracle_curves", method="pld", steps=row["steps"])
     if row["method"] in ("advanced", "optimal"):
@@ -105,7 +102,7 @@ SAMPLED = golden("sampled_gaussian_epsilon")
 @pytest.mark.slow
 @each("row", SAMPLED)
 def test_golden_sampled_gaussian_against_every_accountant(row):
-    (step, question), truth = asked_in(row), number(row["value"])
+    (step, question), truth = run_of(row), number(row["value"])
     stated = {n: epsilon(n, step, **question) for n in ("pld", "rdp", "moments", "optimal")}
     for guarantee in stated.values():
         # Eleven digits are golden at least.
@@ -127,16 +124,12 @@ def test_gaussian_dp_is_exact_for_gaussians_only():
     assert guarantee.details["mu"] == pytest.approx(math.sqrt(1 / 4 + 3 / 25), rel=1e-12)
     assert epsilon("pld", both, delta=1e-5).epsilon == guarantee.epsilon
     assert epsilon("gdp", PoissonSubsampled(Gaussian(2.0), 1.0), delta=1e-5).kind == "exact"
-    assert epsilon("gdp", ABADI, delta=1e-5).kind == "approximate"
-
-
-def test_the_central_limit_can_lie_below_the_truth():
-    """Golden: q = 0.04, z = 1.5, T = 2250: 6.6016 against the exact 6.7688."""
+    # Elsewhere it can lie below the truth. Golden: 6.6016 against the exact 6.7688.
     step = PoissonSubsampled(Gaussian(1.5), 0.04)
     stated = epsilon("gdp", step, delta=1e-5, steps=2250)
     assert stated.epsilon == pytest.approx(6.6015671, abs=1e-6)
     assert stated.epsilon < epsilon("pld", step, delta=1e-5, steps=2250).lower
-    assert "not a bound" in str(stated)
+    assert stated.kind == "approximate" and "not a bound" in str(stated)
 
 
 def test_one_run_is_its_own_profile():
@@ -186,12 +179,7 @@ def test_a_delta_in_every_step_is_paid(name, steps):
     local, delta = 0.1, 1e-5
     lost = 0.99 * delta / steps
     stated = epsilon(name, Leaky(local, lost), delta=delta, steps=steps).epsilon
-    truth = 1 / (1 + math.exp(-local))
-    coins = sum(
-        math.comb(steps, k) * truth**k * (1 - truth) ** (steps - k) * max(
-            -math.expm1(stated - (2 * k - steps) * local), 0.0)
-        for k in range(steps + 1)
-    )  # fmt: skip
+    coins = delta_of_coins(stated, local_epsilon=local, steps=steps)
     total = -math.expm1(steps * math.log1p(-lost) + math.log1p(-coins))
     # Sums of 300 products of doubles.
     assert total <= delta * (1 + 1e-9)
@@ -243,11 +231,6 @@ def test_rdp_says_which_order_won_and_takes_any_orders():
     chosen = RDP(orders=(2.0, 17.0, 64.0)).epsilon(ABADI, delta=1e-5, steps=10_000)
     assert chosen.details == {"order": 17.0}
     # Large epsilon wants orders near 1, small epsilon large ones: both ends are covered.
-    assert epsilon("rdp", Gaussian(0.1), delta=1e-5).details["order"] < 2
-    assert epsilon("rdp", Gaussian(1000.0), delta=1e-5).details["order"] > 1000
-
-
-def test_rdp_of_gaussians_is_close_to_the_best_order():
     for sigma in (0.05, 1.0, 40.0, 1000.0):
         free, grid = (epsilon(n, Gaussian(sigma), delta=1e-6).epsilon for n in ("zcdp", "rdp"))
         assert free * (1 - 1e-9) <= grid <= free * 1.003
@@ -290,16 +273,12 @@ def test_delta_is_the_inverse_of_epsilon(name, mechanism):
 
 @pytest.mark.slow
 @each_name
-def test_delta_where_nothing_can_be_proved_is_one(name):
+def test_delta_of_epsilon_zero_is_one_and_of_a_huge_one_tiny_and_positive(name):
     stated = accountants[name]().delta(Gaussian(0.01), epsilon=0.0, steps=50)
     # Whatever is stated must be true: delta(0) of this run is 1 to hundreds of digits.
     assert stated.delta == pytest.approx(1.0, abs=1e-9)
-
-
-def test_delta_of_a_huge_epsilon_is_tiny_and_positive():
-    for name in NAMES:
-        stated = accountants[name]().delta(Gaussian(1.0), epsilon=200.0)
-        assert 0 < stated.delta < 1e-60 and stated.epsilon <= 200.0
+    stated = accountants[name]().delta(Gaussian(1.0), epsilon=200.0)
+    assert 0 < stated.delta < 1e-60 and stated.epsilon <= 200.0
 
 
 # Edges and errors
@@ -326,35 +305,23 @@ def test_full_sampling_is_no_sampling(name):
     assert full.epsilon == pytest.approx(epsilon(name, Gaussian(5.0), **question).epsilon, rel=1e-9)
 
 
-CORNERS = list(itertools.product([1e-7, 1.0], [0.2, 1000.0], [1e-30, 0.5]))
+CORNERS = list(itertools.product([0.2, 1000.0], [1e-7, 1.0], [1e-30, 0.5]))
+# An infinite epsilon comes with a reason.
+FAR = [(s, q, 1e-15) for s, q in [(0.1, 1e-7), (0.2, 1e-12), (0.02, 0.5), (1e6, 1e-7), (1e-7, 1.0)]]
 
 
 @pytest.mark.slow
-@each("q, sigma, delta", CORNERS)
+@each("sigma, q, delta", CORNERS + FAR)
 @each_name
-def test_corners_are_finite_and_grow(name, q, sigma, delta):
-    step = PoissonSubsampled(Gaussian(sigma), q)
-    curve = accountants[name]().epsilon_curve(step, delta=delta, steps=[1, 1000, 10**7])
+def test_corners_are_answered_and_grow(name, sigma, q, delta):
+    far = (sigma, q, delta) in FAR
+    step, steps = PoissonSubsampled(Gaussian(sigma), q), [1000] if far else [1, 1000, 10**7]
+    curve = accountants[name]().epsilon_curve(step, delta=delta, steps=steps)
     epsilons = [g.epsilon for g in curve]
-    assert all(math.isfinite(e) and e >= 0 for e in epsilons)
-    assert epsilons == sorted(epsilons)
+    assert epsilons == sorted(epsilons) and epsilons[0] >= 0
     for guarantee in curve:
-        assert guarantee.lower <= guarantee.epsilon
-
-
-@pytest.mark.slow
-@each("sigma, q", [(0.1, 1e-7), (0.2, 1e-12), (0.02, 0.5), (1e6, 1e-7)])
-@each_name
-def test_far_corners_are_answered_or_come_with_a_reason(name, sigma, q):
-    stated = epsilon(name, PoissonSubsampled(Gaussian(sigma), q), delta=1e-15, steps=1000)
-    assert stated.epsilon >= 0
-    assert math.isfinite(stated.epsilon) or stated.reason
-
-
-@each_name
-def test_an_infinite_epsilon_always_has_a_reason(name):
-    stated = epsilon(name, Gaussian(1e-7), delta=1e-5)
-    assert math.isfinite(stated.epsilon) or (stated.reason and stated.kind != "exact")
+        assert far or (guarantee.lower <= guarantee.epsilon < math.inf)
+        assert guarantee.epsilon < math.inf or (guarantee.reason and guarantee.kind != "exact")
 
 
 def test_coins_that_say_nothing_cost_nothing():
@@ -367,31 +334,27 @@ def test_coins_that_say_nothing_cost_nothing():
 
 
 @each(
-    "asked, error, named",
+    "method, question, error, named",
     [
-        ({"delta": 0.0}, ValueError, r"delta in \(0, 1\)"),
-        ({"delta": 1.0}, ValueError, r"delta in \(0, 1\)"),
-        ({"delta": math.nan}, ValueError, "delta"),
-        ({"delta": "1e-5"}, TypeError, "delta"),
-        ({"delta": 1e-5, "steps": -1}, ValueError, "steps"),
-        ({"delta": 1e-5, "steps": 1.5}, TypeError, "steps"),
-        ({"delta": 1e-5, "steps": 10**13}, ValueError, r"steps .* <= 1e\+12"),
-        ({"delta": 1e-5, "adjacency": "swap"}, ValueError, "adjacency one of add_remove"),
+        ("epsilon", {"delta": 0.0}, ValueError, r"delta in \(0, 1\)"),
+        ("epsilon", {"delta": 1.0}, ValueError, r"delta in \(0, 1\)"),
+        ("epsilon", {"delta": math.nan}, ValueError, "delta"),
+        ("epsilon", {"delta": "1e-5"}, TypeError, "delta"),
+        ("epsilon", {"delta": 1e-5, "steps": -1}, ValueError, "steps"),
+        ("epsilon", {"delta": 1e-5, "steps": 1.5}, TypeError, "steps"),
+        ("epsilon", {"delta": 1e-5, "steps": 10**13}, ValueError, r"steps .* <= 1e\+12"),
+        ("epsilon", {"delta": 1e-5, "adjacency": "swap"}, ValueError, "one of add_remove"),
+        ("epsilon_curve", {"delta": 1e-5, "steps": [1.5]}, ValueError, "whole numbers >= 0"),
+        ("epsilon_curve", {"delta": 1e-5, "steps": [-1]}, ValueError, "whole numbers >= 0"),
+        ("epsilon_curve", {"delta": 1e-5, "steps": [[1, 2]]}, ValueError, "whole numbers >= 0"),
+        ("epsilon_curve", {"delta": 1e-5, "steps": ["1"]}, ValueError, "whole numbers >= 0"),
+        ("delta", {"epsilon": -1.0}, ValueError, "epsilon"),
     ],
 )
 @each_name
-def test_bad_questions_are_named(name, asked, error, named):
+def test_bad_questions_are_named(name, method, question, error, named):
     with pytest.raises(error, match=named):
-        epsilon(name, ABADI, **asked)
-
-
-@each_name
-def test_curves_take_whole_numbers_only(name):
-    for steps in ([1.5], [-1], [[1, 2]], ["1"]):
-        with pytest.raises(ValueError, match="whole numbers >= 0"):
-            accountants[name]().epsilon_curve(ABADI, delta=1e-5, steps=steps)
-    with pytest.raises(ValueError, match="epsilon"):
-        accountants[name]().delta(ABADI, epsilon=-1.0)
+        getattr(accountants[name](), method)(ABADI, **question)
 
 
 @each(
@@ -427,9 +390,6 @@ def test_accountants_are_values_without_state(name):
     first = one.epsilon(ABADI, delta=1e-5, steps=100)
     one.epsilon(Gaussian(1.0), delta=0.1, steps=7)
     assert one.epsilon(ABADI, delta=1e-5, steps=100) == first
-
-
-def test_a_curve_may_be_given_as_an_array_in_any_order():
-    curve = RDP().epsilon_curve(ABADI, delta=1e-5, steps=np.array([100, 0, 10_000, 1]))
-    alone = [epsilon("rdp", ABADI, delta=1e-5, steps=t).epsilon for t in (100, 0, 10_000, 1)]
-    assert [g.epsilon for g in curve] == pytest.approx(alone, rel=1e-12)
+    # A curve may be given as an array, in any order.
+    curve = one.epsilon_curve(ABADI, delta=1e-5, steps=np.array([1000, 0, 100]))
+    assert curve[1].epsilon == 0 and curve[2].epsilon == pytest.approx(first.epsilon, rel=1e-6)

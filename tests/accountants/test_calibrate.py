@@ -37,33 +37,33 @@ def proved(name, mechanism, steps=1, adjacency="add_remove", delta=1e-5):
     return accountants[name]().epsilon(mechanism, delta=delta, steps=steps, adjacency=adjacency)
 
 
-@each("search, parameter, step, hair", [
-    (smallest_noise_multiplier, "noise_multiplier", STEP, 1 - 1e-5),
+@each("search, parameter, step, further", [
+    (smallest_noise_multiplier, "noise_multiplier", STEP, lambda noise: noise * (1 - 1e-5)),
     # A single step's epsilon may jump over the target only for the lattice; not here.
-    (largest_sample_rate, "sample_rate", STEP.vary(noise_multiplier=2.0), 1 + 1e-4),
+    (largest_sample_rate, "sample_rate", STEP.vary(noise_multiplier=2.0), lambda q: q * (1 + 1e-4)),
+    (largest_steps, "steps", STEP.vary(noise_multiplier=4.0), lambda steps: steps + 1),
 ])  # fmt: skip
 @each_name
-def test_what_is_found_is_enough_and_a_hair_further_is_not(name, search, parameter, step, hair):
-    find = partial(search, accountants[name](), mechanism=step, steps=500, **TARGET)
+def test_what_is_calibrated_is_enough_and_a_hair_further_is_not(
+    name, search, parameter, step, further
+):
+    steps = {} if parameter == "steps" else {"steps": 500}
+    calibrate = partial(search, accountants[name](), mechanism=step, **steps, **TARGET)
     if (name, parameter) == ("zcdp", "sample_rate"):
         # It cannot see sampling, so at this noise no rate helps.
         with pytest.raises(Unreachable, match=r"sample_rate .* by zcdp"):
-            find()
+            calibrate()
         return
-    reached = find()
-    assert reached.parameter == parameter
-    assert reached.guarantee == proved(name, step.vary(**{parameter: reached.value}), 500)
-    assert reached.guarantee.epsilon <= 2.0
-    assert proved(name, step.vary(**{parameter: reached.value * hair}), 500).epsilon > 2.0
 
+    def guarantee_at(value):
+        if parameter == "steps":
+            return proved(name, step, value)
+        return proved(name, step.vary(**{parameter: value}), **steps)
 
-@each_name
-def test_steps_are_allowed_and_one_more_is_not(name):
-    step = STEP.vary(noise_multiplier=4.0)
-    reached = largest_steps(accountants[name](), mechanism=step, **TARGET)
-    assert reached.parameter == "steps" and isinstance(reached.value, int)
-    assert reached.guarantee == proved(name, step, reached.value)
-    assert reached.guarantee.epsilon <= 2.0 < proved(name, step, reached.value + 1).epsilon
+    reached = calibrate()
+    assert reached.parameter == parameter and isinstance(reached.value, float if steps else int)
+    assert reached.guarantee == guarantee_at(reached.value)
+    assert reached.guarantee.epsilon <= 2.0 < guarantee_at(further(reached.value)).epsilon
 
 
 def test_golden_noise():
@@ -170,14 +170,10 @@ def test_ends_of_the_range():
     assert whole.value == 1.0
     none = largest_steps(PLD, mechanism=Gaussian(0.1), **TARGET)
     assert (none.value, none.guarantee.epsilon) == (0, 0.0)
-
-
-def test_so_many_steps_that_the_search_ends():
-    """At the limit of 10^12 steps the answer is that limit or below, not an error."""
+    # At the limit of 10^12 steps the answer is that limit or below, not an error.
     for noise in (1e7, 1e9):
-        reached = largest_steps(accountants["zcdp"](), mechanism=Gaussian(noise), **TARGET)
-        assert 2**39 <= reached.value <= 10**12
-        assert reached.guarantee.epsilon <= 2.0
+        most = largest_steps(accountants["zcdp"](), mechanism=Gaussian(noise), **TARGET)
+        assert 2**39 <= most.value <= 10**12 and most.guarantee.epsilon <= 2.0
 
 
 @pytest.mark.slow
@@ -226,11 +222,6 @@ def test_the_least_delta_is_that_of_the_accountant(name):
     assert reached.guarantee == accountant.delta(Gaussian(20.0), **question)
     with pytest.raises(Unreachable, match=f"no delta below 1 is proved by {name}"):
         smallest_delta(accountant, mechanism=Gaussian(0.0), epsilon=2.0)
-
-
-def test_a_calibration_reads_as_a_sentence():
-    reached = largest_steps(PLD, mechanism=Gaussian(10.0), epsilon=1.0, delta=1e-5)
-    assert str(reached).startswith("steps = 7: epsilon = 0.9")
 
 
 @each(
