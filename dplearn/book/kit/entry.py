@@ -33,7 +33,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal, TypeVar
 
 from dplearn.book.kit import words
@@ -180,11 +180,11 @@ class Formula:
 
     def value(self, parameters: Parameters) -> float:
         """What the formula says."""
-        return float(self._value(parameters))
+        return float(_by_name(self.function)(parameters))
 
     def truth(self, parameters: Parameters) -> Interval:
         """What the oracle says."""
-        truth = self._truth(parameters)
+        truth = _by_name(self.oracle)(parameters)
         return truth if isinstance(truth, Interval) else Interval(float(truth), float(truth))
 
     def accepts(self, parameters: Parameters) -> bool:
@@ -218,14 +218,6 @@ class Formula:
         return rf"{self.statement}\quad\text{{{words.claimed_for(misprint.given)}}}"
 
     @cached_property
-    def _value(self) -> Callable[[Parameters], Any]:
-        return _by_name(self.function)
-
-    @cached_property
-    def _truth(self) -> Callable[[Parameters], Any]:
-        return _by_name(self.oracle)
-
-    @cached_property
     def _accepts(self) -> Callable[[Parameters], Any]:
         if callable(self.given):
             return _by_name(self.given)
@@ -237,6 +229,7 @@ waiting: dict[Callable[..., Any], list[Part]] = {}
 entries: dict[str, Formula] = {}
 
 
+@lru_cache(maxsize=1000)
 def _by_name(function: Callable[..., Any]) -> Callable[[Parameters], Any]:
     """The function of a mapping that hands on those values which are named in the signature."""
     named = inspect.signature(function).parameters

@@ -3,8 +3,6 @@
 The theorem depends on how: Poisson sampling goes with add/remove, a subset of fixed size with
 replace-one.
 """
-# Decorators here speak of their own function, which pyright cannot type.
-# pyright: reportGeneralTypeIssues=false
 
 import math
 

@@ -3,8 +3,6 @@
 Shuffling anonymous *reports* amplifies privacy; shuffling the *batches* of a training run is no
 Poisson sampling and has no such theorem.
 """
-# Decorators here speak of their own function, which pyright cannot type.
-# pyright: reportGeneralTypeIssues=false
 
 import math
 

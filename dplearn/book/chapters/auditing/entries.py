@@ -38,7 +38,9 @@ _LAWS = {"p": domains.Distribution(4), "q": domains.Distribution(4)}
 @wrong("one-ratio", "Valid, but an attack that rarely misses is told by the other ratio.",
        claim="max(log((1 - delta - false_negative_rate) / false_positive_rate), 0)",
        says=r"\ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}} \text{ is all that a test proves}",
-       kind="identity", oracle=truths.epsilon_of_a_test, **dict.fromkeys(("p", "q", "event")),
+       kind="identity", oracle=lambda false_positive_rate, false_negative_rate, delta:
+       oracles.worst_event_epsilon_at([false_positive_rate, 1 - false_positive_rate], [1 -
+       false_negative_rate, false_negative_rate], delta), **dict.fromkeys(("p", "q", "event")),
        false_positive_rate=Log(1e-4, 0.5), false_negative_rate=Log(1e-4, 0.5))
 @wrong("no-delta", "Accuses wrongly: some of the success is allowed by delta.",
        claim="log((1 - false_positive_rate) / false_negative_rate)",
@@ -164,7 +166,8 @@ def audit_error(*, confidence):
 @wrong("yeom", "A bound, twice the truth for small epsilon, and above 1 from ln 2 on.",
        claim="expm1(epsilon)", met="Yeom et al. 2018, Theorem 1, taken for tight",
        says=r"\mathrm{Adv} = e^\varepsilon - 1 \text{ at worst, under pure DP}",
-       given="epsilon > 0", kind="identity", oracle=truths.advantage_on_channel,
+       given="epsilon > 0", kind="identity",
+       oracle=lambda epsilon: oracles.worst_event_delta(*oracles.randomized_response(epsilon), 0.0),
        **dict.fromkeys(("p", "q", "delta")), epsilon=Log(0.01, 5.0))
 @wrong("minus-delta", "A larger delta cannot help: its sign is wrong.",
        claim="-expm1(-epsilon) - delta")
@@ -172,7 +175,8 @@ def audit_error(*, confidence):
        printed("0.97519", "0.38292492", mu=1.0, delta=1e-5), claim=lambda mu, delta: math.tanh((x :=
        oracles.gaussian_epsilon(delta=delta, mu=mu)) / 2) + 2 * delta / (math.exp(x) + 1),
        says=r"\text{a Gaussian mechanism lets an attacker reach it}", given="mu > 0",
-       kind="identity", oracle=truths.gaussian_distance, **dict.fromkeys(("p", "q", "epsilon")),
+       kind="identity", oracle=lambda mu: oracles.density_delta(oracles.log_normal(mu),
+       oracles.log_normal(), 0.0, -40.0, 50.0), **dict.fromkeys(("p", "q", "epsilon")),
        mu=Log(0.1, 5.0), delta=Log(1e-9, 1e-3))
 def membership_advantage(*, epsilon, delta=0.0):
     r"""\mathrm{Adv} = \mathrm{TPR} - \mathrm{FPR}

@@ -7,13 +7,6 @@ from numpy.typing import NDArray
 from scipy.special import bdtrc, betaincinv
 
 from dplearn.book.chapters.local.truths import binomial
-from dplearn.book.kit import oracles
-
-
-def epsilon_of_a_test(*, false_positive_rate, false_negative_rate, delta):
-    """epsilon of the pair whose only output is the answer of the test."""
-    a, b = false_positive_rate, false_negative_rate
-    return oracles.worst_event_epsilon_at(p=[a, 1 - a], q=[1 - b, b], delta=delta)
 
 
 def largest_likely_rate(*, errors, trials, confidence):
@@ -45,17 +38,6 @@ def chance_of_accusing(*, trials, positive, negative, confidence, estimated=Fals
     true = max((1 - positive) / negative, (1 - negative) / positive)
     accused = reported > true * (1 + 1e-12)
     return float(binomial(trials, positive) @ accused @ binomial(trials, negative))
-
-
-def advantage_on_channel(*, epsilon):
-    """Distance of the two laws of randomized response."""
-    p, q = oracles.randomized_response(epsilon=epsilon)
-    return oracles.worst_event_delta(p=p, q=q, epsilon=0.0)
-
-
-def gaussian_distance(*, mu):
-    """Total variation distance of two unit Gaussians at distance mu."""
-    return oracles.density_delta(oracles.log_normal(mu), oracles.log_normal(), 0.0, -40.0, 50.0)
 
 
 def chance_of_correct(correct: NDArray, *, canaries, guesses, epsilon, delta) -> NDArray:

@@ -45,9 +45,7 @@ _PAID = {"total": Log(0.01, 5.0), "local": Log(0.05, 3.0), "steps": Whole(1, 5),
        says=r"\delta_0 = q\delta,\ \delta' = \delta \ \Rightarrow\ \delta_{tot} = q(k+1)\delta",
        given="0 <= paid <= slack and slack < 1", kind="upper")
 def total_delta(*, slack, paid, steps):
-    r"""\delta = 1 - (1-\delta_0)^k(1-\delta') \le k\delta_0 + \delta'
-
-    paid: delta_0 of one release, in [0, 1)"""
+    r"""\delta = 1 - (1-\delta_0)^k(1-\delta') \le k\delta_0 + \delta'"""
     return -math.expm1(steps * math.log1p(-paid) + math.log1p(-slack))
 
 
@@ -214,8 +212,7 @@ def optimal_composition_delta(*, total, epsilon, steps, paid=0.0):
     e^{\varepsilon-(2j-k)\varepsilon_0}\big)_+\Big),\quad p = \frac1{1+e^{-\varepsilon_0}}
 
     total: Epsilon of all releases together, in [0, 600], nats; beyond, Q underflows and the value
-      is an upper bound
-    paid: delta_0 of one release, in [0, 1)"""
+      is an upper bound"""
     # The sum over j is P(K > k) - e^total Q(K > k), with K the number of true answers.
     k = np.clip(np.floor((total / epsilon + steps) / 2), -1, steps)
     p, q = theorems.binomial_tails(k, np.asarray(epsilon), np.asarray(steps))

@@ -1,6 +1,4 @@
 """From Rényi and concentrated DP to (epsilon, delta)."""
-# Decorators here speak of their own function, which pyright cannot type.
-# pyright: reportGeneralTypeIssues=false
 
 import math
 from collections.abc import Callable

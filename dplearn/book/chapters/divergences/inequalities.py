@@ -28,9 +28,7 @@ _WORKED_PAIR = {"p": [0.5, 0.3, 0.2], "q": [0.2, 0.3, 0.5], "kl": 0.3 * math.log
        says=r"\mathrm{TV} \le \sqrt{\mathrm{KL}} \text{ and no constant is better}",
        kind="identity", oracle=truths.largest_distance, p=None, q=None, kl=Log(1e-4, 0.5))
 def pinsker(*, kl):
-    r"""\mathrm{TV}(P,Q) = H_1(P\Vert Q) \le \sqrt{\mathrm{KL}(P\Vert Q)/2}
-
-    kl: KL divergence >= 0, nats"""
+    r"""\mathrm{TV}(P,Q) = H_1(P\Vert Q) \le \sqrt{\mathrm{KL}(P\Vert Q)/2}"""
     return math.sqrt(kl / 2)
 
 
@@ -39,9 +37,7 @@ def pinsker(*, kl):
 @oracle(_total_variation)
 @printed("0.4902471", "0.3", **_WORKED_PAIR)
 def bretagnolle_huber(*, kl):
-    r"""\mathrm{TV}(P,Q) \le \sqrt{1 - e^{-\mathrm{KL}(P\Vert Q)}}
-
-    kl: KL divergence >= 0, nats"""
+    r"""\mathrm{TV}(P,Q) \le \sqrt{1 - e^{-\mathrm{KL}(P\Vert Q)}}"""
     return math.sqrt(-math.expm1(-kl))
 
 

@@ -1,6 +1,4 @@
 """Divergences of two distributions, and the laws that hold for all of them."""
-# Decorators here speak of their own function, which pyright cannot type.
-# pyright: reportGeneralTypeIssues=false
 
 import math
 
@@ -204,7 +202,8 @@ def event_probability(*, p, q, order, event):
 @given("order >= 0 and 0 <= weight <= 1",
        **{name: Distribution(3) for name in ("p", "q", "other_p", "other_q")},
        weight=Linear(0.0, 1.0), order=_ORDERS)
-@oracle(truths.renyi_of_mixtures)
+@oracle(lambda p, q, other_p, other_q, weight, order: oracles.finite_renyi(weight * p + (1 - weight)
+        * other_p, weight * q + (1 - weight) * other_q, order))
 @wrong("convex", "Up to order 1 it is jointly convex; above, only e^((alpha-1) D) is.", claim=lambda
        p, q, other_p, other_q, weight, order: (weight * renyi(p, q, order=order) + (1 - weight) *
        renyi(other_p, other_q, order=order)),

@@ -35,18 +35,6 @@ def renyi_after_kernel(*, p, q, kernel, order):
     return oracles.finite_renyi(laws[0], laws[1], order)
 
 
-def renyi_of_mixtures(*, p, q, other_p, other_q, weight, order):
-    """Divergence of two mixtures with the same weight."""
-    first, second = (weight * a + (1 - weight) * b for a, b in ((p, other_p), (q, other_q)))
-    return oracles.finite_renyi(first, second, order)
-
-
-def renyi_of_gaussians(*, order, mean_p, std_p, mean_q, std_q):
-    """Divergence of two Gaussians by quadrature."""
-    laws = oracles.log_normal(mean_p, std_p), oracles.log_normal(mean_q, std_q)
-    return oracles.density_renyi(*laws, order, -1e6, 1e6)
-
-
 def renyi_of_laplace(*, order, scale):
     """Divergence of two Laplace laws at distance 1 by quadrature."""
     p, q = (oracles.log_laplace(x, scale) for x in (0.0, 1.0))

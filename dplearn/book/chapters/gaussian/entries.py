@@ -1,6 +1,4 @@
 """Gaussian noise: what it leaks exactly, where the classical recipe ends, noise for groups."""
-# Decorators here speak of their own function, which pyright cannot type.
-# pyright: reportGeneralTypeIssues=false
 
 import math
 

@@ -141,22 +141,20 @@ _FILTER = {"noise": Log(1e-3, 1.0), "hashes": Whole(1, 5)}
 @formula("G-I4", "RAPPOR: all reports on one value together", "identity",
          "Erlingsson, Pihur & Korolova 2014, Theorem 1")
 @given("0 < noise and noise <= 1 and hashes >= 1", **_FILTER)
-@oracle(truths.permanent_epsilon)
+@oracle(lambda noise, hashes: truths.bloom_epsilon(truths.permanent(noise), hashes))
 @printed("4.394449155", "4.394449155", noise=0.5, hashes=2)
 @wrong("bits-of-one-value", "The other value sets h bits too: 2h bits differ.",
        claim="hashes * log((1 - noise / 2) / (noise / 2))")
 def rappor_epsilon(*, noise, hashes):
-    r"""\varepsilon_\infty = 2h\ln\frac{1-f/2}{f/2}
-
-    noise: f, chance to replace a bit of the Bloom filter by a fair coin
-    hashes: h, bits that a value sets"""
+    r"""\varepsilon_\infty = 2h\ln\frac{1-f/2}{f/2}"""
     return 2 * hashes * math.log(2 / noise - 1)
 
 
 @formula("G-I4b", "RAPPOR: one report", "identity", "Erlingsson, Pihur & Korolova 2014, Theorem 2")
 @given("0 < noise and noise <= 1 and hashes >= 1 and 0 < zero_rate and zero_rate <= one_rate and "
        "one_rate < 1", **_FILTER, zero_rate=Linear(0.001, 0.999), one_rate=Linear(0.001, 0.999))
-@oracle(truths.one_report_epsilon)
+@oracle(lambda noise, hashes, zero_rate, one_rate: truths.bloom_epsilon(truths.permanent(noise) @
+        [[1 - zero_rate, zero_rate], [1 - one_rate, one_rate]], hashes))
 @printed("1.074285864", "1.074285864", noise=0.5, hashes=2, zero_rate=0.5, one_rate=0.75)
 @wrong("as-if-permanent", "That is the second stage alone; the first one adds to its noise.",
        claim="hashes * (log(one_rate / zero_rate) + log1p(-zero_rate) - log1p(-one_rate))",
@@ -165,8 +163,6 @@ def rappor_report_epsilon(*, noise, hashes, zero_rate, one_rate):
     r"""\varepsilon_1 = h\ln\frac{q^*(1-p^*)}{p^*(1-q^*)},\quad
     p^* = \tfrac f2(p+q) + (1-f)p,\ q^* = \tfrac f2(p+q) + (1-f)q
 
-    noise: f, chance to replace a bit of the Bloom filter by a fair coin
-    hashes: h, bits that a value sets
     zero_rate: p, chance to report a 1 for a permanent bit 0
     one_rate: q, chance to report a 1 for a permanent bit 1"""
     middle = noise / 2 * (zero_rate + one_rate)

@@ -116,23 +116,12 @@ def best_other(*, epsilon):
     return parts(best.x)[1]  # type: ignore[union-attr]
 
 
-def _permanent(noise: float) -> NDArray:
+def permanent(noise: float) -> NDArray:
     """Channel of a bit: kept, or replaced by a fair coin with probability `noise`."""
     return (1 - noise) * np.eye(2) + noise * np.full((2, 2), 0.5)
 
 
-def _bloom_epsilon(channel: NDArray, hashes: int) -> float:
+def bloom_epsilon(channel: NDArray, hashes: int) -> float:
     """Largest log ratio of all strings, for two values that set disjoint bits of a filter."""
     zero, one = channel
     return _largest_log_ratio([one] * hashes + [zero] * hashes, [zero] * hashes + [one] * hashes)
-
-
-def permanent_epsilon(*, noise, hashes):
-    """Largest log ratio of the permanent bits."""
-    return _bloom_epsilon(_permanent(noise), hashes)
-
-
-def one_report_epsilon(*, noise, hashes, zero_rate, one_rate):
-    """Largest log ratio of one report, randomized twice."""
-    report = np.array([[1 - zero_rate, zero_rate], [1 - one_rate, one_rate]])
-    return _bloom_epsilon(_permanent(noise) @ report, hashes)

@@ -47,9 +47,7 @@ _ON_LATTICE = {"mu": 1.0, "width": 0.01, "steps": 1, "epsilon": 1.0}
        says=r"\text{losses rounded to the nearest multiple give an upper bound}")
 def delta_rounded_up(*, mu, width, steps, epsilon):
     r"""\delta_{L_1+\dots+L_T}(\varepsilon) \le \delta_{\lceil L_1\rceil_h+\dots+\lceil
-    L_T\rceil_h}(\varepsilon),\quad \lceil x\rceil_h = h\lceil x/h\rceil
-
-    width: Of the lattice, > 0, nats"""
+    L_T\rceil_h}(\varepsilon),\quad \lceil x\rceil_h = h\lceil x/h\rceil"""
     validate.positive(mu=mu, width=width)
     validate.integer(minimum=1, steps=steps)
     return _rounded_delta(mu, width, steps, epsilon, up=1.0)
@@ -62,9 +60,7 @@ def delta_rounded_up(*, mu, width, steps, epsilon):
 @printed("0.1260286478", "0.1269367", **_ON_LATTICE)
 def delta_rounded_down(*, mu, width, steps, epsilon):
     r"""\delta_{L_1+\dots+L_T}(\varepsilon) \ge
-    \delta_{\lfloor L_1\rfloor_h+\dots+\lfloor L_T\rfloor_h}(\varepsilon)
-
-    width: Of the lattice, > 0, nats"""
+    \delta_{\lfloor L_1\rfloor_h+\dots+\lfloor L_T\rfloor_h}(\varepsilon)"""
     validate.positive(mu=mu, width=width)
     validate.integer(minimum=1, steps=steps)
     return _rounded_delta(mu, width, steps, epsilon, up=0.0)

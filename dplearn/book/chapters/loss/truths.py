@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
-from scipy.special import gammaln
 
+from dplearn.book.chapters.local.truths import binomial
 from dplearn.book.kit import oracles
 
 
@@ -26,9 +26,7 @@ def sampled_coins_deltas(*, local, sample_rate, steps, epsilon):
     """delta of sampled randomized responses, a record removed and added; all counts of truths."""
     truth = 1 / (1 + math.exp(-local))
     a, b = sample_rate * truth + (1 - sample_rate) * (1 - truth), 1 - truth
-    k = np.arange(steps + 1)
-    ways = gammaln(steps + 1) - gammaln(k + 1) - gammaln(steps - k + 1)
-    laws = [np.exp(ways + k * np.log(x) + (steps - k) * np.log1p(-x)) for x in (a, b)]
+    laws = [binomial(steps, rate) for rate in (a, b)]
     gains = (x - math.exp(epsilon) * y for x, y in (laws, laws[::-1]))
     return [float(np.sum(np.maximum(gain, 0.0))) for gain in gains]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dplearn.book.chapters.mechanisms import truths
 from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Parameters, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, typed, wrong
-from dplearn.book.kit.oracles import randomized_response
+from dplearn.book.kit.oracles import finite_renyi, mean_loss, randomized_response
 
 
 def _random_scores(rng: Generator, drawn: Parameters) -> NDArray:
@@ -57,8 +57,7 @@ def exponential_mechanism_epsilon(*, rate, sensitivity, monotone=False):
     r"""P(r) \propto e^{\varepsilon u(r)/(2\Delta_u)} \text{ is } \varepsilon\text{-DP};
     \text{ without the 2 if all scores move one way}
 
-    tables: scores of the candidates for one dataset and for its neighbour
-    monotone: whether all scores of neighbours move in the same direction"""
+    tables: scores of the candidates for one dataset and for its neighbour"""
     return (1 if monotone else 2) * rate * sensitivity
 
 
@@ -90,8 +89,9 @@ def exponential_mechanism_range(*, rate, sensitivity, monotone=False):
        claim="order * epsilon**2 / 2", kind="identity")
 @wrong("any-pure-dp", "Randomized response needs nearly epsilon^2/2.",
        typed("rdp", "pure_dp randomized_response laplace", "alpha*epsilon^2/8"),
-       says=r"\varepsilon\text{-DP} \Rightarrow D_\alpha \le \alpha\varepsilon^2/8",
-       oracle=truths.renyi_of_randomized_response)
+       says=r"\varepsilon\text{-DP} \Rightarrow D_\alpha \le \alpha\varepsilon^2/8", oracle=lambda
+       epsilon, order: mean_loss(*randomized_response(epsilon)) if order == 1 else
+       finite_renyi(*randomized_response(epsilon), order))
 def bounded_range_renyi(*, epsilon, order):
     r"""\varepsilon\text{-bounded range} \Rightarrow D_\alpha \le \alpha\varepsilon^2/8"""
     return order * epsilon**2 / 8
@@ -140,8 +140,7 @@ def noisy_max_epsilon(*, scale, sensitivity, monotone=False):
 
     lead: score of one candidate, where all others have 0
     move: how much this score changes
-    other_move: how much those of the others change
-    monotone: whether all scores of neighbours move in the same direction"""
+    other_move: how much those of the others change"""
     return (1 if monotone else 2) * sensitivity / scale
 
 
@@ -164,7 +163,6 @@ def gumbel_max_probability(*, scores, scale):
     r"""P\big(\arg\max_r u_r + \mathrm{Gumbel}(\beta) = i\big)
     = \frac{e^{u_i/\beta}}{\sum_r e^{u_r/\beta}},\quad \beta = 2\Delta/\varepsilon
 
-    scores: u, that of candidate i first
     scale: beta"""
     u = np.asarray(scores) / scale
     return float(np.exp(u[0] - np.logaddexp.reduce(u)))
@@ -184,7 +182,6 @@ def permute_and_flip_probability(*, scores, scale):
 
     The candidates come at uniform times s, and the first one whose coin of bias q_r lands
     heads wins; at time s another one is still out of the way with probability 1 - s q_r.
-    scores: u, that of candidate i first
     scale: beta"""
     u = np.asarray(scores, dtype=float)
     q = np.exp((u - np.max(u)) / scale)

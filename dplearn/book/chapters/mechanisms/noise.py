@@ -70,7 +70,8 @@ def laplace_tail(*, scale, threshold):
 
 @formula("G-B14b", "Variance of the Laplace law", "identity", "Dwork & Roth 2014, Definition 3.3")
 @given("scale > 0", scale=Log(1e-3, 1e3))
-@oracle(truths.laplace_second_moment, absolute=0.0, unsafe=None, points=40)
+@oracle(lambda scale: math.exp(truths.log_moment_of_size(oracles.log_laplace(0.0, scale), 2, 200 *
+        scale)), absolute=0.0, unsafe=None, points=40)
 @printed("2", scale=1.0)
 @wrong("square", "The standard deviation is sqrt(2) b.", claim="scale**2")
 def laplace_variance(*, scale):
@@ -105,8 +106,8 @@ def geometric_probability(*, rate, value):
 @wrong("floating-point",
        "Sums round to floats that only one of the two answers reaches (Mironov 2012).",
        says=r"\mathrm{Lap}(1/\varepsilon) \text{ from } \pm\ln U/\varepsilon "
-       r"\text{ in floating point is } \varepsilon\text{-DP}",
-       oracle=truths.float_laplace_loss, sensitivity=Choice(1), bits=Choice(6, 8, 10))
+       r"\text{ in floating point is } \varepsilon\text{-DP}", oracle=truths.float_laplace_loss,
+       sensitivity=Choice(1), bits=Choice(6, 8, 10))
 @wrong("any-sensitivity", "It is so for sensitivity 1; in general the rate is epsilon/Delta.",
        claim="rate",
        says=r"P(X = k) \propto e^{-\varepsilon|k|}:\ \varepsilon\text{-DP for every } \Delta")
@@ -181,8 +182,8 @@ enter(
     wrong("trained-parameters",
           "Training needs a bounded sensitivity; one record can move a slope by 10^k.",
           says=r"\theta(d) + N(0,\sigma^2) \text{ is private at } \Delta = 1, "
-          r"\theta \text{ trained}",
-          oracle=truths.trained_gaussian_delta, exponent=Choice(0, 1, 2, 3)),
+          r"\theta \text{ trained}", oracle=truths.trained_gaussian_delta,
+          exponent=Choice(0, 1, 2, 3)),
 )
 
 

@@ -21,8 +21,7 @@ from dplearn.ground import validate
        claim="log(2 / delta) / (2 * epsilon)")
 @wrong("one-epsilon", "The distance and the value each cost epsilon.", claim="epsilon",
        says=r"\text{with threshold } \ln(1/\delta)/\varepsilon \text{ it is } "
-       r"(\varepsilon,\delta)\text{-DP}",
-       oracle=truths.released_epsilon)
+       r"(\varepsilon,\delta)\text{-DP}", oracle=truths.released_epsilon)
 def propose_test_release_threshold(*, epsilon, delta):
     r"""\hat D = D + \mathrm{Lap}(1/\varepsilon) > \tau = \frac{\ln(1/\delta)}\varepsilon,
     \text{ then } f + \mathrm{Lap}(b/\varepsilon):\ (2\varepsilon,\delta)\text{-DP}"""
@@ -86,7 +85,9 @@ def _smooth_scale(local_at: ArrayLike, epsilon: float, delta: float, first: int 
          "Nissim, Raskhodnikova & Smith 2007, Corollary 2.4")
 @given("epsilon > 0 and delta > 0 and delta < 1", values=Drawn(_random_sorted),
        local_at=Derived(_median_local), epsilon=Log(0.05, 10.0), delta=Log(1e-9, 0.9))
-@oracle(truths.smooth_scale_by_force, points=60)
+@oracle(lambda values, epsilon, delta: 2 / epsilon *
+        truths.median_sensitivity_by_force(values=values, upper=1.0, beta=epsilon / (2 * math.log(2
+        / delta))), points=60)
 @printed("0.00614212886186", local_at=100 / (32562.0 - np.arange(201)), epsilon=1.0,
          delta=1 / 32561**2)
 @wrong("from-one", "Without k = 0 it can be smaller than the local sensitivity itself.",

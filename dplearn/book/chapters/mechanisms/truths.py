@@ -96,7 +96,7 @@ def laplace_tail(*, scale, threshold, sides):
     return sides * math.exp(oracles.log_integral(log_density, threshold, threshold + 100 * scale))
 
 
-def _log_moment_of_size(log_weight: oracles.Density, power: int, far: float) -> float:
+def log_moment_of_size(log_weight: oracles.Density, power: int, far: float) -> float:
     """log of the integral of |x|^power under a weight with a kink at 0."""
 
     def log_f(x: NDArray) -> NDArray:
@@ -104,11 +104,6 @@ def _log_moment_of_size(log_weight: oracles.Density, power: int, far: float) -> 
             return (power * np.log(np.abs(x)) if power else 0.0) + log_weight(x)
 
     return oracles.log_integral(log_f, -far, far, kinks=[0.0])
-
-
-def laplace_second_moment(*, scale):
-    """E[X^2] of a Laplace law."""
-    return math.exp(_log_moment_of_size(oracles.log_laplace(0.0, scale), 2, 200 * scale))
 
 
 def scaled_gaussian_delta(*, epsilon, noise_multiplier):
@@ -128,13 +123,6 @@ def selection_losses(*, rate, tables):
 def largest_selection_loss(*, rate, tables):
     """The largest over the candidates, in both orders."""
     return float(np.max(np.abs(selection_losses(rate=rate, tables=tables))))
-
-
-def renyi_of_randomized_response(*, epsilon, order):
-    """Rényi divergence of the answers; order 1 gives the mean loss."""
-    p, q = oracles.randomized_response(epsilon=epsilon)
-    about = {"p": p, "q": q}
-    return oracles.mean_loss(**about) if order == 1 else oracles.finite_renyi(**about, order=order)
 
 
 def shortfall_probability(*, candidates, epsilon, t, spread, shape, factor=2.0):
@@ -237,7 +225,7 @@ def distance_mechanism_scale(*, epsilon, sensitivity):
     """Mean distance from the answer when drawing by e^(epsilon u / 2 Delta_u), u = -distance."""
     change = distance_score_change(stretch=1.0, sensitivity=sensitivity)
     log_weight, far = lambda x: -epsilon * np.abs(x) / (2 * change), 200 * change / epsilon
-    first, total = (_log_moment_of_size(log_weight, power, far) for power in (1, 0))
+    first, total = (log_moment_of_size(log_weight, power, far) for power in (1, 0))
     return math.exp(first - total)
 
 
@@ -326,12 +314,6 @@ def median_sensitivity_by_force(*, values, upper, beta):
         changed[:, i] = end
         local = np.maximum(local, np.abs(np.median(changed, axis=1) - middle))
     return float(np.max(np.exp(-beta * np.sum(choices > 0, axis=1)) * local))
-
-
-def smooth_scale_by_force(*, values, epsilon, delta):
-    """Scale of the noise at the largest smoothed sensitivity of the median in [0, 1]."""
-    beta = epsilon / (2 * math.log(2 / delta))
-    return 2 / epsilon * median_sensitivity_by_force(values=values, upper=1.0, beta=beta)
 
 
 def dilated_laplace_delta(*, epsilon, beta, noise=2.0):

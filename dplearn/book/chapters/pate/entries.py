@@ -6,11 +6,12 @@ from functools import partial
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import erfc
+from scipy.special import erfc, log_ndtr
 
 from dplearn.book.chapters.pate import truths
 from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Parameters, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
+from dplearn.book.kit.oracles import finite_renyi, randomized_response
 
 
 def _random_votes(most: int, fewest_classes: int, most_classes: int) -> Drawn:
@@ -92,7 +93,8 @@ _MOMENT = {"moment": Whole(1, 32), "inverse_scale": Log(0.005, 1.0)}
 @formula("G-M4", "LNMax: log-moments for any votes", "upper",
          "Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Theorem 2")
 @given("moment > 0 and inverse_scale > 0", **_MOMENT)
-@oracle(truths.coin_moment, absolute=0.0)
+@oracle(lambda moment, inverse_scale: moment * finite_renyi(*randomized_response(2 * inverse_scale),
+        moment + 1), absolute=0.0)
 @printed("0.36", moment=8, inverse_scale=0.05)
 def lnmax_log_moment(*, moment, inverse_scale):
     r"""\ln E[e^{lL}] \le 2\gamma^2 l(l+1)
@@ -234,7 +236,8 @@ def gnmax_data_dependent_rdp(*, order, noise_std, flip):
          "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Section 4.1")
 @given("order > 1 and noise_std > 0", order=Log(1.02, 100.0), noise_std=Log(0.5, 200.0),
        place=Linear(-15.0, 15.0))
-@oracle(truths.threshold_worst, absolute=0.0)
+@oracle(lambda order, noise_std, place: truths.worst_divergence(log_ndtr([place, -place]),
+        log_ndtr(np.multiply(place + 1 / noise_std, [1, -1])), order), absolute=0.0)
 @printed("0.000125", order=10.0, noise_std=200.0)
 def threshold_rdp(*, order, noise_std):
     r"""D_\alpha(1[\max_i n_i + N(0,\sigma_1^2) \ge T]) \le \frac{\alpha}{2\sigma_1^2}"""

@@ -89,11 +89,6 @@ def gnmax_flips(*, votes, noise_std):
     return flips(votes, oracles.log_normal(0.0, noise_std), log_cdf, 14 * noise_std)
 
 
-def coin_moment(*, moment, inverse_scale):
-    p, q = oracles.randomized_response(epsilon=2 * inverse_scale)
-    return moment * oracles.finite_renyi(p=p, q=q, order=moment + 1)
-
-
 def largest_moment(*, moment, inverse_scale, flip):
     """The largest log-moment among pairs of three outcomes that meet the hypothesis.
 
@@ -115,9 +110,3 @@ def moment_of_a_tie(*, moment, inverse_scale):
     wins = [argmax_log_probability(scores, np.array([0, 1]), LAPLACE) for scores in ahead]
     log_p, log_q = (np.array([x, math.log(-math.expm1(x))]) for x in wins)
     return moment * worst_divergence(log_p, log_q, moment + 1)
-
-
-def threshold_worst(*, order, noise_std, place):
-    """The divergence of "the noisy count is above the threshold", one vote more or less."""
-    law = lambda x: np.array([log_ndtr(x), log_ndtr(-x)])
-    return worst_divergence(law(place), law(place + 1 / noise_std), order)

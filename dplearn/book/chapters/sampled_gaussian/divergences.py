@@ -1,6 +1,4 @@
 """The Poisson-sampled Gaussian: its Rényi divergences, exactly and in the limit."""
-# Decorators here speak of their own function, which pyright cannot type.
-# pyright: reportGeneralTypeIssues=false
 
 import math
 from collections.abc import Callable

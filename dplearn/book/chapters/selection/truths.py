@@ -90,13 +90,6 @@ def _panels(low: float, high: float, width: float) -> tuple[NDArray, NDArray]:
     return (centres[:, None] + half * x).ravel(), np.tile(half * w, count)
 
 
-def all_iterates_renyi(*, order, lipschitz, noise_std):
-    """Whoever saw the iterate before and the one after the record knows the noise between."""
-    laws = oracles.log_normal(lipschitz, noise_std), oracles.log_normal(-lipschitz, noise_std)
-    far = 1e3 * (lipschitz + noise_std)
-    return oracles.density_renyi(*laws, order, -far, far)
-
-
 def two_step_log_moment(*, order, noise, noise_below, noise_above, threshold):
     r"""log of the mean of :math:`e^{\lambda L}`; what comes out first sets the second noise."""
     after = [_gaussian_log_moment(order, std) for std in (noise_below, noise_above)]
