@@ -9,7 +9,7 @@ import pytest
 import browsing
 import explorer
 from dplearn.app.pages.check_a_claim import fields
-from dplearn.app.pages.check_a_claim.answers import held_at
+from dplearn.app.pages.check_a_claim.draw import held_at
 from dplearn.claims import PARAMETERS, QUANTITIES, check
 from dplearn.figures import SYMBOLS, claim_map, map_finding
 from explorer import again, choose, enter, press, title

@@ -113,9 +113,6 @@ def _entered(state: State, kind: Field, key: str, then: Then) -> None:
         then(state)
 
 
-# The slider
-
-
 @lru_cache(maxsize=512)
 def _marks(kind: Quantity) -> tuple[tuple[float, ...], tuple[str, ...]]:
     values = kind.marks()

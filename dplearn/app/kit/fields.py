@@ -76,16 +76,20 @@ class Quantity:
 class Choice:
     """One of a few words; several where `default` is a tuple.
 
-    `options` maps words in the address to words on the screen. `among` says what they are where
-    there are too many for a message to name them.
+    `options` maps words in the address to words on the screen; the first is the default where no
+    other is named. `among` says what they are where there are too many for a message.
     """
 
     key: str
     label: str
     help: str
     options: Mapping[str, str]
-    default: Any
+    default: Any = None
     among: str = ""
+
+    def __post_init__(self) -> None:
+        if self.default is None:
+            object.__setattr__(self, "default", next(iter(self.options)))
 
     def parse(self, text: object) -> Any:
         """The option, or the tuple of options, that a text names, or a ValueError as above."""

@@ -45,6 +45,15 @@ RATE = Quantity(
     lower=1e-7,
     upper=1,
 )
+BATCH = Quantity(
+    "batch_size",
+    "Expected batch B",
+    "Average number of records in one step. With Poisson sampling the actual number varies.",
+    default=600,
+    lower=1,
+    upper=1e10,
+    whole=True,
+)
 DELTA = Quantity(
     "delta",
     "Failure probability δ",
@@ -78,14 +87,12 @@ ADJACENCY = Choice(
     "Replace one: same size, one record differs. Zero out: one record is replaced by nothing, "
     "its place remains.",
     words(ADJACENCIES),
-    "add_remove",
 )
 LENGTH_IN = Choice(
     "length_in",
     "Length given in",
     "Steps, or epochs of 1/q steps each.",
     {"steps": "steps", "epochs": "epochs"},
-    "steps",
 )
 
 

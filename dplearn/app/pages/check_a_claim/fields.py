@@ -23,7 +23,6 @@ _OF = {
     "pure_dp": "any ε-DP mechanism",
     "approximate_dp": "any (ε, δ)-DP mechanism",
 }
-_AUTO = "auto"
 CLAIM = Text(
     "claim",
     "The claim",
@@ -38,7 +37,6 @@ RELATION = Choice(
     "and says that it is",
     "",
     {"upper": "at most this", "lower": "at least this", "equal": "equal to this"},
-    "upper",
 )
 HELD = Text(
     "held",
@@ -46,8 +44,8 @@ HELD = Text(
     "For instance: delta=1e-5, T=1..100. What is not named is tried over its whole range.",
     "",
 )
-_AXES = {_AUTO: "auto"} | {n: f"{SYMBOLS[n]}, {p.meaning}" for n, p in PARAMETERS.items()}
-X, Y = (Choice(key, f"Map: {key} axis", "", _AXES, _AUTO) for key in ("x", "y"))
+_AXES = {"auto": "auto"} | {n: f"{SYMBOLS[n]}, {p.meaning}" for n, p in PARAMETERS.items()}
+X, Y = (Choice(key, f"Map: {key} axis", "", _AXES) for key in ("x", "y"))
 _POISSON = "poisson_subsampled_gaussian"
 # Title -> quantity, mechanism, claim, and what is held.
 EXAMPLES = {

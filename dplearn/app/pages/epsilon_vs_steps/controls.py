@@ -5,8 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from dplearn.accountants import accountants
-from dplearn.app.kit import controls
-from dplearn.app.kit.run_fields import ADJACENCY, DELTA, EPOCHS, LENGTH_IN, NOISE, RATE, STEPS
+from dplearn.app.kit import controls, run_fields
 from dplearn.app.kit.state import State
 from dplearn.app.pages.epsilon_vs_steps import fields, presets
 from dplearn.app.pages.epsilon_vs_steps.answers import Answers
@@ -28,18 +27,18 @@ def sidebar(state: State, preset: presets.Preset | None, answers: Answers) -> No
     scenario = answers.scenario
     st.markdown("**dplearn** · how ε grows with T", help=_EPSILON)
     _preset(state, preset)
-    controls.quantity(state, NOISE)
+    controls.quantity(state, run_fields.NOISE)
     _sampling(state, scenario)
-    controls.quantity(state, DELTA)
+    controls.quantity(state, run_fields.DELTA)
     in_steps = state.values["length_in"] == "steps"
-    epochs = replace(EPOCHS, label=f"T = {text.whole(scenario.largest)}")
-    controls.quantity(state, STEPS if in_steps else epochs, unit=LENGTH_IN)
+    epochs = replace(run_fields.EPOCHS, label=f"T = {text.whole(scenario.largest)}")
+    controls.quantity(state, run_fields.STEPS if in_steps else epochs, unit=run_fields.LENGTH_IN)
     left, right = st.columns([4, 6])
     with left:
         controls.choice(state, state.fields["mechanism"])  # type: ignore[arg-type]
     with right:
         controls.choice(state, fields.SAMPLING, then=suit_adjacency)
-    controls.choice(state, ADJACENCY, problem=refusal)
+    controls.choice(state, run_fields.ADJACENCY, problem=refusal)
     controls.choice(state, fields.ACCOUNTANTS, widget="pills")
     for name, reason in reasons.items() if answers.curves else ():
         st.caption(f":material/block: {accountants[name].title}: {reason}")
@@ -66,18 +65,18 @@ def _sampling(state: State, scenario: Scenario) -> None:
         st.caption("Every step uses all records: q = 1.")
         return
     if state.values["rate_from"] == "rate":
-        controls.quantity(state, RATE, unit=fields.RATE_FROM)
+        controls.quantity(state, run_fields.RATE, unit=fields.RATE_FROM)
         return
     with st.container(gap=None, key="field_counts"):
         left, right = st.columns(2, vertical_alignment="center", wrap=False)
-        left.markdown(f"q = {scenario.sample_rate:.4g}", help=RATE.help)
+        left.markdown(f"q = {scenario.sample_rate:.4g}", help=run_fields.RATE.help)
         with right:
             controls.choice(state, fields.RATE_FROM, widget="segments", label="collapsed")
-        for place, kind in zip(st.columns(2), (fields.DATASET, fields.BATCH), strict=True):
+        for place, kind in zip(st.columns(2), (fields.DATASET, run_fields.BATCH), strict=True):
             with place, st.container(gap=None, key=f"field_{kind.key}"):
                 controls.box(state, kind)
         controls.note(state, fields.DATASET.key)
-        controls.note(state, fields.BATCH.key)
+        controls.note(state, run_fields.BATCH.key)
 
 
 def below(state: State, scenario: Scenario) -> None:

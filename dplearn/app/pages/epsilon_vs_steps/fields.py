@@ -4,8 +4,8 @@ The key of a field is the library's keyword and its name in the address of the p
 that name mechanisms, sampling schemes, adjacencies or accountants are asked of the library.
 """
 
-import dataclasses
 from collections.abc import Mapping
+from dataclasses import fields, replace
 
 from dplearn.accountants import accountants
 from dplearn.app.kit import run_fields
@@ -24,23 +24,12 @@ DATASET = Quantity(
     upper=1e10,
     whole=True,
 )
-BATCH = Quantity(
-    "batch_size",
-    "Expected batch B",
-    "Average number of records in one step. With Poisson sampling the actual number varies.",
-    default=600,
-    lower=1,
-    upper=1e10,
-    whole=True,
-)
-HERE = Quantity(
-    "here",
-    "You are here: T",
-    "The number of steps at which every value on this page is read.",
+HERE = replace(
+    run_fields.STEPS,
+    key="here",
+    label="You are here: T",
+    help="The number of steps at which every value on this page is read.",
     default=10_000,
-    lower=1,
-    upper=1e7,
-    whole=True,
 )
 BUDGET = Quantity(
     "budget",
@@ -67,14 +56,12 @@ SAMPLING = Choice(
     "Batches",
     "How a batch is drawn. " + " ".join(_DRAWN[name] for name in _SCHEMES if name in _DRAWN),
     run_fields.words(_SCHEMES),
-    "poisson",
 )
 RATE_FROM = Choice(
     "rate_from",
     "Sampling given by",
     "Either the sample rate itself, or dataset size and expected batch size.",
     {"rate": "q", "counts": "N, B"},
-    "rate",
 )
 ACCOUNTANTS = Choice(
     "accountants",
@@ -83,8 +70,8 @@ ACCOUNTANTS = Choice(
     {name: f"{style_of(name).glyph} {style_of(name).label}" for name in accountants},
     tuple(accountants),
 )
-X_AXIS = Choice("x_axis", "Log T", "", {"log": "log", "linear": "linear"}, "log")
-Y_AXIS = Choice("y_axis", "Log ε", "", {"log": "log", "linear": "linear"}, "log")
+X_AXIS = Choice("x_axis", "Log T", "", {"log": "log", "linear": "linear"})
+Y_AXIS = replace(X_AXIS, key="y_axis", label="Log ε")
 
 _HIDDEN = idle(
     {
@@ -99,7 +86,7 @@ def mechanism() -> Choice:
     alone = (
         name
         for name, law in mechanisms.items()
-        if [f.name for f in dataclasses.fields(law)] == ["noise_multiplier"]
+        if [f.name for f in fields(law)] == ["noise_multiplier"]
     )
     about = "Gaussian needs an L2 clipping norm, Laplace an L1 clipping norm."
     told = f"The law of the noise added in each step. {about}"
@@ -109,7 +96,7 @@ def mechanism() -> Choice:
 def state(address: Mapping[str, str] | None = None) -> State:
     """The page before anything is entered."""
     noise = mechanism(), run_fields.NOISE
-    sampling = SAMPLING, RATE_FROM, run_fields.RATE, DATASET, BATCH
+    sampling = SAMPLING, RATE_FROM, run_fields.RATE, DATASET, run_fields.BATCH
     promise = run_fields.DELTA, run_fields.ADJACENCY
     length = run_fields.LENGTH_IN, run_fields.STEPS, run_fields.EPOCHS
     seen = HERE, BUDGET, ACCOUNTANTS, X_AXIS, Y_AXIS

@@ -27,7 +27,11 @@ STYLE = """
 def entry(state: State) -> None:
     """The statement above; the picture on the left, what was checked on the right."""
     formula = book[state.values["id"]]
-    _statement(formula)
+    st.markdown(f"#### {formula.id} · {formula.title}")
+    with st.container(key="statement", gap="small"):
+        st.latex(formula.statement)
+        about = f"{words.kind_of(formula)} {words.hypothesis(formula)}"
+        st.markdown(f"{about}  \n:small[{formula.reference}]")
     left, right = st.columns([9, 5], gap="medium")
     with right:
         _verification(formula)
@@ -36,15 +40,6 @@ def entry(state: State) -> None:
     with left:
         _picture(state)
         controls.below(state)
-
-
-def _statement(formula: Formula) -> None:
-    """What is claimed, of what, by whom, and how it is called."""
-    st.markdown(f"#### {formula.id} · {formula.title}")
-    with st.container(key="statement", gap="small"):
-        st.latex(formula.statement)
-        about = f"{words.kind_of(formula)} {words.hypothesis(formula)}"
-        st.markdown(f"{about}  \n:small[{formula.reference}]")
 
 
 def _code(formula: Formula) -> None:

@@ -39,14 +39,12 @@ VIEW = Choice(
     "View",
     "",
     {"formula": "Formula", "table": "Check many", "figures": "Published figures"},
-    "formula",
 )
 PICTURE = Choice(
     "picture",
     "Picture",
     "A curve holds all parameters but one; the cloud shows every point of the verification.",
     {"curve": "along one parameter", "cloud": "all points of the check"},
-    "curve",
 )
 # How often the parameters that have no slider can be drawn anew.
 DRAWS = 10
@@ -69,13 +67,13 @@ def ids() -> Choice:
     """The entries of the book."""
     first, *_, last = book
     titles = {id: f"{id} {entry.title}" for id, entry in book.items()}
-    return Choice("id", "Formula", "", titles, first, f"an id of the book, {first} to {last}")
+    return Choice("id", "Formula", "", titles, among=f"an id of the book, {first} to {last}")
 
 
 def misprints(id: str) -> Choice:
     """The wrong variants of an entry."""
     names = {m.name: m.name.replace("-", " ") for m in book[id].misprints}
-    return Choice("misprint", "Wrong variant", "", {NONE: "none", **names}, NONE)
+    return Choice("misprint", "Wrong variant", "", {NONE: "none", **names})
 
 
 def along(id: str, misprint: str) -> Choice:
@@ -91,7 +89,9 @@ def state(address: Mapping[str, str] | None = None) -> State:
     id = id if id in book else ids().default
     chosen = misprints(id)
     misprint = misprint if misprint in chosen.options else NONE
-    own = [ids(), chosen, FIND, groups(id), VIEW, PICTURE, along(id, misprint), _draw()]
+    ranks = {str(k): f"draw {k}" if k else "as given" for k in range(DRAWS)}
+    drawn = Choice("draw", "Drawn at random", "", ranks)
+    own = [ids(), chosen, FIND, groups(id), VIEW, PICTURE, along(id, misprint), drawn]
     fields = by_key(*own, *_parameters(id, misprint))
     hidden = lambda values: () if values["along"] else ("along",)
     return State(fields, hidden, {"id": id, "misprint": misprint})
@@ -123,11 +123,6 @@ def parameter_key(name: str) -> str:
 
 
 _PAGE = ("id", "misprint", "find", "group", "view", "picture", "along", "draw")
-
-
-def _draw() -> Choice:
-    options = {str(k): f"draw {k}" if k else "as given" for k in range(DRAWS)}
-    return Choice("draw", "Drawn at random", "", options, "0")
 
 
 def _parameters(id: str, misprint: str) -> Iterator[Field]:

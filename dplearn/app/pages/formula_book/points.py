@@ -45,9 +45,6 @@ class Picture(NamedTuple):
     complete: bool
 
 
-# Along one parameter
-
-
 def curve(place: Place, name: str, *, seconds: float = 1.5) -> Picture:
     """The picture along one parameter."""
     claim = place.claim
@@ -203,9 +200,6 @@ def _runs(kinds: Iterable[str], borders: Iterable[float], ends: Ends) -> list[Re
         elif kind:
             regions.append(Region(left, right, kind))
     return regions
-
-
-# All points of a verification
 
 
 def cloud(id: str, misprint: str, *, seconds: float = 1.5) -> Picture:

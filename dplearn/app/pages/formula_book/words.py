@@ -25,13 +25,7 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def number(value: float, digits: int = 4) -> str:
-    """A number as it is written by hand.
-
-    Examples
-    --------
-    >>> number(0.48453), number(1e-05), number(-2.5e-17), number(math.inf)
-    ('0.4845', '10⁻⁵', '−2.5 · 10⁻¹⁷', '∞')
-    """
+    """A number as it is written by hand: ``−2.5 · 10⁻¹⁷``."""
     if math.isnan(value):
         return "no value"
     sign, value = "−" if value < 0 else "", abs(value)
@@ -107,7 +101,8 @@ def as_python(formula: Formula, parameters: Mapping[str, Any]) -> str:
     """Lines that import the function and call it; the result stands in a comment."""
     function = formula.function
     names = inspect.signature(function).parameters
-    handed = ", ".join(f"{n}={_literal(parameters[n])}" for n in names if n in parameters)
+    plain = lambda x: x.tolist() if isinstance(x, np.ndarray | np.generic) else x
+    handed = ", ".join(f"{n}={plain(parameters[n])!r}" for n in names if n in parameters)
     value = formula.value({**parameters})
     return (
         f"from dplearn.book import {function.__name__}\n\n"
@@ -121,13 +116,6 @@ def signature(formula: Formula) -> str:
     bare = [p.replace(annotation=p.empty) for p in typed.parameters.values()]
     plain = typed.replace(parameters=bare, return_annotation=typed.empty)
     return f"{formula.function.__name__}{plain}"
-
-
-def _literal(value: Any) -> str:
-    return repr(value.tolist() if isinstance(value, np.ndarray | np.generic) else value)
-
-
-# Results
 
 
 def gap(kind: str, slack: float) -> str:

@@ -10,6 +10,7 @@ import inspect
 import re
 import statistics
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, get_type_hints
 
@@ -27,7 +28,6 @@ DIRECTION = Choice(
     "Losses are measured under P. Removing and adding a record are two different pairs, and "
     "both must be hard to tell apart.",
     {"remove": "P", "add": "Q"},
-    "remove",
 )
 EPSILON = Quantity(
     "epsilon",
@@ -163,14 +163,14 @@ def _parameters() -> dict[str, Field]:
     """A field for each parameter of a mechanism, and one for the examples as a whole."""
     ranks = range(1, 1 + max(len(law.examples()) for law in mechanisms.values()))
     own: dict[str, Field] = {
-        "example": Choice("example", "What is run", "", {str(k): str(k) for k in ranks}, "1")
+        "example": Choice("example", "What is run", "", {str(k): str(k) for k in ranks})
     }
     for key, kind in {k: v for name in mechanisms for k, v in parameters(name).items()}.items():
         if _is_number(kind):
             own[key] = _quantity(key)
         elif _is_mechanism(kind):
             inside = [b for name in mechanisms if key in parameters(name) for b in bases(name, key)]
-            own[key] = Choice(key, key.capitalize(), "", words(inside), inside[0])
+            own[key] = Choice(key, key.capitalize(), "", words(inside))
     return own
 
 
@@ -205,12 +205,9 @@ def _in(mechanism: Mechanism, key: str) -> Iterator[Any]:
 
 def _accepted(key: str, value: float) -> bool:
     """Whether some mechanism takes this value."""
-
-    def takes(example: Any) -> bool:
-        try:
-            dataclasses.replace(example, **{key: value})
-        except ValueError:
-            return False
-        return True
-
-    return any(takes(mechanisms[n].examples()[0]) for n in mechanisms if key in parameters(n))
+    for name in mechanisms:
+        if key in parameters(name):
+            with suppress(ValueError):
+                dataclasses.replace(mechanisms[name].examples()[0], **{key: value})
+                return True
+    return False

@@ -38,14 +38,16 @@ def names_of(view: View) -> tuple[str, str]:
 def sentence(view: View) -> str:
     """What an attacker detects, and what it takes in delta."""
     rate, delta = view.detected, view.delta
+    in_percent = lambda value: f"{round_down(100 * value, 3)} %"
+    in_digits = lambda value: round_down(value, 4)
     whose = "the" if view.pair.exact else "the dominating pair's"
     neighbours = ADJACENCY.options[view.pair.adjacency].lower()
     return (
         f"An attacker who accepts **{_percent(view.rate)} false alarms** detects at most "
-        f"**{_percent(rate.upper)}** {_DETECTED[view.role]} ({_kind(rate, _percent_down)})."
+        f"**{_percent(rate.upper)}** {_DETECTED[view.role]} ({_kind(rate, in_percent)})."
         f" At **ε\u00a0=\u00a0{view.epsilon:g}** it takes "
         f"**δ\u00a0{_relation(delta)}\u00a0{_number(delta.upper)}** "
-        f"({_kind(delta, _number_down)}); {whose} loss exceeds ε with probability "
+        f"({_kind(delta, in_digits)}); {whose} loss exceeds ε with probability "
         f"{text.plain(answers.exceeds(view.pair, view.epsilon))}. Neighbours: {neighbours}."
     )
 
@@ -111,14 +113,6 @@ def _number(value: float) -> str:
     return text.bound(value, 4)
 
 
-def _number_down(value: float) -> str:
-    return round_down(value, 4)
-
-
 def _percent(value: float) -> str:
     """A probability in percent, rounded up."""
     return f"{text.bound(100 * value)} %"
-
-
-def _percent_down(value: float) -> str:
-    return f"{round_down(100 * value, 3)} %"

@@ -27,7 +27,6 @@ DATASET = Choice(
     "held out. Synthetic: 10 000 drawn by a procedure, and 2 000 held out. All count as public "
     "here: they are for practice.",
     _datasets(),
-    "digits",
 )
 MODEL = Choice(
     "model",
@@ -35,14 +34,12 @@ MODEL = Choice(
     "Linear: a linear model on directions of edges, features made by hand. MLP: one hidden layer "
     "of 64 on the pixels. CNN: two convolutions.",
     {"linear": "Linear", "mlp": "MLP", "cnn": "CNN"},
-    "linear",
 )
 NOISE_FROM = Choice(
     "noise_from",
     "Noise given by",
     "Either a target ε, for which the least noise is looked up, or the noise multiplier itself.",
     {"epsilon": "ε", "noise": "σ"},
-    "epsilon",
 )
 TARGET = Quantity(
     "target_epsilon",
@@ -59,16 +56,14 @@ LOT_FROM = Choice(
     "Lot given by",
     "Either its expected size L, or the probability q = L/N of a record to be in it.",
     {"lot": "L", "rate": "q"},
-    "lot",
 )
-LOT = Quantity(
-    "batch_size",
-    "Expected lot L",
-    "Average number of records in one step: each record enters by its own coin (Poisson sampling).",
+LOT = replace(
+    run_fields.BATCH,
+    label="Expected lot L",
+    help="Average number of records in one step: each record enters by its own coin (Poisson "
+    "sampling).",
     default=512,
-    lower=1,
     upper=max(PRACTICE_SIZES.values()),
-    whole=True,
 )
 RATE = replace(run_fields.RATE, default=0.356, lower=1e-3)
 STEPS = replace(
@@ -109,7 +104,6 @@ COMPARE = Choice(
     "Compare with no privacy",
     "The same model on lots of the same size, without clipping and noise: what does privacy cost?",
     {"yes": "yes", "no": "no"},
-    "yes",
 )
 
 FIELDS = by_key(
