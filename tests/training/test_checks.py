@@ -12,15 +12,23 @@ from dplearn.training import Flat, check, clipped_sum
 TARGETS = torch.zeros(BATCH, dtype=torch.long)
 
 
-def refused(model, inputs, *, match, error=ValueError, loss_fn=losses_of):
+def refused(model, inputs, *, match, error=ValueError, loss_fn=losses_of, targets=TARGETS):
     """The check stops this model."""
     with pytest.raises(error, match=match):
-        check(model, loss_fn, inputs, TARGETS)
+        check(model, loss_fn, inputs, targets)
 
 
-def pictures():
+def eights(*shape):
     torch.manual_seed(0)
-    return torch.randn(BATCH, 4, 5, 5)
+    return torch.randn(BATCH, *shape, 8)
+
+
+def refused_by_name(layer, match):
+    """Neither the check nor a clipped sum begins with a model that has this layer."""
+    model = nn.Sequential(layer)
+    refused(model, TARGETS, match=match, error=NotImplementedError)
+    with pytest.raises(NotImplementedError, match=match):
+        clipped_sum(model, losses_of, TARGETS, TARGETS, bound=Flat(1.0))
 
 
 @each(
@@ -32,28 +40,19 @@ def pictures():
         (nn.SyncBatchNorm(4), "GroupNorm"),
         (nn.LazyBatchNorm2d(), "GroupNorm"),
         (nn.InstanceNorm2d(4, track_running_stats=True), "track_running_stats=False"),
+        (nn.Embedding(9, 5, sparse=True), "not with sparse"),
+        (nn.Embedding(9, 5, scale_grad_by_freq=True), "not with scale_grad_by_freq"),
+        (nn.Embedding(9, 5, max_norm=1), "not with max_norm"),
+        (nn.EmbeddingBag(9, 5), "Use nn.Embedding"),
     ],
 )
-def test_known_mixers_are_refused_by_name_wherever_sums_are_taken(layer, match):
-    model = nn.Sequential(layer, nn.Flatten(), nn.Linear(100, 5))
-    refused(model, pictures(), match=match, error=NotImplementedError)
-    with pytest.raises(NotImplementedError, match=match):
-        clipped_sum(model, losses_of, pictures(), TARGETS, bound=Flat(1.0))
+def test_known_mixers_are_refused_by_name(layer, match):
+    refused_by_name(layer, match)
 
 
-@each(
-    "model, inputs, match",
-    [
-        (nn.Embedding(9, 5, sparse=True), TARGETS, "not with sparse"),
-        (nn.Embedding(9, 5, scale_grad_by_freq=True), TARGETS, "not with scale_grad_by_freq"),
-        (nn.Embedding(9, 5, max_norm=1), TARGETS, "not with max_norm"),
-        (nn.EmbeddingBag(9, 5), TARGETS[:, None], "Use nn.Embedding"),
-        # Compiled before, it would not call our hooks: every sum would be zero.
-        (torch.compile(nn.Linear(8, 5), backend="eager"), torch.randn(BATCH, 8), "compile=True"),
-    ],
-)
-def test_what_else_is_refused_by_name(model, inputs, match):
-    refused(model, inputs, match=match, error=NotImplementedError)
+def test_a_compiled_layer_is_refused():
+    """It would not call our hooks: every sum would be zero."""
+    refused_by_name(torch.compile(nn.Linear(8, 5), backend="eager"), "compile=True")
 
 
 MIXERS = {
@@ -67,42 +66,33 @@ MIXERS = {
 
 
 @each("name", MIXERS)
-def test_unknown_mixers_are_found(name):
-    mix = MIXERS[name]
-    torch.manual_seed(0)
+def test_unknown_mixers_are_discovered(name):
+    mix, x = MIXERS[name], eights()
     model = Model(lambda model, x: mix(model.layer(x)), layer=nn.Linear(8, 5))
-    refused(model, torch.randn(BATCH, 8), match="not to depend on others|to be separate")
+    refused(model, x, match="not to depend on others|to be separate")
 
 
-def test_a_loss_that_mixes():
+def test_a_loss_that_mixes_or_is_a_mean():
     loss = lambda outputs, targets: losses_of(outputs, targets) / BATCH + outputs.mean()
-    refused(nn.Linear(8, 5), torch.randn(BATCH, 8), match="depend", loss_fn=loss)
-
-
-def test_a_mean_loss():
-    x = torch.randn(BATCH, 8)
-    for call in (check, lambda *args: clipped_sum(*args, bound=Flat(1.0))):
-        with pytest.raises(ValueError, match=r'one loss per record.*reduction="none"'):
-            call(nn.Linear(8, 5), F.cross_entropy, x, TARGETS)
+    model, x = nn.Linear(8, 5), eights()
+    refused(model, x, match="depend", loss_fn=loss)
+    match = r'one loss per record.*reduction="none"'
+    refused(model, x, match=match, loss_fn=F.cross_entropy)
+    with pytest.raises(ValueError, match=match):
+        clipped_sum(model, F.cross_entropy, x, TARGETS, bound=Flat(1.0))
 
 
 @each("length", [BATCH, BATCH + 1])
 def test_the_batch_is_the_first_dimension(length):
     """Also where the sequence happens to be as long as the batch."""
-    torch.manual_seed(0)
-    x = torch.randn(BATCH, length, 8)
+    x = eights(length)
     layer = nn.TransformerEncoderLayer(8, 2, 8, batch_first=False)
     model = Model(lambda model, x: model.layer(x.transpose(0, 1)), layer=layer)
     head = lambda outputs, _: outputs.transpose(0, 1).square().sum((1, 2))
-    with pytest.raises(ValueError, match=r"first dimension is not the batch|batch_first=True"):
-        check(model, head, x, None)
-
-
-@each("length", [BATCH, BATCH + 1])
-def test_positions_that_all_records_share(length):
+    match = r"first dimension is not the batch|batch_first=True"
+    refused(model, x, match=match, loss_fn=head, targets=None)
     shared = lambda model, x: model.head(x + model.embed(torch.arange(length))).sum(1)
     model = Model(shared, embed=nn.Embedding(length, 8), head=nn.Linear(8, 5))
-    x = torch.randn(BATCH, length, 8)
     refused(model, x, match="first dimension is not the batch|expand what all records share")
 
 
@@ -111,7 +101,7 @@ def test_a_parameter_used_elsewhere_is_named():
     model = Model(tied, embed=nn.Embedding(5, 8))
     refused(model, TARGETS, match=r"'embed.weight' to be the sum over records.*outside")
     model = nn.utils.parametrizations.weight_norm(nn.Linear(8, 5))
-    refused(model, torch.randn(BATCH, 8), match="parametrizations.weight")
+    refused(model, eights(), match="parametrizations.weight")
 
 
 def test_a_buffer_that_keeps_data():
@@ -121,9 +111,8 @@ def test_a_buffer_that_keeps_data():
 
     model = Model(remembering, layer=nn.Linear(8, 5))
     model.register_buffer("mean", torch.zeros(8))
-    refused(model, torch.randn(BATCH, 8), match="'mean' changed")
+    refused(model, eights(), match="'mean' changed")
 
 
 def test_one_record_is_not_enough():
-    with pytest.raises(ValueError, match="two records"):
-        check(nn.Linear(8, 5), losses_of, torch.randn(1, 8), TARGETS[:1])
+    refused(nn.Linear(8, 5), eights()[:1], match="two records", targets=TARGETS[:1])

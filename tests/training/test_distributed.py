@@ -1,5 +1,6 @@
 """Two processes, each with half of the records, do what one does with all of them."""
 
+import dataclasses
 import os
 import sys
 from types import ModuleType
@@ -9,6 +10,7 @@ import pytest
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
+from small_runs import flat, generator, started
 from torch import nn
 
 from dplearn.run import DPSGD
@@ -17,7 +19,6 @@ from dplearn.training import AdaptiveQuantile, Trainer
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("distributed")]
 
 PLAN = DPSGD(noise_multiplier=1.0, sample_rate=0.5, steps=60, max_grad_norm=64.0)
-BOUND = AdaptiveQuantile(max_grad_norm=64.0, count_noise=1.0)
 
 
 def squares(outputs, targets):
@@ -25,7 +26,7 @@ def squares(outputs, targets):
 
 
 class Fixed(Trainer):
-    """Lots and noise are told, in multiples of 1/8: sums have no rounding errors."""
+    """Lots and noise are told."""
 
     members: range
 
@@ -39,53 +40,42 @@ class Fixed(Trainer):
         return lambda value, scale: value.add_(scale * noise(value))
 
 
-def rows(kind):
-    if kind == "exact":
-        return torch.arange(48).reshape(16, 3).remainder(5) / 4.0, torch.arange(16) / 4.0
-    generator = torch.Generator().manual_seed(0)
-    return torch.randn(16, 3, generator=generator), torch.randn(16, generator=generator)
-
-
-def fixed_run(kind, members, group=None, *, steps):
+def fixed_run(members, group=None):
     model = nn.Linear(3, 1)
     for parameter in model.parameters():
         nn.init.constant_(parameter, 0.5 if group is None or dist.get_rank() == 0 else 7.0)
-    x, y = rows(kind)
-    found = Fixed(
+    columns = torch.randn(16, 4, generator=generator())[members.start : members.stop]
+    begun = started(
         model,
-        squares,
-        (x[members.start : members.stop], y[members.start : members.stop]),
         PLAN,
-        optimizer=torch.optim.SGD(model.parameters(), lr=0.125),
-        bound=None if kind == "exact" else BOUND,
-        expected_batch_size=8 if kind == "exact" else None,
+        use=Fixed,
+        loss_fn=squares,
+        data=(columns[:, :3], columns[:, 3]),
+        bound=AdaptiveQuantile(max_grad_norm=64.0, count_noise=1.0),
         process_group=group,
         micro_batch=None if group is None else 3,
     )
-    found.members = members
-    history = [found.step() for _ in range(steps)]
-    return torch.cat([p.detach().flatten() for p in model.parameters()]), history
+    begun.members = members
+    history = [begun.step() for _ in range(20)]
+    return flat(model.parameters()), history
 
 
 def real_run(group):
     """Own lots and noise; the gradient is zero, so what is left is noise."""
-    model = nn.Linear(200, 1)
-    found = Trainer(
-        model,
-        lambda outputs, targets: 0.0 * outputs[:, 0],
-        (torch.ones(8, 200), torch.ones(8)),
+    begun = started(
+        nn.Linear(200, 1),
         PLAN,
-        optimizer=torch.optim.SGD(model.parameters(), lr=1.0),
-        generator=torch.Generator().manual_seed(0),
+        loss_fn=lambda outputs, targets: 0.0 * outputs[:, 0],
+        data=(torch.ones(8, 200), torch.ones(8)),
+        generator=generator(),
         process_group=group,
     )
     noise, lots = [], []
     for _ in range(PLAN.steps):
-        lots.append(found._lot())
-        found.step()
-        noise.append(torch.cat([p.grad.flatten() for p in model.parameters()]))
-    final = torch.cat([p.detach().flatten() for p in model.parameters()])
-    return final, torch.cat(noise) * found._expected, [lot.tolist() for lot in lots]
+        lots.append(begun._lot().tolist())
+        begun.step()
+        noise.append(flat(p.grad for p in begun.model.parameters()))
+    return flat(begun.model.parameters()), torch.cat(noise) * begun._expected, lots
 
 
 def worker(rank, folder):
@@ -95,21 +85,14 @@ def worker(rank, folder):
     dist.init_process_group("gloo", store=store, rank=rank, world_size=2)
     group, members = dist.group.WORLD, range(5) if rank == 0 else range(5, 16)
     with pytest.raises(NotImplementedError, match="sampling='shuffled' in several processes"):
-        model = nn.Linear(3, 1)
-        plan = DPSGD(noise_multiplier=1.0, sample_rate=0.5, steps=1, sampling="shuffled")
-        optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
-        Trainer(model, squares, rows("any"), plan, optimizer=optimizer, process_group=group)
-    found = {
-        "exact": fixed_run("exact", members, group, steps=2),
-        "any": fixed_run("any", members, group, steps=20),
-        "real": real_run(group),
-    }
-    torch.save(found, f"{folder}/{rank}")
+        started(plan=dataclasses.replace(PLAN, sampling="shuffled"), process_group=group)
+    torch.save((fixed_run(members, group), real_run(group)), f"{folder}/{rank}")
     dist.destroy_process_group()
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory):
+def ranks(tmp_path_factory):
+    """What each process computed: its fixed run, its own run."""
     folder = tmp_path_factory.mktemp("ranks")
     with pytest.MonkeyPatch.context() as patch:
         # A page tested before may have left its script as the main module: children would run it.
@@ -118,36 +101,21 @@ def found(tmp_path_factory):
     return [torch.load(folder / str(rank), weights_only=False) for rank in range(2)]
 
 
-def test_two_processes_equal_one_exactly(found):
-    alone, history = fixed_run("exact", range(16), steps=2)
-    for rank in range(2):
-        parameters, records = found[rank]["exact"]
-        assert torch.equal(parameters, alone)
-        assert [r.private.lot_size for r in records] == [r.private.lot_size for r in history]
+def test_two_processes_equal_one(ranks):
+    alone, history = fixed_run(range(16))
+    (parameters, records), (other, others) = (fixed for fixed, _ in ranks)
+    assert torch.equal(parameters, other) and repr(records) == repr(others)  # NaN too
+    torch.testing.assert_close(parameters, alone)  # float32
+    for record, expected in zip(records, history, strict=True):
+        assert record.private.lot_size == expected.private.lot_size
+        assert record.clipping_norm == pytest.approx(expected.clipping_norm, rel=1e-5)
+        loss = pytest.approx(expected.private.loss, rel=1e-4, nan_ok=True)
+        assert record.private.loss == loss
 
 
-def test_two_processes_equal_one_up_to_rounding(found):
-    alone, history = fixed_run("any", range(16), steps=20)
-    first, second = (found[rank]["any"] for rank in range(2))
-    assert torch.equal(first[0], second[0])
-    torch.testing.assert_close(first[0], alone)  # float32
-    for name in ("clipping_norm", "step"):
-        assert [getattr(r, name) for r in first[1]] == pytest.approx(
-            [getattr(r, name) for r in history], rel=1e-5
-        )
-    assert repr(first[1]) == repr(second[1])  # NaN too
-    assert [r.private.loss for r in first[1]] == pytest.approx(
-        [r.private.loss for r in history], rel=1e-4, nan_ok=True
-    )
-
-
-def test_noise_is_added_once_in_total(found):
-    (first, noise, _), (second, _, _) = (found[rank]["real"] for rank in range(2))
+def test_noise_is_added_once_in_total_and_lots_differ_with_one_seed(ranks):
+    (first, noise, lots), (second, _, others) = (real for _, real in ranks)
     assert torch.equal(first, second)
     # Six standard errors; twice the noise would be 40 % too much.
     assert noise.std().item() == pytest.approx(64.0, rel=6 / (2 * len(noise)) ** 0.5)
-
-
-def test_processes_with_one_seed_draw_different_lots(found):
-    first, second = (found[rank]["real"][2] for rank in range(2))
-    assert sum(a == b for a, b in zip(first, second, strict=True)) < 10
+    assert sum(a == b for a, b in zip(lots, others, strict=True)) < 10

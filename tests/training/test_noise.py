@@ -16,11 +16,7 @@ from dplearn.training import AdaptiveQuantile, Flat, Grouped, PerLayer, noise
 from dplearn.training.noise import LOTS, Randomness, add_noise
 
 CPU = torch.device("cpu")
-SOURCES = {
-    "seeded": Randomness(seed=1),
-    "system": Randomness(),
-    "secure": Randomness(secure=True),
-}
+SOURCES = [Randomness(seed=1), Randomness(), Randomness(secure=True)]
 
 
 def drawn(source, *shape, dtype=torch.float64):
@@ -29,16 +25,15 @@ def drawn(source, *shape, dtype=torch.float64):
     return value
 
 
-BOUNDS = {
-    "flat": Flat(0.5),
-    "per_layer": PerLayer(max_grad_norm=3.0, allocation="dimension"),
-    "grouped": Grouped(norms={"a": 1.0, "b": 0.1}, noise_multipliers={"a": 1.0, "b": 3.0}),
-    "adaptive": AdaptiveQuantile(max_grad_norm=2.0, count_noise=1.5),
-}
+BOUNDS = [
+    Flat(0.5),
+    PerLayer(max_grad_norm=3.0, allocation="dimension"),
+    Grouped(norms={"a": 1.0, "b": 0.1}, noise_multipliers={"a": 1.0, "b": 3.0}),
+    AdaptiveQuantile(max_grad_norm=2.0, count_noise=1.5),
+]
 
 
-@pytest.mark.parametrize("source", SOURCES.values(), ids=SOURCES)
-@pytest.mark.parametrize("bound", BOUNDS.values(), ids=BOUNDS)
+@each("source, bound", product(SOURCES, BOUNDS))
 def test_noise_of_each_group_is_normal_with_the_scale_of_the_bound(source, bound):
     sums = {"a.weight": torch.full((150, 100), 7.0), "b.weight": torch.zeros(120, 100)}
     add_noise(sums, bound=bound, noise_multiplier=2.0, add_normals=source.normals(CPU, 0))
@@ -66,8 +61,7 @@ def test_normals_reach_far_and_are_never_infinite(monkeypatch):
 
 @each("count, dtype", product([0, 1, 2, 3, 5, 6, 7], [torch.float32, torch.float64]))
 def test_normals_of_any_number_and_type(count, dtype):
-    found = drawn(Randomness(seed=0), count, 1, dtype=dtype)
-    assert len(found.unique()) == count
+    assert len(drawn(Randomness(seed=0), count, 1, dtype=dtype).unique()) == count
 
 
 def test_the_two_halves_of_pairs_are_independent():
@@ -85,7 +79,7 @@ def test_noise_of_a_large_parameter_is_z_times_c_and_does_not_repeat():
     assert sums["w"].dtype == torch.float32
 
 
-@pytest.mark.parametrize("source", [SOURCES["system"], SOURCES["secure"]], ids=["system", "secure"])
+@each("source", SOURCES[1:])
 def test_the_operating_system_never_repeats(source):
     draws = {drawn(source).item() for _ in range(100)}
     assert len(draws) == 100
@@ -102,11 +96,13 @@ def test_seeded_streams_repeat_and_differ_by_name():
     assert draw(0) != int(Randomness(seed=3 + 2**32).stream(0).integers(2**62))
 
 
-def test_a_generator_gives_a_fresh_seed_each_time():
+def test_a_generator_gives_a_fresh_seed_each_time_and_none_beside_secure_noise():
     generator = torch.Generator().manual_seed(0)
     first, second = Randomness.of(generator), Randomness.of(generator)
     assert first.seed != second.seed
     assert Randomness.of(torch.Generator().manual_seed(0)) == first
+    with pytest.raises(ValueError, match="Expected secure=True without a generator"):
+        Randomness.of(torch.Generator(), secure=True)
 
 
 def test_dropout_is_seeded_without_touching_the_global_generator():
@@ -118,8 +114,3 @@ def test_dropout_is_seeded_without_touching_the_global_generator():
             drawn.append(torch.rand(3).tolist())
         assert torch.equal(torch.get_rng_state(), before)
     assert drawn[0] == drawn[1] != drawn[2]
-
-
-def test_secure_noise_cannot_be_repeated():
-    with pytest.raises(ValueError, match="Expected secure=True without a generator"):
-        Randomness.of(torch.Generator(), secure=True)
