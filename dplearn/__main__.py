@@ -41,51 +41,50 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="dplearn", description="Privacy accounting for DP-SGD runs.")
     commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
-
     epsilon = commands.add_parser("epsilon", help="epsilon of a run")
-    epsilon.add_argument("--noise-multiplier", type=float, required=True)
-    epsilon.add_argument("--sample-rate", type=float)
-    epsilon.add_argument("--steps", type=int, required=True)
-    epsilon.add_argument("--delta", type=float, required=True)
-    epsilon.add_argument("--accountant", default="pld", choices=[*accountants, "all"])
     epsilon.set_defaults(run=_epsilon)
-
+    _add_run_options(epsilon, required=True, choices=[*accountants, "all"])
     find = commands.add_parser(
         "calibrate", help="the parameter left out: noise multiplier, steps, sample rate or delta"
     )
-    find.add_argument("--epsilon", type=float, required=True)
-    find.add_argument("--delta", type=float)
-    find.add_argument("--noise-multiplier", type=float)
-    find.add_argument("--sample-rate", type=float)
-    find.add_argument("--steps", type=int)
-    find.add_argument("--accountant", default="pld", choices=list(accountants))
     find.set_defaults(run=_calibrate)
-
+    find.add_argument("--epsilon", type=float, required=True)
+    _add_run_options(find, required=False, choices=[*accountants])
     book = commands.add_parser("verify", help="prove formulas right and misprints wrong")
-    book.add_argument("ids", nargs="*", metavar="ID", help="such as G-A4; default: the whole book")
     book.set_defaults(run=_verify)
-
+    book.add_argument("ids", nargs="*", metavar="ID", help="such as G-A4; default: the whole book")
     claim = commands.add_parser("claim", help="is a formula that you type true, and where?")
-    claim.add_argument("expression", metavar="EXPRESSION")
-    claim.add_argument("--quantity", default="epsilon", choices=list(QUANTITIES))
-    claim.add_argument("--of", default="poisson_subsampled_gaussian", metavar="MECHANISM")
-    claim.add_argument("--relation", default="upper", choices=["upper", "lower", "equal"])
-    claim.add_argument("--set", action="append", default=[], metavar="NAME=VALUE or LOW..HIGH")
-    claim.add_argument("--seconds", type=float, default=10.0, help="time to search (default 10)")
     claim.set_defaults(run=_claim)
-
+    _add_claim_options(claim)
     # Its options are Streamlit's: none begins with the sign of ours.
     app = commands.add_parser("app", help="open the explorer", prefix_chars="+", add_help=False)
-    app.add_argument("options", nargs="*")
     app.set_defaults(run=_app)
-
+    app.add_argument("options", nargs="*")
     add_commands(commands.add_parser("lessons", help="build the lessons' notebooks"))
-    for command in (epsilon, find):
-        command.add_argument("--sampling", default="poisson", choices=SAMPLINGS)
-        command.add_argument("--adjacency", choices=ADJACENCIES)
     for command in (epsilon, find, book, claim):
         command.add_argument("--json", action="store_true", help="print one list of objects")
     return parser
+
+
+def _add_run_options(
+    command: argparse.ArgumentParser, *, required: bool, choices: list[str]
+) -> None:
+    command.add_argument("--noise-multiplier", type=float, required=required)
+    command.add_argument("--sample-rate", type=float)
+    command.add_argument("--steps", type=int, required=required)
+    command.add_argument("--delta", type=float, required=required)
+    command.add_argument("--accountant", default="pld", choices=choices)
+    command.add_argument("--sampling", default="poisson", choices=SAMPLINGS)
+    command.add_argument("--adjacency", choices=ADJACENCIES)
+
+
+def _add_claim_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("expression", metavar="EXPRESSION")
+    command.add_argument("--quantity", default="epsilon", choices=list(QUANTITIES))
+    command.add_argument("--of", default="poisson_subsampled_gaussian", metavar="MECHANISM")
+    command.add_argument("--relation", default="upper", choices=["upper", "lower", "equal"])
+    command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE or LOW..HIGH")
+    command.add_argument("--seconds", type=float, default=10.0, help="time to search (default 10)")
 
 
 def _step(options: argparse.Namespace) -> Mechanism:

@@ -1,6 +1,5 @@
 """Advanced composition."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -40,7 +39,7 @@ class Advanced(Accountant):
         "It still keeps of each step only one pair (ε₀, δ₀) and forgets how the loss is spread."
     )
 
-    def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
+    def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         paid = runs.delta_grid(delta)
         each = runs.epsilon_of_one(paid)
         # Axes: row of counts, candidate, mechanism.

@@ -1,6 +1,5 @@
 """Basic composition."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -32,7 +31,7 @@ class Basic(Accountant):
         "So it grows like T and is the smallest bound only when T is very small."
     )
 
-    def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
+    def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         shares = delta / runs.totals
         each = runs.epsilon_of_one(shares)
         totals = (runs.counts * each).sum(axis=1)

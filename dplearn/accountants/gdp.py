@@ -1,7 +1,6 @@
 """Gaussian differential privacy through the central limit theorem."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -47,7 +46,7 @@ class GDP(Accountant):
                 return f"its limit is stated for (Poisson-sampled) Gaussians, not for {m.name}"
         return super()._refusal(runs)
 
-    def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
+    def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         squares = np.array([_squared_mu(m, runs.adjacency) for m in runs.mechanisms])
         plain = all(isinstance(m, Gaussian) or m.sample_rate == 1 for m in runs.mechanisms)  # type: ignore[attr-defined]
         kind = "exact" if plain else None

@@ -1,6 +1,5 @@
 """The moments accountant, as the paper that introduced DP-SGD used it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -45,7 +44,7 @@ class Moments(Accountant):
         "With λ ≤ 32 it cannot fall below ln(1/δ)/32, the flat part on the left."
     )
 
-    def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
+    def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         orders = tuple(float(moment + 1) for moment in range(1, self.largest_moment + 1))
         rdp = runs.rdp(orders)
         epsilon = rdp_to_epsilon_mironov(orders, rdp, delta=delta)

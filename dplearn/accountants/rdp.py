@@ -1,6 +1,5 @@
 """Rényi differential privacy."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -54,7 +53,7 @@ class RDP(Accountant):
         "What remains above the exact curve is the price of that one conversion."
     )
 
-    def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
+    def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         rdp = runs.rdp(self.orders)
         epsilon = rdp_to_epsilon(self.orders, rdp, delta=delta)
         best = np.argmin(epsilon, axis=1)

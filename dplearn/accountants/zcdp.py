@@ -1,6 +1,5 @@
 """Zero-concentrated differential privacy."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -40,7 +39,7 @@ class ZCDP(Accountant):
         missing = [m.name for m in runs.mechanisms if m.zcdp(runs.adjacency) is None]
         return f"no rho is known for {missing[0]}" if missing else ""
 
-    def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
+    def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         rho = runs.counts @ [m.zcdp(runs.adjacency) for m in runs.mechanisms]
         epsilon, order = zcdp_to_epsilon(rho, delta=delta), best_zcdp_order(rho, delta=delta)
         return [

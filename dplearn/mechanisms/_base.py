@@ -70,7 +70,7 @@ class Mechanism(ABC):
 
     @classmethod
     @abstractmethod
-    def examples(cls) -> tuple[Mechanism, ...]:
+    def examples(cls) -> tuple[Self, ...]:
         """A few instances, corners included, for contract tests, plots and the explorer."""
 
     def profiles(self, adjacency: Adjacency = "add_remove") -> tuple[Profile, ...]:

@@ -8,8 +8,6 @@ the area by which p rises above the scaled q. The nodes below serve both a drawi
 integral: they are Gauss-Legendre nodes between the places where the integrand is not smooth.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from dataclasses import dataclass
@@ -25,8 +23,6 @@ from dplearn.ground.solve import first_true
 _LEGENDRE = np.polynomial.legendre.leggauss(96)
 # Losses closer to epsilon than this are equal to it: a constant loss must not cross it.
 _SAME = 1e-10
-# Of a mechanism that releases a whole number.
-WHOLE = {"whole": True, "label": "released whole number"}
 
 
 class Nodes(NamedTuple):
@@ -63,24 +59,24 @@ class Outputs:
     label: str = "released number / largest contribution of one record"
 
     @classmethod
-    def of_noise(cls, log_noise: Curve, *, shift: float, reach: float, **more) -> Self:
+    def of_noise(cls, log_noise: Curve, *, shift: float, reach: float, whole: bool) -> Self:
         """Outputs with one noise around `shift` and around 0; all of it lies within `reach`."""
-        return cls(
-            lambda x: log_noise(x - shift), log_noise, -reach, shift + reach, (0.0, shift), **more
-        )
+        reach, label = (math.ceil(reach), "released whole number") if whole else (reach, cls.label)
+        ends, corners = (-reach, shift + reach), (0.0, shift)
+        return cls(lambda x: log_noise(x - shift), log_noise, *ends, corners, whole, label)
 
-    def reverse(self) -> Outputs:
+    def reverse(self) -> Self:
         """The laws in the other order."""
         return dataclasses.replace(self, log_p=self.log_q, log_q=self.log_p)
 
-    def mix_first(self, weight: float) -> Outputs:
+    def mix_first(self, weight: float) -> Self:
         """The laws (1-w)Q + wP and Q, as in `Profile.mix_first`; 0 < w < 1."""
         log_w, log_rest = math.log(weight), math.log1p(-weight)
         return dataclasses.replace(
             self, log_p=lambda x: log_add(log_w + self.log_p(x), log_rest + self.log_q(x))
         )
 
-    def mix_second(self, weight: float) -> Outputs:
+    def mix_second(self, weight: float) -> Self:
         """The laws P and (1-w)P + wQ, as in `Profile.mix_second`."""
         return self.reverse().mix_first(weight).reverse()
 

@@ -1,10 +1,8 @@
 """A list of different mechanisms run one after the other."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,5 +77,5 @@ class Composed(Mechanism):
         return next((why for m, n in self.parts() if n and (why := m.no_privacy())), "")
 
     @classmethod
-    def examples(cls) -> tuple[Composed, ...]:
+    def examples(cls) -> tuple[Self, ...]:
         return (cls([Gaussian(2.0), (Laplace(4.0), 3)]), cls([(Gaussian(3.0), 2)]))

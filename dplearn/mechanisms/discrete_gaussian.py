@@ -1,10 +1,8 @@
 """The discrete Gaussian mechanism for whole-number queries."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,16 +11,14 @@ from dplearn.engine.profile import Profile
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.logspace import log1mexp, log_add
-from dplearn.mechanisms._base import Mechanism, contribution_norm
-from dplearn.mechanisms._outputs import WHOLE, Outputs
-from dplearn.mechanisms.geometric import whole_numbers
+from dplearn.mechanisms._noise import WholeNoise
 
 # Half-width of the table in standard deviations: what lies outside weighs less than e^-800.
 _REACH = 40.0
 
 
 @dataclass(frozen=True)
-class DiscreteGaussian(Mechanism):
+class DiscreteGaussian(WholeNoise):
     r"""Noise :math:`P(X = k) \propto e^{-k^2/2\sigma^2}` on one whole-number query.
 
     Parameters
@@ -49,31 +45,24 @@ class DiscreteGaussian(Mechanism):
     0.141351
     """
 
-    noise_multiplier: float
-    sensitivity: int = 1
-
     name: ClassVar[str] = "discrete_gaussian"
-    conditions: ClassVar[tuple[str, ...]] = ("the query is one whole number",)
+    reach: ClassVar[float] = 7.0
 
     def __post_init__(self) -> None:
-        validate.positive(noise_multiplier=self.noise_multiplier)
+        super().__post_init__()
         validate.integer(minimum=1, maximum=10**4, sensitivity=self.sensitivity)
-        if self._sigma > 1e4:
+        if self._scale > 1e4:
             raise ValueError(
-                f"Expected noise_multiplier * sensitivity <= 1e4, got {self._sigma:g}; "
+                f"Expected noise_multiplier * sensitivity <= 1e4, got {self._scale:g}; "
                 "the continuous Gaussian is indistinguishable there."
             )
 
-    @property
-    def _sigma(self) -> float:
-        return self.noise_multiplier * self.sensitivity
-
     def _reach(self, shift: int) -> int:
-        return math.ceil(_REACH * self._sigma) + 200 * shift
+        return math.ceil(_REACH * self._scale) + 200 * shift
 
     def _table(self, shift: int) -> Profile:
         """The pair restricted to its likely outcomes."""
-        sigma, reach = self._sigma, self._reach(shift)
+        sigma, reach = self._scale, self._reach(shift)
         k = np.arange(-reach, reach + shift + 1, dtype=float)
         log_norm = _log_theta(0.0, sigma)
         # Under P the noise is Y = k - shift; the loss exceeds eps where Y > eps sigma^2/s - s/2.
@@ -82,7 +71,7 @@ class DiscreteGaussian(Mechanism):
         )
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        shift, sigma = contribution_norm(adjacency) * self.sensitivity, self._sigma
+        shift, sigma = self._distance(adjacency), self._scale
         table, reach, log_norm = self._table(shift), self._reach(shift), _log_theta(0.0, sigma)
         edge = (reach - 1 + shift / 2) * shift / sigma**2
 
@@ -103,46 +92,27 @@ class DiscreteGaussian(Mechanism):
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         """The table alone: the little mass outside claims nothing."""
-        return (self._table(contribution_norm(adjacency) * self.sensitivity),)
+        return (self._table(self._distance(adjacency)),)
 
-    def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
-        sigma, log_norm = self._sigma, _log_theta(0.0, self._sigma)
-
-        def log_noise(k: NDArray) -> NDArray:
-            return -0.5 * (k / sigma) ** 2 - log_norm
-
-        shift, reach = contribution_norm(adjacency) * self.sensitivity, math.ceil(7 * sigma)
-        return (Outputs.of_noise(log_noise, shift=shift, reach=reach, **WHOLE),)
+    def _log_noise(self, x: NDArray) -> NDArray:
+        return -0.5 * (x / self._scale) ** 2 - _log_theta(0.0, self._scale)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         r"""alpha s^2 / (2 sigma^2) plus the log ratio of two theta sums, 0 at whole orders."""
-        shift, sigma = contribution_norm(adjacency) * self.sensitivity, self._sigma
+        shift, sigma = self._distance(adjacency), self._scale
         ratio = np.array([_log_theta(a * shift, sigma) for a in orders]) - _log_theta(0.0, sigma)
         # The sum over a shifted lattice never exceeds the centred one (Poisson summation).
         return orders * self._zcdp(adjacency) + np.minimum(ratio, 0.0) / (orders - 1)
 
-    def _zcdp(self, adjacency: Adjacency) -> float:
-        """rho = s^2 / (2 sigma^2) (Canonne, Kamath & Steinke 2020, Theorem 4)."""
-        return 0.5 * (contribution_norm(adjacency) / self.noise_multiplier) ** 2
-
     @classmethod
-    def examples(cls) -> tuple[DiscreteGaussian, ...]:
+    def examples(cls) -> tuple[Self, ...]:
         return (cls(1.0), cls(0.5, sensitivity=3), cls(20.0))
 
-    def release(
-        self, value: ArrayLike, *, sensitivity: float = 1, rng: np.random.Generator
-    ) -> NDArray:
-        """`value` plus discrete Gaussian noise of parameter sigma * `sensitivity`.
-
-        Drawn by inversion of the tabulated distribution; here `sensitivity` is the query's
-        own and must equal the field for the profile to hold.
-        """
-        value = whole_numbers(value)
-        validate.positive(sensitivity=sensitivity)
-        sigma = self.noise_multiplier * sensitivity
-        k = np.arange(-math.ceil(12 * sigma), math.ceil(12 * sigma) + 1)
-        chance = np.exp(-0.5 * (k / sigma) ** 2)
-        return value + rng.choice(k, size=value.shape, p=chance / chance.sum())
+    def _draw(self, scale: float, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:
+        """By inversion of the tabulated distribution."""
+        k = np.arange(-math.ceil(12 * scale), math.ceil(12 * scale) + 1)
+        chance = np.exp(-0.5 * (k / scale) ** 2)
+        return rng.choice(k, size=size, p=chance / chance.sum())
 
 
 def _log_theta(centre: float, sigma: float) -> float:

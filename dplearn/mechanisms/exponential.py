@@ -1,9 +1,7 @@
 """The exponential mechanism, through its bounded range."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -89,7 +87,7 @@ class ExponentialMechanism(Mechanism):
         return self._range(adjacency) ** 2 / 8
 
     @classmethod
-    def examples(cls) -> tuple[ExponentialMechanism, ...]:
+    def examples(cls) -> tuple[Self, ...]:
         return (cls(1.0), cls(0.1), cls(4.0))
 
     def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:

@@ -11,8 +11,6 @@ difference is :math:`\varphi(x_1)\,(M(x_1) - M(x_2))`, and for small mu the brac
 integral of :math:`-M'(x) = 1 - xM(x)` over :math:`[x_1, x_2]`: no cancellation is left.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar, Self
@@ -26,15 +24,14 @@ from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.logspace import log_sub
 from dplearn.ground.solve import decreasing_root, expand_until, first_true
-from dplearn.mechanisms._base import Mechanism, contribution_norm
-from dplearn.mechanisms._outputs import Outputs
+from dplearn.mechanisms._noise import Noise
 
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 _LEGENDRE = np.polynomial.legendre.leggauss(8)
 
 
 @dataclass(frozen=True)
-class Gaussian(Mechanism):
+class Gaussian(Noise):
     """Gaussian noise added to a vector query.
 
     Parameters
@@ -54,19 +51,9 @@ class Gaussian(Mechanism):
     4.377178
     """
 
-    noise_multiplier: float
-
     name: ClassVar[str] = "gaussian"
     conditions: ClassVar[tuple[str, ...]] = ("L2 norm of each contribution is bounded",)
-
-    def __post_init__(self) -> None:
-        validate.non_negative(noise_multiplier=self.noise_multiplier)
-
-    def shift(self, adjacency: Adjacency = "add_remove") -> float:
-        """mu: distance between neighbours in standard deviations."""
-        if self.noise_multiplier == 0:
-            return math.inf
-        return contribution_norm(adjacency) / self.noise_multiplier
+    reach: ClassVar[float] = 7.0
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         mu = self.shift(adjacency)
@@ -78,28 +65,16 @@ class Gaussian(Mechanism):
             ),
         )
 
-    def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
-        sigma, shift = self.noise_multiplier, contribution_norm(adjacency)
-        log_norm = math.log(sigma) + _HALF_LOG_2PI
-
-        def log_noise(x: NDArray) -> NDArray:
-            return -0.5 * (x / sigma) ** 2 - log_norm
-
-        return (Outputs.of_noise(log_noise, shift=shift, reach=7 * sigma),)
+    def _log_noise(self, x: NDArray) -> NDArray:
+        sigma = self.noise_multiplier
+        return -0.5 * (x / sigma) ** 2 - math.log(sigma) - _HALF_LOG_2PI
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         """Mironov (2017), Proposition 7: alpha mu^2 / 2."""
         return orders * self._zcdp(adjacency)
 
-    def _zcdp(self, adjacency: Adjacency) -> float:
-        """rho = mu^2 / 2 (Bun & Steinke 2016, Proposition 1.6)."""
-        return 0.5 * self.shift(adjacency) ** 2
-
-    def no_privacy(self) -> str:
-        return "noise_multiplier = 0 adds no noise" if self.noise_multiplier == 0 else ""
-
     @classmethod
-    def examples(cls) -> tuple[Gaussian, ...]:
+    def examples(cls) -> tuple[Self, ...]:
         return (cls(1.0), cls(0.2), cls(30.0))
 
     @classmethod
@@ -154,11 +129,8 @@ class Gaussian(Mechanism):
         upper = expand_until(lambda s: bool(enough(np.array(s))), start=1e-3)
         return cls(float(first_true(enough, lower=1e-6, upper=upper)))
 
-    def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
-        """`value` plus independent normal noise of standard deviation sigma * sensitivity."""
-        validate.positive(sensitivity=sensitivity)
-        value = np.asarray(value, dtype=float)
-        return value + rng.normal(0.0, self.noise_multiplier * sensitivity, value.shape)
+    def _draw(self, scale: float, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:
+        return rng.normal(0.0, scale, size)
 
 
 def gaussian_log_delta(epsilon: ArrayLike, mu: ArrayLike) -> NDArray:

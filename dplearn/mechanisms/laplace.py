@@ -1,26 +1,22 @@
 """The Laplace mechanism, for numbers and for vectors."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from dplearn.engine.profile import Profile
-from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.logspace import log1mexp, log_add
-from dplearn.mechanisms._base import Mechanism, contribution_norm
-from dplearn.mechanisms._outputs import Outputs
+from dplearn.mechanisms._noise import Noise
 
 _LOG_2 = math.log(2)
 
 
 @dataclass(frozen=True)
-class Laplace(Mechanism):
+class Laplace(Noise):
     r"""Independent Laplace noise added to every coordinate of a query.
 
     Parameters
@@ -48,19 +44,13 @@ class Laplace(Mechanism):
     0.2211992
     """
 
-    noise_multiplier: float
-
     name: ClassVar[str] = "laplace"
     conditions: ClassVar[tuple[str, ...]] = ("L1 norm of each contribution is bounded",)
-
-    def __post_init__(self) -> None:
-        validate.non_negative(noise_multiplier=self.noise_multiplier)
+    reach: ClassVar[float] = 25.0
 
     def pure_epsilon(self, adjacency: Adjacency = "add_remove") -> float:
         """Epsilon at delta = 0: shift / scale."""
-        if self.noise_multiplier == 0:
-            return math.inf
-        return contribution_norm(adjacency) / self.noise_multiplier
+        return self.shift(adjacency)
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         pure = self.pure_epsilon(adjacency)
@@ -76,13 +66,9 @@ class Laplace(Mechanism):
 
         return (Profile(log_delta, kinks=kinks, log_tail_of=log_tail),)
 
-    def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
-        b, shift = self.noise_multiplier, contribution_norm(adjacency)
-
-        def log_noise(x: NDArray) -> NDArray:
-            return -np.abs(x) / b - math.log(2 * b)
-
-        return (Outputs.of_noise(log_noise, shift=shift, reach=25 * b),)
+    def _log_noise(self, x: NDArray) -> NDArray:
+        b = self.noise_multiplier
+        return -np.abs(x) / b - math.log(2 * b)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         """Mironov (2017), Proposition 6."""
@@ -92,19 +78,9 @@ class Laplace(Mechanism):
         # Rounding may leave a sum just below 1; a divergence is never negative.
         return np.maximum(log_add(up, down), 0.0) / (orders - 1)
 
-    def _zcdp(self, adjacency: Adjacency) -> float:
-        """rho = eps^2 / 2 (Bun & Steinke 2016, Proposition 1.4)."""
-        return 0.5 * self.pure_epsilon(adjacency) ** 2
-
-    def no_privacy(self) -> str:
-        return "noise_multiplier = 0 adds no noise" if self.noise_multiplier == 0 else ""
-
     @classmethod
-    def examples(cls) -> tuple[Laplace, ...]:
+    def examples(cls) -> tuple[Self, ...]:
         return (cls(1.0), cls(0.2), cls(20.0))
 
-    def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
-        """`value` plus independent Laplace noise of scale b * sensitivity (an L1 norm)."""
-        validate.positive(sensitivity=sensitivity)
-        value = np.asarray(value, dtype=float)
-        return value + rng.laplace(0.0, self.noise_multiplier * sensitivity, value.shape)
+    def _draw(self, scale: float, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:
+        return rng.laplace(0.0, scale, size)

@@ -15,11 +15,9 @@ a sum of terms >= 0, because subtracting 1 at the end would lose all digits at s
   fractional orders decays only like :math:`k^{-\alpha-2}` and cancels.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,7 +115,7 @@ class PoissonSubsampled(Sampled):
         return log_add(0.0, log_x) / (orders - 1)
 
     @classmethod
-    def examples(cls) -> tuple[PoissonSubsampled, ...]:
+    def examples(cls) -> tuple[Self, ...]:
         return (cls(Gaussian(1.0), 0.01), cls(Gaussian(4.0), 1.0), cls(Laplace(1.0), 0.1))
 
 

@@ -43,13 +43,11 @@ geometric one, so :math:`D_\alpha(Q\Vert P) \le (1+n/B)/2\sigma^2`, and one term
 gives :math:`D_\alpha(P\Vert Q) \ge (1+n)/2\sigma^2 - \ln B`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,7 +149,7 @@ class RandomAllocation(Epoch):
         return values
 
     @classmethod
-    def examples(cls) -> tuple[RandomAllocation, ...]:
+    def examples(cls) -> tuple[Self, ...]:
         return (cls(Gaussian(1.0), 100),)
 
 
@@ -177,13 +175,12 @@ def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
 def _repeated(one: Any, times: int, join: Callable) -> Any:
     """So many copies joined into one, by repeated doubling."""
     total = None
-    while True:
+    while times:
         if times % 2:
             total = one if total is None else join(total, one)
         times //= 2
-        if not times:
-            return total
-        one = join(one, one)
+        one = join(one, one) if times else one
+    return total
 
 
 def _one(mu: float, above: bool) -> tuple[_Law, float]:

@@ -1,7 +1,5 @@
 """Randomized response over k answers: the optimal local mechanism for pure DP."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar, Self
@@ -106,7 +104,7 @@ class RandomizedResponse(Mechanism):
         return 0.5 * self.local_epsilon**2
 
     @classmethod
-    def examples(cls) -> tuple[RandomizedResponse, ...]:
+    def examples(cls) -> tuple[Self, ...]:
         return (cls(1.0), cls(0.1), cls(3.0, answers=10))
 
     def release(

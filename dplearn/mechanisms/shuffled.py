@@ -36,11 +36,9 @@ There, with :math:`A = \Phi(x)^{B-1}` and :math:`\delta_G` the Gaussian profile 
           \delta_{Q,P} = \frac{A\,\delta_G(\varepsilon - g)}{1 + rM(b-x)}.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,7 +115,7 @@ class Shuffled(Epoch):
         return self.base.rdp(orders, adjacency=adjacency)
 
     @classmethod
-    def examples(cls) -> tuple[Shuffled, ...]:
+    def examples(cls) -> tuple[Self, ...]:
         return (cls(Gaussian(1.0), 100), cls(Gaussian(4.0), 10))
 
 

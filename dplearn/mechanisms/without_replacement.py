@@ -1,9 +1,7 @@
 """Sampling a fixed number of records without replacement."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -91,5 +89,5 @@ class WithoutReplacement(Sampled):
         return tuple(pair.mix_first(self.sample_rate) for pair in pairs)
 
     @classmethod
-    def examples(cls) -> tuple[WithoutReplacement, ...]:
+    def examples(cls) -> tuple[Self, ...]:
         return (cls(Gaussian(2.0), 0.1), cls(Gaussian(1.0), 1.0), cls(Laplace(2.0), 0.01))
