@@ -12,6 +12,7 @@ import pytest
 from cases import each
 from dplearn import datasets
 from dplearn.datasets import (
+    PRACTICE_SIZES,
     Labelled,
     cache_folder,
     cifar10,
@@ -22,6 +23,7 @@ from dplearn.datasets import (
     idx,
     mnist,
     oriented_gradients,
+    practice_set,
     shipped,
     shipped_table,
     split,
@@ -50,11 +52,13 @@ def test_images_and_labels(drawn):
         assert set(labels.tolist()) == set(range(10)), shape
 
 
-def test_shipped_digits_are_those_of_uci():
+def test_shipped_digits_are_those_of_uci_and_every_name_is_documented():
     images, labels = digits()
     assert np.bincount(labels).tolist() == [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]
     assert (16 * images).sum() == 561718  # as the integers of the table add up
     assert np.all(16 * images == np.rint(16 * images))
+    assert len(practice_set("digits")[0].labels) == PRACTICE_SIZES["digits"]
+    assert all(getattr(datasets, name).__doc__ for name in datasets.__all__)
 
 
 def test_a_table_comes_from_the_package_before_the_checkout(tmp_path, monkeypatch):
@@ -95,9 +99,6 @@ def test_split_depends_on_the_seed_and_not_on_what_records_hold():
     for a, b, c in zip(first, other, changed, strict=True):
         assert not np.array_equal(a.labels, b.labels)
         assert np.array_equal(a.labels, c.labels)
-
-
-def test_split_may_not_leave_the_training_part_empty():
     with pytest.raises(ValueError, match="records to train on"):
         split(numbered(4), validation=0.5, test=0.5)
     with pytest.raises(ValueError, match="validation"):
@@ -163,19 +164,15 @@ def small(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("reader", [mnist, fashion_mnist])
-def test_mnist_round_trip(small, reader):
-    train, test = reader(small)
-    assert train.images.shape == (30, 28, 28) and test.images.shape == (10, 28, 28)
-    assert np.array_equal(255 * rows(train.images)[0, :300], np.arange(300) % 256)
-    assert np.array_equal(train.labels, np.arange(30) % 10)
-
-
-@pytest.mark.parametrize("name", files._MNIST)
-def test_missing_file_of_mnist_is_named(small, name):
-    (small / name).unlink()
-    with pytest.raises(FileNotFoundError, match=rf"{name}\.gz or {name} of MNIST.*downloaded"):
-        mnist(small)
+def test_mnist_round_trip_and_every_missing_file_is_named(small):
+    for train, test in (mnist(small), fashion_mnist(small)):
+        assert train.images.shape == (30, 28, 28) and test.images.shape == (10, 28, 28)
+        assert np.array_equal(255 * rows(train.images)[0, :300], np.arange(300) % 256)
+        assert np.array_equal(train.labels, np.arange(30) % 10)
+    for name in reversed(files._MNIST):
+        (small / name).unlink()
+        with pytest.raises(FileNotFoundError, match=rf"{name}\.gz or {name} of MNIST.*downloaded"):
+            mnist(small)
 
 
 def test_compressed_file_must_be_the_published_one(small, monkeypatch):
@@ -189,24 +186,18 @@ def test_compressed_file_must_be_the_published_one(small, monkeypatch):
     assert len(mnist(small)[1].labels) == 10
 
 
-OTHERS = [
-    ("train-images-idx3-ubyte", np.zeros((30, 28, 27)), "u1", r"shape \(30, 28, 28\)"),
-    ("train-images-idx3-ubyte", np.zeros((10, 28, 28)), "u1", r"of shape \(10, 28, 28\)"),
-    ("train-labels-idx1-ubyte", np.zeros(30), ">i4", "got int32"),
-    ("t10k-labels-idx1-ubyte", np.arange(10) + 1, "u1", "labels 0..9.*got 10"),
-]
-
-
-@pytest.mark.parametrize("name, array, kind, message", OTHERS)
-def test_mnist_refuses(small, name, array, kind, message):
-    (small / name).write_bytes(encoded(array, kind))
-    with pytest.raises(ValueError, match=message):
-        mnist(small)
-
-
-def test_published_checksums_are_eight_different_ones():
+def test_mnist_refuses_other_files(small):
     assert files._MNIST.keys() == files._FASHION_MNIST.keys()
     assert len({*files._MNIST.values(), *files._FASHION_MNIST.values()}) == 8
+    for name, array, kind, message in (  # in the reverse of the order in which they are read
+        ("t10k-labels-idx1-ubyte", np.arange(10) + 1, "u1", "labels 0..9.*got 10"),
+        ("train-labels-idx1-ubyte", np.zeros(30), ">i4", "got int32"),
+        ("train-images-idx3-ubyte", np.zeros((30, 28, 27)), "u1", r"shape \(30, 28, 28\)"),
+        ("train-images-idx3-ubyte", np.zeros((10, 28, 28)), "u1", r"of shape \(10, 28, 28\)"),
+    ):
+        (small / name).write_bytes(encoded(array, kind))
+        with pytest.raises(ValueError, match=message):
+            mnist(small)
 
 
 @pytest.fixture
@@ -226,17 +217,15 @@ def test_cifar_round_trip(batches):
     assert np.all(train.images[:, 0] == 1)
     assert (255 * train.images[::20, 2, 31, 31]).round().tolist() == [0, 1, 2, 3, 4]
     assert np.array_equal(test.labels, np.arange(20) % 10)
-
-
-def test_cifar_refuses(batches):
     path = batches / "test_batch.bin"
     data = path.read_bytes()
-    path.write_bytes(data[:-1])
-    with pytest.raises(ValueError, match="20 records of 3073 bytes, got 61459 bytes"):
-        cifar10(batches)
-    for label in (b"\x09", b"\x0a"):
-        path.write_bytes(label + data[1:])
-        with pytest.raises(ValueError, match=r"2 images of each class 0\.\.9 in test_batch\.bin"):
+    for content, message in (
+        (data[:-1], "20 records of 3073 bytes, got 61459 bytes"),
+        (b"\x09" + data[1:], r"2 images of each class 0\.\.9 in test_batch\.bin"),
+        (b"\x0a" + data[1:], r"2 images of each class 0\.\.9 in test_batch\.bin"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=message):
             cifar10(batches)
     path.unlink()
     with pytest.raises(FileNotFoundError, match=r"test_batch\.bin of the binary version"):
@@ -244,12 +233,14 @@ def test_cifar_refuses(batches):
 
 
 def test_drawn_images_are_pinned(drawn):
-    """Another recipe, or random numbers of another kind, are another data set."""
+    """Another recipe, or random numbers of another kind, are another data set; ten show ten."""
     # Processors differ in the last bits: sums over 100 images, not a hash.
     pixels = drawn.images[:100].astype(float)
     read = [pixels.mean(), pixels.std(), pixels[:, 14, 14].sum()]
     assert read == pytest.approx([0.13964396, 0.30385382, 59.356863], rel=1e-6)
     assert drawn.labels[:10].tolist() == [4, 6, 2, 7, 3, 5, 9, 0, 8, 1]
+    assert np.all(np.sort(drawn.labels.reshape(-1, 10), axis=1) == np.arange(10))
+    assert len({tuple(ten) for ten in drawn.labels.reshape(-1, 10)}) > 25
 
 
 def test_drawn_again_is_the_same_and_longer_begins_in_the_same_way(monkeypatch, drawn):
@@ -260,11 +251,9 @@ def test_drawn_again_is_the_same_and_longer_begins_in_the_same_way(monkeypatch, 
     assert np.array_equal(short.labels, long.labels[:70])
     assert not np.array_equal(long.images[:100], long.images[100:200])
     assert not np.array_equal(short.images, drawn.images[:70])
-
-
-def test_every_ten_drawn_images_show_all_digits(drawn):
-    assert np.all(np.sort(drawn.labels.reshape(-1, 10), axis=1) == np.arange(10))
-    assert len({tuple(ten) for ten in drawn.labels.reshape(-1, 10)}) > 25
+    for wrong in ({"count": 0}, {"seed": -1}, {"count": 10.5}):
+        with pytest.raises((ValueError, TypeError), match=next(iter(wrong))):
+            synthetic_digits(**wrong)
 
 
 def test_drawn_images_are_distinct(drawn):
@@ -297,12 +286,6 @@ def test_nearest_mean_recognises_most_drawn_digits(drawn):
     means = np.stack([rows(other.images[other.labels == d]).mean(axis=0) for d in range(10)])
     gaps = ((rows(drawn.images)[:, None] - means) ** 2).sum(axis=2)
     assert 0.6 < (gaps.argmin(axis=1) == drawn.labels).mean() < 0.95
-
-
-@pytest.mark.parametrize("wrong", [{"count": 0}, {"seed": -1}, {"count": 10.5}])
-def test_drawing_refuses(wrong):
-    with pytest.raises((ValueError, TypeError), match=next(iter(wrong))):
-        synthetic_digits(**wrong)
 
 
 def test_ways_of_writing_lead_through_their_points():
@@ -345,18 +328,16 @@ def test_cache_is_used_and_holds_the_same(tmp_path, counted):
     assert len(os.listdir(folder)) == 3  # and nothing temporary
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [lambda d: d[:-1], lambda d: d[:-1000] + b"\x55" + d[-999:], lambda d: b"", lambda d: d + d],
-    ids=["truncated", "changed", "empty", "longer"],
-)
-def test_damaged_cache_is_replaced(tmp_path, counted, damage):
+def test_damaged_cache_is_replaced(tmp_path, counted):
     good = synthetic_digits(count=50, cache=tmp_path)
     (path,) = tmp_path.iterdir()
     whole = path.read_bytes()
-    path.write_bytes(damage(whole))
-    assert np.array_equal(synthetic_digits(count=50, cache=tmp_path).images, good.images)
-    assert counted == [(50, 0)] * 2 and path.read_bytes() == whole
+    changed = whole[:-1000] + b"\x55" + whole[-999:]
+    for damaged in (whole[:-1], changed, b"", whole + whole):
+        path.write_bytes(damaged)
+        assert np.array_equal(synthetic_digits(count=50, cache=tmp_path).images, good.images)
+        assert counted.pop() == (50, 0) and path.read_bytes() == whole
+    assert counted == [(50, 0)]
 
 
 def test_cache_of_another_recipe_is_replaced(tmp_path, counted, monkeypatch):
@@ -420,7 +401,3 @@ def test_gradients_at_the_edges_of_what_they_take():
     for shape, cells in (((2, 8, 9), 4), ((8, 8), 4), ((1, 8, 8), 3)):
         with pytest.raises(ValueError, match=f"multiples of cells={cells}"):
             oriented_gradients(np.zeros(shape), cells=cells)
-
-
-def test_everything_public_is_documented():
-    assert all(getattr(datasets, name).__doc__ for name in datasets.__all__)
