@@ -51,14 +51,17 @@ def question(state: State) -> Verdict | None:
     with left:
         controls.choice(state, fields.QUANTITY, then=_suit)
     with middle:
-        able = fields.mechanisms_of(state.values["quantity"])
-        controls.choice(state, replace(fields.OF, options=able))
+        able = QUANTITIES[state.values["quantity"]]
+        names = {name: fields.OF.options[name] for name in able}
+        controls.choice(state, replace(fields.OF, options=names))
     with right:
         controls.choice(state, fields.RELATION)
     try:
         return verdict_on(state)
     except ValueError as error:
-        problem.error(_inert(str(error)), icon=":material/error:")
+        # A reader's words must stay text, whatever an address says.
+        inert = re.sub(r"([\\`*_\[\]()<>!$~#:|])", r"\\\1", str(error))
+        problem.error(inert, icon=":material/error:")
         return None
 
 
@@ -84,11 +87,6 @@ def _suit(state: State) -> None:
     """After a change of quantity: a mechanism that it knows, and axes chosen anew."""
     fields.suit(state)
     state.values["x"] = state.values["y"] = fields.X.default
-
-
-def _inert(text: str) -> str:
-    """A reader's words must stay text, whatever an address says."""
-    return re.sub(r"([\\`*_\[\]()<>!$~#:|])", r"\\\1", text)
 
 
 def outcome(verdict: Verdict) -> None:

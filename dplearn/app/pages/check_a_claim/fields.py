@@ -76,11 +76,6 @@ def start(state: State, title: str) -> None:
     state.read(dict(zip(("quantity", "of", "claim", "held"), EXAMPLES[title], strict=True)))
 
 
-def mechanisms_of(quantity: str) -> dict[str, str]:
-    """Those for which there is a certified answer."""
-    return {name: _OF[name] for name in QUANTITIES[quantity]}
-
-
 def suit(state: State) -> None:
     """A mechanism that the quantity does not know gives way to the first."""
     possible = QUANTITIES[state.values["quantity"]]

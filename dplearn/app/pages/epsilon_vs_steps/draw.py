@@ -31,7 +31,11 @@ def pictures(state: State, answers: Answers, rows: Sequence[Mapping[str, str]]) 
         answers.steps,
         published=words.points(rows),
         budget=answers.budget,
-        certified=words.crossings(answers),
+        certified={
+            name: steps
+            for name, steps in answers.certified.items()
+            if answers.readings[name].is_bound and steps < answers.scenario.largest
+        },
         reference=REFERENCE if REFERENCE in curves else None,
         stairs=bool(answers.claims),
         finding=words.gap(answers),

@@ -76,12 +76,6 @@ class Regime:
     says: Callable[[Spot], str]
 
 
-def _infinite(spot: Spot) -> bool:
-    """A loss of mass 1e-15 is put at infinity: at once with sampling, else once δ is below it."""
-    delta, sampling = spot.scenario.delta, spot.scenario.sampling
-    return (sampling == "poisson" and delta <= 1e-15) or (sampling == "none" and delta < 1e-15)
-
-
 def _cost(orders: tuple[float, ...]) -> Callable[[Spot], str]:
     return lambda c: (
         f"tries orders {orders[0]:g} to {orders[-1]:g}, and the best one here is "
@@ -125,7 +119,11 @@ REGIMES = (
     ),
     Regime(
         "PLD of dp-accounting 0.6",
-        _infinite,
+        # At once with sampling, else when δ is below that mass.
+        lambda c: (
+            (c.scenario.sampling == "poisson" and c.scenario.delta <= 1e-15)
+            or (c.scenario.sampling == "none" and c.scenario.delta < 1e-15)
+        ),
         lambda c: "returns ε = ∞: it puts a fixed mass of 1e-15 at infinity.",
     ),
     Regime(

@@ -49,15 +49,6 @@ def ranked(readings: Readings) -> list[tuple[str, Guarantee]]:
     return sorted(readings.items(), key=lambda item: (not item[1].is_bound, item[1].epsilon))
 
 
-def crossings(answers: Answers) -> dict[str, int]:
-    """Where bounds meet the budget inside the picture."""
-    return {
-        name: steps
-        for name, steps in answers.certified.items()
-        if answers.readings[name].is_bound and steps < answers.scenario.largest
-    }
-
-
 def sentence(answers: Answers) -> str:
     """What the vertical line says."""
     here = answers.here

@@ -70,8 +70,7 @@ def delta(pair: Pair, epsilon: float) -> Bounds:
         guarantee = PLD().delta(pair.mechanism, epsilon=epsilon, adjacency=pair.adjacency)
         return Bounds(guarantee.delta_lower, guarantee.delta)
     upper = float(profile(pair).delta(epsilon))
-    real = max((float(w.delta(epsilon)) for w in pair.witnesses), default=0.0)
-    return Bounds(upper if pair.exact else real, upper)
+    return Bounds(upper if pair.exact else float(real_deltas(pair, np.array(epsilon))), upper)
 
 
 @lru_cache(maxsize=256)
@@ -143,18 +142,9 @@ def curve(pair: Pair, epsilon: float) -> tuple[NDArray, NDArray]:
     return x, profile(pair).delta(x)
 
 
-def real_deltas(pair: Pair, epsilons: NDArray) -> NDArray | None:
-    """The largest delta of a real pair, where the profile is a bound and one is known."""
-    if pair.exact or not pair.witnesses:
-        return None
-    return np.max([w.delta(epsilons) for w in pair.witnesses], axis=0)
-
-
-def real_misses(pair: Pair) -> NDArray | None:
-    """What thresholds miss of a real pair, where the profile is a bound and one is known."""
-    if pair.exact or not pair.witnesses:
-        return None
-    return 1 - caught(pair, tradeoff(pair)[0])
+def real_deltas(pair: Pair, epsilons: NDArray) -> NDArray:
+    """The largest delta of a real pair; 0 where none is known."""
+    return np.max([np.zeros(epsilons.shape), *(w.delta(epsilons) for w in pair.witnesses)], axis=0)
 
 
 def beyond(law: Profile, loss: NDArray) -> tuple[NDArray, NDArray]:

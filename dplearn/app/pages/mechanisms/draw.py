@@ -54,7 +54,7 @@ def _profile(view: View, common: dict[str, Any]) -> Any:
         epsilons=epsilons,
         deltas=deltas,
         here=(view.epsilon, view.delta.upper),
-        real=answers.real_deltas(view.pair, epsilons),
+        real=answers.real_deltas(view.pair, epsilons) if view.pair.is_above_witnesses else None,
         **common,
     )
 
@@ -81,6 +81,6 @@ def _tradeoff(view: View, common: dict[str, Any]) -> Any:
         here=(view.rate, 1 - view.detected.upper),
         epsilon=view.epsilon,
         deltas=(view.delta.upper, behind),
-        real=answers.real_misses(view.pair),
+        real=1 - answers.caught(view.pair, rates) if view.pair.is_above_witnesses else None,
         **common,
     )

@@ -49,6 +49,11 @@ class Pair:
         profiles = self.mechanism.witnesses(self.adjacency)
         return profiles[self.end :][:1] if self.two_sided else profiles
 
+    @property
+    def is_above_witnesses(self) -> bool:
+        """Whether the profile is a bound, and real pairs below it are known."""
+        return not self.exact and bool(self.witnesses)
+
 
 def covered(mechanism: Mechanism) -> tuple[Adjacency, ...]:
     """The adjacencies under which it has a profile."""

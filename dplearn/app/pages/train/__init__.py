@@ -4,7 +4,7 @@ import streamlit as st
 
 from dplearn.app.kit import look
 from dplearn.app.kit.state import load, save
-from dplearn.app.pages.train import controls, draw, fields, runs
+from dplearn.app.pages.train import draw, fields, runs
 from dplearn.app.pages.train.plan import Training, training_of
 
 TITLE = "Train"
@@ -19,7 +19,7 @@ def render() -> None:
     look.style(draw.STYLE)
     training = training_of(state)
     with st.sidebar:
-        controls.sidebar(state, training)
+        draw.sidebar(state, training)
     save(state)
     run = runs.current()
     draw.heading(training, run)

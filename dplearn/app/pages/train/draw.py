@@ -1,15 +1,18 @@
-"""The training page beside its sidebar: guarantee, button, picture, how far the run is, code."""
+"""The parts of the training page: sidebar, guarantee, button, picture, how far the run is, code."""
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from dplearn.app.kit import look
-from dplearn.app.pages.train import words
+from dplearn.app.kit import controls, look
+from dplearn.app.kit.run_fields import LENGTH_IN
+from dplearn.app.kit.state import State
+from dplearn.app.pages.train import fields, words
 from dplearn.app.pages.train.code import as_python
 from dplearn.app.pages.train.plan import Training, ahead
 from dplearn.app.pages.train.runs import Run, begin, can_train
-from dplearn.figures import training_run
+from dplearn.figures import text, training_run
 
 STYLE = """
 /* What comes and goes below the picture must not move what follows. */
@@ -22,6 +25,28 @@ STYLE = """
   visibility: hidden;
 }
 """.replace("DRAWN", '.gtitle:not([style*="visibility: hidden"] *, [style*="display: none"] *)')
+
+
+def sidebar(state: State, training: Training) -> None:
+    """Data and model, then everything that the guarantee or the accuracy depends on."""
+    st.markdown("**dplearn** · training with privacy")
+    left, right = st.columns([3, 2])
+    with left:
+        controls.choice(state, fields.DATASET, then=fields.suit)
+    with right:
+        controls.choice(state, fields.MODEL, then=fields.suit)
+    by_target = state.values["noise_from"] == "epsilon"
+    noise = fields.TARGET if by_target else fields.NOISE
+    controls.quantity(state, noise, unit=fields.NOISE_FROM)
+    lot = replace(fields.LOT, upper=float(training.size))
+    by_lot = state.values["lot_from"] == "lot"
+    controls.quantity(state, lot if by_lot else fields.RATE, unit=fields.LOT_FROM)
+    in_steps = state.values["length_in"] == "steps"
+    epochs = replace(fields.EPOCHS, label=f"T = {text.whole(training.plan.steps)}")
+    controls.quantity(state, fields.STEPS if in_steps else epochs, unit=LENGTH_IN)
+    for kind in (fields.CLIPPING, fields.LEARNING_RATE, fields.DELTA):
+        controls.quantity(state, kind)
+    controls.choice(state, fields.COMPARE, widget="segments")
 
 
 def heading(training: Training, run: Run | None) -> None:
