@@ -1,4 +1,4 @@
-"""Write sampled_gaussian_epsilon.csv: epsilon of Poisson-subsampled Gaussian runs.
+"""Fill sampled_gaussian_epsilon.csv: epsilon of the Poisson-subsampled Gaussian runs it lists.
 
 Method, independent of the package: with M(z) = E[exp(z L)], L the privacy loss of one
 step (one record removed), for every lam > 0
@@ -13,107 +13,19 @@ digits on which they agree are digits of the truth; at most 16 of them are writt
 
     python tests/golden/make_sampled_gaussian_epsilon.py     (a quarter of an hour on two cores)
 
-Rows marked "tabulated" have few steps and need too many nodes here; they are copied from an
-earlier computation of the same kind, with the digits on which its two runs agreed.
+A line that is added without value and source gets them. Lines marked "tabulated" have few steps
+and need too many nodes here; they stay as they are, from an earlier computation of the same
+kind, with the digits on which its two runs agreed.
 """
-
-import csv
-from multiprocessing import Pool
-from pathlib import Path
 
 import mpmath
 from mpmath import mp, mpc, mpf
+from refill import refill
 
 PRECISION = 40
 TAIL = 75  # exp(-75) = 3e-33: what is left out of each sum, relative to what is kept
 DIGITS = 16
-HEADER = [
-    "setting",
-    "noise_multiplier",
-    "sample_rate",
-    "steps",
-    "delta",
-    "adjacency",
-    "value",
-    "digits",
-    "source",
-    "version",
-]
-
-SETTINGS = {  # name: noise_multiplier, sample_rate, delta
-    "S1": ("1.1", "256/60000", "1e-5"),
-    "S2": ("4", "0.01", "1e-5"),
-    "S3": ("0.8", "0.001", "1e-6"),
-    "S4": ("0.5", "0.01", "1e-6"),
-    "S5": ("2", "0.1", "1e-5"),
-}
-GRID = [
-    (name, steps, delta)
-    for name, (_, _, delta) in SETTINGS.items()
-    for steps in (100, 1000, 10**4, 10**5, 10**6)
-    if (name, steps) != ("S3", 100)
-]
-SMALL_DELTA = [
-    ("S1", 1000, "1e-10"),
-    ("S1", 1000, "1e-20"),
-    ("S1", 1000, "1e-30"),
-    ("S5", 1000, "1e-12"),
-    ("S5", 1000, "1e-15"),
-    ("S5", 1000, "1e-20"),
-    ("S5", 1000, "1e-30"),
-    ("S5", 1000, "1e-100"),
-    ("S2", 10**4, "1e-15"),
-    ("S2", 10**4, "1e-50"),
-    ("S4", 1000, "1e-20"),
-    ("S3", 10**5, "1e-12"),
-    ("S1", 30000, "1e-12"),
-    ("S1", 30000, "1e-14"),
-    ("S5", 30000, "1e-11"),
-    ("S3", 30000, "1e-11"),
-]
-OTHER = [  # runs that papers and libraries quote; see data/published.csv
-    ("1", "0.01", 1000, "1e-5"),
-    ("1", "0.01", 10**4, "1e-5"),
-    ("1", "0.1", 1000, "1e-5"),
-    ("1", "0.001", 1000, "1e-5"),
-    ("1", "0.001", 10**5, "1e-5"),
-    ("1.1", "256/60000", 14063, "1e-5"),
-    ("1.3", "256/60000", 3516, "1e-5"),
-    ("0.7", "256/60000", 10547, "1e-5"),
-    ("1.1", "256/60000", 235, "1e-5"),
-    ("1.1", "256/60000", 469, "1e-5"),
-    ("0.7", "240/60000", 11250, "1e-5"),
-    ("1.1", "240/60000", 15000, "1e-5"),
-    ("1.3", "240/60000", 3750, "1e-5"),
-    ("1.3", "240/60000", 250, "1e-5"),
-    ("1.5", "0.04", 2249, "1e-5"),
-    ("1.5", "0.04", 2250, "1e-5"),
-    ("1.06", "256/60000", 4688, "1e-5"),
-    ("0.638", "256/60000", 16407, "1e-5"),
-    ("4", "0.01", 40000, "1e-5"),
-    ("2", "0.01", 10**4, "1e-6"),
-    ("2", "0.01", 10**5, "1e-6"),
-    ("2", "0.01", 10**4, "1e-5"),
-    ("1", "0.01", 10**4, "1e-6"),
-    ("1", "0.02", 10**4, "1e-6"),
-    ("10", "4096/50000", 875, "1e-5"),
-    ("21.1", "16384/50000", 250, "1e-5"),
-    ("2.5", "16384/1281167", 71589, "8e-7"),
-    ("0.5", "1/10000", 10**4, "1e-6"),
-    ("1.28997", "0.04", 2000, "1e-5"),
-    ("1.3459", "0.04", 2250, "1e-5"),  # epsilon near 8
-    ("2", "0.01", 10**4, "0.01022491122"),
-    ("2", "0.01", 10**5, "0.39205728965"),  # near 1
-    ("2", "0.01", 10**4, "0.02285033960"),
-    ("1", "0.01", 10**4, "0.23914296154"),  # 0.8 and 1
-    ("2", "0.02", 10**4, "0.14991732966"),
-]
-TABULATED = [
-    ("S1", 10, "0.1016741364393", 12),
-    ("S2", 10, "0.02405446370803448", 16),
-    ("S5", 10, "0.7984673843006732", 16),
-    ("S3", 100, "0.26033709434", 11),
-]
+SOURCE = "contour integral, make_sampled_gaussian_epsilon.py"
 
 
 def loss(x, q, s):
@@ -200,34 +112,21 @@ def fraction(text):
     return mpf(top) / mpf(bottom or 1)
 
 
-def row(job):
-    """One line of the table."""
-    _, noise, rate, steps, delta = job
+def computed(line):
+    """A line of the table with its value; whose source is another one, stays as it is."""
+    if line["source"] not in (SOURCE, ""):
+        return line
     with mp.workdps(PRECISION):
-        run = fraction(rate), mpf(noise), steps, mpf(delta)
+        noise, delta = mpf(line["noise_multiplier"]), mpf(line["delta"])
+        run = fraction(line["sample_rate"]), noise, int(line["steps"]), delta
         one, two = solve(*run, mpf(1)), solve(*run, mpf("0.8"))
         agree = int(-mp.log10(abs(one / two - 1) + mpf(10) ** -30))
         digits = min(agree - 1, DIGITS)
         value = mpmath.nstr(one, digits, min_fixed=-9, max_fixed=9)
-    print(*job, value, "agree to", agree, flush=True)
-    source = "contour integral, make_sampled_gaussian_epsilon.py"
+    print(*run, value, "agree to", agree, flush=True)
     version = f"mpmath {mpmath.__version__}, {PRECISION} digits"
-    return [*job, "add_remove", value, digits, source, version]
-
-
-def main():
-    jobs = [(n, *SETTINGS[n][:2], t, d) for n, t, d in GRID + SMALL_DELTA]
-    jobs += [("", *job) for job in OTHER]
-    with Pool() as pool:
-        rows = pool.map(row, jobs, chunksize=1)
-    origin = ("tabulated: contour integral, two runs", "mpmath 1.3.0, 28 to 40 digits")
-    for name, steps, value, digits in TABULATED:
-        noise, rate, delta = SETTINGS[name]
-        rows.append([name, noise, rate, steps, delta, "add_remove", value, digits, *origin])
-    target = Path(__file__).with_name("sampled_gaussian_epsilon.csv")
-    with target.open("w", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([HEADER, *rows])
+    return line | {"value": value, "digits": digits, "source": SOURCE, "version": version}
 
 
 if __name__ == "__main__":
-    main()
+    refill("sampled_gaussian_epsilon.csv", computed)
