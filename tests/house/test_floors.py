@@ -74,19 +74,6 @@ def test_imports_point_down():
     assert not wrong, "\n".join([*wrong, f"Imports point down only: {order}"])
 
 
-def test_the_library_stands_by_itself():
-    library = set().union(*LIBRARY)
-    files = [path for path in FILES if part(path) in library]
-    assert len(files) > 50
-    wrong = [
-        f"{path.relative_to(ROOT)} imports {name}"
-        for path in files
-        for name in imported(path)
-        if home(name) not in {None, *library}
-    ]
-    assert not wrong, "\n".join([*wrong, "The library imports nothing that stands on it"])
-
-
 def test_heavy_libraries_stay_in_their_room():
     wrong = [
         f"{path.relative_to(ROOT)} imports {name}, whose room is {sorted(room)}"
