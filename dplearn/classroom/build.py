@@ -1,11 +1,11 @@
 """Execute a lesson in a real kernel and store its notebook, or nothing at all."""
 
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from dplearn.classroom.sources import Edition, Lesson, LessonError, read
+from dplearn.ground.files import write_whole
 
 _CELL_TIMEOUT = 120  # seconds; a whole lesson should need less than half of it
 
@@ -28,7 +28,8 @@ def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None =
     _execute(notebook, lesson)
     _clean(notebook)
     target.parent.mkdir(parents=True, exist_ok=True)
-    _write(target, nbformat.writes(notebook) + "\n")
+    write_whole(target, (nbformat.writes(notebook) + "\n").encode())
+    target.chmod(0o644)  # anybody may read it
     return target
 
 
@@ -84,16 +85,3 @@ def _clean(notebook: Any) -> None:
             output.pop("transient", None)
             if output.output_type == "execute_result":
                 output.execution_count = count
-
-
-def _write(target: Path, text: str) -> None:
-    """Replace `target` at once: a reader never sees half a notebook."""
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.stem}.", text=True)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(name, 0o644)
-        os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
-        raise

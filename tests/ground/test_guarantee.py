@@ -1,7 +1,6 @@
 """How a guarantee reads: what is printed is never a stronger claim than what was proved."""
 
 import dataclasses
-import json
 import math
 
 import pytest
@@ -55,15 +54,15 @@ def test_only_bounds_call_themselves_bounds():
     assert bounds == {"exact", "upper", "bracket"}
 
 
-@settings(max_examples=300)
-@given(numbers)
-def test_rounding_never_strengthens_the_claim(value):
-    up, down = float(round_up(value)), float(round_down(value))
-    # Four digits that differ from the value by rounding of doubles only are that value.
-    assert up >= value * (1 - 2e-12)
-    assert down <= value * (1 + 2e-12)
-    # Four digits: at most one unit of the last away.
-    assert up <= value * (1 + 1.001e-3) and down >= value * (1 - 1.001e-3)
+@settings(max_examples=200)
+@given(numbers, st.sampled_from([2, 4]))
+def test_rounding_never_strengthens_the_claim(value, digits):
+    up, down = float(round_up(value, digits)), float(round_down(value, digits))
+    # Digits that differ from the value by rounding of doubles only are that value.
+    assert up >= value * (1 - 2e-12) and down <= value * (1 + 2e-12)
+    # At most one unit of the last digit away.
+    unit = 1.001 * 10.0 ** (1 - digits)
+    assert up <= value * (1 + unit) and down >= value * (1 - unit)
 
 
 @each(
@@ -75,25 +74,11 @@ def test_rounding_of_special_values(value, up, down):
     assert (round_up(value), round_down(value)) == (up, down)
 
 
-@given(st.floats(min_value=1e-30, max_value=0.999))
-def test_the_delta_shown_is_never_smaller_than_the_one_proved(delta):
-    # (epsilon, delta) implies (epsilon, larger delta) and nothing at a smaller one.
-    shown = float(str(told("upper", delta=delta)).split("delta = ")[1].split(",")[0])
-    assert shown >= delta * (1 - 2e-12)
-    assert shown <= delta * 1.11
-
-
 def test_a_guarantee_cannot_be_changed():
     with pytest.raises(dataclasses.FrozenInstanceError):
         told("upper").epsilon = 0.1
     with pytest.raises(TypeError):
         told("upper").details["order"] = 2.0
-
-
-def test_fields_are_plain_data():
-    guarantee = told("upper", assumptions=("a",), details={"order": 2.0})
-    values = {f.name: getattr(guarantee, f.name) for f in dataclasses.fields(guarantee)}
-    assert json.loads(json.dumps(values))["details"] == {"order": 2.0}
 
 
 def test_a_reference_says_whether_its_number_was_checked():
