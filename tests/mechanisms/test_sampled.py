@@ -132,14 +132,15 @@ def test_golden_quadrature(row):
     if row["direction"] == "add":
         # There is no closed form: the integral of the profile, which aims at 1e-10.
         value = float(one.profiles()[1].renyi(order))
-        assert steps * value == pytest.approx(number(row["value"]), rel=1e-8)
+        assert steps * value == pytest.approx(number(row["value"]), rel=1e-8, abs=0)
         assert value < one.rdp([order])[0]
         return
     value = steps * one.rdp([order], method="formula")[0]
     if digits < 12:
         assert agrees(value, row)
     # Sums of positive terms in double precision, divided by order - 1.
-    assert value == pytest.approx(number(row["value"]), rel=max(2e-13, 10.0 ** (1 - digits)))
+    rel = max(2e-13, 10.0 ** (1 - digits))
+    assert value == pytest.approx(number(row["value"]), rel=rel, abs=0)
 
 
 def renyi_by_definition(sigma, q, order):
@@ -161,7 +162,7 @@ def renyi_by_definition(sigma, q, order):
 
 
 WHOLE, FRACTIONAL = [2, 3, 32, 255, 256, 257, 700], [1.0001, 3.5, 30.5]
-EITHER_SIDE = [(0.2, 1e-7), (1.0, 1e-7), (4.0, 0.5), (1e3, 0.3), (1.0, 0.999)]
+EITHER_SIDE = [(0.2, 1e-7), (1.0, 1e-7), (4.0, 0.01), (1e3, 0.3), (1.0, 0.999)]
 
 
 @pytest.mark.slow
@@ -170,8 +171,9 @@ EITHER_SIDE = [(0.2, 1e-7), (1.0, 1e-7), (4.0, 0.5), (1e3, 0.3), (1.0, 0.999)]
 def test_renyi_divergence_by_its_definition(sigma, q, order):
     value = step(sigma, q).rdp([order], method="formula")[0]
     with mpmath.workdps(40):
-        # Log gammas of 256 carry an error of 1e-13; the integral loses 14 of its 40 digits.
-        assert value == pytest.approx(renyi_by_definition(sigma, q, order), rel=1e-12)
+        # Differences lose up to 8e-12 near order 1 and far beyond 256 with much noise; the oracle
+        # loses 14 of its 40 digits.
+        assert value == pytest.approx(renyi_by_definition(sigma, q, order), rel=1e-11, abs=0)
 
 
 def test_orders_together_equal_orders_alone():
