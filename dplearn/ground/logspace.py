@@ -18,6 +18,14 @@ def log_expm1(x: ArrayLike) -> NDArray:
     return x + log1mexp(-x)
 
 
+def exp_rest(x: ArrayLike) -> NDArray:
+    """e^x - 1 - x >= 0, by its series where the difference would cancel."""
+    x = np.asarray(x, dtype=float)
+    near = np.clip(x, -0.01, 0.01)
+    series = 1 + near / 3 * (1 + near / 4 * (1 + near / 5 * (1 + near / 6)))
+    return np.where(near == x, 0.5 * near * near * series, np.expm1(x) - x)
+
+
 def log_add(a: ArrayLike, b: ArrayLike) -> NDArray:
     """log(e^a + e^b)."""
     return np.logaddexp(a, b)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dplearn.engine.profile import Profile
 from dplearn.ground.guarantee import Adjacency
-from dplearn.ground.logspace import log1mexp, log_add
+from dplearn.ground.logspace import exp_rest, log1mexp, log_add
 from dplearn.mechanisms._noise import Noise
 
 _LOG_2 = math.log(2)
@@ -72,11 +72,14 @@ class Laplace(Noise):
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         """Mironov (2017), Proposition 6."""
-        pure = self.pure_epsilon(adjacency)
-        up = np.log(orders / (2 * orders - 1)) + (orders - 1) * pure
-        down = np.log((orders - 1) / (2 * orders - 1)) - orders * pure
-        # Rounding may leave a sum just below 1; a divergence is never negative.
-        return np.maximum(log_add(up, down), 0.0) / (orders - 1)
+        pure, more = self.pure_epsilon(adjacency), orders - 1
+        up = np.log(orders / (2 * orders - 1)) + more * pure
+        down = np.log(more / (2 * orders - 1)) - orders * pure
+        # Where the sum of both is near 1: what it exceeds 1 by, in positive terms.
+        small = np.minimum(more * pure, 1.0)
+        rise = orders * exp_rest(small) + more * exp_rest(-small - pure)
+        near = np.log1p(rise / (orders + more))
+        return np.where(small < 1, near, log_add(up, down)) / more
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:

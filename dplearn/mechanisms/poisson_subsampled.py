@@ -153,9 +153,10 @@ def _log_excess_integral(orders: NDArray, sigma: float, q: float) -> NDArray:
 
 def _log_bernoulli(order: NDArray, x: NDArray, log_f: NDArray) -> NDArray:
     """log of (1+x)^a - 1 - a x >= 0, with 1 + x = e^{log_f}; row i belongs to order[i]."""
-    power = order * log_f
+    power, more = order * log_f, order - 1
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        plain = np.log(np.expm1(np.minimum(power, 600.0)) - order * x)
+        # (1+x)((1+x)^{a-1} - 1) - (a-1)x: near order 1 both terms are small.
+        plain = np.log(np.exp(log_f) * np.expm1(np.minimum(more * log_f, 600.0)) - more * x)
         # Where the power is huge the rest is negligible; where x is tiny use the series.
         series = 1 + x * (order - 2) / 3 * (1 + x * (order - 3) / 4 * (1 + x * (order - 4) / 5))
         near = np.log(0.5 * order * (order - 1) * x * x * series)

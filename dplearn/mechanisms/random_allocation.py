@@ -55,7 +55,7 @@ from scipy.special import gammaln, ndtr
 
 from dplearn.engine.profile import Profile
 from dplearn.ground.guarantee import Adjacency
-from dplearn.ground.logspace import log1mexp, log_add, log_comb, log_expm1
+from dplearn.ground.logspace import exp_rest, log1mexp, log_add, log_comb, log_expm1
 from dplearn.mechanisms._wrapped import Epoch
 from dplearn.mechanisms.gaussian import Gaussian, gaussian_log_delta
 
@@ -332,9 +332,7 @@ def _log_rise(log_s: NDArray, sigma: float, batches: int, reach: float) -> NDArr
     s, u = np.exp(log_s), np.exp(log_s - math.log(batches))
     # Small u: B log(1 + psi(u)) without cancellation. Large u: B log E e^{-uY} itself.
     v = np.minimum(u, 30.0)[:, None] * np.expm1(np.minimum(log_y, 700.0))
-    near = np.clip(v, -0.01, 0.01)
-    series = 0.5 * near * near * (1 - near / 3 * (1 - near / 4 * (1 - near / 5 * (1 - near / 6))))
-    psi = np.where(near == v, series, np.expm1(-v) + v) @ np.exp(log_weight)
+    psi = exp_rest(-v) @ np.exp(log_weight)
     small = log_expm1(batches * np.log1p(psi)) - s
     log_uy = np.minimum(np.log(u)[:, None] + log_y, 700.0)
     decay = batches * np.logaddexp.reduce(log_weight - np.exp(log_uy), axis=1)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from dplearn.engine.profile import Profile
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
+from dplearn.ground.logspace import exp_rest
 from dplearn.mechanisms._base import Mechanism
 from dplearn.mechanisms._outputs import Outputs
 
@@ -94,10 +95,14 @@ class RandomizedResponse(Mechanism):
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         """Mironov (2017), Proposition 5, with k - 2 answers of ratio one."""
         log_p, log_r = self._log_masses
+        more, loss = orders - 1, self.local_epsilon
         terms = [orders * a + (1 - orders) * b for a, b in ((log_p, log_r), (log_r, log_p))]
         if self.answers > 2:
             terms.append(np.full(orders.shape, log_r + math.log(self.answers - 2)))
-        return np.maximum(np.logaddexp.reduce(terms, axis=0), 0.0) / (orders - 1)
+        # Where their sum is near 1: what it exceeds 1 by, in positive terms.
+        p, r, small = math.exp(log_p), math.exp(log_r), np.minimum(more * loss, 1.0)
+        rise = small * p * -math.expm1(-loss) + p * exp_rest(small) + r * exp_rest(-small)
+        return np.where(small < 1, np.log1p(rise), np.logaddexp.reduce(terms, axis=0)) / more
 
     def _zcdp(self, adjacency: Adjacency) -> float:
         """rho = eps^2 / 2 (Bun & Steinke 2016, Proposition 1.4)."""

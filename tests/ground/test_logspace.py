@@ -8,7 +8,7 @@ import pytest
 from mpmath import mpf
 
 from cases import each
-from dplearn.ground.logspace import log1mexp, log_add, log_comb, log_expm1, log_sub
+from dplearn.ground.logspace import exp_rest, log1mexp, log_add, log_comb, log_expm1, log_sub
 
 SIZES = [1e-300, 1e-17, 1e-8, 0.3, 0.692, 0.694, 1.0, 20.0, 40.0, 700.0]
 # Correctly rounded pieces leave a few units in the last place.
@@ -27,6 +27,13 @@ def test_differences_of_exponentials(size):
     above = float(mpmath.log(mpmath.expm1(size)))
     assert float(log1mexp(-size)) == pytest.approx(below, rel=RTOL)
     assert float(log_expm1(size)) == pytest.approx(above, rel=RTOL)
+
+
+@each("x", [-700.0, -1.0, -0.0101, -0.0099, -1e-9, 1e-9, 0.0099, 0.0101, 1.0, 700.0])
+def test_what_is_left_of_an_exponential(x):
+    # Past the series the difference of two numbers near x is left, about x^2 / 2.
+    rtol = RTOL + 2.0**-52 / abs(x) * (abs(x) > 0.01)
+    assert float(exp_rest(x)) == pytest.approx(float(mpmath.expm1(x) - mpf(x)), rel=rtol)
 
 
 def test_far_ends():
