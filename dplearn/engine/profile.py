@@ -115,13 +115,11 @@ class Profile:
         """
         with np.errstate(divide="ignore"):
             target = np.log(np.asarray(delta, dtype=float))
-        # A slack of 4 ulp keeps an exact plateau (randomized response) from being missed.
-        limit = target * (1 - 1e-15)
 
         def excess(x: NDArray) -> NDArray:
             value = self.log_delta_of(x)
             with np.errstate(invalid="ignore"):
-                return np.where(np.isneginf(value), -np.inf, value - limit)
+                return np.where(np.isneginf(value), -np.inf, value - target)
 
         upper = np.ones_like(target)
         while np.any(far := (excess(upper) > 0) & (upper <= FAR)):
