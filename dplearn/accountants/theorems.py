@@ -166,15 +166,15 @@ def optimal_composition(*, epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLik
     # Below L_k: delta(e) = P(K >= k) - e^e Q(K >= k), solved for delta = slack.
     upper = (2 * high - steps) * epsilon
     p, q = binomial_tails(high - 1, epsilon, steps)
-    excess = p * (1 + _betainc_error(steps)) - slack
+    excess = p * (1 + tails_error(steps)) - slack
     with np.errstate(divide="ignore", invalid="ignore"):
         inside = np.log(excess) - np.log(q)
     inside = np.where((excess > 0) & (q > 0), inside, np.where(excess > 0, upper, -np.inf))
     return np.maximum(np.minimum(inside, upper), 0.0)
 
 
-def _betainc_error(steps: NDArray) -> NDArray:
-    """Relative error granted to the incomplete beta function, whose argument is rounded."""
+def tails_error(steps: NDArray) -> NDArray:
+    """Relative error granted to `binomial_tails`: the beta function's argument is rounded."""
     return 3e-14 * (10 + np.sqrt(steps))
 
 
@@ -190,7 +190,7 @@ def binomial_tails(k: NDArray, epsilon: NDArray, steps: NDArray) -> tuple[NDArra
 
 def _delta_at_loss(k: NDArray, epsilon: NDArray, steps: NDArray) -> NDArray:
     """delta of the composed randomized responses at the loss L_k, rounded up."""
-    (p, q), error = binomial_tails(k, epsilon, steps), _betainc_error(steps)
+    (p, q), error = binomial_tails(k, epsilon, steps), tails_error(steps)
     # A capped exponent, like a Q that underflowed, makes delta larger.
     discount = np.exp(np.minimum((2 * k - steps) * epsilon, 700.0)) * q
     return np.maximum(p * (1 + error) - discount * (1 - error), 0.0)

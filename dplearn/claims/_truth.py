@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dplearn.accountants import accountants
 from dplearn.accountants._directions import directions
 from dplearn.accountants._runs import Runs
-from dplearn.accountants.theorems import optimal_composition
+from dplearn.accountants.theorems import optimal_composition, tails_error
 from dplearn.engine.lattice import Lattice
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.solve import crossing, decreasing_root
@@ -175,10 +175,11 @@ class _Step:
     def rdp(self, values: Values, along: Points, rtol: float) -> Bracket:
         made = self.made(values)
         upper = made.rdp(along["alpha"], adjacency=self.adjacency)
-        if made.attained:
-            return upper * (1 - 1e-9), upper
-        real = [pair.renyi(along["alpha"]) for pair in made.witnesses(self.adjacency)]
-        return np.max(real, axis=0) * (1 - 1e-9), upper
+        real = upper
+        if not made.attained:
+            witnesses = made.witnesses(self.adjacency)
+            real = np.max([pair.renyi(along["alpha"]) for pair in witnesses], axis=0)
+        return real * (1 - _ROUNDED), upper * (1 + _ROUNDED)
 
 
 _STEPS = {
@@ -220,8 +221,9 @@ def _gaussian_rdp(_: Values, at: Points, rtol: float) -> Bracket:
 def _pure_epsilon(_: Values, at: Points, rtol: float) -> Bracket:
     """Closed form; beyond 600, where probabilities underflow, its lower end is no proof."""
     upper = optimal_composition(epsilon=at["epsilon"], steps=at["T"], slack=at["delta"])
-    # The masses are granted 1e-10 relative, which the slope of delta makes an error of epsilon.
-    return np.maximum(upper - 1e-9 * (upper + 2 / (1 - at["delta"])), 0), upper
+    # The slope of delta makes what the masses are granted an error of epsilon.
+    room = 10 * tails_error(at["T"]) * (upper + 2 / (1 - at["delta"]))
+    return np.maximum(upper - room, 0), upper
 
 
 def _proved_pure_epsilon(_: Values, at: Points, rtol: float) -> Bracket:
@@ -235,9 +237,9 @@ def _proved_pure_epsilon(_: Values, at: Points, rtol: float) -> Bracket:
 
 
 def _amplified(_: Values, at: Points, rtol: float) -> Bracket:
-    # log(1 + q (e^epsilon - 1)), without the roundings of that line.
+    # log(1 + q (e^epsilon - 1)), with the roundings of three functions.
     value = np.log1p(at["q"] * np.expm1(at["epsilon"]))
-    return value * (1 - _ROUNDED), value * (1 + _ROUNDED)
+    return value * (1 - 1e-15), value * (1 + 1e-15)
 
 
 def _delta_of(step: _Step) -> Ends:

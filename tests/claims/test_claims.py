@@ -215,7 +215,7 @@ def bracket(truth, at, rtol=1e-6):
      (0.25, 800, 0.999), (0.5, 50, 0.01)],
 )  # fmt: skip
 def test_optimal_composition_leaves_room_for_what_it_was_rounded_up(epsilon, steps, delta):
-    """The incomplete beta function is granted 1e-10, whatever the total: here 8e-5 to 8."""
+    """What the tails of the binomial law are granted, whatever the total: here 8e-5 to 8."""
     truth = subject("epsilon", "pure_dp")
     lower, upper = bracket(truth, {"epsilon": epsilon, "T": steps, "delta": delta})
     exact = epsilon_of_coins_in_forty_digits(epsilon, steps, delta)
