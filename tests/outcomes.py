@@ -1,12 +1,49 @@
-"""Pairs with finitely many outcomes, and what they leak by definition."""
+"""Pairs with finitely many outcomes, what they leak by definition, and brackets that hold it."""
 
-import mpmath as mp
+import itertools
+import math
+
+import mpmath
 import numpy as np
+from mpmath import mpf
 from scipy.special import gammaln
 
+from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import Profile
 
 EPSILONS = np.concatenate([-np.geomspace(0.01, 9, 12), [0.0], np.geomspace(0.01, 9, 12)])
+# More cells than by default: widths are checked.
+LATTICE = Lattice(rtol=1e-3, most_cells=2**18)
+# What rounding may do to a truth computed in double precision.
+ROUNDING = 1e-11
+
+
+def bracket(sides, counts, delta, lattice=LATTICE):
+    """Of one row, the larger direction, bounded by the same pairs from both sides."""
+    (lower,), (upper,) = lattice.brackets(sides, [counts], delta=delta, witnesses=sides)
+    return float(lower), float(upper)
+
+
+def assert_holds(ends, truth, *, below=1.0, above=math.inf):
+    """The truth lies inside, and no further from the ends than these relative distances."""
+    lower, upper = ends
+    assert lower <= truth * (1 + ROUNDING) and truth * (1 - ROUNDING) <= upper
+    assert truth * (1 - below) <= lower + 1e-12 and upper <= truth * (1 + above) + 1e-12
+
+
+def assert_encloses(ends, true_delta, delta, slack=1e-9):
+    """The truth is at least delta at the lower end and at most delta at the upper one."""
+    lower, upper = ends
+    assert true_delta(upper) <= delta * (1 + slack)
+    assert lower == 0 or true_delta(lower) >= delta * (1 - slack)
+
+
+def assert_suits(allowed, errors, most=100):
+    """Nowhere less than the error, and where it is largest compared no more than a hundredfold."""
+    errors = np.array([float(e) for e in errors])
+    share = errors / np.broadcast_to(allowed, errors.shape)
+    assert np.all(errors <= allowed), f"error is {np.max(share):.3g} times what is allowed"
+    assert np.max(share) >= 1 / most, f"{1 / np.max(share):.3g} times the error is allowed"
 
 
 def of_atoms(p, q):
@@ -17,6 +54,14 @@ def of_atoms(p, q):
 def delta_by_definition(p, q, epsilon=EPSILONS):
     """sum of (p - e^epsilon q)_+ over the outcomes, at every real epsilon of an array."""
     return np.maximum(p - np.exp(epsilon)[:, None] * q, 0.0).sum(axis=1)
+
+
+def delta_of_all_sequences(p, q, steps):
+    """epsilon -> delta of `steps` draws, outcome by outcome."""
+    p, q = (
+        np.array([math.prod(s) for s in itertools.product(law, repeat=steps)]) for law in (p, q)
+    )
+    return lambda epsilon: float(delta_by_definition(p, q, np.array([epsilon]))[0])
 
 
 def laws(count=6, size=5):
@@ -36,8 +81,7 @@ def mixtures(p, q, weight):
     """Both mixtures of a pair and their reverses: profile, first law, second law."""
     pair, mixed, other = (
         of_atoms(p, q),
-        (1 - weight) * q + weight * p,
-        (1 - weight) * p + weight * q,
+        *((1 - weight) * a + weight * b for a, b in [(q, p), (p, q)]),
     )
     first, second = pair.mix_first(weight), pair.mix_second(weight)
     yield from [(first, mixed, q), (first.reverse(), q, mixed)]
@@ -54,18 +98,29 @@ def delta_of_coins(epsilon, *, local_epsilon, steps):
     return float(np.exp(log_p[above]) @ -np.expm1(epsilon - loss[above]))
 
 
-def epsilon_of_coins_in_forty_digits(epsilon, steps, delta):
-    """Epsilon at delta of `steps` randomized responses, going down from the largest loss.
+def epsilon_of_coins(losses, counts, delta):
+    """Epsilon of independent randomized responses in forty digits: every loss with its mass."""
+    with mpmath.workdps(40):
+        law = {mpf(0): mpf(1)}
+        for loss, count in zip(map(mpf, losses), counts, strict=True):
+            truth = 1 / (1 + mpmath.exp(-loss))
+            new = {}
+            for (old, p), k in itertools.product(law.items(), range(count + 1)):
+                # k truthful answers have the loss (2k - count) of one answer.
+                chance = mpmath.binomial(count, k) * truth**k * (1 - truth) ** (count - k)
+                total = old + loss * (2 * k - count)
+                new[total] = new.get(total, 0) + p * chance
+            law = new
+        # Going down from the largest loss, delta is linear in e^eps between two losses.
+        mass = other = mpf(0)
+        for upper, lower in itertools.pairwise([*sorted(law, reverse=True), -mpmath.inf]):
+            mass, other = mass + law[upper], other + law[upper] * mpmath.exp(-upper)
+            if mass - mpmath.exp(lower) * other > delta:
+                return max(mpmath.log((mass - delta) / other), mpf(0))
 
-    Between two losses delta is linear in e^total.
-    """
-    with mp.workdps(40):
-        ratio = mp.exp(epsilon)
-        p = mp.mpf(1) / (1 + 1 / ratio) ** steps
-        ahead, behind, ways = p, p / ratio**steps, p
-        for k in range(steps, steps // 2, -1):
-            if ahead - behind * ratio ** (2 * (k - 1) - steps) > delta:
-                return max(mp.log((ahead - delta) / behind), mp.mpf(0))
-            ways *= mp.mpf(k) / (steps - k + 1) / ratio
-            ahead, behind = ahead + ways, behind + ways / ratio ** (2 * (k - 1) - steps)
-    return mp.mpf(0)
+
+def gaussian_ends(mu):
+    """delta and e^eps Q(L > eps) of a Gaussian pair, as exact as mpmath works."""
+    tail = lambda z: mpmath.erfc(z / mpmath.sqrt(2)) / 2
+    behind = lambda e: mpmath.exp(e) * tail(e / mu + mu / 2)
+    return (lambda e: tail(e / mu - mu / 2) - behind(e)), behind

@@ -14,7 +14,7 @@ from dplearn import book as formulas
 from dplearn.accountants.theorems import best_zcdp_order
 from dplearn.book.kit.oracles import coins_delta, worst_event_delta
 from dplearn.mechanisms import Gaussian
-from outcomes import LAWS, epsilon_of_coins_in_forty_digits
+from outcomes import LAWS, epsilon_of_coins
 
 # Divergences
 
@@ -107,7 +107,7 @@ def test_optimal_composition_is_the_exact_composition_of_coins(coins, slack):
     """
     local, steps = coins
     bound = float(formulas.optimal_composition(epsilon=local, steps=steps, slack=slack))
-    exact = epsilon_of_coins_in_forty_digits(local, steps, slack)
+    exact = epsilon_of_coins([local], [steps], slack)
     assert exact <= bound <= exact + 1e-8 * max(1.0, bound)
 
 

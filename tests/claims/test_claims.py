@@ -17,7 +17,7 @@ from dplearn.claims._parameters import canonical
 from dplearn.claims._truth import brackets, subject
 from dplearn.claims.verdict import HOLDS, VIOLATED
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
-from outcomes import epsilon_of_coins_in_forty_digits
+from outcomes import epsilon_of_coins
 
 POISSON = "poisson_subsampled_gaussian"
 # What a short test can pay for.
@@ -130,9 +130,7 @@ def test_the_plotted_curve_of_advanced_composition():
     point = verdict.simplest
     assert point.parameters == {"epsilon": 1, "T": 1000, "delta": 1e-5}
     assert verdict.closest.same and verdict.closest.id == "G-C2/plotted"
-    assert (
-        point.lower <= epsilon_of_coins_in_forty_digits(1.0, 1000, 1e-5) <= point.upper * (1 + 1e-9)
-    )
+    assert point.lower <= epsilon_of_coins([1.0], [1000], 1e-5) <= point.upper * (1 + 1e-9)
     named = check(**PLOTTED, fixed={"k": 500, "eps": 1, "delta": 1e-5})
     assert named.simplest.claimed == pytest.approx(214.5966, abs=1e-4)
     assert named.simplest.lower == pytest.approx(311.7676, abs=1e-3)
@@ -218,7 +216,7 @@ def test_optimal_composition_leaves_room_for_what_it_was_rounded_up(epsilon, ste
     """What the tails of the binomial law are granted, whatever the total: here 8e-5 to 8."""
     truth = subject("epsilon", "pure_dp")
     lower, upper = bracket(truth, {"epsilon": epsilon, "T": steps, "delta": delta})
-    exact = epsilon_of_coins_in_forty_digits(epsilon, steps, delta)
+    exact = epsilon_of_coins([epsilon], [steps], delta)
     assert lower <= exact <= upper
     assert upper - exact <= upper - lower <= 100 * (upper - exact)
 

@@ -1,0 +1,161 @@
+"""Allowances of accountants, claims and runs: more than what rounding loses, and not much more.
+
+As for the engine's, each lies between the error and a hundredfold of it, where it is largest.
+"""
+
+import math
+from types import SimpleNamespace
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from cases import each
+from dplearn.accountants import pld, theorems
+from dplearn.claims._truth import subject
+from dplearn.mechanisms import Gaussian
+from dplearn.run import epoch, steps_of
+from outcomes import assert_suits, gaussian_ends
+
+
+@pytest.fixture(autouse=True)
+def _digits():
+    with mp.workdps(30):
+        yield
+
+
+# What is read off a profile, and closed forms
+
+
+def one_run(sigma, epsilon, delta):
+    """What is stated of a mechanism of which `epsilon` is proved and a Gaussian is a real pair."""
+    runs = SimpleNamespace(
+        epsilon_of_one=lambda deltas: np.array([[epsilon]]),
+        mechanisms=[Gaussian(sigma)],
+        adjacency="add_remove",
+    )
+    return pld._one_run(runs, 0, delta)
+
+
+def gaussian_epsilon_exactly(sigma, near, delta):
+    (end, _), d = gaussian_ends(1 / mp.mpf(sigma)), mp.mpf(delta)
+    return mp.findroot(lambda e: end(e) - d, (near, near * (1 + 1e-9)))
+
+
+def test_an_epsilon_that_was_rounded_up_is_no_lower_end():
+    """Of a single run, and where a claim is compared; 1e-12 is what the search aims at."""
+    allowed, claims, errors, truth = [], [], [], subject("epsilon", "gaussian")
+    for sigma in (10.0, 1.0, 0.25):
+        for delta in np.geomspace(1e-12, 0.3, 15) * float(Gaussian(sigma).profiles()[0].delta(0.0)):
+            (upper,) = Gaussian(sigma).profiles()[0].epsilon([delta])
+            exact = gaussian_epsilon_exactly(sigma, upper, delta)
+            errors.append(upper / exact - 1)
+            allowed.append(1 - one_run(sigma, 99.0, delta).lower / upper)
+            at = {"sigma": np.array([sigma]), "T": np.ones(1), "delta": np.array([delta])}
+            low, high = truth.bracket({}, at, 1e-6)
+            claims.append(1 - float(low[0] / high[0]))
+    assert_suits(allowed, errors)
+    assert_suits(claims, errors)
+
+
+def test_one_run_is_called_exact_where_both_ends_agree():
+    """The lower end is 1e-11 below; a gap of 1e-9 is one between two different pairs."""
+    epsilon = float(Gaussian(1.0).profiles()[0].epsilon(1e-5))
+    for gap, kind in [(0.0, "exact"), (1e-9, "bracket")]:
+        assert one_run(1.0, epsilon * (1 + gap), 1e-5).kind == kind
+
+
+def sampled_gaussian_rdp(order, sigma, q):
+    """By the trapezoidal rule, which is exact to all digits."""
+    order, sigma, q = mp.mpf(order), mp.mpf(sigma), mp.mpf(q)
+    h = sigma / 20
+    total = mp.fsum(
+        mp.npdf(x, 0, sigma) * (1 - q + q * mp.exp((2 * x - 1) / (2 * sigma**2))) ** order
+        for x in mp.arange(-14 * sigma, order + 14 * sigma, h)
+    )
+    return mp.log(total * h) / (order - 1)
+
+
+@each("epsilon", [0.01, 1.0, 5.0])
+def test_renyi_divergences_of_pure_mechanisms_near_order_1(epsilon):
+    """What the moments exceed 1 by is small there; by their logarithms a millionth was lost."""
+    e, orders = mp.mpf(1) / mp.mpf(1 / epsilon), [mp.mpf(1 + x) for x in (1e-6, 0.01, 1.0, 63.0)]
+    laplace = [(a * mp.exp((a - 1) * e) + (a - 1) * mp.exp(-a * e)) / (2 * a - 1) for a in orders]
+    e = mp.mpf(epsilon)
+    answers = [(mp.exp(a * e) + mp.exp((1 - a) * e)) / (1 + mp.exp(e)) for a in orders]
+    for of, moments in [("laplace", laplace), ("randomized_response", answers)]:
+        exact = [float(mp.log(m) / (a - 1)) for m, a in zip(moments, orders, strict=True)]
+        at = {"alpha": np.array(orders, dtype=float)}
+        ends = subject("rdp", of).bracket({"epsilon": epsilon}, at, 1e-6)
+        np.testing.assert_allclose(0.5 * (ends[0] + ends[1]), exact, rtol=2e-14)
+        assert np.all(ends[0] < exact) and np.all(exact < ends[1])
+
+
+def test_closed_forms_that_a_claim_is_compared_with():
+    """Renyi divergences near order 1, deltas far out, and a logarithm of one line."""
+    truth, at = subject("rdp", "poisson_subsampled_gaussian"), {"sigma": 4.0, "q": 0.01}
+    orders = np.array([1 + 1e-6, 1.01, 1.5, 4.5])
+    exact = [sampled_gaussian_rdp(a, 4.0, 0.01) for a in orders]
+    ends = truth.bracket(at, {"alpha": orders}, 1e-6)
+    assert_suits(*middle_and_width(ends, exact))
+    epsilon = np.linspace(30.0, 36.0, 20)
+    points = {"epsilon": epsilon, "sigma": np.ones(20), "T": np.ones(20)}
+    ends = subject("delta", "gaussian").bracket({}, points, 1e-6)
+    assert_suits(*middle_and_width(ends, [gaussian_ends(mp.mpf(1))[0](e) for e in epsilon]))
+    points = {"q": np.geomspace(1e-3, 0.9, 60), "epsilon": np.geomspace(0.01, 3, 60)}
+    ends = subject("amplified_epsilon", "pure_dp").bracket({}, points, 1e-6)
+    pairs = zip(points["q"], points["epsilon"], strict=True)
+    exact = [mp.log1p(mp.mpf(q) * mp.expm1(mp.mpf(e))) for q, e in pairs]
+    assert_suits(*middle_and_width(ends, exact))
+
+
+def middle_and_width(ends, exact):
+    """What is allowed to either side, relative, and the errors of the values between."""
+    middle = 0.5 * (ends[0] + ends[1])
+    return ends[1] / middle - 1, [abs(v / e - 1) for v, e in zip(middle, exact, strict=True)]
+
+
+def binomial_tail(k, chance, steps):
+    """P(K > k) of many trials, far out."""
+    j, ways = k + 1, mp.loggamma(steps + 1) - mp.loggamma(k + 2) - mp.loggamma(steps - k)
+    term = mp.exp(ways + j * mp.log(chance) + (steps - j) * mp.log1p(-chance))
+    total, odds = term, chance / (1 - chance)
+    while term > total * mp.mpf(10) ** -20:
+        term *= odds * (steps - j) / (j + 1)
+        total, j = total + term, j + 1
+    return total
+
+
+@each("steps, size", [(10**3, 1.0), (10**6, 5.0), (10**9, 1.0)])
+def test_the_incomplete_beta_function_is_granted_its_rounded_argument(steps, size):
+    """Its error grows like the square root of the number of trials."""
+    epsilon = size / math.sqrt(steps)
+    chance = 1 / (1 + mp.exp(-mp.mpf(epsilon)))
+    k = round(float(steps * chance) + 10 * math.sqrt(steps))
+    tails = theorems.binomial_tails(*(np.array(float(x)) for x in (k, epsilon, steps)))
+    exact = binomial_tail(k, chance, steps), binomial_tail(k, 1 - chance, steps)
+    errors = [abs(v / e - 1) for v, e in zip(tails, exact, strict=True)]
+    assert_suits(float(theorems.tails_error(np.array(steps))), errors)
+
+
+# Numbers of steps and batches
+
+
+def test_whole_numbers_of_steps_survive_rounding_and_no_fraction_is_dropped():
+    """Up to a million steps, where a product of two doubles is off by 2e-10."""
+    lost = []
+    for epochs in (1.1, 2.2, 4.7, 9.3):
+        for batches in (10, 1000, 100_000):
+            whole = round(epochs * batches)
+            assert steps_of(epochs, batches=batches) == whole
+            lost.append(epochs * batches - whole)
+    assert 1e-11 < max(lost) < 1e-9
+    assert steps_of(1.0, batches=100_000_001 / 100_000_000) == 2
+
+
+def test_a_sample_rate_typed_with_ten_digits_means_whole_batches():
+    """Rounding it up must not lose a batch; with eight digits the remainder is real."""
+    batches = lambda rate: epoch(Gaussian(1.0), sampling="shuffled", sample_rate=rate).batches
+    for count in range(1, 400):
+        assert batches(float(f"{1 / count:.10g}")) == count
+    assert batches(0.14285715) == 6

@@ -1,0 +1,216 @@
+"""Every charge of the lattice is needed: without it the bracket misses the truth somewhere."""
+
+import functools
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mpmath import mpf
+
+from cases import each
+from dplearn.engine.lattice import Lattice
+from dplearn.engine.lattice.above import connect_the_dots
+from dplearn.engine.lattice.below import BLUR, Atoms, below_the_profile
+from dplearn.engine.lattice.group import Group
+from dplearn.engine.lattice.sum import Law, Sum, Window
+from dplearn.engine.profile import Profile
+from dplearn.mechanisms import Gaussian, PoissonSubsampled, RandomizedResponse
+from outcomes import (
+    LATTICE,
+    ROUNDING,
+    assert_encloses,
+    assert_holds,
+    bracket,
+    epsilon_of_coins,
+)
+
+COIN, COINS = 0.01, 3000
+
+
+def coin_bracket_holds(delta=1e-5, lattice=LATTICE):
+    """Whether the bracket of many coins contains the truth; they have no other error."""
+    lower, upper = bracket(
+        [RandomizedResponse(COIN).profiles("replace_one")], [COINS], delta, lattice
+    )
+    truth = all_coins(delta)
+    return lower * (1 - 1e-15) <= truth <= upper * (1 + 1e-15)
+
+
+@functools.cache
+def all_coins(delta):
+    return epsilon_of_coins([COIN], [COINS], mpf(delta))
+
+
+def spoil(monkeypatch, **changed):
+    """Sums whose charges are replaced after all work is done."""
+    whole = Sum.__init__
+
+    def init(self, *args):
+        whole(self, *args)
+        for name, value in changed.items():
+            setattr(self, name, value * np.ones_like(getattr(self, name)))
+
+    monkeypatch.setattr(Sum, "__init__", init)
+
+
+def free_jitter(monkeypatch):
+    """Nothing is paid below for atoms that are not quite on nodes."""
+    whole = Group._lower_laws
+
+    def free(group, grid):
+        laws, tau, raised = whole(group, grid)
+        return laws, tau, 0 * raised
+
+    monkeypatch.setattr(Group, "_lower_laws", free)
+
+
+def cut_period(monkeypatch, shrink):
+    """Windows that are `shrink` times too short."""
+    whole = Group._grid
+
+    def grid(group, span, *others):
+        return whole(group, span._replace(period=span.period / shrink), *others)
+
+    monkeypatch.setattr(Group, "_grid", grid)
+
+
+@each("shrink", [1.5, 4, 16])
+@each("mu, steps, delta", [(2.0, 40, 1e-6), (1.0, 900, 1e-2), (6.0, 9, 1e-20)])
+def test_a_window_that_is_too_small_is_paid_for(mu, steps, delta, shrink, monkeypatch):
+    """What folds only adds and is subtracted below; what leaves on the right is charged above."""
+    (one,), (total,) = (Gaussian(x / mu).profiles() for x in (math.sqrt(steps), 1))
+    truth = float(total.epsilon(delta))
+    with monkeypatch.context() as patch:
+        cut_period(patch, shrink)
+        assert_holds(bracket([[one]], [steps], delta), truth)
+        spoil(patch, folded=0.0)
+        if steps == 900 and shrink == 4:
+            assert bracket([[one]], [steps], delta)[0] > truth * 1.01
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lucky", [-1, 1])
+def test_rounding_of_the_transform_is_charged(lucky, monkeypatch):
+    """Let it be large and all one way: as much as is allowed for, and a hundred times as much."""
+    exact, ulps = np.fft.rfft, 64
+
+    def biased(x):
+        return exact(x) * (1 + lucky * ulps * 2.0**-53 * math.log2(x.size))
+
+    monkeypatch.setattr(np.fft, "rfft", biased)
+    assert coin_bracket_holds(1e-5) and coin_bracket_holds(1e-12)
+    ulps *= 100
+    free_jitter(monkeypatch)
+    assert not coin_bracket_holds(1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_rounding_of_each_step_is_charged(sign, monkeypatch):
+    """Coins again, now with masses that are 32 ulp off, and no other charge to hide behind."""
+    exact, ulps = Law.__init__, 32
+
+    def biased(self, window, start, nodes, masses, infinity=0.0):
+        exact(self, window, start, nodes, masses * (1 + sign * ulps * 2.0**-53), infinity)
+
+    monkeypatch.setattr(Law, "__init__", biased)
+    spoil(monkeypatch, rounding=0.0)
+    free_jitter(monkeypatch)
+    # What folds is charged at a thousandth of rtol: less than the masses are off.
+    assert coin_bracket_holds(1e-5, Lattice(rtol=1e-10))
+    ulps *= 100
+    assert not coin_bracket_holds(1e-5, Lattice(rtol=1e-10))
+
+
+@pytest.mark.slow
+@each("delta", [0.05, 1e-8])
+def test_jitter_is_charged(delta, monkeypatch):
+    """Split atoms alone would raise the loss: the coarser the lattice, the more."""
+    losses, counts, lattice = [1.0, 0.37], [40, 60], Lattice(rtol=0.05)
+    pairs = [RandomizedResponse(e).profiles("replace_one")[0] for e in losses]
+    truth = epsilon_of_coins(losses, counts, mpf(delta))
+    assert_holds(bracket([pairs], counts, delta, lattice), truth)
+    with monkeypatch.context() as patch:
+        free_jitter(patch)
+        assert bracket([pairs], counts, delta, lattice)[0] > truth * (1 + 1e-6)
+
+
+def test_blur_is_charged():
+    """Losses a and -b nearly opposite count as a and -a: every answer -b is called too large."""
+    a, b, steps, delta = 0.5, 0.5 * (1 + 0.9 * BLUR), 400, mpf(1) / 20
+    with mpmath.workdps(40):
+        a, b = mpf(a), mpf(b)
+        # The masses that make P and Q sum to 1.
+        up = (mpmath.exp(b) - 1) / (mpmath.exp(b) - mpmath.exp(-a))
+        law = sorted(
+            (k * a - (steps - k) * b, mpmath.binomial(steps, k) * up**k * (1 - up) ** (steps - k))
+            for k in range(steps + 1)
+        )
+
+        def true_delta(epsilon):
+            return sum(p * (1 - mpmath.exp(epsilon - e)) for e, p in law if e > epsilon)
+
+        log_p = np.array([mpmath.log(up), mpmath.log1p(-up)], dtype=float)
+        log_q = np.array([mpmath.log(up) - a, mpmath.log1p(-up) + b], dtype=float)
+        lower, upper = bracket([[Profile.from_atoms(log_p, log_q)]], [steps], float(delta))
+        # Masses in double precision: 1e-16 each, 400 times.
+        assert_encloses((lower, upper), true_delta, delta, mpf(1e-12))
+        assert upper - lower < 1e-6
+
+
+def gaussian_sums(total_mu, steps, tilt, step, cells, begin, log_unit):
+    """Of the law below and of the one above, `steps` Gaussians in any window whatever."""
+    mu = total_mu / math.sqrt(steps)
+    (one,) = Gaussian(1 / mu).profiles()
+    edge = mu * (40 + 0.5 * mu)
+    start, stop = -math.ceil(edge / step) - 1, math.ceil(edge / step) + 1
+    nodes = np.arange(start, stop + 1) * step
+    window = Window(tilt, step, cells, tilt * np.array([0.0, 0.5]), tilt * np.array([1.5, 3.0]))
+    laws = (below_the_profile(one, nodes, step, Atoms.none())[:2], connect_the_dots(one, nodes))
+    return [
+        Sum(window, np.array([float(steps)]), [Law(window, start, nodes, *law)], begin, log_unit)
+        for law in laws
+    ]
+
+
+@pytest.mark.slow
+@settings(max_examples=300)
+@given(
+    st.floats(-1, 1.5), st.integers(1, 200), st.floats(-2, 2), st.floats(-1.5, 0.5),
+    st.integers(4, 11), st.floats(-1, 2), st.floats(-650.0, -0.05),
+)  # fmt: skip
+def test_no_window_makes_a_sum_lie(log_mu, steps, log_tilt, log_step, power, place, log_unit):
+    """Tilt, step, length and place only decide how close a bound is, here often not at all."""
+    mu = 10**log_mu
+    (total,) = Gaussian(1 / mu).profiles()
+    truth = float(total.epsilon(math.exp(log_unit)))
+    step = 10**log_step * mu / math.sqrt(steps)
+    begin = place * truth - 0.3 * 2**power * step
+    below, above = gaussian_sums(mu, steps, 10**log_tilt / mu, step, 2**power, begin, log_unit)
+    assert below.epsilon_below() <= truth * (1 + ROUNDING)
+    assert truth * (1 - ROUNDING) <= max(above.epsilon_above(), 0.0)
+
+
+def test_what_leaves_on_the_right_must_be_added_above():
+    """A window that ends before epsilon: what it misses is folded to its left end."""
+    (total,) = Gaussian(1.0).profiles()
+    truth, unit = float(total.epsilon(1e-2)), math.log(1e-2)
+    _, above = gaussian_sums(1.0, 100, 1.0, 0.02, 256, 0.9 * truth - 256 * 0.02, unit)
+    assert above.epsilon_above() == math.inf
+    above.beyond = 0.0
+    assert above.epsilon_above() < truth
+
+
+@pytest.mark.slow
+def test_charges_are_never_capped():
+    """A tilt that does not suit puts e^700 and more on both sides of the comparison."""
+    sides = [[pair] for pair in PoissonSubsampled(Gaussian(1.0), 1e-7).profiles()]
+    lower, upper = bracket(sides, [10**7], 1e-30)
+    assert lower <= upper
+    # Tilt 60 for unit 0.01 of N(1/2, 1): e^1800 is folded onto a window of length 5.
+    for law in gaussian_sums(1.0, 1, 60.0, 0.02, 256, 0.0, math.log(1e-2)):
+        assert law.folded == law.rounding[0] == math.inf
+        assert law.epsilon_below() == 0
