@@ -170,10 +170,10 @@ EITHER_SIDE = [(0.2, 1e-7), (1.0, 1e-7), (4.0, 0.01), (1e3, 0.3), (1.0, 0.999)]
 @each("sigma, q", EITHER_SIDE)
 def test_renyi_divergence_by_its_definition(sigma, q, order):
     value = step(sigma, q).rdp([order], method="formula")[0]
+    # Near order 1 the two terms of each difference nearly cancel.
+    rel = 1e-11 + 3e-13 / (order - 1)
     with mpmath.workdps(40):
-        # Differences lose up to 8e-12 near order 1 and far beyond 256 with much noise; the oracle
-        # loses 14 of its 40 digits.
-        assert value == pytest.approx(renyi_by_definition(sigma, q, order), rel=1e-11, abs=0)
+        assert value == pytest.approx(renyi_by_definition(sigma, q, order), rel=rel, abs=0)
 
 
 def test_orders_together_equal_orders_alone():
