@@ -25,15 +25,9 @@ def check(
 ) -> None:
     """Raise unless this model's records are separate and its gradients are computed rightly.
 
-    Run it once before training, in the same mode. Random records do, and keep the outcome
-    independent of data. Neither the model nor the random state is changed.
-
-    Parameters
-    ----------
-    model : nn.Module
-    loss_fn : callable
-    inputs, targets
-        As for `clipped_sum`, at least two records.
+    Run it once before training, in the same mode, on at least two records. Random records do, and
+    keep the outcome independent of data. Arguments are those of `clipped_sum`; neither the model
+    nor the random state is changed.
 
     Raises
     ------

@@ -9,8 +9,7 @@ from dplearn.ground import validate
 
 def refuse_mixing(name: str, module: nn.Module) -> None:
     """Raise if this module mixes records or keeps statistics of them."""
-    why = _reason(module)
-    if why:
+    if why := _reason(module):
         raise validate.unsupported(f"{type(module).__name__} ({name or 'the model itself'})", why)
 
 

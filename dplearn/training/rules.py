@@ -62,26 +62,26 @@ def _positions(values: Tensor) -> Tensor:
     return values.reshape(len(values), -1, values.shape[-1])
 
 
+def _affine(module: Any, weight: Callable[[], Any], bias: Callable[[], Tensor]) -> dict[str, Any]:
+    """Gradients of weight and bias, each formed where the parameter is trained."""
+    forms = {"weight": weight, "bias": bias}
+    return {name: form() for name, form in forms.items() if trained(getattr(module, name, None))}
+
+
 @rule(nn.Linear)
 def _linear(module: nn.Linear, inputs: Sequence[Tensor], grad: Tensor):
-    grad, gradients = _positions(grad), {}
-    if trained(module.weight):
-        gradients["weight"] = Outer(grad, _positions(inputs[0]))
-    if trained(module.bias):
-        gradients["bias"] = grad.sum(1)
-    return gradients
+    grad = _positions(grad)
+    return _affine(module, lambda: Outer(grad, _positions(inputs[0])), lambda: grad.sum(1))
 
 
 @rule(nn.Conv1d, nn.Conv2d, nn.Conv3d)
 def _convolution(module: nn.Conv2d, inputs: Sequence[Tensor], grad: Tensor):
-    gradients = {}
-    if trained(module.weight):
+    def weight() -> Convolution:
         values, padding = _padded(module, inputs[0])
         form = module.stride, padding, module.dilation, module.groups
-        gradients["weight"] = Convolution(grad, values, module.weight.shape, *form)
-    if trained(module.bias):
-        gradients["bias"] = grad.flatten(2).sum(2)
-    return gradients
+        return Convolution(grad, values, module.weight.shape, *form)
+
+    return _affine(module, weight, lambda: _per_channel(grad))
 
 
 def _padded(module: nn.Conv2d, values: Tensor) -> tuple[Tensor, Sequence[int]]:
@@ -91,6 +91,11 @@ def _padded(module: nn.Conv2d, values: Tensor) -> tuple[Tensor, Sequence[int]]:
     sides = module._reversed_padding_repeated_twice
     mode = "constant" if module.padding_mode == "zeros" else module.padding_mode
     return F.pad(values, sides, mode), [0] * len(module.stride)
+
+
+def _per_channel(values: Tensor) -> Tensor:
+    """(B, channels, *positions) summed to (B, channels)."""
+    return values.flatten(2).sum(2)
 
 
 @rule(nn.Embedding)
@@ -103,32 +108,18 @@ def _embedding(module: nn.Embedding, inputs: Sequence[Tensor], grad: Tensor):
 
 @rule(nn.LayerNorm, nn.RMSNorm)
 def _layer_norm(module: nn.LayerNorm | nn.RMSNorm, inputs: Sequence[Tensor], grad: Tensor):
-    shape, gradients = module.normalized_shape, {}
-    if trained(module.weight):
-        normalise: Any = F.rms_norm if isinstance(module, nn.RMSNorm) else F.layer_norm
-        gradients["weight"] = _per_feature(
-            normalise(inputs[0], shape, eps=module.eps) * grad, shape
-        )
-    if trained(getattr(module, "bias", None)):
-        gradients["bias"] = _per_feature(grad, shape)
-    return gradients
-
-
-def _per_feature(values: Tensor, shape: Sequence[int]) -> Tensor:
-    """(B, ..., *shape) summed to (B, *shape)."""
-    return values.reshape(len(values), -1, *shape).sum(1)
+    normalise: Any = F.rms_norm if isinstance(module, nn.RMSNorm) else F.layer_norm
+    normalised = lambda: normalise(inputs[0], module.normalized_shape, eps=module.eps)
+    # (B, ..., *shape) summed to (B, *shape).
+    added = lambda values: values.reshape(len(values), -1, *module.normalized_shape).sum(1)
+    return _affine(module, lambda: added(normalised() * grad), lambda: added(grad))
 
 
 @rule(nn.GroupNorm, nn.InstanceNorm1d, nn.InstanceNorm2d, nn.InstanceNorm3d)
 def _channel_norm(module: nn.GroupNorm, inputs: Sequence[Tensor], grad: Tensor):
-    gradients = {}
-    if trained(module.weight):
-        groups = getattr(module, "num_groups", grad.shape[1])
-        normalised = F.group_norm(inputs[0], groups, eps=module.eps)
-        gradients["weight"] = (normalised * grad).flatten(2).sum(2)
-    if trained(module.bias):
-        gradients["bias"] = grad.flatten(2).sum(2)
-    return gradients
+    groups = getattr(module, "num_groups", grad.shape[1])
+    normalised = lambda: F.group_norm(inputs[0], groups, eps=module.eps)
+    return _affine(module, lambda: _per_channel(normalised() * grad), lambda: _per_channel(grad))
 
 
 _OURS = frozenset(RULES.values())
