@@ -19,41 +19,28 @@ PAIRS = {
     "without replacement": WithoutReplacement(Laplace(1.0), 0.2).profiles("replace_one")[0],
     "infinite loss": Profile.from_atoms([-3.0, math.log1p(-math.exp(-3))], [-math.inf, 0.0]),
 }
-each_pair = each("name", PAIRS)
 
 
 def law_of(pair, step=0.07, lower=-9.0, upper=9.0):
     return PrivacyLossDistribution.from_profile(pair, step=step, lower=lower, upper=upper)
 
 
-@each_pair
-def test_connected_dots_dominate_the_profile_at_every_epsilon(name):
-    pair = PAIRS[name]
+@each("name", PAIRS)
+def test_connected_dots_are_a_law_that_dominates_and_touches_at_the_nodes(name):
+    pair, whole = PAIRS[name], law_of(PAIRS[name])
     # Losses left of a window are lifted to its first node, those right of it count as infinite.
-    for law in (law_of(pair), law_of(pair, lower=-0.2, upper=0.3)):
+    for law in (whole, law_of(pair, lower=-0.2, upper=0.3)):
         # Off the nodes, on them, and beyond both ends.
         for epsilon in np.concatenate([np.linspace(-11, 11, 301), law.losses[[0, 1, -2, -1]]]):
             # Rounding of a few hundred masses.
             assert law.delta(epsilon) >= float(pair.delta(epsilon)) - 1e-14
         assert law.masses.sum() + law.infinity == pytest.approx(1.0, abs=1e-13)
-
-
-@each_pair
-def test_connected_dots_touch_the_profile_at_the_nodes(name):
-    pair = PAIRS[name]
-    law = law_of(pair)
-    inside = law.losses[1:-1:7]
-    found = [law.delta(e) for e in inside]
-    np.testing.assert_allclose(found, pair.delta(inside), rtol=1e-10, atol=1e-14)
-
-
-@each_pair
-def test_masses_are_a_law_under_both_members_of_the_pair(name):
-    pair = PAIRS[name]
-    law = law_of(pair)
-    assert np.all(law.masses >= 0) and 0 <= law.infinity < 1
-    # Under Q the masses are e^{-loss} times as large: an upper bound never has more than 1.
-    assert law.masses @ np.exp(-law.losses) <= 1 + 1e-12
+        assert np.all(law.masses >= 0) and 0 <= law.infinity < 1
+        # Under Q the masses are e^{-loss} times as large: an upper bound never has more than 1.
+        assert law.masses @ np.exp(-law.losses) <= 1 + 1e-12
+    inside = whole.losses[1:-1:7]
+    at_nodes = [whole.delta(e) for e in inside]
+    np.testing.assert_allclose(at_nodes, pair.delta(inside), rtol=1e-10, atol=1e-14)
 
 
 def test_uneven_nodes_dominate_too():

@@ -42,34 +42,6 @@ def test_finite_laws_and_their_mixtures_in_both_orders(p, q, weight):
         np.testing.assert_allclose(profile.delta(EPSILONS), truth, atol=3e-15)
 
 
-@pytest.mark.slow
-@each("epsilon", [-1.0, -0.05, 0.02, 0.7])
-def test_mixture_of_gaussians_by_integrating_densities(epsilon):
-    mu, q = 1.25, 0.2
-    density = lambda x, centre: mpmath.npdf(x, centre, 1)
-    p_mix = lambda x: (1 - q) * density(x, 0) + q * density(x, mu)
-    pieces = [-12, -6, -3, -1, 0, 0.5, 1, 2, 3, 4, 6, 12, 20]
-
-    def hockey_stick(p, r):
-        # Split where the integrand leaves 0, so that the rule sees smooth pieces.
-        gap = lambda x: p(x) - mpmath.exp(epsilon) * r(x)
-        signs = [mpmath.sign(gap(x)) for x in pieces]
-        cuts = [
-            mpmath.findroot(gap, (a, b), solver="anderson")
-            for a, b, s, t in zip(pieces, pieces[1:], signs, signs[1:], strict=False)
-            if s != t
-        ]
-        return float(mpmath.quad(lambda x: max(gap(x), 0), sorted([*pieces, *cuts])))
-
-    (pair,) = Gaussian(1 / mu).profiles()
-    remove = float(pair.mix_first(q).delta(epsilon))
-    add = float(pair.reverse().mix_second(q).delta(epsilon))
-    noise = lambda x: density(x, 0)
-    # The quadrature reports 15 digits; the cuts are found to half of them at worst.
-    assert remove == pytest.approx(hockey_stick(p_mix, noise), abs=1e-12)
-    assert add == pytest.approx(hockey_stick(noise, p_mix), abs=1e-12)
-
-
 @each("delta", [0.5, 1e-5, 1e-30, 1e-250])
 @each("sigma", [0.2, 1.0, 1000.0])
 def test_epsilon_inverts_delta_on_the_safe_side(sigma, delta):
