@@ -212,22 +212,22 @@ def _accounted(name: str, row: Row) -> float:
     return accountant.epsilon(_step_of(row), delta=number(row["delta"]), **run).epsilon
 
 
-_SAMPLED: dict[str, Callable[[Row], float]] = {
-    "moments": lambda row: (
-        _moments_after_a_release(row)
-        if "first" in row["parameters"]
-        else _accounted("moments", row)
-    ),
-    "rdp_mironov": lambda row: _by_orders(_step_of(row), row, rdp_to_epsilon_mironov),
-    "rdp": lambda row: (
-        int(row["steps"]) * _step_of(row).rdp([number(row["order"])])[0]
-        if row["quantity"] == "rdp"
-        else _by_orders(_step_of(row), row, rdp_to_epsilon)
-    ),
-    "gdp": _central_limit,
-    "pld": lambda row: _accounted("pld", row),
-    "advanced": lambda row: _accounted("advanced", row),
-}
+def _sampled(row: Row) -> float:
+    """A run of sampled Gaussians by the method of the source."""
+    match row["method"], row["quantity"]:
+        case _, "noise_multiplier":
+            return _calibrated(row)
+        case "rdp", "rdp":
+            return int(row["steps"]) * _step_of(row).rdp([number(row["order"])])[0]
+        case "rdp" | "rdp_mironov" as method, _:
+            convert = rdp_to_epsilon if method == "rdp" else rdp_to_epsilon_mironov
+            return _by_orders(_step_of(row), row, convert)
+        case "gdp", _:
+            return _central_limit(row)
+        case "moments", _ if "first" in row["parameters"]:
+            return _moments_after_a_release(row)
+        case method, _:
+            return _accounted(method, row)
 
 
 def _gaussian(row: Row) -> float:
@@ -254,7 +254,7 @@ def _pure_dp(row: Row) -> float:
 
 def _exponential_kl(row: Row) -> float:
     """KL of the worst pair of range epsilon = 1: losses t and t - 1."""
-    t = np.linspace(0.3, 0.7, 20_001)
+    t = np.linspace(0.45, 0.55, 5_001)
     p = (math.e - np.exp(t)) / (math.e - 1)
     pairs = zip(p, p * np.exp(-t), strict=True)
     return max(book.functions["kl_divergence"]([a, 1 - a], [b, 1 - b]) for a, b in pairs)
@@ -292,9 +292,7 @@ def _zcdp(row: Row) -> float:
 
 
 _BY_MECHANISM: dict[str, Callable[[Row], float]] = {
-    "poisson_subsampled_gaussian": lambda row: (
-        _calibrated(row) if row["quantity"] == "noise_multiplier" else _SAMPLED[row["method"]](row)
-    ),
+    "poisson_subsampled_gaussian": _sampled,
     "gaussian": _gaussian,
     "pure_dp": _pure_dp,
     "exponential": _exponential_kl,

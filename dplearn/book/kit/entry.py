@@ -318,20 +318,13 @@ def typed(quantity: str, mechanisms: str, expression: str, /) -> Typed:
 
 
 def wrong(
-    name: str,
-    note: str,
-    /,
-    *parts: Printed | Typed,
-    claim: Any = None,
-    says: Any = "",
-    given: Any = None,
-    kind: Any = None,
-    oracle: Any = None,
-    met: Any = "",
-    along: Any = None,
-    **domain: Any,
+    name: str, note: str, /, *parts: Printed | Typed, says: str = "", **changes: Any
 ) -> Misprint:
-    """A wrong variant: `says` is its statement where none can be made from `claim` or `given`."""
+    """A wrong variant; `says` is its statement where none can be made from `claim` or `given`.
+
+    Changes are by the names of `Misprint`'s fields; all others are domains.
+    """
+    own = {field: changes.pop(field) for field in ("claim", "met", *_CHANGED) if field in changes}
     values = tuple(p for p in parts if isinstance(p, Printed))
     forms = tuple(p for p in parts if isinstance(p, Typed))
-    return Misprint(name, note, says, claim, given, domain, kind, oracle, met, values, forms, along)
+    return Misprint(name, note, says, domain=changes, printed=values, typed=forms, **own)
