@@ -174,15 +174,8 @@ def test_frozen_parameters_cost_nothing():
     with recording(model) as tape:
         model(inputs)
     assert [call.args for call in tape.calls] == [(), (), ()]
-    frozen = summed(mlp().requires_grad_(False), torch.ones(3, 8), torch.zeros(3).long())
-    assert frozen.sums == {} and frozen.examples == 3 and frozen.norms.eq(0).all()
-
-
-def test_inputs_by_name():
-    x, targets = eights()
-    layer = nn.Linear(8, 5).double()
-    named = summed(layer, {"input": x}, targets)
-    assert difference(named.sums, clipped(layer, x, targets, 1.0)) < EXACT
+    frozen = summed(mlp().double().requires_grad_(False), *eights())
+    assert frozen.sums == {} and frozen.examples == BATCH and frozen.norms.eq(0).all()
 
 
 COMPILED = ("mlp", "conv ghost 1d", "raw parameters", "tied transformer", "conv groups")
@@ -215,42 +208,33 @@ def test_many_compiled_sums_in_one_process():
             assert difference(compiled(x, targets).sums, expected.sums) < EXACT
 
 
-class Scale(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.weight = nn.Parameter(torch.randn(8))
-
-    def forward(self, x):
-        return x * self.weight
-
-
-def test_registered_rule_is_used(monkeypatch):
-    x, targets = eights()
-    model, uses = nn.Sequential(Scale(), nn.Linear(8, 5)).double(), []
-    monkeypatch.setitem(RULES, Scale, None)  # not registered afterwards
-
-    @rule(Scale)
-    def _scale(module, inputs, grad):
-        uses.append(module)
-        return {"weight": inputs[0] * grad}
-
-    agree(model, x, targets)
-    assert uses == [model[0]]
-
-
 class Doubled(nn.Linear):
     def forward(self, x):
         return super().forward(2 * x)
 
 
-def test_a_subclass_that_computes_something_else_does_not_inherit_the_rule():
-    agree(Doubled(8, 5).double(), *eights())
+def test_a_subclass_has_the_rule_that_is_registered_for_it_and_does_not_inherit_one(monkeypatch):
+    (x, targets), uses = eights(), []
+    model = Doubled(8, 5).double()
+    agree(model, x, targets)
+    monkeypatch.setitem(RULES, Doubled, None)  # not registered afterwards
+
+    @rule(Doubled)
+    def _doubled(module, inputs, grad):
+        uses.append(module)
+        return {"weight": 2 * grad[:, :, None] * inputs[0][:, None], "bias": grad}
+
+    agree(model, x, targets)
+    assert uses == [model]
 
 
-def test_a_parameter_outside_the_graph_is_zero():
+def test_a_parameter_outside_the_graph_is_zero_and_inputs_may_have_names():
     last = lambda model, x: (model.idle(x), model.used(x))[1]
     model = Model(last, used=nn.Linear(8, 5), idle=nn.Linear(8, 5)).double()
-    part = summed(model, *eights())
+    x, targets = eights()
+    part = summed(model, x, targets)
+    by_name = summed(model.used, {"input": x}, targets)
+    assert torch.equal(by_name.sums["weight"], part.sums["used.weight"])
     assert part.sums["idle.weight"].eq(0).all() and part.sums["used.weight"].ne(0).any()
 
 
