@@ -8,8 +8,7 @@ import pytest
 
 import browsing
 import explorer
-from dplearn.app.pages.check_a_claim import fields
-from dplearn.app.pages.check_a_claim.draw import held_at
+from dplearn.app.pages.check_a_claim import draw, fields
 from dplearn.claims import PARAMETERS, QUANTITIES, check
 from dplearn.figures import SYMBOLS, claim_map, map_finding
 from explorer import again, choose, enter, press, title
@@ -35,7 +34,7 @@ def test_examples_are_a_click_away_and_can_be_shared():
             continue
         app = press(app, name)
         assert app.text_input(key="box_claim").value == claim
-        verdict = check(claim, quantity=quantity, of=of, fixed=held_at(held))
+        verdict = draw._judged(claim, quantity, of, "upper", held, axes=None)
         assert title(app) == f"<b>{map_finding(verdict.map)}</b>", name
         assert title(again(app, "check_a_claim")) == title(app)
 
