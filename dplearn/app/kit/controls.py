@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -143,55 +144,10 @@ def _slider(state: State, kind: Quantity) -> None:
     )
 
 
-# Streamlit's own slider reports only when it is let go. This one is a plain range input: it
-# takes arrow keys, announces its value, and asks for the next run only when the last is done.
-_CSS = """
-input { width: 100%; margin: 0; height: 1.6rem; accent-color: var(--st-primary-color);
-        cursor: pointer; }
-input:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 2px; }
-"""
-_JS = """
-const sliders = new WeakMap();
-
-const pageIsIdle = () => {
-  const app = document.querySelector('[data-test-script-state]');
-  return !app || app.dataset.testScriptState === 'notRunning';
-};
-
-export default function ({ data, parentElement, setStateValue }) {
-  const input = parentElement.querySelector('input');
-  const me = sliders.get(input) ?? { held: false, sent: -1, since: 0 };
-  sliders.set(input, me);
-
-  const send = (final) => {
-    me.sent = Number(input.value);
-    me.since = performance.now();
-    setStateValue('moved', { index: me.sent, final });
-  };
-  const name = () => input.setAttribute('aria-valuetext', data.texts[Number(input.value)]);
-  const follow = () => {
-    if (!me.held) return;
-    const waited = performance.now() - me.since;
-    const due = (waited > 60 && pageIsIdle()) || waited > 1500;
-    if (due && Number(input.value) !== me.sent) send(false);
-    requestAnimationFrame(follow);
-  };
-
-  input.max = data.texts.length - 1;
-  input.setAttribute('aria-label', data.label);
-  if (!me.held) {
-    input.value = data.index;
-    me.sent = data.index;
-  }
-  name();
-  input.oninput = () => {
-    name();
-    if (!me.held) { me.held = true; follow(); }
-  };
-  input.onchange = () => { me.held = false; send(true); };
-}
-"""
-
+_SLIDER = Path(__file__).with_name("slider")
 _component = component(
-    "dplearn_slider", html='<input type="range" min="0" step="1">', css=_CSS, js=_JS
+    "dplearn_slider",
+    html='<input type="range" min="0" step="1">',
+    css=_SLIDER.with_suffix(".css").read_text(encoding="utf-8"),
+    js=_SLIDER.with_suffix(".js").read_text(encoding="utf-8"),
 )

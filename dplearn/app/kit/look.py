@@ -1,30 +1,12 @@
 """How every page looks: room on the first screen, the colour of ink, charts."""
 
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from dplearn.figures import INK
 
-_STYLE = """<style>
-/* The menu covers the first lines otherwise. */
-.stMainBlockContainer { padding: 4.2rem 2.5rem 3rem; }
-.st-key-theorems .katex { font-size: 1rem; }
-.stMain .st-key-words p { font-size: 1.15rem; }
-/* One sentence more must not push the pictures down under the hand. */
-@media (max-width: 1700px) { .stMain .st-key-words { min-height: 3.7rem; } }
-.st-key-regimes { border-left: 3px solid rgba(214, 40, 57, 0.45); padding-left: 1rem; }
-section.stSidebar [data-testid="stSidebarHeader"] { height: 2.2rem; margin-bottom: 0; }
-section.stSidebar .stVerticalBlock { gap: 0.75rem; }
-[class*="st-key-field_"] [data-testid="stMarkdownContainer"] p { font-size: 0.875rem; }
-[class*="st-key-field_"].stVerticalBlock { gap: 0.1rem; }
-@media (max-width: 720px) {
-  .stMainBlockContainer { padding: 3.9rem 1rem 3rem; }
-  /* The picture keeps a readable width and scrolls sideways. */
-  [class*="st-key-picture"] { overflow-x: auto; }
-  [class*="st-key-picture"] > * { min-width: 660px; }
-}
-</style>"""
 # The verdicts on published figures.
 VERDICTS = {
     "reproduces": "reproduces",
@@ -34,11 +16,11 @@ VERDICTS = {
 }
 
 
-def style(own: str = "") -> None:
-    """Room for the picture on the first screen; `own` are rules of one page."""
-    st.html(_STYLE)
-    if own:
-        st.html(f"<style>{own}</style>")
+def style(page: str = "") -> None:
+    """Room for the picture on the first screen; and `style.css` beside this file of a page."""
+    st.html(Path(__file__).with_name("look.css"))
+    if page:
+        st.html(Path(page).with_name("style.css"))
 
 
 def ink() -> str:

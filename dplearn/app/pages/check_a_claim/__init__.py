@@ -13,7 +13,7 @@ ORDER = 60
 def render() -> None:
     """The question above; the map on the left, the verdict on the right."""
     state = load("claim", fields.state)
-    look.style(draw.STYLE)
+    look.style(__file__)
     fields.suit(state)
     verdict = draw.question(state)
     if verdict is not None:

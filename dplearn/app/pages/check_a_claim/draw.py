@@ -27,12 +27,6 @@ _SYMBOLS = {
     "rdp": r"D_\alpha",
     "amplified_epsilon": r"\varepsilon'",
 }
-# The formula in a fixed pitch, the examples in one or two rows.
-STYLE = """
-.st-key-box_claim input { font-family: monospace; font-size: 1.1rem; }
-.st-key-examples { gap: 0.5rem; }
-.st-key-examples button { padding: 0 0.55rem; min-height: 2rem; }
-"""
 
 
 def question(state: State) -> Verdict | None:

@@ -13,7 +13,7 @@ ORDER = 50
 def render() -> None:
     """The catalogue beside one entry, a table of many, or the published figures."""
     state = controls.current()
-    look.style(draw.STYLE)
+    look.style(__file__)
     with st.sidebar:
         controls.catalogue(state)
     save(state)

@@ -12,16 +12,6 @@ from dplearn.figures import formula_cloud, formula_curve
 
 # Seconds for a picture, while a slider moves and when it rests.
 _DRAFT, _PICTURE = 0.4, 1.5
-# Room for the menu, formulas that fit.
-STYLE = """
-.stMainBlockContainer { padding-top: 4.4rem; }
-.st-key-statement .katex { font-size: 1.15rem; }
-.st-key-variants .katex { font-size: 1rem; }
-.st-key-variants .katex-display { overflow-x: auto; overflow-y: hidden; padding: 0.2rem 0; }
-.st-key-statement .katex-display { margin: 0.2rem 0; overflow-x: auto; overflow-y: hidden; }
-.st-key-found [data-testid="stRadio"] label { padding: 0.15rem 0; }
-.st-key-found p { font-size: 0.875rem; line-height: 1.25; }
-"""
 
 
 def entry(state: State) -> None:

@@ -16,7 +16,7 @@ _PAUSE = 0.5
 def render() -> None:
     """Controls, the guarantee of the plan, and the run as it goes on."""
     state = load("training", fields.state)
-    look.style(draw.STYLE)
+    look.style(__file__)
     training = training_of(state)
     with st.sidebar:
         draw.sidebar(state, training)

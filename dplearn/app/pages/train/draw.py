@@ -14,18 +14,6 @@ from dplearn.app.pages.train.plan import Training, ahead
 from dplearn.app.pages.train.runs import Run, begin, can_train
 from dplearn.figures import text, training_run
 
-STYLE = """
-/* What comes and goes below the picture must not move what follows. */
-.st-key-status { min-height: 3.2rem; }
-:is(.st-key-picture, .st-key-button) { display: grid; grid-template-columns: 100%; }
-:is(.st-key-picture, .st-key-button) > * { grid-area: 1 / 1; width: 100%; }
-/* One frame is hidden once the other is to be seen and alone named the front. */
-.st-key-picture:not(:has(.front_1)):has(.st-key-frame_0 DRAWN) .st-key-frame_1,
-.st-key-picture:not(:has(.front_0)):has(.st-key-frame_1 DRAWN) .st-key-frame_0 {
-  visibility: hidden;
-}
-""".replace("DRAWN", '.gtitle:not([style*="visibility: hidden"] *, [style*="display: none"] *)')
-
 
 def sidebar(state: State, training: Training) -> None:
     """Data and model, then everything that the guarantee or the accuracy depends on."""
