@@ -1,1 +1,1 @@
-"""One page per file: a module with TITLE, ORDER and render() is in the menu at the next start."""
+"""The pages, a folder each; their caches are bounded and hold answers that all readers share."""

@@ -1,7 +1,4 @@
-"""Every question the page asks the library, answered once per scenario.
-
-The caches are bounded and hold immutable answers, which all readers share.
-"""
+"""Every question the page asks the library, answered once per scenario."""
 
 import math
 from bisect import bisect_left

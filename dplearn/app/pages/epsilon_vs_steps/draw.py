@@ -69,14 +69,12 @@ def numbers(answers: Answers) -> None:
 
 
 def theorems(readings: Mapping[str, Guarantee]) -> None:
-    """Per accountant, tightest first: why its curve lies where it lies, statement and source.
-
-    Each is one text without numbers of the run, so that a browser draws it once.
-    """
+    """Per accountant, tightest first: why its curve lies where it lies, statement and source."""
     st.subheader("Why is this curve above that one?", anchor="theorems")
     with st.container(key="theorems"):
         for name, _ in words.ranked(readings):
             law = accountants[name]
+            # One text without numbers of the run: a browser draws it once.
             st.markdown(
                 f"{style_of(name).glyph} **{law.title}.** {law.explanation}\n\n"
                 f"$$\n{law.statement}\n$$\n\n:small[{law.reference}]"

@@ -1,7 +1,6 @@
 """Everything a reader can set on the page of epsilon against steps, and what it is.
 
-The key of a field is the library's keyword and its name in the address of the page. Options
-that name mechanisms, sampling schemes, adjacencies or accountants are asked of the library.
+Options that name mechanisms, sampling schemes, adjacencies or accountants are asked of the library.
 """
 
 from collections.abc import Mapping

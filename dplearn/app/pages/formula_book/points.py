@@ -1,7 +1,6 @@
 """Value against truth, point by point: what the pictures of the formula book are drawn from.
 
-Every point is remembered, so that what a time limit cut short goes on at the next run. The
-caches are bounded and hold answers that nobody changes, which all readers share.
+Every point is remembered, so that what a time limit cut short goes on at the next run.
 """
 
 import math

@@ -1,7 +1,4 @@
-"""Everything the page of mechanisms draws of one pair of neighbouring outputs.
-
-The caches are bounded and hold answers that nobody changes, which all readers share.
-"""
+"""Everything the page of mechanisms draws of one pair of neighbouring outputs."""
 
 import math
 from dataclasses import dataclass

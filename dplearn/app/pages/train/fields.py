@@ -1,7 +1,4 @@
-"""Everything a reader can set on the training page, and settings that suit data and model.
-
-The keys are the library's keywords and the names in the address.
-"""
+"""Everything a reader can set on the training page, and settings that suit data and model."""
 
 from collections.abc import Mapping
 from dataclasses import replace
