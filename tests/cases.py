@@ -32,11 +32,6 @@ def agrees(found: float, row: dict[str, str]) -> bool:
     return found == value or abs(found - value) <= slack
 
 
-def label(row: dict[str, str], *names: str) -> str:
-    """A readable test id."""
-    return "-".join(row[n] for n in names if row[n])
-
-
 def each(names: str, cases: Iterable) -> Callable[[Callable], Callable]:
     """Decorator that runs a test on every case in one item; a failure says which case it was.
 

@@ -87,10 +87,14 @@ def test_heavy_libraries_stay_in_their_room():
 @pytest.mark.parametrize(
     ("statement", "allowed"),
     [
-        ("import dplearn.__main__", set()),
-        ("import dplearn.app.navigation as n; n.modules()", {"streamlit", "plotly", "pandas"}),
+        pytest.param("import dplearn.__main__", set(), id="library"),
+        pytest.param(
+            "import dplearn.app.navigation as n; n.modules()",
+            {"streamlit", "plotly", "pandas"},
+            id="explorer",
+            marks=pytest.mark.slow,
+        ),
     ],
-    ids=["library", "explorer"],
 )
 def test_what_gets_loaded(statement, allowed):
     heavy = {"torch", "plotly", "streamlit", "pandas", "scipy.stats", "scipy.optimize"}
