@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._runs import Runs
+from dplearn.accountants.rdp import at_best_order
 from dplearn.accountants.theorems import rdp_to_epsilon_mironov
 from dplearn.ground.guarantee import Reference
 
@@ -46,10 +45,5 @@ class Moments(Accountant):
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         orders = tuple(float(moment + 1) for moment in range(1, self.largest_moment + 1))
-        rdp = runs.rdp(orders)
-        epsilon = rdp_to_epsilon_mironov(orders, rdp, delta=delta)
-        best = np.argmin(epsilon, axis=1)
-        return [
-            Bound(row[i], None, {"order": orders[i], "moment": orders[i] - 1})
-            for row, i in zip(epsilon, best, strict=True)
-        ]
+        best = at_best_order(runs, orders, rdp_to_epsilon_mironov, delta)
+        return [Bound(e, None, {"order": order, "moment": order - 1}) for e, order in best]

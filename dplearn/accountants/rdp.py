@@ -1,9 +1,11 @@
 """Rényi differential privacy."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._runs import Runs
@@ -54,10 +56,13 @@ class RDP(Accountant):
     )
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
-        rdp = runs.rdp(self.orders)
-        epsilon = rdp_to_epsilon(self.orders, rdp, delta=delta)
-        best = np.argmin(epsilon, axis=1)
-        return [
-            Bound(row[i], None, {"order": self.orders[i]})
-            for row, i in zip(epsilon, best, strict=True)
-        ]
+        best = at_best_order(runs, self.orders, rdp_to_epsilon, delta)
+        return [Bound(epsilon, None, {"order": order}) for epsilon, order in best]
+
+
+def at_best_order(
+    runs: Runs, orders: tuple[float, ...], conversion: Callable[..., NDArray], delta: float
+) -> list[tuple[float, float]]:
+    """Smallest epsilon over the orders, and the order that gives it, of every row of counts."""
+    epsilon = conversion(orders, runs.rdp(orders), delta=delta)
+    return [(row[i], orders[i]) for row, i in zip(epsilon, np.argmin(epsilon, axis=1), strict=True)]

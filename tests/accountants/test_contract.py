@@ -113,7 +113,7 @@ def test_what_is_not_supported_is_refused_by_name(cls, mechanism, adjacency):
 @quick_and_slow
 @each_mechanism
 def test_epsilon_grows_with_steps_and_shrinks_with_delta(name, quick):
-    steps, deltas = [0, 1, 2, 7, 50, 1000], [1e-30, 1e-12, 1e-5, 0.1, 0.5]
+    steps, deltas = [0, 1, 2, 7, 50, 1000], [1e-30, 1e-5, 0.5]
     for accountant, mechanism, adjacency, case in cases(name, quick):
         slack = 1 + WOBBLE.get(accountant.name, 1e-9)
         curve = accountant.epsilon_curve(mechanism, delta=DELTA, steps=steps, adjacency=adjacency)
