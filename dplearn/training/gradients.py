@@ -88,14 +88,12 @@ def clipped_sum(
 
     Parameters
     ----------
-    model : nn.Module
     loss_fn : callable
         ``loss_fn(model(inputs), targets)`` gives one loss per record, shape (B,).
     inputs : Tensor, tuple or dict
         One row per record; a tuple or a dict becomes several arguments of the model.
     targets
         Passed to `loss_fn`.
-    bound : Bound
     mask : Tensor of bool, shape (B,), optional
         False for rows that are padding.
 
@@ -179,9 +177,9 @@ def _recorded_sum(
 def _right(outputs: Any, targets: Any) -> Tensor | None:
     """Which records are classified rightly, if this is classification."""
     tensors = isinstance(outputs, Tensor) and isinstance(targets, Tensor)
-    if not tensors or targets.is_floating_point() or outputs.shape[:-1] != targets.shape:
+    if not tensors or targets.is_floating_point():
         return None
-    if outputs.shape[-1] < 2:
+    if outputs.shape[:-1] != targets.shape or outputs.shape[-1] < 2:
         return None
     hits = (outputs.detach().argmax(-1) == targets).float()
     return hits.flatten(1).mean(1) if hits.dim() > 1 else hits

@@ -259,11 +259,11 @@ class Trainer:
         Without a generator it holds nothing that is not released anyway: the model, what the
         optimizer made of noisy gradients, and the number of steps. With one it holds the seed.
         """
-        if self._rank == 0:
-            checkpoint.write(path, {"run": self._run, "resumable": self.resumable, **self._state()})
-
-    def _state(self) -> dict[str, Any]:
-        return {
+        if self._rank > 0:
+            return
+        content = {
+            "run": self._run,
+            "resumable": self.resumable,
             "steps": self.steps,
             "seed": self._randomness.seed,
             "max_grad_norm": getattr(self._bound, "max_grad_norm", None),
@@ -271,6 +271,7 @@ class Trainer:
             "optimizer": self.optimizer.state_dict(),
             "scheduler": None if self.scheduler is None else self.scheduler.state_dict(),
         }
+        checkpoint.write(path, content)
 
     def load(self, path: str | Path) -> None:
         """Go on where a checkpoint was written; nothing changes if it is refused.
