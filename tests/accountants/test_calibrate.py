@@ -183,23 +183,22 @@ def test_out_of_reach_says_how_far_one_got(search, parameter):
         search(accountants["moments"](), mechanism=STEP, epsilon=0.1, delta=1e-5)
 
 
-@each("search", [smallest_noise_multiplier, largest_sample_rate, largest_steps])
-def test_bad_targets_are_named(search):
-    for target, named in [({"epsilon": 0.0, "delta": 1e-5}, "epsilon"),
-                          ({"epsilon": math.inf, "delta": 1e-5}, "epsilon"),
-                          ({"epsilon": 1.0, "delta": 0.0}, "delta")]:  # fmt: skip
-        with pytest.raises(ValueError, match=named):
-            search(accountants["rdp"](), mechanism=STEP, **target)
+REFUSED = [
+    *((search, STEP, TARGET | change, ValueError, *change)
+      for search in (smallest_noise_multiplier, largest_sample_rate, largest_steps)
+      for change in ({"epsilon": 0.0}, {"epsilon": math.inf}, {"delta": 0.0})),
+    (largest_sample_rate, Gaussian(1.0), TARGET, ValueError, "of gaussian, got 'sample_rate'"),
+    (smallest_noise_multiplier, Composed([Gaussian(1.0)]), TARGET, ValueError, "of composed"),
+    (largest_steps, STEP, {"adjacency": "replace_one", **TARGET}, NotImplementedError, "replace_"),
+]  # fmt: skip
 
 
-def test_what_has_no_such_parameter_says_so():
-    rdp = accountants["rdp"]()
-    with pytest.raises(ValueError, match="parameter of gaussian, got 'sample_rate'"):
-        largest_sample_rate(rdp, mechanism=Gaussian(1.0), **TARGET)
-    with pytest.raises(ValueError, match="parameter of composed"):
-        smallest_noise_multiplier(rdp, mechanism=Composed([Gaussian(1.0)]), **TARGET)
-    with pytest.raises(NotImplementedError, match="replace_one"):
-        largest_steps(rdp, mechanism=STEP, adjacency="replace_one", **TARGET)
+@each("search, mechanism, target, error, named", REFUSED)
+def test_bad_targets_and_what_lacks_the_parameter_are_named(
+    search, mechanism, target, error, named
+):
+    with pytest.raises(error, match=named):
+        search(accountants["rdp"](), mechanism=mechanism, **target)
 
 
 @pytest.mark.slow

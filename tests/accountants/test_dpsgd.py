@@ -51,9 +51,11 @@ def test_mechanism_of_each_sampling():
     assert make() == PoissonSubsampled(Gaussian(4.0), 0.01)
     assert make(sampling="without_replacement") == WithoutReplacement(Gaussian(4.0), 0.01)
     assert make(sampling="none", sample_rate=1.0) == Gaussian(4.0)
+    assert make(sampling="shuffled") == Shuffled(Gaussian(4.0), 100)
+    assert make(sampling="random_allocation") == RandomAllocation(Gaussian(4.0), 100)
     assert sampled(Laplace(2.0), sampling="poisson", sample_rate=0.5).base == Laplace(2.0)
-    with pytest.raises(ValueError, match="sample_rate = 1 with sampling='none'"):
-        make(sampling="none")
+    assert [SHUFFLED.repeated(n)[1] for n in (0, 1, 100, 101, None)] == [0, 1, 1, 2, 3]
+    assert RUN.repeated() == (RUN.mechanism, 10_000)
 
 
 def test_guarantee_is_that_of_the_accountant():
@@ -73,18 +75,6 @@ def test_guarantee_is_that_of_the_accountant():
 
 
 # Batches drawn once per epoch
-
-
-def test_mechanism_of_an_epoch():
-    assert SHUFFLED.mechanism == Shuffled(Gaussian(1.0), 100)
-    allocated = dataclasses.replace(SHUFFLED, sampling="random_allocation")
-    assert allocated.mechanism == RandomAllocation(Gaussian(1.0), 100)
-    assert [SHUFFLED.repeated(n)[1] for n in (0, 1, 100, 101, None)] == [0, 1, 1, 2, 3]
-    assert RUN.repeated() == (RUN.mechanism, 10_000)
-    with pytest.raises(ValueError, match="sampling one of none, poisson, without_replacement"):
-        sampled(Gaussian(1.0), sampling="shuffled", sample_rate=0.01)
-    with pytest.raises(ValueError, match="sampling one of random_allocation, shuffled"):
-        epoch(Gaussian(1.0), sampling="poisson", sample_rate=0.01)
 
 
 @each(
@@ -139,7 +129,9 @@ def test_a_curve_is_its_points(sampling):
             guarantees(accountants["rdp"](), Gaussian(4.0), steps=bad, **question)
 
 
+ONE = {"base": Gaussian(1.0), "sample_rate": 0.01}
 GOOD = {"dataset_size": 60, "batch_size": 6, "epochs": 1, "noise_multiplier": 1.0}
+QUESTION = {"delta": 1e-5, "adjacency": "replace_one"}
 REPLACE, FROM_EPOCHS = partial(dataclasses.replace, RUN), partial(DPSGD.from_epochs, **GOOD)
 
 
@@ -159,17 +151,14 @@ REPLACE, FROM_EPOCHS = partial(dataclasses.replace, RUN), partial(DPSGD.from_epo
         (FROM_EPOCHS, {"dataset_size": 0}, ValueError, "dataset_size"),
         (FROM_EPOCHS, {"epochs": 0}, ValueError, "epochs"),
         (FROM_EPOCHS, {"batch_size": 2.5}, TypeError, "batch_size"),
+        (sampled, {"sampling": "none", **ONE}, ValueError, "sample_rate = 1 with sampling='none'"),
+        (sampled, {"sampling": "shuffled", **ONE}, ValueError, "of none, poisson, without_repl"),
+        (epoch, {"sampling": "poisson", **ONE}, ValueError, "of random_allocation, shuffled"),
+        (RUN.guarantee, {"accountant": "magic", "delta": 1e-5}, ValueError, "of advanced, basic"),
+        (RUN.guarantee, QUESTION, NotImplementedError, "replace_one"),
+        (partial(DPSGD, 4.0, 0.01, 10), {}, TypeError, "positional"),
     ],
 )
-def test_bad_runs_are_named(build, changes, error, named):
+def test_bad_runs_and_questions_are_named(build, changes, error, named):
     with pytest.raises(error, match=named):
         build(**changes)
-
-
-def test_bad_questions_are_named():
-    with pytest.raises(ValueError, match="accountant one of advanced, basic"):
-        RUN.guarantee("magic", delta=1e-5)
-    with pytest.raises(NotImplementedError, match="replace_one"):
-        RUN.guarantee(delta=1e-5, adjacency="replace_one")
-    with pytest.raises(TypeError):
-        DPSGD(4.0, 0.01, 10)
