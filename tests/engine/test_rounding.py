@@ -27,7 +27,9 @@ from dplearn.engine.lattice.below import (
     below_the_profile,
     cells_between,
 )
-from dplearn.engine.lattice.sum import _power
+from dplearn.engine.lattice.group import Grid, Group
+from dplearn.engine.lattice.sum import Window, _power
+from dplearn.engine.lattice.survey import Scan
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import Gaussian, RandomizedResponse
 from outcomes import assert_suits, gaussian_ends
@@ -262,3 +264,17 @@ def test_phases_that_are_cut_off_are_charged():
     # Left out are all frequencies but 0, two at a time except the last.
     lost = (2 * modulus[1:].sum() - modulus[-1]) / 16
     assert_suits((noise - np.mean(modulus)) * 8 * below._ULP * 2 * math.log2(16), [lost])
+
+
+def test_nodes_that_are_moved_to_zero_are_paid_for():
+    """All others keep their distances, so that a loss may be called too large by as much."""
+    h, near, edges = 0.5, 0.99e-9 * 0.5, (-9.0, 9.0)
+    (pair,), window = Gaussian(1.0).profiles(), Window(1.0, h, 64, np.zeros(1), np.full(1, 2.0))
+    grid = Grid(window, [Atoms(np.array([near + 2 * h]), np.zeros(1))], full=False)
+    places = (grid.nodes(0, edges)[1] - near) / h
+    group = SimpleNamespace(
+        scans=[Scan(pair, pair)], survey=SimpleNamespace(edges=[edges]), counts=np.ones((1, 1)),
+        rtol=1e-3, log_delta=-10.0,
+    )  # fmt: skip
+    *_, raised = Group._lower_laws(group, grid)
+    assert_suits(raised, [np.max(np.abs(places - np.rint(places))) * h])
