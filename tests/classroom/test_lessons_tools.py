@@ -69,7 +69,7 @@ def test_check_notices_a_changed_word(tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_a_new_lesson_lacks_nothing_but_its_words(tmp_path, capsys):
+def test_a_new_lesson_lacks_nothing_but_its_words(tmp_path, capsys, monkeypatch):
     folder, ours = tmp_path / "lessons", ROOT / "lessons"
     shutil.copytree(ours / "sources" / "template", folder / "sources" / "template")
     shutil.copy(ours / "README.md", folder)
@@ -83,6 +83,7 @@ def test_a_new_lesson_lacks_nothing_but_its_words(tmp_path, capsys):
     assert hints.startswith("Lesson 12 has a TODO left in exercises.py, line ")
     row = "| 12 | [PATE: a KEY to Votes](12_pate_a_key_to_votes.ipynb) | 45 minutes | TODO"
     assert row in (folder / "README.md").read_text()
+    monkeypatch.setenv(*NO_PICTURES)
     assert build(lesson, "--instructor", tmp_path) == 0
     solved = (tmp_path / lesson.notebook.name).read_text()
     assert all(f"12.{i} right" in solved for i in (1, 2, 3))
@@ -98,6 +99,9 @@ def test_a_new_lesson_lacks_nothing_but_its_words(tmp_path, capsys):
     assert main(["lessons", "new", "--folder", str(tmp_path), "13", "Nowhere"]) == 2
     assert "with sources/template, got" in capsys.readouterr().err
 
+
+# A build starts no browser where its place is empty.
+NO_PICTURES = "BROWSER_PATH", "/nowhere"
 
 TINY = """\
 # %% [markdown]
@@ -156,10 +160,11 @@ def build(lesson, *options):
 
 
 @pytest.mark.slow
-def test_one_source_gives_the_same_two_editions_or_none(tiny, tmp_path, capsys):
+def test_one_source_gives_the_same_two_editions_or_none(tiny, tmp_path, capsys, monkeypatch):
     assert build(tiny) == 0
     student = tiny.notebook.read_text()
     assert build(tiny) == 0 and tiny.notebook.read_text() == student
+    monkeypatch.setenv(*NO_PICTURES)
     assert build(tiny, "--instructor", tmp_path / "new" / "teacher") == 0
     teacher = (tmp_path / "new" / "teacher" / "90_tiny.ipynb").read_text()
     assert "90.1 not answered yet" in student
@@ -181,8 +186,9 @@ def test_a_solution_must_follow_its_exercise():
 
 
 @pytest.mark.slow
-def test_nbval_notices_one_changed_digit(tiny):
+def test_nbval_notices_one_changed_digit(tiny, monkeypatch):
     """In what is printed, in the words of a figure, in a solution and in the prose."""
+    monkeypatch.setenv(*NO_PICTURES)
     assert build(tiny) == 0
     tiny.source.write_text(TINY.replace("answer = 42", "answer = 43").replace("2.25.", "2.75."))
     spoiled = [("2.25\\n", "2.26\\n"), (' "noise: truth 2.5."\n', ' "noise: truth 2.6."\n')]
