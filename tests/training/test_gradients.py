@@ -32,14 +32,11 @@ pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even k
 EXACT = 1e-13
 
 
-def clipped(model, inputs, targets, max_grad_norm):
-    """The clipped sum by the oracle."""
-    total = {n: torch.zeros_like(p) for n, p in model.named_parameters() if p.requires_grad}
-    for gradient in gradients(model, inputs, targets):
-        factor = min(1.0, max_grad_norm / norm(gradient).item())
-        for name, value in gradient.items():
-            total[name] += factor * value
-    return total
+def clipped(rows, max_grad_norm):
+    """The clipped sum by the oracle, from the gradients of each record."""
+    factors = [min(1.0, max_grad_norm / norm(row).item()) for row in rows]
+    pairs = list(zip(factors, rows, strict=True))
+    return {name: sum(factor * row[name] for factor, row in pairs) for name in rows[0]}
 
 
 def summed(model, inputs, targets, max_grad_norm=1.0, **options):
@@ -54,24 +51,25 @@ def eights(dtype=torch.float64):
 
 def agree(model, inputs, targets, tolerance=EXACT):
     """Clipped sums of a model are those of the oracle."""
-    expected = clipped(model, inputs, targets, 0.5)
-    assert difference(summed(model, inputs, targets, 0.5).sums, expected) < tolerance
+    sums = summed(model, inputs, targets, 0.5).sums
+    assert difference(sums, clipped(list(gradients(model, inputs, targets)), 0.5)) < tolerance
+    assert {value.dtype for value in sums.values()} == {next(model.parameters()).dtype}
 
 
 @each("name", CASES)
 def test_equals_one_record_at_a_time(name):
     model, inputs, targets = case(name)
-    norms = torch.stack([norm(g) for g in gradients(model, inputs, targets)])
+    rows = list(gradients(model, inputs, targets))
+    norms = torch.stack([norm(row) for row in rows])
     # Nothing clipped, about half, everything.
     for bound in (2 * norms.max().item(), norms.mean().item(), norms.min().item() / 10):
         part = summed(model, inputs, targets, bound)
-        assert difference(part.sums, clipped(model, inputs, targets, bound)) < EXACT
+        assert difference(part.sums, clipped(rows, bound)) < EXACT
         torch.testing.assert_close(part.norms, norms, rtol=EXACT, atol=0)
         assert part.clipped == (norms > bound).sum()
     assert part.examples == BATCH and part.non_finite == 0 and norms.min() > 0
-    model, inputs, targets = case(name, dtype=torch.float32)
-    agree(model, inputs, targets, 1e-4)  # rounding up of ghost norms, 8 T eps
-    assert {s.dtype for s in summed(model, inputs, targets).sums.values()} == {torch.float32}
+    # In float32 ghost norms are rounded up by 8 T eps.
+    agree(*case(name, dtype=torch.float32), tolerance=1e-4)
 
 
 @each("name", CASES)
