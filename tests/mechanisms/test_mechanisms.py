@@ -11,6 +11,7 @@ from mpmath import mpf
 
 from cases import agrees, each, golden, number
 from dplearn.accountants import accountants
+from dplearn.book import classical_gaussian_threshold
 from dplearn.engine.lattice import Lattice
 from dplearn.mechanisms import (
     Composed,
@@ -44,36 +45,29 @@ def worst_delta(mechanism, adjacency, epsilon=EPSILONS):
     return np.max([p.delta(epsilon) for p in mechanism.profiles(adjacency)], axis=0)
 
 
-def parameters(row):
-    return {k: float(v) for k, v in (p.split("=") for p in row["parameters"].split("; "))}
-
-
-def _flipped(replacement_probability, outcomes):
-    # With that probability the answer is replaced by a uniform one, the true one included.
-    truth = 1 - replacement_probability + replacement_probability / outcomes
-    return RandomizedResponse.from_probability(truth=truth, answers=int(outcomes))
-
-
-BUILD = {
-    "laplace": lambda scale, sensitivity: Laplace(scale / sensitivity),
-    "discrete_gaussian": lambda sigma, sensitivity: DiscreteGaussian(
-        sigma / sensitivity, int(sensitivity)
-    ),
-    "randomized_response": lambda epsilon=None, outcomes=2, **flip: (
-        _flipped(outcomes=outcomes, **flip)
-        if flip
-        else RandomizedResponse(epsilon, answers=int(outcomes))
-    ),
-    "two_coins": lambda truth_probability, yes_probability: RandomizedResponse.from_probability(
-        truth=truth_probability + (1 - truth_probability) * yes_probability
-    ),
-    "exponential": lambda epsilon: ExponentialMechanism(epsilon),
-}
+def built(row):
+    """The mechanism that a line of the table is about."""
+    p = {k: float(v) for k, v in (p.split("=") for p in row["parameters"].split("; "))}
+    match row["mechanism"]:
+        case "laplace":
+            return Laplace(p["scale"] / p["sensitivity"])
+        case "discrete_gaussian":
+            return DiscreteGaussian(p["sigma"] / p["sensitivity"], int(p["sensitivity"]))
+        case "two_coins":
+            truth, yes = p["truth_probability"], p["yes_probability"]
+            return RandomizedResponse.from_probability(truth=truth + (1 - truth) * yes)
+        case "randomized_response" if "epsilon" not in p:
+            # With that probability the answer is replaced by a uniform one, the true one included.
+            replaced, k = p["replacement_probability"], int(p["outcomes"])
+            return RandomizedResponse.from_probability(truth=1 - replaced + replaced / k, answers=k)
+        case "randomized_response":
+            return RandomizedResponse(p["epsilon"], answers=int(p["outcomes"]))
+    return ExponentialMechanism(p["epsilon"])
 
 
 @each("row", golden("mechanisms"))
 def test_golden(row):
-    mechanism, adjacency = BUILD[row["mechanism"]](**parameters(row)), row["adjacency"]
+    mechanism, adjacency = built(row), row["adjacency"]
     match row["quantity"]:
         case "delta":
             value = worst_delta(mechanism, adjacency, np.array([number(row["epsilon"])]))[0]
@@ -105,22 +99,16 @@ def test_golden_calibration(row):
         case "classical_noise_multiplier":
             computed = classical(**value)
         case "delta_of_classical":
-            computed = delta_of_classical(**value)
+            (profile,) = Gaussian(classical(**value)).profiles()
+            computed = profile.delta(value["epsilon"])
         case "classical_threshold":
-            delta = value["delta"]
-            excess = lambda e: math.log(delta_of_classical(float(e), delta) / delta)
-            computed = mpmath.findroot(excess, (4, 12), solver="anderson")
+            computed = classical_gaussian_threshold(**value)
     assert agrees(float(computed), row)
 
 
 def classical(*, epsilon, delta):
     """The classical noise beyond its proof, which covers epsilon < 1: it falls like 1/epsilon."""
     return Gaussian.classical(epsilon=0.5, delta=delta).noise_multiplier * 0.5 / epsilon
-
-
-def delta_of_classical(epsilon, delta):
-    noise = classical(epsilon=epsilon, delta=delta)
-    return float(Gaussian(noise).profiles()[0].delta(epsilon))
 
 
 @each("delta", [1e-30, 1e-5, 0.5])
