@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import mpmath as mp
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from cases import each
 from dplearn.engine.contour import SampledGaussian
@@ -266,15 +267,34 @@ def test_phases_that_are_cut_off_are_charged():
     assert_suits((noise - np.mean(modulus)) * 8 * below._ULP * 2 * math.log2(16), [lost])
 
 
+def jitter(loss, h, steps=1):
+    """Nodes of a lattice through an atom, and what jitter costs: of delta = e^-10, in epsilon."""
+    (pair,), window = Gaussian(1.0).profiles(), Window(1.0, h, 64, np.zeros(1), np.full(1, 2.0))
+    grid, edges = (
+        Grid(window, [Atoms(np.array(loss), np.zeros(len(loss)))], full=False),
+        (-9.0, 9.0),
+    )
+    group = SimpleNamespace(
+        scans=[Scan(pair, pair)], survey=SimpleNamespace(edges=[edges]),
+        counts=np.full((1, 1), float(steps)), rtol=1e-3, log_delta=-10.0,
+    )  # fmt: skip
+    _, (tau,), (raised,) = Group._lower_laws(group, grid)
+    return grid.nodes(0, edges)[1], tau, raised
+
+
 def test_nodes_that_are_moved_to_zero_are_paid_for():
     """All others keep their distances, so that a loss may be called too large by as much."""
-    h, near, edges = 0.5, 0.99e-9 * 0.5, (-9.0, 9.0)
-    (pair,), window = Gaussian(1.0).profiles(), Window(1.0, h, 64, np.zeros(1), np.full(1, 2.0))
-    grid = Grid(window, [Atoms(np.array([near + 2 * h]), np.zeros(1))], full=False)
-    places = (grid.nodes(0, edges)[1] - near) / h
-    group = SimpleNamespace(
-        scans=[Scan(pair, pair)], survey=SimpleNamespace(edges=[edges]), counts=np.ones((1, 1)),
-        rtol=1e-3, log_delta=-10.0,
-    )  # fmt: skip
-    *_, raised = Group._lower_laws(group, grid)
+    h, near = 0.5, 0.99e-9 * 0.5
+    nodes, tau, raised = jitter([near + 2 * h], h)
+    places = (nodes - near) / h
     assert_suits(raised, [np.max(np.abs(places - np.rint(places))) * h])
+    assert tau == 0
+
+
+def test_atoms_split_between_two_nodes_are_paid_for_by_their_binomial_tail():
+    """Half a step up or down, e^-loss the same on average: ten thousand of them add up."""
+    h, steps = 1.0, 10_000
+    _, tau, raised = jitter([0.0, 0.5 * h], h, steps)
+    up = math.expm1(-0.5 * h) / math.expm1(-h)
+    quantile = binom.isf(tau * math.exp(-10.0), steps, up) * h - 0.5 * h * steps
+    assert quantile <= raised <= 1.1 * quantile
