@@ -12,7 +12,8 @@ from dplearn.accountants._runs import Runs
 from dplearn.engine.contour import SampledGaussian, deltas
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import Profile
-from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled, Shuffled
+from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
+from dplearn.mechanisms._wrapped import Wrapped
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 
 
@@ -111,9 +112,10 @@ def plain_gaussian(mechanism: Mechanism) -> Gaussian | None:
 
 
 def dominating_shifts(runs: Runs) -> NDArray | None:
-    """Shifts of the Gaussians whose profiles these mechanisms have, where all have one."""
-    gaussians = [
-        m.gaussian if isinstance(m, Shuffled) else plain_gaussian(m) for m in runs.mechanisms
-    ]
-    shifts = np.array([g.shift(runs.adjacency) for g in gaussians if g])
-    return shifts if all(gaussians) else None
+    """Shifts of Gaussians that leak no less, where all mechanisms have one.
+
+    A sample, or an epoch in which a record is used once, leaks no more than its base.
+    """
+    bases = [m.base if isinstance(m, Wrapped) else m for m in runs.mechanisms]
+    shifts = [b.shift(runs.adjacency) for b in bases if isinstance(b, Gaussian)]
+    return np.array(shifts) if len(shifts) == len(bases) else None

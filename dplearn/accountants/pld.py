@@ -1,5 +1,6 @@
 """Privacy loss distributions."""
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,6 +13,7 @@ from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._directions import Direction, directions, dominating_shifts
 from dplearn.accountants._runs import Runs
 from dplearn.accountants.rdp import RDP
+from dplearn.accountants.zcdp import ZCDP
 from dplearn.engine.contour import worse_brackets
 from dplearn.engine.lattice import Lattice
 from dplearn.ground import validate
@@ -21,6 +23,8 @@ from dplearn.mechanisms.gaussian import gaussian_epsilon
 
 # Upper and lower end further apart than this leave room for another bound.
 _LOOSE = 1.1
+# Part of delta that pays for losses cut off where little did not help.
+_MUCH = 0.3
 
 
 @dataclass(frozen=True)
@@ -76,38 +80,33 @@ class PLD(Accountant):
         ]
 
     def _composed(self, runs: Runs, delta: float, sides: list[Direction]) -> Iterator[Bound]:
-        """Rows of at least two runs: the contour where it reaches, the lattice elsewhere."""
-        counts = runs.counts
-        lower, upper = np.zeros(len(counts)), np.full(len(counts), np.inf)
+        """Rows of at least two runs: the contour where it reaches, the lattice where it does not."""
+        lower, upper = np.zeros(len(runs.counts)), np.full(len(runs.counts), np.inf)
         if pair := sides[0].sampled:
             lower, upper = worse_brackets(
-                counts[:, 0], sigma=pair.sigma, q=pair.q, delta=delta, rtol=self.rtol
+                runs.counts[:, 0], sigma=pair.sigma, q=pair.q, delta=delta, rtol=self.rtol
             )
-        open_ = np.isinf(upper)
-        if np.any(open_):
-            lower[open_], upper[open_] = self._lattice.brackets(
-                [side.profiles for side in sides],
-                counts[open_],
-                delta=delta,
-                witnesses=[side.witnesses for side in sides],
-            )
-            shifts = dominating_shifts(runs)
-            if shifts is not None:
-                closed = gaussian_epsilon(delta, np.sqrt(counts[open_] @ shifts**2))
-                upper[open_] = np.minimum(upper[open_], closed)
-        # The Renyi bound may be the smaller one where cells are too few (delta near 1e-30). It
-        # loses several percent, and is costly where it takes quadrature.
-        loose = open_ & (upper > _LOOSE * lower)
-        if np.any(loose):
-            renyi = RDP()._bounds(runs[loose], delta)
-            upper[loose] = np.minimum(upper[loose], [b.epsilon for b in renyi])
         # Total variation adds up: where it already fits into delta nothing is left to prove.
-        fits = np.zeros(upper.shape, dtype=bool)
-        if not np.all(lower > 0):
-            at_zero = [[float(p.delta(0.0)) for p in side.profiles] for side in sides]
-            fits = counts @ np.max(at_zero, axis=0) <= delta
-        for low, high, nothing in zip(lower, upper, fits, strict=True):
-            low, high = (0.0, 0.0) if nothing else (low, high)
+        at_zero = [[float(p.delta(0.0)) for p in side.profiles] for side in sides]
+        fits = runs.counts @ np.max(at_zero, axis=0) <= delta
+        lower[fits], upper[fits] = 0.0, 0.0
+        # Losses cut off may cost little of delta, or much of it where the bracket stays wide.
+        for lattice in (self._lattice, dataclasses.replace(self._lattice, cut=_MUCH)):
+            if np.any(loose := upper > _LOOSE * lower):
+                low, high = lattice.brackets(
+                    [side.profiles for side in sides],
+                    runs.counts[loose],
+                    delta=delta,
+                    witnesses=[side.witnesses for side in sides],
+                )
+                lower[loose] = np.maximum(lower[loose], low)
+                upper[loose] = np.minimum(upper[loose], high)
+        # Ends that cross contradict each other: neither counts, and other theorems decide.
+        crossed = lower > upper
+        lower[crossed], upper[crossed] = 0.0, np.inf
+        if np.any(loose := upper > _LOOSE * lower):
+            upper[loose] = np.minimum(upper[loose], _closed_bound(runs[loose], delta))
+        for low, high in zip(lower, upper, strict=True):
             yield Bound(high, "bracket" if low > 0 else "upper", lower=low)
 
     @property
@@ -175,6 +174,15 @@ class PLD(Accountant):
         ]
         lower, upper = np.max(ends, axis=0).reshape(2, *rates.shape)
         return lower, upper
+
+
+def _closed_bound(runs: Runs, delta: float) -> NDArray:
+    """Upper bounds by Rényi divergences, by zCDP and by the Gaussians that dominate, per row."""
+    others = [a._bounds(runs, delta) for a in (RDP(), ZCDP()) if not a._refusal(runs)]
+    bounds = [[bound.epsilon for bound in other] for other in others]
+    if (shifts := dominating_shifts(runs)) is not None:
+        bounds.append(gaussian_epsilon(delta, np.sqrt(runs.counts @ shifts**2)))
+    return np.min(bounds, axis=0, initial=np.inf)
 
 
 def _one_run(runs: Runs, i: int, delta: float) -> Bound:

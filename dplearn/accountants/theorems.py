@@ -2,7 +2,7 @@
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc
+from scipy.special import betainc, expit
 
 
 def rdp_to_epsilon_mironov(orders: ArrayLike, rdp: ArrayLike, *, delta: float) -> NDArray:
@@ -180,8 +180,7 @@ def tails_error(steps: NDArray) -> NDArray:
 
 def binomial_tails(k: NDArray, epsilon: NDArray, steps: NDArray) -> tuple[NDArray, NDArray]:
     """P(K > k) and Q(K > k) for -1 <= k <= steps."""
-    truth = 0.5 * (1 + np.tanh(epsilon / 2))
-    lie = 0.5 * (1 - np.tanh(epsilon / 2))
+    truth, lie = expit(epsilon), expit(-epsilon)
     inner = np.clip(k, 0, steps - 1)
     p, q = (betainc(inner + 1, steps - inner, x) for x in (truth, lie))
     ends = [k < 0, k >= steps]

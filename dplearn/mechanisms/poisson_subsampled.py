@@ -33,6 +33,8 @@ from dplearn.mechanisms.laplace import Laplace
 # Up to here a whole order is summed, above it the sum has too many terms.
 _LARGEST_SUM = 256
 _LOG_ACCURACY = 39.0
+# Below it the integral has too many nodes.
+_LEAST_NOISE = 0.01
 # What is sampled: a profile, or the laws behind it.
 Pair = TypeVar("Pair", Profile, Outputs)
 
@@ -105,6 +107,10 @@ class PoissonSubsampled(Sampled):
         if self.sample_rate == 1.0 or self.base.noise_multiplier == 0:
             return self.base.rdp(orders, adjacency=adjacency)
         sigma, q = self.base.noise_multiplier, self.sample_rate
+        if sigma < _LEAST_NOISE:
+            # Minkowski's inequality for the two parts of f: far beyond q it loses nothing.
+            exponent = (orders - 1) / (2 * sigma**2)
+            return orders / (orders - 1) * log_add(math.log1p(-q), math.log(q) + exponent)
         summed = (orders <= _LARGEST_SUM) & (orders == np.round(orders))
         log_x = np.empty(orders.shape)
         log_x[summed] = [_log_excess_sum(int(a), sigma, q) for a in orders[summed]]
@@ -146,8 +152,10 @@ def _log_excess_integral(orders: NDArray, sigma: float, q: float) -> NDArray:
     log_f = log_add(math.log1p(-q), math.log(q) + drift)
     excess = q * np.expm1(np.minimum(drift, 600.0))
     log_terms = _log_bernoulli(orders[:, None], excess, log_f) - 0.5 * u * u
-    top = np.max(log_terms, axis=1, keepdims=True)
-    total = np.log(np.sum(np.exp(log_terms - top), axis=1)) + top[:, 0]
+    # A rate whose square underflows leaves nothing.
+    top = np.maximum(np.max(log_terms, axis=1, keepdims=True), -1e300)
+    with np.errstate(divide="ignore"):
+        total = np.log(np.sum(np.exp(log_terms - top), axis=1)) + top[:, 0]
     return total + math.log(step / math.sqrt(2 * math.pi))
 
 

@@ -36,6 +36,7 @@ class Lattice:
 
     rtol: float = 1e-6  # relative width of a bracket to aim at; it holds whatever is reached
     most_cells: int = 2**16  # of a transform
+    cut: float | None = None  # part of delta for losses cut off; by default at most rtol / 100
 
     def brackets(
         self,
@@ -62,8 +63,9 @@ class Lattice:
             octave = np.floor(np.log2(totals) / 2)
         for number in np.unique(octave[totals > 0]):
             rows = octave == number
-            settings = counts[rows], math.log(delta), self.rtol, self.most_cells
-            lower[rows], upper[rows] = _larger([Group(side, *settings) for side in scans])
+            settings = math.log(delta), self.rtol, self.most_cells, self._part_cut
+            groups = [Group(side, counts[rows], *settings) for side in scans]
+            lower[rows], upper[rows] = _larger(groups)
         return lower, upper
 
     def log_deltas(
@@ -81,7 +83,8 @@ class Lattice:
         """
         counts, epsilons = np.atleast_2d(np.asarray(row, dtype=float)), np.asarray(epsilons)
         scans = _scans(profiles, witnesses)
-        survey, lower = Survey(scans, counts, _LEAST, self.rtol), np.full(epsilons.shape, -np.inf)
+        survey = Survey(scans, counts, _LEAST, self._part_cut)
+        lower = np.full(epsilons.shape, -np.inf)
         if survey.scale == 0:
             return lower, np.zeros(epsilons.shape)
         # Chernoff's log delta, shape (n, n_tilts): one tilt serves where it is nearly the best.
@@ -93,10 +96,14 @@ class Lattice:
             pick = int(np.argmin(bound[left[0]]))
             near = left[bound[left, pick] <= best[left] + 4]
             unit = min(float(np.min(best[near])), -1e-3)
-            group = Group(scans, counts, unit, self.rtol, self.most_cells)
+            group = Group(scans, counts, unit, self.rtol, self.most_cells, self._part_cut)
             lower[near], upper[near] = group.log_deltas(survey.tilts[pick], epsilons[near])
             left = np.setdiff1d(left, near)
         return lower, upper
+
+    @property
+    def _part_cut(self) -> float:
+        return self.cut or 1e-2 * min(self.rtol, 1e-2)
 
 
 def _scans(profiles: Sequence[Profile], witnesses: Sequence[Profile] | None) -> list[Scan]:

@@ -22,6 +22,9 @@ from numpy.typing import NDArray
 
 from dplearn.engine.profile import Profile
 
+# What rounding may take from a law's total mass, or add to it.
+MOST_LOST = 1e-9
+
 
 @dataclass(frozen=True, eq=False)
 class PrivacyLossDistribution:
@@ -110,8 +113,12 @@ def chords(nodes: NDArray, value: NDArray) -> tuple[NDArray, float]:
         # The chord across the change of convention, in the convention of either end.
         edge, next_edge = nodes[first - 1], nodes[first]
         outer = value[first - 1] - np.expm1(edge)
-        rise = value[first] + np.expm1(min(next_edge, 700.0)) - value[first - 1]
-        right[first - 1] = rise / growth[first - 1]
+        # expm1(next_edge) / growth, which is finite where both overflow.
+        below_one = np.exp(edge) * np.expm1(-next_edge) / np.expm1(-gap[first - 1])
+        right[first - 1] += below_one
         left[first] = (value[first] - outer) / -np.expm1(-gap[first - 1])
     # Rounding may leave a tiny negative mass; raising it to 0 raises the profile.
-    return np.maximum(right - left, 0.0), float(value[-1])
+    masses, infinity = np.maximum(right - left, 0.0), float(value[-1])
+    lost = 1 - masses.sum() - infinity
+    # Mass that something else than rounding took away counts as infinite loss.
+    return masses, infinity + (lost if lost > MOST_LOST else 0.0)

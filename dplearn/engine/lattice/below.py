@@ -32,6 +32,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dplearn.engine.lattice.above import MOST_LOST
 from dplearn.engine.profile import Curve, Profile
 from dplearn.engine.quadrature import FAR
 
@@ -124,7 +125,11 @@ def below_the_profile(profile: Profile, nodes: NDArray, step: float, atoms: Atom
     up, last = balance(cells, infinity), max(cells.p_beyond - infinity, 0.0)
     # In an empty cell there is only rounding; many of them would add up.
     p = np.where(cells.p > cells.noise, cells.p, 0.0)
-    return Below(node + np.append((1 - up) * p, last) + np.append(0.0, up * p), infinity, split)
+    masses = node + np.append((1 - up) * p, last) + np.append(0.0, up * p)
+    if masses.sum() + infinity > 1 + MOST_LOST:
+        # Not a law, whatever went wrong: nothing is proved by it.
+        return Below(np.where(nodes == np.max(nodes[nodes <= 0]), 1.0, 0.0), 0.0, False)
+    return Below(masses, infinity, split)
 
 
 def balance(cells: Cells, infinity: float = 0.0) -> NDArray:
@@ -183,7 +188,7 @@ class _Side(NamedTuple):
         with np.errstate(invalid="ignore"):
             lost = np.where(d > 0, _ULP * (8 + 4 * np.abs(log_delta)) * d, 0.0)
         drop = d[:-1] - d[1:]
-        rise = np.expm1(min(h, 700.0))
+        rise = np.expm1(h)
         x, y = drop + np.expm1(-h) * t[1:], rise * t[:-1] - drop
         blur = 4 * _ULP * (2 + h + ends[1:]) * t[:-1]
         return cls(d, t, lost, x, y, lost[:-1] + lost[1:] + blur, max(rise - 1, 0.0) * blur)
@@ -210,9 +215,15 @@ def _take_out(
     height = np.where(np.abs(height) <= near, 0.0, np.where(np.abs(height - h) <= near, h, height))
     # Nodes are rounded, so that a height may exceed h in its last digits.
     share = np.clip(np.expm1(-height) / np.expm1(-h), 0.0, 1.0)
+    # A law that only piles up may lie on both sides of an end: no cell gives more than it holds.
+    taken = np.zeros(cells.p.size)
+    np.add.at(taken, cell, mass)
+    mass = mass * np.clip(cells.p[cell] / taken[cell], 0.0, 1.0)
+    # What counts as the atom lies within BLUR of it, and its share of Q is off by as much.
+    off = 2 * BLUR * np.abs(loss) * mass
     np.subtract.at(cells.p, cell, mass)
-    np.subtract.at(cells.x, cell, mass * -np.expm1(-height))
-    np.subtract.at(cells.y, cell, mass * np.expm1(h - height))
+    np.subtract.at(cells.x, cell, mass * -np.expm1(-height) + off)
+    np.subtract.at(cells.y, cell, mass * np.expm1(h - height) - off * np.exp(h - height))
     np.add.at(cells.noise, cell, 16 * _ULP * mass)
     np.add.at(on_node, cell, mass * (1 - share))
     np.add.at(on_node, cell + 1, mass * share)

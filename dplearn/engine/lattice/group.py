@@ -16,6 +16,8 @@ from dplearn.engine.lattice.survey import Scan, Survey, log_c, remaining
 
 # Relative widths and cells of the passes before the last.
 _COARSE, _ROUGH, _FEW = 1e-2, 1e-3, 2**13
+# From below, cells no wider than this: e^loss has to be a number.
+WIDEST = 600.0
 
 
 class Span(NamedTuple):
@@ -54,12 +56,18 @@ class Group:
     """Compositions of nearly equal length that share lattice and tilt."""
 
     def __init__(
-        self, scans: list[Scan], counts: NDArray, log_delta: float, rtol: float, most_cells: int
+        self,
+        scans: list[Scan],
+        counts: NDArray,
+        log_delta: float,
+        rtol: float,
+        most_cells: int,
+        cut: float,
     ) -> None:
         self.scans, self.counts, self.log_delta = scans, counts, log_delta
         self.rtol, self.most_cells = rtol, most_cells
         self.below = all(scan.witness and scan.witness.has_tails for scan in scans)
-        self.survey = Survey(scans, counts, log_delta, min(rtol, _COARSE))
+        self.survey = Survey(scans, counts, log_delta, cut)
 
     @property
     def composes(self) -> bool:
@@ -197,6 +205,8 @@ class Group:
         return np.maximum(np.minimum(ends, self.survey.fallback), 0.0)
 
     def _lower_ends(self, grid: Grid, begin: NDArray) -> NDArray:
+        if grid.window.step > WIDEST:
+            return np.zeros(begin.shape)
         laws, tau, raised = self._lower_laws(grid)
         ends = self._read(Sum.epsilon_below, grid.window, laws, begin, tau)
         return np.maximum(np.array(ends) - raised, 0.0)
@@ -230,7 +240,7 @@ class Group:
         with np.errstate(divide="ignore"):
             high = np.log([above.delta(e)[1] for e in epsilon]) + unit
             high = np.minimum(np.logaddexp(high, np.log(paid(row, laws))), 0.0)
-            if not self.below:
+            if not self.below or grid.window.step > WIDEST:
                 return np.full(epsilon.shape, -np.inf), high
             laws, (tau,), (raised,) = self._lower_laws(grid)
             below = Sum(grid.window, row, laws, begin, unit)

@@ -13,6 +13,8 @@ from dplearn.ground.logspace import log_expm1
 _ULP = 2.0**-53
 # A little below the cap, whose last digits differ between libraries.
 _LARGEST = math.exp(699.9)
+# Relative rounding from which on a sum proves nothing.
+MOST_RELATIVE = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +122,8 @@ class Sum:
     def epsilon_above(self) -> float:
         """Smallest epsilon at which delta <= unit is proved, or inf; never left of the window."""
         e, mass, discount = self.e, self.mass, self.discount
+        if not (self.beyond < 1 and self.relative < MOST_RELATIVE):
+            return np.inf
         budget = (1 - self.beyond) * (1 - self.relative)
         # delta at the left end e_j of cell j: cells j+1, ... count (cell j itself has gain 0).
         fits = mass - discount + self.rounding <= budget
@@ -138,6 +142,8 @@ class Sum:
     def epsilon_below(self) -> float:
         """Largest epsilon at which delta >= unit is proved, or 0."""
         e, mass, discount = self.e, self.mass, self.discount
+        if not self.relative < MOST_RELATIVE:
+            return 0.0
         charge, budget = self.rounding + self.folded, 1 + self.relative
         exceeds = mass - discount - charge >= budget
         if not np.any(exceeds):
@@ -151,6 +157,8 @@ class Sum:
 
     def delta(self, epsilon: float) -> tuple[float, float]:
         """delta at an epsilon of the first half of the window, less and plus every charge."""
+        if not self.relative < MOST_RELATIVE:
+            return 0.0, np.inf
         j = int(np.searchsorted(self.e, epsilon, side="right"))
         value = self.mass[j] - self.discount[j] * math.exp(epsilon - self.e[j])
         noise = self.rounding[j - 1]

@@ -25,8 +25,9 @@ class Scan:
     def dots(self, ahead: float, behind: float) -> tuple[NDArray, NDArray, float]:
         """Nodes, masses and mass at infinity, between losses at which no more than that is left."""
         lower, upper = self._end(self.behind, behind), self._end(self.ahead, ahead)
-        # Nodes far inside the spread of one loss add nothing.
-        inside = int(np.searchsorted(self.grid, 1e-9 * max(self.grid[lower], self.grid[upper])))
+        # Nodes far inside the spread of one loss, about its total variation, add only rounding.
+        inner = max(1e-9 * max(self.grid[lower], self.grid[upper]), 1e-3 * self.at_zero)
+        inside = min(int(np.searchsorted(self.grid, inner)), lower, upper)
         left, right = slice(inside, lower + 1), slice(inside, upper + 1)
         nodes = np.concatenate([-self.grid[left][::-1], [0.0], self.grid[right]])
         below = np.exp(self.behind[left] - self.grid[left])[::-1]
@@ -48,10 +49,10 @@ class Scan:
 class Survey:
     """What 400 chords say about every row of a group; rows share the tilts."""
 
-    def __init__(self, scans: list[Scan], counts: NDArray, log_delta: float, rtol: float) -> None:
+    def __init__(self, scans: list[Scan], counts: NDArray, log_delta: float, cut: float) -> None:
         most = float(np.max(counts.sum(axis=1)))
-        # Infinite losses may cost rtol / 100 of delta; losses lifted to the first node as much.
-        spare = math.log(0.01 * rtol) - math.log(most)
+        # Infinite losses may cost this part of delta; losses lifted to the first node as much.
+        spare = math.log(cut) - math.log(most)
         coarse = [scan.dots(log_delta + spare, spare) for scan in scans]
         # Losses of each profile that need nodes; a mean loss, 0 if there is nothing to compose.
         self.edges = [(float(nodes[0]), float(nodes[-1])) for nodes, _, _ in coarse]
