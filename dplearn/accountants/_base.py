@@ -148,13 +148,12 @@ class Accountant(ABC):
         validate.non_negative(epsilon=epsilon)
         validate.integer(minimum=0, maximum=10**12, steps=steps)
         runs = self._covered(mechanism, [steps], adjacency)
-        if runs.totals[0] and not mechanism.no_privacy():
-            lower, upper = self._delta(runs, epsilon)
-            if lower > 0 or upper < 1:
-                upper = max(upper, math.exp(_LEAST_LOG_DELTA))
-                kind = "exact" if lower == upper else "bracket" if lower > 0 else "upper"
-                bound = Bound(epsilon, kind, lower=epsilon if kind == "exact" else 0.0)
-                return dataclasses.replace(self._guarantee(bound, runs, upper), delta_lower=lower)
+        composes = runs.totals[0] and not mechanism.no_privacy()
+        if composes and (ends := self._delta(runs, epsilon)) is not None:
+            lower, upper = ends[0], max(ends[1], math.exp(_LEAST_LOG_DELTA))
+            kind = "exact" if lower == upper else "bracket" if lower > 0 else "upper"
+            bound = Bound(epsilon, kind, lower=epsilon if kind == "exact" else 0.0)
+            return dataclasses.replace(self._guarantee(bound, runs, upper), delta_lower=lower)
 
         def at(log_delta: float) -> Guarantee:
             delta = float(np.exp(log_delta))
@@ -170,9 +169,9 @@ class Accountant(ABC):
             return self._guarantee(Bound(epsilon), runs, 1.0)
         return at(log_delta)
 
-    def _delta(self, runs: Runs, epsilon: float) -> tuple[float, float]:
-        """Lower and upper bound on delta of the only row; (0, 1) leaves it to a search."""
-        return 0.0, 1.0
+    def _delta(self, runs: Runs, epsilon: float) -> tuple[float, float] | None:
+        """Lower and upper bound on delta of the only row; None leaves it to a search."""
+        return None
 
     def _covered(self, mechanism: Mechanism, steps: ArrayLike, adjacency: Adjacency) -> Runs:
         """The runs in question; raises unless a theorem covers them."""
@@ -189,7 +188,7 @@ class Accountant(ABC):
             kind=kind,
             method=self.name,
             adjacency=runs.adjacency,
-            lower=float(bound.epsilon if kind == "exact" else bound.lower),
+            lower=float(bound.lower),
             assumptions=runs.assumptions,
             reason=bound.reason or (_NO_BOUND if np.isinf(bound.epsilon) else ""),
             details=MappingProxyType(bound.details),

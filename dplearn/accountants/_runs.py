@@ -13,6 +13,8 @@ from dplearn.ground.guarantee import ADJACENCIES, Adjacency
 from dplearn.mechanisms import Mechanism
 
 _PER_DECADE = 12
+# Beyond it counts would leave the range in which doubles hold whole numbers.
+MOST_RUNS = 10**12
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,9 +28,16 @@ class Runs:
     @classmethod
     def of(cls, mechanism: Mechanism, steps: ArrayLike, adjacency: Adjacency) -> Self:
         """One row for each number of steps, what the mechanism is composed of counted in."""
+        validate.instance(Mechanism, mechanism=mechanism)
         validate.one_of(ADJACENCIES, adjacency=adjacency)
         mechanisms, once = zip(*mechanism.parts(), strict=True)
-        return cls(mechanisms, np.outer(np.asarray(steps), np.asarray(once)), adjacency)
+        steps, each = np.asarray(steps), sum(once)
+        # Of Python's integers, which do not wrap.
+        if each * int(np.max(steps, initial=0)) > MOST_RUNS:
+            raise ValueError(
+                f"Expected at most {MOST_RUNS:.0e} releases, got steps={np.max(steps)} of {each}."
+            )
+        return cls(mechanisms, np.outer(steps, np.asarray(once)), adjacency)
 
     @property
     def totals(self) -> NDArray:

@@ -10,7 +10,7 @@ from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._runs import Runs
 from dplearn.ground.guarantee import Adjacency, Kind, Reference
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
-from dplearn.mechanisms.gaussian import gaussian_epsilon
+from dplearn.mechanisms.gaussian import gaussian_ends
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,12 @@ class GDP(Accountant):
         kind = "exact" if plain else None
         mu = np.sqrt(runs.counts @ squares)
         reach = mu < 1e6
-        epsilon = np.full(mu.shape, math.inf)
-        epsilon[reach] = gaussian_epsilon(delta, mu[reach])
+        lower, epsilon = np.zeros(mu.shape), np.full(mu.shape, math.inf)
+        lower[reach], epsilon[reach] = gaussian_ends(delta, mu[reach])
         reasons = np.where(reach, "", "mu of the limit exceeds 10^6")
         return [
-            Bound(e, "upper" if why else kind, {"mu": float(m)}, str(why))
-            for e, m, why in zip(epsilon, mu, reasons, strict=True)
+            Bound(e, "upper" if why else kind, {"mu": float(m)}, str(why), low if plain else 0.0)
+            for low, e, m, why in zip(lower, epsilon, mu, reasons, strict=True)
         ]
 
 

@@ -7,6 +7,7 @@ from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._runs import Runs
 from dplearn.accountants.rdp import at_best_order
 from dplearn.accountants.theorems import rdp_to_epsilon_mironov
+from dplearn.ground import validate
 from dplearn.ground.guarantee import Reference
 
 
@@ -42,6 +43,9 @@ class Moments(Accountant):
         "It composes the moments of the loss exactly and loses only when turning them into δ. "
         "With λ ≤ 32 it cannot fall below ln(1/δ)/32, the flat part on the left."
     )
+
+    def __post_init__(self) -> None:
+        validate.integer(minimum=1, maximum=10**6, largest_moment=self.largest_moment)
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         orders = tuple(float(moment + 1) for moment in range(1, self.largest_moment + 1))

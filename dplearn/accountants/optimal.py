@@ -13,6 +13,7 @@ from dplearn.accountants.theorems import (
     heterogeneous_composition,
     optimal_composition,
 )
+from dplearn.ground import validate
 from dplearn.ground.guarantee import Reference
 
 
@@ -47,6 +48,9 @@ class Optimal(Accountant):
         "No bound that knows of each step only (ε₀, δ₀) can be smaller than this one. "
         "Curves below it know more: the whole distribution of one step's loss."
     )
+
+    def __post_init__(self) -> None:
+        validate.integer(minimum=1, maximum=1000, candidates=self.candidates)
 
     def _refusal(self, runs: Runs) -> str:
         if len(runs.mechanisms) > 1:

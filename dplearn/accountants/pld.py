@@ -1,6 +1,7 @@
 """Privacy loss distributions."""
 
 import dataclasses
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -19,7 +20,7 @@ from dplearn.engine.lattice import Lattice
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency, Reference
 from dplearn.mechanisms import Mechanism
-from dplearn.mechanisms.gaussian import gaussian_epsilon
+from dplearn.mechanisms.gaussian import MARGIN, gaussian_ends
 
 # Upper and lower end further apart than this leave room for another bound.
 _LOOSE = 1.1
@@ -65,12 +66,19 @@ class PLD(Accountant):
         "Nothing is forgotten, so up to numerical width this is the exact value."
     )
 
+    def __post_init__(self) -> None:
+        validate.positive(rtol=self.rtol)
+        validate.integer(minimum=64, maximum=2**24, most_cells=self.most_cells)
+
     def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
         sides = directions(runs)
         if sides[0].shifts is not None:
             # Gaussians compose to a Gaussian (Dong, Roth & Su 2022, Corollary 3.3).
             mu = np.sqrt(runs.counts @ sides[0].shifts ** 2)
-            return [Bound(e, "exact") for e in gaussian_epsilon(delta, mu)]
+            return [
+                Bound(high, "exact", lower=low)
+                for low, high in zip(*gaussian_ends(delta, mu), strict=True)
+            ]
         single = runs.totals == 1
         composed = self._composed(runs[~single], delta, sides)
         bounds = iter(composed if np.any(~single) else [])
@@ -80,7 +88,7 @@ class PLD(Accountant):
         ]
 
     def _composed(self, runs: Runs, delta: float, sides: list[Direction]) -> Iterator[Bound]:
-        """Rows of at least two runs: the contour where it reaches, the lattice where it does not."""
+        """Rows of at least two runs: by the contour, and by the lattice where that stays wide."""
         lower, upper = np.zeros(len(runs.counts)), np.full(len(runs.counts), np.inf)
         if pair := sides[0].sampled:
             lower, upper = worse_brackets(
@@ -162,7 +170,7 @@ class PLD(Accountant):
         validate.integer(minimum=0, maximum=10**12, steps=steps)
         runs = self._covered(mechanism, [steps], adjacency)
         (row,) = runs.counts
-        if not row.sum() or mechanism.no_privacy():
+        if not rates.size or not row.sum() or mechanism.no_privacy():
             return rates, np.where(row.sum(), 1.0, rates)
         ends = [
             power_brackets(
@@ -181,16 +189,16 @@ def _closed_bound(runs: Runs, delta: float) -> NDArray:
     others = [a._bounds(runs, delta) for a in (RDP(), ZCDP()) if not a._refusal(runs)]
     bounds = [[bound.epsilon for bound in other] for other in others]
     if (shifts := dominating_shifts(runs)) is not None:
-        bounds.append(gaussian_epsilon(delta, np.sqrt(runs.counts @ shifts**2)))
+        bounds.append(gaussian_ends(delta, np.sqrt(runs.counts @ shifts**2))[1])
     return np.min(bounds, axis=0, initial=np.inf)
 
 
 def _one_run(runs: Runs, i: int, delta: float) -> Bound:
     """One run of the i-th mechanism needs no composition."""
-    epsilon = float(runs.epsilon_of_one([delta])[0, i])
-    real = [float(p.epsilon(delta)) for p in runs.mechanisms[i].witnesses(runs.adjacency)]
-    # Epsilons read off a profile are rounded up, within 1e-12.
-    lower = max(real, default=0.0) * (1 - 1e-11)
-    if lower >= epsilon * (1 - 1e-10):
-        return Bound(epsilon, "exact")
-    return Bound(epsilon, "bracket" if lower > 0 else "upper", lower=lower)
+    (epsilon, plateau), less = runs.epsilon_of_one([delta * (1 - MARGIN), delta])[:, i], 1 - MARGIN
+    # A profile may be flat at delta itself, which then pays for the infinite losses.
+    epsilon = float(plateau if math.isinf(epsilon) else epsilon)
+    more, real = min(delta * (1 + MARGIN), 1.0), runs.mechanisms[i].witnesses(runs.adjacency)
+    lower = max((float(p.epsilon(more)) * less for p in real), default=0.0)
+    attained = lower >= epsilon * (1 - 1e-10)
+    return Bound(epsilon, "exact" if attained else "bracket" if lower else "upper", lower=lower)

@@ -1,5 +1,6 @@
 """Rényi differential privacy."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
@@ -54,6 +55,12 @@ class RDP(Accountant):
         "The same moments at all orders, turned into (ε, δ) by a sharper conversion. "
         "What remains above the exact curve is the price of that one conversion."
     )
+
+    def __post_init__(self) -> None:
+        orders = tuple(float(a) for a in self.orders)
+        if not orders or not all(1 < a < math.inf for a in orders):
+            raise ValueError(f"Expected orders > 1 and finite, at least one, got orders={orders}.")
+        object.__setattr__(self, "orders", orders)
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         best = at_best_order(runs, self.orders, rdp_to_epsilon, delta)

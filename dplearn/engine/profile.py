@@ -113,8 +113,11 @@ class Profile:
 
         Rounded up: the profile at the value returned was evaluated and found small enough.
         """
+        delta = np.asarray(delta, dtype=float)
+        if not np.all((delta >= 0) & (delta <= 1)):
+            raise ValueError(f"Expected delta in [0, 1], got delta={delta!r}.")
         with np.errstate(divide="ignore"):
-            target = np.log(np.asarray(delta, dtype=float))
+            target = np.log(delta)
 
         def excess(x: NDArray) -> NDArray:
             value = self.log_delta_of(x)

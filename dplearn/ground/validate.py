@@ -8,7 +8,10 @@ from numbers import Integral, Real
 def _number(name: str, value: object, expected: str) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"Expected {name} {expected}, got {name}={value!r}.")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _require(good: bool, name: str, value: object, expected: str) -> None:
@@ -28,6 +31,21 @@ def non_negative(**values: float) -> None:
     for name, value in values.items():
         x = _number(name, value, ">= 0")
         _require(x >= 0 and math.isfinite(x), name, value, ">= 0 and finite")
+
+
+def scale(*, zero: bool = False, **values: float) -> None:
+    """Raise unless every value, squared or inverted, is a number; 0 passes where it may."""
+    expected = ("0 or " if zero else "") + "in [1e-50, 1e50]"
+    for name, value in values.items():
+        x = _number(name, value, expected)
+        _require(1e-50 <= x <= 1e50 or (zero and x == 0), name, value, expected)
+
+
+def instance(cls: type, **values: object) -> None:
+    """Raise unless every value is an instance of the class, not the class or its name."""
+    for name, value in values.items():
+        if not isinstance(value, cls):
+            raise TypeError(f"Expected {name} to be of type {cls.__name__}, got {name}={value!r}.")
 
 
 def probability(**values: float) -> None:

@@ -113,7 +113,7 @@ class Mechanism(ABC):
         Parameters
         ----------
         orders : array_like
-            Orders > 1, shape (n_orders,).
+            Orders > 1, finite, shape (n_orders,).
         adjacency : {"add_remove", "replace_one", "zero_out"}
         method : {"auto", "formula", "quadrature"}
             Closed form, integral of the profile, or the closed form if there is one.
@@ -132,8 +132,11 @@ class Mechanism(ABC):
         self._require_theorem(adjacency)
         validate.one_of(("auto", "formula", "quadrature"), method=method)
         orders = np.atleast_1d(np.asarray(orders, dtype=float))
-        if not np.all(orders > 1):
-            raise ValueError(f"Expected orders > 1, got orders={orders[~(orders > 1)][0]!r}.")
+        if orders.ndim != 1:
+            raise ValueError(f"Expected orders of shape (n,), got shape {orders.shape}.")
+        if not np.all((orders > 1) & (orders < np.inf)):
+            wrong = orders[~((orders > 1) & (orders < np.inf))][0]
+            raise ValueError(f"Expected orders > 1 and finite, got orders={wrong!r}.")
         values = None if method == "quadrature" else self._rdp(orders, adjacency)
         if values is not None:
             return values

@@ -25,7 +25,7 @@ class Noise(Mechanism):
     whole: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        validate.non_negative(noise_multiplier=self.noise_multiplier)
+        validate.scale(zero=True, noise_multiplier=self.noise_multiplier)
 
     @property
     def _scale(self) -> float:
@@ -78,7 +78,7 @@ class WholeNoise(Noise):
     whole: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        validate.positive(noise_multiplier=self.noise_multiplier)
+        validate.scale(noise_multiplier=self.noise_multiplier)
         validate.integer(minimum=1, maximum=10**6, sensitivity=self.sensitivity)
 
     @property

@@ -34,6 +34,7 @@ class Sampled(Wrapped):
     sample_rate: float
 
     def __post_init__(self) -> None:
+        validate.instance(Mechanism, base=self.base)
         validate.rate(sample_rate=self.sample_rate)
         if len(self.base.parts()) != 1 or self.base.parts()[0][0] is not self.base:
             raise ValueError("Expected base to be one mechanism, got a composition.")
@@ -49,8 +50,7 @@ class Epoch(Wrapped):
     no_outputs: ClassVar[str] = "one epoch releases a vector per batch, not one number"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.base, Gaussian):
-            raise TypeError(f"Expected base to be a Gaussian, got base={self.base!r}.")
+        validate.instance(Gaussian, base=self.base)
         validate.integer(minimum=1, batches=self.batches)
 
     @property

@@ -40,8 +40,7 @@ class Composed(Mechanism):
         if not pairs:
             raise ValueError("Expected mechanisms to hold at least one, got an empty list.")
         for mechanism, count in pairs:
-            if not isinstance(mechanism, Mechanism):
-                raise TypeError(f"Expected mechanisms to hold Mechanism, got {mechanism!r}.")
+            validate.instance(Mechanism, mechanism=mechanism)
             validate.integer(minimum=0, count=count)
         object.__setattr__(self, "pairs", pairs)
 

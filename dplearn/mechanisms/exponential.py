@@ -49,7 +49,7 @@ class ExponentialMechanism(Mechanism):
     no_outputs: ClassVar[str] = "the worst table of scores is another one at every ε"
 
     def __post_init__(self) -> None:
-        validate.positive(range_epsilon=self.range_epsilon)
+        validate.scale(range_epsilon=self.range_epsilon)
 
     def _range(self, adjacency: Adjacency) -> float:
         return contribution_norm(adjacency) * self.range_epsilon

@@ -27,6 +27,8 @@ from dplearn.ground.solve import decreasing_root, expand_until, first_true
 from dplearn.mechanisms._noise import Noise
 
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
+# Relative accuracy of delta and of its inverse.
+MARGIN = 2e-12
 _LEGENDRE = np.polynomial.legendre.leggauss(8)
 
 
@@ -171,6 +173,12 @@ def gaussian_epsilon(delta: ArrayLike, mu: ArrayLike) -> NDArray:
     return decreasing_root(
         lambda x: gaussian_log_delta(x, mu) - np.log(delta), lower=np.zeros(mu.shape), upper=upper
     )
+
+
+def gaussian_ends(delta: ArrayLike, mu: ArrayLike) -> tuple[NDArray, NDArray]:
+    """Lower and upper end of `gaussian_epsilon`: beyond the rounding of log delta, elementwise."""
+    less, more = np.asarray(delta) * (1 - MARGIN), np.minimum(np.asarray(delta) * (1 + MARGIN), 1)
+    return gaussian_epsilon(more, mu) * (1 - MARGIN), gaussian_epsilon(less, mu)
 
 
 def _mills(x: NDArray) -> NDArray:

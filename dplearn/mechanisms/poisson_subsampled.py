@@ -34,7 +34,7 @@ from dplearn.mechanisms.laplace import Laplace
 _LARGEST_SUM = 256
 _LOG_ACCURACY = 39.0
 # Below it the integral has too many nodes.
-_LEAST_NOISE = 0.01
+_LEAST_NOISE = 0.02
 # What is sampled: a profile, or the laws behind it.
 Pair = TypeVar("Pair", Profile, Outputs)
 
@@ -115,9 +115,11 @@ class PoissonSubsampled(Sampled):
         log_x = np.empty(orders.shape)
         log_x[summed] = [_log_excess_sum(int(a), sigma, q) for a in orders[summed]]
         # Orders of similar size share their nodes.
-        integrated = np.flatnonzero(~summed)[np.argsort(orders[~summed])]
-        for chunk in np.array_split(integrated, max(1, integrated.size // 16)):
-            log_x[chunk] = _log_excess_integral(orders[chunk], sigma, q)
+        for alike in (orders <= _LARGEST_SUM, orders > _LARGEST_SUM):
+            rows = np.flatnonzero(alike & ~summed)
+            rows = rows[np.argsort(orders[rows])]
+            for chunk in np.array_split(rows, max(1, rows.size // 16)):
+                log_x[chunk] = _log_excess_integral(orders[chunk], sigma, q)
         return log_add(0.0, log_x) / (orders - 1)
 
     @classmethod
@@ -139,8 +141,9 @@ def _log_excess_integral(orders: NDArray, sigma: float, q: float) -> NDArray:
     a = min(math.pi * sigma, math.sqrt(2 * _LOG_ACCURACY))
     step = 2 * math.pi / (0.5 * a + _LOG_ACCURACY / a)
     # f^a e^{-u^2/2} lives between -9.5 and a / sigma + 9.5. Far beyond order 4 sigma^2 ln(1/q)
-    # it is two bumps, at the origin and at a / sigma, and the second outweighs all between.
-    far = 4 * sigma**2 * (3 + 2 * math.log(1 / q))
+    # it is two bumps, at the origin and at a / sigma, and the second outweighs all between; here
+    # they are apart.
+    far = max(4 * sigma**2 * (3 + 2 * math.log(1 / q)), 3 + 20 * sigma)
     if np.min(orders) > far and np.max(orders) / sigma > 1000 * step:
         centre, v = np.ceil(orders / sigma / step)[:, None] * step, np.arange(-9.5, 9.5, step)
         origin = np.arange(-9.5, 9.5 + 3 / sigma, step)
@@ -165,8 +168,9 @@ def _log_bernoulli(order: NDArray, x: NDArray, log_f: NDArray) -> NDArray:
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         # (1+x)((1+x)^{a-1} - 1) - (a-1)x: near order 1 both terms are small.
         plain = np.log(np.exp(log_f) * np.expm1(np.minimum(more * log_f, 600.0)) - more * x)
-        # Where the power is huge the rest is negligible; where x is tiny use the series.
+        # Where the power is huge x is as large as 1 + x; where x is tiny use the series.
+        huge = power + np.log1p(-order * np.exp(-(order - 1) * log_f))
         series = 1 + x * (order - 2) / 3 * (1 + x * (order - 3) / 4 * (1 + x * (order - 4) / 5))
         near = np.log(0.5 * order * (order - 1) * x * x * series)
         tiny = np.abs(x) * (1 + order) < 3e-3
-    return np.where(tiny, near, np.where(power > 600, power, plain))
+    return np.where(tiny, near, np.where(power > 600, huge, plain))

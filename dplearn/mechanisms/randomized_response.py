@@ -54,7 +54,7 @@ class RandomizedResponse(Mechanism):
     )
 
     def __post_init__(self) -> None:
-        validate.positive(local_epsilon=self.local_epsilon)
+        validate.scale(local_epsilon=self.local_epsilon)
         validate.integer(minimum=2, answers=self.answers)
 
     @classmethod

@@ -1,0 +1,201 @@
+"""Corners in which a false end was proved once: each with what is true there."""
+
+import math
+
+import numpy as np
+import pytest
+from mpmath import mp, mpf
+
+from cases import each
+from dplearn.accountants import accountants
+from dplearn.accountants.pld import PLD
+from dplearn.engine.lattice import Lattice
+from dplearn.engine.lattice.above import chords
+from dplearn.engine.lattice.below import Atoms, below_the_profile
+from dplearn.engine.profile import Profile
+from dplearn.mechanisms import (
+    Composed,
+    DiscreteGaussian,
+    Gaussian,
+    Laplace,
+    PoissonSubsampled,
+    RandomizedResponse,
+    WithoutReplacement,
+)
+
+
+def sampled(sigma, q):
+    return PoissonSubsampled(Gaussian(sigma), q)
+
+
+def mean_loss(sigma, q):
+    """Mean and standard deviation of one step's loss, record removed, by a Riemann sum."""
+    u = np.linspace(-9, 9, 4001)
+    weight = np.exp(-u * u / 2) / np.exp(-u * u / 2).sum()
+    loss = lambda x: np.logaddexp(math.log1p(-q), math.log(q) + (2 * x - 1) / (2 * sigma**2))
+    without, with_ = loss(sigma * u), loss(1 + sigma * u)
+    mean = (1 - q) * weight @ without + q * weight @ with_
+    square = (1 - q) * weight @ without**2 + q * weight @ with_**2
+    return mean, math.sqrt(square - mean**2)
+
+
+@each(
+    "sigma, q, steps, delta",
+    [
+        # A cell wider than 709 nats lost the mass of its node.
+        (0.03, 0.001, 10**7, 1e-5), (0.02, 0.01, 10**6, 1e-2), (0.01, 0.01, 10**7, 1e-5),
+        # Cells of some hundred nats overflowed from below.
+        (0.025, 0.9, 10**4, 1e-5),
+        # Two negative factors made a budget into which everything fitted.
+        (5.0, 0.01, 10**12, 1e-5),
+        # A law that piles up at log(1 - q) was taken for an atom.
+        (0.1, 1e-6, 10**6, 0.01), (0.12, 1e-5, 10**6, 0.01),
+    ],
+)  # fmt: skip
+def test_small_noise_and_many_steps_lose_what_their_mean_loses(sigma, q, steps, delta):
+    mean, spread = mean_loss(sigma, q)
+    # Losses are below this with a probability of 1/100 (Cantelli), and delta is far below the rest.
+    least = steps * mean - 10 * math.sqrt(steps) * spread - 1
+    bound = PLD().epsilon(sampled(sigma, q), delta=delta, steps=steps)
+    assert bound.lower <= bound.epsilon and least <= bound.epsilon < math.inf
+
+
+def test_many_steps_of_pure_mechanisms_lose_what_their_mean_loses():
+    coin, noise = RandomizedResponse(0.1), Laplace(50.0)
+    bound = PLD().epsilon(coin, delta=1e-5, steps=10**11, adjacency="replace_one")
+    assert (
+        1e11 * 0.1 * math.tanh(0.05) * 0.999 <= bound.epsilon <= 1e11 * 0.1 * math.tanh(0.05) * 1.01
+    )
+    bound = PLD().epsilon(noise, delta=1e-5, steps=10**11)
+    # Of the loss of Laplace noise: e^{-a} - 1 + a.
+    assert 1e11 * (math.expm1(-0.02) + 0.02) <= bound.epsilon
+    assert PLD().delta(noise, epsilon=1.0, steps=10**11).delta > 0.99
+
+
+def test_ends_that_cross_contradict_each_other_and_neither_is_stated(monkeypatch):
+    monkeypatch.setattr(Lattice, "brackets", lambda *_, **__: (np.array([2.0]), np.array([1.0])))
+    run = {"delta": 1e-5, "steps": 9}
+    bound = PLD().epsilon(Laplace(3.0), **run)
+    others = [accountants[name]().epsilon(Laplace(3.0), **run) for name in ("rdp", "zcdp")]
+    assert (bound.kind, bound.lower) == ("upper", 0.0)
+    assert bound.epsilon == min(other.epsilon for other in others)
+
+
+def test_a_law_weighs_one_or_proves_nothing():
+    # Chords over a cell wider than 709 nats, one end of it just below 0.
+    nodes = np.array([-1e-3, 800.0, 1600.0])
+    (pair,) = sampled(0.03, 0.001).profiles()[:1]
+    value = np.exp(pair.log_delta_of(np.abs(nodes)))
+    masses, infinity = chords(nodes, value)
+    assert masses.sum() + infinity == pytest.approx(1, abs=1e-9)
+    # A tail that rises.
+    nodes = np.arange(-3.0, 4.0)
+    (pair,) = Laplace(1.0).profiles()
+    rising = lambda e: np.log(np.exp(pair.log_tail_of(e)) + 0.2 * (e > 0.15))
+    liar = Profile(pair.log_delta_of, log_tail_of=rising)
+    law = below_the_profile(liar, nodes * 0.1, 0.1, Atoms.none())
+    assert law.masses[3] == 1 and law.masses.sum() == 1 and law.infinity == 0
+
+
+def test_where_the_shares_of_the_sample_fit_into_delta_nothing_leaks():
+    bound = PLD().epsilon(sampled(0.1, 1e-6), delta=1e-5, steps=10)
+    assert bound.epsilon == bound.lower == 0
+
+
+@each(
+    "mechanism, adjacency, steps, delta, width",
+    [
+        (sampled(0.12, 1e-5), "add_remove", 10**6, 0.01, 1e-4),
+        (sampled(0.1, 1e-6), "add_remove", 10**6, 0.01, 1e-2),
+        (WithoutReplacement(Gaussian(0.24), 1e-6), "replace_one", 10**5, 1e-5, 2e-3),
+        (sampled(0.03, 0.001), "add_remove", 10**7, 1e-5, 0.05),
+        # One direction was solved and the other replaced by a Chernoff bound, 74 times too large.
+        (sampled(20.0, 1e-5), "add_remove", 2, 1e-10, 1e-4),
+        (sampled(5.0, 1e-4), "add_remove", 2, 1e-5, 1e-4),
+    ],
+)
+def test_brackets_are_narrow_there(mechanism, adjacency, steps, delta, width):
+    bound = PLD().epsilon(mechanism, delta=delta, steps=steps, adjacency=adjacency)
+    assert bound.kind == "bracket" and bound.epsilon <= bound.lower * (1 + width)
+
+
+@each("epsilon", [20.0, 28.0, 34.0, 40.0])
+def test_optimal_composition_of_hardly_random_answers(epsilon):
+    """The largest loss of ten answers: delta = p^10 (1 - e^{total - 10 epsilon})."""
+    answer = accountants["optimal"]().epsilon(
+        RandomizedResponse(epsilon), delta=1e-5, steps=10, adjacency="replace_one"
+    )
+    with mp.workdps(40):
+        truth = 10 * mpf(epsilon) + mp.log(1 - mpf(10) ** -5 * (1 + mp.exp(-mpf(epsilon))) ** 10)
+        assert 0 <= float(answer.epsilon - truth) <= 1e-8
+
+
+def test_exact_values_have_a_lower_end_below_the_truth():
+    """An exact value is rounded up; its lower end is rounded down, also where epsilon is small."""
+    for delta in (1e-5, 0.38, 0.38292492254):
+        bound = PLD().epsilon(Gaussian(1.0), delta=delta)
+        with mp.workdps(40):
+            at_upper, at_lower = (
+                mp.ncdf(mpf(1) / 2 - e) - mp.exp(e) * mp.ncdf(-mpf(1) / 2 - e)
+                for e in (mpf(bound.epsilon), mpf(bound.lower))
+            )
+            assert at_upper <= mpf(delta) < at_lower
+        assert bound.lower >= bound.epsilon * (1 - 1e-11) - 1e-11
+
+
+@each("name", accountants)
+def test_counts_do_not_wrap(name):
+    """Nineteen digits of releases became a negative number, and epsilon an exact 0."""
+    if accountants[name]().supports(Gaussian(1.0)):
+        ten_thousand_million = Composed([(Gaussian(1.0), 10**10)])
+        with pytest.raises(ValueError, match=r"at most 1e\+12 releases, got steps=1000000000 of"):
+            accountants[name]().epsilon(ten_thousand_million, delta=1e-5, steps=10**9)
+        with pytest.raises(ValueError, match="got steps=10000000000000 of 1"):
+            accountants[name]().epsilon_curve(Gaussian(1.0), delta=1e-5, steps=[10**13])
+
+
+def test_moments_of_little_noise_at_orders_computed_together():
+    """Two bumps were integrated apart where they overlap: up to 1.3 % too much at order 4."""
+    for sigma, q in [(0.3, 0.5), (0.2, 0.2), (0.05, 1e-8)]:
+        step = sampled(sigma, q)
+        orders = np.concatenate([1 + np.geomspace(0.01, 10, 20), [300.5, 5000.5]])
+        truth = step.rdp(orders, method="quadrature")
+        np.testing.assert_allclose(step.rdp(orders), truth, rtol=1e-9)
+
+
+def test_moments_of_hardly_any_noise_and_hardly_any_sampling():
+    orders = np.array([1.01, 2.0, 30.0, 1e5])
+    for sigma, q in [(0.019, 0.3), (0.015, 1e-4)]:
+        value = sampled(sigma, q).rdp(orders)
+        truth = sampled(sigma, q).rdp(orders, method="quadrature")
+        assert np.all(value >= truth * (1 - 1e-9)) and np.all(value <= truth * 1.1)
+    assert np.all(sampled(1.0, 1e-300).rdp(orders) == 0)
+
+
+@each(
+    "call, error, message",
+    [
+        (lambda: PLD().epsilon(None, delta=1e-5), TypeError, "mechanism to be of type Mechanism"),
+        (lambda: PLD().epsilon("gaussian", delta=1e-5), TypeError, "got mechanism='gaussian'"),
+        (lambda: sampled(1.0, 0.1).vary(base=None), TypeError, "base to be of type Mechanism"),
+        (lambda: PLD(rtol=-1), ValueError, "rtol > 0 and finite, got rtol=-1"),
+        (lambda: PLD(rtol=math.nan), ValueError, "got rtol=nan"),
+        (lambda: PLD(most_cells=0), ValueError, "most_cells a whole number >= 64"),
+        (lambda: accountants["rdp"](orders=()), ValueError, "at least one, got orders"),
+        (lambda: accountants["rdp"](orders=[1.0, 2.0]), ValueError, "orders > 1"),
+        (lambda: accountants["moments"](0), ValueError, "largest_moment a whole number >= 1"),
+        (lambda: accountants["optimal"](candidates=0), ValueError, "candidates a whole"),
+        (lambda: Gaussian(1.0).rdp([[2, 3]]), ValueError, r"orders of shape \(n,\)"),
+        (lambda: Gaussian(1.0).rdp([math.inf]), ValueError, "finite, got orders=.*inf"),
+        (lambda: Gaussian(1e155), ValueError, r"0 or in \[1e-50, 1e50\]"),
+        (lambda: DiscreteGaussian(1e-300), ValueError, "got noise_multiplier=1e-300"),
+        (lambda: Gaussian(10**400), ValueError, "noise_multiplier 0 or in"),
+        (lambda: Gaussian(1.0).profiles()[0].epsilon(math.nan), ValueError, r"delta in \[0, 1\]"),
+        (lambda: Gaussian(1.0).profiles()[0].epsilon(-1), ValueError, r"delta in \[0, 1\]"),
+    ],
+)
+def test_bad_input_is_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+    assert accountants["rdp"](orders=[2, 3]).orders == (2.0, 3.0)
+    assert PLD().true_positive_rate(Gaussian(1.0), false_positive_rate=[])[0].size == 0
