@@ -89,12 +89,12 @@ def test_a_law_weighs_one_or_proves_nothing():
     masses, infinity = chords(nodes, value)
     assert masses.sum() + infinity == pytest.approx(1, abs=1e-9)
     # A tail that rises.
-    nodes = np.arange(-3.0, 4.0)
+    nodes = np.arange(-13.0, 14.0)
     (pair,) = Laplace(1.0).profiles()
     rising = lambda e: np.log(np.exp(pair.log_tail_of(e)) + 0.2 * (e > 0.15))
     liar = Profile(pair.log_delta_of, log_tail_of=rising)
     law = below_the_profile(liar, nodes * 0.1, 0.1, Atoms.none())
-    assert law.masses[3] == 1 and law.masses.sum() == 1 and law.infinity == 0
+    assert law.masses[13] == 1 and law.masses.sum() == 1 and law.infinity == 0
 
 
 def test_where_the_shares_of_the_sample_fit_into_delta_nothing_leaks():
