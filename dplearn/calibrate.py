@@ -5,7 +5,6 @@ at most the target, together with that answer. Tightness depends on the search, 
 Far from the target a rougher accountant shows the way where there is one; it decides nothing.
 """
 
-import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,8 +19,8 @@ from dplearn.mechanisms import Mechanism
 
 _SMALLEST, _LARGEST = 1e-3, 1e7
 _MOST_STEPS = 10**12
-# Far from the target: how roughly is asked, and how near it the search begins anew.
-_ROUGH_RTOL, _NEAR = 1e-3, 0.2
+# How near the target the search begins anew, with the accountant itself.
+_NEAR = 0.2
 
 
 class Unreachable(ValueError):
@@ -267,16 +266,10 @@ def _search(
         return value
 
     within = partial(crossing, lower=ends[0], upper=ends[1], snap=snap)
-    slope, rough = math.nan, _rougher(accountant)
+    slope, rough = math.nan, accountant.rougher()
     if rough != accountant:
         near = within(excess(rough), guess=guess, tolerance=_NEAR)
         guess, slope = near.root, near.slope
     solution = within(excess(accountant), guess=guess, tolerance=tolerance, slope=slope)
     return solution.x, answers[solution.x if solution.x < math.inf else solution.below]
 
-
-def _rougher(accountant: Accountant) -> Accountant:
-    """The accountant itself where it has no `rtol` to relax."""
-    if getattr(accountant, "rtol", math.inf) >= _ROUGH_RTOL:
-        return accountant
-    return dataclasses.replace(accountant, rtol=_ROUGH_RTOL)  # type: ignore[type-var]

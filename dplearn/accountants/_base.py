@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import repeat
 from types import MappingProxyType
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -64,6 +64,10 @@ class Accountant(ABC):
         except NotImplementedError as error:
             return str(error)
         return ""
+
+    def rougher(self) -> Self:
+        """The same theorem at less cost, for who is far from a target; the accountant itself."""
+        return self
 
     def supports(self, mechanism: Mechanism, adjacency: Adjacency = "add_remove") -> bool:
         """Whether this accountant's theorem covers the mechanism under the adjacency."""

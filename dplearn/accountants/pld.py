@@ -4,7 +4,7 @@ import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -69,6 +69,10 @@ class PLD(Accountant):
     def __post_init__(self) -> None:
         validate.positive(rtol=self.rtol)
         validate.integer(minimum=64, maximum=2**24, most_cells=self.most_cells)
+
+    def rougher(self) -> Self:
+        """The same bracket a thousand times wider, from fewer cells."""
+        return dataclasses.replace(self, rtol=max(self.rtol, 1e-3), most_cells=2**13)
 
     def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
         sides = directions(runs)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.engine.contour.pair import SampledGaussian
+from dplearn.engine.contour.pair import LEAST_SIGMA, SampledGaussian
 from dplearn.engine.contour.plan import tries
 from dplearn.engine.contour.table import Table, largest_power
 from dplearn.engine.contour.trapezoid import SHARE, Trapezoid
@@ -19,6 +19,8 @@ def deltas(
     Where the sum does not reach they are -inf and the smaller of 0 and the Chernoff bound.
     """
     epsilon = np.asarray(epsilons, dtype=float)
+    if pair.sigma < LEAST_SIGMA:
+        return np.full(epsilon.shape, -np.inf), np.zeros(epsilon.shape)
     largest, most = largest_power(pair, -20.0), float(np.max(epsilon, initial=0.0))
     table = Table(pair, largest)
     # Delta may be far smaller: the largest mu has to suit the largest epsilon.

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.engine.contour.pair import SampledGaussian
+from dplearn.engine.contour.pair import LEAST_SIGMA, SampledGaussian
 from dplearn.engine.contour.plan import sums, tries
 from dplearn.engine.contour.table import Table, largest_power
 from dplearn.engine.contour.trapezoid import SHARE, Charges, Trapezoid
@@ -22,6 +22,8 @@ def brackets(
     They hold whatever is reached of the relative width `rtol` that is aimed at.
     """
     steps = np.asarray(steps, dtype=float)
+    if pair.sigma < LEAST_SIGMA:
+        return np.zeros(steps.shape), np.full(steps.shape, np.inf)
     table = Table(pair, largest_power(pair, math.log(delta)))
     return _brackets(table, steps, math.log(delta), math.log(SHARE * rtol))
 
@@ -37,9 +39,11 @@ def worse_brackets(
     """
     steps, log_delta = np.asarray(steps, dtype=float), math.log(delta)
     lower, upper = brackets(SampledGaussian(sigma, q, "remove"), steps, delta=delta, rtol=rtol)
+    rows = np.flatnonzero(np.isfinite(upper))
+    if not rows.size:
+        return lower, upper
     pair = SampledGaussian(sigma, q, "add")
     table = Table(pair, largest_power(pair, log_delta))
-    rows = np.flatnonzero(np.isfinite(upper))
     rows = rows[np.min(table.chernoff(steps[rows], upper[rows]), axis=1) > log_delta]
     rows = rows[~_enough(table, steps[rows], upper[rows], log_delta)]
     if rows.size:

@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 # Sums over x err by a few e^{-L} of M(lambda).
 L = 39.0
 ULP = 2.0**-53
+# With less noise no line has few enough nodes.
+LEAST_SIGMA = 0.025
 
 
 @dataclass(frozen=True)

@@ -106,6 +106,8 @@ class Group:
             aim, before = aims.pop(0), width
             lower, upper, full = self._pass(lower, upper, aim, self.most_cells)
             width = _width(lower, upper)
+            if self.below and width > max(0.5, 0.7 * before):
+                break  # what keeps it so wide is not the step
             more = self.below and not aims and not full
             if more and 4 * self.rtol < width < 0.7 * before:
                 # Steps as wide as the spread of one loss: the width falls like h^2 from there.
