@@ -45,7 +45,8 @@ def instance(cls: type, **values: object) -> None:
     """Raise unless every value is an instance of the class, not the class or its name."""
     for name, value in values.items():
         if not isinstance(value, cls):
-            raise TypeError(f"Expected {name} to be of type {cls.__name__}, got {name}={value!r}.")
+            kind = ("an " if cls.__name__[0] in "AEIOU" else "a ") + cls.__name__
+            raise TypeError(f"Expected {name} to be {kind}, got {name}={value!r}.")
 
 
 def probability(**values: float) -> None:

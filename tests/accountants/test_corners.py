@@ -175,9 +175,9 @@ def test_moments_of_hardly_any_noise_and_hardly_any_sampling():
 @each(
     "call, error, message",
     [
-        (lambda: PLD().epsilon(None, delta=1e-5), TypeError, "mechanism to be of type Mechanism"),
+        (lambda: PLD().epsilon(None, delta=1e-5), TypeError, "mechanism to be a Mechanism"),
         (lambda: PLD().epsilon("gaussian", delta=1e-5), TypeError, "got mechanism='gaussian'"),
-        (lambda: sampled(1.0, 0.1).vary(base=None), TypeError, "base to be of type Mechanism"),
+        (lambda: sampled(1.0, 0.1).vary(base=None), TypeError, "base to be a Mechanism"),
         (lambda: PLD(rtol=-1), ValueError, "rtol > 0 and finite, got rtol=-1"),
         (lambda: PLD(rtol=math.nan), ValueError, "got rtol=nan"),
         (lambda: PLD(most_cells=0), ValueError, "most_cells a whole number >= 64"),

@@ -319,7 +319,7 @@ BAD = {
         (lambda: Shuffled(Gaussian(1.0), 2.5), "batches"),
         (lambda: Shuffled(Laplace(1.0), 10), "base to be a Gaussian, got base=Laplace"),
         (lambda: RandomAllocation(Laplace(1.0), 10), "base to be a Gaussian, got base=Laplace"),
-        (lambda: Composed([1.0]), "to hold Mechanism"),
+        (lambda: Composed([1.0]), "mechanism to be a Mechanism"),
         (lambda: Composed([(Gaussian(1.0), 2.5)]), "count"),
     ],
 }
