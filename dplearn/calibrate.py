@@ -272,4 +272,3 @@ def _search(
         guess, slope = near.root, near.slope
     solution = within(excess(accountant), guess=guess, tolerance=tolerance, slope=slope)
     return solution.x, answers[solution.x if solution.x < math.inf else solution.below]
-
