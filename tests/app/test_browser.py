@@ -24,12 +24,6 @@ def curve_other_than(page, old: list[float]) -> list[float]:
     return curve(page)
 
 
-def titled(page, picture: str, is_right: str) -> None:
-    """Wait for a title; for a moment there is none while Plotly writes a new one."""
-    title = f"document.querySelector('{picture} .gtitle')?.textContent ?? ''"
-    page.wait_for_function(f"() => ({title}).{is_right}")
-
-
 @driven
 def test_the_page_loads_and_everything_on_it_can_be_taken_along(page, address, tmp_path):
     page.goto(address)
@@ -89,7 +83,8 @@ def test_slider_and_box_move_each_other_the_curve_and_the_address(page, address)
 def test_both_pictures_follow_a_slider_that_is_still_held_and_stay_where_they_are(page, address):
     page.goto(address)
     before = curve(page)
-    titled(page, _SECOND, "includes('RDP asks for 9.4 % more ε than needed')")
+    finding = page.locator(f"{_SECOND} .gtitle")
+    finding.get_by_text("RDP asks for 9.4 % more ε than needed").wait_for()
     settled(page)
     first, second = (page.locator(f"{at} .nsewdrag").first for at in (_FIRST, _SECOND))
     assert abs(first.bounding_box()["x"] - second.bounding_box()["x"]) < 1, "T is below T"
@@ -113,23 +108,7 @@ def test_both_pictures_follow_a_slider_that_is_still_held_and_stay_where_they_ar
     assert curve(page, "RDP", _SECOND) != rdp
     page.get_by_role("slider", name="You are here: T").focus()
     page.keyboard.press("ArrowLeft")
-    titled(page, _SECOND, "startsWith('At T = 8')")
-
-
-@driven
-def test_the_gap_of_shuffling_shows(page, address):
-    page.goto(address)
-    before = curve(page)
-    page.get_by_role("combobox", name="Run").click()
-    page.get_by_text("Chua et al. 2024, shuffled batches").click()
-    curve_other_than(page, before)
-    gap = "A Poisson accountant would claim 1.95; shuffling leaks at least 10.99"
-    titled(page, _FIRST, f"startsWith('{gap}')")
-    claim, proved = curve(page, "Poisson claim"), curve(page)
-    assert all(less < true for less, true in zip(claim, proved, strict=True))
-    titled(page, _SECOND, "endsWith('Poisson claim hides 82 %')")
-    page.wait_for_url("**sampling=shuffled**")
-    settled(page, "shuffled")
+    finding.get_by_text("At T = 8").wait_for()
 
 
 # The one of two frames that is to be seen.

@@ -104,6 +104,7 @@ def test_the_claim_of_shuffling_is_the_poisson_curve_and_no_bound():
     expected = accountants["pld"]().epsilon_curve(step, delta=1e-6, steps=claim["x"])
     # The bracket shares work between the steps it is asked for at once.
     assert claim["y"] == pytest.approx([g.epsilon for g in expected], rel=1e-2)
+    assert all(less < true for less, true in zip(claim["y"], pld["y"], strict=True))
     assert claim["line"]["dash"] == "dot" and "shape" not in claim["line"]
     assert pld["line"]["dash"] == "solid" and pld["line"]["shape"] == "vh"
     (note,) = (a for a in figure(app)["layout"]["annotations"] if "hold here" in a["text"])
