@@ -161,11 +161,13 @@ def test_a_rough_function_is_refused_rather_than_integrated():
         rough.renyi([2.0])
 
 
-@each("order", [-0.5, math.nan])
-def test_orders_below_zero_are_refused(order):
+@each("value", [-0.5, math.nan])
+def test_orders_and_epsilons_below_zero_are_refused(value):
     (profile,) = Gaussian(1.0).profiles()
     with pytest.raises(ValueError, match=r"Expected orders in \[0, inf\]"):
-        profile.renyi([2.0, order])
+        profile.renyi([2.0, value])
+    with pytest.raises(ValueError, match="Expected epsilon >= 0"):
+        profile.log_tails([1.0, value])
 
 
 RATES = np.array([0.0, 1e-12, 1e-3, 0.1, 0.3, 0.5, 0.9, 1.0])

@@ -11,7 +11,7 @@ from mpmath import mpf
 from cases import each
 from dplearn.engine.profile import Profile
 from dplearn.ground.logspace import log_sub
-from dplearn.mechanisms import Gaussian, Geometric, Laplace, RandomizedResponse, mechanisms
+from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse, mechanisms
 from outcomes import LAWS, mixtures, of_atoms
 
 # Pairs on the real line: noise around 0 (Q) and around mu (P), where L grows with x.
@@ -198,10 +198,3 @@ def test_a_profile_of_delta_alone_has_no_tails():
             without.log_tails(1.0)
     assert half.mix_second(0.3).delta(1.0) == pair.mix_second(0.3).delta(1.0)
     assert half.reverse().reverse().log_tail_of is pair.log_tail_of
-
-
-@each("epsilon", [-0.5, math.nan])
-def test_tails_are_asked_at_epsilons_from_zero(epsilon):
-    (pair,) = Geometric(1.0).profiles()
-    with pytest.raises(ValueError, match="Expected epsilon >= 0"):
-        pair.log_tails([1.0, epsilon])
