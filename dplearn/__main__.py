@@ -131,12 +131,11 @@ def _calibrate(options: argparse.Namespace) -> int:
         flags = ", ".join("--" + name.replace("_", "-") for name in searches)
         raise ValueError(f"Expected exactly one of {flags} to be left out, got {len(missing)}.")
     # What the search is to find it does not take.
-    given = {n: getattr(options, n) for n in ("delta", "steps") if n != missing[0]}
+    question = {n: getattr(options, n) for n in ("epsilon", "delta", "steps") if n != missing[0]}
     adjacency = options.adjacency or natural_adjacency(options.sampling)
-    target = {"mechanism": _step(options), "epsilon": options.epsilon, "adjacency": adjacency}
-    target |= given
+    question |= {"mechanism": _step(options), "adjacency": adjacency}
     try:
-        calibrated = searches[missing[0]](accountants[options.accountant](), **target)
+        calibrated = searches[missing[0]](accountants[options.accountant](), **question)
     except calibration.Unreachable as error:
         print(f"dplearn calibrate: {error}", file=sys.stderr)
         return 1

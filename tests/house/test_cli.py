@@ -145,7 +145,7 @@ BAD = (
     (f"epsilon {RUN} --delta 1", "delta in (0, 1), got delta=1.0"),
     (f"epsilon {RUN} --delta nan", "delta in (0, 1), got delta=nan"),
     (f"epsilon {RUN} --sample-rate 1.5", "sample_rate in (0, 1], got"),
-    (f"epsilon {RUN} --noise-multiplier -1", "noise_multiplier >= 0"),
+    (f"epsilon {RUN} --noise-multiplier -1", "noise_multiplier 0 or in"),
     (f"epsilon {RUN} --steps -1", "steps"),
     (f"epsilon {RUN} --steps 1.5", "--steps"),
     ("epsilon --noise-multiplier 1 --steps 1 --delta 0.1", "--sample-rate"),

@@ -64,7 +64,7 @@ def below(x, shift, batches):
 def best_threshold(gain, low, high):
     """Where a unimodal function is largest."""
     golden = (mpmath.sqrt(5) - 1) / 2
-    for _ in range(160):
+    for _ in range(100):
         left, right = high - golden * (high - low), low + golden * (high - low)
         low, high = (low, right) if gain(left) >= gain(right) else (left, high)
     return (low + high) / 2
@@ -82,7 +82,7 @@ CORNERS = [
 def test_witness_is_the_best_threshold_for_the_largest_update(sigma, batches, epsilon, adjacency):
     remove, add = Shuffled(Gaussian(sigma), batches).witnesses(adjacency)
     a, b = map(mpf, shifts(sigma, adjacency))
-    with mpmath.workdps(80):
+    with mpmath.workdps(50):
         e, reach = mpmath.exp(mpf(epsilon)), mpmath.log(batches) / (b - a)
         ahead = lambda x: above(x, b, batches) - e * above(x, a, batches)
         behind = lambda x: below(x, a, batches) - e * below(x, b, batches)
