@@ -7,9 +7,8 @@ from dplearn.datasets.features import oriented_gradients
 from dplearn.datasets.files import cifar10, fashion_mnist, idx, mnist
 from dplearn.datasets.practice import PRACTICE_SIZES, practice_names, practice_set
 from dplearn.datasets.records import Labelled, split
-from dplearn.datasets.shipped import digits
+from dplearn.datasets.shipped import digits, shipped_table
 from dplearn.datasets.synthetic import cache_folder, synthetic_digits
-from dplearn.datasets.tables import shipped_table
 
 __all__ = [
     "PRACTICE_SIZES",

@@ -1,4 +1,4 @@
-"""The digits that come with the code."""
+"""The tables that come with dplearn: where they lie, and the digits in one of them."""
 
 import gzip
 import hashlib
@@ -7,9 +7,28 @@ from pathlib import Path
 import numpy as np
 
 from dplearn.datasets.records import Labelled, labelled
-from dplearn.datasets.tables import shipped_table
 
+# Inside the package in an installed wheel, beside it in a checkout of the project.
+_FOLDERS = (Path(__file__).parents[1] / "data", Path(__file__).parents[2] / "data")
 _SHA256 = "067c897c3866e1f112d70ccf18ba908a8bc1fbb9ec051530b8ad86070265d299"
+
+
+def shipped_table(name: str) -> Path:
+    """The file of a table of ``data/``, from a checkout as from an installed package.
+
+    Examples
+    --------
+    >>> shipped_table("digits.csv.gz").name
+    'digits.csv.gz'
+    """
+    for folder in _FOLDERS:
+        if (folder / name).is_file():
+            return folder / name
+    places = " or ".join(str(folder) for folder in _FOLDERS)
+    raise FileNotFoundError(
+        f"Expected the table {name}, which comes with dplearn, in {places}, got nothing there: "
+        "install dplearn again, or take the file from a checkout of the project."
+    )
 
 
 def digits() -> Labelled:

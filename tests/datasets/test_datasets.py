@@ -29,7 +29,6 @@ from dplearn.datasets import (
     split,
     synthetic,
     synthetic_digits,
-    tables,
 )
 
 COUNT = 300
@@ -63,7 +62,7 @@ def test_shipped_digits_are_those_of_uci_and_every_name_is_documented():
 
 def test_a_table_comes_from_the_package_before_the_checkout(tmp_path, monkeypatch):
     packaged, beside = tmp_path / "dplearn" / "data", tmp_path / "data"
-    monkeypatch.setattr(tables, "_FOLDERS", (packaged, beside))
+    monkeypatch.setattr(shipped, "_FOLDERS", (packaged, beside))
     with pytest.raises(FileNotFoundError, match=r"digits\.csv\.gz.*got nothing there.*checkout"):
         digits()
     for folder in (beside, packaged):
