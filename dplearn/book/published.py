@@ -35,26 +35,17 @@ Row = dict[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A published figure, and our value of it; nan where it is not computed.
-
-    Parameters
-    ----------
-    status : {"verified", "failed", "not computed"}
-        Whether the verdict recorded with the figure is right; "not computed" where no code here
-        does what the source did.
-    verdict, why : str
-        As recorded: "reproduces", "within_rounding", "does_not_reproduce" or "not_checkable".
-    worst_slack : float
-        Minus the relative distance to the printed figure; 0 where a claimed inequality holds.
-    """
+    """A published figure, and our value of it; nan where it is not computed."""
 
     id: str
+    # Whether the recorded verdict is right; not computed where no code does what the source did.
     status: Literal["verified", "failed", "not computed"]
-    verdict: str
+    verdict: str  # reproduces, within_rounding, does_not_reproduce or not_checkable, as recorded
     why: str
     source: str
     printed: str
     value: float = math.nan
+    # Minus the relative distance to the printed figure; 0 where a claimed inequality holds.
     worst_slack: float = math.nan
     seconds: float = 0.0
     kind: str = "published"

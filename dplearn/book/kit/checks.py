@@ -45,23 +45,16 @@ class Case:
 
 @dataclass(frozen=True, kw_only=True)
 class Verification:
-    """The outcome of `verify`; `reason` says why it is not verified.
-
-    Parameters
-    ----------
-    worst_slack, typical_slack : float
-        Smallest slack of all points, and the median: of a bound, how tight it gets; of an
-        identity, minus the largest relative error. nan after an error.
-    worst : Case, optional
-        Where the slack is smallest.
-    """
+    """The outcome of `verify`; `reason` says why it is not verified."""
 
     id: str
     kind: str
     status: Literal["verified", "failed", "error"]
+    # Smallest slack of all points: of a bound, how tight it gets; of an identity, minus the
+    # largest relative error; nan after an error.
     worst_slack: float = math.nan
-    typical_slack: float = math.nan
-    worst: Case | None = None
+    typical_slack: float = math.nan  # the median
+    worst: Case | None = None  # where the slack is smallest
     points: int = 0
     seconds: float = 0.0
     reason: str = ""

@@ -15,27 +15,16 @@ from dplearn.book.kit.entry import Formula, Misprint
 
 @dataclass(frozen=True, kw_only=True)
 class Refutation:
-    """The outcome of `refute`; `reason` says what went wrong after an error.
-
-    Parameters
-    ----------
-    counterexample, worst : Case, optional
-        The one with the shortest numbers, and the largest error.
-    unsafe, safe_side : bool
-        Whether it somewhere claims more privacy than there is, and whether it is somewhere
-        wrong in the harmless direction.
-    harmless : float
-        Fraction of the design on which the claim is true.
-    """
+    """The outcome of `refute`; `reason` says what went wrong after an error."""
 
     id: str
     kind: str
     status: Literal["refuted", "stands", "error"]
-    counterexample: Case | None = None
-    worst: Case | None = None
-    unsafe: bool = False
-    safe_side: bool = False
-    harmless: float = math.nan
+    counterexample: Case | None = None  # the one with the shortest numbers
+    worst: Case | None = None  # the largest error
+    unsafe: bool = False  # whether it somewhere claims more privacy than there is
+    safe_side: bool = False  # whether it is somewhere wrong in the harmless direction
+    harmless: float = math.nan  # fraction of the design on which the claim is true
     seconds: float = 0.0
     reason: str = ""
 

@@ -86,29 +86,18 @@ class Typed(Part):
 
 @dataclass(frozen=True, eq=False)
 class Misprint(Part):
-    """A wrong variant of a formula; whether it is wrong is found out by `refute`.
+    """A wrong variant of a formula; whether it is wrong is found out by `refute`."""
 
-    Parameters
-    ----------
-    name, note : str
-        Short word, the last part of its id; and why it is wrong, in a sentence.
-    statement : str
-        The claim in LaTeX; "" to make it from `claim` or `given`.
-    met : str
-        A source that a reader can check; "" where it was met in notes.
-    domain : mapping of str to Domain
-        What differs from the formula's own; None takes a domain away.
-    """
-
-    name: str
-    note: str
-    statement: str = ""
+    name: str  # a short word, the last part of its id
+    note: str  # why it is wrong, in a sentence
+    statement: str = ""  # the claim in LaTeX; "" to make it from `claim` or `given`
     claim: str | Callable[..., Any] | None = None
     given: Hypothesis | None = None
+    # What differs from the formula's own; None takes a domain away.
     domain: Mapping[str, Domain | None] = field(default_factory=dict)
     kind: Kind | None = None
     oracle: Callable[..., float | Interval] | None = None
-    met: str = ""
+    met: str = ""  # a source that a reader can check; "" where it was met in notes
     printed: Sequence[Printed] = ()
     typed: Sequence[Typed] = ()
     along: Mapping[str, Sequence[Any]] | None = None
@@ -123,28 +112,12 @@ class _Fields(Part):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Formula:
-    """An entry of the book; its decorators, explained above, give the fields.
-
-    Parameters
-    ----------
-    function : callable
-        From the parameters in `domain`, by keyword, to a float.
-    kind : {"identity", "upper", "lower", "asymptotic"}
-        How value and truth are related. An asymptotic formula's error must shrink at every
-        step along a sequence, and end within the tolerance.
-    along : mapping
-        Of an asymptotic formula: one name, and the values that approach the limit.
-    tolerance, absolute : float
-        Relative error granted to rounding and to the oracle; and a difference that is none.
-    unsafe : {"smaller", "larger"}, optional
-        Which error claims more privacy than there is; None if neither does.
-    points : int
-        Size of the design; fewer for a slow oracle.
-    """
+    """An entry of the book; its decorators, explained above, give the fields."""
 
     id: str
-    function: Callable[..., Any]
+    function: Callable[..., Any]  # from the parameters in `domain`, by keyword, to a float
     title: str
+    # How value and truth are related; an asymptotic formula's error must shrink at every step.
     kind: Kind
     reference: Reference
     oracle: Callable[..., float | Interval]
@@ -152,11 +125,13 @@ class Formula:
     remarks: str = ""
     given: Hypothesis = ""
     domain: Mapping[str, Domain] = field(default_factory=dict)
+    # Of an asymptotic formula: one name, and the values that approach the limit.
     along: Mapping[str, Sequence[Any]] | None = None
-    tolerance: float = 1e-9
-    absolute: float = 1e-12
+    tolerance: float = 1e-9  # relative error granted to rounding and to the oracle
+    absolute: float = 1e-12  # a difference that is none
+    # Which error claims more privacy than there is; None if neither does.
     unsafe: Literal["smaller", "larger"] | None = "smaller"
-    points: int = 100
+    points: int = 100  # size of the design; fewer for a slow oracle
     printed: Sequence[Printed] = ()
     typed: Sequence[Typed] = ()
     misprints: Sequence[Misprint] = ()
