@@ -141,7 +141,7 @@ def _simplest(claim: Formula, failing: list[Case]) -> Case:
         changed = {**best.parameters, **changed}
         for name, values in claim.domain.items():
             if isinstance(values, Derived):
-                changed[name] = values.make(changed)
+                changed[name] = values.of(changed)
         if _length(changed) >= _length(best.parameters) or not claim.accepts(changed):
             return best
         case = compare(claim, changed)

@@ -1,9 +1,12 @@
 """Where the parameters of a formula live, and how a verification draws them."""
 
+import inspect
 import itertools
 import math
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -184,22 +187,33 @@ class Distribution(Domain):
 
 @dataclass(frozen=True)
 class Drawn(Domain):
-    """Whatever `make(rng, drawn)` returns; `drawn` holds the parameters named before this one."""
+    """What `make` returns of those that it names: earlier parameters, `rng`, all as `drawn`."""
 
     make: Callable[..., Any]
 
     def draw(self, rng: Generator, drawn: Parameters) -> Any:
-        return self.make(rng, drawn)
+        return by_name(self.make)(ChainMap({"rng": rng, "drawn": drawn}, drawn))
 
 
 @dataclass(frozen=True)
 class Derived(Drawn):
-    """No choice at all: `make(drawn)`, made again whenever another parameter changes."""
+    """No choice at all: made again whenever another parameter changes."""
 
-    make: Callable[[Parameters], Any]
+    def of(self, drawn: Parameters) -> Any:
+        """Its value where the others have these."""
+        return by_name(self.make)(ChainMap({"drawn": drawn}, drawn))
 
     def draw(self, rng: Generator, drawn: Parameters) -> Any:
-        return self.make(drawn)
+        return self.of(drawn)
+
+
+@lru_cache(maxsize=1000)
+def by_name(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], Any]:
+    """The function of a mapping that hands on those values which are named in the signature."""
+    named = inspect.signature(function).parameters
+    if any(p.kind is p.VAR_KEYWORD for p in named.values()):
+        return lambda parameters: function(**parameters)
+    return lambda parameters: function(**{n: parameters[n] for n in named if n in parameters})
 
 
 def _normal(p: NDArray) -> NDArray:

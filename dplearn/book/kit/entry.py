@@ -33,11 +33,11 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, Literal, TypeVar
 
 from dplearn.book.kit import words
-from dplearn.book.kit.domains import Domain, Parameters
+from dplearn.book.kit.domains import Domain, Parameters, by_name
 from dplearn.ground.expression import parse
 from dplearn.ground.guarantee import Reference
 
@@ -155,11 +155,11 @@ class Formula:
 
     def value(self, parameters: Parameters) -> float:
         """What the formula says."""
-        return float(_by_name(self.function)(parameters))
+        return float(by_name(self.function)(parameters))
 
     def truth(self, parameters: Parameters) -> Interval:
         """What the oracle says."""
-        truth = _by_name(self.oracle)(parameters)
+        truth = by_name(self.oracle)(parameters)
         return truth if isinstance(truth, Interval) else Interval(float(truth), float(truth))
 
     def accepts(self, parameters: Parameters) -> bool:
@@ -195,22 +195,13 @@ class Formula:
     @cached_property
     def _accepts(self) -> Callable[[Parameters], Any]:
         if callable(self.given):
-            return _by_name(self.given)
-        return _by_name(parse(self.given)) if self.given else lambda parameters: True
+            return by_name(self.given)
+        return by_name(parse(self.given)) if self.given else lambda parameters: True
 
 
 _CHANGED = ("given", "kind", "oracle", "along")
 waiting: dict[Callable[..., Any], list[Part]] = {}
 entries: dict[str, Formula] = {}
-
-
-@lru_cache(maxsize=1000)
-def _by_name(function: Callable[..., Any]) -> Callable[[Parameters], Any]:
-    """The function of a mapping that hands on those values which are named in the signature."""
-    named = inspect.signature(function).parameters
-    if any(p.kind is p.VAR_KEYWORD for p in named.values()):
-        return lambda parameters: function(**parameters)
-    return lambda parameters: function(**{n: parameters[n] for n in named if n in parameters})
 
 
 def formula(
@@ -293,7 +284,7 @@ def typed(quantity: str, mechanisms: str, expression: str, /) -> Typed:
 
 
 def wrong(
-    name: str, note: str, /, *parts: Printed | Typed, says: str = "", **changes: Any
+    name: str, note: str, /, *parts: Printed | Typed, says: Any = "", **changes: Any
 ) -> Misprint:
     """A wrong variant; `says` is its statement where none can be made from `claim` or `given`.
 

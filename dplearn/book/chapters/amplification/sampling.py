@@ -11,7 +11,7 @@ from numpy.random import Generator
 from dplearn.book.chapters.amplification import truths
 from dplearn.book.chapters.divergences.pairs import hockey_stick
 from dplearn.book.chapters.gaussian.entries import gaussian_delta, gaussian_epsilon
-from dplearn.book.kit.domains import Distribution, Drawn, Linear, Log, Parameters, Whole
+from dplearn.book.kit.domains import Distribution, Drawn, Linear, Log, Whole
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong
 from dplearn.ground import validate
 
@@ -71,12 +71,10 @@ def poisson_delta(p, q, *, epsilon, sample_rate):
     return sample_rate * hockey_stick(p, q, epsilon=_base_epsilon(epsilon, sample_rate))
 
 
-def _epsilon_in_range(rng: Generator, drawn: Parameters) -> float:
+def _epsilon_in_range(rng: Generator, noise_multiplier: float, sample_rate: float) -> float:
     """Between 0 and where delta is about 1e-10."""
-    largest = amplified_epsilon(
-        epsilon=gaussian_epsilon(noise_multiplier=drawn["noise_multiplier"], delta=1e-9),
-        sample_rate=drawn["sample_rate"],
-    )
+    base = gaussian_epsilon(noise_multiplier=noise_multiplier, delta=1e-9)
+    largest = amplified_epsilon(epsilon=base, sample_rate=sample_rate)
     return round(float(largest * rng.random()), 6)
 
 
@@ -105,7 +103,7 @@ def sampled_gaussian_delta(*, epsilon, noise_multiplier, sample_rate):
 
 _ANY_SUBSET = "noise_multiplier > 0 and epsilon >= 0 and 1 <= batch <= records"
 _SUBSET = {"records": Whole(1, 7),
-           "batch": Drawn(lambda rng, drawn: int(rng.integers(1, drawn["records"] + 1))),
+           "batch": Drawn(lambda rng, records: int(rng.integers(1, records + 1))),
            "noise_multiplier": Log(0.5, 10.0), "epsilon": Log(0.01, 3.0)}
 _ONE_OF_TEN = {**_AT_AMPLIFIED, "records": 10, "batch": 1}
 
@@ -135,7 +133,7 @@ enter(
             "Balle, Barthe & Gaboardi 2018, Theorem 9", statement=r"\delta(\varepsilon') \le "
             r"q\,\delta_{2C}(\varepsilon) \text{ for all } |x_i| \le C"),
     given(_ANY_SUBSET, **_SUBSET,
-          others=Drawn(lambda rng, drawn: rng.uniform(-1, 1, drawn["records"] - 1).round(2)),
+          others=Drawn(lambda rng, records: rng.uniform(-1, 1, records - 1).round(2)),
           first=Linear(-1.0, 1.0), second=Linear(-1.0, 1.0)),
     oracle(truths.subset_delta, tolerance=1e-7, absolute=1e-13, points=40),
 )

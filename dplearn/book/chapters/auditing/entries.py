@@ -30,7 +30,7 @@ _LAWS = {"p": domains.Distribution(4), "q": domains.Distribution(4)}
 
 @formula("G-N1", "What one test proves about epsilon", "lower",
          "Kairouz, Oh & Viswanath 2015, Theorem 2.1")
-@given("0 <= delta and delta < 1", **_LAWS, event=Drawn(lambda rng, drawn: rng.random(4) < 0.5),
+@given("0 <= delta and delta < 1", **_LAWS, event=Drawn(lambda rng: rng.random(4) < 0.5),
        false_positive_rate=_rate("p", True), false_negative_rate=_rate("q", False),
        delta=Log(1e-6, 0.3, also=(0.0,)))
 @oracle(oracles.worst_event_epsilon_at, unsafe=None)
@@ -57,9 +57,8 @@ def audit_epsilon(*, false_positive_rate, false_negative_rate, delta=0.0):
 def _gaussian_test(flip: bool) -> Derived:
     """Error rates of a test that rejects where x lies in [start, start + length]."""
 
-    def make(drawn: Parameters) -> float:
-        ends = drawn["start"], drawn["start"] + drawn["length"]
-        low, high = (x - drawn["mu"] * flip for x in ends)
+    def make(start: float, length: float, mu: float) -> float:
+        low, high = (x - mu * flip for x in (start, start + length))
         return float(ndtr(low) + ndtr(-high) if flip else ndtr(-low) - ndtr(-high))
 
     return Derived(make)
@@ -98,8 +97,7 @@ _CONFIDENCE = Choice(0.8, 0.9, 0.95, 0.99, 0.999)
 @formula("G-N2", "Upper confidence limit of an error rate", "identity",
          "Clopper & Pearson 1934, the whole paper")
 @given("0 <= errors and errors < trials and 0 < confidence and confidence < 1",
-       trials=Whole(1, 2000),
-       errors=Drawn(lambda rng, drawn: int(drawn["trials"] * rng.random() ** 3)),
+       trials=Whole(1, 2000), errors=Drawn(lambda rng, trials: int(trials * rng.random() ** 3)),
        confidence=_CONFIDENCE)
 @oracle(truths.largest_likely_rate, tolerance=1e-8, unsafe=None)
 @printed("0.003682084", "0.003682084", errors=0, trials=1000, confidence=0.95)
@@ -159,8 +157,7 @@ def audit_error(*, confidence):
 @formula("G-N3", "Advantage of guessing who is a member", "upper",
          "Humphries et al. 2020, Theorem 3.3")
 @given("epsilon >= 0 and 0 <= delta and delta < 1", **_LAWS, delta=Log(1e-6, 0.5, also=(0.0,)),
-       epsilon=Derived(lambda drawn: oracles.worst_event_epsilon_at(**{name: drawn[name] for name in
-       ("p", "q", "delta")})))
+       epsilon=Derived(oracles.worst_event_epsilon_at))
 @oracle(lambda p, q: oracles.worst_event_delta(p=p, q=q, epsilon=0.0))
 @printed("0.462122536", epsilon=1.0, delta=1e-5)
 @wrong("yeom", "A bound, twice the truth for small epsilon, and above 1 from ln 2 on.",
@@ -186,17 +183,16 @@ def membership_advantage(*, epsilon, delta=0.0):
     return math.tanh(epsilon / 2) + 2 * delta * odds_against / (1 + odds_against)
 
 
-def _reachable(drawn: Parameters) -> int:
+def _reachable(canaries, guesses, epsilon, delta, significance) -> int:
     """The most correct guesses that are not rarer than the significance level."""
-    names = ("canaries", "guesses", "epsilon", "delta")
-    v = np.arange(drawn["guesses"] + 1)
-    chance = truths.chance_of_correct(v, **{name: drawn[name] for name in names})
-    return int(v[chance > drawn["significance"]][-1])
+    about = {"canaries": canaries, "guesses": guesses, "epsilon": epsilon, "delta": delta}
+    chance = truths.chance_of_correct(np.arange(guesses + 1), **about)
+    return int(np.flatnonzero(chance > significance)[-1])
 
 
 _RUN = {
     "canaries": Whole(1, 100_000),
-    "guesses": Drawn(lambda rng, x: max(1, int(min(x["canaries"], 2000) * rng.random() ** 2))),
+    "guesses": Drawn(lambda rng, canaries: max(1, int(min(canaries, 2000) * rng.random() ** 2))),
     "epsilon": Linear(0.0, 4.0),
     "delta": Log(1e-8, 1e-2, also=(0.0,)),
 }
@@ -220,7 +216,7 @@ def _p_value(canaries, guesses, correct, epsilon, delta) -> float:
 
 @formula("G-N4", "One training run: the p-value", "upper",
          "Steinke, Nasr & Jagielski 2023, Theorem 5.2")
-@given(_COUNTED, **_RUN, correct=Drawn(lambda rng, drawn: int(rng.integers(drawn["guesses"] + 1))))
+@given(_COUNTED, **_RUN, correct=Drawn(lambda rng, guesses: int(rng.integers(guesses + 1))))
 @oracle(truths.chance_of_one, absolute=1e-14, unsafe=None)
 @printed("0.05000000", canaries=1000, guesses=100, correct=75, epsilon=0.672984664, delta=1e-4)
 @wrong("no-delta", "Accuses wrongly: with delta > 0 many canaries may be given away at once.",
@@ -278,7 +274,7 @@ def one_run_epsilon(*, canaries, guesses, correct, delta, significance):
     return _proved_epsilon(canaries, guesses, correct, delta, significance)
 
 
-def _random_channel(rng: Generator, drawn: Parameters) -> NDArray:
+def _random_channel(rng: Generator) -> NDArray:
     """Laws of the output for each value: random, or randomized response."""
     k = int(rng.integers(2, 6))
     if rng.random() < 0.3:
@@ -288,8 +284,8 @@ def _random_channel(rng: Generator, drawn: Parameters) -> NDArray:
 
 @formula("G-N5", "Guessing one of k values", "upper", "Kairouz, Bonawitz & Ramage 2016, Section 4")
 @given("epsilon >= 0 and values >= 1", channel=Drawn(_random_channel),
-       values=Derived(lambda drawn: len(drawn["channel"])), epsilon=Derived(lambda drawn:
-       float(np.max(np.log(np.max(drawn["channel"], axis=0) / np.min(drawn["channel"], axis=0))))))
+       values=Derived(lambda channel: len(channel)), epsilon=Derived(lambda channel:
+       float(np.max(np.log(np.max(channel, axis=0) / np.min(channel, axis=0))))))
 @oracle(truths.best_guesser)
 @printed("0.2319693167", epsilon=1.0, values=10)
 @wrong("odds-times-prior",

@@ -9,7 +9,7 @@ from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Derived, Distribution, Drawn, Linear, Log, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, typed, wrong
 
-_MIXED = {"epsilons": truths.several(0.01, 3.0, least=3, most=3), "deltas": Drawn(lambda rng, drawn:
+_MIXED = {"epsilons": truths.several(0.01, 3.0, least=3, most=3), "deltas": Drawn(lambda rng:
           10.0 ** -rng.integers(1, 9, 3) if rng.random() < 0.8 else np.zeros(3))}
 
 
@@ -71,9 +71,8 @@ _WORKED_RUN = {"order": 2.0, "noise": 1.0, "below": 1.0, "above": 3.0, "cut": 0.
 @given("order > 1 and abs(2*first*noise**2/order - 1) <= 1e-9 and abs(2*second*min(below, "
        "above)**2/order - 1) <= 1e-9", order=Log(1.1, 50.0), noise=Log(0.3, 5.0),
        below=Log(0.3, 5.0), above=Log(0.3, 5.0), cut=Linear(-2.0, 3.0),
-       first=Derived(lambda drawn: drawn["order"] / (2 * drawn["noise"] ** 2)),
-       second=Derived(lambda drawn: drawn["order"] / (2 * min(drawn["below"], drawn["above"]) **
-       2)))
+       first=Derived(lambda order, noise: order / (2 * noise**2)),
+       second=Derived(lambda order, below, above: order / (2 * min(below, above)**2)))
 @oracle(truths.adaptive_renyi, points=60)
 @printed("2.0", "1.2025012", **_WORKED_RUN)
 @printed("13.125", "13.125", **{**_WORKED_RUN, "order": 5.0, "noise": 5**-0.5, "below": 2.0,
@@ -102,8 +101,8 @@ def rdp_composition(*, first, second):
 
 @formula("G-C7b", "zCDP composes by addition", "upper", "Bun & Steinke 2016, Lemma 2.3")
 @given(**{name: Distribution(3, zeros=False) for name in ("p", "q", "other_p", "other_q")},
-       rho=Derived(lambda drawn: truths.finite_rho(drawn["p"], drawn["q"])),
-       other_rho=Derived(lambda drawn: truths.finite_rho(drawn["other_p"], drawn["other_q"])))
+       rho=Derived(truths.finite_rho),
+       other_rho=Derived(lambda other_p, other_q: truths.finite_rho(other_p, other_q)))
 @oracle(lambda p, q, other_p, other_q: truths.finite_rho(truths.joint([p, other_p]),
         truths.joint([q, other_q])))
 @wrong("squares", "rho is mu^2 / 2 of a Gaussian, a square already.",
@@ -132,8 +131,8 @@ def group_privacy_delta(*, epsilon, delta, group):
 
 @formula("G-C8b", "Group privacy of zCDP", "upper", "Bun & Steinke 2016, Proposition 1.9")
 @given("rho >= 0 and group >= 1", **{name: Distribution(3, zeros=False) for name in "pqr"},
-       rho=Derived(lambda drawn: max(truths.finite_rho(drawn["p"], drawn["r"]),
-       truths.finite_rho(drawn["r"], drawn["q"]))), group=Whole(2, 2))
+       rho=Derived(lambda p, r, q: max(truths.finite_rho(p, r), truths.finite_rho(r, q))),
+       group=Whole(2, 2))
 @oracle(truths.finite_rho)
 @printed("4.5", rho=0.5, group=3)
 @wrong("linear", "rho grows like the square of a distance.", claim="group * rho")

@@ -22,11 +22,6 @@ _SMALL = {"slack": Log(1e-12, 1e-3)}  # where claims are met
 _ANY_RELEASES = "epsilon > 0 and steps >= 1 and 0 < slack < 1"
 
 
-def _drawn_delta(*names: str) -> Derived:
-    """Total delta of releases with these parameters."""
-    return Derived(lambda drawn: truths.delta_of_releases(*(drawn[name] for name in names)))
-
-
 _PAID = {"total": Log(0.01, 5.0), "local": Log(0.05, 3.0), "steps": Whole(1, 5),
          "paid": Log(1e-9, 0.5)}
 
@@ -34,7 +29,7 @@ _PAID = {"total": Log(0.01, 5.0), "local": Log(0.05, 3.0), "steps": Whole(1, 5),
 @formula("G-C2d", "Total delta where every release has one", "identity",
          "Kairouz, Oh & Viswanath 2015, Theorem 3.3")
 @given("0 <= paid < 1 and steps >= 1 and 0 <= slack < 1", **_PAID,
-       slack=_drawn_delta("total", "local", "steps"))
+       slack=Derived(lambda total, local, steps: truths.delta_of_releases(total, local, steps)))
 @oracle(truths.delta_of_releases, absolute=1e-14)
 @printed("0.595", paid=0.1, steps=2, slack=0.5)
 @wrong("slack-only", "The deltas of the releases are paid as well: k delta_0 on top.",
@@ -55,7 +50,7 @@ enter(
             "Kairouz, Oh & Viswanath 2015, Theorem 3.3",
             statement=r"\delta' = 1 - \frac{1-\delta}{(1-\delta_0)^k}"),
     given("0 <= delta < 1 and 0 <= paid < 1 and steps >= 1", **_PAID,
-          delta=_drawn_delta("total", "local", "steps", "paid")),
+          delta=Derived(truths.delta_of_releases)),
     oracle(lambda total, local, steps: truths.delta_of_releases(total, local, steps),
            absolute=1e-14, unsafe="larger"),
     printed("0.0000090000", delta=1e-5, paid=1e-8, steps=100),
@@ -174,7 +169,7 @@ enter(
             r"\min\Big\{\sum_i\varepsilon_i,\ \sum_i\varepsilon_i\tanh\frac{\varepsilon_i}2 + "
             r"\sqrt{2\ln(1/\delta')\sum_i\varepsilon_i^2}\Big\}"),
     given("0 < slack < 1", epsilons=truths.several(0.01, 3.0, most=9),
-          counts=Derived(lambda drawn: np.ones(len(drawn["epsilons"]))), slack=Log(1e-9, 0.1)),
+          counts=Derived(lambda epsilons: np.ones(len(epsilons))), slack=Log(1e-9, 0.1)),
     oracle(truths.enumerated_epsilon),
     printed("0.7", "0.26115", epsilons=np.array([0.1, 0.2, 0.4]), counts=np.ones(3), slack=0.1),
     printed("2.0167", "0.51864", epsilons=np.full(9, 0.3), counts=np.ones(9), slack=0.2),

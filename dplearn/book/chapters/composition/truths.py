@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from dplearn.book.kit import oracles
-from dplearn.book.kit.domains import Drawn, Parameters
+from dplearn.book.kit.domains import Drawn
 
 
 def joint(laws: Iterable[ArrayLike]) -> NDArray:
@@ -72,7 +72,7 @@ def parts_epsilon(*, epsilons, moves=False):
 def several(low: float, high: float, *, least: int = 1, most: int = 4) -> Drawn:
     """A few numbers between the ends, in two decimals."""
 
-    def draw(rng: Generator, drawn: Parameters) -> NDArray:
+    def draw(rng: Generator) -> NDArray:
         size = rng.integers(least, most + 1)
         return np.round(np.exp(rng.uniform(math.log(low), math.log(high), size)), 2)
 

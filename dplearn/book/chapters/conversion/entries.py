@@ -181,8 +181,7 @@ def pure_to_rdp(*, epsilon, order):
 
 @formula("G-D4b", "Rényi DP of pure DP, simplified", "upper", "Bun & Steinke 2016, Proposition 3.3")
 @given("epsilon >= 0 and order > 1", p=Distribution(3, zeros=False), q=Distribution(3, zeros=False),
-       epsilon=Derived(lambda drawn: np.max(np.abs(np.log(drawn["p"] / drawn["q"])))),
-       order=Log(1.02, 200.0))
+       epsilon=Derived(lambda p, q: np.max(np.abs(np.log(p / q)))), order=Log(1.02, 200.0))
 @oracle(oracles.finite_renyi)
 @printed("1.0", epsilon=1.0, order=10.0)
 @printed("0.05", epsilon=0.1, order=10.0)

@@ -95,8 +95,8 @@ def discrete_gaussian_sum_gap(*, sigma, clients):
 @formula("G-J4", "Skellam mechanism: RDP", "upper", "Agarwal, Kairouz & Liu 2021, Theorem 3.5")
 @given("order >= 2 and variance > 0", order=Whole(2, 30), variance=Log(0.05, 100.0),
        shift=Choice((1,), (2,), (5,), (1, 1), (3, 1), (1,) * 10, (4, 1, 1, 1, 1)),
-       sensitivity_l1=Derived(lambda drawn: sum(drawn["shift"])),
-       sensitivity_l2=Derived(lambda drawn: math.hypot(*drawn["shift"])))
+       sensitivity_l1=Derived(lambda shift: sum(shift)),
+       sensitivity_l2=Derived(lambda shift: math.hypot(*shift)))
 @oracle(truths.skellam_renyi, points=40)
 @printed("0.1225", "0.099654438", order=2, variance=10.0, sensitivity_l1=1, sensitivity_l2=1.0,
          shift=(1,))

@@ -12,7 +12,7 @@ from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
 from dplearn.ground import validate
 
 _KL_PAIR = {"p": Distribution(4), "q": Distribution(4),
-            "kl": Derived(lambda drawn: kl_divergence(drawn["p"], drawn["q"]))}
+            "kl": Derived(kl_divergence)}
 _total_variation = lambda p, q: oracles.worst_event_delta(p, q, 0.0)
 _WORKED_PAIR = {"p": [0.5, 0.3, 0.2], "q": [0.2, 0.3, 0.5], "kl": 0.3 * math.log(2.5)}
 
@@ -46,8 +46,7 @@ _ONE_EPSILON = {"p": None, "q": None, "epsilon": Log(0.01, 5.0)}
 
 @formula("G-A12", "Mean privacy loss under pure DP", "upper", "Bun & Steinke 2016, Proposition 3.3")
 @given("epsilon >= 0", p=Distribution(3, zeros=False), q=Distribution(3, zeros=False),
-       epsilon=Derived(lambda drawn: max(max_divergence(drawn["p"], drawn["q"]),
-       max_divergence(drawn["q"], drawn["p"]))))
+       epsilon=Derived(lambda p, q: max(max_divergence(p, q), max_divergence(q, p))))
 @oracle(oracles.mean_loss)
 @printed("0.4621171573", "0.4621171573", **dict(zip(("p", "q", "epsilon"),
          (*oracles.randomized_response(epsilon=1.0), 1.0), strict=True)))

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dplearn.book.chapters.divergences import truths
 from dplearn.book.kit import oracles
-from dplearn.book.kit.domains import Choice, Distribution, Drawn, Linear, Log, Parameters
+from dplearn.book.kit.domains import Choice, Distribution, Drawn, Linear, Log
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
 
 _P, _Q = [0.5, 0.3, 0.2], [0.2, 0.3, 0.5]
@@ -145,7 +145,7 @@ def renyi_by_skew_symmetry(*, p, q, order):
     return order / (1 - order) * renyi(q, p, order=1 - order)
 
 
-def _random_kernel(rng: Generator, drawn: Parameters) -> NDArray:
+def _random_kernel(rng: Generator) -> NDArray:
     """Four symbols to three: merged, or at random."""
     if rng.random() < 0.5:
         return np.eye(3)[rng.integers(3, size=4)]
@@ -181,7 +181,7 @@ def renyi_triangle(*, p, q, r, order):
 
 @formula("G-A7", "Probability preservation", "upper", "Mironov 2017, Proposition 10")
 @given("order > 1", **_PAIR, order=Log(1.02, 50.0),
-       event=Drawn(lambda rng, drawn: rng.random(len(drawn["p"])) < 0.5))
+       event=Drawn(lambda rng, p: rng.random(len(p)) < 0.5))
 @oracle(lambda p, event: math.fsum(x for x, inside in zip(p, event, strict=True) if inside))
 @wrong("no-exponent", "Without the exponent it needs order infinity.",
        claim=lambda p, q, order, event: math.exp(renyi(p, q, order=order)) * np.sum(q, where=event),

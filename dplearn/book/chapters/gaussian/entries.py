@@ -7,7 +7,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from dplearn.book.chapters.gaussian import truths
-from dplearn.book.kit.domains import Choice, Drawn, Log, Parameters
+from dplearn.book.kit.domains import Choice, Drawn, Log
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
 from dplearn.ground import validate
 from dplearn.ground.solve import decreasing_root
@@ -93,7 +93,7 @@ def classical_gaussian_threshold(*, delta):
     return float(decreasing_root(margin, lower=1.0, upper=100.0))
 
 
-def _up_to_six(rng: Generator, drawn: Parameters) -> NDArray:
+def _up_to_six(rng: Generator) -> NDArray:
     """One to six noise multipliers, near each other or not."""
     spread = rng.choice([0.1, 1.0, 2.0])
     return np.exp(rng.normal(0.0, spread, size=rng.integers(1, 7))).round(3) + 0.05
@@ -135,13 +135,13 @@ def grouped_noise_multiplier(*, noise_multipliers):
     return float(np.sum(z**-2.0) ** -0.5)
 
 
-def _four_sizes(rng: Generator, drawn: Parameters) -> NDArray:
+def _four_sizes(rng: Generator) -> NDArray:
     return np.round(np.exp(rng.uniform(0.0, 10.0, size=4)))
 
 
 @formula("G-F4b", "Norm of a contribution that is clipped by groups", "identity",
          "McMahan et al. 2018, A general approach, arXiv 1812.06210")
-@given(norms=Drawn(lambda rng, drawn: rng.choice([0.1, 0.5, 1.0, 3.0], size=rng.integers(1, 6))))
+@given(norms=Drawn(lambda rng: rng.choice([0.1, 0.5, 1.0, 3.0], size=rng.integers(1, 6))))
 @oracle(truths.longest_contribution, points=30)
 @printed("1.0", norms=np.full(4, 0.5))
 @wrong("largest", "A record may fill the norms of all groups at once.",
@@ -165,7 +165,7 @@ _LAYERS = {"sizes": np.array([400.0, 50.0, 12000.0, 10.0]), "norms": np.full(4, 
 @formula("G-F8", "Least noise energy over groups", "identity",
          "Boyd & Vandenberghe 2004, Section 5.5, Lagrange multipliers")
 @given("noise_multiplier > 0", sizes=Drawn(_four_sizes),
-       norms=Drawn(lambda rng, drawn: rng.choice([0.2, 0.5, 1.0, 2.0], size=4)),
+       norms=Drawn(lambda rng: rng.choice([0.2, 0.5, 1.0, 2.0], size=4)),
        noise_multiplier=Choice(0.5, 1.0, 2.0))
 @oracle(truths.energy_by_search, tolerance=1e-6, unsafe=None, points=10)
 @printed("4884.46", **_LAYERS, noise_multiplier=1.0)

@@ -69,7 +69,7 @@ def delta_rounded_down(*, mu, width, steps, epsilon):
 @formula("G-L2", "Law of the Laplace mechanism's loss", "identity",
          "Sommer, Meiser & Mohammadi 2019, Section 4")
 @given("epsilon > 0", epsilon=Log(0.01, 20.0), place=Linear(-1.5, 1.5, also=(-1.0, 1.0)),
-       loss=Derived(lambda drawn: drawn["place"] * drawn["epsilon"]))
+       loss=Derived(lambda place, epsilon: place * epsilon))
 @oracle(lambda epsilon, loss: truths.loss_cdf(oracles.log_laplace(), oracles.log_laplace(epsilon),
         loss=loss, reach=60.0 + epsilon, kinks=[0.0, epsilon]), unsafe="larger")
 @printed("0.1839397206", "0.1839397206", epsilon=1.0, loss=-1.0)
@@ -91,7 +91,7 @@ def laplace_loss_cdf(*, loss, epsilon):
 @formula("G-L2b", "Law of the Gaussian mechanism's loss", "identity",
          "Sommer, Meiser & Mohammadi 2019, Lemma 11")
 @given("mu > 0", mu=Log(0.01, 8.0), place=Linear(-8.0, 8.0),
-       loss=Derived(lambda drawn: drawn["mu"] * (drawn["mu"] / 2 + drawn["place"])))
+       loss=Derived(lambda mu, place: mu * (mu / 2 + place)))
 @oracle(lambda mu, loss: truths.loss_cdf(oracles.log_normal(mu), oracles.log_normal(), loss=loss,
         reach=60.0), unsafe="larger")
 @printed("0.5", mu=1.0, loss=0.5)

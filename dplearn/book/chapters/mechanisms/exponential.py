@@ -13,27 +13,23 @@ from dplearn.book.kit.entry import formula, given, oracle, printed, typed, wrong
 from dplearn.book.kit.oracles import finite_renyi, mean_loss, randomized_response
 
 
-def _random_scores(rng: Generator, drawn: Parameters) -> NDArray:
+def _random_scores(rng: Generator) -> NDArray:
     return rng.integers(-30, 31, rng.integers(2, 6)) / 10
 
 
-def _two_tables(rng: Generator, drawn: Parameters) -> NDArray:
+def _two_tables(rng: Generator) -> NDArray:
     """Scores of neighbours, shape (2, n); often all move one way, or as far as they go."""
-    scores = _random_scores(rng, drawn)
+    scores = _random_scores(rng)
     moves = rng.choice([-1.0, -0.5, 0.0, 0.3, 1.0], scores.size)
     sign = rng.choice([-1, 0, 0, 1])
     return np.stack([scores, scores + (sign * np.abs(moves) if sign else moves)])
 
 
-def _moves(drawn: Parameters) -> NDArray:
-    return np.diff(drawn["tables"], axis=0)[0]
-
-
 _SELECTION = {
     "tables": Drawn(_two_tables),
     "rate": Log(0.01, 20.0),
-    "sensitivity": Derived(lambda drawn: float(np.max(np.abs(_moves(drawn))))),
-    "monotone": Derived(lambda drawn: abs(sum(np.sign(x := _moves(drawn)))) == np.count_nonzero(x)),
+    "sensitivity": Derived(lambda tables: float(np.max(np.abs(tables[1] - tables[0])))),
+    "monotone": Derived(lambda tables: np.ptp(np.sign(tables[1] - tables[0])) < 2),
 }
 _OPPOSITE = {"tables": np.array([[0.0, 1.0, 2.0, 2.0], [-1.0, 2.0, 1.0, 1.0]]),
              "sensitivity": 1.0, "monotone": False}
@@ -123,8 +119,8 @@ def _crowd(others: int, lead: float = 1.0, move: float = -1.0, other: float = 1.
 @formula("G-B9", "Report noisy max with Laplace noise", "upper", "Dwork & Roth 2014, Claim 3.9")
 @given("scale > 0", scale=Log(0.2, 20.0), lead=Linear(-5.0, 5.0, also=(1.0,)),
        others=Whole(1, 1000), move=Linear(-1.0, 1.0), other_move=Linear(-1.0, 1.0),
-       sensitivity=Derived(lambda drawn: max(abs(drawn["move"]), abs(drawn["other_move"]))),
-       monotone=Derived(lambda drawn: drawn["move"] * drawn["other_move"] >= 0))
+       sensitivity=Derived(lambda move, other_move: max(abs(move), abs(other_move))),
+       monotone=Derived(lambda move, other_move: move * other_move >= 0))
 @oracle(truths.noisy_max_loss, points=60)
 @printed("1", "1.0000", **_crowd(999) | {"scale": 2.0}, monotone=False)
 @printed("1", "1.0000", **_crowd(999, other=0.0), monotone=True)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dplearn.book.chapters.gaussian.entries import gaussian_delta
 from dplearn.book.chapters.mechanisms import truths
 from dplearn.book.kit import oracles
-from dplearn.book.kit.domains import Choice, Drawn, Linear, Log, Parameters, Whole
+from dplearn.book.kit.domains import Choice, Drawn, Linear, Log, Whole
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong
 from dplearn.ground import validate
 from dplearn.ground.solve import first_true
@@ -32,7 +32,7 @@ def laplace_delta(*, epsilon, ratio):
     return -math.expm1(min(epsilon - ratio, 0.0) / 2)
 
 
-def _random_shift(rng: Generator, drawn: Parameters) -> NDArray:
+def _random_shift(rng: Generator) -> NDArray:
     """Up to four coordinates; equal ones, or one decimal each."""
     size = rng.integers(1, 5)
     return np.full(size, 0.5) if rng.random() < 0.3 else rng.integers(-20, 21, size) / 10

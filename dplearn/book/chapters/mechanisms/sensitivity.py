@@ -8,7 +8,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.book.chapters.mechanisms import truths
-from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Parameters, Whole
+from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
 from dplearn.ground import validate
 
@@ -28,7 +28,7 @@ def propose_test_release_threshold(*, epsilon, delta):
     return -math.log(delta) / epsilon
 
 
-def _random_fractions(rng: Generator, drawn: Parameters) -> NDArray:
+def _random_fractions(rng: Generator) -> NDArray:
     """Of the upper end: at random, 0 or 1, or a single one that is not 0."""
     kind, n = rng.integers(3), rng.integers(2, 21)
     if kind == 0:
@@ -42,7 +42,7 @@ _ONE_OF_TEN = {"count": 10, "upper": 1.0, "fractions": np.eye(10)[0]}
 @formula("G-B16", "Local sensitivity of a clipped mean", "upper",
          "Nissim, Raskhodnikova & Smith 2007, Definition 2.1")
 @given("upper > 0", fractions=Drawn(_random_fractions),
-       count=Derived(lambda drawn: drawn["fractions"].size), upper=Log(0.1, 100.0))
+       count=Derived(lambda fractions: fractions.size), upper=Log(0.1, 100.0))
 @oracle(truths.clipped_mean_change)
 @printed("0.1", "0.1", **_ONE_OF_TEN)
 @wrong("joining-only", "That is for a value that joins; one that leaves can move the mean by u/n.",
@@ -58,7 +58,7 @@ def clipped_mean_sensitivity(*, count, upper):
     return upper / count
 
 
-def _random_sorted(rng: Generator, drawn: Parameters) -> NDArray:
+def _random_sorted(rng: Generator) -> NDArray:
     """Three or five values in [0, 1], sorted."""
     n = rng.choice([3, 5])
     together = rng.random() < 0.4
@@ -66,10 +66,10 @@ def _random_sorted(rng: Generator, drawn: Parameters) -> NDArray:
     return np.sort(np.round(np.minimum(values, 1.0), 2))
 
 
-def _median_local(drawn: Parameters) -> NDArray:
+def _median_local(values: NDArray) -> NDArray:
     """Largest local sensitivity of the median after k replacements, k = 0 ... n."""
-    n = drawn["values"].size
-    x = np.concatenate([np.zeros(n + 1), drawn["values"], np.ones(n + 1)])
+    n = values.size
+    x = np.concatenate([np.zeros(n + 1), values, np.ones(n + 1)])
     m = n + 1 + n // 2
     windows = ([x[m + t] - x[m + t - k - 1] for t in range(k + 2)] for k in range(n + 1))
     return np.array([max(window) for window in windows])
@@ -108,7 +108,7 @@ _SMOOTH_RANGE = "epsilon > 0 and beta > 0 and 2*beta*log(2) < epsilon"
          "Nissim, Raskhodnikova & Smith 2007, Corollary 2.4")
 @given(_SMOOTH_RANGE + " and epsilon*(expm1(beta) - beta) <= 2*beta**2", epsilon=Log(0.01, 4.0),
        delta=Log(1e-12, 0.9),
-       beta=Derived(lambda drawn: drawn["epsilon"] / (2 * math.log(2 / drawn["delta"]))))
+       beta=Derived(lambda epsilon, delta: epsilon / (2 * math.log(2 / delta))))
 @oracle(truths.dilated_laplace_delta, absolute=0.0, points=40)
 @wrong("any-epsilon", "Where S may change by much, the tail of the wider noise tells which it is.",
        says=r"\text{the same for every } \varepsilon > 0", given=_SMOOTH_RANGE,

@@ -17,7 +17,7 @@ from dplearn.book.kit.oracles import finite_renyi, randomized_response
 def _random_votes(most: int, fewest_classes: int, most_classes: int) -> Drawn:
     """Counts of the classes, the plurality first."""
 
-    def make(rng: Generator, drawn: Parameters) -> NDArray:
+    def make(rng: Generator) -> NDArray:
         votes = rng.integers(1, most + 1, size=rng.integers(fewest_classes, most_classes + 1))
         return np.sort(votes)[::-1]
 
@@ -129,14 +129,14 @@ def lnmax_log_moment_at(*, moment, inverse_scale, flip):
     return math.log1p((1 - flip) * grown + flip * math.expm1(2 * inverse_scale * moment))
 
 
-def _random_agreement(rng: Generator, drawn: Parameters) -> NDArray:
+def _random_agreement(rng: Generator) -> NDArray:
     """Three outcomes, the first of them likely."""
     others = 10 ** rng.uniform(-5.0, -0.5) * rng.dirichlet(np.ones(2))
     return np.array([1 - others.sum(), *others])
 
 
-def _random_tilt(rng: Generator, drawn: Parameters) -> NDArray:
-    q = drawn["p"] * np.exp(10 ** rng.uniform(-1.5, 0.7) * rng.normal(size=3))
+def _random_tilt(rng: Generator, p: NDArray) -> NDArray:
+    q = p * np.exp(10 ** rng.uniform(-1.5, 0.7) * rng.normal(size=3))
     return q / q.sum()
 
 
@@ -161,8 +161,7 @@ _MANY = {"order": Log(1.05, 30.0), "order_1": Log(1.05, 60.0), "order_2": Log(1.
          "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Theorem 6")
 @given(_ORDERS + _IN_ORDER + _RISING + _POSITIVE, p=Drawn(_random_agreement), q=Drawn(_random_tilt),
        **_MANY, rdp_1=_two_sided("order_1"), rdp_2=_two_sided("order_2"),
-       looseness=Choice(1.0, 1.5),
-       flip=Derived(lambda drawn: drawn["looseness"] * math.fsum(drawn["p"][1:])))
+       looseness=Choice(1.0, 1.5), flip=Derived(lambda looseness, p: looseness * math.fsum(p[1:])))
 @oracle(lambda p, q, order: truths.log_moment(np.log(p), np.log(q), order - 1) / (order - 1),
         absolute=0.0)
 @wrong("any-order", "A divergence of order mu_1 says nothing about a larger order.",
@@ -204,8 +203,7 @@ def _of_gnmax(*, order: float, noise_std: float, flip: float) -> float:
 @formula("G-M5b", "GNMax: data-dependent RDP", "upper", "Papernot, Song, Mironov, Raghunathan, "
          "Talwar & Erlingsson 2018, Theorem 6 and Proposition 10")
 @given("order > 1 and noise_std > 0 and 0 < flip and flip < 1", order=Log(1.05, 50.0),
-       noise_std=Log(0.5, 40.0), votes=_random_votes(60, 2, 4), flip=Derived(lambda drawn:
-       gnmax_flip_bound(votes=drawn["votes"], noise_std=drawn["noise_std"])))
+       noise_std=Log(0.5, 40.0), votes=_random_votes(60, 2, 4), flip=Derived(gnmax_flip_bound))
 @oracle(truths.gnmax_worst, absolute=0.0, points=60)
 @printed("8.9835e-09", order=10.0, noise_std=40.0, flip=1e-8)
 @wrong("no-conditions",

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.random import Generator
 
 from dplearn.book.chapters.amplification import truths
-from dplearn.book.kit.domains import Drawn, Log, Parameters
+from dplearn.book.kit.domains import Drawn, Log
 from dplearn.book.kit.entry import formula, given, oracle, printed, typed, wrong
 from dplearn.ground.expression import parse
 
@@ -34,8 +34,8 @@ def _admitted(hypothesis: str, name: str) -> Drawn:
     """Orders or moments of a grid that meet a hypothesis, the largest one often."""
     holds, grid = parse(hypothesis), np.geomspace(1.01, 2000.0, 120).round(3)
 
-    def make(rng: Generator, drawn: Parameters) -> float:
-        settings = {k: drawn[k] for k in ("noise_multiplier", "sample_rate")}
+    def make(rng: Generator, noise_multiplier: float, sample_rate: float) -> float:
+        settings = {"noise_multiplier": noise_multiplier, "sample_rate": sample_rate}
         good = grid[holds(**{name: grid}, **settings)].tolist() or [1.01]
         return good[-1] if rng.random() < 0.4 else good[int(rng.integers(len(good)))]
 

@@ -28,10 +28,6 @@ def _both(orders: str) -> Derived:
     return Derived(make)
 
 
-def _pure(drawn: Parameters) -> float:
-    return max(max_divergence(drawn["p"], drawn["q"]), max_divergence(drawn["q"], drawn["p"]))
-
-
 @formula("G-S1", "Private selection: RDP of the best of a random number of runs", "upper",
          "Papernot & Steinke 2022, Theorem 2")
 @given("order > 1 and other_order >= 1 and shape > -1 and 0 < stop and stop < 1", **_SCORES,
@@ -66,7 +62,8 @@ def selection_rdp(*, order, epsilon, other_order, other_epsilon, shape, stop):
 
 @formula("G-S1b", "Private selection under pure DP", "upper",
          "Papernot & Steinke 2022, Corollary 3, after Liu & Talwar (2019), Theorem 1.3")
-@given("shape > -1 and epsilon >= 0", **_SCORES, epsilon=Derived(_pure), **_COUNT)
+@given("shape > -1 and epsilon >= 0", **_SCORES,
+       epsilon=Derived(lambda p, q: max(max_divergence(p, q), max_divergence(q, p))), **_COUNT)
 @oracle(lambda p, q, shape, stop: truths.best_epsilon(p, q, truths.repetitions(shape=shape,
         stop=stop)))
 @printed("3", "1.976852117",
@@ -123,10 +120,9 @@ def amplification_by_iteration(*, order, lipschitz, noise_std, steps, record):
     return 2 * order * lipschitz**2 / (noise_std**2 * (steps + 1 - record))
 
 
-def _states(drawn: Parameters) -> NDArray:
+def _states(order: float, noise: float, noise_below: float, noise_above: float) -> NDArray:
     """Log moments of both steps, for each of the two states that the first may lead to."""
-    noises = [[drawn["noise"]] * 2, [drawn["noise_below"], drawn["noise_above"]]]
-    return 0.5 * drawn["order"] * (drawn["order"] + 1) / np.square(noises)
+    return 0.5 * order * (order + 1) / np.square([[noise, noise], [noise_below, noise_above]])
 
 
 _TWO_STEPS = {"order": 1.0, "noise": 1.0, "noise_below": 1.0, "noise_above": 3.0, "threshold": 0.5,

@@ -7,17 +7,17 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from dplearn.book.chapters.selection import truths
-from dplearn.book.kit.domains import Choice, Derived, Drawn, Log, Parameters, Whole
+from dplearn.book.kit.domains import Choice, Derived, Drawn, Log, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
 
 _SCALES = {"threshold_scale": Log(0.2, 20.0), "query_scale": Log(0.2, 20.0)}
 _IN_RANGE = "threshold_scale > 0 and query_scale > 0 and positives >= 1"
 
 
-def _random_queries(rng: Generator, drawn: Parameters) -> NDArray:
+def _random_queries(rng: Generator, query_scale: float) -> NDArray:
     """Answers around the threshold, and below each by how much it changes, up to 1."""
     count = rng.integers(1, 5)
-    spread = rng.choice([0.0, 1.0, 8.0]) * drawn["query_scale"]
+    spread = rng.choice([0.0, 1.0, 8.0]) * query_scale
     if rng.random() < 0.3:  # the worst: many ask the same, and the last moves against the others
         count, spread = rng.integers(2, 11), 0.0
     answers = spread * rng.uniform(-1, 1, size=count).round(2) + 0.0  # no -0
@@ -27,8 +27,8 @@ def _random_queries(rng: Generator, drawn: Parameters) -> NDArray:
     return np.array([answers, changes * rng.choice([-1.0, 1.0])])
 
 
-def _random_monotone_queries(rng: Generator, drawn: Parameters) -> NDArray:
-    answers, changes = _random_queries(rng, drawn)
+def _random_monotone_queries(rng: Generator, query_scale: float) -> NDArray:
+    answers, changes = _random_queries(rng, query_scale)
     return np.array([answers, rng.choice([-1.0, 1.0]) * np.maximum(changes, 0.0)])
 
 
@@ -45,7 +45,7 @@ _AT_THE_EDGE = {"queries": np.array([[0.0, 0.0], [1.0, -1.0]])}
 @wrong("one-scale-for-both", "Threshold and answer move against each other: it is 3 epsilon.",
        claim="1 / threshold_scale",
        says=r"b_1 = b_2 = 1/\varepsilon \Rightarrow \varepsilon\text{-DP}",
-       query_scale=Derived(lambda drawn: drawn["threshold_scale"]), positives=Choice(1))
+       query_scale=Derived(lambda threshold_scale: threshold_scale), positives=Choice(1))
 @wrong("query-noise-once",
        "With a quarter of epsilon for the threshold it is (1 + 6c)/4 times epsilon.",
        claim="1 / threshold_scale + 1 / query_scale",

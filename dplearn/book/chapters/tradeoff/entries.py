@@ -148,8 +148,7 @@ enter(
             r"\Rightarrow f \ge f_{\varepsilon,\delta},\quad f_{\varepsilon,\delta}(a) = "
             r"\max\{0, 1-\delta-e^\varepsilon a, e^{-\varepsilon}(1-\delta-a)\}"),
     given(_ANY_RATE + " and 0 <= delta < 1 and epsilon < inf", p=Distribution(3), q=Distribution(3),
-          delta=Log(1e-6, 0.3), epsilon=Derived(lambda drawn:
-          oracles.worst_event_epsilon_at(**{name: drawn[name] for name in ("p", "q", "delta")})),
+          delta=Log(1e-6, 0.3), epsilon=Derived(oracles.worst_event_epsilon_at),
           false_positive_rate=Linear(0.0, 1.0)),
     oracle(truths.best_test_on_events, unsafe="larger"),
     printed("0.7281618172", epsilon=1.0, delta=1e-5, false_positive_rate=0.1),
