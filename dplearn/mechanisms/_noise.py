@@ -20,8 +20,8 @@ class Noise(Mechanism):
 
     noise_multiplier: float
 
-    # How far the noise is drawn in `outputs`, in scales.
-    reach: ClassVar[float]
+    # How far `outputs` draws the noise.
+    scales_drawn: ClassVar[float]
     whole: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -46,7 +46,7 @@ class Noise(Mechanism):
         """log density of the noise, or log probability of a whole number."""
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
-        distance, reach = self._distance(adjacency), self.reach * self._scale
+        distance, reach = self._distance(adjacency), self.scales_drawn * self._scale
         return (Outputs.of_noise(self._log_noise, shift=distance, reach=reach, whole=self.whole),)
 
     def _zcdp(self, adjacency: Adjacency) -> float:

@@ -46,7 +46,7 @@ class DiscreteGaussian(WholeNoise):
     """
 
     name: ClassVar[str] = "discrete_gaussian"
-    reach: ClassVar[float] = 7.0
+    scales_drawn: ClassVar[float] = 7.0
 
     def __post_init__(self) -> None:
         super().__post_init__()

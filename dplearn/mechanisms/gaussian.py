@@ -55,7 +55,7 @@ class Gaussian(Noise):
 
     name: ClassVar[str] = "gaussian"
     conditions: ClassVar[tuple[str, ...]] = ("L2 norm of each contribution is bounded",)
-    reach: ClassVar[float] = 7.0
+    scales_drawn: ClassVar[float] = 7.0
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         mu = self.shift(adjacency)

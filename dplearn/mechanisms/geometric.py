@@ -37,7 +37,7 @@ class Geometric(WholeNoise):
     """
 
     name: ClassVar[str] = "geometric"
-    reach: ClassVar[float] = 25.0
+    scales_drawn: ClassVar[float] = 25.0
 
     def _atoms(self, adjacency: Adjacency) -> tuple[NDArray, NDArray]:
         """log P and log Q on the outcomes k <= 0, 1, ..., shift - 1, k >= shift.

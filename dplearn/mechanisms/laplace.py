@@ -46,7 +46,7 @@ class Laplace(Noise):
 
     name: ClassVar[str] = "laplace"
     conditions: ClassVar[tuple[str, ...]] = ("L1 norm of each contribution is bounded",)
-    reach: ClassVar[float] = 25.0
+    scales_drawn: ClassVar[float] = 25.0
 
     def pure_epsilon(self, adjacency: Adjacency = "add_remove") -> float:
         """Epsilon at delta = 0: shift / scale."""
