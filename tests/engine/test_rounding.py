@@ -271,7 +271,7 @@ def jitter(loss, h, steps=1):
     """Nodes of a lattice through an atom, and what jitter costs: of delta = e^-10, in epsilon."""
     (pair,), window = Gaussian(1.0).profiles(), Window(1.0, h, 64, np.zeros(1), np.full(1, 2.0))
     grid, edges = (
-        Grid(window, [Atoms(np.array(loss), np.zeros(len(loss)))], full=False),
+        Grid(window, [Atoms(np.array(loss), np.full(len(loss), 1e-3))], full=False),
         (-9.0, 9.0),
     )
     group = SimpleNamespace(

@@ -66,7 +66,8 @@ def assert_sane(found):
     assert 0 <= found.lower <= found.epsilon < math.inf
     assert found.is_bound and found.kind in ("exact", "bracket", "upper")
     if found.kind == "exact":
-        assert found.lower == found.epsilon
+        # Both ends are taken beyond the rounding of log delta.
+        assert found.epsilon - found.lower <= 1e-9 * (1 + found.epsilon)
     else:
         assert (found.kind == "bracket") == (found.lower > 0)
 
