@@ -59,7 +59,7 @@ def test_an_epsilon_that_was_rounded_up_is_no_lower_end():
 
 
 def test_one_run_is_called_exact_where_both_ends_agree():
-    """The lower end is 1e-11 below; a gap of 1e-9 is one between two different pairs."""
+    """Both ends leave room of 2e-12; a gap of 1e-9 is one between two different pairs."""
     epsilon = float(Gaussian(1.0).profiles()[0].epsilon(1e-5))
     for gap, kind in [(0.0, "exact"), (1e-9, "bracket")]:
         assert one_run(1.0, epsilon * (1 + gap), 1e-5).kind == kind
