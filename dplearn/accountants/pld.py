@@ -191,7 +191,7 @@ class PLD(Accountant):
 def _closed_bound(runs: Runs, delta: float) -> NDArray:
     """Upper bounds by Rényi divergences, by zCDP and by the Gaussians that dominate, per row."""
     others = [a._bounds(runs, delta) for a in (RDP(), ZCDP()) if not a._refusal(runs)]
-    bounds = [[bound.epsilon for bound in other] for other in others]
+    bounds = [np.array([bound.epsilon for bound in other]) for other in others]
     if (shifts := dominating_shifts(runs)) is not None:
         bounds.append(gaussian_ends(delta, np.sqrt(runs.counts @ shifts**2))[1])
     return np.min(bounds, axis=0, initial=np.inf)

@@ -11,7 +11,7 @@ def _number(name: str, value: object, expected: str) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.inf if value > 0 else -math.inf
+        return -math.inf if value < 0 else math.inf
 
 
 def _require(good: bool, name: str, value: object, expected: str) -> None:

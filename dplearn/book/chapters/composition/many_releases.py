@@ -6,6 +6,7 @@ deltas are paid, and bound epsilon of n pure releases at that slack.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +19,7 @@ from dplearn.book.kit.entry import enter, formula, given, oracle, printed, typed
 from dplearn.ground import validate
 
 _RELEASES = {"epsilon": Log(1e-3, 3.0), "steps": Whole(1, 2000), "slack": Log(1e-12, 0.5)}
-_SMALL = {"slack": Log(1e-12, 1e-3)}  # where claims are met
+_SMALL: dict[str, Any] = {"slack": Log(1e-12, 1e-3)}  # where claims are met
 _ANY_RELEASES = "epsilon > 0 and steps >= 1 and 0 < slack < 1"
 
 
