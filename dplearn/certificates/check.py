@@ -1,0 +1,202 @@
+r"""A checker of certificates in ball arithmetic: it knows no engine and no model of rounding.
+
+A certificate says that eps- <= epsilon(delta) <= eps+ for a run: delta_T(eps+) <= delta for both
+orders of the neighbours, and delta_T(eps-) >= delta for one. The other numbers in it make the proof
+short and may come from anywhere: every quantity below is an enclosure (Johansson 2017), and what is
+not seen to hold is not proved. Appendix 90 derives the sum. With M(z) = E e^{zL} of one step,
+lambda > 0, h = 2 pi / P and z = lambda + ikh,
+
+.. math:: S = \frac h{2\pi}\sum_k \frac{M(z)^T e^{-z\varepsilon}}{z(1+z)}
+          = \sum_m e^{\lambda mP}\,\delta_T(\varepsilon + mP),
+
+delta_T and its *aliases*. As delta_T(e) <= c(mu) M(mu)^T e^{-mu e}, c = mu^mu / (1+mu)^{1+mu}, they
+are below two geometric series, for a mu > lambda and a mu in [0, lambda). The terms from k = n on
+are below B^T e^{-lambda eps} / (pi h (n-1)) if B is at least |M(lambda + it)| for all t >= nh.
+
+*M.* Let f(x) = 1-q + q e^{(2x-1)/2 sigma^2}. M is the mean of f^{s+it} under N(0, sigma^2), with
+s = 1 + lambda where the record is removed; where it is added, M's conjugate with s = -lambda. On
+Im x = phi sigma^2, 0 <= phi < pi, f(Re x) cos(phi/2) <= |f| <= f(Re x) and arg f >= 0: for t >= 0
+|f^{s+it}| <= C f(Re x)^s with C = 1 or cos(phi/2)^{-lambda}. A sum over nodes on one line errs by
+N / (e^{2 pi b / step} - 1) for each side to which the line may be moved by b, where N bounds the
+integral of the modulus (Trefethen & Weideman 2014, Theorem 5.1): C e^{phi^2 sigma^2 / 2} M(lambda).
+Beyond its ends the modulus falls at least like a geometric series, for (log f)' lies between 0 and
+1/sigma^2, and below q/sigma^2 left of 0. *B* is such a sum of |f|^s e^{-t arg f}, which falls with
+t; with g = f at the conjugate height it is (f g)^{s/2} e^{-t (log f - log g) / 2i}, no larger when
+moved by b as long as phi + b <= pi/2, since arg f grows with phi up to there.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from flint import acb, acb_mat, arb, ctx
+
+FORMAT, _MOST_NODES = "dplearn certificate 1", 2**17
+
+
+class NotProvedError(Exception):
+    """What the certificate says does not follow from it."""
+
+
+def check(text: str) -> str:
+    """The statement that a certificate proves; NotProvedError says why it does not."""
+    try:
+        certificate = json.loads(text)
+        _require(certificate["format"] == FORMAT, "unknown format")
+        _require(certificate["bits"] in range(53, 2000), "bits out of range")
+        with ctx.workprec(certificate["bits"]):
+            return _check(certificate)
+    except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+        raise NotProvedError(f"the certificate is damaged ({error!r})") from None
+
+
+def _check(certificate: Mapping[str, Any]) -> str:
+    run, delta = certificate["run"], _number(certificate["run"]["delta"])
+    kind, steps, one_side = run["mechanism"], run["steps"], certificate["lower side"]
+    _require(type(steps) is int and 1 <= steps <= 10**12, "steps is no whole number in [1, 1e12]")
+    lower, upper = _number(certificate["lower"]), _number(certificate["upper"])
+    _require(0 < delta < 1 and 0 <= lower <= upper, "delta or the ends out of range")
+    if kind == "poisson_subsampled_gaussian":
+        _require(run["adjacency"] in ("add_remove", "zero_out"), "adjacency")
+        pairs = {side: SampledGaussian(run, side) for side in ("remove", "add")}
+        proofs = certificate["proofs"]
+        above = {side: pairs[side].delta(upper, proofs[f"upper {side}"])[1] for side in pairs}
+        below = pairs[one_side].delta(lower, proofs[f"lower {one_side}"])[0] if lower > 0 else delta
+    else:
+        law = {"gaussian": _gaussian, "randomized_response": _randomized_response}[kind]
+        above, below = {"either": law(run, upper)}, law(run, lower) if lower > 0 else delta
+    for side, value in above.items():
+        _require(value <= delta, f"delta at the upper end is at most {value.str(5)}, {side}")
+    _require(below >= delta, f"delta at the lower end is at least {below.str(5)}")
+    ends = f"{certificate['lower']} <= epsilon <= {certificate['upper']}"
+    return f"proved: {ends} for " + ", ".join(f"{name} = {value}" for name, value in run.items())
+
+
+class SampledGaussian:
+    """One order of the neighbours; `delta` encloses delta_T."""
+
+    def __init__(self, run: Mapping[str, Any], side: str) -> None:
+        self.sigma, self.q = _number(run["noise_multiplier"]), _number(run["sample_rate"])
+        _require(self.sigma > 0 and 0 < self.q < 1, "noise_multiplier or sample_rate")
+        self.steps, self.removes = run["steps"], side == "remove"
+
+    def delta(self, epsilon: arb, proof: Mapping[str, Any]) -> tuple[arb, arb]:
+        """Lower and upper bound on delta_T."""
+        if "chernoff" in proof:
+            return arb(0), self._chernoff(_number(proof["chernoff"]), epsilon)
+        names, count = ("tilt", "period", "smaller", "larger", "cut angle"), proof["nodes"]
+        tilt, period, smaller, larger, angle = (_number(proof[name]) for name in names)
+        _require(0 <= smaller < tilt < larger and period > 0, "smaller < tilt < larger, period")
+        _require(count in range(4, _MOST_NODES), "nodes")
+        h, unit, total = 2 * arb.pi() / period, (-tilt * epsilon).exp(), arb(0)
+        for k, moment in enumerate(self._moments(tilt, h, count)):
+            z = acb(tilt, k * h)
+            term = moment**self.steps * acb(0, -k * h * epsilon).exp() / (z * (1 + z))
+            total += term.real / (1 if k else 2)
+        total *= h / arb.pi() * unit
+        cut = self._beyond(tilt, count * h, angle) ** self.steps * unit / arb.pi() / h / (count - 1)
+        aliases = self._chernoff(larger, epsilon) / ((larger - tilt) * period).expm1()
+        aliases += self._chernoff(smaller, epsilon) / ((tilt - smaller) * period).expm1()
+        return total - cut - aliases, total + cut
+
+    def _chernoff(self, mu: arb, epsilon: arb) -> arb:
+        """c(mu) M(mu)^T e^{-mu epsilon}; 1 at mu = 0."""
+        if mu == 0:
+            return arb(1)
+        _require(mu > 0, "a negative mu")
+        log_c = mu * (mu / (1 + mu)).log() - (1 + mu).log()
+        return self._moment(mu) ** self.steps * (log_c - mu * epsilon).exp()
+
+    def _moment(self, mu: arb) -> arb:
+        """Upper bound on M at a real mu."""
+        _, weights, beyond, error = self._line(mu, arb(0), self._room(mu))
+        _require(error < 1, "too few nodes in x")
+        return sum((weight.real for weight in weights), beyond) / (1 - error)
+
+    def _moments(self, tilt: arb, h: arb, count: int) -> list[acb]:
+        """M(lambda + ikh) for k < count, by powers in two digits."""
+        angle = self._room(tilt)
+        logs, weights, beyond, error = self._line(tilt, angle, angle)
+        ball = arb(0, (error * self._moment(tilt) + beyond).abs_upper())
+        block, turns = math.isqrt(count), [acb(0, h) * log for log in logs]
+        fine = acb_mat([[(b * turn).exp() for b in range(block)] for turn in turns])
+        coarse = [
+            [(a * block * turn).exp() * w for turn, w in zip(turns, weights, strict=True)]
+            for a in range(-(-count // block))
+        ]
+        moments = [m + acb(ball, ball) for m in (acb_mat(coarse) * fine).entries()[:count]]
+        return moments if self.removes else [m.conjugate() for m in moments]
+
+    def _beyond(self, tilt: arb, t: arb, angle: arb) -> arb:
+        """B: upper bound on |M(lambda + iu)| for all u >= t."""
+        _require(0 < angle < 1.5, "cut angle")
+        room = min(self._room(tilt), arb.pi() / 2 - angle)
+        logs, weights, beyond, error = self._line(tilt, angle, room)
+        sizes = (abs(w) * (-t * log.imag).exp() for w, log in zip(weights, logs, strict=True))
+        return sum(sizes, beyond + error * self._moment(tilt))
+
+    def _room(self, tilt: arb) -> arb:
+        """How far phi is moved: any choice is sound, this one needs few nodes."""
+        most = min(1.5, 1.5 / float(self.sigma))
+        return arb(most if self.removes else min(most, 3 / math.sqrt(1 + float(tilt))))
+
+    def _line(self, tilt: arb, phi: arb, room: arb) -> tuple[list[acb], list[acb], arb, arb]:
+        """log f and f^s times the density at nodes on a line; what lies beyond; error / M."""
+        sigma, s = self.sigma, 1 + tilt if self.removes else -tilt
+        up, down, digits = max(s, arb(0)), max(-s, arb(0)) * self.q, math.log(2) * ctx.prec
+        left = (-sigma * math.sqrt(2 * digits) - down).mid()
+        step = (2 * arb.pi() * room * sigma**2 / digits).mid()
+        count = math.ceil(float((up - 2 * left) / step)) + 1
+        _require(1 < count <= _MOST_NODES, "too many nodes in x")
+
+        def at(x: arb, phi: arb) -> tuple[acb, acb]:
+            log = (1 - self.q + self.q * acb((2 * x - 1) / (2 * sigma**2), phi).exp()).log()
+            size = s * log - acb(x, phi * sigma**2) ** 2 / (2 * sigma**2)
+            return log, size.exp() * step / (sigma * (2 * arb.pi()).sqrt())
+
+        logs, weights = zip(*(at(left + j * step, phi) for j in range(count)), strict=True)
+        right, beyond = left + (count - 1) * step, arb(0)
+        for end, slope in ((left, left + down), (right, up - right)):
+            fall = (step * slope / sigma**2).exp()
+            _require(fall < 1, "a line that is too short")
+            beyond += at(end, arb(0))[1].real * fall / (1 - fall) * self._grown(phi, tilt)
+        fold = (2 * arb.pi() * room * sigma**2 / step).expm1()
+        return list(logs), list(weights), beyond, 2 * self._grown(phi + room, tilt) / fold
+
+    def _grown(self, phi: arb, tilt: arb) -> arb:
+        """C(phi) e^{phi^2 sigma^2 / 2}."""
+        _require(phi <= 3.05, "phi")
+        grown = (phi**2 * self.sigma**2 / 2).exp()
+        return grown if self.removes else grown * (phi / 2).cos() ** -tilt
+
+
+def _gaussian(run: Mapping[str, Any], epsilon: arb) -> arb:
+    distance = {"add_remove": 1, "zero_out": 1, "replace_one": 2}[run["adjacency"]]
+    mu = distance * arb(run["steps"]).sqrt() / _number(run["noise_multiplier"])
+    _require(mu > 0, "noise_multiplier")
+    ahead, behind = ((epsilon / mu + side * mu / 2) / arb(2).sqrt() for side in (-1, 1))
+    return (ahead.erfc() - epsilon.exp() * behind.erfc()) / 2
+
+
+def _randomized_response(run: Mapping[str, Any], epsilon: arb) -> arb:
+    size, steps, total = _number(run["local_epsilon"]), run["steps"], arb(0)
+    _require(size > 0 and steps <= 10**6 and run["adjacency"] == "replace_one", "local_epsilon")
+    # Of k true answers: the chance, and the loss (2k - T) epsilon_0.
+    chance = (1 + (-size).exp()) ** -steps
+    for k in range(steps, -1, -1):
+        gain = -(epsilon - (2 * k - steps) * size).expm1()
+        total += chance * max(gain, arb(0))
+        chance *= (-size).exp() * k / (steps - k + 1)
+    return total
+
+
+def _number(text: object) -> arb:
+    """The decimal number that is written, not the double next to it."""
+    _require(isinstance(text, str) and arb(text).is_finite(), f"{text!r} is no decimal number")
+    return arb(text)  # type: ignore[arg-type]
+
+
+def _require(holds: bool, what: str) -> None:
+    if not holds:
+        raise NotProvedError(f"not proved: {what}")

@@ -1,0 +1,134 @@
+"""Numbers of a proof, proposed by the contour engine; only `check` decides whether they prove."""
+
+import json
+import math
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dplearn.accountants import accountants
+from dplearn.certificates.check import FORMAT, NotProvedError, check
+from dplearn.engine.contour.line import Line
+from dplearn.engine.contour.pair import SampledGaussian
+from dplearn.engine.contour.table import Table, largest_power, shared
+from dplearn.ground.guarantee import Adjacency, round_down, round_up
+from dplearn.mechanisms import Gaussian, Laplace, Mechanism, PoissonSubsampled, RandomizedResponse
+
+# Aliases and what is cut off, as a part of delta.
+_TAU = 1e-11
+# How far the ends are moved apart, relative to epsilon, until they are proved.
+_ROOM = (1e-9, 1e-7, 1e-5, 1e-3)
+# Steeper lines leave the half-plane on which the checker's bound rests.
+_LARGEST_ANGLE = 1.4
+
+
+def certify(
+    mechanism: Mechanism, *, delta: float, steps: int = 1, adjacency: Adjacency = "add_remove"
+) -> str:
+    """Certificate of the smallest epsilon of a run at delta: JSON text that `check` proves.
+
+    Parameters
+    ----------
+    mechanism : Gaussian, Laplace, RandomizedResponse or PoissonSubsampled(Gaussian)
+        Of these alone a proof has a form; a sampled Gaussian needs at least two steps.
+    delta : float
+        In (0, 1), read as the decimal number that it prints as, like all others.
+    steps : int
+    adjacency : {"add_remove", "replace_one", "zero_out"}
+
+    Raises
+    ------
+    NotImplementedError
+        If there is no form of proof, or no contour is short enough at these parameters.
+    ModuleNotFoundError
+        If python-flint is not installed.
+    """
+    run = _run(mechanism) | {"steps": steps, "delta": repr(delta), "adjacency": adjacency}
+    bracket = accountants["pld"](rtol=1e-9).epsilon(
+        mechanism, delta=delta, steps=steps, adjacency=adjacency
+    )
+    reason = "the engine's bracket has no finite ends"
+    for room in _ROOM if bracket.lower > 0 and bracket.epsilon < math.inf else ():
+        lower = round_down(bracket.lower * (1 - room), 12)
+        upper = round_up(bracket.epsilon * (1 + room), 12)
+        stated = {"format": FORMAT, "run": run, "lower": lower, "upper": upper}
+        stated |= _proofs(mechanism, stated)
+        stated["made with"] = f"python-flint {version('python-flint')}"
+        text = json.dumps(stated, indent=1)
+        try:
+            check(text)
+        except NotProvedError as error:
+            reason = str(error)
+        else:
+            return text
+    raise NotImplementedError(f"no proof of this run was found: {reason}")
+
+
+def _run(mechanism: Mechanism) -> dict[str, Any]:
+    """Name and parameters, as decimal numbers, of a mechanism whose proofs have a form."""
+    match mechanism:
+        case Gaussian() | Laplace():
+            return {
+                "mechanism": mechanism.name,
+                "noise_multiplier": repr(mechanism.noise_multiplier),
+            }
+        case RandomizedResponse(answers=2):
+            return {"mechanism": mechanism.name, "local_epsilon": repr(mechanism.local_epsilon)}
+        case PoissonSubsampled(base=Gaussian(), sample_rate=rate) if rate < 1:
+            base = _run(mechanism.base)
+            return base | {"mechanism": "poisson_subsampled_gaussian", "sample_rate": repr(rate)}
+    raise NotImplementedError(f"a proof of {mechanism} is not supported: it has no form")
+
+
+def _proofs(mechanism: Mechanism, stated: dict[str, Any]) -> dict[str, Any]:
+    """Proofs of both ends, their precision, and the side that attains the lower one."""
+    proofs, bits, attained = {}, 128, {"remove": 0.0}
+    if isinstance(mechanism, PoissonSubsampled):
+        log_delta, upper = math.log(float(stated["run"]["delta"])), float(stated["upper"])
+        steps = np.array([float(stated["run"]["steps"])])
+        for side in ("remove", "add"):
+            pair = SampledGaussian(mechanism.base.noise_multiplier, mechanism.sample_rate, side)
+            table = Table(pair, largest_power(pair, log_delta))
+            chernoff = table.chernoff(steps, np.array([upper]))[0]
+            if np.min(chernoff) < log_delta - 1e-3:
+                proofs[f"upper {side}"] = {"chernoff": repr(float(table.mu[np.argmin(chernoff)]))}
+                continue
+            proof, digits = _contour(table, steps, upper, log_delta)
+            proofs[f"upper {side}"] = proofs[f"lower {side}"] = proof
+            bits = max(bits, 64 + math.ceil(digits / math.log(2)))
+            attained[side] = float(table.guess_log_delta(steps, np.array([upper]))[0])
+    best = max(attained, key=lambda side: attained[side] or -math.inf)
+    return {"lower side": best, "bits": bits, "proofs": proofs}
+
+
+def _contour(
+    table: Table, row: NDArray, epsilon: float, log_delta: float
+) -> tuple[dict[str, Any], float]:
+    """Line, nodes and bounds of a sum that is worth delta at epsilon; e-folds that it needs."""
+    at, target = np.array([epsilon]), np.array([log_delta])
+    need, at_zero = table.needs(row, at, target, math.log(_TAU))
+    ((_, tilt),) = shared(*table.tilts((need, at_zero), row, 2.0))
+    period = 1.05 * table.period((need, at_zero), tilt)
+    line = Line(table.pair, tilt)
+    size = float(row[0]) * line.log_m - tilt * epsilon
+    bound, (cut,) = line.cutoffs(row, np.array([size]) + at_zero)
+    if not cut * period < 1e6:
+        raise NotImplementedError("a proof of this run is not supported: its contour is too long")
+    logs = bound.log_size - cut * bound.angle
+    flat = np.flatnonzero(bound.phi[:, 0] < _LARGEST_ANGLE)
+    angle = bound.phi[flat[np.argmin(np.logaddexp.reduce(logs[flat], axis=1))], 0]
+    folds = table.chernoff(row, at)[0] - np.abs(table.mu - tilt) * period
+    mu, folds = np.append(0.0, table.mu), np.append(-tilt * period, folds)
+    right, left = mu > tilt * (1 + 1e-3), mu < tilt * (1 - 1e-3)
+    larger, smaller = (mu[part][np.argmin(folds[part])] for part in (right, left))
+    proof = {
+        "tilt": repr(float(tilt)),
+        "period": repr(float(period)),
+        "nodes": math.ceil(1.02 * cut * period / (2 * math.pi)) + 2,
+        "cut angle": repr(float(angle)),
+        "larger": repr(float(larger)),
+        "smaller": repr(float(smaller)),
+    }
+    return proof, math.log(row[0]) + max(size - log_delta, 0.0) - math.log(_TAU)
