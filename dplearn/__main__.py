@@ -1,4 +1,4 @@
-"""The command line: epsilon, calibrate, verify, claim, app; lessons for those who write them.
+"""The command line: epsilon, calibrate, certify, check, verify, claim, app, lessons.
 
 Exit status: 0 good, 1 the check failed (a target out of reach, a claim violated), 2 bad usage.
 """
@@ -9,6 +9,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import Any, NoReturn
 
 from dplearn import calibrate as calibration
@@ -33,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         return options.run(options)
-    except (ValueError, TypeError, NotImplementedError, ModuleNotFoundError) as error:
+    except (ValueError, TypeError, NotImplementedError, ImportError, OSError) as error:
         print(f"dplearn {options.command}: {error}", file=sys.stderr)
         return 2
 
@@ -56,6 +57,13 @@ def _parser() -> argparse.ArgumentParser:
     claim = commands.add_parser("claim", help="is a formula that you type true, and where?")
     claim.set_defaults(run=_claim)
     _add_claim_options(claim)
+    proof = commands.add_parser("certify", help="epsilon of a run, with a proof that check reads")
+    proof.set_defaults(run=_certify)
+    _add_run_options(proof, required=True, choices=["pld"])
+    proof.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: print it")
+    checker = commands.add_parser("check", help="prove a certificate again, in ball arithmetic")
+    checker.set_defaults(run=_check)
+    checker.add_argument("file", type=Path)
     # Its options are Streamlit's: none begins with the sign of ours.
     app = commands.add_parser("app", help="open the explorer", prefix_chars="+", add_help=False)
     app.set_defaults(run=_app)
@@ -92,7 +100,7 @@ def _step(options: argparse.Namespace) -> Mechanism:
     noise = 1.0 if options.noise_multiplier is None else options.noise_multiplier
     rate = options.sample_rate
     if rate is None:
-        if options.command == "epsilon" and options.sampling != "none":
+        if options.command != "calibrate" and options.sampling != "none":
             raise ValueError(f"Expected --sample-rate with --sampling {options.sampling}.")
         rate = 1.0
     return sampled(Gaussian(noise), sampling=options.sampling, sample_rate=rate)
@@ -114,6 +122,30 @@ def _epsilon(options: argparse.Namespace) -> int:
         return 0
     for guarantee in guarantees:
         print(guarantee)
+    return 0
+
+
+def _certify(options: argparse.Namespace) -> int:
+    from dplearn.certificates import certify
+
+    adjacency = options.adjacency or natural_adjacency(options.sampling)
+    run = {"delta": options.delta, "steps": options.steps, "adjacency": adjacency}
+    text = certify(_step(options), **run)
+    if options.output is None:
+        print(text)
+    else:
+        options.output.write_text(text + "\n")
+    return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    from dplearn.certificates import NotProvedError, check
+
+    try:
+        print(check(options.file.read_text()))
+    except NotProvedError as error:
+        print(error)
+        return 1
     return 0
 
 

@@ -1,4 +1,14 @@
 """Certificates: an epsilon with a proof that anybody can check; needs python-flint.
 
-`make` proposes the numbers of a proof with the engine, `check` proves them without it.
+`certify` proposes the numbers of a proof with the engine, `check` proves them without it.
 """
+
+try:
+    from dplearn.certificates.check import NotProvedError, check
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "certificates need ball arithmetic: pip install python-flint"
+    ) from error
+from dplearn.certificates.make import certify
+
+__all__ = ["NotProvedError", "certify", "check"]

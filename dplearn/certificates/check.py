@@ -36,7 +36,7 @@ FORMAT, _MOST_NODES = "dplearn certificate 1", 2**17
 
 
 class NotProvedError(Exception):
-    """What the certificate says does not follow from it."""
+    """What a certificate says does not follow from it."""
 
 
 def check(text: str) -> str:
@@ -48,29 +48,30 @@ def check(text: str) -> str:
         with ctx.workprec(certificate["bits"]):
             return _check(certificate)
     except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
-        raise NotProvedError(f"the certificate is damaged ({error!r})") from None
+        raise NotProvedError(f"not proved: the certificate is damaged ({error!r})") from None
 
 
 def _check(certificate: Mapping[str, Any]) -> str:
-    run, delta = certificate["run"], _number(certificate["run"]["delta"])
-    kind, steps, one_side = run["mechanism"], run["steps"], certificate["lower side"]
-    _require(type(steps) is int and 1 <= steps <= 10**12, "steps is no whole number in [1, 1e12]")
-    lower, upper = _number(certificate["lower"]), _number(certificate["upper"])
+    run, one_side = certificate["run"], certificate["lower side"]
+    texts = run["delta"], certificate["lower"], certificate["upper"]
+    delta, lower, upper = (_number(text) for text in texts)
+    _require(type(run["steps"]) is int and 1 <= run["steps"] <= 10**12, "steps out of range")
     _require(0 < delta < 1 and 0 <= lower <= upper, "delta or the ends out of range")
-    if kind == "poisson_subsampled_gaussian":
+    if run["mechanism"] == "poisson_subsampled_gaussian":
         _require(run["adjacency"] in ("add_remove", "zero_out"), "adjacency")
         pairs = {side: SampledGaussian(run, side) for side in ("remove", "add")}
-        proofs = certificate["proofs"]
-        above = {side: pairs[side].delta(upper, proofs[f"upper {side}"])[1] for side in pairs}
-        below = pairs[one_side].delta(lower, proofs[f"lower {one_side}"])[0] if lower > 0 else delta
+        enclose = lambda side, end: pairs[side].delta(end, certificate["proofs"][side])
     else:
-        law = {"gaussian": _gaussian, "randomized_response": _randomized_response}[kind]
-        above, below = {"either": law(run, upper)}, law(run, lower) if lower > 0 else delta
-    for side, value in above.items():
-        _require(value <= delta, f"delta at the upper end is at most {value.str(5)}, {side}")
+        law = {"gaussian": _gaussian, "randomized_response": _answers}[run["mechanism"]]
+        pairs, enclose = {one_side: law}, lambda side, end: (law(run, end),) * 2
+    for side in pairs:
+        above = enclose(side, upper)[1]
+        _require(above <= delta, f"delta at the upper end is at most {above.str(5)}, {side}")
+    below = enclose(one_side, lower)[0] if lower > 0 else delta
     _require(below >= delta, f"delta at the lower end is at least {below.str(5)}")
-    ends = f"{certificate['lower']} <= epsilon <= {certificate['upper']}"
-    return f"proved: {ends} for " + ", ".join(f"{name} = {value}" for name, value in run.items())
+    return f"proved: {texts[1]} <= epsilon <= {texts[2]} for " + ", ".join(
+        f"{name} = {value}" for name, value in run.items()
+    )
 
 
 class SampledGaussian:
@@ -179,14 +180,13 @@ def _gaussian(run: Mapping[str, Any], epsilon: arb) -> arb:
     return (ahead.erfc() - epsilon.exp() * behind.erfc()) / 2
 
 
-def _randomized_response(run: Mapping[str, Any], epsilon: arb) -> arb:
+def _answers(run: Mapping[str, Any], epsilon: arb) -> arb:
     size, steps, total = _number(run["local_epsilon"]), run["steps"], arb(0)
     _require(size > 0 and steps <= 10**6 and run["adjacency"] == "replace_one", "local_epsilon")
     # Of k true answers: the chance, and the loss (2k - T) epsilon_0.
     chance = (1 + (-size).exp()) ** -steps
     for k in range(steps, -1, -1):
-        gain = -(epsilon - (2 * k - steps) * size).expm1()
-        total += chance * max(gain, arb(0))
+        total += chance * max(-(epsilon - (2 * k - steps) * size).expm1(), arb(0))
         chance *= (-size).exp() * k / (steps - k + 1)
     return total
 

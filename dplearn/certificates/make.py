@@ -14,7 +14,7 @@ from dplearn.engine.contour.line import Line
 from dplearn.engine.contour.pair import SampledGaussian
 from dplearn.engine.contour.table import Table, largest_power, shared
 from dplearn.ground.guarantee import Adjacency, round_down, round_up
-from dplearn.mechanisms import Gaussian, Laplace, Mechanism, PoissonSubsampled, RandomizedResponse
+from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled, RandomizedResponse
 
 # Aliases and what is cut off, as a part of delta.
 _TAU = 1e-11
@@ -31,8 +31,8 @@ def certify(
 
     Parameters
     ----------
-    mechanism : Gaussian, Laplace, RandomizedResponse or PoissonSubsampled(Gaussian)
-        Of these alone a proof has a form; a sampled Gaussian needs at least two steps.
+    mechanism : Gaussian, RandomizedResponse of two answers or PoissonSubsampled(Gaussian)
+        Of these alone a proof has a form.
     delta : float
         In (0, 1), read as the decimal number that it prints as, like all others.
     steps : int
@@ -69,11 +69,8 @@ def certify(
 def _run(mechanism: Mechanism) -> dict[str, Any]:
     """Name and parameters, as decimal numbers, of a mechanism whose proofs have a form."""
     match mechanism:
-        case Gaussian() | Laplace():
-            return {
-                "mechanism": mechanism.name,
-                "noise_multiplier": repr(mechanism.noise_multiplier),
-            }
+        case Gaussian(noise_multiplier=noise):
+            return {"mechanism": mechanism.name, "noise_multiplier": repr(noise)}
         case RandomizedResponse(answers=2):
             return {"mechanism": mechanism.name, "local_epsilon": repr(mechanism.local_epsilon)}
         case PoissonSubsampled(base=Gaussian(), sample_rate=rate) if rate < 1:
@@ -93,10 +90,10 @@ def _proofs(mechanism: Mechanism, stated: dict[str, Any]) -> dict[str, Any]:
             table = Table(pair, largest_power(pair, log_delta))
             chernoff = table.chernoff(steps, np.array([upper]))[0]
             if np.min(chernoff) < log_delta - 1e-3:
-                proofs[f"upper {side}"] = {"chernoff": repr(float(table.mu[np.argmin(chernoff)]))}
+                proofs[side] = {"chernoff": repr(float(table.mu[np.argmin(chernoff)]))}
                 continue
             proof, digits = _contour(table, steps, upper, log_delta)
-            proofs[f"upper {side}"] = proofs[f"lower {side}"] = proof
+            proofs[side] = proof
             bits = max(bits, 64 + math.ceil(digits / math.log(2)))
             attained[side] = float(table.guess_log_delta(steps, np.array([upper]))[0])
     best = max(attained, key=lambda side: attained[side] or -math.inf)
