@@ -19,10 +19,10 @@ Im x = phi sigma^2, 0 <= phi < pi, f(Re x) cos(phi/2) <= |f| <= f(Re x) and arg 
 |f^{s+it}| <= C f(Re x)^s with C = 1 or cos(phi/2)^{-lambda}. A sum over nodes on one line errs by
 N / (e^{2 pi b / step} - 1) for each side to which the line may be moved by b, where N bounds the
 integral of the modulus (Trefethen & Weideman 2014, Theorem 5.1): C e^{phi^2 sigma^2 / 2} M(lambda).
-Beyond its ends the modulus falls at least like a geometric series, for (log f)' lies between 0 and
-1/sigma^2, and below q/sigma^2 left of 0. *B* is such a sum of |f|^s e^{-t arg f}, which falls with
-t; with g = f at the conjugate height it is (f g)^{s/2} e^{-t (log f - log g) / 2i}, no larger when
-moved by b as long as phi + b <= pi/2, since arg f grows with phi up to there.
+Beyond its ends the modulus falls at least like a geometric series: (log f)' lies in [0, 1/sigma^2],
+and below q/sigma^2 left of 0. *B* is such a sum of |f|^s e^{-t arg f}, which falls with t: with f's
+conjugate g it is (f g)^{s/2} e^{-t (log f - log g) / 2i}, no larger when moved by b as long as
+phi + b <= pi/2, since arg f grows with phi.
 """
 
 import json
@@ -52,24 +52,23 @@ def check(text: str) -> str:
 
 
 def _check(certificate: Mapping[str, Any]) -> str:
-    run, one_side = certificate["run"], certificate["lower side"]
-    texts = run["delta"], certificate["lower"], certificate["upper"]
-    delta, lower, upper = (_number(text) for text in texts)
+    run, texts = certificate["run"], (certificate["lower"], certificate["upper"])
+    delta, lower, upper = (_number(text) for text in (run["delta"], *texts))
     _require(type(run["steps"]) is int and 1 <= run["steps"] <= 10**12, "steps out of range")
-    _require(0 < delta < 1 and 0 <= lower <= upper, "delta or the ends out of range")
+    _require(0 < delta < 1 and 0 <= lower <= upper, "delta or an end out of range")
     if run["mechanism"] == "poisson_subsampled_gaussian":
         _require(run["adjacency"] in ("add_remove", "zero_out"), "adjacency")
         pairs = {side: SampledGaussian(run, side) for side in ("remove", "add")}
         enclose = lambda side, end: pairs[side].delta(end, certificate["proofs"][side])
     else:
         law = {"gaussian": _gaussian, "randomized_response": _answers}[run["mechanism"]]
-        pairs, enclose = {one_side: law}, lambda side, end: (law(run, end),) * 2
+        pairs, enclose = {"either": law}, lambda side, end: (law(run, end),) * 2
     for side in pairs:
         above = enclose(side, upper)[1]
         _require(above <= delta, f"delta at the upper end is at most {above.str(5)}, {side}")
-    below = enclose(one_side, lower)[0] if lower > 0 else delta
+    below = enclose(certificate["lower side"], lower)[0] if lower > 0 else delta
     _require(below >= delta, f"delta at the lower end is at least {below.str(5)}")
-    return f"proved: {texts[1]} <= epsilon <= {texts[2]} for " + ", ".join(
+    return f"proved: {texts[0]} <= epsilon <= {texts[1]} for " + ", ".join(
         f"{name} = {value}" for name, value in run.items()
     )
 
