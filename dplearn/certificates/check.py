@@ -101,11 +101,9 @@ class SampledGaussian:
         return total - cut - aliases, total + cut
 
     def _chernoff(self, mu: arb, epsilon: arb) -> arb:
-        """c(mu) M(mu)^T e^{-mu epsilon}; 1 at mu = 0."""
-        if mu == 0:
-            return arb(1)
-        _require(mu > 0, "a negative mu")
-        log_c = mu * (mu / (1 + mu)).log() - (1 + mu).log()
+        """c(mu) M(mu)^T e^{-mu epsilon}."""
+        _require(mu >= 0, "a negative mu")
+        log_c = mu * (mu / (1 + mu)).log() - (1 + mu).log() if mu > 0 else arb(0)
         return self._moment(mu) ** self.steps * (log_c - mu * epsilon).exp()
 
     def _moment(self, mu: arb) -> arb:
