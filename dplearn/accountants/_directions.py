@@ -13,7 +13,7 @@ from dplearn.engine.contour import SampledGaussian, deltas
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
-from dplearn.mechanisms._wrapped import Wrapped
+from dplearn.mechanisms._wrapped import Epoch, Sampled, Wrapped
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 
 
@@ -25,7 +25,9 @@ class Direction:
     witnesses: list[Profile] | None  # pairs that occur, where every mechanism has one
     # If all are plain Gaussians: distances between neighbours in standard deviations.
     shifts: NDArray | None = None
-    sampled: SampledGaussian | None = None  # if there is nothing but one sampled Gaussian
+    # If there is nothing but one sampled Gaussian: its pair, or one that occurs and is below.
+    sampled: SampledGaussian | None = None
+    attained: bool = True
 
     def reverse(self) -> Self:
         """Direction with every pair in the other order."""
@@ -58,12 +60,15 @@ class Direction:
                 self.profiles, row, epsilons=epsilons, witnesses=self.witnesses
             )
         lower, upper = deltas(self.sampled, int(row[0]), epsilons, rtol=lattice.rtol)
-        open_ = np.isneginf(lower)
+        if not self.attained:
+            upper = np.zeros(epsilons.shape)
+        open_ = np.isneginf(lower) | (upper == 0)
         if np.any(open_):
             low, high = lattice.log_deltas(
                 self.profiles, row, epsilons=epsilons[open_], witnesses=self.witnesses
             )
-            lower[open_], upper[open_] = low, np.minimum(upper[open_], high)
+            lower[open_] = np.maximum(lower[open_], low)
+            upper[open_] = np.minimum(upper[open_], high)
         return lower, upper
 
     def deltas(self, row: NDArray, epsilon: NDArray, lattice: Lattice) -> tuple[NDArray, NDArray]:
@@ -90,23 +95,26 @@ def directions(runs: Runs) -> list[Direction]:
     sides = []
     for end in (0, -1)[: 1 + both]:
         sampled = None
-        if isinstance(step, PoissonSubsampled) and isinstance(step.base, Gaussian) and both:
-            sigma, q = step.base.noise_multiplier, step.sample_rate
-            sampled = SampledGaussian(sigma, q, "add" if end else "remove")
+        if isinstance(step, Sampled) and isinstance(step.base, Gaussian) and both:
+            # The witness of a subset of fixed size is a sampled Gaussian as well.
+            sigma = 1 / step.base.shift(adjacency)
+            sampled = SampledGaussian(sigma, step.sample_rate, "add" if end else "remove")
         sides.append(
             Direction(
                 [p[end] for p in profiles],
                 [w[end] for w in witnesses] if real else None,
                 shifts if all(gaussians) else None,
                 sampled,
+                isinstance(step, PoissonSubsampled),
             )
         )
     return sides
 
 
 def plain_gaussian(mechanism: Mechanism) -> Gaussian | None:
-    """The Gaussian that a mechanism is, sampled at rate 1 or not at all."""
-    if isinstance(mechanism, PoissonSubsampled) and mechanism.sample_rate == 1:
+    """The Gaussian that a mechanism is, if every record takes part in its one batch."""
+    whole = isinstance(mechanism, Sampled) and mechanism.sample_rate == 1
+    if whole or (isinstance(mechanism, Epoch) and mechanism.batches == 1):
         mechanism = mechanism.base
     return mechanism if isinstance(mechanism, Gaussian) else None
 

@@ -98,6 +98,8 @@ class PLD(Accountant):
             lower, upper = worse_brackets(
                 runs.counts[:, 0], sigma=pair.sigma, q=pair.q, delta=delta, rtol=self.rtol
             )
+            if not sides[0].attained:
+                upper[:] = np.inf
         # Total variation adds up: where it already fits into delta nothing is left to prove.
         at_zero = [[float(p.delta(0.0)) for p in side.profiles] for side in sides]
         fits = runs.counts @ np.max(at_zero, axis=0) <= delta

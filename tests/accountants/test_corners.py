@@ -19,7 +19,9 @@ from dplearn.mechanisms import (
     Gaussian,
     Laplace,
     PoissonSubsampled,
+    RandomAllocation,
     RandomizedResponse,
+    Shuffled,
     WithoutReplacement,
 )
 
@@ -97,6 +99,15 @@ def test_a_law_weighs_one_or_proves_nothing():
     assert law.masses[13] == 1 and law.masses.sum() == 1 and law.infinity == 0
 
 
+def test_one_batch_of_everybody_is_a_plain_gaussian():
+    run = {"delta": 1e-5, "steps": 10**6}
+    plain = PLD().epsilon(Gaussian(30.0), adjacency="zero_out", **run)
+    for epoch in (Shuffled(Gaussian(30.0), 1), RandomAllocation(Gaussian(30.0), 1)):
+        assert PLD().epsilon(epoch, adjacency="zero_out", **run).epsilon == plain.epsilon
+    whole = PLD().epsilon(WithoutReplacement(Gaussian(60.0), 1.0), adjacency="replace_one", **run)
+    assert whole.kind == "exact" and whole.epsilon == pytest.approx(plain.epsilon, rel=1e-12)
+
+
 def test_where_the_shares_of_the_sample_fit_into_delta_nothing_leaks():
     bound = PLD().epsilon(sampled(0.1, 1e-6), delta=1e-5, steps=10)
     assert bound.epsilon == bound.lower == 0
@@ -109,6 +120,8 @@ def test_where_the_shares_of_the_sample_fit_into_delta_nothing_leaks():
         (sampled(0.1, 1e-6), "add_remove", 10**6, 0.01, 1e-2),
         (WithoutReplacement(Gaussian(0.24), 1e-6), "replace_one", 10**5, 1e-5, 2e-3),
         (sampled(0.03, 0.001), "add_remove", 10**7, 1e-5, 0.05),
+        # The contour of its witness, a sampled Gaussian: at least 15.2514 for 13.953.
+        (WithoutReplacement(Gaussian(0.8), 0.001), "replace_one", 10**4, 1e-6, 0.071),
         # One direction was solved and the other replaced by a Chernoff bound, 74 times too large.
         (sampled(20.0, 1e-5), "add_remove", 2, 1e-10, 1e-4),
         (sampled(5.0, 1e-4), "add_remove", 2, 1e-5, 1e-4),
