@@ -9,6 +9,7 @@ from mpmath import mp, mpf
 from cases import each
 from dplearn.accountants import accountants
 from dplearn.accountants.pld import PLD
+from dplearn.calibrate import largest_sample_rate, smallest_noise_multiplier
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.lattice.above import chords
 from dplearn.engine.lattice.below import Atoms, below_the_profile
@@ -154,6 +155,26 @@ def test_exact_values_have_a_lower_end_below_the_truth():
             )
             assert at_upper <= mpf(delta) < at_lower
         assert bound.lower >= bound.epsilon * (1 - 1e-11) - 1e-11
+
+
+@pytest.mark.slow
+def test_searches_end_at_what_is_proved():
+    """They trusted "epsilon <= 0" on their way, or walked down to where one answer took minutes."""
+    noise = {"mechanism": sampled(1.0, 0.01), "delta": 1e-5}
+    for search, expected, run in [
+        (smallest_noise_multiplier, 40453.9, noise | {"epsilon": 1.0, "steps": 10**12}),
+        (smallest_noise_multiplier, 0.00187348, noise | {"epsilon": 1e6, "steps": 100}),
+        (largest_sample_rate, 1.00029e-6,
+         {"mechanism": sampled(0.1, 0.01), "delta": 1e-5, "epsilon": 1.0, "steps": 10}),
+    ]:  # fmt: skip
+        solution = search(PLD(), **run)
+        assert solution.value == pytest.approx(expected, rel=1e-4)
+        at = {"noise_multiplier": solution.value} if search is smallest_noise_multiplier else {}
+        step = run["mechanism"].vary(**at or {"sample_rate": solution.value})
+        again = PLD().epsilon(step, delta=1e-5, steps=run["steps"])
+        assert again.epsilon == solution.guarantee.epsilon <= run["epsilon"]
+    any_noise = {"mechanism": sampled(1.0, 1.2e-4), "epsilon": 0.067, "delta": 0.004, "steps": 21}
+    assert smallest_noise_multiplier(PLD(), **any_noise).guarantee.epsilon == 0
 
 
 @each("name", accountants)
