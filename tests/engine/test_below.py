@@ -225,7 +225,7 @@ def test_atoms_that_do_not_fit_are_split_fairly(pairs, h, offset):
 
 
 def test_no_mass_is_negative_where_nodes_are_rounded():
-    """A node that was moved to 0 leaves a cell a little wider than h."""
+    """Where one of them is moved to 0 a cell is a little wider than h."""
     pair, h = RandomizedResponse(1.0, answers=5).profiles("replace_one")[0], 1e-3
     nodes = np.arange(-1100, 1100) * h - 3e-10 * h
     masses, _, _ = below_the_profile(

@@ -279,22 +279,25 @@ def jitter(loss, h, steps=1):
         counts=np.full((1, 1), float(steps)), rtol=1e-3, log_delta=-10.0,
     )  # fmt: skip
     _, (tau,), (raised,) = Group._lower_laws(group, grid)
-    return grid.nodes(0, edges)[1], tau, raised
+    return *grid.nodes(0, edges), tau, raised
 
 
-def test_nodes_that_are_moved_to_zero_are_paid_for():
-    """All others keep their distances, so that a loss may be called too large by as much."""
-    h, near = 0.5, 0.99e-9 * 0.5
-    nodes, tau, raised = jitter([near + 2 * h], h)
-    places = (nodes - near) / h
-    assert_suits(raised, [np.max(np.abs(places - np.rint(places))) * h])
-    assert tau == 0
+@each("index", [0, -1])
+def test_a_lattice_next_to_zero_is_moved_to_it_as_a_whole(index):
+    """Sums give node j the loss offset + j h: were one node moved alone, both ends would be off."""
+    h = 0.5
+    for near in (0.99e-9 * h, 0.99 * BLUR * h):
+        start, nodes, tau, raised = jitter([near if index == 0 else -near], h)
+        np.testing.assert_array_equal(nodes, (start + np.arange(nodes.size)) * h)
+        # What the atom is called too large is paid for, as a blur or else as one that is split.
+        assert (tau == 0) == (near <= BLUR * h)
+    assert_suits(raised, [near])
 
 
 def test_atoms_split_between_two_nodes_are_paid_for_by_their_binomial_tail():
     """Half a step up or down, e^-loss the same on average: ten thousand of them add up."""
     h, steps = 1.0, 10_000
-    _, tau, raised = jitter([0.0, 0.5 * h], h, steps)
+    *_, tau, raised = jitter([0.0, 0.5 * h], h, steps)
     up = math.expm1(-0.5 * h) / math.expm1(-h)
     quantile = binom.isf(tau * math.exp(-10.0), steps, up) * h - 0.5 * h * steps
     assert quantile <= raised <= 1.1 * quantile

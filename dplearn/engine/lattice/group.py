@@ -45,11 +45,12 @@ class Grid:
         """Index of the first node of profile i, and all of them, beyond 0 both ways."""
         h, loss = self.window.step, self.anchors[i].loss
         offset = float(loss[0] % h) if loss.size else 0.0
+        # Next to 0 all nodes move there together: a sum is read where the even lattice has them.
+        offset = 0.0 if min(offset, h - offset) < 1e-9 * h else offset
         # One to spare: an atom on a node counts to the cell before it.
         start = min(math.floor((edges[0] - offset) / h), 0) - 1
         stop = max(math.ceil((edges[1] - offset) / h), 1)
-        nodes = offset + np.arange(start, stop + 1) * h
-        return start, np.where(np.abs(nodes) < 1e-9 * h, 0.0, nodes)
+        return start, offset + np.arange(start, stop + 1) * h
 
 
 class Group:
@@ -193,8 +194,8 @@ class Group:
             law = below_the_profile(scan.witness or scan.profile, nodes, h, atoms)
             laws.append(Law(grid.window, start, nodes, law.masses, law.infinity))
             split.append(float(law.split))
-            # Nodes within BLUR of an atom, or within ten of 0, stand for it.
-            blur.append(2 * BLUR * (float(np.max(np.abs(atoms.loss), initial=0.0)) + 10 * h))
+            # Nodes within BLUR of an atom, in units of its loss or of a step, stand for it.
+            blur.append(2 * BLUR * (float(np.max(np.abs(atoms.loss), initial=0.0)) + h))
         # Split atoms raise a loss by at most h and e^{-loss} not at all on average: the sum by
         # more than `raised` with a probability below tau delta (Hoeffding 1963, Theorem 2).
         tau, moved = 1e-3 * self.rtol, self.counts @ split
