@@ -1,6 +1,7 @@
 """Formulas as text: the value Python would give, and one clear error for everything else."""
 
 import math
+import re
 import time
 
 import numpy as np
@@ -52,10 +53,9 @@ def test_means_what_python_means(text):
 )
 def test_notation_of_the_blackboard(text, same):
     assert parse(text).program == parse(same).program
-    assert parse(text).names == parse(same).names
 
 
-def test_arrays_broadcast_in_silence():
+def test_arrays_broadcast_in_silence_and_missing_values_are_named():
     formula = parse("sigma/epsilon + log(sigma)")
     value = formula(sigma=np.array([[0.0], [1.0]]), epsilon=np.array([0.0, 1.0, 2.0]), unused=3)
     assert value.shape == (2, 3)
@@ -64,12 +64,8 @@ def test_arrays_broadcast_in_silence():
     assert inside.tolist() == [True, False, False]
     # A condition counts as 0 or 1 in arithmetic.
     assert list(parse("(q<1) + (q<2)")(q=[0, 1, 2])) == [2, 1, 0]
-
-
-def test_numbers_are_floats():
-    assert parse("9**9**9")() == math.inf
-    assert parse("9" * 1999)() == math.inf
-    assert np.isnan(parse("(-8)^(1/3)")())
+    with pytest.raises(ValueError, match=r"Expected values for delta, q, got none\."):
+        parse("q*delta*sigma")(sigma=1.0)
 
 
 @each(
@@ -85,11 +81,6 @@ def test_digits_lost_are_estimated(text, exact):
     error = abs(float(formula(q=1e-12)) - exact)
     assert 1e-18 < error < formula.rounding(q=1e-12) < 1e-13
     assert parse("2*q").rounding(q=1.0) < 1e-14
-
-
-def test_missing_values_are_named():
-    with pytest.raises(ValueError, match=r"Expected values for delta, q, got none\."):
-        parse("q*delta*sigma")(sigma=1.0)
 
 
 @each(
@@ -110,53 +101,40 @@ def test_latex(text, latex):
     assert parse(text).latex == latex
 
 
-HOSTILE = {
-    "empty": ("", "position 1, got the end"),
-    "blank": ("  \n ", "position 5, got the end"),
-    "10 kB of powers": ("9**" * 3500 + "9", "2000 characters, got 10501"),
-    "powers": ("**".join("9" * 600), "60 levels of nesting at position 184"),
-    "brackets": ("(" * 900 + "1" + ")" * 900, "60 levels of nesting at position 62"),
-    "minus": ("-" * 1500 + "1", "60 levels of nesting"),
-    "not": ("not " * 400 + "1", "60 levels of nesting"),
-    "import": ("__import__('os').system('true')", "position 1, got '_'"),
-    "dunder": ("().__class__.__bases__[0]", r"position 2, got '\)'"),
-    "attribute": ("exp.real", r"position 4, got '\.'"),
-    "string": ("'a'*10", 'position 1, got "\'"'),
-    "walrus": ("(a:=1)", "position 3, got ':'"),
-    "lambda": ("lambda x: x", "position 8, got 'x'"),
-    "comprehension": ("[x for x in q]", r"position 1, got '\['"),
-    "if": ("1 if 2 else 3", "position 3, got 'if'"),
-    "starred": ("max(*q)", r"position 5, got '\*'"),
-    "keyword": ("exp(x=1)", "position 6, got '='"),
-    "assignment": ("q = 1", "position 3, got '='"),
-    "two statements": ("1;2", "position 2, got ';'"),
-    "nul": ("1+\0", r"position 3, got '\\x00'"),
-    "fullwidth e": ("ｅxp(1)", "position 1, got 'ｅ'"),
-    "cyrillic a": ("mаx(1,2)", "position 2, got 'а'"),
-    "arabic digits": ("١+١", "position 1, got '١'"),
-    "superscript": ("σ²", "position 2, got '²'"),
-    "surrogate": ("\ud800", r"position 1, got '\\ud800'"),
-    "call of a variable": ("q(1)", "functions abs, .* at position 1, got 'q'"),
-    "call of a number": ("2(3)", r"an operator or the end at position 2, got '\('"),
-    "call of a call": ("exp(1)(2)", r"an operator or the end at position 7, got '\('"),
-    "eval": ("eval(1)", "functions abs, .* got 'eval'"),
-    "function alone": ("exp", r"\( after exp at position 4"),
-    "no argument": ("exp()", r"position 5, got '\)'"),
-    "two arguments": ("exp(1, 2)", r"an operator or \) at position 6, got ','"),
-    "lonely min": ("min(1)", "a second argument of min at position 6"),
-    "three binom": ("binom(1,2,3)", r"an operator or \) at position 10"),
-    "tuple": ("1,2", "position 2, got ','"),
-    "product unsaid": ("2q", "position 2, got 'q'"),
-    "open": ("(1", r"an operator or \) at position 3, got the end"),
-    "closed": ("1)", r"the end at position 2, got '\)'"),
-    "underscores": ("1_000", "position 2, got '_'"),
-    "complex": ("1j", "position 2, got 'j'"),
-    "not as an operand": ("2**not 3", "position 4, got 'not'"),
-    "keyword alone": ("and", "position 1, got 'and'"),
-}  # fmt: skip
+# No token begins with one of these, though Python, or a reader, takes some for part of a formula.
+ODD = [*"_'[:;=.@\\\0ｅа١²\ud800"]
+HOSTILE = [
+    ("", "position 1, got the end"),
+    ("  \n ", "position 5, got the end"),
+    ("9**" * 3500 + "9", "2000 characters, got 10501"),
+    ("**".join("9" * 600), "60 levels of nesting at position 184"),
+    ("(" * 900 + "1" + ")" * 900, "60 levels of nesting at position 62"),
+    ("-" * 1500 + "1", "60 levels of nesting"),
+    ("not " * 400 + "1", "60 levels of nesting"),
+    ("__import__('os').system('true')", "position 1, got '_'"),
+    ("().__class__.__bases__[0]", r"position 2, got '\)'"),
+    ("lambda x: x", "position 8, got 'x'"),
+    ("1 if 2 else 3", "position 3, got 'if'"),
+    ("max(*q)", r"position 5, got '\*'"),
+    ("q(1)", "functions abs, .* at position 1, got 'q'"),
+    ("eval(1)", "functions abs, .* got 'eval'"),
+    ("2(3)", r"an operator or the end at position 2, got '\('"),
+    ("exp", r"\( after exp at position 4"),
+    ("exp()", r"position 5, got '\)'"),
+    ("exp(1, 2)", r"an operator or \) at position 6, got ','"),
+    ("min(1)", "a second argument of min at position 6"),
+    ("binom(1,2,3)", r"an operator or \) at position 10"),
+    ("1,2", "position 2, got ','"),
+    ("1j", "position 2, got 'j'"),
+    ("(1", r"an operator or \) at position 3, got the end"),
+    ("1)", r"the end at position 2, got '\)'"),
+    ("2**not 3", "position 4, got 'not'"),
+    ("and", "position 1, got 'and'"),
+    *[(f"1+{odd}", f"an operator at position 3, got {re.escape(repr(odd))}") for odd in ODD],
+]
 
 
-@each("text, message", HOSTILE.values())
+@each("text, message", HOSTILE)
 def test_everything_else_is_one_error(text, message):
     start = time.perf_counter()
     with pytest.raises(ValueError, match=f"^Expected .*{message}") as refusal:
@@ -165,7 +143,9 @@ def test_everything_else_is_one_error(text, message):
     assert "\n" not in str(refusal.value) and len(str(refusal.value)) < 250
 
 
-def test_long_but_flat_is_a_formula():
+def test_long_but_flat_is_a_formula_of_floats():
+    assert parse("9**9**9")() == math.inf == parse("9" * 1999)()
+    assert np.isnan(parse("(-8)^(1/3)")())
     assert parse("+".join("1" * 1000))() == 1000
     assert parse("<".join("1" * 1000))() == 0
     assert parse(f"max({','.join('1' * 900)})")() == 1
@@ -195,8 +175,8 @@ def test_rubbish_gives_a_value_or_one_error(text):
 
 def grown(part):
     """Formulas one operation larger."""
-    pair = st.builds("({} {} {})".format, part, st.sampled_from(["+", "-", "*", "/", "**"]), part)
-    return pair | part.map("(-{})".format) | st.builds("max({}, {})".format, part, part)
+    shapes = ["({} + {})", "({} - {})", "({} * {})", "({} / {})", "({} ** {})", "max({}, {})"]
+    return st.builds(str.format, st.sampled_from([*shapes, "(-{})"]), part, part)
 
 
 @settings(max_examples=100)

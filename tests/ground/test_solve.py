@@ -22,11 +22,6 @@ class Seen:
         return self.function(x)
 
 
-def test_where_lower_holds_already_it_is_returned():
-    assert first_true(lambda x: x >= 1.0, lower=3.0, upper=9.0) == 3.0
-    assert decreasing_root(lambda x: 1.0 - x, lower=3.0, upper=9.0) == 3.0
-
-
 SHAPES = {
     "smooth": lambda x: np.log(SWITCH / np.maximum(x, 1e-60)),
     "kinked": lambda x: np.where(x < SWITCH, 1e-6, SWITCH - x),
@@ -48,7 +43,9 @@ def test_the_value_returned_was_seen_on_the_safe_side(value):
     assert len(watched.asked) <= 173
 
 
-def test_a_smooth_root_takes_few_evaluations():
+def test_a_smooth_root_takes_few_evaluations_and_one_at_the_end_is_the_end():
+    assert first_true(lambda x: x >= 1.0, lower=3.0, upper=9.0) == 3.0
+    assert decreasing_root(lambda x: 1.0 - x, lower=3.0, upper=9.0) == 3.0
     # The shape of a log delta.
     watched = Seen(lambda x: 10 - x - x * x / 2)
     root = decreasing_root(watched, lower=np.array(0.0), upper=np.array(20.0))
@@ -85,18 +82,13 @@ def test_crossing_closes_in_from_both_sides(value, guess):
     assert len(watched.asked) <= 3 * 26 + 9
 
 
-@each("name, most", [("straight", 6), ("bent", 9)])
-def test_a_smooth_crossing_takes_few_evaluations(name, most):
-    watched = Seen(CROSSED[name])
-    solution = crossing(watched, guess=0.0, lower=-25.0, upper=25.0, tolerance=1e-6)
-    assert len(watched.asked) <= most
-    again = Seen(CROSSED[name])
-    crossing(again, guess=ROOT + 1e-3, slope=solution.slope, lower=0.0, upper=9.0, tolerance=1e-6)
-    assert len(again.asked) <= 4
-
-
-def test_a_crossing_outside_the_range():
+def test_a_smooth_crossing_takes_few_evaluations_and_one_outside_the_range_is_the_end():
     places = {"guess": 1.0, "lower": 0.0, "upper": 5.0, "tolerance": 1e-6}
+    for name, most in (("straight", 6), ("bent", 9)):
+        watched, again = Seen(CROSSED[name]), Seen(CROSSED[name])
+        solution = crossing(watched, **places | {"guess": 0.0, "lower": -25.0, "upper": 25.0})
+        crossing(again, slope=solution.slope, **places | {"guess": ROOT + 1e-3})
+        assert len(watched.asked) <= most and len(again.asked) <= 4, name
     assert crossing(lambda x: -1.0 - x, **places).x == 0.0
     never = crossing(lambda x: 9.0 - x, **places)
     assert (never.x, never.below) == (math.inf, 5.0)
@@ -104,9 +96,8 @@ def test_a_crossing_outside_the_range():
 
 def test_a_crossing_on_a_grid_ends_between_neighbours():
     def whole(x, a, b):
-        inner = (max(math.floor(a) + 1, -50) if a > -math.inf else -50,
-                 min(math.ceil(b) - 1, 50) if b < math.inf else 50)  # fmt: skip
-        return float(min(max(math.floor(x), inner[0]), inner[1])) if inner[0] <= inner[1] else b
+        first, last = np.clip([np.floor(a) + 1, np.ceil(b) - 1], -50, 50)
+        return float(np.clip(np.floor(x), first, last)) if first <= last else b
 
     for root in (-50.0, -3.5, 0.0, 17.2, 49.0):
         watched = Seen(lambda x, root=root: math.expm1(0.1 * (root - x)))
@@ -115,13 +106,10 @@ def test_a_crossing_on_a_grid_ends_between_neighbours():
         assert all(x == round(float(x)) for x in watched.asked)
 
 
-def test_expand_until():
-    assert expand_until(lambda x: x > 5, start=1.0) == 8.0
-    assert expand_until(lambda x: x > 5, start=6.0) == 6.0
+def test_the_first_power_that_holds_and_the_top_of_each_element():
+    starts = {1.0: 8.0, 6.0: 6.0}
+    assert {x: expand_until(lambda x: x > 5, start=x) for x in starts} == starts
     assert expand_until(lambda x: False, start=1.0) == math.inf
-
-
-def test_maximise_finds_the_top_of_each_element():
     tops = np.array([-3.0, 0.0, 4.9])
     place = maximise(lambda x: -((x - tops) ** 2), lower=-5.0, upper=5.0, shape=tops.shape)
     # A quadratic is flat to double precision within the square root of an ulp.
