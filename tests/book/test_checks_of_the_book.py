@@ -54,15 +54,12 @@ def changed(**fields):
     return dataclasses.replace(ENTRY, **fields)
 
 
-def test_the_right_formula_is_verified():
-    found = verify(ENTRY)
-    assert found.good and -1e-3 < found.worst_slack <= 0 and found.points == 100
-    assert found == dataclasses.replace(verify(ENTRY), seconds=found.seconds, worst=found.worst)
-
-
-def test_a_flipped_sign_fails():
-    found = verify(changed(function=lambda rate, t: math.exp(rate * t)))
-    assert found.status == "failed" and found.worst_slack < -0.5 and "instead of" in found.reason
+def test_the_right_formula_is_verified_and_a_flipped_sign_fails():
+    right, again = verify(ENTRY), verify(ENTRY)
+    assert right.good and -1e-3 < right.worst_slack <= 0 and right.points == 100
+    assert right == dataclasses.replace(again, seconds=right.seconds, worst=right.worst)
+    wrong = verify(changed(function=lambda rate, t: math.exp(rate * t)))
+    assert wrong.status == "failed" and wrong.worst_slack < -0.5 and "instead of" in wrong.reason
 
 
 def test_a_widened_hypothesis_fails():
@@ -215,9 +212,6 @@ def test_neighbours_and_roundings_stay_inside():
                 assert isinstance(y, int) == isinstance(domain, Whole), name
             elif name == "p":
                 assert y.sum() == pytest.approx(1) and np.all((y > 0) == (x[name] > 0))
-
-
-def test_rounding():
     for value, shortened in ((0.0372, (0.05, 0.04, 0.037)), (8.0, (10.0,)), (0.0011, (0.001,))):
         for digits, rounded in enumerate(shortened):
             assert SPACE["a"].rounded(value, digits) == rounded, (value, digits)
@@ -229,9 +223,11 @@ def test_rounding():
 OF_A8 = ["G-A8", "G-A8/square", "G-A8/deviation-for-scale"]
 
 
-def test_checks_by_id_and_by_group():
-    found = [r.id for r in checks.check_all(["G-A8", "G-A9", "G-A8"])]
-    assert found == [*OF_A8, "G-A9"]
+def test_checks_by_id_and_their_text():
+    results = list(checks.check_all(["G-A8", "G-A9", "G-A8"]))
+    assert [r.id for r in results] == [*OF_A8, "G-A9"]
+    assert checks.as_text(results[0]).split()[:2] == ["G-A8", "Rényi"]
+    assert "refuted square: order=2, scale=1: 2 instead of 0.619124" in checks.as_text(results[1])
     with pytest.raises(ValueError, match="such as G-A12"):
         checks.check_all(["G-A121"])
 
@@ -245,9 +241,3 @@ def test_the_whole_book_in_processes(monkeypatch):
     assert checks.as_row(found[-1])["value"] is None
     assert checks.as_text(found[-2]).endswith("reproduces, here 1.25857")
     assert checks.as_text(found[-1]).endswith("not computed")
-
-
-def test_text_of_results():
-    good, wrong, _ = checks.check_all(["G-A8"])
-    assert checks.as_text(good).split()[:2] == ["G-A8", "Rényi"]
-    assert "refuted square: order=2, scale=1: 2 instead of 0.619124" in checks.as_text(wrong)

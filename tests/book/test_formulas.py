@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mpmath import mpf
 
 from cases import agrees, each, golden, number
 from dplearn import book as formulas
 from dplearn.accountants.theorems import best_zcdp_order
-from dplearn.book.kit.oracles import coins_delta, worst_event_delta
+from dplearn.book.kit.oracles import worst_event_delta
 from dplearn.mechanisms import Gaussian
 from outcomes import LAWS, epsilon_of_coins
 
@@ -111,22 +110,6 @@ def test_optimal_composition_is_the_exact_composition_of_coins(coins, slack):
     assert exact <= bound <= exact + 1e-8 * max(1.0, bound)
 
 
-@each("delta0", [0.0, 5e-8, 1e-6])
-def test_composition_with_a_delta_in_every_step(delta0):
-    local, steps, total = 0.1, 100, 1e-3
-    slack = formulas.composition_slack(delta=total, paid=delta0, steps=steps)
-    epsilon = float(formulas.optimal_composition(epsilon=local, steps=steps, slack=slack))
-    delta = coins_delta(epsilon=epsilon, local=local, steps=steps, delta0=delta0)
-    assert delta == pytest.approx(total, rel=1e-8)
-
-
-def test_slack_is_gone_when_the_steps_have_paid_all():
-    assert formulas.composition_slack(delta=1e-5, paid=1e-6, steps=11) <= 0
-    exact = 1 - (1 - mpf("1e-5")) / (1 - mpf("1e-8")) ** 100
-    found = float(formulas.composition_slack(delta=1e-5, paid=1e-8, steps=100))
-    assert found == pytest.approx(float(exact), rel=1e-9)
-
-
 @given(st.floats(1e-4, 3.0), st.integers(1, 5000), st.floats(-60, -0.7))
 def test_the_bounds_are_ordered(local, steps, log_slack):
     """exact <= closed form <= that of zCDP <= oldest, and exact <= basic; never below zero."""
@@ -193,45 +176,32 @@ def test_gaussians_compose_by_squares():
 
 # Conversion
 
-CONVERSIONS = {"mironov": formulas.rdp_to_epsilon_mironov, "improved": formulas.rdp_to_epsilon}
+CONVERSIONS = {
+    "mironov": (formulas.rdp_to_epsilon_mironov, ("order", "rdp")),
+    "improved": (formulas.rdp_to_epsilon, ("order", "rdp")),
+    "zcdp_improved": (formulas.zcdp_to_epsilon, ("rho",)),
+}
 
 
 @each("row", [r for r in golden("conversion") if r["rule"] in CONVERSIONS])
 def test_golden_conversion(row):
-    convert = CONVERSIONS[row["rule"]]
-    found = convert(number(row["order"]), number(row["rdp"]), delta=number(row["delta"]))
-    assert agrees(float(found), row)
-
-
-@each("row", golden("conversion", rule="zcdp_improved"))
-def test_golden_zcdp(row):
-    found = formulas.zcdp_to_epsilon(number(row["rho"]), delta=number(row["delta"]))
-    assert agrees(float(found), row)
-
-
-@given(st.floats(-7, 4), st.floats(1.01, 500), st.floats(-300, -0.7))
-def test_conversions_lie_above_the_gaussian_they_come_from(log_mu, order, log_delta):
-    """mu-Gaussians have D_a = a mu^2 / 2, so the converted epsilon must hold for them."""
-    mu, delta = math.exp(log_mu), math.exp(log_delta)
-    (profile,) = Gaussian(1 / mu).profiles()
-    rdp = order * mu * mu / 2
-    first = float(formulas.rdp_to_epsilon_mironov(order, rdp, delta=delta))
-    better = float(formulas.rdp_to_epsilon(order, rdp, delta=delta))
-    best = float(formulas.zcdp_to_epsilon(mu * mu / 2, delta=delta))
-    for epsilon in (first, better, best):
-        assert float(profile.log_delta(epsilon)) <= log_delta * (1 - 1e-12)
-    assert best <= better * (1 + 1e-9) and better <= first * (1 + 1e-12)
+    convert, columns = CONVERSIONS[row["rule"]]
+    epsilon = convert(*(number(row[name]) for name in columns), delta=number(row["delta"]))
+    assert agrees(float(epsilon), row)
 
 
 @given(st.floats(-30, 10), st.floats(-690, -0.01))
-def test_zcdp_conversion_is_at_most_the_simple_one(log_rho, log_delta):
+def test_conversions_of_a_gaussian_are_ordered_and_lie_above_its_epsilon(log_rho, log_delta):
+    """Exact <= improved at the best order <= at others <= the first conversion; and the simple."""
     rho, delta = math.exp(log_rho), math.exp(log_delta)
-    found = float(formulas.zcdp_to_epsilon(rho, delta=delta))
-    assert 0 <= found <= rho + 2 * math.sqrt(-rho * log_delta) * (1 + 1e-12)
-    order = float(best_zcdp_order(rho, delta=delta))
-    orders = 1 + (order - 1) * np.array([0.9, 1.1])
-    nearby = formulas.rdp_to_epsilon(orders, rho * orders, delta=delta)
-    assert np.all(nearby >= found * (1 - 1e-9))
+    best = float(formulas.zcdp_to_epsilon(rho, delta=delta))
+    assert 0 <= best <= rho + 2 * math.sqrt(-rho * log_delta) * (1 + 1e-12)
+    (profile,) = Gaussian((2 * rho) ** -0.5).profiles()
+    assert float(profile.log_delta(best)) <= log_delta * (1 - 1e-12)
+    orders = 1 + (float(best_zcdp_order(rho, delta=delta)) - 1) * np.array([0.9, 1.1])
+    improved = formulas.rdp_to_epsilon(orders, rho * orders, delta=delta)
+    first = formulas.rdp_to_epsilon_mironov(orders, rho * orders, delta=delta)
+    assert np.all(best * (1 - 1e-9) <= improved) and np.all(improved <= first * (1 + 1e-12))
 
 
 def test_ends_of_conversions():
@@ -239,6 +209,8 @@ def test_ends_of_conversions():
     assert float(formulas.rdp_to_epsilon(1e9, 0.0, delta=0.5)) == 0.0
     # No group's delta is above 1.
     assert formulas.group_privacy_delta(epsilon=0.0, delta=0.3, group=5) == 1.0
+    # The steps have paid all.
+    assert formulas.composition_slack(delta=1e-5, paid=1e-6, steps=11) <= 0
 
 
 # Runs and audits
