@@ -2,7 +2,6 @@
 
 import json
 import math
-import time
 
 import numpy as np
 import pytest
@@ -22,8 +21,6 @@ from outcomes import epsilon_of_coins
 POISSON = "poisson_subsampled_gaussian"
 # What a short test can pay for.
 LITTLE = {"q": 0.01, "delta": 1e-5}
-
-
 AMPLIFIED = {"quantity": "amplified_epsilon", "of": "pure_dp"}
 
 
@@ -96,22 +93,19 @@ def test_the_classical_gaussian_fails_beyond_8_42():
 
 def test_the_shifted_order():
     claim, fixed = TYPED["G-D1/bracket"][0].expression, {"alpha": 5, "sigma": 1, "delta": 1e-5}
-    verdict = check(claim, quantity="epsilon", of="gaussian", fixed=fixed | {"T": 1})
-    assert verdict.simplest.claimed == pytest.approx(3.80259, abs=1e-5)
-    delta = gaussian_delta(epsilon=verdict.simplest.claimed, mu=1.0)
-    assert delta == pytest.approx(1.0070e-4, rel=1e-4)
+    claimed = check(claim, quantity="epsilon", of="gaussian", fixed=fixed).simplest.claimed
+    assert claimed == pytest.approx(3.80259, abs=1e-5)
+    assert gaussian_delta(epsilon=claimed, mu=1.0) == pytest.approx(1.0070e-4, rel=1e-4)
 
 
 def test_amplification_is_not_linear():
-    verdict = check("q*epsilon", quantity="amplified_epsilon", of="approximate_dp")
-    assert verdict.simplest.parameters == {"epsilon": 1, "q": 0.01}
-    assert verdict.simplest.lower / verdict.simplest.claimed == pytest.approx(1.7037, abs=1e-4)
+    point = check("q*epsilon", quantity="amplified_epsilon", of="approximate_dp").simplest
+    assert point.parameters == {"epsilon": 1, "q": 0.01}
+    assert point.lower / point.claimed == pytest.approx(1.7037, abs=1e-4)
     below = check("q*epsilon", **AMPLIFIED, fixed={"q": (1e-4, 0.9)})
-    assert below.violated == below.decided == below.points
-    assert "fails at all" in str(below)
+    assert below.violated == below.decided == below.points and "fails at all" in str(below)
     # As a lower bound the same formula is a theorem.
-    above = check("q*epsilon", **AMPLIFIED, relation="lower")
-    assert above.status == "holds"
+    assert check("q*epsilon", **AMPLIFIED, relation="lower").status == "holds"
 
 
 def test_the_plotted_curve_of_advanced_composition():
@@ -140,10 +134,10 @@ def test_the_growth_of_the_sampled_gaussian_is_no_bound():
 
 
 def test_closed_bounds_of_the_sampled_gaussian_hold_only_inside_their_conditions():
-    claim = "2*q^2*alpha/sigma^2"
+    claimed = {"claim": "2*q^2*alpha/sigma^2", "quantity": "rdp", "of": POISSON}
     inside = {"sigma": (4.0, 100.0), "q": (1e-4, 0.1), "alpha": (1.1, 5.0)}
-    assert check(claim, quantity="rdp", of=POISSON, fixed=inside).status == "holds"
-    verdict = check(claim, quantity="rdp", of=POISSON)
+    assert check(**claimed, fixed=inside).status == "holds"
+    verdict = check(**claimed)
     assert verdict.status == "violated" and verdict.closest.id == "G-E8" and verdict.closest.same
 
 
@@ -163,7 +157,7 @@ def test_closed_bounds_of_the_sampled_gaussian_hold_only_inside_their_conditions
 )
 def test_every_kind_of_truth_finds_a_violation(claim, quantity, of, fixed):
     verdict = check(claim, quantity=quantity, of=of, fixed=fixed, budget_s=2)
-    assert verdict.status == "violated", str(verdict)
+    assert verdict.status == "violated" and verdict.seconds < 6, str(verdict)
     assert verdict.worst.claimed < verdict.worst.lower <= verdict.worst.upper
     assert verdict.worst.ratio <= verdict.simplest.ratio * 1.001
 
@@ -195,18 +189,17 @@ def bracket(truth, at, rtol=1e-6):
     return float(lower), float(upper)
 
 
-@each(
-    "epsilon, steps, delta",
-    [(1e-4, 1, 1e-5), (1e-3, 10, 1e-3), (1e-3, 2000, 1e-3), (0.01, 10, 0.01), (0.1, 100, 1e-5),
-     (0.25, 800, 0.999), (0.5, 50, 0.01)],
-)  # fmt: skip
-def test_optimal_composition_leaves_room_for_what_it_was_rounded_up(epsilon, steps, delta):
+def test_optimal_composition_leaves_room_for_what_it_was_rounded_up():
     """What the tails of the binomial law are granted, whatever the total: here 8e-5 to 8."""
-    truth = subject("epsilon", "pure_dp")
-    lower, upper = bracket(truth, {"epsilon": epsilon, "T": steps, "delta": delta})
-    exact = epsilon_of_coins([epsilon], [steps], delta)
-    assert lower <= exact <= upper
-    assert upper - exact <= upper - lower <= 100 * (upper - exact)
+    for epsilon, steps, delta in (
+        (1e-4, 1, 1e-5), (1e-3, 10, 1e-3), (1e-3, 2000, 1e-3), (0.01, 10, 0.01), (0.1, 100, 1e-5),
+        (0.25, 800, 0.999), (0.5, 50, 0.01),
+    ):  # fmt: skip
+        at = {"epsilon": epsilon, "T": steps, "delta": delta}
+        lower, upper = bracket(subject("epsilon", "pure_dp"), at)
+        exact = epsilon_of_coins([epsilon], [steps], delta)
+        assert lower <= exact <= upper, at
+        assert upper - exact <= upper - lower <= 100 * (upper - exact), at
 
 
 def test_the_noise_that_is_needed_is_bracketed():
@@ -254,28 +247,17 @@ def test_inside_the_bracket_nothing_is_said(relation):
         assert verdict.status == status
 
 
-def test_points_come_back_in_their_order():
-    values = np.array([4.0, 2.0, 3.0])
-    points = {"alpha": values, "sigma": np.ones(3)}
+def test_points_come_back_in_their_order_and_what_time_did_not_suffice_for_undecided():
+    points = {"alpha": np.array([4.0, 2.0, 3.0]), "sigma": np.ones(3), "q": np.ones(3)}
     question = {"rtol": 1e-3, "until": math.inf, "order": np.array([2, 0, 1])}
-    for of, more in (("gaussian", {}), (POISSON, {"q": np.ones(3)})):
-        _, upper = brackets(subject("rdp", of), points | more, **question)
-        assert upper == pytest.approx(values / 2)
-
-
-def test_what_time_did_not_suffice_for_is_not_decided():
+    for of in ("gaussian", POISSON):
+        _, upper = brackets(subject("rdp", of), points, **question)
+        assert upper == pytest.approx(points["alpha"] / 2)
     points = {n: np.array([PARAMETERS[n].usual]) for n in ("sigma", "T", "q", "delta")}
     lower, upper = brackets(subject("epsilon", POISSON), points, rtol=1e-3, until=-math.inf)
     assert np.isnan(lower) and np.isnan(upper)
     verdict = check("q", quantity="epsilon", of=POISSON, budget_s=1e-9)
     assert verdict.status == "undecided" and verdict.decided == 0 and "Undecided" in str(verdict)
-
-
-@pytest.mark.slow
-def test_time_is_kept():
-    start = time.monotonic()
-    check("q*T/epsilon", quantity="sigma", of=POISSON, budget_s=1)
-    assert time.monotonic() - start < 5
 
 
 # Words and numbers
