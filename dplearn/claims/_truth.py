@@ -75,11 +75,11 @@ def brackets(
     """
     size = len(next(iter(points.values())))
     lower, upper = np.full(size, np.nan), np.full(size, np.nan)
+    if truth.along is None and time.monotonic() <= until:
+        lower[:], upper[:] = truth.bracket({}, points, rtol)
+        return lower, upper
     for shared, rows in _groups(truth, points, np.arange(size) if order is None else order):
         if time.monotonic() > until:
-            break
-        if truth.along is None:
-            lower[:], upper[:] = truth.bracket({}, points, rtol)
             break
         values = points[truth.along][rows] if truth.along else np.zeros(1)
         distinct, back = np.unique(values, return_inverse=True)
@@ -92,9 +92,6 @@ def _groups(
     truth: Subject, points: Points, order: NDArray
 ) -> Iterator[tuple[tuple[tuple[str, float], ...], NDArray]]:
     """Points that differ only in the parameter `along`, in the order of their first ones."""
-    if truth.along is None:
-        yield (), order
-        return
     names = [n for n in truth.names if n != truth.along]
     keys = np.stack([points[n][order] for n in names], axis=1)
     rows_of: dict[tuple[float, ...], list[int]] = {}
@@ -148,12 +145,12 @@ class _Step:
         return np.array(lower), np.array([g.epsilon for g in guarantees])
 
     def delta(self, values: Values, along: Points, rtol: float) -> Bracket:
+        """Epsilon is the total one; that of a pure step is epsilon_0."""
+        step = self.made({**values, "epsilon": values.get("epsilon_0", 0.0)})
         row, epsilons = np.array([values["T"]]), along["epsilon"]
         lattice = Lattice(rtol, 2**12 if rtol > 1e-5 else 2**16)
-        ends = [
-            side.log_deltas(row, epsilons, lattice)
-            for side in directions(Runs.of(self.made(values), 1, self.adjacency))
-        ]
+        sides = directions(Runs.of(step, 1, self.adjacency))
+        ends = [side.log_deltas(row, epsilons, lattice) for side in sides]
         lower, upper = np.exp(np.max(ends, axis=0))
         return lower * (1 - _ROUNDED), upper * (1 + _ROUNDED)
 
@@ -242,15 +239,6 @@ def _amplified(_: Values, at: Points, rtol: float) -> Bracket:
     return value * (1 - 1e-15), value * (1 + 1e-15)
 
 
-def _delta_of(step: _Step) -> Ends:
-    """Delta of a pure mechanism: epsilon is the total one, epsilon_0 that of a step."""
-
-    def bracket(values: Values, along: Points, rtol: float) -> Bracket:
-        return step.delta({**values, "epsilon": values["epsilon_0"]}, along, rtol)
-
-    return bracket
-
-
 _BOTH, _ONE = "add_remove", "replace_one"
 _EXACT = "the exact closed profile of the Gaussian"
 _COMPOSED = "the certified composition of the privacy loss"
@@ -262,11 +250,12 @@ _SAMPLED = ("sigma", "T", "q", "delta")
 _NOISE = ("epsilon", "T", "q", "delta")
 _SPENT = ("epsilon", "sigma", "T", "q")
 _ORDER = ("alpha", "sigma", "q")
+_STEPPED = ("epsilon", "T", "epsilon_0")
 _RESPONSES = {
     "epsilon": Subject(
         ("epsilon", "T", "delta"), None, _pure_epsilon, _ONE, _WORST, proof=_proved_pure_epsilon
     ),
-    "delta": Subject(("epsilon", "T", "epsilon_0"), "epsilon", _delta_of(_STEPS[_R]), _ONE, _WORST),
+    "delta": Subject(_STEPPED, "epsilon", _STEPS[_R].delta, _ONE, _WORST),
     "rdp": Subject(("alpha", "epsilon"), "alpha", _STEPS[_R].rdp, _ONE, _RDP),
 }
 # Randomized response is the worst of all that has epsilon, whoever the neighbours are.
@@ -285,9 +274,7 @@ QUANTITIES: dict[str, dict[str, Subject]] = {
         _G: Subject(("epsilon", "sigma", "T"), None, _gaussian_delta, _BOTH, _EXACT),
         _P: Subject(_SPENT, "epsilon", _STEPS[_P].delta, _BOTH, _COMPOSED),
         _W: Subject(_SPENT, "epsilon", _STEPS[_W].delta, _ONE, _COMPOSED),
-        _L: Subject(
-            ("epsilon", "T", "epsilon_0"), "epsilon", _delta_of(_STEPS[_L]), _BOTH, _COMPOSED
-        ),
+        _L: Subject(_STEPPED, "epsilon", _STEPS[_L].delta, _BOTH, _COMPOSED),
         _R: _RESPONSES["delta"],
         _PURE: _ANY["delta"],
     },

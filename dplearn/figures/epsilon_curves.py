@@ -61,16 +61,14 @@ def epsilon_curves(
         Accountant's name to its guarantees, entry i at ``steps[i]``. Bounds become solid
         lines, anything else is dashed. An infinite epsilon leaves a gap.
     steps : sequence of int
-        Numbers of steps, increasing, shape (n,).
+        Increasing, shape (n,).
     published : sequence of Published
         Printed figures, drawn as points.
     here : int, optional
         One of `steps`: marked by a vertical line, and its values are the ones written
         beside the curves. Default: the last step, without a line.
-    budget : float, optional
-        A target epsilon, drawn as a horizontal line.
-    certified : mapping of str to int, optional
-        Largest number of steps each accountant certifies within `budget`.
+    budget, certified : float and mapping of str to int, optional
+        A target epsilon, drawn as a horizontal line, and the most steps within it by accountant.
     reference : str, optional
         One of `curves`: where it is proved from both sides it lies in a band between its
         two ends, never thinner than a soft line, and a note says how sharp it is.
@@ -79,14 +77,9 @@ def epsilon_curves(
     stairs : bool
         Epsilon changes at whole epochs only: between two numbers of steps the upper end is
         that of the second, the lower end that of the first. Claims are not affected.
-    finding : str
-        The title. Default: how many bounds and approximations there are.
-    subtitle : str
-        The run in one line, so that a saved picture speaks for itself.
-    log_x, log_y : bool
-        Logarithmic axes.
-    ink : str
-        Colour of words and numbers; the background is transparent.
+    finding, subtitle : str
+        The title, by default how many bounds and approximations there are, and the run in one
+        line, so that a saved picture speaks for itself.
 
     Returns
     -------
@@ -98,8 +91,7 @@ def epsilon_curves(
     Raises
     ------
     ValueError
-        If a curve and `steps` differ in length, or `here` is not among `steps`, or
-        `reference` not among `curves`.
+        If what is given does not fit together.
 
     Examples
     --------

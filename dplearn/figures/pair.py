@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dplearn.figures.kit.axes import Axis
 from dplearn.figures.kit.marks import Band, Bars, Line, Mark, gaps, keys, upright
@@ -61,7 +61,10 @@ def leaking_area(
     scaled_q = np.minimum(scaled_q, 3 * top)
     covered = np.minimum(p, scaled_q)
     if whole:
-        law, area = _bars(x, covered, p - covered, names[0])
+        # Bars of height P in two parts: up to the scaled Q, and above it.
+        width, edge = 0.75 * (x[1] - x[0]), 1.4 if x.size < 60 else 0
+        law = Bars(x=x, y=covered, label=names[0], width=width, opacity=0.35, edge=edge)
+        area = Bars(x=x, y=p - covered, label="δ", role="wrong", width=width)
         # Corners of staircases that are level over each bar.
         half = 0.5 * (x[1] - x[0])
         at = np.column_stack([x - half, x + half]).ravel()
@@ -76,13 +79,6 @@ def leaking_area(
     shown = [law, area, *others] if whole else [area, law, *others]
     legend = keys(law, *others, area)
     return one_panel(shown, across, up, finding, legend, ink=ink, height=330, barmode="stack")
-
-
-def _bars(x: NDArray, covered: NDArray, above: NDArray, name: str) -> tuple[Bars, Bars]:
-    """Bars of height P in two parts: up to the scaled Q, and above it."""
-    width, edge = 0.75 * (x[1] - x[0]), 1.4 if x.size < 60 else 0
-    law = Bars(x=x, y=covered, label=name, width=width, opacity=0.35, edge=edge)
-    return law, Bars(x=x, y=above, label="δ", role="wrong", width=width)
 
 
 def loss_law(

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
 
 from dplearn.figures.kit.axes import TYPICAL_WIDTH, Canvas
 from dplearn.figures.kit.template import GREY, RED
@@ -61,22 +62,13 @@ def spread(wishes: Sequence[float], *, gap: float, lower: float, upper: float) -
     """
     if not wishes:
         return []
-    order = sorted(range(len(wishes)), key=lambda i: wishes[i])
     gap = min(gap, (upper - lower) / max(len(wishes) - 1, 1))
-    room = upper - gap * (len(wishes) - 1)
-    # After subtracting i * gap the constraint is "non-decreasing": pool adjacent violators.
-    blocks: list[tuple[float, int]] = []
-    for rank, i in enumerate(order):
-        mean, size = wishes[i] - rank * gap, 1
-        while blocks and blocks[-1][0] > mean:
-            before, count = blocks.pop()
-            mean, size = (before * count + mean * size) / (count + size), count + size
-        blocks.append((mean, size))
-    flat = [min(max(mean, lower), room) for mean, size in blocks for _ in range(size)]
-    placed = [0.0] * len(wishes)
-    for rank, i in enumerate(order):
-        placed[i] = flat[rank] + rank * gap
-    return placed
+    order, shares = np.argsort(wishes, kind="stable"), gap * np.arange(len(wishes))
+    # After subtracting i * gap the constraint is "non-decreasing".
+    flat = isotonic_regression(np.asarray(wishes, dtype=float)[order] - shares).x
+    placed = np.empty(len(wishes))
+    placed[order] = np.clip(flat, lower, upper - shares[-1]) + shares
+    return placed.tolist()
 
 
 def ink_under(

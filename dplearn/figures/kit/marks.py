@@ -34,9 +34,9 @@ class Part(ABC):
     side: str = "top right"
 
     @property
-    @abstractmethod
     def heights(self) -> tuple[Values, ...]:
-        """All heights, for the axis; the name stands at their middle."""
+        """All heights, for the axis, `y` if there is one; the name stands at their middle."""
+        return (self.y,)  # type: ignore[attr-defined]
 
     @abstractmethod
     def traces(self) -> list[dict[str, Any]]:
@@ -77,10 +77,6 @@ class Line(Part):
     corners: bool = False
 
     @property
-    def heights(self) -> tuple[Values, ...]:
-        return (self.y,)
-
-    @property
     def key(self) -> tuple[str, str, str]:
         return _SAMPLES[self._dash], self.colour, self.label
 
@@ -110,10 +106,6 @@ class Bars(Part):
     opacity: float = 0.45
     edge: float = 0
     hatched: bool = False
-
-    @property
-    def heights(self) -> tuple[Values, ...]:
-        return (self.y,)
 
     def traces(self) -> list[dict[str, Any]]:
         x, fill = np.asarray(self.x, dtype=float), transparent(self.colour, self.opacity)
