@@ -82,7 +82,7 @@ def _run(mechanism: Mechanism) -> dict[str, Any]:
 def _proofs(mechanism: Mechanism, stated: dict[str, Any]) -> dict[str, Any]:
     """Proofs of both ends, their precision, and the side that attains the lower one."""
     proofs, bits, attained = {}, 128, {"remove": 0.0}
-    if isinstance(mechanism, PoissonSubsampled):
+    if isinstance(mechanism, PoissonSubsampled) and isinstance(mechanism.base, Gaussian):
         log_delta, upper = math.log(float(stated["run"]["delta"])), float(stated["upper"])
         steps = np.array([float(stated["run"]["steps"])])
         for side in ("remove", "add"):
