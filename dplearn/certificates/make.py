@@ -45,6 +45,8 @@ def certify(
     ModuleNotFoundError
         If python-flint is not installed.
     """
+    if isinstance(mechanism, PoissonSubsampled) and mechanism.sample_rate == 1:
+        mechanism = mechanism.base
     run = _run(mechanism) | {"steps": steps, "delta": repr(delta), "adjacency": adjacency}
     bracket = accountants["pld"](rtol=1e-9).epsilon(
         mechanism, delta=delta, steps=steps, adjacency=adjacency
@@ -73,7 +75,7 @@ def _run(mechanism: Mechanism) -> dict[str, Any]:
             return {"mechanism": mechanism.name, "noise_multiplier": repr(noise)}
         case RandomizedResponse(answers=2):
             return {"mechanism": mechanism.name, "local_epsilon": repr(mechanism.local_epsilon)}
-        case PoissonSubsampled(base=Gaussian(), sample_rate=rate) if rate < 1:
+        case PoissonSubsampled(base=Gaussian(), sample_rate=rate):
             base = _run(mechanism.base)
             return base | {"mechanism": "poisson_subsampled_gaussian", "sample_rate": repr(rate)}
     raise NotImplementedError(f"a proof of {mechanism} is not supported: it has no form")

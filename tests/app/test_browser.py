@@ -3,6 +3,7 @@
 import json
 
 from browsing import driven, is_on_the_first_screen, settled
+from dplearn.certificates import check
 
 _FIRST, _SECOND = ".st-key-picture", ".st-key-picture_looseness"
 _CURVE = """([picture, name]) => {
@@ -38,6 +39,10 @@ def test_the_page_loads_and_everything_on_it_can_be_taken_along(page, address, t
         page.get_by_role("button", name="Data as CSV").click()
     data.value.save_as(tmp_path / "epsilon.csv")
     assert (tmp_path / "epsilon.csv").read_text().startswith("method,steps,lower,epsilon")
+    with page.expect_download() as proof:
+        page.get_by_role("button", name="Certificate").click()
+    proof.value.save_as(tmp_path / "certificate.json")
+    assert check((tmp_path / "certificate.json").read_text()).startswith("proved: 0.94686")
     with page.expect_download() as picture:
         page.locator(".st-key-picture .modebar-btn[data-title*='lot']").first.click()
     assert picture.value.suggested_filename == "epsilon_vs_steps.svg"

@@ -14,9 +14,11 @@ from dplearn.accountants import accountants
 from dplearn.app.kit.state import save
 from dplearn.app.pages.epsilon_vs_steps import answers, export, fields, presets, run
 from dplearn.app.pages.epsilon_vs_steps.run import Scenario
+from dplearn.certificates import certify, check
 from dplearn.figures import certificate, log_steps, style_of
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.mechanisms.shuffled import Shuffled
+from dplearn.run import EPOCH_SAMPLINGS, SAMPLINGS, epoch, sampled
 from explorer import again, choose, enter, errors, figure, opened, title, traces
 
 ABADI = Scenario("gaussian", 4.0, "poisson", 0.01, 1e-5, "add_remove", 40_000)
@@ -320,3 +322,42 @@ def test_the_csv_holds_every_number_of_the_picture():
     found = answers.guarantee_at("pld", ABADI, 10_000)
     assert [float(end) for end in ends["pld", "10000"]] == [found.lower, found.epsilon]
     assert {line.split(",")[4] for line in lines if line.startswith("gdp")} == {"approximate"}
+
+
+def downloads(app: AppTest) -> list[str]:
+    return [button.proto.label for button in app.get("download_button")]
+
+
+def test_a_certificate_at_the_line_is_made_when_it_is_asked_for(untouched, monkeypatch):
+    assert downloads(untouched) == ["Data as CSV", "Certificate"]
+    given = answers.answers_of(dataclasses.replace(ABADI, largest=2000), ("rdp",), 1500, 2.0)
+    proved = check(export.as_certificate(given))
+    step = PoissonSubsampled(Gaussian(4.0), sample_rate=0.01)
+    truth = accountants["pld"]().epsilon(step, delta=1e-5, steps=1500)
+    assert proved.startswith(f"proved: {truth.lower:.6f}") and "steps = 1500" in proved
+    # Nothing leaks at delta = 0.9: what is asked for in vain is told in the file.
+    vain = answers.answers_of(dataclasses.replace(ABADI, delta=0.9), ("rdp",), 1, 2.0)
+    assert export.as_certificate(vain).startswith("no proof of this run was found")
+    # Without python-flint the page opens, and says how to add it.
+    monkeypatch.setattr(export, "find_spec", lambda name: None)
+    monkeypatch.setattr(export, "as_certificate", None)
+    bare = opened(here="100")
+    assert downloads(bare) == ["Data as CSV"]
+    assert export.NO_FLINT in [caption.value for caption in bare.caption]
+
+
+def test_certificates_are_offered_where_a_proof_has_a_form():
+    for mechanism, sampling in itertools.product(FIELDS["mechanism"].options, SAMPLINGS):
+        rate = 1.0 if sampling == "none" else 0.01
+        scenario = Scenario(mechanism, 4.0, sampling, rate, 1e-5, "add_remove", 100)
+        step = sampled(scenario.base, sampling=sampling, sample_rate=rate)
+        if export.no_certificate(scenario):
+            with pytest.raises(NotImplementedError, match="a proof of"):
+                certify(step, delta=1e-5)
+        else:
+            assert check(certify(step, delta=1e-5, steps=100)).startswith("proved: ")
+    for sampling in EPOCH_SAMPLINGS:
+        assert export.no_certificate(dataclasses.replace(CHUA_RUN, sampling=sampling))
+        with pytest.raises(NotImplementedError, match="a proof of"):
+            certify(epoch(Gaussian(0.5), sampling=sampling, sample_rate=0.01), delta=1e-5)
+    assert downloads(opened(mechanism="laplace", steps="50", here="7")) == ["Data as CSV"]

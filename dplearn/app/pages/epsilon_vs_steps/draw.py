@@ -113,6 +113,19 @@ def take_along(answers: Answers) -> None:
             on_click="ignore",
             icon=":material/download:",
         )
+        if refusal := export.no_certificate(answers.scenario):
+            st.caption(refusal)
+        else:
+            st.download_button(
+                "Certificate",
+                data=lambda: export.as_certificate(answers),
+                file_name="certificate.json",
+                mime="application/json",
+                on_click="ignore",
+                icon=":material/verified:",
+                help=f"ε at T = {text.whole(answers.here)} with a proof, made when you press. "
+                "Whoever has the file proves it again: `dplearn check certificate.json`.",
+            )
         st.segmented_control(
             "The camera above the picture saves",
             ["svg", "png"],

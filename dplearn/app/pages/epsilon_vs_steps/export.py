@@ -1,13 +1,23 @@
-"""What a reader takes along: the numbers as CSV and the lines of Python that draw the picture."""
+"""What a reader takes along: numbers as CSV, a certificate, and Python that draws the picture."""
 
 import csv
 import io
+from importlib.util import find_spec
 
 from dplearn.app.pages.epsilon_vs_steps.answers import CLAIM, Answers, poisson_claim
 from dplearn.app.pages.epsilon_vs_steps.run import REFERENCE, Scenario
 from dplearn.figures import certificate
+from dplearn.run import sampled
 
 COLUMNS = ("method", "steps", "lower", "epsilon", "kind", "delta", "adjacency", "order")
+NO_FORM = (
+    "This run has no certificate: a proof that anybody can check has a form for Gaussian noise "
+    "alone, with Poisson sampling or with all records in every step."
+)
+NO_FLINT = (
+    "A certificate, which proves ε to anybody, is made with python-flint: "
+    "`pip install python-flint`, then start the explorer again."
+)
 
 
 def as_csv(answers: Answers) -> str:
@@ -21,6 +31,26 @@ def as_csv(answers: Answers) -> str:
             ends = repr(certificate.floor(g)), repr(g.epsilon)
             writer.writerow((g.method, t, *ends, g.kind, g.delta, g.adjacency, order))
     return out.getvalue()
+
+
+def no_certificate(scenario: Scenario) -> str:
+    """Why a run has no certificate to take along, in a sentence; empty where it has one."""
+    if scenario.mechanism != "gaussian" or scenario.sampling not in ("poisson", "none"):
+        return NO_FORM
+    return "" if find_spec("flint") else NO_FLINT
+
+
+def as_certificate(answers: Answers) -> str:
+    """Certificate at the chosen number of steps; where no proof is found, the reason."""
+    # Loads python-flint, which the explorer does without until somebody asks.
+    from dplearn.certificates import certify
+
+    run, steps = answers.scenario, answers.here
+    step = sampled(run.base, sampling=run.sampling, sample_rate=run.sample_rate)  # type: ignore[arg-type]
+    try:
+        return f"{certify(step, steps=steps, delta=run.delta, adjacency=run.adjacency)}\n"
+    except NotImplementedError as error:
+        return f"{error}\n"
 
 
 def as_python(answers: Answers) -> str:
