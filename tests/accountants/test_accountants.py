@@ -134,17 +134,6 @@ def test_one_run_is_its_own_profile():
     assert epsilon("pld", ExponentialMechanism(1.0), delta=1e-4).kind == "upper"
 
 
-@each("delta", [0.5, 1e-5, 1e-30])
-@each("mu", [1e-3, 0.3, 5.0, 60.0, 1000.0])
-def test_gaussian_releases_are_exact_at_any_size(mu, delta):
-    stated = epsilon("pld", Gaussian(10 / mu), delta=delta, steps=100)
-    (profile,) = Gaussian(1 / mu).profiles()
-    slack = 4e-15 * (abs(math.log(delta)) + stated.epsilon)
-    assert stated.kind == "exact"
-    assert profile.log_delta(stated.epsilon) <= math.log(delta) + slack
-    assert stated.epsilon == 0 or profile.delta(stated.epsilon * (1 - 1e-9)) > delta
-
-
 @dataclass(frozen=True)
 class Leaky(Mechanism):
     """The worst (local, lost)-DP release: a coin that now and then tells everything."""
@@ -176,13 +165,6 @@ def test_a_delta_in_every_step_is_paid(name, steps):
     total = -math.expm1(steps * math.log1p(-lost) + math.log1p(-coins))
     # Sums of 300 products of doubles.
     assert total <= delta * (1 + 1e-9)
-
-
-def test_total_variation_adds_up_to_nothing_to_prove():
-    """Where T times delta(0) fits into delta epsilon is 0; one run alone may need more."""
-    one = max(float(p.delta(0.0)) for p in ABADI.profiles())
-    assert epsilon("pld", ABADI, delta=3.001 * one, steps=3).epsilon == 0.0
-    assert epsilon("pld", ABADI, delta=0.9 * one, steps=3).epsilon > 0.0
 
 
 def test_basic_composition_adds_both_parameters():

@@ -20,7 +20,6 @@ from dplearn.mechanisms import (
     WithoutReplacement,
 )
 from dplearn.mechanisms.gaussian import gaussian_log_delta
-from outcomes import delta_of_coins
 
 attack = importlib.import_module("dplearn.accountants._attack")
 power_brackets = attack.power_brackets
@@ -233,17 +232,6 @@ def test_delta_of_gaussians_down_to_the_smallest(mu, epsilon):
     # A logarithm of size 700 in doubles.
     assert stated.delta == pytest.approx(float(truth), rel=1e-11)
     assert stated.kind == "exact" and stated.delta_lower == stated.delta
-
-
-@each("epsilon", [0.0, 0.3, 2.0])
-@each("steps", [1, 7, 400])
-def test_delta_of_randomized_response(epsilon, steps):
-    truth = delta_of_coins(epsilon, local_epsilon=0.1, steps=steps)
-    stated = PLD().delta(RandomizedResponse(0.1), epsilon=epsilon, steps=steps, **COIN)
-    # The oracle sums logarithms; below 1e-299 nothing is stated.
-    slack = 1e-11 * truth + 1e-15
-    assert stated.delta_lower - slack <= truth <= max(stated.delta, 1e-299) + slack
-    assert stated.delta - stated.delta_lower <= 1e-5 * stated.delta + slack
 
 
 @pytest.mark.slow

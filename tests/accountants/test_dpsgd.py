@@ -77,13 +77,6 @@ def test_guarantee_is_that_of_the_accountant():
 # Batches drawn once per epoch
 
 
-@each(
-    "rate, batches", [(1.0, 1), (1 / 3, 3), (0.1, 10), (1e-6, 10**6), (256 / 60_000, 234), (0.7, 1)]
-)
-def test_batches_are_rounded_down_but_not_by_rounding_errors(rate, batches):
-    assert epoch(Gaussian(1.0), sampling="shuffled", sample_rate=rate).batches == batches
-
-
 def test_epochs_of_a_loader_drop_what_is_left_over():
     question = {"dataset_size": 60_000, "batch_size": 256, "noise_multiplier": 1.0}
     run = DPSGD.from_epochs(**question, epochs=60, sampling="shuffled")

@@ -224,16 +224,6 @@ def test_atoms_that_do_not_fit_are_split_fairly(pairs, h, offset):
         assert below <= p[loss < node + h + 1e-9].sum() + 1e-11
 
 
-def test_no_mass_is_negative_where_nodes_are_rounded():
-    """Where one of them is moved to 0 a cell is a little wider than h."""
-    pair, h = RandomizedResponse(1.0, answers=5).profiles("replace_one")[0], 1e-3
-    nodes = np.arange(-1100, 1100) * h - 3e-10 * h
-    masses, _, _ = below_the_profile(
-        pair, np.where(np.abs(nodes) < 1e-12, 0.0, nodes), h, Atoms.of(pair)
-    )
-    assert np.all(masses >= 0)
-
-
 @each("h", [1e-2, 1e-5])
 def test_empty_cells_stay_empty(h):
     """Rounding of the tails must not fill them: nobody pays for what many steps would gain."""

@@ -15,7 +15,6 @@ from dplearn.engine.contour.line import Line
 from dplearn.engine.contour.plan import TRIES
 from dplearn.engine.contour.table import Table, largest_power
 from dplearn.engine.contour.trapezoid import Trapezoid
-from dplearn.mechanisms.gaussian import gaussian_epsilon
 
 CURVES = {
     "S1": (1.1, 256 / 60000, 1e-5),
@@ -147,34 +146,6 @@ def test_one_step_contains_the_closed_form(sigma, q, steps, delta, side):
     assert np.all((high >= exact - doubt) | (high < -700))
 
 
-@pytest.mark.slow
-@settings(max_examples=60)
-@given(sigma=logarithmic(0.3, 100), steps=logarithmic(1, 1e5).map(round), delta=SETTINGS["delta"])
-def test_nearly_sure_sampling_lies_just_below_the_gaussian(sigma, steps, delta):
-    lower, upper = bracket(sigma, 0.999, steps, delta)
-    whole = float(gaussian_epsilon(delta, np.array([math.sqrt(steps) / sigma]))[0])
-    assert lower <= whole
-    # Sampling at 0.999 shrinks the sensitivity by no more than that.
-    part = float(gaussian_epsilon(delta, np.array([0.99 * math.sqrt(steps) / sigma]))[0])
-    assert upper >= part
-
-
-@pytest.mark.slow
-@each("side", DIRECTIONS)
-@each("name", CURVES)
-def test_delta_and_epsilon_are_inverse(name, side):
-    sigma, q, delta = CURVES[name]
-    pair = SampledGaussian(sigma, q, side)
-    lower, upper = brackets(pair, LENGTHS, delta=delta)
-    for steps, low, high in zip(LENGTHS[::6], lower[::6], upper[::6], strict=True):
-        if low > 0:
-            at_low, at_high = deltas(pair, int(steps), [low, high])
-            assert at_low[0] <= at_high[0]
-            # Delta at the lower end is at least, at the upper end at most the delta asked for.
-            assert at_high[0] >= math.log(delta)
-            assert at_low[1] <= math.log(delta)
-
-
 def test_deltas_reach_far_below_the_smallest_double():
     lower, upper = deltas(SampledGaussian(2.0, 0.1, "remove"), 1000, [0.0, 1.0, 60.0, 150.0])
     assert np.all(np.isfinite(lower))
@@ -208,16 +179,6 @@ def test_other_direction_is_proved_and_not_assumed(monkeypatch):
     )
     found = worse_brackets(rows, sigma=sigma, q=q, delta=delta)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
-
-
-@pytest.mark.slow
-@settings(max_examples=30)
-@given(**SETTINGS)
-def test_larger_direction_agrees_with_both_solved(sigma, q, steps, delta):
-    lower, upper = bracket(sigma, q, steps, delta)
-    ends = [brackets(SampledGaussian(sigma, q, d), [steps], delta=delta) for d in DIRECTIONS]
-    assert lower <= max(high[0] for _, high in ends)
-    assert upper >= max(low[0] for low, _ in ends)
 
 
 @pytest.mark.slow
@@ -263,15 +224,6 @@ def test_truncation_bound_lies_above_the_integrand_and_falls(side):
     assert np.all(np.diff(most) <= 1e-9)
     # And it is not much larger: the sum may stop early.
     assert np.median(most - size) < 1.0
-
-
-def test_sharing_changes_no_bracket_by_more_than_its_width():
-    sigma, q, delta = CURVES["S1"]
-    lower, upper = worse_brackets(LENGTHS[5:], sigma=sigma, q=q, delta=delta)
-    for row in range(0, lower.size, 9):
-        low, high = bracket(sigma, q, int(LENGTHS[5 + row]), delta)
-        assert low <= upper[row]
-        assert lower[row] <= high
 
 
 # Each charge is needed: without it the bracket misses the truth.

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from cases import each
 from dplearn.engine.lattice import Lattice
-from dplearn.engine.profile import Profile
 from dplearn.mechanisms import (
     DiscreteGaussian,
     Gaussian,
@@ -35,11 +34,6 @@ from outcomes import (
 
 def coin(epsilon):
     return RandomizedResponse(epsilon).profiles("replace_one")[0]
-
-
-def worst_bracket(step, steps, delta, lattice=LATTICE):
-    """Of `steps` runs under add_remove, the larger direction."""
-    return bracket([[pair] for pair in step.profiles()], [steps], delta, lattice)
 
 
 @each("lost", [0.0, 0.04, 0.3])
@@ -83,15 +77,6 @@ def test_coins_against_all_outcomes(losses, counts, delta, below, above):
     assert_holds(ends, epsilon_of_coins(losses, counts, delta), below=below, above=above)
 
 
-def test_a_coin_split_in_two_costs_nothing():
-    """Which of two outcomes with the same loss comes up tells nothing; 18 % were paid for it."""
-    for epsilon, part, steps, delta in [(0.5285, 0.98, 13, 0.0944), (0.0556, 0.93, 30, 1e-6)]:
-        p = np.array([1 / (1 + math.exp(-epsilon)), 1 / (1 + math.exp(epsilon))])
-        law, other = (np.log(np.outer(x, [part, 1 - part]).ravel()) for x in (p, p[::-1]))
-        split = bracket([[Profile.from_atoms(law, other)]], [steps], delta)
-        assert split == pytest.approx(bracket([[coin(epsilon)]], [steps], delta), rel=1e-9)
-
-
 def test_rows_are_answered_one_by_one():
     pairs = [Gaussian(3.0).profiles()[0], Gaussian(1.0).profiles()[0]]
     rows = np.array([[0, 1], [1, 0], [5, 2], [0, 0], [400, 1]])
@@ -133,33 +118,6 @@ def test_two_different_laplace_releases_by_integration(epsilon):
         delta += 0.5 * (right - left) * weights @ density
     # Forty nodes a piece: the integral is good to more digits than are compared.
     assert_holds(bracket([[first, second]], [1, 1], float(delta)), epsilon, below=0.05, above=0.003)
-
-
-@pytest.mark.slow
-@each(
-    "sigma, q, delta",
-    [
-        (1.0, 0.01, 1e-5), (4.0, 0.01, 1e-5), (0.8, 0.001, 1e-6), (2.0, 0.1, 1e-5),
-        # Settings in which the law of two runs has two humps, and a tilt is easily mistaken.
-        (1.652, 0.0217, 2.8e-7), (0.5367, 0.003746, 1.53e-7), (0.5927, 0.061, 1.3e-6),
-    ],
-)  # fmt: skip
-def test_two_sampled_runs_by_integration(sigma, q, delta):
-    """delta of two runs: E over the first output of one run's profile at what is left."""
-    step = PoissonSubsampled(Gaussian(sigma), q)
-    lower, upper = worst_bracket(step, 2, delta)
-    # The integrand is smooth: the trapezoidal rule is good to ten digits on this grid.
-    x = np.linspace(-14 * sigma - 2, 14 * sigma + 6, 100_001)
-    noise, hit = (np.exp(-0.5 * ((x - c) / sigma) ** 2) for c in (0, 1))
-    ratio = np.logaddexp(math.log1p(-q), math.log(q) + (2 * x - 1) / (2 * sigma**2))
-    norm, (remove, add) = (x[1] - x[0]) / sigma / math.sqrt(2 * math.pi), step.profiles()
-
-    def worst(epsilon):
-        ahead = ((1 - q) * noise + q * hit) @ remove.delta(epsilon - ratio)
-        return norm * max(ahead, noise @ add.delta(epsilon + ratio))
-
-    assert_encloses((lower, upper), worst, delta)
-    assert 0.99 * upper < lower
 
 
 SAMPLED = PoissonSubsampled(Laplace(1.0), 0.01).profiles()
@@ -257,20 +215,3 @@ def test_losses_inside_the_last_cell_do_not_borrow_from_infinite_ones(step):
 def test_never_above_the_largest_loss_of_all_releases(loss, steps, delta):
     lower, upper = bracket([[coin(loss)]], [steps], delta)
     assert 0 < lower <= upper <= steps * loss * (1 + 1e-9)
-
-
-CORNERS = [
-    *itertools.product([1e-7, 0.01, 1.0], [0.2, 1.0, 1000.0], [2, 1000, 10**7], [1e-30, 1e-5, 0.5]),
-    # Outside the settings that matter, but calibration searches there.
-    *((q, sigma, 1000, 1e-15)
-      for sigma, q in [(0.1, 1e-7), (0.2, 1e-12), (0.05, 1e-4), (0.01, 0.5)]),
-]  # fmt: skip
-
-
-@pytest.mark.slow
-@each("q, sigma, steps, delta", CORNERS)
-def test_corners_give_a_number_above_one_release(q, sigma, steps, delta):
-    step = PoissonSubsampled(Gaussian(sigma), q)
-    lower, upper = worst_bracket(step, steps, delta)
-    assert 0 <= lower <= upper < math.inf
-    assert upper >= max(float(p.epsilon(delta)) for p in step.profiles()) * (1 - 1e-9)

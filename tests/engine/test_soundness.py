@@ -116,21 +116,6 @@ def test_lists_in_any_order(question, delta):
 
 
 @settings(max_examples=40)
-@given(questions, st.integers(2, 6), st.integers(1, 40), deltas)
-def test_copies_equal_count(question, copies, count, delta):
-    mechanism, adjacency = question
-    asked = {"delta": delta, "adjacency": adjacency}
-    counted = PLD.epsilon(mechanism, steps=copies * count, **asked)
-    listed = PLD.epsilon(Composed([(mechanism, count)] * copies), **asked)
-    nested = PLD.epsilon(Composed([(mechanism, count)]), steps=copies, **asked)
-    curve = PLD.epsilon_curve(mechanism, steps=[1, copies * count, 5000], **asked)
-    for same in (listed, nested):
-        assert same.epsilon == pytest.approx(counted.epsilon, rel=1e-12)
-        assert same.lower == pytest.approx(counted.lower, rel=1e-12)
-    assert_overlap(counted, curve[1])
-
-
-@settings(max_examples=40)
 @given(noise, rates, step_counts, log_uniform(1e-15, 0.3))
 def test_contour_and_lattice_agree(sigma, rate, steps, delta):
     """Two engines, no common code: both ends of one against those of the other."""

@@ -123,17 +123,6 @@ def test_more_batches_hide_the_record_better_and_one_batch_does_not(adjacency):
     assert np.array_equal(curves[0], Gaussian(1.0).profiles(adjacency)[0].delta(EPSILONS))
 
 
-@both
-@each("reverse", [False, True])
-def test_tail_is_the_slope_of_delta(adjacency, reverse):
-    pair = Shuffled(Gaussian(0.8), 300).witnesses(adjacency)[reverse]
-    epsilon, h = np.linspace(0.01, 2, 20), 1e-5
-    # -d delta / d e^epsilon by central differences, error of order h^2.
-    fall = pair.delta(epsilon - h) - pair.delta(epsilon + h)
-    slope = fall / (2 * np.sinh(h) * np.exp(epsilon))
-    np.testing.assert_allclose(np.exp(pair.log_tails(epsilon)[1]), slope, rtol=1e-6)
-
-
 # The run itself
 
 

@@ -213,8 +213,7 @@ def _take_out(
     cell, loss, mass = side[inside] - 1, atoms.loss[inside], atoms.mass[inside]
     height, near = loss - nodes[cell], BLUR * np.maximum(np.abs(loss), h)
     height = np.where(np.abs(height) <= near, 0.0, np.where(np.abs(height - h) <= near, h, height))
-    # Nodes are rounded, so that a height may exceed h in its last digits.
-    share = np.clip(np.expm1(-height) / np.expm1(-h), 0.0, 1.0)
+    share = np.expm1(-height) / np.expm1(-h)
     # A law that only piles up may lie on both sides of an end: no cell gives more than it holds.
     taken = np.zeros(cells.p.size)
     np.add.at(taken, cell, mass)
