@@ -17,7 +17,7 @@ from dplearn.accountants import accountants
 from dplearn.book.everything import as_row, as_text, check_all
 from dplearn.claims import QUANTITIES, check, setting
 from dplearn.classroom.commands import add_commands
-from dplearn.ground.guarantee import ADJACENCIES, Guarantee
+from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee
 from dplearn.mechanisms import Gaussian, Mechanism
 from dplearn.run import SAMPLINGS, natural_adjacency, sampled
 
@@ -95,20 +95,20 @@ def _add_claim_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--seconds", type=float, default=10.0, help="time to search (default 10)")
 
 
-def _step(options: argparse.Namespace) -> Mechanism:
-    """One step; what is left out gets a placeholder for the search to vary."""
+def _step(options: argparse.Namespace) -> tuple[Mechanism, Adjacency]:
+    """One step, what is left out being a placeholder for the search to vary, and neighbours."""
     noise = 1.0 if options.noise_multiplier is None else options.noise_multiplier
     rate = options.sample_rate
     if rate is None:
         if options.command != "calibrate" and options.sampling != "none":
             raise ValueError(f"Expected --sample-rate with --sampling {options.sampling}.")
         rate = 1.0
-    return sampled(Gaussian(noise), sampling=options.sampling, sample_rate=rate)
+    adjacency = options.adjacency or natural_adjacency(options.sampling)
+    return sampled(Gaussian(noise), sampling=options.sampling, sample_rate=rate), adjacency
 
 
 def _epsilon(options: argparse.Namespace) -> int:
-    step = _step(options)
-    adjacency = options.adjacency or natural_adjacency(options.sampling)
+    step, adjacency = _step(options)
     every = options.accountant == "all"
     chosen = [accountants[n]() for n in (accountants if every else [options.accountant])]
     able = [a for a in chosen if a.supports(step, adjacency)] if every else chosen
@@ -128,9 +128,8 @@ def _epsilon(options: argparse.Namespace) -> int:
 def _certify(options: argparse.Namespace) -> int:
     from dplearn.certificates import certify
 
-    adjacency = options.adjacency or natural_adjacency(options.sampling)
-    run = {"delta": options.delta, "steps": options.steps, "adjacency": adjacency}
-    text = certify(_step(options), **run)
+    step, adjacency = _step(options)
+    text = certify(step, delta=options.delta, steps=options.steps, adjacency=adjacency)
     if options.output is None:
         print(text)
     else:
@@ -164,8 +163,7 @@ def _calibrate(options: argparse.Namespace) -> int:
         raise ValueError(f"Expected exactly one of {flags} to be left out, got {len(missing)}.")
     # What the search is to find it does not take.
     question = {n: getattr(options, n) for n in ("epsilon", "delta", "steps") if n != missing[0]}
-    adjacency = options.adjacency or natural_adjacency(options.sampling)
-    question |= {"mechanism": _step(options), "adjacency": adjacency}
+    question["mechanism"], question["adjacency"] = _step(options)
     try:
         calibrated = searches[missing[0]](accountants[options.accountant](), **question)
     except calibration.Unreachable as error:

@@ -57,13 +57,10 @@ def smallest_noise_multiplier(
 
     Parameters
     ----------
-    accountant : Accountant
     mechanism : Mechanism
         Any instance with a `noise_multiplier`, possibly inside; its value is ignored.
     epsilon, delta : float
         Target, > 0 and in (0, 1).
-    steps : int
-    adjacency : {"add_remove", "replace_one", "zero_out"}
     rtol : float
         Relative width at which the search stops; the value is rounded up.
 
@@ -82,7 +79,6 @@ def smallest_noise_multiplier(
     >>> round(least.value, 4)
     3.7306
     """
-    _check_target(epsilon, delta)
     largest = _LARGEST
     while not _allows(mechanism, largest):
         largest /= 2
@@ -111,7 +107,6 @@ def largest_sample_rate(
     Unreachable
         If no sample rate down to 1e-12 reaches the target with this accountant.
     """
-    _check_target(epsilon, delta)
     place = {"guess": math.log(100), "ends": (0.0, 12 * math.log(10)), "tolerance": rtol}
     question = {"delta": delta, "steps": steps, "adjacency": adjacency}
     return _vary(accountant, mechanism, epsilon, "sample_rate", -1, place, question)
@@ -138,7 +133,6 @@ def largest_steps(
     ... ).value
     7
     """
-    _check_target(epsilon, delta)
 
     def guarantee_at(accountant: Accountant, minus_log_steps: float) -> Guarantee:
         steps = _whole(minus_log_steps)
@@ -201,11 +195,6 @@ def _allows(mechanism: Mechanism, noise_multiplier: float) -> bool:
     return True
 
 
-def _check_target(epsilon: float, delta: float) -> None:
-    validate.positive(epsilon=epsilon)
-    validate.probability(delta=delta)
-
-
 def _vary(
     accountant: Accountant,
     mechanism: Mechanism,
@@ -255,6 +244,7 @@ def _search(
     The epsilon of `guarantee_at` falls with x; inf and the answer at the upper end if it is
     never so small.
     """
+    validate.positive(epsilon=epsilon)
     answers: dict[float, Guarantee] = {}
 
     def excess(of: Accountant) -> Callable[[float], float]:

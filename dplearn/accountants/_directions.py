@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -55,18 +56,15 @@ class Direction:
             nothing = np.full(epsilons.shape, -np.inf)
             lower = self.witnesses[i].log_delta(epsilons) if self.witnesses else nothing
             return lower, self.profiles[i].log_delta(epsilons)
+        by_lattice = partial(lattice.log_deltas, self.profiles, row, witnesses=self.witnesses)
         if self.sampled is None:
-            return lattice.log_deltas(
-                self.profiles, row, epsilons=epsilons, witnesses=self.witnesses
-            )
+            return by_lattice(epsilons=epsilons)
         lower, upper = deltas(self.sampled, int(row[0]), epsilons, rtol=lattice.rtol)
         if not self.attained:
             upper = np.zeros(epsilons.shape)
         open_ = np.isneginf(lower) | (upper == 0)
         if np.any(open_):
-            low, high = lattice.log_deltas(
-                self.profiles, row, epsilons=epsilons[open_], witnesses=self.witnesses
-            )
+            low, high = by_lattice(epsilons=epsilons[open_])
             lower[open_] = np.maximum(lower[open_], low)
             upper[open_] = np.minimum(upper[open_], high)
         return lower, upper

@@ -17,11 +17,6 @@ class Moments(Accountant):
 
     The lambda-th log moment is lambda times the Rényi divergence of order lambda + 1.
 
-    Parameters
-    ----------
-    largest_moment : int
-        >= 1.
-
     Examples
     --------
     >>> from dplearn.mechanisms import Gaussian, PoissonSubsampled
@@ -30,7 +25,7 @@ class Moments(Accountant):
     1.2586
     """
 
-    largest_moment: int = 32
+    largest_moment: int = 32  # >= 1
 
     name: ClassVar[str] = "moments"
     title: ClassVar[str] = "Moments accountant (2016)"

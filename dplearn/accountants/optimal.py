@@ -21,11 +21,6 @@ from dplearn.ground.guarantee import Reference
 class Optimal(Accountant):
     """The exact composition of T steps known only as (epsilon_0, delta_0)-DP.
 
-    Parameters
-    ----------
-    candidates : int
-        How many divisions of delta are tried around the best one of the closed form.
-
     Examples
     --------
     >>> from dplearn.mechanisms import RandomizedResponse
@@ -34,7 +29,7 @@ class Optimal(Accountant):
     4.3068
     """
 
-    candidates: int = 5
+    candidates: int = 5  # divisions of delta tried around the best one of the closed form
 
     name: ClassVar[str] = "optimal"
     title: ClassVar[str] = "Optimal composition (KOV)"

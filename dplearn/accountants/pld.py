@@ -36,13 +36,6 @@ class PLD(Accountant):
     contour integral for the sampled Gaussian, by the lattice for the rest. It is an upper bound
     only where no pair of neighbours is known to attain the profile.
 
-    Parameters
-    ----------
-    rtol : float
-        Relative width of the bracket to aim at, > 0. It holds whatever is reached.
-    most_cells : int
-        Largest transform.
-
     Examples
     --------
     >>> from dplearn.mechanisms import Gaussian, PoissonSubsampled
@@ -51,8 +44,8 @@ class PLD(Accountant):
     0.9468 <= epsilon <= 0.9469 at delta = 1.0e-05, add_remove, by pld
     """
 
-    rtol: float = 1e-6
-    most_cells: int = 2**16
+    rtol: float = 1e-6  # relative width of the bracket to aim at; it holds whatever is reached
+    most_cells: int = 2**16  # largest transform
 
     name: ClassVar[str] = "pld"
     title: ClassVar[str] = "Privacy loss distribution"
@@ -143,14 +136,7 @@ class PLD(Accountant):
     ) -> tuple[NDArray, NDArray]:
         """Share of members that the best attacker catches at a given rate of false alarms.
 
-        Parameters
-        ----------
-        mechanism : Mechanism
-        false_positive_rate : array_like
-            In (0, 1), any shape.
-        steps : int
-            Number of runs, >= 1.
-        adjacency : {"add_remove", "replace_one", "zero_out"}
+        Parameters are those of `epsilon`; `false_positive_rate` lies in (0, 1), in any shape.
 
         Returns
         -------

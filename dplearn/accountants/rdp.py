@@ -26,11 +26,6 @@ _ORDERS = (
 class RDP(Accountant):
     """Compose at every order, convert at the best one.
 
-    Parameters
-    ----------
-    orders : tuple of float
-        Orders > 1, fractional ones included.
-
     Examples
     --------
     >>> from dplearn.mechanisms import Gaussian, PoissonSubsampled
@@ -40,7 +35,7 @@ class RDP(Accountant):
     (1.035, 17)
     """
 
-    orders: tuple[float, ...] = tuple(float(a) for a in _ORDERS)
+    orders: tuple[float, ...] = tuple(float(a) for a in _ORDERS)  # > 1, fractional ones included
 
     name: ClassVar[str] = "rdp"
     title: ClassVar[str] = "Rényi DP"

@@ -8,19 +8,8 @@ from scipy.special import betainc, expit
 def rdp_to_epsilon_mironov(orders: ArrayLike, rdp: ArrayLike, *, delta: float) -> NDArray:
     r"""The first conversion, :math:`\rho + \ln(1/\delta)/(\alpha-1)`, elementwise.
 
-    Parameters
-    ----------
-    orders : array_like
-        alpha > 1.
-    rdp : array_like
-        rho at those orders, nats, broadcast against `orders`.
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    ndarray
-        Upper bound on epsilon for each order; any of them is valid, so take the smallest.
+    For `orders` alpha > 1, `rdp` the rho at them in nats, broadcast against them, and delta in
+    (0, 1) it is an upper bound on epsilon for each order; any is valid, so take the smallest.
 
     References
     ----------

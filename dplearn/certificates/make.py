@@ -35,8 +35,6 @@ def certify(
         Of these alone a proof has a form.
     delta : float
         In (0, 1), read as the decimal number that it prints as, like all others.
-    steps : int
-    adjacency : {"add_remove", "replace_one", "zero_out"}
 
     Raises
     ------

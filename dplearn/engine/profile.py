@@ -39,20 +39,6 @@ Curve = Callable[[NDArray], NDArray]
 class Profile:
     r"""Privacy profile of an ordered pair of distributions.
 
-    Parameters
-    ----------
-    log_delta_of : callable
-        Maps an array of epsilon >= 0 to log delta of (P, Q), same shape.
-    log_delta_reverse_of : callable, optional
-        The same for (Q, P). Default: the pair is symmetric.
-    kinks : array_like
-        Every epsilon > 0 at which one of the two functions is not smooth, shape (n_kinks,).
-        Quadrature splits there.
-    log_tail_of : callable, optional
-        Maps an array of epsilon >= 0 to log Q(L > epsilon), same shape; strictly greater.
-    log_tail_reverse_of : callable, optional
-        The same for (Q, P): log P(-L > epsilon). A symmetric pair needs none.
-
     Examples
     --------
     >>> from dplearn.mechanisms import Gaussian
@@ -61,11 +47,12 @@ class Profile:
     0.1269367
     """
 
-    log_delta_of: Curve
-    log_delta_reverse_of: Curve | None = None
+    log_delta_of: Curve  # log delta of (P, Q) at every epsilon >= 0
+    log_delta_reverse_of: Curve | None = None  # the same for (Q, P); None: the pair is symmetric
+    # Every epsilon > 0 at which one of the two is not smooth, shape (n,): quadrature splits there.
     kinks: ArrayLike = ()
-    log_tail_of: Curve | None = None
-    log_tail_reverse_of: Curve | None = None
+    log_tail_of: Curve | None = None  # log Q(L > epsilon) at every epsilon >= 0, strictly greater
+    log_tail_reverse_of: Curve | None = None  # log P(-L > epsilon); a symmetric pair needs none
 
     @property
     def _backward(self) -> Curve:

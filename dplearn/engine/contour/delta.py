@@ -27,14 +27,9 @@ def deltas(
     while pair.sign > 0 and steps * table.mean[-1] < 2 * most and largest < 3000 * pair.sigma:
         largest *= 4
         table = Table(pair, largest)
-    return _log_deltas(table, np.full(epsilon.shape, float(steps)), epsilon, math.log(SHARE * rtol))
-
-
-def _log_deltas(
-    table: Table, steps: NDArray, epsilon: NDArray, log_tau: float
-) -> tuple[NDArray, NDArray]:
-    guess = table.guess_log_delta(steps, epsilon)
-    upper = np.minimum(np.min(table.chernoff(steps, epsilon), axis=1), 0.0)
+    every = np.full(epsilon.shape, float(steps))
+    guess = table.guess_log_delta(every, epsilon)
+    upper = np.minimum(np.min(table.chernoff(every, epsilon), axis=1), 0.0)
     lower = np.full(epsilon.shape, -np.inf)
 
     def update(rows: NDArray, total: Trapezoid) -> NDArray:
@@ -50,5 +45,5 @@ def _log_deltas(
         lower[rows] = np.maximum(lower[rows], np.where(low > 0, proved, -np.inf))
         return total.poor(charges)
 
-    tries(table, (steps, epsilon, guess), log_tau, update)
+    tries(table, (every, epsilon, guess), math.log(SHARE * rtol), update)
     return lower, upper

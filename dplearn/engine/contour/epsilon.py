@@ -105,7 +105,8 @@ def _certified(
         high = root + np.minimum(widen * out, 1) / fall
         low = root - np.minimum(widen * both, 1) / fall
         upper = np.where(np.isinf(upper) & _at_most(total, high, log_delta), high, upper)
-        lower = np.where(np.isinf(lower) & _at_least(total, low, log_delta), low, lower)
+        too_little = total.size(low, log_delta) - sum(total.charges(low, log_delta)) >= 1
+        lower = np.where(np.isinf(lower) & too_little, low, lower)
         if np.all(np.isfinite(upper - lower)):
             break
     held = np.isfinite(upper) & (sum(charges) <= _POOR)
@@ -116,11 +117,6 @@ def _at_most(total: Trapezoid, epsilon: NDArray, log_delta: float) -> NDArray:
     """Whether delta is proved to be enough at epsilon: aliases only help."""
     rounding, cut, _ = total.charges(epsilon, log_delta)
     return total.size(epsilon, log_delta) + rounding + cut <= 1
-
-
-def _at_least(total: Trapezoid, epsilon: NDArray, log_delta: float) -> NDArray:
-    """Whether delta is proved to be too little at epsilon."""
-    return total.size(epsilon, log_delta) - sum(total.charges(epsilon, log_delta)) >= 1
 
 
 def _enough(table: Table, steps: NDArray, epsilon: NDArray, log_delta: float) -> NDArray:
