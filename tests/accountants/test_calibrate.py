@@ -73,8 +73,6 @@ def test_golden_noise():
     exact = noise(mechanism=Gaussian(1.0))
     assert exact.value == pytest.approx(3.730631635, rel=2e-6)
     assert exact.guarantee.kind == "exact"
-    run = noise(mechanism=STEP, steps=10_000, rtol=1e-9)
-    assert run.value == pytest.approx(3.812816835, rel=1e-7)
     half = noise(mechanism=Gaussian(1.0), adjacency="replace_one")
     assert half.value == pytest.approx(2 * exact.value, rel=1e-5)
 
@@ -100,17 +98,6 @@ def test_golden_runs_backwards(epsilon, delta, q, steps, sigma):
     assert most.value == steps
     for reached in (noise, rate, most):
         assert reached.guarantee.epsilon <= epsilon
-
-
-@each("epsilon, delta", [(50.0, 1e-5), (1.0, 1e-20), (0.01, 1e-7)])
-def test_extreme_targets(epsilon, delta):
-    run = {"mechanism": STEP, "steps": 10_000, "delta": delta}
-    reached = smallest_noise_multiplier(PLD, epsilon=epsilon, **run)
-    again, less = (
-        PLD.epsilon(**run | {"mechanism": STEP.vary(noise_multiplier=reached.value / less)})
-        for less in (1, 1 + 1.1e-6)
-    )
-    assert reached.guarantee == again and again.epsilon <= epsilon < less.epsilon
 
 
 def test_few_questions_are_asked():

@@ -12,7 +12,7 @@ from cases import each
 from dplearn.engine.profile import Profile
 from dplearn.ground.logspace import log_sub
 from dplearn.mechanisms import Gaussian, Laplace, mechanisms
-from outcomes import LAWS, mixtures, of_atoms
+from outcomes import LAWS, delta_by_definition, mixtures, of_atoms
 
 # Pairs on the real line: noise around 0 (Q) and around mu (P), where L grows with x.
 
@@ -87,9 +87,13 @@ def enumerated(p, q, epsilons):
 
 @each("weight", [1e-6, 0.3, 0.999, 1.0])
 @each("p, q", LAWS)
-def test_tails_of_finite_laws_and_their_mixtures(p, q, weight):
+def test_delta_and_tails_of_finite_laws_and_their_mixtures(p, q, weight):
     epsilons = np.append(0.0, np.geomspace(1e-9, 12, 60))
     for profile, one, other in mixtures(p, q, weight):
+        # A sum of at most five terms, each with an error of an ulp of 1.
+        for at in (epsilons, -epsilons):
+            truth = delta_by_definition(one, other, at)
+            np.testing.assert_allclose(profile.delta(at), truth, atol=3e-15)
         tails, truth = np.exp(profile.log_tails(epsilons)), enumerated(one, other, epsilons)
         np.testing.assert_allclose(tails, truth, rtol=1e-13, atol=1e-300)
 
