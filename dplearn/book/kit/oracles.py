@@ -206,12 +206,8 @@ def sign_changes(f: Density, low: float, high: float) -> NDArray:
     x = np.linspace(low, high, 20_001)
     sign = f(x) > 0
     at = np.flatnonzero(sign[1:] != sign[:-1])
-    a, b, left = x[at], x[at + 1], sign[at]
-    for _ in range(60):
-        middle = 0.5 * (a + b)
-        same = (f(middle) > 0) == left
-        a, b = np.where(same, middle, a), np.where(same, b, middle)
-    return b
+    turned = lambda y: (f(y) > 0) != sign[at]
+    return first_true(turned, lower=x[at], upper=x[at + 1], rtol=1e-15)
 
 
 # Gaussians

@@ -82,6 +82,11 @@ MEANINGS = {
     "trials": ("n", "number of tests"),
     "canaries": ("m", "records put in or left out by a coin"),
     "guesses": ("r", "records that the attacker guesses about"),
+    "flip": ("q", "at least the probability that another class wins"),
+    "inverse_scale": (r"\gamma", "noise of density gamma e^(-gamma |x|) / 2 is on every count"),
+    "confidence": (r"(1 - \alpha)", "of the two-sided interval of each error rate"),
+    "other_p": ("P'", "probabilities of the second output for one dataset"),
+    "other_q": ("Q'", "probabilities of the second output for its neighbour"),
     "correct": ("v", "guesses that are right"),
 }
 # A line `name: meaning` below a statement, and the indented lines that carry it on.

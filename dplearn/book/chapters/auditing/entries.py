@@ -10,19 +10,16 @@ from scipy.special import betaincinv, gammaln, ndtr, ndtri
 
 from dplearn.book.chapters.auditing import truths
 from dplearn.book.kit import domains, oracles
-from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Parameters, Whole
+from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
 from dplearn.ground import validate
 
 
 def _rate(name: str, inside: bool) -> Derived:
     """Probability of the event, or of its complement, under one of the laws."""
-
-    def make(drawn: Parameters) -> float:
-        rate = math.fsum(drawn[name][drawn["event"] == inside])
-        return rate if rate < 1 - 1e-12 else 1.0  # probabilities add up to 1 - 1e-16
-
-    return Derived(make)
+    # Probabilities add up to 1 - 1e-16.
+    whole = lambda rate: rate if rate < 1 - 1e-12 else 1.0
+    return Derived(lambda drawn: whole(math.fsum(drawn[name][drawn["event"] == inside])))
 
 
 _LAWS = {"p": domains.Distribution(4), "q": domains.Distribution(4)}
@@ -127,8 +124,7 @@ def largest_certifiable_epsilon(*, trials, confidence=0.95, delta=0.0):
     r"""\varepsilon_{\max} = \ln\frac{1-\delta-\hat r_0}{\hat r_0},\quad
     \hat r_0 = 1 - (\alpha/2)^{1/n}
 
-    trials: n, runs with the record and as many without
-    confidence: 1 - alpha, of the two-sided interval of each rate"""
+    trials: n, runs with the record and as many without"""
     limit = -math.expm1(math.log((1 - confidence) / 2) / trials)
     room = 1 - delta - limit
     return max(math.log(room / limit), 0.0) if room > 0 else 0.0
@@ -148,8 +144,7 @@ def audit_error(*, confidence):
     r"""P(\hat\varepsilon > \varepsilon) \le \alpha
 
     positive: chance of a false positive
-    negative: chance of a false negative
-    confidence: 1 - alpha, of the two-sided interval of each rate"""
+    negative: chance of a false negative"""
     validate.probability(confidence=confidence)
     return 1 - confidence
 

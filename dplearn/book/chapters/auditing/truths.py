@@ -7,16 +7,13 @@ from numpy.typing import NDArray
 from scipy.special import bdtrc, betaincinv
 
 from dplearn.book.chapters.local.truths import binomial
+from dplearn.book.kit import oracles
 
 
 def largest_likely_rate(*, errors, trials, confidence):
     """The largest rate at which so few errors are not rarer than the level, by bisection."""
-    low, high = 0.0, 1.0
-    for _ in range(60):
-        rate = 0.5 * (low + high)
-        tail = math.fsum(binomial(trials, rate, errors))
-        low, high = (rate, high) if tail >= (1 - confidence) / 2 else (low, rate)
-    return high
+    rarer = lambda rate: math.fsum(binomial(trials, rate, errors)) < (1 - confidence) / 2
+    return oracles.smallest(rarer, low=1e-15, high=1 - 1e-15)
 
 
 def best_of_all_outcomes(*, trials, confidence, delta):

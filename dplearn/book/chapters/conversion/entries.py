@@ -20,6 +20,7 @@ _RDP = {"orders": Log(1.01, 300.0), "rdp": Log(1e-4, 50.0), "delta": Log(1e-12, 
 _ANY_RDP = "orders > 1 and rdp >= 0 and 0 < delta < 1"
 _ZCDP = {"rho": Log(1e-5, 100.0), "delta": Log(1e-12, 0.9)}
 _ANY_ZCDP = "rho > 0 and 0 < delta < 1"
+_exact_epsilon = lambda rho, delta: oracles.gaussian_epsilon(delta=delta, mu=math.sqrt(2 * rho))
 _SMALL: dict[str, Any] = {"delta": Log(1e-12, 1e-3)}
 
 
@@ -72,7 +73,7 @@ enter(
 
 @formula("G-D3", "From zCDP to epsilon and delta", "upper", "Bun & Steinke 2016, Proposition 1.3")
 @given(_ANY_ZCDP, **_ZCDP)
-@oracle(truths.exact_zcdp_epsilon)
+@oracle(_exact_epsilon)
 @printed("5.29853", "4.37718", rho=0.5, delta=1e-5)
 @printed("0.24118", "0.16004", rho=0.00125, delta=1e-5)
 @printed("17.915", "16.479", rho=2.56, delta=1e-10)
@@ -126,7 +127,7 @@ enter(
             r"\min_{\alpha>1}\Big\{\rho\alpha + \ln\frac{\alpha-1}\alpha - \frac{\ln\delta + "
             r"\ln\alpha}{\alpha-1}\Big\}"),
     given(_ANY_ZCDP, **_ZCDP),
-    oracle(truths.exact_zcdp_epsilon),
+    oracle(_exact_epsilon),
     printed("4.72839", "4.37718", rho=0.5, delta=1e-5),
     printed("0.17751", "0.16004", rho=0.00125, delta=1e-5),
     printed("17.158", "16.479", rho=2.56, delta=1e-10),

@@ -70,11 +70,6 @@ def coins_renyi(*, epsilon, order):
     return float(np.max(np.logaddexp(*terms))) / (order - 1)
 
 
-def exact_zcdp_epsilon(*, rho, delta):
-    """Exact epsilon of Gaussian noise that is rho-zCDP, with nothing to spare."""
-    return oracles.gaussian_epsilon(delta=delta, mu=math.sqrt(2 * rho))
-
-
 def exact_noise_epsilon(*, noise_multiplier, delta):
     """Exact epsilon of one Gaussian release."""
     return oracles.gaussian_epsilon(delta=delta, mu=1 / noise_multiplier)
@@ -99,19 +94,18 @@ def touching_steps(*, order, rho, delta):
 
 def least_moment_bound(*, noise_multiplier, delta):
     """The smallest (K(l) + ln(1/delta)) / l over l > 0, with K by the trapezoidal rule."""
-    log = -math.log(delta)
-    divided = lambda moments: (gaussian_moments(moments, 1 / noise_multiplier) + log) / moments
-    bound = lambda log_moment: divided(np.exp(log_moment))
+    log, mu = -math.log(delta), 1 / noise_multiplier
+
+    def bound(log_moments: NDArray) -> NDArray:
+        moments = np.exp(log_moments)
+        x = np.arange(-12.0, 12.0 + mu * (np.max(moments) + 1), 0.5)
+        log_p = oracles.log_normal(mu)(x)
+        loss = log_p - oracles.log_normal()(x)
+        total = np.logaddexp.reduce(log_p + moments[:, None] * loss, axis=1) + math.log(0.5)
+        return (total + log) / moments
+
     centre = math.log(noise_multiplier * math.sqrt(2 * log))
     return zoomed(bound, centre - 1.5, centre + 1.5)[1]
-
-
-def gaussian_moments(moments: NDArray, mu: float) -> NDArray:
-    """ln E[e^(l c)] of the loss c of N(mu, 1) against N(0, 1), for every l."""
-    x = np.arange(-12.0, 12.0 + mu * (np.max(moments) + 1), 0.5)
-    log_p = oracles.log_normal(mu)(x)
-    loss = log_p - oracles.log_normal()(x)
-    return np.logaddexp.reduce(log_p + moments[:, None] * loss, axis=1) + math.log(0.5)
 
 
 def most_powerful(*, p, q, false_positive_rate):
@@ -125,15 +119,6 @@ def most_powerful(*, p, q, false_positive_rate):
         caught.append(share * b)
         left -= share * a
     return max(0.0, 1 - math.fsum(caught))
-
-
-def coin_counts(*, local, steps):
-    """Laws of the number of true answers, one more coin at a time."""
-    (truth, lie), _ = oracles.randomized_response(epsilon=local)
-    p = np.ones(1)
-    for _ in range(steps):
-        p = np.convolve(p, [lie, truth])
-    return p, p[::-1]
 
 
 def largest_loss_tail(*, epsilon, delta):
@@ -167,6 +152,9 @@ def profile_of_pair(*, p, q):
 
 
 def miss_of_coins(*, local, steps, false_positive_rate):
-    """Smallest miss rate of tests of their laws."""
-    p, q = coin_counts(local=local, steps=steps)
-    return most_powerful(p=p, q=q, false_positive_rate=false_positive_rate)
+    """Smallest miss rate of tests of the number of true answers, one more coin at a time."""
+    (truth, lie), _ = oracles.randomized_response(epsilon=local)
+    p = np.ones(1)
+    for _ in range(steps):
+        p = np.convolve(p, [lie, truth])
+    return most_powerful(p=p, q=p[::-1], false_positive_rate=false_positive_rate)

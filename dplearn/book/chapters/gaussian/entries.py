@@ -135,8 +135,7 @@ def grouped_noise_multiplier(*, noise_multipliers):
     return float(np.sum(z**-2.0) ** -0.5)
 
 
-def _four_sizes(rng: Generator) -> NDArray:
-    return np.round(np.exp(rng.uniform(0.0, 10.0, size=4)))
+_FOUR_SIZES = Drawn(lambda rng: np.round(np.exp(rng.uniform(0.0, 10.0, size=4))))
 
 
 @formula("G-F4b", "Norm of a contribution that is clipped by groups", "identity",
@@ -151,7 +150,7 @@ def _four_sizes(rng: Generator) -> NDArray:
        says=r"C_m "
        r"= C\sqrt{D/d_m},\ D \text{ the harmonic mean of the sizes} \Rightarrow \sum_m C_m^2 = "
        r"C^2", oracle=lambda sizes: truths.longest_contribution(norms=np.sqrt(1 / np.mean(1 / sizes)
-       / sizes)), norms=None, sizes=Drawn(_four_sizes))
+       / sizes)), norms=None, sizes=_FOUR_SIZES)
 def joint_norm(*, norms):
     r"""\max\lVert(\pi_{C_1}(g_1), \dots, \pi_{C_M}(g_M))\rVert_2 = \Big(\sum_m C_m^2\Big)^{1/2}
 
@@ -164,7 +163,7 @@ _LAYERS = {"sizes": np.array([400.0, 50.0, 12000.0, 10.0]), "norms": np.full(4, 
 
 @formula("G-F8", "Least noise energy over groups", "identity",
          "Boyd & Vandenberghe 2004, Section 5.5, Lagrange multipliers")
-@given("noise_multiplier > 0", sizes=Drawn(_four_sizes),
+@given("noise_multiplier > 0", sizes=_FOUR_SIZES,
        norms=Drawn(lambda rng: rng.choice([0.2, 0.5, 1.0, 2.0], size=4)),
        noise_multiplier=Choice(0.5, 1.0, 2.0))
 @oracle(truths.energy_by_search, tolerance=1e-6, unsafe=None, points=10)

@@ -1,6 +1,7 @@
 """Slow ways to the truth about local DP: all counts, all reports, whole channels, simulations."""
 
 import math
+from bisect import bisect_left
 from functools import reduce
 
 import numpy as np
@@ -79,13 +80,8 @@ def where_variances_meet(*, epsilon):
     """The number of symbols, interpolated, at which both variances are equal."""
     bits = bit_variance(epsilon=epsilon, users=1)
     excess = lambda n: symbol_variance(epsilon=epsilon, users=1, symbols=n) / bits - 1
-    low, high = 2, 4
-    while excess(high) < 0:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if excess(middle) < 0 else (low, middle)
-    return low - excess(low) / (excess(high) - excess(low))
+    high = 2 + bisect_left(range(2, 200), 0.0, key=excess)
+    return high - 1 - excess(high - 1) / (excess(high) - excess(high - 1))
 
 
 def _largest_log_ratio(p: list[NDArray], q: list[NDArray]) -> float:

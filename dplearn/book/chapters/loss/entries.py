@@ -130,10 +130,7 @@ def _worst_after_one(**coins):
        sample_rate=Linear(0.05, 0.95), steps=Whole(2, 30), epsilon=Linear(0.0, 2.0))
 def composed_delta(*, p, q, other_p, other_q, epsilon):
     r"""L_{M_1\otimes M_2} = L_1 + L_2 \text{ independent, for one pair of neighbours:}\quad
-    \delta(\varepsilon) = E[(1 - e^{\varepsilon - L_1 - L_2})_+]
-
-    other_p: probabilities of the second output for one dataset
-    other_q: probabilities of the second output for its neighbour"""
+    \delta(\varepsilon) = E[(1 - e^{\varepsilon - L_1 - L_2})_+]"""
     (losses, masses), (others, weights) = _loss_law(p, q), _loss_law(other_p, other_q)
     gains = -np.expm1(np.minimum(epsilon - np.add.outer(losses, others), 0.0))
     return float(masses @ gains @ weights)

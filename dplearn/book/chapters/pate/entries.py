@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfc, log_ndtr
 
 from dplearn.book.chapters.pate import truths
-from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Parameters, Whole
+from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
 from dplearn.book.kit.oracles import finite_renyi, randomized_response
 
@@ -61,9 +61,7 @@ _TWO_CLASSES = _random_votes(200, 2, 2)
        r"n)\,e^{-\gamma\,\Delta n} \text{ of two classes}", kind="identity", votes=_TWO_CLASSES)
 def lnmax_flip_bound(*, votes, inverse_scale):
     r"""P(\text{winner} \ne j^*) \le
-    \sum_{j\ne j^*} \frac{2+\gamma(n_{j^*}-n_j)}{4\,e^{\gamma(n_{j^*}-n_j)}}
-
-    inverse_scale: gamma; noise of density gamma e^(-gamma |x|) / 2 is added to every count"""
+    \sum_{j\ne j^*} \frac{2+\gamma(n_{j^*}-n_j)}{4\,e^{\gamma(n_{j^*}-n_j)}}"""
     gaps = inverse_scale * _gaps(votes)
     return float(np.sum((2 + gaps) / 4 * np.exp(-gaps)))
 
@@ -119,10 +117,7 @@ def lnmax_log_moment(*, moment, inverse_scale):
        oracle=truths.moment_of_a_tie)
 def lnmax_log_moment_at(*, moment, inverse_scale, flip):
     r"""\ln E[e^{lL}] \le \ln\Big\{(1-q)\Big(\frac{1-q}{1-e^{2\gamma}q}\Big)^l
-    + q\,e^{2\gamma l}\Big\},\quad P(\text{winner} \ne o^*) \le q
-
-    inverse_scale: gamma
-    flip: q, at least the probability that another class wins"""
+    + q\,e^{2\gamma l}\Big\},\quad P(\text{winner} \ne o^*) \le q"""
     # ln(1 + (1-q)(r^l - 1) + q (e^(2 gamma l) - 1)), r = (1-q)/(1 - e^(2 gamma) q).
     excess = flip * math.expm1(2 * inverse_scale) / (1 - math.exp(2 * inverse_scale) * flip)
     grown = math.expm1(moment * math.log1p(excess)) if excess > -1 else (1 + excess) ** moment - 1
@@ -142,11 +137,8 @@ def _random_tilt(rng: Generator, p: NDArray) -> NDArray:
 
 def _two_sided(order: str) -> Derived:
     """The larger divergence of the two directions at one of the orders."""
-
-    def make(drawn: Parameters) -> float:
-        return truths.worst_divergence(np.log(drawn["p"]), np.log(drawn["q"]), drawn[order])
-
-    return Derived(make)
+    return Derived(lambda p, q, drawn:
+                   truths.worst_divergence(np.log(p), np.log(q), drawn[order]))
 
 
 _ORDERS = "1 < order and order_1 > 1 and order_2 > 1 and 0 < flip and flip < 1"
@@ -216,9 +208,7 @@ def _of_gnmax(*, order: float, noise_std: float, flip: float) -> float:
        oracle=partial(truths.gnmax_worst, reverse=True))
 def gnmax_data_dependent_rdp(*, order, noise_std, flip):
     r"""\text{the theorem with } \mu_2 = \sigma\sqrt{\ln(1/q)},\ \mu_1 = \mu_2 + 1,\
-    \varepsilon_i = \mu_i/\sigma^2;\quad \alpha/\sigma^2 \text{ where it does not apply}
-
-    flip: q, at least the probability that another class wins"""
+    \varepsilon_i = \mu_i/\sigma^2;\quad \alpha/\sigma^2 \text{ where it does not apply}"""
     plain = order / noise_std**2
     order_2 = noise_std * math.sqrt(-math.log(flip))
     if order_2 <= 1 or order > order_2 + 1 or math.log(flip) + order_2 / noise_std**2 >= 0:
