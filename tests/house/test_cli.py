@@ -30,19 +30,14 @@ def called(words, capsys):
     return status, captured.out, captured.err
 
 
-def strictly(text):
-    """JSON as the standard has it: no NaN, no Infinity."""
-    return json.loads(text, parse_constant=pytest.fail)
-
-
-def rows_of(words, capsys):
-    """What a command without complaint answers as JSON."""
+def rows_of(words, capsys, expected=0):
+    """What a command answers on standard output only, JSON as the standard has it: no NaN."""
     status, out, err = called(f"{words} --json", capsys)
-    assert (status, err) == (0, "")
-    return strictly(out)
+    assert (status, err) == (expected, "")
+    return json.loads(out, parse_constant=pytest.fail)
 
 
-def test_epsilon_by_every_accountant(capsys):
+def test_epsilon_by_every_accountant_or_by_the_tightest(capsys):
     rows = rows_of(f"epsilon {RUN} --accountant all", capsys)
     assert [row["method"] for row in rows] == list(accountants)
     for row in rows:
@@ -50,11 +45,12 @@ def test_epsilon_by_every_accountant(capsys):
         assert row == json.loads(json.dumps(vars(guarantee), default=dict))
     words = called(f"epsilon {RUN} --accountant {row['method']}", capsys)
     assert words == (0, f"{guarantee}\n", "")
-
-
-def test_the_default_is_the_tightest_accountant(capsys):
     (row,) = rows_of(f"epsilon {RUN}", capsys)
     assert row["method"] == "pld" and 0.9468 < row["epsilon"] < 0.96
+    # `all` leaves out who cannot answer.
+    words = "epsilon --sampling without_replacement --sample-rate 0.1 --noise-multiplier 9"
+    rows = rows_of(f"{words} --steps 10 --delta 1e-5 --accountant all", capsys)
+    assert {row["method"] for row in rows} == set(accountants) - {"gdp"}
 
 
 @each(
@@ -71,12 +67,6 @@ def test_sampling_and_adjacency_reach_the_accountant(words, same, capsys):
     run = DPSGD(noise_multiplier=50.0, steps=30, **same)
     same = run.guarantee(delta=1e-5, adjacency="zero_out" if "zero_out" in words else None)
     assert (row["epsilon"], row["adjacency"]) == (same.epsilon, same.adjacency)
-
-
-def test_all_leaves_out_who_cannot_answer(capsys):
-    words = "epsilon --sampling without_replacement --sample-rate 0.1 --noise-multiplier 9"
-    rows = rows_of(f"{words} --steps 10 --delta 1e-5 --accountant all", capsys)
-    assert {row["method"] for row in rows} == set(accountants) - {"gdp"}
 
 
 @each("noise", ["0", "1e-7", "0.05", "0.03 --sampling poisson --sample-rate 0.5"])
@@ -104,7 +94,12 @@ def test_calibrate_finds_what_is_left_out(left_out, words, kind, capsys):
     assert 1.99 < row["guarantee"]["epsilon"] <= 2.0
 
 
-def test_calibrate_finds_delta(capsys):
+def test_calibrate_in_words_is_the_library_call(capsys):
+    words = "calibrate --epsilon 2 --delta 1e-5 --sample-rate 0.004 --steps 1000 --accountant rdp"
+    step = PoissonSubsampled(Gaussian(1.0), 0.004)
+    target = {"epsilon": 2.0, "delta": 1e-5, "steps": 1000}
+    least = smallest_noise_multiplier(accountants["rdp"](), mechanism=step, **target)
+    assert called(words, capsys) == (0, f"{least}\n", "")
     words = "calibrate --epsilon 1 --noise-multiplier 4 --sample-rate 0.01 --steps 10000"
     (row,) = rows_of(words, capsys)
     least = accountants["pld"]().delta(STEP, epsilon=1.0, steps=10_000)
@@ -117,87 +112,65 @@ def test_calibrate_finds_delta(capsys):
     assert called(words, capsys)[1].startswith("delta = ")
 
 
-def test_calibrate_in_words_is_the_library_call(capsys):
-    words = "calibrate --epsilon 2 --delta 1e-5 --sample-rate 0.004 --steps 1000 --accountant rdp"
-    step = PoissonSubsampled(Gaussian(1.0), 0.004)
-    target = {"epsilon": 2.0, "delta": 1e-5, "steps": 1000}
-    least = smallest_noise_multiplier(accountants["rdp"](), mechanism=step, **target)
-    assert called(words, capsys) == (0, f"{least}\n", "")
+REACH = "calibrate --epsilon 0.1 --sample-rate 0.1 --steps 10"
+# What is asked, the exit status, and what standard error names.
+COMPLAINTS = [
+    (f"{REACH} --delta 1e-5 --accountant moments", 1, "smallest epsilon found"),
+    (f"{REACH} --noise-multiplier 0", 1, "no delta below 1 is proved by pld"),
+    ("", 2, "command"),
+    ("profit", 2, "profit"),
+    ("epsilon --noise-multiplier 1", 2, "--delta"),
+    (f"epsilon {RUN} --delta tiny", 2, "--delta"),
+    (f"epsilon {RUN} --accountant magic", 2, "magic"),
+    (f"epsilon {RUN} --sampling shuffle", 2, "shuffle"),
+    (f"epsilon {RUN} --delta 1", 2, "delta in (0, 1), got delta=1.0"),
+    (f"epsilon {RUN} --sample-rate 1.5", 2, "sample_rate in (0, 1], got"),
+    (f"epsilon {RUN} --noise-multiplier -1", 2, "noise_multiplier 0 or in"),
+    (f"epsilon {RUN} --steps -1", 2, "steps"),
+    (f"epsilon {RUN} --steps 1.5", 2, "--steps"),
+    ("epsilon --noise-multiplier 1 --steps 1 --delta 0.1", 2, "--sample-rate"),
+    (f"epsilon {RUN} --sampling none", 2, "sampling='none'"),
+    (f"epsilon {RUN} --adjacency replace_one", 2, "replace_one"),
+    (f"epsilon {RUN} --adjacency replace_one --accountant all", 2, "Poisson"),
+    (f"calibrate --epsilon 1 {RUN}", 2, "exactly one of --noise-multiplier, --steps"),
+    ("calibrate --epsilon 1 --delta 1e-5 --steps 3", 2, "got 2"),
+    ("calibrate --epsilon 1 --steps 3", 2, "--delta to be left out, got 3"),
+    ("calibrate --epsilon 0 --delta 1e-5 --sample-rate 0.1 --steps 3", 2, "epsilon > 0"),
+    ("verify G-A88", 2, "such as G-A8, G-F8, G-E8, got 'G-A88'"),
+    ("claim q*", 2, "position 3"),
+    ("claim q*foo", 2, "got foo"),
+    ("claim q --of gauss", 2, "gauss"),
+    ("claim q --quantity mu", 2, "mu"),
+    ("claim q --set q", 2, "NAME=VALUE"),
+    ("claim q --set q=2", 2, "q to be a number or a range in [1e-06, 1]"),
+    ("claim q --seconds 0", 2, "budget_s > 0"),
+    ("claim", 2, "EXPRESSION"),
+]
 
 
-def test_a_target_out_of_reach_is_status_one(capsys):
-    for words, named in (
-        ("--epsilon 0.1 --delta 1e-5 --accountant moments", "smallest epsilon found"),
-        ("--epsilon 1 --noise-multiplier 0", "no delta below 1 is proved by pld"),
-    ):
-        status, out, err = called(f"calibrate {words} --sample-rate 0.1 --steps 10", capsys)
-        assert (status, out) == (1, "")
-        assert err.count("\n") == 1 and named in err
-
-
-BAD = (
-    ("", "command"),
-    ("profit", "profit"),
-    ("epsilon --noise-multiplier 1", "--delta"),
-    (f"epsilon {RUN} --delta tiny", "--delta"),
-    (f"epsilon {RUN} --accountant magic", "magic"),
-    (f"epsilon {RUN} --sampling shuffle", "shuffle"),
-    (f"epsilon {RUN} --delta 1", "delta in (0, 1), got delta=1.0"),
-    (f"epsilon {RUN} --delta nan", "delta in (0, 1), got delta=nan"),
-    (f"epsilon {RUN} --sample-rate 1.5", "sample_rate in (0, 1], got"),
-    (f"epsilon {RUN} --noise-multiplier -1", "noise_multiplier 0 or in"),
-    (f"epsilon {RUN} --steps -1", "steps"),
-    (f"epsilon {RUN} --steps 1.5", "--steps"),
-    ("epsilon --noise-multiplier 1 --steps 1 --delta 0.1", "--sample-rate"),
-    (f"epsilon {RUN} --sampling none", "sampling='none'"),
-    (f"epsilon {RUN} --adjacency replace_one", "replace_one"),
-    (f"epsilon {RUN} --adjacency replace_one --accountant all", "Poisson"),
-    (f"calibrate --epsilon 1 {RUN}", "exactly one of --noise-multiplier, --steps"),
-    ("calibrate --epsilon 1 --delta 1e-5 --steps 3", "got 2"),
-    ("calibrate --epsilon 1 --steps 3", "--delta to be left out, got 3"),
-    ("calibrate --epsilon 0 --delta 1e-5 --sample-rate 0.1 --steps 3", "epsilon > 0"),
-    ("verify G-A88", "'G-A88'"),
-    ("verify G-A88", "G-A8"),
-    ("claim q*", "position 3"),
-    ("claim q*foo", "got foo"),
-    ("claim q --of gauss", "gauss"),
-    ("claim q --quantity mu", "mu"),
-    ("claim q --set q", "NAME=VALUE"),
-    ("claim q --set q=2", "q to be a number or a range in [1e-06, 1]"),
-    ("claim q --seconds 0", "budget_s > 0"),
-    ("claim", "EXPRESSION"),
-)
-
-
-@each("words, named", BAD)
-def test_bad_usage_is_status_two_and_one_line(words, named, capsys):
+@each("words, expected, named", COMPLAINTS)
+def test_a_complaint_is_one_line_of_the_command_that_was_asked(words, expected, named, capsys):
     status, out, err = called(words, capsys)
     command = words.split()[0] if words not in ("", "profit") else ""
-    assert (status, out) == (2, "")
+    assert (status, out) == (expected, "")
     assert err.count("\n") == 1 and err.startswith(f"dplearn {command}".strip()) and named in err
 
 
-def test_help_is_status_zero(capsys):
+def test_a_real_process_and_help(capsys):
+    command = [sys.executable, "-m", "dplearn", "epsilon", *RUN.split(), "--delta", "2"]
+    bad = subprocess.run(command, capture_output=True, text=True)
+    assert (bad.returncode, bad.stdout, bad.stderr.count("\n")) == (2, "", 1)
     status, out, _ = called("--help", capsys)
     assert status == 0 and "calibrate" in out and "epsilon" in out
 
 
-def test_a_real_process():
-    command = [sys.executable, "-m", "dplearn", "epsilon", *RUN.split(), "--delta", "2"]
-    bad = subprocess.run(command, capture_output=True, text=True)
-    assert (bad.returncode, bad.stdout, bad.stderr.count("\n")) == (2, "", 1)
-
-
-def test_verify_in_words(capsys):
+def test_verify_in_words_and_as_json(capsys):
     status, out, err = called("verify G-A8 G-A5", capsys)
     lines = out.splitlines()
     assert (status, err, len(lines)) == (0, "", 4)
     assert lines[0].startswith("G-A8 ") and " verified " in lines[0] and lines[0].endswith(" s")
     assert "refuted square: order=2, scale=1: 2 instead of 0.619124" in lines[1]
     assert "unsafe" in lines[2] and lines[3].startswith("G-A5")
-
-
-def test_verify_as_json(capsys):
     entry, *misprints = rows_of("verify G-A2", capsys)
     assert len(misprints) == 3
     assert (entry["id"], entry["kind"], entry["status"]) == ("G-A2", "identity", "verified")
@@ -212,10 +185,10 @@ def test_verify_says_when_something_is_wrong(capsys, monkeypatch):
 
     wrong = book.Verification(id="G-A1", kind="identity", status="failed", reason="by hand")
     monkeypatch.setattr(book, "check", lambda id: [wrong])
-    status, out, _ = called("verify G-A1", capsys)
-    assert status == 1 and "failed" in out and "by hand" in out
-    status, out, _ = called("verify G-A1 --json", capsys)
-    assert status == 1 and strictly(out)[0]["worst_slack"] is None
+    out = called("verify G-A1", capsys)[1]
+    assert "failed" in out and "by hand" in out
+    (row,) = rows_of("verify G-A1", capsys, expected=1)
+    assert row["worst_slack"] is None
 
 
 def test_a_claim_that_is_violated_is_status_one(capsys):

@@ -21,12 +21,7 @@ LIBRARY = (
 ON_TOP = ({"book"}, {"claims"}, {"figures"}, {"app", "classroom"})
 FLOORS = (*LIBRARY, *ON_TOP, {"__main__", "__init__"})
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
-ROOMS = {
-    "torch": {"training"},
-    "plotly": {"figures"},
-    "streamlit": {"app"},
-    "flint": {"certificates"},
-}
+ROOMS = {"torch": "training", "plotly": "figures", "streamlit": "app", "flint": "certificates"}
 # What opens all of the house may look into all of it.
 DOORS = {"__main__", "__init__"}
 FILES = sorted(ROOT.rglob("*.py"))
@@ -49,21 +44,15 @@ def imported(path: Path) -> set[str]:
     return names
 
 
-def home(name: str) -> str | None:
-    """Floor-bearing part of an imported dplearn name, None for other packages."""
-    pieces = name.split(".")
-    if pieces[0] != "dplearn":
-        return None
-    return pieces[1] if len(pieces) > 1 and pieces[1] in FLOOR else "__init__"
-
-
 def up(path: Path) -> list[str]:
     """One sentence for each import of a file that does not point down."""
     own = part(path)
+    pieces = [name.split(".") for name in imported(path) if name.split(".")[0] == "dplearn"]
+    others = {names[1] if names[1:] and names[1] in FLOOR else "__init__" for names in pieces}
     return [
         f"{path.relative_to(ROOT)} imports dplearn.{other}, which "
         + ("shares its floor" if FLOOR[other] == FLOOR[own] else f"stands on dplearn.{own}")
-        for other in sorted({home(name) for name in imported(path)} - {None, own})
+        for other in sorted(others - {own})
         if FLOOR[other] >= FLOOR[own] and own not in DOORS
     ]
 
@@ -81,31 +70,27 @@ def test_imports_point_down():
 
 def test_heavy_libraries_stay_in_their_room():
     wrong = [
-        f"{path.relative_to(ROOT)} imports {name}, whose room is {sorted(room)}"
+        f"{path.relative_to(ROOT)} imports {name}, whose room is {room}"
         for path in FILES
         for name in imported(path)
-        if (room := ROOMS.get(name.split(".")[0])) and part(path) not in room
+        if (room := ROOMS.get(name.split(".")[0], part(path))) != part(path)
     ]
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize(
-    ("statement", "allowed"),
-    [
-        pytest.param("import dplearn.__main__", set(), id="library"),
-        pytest.param(
-            "import dplearn.app.navigation as n; n.modules()",
-            {"streamlit", "plotly", "pandas"},
-            id="explorer",
-            marks=pytest.mark.slow,
-        ),
-    ],
-)
-def test_what_gets_loaded(statement, allowed):
+def loaded(statement: str) -> set[str]:
+    """The heavy libraries that a fresh interpreter has loaded after a statement."""
     heavy = {"torch", "plotly", "streamlit", "pandas", "scipy.stats", "scipy.optimize"}
     heavy |= {"scipy.integrate", "matplotlib", "mpmath", "IPython"}
-    code = f"{statement}\nimport sys\nprint(*sys.modules)"
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout.split()
-    assert heavy & set(loaded) <= allowed
+    command = [sys.executable, "-c", f"{statement}\nimport sys\nprint(*sys.modules)"]
+    return heavy & set(subprocess.check_output(command, text=True).split())
+
+
+def test_the_command_line_loads_nothing_heavy():
+    assert not loaded("import dplearn.__main__")
+
+
+@pytest.mark.slow
+def test_the_explorer_loads_only_what_shows_it():
+    loads = loaded("import dplearn.app.navigation as n; n.modules()")
+    assert loads <= {"streamlit", "plotly", "pandas"}

@@ -25,26 +25,22 @@ def test_each_package_of_an_extra_is_pinned_within_its_bounds():
     assert set(pins) == set(wanted), "requirements.txt and the extras name different packages"
     outside = [name for name, version in pins.items() if version not in wanted[name].specifier]
     assert not outside, f"pinned outside the bounds of pyproject.toml: {outside}"
-
-
-def test_the_explorer_installs_neither_torch_nor_jupyter():
+    # The explorer installs neither torch nor Jupyter.
     assert {Requirement(line).name for line in EXTRAS["app"]} == {"streamlit", "plotly", "pandas"}
 
 
-def test_one_version_and_one_name_everywhere():
-    citation = (ROOT / "CITATION.cff").read_text()
-    version = PROJECT["version"]
-    assert f"version: {version}\n" in citation
-    assert f"## {version}\n" in (ROOT / "CHANGELOG.md").read_text()
+def test_one_version_one_name_and_two_licences_are_told():
+    for file, line in (
+        ("CITATION.cff", f"version: {PROJECT['version']}\n"),
+        ("CHANGELOG.md", f"## {PROJECT['version']}\n"),
+        ("LICENSE", "Apache License"),
+        ("lessons/LICENSE", "creativecommons.org/licenses/by/4.0/"),
+    ):
+        assert line in (ROOT / file).read_text(), file
     # The name dplearn belongs to another project on the package index.
     pages = [*ROOT.glob("*.md"), *ROOT.glob("lessons/*.md"), *ROOT.glob("dplearn/**/*.py")]
     misled = [p.name for p in pages if re.search(r"pip install dplearn(?!-)", p.read_text())]
     assert not misled, f"would install another project: {misled}"
-
-
-def test_each_part_has_its_licence():
-    assert "Apache License" in (ROOT / "LICENSE").read_text()
-    assert "creativecommons.org/licenses/by/4.0/" in (ROOT / "lessons" / "LICENSE").read_text()
 
 
 def test_a_chromium_that_is_named_goes_first(monkeypatch):
@@ -72,7 +68,6 @@ def test_a_chromium_is_found_or_installed_or_missed_in_one_line(way, monkeypatch
 
 @pytest.mark.slow
 def test_types_agree():
-    ended = subprocess.run(
-        [sys.executable, "-m", "pyright"], cwd=ROOT, capture_output=True, text=True
-    )
+    command = [sys.executable, "-m", "pyright"]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stdout
