@@ -9,7 +9,6 @@ import itertools
 import json
 import re
 import statistics
-from functools import cached_property
 from pathlib import Path
 from urllib.parse import parse_qs, urlparse
 
@@ -18,8 +17,8 @@ from quoted import texts
 from dplearn.app import navigation
 from dplearn.classroom import sources
 from dplearn.classroom.checks import exercises
+from dplearn.classroom.display import PLOTLY
 
-PLOTLY = "application/vnd.plotly.v1+json"
 LONGEST, MEDIAN = 25, 5  # lines of a code cell
 HEAD = ["**Time**", "**You need**", "in code | symbol"]
 COURSE = ["After this lesson you can", "The question", "Predict", "A small experiment"]
@@ -27,8 +26,6 @@ COURSE += ["The picture", "The statement", "Is it true as printed?", "Turn the k
 COURSE += ["Where this breaks", "Exercises", "Ask yourself", "On one card", "Further reading"]
 APPENDIX = ["After this appendix you can", "The question", "*Experiment.*", "What is proved"]
 APPENDIX += ["Exercises", "Further reading"]
-
-_rules = []
 
 
 class Built:
@@ -45,38 +42,11 @@ class Built:
         self.prose = [cell.source for cell in self.cells if cell.cell_type == "markdown"]
         self.text, self.printed = "\n".join(self.prose), "\n".join(texts(self.cells))
 
-    @cached_property
-    def teachers(self):
-        """Cells of the edition with notes and solutions."""
-        return sources.read(self.lesson, "instructor").cells
-
-
-def rule(kind):
-    """Mark a generator of complaints as a rule for every "lesson", or for one of the "course"."""
-
-    def mark(function):
-        _rules.append((kind, function))
-        return function
-
-    return mark
-
-
-def problems(lesson):
-    """What a lesson lacks, one sentence each."""
-    reason = sources.is_stale(lesson)
-    if reason:
-        build = f"dplearn lessons build {lesson.number}"
-        return [f"Lesson {lesson.number} is stale, {reason}: run {build}."]
-    built = Built(lesson)
-    rules = [each for kind, each in _rules if kind == "lesson" or not built.appendix]
-    return [f"Lesson {built.number} {each}." for rule in rules for each in rule(built)]
-
 
 def _start(text):
     return repr(text.lstrip().splitlines()[0][:60])
 
 
-@rule("lesson")
 def ran_without_complaint(built):
     if [cell.execution_count for cell in built.code] != list(range(1, len(built.code) + 1)):
         yield "did not run from top to bottom: build it again"
@@ -89,7 +59,6 @@ def ran_without_complaint(built):
             yield f"has an output stored in pieces: {_start(cell.source)}"
 
 
-@rule("lesson")
 def cells_are_short_and_introduced(built):
     for cell in built.code:
         if (lines := len(cell.source.splitlines())) > LONGEST:
@@ -102,7 +71,6 @@ def cells_are_short_and_introduced(built):
             yield f"has no words before the cell {_start(cell.source)}"
 
 
-@rule("lesson")
 def parts_stand_in_order(built):
     if not built.text.startswith(f"# {built.number} "):
         yield f"does not start with its title, '# {built.number} ...'"
@@ -120,7 +88,6 @@ def parts_stand_in_order(built):
         yield "has fewer than three exercises with '<summary>Answer to ...'"
 
 
-@rule("lesson")
 def nothing_is_left_to_do(built):
     for path in filter(Path.exists, (built.lesson.source, built.lesson.exercises)):
         lines = enumerate(path.read_text().splitlines(), start=1)
@@ -129,8 +96,7 @@ def nothing_is_left_to_do(built):
             yield f"has a TODO left in {path.name}, line {', '.join(todo[:3])}{others}"
 
 
-@rule("course")
-def asks_and_refutes(built):
+def asks_and_refutes_and_needs_only_what_came_before(built):
     if re.findall(r"<details><summary>(\d)\. ", built.text) != list("12345"):
         yield "does not ask itself five questions, '<details><summary>1. ...' to 5"
     if f"]({sources.EXPLORER}formula_book?id=" not in built.text:
@@ -140,11 +106,14 @@ def asks_and_refutes(built):
     # Evidence says it in a sentence, lesson 17 in a table of claims.
     if not re.search(r"as printed it is refuted|^refuted: ", built.printed, re.MULTILINE):
         yield "refutes nothing that is found in print: Evidence(..., printed=...)"
+    line = re.search(r"^\* \*\*You need\*\* (.*)", built.prose[0], re.MULTILINE)
+    for number in re.findall(r"\b\d\d\b", line[1] if line else ""):
+        if number >= built.number:
+            yield f"needs lesson {number}, which comes later"
 
 
-@rule("course")
 def teachers_get_a_plan_and_notes(built):
-    _, plan, *others = built.teachers
+    _, plan, *others = sources.read(built.lesson, "instructor").cells
     if not plan.source.startswith("> **For the teacher.**") or not sources.is_note(plan):
         yield "has no plan after its title, a cell tagged instructor: '> **For the teacher.** ...'"
     minutes = sum(map(int, re.findall(r"^> \| (\d+) \|", plan.source, re.MULTILINE)))
@@ -157,7 +126,6 @@ def teachers_get_a_plan_and_notes(built):
         yield "shows a note for the teacher to students: tag it instructor"
 
 
-@rule("course")
 def exercises_ship_unanswered(built):
     keys = exercises(built.lesson)
     if len(keys) < 3:
@@ -169,40 +137,21 @@ def exercises_ship_unanswered(built):
         yield "has an open solution: write <details>"
 
 
-@rule("course")
-def needs_only_earlier_lessons(built):
-    line = re.search(r"^\* \*\*You need\*\* (.*)", built.prose[0], re.MULTILINE)
-    for number in re.findall(r"\b\d\d\b", line[1] if line else ""):
-        if number >= built.number:
-            yield f"needs lesson {number}, which comes later"
-
-
-@rule("lesson")
-def imports_public_names(built):
-    for cell in built.code:
-        for node in ast.walk(ast.parse(cell.source)):
-            if isinstance(node, ast.ImportFrom):
-                names = [*node.module.split("."), *(alias.name for alias in node.names)]
-                for name in names:
-                    if name.startswith("_"):
-                        yield f"imports the private name {name}"
-
-
-@rule("lesson")
-def knows_nothing_about_the_machine(built):
+def knows_neither_private_names_nor_the_machine(built):
+    for node in ast.walk(ast.parse("\n".join(cell.source for cell in built.code))):
+        if isinstance(node, ast.ImportFrom):
+            for name in [*node.module.split("."), *(alias.name for alias in node.names)]:
+                if name.startswith("_"):
+                    yield f"imports the private name {name}"
     text = built.lesson.notebook.read_text()
-    metadata = json.loads(text)["metadata"]
-    if set(metadata) != {"kernelspec", "language_info"}:
-        yield f"stores metadata {sorted(metadata)}: build it again"
-    if metadata["language_info"] != {"name": "python"}:
-        yield "stores the version of Python: build it again"
+    if (metadata := json.loads(text)["metadata"]) != sources.read(built.lesson).metadata:
+        yield f"stores more than the kernel and its language, {metadata}: build it again"
     if any(set(cell.metadata) - {"tags"} for cell in built.cells):
         yield "stores metadata of cells besides tags: build it again"
     if path := re.search(r"/(home|root|tmp|usr|work|Users)/", text):
         yield f"holds a path of a machine, {path[0]}"
 
 
-@rule("lesson")
 def figures_have_words_and_a_picture(built):
     outputs = [output.get("data", {}) for cell in built.code for output in cell.outputs]
     figures = [data for data in outputs if PLOTLY in data]
@@ -215,7 +164,6 @@ def figures_have_words_and_a_picture(built):
             yield f"has a figure without a picture (no Chromium?), {_start(data['text/plain'])}"
 
 
-@rule("lesson")
 def links_lead_somewhere(built):
     folder, targets = built.lesson.notebook.parent, re.findall(r"\]\(([^)\s]+)\)", built.text)
     if not any(target.startswith(sources.EXPLORER) for target in targets):
@@ -237,3 +185,29 @@ def _unreadable(target):
             fields[key].parse(value)
     except (KeyError, ValueError) as error:
         yield f"links to the explorer with {target}, where it reads {error!r}"
+
+
+EVERYWHERE = [
+    ran_without_complaint,
+    cells_are_short_and_introduced,
+    parts_stand_in_order,
+    nothing_is_left_to_do,
+    knows_neither_private_names_nor_the_machine,
+    figures_have_words_and_a_picture,
+    links_lead_somewhere,
+]
+COURSE_ONLY = [
+    asks_and_refutes_and_needs_only_what_came_before,
+    teachers_get_a_plan_and_notes,
+    exercises_ship_unanswered,
+]
+
+
+def problems(lesson):
+    """What a lesson lacks, one sentence each."""
+    if reason := sources.is_stale(lesson):
+        build = f"dplearn lessons build {lesson.number}"
+        return [f"Lesson {lesson.number} is stale, {reason}: run {build}."]
+    built = Built(lesson)
+    rules = EVERYWHERE if built.appendix else [*EVERYWHERE, *COURSE_ONLY]
+    return [f"Lesson {built.number} {each}." for rule in rules for each in rule(built)]

@@ -8,10 +8,10 @@ from playwright.sync_api import Page
 from plotly.offline import get_plotlyjs
 
 from dplearn.classroom import sources
+from dplearn.classroom.display import PLOTLY
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
-PLOTLY = "application/vnd.plotly.v1+json"
 _TITLE = "document.querySelector('.gtitle')?.textContent"
 _DATA = "document.getElementById('here')._fullData"
 _DRAW = "figure => { Plotly.purge('here'); return Plotly.newPlot('here', figure); }"
@@ -36,16 +36,12 @@ def sliders(lesson) -> list[dict]:
     return [data[PLOTLY] for data in outputs if "frames" in data.get(PLOTLY, ())]
 
 
-def words(title: str) -> str:
-    """A title as a browser shows it."""
-    return re.sub(r"<[^>]+>", "", title).replace("&amp;", "&")
-
-
 def move(page: Page, share: float, title: str) -> None:
-    """Click on the rail, so far along it, and wait for a title."""
+    """Click on the rail, so far along it, and wait for a title as a browser shows it."""
     rail = page.locator(".slider-rail-touch-rect").bounding_box()
     page.mouse.click(rail["x"] + 1 + share * (rail["width"] - 2), rail["y"] + 5)
-    page.wait_for_function(f"{_TITLE} === {json.dumps(title)}", timeout=20_000)
+    shown = re.sub(r"<[^>]+>", "", title).replace("&amp;", "&")
+    page.wait_for_function(f"{_TITLE} === {json.dumps(shown)}", timeout=20_000)
 
 
 @pytest.mark.parametrize("lesson", sources.lessons().values(), ids=sources.lessons())
@@ -56,7 +52,7 @@ def test_a_slider_moves_without_a_kernel(page, lesson):
         last = len(figure["frames"]) - 1
         for i in (0, last // 2, last):
             frame = figure["frames"][i]
-            move(page, i / last, words(frame["layout"]["title"]["text"]))
+            move(page, i / last, frame["layout"]["title"]["text"])
             assert page.evaluate(_KINDS) == kinds
             for k, changed in enumerate(frame["data"]):
                 if "text" in changed:

@@ -15,10 +15,8 @@ from dplearn.figures import number_line
 LESSONS = sources.lessons()
 ROOT = sources.lessons_folder().parent
 
-# Guesses and evidence
 
-
-def test_a_guess_is_drawn_beside_the_truth(capsys):
+def test_a_guess_is_drawn_beside_the_truth_and_figures_need_words(capsys):
     predict("noise", "about 4")
     assert guess("noise") is None and "text" in capsys.readouterr().out
     reveal("noise", truth=2.0)
@@ -28,6 +26,8 @@ def test_a_guess_is_drawn_beside_the_truth(capsys):
     assert capsys.readouterr().out.endswith("noise: truth 2, recipe 3, your guess 4.\n")
     predict("noise", None)
     assert guess("noise") is None
+    with pytest.raises(ValueError, match="key numbers"):
+        show(number_line({"truth": 2.0}, title="noise"), "a line")
 
 
 def test_evidence_believes_nobody():
@@ -46,14 +46,6 @@ def test_estimate_covers_the_mean_as_often_as_it_says():
     rng = np.random.default_rng(0)
     hits = sum(0.3 in estimate(rng.random(400) < 0.3, confidence=0.9) for _ in range(2000))
     assert abs(hits - 1800) < 67
-
-
-def test_figures_need_words():
-    with pytest.raises(ValueError, match="key numbers"):
-        show(number_line({"truth": 2.0}, title="noise"), "a line")
-
-
-# The machinery
 
 
 @pytest.mark.slow
@@ -178,9 +170,6 @@ def test_one_source_gives_the_same_two_editions_or_none(tiny, tmp_path, capsys, 
     assert "lesson 90_tiny, cell 2" in problem and "ZeroDivisionError" in problem
     assert tiny.notebook.read_text() == student
     assert {path.name for path in tiny.notebook.parent.iterdir()} == {"90_tiny.ipynb", "sources"}
-
-
-def test_a_solution_must_follow_its_exercise():
     with pytest.raises(sources.LessonError, match=r"solution of 3\.1 after it, got '## Next'"):
         sources.solution("## Next", "3.1")
 
