@@ -3,13 +3,12 @@
 Nothing waits for a fixed time: a condition is waited for as long as a busy machine may need.
 """
 
-import functools
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,8 @@ ARTEFACTS = ROOT / "artefacts"
 # Playwright counts in milliseconds.
 PATIENCE = 180_000
 SCREEN = {"width": 1440, "height": 900}
-_MARKS = pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("browser")
+# Marks of a file that drives Chromium; one worker takes all of it.
+DRIVEN = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("browser")]
 _PLOTS = "[...document.querySelectorAll('.js-plotly-plot')]"
 _STILL = f"""() => {{
   const script = document.querySelector('[data-test-script-state]');
@@ -32,11 +32,6 @@ _STILL = f"""() => {{
   window.placesBefore = now;
   return still;
 }}"""
-
-
-def driven(test: Callable[..., None]) -> Callable[..., None]:
-    """Mark a test that drives Chromium; one worker takes all of them."""
-    return functools.reduce(lambda marked, mark: mark(marked), _MARKS, test)
 
 
 @pytest.fixture(scope="session")
@@ -75,10 +70,10 @@ def _ready(url: str, server: subprocess.Popen) -> str:
     raise AssertionError(f"the server did not answer within {PATIENCE / 1000:g} seconds")
 
 
-@contextmanager
-def launched() -> Iterator[Any]:
-    """A Chromium of one's own."""
-    # Both load playwright, which most tests do without.
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """The Chromium of a file of tests."""
+    # It loads playwright, which most tests do without.
     from playwright.sync_api import sync_playwright
 
     arguments = ["--no-sandbox", "--disable-gpu"]
@@ -90,13 +85,6 @@ def launched() -> Iterator[Any]:
         running.close()
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """The Chromium of a file of tests."""
-    with launched() as running:
-        yield running
-
-
 @pytest.fixture
 def page(browser, address) -> Iterator[Any]:
     """A fresh page that must end without console errors and without requests elsewhere."""
@@ -106,15 +94,11 @@ def page(browser, address) -> Iterator[Any]:
     complaints: list[str] = []
     opened.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
     opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.on("request", lambda request: complaints.extend(_elsewhere(request.url, address)))
+    own = (address, address.replace("http", "ws", 1), "data:", "blob:")
+    opened.on("request", lambda r: None if r.url.startswith(own) else complaints.append(r.url))
     yield opened
     context.close()
     assert not complaints
-
-
-def _elsewhere(url: str, address: str) -> list[str]:
-    own = (address, address.replace("http", "ws", 1), "data:", "blob:")
-    return [] if url.startswith(own) else [f"request to {url}"]
 
 
 def settled(page: Any, picture: str = "") -> None:

@@ -21,10 +21,6 @@ class Newcomer(Laplace):
 
     name: ClassVar[str] = "newcomer"
 
-    @classmethod
-    def examples(cls):
-        return (cls(1.0), cls(2.0))
-
 
 @pytest.fixture
 def registered(monkeypatch) -> type[Newcomer]:

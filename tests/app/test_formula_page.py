@@ -6,7 +6,6 @@ import math
 import numpy as np
 import pytest
 
-import browsing
 import explorer
 from cases import each
 from dplearn.app.pages.formula_book import controls, fields, place, points, search, tables, words
@@ -211,6 +210,7 @@ def test_a_wrong_variant_is_drawn_and_refuted_and_its_entry_verified():
     assert f"gives **{words.number(case.value)}**" in shown(app)
     assert f"the truth is {words.number(case.truth.low)}" in shown(app)
     assert "Claims more privacy than there is" in shown(app)
+    assert explorer.title(app).endswith("points, and claims too much privacy</b>")
     assert {"claim", "formula", "truth", "counterexample"} <= set(explorer.traces(app))
     assert figure(explorer.again(app, "formula_book")) == figure(app)
     (outcome,) = (s.value for s in press(app, "Verify now").success)
@@ -271,33 +271,3 @@ def test_published_figures_have_their_verdicts(monkeypatch):
     assert list(table["id"]) == list(rows) and not app.error
     assert {m.label: m.value for m in app.metric} == {v: "1" for v in table["verdict"]}
     assert table.set_index("id")["here"]["P01"] == pytest.approx(1.258575)
-
-
-@browsing.driven
-def test_search_choose_see_and_share(page, address):
-    headline = page.locator(".st-key-picture .gtitle")
-    page.goto(address)
-    page.get_by_role("link", name="Formula book").click()
-    headline.wait_for()
-    page.get_by_role("textbox", name="Search").fill("two gaussians")
-    page.keyboard.press("Enter")
-    page.locator(".st-key-found").get_by_text("G-A4").click()
-    headline.get_by_text("Right at all 33 points").wait_for()
-    page.wait_for_url("**id=G-A4**")
-    assert browsing.is_on_the_first_screen(page, ".st-key-picture .js-plotly-plot")
-
-    page.get_by_text("no root").click()
-    page.get_by_text("Claims more privacy than there is").wait_for()
-    headline.get_by_text("Wrong at").wait_for()
-    page.wait_for_url("**misprint=no-root**")
-    browsing.settled(page, "formula_book")
-    outcome = ".st-key-variants [data-testid=stAlert]"
-    told = page.locator(outcome).inner_text()
-
-    fresh = page.context.new_page()
-    fresh.goto(page.url)
-    fresh.locator(".st-key-picture .gtitle").get_by_text("Wrong at").wait_for()
-    assert fresh.locator(outcome).inner_text() == told and "gives" in told
-    page.get_by_role("tab", name="Published figures").click()
-    page.get_by_text("within rounding").first.wait_for()
-    page.wait_for_url("**view=figures**")

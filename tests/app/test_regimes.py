@@ -90,9 +90,7 @@ def test_numbers_here_are_those_of_the_library():
     assert spot.times("rdp") == pytest.approx(1.0936, abs=1e-4)
     (clt,) = (s for s in regimes.sentences(ABADI, 10_000) if s.startswith("**The CLT"))
     assert "0.47 % below" in clt
-
-
-def test_a_grid_of_orders_costs_and_never_gains():
+    # A grid of orders costs and never gains.
     for spot in (Spot(LOUD, 1), Spot(at(1e-20, ABADI), 1000), Spot(ABADI, 1)):
         assert spot.grid(OPACUS_ORDERS) >= spot.grid(GOOGLE_ORDERS) * (1 - 1e-12) >= 1 - 1e-6
 

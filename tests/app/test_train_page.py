@@ -15,11 +15,10 @@ import dplearn.datasets
 import explorer
 from cases import each
 from dplearn import accountants, smallest_noise_multiplier
-from dplearn.app.pages.train import code as page_code
 from dplearn.app.pages.train import fields, runs, words
-from dplearn.app.pages.train.plan import Training, training_of
+from dplearn.app.pages.train.plan import Training, as_python, training_of
 from dplearn.app.pages.train.runs import Pool, Run
-from dplearn.datasets import PRACTICE_SIZES, Labelled, files
+from dplearn.datasets import PRACTICE_SIZES, Labelled, files, practice_names
 from dplearn.figures import text
 from dplearn.run import DPSGD
 from dplearn.training import models, worker
@@ -121,9 +120,7 @@ def test_noise_rate_and_epochs_can_be_given_instead():
     plan = DPSGD(noise_multiplier=2, sample_rate=0.1, steps=30)
     assert "30 steps on lots of about 144 of" in shown(app)
     assert f"ε ≤ {text.bound(plan.guarantee(delta=1e-4).epsilon)}" in shown(app)
-
-
-def test_a_lot_larger_than_the_data_is_named_and_cut():
+    # A lot larger than the data is named and cut.
     app = opened(batch_size="20000")
     (message,) = explorer.errors(app)
     subtitle = explorer.figure(app, front(app))["layout"]["title"]["subtitle"]["text"]
@@ -156,13 +153,13 @@ def test_an_address_reproduces_the_controls():
 
 def test_mnist_is_offered_only_where_its_files_are(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert "mnist" not in fields._datasets()
+    assert "mnist" not in practice_names()
     folder = tmp_path / "dplearn" / "mnist"
     folder.mkdir(parents=True)
     for name in files._MNIST:
-        assert "mnist" not in fields._datasets()
+        assert "mnist" not in practice_names()
         (folder / f"{name}.gz").touch()
-    assert "mnist" in fields._datasets()
+    assert "mnist" in practice_names()
 
 
 @pytest.mark.slow
@@ -245,34 +242,27 @@ def test_a_full_server_says_how_many_are_before(pool):
     assert over(press(app, "Stop")) and title(app) == "<b>Stopped before the first step</b>"
 
 
-def test_runs_start_in_the_order_in_which_they_came(pretend, pool):
+def test_runs_start_in_their_order_and_who_does_not_look_loses_the_place(
+    pretend, pool, monkeypatch
+):
     pretend(ENDLESS)
-    queue = [Run(SMALL) for _ in range(3)]
-    for run in queue:
+    first, second, gone, last = (Run(SMALL) for _ in range(4))
+    for run in (first, second, gone):
         pool.look(run)
-    assert [run.phase for run in queue] == ["running", "waiting", "waiting"]
-    assert [run.before for run in queue] == [0, 1, 2]
-    queue[0].stop()
-    for run in reversed(queue):
-        pool.look(run)
-    assert [run.phase for run in queue] == ["stopped", "running", "waiting"]
-    assert [run.before for run in queue[1:]] == [0, 1]
-    queue[1].stop()
-
-
-def test_who_does_not_look_gives_up_the_place(pretend, pool, monkeypatch):
-    pretend(ENDLESS)
-    first, gone, third = (Run(SMALL) for _ in range(3))
-    for run in (first, gone, third):
-        pool.look(run)
+    assert [run.phase for run in (first, second, gone)] == ["running", "waiting", "waiting"]
+    assert [run.before for run in (first, second, gone)] == [0, 1, 2]
     first.stop()
+    for run in (gone, second, first):
+        pool.look(run)
+    assert [run.phase for run in (first, second, gone)] == ["stopped", "running", "waiting"]
+    assert [run.before for run in (second, gone)] == [0, 1]
+    second.stop()
     monkeypatch.setattr(runs, "PATIENCE", 0.2)
     time.sleep(0.3)
-    pool.look(third)
-    assert third.phase == "running" and gone.phase == "waiting"
+    pool.look(last)
+    assert last.phase == "running" and gone.phase == "waiting"
     pool.look(gone)
     assert gone.before == 1
-    third.stop()
 
 
 def few(count: int = 30, side: int = 28) -> Labelled:
@@ -290,7 +280,7 @@ def test_the_code_does_the_same_run(dataset, model, monkeypatch, capsys):
         dataset=dataset, model=model, plan=plan, learning_rate=4.0, delta=1e-4, compare=False
     )
     scope: dict = {}
-    exec(page_code.as_python(training), scope)
+    exec(as_python(training), scope)
     assert scope["history"].plan == plan and scope["history"].steps == 2
     assert str(training.guarantee) in capsys.readouterr().out
     job = worker.Job.read(json.dumps(training.job).encode())
