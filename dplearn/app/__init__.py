@@ -4,23 +4,13 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-_NEEDS = ("streamlit", "plotly")
-
 
 def serve(options: Sequence[str] = ()) -> int:
-    """Serve the explorer until it is stopped; returns the exit status.
+    """Exit status of the explorer, served with options of ``streamlit run`` until it is stopped.
 
-    Parameters
-    ----------
-    options : sequence of str
-        Options of ``streamlit run``; settings that are not named come from ``.streamlit`` here.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If a package that it needs is not installed; the message says how to add it.
+    Raises ModuleNotFoundError where a package is missing; the message says how to add it.
     """
-    if missing := [name for name in _NEEDS if find_spec(name) is None]:
+    if missing := [name for name in ("streamlit", "plotly") if find_spec(name) is None]:
         raise ModuleNotFoundError(
             f"The explorer needs {' and '.join(missing)}, which is not installed: "
             'pip install "dplearn-privacy[app]", or make app in a checkout of the project.'

@@ -45,14 +45,14 @@ def box(state: State, kind: Field, *, label: Any = "visible", then: Then = None)
     # A range may have shrunk since the value was entered.
     if isinstance(kind, Quantity) and value not in kind.also:
         value = min(max(value, kind.lower), kind.upper)
-    _show(key, state.typed.get(kind.key, kind.show(value)))
+    show(key, state.typed.get(kind.key, kind.show(value)))
     st.text_input(kind.label, **_common(state, kind, key, then, label))
 
 
 def log_switch(state: State, kind: Choice) -> None:
     """A switch between a logarithmic and a linear axis."""
     key = f"choice_{kind.key}"
-    _show(key, state.values[kind.key] == "log")
+    show(key, state.values[kind.key] == "log")
     st.toggle(
         kind.label,
         key=key,
@@ -79,7 +79,7 @@ def choice(
     common = _common(state, kind, key, then, label)
     common["format_func"] = kind.options.__getitem__
     chosen = state.values[kind.key]
-    _show(key, list(chosen) if isinstance(chosen, tuple) else chosen)
+    show(key, list(chosen) if isinstance(chosen, tuple) else chosen)
     with st.container(gap=None):
         if widget == "pills":
             st.pills(kind.label, options, selection_mode="multi", **common)
@@ -101,7 +101,7 @@ def _common(state: State, kind: Field, key: str, then: Then, label: str) -> dict
     }
 
 
-def _show(key: str, value: Any) -> None:
+def show(key: str, value: Any) -> None:
     """Make a widget show a value; untouched when it already does."""
     if st.session_state.get(key) != value:
         st.session_state[key] = value
@@ -134,11 +134,7 @@ def _slider(state: State, kind: Quantity) -> None:
 
     _component(
         key=key,
-        data={
-            "label": kind.label,
-            "texts": list(texts),
-            "index": int(np.argmin(np.abs(apart))),
-        },
+        data={"label": kind.label, "texts": list(texts), "index": int(np.argmin(np.abs(apart)))},
         on_moved_change=moved,
         height="content",
     )

@@ -35,10 +35,7 @@ class State:
     moving: bool = False
 
     def __post_init__(self) -> None:
-        self.values = {**self._defaults(), **self.values}
-
-    def _defaults(self) -> dict[str, Any]:
-        return {key: kind.default for key, kind in self.fields.items()}
+        self.values = {key: kind.default for key, kind in self.fields.items()} | self.values
 
     def enter(self, kind: Field, text: object) -> None:
         """Take a reader's entry, or say at the control why not."""
@@ -50,14 +47,10 @@ class State:
             self.typed[kind.key] = str(text)
             self.notes[kind.key] = f"{error} {kind.show(self.values[kind.key])} is used."
 
-    def put(self, values: Values) -> None:
-        """Set several good values at once."""
-        for key, value in values.items():
-            self.enter(self.fields[key], self.fields[key].show(value))
-
     def read(self, address: Mapping[str, str]) -> None:
         """Start over from an address; what it does not name takes its default."""
-        self.values, self.typed, self.notes = self._defaults(), {}, {}
+        self.values, self.typed, self.notes = {}, {}, {}
+        self.__post_init__()
         for key, kind in self.fields.items():
             if key in address:
                 self.enter(kind, address[key])

@@ -50,8 +50,10 @@ def question(state: State) -> Verdict | None:
         controls.choice(state, replace(fields.OF, options=names))
     with right:
         controls.choice(state, fields.RELATION)
+    names = ("claim", "quantity", "of", "relation", "held", "x", "y")
+    *asked, x, y = (state.values[name] for name in names)
     try:
-        return verdict_on(state)
+        return _judged(*asked, axes=None if "auto" in (x, y) or x == y else (x, y))
     except ValueError as error:
         # A reader's words must stay text, whatever an address says.
         inert = re.sub(r"([\\`*_\[\]()<>!$~#:|])", r"\\\1", str(error))
@@ -59,22 +61,13 @@ def question(state: State) -> Verdict | None:
         return None
 
 
-def held_at(text: str) -> dict[str, Any]:
-    """Names and what they are held at: ``delta=1e-5, T=1..100``."""
-    return dict(setting(part) for part in text.split(",") if part.strip())
-
-
-def verdict_on(state: State) -> Verdict:
-    """What comes out of many points, or a ValueError of one sentence; remembered for all."""
-    names = ("claim", "quantity", "of", "relation", "held", "x", "y")
-    *question, x, y = (state.values[name] for name in names)
-    return _judged(*question, axes=None if "auto" in (x, y) or x == y else (x, y))
-
-
 @st.cache_data(max_entries=256, show_spinner="Trying many points …")
 def _judged(claim: str, quantity: str, of: str, relation: Any, held: str, axes: Any) -> Verdict:
+    """What comes out of many points, or a ValueError of one sentence; remembered for all."""
     about: dict[str, Any] = {"quantity": quantity, "of": of, "relation": relation}
-    return check(claim, **about, fixed=held_at(held), axes=axes, budget_s=_SECONDS)
+    # As in ``delta=1e-5, T=1..100``.
+    fixed = dict(setting(part) for part in held.split(",") if part.strip())
+    return check(claim, **about, fixed=fixed, axes=axes, budget_s=_SECONDS)
 
 
 def _suit(state: State) -> None:

@@ -5,10 +5,11 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
-from dplearn.accountants import Accountant, accountants
+from dplearn.accountants import accountants
 from dplearn.app.pages.epsilon_vs_steps.run import REFERENCE, Scenario
 from dplearn.book.published import number, published
 from dplearn.ground import validate
@@ -146,8 +147,7 @@ def claimed_curve(scenario: Scenario, steps: tuple[int, ...]) -> Curve:
 @lru_cache(maxsize=512)
 def rdp_at(orders: tuple[float, ...], scenario: Scenario, here: int) -> Guarantee:
     """Rényi DP that knows only some orders."""
-    law = accountants["rdp"](orders=orders)  # type: ignore[call-arg]
-    return _guarantees(law, scenario, (here,))[0]
+    return _answer("rdp", scenario, (here,), orders=orders).curve[0]
 
 
 def _with(name: str, scenario: Scenario, here: int) -> Curve:
@@ -169,21 +169,18 @@ def _meeting(steps: tuple[int, ...], curve: Curve, before: int, budget: float) -
     return min(max(math.exp(min(met, 700.0)), steps[before]), steps[before + 1])
 
 
-def _answer(accountant: str, scenario: Scenario, steps: tuple[int, ...]) -> Answer:
-    rough = scenario.draft and accountant == REFERENCE
-    law = accountants[accountant](**({"rtol": 1e-3} if rough else {}))
+def _answer(name: str, scenario: Scenario, steps: tuple[int, ...], **options: Any) -> Answer:
+    """What an accountant answers; of a draft the reference is asked for three digits."""
+    if scenario.draft and name == REFERENCE:
+        options["rtol"] = 1e-3
+    law, base = accountants[name](**options), scenario.base
     try:
-        return Answer(_guarantees(law, scenario, steps))
+        if scenario.by_epoch and not isinstance(base, Gaussian):
+            what = f"Accountant {name}: {scenario.sampling} batches with {base.name} noise"
+            raise validate.unsupported(what, "the theorem is for Gaussian noise")
+        return Answer(guarantees(law, base, steps=list(steps), **scenario.keywords))  # type: ignore[arg-type]
     except (NotImplementedError, ArithmeticError) as error:
         return Answer(refusal=str(error))
-
-
-def _guarantees(law: Accountant, scenario: Scenario, steps: tuple[int, ...]) -> Curve:
-    base = scenario.base
-    if scenario.by_epoch and not isinstance(base, Gaussian):
-        what = f"Accountant {law.name}: {scenario.sampling} batches with {base.name} noise"
-        raise validate.unsupported(what, "the theorem is for Gaussian noise")
-    return guarantees(law, base, steps=list(steps), **scenario.keywords)  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=64)

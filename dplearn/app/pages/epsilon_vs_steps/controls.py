@@ -46,9 +46,8 @@ def sidebar(state: State, preset: presets.Preset | None, answers: Answers) -> No
 
 def _preset(state: State, preset: presets.Preset | None) -> None:
     by_title = {p.title: p for p in presets.PRESETS}
-    key, shown = "choice_preset", preset.title if preset else presets.CUSTOM
-    if st.session_state.get(key) != shown:
-        st.session_state[key] = shown
+    key = "choice_preset"
+    controls.show(key, preset.title if preset else presets.CUSTOM)
 
     def chosen() -> None:
         if (title := st.session_state[key]) in by_title:

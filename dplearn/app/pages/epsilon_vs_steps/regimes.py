@@ -136,15 +136,9 @@ REGIMES = (
         lambda c: c.is_("gaussian", "poisson") and c.scenario.delta <= 1e-10 and c.here >= 1000,
         lambda c: "gives no error bound: at T = 1000 it was found 1 to 77 % too low.",
     ),
+    Regime("RDP in Opacus", lambda c: c.grid(OPACUS_ORDERS) > 1.01, _cost(OPACUS_ORDERS)),
     Regime(
-        "RDP in Opacus",
-        lambda c: c.grid(OPACUS_ORDERS) > 1.01,
-        _cost(OPACUS_ORDERS),
-    ),
-    Regime(
-        "RDP in dp-accounting 0.6",
-        lambda c: c.grid(GOOGLE_ORDERS) > 1.01,
-        _cost(GOOGLE_ORDERS),
+        "RDP in dp-accounting 0.6", lambda c: c.grid(GOOGLE_ORDERS) > 1.01, _cost(GOOGLE_ORDERS)
     ),
     Regime(
         "The moments accountant of Abadi et al. (2016)",

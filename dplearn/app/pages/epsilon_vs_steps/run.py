@@ -69,22 +69,16 @@ class Scenario:
 
 def scenario_of(state: State) -> Scenario:
     """The run in use; entries that contradict each other leave a message at their control."""
-    rate = _sample_rate(state)
+    values = state.values
+    rate, size = values["sample_rate"], values["dataset_size"]
+    if values["sampling"] == "none":
+        rate = 1.0
+    elif values["rate_from"] == "counts":
+        rate = rate_of(state, size, f"dataset_size = {size:.0f}")
     names = ("mechanism", "noise_multiplier", "sampling", "delta", "adjacency")
-    entries = {name: state.values[name] for name in names}
+    entries = {name: values[name] for name in names}
     largest = length_of(state, rate)
     return Scenario(**entries, sample_rate=rate, largest=largest, draft=state.moving)
-
-
-def _sample_rate(state: State) -> float:
-    """q; 1 where nobody is sampled."""
-    values = state.values
-    if values["sampling"] == "none":
-        return 1.0
-    if values["rate_from"] == "rate":
-        return values["sample_rate"]
-    size = values["dataset_size"]
-    return rate_of(state, size, f"dataset_size = {size:.0f}")
 
 
 def accountants_of(state: State) -> tuple[str, ...]:

@@ -36,24 +36,21 @@ def catalogue(state: State) -> None:
     controls.note(state, "id")
     controls.box(state, fields.FIND, then=lambda state: state.values.update(group="all"))
     controls.choice(state, fields.groups(state.values["id"]))
-    ids = search.matching(state.values["find"], fields.group_of(state))
+    ids = search.matching(state.values["find"], state.values["group"])
     st.caption(f"{len(ids)} of {len(book)} formulas" if ids else "Nothing found.")
-    if ids:
-        with st.container(height=520, border=False, key="found"):
-            _list(state, ids)
-
-
-def _list(state: State, ids: list[str]) -> None:
+    if not ids:
+        return
     chosen, key = state.values["id"], "choice_id"
     st.session_state[key] = chosen if chosen in ids else None
-    st.radio(
-        "Formula",
-        ids,
-        key=key,
-        format_func=lambda id: f"**{id}** {book[id].title}",
-        on_change=lambda: go(id=st.session_state[key]),
-        label_visibility="collapsed",
-    )
+    with st.container(height=520, border=False, key="found"):
+        st.radio(
+            "Formula",
+            ids,
+            key=key,
+            format_func=lambda id: f"**{id}** {book[id].title}",
+            on_change=lambda: go(id=st.session_state[key]),
+            label_visibility="collapsed",
+        )
 
 
 def tabs(state: State) -> list[Any]:
@@ -79,28 +76,23 @@ def below(state: State) -> None:
         controls.choice(state, along)
     names = [name for name in fields.entered(state) if name != state.values["along"]]
     for rank, name in enumerate(names):
+        kind: Any = state.fields[fields.parameter_key(name)]
         with (left, right)[rank % 2]:
-            _parameter(state, state.fields[fields.parameter_key(name)])
+            if isinstance(kind, Quantity):
+                controls.quantity(state, kind)
+            elif len(kind.options) > 1:
+                controls.choice(state, kind)
     _drawn(state)
-
-
-def _parameter(state: State, kind: Any) -> None:
-    if isinstance(kind, Quantity):
-        controls.quantity(state, kind)
-    elif len(kind.options) > 1:
-        controls.choice(state, kind)
 
 
 def _drawn(state: State) -> None:
     """The parameters that have no control, and a button that draws others."""
     place = place_of(state)
-    names = [
-        name for name in place.claim.parameters if fields.parameter_key(name) not in state.fields
-    ]
-    if not names:
+    own = (n for n in place.claim.parameters if fields.parameter_key(n) not in state.fields)
+    if not (without := {name: place.parameters[name] for name in own}):
         return
     left, right = st.columns([5, 2], vertical_alignment="center")
-    left.caption(words.given(place.parameters, names))
+    left.caption(words.given(without))
     after = str((place.draw + 1) % fields.DRAWS)
     draw = lambda: state.values.update(draw=after)
     right.button("Draw others", key="draw", on_click=draw, icon=":material/casino:")

@@ -57,11 +57,6 @@ def groups(id: str) -> Choice:
     return Choice("group", "Group", "", {"all": "All groups", **names}, book[id].group)
 
 
-def group_of(state: State) -> str:
-    """The group in view; "" for the whole book."""
-    return "" if state.values["group"] == "all" else state.values["group"]
-
-
 @cache
 def ids() -> Choice:
     """The entries of the book."""
@@ -78,7 +73,9 @@ def misprints(id: str) -> Choice:
 
 def along(id: str, misprint: str) -> Choice:
     """The parameters that can run along the x axis."""
-    names = place.runners(place.shown(id, misprint))
+    claim = place.shown(id, misprint)
+    numbers = (n for n, domain in claim.domain.items() if isinstance(domain, domains.Linear))
+    names = (*(claim.along or {}), *numbers)
     return Choice("along", "Along the x axis", "", {n: label(n) for n in names}, (*names, "")[0])
 
 
@@ -108,13 +105,20 @@ def turn(old: State, **changed: str) -> State:
 
 
 def entered(state: State) -> dict[str, Any]:
-    """Values of the parameters that have a control."""
-    claim = place.shown(state.values["id"], state.values["misprint"])
-    return {
-        name: _typed(claim, name, state.values[parameter_key(name)])
-        for name in claim.parameters
-        if parameter_key(name) in state.fields
-    }
+    """Values of the parameters that have a control, as the function wants them."""
+    at = state.values["id"], state.values["misprint"]
+    claim, start, entries = place.shown(*at), place.start(*at), {}
+    for name in claim.parameters:
+        if (key := parameter_key(name)) in state.fields:
+            value: Any = state.values[key]
+            domain: Any = claim.domain.get(name)
+            if isinstance(domain, domains.Whole):
+                value = round(value)
+            elif not isinstance(domain, domains.Linear):
+                options = (claim.along or {}).get(name) or domain.values
+                value = next(v for v in (*options, start[name]) if str(v) == value)
+            entries[name] = value
+    return entries
 
 
 def parameter_key(name: str) -> str:
@@ -156,15 +160,3 @@ def _level(name: str, domain: domains.Linear, default: float) -> Quantity:
 def _choice(name: str, values: Any, default: Any) -> Choice:
     options = {str(v): spelled(v) for v in (*values, default)}
     return Choice(parameter_key(name), label(name), "", options, str(default))
-
-
-def _typed(claim: Any, name: str, value: Any) -> Any:
-    """A value as the function wants it."""
-    domain = claim.domain.get(name)
-    if isinstance(domain, domains.Whole):
-        return round(value)
-    if isinstance(domain, domains.Linear):
-        return value
-    values = (claim.along or {}).get(name) or domain.values
-    start = place.start(claim.id.partition("/")[0], claim.id.partition("/")[2] or NONE)[name]
-    return next(v for v in (*values, start) if str(v) == value)

@@ -1,13 +1,11 @@
 """An entry or a wrong variant with all its parameters: where a picture of it is taken."""
 
-from __future__ import annotations
-
 import math
 from collections import UserDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -40,7 +38,7 @@ class Place:
         """All of them; what is made of others is made again where these have changed."""
         return _changed(self.claim, start(self.id, self.misprint, self.draw), dict(self.settings))
 
-    def at(self, name: str, value: Any) -> Place:
+    def at(self, name: str, value: Any) -> Self:
         """The same place with one parameter changed."""
         return replace(self, settings=tuple({**dict(self.settings), name: value}.items()))
 
@@ -82,12 +80,6 @@ def shown(id: str, misprint: str) -> Formula:
 def refuted(id: str, misprint: str) -> Refutation:
     """The outcome of the search for a counterexample."""
     return refute(book[id], book[id].misprint(misprint))
-
-
-def runners(claim: Formula) -> tuple[str, ...]:
-    """Parameters that can run along an axis."""
-    numbers = (n for n, domain in claim.domain.items() if isinstance(domain, Linear))
-    return (*(claim.along or {}), *numbers)
 
 
 @lru_cache(maxsize=1024)

@@ -9,10 +9,10 @@ from dplearn.book import book
 _LESSONS = Path(__file__).parents[4] / "lessons" / "sources"
 
 
-def matching(query: str, group: str = "") -> list[str]:
+def matching(query: str, group: str = "all") -> list[str]:
     """Ids of the entries of a group in which every word of the query occurs."""
     words = query.lower().split()
-    of_group = [id for id, entry in book.items() if group in ("", entry.group)]
+    of_group = [id for id, entry in book.items() if group in ("all", entry.group)]
     return [id for id in of_group if all(word in _texts()[id] for word in words)]
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dplearn.app.kit.look import VERDICTS
 from dplearn.app.kit.state import State
-from dplearn.app.pages.formula_book import fields, search, words
+from dplearn.app.pages.formula_book import search, words
 from dplearn.book import Formula, Verification, book, verify
 from dplearn.book.published import Figure, check_figure, published
 
@@ -24,11 +24,11 @@ def verified() -> dict[str, Verification]:
 
 def entries(state: State) -> None:
     """A group or the whole book, and a button that checks it."""
-    group, results = fields.group_of(state), verified()
+    group, results = state.values["group"], verified()
     ids = search.matching("", group)
     left, right = st.columns([3, 1], vertical_alignment="center")
     missing = [id for id in ids if id not in results]
-    which = "one group" if group else "the whole book"
+    which = "the whole book" if group == "all" else "one group"
     left.markdown(f"**{len(ids)} formulas**: {which}, as chosen in the sidebar.")
     todo = missing if missing and len(missing) < len(ids) else ids
     name = "Verify the rest" if todo is missing else "Verify all of them"

@@ -21,6 +21,11 @@ STATUS = {
     "refuted": "refuted",
     "stands": "stands: no counterexample found",
 }
+# Unicode spells lambda in its own way.
+_GREEK = {
+    unicodedata.name(letter).split()[-1].lower().replace("lamda", "lambda"): letter
+    for letter in "αβγδεζηθικλμνξοπρστυφχψω"
+}
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -59,22 +64,12 @@ def label(name: str) -> str:
     >>> label("noise_multiplier"), label("epsilon"), label("delta_0")
     ('noise multiplier', 'ε', 'δ 0')
     """
-    return " ".join(_letter(word) for word in name.split("_"))
+    return " ".join(_GREEK.get(word, word) for word in name.split("_"))
 
 
-def _letter(word: str) -> str:
-    """The Greek letter of this name, or the word as it is."""
-    try:
-        # Unicode spells one of them in its own way.
-        return unicodedata.lookup(f"GREEK SMALL LETTER {word.replace('lambda', 'lamda')}")
-    except KeyError:
-        return word
-
-
-def given(parameters: Mapping[str, Any], names: Sequence[str] | None = None) -> str:
+def given(parameters: Mapping[str, Any]) -> str:
     """Parameters and their values."""
-    shown = parameters if names is None else names
-    return ", ".join(f"{label(n)} = {spelled(parameters[n])}" for n in shown)
+    return ", ".join(f"{label(n)} = {spelled(x)}" for n, x in parameters.items())
 
 
 def wrapped(parameters: Mapping[str, Any]) -> str:
@@ -170,13 +165,7 @@ def danger(result: Refutation) -> str:
 
 
 def headline(kind: str, verdicts: Sequence[str], slacks: Sequence[float], claimed: bool) -> str:
-    """What a picture shows, in one line.
-
-    Examples
-    --------
-    >>> headline("upper", ["right", "unsafe"], [0.5, -0.1], True)
-    'Wrong at 1 of 2 points, and claims too much privacy'
-    """
+    """What a picture shows, in one line."""
     judged = [(v, s) for v, s in zip(verdicts, slacks, strict=True) if v]
     if kind == "asymptotic" and len(judged) == 1 < len(slacks):
         first, last = number(abs(slacks[0]), 2), number(abs(slacks[-1]), 2)

@@ -22,6 +22,7 @@ from dplearn.mechanisms import Mechanism, mechanisms
 
 # How far a slider goes beyond the smallest and the largest value of the examples.
 _BEYOND = 5
+_NUMBERS = (int, float)
 DIRECTION = Choice(
     "direction",
     "Who has the record",
@@ -73,14 +74,11 @@ def _fields(registered: tuple[tuple[str, type], ...]) -> dict[str, Field]:
     return by_key(law, *_parameters().values(), ADJACENCY, DIRECTION, EPSILON, ORDER, FALSE_ALARMS)
 
 
-def parameters(name: str) -> dict[str, type]:
-    """Field of a mechanism to its type, in the order of the class."""
-    return _types(mechanisms[name])
-
-
 # Reading annotations is slow, and a page asks for them a thousand times.
 @lru_cache
-def _types(law: Any) -> dict[str, type]:
+def parameters(name: str) -> dict[str, type]:
+    """Field of a mechanism to its type, in the order of the class."""
+    law: Any = mechanisms[name]
     hints = get_type_hints(law)
     return {field.name: hints[field.name] for field in dataclasses.fields(law)}
 
@@ -88,10 +86,6 @@ def _types(law: Any) -> dict[str, type]:
 def bases(name: str, key: str) -> list[str]:
     """Names of the mechanisms that the examples of another one hold in a field."""
     return list(dict.fromkeys(getattr(e, key).name for e in mechanisms[name].examples()))
-
-
-def _is_number(kind: type) -> bool:
-    return kind in (int, float)
 
 
 def _is_mechanism(kind: type) -> bool:
@@ -103,7 +97,7 @@ def build(name: str, values: Mapping[str, Any]) -> Any:
     examples, entries = mechanisms[name].examples(), {}
     example = examples[min(int(values["example"]), len(examples)) - 1]
     for key, kind in parameters(name).items():
-        if _is_number(kind):
+        if kind in _NUMBERS:
             entries[key] = kind(values[key])
         elif _is_mechanism(kind):
             entries[key] = build(_inner(name, key, values), values)
@@ -116,17 +110,21 @@ def _inner(name: str, key: str, values: Mapping[str, Any]) -> str:
     return values[key] if values[key] in possible else possible[0]
 
 
+def _used(name: str, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Mechanism and key of everything that decides what is run, outermost first."""
+    own = parameters(name)
+    if not all(kind in _NUMBERS or _is_mechanism(kind) for kind in own.values()):
+        yield name, "example"
+    for key, kind in own.items():
+        if kind in _NUMBERS or _is_mechanism(kind):
+            yield name, key
+        if _is_mechanism(kind):
+            yield from _used(_inner(name, key, values), values)
+
+
 def used(name: str, values: Mapping[str, Any]) -> list[str]:
     """Keys of everything that decides what the mechanism is, outermost first."""
-    own = parameters(name)
-    plain = all(_is_number(kind) or _is_mechanism(kind) for kind in own.values())
-    keys = [] if plain else ["example"]
-    for key, kind in own.items():
-        if _is_number(kind):
-            keys.append(key)
-        elif _is_mechanism(kind):
-            keys += [key, *used(_inner(name, key, values), values)]
-    return keys
+    return [key for _, key in _used(name, values)]
 
 
 def _hidden(values: Mapping[str, Any]) -> set[str]:
@@ -136,21 +134,17 @@ def _hidden(values: Mapping[str, Any]) -> set[str]:
 
 
 def described(name: str, key: str, values: Mapping[str, Any]) -> str:
-    """What a class says about a parameter of its own, or of a mechanism inside."""
-    for own, kind in parameters(name).items():
-        if own != key and _is_mechanism(kind):
-            inside = _inner(name, own, values)
-            if key in used(inside, values):
-                return described(inside, key, values)
-    text = inspect.getdoc(mechanisms[name]) or ""
+    """What the innermost class that has a parameter says about it."""
+    owner = {own: law for law, own in _used(name, values)}[key]
+    text = inspect.getdoc(mechanisms[owner]) or ""
     entry = re.search(rf"^{key} : .*\n((?:    .*\n?)+)", text, re.MULTILINE)
     return " ".join(entry.group(1).split()) if entry else ""
 
 
 def spelled(mechanism: Mechanism) -> str:
     """What is run, part by part."""
-    parts = [(f"{count} × " if count > 1 else "") + _short(m) for m, count in mechanism.parts()]
-    return " + ".join(parts)
+    parts = mechanism.parts()
+    return " + ".join(f"{count} × {_short(m)}" if count > 1 else _short(m) for m, count in parts)
 
 
 def _short(mechanism: Mechanism) -> str:
@@ -166,7 +160,7 @@ def _parameters() -> dict[str, Field]:
         "example": Choice("example", "What is run", "", {str(k): str(k) for k in ranks})
     }
     for key, kind in {k: v for name in mechanisms for k, v in parameters(name).items()}.items():
-        if _is_number(kind):
+        if kind in _NUMBERS:
             own[key] = _quantity(key)
         elif _is_mechanism(kind):
             inside = [b for name in mechanisms if key in parameters(name) for b in bases(name, key)]

@@ -1,6 +1,7 @@
 """The parts of the training page: sidebar, guarantee, button, picture, how far the run is, code."""
 
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import Any
 
 import streamlit as st
@@ -9,9 +10,8 @@ from dplearn.app.kit import controls, look
 from dplearn.app.kit.run_fields import LENGTH_IN
 from dplearn.app.kit.state import State
 from dplearn.app.pages.train import fields, words
-from dplearn.app.pages.train.code import as_python
-from dplearn.app.pages.train.plan import Training, ahead
-from dplearn.app.pages.train.runs import Run, begin, can_train
+from dplearn.app.pages.train.plan import Training, ahead, as_python
+from dplearn.app.pages.train.runs import Run, begin
 from dplearn.figures import text, training_run
 
 
@@ -45,7 +45,7 @@ def heading(training: Training, run: Run | None) -> None:
     if run is not None and run.live:
         button("Stop", on_click=run.stop, width="stretch", icon=":material/stop:")
         return
-    able = can_train()
+    able = find_spec("torch") is not None  # which does not load it
     button(
         "Train",
         on_click=begin,
@@ -104,19 +104,14 @@ def status(training: Training, run: Run | None) -> None:
         elif run.live:
             st.progress(*words.remaining(run))
         else:
-            _ending(training, run)
-
-
-def _ending(training: Training, run: Run) -> None:
-    """How a run ended, and whether the plan has changed since."""
-    if run.phase == "failed":
-        st.error(run.problem, icon=":material/error:")
-    if run.phase != "done":
-        st.markdown(words.cut_short(run))
-    if run.training != training:
-        st.caption("The plan was changed after this run. Press Train to see what the new one does.")
-    elif run.phase == "done":
-        st.caption(words.scope(run))
+            if run.phase == "failed":
+                st.error(run.problem, icon=":material/error:")
+            if run.phase != "done":
+                st.markdown(words.cut_short(run))
+            if run.training != training:
+                st.caption(words.CHANGED)
+            elif run.phase == "done":
+                st.caption(words.scope(run))
 
 
 def below(training: Training) -> None:

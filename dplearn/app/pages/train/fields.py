@@ -10,20 +10,13 @@ from dplearn.app.kit.state import State, idle
 from dplearn.datasets import PRACTICE_SIZES, practice_names
 
 _NAMES = {"digits": "Digits 8 × 8", "synthetic": "Synthetic 28 × 28", "mnist": "MNIST 28 × 28"}
-
-
-def _datasets() -> dict[str, str]:
-    """Name and label of each set that can be had at once."""
-    return {name: _NAMES[name] for name in practice_names()}
-
-
 DATASET = Choice(
     "dataset",
     "Data",
     "Digits: 1 797 handwritten ones that come with dplearn; 1 438 to train on, the others are "
     "held out. Synthetic: 10 000 drawn by a procedure, and 2 000 held out. All count as public "
     "here: they are for practice.",
-    _datasets(),
+    {name: _NAMES[name] for name in practice_names()},
 )
 MODEL = Choice(
     "model",
@@ -136,11 +129,9 @@ def suit(state: State) -> None:
     values = state.values
     dataset, both = values["dataset"], f"{values['dataset']} {values['model']}"
     recipe = {"delta": 1e-5} | _RECIPES[dataset] | _RECIPES.get(both, {})
-    state.put(
-        {
-            **recipe,
-            "max_grad_norm": CLIPPING.default,
-            "learning_rate": _LEARNING_RATES.get(both, 4),
-            "noise_multiplier": _NOISES.get(both, _NOISES[dataset]),
-        }
-    )
+    recipe["max_grad_norm"] = CLIPPING.default
+    recipe["learning_rate"] = _LEARNING_RATES.get(both, 4)
+    recipe["noise_multiplier"] = _NOISES.get(both, _NOISES[dataset])
+    for key, value in recipe.items():
+        kind: Any = FIELDS[key]
+        state.enter(kind, kind.show(value))

@@ -6,7 +6,6 @@ look any more or the server dies. `DPLEARN_TRAINING_RUNS` in the environment say
 run at once; the default is half of the processors.
 """
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -93,10 +92,14 @@ class Run:
         self._seen = time.monotonic()
         if self.phase != "running" or self._process is None:
             return
-        over = self._process.poll() is not None  # asked first: all it told is there to be read
+        status = self._process.poll()  # asked first: all it told is there to be read
         self._take()
-        if over and self.live:
-            self._end("failed", self._last_words(self._process.returncode))
+        if status is not None and self.live:
+            # The last line on standard error of a process that ended without a word.
+            written = os.pread(self._errors.fileno(), 1 << 20, 0) if self._errors else b""
+            lines = written.decode(errors="replace").strip().splitlines()
+            ended = f"The training process ended with status {status}."
+            self._end("failed", lines[-1] if lines else ended)
         self._say(b"\n")
 
     def stop(self) -> None:
@@ -132,12 +135,6 @@ class Run:
             elif event["event"] == "error":
                 self._end("failed", event["message"])
 
-    def _last_words(self, status: int) -> str:
-        """The last line on standard error of a process that ended without a word."""
-        written = os.pread(self._errors.fileno(), 1 << 20, 0) if self._errors else b""
-        lines = written.decode(errors="replace").strip().splitlines()
-        return lines[-1] if lines else f"The training process ended with status {status}."
-
 
 class Pool:
     """All runs of the server, in the order in which they came."""
@@ -166,11 +163,6 @@ def pool() -> Pool:
     """The one pool of this server."""
     usual = max(1, (os.cpu_count() or 1) // 2)
     return Pool(int(os.environ.get("DPLEARN_TRAINING_RUNS", usual)))
-
-
-def can_train() -> bool:
-    """Whether PyTorch is installed; it is not loaded to find out."""
-    return importlib.util.find_spec("torch") is not None
 
 
 def current() -> Run | None:

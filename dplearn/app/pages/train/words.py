@@ -16,6 +16,7 @@ NO_TORCH = (
     'Training needs PyTorch, which is not installed: `pip install "dplearn-privacy[train]"`, or '
     "`make train` in a checkout of the project."
 )
+CHANGED = "The plan was changed after this run. Press Train to see what the new one does."
 _NOTHING_YET = {
     "waiting": "Waiting for a place",
     "running": "Training begins",
