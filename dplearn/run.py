@@ -213,17 +213,9 @@ class DPSGD:
     ) -> Self:
         """A run of ``ceil(epochs * dataset_size / batch_size)`` steps.
 
-        Where batches are drawn once per epoch an epoch has ``dataset_size // batch_size`` of
-        them: a loader drops what is left over.
-
-        Parameters
-        ----------
-        dataset_size : int
-            Public size N >= 1.
-        batch_size : int
-            Expected batch size in 1..N.
-        epochs : float
-            > 0.
+        `dataset_size` is public, `batch_size` the expected one of a sample. Where batches are
+        drawn once per epoch an epoch has ``dataset_size // batch_size`` of them: a loader drops
+        what is left over.
         """
         validate.integer(minimum=1, dataset_size=dataset_size)
         validate.integer(minimum=1, maximum=dataset_size, batch_size=batch_size)

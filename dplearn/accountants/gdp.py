@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from dplearn.accountants._base import Accountant, Bound
+from dplearn.accountants._directions import plain_gaussian
 from dplearn.accountants._runs import Runs
 from dplearn.ground.guarantee import Adjacency, Kind, Reference
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
@@ -48,7 +49,7 @@ class GDP(Accountant):
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         squares = np.array([_squared_mu(m, runs.adjacency) for m in runs.mechanisms])
-        plain = all(isinstance(m, Gaussian) or m.sample_rate == 1 for m in runs.mechanisms)  # type: ignore[attr-defined]
+        plain = all(map(plain_gaussian, runs.mechanisms))
         kind = "exact" if plain else None
         mu = np.sqrt(runs.counts @ squares)
         reach = mu < 1e6
@@ -63,10 +64,7 @@ class GDP(Accountant):
 
 def _squared_mu(mechanism: Mechanism, adjacency: Adjacency) -> float:
     """Squared mu of one step: mu^2 itself, or q^2 (e^{mu^2} - 1) under sampling."""
-    if isinstance(mechanism, Gaussian):
-        return mechanism.shift(adjacency) ** 2
-    assert isinstance(mechanism, PoissonSubsampled) and isinstance(mechanism.base, Gaussian)
-    mu, q = mechanism.base.shift(adjacency), mechanism.sample_rate
-    if q == 1:
-        return mu**2
+    if whole := plain_gaussian(mechanism):
+        return whole.shift(adjacency) ** 2
+    mu, q = mechanism.base.shift(adjacency), mechanism.sample_rate  # type: ignore[attr-defined]
     return q**2 * math.expm1(mu**2) if mu**2 < 700 else math.inf

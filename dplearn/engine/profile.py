@@ -167,15 +167,8 @@ class Profile:
     def renyi(self, orders: ArrayLike) -> NDArray:
         r"""Rényi divergences :math:`D_\alpha(P\Vert Q)`, by quadrature of the profile.
 
-        Parameters
-        ----------
-        orders : array_like
-            Orders in [0, inf], any shape; 0, 1 and inf are limits.
-
-        Returns
-        -------
-        ndarray
-            Divergences in nats, shape of `orders`; inf where they diverge.
+        They are in nats and have the shape of `orders`, which lie in [0, inf]; 0, 1 and inf are
+        limits, and where a divergence is infinite so is the value.
 
         Raises
         ------
@@ -198,9 +191,7 @@ class Profile:
 
     def _renyi(self, orders: NDArray) -> NDArray:
         # E_Q[(P/Q)^a] = 1 + a(a-1) I,  I = int e^{(a-1)e} delta(e) + e^{-ae} delta'(e) de.
-        log_integral = log_renyi_integrals(
-            self.log_delta_of, self._backward, orders, kinks=self.kinks
-        )
+        log_integral = log_renyi_integrals(self.log_delta_of, self._backward, orders, self.kinks)
         with np.errstate(divide="ignore", invalid="ignore"):
             log_x = log_integral + np.log(orders) + np.log(np.abs(orders - 1))
             above = log_add(0.0, log_x) / (orders - 1)

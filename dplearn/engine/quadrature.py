@@ -30,7 +30,7 @@ _G7 = np.array(
 _X = np.concatenate([-_NODES, _NODES[-2::-1]])
 _WK, _WG = (np.concatenate([w, w[-2::-1]]) for w in (_K15, _G7))
 
-_MOST_PANELS = 20_000
+_RTOL, _ROUNDS, _MOST_PANELS = 1e-10, 80, 20_000
 _EDGES = np.concatenate([[0.0], np.geomspace(1e-12, FAR, 211)])
 
 
@@ -38,10 +38,7 @@ def log_renyi_integrals(
     forward: Callable[[NDArray], NDArray],
     backward: Callable[[NDArray], NDArray],
     orders: NDArray,
-    *,
-    kinks: ArrayLike = (),
-    rtol: float = 1e-10,
-    rounds: int = 80,
+    kinks: ArrayLike,
 ) -> NDArray:
     """log of int_0^inf e^{(a-1)x} delta(x) + e^{-ax} delta'(x) dx per order a; inf if divergent.
 
@@ -59,7 +56,7 @@ def log_renyi_integrals(
     edges = np.unique(np.concatenate([_EDGES, np.asarray(kinks, dtype=float)]))
     lower, upper = edges[:-1], edges[1:]
     total = np.full(a.size, -np.inf)
-    for _ in range(rounds):
+    for _ in range(_ROUNDS):
         half = 0.5 * (upper - lower)
         x = 0.5 * (upper + lower)[:, None] + half[:, None] * _X
         f, b = forward(x) + np.log(half)[:, None], backward(x) + np.log(half)[:, None]
@@ -70,7 +67,7 @@ def log_renyi_integrals(
         fine, coarse = y @ _WK, y @ _WG
         scale = np.exp(total - top) + np.sum(fine, axis=1)
         # A log of size |top| carries rounding of that size: ask for relative accuracy in the log.
-        allowed = rtol * np.maximum(1.0, np.abs(top)) * scale / max(lower.size, 64)
+        allowed = _RTOL * np.maximum(1.0, np.abs(top)) * scale / max(lower.size, 64)
         bad = np.any(np.abs(fine - coarse) > allowed[:, None], axis=0)
         with np.errstate(divide="ignore"):
             total = np.log(np.exp(total - top) + np.sum(fine[:, ~bad], axis=1)) + top
@@ -85,6 +82,6 @@ def log_renyi_integrals(
         if lower.size > _MOST_PANELS:
             break
     raise ArithmeticError(
-        f"The Rényi integral did not converge to {rtol:.0e}: {lower.size} panels are left near "
+        f"The Rényi integral did not converge to {_RTOL:.0e}: {lower.size} panels are left near "
         f"epsilon = {lower[0]:g}."
     )

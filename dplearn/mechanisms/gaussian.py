@@ -83,12 +83,7 @@ class Gaussian(Noise):
     def classical(cls, *, epsilon: float, delta: float) -> Self:
         r"""Noise multiplier :math:`\sqrt{2\ln(1.25/\delta)}/\varepsilon`, valid for epsilon < 1.
 
-        Parameters
-        ----------
-        epsilon : float
-            Target in (0, 1), nats, add_remove: the theorem's own range.
-        delta : float
-            Target in (0, 1).
+        The target is that of add_remove, epsilon and delta in (0, 1): the theorem's own range.
 
         Raises
         ------

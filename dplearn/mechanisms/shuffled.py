@@ -129,12 +129,8 @@ class _Largest:
         self._latest: tuple[NDArray, NDArray, NDArray] | None = None
 
     def profile(self) -> Profile:
-        return Profile(
-            self.log_delta,
-            self.log_delta_reverse,
-            log_tail_of=self.log_tail,
-            log_tail_reverse_of=self.log_tail_reverse,
-        )
+        tails = self.log_tail, self.log_tail_reverse
+        return Profile(self.log_delta, self.log_delta_reverse, (), *tails)
 
     def log_delta(self, epsilon: NDArray) -> NDArray:
         x, g = self._threshold(epsilon)

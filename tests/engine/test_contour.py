@@ -207,13 +207,6 @@ def test_ratio_off_the_real_axis(side):
         assert np.max(growth) >= pair.loss_of_cosine(phi, tilt) - 0.1
 
 
-@each("tilt", [0.1, 10.0, 1000.0])
-@each("side", DIRECTIONS)
-def test_line_loses_few_digits_to_cancellation(side, tilt):
-    weight = Line(SampledGaussian(1.5, 0.2, side), tilt).weight
-    assert np.sum(np.abs(weight)) < math.exp(3.5) * abs(np.sum(weight))
-
-
 @each("side", DIRECTIONS)
 def test_truncation_bound_lies_above_the_integrand_and_falls(side):
     line, h = Line(SampledGaussian(0.8, 0.01, side), 9.0), 0.05
