@@ -13,8 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.accountants import accountants
-from dplearn.accountants.moments import Moments
-from dplearn.accountants.rdp import RDP
 from dplearn.accountants.theorems import rdp_to_epsilon, rdp_to_epsilon_mironov
 from dplearn.book.register import book
 from dplearn.calibrate import smallest_noise_multiplier
@@ -77,11 +75,13 @@ def check_figure(id: str) -> Figure:
     if not is_computed(row):
         return Figure(**about, status="not computed")
     value = computed(row)
+    distance, printed = abs(value / number(row["published"]) - 1), as_printed(value, row)
+    claimed = row["relation"] not in ("=", "~") and printed
     return Figure(
         **about,
-        status="verified" if _verdict_is_right(value, row) else "failed",
+        status="verified" if _verdict_is_right(distance, printed, row) else "failed",
         value=value,
-        worst_slack=_slack(value, row),
+        worst_slack=0.0 if claimed else -distance,
         seconds=time.perf_counter() - began,
     )
 
@@ -96,21 +96,14 @@ def computed(row: Row) -> float:
     return float(_BY_MECHANISM[row["mechanism"]](row))
 
 
-def _slack(value: float, row: Row) -> float:
-    if row["relation"] not in ("=", "~") and as_printed(value, row):
-        return 0.0
-    return -abs(value / number(row["published"]) - 1)
-
-
-def _verdict_is_right(value: float, row: Row) -> bool:
-    ratio = abs(value / number(row["published"]) - 1)
+def _verdict_is_right(distance: float, printed: bool, row: Row) -> bool:
     if row["verdict"] == "reproduces":
-        return as_printed(value, row)
+        return printed
     if row["verdict"] == "within_rounding":
         # One percent, up to the rounding of the printed figure.
         half = 0.5 * unit(row["published"], row["digits"]) / number(row["published"])
-        return not as_printed(value, row) and ratio <= 0.01 + half
-    return ratio > 0.01 or not as_printed(value, row)
+        return not printed and distance <= 0.01 + half
+    return distance > 0.01 or not printed
 
 
 def number(text: str) -> float:
@@ -159,25 +152,18 @@ def _moments_after_a_release(row: Row) -> float:
     """A full-batch release comes first, with its noise told in words."""
     first = Gaussian(float(row["parameters"].split("noise_multiplier ")[1].split(" ")[0]))
     both = Composed([first, (_step_of(row), int(row["steps"]))])
-    return Moments().epsilon(both, delta=number(row["delta"])).epsilon
+    return accountants["moments"]().epsilon(both, delta=number(row["delta"])).epsilon
 
 
 def _calibrated(row: Row) -> float:
     if row["method"] == "rdp_mironov":  # no accountant of ours: real orders, first conversion
-
-        def enough(noise: NDArray) -> NDArray:
-            step = _step_of(row | {"noise_multiplier": f"{noise:.12f}"})
-            epsilon = _by_orders(step, row, rdp_to_epsilon_mironov)
-            return np.asarray(epsilon <= number(row["epsilon"]))
-
+        step = lambda noise: _step_of(row | {"noise_multiplier": f"{noise:.12f}"})
+        epsilon = lambda noise: _by_orders(step(noise), row, rdp_to_epsilon_mironov)
+        enough = lambda noise: np.asarray(epsilon(noise) <= number(row["epsilon"]))
         return float(first_true(enough, lower=0.5, upper=5.0, rtol=1e-7))
-    accountant = {
-        "pld": accountants["pld"],
-        "gdp": accountants["gdp"],
-        "rdp": lambda: RDP(orders=tuple(_orders_of(row))),
-    }[row["method"]]()
+    orders = {"orders": tuple(_orders_of(row))} if row["method"] == "rdp" else {}
     return smallest_noise_multiplier(
-        accountant,
+        accountants[row["method"]](**orders),
         mechanism=PoissonSubsampled(Gaussian(1.0), number(row["sample_rate"])),
         epsilon=number(row["epsilon"]),
         delta=number(row["delta"]),
@@ -189,9 +175,8 @@ def _calibrated(row: Row) -> float:
 def _central_limit(row: Row) -> float:
     """The central limit, also at a fraction of a step, which no accountant takes."""
     delta, steps = _given(row)
-    mu = number(row["sample_rate"]) * math.sqrt(
-        steps * math.expm1(number(row["noise_multiplier"]) ** -2)
-    )
+    growth = math.expm1(number(row["noise_multiplier"]) ** -2)
+    mu = number(row["sample_rate"]) * math.sqrt(steps * growth)
     return float(Gaussian(1 / mu).profiles()[0].epsilon(delta))
 
 
@@ -264,10 +249,10 @@ def _laplace(row: Row) -> float:
 
 def _tree(row: Row) -> float:
     """One record enters every level of one tree over the steps."""
-    levels = math.floor(math.log2(int(row["steps"]))) + 1
-    nodes = Composed([(Gaussian(number(row["noise_multiplier"])), levels)])
-    one_tree = row | {"steps": "1"}
-    return _by_orders(nodes, one_tree, rdp_to_epsilon_mironov)
+    levels = {"steps": str(int(row["steps"]).bit_length())}
+    return _by_orders(
+        Gaussian(number(row["noise_multiplier"])), row | levels, rdp_to_epsilon_mironov
+    )
 
 
 def _zcdp(row: Row) -> float:

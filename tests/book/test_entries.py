@@ -65,8 +65,8 @@ def test_entries_and_misprints_are_well_written():
     assert not sentences, "\n".join(sentences)
 
 
-def test_entries_hold_at_a_few_points():
-    results = [verify(entry, points=4) for entry in book.values()]
+def test_entries_hold_at_two_points():
+    results = [verify(entry, points=2) for entry in book.values()]
     assert not [f"{r.id}: {r.reason}" for r in results if not r.good]
 
 
@@ -87,17 +87,16 @@ def test_entry_is_verified_and_its_misprints_refuted(id):
 def test_ids_are_in_order_and_entries_complete():
     numbers = [int(re.search(r"\d+", id).group()) for id in book if id.startswith("G-A")]
     assert numbers == sorted(numbers) and set(numbers) == set(range(1, 13))
-    for id in ("G-A1", "A1"):
-        with pytest.raises(ValueError, match="new id"):
-            formula(id, "Title", "identity", "Nobody 2000, Lemma 1")
-    with pytest.raises(ValueError, match="authors, year and place at G-Z1"):
-        formula("G-Z1", "Title", "identity", "Nobody, Lemma 1")
-    with pytest.raises(ValueError, match="got no @given, no @oracle"):
-        formula("G-Z1", "Title", "identity", "Nobody 2000, Lemma 1")(lambda: 1.0)
-    with pytest.raises(ValueError, match="new name of the function at G-Z1"):
-        formula("G-Z1", "Title", "identity", "Nobody 2000, Lemma 1")(
-            FunctionType((lambda: 1.0).__code__, {}, "hockey_stick")
-        )
+    taken, lemma = FunctionType((lambda: 1.0).__code__, {}, "hockey_stick"), "Nobody 2000, Lemma 1"
+    for id, reference, function, message in (
+        ("G-A1", lemma, taken, "new id"),
+        ("A1", lemma, taken, "new id"),
+        ("G-Z1", "Nobody, Lemma 1", taken, "authors, year and place at G-Z1"),
+        ("G-Z1", lemma, lambda: 1.0, "got no @given, no @oracle"),
+        ("G-Z1", lemma, taken, "new name of the function at G-Z1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            formula(id, "Title", "identity", reference)(function)
     forgotten = printed("1")(lambda: 1.0)
     with pytest.raises(ValueError, match="@formula above the other decorators"):
         len(Book())

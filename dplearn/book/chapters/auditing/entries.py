@@ -27,7 +27,7 @@ _LAWS = {"p": domains.Distribution(4), "q": domains.Distribution(4)}
 
 @formula("G-N1", "What one test proves about epsilon", "lower",
          "Kairouz, Oh & Viswanath 2015, Theorem 2.1")
-@given("0 <= delta and delta < 1", **_LAWS, event=Drawn(lambda rng: rng.random(4) < 0.5),
+@given("0 <= delta < 1", **_LAWS, event=Drawn(lambda rng: rng.random(4) < 0.5),
        false_positive_rate=_rate("p", True), false_negative_rate=_rate("q", False),
        delta=Log(1e-6, 0.3, also=(0.0,)))
 @oracle(oracles.worst_event_epsilon_at, unsafe=None)
@@ -42,7 +42,7 @@ _LAWS = {"p": domains.Distribution(4), "q": domains.Distribution(4)}
 @wrong("no-delta", "Accuses wrongly: some of the success is allowed by delta.",
        claim="log((1 - false_positive_rate) / false_negative_rate)",
        says=r"\varepsilon \ge \ln\frac{1-\mathrm{FPR}}{\mathrm{FNR}} \text{ at } \delta > 0",
-       given="0 < delta and delta < 1 and false_positive_rate < 1")
+       given="0 < delta < 1 and false_positive_rate < 1")
 def audit_epsilon(*, false_positive_rate, false_negative_rate, delta=0.0):
     r"""\varepsilon \ge \max\Big\{\ln\frac{1-\delta-\mathrm{FPR}}{\mathrm{FNR}},
     \ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}}, 0\Big\}"""
@@ -70,10 +70,9 @@ def _gaussian_fit(epsilon, false_positive_rate, delta):
 
 @formula("G-N1b", "What one test proves about mu", "lower",
          "Nasr, Hayes, Steinke, Balle, Tramèr et al. 2023, Section 4")
-@given("0 < false_positive_rate and false_positive_rate < 1 and 0 < false_negative_rate and "
-       "false_negative_rate < 1", mu=Log(0.1, 5.0), start=Linear(-3.0, 5.0),
-       length=Log(0.1, 100.0, also=(math.inf,)), false_positive_rate=_gaussian_test(False),
-       false_negative_rate=_gaussian_test(True))
+@given("0 < false_positive_rate < 1 and 0 < false_negative_rate < 1", mu=Log(0.1, 5.0),
+       start=Linear(-3.0, 5.0), length=Log(0.1, 100.0, also=(math.inf,)),
+       false_positive_rate=_gaussian_test(False), false_negative_rate=_gaussian_test(True))
 @oracle(lambda mu: mu, unsafe=None)
 @printed("2.0730007", false_positive_rate=0.01, false_negative_rate=0.6)
 @wrong("for-every-mechanism",
@@ -93,9 +92,8 @@ _CONFIDENCE = Choice(0.8, 0.9, 0.95, 0.99, 0.999)
 
 @formula("G-N2", "Upper confidence limit of an error rate", "identity",
          "Clopper & Pearson 1934, the whole paper")
-@given("0 <= errors and errors < trials and 0 < confidence and confidence < 1",
-       trials=Whole(1, 2000), errors=Drawn(lambda rng, trials: int(trials * rng.random() ** 3)),
-       confidence=_CONFIDENCE)
+@given("0 <= errors < trials and 0 < confidence < 1", trials=Whole(1, 2000),
+       errors=Drawn(lambda rng, trials: int(trials * rng.random() ** 3)), confidence=_CONFIDENCE)
 @oracle(truths.largest_likely_rate, tolerance=1e-8, unsafe=None)
 @printed("0.003682084", "0.003682084", errors=0, trials=1000, confidence=0.95)
 @wrong("normal", "No error at all would mean a rate of 0, and an infinite epsilon.", claim=lambda
@@ -114,8 +112,8 @@ def clopper_pearson_upper(*, errors, trials, confidence=0.95):
 
 @formula("G-N2b", "The largest epsilon that n trials can certify", "identity",
          "Jagielski, Ullman & Oprea 2020, Section 4")
-@given("trials >= 1 and 0 < confidence and confidence < 1 and 0 <= delta and delta < 0.5",
-       trials=Whole(1, 100_000), confidence=_CONFIDENCE, delta=Log(1e-8, 0.1, also=(0.0,)))
+@given("trials >= 1 and 0 < confidence < 1 and 0 <= delta < 0.5", trials=Whole(1, 100_000),
+       confidence=_CONFIDENCE, delta=Log(1e-8, 0.1, also=(0.0,)))
 @oracle(truths.best_of_all_outcomes, tolerance=1e-8, unsafe=None)
 @printed("5.600577", "5.600577", trials=1000, confidence=0.95, delta=1e-5)
 @wrong("no-ceiling", "Some false positives may have been missed: n trials show about ln n at most.",
@@ -151,7 +149,7 @@ def audit_error(*, confidence):
 
 @formula("G-N3", "Advantage of guessing who is a member", "upper",
          "Humphries et al. 2020, Theorem 3.3")
-@given("epsilon >= 0 and 0 <= delta and delta < 1", **_LAWS, delta=Log(1e-6, 0.5, also=(0.0,)),
+@given("epsilon >= 0 and 0 <= delta < 1", **_LAWS, delta=Log(1e-6, 0.5, also=(0.0,)),
        epsilon=Derived(oracles.worst_event_epsilon_at))
 @oracle(lambda p, q: oracles.worst_event_delta(p=p, q=q, epsilon=0.0))
 @printed("0.462122536", epsilon=1.0, delta=1e-5)
@@ -247,7 +245,7 @@ def _proved_epsilon(canaries, guesses, correct, delta, significance) -> float:
 
 @formula("G-N4b", "One training run: the epsilon it proves", "lower",
          "Steinke, Nasr & Jagielski 2023, Corollary 5.4")
-@given(_COUNTED.replace("epsilon >= 0", "0 < significance and significance < 1"), **_RUN,
+@given(_COUNTED.replace("epsilon >= 0", "0 < significance < 1"), **_RUN,
        significance=Choice(0.01, 0.05, 0.1), correct=Derived(_reachable))
 @oracle(lambda epsilon: epsilon, unsafe=None, points=50)
 @printed("0.672984664", canaries=1000, guesses=100, correct=75, delta=1e-4, significance=0.05)
@@ -258,8 +256,7 @@ def _proved_epsilon(canaries, guesses, correct, delta, significance) -> float:
        claim=lambda canaries, guesses, correct, significance: _proved_epsilon(canaries, guesses,
        correct, 0.0, significance), says=r"\text{the same with } \delta = 0")
 @wrong("share", "That is the estimate, without any confidence.",
-       claim="log(correct / (guesses - correct))",
-       given="0 < correct and correct < guesses and guesses <= canaries")
+       claim="log(correct / (guesses - correct))", given="0 < correct < guesses <= canaries")
 def one_run_epsilon(*, canaries, guesses, correct, delta, significance):
     r"""\hat\varepsilon = \sup\{\varepsilon : \text{p-value of } v < \beta\},
     \quad P(\hat\varepsilon > \varepsilon) \le \beta

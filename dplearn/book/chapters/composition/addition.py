@@ -106,7 +106,7 @@ def rdp_composition(*, first, second):
 @oracle(lambda p, q, other_p, other_q: truths.finite_rho(truths.joint([p, other_p]),
         truths.joint([q, other_q])))
 @wrong("squares", "rho is mu^2 / 2 of a Gaussian, a square already.",
-       claim="sqrt(rho**2 + other_rho**2)", says=r"\rho = \sqrt{\rho_1^2 + \rho_2^2}")
+       claim="sqrt(rho**2 + other_rho**2)")
 def zcdp_composition(*, rho, other_rho):
     r"""\rho = \rho_1 + \rho_2"""
     return rho + other_rho

@@ -39,7 +39,7 @@ _PAID = {"total": Log(0.01, 5.0), "local": Log(0.05, 3.0), "steps": Whole(1, 5),
        "The slack is not subsampled: (qk + 1) delta, unless delta' is q delta as well.",
        printed("0.0010001", paid=1e-7, steps=10_000, slack=1e-5), claim="(steps + 1) * paid",
        says=r"\delta_0 = q\delta,\ \delta' = \delta \ \Rightarrow\ \delta_{tot} = q(k+1)\delta",
-       given="0 <= paid <= slack and slack < 1", kind="upper")
+       given="0 <= paid <= slack < 1", kind="upper")
 def total_delta(*, slack, paid, steps):
     r"""\delta = 1 - (1-\delta_0)^k(1-\delta') \le k\delta_0 + \delta'"""
     return -math.expm1(steps * math.log1p(-paid) + math.log1p(-slack))

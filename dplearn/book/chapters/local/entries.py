@@ -30,7 +30,7 @@ def randomized_response_variance(*, epsilon, users):
 
 @formula("G-I1b", "Randomized response: variance with that of the sample", "identity",
          "Warner 1965, variance of the estimate")
-@given("epsilon > 0 and users >= 1 and 0 <= share and share <= 1", **_USERS, share=Linear(0.0, 1.0))
+@given("epsilon > 0 and users >= 1 and 0 <= share <= 1", **_USERS, share=Linear(0.0, 1.0))
 @oracle(truths.sampled_share_variance, unsafe=None)
 @printed("0.01170673594", "0.01170673594", epsilon=1.0, users=100, share=0.5)
 def randomized_survey_variance(*, epsilon, users, share):
@@ -53,8 +53,7 @@ _REPORTS = {"epsilon": Log(0.05, 10.0), "users": Whole(1, 10**6)}
 @wrong("frequent-symbol",
        "Reports of those who have the symbol vary too: f(d-2)/(n(e^eps - 1)) is missing.",
        says=r"\text{the same for a symbol of any frequency}",
-       given="epsilon > 0 and symbols >= 2 and 0 <= frequency and frequency <= 1",
-       frequency=Linear(0.0, 1.0))
+       given="epsilon > 0 and symbols >= 2 and 0 <= frequency <= 1", frequency=Linear(0.0, 1.0))
 def grr_variance(*, epsilon, users, symbols):
     r"""\mathrm{Var} = \frac{d-2+e^\varepsilon}{n(e^\varepsilon-1)^2}
 
@@ -80,9 +79,8 @@ enter(
     formula("G-I5", "Optimized unary encoding: variance, seen in simulations", "identity",
             "Wang, Blocki, Li & Jha 2017, Section 5, before the small term is dropped",
             statement=r"\mathrm{Var} = \frac{4e^\varepsilon}{n(e^\varepsilon-1)^2} + \frac fn"),
-    given("epsilon > 0 and users >= 1 and 0 <= frequency and frequency <= 1",
-          epsilon=Log(0.05, 4.0), users=Choice(1000, 20_000, 10**6),
-          frequency=Choice(0.0, 0.1, 0.5, 1.0)),
+    given("epsilon > 0 and users >= 1 and 0 <= frequency <= 1", epsilon=Log(0.05, 4.0),
+          users=Choice(1000, 20_000, 10**6), frequency=Choice(0.0, 0.1, 0.5, 1.0)),
     oracle(truths.simulated, unsafe=None),
     printed("0.00018413", epsilon=1.0, users=20_000, frequency=0.0),
     wrong("rare-for-all", "Half of those who have the item do not report it.",
@@ -103,8 +101,8 @@ def grr_beats_oue_below(*, epsilon):
 
 
 @formula("G-I3", "Unary encoding", "identity", "Wang, Blocki, Li & Jha 2017, Section 4.2")
-@given("0 < other and other <= one and one < 1", one=Linear(0.001, 0.999),
-       other=Linear(0.001, 0.999), symbols=Whole(2, 8))
+@given("0 < other <= one < 1", one=Linear(0.001, 0.999), other=Linear(0.001, 0.999),
+       symbols=Whole(2, 8))
 @oracle(truths.one_hot_epsilon)
 @printed("2.1972245773362196", "2.1972245773", one=0.75, other=0.25, symbols=4)
 @wrong("one-bit", "A replaced symbol clears one bit and sets another; both tell.",
@@ -140,7 +138,7 @@ _FILTER = {"noise": Log(1e-3, 1.0), "hashes": Whole(1, 5)}
 
 @formula("G-I4", "RAPPOR: all reports on one value together", "identity",
          "Erlingsson, Pihur & Korolova 2014, Theorem 1")
-@given("0 < noise and noise <= 1 and hashes >= 1", **_FILTER)
+@given("0 < noise <= 1 and hashes >= 1", **_FILTER)
 @oracle(lambda noise, hashes: truths.bloom_epsilon(truths.permanent(noise), hashes))
 @printed("4.394449155", "4.394449155", noise=0.5, hashes=2)
 @wrong("bits-of-one-value", "The other value sets h bits too: 2h bits differ.",
@@ -151,8 +149,8 @@ def rappor_epsilon(*, noise, hashes):
 
 
 @formula("G-I4b", "RAPPOR: one report", "identity", "Erlingsson, Pihur & Korolova 2014, Theorem 2")
-@given("0 < noise and noise <= 1 and hashes >= 1 and 0 < zero_rate and zero_rate <= one_rate and "
-       "one_rate < 1", **_FILTER, zero_rate=Linear(0.001, 0.999), one_rate=Linear(0.001, 0.999))
+@given("0 < noise <= 1 and hashes >= 1 and 0 < zero_rate <= one_rate < 1", **_FILTER,
+       zero_rate=Linear(0.001, 0.999), one_rate=Linear(0.001, 0.999))
 @oracle(lambda noise, hashes, zero_rate, one_rate: truths.bloom_epsilon(truths.permanent(noise) @
         [[1 - zero_rate, zero_rate], [1 - one_rate, one_rate]], hashes))
 @printed("1.074285864", "1.074285864", noise=0.5, hashes=2, zero_rate=0.5, one_rate=0.75)

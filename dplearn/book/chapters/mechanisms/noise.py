@@ -136,15 +136,14 @@ def staircase_variance(*, epsilon):
 
 @formula("G-B4", "Classical noise of the Gaussian mechanism", "upper",
          "Dwork & Roth 2014, Theorem A.1")
-@given("epsilon > 0 and epsilon <= 1 and delta > 0 and delta < 1", epsilon=Log(1e-3, 1.0),
-       delta=Log(1e-15, 0.99))
+@given("0 < epsilon <= 1 and 0 < delta < 1", epsilon=Log(1e-3, 1.0), delta=Log(1e-15, 0.99))
 @oracle(oracles.gaussian_sigma)
 @typed("epsilon", "gaussian", "sqrt(2*log(1.25/delta))/sigma")
 @typed("sigma", "gaussian", "sqrt(2*log(1.25/delta))/epsilon")
 @printed("4.844805263", "3.730631635", epsilon=1.0, delta=1e-5)
 @wrong("any-epsilon", "Proved up to epsilon = 1, it fails from 8.4 on for delta = 1e-5.",
-       printed("0.484481", epsilon=10.0, delta=1e-5),
-       given="epsilon > 0 and delta > 0 and delta < 1", epsilon=Log(0.1, 50.0))
+       printed("0.484481", epsilon=10.0, delta=1e-5), given="epsilon > 0 and 0 < delta < 1",
+       epsilon=Log(0.1, 50.0))
 @wrong("no-two", "The factor 2 comes from the Gaussian's exponent.",
        typed("sigma", "gaussian", "sqrt(log(1.25/delta))/epsilon"),
        claim="sqrt(log(1.25 / delta)) / epsilon")
@@ -189,7 +188,7 @@ enter(
 
 @formula("G-B5b", "Analytic calibration of the Gaussian mechanism", "identity",
          "Balle & Wang 2018, Algorithm 1")
-@given("epsilon >= 0 and delta > 0 and delta < 1", epsilon=Log(1e-3, 30.0), delta=Log(1e-12, 0.9))
+@given("epsilon >= 0 and 0 < delta < 1", epsilon=Log(1e-3, 30.0), delta=Log(1e-12, 0.9))
 @oracle(oracles.gaussian_sigma, points=60)
 @printed("3.730631635", epsilon=1.0, delta=1e-5)
 @printed("7.031826676", epsilon=0.5, delta=1e-5)
@@ -226,7 +225,7 @@ def randomized_response_truth(*, epsilon, answers=2):
 
 @formula("G-B12b", "Randomized response with two coins", "identity",
          "Dwork & Roth 2014, Section 3.2")
-@given("0 < honest and honest < 1 and 0 < yes and yes < 1", honest=Linear(0.01, 0.99, also=(0.5,)),
+@given("0 < honest < 1 and 0 < yes < 1", honest=Linear(0.01, 0.99, also=(0.5,)),
        yes=Linear(0.01, 0.99, also=(0.5,)))
 @oracle(truths.two_coins_loss)
 @printed("1.098612289", honest=0.5, yes=0.5)

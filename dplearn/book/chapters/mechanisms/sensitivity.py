@@ -14,7 +14,7 @@ from dplearn.ground import validate
 
 
 @formula("G-B15", "Propose-test-release: the threshold", "upper", "Vadhan 2017, Section 3.2")
-@given("epsilon > 0 and delta > 0 and delta < 0.5", epsilon=Log(0.05, 5.0), delta=Log(1e-10, 0.4))
+@given("epsilon > 0 and 0 < delta < 0.5", epsilon=Log(0.05, 5.0), delta=Log(1e-10, 0.4))
 @oracle(truths.needed_test_threshold, points=40)
 @printed("23.02585", "21.63956", epsilon=0.5, delta=1e-5)
 @wrong("half-threshold", "At distance 0 the test is then passed with probability sqrt(delta/8).",
@@ -83,7 +83,7 @@ def _smooth_scale(local_at: ArrayLike, epsilon: float, delta: float, first: int 
 
 @formula("G-B17", "Noise by smooth sensitivity", "identity",
          "Nissim, Raskhodnikova & Smith 2007, Corollary 2.4")
-@given("epsilon > 0 and delta > 0 and delta < 1", values=Drawn(_random_sorted),
+@given("epsilon > 0 and 0 < delta < 1", values=Drawn(_random_sorted),
        local_at=Derived(_median_local), epsilon=Log(0.05, 10.0), delta=Log(1e-9, 0.9))
 @oracle(lambda values, epsilon, delta: 2 / epsilon *
         truths.median_sensitivity_by_force(values=values, upper=1.0, beta=epsilon / (2 * math.log(2

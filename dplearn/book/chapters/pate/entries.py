@@ -109,7 +109,7 @@ def lnmax_log_moment(*, moment, inverse_scale):
 @printed("2.066907e-06", moment=8, inverse_scale=0.05, flip=1e-6)
 @wrong("no-condition", "Past 1/(1+e^(2 gamma)) it is useless, and past e^(-2 gamma) wrong.",
        says=r"\text{the same for every } q < 1",
-       given="0 < flip and flip < 1 and flip*exp(2*inverse_scale) != 1", moment=Choice(2, 4, 8, 16),
+       given="0 < flip < 1 and flip*exp(2*inverse_scale) != 1", moment=Choice(2, 4, 8, 16),
        flip=Linear(0.01, 0.99))
 @wrong("for-all-data",
        "Other votes leak more, and the number itself tells of the votes; smooth it.",
@@ -141,7 +141,7 @@ def _two_sided(order: str) -> Derived:
                    truths.worst_divergence(np.log(p), np.log(q), drawn[order]))
 
 
-_ORDERS = "1 < order and order_1 > 1 and order_2 > 1 and 0 < flip and flip < 1"
+_ORDERS = "1 < order and order_1 > 1 and order_2 > 1 and 0 < flip < 1"
 _IN_ORDER = " and order <= order_1"
 _RISING = """ and log(flip) <= (order_2 - 1)*rdp_2
     - order_2*log(order_1/(order_1 - 1)*order_2/(order_2 - 1))"""
@@ -194,7 +194,7 @@ def _of_gnmax(*, order: float, noise_std: float, flip: float) -> float:
 
 @formula("G-M5b", "GNMax: data-dependent RDP", "upper", "Papernot, Song, Mironov, Raghunathan, "
          "Talwar & Erlingsson 2018, Theorem 6 and Proposition 10")
-@given("order > 1 and noise_std > 0 and 0 < flip and flip < 1", order=Log(1.05, 50.0),
+@given("order > 1 and noise_std > 0 and 0 < flip < 1", order=Log(1.05, 50.0),
        noise_std=Log(0.5, 40.0), votes=_random_votes(60, 2, 4), flip=Derived(gnmax_flip_bound))
 @oracle(truths.gnmax_worst, absolute=0.0, points=60)
 @printed("8.9835e-09", order=10.0, noise_std=40.0, flip=1e-8)

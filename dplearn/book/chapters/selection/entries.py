@@ -27,7 +27,7 @@ def _both(orders: str) -> Derived:
 
 @formula("G-S1", "Private selection: RDP of the best of a random number of runs", "upper",
          "Papernot & Steinke 2022, Theorem 2")
-@given("order > 1 and other_order >= 1 and shape > -1 and 0 < stop and stop < 1", **_SCORES,
+@given("order > 1 and other_order >= 1 and shape > -1 and 0 < stop < 1", **_SCORES,
        order=Log(1.1, 50.0), epsilon=_both("order"), other_order=Log(1.0, 200.0),
        other_epsilon=_both("other_order"), **_COUNT)
 @oracle(truths.best_renyi, points=60)
@@ -84,8 +84,8 @@ def selection_epsilon(*, epsilon, shape):
 
 @formula("G-S2", "Amplification by iteration", "upper",
          "Feldman, Mironov, Talwar & Thakurta 2018, Theorem 23")
-@given("order > 1 and 0 <= smoothness and step_size * smoothness <= 2 and 1 <= record and record "
-       "<= steps", order=Log(1.2, 20.0), lipschitz=Log(0.1, 2.0), noise_std=Log(0.5, 3.0),
+@given("order > 1 and 0 <= smoothness and step_size * smoothness <= 2 and 1 <= record <= steps",
+       order=Log(1.2, 20.0), lipschitz=Log(0.1, 2.0), noise_std=Log(0.5, 3.0),
        step_size=Log(0.1, 4.0), smoothness=Log(0.05, 20.0, also=(0.0,)), steps=Whole(1, 10),
        record=Whole(1, 10), width=Choice(2.0, 10.0, 30.0))
 @oracle(truths.last_iterate_renyi, tolerance=1e-6, points=30)
@@ -97,9 +97,9 @@ def selection_epsilon(*, epsilon, shape):
 @wrong("any-step",
        "Beyond 2/beta the steps jump between two sides for ever and remember the first.",
        says=r"\text{the same for every step size } \eta",
-       given="order > 1 and 0 <= smoothness and 1 <= record and record <= steps",
-       order=Log(1.5, 4.0), lipschitz=Log(0.5, 1.0), noise_std=Choice(0.1),
-       smoothness=Log(1.0, 10.0), steps=Whole(50, 500), record=Choice(1), width=Linear(3.0, 5.0))
+       given="order > 1 and 0 <= smoothness and 1 <= record <= steps", order=Log(1.5, 4.0),
+       lipschitz=Log(0.5, 1.0), noise_std=Choice(0.1), smoothness=Log(1.0, 10.0),
+       steps=Whole(50, 500), record=Choice(1), width=Linear(3.0, 5.0))
 @wrong("all-iterates", "Between two iterates that are seen there is the noise of one step only.",
        says=r"\text{the same when every } w_i \text{ is released}", oracle=lambda order, lipschitz,
        noise_std: oracles.density_renyi(oracles.log_normal(lipschitz, noise_std),
@@ -188,9 +188,7 @@ _AT_THE_EDGE = {"queries": np.array([[0.0, 0.0], [1.0, -1.0]])}
        query_scale=Derived(lambda threshold_scale: threshold_scale), positives=Choice(1))
 @wrong("query-noise-once",
        "With a quarter of epsilon for the threshold it is (1 + 6c)/4 times epsilon.",
-       claim="1 / threshold_scale + 1 / query_scale",
-       says=r"\varepsilon = \frac1{b_1} + \frac1{b_2} \text{ for every } c",
-       met="Lyu, Su & Li 2017, Algorithm 4")
+       claim="1 / threshold_scale + 1 / query_scale", met="Lyu, Su & Li 2017, Algorithm 4")
 @wrong("one-sided", "It needs answers that all move in one direction.",
        claim="1 / threshold_scale + positives / query_scale", threshold_scale=Log(1.0, 20.0),
        query_scale=Log(0.5, 2.0), positives=Choice(1))
