@@ -29,6 +29,8 @@
 # A thousand steps of the sampled Gaussian, noise multiplier 2, sample rate 0.1, at $\delta=10^{-5}$. The PLD accountant answers with two numbers:
 
 # %%
+import json
+
 import numpy as np
 from scipy.integrate import quad
 from scipy.optimize import brentq
@@ -36,6 +38,7 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 from dplearn.accountants import accountants
+from dplearn.certificates import NotProvedError, certify, check
 from dplearn.classroom import show
 from dplearn.engine.contour import SampledGaussian, brackets
 from dplearn.figures import Line, curves, hugging, slider
@@ -629,10 +632,38 @@ for delta, truth in golden.items():
 
 # %% [markdown]
 # About ten nodes, nine digits, on both sides, at any $\delta$. No convolution, no grid of losses.
+
+# %% [markdown]
+# ## 10 A proof that anybody can check
 #
+# One line of the table is no theorem: rounding, which (9) only models. **Ball arithmetic** removes the model. Each number is a *ball*, a midpoint with a radius, and every operation returns a ball that contains all results for numbers from its arguments, its own rounding included. What comes out is a statement: the true sum lies in this ball. It takes longer than floating point, though not long, and it changes who has to be believed: whoever *proposes* $\lambda$, $P$, the nodes and the precision may err, since a poor proposal only makes the ball wide. A **certificate** is such a proposal together with the two ends. The checker encloses, from nothing but the run and these numbers,
+#
+# * **$M(z)$** at every node, by the sum in $x$ on a shifted line. Its error is bounded as in (6) by how far the line may be moved to either side (Trefethen & Weideman 2014, Theorem 5.1), for both directions;
+# * **its ends**, where that line is cut: beyond them the modulus falls at least like a geometric series, which is summed;
+# * **$B$**, which bounds $|M|$ from the last node on, and with it all of the line that is left out;
+# * **aliases**, by (4), now at one $\mu$ on either side of $\lambda$ that the certificate names.
+#
+# Then it asks three questions: is $\delta_T$ at the upper end at most $\delta$, for "removed" and for "added", and is it at least $\delta$ at the lower end, for one of them? Three times "yes" is a proof, anything else is "not proved". So nobody gains by tampering: with a changed number the proof still holds, or it is refused.
+#
+# Let us certify our run, check the certificate, and then claim a little less than the truth:
+
+# %%
+proof = certify(step, steps=1000, delta=1e-5)
+print(check(proof).split(" for ")[0])
+tampered = json.dumps(json.loads(proof) | {"lower": "8.278", "upper": "8.279"})
+try:
+    check(tampered)
+except NotProvedError as error:
+    refusal = str(error)
+    print(refusal)
+
+# %% [markdown]
+# The true value is above 8.279, so $\delta_T(8.279)$ is above $10^{-5}$, if only in the fourth digit, and the checker says no. On a command line these are `dplearn certify` and `dplearn check`, and the checker is one file, `dplearn/certificates/check.py`, that imports nothing of the engine.
+
+# %% [markdown]
 # # Part two: the lattice
 #
-# ## 10 From above: chords
+# ## 11 From above: chords
 #
 # The contour needs an analytic loss and a transform that dies off. Laplace noise has neither: its loss has atoms. Now we use section 2 in earnest. Choose nodes $e_i$ with spacing $h$, and find two laws *on the nodes*, one whose profile is above and one whose profile is below. Laws on a lattice can be composed by Fourier transform.
 #
@@ -645,7 +676,7 @@ for delta, truth in golden.items():
 # $$K_{\text{upper}}(\lambda)-K(\lambda)\approx\frac{h^2}{6}\Big(\frac\lambda2+\frac{\lambda^2}{2}\Big)=\frac{h^2\lambda(1+\lambda)}{12}.\tag{10}$$
 
 # %% [markdown]
-# ## 11 From below: moved cells
+# ## 12 From below: moved cells
 #
 # Below is harder. Tangents lie below a convex curve, but the corners of a polygon of tangents do not fall on a lattice. (What law is that polygon? Lump every cell into one outcome. Its loss is $\ln P_i/Q_i$, somewhere inside the cell.) Rounding every loss down to $e_i$ is a lower bound on the lattice, but costs $h/2$ per step, so $Th/2$ in all. We want $h^2$.
 #
@@ -785,7 +816,7 @@ totals = [
 print(f"chords {totals[0]:.12f}, moved cells {totals[1]:.8f}")
 
 # %% [markdown]
-# ## 12 A thousand steps by Fourier transform, tilted
+# ## 13 A thousand steps by Fourier transform, tilted
 #
 # Composing $T$ laws on a lattice is $T$-fold convolution: transform, power, transform back. Two obstacles.
 #
@@ -877,7 +908,7 @@ print(f"epsilon at 1e-30: truth {far:.4f}, tilted lattice [{low:.4f}, {high:.4f}
 print(f"delta there, untilted: {'lost in rounding' if abs(untilted) > 1e-20 else untilted}")
 
 # %% [markdown]
-# ## 13 Half the mesh, a quarter of the gap, unless an atom sits between nodes
+# ## 14 Half the mesh, a quarter of the gap, unless an atom sits between nodes
 #
 # By (10) and (12) the two ends differ in $\varepsilon$ by $T$ times the gap in $K$, divided by $\lambda$:
 #
@@ -964,7 +995,7 @@ show(figure, "Slopes: " + ", ".join(f"{name} {value:.2f}" for name, value in slo
 # Why slope 1? An atom inside cell $i$ makes $X_i$ and $Y_i$ of order $h$, while the neighbours' are of order $h^2$. So at its left junction $b^*_i\approx1$, at its right junction $b^*_{i+1}\approx0$, and the minimum sends the *whole cell* to the left: a loss of order $h$ with the probability of the atom, at every step. The bracket is still valid. Chords do not mind: their split keeps $P_i$ and $Q_i$ even for an atom, and the mean moves by $\frac12s(h-s)$ only. An *unresolved* peak, narrower than $h$, acts like an atom.
 
 # %% [markdown]
-# ## 14 Both engines at one setting
+# ## 15 Both engines at one setting
 #
 # Back to the question: the sampled Gaussian, a thousand steps. For the lattice we need the two tails. The loss exceeds $e$ where $x>\sigma^2\ln\frac{e^{e}-1+q}{q}+\frac12$, and it is never below $\ln(1-q)$, where the lattice begins.
 
@@ -1046,7 +1077,7 @@ for direction in ("remove", "add"):
 # %% [markdown]
 # "Added" is the easier direction here, so "removed" decides. That is an observation at these parameters; the accountant computes both.
 #
-# And its lattice, which serves Laplace noise, against ours of section 13:
+# And its lattice, which serves Laplace noise, against ours of section 14:
 
 # %%
 other = accountants["pld"]().epsilon(Laplace(scale), delta=1e-5, steps=100)
@@ -1055,7 +1086,7 @@ assert max(other.lower, ours[0]) <= min(other.epsilon, ours[1])
 print(f"library [{other.lower:.5f}, {other.epsilon:.5f}], ours [{ours[0]:.5f}, {ours[1]:.5f}]")
 
 # %% [markdown]
-# ## 15 What is proved, and what is engineered
+# ## 16 What is proved, and what is engineered
 #
 # A certificate is as good as its weakest sentence. These are theorems about real numbers:
 #
@@ -1070,7 +1101,7 @@ print(f"library [{other.lower:.5f}, {other.epsilon:.5f}], ours [{ours[0]:.5f}, {
 #
 # And these are *engineering*: true in every test, with a margin, but models.
 #
-# * **Rounding of one $M$.** The constant $10^{-14}$ here, and its relative in `dplearn.engine.contour`, are a priori models of how errors of `exp`, `log` and sums combine. Interval arithmetic would make them theorems.
+# * **Rounding of one $M$.** The constant $10^{-14}$ here, and its relative in `dplearn.engine.contour`, are a priori models of how errors of `exp`, `log` and sums combine. Section 10 makes them theorems, for the contour and one run at a time.
 # * **Rounding of the transform** in `composed`: a usual model of the FFT, with a factor in hand.
 # * **$B$ is itself a sum.** Its integrand is analytic only in a strip of width $\pi\sigma^2-\eta$, which closes as $\eta$ approaches the edge.
 # * **Differences.** $P_i$ and $Q_i$ are differences of tails, and $X_i=P_i-e^{e_i}Q_i$ is a small difference once more: with cells of width $h$ about $\log_{10}(2/h)$ digits are lost. The balance (11) then holds up to rounding only.
@@ -1080,11 +1111,11 @@ print(f"library [{other.lower:.5f}, {other.epsilon:.5f}], ours [{ours[0]:.5f}, {
 # What no engine certifies: that your training loop draws its batches the way the mechanism says, that gradients are really clipped, that the noise is really normal. The certificate is about the pair $(P,Q)$.
 
 # %% [markdown]
-# ## 16 Exercises
+# ## 17 Exercises
 #
 # With pencil and paper.
 #
-# **★ 1** Rounding every loss *up* to the next node is an upper bound, and every loss *down* a lower bound. How much do they cost in $\varepsilon$ after $T$ steps? In the language of section 11, which $b_i$ is "down"? Is (11) satisfied?
+# **★ 1** Rounding every loss *up* to the next node is an upper bound, and every loss *down* a lower bound. How much do they cost in $\varepsilon$ after $T$ steps? In the language of section 12, which $b_i$ is "down"? Is (11) satisfied?
 #
 # <details><summary>Answer to 1</summary>
 #
@@ -1111,7 +1142,7 @@ print(f"library [{other.lower:.5f}, {other.epsilon:.5f}], ours [{ours[0]:.5f}, {
 # </details>
 
 # %% [markdown]
-# ## 17 Further reading
+# ## 18 Further reading
 #
 # * Sommer, Meiser & Mohammadi (2019), *Privacy loss classes*; Koskela, Jälkö & Honkela (2020), *Computing tight differential privacy guarantees using FFT*: losses add, so convolve.
 # * Zhu, Dong & Wang (2022), *Optimal accounting of differential privacy via characteristic function*: dominating pairs and their adaptive composition.
@@ -1131,6 +1162,7 @@ x, y = p - np.exp(e[:-1]) * noise, np.exp(e[1:]) * noise - p
 assert np.all((1 - b[1:]) * x[1:] >= b[:-1] * y[:-1] - 1e-15)  # condition (11)
 assert np.all(by_lattice[:, 0] < truth) and np.all(truth < by_lattice[:, 1])
 assert by_contour[0] < truth < by_contour[1] and both[0] < both[1]
+assert refusal.startswith("not proved: delta at the upper end")
 assert abs(slope["Gaussian"] - 2) < 0.05 and abs(slope["atoms on nodes"] - 2) < 0.05
 assert abs(slope["atoms between"] - 1) < 0.05
 print("all checks passed")
