@@ -77,6 +77,12 @@ class Atoms:
         keep = mass[order] > 0
         return cls(loss[order][keep], mass[order][keep])
 
+    def apart(self, least: float) -> Atoms:
+        """Those that are at least so far from their neighbours."""
+        gaps = np.diff(self.loss, prepend=-np.inf, append=np.inf)
+        keep = np.minimum(gaps[:-1], gaps[1:]) >= least
+        return Atoms(self.loss[keep], self.mass[keep])
+
     def spacing(self) -> float:
         """A gap that divides the whole span and is about the smallest; inf below two atoms."""
         if self.loss.size < 2:

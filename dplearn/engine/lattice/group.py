@@ -139,7 +139,8 @@ class Group:
         """Where a window may begin that is good for the guess, with the tilt of index `pick`."""
         survey, a = self.survey, self.survey.tilts
         mu = np.append(0.0, a)
-        begin = np.minimum(lower, guess) - 2 / a[pick]
+        # The guess is a bound: delta there is seldom e^20 too large.
+        begin = np.maximum(np.minimum(lower, guess) - 2 / a[pick], guess - 20 / a[pick])
         # What folds is below tau delta as soon as need <= gap * period for one mu a side.
         need = survey.k + log_c(mu) - mu * begin[:, None] - self.log_delta
         need += 0.1 - math.log(1e-3 * self.rtol)
@@ -174,7 +175,7 @@ class Group:
         if gap >= finest and _whole(ratio) and all(a.complete for a in atoms):
             # Nothing lies between the atoms: their own lattice is exact.
             return gap, atoms
-        anchors = [a if a.spacing() >= 2 * step else Atoms.none() for a in atoms]
+        anchors = [a.apart(2 * step) for a in atoms]
         gaps = [a.spacing() for a in anchors if a.loss.size > 1]
         return (gaps[0] / math.ceil(gaps[0] / step) if gaps else step), anchors
 
