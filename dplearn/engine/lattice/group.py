@@ -100,6 +100,14 @@ class Group:
         """The bracket that `rtol` asks for, in a window that begins just below the rough one."""
         if not np.any(np.isfinite(upper) & (upper > lower)):
             return lower, upper
+        for _ in range(6 if self.below else 0):
+            if np.any(lower):
+                break
+            # Cells over all epsilons from 0 on may be too wide to see any of them.
+            before = upper
+            lower, upper, _ = self._pass(lower, upper, _ROUGH, self.most_cells, near=True)
+            if np.all(upper == before):
+                break
         width = _width(lower, upper)
         # From a wide bracket tilt and window are poor: take a middling step first.
         aims = [_ROUGH, self.rtol] if width > 0.02 and self.rtol < _ROUGH else [self.rtol]
@@ -116,11 +124,12 @@ class Group:
         return lower, upper
 
     def _pass(
-        self, lower: NDArray, upper: NDArray, rtol: float, most_cells: int
+        self, lower: NDArray, upper: NDArray, rtol: float, most_cells: int, near: bool = False
     ) -> tuple[NDArray, NDArray, bool]:
         """A better bracket, and whether the lattice is full.
 
-        It takes the tilt that suits the old one, and the least period that folds well.
+        It takes the tilt that suits the old one, and the least period that folds well. A window
+        near the upper end has finer cells, and misses an epsilon that is far below.
         """
         survey, a = self.survey, self.survey.tilts
         guess = np.where(np.isfinite(upper), upper, 0.0)
@@ -128,19 +137,21 @@ class Group:
         mu = np.append(0.0, a)
         size = np.median(survey.k + log_c(mu) - mu * guess[:, None], axis=0)[1:-1]
         picks = np.flatnonzero(size <= np.min(size) + 7)
-        spans = [self._span(int(pick), lower, guess) for pick in picks]
+        spans = [self._span(int(pick), lower, guess, near) for pick in picks]
         span = min(spans, key=lambda span: span.period)
         grid = self._grid(span, guess, rtol, most_cells)
         if self.below:
             lower = np.maximum(lower, self._lower_ends(grid, span.begin))
         return lower, np.minimum(upper, self._upper_ends(grid, span.begin)), grid.full
 
-    def _span(self, pick: int, lower: NDArray, guess: NDArray) -> Span:
+    def _span(self, pick: int, lower: NDArray, guess: NDArray, near: bool = False) -> Span:
         """Where a window may begin that is good for the guess, with the tilt of index `pick`."""
         survey, a = self.survey, self.survey.tilts
         mu = np.append(0.0, a)
-        # The guess is a bound: delta there is seldom e^20 too large.
-        begin = np.maximum(np.minimum(lower, guess) - 2 / a[pick], guess - 20 / a[pick])
+        begin = np.minimum(lower, guess) - 2 / a[pick]
+        if near:
+            # The guess is a bound: delta there is seldom e^20 too large.
+            begin = np.maximum(begin, guess - 20 / a[pick])
         # What folds is below tau delta as soon as need <= gap * period for one mu a side.
         need = survey.k + log_c(mu) - mu * begin[:, None] - self.log_delta
         need += 0.1 - math.log(1e-3 * self.rtol)

@@ -11,15 +11,13 @@ from dplearn.engine.profile import Profile
 
 
 class Scan:
-    """A profile on an uneven grid that holds its kinks, evaluated once for all groups of rows."""
+    """A profile on a fixed uneven grid, evaluated once for all groups of rows."""
+
+    grid = np.geomspace(1e-12, 1e9, 400)
 
     def __init__(self, profile: Profile, witness: Profile | None = None) -> None:
         self.profile, self.witness = profile, witness
         self.atoms = Atoms.of(witness or profile)
-        kinks = np.asarray(profile.kinks, dtype=float)
-        self.grid = np.geomspace(1e-12, 1e9, 400)
-        if kinks.size <= self.grid.size:
-            self.grid = np.union1d(self.grid, kinks[(kinks > 1e-12) & (kinks < 1e9)])
         self.ahead = profile.log_delta_of(self.grid)
         self.behind = profile.reverse().log_delta_of(self.grid)
         self.at_zero = float(profile.delta(0.0))
