@@ -45,10 +45,7 @@ def digits() -> Labelled:
     >>> images.shape, labels[:10].tolist()
     ((1797, 8, 8), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
-    return _read(shipped_table("digits.csv.gz"))
-
-
-def _read(path: Path) -> Labelled:
+    path = shipped_table("digits.csv.gz")
     text = gzip.decompress(path.read_bytes())
     if hashlib.sha256(text).hexdigest() != _SHA256:
         raise ValueError(

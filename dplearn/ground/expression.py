@@ -50,6 +50,7 @@ _SYMBOLS = _BINARY | _PREFIX | _FUNCTIONS
 # How tightly an operator binds; a power binds its exponent from the right.
 _TIGHT = {"or": 1, "and": 2, "not": 3, "+": 5, "-": 5, "*": 6, "/": 6, "minus": 7, "**": 8}
 _TIGHT |= dict.fromkeys(_COMPARE, 4)
+_INFIX = {symbol: _TIGHT[symbol] for symbol in (*_BINARY, *_COMPARE)}
 _ATOM = 9
 
 
@@ -189,7 +190,7 @@ class _Parser:
         if depth > _DEEPEST:
             self.fail(f"at most {_DEEPEST} levels of nesting")
         self.operand(least, depth)
-        while self.kind != "end" and (tight := self.binary()) and tight >= least:
+        while (tight := _INFIX.get(self.token, 0)) and tight >= least:
             if tight == _TIGHT["<"]:
                 self.comparison(depth)
                 continue
@@ -197,10 +198,6 @@ class _Parser:
             self.advance()
             self.expression(tight if symbol == "**" else tight + 1, depth + 1)
             self.program.append(_Step(symbol, 2))
-
-    def binary(self) -> int:
-        """Tightness of the current operator, 0 if the token is none."""
-        return _TIGHT[self.token] if self.token in _BINARY or self.token in _COMPARE else 0
 
     def comparison(self, depth: int) -> None:
         """A chain: a < b <= c is one step with three inputs."""

@@ -28,24 +28,15 @@ class Registry(Mapping[str, type]):
 
     @cached_property
     def _classes(self) -> dict[str, type]:
-        classes = [
-            value
-            for module in _modules(self._package)
-            for value in vars(module).values()
-            if self._is_entry(value, module.__name__)
-        ]
         named: dict[str, Any] = {}
-        for entry in classes:
+        for entry in _own_classes(self._package):
+            if not issubclass(entry, self._base):
+                continue
             if problem := _lacking(entry, named):
                 where = f"{entry.__module__}.{entry.__qualname__}"
                 raise TypeError(f"Expected {where} to {problem}.")
             named[entry.name] = entry
         return named
-
-    def _is_entry(self, value: Any, module: str) -> bool:
-        """Whether it is a class of the module's own, not one imported there."""
-        own = isinstance(value, type) and value.__module__ == module
-        return own and issubclass(value, self._base)
 
     def __getitem__(self, name: str) -> type:
         try:
@@ -82,9 +73,10 @@ def _lacking(entry: Any, named: Mapping[str, type]) -> str:
     return ""
 
 
-def _modules(package: str) -> Iterator[Any]:
-    """Public modules of a folder, in alphabetical order."""
-    folder = importlib.import_module(package)
-    for entry in sorted(pkgutil.iter_modules(folder.__path__), key=lambda e: e.name):
-        if not entry.name.startswith("_"):
-            yield importlib.import_module(f"{package}.{entry.name}")
+def _own_classes(package: str) -> Iterator[Any]:
+    """Classes that a folder's public modules define, not import, in the modules' order."""
+    entries = pkgutil.iter_modules(importlib.import_module(package).__path__)
+    for name in sorted(f"{package}.{e.name}" for e in entries if not e.name.startswith("_")):
+        for value in vars(importlib.import_module(name)).values():
+            if isinstance(value, type) and value.__module__ == name:
+                yield value

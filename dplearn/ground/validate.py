@@ -1,17 +1,8 @@
 """All wording of errors about arguments: the keyword becomes the name in the message."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from numbers import Integral, Real
-
-
-def _number(name: str, value: object, expected: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"Expected {name} {expected}, got {name}={value!r}.")
-    try:
-        return float(value)
-    except OverflowError:
-        return -math.inf if value < 0 else math.inf
 
 
 def _require(good: bool, name: str, value: object, expected: str) -> None:
@@ -19,26 +10,44 @@ def _require(good: bool, name: str, value: object, expected: str) -> None:
         raise ValueError(f"Expected {name} {expected}, got {name}={value!r}.")
 
 
+def _numbers(
+    values: Mapping[str, object], expected: str, good: Callable[[float], bool], more: str = ""
+) -> None:
+    """Raise unless every value is a real number, not a truth value, and a good one."""
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise TypeError(f"Expected {name} {expected}, got {name}={value!r}.")
+        try:
+            x = float(value)
+        except OverflowError:
+            x = -math.inf if value < 0 else math.inf
+        _require(good(x), name, value, expected + more)
+
+
 def positive(**values: float) -> None:
     """Raise unless every value is a finite number > 0."""
-    for name, value in values.items():
-        x = _number(name, value, "> 0")
-        _require(x > 0 and math.isfinite(x), name, value, "> 0 and finite")
+    _numbers(values, "> 0", lambda x: 0 < x < math.inf, " and finite")
 
 
 def non_negative(**values: float) -> None:
     """Raise unless every value is a finite number >= 0."""
-    for name, value in values.items():
-        x = _number(name, value, ">= 0")
-        _require(x >= 0 and math.isfinite(x), name, value, ">= 0 and finite")
+    _numbers(values, ">= 0", lambda x: 0 <= x < math.inf, " and finite")
+
+
+def probability(**values: float) -> None:
+    """Raise unless every value lies strictly between 0 and 1."""
+    _numbers(values, "in (0, 1)", lambda x: 0 < x < 1)
+
+
+def rate(**values: float) -> None:
+    """Raise unless every value lies in (0, 1]."""
+    _numbers(values, "in (0, 1]", lambda x: 0 < x <= 1)
 
 
 def scale(*, zero: bool = False, **values: float) -> None:
     """Raise unless every value, squared or inverted, is a number; 0 passes where it may."""
     expected = ("0 or " if zero else "") + "in [1e-50, 1e50]"
-    for name, value in values.items():
-        x = _number(name, value, expected)
-        _require(1e-50 <= x <= 1e50 or (zero and x == 0), name, value, expected)
+    _numbers(values, expected, lambda x: 1e-50 <= x <= 1e50 or (zero and x == 0))
 
 
 def instance(cls: type, **values: object) -> None:
@@ -47,20 +56,6 @@ def instance(cls: type, **values: object) -> None:
         if not isinstance(value, cls):
             kind = ("an " if cls.__name__[0] in "AEIOU" else "a ") + cls.__name__
             raise TypeError(f"Expected {name} to be {kind}, got {name}={value!r}.")
-
-
-def probability(**values: float) -> None:
-    """Raise unless every value lies strictly between 0 and 1."""
-    for name, value in values.items():
-        x = _number(name, value, "in (0, 1)")
-        _require(0 < x < 1, name, value, "in (0, 1)")
-
-
-def rate(**values: float) -> None:
-    """Raise unless every value lies in (0, 1]."""
-    for name, value in values.items():
-        x = _number(name, value, "in (0, 1]")
-        _require(0 < x <= 1, name, value, "in (0, 1]")
 
 
 def integer(*, minimum: int, maximum: float = math.inf, **values: int) -> None:
