@@ -58,31 +58,20 @@ def delta_by_definition(p, q, epsilon=EPSILONS):
 
 def delta_of_all_sequences(p, q, steps):
     """epsilon -> delta of `steps` draws, outcome by outcome."""
-    p, q = (
-        np.array([math.prod(s) for s in itertools.product(law, repeat=steps)]) for law in (p, q)
-    )
+    p, q = (np.prod(list(itertools.product(law, repeat=steps)), axis=1) for law in (p, q))
     return lambda epsilon: float(delta_by_definition(p, q, np.array([epsilon]))[0])
 
 
-def laws(count=6, size=5):
-    """Random pairs of finite laws; every second pair has outcomes only one of them can give."""
-    rng = np.random.default_rng(20160701)
-    for i in range(count):
-        p, q = rng.dirichlet(np.ones(size), 2)
-        if i % 2:
-            p[0], q[1] = 0.0, 0.0
-        yield p / p.sum(), q / q.sum()
-
-
-LAWS = list(laws())
+# Random pairs of finite laws; every second pair has outcomes only one of them can give.
+LAWS = np.random.default_rng(20160701).dirichlet(np.ones(5), (6, 2))
+LAWS[1::2, 0, 0] = LAWS[1::2, 1, 1] = 0.0
+LAWS = list(LAWS / LAWS.sum(axis=2, keepdims=True))
 
 
 def mixtures(p, q, weight):
     """Both mixtures of a pair and their reverses: profile, first law, second law."""
-    pair, mixed, other = (
-        of_atoms(p, q),
-        *((1 - weight) * a + weight * b for a, b in [(q, p), (p, q)]),
-    )
+    pair = of_atoms(p, q)
+    mixed, other = ((1 - weight) * a + weight * b for a, b in [(q, p), (p, q)])
     first, second = pair.mix_first(weight), pair.mix_second(weight)
     yield from [(first, mixed, q), (first.reverse(), q, mixed)]
     yield from [(second, p, other), (second.reverse(), other, p)]

@@ -28,7 +28,9 @@ RUN, CERTIFICATE, TRAINING = zip(blocks("python"), blocks("text"), strict=True)
 
 
 @pytest.mark.parametrize(
-    "code, shown", [RUN, CERTIFICATE, pytest.param(*TRAINING, marks=pytest.mark.slow)]
+    "code, shown",
+    [RUN, CERTIFICATE, pytest.param(*TRAINING, marks=pytest.mark.slow)],
+    ids=["run", "certificate", "training"],
 )
 def test_an_example_prints_what_the_readme_shows(code, shown):
     assert len([line for line in code.splitlines() if line.strip()]) <= 14
