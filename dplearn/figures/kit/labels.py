@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
 from dplearn.figures.kit.axes import TYPICAL_WIDTH, Canvas
 from dplearn.figures.kit.template import GREY, RED
@@ -62,6 +61,8 @@ def spread(wishes: Sequence[float], *, gap: float, lower: float, upper: float) -
     """
     if not wishes:
         return []
+    from scipy.optimize import isotonic_regression  # Opening the explorer does without it.
+
     gap = min(gap, (upper - lower) / max(len(wishes) - 1, 1))
     order, shares = np.argsort(wishes, kind="stable"), gap * np.arange(len(wishes))
     # After subtracting i * gap the constraint is "non-decreasing".
