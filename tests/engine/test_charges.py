@@ -194,16 +194,6 @@ def test_no_window_makes_a_sum_lie(log_mu, steps, log_tilt, log_step, power, pla
     assert truth * (1 - ROUNDING) <= max(above.epsilon_above(), 0.0)
 
 
-def test_what_leaves_on_the_right_must_be_added_above():
-    """A window that ends before epsilon: what it misses is folded to its left end."""
-    (total,) = Gaussian(1.0).profiles()
-    truth, unit = float(total.epsilon(1e-2)), math.log(1e-2)
-    _, above = gaussian_sums(1.0, 100, 1.0, 0.02, 256, 0.9 * truth - 256 * 0.02, unit)
-    assert above.epsilon_above() == math.inf
-    above.beyond = 0.0
-    assert above.epsilon_above() < truth
-
-
 @pytest.mark.slow
 def test_charges_are_never_capped():
     """A tilt that does not suit puts e^700 and more on both sides of the comparison."""
