@@ -1,10 +1,14 @@
 """A random sweep that tries to catch the pld accountant lying.
 
-    .venv/bin/python benchmarks/soundness.py [--points 10000] [--seed 1] [--only lists --index 7]
+    .venv/bin/python benchmarks/soundness.py [--points 20000] [--seed 1] [--csv rows.csv]
+        [--executor processes | threads | dask://HOST:PORT] [--workers 2]
+        [--only lists --index 7]
 
-Every question (mechanism, steps, delta) is asked in several ways that must not contradict each
-other: no lower end above an upper end, none past an exact value, none against the order of two
-settings one of which leaks less. Exit status 1 if one does, with the lines that repeat it.
+Every setting (mechanism, steps, delta, adjacency) is asked in several ways that must not contradict
+each other: no lower end above an upper end, none past an exact value or what a simple argument
+proves, none against the order of two settings one of which leaks less. A numpy warning, an
+exception and an answer above 2 CPU seconds count as well. Exit status 1 if there is one, with the
+lines that repeat it. With --csv there is a row per setting, and cases in the file are skipped.
 """
 
 import os
@@ -12,280 +16,160 @@ import os
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
 import argparse
+import contextlib
+import csv
 import math
-import multiprocessing
 import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from pathlib import Path
 
 import numpy as np
-from support import oracles
-from support.draws import (
-    Rng,
-    some_adjacency,
-    some_base,
-    some_delta,
-    some_mechanism,
-    some_steps,
-    spread,
-)
-from support.sweep import PLD, Case, Opaque, Question, blind
+from support.questions import CLASSES
+from support.sweep import Case
 
-from dplearn import (
-    Composed,
-    DiscreteGaussian,
-    Gaussian,
-    Laplace,
-    PoissonSubsampled,
-    RandomizedResponse,
-    accountants,
-    mechanisms,
-)
-from dplearn.mechanisms import Mechanism
+COLUMNS = ["seed", "class", "index", "mechanism", "adjacency", "steps", "delta", "lower", "upper"]
+COLUMNS += ["cpu_s", "case_s", "slow", "violations"]
+Job = tuple[int, str, int]
+Row = dict[str, str]
+# Cases handed to a worker at a time.
+CHUNK = 10
 
 
-def sampled(rng: Rng, case: Case) -> None:
-    """The sampled Gaussian: contour against lattice, and against settings a little better."""
-    sigma, q = spread(rng, 0.3, 100), spread(rng, 1e-5, 1)
-    steps, delta = some_steps(rng, 1e6), some_delta(rng)
-
-    def question(sigma: float, q: float, steps: int, delta: float) -> Question:
-        return Question(PoissonSubsampled(Gaussian(sigma), q), steps, delta)
-
-    base = case.ask(question(sigma, q, steps, delta))
-    if rng.random() < 0.5:
-        # The slow second opinion.
-        asked = base.question
-        lattice = case.ask(Question(blind(asked.mechanism), steps, delta))
-        case.agree(base, lattice, "contour against lattice")
-    by = spread(rng, 1e-7, 0.5)
-    better = [
-        question(sigma * (1 + by), q, steps, delta),
-        question(sigma, q / (1 + by), steps, delta),
-        question(sigma, q, math.floor(steps / (1 + by)), delta),
-        question(sigma, q, steps, min(delta * (1 + by), (1 + delta) / 2)),
-    ]
-    for asked in better:
-        case.ordered(case.ask(asked), base, "a better setting is worse")
-
-
-def grouped(rng: Rng, case: Case) -> None:
-    """Any mechanism: a row alone, the same row in a curve, and what the other bounds say."""
-    mechanism = some_mechanism(rng)
-    adjacency, delta = some_adjacency(rng, mechanism), some_delta(rng)
-    longest = some_steps(rng, 1e5)
-    steps = sorted({round(spread(rng, 1, longest)) for _ in range(7)} | {1, longest})
-    question = Question(mechanism, 1, delta, adjacency)
-    together = case.curve(question, steps)
-    case.increasing(together, "more steps leak less")
-    for i in rng.choice(len(steps), size=min(2, len(steps)), replace=False):
-        alone = case.ask(Question(mechanism, steps[i], delta, adjacency))
-        case.agree(alone, together[i], "alone against in a curve")
-        other = case.ask(Question(blind(mechanism), steps[i], delta, adjacency))
-        case.agree(other, together[i], "by its profiles alone against what it is")
-    larger_delta = min(delta * spread(rng, 1.0001, 10), (1 + delta) / 2)
-    larger = case.curve(Question(mechanism, 1, larger_delta, adjacency), steps)
-    for less, more in zip(larger, together, strict=True):
-        case.ordered(less, more, "a larger delta leaks more")
-    for name, kind in accountants.items():
-        # Approximations bound nothing, optimal is slow on long lists.
-        if kind.kind == "upper" and name not in ("pld", "optimal"):
-            accountant = kind()
-            if accountant.supports(mechanism, adjacency):
-                bounds = case.curve(question, steps, accountant)
-                for less, more in zip(together, bounds, strict=True):
-                    case.ordered(less, more, f"lower end above the bound by {name}")
-
-
-def against_truth(rng: Rng, case: Case) -> None:
-    """Compositions whose exact profile is known."""
-    oracle = rng.choice([_binary, _on_line, _gaussians, _one_step])
-    oracle(rng, case)
-
-
-def _binary(rng: Rng, case: Case) -> None:
-    mechanism = RandomizedResponse(spread(rng, 0.01, 12))
-    steps = sorted({some_steps(rng, 1e5) for _ in range(4)})
-    for answer in case.curve(Question(mechanism, 1, some_delta(rng), "replace_one"), steps):
-        truth = oracles.binary_response(mechanism.local_epsilon, answer.question.steps)
-        case.exact(answer, truth, oracles.LONG_SLACK)
-
-
-def _on_line(rng: Rng, case: Case) -> None:
-    """Losses on a line: k answers, geometric and discrete Gaussian noise."""
-    kind, adjacency = rng.integers(3), "replace_one"
-    steps = sorted({some_steps(rng, 300 if kind < 2 else 24) for _ in range(3)})
-    if kind == 0:
-        mechanism = RandomizedResponse(spread(rng, 0.01, 8), int(rng.integers(2, 50)))
-        exact = lambda t: oracles.many_answers(mechanism.local_epsilon, mechanism.answers, t)
-    else:
-        adjacency = str(rng.choice(["add_remove", "replace_one"]))
-        name = "geometric" if kind == 1 else "discrete_gaussian"
-        size = int(rng.integers(1, 4))
-        mechanism = mechanisms[name](spread(rng, 0.3, 20 if kind == 1 else 3), size)
-        scale = mechanism.noise_multiplier * mechanism.sensitivity
-        shift = size * (2 if adjacency == "replace_one" else 1)
-        exact = lambda t: getattr(oracles, name)(scale, shift, t)
-    for answer in case.curve(Question(mechanism, 1, some_delta(rng), adjacency), steps):
-        case.exact(answer, exact(answer.question.steps))
-
-
-def _gaussians(rng: Rng, case: Case) -> None:
-    """Lists of Gaussians: shifts add in squares, whoever computes it."""
-    noise = [spread(rng, 0.3, 100) for _ in range(int(rng.integers(1, 4)))]
-    counts = [some_steps(rng, 1e4) for _ in noise]
-    shift = math.sqrt(sum(n / s**2 for s, n in zip(noise, counts, strict=True)))
-    plain = [(Gaussian(s), n) for s, n in zip(noise, counts, strict=True)]
-    whole = [(PoissonSubsampled(g, 1.0), n) for g, n in plain]
-    unseen = [(Opaque(g), n) for g, n in plain]
-    delta = some_delta(rng)
-    for parts in (plain, whole, unseen, [*plain[:1], *unseen[1:]]):
-        case.exact(case.ask(Question(Composed(parts), 1, delta)), oracles.gaussian(shift))
-
-
-def _one_step(rng: Rng, case: Case) -> None:
-    """One run needs no composition."""
-    q, delta = spread(rng, 1e-5, 1), some_delta(rng)
-    sigma, scale = spread(rng, 0.3, 100), spread(rng, 0.2, 200)
-    gaussian, laplace = PoissonSubsampled(Gaussian(sigma), q), PoissonSubsampled(Laplace(scale), q)
-    case.exact(case.ask(Question(gaussian, 1, delta)), oracles.sampled_gaussian(sigma, q))
-    case.exact(case.ask(Question(laplace, 1, delta)), oracles.sampled_laplace(scale, q))
-
-
-def lists(rng: Rng, case: Case) -> None:
-    """A list permuted, cut up, shortened, and squeezed between two that hold one mechanism."""
-    size, delta = int(rng.integers(2, 5)), some_delta(rng)
-    if rng.random() < 0.3:
-        parts = [(Gaussian(spread(rng, 0.5, 50)), spread(rng, 1e-3, 1)) for _ in range(size)]
-        parts = [PoissonSubsampled(g, q) for g, q in parts]
-    else:
-        parts = [some_base(rng) for _ in range(size)]
-    pairs = [(m, some_steps(rng, 1000)) for m in parts]
-    whole = Composed(pairs)
-    adjacency = some_adjacency(rng, whole)
-    ask = lambda m, steps=1: case.ask(Question(m, steps, delta, adjacency))
-    answer = ask(whole)
-    shuffled = [pairs[i] for i in rng.permutation(size)]
-    case.agree(ask(Composed(shuffled)), answer, "a permuted list")
-    halves = [(m, n // 2) for m, n in pairs] + [(m, n - n // 2) for m, n in pairs]
-    case.agree(ask(Composed(halves)), answer, "a list cut in halves")
-    case.ordered(ask(Composed(pairs[1:])), answer, "a shorter list leaks more")
-    # The same list many times over against counts many times larger, in one curve and alone.
-    times = int(rng.integers(2, 50))
-    case.agree(
-        ask(whole, times), ask(Composed([(m, n * times) for m, n in pairs])), "steps against counts"
-    )
-    _squeezed(rng, case, parts[0], adjacency, delta)
-
-
-def _squeezed(rng: Rng, case: Case, weak: Mechanism, adjacency: str, delta: float) -> None:
-    """n of the better one <= a list of both <= n of the worse one."""
-    name = next((f for f in ("noise_multiplier", "range_epsilon") if hasattr(weak, f)), None)
-    if name is None or isinstance(weak, DiscreteGaussian):
-        return  # less noise of the discrete Gaussian is not provably worse
-    factor = 1 + spread(rng, 1e-6, 0.3)
-    value = getattr(weak, name)
-    strong = weak.vary(**{name: value * factor if name == "noise_multiplier" else value / factor})
-    few, many = some_steps(rng, 100), some_steps(rng, 1000)
-    ask = lambda m: case.ask(Question(m, 1, delta, adjacency))
-    case.increasing(
-        [
-            ask(Composed([(strong, few + many)])),
-            ask(Composed([(weak, few), (strong, many)])),
-            ask(Composed([(weak, few + many)])),
-        ],
-        "a list outside its own extremes",
-    )
-
-
-def precision(rng: Rng, case: Case) -> None:
-    """Brackets of every rtol overlap."""
-    mechanism = some_mechanism(rng)
-    adjacency, steps = some_adjacency(rng, mechanism), some_steps(rng, 1e5)
-    question = Question(mechanism, steps, some_delta(rng), adjacency)
-    answers = [case.ask(question, PLD(rtol=rtol)) for rtol in (1e-2, 1e-3, 1e-6)]
-    for i, one in enumerate(answers):
-        for other in answers[i + 1 :]:
-            case.agree(one, other, "another rtol")
-
-
-# Class, and points of one case and share of all points.
-CLASSES: dict[str, tuple[Callable[[Rng, Case], None], float, float]] = {
-    "sampled": (sampled, 5.5, 0.4),
-    "grouped": (grouped, 17, 0.25),
-    "truth": (against_truth, 3, 0.2),
-    "lists": (lists, 9, 0.1),
-    "precision": (precision, 3, 0.05),
-}
-
-
-def run(job: tuple[int, str, int]) -> tuple[str, Case]:
-    """One case; its random numbers depend on nothing but the job."""
+def run(job: Job) -> list[Row]:
+    """One case, a row per setting; its random numbers depend on nothing but the job."""
     seed, name, index = job
-    case, start = Case(), time.process_time()
-    rng = np.random.default_rng([seed, list(CLASSES).index(name), index])
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    case, start = Case(), time.thread_time()
+    rng = np.random.default_rng([seed, *name.encode(), index])
+    with warnings.catch_warnings(), np.errstate(divide="raise", over="raise", invalid="raise"):
+        warnings.simplefilter("error")
         try:
             CLASSES[name][0](rng, case)
         except Exception:  # whatever breaks is what the sweep is for
             case.violations.append("raised:\n" + traceback.format_exc(limit=-4))
-    case.warned, case.seconds = len(caught), time.process_time() - start
-    where = f"--seed {seed} --only {name} --index {index}"
-    case.violations = [f"{where}\n  {v}" for v in case.violations]
-    return name, case
+    common = {"seed": seed, "class": name, "index": index}
+    rows = [
+        common
+        | {"mechanism": repr(a.question.mechanism), "adjacency": a.question.adjacency}
+        | {"steps": a.question.steps, "delta": a.question.delta, "lower": a.lower}
+        | {"upper": a.upper, "cpu_s": round(seconds, 4)}
+        for a, seconds in case.answers
+    ] or [common]
+    rows[0] |= {"case_s": round(time.thread_time() - start, 3)}
+    rows[0] |= {"slow": "\n".join(case.slow), "violations": "\n".join(case.violations)}
+    return [{column: str(row.get(column, "")) for column in COLUMNS} for row in rows]
 
 
-def report(found: dict[str, list[Case]]) -> int:
+def run_all(jobs: list[Job]) -> list[list[Row]]:
+    return [run(job) for job in jobs]
+
+
+def executor(where: str, workers: int) -> Executor:
+    """A pool of this machine, or the cluster behind dask://HOST:PORT."""
+    if where.startswith("dask://"):
+        from distributed import Client  # pyright: ignore[reportMissingImports]
+
+        return Client(where.replace("dask://", "tcp://")).get_executor()
+    return {"processes": ProcessPoolExecutor, "threads": ThreadPoolExecutor}[where](workers)
+
+
+def sweep(jobs: list[Job], pool: Executor) -> Iterator[list[Row]]:
+    """Rows of every case, in the order in which they are done."""
+    chunks = [jobs[i : i + CHUNK] for i in range(0, len(jobs), CHUNK)]
+    for done in as_completed([pool.submit(run_all, chunk) for chunk in chunks]):
+        yield from done.result()
+
+
+@contextlib.contextmanager
+def table(path: Path | None):
+    """Rows that are in the file, and a function that adds those of a case."""
+    rows: list[Row] = []
+    if path is None:
+        yield rows, rows.extend
+        return
+    if path.exists():
+        rows += csv.DictReader(path.read_text().splitlines(keepends=True))
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        if not rows:
+            writer.writeheader()
+
+        def add(more: list[Row]) -> None:
+            rows.extend(more)
+            writer.writerows(more)
+            file.flush()
+
+        yield rows, add
+
+
+def report(rows: list[Row]) -> int:
     """Print the table and every violation; returns how many there are."""
-    names = ["class", "cases", "points", "exact", "brackets", "one-sided", "violations"]
-    names += ["warnings", "median width", "worst width", "CPU s", "slowest case"]
+    names = ["class", "cases", "settings", "exact", "brackets", "one-sided", "slow", "violations"]
+    names += ["median width", "worst width", "CPU s", "slowest answer"]
     print("| " + " | ".join(names) + " |\n" + "|---" * len(names) + "|")
-    for name, cases in found.items():
-        widths = [w for c in cases for w in c.widths]
+    for name in CLASSES:
+        mine = [row for row in rows if row["class"] == name]
+        ends = np.array([[float(r["lower"]), float(r["upper"])] for r in mine if r["upper"]])
+        lower, upper = ends.reshape(-1, 2).T
+        equal, two_sided = upper - lower <= 2e-11 * upper, (lower > 0) & np.isfinite(upper)
+        brackets = two_sided & ~equal
+        widths = (upper - lower)[brackets] / upper[brackets]
         cells = [
             name,
-            len(cases),
-            sum(c.points for c in cases),
-            sum(c.exact_ones for c in cases),
+            len({row["index"] for row in mine}),
+            len(lower),
+            np.sum(equal),
             len(widths),
-            sum(c.one_sided for c in cases),
-            sum(len(c.violations) for c in cases),
-            sum(c.warned for c in cases),
-            f"{np.median(widths):.1e}" if widths else "-",
-            f"{np.max(widths):.1e}" if widths else "-",
-            f"{sum(c.seconds for c in cases):.0f}",
-            f"{max((c.seconds for c in cases), default=0):.1f}",
+            np.sum(~equal & ~two_sided),
+            sum(bool(row["slow"]) for row in mine),
+            sum(bool(row["violations"]) for row in mine),
+            f"{np.median(widths):.1e}" if widths.size else "-",
+            f"{np.max(widths):.1e}" if widths.size else "-",
+            f"{sum(float(row['case_s'] or 0) for row in mine):.0f}",
+            f"{max((float(row['cpu_s'] or 0) for row in mine), default=0):.1f}",
         ]
         print("| " + " | ".join(map(str, cells)) + " |")
-    violations = [v for cases in found.values() for c in cases for v in c.violations]
-    print("", f"{len(violations)} violations", *violations, sep="\n")
-    return len(violations)
+    wrong = [row for row in rows if row["violations"] or row["slow"]]
+    for row in wrong:
+        print(f"\n--seed {row['seed']} --only {row['class']} --index {row['index']}")
+        print("  " + "\n".join(filter(None, [row["violations"], row["slow"]])))
+    print("", f"{len(wrong)} cases with a violation", sep="\n")
+    return len(wrong)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--points", type=int, default=10_000)
+    parser.add_argument("--points", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--csv", type=Path, help="file of rows, continued if it exists")
+    parser.add_argument("--executor", default="processes", help="threads, dask://HOST:PORT")
+    parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", choices=CLASSES, help="one class")
     parser.add_argument("--index", type=int, help="one case of that class")
     options = parser.parse_args()
-    names = [options.only] if options.only else list(CLASSES)
-    jobs = [
-        (options.seed, name, index)
-        for name in names
-        for index in range(math.ceil(options.points * CLASSES[name][2] / CLASSES[name][1]))
-    ]
+    jobs = jobs_of(options.points, options.seed, options.only)
     if options.index is not None:
-        jobs = [(options.seed, name, options.index) for name in names]
-    found: dict[str, list[Case]] = {name: [] for name in names}
-    with multiprocessing.get_context("fork").Pool(options.processes) as pool:
-        for name, case in pool.imap_unordered(run, jobs, chunksize=1):
-            found[name].append(case)
-    return 1 if report(found) else 0
+        jobs = [(seed, name, options.index) for seed, name, i in jobs if i == 0]
+    with table(options.csv) as (rows, add):
+        ready = {(int(r["seed"]), r["class"], int(r["index"])) for r in rows}
+        with executor(options.executor, options.workers) as pool:
+            for more in sweep([job for job in jobs if job not in ready], pool):
+                add(more)
+    return 1 if report(rows) else 0
+
+
+def jobs_of(points: int, seed: int, only: str | None = None) -> list[Job]:
+    """Cases that make so many settings, the classes mixed."""
+    jobs = [
+        (index / points / share * size, (seed, name, index))
+        for name, (_, size, share) in CLASSES.items()
+        if only in (None, name)
+        for index in range(math.ceil(points * share / size))
+    ]
+    return [job for _, job in sorted(jobs)]
 
 
 if __name__ == "__main__":

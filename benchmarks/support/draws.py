@@ -13,7 +13,9 @@ from dplearn import (
     Geometric,
     Laplace,
     PoissonSubsampled,
+    RandomAllocation,
     RandomizedResponse,
+    Shuffled,
     WithoutReplacement,
     mechanisms,
 )
@@ -33,10 +35,19 @@ def some_steps(rng: Rng, largest: float) -> int:
     return round(spread(rng, 1, largest))
 
 
+def some_rate(rng: Rng) -> float:
+    """From 1e-8 to 1, as often near the one as near the other."""
+    return spread(rng, 1e-8, 1) if rng.random() < 0.7 else 1 - spread(rng, 1e-6, 1) * (1 - 1e-8)
+
+
 def some_delta(rng: Rng) -> float:
     """Mostly what people ask for, sometimes nearly 1 or hardly a number."""
-    low, high = [(1e-30, 1e-3), (1e-3, 0.9), (1e-200, 1e-30)][rng.choice(3, p=[0.9, 0.05, 0.05])]
-    return spread(rng, low, high)
+    ranges = [(1e-30, 1e-3), (1e-3, 0.9), (1e-60, 1e-30)]
+    return spread(rng, *ranges[rng.choice(3, p=[0.7, 0.15, 0.15])])
+
+
+def some_noise(rng: Rng) -> float:
+    return spread(rng, 1e-2, 1e3)
 
 
 def _whole_number(rng: Rng) -> int:
@@ -44,13 +55,13 @@ def _whole_number(rng: Rng) -> int:
 
 
 BASES: dict[str, Callable[[Rng], Mechanism]] = {
-    "gaussian": lambda rng: Gaussian(spread(rng, 0.3, 100)),
-    "laplace": lambda rng: Laplace(spread(rng, 0.2, 200)),
-    "geometric": lambda rng: Geometric(spread(rng, 0.2, 100), _whole_number(rng)),
-    "discrete_gaussian": lambda rng: DiscreteGaussian(spread(rng, 0.3, 30), _whole_number(rng)),
-    "exponential": lambda rng: ExponentialMechanism(spread(rng, 0.01, 5)),
+    "gaussian": lambda rng: Gaussian(some_noise(rng)),
+    "laplace": lambda rng: Laplace(some_noise(rng)),
+    "geometric": lambda rng: Geometric(some_noise(rng), _whole_number(rng)),
+    "discrete_gaussian": lambda rng: DiscreteGaussian(some_noise(rng), _whole_number(rng)),
+    "exponential": lambda rng: ExponentialMechanism(spread(rng, 1e-3, 40)),
     "randomized_response": lambda rng: RandomizedResponse(
-        spread(rng, 0.01, 12), int(rng.choice([2, 2, 3, 10, 1000]))
+        spread(rng, 1e-3, 40), int(rng.choice([2, 2, 3, 10, 1000]))
     ),
 }
 
@@ -60,15 +71,23 @@ def some_base(rng: Rng) -> Mechanism:
 
 
 def some_list(rng: Rng) -> Composed:
-    return Composed(
-        [(some_base(rng), some_steps(rng, 100)) for _ in range(int(rng.integers(2, 5)))]
-    )
+    """Two to four mechanisms of any kind that share an adjacency."""
+    size = int(rng.integers(2, 5))
+    kinds = ["base", "poisson_subsampled"] if rng.random() < 0.5 else ["base", *_ONE_REPLACED]
+    parts = [MAKERS[str(rng.choice(kinds))](rng) for _ in range(size)]
+    return Composed([(part, some_steps(rng, 1e4)) for part in parts])
 
 
-MAKERS = {
+_ONE_REPLACED = ["randomized_response", "without_replacement", "shuffled"]
+MAKERS: dict[str, Callable[[Rng], Mechanism]] = {
     **BASES,
-    "poisson_subsampled": lambda rng: PoissonSubsampled(some_base(rng), spread(rng, 1e-4, 1)),
-    "without_replacement": lambda rng: WithoutReplacement(some_base(rng), spread(rng, 1e-4, 1)),
+    "base": some_base,
+    "poisson_subsampled": lambda rng: PoissonSubsampled(some_base(rng), some_rate(rng)),
+    "without_replacement": lambda rng: WithoutReplacement(some_base(rng), some_rate(rng)),
+    "shuffled": lambda rng: Shuffled(Gaussian(some_noise(rng)), some_steps(rng, 1e6)),
+    "random_allocation": lambda rng: RandomAllocation(
+        Gaussian(some_noise(rng)), some_steps(rng, 1e5)
+    ),
     "composed": some_list,
 }
 

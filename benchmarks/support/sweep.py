@@ -1,6 +1,7 @@
 """Questions, answers, and what it means that two answers contradict each other."""
 
 import math
+import time
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -12,6 +13,10 @@ from dplearn.mechanisms import Mechanism
 PLD = accountants["pld"]
 # Two exact values may differ by the rounding of their root searches.
 ROUNDING = 1e-12
+# Of arguments that are no root searches.
+MARGIN = 1e-9
+# CPU seconds from which on an answer comes too late.
+SLOW = 2.0
 
 
 @dataclass(frozen=True)
@@ -70,12 +75,8 @@ class Answer:
 class Case:
     """What one random case was asked, and what contradicts what."""
 
-    points: int = 0
-    seconds: float = 0.0
-    widths: list[float] = field(default_factory=list)  # of brackets, relative
-    exact_ones: int = 0
-    one_sided: int = 0
-    warned: int = 0
+    answers: list[tuple[Answer, float]] = field(default_factory=list)  # and CPU seconds of each
+    slow: list[str] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
 
     def ask(self, question: Question, accountant=None) -> Answer:
@@ -83,30 +84,24 @@ class Case:
 
     def curve(self, question: Question, steps: list[int], accountant=None) -> list[Answer]:
         """Answers for many numbers of steps in one call; `question.steps` is ignored."""
-        accountant = accountant or PLD()
-        found = accountant.epsilon_curve(
+        accountant, start = accountant or PLD(), time.thread_time()
+        bounds = accountant.epsilon_curve(
             question.mechanism, delta=question.delta, steps=steps, adjacency=question.adjacency
         )
+        seconds = time.thread_time() - start
         each = [
             Question(question.mechanism, int(t), question.delta, question.adjacency) for t in steps
         ]
         source = repr(accountant) if len(steps) == 1 else f"{accountant!r}{list(map(int, steps))}"
-        answers = [Answer(q, source, g.lower, g.epsilon) for q, g in zip(each, found, strict=True)]
-        if isinstance(accountant, PLD):
-            self._count(answers)
-        return answers
-
-    def _count(self, answers: list[Answer]) -> None:
-        self.points += len(answers)
+        answers = [Answer(q, source, g.lower, g.epsilon) for q, g in zip(each, bounds, strict=True)]
+        if seconds > SLOW * len(answers):
+            self.slow.append(f"{seconds:.1f} s: {answers[-1]}")
         for a in answers:
             if not 0 <= a.lower <= a.upper:
                 self.violations.append(f"not an interval: {a}")
-            elif a.lower == a.upper:
-                self.exact_ones += 1
-            elif a.lower > 0 and math.isfinite(a.upper):
-                self.widths.append((a.upper - a.lower) / a.upper)
-            else:
-                self.one_sided += 1
+        if isinstance(accountant, PLD):
+            self.answers += [(a, seconds / len(answers)) for a in answers]
+        return answers
 
     def ordered(self, less: Answer, more: Answer, why: str) -> None:
         """The truth behind `less` is at most that behind `more`."""
@@ -124,6 +119,16 @@ class Case:
         for i, less in enumerate(answers):
             for more in answers[i + 1 :]:
                 self.ordered(less, more, why)
+
+    def at_least(self, answer: Answer, value: float, why: str) -> None:
+        """The truth is at least this."""
+        if value > answer.upper * (1 + MARGIN) + MARGIN:
+            self.violations.append(f"{why} alone proves {value:.9g}: {answer}")
+
+    def at_most(self, answer: Answer, value: float, why: str) -> None:
+        """The truth is at most this."""
+        if answer.lower > value * (1 + MARGIN):
+            self.violations.append(f"{why} proves {value:.9g} to be enough: {answer}")
 
     def exact(
         self, answer: Answer, log_delta: oracles.LogDelta, slack: float = oracles.SLACK

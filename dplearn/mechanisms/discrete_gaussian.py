@@ -117,6 +117,9 @@ class DiscreteGaussian(WholeNoise):
 
 def _log_theta(centre: float, sigma: float) -> float:
     """log sum over whole k of exp(-(k - centre)^2 / (2 sigma^2))."""
+    if sigma > 3:
+        # Poisson summation: all but its first term are below 1e-76 of it.
+        return math.log(sigma * math.sqrt(2 * math.pi))
     offset = centre - round(centre)
     reach = math.ceil(40 * sigma) + 1
     k = np.arange(-reach, reach + 1, dtype=float)

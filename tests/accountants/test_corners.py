@@ -206,6 +206,20 @@ def test_moments_of_hardly_any_noise_and_hardly_any_sampling():
     assert np.all(sampled(1.0, 1e-300).rdp(orders) == 0)
 
 
+def test_moments_of_very_many_atoms_need_little_memory():
+    """One panel per atom and order took 3 to 8 GiB, also inside the pld accountant."""
+    sigma, q, orders = 3000.0, 0.1, np.array([1.5, 4.0, 30.0])
+    k = np.arange(-40_000, 40_001.0)
+    log_mass = -0.5 * (k / sigma) ** 2 - math.log(sigma * math.sqrt(2 * math.pi))
+    log_ratio = np.logaddexp(math.log1p(-q), math.log(q) + (3 * k - 4.5) / sigma**2)
+    log_moments = np.logaddexp.reduce(log_mass + orders[:, None] * log_ratio, axis=1)
+    truth, value = (
+        log_moments / (orders - 1),
+        PoissonSubsampled(DiscreteGaussian(1000.0, 3), q).rdp(orders),
+    )
+    assert np.all(value >= truth * (1 - 1e-7)) and np.all(value <= truth * 1.01)
+
+
 @each(
     "call, error, message",
     [
