@@ -54,23 +54,19 @@ def _execute(notebook: Any, lesson: Lesson) -> None:
         raise _failure(lesson, notebook, f"{error.ename}: {error.evalue}") from None
     except (CellControlSignal, DeadKernelError, TimeoutError) as error:
         raise _failure(lesson, notebook, str(error)) from None
-    for number, cell in enumerate(notebook.cells, start=1):
+    for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             if output.get("name") == "stderr":
-                raise LessonError(_place(lesson, number, cell) + f"stderr: {output.text}")
+                raise _failure(lesson, notebook, f"stderr: {output.text}", cell)
 
 
-def _failure(lesson: Lesson, notebook: Any, problem: str) -> LessonError:
-    """Error that names the code cell that was started last."""
-    code = [(i, cell) for i, cell in enumerate(notebook.cells, start=1) if cell.cell_type == "code"]
-    started = [pair for pair in code if pair[1].execution_count]
-    number, cell = started[-1] if started else code[0]
-    return LessonError(_place(lesson, number, cell) + problem)
-
-
-def _place(lesson: Lesson, number: int, cell: Any) -> str:
-    code = "\n".join(f"    {line}" for line in cell.source.splitlines())
-    return f"lesson {lesson.name}, cell {number}:\n{code}\n"
+def _failure(lesson: Lesson, notebook: Any, problem: str, cell: Any = None) -> LessonError:
+    """Error that names a cell, or the code cell that was started last."""
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    cell = cell or ([cell for cell in code if cell.execution_count] or code[:1])[-1]
+    source = "\n".join(f"    {line}" for line in cell.source.splitlines())
+    number = notebook.cells.index(cell) + 1
+    return LessonError(f"lesson {lesson.name}, cell {number}:\n{source}\n{problem}")
 
 
 def _clean(notebook: Any) -> None:

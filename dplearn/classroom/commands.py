@@ -69,7 +69,10 @@ def _build(options: argparse.Namespace) -> int:
     try:
         folder = options.folder or lessons_folder()
         every = lessons(folder)
-        chosen = [_lesson(number.zfill(2), every) for number in options.numbers or every]
+        numbers = [number.zfill(2) for number in options.numbers or every]
+        if absent := [number for number in numbers if number not in every]:
+            raise ValueError(f"Expected one of {', '.join(every)}, got lesson {absent[0]}.")
+        chosen = [every[number] for number in numbers]
         if options.check:
             return _report_stale(chosen, folder)
         for lesson in chosen:
@@ -80,12 +83,6 @@ def _build(options: argparse.Namespace) -> int:
         print(error, file=sys.stderr)
         return 1
     return 0
-
-
-def _lesson(number: str, every: dict[str, Lesson]) -> Lesson:
-    if number not in every:
-        raise ValueError(f"Expected one of {', '.join(every)}, got lesson {number}.")
-    return every[number]
 
 
 def _report_stale(chosen: list[Lesson], folder: Path) -> int:

@@ -34,27 +34,22 @@ def told(kind, epsilon=1.51432, delta=1e-5, **more):
         ),
     ],
 )
-def test_each_kind_has_its_own_sign_and_only_bounds_call_themselves_bounds(
-    kind, is_bound, more, text, note
-):
+def test_each_kind_has_its_own_sign_and_says_if_it_bounds(kind, is_bound, more, text, note):
     stated = told(kind, **more)
     assert str(stated) == f"{text} at delta = 1.0e-05, add_remove, by m{note}"
     assert stated.is_bound == is_bound
 
 
-@each(
-    "kind, lower, delta, text",
-    [
+def test_delta_that_was_found_is_the_subject():
+    for kind, lower, delta, text in (
         ("bracket", 0.0102241, 0.0102361, "0.01022 <= delta <= 0.01024 at epsilon = 1"),
         ("bracket", 1.23449e-300, 1.23451e-300, "1.234e-300 <= delta <= 1.235e-300 at epsilon = 1"),
         ("exact", 0.126937, 0.126937, "delta = 0.1269 at epsilon = 1"),
         # Nothing is known from below, and nobody can tell which of the two was given.
         ("upper", 0.0, 0.0102361, "epsilon <= 1 at delta = 1.1e-02"),
-    ],
-)
-def test_delta_that_was_found_is_the_subject(kind, lower, delta, text):
-    stated = told(kind, epsilon=1.0, delta=delta, delta_lower=lower)
-    assert str(stated) == f"{text}, add_remove, by m"
+    ):
+        stated = told(kind, epsilon=1.0, delta=delta, delta_lower=lower)
+        assert str(stated) == f"{text}, add_remove, by m"
 
 
 @settings(max_examples=200)
