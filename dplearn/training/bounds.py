@@ -24,21 +24,11 @@ from dplearn.ground import validate
 
 @dataclass(frozen=True, kw_only=True)
 class Groups:
-    """Parameters that are clipped together.
-
-    Parameters
-    ----------
-    of : mapping of str to int
-        Group of each parameter.
-    norms : tuple of float
-        :math:`C_m`, largest norm of a record's gradient in each group.
-    scales : tuple of float
-        :math:`s_m`, standard deviation of the noise in each group per unit of noise multiplier.
-    """
+    """Group of each parameter; of each group the largest norm of a record's gradient, C, and s."""
 
     of: Mapping[str, int]
     norms: tuple[float, ...]
-    scales: tuple[float, ...]
+    scales: tuple[float, ...]  # standard deviation of the noise per unit of noise multiplier
 
     @property
     def sensitivity(self) -> float:
@@ -101,14 +91,9 @@ class Automatic(Bound):
 
 @dataclass(frozen=True, kw_only=True)
 class PerLayer(Bound):
-    r"""Each layer is clipped alone; together the norm stays below `max_grad_norm`.
+    r"""Each layer is clipped alone; together the norm stays below `max_grad_norm` = C > 0.
 
-    Parameters
-    ----------
-    max_grad_norm : float
-        C > 0.
-    allocation : {"equal", "dimension"}
-        :math:`C_m = C / \sqrt M` for M layers, or :math:`C \sqrt{d_m / d}`.
+    The norm of each of M layers is :math:`C / \sqrt M` (equal) or :math:`C \sqrt{d_m / d}`.
     """
 
     max_grad_norm: float
@@ -120,14 +105,12 @@ class PerLayer(Bound):
 
     def groups(self, sizes: Mapping[str, int]) -> Groups:
         layer = {name: name.rpartition(".")[0] for name in sizes}
-        number = {prefix: m for m, prefix in enumerate(dict.fromkeys(layer.values()))}
-        shares = [0.0] * len(number)
-        for name, size in sizes.items():
-            shares[number[layer[name]]] += size
-        if self.allocation == "equal":
-            shares = [1.0] * len(number)
+        layers = list(dict.fromkeys(layer.values()))
+        shares = [1.0] * len(layers)
+        if self.allocation == "dimension":
+            shares = [sum(sizes[name] for name in sizes if layer[name] == one) for one in layers]
         norms = tuple(self.max_grad_norm * math.sqrt(s / sum(shares)) for s in shares)
-        of = {name: number[prefix] for name, prefix in layer.items()}
+        of = {name: layers.index(prefix) for name, prefix in layer.items()}
         return Groups(of=of, norms=norms, scales=(self.max_grad_norm,) * len(norms))
 
 
@@ -138,13 +121,9 @@ class Grouped(Bound):
     Group m with norm :math:`C_m` and noise multiplier :math:`z_m` alone is a Gaussian mechanism;
     together they are one with :math:`z = (\sum_m z_m^{-2})^{-1/2}`, which is `noise_multiplier`.
 
-    Parameters
-    ----------
-    norms : mapping of str to float
-        :math:`C_m` by the beginning of parameter names; the longest that fits counts.
-    noise_multipliers : mapping of str to float, optional
-        :math:`z_m`, under the same names. Only their ratios matter when a run gives its own
-        noise multiplier. Default: all equal.
+    `norms` are given by the beginning of parameter names; the longest that fits counts.
+    `noise_multipliers` have the same names, and are equal by default. Only their ratios matter
+    when a run gives its own noise multiplier.
 
     Examples
     --------
@@ -159,15 +138,13 @@ class Grouped(Bound):
     noise_multipliers: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
+        noise = self._multipliers()
         validate.integer(minimum=1, groups=len(self.norms))
-        for name, norm in self.norms.items():
-            validate.positive(**{f"norms[{name!r}]": norm})
-        for name, noise in self._multipliers().items():
-            validate.positive(**{f"noise_multipliers[{name!r}]": noise})
-        if self._multipliers().keys() != self.norms.keys():
+        validate.positive(**{f"norms[{name!r}]": norm for name, norm in self.norms.items()})
+        validate.positive(**{f"noise_multipliers[{name!r}]": z for name, z in noise.items()})
+        if noise.keys() != self.norms.keys():
             raise ValueError(
-                f"Expected noise_multipliers for {sorted(self.norms)}, "
-                f"got {sorted(self._multipliers())}."
+                f"Expected noise_multipliers for {sorted(self.norms)}, got {sorted(noise)}."
             )
 
     def _multipliers(self) -> Mapping[str, float]:
@@ -199,16 +176,8 @@ class AdaptiveQuantile(Bound):
     noise of standard deviation `count_noise`. That costs: gradients need the larger multiplier
     :math:`(z^{-2} - (2\sigma_b)^{-2})^{-1/2}` for both together to be worth z.
 
-    Parameters
-    ----------
-    max_grad_norm : float
-        C > 0 of the next step.
-    count_noise : float
-        :math:`\sigma_b`, more than half the noise multiplier of the run.
-    quantile : float
-        Fraction of norms that should be at most C, in (0, 1).
-    learning_rate : float
-        > 0.
+    C > 0 is `max_grad_norm` of the next step; `quantile` in (0, 1) is the fraction of norms that
+    should be at most C; :math:`\sigma_b` must exceed half the noise multiplier of the run.
 
     Examples
     --------

@@ -12,14 +12,9 @@ from torch import Tensor, nn
 Group = dist.ProcessGroup | None
 
 
-def rank(group: Group) -> int:
-    """Number of this process; 0 when alone."""
-    return 0 if group is None else dist.get_rank(group)
-
-
-def processes(group: Group) -> int:
-    """Number of processes."""
-    return 1 if group is None else dist.get_world_size(group)
+def place(group: Group) -> tuple[int, int]:
+    """Number of this process, and of all processes; (0, 1) when alone."""
+    return (0, 1) if group is None else (dist.get_rank(group), dist.get_world_size(group))
 
 
 def add_up(tensors: list[Tensor], group: Group) -> list[Tensor]:

@@ -45,19 +45,17 @@ def fit(
     ----------
     delta : float
         In (0, 1), for the epsilon that is shown and for `target_epsilon`.
-    accountant : Accountant or str
     target_epsilon : float, optional
         Stop before epsilon exceeds this; it is known beforehand which step that is.
     checkpoint : path, optional
-        Resume from this file if it exists; write it at the end.
-    checkpoint_every : int, optional
-        Write it also after each multiple of so many steps.
+        Resume from this file if it exists; write it at the end, and after each multiple of
+        `checkpoint_every` steps.
     progress : bool
         Whether to show a line with private diagnostics and the epsilon so far.
     callback : callable, optional
         Called with the `Record` of each step.
-    model, loss_fn, dataset, plan, optimizer, **options
-        As for `Trainer`.
+    **options
+        As for `Trainer`, like the arguments that are not named here.
 
     Returns
     -------
@@ -66,26 +64,19 @@ def fit(
 
     Raises
     ------
-    ValueError, TypeError
-        If an argument is out of range, arguments do not fit together, `target_epsilon` does not
-        allow a single step, or the checkpoint is damaged or of another run.
-    NotImplementedError
-        If no guarantee is known for the combination.
+    ValueError, TypeError, NotImplementedError
+        As `Trainer`, and if `target_epsilon` does not allow a single step, or the checkpoint is
+        damaged or of another run.
 
     Examples
     --------
     >>> import torch
-    >>> model = nn.Linear(2, 2)
-    >>> history = fit(
-    ...     model,
-    ...     nn.CrossEntropyLoss(reduction="none"),
-    ...     (torch.randn(100, 2), torch.randint(2, (100,))),
-    ...     DPSGD(noise_multiplier=2.0, sample_rate=0.1, steps=1000),
-    ...     optimizer=torch.optim.SGD(model.parameters(), lr=0.1),
-    ...     delta=1e-5,
-    ...     target_epsilon=1.0,
-    ...     progress=False,
-    ... )
+    >>> model, loss_fn = nn.Linear(2, 2), nn.CrossEntropyLoss(reduction="none")
+    >>> data = torch.randn(100, 2), torch.randint(2, (100,))
+    >>> plan = DPSGD(noise_multiplier=2.0, sample_rate=0.1, steps=1000)
+    >>> sgd = torch.optim.SGD(model.parameters(), lr=0.1)
+    >>> target = {"delta": 1e-5, "target_epsilon": 1.0}
+    >>> history = fit(model, loss_fn, data, plan, optimizer=sgd, **target, progress=False)
     >>> history.steps
     16
     >>> history.guarantee(1e-5).epsilon <= 1.0
@@ -100,14 +91,17 @@ def fit(
     trainer = Trainer(model, loss_fn, dataset, plan, optimizer=optimizer, **options)
     if checkpoint is not None and Path(checkpoint).exists():
         trainer.load(checkpoint)
-    show = _Line(trainer, steps, accountant, delta) if progress else None
+    due = 0.0  # when the line is shown again
     while trainer.steps < steps:
         record = trainer.step()
-        due = checkpoint_every is not None and record.step % checkpoint_every == 0
-        if checkpoint is not None and (record.step == steps or (due and trainer.resumable)):
+        last = record.step == steps
+        often = checkpoint_every is not None and record.step % checkpoint_every == 0
+        if checkpoint is not None and (last or (often and trainer.resumable)):
             trainer.save(checkpoint)
-        if show is not None:
-            show(record)
+        if progress and (last or time.monotonic() >= due):
+            due = time.monotonic() + _PAUSE
+            epsilon = plan.guarantee(accountant, delta=delta, steps=record.step).epsilon
+            _show(trainer.history(), steps, epsilon)
         if callback is not None:
             callback(record)
     return trainer.history()
@@ -144,26 +138,13 @@ def affordable_steps(
     return steps
 
 
-class _Line:
-    """One line of text that is overwritten."""
-
-    def __init__(
-        self, trainer: Trainer, steps: int, accountant: Accountant | str, delta: float
-    ) -> None:
-        self._trainer, self._steps = trainer, steps
-        self._accountant, self._delta, self._next = accountant, delta, 0.0
-
-    def __call__(self, record: Record) -> None:
-        last = record.step == self._steps
-        if time.monotonic() < self._next and not last:
-            return
-        self._next = time.monotonic() + _PAUSE
-        plan, lot = self._trainer.plan, record.private
-        spent = plan.guarantee(self._accountant, delta=self._delta, steps=record.step)
-        text = (
-            f"step {record.step}/{self._steps}  epsilon {round_up(spent.epsilon)}  private: "
-            f"loss {lot.loss:.3f}  accuracy {lot.accuracy:.1%}  "
-            f"clipped {lot.clipped_fraction:.0%}  not finite {self._trainer.history().non_finite}"
-        )
-        sys.stderr.write("\r" + text.ljust(100) + ("\n" if last else ""))
-        sys.stderr.flush()
+def _show(history: History, steps: int, epsilon: float) -> None:
+    """Overwrite the line of progress; it ends with the run."""
+    lot = history.records[-1].private
+    text = (
+        f"step {history.steps}/{steps}  epsilon {round_up(epsilon)}  private: "
+        f"loss {lot.loss:.3f}  accuracy {lot.accuracy:.1%}  "
+        f"clipped {lot.clipped_fraction:.0%}  not finite {history.non_finite}"
+    )
+    end = "\n" if history.steps == steps else ""
+    print("\r" + text.ljust(100), end=end, file=sys.stderr, flush=True)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import copy
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -40,18 +40,10 @@ Loss = Callable[[Any, Any], Tensor]
 class ClippedSum:
     """Contribution of one micro-batch; everything in it is private until noise is added.
 
-    Parameters
-    ----------
-    sums : dict of str to Tensor
-        Clipped sum for every trainable parameter, float32 or float64.
-    losses : Tensor, shape (B,)
-    norms : Tensor, shape (B,)
-        Norm of each record's whole gradient before clipping.
-    right : Tensor, shape (B,)
-        Fraction of each record's labels that the model gets right; NaN for other tasks.
-    examples, clipped, non_finite : Tensor, shape ()
-        How many records counted, were scaled down, and had to be left out. The last are among
-        the second.
+    The clipped sum for every trainable parameter, float32 or float64. Of each record, shape (B,):
+    its loss, the norm of its whole gradient before clipping, and the fraction of its labels that
+    the model gets right (NaN for other tasks). How many records counted, how many of them were
+    scaled down, and how many of these had to be left out, shape ().
     """
 
     sums: dict[str, Tensor]
@@ -235,25 +227,20 @@ def called(model: nn.Module, inputs: Any) -> Any:
 
 def per_example(model: nn.Module, calls: list[Call], losses: Tensor) -> dict[str, PerExample]:
     """Gradients of every parameter that takes part, one per example; uses up the graph."""
-    edges = [edge for call in calls for edge in call.edges.values()]
-    output_gradients = iter(_output_gradients(losses, edges))
+    edges: Any = [edge for call in calls for edge in call.edges.values()]
+    if not edges or not losses.requires_grad:
+        return {}
+    ones = torch.ones_like(losses)
+    output_grads = iter(torch.autograd.grad(losses, edges, grad_outputs=ones, allow_unused=True))
     name_of: dict[Any, str] = {parameter: name for name, parameter in model.named_parameters()}
     modules = {call.module for call in calls}
     uses: dict[str, list[PerExample]] = defaultdict(list)
     with torch.no_grad(), torch.autocast(losses.device.type, enabled=False):
         for call in calls:
-            grads = {place: next(output_gradients) for place in call.edges}
+            grads = {place: next(output_grads) for place in call.edges}
             for parameter, use in _of_call(call, grads, len(losses), modules):
                 uses[name_of[parameter]].append(use)
         return {name: combined(parts) for name, parts in uses.items()}
-
-
-def _output_gradients(losses: Tensor, edges: list[Any]) -> Sequence[Tensor | None]:
-    """Gradients of the sum of losses for all edges; the graph is used up."""
-    if not edges or not losses.requires_grad:
-        return [None] * len(edges)
-    ones = torch.ones_like(losses)
-    return torch.autograd.grad(losses, edges, grad_outputs=ones, allow_unused=True)
 
 
 def _of_call(
@@ -324,11 +311,15 @@ def _clipped(
     # Whether all are finite is known without waiting only on the processor, once it runs.
     at_once = finite.device.type == "cpu" and not torch.compiler.is_compiling()
     keep = None if at_once and finite.all() else finite
+    sums = {}
+    for name, parameter in trainable(model).items():
+        if name in gradients:
+            weighted = gradients.pop(name).weighted_sum(factors[group[name]], keep)
+            sums[name] = weighted.reshape(parameter.shape).contiguous()
+        else:
+            sums[name] = zeros(parameter)
     return ClippedSum(
-        sums={
-            name: _weighted(gradients.pop(name, None), factors[group[name]], keep, parameter)
-            for name, parameter in trainable(model).items()
-        },
+        sums=sums,
         losses=losses,
         norms=norms,
         right=losses.new_full(losses.shape, torch.nan) if right is None else right,
@@ -336,12 +327,3 @@ def _clipped(
         clipped=(records & (factors.amin(0) < 1)).sum(),
         non_finite=(records & ~finite).sum(),
     )
-
-
-def _weighted(
-    gradient: PerExample | None, factors: Tensor, keep: Tensor | None, parameter: Tensor
-) -> Tensor:
-    """The clipped sum for one parameter; zero if it took no part."""
-    if gradient is None:
-        return zeros(parameter)
-    return gradient.weighted_sum(factors, keep).reshape(parameter.shape).contiguous()

@@ -17,68 +17,39 @@ TALLY = ("loss", "finite", "examples", "clipped", "non_finite", "right", "below"
 class Private:
     """Diagnostics of one step, computed without noise: to look at, never to publish.
 
-    Parameters
-    ----------
-    loss : float
-        Mean over the lot before the step, without records whose loss is not finite; NaN if there
-        are none.
-    accuracy : float
-        Fraction of the lot that was classified rightly; NaN for other tasks and an empty lot.
-    clipped_fraction : float
-        Fraction of the lot whose gradient was scaled down; NaN for an empty lot.
-    lot_size : int
-    non_finite : int
-        Records left out because their gradient is infinite or not a number.
+    The mean loss, before the step and without records whose loss is not finite, and the fractions
+    of the lot that were classified rightly and whose gradients were scaled down. They are NaN
+    where there is nothing to count: the lot is empty, or the task another.
     """
 
     loss: float
     accuracy: float
     clipped_fraction: float
     lot_size: int
-    non_finite: int
+    non_finite: int  # records left out because their gradient is infinite or not a number
 
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """One step of a run.
+    """One step of a run, and in public the largest norm that a record's contribution could have."""
 
-    Parameters
-    ----------
-    step : int
-        Steps done, this one included.
-    clipping_norm : float
-        Largest norm that a record's contribution could have; public.
-    private : Private
-    """
-
-    step: int
+    step: int  # steps done, this one included
     clipping_norm: float
     private: Private
 
 
 @dataclass(frozen=True, kw_only=True)
 class History:
-    """A run so far.
-
-    Parameters
-    ----------
-    plan : DPSGD
-    steps : int
-        Steps done, those before the run was resumed included.
-    records : tuple of Record
-        The steps since the run began or was resumed.
-    assumptions : tuple of str
-        What the guarantee presumes beyond the plan's own assumptions.
-    """
+    """A run so far, and what its guarantee presumes beyond the plan's own assumptions."""
 
     plan: DPSGD
-    steps: int
+    steps: int  # all that are done; `records` has those since the run began or was resumed
     records: tuple[Record, ...] = ()
     assumptions: tuple[str, ...] = ()
 
     @property
     def non_finite(self) -> int:
-        """Records left out because their gradient is infinite or not a number; private."""
+        """Records left out of all steps; private."""
         return sum(record.private.non_finite for record in self.records)
 
     def guarantee(
@@ -101,14 +72,11 @@ class History:
 
 def private(tally: Mapping[str, float]) -> Private:
     """Means over a lot from sums over its records."""
+    mean = lambda total, count: tally[total] / tally[count] if tally[count] else math.nan
     return Private(
-        loss=_mean(tally["loss"], tally["finite"]),
-        accuracy=_mean(tally["right"], tally["examples"]),
-        clipped_fraction=_mean(tally["clipped"], tally["examples"]),
+        loss=mean("loss", "finite"),
+        accuracy=mean("right", "examples"),
+        clipped_fraction=mean("clipped", "examples"),
         lot_size=round(tally["examples"]),
         non_finite=round(tally["non_finite"]),
     )
-
-
-def _mean(total: float, count: float) -> float:
-    return total / count if count else math.nan

@@ -23,7 +23,7 @@ from dplearn.training.mixing import refuse_mixing
 from dplearn.training.rules import Rule, reads_inputs, rule_of
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Call:
     """One use of one module: what went in, and where the gradients of what came out are."""
 
@@ -93,13 +93,7 @@ def _observed(tape: Tape, name: str, module: nn.Module) -> Callable[[], Any]:
 
 
 def _note(
-    tape: Tape,
-    name: str,
-    module: nn.Module,
-    rule: Rule | None,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    output: Any,
+    tape: Tape, name: str, module: nn.Module, rule: Rule | None, args: Any, kwargs: Any, output: Any
 ) -> None:
     """Add a call to the record, unless no gradient flows through it."""
     compiling = torch.compiler.is_compiling()  # Dynamo knows tensors, not edges
@@ -111,16 +105,8 @@ def _note(
     if edges and tape.runs:
         read = reads_inputs(module, rule)
         args, kwargs = on_tensors(Tensor.detach, (args, kwargs) if read else ((), {}))
-        call = Call(
-            name=name,
-            module=module,
-            rule=rule,
-            args=args,
-            kwargs=kwargs,
-            edges=edges,
-            versions=() if compiling else _versions(args, kwargs),
-        )
-        tape.calls.append(call)
+        versions = () if compiling else _versions(args, kwargs)
+        tape.calls.append(Call(name, module, rule, args, kwargs, edges, versions))
 
 
 def _versions(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[int, ...]:

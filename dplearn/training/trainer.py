@@ -125,12 +125,14 @@ class Trainer:
         self._trainable = trainable(self.model)
         self._device = next(iter(self._trainable.values())).device
         self._data = Records(self.dataset, device=self._device, resident=self.device_resident)
-        self._rank = distributed.rank(self.process_group)
+        self._rank, self._processes = distributed.place(self.process_group)
         self._randomness = Randomness.of(generator, secure=secure)
         self._lots: list[sampling.Lot] = []  # of the drawing in use
         self._bound = self.bound or Flat(self.plan.max_grad_norm)
         self._check_options()
-        self._expected = float(self.expected_batch_size or self._expected_lot())
+        size = torch.tensor([len(self._data)], dtype=torch.float64, device=self._device)
+        (size,) = distributed.add_up([size], self.process_group)
+        self._expected = float(self.expected_batch_size or self.plan.sample_rate * size.item())
         self._run = self._fingerprint()
         distributed.start_equal(self.model, self.process_group)
         self._sum = partial(clipped_sum, self.model, self.loss_fn)
@@ -160,19 +162,8 @@ class Trainer:
                 "parts of a dataset cannot draw such lots separately.",
             )
 
-    def _expected_lot(self) -> float:
-        """The plan's fraction of all records."""
-        size = torch.tensor([len(self._data)], dtype=torch.float64, device=self._device)
-        return self.plan.sample_rate * distributed.add_up([size], self.process_group)[0].item()
-
     def step(self) -> Record:
-        """Run one step and say what happened.
-
-        Raises
-        ------
-        ValueError
-            If all planned steps are done.
-        """
+        """Run one step and say what happened; ValueError if all planned steps are done."""
         if self.steps >= self.plan.steps:
             raise ValueError(f"Expected at most {self.plan.steps} steps, as planned, got one more.")
         with self._randomness.for_model(self._device, self._rank, self.steps):
@@ -193,22 +184,17 @@ class Trainer:
             self._lots = sampling.lots(self.plan, size=len(self._data), rng=rng)
         return self._lots[position]
 
-    def _rows_at_once(self) -> int | None:
-        """Compiled code is for one number of rows."""
-        varies = self.plan.sampling in ("poisson", "random_allocation")
-        if self.micro_batch is None and self.compile and varies:
-            return math.ceil(self.plan.sample_rate * len(self._data) / 4)
-        return self.micro_batch
-
     def _normals(self) -> AddNormals:
         return self._randomness.normals(self._device, self.steps)
 
     def _clipped(self, lot: sampling.Lot) -> tuple[dict[str, Tensor], Tensor]:
         """Clipped sums of a lot, and its tally."""
-        sums = {}
+        sums, rows = {}, self.micro_batch
+        if rows is None and self.compile and self.plan.sampling in ("poisson", "random_allocation"):
+            rows = math.ceil(self.plan.sample_rate * len(self._data) / 4)  # code for one number
         dtype = wide(next(iter(self._trainable.values())).dtype)
         tally = torch.zeros(len(TALLY), dtype=dtype, device=self._device)
-        for index, mask in sampling.micro_batches(lot, self._rows_at_once()):
+        for index, mask in sampling.micro_batches(lot, rows):
             inputs, targets = self._data.rows(index)
             mask = None if mask is None else torch.from_numpy(mask).to(self._device)
             part = self._sum(inputs, targets, mask=mask, bound=self._bound)
@@ -246,10 +232,7 @@ class Trainer:
 
     @property
     def resumable(self) -> bool:
-        """Whether a checkpoint of this moment can be resumed.
-
-        Without a generator the order of an epoch is not written, so only between epochs.
-        """
+        """Whether a checkpoint of now can be resumed; no order of an epoch is written unseeded."""
         between = self.steps % sampling.lots_per_drawing(self.plan) == 0
         return between or self.steps == self.plan.steps or self._randomness.seed is not None
 
@@ -276,11 +259,8 @@ class Trainer:
     def load(self, path: str | Path) -> None:
         """Go on where a checkpoint was written; nothing changes if it is refused.
 
-        Raises
-        ------
-        ValueError
-            If the file is damaged, belongs to another run, or was written within an epoch whose
-            order is not kept.
+        ValueError is raised for a file that is damaged, belongs to another run, or was written
+        within an epoch whose order is not kept.
         """
         written = checkpoint.read(path)
         checkpoint.require_equal(written["run"], self._run, path)
@@ -311,7 +291,7 @@ class Trainer:
             "optimizer": type(self.optimizer).__name__,
             "scheduler": type(self.scheduler).__name__,
             "generator": "none" if self._randomness.seed is None else "given",
-            "processes": repr(distributed.processes(self.process_group)),
+            "processes": repr(self._processes),
             **shapes,
         }
 
@@ -348,14 +328,8 @@ def _tally(part: ClippedSum, mask: Tensor | None, bound: Bound) -> Tensor:
     records = torch.ones_like(part.losses, dtype=torch.bool) if mask is None else mask
     finite = records & part.losses.isfinite()
     below = part.norms <= getattr(bound, "max_grad_norm", 0.0)
-    entries = [
-        torch.where(finite, part.losses, 0).sum(),
-        finite.sum(),
-        part.examples,
-        part.clipped,
-        part.non_finite,
-        torch.where(records, part.right, 0).sum(),
-        (records & below).sum(),
-        torch.zeros_like(part.examples),
-    ]
+    loss = torch.where(finite, part.losses, 0).sum()
+    right = torch.where(records, part.right, 0).sum()
+    counts = finite.sum(), part.examples, part.clipped, part.non_finite
+    entries = loss, *counts, right, (records & below).sum(), torch.zeros_like(part.examples)
     return torch.stack([entry.double() for entry in entries])

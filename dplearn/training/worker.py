@@ -128,15 +128,10 @@ def run(job: Job, tell: Callable[..., object]) -> None:
 
 
 def _trainer(job: Job, data: tuple[Tensor, Tensor], plan: DPSGD, learning_rate: float) -> Trainer:
-    model = built(job.model, data[0])
-    return Trainer(
-        model,
-        nn.CrossEntropyLoss(reduction="none"),
-        data,
-        plan,
-        optimizer=torch.optim.SGD(model.parameters(), lr=learning_rate, momentum=MOMENTUM),
-        micro_batch=_MICRO_BATCH if job.model == "cnn" else None,
-    )
+    model, loss_fn = built(job.model, data[0]), nn.CrossEntropyLoss(reduction="none")
+    sgd = torch.optim.SGD(model.parameters(), lr=learning_rate, momentum=MOMENTUM)
+    rows = _MICRO_BATCH if job.model == "cnn" else None
+    return Trainer(model, loss_fn, data, plan, optimizer=sgd, micro_batch=rows)
 
 
 def _accuracy(model: nn.Module, measured: tuple[Tensor, Tensor]) -> float:

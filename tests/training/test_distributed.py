@@ -45,16 +45,12 @@ def fixed_run(members, group=None):
     for parameter in model.parameters():
         nn.init.constant_(parameter, 0.5 if group is None or dist.get_rank() == 0 else 7.0)
     columns = torch.randn(16, 4, generator=generator())[members.start : members.stop]
-    begun = started(
-        model,
-        PLAN,
-        use=Fixed,
-        loss_fn=squares,
-        data=(columns[:, :3], columns[:, 3]),
-        bound=AdaptiveQuantile(max_grad_norm=64.0, count_noise=1.0),
-        process_group=group,
-        micro_batch=None if group is None else 3,
+    data, bound = (
+        (columns[:, :3], columns[:, 3]),
+        AdaptiveQuantile(max_grad_norm=64.0, count_noise=1.0),
     )
+    options = {"process_group": group, "micro_batch": None if group is None else 3}
+    begun = started(model, PLAN, use=Fixed, loss_fn=squares, data=data, bound=bound, **options)
     begun.members = members
     history = [begun.step() for _ in range(20)]
     return flat(model.parameters()), history
@@ -62,14 +58,9 @@ def fixed_run(members, group=None):
 
 def real_run(group):
     """Own lots and noise; the gradient is zero, so what is left is noise."""
-    begun = started(
-        nn.Linear(200, 1),
-        PLAN,
-        loss_fn=lambda outputs, targets: 0.0 * outputs[:, 0],
-        data=(torch.ones(8, 200), torch.ones(8)),
-        generator=generator(),
-        process_group=group,
-    )
+    flat_loss, data = lambda outputs, _: 0.0 * outputs[:, 0], (torch.ones(8, 200), torch.ones(8))
+    options = {"generator": generator(), "process_group": group}
+    begun = started(nn.Linear(200, 1), PLAN, loss_fn=flat_loss, data=data, **options)
     noise, lots = [], []
     for _ in range(PLAN.steps):
         lots.append(begun._lot().tolist())

@@ -33,55 +33,34 @@ def p_value(counts, expected):
     return stats.chisquare(*pair).pvalue
 
 
-def test_poisson_records_join_independently():
-    """Every subset of eight records has its probability, the empty lot too."""
+def test_every_subset_of_records_has_its_probability():
+    """Poisson: independent records, the empty lot too; without replacement: all alike."""
     member = drawn("poisson", size=8, times=20_000)[:, 0]
     patterns = np.bincount(member @ (1 << np.arange(8)), minlength=256)
     ones = np.array([bin(k).count("1") for k in range(256)])
-    assert p_value(patterns, 20_000 * 0.2**ones * 0.8 ** (8 - ones)) > SMALL
-    assert patterns[0] > 0
-
-
-def test_every_subset_of_fixed_size_is_equally_likely():
+    assert p_value(patterns, 20_000 * 0.2**ones * 0.8 ** (8 - ones)) > SMALL and patterns[0] > 0
     member = drawn("without_replacement", size=6, times=15_000, sample_rate=1 / 3)[:, 0]
-    assert np.all(member.sum(1) == 2)
     patterns = np.bincount(member @ (1 << np.arange(6)))
+    assert np.all(member.sum(1) == 2) and np.count_nonzero(patterns) == 15
     assert stats.chisquare(patterns[patterns > 0]).pvalue > SMALL
-    assert np.count_nonzero(patterns) == 15
 
 
-def test_a_shuffled_epoch_uses_every_record_once():
+def test_every_record_is_used_once_in_an_epoch_and_always_without_sampling():
     member = drawn("shuffled", size=20, times=2_000)
-    assert np.all(member.sum(1) == 1)
-    assert np.all(member.sum(2) == 4)
+    assert np.all(member.sum(1) == 1) and np.all(member.sum(2) == 4)
     assert stats.chisquare(member[:, :, 0].sum(0)).pvalue > SMALL
-
-
-def test_records_of_a_random_allocation_choose_independently():
     member = drawn("random_allocation", size=3, times=20_000)
     assert np.all(member.sum(1) == 1)
-    place = member.argmax(1)
+    place = member.argmax(1)  # of each record, independently
     assert stats.chisquare(np.bincount(place @ [25, 5, 1], minlength=125)).pvalue > SMALL
-
-
-def test_without_sampling_all_records_take_part():
-    (lot,) = lots(plan("none", 1.0), size=5, rng=np.random.default_rng(0))
-    assert lot.tolist() == [0, 1, 2, 3, 4]
-
-
-def test_the_sampler_decides_the_guarantee():
-    shuffled, poisson = plan("shuffled"), plan("poisson")
-    assert shuffled.guarantee(delta=1e-5).lower > poisson.guarantee(delta=1e-5).epsilon
-    with pytest.raises(NotImplementedError):
-        shuffled.guarantee(delta=1e-5, adjacency="add_remove")
+    assert drawn("none", size=5, times=1, sample_rate=1.0).all()
 
 
 def test_lots_of_one_size_need_whole_sizes_and_leave_out_the_remainder_of_an_epoch():
     for sampling in ("shuffled", "without_replacement"):
         with pytest.raises(ValueError, match=r"Expected sample_rate \* 7 records to be whole"):
             lots(plan(sampling), size=7, rng=np.random.default_rng(0))
-    uneven = lots(plan("shuffled", 0.4), size=5, rng=np.random.default_rng(0))
-    assert [len(lot) for lot in uneven] == [2, 2]
+    assert drawn("shuffled", size=5, times=1, sample_rate=0.4).sum(2).tolist() == [[2, 2]]
 
 
 @each("length", [0, 1, 4, 5, 8])

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -31,12 +30,12 @@ PATIENCE = 120  # seconds; a busy machine may need some
 LONG = JOB | {"model": "cnn", "steps": 5000}
 
 
-def line(job: dict) -> bytes:
+def line(job):
     return json.dumps(job).encode() + b"\n"
 
 
 @contextmanager
-def process(job: dict, *options: str) -> Iterator[subprocess.Popen]:
+def process(job, *options):
     """A worker that has its job; ended in any case."""
     command = [sys.executable, "-m", "dplearn.training.worker", *options]
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
@@ -49,21 +48,17 @@ def process(job: dict, *options: str) -> Iterator[subprocess.Popen]:
             started.kill()
 
 
-def events(started: subprocess.Popen) -> list[dict]:
-    return [json.loads(line) for line in started.stdout]
-
-
-def told(job: dict) -> list[dict]:
+def told(job):
     """The events of a run in this process."""
-    events: list[dict] = []
+    events = []
     worker.run(worker.Job.read(line(job)), lambda **event: events.append(event))
     return events
 
 
 @pytest.mark.slow
 def test_a_job_in_and_events_out():
-    with process(JOB) as started:
-        first, *steps, last = events(started)
+    with process(JOB, "--seconds", "600", "--silence", "600") as started:  # it is nice, and waits
+        first, *steps, last = map(json.loads, started.stdout)
         assert started.wait(PATIENCE) == 0
     assert first == {"event": "start", "steps": 20, "records": 1438, "held_out": 359}
     assert last == {"event": "done"}
@@ -101,13 +96,9 @@ BAD = [
     (line(JOB | {"path": "x"}), "Expected a job"),
     (line({k: v for k, v in JOB.items() if k != "delta"}), "Expected a job"),
     (line(JOB | {"dataset": "../x"}), "dataset"),
-    (line(JOB | {"model": "gpt"}), "model"),
-    (line(JOB | {"delta": "small"}), "delta"),
     (line(JOB | {"steps": 2.5}), "steps"),
     (line(JOB | {"steps": 10**9}), "steps"),
-    (line(JOB | {"noise_multiplier": 0}), "noise_multiplier"),
     (line(JOB | {"learning_rate": float("nan")}), "learning_rate"),
-    (line(JOB | {"sample_rate": 1.5}), "sample_rate"),
     (line(JOB | {"compare": 1}), "compare"),
 ]
 
@@ -142,12 +133,11 @@ def test_it_ends_when_nobody_holds_its_input_and_at_once_when_killed():
 
 LATE = "Stopped after 0.7 seconds, the longest that a run may take here."
 SCARCE = "Stopped: it needs more than 0.28 GB of memory."
-UNKNOWN = "Expected model one of cnn, linear, mlp, got model='gpt'."
 ENDS = [
     (LONG, ("--silence", "0.5"), None),
     (LONG, ("--seconds", "0.7"), LATE),
     (JOB | {"dataset": "synthetic"}, ("--memory", "2.8e8"), SCARCE),  # a quarter is PyTorch
-    (JOB | {"model": "gpt"}, (), UNKNOWN),
+    (JOB | {"model": "gpt"}, (), "Expected model one of cnn, linear, mlp, got model='gpt'."),
 ]
 
 
@@ -155,6 +145,7 @@ ENDS = [
 @each("job, options, message", ENDS)
 def test_it_ends_at_its_limits_and_says_so_in_one_event(job, options, message):
     with process(job, *options) as started:
-        ends = [event for event in events(started) if event["event"] not in ("start", "progress")]
+        events = [json.loads(line) for line in started.stdout]
         assert started.wait(PATIENCE) == 1 and not started.stderr.read()
+    ends = [event for event in events if event["event"] not in ("start", "progress")]
     assert ends == ([{"event": "error", "message": message}] if message else [])
