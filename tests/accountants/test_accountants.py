@@ -46,11 +46,8 @@ def run_of(row):
     return step, {"delta": number(row["delta"]), "steps": int(row["steps"])}
 
 
-# The reference run of Abadi et al. (2016): q = 0.01, sigma = 4, delta = 1e-5, T = 10^4.
-
-
 def test_reference_run():
-    """What the examples in the docstrings do not say."""
+    """That of Abadi et al. (2016): what the examples in the docstrings do not say."""
     stated = {n: epsilon(n, ABADI, delta=1e-5, steps=10_000) for n in PROMISED}
     assert stated["moments"].details == {"order": 20.0, "moment": 19.0}
     assert 0 < stated["pld"].epsilon - stated["pld"].lower < 1e-6
@@ -104,9 +101,6 @@ def test_golden_sampled_gaussian_against_every_accountant(row):
     loose = 1.005 if question["delta"] > 1e-10 else math.inf
     assert stated["pld"].epsilon <= min(truth * loose, stated["rdp"].epsilon)
     assert stated["rdp"].epsilon <= stated["moments"].epsilon * (1 + 1e-3)
-
-
-# Single accountants
 
 
 def test_gaussian_dp_is_exact_for_gaussians_only():
@@ -221,9 +215,6 @@ def test_settings_of_the_lattice_are_fields():
     assert fewer >= accountants["optimal"](candidates=9).epsilon(laplace, **question).epsilon
 
 
-# delta, the inverse of epsilon
-
-
 INVERTED = [
     (name, mechanism)
     for name, mechanism in itertools.product(NAMES, [ABADI, Laplace(30.0), Gaussian(50.0)])
@@ -256,9 +247,6 @@ def test_delta_of_epsilon_zero_is_one_and_of_a_huge_one_tiny_and_positive(name):
     assert stated.delta == pytest.approx(1.0, abs=1e-9)
     stated = accountants[name]().delta(Gaussian(1.0), epsilon=200.0)
     assert 0 < stated.delta < 1e-60 and stated.epsilon <= 200.0
-
-
-# Edges and errors
 
 
 @each("adjacency", ["add_remove", "zero_out"])

@@ -24,9 +24,6 @@ def _digits():
         yield
 
 
-# What is read off a profile, and closed forms
-
-
 def one_run(sigma, epsilon, delta):
     """What is stated of a mechanism of which `epsilon` is proved and a Gaussian is a real pair."""
     runs = SimpleNamespace(
@@ -136,9 +133,6 @@ def test_the_incomplete_beta_function_is_granted_its_rounded_argument(steps, siz
     exact = binomial_tail(k, chance, steps), binomial_tail(k, 1 - chance, steps)
     errors = [abs(v / e - 1) for v, e in zip(tails, exact, strict=True)]
     assert_suits(float(theorems.tails_error(np.array(steps))), errors)
-
-
-# Numbers of steps and batches
 
 
 def test_whole_numbers_of_steps_survive_rounding_and_no_fraction_is_dropped():

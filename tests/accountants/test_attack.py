@@ -61,9 +61,6 @@ def composed_coin(local_epsilon, steps):
     return [stats.binom.pmf(np.arange(steps + 1), steps, p) for p in (truth, 1 - truth)]
 
 
-# The true positive rate against closed forms and enumeration
-
-
 @each("sigma, steps", [(1.0, 1), (20.0, 100), (3000.0, 7), (0.5, 10), (1e6, 1)])
 def test_gaussians(sigma, steps):
     truth = stats.norm.cdf(stats.norm.ppf(RATES) + math.sqrt(steps) / sigma)
@@ -153,9 +150,6 @@ def test_any_shape_and_what_needs_no_attack():
         attacked(step, np.array([0.1, 1.0]))
 
 
-# The enclosure itself
-
-
 @pytest.mark.slow
 @settings(max_examples=60)
 @given(
@@ -206,9 +200,6 @@ def test_chords_are_granted_the_errors_of_their_ends():
     assert 2 * 0.5 * lost <= flat <= 100 * 2 * 0.5 * lost
     steep = granted((2 - gap, 2 - gap / 2), (gap / 2, gap / 4))
     assert 2 * moved <= steep <= 100 * 2 * moved
-
-
-# Delta
 
 
 def test_koskelas_golden_delta():

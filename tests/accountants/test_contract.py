@@ -41,8 +41,6 @@ def cases(name, quick):
             yield law(), mechanism, adjacency, f"{law.name}, {mechanism}, {adjacency}"
 
 
-# What a new file must bring
-
 BROUGHT = {
     "title": (str, "the name that pictures show"),
     "statement": (str, "its theorem in TeX"),
@@ -105,9 +103,6 @@ REFUSED = [
 def test_what_is_not_supported_is_refused_by_name(cls, mechanism, adjacency):
     with pytest.raises(NotImplementedError, match=cls.name):
         cls().epsilon(mechanism, delta=DELTA, adjacency=adjacency)
-
-
-# Laws of epsilon
 
 
 @quick_and_slow
@@ -189,8 +184,6 @@ def test_the_distribution_is_the_tightest_bound(mechanism, adjacency):
     best = min(g.epsilon for g in bounds.values() if g.is_bound)
     assert bounds["pld"].epsilon <= best * (1 + WOBBLE["pld"]) + 1e-12
 
-
-# Rényi divergences
 
 ORDERS = np.concatenate([np.linspace(1.02, 3, 12), np.linspace(3.3, 32, 12), [2.0, 5.0, 64.0]])
 

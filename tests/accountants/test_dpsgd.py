@@ -71,9 +71,6 @@ def test_guarantee_is_that_of_the_accountant():
     assert silent.epsilon == math.inf and silent.reason
 
 
-# Batches drawn once per epoch
-
-
 def test_epochs_of_a_loader_drop_what_is_left_over():
     question = {"dataset_size": 60_000, "batch_size": 256, "noise_multiplier": 1.0}
     run = DPSGD.from_epochs(**question, epochs=60, sampling="shuffled")

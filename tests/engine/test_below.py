@@ -137,9 +137,6 @@ def test_atoms_announced_and_found_are_the_true_ones():
     assert Atoms.of(kinked).loss.size == 0
 
 
-# What infinite losses are worth is counted apart; they cannot pay for finite ones as well.
-
-
 def with_endless(lost, base):
     """P gives something that Q never gives with probability `lost`, else the base pair."""
     rest, shift = math.log1p(-lost), -math.log1p(-lost)
@@ -166,6 +163,7 @@ def with_endless(lost, base):
 @each("lost", [0.1, 1e-3])
 @each("base", [Laplace, Gaussian])
 def test_infinite_losses_beside_a_density(base, lost, h, last):
+    """What they are worth is counted apart; they cannot pay for finite ones as well."""
     pair = with_endless(lost, base(1.0).profiles()[0])
     stop = round(last / h)
     nodes = np.arange(-round(6 / h), stop + 1) * h

@@ -18,14 +18,7 @@ from dplearn.engine.lattice.group import Group
 from dplearn.engine.lattice.sum import Law, Sum, Window
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import Gaussian, PoissonSubsampled, RandomizedResponse
-from outcomes import (
-    LATTICE,
-    ROUNDING,
-    assert_encloses,
-    assert_holds,
-    bracket,
-    epsilon_of_coins,
-)
+from outcomes import LATTICE, ROUNDING, assert_encloses, assert_holds, bracket, epsilon_of_coins
 
 COIN, COINS = 0.01, 3000
 

@@ -69,9 +69,6 @@ def test_poor_guesses_are_repaired():
         assert lower > 0 and upper - lower < 1e-5 * upper, setting
 
 
-# Laws over the whole range of settings.
-
-
 def logarithmic(low, high):
     return st.floats(math.log(low), math.log(high)).map(math.exp)
 
@@ -165,9 +162,6 @@ def test_log_moments_equal_the_renyi_divergence(sigma, q, side):
         np.testing.assert_allclose(found, exact, rtol=1e-12, atol=1e-14)
 
 
-# The other direction.
-
-
 def test_other_direction_is_proved_and_not_assumed(monkeypatch):
     # Were the add direction the larger one, its bracket would be reported.
     sigma, q, delta = CURVES["S5"]
@@ -218,8 +212,6 @@ def test_truncation_bound_lies_above_the_integrand_and_falls(side):
     # And it is not much larger: the sum may stop early.
     assert np.median(most - size) < 1.0
 
-
-# Each charge is needed: without it the bracket misses the truth.
 
 CASE = (2.0, 0.05, 400, 1e-6)
 

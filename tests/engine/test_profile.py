@@ -195,11 +195,8 @@ def test_golden_gaussian(row):
     assert agrees(float(found), row)
 
 
-# The tails, on the real line: noise around 0 (Q) and around mu (P), where L grows with x.
-
-
 def survival(law, x):
-    """P(noise > x)."""
+    """P(noise > x), of noise around 0 (Q); that around mu is P, and L grows with x."""
     if law is Gaussian:
         return mpmath.erfc(x / mpmath.sqrt(2)) / 2
     return mpmath.exp(-x) / 2 if x > 0 else 1 - mpmath.exp(x) / 2
@@ -256,9 +253,6 @@ def test_tails_are_probabilities_of_the_loss(law, mu, weight):
     np.testing.assert_array_equal(swapped, found)  # both base pairs are symmetric
 
 
-# Finite laws.
-
-
 def enumerated(p, q, epsilons):
     """P(L > epsilon) and Q(L > epsilon)."""
     with np.errstate(divide="ignore"):
@@ -292,9 +286,6 @@ def test_an_atom_is_not_beyond_its_own_loss(p, q):
     (pair,) = Laplace(1.0).profiles()
     tails = np.exp(pair.log_tails([np.nextafter(1.0, 0.0), 1.0]))
     np.testing.assert_allclose(tails, [[0.5, 0.0], [0.5 / math.e, 0.0]], rtol=1e-15)
-
-
-# Laws of every profile that has tails.
 
 
 def with_tails():
@@ -344,9 +335,6 @@ def test_two_reversals_and_full_weight_change_nothing(name):
     assert np.all(log_q <= log_p) and log_p[0] <= 0
     assert np.all(log_q[1:] <= log_q[:-1])
     assert np.all(log_p[1:] <= log_p[:-1] * (1 - 1e-14))
-
-
-# Profiles without tails.
 
 
 def test_a_profile_of_delta_alone_has_no_tails():

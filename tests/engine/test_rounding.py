@@ -42,9 +42,6 @@ def _digits():
         yield
 
 
-# The contour integral
-
-
 def moment(pair, step, height, nodes, z):
     """M(z) by the trapezoidal rule on Im x = height with half the step, in thirty digits."""
     sigma, q, half = mp.mpf(pair.sigma), mp.mpf(pair.q), mp.mpf(step) / 2
@@ -179,9 +176,6 @@ def test_adding_up_phases_and_scale():
     exact = [1000 * mp.mpf(deep.line.log_m) - mp.mpf(deep.line.tilt) * mp.mpf(e) for e in at]
     lost = [abs(mp.expm1(v - x)) for v, x in zip(deep.log_scale(at), exact, strict=True)]
     assert_suits(deep.rounding(at).scale / size, lost)
-
-
-# The law below
 
 
 def exact_cells(ends, mu):

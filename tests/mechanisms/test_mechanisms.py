@@ -111,9 +111,6 @@ def classical(*, epsilon, delta):
     return Gaussian.classical(epsilon=0.5, delta=delta).noise_multiplier * 0.5 / epsilon
 
 
-# Every law by summing or integrating over its outcomes.
-
-
 SHAPES = {
     Geometric: lambda scale: lambda k: -np.abs(k) / scale,
     DiscreteGaussian: lambda sigma: lambda k: -0.5 * (k / sigma) ** 2,
@@ -170,8 +167,6 @@ def test_a_shift_along_two_axes_leaks_no_more_than_along_one(total, part):
         assert epsilon > 0.9 * total or split.delta < scalar.delta(epsilon)
 
 
-# The exponential mechanism against score tables.
-
 RNG = np.random.default_rng(20070603)
 
 
@@ -211,8 +206,6 @@ def test_exponential_profile_is_the_worst_of_two_outcomes(range_epsilon):
         assert mechanism.rdp([order])[0] == pytest.approx(worst, rel=1e-6)
 
 
-# Witnesses: what composes from below.
-
 SCORES = ExponentialMechanism(1.0)
 EXAMPLES = [
     *(m for cls in mechanisms.values() for m in cls.examples() if cls is not Composed),
@@ -239,9 +232,6 @@ def test_witnesses_lie_below_the_profiles_and_attained_ones_touch(mechanism):
         if mechanism.attained:
             worst = np.max([w.delta(epsilons) for w in witnesses], axis=0)
             np.testing.assert_allclose(worst, bound, rtol=1e-13, atol=1e-300)
-
-
-# Combinations without a theorem, bad input, and structure.
 
 
 SHUFFLED = Shuffled(Gaussian(1.0), 10)

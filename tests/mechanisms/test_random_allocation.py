@@ -22,9 +22,6 @@ def brackets(sigma, batches):
     return list(zip(epoch.witnesses(), epoch.profiles(), strict=True))
 
 
-# The pair, by its definition
-
-
 def two_batches(sigma, step=0.012, order=2):
     """Q-masses and likelihood ratio of the pair for B = 2 on a square lattice."""
     x = np.arange(-12, 12 + order / sigma, step)
@@ -81,9 +78,6 @@ def test_more_batches_hide_the_record_better(sigma):
             assert np.all(b < a)
         a, b = (e.rdp([1.5, 2, 7, 64]) for e in epochs)
         assert np.all(b < a)
-
-
-# Moments
 
 
 def multinomial_moment(sigma, batches, order):
@@ -174,9 +168,6 @@ def test_renyi_curve_grows_and_stays_below_the_gaussian_line():
         assert np.all(curve <= line) and np.all(curve[orders > 256] == line[orders > 256])
         assert np.all(np.diff(curve[orders == np.round(orders)]) > 0)
         assert epoch.zcdp() == Gaussian(sigma).zcdp()
-
-
-# The mechanism
 
 
 @each("sigma, batches", [(1.0, 1), (0.15, 50), (0.04, 9)])

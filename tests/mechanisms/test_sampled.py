@@ -20,8 +20,6 @@ from dplearn.mechanisms import (
 )
 from outcomes import EPSILONS, delta_by_definition
 
-# The profile, by enumeration
-
 
 def sampled_sum(records, subsets, scale=1.5):
     """Law of the sum of a random subset plus geometric noise; subsets: {subset: chance}."""
@@ -116,9 +114,6 @@ def test_sampling_twice_is_sampling_once_with_the_product():
     once = PoissonSubsampled(Laplace(0.7), 0.08)
     for a, b in zip(twice.profiles(), once.profiles(), strict=True):
         np.testing.assert_allclose(a.delta(EPSILONS), b.delta(EPSILONS), atol=1e-15)
-
-
-# The Renyi divergence of the sampled Gaussian
 
 
 def step(sigma, q):

@@ -24,9 +24,6 @@ def shifts(sigma, adjacency):
     return (0.0 if adjacency == "replace_one" else 1 / sigma), 2 / sigma
 
 
-# Published
-
-
 @each(
     "sigma, batches, lower, upper, digits",
     [
@@ -40,9 +37,6 @@ def test_published_epsilons(sigma, batches, lower, upper, digits):
     epoch = Shuffled(Gaussian(sigma), batches)
     value = [p[0].epsilon(1e-6) for p in (epoch.witnesses("zero_out"), epoch.profiles("zero_out"))]
     assert [round(float(e), digits) for e in value] == [lower, upper]
-
-
-# The pair, by its definition
 
 
 def tail(z):
@@ -121,9 +115,6 @@ def test_more_batches_hide_the_record_better_and_one_batch_does_not(adjacency):
     alone = Shuffled(Gaussian(1.0), 1)
     assert alone.attained and not Shuffled(Gaussian(1.0), 2).attained
     assert np.array_equal(curves[0], Gaussian(1.0).profiles(adjacency)[0].delta(EPSILONS))
-
-
-# The run itself
 
 
 def one_epoch(record, others, sigma, batches, size, rng, runs):
