@@ -49,39 +49,21 @@ def check(
 ) -> Verdict:
     """Verdict on a claimed formula: where it holds or fails, how loose it is, and what it is.
 
-    Parameters
-    ----------
-    claim : str
-        A formula in the parameters of the quantity; see `dplearn.ground.expression.parse`.
-    quantity : {"epsilon", "delta", "sigma", "rdp", "amplified_epsilon"}
-        Total epsilon after T steps at delta; delta at epsilon; the noise multiplier that
-        suffices for (epsilon, delta); the Rényi divergence of one step at order alpha; epsilon
-        of a Poisson sample at rate q of what has epsilon.
-    of : str
-        Mechanism: a key of ``QUANTITIES[quantity]``. With ``"pure_dp"`` the claim is about
-        every epsilon-DP mechanism, and epsilon is that of one step.
-    relation : {"upper", "lower", "equal"}
-        Whether the claim says that the quantity is at most, at least, or equal to the formula.
-        For sigma, ``"upper"`` says that the noise is enough.
-    fixed : mapping, optional
-        Parameters held at a number, or kept to a range (low, high). T is 1 where the claim
-        does not speak of it.
-    axes : tuple of str, optional
-        Parameters of the map.
-    budget_s : float
-        Time in seconds, > 0; the verdict says how many points were decided.
+    The claim is a formula in the parameters of the quantity, as `dplearn.ground.expression.parse`
+    reads it. The quantity is total ``"epsilon"`` after T steps at delta; ``"delta"`` at epsilon;
+    ``"sigma"``, the noise multiplier that suffices for (epsilon, delta); ``"rdp"``, the Rényi
+    divergence of one step at order alpha; or ``"amplified_epsilon"`` of a Poisson sample at rate q
+    of what has epsilon. The mechanism `of` which it is one is a key of ``QUANTITIES[quantity]``;
+    with ``"pure_dp"`` the claim is about every epsilon-DP mechanism, and epsilon is one step's.
 
-    Returns
-    -------
-    Verdict
-        Violations are proved, at full accuracy for those that are reported. Differences below
-        1e-6, relative, count as equality.
+    The relation says that the quantity is at most, at least or equal to the formula; for sigma,
+    ``"upper"`` says that the noise is enough. Parameters may be fixed at a number or kept to a
+    range (low, high); T is 1 where the claim does not speak of it. The map has two axes. The
+    budget is a time in seconds, > 0; the verdict says how many points were decided within it.
 
-    Raises
-    ------
-    ValueError
-        If the formula cannot be read, speaks of other parameters, or there is no certified
-        answer for this quantity of this mechanism.
+    Violations are proved, at full accuracy for those that are reported. Differences below 1e-6,
+    relative, count as equality. A ValueError says that the formula cannot be read or speaks of
+    other parameters, or that there is no certified answer for this quantity of this mechanism.
 
     Examples
     --------

@@ -38,21 +38,6 @@ class Verdict:
 class Exercise:
     """One question with a number for an answer.
 
-    Parameters
-    ----------
-    key : str
-        Lesson and number, such as ``"3.1"``.
-    right : float
-        The right value, computed by the library.
-    praise : str
-        What the right value shows; it must not be needed to go on.
-    mistakes : tuple of Mistake
-        Each must be distinguishable from `right`.
-    hints : tuple of str
-        For an answer that no listed slip explains, from a nudge to the point.
-    rtol : float
-        Relative tolerance of every comparison.
-
     Examples
     --------
     >>> halves = Exercise(key="0.1", right=0.5, praise="Indeed.", hints=("Divide 1 by 2.",),
@@ -63,12 +48,12 @@ class Exercise:
     '0.1 not yet, 2: Divide 1 by 2, not 2 by 1.'
     """
 
-    key: str
-    right: float
-    praise: str
-    mistakes: tuple[Mistake, ...]
-    hints: tuple[str, ...]
-    rtol: float = 2e-3
+    key: str  # lesson and number, such as "3.1"
+    right: float  # computed by the library
+    praise: str  # what the right value shows; it must not be needed to go on
+    mistakes: tuple[Mistake, ...]  # each distinguishable from `right`
+    hints: tuple[str, ...]  # for what no listed slip explains, from a nudge to the point
+    rtol: float = 2e-3  # of every comparison
 
     def verdict(self, answer: Any) -> Verdict:
         """Verdict on `answer`, which may be anything at all."""

@@ -35,10 +35,8 @@ class Estimate:
         return self.lower <= value <= self.upper
 
     def __str__(self) -> str:
-        interval = f"[{self.lower:.4g}, {self.upper:.4g}]"
-        return (
-            f"{self.value:.4g} in {interval}, {100 * self.confidence:g} % of {self.draws:,} draws"
-        )
+        interval = f"[{self.lower:.4g}, {self.upper:.4g}], {100 * self.confidence:g} %"
+        return f"{self.value:.4g} in {interval} of {self.draws:,} draws"
 
 
 def estimate(samples: ArrayLike, *, confidence: float = 0.999) -> Estimate:
@@ -77,19 +75,6 @@ def estimate_delta(epsilon: float, losses: ArrayLike, *, confidence: float = 0.9
 class Evidence:
     """What three independent ways say about one quantity; print it for the verdict.
 
-    Parameters
-    ----------
-    what : str
-        The quantity, in words.
-    closed, exact : float
-        From the formula, and from the definition by `exact_by`.
-    simulated : Estimate
-        From draws, by `estimate`.
-    printed : float, optional
-        A value found in print, to be refuted or not.
-    exact_by : str
-        "quadrature", "enumeration" or the like.
-
     Examples
     --------
     >>> coin = estimate([0, 1] * 5000)
@@ -103,12 +88,12 @@ class Evidence:
       verdict      the three ways agree; as printed it is refuted
     """
 
-    what: str = field(kw_only=False)
-    closed: float
-    exact: float
+    what: str = field(kw_only=False)  # the quantity, in words
+    closed: float  # from the formula
+    exact: float  # from the definition, by `exact_by`
     simulated: Estimate
-    printed: float | None = None
-    exact_by: str = "quadrature"
+    printed: float | None = None  # a value found in print, to be refuted or not
+    exact_by: str = "quadrature"  # or "enumeration" or the like
 
     @property
     def agree(self) -> bool:

@@ -55,18 +55,8 @@ def curves(
 ) -> go.Figure:
     """Curves, columns, regions and points on one pair of axes, named `x` and `y`.
 
-    Parameters
-    ----------
-    lines : sequence of Line, Bars and Band
-        Drawn in this order.
-    title : str
-        What the figure states.
-    x, y : str
-        Symbol, meaning and unit of the axes.
-    zone : tuple of float, float and str, optional
-        Heights between which a claim is false, and what to write there.
-    x_range, y_range : tuple of float, optional
-        In data units.
+    Ranges are in data units. The zone is two heights between which a claim is false, and what to
+    write there.
     """
     traces = [trace for line in lines for trace in (*line.traces(), *line.name())]
     traces += [trace for mark in marks for trace in mark.traces()]
@@ -130,20 +120,9 @@ def leak(
 ) -> go.Figure:
     """Left: what density p rises above e^epsilon q, shaded. Right: a curve, and where we are on it.
 
-    Parameters
-    ----------
-    x, p, scaled_q : array_like
-        Outputs, p there, and e^epsilon q there, shape (n,).
-    curve : tuple of array_like
-        Abscissae and heights on the right.
-    here : tuple of float
-        The point on that curve.
-    names, axes : tuple of str
-        Of p and the scaled q; of the left x axis, the right x axis and the right y axis.
-    log_y : bool
-        Of the right panel.
-    target : float, optional
-        A height to reach, drawn as a dotted line on the right.
+    Of shape (n,) are the outputs, and p and e^epsilon q there; the curve is given by abscissae
+    and heights. Names are those of p and the scaled q; axes are the left x axis, the right x and
+    y axes; `log_y` is of the right one. A target is a height to reach, a dotted line there.
     """
     x, p, scaled_q = (np.asarray(a, dtype=float) for a in (x, p, scaled_q))
     # p is named on its right flank, where it is the upper of the two; q at its top.
@@ -172,14 +151,8 @@ def hugging(
 ) -> go.Figure:
     """Left: a convex curve between two polygons. Right: how far each is away, mesh by mesh.
 
-    Parameters
-    ----------
-    x, curve : array_like
-        Shape (n,).
-    corners : tuple of array_like
-        Abscissae of the corners, heights of the upper and of the lower polygon there.
-    gaps : mapping of str to tuple of array_like
-        Name of a mesh -> upper and lower polygon minus the curve, each of shape (n,).
+    The corners are their abscissae, and the heights of the upper and of the lower polygon there;
+    gaps, from the name of a mesh, are its upper and lower polygon minus the curve, at the same x.
     """
     at, upper, lower = corners
     # Names stand where a convex falling curve leaves room, counted in corners from the right.

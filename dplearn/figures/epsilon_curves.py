@@ -55,43 +55,23 @@ def epsilon_curves(
 ) -> go.Figure:
     """Curves of epsilon over the number of steps; draws results and computes none.
 
-    Parameters
-    ----------
-    curves : mapping of str to sequence of Guarantee
-        Accountant's name to its guarantees, entry i at ``steps[i]``. Bounds become solid
-        lines, anything else is dashed. An infinite epsilon leaves a gap.
-    steps : sequence of int
-        Increasing, shape (n,).
-    published : sequence of Published
-        Printed figures, drawn as points.
-    here : int, optional
-        One of `steps`: marked by a vertical line, and its values are the ones written
-        beside the curves. Default: the last step, without a line.
-    budget, certified : float and mapping of str to int, optional
-        A target epsilon, drawn as a horizontal line, and the most steps within it by accountant.
-    reference : str, optional
-        One of `curves`: where it is proved from both sides it lies in a band between its
-        two ends, never thinner than a soft line, and a note says how sharp it is.
-    claims : collection of str
-        Those of `curves` that are said of the run and do not hold for it: drawn dotted.
-    stairs : bool
-        Epsilon changes at whole epochs only: between two numbers of steps the upper end is
-        that of the second, the lower end that of the first. Claims are not affected.
-    finding, subtitle : str
-        The title, by default how many bounds and approximations there are, and the run in one
-        line, so that a saved picture speaks for itself.
+    The curves are an accountant's guarantees, entry i at the increasing ``steps[i]``: bounds
+    become solid lines, anything else is dashed, an infinite epsilon leaves a gap. Those among
+    `claims` are said of the run and do not hold for it: they are dotted. The `reference`, one of
+    the curves, lies in a band between its two ends where it is proved from both sides, never
+    thinner than a soft line, and a note says how sharp it is.
 
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        The band of the reference if there is one, one trace per accountant in the order of
-        `curves`, then three of points: at `here`, at the budget, published. Their number
-        does not depend on the values.
+    At `here`, one of the steps, stands a vertical line, and its values are the ones written
+    beside the curves; by default the last step's, without a line. A budget is a target epsilon,
+    a horizontal line, and `certified` are the most steps within it by accountant. On stairs
+    epsilon changes at whole epochs only: between two numbers of steps the upper end is that of
+    the second, the lower end that of the first, except for claims. The finding is the title,
+    by default how many bounds and approximations there are; the subtitle tells the run, so that
+    a saved picture speaks for itself.
 
-    Raises
-    ------
-    ValueError
-        If what is given does not fit together.
+    The traces are the band of the reference if there is one, one per accountant in the order of
+    `curves`, then three of points: at `here`, at the budget, published. Their number does not
+    depend on the values. A ValueError says that what is given does not fit together.
 
     Examples
     --------

@@ -40,25 +40,13 @@ def looseness(
 ) -> go.Figure:
     """Each accountant's epsilon divided by the reference; draws results and computes none.
 
-    Parameters
-    ----------
-    curves, steps, here, claims, log_x, ink
-        As in `epsilon_curves`; the title reads the values at `here`.
-    reference : sequence of Guarantee
-        What they are compared with: its lower end, so that no ratio flatters. Where it has
-        none, its upper end: then the ratios are "at least".
+    The arguments are those of `epsilon_curves`; the title reads the values at `here`. Curves are
+    compared with the reference's lower end, so that no ratio flatters; where it has none, with
+    its upper end: then the ratios are "at least". Below 1, where the reference is certified, the
+    ground is shaded: who is there claims more privacy than there is.
 
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        One trace per accountant in the order of `curves`, then the points at `here`. Below 1,
-        where the reference is certified, the ground is shaded: who is there claims more
-        privacy than there is.
-
-    Raises
-    ------
-    ValueError
-        If `reference` and `steps` differ in length.
+    There is one trace per accountant in the order of `curves`, then the points at `here`. A
+    ValueError says that `reference` and `steps` differ in length.
 
     Examples
     --------

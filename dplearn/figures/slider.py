@@ -8,16 +8,9 @@ import plotly.graph_objects as go
 
 
 def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go.Figure:
-    """One figure whose slider steps through `figures`; works without a kernel.
+    """One figure whose slider steps through `figures`, by their labels; works without a kernel.
 
-    Parameters
-    ----------
-    figures : mapping of str to Figure
-        Slider label to what is shown there; the same traces and axes in each.
-    name : str
-        What the slider changes.
-    start : int
-        Index of the figure shown first.
+    All have the same traces and axes. The slider changes what has the `name`, from `start` on.
     """
     labels = list(figures)
     shown: Any = go.Figure(figures[labels[start]])

@@ -123,18 +123,11 @@ class Expression:
 def parse(text: str) -> Expression:
     r"""The formula that `text` spells, in numbers, names and a fixed list of functions.
 
-    Parameters
-    ----------
-    text : str
-        At most 2,000 characters. Operators ``+ - * / **`` (or ``^``), comparisons (also
-        chained), ``and``, ``or``, ``not``; functions abs, binom, ceil, cosh, erf, erfc, exp,
-        expm1, floor, log (or ln), log10, log1p, log2, max, min, Phi, sinh, sqrt, tanh; constants
-        e, inf, pi. Every other name is a variable.
-
-    Raises
-    ------
-    ValueError
-        If it is anything else; the message names the place and what was expected there.
+    At most 2,000 characters. Operators ``+ - * / **`` (or ``^``), comparisons (also chained),
+    ``and``, ``or``, ``not``; functions abs, binom, ceil, cosh, erf, erfc, exp, expm1, floor, log
+    (or ln), log10, log1p, log2, max, min, Phi, sinh, sqrt, tanh; constants e, inf, pi. Every
+    other name is a variable. The ValueError for anything else names the place and what was
+    expected there.
 
     Examples
     --------

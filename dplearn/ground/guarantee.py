@@ -33,27 +33,6 @@ class Reference:
 class Guarantee:
     """One statement about epsilon at one delta, with everything needed to read it.
 
-    Parameters
-    ----------
-    epsilon : float
-        In nats. What it is, `kind` says: the exact value, an upper bound, the
-        upper end of a bracket, a lower bound, or an approximation that bounds nothing.
-    delta : float
-    kind : {"exact", "upper", "bracket", "approximate", "lower"}
-    method : str
-        Name of the accountant.
-    adjacency : {"add_remove", "replace_one", "zero_out"}
-    lower : float
-        Lower end of a bracket; 0 when nothing is proved from below.
-    delta_lower : float
-        Lower end of delta where epsilon was given and delta found; 0 when nothing is proved.
-    assumptions : tuple of str
-        What must hold for the statement to be true.
-    reason : str
-        Why epsilon is infinite, when it is.
-    details : mapping of str to float
-        Diagnostics such as the order that won.
-
     Examples
     --------
     >>> print(Guarantee(epsilon=1.5149, delta=1e-5, kind="upper", method="pld",
@@ -61,16 +40,17 @@ class Guarantee:
     epsilon <= 1.515 at delta = 1.0e-05, add_remove, by pld
     """
 
-    epsilon: float
+    epsilon: float  # in nats: exact, a bound, a bracket's upper end or no bound, as `kind` says
     delta: float
     kind: Kind
-    method: str
+    method: str  # name of the accountant
     adjacency: Adjacency
-    lower: float = 0.0
-    assumptions: tuple[str, ...] = ()
-    reason: str = ""
+    lower: float = 0.0  # lower end of a bracket; 0 where nothing is proved from below
+    assumptions: tuple[str, ...] = ()  # what must hold for the statement to be true
+    reason: str = ""  # why epsilon is infinite, when it is
+    # Diagnostics such as the order that won.
     details: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-    delta_lower: float = 0.0
+    delta_lower: float = 0.0  # lower end where epsilon was given and delta found; 0: none proved
 
     @property
     def is_bound(self) -> bool:
