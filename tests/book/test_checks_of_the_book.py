@@ -9,24 +9,18 @@ import pytest
 
 from dplearn.book import Formula, Interval, Misprint, refute, verify
 from dplearn.book import everything as checks
-from dplearn.book.kit.domains import (
-    Choice,
-    Derived,
-    Distribution,
-    Drawn,
-    Linear,
-    Log,
-    Whole,
-    design,
-)
+from dplearn.book.kit import domains
+from dplearn.book.kit.domains import Linear, Log, Whole, design
 from dplearn.book.kit.entry import printed
 from dplearn.ground.guarantee import Reference
-
-# The machinery, on an entry with a simple truth
 
 
 def tail(*, rate, t):
     return math.exp(-rate * t)
+
+
+def times(factor):
+    return lambda rate, t: factor * tail(rate=rate, t=t)
 
 
 def counted(*, rate, t):
@@ -102,10 +96,6 @@ def test_printed_values_are_compared_to_the_last_digit():
     assert refute(ENTRY, wrong).status == "error"
 
 
-def times(factor):
-    return lambda rate, t: factor * tail(rate=rate, t=t)
-
-
 def test_direction_of_bounds():
     for kind, side in (("upper", 0.1), ("lower", -0.1)):
         for distance in (side, -side):
@@ -171,16 +161,14 @@ def test_a_narrow_failure_is_walked_to():
     assert found.good and found.worst.parameters["t"] < 0.02
 
 
-# Domains
-
 SPACE = {
     "a": Log(1e-3, 10.0, also=(math.inf,)),
     "b": Linear(-1.0, 1.0),
     "n": Whole(1, 1000),
-    "c": Choice("x", "y"),
-    "p": Distribution(4),
-    "twice": Derived(lambda drawn: 2 * drawn["b"]),
-    "mask": Drawn(lambda rng, drawn: rng.random(drawn["n"]) < 0.5),
+    "c": domains.Choice("x", "y"),
+    "p": domains.Distribution(4),
+    "twice": domains.Derived(lambda drawn: 2 * drawn["b"]),
+    "mask": domains.Drawn(lambda rng, drawn: rng.random(drawn["n"]) < 0.5),
 }
 
 
@@ -215,9 +203,6 @@ def test_neighbours_and_roundings_stay_inside():
     for value, shortened in ((0.0372, (0.05, 0.04, 0.037)), (8.0, (10.0,)), (0.0011, (0.001,))):
         for digits, rounded in enumerate(shortened):
             assert SPACE["a"].rounded(value, digits) == rounded, (value, digits)
-
-
-# The whole book
 
 
 OF_A8 = ["G-A8", "G-A8/square", "G-A8/deviation-for-scale"]

@@ -24,9 +24,6 @@ LITTLE = {"q": 0.01, "delta": 1e-5}
 AMPLIFIED = {"quantity": "amplified_epsilon", "of": "pure_dp"}
 
 
-# What the book says, as claims
-
-
 TYPED = {
     entry.id if source is entry else f"{entry.id}/{source.name}": source.typed
     for entry in book.values()
@@ -72,30 +69,17 @@ def test_an_equality_is_one_in_both_directions(id):
     assert wrong.violated == wrong.decided > 0
 
 
-# Wrong ones
-
-
-CLASSICAL = {"claim": "sqrt(2*log(1.25/delta))/epsilon", "quantity": "sigma", "of": "gaussian"}
-
-
 def test_the_classical_gaussian_fails_beyond_8_42():
-    verdict = check(**CLASSICAL)
+    claimed = {"claim": "sqrt(2*log(1.25/delta))/epsilon", "quantity": "sigma", "of": "gaussian"}
+    verdict = check(**claimed)
     assert verdict.status == "violated" and verdict.simplest.parameters["epsilon"] == 10
     assert verdict.region.parameter == "epsilon" and verdict.region.value == 4
     assert verdict.region.turns == pytest.approx(8.4197713, rel=2e-4)
     # The definition itself agrees: less noise than claimed to suffice is too little.
-    claimed = verdict.simplest.claimed
-    assert gaussian_delta(epsilon=10, mu=1 / claimed) > 2.2e-5 > 1e-5
+    assert gaussian_delta(epsilon=10, mu=1 / verdict.simplest.claimed) > 2.2e-5 > 1e-5
     enough = gaussian_delta(epsilon=10, mu=1 / verdict.simplest.upper)
     assert enough == pytest.approx(1e-5, rel=1e-6)
-    assert check(**CLASSICAL, fixed={"epsilon": (0.01, 1.0)}).status == "holds"
-
-
-def test_the_shifted_order():
-    claim, fixed = TYPED["G-D1/bracket"][0].expression, {"alpha": 5, "sigma": 1, "delta": 1e-5}
-    claimed = check(claim, quantity="epsilon", of="gaussian", fixed=fixed).simplest.claimed
-    assert claimed == pytest.approx(3.80259, abs=1e-5)
-    assert gaussian_delta(epsilon=claimed, mu=1.0) == pytest.approx(1.0070e-4, rel=1e-4)
+    assert check(**claimed, fixed={"epsilon": (0.01, 1.0)}).status == "holds"
 
 
 def test_amplification_is_not_linear():
@@ -115,7 +99,6 @@ def test_the_plotted_curve_of_advanced_composition():
     assert point.lower <= epsilon_of_coins([1.0], [1000], 1e-5) <= point.upper * (1 + 1e-9)
     named = check(**plotted, fixed={"k": 500, "eps": 1, "delta": 1e-5})
     assert named.simplest.claimed == pytest.approx(214.5966, abs=1e-4)
-    assert named.simplest.lower == pytest.approx(311.7676, abs=1e-3)
 
 
 @pytest.mark.slow
@@ -162,24 +145,16 @@ def test_every_kind_of_truth_finds_a_violation(claim, quantity, of, fixed):
     assert verdict.worst.ratio <= verdict.simplest.ratio * 1.001
 
 
-def test_a_claim_that_fails_between_the_points_is_found_out():
+def test_a_failure_between_the_points_counts_and_one_that_is_not_confirmed_does_not(monkeypatch):
     # Right at every value tried, wrong in a gap between them.
     claim = "ln(1 + q*(exp(epsilon)-1)) * (1 - 0.5*(epsilon > 1.1 and epsilon < 1.9))"
     verdict = check(claim, **AMPLIFIED)
     assert verdict.violated == 0 and verdict.status == "violated"
     assert 1.1 < verdict.simplest.parameters["epsilon"] < 1.9
     assert "between the points" in str(verdict)
-
-
-def test_what_is_not_confirmed_is_undecided(monkeypatch):
-    from dplearn.claims import _search
-
-    monkeypatch.setattr(_search, "verified", lambda *_, **__: None)
+    monkeypatch.setattr("dplearn.claims._search.verified", lambda *_, **__: None)
     verdict = check("q*epsilon", **AMPLIFIED)
     assert verdict.status == "undecided" and "The rough answer stands against it" in str(verdict)
-
-
-# The truth
 
 
 def bracket(truth, at, rtol=1e-6):
@@ -258,9 +233,6 @@ def test_points_come_back_in_their_order_and_what_time_did_not_suffice_for_undec
     assert np.isnan(lower) and np.isnan(upper)
     verdict = check("q", quantity="epsilon", of=POISSON, budget_s=1e-9)
     assert verdict.status == "undecided" and verdict.decided == 0 and "Undecided" in str(verdict)
-
-
-# Words and numbers
 
 
 @pytest.mark.slow

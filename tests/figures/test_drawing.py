@@ -6,21 +6,9 @@ import math
 import numpy as np
 import pytest
 
+from dplearn import figures
 from dplearn.accountants import accountants
-from dplearn.figures import (
-    Band,
-    Bars,
-    Line,
-    Mark,
-    curves,
-    hugging,
-    log_steps,
-    number_line,
-    panels,
-    profile_curve,
-    slider,
-    style_of,
-)
+from dplearn.figures import Line, Mark, curves, log_steps, style_of
 from dplearn.figures.kit.axes import Axis, log_ticks, tick_words
 from dplearn.figures.kit.labels import Box, clearest, spread
 from dplearn.figures.kit.marks import keys
@@ -30,7 +18,7 @@ RANGES = [(1, 2.5), (0.3, 40), (0.05, 50), (1e-4, 1), (1e-12, 0.5), (1, 1e7), (1
 
 def test_pages_and_lessons_share_the_look_of_their_axes():
     lesson = curves([Line(x=[1, 2], y=[1, 2], label="")], title="t", x="x", y="y")
-    page = profile_curve(epsilons=[0, 1], deltas=[0.4, 0.1], here=(0, 0.4), finding="t")
+    page = figures.profile_curve(epsilons=[0, 1], deltas=[0.4, 0.1], here=(0, 0.4), finding="t")
     assert lesson.data[0].x.dtype == lesson.data[0].y.dtype == np.float32, "half the notebook"
     one, other = (figure.layout.template.layout for figure in (page, lesson))
     assert one.font == other.font
@@ -91,11 +79,8 @@ def test_a_name_below_the_title_has_the_colour_and_the_dash_of_its_line():
         assert f"color:{line.traces()[0]['line']['color']}" in words
 
 
-# Lessons
-
-
 def test_every_point_is_drawn_on_a_number_line_and_alone():
-    figure = number_line({"truth": 2.0, "your guess": 4.0, "recipe": 3.0}, title="noise")
+    figure = figures.number_line({"truth": 2.0, "your guess": 4.0, "recipe": 3.0}, title="noise")
     drawn = {trace.text[0].split("<br>")[0]: trace.x[0] for trace in figure.data}
     assert drawn == {"truth": 2.0, "your guess": 4.0, "recipe": 3.0}
     marks = [Mark(x=1, y=2, label=""), Mark(x=3, y=5, label="far")]
@@ -105,11 +90,11 @@ def test_every_point_is_drawn_on_a_number_line_and_alone():
 
 def test_slider_keeps_only_what_changes():
     x = np.arange(3.0)
-    figures = {
+    choices = {
         str(k): curves([Line(x=x, y=k * x, label="line")], title=f"T {k}", x="x", y="y")
         for k in (1, 2)
     }
-    shown = slider(figures, name="k")
+    shown = figures.slider(choices, name="k")
     assert shown.layout.title.text == "T 1" and shown.frames[1].layout.title.text == "T 2"
     changed = shown.frames[1].data[0]
     assert changed.x is None and list(changed.y) == [0, 2, 4]
@@ -119,7 +104,7 @@ def test_polygons_are_shaded_between_and_named():
     x, corners = np.linspace(0, 2, 9), np.arange(5) / 2
     gaps = {"wide": (x, -x), "narrow": (x / 4, -x / 4)}
     heights = (2 - corners, 1 - corners)
-    figure = hugging(x=x, curve=1.5 - x, corners=(corners, *heights), gaps=gaps, title="t")
+    figure = figures.hugging(x=x, curve=1.5 - x, corners=(corners, *heights), gaps=gaps, title="t")
     (i,) = (i for i, trace in enumerate(figure.data) if trace.fill == "tonexty")
     assert list(figure.data[i].y) == list(heights[0])
     assert list(figure.data[i - 1].y) == list(heights[1])
@@ -129,8 +114,8 @@ def test_polygons_are_shaded_between_and_named():
 
 def test_columns_and_regions_are_what_was_given():
     x = np.arange(4.0)
-    columns = Bars(x=x, y=[1, 2, 3, 2], label="draws")
-    region = Band(x=x, lower=x, upper=x + 2, label="allowed")
+    columns = figures.Bars(x=x, y=[1, 2, 3, 2], label="draws")
+    region = figures.Band(x=x, lower=x, upper=x + 2, label="allowed")
     figure = curves([columns, region], title="t", x="x", y="y")
     drawn, name, floor, ceiling, word = figure.data
     assert list(drawn.y) == [1, 2, 3, 2] and drawn.width == 1
@@ -145,7 +130,7 @@ def test_panels_keep_their_axes():
         [Line(x=x, y=x, label="")], title="one", x="a", y="b", zone=(1, 2, "no"), x_range=(0, 4)
     )
     right = curves([Line(x=x, y=10**x, label="")], title="two", x="c", y="d", log_y=True)
-    figure = panels(left, right, title="both")
+    figure = figures.panels(left, right, title="both")
     assert figure.layout.title.text == "both"
     assert [note.text for note in figure.layout.annotations] == ["one", "two"]
     axes = [figure.layout[name] for name in ("xaxis", "yaxis", "xaxis2", "yaxis2")]

@@ -194,9 +194,6 @@ def test_stairs_are_drawn_where_the_bound_holds_between_points():
     assert not any("no bound" in t for t in notes(figure))
 
 
-# Beyond what is certified
-
-
 def grounds(figure) -> list[tuple[float, float]]:
     return [(s.x0, s.x1) for s in figure.layout.shapes if s.type == "rect"]
 

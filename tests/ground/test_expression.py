@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, reject, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special
 
@@ -171,23 +171,3 @@ def test_rubbish_gives_a_value_or_one_error(text):
     except ValueError as error:
         assert str(error).startswith("Expected ")
     assert time.perf_counter() - start < 1
-
-
-def grown(part):
-    """Formulas one operation larger."""
-    shapes = ["({} + {})", "({} - {})", "({} * {})", "({} / {})", "({} ** {})", "max({}, {})"]
-    return st.builds(str.format, st.sampled_from([*shapes, "(-{})"]), part, part)
-
-
-@settings(max_examples=100)
-@given(st.recursive(st.sampled_from(["q", "T", "2", "0.5"]), grown, max_leaves=8))
-def test_sound_formulas_agree_with_python(text):
-    names = {"q": np.float64(0.3), "T": np.float64(7.0), "max": np.maximum, "__builtins__": {}}
-    with np.errstate(all="ignore"):
-        try:
-            expected = eval(text, names)
-        except ArithmeticError:  # Python's own numbers: 2 / (2 - 2)
-            reject()
-    assume(not isinstance(expected, complex))
-    value = parse(text)(q=0.3, T=7.0)
-    assert value == pytest.approx(float(expected), rel=1e-12, nan_ok=True)
