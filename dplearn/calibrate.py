@@ -55,19 +55,9 @@ def smallest_noise_multiplier(
 ) -> Calibration:
     """The least noise with which `steps` runs of `mechanism` reach (epsilon, delta).
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-        Any instance with a `noise_multiplier`, possibly inside; its value is ignored.
-    epsilon, delta : float
-        Target, > 0 and in (0, 1).
-    rtol : float
-        Relative width at which the search stops; the value is rounded up.
-
-    Raises
-    ------
-    Unreachable
-        If no noise multiplier up to 1e7 reaches the target with this accountant.
+    The mechanism is any with a `noise_multiplier`, possibly inside; its value is ignored. The
+    target is epsilon > 0 and delta in (0, 1). The search stops at the relative width `rtol`; the
+    value is rounded up. `Unreachable` is raised if none up to 1e7 reaches the target.
 
     Examples
     --------
@@ -100,12 +90,8 @@ def largest_sample_rate(
     """The largest sample rate in (0, 1] with which `steps` runs reach (epsilon, delta).
 
     Parameters are those of `smallest_noise_multiplier`; `mechanism` has a `sample_rate`,
-    whose value is ignored. The value found is rounded down.
-
-    Raises
-    ------
-    Unreachable
-        If no sample rate down to 1e-12 reaches the target with this accountant.
+    whose value is ignored. The value found is rounded down. `Unreachable` is raised if none down
+    to 1e-12 reaches the target.
     """
     place = {"guess": math.log(100), "ends": (0.0, 12 * math.log(10)), "tolerance": rtol}
     question = {"delta": delta, "steps": steps, "adjacency": adjacency}
@@ -163,12 +149,8 @@ def smallest_delta(
 ) -> Calibration:
     """The least delta with which `steps` runs of `mechanism` reach epsilon.
 
-    Parameters are those of `Accountant.delta`, which finds it.
-
-    Raises
-    ------
-    Unreachable
-        If this accountant proves no delta below 1.
+    Parameters are those of `Accountant.delta`, which finds it. `Unreachable` is raised if this
+    accountant proves no delta below 1.
 
     Examples
     --------

@@ -104,22 +104,11 @@ def guarantees(
 ) -> tuple[Guarantee, ...]:
     """Privacy after each number of `steps`, for a scheme drawn per step or per epoch.
 
-    Parameters
-    ----------
-    base : Gaussian
-        The noise of one step.
-    steps : array_like of int, shape (n,)
-    sampling, sample_rate, delta, adjacency
-        As in `DPSGD` and `DPSGD.guarantee`.
-
-    Returns
-    -------
-    tuple of Guarantee
-        Schemes drawn per epoch are bounded from above by the epochs begun and from below by
-        those completed: a record need not have been used in an epoch that is cut short. If
-        1 / sample_rate is not whole, an epoch is taken to have fewer and larger batches, which
-        is the safe side, and nothing is claimed from below: what a loader does with the
-        remainder is not known here.
+    `base` is the noise of one step, the rest is as in `DPSGD` and `DPSGD.guarantee`. Schemes drawn
+    per epoch are bounded from above by the epochs begun and from below by those completed: a record
+    need not have been used in an epoch that is cut short. If 1 / sample_rate is not whole, an epoch
+    is taken to have fewer and larger batches, which is the safe side, and nothing is claimed from
+    below: what a loader does with the remainder is not known here.
 
     Examples
     --------
@@ -157,20 +146,6 @@ def _bracket(high: Guarantee, lower: float) -> Guarantee:
 class DPSGD:
     """Public plan of a run, which sampler, clipper, noise and guarantee read.
 
-    Parameters
-    ----------
-    noise_multiplier : float
-        Noise standard deviation on the sum / clipping norm, >= 0.
-    sample_rate : float
-        Expected batch size / dataset size, in (0, 1].
-    steps : int
-        Number of noisy updates, >= 0.
-    max_grad_norm : float
-        Clipping norm C > 0; the guarantee does not depend on it.
-    sampling : {"poisson", "without_replacement", "none", "shuffled", "random_allocation"}
-        How a batch is drawn: the last two draw all batches of an epoch at once. An ordinary
-        shuffled loader is ``"shuffled"``.
-
     Examples
     --------
     >>> run = DPSGD.from_epochs(
@@ -187,11 +162,11 @@ class DPSGD:
     epsilon <= 57.61 at delta = 1.0e-05, zero_out, by rdp
     """
 
-    noise_multiplier: float
-    sample_rate: float
-    steps: int
-    max_grad_norm: float = 1.0
-    sampling: Sampling = "poisson"
+    noise_multiplier: float  # standard deviation of the noise on the sum / clipping norm, >= 0
+    sample_rate: float  # expected batch size / dataset size, in (0, 1]
+    steps: int  # number of noisy updates, >= 0
+    max_grad_norm: float = 1.0  # clipping norm C > 0; the guarantee does not depend on it
+    sampling: Sampling = "poisson"  # how a batch is drawn; an ordinary loader is "shuffled"
 
     def __post_init__(self) -> None:
         validate.non_negative(noise_multiplier=self.noise_multiplier)
@@ -213,9 +188,8 @@ class DPSGD:
     ) -> Self:
         """A run of ``ceil(epochs * dataset_size / batch_size)`` steps.
 
-        `dataset_size` is public, `batch_size` the expected one of a sample. Where batches are
-        drawn once per epoch an epoch has ``dataset_size // batch_size`` of them: a loader drops
-        what is left over.
+        `dataset_size` is public, `batch_size` the expected one. Where batches are drawn once per
+        epoch there are ``dataset_size // batch_size``: a loader drops what is left over.
         """
         validate.integer(minimum=1, dataset_size=dataset_size)
         validate.integer(minimum=1, maximum=dataset_size, batch_size=batch_size)
@@ -242,10 +216,7 @@ class DPSGD:
         )
 
     def repeated(self, steps: int | None = None) -> tuple[Mechanism, int]:
-        """`mechanism` and how often it is run, begun epochs included, in `steps` updates.
-
-        Its composition bounds the run from above.
-        """
+        """`mechanism` and how often it is run, begun epochs included: a bound from above."""
         steps, mechanism = self.steps if steps is None else steps, self.mechanism
         if isinstance(mechanism, Shuffled | RandomAllocation):
             return mechanism, -(-steps // mechanism.batches)
@@ -259,16 +230,10 @@ class DPSGD:
         steps: int | None = None,
         adjacency: Adjacency | None = None,
     ) -> Guarantee:
-        """Privacy after `steps` updates (default: the whole run).
+        """Privacy after `steps` updates (default: the whole run), for delta in (0, 1).
 
-        Parameters
-        ----------
-        accountant : Accountant or str
-            An instance, or a name from `dplearn.accountants.accountants`.
-        delta : float
-            In (0, 1).
-        adjacency : str, optional
-            Default: the one for which the sampling scheme has a theorem.
+        An accountant's name is one of `dplearn.accountants.accountants`; the default adjacency is
+        the one for which the sampling scheme has a theorem.
         """
         if isinstance(accountant, str):
             validate.one_of(tuple(accountants), accountant=accountant)

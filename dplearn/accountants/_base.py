@@ -81,28 +81,11 @@ class Accountant(ABC):
         steps: int = 1,
         adjacency: Adjacency = "add_remove",
     ) -> Guarantee:
-        """Guarantee of `steps` adaptive runs at the given delta.
+        """Guarantee of `steps` >= 0 adaptive runs at the given delta in (0, 1).
 
-        Parameters
-        ----------
-        mechanism : Mechanism
-        delta : float
-            In (0, 1).
-        steps : int
-            >= 0; 0 steps release nothing.
-        adjacency : {"add_remove", "replace_one", "zero_out"}
-
-        Returns
-        -------
-        Guarantee
-            Its `kind` says what epsilon is; epsilon = inf comes with a `reason`.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If an argument is out of range.
-        NotImplementedError
-            If no theorem covers the combination; the message names it.
+        Its `kind` says what epsilon is; epsilon = inf comes with a `reason`. ValueError and
+        TypeError are raised for arguments out of range, NotImplementedError if no theorem covers
+        the combination; the message names it.
         """
         validate.integer(minimum=0, maximum=10**12, steps=steps)
         return self.epsilon_curve(mechanism, delta=delta, steps=[steps], adjacency=adjacency)[0]

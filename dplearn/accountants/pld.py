@@ -136,17 +136,10 @@ class PLD(Accountant):
     ) -> tuple[NDArray, NDArray]:
         """Share of members that the best attacker catches at a given rate of false alarms.
 
-        Parameters are those of `epsilon`; `false_positive_rate` lies in (0, 1), in any shape.
-
-        Returns
-        -------
-        lower, upper : ndarray
-            Bounds on the true positive rate of the best test between the worst neighbours,
-            shape of `false_positive_rate`. One minus them is the trade-off function.
-
-        References
-        ----------
-        Dong, Roth & Su (2022), Proposition 2.12.
+        Parameters are those of `epsilon`; `false_positive_rate` lies in (0, 1), in any shape. The
+        result is a lower and an upper bound on the true positive rate of the best test between the
+        worst neighbours (Dong, Roth & Su 2022, Proposition 2.12), of the same shape. One minus them
+        is the trade-off function.
 
         Examples
         --------

@@ -69,8 +69,8 @@ def zcdp_to_epsilon(rho: ArrayLike, *, delta: float) -> NDArray:
 def best_zcdp_order(rho: ArrayLike, *, delta: float) -> NDArray:
     """The order that minimises the improved conversion of rho-zCDP, elementwise.
 
-    Newton's iteration on the derivative in log(alpha - 1); any order gives a valid bound, so
-    its accuracy decides tightness and not truth.
+    Bisection of the derivative in log(alpha - 1); any order gives a valid bound, so its accuracy
+    decides tightness and not truth.
     """
     rho = np.maximum(np.asarray(rho, dtype=float), 1e-300)
     # d/d alpha of the bound is rho + (ln delta + ln alpha) / (alpha - 1)^2.

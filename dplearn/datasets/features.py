@@ -18,19 +18,9 @@ def oriented_gradients(
     reason. Every image is treated alone and nothing is estimated from the data, so a record's
     influence is still its own gradient only.
 
-    Parameters
-    ----------
-    images : array_like, shape (n, H, W)
-        H and W are multiples of `cells`.
-    cells : int
-        Cells along each side.
-    orientations : int
-        Directions in :math:`[0, 2\pi)`; a gradient votes for the two nearest, in proportion.
-
-    Returns
-    -------
-    ndarray of float32, shape (n, cells * cells * orientations)
-        Of norm 1; zero for an image without an edge.
+    Images have shape (n, H, W), H and W multiples of the number of `cells` along each side. A
+    gradient votes for the two nearest of the directions in :math:`[0, 2\pi)`, in proportion. The
+    vectors, shape (n, cells * cells * orientations), are zero for an image without an edge.
 
     References
     ----------

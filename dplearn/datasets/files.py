@@ -36,15 +36,8 @@ _CIFAR_BATCH = 10_000
 def idx(path: str | os.PathLike) -> NDArray:
     """The array in an IDX file, the format of MNIST, plain or with a name that ends in ``.gz``.
 
-    It has the type and shape that the file declares, in the byte order of this machine.
-
-    Raises
-    ------
-    ValueError
-        If it is not an IDX file, is damaged, or is shorter or longer than it declares.
-
-    References
-    ----------
+    It has the type and shape that the file declares, in the byte order of this machine. ValueError
+    is raised if it is not an IDX file, is damaged, or is shorter or longer than it declares. See
     LeCun, Cortes & Burges, "The MNIST database of handwritten digits", section "File formats".
     """
     data = _content(Path(path))
@@ -70,12 +63,8 @@ def mnist(folder: str | os.PathLike) -> tuple[Labelled, Labelled]:
     The folder holds ``train-images-idx3-ubyte``, ``train-labels-idx1-ubyte``,
     ``t10k-images-idx3-ubyte`` and ``t10k-labels-idx1-ubyte``, each plain or with ``.gz``.
     Compressed files have the published MD5; plain ones, for which none is published, have been
-    checked for shape and labels only. The error says which file is missing or another.
-
-    References
-    ----------
-    LeCun, Bottou, Bengio & Haffner (1998), Gradient-based learning applied to document
-    recognition.
+    checked for shape and labels only. The error says which file is missing or another. See LeCun,
+    Bottou, Bengio & Haffner (1998), Gradient-based learning applied to document recognition.
     """
     return _idx_set(Path(folder), _MNIST, "MNIST")
 
@@ -86,12 +75,7 @@ def holds_mnist(folder: str | os.PathLike) -> bool:
 
 
 def fashion_mnist(folder: str | os.PathLike) -> tuple[Labelled, Labelled]:
-    """Fashion-MNIST: clothes instead of digits, otherwise as `mnist`.
-
-    References
-    ----------
-    Xiao, Rasul & Vollgraf (2017), arXiv 1708.07747.
-    """
+    """Fashion-MNIST (Xiao, Rasul & Vollgraf 2017, arXiv 1708.07747): clothes, else as `mnist`."""
     return _idx_set(Path(folder), _FASHION_MNIST, "Fashion-MNIST")
 
 
@@ -101,11 +85,8 @@ def cifar10(folder: str | os.PathLike) -> tuple[Labelled, Labelled]:
     The folder holds ``data_batch_1.bin`` to ``data_batch_5.bin`` and ``test_batch.bin``; colours
     are red, green and blue. Sizes are checked, and that every class has as many images as
     published; there is no published checksum of these files. The error says which file is missing
-    or not as published.
-
-    References
-    ----------
-    Krizhevsky (2009), Learning multiple layers of features from tiny images.
+    or not as published. See Krizhevsky (2009), Learning multiple layers of features from tiny
+    images.
     """
     names = [f"data_batch_{number}.bin" for number in range(1, 6)]
     train = np.concatenate([_batch(Path(folder), name) for name in names])

@@ -76,10 +76,7 @@ class Mechanism(ABC):
     def profiles(self, adjacency: Adjacency = "add_remove") -> tuple[Profile, ...]:
         """Worst-case profiles: (remove, add), or a single one when both are equal.
 
-        Raises
-        ------
-        NotImplementedError
-            If no theorem covers this mechanism under this adjacency.
+        NotImplementedError is raised if no theorem covers this mechanism under this adjacency.
         """
         self._require_theorem(adjacency)
         return self._profiles(adjacency)
@@ -108,26 +105,12 @@ class Mechanism(ABC):
         adjacency: Adjacency = "add_remove",
         method: Literal["auto", "formula", "quadrature"] = "auto",
     ) -> NDArray:
-        """Rényi differential privacy, the larger of both directions.
+        """Rényi differential privacy, the larger of both directions, in nats, shape (n_orders,).
 
-        Parameters
-        ----------
-        orders : array_like
-            Orders > 1, finite, shape (n_orders,).
-        adjacency : {"add_remove", "replace_one", "zero_out"}
-        method : {"auto", "formula", "quadrature"}
-            Closed form, integral of the profile, or the closed form if there is one.
-
-        Returns
-        -------
-        ndarray
-            Nats, shape (n_orders,): exact for the worst pair, or an upper bound
-            where the mechanism's profile is one.
-
-        Raises
-        ------
-        NotImplementedError
-            If ``method="formula"`` and there is no closed form.
+        Orders are > 1, finite, of shape (n_orders,). The method is the closed form, the integral of
+        the profile, or by default the closed form if there is one; asked for one that does not
+        exist it raises NotImplementedError. The values are exact for the worst pair, or an upper
+        bound where the mechanism's profile is one.
         """
         self._require_theorem(adjacency)
         validate.one_of(("auto", "formula", "quadrature"), method=method)

@@ -83,16 +83,8 @@ class Gaussian(Noise):
     def classical(cls, *, epsilon: float, delta: float) -> Self:
         r"""Noise multiplier :math:`\sqrt{2\ln(1.25/\delta)}/\varepsilon`, valid for epsilon < 1.
 
-        The target is that of add_remove, epsilon and delta in (0, 1): the theorem's own range.
-
-        Raises
-        ------
-        ValueError
-            If epsilon >= 1: the formula is not proved there, and fails further up.
-
-        References
-        ----------
-        Dwork & Roth (2014), Theorem A.1.
+        The target is that of add_remove, epsilon and delta in (0, 1), the range of the theorem
+        (Dwork & Roth 2014, A.1): the formula is not proved for epsilon >= 1, and fails further up.
 
         Examples
         --------
@@ -106,11 +98,7 @@ class Gaussian(Noise):
     def analytic(cls, *, epsilon: float, delta: float) -> Self:
         """Smallest noise multiplier that is (epsilon, delta)-DP under add_remove.
 
-        Rounded up within 1e-12 relative.
-
-        References
-        ----------
-        Balle & Wang (2018), Algorithm 1.
+        Rounded up within 1e-12 relative (Balle & Wang 2018, Algorithm 1).
 
         Examples
         --------

@@ -29,13 +29,9 @@ def check(
     keep the outcome independent of data. Arguments are those of `clipped_sum`; neither the model
     nor the random state is changed.
 
-    Raises
-    ------
-    NotImplementedError
-        If a module is known to mix records, or has no per-example gradient.
-    ValueError
-        If records influence each other, losses do not have shape (B,), a buffer changes, or the
-        gradient of a parameter is not the sum over records: it is used outside its own module.
+    NotImplementedError is raised if a module is known to mix records or has no per-example
+    gradient; ValueError if records influence each other, losses do not have shape (B,), a buffer
+    changes, or a parameter's gradient is not the sum over records: it is used outside its module.
 
     Examples
     --------

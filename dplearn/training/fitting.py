@@ -41,32 +41,13 @@ def fit(
 ) -> History:
     """Train the model in place with differential privacy.
 
-    Parameters
-    ----------
-    delta : float
-        In (0, 1), for the epsilon that is shown and for `target_epsilon`.
-    target_epsilon : float, optional
-        Stop before epsilon exceeds this; it is known beforehand which step that is.
-    checkpoint : path, optional
-        Resume from this file if it exists; write it at the end, and after each multiple of
-        `checkpoint_every` steps.
-    progress : bool
-        Whether to show a line with private diagnostics and the epsilon so far.
-    callback : callable, optional
-        Called with the `Record` of each step.
-    **options
-        As for `Trainer`, like the arguments that are not named here.
-
-    Returns
-    -------
-    History
-        ``history.guarantee(delta)`` is that of the steps actually done.
-
-    Raises
-    ------
-    ValueError, TypeError, NotImplementedError
-        As `Trainer`, and if `target_epsilon` does not allow a single step, or the checkpoint is
-        damaged or of another run.
+    `delta` in (0, 1) is for the epsilon that is shown and for `target_epsilon`: the run stops
+    before epsilon exceeds that, at a step known beforehand. It resumes from the file `checkpoint`
+    if that exists, and writes it at the end and after each multiple of `checkpoint_every` steps.
+    `progress` shows a line with private diagnostics and the epsilon so far; `callback` gets the
+    `Record` of each step. Other arguments, and errors, are those of `Trainer`; ValueError is also
+    raised if `target_epsilon` does not allow a single step, or the checkpoint is damaged or of
+    another run. The history's guarantee is that of the steps actually done.
 
     Examples
     --------
@@ -112,10 +93,7 @@ def affordable_steps(
 ) -> int:
     """The largest number of steps, at most the plan's, that stays within (epsilon, delta).
 
-    Raises
-    ------
-    ValueError
-        If there is no such step, or the accountant proves no bound.
+    ValueError is raised if there is no such step, or the accountant proves no bound.
     """
     planned = plan.guarantee(accountant, delta=delta)
     if not planned.is_bound:

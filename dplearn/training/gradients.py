@@ -78,27 +78,12 @@ def clipped_sum(
 ) -> ClippedSum:
     """Sum of the clipped gradients of all records.
 
-    Parameters
-    ----------
-    loss_fn : callable
-        ``loss_fn(model(inputs), targets)`` gives one loss per record, shape (B,).
-    inputs : Tensor, tuple or dict
-        One row per record; a tuple or a dict becomes several arguments of the model.
-    targets
-        Passed to `loss_fn`.
-    mask : Tensor of bool, shape (B,), optional
-        False for rows that are padding.
-
-    Raises
-    ------
-    ValueError
-        If losses, mask or a layer's output do not have one row per record.
-    NotImplementedError
-        If a layer has no per-example gradient.
-
-    References
-    ----------
-    Goodfellow (2015); Li et al. (2022); Bu et al. (2023), "book-keeping".
+    ``loss_fn(model(inputs), targets)`` gives one loss per record, shape (B,). Inputs have one row
+    per record; a tuple or a dict becomes several arguments of the model. The mask, of bool and
+    shape (B,), is False for rows that are padding. ValueError is raised if losses, mask or a
+    layer's output do not have one row per record, NotImplementedError if a layer has no
+    per-example gradient. See Goodfellow (2015); Li et al. (2022); Bu et al. (2023),
+    "book-keeping".
 
     Examples
     --------

@@ -44,48 +44,8 @@ class Trainer:
 
     The model's mode is left as it is: call ``model.train()`` or ``model.eval()`` before.
 
-    Parameters
-    ----------
-    model : nn.Module
-        All trainable parameters on one device; frozen parameters cost nothing.
-    loss_fn : callable
-        ``loss_fn(model(inputs), targets)`` gives one loss per record, shape (B,).
-    dataset : tuple or Dataset
-        A pair (inputs, targets) of tensors, or a dataset whose items are such pairs.
-    plan : DPSGD
-        Sampling, clipping norm, noise and steps.
-    optimizer : torch.optim.Optimizer
-        Any that needs no closure, over the model's trainable parameters.
-    scheduler : torch.optim.lr_scheduler.LRScheduler, optional
-        Advanced once per step.
-    bound : Bound, optional
-        Default: ``Flat(plan.max_grad_norm)``.
-    expected_batch_size : float, optional
-        Public L > 0. Default: ``plan.sample_rate`` times the size of the dataset, which is
-        thereby made public.
-    micro_batch : int, optional
-        Rows that are processed at once, always the same number. Default: the whole lot. It
-        changes memory and speed, not the result.
-    device_resident : bool, optional
-        Whether the dataset is kept on the model's device. Default: if it easily fits.
-    compile : bool
-        Whether to compile the pass over a micro-batch with `torch.compile`: a minute or so at the
-        first step, faster steps afterwards. Lots that vary in size are then cut into parts of a
-        quarter of the expected lot, unless `micro_batch` says otherwise.
-    generator : torch.Generator, optional
-        A seed for lots, noise and dropout is drawn from it. For teaching and tests: who knows
-        the seed can subtract the noise. Default: the operating system's randomness.
-    secure : bool
-        Whether noise is made of the operating system's bits alone; see `dplearn.training.noise`.
-    process_group : torch.distributed.ProcessGroup, optional
-        Each process gives its own part of the records, disjoint from the others'.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is out of range, or arguments do not fit together.
-    NotImplementedError
-        If no guarantee is known for the combination.
+    ValueError and TypeError are raised for arguments out of range or that do not fit together,
+    NotImplementedError where no guarantee is known for the combination.
 
     Examples
     --------
@@ -102,21 +62,29 @@ class Trainer:
     5.84 <= epsilon <= 5.841 at delta = 1.0e-05, add_remove, by pld
     """
 
-    model: nn.Module
-    loss_fn: Loss
-    dataset: Any
+    model: nn.Module  # trainable parameters on one device; frozen ones cost nothing
+    loss_fn: Loss  # loss_fn(model(inputs), targets) gives one loss per record, shape (B,)
+    dataset: Any  # a pair (inputs, targets) of tensors, or a Dataset of such pairs
     plan: DPSGD
     _: KW_ONLY
-    optimizer: Optimizer
-    scheduler: Any = None
-    bound: Bound | None = None
+    optimizer: Optimizer  # any that needs no closure, over the model's trainable parameters
+    scheduler: Any = None  # advanced once per step
+    bound: Bound | None = None  # default: Flat(plan.max_grad_norm)
+    # Public L > 0. Default: sample rate times the size of the dataset, which is so made public.
     expected_batch_size: float | None = None
+    # Rows that are processed at once, always the same number: it changes memory and speed, not the
+    # result. Default: the whole lot.
     micro_batch: int | None = None
-    device_resident: bool | None = None
+    device_resident: bool | None = None  # dataset on the model's device; default: if it easily fits
+    # Whether to compile the pass over a micro-batch: a minute or so at the first step, faster steps
+    # afterwards. Lots that vary in size are then cut into parts of a quarter of the expected lot,
+    # unless `micro_batch` says otherwise.
     compile: bool = False
+    # A seed for lots, noise and dropout is drawn from it. For teaching and tests: who knows the
+    # seed can subtract the noise. Default: the operating system's randomness.
     generator: InitVar[torch.Generator | None] = None
-    secure: InitVar[bool] = False
-    process_group: distributed.Group = None
+    secure: InitVar[bool] = False  # noise of the operating system's bits alone, see `noise`
+    process_group: distributed.Group = None  # each process gives records of its own
     steps: int = field(default=0, init=False)
     records: list[Record] = field(default_factory=list, init=False)
 

@@ -66,17 +66,9 @@ class Verification:
 
 
 def verify(formula: Formula, *, seed: int = 0, points: int | None = None) -> Verification:
-    """Compare a formula with its oracle.
+    """Compare a formula with its oracle, by default at as many points as the entry asks for.
 
-    Parameters
-    ----------
-    seed, points : int
-        Of the random points, and how many. Default: as many as the entry asks for.
-
-    Returns
-    -------
-    Verification
-        Never raises: what the function or the oracle raise becomes status "error".
+    It never raises: what the function or the oracle raise becomes status "error".
 
     Examples
     --------

@@ -45,12 +45,8 @@ def refute(
     """Look for parameters at which a wrong variant of a formula is wrong.
 
     Seed and points are as in `verify`; the search around the worst points takes about as many
-    evaluations again.
-
-    Returns
-    -------
-    Refutation
-        Status "stands" if no counterexample was found; like `verify` it never raises.
+    evaluations again. The status is "stands" if no counterexample was found; like `verify` it
+    never raises.
 
     Examples
     --------

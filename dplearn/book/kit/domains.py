@@ -229,10 +229,7 @@ def design(
 ) -> list[Parameters]:
     """Corners, at most half of the points, then random ones; only what is accepted.
 
-    Raises
-    ------
-    ValueError
-        If one draw in a hundred is not enough to find them.
+    ValueError is raised if one draw in a hundred is not enough to find them.
     """
     chosen = list(itertools.islice(filter(accepts, _corners(domain, points, rng)), points // 2))
     for _ in range(100 * points):

@@ -210,12 +210,8 @@ def formula(
     """Enter a function into the book, with the parts that wait on it.
 
     A reference is "Bun & Steinke 2016, Proposition 1.3": authors, year and place. The statement
-    is for a function whose docstring is its own.
-
-    Raises
-    ------
-    ValueError
-        If the id is taken or malformed, the reference has no year or place, or a part is missing.
+    is for a function whose docstring is its own. ValueError is raised if the id is taken or
+    malformed, the reference has no year or place, or a part is missing.
     """
     if not re.fullmatch(r"G-[A-Z][1-9]\d*[a-h]?", id) or id in entries:
         raise ValueError(f"Expected a new id such as 'G-A4', got {id!r}.")
