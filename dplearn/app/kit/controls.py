@@ -21,32 +21,32 @@ def note(state: State, key: str, problem: str = "") -> None:
         st.error(message, icon=":material/error:")
 
 
-def quantity(state: State, kind: Quantity, *, unit: Choice | None = None) -> None:
+def quantity(state: State, kind: Quantity, *, unit: Choice | None = None, place: Any = st) -> None:
     """A slider and a box for one number; they always agree. `unit` is chosen beside the name."""
-    with st.container(gap=None, key=f"field_{kind.key}"):
+    with place.container(gap=None, key=f"field_{kind.key}"):
         if unit is None:
             st.markdown(kind.label, help=kind.help or None)
         else:
             left, right = st.columns(2, vertical_alignment="center", wrap=False)
             left.markdown(kind.label, help=kind.help)
-            with right:
-                choice(state, unit, widget="segments", label="collapsed")
+            choice(state, unit, widget="segments", label="collapsed", place=right)
         left, right = st.columns([5, 3], vertical_alignment="center", wrap=False)
         with left:
             _slider(state, kind)
-        with right:
-            box(state, kind, label="collapsed")
+        box(state, kind, label="collapsed", place=right)
         note(state, kind.key)
 
 
-def box(state: State, kind: Field, *, label: Any = "visible", then: Then = None) -> None:
+def box(
+    state: State, kind: Field, *, label: Any = "visible", then: Then = None, place: Any = st
+) -> None:
     """A box for a number or for words; `then` runs after a change."""
     key, value = f"box_{kind.key}", state.values[kind.key]
     # A range may have shrunk since the value was entered.
     if isinstance(kind, Quantity) and value not in kind.also:
         value = min(max(value, kind.lower), kind.upper)
     show(key, state.typed.get(kind.key, kind.show(value)))
-    st.text_input(kind.label, **_common(state, kind, key, then, label))
+    place.text_input(kind.label, **_common(state, kind, key, then, label))
 
 
 def log_switch(state: State, kind: Choice) -> None:
@@ -69,6 +69,7 @@ def choice(
     label: str = "visible",
     then: Then = None,
     problem: str = "",
+    place: Any = st,
 ) -> None:
     """A list, a row of segments, or a set of pills for one choice; `then` runs after a change.
 
@@ -80,7 +81,7 @@ def choice(
     common["format_func"] = kind.options.__getitem__
     chosen = state.values[kind.key]
     show(key, list(chosen) if isinstance(chosen, tuple) else chosen)
-    with st.container(gap=None):
+    with place.container(gap=None):
         if widget == "pills":
             st.pills(kind.label, options, selection_mode="multi", **common)
         elif widget == "segments":

@@ -36,20 +36,14 @@ def question(state: State) -> Verdict | None:
         for title in fields.EXAMPLES:
             st.button(title, on_click=fields.start, args=(state, title))
     left, right = st.columns([7, 3])
-    with left:
-        controls.box(state, fields.CLAIM)
-    with right:
-        controls.box(state, fields.HELD)
+    controls.box(state, fields.CLAIM, place=left)
+    controls.box(state, fields.HELD, place=right)
     problem = st.container()
     left, middle, right = st.columns([3, 4, 3])
-    with left:
-        controls.choice(state, fields.QUANTITY, then=_suit)
-    with middle:
-        able = QUANTITIES[state.values["quantity"]]
-        names = {name: fields.OF.options[name] for name in able}
-        controls.choice(state, replace(fields.OF, options=names))
-    with right:
-        controls.choice(state, fields.RELATION)
+    controls.choice(state, fields.QUANTITY, then=_suit, place=left)
+    able = {name: fields.OF.options[name] for name in QUANTITIES[state.values["quantity"]]}
+    controls.choice(state, replace(fields.OF, options=able), place=middle)
+    controls.choice(state, fields.RELATION, place=right)
     names = ("claim", "quantity", "of", "relation", "held", "x", "y")
     *asked, x, y = (state.values[name] for name in names)
     try:
@@ -102,6 +96,5 @@ def map_of(state: State, verdict: Verdict) -> None:
     for place, kind in zip(st.columns(2), (fields.X, fields.Y), strict=True):
         if state.values[kind.key] not in options:
             state.values[kind.key] = kind.default
-        with place:
-            controls.choice(state, replace(kind, options=options))
+        controls.choice(state, replace(kind, options=options), place=place)
     st.caption("Choose both axes; until then the map shows the two most telling ones.")

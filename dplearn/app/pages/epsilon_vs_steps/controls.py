@@ -34,10 +34,8 @@ def sidebar(state: State, preset: presets.Preset | None, answers: Answers) -> No
     epochs = replace(run_fields.EPOCHS, label=f"T = {text.whole(scenario.largest)}")
     controls.quantity(state, run_fields.STEPS if in_steps else epochs, unit=run_fields.LENGTH_IN)
     left, right = st.columns([4, 6])
-    with left:
-        controls.choice(state, state.fields["mechanism"])  # type: ignore[arg-type]
-    with right:
-        controls.choice(state, fields.SAMPLING, then=suit_adjacency)
+    controls.choice(state, state.fields["mechanism"], place=left)  # type: ignore[arg-type]
+    controls.choice(state, fields.SAMPLING, then=suit_adjacency, place=right)
     controls.choice(state, run_fields.ADJACENCY, problem=refusal)
     controls.choice(state, fields.ACCOUNTANTS, widget="pills")
     for name, reason in reasons.items() if answers.curves else ():
@@ -69,11 +67,9 @@ def _sampling(state: State, scenario: Scenario) -> None:
     with st.container(gap=None, key="field_counts"):
         left, right = st.columns(2, vertical_alignment="center", wrap=False)
         left.markdown(f"q = {scenario.sample_rate:.4g}", help=run_fields.RATE.help)
-        with right:
-            controls.choice(state, fields.RATE_FROM, widget="segments", label="collapsed")
+        controls.choice(state, fields.RATE_FROM, widget="segments", label="collapsed", place=right)
         for place, kind in zip(st.columns(2), (fields.DATASET, run_fields.BATCH), strict=True):
-            with place, st.container(gap=None, key=f"field_{kind.key}"):
-                controls.box(state, kind)
+            controls.box(state, kind, place=place.container(gap=None, key=f"field_{kind.key}"))
         controls.note(state, fields.DATASET.key)
         controls.note(state, run_fields.BATCH.key)
 
@@ -81,10 +77,8 @@ def _sampling(state: State, scenario: Scenario) -> None:
 def below(state: State, scenario: Scenario) -> None:
     """Below the picture: where one stands, what one can spend, and the axes."""
     left, middle, right = st.columns([9, 9, 3], gap="medium")
-    with left:
-        controls.quantity(state, replace(fields.HERE, upper=float(scenario.largest)))
-    with middle:
-        controls.quantity(state, fields.BUDGET)
+    controls.quantity(state, replace(fields.HERE, upper=float(scenario.largest)), place=left)
+    controls.quantity(state, fields.BUDGET, place=middle)
     with right, st.container(gap=None):
         controls.log_switch(state, fields.X_AXIS)
         controls.log_switch(state, fields.Y_AXIS)

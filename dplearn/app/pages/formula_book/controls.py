@@ -68,20 +68,18 @@ def below(state: State) -> None:
     if not along.options:
         return
     left, right = st.columns(2, gap="medium")
-    with left:
-        controls.choice(state, fields.PICTURE)
+    controls.choice(state, fields.PICTURE, place=left)
     if state.values["picture"] != "curve":
         return
-    with right:
-        controls.choice(state, along)
+    controls.choice(state, along, place=right)
     names = [name for name in fields.entered(state) if name != state.values["along"]]
     for rank, name in enumerate(names):
         kind: Any = state.fields[fields.parameter_key(name)]
-        with (left, right)[rank % 2]:
-            if isinstance(kind, Quantity):
-                controls.quantity(state, kind)
-            elif len(kind.options) > 1:
-                controls.choice(state, kind)
+        place = (left, right)[rank % 2]
+        if isinstance(kind, Quantity):
+            controls.quantity(state, kind, place=place)
+        elif len(kind.options) > 1:
+            controls.choice(state, kind, place=place)
     _drawn(state)
 
 

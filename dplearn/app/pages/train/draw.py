@@ -19,10 +19,8 @@ def sidebar(state: State, training: Training) -> None:
     """Data and model, then everything that the guarantee or the accuracy depends on."""
     st.markdown("**dplearn** · training with privacy")
     left, right = st.columns([3, 2])
-    with left:
-        controls.choice(state, fields.DATASET, then=fields.suit)
-    with right:
-        controls.choice(state, fields.MODEL, then=fields.suit)
+    controls.choice(state, fields.DATASET, then=fields.suit, place=left)
+    controls.choice(state, fields.MODEL, then=fields.suit, place=right)
     by_target = state.values["noise_from"] == "epsilon"
     noise = fields.TARGET if by_target else fields.NOISE
     controls.quantity(state, noise, unit=fields.NOISE_FROM)
