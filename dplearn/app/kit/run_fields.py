@@ -37,22 +37,15 @@ NOISE = Quantity(
     upper=1000,
     per_decade=20,
 )
-RATE = Quantity(
-    "sample_rate",
-    "Sample rate q",
-    "Probability that a given record takes part in one step: expected batch size / dataset size.",
-    default=0.01,
-    lower=1e-7,
-    upper=1,
+_ABOUT_RATE = (
+    "Probability that a given record takes part in one step: expected batch size / dataset size."
+)
+RATE = Quantity("sample_rate", "Sample rate q", _ABOUT_RATE, default=0.01, lower=1e-7, upper=1)
+_ABOUT_BATCH = (
+    "Average number of records in one step. With Poisson sampling the actual number varies."
 )
 BATCH = Quantity(
-    "batch_size",
-    "Expected batch B",
-    "Average number of records in one step. With Poisson sampling the actual number varies.",
-    default=600,
-    lower=1,
-    upper=1e10,
-    whole=True,
+    "batch_size", "Expected batch B", _ABOUT_BATCH, default=600, lower=1, upper=1e10, whole=True
 )
 DELTA = Quantity(
     "delta",
@@ -63,37 +56,19 @@ DELTA = Quantity(
     upper=0.5,
     per_decade=3,
 )
-STEPS = Quantity(
-    "steps",
-    "Largest T",
-    "Where the curves end. One step is one noisy update, and every step counts.",
-    default=40_000,
-    lower=1,
-    upper=1e7,
-    whole=True,
-)
-EPOCHS = Quantity(
-    "epochs",
-    "Largest T",
-    "Where the curves end. One epoch is 1/q steps: each record is used once on average.",
-    default=400,
-    lower=0.01,
-    upper=1e5,
-)
-ADJACENCY = Choice(
-    "adjacency",
-    "Neighbours",
+_ABOUT_STEPS = "Where the curves end. One step is one noisy update, and every step counts."
+STEPS = Quantity("steps", "Largest T", _ABOUT_STEPS, default=40_000, lower=1, upper=1e7, whole=True)
+_ABOUT_EPOCHS = "Where the curves end. One epoch is 1/q steps: each record is used once on average."
+EPOCHS = Quantity("epochs", "Largest T", _ABOUT_EPOCHS, default=400, lower=0.01, upper=1e5)
+_ABOUT_ADJACENCY = (
     "Which two datasets must be hard to tell apart. Add or remove: one has one record more. "
     "Replace one: same size, one record differs. Zero out: one record is replaced by nothing, "
-    "its place remains.",
-    words(ADJACENCIES),
+    "its place remains."
 )
-LENGTH_IN = Choice(
-    "length_in",
-    "Length given in",
-    "Steps, or epochs of 1/q steps each.",
-    {"steps": "steps", "epochs": "epochs"},
-)
+ADJACENCY = Choice("adjacency", "Neighbours", _ABOUT_ADJACENCY, words(ADJACENCIES))
+_ABOUT_LENGTH_IN = "Steps, or epochs of 1/q steps each."
+_LENGTH_IN_NAMES = {"steps": "steps", "epochs": "epochs"}
+LENGTH_IN = Choice("length_in", "Length given in", _ABOUT_LENGTH_IN, _LENGTH_IN_NAMES)
 
 
 def rate_of(state: State, size: float, said_as: str) -> float:

@@ -23,27 +23,17 @@ _OF = {
     "pure_dp": "any ε-DP mechanism",
     "approximate_dp": "any (ε, δ)-DP mechanism",
 }
-CLAIM = Text(
-    "claim",
-    "The claim",
+_ABOUT_CLAIM = (
     "Arithmetic with + - * / ^, exp, ln, sqrt, min, max, abs, erf, erfc, Phi, sinh, cosh, tanh, "
-    "binom, floor, ceil, pi, e, inf. Greek letters may be typed or spelled out.",
-    "sqrt(2*ln(1.25/delta))/epsilon",
+    "binom, floor, ceil, pi, e, inf. Greek letters may be typed or spelled out."
 )
+CLAIM = Text("claim", "The claim", _ABOUT_CLAIM, "sqrt(2*ln(1.25/delta))/epsilon")
 QUANTITY = Choice("quantity", "is about", "", _QUANTITY, "sigma")
 OF = Choice("of", "of", "", _OF, "gaussian")
-RELATION = Choice(
-    "relation",
-    "and says that it is",
-    "",
-    {"upper": "at most this", "lower": "at least this", "equal": "equal to this"},
-)
-HELD = Text(
-    "held",
-    "Hold or limit parameters",
-    "For instance: delta=1e-5, T=1..100. What is not named is tried over its whole range.",
-    "",
-)
+_RELATION_NAMES = {"upper": "at most this", "lower": "at least this", "equal": "equal to this"}
+RELATION = Choice("relation", "and says that it is", "", _RELATION_NAMES)
+_ABOUT_HELD = "For instance: delta=1e-5, T=1..100. What is not named is tried over its whole range."
+HELD = Text("held", "Hold or limit parameters", _ABOUT_HELD, "")
 _AXES = {"auto": "auto"} | {n: f"{SYMBOLS[n]}, {p.meaning}" for n, p in PARAMETERS.items()}
 X, Y = (Choice(key, f"Map: {key} axis", "", _AXES) for key in ("x", "y"))
 _POISSON = "poisson_subsampled_gaussian"

@@ -23,22 +23,16 @@ DATASET = Quantity(
     upper=1e10,
     whole=True,
 )
+_ABOUT_HERE = "The number of steps at which every value on this page is read."
 HERE = replace(
-    run_fields.STEPS,
-    key="here",
-    label="You are here: T",
-    help="The number of steps at which every value on this page is read.",
-    default=10_000,
+    run_fields.STEPS, key="here", label="You are here: T", help=_ABOUT_HERE, default=10_000
+)
+_ABOUT_BUDGET = (
+    "The loss you are willing to accept. Each accountant certifies a largest number of steps "
+    "that stays within it."
 )
 BUDGET = Quantity(
-    "budget",
-    "Budget ε",
-    "The loss you are willing to accept. Each accountant certifies a largest number of steps "
-    "that stays within it.",
-    default=2,
-    lower=0.01,
-    upper=1000,
-    per_decade=20,
+    "budget", "Budget ε", _ABOUT_BUDGET, default=2, lower=0.01, upper=1000, per_decade=20
 )
 _DRAWN = {
     "poisson": "Poisson: each record enters by its own coin.",
@@ -50,18 +44,13 @@ _DRAWN = {
     "batches, on its own.",
 }
 _SCHEMES = SAMPLINGS + EPOCH_SAMPLINGS
-SAMPLING = Choice(
-    "sampling",
-    "Batches",
-    "How a batch is drawn. " + " ".join(_DRAWN[name] for name in _SCHEMES if name in _DRAWN),
-    run_fields.words(_SCHEMES),
+_ABOUT_SAMPLING = "How a batch is drawn. " + " ".join(
+    _DRAWN[name] for name in _SCHEMES if name in _DRAWN
 )
-RATE_FROM = Choice(
-    "rate_from",
-    "Sampling given by",
-    "Either the sample rate itself, or dataset size and expected batch size.",
-    {"rate": "q", "counts": "N, B"},
-)
+SAMPLING = Choice("sampling", "Batches", _ABOUT_SAMPLING, run_fields.words(_SCHEMES))
+_ABOUT_RATE_FROM = "Either the sample rate itself, or dataset size and expected batch size."
+_RATE_FROM_NAMES = {"rate": "q", "counts": "N, B"}
+RATE_FROM = Choice("rate_from", "Sampling given by", _ABOUT_RATE_FROM, _RATE_FROM_NAMES)
 ACCOUNTANTS = Choice(
     "accountants",
     "Accountants",

@@ -28,18 +28,10 @@ _GROUPS = {
     "N": "Auditing",
 }
 NONE = "none"
-FIND = Text(
-    "find",
-    "Search",
-    "Part of an id, a title, a note or a wrong variant; of several words all must occur.",
-    "",
-)
-VIEW = Choice(
-    "view",
-    "View",
-    "",
-    {"formula": "Formula", "table": "Check many", "figures": "Published figures"},
-)
+_ABOUT_FIND = "Part of an id, a title, a note or a wrong variant; of several words all must occur."
+FIND = Text("find", "Search", _ABOUT_FIND, "")
+_VIEW_NAMES = {"formula": "Formula", "table": "Check many", "figures": "Published figures"}
+VIEW = Choice("view", "View", "", _VIEW_NAMES)
 PICTURE = Choice(
     "picture",
     "Picture",

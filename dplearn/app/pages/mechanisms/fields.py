@@ -23,40 +23,30 @@ from dplearn.mechanisms import Mechanism, mechanisms
 # How far a slider goes beyond the smallest and the largest value of the examples.
 _BEYOND = 5
 _NUMBERS = (int, float)
-DIRECTION = Choice(
-    "direction",
-    "Who has the record",
+_ABOUT_DIRECTION = (
     "Losses are measured under P. Removing and adding a record are two different pairs, and "
-    "both must be hard to tell apart.",
-    {"remove": "P", "add": "Q"},
+    "both must be hard to tell apart."
+)
+DIRECTION = Choice("direction", "Who has the record", _ABOUT_DIRECTION, {"remove": "P", "add": "Q"})
+_ABOUT_EPSILON = (
+    "How much more likely, as a factor e^ε, any output may be under P than under Q before it "
+    "counts as a failure."
 )
 EPSILON = Quantity(
-    "epsilon",
-    "Privacy loss ε",
-    "How much more likely, as a factor e^ε, any output may be under P than under Q before it "
-    "counts as a failure.",
-    default=1,
-    lower=0.001,
-    upper=100,
-    per_decade=20,
+    "epsilon", "Privacy loss ε", _ABOUT_EPSILON, default=1, lower=0.001, upper=100, per_decade=20
+)
+_ABOUT_ORDER = (
+    "Which moment of the loss one looks at: large orders see rare large losses, small ones the "
+    "typical loss."
 )
 ORDER = Quantity(
-    "order",
-    "Rényi order α",
-    "Which moment of the loss one looks at: large orders see rare large losses, small ones the "
-    "typical loss.",
-    default=8,
-    lower=1.01,
-    upper=1000,
-    per_decade=20,
+    "order", "Rényi order α", _ABOUT_ORDER, default=8, lower=1.01, upper=1000, per_decade=20
+)
+_ABOUT_FALSE_ALARMS = (
+    "How often the attacker may accuse when Q is true: the false positive rate of the test."
 )
 FALSE_ALARMS = Quantity(
-    "false_positive_rate",
-    "False alarms",
-    "How often the attacker may accuse when Q is true: the false positive rate of the test.",
-    default=0.05,
-    lower=1e-6,
-    upper=0.9,
+    "false_positive_rate", "False alarms", _ABOUT_FALSE_ALARMS, default=0.05, lower=1e-6, upper=0.9
 )
 
 

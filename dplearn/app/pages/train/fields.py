@@ -18,35 +18,26 @@ DATASET = Choice(
     "here: they are for practice.",
     {name: _NAMES[name] for name in practice_names()},
 )
-MODEL = Choice(
-    "model",
-    "Model",
+_ABOUT_MODEL = (
     "Linear: a linear model on directions of edges, features made by hand. MLP: one hidden layer "
-    "of 64 on the pixels. CNN: two convolutions.",
-    {"linear": "Linear", "mlp": "MLP", "cnn": "CNN"},
+    "of 64 on the pixels. CNN: two convolutions."
 )
+MODEL = Choice("model", "Model", _ABOUT_MODEL, {"linear": "Linear", "mlp": "MLP", "cnn": "CNN"})
 NOISE_FROM = Choice(
     "noise_from",
     "Noise given by",
     "Either a target ε, for which the least noise is looked up, or the noise multiplier itself.",
     {"epsilon": "ε", "noise": "σ"},
 )
+_ABOUT_TARGET = (
+    "The privacy loss that the whole run may have. The least noise that keeps it is found first."
+)
 TARGET = Quantity(
-    "target_epsilon",
-    "Target ε",
-    "The privacy loss that the whole run may have. The least noise that keeps it is found first.",
-    default=3,
-    lower=0.1,
-    upper=50,
-    per_decade=20,
+    "target_epsilon", "Target ε", _ABOUT_TARGET, default=3, lower=0.1, upper=50, per_decade=20
 )
 NOISE = replace(run_fields.NOISE, default=3.54, lower=0.3)
-LOT_FROM = Choice(
-    "lot_from",
-    "Lot given by",
-    "Either its expected size L, or the probability q = L/N of a record to be in it.",
-    {"lot": "L", "rate": "q"},
-)
+_ABOUT_LOT_FROM = "Either its expected size L, or the probability q = L/N of a record to be in it."
+LOT_FROM = Choice("lot_from", "Lot given by", _ABOUT_LOT_FROM, {"lot": "L", "rate": "q"})
 LOT = replace(
     run_fields.BATCH,
     label="Expected lot L",
@@ -56,45 +47,30 @@ LOT = replace(
     upper=max(PRACTICE_SIZES.values()),
 )
 RATE = replace(run_fields.RATE, default=0.356, lower=1e-3)
-STEPS = replace(
-    run_fields.STEPS,
-    label="Steps T",
-    help="Noisy updates of the model; every one adds to ε.",
-    default=60,
-    upper=2000,
-)
+_ABOUT_STEPS = "Noisy updates of the model; every one adds to ε."
+STEPS = replace(run_fields.STEPS, label="Steps T", help=_ABOUT_STEPS, default=60, upper=2000)
+_ABOUT_EPOCHS = "One epoch is N/L steps: each record is used once on average."
 EPOCHS = replace(
-    run_fields.EPOCHS,
-    label="Epochs",
-    help="One epoch is N/L steps: each record is used once on average.",
-    default=20,
-    lower=0.1,
-    upper=500,
+    run_fields.EPOCHS, label="Epochs", help=_ABOUT_EPOCHS, default=20, lower=0.1, upper=500
+)
+_ABOUT_CLIPPING = (
+    "No record's gradient counts for more than this length. Accuracy depends on it, ε does not."
 )
 CLIPPING = Quantity(
-    "max_grad_norm",
-    "Clipping norm C",
-    "No record's gradient counts for more than this length. Accuracy depends on it, ε does not.",
-    default=0.1,
-    lower=1e-3,
-    upper=100,
+    "max_grad_norm", "Clipping norm C", _ABOUT_CLIPPING, default=0.1, lower=1e-3, upper=100
+)
+_ABOUT_LEARNING_RATE = (
+    "Length of a step, for SGD with momentum 0.9. Clipped gradients are short: a small C wants a "
+    "large η. Without privacy η·C is used."
 )
 LEARNING_RATE = Quantity(
-    "learning_rate",
-    "Learning rate η",
-    "Length of a step, for SGD with momentum 0.9. Clipped gradients are short: a small C wants a "
-    "large η. Without privacy η·C is used.",
-    default=30,
-    lower=1e-3,
-    upper=1000,
+    "learning_rate", "Learning rate η", _ABOUT_LEARNING_RATE, default=30, lower=1e-3, upper=1000
 )
 DELTA = replace(run_fields.DELTA, default=1e-4, lower=1e-10, upper=1e-2)
-COMPARE = Choice(
-    "compare",
-    "Compare with no privacy",
-    "The same model on lots of the same size, without clipping and noise: what does privacy cost?",
-    {"yes": "yes", "no": "no"},
+_ABOUT_COMPARE = (
+    "The same model on lots of the same size, without clipping and noise: what does privacy cost?"
 )
+COMPARE = Choice("compare", "Compare with no privacy", _ABOUT_COMPARE, {"yes": "yes", "no": "no"})
 
 FIELDS = by_key(
     *(DATASET, MODEL, NOISE_FROM, TARGET, NOISE, LOT_FROM, LOT, RATE, run_fields.LENGTH_IN),
