@@ -14,7 +14,7 @@ from typing import Any
 from dplearn.accountants import Accountant
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency, Guarantee, round_down, round_up
-from dplearn.ground.solve import Snap, crossing, unsnapped
+from dplearn.ground.solve import Snap, crossing
 from dplearn.mechanisms import Mechanism
 
 _SMALLEST, _LARGEST = 1e-3, 1e7
@@ -219,7 +219,7 @@ def _search(
     guess: float,
     ends: tuple[float, float],
     tolerance: float,
-    snap: Snap = unsnapped,
+    snap: Snap = lambda x, a, b: x,
 ) -> tuple[float, Guarantee]:
     """Smallest x at which the accountant answers within epsilon, and what it answers there.
 

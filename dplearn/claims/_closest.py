@@ -10,6 +10,7 @@ from dplearn.book import book
 from dplearn.claims._parameters import canonical
 from dplearn.ground.expression import Expression, parse
 
+# Differences below this, relative, count as equality.
 SAME = 1e-6
 
 

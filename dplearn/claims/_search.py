@@ -9,13 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dplearn.claims._closest import SAME
 from dplearn.claims._parameters import Parameter, canonical, product
 from dplearn.claims._truth import Points, Subject, brackets
 from dplearn.claims.verdict import HOLDS, UNDECIDED, UNDEFINED, VIOLATED, Point, Region, Relation
 from dplearn.ground.expression import Expression
 
-# Differences below this, relative, count as equality.
-SAME = 1e-6
 _SHARP = 1e-7
 # A double that is smaller has lost its digits.
 _LEAST = 1e-290

@@ -120,10 +120,9 @@ class Verdict:
         about = words.get(self.quantity, self.quantity).replace("_", " ")
         who = self.of.replace("_", " ")
         claim = f"{about} {_SIGN[self.relation]} {self.claim} for {who}{held}"
-        if self.simplest and self.relation == "upper":
-            return f"Violated: {claim}. It claims more privacy than there is."
         if self.simplest:
-            return f"Violated: {claim}."
+            more = " It claims more privacy than there is." if self.relation == "upper" else ""
+            return f"Violated: {claim}.{more}"
         if self.status == "undecided":
             why = "The rough answer stands against it" if self.decided else "No point was decided"
             return f"Undecided: {claim}. {why}."

@@ -13,11 +13,8 @@ _CELL_TIMEOUT = 120  # seconds; a whole lesson should need less than half of it
 def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None = None) -> Path:
     """Execute a lesson, store its notebook in `folder` or beside the others, and return its place.
 
-    Raises
-    ------
-    LessonError
-        If a cell fails or writes to standard error, or the instructor's edition would replace
-        the students'; the old notebook stays as it was.
+    The old one stays as it was, and there is a LessonError, if a cell fails or writes to standard
+    error, or if the instructor's edition would replace the students'.
     """
     import nbformat
 

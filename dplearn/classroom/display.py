@@ -5,6 +5,7 @@ import io
 import json
 import os
 import shutil
+import sys
 from typing import Any
 
 PLOTLY = "application/vnd.plotly.v1+json"
@@ -16,17 +17,13 @@ def show(figure: Any, alt: str) -> None:
 
     Jupyter gets one output with three faces: the live chart, a picture (only while
     lessons are built) and the words. The words carry the key numbers, so whoever cannot
-    see the chart misses nothing, and the tests compare them with every new run. Outside
-    Jupyter the words are printed.
-
-    Raises
-    ------
-    ValueError
-        If `alt` holds no number.
+    see the chart misses nothing, and the tests compare them with every new run: an `alt`
+    without a number is a ValueError. Outside Jupyter the words are printed.
     """
     if not any(character.isdigit() for character in alt):
         raise ValueError(f"Expected alt to state the key numbers, got alt={alt!r}.")
-    if not _in_jupyter():
+    ipython = sys.modules.get("IPython")
+    if ipython is None or ipython.get_ipython() is None:
         print(alt)
         return
     from IPython.display import display
@@ -67,11 +64,3 @@ def png(figure: Any) -> bytes | None:
     few = opaque.quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     few.save(small, "PNG", optimize=True)
     return small.getvalue()
-
-
-def _in_jupyter() -> bool:
-    try:
-        from IPython import get_ipython
-    except ImportError:
-        return False
-    return get_ipython() is not None

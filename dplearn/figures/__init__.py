@@ -13,13 +13,7 @@ from dplearn.figures.kit.axes import MANTISSAS, log_steps
 from dplearn.figures.kit.marks import Band, Bars, Line, Mark
 from dplearn.figures.kit.template import INK, style_of
 from dplearn.figures.looseness import looseness
-from dplearn.figures.pair import (
-    leaking_area,
-    loss_law,
-    profile_curve,
-    renyi_curve,
-    tradeoff_curve,
-)
+from dplearn.figures.pair import leaking_area, loss_law, profile_curve, renyi_curve, tradeoff_curve
 from dplearn.figures.slider import slider
 from dplearn.figures.training_run import training_run
 

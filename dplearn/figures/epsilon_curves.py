@@ -161,11 +161,7 @@ def _hover(guarantee: Guarantee) -> str:
 def _band(
     name: str, curve: Sequence[Guarantee], steps: Sequence[int], stairs: bool
 ) -> dict[str, Any]:
-    """One closed line around each stretch that is proved from both sides, filled.
-
-    The line is as wide as the eye needs: a bracket of six digits would not be seen. On
-    stairs the upper end jumps right after a number of steps, the lower end just before one.
-    """
+    """A filled line around each stretch proved from both sides, wide enough to be seen."""
     corners: list[tuple[int | None, float | None]] = []
     for stretch in over_steps.stretches(curve, steps):
         upper = [(t, g.epsilon) for t, g in stretch]

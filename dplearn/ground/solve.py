@@ -12,11 +12,6 @@ _ITERATIONS = 200
 Snap = Callable[[float, float, float], float]
 
 
-def unsnapped(x: float, a: float, b: float) -> float:
-    """Every point can be asked."""
-    return x
-
-
 def first_true(
     holds: Callable[[NDArray], NDArray], *, lower: ArrayLike, upper: ArrayLike, rtol: float = 1e-12
 ) -> NDArray:
@@ -95,7 +90,7 @@ def crossing(
     upper: float,
     tolerance: float,
     slope: float = math.nan,
-    snap: Snap = unsnapped,
+    snap: Snap = lambda x, a, b: x,
 ) -> Crossing:
     """Smallest x in [lower, upper] at which a decreasing, nearly straight `value` is <= 0.
 

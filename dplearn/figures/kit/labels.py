@@ -22,11 +22,6 @@ class Box(NamedTuple):
     width: float
     height: float
 
-    def ink(self, points: NDArray) -> int:
-        """How many of the points, shape (n, 2), lie inside."""
-        near = np.abs(points - (self.x, self.y)) < (self.width / 2, self.height / 2)
-        return int(np.count_nonzero(near.all(axis=1)))
-
     def outline(self) -> NDArray:
         """Points that keep other boxes away, shape (n, 2)."""
         x = np.linspace(self.x - self.width / 2, self.x + self.width / 2, 9)
@@ -43,7 +38,8 @@ def clearest(boxes: Sequence[Box], points: NDArray, *, width: float, height: flo
     def cost(i: int) -> int:
         x, y, wide, high = boxes[i]
         inside = wide / 2 <= x <= width - wide / 2 and high / 2 <= y <= height - high / 2
-        return boxes[i].ink(points) + (0 if inside else 1000)
+        covered = np.abs(points - (x, y)) < (wide / 2, high / 2)
+        return int(np.count_nonzero(covered.all(axis=1))) + (0 if inside else 1000)
 
     return min(range(len(boxes)), key=cost)
 

@@ -96,7 +96,12 @@ def column(
     placed = spread(wishes, gap=_GAP, lower=4.0, upper=canvas.height - 8.0)
     pixels = dict(zip(((end.name, is_note) for end, is_note in rows), placed, strict=True))
     words = [_words(end, canvas, pixels[end.name, 0], ink) for end in ends]
-    notes = [_note(end, canvas, pixels[end.name, 1]) for end, is_note in rows if is_note]
+    small = {"xshift": 16 + 14, "font": {"size": 12.5}}
+    notes = [
+        {"text": end.note, **_height(canvas, pixels[end.name, 1] + 4), **small}
+        for end, is_note in rows
+        if is_note
+    ]
     top = {"y": 1, "yref": "paper", "yanchor": "bottom", "xshift": 16, "yshift": 4}
     return [{"text": f"{quantity} at T = {text.whole(steps)}", **_PLACE, **top}, *words, *notes]
 
@@ -117,8 +122,3 @@ def _words(end: End, canvas: Canvas, to: float, ink: str) -> dict[str, Any]:
     leader["arrowcolor"] = CLEAR if gone else style.colour
     look = {"align": "left", "font": {"size": 14, "color": ink}}
     return {"text": f"{glyph} {end.words}", **_height(canvas, at), **leader, **look}
-
-
-def _note(end: End, canvas: Canvas, to: float) -> dict[str, Any]:
-    look = {"xshift": 16 + 14, "font": {"size": 12.5}}
-    return {"text": end.note, **_height(canvas, to + 4), **look}

@@ -64,10 +64,8 @@ def epsilon(guarantee: Guarantee, digits: int = 3) -> str:
 
 def bare(guarantee: Guarantee, digits: int = 3) -> str:
     """The number alone: rounded up where it is a bound, to the nearest where it is not."""
-    value = guarantee.epsilon
-    if guarantee.is_bound or not math.isfinite(value):
-        return bound(value, digits)
-    return plain(value, digits)
+    rounded = bound if guarantee.is_bound or not math.isfinite(guarantee.epsilon) else plain
+    return rounded(guarantee.epsilon, digits)
 
 
 def relation(guarantee: Guarantee) -> str:
