@@ -59,6 +59,7 @@ def bits():
         yield
 
 
+@pytest.mark.slow
 @each("side", ["remove", "add"])
 def test_moments_are_enclosed(bits, side):
     """M on a line, its bound at real mu and B, against quadrature of their definitions."""
@@ -99,6 +100,7 @@ def test_delta_is_enclosed_whatever_the_numbers_are(bits, side):
     assert few[1] - few[0] > 1e-3 * good[0] and short[1] - short[0] > 1e-3 * good[0]
 
 
+@pytest.mark.slow
 def test_damage_is_refused_and_changed_numbers_prove_nothing_false():
     """Two hundred random mutations of a certificate; what still passes is still true."""
     text, rng, refused = certify(sampled(4.0, 0.01), steps=10_000, delta=1e-5), random.Random(7), 0
