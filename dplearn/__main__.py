@@ -119,9 +119,8 @@ def _epsilon(options: argparse.Namespace) -> int:
     ]
     if options.json:
         _print_json([_plain(g) for g in guarantees])
-        return 0
-    for guarantee in guarantees:
-        print(guarantee)
+    else:
+        print(*guarantees, sep="\n")
     return 0
 
 

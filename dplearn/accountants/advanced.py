@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._runs import Runs
@@ -41,17 +42,22 @@ class Advanced(Accountant):
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         paid = runs.delta_grid(delta)
-        each = runs.epsilon_of_one(paid)
-        # Axes: row of counts, candidate, mechanism.
-        slack = composition_slack(delta=delta, paid=paid, steps=runs.totals[:, None])
-        good = slack > 0
-        totals = heterogeneous_composition(
-            epsilons=each[None], counts=runs.counts[:, None], slack=np.where(good, slack, 0.5)
-        )
-        totals = np.where(good, totals, np.inf)
+        totals, _ = closed_totals(runs, paid, runs.epsilon_of_one(paid), delta)
         best = np.argmin(totals, axis=1)
         basic = Basic()._bounds(runs, delta)
         return [
             min(Bound(row[i], None, {"step_delta": float(paid[i])}), plain, key=lambda b: b.epsilon)
             for row, i, plain in zip(totals, best, basic, strict=True)
         ]
+
+
+def closed_totals(
+    runs: Runs, paid: NDArray, each: NDArray, delta: float
+) -> tuple[NDArray, NDArray]:
+    """Closed forms, inf where nothing of delta is left, and the slack, by row and candidate."""
+    slack = composition_slack(delta=delta, paid=paid, steps=runs.totals[:, None])
+    # Axes: row of counts, candidate, mechanism.
+    totals = heterogeneous_composition(
+        epsilons=each[None], counts=runs.counts[:, None], slack=np.where(slack > 0, slack, 0.5)
+    )
+    return np.where(slack > 0, totals, np.inf), slack

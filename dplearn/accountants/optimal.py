@@ -8,11 +8,8 @@ import numpy as np
 
 from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._runs import Runs
-from dplearn.accountants.theorems import (
-    composition_slack,
-    heterogeneous_composition,
-    optimal_composition,
-)
+from dplearn.accountants.advanced import closed_totals
+from dplearn.accountants.theorems import optimal_composition
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Reference
 
@@ -55,11 +52,8 @@ class Optimal(Accountant):
     def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
         paid, steps = runs.delta_grid(delta), runs.counts.astype(float)
         each = runs.epsilon_of_one(paid)
-        slack = composition_slack(delta=delta, paid=paid, steps=steps)
-        closed = heterogeneous_composition(
-            epsilons=each[None], counts=runs.counts[:, None], slack=np.where(slack > 0, slack, 0.5)
-        )
-        best = np.argmin(np.where(slack > 0, closed, np.inf), axis=1)
+        closed, slack = closed_totals(runs, paid, each, delta)
+        best = np.argmin(closed, axis=1)
         # Candidates spread around the closed form's choice, kept on the grid.
         reach = 5 * (np.arange(self.candidates) - self.candidates // 2)
         tried = np.clip(best[:, None] + reach, 0, paid.size - 1)

@@ -9,11 +9,8 @@ def rdp_to_epsilon_mironov(orders: ArrayLike, rdp: ArrayLike, *, delta: float) -
     r"""The first conversion, :math:`\rho + \ln(1/\delta)/(\alpha-1)`, elementwise.
 
     For `orders` alpha > 1, `rdp` the rho at them in nats, broadcast against them, and delta in
-    (0, 1) it is an upper bound on epsilon for each order; any is valid, so take the smallest.
-
-    References
-    ----------
-    Mironov (2017), Proposition 3. The bracket matters: ln(1/delta)/alpha - 1 is no bound.
+    (0, 1) it is an upper bound on epsilon for each order; any is valid, so take the smallest
+    (Mironov 2017, Proposition 3). The bracket matters: ln(1/delta)/alpha - 1 is no bound.
 
     Examples
     --------
@@ -29,10 +26,7 @@ def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, *, delta: float) -> NDArra
 
     .. math:: \rho + \ln\frac{\alpha-1}{\alpha} - \frac{\ln\delta + \ln\alpha}{\alpha-1}
 
-    Parameters are those of `rdp_to_epsilon_mironov`, and so is what the result bounds.
-
-    References
-    ----------
+    Parameters are those of `rdp_to_epsilon_mironov`, and so is what the result bounds. See
     Canonne, Kamath & Steinke (2020), Proposition 12; Balle et al. (2020), Theorem 21.
 
     Examples
@@ -50,12 +44,9 @@ def zcdp_to_epsilon(rho: ArrayLike, *, delta: float) -> NDArray:
     r"""Best epsilon of rho-zCDP by the improved conversion, elementwise.
 
     rho-zCDP says :math:`D_\alpha \le \rho\alpha` for every alpha > 1, so the order is free. For
-    rho >= 0 the upper bound, in nats, is never above rho + 2 sqrt(rho ln(1/delta)).
-
-    References
-    ----------
-    Bun & Steinke (2016), Proposition 1.3; Canonne, Kamath & Steinke (2020), Corollary 13
-    (number from memory).
+    rho >= 0 the upper bound, in nats, is never above rho + 2 sqrt(rho ln(1/delta)). See Bun &
+    Steinke (2016), Proposition 1.3; Canonne, Kamath & Steinke (2020), Corollary 13 (number from
+    memory).
 
     Examples
     --------
@@ -86,9 +77,7 @@ def best_zcdp_order(rho: ArrayLike, *, delta: float) -> NDArray:
 def composition_slack(*, delta: ArrayLike, paid: ArrayLike, steps: ArrayLike) -> NDArray:
     """What is left of `delta` after `steps` releases paid `paid` each; <= 0 if nothing.
 
-    References
-    ----------
-    Kairouz, Oh & Viswanath (2015), Theorem 3.3.
+    See Kairouz, Oh & Viswanath (2015), Theorem 3.3.
 
     Examples
     --------
@@ -109,10 +98,7 @@ def heterogeneous_composition(
     + \sum_i n_i\varepsilon_i\tanh(\varepsilon_i/2)`. The older drift :math:`e^\varepsilon - 1`
     is never smaller than tanh, so its theorem adds nothing to the minimum. `epsilons` (>= 0) and
     `counts` have shape (..., n_mechanisms), `slack` in (0, 1) and the bound, in nats, (...).
-
-    References
-    ----------
-    Kairouz, Oh & Viswanath (2015), Theorem 3.5.
+    See Kairouz, Oh & Viswanath (2015), Theorem 3.5.
 
     Examples
     --------
@@ -132,11 +118,8 @@ def optimal_composition(*, epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLik
     The worst releases are randomized responses, so the total loss is
     :math:`(2K - k)\varepsilon` with K binomial, and delta is linear in e^epsilon between
     neighbouring values of it. For epsilon >= 0 nats, steps >= 1 and slack in (0, 1) the result
-    is the smallest epsilon valid for every choice of pure releases, rounded up.
-
-    References
-    ----------
-    Kairouz, Oh & Viswanath (2015), Theorem 3.3.
+    is the smallest epsilon valid for every choice of pure releases, rounded up. See Kairouz, Oh &
+    Viswanath (2015), Theorem 3.3.
 
     Examples
     --------
