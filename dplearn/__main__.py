@@ -6,6 +6,7 @@ Exit status: 0 good, 1 the check failed (a target out of reach, a claim violated
 import argparse
 import json
 import math
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import fields
@@ -17,6 +18,7 @@ from dplearn.accountants import accountants
 from dplearn.book.everything import as_row, as_text, check_all
 from dplearn.claims import QUANTITIES, check, setting
 from dplearn.classroom.commands import add_commands
+from dplearn.ground import validate
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee
 from dplearn.mechanisms import Gaussian, Mechanism
 from dplearn.run import SAMPLINGS, natural_adjacency, sampled
@@ -31,6 +33,10 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    if arguments[:1] == ["claim"]:
+        # A formula may begin with a minus sign; behind a space it is no option.
+        arguments = [f" {a}" if re.match(r"-(?!-|h$)", a) else a for a in arguments]
     options = _parser().parse_args(arguments)
     try:
         return options.run(options)
@@ -189,8 +195,9 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _claim(options: argparse.Namespace) -> int:
+    validate.positive(seconds=options.seconds)
     verdict = check(
-        options.expression,
+        options.expression.strip(),
         quantity=options.quantity,
         of=options.of,
         relation=options.relation,

@@ -37,7 +37,8 @@ class Calibration:
 
     def __str__(self) -> str:
         if self.parameter == "steps":
-            return f"steps = {self.value}: {self.guarantee}"
+            limit = " (the most that are tried)" if self.value == _MOST_STEPS else ""
+            return f"steps = {self.value}{limit}: {self.guarantee}"
         # What is shown is proved as well.
         rounded = round_down if self.parameter == "sample_rate" else round_up
         return f"{self.parameter} = {rounded(self.value, 6)}: {self.guarantee}"
@@ -159,6 +160,7 @@ def smallest_delta(
     >>> print(smallest_delta(accountants["pld"](), mechanism=Gaussian(1.0), epsilon=1.0))
     delta = 0.126937: delta = 0.1269 at epsilon = 1, add_remove, by pld
     """
+    validate.instance(Accountant, accountant=accountant)
     guarantee = accountant.delta(mechanism, epsilon=epsilon, steps=steps, adjacency=adjacency)
     if guarantee.delta >= 1:
         raise Unreachable(
@@ -226,6 +228,7 @@ def _search(
     The epsilon of `guarantee_at` falls with x; inf and the answer at the upper end if it is
     never so small.
     """
+    validate.instance(Accountant, accountant=accountant)
     validate.positive(epsilon=epsilon)
     answers: dict[float, Guarantee] = {}
 

@@ -55,6 +55,7 @@ def steps_of(epochs: float, *, batches: float) -> int:
     >>> steps_of(15, batches=60_000 / 256), steps_of(15, batches=60_000 / 240)
     (3516, 3750)
     """
+    validate.non_negative(steps=epochs * batches)
     # A hair of slack: 15 * 60000 / 240 must not become 3751 through rounding.
     return math.ceil(epochs * batches - 1e-9)
 
@@ -117,6 +118,7 @@ def guarantees(
     >>> [round(g.epsilon, 2) for g in guarantees(rdp, noise, **epochs, delta=1e-5)]
     [2.17, 3.19]
     """
+    validate.instance(Accountant, accountant=accountant)
     target = {"delta": delta, "adjacency": adjacency or natural_adjacency(sampling)}
     if sampling in SAMPLINGS:
         step = sampled(base, sampling=sampling, sample_rate=sample_rate)

@@ -150,6 +150,7 @@ def test_ends_of_the_range():
     for noise in (1e7, 1e9):
         most = largest_steps(accountants["zcdp"](), mechanism=Gaussian(noise), **TARGET)
         assert 2**39 <= most.value <= 10**12 and most.guarantee.epsilon <= 2.0
+    assert str(most).startswith("steps = 1000000000000 (the most that are tried): epsilon <= ")
 
 
 @pytest.mark.slow
@@ -186,6 +187,8 @@ def test_bad_targets_and_what_lacks_the_parameter_are_named(
 ):
     with pytest.raises(error, match=named):
         search(accountants["rdp"](), mechanism=mechanism, **target)
+    with pytest.raises(TypeError, match="accountant to be an Accountant, got accountant='pld'"):
+        search("pld", mechanism=STEP, **TARGET)
 
 
 @pytest.mark.slow

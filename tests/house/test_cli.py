@@ -139,11 +139,12 @@ COMPLAINTS = [
     ("verify G-A88", 2, "such as G-A8, G-F8, G-E8, got 'G-A88'"),
     ("claim q*", 2, "position 3"),
     ("claim q*foo", 2, "got foo"),
+    ("claim -foo(q)", 2, "foo"),
     ("claim q --of gauss", 2, "gauss"),
     ("claim q --quantity mu", 2, "mu"),
     ("claim q --set q", 2, "NAME=VALUE"),
     ("claim q --set q=2", 2, "q to be a number or a range in [1e-06, 1]"),
-    ("claim q --seconds 0", 2, "budget_s > 0"),
+    ("claim q --seconds 0", 2, "Expected seconds > 0"),
     ("claim", 2, "EXPRESSION"),
 ]
 
