@@ -165,6 +165,5 @@ def _axes(trial: search.Trial, axes: tuple[str, str] | None) -> tuple[str, str]:
         if len(chosen) != 2 or chosen[0] == chosen[1]:
             raise ValueError(f"Expected axes to be two different parameters, got {axes!r}.")
         return chosen
-    free = [n for n in names if n in trial.free]
-    first, second = (*free, *(n for n in names if n not in free))[:2]
+    first, second = sorted(names, key=lambda n: n not in trial.free)[:2]
     return first, second

@@ -66,11 +66,7 @@ class Slice:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """A claim compared with the certified truth on many points.
-
-    `points` were asked for, `decided` of them within the time, and `violated` among these.
-    `simplest` and `worst` are counterexamples, each re-verified at full accuracy.
-    """
+    """A claim compared with the certified truth on many points."""
 
     claim: str
     quantity: str
@@ -79,10 +75,10 @@ class Verdict:
     fixed: Mapping[str, float]  # what was held, and T = 1 where the claim does not speak of T
     truth: str  # what it was compared with
     adjacency: str
-    points: int
-    decided: int
-    violated: int
-    simplest: Point | None
+    points: int  # that were asked for
+    decided: int  # of them, within the time
+    violated: int  # among these
+    simplest: Point | None  # this and `worst` are re-verified at full accuracy
     worst: Point | None
     region: Region | None  # where it holds as far as one parameter tells
     looseness: tuple[float, float] | None  # median and largest claim / truth where it holds

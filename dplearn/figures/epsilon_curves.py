@@ -25,15 +25,12 @@ _BELOW = 300.0
 
 @dataclass(frozen=True)
 class Published:
-    """A figure printed somewhere, drawn as a point with a label beside it.
-
-    The epsilon is as printed, in nats; the note on hover says source and result of a check.
-    """
+    """A figure printed somewhere, drawn as a point with a label beside it."""
 
     steps: int
-    epsilon: float
+    epsilon: float  # as printed, in nats
     label: str = ""
-    note: str = ""
+    note: str = ""  # source and result of a check, on hover
 
 
 def epsilon_curves(

@@ -40,38 +40,30 @@ class Region(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """A formula along one parameter `x`, between the `ends`: its value, and the truth's two ends.
-
-    A value that is `claimed` is that of a wrong variant, which has the formula as its `own` and
-    perhaps a `star`, the counterexample. `ticks` are words for 0, 1, and so on, where x counts
-    steps towards a limit; nan leaves a gap.
-    """
+    """A formula along one parameter `x`, and the truth's two ends; nan leaves a gap."""
 
     x: Sequence[float]
     value: Sequence[float]
     low: Sequence[float]
     high: Sequence[float]
-    own: Sequence[float] = ()
-    claimed: bool = False
+    own: Sequence[float] = ()  # the formula beside its wrong variant
+    claimed: bool = False  # whether the value is that of a wrong variant
     regions: Sequence[Region] = ()
-    ends: tuple[float, float]
+    ends: tuple[float, float]  # of the x axis
     log_x: bool = False
-    ticks: Sequence[str] = ()
-    star: tuple[float, float] | None = None
+    ticks: Sequence[str] = ()  # words for 0, 1, and so on, where x counts steps towards a limit
+    star: tuple[float, float] | None = None  # the counterexample to a wrong variant
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cloud:
-    """Value and truth at many points, each right, unsafe, safe or wrong, with `words` on hover.
-
-    Its kind is how the two should be related: identity, upper, lower or asymptotic.
-    """
+    """Value and truth at many points."""
 
     truth: Sequence[float]
     value: Sequence[float]
-    verdict: Sequence[str]
-    words: Sequence[str] = ()
-    kind: str = "identity"
+    verdict: Sequence[str]  # each right, unsafe, safe or wrong
+    words: Sequence[str] = ()  # on hover
+    kind: str = "identity"  # how the two should be related; or upper, lower, asymptotic
 
 
 def formula_curve(

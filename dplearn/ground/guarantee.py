@@ -14,15 +14,12 @@ Kind = Literal["exact", "upper", "bracket", "approximate", "lower"]
 
 @dataclass(frozen=True)
 class Reference:
-    """A place in the literature: authors as usually cited, year, and theorem or section.
-
-    `checked` says that the number was read in the text itself, not quoted from memory.
-    """
+    """A place in the literature: authors as usually cited, year, and theorem or section."""
 
     authors: str
     year: int
     where: str
-    checked: bool = False
+    checked: bool = False  # whether the number was read in the text itself, not from memory
 
     def __str__(self) -> str:
         note = "" if self.checked else " (number from memory)"

@@ -17,20 +17,16 @@ _MOST_POWERS = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """An axis in data units, with round numbers or the given `ticks` (place to words).
-
-    The ends of an `open` axis may be moved by Plotly, to make room for names. A `named_end`
-    gets a tick of its own where it is far from the others. Plotly is told `more` as it is.
-    """
+    """An axis in data units."""
 
     title: str = ""
     lower: float
     upper: float
     log: bool = False
-    open: bool = False
-    named_end: bool = False
-    ticks: Mapping[Any, str] | None = None
-    more: Mapping[str, Any] | None = None
+    open: bool = False  # whether Plotly may move the ends, to make room for names
+    named_end: bool = False  # whether the end gets a tick where it is far from the others
+    ticks: Mapping[Any, str] | None = None  # from places to words; default: round numbers
+    more: Mapping[str, Any] | None = None  # what Plotly is told as it is
 
     def place(self, value: float) -> float:
         """A data value as Plotly's ranges and annotations want it."""

@@ -21,17 +21,13 @@ Values = ArrayLike | Sequence[float | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Part(ABC):
-    """What lines, columns and bands share: places x and heights, of shape (n,), and a name.
-
-    Its role is "exact", "wrong", "safe", "guess", "other", "quiet", or an accountant's name. The
-    name stands `label_at`, in [0, 1], along the part, at a `side` of its point in Plotly's words.
-    """
+    """What lines, columns and bands share: places x and heights, of shape (n,), and a name."""
 
     x: ArrayLike
     label: str
-    role: str = "exact"
-    label_at: float = 0.5
-    side: str = "top right"
+    role: str = "exact"  # or "wrong", "safe", "guess", "other", "quiet", an accountant's name
+    label_at: float = 0.5  # how far along the part the name stands, in [0, 1]
+    side: str = "top right"  # of its point, in Plotly's words
 
     @property
     def heights(self) -> tuple[Values, ...]:
@@ -64,17 +60,14 @@ class Part(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Line(Part):
-    """A curve with its name written beside one of its points; these are seen with `corners`.
-
-    By default its dash is that of its role, and it is strong where it is solid.
-    """
+    """A curve with its name written beside one of its points."""
 
     y: Values
     label_at: float = 1.0
     side: str = "middle right"
-    dash: str | None = None
-    width: float | None = None
-    corners: bool = False
+    dash: str | None = None  # by default that of its role
+    width: float | None = None  # by default strong where it is solid
+    corners: bool = False  # whether the points are seen
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -96,15 +89,12 @@ class Line(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class Bars(Part):
-    """Columns side by side, as a histogram; the name stands at one of them.
-
-    Unless they have a width the columns touch; `edge` is the width of their outlines.
-    """
+    """Columns side by side, as a histogram; the name stands at one of them."""
 
     y: Values
-    width: float | None = None
+    width: float | None = None  # without one the columns touch
     opacity: float = 0.45
-    edge: float = 0
+    edge: float = 0  # width of the outlines
     hatched: bool = False
 
     def traces(self) -> list[dict[str, Any]]:
@@ -119,14 +109,11 @@ class Bars(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class Band(Part):
-    """A shaded region between two curves, with its name in the middle of one of its columns.
-
-    The role "wrong" is where a claim is false.
-    """
+    """A shaded region between two curves, with its name in the middle of one of its columns."""
 
     lower: ArrayLike
     upper: ArrayLike
-    role: str = "quiet"
+    role: str = "quiet"  # "wrong" where a claim is false
     side: str = "middle center"
     opacity: float = 0.18
 
