@@ -53,11 +53,8 @@ def log_switch(state: State, kind: Choice) -> None:
     """A switch between a logarithmic and a linear axis."""
     key = f"choice_{kind.key}"
     show(key, state.values[kind.key] == "log")
-    st.toggle(
-        kind.label,
-        key=key,
-        on_change=lambda: state.enter(kind, "log" if st.session_state[key] else "linear"),
-    )
+    switched = lambda: state.enter(kind, "log" if st.session_state[key] else "linear")
+    st.toggle(kind.label, key=key, on_change=switched)
     note(state, kind.key)
 
 

@@ -92,19 +92,17 @@ class Answer:
     refusal: str = ""
 
 
-@lru_cache(maxsize=512)
 def curve_of(accountant: str, scenario: Scenario) -> Answer:
     """The accountant's curve over the grid, or its refusal."""
-    return _answer(accountant, scenario, scenario.steps)
+    return answer(accountant, scenario, scenario.steps)
 
 
-@lru_cache(maxsize=2048)
 def guarantee_at(accountant: str, scenario: Scenario, here: int) -> Guarantee:
     """The accountant's guarantee at one number of steps."""
     steps = scenario.steps
     if here in steps:
         return curve_of(accountant, scenario).curve[steps.index(here)]
-    return _answer(accountant, scenario, (here,)).curve[0]
+    return answer(accountant, scenario, (here,)).curve[0]
 
 
 @lru_cache(maxsize=2048)
@@ -124,7 +122,7 @@ def certified_steps(accountant: str, scenario: Scenario, budget: float) -> int:
     if scenario.by_epoch:
         trial = {scenario.batches * (int(guess / scenario.batches) + k) for k in (-1, 0, 1)}
     inside = tuple(t for t in sorted(trial) if steps[before] < t < steps[before + 1])
-    tried = _answer(accountant, scenario, inside).curve if inside else ()
+    tried = answer(accountant, scenario, inside).curve if inside else ()
     good = [t for t, g in zip(inside, tried, strict=True) if g.epsilon <= budget]
     return max([steps[before], *good])
 
@@ -140,14 +138,8 @@ def poisson_claim(scenario: Scenario) -> Scenario | None:
 def claimed_curve(scenario: Scenario, steps: tuple[int, ...]) -> Curve:
     """What the reference says of the Poisson run, claimed of another: no bound for that one."""
     quoted = poisson_claim(scenario)
-    curve = _answer(REFERENCE, quoted, steps).curve if quoted else ()
+    curve = answer(REFERENCE, quoted, steps).curve if quoted else ()
     return tuple(replace(g, kind="approximate", lower=0.0, method=CLAIM) for g in curve)
-
-
-@lru_cache(maxsize=512)
-def rdp_at(orders: tuple[float, ...], scenario: Scenario, here: int) -> Guarantee:
-    """Rényi DP that knows only some orders."""
-    return _answer("rdp", scenario, (here,), orders=orders).curve[0]
 
 
 def _with(name: str, scenario: Scenario, here: int) -> Curve:
@@ -169,7 +161,8 @@ def _meeting(steps: tuple[int, ...], curve: Curve, before: int, budget: float) -
     return min(max(math.exp(min(met, 700.0)), steps[before]), steps[before + 1])
 
 
-def _answer(name: str, scenario: Scenario, steps: tuple[int, ...], **options: Any) -> Answer:
+@lru_cache(maxsize=1024)
+def answer(name: str, scenario: Scenario, steps: tuple[int, ...], **options: Any) -> Answer:
     """What an accountant answers; of a draft the reference is asked for three digits."""
     if scenario.draft and name == REFERENCE:
         options["rtol"] = 1e-3

@@ -63,6 +63,17 @@ def as_python(answers: Answers) -> str:
     extras += f"{marked}, stairs=True" if quoted else ""
     figures = ["epsilon_curves", *["log_steps"] * (not scenario.by_epoch)]
     figures += ["looseness"] * measured
+    # As a call, or one by one where they depend on the epochs.
+    steps = f"log_steps({scenario.largest}, include=[{here}])"
+    steps = str(sorted({*scenario.steps, here})) if scenario.by_epoch else steps
+    claimed = []
+    if quoted:
+        other = f"{{'sampling': {quoted.sampling!r}, 'adjacency': {quoted.adjacency!r}}}"
+        claimed = [
+            f"poisson = run | {other}",
+            f"quoted = guarantees(accountants[{REFERENCE!r}](), base, steps=steps, **poisson)",
+            'claim = [replace(g, kind="approximate") for g in quoted]',
+        ]
     lines = [
         *(["from dataclasses import replace", ""] if quoted else []),
         "from dplearn.accountants import accountants",
@@ -72,28 +83,13 @@ def as_python(answers: Answers) -> str:
         "",
         f"base = {law.__name__}(noise_multiplier={scenario.noise_multiplier!r})",
         f"run = {scenario.keywords}",
-        f"steps = {_steps(scenario, here)}",
+        f"steps = {steps}",
         f"names = {names}",
         "laws = {name: accountants[name]() for name in names}",
         "curves = {name: guarantees(laws[name], base, steps=steps, **run) for name in names}",
-        *(_claim(quoted) if quoted else []),
+        *claimed,
         f"epsilon_curves({shown}, steps, here={here}, budget={answers.budget:g}{extras}).show()",
     ]
     if measured:
         lines += [f"looseness({shown}, curves[{REFERENCE!r}], steps, here={here}{marked}).show()"]
     return "\n".join(lines) + "\n"
-
-
-def _steps(scenario: Scenario, here: int) -> str:
-    """The numbers of steps: as a call, or one by one where they depend on the epochs."""
-    if scenario.by_epoch:
-        return str(sorted({*scenario.steps, here}))
-    return f"log_steps({scenario.largest}, include=[{here}])"
-
-
-def _claim(quoted: Scenario) -> list[str]:
-    return [
-        f"poisson = run | {{'sampling': {quoted.sampling!r}, 'adjacency': {quoted.adjacency!r}}}",
-        f"quoted = guarantees(accountants[{REFERENCE!r}](), base, steps=steps, **poisson)",
-        'claim = [replace(g, kind="approximate") for g in quoted]',
-    ]

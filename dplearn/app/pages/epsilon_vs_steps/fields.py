@@ -71,11 +71,8 @@ _HIDDEN = idle(
 
 def mechanism() -> Choice:
     """The mechanisms that a noise multiplier alone describes."""
-    alone = (
-        name
-        for name, law in mechanisms.items()
-        if [f.name for f in fields(law)] == ["noise_multiplier"]
-    )
+    own = {name: [field.name for field in fields(law)] for name, law in mechanisms.items()}
+    alone = (name for name, parameters in own.items() if parameters == ["noise_multiplier"])
     about = "Gaussian needs an L2 clipping norm, Laplace an L1 clipping norm."
     told = f"The law of the noise added in each step. {about}"
     return Choice("mechanism", "Noise", told, run_fields.words(alone), "gaussian")

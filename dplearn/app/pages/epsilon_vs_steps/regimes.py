@@ -48,14 +48,11 @@ class Spot:
 
     def grid(self, orders: tuple[float, ...]) -> float:
         """Rényi DP at some orders over Rényi DP at all of them; 1 unless the best is not met."""
-        rdp = self.guarantee("rdp")
-        if (
-            rdp is None
-            or not 0 < rdp.epsilon < math.inf
-            or 1.1 <= self.detail("rdp", "order") <= 63
-        ):
+        rdp, best = self.guarantee("rdp"), self.detail("rdp", "order")
+        if rdp is None or not 0 < rdp.epsilon < math.inf or 1.1 <= best <= 63:
             return 1.0
-        return answers.rdp_at(orders, self.scenario, self.here).epsilon / rdp.epsilon
+        coarse = answers.answer("rdp", self.scenario, (self.here,), orders=orders)
+        return coarse.curve[0].epsilon / rdp.epsilon
 
     def detail(self, accountant: str, name: str) -> float:
         """The order or moment that an accountant chose."""

@@ -59,8 +59,11 @@ def sentence(answers: Answers) -> str:
     (best, low), (worst, high) = bounds[0], max(bounds, key=lambda item: item[1].epsilon)
     ends = f": {certificate.both_ends(low)}" if low.kind == "bracket" else ""
     ends = ends.replace(" ≤ ", "\u00a0≤\u00a0")
+    rate = answers.scenario.sample_rate
+    epochs = f"{here * rate:.3g}"
+    spent = "" if rate == 1 else f" ({epochs} epoch{'' if epochs == '1' else 's'})"
     first = (
-        f"After {steps}{_epochs(answers.scenario, here)} the tightest bound here is "
+        f"After {steps}{spent} the tightest bound here is "
         f"**ε\u00a0{text.relation(low)}\u00a0{text.bound(low.epsilon)}** "
         f"({accountants[best].title}{ends})."
     )
@@ -70,13 +73,6 @@ def sentence(answers: Answers) -> str:
         f"{first} {accountants[worst].title} proves only ε\u00a0≤\u00a0{text.bound(high.epsilon)} "
         "for the same run."
     )
-
-
-def _epochs(scenario: Scenario, here: int) -> str:
-    if scenario.sample_rate == 1:
-        return ""
-    epochs = f"{here * scenario.sample_rate:.3g}"
-    return f" ({epochs} epoch{'' if epochs == '1' else 's'})"
 
 
 def gap(answers: Answers) -> str:

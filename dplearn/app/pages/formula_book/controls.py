@@ -80,18 +80,14 @@ def below(state: State) -> None:
             controls.quantity(state, kind, place=place)
         elif len(kind.options) > 1:
             controls.choice(state, kind, place=place)
-    _drawn(state)
-
-
-def _drawn(state: State) -> None:
-    """The parameters that have no control, and a button that draws others."""
-    place = place_of(state)
-    own = (n for n in place.claim.parameters if fields.parameter_key(n) not in state.fields)
-    if not (without := {name: place.parameters[name] for name in own}):
+    # The parameters that have no control, and a button that draws others.
+    at = place_of(state)
+    own = (n for n in at.claim.parameters if fields.parameter_key(n) not in state.fields)
+    if not (without := {name: at.parameters[name] for name in own}):
         return
     left, right = st.columns([5, 2], vertical_alignment="center")
     left.caption(words.given(without))
-    after = str((place.draw + 1) % fields.DRAWS)
+    after = str((at.draw + 1) % fields.DRAWS)
     draw = lambda: state.values.update(draw=after)
     right.button("Draw others", key="draw", on_click=draw, icon=":material/casino:")
 

@@ -7,7 +7,7 @@ from dplearn.app.kit.state import State
 from dplearn.app.pages.formula_book import controls, points, search, words
 from dplearn.app.pages.formula_book.place import refuted, shown, start
 from dplearn.app.pages.formula_book.tables import verified
-from dplearn.book import Formula, Misprint, Refutation, book, verify
+from dplearn.book import Formula, Misprint, book, verify
 from dplearn.figures import formula_cloud, formula_curve
 
 # Seconds for a picture, while a slider moves and when it rests.
@@ -15,7 +15,7 @@ _DRAFT, _PICTURE = 0.4, 1.5
 
 
 def entry(state: State) -> None:
-    """The statement above; the picture on the left, what was checked on the right."""
+    """The statement above; the picture on the left, on the right what was checked and code."""
     formula = book[state.values["id"]]
     st.markdown(f"#### {formula.id} · {formula.title}")
     with st.container(key="statement", gap="small"):
@@ -26,20 +26,15 @@ def entry(state: State) -> None:
     with right:
         _verification(formula)
         _misprints(state, formula)
-        _code(formula)
+        st.caption(f"`{words.signature(formula)}`")
+        printed = formula.printed
+        parameters = printed[0].parameters if printed else start(formula.id, "none")
+        st.code(words.as_python(formula, parameters), wrap_lines=True)
+        for lesson in search.lessons(formula.id):
+            st.markdown(f":material/school: Lesson {lesson}")
     with left:
         _picture(state)
         controls.below(state)
-
-
-def _code(formula: Formula) -> None:
-    """The function, and a call to copy."""
-    st.caption(f"`{words.signature(formula)}`")
-    printed = formula.printed
-    parameters = printed[0].parameters if printed else start(formula.id, "none")
-    st.code(words.as_python(formula, parameters), wrap_lines=True)
-    for lesson in search.lessons(formula.id):
-        st.markdown(f":material/school: Lesson {lesson}")
 
 
 def _picture(state: State) -> None:
@@ -102,18 +97,17 @@ def _misprint(state: State, misprint: Misprint) -> None:
     name = misprint.name.replace("-", " ")
     with st.expander(name, key=key, on_change=turned, icon=":material/close:"):
         if chosen:
+            claim = shown(id, misprint.name)
             with st.spinner("Looking for a counterexample …"):
                 result = refuted(id, misprint.name)
-            _refutation(misprint, shown(id, misprint.name), result)
-
-
-def _refutation(misprint: Misprint, claim: Formula, result: Refutation) -> None:
-    st.latex(claim.statement)
-    if result.counterexample:
-        case = words.case(claim.kind, result.counterexample)
-        (st.error if result.unsafe else st.warning)(f"{case}  \n{words.danger(result)}")
-    else:
-        st.info(f"{words.STATUS[result.status]} {result.reason}")
-    given = words.hypothesis(claim)
-    given = f"Claimed {given[0].lower()}{given[1:]}  \n" if misprint.given is not None else ""
-    st.markdown(f"{misprint.note}  \n{given}:small[Met in {misprint.met or 'notes'}.]")
+            st.latex(claim.statement)
+            if result.counterexample:
+                case = words.case(claim.kind, result.counterexample)
+                (st.error if result.unsafe else st.warning)(f"{case}  \n{words.danger(result)}")
+            else:
+                st.info(f"{words.STATUS[result.status]} {result.reason}")
+            given = words.hypothesis(claim)
+            given = (
+                f"Claimed {given[0].lower()}{given[1:]}  \n" if misprint.given is not None else ""
+            )
+            st.markdown(f"{misprint.note}  \n{given}:small[Met in {misprint.met or 'notes'}.]")

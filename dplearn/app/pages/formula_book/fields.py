@@ -127,26 +127,23 @@ def _parameters(id: str, misprint: str) -> Iterator[Field]:
     start = place.start(id, misprint)
     for name, domain in claim.domain.items():
         if isinstance(domain, domains.Linear):
-            yield _level(name, domain, float(start[name]))
+            first = float(start[name])
+            yield Quantity(
+                parameter_key(name),
+                label(name),
+                "",
+                first,
+                float(domain.low),
+                float(domain.high),
+                per_decade=20,
+                whole=isinstance(domain, domains.Whole),
+                even=not isinstance(domain, domains.Log),
+                also=(*domain.also, first),
+            )
         elif isinstance(domain, domains.Choice):
             yield _choice(name, domain.values, start[name])
     for name, values in (claim.along or {}).items():
         yield _choice(name, values, start[name])
-
-
-def _level(name: str, domain: domains.Linear, default: float) -> Quantity:
-    return Quantity(
-        parameter_key(name),
-        label(name),
-        "",
-        default,
-        float(domain.low),
-        float(domain.high),
-        per_decade=20,
-        whole=isinstance(domain, domains.Whole),
-        even=not isinstance(domain, domains.Log),
-        also=(*domain.also, default),
-    )
 
 
 def _choice(name: str, values: Any, default: Any) -> Choice:

@@ -99,9 +99,14 @@ def start(id: str, misprint: str, draw: int = 0) -> Parameters:
         examples = [example for example in examples if _is_inside(claim, example)]
     if examples:
         return {**random, **{n: x for n, x in examples[0].items() if n in claim.parameters}}
-    middle = {n: _middle(d) for n, d in claim.domain.items() if isinstance(d, Linear)}
-    centre = _changed(claim, random, middle)
-    return centre if attempt(claim.accepts, centre) else random
+    middle = {}
+    for name, domain in claim.domain.items():
+        if isinstance(domain, Linear):
+            a, b = domain.low, domain.high
+            centre = math.sqrt(a * b) if isinstance(domain, Log) else 0.5 * (a + b)
+            middle[name] = domain.rounded(centre, 1)
+    amid = _changed(claim, random, middle)
+    return amid if attempt(claim.accepts, amid) else random
 
 
 def _is_inside(claim: Formula, example: Parameters) -> bool:
@@ -113,12 +118,6 @@ def _is_inside(claim: Formula, example: Parameters) -> bool:
         return not isinstance(domain, Choice) or str(value) in map(str, domain.values)
 
     return all(n in example and holds(d, example[n]) for n, d in claim.domain.items())
-
-
-def _middle(domain: Linear) -> float:
-    log = isinstance(domain, Log)
-    value = math.sqrt(domain.low * domain.high) if log else 0.5 * (domain.low + domain.high)
-    return domain.rounded(value, 1)
 
 
 @lru_cache(maxsize=1024)

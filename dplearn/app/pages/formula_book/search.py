@@ -31,19 +31,16 @@ def _texts() -> dict[str, str]:
 def lessons(id: str) -> list[str]:
     """The lessons that mention an entry, as Markdown."""
     mention = re.compile(rf"(?<!\w){re.escape(id)}(?!\w)")
-    return [
-        f"{title} (`lessons/{name}.ipynb`)"
-        for name, title, text in _lessons()
-        if mention.search(text)
-    ]
+    return [title for title, text in _lessons() if mention.search(text)]
 
 
 @lru_cache(maxsize=1)
-def _lessons() -> tuple[tuple[str, str, str], ...]:
-    """Name, title and text of every lesson of a checkout; none where only the package is."""
+def _lessons() -> tuple[tuple[str, str], ...]:
+    """Title with file, and text, of every lesson of a checkout; none where only the package is."""
     lessons = []
     for path in sorted(_LESSONS.glob("[0-9][0-9]_*/lesson.py")):
         name, text = path.parent.name, path.read_text(encoding="utf-8")
         heading = re.search(r"^# # (.+)$", text, re.MULTILINE)
-        lessons.append((name, heading.group(1) if heading else name, text))
+        title = heading.group(1) if heading else name
+        lessons.append((f"{title} (`lessons/{name}.ipynb`)", text))
     return tuple(lessons)

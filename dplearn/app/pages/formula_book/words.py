@@ -155,12 +155,10 @@ def case(kind: str, point: Case) -> str:
 
 def danger(result: Refutation) -> str:
     """On which side a refuted claim errs, and where it is harmless."""
-    sides = ""
+    sides = "Errs on the safe side. " if result.safe_side else ""
     if result.unsafe:
         elsewhere = ", and elsewhere errs on the safe side" if result.safe_side else ""
         sides = f"**Claims more privacy than there is**{elsewhere}. "
-    elif result.safe_side:
-        sides = "Errs on the safe side. "
     return f"{sides}True at {100 * result.harmless:.0f} % of the points tried."
 
 

@@ -57,11 +57,15 @@ def titles(view: View) -> dict[str, str]:
     delta, sign = _number(view.delta.upper), _relation(view.delta)
     tail = text.plain(answers.exceeds(view.pair, view.epsilon))
     alarms, caught = _percent(view.rate), _percent(view.detected.upper)
+    proves = f"proves no ε at δ = {delta}"
+    if not math.isinf(view.converted):
+        proved = text.bound(view.converted)
+        proves = f"proves ε ≤ {proved}<br>at this δ; {view.beside}: {view.epsilon:g}"
     return {
         "outputs": f"P rises above e<sup>ε</sup>·Q by the area δ = {delta}",
         "loss": f"L > ε with probability {tail}, and δ {sign} {delta}",
         "profile": f"At ε = {view.epsilon:g}: δ {sign} {delta}",
-        "renyi": f"Order {view.order:g} {_proves(view)}",
+        "renyi": f"Order {view.order:g} {proves}",
         "tradeoff": f"{alarms} false alarms catch<br>at most {caught}",
     }
 
@@ -83,14 +87,6 @@ def alts(view: View) -> dict[str, str]:
     }
     bare = lambda title: title.replace("<sup>", "^").replace("</sup>", "").replace("<br>", " ")
     return {key: f"{bare(title)}. {drawn[key]}" for key, title in titles(view).items()}
-
-
-def _proves(view: View) -> str:
-    """What the order says at delta, and what the profile says."""
-    if math.isinf(view.converted):
-        return f"proves no ε at δ = {_number(view.delta.upper)}"
-    proved = text.bound(view.converted)
-    return f"proves ε ≤ {proved}<br>at this δ; {view.beside}: {view.epsilon:g}"
 
 
 def _kind(bounds: Bounds, down: Callable[[float], str]) -> str:
