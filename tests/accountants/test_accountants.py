@@ -12,18 +12,9 @@ import numpy as np
 import pytest
 
 from cases import agrees, each, golden, number
-from dplearn.accountants import accountants
+from dplearn import ExponentialMechanism, Gaussian, Laplace, RandomizedResponse, accountants
 from dplearn.engine.profile import Profile
-from dplearn.mechanisms import (
-    Composed,
-    ExponentialMechanism,
-    Gaussian,
-    Laplace,
-    Mechanism,
-    PoissonSubsampled,
-    RandomizedResponse,
-    WithoutReplacement,
-)
+from dplearn.mechanisms import Composed, Mechanism, PoissonSubsampled, WithoutReplacement
 from outcomes import delta_of_coins
 
 ABADI = PoissonSubsampled(Gaussian(4.0), 0.01)

@@ -11,14 +11,8 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from cases import each
+from dplearn import Gaussian, Laplace, PoissonSubsampled, RandomizedResponse, WithoutReplacement
 from dplearn.accountants.pld import PLD
-from dplearn.mechanisms import (
-    Gaussian,
-    Laplace,
-    PoissonSubsampled,
-    RandomizedResponse,
-    WithoutReplacement,
-)
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 from outcomes import gaussian_ends
 

@@ -9,24 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cases import each
-from dplearn.accountants import accountants
-from dplearn.calibrate import (
-    Calibration,
-    Unreachable,
-    largest_sample_rate,
-    largest_steps,
-    smallest_delta,
-    smallest_noise_multiplier,
-)
+from dplearn import Gaussian, Laplace, accountants, largest_sample_rate, smallest_noise_multiplier
+from dplearn.calibrate import Calibration, Unreachable, largest_steps, smallest_delta
 from dplearn.ground.guarantee import Guarantee
-from dplearn.mechanisms import (
-    Composed,
-    DiscreteGaussian,
-    Gaussian,
-    Laplace,
-    PoissonSubsampled,
-    WithoutReplacement,
-)
+from dplearn.mechanisms import Composed, DiscreteGaussian, PoissonSubsampled, WithoutReplacement
 
 TARGET = {"epsilon": 2.0, "delta": 1e-5}
 STEP = PoissonSubsampled(Gaussian(1.0), 0.01)

@@ -7,24 +7,14 @@ import pytest
 from mpmath import mp, mpf
 
 from cases import each
-from dplearn.accountants import accountants
+from dplearn import Composed, DiscreteGaussian, Gaussian, Laplace, RandomizedResponse, accountants
 from dplearn.accountants.pld import PLD
 from dplearn.calibrate import largest_sample_rate, smallest_noise_multiplier
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.lattice.above import chords
 from dplearn.engine.lattice.below import Atoms, below_the_profile
 from dplearn.engine.profile import Profile
-from dplearn.mechanisms import (
-    Composed,
-    DiscreteGaussian,
-    Gaussian,
-    Laplace,
-    PoissonSubsampled,
-    RandomAllocation,
-    RandomizedResponse,
-    Shuffled,
-    WithoutReplacement,
-)
+from dplearn.mechanisms import PoissonSubsampled, RandomAllocation, Shuffled, WithoutReplacement
 
 
 def sampled(sigma, q):

@@ -8,19 +8,10 @@ import numpy as np
 import pytest
 
 from cases import each
-from dplearn.accountants import accountants
-from dplearn.mechanisms import Gaussian, Laplace, PoissonSubsampled, WithoutReplacement
+from dplearn import DPSGD, Gaussian, Laplace, PoissonSubsampled, WithoutReplacement, accountants
 from dplearn.mechanisms.random_allocation import RandomAllocation
 from dplearn.mechanisms.shuffled import Shuffled
-from dplearn.run import (
-    DPSGD,
-    EPOCH_SAMPLINGS,
-    SAMPLINGS,
-    epoch,
-    guarantees,
-    natural_adjacency,
-    sampled,
-)
+from dplearn.run import EPOCH_SAMPLINGS, SAMPLINGS, epoch, guarantees, natural_adjacency, sampled
 
 RUN = DPSGD(noise_multiplier=4.0, sample_rate=0.01, steps=10_000)
 SHUFFLED = dataclasses.replace(RUN, noise_multiplier=1.0, steps=300, sampling="shuffled")

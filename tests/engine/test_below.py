@@ -9,18 +9,11 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from cases import each
+from dplearn import DiscreteGaussian, Gaussian, Geometric, Laplace, RandomizedResponse
 from dplearn.engine.lattice.above import connect_the_dots
 from dplearn.engine.lattice.below import BLUR, Atoms, below_the_profile
 from dplearn.engine.profile import Profile
-from dplearn.mechanisms import (
-    DiscreteGaussian,
-    Gaussian,
-    Geometric,
-    Laplace,
-    PoissonSubsampled,
-    RandomizedResponse,
-    WithoutReplacement,
-)
+from dplearn.mechanisms import PoissonSubsampled, WithoutReplacement
 from dplearn.mechanisms.shuffled import Shuffled
 from outcomes import delta_by_definition, of_atoms
 

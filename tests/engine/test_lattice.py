@@ -10,14 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cases import each
+from dplearn import Gaussian, Laplace, PoissonSubsampled, RandomizedResponse, WithoutReplacement
 from dplearn.engine.lattice import Lattice
-from dplearn.mechanisms import (
-    Gaussian,
-    Laplace,
-    PoissonSubsampled,
-    RandomizedResponse,
-    WithoutReplacement,
-)
 from outcomes import (
     LATTICE,
     assert_encloses,

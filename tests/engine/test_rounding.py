@@ -20,14 +20,7 @@ from dplearn.engine.contour.line import Bound, Line
 from dplearn.engine.contour.plan import sums
 from dplearn.engine.contour.table import Table, largest_power
 from dplearn.engine.lattice import below
-from dplearn.engine.lattice.below import (
-    BLUR,
-    Atoms,
-    Cells,
-    balance,
-    below_the_profile,
-    cells_between,
-)
+from dplearn.engine.lattice.below import BLUR, Atoms, Cells, balance, cells_between
 from dplearn.engine.lattice.group import Grid, Group
 from dplearn.engine.lattice.sum import Window, _power
 from dplearn.engine.lattice.survey import Scan
@@ -245,7 +238,7 @@ def test_infinite_losses_are_never_called_more_than_they_are():
     for log_lost in np.linspace(-680, -600, 60):
         log_q = np.array([-np.inf, 0.0])
         pair = Profile.from_atoms(np.array([log_lost, 0.0]), log_q)
-        infinity = below_the_profile(pair, nodes, 0.5, Atoms.none()).infinity
+        infinity = below.below_the_profile(pair, nodes, 0.5, Atoms.none()).infinity
         shares.append(float(1 - infinity / mp.exp(mp.mpf(log_lost))))
     # exp of a logarithm near -700 has lost 700 ulps at most.
     assert min(shares) > 0 and max(shares) < 100 * 700 * 2.0**-53

@@ -6,17 +6,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dplearn import Composed, accountants
+from dplearn import Composed, DiscreteGaussian, Gaussian, Geometric, Laplace, accountants
 from dplearn.engine.lattice import Lattice
-from dplearn.mechanisms import (
-    DiscreteGaussian,
-    Gaussian,
-    Geometric,
-    Laplace,
-    PoissonSubsampled,
-    RandomizedResponse,
-    WithoutReplacement,
-)
+from dplearn.mechanisms import PoissonSubsampled, RandomizedResponse, WithoutReplacement
 
 pytestmark = pytest.mark.slow
 # Coarser than what people see, so that many questions fit into a minute.

@@ -10,23 +10,13 @@ import pytest
 from mpmath import mpf
 
 from cases import agrees, each, golden, number
+from dplearn import DiscreteGaussian, ExponentialMechanism, Gaussian, Geometric, Laplace, mechanisms
 from dplearn.accountants import accountants
 from dplearn.book import classical_gaussian_threshold
 from dplearn.engine.lattice import Lattice
-from dplearn.mechanisms import (
-    Composed,
-    DiscreteGaussian,
-    ExponentialMechanism,
-    Gaussian,
-    Geometric,
-    Laplace,
-    PoissonSubsampled,
-    RandomAllocation,
-    RandomizedResponse,
-    Shuffled,
-    WithoutReplacement,
-    mechanisms,
-)
+from dplearn.mechanisms import Composed, PoissonSubsampled, RandomizedResponse, WithoutReplacement
+from dplearn.mechanisms.random_allocation import RandomAllocation
+from dplearn.mechanisms.shuffled import Shuffled
 from outcomes import EPSILONS, delta_by_definition
 
 # How many contribution norms two neighbours can be apart.

@@ -12,17 +12,8 @@ import pytest
 from scipy.special import ndtr
 
 from cases import each
-from dplearn.mechanisms import (
-    Composed,
-    DiscreteGaussian,
-    ExponentialMechanism,
-    Gaussian,
-    Geometric,
-    Laplace,
-    PoissonSubsampled,
-    RandomizedResponse,
-    WithoutReplacement,
-)
+from dplearn import DiscreteGaussian, ExponentialMechanism, Gaussian, Geometric, Laplace
+from dplearn.mechanisms import Composed, PoissonSubsampled, RandomizedResponse, WithoutReplacement
 
 FALSE_ALARM = 1e-6
 DRAWS = 100_000

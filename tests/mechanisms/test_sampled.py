@@ -9,15 +9,9 @@ import pytest
 from mpmath import mpf
 
 from cases import agrees, each, golden, number
+from dplearn import Gaussian, Geometric, Laplace, RandomizedResponse
 from dplearn.engine.lattice import Lattice
-from dplearn.mechanisms import (
-    Gaussian,
-    Geometric,
-    Laplace,
-    PoissonSubsampled,
-    RandomizedResponse,
-    WithoutReplacement,
-)
+from dplearn.mechanisms import PoissonSubsampled, WithoutReplacement
 from outcomes import EPSILONS, delta_by_definition
 
 

@@ -1,7 +1,5 @@
 """Runs that take no time: a small model, a few records and six steps."""
 
-import dataclasses
-
 import torch
 from torch import nn
 
@@ -28,10 +26,6 @@ def small_data():
 
 def generator(seed=0):
     return torch.Generator().manual_seed(seed)
-
-
-def without_noise(plan=PLAN, **fields):
-    return dataclasses.replace(plan, **{"noise_multiplier": 0.0, **fields})
 
 
 def started(model=None, plan=PLAN, *, use=Trainer, optimizer=None, lr=0.1, **options):

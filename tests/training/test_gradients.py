@@ -6,19 +6,7 @@ from itertools import product
 
 import pytest
 import torch
-from per_record import (
-    BATCH,
-    CASES,
-    Language,
-    Model,
-    case,
-    difference,
-    eights,
-    gradients,
-    losses_of,
-    mlp,
-    norm,
-)
+from per_record import BATCH, CASES, Model, case, difference, eights, gradients, losses_of, norm
 from torch import nn
 from torch.utils._pytree import tree_map
 
@@ -139,8 +127,8 @@ def test_dropout_is_that_of_the_forward_pass_or_refused():
     losses_of(model(inputs), targets).sum().backward()
     expected = {name: p.grad for name, p in model.named_parameters()}
     assert difference(part.sums, expected) < EXACT
-    inside = Language(dropout=0.5)
-    check(inside, losses_of, torch.randint(0, 5, (BATCH, 7)), torch.randint(0, 5, (BATCH,)))
+    language, words = CASES["tied transformer"]
+    check(language(dropout=0.5), losses_of, words(), torch.randint(0, 5, (BATCH,)))
     for name, layer, text in (
         ("attention weights", "attention", "randomness in MultiheadAttention"),
         ("lstm", "cell", "dropout inside LSTM"),
@@ -158,7 +146,7 @@ def test_frozen_parameters_cost_nothing():
     with recording(model) as tape:
         model(inputs)
     assert [call.args for call in tape.calls] == [(), (), ()]
-    frozen = summed(mlp().double().requires_grad_(False), *eights())
+    frozen = summed(nn.Linear(8, 5).double().requires_grad_(False), *eights())
     assert frozen.sums == {} and frozen.examples == BATCH and frozen.norms.eq(0).all()
 
 
@@ -220,4 +208,4 @@ def test_an_input_that_is_overwritten_and_a_wrong_mask_are_refused():
         summed(Model(overwriting, layer=nn.Linear(8, 8)).double(), *eights())
     for mask in (torch.ones(BATCH), torch.ones(BATCH - 1).bool()):
         with pytest.raises(ValueError, match="Expected mask"):
-            summed(mlp().double(), *eights(), mask=mask)
+            summed(nn.Linear(8, 5).double(), *eights(), mask=mask)

@@ -8,38 +8,23 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
-from small_runs import (
-    CROSS_ENTROPY,
-    PLAN,
-    flat,
-    generator,
-    run,
-    small_data,
-    small_model,
-    started,
-    without_noise,
-)
+from small_runs import CROSS_ENTROPY, PLAN, flat, generator, run, small_data, small_model, started
 from torch import nn
 from torch.utils.data import Subset, TensorDataset
 
 from cases import each
 from dplearn.ground.guarantee import round_up
 from dplearn.run import DPSGD
-from dplearn.training import (
-    AdaptiveQuantile,
-    Flat,
-    Grouped,
-    Trainer,
-    affordable_steps,
-    clipped_sum,
-    gradients,
-    records,
-    trainer,
-)
+from dplearn.training import AdaptiveQuantile, Flat, Grouped, Trainer, affordable_steps, clipped_sum
+from dplearn.training.gradients import compiled_sum
 
 
 def sampled(sampling, **fields):
     return dataclasses.replace(PLAN, sampling=sampling, **fields)
+
+
+def without_noise(plan=PLAN, **fields):
+    return dataclasses.replace(plan, **{"noise_multiplier": 0.0, **fields})
 
 
 def gradient(model):
@@ -87,8 +72,8 @@ def test_micro_batches_do_not_change_the_result():
 @pytest.mark.slow
 def test_a_compiled_run_is_the_same_run_and_follows_the_mode_of_the_model(monkeypatch):
     # Only the compiler's back end, which needs a compiler of C++, is left out.
-    part = partial(gradients.compiled_sum, backend="aot_eager")
-    monkeypatch.setattr(trainer, "compiled_sum", part)
+    part = partial(compiled_sum, backend="aot_eager")
+    monkeypatch.setattr("dplearn.training.trainer.compiled_sum", part)
     bound = AdaptiveQuantile(max_grad_norm=PLAN.max_grad_norm, count_noise=5.0)
     for sampling in ("poisson", "without_replacement"):
         plain, before = run(plan=sampled(sampling), bound=bound)
@@ -234,10 +219,10 @@ def test_bad_input_gets_one_clear_error():
 
 def test_a_dataset_that_does_not_fit_is_refused_and_any_kind_gives_the_same_run(monkeypatch):
     items = Subset(TensorDataset(*small_data()), range(32))
-    monkeypatch.setattr(records, "free_bytes", lambda device: 100)
+    monkeypatch.setattr("dplearn.training.records.free_bytes", lambda device: 100)
     with pytest.raises(ValueError, match=r"at most 100 bytes .* use device_resident=False"):
         started(data=items, device_resident=True)
-    monkeypatch.setattr(records, "free_bytes", lambda device: 10**9)
+    monkeypatch.setattr("dplearn.training.records.free_bytes", lambda device: 10**9)
     whole, _ = run(data=items, device_resident=True)
     for data in (items, TensorDataset(*small_data()), small_data()):
         assert torch.equal(whole, run(data=data)[0])
