@@ -14,7 +14,7 @@ from cases import each
 from dplearn import Gaussian, Laplace, PoissonSubsampled, RandomizedResponse, WithoutReplacement
 from dplearn.accountants.pld import PLD
 from dplearn.mechanisms.gaussian import gaussian_log_delta
-from outcomes import gaussian_ends
+from outcomes import gaussian_ends, most_powerful
 
 attack = importlib.import_module("dplearn.accountants._attack")
 power_brackets = attack.power_brackets
@@ -39,22 +39,6 @@ def encloses(brackets, truth, *, slack=ULPS, more=0.0):
     assert np.all(upper - lower <= 1e-5 * upper + more)
 
 
-def most_powerful(p, q, rates):
-    """Neyman and Pearson: the largest ratios first, and a coin between two atoms."""
-    with np.errstate(divide="ignore"):
-        order = np.argsort(-np.where(q > 0, p / q, np.inf), kind="stable")
-    false, true = (np.append(0.0, np.cumsum(law[order])) for law in (q, p))
-    # Outcomes that never happen by chance are free.
-    free = np.flatnonzero(false == 0)[-1]
-    return np.interp(rates, false[free:], true[free:])
-
-
-def composed_coin(local_epsilon, steps):
-    """The number of true answers of randomized response, with and without the record."""
-    truth = 1 / (1 + math.exp(-local_epsilon))
-    return [stats.binom.pmf(np.arange(steps + 1), steps, p) for p in (truth, 1 - truth)]
-
-
 @each("sigma, steps", [(1.0, 1), (20.0, 100), (3000.0, 7), (0.5, 10), (1e6, 1)])
 def test_gaussians(sigma, steps):
     truth = stats.norm.cdf(stats.norm.ppf(RATES) + math.sqrt(steps) / sigma)
@@ -64,7 +48,10 @@ def test_gaussians(sigma, steps):
 
 @each("local_epsilon, steps", [(1.0, 1), (0.5, 7), (0.1, 400)])
 def test_randomized_response(local_epsilon, steps):
-    truth = most_powerful(*composed_coin(local_epsilon, steps), RATES)
+    true = 1 / (1 + math.exp(-local_epsilon))
+    # The number of true answers, with and without the record.
+    laws = (stats.binom.pmf(np.arange(steps + 1), steps, p) for p in (true, 1 - true))
+    truth = most_powerful(*laws, RATES)
     stated = attacked(RandomizedResponse(local_epsilon), steps=steps, **COIN)
     # A binomial law of 400 trials in doubles; the transform rounds at 1e-16 of the total mass.
     encloses(stated, truth, slack=1e-11, more=1e-14)

@@ -53,16 +53,6 @@ def test_what_is_calibrated_is_enough_and_a_hair_further_is_not(
     assert reached.guarantee.epsilon <= 2.0 < guarantee_at(further(reached.value)).epsilon
 
 
-def test_golden_noise():
-    """Exact roots: Balle & Wang for one release, the contour integral for a run."""
-    noise = partial(smallest_noise_multiplier, PLD, epsilon=1.0, delta=1e-5)
-    exact = noise(mechanism=Gaussian(1.0))
-    assert exact.value == pytest.approx(3.730631635, rel=2e-6)
-    assert exact.guarantee.kind == "exact"
-    half = noise(mechanism=Gaussian(1.0), adjacency="replace_one")
-    assert half.value == pytest.approx(2 * exact.value, rel=1e-5)
-
-
 # Section by section a known root: epsilon, delta, q, T, sigma.
 TARGETS = [
     (1.0, 1e-5, 0.01, 10_000, 3.812816835),

@@ -1,7 +1,4 @@
-"""Laws that every mechanism and every accountant inherits by being in its folder.
-
-A failure says which mechanism, accountant and neighbours it was, and what the law wants of them.
-"""
+"""Laws that every mechanism and every accountant inherits by being in its folder."""
 
 import copy
 import itertools

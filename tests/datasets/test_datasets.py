@@ -26,15 +26,12 @@ def rows(images):
     return images.reshape(len(images), -1)
 
 
-def test_images_and_labels(drawn):
+def test_images_and_labels_and_digits_are_those_of_uci(drawn):
     for (images, labels), shape in ((shipped.digits(), (1797, 8, 8)), (drawn, (COUNT, 28, 28))):
         assert images.shape == shape and images.dtype == np.float32
         assert images.min() == 0 and 0.9 < images.max() <= 1
         assert labels.shape == shape[:1] and labels.dtype == np.int64
         assert set(labels.tolist()) == set(range(10)), shape
-
-
-def test_shipped_digits_are_those_of_uci_and_every_name_is_documented():
     images, labels = shipped.digits()
     assert np.bincount(labels).tolist() == [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]
     assert (16 * images).sum() == 561718  # as the integers of the table add up

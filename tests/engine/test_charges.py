@@ -21,20 +21,15 @@ from dplearn.mechanisms import Gaussian, PoissonSubsampled, RandomizedResponse
 from outcomes import LATTICE, ROUNDING, assert_encloses, assert_holds, bracket, epsilon_of_coins
 
 COIN, COINS = 0.01, 3000
+all_coins = functools.cache(epsilon_of_coins)
 
 
 def coin_bracket_holds(delta=1e-5, lattice=LATTICE):
     """Whether the bracket of many coins contains the truth; they have no other error."""
-    lower, upper = bracket(
-        [RandomizedResponse(COIN).profiles("replace_one")], [COINS], delta, lattice
-    )
-    truth = all_coins(delta)
+    coin = RandomizedResponse(COIN).profiles("replace_one")
+    lower, upper = bracket([coin], [COINS], delta, lattice)
+    truth = all_coins((COIN,), (COINS,), mpf(delta))
     return lower * (1 - 1e-15) <= truth <= upper * (1 + 1e-15)
-
-
-@functools.cache
-def all_coins(delta):
-    return epsilon_of_coins([COIN], [COINS], mpf(delta))
 
 
 def spoil(monkeypatch, **changed):
@@ -60,24 +55,15 @@ def free_jitter(monkeypatch):
     monkeypatch.setattr(Group, "_lower_laws", free)
 
 
-def cut_period(monkeypatch, shrink):
-    """Windows that are `shrink` times too short."""
-    whole = Group._grid
-
-    def grid(group, span, *others):
-        return whole(group, span._replace(period=span.period / shrink), *others)
-
-    monkeypatch.setattr(Group, "_grid", grid)
-
-
 @each("shrink", [1.5, 4, 16])
 @each("mu, steps, delta", [(2.0, 40, 1e-6), (1.0, 900, 1e-2), (6.0, 9, 1e-20)])
 def test_a_window_that_is_too_small_is_paid_for(mu, steps, delta, shrink, monkeypatch):
     """What folds only adds and is subtracted below; what leaves on the right is charged above."""
     (one,), (total,) = (Gaussian(x / mu).profiles() for x in (math.sqrt(steps), 1))
     truth = float(total.epsilon(delta))
+    whole, cut = Group._grid, lambda span: span._replace(period=span.period / shrink)
     with monkeypatch.context() as patch:
-        cut_period(patch, shrink)
+        patch.setattr(Group, "_grid", lambda group, span, *more: whole(group, cut(span), *more))
         assert_holds(bracket([[one]], [steps], delta), truth)
         spoil(patch, folded=0.0)
         if steps == 900 and shrink == 4:

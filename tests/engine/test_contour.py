@@ -95,18 +95,6 @@ def test_every_setting_gives_a_bracket_that_is_monotone(sigma, q, steps, delta, 
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
-@given(**SETTINGS, side=st.sampled_from(DIRECTIONS))
-def test_every_setting_gives_monotone_bounds_of_delta(sigma, q, steps, delta, side):
-    epsilons = np.append(0, np.geomspace(1e-6, 50, 8))
-    lower, upper = deltas(SampledGaussian(sigma, q, side), steps, epsilons)
-    assert np.all(lower <= upper)
-    assert np.all(upper <= 0)
-    # Lower ends further right never exceed upper ends further left.
-    assert np.all(lower[1:] <= np.minimum.accumulate(upper)[:-1])
-
-
-@pytest.mark.slow
 @each("delta", [1e-300, 1e-5, 0.9])
 @each("steps", [1, 1000, 10**8])
 @each("q", [1e-12, 0.5, 1 - 1e-6])
@@ -126,8 +114,14 @@ def test_far_corners_are_answered(sigma, q, steps, delta):
 @pytest.mark.slow
 @settings(max_examples=60)
 @given(**SETTINGS, side=st.sampled_from(DIRECTIONS))
-def test_one_step_contains_the_closed_form(sigma, q, steps, delta, side):
+def test_bounds_of_delta_are_monotone_and_one_step_contains_the_closed_form(
+    sigma, q, steps, delta, side
+):
     pair = SampledGaussian(sigma, q, side)
+    lower, upper = deltas(pair, steps, np.append(0, np.geomspace(1e-6, 50, 8)))
+    assert np.all(lower <= upper) and np.all(upper <= 0)
+    # Lower ends further right never exceed upper ends further left.
+    assert np.all(lower[1:] <= np.minimum.accumulate(upper)[:-1])
     profile = PoissonSubsampled(Gaussian(sigma), q).profiles()[side == "add"]
     epsilon = float(profile.epsilon(delta))
     lower, upper = brackets(pair, [1], delta=delta)

@@ -15,7 +15,7 @@ from dplearn.engine.profile import Profile
 from dplearn.ground.logspace import log_sub
 from dplearn.mechanisms import Gaussian, Laplace, mechanisms
 from dplearn.mechanisms.gaussian import gaussian_log_delta
-from outcomes import LAWS, delta_by_definition, gaussian_ends, mixtures, of_atoms
+from outcomes import LAWS, delta_by_definition, gaussian_ends, mixtures, most_powerful, of_atoms
 
 
 @each("mu", [1e-3, 0.01, 0.199, 0.2, 0.5, 1.0, 3.0, 30.0])
@@ -41,14 +41,12 @@ def test_epsilon_inverts_delta_on_the_safe_side(sigma, delta):
 
 
 @each("lost", [1e-9, 0.1, 1 / 3, 0.7])
-def test_epsilon_where_delta_never_gets_small(lost):
+def test_epsilon_where_delta_never_gets_small_and_at_0(lost):
     """Infinite loss with probability p: a plateau that is met exactly, and missed just below."""
     profile = of_atoms(np.array([lost, 1 - lost]), np.array([0.0, 1.0]))
     found = profile.epsilon([lost * 0.99, lost, lost * 1.01])
     np.testing.assert_array_equal(found, [math.inf, 0.0, 0.0])
-
-
-def test_epsilon_at_delta_zero_is_the_largest_loss():
+    # At delta = 0 it is the largest loss.
     (bounded,), (unbounded,) = Laplace(2.0).profiles(), Gaussian(2.0).profiles()
     assert float(bounded.epsilon(0.0)) == pytest.approx(0.5, rel=1e-9)
     assert float(unbounded.epsilon(0.0)) == math.inf
@@ -142,20 +140,15 @@ def test_heavy_tail_has_kl_but_no_renyi_divergence_above_one():
     assert float(profile.renyi(0.5)) == pytest.approx(float(-2 * mpmath.log(2 * half)), rel=1e-8)
 
 
-def test_a_rough_function_is_refused_rather_than_integrated():
-    noise = np.random.default_rng(1)
-    rough = Profile(lambda e: -e - noise.random(e.shape))
+def test_rough_functions_and_orders_and_epsilons_below_zero_are_refused():
+    noise, (profile,) = np.random.default_rng(1), Gaussian(1.0).profiles()
     with pytest.raises(ArithmeticError, match="did not converge"):
-        rough.renyi([2.0])
-
-
-@each("value", [-0.5, math.nan])
-def test_orders_and_epsilons_below_zero_are_refused(value):
-    (profile,) = Gaussian(1.0).profiles()
-    with pytest.raises(ValueError, match=r"Expected orders in \[0, inf\]"):
-        profile.renyi([2.0, value])
-    with pytest.raises(ValueError, match="Expected epsilon >= 0"):
-        profile.log_tails([1.0, value])
+        Profile(lambda e: -e - noise.random(e.shape)).renyi([2.0])
+    for value in (-0.5, math.nan):
+        with pytest.raises(ValueError, match=r"Expected orders in \[0, inf\]"):
+            profile.renyi([2.0, value])
+        with pytest.raises(ValueError, match="Expected epsilon >= 0"):
+            profile.log_tails([1.0, value])
 
 
 RATES = np.array([0.0, 1e-12, 1e-3, 0.1, 0.3, 0.5, 0.9, 1.0])
@@ -174,13 +167,7 @@ def test_tradeoff_of_laplace():
 
 @each("p, q", LAWS)
 def test_tradeoff_of_finite_laws_is_the_likelihood_ratio_test(p, q):
-    # Test "Q" (false positive under Q) for P: accept outcomes by decreasing p / q.
-    with np.errstate(divide="ignore"):
-        order = np.argsort(-p / np.where(q > 0, q, 1e-300))
-    positive = np.append(0.0, np.cumsum(q[order]))
-    detected = np.append(0.0, np.cumsum(p[order]))
-    free = detected[np.flatnonzero(positive <= 0).max()]
-    truth = 1 - np.maximum(np.interp(RATES, positive, detected), free)
+    truth = 1 - most_powerful(p, q, RATES)
     np.testing.assert_allclose(of_atoms(p, q).tradeoff(RATES), truth, atol=1e-14)
 
 

@@ -257,10 +257,8 @@ def test_phases_that_are_cut_off_are_charged():
 def jitter(loss, h, steps=1):
     """Nodes of a lattice through an atom, and what jitter costs: of delta = e^-10, in epsilon."""
     (pair,), window = Gaussian(1.0).profiles(), Window(1.0, h, 64, np.zeros(1), np.full(1, 2.0))
-    grid, edges = (
-        Grid(window, [Atoms(np.array(loss), np.full(len(loss), 1e-3))], full=False),
-        (-9.0, 9.0),
-    )
+    atoms, edges = Atoms(np.array(loss), np.full(len(loss), 1e-3)), (-9.0, 9.0)
+    grid = Grid(window, [atoms], full=False)
     group = SimpleNamespace(
         scans=[Scan(pair, pair)], survey=SimpleNamespace(edges=[edges]),
         counts=np.full((1, 1), float(steps)), rtol=1e-3, log_delta=-10.0,

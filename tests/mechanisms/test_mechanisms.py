@@ -224,10 +224,6 @@ def test_witnesses_lie_below_the_profiles_and_attained_ones_touch(mechanism):
             np.testing.assert_allclose(worst, bound, rtol=1e-13, atol=1e-300)
 
 
-SHUFFLED = Shuffled(Gaussian(1.0), 10)
-ALLOCATED = RandomAllocation(Gaussian(1.0), 10)
-
-
 @each(
     "mechanism, adjacency, named",
     [
@@ -237,20 +233,14 @@ ALLOCATED = RandomAllocation(Gaussian(1.0), 10)
         (RandomizedResponse(1.0), "add_remove", "'add_remove' for randomized_response"),
         (PoissonSubsampled(RandomizedResponse(1.0), 0.1), "add_remove", "randomized_response"),
         (WithoutReplacement(PoissonSubsampled(Gaussian(1.0), 0.1), 0.5), "replace_one", "Poisson"),
-        (SHUFFLED, "add_remove", "'add_remove' for shuffled batches"),
-        (SHUFFLED, "add_remove", "use 'zero_out' or 'replace_one'"),
-        (ALLOCATED, "replace_one", "is for 'add_remove' and 'zero_out'"),
+        (Shuffled(Gaussian(1.0), 10), "add_remove", "'add_remove' for shuffled batches"),
+        (Shuffled(Gaussian(1.0), 10), "add_remove", "use 'zero_out' or 'replace_one'"),
+        (RandomAllocation(Gaussian(1.0), 10), "replace_one", "is for 'add_remove' and 'zero_out'"),
     ],
 )
 def test_what_no_theorem_covers_is_refused_by_name(mechanism, adjacency, named):
-    rdp = partial(mechanism.rdp, [2.0])
-    for question in (
-        mechanism.profiles,
-        mechanism.witnesses,
-        mechanism.zcdp,
-        mechanism.outputs,
-        rdp,
-    ):
+    of = mechanism
+    for question in (of.profiles, of.witnesses, of.zcdp, of.outputs, partial(of.rdp, [2.0])):
         with pytest.raises(NotImplementedError, match=re.escape(named)):
             question(adjacency=adjacency)
 

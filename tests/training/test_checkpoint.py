@@ -15,10 +15,6 @@ SHUFFLED = dataclasses.replace(TEN, sampling="shuffled")  # epochs of 4 steps
 ADAPTIVE = AdaptiveQuantile(max_grad_norm=0.5, count_noise=1.0)
 
 
-class Interrupted(Exception):
-    pass
-
-
 def trained(path=None, plan=TEN, *, stop=None, seed=0, width=8, optimizer=None, **options):
     """Parameters, learning rate and history of a run that is written after each step."""
     model = small_model(seed, dropout=0.3, width=width)
@@ -27,7 +23,7 @@ def trained(path=None, plan=TEN, *, stop=None, seed=0, width=8, optimizer=None, 
 
     def callback(record):
         if record.step == stop:
-            raise Interrupted
+            raise InterruptedError
 
     options |= {"checkpoint": path, "checkpoint_every": 1, "callback": callback}
     after, history = run(model, plan, optimizer=optimizer, scheduler=scheduler, **options)
@@ -35,7 +31,7 @@ def trained(path=None, plan=TEN, *, stop=None, seed=0, width=8, optimizer=None, 
 
 
 def interrupted(path, *arguments, **options):
-    with pytest.raises(Interrupted):
+    with pytest.raises(InterruptedError):
         trained(path, *arguments, **options)
     return path
 

@@ -45,10 +45,8 @@ def fixed_run(members, group=None):
     for parameter in model.parameters():
         nn.init.constant_(parameter, 0.5 if group is None or dist.get_rank() == 0 else 7.0)
     columns = torch.randn(16, 4, generator=generator())[members.start : members.stop]
-    data, bound = (
-        (columns[:, :3], columns[:, 3]),
-        AdaptiveQuantile(max_grad_norm=64.0, count_noise=1.0),
-    )
+    data = columns[:, :3], columns[:, 3]
+    bound = AdaptiveQuantile(max_grad_norm=64.0, count_noise=1.0)
     options = {"process_group": group, "micro_batch": None if group is None else 3}
     begun = started(model, PLAN, use=Fixed, loss_fn=squares, data=data, bound=bound, **options)
     begun.members = members
