@@ -9,6 +9,7 @@ import explorer
 from dplearn.app.pages.check_a_claim import draw, fields
 from dplearn.claims import PARAMETERS, QUANTITIES, check
 from dplearn.figures import SYMBOLS, claim_map, map_finding
+from dplearn.figures.claim_map import _FILL
 from explorer import again, choose, enter, press, title
 from explorer import words as shown
 
@@ -60,14 +61,7 @@ def test_errors_are_shown_at_the_input_and_nothing_else():
         assert "This claim is false" in shown(app) and app.get("plotly_chart")
 
 
-def test_a_change_of_quantity_brings_a_mechanism_that_it_knows():
-    app = opened(**AMPLIFIED)
-    choose(app, "quantity", "rdp")
-    assert app.selectbox(key="choice_of").value == "gaussian"
-    assert "got epsilon, q" in app.error[0].value
-
-
-def test_the_first_claim_is_refuted_and_its_axes_can_be_chosen():
+def test_the_first_claim_is_refuted_and_its_axes_and_quantity_can_be_chosen():
     app = opened()
     assert "This claim is false. It promises more privacy" in shown(app)
     assert "begins to fail at epsilon = 8.42" in shown(app) and "Violated at 2" in title(app)
@@ -75,6 +69,10 @@ def test_the_first_claim_is_refuted_and_its_axes_can_be_chosen():
     choose(app, "y", "epsilon")
     assert explorer.figure(app)["layout"]["xaxis"]["title"]["text"].startswith("δ")
     assert app.query_params["x"] == "delta"
+    # A change of quantity brings a mechanism that it knows.
+    app = choose(opened(**AMPLIFIED), "quantity", "rdp")
+    assert app.selectbox(key="choice_of").value == "gaussian"
+    assert "got epsilon, q" in app.error[0].value
 
 
 def drawn_map(claim="q*epsilon", **limits):
@@ -82,7 +80,7 @@ def drawn_map(claim="q*epsilon", **limits):
     return verdict, claim_map(verdict).to_plotly_json()
 
 
-def test_the_map_draws_what_was_found():
+def test_the_map_draws_what_was_found_of_one_point_and_of_nothing_as_well():
     verdict, drawn = drawn_map()
     cells = drawn["data"][0]
     assert [list(row) for row in cells["z"]] == [list(row) for row in verdict.map.status]
@@ -100,9 +98,6 @@ def test_the_map_draws_what_was_found():
         for x, cell in zip(verdict.map.x, row, strict=True)
     }
     assert {status[at] for at in zip(crosses["x"], crosses["y"], strict=True)} == {1}
-
-
-def test_the_map_of_one_point_and_of_nothing():
     verdict, drawn = drawn_map(fixed={"q": 0.1, "epsilon": 1})
     assert drawn["layout"]["title"]["text"] == "<b>Violated at every decided point of this map</b>"
     assert len(drawn["data"][0]["x"]) == 2 and verdict.map.x == (1.0,)
@@ -113,8 +108,6 @@ def test_the_map_of_one_point_and_of_nothing():
 
 
 def test_colours_stay_apart_in_grey():
-    from dplearn.figures.claim_map import _FILL
-
     grey = [
         sum(w * int(c[i : i + 2], 16) for w, i in ((0.299, 1), (0.587, 3), (0.114, 5)))
         for c in _FILL[:3]

@@ -30,6 +30,10 @@ def untouched() -> AppTest:
     return opened(colour="red")
 
 
+def downloads(app: AppTest) -> list[str]:
+    return [button.proto.label for button in app.get("download_button")]
+
+
 def test_curves_are_the_librarys(untouched):
     step = PoissonSubsampled(Gaussian(4.0), sample_rate=0.01)
     for name, law in accountants.items():
@@ -49,16 +53,13 @@ def test_the_second_picture_measures_everybody_by_the_reference(untouched):
     assert [t for t in moved["PLD"]["x"] if t != 777] == list(log_steps(40_000))
     alt = untouched.get("plotly_chart")[1].proto.alt
     assert "RDP 1.094 ×" in alt and "GDP 0.995 ×" in alt and "454 ×" in alt
-
-
-def test_the_reference_measures_even_where_it_is_not_drawn():
+    # Even where it is not drawn.
     app = opened(accountants="gdp,rdp")
     assert "certified" not in traces(app)
     assert [t["name"] for t in figure(app, 1)["data"]] == ["RDP", "GDP", "here"]
     assert "9.4 % more ε than needed" in title(app, 1)
     alone = opened(accountants="gdp")
-    assert not errors(alone)
-    assert "only an approximation" in words(alone)
+    assert not errors(alone) and "only an approximation" in words(alone)
 
 
 CHUA = presets.PRESETS[-1].address
@@ -295,10 +296,6 @@ def test_the_csv_holds_every_number_of_the_picture():
     found = answers.guarantee_at("pld", ABADI, 10_000)
     assert [float(end) for end in ends["pld", "10000"]] == [found.lower, found.epsilon]
     assert {line.split(",")[4] for line in lines if line.startswith("gdp")} == {"approximate"}
-
-
-def downloads(app: AppTest) -> list[str]:
-    return [button.proto.label for button in app.get("download_button")]
 
 
 def test_a_certificate_at_the_line_is_made_when_it_is_asked_for(untouched, monkeypatch):

@@ -97,20 +97,16 @@ def test_points_are_those_of_the_formula_and_its_oracle():
     assert {p.verdict for p in some} == {"right"} and found.log_x
 
 
-def test_grey_ends_where_the_hypothesis_does():
+def test_grey_ends_where_the_hypothesis_does_and_red_lies_where_the_claim_is_too_small():
     # sigma_alpha^2 = 4 - 3 alpha vanishes at order 4/3.
     at = place_at("G-A4").at("std_p", 2.0).at("std_q", 1.0)
     (region,) = points.curve(at, "order")[0].regions
     assert region.kind == "outside" and region.right == 50.0
     assert region.left == pytest.approx(4 / 3, rel=1e-9)
-
-
-def test_red_lies_where_the_claim_is_too_small():
     at = place_at("G-A4", "no-root")
     found, some, _ = points.curve(at, "order")
     assert found.star is not None and found.claimed and len(found.own) == len(found.x)
-    kinds = {region.kind for region in found.regions}
-    assert "unsafe" in kinds
+    assert "unsafe" in {region.kind for region in found.regions}
     for x, point in zip(found.x, some, strict=True):
         inside = [b.kind for b in found.regions if b.left <= x <= b.right]
         assert inside == ([] if point.verdict == "right" else [point.verdict])

@@ -43,12 +43,8 @@ FIRES = {
     ),
     'PLD of dp-accounting 0.6** is not "pessimistic"': (
         [(at(1e-11), 30_000), (at(2e-15), 10**6)],
-        [
-            (at(1e-11), 29_999),
-            (at(1.1e-11), 30_000),
-            (at(1e-15), 30_000),
-            (at(1e-12, FULL), 30_000),
-        ],
+        [(at(delta), 30_000) for delta in (1.1e-11, 1e-15)]
+        + [(at(1e-11), 29_999), (at(1e-12, FULL), 30_000)],
     ),
     "PLD of dp-accounting 0.6** returns": (
         [(at(1e-15), 100), (at(1e-30), 100), (at(1e-16, FULL), 100)],

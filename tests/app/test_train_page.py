@@ -1,5 +1,6 @@
 """The training page: what it promises, what it starts, and how it stays small."""
 
+import dataclasses
 import functools
 import itertools
 import json
@@ -137,10 +138,8 @@ def test_data_and_model_bring_settings_within_the_controls(dataset, model):
     training = training_of(state)
     assert training.guarantee.epsilon <= 3 and training.lot <= training.size
     # Both ways of saying it agree, to the digits that a reader sees.
-    assert state.values["sample_rate"] == pytest.approx(training.plan.sample_rate, rel=0.2)
-    assert state.values["noise_multiplier"] == pytest.approx(
-        training.plan.noise_multiplier, rel=0.2
-    )
+    for name in ("sample_rate", "noise_multiplier"):
+        assert state.values[name] == pytest.approx(getattr(training.plan, name), rel=0.2)
 
 
 def test_an_address_reproduces_the_controls():
@@ -205,19 +204,17 @@ def test_a_second_run_ends_the_first(monkeypatch, pretend, pool):
     assert first.phase == "stopped" and runs.current().phase == "running"
 
 
-TOLD = "print(sys.argv[1:], os.environ['OMP_NUM_THREADS'], file=sys.stderr)"
-LIMITS = "['--seconds', '120', '--memory', '4000000000.0', '--silence', '15.0'] 1"
+DEATHS = {
+    'sys.exit("MemoryError: all gone")': "MemoryError: all gone",
+    "os._exit(3)": "The training process ended with status 3.",
+    'print(\'{"event": "error", "message": "Stopped."}\')': "Stopped.",
+    "print(sys.argv[1:], os.environ['OMP_NUM_THREADS'], file=sys.stderr)": (
+        "['--seconds', '120', '--memory', '4000000000.0', '--silence', '15.0'] 1"
+    ),
+}
 
 
-@each(
-    "lines, problem",
-    [
-        ('sys.exit("MemoryError: all gone")', "MemoryError: all gone"),
-        ("os._exit(3)", "The training process ended with status 3."),
-        ('print(\'{"event": "error", "message": "Stopped."}\')', "Stopped."),
-        (TOLD, LIMITS),
-    ],
-)
+@each("lines, problem", DEATHS.items())
 def test_a_worker_is_told_its_limits_and_says_why_it_died(pretend, pool, lines, problem):
     pretend(lines)
     run = Run(SMALL)
@@ -242,15 +239,13 @@ def test_a_full_server_says_how_many_are_before(pool):
     assert over(press(app, "Stop")) and title(app) == "<b>Stopped before the first step</b>"
 
 
-def test_runs_start_in_their_order_and_who_does_not_look_loses_the_place(
-    pretend, pool, monkeypatch
-):
+def test_runs_start_in_order_and_who_does_not_look_loses_the_place(pretend, pool, monkeypatch):
     pretend(ENDLESS)
-    first, second, gone, last = (Run(SMALL) for _ in range(4))
-    for run in (first, second, gone):
+    first, second, gone, last = queue = [Run(SMALL) for _ in range(4)]
+    for run in queue[:3]:
         pool.look(run)
-    assert [run.phase for run in (first, second, gone)] == ["running", "waiting", "waiting"]
-    assert [run.before for run in (first, second, gone)] == [0, 1, 2]
+    assert [run.phase for run in queue[:3]] == ["running", "waiting", "waiting"]
+    assert [run.before for run in queue[:3]] == [0, 1, 2]
     first.stop()
     for run in (gone, second, first):
         pool.look(run)
@@ -265,9 +260,9 @@ def test_runs_start_in_their_order_and_who_does_not_look_loses_the_place(
     assert gone.before == 1
 
 
-def few(count: int = 30, side: int = 28) -> Labelled:
-    rng = np.random.default_rng(0)
-    return Labelled(rng.random((count, side, side), dtype=np.float32), np.arange(count) % 10)
+def few(side: int = 28) -> Labelled:
+    images = np.random.default_rng(0).random((30, side, side), dtype=np.float32)
+    return Labelled(images, np.arange(30) % 10)
 
 
 @pytest.mark.parametrize("model", fields.MODEL.options)
@@ -276,15 +271,13 @@ def test_the_code_does_the_same_run(dataset, model, monkeypatch, capsys):
     monkeypatch.setattr(dplearn.datasets.practice, "synthetic_digits", lambda **_: few())
     monkeypatch.setattr(dplearn.datasets.practice, "mnist", lambda _: (few(), few()))
     plan = DPSGD(noise_multiplier=2.5, sample_rate=0.3, steps=2, max_grad_norm=0.1)
-    training = Training(
-        dataset=dataset, model=model, plan=plan, learning_rate=4.0, delta=1e-4, compare=False
-    )
+    about = {"dataset": dataset, "model": model, "learning_rate": 4.0, "compare": False}
+    training = dataclasses.replace(SMALL, plan=plan, **about)
     scope: dict = {}
     exec(as_python(training), scope)
     assert scope["history"].plan == plan and scope["history"].steps == 2
     assert str(training.guarantee) in capsys.readouterr().out
-    job = worker.Job.read(json.dumps(training.job).encode())
-    assert job.plan == plan
+    assert worker.Job.read(json.dumps(training.job).encode()).plan == plan
     inputs = models.inputs_for(model, few(side=8 if dataset == "digits" else 28).images)
     assert str(models.built(model, inputs)) == str(scope["model"])
     assert scope["inputs"].shape[1:] == inputs.shape[1:]

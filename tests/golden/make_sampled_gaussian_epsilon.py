@@ -107,26 +107,19 @@ def solve(q, s, steps, delta, scale):
     return mp.findroot(excess, (eps, eps * mpf("0.99")), tol=1e-50)
 
 
-def fraction(text):
-    top, _, bottom = text.partition("/")
-    return mpf(top) / mpf(bottom or 1)
-
-
 def computed(line):
-    """A line of the table with its value; whose source is another one, stays as it is."""
-    if line["source"] not in (SOURCE, ""):
-        return line
+    """The value of a line of the table, its digits and what computed it."""
     with mp.workdps(PRECISION):
-        noise, delta = mpf(line["noise_multiplier"]), mpf(line["delta"])
-        run = fraction(line["sample_rate"]), noise, int(line["steps"]), delta
+        names = "sample_rate", "noise_multiplier", "steps", "delta"
+        run = [mpf(line[name]) for name in names]
         one, two = solve(*run, mpf(1)), solve(*run, mpf("0.8"))
         agree = int(-mp.log10(abs(one / two - 1) + mpf(10) ** -30))
         digits = min(agree - 1, DIGITS)
         value = mpmath.nstr(one, digits, min_fixed=-9, max_fixed=9)
     print(*run, value, "agree to", agree, flush=True)
     version = f"mpmath {mpmath.__version__}, {PRECISION} digits"
-    return line | {"value": value, "digits": digits, "source": SOURCE, "version": version}
+    return {"value": value, "digits": digits, "version": version}
 
 
 if __name__ == "__main__":
-    refill("sampled_gaussian_epsilon.csv", computed)
+    refill("sampled_gaussian_epsilon.csv", SOURCE, computed)

@@ -48,16 +48,14 @@ def renyi(q, s, order, direction):
 
 
 def computed(line):
-    """A line of the table with its value; whose source is another one, stays as it is."""
-    if line["source"] not in (SOURCE, ""):
-        return line
+    """The value of a line of the table, its digits and what computed it."""
     with mp.workdps(PRECISION):
         q, s, order = (mpf(line[k]) for k in ("sample_rate", "noise_multiplier", "order"))
         exact = renyi(q, s, order, line["direction"])
         value = mpmath.nstr(exact, DIGITS, min_fixed=-3, max_fixed=9)
     version = f"mpmath {mpmath.__version__}, {PRECISION} digits"
-    return line | {"value": value, "digits": DIGITS, "source": SOURCE, "version": version}
+    return {"value": value, "digits": DIGITS, "version": version}
 
 
 if __name__ == "__main__":
-    refill("sampled_gaussian_rdp.csv", computed)
+    refill("sampled_gaussian_rdp.csv", SOURCE, computed)

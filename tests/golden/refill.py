@@ -8,15 +8,16 @@ from pathlib import Path
 Line = dict[str, str]
 
 
-def refill(name: str, computed: Callable[[Line], Line]) -> None:
-    """Write a table of this folder with what is computed for each of its lines."""
+def refill(name: str, source: str, computed: Callable[[Line], Line]) -> None:
+    """Write a table of this folder with what is computed for its lines of one source or none."""
     table = Path(__file__).with_name(name)
     with table.open(newline="") as file:
-        lines = csv.DictReader(file)
-        columns = lines.fieldnames or ()
-        with Pool() as pool:
-            filled = pool.map(computed, lines, chunksize=1)
+        lines = list(csv.DictReader(file))
+    due = [line for line in lines if line["source"] in (source, "")]
+    with Pool() as pool:
+        for line, values in zip(due, pool.map(computed, due, chunksize=1), strict=True):
+            line |= {"source": source, **values}
     with table.open("w", newline="") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        writer = csv.DictWriter(file, lines[0], lineterminator="\n")
         writer.writeheader()
-        writer.writerows(filled)
+        writer.writerows(lines)
