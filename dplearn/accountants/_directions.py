@@ -113,7 +113,7 @@ def plain_gaussian(mechanism: Mechanism) -> Gaussian | None:
     """The Gaussian that a mechanism is, if every record takes part in its one batch."""
     whole = isinstance(mechanism, Sampled) and mechanism.sample_rate == 1
     if whole or (isinstance(mechanism, Epoch) and mechanism.batches == 1):
-        mechanism = mechanism.base
+        mechanism = mechanism.base  # type: ignore[attr-defined]
     return mechanism if isinstance(mechanism, Gaussian) else None
 
 

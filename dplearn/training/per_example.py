@@ -39,12 +39,15 @@ class PerExample(Protocol):
 
     def squared_norm(self) -> Tensor:
         """Squared Euclidean norms, shape (B,); never too small by more than rounding."""
+        ...
 
     def weighted_sum(self, factors: Tensor, keep: Tensor | None = None) -> Tensor:
         """The sum over i of factors[i] times gradient i, in the shape of the parameter."""
+        ...
 
     def dense(self) -> Tensor:
         """All gradients, shape (B, *parameter shape)."""
+        ...
 
 
 @dataclass(frozen=True)
