@@ -10,6 +10,7 @@ from scipy.special import gammaln
 
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import Profile
+from dplearn.mechanisms import Gaussian, PoissonSubsampled
 
 EPSILONS = np.concatenate([-np.geomspace(0.01, 9, 12), [0.0], np.geomspace(0.01, 9, 12)])
 # More cells than by default: widths are checked.
@@ -44,6 +45,11 @@ def assert_suits(allowed, errors, most=100):
     share = errors / np.broadcast_to(allowed, errors.shape)
     assert np.all(errors <= allowed), f"error is {np.max(share):.3g} times what is allowed"
     assert np.max(share) >= 1 / most, f"{1 / np.max(share):.3g} times the error is allowed"
+
+
+def sampled(sigma, q):
+    """One step of Poisson sampling and Gaussian noise."""
+    return PoissonSubsampled(Gaussian(sigma), q)
 
 
 def of_atoms(p, q):

@@ -1,6 +1,5 @@
 """The best attacker's true positive rate and delta of PLD: brackets around independent oracles."""
 
-import importlib
 import math
 
 import mpmath
@@ -12,12 +11,10 @@ from scipy import optimize, stats
 
 from cases import each
 from dplearn import Gaussian, Laplace, PoissonSubsampled, RandomizedResponse, WithoutReplacement
+from dplearn.accountants._attack import _slopes, power_brackets
 from dplearn.accountants.pld import PLD
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 from outcomes import gaussian_ends, most_powerful
-
-attack = importlib.import_module("dplearn.accountants._attack")
-power_brackets = attack.power_brackets
 
 RATES = np.array([1e-12, 1e-5, 0.003, 0.1, 0.5, 0.9, 1 - 1e-9])
 COIN = {"adjacency": "replace_one"}
@@ -163,7 +160,7 @@ def test_the_true_power_is_enclosed_whatever_is_unknown_of_delta(seed, atoms, no
 def granted(x, delta):
     """What the slope of a chord grants to delta at its two ends x, both together."""
     at, value = np.array([0.0, *x]), np.array([1.0, *delta])
-    _, left = attack._slopes(at, value, value)
+    _, left = _slopes(at, value, value)
     exact = (mpmath.mpf(delta[0]) - mpmath.mpf(delta[1])) / (mpmath.mpf(x[1]) - mpmath.mpf(x[0]))
     return float((exact - mpmath.mpf(left[0])) * (x[1] - x[0]))
 

@@ -15,10 +15,7 @@ from dplearn.engine.lattice.above import chords
 from dplearn.engine.lattice.below import Atoms, below_the_profile
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import PoissonSubsampled, RandomAllocation, Shuffled, WithoutReplacement
-
-
-def sampled(sigma, q):
-    return PoissonSubsampled(Gaussian(sigma), q)
+from outcomes import sampled
 
 
 def mean_loss(sigma, q):

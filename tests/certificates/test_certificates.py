@@ -13,13 +13,10 @@ from dplearn.__main__ import main
 from dplearn.accountants.pld import PLD
 from dplearn.certificates import NotProvedError, certify, check
 from dplearn.certificates.check import SampledGaussian
-from dplearn.mechanisms import Gaussian, Laplace, PoissonSubsampled, RandomizedResponse
+from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
+from outcomes import sampled
 
 ABADI = {"noise_multiplier": "4", "sample_rate": "0.01", "steps": 10_000}
-
-
-def sampled(sigma, q):
-    return PoissonSubsampled(Gaussian(sigma), q)
 
 
 @each(

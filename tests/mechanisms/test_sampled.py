@@ -9,10 +9,10 @@ import pytest
 from mpmath import mpf
 
 from cases import agrees, each, golden, number
-from dplearn import Gaussian, Geometric, Laplace, RandomizedResponse
+from dplearn import Geometric, Laplace, RandomizedResponse
 from dplearn.engine.lattice import Lattice
 from dplearn.mechanisms import PoissonSubsampled, WithoutReplacement
-from outcomes import EPSILONS, delta_by_definition
+from outcomes import EPSILONS, delta_by_definition, sampled
 
 
 def sampled_sum(records, subsets, scale=1.5):
@@ -110,13 +110,9 @@ def test_sampling_twice_is_sampling_once_with_the_product():
         np.testing.assert_allclose(a.delta(EPSILONS), b.delta(EPSILONS), atol=1e-15)
 
 
-def step(sigma, q):
-    return PoissonSubsampled(Gaussian(sigma), q)
-
-
 @each("row", golden("sampled_gaussian_rdp"))
 def test_golden_quadrature(row):
-    one = step(number(row["noise_multiplier"]), number(row["sample_rate"]))
+    one = sampled(number(row["noise_multiplier"]), number(row["sample_rate"]))
     order, steps, digits = number(row["order"]), int(row["steps"]), int(row["digits"])
     if row["direction"] == "add":
         # There is no closed form: the integral of the profile, which aims at 1e-10.
@@ -158,7 +154,7 @@ EITHER_SIDE = [(0.2, 1e-7), (1.0, 1e-7), (4.0, 0.01), (1e3, 0.3), (1.0, 0.999)]
 @each("order", WHOLE + FRACTIONAL)
 @each("sigma, q", EITHER_SIDE)
 def test_renyi_divergence_by_its_definition(sigma, q, order):
-    value = step(sigma, q).rdp([order], method="formula")[0]
+    value = sampled(sigma, q).rdp([order], method="formula")[0]
     # Near order 1 the two terms of each difference nearly cancel.
     rel = 1e-11 + 3e-13 / (order - 1)
     with mpmath.workdps(40):
@@ -169,7 +165,7 @@ def test_renyi_divergence_by_its_definition(sigma, q, order):
 def test_huge_orders_approach_the_full_batch_less_one_coin(sigma, q):
     """Where the hit outweighs all: D_a -> a / (2 sigma^2) + log(q) a / (a - 1), from above."""
     orders = 10.0 ** np.arange(1, 7)
-    value = step(sigma, q).rdp(orders)
+    value = sampled(sigma, q).rdp(orders)
     full = orders / (2 * sigma**2)
     assert np.all(np.isfinite(value)) and np.all(np.diff(value) > 0)
     assert np.all(value <= full * (1 + 1e-13))
@@ -181,9 +177,9 @@ def test_huge_orders_approach_the_full_batch_less_one_coin(sigma, q):
 
 
 def test_other_bases_have_no_closed_form():
-    sampled = PoissonSubsampled(Laplace(1.0), 0.1)
+    step = PoissonSubsampled(Laplace(1.0), 0.1)
     with pytest.raises(NotImplementedError, match="poisson_subsampled"):
-        sampled.rdp([2.0], method="formula")
+        step.rdp([2.0], method="formula")
     # E_Q f^2 - 1 = q^2 E_Q (r - 1)^2 with r the ratio of the full batch, of any base.
     excess = 0.01 * math.expm1(Laplace(1.0).rdp([2.0])[0])
-    assert sampled.rdp([2.0])[0] == pytest.approx(math.log1p(excess), rel=1e-8)
+    assert step.rdp([2.0])[0] == pytest.approx(math.log1p(excess), rel=1e-8)
