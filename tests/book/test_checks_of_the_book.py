@@ -173,10 +173,8 @@ SPACE = {
 
 
 def test_draws_stay_inside_and_repeat():
-    drawn, again = (
-        design(SPACE, lambda x: x["n"] > 1, points=200, rng=np.random.default_rng(7))
-        for _ in range(2)
-    )
+    draw = lambda: design(SPACE, lambda x: x["n"] > 1, points=200, rng=np.random.default_rng(7))
+    drawn, again = draw(), draw()
     assert len(drawn) == 200 and str(drawn) == str(again)
     for x in drawn:
         assert 1e-3 <= x["a"] <= 10 or x["a"] == math.inf

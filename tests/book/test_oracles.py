@@ -94,10 +94,9 @@ def test_an_adaptive_run_without_adaptivity_is_a_sum():
 
 
 def test_candidates_share_the_probability():
+    law = {"scale": 0.7, "law": mechanisms.LAPLACE}
     turned = (np.roll([0.3, 1.0, -0.5], k) for k in range(3))
-    chances = [
-        mechanisms.argmax_probability(scores=x, scale=0.7, law=mechanisms.LAPLACE) for x in turned
-    ]
+    chances = [mechanisms.argmax_probability(scores=scores, **law) for scores in turned]
     assert sum(chances) == pytest.approx(1.0, rel=1e-10)
 
 

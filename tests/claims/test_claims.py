@@ -178,9 +178,8 @@ def test_optimal_composition_leaves_room_for_what_it_was_rounded_up():
 
 
 def test_the_noise_that_is_needed_is_bracketed():
-    truth = subject("sigma", POISSON)
     at = {"epsilon": 1.0, "T": 100.0, "q": 0.1, "delta": 1e-5}
-    lower, upper = bracket(truth, at)
+    lower, upper = bracket(subject("sigma", POISSON), at)
     assert 0 < upper - lower < 1e-5 * upper
     for sigma, enough in ((lower, False), (upper, True)):
         step = PoissonSubsampled(Gaussian(sigma), 0.1)

@@ -28,6 +28,10 @@ APPENDIX = ["After this appendix you can", "The question", "*Experiment.*", "Wha
 APPENDIX += ["Exercises", "Further reading"]
 
 
+def _start(text):
+    return repr(text.lstrip().splitlines()[0][:60])
+
+
 class Built:
     """A lesson as a reader opens it, beside the source for teachers."""
 
@@ -41,10 +45,6 @@ class Built:
         self.code = [cell for cell in self.cells if cell.cell_type == "code"]
         self.prose = [cell.source for cell in self.cells if cell.cell_type == "markdown"]
         self.text, self.printed = "\n".join(self.prose), "\n".join(texts(self.cells))
-
-
-def _start(text):
-    return repr(text.lstrip().splitlines()[0][:60])
 
 
 def ran_without_complaint(built):
@@ -187,20 +187,11 @@ def _unreadable(target):
         yield f"links to the explorer with {target}, where it reads {error!r}"
 
 
-EVERYWHERE = [
-    ran_without_complaint,
-    cells_are_short_and_introduced,
-    parts_stand_in_order,
-    nothing_is_left_to_do,
-    knows_neither_private_names_nor_the_machine,
-    figures_have_words_and_a_picture,
-    links_lead_somewhere,
-]
-COURSE_ONLY = [
-    asks_and_refutes_and_needs_only_what_came_before,
-    teachers_get_a_plan_and_notes,
-    exercises_ship_unanswered,
-]
+EVERYWHERE = [ran_without_complaint, cells_are_short_and_introduced, parts_stand_in_order]
+EVERYWHERE += [nothing_is_left_to_do, knows_neither_private_names_nor_the_machine]
+EVERYWHERE += [figures_have_words_and_a_picture, links_lead_somewhere]
+COURSE_ONLY = [asks_and_refutes_and_needs_only_what_came_before, teachers_get_a_plan_and_notes]
+COURSE_ONLY += [exercises_ship_unanswered]
 
 
 def problems(lesson):

@@ -39,11 +39,7 @@ SPOILED = [
     ("lesson 02 (", "lesson 04 (", "needs lesson 04, which comes later"),
     ("import quad", "import _quad", "imports the private name _quad"),
     ("Before you read on", "In /tmp/x", "holds a path of a machine, /tmp/"),
-    (
-        '"name": "python"\n',
-        '"name": "python", "version": "3"\n',
-        "stores more than the kernel and its language",
-    ),
+    ('"name": "python"\n', '"name": "python", "v": "3"\n', "stores more than the kernel and its"),
     ('"frames"', '"still"', "has no figure with a slider"),
     ("shaded area delta(1) = 0.1269", "shaded area", "has a figure without numbers"),
     ('"image/png"', '"image/gif"', "has a figure without a picture"),

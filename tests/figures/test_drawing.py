@@ -126,9 +126,8 @@ def test_columns_and_regions_are_what_was_given():
 
 def test_panels_keep_their_axes():
     x = np.arange(1.0, 4)
-    left = curves(
-        [Line(x=x, y=x, label="")], title="one", x="a", y="b", zone=(1, 2, "no"), x_range=(0, 4)
-    )
+    about = {"title": "one", "zone": (1, 2, "no"), "x_range": (0, 4)}
+    left = curves([Line(x=x, y=x, label="")], x="a", y="b", **about)
     right = curves([Line(x=x, y=10**x, label="")], title="two", x="c", y="d", log_y=True)
     figure = figures.panels(left, right, title="both")
     assert figure.layout.title.text == "both"

@@ -12,9 +12,11 @@ from dplearn.ground.guarantee import Guarantee, Reference, round_down, round_up
 
 
 def told(kind, epsilon=1.51432, delta=1e-5, **more):
-    return Guarantee(
-        epsilon=epsilon, delta=delta, kind=kind, method="m", adjacency="add_remove", **more
-    )
+    about = {"method": "m", "adjacency": "add_remove", **more}
+    return Guarantee(epsilon=epsilon, delta=delta, kind=kind, **about)
+
+
+NO_NOISE = {"epsilon": math.inf, "reason": "no noise"}
 
 
 @each(
@@ -25,13 +27,7 @@ def told(kind, epsilon=1.51432, delta=1e-5, **more):
         ("lower", False, {}, "epsilon >= 1.514", ""),
         ("bracket", True, {"lower": 1.51287}, "1.512 <= epsilon <= 1.515", ""),
         ("approximate", False, {}, "epsilon ~ 1.514", " (an approximation, not a bound)"),
-        (
-            "upper",
-            True,
-            {"epsilon": math.inf, "reason": "no noise"},
-            "epsilon <= inf",
-            " (no noise)",
-        ),
+        ("upper", True, NO_NOISE, "epsilon <= inf", " (no noise)"),
     ],
 )
 def test_each_kind_has_its_own_sign_and_says_if_it_bounds(kind, is_bound, more, text, note):

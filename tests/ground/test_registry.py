@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+import dplearn.accountants.pld
+import dplearn.mechanisms
 from cases import each
 from dplearn.accountants import Accountant, accountants
 from dplearn.ground.registry import Registry
@@ -56,13 +58,10 @@ def test_registries_are_mappings_of_finished_classes(registry, base):
 
 
 def test_a_registry_is_the_package_whose_name_it_has_and_lists_its_names():
-    import dplearn.accountants.pld as pld
-    import dplearn.mechanisms as m
-
-    assert m.Gaussian is m["gaussian"] is Gaussian
-    assert pld.PLD is accountants["pld"]
+    assert dplearn.mechanisms.Gaussian is dplearn.mechanisms["gaussian"] is Gaussian
+    assert dplearn.accountants.pld.PLD is accountants["pld"]
     with pytest.raises(AttributeError, match=r"dplearn\.mechanisms.*Gausian"):
-        m.Gausian  # noqa: B018
+        dplearn.mechanisms.Gausian  # noqa: B018
     assert dict(copy.copy(mechanisms)) == dict(mechanisms)
     with pytest.raises(KeyError, match=r"Expected one of .*rdp.*, got 'magic'"):
         accountants["magic"]

@@ -10,13 +10,13 @@ import pytest
 from cases import each
 from dplearn.__main__ import main
 from dplearn.accountants import accountants
+from dplearn.book import everything
 from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.ground.guarantee import Guarantee
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.run import DPSGD
 
 RUN = "--noise-multiplier 4 --sample-rate 0.01 --steps 10000 --delta 1e-5"
-FIELDS = {f.name for f in dataclasses.fields(Guarantee)}
 STEP = PoissonSubsampled(Gaussian(4.0), 0.01)
 
 
@@ -90,7 +90,7 @@ def test_infinity_is_null_with_a_reason(noise, capsys):
 def test_calibrate_finds_what_is_left_out(left_out, words, kind, capsys):
     (row,) = rows_of(f"calibrate --epsilon 2 --delta 1e-5 {words}", capsys)
     assert set(row) == {left_out, "guarantee"} and isinstance(row[left_out], kind)
-    assert set(row["guarantee"]) == FIELDS
+    assert set(row["guarantee"]) == {field.name for field in dataclasses.fields(Guarantee)}
     assert 1.99 < row["guarantee"]["epsilon"] <= 2.0
 
 
@@ -182,10 +182,8 @@ def test_verify_in_words_and_as_json(capsys):
 
 
 def test_verify_says_when_something_is_wrong(capsys, monkeypatch):
-    from dplearn.book import everything as book
-
-    wrong = book.Verification(id="G-A1", kind="identity", status="failed", reason="by hand")
-    monkeypatch.setattr(book, "check", lambda id: [wrong])
+    wrong = everything.Verification(id="G-A1", kind="identity", status="failed", reason="by hand")
+    monkeypatch.setattr(everything, "check", lambda id: [wrong])
     out = called("verify G-A1", capsys)[1]
     assert "failed" in out and "by hand" in out
     (row,) = rows_of("verify G-A1", capsys, expected=1)

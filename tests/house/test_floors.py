@@ -57,12 +57,9 @@ def up(path: Path) -> list[str]:
     ]
 
 
-def test_every_part_has_a_floor():
+def test_every_part_has_a_floor_and_imports_point_down():
     lost = {part(path) for path in FILES} - set(FLOOR)
     assert not lost, f"{sorted(lost)} stand on no floor: name them in LIBRARY or ON_TOP"
-
-
-def test_imports_point_down():
     wrong = [sentence for path in FILES for sentence in up(path)]
     order = " < ".join("/".join(sorted(names)) for names in FLOORS)
     assert not wrong, "\n".join([*wrong, f"Imports point down only: {order}"])

@@ -69,16 +69,13 @@ def test_everything_travels(wheel):
     assert not [name for name in packed if name.startswith(("tests", "data", "lessons"))]
 
 
-def test_the_command_line_works(programs, tmp_path):
+def test_the_command_line_works_and_the_tables_are_read(programs, tmp_path):
     verified = done([programs / "dplearn", "verify", "G-B4", "P01"], folder=tmp_path)
     assert " verified " in verified and "refuted any-epsilon" in verified
     words = "epsilon --noise-multiplier 4 --sample-rate 0.01 --steps 10000 --delta 1e-5 --json"
     (row,) = json.loads(done([programs / "dplearn", *words.split()], folder=tmp_path))
     run = DPSGD(noise_multiplier=4.0, sample_rate=0.01, steps=10_000)
     assert row["epsilon"] == run.guarantee(delta=1e-5).epsilon
-
-
-def test_the_tables_are_read(programs, tmp_path):
     code = (
         "import dplearn; from dplearn.datasets import digits, shipped_table\n"
         "print(dplearn.__file__, shipped_table('published.csv'), len(digits().labels), sep='\\n')"
