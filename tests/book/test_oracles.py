@@ -93,11 +93,17 @@ def test_an_adaptive_run_without_adaptivity_is_a_sum():
     assert run == pytest.approx(sum(parts), rel=1e-10)
 
 
-def test_candidates_share_the_probability():
+def test_candidates_and_outcomes_of_a_sparse_vector_share_the_probability():
     law = {"scale": 0.7, "law": mechanisms.LAPLACE}
     turned = (np.roll([0.3, 1.0, -0.5], k) for k in range(3))
     chances = [mechanisms.argmax_probability(scores=scores, **law) for scores in turned]
     assert sum(chances) == pytest.approx(1.0, rel=1e-10)
+    answers = np.array([0.3, -1.0, 2.0])
+    for positives, query_scale in itertools.product((1, 2), (0.0, 0.5, 3.0)):
+        scales = {"threshold_scale": 1.5, "query_scale": query_scale}
+        ways = selection.outcomes(3, positives)
+        chances = [math.exp(selection.log_chance(o, answers[: len(o)], **scales)) for o in ways]
+        assert sum(chances) == pytest.approx(1.0, rel=1e-10), (positives, query_scale)
 
 
 def test_smooth_noise_fails_for_a_large_epsilon():
@@ -131,15 +137,6 @@ def test_iterates_where_the_law_is_known():
     # N(-s, v) against N(s, v), with the noise of all six steps.
     shift, variance = 0.3 * 0.7, 6 * (0.3 * 2.0) ** 2
     assert last == pytest.approx(3.0 * (2 * shift) ** 2 / (2 * variance), rel=1e-10)
-
-
-def test_outcomes_of_a_sparse_vector_are_everything():
-    answers = np.array([0.3, -1.0, 2.0])
-    for positives, query_scale in itertools.product((1, 2), (0.0, 0.5, 3.0)):
-        scales = {"threshold_scale": 1.5, "query_scale": query_scale}
-        ways = selection.outcomes(3, positives)
-        chances = [math.exp(selection.log_chance(o, answers[: len(o)], **scales)) for o in ways]
-        assert sum(chances) == pytest.approx(1.0, rel=1e-10), (positives, query_scale)
 
 
 def test_composed_delta_is_the_certified_one():

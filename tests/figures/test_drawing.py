@@ -40,23 +40,20 @@ def test_log_steps_are_few_increasing_and_end_where_they_should():
         assert all(b <= 1.6 * a for a, b in itertools.pairwise(steps[1:])), largest
 
 
-def test_ticks_are_round_inside_and_few():
+def test_ticks_are_round_inside_and_few_and_a_share_grows_from_0_to_1():
     for lower, upper in RANGES:
         ticks = log_ticks(lower, upper)
         assert ticks and lower <= ticks[0] and ticks[-1] <= upper, (lower, upper)
         assert len(ticks) <= 11 and ticks == sorted(set(ticks)), (lower, upper, ticks)
         assert all(f"{t:e}"[0] in "125" for t in ticks), (lower, upper, ticks)
         assert len(set(tick_words(ticks))) == len(ticks), (lower, upper)
-
-
-def test_a_share_grows_from_0_to_1_and_stays_there():
     for log, middle in ((True, 0.5), (False, 1 / 11)):
         axis = Axis(lower=0.1, upper=10.0, log=log)
         shares = [axis.share(value) for value in (-1.0, 0.1, 1.0, 10.0, math.inf)]
         assert shares == [0, 0, pytest.approx(middle), 1, 1], log
 
 
-def test_spread_keeps_the_order_and_the_distance():
+def test_labels_keep_their_order_and_distance_and_avoid_ink_and_edges():
     for wishes in ([], [5.0], [5.0, 5.0, 5.0], [90.0, 1.0, 89.0, 2.0, 3.0]):
         placed = spread(wishes, gap=10.0, lower=0.0, upper=100.0)
         order = np.argsort(wishes, kind="stable")
@@ -64,9 +61,6 @@ def test_spread_keeps_the_order_and_the_distance():
         assert all(0.0 <= p <= 100.0 for p in placed), wishes
     narrow = spread([1.0] * 5, gap=10.0, lower=0.0, upper=20.0)
     assert narrow == pytest.approx([0, 5, 10, 15, 20]), "the gap shrinks"
-
-
-def test_clearest_avoids_ink_and_edges():
     boxes = [Box(5, 5, 4, 4), Box(1, 5, 4, 4), Box(15, 5, 4, 4)]
     assert clearest(boxes, np.array([[5.0, 5.0]]), width=20, height=10) == 2
 

@@ -244,7 +244,7 @@ def test_the_finding_says_what_is_proved(words, epsilon, kind, reference):
     assert excess.comparison(now, reference[0], 10).endswith(words)
 
 
-def test_below_one_is_shaded_and_every_label_has_its_ratio():
+def test_below_one_is_shaded_where_the_reference_has_a_lower_end_and_every_label_has_its_ratio():
     figure = looseness(LOOSE, REFERENCE, STEPS, here=100)
     assert grounds(figure) == [(1, 1000)]
     (shape,) = (s for s in figure.layout.shapes if s.type == "rect")
@@ -255,9 +255,6 @@ def test_below_one_is_shaded_and_every_label_has_its_ratio():
     for name, ratio in shown.items():
         assert any(f"<b>{ratio}</b> {name}" in t for t in texts), name
     assert any("↑" in t and "Basic" in t for t in texts), "it left the frame"
-
-
-def test_nothing_is_held_against_anybody_where_the_reference_has_no_lower_end():
     partly = curve("pld", [0.11, 0.31]) + REFERENCE[2:]
     figure = looseness(LOOSE, partly, STEPS, here=10)
     assert grounds(figure) == [(100, 1000)]
