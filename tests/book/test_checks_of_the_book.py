@@ -96,7 +96,7 @@ def test_printed_values_are_compared_to_the_last_digit():
     assert refute(ENTRY, wrong).status == "error"
 
 
-def test_direction_of_bounds():
+def test_direction_of_bounds_and_the_benefit_of_the_doubt():
     for kind, side in (("upper", 0.1), ("lower", -0.1)):
         for distance in (side, -side):
             found = verify(changed(kind=kind, function=times(1 + distance), printed=()))
@@ -104,8 +104,7 @@ def test_direction_of_bounds():
             slack = pytest.approx(0.1 if found.good else -0.1, abs=1e-3)
             assert found.worst_slack == slack, (kind, distance)
 
-
-def test_an_interval_gets_the_benefit_of_the_doubt():
+    # An interval gets the benefit of the doubt.
     def between(rate, t):
         x = counted(rate=rate, t=t)
         return Interval(0.9 * x, 1.1 * x, confidence=0.99)

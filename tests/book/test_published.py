@@ -52,11 +52,9 @@ def test_every_figure_is_compared_or_known_to_be_elsewhere():
 
 def test_limits_printed_as_guarantees_are_too_small():
     """P13, P15b and P16: the central limit value is below a proved lower end."""
-    for name in ("P13a", "P15b", "P16a", "P16b"):
-        row = PUBLISHED[name]
-        exact = accountants["pld"]().epsilon(
-            published._step_of(row), delta=number(row["delta"]), steps=int(row["steps"])
-        )
+    for row in (PUBLISHED[name] for name in ("P13a", "P15b", "P16a", "P16b")):
+        run = {"delta": number(row["delta"]), "steps": int(row["steps"])}
+        exact = accountants["pld"]().epsilon(published._step_of(row), **run)
         assert exact.lower > number(row["published"])
 
 

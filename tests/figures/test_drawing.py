@@ -94,7 +94,7 @@ def test_slider_keeps_only_what_changes():
     assert changed.x is None and list(changed.y) == [0, 2, 4]
 
 
-def test_polygons_are_shaded_between_and_named():
+def test_polygons_columns_and_regions_are_what_was_given_and_named():
     x, corners = np.linspace(0, 2, 9), np.arange(5) / 2
     gaps = {"wide": (x, -x), "narrow": (x / 4, -x / 4)}
     heights = (2 - corners, 1 - corners)
@@ -104,9 +104,6 @@ def test_polygons_are_shaded_between_and_named():
     assert list(figure.data[i - 1].y) == list(heights[1])
     names = [trace.text[0].strip() for trace in figure.data if trace.mode == "text"]
     assert names == ["chords", "moved cells", "truth", "wide", "wide", "narrow", "narrow"]
-
-
-def test_columns_and_regions_are_what_was_given():
     x = np.arange(4.0)
     columns = figures.Bars(x=x, y=[1, 2, 3, 2], label="draws")
     region = figures.Band(x=x, lower=x, upper=x + 2, label="allowed")
