@@ -9,6 +9,7 @@ each other: no lower end above an upper end, none past an exact value or what a 
 proves, none against the order of two settings one of which leaks less. A numpy warning, an
 exception and an answer above 2 CPU seconds count as well. Exit status 1 if there is one, with the
 lines that repeat it. With --csv there is a row per setting, and cases in the file are skipped.
+Workers of a cluster need this folder on their path.
 """
 
 import os
