@@ -190,6 +190,9 @@ def test_moments_of_hardly_any_noise_and_hardly_any_sampling():
         truth = sampled(sigma, q).rdp(orders, method="quadrature")
         assert np.all(value >= truth * (1 - 1e-9)) and np.all(value <= truth * 1.1)
     assert np.all(sampled(1.0, 1e-300).rdp(orders) == 0)
+    # An exponential overflowed, and warned.
+    epoch = RandomAllocation(Gaussian(0.03), 1291)
+    assert np.all(epoch.rdp(orders[:1]) <= epoch.base.rdp(orders[:1]))
 
 
 def test_moments_of_very_many_atoms_need_little_memory():
