@@ -7,7 +7,15 @@ import pytest
 from mpmath import mp, mpf
 
 from cases import each
-from dplearn import Composed, DiscreteGaussian, Gaussian, Laplace, RandomizedResponse, accountants
+from dplearn import (
+    Composed,
+    DiscreteGaussian,
+    ExponentialMechanism,
+    Gaussian,
+    Laplace,
+    RandomizedResponse,
+    accountants,
+)
 from dplearn.accountants.pld import PLD
 from dplearn.calibrate import largest_sample_rate, smallest_noise_multiplier
 from dplearn.engine.lattice import Lattice
@@ -93,6 +101,16 @@ def test_one_batch_of_everybody_is_a_plain_gaussian():
         assert PLD().epsilon(epoch, adjacency="zero_out", **run).epsilon == plain.epsilon
     whole = PLD().epsilon(WithoutReplacement(Gaussian(60.0), 1.0), adjacency="replace_one", **run)
     assert whole.kind == "exact" and whole.epsilon == pytest.approx(plain.epsilon, rel=1e-12)
+
+
+def test_a_mechanism_that_hardly_leaks_hides_no_other():
+    """Where all its losses are cut off nothing of it is composed; that of the others still is."""
+    rare = WithoutReplacement(Gaussian(0.01750844), 2.6515e-7)
+    choice = WithoutReplacement(ExponentialMechanism(0.0273), 9.5328e-8)
+    both = Composed([(rare, 179), (choice, 66), Gaussian(0.2836)])
+    run = {"delta": 0.38586, "steps": 490, "adjacency": "replace_one"}
+    alone = PLD().epsilon(Gaussian(0.2836), **run)
+    assert PLD().epsilon(both, **run).epsilon >= alone.lower > 10_000
 
 
 def test_where_the_shares_of_the_sample_fit_into_delta_nothing_leaks():

@@ -56,7 +56,8 @@ class Survey:
         coarse = [scan.dots(log_delta + spare, spare) for scan in scans]
         # Losses of each profile that need nodes; a mean loss, 0 if there is nothing to compose.
         self.edges = [(float(nodes[0]), float(nodes[-1])) for nodes, _, _ in coarse]
-        self.scale = min(float(np.abs(nodes) @ masses) for nodes, masses, _ in coarse)
+        scales = [float(np.abs(nodes) @ masses) for nodes, masses, _ in coarse]
+        self.scale = min((scale for scale in scales if scale > 0), default=0.0)
         infinities = [infinity for _, _, infinity in coarse]
         log_finite = remaining(counts, infinities, log_delta)
         # What infinite losses cost the first row.
