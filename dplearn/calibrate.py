@@ -12,13 +12,13 @@ from functools import partial
 from typing import Any
 
 from dplearn.accountants import Accountant
+from dplearn.accountants._runs import MOST_RUNS
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency, Guarantee, round_down, round_up
 from dplearn.ground.solve import Snap, crossing
 from dplearn.mechanisms import Mechanism
 
 _SMALLEST, _LARGEST = 1e-3, 1e7
-_MOST_STEPS = 10**12
 # How near the target the search begins anew, with the accountant itself.
 _NEAR = 0.2
 
@@ -37,7 +37,7 @@ class Calibration:
 
     def __str__(self) -> str:
         if self.parameter == "steps":
-            limit = " (the most that are tried)" if self.value == _MOST_STEPS else ""
+            limit = " (the most that are tried)" if self.value == MOST_RUNS else ""
             return f"steps = {self.value}{limit}: {self.guarantee}"
         # What is shown is proved as well.
         rounded = round_down if self.parameter == "sample_rate" else round_up
@@ -130,7 +130,7 @@ def largest_steps(
         accountant,
         epsilon,
         guess=-math.log(1000),
-        ends=(-math.log(_MOST_STEPS), 0.0),
+        ends=(-math.log(MOST_RUNS), 0.0),
         tolerance=0.0,
         snap=_to_whole_steps,
     )
@@ -209,7 +209,7 @@ def _whole(minus_log_steps: float) -> int:
 def _to_whole_steps(x: float, a: float, b: float) -> float:
     """-log of a whole number of steps strictly between two others, or b if there is none."""
     fewest = _whole(b) + 1 if b < math.inf else 1
-    most = _whole(a) - 1 if a > -math.inf else _MOST_STEPS
+    most = _whole(a) - 1 if a > -math.inf else MOST_RUNS
     return -math.log(min(max(math.floor(math.exp(-x)), fewest), most)) if fewest <= most else b
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dplearn.accountants import Accountant, accountants
+from dplearn.accountants._runs import MOST_RUNS
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency, Guarantee
 from dplearn.mechanisms import (
@@ -241,7 +242,7 @@ class DPSGD:
             validate.one_of(tuple(accountants), accountant=accountant)
         chosen = accountants[accountant]() if isinstance(accountant, str) else accountant
         steps = self.steps if steps is None else steps
-        validate.integer(minimum=0, maximum=10**12, steps=steps)
+        validate.integer(minimum=0, maximum=MOST_RUNS, steps=steps)
         (stated,) = guarantees(
             chosen,
             Gaussian(self.noise_multiplier),

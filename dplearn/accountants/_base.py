@@ -16,7 +16,7 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.accountants._runs import Runs
+from dplearn.accountants._runs import MOST_RUNS, Runs
 from dplearn.ground import validate
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee, Kind, Reference
 from dplearn.ground.solve import decreasing_root
@@ -87,7 +87,7 @@ class Accountant(ABC):
         TypeError are raised for arguments out of range, NotImplementedError if no theorem covers
         the combination; the message names it.
         """
-        validate.integer(minimum=0, maximum=10**12, steps=steps)
+        validate.integer(minimum=0, maximum=MOST_RUNS, steps=steps)
         return self.epsilon_curve(mechanism, delta=delta, steps=[steps], adjacency=adjacency)[0]
 
     def epsilon_curve(
@@ -133,7 +133,7 @@ class Accountant(ABC):
         Where delta is known from below too, `delta_lower` says so.
         """
         validate.non_negative(epsilon=epsilon)
-        validate.integer(minimum=0, maximum=10**12, steps=steps)
+        validate.integer(minimum=0, maximum=MOST_RUNS, steps=steps)
         runs = self._covered(mechanism, [steps], adjacency)
         composes = runs.totals[0] and not mechanism.no_privacy()
         if composes and (ends := self._delta(runs, epsilon)) is not None:
