@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from dplearn.accountants._attack import power_brackets
 from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._directions import Direction, directions, dominating_shifts
-from dplearn.accountants._runs import Runs
+from dplearn.accountants._runs import MOST_RUNS, Runs
 from dplearn.accountants.rdp import RDP
 from dplearn.accountants.zcdp import ZCDP
 from dplearn.engine.contour import worse_brackets
@@ -94,9 +94,10 @@ class PLD(Accountant):
             if not sides[0].attained:
                 upper[:] = np.inf
         # Total variation adds up: where it already fits into delta nothing is left to prove.
-        at_zero = [[float(p.delta(0.0)) for p in side.profiles] for side in sides]
-        fits = runs.counts @ np.max(at_zero, axis=0) <= delta
-        lower[fits], upper[fits] = 0.0, 0.0
+        if not np.all(lower > 0):
+            at_zero = [[float(p.delta(0.0)) for p in side.profiles] for side in sides]
+            fits = runs.counts @ np.max(at_zero, axis=0) <= delta
+            lower[fits], upper[fits] = 0.0, 0.0
         # Losses cut off may cost little of delta, or much of it where the bracket stays wide.
         for lattice in (self._lattice, dataclasses.replace(self._lattice, cut=_MUCH)):
             if np.any(loose := upper > _LOOSE * lower):
@@ -152,7 +153,7 @@ class PLD(Accountant):
         rates = np.array(false_positive_rate, dtype=float)
         for rate in rates.ravel():
             validate.probability(false_positive_rate=float(rate))
-        validate.integer(minimum=0, maximum=10**12, steps=steps)
+        validate.integer(minimum=0, maximum=MOST_RUNS, steps=steps)
         runs = self._covered(mechanism, [steps], adjacency)
         (row,) = runs.counts
         if not rates.size or not row.sum() or mechanism.no_privacy():
