@@ -20,19 +20,15 @@ below must know how much mass lies beyond each loss.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.engine.quadrature import FAR, log_renyi_integrals
+from dplearn.engine.quadrature import FAR, Curve, log_renyi_integrals
 from dplearn.ground import validate
 from dplearn.ground.logspace import log1mexp, log_add, log_expm1
 from dplearn.ground.solve import decreasing_root, first_true, maximise
-
-# A function of epsilon >= 0 that returns logarithms, same shape.
-Curve = Callable[[NDArray], NDArray]
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,14 +30,17 @@ _G7 = np.array(
 _X = np.concatenate([-_NODES, _NODES[-2::-1]])
 _WK, _WG = (np.concatenate([w, w[-2::-1]]) for w in (_K15, _G7))
 
+# A function of epsilon >= 0 that returns logarithms, same shape.
+Curve = Callable[[NDArray], NDArray]
+
 _RTOL, _ROUNDS = 1e-10, 80
 _MOST_PANELS, _MOST_KINKS = 20_000, 2000
 _EDGES = np.concatenate([[0.0], np.geomspace(1e-12, FAR, 211)])
 
 
 def log_renyi_integrals(
-    forward: Callable[[NDArray], NDArray],
-    backward: Callable[[NDArray], NDArray],
+    forward: Curve,
+    backward: Curve,
     orders: NDArray,
     kinks: ArrayLike,
 ) -> NDArray:
@@ -48,10 +51,7 @@ def log_renyi_integrals(
     order still sees an error there. Shapes: (order, panel, node). Where there are very many kinks
     the value is an upper bound, from chords between some of them.
     """
-    kinks = np.unique(np.asarray(kinks, dtype=float))
-    if kinks.size > _MOST_KINKS:
-        kinks = kinks[np.linspace(0, kinks.size - 1, _MOST_KINKS).astype(int)]
-        forward, backward = _chords(forward, kinks), _chords(backward, kinks)
+    forward, backward, kinks = _with_few_kinks(forward, backward, np.asarray(kinks, dtype=float))
     result = np.full(orders.shape, np.inf)
     # delta(inf) > 0 means infinite loss with positive probability: every order >= 1 diverges.
     at_far, beyond = forward(np.array([FAR, 2 * FAR]))
@@ -93,9 +93,18 @@ def log_renyi_integrals(
     )
 
 
-def _chords(
-    log_delta: Callable[[NDArray], NDArray], nodes: NDArray
-) -> Callable[[NDArray], NDArray]:
+def _with_few_kinks(
+    forward: Curve, backward: Curve, kinks: NDArray
+) -> tuple[Curve, Curve, NDArray]:
+    """Both curves and their kinks; where these are very many, chords between a part of them."""
+    kinks = np.unique(kinks)
+    if kinks.size <= _MOST_KINKS:
+        return forward, backward, kinks
+    kinks = kinks[np.linspace(0, kinks.size - 1, _MOST_KINKS).astype(int)]
+    return _chords(forward, kinks), _chords(backward, kinks), kinks
+
+
+def _chords(log_delta: Curve, nodes: NDArray) -> Curve:
     """A curve that is linear in e^epsilon between the nodes: above log delta, which is convex."""
     values = log_delta(nodes)
 
