@@ -16,6 +16,8 @@ from dplearn import (
     RandomizedResponse,
     accountants,
 )
+from dplearn.accountants._directions import dominating_shifts
+from dplearn.accountants._runs import Runs
 from dplearn.accountants.pld import PLD
 from dplearn.calibrate import largest_sample_rate, smallest_noise_multiplier
 from dplearn.engine.lattice import Lattice
@@ -101,6 +103,16 @@ def test_one_batch_of_everybody_is_a_plain_gaussian():
         assert PLD().epsilon(epoch, adjacency="zero_out", **run).epsilon == plain.epsilon
     whole = PLD().epsilon(WithoutReplacement(Gaussian(60.0), 1.0), adjacency="replace_one", **run)
     assert whole.kind == "exact" and whole.epsilon == pytest.approx(plain.epsilon, rel=1e-12)
+
+
+def test_gaussians_that_dominate_know_the_neighbours():
+    """Their shift doubles where a record is replaced; a mechanism without one has no such bound."""
+    fixed = Composed([(WithoutReplacement(Gaussian(4.0), 0.5), 3), Gaussian(2.0)])
+    assert dominating_shifts(Runs.of(fixed, [5], "replace_one")).tolist() == [0.5, 1.0]
+    assert dominating_shifts(Runs.of(sampled(4.0, 0.5), [5], "add_remove")).tolist() == [0.25]
+    assert (
+        dominating_shifts(Runs.of(Composed([Gaussian(2.0), Laplace(1.0)]), [5], "zero_out")) is None
+    )
 
 
 def test_a_mechanism_that_hardly_leaks_hides_no_other():

@@ -43,6 +43,21 @@ def test_what_the_engine_finds_is_proved_without_it(mechanism, steps, delta):
             check(json.dumps(stated | ends))
 
 
+def test_neighbours_and_steps_are_those_of_the_run():
+    """Replacing a record moves a Gaussian twice as far; a proof of other neighbours is none."""
+    run = {"delta": 1e-5, "steps": 7}
+    replaced = certify(Gaussian(10.0), adjacency="replace_one", **run)
+    halved = json.loads(certify(Gaussian(5.0), **run))
+    assert json.loads(replaced)["upper"] == halved["upper"]
+    for name, value in [("adjacency", "replace_one"), ("steps", 8)]:
+        with pytest.raises(NotProvedError, match="at the upper end"):
+            check(json.dumps(halved | {"run": halved["run"] | {name: value}}))
+    stated = json.loads(certify(sampled(4.0, 0.01), delta=1e-5, steps=10_000))
+    for name, value in [("adjacency", "replace_one"), ("steps", 10_001)]:
+        with pytest.raises(NotProvedError, match=r"adjacency|at the upper end"):
+            check(json.dumps(stated | {"run": stated["run"] | {name: value}}))
+
+
 def test_answers_of_a_coin_are_summed_in_full():
     run = {"steps": 40, "delta": 0.01, "adjacency": "replace_one"}
     stated = json.loads(certify(RandomizedResponse(0.5), **run))
