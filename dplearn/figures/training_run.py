@@ -37,7 +37,7 @@ def training_run(
 ) -> go.Figure:
     """Held-out accuracy, epsilon so far and training loss against the step.
 
-    Of the events of `dplearn.training.worker` those that tell no progress are left out. Names
+    Of the events of `dplearn.app.worker` those that tell no progress are left out. Names
     that begin with ``plain_`` belong to the run without privacy, drawn dashed. The axes end at
     the `steps` of the whole plan; what is `planned`, steps and epsilon known before training,
     is dotted. There are six traces whatever the events.

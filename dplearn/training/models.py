@@ -1,12 +1,16 @@
-"""Small models for images of ten classes, and what they get to see."""
+"""Small models for images of ten classes, what they get to see, and how they are trained."""
+
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from dplearn.datasets import oriented_gradients
+from dplearn.datasets import Labelled, oriented_gradients
 from dplearn.ground import validate
+from dplearn.run import DPSGD
+from dplearn.training.trainer import Trainer
 
 MODELS = ("linear", "mlp", "cnn")
 
@@ -19,6 +23,11 @@ def inputs_for(model: str, images: NDArray[np.float32]) -> Tensor:
     validate.one_of(MODELS, model=model)
     see = oriented_gradients if model == "linear" else standardised
     return torch.from_numpy(see(images))
+
+
+def tensors(model: str, images: Labelled) -> tuple[Tensor, Tensor]:
+    """Inputs of a model of `MODELS`, and labels."""
+    return inputs_for(model, images.images), torch.from_numpy(images.labels)
 
 
 def standardised(images: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -35,6 +44,21 @@ def built(model: str, inputs: Tensor) -> nn.Module:
     if model == "mlp":
         return perceptron(inputs[0].numel())
     return small_convolutions() if inputs.shape[-1] == 8 else convolutions()
+
+
+def started(
+    model: str, data: tuple[Tensor, Tensor], plan: DPSGD, *, learning_rate: float, **options: Any
+) -> Trainer:
+    """Trainer of an untrained model of `MODELS` by SGD with momentum 0.9."""
+    network, loss_fn = built(model, data[0]), nn.CrossEntropyLoss(reduction="none")
+    sgd = torch.optim.SGD(network.parameters(), lr=learning_rate, momentum=0.9)
+    return Trainer(network, loss_fn, data, plan, optimizer=sgd, **options)
+
+
+def accuracy(model: nn.Module, data: tuple[Tensor, Tensor]) -> float:
+    """Fraction of the labels that a model gets right."""
+    with torch.no_grad():
+        return (model(data[0]).argmax(1) == data[1]).double().mean().item()
 
 
 def linear(features: int) -> nn.Linear:

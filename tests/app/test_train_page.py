@@ -16,13 +16,14 @@ import dplearn.datasets
 import explorer
 from cases import each
 from dplearn import accountants, smallest_noise_multiplier
+from dplearn.app import worker
 from dplearn.app.pages.train import fields, runs, words
 from dplearn.app.pages.train.plan import Training, as_python, training_of
 from dplearn.app.pages.train.runs import Pool, Run
 from dplearn.datasets import PRACTICE_SIZES, Labelled, files, practice_names
 from dplearn.figures import text
 from dplearn.run import DPSGD
-from dplearn.training import models, worker
+from dplearn.training import models
 from explorer import checked, choose, enter, press
 from explorer import words as shown
 

@@ -43,7 +43,7 @@ class Training:
 
     @property
     def job(self) -> dict[str, Any]:
-        """As `dplearn.training.worker` reads it."""
+        """As `dplearn.app.worker` reads it."""
         names = ("noise_multiplier", "sample_rate", "steps", "max_grad_norm")
         return {name: getattr(self.plan, name) for name in names} | {
             name: getattr(self, name)

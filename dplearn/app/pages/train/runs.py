@@ -1,7 +1,7 @@
 """Training processes: a few at a time for the whole server, and each is somebody's.
 
 A run belongs to the page that shows it and looks after it twice a second. Torch is loaded in
-the process of `dplearn.training.worker`, never here; it ends by itself when the page does not
+the process of `dplearn.app.worker`, never here; it ends by itself when the page does not
 look any more or the server dies. `DPLEARN_TRAINING_RUNS` in the environment says how many may
 run at once; the default is half of the processors.
 """
@@ -24,7 +24,7 @@ SECONDS = 120
 MEMORY = 4e9
 # A run that is not looked at for so many seconds gives up its place.
 PATIENCE = 15.0
-_WORKER = (sys.executable, "-m", "dplearn.training.worker")
+_WORKER = (sys.executable, "-m", "dplearn.app.worker")
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 Phase = Literal["waiting", "running", "done", "stopped", "failed"]

@@ -1,12 +1,12 @@
 """Training in a process of its own: one job in, one line of JSON per event out.
 
-    (echo '{"dataset": "digits", ...}'; cat) | python -m dplearn.training.worker --silence 600
+    (echo '{"dataset": "digits", ...}'; cat) | python -m dplearn.app.worker --silence 600
 
 The first line of standard input is the job, with the fields of `Job`. Events are
 ``{"event": "start" | "progress" | "done" | "error", ...}``, one line each on standard output. The
 process ends when the run is over, when its time is up, and when standard input is closed or
 silent: whoever started it sends a byte now and then, so that no training outlives its owner. For
-Unix.
+Unix. Torch is loaded here and never by the pages, which are another process.
 """
 
 from __future__ import annotations
@@ -23,16 +23,13 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any
-
-import torch
-from torch import Tensor, nn
 
 from dplearn.datasets import PRACTICE_SIZES, practice_set
 from dplearn.ground import validate
 from dplearn.run import DPSGD
-from dplearn.training.models import MODELS, built, inputs_for
-from dplearn.training.trainer import Trainer
+from dplearn.training.models import MODELS, accuracy, started, tensors
 
 # What a job may ask for, ends included.
 LIMITS = {
@@ -43,7 +40,6 @@ LIMITS = {
     "learning_rate": (1e-5, 1e4),
     "delta": (1e-12, 0.1),
 }
-MOMENTUM = 0.9
 # No record's gradient is longer: with it, and without noise, a step is one of ordinary SGD.
 _UNCLIPPED = 1e9
 # What PyTorch and Python say when memory is short.
@@ -107,36 +103,25 @@ def run(job: Job, tell: Callable[..., object]) -> None:
     gradient has norm 1 then moves both models equally far.
     """
     train, held_out = practice_set(job.dataset)
-    data = inputs_for(job.model, train.images), torch.from_numpy(train.labels)
-    measured = inputs_for(job.model, held_out.images), torch.from_numpy(held_out.labels)
+    data, measured = tensors(job.model, train), tensors(job.model, held_out)
     tell(event="start", steps=job.steps, records=len(data[1]), held_out=len(measured[1]))
-    runs = {"": _trainer(job, data, job.plan, job.learning_rate)}
+    rows = _MICRO_BATCH if job.model == "cnn" else None
+    begin = partial(started, job.model, data, micro_batch=rows)
+    runs = {"": begin(job.plan, learning_rate=job.learning_rate)}
     if job.compare:
         public = replace(job.plan, noise_multiplier=0.0, max_grad_norm=_UNCLIPPED)
-        runs["plain_"] = _trainer(job, data, public, job.learning_rate * job.max_grad_norm)
-    started = time.monotonic()
+        runs["plain_"] = begin(public, learning_rate=job.learning_rate * job.max_grad_norm)
+    start = time.monotonic()
     for step in range(1, job.steps + 1):
         losses = {name: trainer.step().private.loss for name, trainer in runs.items()}
         if step % math.ceil(job.steps / _PROGRESS) and step not in (1, job.steps):
             continue
         measures = {f"{name}loss": _finite(loss) for name, loss in losses.items()}
-        measures |= {f"{name}accuracy": _accuracy(t.model, measured) for name, t in runs.items()}
+        measures |= {f"{name}accuracy": accuracy(t.model, measured) for name, t in runs.items()}
         epsilon = runs[""].history().guarantee(job.delta).epsilon
-        spent = time.monotonic() - started
+        spent = time.monotonic() - start
         tell(event="progress", step=step, epsilon=_finite(epsilon), seconds=spent, **measures)
     tell(event="done")
-
-
-def _trainer(job: Job, data: tuple[Tensor, Tensor], plan: DPSGD, learning_rate: float) -> Trainer:
-    model, loss_fn = built(job.model, data[0]), nn.CrossEntropyLoss(reduction="none")
-    sgd = torch.optim.SGD(model.parameters(), lr=learning_rate, momentum=MOMENTUM)
-    rows = _MICRO_BATCH if job.model == "cnn" else None
-    return Trainer(model, loss_fn, data, plan, optimizer=sgd, micro_batch=rows)
-
-
-def _accuracy(model: nn.Module, measured: tuple[Tensor, Tensor]) -> float:
-    with torch.no_grad():
-        return (model(measured[0]).argmax(1) == measured[1]).double().mean().item()
 
 
 def _finite(value: float) -> float | None:
@@ -165,7 +150,6 @@ def _watch(silence: float) -> None:
 def _limit(seconds: float, memory: float) -> None:
     """A little of the machine, and not for long."""
     os.nice(10)
-    torch.set_num_threads(1)
     resource.setrlimit(resource.RLIMIT_DATA, (int(memory), int(memory)))
     late = f"Stopped after {seconds:g} seconds, the longest that a run may take here."
     signal.signal(signal.SIGALRM, lambda *_: _fail(late))

@@ -11,9 +11,9 @@ import pytest
 
 from cases import each
 from dplearn import DPSGD
+from dplearn.app import worker
 from dplearn.app.kit.fields import Quantity
 from dplearn.app.pages.train import fields as training_fields
-from dplearn.training import worker
 
 JOB = {
     "dataset": "digits",
@@ -37,7 +37,7 @@ def line(job):
 @contextmanager
 def process(job, *options):
     """A worker that has its job; ended in any case."""
-    command = [sys.executable, "-m", "dplearn.training.worker", *options]
+    command = [sys.executable, "-m", "dplearn.app.worker", *options]
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     with subprocess.Popen(command, bufsize=0, env=environment, **pipes) as started:
@@ -78,9 +78,13 @@ def test_long_runs_tell_a_bounded_number_of_events_and_no_comparison_unless_aske
 
 
 def test_without_privacy_nothing_is_clipped_and_nothing_added(monkeypatch):
-    plans = []
-    made = worker._trainer
-    monkeypatch.setattr(worker, "_trainer", lambda *a: plans.append(a[2:]) or made(*a))
+    plans, made = [], worker.started
+
+    def noted(model, data, plan, *, learning_rate, **options):
+        plans.append((plan, learning_rate))
+        return made(model, data, plan, learning_rate=learning_rate, **options)
+
+    monkeypatch.setattr(worker, "started", noted)
     told(JOB | {"steps": 1})
     (private, rate), (public, plain_rate) = plans
     assert (private.noise_multiplier, private.max_grad_norm, rate) == (3.54, 0.1, 30)
