@@ -1,9 +1,10 @@
 """Epsilon against the number of steps, one curve per accountant."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ def epsilon_curves(
     budget: float | None = None,
     certified: Mapping[str, int] | None = None,
     reference: str | None = None,
-    claims: Collection[str] = (),
+    claims: Mapping[str, str] = MappingProxyType({}),
     stairs: bool = False,
     finding: str = "",
     subtitle: str = "",
@@ -54,9 +55,10 @@ def epsilon_curves(
 
     The curves are an accountant's guarantees, entry i at the increasing ``steps[i]``: bounds
     become solid lines, anything else is dashed, an infinite epsilon leaves a gap. Those among
-    `claims` are said of the run and do not hold for it: they are dotted. The `reference`, one of
-    the curves, lies in a band between its two ends where it is proved from both sides, never
-    thinner than a soft line, and a note says how sharp it is.
+    `claims` are quoted for the run and no bounds of it: they are dotted, and the words given with
+    them stand below their names. The `reference`, one of the curves, lies in a band between its two
+    ends where it is proved from both sides, never thinner than a soft line, and a note says how
+    sharp it is.
 
     At `here`, one of the steps, stands a vertical line, and its values are the ones written
     beside the curves; by default the last step's, without a line. A budget is a target epsilon,
@@ -88,7 +90,7 @@ def epsilon_curves(
     traces += [_line(n, c, steps, claim=n in claims, stairs=stairs) for n, c in curves.items()]
     traces.append(over_steps.dots({n: c[index].epsilon for n, c in curves.items()}, here))
     traces += [_certified(budget, certified or {}), _published(published)]
-    below = dict.fromkeys(claims, "does not hold here")
+    below = dict(claims)
     if reference:
         below[reference] = _sharpness(curves[reference], steps, canvas)
     names = over_steps.column("ε", steps[index], _ends(curves, index, below), canvas, ink)

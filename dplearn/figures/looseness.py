@@ -8,10 +8,10 @@ from typing import Any
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from dplearn.figures.kit import over_steps, text
+from dplearn.figures.kit import over_steps
 from dplearn.figures.kit.axes import Axis, Canvas
 from dplearn.figures.kit.certificate import is_certified
-from dplearn.figures.kit.excess import comparison, ratio, shortfalls, times
+from dplearn.figures.kit.excess import comparison, hidden, ratio, shortfalls, sign, times
 from dplearn.figures.kit.labels import along, fits, ink_under
 from dplearn.figures.kit.marks import level, upright
 from dplearn.figures.kit.over_steps import Curves, End
@@ -41,9 +41,10 @@ def looseness(
     """Each accountant's epsilon divided by the reference; draws results and computes none.
 
     The arguments are those of `epsilon_curves`; the title reads the values at `here`. Curves are
-    compared with the reference's lower end, so that no ratio flatters; where it has none, with
-    its upper end: then the ratios are "at least". Below 1, where the reference is certified, the
-    ground is shaded: who is there claims more privacy than there is.
+    compared with the reference's lower end, so that no ratio flatters: at most so much where the
+    bracket is wide. Where it has none, with its upper end: then the ratios are "at least". Below 1,
+    where the reference is certified, the ground is shaded: who is there claims more privacy than
+    there is.
 
     There is one trace per accountant in the order of `curves`, then the points at `here`. A
     ValueError says that `reference` and `steps` differ in length.
@@ -70,7 +71,7 @@ def looseness(
     grounds = [(run[0][0], run[-1][0]) for run in over_steps.stretches(reference, steps)]
     lines = [[canvas.y.lower if r is None else r for r in values] for values in ratios.values()]
     covered = ink_under(lines, steps, canvas, here)
-    ends = _ends(curves, ratios, index, sure)
+    ends = _ends(curves, ratios, index, sign(reference[index]))
     names = over_steps.column("times", steps[index], ends, canvas, ink)
     traces = [over_steps.line_of(n, steps, ratios[n], dashes[n], "%{y:.4~g} ×") for n in curves]
     traces.append(over_steps.dots({n: values[index] for n, values in ratios.items()}, here))
@@ -112,9 +113,8 @@ def _below_one(
 ) -> dict[str, Any]:
     """What it means to be below 1, and who is there at the chosen number of steps."""
     missing = shortfalls(now, reference)
-    who = ", ".join(
-        f"{style_of(n).label} by {text.plain(100 * m, 2)} %" for n, m in missing.items()
-    )
+    side = sign(reference)
+    who = ", ".join(f"{style_of(n).label} by {hidden(m, side)}" for n, m in missing.items())
     # The widest ground, and the longest words that it holds.
     pixels = [(canvas.x_pixel(left), canvas.x_pixel(right)) for left, right in grounds]
     ground = max(pixels, key=lambda ends: ends[1] - ends[0], default=(0.0, 0.0))
@@ -124,11 +124,11 @@ def _below_one(
     return along(words, 1.0, canvas, covered, colour=ink, **spots)
 
 
-def _ends(curves: Curves, ratios: Ratios, index: int, sure: bool) -> list[End]:
+def _ends(curves: Curves, ratios: Ratios, index: int, side: str) -> list[End]:
     ends = []
     for name, curve in curves.items():
         last = next((r for r in reversed(ratios[name]) if r is not None), 1.0)
         gone = curve[-1].epsilon == math.inf
-        words = f"<b>{times(ratios[name][index], sure)}</b> {style_of(name).label}"
+        words = f"<b>{times(ratios[name][index], side)}</b> {style_of(name).label}"
         ends.append(End(name, math.inf if gone else last, words))
     return ends

@@ -30,6 +30,16 @@ def untouched() -> AppTest:
     return opened(colour="red")
 
 
+def plain(text: str) -> str:
+    return text.replace("\u00a0", " ")
+
+
+def note_of_claim(app: AppTest) -> str:
+    """What stands below the name of the claim."""
+    texts = [note["text"] for note in figure(app)["layout"]["annotations"]]
+    return next(text for text in texts if text.endswith(" here"))
+
+
 def downloads(app: AppTest) -> list[str]:
     return [button.proto.label for button in app.get("download_button")]
 
@@ -82,6 +92,7 @@ def test_the_claim_of_shuffling_is_the_poisson_curve_and_no_bound():
     assert all(less < true for less, true in zip(claim["y"], pld["y"], strict=True))
     assert claim["line"]["dash"] == "dot" and pld["line"]["shape"] == "vh"
 
+    assert note_of_claim(app) == "does not hold here"
     allocated = {"sampling": "random_allocation", "noise_multiplier": "1", "here": "100000"}
     covered = title(opened(**CHUA | allocated))
     assert "proved here: " in covered and "leaks at least" not in covered
@@ -131,7 +142,12 @@ def test_tables_read_the_vertical_line_and_judge_what_was_printed(untouched):
     ends = certificate.both_ends(answers.guarantee_at("pld", ABADI, 10_000))
     assert ends.startswith("0.94686") and pld["Kind"].endswith(ends)
     (story,) = (m.value for m in untouched.markdown if m.value.startswith("After"))
-    assert "10\u202f000 steps" in story and ends in story.replace("\u00a0", " ")
+    # One rounding in a sentence.
+    assert (
+        "10\u202f000 steps" in story
+        and "**ε ≤ 0.9469** (Privacy loss distribution, exact" in plain(story)
+    )
+    assert story.count("0.94") == 1
     assert pld["Times the certified ε"] == "1 ×"
     assert gdp["ε"].startswith("≈") and gdp["Times the certified ε"] == "0.995 ×"
     assert gdp["Kind"] == "approximation, not a bound"
@@ -331,3 +347,21 @@ def test_certificates_are_offered_where_a_proof_has_a_form():
         with pytest.raises(NotImplementedError, match="a proof of"):
             certify(epoch(Gaussian(0.5), sampling=sampling, sample_rate=0.01), delta=1e-5)
     assert downloads(opened(mechanism="laplace", steps="50", here="7")) == ["Data as CSV"]
+
+
+@pytest.mark.slow
+def test_what_is_proved_of_a_claim_stands_below_its_name_and_wide_ratios_are_at_most():
+    for address, proved, finding in (
+        ({"sampling": "random_allocation"}, "holds here", "RDP asks for up to"),
+        (
+            {"sampling": "shuffled", "adjacency": "zero_out"},
+            "not decided here",
+            "asks for up to 34 ×",
+        ),
+    ):
+        app = opened(**address)
+        assert note_of_claim(app) == proved and finding in title(app, 1)
+        rows = app.table[0].value.set_index("Accountant")
+        assert all(t.startswith("≤ ") for t in rows["Times the certified ε"])
+        # The code draws the same words.
+        assert proved in app.code[0].value

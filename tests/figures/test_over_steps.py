@@ -180,7 +180,8 @@ def test_what_does_not_fit_together_is_refused():
 
 def test_stairs_are_drawn_where_the_bound_holds_between_points():
     claim = curve("poisson_claim", [0.01] * 4, kind="approximate")
-    said = {"reference": "pld", "claims": ["poisson_claim"], "finding": "A finding"}
+    proved = {"poisson_claim": "not decided here"}
+    said = {"reference": "pld", "claims": proved, "finding": "A finding"}
     figure = epsilon_curves({"pld": SHARP, "poisson_claim": claim}, STEPS, stairs=True, **said)
     band, pld, dotted = figure.data[:3]
     assert (pld.line.shape, dotted.line.shape, dotted.line.dash) == ("vh", None, "dot")
@@ -188,7 +189,7 @@ def test_stairs_are_drawn_where_the_bound_holds_between_points():
     ends = list(zip(band.x, band.y, strict=True))
     assert (1, 0.3) in ends and (10, SHARP[0].lower) in ends and (1, SHARP[1].lower) not in ends
     assert figure.layout.title.text == "<b>A finding</b>"
-    assert "does not hold here" in notes(figure)
+    assert "not decided here" in notes(figure)
     assert not any("no bound" in t for t in notes(figure))
 
 
@@ -214,14 +215,19 @@ def test_the_x_axis_is_that_of_the_first_picture(log_x, steps):
 
 
 def test_the_title_is_the_finding_in_numbers_rounded_up():
+    rdp = "RDP asks for up to 10 % more ε than needed"
     for here, words in (
-        (1, "At T = 1 Basic asks for 10 % more ε than needed, GDP hides 80 %"),
-        (100, "At T = 100 RDP asks for 10 % more ε than needed, GDP hides 10 %"),
-        (1000, "At T = 1\u202f000 RDP asks for 10 % more ε than needed, Basic for 27.5 ×"),
+        (1, "At T = 1 Basic asks for up to 10 % more ε than needed, GDP hides at least 80 %"),
+        (100, f"At T = 100 {rdp}, GDP hides at least 10 %"),
+        (1000, f"At T = 1\u202f000 {rdp}, Basic for up to 27.5 ×"),
     ):
         figure = looseness(LOOSE, REFERENCE, STEPS, here=here)
         assert figure.layout.title.text == f"<b>{words}</b>"
         assert list(figure.data[-1].x) == [here] * len(LOOSE)
+
+
+# Nobody knows where between 1 and 1.5 the truth lies.
+WIDE = curve("pld", [1.5], "bracket", lower=1.0)
 
 
 @each(
@@ -229,6 +235,9 @@ def test_the_title_is_the_finding_in_numbers_rounded_up():
     [
         ("asks for no more ε than needed", 1.0, "upper", curve("pld", [1.0], "exact")),
         ("asks for 0.1 % more ε than needed", 1.001, "upper", curve("pld", [1.0], "exact")),
+        ("asks for up to 100 % more ε than needed", 1.9999, "upper", WIDE),
+        ("asks for up to 27 × the ε needed", 26.95, "upper", WIDE),
+        ("hides at least 24 % of ε", 0.7503, "approximate", WIDE),
         ("asks for at least 50 % more ε than needed", 1.5, "upper", curve("pld", [1.0])),
         ("asks for at least 2.5 × the ε needed", 2.5, "upper", curve("pld", [1.0])),
         ("hides 25 % of ε", 0.75, "approximate", curve("pld", [1.0], "exact")),
@@ -250,8 +259,8 @@ def test_below_one_is_shaded_where_the_reference_has_a_lower_end_and_every_label
     (shape,) = (s for s in figure.layout.shapes if s.type == "rect")
     assert shape.y1 == 1 and shape.y0 < 0.9
     texts = notes(figure)
-    assert "claims more privacy than there is: GDP by 10 %" in texts
-    shown = {"PLD": "1.01 ×", "Basic": "11 ×", "RDP": "1.1 ×", "GDP": "0.9 ×"}
+    assert "claims more privacy than there is: GDP by at least 10 %" in texts
+    shown = {"PLD": "≤ 1.01 ×", "Basic": "≤ 11 ×", "RDP": "≤ 1.1 ×", "GDP": "≤ 0.9 ×"}
     for name, ratio in shown.items():
         assert any(f"<b>{ratio}</b> {name}" in t for t in texts), name
     assert any("↑" in t and "Basic" in t for t in texts), "it left the frame"

@@ -36,13 +36,13 @@ def bound(value: float, digits: int = 3) -> str:
 
     Examples
     --------
-    >>> bound(0.94687), bound(1489.2).split(NARROW_SPACE), bound(math.inf)
-    ('0.947', ['1', '490'], '∞')
+    >>> bound(0.94687), bound(1489.2).split(NARROW_SPACE), bound(99.97), bound(math.inf)
+    ('0.947', ['1', '490'], '100', '∞')
     """
     if not math.isfinite(value):
         return "∞"
     shown = round_up(value, digits)
-    return whole(float(shown)) if 10**digits <= value < 1e9 else shown
+    return whole(float(shown)) if 10**digits <= float(shown) < 1e9 else shown
 
 
 def plain(value: float, digits: int = 3) -> str:

@@ -22,7 +22,7 @@ def pictures(state: State, answers: Answers, rows: Sequence[Mapping[str, str]]) 
     curves = {**answers.curves, **answers.claims}
     common = {
         "here": answers.here,
-        "claims": tuple(answers.claims),
+        "claims": words.claimed(answers),
         "log_x": state.values["x_axis"] == "log",
         "ink": look.ink(),
     }

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 
 from dplearn.app.pages.epsilon_vs_steps.answers import CLAIM, Answers, poisson_claim
 from dplearn.app.pages.epsilon_vs_steps.run import REFERENCE, Scenario
+from dplearn.app.pages.epsilon_vs_steps.words import claimed as proved_of
 from dplearn.figures import certificate
 from dplearn.run import sampled
 
@@ -58,7 +59,7 @@ def as_python(answers: Answers) -> str:
     scenario, here, names = answers.scenario, answers.here, list(answers.curves)
     law, quoted, measured = type(scenario.base), poisson_claim(scenario), REFERENCE in names
     shown = f"{{**curves, {CLAIM!r}: claim}}" if quoted else "curves"
-    marked = f", claims=[{CLAIM!r}]" if quoted else ""
+    marked = f", claims={proved_of(answers)}" if quoted else ""
     extras = f", reference={REFERENCE!r}" if measured else ""
     extras += f"{marked}, stairs=True" if quoted else ""
     figures = ["epsilon_curves", *["log_steps"] * (not scenario.by_epoch)]

@@ -141,7 +141,7 @@ REGIMES = (
         "The moments accountant of Abadi et al. (2016)",
         lambda c: c.detail("moments", "moment") == 32 and c.times("moments") > 1.1,
         lambda c: (
-            "stops at λ = 32, and a larger moment would help: here it asks for "
+            "stops at λ = 32, and a larger moment would help: here it asks for up to "
             f"{text.bound(c.times('moments'))} × the certified ε."
         ),
     ),

@@ -57,21 +57,20 @@ def sentence(answers: Answers) -> str:
     if not bounds:
         return f"After {steps} there is no bound to report, only an approximation."
     (best, low), (worst, high) = bounds[0], max(bounds, key=lambda item: item[1].epsilon)
-    ends = f": {certificate.both_ends(low)}" if low.kind == "bracket" else ""
-    ends = ends.replace(" ≤ ", "\u00a0≤\u00a0")
+    sharp = certificate.precision(certificate.width(low)) if low.kind == "bracket" else ""
     rate = answers.scenario.sample_rate
     epochs = f"{here * rate:.3g}"
     spent = "" if rate == 1 else f" ({epochs} epoch{'' if epochs == '1' else 's'})"
     first = (
         f"After {steps}{spent} the tightest bound here is "
-        f"**ε\u00a0{text.relation(low)}\u00a0{text.bound(low.epsilon)}** "
-        f"({accountants[best].title}{ends})."
+        f"**ε\u00a0{text.relation(low)}\u00a0{text.bound(low.epsilon, 4)}** "
+        f"({', '.join(filter(None, (accountants[best].title, sharp)))})."
     )
     if worst == best or high.epsilon <= 1.01 * low.epsilon:
         return first
     return (
-        f"{first} {accountants[worst].title} proves only ε\u00a0≤\u00a0{text.bound(high.epsilon)} "
-        "for the same run."
+        f"{first} {accountants[worst].title} proves only "
+        f"ε\u00a0≤\u00a0{text.bound(high.epsilon, 4)} for the same run."
     )
 
 
@@ -88,20 +87,32 @@ def gap(answers: Answers) -> str:
     return f"{quoted}; proved here: {least}ε ≤ {text.bound(proved.epsilon, 4)}"
 
 
+def claimed(answers: Answers) -> dict[str, str]:
+    """What is proved at the chosen number of steps about each claim of another run."""
+    proved = answers.reference_here
+    return {
+        name: "does not hold here"
+        if certificate.floor(proved) > claim.epsilon
+        else "holds here"
+        if proved.is_bound and proved.epsilon <= claim.epsilon
+        else "not decided here"
+        for name, claim in answers.claims_here.items()
+    }
+
+
 def alt(answers: Answers) -> str:
     """The first picture for those who do not see it."""
     shown = {**answers.readings, **answers.claims_here}.items()
     values = ", ".join(f"{style_of(n).label} {text.epsilon(g)}" for n, g in shown)
-    claimed = gap(answers)
-    told = sentence(answers).replace("*", "") + (f" {claimed}." if claimed else "")
+    quoted = gap(answers)
+    told = sentence(answers).replace("*", "") + (f" {quoted}." if quoted else "")
     return f"Curves of epsilon over the number of steps. {told} Values: {values}."
 
 
 def alt_of_looseness(answers: Answers) -> str:
     """The second one."""
     measure, shown = answers.reference_here, {**answers.readings, **answers.claims_here}
-    sure = certificate.is_certified(measure)
-    ratios = {n: excess.times(excess.ratio(g, measure), sure) for n, g in shown.items()}
+    ratios = {n: _times(g, measure) for n, g in shown.items()}
     values = ", ".join(f"{style_of(n).label} {ratio}" for n, ratio in ratios.items())
     return (
         "Curves of each accountant's epsilon divided by the certified epsilon, over the number "
@@ -127,18 +138,20 @@ def assumed(readings: Readings) -> str:
 
 def table(answers: Answers) -> list[dict[str, str]]:
     """A row for each accountant."""
-    measure = answers.reference_here
-    sure = certificate.is_certified(measure)
     return [
         {
             "Accountant": f"{style_of(name).glyph} {accountants[name].title}",
             "ε": text.epsilon(guarantee, 4),
             "Kind": _kind(guarantee),
-            "Times the certified ε": excess.times(excess.ratio(guarantee, measure), sure),
+            "Times the certified ε": _times(guarantee, answers.reference_here),
             f"Largest T with ε ≤ {answers.budget:g}": _certified(answers, name, guarantee),
         }
         for name, guarantee in ranked(answers.readings)
     ]
+
+
+def _times(guarantee: Guarantee, measure: Guarantee) -> str:
+    return excess.times(excess.ratio(guarantee, measure), excess.sign(measure))
 
 
 def _kind(guarantee: Guarantee) -> str:
