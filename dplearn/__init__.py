@@ -23,7 +23,7 @@ from dplearn.mechanisms import (
     WithoutReplacement,
     mechanisms,
 )
-from dplearn.run import DPSGD
+from dplearn.run import DPSGD, Phases
 
 __all__ = [
     "DPSGD",
@@ -34,6 +34,7 @@ __all__ = [
     "Geometric",
     "Guarantee",
     "Laplace",
+    "Phases",
     "PoissonSubsampled",
     "Profile",
     "RandomAllocation",

@@ -2,17 +2,20 @@
 
 import dataclasses
 import math
-from dataclasses import dataclass
-from typing import Literal, Self, get_args
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dplearn.accountants import Accountant, accountants
-from dplearn.accountants._runs import MOST_RUNS
+from dplearn.accountants._runs import MOST_RUNS, as_counts
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency, Guarantee
 from dplearn.mechanisms import (
+    Composed,
     Gaussian,
     Mechanism,
     PoissonSubsampled,
@@ -106,7 +109,7 @@ def guarantees(
 ) -> tuple[Guarantee, ...]:
     """Privacy after each number of `steps`, for a scheme drawn per step or per epoch.
 
-    `base` is the noise of one step, the rest is as in `DPSGD` and `DPSGD.guarantee`. Schemes drawn
+    `base` is the noise of one step, the rest is as in `DPSGD` and `Plan.guarantee`. Schemes drawn
     per epoch are bounded from above by the epochs begun and from below by those completed: a record
     need not have been used in an epoch that is cut short. If 1 / sample_rate is not whole, an epoch
     is taken to have fewer and larger batches, which is the safe side, and nothing is claimed from
@@ -119,23 +122,66 @@ def guarantees(
     >>> [round(g.epsilon, 2) for g in guarantees(rdp, noise, **epochs, delta=1e-5)]
     [2.17, 3.19]
     """
-    validate.instance(Accountant, accountant=accountant)
+    drawing = Drawing.of(base, sampling, sample_rate)
     target = {"delta": delta, "adjacency": adjacency or natural_adjacency(sampling)}
-    if sampling in SAMPLINGS:
-        step = sampled(base, sampling=sampling, sample_rate=sample_rate)
-        return accountant.epsilon_curve(step, steps=steps, **target)
-    mechanism = epoch(base, sampling=sampling, sample_rate=sample_rate)  # type: ignore[arg-type]
-    steps = np.asarray(steps)
-    if steps.ndim != 1 or steps.dtype.kind not in "iu" or np.any(steps < 0):
-        return accountant.epsilon_curve(mechanism, steps=steps, **target)  # refuses and names them
-    whole = abs(mechanism.batches * sample_rate - 1) <= _ROUNDING
-    begun = -(-steps // mechanism.batches)
-    complete = steps // mechanism.batches if whole else np.zeros_like(steps)
-    curve = accountant.epsilon_curve(mechanism, steps=np.append(begun, complete), **target)
+    return _composed(accountant, [drawing], steps, **target)
+
+
+class Drawing(NamedTuple):
+    """What a run draws at once, the lot of a step or those of an epoch."""
+
+    mechanism: Mechanism
+    batches: int  # lots, one per step
+    whole: bool  # whether they use every record
+    steps: int = 0  # that are done in this way
+
+    @classmethod
+    def of(cls, base: Gaussian, sampling: Sampling, sample_rate: float, steps: int = 0) -> Self:
+        """The drawing that a scheme of either kind names."""
+        if sampling in SAMPLINGS:
+            return cls(sampled(base, sampling=sampling, sample_rate=sample_rate), 1, True, steps)
+        mechanism = epoch(base, sampling=sampling, sample_rate=sample_rate)  # type: ignore[arg-type]
+        whole = abs(mechanism.batches * sample_rate - 1) <= _ROUNDING
+        return cls(mechanism, mechanism.batches, whole, steps)
+
+
+def _composed(
+    accountant: Accountant,
+    drawings: Sequence[Drawing],
+    steps: ArrayLike,
+    *,
+    delta: float,
+    adjacency: Adjacency,
+) -> tuple[Guarantee, ...]:
+    """Privacy after each number of steps; those beyond all drawings go on as the last."""
+    validate.instance(Accountant, accountant=accountant)
+    steps, target = as_counts(steps), {"delta": delta, "adjacency": adjacency}
+    ends = [*np.cumsum([d.steps for d in drawings])[:-1], np.iinfo(np.int64).max]
+    # Entry i, j: steps of drawing j that run i has done.
+    done = np.diff(np.minimum(steps[:, None], ends), axis=1, prepend=0)
+    batches = np.array([d.batches for d in drawings])
+    begun, complete = -(-done // batches), done // batches * [d.whole for d in drawings]
+    rows, merged = np.concatenate([begun, complete]), list(dict.fromkeys(d[0] for d in drawings))
+    rows = rows @ np.array([[m == d.mechanism for m in merged] for d in drawings], dtype=int)
+    curve = _by_support(accountant, merged, rows, **target)
     return tuple(
-        high if n == m else _bracket(high, low.lower)
-        for high, low, n, m in zip(curve, curve[begun.size :], begun, complete, strict=False)
+        high if np.array_equal(n, m) else _bracket(high, low.lower)
+        for high, low, n, m in zip(curve, curve[steps.size :], begun, complete, strict=False)
     )
+
+
+def _by_support(
+    accountant: Accountant, mechanisms: Sequence[Mechanism], rows: NDArray, **target: Any
+) -> list[Guarantee]:
+    """Guarantee of each row of counts; where one mechanism runs the others loosen nothing."""
+    curve = np.empty(len(rows), dtype=object)
+    for runs in np.unique(rows > 0, axis=0):
+        chosen = np.all((rows > 0) == runs, axis=1)
+        runs[0] |= not runs.any()
+        composed = Composed(m for m, counted in zip(mechanisms, runs, strict=True) if counted)
+        counts = rows[np.ix_(chosen, runs)]
+        curve[chosen] = accountant.epsilon_curve(composed, steps=counts, **target)
+    return curve.tolist()
 
 
 def _bracket(high: Guarantee, lower: float) -> Guarantee:
@@ -145,8 +191,76 @@ def _bracket(high: Guarantee, lower: float) -> Guarantee:
     return dataclasses.replace(high, lower=lower, kind="bracket" if lower > 0 else "upper")
 
 
+class Plan(ABC):
+    """What decides, before a run begins, how much it can leak: one `DPSGD`, or `Phases`."""
+
+    steps: int
+
+    @abstractmethod
+    def _phases(self) -> "tuple[DPSGD, ...]": ...
+
+    def at(self, step: int) -> "tuple[DPSGD, int]":
+        """Phase of the update before which `step` are done, and how many precede the phase.
+
+        Examples
+        --------
+        >>> first = DPSGD(noise_multiplier=2.0, sample_rate=0.1, steps=30)
+        >>> last = DPSGD(noise_multiplier=1.0, sample_rate=0.2, steps=10)
+        >>> phase, before = Phases((first, last)).at(30)
+        >>> phase == last, before
+        (True, 30)
+        """
+        validate.integer(minimum=0, step=step)
+        before = 0
+        for phase in self._phases()[:-1]:
+            if step < before + phase.steps:
+                return phase, before
+            before += phase.steps
+        return self._phases()[-1], before
+
+    def guarantee(
+        self,
+        accountant: Accountant | str = "pld",
+        *,
+        delta: float,
+        steps: int | None = None,
+        adjacency: Adjacency | None = None,
+    ) -> Guarantee:
+        """Privacy after `steps` updates (default: the whole run), for delta in (0, 1).
+
+        An accountant's name is one of `dplearn.accountants.accountants`; the default adjacency is
+        the one for which the sampling scheme has a theorem, and ValueError is raised where that of
+        phases differs. Updates beyond the plan are as the last phase's.
+        """
+        steps = self.steps if steps is None else steps
+        validate.integer(minimum=0, maximum=MOST_RUNS, steps=steps)
+        return self.guarantees(accountant, delta=delta, steps=[steps], adjacency=adjacency)[0]
+
+    def guarantees(
+        self,
+        accountant: Accountant | str = "pld",
+        *,
+        delta: float,
+        steps: ArrayLike,
+        adjacency: Adjacency | None = None,
+    ) -> tuple[Guarantee, ...]:
+        """`guarantee` for many numbers of steps at once, of shape (n,)."""
+        if isinstance(accountant, str):
+            validate.one_of(tuple(accountants), accountant=accountant)
+        chosen = accountants[accountant]() if isinstance(accountant, str) else accountant
+        natural: list[Adjacency] = [natural_adjacency(p.sampling) for p in self._phases()]
+        if adjacency is None and len(set(natural)) > 1:
+            each = " and ".join(sorted(set(natural)))
+            raise ValueError(
+                f"Expected an adjacency that all phases share, got {each} by their samplings: "
+                "name one, or change a sampling."
+            )
+        drawings = [phase.drawing for phase in self._phases()]
+        return _composed(chosen, drawings, steps, delta=delta, adjacency=adjacency or natural[0])
+
+
 @dataclass(frozen=True, kw_only=True)
-class DPSGD:
+class DPSGD(Plan):
     """Public plan of a run, which sampler, clipper, noise and guarantee read.
 
     Examples
@@ -208,48 +322,49 @@ class DPSGD:
             sampling=sampling,
         )
 
+    def _phases(self) -> "tuple[DPSGD, ...]":
+        return (self,)
+
+    @property
+    def drawing(self) -> Drawing:
+        """What is drawn at once."""
+        base = Gaussian(self.noise_multiplier)
+        return Drawing.of(base, self.sampling, self.sample_rate, self.steps)
+
     @property
     def mechanism(self) -> Mechanism:
         """Mechanism of one step, or of one epoch if the batches are drawn once per epoch."""
-        build = epoch if self.sampling in EPOCH_SAMPLINGS else sampled
-        return build(
-            Gaussian(self.noise_multiplier),
-            sampling=self.sampling,  # type: ignore[arg-type]
-            sample_rate=self.sample_rate,
-        )
+        return self.drawing.mechanism
 
     def repeated(self, steps: int | None = None) -> tuple[Mechanism, int]:
         """`mechanism` and how often it is run, begun epochs included: a bound from above."""
-        steps, mechanism = self.steps if steps is None else steps, self.mechanism
-        if isinstance(mechanism, Shuffled | RandomAllocation):
-            return mechanism, -(-steps // mechanism.batches)
-        return mechanism, steps
-
-    def guarantee(
-        self,
-        accountant: Accountant | str = "pld",
-        *,
-        delta: float,
-        steps: int | None = None,
-        adjacency: Adjacency | None = None,
-    ) -> Guarantee:
-        """Privacy after `steps` updates (default: the whole run), for delta in (0, 1).
-
-        An accountant's name is one of `dplearn.accountants.accountants`; the default adjacency is
-        the one for which the sampling scheme has a theorem.
-        """
-        if isinstance(accountant, str):
-            validate.one_of(tuple(accountants), accountant=accountant)
-        chosen = accountants[accountant]() if isinstance(accountant, str) else accountant
         steps = self.steps if steps is None else steps
-        validate.integer(minimum=0, maximum=MOST_RUNS, steps=steps)
-        (stated,) = guarantees(
-            chosen,
-            Gaussian(self.noise_multiplier),
-            sampling=self.sampling,
-            sample_rate=self.sample_rate,
-            steps=[steps],
-            delta=delta,
-            adjacency=adjacency,
-        )
-        return stated
+        return self.mechanism, -(-steps // self.drawing.batches)
+
+
+@dataclass(frozen=True)
+class Phases(Plan):
+    """Plans one after the other: a schedule of noise, sample rate or clipping norm.
+
+    It is public, made before the run begins; nothing in it depends on data.
+
+    Examples
+    --------
+    >>> first = DPSGD(noise_multiplier=2.0, sample_rate=0.01, steps=3000)
+    >>> run = Phases((first, dataclasses.replace(first, noise_multiplier=1.0, steps=500)))
+    >>> print(run.guarantee(delta=1e-5))
+    1.742 <= epsilon <= 1.743 at delta = 1.0e-05, add_remove, by pld
+    """
+
+    phases: tuple[DPSGD, ...]
+    steps: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.phases, tuple) or not self.phases:
+            raise TypeError(f"Expected phases to be a tuple of DPSGD, got {self.phases!r}.")
+        for phase in self.phases:
+            validate.instance(DPSGD, phase=phase)
+        object.__setattr__(self, "steps", sum(phase.steps for phase in self.phases))
+
+    def _phases(self) -> tuple[DPSGD, ...]:
+        return self.phases

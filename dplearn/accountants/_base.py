@@ -16,7 +16,7 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.accountants._runs import MOST_RUNS, Runs
+from dplearn.accountants._runs import MOST_RUNS, Runs, as_counts
 from dplearn.ground import validate
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee, Kind, Reference
 from dplearn.ground.solve import decreasing_root
@@ -100,14 +100,12 @@ class Accountant(ABC):
     ) -> tuple[Guarantee, ...]:
         """`epsilon` for many numbers of steps at once, sharing work between them.
 
-        Parameters and errors are those of `epsilon`; `steps` has shape (n,).
+        Parameters and errors are those of `epsilon`; `steps` has shape (n,), or (n, n_parts) with
+        a column for each of ``mechanism.parts()``, whose own counts it replaces.
         """
         validate.probability(delta=delta)
         validate.one_of(ADJACENCIES, adjacency=adjacency)
-        steps = np.asarray(steps)
-        if steps.ndim != 1 or steps.dtype.kind not in "iu" or np.any(steps < 0):
-            raise ValueError(f"Expected steps to be whole numbers >= 0, got steps={steps!r}.")
-        runs = self._covered(mechanism, steps, adjacency)
+        runs = self._covered(mechanism, as_counts(steps, dimensions=(1, 2)), adjacency)
         released, nothing = runs.totals > 0, Bound(0.0, "exact")
         bounds: Iterator[Bound] = iter(())
         if reason := mechanism.no_privacy():

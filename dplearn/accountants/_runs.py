@@ -17,6 +17,14 @@ _PER_DECADE = 12
 MOST_RUNS = 10**12
 
 
+def as_counts(steps: ArrayLike, *, dimensions: tuple[int, ...] = (1,)) -> NDArray:
+    """Numbers of steps as an array; ValueError unless they are whole, >= 0 and laid out so."""
+    counts = np.asarray(steps)
+    if counts.ndim not in dimensions or counts.dtype.kind not in "iu" or np.any(counts < 0):
+        raise ValueError(f"Expected steps to be whole numbers >= 0, got steps={counts!r}.")
+    return counts
+
+
 @dataclass(frozen=True, eq=False)
 class Runs:
     """Adaptive compositions of the same mechanisms; the only place where they are counted."""
@@ -27,17 +35,21 @@ class Runs:
 
     @classmethod
     def of(cls, mechanism: Mechanism, steps: ArrayLike, adjacency: Adjacency) -> Self:
-        """One row for each number of steps, what the mechanism is composed of counted in."""
+        """One row for each number of steps, what the mechanism is composed of counted in.
+
+        Two-dimensional steps are the rows themselves, with a column for each part.
+        """
         validate.instance(Mechanism, mechanism=mechanism)
         validate.one_of(ADJACENCIES, adjacency=adjacency)
         mechanisms, once = zip(*mechanism.parts(), strict=True)
-        steps, each = np.asarray(steps), sum(once)
+        steps = np.asarray(steps)
         # Of Python's integers, which do not wrap.
-        if each * int(np.max(steps, initial=0)) > MOST_RUNS:
-            raise ValueError(
-                f"Expected at most {MOST_RUNS:.0e} releases, got steps={np.max(steps)} of {each}."
-            )
-        return cls(mechanisms, np.outer(steps, np.asarray(once)), adjacency)
+        rows = steps.astype(object) if steps.ndim == 2 else np.outer(steps.astype(object), once)
+        if rows.shape[1] != len(once):
+            raise ValueError(f"Expected steps to have {len(once)} columns, got {rows.shape[1]}.")
+        if (most := np.max(rows.sum(axis=1), initial=0)) > MOST_RUNS:
+            raise ValueError(f"Expected at most {MOST_RUNS:.0e} releases, got {most:.3g}.")
+        return cls(mechanisms, rows.astype(np.int64), adjacency)
 
     @property
     def totals(self) -> NDArray:

@@ -198,9 +198,9 @@ def test_counts_do_not_wrap(name):
     """Nineteen digits of releases became a negative number, and epsilon an exact 0."""
     if accountants[name]().supports(Gaussian(1.0)):
         ten_thousand_million = Composed([(Gaussian(1.0), 10**10)])
-        with pytest.raises(ValueError, match=r"at most 1e\+12 releases, got steps=1000000000 of"):
+        with pytest.raises(ValueError, match=r"at most 1e\+12 releases, got 1e\+19"):
             accountants[name]().epsilon(ten_thousand_million, delta=1e-5, steps=10**9)
-        with pytest.raises(ValueError, match="got steps=10000000000000 of 1"):
+        with pytest.raises(ValueError, match=r"got 1e\+13"):
             accountants[name]().epsilon_curve(Gaussian(1.0), delta=1e-5, steps=[10**13])
 
 

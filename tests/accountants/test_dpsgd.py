@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 from cases import each
-from dplearn import DPSGD, Gaussian, Laplace, PoissonSubsampled, WithoutReplacement, accountants
+from dplearn import (
+    DPSGD,
+    Composed,
+    Gaussian,
+    Laplace,
+    Phases,
+    PoissonSubsampled,
+    WithoutReplacement,
+    accountants,
+)
 from dplearn.mechanisms.random_allocation import RandomAllocation
 from dplearn.mechanisms.shuffled import Shuffled
 from dplearn.run import EPOCH_SAMPLINGS, SAMPLINGS, epoch, guarantees, natural_adjacency, sampled
@@ -102,6 +111,75 @@ def test_a_curve_is_its_points(sampling):
             guarantees(accountants["rdp"](), Gaussian(4.0), steps=bad, **question)
 
 
+QUIET = dataclasses.replace(RUN, noise_multiplier=1.0, sample_rate=0.02, steps=50)
+SCHEDULE = Phases((RUN, QUIET, dataclasses.replace(RUN, max_grad_norm=0.1, steps=7)))
+
+
+@each("name", [*accountants])
+def test_phases_are_the_composition_of_what_they_have_done(name):
+    """Counts written out by hand; a phase that comes back is the mechanism it was."""
+    law, question = accountants[name](), {"delta": 1e-5, "adjacency": "add_remove"}
+    rows = {9: (9, 0), 10_000: (10_000, 0), 10_040: (10_000, 40), 10_057: (10_007, 50)}
+    rows |= {0: (0, 0), 30_050: (30_000, 50)}  # beyond the plan: as the last phase
+    parts = RUN.mechanism, QUIET.mechanism
+    run = lambda counts: Composed(list(zip(parts, counts, strict=True)))
+    alone = {n: row for n, row in rows.items() if row[1] == 0}
+    for n, (count, _) in alone.items():
+        assert SCHEDULE.guarantee(name, steps=n, delta=1e-5) == law.epsilon(
+            parts[0], steps=count, **question
+        )
+    if not law.supports(run((1, 1))):
+        with pytest.raises(NotImplementedError, match=name):
+            SCHEDULE.guarantee(name, delta=1e-5)
+        return
+    for n, row in rows.items():
+        stated, composed = SCHEDULE.guarantee(name, steps=n, delta=1e-5), run(row)
+        truth = law.epsilon(composed, **question)
+        assert stated.epsilon == pytest.approx(truth.epsilon, rel=1e-3)
+        assert (stated.kind, stated.lower <= truth.epsilon) == (truth.kind, True)
+    assert SCHEDULE.guarantee(name, delta=1e-5).epsilon == pytest.approx(
+        SCHEDULE.guarantee(name, delta=1e-5, steps=10_057).epsilon
+    )
+
+
+def test_steps_of_phases_and_whose_each_is():
+    assert SCHEDULE.steps == 10_057
+    owners = {0: 0, 9_999: 0, 10_000: 1, 10_049: 1, 10_050: 2, 10_056: 2}
+    before = [0, 10_000, 10_050]
+    for step, i in owners.items():
+        assert SCHEDULE.at(step) == (SCHEDULE.phases[i], before[i])
+    assert RUN.at(3) == (RUN, 0)
+    # A phase without steps is none.
+    idle = Phases((RUN, dataclasses.replace(QUIET, noise_multiplier=0.0, steps=0), QUIET))
+    assert idle.at(10_000) == (QUIET, 10_000)
+    assert idle.guarantee(delta=1e-5) == Phases((RUN, QUIET)).guarantee(delta=1e-5)
+
+
+def test_epochs_begun_in_each_phase_bound_from_above_and_completed_ones_from_below():
+    first = dataclasses.replace(SHUFFLED, steps=150)
+    run = Phases((first, dataclasses.replace(first, noise_multiplier=2.0, steps=100)))
+    loud, quiet = (phase.mechanism for phase in run.phases)
+    law, question = accountants["pld"](rtol=1e-3), {"delta": 1e-5, "adjacency": "zero_out"}
+    stated = run.guarantee(law, delta=1e-5)
+    begun = law.epsilon(Composed([(loud, 2), quiet]), **question)
+    complete = law.epsilon(Composed([loud, quiet]), **question)
+    # Rows that share a lattice share its width.
+    assert stated.epsilon == pytest.approx(begun.epsilon, rel=1e-3)
+    assert stated.lower == pytest.approx(complete.lower, rel=1e-3) and stated.lower > 0
+
+
+def test_samplings_mix_where_neighbours_mean_the_same():
+    mixed = Phases((RUN, SHUFFLED))
+    with pytest.raises(ValueError, match="that all phases share, got add_remove and zero_out"):
+        mixed.guarantee("rdp", delta=1e-5)
+    zeroed = mixed.guarantee("rdp", delta=1e-5, adjacency="zero_out")
+    parts = Composed([(RUN.mechanism, 10_000), (SHUFFLED.mechanism, 3)])
+    truth = accountants["rdp"]().epsilon(parts, delta=1e-5, adjacency="zero_out")
+    assert zeroed.epsilon == pytest.approx(truth.epsilon, rel=1e-12)
+    with pytest.raises(NotImplementedError, match="add_remove"):
+        mixed.guarantee("rdp", delta=1e-5, adjacency="add_remove")
+
+
 ONE = {"base": Gaussian(1.0), "sample_rate": 0.01}
 GOOD = {"dataset_size": 60, "batch_size": 6, "epochs": 1, "noise_multiplier": 1.0}
 QUESTION = {"delta": 1e-5, "adjacency": "replace_one"}
@@ -132,6 +210,10 @@ REPLACE, FROM_EPOCHS = partial(dataclasses.replace, RUN), partial(DPSGD.from_epo
         (RUN.guarantee, {"accountant": None, "delta": 1e-5}, TypeError, "accountant to be an Acc"),
         (RUN.guarantee, QUESTION, NotImplementedError, "replace_one"),
         (partial(DPSGD, 4.0, 0.01, 10), {}, TypeError, "positional"),
+        (Phases, {"phases": ()}, TypeError, r"a tuple of DPSGD, got \(\)"),
+        (Phases, {"phases": [RUN]}, TypeError, "a tuple of DPSGD, got"),
+        (Phases, {"phases": (RUN, 3)}, TypeError, "phase to be a DPSGD, got phase=3"),
+        (RUN.at, {"step": -1}, ValueError, "step a whole number >= 0"),
     ],
 )
 def test_bad_runs_and_questions_are_named(build, changes, error, named):
