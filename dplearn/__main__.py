@@ -20,7 +20,7 @@ from dplearn.claims import QUANTITIES, check, setting
 from dplearn.classroom.commands import add_commands
 from dplearn.ground import validate
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee
-from dplearn.mechanisms import Gaussian, Mechanism
+from dplearn.mechanisms import Composed, Gaussian, Mechanism
 from dplearn.run import SAMPLINGS, natural_adjacency, sampled
 
 
@@ -51,6 +51,10 @@ def _parser() -> argparse.ArgumentParser:
     epsilon = commands.add_parser("epsilon", help="epsilon of a run")
     epsilon.set_defaults(run=_epsilon)
     _add_run_options(epsilon, required=True, choices=[*accountants, "all"])
+    about = "another phase after those steps; repeat it for more"
+    epsilon.add_argument(
+        "--then", action="append", type=_phase, metavar="SIGMA,Q,STEPS", help=about
+    )
     find = commands.add_parser(
         "calibrate", help="the parameter left out: noise multiplier, steps, sample rate or delta"
     )
@@ -113,14 +117,29 @@ def _step(options: argparse.Namespace) -> tuple[Mechanism, Adjacency]:
     return sampled(Gaussian(noise), sampling=options.sampling, sample_rate=rate), adjacency
 
 
+def _phase(text: str) -> tuple[float, float, int]:
+    """Noise multiplier, sample rate and steps of a further phase."""
+    try:
+        noise, rate, steps = text.split(",")
+        return float(noise), float(rate), int(steps)
+    except ValueError:
+        message = f"Expected SIGMA,Q,STEPS such as 2,0.01,500, got {text!r}."
+        raise argparse.ArgumentTypeError(message) from None
+
+
 def _epsilon(options: argparse.Namespace) -> int:
-    step, adjacency = _step(options)
+    run, adjacency = _step(options)
+    steps = options.steps
+    if options.then:
+        each = lambda noise, q: sampled(Gaussian(noise), sampling=options.sampling, sample_rate=q)
+        then = [(each(noise, q), count) for noise, q, count in options.then]
+        run, steps = Composed([(run, steps), *then]), 1
     every = options.accountant == "all"
     chosen = [accountants[n]() for n in (accountants if every else [options.accountant])]
-    able = [a for a in chosen if a.supports(step, adjacency)] if every else chosen
+    able = [a for a in chosen if a.supports(run, adjacency)] if every else chosen
     # With nobody able to answer, the first one's refusal says why.
     guarantees = [
-        a.epsilon(step, delta=options.delta, steps=options.steps, adjacency=adjacency)
+        a.epsilon(run, delta=options.delta, steps=steps, adjacency=adjacency)
         for a in able or chosen[:1]
     ]
     if options.json:

@@ -14,7 +14,7 @@ from dplearn.book import everything
 from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.ground.guarantee import Guarantee
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
-from dplearn.run import DPSGD
+from dplearn.run import DPSGD, Phases
 
 RUN = "--noise-multiplier 4 --sample-rate 0.01 --steps 10000 --delta 1e-5"
 STEP = PoissonSubsampled(Gaussian(4.0), 0.01)
@@ -67,6 +67,16 @@ def test_sampling_and_adjacency_reach_the_accountant(words, same, capsys):
     run = DPSGD(noise_multiplier=50.0, steps=30, **same)
     same = run.guarantee(delta=1e-5, adjacency="zero_out" if "zero_out" in words else None)
     assert (row["epsilon"], row["adjacency"]) == (same.epsilon, same.adjacency)
+
+
+def test_then_is_another_phase(capsys):
+    rows = rows_of(f"epsilon {RUN} --then 2,0.02,500 --then 4,0.01,9 --accountant all", capsys)
+    phases = [(4.0, 0.01, 10_000), (2.0, 0.02, 500), (4.0, 0.01, 9)]
+    plans = [DPSGD(noise_multiplier=z, sample_rate=q, steps=t) for z, q, t in phases]
+    assert {row["method"] for row in rows} == set(accountants) - {"optimal"}
+    for row in rows:
+        stated = Phases(tuple(plans)).guarantee(row["method"], delta=1e-5)
+        assert row["epsilon"] == pytest.approx(stated.epsilon, rel=1e-9)
 
 
 @each("noise", ["0", "1e-7", "0.05", "0.03 --sampling poisson --sample-rate 0.5"])
@@ -129,6 +139,8 @@ COMPLAINTS = [
     (f"epsilon {RUN} --steps -1", 2, "steps"),
     (f"epsilon {RUN} --steps 1.5", 2, "--steps"),
     ("epsilon --noise-multiplier 1 --steps 1 --delta 0.1", 2, "--sample-rate"),
+    (f"epsilon {RUN} --then 2,0.02", 2, "SIGMA,Q,STEPS such as 2,0.01,500, got '2,0.02'"),
+    (f"epsilon {RUN} --then 2,3,4", 2, "sample_rate in (0, 1], got sample_rate=3.0"),
     (f"epsilon {RUN} --sampling none", 2, "sampling='none'"),
     (f"epsilon {RUN} --adjacency replace_one", 2, "replace_one"),
     (f"epsilon {RUN} --adjacency replace_one --accountant all", 2, "Poisson"),
