@@ -1,36 +1,65 @@
-"""The rows of a dataset, on the device that needs them."""
+"""The records of a dataset, lot by lot, on the device that needs them."""
 
 import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map_only
-from torch.utils.data import Dataset, TensorDataset, default_collate
+from torch.utils.data import (
+    BatchSampler,
+    DataLoader,
+    RandomSampler,
+    SequentialSampler,
+    TensorDataset,
+    default_collate,
+)
 
-from dplearn.training.sampling import Lot
+from dplearn.training.gradients import Loss, called
+from dplearn.training.sampling import Lot, micro_batches
+
+# Inputs, targets, and a mask that is False for padding.
+Part = tuple[Any, Any, Tensor | None]
+
+_ARRAYS = Tensor, np.ndarray
+# What a DataLoader knows of how items are loaded, not of which.
+_LOADING = (
+    *("num_workers", "prefetch_factor", "worker_init_fn", "multiprocessing_context"),
+    *("pin_memory", "timeout", "generator"),
+)
+# Records that are collated with others and with copies; what is rounding in their losses.
+_COMPARED, _ROUNDING = 8, 1e-3
 
 
 class Records:
     """A dataset as (inputs, targets), whole on the device if it fits.
 
-    The dataset is a pair (inputs, targets) of tensors with one row per record, where inputs may
-    also be a tuple or dict of tensors; or it has a length and such pairs as items. Unless
-    `resident` says otherwise, tensors stay on the device if they take at most half of what is free.
+    It is a pair (inputs, targets) of tensors or arrays with one row per record, where inputs may
+    also be a tuple or dict of them and targets None; or it has a length and such pairs as items;
+    or it is a `DataLoader` of such items, whose `collate_fn`, workers and pinning are used. Lots
+    are the plan's: a loader's shuffling plays no part, and its batch size may not contradict them.
+    Of a dict, what is called "labels" are the targets. Unless `resident` says otherwise, arrays
+    stay on the device if they take at most half of what is free.
     """
 
-    def __init__(self, dataset: Any, *, device: torch.device, resident: bool | None) -> None:
-        if isinstance(dataset, TensorDataset):
-            *inputs, targets = dataset.tensors
-            dataset = inputs[0] if len(inputs) == 1 else tuple(inputs), targets
-        self._dataset, self._device = dataset, device
-        self._stacked = not isinstance(dataset, Dataset)
-        self._size = _rows(dataset) if self._stacked else len(dataset)
+    def __init__(
+        self,
+        dataset: Any,
+        *,
+        sample_rates: Collection[float],
+        device: torch.device,
+        resident: bool | None,
+    ) -> None:
+        self._device, self._due, self._coming = device, -1, iter(())
+        self._arrays, self._loader = _source(dataset, sample_rates)
+        self._size = _rows(self._arrays) if self._loader is None else len(self._loader.dataset)  # type: ignore[arg-type]
         if self._size == 0:
             raise ValueError("Expected a dataset with at least one record, got 0.")
         if resident is None:
-            resident = self._stacked and 2 * self._bytes() <= free_bytes(device)
+            resident = self._loader is None and 2 * self._bytes() <= free_bytes(device)
         if resident:
             self._move()
 
@@ -39,47 +68,166 @@ class Records:
 
     def rows(self, index: Lot) -> tuple[Any, Any]:
         """Inputs and targets of these records, on the device."""
-        if self._stacked:
-            at = torch.from_numpy(index)
-            pair = tree_map_only(Tensor, lambda x: x[at.to(x.device)], self._dataset)
+        if self._loader is not None:
+            items = [self._loader.dataset[i] for i in index.tolist()]
+            return self._moved(_pair(self._loader.collate_fn(items)))
+        at = torch.from_numpy(index)
+        take = lambda x: x[at.to(x.device)] if isinstance(x, Tensor) else x[index]
+        return self._moved(tree_map_only(_ARRAYS, take, self._arrays))
+
+    def parts(
+        self, step: int, lots: Callable[[], Iterator[Lot]], micro_batch: int | None
+    ) -> Iterable[Part]:
+        """Micro-batches of a step's lot; `lots` gives those of this and all later steps.
+
+        Workers load lots before they are needed. After a step that failed they begin anew.
+        """
+        if step != self._due:
+            with torch.random.fork_rng([]):  # a loader draws a seed for its workers
+                self._coming = self._batches(lots(), micro_batch)
+        self._due = step + 1
+        return next(self._coming)
+
+    def forget(self) -> None:
+        """Drop what was loaded ahead."""
+        self._due = -1
+
+    def _batches(self, lots: Iterator[Lot], micro_batch: int | None) -> Iterator[Iterable[Part]]:
+        """Micro-batches of each lot."""
+        if self._loader is None:
+            cut = lambda lot: (
+                (self.rows(at), mask) for at, mask in micro_batches(lot, micro_batch)
+            )
+            loaded = map(cut, lots)
         else:
-            pair = default_collate([self._dataset[i] for i in index.tolist()])
-        inputs, targets = tree_map_only(Tensor, lambda x: x.to(self._device), pair)
-        return tuple(inputs) if isinstance(inputs, list) else inputs, targets
+            collate = partial(_collated, self._loader.collate_fn, micro_batch)
+            settings = {name: getattr(self._loader, name) for name in _LOADING}
+            index = (lot.tolist() for lot in lots)
+            dataset = self._loader.dataset
+            loaded = iter(DataLoader(dataset, batch_sampler=index, collate_fn=collate, **settings))  # type: ignore[arg-type]
+        return (((*self._moved(_pair(b)), self._moved(mask)) for b, mask in lot) for lot in loaded)
+
+    def check_collation(self, model: nn.Module, loss_fn: Loss) -> None:
+        """Raise if the loss of a record depends on what it was collated with, padded say.
+
+        The first records are compared, so this finds nothing where they are of one size.
+        """
+        if self._loader is None or self._loader.collate_fn is default_collate:
+            return
+        places = np.arange(min(_COMPARED, self._size))
+        modes = [(module, module.training) for module in model.modules()]
+        model.eval()
+        together = self._losses(model, loss_fn, places)
+        alone = [self._losses(model, loss_fn, np.full_like(places, i))[i] for i in places]
+        for module, mode in modes:
+            module.training = mode
+        if not torch.allclose(torch.stack(alone), together, rtol=_ROUNDING, equal_nan=True):
+            raise ValueError(
+                "Expected the loss of a record not to depend on what collate_fn puts beside it, "
+                "which it does: mask what is padded, or pad all records to one length."
+            )
+
+    @torch.no_grad()
+    def _losses(self, model: nn.Module, loss_fn: Loss, index: Lot) -> Tensor:
+        with torch.random.fork_rng([]):
+            torch.manual_seed(0)
+            inputs, targets = self.rows(index)
+            return loss_fn(called(model, inputs), targets)
+
+    def _moved(self, values: Any) -> Any:
+        """Tensors on the device; only pinned memory is not waited for."""
+        values = tree_map_only(np.ndarray, _tensor, values)
+        return tree_map_only(Tensor, lambda x: x.to(self._device, non_blocking=True), values)
 
     def _bytes(self) -> int:
         """Memory that all records take."""
-        whole = self._dataset if self._stacked else self.rows(np.zeros(1, np.int64))
-        used = sum(x.nbytes for x in tree_leaves(whole) if isinstance(x, Tensor))
-        return used if self._stacked else used * self._size
+        whole = self._arrays if self._loader is None else self.rows(np.zeros(1, np.int64))
+        used = sum(x.nbytes for x in tree_leaves(whole) if isinstance(x, _ARRAYS))
+        return used if self._loader is None else used * self._size
 
     def _move(self) -> None:
         needed, free = self._bytes(), free_bytes(self._device)
-        on_device = self._stacked and all(
-            x.device == self._device for x in tree_leaves(self._dataset)
-        )
-        if needed > free and not on_device:
+        devices = {getattr(x, "device", None) for x in tree_leaves(self._arrays)}
+        if needed > free and devices != {self._device}:
             raise ValueError(
                 f"Expected at most {free:.3g} bytes of records on {self._device} with "
                 f"device_resident=True, got {needed:.3g}: use device_resident=False."
             )
-        if self._stacked:
-            move = lambda x: x.to(self._device)
-            self._dataset = tree_map_only(Tensor, move, self._dataset)
-        else:
-            self._dataset, self._stacked = self.rows(np.arange(self._size)), True
+        if self._loader is not None:
+            self._arrays, self._loader = self.rows(np.arange(self._size)), None
+        self._arrays = self._moved(self._arrays)
 
 
-def _rows(dataset: Any) -> int:
-    """Number of rows that all tensors have."""
-    if not isinstance(dataset, tuple) or len(dataset) != 2:
+def _source(dataset: Any, sample_rates: Collection[float]) -> tuple[Any, DataLoader | None]:
+    """Arrays that hold all records, or a loader of items."""
+    if isinstance(dataset, DataLoader):
+        _check_loader(dataset, sample_rates)
+        if dataset.collate_fn is not default_collate or type(dataset.dataset) is not TensorDataset:
+            return None, dataset
+        dataset = dataset.dataset
+    if isinstance(dataset, TensorDataset):
+        dataset = dataset.tensors
+    if isinstance(dataset, tuple | Mapping):
+        return _pair(dataset), None
+    items = hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")
+    if not items or isinstance(dataset, (*_ARRAYS, list, str)):
         raise TypeError(
-            "Expected dataset to be a pair (inputs, targets) of tensors or a Dataset, "
-            f"got {type(dataset).__name__}."
+            "Expected dataset to be a pair (inputs, targets) of tensors or arrays (targets may be "
+            f"None), a map-style Dataset or a DataLoader, got {type(dataset).__name__}."
         )
-    sizes = {len(x) if isinstance(x, Tensor) and x.dim() else -1 for x in tree_leaves(dataset)}
+    return None, DataLoader(dataset)
+
+
+def _check_loader(loader: DataLoader, sample_rates: Collection[float]) -> None:
+    """Raise if a loader draws batches by a law of its own, or of another size than the plan."""
+    sampler, size = loader.sampler, loader.batch_size
+    plain = type(sampler) is SequentialSampler
+    plain |= type(sampler) is RandomSampler and not sampler.replacement
+    if not plain or type(loader.batch_sampler) is not BatchSampler or size is None:
+        raise ValueError(
+            "Expected a DataLoader of a map-style dataset with a batch_size and without a sampler, "
+            f"got sampler={type(sampler).__name__}, batch_size={size}: lots are drawn by the plan."
+        )
+    planned = [rate * len(loader.dataset) for rate in sample_rates]  # type: ignore[arg-type]
+    if size > 1 and all(abs(size - lot) >= 1 for lot in planned):
+        raise ValueError(
+            f"Expected the DataLoader's batch_size to be the plan's expected lot, {planned[0]:.6g} "
+            f"records, or left out, got batch_size={size}: lots are drawn by the plan."
+        )
+
+
+def _pair(batch: Any) -> tuple[Any, Any]:
+    """Inputs and targets; None where there are none."""
+    if isinstance(batch, Mapping):
+        return {name: batch[name] for name in batch if name != "labels"}, batch.get("labels")
+    if not isinstance(batch, tuple | list):
+        return batch, None
+    *inputs, targets = batch if len(batch) > 1 else (*batch, None)
+    inputs = inputs[0] if len(inputs) == 1 else inputs
+    if isinstance(inputs, Mapping):
+        return dict(inputs), targets
+    return tuple(inputs) if isinstance(inputs, list) else inputs, targets
+
+
+def _collated(
+    collate: Callable[[list], Any], micro_batch: int | None, items: list
+) -> list[tuple[Any, Any]]:
+    """Micro-batches of a lot's items, each with its mask."""
+    parts = micro_batches(np.arange(len(items)), micro_batch)
+    return [(collate([items[i] for i in part]), mask) for part, mask in parts]
+
+
+def _tensor(array: np.ndarray) -> Tensor:
+    """The array's values, without a copy where it may be written to."""
+    return torch.from_numpy(array if array.flags.writeable else array.copy())
+
+
+def _rows(arrays: Any) -> int:
+    """Number of rows that all arrays have."""
+    leaves = [x for x in tree_leaves(arrays) if x is not None]
+    sizes = {len(x) if isinstance(x, _ARRAYS) and x.ndim else -1 for x in leaves}
     if len(sizes) != 1 or -1 in sizes:
-        raise ValueError("Expected inputs and targets to be tensors with one row per record.")
+        raise ValueError("Expected inputs and targets to be arrays with one row per record.")
     return sizes.pop()
 
 

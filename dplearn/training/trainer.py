@@ -10,6 +10,7 @@ like any other, of pure noise.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -64,7 +65,7 @@ class Trainer:
 
     model: nn.Module  # trainable parameters on one device; frozen ones cost nothing
     loss_fn: Loss  # loss_fn(model(inputs), targets) gives one loss per record, shape (B,)
-    dataset: Any  # a pair (inputs, targets) of tensors, or a Dataset of such pairs
+    dataset: Any  # arrays, a map-style Dataset or a DataLoader, as `fit` says
     plan: DPSGD
     _: KW_ONLY
     optimizer: Optimizer  # any that needs no closure, over the model's trainable parameters
@@ -92,10 +93,13 @@ class Trainer:
         _check_parts(self.model, self.plan, self.optimizer, self.scheduler)
         self._trainable = trainable(self.model)
         self._device = next(iter(self._trainable.values())).device
-        self._data = Records(self.dataset, device=self._device, resident=self.device_resident)
+        rates, resident = [self.plan.sample_rate], self.device_resident
+        self._data = Records(
+            self.dataset, sample_rates=rates, device=self._device, resident=resident
+        )
         self._rank, self._processes = distributed.place(self.process_group)
         self._randomness = Randomness.of(generator, secure=secure)
-        self._lots: list[sampling.Lot] = []  # of the drawing in use
+        self._drawn: dict[int, list[sampling.Lot]] = {}  # lots of drawings in use or to come
         self._bound = self.bound or Flat(self.plan.max_grad_norm)
         self._check_options()
         size = torch.tensor([len(self._data)], dtype=torch.float64, device=self._device)
@@ -108,6 +112,7 @@ class Trainer:
             self._sum = compiled_sum(self.model, self.loss_fn, bound=self._bound)
         sample = self._data.rows(np.arange(_CHECKED) % len(self._data))
         check(self.model, self.loss_fn, *tree_map_only(Tensor, _made_up, sample))
+        self._data.check_collation(self.model, self.loss_fn)
 
     def _check_options(self) -> None:
         if self.micro_batch is not None:
@@ -135,7 +140,7 @@ class Trainer:
         if self.steps >= self.plan.steps:
             raise ValueError(f"Expected at most {self.plan.steps} steps, as planned, got one more.")
         with self._randomness.for_model(self._device, self._rank, self.steps):
-            sums, tally = self._clipped(self._lot())
+            sums, tally = self._clipped()
         if self._rank == 0:
             add_normals, z = self._normals(), self.plan.noise_multiplier
             add_noise(sums, bound=self._bound, noise_multiplier=z, add_normals=add_normals)
@@ -144,27 +149,32 @@ class Trainer:
         self._update(noisy)
         return self._recorded(dict(zip(TALLY, tally.tolist(), strict=True)))
 
-    def _lot(self) -> sampling.Lot:
-        """Records of this step."""
-        drawing, position = divmod(self.steps, sampling.lots_per_drawing(self.plan))
-        if position == 0 or not self._lots:
+    def _lot(self, step: int) -> sampling.Lot:
+        """Records of a step; the same whenever it is tried again."""
+        count = sampling.lots_per_drawing(self.plan)
+        drawing, position = divmod(step, count)
+        if drawing not in self._drawn:
             rng = self._randomness.stream(LOTS, self._rank, drawing)
-            self._lots = sampling.lots(self.plan, size=len(self._data), rng=rng)
-        return self._lots[position]
+            self._drawn[drawing] = sampling.lots(self.plan, size=len(self._data), rng=rng)
+            for past in [d for d in self._drawn if d < self.steps // count]:
+                del self._drawn[past]
+        return self._drawn[drawing][position]
+
+    def _lots(self) -> Iterator[sampling.Lot]:
+        """Lots of this and all later steps."""
+        return map(self._lot, range(self.steps, self.plan.steps))
 
     def _normals(self) -> AddNormals:
         return self._randomness.normals(self._device, self.steps)
 
-    def _clipped(self, lot: sampling.Lot) -> tuple[dict[str, Tensor], Tensor]:
-        """Clipped sums of a lot, and its tally."""
+    def _clipped(self) -> tuple[dict[str, Tensor], Tensor]:
+        """Clipped sums of this step's lot, and its tally."""
         sums, rows = {}, self.micro_batch
         if rows is None and self.compile and self.plan.sampling in ("poisson", "random_allocation"):
             rows = math.ceil(self.plan.sample_rate * len(self._data) / 4)  # code for one number
         dtype = wide(next(iter(self._trainable.values())).dtype)
         tally = torch.zeros(len(TALLY), dtype=dtype, device=self._device)
-        for index, mask in sampling.micro_batches(lot, rows):
-            inputs, targets = self._data.rows(index)
-            mask = None if mask is None else torch.from_numpy(mask).to(self._device)
+        for inputs, targets, mask in self._data.parts(self.steps, self._lots, rows):
             part = self._sum(inputs, targets, mask=mask, bound=self._bound)
             for name, value in part.sums.items():
                 sums[name] = sums[name].add_(value) if name in sums else value
@@ -244,7 +254,8 @@ class Trainer:
         if isinstance(self._bound, AdaptiveQuantile):
             self._bound = replace(self._bound, max_grad_norm=written["max_grad_norm"])
         self._randomness = replace(self._randomness, seed=written["seed"])
-        self.steps, self.records, self._lots = written["steps"], [], []
+        self.steps, self.records, self._drawn = written["steps"], [], {}
+        self._data.forget()
 
     def _fingerprint(self) -> dict[str, str]:
         """Settings that a checkpoint and the run that reads it must have in common."""

@@ -48,7 +48,7 @@ def test_a_step_is_the_noisy_clipped_sum_over_the_public_lot_size(monkeypatch):
 
 
 def test_an_empty_lot_is_a_step_of_pure_noise(monkeypatch):
-    monkeypatch.setattr(Trainer, "_lot", lambda self: np.zeros(0, np.int64))
+    monkeypatch.setattr(Trainer, "_lot", lambda self, step: np.zeros(0, np.int64))
     begun, noise = started(lr=0.0, plan=dataclasses.replace(PLAN, steps=400)), []
     for _ in range(400):
         lot = begun.step().private
@@ -200,7 +200,7 @@ def test_bad_input_gets_one_clear_error():
     for options, error, text in (
         ({"data": (x[:0], y[:0])}, ValueError, "at least one record, got 0"),
         ({"data": (x, y[:5])}, ValueError, "one row per record"),
-        ({"data": x}, TypeError, "a pair .inputs, targets. of tensors or a Dataset"),
+        ({"data": x}, TypeError, "a pair .inputs, targets. of tensors or arrays"),
         ({"plan": 3}, TypeError, "Expected plan to be a DPSGD, got int"),
         ({"plan": sampled("shuffled", sample_rate=0.3)}, ValueError, "records to be whole"),
         ({"micro_batch": 0}, ValueError, "micro_batch a whole number >= 1"),

@@ -1,0 +1,198 @@
+"""Data as people have it: every kind gives the same run, or one clear sentence."""
+
+import dataclasses
+import warnings
+from contextlib import suppress
+from itertools import chain
+
+import numpy as np
+import pytest
+import torch
+from small_runs import PLAN, generator, run, small_data, small_model, started
+from torch import nn
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import (
+    DataLoader,
+    Dataset,
+    IterableDataset,
+    RandomSampler,
+    Subset,
+    TensorDataset,
+)
+
+from cases import each
+
+X, Y = small_data()
+SHUFFLED = dataclasses.replace(PLAN, sampling="shuffled", steps=12)  # epochs of 4 steps
+
+
+class Items(Dataset):
+    """Any list as a dataset."""
+
+    def __init__(self, items):
+        self.items = items
+
+    def __len__(self):
+        return len(self.items)
+
+    def __getitem__(self, i):
+        return self.items[i]
+
+
+class Stream(IterableDataset):
+    def __iter__(self):
+        return iter(zip(X, Y, strict=True))
+
+
+class Named(nn.Module):
+    """The small model, which calls its input by a name."""
+
+    def __init__(self):
+        super().__init__()
+        self.model = small_model()
+
+    def forward(self, pixels):
+        return self.model(pixels)
+
+
+class Mean(nn.Module):
+    """Classifies the mean of the embedded tokens of a sentence; token 0 is padding."""
+
+    def __init__(self, *, masked):
+        super().__init__()
+        self.embedding, self.head = nn.Embedding(9, 4), nn.Linear(4, 2)
+        self.masked = masked
+
+    def forward(self, tokens):
+        used = (tokens > 0) if self.masked else torch.ones_like(tokens, dtype=torch.bool)
+        total = (self.embedding(tokens) * used.unsqueeze(2)).sum(1)
+        return self.head(total / used.sum(1, keepdim=True))
+
+
+def loaded(dataset, **options):
+    return DataLoader(dataset, **{"batch_size": 8, "shuffle": True, **options})
+
+
+def as_lists(items):
+    """The same batch as PyTorch's own rules make it."""
+    return torch.stack([x for x, _ in items]), torch.stack([y for _, y in items])
+
+
+PAIRS = Items(list(zip(X, Y, strict=True)))
+KINDS = {
+    "arrays": (X.numpy(), Y.numpy()),
+    "tensors": TensorDataset(X, Y),
+    "subset": Subset(TensorDataset(X, Y), range(32)),
+    "items": PAIRS,
+    "array items": Items([(x.numpy(), int(y)) for x, y in zip(X, Y, strict=True)]),
+    "loader of tensors": loaded(TensorDataset(X, Y)),
+    "loader, no batch size": DataLoader(PAIRS, collate_fn=as_lists),
+    "workers": loaded(PAIRS, num_workers=2, collate_fn=as_lists, prefetch_factor=3),
+}
+NAMED = {
+    "dict of arrays": {"pixels": X.numpy(), "labels": Y},
+    "pair with a dict": ({"pixels": X}, Y.numpy()),
+    "dict items": Items([{"pixels": x, "labels": y} for x, y in zip(X, Y, strict=True)]),
+}
+
+
+OPTIONS = [(kind, {}) for kind in (*KINDS, *NAMED)] + [
+    (kind, options)
+    for kind in ("arrays", "dict items", "workers")
+    for options in ({"micro_batch": 3}, {"device_resident": True})
+]
+
+
+@pytest.mark.slow
+def test_every_kind_of_data_gives_the_same_run():
+    expected, same = run()
+    sizes = [record.private.lot_size for record in same.records]
+    for kind, options in OPTIONS:
+        model = Named() if kind in NAMED else small_model()
+        after, history = run(model, data=(KINDS | NAMED)[kind], **options)
+        torch.testing.assert_close(after, expected, msg=f"{kind}, {options}")
+        assert [record.private.lot_size for record in history.records] == sizes, kind
+
+
+def test_arrays_that_are_read_only_stay_where_they_are_and_nothing_warns(tmp_path):
+    np.save(tmp_path / "x.npy", X.numpy())
+    data = np.load(tmp_path / "x.npy", mmap_mode="r"), Y.numpy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for resident in (False, True):
+            assert torch.equal(run(data=data, device_resident=resident)[0], run()[0])
+
+
+def test_data_without_targets():
+    errors = lambda outputs, targets: outputs.sum(1) if targets is None else None
+    runs = [run(data=d, loss_fn=errors)[0] for d in ((X, None), TensorDataset(X), Items(list(X)))]
+    assert torch.equal(runs[0], runs[1]) and torch.equal(runs[0], runs[2])
+
+
+@pytest.mark.slow
+@each("workers", [None, 0, 2])
+@each("sampling", ["shuffled", "random_allocation"])
+def test_an_epoch_uses_each_record_once_whatever_fails_in_between(sampling, workers):
+    data = X, torch.arange(32)
+    if workers is not None:
+        data = loaded(Items(list(zip(*data, strict=True))), num_workers=workers)
+    plan, loss_fn = dataclasses.replace(SHUFFLED, sampling=sampling), lambda out, y: out[:, 0] * y
+    begun = started(plan=plan, data=data, loss_fn=loss_fn)
+    whole, used, failures = begun._sum, [], {1, 5, 10, 11}
+
+    def counted(inputs, targets, **options):
+        if begun.steps in failures:
+            failures.remove(begun.steps)
+            raise MemoryError
+        used.append(targets.tolist())
+        return whole(inputs, targets, **options)
+
+    begun._sum = counted
+    while begun.steps < 12:
+        with suppress(MemoryError):
+            begun.step()
+    for epoch in (used[0:4], used[4:8], used[8:12]):
+        assert sorted(chain(*epoch)) == list(range(32))
+
+
+def ragged(items):
+    return pad_sequence([x for x, _ in items], batch_first=True), torch.stack([y for _, y in items])
+
+
+def to_ten(items):
+    tokens, targets = ragged(items)
+    return nn.functional.pad(tokens, (0, 10 - tokens.shape[1])), targets
+
+
+def sentences():
+    random = generator(4)
+    lengths = torch.randint(1, 9, (32,), generator=random)
+    tokens = [torch.randint(1, 9, (n,), generator=random) for n in lengths]
+    return Items(list(zip(tokens, Y, strict=True)))
+
+
+def test_items_of_different_lengths_need_padding_that_changes_nothing():
+    for model, collate in ((Mean(masked=True), ragged), (Mean(masked=False), to_ten)):
+        training = model.training
+        started(model, data=DataLoader(sentences(), collate_fn=collate)).step()
+        assert model.training == training
+    with pytest.raises(ValueError, match="what collate_fn puts beside it"):
+        started(Mean(masked=False), data=DataLoader(sentences(), collate_fn=ragged))
+
+
+def test_what_cannot_be_sampled_by_the_plan_is_refused_in_one_sentence():
+    drawn = "lots are drawn by the plan"
+    for data, error, text in (
+        (X, TypeError, "targets may be None"),
+        ([X, Y], TypeError, "a map-style Dataset or a DataLoader, got list"),
+        (Stream(), TypeError, "a map-style Dataset or a DataLoader, got Stream"),
+        (DataLoader(Stream()), ValueError, "Expected a DataLoader of a map-style dataset"),
+        (loaded(PAIRS, batch_size=9), ValueError, f"lot, 8 records.* batch_size=9: {drawn}"),
+        (loaded(PAIRS, batch_size=None, shuffle=False), ValueError, "with a batch_size"),
+        (loaded(PAIRS, shuffle=False, sampler=RandomSampler(PAIRS, replacement=True)),
+         ValueError, drawn),
+        (DataLoader(PAIRS, batch_sampler=[[0, 1]]), ValueError, drawn),
+        ((X, Y.tolist()), ValueError, "arrays with one row per record"),
+    ):  # fmt: skip
+        with pytest.raises(error, match=text):
+            started(data=data)
