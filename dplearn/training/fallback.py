@@ -5,7 +5,7 @@ slower than a rule, and exact for everything that treats examples separately. A 
 random numbers would draw others the second time: it is refused.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -22,25 +22,26 @@ def differentiated(
     module: nn.Module,
     names: Collection[str],
     inputs: tuple[tuple[Any, ...], Mapping[str, Any]],
+    rows: Sequence[int],
     output: Mapping[int, Tensor],
     dtype: torch.dtype,
 ) -> dict[str, Tensor]:
     """Gradients of the parameters of these names, shape (B, *parameter shape), computed in `dtype`.
 
-    `inputs` are positional and keyword arguments; `output` holds the gradients of the leaves of
-    the module's output by their position.
+    `inputs` are positional and keyword arguments, `rows` says of each of their leaves how many rows
+    belong to one example, 0 if all share it; `output` holds the gradients of the leaves of the
+    module's output by their position.
     """
     state = chain(module.named_parameters(remove_duplicate=False), module.named_buffers())
     fixed = {name: x.detach().to(dtype) for name, x in state if x.is_floating_point()}
     parameters = {name: fixed[name] for name in names}
     batch = len(next(iter(output.values())))
     leaves, structure = tree_flatten(inputs)
-    # What has a row per example is split, anything else (a mask, a flag) is the same for all.
-    split = [0 if isinstance(x, Tensor) and x.shape[:1] == (batch,) else None for x in leaves]
+    split = [0 if count else None for count in rows]
+    leaves = [x.unflatten(0, (batch, n)) if n else x for x, n in zip(leaves, rows, strict=True)]
 
     def loss(parameters: Mapping[str, Tensor], output: Mapping[int, Tensor], *leaves: Any):
-        rows = [x if d is None else x[None] for x, d in zip(leaves, split, strict=True)]
-        args, kwargs = tree_unflatten(rows, structure)
+        args, kwargs = tree_unflatten(leaves, structure)
         outputs = tree_leaves(
             functional_call(module, {**fixed, **parameters}, args, kwargs, tie_weights=False)
         )

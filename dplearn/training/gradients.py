@@ -23,17 +23,22 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves, tree_map_only
 
-from dplearn.training import fallback
+from dplearn.training import arguments, fallback
+from dplearn.training.arguments import Rows
 from dplearn.training.bounds import Bound
 from dplearn.training.per_example import ROUNDING, Dense, PerExample, combined
-from dplearn.training.recording import Call, Tape, observed, on_tensors, recording
+from dplearn.training.recording import Call, Tape, observed, on_tensors, recording, state_of
 from dplearn.training.rules import trainable, trained
 
 Loss = Callable[[Any, Any], Tensor]
+# What was learned of each model, and the modes and trainable parameters it had then.
+_LEARNED: WeakKeyDictionary[nn.Module, tuple[Any, Rows]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,8 +100,75 @@ def clipped_sum(
     >>> round(torch.cat([s.flatten() for s in part.sums.values()]).norm().item(), 4)
     2.0
     """
+    rows = _rows(model, loss_fn, inputs, targets)
     with recording(model) as tape:
+        tape.rows = rows
         return _recorded_sum(model, tape, loss_fn, inputs, targets, _clip(model, bound), mask)
+
+
+def _rows(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Rows:
+    """Rows per record of each argument, learned unless the model is as it was then."""
+    before, rows = _LEARNED.get(model, (None, {}))
+    return rows if before == state_of(model) else learn(model, loss_fn, inputs, targets)
+
+
+def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Rows:
+    """Rows per record of each argument, from passes over two and three of these records.
+
+    ValueError is raised if the gradients of the three do not add up to the ordinary gradient.
+    """
+    # The first tensor tells how many there are; what has another number of rows is not cut.
+    batch = next((len(x) for x in tree_leaves((inputs, targets)) if isinstance(x, Tensor)), 0)
+    if batch == 0:
+        return {}
+    tapes, losses = [], torch.empty(0)
+    with torch.random.fork_rng(_devices(model)):
+        for few in (torch.arange(2) % batch, torch.arange(3) % batch):
+            cut = lambda x, few=few: x[few.to(x.device)] if x.shape[:1] == (batch,) else x
+            pair = tree_map_only(Tensor, cut, (inputs, targets))
+            with recording(model) as tape:
+                losses = loss_fn(called(model, pair[0]), pair[1])
+            check_losses(losses)
+            tapes.append(tape)
+    tapes[1].rows = rows = arguments.learned(*tapes)
+    if _add_up(model, tapes[1], losses):
+        _LEARNED[model] = state_of(model), rows
+    return rows
+
+
+def _devices(model: nn.Module) -> list[torch.device]:
+    """Devices other than the processor where the model may draw random numbers."""
+    return list({p.device for p in model.parameters() if p.device.type == "cuda"})
+
+
+def _add_up(model: nn.Module, tape: Tape, losses: Tensor) -> bool:
+    """Whether all is finite; ValueError unless gradients add up to that of each parameter."""
+    if not losses.requires_grad:
+        return True
+    named = trainable(model)
+    parameters = list(named.values())
+    each = per_example(model, tape, losses, retain_graph=True)
+    ordinary = torch.autograd.grad(losses.sum(), parameters, retain_graph=True, allow_unused=True)
+    size = sum((use.squared_norm() for use in each.values()), torch.zeros(())).sqrt().sum()
+    if not size.isfinite():
+        return False
+    eps = torch.finfo(losses.dtype).eps
+    relative = max(1e-7, min(1e-2, 1e5 * eps))
+    for (name, parameter), expected in zip(named.items(), ordinary, strict=True):
+        expected = torch.zeros_like(parameter) if expected is None else expected
+        total, scale = torch.zeros_like(expected), expected.norm()
+        if name in each:
+            total = each[name].weighted_sum(torch.ones_like(losses.detach()))
+            scale = each[name].squared_norm().sqrt().sum()
+        # A gradient that is zero but for rounding, of a bias before a norm, is measured by others.
+        apart = (total.reshape(expected.shape) - expected).norm()
+        if not apart <= relative * scale + min(1e-2, 1e3 * eps) * size:
+            raise ValueError(
+                f"Expected the gradient of {name!r} to be the sum over records, which it is not: "
+                "it is used outside of its module's own forward pass. Use it in one module (tied "
+                "weights: share the parameter between two), or register a rule."
+            )
+    return True
 
 
 def compiled_sum(
@@ -122,6 +194,7 @@ def compiled_sum(
         for mine, theirs in zip(twin.modules(), model.modules(), strict=True):
             mine.training = theirs.training
         with torch._dynamo.config.patch(trace_autograd_ops=True):
+            tape.rows = _rows(model, loss_fn, inputs, targets)
             clip = _clip(model, first)._replace(largest=_clip(model, bound).largest)
             return compiled(twin, tape, loss_fn, inputs, targets, clip, mask)
 
@@ -144,7 +217,7 @@ def _recorded_sum(
     tape.runs = False
     check_losses(losses)
     _check_mask(mask, losses)
-    gradients = per_example(model, tape.calls, losses) if len(losses) else {}
+    gradients = per_example(model, tape, losses) if len(losses) else {}
     tape.calls.clear()
     with torch.no_grad(), torch.autocast(losses.device.type, enabled=False):
         right = _right(outputs, targets)
@@ -210,26 +283,34 @@ def called(model: nn.Module, inputs: Any) -> Any:
     return model(*inputs) if isinstance(inputs, tuple) else model(inputs)
 
 
-def per_example(model: nn.Module, calls: list[Call], losses: Tensor) -> dict[str, PerExample]:
+def per_example(
+    model: nn.Module, tape: Tape, losses: Tensor, *, retain_graph: bool = False
+) -> dict[str, PerExample]:
     """Gradients of every parameter that takes part, one per example; uses up the graph."""
+    calls = tape.calls
     edges: Any = [edge for call in calls for edge in call.edges.values()]
     if not edges or not losses.requires_grad:
         return {}
     ones = torch.ones_like(losses)
-    output_grads = iter(torch.autograd.grad(losses, edges, grad_outputs=ones, allow_unused=True))
+    grads = torch.autograd.grad(losses, edges, ones, retain_graph=retain_graph, allow_unused=True)
+    output_grads = iter(grads)
     name_of: dict[Any, str] = {parameter: name for name, parameter in model.named_parameters()}
     modules = {call.module for call in calls}
     uses: dict[str, list[PerExample]] = defaultdict(list)
     with torch.no_grad(), torch.autocast(losses.device.type, enabled=False):
         for call in calls:
             grads = {place: next(output_grads) for place in call.edges}
-            for parameter, use in _of_call(call, grads, len(losses), modules):
+            for parameter, use in _of_call(call, tape.rows, grads, len(losses), modules):
                 uses[name_of[parameter]].append(use)
         return {name: combined(parts) for name, parts in uses.items()}
 
 
 def _of_call(
-    call: Call, grads: dict[int, Tensor | None], batch: int, modules: set[nn.Module]
+    call: Call,
+    rows: Rows,
+    grads: dict[int, Tensor | None],
+    batch: int,
+    modules: set[nn.Module],
 ) -> Iterator[tuple[Any, PerExample]]:
     """Trainable parameters and their gradients in one call."""
     reached = {place: grad for place, grad in grads.items() if grad is not None}
@@ -244,7 +325,10 @@ def _of_call(
     )
     if call.rule is None:
         parameters = dict(_owned(call.module, modules))
-        gradients = fallback.differentiated(call.module, parameters, (args, kwargs), reached, dtype)
+        each = arguments.rows_of(call, rows, batch)
+        gradients = fallback.differentiated(
+            call.module, parameters, (args, kwargs), each, reached, dtype
+        )
     else:
         parameters = call.module._parameters
         gradients = call.rule(call.module, (*args, *kwargs.values()), *reached.values())

@@ -35,6 +35,14 @@ class Call:
     edges: dict[int, GradientEdge | Tensor]  # by position among the leaves of the output
     versions: tuple[int, ...]
 
+    def leaves(self) -> list[Any]:
+        """All arguments in one list, as `rows` counts them."""
+        return tree_leaves((self.args, self.kwargs))
+
+    def kind(self) -> tuple[Any, ...]:
+        """Name of the module and dimensions of its arguments, the same for calls alike."""
+        return self.name, *(x.dim() if isinstance(x, Tensor) else None for x in self.leaves())
+
     def check_unchanged(self) -> None:
         """Raise if an input was overwritten after the module had read it."""
         if self.versions and self.versions != _versions(self.args, self.kwargs):
@@ -50,6 +58,7 @@ class Tape:
 
     calls: list[Call] = field(default_factory=list)
     runs: bool = True
+    rows: dict[tuple[Any, ...], tuple[int, ...]] = field(default_factory=dict)  # see `arguments`
 
 
 @contextmanager
@@ -63,6 +72,12 @@ def recording(model: nn.Module) -> Iterator[Tape]:
         yield tape
     finally:
         undo()
+
+
+def state_of(model: nn.Module) -> tuple[Any, ...]:
+    """Modules with their modes, and parameters that are trained: equal if all is as it was."""
+    modes = tuple((id(module), module.training) for module in model.modules())
+    return modes, tuple((id(p), p.requires_grad) for p in model.parameters())
 
 
 def observed(model: nn.Module) -> tuple[Tape, Callable[[], None]]:
