@@ -18,7 +18,7 @@ from dplearn.certificates import certify, check
 from dplearn.figures import certificate, log_steps, style_of
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.mechanisms.shuffled import Shuffled
-from dplearn.run import EPOCH_SAMPLINGS, SAMPLINGS, epoch, sampled
+from dplearn.run import DPSGD, EPOCH_SAMPLINGS, SAMPLINGS, Phases, epoch, sampled
 from explorer import again, choose, enter, errors, figure, opened, title, traces, words
 
 ABADI = Scenario("gaussian", 4.0, "poisson", 0.01, 1e-5, "add_remove", 40_000)
@@ -220,6 +220,31 @@ def test_what_is_entered_is_in_the_address_and_makes_a_run_ones_own():
     assert "Where other tools" not in words(app)
 
 
+def test_curves_go_on_with_further_phases():
+    app = opened(steps="1000", here="900", budget="1", accountants="rdp,pld")
+    app = enter(app, "then", "2, 0.02, 50")
+    assert not errors(app) and app.query_params["then"] == "2, 0.02, 50"
+    first = DPSGD(noise_multiplier=4.0, sample_rate=0.01, steps=1000)
+    last = DPSGD(noise_multiplier=2.0, sample_rate=0.02, steps=50)
+    for name, label in (("rdp", "RDP"), ("pld", "PLD")):
+        trace = traces(app)[label]
+        assert trace["x"][-1] == 1050
+        for steps, plan in ((1050, Phases((first, last))), (1000, first), (900, first)):
+            value = trace["y"][trace["x"].index(steps)]
+            stated = plan.guarantee(name, delta=1e-5, steps=steps)
+            assert value == pytest.approx(stated.epsilon, rel=1e-3)
+    assert "then 2, 0.02, 50" in figure(app)["layout"]["title"]["subtitle"]["text"]
+    assert downloads(app) == ["Data as CSV"]
+    assert figure(again(app)) == figure(app)
+    # What is no phase is said to be none; other noise has no phases.
+    for wrong in ("2, 0.02", "2, 3, 50", "two"):
+        (message,) = errors(enter(app, "then", wrong))
+        assert message.startswith("Expected then to be σ, q, T of each further phase")
+    app = choose(enter(app, "then", ""), "mechanism", "laplace")
+    assert all(box.key != "box_then" for box in app.text_input)
+    assert traces(app)["RDP"]["x"][-1] == 1000
+
+
 def test_a_batch_larger_than_the_dataset_is_refused_at_the_control():
     app = opened(rate_from="counts", dataset_size="1000", batch_size="600")
     app = enter(app, "batch_size", "2000")
@@ -263,6 +288,7 @@ RUNS = (
     {"accountants": "pld,rdp", "noise_multiplier": "2", "steps": "500", "here": "123"},
     {"mechanism": "laplace", "accountants": "basic,moments", "steps": "50", "here": "7"},
     {"sampling": "none", "accountants": "gdp,zcdp", "steps": "50", "here": "50"},
+    {"accountants": "pld,rdp", "steps": "500", "here": "600", "then": "2, 0.02, 50; 1,1/50,99"},
     {"sampling": "shuffled", "adjacency": "zero_out", "sample_rate": "0.1"}
     | {"accountants": "rdp,zcdp", "steps": "50", "here": "15"},
 )

@@ -4,7 +4,7 @@ Each has a `key`, its name in the address; `parse` reads what a reader typed and
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,16 +111,24 @@ class Choice:
 
 @dataclass(frozen=True)
 class Text:
-    """A box for words; whether they make sense is for the library to say."""
+    """A box for words; whether they make sense `reads` says, or later the library."""
 
     key: str
     label: str
     help: str
     default: str
+    reads: Callable[[str], object] = str  # raises ValueError unless they are as `expected`
+    expected: str = ""
 
     def parse(self, text: object) -> str:
-        """The words without spaces around them."""
-        return str(text).strip()
+        """The words without spaces around them, or a ValueError as above."""
+        words = str(text).strip()
+        try:
+            self.reads(words)
+        except ValueError:
+            message = f"Expected {self.key} to be {self.expected}, got {_quoted(text)}."
+            raise ValueError(message) from None
+        return words
 
     def show(self, value: str) -> str:
         """The words as they are."""

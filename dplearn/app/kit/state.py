@@ -45,7 +45,9 @@ class State:
             self.values[kind.key] = kind.parse(text)
         except ValueError as error:
             self.typed[kind.key] = str(text)
-            self.notes[kind.key] = f"{error} {kind.show(self.values[kind.key])} is used."
+            self.notes[kind.key] = (
+                f"{error} {kind.show(self.values[kind.key]) or 'Nothing'} is used."
+            )
 
     def read(self, address: Mapping[str, str]) -> None:
         """Start over from an address; what it does not name takes its default."""

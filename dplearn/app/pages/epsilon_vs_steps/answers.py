@@ -15,7 +15,7 @@ from dplearn.book.published import number, published
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Guarantee
 from dplearn.mechanisms import Gaussian
-from dplearn.run import guarantees, natural_adjacency
+from dplearn.run import Phases, guarantees, natural_adjacency
 
 # The name under which a picture shows what is claimed of another run.
 CLAIM = "poisson_claim"
@@ -171,6 +171,9 @@ def answer(name: str, scenario: Scenario, steps: tuple[int, ...], **options: Any
         if scenario.by_epoch and not isinstance(base, Gaussian):
             what = f"Accountant {name}: {scenario.sampling} batches with {base.name} noise"
             raise validate.unsupported(what, "the theorem is for Gaussian noise")
+        if scenario.then:
+            promise = {"delta": scenario.delta, "adjacency": scenario.adjacency}
+            return Answer(Phases(scenario.phases).guarantees(law, steps=list(steps), **promise))
         return Answer(guarantees(law, base, steps=list(steps), **scenario.keywords))  # type: ignore[arg-type]
     except (NotImplementedError, ArithmeticError) as error:
         return Answer(refusal=str(error))
@@ -193,6 +196,7 @@ def _about(row: dict[str, str], scenario: Scenario) -> bool:
     return (
         (row["quantity"], row["mechanism"], row["adjacency"])
         == ("epsilon", name, scenario.adjacency)
+        and not scenario.then
         and all(row[k] for k in (*numbers, "steps"))
         and all(math.isclose(number(row[k]), getattr(scenario, k), rel_tol=1e-9) for k in numbers)
         and number(row["steps"]) <= scenario.largest

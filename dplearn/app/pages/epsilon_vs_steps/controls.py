@@ -31,8 +31,12 @@ def sidebar(state: State, preset: presets.Preset | None, answers: Answers) -> No
     _sampling(state, scenario)
     controls.quantity(state, run_fields.DELTA)
     in_steps = state.values["length_in"] == "steps"
-    epochs = replace(run_fields.EPOCHS, label=f"T = {text.whole(scenario.largest)}")
+    epochs = replace(run_fields.EPOCHS, label=f"T = {text.whole(scenario.phases[0].steps)}")
     controls.quantity(state, run_fields.STEPS if in_steps else epochs, unit=run_fields.LENGTH_IN)
+    if "then" not in state.hidden(state.values):
+        with st.container(gap=None, key="field_then"):
+            controls.box(state, fields.THEN)
+            controls.note(state, "then")
     left, right = st.columns([4, 6])
     controls.choice(state, state.fields["mechanism"], place=left)  # type: ignore[arg-type]
     controls.choice(state, fields.SAMPLING, then=suit_adjacency, place=right)

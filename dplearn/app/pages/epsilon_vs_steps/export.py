@@ -13,7 +13,7 @@ from dplearn.run import sampled
 COLUMNS = ("method", "steps", "lower", "epsilon", "kind", "delta", "adjacency", "order")
 NO_FORM = (
     "This run has no certificate: a proof that anybody can check has a form for Gaussian noise "
-    "alone, with Poisson sampling or with all records in every step."
+    "alone, the same in every step, with Poisson sampling or with all records."
 )
 NO_FLINT = (
     "A certificate, which proves ε to anybody, is made with python-flint: "
@@ -36,7 +36,8 @@ def as_csv(answers: Answers) -> str:
 
 def no_certificate(scenario: Scenario) -> str:
     """Why a run has no certificate to take along, in a sentence; empty where it has one."""
-    if scenario.mechanism != "gaussian" or scenario.sampling not in ("poisson", "none"):
+    formed = scenario.mechanism == "gaussian" and scenario.sampling in ("poisson", "none")
+    if not formed or scenario.then:
         return NO_FORM
     return "" if find_spec("flint") else NO_FLINT
 
@@ -54,10 +55,25 @@ def as_certificate(answers: Answers) -> str:
         return f"{error}\n"
 
 
+def _run(scenario: Scenario) -> tuple[list[str], list[str], str]:
+    """Lines that import what a run needs, that make it, and what is asked of it by each name."""
+    if scenario.then:
+        promise = f"delta={scenario.delta!r}, adjacency={scenario.adjacency!r}"
+        phases = [f"    {phase!r}," for phase in scenario.phases]
+        asked = f"run.guarantees(laws[name], steps=steps, {promise})"
+        return ["from dplearn.run import DPSGD, Phases"], ["run = Phases((", *phases, "))"], asked
+    law = type(scenario.base)
+    imports = ["from dplearn.run import guarantees", f"from {law.__module__} import {law.__name__}"]
+    base = f"base = {law.__name__}(noise_multiplier={scenario.noise_multiplier!r})"
+    asked = "guarantees(laws[name], base, steps=steps, **run)"
+    return imports, [base, f"run = {scenario.keywords}"], asked
+
+
 def as_python(answers: Answers) -> str:
     """Lines that compute the same numbers and draw the same pictures."""
     scenario, here, names = answers.scenario, answers.here, list(answers.curves)
-    law, quoted, measured = type(scenario.base), poisson_claim(scenario), REFERENCE in names
+    quoted, measured = poisson_claim(scenario), REFERENCE in names
+    imports, run, asked = _run(scenario)
     shown = f"{{**curves, {CLAIM!r}: claim}}" if quoted else "curves"
     marked = f", claims={proved_of(answers)}" if quoted else ""
     extras = f", reference={REFERENCE!r}" if measured else ""
@@ -65,7 +81,8 @@ def as_python(answers: Answers) -> str:
     figures = ["epsilon_curves", *["log_steps"] * (not scenario.by_epoch)]
     figures += ["looseness"] * measured
     # As a call, or one by one where they depend on the epochs.
-    steps = f"log_steps({scenario.largest}, include=[{here}])"
+    marks = sorted({here, *scenario.changes})
+    steps = f"log_steps({scenario.largest}, include={marks})"
     steps = str(sorted({*scenario.steps, here})) if scenario.by_epoch else steps
     claimed = []
     if quoted:
@@ -78,16 +95,14 @@ def as_python(answers: Answers) -> str:
     lines = [
         *(["from dataclasses import replace", ""] if quoted else []),
         "from dplearn.accountants import accountants",
-        "from dplearn.run import guarantees",
-        f"from {law.__module__} import {law.__name__}",
+        *imports,
         f"from dplearn.figures import {', '.join(figures)}",
         "",
-        f"base = {law.__name__}(noise_multiplier={scenario.noise_multiplier!r})",
-        f"run = {scenario.keywords}",
+        *run,
         f"steps = {steps}",
         f"names = {names}",
         "laws = {name: accountants[name]() for name in names}",
-        "curves = {name: guarantees(laws[name], base, steps=steps, **run) for name in names}",
+        f"curves = {{name: {asked} for name in names}}",
         *claimed,
         f"epsilon_curves({shown}, steps, here={here}, budget={answers.budget:g}{extras}).show()",
     ]

@@ -8,11 +8,11 @@ from dataclasses import fields, replace
 
 from dplearn.accountants import accountants
 from dplearn.app.kit import run_fields
-from dplearn.app.kit.fields import Choice, Quantity, by_key
-from dplearn.app.kit.state import State, idle
+from dplearn.app.kit.fields import Choice, Quantity, Text, by_key
+from dplearn.app.kit.state import State, Values, idle
 from dplearn.figures import style_of
 from dplearn.mechanisms import mechanisms
-from dplearn.run import EPOCH_SAMPLINGS, SAMPLINGS
+from dplearn.run import DPSGD, EPOCH_SAMPLINGS, SAMPLINGS
 
 DATASET = Quantity(
     "dataset_size",
@@ -43,6 +43,8 @@ _DRAWN = {
     "random_allocation": "Random allocation: each epoch every record falls into one of 1/q "
     "batches, on its own.",
 }
+# Whose steps may differ in noise and sample rate.
+PHASED = ("poisson", "without_replacement")
 _SCHEMES = SAMPLINGS + EPOCH_SAMPLINGS
 _ABOUT_SAMPLING = "How a batch is drawn. " + " ".join(
     _DRAWN[name] for name in _SCHEMES if name in _DRAWN
@@ -58,15 +60,41 @@ ACCOUNTANTS = Choice(
     {name: f"{style_of(name).glyph} {style_of(name).label}" for name in accountants},
     tuple(accountants),
 )
+_EXPECTED = "σ, q, T of each further phase, as in 2, 0.02, 500; 1, 0.01, 99"
+_ABOUT_THEN = (
+    f"A schedule: {_EXPECTED}. T above is then that of the first phase, and the curves go on."
+)
+
+
+def phases_of(text: str) -> tuple[DPSGD, ...]:
+    """Plans of the phases that a text names, within the ranges of the other controls."""
+    phases = (entry.split(",") for entry in text.split(";") if entry.strip())
+    return tuple(
+        DPSGD(
+            noise_multiplier=run_fields.NOISE.parse(noise),
+            sample_rate=run_fields.RATE.parse(rate),
+            steps=int(run_fields.STEPS.parse(steps)),
+        )
+        for noise, rate, steps in phases
+    )
+
+
+THEN = Text("then", "Then σ, q, T", _ABOUT_THEN, "", phases_of, _EXPECTED)
 X_AXIS = Choice("x_axis", "Log T", "", {"log": "log", "linear": "linear"})
 Y_AXIS = replace(X_AXIS, key="y_axis", label="Log ε")
 
-_HIDDEN = idle(
+_UNUSED = idle(
     {
         "rate_from": {"rate": {"dataset_size", "batch_size"}, "counts": {"sample_rate"}},
         "length_in": {"steps": {"epochs"}, "epochs": {"steps"}},
     }
 )
+
+
+def _hidden(values: Values) -> set[str]:
+    """What another choice makes idle; phases are of Gaussian noise on lots drawn per step."""
+    phased = values["mechanism"] == "gaussian" and values["sampling"] in PHASED
+    return {*_UNUSED(values), *(() if phased else ("then",))}
 
 
 def mechanism() -> Choice:
@@ -83,6 +111,6 @@ def state(address: Mapping[str, str] | None = None) -> State:
     noise = mechanism(), run_fields.NOISE
     sampling = SAMPLING, RATE_FROM, run_fields.RATE, DATASET, run_fields.BATCH
     promise = run_fields.DELTA, run_fields.ADJACENCY
-    length = run_fields.LENGTH_IN, run_fields.STEPS, run_fields.EPOCHS
+    length = run_fields.LENGTH_IN, run_fields.STEPS, run_fields.EPOCHS, THEN
     seen = HERE, BUDGET, ACCOUNTANTS, X_AXIS, Y_AXIS
-    return State(by_key(*noise, *sampling, *promise, *length, *seen), _HIDDEN)
+    return State(by_key(*noise, *sampling, *promise, *length, *seen), _hidden)

@@ -61,7 +61,8 @@ class Spot:
 
     def is_(self, mechanism: str, *samplings: str) -> bool:
         """Whether the run is of this kind."""
-        return self.scenario.mechanism == mechanism and self.scenario.sampling in samplings
+        run = self.scenario
+        return run.mechanism == mechanism and run.sampling in samplings and not run.then
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,18 @@
 """From what a reader entered to the run it describes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 from dplearn.accountants import accountants
 from dplearn.app.kit.run_fields import ADJACENCY, length_of, rate_of
 from dplearn.app.kit.state import State
+from dplearn.app.pages.epsilon_vs_steps.fields import phases_of
 from dplearn.figures import log_steps
 from dplearn.ground.guarantee import Adjacency
 from dplearn.mechanisms import Gaussian, Mechanism, mechanisms
-from dplearn.run import EPOCH_SAMPLINGS, epoch, natural_adjacency
+from dplearn.run import DPSGD, EPOCH_SAMPLINGS, epoch, natural_adjacency
 
 # The accountant that proves from both sides: the others are measured by it.
 REFERENCE = "pld"
@@ -32,12 +34,13 @@ class Scenario:
     adjacency: Adjacency
     largest: int
     draft: bool = False
+    then: str = ""  # further phases, in the words of the control
 
     @cached_property
     def steps(self) -> tuple[int, ...]:
         """The numbers of steps that its curves are drawn at."""
         if not self.by_epoch:
-            return tuple(log_steps(self.largest))
+            return tuple(log_steps(self.largest, include=self.changes))
         # Nothing happens inside an epoch: a few steps of the first, then the ends of epochs.
         first, whole = min(self.batches, self.largest), self.largest // self.batches
         begun = [t for t in log_steps(first) if t >= first / 20]
@@ -61,6 +64,23 @@ class Scenario:
         return mechanisms[self.mechanism](self.noise_multiplier)
 
     @cached_property
+    def phases(self) -> tuple[DPSGD, ...]:
+        """The run and what comes then; `largest` counts the steps of all."""
+        then = [replace(p, sampling=self.sampling) for p in phases_of(self.then)]  # type: ignore[arg-type]
+        first = DPSGD(
+            noise_multiplier=self.noise_multiplier,
+            sample_rate=self.sample_rate,
+            steps=self.largest - sum(p.steps for p in then),
+            sampling=self.sampling,  # type: ignore[arg-type]
+        )
+        return (first, *then)
+
+    @cached_property
+    def changes(self) -> list[int]:
+        """The numbers of steps after which another phase begins."""
+        return list(accumulate(phase.steps for phase in self.phases))[:-1]
+
+    @cached_property
     def keywords(self) -> dict[str, Any]:
         """What `dplearn.run.guarantees` asks for beside noise and steps."""
         names = ("sampling", "sample_rate", "delta", "adjacency")
@@ -77,8 +97,9 @@ def scenario_of(state: State) -> Scenario:
         rate = rate_of(state, size, f"dataset_size = {size:.0f}")
     names = ("mechanism", "noise_multiplier", "sampling", "delta", "adjacency")
     entries = {name: values[name] for name in names}
-    largest = length_of(state, rate)
-    return Scenario(**entries, sample_rate=rate, largest=largest, draft=state.moving)
+    then = "" if "then" in state.hidden(values) else values["then"]
+    largest = length_of(state, rate) + sum(phase.steps for phase in phases_of(then))
+    return Scenario(**entries, sample_rate=rate, largest=largest, draft=state.moving, then=then)
 
 
 def accountants_of(state: State) -> tuple[str, ...]:

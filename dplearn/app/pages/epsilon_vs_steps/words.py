@@ -40,6 +40,7 @@ def subtitle(scenario: Scenario) -> str:
         f"δ = {DELTA.show(scenario.delta)}",
         _SAMPLED.get(scenario.sampling, scenario.sampling),
         ADJACENCY.options[scenario.adjacency].lower(),
+        *(f"then {entry.strip()}" for entry in scenario.then.split(";") if entry.strip()),
     ]
     return ", ".join(parts)
 
@@ -60,7 +61,11 @@ def sentence(answers: Answers) -> str:
     sharp = certificate.precision(certificate.width(low)) if low.kind == "bracket" else ""
     rate = answers.scenario.sample_rate
     epochs = f"{here * rate:.3g}"
-    spent = "" if rate == 1 else f" ({epochs} epoch{'' if epochs == '1' else 's'})"
+    spent = (
+        ""
+        if rate == 1 or answers.scenario.then
+        else f" ({epochs} epoch{'' if epochs == '1' else 's'})"
+    )
     first = (
         f"After {steps}{spent} the tightest bound here is "
         f"**ε\u00a0{text.relation(low)}\u00a0{text.bound(low.epsilon, 4)}** "
