@@ -18,7 +18,6 @@ from dplearn.accountants import accountants
 from dplearn.book.everything import as_row, as_text, check_all
 from dplearn.claims import QUANTITIES, check, setting
 from dplearn.classroom.commands import add_commands
-from dplearn.ground import validate
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee
 from dplearn.mechanisms import Composed, Gaussian, Mechanism
 from dplearn.run import SAMPLINGS, natural_adjacency, sampled
@@ -102,7 +101,7 @@ def _add_claim_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--of", default="poisson_subsampled_gaussian", metavar="MECHANISM")
     command.add_argument("--relation", default="upper", choices=["upper", "lower", "equal"])
     command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE or LOW..HIGH")
-    command.add_argument("--seconds", type=float, default=10.0, help="time to search (default 10)")
+    command.add_argument("--effort", type=float, default=1.0, help="how much is tried (default 1)")
 
 
 def _step(options: argparse.Namespace) -> tuple[Mechanism, Adjacency]:
@@ -214,14 +213,13 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _claim(options: argparse.Namespace) -> int:
-    validate.positive(seconds=options.seconds)
     verdict = check(
         options.expression.strip(),
         quantity=options.quantity,
         of=options.of,
         relation=options.relation,
         fixed=dict(map(setting, options.set)),
-        budget_s=options.seconds,
+        effort=options.effort,
     )
     if options.json:
         _print_json([verdict.to_dict()])

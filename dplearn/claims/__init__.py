@@ -7,7 +7,7 @@ From the bottom: `_parameters` (names, ranges, values tried), `_truth` (the cert
 `verdict` (what is found), `_search` (survey, counterexamples, region), `_closest` (what it is).
 """
 
-import time
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from dplearn.claims import _search as search
 from dplearn.claims._closest import Closest, closest
 from dplearn.claims._parameters import PARAMETERS, Setting, canonical, product, setting
-from dplearn.claims._truth import QUANTITIES, subject
+from dplearn.claims._truth import QUANTITIES, Purse, subject
 from dplearn.claims.verdict import HOLDS, STATUS, VIOLATED, Point, Region, Relation, Slice, Verdict
 from dplearn.ground import validate
 from dplearn.ground.expression import parse
@@ -33,6 +33,8 @@ __all__ = [
     "setting",
 ]
 
+# What survey, search for the worst, border and map may cost at most.
+_SHARES = (400.0, 150.0, 250.0, 500.0)
 # Quantities in which the order of a Renyi divergence may occur as a free choice.
 _WITH_ORDER = ("epsilon", "delta", "sigma")
 
@@ -45,7 +47,7 @@ def check(
     relation: Relation = "upper",
     fixed: Mapping[str, Setting] | None = None,
     axes: tuple[str, str] | None = None,
-    budget_s: float = 10.0,
+    effort: float = 1.0,
 ) -> Verdict:
     """Verdict on a claimed formula: where it holds or fails, how loose it is, and what it is.
 
@@ -59,7 +61,8 @@ def check(
     The relation says that the quantity is at most, at least or equal to the formula; for sigma,
     ``"upper"`` says that the noise is enough. Parameters may be fixed at a number or kept to a
     range (low, high); T is 1 where the claim does not speak of it. The map has two axes. The
-    budget is a time in seconds, > 0; the verdict says how many points were decided within it.
+    effort, > 0, limits how much is asked: 1 takes ten seconds of a core or so where each answer is
+    costly. The verdict depends on it and not on the machine, and says how many points it decided.
 
     Violations are proved, at full accuracy for those that are reported. Differences below 1e-6,
     relative, count as equality. A ValueError says that the formula cannot be read or speaks of
@@ -75,16 +78,16 @@ def check(
     >>> round(found.region.turns, 2)
     8.42
     """
-    start = time.monotonic()
     validate.one_of(("upper", "lower", "equal"), relation=relation)
-    validate.positive(budget_s=budget_s)
+    validate.positive(effort=effort)
     trial = _trial(claim, quantity, of, relation, fixed or {})
-    tried = search.survey(trial, until=start + 0.5 * budget_s)
-    simple, worst = _counterexamples(trial, tried, start + 0.7 * budget_s)
-    region = search.region(trial, tried, simple, until=start + 0.8 * budget_s)
-    picture, cells = _map(trial, axes, simple, until=start + budget_s)
+    survey, climb, turn, cells = (Purse(effort * share) for share in _SHARES)
+    tried = search.survey(trial, purse=survey)
+    simple, worst = _counterexamples(trial, tried, climb)
+    region = search.region(trial, tried, simple, purse=turn)
+    picture, drawn = _map(trial, axes, simple, cells)
     if not simple:
-        simple = worst = search.simplest(trial, cells, until=start + budget_s)
+        simple = worst = search.simplest(trial, drawn)
     return Verdict(
         claim=claim,
         quantity=quantity,
@@ -102,7 +105,6 @@ def check(
         looseness=tried.looseness,
         closest=closest(tried.claimed, dict(tried.points), quantity, of),
         map=picture,
-        seconds=time.monotonic() - start,
     )
 
 
@@ -122,21 +124,21 @@ def _trial(
 
 
 def _counterexamples(
-    trial: search.Trial, tried: search.Tried, until: float
+    trial: search.Trial, tried: search.Tried, purse: Purse
 ) -> tuple[Point | None, Point | None]:
     """The simplest and the worst; looked for between the points where these show none."""
     bad = trial.badness(tried)
     bad = np.where(tried.status == VIOLATED, bad + 1e3, bad)
     if not np.any(np.isfinite(bad)):
         return None, None
-    simple = search.simplest(trial, tried, until=until)
-    top, violated = search.climb(trial, tried.point(int(np.argmax(bad))), until=until)
-    worst = search.verified(trial, top.parameters, until=until) if violated else None
+    simple = search.simplest(trial, tried)
+    top, violated = search.climb(trial, tried.point(int(np.argmax(bad))), purse=purse)
+    worst = search.verified(trial, top.parameters) if violated else None
     return simple or worst, worst or simple
 
 
 def _map(
-    trial: search.Trial, axes: tuple[str, str] | None, through: Point | None, *, until: float
+    trial: search.Trial, axes: tuple[str, str] | None, through: Point | None, purse: Purse
 ) -> tuple[Slice, search.Tried]:
     """A slice through the counterexample, or through the usual values."""
     shown, space = _axes(trial, axes), trial.axes
@@ -144,12 +146,14 @@ def _map(
         n: through.parameters[n] if through else a.usual for n, a in space.items() if n not in shown
     }
     along = trial.truth.along
-    fine = {True: 31, False: 13} if along in shown else {True: 11, False: 11}
-    number = {n: fine[n == along] if trial.truth.costly else 41 for n in shown}
+    # As fine as can be paid for: every cell, or every row where one answer serves for it.
+    answers = int(min(purse.left / trial.truth.price, 121))
+    few = min(answers, 13) if along in shown else math.isqrt(answers)
+    number = {n: (31 if n == along else few) if trial.truth.costly else 41 for n in shown}
     x, y = (space[n].between(min(space[n].fine), max(space[n].fine), number[n]) for n in shown)
     axis_of = {shown[1]: y, shown[0]: x, **{n: (value,) for n, value in fixed.items()}}
     points = product(axis_of)
-    tried = trial.try_({n: points[n] for n in space}, until=until)
+    tried = trial.try_({n: points[n] for n in space}, purse=purse)
     ratio, status = (
         tuple(map(tuple, values.reshape(len(y), len(x)).tolist()))
         for values in (tried.ratio, tried.status)

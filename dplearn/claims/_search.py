@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dplearn.claims._closest import SAME
 from dplearn.claims._parameters import Parameter, canonical, product
-from dplearn.claims._truth import Points, Subject, brackets
+from dplearn.claims._truth import FINER, Points, Purse, Subject, brackets
 from dplearn.claims.verdict import HOLDS, UNDECIDED, UNDEFINED, VIOLATED, Point, Region, Relation
 from dplearn.ground.expression import Expression
 
@@ -35,9 +35,9 @@ class Trial:
         return [name for name, axis in self.axes.items() if axis.lower < axis.upper]
 
     def try_(
-        self, points: Points, *, until: float, sharp: bool = False, order: NDArray | None = None
+        self, points: Points, *, purse: Purse, sharp: bool = False, order: NDArray | None = None
     ) -> Tried:
-        """Compare at every point that there is time for."""
+        """Compare at every point that the purse has enough for."""
         names = canonical(self.expression.names, self.axes)
         given = {name: points[p] for name, p in names.items()}
         shape = next(iter(points.values())).shape
@@ -46,7 +46,7 @@ class Trial:
         rtol = _SHARP if sharp or self.relation == "equal" else self.truth.rough
         proof = replace(self.truth, bracket=self.truth.proof or self.truth.bracket)
         truth = proof if sharp else self.truth
-        lower, upper = brackets(truth, points, rtol=rtol, until=until, order=order)
+        lower, upper = brackets(truth, points, rtol=rtol, purse=purse, order=order)
         # All quantities are >= 0: a claim below that says 0.
         stated, same = np.maximum(claimed, 0), SAME * np.abs(claimed)
         unsure = np.where(np.isfinite(rounding), rounding, np.inf) + _LEAST
@@ -101,14 +101,14 @@ class Tried:
         return (float(np.median(loose)), float(np.max(loose))) if loose.size else None
 
 
-def survey(trial: Trial, *, until: float) -> Tried:
+def survey(trial: Trial, *, purse: Purse) -> Tried:
     """The claim over the whole space; plain values first, then at random."""
     axes = {n: a.coarse if trial.truth.costly else a.fine for n, a in trial.axes.items()}
     points = product({n: v if len(v) > 1 else (trial.axes[n].lower,) for n, v in axes.items()})
     odd = oddness(trial, points)
     order = np.argsort(odd, kind="stable")
     later = np.random.default_rng(0).permutation(order[order.size // 10 :])
-    return trial.try_(points, until=until, order=np.append(order[: order.size // 10], later))
+    return trial.try_(points, purse=purse, order=np.append(order[: order.size // 10], later))
 
 
 def oddness(trial: Trial, points: Points) -> NDArray:
@@ -120,22 +120,22 @@ def oddness(trial: Trial, points: Points) -> NDArray:
     return total
 
 
-def simplest(trial: Trial, tried: Tried, *, until: float) -> Point | None:
+def simplest(trial: Trial, tried: Tried) -> Point | None:
     """The plainest counterexample, a visible one if there is any, seen at full accuracy."""
     cost = oddness(trial, tried.points) + (trial.badness(tried) < 0.02)
     cost = np.where(tried.status == VIOLATED, cost, np.inf)
     for index in np.argsort(cost, kind="stable")[:5]:
         if cost[index] == np.inf:
             break
-        if point := verified(trial, tried.point(int(index)).parameters, until=until):
+        if point := verified(trial, tried.point(int(index)).parameters):
             return point
     return None
 
 
-def verified(trial: Trial, parameters: Mapping[str, float], *, until: float) -> Point | None:
+def verified(trial: Trial, parameters: Mapping[str, float]) -> Point | None:
     """The point, if it is a counterexample at full accuracy."""
-    # Two would be proof enough; the time is not cut short for the one that is reported.
-    again = trial.try_(one(parameters), until=max(until, time.monotonic() + 5), sharp=True)
+    # For the one that is reported there is always enough.
+    again = trial.try_(one(parameters), purse=Purse(math.inf), sharp=True)
     return again.point(0) if again.status[0] == VIOLATED else None
 
 
@@ -143,17 +143,17 @@ def one(parameters: Mapping[str, float]) -> dict[str, NDArray]:
     return {name: np.array([value]) for name, value in parameters.items()}
 
 
-def climb(trial: Trial, start: Point, *, until: float) -> tuple[Point, bool]:
+def climb(trial: Trial, start: Point, *, purse: Purse) -> tuple[Point, bool]:
     """From a point towards worse ones, one parameter at a time; and whether it is violated."""
-    base = trial.try_(one(start.parameters), until=until)
+    base = trial.try_(one(start.parameters), purse=purse)
     for factor in (3.0, 1.5, 1.1):
-        while time.monotonic() < until:
-            near = trial.try_(_neighbours(trial, base.point(0).parameters, factor), until=until)
+        while purse.left > 0:
+            near = trial.try_(_neighbours(trial, base.point(0).parameters, factor), purse=purse)
             bad = trial.badness(near)
             best = int(np.argmax(bad))
             if not bad[best] > trial.badness(base)[0] + 1e-3:
                 break
-            base = trial.try_(one(near.point(best).parameters), until=until)
+            base = trial.try_(one(near.point(best).parameters), purse=purse)
     return base.point(0), bool(base.status[0] == VIOLATED)
 
 
@@ -166,7 +166,7 @@ def _neighbours(trial: Trial, at: Mapping[str, float], factor: float) -> dict[st
     return {name: np.array([row[name] for row in rows]) for name in at}
 
 
-def region(trial: Trial, tried: Tried, example: Point | None, *, until: float) -> Region | None:
+def region(trial: Trial, tried: Tried, example: Point | None, *, purse: Purse) -> Region | None:
     """The one-parameter rule that covers most points that hold, if it covers a good part.
 
     It is told with the place where the claim begins to fail towards the counterexample.
@@ -187,21 +187,26 @@ def region(trial: Trial, tried: Tried, example: Point | None, *, until: float) -
     points, name, side, edge = max(rules)
     if edge == (min if side == "<=" else max)(trial.axes[name].fine):
         return Region(parameter=name, side="=", value=edge, points=points)
-    turns = _turn(trial, name, edge, example, until=until)
+    turns = _turn(trial, name, edge, example, purse=purse)
     return Region(parameter=name, side=side, value=edge, points=points, turns=turns)
 
 
-def _turn(trial: Trial, name: str, good: float, bad: Point, *, until: float) -> float | None:
-    """First value at which the claim fails, from the region's edge to the counterexample."""
+def _turn(trial: Trial, name: str, good: float, bad: Point, *, purse: Purse) -> float | None:
+    """First value at which the claim fails, from the region's edge to the counterexample.
+
+    None where the edge does not hold, or the effort does not suffice to find it.
+    """
     failing = bad.parameters[name]
 
     def holds(value: float) -> bool:
         at = one({**bad.parameters, name: value})
-        return trial.try_(at, until=until, sharp=True).status[0] == HOLDS
+        return trial.try_(at, purse=Purse(math.inf), sharp=True).status[0] == HOLDS
 
     if not holds(good):
         return None
-    while abs(failing / good - 1) > 1e-4 and time.monotonic() < until:
+    while abs(failing / good - 1) > 1e-4:
+        if not purse.pays(FINER * trial.truth.price):
+            return None
         middle = float(np.sqrt(good * failing))
         middle = float(round(middle)) if trial.axes[name].whole else middle
         if middle in (good, failing):

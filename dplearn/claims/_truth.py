@@ -1,7 +1,6 @@
 """What a claim is compared with: the certified answer, as a lower and an upper end."""
 
 import math
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -34,6 +33,8 @@ Ends = Callable[[Values, Points, float], Bracket]
 
 _G, _P, _W = "gaussian", "poisson_subsampled_gaussian", "without_replacement_gaussian"
 _L, _R, _PURE = "laplace", "randomized_response", "pure_dp"
+# What is asked for this relative width or less costs so many times the price.
+_ROUGH, FINER = 1e-5, 4
 # Roundings of a closed form, relative.
 _ROUNDED = 1e-11
 
@@ -49,6 +50,7 @@ class Subject:
     note: str  # what the truth is, in words
     rough: float = 1e-3  # relative width that is good enough for a survey
     proof: Ends | None = None  # of the points that are reported, if `bracket` is not certified
+    price: float = 1.0  # of an answer, in hundredths of a second of one core where it was measured
 
     @property
     def costly(self) -> bool:
@@ -66,20 +68,38 @@ def subject(quantity: str, of: str) -> Subject:
     return subjects[of]
 
 
-def brackets(
-    truth: Subject, points: Points, *, rtol: float, until: float, order: NDArray | None = None
-) -> Bracket:
-    """Lower and upper end at every point; nan where the time did not suffice.
+@dataclass
+class Purse:
+    """What may be asked: a verdict must depend on the question, not on how busy a machine is."""
 
-    `until` is by `time.monotonic`; `order` is that in which the points are taken up.
+    left: float
+
+    def pays(self, price: float) -> bool:
+        """Whether there is enough for an answer; its price is then spent."""
+        enough = price <= self.left
+        self.left -= price if enough else 0.0
+        return enough
+
+
+def brackets(
+    truth: Subject,
+    points: Points,
+    *,
+    rtol: float,
+    purse: Purse,
+    order: NDArray | None = None,
+) -> Bracket:
+    """Lower and upper end at every point; nan where the purse did not suffice.
+
+    `order` is that in which the points are taken up.
     """
     size = len(next(iter(points.values())))
     lower, upper = np.full(size, np.nan), np.full(size, np.nan)
-    if truth.along is None and time.monotonic() <= until:
+    if truth.along is None:
         lower[:], upper[:] = truth.bracket({}, points, rtol)
         return lower, upper
     for shared, rows in _groups(truth, points, np.arange(size) if order is None else order):
-        if time.monotonic() > until:
+        if not purse.pays(truth.price if rtol > _ROUGH else FINER * truth.price):
             break
         values = points[truth.along][rows] if truth.along else np.zeros(1)
         distinct, back = np.unique(values, return_inverse=True)
@@ -264,24 +284,24 @@ _ANY = {quantity: replace(worst, adjacency="any") for quantity, worst in _RESPON
 QUANTITIES: dict[str, dict[str, Subject]] = {
     "epsilon": {
         _G: Subject(("sigma", "T", "delta"), None, _gaussian_epsilon, _BOTH, _EXACT),
-        _P: Subject(_SAMPLED, "T", _STEPS[_P].epsilon, _BOTH, _COMPOSED),
-        _W: Subject(_SAMPLED, "T", _STEPS[_W].epsilon, _ONE, _COMPOSED),
-        _L: Subject(("epsilon", "T", "delta"), "T", _STEPS[_L].epsilon, _BOTH, _COMPOSED),
+        _P: Subject(_SAMPLED, "T", _STEPS[_P].epsilon, _BOTH, _COMPOSED, price=2),
+        _W: Subject(_SAMPLED, "T", _STEPS[_W].epsilon, _ONE, _COMPOSED, price=12),
+        _L: Subject(("epsilon", "T", "delta"), "T", _STEPS[_L].epsilon, _BOTH, _COMPOSED, price=4),
         _R: _RESPONSES["epsilon"],
         _PURE: _ANY["epsilon"],
     },
     "delta": {
         _G: Subject(("epsilon", "sigma", "T"), None, _gaussian_delta, _BOTH, _EXACT),
-        _P: Subject(_SPENT, "epsilon", _STEPS[_P].delta, _BOTH, _COMPOSED),
-        _W: Subject(_SPENT, "epsilon", _STEPS[_W].delta, _ONE, _COMPOSED),
+        _P: Subject(_SPENT, "epsilon", _STEPS[_P].delta, _BOTH, _COMPOSED, price=2),
+        _W: Subject(_SPENT, "epsilon", _STEPS[_W].delta, _ONE, _COMPOSED, price=3),
         _L: Subject(_STEPPED, "epsilon", _STEPS[_L].delta, _BOTH, _COMPOSED),
         _R: _RESPONSES["delta"],
         _PURE: _ANY["delta"],
     },
     "sigma": {
         _G: Subject(("epsilon", "delta", "T"), None, _gaussian_sigma, _BOTH, _EXACT),
-        _P: Subject(_NOISE, "", _STEPS[_P].sigma, _BOTH, _COMPOSED, 1e-2),
-        _W: Subject(_NOISE, "", _STEPS[_W].sigma, _ONE, _COMPOSED, 1e-2),
+        _P: Subject(_NOISE, "", _STEPS[_P].sigma, _BOTH, _COMPOSED, 1e-2, price=6),
+        _W: Subject(_NOISE, "", _STEPS[_W].sigma, _ONE, _COMPOSED, 1e-2, price=20),
     },
     "rdp": {
         _G: Subject(("alpha", "sigma"), None, _gaussian_rdp, _BOTH, _RDP),

@@ -76,7 +76,7 @@ class Verdict:
     truth: str  # what it was compared with
     adjacency: str
     points: int  # that were asked for
-    decided: int  # of them, within the time
+    decided: int  # of them, within the effort
     violated: int  # among these
     simplest: Point | None  # this and `worst` are re-verified at full accuracy
     worst: Point | None
@@ -84,7 +84,6 @@ class Verdict:
     looseness: tuple[float, float] | None  # median and largest claim / truth where it holds
     closest: Closest | None
     map: Slice
-    seconds: float
 
     @property
     def status(self) -> str:
@@ -105,8 +104,8 @@ class Verdict:
         if self.closest:
             told.append(str(self.closest))
         told.append(
-            f"Decided at {self.decided} of {self.points} points in {self.seconds:.1f} s against "
-            f"{self.truth}; points are no proof that a claim holds everywhere."
+            f"Decided at {self.decided} of {self.points} points against {self.truth}; "
+            "points are no proof that a claim holds everywhere."
         )
         return told
 

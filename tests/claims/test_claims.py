@@ -1,7 +1,9 @@
 """Claims: true theorems show no violation, wrong ones a counterexample that others confirm."""
 
+import itertools
 import json
 import math
+import time
 
 import numpy as np
 import pytest
@@ -12,8 +14,8 @@ from dplearn.book import book
 from dplearn.book.kit.oracles import coins_delta, gaussian_delta
 from dplearn.claims import PARAMETERS, QUANTITIES, STATUS, check, setting
 from dplearn.claims._parameters import canonical
-from dplearn.claims._truth import brackets, subject
-from dplearn.claims.verdict import HOLDS, VIOLATED
+from dplearn.claims._truth import Purse, brackets, subject
+from dplearn.claims.verdict import HOLDS, UNDECIDED, VIOLATED
 from dplearn.ground.expression import parse
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from outcomes import epsilon_of_coins
@@ -104,7 +106,7 @@ def test_the_plotted_curve_of_advanced_composition():
 @pytest.mark.slow
 def test_the_growth_of_the_sampled_gaussian_is_no_bound():
     claim = "q*sqrt(T*log(1/delta))/sigma"
-    verdict = check(claim, quantity="epsilon", of=POISSON, fixed=LITTLE, budget_s=30)
+    verdict = check(claim, quantity="epsilon", of=POISSON, fixed=LITTLE)
     point = verdict.simplest
     assert verdict.status == "violated" and point.lower > 1.01 * point.claimed
     step = PoissonSubsampled(Gaussian(point.parameters["sigma"]), 0.01)
@@ -139,8 +141,8 @@ def test_closed_bounds_of_the_sampled_gaussian_hold_only_inside_their_conditions
     ],
 )
 def test_every_kind_of_truth_finds_a_violation(claim, quantity, of, fixed):
-    verdict = check(claim, quantity=quantity, of=of, fixed=fixed, budget_s=2)
-    assert verdict.status == "violated" and verdict.seconds < 6, str(verdict)
+    verdict = check(claim, quantity=quantity, of=of, fixed=fixed, effort=0.3)
+    assert verdict.status == "violated", str(verdict)
     assert verdict.worst.claimed < verdict.worst.lower <= verdict.worst.upper
     assert verdict.worst.ratio <= verdict.simplest.ratio * 1.001
 
@@ -160,7 +162,7 @@ def test_a_failure_between_the_points_counts_and_one_that_is_not_confirmed_does_
 def bracket(truth, at, rtol=1e-6):
     """Both ends at one point."""
     points = {name: np.array([float(value)]) for name, value in at.items()}
-    (lower,), (upper,) = brackets(truth, points, rtol=rtol, until=math.inf)
+    (lower,), (upper,) = brackets(truth, points, rtol=rtol, purse=Purse(math.inf))
     return float(lower), float(upper)
 
 
@@ -221,16 +223,16 @@ def test_inside_the_bracket_nothing_is_said(relation):
         assert verdict.status == status
 
 
-def test_points_come_back_in_their_order_and_what_time_did_not_suffice_for_undecided():
+def test_points_come_back_in_their_order_and_what_effort_did_not_suffice_for_undecided():
     points = {"alpha": np.array([4.0, 2.0, 3.0]), "sigma": np.ones(3), "q": np.ones(3)}
-    question = {"rtol": 1e-3, "until": math.inf, "order": np.array([2, 0, 1])}
+    question = {"rtol": 1e-3, "purse": Purse(math.inf), "order": np.array([2, 0, 1])}
     for of in ("gaussian", POISSON):
         _, upper = brackets(subject("rdp", of), points, **question)
         assert upper == pytest.approx(points["alpha"] / 2)
     points = {n: np.array([PARAMETERS[n].usual]) for n in ("sigma", "T", "q", "delta")}
-    lower, upper = brackets(subject("epsilon", POISSON), points, rtol=1e-3, until=-math.inf)
+    lower, upper = brackets(subject("epsilon", POISSON), points, rtol=1e-3, purse=Purse(0.0))
     assert np.isnan(lower) and np.isnan(upper)
-    verdict = check("q", quantity="epsilon", of=POISSON, budget_s=1e-9)
+    verdict = check("q", quantity="epsilon", of=POISSON, effort=1e-9)
     assert verdict.status == "undecided" and verdict.decided == 0 and "Undecided" in str(verdict)
 
 
@@ -239,7 +241,7 @@ def test_every_quantity_of_every_mechanism_answers_and_serialises():
     for quantity, mechanisms in QUANTITIES.items():
         for of, truth in mechanisms.items():
             fixed = {n: PARAMETERS[n].usual for n in truth.names[1:]}
-            verdict = check("inf", quantity=quantity, of=of, fixed=fixed, budget_s=0.2)
+            verdict = check("inf", quantity=quantity, of=of, fixed=fixed, effort=0.02)
             assert verdict.status in ("holds", "undecided"), str(verdict)
             plain = json.loads(json.dumps(verdict.to_dict(), allow_nan=False))
             assert plain["status"] == verdict.status and plain["of"] == of
@@ -269,7 +271,7 @@ def test_what_a_claim_leaves_open():
         ({"fixed": {"q": 2.0}}, r"q to be a number or a range in \[1e-06, 1\], got 2"),
         ({"fixed": {"q": (0.5, 0.1)}}, "Expected q to be"),
         ({"fixed": {"T": 1.0}}, "got T"),
-        ({"budget_s": 0.0}, "budget_s > 0"),
+        ({"effort": 0.0}, "effort > 0"),
         ({"axes": ("q", "q")}, "two different parameters"),
     ],
 )
@@ -285,3 +287,16 @@ def test_settings_in_words():
     for wrong in ("q", "q=", "q=a", "q=1..", "=1..2..3"):
         with pytest.raises(ValueError, match="NAME=VALUE"):
             setting(wrong)
+
+
+@pytest.mark.slow
+def test_a_verdict_depends_on_the_effort_and_not_on_the_clock(monkeypatch):
+    """A machine that is a thousand times slower, and one that has answered before, say the same."""
+    question = {"quantity": "epsilon", "of": POISSON, "effort": 0.3}
+    first = check("q*sqrt(T*ln(1/delta))/sigma", **question)
+    clock = itertools.count(step=1000.0)
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    assert str(check("q*sqrt(T*ln(1/delta))/sigma", **question)) == str(first)
+    assert 0 < first.decided < first.points
+    cells = [status for row in first.map.status for status in row]
+    assert UNDECIDED not in cells and {HOLDS, VIOLATED} <= set(cells)

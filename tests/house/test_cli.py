@@ -156,7 +156,7 @@ COMPLAINTS = [
     ("claim q --quantity mu", 2, "mu"),
     ("claim q --set q", 2, "NAME=VALUE"),
     ("claim q --set q=2", 2, "q to be a number or a range in [1e-06, 1]"),
-    ("claim q --seconds 0", 2, "Expected seconds > 0"),
+    ("claim q --effort 0", 2, "Expected effort > 0"),
     ("claim", 2, "EXPRESSION"),
 ]
 

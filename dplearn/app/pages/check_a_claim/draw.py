@@ -13,8 +13,6 @@ from dplearn.claims import QUANTITIES, Verdict, check, setting
 from dplearn.figures import claim_map, map_finding
 from dplearn.ground.expression import parse
 
-# How long points are tried.
-_SECONDS = 8.0
 _OUTCOMES = {
     "violated": ("error", ":material/close:", "This claim is false."),
     "holds": ("success", ":material/check:", "No violation was found."),
@@ -61,7 +59,7 @@ def _judged(claim: str, quantity: str, of: str, relation: Any, held: str, axes: 
     about: dict[str, Any] = {"quantity": quantity, "of": of, "relation": relation}
     # As in ``delta=1e-5, T=1..100``.
     fixed = dict(setting(part) for part in held.split(",") if part.strip())
-    return check(claim, **about, fixed=fixed, axes=axes, budget_s=_SECONDS)
+    return check(claim, **about, fixed=fixed, axes=axes)
 
 
 def _suit(state: State) -> None:
