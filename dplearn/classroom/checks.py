@@ -7,10 +7,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
-from dplearn.classroom._numbers import read_number
+from dplearn.classroom._numbers import read_number, written
 from dplearn.classroom.sources import Lesson, LessonError, lessons
 
-Outcome = Literal["open", "unreadable", "right", "mistake", "wrong"]
+Outcome = Literal["open", "unreadable", "right", "mistake", "close", "wrong"]
+
+# Relative distance within which an answer is near enough to be meant, but not to be counted.
+_CLOSE = 0.03
+_MORE_DIGITS = "close: give four digits."
+_PER_CENT = "this is per cent; write it as a number between 0 and 1."
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,7 @@ class Exercise:
     """
 
     key: str  # lesson and number, such as "3.1"
-    right: float  # computed by the library
+    right: float  # computed by the library; an int is compared exactly
     praise: str  # what the right value shows; it must not be needed to go on
     mistakes: tuple[Mistake, ...]  # each distinguishable from `right`
     hints: tuple[str, ...]  # for what no listed slip explains, from a nudge to the point
@@ -64,25 +69,30 @@ class Exercise:
         if number is None:
             return Verdict("unreadable", f"{self.key} not readable", (problem,))
         if self._is(number, self.right):
-            return Verdict("right", f"{self.key} right, {number:.4g}", (self.praise,))
-        head = f"{self.key} not yet, {number:.4g}"
+            return Verdict("right", f"{self.key} right, {written(number)}", (self.praise,))
+        head = f"{self.key} not yet, {written(number)}"
         for mistake in self.mistakes:
             if self._is(number, mistake.value):
                 return Verdict("mistake", head, mistake.hints)
+        if isinstance(self.right, float):
+            if math.isclose(number, self.right, rel_tol=_CLOSE):
+                return Verdict("close", head, (_MORE_DIGITS,))
+            if 0 < self.right < 1 and math.isclose(number, 100 * self.right, rel_tol=_CLOSE):
+                return Verdict("close", head, (_PER_CENT,))
         return Verdict("wrong", head, self.hints)
 
     def _is(self, number: float, value: float) -> bool:
-        return math.isclose(number, value, rel_tol=self.rtol)
+        return math.isclose(number, value, rel_tol=0.0 if isinstance(value, int) else self.rtol)
 
 
-# How often each key has got each answer's messages.
+# How often each exercise has got an answer: the same slip, or the same number without one.
 _repeats: Counter[tuple[str, tuple[str, ...]]] = Counter()
 
 
 def check(key: str, answer: Any) -> None:
     """Print the verdict of exercise `key` on `answer`; a wrong answer raises nothing.
 
-    Hints get plainer as the same slip comes again. An exercise that is not in the lessons that
+    Hints get plainer as the same slip, or the same unexplained number, comes again. An exercise that is not in the lessons that
     lie around the notebook is a LessonError.
 
     Examples
@@ -91,8 +101,9 @@ def check(key: str, answer: Any) -> None:
     3.1 not answered yet: put your number in place of None and run the cell again.
     """
     verdict = _exercise(key).verdict(answer)
-    print(verdict.text(_repeats[key, verdict.messages]))
-    _repeats[key, verdict.messages] += 1
+    slip = (verdict.head,) if verdict.outcome == "wrong" else verdict.messages
+    print(verdict.text(_repeats[key, slip]))
+    _repeats[key, slip] += 1
 
 
 def _exercise(key: str) -> Exercise:

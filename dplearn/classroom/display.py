@@ -28,7 +28,7 @@ def show(figure: Any, alt: str) -> None:
         return
     from IPython.display import display
 
-    chart = json.loads(figure.to_json()) | {"config": {"displaylogo": False}}
+    chart = json.loads(figure.to_json()) | {"config": {"displayModeBar": False}}
     bundle = {PLOTLY: chart, "text/plain": alt}
     picture = png(figure) if os.environ.get("DPLEARN_PNG") == "1" else None
     metadata = {}

@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from dplearn.classroom._numbers import read_number
+from dplearn.classroom._numbers import read_number, written
 from dplearn.classroom.display import show
+from dplearn.ground import validate
+from dplearn.ground.guarantee import round_down, round_up
 
 _guesses: dict[str, float] = {}
 
@@ -28,7 +30,7 @@ def predict(name: str, value: Any) -> None:
         print(f"{name}: {problem}")
         return
     _guesses[name] = number
-    print(f"{name}: your guess {number:.4g} is noted.")
+    print(f"{name}: your guess {written(number)} is noted.")
 
 
 def guess(name: str) -> float | None:
@@ -36,29 +38,42 @@ def guess(name: str) -> float | None:
     return _guesses.get(name)
 
 
-def reveal(name: str, *, truth: float, others: Mapping[str, float] | None = None) -> None:
+# How an upper or lower bound is named, and rounded to the safe side.
+_BOUNDS = {"upper": ("proved at most", round_up), "lower": ("proved at least", round_down)}
+# A guess that is wrong by more than this factor would leave no room for the rest.
+_TOO_FAR = 1e6
+
+
+def reveal(
+    name: str, *, truth: float, kind: str = "exact", others: Mapping[str, float] | None = None
+) -> None:
     """Draw the truth > 0, the guess for `name` and `others` on one logarithmic line.
 
-    `others` are further values > 0 worth comparing, such as what a textbook prints.
+    Where only a bound is proved, `kind` is "upper" or "lower" and `truth` that bound: it is called
+    so, and rounded to the safe side. `others` are further values > 0 worth comparing, such as what
+    a textbook prints.
     """
     from dplearn.figures import number_line
 
-    points = {"truth": truth, **(others or {})}
+    validate.one_of(("exact", *_BOUNDS), kind=kind)
+    label, rounded = _BOUNDS.get(kind, ("truth", written))
+    points = {label: float(rounded(truth)), **(others or {})}
     value = guess(name)
-    if value is not None and value > 0:
+    if value is not None and truth / _TOO_FAR < value < truth * _TOO_FAR:
         points["your guess"] = value
-    values = ", ".join(f"{label} {x:.4g}" for label, x in points.items())
-    show(number_line(points, title=f"{name}: {_verdict(value, truth)}"), f"{name}: {values}.")
+    values = ", ".join(f"{label} {written(x)}" for label, x in points.items())
+    stated = f"{label} {rounded(truth)}" if kind in _BOUNDS else f"it is {rounded(truth)}"
+    show(number_line(points, title=f"{name}: {stated}{_verdict(value, truth)}"), f"{name}: {values}.")
 
 
 def _verdict(value: float | None, truth: float) -> str:
-    """One clause about how far off the guess was."""
+    """Clause about how far off the guess was."""
     if value is None:
-        return f"it is {truth:.4g}"
+        return ""
     if value <= 0:
-        return f"it is {truth:.4g}; your guess {value:.4g} is not positive"
+        return f"; your guess {written(value)} is not positive"
     factor = max(value / truth, truth / value)
     if factor < 1.05:
-        return f"it is {truth:.4g}, and you knew"
+        return ", and you knew"
     side = "too large" if value > truth else "too small"
-    return f"it is {truth:.4g}; your guess was {factor:.2g} times {side}"
+    return f"; your guess was {factor:.2g} times {side}"

@@ -106,7 +106,7 @@ def test_each_mistake_gets_its_own_hint(lesson):
 
 def test_no_answer_makes_a_check_raise_and_the_same_slip_gets_the_plainer_hint(capsys):
     exercise = exercises(LESSONS["03"])["3.1"]
-    for answer in ("3.7", True, [], [1, 2], {}, object(), 1j, float("nan"), abs):
+    for answer in ("3.7", True, [], [1, 2], {}, object(), 1j, float("nan"), abs, 10**400):
         assert exercise.verdict(answer).outcome == "unreadable", repr(answer)
     assert exercise.verdict(None).outcome == "open"
     slip = exercise.mistakes[0]
@@ -114,6 +114,22 @@ def test_no_answer_makes_a_check_raise_and_the_same_slip_gets_the_plainer_hint(c
         check("3.1", slip.value)
     first, second, third = capsys.readouterr().out.splitlines()
     assert first.endswith(slip.hints[0]) and second.endswith(slip.hints[1]) and third == second
+
+
+def test_answers_that_are_nearly_right_are_told_so(capsys):
+    """Whole numbers are right or wrong; others lack digits, or are per cent."""
+    close, whole = exercises(LESSONS["02"])["2.2"], exercises(LESSONS["01"])["1.3"]
+    for factor, outcome in [(1.001, "right"), (1.02, "close"), (102.0, "close"), (1.05, "wrong")]:
+        assert close.verdict(factor * close.right).outcome == outcome, factor
+    assert "per cent" in close.verdict(76.09).text() and "four digits" in close.verdict(0.75).text()
+    assert whole.verdict(whole.right).text().startswith(f"1.3 right, {whole.right}:")
+    for answer in (whole.right - 1, whole.right + 1, whole.right - 0.5):
+        assert whole.verdict(answer).outcome not in ("right", "close"), answer
+    for answer in (1e5, 2e5, 2e5):  # plainer only for the same number again
+        check("2.2", answer)
+    first, second, third = capsys.readouterr().out.splitlines()
+    assert first.endswith(close.hints[0]) and second.endswith(close.hints[0])
+    assert third.endswith(close.hints[1])
 
 
 def test_exercises_are_those_around_the_notebook(tmp_path, monkeypatch, capsys):

@@ -24,6 +24,15 @@ def test_a_guess_is_drawn_beside_the_truth_and_figures_need_words(capsys):
     predict("noise", 4)
     reveal("noise", truth=2.0, others={"recipe": 3.0})
     assert capsys.readouterr().out.endswith("noise: truth 2, recipe 3, your guess 4.\n")
+    reveal("noise", truth=1.23419, kind="upper")
+    reveal("noise", truth=1.23419, kind="lower")
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == "noise: proved at most 1.235, your guess 4."
+    assert second == "noise: proved at least 1.234, your guess 4."
+    for value in (np.inf, 1e300, -3):
+        predict("noise", value)
+        reveal("noise", truth=29385)
+        assert capsys.readouterr().out.endswith("noise: truth 29385.\n"), value
     predict("noise", None)
     assert guess("noise") is None
     with pytest.raises(ValueError, match="key numbers"):

@@ -97,7 +97,7 @@ _EXACT = advanced_composition_kov_break_even(epsilon=0.5, slack=1e-6)
 
 _crossing = Exercise(
     key="4.2",
-    right=float(min(k for k in range(1, 1000) if _kov_wins(k))),
+    right=min(k for k in range(1, 1000) if _kov_wins(k)),
     praise="Below it the root is too expensive; above it, adding up is.",
     mistakes=(
         Mistake(
@@ -150,19 +150,19 @@ _crossing = Exercise(
 
 def _affordable(name, epsilon=0.1, delta=1e-5):
     """Replies within a total epsilon of 3."""
-    found = largest_steps(
+    longest = largest_steps(
         accountants[name](),
         mechanism=RandomizedResponse(epsilon),
         epsilon=3.0,
         delta=delta,
         adjacency="replace_one",
     )
-    return float(found.value)
+    return int(longest.value)
 
 
 def _most(bound):
     """Largest k at which a closed formula is at most 3."""
-    return float(max(k for k in range(1, 200) if bound(epsilon=0.1, steps=k, slack=1e-5) <= 3))
+    return max(k for k in range(1, 200) if bound(epsilon=0.1, steps=k, slack=1e-5) <= 3)
 
 
 _OPTIMAL = _affordable("optimal")
@@ -173,7 +173,7 @@ _budget = Exercise(
     praise="Nearly twice what adding up allows, for the same promise.",
     mistakes=(
         Mistake(
-            30.0,
+            30,
             (
                 "True, but somebody can account better.",
                 "You added up; use the optimum at delta = 1e-5.",

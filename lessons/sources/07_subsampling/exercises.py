@@ -159,7 +159,7 @@ _backwards = Exercise(
 
 def _first(ratio, limit=2.0):
     """The first whole order at which exact / law exceeds the limit."""
-    return float(next(order for order in range(3, 200) if ratio(order) > limit))
+    return next(order for order in range(3, 200) if ratio(order) > limit)
 
 
 def _excess(order, noise_multiplier=2.0, sample_rate=0.05):

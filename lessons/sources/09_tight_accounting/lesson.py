@@ -743,7 +743,7 @@ check("9.2", answer)
 # print(f"mu = {mu:.4f}, caught {answer:.6f}, by the pair alone {np.e * 0.001 + 1e-5:.6f}")
 # ```
 #
-# The mechanism is $\mu$-GDP with $\mu=0.268$, and $\Phi(\Phi^{-1}(0.001)+\mu)=0.00238$. The pair alone allows 0.00273: a true bound, but not what the best attacker reaches.
+# The mechanism is $\mu$-GDP with $\mu=0.268$, and $\Phi(\Phi^{-1}(0.001)+\mu)=0.002385$. The pair alone allows 0.00273: a true bound, but not what the best attacker reaches.
 #
 # </details>
 

@@ -136,7 +136,7 @@ _K = np.arange(1, 2001)
 def _first(factor=1.0, *, delta=_DELTA, epsilon=0.5):
     """Smallest k at which the curve, times `factor`, lies below the optimum."""
     curve = factor * epsilon * np.sqrt(2 * _K * math.log(1 / delta))
-    return float(_K[curve < optimal_composition(epsilon=epsilon, steps=_K, slack=delta)][0])
+    return int(_K[curve < optimal_composition(epsilon=epsilon, steps=_K, slack=delta)][0])
 
 
 _drift = Exercise(
