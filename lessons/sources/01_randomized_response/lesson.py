@@ -447,7 +447,7 @@ for people in (1, 2, 3):
 # %% [markdown]
 # ## 8 Is it true as printed?
 #
-# Randomised response is explained in hundreds of texts. Four sentences that circulate, each held against three computations.
+# Randomised response is explained in hundreds of texts. Here are four sentences of the kind one finds there, each held against three computations. "Side" says which way the error goes: *unsafe* means that the text promises more privacy than there is.
 #
 # ### 8.1 "Toss a coin. Heads: the truth. Tails: let a second coin answer. This is $\ln 2$-private"
 #
@@ -525,11 +525,11 @@ three = Evidence(
 print(three)
 
 # %% [markdown]
-# The truth is one of the $k$ answers and was counted twice; right is $\frac{e^\varepsilon}{e^\varepsilon+k-1}$. *Side:* safe. As a promise the sentence holds, with room to spare: people get more privacy than announced, and the survey pays for it with accuracy.
+# The truth is one of the $k$ answers and was counted twice; right is $\frac{e^\varepsilon}{e^\varepsilon+k-1}$. *Side:* safe. "This coin has $\varepsilon=1$" is refuted as an equality. As a promise, "at most 1", it holds with room to spare: people get more privacy than announced, and the survey pays for it with accuracy.
 #
 # ### 8.4 "Each answer is $\varepsilon$-private, so we may ask again and average"
 #
-# A careful school asks Anna nine times, with fresh coins. The attacker takes the majority. If nine slips were as deniable as one, he would be right three times out of four, no more.
+# A careful school asks Anna nine times, with fresh coins. The attacker takes the majority. If nine slips were as deniable as one, their majority would be the truth three times out of four, whatever the truth is.
 
 # %%
 nine = coin.release(np.ones((500_000, 9), dtype=int), rng=np.random.default_rng(9))

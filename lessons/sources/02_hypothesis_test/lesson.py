@@ -168,15 +168,15 @@ show(figure, f"{words}; normal noise beyond every bound, here up to {normal_loss
 # >
 # > **Theorem.** The smallest $\delta$ for an ordered pair is
 # >
-# > $$\delta(\varepsilon)=\sup_S\,P(S)-e^{\varepsilon}Q(S)\;=\;P(L>\varepsilon)-e^{\varepsilon}Q(L>\varepsilon)\;=\;\mathbb E_P\big[(1-e^{\varepsilon-L})_+\big].$$
+# > $$\delta(\varepsilon)=\sup_S\,\big[P(S)-e^{\varepsilon}Q(S)\big]\;=\;P(L>\varepsilon)-e^{\varepsilon}Q(L>\varepsilon)\;=\;\mathbb E_P\big[(1-e^{\varepsilon-L})_+\big].$$
 # >
 # > Where $q=0$, read $L=\infty$. (Barthe & Olmedo 2013; Balle & Wang 2018.) As a function of $\varepsilon$ this is the pair's **privacy profile**.
 # >
-# > **Laplace noise** of scale $b$ on a number that one person changes by at most $\Delta$ has $\delta(\varepsilon)=1-e^{(\varepsilon-\Delta/b)/2}$ up to $\varepsilon=\Delta/b$, and 0 from there on. So it is purely private with $\varepsilon=\Delta/b$. (Dwork, McSherry, Nissim & Smith 2006; the profile: Balle, Barthe & Gaboardi 2018, [in the book](explorer:formula_book?id=G-B1&misprint=straight-line).)
+# > **Laplace noise** of scale $b$ on a number that one person changes by at most $\Delta$, and some person by $\Delta$, has $\delta(\varepsilon)=1-e^{(\varepsilon-\Delta/b)/2}$ up to $\varepsilon=\Delta/b$, and 0 from there on. So it is purely private with $\varepsilon=\Delta/b$. (Dwork, McSherry, Nissim & Smith 2006; the profile: Balle, Barthe & Gaboardi 2018, [in the book](explorer:formula_book?id=G-B1&misprint=straight-line).)
 #
 # *Why.* $P(S)-e^{\varepsilon}Q(S)$ is the integral of $p-e^{\varepsilon}q$ over $S$. It is largest when $S$ collects every output where the integrand is positive and no other. These are the outputs with $L>\varepsilon$: **the best event is a threshold on the loss.** That it is also the best *test* is the lemma of Neyman and Pearson (1933). Taking $p$ out of the integrand leaves $1-e^{\varepsilon-L}$.
 #
-# For our noise $L>\varepsilon$ means $x>\frac{1+\varepsilon}2$. Without Anna this has probability $\frac12e^{-(1+\varepsilon)/2}$, with her $1-\frac12e^{-(1-\varepsilon)/2}$. Subtract, and the two halves make one: $1-e^{(\varepsilon-1)/2}$.
+# For our noise $L>\varepsilon$ means $x>\frac{1+\varepsilon}2$. Without Anna this has probability $\frac12e^{-(1+\varepsilon)/2}$, with her $1-\frac12e^{-(1-\varepsilon)/2}$. Now subtract $e^\varepsilon$ times the first, $\frac12e^{(\varepsilon-1)/2}$, from the second: $1-e^{(\varepsilon-1)/2}$.
 #
 # We compute it in three ways that share no code. The formula,
 
@@ -391,7 +391,7 @@ reveal("belief in per cent", truth=100 * after, others={"before": 100 * before})
 #
 # *Why.* "The processed output lies in $S$" is the event "the report lies in $g^{-1}(S)$". The best event among *these* cannot beat the best of all. A random $g$ is a mixture of functions, and a mean cannot beat its best term.
 #
-# The clinic could round its number, or say only whether it exceeds 6.5. Both are functions of the report. Their outputs are finitely many cells, so $\delta$ is a sum:
+# The clinic could round its number, or say only whether it exceeds 6.5. Both are functions of the report. Their outputs are separate cells, so $\delta$ is a sum. (Rounding has infinitely many of them; the code stops at 40, beyond which hardly anything happens.)
 
 
 # %%
@@ -412,7 +412,7 @@ for epsilon in (0, 0.25, 0.5, 0.75):
     print(f"{epsilon:7}   {raw:10.4f}   {rounded:7.4f}   {reply:6.4f}")
 
 # %% [markdown]
-# Never more, sometimes less, and equal where the cells keep the best event. (At $\varepsilon=0$ that is "above $\tfrac12$", and even the yes/no answer keeps it.) So no computer of the boss can raise $\varepsilon$ or $\delta$, and the clinic cannot lower the $\varepsilon$ of a number that is already out.
+# Never more, sometimes less, and equal where the cells keep the best event. (At $\varepsilon=0$ that is "above $\tfrac12$", and even the yes/no answer keeps it.) So no computation by the boss can weaken the guarantee, and the clinic cannot lower the $\varepsilon$ of a number that is already out.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Before 9.1, ask for the meaning of $\delta$ in one sentence; "the probability that privacy fails" will come. Write it on the board. It is wrong twice: a loss above $\varepsilon$ is not a failure of all privacy, and its probability is not $\delta$. After 9.3 return to the sentence: for *that* clinic it was exactly right.
@@ -498,7 +498,7 @@ shift = group / noise
 family_loss = rng.normal(shift**2 / 2, shift, draws)
 
 # %% [markdown]
-# (The loss of a shift of $\mu$ standard deviations is normal with mean $\mu^2/2$ and variance $\mu^2$; lesson 03 shows why.)
+# (The loss of a shift of $\mu$ standard deviations is normal with mean $\mu^2/2$ and variance $\mu^2$: put $x=\mu+Z$ into $L=\mu x-\mu^2/2$.)
 
 # %%
 family = Evidence(

@@ -117,10 +117,17 @@ _counts = Exercise(
             ("What is the unit of your number?", "That is the variance; take the square root."),
         ),
         Mistake(
+            math.sqrt(12) * _EXACT,
+            (
+                "Who are the neighbours?",
+                "Replacing one patient changes up to 12 counts; here one is added or removed.",
+            ),
+        ),
+        Mistake(
             2 * math.sqrt(6) * _EXACT,
             (
                 "Who are the neighbours?",
-                "The patient is added or removed, not replaced: no factor 2.",
+                "The patient is added or removed. Only replacing could double the length.",
             ),
         ),
     ),

@@ -146,11 +146,13 @@ show(figure, f"Densities with and without Anna; shaded area delta(1) = {delta_1:
 # %% [markdown]
 # ## 5 The statement
 #
-# > **Theorem.** Let $f$ have $\ell_2$ sensitivity $\Delta$: $\lVert f(d)-f(d')\rVert_2 \le \Delta$ for all *neighbours* $d, d'$. Publishing $f(d)$ plus independent $N(0, \sigma^2\Delta^2)$ noise on every coordinate is $(\varepsilon,\delta)$-differentially private **if and only if**
+# > **Theorem.** Let $f$ have $\ell_2$ sensitivity $\Delta=\sup\lVert f(d)-f(d')\rVert_2$, the largest over all pairs of *neighbours* $d, d'$. Publishing $f(d)$ plus independent $N(0, \sigma^2\Delta^2)$ noise on every coordinate is $(\varepsilon,\delta)$-differentially private **if and only if**
 # >
 # > $$\Phi\!\left(\frac{1}{2\sigma}-\varepsilon\sigma\right)-e^{\varepsilon}\,\Phi\!\left(-\frac{1}{2\sigma}-\varepsilon\sigma\right)\;\le\;\delta .$$
 # >
 # > Balle & Wang (2018), the analytic Gaussian mechanism.
+#
+# (If $\Delta$ is only an upper bound of that length, the *if* stays true and the *only if* does not.)
 #
 # *Why.* Rotate space so that the two answers differ along one axis only; the other coordinates are pure noise and say nothing. On that axis the loss is $L(x) = (2x-1)/(2\sigma^2)$, with $x$ in units of $\Delta$. It exceeds $\varepsilon$ exactly when $x > \varepsilon\sigma^2 + \tfrac12$, and the two $\Phi$ terms are the probabilities of that event with and without Anna.
 #
@@ -243,7 +245,7 @@ show(figure, f"Recipe over smallest noise: {recipe(1) / smallest:.3f} at epsilon
 # %% [markdown]
 # ## 7 Is it true as printed?
 #
-# Lecture notes and slides copy formulas, and copies lose their conditions. Here are three sentences found in print. Each is worth ten minutes of doubt.
+# Lecture notes and slides copy formulas, and copies lose their conditions. Here are three sentences as they are found there; the formula book says of each where it comes from. All are worth a doubt.
 #
 # ### 7.1 "For any $\varepsilon$, noise of $\sqrt{2\ln(1.25/\delta)}/\varepsilon$ gives $(\varepsilon,\delta)$"
 #
@@ -388,7 +390,7 @@ show(slider(frames, name="σ", start=2), f"delta at epsilon 1: {words}.")
 #
 # ## 9 Where this breaks, and what it does not protect
 #
-# *What the guarantee assumes.* One release. A proven bound on every record's length. An agreed meaning of "neighbour". The last one is worth a number: if neighbours *replace* a record instead of adding one, the difference can be twice as long.
+# *What the guarantee assumes.* One release. A proven bound on every record's length. An agreed meaning of "neighbour". The last one is worth a number: if neighbours *replace* a record instead of adding one, the difference can be up to twice as long. (Twice for one clipped vector and its opposite; $\sqrt2$ times for a person who moves from one cell of a histogram to another; for a single count nothing changes.)
 
 # %%
 for adjacency in ("add_remove", "replace_one"):
@@ -428,7 +430,7 @@ check("3.1", answer)
 # </details>
 
 # %% [markdown]
-# **★★ 3.2** Back to the clinic: 20 counts, and nobody has more than 6 diagnoses. What is the smallest standard deviation on each count that gives $(1, 10^{-5})$?
+# **★★ 3.2** Back to the clinic: 20 counts, and nobody has more than 6 diagnoses. Neighbours add or remove one patient. What is the smallest standard deviation of the noise on each count that gives $(1, 10^{-5})$?
 
 # %%
 answer = None
@@ -505,7 +507,7 @@ check("3.3", answer)
 #
 # | | |
 # |---|---|
-# | **Publish** | $f(d) + N(0, \sigma^2\Delta^2 I)$, with $\Delta$ the $\ell_2$ length one neighbour can add |
+# | **Publish** | $f(d) + N(0, \sigma^2\Delta^2 I)$, with $\Delta$ the largest $\ell_2$ length one neighbour can add |
 # | **Exact guarantee** | $\delta(\varepsilon)=\Phi(\frac1{2\sigma}-\varepsilon\sigma)-e^\varepsilon\Phi(-\frac1{2\sigma}-\varepsilon\sigma)$ |
 # | **Choose the noise** | `Gaussian.analytic(epsilon=..., delta=...)` |
 # | **The recipe** | sufficient for $\varepsilon<1$; wasteful there; false beyond 8.42 at $\delta=10^{-5}$ |

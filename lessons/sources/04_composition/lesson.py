@@ -92,7 +92,7 @@ predict("epsilon of 100 replies", None)
 predict("crossing", None)
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Most answers to the first question lie between 5 and 10, because 10 has been on the screen; take them without comment. The second can be estimated in the head: 0.485 $\sqrt k$ meets 0.1 $k$ at $k\approx 23$. If somebody does this aloud, let the class try to say what the estimate leaves out.
+# > **For the teacher.** Most answers to the first question lie between 5 and 10, because 10 has been on the screen; take them without comment. The second can be estimated in the head: 0.48 $\sqrt k$ meets 0.1 $k$ at $k\approx 23$. If somebody does this aloud, let the class try to say what the estimate leaves out.
 
 # %% [markdown]
 # ## 3 A small experiment
@@ -382,7 +382,7 @@ figure = curves(
         Line(x=ks, y=best, label="optimum", label_at=0.6, side="bottom right"),
     ],
     marks=marks,
-    title="Adding up grows like k, the optimum more like √k",
+    title="Adding up grows like k, the optimum for a while like √k",
     x="number of replies k, ε = 0.1 each",
     y="total ε (nats) at δ = 10⁻⁵",
     log_x=True,
@@ -522,7 +522,7 @@ print(f"DRV wins beyond k = {advanced_composition_break_even(epsilon=1.0, slack=
 # %% [markdown]
 # ### 8.2 "Together they cost $2\varepsilon\sqrt{2k\ln(1/\delta)}$"
 #
-# The same textbook plots this curve as advanced composition, with a factor 2 and without a drift, at $\delta = 10^{-4}$. For small $k$ the 2 makes up for what is missing. And for $k=200$ at $\varepsilon=1$? Which $\delta$ truly belongs to the plotted $\varepsilon_{\text{tot}}$?
+# The same textbook plots this curve as advanced composition at $\delta = 10^{-4}$. It is Corollary 3.21 of Dwork & Roth (2014) turned around, and its proof asks for a total of $\varepsilon<1$: while the total is small, the 2 makes up for the missing drift. The plot has lost this condition. At $\varepsilon=0.001$ and $k=3000$ the curve is true. And for $k=200$ at $\varepsilon=1$? Which $\delta$ truly belongs to the plotted $\varepsilon_{\text{tot}}$?
 
 
 # %%
@@ -549,7 +549,7 @@ lost_drift = Evidence(
 print(lost_drift)
 
 # %% [markdown]
-# Refuted, and on the unsafe side: the true $\delta$ is 75 times the promised one. A curve without a term in $k$ must fail sooner or later, because the mean loss grows like $k$. When?
+# Refuted without its condition, and on the unsafe side: the true $\delta$ is 75 times the promised one. A curve without a term in $k$ must fail sooner or later, because the mean loss grows like $k$. When?
 
 # %%
 span = np.arange(80, 301)
@@ -607,7 +607,7 @@ rounds = Evidence(
 print(rounds)
 
 # %% [markdown]
-# Almost 1: the second model *is* the first with a touch of noise. The sum of the losses does not need the sentence, only the chain rule of 5.1. What must be fresh is the noise; what must hold is the guarantee of each round *whatever came before*.
+# Almost 1: the second model *is* the first with a touch of noise. What the notes mean is that the *noise* of each round is independent of everything before it. The sum of the losses needs just this, by the chain rule of 5.1, and that the guarantee of each round holds *whatever came before*.
 #
 # ### 8.4 "The total δ is δ′"
 #

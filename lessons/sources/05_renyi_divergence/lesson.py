@@ -134,7 +134,9 @@ show(figure, f"Renyi divergence at order 16: {at_16}.")
 # %% [markdown]
 # ## 5 The statement
 #
-# > **Definition.** For $\alpha > 1$ the Rényi divergence is $D_\alpha(P\Vert Q)=\frac{1}{\alpha-1}\ln \mathbb E_{x\sim Q}\!\left[\left(\frac{p(x)}{q(x)}\right)^{\alpha}\right]$. A mechanism is **$(\alpha,\rho)$-RDP** if $D_\alpha(M(d)\Vert M(d'))\le\rho$ for all neighbours $d, d'$, in both orders. *One* $\alpha$, one $\rho$. (Mironov 2017.)
+# > **Definition.** For $\alpha > 1$ (and, by the same formula, for $0<\alpha<1$) the Rényi divergence is $D_\alpha(P\Vert Q)=\frac{1}{\alpha-1}\ln \mathbb E_{x\sim Q}\!\left[\left(\frac{p(x)}{q(x)}\right)^{\alpha}\right]$. A mechanism is **$(\alpha,\rho)$-RDP** if $D_\alpha(M(d)\Vert M(d'))\le\rho$ for all neighbours $d, d'$, in both orders. *One* $\alpha$, one $\rho$. (Mironov 2017.)
+# >
+# > The mean of $(p/q)^\alpha$ under $Q$ is the mean of $(p/q)^{\alpha-1}=e^{(\alpha-1)L}$ under $P$: that is what section 3 averaged.
 # >
 # > **Facts.** $D_\alpha$ never decreases in $\alpha$; its limit at 1 is the Kullback–Leibler divergence when $D_\beta$ is finite for some $\beta>1$; at $\infty$ it is the largest loss. It is never negative, and 0 only if $P = Q$. (van Erven & Harremoës 2014.)
 # >
@@ -202,7 +204,7 @@ print("one release, sigma 1   ", Gaussian(1.0).rdp(some))
 # > $$\varepsilon=\rho+\frac{\ln(1/\delta)}{\alpha-1}.$$
 # > (Mironov 2017.) A sharper exchange at the same order is $\varepsilon=\rho+\ln\frac{\alpha-1}{\alpha}-\frac{\ln\delta+\ln\alpha}{\alpha-1}$. (Balle et al. 2020; Canonne, Kamath & Steinke 2020.)
 #
-# *Why.* A loss with a bounded exponential moment is rarely large: by Markov's inequality $P(L>\varepsilon)\le e^{-(\alpha-1)(\varepsilon-\rho)}$. Set the right side to $\delta$ and solve.
+# *Why.* A loss with a bounded exponential moment is rarely large: by Markov's inequality $P(L>\varepsilon)\le e^{-(\alpha-1)(\varepsilon-\rho)}$. Set the right side to $\delta$ and solve. Then $P(L>\varepsilon)\le\delta$, which suffices (lesson 02, section 9.1).
 #
 # The theorem holds at *every* order, so we may take the best one. Nothing is paid for trying many, because the curve $\rho(\alpha)$ does not depend on the data.
 
@@ -457,7 +459,7 @@ show(
 #
 # ## 10 Where this breaks, and what it does not protect
 #
-# *What the guarantee assumes.* The curve $D_\alpha$ bounds **all** neighbours in **both** directions, and every release adds fresh noise. Under `replace_one` each normal release costs four times the divergence.
+# *What the guarantee assumes.* The curve $D_\alpha$ bounds **all** neighbours in **both** directions, and every release adds fresh noise. Under `replace_one` a normal release can cost up to four times the divergence: four times if the vector may be replaced by its opposite, twice in a histogram, nothing more for a single count.
 #
 # * **Not everything has a curve.** A mechanism that publishes a whole record with probability 0.001, and otherwise nothing, is $(0, 0.001)$-DP, yet every order above 1 is infinite. So RDP is not "DP, only more general": it excludes mechanisms that $(\varepsilon,\delta)$ admits.
 

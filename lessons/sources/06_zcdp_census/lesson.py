@@ -46,7 +46,7 @@
 #
 # The office adds noise to every table. Little noise in one table leaves less privacy for the next. So there is *one* budget for her, and the office has to spend it: how much on the country, how much on her block?
 #
-# In what currency? Not in $\varepsilon$: lesson 04 showed how badly it adds up. Rényi divergences add up exactly (lesson 05), but they are a whole curve. The United States census of 2020 kept its accounts in a single number, $\rho$: 2.56 for its table of persons. To be compared with other releases it was changed into $\varepsilon = 17.14$ at $\delta=10^{-10}$.
+# In what currency? Not in $\varepsilon$: lesson 04 showed how badly it adds up. Rényi divergences add up exactly (lesson 05), but they are a whole curve. The United States census of 2020 kept its accounts in a single number, $\rho$. For its first product, the redistricting file of 2021, the table of persons got 2.56. To be compared with other releases it was changed into $\varepsilon = 17.14$ at $\delta=10^{-10}$.
 #
 # What is this $\rho$? And was it changed well?
 
@@ -214,7 +214,7 @@ print(four_tables)
 # > **For the teacher.** Stop before the next section and let the class compute the first row by hand: $0.07+2\sqrt{0.07\ln10^{10}}$. The usual slips are the lost 2 and the lost root; both come back in 9.2. Then ask which of the three columns a law should name. (A bound that anybody can check, with its formula.)
 
 # %% [markdown]
-# ## 6 The census of 2020
+# ## 6 The redistricting file of 2020
 #
 # ### 6.1 Which rate was it?
 #
@@ -576,7 +576,7 @@ for law in (Gaussian(1.0), DiscreteGaussian(1.0)):
 # %% [markdown]
 # ### 9.2 The exchange with a part missing
 #
-# Three versions of $\rho+2\sqrt{\rho\ln(1/\delta)}$ are in circulation: without the 2, without $\rho$ and 2, and without $\rho$ (usually with the remark that the cost of $k$ releases "grows like $\sqrt k$"). Let each promise $\delta=10^{-5}$ for normal noise, and compute what it delivers. The last column is a hundred releases with $\sigma=1$, the last line the right formula.
+# Parts of $\rho+2\sqrt{\rho\ln(1/\delta)}$ get lost: the 2, or $\rho$ and the 2. The third version below, without $\rho$, is our own reading of a sentence: a textbook prints the right formula and calls the cost of $k$ releases *sublinear*, which is true of the root alone. Let each promise $\delta=10^{-5}$ for normal noise, and compute what it delivers. The last column is a hundred releases with $\sigma=1$, the last line the right formula.
 
 # %%
 variants = {
@@ -592,7 +592,7 @@ for name, formula in variants.items():
     print(f"{name:<16} {real[0]:13.3g} {real[1]:12.3g}")
 
 # %% [markdown]
-# The third looks innocent at $\rho=\frac12$: it even keeps its promise. At $\rho=50$ it promises less than the *mean* loss, which is 50. Three ways, since the claim has been in a textbook; the loss of a hundred such releases is normal with mean 50 and variance 100.
+# The third looks innocent at $\rho=\frac12$: it even keeps its promise. At $\rho=50$ it promises less than the *mean* loss, which is 50. We compute it in three ways; the loss of a hundred such releases is normal with mean 50 and variance 100.
 
 # %%
 claimed = 2 * np.sqrt(50 * np.log(1e5))
@@ -609,9 +609,9 @@ print(mean_lost)
 # %% [markdown]
 # The root governs while $k\rho$ is small against $\ln(1/\delta)$; afterwards every release costs its full $\rho$. In the book: [without the 2](explorer:formula_book?id=G-D3&misprint=one-root), [the root alone](explorer:formula_book?id=G-D3&misprint=root-alone), [sublinear](explorer:formula_book?id=G-D3&misprint=sublinear).
 #
-# ### 9.3 "The curves of zCDP and RDP cross: for $\alpha=20$ at $k\approx300$"
+# ### 9.3 "The curves of zCDP and RDP touch: for $\alpha=20$ at $k\approx300$"
 #
-# A textbook plots the cost of $k$ releases with $\sigma=200$ twice: with one fixed order of RDP, a straight line in $k$, and with zCDP, a bent curve. Where they meet, it says, you should switch. But zCDP *is* the best order for every $k$. How could a line ever get below the best of all lines?
+# A textbook (Near & Abuah, *Programming Differential Privacy*, chapter 8) plots the cost of $k$ releases with $\sigma=200$ twice: with one fixed order of RDP, a straight line in $k$, and with zCDP, a bent curve. It says that they touch, and this is right: zCDP *is* the best order for every $k$, so no line gets below it. (The Chinese edition says that they *cross*, which cannot be.) It also says where: for $\alpha=20$ at roughly $k=300$.
 
 
 # %%
@@ -632,7 +632,7 @@ for a, k in meets.items():
     print(f"{line(a, 300):14.5f} {simple(step * 300, delta=1e-5):13.5f}")
 
 # %% [markdown]
-# They **touch**. Before and after, the line lies above. For order 20 that happens at $k=\frac{\ln(1/\delta)}{\rho(\alpha-1)^2}\approx2551$; the 300 in the text fits the order 60 that its program uses, which touches at 265. [In the book](explorer:formula_book?id=G-D3d&misprint=three-hundred).
+# They touch; before and after, the line lies above. For order 20 this happens at $k=\frac{\ln(1/\delta)}{\rho(\alpha-1)^2}\approx2551$. The 300 in the text belongs, roughly, to the order 60 that its program uses, which touches at 265. One number in a sentence is wrong, and no promise is broken. [In the book](explorer:formula_book?id=G-D3d&misprint=three-hundred).
 
 # %%
 many = np.linspace(1, 4000, 120)
@@ -669,7 +669,7 @@ for name in ("zcdp", "rdp", "pld"):
     print(accountants[name]().epsilon(Laplace(1.0), delta=1e-5, steps=100))
 
 # %% [markdown]
-# The exchange is the same in the first three lines. From 96.04 to 76.12 is what $\frac{\varepsilon^2}2$ wastes on Laplace noise, from there to 70.81 what the single slope forgets. For normal noise, where the curve *is* a line, all agree. False as printed, on the safe side.
+# The exchange is the same in the first three lines. From 96.04 to 76.12 is what $\frac{\varepsilon^2}2$ wastes on Laplace noise, from there to 70.81 what the single slope forgets. For normal noise, where the curve *is* a line, the first three agree, and the exact profile is still smaller. False as printed, on the safe side.
 
 # %% [markdown]
 # ## 10 Turn the knob yourself
@@ -746,9 +746,10 @@ print(f"oldest group, sum of all blocks: true {people[:, 3].sum()},", end=" ")
 print(f"fitted {island[:, 3].sum():.1f}, after cutting at zero {cut.sum():.0f}")
 
 # %% [markdown]
+# * **2.56 is the budget of one product.** The redistricting file came first. The census then published further tables about the same people, each with a budget of its own. The rule of this lesson holds for offices, too: the $\rho$'s add up.
 # * **What is published exactly is outside the accounts.** The census of 2020 published the population of each state without noise. $\rho$ does not cover it.
 # * **A mechanism that sometimes shows everything has no $\rho$.** A record published with probability $\delta$ has infinite divergence at every order above 1 (lesson 05).
-# * **Seventeen is a large $\varepsilon$.** Taken alone, it forbids little. It is a worst case over everything the attacker may know, added up over all tables and levels; what it means in practice is lesson 16's question.
+# * **Seventeen is a large $\varepsilon$.** Taken alone, it forbids little. It is a worst case over everything the attacker may know, added up over all tables and levels; what it means in practice is a question of its own.
 
 # %% [markdown]
 # ## 12 Exercises
@@ -848,7 +849,7 @@ check("6.3", answer)
 #
 # <details><summary>5. Why is 16.48 not simply "the" ε of the census?</summary>
 #
-# It is exact for normal noise with $\rho=2.56$, a rounded $\rho$. The census used whole-number noise, whose profile is another one, and many tables. For those the improved rate is a proved upper bound.
+# It is exact for normal noise with $\rho=2.56$, a rounded $\rho$. The census used whole-number noise, whose profile is another one, and many tables. For those the improved rate is a proved upper bound. And 2.56 is the budget of the redistricting file alone: later products about the same people have budgets of their own.
 #
 # </details>
 

@@ -47,7 +47,7 @@
 #
 # But a step does not use everybody. For every record a coin is tossed, and one in ten goes into the batch. Nobody outside learns who. So the attacker must now answer a harder question. Not only "what did Anna contribute?", but first of all: "was she in it at all?"
 #
-# This doubt is free: the batch is drawn anyway, and keeping it secret costs no accuracy. How much privacy does it buy?
+# This doubt is free: the batch is drawn anyway, and keeping it secret costs no accuracy. (Taking a batch instead of everybody does cost some; lesson 11 comes back to that.) How much privacy does it buy?
 
 # %%
 import numpy as np
@@ -359,7 +359,7 @@ for q in (0.001, 0.01, 0.1):
     print(f"{q:7}   {divergence(8, 4.0, q) / q**2:27.4f}   {found.epsilon:21.4g}")
 
 # %% [markdown]
-# The divergence at a fixed small order does fall with $q^2$. But $\varepsilon$ at a fixed $\delta$ does not: a tenth of the rate costs about a *thirteenth*, not a hundredth. The exchange at the best order takes a root, $2\sqrt{\rho\ln(1/\delta)}$ in lesson 05, and a root turns $q^2$ into $q$. Whoever computes $\varepsilon$ at $q=0.01$ and divides by a hundred promises too much. ([In the book](explorer:formula_book?id=G-E7&misprint=epsilon-too).)
+# The divergence at a fixed small order does fall with $q^2$. But $\varepsilon$ at a fixed $\delta$ does not: a tenth of the rate costs about a *thirteenth*, not a hundredth. The exchange at the best order takes a root, $2\sqrt{\rho\ln(1/\delta)}$ in lesson 05, and a root turns $q^2$ into $q$: a tenth. The rest of the thirteenth is $\delta$: it stays fixed while $\varepsilon$ falls, and a small $\varepsilon$ leaves room below it. Whoever computes $\varepsilon$ at $q=0.01$ and divides by a hundred promises too much. ([In the book](explorer:formula_book?id=G-E7&misprint=epsilon-too).)
 #
 # ### 8.3 "Batches of a fixed size: account as for coins, with $q=m/n$"
 #
@@ -390,12 +390,12 @@ print(fixed)
 # %% [markdown]
 # Refuted: four times the promised $\delta$. The right theorem has the same formula, but **both** guarantees are for a replaced record, so the base must be taken at $2C$ (Balle, Barthe & Gaboardi 2018). [In the book](explorer:formula_book?id=G-E2&misprint=own-norm).
 #
-# Is it the fixed size that hurts, or the word "replace"? Both. With coins, replace a contribution of $1$ by $-1$. The two laws are $f_q$ and its mirror image:
+# Is it the fixed size that hurts, or the word "replace"? Both. With coins, replace a contribution of $1$ by $-1$. The two laws are $f_q$ and its mirror image. This is one pair of neighbours, so its $\delta$ is a lower bound:
 
 # %%
 both = area(density(rate), density(rate, shift=-1.0), amplified)
 print(f"coins,      add or remove: delta = {at_one.closed:.6f}")
-print(f"coins,      replace one:   delta = {both:.6f}")
+print(f"coins,      replace one:   delta >= {both:.6f}")
 print(f"fixed size, replace one:   delta = {fixed.closed:.6f}")
 
 # %% [markdown]
@@ -514,7 +514,7 @@ print(f"one single release {alone:.4f}, ln 10000 = {np.log(batches):.3f}")
 
 # %%
 others = {"coins": coins.epsilon, "balls and bins": bins.epsilon}
-reveal("epsilon of a shuffled epoch", truth=seats.lower, others=others)
+reveal("epsilon of a shuffled epoch", truth=seats.lower, kind="lower", others=others)
 
 # %% [markdown]
 # The single release has $\varepsilon = 10.9972$, the upper end for the shuffled epoch: ten thousand batches hide Anna hardly better than one. See it [in the explorer](explorer:?mechanism=gaussian&sampling=shuffled&noise_multiplier=0.5&rate_from=rate&sample_rate=0.0001&delta=1e-6&adjacency=zero_out&steps=100000&here=10000).
@@ -664,7 +664,7 @@ check("7.3", answer)
 #
 # <details><summary>1. A step is 3-DP, and one record in a thousand is drawn. Is the sampled step 0.003-DP?</summary>
 #
-# No, it is worse. The attacker's *odds* shrink towards 1 by the factor $q$, not their logarithm: $\varepsilon'=\ln(1+0.001\,(e^3-1))$, about six times as much.
+# No, it is worse. The attacker's *likelihood ratio* shrinks towards 1 by the factor $q$, not its logarithm: $\varepsilon'=\ln(1+0.001\,(e^3-1))$, about six times as much.
 #
 # </details>
 #

@@ -6,7 +6,7 @@
 # **After this lesson you can**
 #
 # 1. explain how moments of the privacy loss add up over steps, and how one inequality turns them into $(\varepsilon,\delta)$;
-# 2. write in seven lines the accountant of the paper that introduced DP-SGD, and reproduce its numbers;
+# 2. write in seven lines the accountant of the paper that brought DP-SGD to neural networks, and reproduce its numbers;
 # 3. name what it assumes and where it goes wrong: a moment taken for an order, a list that stops too early, a formula outside its conditions.
 #
 # * **Time** 45 minutes; the computer needs a few seconds of them.
@@ -326,7 +326,8 @@ show(figure, f"Epsilon after 10000 steps: {ends}; printed {', '.join(said.values
 # %%
 epsilon, moment = moments_accountant(4.0, 0.01, T)
 old, best_known = race["advanced"][at].epsilon, race["pld"][at].epsilon
-reveal("epsilon proved after 100 epochs", truth=epsilon, others={"old": old, "exact": best_known})
+others = {"old": old, "exact": best_known}
+reveal("epsilon proved after 100 epochs", truth=epsilon, kind="upper", others=others)
 reveal("best moment", truth=moment)
 
 # %% [markdown]
@@ -368,6 +369,7 @@ print(f"ln(1/delta)/32 = {np.log(1 / delta) / 32:.4f}")
 reveal(
     "epsilon proved after one step",
     truth=moments_accountant(4.0, 0.01, 1)[0],
+    kind="upper",
     others={"exact": pld.epsilon(step, delta=delta).epsilon},
 )
 

@@ -67,7 +67,7 @@ answers = {n: accountants[n]().epsilon(run, delta=delta, steps=10_000) for n in 
 print(*answers.values(), sep="\n")
 
 # %% [markdown]
-# Anna has lost a certain amount of privacy. It does not depend on who does the accounting. Each method above keeps only a summary of the loss: moments of whole orders, moments of more orders, a mean and a variance. What if we keep everything?
+# The run has one smallest $\varepsilon$, over all neighbours and outputs. It does not depend on who does the accounting. Each method above keeps only a summary of the loss: moments of whole orders, moments of more orders, a mean and a variance. What if we keep everything?
 
 # %% [markdown]
 # ## 2 Predict
@@ -343,11 +343,12 @@ print(
 # And your guess?
 
 # %%
-others = {name: answers[name].epsilon for name in ("rdp", "moments")}
+up = lambda bound: np.ceil(1000 * bound) / 1000
+others = {name: up(answers[name].epsilon) for name in ("rdp", "moments")}
 reveal("epsilon of the run", truth=truth.epsilon, others=others)
 
 # %% [markdown]
-# This is the end of the road for this run: against an attacker who sees every step, **no accountant, however clever, can ever prove less** than the lower end. The moments accountant of lesson 08 charged a third more than Anna had lost.
+# This is the end of the road for this run: against an attacker who sees every step, **no accountant, however clever, can ever prove less** than the lower end. The moments accountant of lesson 08 charged a third more than that.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** A student will say: "so PLD makes the training more private". It does not. The run is what it is; only our statement about it got sharper. What one *can* do is spend the difference: more steps, or less noise (exercise 9.3).

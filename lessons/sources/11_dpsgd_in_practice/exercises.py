@@ -194,7 +194,7 @@ _larger_lots = Exercise(
             1 / _RATIO,
             (
                 "Right in substance. Which of the two did you divide by which?",
-                "Noise with lots of 128 divided by noise with lots of 2048.",
+                "Noise with lot size 128 divided by noise with lot size 2048.",
             ),
         ),
         Mistake(

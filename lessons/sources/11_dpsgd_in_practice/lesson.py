@@ -42,7 +42,7 @@
 # %% [markdown]
 # ## 1 The question
 #
-# The school of lesson 10 trained its network: every pupil's gradient was cut to length $C=0.5$, noise $\sigma C$ was added to every weight, and the bill was $\varepsilon\approx3$. Somebody had chosen one $C$ for the whole network, $\sigma=4$, lots of 512, a learning rate of 1. Why these?
+# The school of lesson 10 trained its network: every pupil's gradient was cut to length $C=0.5$, noise $\sigma C$ was added to every weight, and the bill was $\varepsilon\approx3$. Somebody had chosen one $C$ for the whole network, $\sigma=4$, lot size 512, a learning rate of 1. Why these?
 #
 # Privacy does not answer. The theorem holds for every choice. But a network has layers, their gradients have different lengths, and noise falls on all of them. Should each layer have a $C$ of its own? And which of the numbers deserve an evening of trying, which none?
 
@@ -88,7 +88,7 @@ unseen = torch.from_numpy(held_out.images).double().flatten(1)
 
 # %%
 loss_fn = nn.CrossEntropyLoss(reduction="none")
-plan = DPSGD(noise_multiplier=4.0, sample_rate=512 / len(x), steps=80, max_grad_norm=0.5)
+plan = DPSGD(noise_multiplier=4.0, sample_rate=512 / 1438, steps=80, max_grad_norm=0.5)
 rng = np.random.default_rng(11)
 print(f"{len(x)} pupils:", plan.guarantee(delta=1e-4))
 
@@ -104,7 +104,7 @@ print(f"epsilon = {one_layer:.4f} at delta = 1e-05")
 # %% [markdown]
 # * **Epsilon of ten layers.** A network has ten layers. Each is clipped on its own and gets noise with multiplier 1.1 of its own clipping norm. What does one step cost now?
 #
-# The second question is about a whole country: 60,000 pupils, 15 epochs, $\varepsilon=3$ at $\delta=10^{-5}$. With lots of 64 the least noise multiplier is
+# The second question is about a whole country: 60,000 pupils, 15 epochs, $\varepsilon=3$ at $\delta=10^{-5}$. With lot size 64 the least noise multiplier is
 
 
 # %%
@@ -117,14 +117,14 @@ def calibrated(lot, epsilon=3.0, epochs=15):
 
 
 sigma_64, steps_64 = calibrated(64)
-print(f"lots of 64: sigma = {sigma_64:.4f}, {steps_64} steps")
+print(f"lot size 64: sigma = {sigma_64:.4f}, {steps_64} steps")
 
 # %% [markdown]
-# * **Sigma for lots of 1024.** Lots sixteen times as large, sixteen times fewer steps, the same $\varepsilon$. Which $\sigma$ is needed?
+# * **Sigma for lot size 1024.** Lots sixteen times as large, sixteen times fewer steps, the same $\varepsilon$. Which $\sigma$ is needed?
 
 # %%
 predict("epsilon of ten layers", None)
-predict("sigma for lots of 1024", None)
+predict("sigma for lot size 1024", None)
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** For the ten layers most say 3.92 again ("each layer has its multiplier") or ten times as much. For the lots they say sixteen times or four times as much noise. Keep the numbers on the board. The first truth lies between the two guesses, the second below both.
@@ -405,7 +405,7 @@ ends = f"{alone[0]:.1f} wrong at C = 0.02, {alone[2]:.1f} at 0.5, {alone[-1]:.1f
 show(figure, f"C alone: {ends}; with the learning rate {spread}.")
 
 # %% [markdown]
-# Alone, a $C$ that is 25 times too small or 20 times too large ruins the run. With the learning rate it hardly matters over a factor of 500; only the largest $C$ falls behind: hardly any gradient is cut there, so the sum stops growing with $C$ while the noise grows on. Why a plain? If every gradient is cut, the clipped sum *and* the noise are proportional to $C$, and the step is proportional to $\eta C$. So **search for $\eta C$, with a small $C$ fixed**: one number instead of two. Our 0.5 was such a find. ([Try it](explorer:train?dataset=digits&model=mlp&noise_from=noise&noise_multiplier=4&lot_from=lot&batch_size=512&length_in=steps&steps=80&max_grad_norm=0.02&learning_rate=25&delta=1e-4) in the explorer: $C=0.02$ with $\eta=25$, then with $\eta=1$.)
+# Alone, a $C$ that is 25 times too small or 20 times too large ruins the run. With the learning rate it hardly matters over a factor of 125, from 0.02 to 2.5; the largest $C$ falls behind: hardly any gradient is cut there, so the sum stops growing with $C$ while the noise grows on. Why a plain? If every gradient is cut, the clipped sum *and* the noise are proportional to $C$, and the step is proportional to $\eta C$. So **search for $\eta C$, with a small $C$ fixed**: one number instead of two. Our 0.5 was such a find. ([Try it](explorer:train?dataset=digits&model=mlp&noise_from=noise&noise_multiplier=4&lot_from=lot&batch_size=512&length_in=steps&steps=80&max_grad_norm=0.02&learning_rate=25&delta=1e-4) in the explorer: $C=0.02$ with $\eta=25$, then with $\eta=1$.)
 #
 # ### 7.2 Let a count choose
 #
@@ -454,9 +454,9 @@ figure = curves(
     [
         Line(x=t, y=high[:, 0], label="C from 10", role="other", label_at=0.1, side="top right"),
         Line(x=t, y=low[:, 0], label="C from 0.02", label_at=0.1, side="bottom right"),
-        Line(x=t, y=low[:, 1], label="median", role="quiet", label_at=1),
+        Line(x=t, y=low[:, 1], label="median of the run from 0.02", role="quiet", label_at=1),
     ],
-    title="C finds its way from both sides, then follows the median down",
+    title="C chases the median, and is late from both sides",
     x="step",
     y="length of a gradient",
     log_y=True,
@@ -498,8 +498,8 @@ for lot, (sigma, steps), left in list(zip(lots, found, averaged, strict=True))[:
 sigma_1024 = found[6, 0]
 single = Gaussian.analytic(epsilon=3, delta=1e-5).noise_multiplier
 print(f"one release with everybody: sigma = {single:.3f}")
-print(f"sigma for lots of 1024 / sigma for lots of 64: {sigma_1024 / sigma_64:.2f}")
-reveal("sigma for lots of 1024", truth=sigma_1024, others={"lots of 64": sigma_64})
+print(f"sigma for lot size 1024 / sigma for lot size 64: {sigma_1024 / sigma_64:.2f}")
+reveal("sigma for lot size 1024", truth=sigma_1024, others={"lot size 64": sigma_64})
 
 # %% [markdown]
 # Small lots buy privacy with chance, and chance is dear: what amplification gives back is less than what the small lot lost. The last column, divided by its last entry, for three budgets:
@@ -525,10 +525,10 @@ figure = curves(
     y_range=(0, 12),
 )
 said = ", ".join(f"{r[2]:.2f} at epsilon {e:g}" for e, r in ratios.items())
-show(figure, f"Lots of 256 against full lots, noise of the run: {said}.")
+show(figure, f"Lot size 256 against full lots, noise of the run: {said}.")
 
 # %% [markdown]
-# Lots of 256, a habit from ordinary training, bring twice the noise at $\varepsilon=3$; a few thousand bring most of what can be had. The same holds for the number of steps. Lots of 4096, $\varepsilon=3$:
+# Lot size 256, a habit from ordinary training, brings twice the noise at $\varepsilon=3$; a few thousand brings most of what can be had. The same holds for the number of steps. Lot size 4096, $\varepsilon=3$:
 
 # %%
 for epochs in (1, 5, 15, 50, 150):
@@ -628,7 +628,7 @@ print(f"q = {loader.sample_rate:.4f}, ours {plan.sample_rate:.4f}")
 print(f"expected lot {optimizer.expected_batch_size}, ours 512")
 
 # %% [markdown]
-# Lots of 479! The loader has three batches, the last one not full, so $q$ becomes $1/3$ and the divisor $1438/3$ rounded down. The accountant inside is told $1/3$ as well, so its $\varepsilon$ is that of the run it does. But whoever types $512/1438$ into a calculator gets the $\varepsilon$ of another run. (Rate and divisor are both computed from the private $N$; lesson 10 told you to fix them beforehand.)
+# The lot size is 479, not 512. The loader has three batches, the last one not full, so $q$ becomes $1/3$ and the divisor $1438/3$ rounded down. The accountant inside is told $1/3$ as well, so its $\varepsilon$ is that of the run it does. But whoever types $512/1438$ into a calculator gets the $\varepsilon$ of another run. (Rate and divisor are both computed from the private $N$; lesson 10 told you to fix them beforehand.)
 #
 # Next the accountants: ours gives a certified bracket, Opacus offers three. Two runs, each with the right $q$.
 
@@ -767,10 +767,10 @@ def place(i):
 
 # %%
 frames = {
-    f"{lot}": panels(bell(i), place(i), title=f"Lots of {lot}: {t:.0f} steps with σ = {s:.3f}")
+    f"{lot}": panels(bell(i), place(i), title=f"Lot size {lot}: {t:.0f} steps with σ = {s:.3f}")
     for i, (lot, (s, t)) in enumerate(zip(lots, found, strict=True))
 }
-words = ", ".join(f"{left_over[i]:.2f} with lots of {lots[i]}" for i in (0, 4, 8, 12))
+words = ", ".join(f"{left_over[i]:.2f} with lot size {lots[i]}" for i in (0, 4, 8, 12))
 show(slider(frames, name="L", start=2), f"Noise of the run, in units of full lots: {words}.")
 
 # %% [markdown]
@@ -807,7 +807,7 @@ check("11.1", answer)
 # </details>
 
 # %% [markdown]
-# **★★ 11.2** A run with $\sigma=4$ and lots of 512 follows the median. The gradients may get at most 2 % more noise for it, $z_\Delta\le1.02\,\sigma$. What is the smallest $\sigma_b$, the noise on the count of $\pm\tfrac12$?
+# **★★ 11.2** A run with $\sigma=4$ and lot size 512 follows the median. The gradients may get at most 2 % more noise for it, $z_\Delta\le1.02\,\sigma$. What is the smallest $\sigma_b$, the noise on the count of $\pm\tfrac12$?
 
 # %%
 answer = None
@@ -828,7 +828,7 @@ check("11.2", answer)
 # </details>
 
 # %% [markdown]
-# **★★★ 11.3** A city: 20,000 records, 10 epochs, $\varepsilon=2$ at $\delta=10^{-5}$. How many times less noise has the *whole run*, $\sigma C/(L\sqrt T)$, with lots of 2048 than with lots of 128? (Both with their least $\sigma$, by the `pld` accountant; $T$ is $10N/L$ rounded up.)
+# **★★★ 11.3** A city: 20,000 records, 10 epochs, $\varepsilon=2$ at $\delta=10^{-5}$. How many times less noise has the *whole run*, $\sigma C/(L\sqrt T)$, with lot size 2048 than with lot size 128? (Both with their least $\sigma$, by the `pld` accountant; $T$ is $10N/L$ rounded up.)
 
 # %%
 answer = None
@@ -843,7 +843,7 @@ check("11.3", answer)
 #     target = {"epsilon": 2.0, "delta": 1e-5, "steps": plan.steps}
 #     pld = accountants["pld"]()
 #     found = smallest_noise_multiplier(pld, mechanism=plan.mechanism, **target)
-#     print(f"lots of {lot}: sigma = {found.value:.4f}, {plan.steps} steps")
+#     print(f"lot size {lot}: sigma = {found.value:.4f}, {plan.steps} steps")
 #     return found.value / (lot * np.sqrt(plan.steps))
 #
 #

@@ -101,7 +101,7 @@ for name, number in ballot.items():
     predict(name, number)
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Claims 1, 5 and 10 are believed by most people who have used them. Claim 2 is the opposite: many call it unsafe. Do not resolve anything yet.
+# > **For the teacher.** Claims 1, 5 and 10 are believed by most people who have used them. Claim 2 is the opposite: many call it unsafe, and of the sentence before the semicolon this is true. Do not resolve anything yet.
 
 # %% [markdown]
 # ## 3 A small experiment
@@ -166,6 +166,7 @@ show(figure, f"Gaps of 2000 triples, sorted: {np.mean(gaps < 0):.1%} lie below z
 # >
 # > * If at *one* $\theta$ of the set a **proved lower bound** on the truth exceeds $c(\theta)$, the claim is false. No further point can rescue it.
 # > * If at a *million* points $c(\theta)$ stays above a proved upper bound, the claim is not proved. It has survived.
+# > * An equality is two claims, one for each direction. Either may be the one that fails.
 # >
 # > The truth must come from elsewhere than the formula: from the definition by quadrature or enumeration, or from an accountant that proves both ends.
 #
@@ -274,7 +275,7 @@ figure = curves(
 show(figure, f"At epsilon {exact:.4f} the tail is {above:.4g}, delta 1e-05.")
 
 # %% [markdown]
-# *Why.* A loss just above $\varepsilon$ costs next to nothing: the definition charges $1-e^{\varepsilon-L}$ for it, not 1. *Instead:* $\delta(\varepsilon)=\mathbb E[(1-e^{\varepsilon-L})_+]$; the tail is sufficient, not necessary. *Side:* safe. You publish less than you could. [In the book](explorer:formula_book?id=G-D8&misprint=equivalent).
+# *Why.* A loss just above $\varepsilon$ costs next to nothing: the definition charges $1-e^{\varepsilon-L}$ for it, not 1. *Instead:* $\delta(\varepsilon)=\mathbb E[(1-e^{\varepsilon-L})_+]$; the tail is sufficient, not necessary. *Side:* the claim takes the tail for the $\delta$, and that is safe: you publish less than you could. Read from left to right, "a private mechanism loses more than $\varepsilon$ with probability at most $\delta$", the same sentence is unsafe: here by 5.28 times. [In the book](explorer:formula_book?id=G-D8&misprint=equivalent).
 
 # %% [markdown]
 # ### Claim 3: The lost bracket
@@ -365,7 +366,7 @@ for name, step in (("with q ε", q * one), ("with the theorem", np.log1p(q * np.
     print(f"{name:<19} {total:.2f}")
 
 # %% [markdown]
-# *Why.* An attacker who sees the record *in* the sample learns $e^\varepsilon$, not $\varepsilon$; averaging happens to probabilities, and $e^\varepsilon-1$ is larger than $\varepsilon$. *Instead:* $\ln(1+q(e^\varepsilon-1))$, with $q\delta$ beside it. *Side:* unsafe for every $q<1$, mildly for small $\varepsilon$, 18 times at $\varepsilon=5$. The printed baseline comes out, nearly, with $q\varepsilon$; done properly the old way costs 26.39. If that is where it comes from, the slip made a competitor look *good*. [In the book](explorer:formula_book?id=G-E1&misprint=linear), [on the map](explorer:check_a_claim?claim=q*epsilon&quantity=amplified_epsilon&of=approximate_dp).
+# *Why.* An attacker who sees the record *in* the sample learns $e^\varepsilon$, not $\varepsilon$; averaging happens to probabilities, and $e^\varepsilon-1$ is larger than $\varepsilon$. *Instead:* $\ln(1+q(e^\varepsilon-1))$, with $q\delta$ beside it. *Side:* unsafe for every $q<1$, mildly for small $\varepsilon$, 18 times at $\varepsilon=5$. The printed baseline comes out, nearly, with $q\varepsilon$; done properly, with the textbook's noise and advanced composition, the old way costs 26.39 (lesson 08 gets 14.2 from the exact profile of a step and a sharper composition). If that is where it comes from, the slip made a competitor look *good*. [In the book](explorer:formula_book?id=G-E1&misprint=linear), [on the map](explorer:check_a_claim?claim=q*epsilon&quantity=amplified_epsilon&of=approximate_dp).
 
 # %% [markdown]
 # ### Claim 6: Batches of a fixed size
@@ -410,7 +411,7 @@ for k in (50, 100, 200, 500):
     print(f"{k:5} {values[0]:7.1f} {values[1]:9.1f} {values[2]:11} {values[3]:13.2f}")
 
 # %% [markdown]
-# *Why.* $k$ losses have a mean, and it grows like $k$; a square root cannot follow for ever. *Instead:* $\varepsilon\sqrt{2k\ln(1/\delta)}+k\varepsilon\tanh(\varepsilon/2)$ (Kairouz, Oh & Viswanath 2015); comparing the two terms gives our condition. *Side:* unsafe for many releases. Mind the last column, too: the book calls 966.44 "much lower" than adding up, which gives 500. That theorem is true, and useless here. [In the book](explorer:formula_book?id=G-C2&misprint=plotted), [on the map](explorer:check_a_claim?claim=2*epsilon*sqrt%282*k*ln%281/delta%29%29&quantity=epsilon&of=pure_dp).
+# *Why.* $k$ losses have a mean, and it grows like $k$; a square root cannot follow for ever. *Instead:* $\varepsilon\sqrt{2k\ln(1/\delta)}+k\varepsilon\tanh(\varepsilon/2)$ (Kairouz, Oh & Viswanath 2015); comparing the two terms gives our condition. *Side:* unsafe for many releases. Mind the last column, too: the textbook that plots the curve (Near & Abuah, chapter 6) calls 966.44 "much lower" than adding up, which gives 500. That theorem is true, and useless here. [In the book](explorer:formula_book?id=G-C2&misprint=plotted), [on the map](explorer:check_a_claim?claim=2*epsilon*sqrt%282*k*ln%281/delta%29%29&quantity=epsilon&of=pure_dp).
 
 # %% [markdown]
 # ### Claim 8: The noisy winner
@@ -451,7 +452,7 @@ words = f"both ways {both_ways[-1]:.4f}, one way {one_way[-1]:.4f}"
 show(figure, f"Largest loss with 100 others: {words}.")
 
 # %% [markdown]
-# *Why.* The leader's chance falls when it moves down *and* when its rivals move up; each costs $\varepsilon$. For counts, where a new record only adds, one of the two cannot happen, and the proof is about counts. *Instead:* scale $2\Delta/\varepsilon$ in general. *Side:* unsafe by a factor of two. In the picture a single rival shows nothing: a test with one example would have passed. [In the book](explorer:formula_book?id=G-B9&misprint=any-scores).
+# *Why.* The leader's chance falls when it moves down *and* when its rivals move up; each costs $\varepsilon$. For counts, where a new record only adds, one of the two cannot happen, and the proof is about counts. *Instead:* scale $2\Delta/\varepsilon$ in general. *Side:* unsafe by a factor of two. In the picture, where the leader moves down, a single rival shows nothing: a test with this one example would have passed. The search moves it up as well, and finds 1.489 with one rival. [In the book](explorer:formula_book?id=G-B9&misprint=any-scores).
 
 # %% [markdown]
 # ### Claim 9: The central limit as a guarantee
@@ -495,7 +496,7 @@ for sigma, parts in ((0.5, 10_000), (0.7, 10_000), (1.0, 1000)):
     print(f"shuffled {real.lower:7.4f} to {real.epsilon:7.4f}")
 
 # %% [markdown]
-# *Why.* In a shuffled epoch the record is certainly in one batch. If every other record pulls the other way, the one update that stands out gives it away; with Poisson sampling there might be none. *Instead:* sample as you account, or account as you sample. *Side:* unsafe, by a factor of five and more. [In the book](explorer:formula_book?id=G-E11&misprint=poisson).
+# *Why.* Not because the record is certainly in one batch: balls and bins (lesson 07, section 8.4) have that, too, and cost what coins cost. It is the seat. Without her, a shuffled epoch still has one batch that stands out, so a large sum is explained by that batch and not by ten thousand chances of pure noise: the $\ln(1/q)$ of excuses is lost. *Instead:* sample as you account, or account as you sample. *Side:* unsafe, by a factor of five and more. [In the book](explorer:formula_book?id=G-E11&misprint=poisson).
 
 # %% [markdown]
 # ## 7 Reveal: the scoreboard
@@ -598,7 +599,7 @@ print(f"in the library's test {float(figure_21.printed):.6g}, by quadrature {fig
 # %% [markdown]
 # * **"Undecided" exists.** A claim between the proved ends is neither refuted nor confirmed. Widen the effort, not the conclusion.
 # * **The question must be complete.** Which adjacency, which sampling, which logarithm, in what units? Claims 6 and 10 are true formulas about another mechanism.
-# * **A true formula does not make a program private.** Noise may be added twice per batch or not at all, floats have holes, seeds repeat. Lesson 15 tests programs.
+# * **A true formula does not make a program private.** Noise may be added twice per batch or not at all, floats have holes, seeds repeat. A program needs tests of its own.
 # * **A false formula does not make a program leak.** Claim 1 at $\varepsilon=0.5$ is fine. Say what fails, where, and by how much.
 
 # %% [markdown]

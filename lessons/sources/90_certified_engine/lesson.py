@@ -8,7 +8,7 @@
 # 1. say what a two-sided certificate is, and why bounds on one step survive a thousand steps;
 # 2. rederive the contour engine: the integral, its exact trapezoidal sum, and a bound for everything that is cut off;
 # 3. rederive the lattice engine: chords above, moved cells below, a tilted Fourier transform;
-# 4. rebuild both in about sixty lines of NumPy, and say which of their claims are theorems and which are engineering.
+# 4. rebuild both in about a hundred lines of NumPy, and say which of their claims are theorems and which are engineering.
 #
 # * **Time** two evenings, one per engine; the computer needs a few seconds of them.
 # * **You need** lesson 03 (privacy loss, $\delta(\varepsilon)$), lesson 05 (Rényi divergence), convolution, and from complex analysis Cauchy's theorem.

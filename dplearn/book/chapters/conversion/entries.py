@@ -147,9 +147,9 @@ _PLOTTED = {"order": 20.0, "rho": 1.25e-5, "delta": 1e-5}
 @oracle(truths.touching_steps, unsafe=None)
 @printed("264.589", "264.589", **{**_PLOTTED, "order": 60.0})
 @printed("2551.34", "2551.34", **_PLOTTED)
-@wrong("three-hundred", "They touch and do not cross, at 2551 releases; order 60 touches at 265.",
+@wrong("three-hundred", "Order 20 touches at 2551 releases; it is order 60 that touches near 300.",
        claim="300.0",
-       says=r"\text{the curves cross at } k \approx 300 \text{ for } \alpha = 20,\ \sigma = 200",
+       says=r"\text{the curves touch at } k \approx 300 \text{ for } \alpha = 20,\ \sigma = 200",
        **{name: Choice(x) for name, x in _PLOTTED.items()})
 def touching_steps(*, order, rho, delta):
     r"""k^* = \frac{\ln(1/\delta)}{\rho(\alpha-1)^2}
