@@ -62,8 +62,8 @@ def reveal(
     if value is not None and truth / _TOO_FAR < value < truth * _TOO_FAR:
         points["your guess"] = value
     values = ", ".join(f"{label} {written(x)}" for label, x in points.items())
-    stated = f"{label} {rounded(truth)}" if kind in _BOUNDS else f"it is {rounded(truth)}"
-    show(number_line(points, title=f"{name}: {stated}{_verdict(value, truth)}"), f"{name}: {values}.")
+    stated = f"{label if kind in _BOUNDS else 'it is'} {rounded(truth)}{_verdict(value, truth)}"
+    show(number_line(points, title=f"{name}: {stated}"), f"{name}: {values}.")
 
 
 def _verdict(value: float | None, truth: float) -> str:
