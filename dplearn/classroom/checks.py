@@ -92,8 +92,8 @@ _repeats: Counter[tuple[str, tuple[str, ...]]] = Counter()
 def check(key: str, answer: Any) -> None:
     """Print the verdict of exercise `key` on `answer`; a wrong answer raises nothing.
 
-    Hints get plainer as the same slip, or the same unexplained number, comes again. An exercise that is not in the lessons that
-    lie around the notebook is a LessonError.
+    Hints get plainer as the same slip, or the same unexplained number, comes again. An
+    exercise that is not in the lessons that lie around the notebook is a LessonError.
 
     Examples
     --------
