@@ -105,16 +105,20 @@ class Accountant(ABC):
         """
         validate.probability(delta=delta)
         validate.one_of(ADJACENCIES, adjacency=adjacency)
-        runs = self._covered(mechanism, as_counts(steps, dimensions=(1, 2)), adjacency)
+        # Who repeats a number of steps, as roundings of an even curve do, pays once.
+        counts = as_counts(steps, dimensions=(1, 2))
+        counts, place = np.unique(counts, axis=0, return_inverse=True)
+        runs = self._covered(mechanism, counts, adjacency)
         released, nothing = runs.totals > 0, Bound(0.0, "exact")
         bounds: Iterator[Bound] = iter(())
         if reason := mechanism.no_privacy():
             bounds = repeat(Bound(np.inf, "upper", {}, reason))
         elif np.any(released):
             bounds = iter(self._bounds(runs[released], delta))
-        return tuple(
+        guarantees = [
             self._guarantee(next(bounds) if any_ else nothing, runs, delta) for any_ in released
-        )
+        ]
+        return tuple(guarantees[i] for i in place.ravel())
 
     def delta(
         self,

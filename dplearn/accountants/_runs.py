@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dplearn.engine.profile import largest_epsilon
 from dplearn.ground import validate
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency
 from dplearn.mechanisms import Mechanism
@@ -99,6 +100,6 @@ def _rdp(mechanism: Mechanism, orders: tuple[float, ...], adjacency: Adjacency) 
 @lru_cache(maxsize=32)
 def _epsilon(mechanism: Mechanism, deltas: tuple[float, ...], adjacency: Adjacency) -> NDArray:
     """Epsilons of one step, remembered: several accountants ask for the same grid."""
-    values = np.max([p.epsilon(deltas) for p in mechanism.profiles(adjacency)], axis=0)
+    values = largest_epsilon(mechanism.profiles(adjacency), deltas)
     values.setflags(write=False)
     return values

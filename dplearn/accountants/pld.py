@@ -17,6 +17,7 @@ from dplearn.accountants.rdp import RDP
 from dplearn.accountants.zcdp import ZCDP
 from dplearn.engine.contour import worse_brackets
 from dplearn.engine.lattice import Lattice
+from dplearn.engine.profile import largest_epsilon
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency, Reference
 from dplearn.mechanisms import Mechanism
@@ -86,18 +87,15 @@ class PLD(Accountant):
 
     def _composed(self, runs: Runs, delta: float, sides: list[Direction]) -> Iterator[Bound]:
         """Rows of at least two runs: by the contour, and by the lattice where that stays wide."""
-        lower, upper = np.zeros(len(runs.counts)), np.full(len(runs.counts), np.inf)
-        if pair := sides[0].sampled:
-            lower, upper = worse_brackets(
-                runs.counts[:, 0], sigma=pair.sigma, q=pair.q, delta=delta, rtol=self.rtol
-            )
-            if not sides[0].attained:
-                upper[:] = np.inf
         # Total variation adds up: where it already fits into delta nothing is left to prove.
-        if not np.all(lower > 0):
-            at_zero = [[float(p.delta(0.0)) for p in side.profiles] for side in sides]
-            fits = runs.counts @ np.max(at_zero, axis=0) <= delta
-            lower[fits], upper[fits] = 0.0, 0.0
+        at_zero = [[float(p.delta(0.0)) for p in side.profiles] for side in sides]
+        leaks = runs.counts @ np.max(at_zero, axis=0) > delta
+        lower, upper = np.zeros(leaks.shape), np.where(leaks, np.inf, 0.0)
+        if (pair := sides[0].sampled) and np.any(leaks):
+            lower[leaks], high = worse_brackets(
+                runs.counts[leaks, 0], sigma=pair.sigma, q=pair.q, delta=delta, rtol=self.rtol
+            )
+            upper[leaks] = high if sides[0].attained else np.inf
         # Losses cut off may cost little of delta, or much of it where the bracket stays wide.
         for lattice in (self._lattice, dataclasses.replace(self._lattice, cut=_MUCH)):
             if np.any(loose := upper > _LOOSE * lower):
@@ -172,11 +170,21 @@ class PLD(Accountant):
 
 def _closed_bound(runs: Runs, delta: float) -> NDArray:
     """Upper bounds by Rényi divergences, by zCDP and by the Gaussians that dominate, per row."""
-    others = [a._bounds(runs, delta) for a in (RDP(), ZCDP()) if not a._refusal(runs)]
+    renyi = RDP(orders=_near_the_best(runs, delta))
+    others = [a._bounds(runs, delta) for a in (renyi, ZCDP()) if not a._refusal(runs)]
     bounds = [np.array([bound.epsilon for bound in other]) for other in others]
     if (shifts := dominating_shifts(runs)) is not None:
         bounds.append(gaussian_ends(delta, np.sqrt(runs.counts @ shifts**2))[1])
     return np.min(bounds, axis=0, initial=np.inf)
+
+
+def _near_the_best(runs: Runs, delta: float) -> tuple[float, ...]:
+    """Orders of RDP, all those that lie between every tenth of them only next to the best."""
+    orders = np.array(RDP().orders)
+    rough = RDP(orders=tuple(orders[::10]))._bounds(runs, delta)
+    best = np.searchsorted(orders, [bound.details["order"] for bound in rough])
+    near = np.clip(best[:, None] + np.arange(-9, 10), 0, orders.size - 1)
+    return tuple(orders[np.unique(near)])
 
 
 def _one_run(runs: Runs, i: int, delta: float) -> Bound:
@@ -185,6 +193,6 @@ def _one_run(runs: Runs, i: int, delta: float) -> Bound:
     # A profile may be flat at delta itself, which then pays for the infinite losses.
     epsilon = float(plateau if math.isinf(epsilon) else epsilon)
     more, real = min(delta * (1 + MARGIN), 1.0), runs.mechanisms[i].witnesses(runs.adjacency)
-    lower = max((float(p.epsilon(more)) * less for p in real), default=0.0)
+    lower = float(largest_epsilon(real, more)) * less if real else 0.0
     attained = lower >= epsilon * (1 - 1e-10)
     return Bound(epsilon, "exact" if attained else "bracket" if lower else "upper", lower=lower)

@@ -20,6 +20,7 @@ below must know how much mass lies beyond each loss.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +30,9 @@ from dplearn.engine.quadrature import FAR, Curve, log_renyi_integrals
 from dplearn.ground import validate
 from dplearn.ground.logspace import log1mexp, log_add, log_expm1
 from dplearn.ground.solve import decreasing_root, first_true, maximise
+
+# Epsilons below it are searched for from 0 on.
+_NEAR = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +116,11 @@ class Profile:
             upper = np.where(far, 4 * upper, upper)
         hopeless = upper > FAR
         upper = np.where(hopeless, 0.0, upper)
-        epsilon = decreasing_root(excess, lower=np.zeros_like(upper), upper=upper)
+        # A bracket of about its size: from 0 on, a small root is only bisected.
+        while np.any(near := (excess(upper / 4) <= 0) & (upper > _NEAR)):
+            upper = np.where(near, upper / 4, upper)
+        lower = np.where(upper > _NEAR, upper / 4, 0.0)
+        epsilon = decreasing_root(excess, lower=lower, upper=upper)
         return np.where(hopeless, np.inf, epsilon)
 
     def log_tails(self, epsilon: ArrayLike) -> tuple[NDArray, NDArray]:
@@ -228,6 +236,18 @@ class Profile:
         # The value is concave in e^epsilon, hence unimodal in epsilon.
         best = maximise(miss, lower=-700.0, upper=700.0, shape=rate.shape)
         return np.clip(miss(best), 0.0, 1.0)
+
+
+def largest_epsilon(profiles: Sequence[Profile], delta: ArrayLike) -> NDArray:
+    """Smallest epsilon >= 0 at which no profile exceeds delta, elementwise, rounded up."""
+    epsilon = profiles[0].epsilon(delta)
+    for profile in profiles[1:]:
+        # Mostly a single value tells that this one is smaller there.
+        with np.errstate(divide="ignore"):
+            above = profile.log_delta(np.minimum(epsilon, FAR)) > np.log(delta)
+        if np.any(above):
+            epsilon = np.maximum(epsilon, profile.epsilon(delta))
+    return epsilon
 
 
 class _Mixture:

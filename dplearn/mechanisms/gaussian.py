@@ -139,13 +139,14 @@ def _by_integral(epsilon: NDArray, mu: NDArray) -> NDArray:
 
 def _by_difference(epsilon: NDArray, mu: NDArray) -> NDArray:
     x = epsilon / mu - 0.5 * mu
-    # Below the mean delta is large and the plain difference is accurate.
-    low, high = np.minimum(x, -1.0), np.maximum(x, -1.0)
-    below = np.minimum(epsilon, (0.5 * mu - 1.0) * mu)
-    plain = log_sub(log_ndtr(-low), below + log_ndtr(-(low + mu)))
+    high = np.maximum(x, -1.0)
     with np.errstate(divide="ignore"):
-        tail = -0.5 * high * high - _HALF_LOG_2PI + np.log(_mills(high) - _mills(high + mu))
-    return np.where(x < -1.0, plain, tail)
+        result = -0.5 * high * high - _HALF_LOG_2PI + np.log(_mills(high) - _mills(high + mu))
+    # Below the mean delta is large and the plain difference is accurate.
+    if np.any(low := x < -1.0):
+        x, mu = x[low], mu[low]
+        result[low] = log_sub(log_ndtr(-x), epsilon[low] + log_ndtr(-(x + mu)))
+    return result
 
 
 def gaussian_epsilon(delta: ArrayLike, mu: ArrayLike) -> NDArray:

@@ -190,7 +190,7 @@ class _Side(NamedTuple):
         X = d_i - d_{i+1} - (1 - e^{-h}) t_{i+1} and Y = (e^h - 1) t_i - (d_i - d_{i+1}).
         """
         log_delta = profile.log_delta_of(ends)
-        d, t = np.exp(log_delta), np.exp(profile.log_tails(ends)[1] + ends)
+        d, t = np.exp(log_delta), np.exp(profile.log_tail_of(ends) + ends)  # type: ignore[misc]
         with np.errstate(invalid="ignore"):
             lost = np.where(d > 0, _ULP * (8 + 4 * np.abs(log_delta)) * d, 0.0)
         drop = d[:-1] - d[1:]
