@@ -206,8 +206,8 @@ def accuracy(
     model = task.build()
     average = AveragedModel(model)
 
-    def averaged(record):
-        if record.step > setting.steps // 2:
+    def averaged(trainer):
+        if trainer.steps > setting.steps // 2:
             average.update_parameters(model)
 
     start = time.process_time()

@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Self, get_args
@@ -196,8 +196,7 @@ class Plan(ABC):
 
     steps: int
 
-    @abstractmethod
-    def _phases(self) -> "tuple[DPSGD, ...]": ...
+    phases: "tuple[DPSGD, ...]"  # of one DPSGD, itself
 
     def at(self, step: int) -> "tuple[DPSGD, int]":
         """Phase of the update before which `step` are done, and how many precede the phase.
@@ -212,11 +211,11 @@ class Plan(ABC):
         """
         validate.integer(minimum=0, step=step)
         before = 0
-        for phase in self._phases()[:-1]:
+        for phase in self.phases[:-1]:
             if step < before + phase.steps:
                 return phase, before
             before += phase.steps
-        return self._phases()[-1], before
+        return self.phases[-1], before
 
     def guarantee(
         self,
@@ -248,14 +247,14 @@ class Plan(ABC):
         if isinstance(accountant, str):
             validate.one_of(tuple(accountants), accountant=accountant)
         chosen = accountants[accountant]() if isinstance(accountant, str) else accountant
-        natural: list[Adjacency] = [natural_adjacency(p.sampling) for p in self._phases()]
+        natural: list[Adjacency] = [natural_adjacency(p.sampling) for p in self.phases]
         if adjacency is None and len(set(natural)) > 1:
             each = " and ".join(sorted(set(natural)))
             raise ValueError(
                 f"Expected an adjacency that all phases share, got {each} by their samplings: "
                 "name one, or change a sampling."
             )
-        drawings = [phase.drawing for phase in self._phases()]
+        drawings = [phase.drawing for phase in self.phases]
         return _composed(chosen, drawings, steps, delta=delta, adjacency=adjacency or natural[0])
 
 
@@ -322,7 +321,8 @@ class DPSGD(Plan):
             sampling=sampling,
         )
 
-    def _phases(self) -> "tuple[DPSGD, ...]":
+    @property
+    def phases(self) -> "tuple[DPSGD, ...]":
         return (self,)
 
     @property
@@ -365,6 +365,3 @@ class Phases(Plan):
         for phase in self.phases:
             validate.instance(DPSGD, phase=phase)
         object.__setattr__(self, "steps", sum(phase.steps for phase in self.phases))
-
-    def _phases(self) -> tuple[DPSGD, ...]:
-        return self.phases

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from bisect import bisect_right
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,14 +10,12 @@ from typing import Any
 from torch import nn
 from torch.optim import Optimizer
 
-from dplearn.accountants import Accountant, accountants
-from dplearn.calibrate import largest_steps
+from dplearn.accountants import Accountant
 from dplearn.ground import validate
 from dplearn.ground.guarantee import round_up
-from dplearn.run import DPSGD, natural_adjacency
-from dplearn.training import sampling
+from dplearn.run import Plan
 from dplearn.training.gradients import Loss
-from dplearn.training.history import History, Record
+from dplearn.training.history import History
 from dplearn.training.trainer import Trainer
 
 # Seconds between two pictures of the progress line.
@@ -27,7 +26,7 @@ def fit(
     model: nn.Module,
     loss_fn: Loss,
     dataset: Any,
-    plan: DPSGD,
+    plan: Plan,
     *,
     optimizer: Optimizer,
     delta: float,
@@ -36,7 +35,7 @@ def fit(
     checkpoint: str | Path | None = None,
     checkpoint_every: int | None = None,
     progress: bool = True,
-    callback: Callable[[Record], object] | None = None,
+    callback: Callable[[Trainer], object] | None = None,
     **options: Any,
 ) -> History:
     """Train the model in place with differential privacy.
@@ -45,13 +44,14 @@ def fit(
     before epsilon exceeds that, at a step known beforehand. It resumes from the file `checkpoint`
     if that exists, and writes it at the end and after each multiple of `checkpoint_every` steps.
     `progress` shows a line with private diagnostics and the epsilon so far; `callback` gets the
-    `Record` of each step. Other arguments, and errors, are those of `Trainer`; ValueError is also
-    raised if `target_epsilon` does not allow a single step, or the checkpoint is damaged or of
+    `Trainer` after each step. Other arguments, and errors, are those of `Trainer`; ValueError is
+    also raised if `target_epsilon` allows no single step, or the checkpoint is damaged or of
     another run. The history's guarantee is that of the steps actually done.
 
     Examples
     --------
     >>> import torch
+    >>> from dplearn import DPSGD
     >>> model, loss_fn = nn.Linear(2, 2), nn.CrossEntropyLoss(reduction="none")
     >>> data = torch.randn(100, 2), torch.randint(2, (100,))
     >>> plan = DPSGD(noise_multiplier=2.0, sample_rate=0.1, steps=1000)
@@ -84,30 +84,27 @@ def fit(
             epsilon = plan.guarantee(accountant, delta=delta, steps=record.step).epsilon
             _show(trainer.history(), steps, epsilon)
         if callback is not None:
-            callback(record)
+            callback(trainer)
     return trainer.history()
 
 
 def affordable_steps(
-    plan: DPSGD, accountant: Accountant | str = "pld", *, epsilon: float, delta: float
+    plan: Plan, accountant: Accountant | str = "pld", *, epsilon: float, delta: float
 ) -> int:
     """The largest number of steps, at most the plan's, that stays within (epsilon, delta).
 
     ValueError is raised if there is no such step, or the accountant proves no bound.
     """
-    planned = plan.guarantee(accountant, delta=delta)
-    if not planned.is_bound:
-        raise ValueError(f"Expected an accountant that proves a bound, got {planned.method!r}.")
-    if planned.epsilon <= epsilon:
-        return plan.steps
-    affordable = largest_steps(
-        accountants[accountant]() if isinstance(accountant, str) else accountant,
-        mechanism=plan.mechanism,
-        epsilon=epsilon,
-        delta=delta,
-        adjacency=natural_adjacency(plan.sampling),
-    )
-    steps = min(plan.steps, int(affordable.value) * sampling.lots_per_drawing(plan))
+
+    def spent(steps: int) -> float:
+        stated = plan.guarantee(accountant, delta=delta, steps=steps)
+        if not stated.is_bound:
+            raise ValueError(f"Expected an accountant that proves a bound, got {stated.method!r}.")
+        return stated.epsilon
+
+    steps = plan.steps
+    if spent(steps) > epsilon:
+        steps = bisect_right(range(1, steps), epsilon, key=spent)
     if steps == 0:
         raise ValueError(
             f"Expected target_epsilon to allow at least one step, got {epsilon!r}: "

@@ -5,12 +5,17 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from dplearn.accountants import Accountant
 from dplearn.ground.guarantee import Adjacency, Guarantee
-from dplearn.run import DPSGD
+from dplearn.run import DPSGD, Phases, Plan
 
 # Sums over the records of a lot, and the draw that hides how many norms were below the bound.
 TALLY = ("loss", "finite", "examples", "clipped", "non_finite", "right", "below", "normal")
+
+_STOPPED = "the data and the model did not decide when to stop"
+_NOT_ADAPTED = "no run was planned by what an earlier one released"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +47,7 @@ class Record:
 class History:
     """A run so far, and what its guarantee presumes beyond the plan's own assumptions."""
 
-    plan: DPSGD
+    plan: Plan
     steps: int  # all that are done; `records` has those since the run began or was resumed
     records: tuple[Record, ...] = ()
     assumptions: tuple[str, ...] = ()
@@ -65,9 +70,31 @@ class History:
         all planned steps, ``plan.guarantee(delta=delta)``.
         """
         stated = self.plan.guarantee(accountant, delta=delta, steps=self.steps, adjacency=adjacency)
-        stopped = ("the data and the model did not decide when to stop",)
-        extra = self.assumptions + (stopped if self.steps < self.plan.steps else ())
-        return dataclasses.replace(stated, assumptions=(*stated.assumptions, *extra))
+        assumptions = (*stated.assumptions, *self._presumed)
+        return dataclasses.replace(stated, assumptions=assumptions)
+
+    def __add__(self, other: "History") -> "History":
+        """Two runs on the same people as one, whichever of their records each of them used."""
+        later = tuple(dataclasses.replace(r, step=self.steps + r.step) for r in other.records)
+        presumed = (*self._presumed, *other._presumed, _NOT_ADAPTED)
+        return History(
+            plan=Phases((*self._done, *other._done)),
+            steps=self.steps + other.steps,
+            records=self.records + later,
+            assumptions=tuple(dict.fromkeys(presumed)),
+        )
+
+    @property
+    def _presumed(self) -> tuple[str, ...]:
+        return self.assumptions + ((_STOPPED,) if self.steps < self.plan.steps else ())
+
+    @property
+    def _done(self) -> tuple[DPSGD, ...]:
+        """Phases of the plan as far as they were done."""
+        ends = np.cumsum([phase.steps for phase in self.plan.phases]).clip(max=self.steps)
+        steps = np.diff(ends, prepend=0).tolist()
+        pairs = zip(self.plan.phases, steps, strict=True)
+        return tuple(dataclasses.replace(phase, steps=count) for phase, count in pairs)
 
 
 def private(tally: Mapping[str, float]) -> Private:

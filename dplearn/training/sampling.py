@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.ground import validate
-from dplearn.run import DPSGD, EPOCH_SAMPLINGS
+from dplearn.run import DPSGD
 
 Lot = NDArray[np.int64]
 
@@ -18,15 +18,8 @@ Lot = NDArray[np.int64]
 INDEPENDENT = ("poisson", "random_allocation", "none")
 
 
-def lots_per_drawing(plan: DPSGD) -> int:
-    """Number of steps that one drawing serves: an epoch where epochs are drawn, else 1."""
-    if plan.sampling not in EPOCH_SAMPLINGS:
-        return 1
-    return plan.mechanism.batches  # type: ignore[attr-defined]
-
-
 def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
-    """The `lots_per_drawing` lots of one drawing from records 0, ..., size - 1.
+    """Lots of one drawing, a step's or an epoch's, from records 0, ..., size - 1.
 
     Those of ``"poisson"`` and ``"random_allocation"`` differ in size and can be empty; the sizes
     of other schemes must be whole.
@@ -38,7 +31,7 @@ def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
     [3, 3]
     """
     validate.integer(minimum=1, size=size)
-    count = lots_per_drawing(plan)
+    count = plan.drawing.batches
     match plan.sampling:
         case "none":
             return [np.arange(size)]

@@ -24,7 +24,7 @@ from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils._pytree import tree_map_only
 
 from dplearn.ground import validate
-from dplearn.run import DPSGD
+from dplearn.run import DPSGD, Plan
 from dplearn.training import checkpoint, distributed, sampling
 from dplearn.training.bounds import AdaptiveQuantile, Bound, Flat
 from dplearn.training.checks import check
@@ -66,11 +66,11 @@ class Trainer:
     model: nn.Module  # trainable parameters on one device; frozen ones cost nothing
     loss_fn: Loss  # loss_fn(model(inputs), targets) gives one loss per record, shape (B,)
     dataset: Any  # arrays, a map-style Dataset or a DataLoader, as `fit` says
-    plan: DPSGD
+    plan: Plan
     _: KW_ONLY
     optimizer: Optimizer  # any that needs no closure, over the model's trainable parameters
     scheduler: Any = None  # advanced once per step
-    bound: Bound | None = None  # default: Flat(plan.max_grad_norm)
+    bound: Bound | None = None  # default: Flat(max_grad_norm) of the plan or phase
     # Public L > 0. Default: sample rate times the size of the dataset, which is so made public.
     expected_batch_size: float | None = None
     # Rows that are processed at once, always the same number: it changes memory and speed, not the
@@ -93,18 +93,20 @@ class Trainer:
         _check_parts(self.model, self.plan, self.optimizer, self.scheduler)
         self._trainable = trainable(self.model)
         self._device = next(iter(self._trainable.values())).device
-        rates, resident = [self.plan.sample_rate], self.device_resident
+        rates = [phase.sample_rate for phase in self.plan.phases]
+        resident = self.device_resident
         self._data = Records(
             self.dataset, sample_rates=rates, device=self._device, resident=resident
         )
         self._rank, self._processes = distributed.place(self.process_group)
         self._randomness = Randomness.of(generator, secure=secure)
         self._drawn: dict[int, list[sampling.Lot]] = {}  # lots of drawings in use or to come
-        self._bound = self.bound or Flat(self.plan.max_grad_norm)
+        self._phase, _ = self.plan.at(0)
+        self._bound = self.bound or Flat(self._phase.max_grad_norm)
         self._check_options()
         size = torch.tensor([len(self._data)], dtype=torch.float64, device=self._device)
         (size,) = distributed.add_up([size], self.process_group)
-        self._expected = float(self.expected_batch_size or self.plan.sample_rate * size.item())
+        self._records = size.item()  # of all processes
         self._run = self._fingerprint()
         distributed.start_equal(self.model, self.process_group)
         self._sum = partial(clipped_sum, self.model, self.loss_fn)
@@ -119,19 +121,23 @@ class Trainer:
             validate.integer(minimum=1, micro_batch=self.micro_batch)
         if self.expected_batch_size is not None:
             validate.positive(expected_batch_size=self.expected_batch_size)
-        norm = getattr(self._bound, "max_grad_norm", self.plan.max_grad_norm)
-        if norm != self.plan.max_grad_norm:
+        for phase in self.plan.phases:
+            self._check_phase(phase)
+
+    def _check_phase(self, phase: DPSGD) -> None:
+        norm = getattr(self.bound, "max_grad_norm", phase.max_grad_norm)
+        if norm != phase.max_grad_norm:
             raise ValueError(
-                f"Expected bound.max_grad_norm = plan.max_grad_norm = {self.plan.max_grad_norm!r}, "
+                f"Expected bound.max_grad_norm = plan.max_grad_norm = {phase.max_grad_norm!r}, "
                 f"got bound.max_grad_norm={norm!r}."
             )
-        self._bound.gradient_noise(self.plan.noise_multiplier)  # refuses what cannot be
-        if self.plan.sampling in sampling.INDEPENDENT:
+        self._bound.gradient_noise(phase.noise_multiplier)  # refuses what cannot be
+        if phase.sampling in sampling.INDEPENDENT:
             return
-        sampling.fixed_size(self.plan, len(self._data))
+        sampling.fixed_size(phase, len(self._data))
         if self.process_group is not None:
             raise validate.unsupported(
-                f"sampling={self.plan.sampling!r} in several processes",
+                f"sampling={phase.sampling!r} in several processes",
                 "parts of a dataset cannot draw such lots separately.",
             )
 
@@ -139,10 +145,12 @@ class Trainer:
         """Run one step and say what happened; ValueError if all planned steps are done."""
         if self.steps >= self.plan.steps:
             raise ValueError(f"Expected at most {self.plan.steps} steps, as planned, got one more.")
+        self._phase, _ = self.plan.at(self.steps)
+        self._bound = self._bound if self.bound else Flat(self._phase.max_grad_norm)
         with self._randomness.for_model(self._device, self._rank, self.steps):
             sums, tally = self._clipped()
         if self._rank == 0:
-            add_normals, z = self._normals(), self.plan.noise_multiplier
+            add_normals, z = self._normals(), self._phase.noise_multiplier
             add_noise(sums, bound=self._bound, noise_multiplier=z, add_normals=add_normals)
             add_normals(tally[-1], 1.0)
         *noisy, tally = distributed.add_up([*sums.values(), tally], self.process_group)
@@ -151,14 +159,20 @@ class Trainer:
 
     def _lot(self, step: int) -> sampling.Lot:
         """Records of a step; the same whenever it is tried again."""
-        count = sampling.lots_per_drawing(self.plan)
-        drawing, position = divmod(step, count)
+        phase, drawing, position = self._drawing(step)
         if drawing not in self._drawn:
             rng = self._randomness.stream(LOTS, self._rank, drawing)
-            self._drawn[drawing] = sampling.lots(self.plan, size=len(self._data), rng=rng)
-            for past in [d for d in self._drawn if d < self.steps // count]:
+            self._drawn[drawing] = sampling.lots(phase, size=len(self._data), rng=rng)
+            _, needed, _ = self._drawing(self.steps)
+            for past in [number for number in self._drawn if number < needed]:
                 del self._drawn[past]
         return self._drawn[drawing][position]
+
+    def _drawing(self, step: int) -> tuple[DPSGD, int, int]:
+        """Phase of a step, a number for its drawing, and how many of its lots come before."""
+        phase, before = self.plan.at(step)
+        drawing, position = divmod(step - before, phase.drawing.batches)
+        return phase, before + drawing, position
 
     def _lots(self) -> Iterator[sampling.Lot]:
         """Lots of this and all later steps."""
@@ -170,8 +184,12 @@ class Trainer:
     def _clipped(self) -> tuple[dict[str, Tensor], Tensor]:
         """Clipped sums of this step's lot, and its tally."""
         sums, rows = {}, self.micro_batch
-        if rows is None and self.compile and self.plan.sampling in ("poisson", "random_allocation"):
-            rows = math.ceil(self.plan.sample_rate * len(self._data) / 4)  # code for one number
+        if (
+            rows is None
+            and self.compile
+            and self._phase.sampling in ("poisson", "random_allocation")
+        ):
+            rows = math.ceil(self._phase.sample_rate * len(self._data) / 4)  # code for one number
         dtype = wide(next(iter(self._trainable.values())).dtype)
         tally = torch.zeros(len(TALLY), dtype=dtype, device=self._device)
         for inputs, targets, mask in self._data.parts(self.steps, self._lots, rows):
@@ -189,6 +207,11 @@ class Trainer:
         self.optimizer.step()
         if self.scheduler is not None:
             self.scheduler.step()
+
+    @property
+    def _expected(self) -> float:
+        """Public size of a lot."""
+        return float(self.expected_batch_size or self._phase.sample_rate * self._records)
 
     def _recorded(self, tally: dict[str, float]) -> Record:
         self.steps += 1
@@ -211,8 +234,8 @@ class Trainer:
     @property
     def resumable(self) -> bool:
         """Whether a checkpoint of now can be resumed; no order of an epoch is written unseeded."""
-        between = self.steps % sampling.lots_per_drawing(self.plan) == 0
-        return between or self.steps == self.plan.steps or self._randomness.seed is not None
+        _, _, position = self._drawing(self.steps)
+        return position == 0 or self.steps == self.plan.steps or self._randomness.seed is not None
 
     def save(self, path: str | Path) -> None:
         """Write a checkpoint, atomically.
@@ -266,7 +289,8 @@ class Trainer:
         return {
             "plan": repr(self.plan),
             "bound": repr(self._bound),
-            "expected_batch_size": repr(self._expected),
+            "records": repr(self._records),
+            "expected_batch_size": repr(self.expected_batch_size),
             "optimizer": type(self.optimizer).__name__,
             "scheduler": type(self.scheduler).__name__,
             "generator": "none" if self._randomness.seed is None else "given",
@@ -275,10 +299,10 @@ class Trainer:
         }
 
 
-def _check_parts(model: nn.Module, plan: DPSGD, optimizer: Optimizer, scheduler: Any) -> None:
+def _check_parts(model: nn.Module, plan: Plan, optimizer: Optimizer, scheduler: Any) -> None:
     """Refuse what cannot be trained privately, or not at all."""
-    if not isinstance(plan, DPSGD):
-        raise TypeError(f"Expected plan to be a DPSGD, got {type(plan).__name__}.")
+    if not isinstance(plan, Plan):
+        raise TypeError(f"Expected plan to be a DPSGD or Phases, got {type(plan).__name__}.")
     if not trainable(model):
         raise ValueError("Expected a model with at least one trainable parameter, got 0.")
     if isinstance(optimizer, LBFGS):

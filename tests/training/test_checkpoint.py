@@ -8,6 +8,7 @@ import torch
 from small_runs import PLAN, flat, generator, run, small_model, started
 
 from cases import each
+from dplearn.run import Phases
 from dplearn.training import AdaptiveQuantile, checkpoint
 
 TEN = dataclasses.replace(PLAN, steps=10)
@@ -21,8 +22,8 @@ def trained(path=None, plan=TEN, *, stop=None, seed=0, width=8, optimizer=None, 
     optimizer = (optimizer or torch.optim.Adam)(model.parameters(), lr=0.1)
     scheduler = torch.optim.lr_scheduler.MultiStepLR(optimizer, [2, 7], gamma=0.3)
 
-    def callback(record):
-        if record.step == stop:
+    def callback(trainer):
+        if trainer.steps == stop:
             raise InterruptedError
 
     options |= {"checkpoint": path, "checkpoint_every": 1, "callback": callback}
@@ -36,9 +37,13 @@ def interrupted(path, *arguments, **options):
     return path
 
 
-@each("sampling, bound", [("poisson", None), ("poisson", ADAPTIVE), ("shuffled", ADAPTIVE)])
-def test_resumed_equals_uninterrupted_bit_for_bit(tmp_path, sampling, bound):
-    plan, path = dataclasses.replace(TEN, sampling=sampling), tmp_path / "run"
+ALLOCATED = dataclasses.replace(TEN, sampling="random_allocation", steps=7)
+PHASES = Phases((dataclasses.replace(TEN, steps=3), ALLOCATED))
+
+
+@each("plan, bound", [(TEN, None), (TEN, ADAPTIVE), (SHUFFLED, ADAPTIVE), (PHASES, None)])
+def test_resumed_equals_uninterrupted_bit_for_bit(tmp_path, plan, bound):
+    path = tmp_path / "run"
     whole, _ = trained(plan=plan, bound=bound)
     for stop in (1, 4, 9):
         interrupted(path, plan, bound=bound, stop=stop)

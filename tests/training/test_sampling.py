@@ -6,7 +6,7 @@ from scipy import stats
 
 from cases import each
 from dplearn.run import DPSGD
-from dplearn.training.sampling import lots, lots_per_drawing, micro_batches
+from dplearn.training.sampling import lots, micro_batches
 
 SMALL = 1e-6
 
@@ -18,7 +18,7 @@ def plan(sampling, sample_rate=0.2):
 def drawn(sampling, *, size, times, sample_rate=0.2):
     """Membership, shape (times, lots per drawing, size)."""
     rng, drawing = np.random.default_rng(0), plan(sampling, sample_rate)
-    member = np.zeros((times, lots_per_drawing(drawing), size), bool)
+    member = np.zeros((times, drawing.drawing.batches, size), bool)
     for rows in member:
         for row, lot in zip(rows, lots(drawing, size=size, rng=rng), strict=True):
             assert len(set(lot.tolist())) == len(lot)

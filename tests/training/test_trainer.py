@@ -14,7 +14,7 @@ from torch.utils.data import Subset, TensorDataset
 
 from cases import each
 from dplearn.ground.guarantee import round_up
-from dplearn.run import DPSGD
+from dplearn.run import DPSGD, Phases
 from dplearn.training import AdaptiveQuantile, Flat, Grouped, Trainer, affordable_steps, clipped_sum
 from dplearn.training.gradients import compiled_sum
 
@@ -201,7 +201,7 @@ def test_bad_input_gets_one_clear_error():
         ({"data": (x[:0], y[:0])}, ValueError, "at least one record, got 0"),
         ({"data": (x, y[:5])}, ValueError, "one row per record"),
         ({"data": x}, TypeError, "a pair .inputs, targets. of tensors or arrays"),
-        ({"plan": 3}, TypeError, "Expected plan to be a DPSGD, got int"),
+        ({"plan": 3}, TypeError, "Expected plan to be a DPSGD or Phases, got int"),
         ({"plan": sampled("shuffled", sample_rate=0.3)}, ValueError, "records to be whole"),
         ({"micro_batch": 0}, ValueError, "micro_batch a whole number >= 1"),
         ({"expected_batch_size": 0.0}, ValueError, "expected_batch_size > 0"),
@@ -230,9 +230,54 @@ def test_a_dataset_that_does_not_fit_is_refused_and_any_kind_gives_the_same_run(
 
 def test_progress_is_one_line_and_callbacks_get_every_step(capsys):
     steps = []
-    _, history = run(progress=True, callback=steps.append, accountant="pld")
+    look = lambda trainer: steps.append((trainer.steps, trainer.records[-1]))
+    _, history = run(progress=True, callback=look, accountant="pld")
     text = capsys.readouterr().err
     assert text.endswith("\n") and text.count("\n") == 1
     assert f"step 6/6  epsilon {round_up(history.guarantee(1e-5).epsilon)}" in text
     assert "private: loss" in text and "accuracy" in text and "clipped" in text
-    assert steps == list(history.records) and [r.step for r in steps] == [1, 2, 3, 4, 5, 6]
+    assert steps == list(enumerate(history.records, start=1)) and len(steps) == 6
+
+
+PHASES = Phases((
+    sampled("poisson", steps=3),
+    sampled("shuffled", steps=6, noise_multiplier=3.0, max_grad_norm=0.2),
+    sampled("none", sample_rate=1.0, steps=2),
+))  # fmt: skip
+
+
+def test_a_run_follows_its_phases(monkeypatch):
+    monkeypatch.setattr(Trainer, "_normals", lambda self: torch.Tensor.add_)  # every draw is 1
+    begun = started(plan=PHASES, loss_fn=lambda outputs, targets: outputs[:, 0] * 0)
+    for step in range(11):
+        record, (phase, _) = begun.step(), PHASES.at(step)
+        assert record.clipping_norm == phase.max_grad_norm
+        assert record.private.lot_size == phase.sample_rate * 32 or phase.sampling == "poisson"
+        noise = phase.noise_multiplier * phase.max_grad_norm / (phase.sample_rate * 32)
+        torch.testing.assert_close(gradient(begun.model), torch.full((50,), noise))
+    with pytest.raises(ValueError, match="at most 11 steps"):
+        begun.step()
+    with pytest.raises(ValueError, match=r"= plan\.max_grad_norm = 0\.2, got"):
+        started(plan=PHASES, bound=Flat(0.5))
+    half = DPSGD(noise_multiplier=9.0, sample_rate=0.25, steps=500)
+    plan = Phases((half, dataclasses.replace(half, noise_multiplier=4.0)))
+    steps = affordable_steps(plan, epsilon=3.0, delta=1e-5)
+    spent = plan.guarantees(delta=1e-5, steps=[steps, steps + 1])
+    assert 500 < steps < 1000 and spent[0].epsilon <= 3.0 < spent[1].epsilon
+
+
+def test_two_histories_add_up_to_the_composition_of_what_was_done():
+    _, whole = run(plan=sampled("poisson"))
+    begun = started(plan=PHASES, generator=generator())
+    for _ in range(5):
+        begun.step()
+    both = begun.history() + whole
+    first, second, _ = PHASES.phases
+    done, target = (first, dataclasses.replace(second, steps=2), PLAN), {"adjacency": "zero_out"}
+    spent = both.guarantee(1e-5, **target)
+    expected = Phases(done).guarantee(delta=1e-5, **target)
+    assert (spent.lower, spent.epsilon, both.steps) == (expected.lower, expected.epsilon, 11)
+    assert spent.epsilon > whole.guarantee(1e-5, **target).epsilon
+    assert [record.step for record in both.records] == list(range(1, 12))
+    for part in ("when to stop", "no run was planned by", "seed"):
+        assert any(part in text for text in spent.assumptions), part

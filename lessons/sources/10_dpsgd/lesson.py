@@ -442,7 +442,7 @@ def run(plan, seed, keep=slice(None)):
         expected_batch_size=512,
         progress=False,
         generator=torch.Generator().manual_seed(seed),
-        callback=lambda record: errors.append(wrong(model)),
+        callback=lambda trainer: errors.append(wrong(model)),
     )
     return model, np.array(errors), history
 

@@ -352,7 +352,7 @@ def train(seed, bound=None, norm=0.5, rate=1.0, look=lambda model, record: None)
         expected_batch_size=512,
         progress=False,
         generator=torch.Generator().manual_seed(seed),
-        callback=lambda record: look(model, record),
+        callback=lambda trainer: look(model, trainer.records[-1]),
     )
     return wrong(model)
 
