@@ -252,9 +252,10 @@ def _clip(model: nn.Module, bound: Bound) -> _Clip:
 def check_losses(losses: Tensor) -> None:
     """Raise unless there is one loss per record."""
     if losses.dim() != 1:
+        hint = "losses.flatten(1).mean(1)" if losses.dim() else 'reduction="none"'
         raise ValueError(
             f"Expected one loss per record, shape (B,), got shape {tuple(losses.shape)}; "
-            'use reduction="none".'
+            f"use {hint}."
         )
 
 

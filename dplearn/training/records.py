@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -156,6 +157,17 @@ class Records:
         if self._loader is not None:
             self._arrays, self._loader = self.rows(np.arange(self._size)), None
         self._arrays = self._moved(self._arrays)
+
+
+@contextmanager
+def described(batch: tuple[Any, Any]) -> Iterator[None]:
+    """Adds to errors, PyTorch's too, what kind of inputs and targets there were."""
+    try:
+        yield
+    except Exception as error:
+        kinds = tree_map_only(Tensor, lambda x: f"{x.dtype} {tuple(x.shape)}", batch)
+        error.add_note(f"Inputs and targets of records that were tried: {kinds}.")
+        raise
 
 
 def _source(dataset: Any, sample_rates: Collection[float]) -> tuple[Any, DataLoader | None]:

@@ -31,7 +31,7 @@ from dplearn.training.checks import check
 from dplearn.training.gradients import ClippedSum, Loss, clipped_sum, compiled_sum, wide, zeros
 from dplearn.training.history import TALLY, History, Record, private
 from dplearn.training.noise import LOTS, AddNormals, Randomness, add_noise
-from dplearn.training.records import Records
+from dplearn.training.records import Records, described
 from dplearn.training.rules import trainable
 
 _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by a multiple of it"
@@ -113,8 +113,9 @@ class Trainer:
         if self.compile:
             self._sum = compiled_sum(self.model, self.loss_fn, bound=self._bound)
         sample = self._data.rows(np.arange(_CHECKED) % len(self._data))
-        check(self.model, self.loss_fn, *tree_map_only(Tensor, _made_up, sample))
-        self._data.check_collation(self.model, self.loss_fn)
+        with described(sample):
+            check(self.model, self.loss_fn, *tree_map_only(Tensor, _made_up, sample))
+            self._data.check_collation(self.model, self.loss_fn)
 
     def _check_options(self) -> None:
         if self.micro_batch is not None:

@@ -196,3 +196,17 @@ def test_what_cannot_be_sampled_by_the_plan_is_refused_in_one_sentence():
     ):  # fmt: skip
         with pytest.raises(error, match=text):
             started(data=data)
+
+
+def test_what_does_not_suit_the_model_is_told_with_its_shape_and_type():
+    """PyTorch's own words stay; ours say what was given."""
+    binary = nn.BCEWithLogitsLoss(reduction="none")
+    one = nn.Linear(3, 1)
+    with pytest.raises(ValueError, match=r"got shape \(\d+, 1\); use losses.flatten\(1\)"):
+        started(one, data=(X, Y[:, None].float()), loss_fn=binary)
+    flatter = lambda outputs, targets: binary(outputs, targets).flatten(1).mean(1)
+    started(one, data=(X, Y[:, None].float()), loss_fn=flatter).step()
+    for data, told in (((X.double(), Y), "float64"), ((X, Y.int()), "int32")):
+        with pytest.raises(RuntimeError) as caught:
+            started(data=data)
+        assert told in " ".join(caught.value.__notes__)
