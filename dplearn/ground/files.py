@@ -1,5 +1,6 @@
 """Files that are there whole or not at all."""
 
+import glob
 import os
 import tempfile
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 def write_whole(path: str | os.PathLike, content: bytes) -> None:
     """Replace the file at `path`; whatever goes wrong, the old or the new one is there, whole."""
     path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=_prefix(path))
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
@@ -24,3 +25,14 @@ def write_whole(path: str | os.PathLike, content: bytes) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def temporaries(path: str | os.PathLike) -> list[Path]:
+    """Files of writes to `path` that go on, or were killed."""
+    path = Path(path)
+    return list(path.parent.glob(glob.escape(_prefix(path)) + "*"))
+
+
+def _prefix(path: Path) -> str:
+    """Beginning of the names of temporary files."""
+    return f".{path.name}.writing-"

@@ -7,12 +7,14 @@ reading never runs code from one.
 
 import hashlib
 import io
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from dplearn.ground.files import write_whole
+from dplearn.ground.files import temporaries, write_whole
+from dplearn.training.distributed import Group, agree, place
 
 _FORMAT = b"dplearn checkpoint 1 "
 
@@ -23,6 +25,30 @@ def write(path: str | Path, content: dict[str, Any]) -> None:
     torch.save(content, buffer)
     data = buffer.getvalue()
     write_whole(path, _FORMAT + hashlib.sha256(data).hexdigest().encode() + b"\n" + data)
+    for leftover in temporaries(path):  # of writes that were killed
+        leftover.unlink(missing_ok=True)
+
+
+def present(path: str | Path, group: Group) -> bool:
+    """Whether there is a file; ValueError unless it is the same in every process."""
+    exists = Path(path).exists()
+    if group is not None:
+        text = hashlib.sha256(Path(path).read_bytes()).hexdigest() if exists else "no file"
+        agree({"checkpoint": text}, group)
+    return exists
+
+
+def require_writable(path: str | Path, group: Group) -> None:
+    """Raise OSError unless the first process can write a file at `path`."""
+    if place(group)[0] > 0:
+        return
+    try:
+        with tempfile.TemporaryFile(dir=Path(path).parent):
+            usable = not Path(path).is_dir()
+    except OSError:
+        usable = False
+    if not usable:
+        raise OSError(f"Expected checkpoint to be a file that can be written, got {path}.")
 
 
 def read(path: str | Path) -> dict[str, Any]:

@@ -3,18 +3,73 @@
 Each process draws its lots from its own records, independently: together they are a lot of the
 whole dataset. Clipped sums are added, never averaged, and the first process alone adds noise to
 its sum before that, so that there is noise once in total.
+
+A process that dies is an error in the others at once with gloo, whose connection closes; with
+NCCL after the timeout given to `torch.distributed.init_process_group`, ten minutes by default.
 """
+
+import hashlib
+import os
+from collections.abc import Mapping
+from typing import Any
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
 
 Group = dist.ProcessGroup | None
 
 
 def place(group: Group) -> tuple[int, int]:
-    """Number of this process, and of all processes; (0, 1) when alone."""
-    return (0, 1) if group is None else (dist.get_rank(group), dist.get_world_size(group))
+    """Number of this process, and of all; (0, 1) when alone; raises if a group was forgotten."""
+    if group is not None:
+        return dist.get_rank(group), dist.get_world_size(group)
+    begun = dist.is_initialized()
+    if (processes := dist.get_world_size() if begun else int(os.environ.get("WORLD_SIZE", 1))) > 1:
+        raise ValueError(
+            f"Expected process_group in one of {processes} processes, got None: pass "
+            "torch.distributed.group.WORLD, or for a run of its own a new_group of this process."
+        )
+    return 0, 1
+
+
+def agree(facts: Mapping[str, str], group: Group) -> None:
+    """Raise in every process, naming the first difference, unless all have the same facts."""
+    first, *others = _gathered(dict(facts), group)
+    for rank, other in enumerate(others, 1):
+        for name in {**first, **other}:
+            if first.get(name) != other.get(name):
+                raise ValueError(
+                    f"Expected {name} to be the same in all processes, got {first.get(name)} in "
+                    f"process 0 and {other.get(name)} in process {rank}."
+                )
+
+
+def check_parts(rows: Any, group: Group) -> None:
+    """Raise in every process if these rows are the same in two: records would count twice.
+
+    Only digests are exchanged; their key is fresh, so that they tell nothing afterwards.
+    """
+    digest = hashlib.blake2b(key=_gathered(os.urandom(32), group)[0])
+    for leaf in tree_leaves(rows):
+        plain = leaf.cpu().contiguous().view(torch.uint8).numpy() if isinstance(leaf, Tensor) else 0
+        digest.update(repr(leaf).encode() if isinstance(plain, int) else plain.tobytes())
+    digests = _gathered(digest.digest(), group)
+    for rank, other in enumerate(digests):
+        if (first := digests.index(other)) < rank:
+            raise ValueError(
+                "Expected records of its own in each process, got the same in processes "
+                f"{first} and {rank}: give each a part, such as every {len(digests)}th record."
+            )
+
+
+def _gathered(value: Any, group: Group) -> list[Any]:
+    """This value of every process."""
+    values = [value] * place(group)[1]
+    if group is not None:
+        dist.all_gather_object(values, value, group=group)
+    return values
 
 
 def add_up(tensors: list[Tensor], group: Group) -> list[Tensor]:

@@ -3,7 +3,8 @@
 import sys
 import time
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from dplearn.accountants import Accountant
 from dplearn.ground import validate
 from dplearn.ground.guarantee import round_up
 from dplearn.run import Plan
+from dplearn.training.checkpoint import present, require_writable
 from dplearn.training.gradients import Loss
 from dplearn.training.history import History
 from dplearn.training.trainer import Trainer
@@ -46,7 +48,8 @@ def fit(
     `progress` shows a line with private diagnostics and the epsilon so far; `callback` gets the
     `Trainer` after each step. Other arguments, and errors, are those of `Trainer`; ValueError is
     also raised if `target_epsilon` allows no single step, or the checkpoint is damaged or of
-    another run. The history's guarantee is that of the steps actually done.
+    another run. The history's guarantee is that of the steps actually done. An exception that ends
+    the run early, Ctrl-C too, has it as its attribute `history`, and the checkpoint is written.
 
     Examples
     --------
@@ -70,22 +73,39 @@ def fit(
         validate.integer(minimum=1, checkpoint_every=checkpoint_every)
     plan.guarantee(accountant, delta=delta)  # refuses what no theorem covers, before training
     trainer = Trainer(model, loss_fn, dataset, plan, optimizer=optimizer, **options)
-    if checkpoint is not None and Path(checkpoint).exists():
-        trainer.load(checkpoint)
+    if checkpoint is not None:
+        require_writable(checkpoint, trainer.process_group)
+        if present(checkpoint, trainer.process_group):
+            trainer.load(checkpoint)
     due = 0.0  # when the line is shown again
-    while trainer.steps < steps:
-        record = trainer.step()
-        last = record.step == steps
-        often = checkpoint_every is not None and record.step % checkpoint_every == 0
-        if checkpoint is not None and (last or (often and trainer.resumable)):
-            trainer.save(checkpoint)
-        if progress and (last or time.monotonic() >= due):
-            due = time.monotonic() + _PAUSE
-            epsilon = plan.guarantee(accountant, delta=delta, steps=record.step).epsilon
-            _show(trainer.history(), steps, epsilon)
-        if callback is not None:
-            callback(trainer)
+    with _kept(trainer, checkpoint):
+        while trainer.steps < steps:
+            record = trainer.step()
+            last = record.step == steps
+            often = checkpoint_every is not None and record.step % checkpoint_every == 0
+            if checkpoint is not None and (last or (often and trainer.resumable)):
+                trainer.save(checkpoint)
+            if progress and (last or time.monotonic() >= due):
+                due = time.monotonic() + _PAUSE
+                epsilon = plan.guarantee(accountant, delta=delta, steps=record.step).epsilon
+                _show(trainer.history(), steps, epsilon)
+            if callback is not None:
+                callback(trainer)
     return trainer.history()
+
+
+@contextmanager
+def _kept(trainer: Trainer, checkpoint: str | Path | None) -> Iterator[None]:
+    """Whatever ends a run early, its exception has the history, and its checkpoint is written."""
+    try:
+        yield
+    except BaseException as error:
+        error.history = trainer.history()  # type: ignore[attr-defined]
+        error.add_note(f"The {trainer.steps} steps done are in this exception's `history`.")
+        if checkpoint is not None and trainer.resumable:
+            with suppress(OSError):  # it may be what ended the run
+                trainer.save(checkpoint)
+        raise
 
 
 def affordable_steps(

@@ -54,7 +54,7 @@ class History:
 
     @property
     def non_finite(self) -> int:
-        """Records left out of all steps; private."""
+        """Records left out of the steps in `records`, which no checkpoint keeps; private."""
         return sum(record.private.non_finite for record in self.records)
 
     def guarantee(

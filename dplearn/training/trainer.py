@@ -35,6 +35,9 @@ from dplearn.training.records import Records, described
 from dplearn.training.rules import trainable
 
 _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by a multiple of it"
+_NO_OTHER_BRANCH = "nothing was released of steps that were lost when the run was resumed"
+# Records that processes compare at the start.
+_COMPARED = 8
 # Made-up records on which the model is checked before the first step.
 _CHECKED = 4
 
@@ -86,7 +89,6 @@ class Trainer:
     generator: InitVar[torch.Generator | None] = None
     secure: InitVar[bool] = False  # noise of the operating system's bits alone, see `noise`
     process_group: distributed.Group = None  # each process gives records of its own
-    steps: int = field(default=0, init=False)
     records: list[Record] = field(default_factory=list, init=False)
 
     def __post_init__(self, generator: torch.Generator | None, secure: bool) -> None:
@@ -99,6 +101,7 @@ class Trainer:
             self.dataset, sample_rates=rates, device=self._device, resident=resident
         )
         self._rank, self._processes = distributed.place(self.process_group)
+        self._steps, self._resumed = 0, False
         self._randomness = Randomness.of(generator, secure=secure)
         self._drawn: dict[int, list[sampling.Lot]] = {}  # lots of drawings in use or to come
         self._phase, _ = self.plan.at(0)
@@ -107,7 +110,10 @@ class Trainer:
         size = torch.tensor([len(self._data)], dtype=torch.float64, device=self._device)
         (size,) = distributed.add_up([size], self.process_group)
         self._records = size.item()  # of all processes
-        self._run = self._fingerprint()
+        run = self._fingerprint()
+        distributed.agree({**run, "seed": repr(self._randomness.seed)}, self.process_group)
+        few = np.linspace(0, len(self._data) - 1, _COMPARED).astype(np.int64)
+        distributed.check_parts(self._data.rows(few), self.process_group)
         distributed.start_equal(self.model, self.process_group)
         self._sum = partial(clipped_sum, self.model, self.loss_fn)
         if self.compile:
@@ -116,6 +122,18 @@ class Trainer:
         with described(sample):
             check(self.model, self.loss_fn, *tree_map_only(Tensor, _made_up, sample))
             self._data.check_collation(self.model, self.loss_fn)
+        self._run = run
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Set what is private; what was checked, and what is counted, stays as it is."""
+        if "_run" in vars(self) and not name.startswith("_"):
+            raise AttributeError(f"Expected {name} to stay as it is: build another Trainer.")
+        super().__setattr__(name, value)
+
+    @property
+    def steps(self) -> int:
+        """Number of steps that are done and counted."""
+        return self._steps
 
     def _check_options(self) -> None:
         if self.micro_batch is not None:
@@ -155,8 +173,10 @@ class Trainer:
             add_noise(sums, bound=self._bound, noise_multiplier=z, add_normals=add_normals)
             add_normals(tally[-1], 1.0)
         *noisy, tally = distributed.add_up([*sums.values(), tally], self.process_group)
+        # Counted first: whatever interrupts optimizer or scheduler, no step is lost.
+        record = self._counted(dict(zip(TALLY, tally.tolist(), strict=True)))
         self._update(noisy)
-        return self._recorded(dict(zip(TALLY, tally.tolist(), strict=True)))
+        return record
 
     def _lot(self, step: int) -> sampling.Lot:
         """Records of a step; the same whenever it is tried again."""
@@ -214,8 +234,8 @@ class Trainer:
         """Public size of a lot."""
         return float(self.expected_batch_size or self._phase.sample_rate * self._records)
 
-    def _recorded(self, tally: dict[str, float]) -> Record:
-        self.steps += 1
+    def _counted(self, tally: dict[str, float]) -> Record:
+        self._steps += 1
         norm = self._bound.groups({n: p.numel() for n, p in self._trainable.items()}).sensitivity
         record = Record(step=self.steps, clipping_norm=norm, private=private(tally))
         self.records.append(record)
@@ -228,9 +248,10 @@ class Trainer:
         """History of what was done so far, with its guarantee."""
         size = (_SIZE_IS_PUBLIC,) if self.expected_batch_size is None else ()
         seed = () if self._randomness.seed is None else ("nobody knows the seed",)
-        return History(
-            plan=self.plan, steps=self.steps, records=tuple(self.records), assumptions=size + seed
-        )
+        lost = self._resumed and not seed
+        assumptions = size + seed + ((_NO_OTHER_BRANCH,) if lost else ())
+        records = tuple(self.records)
+        return History(plan=self.plan, steps=self.steps, records=records, assumptions=assumptions)
 
     @property
     def resumable(self) -> bool:
@@ -261,9 +282,15 @@ class Trainer:
     def load(self, path: str | Path) -> None:
         """Go on where a checkpoint was written; nothing changes if it is refused.
 
-        ValueError is raised for a file that is damaged, belongs to another run, or was written
-        within an epoch whose order is not kept.
+        Settings of optimizer and scheduler are those of the file; change them afterwards. Steps
+        done after it was written are not counted: nothing of them may have been released. Nothing
+        of the records is in it, so another dataset of that size passes: the guarantee holds for
+        every record of both, since none was in more steps.
+
+        ValueError is raised for a file that is damaged, belongs to another run, was written within
+        an epoch whose order is not kept, or differs between processes.
         """
+        checkpoint.present(path, self.process_group)
         written = checkpoint.read(path)
         checkpoint.require_equal(written["run"], self._run, path)
         if not written["resumable"]:
@@ -278,21 +305,25 @@ class Trainer:
         if isinstance(self._bound, AdaptiveQuantile):
             self._bound = replace(self._bound, max_grad_norm=written["max_grad_norm"])
         self._randomness = replace(self._randomness, seed=written["seed"])
-        self.steps, self.records, self._drawn = written["steps"], [], {}
+        self._steps, self._drawn, self._resumed = written["steps"], {}, True
+        self.records.clear()
         self._data.forget()
 
     def _fingerprint(self) -> dict[str, str]:
         """Settings that a checkpoint and the run that reads it must have in common."""
+        rates = [group.get("initial_lr", group.get("lr")) for group in self.optimizer.param_groups]
         shapes = {
             f"model[{name!r}]": f"{value.dtype} {tuple(value.shape)}"
+            + (" trained" if name in self._trainable else "")
             for name, value in self.model.state_dict().items()
         }
         return {
             "plan": repr(self.plan),
+            "loss_fn": getattr(self.loss_fn, "__qualname__", type(self.loss_fn).__qualname__),
             "bound": repr(self._bound),
-            "records": repr(self._records),
-            "expected_batch_size": repr(self.expected_batch_size),
+            "expected_batch_size": repr(self._expected),
             "optimizer": type(self.optimizer).__name__,
+            "first learning rates": repr(rates),
             "scheduler": type(self.scheduler).__name__,
             "generator": "none" if self._randomness.seed is None else "given",
             "processes": repr(self._processes),

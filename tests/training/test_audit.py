@@ -105,7 +105,7 @@ class RealisedLot(Trainer):
     """Divides by the number of records that were drawn."""
 
     def _update(self, noisy):
-        drawn = max(1, len(self._lot()))
+        drawn = max(1, len(self._lot(self.steps - 1)))
         super()._update([value * self._expected / drawn for value in noisy])
 
 
@@ -120,8 +120,8 @@ class ForgottenNorm(Trainer):
 class Coordinates(Trainer):
     """Clips every coordinate instead of the norm: the canary pulls alike on all 24."""
 
-    def _clipped(self, lot):
-        sums, tally = super()._clipped(lot)
+    def _clipped(self):
+        sums, tally = super()._clipped()
         return {name: value * math.sqrt(24) for name, value in sums.items()}, tally
 
 

@@ -5,7 +5,7 @@ import os
 
 import pytest
 import torch
-from small_runs import PLAN, flat, generator, run, small_model, started
+from small_runs import CROSS_ENTROPY, PLAN, flat, generator, run, small_model, started
 
 from cases import each
 from dplearn.run import Phases
@@ -16,10 +16,11 @@ SHUFFLED = dataclasses.replace(TEN, sampling="shuffled")  # epochs of 4 steps
 ADAPTIVE = AdaptiveQuantile(max_grad_norm=0.5, count_noise=1.0)
 
 
-def trained(path=None, plan=TEN, *, stop=None, seed=0, width=8, optimizer=None, **options):
+def trained(path=None, plan=TEN, *, stop=None, seed=0, width=8, frozen=False, **options):
     """Parameters, learning rate and history of a run that is written after each step."""
     model = small_model(seed, dropout=0.3, width=width)
-    optimizer = (optimizer or torch.optim.Adam)(model.parameters(), lr=0.1)
+    model[0].requires_grad_(not frozen)
+    optimizer = options.pop("optimizer", torch.optim.Adam)(model.parameters(), lr=0.1)
     scheduler = torch.optim.lr_scheduler.MultiStepLR(optimizer, [2, 7], gamma=0.3)
 
     def callback(trainer):
@@ -88,7 +89,10 @@ def test_a_checkpoint_of_another_run_or_a_damaged_one_is_refused_and_changes_not
         ("plan", {"plan": dataclasses.replace(TEN, noise_multiplier=0.9)}),
         ("bound", {"bound": ADAPTIVE}),
         (r"model\['0.weight'\]", {"width": 9}),
+        (r"model\['0.weight'\]", {"frozen": True}),
         ("optimizer", {"optimizer": torch.optim.SGD}),
+        ("first learning rates", {"optimizer": lambda p, lr: torch.optim.Adam(p, lr=2 * lr)}),
+        ("loss_fn", {"loss_fn": lambda *pair: 2 * CROSS_ENTROPY(*pair)}),
         ("generator", {"generator": None}),
     ):
         with pytest.raises(ValueError, match=f"Expected a checkpoint with {name} = "):

@@ -1,0 +1,139 @@
+"""Whatever interrupts a run, each step that changed the model is counted and remembered."""
+
+import dataclasses
+import signal
+import subprocess
+import sys
+
+import pytest
+import torch
+from small_runs import CROSS_ENTROPY, PLAN, generator, run, small_model, started
+
+from cases import each
+from dplearn.training import AdaptiveQuantile, checkpoint
+
+ADAPTIVE = AdaptiveQuantile(max_grad_norm=0.5, count_noise=1.0)
+PUBLIC = ("plan", "steps", "bound", "model", "loss_fn", "records", "generator_of_mine")
+
+
+def interrupted_by(what):
+    """A trainer that fails in every third step once its optimizer ran, and the steps it applied."""
+    model = small_model()
+    optimizer, applied = torch.optim.SGD(model.parameters(), lr=0.1), []
+    options: dict = {"optimizer": optimizer, "bound": ADAPTIVE}
+
+    def hook(*_):
+        applied.append(None)
+        if what == "hook" and len(applied) % 3 == 0:
+            raise KeyboardInterrupt
+
+    optimizer.register_step_post_hook(hook)
+    if what == "scheduler":
+        cycle = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.1, total_steps=3)
+        options["scheduler"] = cycle
+    return started(model, **options), applied
+
+
+@each("what, failures", [("hook", 2), ("scheduler", 3)])
+def test_an_update_that_is_interrupted_is_counted(what, failures):
+    begun, applied = interrupted_by(what)
+    failed = 0
+    for _ in range(PLAN.steps):
+        try:
+            begun.step()
+        except (KeyboardInterrupt, ValueError):
+            failed += 1
+    assert failed == failures and len(applied) == begun.steps == PLAN.steps
+    history = begun.history()
+    assert [record.step for record in history.records] == list(range(1, 7))
+    assert len({record.clipping_norm for record in history.records}) == 6  # adapted each time
+    with pytest.raises(ValueError, match="Expected at most 6 steps"):
+        begun.step()
+    assert len(applied) == 6
+
+
+def test_a_step_that_fails_before_its_update_is_repeated_with_the_same_lot():
+    """Or the records would decide, by an exception, with which lot the run goes on."""
+    fails, sizes = [True, True, False], []
+
+    def loss_fn(outputs, targets):
+        if outputs.shape[0] == targets.shape[0] and fails:
+            sizes.append(len(targets))
+            if len(fails) > 0 and fails.pop(0):
+                raise MemoryError
+        return CROSS_ENTROPY(outputs, targets)
+
+    held, fails[:] = list(fails), []
+    begun = started(loss_fn=loss_fn)
+    fails[:] = held
+    for _ in range(2):
+        with pytest.raises(MemoryError):
+            begun.step()
+    record = begun.step()
+    assert begun.steps == 1 and len(set(sizes)) == 1 and record.private.lot_size == sizes[0]
+
+
+def test_an_exception_out_of_fit_has_the_history_and_leaves_a_checkpoint(tmp_path):
+    def stop(trainer):
+        if trainer.steps == 4:
+            raise KeyboardInterrupt
+
+    path = tmp_path / "run"
+    with pytest.raises(KeyboardInterrupt) as caught:
+        run(callback=stop, checkpoint=path)
+    history = caught.value.history
+    assert history.steps == len(history.records) == 4 == checkpoint.read(path)["steps"]
+    epsilon = PLAN.guarantee("rdp", delta=1e-5, steps=4).epsilon
+    assert history.guarantee(1e-5, accountant="rdp").epsilon == epsilon
+    assert "4 steps done" in caught.value.__notes__[0]
+    resumed, _ = run(checkpoint=path)
+    assert torch.equal(resumed, run()[0])
+
+
+@each("name", PUBLIC)
+def test_what_was_checked_and_counted_stays(name):
+    begun = started()
+    begun.step()
+    with pytest.raises(AttributeError, match=f"Expected {name} to stay as it is"):
+        setattr(begun, name, dataclasses.replace(PLAN, noise_multiplier=20))
+    assert begun.steps == 1 and begun.plan == PLAN
+
+
+@each("path", ["missing/run", ".", "/proc/run"])
+def test_a_checkpoint_that_cannot_be_written_is_noticed_before_the_first_step(path, tmp_path):
+    steps = []
+    with pytest.raises(OSError, match="Expected checkpoint to be a file that can be written, got"):
+        run(checkpoint=tmp_path / path, callback=steps.append)
+    assert not steps and not list(tmp_path.iterdir())
+
+
+KILLED = """
+import os, signal, sys
+from dplearn.training import checkpoint
+os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+checkpoint.write(sys.argv[1], {"a": 2})
+"""
+
+
+@pytest.mark.slow
+def test_the_next_save_removes_what_a_killed_one_left(tmp_path):
+    path = tmp_path / "run[1]"
+    checkpoint.write(path, {"a": 1})
+    for name in ("run[1].writing-1", ".run1.writing-1", ".run[1].metadata"):
+        (tmp_path / name).touch()  # somebody else's
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(path)])
+    assert killed.returncode == -signal.SIGKILL and checkpoint.read(path) == {"a": 1}
+    assert len(list(tmp_path.iterdir())) == 5
+    checkpoint.write(path, {"a": 3})
+    assert checkpoint.read(path) == {"a": 3} and len(list(tmp_path.iterdir())) == 4
+
+
+def test_a_resumed_history_presumes_that_lost_steps_were_not_released(tmp_path):
+    text = "nothing was released of steps that were lost when the run was resumed"
+    for source in (None, generator()):
+        begun, again = (started(generator=source) for _ in range(2))
+        begun.step()
+        begun.save(tmp_path / "run")
+        again.load(tmp_path / "run")
+        assert text not in begun.history().assumptions
+        assert (text in again.history().assumptions) == (source is None)
