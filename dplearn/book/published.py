@@ -38,7 +38,7 @@ class Figure:
     id: str
     # Whether the recorded verdict is right; not computed where no code does what the source did.
     status: Literal["verified", "failed", "not computed"]
-    verdict: str  # reproduces, within_rounding, does_not_reproduce or not_checkable, as recorded
+    verdict: str  # reproduces, within_one_percent, does_not_reproduce or not_checkable, as recorded
     why: str
     source: str
     printed: str
@@ -99,7 +99,7 @@ def computed(row: Row) -> float:
 def _verdict_is_right(distance: float, printed: bool, row: Row) -> bool:
     if row["verdict"] == "reproduces":
         return printed
-    if row["verdict"] == "within_rounding":
+    if row["verdict"] == "within_one_percent":
         # One percent, up to the rounding of the printed figure.
         half = 0.5 * unit(row["published"], row["digits"]) / number(row["published"])
         return not printed and distance <= 0.01 + half

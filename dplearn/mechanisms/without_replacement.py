@@ -40,8 +40,7 @@ class WithoutReplacement(Sampled):
 
     References
     ----------
-    Balle, Barthe & Gaboardi (2018), Theorem 9; Zhu, Dong & Wang (2022), Theorem 11 (numbers
-    from memory).
+    Balle, Barthe & Gaboardi (2018), Theorem 9; Zhu, Dong & Wang (2022), Theorem 11.
 
     Examples
     --------

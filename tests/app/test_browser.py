@@ -134,7 +134,7 @@ def test_a_wrong_variant_and_a_tab_open_at_a_click_and_are_in_the_address(page, 
     headline.get_by_text("Wrong at").wait_for()
     page.wait_for_url("**misprint=no-root**")
     page.get_by_role("tab", name="Published figures").click()
-    page.get_by_text("within rounding").first.wait_for()
+    page.get_by_text("within one percent").first.wait_for()
     page.wait_for_url("**view=figures**")
 
 

@@ -10,7 +10,7 @@ from dplearn.figures import INK
 # The verdicts on published figures.
 VERDICTS = {
     "reproduces": "reproduces",
-    "within_rounding": "within rounding",
+    "within_one_percent": "within one percent",
     "does_not_reproduce": "does not reproduce",
     "not_checkable": "cannot be checked",
 }

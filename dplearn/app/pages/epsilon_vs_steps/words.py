@@ -183,5 +183,5 @@ def points(rows: Sequence[Mapping[str, str]]) -> list[Published]:
             note=f"{row['source']}<br>{row['why']}",
         )
         for row in rows
-        if row["verdict"] in ("reproduces", "within_rounding") and row["relation"] == "="
+        if row["verdict"] in ("reproduces", "within_one_percent") and row["relation"] == "="
     ]

@@ -11,13 +11,13 @@ ORDER = 50
 
 
 def render() -> None:
-    """The catalogue beside one entry, a table of many, or the published figures."""
+    """The catalogue beside one entry, a table of many, the published figures or the sources."""
     state = controls.current()
     look.style(__file__)
     with st.sidebar:
         controls.catalogue(state)
     save(state)
-    one, many, printed = controls.tabs(state)
+    one, many, printed, cited = controls.tabs(state)
     with one:
         if one.open:
             draw.entry(state)
@@ -27,3 +27,6 @@ def render() -> None:
     with printed:
         if printed.open:
             tables.figures()
+    with cited:
+        if cited.open:
+            tables.sources()

@@ -31,7 +31,7 @@ NONE = "none"
 _ABOUT_FIND = "Part of an id, a title, a note or a wrong variant; of several words all must occur."
 FIND = Text("find", "Search", _ABOUT_FIND, "")
 _VIEW_NAMES = {"formula": "Formula", "table": "Check many", "figures": "Published figures"}
-VIEW = Choice("view", "View", "", _VIEW_NAMES)
+VIEW = Choice("view", "View", "", _VIEW_NAMES | {"sources": "Sources"})
 PICTURE = Choice(
     "picture",
     "Picture",

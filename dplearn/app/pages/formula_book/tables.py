@@ -1,4 +1,4 @@
-"""Many entries of the formula book in a table, and the published figures."""
+"""Many entries of the formula book in a table, the published figures, and the sources."""
 
 import time
 from collections.abc import Sequence
@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from dplearn.accountants import accountants
 from dplearn.app.kit.look import VERDICTS
 from dplearn.app.kit.state import State
 from dplearn.app.pages.formula_book import search, words
@@ -105,6 +106,30 @@ def figures() -> None:
         "Printed: as in the source. Here: computed just now by the method of the source, where "
         "the code for it is in this package. Click a column to sort, a cell to read all of it."
     )
+
+
+def sources() -> None:
+    """Where each formula stands, and what was checked about the places."""
+    of = {id: entry.reference for id, entry in book.items()}
+    of |= {law.title: law.reference for law in accountants.values()}
+    looked_up = sum(reference.checked for reference in of.values())
+    st.markdown(
+        f"Of {len(of)} theorems {looked_up} had the number looked up in the paper. The others are "
+        "cited from memory, and a preprint and its journal version may count differently. "
+        "**No formula rests on its citation**: each is compared on this machine with the truth "
+        "computed from the definition (*Check many*)."
+    )
+    rows = [
+        {
+            "of": name,
+            "authors": r.authors,
+            "year": str(r.year),
+            "place": r.where,
+            "looked up": "yes" if r.checked else "no",
+        }
+        for name, r in of.items()
+    ]
+    st.dataframe(rows, hide_index=True, height=560, placeholder="")
 
 
 def _figure(figure: Figure) -> dict[str, Any]:
