@@ -72,14 +72,10 @@ def _gathered(value: Any, group: Group) -> list[Any]:
     return values
 
 
-def add_up(tensors: list[Tensor], group: Group) -> list[Tensor]:
-    """Sums over all processes, in one exchange."""
-    if group is None:
-        return tensors
-    flat = torch.cat([tensor.flatten() for tensor in tensors])
-    dist.all_reduce(flat, op=dist.ReduceOp.SUM, group=group)
-    parts = flat.split([tensor.numel() for tensor in tensors])
-    return [part.view_as(tensor) for part, tensor in zip(parts, tensors, strict=True)]
+def add_up(value: Tensor, group: Group) -> None:
+    """Put the sum over all processes in the place of a tensor."""
+    if group is not None:
+        dist.all_reduce(value, op=dist.ReduceOp.SUM, group=group)
 
 
 def start_equal(model: nn.Module, group: Group) -> None:

@@ -39,6 +39,8 @@ from dplearn.training.rules import trainable, trained
 Loss = Callable[[Any, Any], Tensor]
 # What was learned of each model, and the modes and trainable parameters it had then.
 _LEARNED: WeakKeyDictionary[nn.Module, tuple[Any, Rows]] = WeakKeyDictionary()
+# Gives a tensor for each trainable parameter, and a number to multiply what is added to it.
+Into = Callable[[], tuple[Mapping[str, Tensor], float]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +53,7 @@ class ClippedSum:
     scaled down, and how many of these had to be left out, shape ().
     """
 
-    sums: dict[str, Tensor]
+    sums: Mapping[str, Tensor]
     losses: Tensor
     norms: Tensor
     right: Tensor
@@ -100,10 +102,24 @@ def clipped_sum(
     >>> round(torch.cat([s.flatten() for s in part.sums.values()]).norm().item(), 4)
     2.0
     """
+    return added_sum(model, loss_fn, inputs, targets, clip=Clip.of(model, bound), mask=mask)
+
+
+def added_sum(
+    model: nn.Module,
+    loss_fn: Loss,
+    inputs: Any,
+    targets: Any,
+    *,
+    clip: Clip,
+    mask: Tensor | None = None,
+    into: Into | None = None,
+) -> ClippedSum:
+    """Clipped sum as of `clipped_sum`, added to tensors that are asked for when it is ready."""
     rows = _rows(model, loss_fn, inputs, targets)
     with recording(model) as tape:
         tape.rows = rows
-        return _recorded_sum(model, tape, loss_fn, inputs, targets, _clip(model, bound), mask)
+        return _recorded_sum(model, tape, loss_fn, inputs, targets, clip, mask, into)
 
 
 def _rows(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Rows:
@@ -174,29 +190,35 @@ def _add_up(model: nn.Module, tape: Tape, losses: Tensor) -> bool:
 def compiled_sum(
     model: nn.Module, loss_fn: Loss, *, bound: Bound, **options: Any
 ) -> Callable[..., ClippedSum]:
-    """A compiled ``(inputs, targets, mask=None, *, bound=bound) -> ClippedSum``.
+    """A compiled ``(inputs, targets, *, clip, mask=None, into=None) -> ClippedSum``.
 
-    One graph without breaks: keep the number of rows the same and mask what is too much. Another
-    bound must be of the same kind with other norms only. `options` are those of `torch.compile`;
-    by default layouts stay as they are, since convolutions whose examples are groups are several
-    times slower with channels last. The hooks are on a twin of the model, with the same parameters
-    and buffers.
+    One graph without breaks: keep the number of rows the same and mask what is too much. `clip`
+    must be of a bound of the same kind, with other norms only. `options` are those of
+    `torch.compile`; by default layouts stay as they are, since convolutions whose examples are
+    groups are several times slower with channels last. The hooks are on a twin of the model, with
+    the same parameters and buffers.
     """
     shared = {id(x): x for x in (*model.parameters(), *model.buffers())}
-    twin, first = copy.deepcopy(model, shared), bound
+    twin = copy.deepcopy(model, shared)
     tape, _ = observed(twin)
+    own_clip = Clip.of(model, bound)
     options = options or {"options": {"layout_optimization": False}}
     # Code of its own: the compiler counts the versions of each, and gives up after a few.
     own = FunctionType(_recorded_sum.__code__.replace(), globals())
     compiled = torch.compile(own, fullgraph=True, **options)
 
-    def run(inputs: Any, targets: Any, mask: Tensor | None = None, *, bound: Bound = first):
+    def run(inputs: Any, targets: Any, *, clip: Clip, mask=None, into: Into | None = None):
         for mine, theirs in zip(twin.modules(), model.modules(), strict=True):
             mine.training = theirs.training
+        clip = own_clip._replace(largest=clip.largest)
         with torch._dynamo.config.patch(trace_autograd_ops=True):
             tape.rows = _rows(model, loss_fn, inputs, targets)
-            clip = _clip(model, first)._replace(largest=_clip(model, bound).largest)
-            return compiled(twin, tape, loss_fn, inputs, targets, clip, mask)
+            part = compiled(twin, tape, loss_fn, inputs, targets, clip, mask, None)
+        if into is not None:
+            total, weight = into()
+            for name, value in part.sums.items():
+                total[name].add_(value, alpha=weight)
+        return part
 
     return run
 
@@ -207,8 +229,9 @@ def _recorded_sum(
     loss_fn: Loss,
     inputs: Any,
     targets: Any,
-    clip: _Clip,
+    clip: Clip,
     mask: Tensor | None,
+    into: Into | None,
 ) -> ClippedSum:
     """The clipped sum; the tape is empty before and afterwards."""
     tape.runs = True
@@ -221,7 +244,7 @@ def _recorded_sum(
     tape.calls.clear()
     with torch.no_grad(), torch.autocast(losses.device.type, enabled=False):
         right = _right(outputs, targets)
-        return _clipped(model, gradients, losses.detach(), right, clip, mask)
+        return _clipped(gradients, losses.detach(), right, clip, mask, into or clip.zeros)
 
 
 def _right(outputs: Any, targets: Any) -> Tensor | None:
@@ -235,18 +258,25 @@ def _right(outputs: Any, targets: Any) -> Tensor | None:
     return hits.flatten(1).mean(1) if hits.dim() > 1 else hits
 
 
-class _Clip(NamedTuple):
+class Clip(NamedTuple):
     """A bound on a model: its factors, the group of each parameter, norms (groups, 1)."""
 
     factors: Callable[[Tensor, Tensor], Tensor]
     group: Mapping[str, int]
     largest: Tensor
+    parameters: Mapping[str, Tensor]  # those that are trained
 
+    @classmethod
+    def of(cls, model: nn.Module, bound: Bound) -> Clip:
+        """A bound on the parameters that are trained now."""
+        parameters = trainable(model)
+        groups = bound.groups({name: p.numel() for name, p in parameters.items()})
+        largest = torch.tensor(groups.norms, dtype=torch.float64)[:, None]
+        return cls(bound.factors, groups.of, largest, parameters)
 
-def _clip(model: nn.Module, bound: Bound) -> _Clip:
-    groups = bound.groups({name: p.numel() for name, p in trainable(model).items()})
-    largest = torch.tensor(groups.norms, dtype=torch.float64)[:, None]
-    return _Clip(bound.factors, groups.of, largest)
+    def zeros(self) -> tuple[dict[str, Tensor], float]:
+        """Room for the clipped sum of each parameter, and what to multiply it with."""
+        return {name: zeros(parameter) for name, parameter in self.parameters.items()}, 1.0
 
 
 def check_losses(losses: Tensor) -> None:
@@ -359,15 +389,15 @@ def zeros(parameter: Tensor) -> Tensor:
 
 
 def _clipped(
-    model: nn.Module,
     gradients: dict[str, PerExample],
     losses: Tensor,
     right: Tensor | None,
-    clip: _Clip,
+    clip: Clip,
     mask: Tensor | None,
+    into: Into,
 ) -> ClippedSum:
     """Norms, factors and weighted sums; the gradients are used up."""
-    factors_of, group, largest = clip
+    factors_of, group, largest, _ = clip
     squares = [[losses.new_zeros(len(losses), dtype=wide(losses.dtype))] for _ in largest]
     for name, gradient in gradients.items():
         squares[group[name]].append(gradient.squared_norm())
@@ -381,13 +411,10 @@ def _clipped(
     # Whether all are finite is known without waiting only on the processor, once it runs.
     at_once = finite.device.type == "cpu" and not torch.compiler.is_compiling()
     keep = None if at_once and finite.all() else finite
-    sums = {}
-    for name, parameter in trainable(model).items():
-        if name in gradients:
-            weighted = gradients.pop(name).weighted_sum(factors[group[name]], keep)
-            sums[name] = weighted.reshape(parameter.shape).contiguous()
-        else:
-            sums[name] = zeros(parameter)
+    sums, weight = into()
+    weighted = factors * weight
+    for name in list(gradients):
+        gradients.pop(name).add_to(sums[name], weighted[group[name]], keep)
     return ClippedSum(
         sums=sums,
         losses=losses,

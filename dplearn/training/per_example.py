@@ -17,10 +17,10 @@ Tensors are float32 or float64, never less: the norm must hold for the sum that 
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Protocol
 
 import torch
 import torch.nn.functional as F
@@ -34,24 +34,28 @@ _BLOCK = 256
 _AT_ONCE = 32
 
 
-class PerExample(Protocol):
+class PerExample(ABC):
     """Gradients of one parameter, one per example."""
 
+    @abstractmethod
     def squared_norm(self) -> Tensor:
         """Squared Euclidean norms, shape (B,); never too small by more than rounding."""
-        ...
 
+    @abstractmethod
     def weighted_sum(self, factors: Tensor, keep: Tensor | None = None) -> Tensor:
         """The sum over i of factors[i] times gradient i, in the shape of the parameter."""
-        ...
 
+    @abstractmethod
     def dense(self) -> Tensor:
         """All gradients, shape (B, *parameter shape)."""
-        ...
+
+    def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
+        """Add the weighted sum to a tensor of the parameter's shape."""
+        total.add_(self.weighted_sum(factors, keep).view_as(total))
 
 
 @dataclass(frozen=True)
-class Dense:
+class Dense(PerExample):
     """Gradients that were formed: small parameters, or the cheapest way to the norm."""
 
     value: Tensor  # (B, *shape)
@@ -68,7 +72,7 @@ class Dense:
 
 
 @dataclass(frozen=True)
-class Outer:
+class Outer(PerExample):
     """The sum over t of left[t] right[t]^T: a matrix product of a layer."""
 
     left: Tensor  # (B, T, p), gradients of outputs
@@ -86,13 +90,22 @@ class Outer:
         return (_norms(self.left) * _norms(self.right)).sum(1)
 
     def weighted_sum(self, factors: Tensor, keep: Tensor | None = None) -> Tensor:
+        left, right = self._weighted(factors, keep)
+        return left.T @ right
+
+    def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
+        left, right = self._weighted(factors, keep)
+        total.view(left.shape[1], -1).addmm_(left.T.to(total), right.to(total))
+
+    def _weighted(self, factors: Tensor, keep: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Both sides, one of them weighted, with a row for each position."""
         left, right = _kept(self.left, keep), _kept(self.right, keep)
         scale = factors.to(left.dtype)[:, None, None]
         if left.shape[2] <= right.shape[2]:
             left = left * scale
         else:
             right = right * scale
-        return left.flatten(0, 1).T @ right.flatten(0, 1)
+        return left.flatten(0, 1), right.flatten(0, 1)
 
     def dense(self) -> Tensor:
         return self.left.mT @ self.right
@@ -104,7 +117,7 @@ class Outer:
 
 
 @dataclass(frozen=True)
-class Rows:
+class Rows(PerExample):
     """The sum over t of value[t] added to row index[t]: a table that was looked up."""
 
     index: Tensor  # (B, T)
@@ -133,7 +146,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Tied:
+class Tied(PerExample):
     """A table that was looked up and also multiplied with: embedding and output layer."""
 
     outer: Outer
@@ -156,7 +169,7 @@ class Tied:
 
 
 @dataclass(frozen=True)
-class Convolution:
+class Convolution(PerExample):
     """Weights of a convolution in any dimension."""
 
     grad: Tensor  # (B, filters, *positions)

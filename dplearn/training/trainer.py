@@ -10,9 +10,9 @@ like any other, of pure noise.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
-from functools import partial
+from functools import cache, partial, reduce
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +28,9 @@ from dplearn.run import DPSGD, Plan
 from dplearn.training import checkpoint, distributed, sampling
 from dplearn.training.bounds import AdaptiveQuantile, Bound, Flat
 from dplearn.training.checks import check
-from dplearn.training.gradients import ClippedSum, Loss, clipped_sum, compiled_sum, wide, zeros
+from dplearn.training.gradients import Clip, ClippedSum, Loss, added_sum, compiled_sum, wide
 from dplearn.training.history import TALLY, History, Record, private
-from dplearn.training.noise import LOTS, AddNormals, Randomness, add_noise
+from dplearn.training.noise import LOTS, Randomness, Run
 from dplearn.training.records import Records, described
 from dplearn.training.rules import trainable
 
@@ -87,14 +87,17 @@ class Trainer:
     # A seed for lots, noise and dropout is drawn from it. For teaching and tests: who knows the
     # seed can subtract the noise. Default: the operating system's randomness.
     generator: InitVar[torch.Generator | None] = None
-    secure: InitVar[bool] = False  # noise of the operating system's bits alone, see `noise`
+    secure: InitVar[bool | None] = None  # noise from a cipher, default: where possible; see `noise`
     process_group: distributed.Group = None  # each process gives records of its own
     records: list[Record] = field(default_factory=list, init=False)
 
-    def __post_init__(self, generator: torch.Generator | None, secure: bool) -> None:
+    def __post_init__(self, generator: torch.Generator | None, secure: bool | None) -> None:
         _check_parts(self.model, self.plan, self.optimizer, self.scheduler)
         self._trainable = trainable(self.model)
         self._device = next(iter(self._trainable.values())).device
+        self._sizes = [parameter.numel() for parameter in self._trainable.values()]
+        dtypes = [wide(parameter.dtype) for parameter in self._trainable.values()]
+        self._like = torch.empty(0, dtype=reduce(torch.promote_types, dtypes), device=self._device)
         rates = [phase.sample_rate for phase in self.plan.phases]
         resident = self.device_resident
         self._data = Records(
@@ -105,17 +108,17 @@ class Trainer:
         self._randomness = Randomness.of(generator, secure=secure)
         self._drawn: dict[int, list[sampling.Lot]] = {}  # lots of drawings in use or to come
         self._phase, _ = self.plan.at(0)
-        self._bound = self.bound or Flat(self._phase.max_grad_norm)
+        self._use(self.bound or Flat(self._phase.max_grad_norm))
         self._check_options()
         size = torch.tensor([len(self._data)], dtype=torch.float64, device=self._device)
-        (size,) = distributed.add_up([size], self.process_group)
+        distributed.add_up(size, self.process_group)
         self._records = size.item()  # of all processes
         run = self._fingerprint()
         distributed.agree({**run, "seed": repr(self._randomness.seed)}, self.process_group)
         few = np.linspace(0, len(self._data) - 1, _COMPARED).astype(np.int64)
         distributed.check_parts(self._data.rows(few), self.process_group)
         distributed.start_equal(self.model, self.process_group)
-        self._sum = partial(clipped_sum, self.model, self.loss_fn)
+        self._sum = partial(added_sum, self.model, self.loss_fn)
         if self.compile:
             self._sum = compiled_sum(self.model, self.loss_fn, bound=self._bound)
         sample = self._data.rows(np.arange(_CHECKED) % len(self._data))
@@ -134,6 +137,11 @@ class Trainer:
     def steps(self) -> int:
         """Number of steps that are done and counted."""
         return self._steps
+
+    def _use(self, bound: Bound) -> None:
+        """Clip by this bound from now on."""
+        self._bound, self._clip = bound, Clip.of(self.model, bound)
+        self._groups = bound.groups({name: p.numel() for name, p in self._trainable.items()})
 
     def _check_options(self) -> None:
         if self.micro_batch is not None:
@@ -165,17 +173,15 @@ class Trainer:
         if self.steps >= self.plan.steps:
             raise ValueError(f"Expected at most {self.plan.steps} steps, as planned, got one more.")
         self._phase, _ = self.plan.at(self.steps)
-        self._bound = self._bound if self.bound else Flat(self._phase.max_grad_norm)
+        if self.bound is None and self._bound != (bound := Flat(self._phase.max_grad_norm)):
+            self._use(bound)
+        noise = self._normals(self._runs())
         with self._randomness.for_model(self._device, self._rank, self.steps):
-            sums, tally = self._clipped()
-        if self._rank == 0:
-            add_normals, z = self._normals(), self._phase.noise_multiplier
-            add_noise(sums, bound=self._bound, noise_multiplier=z, add_normals=add_normals)
-            add_normals(tally[-1], 1.0)
-        *noisy, tally = distributed.add_up([*sums.values(), tally], self.process_group)
+            flat = self._clipped(noise)
+        distributed.add_up(flat, self.process_group)
         # Counted first: whatever interrupts optimizer or scheduler, no step is lost.
-        record = self._counted(dict(zip(TALLY, tally.tolist(), strict=True)))
-        self._update(noisy)
+        record = self._counted(dict(zip(TALLY, flat[-len(TALLY) :].tolist(), strict=True)))
+        self._update(flat)
         return record
 
     def _lot(self, step: int) -> sampling.Lot:
@@ -199,32 +205,44 @@ class Trainer:
         """Lots of this and all later steps."""
         return map(self._lot, range(self.steps, self.plan.steps))
 
-    def _normals(self) -> AddNormals:
-        return self._randomness.normals(self._device, self.steps)
+    def _runs(self) -> list[Run]:
+        """Noise of the mean gradient of each parameter, of the tally, and of the count in it."""
+        z = self._bound.gradient_noise(self._phase.noise_multiplier) / self._expected
+        scales = z * np.array(self._groups.scales)
+        runs = [(p.numel(), scales[self._groups.of[name]]) for name, p in self._trainable.items()]
+        runs += [(len(TALLY) - 1, 0.0), (1, float(isinstance(self._bound, AdaptiveQuantile)))]
+        return [(size, scale * (self._rank == 0)) for size, scale in runs]
 
-    def _clipped(self) -> tuple[dict[str, Tensor], Tensor]:
-        """Clipped sums of this step's lot, and its tally."""
-        sums, rows = {}, self.micro_batch
-        if (
-            rows is None
-            and self.compile
-            and self._phase.sampling in ("poisson", "random_allocation")
-        ):
+    def _normals(self, runs: list[Run]) -> Callable[[], Tensor]:
+        return self._randomness.normals(runs, self._like, self.steps)
+
+    def _clipped(self, noise: Callable[[], Tensor]) -> Tensor:
+        """Noise, the mean of the clipped gradients of this step's lot, and its tally, added up."""
+        noise, rows = cache(noise), self.micro_batch
+        varies = self._phase.sampling in ("poisson", "random_allocation")
+        if rows is None and self.compile and varies:
             rows = math.ceil(self._phase.sample_rate * len(self._data) / 4)  # code for one number
-        dtype = wide(next(iter(self._trainable.values())).dtype)
-        tally = torch.zeros(len(TALLY), dtype=dtype, device=self._device)
+        into = lambda: (self._by_name(noise()), 1 / self._expected)
+        tallies = []
         for inputs, targets, mask in self._data.parts(self.steps, self._lots, rows):
-            part = self._sum(inputs, targets, mask=mask, bound=self._bound)
-            for name, value in part.sums.items():
-                sums[name] = sums[name].add_(value) if name in sums else value
-            tally += _tally(part, mask, self._bound).to(dtype)
-        return sums or {name: zeros(p) for name, p in self._trainable.items()}, tally
+            part = self._sum(inputs, targets, clip=self._clip, mask=mask, into=into)
+            tallies.append(_tally(part, mask, self._bound))
+        flat = noise()
+        for tally in tallies:
+            flat[-len(TALLY) :].add_(tally)
+        return flat
 
-    def _update(self, noisy: list[Tensor]) -> None:
+    def _by_name(self, flat: Tensor) -> dict[str, Tensor]:
+        """Parts of a flat tensor, in the shapes of the parameters."""
+        parts = flat[: -len(TALLY)].split(self._sizes)
+        named = zip(self._trainable.items(), parts, strict=True)
+        return {name: part.view(parameter.shape) for (name, parameter), part in named}
+
+    def _update(self, flat: Tensor) -> None:
         """Hand the noisy mean to the optimizer; gradients left by anybody else are removed."""
         self.optimizer.zero_grad(set_to_none=True)
-        for parameter, value in zip(self._trainable.values(), noisy, strict=True):
-            parameter.grad = value.div_(self._expected).to(parameter.dtype)
+        for name, value in self._by_name(flat).items():
+            self._trainable[name].grad = value.to(self._trainable[name].dtype)
         self.optimizer.step()
         if self.scheduler is not None:
             self.scheduler.step()
@@ -236,12 +254,12 @@ class Trainer:
 
     def _counted(self, tally: dict[str, float]) -> Record:
         self._steps += 1
-        norm = self._bound.groups({n: p.numel() for n, p in self._trainable.items()}).sensitivity
+        norm = self._groups.sensitivity
         record = Record(step=self.steps, clipping_norm=norm, private=private(tally))
         self.records.append(record)
         if isinstance(self._bound, AdaptiveQuantile):
             counts = {name: tally[name] for name in ("below", "examples", "normal")}
-            self._bound = self._bound.updated(expected_batch_size=self._expected, **counts)
+            self._use(self._bound.updated(expected_batch_size=self._expected, **counts))
         return record
 
     def history(self) -> History:
@@ -303,7 +321,7 @@ class Trainer:
         if self.scheduler is not None:
             self.scheduler.load_state_dict(written["scheduler"])
         if isinstance(self._bound, AdaptiveQuantile):
-            self._bound = replace(self._bound, max_grad_norm=written["max_grad_norm"])
+            self._use(replace(self._bound, max_grad_norm=written["max_grad_norm"]))
         self._randomness = replace(self._randomness, seed=written["seed"])
         self._steps, self._drawn, self._resumed = written["steps"], {}, True
         self.records.clear()

@@ -96,33 +96,32 @@ def test_the_trainer_leaks_less_than_certified_and_not_much_less(plan):
 class SilentLayer(Trainer):
     """Noise is forgotten on one layer."""
 
-    def _normals(self):
-        add_normals, calls = super()._normals(), iter(range(3))
-        return lambda value, scale: add_normals(value, scale * (next(calls) != 1))
+    def _normals(self, runs):
+        return super()._normals([(size, z * (i != 1)) for i, (size, z) in enumerate(runs)])
 
 
 class RealisedLot(Trainer):
     """Divides by the number of records that were drawn."""
 
-    def _update(self, noisy):
+    def _update(self, flat):
         drawn = max(1, len(self._lot(self.steps - 1)))
-        super()._update([value * self._expected / drawn for value in noisy])
+        super()._update(flat * self._expected / drawn)
 
 
 class ForgottenNorm(Trainer):
     """Adds noise of standard deviation z instead of z C."""
 
-    def _normals(self):
-        add_normals = super()._normals()
-        return lambda value, scale: add_normals(value, scale / NORM)
+    def _normals(self, runs):
+        return super()._normals([(size, scale / NORM) for size, scale in runs])
 
 
 class Coordinates(Trainer):
     """Clips every coordinate instead of the norm: the canary pulls alike on all 24."""
 
-    def _clipped(self):
-        sums, tally = super()._clipped()
-        return {name: value * math.sqrt(24) for name, value in sums.items()}, tally
+    def _clipped(self, noise):
+        drawn = noise()
+        flat = super()._clipped(drawn.clone)
+        return drawn + (flat - drawn) * math.sqrt(24)
 
 
 @pytest.mark.parametrize("broken", [SilentLayer, RealisedLot, ForgottenNorm, Coordinates])

@@ -35,10 +35,10 @@ class Fixed(Trainer):
         chosen = np.random.default_rng(step).random(16) < 0.5
         return np.flatnonzero(chosen[self._members])
 
-    def _normals(self):
+    def _normals(self, runs):
         rng = np.random.default_rng(100 + self.steps)
-        noise = lambda value: torch.tensor(rng.integers(-8, 9, value.shape) / 8)
-        return lambda value, scale: value.add_(scale * noise(value))
+        noise = [scale * rng.integers(-8, 9, size) / 8 for size, scale in runs]
+        return lambda: torch.tensor(np.concatenate(noise), dtype=torch.float32)
 
 
 def fixed_run(members, group=None):

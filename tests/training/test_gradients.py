@@ -12,7 +12,7 @@ from torch.utils._pytree import tree_map
 
 from cases import each
 from dplearn.training import Flat, check, clipped_sum, rule
-from dplearn.training.gradients import compiled_sum
+from dplearn.training.gradients import Clip, compiled_sum
 from dplearn.training.recording import recording
 from dplearn.training.rules import RULES
 
@@ -161,7 +161,7 @@ def test_compiled():
             expected = [summed(model, inputs, targets, norm, mask=mask) for norm in (1.0, 0.3)]
             compiled = compiled_sum(model, losses_of, bound=Flat(1.0), backend="aot_eager")
             for norm, sums in zip((1.0, 0.3), expected, strict=True):
-                part = compiled(inputs, targets, mask, bound=Flat(norm))
+                part = compiled(inputs, targets, mask=mask, clip=Clip.of(model, Flat(norm)))
                 assert difference(part.sums, sums.sums) < EXACT, name
                 assert part.examples == BATCH - 1 and part.clipped == sums.clipped
             assert not any(module._forward_hooks for module in model.modules())

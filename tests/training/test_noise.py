@@ -10,63 +10,109 @@ import numpy as np
 import pytest
 import torch
 from scipy import stats
+from torch import nn
 
 from cases import each
-from dplearn.training import AdaptiveQuantile, Flat, Grouped, PerLayer, noise
-from dplearn.training.noise import LOTS, Randomness, add_noise
+from dplearn import DPSGD
+from dplearn.training import AdaptiveQuantile, Flat, Grouped, PerLayer, Trainer, noise
+from dplearn.training.noise import LOTS, Randomness
 
 CPU = torch.device("cpu")
-SOURCES = [Randomness(seed=1), Randomness(), Randomness(secure=True)]
+# Noise from a cipher where its library is installed.
+SOURCES = [Randomness(seed=1), Randomness(secure=False), Randomness()]
+RUNS = [(700, 2.0), (70_000, 2.0), (100_001, 0.5), (3, 0.0)]
 
 
 def drawn(source, *shape, dtype=torch.float64):
-    value = torch.zeros(shape, dtype=dtype)
-    source.normals(CPU, 0)(value, 1.0)
-    return value
+    return source.normals([(math.prod(shape), 1.0)], torch.empty(0, dtype=dtype), 0)().view(shape)
 
 
 BOUNDS = [
     Flat(0.5),
     PerLayer(max_grad_norm=3.0, allocation="dimension"),
-    Grouped(norms={"a": 1.0, "b": 0.1}, noise_multipliers={"a": 1.0, "b": 3.0}),
+    Grouped(norms={"0": 1.0, "1": 0.1}, noise_multipliers={"0": 1.0, "1": 3.0}),
     AdaptiveQuantile(max_grad_norm=2.0, count_noise=1.5),
 ]
 
 
-@each("source, bound", product(SOURCES, BOUNDS))
-def test_noise_of_each_group_is_normal_with_the_scale_of_the_bound(source, bound):
-    sums = {"a.weight": torch.full((700, 100), 7.0), "b.weight": torch.zeros(120, 100)}
-    assert sums["a.weight"].numel() > noise._CHUNK
-    add_noise(sums, bound=bound, noise_multiplier=2.0, add_normals=source.normals(CPU, 0))
-    groups = bound.groups({name: value.numel() for name, value in sums.items()})
-    for name, value in sums.items():
-        assert len(value.unique()) > 0.9 * value.numel() and value.dtype == torch.float32
-        scale = bound.gradient_noise(2.0) * groups.scales[groups.of[name]]
-        normal = (value.double() - (7.0 if name == "a.weight" else 0.0)).flatten().numpy() / scale
-        assert abs(normal.mean()) < 5 / math.sqrt(normal.size)
-        assert abs(normal.var() - 1) < 5 * math.sqrt(2 / normal.size)
-        assert stats.kstest(normal, "norm").pvalue > 1e-7
-    a, b = (value.flatten()[:12_000].double().numpy() for value in sums.values())
-    assert abs(np.corrcoef(a, b)[0, 1]) < 5 / math.sqrt(12_000)
+def looks_normal(normal):
+    """False alarms: below 1e-6."""
+    bins = np.floor(128 * stats.norm.cdf(normal)).astype(int)
+    counts = np.bincount(bins, minlength=128)
+    return (
+        abs(normal.mean()) < 5 / math.sqrt(normal.size)
+        and abs(normal.var() - 1) < 5 * math.sqrt(2 / normal.size)
+        and stats.kstest(normal, "norm").pvalue > 1e-7
+        and stats.chisquare(counts).pvalue > 1e-7
+    )
 
 
-def test_normals_reach_far_and_are_never_infinite(monkeypatch):
+@each("source", SOURCES)
+def test_each_run_is_normal_of_its_scale_on_any_number_of_cores(source, monkeypatch):
+    monkeypatch.setattr(noise, "_WORTH", 2**14)
+    for cores in (1, 2, 4):  # in turn, and beside what follows on one or three cores
+        monkeypatch.setattr(noise, "_cores", lambda cores=cores: cores)
+        flat = source.normals(RUNS, torch.empty(0, dtype=torch.float64), 0)()
+        assert len(flat.unique()) == len(flat) - 2  # no words are used twice; three zeros
+        for part, (_, scale) in zip(flat.split([size for size, _ in RUNS]), RUNS, strict=True):
+            assert looks_normal(part.numpy() / scale) if scale else part.eq(0).all()
+        if source.seed is not None:
+            assert torch.equal(flat, source.normals(RUNS, flat, 0)())
+        with monkeypatch.context() as broken, pytest.raises(ZeroDivisionError):
+            broken.setattr(noise, "_fill", lambda *_: 1 / 0)
+            source.normals(RUNS, flat, 0)()
+
+
+@each("bound", BOUNDS)
+def test_noise_of_each_group_has_the_scale_of_the_bound(bound):
+    model = nn.Sequential(nn.Linear(100, 300), nn.Linear(300, 20, bias=False))
+    norm = getattr(bound, "max_grad_norm", 1.0)
+    plan = DPSGD(noise_multiplier=1.25, sample_rate=0.5, steps=1, max_grad_norm=norm)
+    zero, data = lambda outputs, _: 0.0 * outputs[:, 0], (torch.ones(8, 100), torch.ones(8))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+    Trainer(model, zero, data, plan, optimizer=optimizer, bound=bound).step()
+    groups = bound.groups({name: value.numel() for name, value in model.named_parameters()})
+    for name, parameter in model.named_parameters():
+        scale = bound.gradient_noise(1.25) * groups.scales[groups.of[name]] / 4
+        assert looks_normal(parameter.grad.double().flatten().numpy() / scale)
+
+
+def test_normals_reach_far_and_are_never_infinite():
     # P(|normal| > 5.8) = 6.6e-9: float32 torch.randn on a processor never gets there.
-    def largest(word):
-        words = lambda count: np.full(count, word, np.uint64)
-        monkeypatch.setattr(noise, "_system_words", words)
-        return drawn(Randomness(secure=True), 2).abs().max().item()
+    def radius(dtype, *words):
+        out, words = np.empty(2, dtype), iter(words)
+        noise._draw(lambda count: np.full((2, count), next(words), np.uint32), out, 1.0)
+        return np.hypot(*out)
 
-    assert largest(1 << 63) == pytest.approx(math.sqrt(106 * math.log(2)))  # least of 2^52 values
-    assert 0 < largest((1 << 63) - 1) < 1e-7
+    for dtype, digits in ((np.float32, 1e-6), (np.float64, 1e-14)):
+        assert radius(dtype, 0, 0) == pytest.approx(math.sqrt(130 * math.log(2)), rel=digits)
+        assert radius(dtype, 0, 2**32 - 1) == pytest.approx(math.sqrt(64 * math.log(2)), rel=1e-6)
+        assert radius(dtype, 256) == pytest.approx(math.sqrt(48 * math.log(2)), rel=digits)
+        assert radius(dtype, 2**32 - 1) < 1e-4
 
 
-def test_normals_of_any_number_and_type_and_the_two_halves_of_pairs_are_independent():
+def test_the_tail_beyond_six_is_as_heavy_as_it_should_be():
+    rng = np.random.default_rng(0)
+    words = lambda count: rng.integers(0, limits.pop(), (2, count), np.uint32)
+    limits, out = [2**32 - 1, 2**8], np.empty(20_000)
+    noise._draw(words, out, 1.0)
+    squares = (out.reshape(2, -1) ** 2).sum(0)
+    # Given that the first word is below 2^8, the chance of a radius beyond r is 2^24 exp(-r^2 / 2).
+    assert stats.kstest(2**24 * np.exp(-squares / 2), "uniform").pvalue > 1e-3
+    assert squares.max() > 41 and squares.min() > 48 * math.log(2) - 1e-9
+
+
+def test_normals_of_any_number_and_type_and_all_of_them_are_independent():
     for count, dtype in product([0, 1, 2, 3, 5, 6, 7], [torch.float32, torch.float64]):
         assert len(drawn(Randomness(seed=0), count, 1, dtype=dtype).unique()) == count
-    a, b = drawn(Randomness(seed=0), 2, noise._CHUNK // 2).numpy()
-    for power in (1, 2, 3):
-        assert abs(np.corrcoef(np.abs(a) ** power, np.abs(b) ** power)[0, 1]) < 5e-2 / math.sqrt(10)
+    for source in SOURCES:
+        # The two halves of pairs, steps one after the other, and coordinates beside each other.
+        a, b = drawn(source, 2, noise._CHUNK // 2).numpy()
+        steps = [source.normals([(2**15, 1.0)], torch.empty(0), i)().numpy() for i in (1, 2)]
+        for x, y in ((a, b), steps, (a[1:], a[:-1]), (a[7:], a[:-7])):
+            for power in (1, 2, 3):
+                deviation = np.corrcoef(np.abs(x) ** power, np.abs(y) ** power)[0, 1]
+                assert abs(deviation) < 6 / math.sqrt(len(x))
 
 
 def test_the_operating_system_never_repeats_and_seeded_streams_do_by_name():
@@ -82,13 +128,19 @@ def test_the_operating_system_never_repeats_and_seeded_streams_do_by_name():
     assert draw(0) != int(Randomness(seed=3 + 2**32).stream(0).integers(2**62))
 
 
-def test_a_generator_gives_a_fresh_seed_each_time_and_none_beside_secure_noise():
+def test_a_generator_gives_a_fresh_seed_each_time_and_none_beside_secure_noise(monkeypatch):
     generator = torch.Generator().manual_seed(0)
     first, second = Randomness.of(generator), Randomness.of(generator)
     assert first.seed != second.seed
     assert Randomness.of(torch.Generator().manual_seed(0)) == first
+    monkeypatch.setattr(noise, "_CIPHER", True)
     with pytest.raises(ValueError, match="Expected secure=True without a generator"):
         Randomness.of(torch.Generator(), secure=True)
+    monkeypatch.setattr(noise, "_CIPHER", False)
+    monkeypatch.setattr(noise, "_cipher", None)
+    assert drawn(Randomness(), 5).abs().max() > 0  # the fast generator
+    with pytest.raises(ValueError, match="Expected secure=True with cryptography installed"):
+        Randomness(secure=True)
 
 
 def test_dropout_is_seeded_without_touching_the_global_generator():

@@ -27,6 +27,11 @@ def without_noise(plan=PLAN, **fields):
     return dataclasses.replace(plan, **{"noise_multiplier": 0.0, **fields})
 
 
+def ones(_, runs):
+    """Noise of which every draw is 1."""
+    return lambda: torch.cat([torch.full((size,), scale) for size, scale in runs])
+
+
 def gradient(model):
     return flat(p.grad for p in model.parameters())
 
@@ -40,7 +45,7 @@ def test_a_step_is_the_noisy_clipped_sum_over_the_public_lot_size(monkeypatch):
         assert gradient(begun.model).norm().item() == pytest.approx(0.01 * size / 8, rel=1e-5)
     model = small_model()
     expected = clipped_sum(model, CROSS_ENTROPY, *small_data(), bound=Flat(0.5)).sums
-    monkeypatch.setattr(Trainer, "_normals", lambda self: torch.Tensor.add_)
+    monkeypatch.setattr(Trainer, "_normals", ones)
     plan = sampled("none", noise_multiplier=2.0, sample_rate=1.0, steps=1)
     started(model, plan, expected_batch_size=10.0).step()
     for name, parameter in model.named_parameters():
@@ -247,7 +252,7 @@ PHASES = Phases((
 
 
 def test_a_run_follows_its_phases(monkeypatch):
-    monkeypatch.setattr(Trainer, "_normals", lambda self: torch.Tensor.add_)  # every draw is 1
+    monkeypatch.setattr(Trainer, "_normals", ones)
     begun = started(plan=PHASES, loss_fn=lambda outputs, targets: outputs[:, 0] * 0)
     for step in range(11):
         record, (phase, _) = begun.step(), PHASES.at(step)
