@@ -24,6 +24,7 @@ from dplearn.mechanisms import (
     mechanisms,
 )
 from dplearn.run import DPSGD, Phases
+from dplearn.tuning import Tuned
 
 __all__ = [
     "DPSGD",
@@ -40,6 +41,7 @@ __all__ = [
     "RandomAllocation",
     "RandomizedResponse",
     "Shuffled",
+    "Tuned",
     "WithoutReplacement",
     "accountants",
     "largest_sample_rate",

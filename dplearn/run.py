@@ -217,6 +217,12 @@ class Plan(ABC):
             before += phase.steps
         return self.phases[-1], before
 
+    @property
+    def composed(self) -> Composed:
+        """The whole run as one mechanism, begun epochs included: a bound from above."""
+        drawings = [phase.drawing for phase in self.phases]
+        return Composed((d.mechanism, -(-d.steps // d.batches)) for d in drawings)
+
     def guarantee(
         self,
         accountant: Accountant | str = "pld",
@@ -335,11 +341,6 @@ class DPSGD(Plan):
     def mechanism(self) -> Mechanism:
         """Mechanism of one step, or of one epoch if the batches are drawn once per epoch."""
         return self.drawing.mechanism
-
-    def repeated(self, steps: int | None = None) -> tuple[Mechanism, int]:
-        """`mechanism` and how often it is run, begun epochs included: a bound from above."""
-        steps = self.steps if steps is None else steps
-        return self.mechanism, -(-steps // self.drawing.batches)
 
 
 @dataclass(frozen=True)

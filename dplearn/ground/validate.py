@@ -44,6 +44,11 @@ def rate(**values: float) -> None:
     _numbers(values, "in (0, 1]", lambda x: 0 < x <= 1)
 
 
+def between(lower: float, upper: float, **values: float) -> None:
+    """Raise unless every value lies in [lower, upper]."""
+    _numbers(values, f"in [{lower:g}, {upper:g}]", lambda x: lower <= x <= upper)
+
+
 def scale(*, zero: bool = False, **values: float) -> None:
     """Raise unless every value, squared or inverted, is a number; 0 passes where it may."""
     expected = ("0 or " if zero else "") + "in [1e-50, 1e50]"

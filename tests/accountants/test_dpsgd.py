@@ -51,8 +51,9 @@ def test_mechanism_of_each_sampling():
     assert make(sampling="shuffled") == Shuffled(Gaussian(4.0), 100)
     assert make(sampling="random_allocation") == RandomAllocation(Gaussian(4.0), 100)
     assert sampled(Laplace(2.0), sampling="poisson", sample_rate=0.5).base == Laplace(2.0)
-    assert [SHUFFLED.repeated(n)[1] for n in (0, 1, 100, 101, None)] == [0, 1, 1, 2, 3]
-    assert RUN.repeated() == (RUN.mechanism, 10_000)
+    epochs = lambda n: dataclasses.replace(SHUFFLED, steps=n).composed.parts()[0][1]
+    assert [epochs(n) for n in (0, 1, 100, 101, 300)] == [0, 1, 1, 2, 3]
+    assert RUN.composed.parts() == ((RUN.mechanism, 10_000),)
 
 
 def test_guarantee_is_that_of_the_accountant():
@@ -74,7 +75,7 @@ def test_guarantee_is_that_of_the_accountant():
 def test_epochs_of_a_loader_drop_what_is_left_over():
     question = {"dataset_size": 60_000, "batch_size": 256, "noise_multiplier": 1.0}
     run = DPSGD.from_epochs(**question, epochs=60, sampling="shuffled")
-    assert run.steps == 60 * 234 and run.repeated() == (run.mechanism, 60)
+    assert run.steps == 60 * 234 and run.composed.parts() == ((run.mechanism, 60),)
 
 
 @pytest.mark.slow
@@ -143,6 +144,7 @@ def test_phases_are_the_composition_of_what_they_have_done(name):
 
 
 def test_steps_of_phases_and_whose_each_is():
+    assert SCHEDULE.composed.parts() == ((RUN.mechanism, 10_007), (QUIET.mechanism, 50))
     assert SCHEDULE.steps == 10_057
     owners = {0: 0, 9_999: 0, 10_000: 1, 10_049: 1, 10_050: 2, 10_056: 2}
     before = [0, 10_000, 10_050]

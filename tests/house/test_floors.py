@@ -15,7 +15,7 @@ LIBRARY = (
     {"engine"},
     {"mechanisms"},
     {"accountants"},
-    {"run", "calibrate", "certificates", "datasets"},
+    {"run", "calibrate", "tuning", "certificates", "datasets"},
     {"training"},
 )
 ON_TOP = ({"book"}, {"claims"}, {"figures"}, {"app", "classroom"})

@@ -69,6 +69,8 @@ MEANINGS = {
     "hashes": ("h", "bits that a value sets"),
     "width": ("h", "width of the lattice, > 0, nats"),
     "scores": ("u", "scores of the candidates, that of candidate i first"),
+    "shape": (r"\eta", "shape > -1 of the law of K; 1 is the geometric law, 0 the logarithmic one"),
+    "stop": (r"\gamma", "parameter of the law of K, in (0, 1); the smaller the more runs"),
     "paid": (r"\delta_0", "added failure probability of one release, in [0, 1)"),
     "t": ("t", "how far below the best the choice may fall, on a scale of nats"),
     "lower": ("l", "smallest value of a record"),

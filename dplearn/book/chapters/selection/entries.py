@@ -8,11 +8,12 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from dplearn.accountants.theorems import selection_rdp
 from dplearn.book.chapters.divergences.pairs import max_divergence, renyi
 from dplearn.book.chapters.selection import truths
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Derived, Distribution, Drawn, Linear, Log, Whole
-from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
+from dplearn.book.kit.entry import enter, formula, given, oracle, printed, wrong
 from dplearn.ground import validate
 
 _SCORES = {"p": Distribution(4, zeros=False), "q": Distribution(4, zeros=False)}
@@ -25,36 +26,28 @@ def _both(orders: str) -> Derived:
     return Derived(lambda p, q, drawn: larger(p, q, drawn[orders]))
 
 
-@formula("G-S1", "Private selection: RDP of the best of a random number of runs", "upper",
-         "Papernot & Steinke 2022, Theorem 2")
-@given("order > 1 and other_order >= 1 and shape > -1 and 0 < stop < 1", **_SCORES,
-       order=Log(1.1, 50.0), epsilon=_both("order"), other_order=Log(1.0, 200.0),
-       other_epsilon=_both("other_order"), **_COUNT)
-@oracle(truths.best_renyi, points=60)
-@printed("0.726101297", order=10.0, epsilon=0.05, other_order=20.0, other_epsilon=0.1, shape=1.0,
-         stop=0.1)
-@wrong("free", "The choice among runs leaks too; tuning must be paid for.", claim="epsilon")
-@wrong("no-count",
-       "At a finite order a rare score turns up the more often the more runs there are.",
-       claim="epsilon + (1 + shape) * (1 - 1 / other_order) * other_epsilon",
-       says=r"\varepsilon' = \varepsilon(\lambda) + "
-       r"(1+\eta)(1-1/\hat\lambda)\,\varepsilon(\hat\lambda)", order=Log(1.1, 3.0),
-       other_order=Log(1.0, 1.2), shape=Linear(0.0, 1.0), stop=Log(0.01, 0.1))
-def selection_rdp(*, order, epsilon, other_order, other_epsilon, shape, stop):
-    r"""\varepsilon'(\lambda) = \varepsilon(\lambda)
-    + (1+\eta)\Big(1-\frac1{\hat\lambda}\Big)\varepsilon(\hat\lambda)
-    + \frac{(1+\eta)\ln(1/\gamma)}{\hat\lambda} + \frac{\ln E[K]}{\lambda-1},\quad
-    P(K=k) \propto (1-\gamma)^k\prod_{j<k}\frac{j+\eta}{j+1},\ k \ge 1
-
-    shape: eta > -1; 1 is the geometric law, 0 the logarithmic one
-    stop: gamma in (0, 1); the smaller the more runs"""
-    validate.probability(stop=stop)
-    log_stop = math.log(stop)
-    # E[K]; the fraction tends to 1 / ln(1/stop) as the shape tends to 0.
-    part = -shape / math.expm1(shape * log_stop) if shape else -1 / log_stop
-    mean = part * (1 - stop) / stop
-    choice = (1 - 1 / other_order) * other_epsilon - log_stop / other_order
-    return epsilon + (1 + shape) * choice + math.log(mean) / (order - 1)
+enter(
+    selection_rdp,
+    formula("G-S1", "Private selection: RDP of the best of a random number of runs", "upper",
+            "Papernot & Steinke 2022, Theorem 2", statement=r"\varepsilon'(\lambda) = "
+            r"\varepsilon(\lambda) + (1+\eta)\Big(1-\frac1{\hat\lambda}\Big)"
+            r"\varepsilon(\hat\lambda) + \frac{(1+\eta)\ln(1/\gamma)}{\hat\lambda} + "
+            r"\frac{\ln E[K]}{\lambda-1},\quad "
+            r"P(K=k) \propto (1-\gamma)^k\prod_{j<k}\frac{j+\eta}{j+1},\ k \ge 1"),
+    given("order > 1 and other_order >= 1 and shape > -1 and 0 < stop < 1", **_SCORES,
+          order=Log(1.1, 50.0), epsilon=_both("order"), other_order=Log(1.0, 200.0),
+          other_epsilon=_both("other_order"), **_COUNT),
+    oracle(truths.best_renyi, points=60),
+    printed("0.726101297", order=10.0, epsilon=0.05, other_order=20.0, other_epsilon=0.1, shape=1.0,
+            stop=0.1),
+    wrong("free", "The choice among runs leaks too; tuning must be paid for.", claim="epsilon"),
+    wrong("no-count",
+          "At a finite order a rare score turns up the more often the more runs there are.",
+          claim="epsilon + (1 + shape) * (1 - 1 / other_order) * other_epsilon",
+          says=r"\varepsilon' = \varepsilon(\lambda) + "
+          r"(1+\eta)(1-1/\hat\lambda)\,\varepsilon(\hat\lambda)", order=Log(1.1, 3.0),
+          other_order=Log(1.0, 1.2), shape=Linear(0.0, 1.0), stop=Log(0.01, 0.1)),
+)
 
 
 @formula("G-S1b", "Private selection under pure DP", "upper",
@@ -76,9 +69,7 @@ def selection_rdp(*, order, epsilon, other_order, other_epsilon, shape, stop):
        stop=Log(0.01, 0.1))
 def selection_epsilon(*, epsilon, shape):
     r"""\varepsilon' = (2+\eta)\,\varepsilon:\quad
-    3\varepsilon \text{ for geometric } K,\ 2\varepsilon \text{ for logarithmic } K
-
-    shape: eta > -1 of K's law, as in `selection_rdp`"""
+    3\varepsilon \text{ for geometric } K,\ 2\varepsilon \text{ for logarithmic } K"""
     return (2 + shape) * epsilon
 
 

@@ -1,0 +1,104 @@
+"""What it costs to try several settings and to release the best run."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dplearn.accountants.rdp import RDP
+from dplearn.accountants.theorems import expected_tries, rdp_to_epsilon, selection_rdp
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Adjacency, Guarantee
+from dplearn.ground.solve import decreasing_root
+from dplearn.mechanisms import Mechanism
+
+_CONDITIONS = (
+    "the number of tries comes from Tuned.draw and stays secret",
+    "each try draws its settings afresh from one public law",
+    "a try's score is made of what the run releases, and only the best try is released",
+)
+
+
+@dataclass(frozen=True)
+class Tuned:
+    r"""The best of K private runs, where K is random: the choice among them leaks, too.
+
+    The bound is Papernot & Steinke (2022), Theorem 2, after Liu & Talwar (2019). It holds if K is
+    drawn by `draw` and never told, if each run draws its settings independently from the same
+    public law, such as uniformly from a list, and if its score is made of what `run` releases: on
+    public data, or with noise of its own, which `run` then includes. Only the best run is released.
+    Where K is fixed or told all K runs count, ``Composed([(run, K)])``. A choice by exact scores on
+    private data has no guarantee at all, whatever K is.
+
+    Examples
+    --------
+    >>> from dplearn.mechanisms import Composed, Gaussian, PoissonSubsampled
+    >>> run = Composed([(PoissonSubsampled(Gaussian(4.0), 0.01), 10_000)])
+    >>> print(Tuned(run, tries=10).guarantee(delta=1e-5))
+    epsilon <= 1.823 at delta = 1.0e-05, add_remove, by rdp
+    >>> print(RDP().epsilon(run, delta=1e-5, steps=10))
+    epsilon <= 3.689 at delta = 1.0e-05, add_remove, by rdp
+    """
+
+    run: Mechanism  # one whole run, for example `DPSGD.composed`
+    tries: float  # expected number of runs, in [1, 1e6]
+    # Of the law of K, in [-0.9, 10]: 1 is the geometric law, 0 the logarithmic one; less is cheaper
+    # and K varies more.
+    shape: float = 0.0
+
+    def __post_init__(self) -> None:
+        validate.instance(Mechanism, run=self.run)
+        validate.between(1, 1e6, tries=self.tries)
+        validate.between(-0.9, 10, shape=self.shape)
+
+    @cached_property
+    def stop(self) -> float:
+        """Parameter gamma in (0, 1) of the law of K: the smaller, the more tries."""
+        excess = lambda x: expected_tries(shape=self.shape, stop=np.exp(x)) - self.tries
+        return math.exp(decreasing_root(excess, lower=np.array(-600.0), upper=np.array(-1e-9)))
+
+    def rdp(self, orders: ArrayLike, *, adjacency: Adjacency = "add_remove") -> NDArray:
+        """Bound on the Rényi divergences of what is released, in nats, shape (n_orders,)."""
+        orders, others = np.asarray(orders, dtype=float), np.array(RDP().orders)
+        one, other = (self.run.rdp(o, adjacency=adjacency) for o in (orders, others))
+        bounds = selection_rdp(
+            order=orders[:, None],
+            epsilon=one[:, None],
+            other_order=others,
+            other_epsilon=other,
+            shape=self.shape,
+            stop=self.stop,
+        )
+        return bounds.min(axis=1)
+
+    def guarantee(self, *, delta: float, adjacency: Adjacency = "add_remove") -> Guarantee:
+        """Privacy of the best run and its score, for delta in (0, 1): an upper bound."""
+        validate.probability(delta=delta)
+        orders = np.array(RDP().orders)
+        epsilons = rdp_to_epsilon(orders, self.rdp(orders, adjacency=adjacency), delta=delta)
+        best = int(np.argmin(epsilons))
+        unbounded = self.run.no_privacy() or "no order has a finite divergence"
+        return Guarantee(
+            epsilon=float(epsilons[best]),
+            delta=delta,
+            kind="upper",
+            method="rdp",
+            adjacency=adjacency,
+            assumptions=(*self.run.assumptions, *_CONDITIONS),
+            reason="" if epsilons[best] < math.inf else unbounded,
+            details={"order": float(orders[best])},
+        )
+
+    def draw(self, rng: np.random.Generator) -> int:
+        """A number of tries, at least 1; who knows the generator's seed knows it."""
+        left, count, log_stop = rng.random(), 1, math.log(self.stop)
+        share = -math.expm1(log_stop)
+        chance = -share / log_stop
+        if self.shape:
+            chance = self.shape * share / math.expm1(-self.shape * log_stop)
+        while left > chance > 0:
+            left, chance = left - chance, chance * share * (count + self.shape) / (count + 1)
+            count += 1
+        return count
