@@ -15,13 +15,14 @@ LIBRARY = (
     {"engine"},
     {"mechanisms"},
     {"accountants"},
-    {"run", "calibrate", "tuning", "certificates", "datasets"},
+    {"run", "calibrate", "tuning", "opacus", "certificates", "datasets"},
     {"training"},
 )
 ON_TOP = ({"book"}, {"claims"}, {"figures"}, {"app", "classroom"})
 FLOORS = (*LIBRARY, *ON_TOP, {"__main__", "__init__"})
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
 ROOMS = {"torch": "training", "plotly": "figures", "streamlit": "app", "flint": "certificates"}
+ROOMS |= {"opacus": "opacus"}
 # What opens all of the house may look into all of it.
 DOORS = {"__main__", "__init__"}
 FILES = sorted(ROOT.rglob("*.py"))

@@ -1,0 +1,57 @@
+"""The accountant that opacus is given, in a run of opacus itself."""
+
+import pytest
+import torch
+from opacus import PrivacyEngine
+from opacus.accountants import create_accountant
+from opacus.accountants.utils import get_noise_multiplier
+from torch.utils.data import DataLoader, TensorDataset
+
+import dplearn.opacus  # noqa: F401  (registers the accountant)
+from dplearn import DPSGD, Phases, accountants
+
+
+# opacus says that its generator is not secure, and torch that its hooks see no gradient of inputs.
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
+@pytest.mark.slow
+def test_a_run_of_opacus_has_the_guarantee_of_its_steps(tmp_path):
+    data, model = TensorDataset(torch.randn(64, 3), torch.randn(64, 1)), torch.nn.Linear(3, 1)
+    engine = PrivacyEngine(accountant="dplearn")
+    assert engine.get_epsilon(1e-5) == 0.0
+    model, optimizer, loader = engine.make_private(
+        module=model,
+        optimizer=torch.optim.SGD(model.parameters(), lr=0.1),
+        data_loader=DataLoader(data, batch_size=8),
+        noise_multiplier=2.0,
+        max_grad_norm=1.0,
+    )
+    for noise in (2.0, 1.5):
+        optimizer.noise_multiplier = noise
+        for inputs, targets in loader:
+            optimizer.zero_grad()
+            (model(inputs) - targets).square().mean().backward()
+            optimizer.step()
+    first = DPSGD(noise_multiplier=2.0, sample_rate=1 / 8, steps=8)
+    plan = Phases((first, DPSGD(noise_multiplier=1.5, sample_rate=1 / 8, steps=8)))
+    assert (len(engine.accountant), engine.accountant.history[1]) == (16, (1.5, 1 / 8, 8))
+    assert engine.get_epsilon(1e-5) == pytest.approx(plan.guarantee(delta=1e-5).epsilon, rel=1e-6)
+    # A checkpoint of opacus carries the history.
+    engine.save_checkpoint(path=tmp_path / "run.pt", module=model)
+    again = PrivacyEngine(accountant="dplearn")
+    again.load_checkpoint(path=tmp_path / "run.pt", module=model)
+    assert again.get_epsilon(1e-5) == engine.get_epsilon(1e-5)
+
+
+def test_noise_that_opacus_looks_for_keeps_the_target():
+    target = {"target_epsilon": 2.0, "target_delta": 1e-5}
+    noise = get_noise_multiplier(**target, sample_rate=0.01, steps=1000, accountant="dplearn")
+    run = DPSGD(noise_multiplier=noise, sample_rate=0.01, steps=1000)
+    assert 1.95 < run.guarantee(delta=1e-5).epsilon <= 2.0
+    # opacus' own accountants agree, more or less.
+    for name in ("dplearn", "rdp", "prv"):
+        theirs = create_accountant(name)
+        for _ in range(3):
+            theirs.step(noise_multiplier=2.0, sample_rate=0.1)
+        short = DPSGD(noise_multiplier=2.0, sample_rate=0.1, steps=3)
+        truth = accountants["pld"]().epsilon(short.composed, delta=1e-5).lower
+        assert truth <= theirs.get_epsilon(delta=1e-5) <= 1.5 * truth, name
