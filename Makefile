@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: app train test fast lint lessons bench clean
 
 app: $(VENV)/app  ## open the explorer
-	$(BIN)/streamlit run app.py
+	$(BIN)/dplearn app
 
 train: $(VENV)/train  ## add PyTorch, for the explorer's page Train and for dplearn.training
 

@@ -3,6 +3,7 @@
 Nothing waits for a fixed time: a condition is waited for as long as a busy machine may need.
 """
 
+import os
 import socket
 import subprocess
 import sys
@@ -42,7 +43,9 @@ def address() -> Iterator[str]:
 
 
 @contextmanager
-def served(python: str | Path = sys.executable, *, folder: Path = ROOT) -> Iterator[str]:
+def served(
+    python: str | Path = sys.executable, *, folder: Path = ROOT, **environment: str
+) -> Iterator[str]:
     """Address of an explorer that an interpreter opens from a folder, on a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -50,7 +53,11 @@ def served(python: str | Path = sys.executable, *, folder: Path = ROOT) -> Itera
     command = [python, "-m", "dplearn", "app"]
     options = ["--server.port", str(port), "--server.headless", "true"]
     with subprocess.Popen(
-        [*command, *options], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [*command, *options],
+        cwd=folder,
+        env={**os.environ, **environment},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     ) as server:
         try:
             yield _ready(f"http://127.0.0.1:{port}", server)

@@ -2,13 +2,13 @@
 
 import functools
 import json
-from pathlib import Path
 from typing import Any
 
 from streamlit.components.v2 import manifest_scanner as scanner
 from streamlit.testing.v1 import AppTest
 
-ROOT = Path(__file__).parents[1]
+from dplearn.app import navigation
+
 # Every new page would look through all installed packages for components: 0.12 s, each time.
 scanner.scan_component_manifests = functools.cache(scanner.scan_component_manifests)
 
@@ -16,7 +16,7 @@ scanner.scan_component_manifests = functools.cache(scanner.scan_component_manife
 def opened(page: str = "", **address: str) -> AppTest:
     """One page, or the whole explorer, opened at an address."""
     script = f"from dplearn.app.pages.{page} import render\nrender()"
-    app = AppTest.from_string(script) if page else AppTest.from_file(str(ROOT / "app.py"))
+    app = AppTest.from_string(script) if page else AppTest.from_file(navigation.__file__)
     app.default_timeout = 120
     for key, value in address.items():
         app.query_params[key] = value

@@ -1,12 +1,17 @@
 """The explorer: Streamlit lives here and nowhere else."""
 
+import os
+import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
-from pathlib import Path
+from typing import NoReturn
+
+# What a process is told that computes: a second thread of BLAS burns a third of a processor here.
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 
-def serve(options: Sequence[str] = ()) -> int:
-    """Exit status of the explorer, served with options of ``streamlit run`` until it is stopped.
+def serve(options: Sequence[str] = ()) -> NoReturn:
+    """Become the explorer's server, with options of ``streamlit run``, until it is stopped.
 
     Raises ModuleNotFoundError where a package is missing; the message says how to add it.
     """
@@ -15,7 +20,6 @@ def serve(options: Sequence[str] = ()) -> int:
             f"The explorer needs {' and '.join(missing)}, which is not installed: "
             'pip install "dplearn-privacy[app]", or make app in a checkout of the project.'
         )
-    from streamlit.web import cli
-
-    script = Path(__file__).with_name("navigation.py")
-    return cli.main(["run", str(script), *options], standalone_mode=False) or 0
+    # BLAS counts its threads when numpy is loaded, which it is by now.
+    server = [sys.executable, "-m", "dplearn.app", *options]
+    os.execve(sys.executable, server, {**os.environ, **ONE_THREAD})

@@ -1,6 +1,6 @@
 """The menu is the folder: every page in `pages`, a package with TITLE, ORDER and render().
 
-Streamlit runs this file for `dplearn app`; `streamlit run app.py` does the same in a checkout.
+Streamlit runs this file for `dplearn app`.
 """
 
 import importlib
@@ -10,6 +10,7 @@ from types import ModuleType
 import streamlit as st
 
 from dplearn.app import pages
+from dplearn.app.kit import questions
 
 
 def modules() -> list[ModuleType]:
@@ -40,7 +41,10 @@ def main() -> None:
         )
         for rank, page in enumerate(modules())
     ]
-    st.navigation(menu, position="top").run()
+    try:
+        st.navigation(menu, position="top").run()
+    except questions.Refused as refusal:
+        st.warning(str(refusal), icon=":material/hourglass:")
 
 
 if __name__ == "__main__":

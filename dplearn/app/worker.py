@@ -142,9 +142,10 @@ def _fail(message: str) -> None:
 
 def _watch(silence: float) -> None:
     """End the process once standard input is closed, or silent for so many seconds."""
-    while select.select([0], [], [], silence)[0] and os.read(0, 4096):
-        pass
-    os._exit(1)
+    while select.select([0], [], [], silence)[0]:
+        if not os.read(0, 4096):
+            os._exit(1)
+    _fail(f"Stopped: nobody looked at it for {silence:g} seconds.")
 
 
 def _limit(seconds: float, memory: float) -> None:

@@ -26,8 +26,17 @@ def check(id: str) -> list[Result]:
     """Verify one entry and refute its misprints, or compute one published figure."""
     if id not in book:
         return [check_figure(id)]
-    entry = book[id]
-    return [verify(entry), *(refute(entry, misprint) for misprint in entry.misprints)]
+    return [verification(id), *(refutation(id, misprint.name) for misprint in book[id].misprints)]
+
+
+def verification(id: str) -> Verification:
+    """Outcome of the check of one entry."""
+    return verify(book[id])
+
+
+def refutation(id: str, misprint: str) -> Refutation:
+    """Outcome of the search for a counterexample to a misprint of an entry."""
+    return refute(book[id], book[id].misprint(misprint))
 
 
 def check_all(ids: Sequence[str] = (), *, processes: int = 2) -> Iterator[Result]:

@@ -9,7 +9,7 @@ import pytest
 import explorer
 from cases import each
 from dplearn.app.pages.formula_book import controls, fields, place, points, search, tables, words
-from dplearn.book import Case, Interval, Refutation, book, refute, verify
+from dplearn.book import Case, Interval, Refutation, Verification, book, refute, verify
 from dplearn.book.published import published
 from dplearn.figures import Curve, Region, formula_cloud, formula_curve
 from explorer import choose, enter, figure, press
@@ -245,8 +245,12 @@ def test_search_chooses_and_a_group_narrows():
     assert len(app.radio(key="choice_id").options) == len(search.matching("", "G-A"))
 
 
+def quickly(id: str) -> Verification:
+    return verify(book[id], points=10)
+
+
 def test_a_group_is_verified_in_a_time_that_is_bounded(monkeypatch):
-    monkeypatch.setattr(tables, "verify", lambda entry: verify(entry, points=10))
+    monkeypatch.setattr(tables, "verification", quickly)
     app = press(opened(view="table"), "Verify all of them")
     assert "all verified" in shown(app)
     table = app.dataframe[0].value
@@ -270,7 +274,6 @@ def test_published_figures_have_their_verdicts(monkeypatch):
     by_verdict = {row["verdict"]: id for id, row in reversed(published().items())}
     rows = {id: published()[id] for id in by_verdict.values()}
     monkeypatch.setattr(tables, "published", lambda: rows)
-    monkeypatch.setattr(tables, "_figures", tables._figures.__wrapped__)
     app = opened(view="figures")
     table = app.dataframe[0].value
     assert list(table["id"]) == list(rows) and not app.error

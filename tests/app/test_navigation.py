@@ -9,16 +9,19 @@ import sys
 from pathlib import Path
 
 import pytest
+from streamlit import net_util
 from streamlit.testing.v1 import AppTest
 
 from cases import each
 from dplearn.__main__ import main
+from dplearn.app import __main__ as server
 from dplearn.app import navigation, pages
+from dplearn.app.kit import questions
 from dplearn.app.kit.fields import Choice, Quantity, Text
-from explorer import ROOT, errors, opened
+from explorer import errors, opened
 
 PAGES = {page.__name__.rpartition(".")[2]: page for page in navigation.modules()}
-APP = ROOT / "dplearn" / "app"
+APP = Path(navigation.__file__).parent
 
 
 def test_pages_are_the_folders_of_one_folder():
@@ -133,7 +136,7 @@ def in_a_process(*lines: str) -> None:
     """Run these lines on their own."""
     code = "import sys\nsys.path.insert(0, 'tests')\n" + "\n".join(lines)
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+    done = subprocess.run(command, cwd=APP.parents[1], capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()
 
 
@@ -169,7 +172,9 @@ def test_every_page_works_without_torch_and_train_says_how_to_add_it():
 def test_dplearn_app_hands_streamlit_a_script_and_the_options(monkeypatch):
     called = []
     monkeypatch.setattr("streamlit.web.cli.main", lambda words, **_: called.extend(words))
-    assert main(["app", "--server.port", "8600", "--server.headless=true"]) == 0
+    monkeypatch.setattr(questions, "start", lambda: None)
+    monkeypatch.setattr(net_util, "get_external_ip", net_util.get_external_ip)
+    assert server.main(["--server.port", "8600", "--server.headless=true"]) == 0
     run, script, *options = called
     assert run == "run" and options == ["--server.port", "8600", "--server.headless=true"]
     app = AppTest.from_file(script, default_timeout=120).run()

@@ -210,7 +210,7 @@ DEATHS = {
     "os._exit(3)": "The training process ended with status 3.",
     'print(\'{"event": "error", "message": "Stopped."}\')': "Stopped.",
     "print(sys.argv[1:], os.environ['OMP_NUM_THREADS'], file=sys.stderr)": (
-        "['--seconds', '120', '--memory', '4000000000.0', '--silence', '15.0'] 1"
+        "['--seconds', '120', '--memory', '4000000000.0', '--silence', '90.0'] 1"
     ),
 }
 

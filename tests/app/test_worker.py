@@ -138,7 +138,7 @@ def test_it_ends_when_nobody_holds_its_input_and_at_once_when_killed():
 LATE = "Stopped after 0.7 seconds, the longest that a run may take here."
 SCARCE = "Stopped: it needs more than 0.28 GB of memory."
 ENDS = [
-    (LONG, ("--silence", "0.5"), None),
+    (LONG, ("--silence", "0.5"), "Stopped: nobody looked at it for 0.5 seconds."),
     (LONG, ("--seconds", "0.7"), LATE),
     (JOB | {"dataset": "synthetic"}, ("--memory", "2.8e8"), SCARCE),  # a quarter is PyTorch
     (JOB | {"model": "gpt"}, (), "Expected model one of cnn, linear, mlp, got model='gpt'."),
@@ -152,4 +152,4 @@ def test_it_ends_at_its_limits_and_says_so_in_one_event(job, options, message):
         events = [json.loads(line) for line in started.stdout]
         assert started.wait(PATIENCE) == 1 and not started.stderr.read()
     ends = [event for event in events if event["event"] not in ("start", "progress")]
-    assert ends == ([{"event": "error", "message": message}] if message else [])
+    assert ends == [{"event": "error", "message": message}]

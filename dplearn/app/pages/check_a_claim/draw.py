@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from dplearn.app.kit import controls, look
+from dplearn.app.kit import controls, look, questions
 from dplearn.app.kit.state import State
 from dplearn.app.pages.check_a_claim import fields
 from dplearn.claims import QUANTITIES, Verdict, check, setting
@@ -53,13 +53,13 @@ def question(state: State) -> Verdict | None:
         return None
 
 
-@st.cache_data(max_entries=256, show_spinner="Trying many points …")
 def _judged(claim: str, quantity: str, of: str, relation: Any, held: str, axes: Any) -> Verdict:
     """What comes out of many points, or a ValueError of one sentence; remembered for all."""
     about: dict[str, Any] = {"quantity": quantity, "of": of, "relation": relation}
     # As in ``delta=1e-5, T=1..100``.
     fixed = dict(setting(part) for part in held.split(",") if part.strip())
-    return check(claim, **about, fixed=fixed, axes=axes)
+    with st.spinner("Trying many points …"):
+        return questions.ask(check, claim, **about, fixed=fixed, axes=axes)
 
 
 def _suit(state: State) -> None:

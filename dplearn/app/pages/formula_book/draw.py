@@ -2,12 +2,13 @@
 
 import streamlit as st
 
-from dplearn.app.kit import look
+from dplearn.app.kit import look, questions
 from dplearn.app.kit.state import State
 from dplearn.app.pages.formula_book import controls, points, search, words
 from dplearn.app.pages.formula_book.place import refuted, shown, start
 from dplearn.app.pages.formula_book.tables import verified
-from dplearn.book import Formula, Misprint, book, verify
+from dplearn.book import Formula, Misprint, book
+from dplearn.book.everything import verification
 from dplearn.figures import formula_cloud, formula_curve
 
 # Seconds for a picture, while a slider moves and when it rests.
@@ -68,7 +69,7 @@ def _verification(formula: Formula) -> None:
     results = verified()
     if st.button("Verify now", type="primary", icon=":material/check:", width="stretch"):
         with st.spinner("Comparing with the oracle …"):
-            results[formula.id] = verify(formula)
+            results[formula.id] = questions.ask(verification, formula.id)
     if result := results.get(formula.id):
         (st.success if result.good else st.error)(words.verified(result))
     else:

@@ -9,7 +9,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from dplearn.book import Formula, Refutation, book, drawn, refute
+from dplearn.app.kit import questions
+from dplearn.book import Formula, Refutation, book, drawn
+from dplearn.book.everything import refutation
 from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Parameters
 
 # Points that a picture may begin at; half of them are corners.
@@ -76,10 +78,9 @@ def shown(id: str, misprint: str) -> Formula:
     return entry if misprint == "none" else entry.claimed(entry.misprint(misprint))
 
 
-@lru_cache(maxsize=1024)
 def refuted(id: str, misprint: str) -> Refutation:
     """The outcome of the search for a counterexample."""
-    return refute(book[id], book[id].misprint(misprint))
+    return questions.ask(refutation, id, misprint)
 
 
 @lru_cache(maxsize=1024)

@@ -2,16 +2,17 @@
 
 import time
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import streamlit as st
 
 from dplearn.accountants import accountants
+from dplearn.app.kit import questions
 from dplearn.app.kit.look import VERDICTS
 from dplearn.app.kit.state import State
 from dplearn.app.pages.formula_book import search, words
-from dplearn.book import Formula, Verification, book, verify
+from dplearn.book import Formula, Verification, book
+from dplearn.book.everything import verification
 from dplearn.book.published import Figure, check_figure, published
 
 # Seconds for a table.
@@ -53,7 +54,7 @@ def _verify(ids: Sequence[str], results: dict[str, Verification]) -> None:
             st.warning(f"Stopped after {_PATIENCE:g} s with {done} of {len(ids)}. Press to go on.")
             return
         bar.progress(done / len(ids), f"{id} {book[id].title}")
-        results[id] = verify(book[id])
+        results[id] = questions.ask(verification, id)
     bar.empty()
     failed = [id for id in ids if not results[id].good]
     spent = f"{len(ids)} formulas in {time.perf_counter() - began:.1f} s"
@@ -76,15 +77,10 @@ def _entry(formula: Formula, result: Verification | None) -> dict[str, Any]:
     }
 
 
-@lru_cache(maxsize=1)
-def _figures() -> tuple[Figure, ...]:
-    return tuple(check_figure(id) for id in published())
-
-
 def figures() -> None:
     """Every published figure, what comes out here, and what to think of it."""
     with st.spinner("Computing every figure again …"):
-        computed = _figures()
+        computed = [questions.ask(check_figure, id) for id in published()]
     counts = {name: sum(f.verdict == v for f in computed) for v, name in VERDICTS.items()}
     for place, (name, count) in zip(st.columns(len(counts)), counts.items(), strict=True):
         place.metric(name, count)

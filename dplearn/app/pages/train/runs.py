@@ -8,24 +8,28 @@ run at once; the default is half of the processors.
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from contextlib import ExitStack, suppress
+from functools import cache
 from typing import IO, Any, Literal
 
 import streamlit as st
 
+from dplearn.app import ONE_THREAD
+from dplearn.app.kit.questions import PLACES
 from dplearn.app.pages.train.plan import Training
 
 SECONDS = 120
 MEMORY = 4e9
-# A run that is not looked at for so many seconds gives up its place.
-PATIENCE = 15.0
+# A run that is not looked at for so many seconds gives up its place. Browsers let a page that is
+# hidden look once a minute.
+PATIENCE = 90.0
 _WORKER = (sys.executable, "-m", "dplearn.app.worker")
-_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 Phase = Literal["waiting", "running", "done", "stopped", "failed"]
 
@@ -78,7 +82,7 @@ class Run:
                 stdin=subprocess.PIPE,
                 stdout=self._output,
                 stderr=self._errors,
-                env={**os.environ, **_ONE_THREAD},
+                env={**os.environ, **ONE_THREAD},
             )
         except OSError as error:
             self._end("failed", f"No process for training could be started: {error}.")
@@ -99,6 +103,8 @@ class Run:
             written = os.pread(self._errors.fileno(), 1 << 20, 0) if self._errors else b""
             lines = written.decode(errors="replace").strip().splitlines()
             ended = f"The training process ended with status {status}."
+            if status == -signal.SIGKILL:
+                ended = "The training process was killed, perhaps for want of memory."
             self._end("failed", lines[-1] if lines else ended)
         self._say(b"\n")
 
@@ -158,11 +164,10 @@ class Pool:
                 run.start()
 
 
-@st.cache_resource
+@cache  # one of Streamlit's any browser may clear, and begin again with an empty pool
 def pool() -> Pool:
     """The one pool of this server."""
-    usual = max(1, (os.cpu_count() or 1) // 2)
-    return Pool(int(os.environ.get("DPLEARN_TRAINING_RUNS", usual)))
+    return Pool(int(os.environ.get("DPLEARN_TRAINING_RUNS", PLACES)))
 
 
 def current() -> Run | None:

@@ -1,0 +1,69 @@
+"""Heavy questions: computed beside the server, once for all who ask.
+
+The reader who asks waits, and nobody else. Answers stay with the server, the oldest forgotten
+first: what Streamlit keeps in its own caches any browser can clear.
+"""
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from pickle import dumps
+from typing import Any
+
+_KEPT, _OPEN = 512, 16
+# Half of the processors: the other half serves pages.
+PLACES = max(1, (os.cpu_count() or 1) // 2)
+
+_answers: dict[bytes, Future] = {}
+_lock = threading.Lock()
+# Threads until a server starts: a test, or a script, has no processes to itself.
+_executor: Executor = ThreadPoolExecutor(PLACES)
+
+
+class Refused(ValueError):
+    """A question that is not answered now, and why."""
+
+
+def start() -> None:
+    """Answer in processes, of low priority, from now on."""
+    global _executor
+    # Started afresh: this one will have threads. At once: Streamlit will replace `__main__`.
+    _executor = ProcessPoolExecutor(PLACES, get_context("spawn"), os.nice, (10,))
+    for _ in range(PLACES):
+        _executor.submit(os.getpid)
+
+
+def ask(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
+    """What a function of the library answers, or raises; `Refused` where too much is asked."""
+    key = dumps((function, arguments, keywords))
+    with _lock:
+        answer = _answers.pop(key, None)
+        if answer is None or _failed(answer):
+            waiting = sum(not other.done() for other in _answers.values())
+            if waiting >= _OPEN:
+                raise Refused(f"{waiting} questions are being computed; ask again in a minute.")
+            answer = _submit(function, *arguments, **keywords)
+        _answers[key] = answer
+        if len(_answers) > _KEPT:
+            _answers.pop(next(iter(_answers)))
+    try:
+        return answer.result()
+    except BrokenProcessPool:
+        raise Refused("The computation was ended from outside; ask again.") from None
+
+
+def _submit(*question: Any, **keywords: Any) -> Future:
+    """A question handed over; to new processes where one of the old was killed."""
+    try:
+        return _executor.submit(*question, **keywords)
+    except BrokenProcessPool:
+        start()
+        return _executor.submit(*question, **keywords)
+
+
+def _failed(answer: Future) -> bool:
+    """Whether there is no answer for another reason than that the question was wrong."""
+    return answer.done() and not isinstance(answer.exception(), ValueError | None)
