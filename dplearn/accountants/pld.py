@@ -21,6 +21,7 @@ from dplearn.engine.profile import largest_epsilon
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency, Reference
 from dplearn.mechanisms import Mechanism
+from dplearn.mechanisms._wrapped import Epoch
 from dplearn.mechanisms.gaussian import MARGIN, gaussian_ends
 
 # Upper and lower end further apart than this leave room for another bound.
@@ -181,6 +182,9 @@ def _closed_bound(runs: Runs, delta: float) -> NDArray:
 def _near_the_best(runs: Runs, delta: float) -> tuple[float, ...]:
     """Orders of RDP, all those that lie between every tenth of them only next to the best."""
     orders = np.array(RDP().orders)
+    # Those of an epoch cost the most together, and few of them as much as all.
+    if any(isinstance(mechanism, Epoch) for mechanism in runs.mechanisms):
+        return tuple(orders)
     rough = RDP(orders=tuple(orders[::10]))._bounds(runs, delta)
     best = np.searchsorted(orders, [bound.details["order"] for bound in rough])
     near = np.clip(best[:, None] + np.arange(-9, 10), 0, orders.size - 1)

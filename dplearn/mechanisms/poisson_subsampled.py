@@ -114,12 +114,11 @@ class PoissonSubsampled(Sampled):
         summed = (orders <= _LARGEST_SUM) & (orders == np.round(orders))
         log_x = np.empty(orders.shape)
         log_x[summed] = [_log_excess_sum(int(a), sigma, q) for a in orders[summed]]
-        # Orders of similar size share their nodes.
-        for alike in (orders <= _LARGEST_SUM, orders > _LARGEST_SUM):
-            rows = np.flatnonzero(alike & ~summed)
-            rows = rows[np.argsort(orders[rows])]
-            for chunk in np.array_split(rows, max(1, rows.size // 16)):
-                log_x[chunk] = _log_excess_integral(orders[chunk], sigma, q)
+        # Orders within a factor of two share their nodes.
+        octave = np.where(summed, -1, np.floor(np.log2(orders)))
+        for number in np.unique(octave[~summed]):
+            chunk = octave == number
+            log_x[chunk] = _log_excess_integral(orders[chunk], sigma, q)
         return log_add(0.0, log_x) / (orders - 1)
 
     @classmethod
@@ -136,8 +135,6 @@ def _log_excess_sum(order: int, sigma: float, q: float) -> float:
 
 def _log_excess_integral(orders: NDArray, sigma: float, q: float) -> NDArray:
     """log X by the trapezoidal rule, u in units of sigma; row i belongs to orders[i]."""
-    if not orders.size:
-        return np.empty(0)
     a = min(math.pi * sigma, math.sqrt(2 * _LOG_ACCURACY))
     step = 2 * math.pi / (0.5 * a + _LOG_ACCURACY / a)
     # f^a e^{-u^2/2} lives between -9.5 and a / sigma + 9.5. Far beyond order 4 sigma^2 ln(1/q)

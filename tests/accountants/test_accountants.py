@@ -9,9 +9,25 @@ import numpy as np
 import pytest
 
 from cases import agrees, each, golden, number
-from dplearn import ExponentialMechanism, Gaussian, Laplace, RandomizedResponse, accountants
+from dplearn import (
+    DiscreteGaussian,
+    ExponentialMechanism,
+    Gaussian,
+    Laplace,
+    RandomizedResponse,
+    accountants,
+)
+from dplearn.accountants._runs import Runs
+from dplearn.accountants.pld import _near_the_best
+from dplearn.accountants.rdp import RDP
 from dplearn.engine.profile import Profile
-from dplearn.mechanisms import Composed, Mechanism, PoissonSubsampled, WithoutReplacement
+from dplearn.mechanisms import (
+    Composed,
+    Mechanism,
+    PoissonSubsampled,
+    RandomAllocation,
+    WithoutReplacement,
+)
 from outcomes import delta_of_coins
 
 ABADI = PoissonSubsampled(Gaussian(4.0), 0.01)
@@ -114,6 +130,30 @@ def test_one_run_is_its_own_profile():
         assert guarantee.kind == "exact" and guarantee.epsilon == pytest.approx(worst, rel=1e-12)
     # A dominating profile that no single score table attains proves only a bound.
     assert epsilon("pld", ExponentialMechanism(1.0), delta=1e-4).kind == "upper"
+
+
+def test_a_number_of_steps_that_repeats_is_answered_once(monkeypatch):
+    law, asked, steps = accountants["pld"], [], [40, 1, 40, 0, 3]
+    bounds = law._bounds
+    monkeypatch.setattr(law, "_bounds", lambda *a: asked.append(a[1].totals) or bounds(*a))
+    curve = law().epsilon_curve(Gaussian(9.0), delta=1e-4, steps=steps)
+    assert asked[0].tolist() == [1, 3, 40]
+    alone = [epsilon("pld", Gaussian(9.0), delta=1e-4, steps=n).epsilon for n in steps]
+    np.testing.assert_allclose([g.epsilon for g in curve], alone, rtol=1e-12)
+
+
+@each("steps", [(30,), (1, 200, 10**6)])
+@each(
+    "step",
+    [ABADI, WithoutReplacement(DiscreteGaussian(2.0), 0.1), RandomAllocation(Gaussian(1.0), 9)],
+)
+def test_few_orders_next_to_the_best_say_what_all_of_them_say(step, steps):
+    adjacency = "replace_one" if isinstance(step, WithoutReplacement) else "zero_out"
+    runs = Runs.of(step, steps, adjacency)
+    few, every = _near_the_best(runs, 1e-6), RDP().orders
+    assert len(few) <= len(every)
+    for one, other in zip(RDP(few)._bounds(runs, 1e-6), RDP()._bounds(runs, 1e-6), strict=True):
+        assert one.epsilon == pytest.approx(other.epsilon, rel=1e-12)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from scipy.special import erfcx, ndtr
 
 from cases import agrees, each, golden, number
 from dplearn.engine.lattice.below import Atoms
-from dplearn.engine.profile import Profile
+from dplearn.engine.profile import Profile, largest_epsilon
 from dplearn.ground.logspace import log_sub
 from dplearn.mechanisms import Gaussian, Laplace, mechanisms
 from dplearn.mechanisms.gaussian import gaussian_log_delta
@@ -38,6 +38,16 @@ def test_epsilon_inverts_delta_on_the_safe_side(sigma, delta):
     assert profile.log_delta(epsilon) <= np.log(delta)
     if epsilon > 0:
         assert profile.log_delta(epsilon * (1 - 1e-9)) > math.log(delta)
+
+
+@each("name", mechanisms)
+def test_the_largest_epsilon_is_that_of_the_worst_profile(name):
+    deltas = np.geomspace(1e-12, 0.9, 9)
+    for mechanism in mechanisms[name].examples():
+        profiles = mechanism.parts()[0][0].profiles(mechanism.adjacencies[0])
+        alone = [[float(p.epsilon(d)) for d in deltas] for p in profiles]
+        together = largest_epsilon(profiles, deltas)
+        np.testing.assert_allclose(together, np.max(alone, axis=0), rtol=1e-11)
 
 
 @each("lost", [1e-9, 0.1, 1 / 3, 0.7])

@@ -50,7 +50,8 @@ class Trapezoid:
         ratio = values / values[0]
         slopes = _powers(ratio, steps) * kernel
         terms = slopes / z
-        self.sizes = np.abs(terms).sum(axis=1), np.abs(terms) @ k
+        size = np.abs(terms)
+        self.sizes = size.sum(axis=1), size @ k
         self.slopes, self.terms = (a.reshape(steps.size, -1, self.block) for a in (slopes, terms))
         last = k[-1] * self.h
         error = line.relative_error(self.h * k)

@@ -112,7 +112,13 @@ def _scans(profiles: Sequence[Profile], witnesses: Sequence[Profile] | None) -> 
 
 def _larger(groups: list[Group]) -> tuple[NDArray, NDArray]:
     """Brackets of the larger direction; rows proved smaller in the other are not refined."""
-    ends = [group.coarse() for group in groups]
+    ends: list[tuple[NDArray, NDArray]] = []
+    groups = sorted(groups, key=lambda group: -float(np.sum(group.survey.fallback)))
+    for group in groups:
+        # What holds already may prove that a direction is smaller.
+        fallback, least = group.survey.fallback, np.max([low for low, _ in ends], axis=0, initial=0)
+        smaller = np.all(fallback <= least)
+        ends.append((np.zeros(fallback.shape), fallback) if smaller else group.coarse())
     for i in sorted(range(len(groups)), key=lambda i: -float(np.sum(ends[i][1]))):
         lower, upper = ends[i]
         rows = upper >= np.max([low for low, _ in ends], axis=0)

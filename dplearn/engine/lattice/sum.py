@@ -13,6 +13,8 @@ from dplearn.ground.logspace import log_expm1
 _ULP = 2.0**-53
 # A little below the cap, whose last digits differ between libraries.
 _LARGEST = math.exp(699.9)
+# So few steps are multiplied, more of them by logarithms.
+_FEW = 8
 # Relative rounding from which on a sum proves nothing.
 MOST_RELATIVE = 1e-2
 
@@ -73,9 +75,17 @@ class Law:
         with np.errstate(divide="ignore"):
             tilted = np.exp(np.log(masses) + window.tilt * nodes - self.log_m)
         cell = np.mod(start + np.arange(nodes.size), window.cells)
-        spectrum = np.fft.rfft(np.bincount(cell, weights=tilted, minlength=window.cells))
-        self.log_modulus = np.log(np.maximum(np.abs(spectrum), 1e-300))
-        self.angle = np.angle(spectrum)
+        self.spectrum = np.fft.rfft(np.bincount(cell, weights=tilted, minlength=window.cells))
+
+    @cached_property
+    def log_modulus(self) -> NDArray:
+        """log of the modulus of the transform."""
+        return np.log(np.maximum(np.abs(self.spectrum), 1e-300))
+
+    @cached_property
+    def angle(self) -> NDArray:
+        """Phase of the transform."""
+        return np.angle(self.spectrum)
 
 
 class Sum:
@@ -173,6 +183,9 @@ def paid(row: NDArray, laws: list[Law]) -> float:
 
 def _power(runs: list[tuple[float, Law]], size: int) -> tuple[NDArray, float]:
     """The tilted law of the sum, shape (size,), and the mean modulus of its transform."""
+    if sum(n for n, _ in runs) <= _FEW:
+        transform = math.prod(law.spectrum ** int(n) for n, law in runs)
+        return np.fft.irfft(transform, size), float(np.mean(np.abs(transform)))
     modulus = np.exp(sum(n * law.log_modulus for n, law in runs))
     # Where hardly anything is left the phase does not matter: it is charged as noise.
     last = int(np.max(np.flatnonzero(modulus > 1e-22), initial=0)) + 1
