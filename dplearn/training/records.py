@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from math import isclose
 from typing import Any
 
 import numpy as np
@@ -200,11 +201,14 @@ def _check_loader(loader: DataLoader, sample_rates: Collection[float]) -> None:
             "Expected a DataLoader of a map-style dataset with a batch_size and without a sampler, "
             f"got sampler={type(sampler).__name__}, batch_size={size}: lots are drawn by the plan."
         )
-    planned = [rate * len(loader.dataset) for rate in sample_rates]  # type: ignore[arg-type]
-    if size > 1 and all(abs(size - lot) >= 1 for lot in planned):
+    count = len(loader.dataset)  # type: ignore[arg-type]
+    # One of so many batches is what others take to be the rate.
+    fits = [abs(rate * count - size) < 1 or isclose(rate * len(loader), 1) for rate in sample_rates]
+    if size > 1 and not any(fits):
         raise ValueError(
-            f"Expected the DataLoader's batch_size to be the plan's expected lot, {planned[0]:.6g} "
-            f"records, or left out, got batch_size={size}: lots are drawn by the plan."
+            "Expected the DataLoader's batch_size to be the plan's expected lot, "
+            f"{min(sample_rates) * count:.6g} records, or left out, got batch_size={size}: "
+            "lots are drawn by the plan."
         )
 
 

@@ -86,6 +86,7 @@ KINDS = {
     "items": PAIRS,
     "array items": Items([(x.numpy(), int(y)) for x, y in zip(X, Y, strict=True)]),
     "loader of tensors": loaded(TensorDataset(X, Y)),
+    "rounded up to 4 batches": loaded(TensorDataset(X, Y), batch_size=9),
     "loader, no batch size": DataLoader(PAIRS, collate_fn=as_lists),
     "workers": loaded(PAIRS, num_workers=2, collate_fn=as_lists, prefetch_factor=3),
 }
@@ -187,7 +188,7 @@ def test_what_cannot_be_sampled_by_the_plan_is_refused_in_one_sentence():
         ([X, Y], TypeError, "a map-style Dataset or a DataLoader, got list"),
         (Stream(), TypeError, "a map-style Dataset or a DataLoader, got Stream"),
         (DataLoader(Stream()), ValueError, "Expected a DataLoader of a map-style dataset"),
-        (loaded(PAIRS, batch_size=9), ValueError, f"lot, 8 records.* batch_size=9: {drawn}"),
+        (loaded(PAIRS, batch_size=12), ValueError, f"lot, 8 records.* batch_size=12: {drawn}"),
         (loaded(PAIRS, batch_size=None, shuffle=False), ValueError, "with a batch_size"),
         (loaded(PAIRS, shuffle=False, sampler=RandomSampler(PAIRS, replacement=True)),
          ValueError, drawn),
