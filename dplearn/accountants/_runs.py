@@ -47,7 +47,10 @@ class Runs:
         # Of Python's integers, which do not wrap.
         rows = steps.astype(object) if steps.ndim == 2 else np.outer(steps.astype(object), once)
         if rows.shape[1] != len(once):
-            raise ValueError(f"Expected steps to have {len(once)} columns, got {rows.shape[1]}.")
+            raise ValueError(
+                f"Expected steps to be whole numbers >= 0 in {len(once)} columns, one for each "
+                f"part, got {rows.shape[1]}."
+            )
         if (most := np.max(rows.sum(axis=1), initial=0)) > MOST_RUNS:
             raise ValueError(f"Expected at most {MOST_RUNS:.0e} releases, got {most:.3g}.")
         return cls(mechanisms, rows.astype(np.int64), adjacency)

@@ -335,7 +335,7 @@ def test_coins_that_say_nothing_cost_nothing():
         ("epsilon", {"delta": 1e-5, "adjacency": "swap"}, ValueError, "one of add_remove"),
         ("epsilon_curve", {"delta": 1e-5, "steps": [1.5]}, ValueError, "whole numbers >= 0"),
         ("epsilon_curve", {"delta": 1e-5, "steps": [-1]}, ValueError, "whole numbers >= 0"),
-        ("epsilon_curve", {"delta": 1e-5, "steps": [[1, 2]]}, ValueError, "whole numbers >= 0"),
+        ("epsilon_curve", {"delta": 1e-5, "steps": [[1, 2]]}, ValueError, "in 1 columns, .* got 2"),
         ("epsilon_curve", {"delta": 1e-5, "steps": ["1"]}, ValueError, "whole numbers >= 0"),
         ("delta", {"epsilon": -1.0}, ValueError, "epsilon"),
     ],
