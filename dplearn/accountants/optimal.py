@@ -1,22 +1,28 @@
-"""Optimal composition of equal steps."""
+"""Optimal composition of steps known by their (epsilon, delta) alone."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._runs import Runs
 from dplearn.accountants.advanced import closed_totals
+from dplearn.accountants.pld import PLD
 from dplearn.accountants.theorems import optimal_composition
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Reference
+from dplearn.mechanisms import Composed, RandomizedResponse
 
 
 @dataclass(frozen=True)
 class Optimal(Accountant):
     """The exact composition of T steps known only as (epsilon_0, delta_0)-DP.
+
+    That of steps which differ is #P-hard (Murtagh & Vadhan 2016); theirs is the upper end of a
+    bracket of the composed randomized responses.
 
     Examples
     --------
@@ -44,16 +50,16 @@ class Optimal(Accountant):
     def __post_init__(self) -> None:
         validate.integer(minimum=1, maximum=1000, candidates=self.candidates)
 
-    def _refusal(self, runs: Runs) -> str:
-        if len(runs.mechanisms) > 1:
-            return "optimal composition of different mechanisms is not supported: it is #P-hard"
-        return super()._refusal(runs)
-
     def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
         paid, steps = runs.delta_grid(delta), runs.counts.astype(float)
         each = runs.epsilon_of_one(paid)
         closed, slack = closed_totals(runs, paid, each, delta)
         best = np.argmin(closed, axis=1)
+        if len(runs.mechanisms) > 1:
+            return [
+                _of_different(each, row, paid, left, total)
+                for row, left, total in zip(runs.counts, slack, closed, strict=True)
+            ]
         # Candidates spread around the closed form's choice, kept on the grid.
         reach = 5 * (np.arange(self.candidates) - self.candidates // 2)
         tried = np.clip(best[:, None] + reach, 0, paid.size - 1)
@@ -71,3 +77,23 @@ class Optimal(Accountant):
             )
             for row, i, t, n in zip(totals, pick, tried, steps[:, 0], strict=True)
         ]
+
+
+def _of_different(
+    each: NDArray, counts: NDArray, paid: NDArray, slack: NDArray, closed: NDArray
+) -> Bound:
+    """Bound of one row of different releases, at two divisions of delta.
+
+    The worst such releases are randomized responses, which the lattice composes.
+    """
+    tried, law = [], PLD().rougher()
+    # The closed form's division, and next to nothing for the steps.
+    for i in (int(np.argmin(closed)), paid.size - 1):
+        coins = [(e, int(n)) for e, n in zip(each[i], counts, strict=True) if e * n > 0]
+        epsilon = closed[i]
+        if coins and max(coins)[0] < np.inf and slack[i] > 0:
+            run = Composed((RandomizedResponse(max(e, 1e-50)), n) for e, n in coins)
+            question = {"delta": float(slack[i]), "adjacency": "replace_one"}
+            epsilon = min(epsilon, law.epsilon(run, **question).epsilon)
+        tried.append(Bound(epsilon, None, {"step_delta": float(paid[i])}))
+    return min(tried, key=lambda bound: bound.epsilon)
