@@ -2,10 +2,10 @@
 
 `nn.MultiheadAttention` multiplies with its parameters inside one function, where no hook sees
 inputs and outputs of the projections. While recording, this forward pass replaces its own and
-computes the same. What it does not cover runs unchanged and is differentiated as a whole.
+computes the same.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial, reduce
 from typing import Any
 
@@ -14,14 +14,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from dplearn.training.per_example import Dense, Outer
-from dplearn.training.rules import trained
-
-Record = Callable[..., None]
+from dplearn.training.rules import substitute, trained
 
 
+@substitute(nn.MultiheadAttention)
 def forward(
     module: nn.MultiheadAttention,
-    record: Record,
+    record: Any,
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -32,30 +31,53 @@ def forward(
     is_causal: bool = False,
 ):
     """Forward pass of `module`; `record(rule, args, kwargs, output)` notes its parts."""
-    plain = module.bias_k is None and not module.add_zero_attn and query.dim() == 3
-    if need_weights or not plain or (is_causal and attn_mask is None):
-        options: dict[str, Any] = {
-            "key_padding_mask": key_padding_mask,
-            "need_weights": need_weights,
-            "attn_mask": attn_mask,
-            "average_attn_weights": average_attn_weights,
-            "is_causal": is_causal,
-        }
-        output = nn.MultiheadAttention.forward(module, query, key, value, **options)
-        record(None, (query, key, value), options, output)
-        return output
+    if query.dim() != 3:
+        raise ValueError(f"Expected a batch of queries (B, T, d), got shape {tuple(query.shape)}.")
+    if is_causal and attn_mask is None:
+        raise ValueError("Expected attn_mask, which is_causal=True describes, got None.")
+    projected = _extended(module, record, *_projected(module, record, query, key, value))
     # (B, T, d) becomes (B, heads, T, d / heads).
-    projected = _projected(module, record, query, key, value)
     q, k, v = (x.unflatten(2, (module.num_heads, -1)).transpose(1, 2) for x in projected)
-    causal = is_causal and key_padding_mask is None
-    mask = None if causal else _mask(attn_mask, key_padding_mask, q)
+    causal = (
+        is_causal
+        and key_padding_mask is None
+        and not need_weights
+        and k.shape[2] == key.shape[module.batch_first]
+    )
+    mask = None if causal else _mask(attn_mask, key_padding_mask, q, k.shape[2])
     dropout = module.dropout if module.training else 0.0
-    mixed = F.scaled_dot_product_attention(q, k, v, mask, dropout, causal)
+    weights = None
+    if need_weights:
+        scores = q @ (k.mT * q.shape[3] ** -0.5)
+        weights = F.dropout((scores if mask is None else scores + mask).softmax(-1), dropout)
+        mixed = weights @ v
+        weights = weights.mean(1) if average_attn_weights else weights
+    else:
+        mixed = F.scaled_dot_product_attention(q, k, v, mask, dropout, causal)
     output = module.out_proj(mixed.transpose(1, 2).flatten(2))
-    return output if module.batch_first else output.transpose(0, 1), None
+    return output if module.batch_first else output.transpose(0, 1), weights
 
 
-def _projected(module: nn.MultiheadAttention, record: Record, *inputs: Tensor) -> list[Tensor]:
+def _extended(module: nn.MultiheadAttention, record: Any, *projected: Tensor) -> list[Tensor]:
+    """Query, key and value (B, T, d) with the module's own key and value, and with zeros."""
+    query, *pair = projected
+    if module.bias_k is not None:
+        for i, name in enumerate(("bias_k", "bias_v")):
+            # A copy for each record, on record itself.
+            own = getattr(module, name).expand(len(query), -1, -1).clone()
+            record(partial(_own, name), (), {}, own)
+            pair[i] = torch.cat([pair[i], own], 1)
+    if module.add_zero_attn:
+        pair = [F.pad(x, (0, 0, 0, 1)) for x in pair]
+    return [query, *pair]
+
+
+def _own(name: str, module: nn.Module, inputs: Any, grad: Tensor) -> dict[str, Dense]:
+    """The rule of a parameter that is copied for each record."""
+    return {name: Dense(grad[:, None])}
+
+
+def _projected(module: nn.MultiheadAttention, record: Any, *inputs: Tensor) -> list[Tensor]:
     """Query, key and value after the projections, batch first."""
     together = inputs[0] is inputs[1] is inputs[2] and module._qkv_same_embed_dim
     if not module.batch_first:
@@ -89,14 +111,18 @@ def _projection(
     return gradients
 
 
-def _mask(attention: Tensor | None, padding: Tensor | None, query: Tensor) -> Tensor | None:
-    """Mask to add to the scores, broadcastable to (B, heads, T, S)."""
+def _mask(
+    attention: Tensor | None, padding: Tensor | None, query: Tensor, length: int
+) -> Tensor | None:
+    """Mask to add to the scores, broadcastable to (B, heads, T, S); added keys are never hidden."""
     batch, heads = query.shape[:2]
     if attention is not None and attention.dim() == 3:
         attention = attention.unflatten(0, (batch, heads))
     padding = None if padding is None else padding[:, None, None]
     masks = [_additive(mask, query) for mask in (attention, padding) if mask is not None]
-    return reduce(torch.add, masks) if masks else None
+    return (
+        reduce(torch.add, [F.pad(x, (0, length - x.shape[-1])) for x in masks]) if masks else None
+    )
 
 
 def _additive(mask: Tensor, query: Tensor) -> Tensor:

@@ -1,11 +1,15 @@
 """Per-example gradients of any module, from its recorded inputs and output gradients.
 
-The module alone is run again and differentiated one example at a time, by `vmap(grad)`. This is
-slower than a rule, and exact for everything that treats examples separately. A module that draws
-random numbers would draw others the second time: it is refused.
+The module is run again and differentiated one example at a time, by `vmap(grad)`, or in a loop
+where that cannot be. What it calls does not run again: those calls give what they gave, and the
+gradients of their inputs are on record. So a vision transformer with a raw class token costs one
+concatenation more, and dropout inside it is that of the forward pass. A module whose own code
+draws random numbers would draw others the second time: it is refused.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -13,61 +17,118 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 from dplearn.ground import validate
+from dplearn.training.recording import Call, Inner, replaced
+
+Grads = list[dict[int, Tensor]]
+_AGAIN = object()  # instead of the output of a call that runs again
 
 
 def differentiated(
-    module: nn.Module,
+    call: Call,
     names: Collection[str],
-    inputs: tuple[tuple[Any, ...], Mapping[str, Any]],
+    again: Collection[nn.Module],
     rows: Sequence[int],
-    output: Mapping[int, Tensor],
-    dtype: torch.dtype,
+    grads: Grads,
+    batch: int,
 ) -> dict[str, Tensor]:
-    """Gradients of the parameters of these names, shape (B, *parameter shape), computed in `dtype`.
+    """Gradients of the parameters of these names, shape (B, *parameter shape).
 
-    `inputs` are positional and keyword arguments, `rows` says of each of their leaves how many rows
-    belong to one example, 0 if all share it; `output` holds the gradients of the leaves of the
-    module's output by their position.
+    Modules in `again` use these parameters, so they run again. `rows` says of each of the call's
+    leaves how many rows belong to one example, 0 if all share it. `grads` holds the gradients of
+    the leaves of the output by their position, then those of the inputs of each inner call.
     """
-    state = chain(module.named_parameters(remove_duplicate=False), module.named_buffers())
-    fixed = {name: x.detach().to(dtype) for name, x in state if x.is_floating_point()}
+    dtype = next(x.dtype for part in grads for x in part.values())
+    widen = lambda x: x.to(dtype) if isinstance(x, Tensor) and x.is_floating_point() else x
+    state = chain(call.module.named_parameters(remove_duplicate=False), call.module.named_buffers())
+    fixed = {name: widen(x.detach()) for name, x in state}
     parameters = {name: fixed[name] for name in names}
-    batch = len(next(iter(output.values())))
-    leaves, structure = tree_flatten(inputs)
+    leaves, structure = tree_flatten((call.args, call.kwargs, call.within()))
+    *_, within = tree_unflatten(rows, structure)
+    # What all examples share has no gradient of one example: an inner call with it runs again.
+    kept = [
+        cut.module not in again and cut.replaceable() and all(tree_leaves(counts))
+        for cut, counts in zip(call.inner, within, strict=True)
+    ]
+    grads = [part if keep else {} for part, keep in zip(grads, [True, *kept], strict=True)]
     split = [0 if count else None for count in rows]
-    leaves = [x.unflatten(0, (batch, n)) if n else x for x, n in zip(leaves, rows, strict=True)]
+    leaves = [
+        widen(x).unflatten(0, (batch, n)) if n else widen(x)
+        for x, n in zip(leaves, rows, strict=True)
+    ]
 
-    def loss(parameters: Mapping[str, Tensor], output: Mapping[int, Tensor], *leaves: Any):
-        args, kwargs = tree_unflatten(leaves, structure)
-        outputs = tree_leaves(
-            functional_call(module, {**fixed, **parameters}, args, kwargs, tie_weights=False)
-        )
-        return sum((outputs[i] * g[None]).sum() for i, g in output.items())
+    def loss(parameters: dict[str, Tensor], grads: Grads, *leaves: Any) -> Tensor:
+        # Copies, since the module may write into its inputs.
+        own = [x if d is None else x.clone() for x, d in zip(leaves, split, strict=True)]
+        args, kwargs, within = tree_unflatten(own, structure)
+        outputs = [pair[1] if keep else _AGAIN for pair, keep in zip(within, kept, strict=True)]
+        with _giving(call.inner, outputs) as values:
+            state = {**fixed, **parameters}
+            output = functional_call(call.module, state, args, kwargs, tie_weights=False)
+        values.insert(0, tree_leaves(output))
+        pairs = [
+            (value[i], g)
+            for value, part in zip(values, grads, strict=True)
+            for i, g in part.items()
+        ]
+        return torch.stack([(value * g).sum() for value, g in pairs]).sum()
 
-    if isinstance(module, nn.RNNBase):  # vmap does not know these
-        return _one_by_one(module, loss, parameters, dict(output), leaves, split)
     try:
         with sdpa_kernel(SDPBackend.MATH):  # the others do not know vmap
-            return vmap(grad(loss), in_dims=(None, 0, *split))(parameters, dict(output), *leaves)
+            return vmap(grad(loss), in_dims=(None, 0, *split))(parameters, grads, *leaves)
     except RuntimeError as error:
-        if "randomness" not in str(error):
-            raise
-        raise validate.unsupported(
-            f"randomness in {type(module).__name__}",
-            "it owns parameters without a rule and would draw other numbers when run again. Move "
-            "its parameters into a small module of their own, or register a rule.",
-        ) from error
+        if "randomness" in str(error):
+            raise _random(call.module) from error
+        return _one_by_one(call.module, loss, parameters, grads, leaves, split, batch)
 
 
-def _one_by_one(module, loss, parameters, output, leaves, split) -> dict[str, Tensor]:
-    """Gradients as of `differentiated`, in a loop."""
-    if module.training and module.dropout:
-        raise validate.unsupported(f"dropout inside {type(module).__name__}", "use nn.Dropout.")
-    rows = []
-    for i in range(len(next(iter(output.values())))):
+@contextmanager
+def _giving(calls: Sequence[Inner], outputs: Sequence[Any]) -> Iterator[list[list[Any]]]:
+    """While the context lasts, calls give these outputs instead of running, unless it is `_AGAIN`.
+
+    Returned are the leaves of the arguments of all calls, as they are made.
+    """
+    values, order, inside = [], iter(outputs), []
+
+    def forward(run: Any, *args: Any, **kwargs: Any) -> Any:
+        if inside:
+            return run(*args, **kwargs)
+        values.append(tree_leaves((args, kwargs)))
+        if (output := next(order)) is not _AGAIN:
+            return output
+        inside.append(run)
+        try:
+            return run(*args, **kwargs)
+        finally:
+            inside.clear()
+
+    with ExitStack() as undo:
+        for module in {cut.module: None for cut in calls}:
+            undo.callback(replaced(module, partial(forward, module.forward)))
+        yield values
+
+
+def _random(module: nn.Module) -> Exception:
+    return validate.unsupported(
+        f"randomness in {type(module).__name__}",
+        "it owns parameters without a rule and would draw other numbers when run again. Use "
+        "nn.Dropout inside it, or register a rule.",
+    )
+
+
+def _one_by_one(module, loss, parameters, grads, leaves, split, batch) -> dict[str, Tensor]:
+    """Gradients as of `differentiated`, by ordinary autograd in a loop."""
+    states = lambda: [torch.get_rng_state(), *torch.cuda.get_rng_state_all()]
+    before, rows = states(), []
+    for i in range(batch):
+        mine = {name: x.detach().requires_grad_() for name, x in parameters.items()}
         at = [x if d is None else x[i] for x, d in zip(leaves, split, strict=True)]
-        rows.append(grad(loss)(parameters, {k: g[i] for k, g in output.items()}, *at))
-    return {name: torch.stack([row[name] for row in rows]) for name in parameters}
+        with torch.enable_grad():
+            value = loss(mine, tree_map(lambda g, i=i: g[i], grads), *at)
+            value = value + sum(0 * x.sum() for x in mine.values())  # not all may be used
+        rows.append(torch.autograd.grad(value, list(mine.values())))
+    if not all(map(torch.equal, before, states())):
+        raise _random(module)
+    return {name: torch.stack([row[k] for row in rows]) for k, name in enumerate(parameters)}

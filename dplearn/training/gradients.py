@@ -33,7 +33,7 @@ from dplearn.training import arguments, fallback
 from dplearn.training.arguments import Rows
 from dplearn.training.bounds import Bound
 from dplearn.training.per_example import ROUNDING, Dense, PerExample, combined
-from dplearn.training.recording import Call, Tape, observed, on_tensors, recording, state_of
+from dplearn.training.recording import Call, Tape, observed, on_tensors, owned, recording, state_of
 from dplearn.training.rules import trainable, trained
 
 Loss = Callable[[Any, Any], Tensor]
@@ -319,7 +319,9 @@ def per_example(
 ) -> dict[str, PerExample]:
     """Gradients of every parameter that takes part, one per example; uses up the graph."""
     calls = tape.calls
-    edges: Any = [edge for call in calls for edge in call.edges.values()]
+    edges: Any = [
+        edge for call in calls for part in (call, *call.inner) for edge in part.edges.values()
+    ]
     if not edges or not losses.requires_grad:
         return {}
     ones = torch.ones_like(losses)
@@ -330,7 +332,9 @@ def per_example(
     uses: dict[str, list[PerExample]] = defaultdict(list)
     with torch.no_grad(), torch.autocast(losses.device.type, enabled=False):
         for call in calls:
-            grads = {place: next(output_grads) for place in call.edges}
+            grads = [
+                {place: next(output_grads) for place in part.edges} for part in (call, *call.inner)
+            ]
             for parameter, use in _of_call(call, tape.rows, grads, len(losses), modules):
                 uses[name_of[parameter]].append(use)
         return {name: combined(parts) for name, parts in uses.items()}
@@ -339,43 +343,31 @@ def per_example(
 def _of_call(
     call: Call,
     rows: Rows,
-    grads: dict[int, Tensor | None],
+    grads: list[dict[int, Tensor | None]],
     batch: int,
     modules: set[nn.Module],
 ) -> Iterator[tuple[Any, PerExample]]:
     """Trainable parameters and their gradients in one call."""
-    reached = {place: grad for place, grad in grads.items() if grad is not None}
-    if not reached:
+    reached = [{i: grad for i, grad in part.items() if grad is not None} for part in grads]
+    if not any(reached):
         return
-    for grad in reached.values():
+    for grad in reached[0].values():
         check_rows(call, grad, batch)
     call.check_unchanged()
-    dtype = wide(next(iter(reached.values())).dtype)
-    reached, args, kwargs = on_tensors(
-        lambda x: x.to(dtype) if x.is_floating_point() else x, (reached, call.args, call.kwargs)
-    )
+    dtype = wide(next(grad.dtype for part in reached for grad in part.values()))
+    widen = lambda x: x.to(dtype) if x.is_floating_point() else x
+    reached, args, kwargs = on_tensors(widen, (reached, call.args, call.kwargs))
     if call.rule is None:
-        parameters = dict(_owned(call.module, modules))
-        each = arguments.rows_of(call, rows, batch)
-        gradients = fallback.differentiated(
-            call.module, parameters, (args, kwargs), each, reached, dtype
-        )
+        parameters, each = dict(owned(call.module, modules)), arguments.rows_of(call, rows, batch)
+        again = {cut.module for cut in call.inner} - modules
+        again = {module for module in again if any(owned(module, modules))}
+        gradients = fallback.differentiated(call, parameters, again, each, reached, batch)
     else:
         parameters = call.module._parameters
-        gradients = call.rule(call.module, (*args, *kwargs.values()), *reached.values())
+        gradients = call.rule(call.module, (*args, *kwargs.values()), *reached[0].values())
     for name, use in gradients.items():
-        if trained(parameters[name]):
+        if trained(parameters.get(name)):
             yield parameters[name], Dense(use) if isinstance(use, Tensor) else use
-
-
-def _owned(module: nn.Module, modules: set[nn.Module], prefix: str = "") -> Iterator:
-    """Names and trainable parameters of a module and of those inside that were never called."""
-    for name, parameter in module._parameters.items():
-        if trained(parameter):
-            yield prefix + name, parameter
-    for name, child in module._modules.items():
-        if child is not None and child not in modules:
-            yield from _owned(child, modules, f"{prefix}{name}.")
 
 
 def wide(dtype: torch.dtype) -> torch.dtype:

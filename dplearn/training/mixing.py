@@ -1,5 +1,6 @@
 """Modules that let records influence each other or hide from hooks, and what to use instead."""
 
+import torch
 from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.instancenorm import _InstanceNorm
@@ -22,9 +23,11 @@ def _reason(module: nn.Module) -> str:
     if isinstance(module, _InstanceNorm):
         keeps = module.training and module.track_running_stats
         return "its running statistics leak. Set track_running_stats=False." if keeps else ""
-    if isinstance(module, nn.EmbeddingBag):
-        return "records share one list. Use nn.Embedding and a sum."
-    if isinstance(module, nn.Embedding):
+    if isinstance(module, torch.jit.ScriptModule):
+        return "its parts know no hooks. Pass the module that was scripted."
+    if any(p is not None and p.dtype.is_complex for p in module._parameters.values()):
+        return "clipping is for real parameters. Hold real and imaginary parts, and join them."
+    if isinstance(module, nn.Embedding | nn.EmbeddingBag):
         odd = [x for x in ("sparse", "scale_grad_by_freq", "max_norm") if getattr(module, x)]
         return f"not with {odd[0]}: leave that option out." if odd else ""
     return ""

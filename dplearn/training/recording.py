@@ -7,7 +7,7 @@ second backward pass is needed, outputs are not kept alive, and an activation th
 output in place does not matter, because the edge names the value before it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,11 +16,34 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.autograd.graph import GradientEdge, get_gradient_edge
-from torch.utils._pytree import tree_leaves, tree_map_only
+from torch.nn.modules.module import _forward_unimplemented
+from torch.nn.utils.parametrize import ParametrizationList
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_map_only, tree_unflatten
 
-from dplearn.training import attention
+from dplearn.training import attention, recurrence  # noqa: F401  they register substitutes
 from dplearn.training.mixing import refuse_mixing
-from dplearn.training.rules import Rule, reads_inputs, rule_of
+from dplearn.training.rules import Rule, reads_inputs, rule_of, substitute_of, trained
+
+Edge = GradientEdge | Tensor
+
+
+@dataclass(frozen=True)
+class Inner:
+    """What a module without a rule called in its own code: there it need not run again.
+
+    The gradients of its inputs, by position among the leaves of its arguments, are those that
+    flow through this call alone.
+    """
+
+    module: nn.Module
+    edges: dict[int, Edge]
+    inputs: dict[int, Tensor]
+    output: Any
+    versions: tuple[int, ...] | None  # of the output; None if an input was overwritten
+
+    def replaceable(self) -> bool:
+        """Whether inputs and outputs are still what they were."""
+        return self.versions == _versions(self.output)
 
 
 @dataclass(frozen=True)
@@ -32,12 +55,17 @@ class Call:
     rule: Rule | None
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-    edges: dict[int, GradientEdge | Tensor]  # by position among the leaves of the output
+    edges: dict[int, Edge]  # by position among the leaves of the output
     versions: tuple[int, ...]
+    inner: tuple[Inner, ...] = ()
 
     def leaves(self) -> list[Any]:
-        """All arguments in one list, as `rows` counts them."""
-        return tree_leaves((self.args, self.kwargs))
+        """All arguments in one list, as `rows` counts them, and what went in and out inside."""
+        return tree_leaves((self.args, self.kwargs, self.within()))
+
+    def within(self) -> list[Any]:
+        """What went into the calls inside that gradients are of, and what came out."""
+        return [(cut.inputs, cut.output) for cut in self.inner]
 
     def kind(self) -> tuple[Any, ...]:
         """Name of the module and dimensions of its arguments, the same for calls alike."""
@@ -45,7 +73,7 @@ class Call:
 
     def check_unchanged(self) -> None:
         """Raise if an input was overwritten after the module had read it."""
-        if self.versions and self.versions != _versions(self.args, self.kwargs):
+        if self.versions and self.versions != _versions((self.args, self.kwargs)):
             raise RuntimeError(
                 f"Expected the input of {self.name!r} to stay as it was, but an in-place "
                 "operation changed it later. Replace that operation."
@@ -58,6 +86,8 @@ class Tape:
 
     calls: list[Call] = field(default_factory=list)
     runs: bool = True
+    # Calls made by the code of a module without a rule, while that code runs.
+    inner: list[Inner] | None = None
     rows: dict[tuple[Any, ...], tuple[int, ...]] = field(default_factory=dict)  # see `arguments`
 
 
@@ -82,52 +112,191 @@ def state_of(model: nn.Module) -> tuple[Any, ...]:
 
 def observed(model: nn.Module) -> tuple[Tape, Callable[[], None]]:
     """The record of all calls from now on, and what stops it."""
-    for name, module in model.named_modules():
+    names = {module: name for name, module in model.named_modules()}
+    for module, name in names.items():
         refuse_mixing(name, module)
-    tape, undo = Tape(), ExitStack()
-    for name, module in model.named_modules():
-        if any(p is not None and p.requires_grad for p in module._parameters.values()):
-            undo.callback(_observed(tape, name, module))
+    tape, undo, within, owners = Tape(), ExitStack(), {}, _owners(model)
+    for module in names:
+        note = partial(_note, tape, names[module], module)
+        if (substitute := substitute_of(module)) and any(map(trained, module.parameters())):
+            undo.callback(replaced(module, partial(substitute, module, note)))
+        elif module not in owners:
+            continue
+        elif rule := rule_of(module):
+            undo.callback(_hooked(module, rule, note))
+        else:
+            undo.callback(replaced(module, partial(_run, tape, module, module.forward, note)))
+            within.update(dict.fromkeys(list(module.modules())[1:]))
+    for module in within:
+        if getattr(module.forward, "func", None) is not _run:
+            undo.callback(replaced(module, partial(_run, tape, module, module.forward, None)))
+    if model not in owners:
+        hook = partial(_uncalled, tape, owners)
+        undo.callback(model.register_forward_hook(hook, with_kwargs=True).remove)
     return tape, undo.close
 
 
-def _observed(tape: Tape, name: str, module: nn.Module) -> Callable[[], Any]:
-    """Start to record the calls of one module; returns what stops it."""
-    note = partial(_note, tape, name, module)
-    if type(module) is nn.MultiheadAttention and "forward" not in vars(module):
-        module.forward = partial(attention.forward, module, note)
-        return partial(delattr, module, "forward")
-    rule = rule_of(module)
+def _owners(model: nn.Module) -> dict[nn.Module, None]:
+    """Modules whose forward passes use trainable parameters of their own or of their lists."""
+    owners = {}
+
+    def visit(module: nn.Module, runs: nn.Module) -> None:
+        if type(module).forward is not _forward_unimplemented:
+            runs = runs if isinstance(module, ParametrizationList) else module
+        if any(trained(p) for p in module._parameters.values()):
+            owners[runs] = None
+        for child in module.children():
+            visit(child, runs)
+
+    visit(model, model)
+    return owners
+
+
+def owned(module: nn.Module, called: set[nn.Module], prefix: str = "") -> Iterator:
+    """Names and trainable parameters of a module and of those inside that were never called."""
+    for name, parameter in module._parameters.items():
+        if trained(parameter):
+            yield prefix + name, parameter
+    for name, child in module._modules.items():
+        if child is not None and child not in called:
+            yield from owned(child, called, f"{prefix}{name}.")
+
+
+def replaced(module: nn.Module, forward: Callable[..., Any]) -> Callable[[], None]:
+    """Give a module another forward pass; returns what gives the old one back."""
+    before = vars(module).get("forward")
+    module.forward = forward
+    return partial(setattr, module, "forward", before) if before else partial(_freed, module)
+
+
+def _freed(module: nn.Module) -> None:
+    del module.forward
+
+
+def _hooked(module: nn.Module, rule: Rule, note: Callable[..., None]) -> Callable[[], None]:
+    """Start to record the calls of a module with a rule; returns what stops it."""
 
     def hook(module: nn.Module, args: tuple, kwargs: dict, output: Any) -> Any:
+        if torch.compiler.is_compiling():
+            note(rule, args, kwargs, output)
+            # A tensor on record, unlike an edge, must not be overwritten; no copy is made.
+            return on_tensors(Tensor.clone, output)
+        if isinstance(output, Tensor) and output._is_view():
+            # An activation in place would cut the edge of a view; this alias is none.
+            output = torch.ops.aten._unsafe_view(output, output.shape)
         note(rule, args, kwargs, output)
-        # A tensor on record, unlike an edge, must not be overwritten; the compiler drops the copy.
-        return on_tensors(Tensor.clone, output) if torch.compiler.is_compiling() else output
+        return output
 
     return module.register_forward_hook(hook, with_kwargs=True).remove
 
 
+def _run(tape: Tape, module: nn.Module, forward: Any, note: Any, *args: Any, **kwargs: Any) -> Any:
+    """Forward pass of a module without a rule (then it is noted), or of one inside such a module.
+
+    What the former calls is on record too, for `fallback`.
+    """
+    outer, inputs, before = tape.inner, {}, ()
+    if not tape.runs or (note is None and outer is None):
+        return forward(*args, **kwargs)
+    if outer is not None:
+        args, kwargs, inputs = _apart((args, kwargs))
+        before = _versions((args, kwargs))
+    tape.inner = None if note is None else []
+    try:
+        output = forward(*args, **kwargs)
+        if note is not None:
+            output = _fresh(output)
+            note(None, args, kwargs, output, tuple(tape.inner or ()))
+    finally:
+        tape.inner = outer
+    if outer is not None:
+        edges = {place: _edge(x) for place, x in inputs.items()}
+        inputs, stored = on_tensors(Tensor.detach, (inputs, output))
+        kept = before == _versions((args, kwargs)) and not _overwrites(module)
+        outer.append(Inner(module, edges, inputs, stored, _versions(stored) if kept else None))
+    return output
+
+
+def _uncalled(
+    tape: Tape, owners: Collection[nn.Module], model: nn.Module, args: Any, kwargs: Any, output: Any
+) -> Any:
+    """Note the whole model if a layer's parameters were used without a call of that layer."""
+    called = {call.module for call in tape.calls}
+    if not tape.runs or called.issuperset(owners):
+        return output
+    parameters = [parameter for _, parameter in owned(model, called)]
+    ends = [x for x in _leaves(output) if isinstance(x, Tensor) and x.requires_grad]
+    if not parameters or not ends:
+        return output
+    if not torch.compiler.is_compiling():
+        options: dict[str, Any] = {"retain_graph": True, "allow_unused": True}
+        ones = [torch.ones_like(x) for x in ends]
+        used = torch.autograd.grad(ends, parameters, ones, **options)
+        if all(x is None for x in used):
+            return output
+    output = _fresh(output)
+    _note(tape, "", model, None, args, kwargs, output)
+    return output
+
+
+def _overwrites(module: nn.Module) -> bool:
+    """Whether a module writes into its input; the compiler does not tell afterwards."""
+    compiling = torch.compiler.is_compiling()
+    return compiling and any(getattr(x, "inplace", False) for x in module.modules())
+
+
+def _apart(arguments: tuple[tuple, dict]) -> tuple[tuple, dict, dict[int, Tensor]]:
+    """The arguments with tensors whose gradients come from one call only, and these by place."""
+    places: dict[int, int] = {}
+    leaves, structure = tree_flatten(arguments)
+    for place, leaf in enumerate(leaves):
+        if isinstance(leaf, Tensor) and leaf.requires_grad:
+            first = places.setdefault(id(leaf), place)
+            leaves[place] = leaf.view_as(leaf) if first == place else leaves[first]
+    return (*tree_unflatten(leaves, structure), {i: leaves[i] for i in places.values()})
+
+
+def _fresh(output: Any) -> Any:
+    """Outputs of which none is computed from another, or shares memory with it."""
+    tensors = [leaf for leaf in _leaves(output) if isinstance(leaf, Tensor)]
+    entangled = len(tensors) > 1 or torch.compiler.is_compiling()
+    entangled = entangled or any(x._is_view() for x in tensors)
+    return on_tensors(Tensor.clone, output) if entangled else output
+
+
+def _edge(value: Tensor) -> Edge:
+    """Where the gradient of a tensor arrives: Dynamo knows tensors, not edges."""
+    return value if torch.compiler.is_compiling() else get_gradient_edge(value)
+
+
 def _note(
-    tape: Tape, name: str, module: nn.Module, rule: Rule | None, args: Any, kwargs: Any, output: Any
+    tape: Tape,
+    name: str,
+    module: nn.Module,
+    rule: Rule | None,
+    args: Any,
+    kwargs: Any,
+    output: Any,
+    inner: tuple[Inner, ...] = (),
 ) -> None:
     """Add a call to the record, unless no gradient flows through it."""
-    compiling = torch.compiler.is_compiling()  # Dynamo knows tensors, not edges
     edges = {
-        place: leaf if compiling else get_gradient_edge(leaf)
+        place: _edge(leaf)
         for place, leaf in enumerate(_leaves(output))
         if isinstance(leaf, Tensor) and leaf.requires_grad
     }
     if edges and tape.runs:
         read = reads_inputs(module, rule)
         args, kwargs = on_tensors(Tensor.detach, (args, kwargs) if read else ((), {}))
-        versions = () if compiling else _versions(args, kwargs)
-        tape.calls.append(Call(name, module, rule, args, kwargs, edges, versions))
+        versions = _versions((args, kwargs))
+        tape.calls.append(Call(name, module, rule, args, kwargs, edges, versions, inner))
 
 
-def _versions(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[int, ...]:
-    """Version of each tensor: how often it was changed in place."""
-    leaves = (leaf for tree in (*args, *kwargs.values()) for leaf in _leaves(tree))
-    return tuple(leaf._version for leaf in leaves if isinstance(leaf, Tensor))
+def _versions(tree: Any) -> tuple[int, ...]:
+    """Version of each tensor: how often it was changed in place. The compiler knows none."""
+    if torch.compiler.is_compiling():
+        return ()
+    return tuple(leaf._version for leaf in _leaves(tree) if isinstance(leaf, Tensor))
 
 
 def on_tensors(function: Callable[[Tensor], Any], tree: Any) -> Any:

@@ -9,36 +9,64 @@ time; a rule only makes them faster:
     @rule(Scale)
     def _scale(module, inputs, grad):
         return {"weight": (inputs[0] * grad).flatten(2).sum(2)}
+
+A *substitute* is a forward pass ``(module, record, *args, **kwargs)`` that computes what the
+module does from products on record, where one rule for the whole would need what no hook sees:
+``record(rule, inputs, {}, product)`` notes each of them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.modules.adaptive import _ASMoutput
 
+from dplearn.ground import validate
 from dplearn.training.per_example import Convolution, Outer, PerExample, Rows
 
 Rule = Callable[[Any, Sequence[Any], Tensor], Mapping[str, Tensor | PerExample]]
 RULES: dict[type[nn.Module], Rule] = {}
+SUBSTITUTES: dict[type[nn.Module], Callable[..., Any]] = {}
 
 
 def rule(*kinds: type[nn.Module]) -> Callable[[Rule], Rule]:
     """Register the rule of one or more types of modules."""
+    return partial(_register, RULES, kinds)
 
-    def register(function: Rule) -> Rule:
-        RULES.update(dict.fromkeys(kinds, function))
-        return function
 
-    return register
+def substitute(*kinds: type[nn.Module]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register the forward pass that replaces those of these types while recording."""
+    return partial(_register, SUBSTITUTES, kinds)
+
+
+def _register(registry: dict, kinds: Sequence[type[nn.Module]], function: Any) -> Any:
+    registry.update(dict.fromkeys(kinds, function))
+    return function
 
 
 def rule_of(module: nn.Module) -> Rule | None:
     """The rule of a module, None if it has none or computes something else than its kind."""
+    return _entry(RULES, module)
+
+
+def substitute_of(module: nn.Module) -> Callable[..., Any] | None:
+    """The substitute of a module, None as for `rule_of`."""
+    return _entry(SUBSTITUTES, module)
+
+
+def _entry(registry: Mapping[type[nn.Module], Any], module: nn.Module) -> Any:
+    """What is registered for the kind of a module that computes what its kind does."""
     for kind in type(module).__mro__:
-        if kind in RULES:
-            same = type(module).forward is kind.forward and "forward" not in vars(module)
-            return RULES[kind] if same else None
+        if kind in registry:
+            own = vars(module)
+            same = type(module).forward is kind.forward and "forward" not in own
+            # A tensor in place of a parameter was computed from others, by a parametrization.
+            plain = "parametrizations" not in module._modules
+            plain = plain and not any(isinstance(value, Tensor) for value in own.values())
+            return registry[kind] if same and plain else None
     return None
 
 
@@ -84,6 +112,20 @@ def _convolution(module: nn.Conv2d, inputs: Sequence[Tensor], grad: Tensor):
     return _affine(module, weight, lambda: _per_channel(grad))
 
 
+@rule(nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
+def _transposed(module: Any, inputs: Sequence[Tensor], grad: Tensor):
+    # The convolution that takes gradients of outputs to those of inputs has the same weights.
+    form = module.stride, module.padding, module.dilation, module.groups
+    weight = lambda: Convolution(inputs[0], grad, module.weight.shape, *form)
+    return _affine(module, weight, lambda: _per_channel(grad))
+
+
+@rule(nn.Bilinear)
+def _bilinear(module: nn.Bilinear, inputs: Sequence[Tensor], grad: Tensor):
+    products = inputs[0][..., :, None] * inputs[1][..., None, :]
+    return _linear(module, [products.flatten(-2)], grad)
+
+
 def _padded(module: nn.Conv2d, values: Tensor) -> tuple[Tensor, Sequence[int]]:
     """The input, and how many zeros to put on each of its sides."""
     if module.padding_mode == "zeros" and not isinstance(module.padding, str):
@@ -99,11 +141,42 @@ def _per_channel(values: Tensor) -> Tensor:
 
 
 @rule(nn.Embedding)
-def _embedding(module: nn.Embedding, inputs: Sequence[Tensor], grad: Tensor):
+def _embedding(module: nn.Embedding | nn.EmbeddingBag, inputs: Sequence[Tensor], grad: Tensor):
     index, grad = inputs[0].reshape(len(grad), -1), _positions(grad)
     if module.padding_idx is not None:
         grad = grad.masked_fill((index == module.padding_idx)[..., None], 0)
     return {"weight": Rows(index, grad, module.num_embeddings)}
+
+
+@substitute(nn.EmbeddingBag)
+def _bag(
+    module: nn.EmbeddingBag,
+    record: Callable[..., None],
+    input: Tensor,
+    offsets: Tensor | None = None,
+    per_sample_weights: Tensor | None = None,
+) -> Tensor:
+    """Look-ups on record, (B, T, d), and their sum, mean or maximum over the T words of a bag."""
+    if input.dim() != 2:
+        raise validate.unsupported("EmbeddingBag with offsets", "Pass bags of shape (B, T).")
+    values = F.embedding(input, module.weight, module.padding_idx)
+    record(_embedding, (input,), {}, values)
+    words = torch.ones_like(input, dtype=torch.bool)
+    if module.padding_idx is not None:
+        words = input != module.padding_idx
+    if module.mode == "max":
+        top = values.masked_fill(~words[..., None], -torch.inf).max(1).values
+        return torch.where(words.any(1)[:, None], top, 0)
+    weights = words.to(values) if per_sample_weights is None else words * per_sample_weights
+    total = (values * weights[..., None]).sum(1)
+    return total / words.sum(1).clamp(min=1)[:, None] if module.mode == "mean" else total
+
+
+@substitute(nn.AdaptiveLogSoftmaxWithLoss)
+def _adaptive(module: nn.AdaptiveLogSoftmaxWithLoss, record: Any, input: Tensor, target: Tensor):
+    """All clusters for all records: the module gathers those of one cluster, whose rows are few."""
+    output = module.log_prob(input).gather(1, target[:, None])[:, 0]
+    return _ASMoutput(output, -output.mean())
 
 
 @rule(nn.LayerNorm, nn.RMSNorm)
@@ -119,6 +192,14 @@ def _layer_norm(module: nn.LayerNorm | nn.RMSNorm, inputs: Sequence[Tensor], gra
 def _channel_norm(module: nn.GroupNorm, inputs: Sequence[Tensor], grad: Tensor):
     groups = getattr(module, "num_groups", grad.shape[1])
     normalised = lambda: F.group_norm(inputs[0], groups, eps=module.eps)
+    return _affine(module, lambda: _per_channel(normalised() * grad), lambda: _per_channel(grad))
+
+
+@rule(nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)
+def _batch_norm(module: Any, inputs: Sequence[Tensor], grad: Tensor):
+    """With statistics that are constants: others are refused."""
+    mean, variance = (x.to(grad) for x in (module.running_mean, module.running_var))
+    normalised = lambda: F.batch_norm(inputs[0], mean, variance, eps=module.eps)
     return _affine(module, lambda: _per_channel(normalised() * grad), lambda: _per_channel(grad))
 
 

@@ -1,0 +1,171 @@
+"""Recurrent layers with their products on record, as the linear layers they are.
+
+A recurrent layer multiplies twice at each time: its input, and the state that it carries. Products
+with the input are formed for all times at once, and all that follows is a sum of both products
+whose gradient they share; so one edge in the graph of autograd serves both weights, and the whole
+of a layer is on record as one product over T positions, as cheap as two linear layers. (In a GRU
+the product with the state is multiplied by the reset gate before; the rule does it again.)
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
+
+from dplearn.training.per_example import Outer
+from dplearn.training.rules import substitute
+
+State = tuple[Tensor, ...]  # what is carried to the next time, first of all the output
+
+
+def _lstm(given: Tensor, weight: Tensor, bias: Tensor | None, state: State) -> State:
+    """One time of an LSTM; `given` is the product with the input, and all biases."""
+    i, f, new, o = torch.addmm(given, state[0], weight.t()).chunk(4, 1)
+    cell = f.sigmoid() * state[1] + i.sigmoid() * new.tanh()
+    return o.sigmoid() * cell.tanh(), cell
+
+
+def _gru(given: Tensor, weight: Tensor, bias: Tensor | None, state: State) -> State:
+    """One time of a GRU; its reset gate is carried for the rule, and `given` lacks `bias`."""
+    (r, z, new), recurrent = given.chunk(3, 1), F.linear(state[0], weight, bias).chunk(3, 1)
+    reset, update = (r + recurrent[0]).sigmoid(), (z + recurrent[1]).sigmoid()
+    new = (new + reset * recurrent[2]).tanh()
+    return new + update * (state[0] - new), reset
+
+
+def _plain(activation: Any, given: Tensor, weight: Tensor, bias: Any, state: State) -> State:
+    """One time of a network without gates."""
+    return (activation(torch.addmm(given, state[0], weight.t())),)
+
+
+def _step(module: Any) -> Callable[..., State]:
+    """What a layer or cell does at one time."""
+    if isinstance(module, nn.LSTM | nn.LSTMCell):
+        return _lstm
+    return (
+        _gru
+        if isinstance(module, nn.GRU | nn.GRUCell)
+        else partial(_plain, getattr(torch, module.nonlinearity))
+    )
+
+
+@substitute(nn.RNNCell, nn.LSTMCell, nn.GRUCell)
+def cell(module: Any, record: Any, input: Tensor, hx: Any = None) -> Any:
+    """Forward pass of a cell: a layer with one time."""
+    _check_batch(input, 2)
+    _, state = _layer(module, record, "", input[:, None], _states(hx), None)
+    return state if isinstance(module, nn.LSTMCell) else state[0]
+
+
+@substitute(nn.RNN, nn.LSTM, nn.GRU)
+def layers(module: Any, record: Any, input: Any, hx: Any = None) -> Any:
+    """Forward pass of layers one upon the other, in one or both directions."""
+    values, lengths = input, None
+    if isinstance(input, PackedSequence):
+        values, lengths = pad_packed_sequence(input, batch_first=True)
+    elif not module.batch_first:
+        values = input.transpose(0, 1)
+    _check_batch(values, 3)
+    starts, ends = _states(hx), []
+    for layer in range(module.num_layers):
+        if layer:
+            values = F.dropout(values, module.dropout, module.training)
+        outputs = []
+        for direction in ("", "_reverse")[: 1 + module.bidirectional]:
+            start, name = tuple(x[len(ends)] for x in starts), f"_l{layer}{direction}"
+            output, end = _layer(module, record, name, values, start, lengths)
+            outputs.append(output)
+            ends.append(end)
+        values = torch.cat(outputs, 2) if module.bidirectional else outputs[0]
+    last = tuple(torch.stack(parts) for parts in zip(*ends, strict=True))
+    if lengths is not None:
+        values = _packed(values, lengths, input)
+    elif not module.batch_first:
+        values = values.transpose(0, 1)
+    return values, last if isinstance(module, nn.LSTM) else last[0]
+
+
+def _check_batch(values: Tensor, dims: int) -> None:
+    if values.dim() != dims:
+        raise ValueError(
+            f"Expected a batch of inputs with {dims} dimensions, got shape {tuple(values.shape)}."
+        )
+
+
+def _states(state: Any) -> State:
+    """Initial states as a tuple, empty if they are zero."""
+    return () if state is None else (state,) if isinstance(state, Tensor) else tuple(state)
+
+
+def _packed(values: Tensor, lengths: Tensor, like: PackedSequence) -> PackedSequence:
+    """Sequences (B, T, d) in the order in which these were packed."""
+    if like.sorted_indices is not None:
+        values = values[like.sorted_indices]
+        lengths = lengths[like.sorted_indices.cpu()]
+    data = pack_padded_sequence(values, lengths, batch_first=True).data
+    return PackedSequence(data, like.batch_sizes, like.sorted_indices, like.unsorted_indices)
+
+
+def _layer(
+    module: Any, record: Any, name: str, values: Tensor, state: State, lengths: Tensor | None
+) -> tuple[Tensor, State]:
+    """Outputs (B, T, p) of one layer in one direction, and the state it ends with."""
+    kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    weight, recurrent, bias, added = (module._parameters.get(kind + name) for kind in kinds)
+    step, backwards = _step(module), name.endswith("_reverse")
+    given = F.linear(values, weight, bias if bias is None or step is _gru else bias + added)
+    if not given.requires_grad:  # a frozen product is still where gradients of the other arrive
+        given = given.detach().requires_grad_(torch.is_grad_enabled())
+    states = [_complete(state, given, recurrent, step)]
+    times = list(enumerate(given.unbind(1)))
+    for t, product in reversed(times) if backwards else times:
+        state = step(product, recurrent, added, states[-1])
+        if "weight_hr" + name in module._parameters:
+            state = _projected(module, record, "weight_hr" + name, state[0]), state[1]
+        if lengths is not None:
+            alive = (t < lengths).to(given.device)[:, None]
+            state = tuple(torch.where(alive, *pair) for pair in zip(state, states[-1], strict=True))
+        states.append(state)
+    before, after = states[:-1], states[1:]
+    if backwards:
+        before, after = before[::-1], after[::-1]
+    with torch.no_grad():
+        carried = [torch.stack([state[0] for state in before], 1)]
+        carried += [torch.stack([state[1] for state in after], 1)] if step is _gru else []
+    record(partial(_products, name), (values, *carried), {}, given)
+    return torch.stack([state[0] for state in after], 1), states[-1]
+
+
+def _complete(state: State, given: Tensor, recurrent: Tensor, step: Any) -> State:
+    """The initial state, zero if none is given; a GRU's has room for the reset gate."""
+    if not state:
+        sizes = recurrent.shape[1], len(recurrent) // 4 if step is _lstm else recurrent.shape[1]
+        state = tuple(given.new_zeros(len(given), size) for size in sizes)
+    return state[:1] * 2 if step is _gru else state if step is _lstm else state[:1]
+
+
+def _projected(module: Any, record: Any, name: str, hidden: Tensor) -> Tensor:
+    """The smaller output of an LSTM with `proj_size`."""
+    output = F.linear(hidden, module._parameters[name])
+    rule = lambda module, inputs, grad: {name: Outer(grad[:, None], inputs[0][:, None])}
+    record(rule, (hidden,), {}, output)
+    return output
+
+
+def _products(name: str, module: Any, inputs: Sequence[Tensor], grad: Tensor) -> dict[str, Any]:
+    """The rule of one layer: both its products, at all times."""
+    values, hidden, *reset = inputs
+    recurrent = grad
+    if reset:
+        gates = hidden.shape[2] * 2
+        recurrent = torch.cat([grad[..., :gates], grad[..., gates:] * reset[0]], 2)
+    return {
+        "weight_ih" + name: Outer(grad, values),
+        "weight_hh" + name: Outer(recurrent, hidden),
+        "bias_ih" + name: grad.sum(1),
+        "bias_hh" + name: recurrent.sum(1),
+    }

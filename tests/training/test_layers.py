@@ -1,0 +1,279 @@
+"""Every module of torch.nn, and models whose own code uses parameters: one record at a time."""
+
+from collections.abc import Callable
+from functools import partial
+from itertools import product
+from typing import Any
+
+import layers
+import pytest
+import torch
+import torch.nn.functional as F
+from per_record import BATCH, CLASSES, Model, difference, eights, losses_of, norm
+from per_record import gradients as one_by_one
+from torch import Tensor, nn
+from torch.nn.utils import parametrizations, weight_norm
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
+
+from cases import each
+from dplearn.training import Flat, check, clipped_sum
+from dplearn.training.recording import recording
+
+KINDS = {
+    "rule": """BatchNorm1d BatchNorm2d BatchNorm3d Bilinear Conv1d Conv2d Conv3d ConvTranspose1d
+        ConvTranspose2d ConvTranspose3d Embedding GroupNorm InstanceNorm1d InstanceNorm2d
+        InstanceNorm3d LayerNorm Linear RMSNorm SyncBatchNorm""",
+    "substitute": """AdaptiveLogSoftmaxWithLoss EmbeddingBag GRU GRUCell LSTM LSTMCell
+        MultiheadAttention RNN RNNCell""",
+    "again": "LinearCrossEntropyLoss PReLU",
+    "parts": "Transformer TransformerDecoderLayer TransformerEncoderLayer",
+}
+
+
+def test_every_module_of_torch_has_a_kind_and_the_gradients_of_one_record_at_a_time():
+    kinds = {name: kind for kind, names in KINDS.items() for name in names.split()}
+    assert kinds.keys() == layers.modules().keys() == layers.LAYERS.keys()
+    loss_fn = lambda outputs, targets: layers.losses(outputs, len(targets))
+    for name, kind in kinds.items():
+        torch.manual_seed(0)
+        module, inputs = layers.LAYERS[name](BATCH, 4)
+        module.double()
+        inputs = tuple(x.double() if x.is_floating_point() else x for x in inputs)
+        assert layers.kind(module, inputs) == kind, name
+        agree_with(module, inputs, loss_fn, inputs[0])
+
+
+def agree_with(model: nn.Module, inputs, loss_fn, targets: Tensor | None = None) -> None:
+    """Sums and norms of a model are those of one record at a time."""
+    targets = torch.zeros(BATCH) if targets is None else targets
+    rows = list(one_by_one(model, inputs, targets, loss_fn))
+    part = clipped_sum(model, loss_fn, inputs, targets, bound=Flat(1e9))
+    assert difference(part.sums, {k: sum(row[k] for row in rows) for k in rows[0]}) < 1e-12
+    norms = torch.stack([norm(row) for row in rows])
+    torch.testing.assert_close(part.norms, norms, rtol=1e-12, atol=1e-150)
+
+
+def sequences(layer: Any, x: Tensor, *, packed: bool, states: bool) -> tuple[Tensor, ...]:
+    """All that a recurrent layer gives, records first; states and lengths come from the input."""
+    directions = layer.num_layers * (1 + layer.bidirectional)
+    sizes = (layer.proj_size or 3, 3) if isinstance(layer, nn.LSTM) else (3,)
+    start = tuple(x[:, 0, :1].expand(directions, -1, size).contiguous() for size in sizes)
+    start = (start if len(start) > 1 else start[0]) if states else None
+    values, lengths = x if layer.batch_first else x.transpose(0, 1), 1 + (x[:, 0, 0] > 0) * 2
+    if packed:
+        first = layer.batch_first
+        values = pack_padded_sequence(values, lengths, batch_first=first, enforce_sorted=False)
+    output, end = layer(values, start)
+    if isinstance(output, PackedSequence):
+        same = [output.batch_sizes, output.sorted_indices, output.unsorted_indices]
+        assert all(map(torch.equal, same, [values.batch_sizes, *values[2:]]))
+        output, _ = pad_packed_sequence(output, layer.batch_first, total_length=x.shape[1])
+    ends = end if isinstance(end, tuple) else (end,)
+    output = output if layer.batch_first else output.transpose(0, 1)
+    return output, *(state.transpose(0, 1) for state in ends)
+
+
+def lines(outputs: tuple[Tensor, ...], _: Any) -> Any:
+    """One loss per record that needs every number of the outputs."""
+    return sum(x.flatten(1) @ torch.arange(1.0, 1 + x[0].numel()).to(x).cos() for x in outputs)
+
+
+RECURRENT = [
+    *product([nn.RNN, nn.LSTM, nn.GRU], [{}, {"num_layers": 2, "bidirectional": True}]),
+    *product([nn.RNN, nn.LSTM, nn.GRU], [{"bias": False, "batch_first": True}]),
+    (nn.RNN, {"nonlinearity": "relu", "num_layers": 2}),
+    (nn.LSTM, {"proj_size": 2, "num_layers": 2, "bidirectional": True}),
+]
+
+
+@each("case, packed, states", product(RECURRENT, [False, True], [False, True]))
+def test_recurrent_layers_give_what_they_give_and_the_gradients_of_one_record_at_a_time(
+    case, packed, states
+):
+    torch.manual_seed(0)
+    kind, options = case
+    model = Model(
+        lambda m, x: sequences(m.layer, x, packed=packed, states=states),
+        layer=kind(2, 3, **options),
+    ).double()
+    x = torch.randn(BATCH, 4, 2, dtype=torch.float64)
+    expected = model(x)
+    with recording(model):
+        assert all(map(torch.allclose, model(x), expected))
+    agree_with(model, x, lines)
+    # A frozen part keeps the others' gradients, also where no other gradient passes.
+    for frozen in ("weight_ih", "weight_hh"):
+        for name, parameter in model.named_parameters():
+            parameter.requires_grad = frozen not in name and "bias_ih" not in name
+        agree_with(model, x, lines)
+
+
+@each("kind, bias", product([nn.RNNCell, nn.LSTMCell, nn.GRUCell], [True, False]))
+def test_cells_in_a_loop(kind, bias):
+    def loop(model, x):
+        state = None
+        for t in range(x.shape[1]):
+            state = model.cell(x[:, t], state)
+        return state if isinstance(state, tuple) else (state,)
+
+    torch.manual_seed(0)
+    model = Model(loop, cell=kind(8, 3, bias=bias)).double()
+    agree_with(model, eights(3)[0], lines)
+    with pytest.raises(ValueError, match="batch of inputs with 2 dimensions"):
+        clipped_sum(model.cell, lines, eights()[0][0], None, bound=Flat(1.0))
+
+
+class Old(torch.autograd.Function):
+    """A function that vmap does not know."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2 * ctx.saved_tensors[0]
+
+
+class Own(Model):
+    """A model whose own code uses parameters: a raw one, those of a list and a dictionary."""
+
+    def __init__(self, function, token=(), position=(), **modules: nn.Module):
+        super().__init__(function, **modules)
+        self.scale = nn.Parameter(torch.randn(*token, 8).abs())
+        self.parts = nn.ParameterList([torch.randn(*position, 8)])
+        self.named = nn.ParameterDict({"one": torch.randn(8)})
+
+
+def vision(dropout: float = 0.0) -> nn.Module:
+    """A transformer with a raw class token and raw positions, and dropout between them."""
+
+    def forward(model, x):
+        x = torch.cat([model.scale.expand(len(x), -1, -1), x], 1)
+        x = model.drop(x + model.parts[0])
+        return model.head(model.encoder(x)[:, 0])
+
+    layer = nn.TransformerEncoderLayer(8, 2, 8, dropout=dropout, batch_first=True)
+    encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+    layers = {"drop": nn.Dropout(dropout), "encoder": encoder, "head": linear(CLASSES)}
+    return Own(forward, (1, 1), (1, 4), **layers)
+
+
+def linear(size: int = 8, **options) -> nn.Linear:
+    return nn.Linear(8, size, **options)
+
+
+def causal(model, x):
+    mask = torch.ones(x.shape[1], x.shape[1]).triu(1).bool()
+    output, weights = model.layer(x, x, x, attn_mask=mask, is_causal=True)
+    return first(torch.cat([output, weights], 2))
+
+
+def residual(model, x):
+    """A child used twice, on a tensor used thrice, and in place."""
+    hidden = model.relu(model.layer(x))
+    hidden = hidden + model.scale * model.layer(hidden)
+    hidden += model.parts[0]
+    return model.head(model.relu(hidden + model.scale * hidden)).sum(1)
+
+
+def bags(mode: str) -> nn.Module:
+    """Bags with padding, one of them nothing else."""
+    bag = nn.EmbeddingBag(5, CLASSES, mode=mode, padding_idx=1)
+    return Model(lambda m, x: m.bag((x[..., 0] > 0).long() + (x[..., 1] > 0)), bag=bag)
+
+
+def pair(model, x):
+    """The second output is computed from the first."""
+    return (y := model.scale * x), y.sin()
+
+
+def deciding(model, x):
+    """Code that looks at each record."""
+    return torch.stack([row * model.scale if row.sum() < 0 else row for row in x])
+
+
+inplace = lambda: nn.ReLU(inplace=True)
+first = lambda y: y.flatten(1)[:, :CLASSES]
+attention = partial(nn.MultiheadAttention, 8, 2, batch_first=True)
+MODELS: dict[str, Callable[[], nn.Module]] = {
+    "vision": vision,
+    "in place on a view": lambda: nn.Sequential(linear(), inplace(), linear(5)),
+    "children in place": lambda: Own(residual, layer=linear(), head=linear(5), relu=inplace()),
+    "lists": lambda: Own(lambda m, x: first(x * m.parts[0] * m.named.one)),
+    "a layer's weight": lambda: Model(lambda m, x: F.linear(x, m.layer.weight), layer=linear()),
+    "weight norm": lambda: parametrizations.weight_norm(linear(5)),
+    "old weight norm": lambda: weight_norm(linear(5)),
+    "one output of another": lambda: Model(lambda m, x: torch.cat(m.pair(x), 1), pair=Own(pair)),
+    "a condition": lambda: Own(lambda m, x: x * m.scale if m.scale.sum() > 0 else x),
+    "data decides": lambda: Own(deciding),
+    "old function": lambda: Own(lambda m, x: Old.apply(x * m.scale)),
+    "attention": lambda: Model(causal, layer=attention()),
+    "own keys": lambda: Model(causal, layer=attention(add_bias_kv=True, add_zero_attn=True)),
+    "sums of bags": lambda: bags("sum"),
+    "means of bags": lambda: bags("mean"),
+    "maxima of bags": lambda: bags("max"),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:.*weight_norm. is deprecated")
+@each("name", MODELS)
+def test_models_whose_own_code_uses_parameters(name):
+    torch.manual_seed(0)
+    model = nn.Sequential(MODELS[name](), nn.Flatten(), nn.LazyLinear(CLASSES)).double()
+    expected = model(eights(3)[0])
+    with recording(model):
+        assert torch.allclose(model(eights(3)[0]), expected)
+    targets = torch.randint(0, CLASSES, (BATCH,))
+    agree_with(model, eights(3)[0], losses_of, targets)
+    check(model, losses_of, eights(3)[0], targets)
+
+
+def test_dropout_around_raw_parameters_and_inside_substitutes():
+    """With the same seed, the sum of everything is the ordinary gradient of this forward pass."""
+    recurrent = nn.LSTM(8, 5, 2, dropout=0.5, batch_first=True)
+    last = Model(lambda m, x: m.layer(x)[0][:, -1], layer=recurrent)
+    for model in (last, Model(causal, layer=attention(dropout=0.5)), vision(0.5)):
+        model, (x, targets) = model.double(), eights(3)
+        check(model, losses_of, x, targets)
+        torch.manual_seed(1)
+        part = clipped_sum(model, losses_of, x, targets, bound=Flat(1e9))
+        torch.manual_seed(1)
+        with recording(model):
+            losses_of(model(x), targets).sum().backward()
+        expected = {name: p.grad for name, p in model.named_parameters() if p.grad is not None}
+        assert difference({name: part.sums[name] for name in expected}, expected) < 1e-12
+
+
+def drawing(model, x):
+    return deciding(model, F.dropout(x * model.parts[0]))
+
+
+experts = lambda model, x: model.layer(x.view(-1, 4)).view(-1, 10)[:, :CLASSES]
+listed = lambda model, x: model.bag(torch.arange(12), torch.arange(BATCH))
+
+
+@each(
+    "model, match",
+    [
+        (nn.Linear(8, 5, dtype=torch.complex64), "real and imaginary parts"),
+        (Own(lambda model, x: F.dropout(x * model.scale)), "randomness in Own"),
+        (Own(drawing), "randomness in Own"),
+        (Model(experts, layer=nn.Linear(4, 5)), "to have one row for each of"),
+        (Model(listed, bag=nn.EmbeddingBag(12, 5)), r"Pass bags of shape \(B, T\)"),
+        (Model(lambda m, x: m.layer(x)[0], layer=nn.LSTM(8, 5)), "batch of inputs with 3"),
+        (Model(lambda m, x: m.layer(x, x, x)[0], layer=nn.MultiheadAttention(8, 2)), "of queries"),
+    ],
+)
+def test_what_has_no_records_is_refused_in_one_line(model, match):
+    with pytest.raises((NotImplementedError, ValueError), match=match) as error:
+        clipped_sum(model, losses_of, *eights(dtype=torch.float32), bound=Flat(1.0))
+    assert "\n" not in str(error.value)
+
+
+def test_a_scripted_module_is_refused():
+    with pytest.warns(DeprecationWarning, match="torch.jit.script"):
+        scripted = torch.jit.script(nn.Linear(8, 5))
+    with pytest.raises(NotImplementedError, match="Pass the module that was scripted"):
+        clipped_sum(scripted, losses_of, *eights(), bound=Flat(1.0))
