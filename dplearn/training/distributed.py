@@ -36,7 +36,7 @@ def place(group: Group) -> tuple[int, int]:
 
 def agree(facts: Mapping[str, str], group: Group) -> None:
     """Raise in every process, naming the first difference, unless all have the same facts."""
-    first, *others = _gathered(dict(facts), group)
+    first, *others = gathered(dict(facts), group)
     for rank, other in enumerate(others, 1):
         for name in {**first, **other}:
             if first.get(name) != other.get(name):
@@ -51,11 +51,11 @@ def check_parts(rows: Any, group: Group) -> None:
 
     Only digests are exchanged; their key is fresh, so that they tell nothing afterwards.
     """
-    digest = hashlib.blake2b(key=_gathered(os.urandom(32), group)[0])
+    digest = hashlib.blake2b(key=gathered(os.urandom(32), group)[0])
     for leaf in tree_leaves(rows):
         plain = leaf.cpu().contiguous().view(torch.uint8).numpy() if isinstance(leaf, Tensor) else 0
         digest.update(repr(leaf).encode() if isinstance(plain, int) else plain.tobytes())
-    digests = _gathered(digest.digest(), group)
+    digests = gathered(digest.digest(), group)
     for rank, other in enumerate(digests):
         if (first := digests.index(other)) < rank:
             raise ValueError(
@@ -64,7 +64,7 @@ def check_parts(rows: Any, group: Group) -> None:
             )
 
 
-def _gathered(value: Any, group: Group) -> list[Any]:
+def gathered(value: Any, group: Group) -> list[Any]:
     """This value of every process."""
     values = [value] * place(group)[1]
     if group is not None:

@@ -32,6 +32,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 from dplearn.training import arguments, fallback
 from dplearn.training.arguments import Rows
 from dplearn.training.bounds import Bound
+from dplearn.training.devices import exactly, moved
 from dplearn.training.per_example import ROUNDING, Dense, PerExample, combined
 from dplearn.training.recording import Call, Tape, observed, on_tensors, owned, recording, state_of
 from dplearn.training.rules import trainable, trained
@@ -242,7 +243,7 @@ def _recorded_sum(
     _check_mask(mask, losses)
     gradients = per_example(model, tape, losses) if len(losses) else {}
     tape.calls.clear()
-    with torch.no_grad(), torch.autocast(losses.device.type, enabled=False):
+    with torch.no_grad(), exactly(losses.device):
         right = _right(outputs, targets)
         return _clipped(gradients, losses.detach(), right, clip, mask, into or clip.zeros)
 
@@ -271,8 +272,9 @@ class Clip(NamedTuple):
         """A bound on the parameters that are trained now."""
         parameters = trainable(model)
         groups = bound.groups({name: p.numel() for name, p in parameters.items()})
-        largest = torch.tensor(groups.norms, dtype=torch.float64)[:, None]
-        return cls(bound.factors, groups.of, largest, parameters)
+        like = next(model.parameters(), torch.empty(0))
+        largest = torch.tensor(groups.norms, dtype=wide(like.dtype))[:, None]
+        return cls(bound.factors, groups.of, moved(largest, like.device), parameters)
 
     def zeros(self) -> tuple[dict[str, Tensor], float]:
         """Room for the clipped sum of each parameter, and what to multiply it with."""
@@ -330,7 +332,7 @@ def per_example(
     name_of: dict[Any, str] = {parameter: name for name, parameter in model.named_parameters()}
     modules = {call.module for call in calls}
     uses: dict[str, list[PerExample]] = defaultdict(list)
-    with torch.no_grad(), torch.autocast(losses.device.type, enabled=False):
+    with torch.no_grad(), exactly(losses.device):
         for call in calls:
             grads = [
                 {place: next(output_grads) for place in part.edges} for part in (call, *call.inner)

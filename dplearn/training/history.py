@@ -3,9 +3,11 @@
 import dataclasses
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
+from torch import Tensor
 
 from dplearn.accountants import Accountant
 from dplearn.ground.guarantee import Adjacency, Guarantee
@@ -40,7 +42,12 @@ class Record:
 
     step: int  # steps done, this one included
     clipping_norm: float
-    private: Private
+    tally: Tensor = field(repr=False, compare=False)  # private sums, wherever they were computed
+
+    @cached_property
+    def private(self) -> Private:
+        """What happened; only who asks for it waits for the device."""
+        return _private(dict(zip(TALLY, self.tally.tolist(), strict=True)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +104,7 @@ class History:
         return tuple(dataclasses.replace(phase, steps=count) for phase, count in pairs)
 
 
-def private(tally: Mapping[str, float]) -> Private:
+def _private(tally: Mapping[str, float]) -> Private:
     """Means over a lot from sums over its records."""
     mean = lambda total, count: tally[total] / tally[count] if tally[count] else math.nan
     return Private(

@@ -39,6 +39,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from dplearn.training import devices
+
 # A number of entries, and the standard deviation of their noise.
 Run = tuple[int, float]
 # Two random words for each of so many pairs of normals.
@@ -113,7 +115,7 @@ class Randomness:
         """Noise by the device's own generator."""
         seed = int(self.stream(NOISE, *key).integers(2**63))
         flat = like.new_empty(sum(size for size, _ in runs))
-        flat.normal_(generator=torch.Generator(like.device).manual_seed(seed))
+        flat.normal_(generator=devices.generator(like.device, seed))
         for part, (_, scale) in zip(flat.split([size for size, _ in runs]), runs, strict=True):
             part.mul_(scale)
         return flat
@@ -130,9 +132,7 @@ class Randomness:
         if self.seed is None:
             yield
             return
-        devices = [device] if device.type == "cuda" else []
-        with torch.random.fork_rng(devices):
-            torch.manual_seed(int(self.stream(MODEL, *key).integers(2**63)))
+        with devices.forked(device, int(self.stream(MODEL, *key).integers(2**63))):
             yield
 
 

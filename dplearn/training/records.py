@@ -1,6 +1,5 @@
 """The records of a dataset, lot by lot, on the device that needs them."""
 
-import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -20,6 +19,7 @@ from torch.utils.data import (
     default_collate,
 )
 
+from dplearn.training.devices import free_bytes, moved
 from dplearn.training.gradients import Loss, called
 from dplearn.training.sampling import Lot, micro_batches
 
@@ -74,7 +74,7 @@ class Records:
             items = [self._loader.dataset[i] for i in index.tolist()]
             return self._moved(_pair(self._loader.collate_fn(items)))
         at = torch.from_numpy(index)
-        take = lambda x: x[at.to(x.device)] if isinstance(x, Tensor) else x[index]
+        take = lambda x: x[moved(at, x.device)] if isinstance(x, Tensor) else x[index]
         return self._moved(tree_map_only(_ARRAYS, take, self._arrays))
 
     def parts(
@@ -137,9 +137,9 @@ class Records:
             return loss_fn(called(model, inputs), targets)
 
     def _moved(self, values: Any) -> Any:
-        """Tensors on the device; only pinned memory is not waited for."""
+        """Tensors on the device."""
         values = tree_map_only(np.ndarray, _tensor, values)
-        return tree_map_only(Tensor, lambda x: x.to(self._device, non_blocking=True), values)
+        return tree_map_only(Tensor, lambda x: moved(x, self._device), values)
 
     def _bytes(self) -> int:
         """Memory that all records take."""
@@ -245,10 +245,3 @@ def _rows(arrays: Any) -> int:
     if len(sizes) != 1 or -1 in sizes:
         raise ValueError("Expected inputs and targets to be arrays with one row per record.")
     return sizes.pop()
-
-
-def free_bytes(device: torch.device) -> int:
-    """Free memory of a device."""
-    if device.type == "cuda":
-        return torch.cuda.mem_get_info(device)[0]
-    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -25,11 +25,11 @@ from torch.utils._pytree import tree_map_only
 
 from dplearn.ground import validate
 from dplearn.run import DPSGD, Plan
-from dplearn.training import checkpoint, distributed, sampling
+from dplearn.training import checkpoint, devices, distributed, sampling
 from dplearn.training.bounds import AdaptiveQuantile, Bound, Flat
 from dplearn.training.checks import check
 from dplearn.training.gradients import Clip, ClippedSum, Loss, added_sum, compiled_sum, wide
-from dplearn.training.history import TALLY, History, Record, private
+from dplearn.training.history import TALLY, History, Record
 from dplearn.training.noise import LOTS, Randomness, Run
 from dplearn.training.records import Records, described
 from dplearn.training.rules import trainable
@@ -110,13 +110,13 @@ class Trainer:
         self._phase, _ = self.plan.at(0)
         self._use(self.bound or Flat(self._phase.max_grad_norm))
         self._check_options()
-        size = torch.tensor([len(self._data)], dtype=torch.float64, device=self._device)
-        distributed.add_up(size, self.process_group)
-        self._records = size.item()  # of all processes
+        sizes = distributed.gathered(len(self._data), self.process_group)
+        self._records = sum(sizes)
         run = self._fingerprint()
         distributed.agree({**run, "seed": repr(self._randomness.seed)}, self.process_group)
-        few = np.linspace(0, len(self._data) - 1, _COMPARED).astype(np.int64)
-        distributed.check_parts(self._data.rows(few), self.process_group)
+        if self.process_group is not None:
+            few = np.linspace(0, len(self._data) - 1, _COMPARED).astype(np.int64)
+            distributed.check_parts(self._data.rows(few), self.process_group)
         distributed.start_equal(self.model, self.process_group)
         self._sum = partial(added_sum, self.model, self.loss_fn)
         if self.compile:
@@ -180,7 +180,7 @@ class Trainer:
             flat = self._clipped(noise)
         distributed.add_up(flat, self.process_group)
         # Counted first: whatever interrupts optimizer or scheduler, no step is lost.
-        record = self._counted(dict(zip(TALLY, flat[-len(TALLY) :].tolist(), strict=True)))
+        record = self._counted(flat[-len(TALLY) :].clone())
         self._update(flat)
         return record
 
@@ -226,7 +226,7 @@ class Trainer:
         tallies = []
         for inputs, targets, mask in self._data.parts(self.steps, self._lots, rows):
             part = self._sum(inputs, targets, clip=self._clip, mask=mask, into=into)
-            tallies.append(_tally(part, mask, self._bound))
+            tallies.append(_tally(part, mask, self._bound, self._like.dtype))
         flat = noise()
         for tally in tallies:
             flat[-len(TALLY) :].add_(tally)
@@ -252,13 +252,14 @@ class Trainer:
         """Public size of a lot."""
         return float(self.expected_batch_size or self._phase.sample_rate * self._records)
 
-    def _counted(self, tally: dict[str, float]) -> Record:
+    def _counted(self, tally: Tensor) -> Record:
         self._steps += 1
         norm = self._groups.sensitivity
-        record = Record(step=self.steps, clipping_norm=norm, private=private(tally))
+        record = Record(step=self.steps, clipping_norm=norm, tally=tally)
         self.records.append(record)
         if isinstance(self._bound, AdaptiveQuantile):
-            counts = {name: tally[name] for name in ("below", "examples", "normal")}
+            released = dict(zip(TALLY, tally.tolist(), strict=True))
+            counts = {name: released[name] for name in ("below", "examples", "normal")}
             self._use(self._bound.updated(expected_batch_size=self._expected, **counts))
         return record
 
@@ -372,11 +373,11 @@ def _made_up(values: Tensor) -> Tensor:
     """Numbers in [0, 1) of the same shape: no record decides whether the model is accepted."""
     if not values.is_floating_point():
         return values
-    generator = torch.Generator(values.device).manual_seed(0)
+    generator = devices.generator(values.device, 0)
     return torch.rand(values.shape, generator=generator, dtype=values.dtype, device=values.device)
 
 
-def _tally(part: ClippedSum, mask: Tensor | None, bound: Bound) -> Tensor:
+def _tally(part: ClippedSum, mask: Tensor | None, bound: Bound, dtype: torch.dtype) -> Tensor:
     """Sums over the records of a micro-batch, in the order of TALLY."""
     records = torch.ones_like(part.losses, dtype=torch.bool) if mask is None else mask
     finite = records & part.losses.isfinite()
@@ -385,4 +386,4 @@ def _tally(part: ClippedSum, mask: Tensor | None, bound: Bound) -> Tensor:
     right = torch.where(records, part.right, 0).sum()
     counts = finite.sum(), part.examples, part.clipped, part.non_finite
     entries = loss, *counts, right, (records & below).sum(), torch.zeros_like(part.examples)
-    return torch.stack([entry.double() for entry in entries])
+    return torch.stack([entry.to(dtype) for entry in entries])

@@ -1,0 +1,87 @@
+"""Three steps on an accelerator that does not exist, told by its shapes alone.
+
+Where two devices meet, a tensor of shapes alone raises, and where anybody asks for its value, for
+which a real accelerator would be waited for. Prints what else would stop it: copies that wait, and
+numbers of 64 bits, which Apple's devices do not have.
+"""
+
+import sys
+
+import torch
+from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorConverter, FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
+
+from dplearn import DPSGD
+from dplearn.training import Trainer, devices, gradients, trainer
+
+MODELS = {
+    "linear": (nn.Sequential(nn.Linear(6, 4), nn.Tanh(), nn.Linear(4, 3)), (6,)),
+    "convolution": (
+        nn.Sequential(nn.Conv2d(1, 2, 3), nn.GroupNorm(1, 2), nn.Flatten(), nn.Linear(32, 3)),
+        (1, 6, 6),
+    ),
+    "attention": (
+        nn.Sequential(
+            nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True),
+            nn.LayerNorm(8),
+            nn.Flatten(),
+            nn.Linear(40, 3),
+        ),
+        (5, 8),
+    ),
+}
+
+
+class Strict(TorchDispatchMode):
+    """Notes copies to the accelerator that wait, and 64-bit numbers on it."""
+
+    def __init__(self):
+        super().__init__()
+        self.problems = set()
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        result = function(*args, **kwargs)
+        far = [x for x in tree_leaves(result) if getattr(x, "device", None) == PLACE]
+        near = any(getattr(x, "device", None) == torch.device("cpu") for x in tree_leaves(args))
+        copied = function.overloadpacket is torch.ops.aten._to_copy and near
+        if far and copied and not kwargs.get("non_blocking"):
+            self.problems.add("a copy that waits")
+        if any(x.dtype == torch.float64 for x in far):
+            self.problems.add(f"{function} with numbers of 64 bits")
+        return result
+
+
+def on(device, model):
+    """The model with parameters on a device, of shapes alone."""
+    for module in model.modules():
+        for name, parameter in module._parameters.items():
+            if parameter is not None:
+                module._parameters[name] = nn.Parameter(torch.empty(parameter.shape, device=device))
+    return model
+
+
+_setup_privateuseone_for_python_backend("pretended")
+PLACE = torch.device("pretended", 0)
+convert = FakeTensorConverter.from_real_tensor  # without values, even where they are constants
+FakeTensorConverter.from_real_tensor = lambda *a, make_constant=False, **k: convert(*a, **k)
+devices.generator = lambda device, seed: None  # a device in name only has none
+trainer.check = lambda *_: None  # it looks at values, and so does what it learns by
+gradients._add_up = lambda *_: True
+name, rows = sys.argv[1], int(sys.argv[2]) or None
+with FakeTensorMode():
+    model, shape = MODELS[name]
+    data = torch.empty(32, *shape), torch.empty(32, dtype=torch.long)
+    plan = DPSGD(noise_multiplier=1.0, sample_rate=0.5, steps=3)
+    optimizer = torch.optim.SGD(on(PLACE, model).parameters(), lr=0.1, momentum=0.9)
+    losses = nn.CrossEntropyLoss(reduction="none")
+    begun = Trainer(model, losses, data, plan, optimizer=optimizer, micro_batch=rows)
+    begun.step()  # the model's arguments are learned
+    with Strict() as strict:
+        for _ in range(2):
+            begun.step()
+assert begun.steps == 3 and begun.records[1].tally.device == PLACE
+print(sorted(strict.problems) or "fine")

@@ -1,0 +1,64 @@
+"""Devices that are not here: what they lack is missed by nobody, and nobody waits for them."""
+
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from small_runs import PLAN, small_model, started
+
+from cases import each
+from dplearn.training import devices
+
+CPU, META = torch.device("cpu"), torch.device("meta")
+
+
+@pytest.mark.slow
+@each("model, rows", [("linear", 0), ("linear", 4), ("convolution", 0), ("attention", 4)])
+def test_a_step_waits_for_no_accelerator_and_leaves_nothing_on_the_processor(model, rows):
+    script = Path(__file__).with_name("pretended.py")
+    command = [sys.executable, "-W", "ignore", str(script), model, str(rows)]
+    ended = subprocess.run(command, capture_output=True, text=True)
+    assert ended.stdout == "fine\n", ended.stderr[-2000:]
+
+
+def test_without_a_system_that_tells_its_memory_training_starts(monkeypatch):
+    """macOS has not the name, Windows nothing of it."""
+    assert math.isfinite(devices.free_bytes(CPU))
+    monkeypatch.delitem(os.sysconf_names, "SC_AVPHYS_PAGES")
+    assert devices.free_bytes(CPU) == math.inf and started().step().step == 1
+    for name in ("sysconf", "sysconf_names"):
+        monkeypatch.delattr(os, name)
+    assert devices.free_bytes(CPU) == math.inf and started().step().step == 1
+
+
+def test_seeds_and_types_hold_inside_and_what_was_before_afterwards(monkeypatch):
+    def touch(*_):
+        raise AssertionError("other devices are touched")
+
+    monkeypatch.setattr(torch.cuda, "manual_seed_all", touch)
+    before = torch.get_rng_state()
+    with devices.forked(CPU, 3):
+        drawn = torch.rand(4)
+    assert torch.equal(before, torch.get_rng_state())
+    assert torch.equal(drawn, torch.rand(4, generator=torch.Generator().manual_seed(3)))
+    with torch.autocast("cpu", torch.bfloat16), devices.exactly(CPU), devices.exactly(META):
+        assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.float32
+    assert devices.moved(torch.ones(2), META).device == META
+
+
+def test_a_run_within_autocast_is_the_run_without_up_to_its_rounding():
+    def sums():
+        begun = started(small_model(), PLAN, lr=0.0, generator=torch.Generator().manual_seed(0))
+        begun.step()
+        return torch.cat([p.grad.flatten() for p in begun.model.parameters()])
+
+    plain = sums()
+    for dtype in (torch.bfloat16, torch.float16):
+        with torch.autocast("cpu", dtype):
+            mixed = sums()
+        assert mixed.dtype == torch.float32 and not torch.equal(mixed, plain)
+        torch.testing.assert_close(mixed, plain, rtol=0, atol=4 * torch.finfo(dtype).eps)
