@@ -1,6 +1,7 @@
 """Learn, see and check differential privacy for deep learning."""
 
 from dplearn.accountants import accountants
+from dplearn.budget import PrivacyFilter
 from dplearn.calibrate import (
     largest_sample_rate,
     largest_steps,
@@ -37,6 +38,7 @@ __all__ = [
     "Laplace",
     "Phases",
     "PoissonSubsampled",
+    "PrivacyFilter",
     "Profile",
     "RandomAllocation",
     "RandomizedResponse",

@@ -15,7 +15,7 @@ LIBRARY = (
     {"engine"},
     {"mechanisms"},
     {"accountants"},
-    {"run", "calibrate", "tuning", "opacus", "certificates", "datasets"},
+    {"run", "calibrate", "budget", "tuning", "opacus", "certificates", "datasets"},
     {"training"},
 )
 ON_TOP = ({"book"}, {"claims"}, {"figures"}, {"app", "classroom"})
