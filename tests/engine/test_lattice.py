@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from cases import each
 from dplearn import Gaussian, Laplace, PoissonSubsampled, RandomizedResponse, WithoutReplacement
+from dplearn.accountants.pld import PLD
 from dplearn.engine.lattice import Lattice
+from dplearn.engine.lattice.group import Group
 from outcomes import (
     LATTICE,
     assert_encloses,
@@ -21,6 +23,7 @@ from outcomes import (
     delta_of_coins,
     epsilon_of_coins,
     of_atoms,
+    sampled,
 )
 
 
@@ -192,3 +195,21 @@ def test_losses_inside_the_last_cell_do_not_borrow_from_infinite_ones(step):
     pair, true_delta = of_atoms(p, q), delta_of_all_sequences(p, q, 2)
     for delta in (0.1901, 0.195, 0.25, 0.3):
         assert_encloses(bracket([[pair]], [2], delta, Lattice(rtol=step)), true_delta, delta)
+
+
+@each("steps", [2, 5, 8])
+def test_few_steps_are_the_same_as_products_and_by_logarithms(monkeypatch, steps):
+    pair, _ = sampled(0.8, 0.01).profiles()
+    ends = [bracket([[pair]], [steps], 1e-6)]
+    monkeypatch.setattr("dplearn.engine.lattice.sum._FEW", 0)
+    ends.append(bracket([[pair]], [steps], 1e-6))
+    np.testing.assert_allclose(*ends, rtol=1e-9)
+
+
+def test_a_direction_proved_smaller_gets_no_lattice(monkeypatch):
+    """Of a record that is added at most log(1 / (1 - q)) leaks in a step."""
+    law, passes, one_pass = PLD(), [], Group._pass
+    monkeypatch.setattr(Group, "_pass", lambda g, *a, **k: passes.append(g) or one_pass(g, *a, **k))
+    bound = law.epsilon(sampled(0.5, 0.01), delta=1e-6, steps=2)
+    assert len({id(group.survey.tilts) for group in passes}) == 1
+    assert 4 < bound.lower < bound.epsilon < bound.lower * (1 + 1e-4)

@@ -46,8 +46,9 @@ def test_the_largest_epsilon_is_that_of_the_worst_profile(name):
     for mechanism in mechanisms[name].examples():
         profiles = mechanism.parts()[0][0].profiles(mechanism.adjacencies[0])
         alone = [[float(p.epsilon(d)) for d in deltas] for p in profiles]
-        together = largest_epsilon(profiles, deltas)
-        np.testing.assert_allclose(together, np.max(alone, axis=0), rtol=1e-11)
+        for order in (profiles, profiles[::-1]):
+            together = largest_epsilon(order, deltas)
+            np.testing.assert_allclose(together, np.max(alone, axis=0), rtol=1e-11)
 
 
 @each("lost", [1e-9, 0.1, 1 / 3, 0.7])

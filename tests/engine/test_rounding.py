@@ -245,10 +245,10 @@ def test_infinite_losses_are_never_called_more_than_they_are():
 
 
 def test_phases_that_are_cut_off_are_charged():
-    """Nothing costs less than one run of sixteen cells, and there each modulus may be 1e-22."""
+    """Of nine runs of sixteen cells, the fewest that are not multiplied, with moduli of 1e-22."""
     modulus = np.array([1.0, *[0.999e-22] * 8])
-    law = SimpleNamespace(log_modulus=np.log(modulus), angle=np.zeros(9))
-    _, noise = _power([(1.0, law)], 16)
+    law = SimpleNamespace(log_modulus=np.log(modulus) / 9, angle=np.zeros(9))
+    _, noise = _power([(9.0, law)], 16)
     # Left out are all frequencies but 0, two at a time except the last.
     lost = (2 * modulus[1:].sum() - modulus[-1]) / 16
     assert_suits((noise - np.mean(modulus)) * 8 * below._ULP * 2 * math.log2(16), [lost])

@@ -80,7 +80,7 @@ def _root(total: Trapezoid, guess: NDArray, log_delta: float) -> tuple[NDArray, 
     # Closer than a part of what will be charged is a waste; Newton squares the gap.
     enough = np.sqrt(np.clip(0.03 * sum(total.charges(guess, log_delta)), 0, 1e-2))
     for _ in range(40):
-        value, slope = (total.sums(a, epsilon) for a in (total.terms, total.slopes))
+        value, slope = total.sums(total.both, epsilon)
         good = (value > 1e-280) & (slope > 0)
         value = np.where(good, value, 1e-280)
         fall = np.where(good, np.maximum(slope / value, 1e-6 * total.line.tilt), total.line.tilt)

@@ -48,11 +48,13 @@ class Trapezoid:
         kernel = self.h / math.pi / (1 + z)
         kernel[0] *= 0.5
         ratio = values / values[0]
-        slopes = _powers(ratio, steps) * kernel
-        terms = slopes / z
+        both = np.empty((2, steps.size, k.size), dtype=complex)
+        slopes = np.multiply(_powers(ratio, steps), kernel, out=both[1])
+        terms = np.divide(slopes, z, out=both[0])
         size = np.abs(terms)
         self.sizes = size.sum(axis=1), size @ k
-        self.slopes, self.terms = (a.reshape(steps.size, -1, self.block) for a in (slopes, terms))
+        self.both = both.reshape(2, steps.size, -1, self.block)
+        self.terms = self.both[0]
         last = k[-1] * self.h
         error = line.relative_error(self.h * k)
         # |a^T - b^T| <= T |a - b| max(|a|, |b|)^{T-1}.
@@ -70,11 +72,11 @@ class Trapezoid:
         self.log_left = -float(_log_series(line.tilt * period))
 
     def sums(self, terms: NDArray, epsilon: NDArray) -> NDArray:
-        """S of `terms`, or -S' of `slopes`, in units of e^{T K - lambda epsilon}."""
+        """S of `terms`, S and -S' of `both`, in units of e^{T K - lambda epsilon}."""
         angle = -1j * self.h * epsilon[:, None]
         fine = np.exp(angle * np.arange(self.block))
-        coarse = np.exp(angle * self.block * np.arange(terms.shape[1]))
-        return np.real(np.sum((coarse[:, None, :] @ terms)[:, 0, :] * fine, axis=1))
+        coarse = np.exp(angle * self.block * np.arange(terms.shape[-2]))
+        return np.real(np.sum((coarse[:, None, :] @ terms)[..., 0, :] * fine, axis=-1))
 
     def log_scale(self, epsilon: NDArray) -> NDArray:
         """log of e^{T K - lambda epsilon}."""

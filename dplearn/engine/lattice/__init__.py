@@ -28,6 +28,8 @@ from dplearn.engine.profile import Profile
 
 # Masses are doubles: where log delta is less the bound of Chernoff has to do.
 _LEAST = -690.0
+# A direction with an upper end below this part of the other's is left as it is.
+_LITTLE = 0.2
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,8 @@ def _larger(groups: list[Group]) -> tuple[NDArray, NDArray]:
         ends.append((np.zeros(fallback.shape), fallback) if smaller else group.coarse())
     for i in sorted(range(len(groups)), key=lambda i: -float(np.sum(ends[i][1]))):
         lower, upper = ends[i]
-        rows = upper >= np.max([low for low, _ in ends], axis=0)
+        # Smaller, or so much smaller than the other that it would tell next to nothing.
+        rows = upper >= np.max([(low, _LITTLE * high) for low, high in ends], axis=(0, 1))
         if groups[i].composes and np.any(rows):
             lower[rows], upper[rows] = groups[i].only(rows).refine(lower[rows], upper[rows])
     lower, upper = np.max(ends, axis=0)
