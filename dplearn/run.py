@@ -5,6 +5,7 @@ import math
 from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
@@ -331,7 +332,7 @@ class DPSGD(Plan):
     def phases(self) -> "tuple[DPSGD, ...]":
         return (self,)
 
-    @property
+    @cached_property
     def drawing(self) -> Drawing:
         """What is drawn at once."""
         base = Gaussian(self.noise_multiplier)

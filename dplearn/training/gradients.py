@@ -392,10 +392,9 @@ def _clipped(
 ) -> ClippedSum:
     """Norms, factors and weighted sums; the gradients are used up."""
     factors_of, group, largest, _ = clip
-    squares = [[losses.new_zeros(len(losses), dtype=wide(losses.dtype))] for _ in largest]
+    squared = losses.new_zeros(len(largest), len(losses), dtype=wide(losses.dtype))
     for name, gradient in gradients.items():
-        squares[group[name]].append(gradient.squared_norm())
-    squared = torch.stack([torch.stack(parts).sum(0) for parts in squares])  # (groups, B)
+        squared[group[name]] += gradient.squared_norm()
     norms = squared.sum(0).sqrt()
     records = torch.ones_like(norms, dtype=torch.bool) if mask is None else mask
     finite = norms.isfinite()
@@ -409,12 +408,14 @@ def _clipped(
     weighted = factors * weight
     for name in list(gradients):
         gradients.pop(name).add_to(sums[name], weighted[group[name]], keep)
+    clipped, missed = records & (factors.amin(0) < 1), records & ~finite
+    counts = torch.stack([records, clipped, missed]).sum(1)
     return ClippedSum(
         sums=sums,
         losses=losses,
         norms=norms,
         right=losses.new_full(losses.shape, torch.nan) if right is None else right,
-        examples=records.sum(),
-        clipped=(records & (factors.amin(0) < 1)).sum(),
-        non_finite=(records & ~finite).sum(),
+        examples=counts[0],
+        clipped=counts[1],
+        non_finite=counts[2],
     )

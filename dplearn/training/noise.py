@@ -95,20 +95,19 @@ class Randomness:
         if self.seed is None:  # one piece for each scale
             together = groupby(runs, lambda run: run[1])
             runs = [(sum(size for size, _ in same), scale) for scale, same in together]
-        flat = torch.empty(sum(size for size, _ in runs), dtype=like.dtype)
-        spare = _cores() - torch.get_num_threads()
-        threads = min(spare if spare > 0 else torch.get_num_threads(), len(flat) // _WORTH)
+        flat, spare, threads = torch.empty(sum(n for n, _ in runs), dtype=like.dtype), 0, 0
+        if len(flat) >= _WORTH:
+            spare = _cores() - torch.get_num_threads()
+            threads = min(spare if spare > 0 else torch.get_num_threads(), len(flat) // _WORTH)
         parts = 1 if self.seed is not None else max(1, threads)
-        ends = np.cumsum([size for size, _ in runs])[:-1]
-        pieces = [np.array_split(piece, parts) for piece in np.split(flat.numpy(), ends)]
-        scales = [scale for _, scale in runs]
         tasks = [
-            partial(_fill, self._words(*key), part, scales) for part in zip(*pieces, strict=True)
+            partial(_fill, self._words(*key), flat.numpy(), runs, part, parts)
+            for part in range(parts)
         ]
-        if threads and spare > 0:
+        if spare > 0:
             wait = _started(tasks)
         else:
-            wait = lambda: _started(tasks)() if len(tasks) > 1 else tasks[0]()
+            wait = lambda: _started(tasks)() if parts > 1 else tasks[0]()
         return lambda: (wait(), flat.to(like.device))[1]
 
     def _on_device(self, runs: Sequence[Run], like: Tensor, *key: int) -> Tensor:
@@ -170,14 +169,17 @@ def _generated(stream: np.random.Generator, count: int) -> tuple[NDArray, NDArra
     return (drawn[:count] >> 32) ^ 2**31, drawn[count:].view(np.uint32)[:count]
 
 
-def _fill(words: Words, pieces: Sequence[NDArray], scales: Sequence[float]) -> None:
-    """Fill flat arrays with normals of these standard deviations."""
-    for piece, scale in zip(pieces, scales, strict=True):
+def _fill(words: Words, flat: NDArray, runs: Sequence[Run], part: int, parts: int) -> None:
+    """Fill one of so many equal parts of every run in a flat array."""
+    end = 0
+    for size, scale in runs:
+        start, end = end, end + size
+        piece = flat[start + size * part // parts : start + size * (part + 1) // parts]
         if scale == 0:
             piece.fill(0)
             continue
-        for start in range(0, len(piece), _CHUNK):
-            _draw(words, piece[start : start + _CHUNK], scale)
+        for first in range(0, len(piece), _CHUNK):
+            _draw(words, piece[first : first + _CHUNK], scale)
 
 
 def _draw(words: Words, out: NDArray, scale: float) -> None:

@@ -30,8 +30,8 @@ from torch import Tensor
 ROUNDING = 8
 # Squares that are added in one go.
 _BLOCK = 256
-# Examples whose convolution gradients are formed in one go.
-_AT_ONCE = 32
+# Examples whose convolution gradients are formed in one go, and how many channels are few.
+_AT_ONCE, _FEW = 32, 4
 
 
 class PerExample(ABC):
@@ -66,6 +66,10 @@ class Dense(PerExample):
     def weighted_sum(self, factors: Tensor, keep: Tensor | None = None) -> Tensor:
         rows = _flat(_kept(self.value, keep))
         return (factors.to(rows.dtype) @ rows).view(self.value.shape[1:])
+
+    def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
+        rows = _flat(_kept(self.value, keep))
+        total.view(-1).addmv_(rows.T.to(total), factors.to(total))
 
     def dense(self) -> Tensor:
         return self.value
@@ -182,8 +186,7 @@ class Convolution(PerExample):
 
     def squared_norm(self) -> Tensor:
         """Ghost norm; patches are never cut out: their products add up from those of pixels."""
-        sides = [side for size in reversed(self.padding) for side in (size, size)]
-        pixels = F.pad(self.values, sides)
+        pixels = self._padded(self.values)
         batch, dims, filters = len(pixels), pixels.dim() - 2, self.grad.flatten(2)
         gram = pixels.flatten(2).mT @ pixels.flatten(2)
         gram = gram.view(batch, *pixels.shape[2:], *pixels.shape[2:])
@@ -201,21 +204,42 @@ class Convolution(PerExample):
         return self._weights(grad, _kept(self.values, keep), self.shape, self.groups)
 
     def dense(self) -> Tensor:
-        # Examples become groups of one backward pass; few at once, which fit into caches.
-        gradients = self.grad.new_empty(len(self.grad), *self.shape)
-        parts = (x.split(_AT_ONCE) for x in (gradients, self.grad, self.values))
-        for out, *pair in zip(*parts, strict=True):
-            shape = (len(out) * self.shape[0], *self.shape[1:])
-            grad, values = (x.reshape(1, -1, *x.shape[2:]) for x in pair)
-            out.copy_(self._weights(grad, values, shape, len(out) * self.groups).view_as(out))
-        return gradients
+        return torch.cat([part.value for part in self.formed().parts])
+
+    def formed(self) -> "Parts":
+        """The gradients of few examples at a time, which fit into caches."""
+        few = self.groups == 1 and self.shape[1] <= _FEW and set(self.dilation) == {1}
+        form = self._by_patches if few else self._by_groups
+        pairs = zip(self.grad.split(_AT_ONCE), self.values.split(_AT_ONCE), strict=True)
+        parts = [Dense(form(*pair)) for pair in pairs]
+        return Parts(parts, torch.cat([part.squared_norm() for part in parts]))
+
+    def _by_groups(self, grad: Tensor, values: Tensor) -> Tensor:
+        """Gradients by one backward pass in which examples are groups."""
+        batch = len(grad)
+        shape = (batch * self.shape[0], *self.shape[1:])
+        grad, values = (x.reshape(1, -1, *x.shape[2:]) for x in (grad, values))
+        return self._weights(grad, values, shape, batch * self.groups).view(batch, *self.shape)
+
+    def _by_patches(self, grad: Tensor, values: Tensor) -> Tensor:
+        """Gradients by products with all patches: where channels are few, copies are cheaper."""
+        dims = len(self.stride)
+        patches = self._padded(values)
+        for dim in range(dims):
+            patches = patches.unfold(2 + dim, self.shape[2 + dim], self.stride[dim])
+        order = *range(2 + dims, 2 + 2 * dims), *range(2, 2 + dims)
+        patches = patches.permute(0, 1, *order).reshape(len(grad), math.prod(self.shape[1:]), -1)
+        return (grad.flatten(2) @ patches.mT).view(-1, *self.shape)
+
+    def _padded(self, values: Tensor) -> Tensor:
+        return F.pad(values, [side for size in reversed(self.padding) for side in (size, size)])
 
     def cheapest(self) -> PerExample:
         """Itself, or formed where that costs less than products of pixels."""
         space = zip(self.values.shape[2:], self.padding, strict=True)
         pixels = math.prod([size + 2 * side for size, side in space])
         ghost = 2 * pixels * math.prod(self.grad.shape[2:]) <= math.prod(self.shape)
-        return self if ghost and self.groups == 1 else Dense(self.dense())
+        return self if ghost and self.groups == 1 else self.formed()
 
     def _weights(self, grad: Tensor, values: Tensor, shape: Sequence[int], groups: int) -> Tensor:
         """Ordinary gradient of the weights."""
@@ -224,6 +248,31 @@ class Convolution(PerExample):
         return torch.ops.aten.convolution_backward(
             grad, values, weights, None, *where, [False, True, False]
         )[1]
+
+
+@dataclass(frozen=True)
+class Parts(PerExample):
+    """Gradients of some examples after those of others, with their norms."""
+
+    parts: Sequence[Dense]
+    squares: Tensor
+
+    def squared_norm(self) -> Tensor:
+        return self.squares
+
+    def weighted_sum(self, factors: Tensor, keep: Tensor | None = None) -> Tensor:
+        total = self.parts[0].value.new_zeros(self.parts[0].value.shape[1:])
+        self.add_to(total, factors, keep)
+        return total
+
+    def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
+        sizes = [len(part.value) for part in self.parts]
+        kept = [None] * len(sizes) if keep is None else keep.split(sizes)
+        for part, own, rows in zip(self.parts, factors.split(sizes), kept, strict=True):
+            part.add_to(total, own, rows)
+
+    def dense(self) -> Tensor:
+        return torch.cat([part.value for part in self.parts])
 
 
 def combined(uses: list[PerExample]) -> PerExample:

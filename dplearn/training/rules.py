@@ -99,7 +99,8 @@ def _affine(module: Any, weight: Callable[[], Any], bias: Callable[[], Tensor]) 
 @rule(nn.Linear)
 def _linear(module: nn.Linear, inputs: Sequence[Tensor], grad: Tensor):
     grad = _positions(grad)
-    return _affine(module, lambda: Outer(grad, _positions(inputs[0])), lambda: grad.sum(1))
+    bias = lambda: grad[:, 0] if grad.shape[1] == 1 else grad.sum(1)
+    return _affine(module, lambda: Outer(grad, _positions(inputs[0])), bias)
 
 
 @rule(nn.Conv1d, nn.Conv2d, nn.Conv3d)
@@ -185,14 +186,16 @@ def _layer_norm(module: nn.LayerNorm | nn.RMSNorm, inputs: Sequence[Tensor], gra
     normalised = lambda: normalise(inputs[0], module.normalized_shape, eps=module.eps)
     # (B, ..., *shape) summed to (B, *shape).
     added = lambda values: values.reshape(len(values), -1, *module.normalized_shape).sum(1)
-    return _affine(module, lambda: added(normalised() * grad), lambda: added(grad))
+    return _affine(module, lambda: added(normalised().mul_(grad)), lambda: added(grad))
 
 
 @rule(nn.GroupNorm, nn.InstanceNorm1d, nn.InstanceNorm2d, nn.InstanceNorm3d)
 def _channel_norm(module: nn.GroupNorm, inputs: Sequence[Tensor], grad: Tensor):
     groups = getattr(module, "num_groups", grad.shape[1])
     normalised = lambda: F.group_norm(inputs[0], groups, eps=module.eps)
-    return _affine(module, lambda: _per_channel(normalised() * grad), lambda: _per_channel(grad))
+    return _affine(
+        module, lambda: _per_channel(normalised().mul_(grad)), lambda: _per_channel(grad)
+    )
 
 
 @rule(nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)

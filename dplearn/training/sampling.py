@@ -64,12 +64,12 @@ def fixed_size(plan: DPSGD, size: int) -> int:
 
 
 def micro_batches(
-    lot: Lot, micro_batch: int | None
+    lot: Lot, micro_batch: int | None, *, most: int | None = None
 ) -> Iterator[tuple[Lot, NDArray[np.bool_] | None]]:
     """Parts of a lot, each with a mask that is False for padding.
 
     With `micro_batch` every part has that many rows, so that no new shape ever occurs; without,
-    the lot is one part. An empty lot has no parts.
+    there are as few parts as have at most `most` rows, and no padding. An empty lot has no parts.
 
     Examples
     --------
@@ -79,8 +79,9 @@ def micro_batches(
     [9, 0] [True, False]
     """
     if micro_batch is None:
-        if len(lot):
-            yield lot, None
+        count = -(-len(lot) // (most or len(lot) or 1))
+        for part in np.array_split(lot, count) if count else ():
+            yield part, None
         return
     for start in range(0, len(lot), micro_batch):
         part = lot[start : start + micro_batch]

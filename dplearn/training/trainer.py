@@ -222,7 +222,7 @@ class Trainer:
         varies = self._phase.sampling in ("poisson", "random_allocation")
         if rows is None and self.compile and varies:
             rows = math.ceil(self._phase.sample_rate * len(self._data) / 4)  # code for one number
-        into = lambda: (self._by_name(noise()), 1 / self._expected)
+        into = cache(lambda: (self._by_name(noise()), 1 / self._expected))
         tallies = []
         for inputs, targets, mask in self._data.parts(self.steps, self._lots, rows):
             part = self._sum(inputs, targets, clip=self._clip, mask=mask, into=into)
@@ -379,11 +379,11 @@ def _made_up(values: Tensor) -> Tensor:
 
 def _tally(part: ClippedSum, mask: Tensor | None, bound: Bound, dtype: torch.dtype) -> Tensor:
     """Sums over the records of a micro-batch, in the order of TALLY."""
-    records = torch.ones_like(part.losses, dtype=torch.bool) if mask is None else mask
-    finite = records & part.losses.isfinite()
+    finite, right = part.losses.isfinite(), part.right
     below = part.norms <= getattr(bound, "max_grad_norm", 0.0)
-    loss = torch.where(finite, part.losses, 0).sum()
-    right = torch.where(records, part.right, 0).sum()
-    counts = finite.sum(), part.examples, part.clipped, part.non_finite
-    entries = loss, *counts, right, (records & below).sum(), torch.zeros_like(part.examples)
-    return torch.stack([entry.to(dtype) for entry in entries])
+    if mask is not None:
+        finite, below, right = finite & mask, below & mask, torch.where(mask, right, 0)
+    loss = torch.where(finite, part.losses, 0).to(dtype)  # all others become as wide
+    losses, rights, *counts = torch.stack([loss, right, finite, below]).sum(1)
+    counted = part.examples, part.clipped, part.non_finite
+    return torch.stack([losses, counts[0], *counted, rights, counts[1], torch.zeros_like(losses)])

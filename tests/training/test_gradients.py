@@ -11,7 +11,7 @@ from torch import nn
 from torch.utils._pytree import tree_map
 
 from cases import each
-from dplearn.training import Flat, check, clipped_sum, rule
+from dplearn.training import Flat, check, clipped_sum, per_example, rule
 from dplearn.training.gradients import Clip, compiled_sum
 from dplearn.training.recording import recording
 from dplearn.training.rules import RULES
@@ -62,6 +62,13 @@ def test_equals_one_record_at_a_time_and_leaves_nothing_behind(name):
         assert vars(module).keys() == attributes.keys() and len(module._forward_hooks) == hooks
     # In float32 ghost norms are rounded up by 8 T eps.
     agree(*case(name, dtype=torch.float32), tolerance=1e-4)
+
+
+@pytest.fixture(autouse=True)
+def few_at_once(monkeypatch):
+    """Convolutions in several parts, in both forms."""
+    monkeypatch.setattr(per_example, "_AT_ONCE", 4)
+    monkeypatch.setattr(per_example, "_FEW", 2)
 
 
 @each("name", CASES)

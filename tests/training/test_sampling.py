@@ -70,3 +70,6 @@ def test_micro_batches_have_one_shape_and_cover_the_lot(length):
     assert all(index.shape == mask.shape == (4,) for index, mask in parts)
     assert [i for index, mask in parts for i in index[mask]] == lot.tolist()
     assert sum(len(index) for index, _ in micro_batches(lot, None)) == length
+    parts = list(micro_batches(lot, None, most=3))
+    assert all(len(index) <= 3 and mask is None for index, mask in parts)
+    assert len(parts) == -(-length // 3) and np.array_equal([i for p, _ in parts for i in p], lot)
