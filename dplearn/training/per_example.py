@@ -18,7 +18,7 @@ Tensors are float32 or float64, never less: the norm must hold for the sum that 
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -81,12 +81,14 @@ class Outer(PerExample):
 
     left: Tensor  # (B, T, p), gradients of outputs
     right: Tensor  # (B, T, d), inputs
+    gram: Callable[[], Tensor] | None = None  # of left, where several products share it
 
     def squared_norm(self) -> Tensor:
         if self.left.shape[1] == 1:
             u, v = _norms(self.left), _norms(self.right)
             return (u * v).square().sum(1) + _lost(u, v, self.left.shape[2], self.right.shape[2])
-        grams = self.left @ self.left.mT, self.right @ self.right.mT  # (B, T, T)
+        left = self.left @ self.left.mT if self.gram is None else self.gram()  # (B, T, T)
+        grams = left, self.right @ self.right.mT
         return _ghost_norm(*grams, self.left.shape[2], self.right.shape[2])
 
     def largest_terms(self) -> Tensor:

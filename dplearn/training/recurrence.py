@@ -8,7 +8,7 @@ the product with the state is multiplied by the reset gate before; the rule does
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import torch
@@ -159,13 +159,12 @@ def _projected(module: Any, record: Any, name: str, hidden: Tensor) -> Tensor:
 def _products(name: str, module: Any, inputs: Sequence[Tensor], grad: Tensor) -> dict[str, Any]:
     """The rule of one layer: both its products, at all times."""
     values, hidden, *reset = inputs
-    recurrent = grad
-    if reset:
+    gram, bias = cache(lambda: grad @ grad.mT), grad.sum(1)
+    forms = {"weight_ih": Outer(grad, values, gram), "bias_ih": bias}
+    if not reset:
+        forms |= {"weight_hh": Outer(grad, hidden, gram), "bias_hh": bias}
+    else:
         gates = hidden.shape[2] * 2
-        recurrent = torch.cat([grad[..., :gates], grad[..., gates:] * reset[0]], 2)
-    return {
-        "weight_ih" + name: Outer(grad, values),
-        "weight_hh" + name: Outer(recurrent, hidden),
-        "bias_ih" + name: grad.sum(1),
-        "bias_hh" + name: recurrent.sum(1),
-    }
+        gated = torch.cat([grad[..., :gates], grad[..., gates:] * reset[0]], 2)
+        forms |= {"weight_hh": Outer(gated, hidden), "bias_hh": gated.sum(1)}
+    return {kind + name: form for kind, form in forms.items()}
