@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from dplearn.datasets.records import Labelled, labelled
 
 _TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+# The longest header of an IDX file, and the most dimensions of an array.
+_HEADER, _DEEPEST = 4 + 4 * 255, 64
+_PART = 1 << 20
 _COUNTS = {"train": 60_000, "t10k": 10_000}
 # MD5 of the compressed files, as their authors and torchvision publish them. They tell the sets
 # apart and notice damage; nobody relies on them against an attacker.
@@ -40,8 +43,8 @@ def idx(path: str | os.PathLike) -> NDArray:
     is raised if it is not an IDX file, is damaged, or is shorter or longer than it declares. See
     LeCun, Cortes & Burges, "The MNIST database of handwritten digits", section "File formats".
     """
-    data = _content(Path(path))
-    if len(data) < 4 or data[:2] != b"\0\0" or data[2] not in _TYPES or data[3] == 0:
+    data = _content(Path(path), _HEADER)
+    if len(data) < 4 or data[:2] != b"\0\0" or data[2] not in _TYPES or not 0 < data[3] <= _DEEPEST:
         raise ValueError(
             f"Expected {path} to start as an IDX file: two zero bytes, a type among "
             f"{', '.join(f'0x{code:02x}' for code in _TYPES)}, a number of dimensions; "
@@ -50,10 +53,11 @@ def idx(path: str | os.PathLike) -> NDArray:
     kind, start = np.dtype(_TYPES[data[2]]), 4 + 4 * data[3]
     shape = tuple(int.from_bytes(data[at : at + 4], "big") for at in range(4, start, 4))
     size = start + kind.itemsize * prod(shape)
+    # No further than declared: a few bytes can unpack to more than the memory holds.
+    data = _content(Path(path), size + 1)
     if len(data) != size:
-        raise ValueError(
-            f"Expected {path} to hold {size} bytes for shape {shape}, got {len(data)} bytes."
-        )
+        length = f"{len(data)} bytes" if len(data) < size else "more"
+        raise ValueError(f"Expected {path} to hold {size} bytes for shape {shape}, got {length}.")
     return np.frombuffer(data, kind, offset=start).reshape(shape).astype(kind.newbyteorder("="))
 
 
@@ -104,8 +108,9 @@ def cifar10(folder: str | os.PathLike) -> tuple[Labelled, Labelled]:
 
 def _batch(folder: Path, name: str) -> NDArray:
     """Label and pixels of each image, shape (10000, 3073)."""
-    data = _content(_present(folder, [name], "the binary version of CIFAR-10"))
-    if len(data) != _CIFAR_BATCH * _CIFAR_RECORD:
+    size = _CIFAR_BATCH * _CIFAR_RECORD
+    data = _content(_present(folder, [name], "the binary version of CIFAR-10"), size + 1)
+    if len(data) != size:
         raise ValueError(
             f"Expected {folder / name} to hold {_CIFAR_BATCH} records of {_CIFAR_RECORD} bytes, "
             f"got {len(data)} bytes."
@@ -160,12 +165,14 @@ def _present(folder: Path, names: list[str], what: str) -> Path:
     )
 
 
-def _content(path: Path) -> bytes:
-    """All bytes of a file, unpacked if its name ends in .gz."""
-    data = path.read_bytes()
-    if path.suffix != ".gz":
-        return data
+def _content(path: Path, most: int) -> bytes:
+    """The first bytes of a file, as many as there are and no more; unpacked if it ends in .gz."""
+    parts = []
     try:
-        return gzip.decompress(data)
-    except (EOFError, OSError, zlib.error) as error:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            while most > 0 and (part := file.read(min(most, _PART))):
+                parts.append(part)
+                most -= len(part)
+        return b"".join(parts)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(f"Expected {path} to be a whole gzip file: {error}.") from error

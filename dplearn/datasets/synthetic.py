@@ -16,6 +16,7 @@ Geometry and ink are in float64, so that rounding to 256 greys gives the same im
 import hashlib
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -58,9 +59,11 @@ def synthetic_digits(
     if records is None:
         records = _drawn(count, seed)
         if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
             content = records.tobytes()
-            write_whole(path, content + hashlib.sha256(content).digest())
+            # Nothing depends on the file; a disk may be full, and a home folder not to be written.
+            with suppress(OSError):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_whole(path, content + hashlib.sha256(content).digest())
     return labelled(records[:, 1:].reshape(-1, SIDE, SIDE), records[:, 0])
 
 
@@ -81,7 +84,7 @@ def _kept(path: Path, count: int, seed: int) -> NDArray | None:
     """The records in a file if it is whole and today's recipe begins in the same way."""
     try:
         data = path.read_bytes()
-    except FileNotFoundError:
+    except OSError:
         return None
     content, digest = data[:-_DIGEST], data[-_DIGEST:]
     if len(content) != count * _RECORD or hashlib.sha256(content).digest() != digest:

@@ -176,8 +176,8 @@ def hugging(
 
 def number_line(numbers: Mapping[str, float], *, title: str) -> go.Figure:
     """Positive numbers on one logarithmic line, each with its name; "your guess" stands out."""
-    roles = dict.fromkeys(("truth", "proved at most", "proved at least"), "exact")
-    roles["your guess"] = "guess"
+    roles = {"truth": "exact", "proved at most": "exact", "proved at least": "exact"}
+    roles |= {"your guess": "guess"}
     traces, ranked = [], sorted(numbers.items(), key=lambda item: item[1])
     for rank, (label, value) in enumerate(ranked):
         side = "bottom center" if rank % 2 else "top center"

@@ -7,8 +7,11 @@ reading never runs code from one.
 
 import hashlib
 import io
+import struct
 import tempfile
+import zipfile
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import torch
@@ -56,7 +59,16 @@ def read(path: str | Path) -> dict[str, Any]:
     head, _, data = Path(path).read_bytes().partition(b"\n")
     if head != _FORMAT + hashlib.sha256(data).hexdigest().encode():
         raise ValueError(f"Expected a checkpoint, got a damaged or different file: {path}.")
-    return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+    try:
+        # What `torch.save` writes is not compressed; what is may unpack to more than memory holds.
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if sum(part.file_size for part in archive.infolist()) > len(data):
+                raise ValueError(
+                    f"Expected a checkpoint as it was written, got a compressed {path}."
+                )
+        return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+    except (zipfile.BadZipFile, UnpicklingError, RuntimeError, EOFError, struct.error) as error:
+        raise ValueError(f"Expected a checkpoint, got a file that holds no run: {path}.") from error
 
 
 def require_equal(written: dict[str, str], expected: dict[str, str], path: str | Path) -> None:
