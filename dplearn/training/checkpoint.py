@@ -5,11 +5,14 @@ wrote. The checksum finds damage; it does not protect against those who would fo
 reading never runs code from one.
 """
 
+import copy
 import hashlib
 import io
 import struct
 import tempfile
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
@@ -69,6 +72,21 @@ def read(path: str | Path) -> dict[str, Any]:
         return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
     except (zipfile.BadZipFile, UnpicklingError, RuntimeError, EOFError, struct.error) as error:
         raise ValueError(f"Expected a checkpoint, got a file that holds no run: {path}.") from error
+
+
+@contextmanager
+def whole_or_not_at_all(path: str | Path, *parts: Any) -> Iterator[None]:
+    """Take a checkpoint in; where it turns out to be none, the parts get their state back."""
+    before = [(part, copy.deepcopy(part.state_dict())) for part in parts if part is not None]
+    try:
+        yield
+    except (LookupError, TypeError, AttributeError, RuntimeError, ValueError) as error:
+        for part, state in before:
+            part.load_state_dict(state)
+        if isinstance(error, ValueError) and str(path) in str(error):
+            raise
+        why = " ".join(str(error).split())
+        raise ValueError(f"Expected a checkpoint of this run, got {path}: {why}") from error
 
 
 def require_equal(written: dict[str, str], expected: dict[str, str], path: str | Path) -> None:

@@ -311,22 +311,33 @@ class Trainer:
         """
         checkpoint.present(path, self.process_group)
         written = checkpoint.read(path)
+        with checkpoint.whole_or_not_at_all(path, self.model, self.optimizer, self.scheduler):
+            self._take_in(written, path)
+        self._drawn, self._resumed = {}, True
+        self.records.clear()
+        self._data.forget()
+
+    def _take_in(self, written: dict[str, Any], path: str | Path) -> None:
+        """Have the state of a checkpoint; raises where it is of another run, or none."""
         checkpoint.require_equal(written["run"], self._run, path)
         if not written["resumable"]:
             raise ValueError(
                 "Expected a checkpoint between two epochs, got one after "
                 f"{written['steps']} steps: without a generator the order of an epoch is not kept."
             )
+        seed, bound = written["seed"], self._bound
+        validate.integer(minimum=0, maximum=self.plan.steps, steps=written["steps"])
+        if seed is not None:
+            validate.integer(minimum=0, seed=seed)
+        if isinstance(bound, AdaptiveQuantile):
+            bound = replace(bound, max_grad_norm=written["max_grad_norm"])
         self.optimizer.load_state_dict(written["optimizer"])
         self.model.load_state_dict(written["model"])
         if self.scheduler is not None:
             self.scheduler.load_state_dict(written["scheduler"])
-        if isinstance(self._bound, AdaptiveQuantile):
-            self._use(replace(self._bound, max_grad_norm=written["max_grad_norm"]))
-        self._randomness = replace(self._randomness, seed=written["seed"])
-        self._steps, self._drawn, self._resumed = written["steps"], {}, True
-        self.records.clear()
-        self._data.forget()
+        if bound is not self._bound:
+            self._use(bound)
+        self._randomness, self._steps = replace(self._randomness, seed=seed), written["steps"]
 
     def _fingerprint(self) -> dict[str, str]:
         """Settings that a checkpoint and the run that reads it must have in common."""

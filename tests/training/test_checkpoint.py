@@ -1,7 +1,11 @@
 """A run that is interrupted and resumed is the run that was not."""
 
+import copy
 import dataclasses
+import hashlib
+import io
 import os
+import zipfile
 
 import pytest
 import torch
@@ -110,6 +114,51 @@ def test_a_checkpoint_of_another_run_or_a_damaged_one_is_refused_and_changes_not
         with pytest.raises(ValueError, match="a checkpoint, got a damaged or different file"):
             trained(path)
         assert path.read_bytes() == bad
+
+
+FORGED = {
+    "model": lambda content: content.pop("model"),
+    "shape": lambda content: content["model"].update({"0.weight": torch.zeros(1)}),
+    "steps": lambda content: content.update(steps=-3),
+    "too many": lambda content: content.update(steps=10**9),
+    "seed": lambda content: content.update(seed="x"),
+    "groups": lambda content: content["optimizer"].update(param_groups=[]),
+    "scheduler": lambda content: content.update(scheduler=7),
+    "run": lambda content: content.update(run=None),
+    "list": None,
+}
+
+
+@each("forge", FORGED.values())
+def test_a_forged_checkpoint_is_refused_before_anything_changes(tmp_path, forge):
+    (tmp_path / "run").unlink(missing_ok=True)  # of the case before
+    path = interrupted(tmp_path / "run", stop=3)
+    content = checkpoint.read(path)
+    if forge is not None:
+        forge(content)
+    checkpoint.write(path, content if forge else [content])
+    model = small_model(0, dropout=0.3)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+    scheduler = torch.optim.lr_scheduler.MultiStepLR(optimizer, [2, 7], gamma=0.3)
+    parts = {"optimizer": optimizer, "scheduler": scheduler, "generator": generator()}
+    begun = started(model, TEN, **parts)
+    before = copy.deepcopy((begun.model.state_dict(), begun.optimizer.state_dict()))
+    with pytest.raises(ValueError, match="Expected a checkpoint"):
+        begun.load(path)
+    after = begun.model.state_dict(), begun.optimizer.state_dict()
+    assert all(torch.equal(before[0][name], value) for name, value in after[0].items())
+    assert before[1] == after[1] and begun.steps == 0
+
+
+def test_a_file_that_unpacks_to_more_or_holds_no_run_is_refused(tmp_path):
+    path, buffer = tmp_path / "run", io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("archive/data.pkl", bytes(10_000_000))
+    for data, message in ((buffer.getvalue(), "compressed"), (b"no zip", "holds no run")):
+        digest = hashlib.sha256(data).hexdigest().encode()
+        path.write_bytes(checkpoint._FORMAT + digest + b"\n" + data)
+        with pytest.raises(ValueError, match=f"Expected a checkpoint.*{message}"):
+            checkpoint.read(path)
 
 
 @each("step", ["fsync", "replace"])
