@@ -115,11 +115,12 @@ def added_sum(
     clip: Clip,
     mask: Tensor | None = None,
     into: Into | None = None,
+    loss_scale: float = 1.0,
 ) -> ClippedSum:
     """Clipped sum as of `clipped_sum`, added to tensors that are asked for when it is ready."""
     rows = _rows(model, loss_fn, inputs, targets)
     with recording(model) as tape:
-        tape.rows = rows
+        tape.rows, tape.loss_scale = rows, loss_scale
         return _recorded_sum(model, tape, loss_fn, inputs, targets, clip, mask, into)
 
 
@@ -189,7 +190,7 @@ def _add_up(model: nn.Module, tape: Tape, losses: Tensor) -> bool:
 
 
 def compiled_sum(
-    model: nn.Module, loss_fn: Loss, *, bound: Bound, **options: Any
+    model: nn.Module, loss_fn: Loss, *, bound: Bound, loss_scale: float = 1.0, **options: Any
 ) -> Callable[..., ClippedSum]:
     """A compiled ``(inputs, targets, *, clip, mask=None, into=None) -> ClippedSum``.
 
@@ -202,6 +203,7 @@ def compiled_sum(
     shared = {id(x): x for x in (*model.parameters(), *model.buffers())}
     twin = copy.deepcopy(model, shared)
     tape, _ = observed(twin)
+    tape.loss_scale = loss_scale
     own_clip = Clip.of(model, bound)
     options = options or {"options": {"layout_optimization": False}}
     # Code of its own: the compiler counts the versions of each, and gives up after a few.
@@ -326,8 +328,10 @@ def per_example(
     ]
     if not edges or not losses.requires_grad:
         return {}
-    ones = torch.ones_like(losses)
-    grads = torch.autograd.grad(losses, edges, ones, retain_graph=retain_graph, allow_unused=True)
+    scale = torch.full_like(losses, tape.loss_scale)
+    grads = torch.autograd.grad(losses, edges, scale, retain_graph=retain_graph, allow_unused=True)
+    if tape.loss_scale != 1:
+        grads = [g if g is None else g.to(wide(g.dtype)) / tape.loss_scale for g in grads]
     output_grads = iter(grads)
     name_of: dict[Any, str] = {parameter: name for name, parameter in model.named_parameters()}
     modules = {call.module for call in calls}

@@ -86,6 +86,7 @@ class Tape:
 
     calls: list[Call] = field(default_factory=list)
     runs: bool = True
+    loss_scale: float = 1.0  # of gradients on their way back through half precision
     # Calls made by the code of a module without a rule, while that code runs.
     inner: list[Inner] | None = None
     rows: dict[tuple[Any, ...], tuple[int, ...]] = field(default_factory=dict)  # see `arguments`

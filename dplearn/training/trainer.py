@@ -82,8 +82,11 @@ class Trainer:
     device_resident: bool | None = None  # dataset on the model's device; default: if it easily fits
     # Whether to compile the pass over a micro-batch: a minute or so at the first step, faster steps
     # afterwards. Lots that vary in size are then cut into parts of a quarter of the expected lot,
-    # unless `micro_batch` says otherwise.
-    compile: bool = False
+    # unless `micro_batch` says otherwise. A dict has options of `torch.compile`.
+    compile: bool | dict[str, Any] = False
+    # What losses are multiplied with on the way back, and gradients divided by before they are
+    # clipped: for autocast in float16, a constant since overflows would tell of records.
+    loss_scale: float = 1.0
     # A seed for lots, noise and dropout is drawn from it. For teaching and tests: who knows the
     # seed can subtract the noise. Default: the operating system's randomness.
     generator: InitVar[torch.Generator | None] = None
@@ -118,9 +121,13 @@ class Trainer:
             few = np.linspace(0, len(self._data) - 1, _COMPARED).astype(np.int64)
             distributed.check_parts(self._data.rows(few), self.process_group)
         distributed.start_equal(self.model, self.process_group)
-        self._sum = partial(added_sum, self.model, self.loss_fn)
+        self._sum = partial(added_sum, self.model, self.loss_fn, loss_scale=self.loss_scale)
         if self.compile:
-            self._sum = compiled_sum(self.model, self.loss_fn, bound=self._bound)
+            options = self.compile if isinstance(self.compile, dict) else {}
+            scale = self.loss_scale
+            self._sum = compiled_sum(
+                self.model, self.loss_fn, bound=self._bound, loss_scale=scale, **options
+            )
         sample = self._data.rows(np.arange(_CHECKED) % len(self._data))
         with described(sample):
             check(self.model, self.loss_fn, *tree_map_only(Tensor, _made_up, sample))
@@ -148,6 +155,7 @@ class Trainer:
             validate.integer(minimum=1, micro_batch=self.micro_batch)
         if self.expected_batch_size is not None:
             validate.positive(expected_batch_size=self.expected_batch_size)
+        validate.positive(loss_scale=self.loss_scale)
         for phase in self.plan.phases:
             self._check_phase(phase)
 

@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-from functools import partial
 from itertools import product
 
 import numpy as np
@@ -24,7 +23,6 @@ from dplearn.training import (
     clipped_sum,
     records,
 )
-from dplearn.training.gradients import compiled_sum
 
 
 def sampled(sampling, **fields):
@@ -85,19 +83,18 @@ def test_micro_batches_do_not_change_the_result(monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_compiled_run_is_the_same_run_and_follows_the_mode_of_the_model(monkeypatch):
+def test_a_compiled_run_is_the_same_run_and_follows_the_mode_of_the_model():
     # Only the compiler's back end, which needs a compiler of C++, is left out.
-    part = partial(compiled_sum, backend="aot_eager")
-    monkeypatch.setattr("dplearn.training.trainer.compiled_sum", part)
+    options = {"compile": {"backend": "aot_eager"}, "loss_scale": 4.0}
     bound = AdaptiveQuantile(max_grad_norm=PLAN.max_grad_norm, count_noise=5.0)
     for sampling in ("poisson", "without_replacement"):
         plain, before = run(plan=sampled(sampling), bound=bound)
-        compiled, after = run(plan=sampled(sampling), bound=bound, compile=True)
+        compiled, after = run(plan=sampled(sampling), bound=bound, **options)
         torch.testing.assert_close(compiled, plain)
         losses = [[record.private.loss for record in run.records] for run in (before, after)]
         assert losses[1] == pytest.approx(losses[0], rel=1e-5, nan_ok=True)
     model, plan = small_model(dropout=0.5), without_noise(sampling="none", sample_rate=1.0)
-    begun = started(model, plan, compile=True, lr=0.0)
+    begun = started(model, plan, **options, lr=0.0)
     begun.step()
     model.eval()
     begun.step()
