@@ -21,6 +21,8 @@ from dplearn.mechanisms import Mechanism
 _SMALLEST, _LARGEST = 1e-3, 1e7
 # How near the target the search begins anew, with the accountant itself.
 _NEAR = 0.2
+# How closely, where the tighter of two accountants proves nothing from below.
+_ONE_SIDED = 1e-4
 
 
 class Unreachable(ValueError):
@@ -57,8 +59,9 @@ def smallest_noise_multiplier(
     """The least noise with which `steps` runs of `mechanism` reach (epsilon, delta).
 
     The mechanism is any with a `noise_multiplier`, possibly inside; its value is ignored. The
-    target is epsilon > 0 and delta in (0, 1). The search stops at the relative width `rtol`; the
-    value is rounded up. `Unreachable` is raised if none up to 1e7 reaches the target.
+    target is epsilon > 0 and delta in (0, 1). The search stops at the relative width `rtol`, or
+    at 1e-4 where nothing is proved from below; the value is rounded up. `Unreachable` is raised if
+    none up to 1e7 reaches the target.
 
     Examples
     --------
@@ -245,5 +248,7 @@ def _search(
     if rough != accountant:
         near = within(excess(rough), guess=guess, tolerance=_NEAR)
         guess, slope = near.root, near.slope
+        if near.x < math.inf and answers[near.x].lower == 0 < answers[near.x].epsilon:
+            tolerance = max(tolerance, _ONE_SIDED)
     solution = within(excess(accountant), guess=guess, tolerance=tolerance, slope=slope)
     return solution.x, answers[solution.x if solution.x < math.inf else solution.below]

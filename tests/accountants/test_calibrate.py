@@ -187,3 +187,26 @@ def test_what_is_shown_is_proved_too(parameter, value, shown):
     guarantee = Guarantee(epsilon=1.0, delta=1e-5, kind="upper", method="m", adjacency="add_remove")
     reached = Calibration(parameter=parameter, value=value, guarantee=guarantee)
     assert str(reached) == f"{parameter} = {shown}: {guarantee}"
+
+
+def test_a_search_ends_early_where_nothing_is_proved_from_below():
+    """The bound may jump there, and was bisected to six digits at up to a second a step."""
+    asked = []
+
+    class Jumps(type(PLD)):
+        def epsilon(self, mechanism, **question):
+            asked.append(self.rtol)
+            leaks = 1.8 if mechanism.sample_rate < 1e-3 else 2.2
+            return Mock(epsilon=leaks, lower=leaks * proved_below)
+
+    def search():
+        asked.clear()
+        best = largest_sample_rate(Jumps(), mechanism=STEP, **TARGET).value
+        return asked.count(PLD.rtol), 1e-3 - best
+
+    proved_below = 1.0
+    exact, error = search()
+    assert 0 < error <= 2e-9
+    proved_below = 0.0
+    rough, error = search()
+    assert rough <= exact - 5 and 0 < error <= 2e-7
