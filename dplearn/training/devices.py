@@ -27,7 +27,7 @@ def moved(value: Tensor, device: torch.device) -> Tensor:
     if device.type == "cpu" or value.device.type != "cpu":
         return value.to(device)
     pinned = value.pin_memory() if device.type == "cuda" else value
-    return pinned.to(device, non_blocking=True)
+    return pinned.to(device, non_blocking=device.type != "mps")  # where it loses a race
 
 
 def generator(device: torch.device, seed: int) -> torch.Generator:
@@ -43,6 +43,8 @@ def forked(device: torch.device, seed: int) -> Iterator[None]:
         torch.default_generator.manual_seed(seed)
         for one in cuda:
             torch.cuda.default_generators[one.index or 0].manual_seed(seed)
+        if device.type == "mps":
+            torch.mps.manual_seed(seed)
         yield
 
 

@@ -35,6 +35,22 @@ MODELS = {
 }
 
 
+class Words(nn.Module):
+    """The last word of five, by an LSTM and a table used twice."""
+
+    def __init__(self):
+        super().__init__()
+        self.table, self.lstm = nn.Embedding(7, 8), nn.LSTM(8, 8, batch_first=True)
+        self.head = nn.Linear(8, 7, bias=False)
+        self.head.weight = self.table.weight
+
+    def forward(self, words):
+        return self.head(self.lstm(self.table(words))[0])[:, -1]
+
+
+MODELS["words"] = Words(), (5,)
+
+
 class Strict(TorchDispatchMode):
     """Notes copies to the accelerator that wait, and 64-bit numbers on it."""
 
@@ -56,11 +72,11 @@ class Strict(TorchDispatchMode):
 
 
 def on(device, model):
-    """The model with parameters on a device, of shapes alone."""
+    """The model with parameters on a device, of shapes alone, shared as they were."""
+    moved = {p: nn.Parameter(torch.empty(p.shape, device=device)) for p in model.parameters()}
     for module in model.modules():
         for name, parameter in module._parameters.items():
-            if parameter is not None:
-                module._parameters[name] = nn.Parameter(torch.empty(parameter.shape, device=device))
+            module._parameters[name] = moved.get(parameter)
     return model
 
 
@@ -74,7 +90,8 @@ gradients._add_up = lambda *_: True
 name, rows = sys.argv[1], int(sys.argv[2]) or None
 with FakeTensorMode():
     model, shape = MODELS[name]
-    data = torch.empty(32, *shape), torch.empty(32, dtype=torch.long)
+    kind = torch.long if name == "words" else torch.float32
+    data = torch.zeros(32, *shape, dtype=kind), torch.empty(32, dtype=torch.long)
     plan = DPSGD(noise_multiplier=1.0, sample_rate=0.5, steps=3)
     optimizer = torch.optim.SGD(on(PLACE, model).parameters(), lr=0.1, momentum=0.9)
     losses = nn.CrossEntropyLoss(reduction="none")

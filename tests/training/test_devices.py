@@ -18,7 +18,7 @@ CPU, META = torch.device("cpu"), torch.device("meta")
 
 
 @pytest.mark.slow
-@each("model, rows", [("linear", 0), ("linear", 4), ("convolution", 0), ("attention", 4)])
+@each("model, rows", [("linear", 0), ("words", 0), ("convolution", 4), ("attention", 4)])
 def test_a_step_waits_for_no_accelerator_and_leaves_nothing_on_the_processor(model, rows):
     script = Path(__file__).with_name("pretended.py")
     command = [sys.executable, "-W", "ignore", str(script), model, str(rows)]
