@@ -32,7 +32,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 from dplearn.training import arguments, fallback
 from dplearn.training.arguments import Rows
 from dplearn.training.bounds import Bound
-from dplearn.training.devices import exactly, moved
+from dplearn.training.devices import exactly, forked, moved
 from dplearn.training.per_example import ROUNDING, Dense, PerExample, combined
 from dplearn.training.recording import Call, Tape, observed, on_tensors, owned, recording, state_of
 from dplearn.training.rules import trainable, trained
@@ -106,6 +106,7 @@ def clipped_sum(
     return added_sum(model, loss_fn, inputs, targets, clip=Clip.of(model, bound), mask=mask)
 
 
+@torch.inference_mode(False)  # also inside of somebody's torch.no_grad()
 def added_sum(
     model: nn.Module,
     loss_fn: Loss,
@@ -140,7 +141,8 @@ def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Rows:
     if batch == 0:
         return {}
     tapes, losses = [], torch.empty(0)
-    with torch.random.fork_rng(_devices(model)):
+    device = next((p.device for p in model.parameters()), torch.device("cpu"))
+    with forked(device, 0):
         for few in (torch.arange(2) % batch, torch.arange(3) % batch):
             cut = lambda x, few=few: x[few.to(x.device)] if x.shape[:1] == (batch,) else x
             pair = tree_map_only(Tensor, cut, (inputs, targets))
@@ -152,11 +154,6 @@ def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Rows:
     if _add_up(model, tapes[1], losses):
         _LEARNED[model] = state_of(model), rows
     return rows
-
-
-def _devices(model: nn.Module) -> list[torch.device]:
-    """Devices other than the processor where the model may draw random numbers."""
-    return list({p.device for p in model.parameters() if p.device.type == "cuda"})
 
 
 def _add_up(model: nn.Module, tape: Tape, losses: Tensor) -> bool:
@@ -184,7 +181,8 @@ def _add_up(model: nn.Module, tape: Tape, losses: Tensor) -> bool:
             raise ValueError(
                 f"Expected the gradient of {name!r} to be the sum over records, which it is not: "
                 "it is used outside of its module's own forward pass. Use it in one module (tied "
-                "weights: share the parameter between two), or register a rule."
+                "weights: share the parameter between two), or register a rule; for a penalty "
+                "use the optimizer's weight_decay."
             )
     return True
 

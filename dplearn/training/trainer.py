@@ -21,16 +21,16 @@ import torch
 from torch import Tensor, nn
 from torch.optim import LBFGS, Optimizer
 from torch.optim.lr_scheduler import ReduceLROnPlateau
-from torch.utils._pytree import tree_map_only
 
 from dplearn.ground import validate
 from dplearn.run import DPSGD, Plan
-from dplearn.training import checkpoint, devices, distributed, sampling
+from dplearn.training import checkpoint, distributed, sampling
 from dplearn.training.bounds import AdaptiveQuantile, Bound, Flat
 from dplearn.training.checks import check
 from dplearn.training.gradients import Clip, ClippedSum, Loss, added_sum, compiled_sum, wide
 from dplearn.training.history import TALLY, History, Record
 from dplearn.training.noise import LOTS, Randomness, Run
+from dplearn.training.recording import state_of
 from dplearn.training.records import Records, described
 from dplearn.training.rules import trainable
 
@@ -38,7 +38,7 @@ _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by
 _NO_OTHER_BRANCH = "nothing was released of steps that were lost when the run was resumed"
 # Records that processes compare at the start.
 _COMPARED = 8
-# Made-up records on which the model is checked before the first step.
+# Records whose shapes and types those on which the model is checked have.
 _CHECKED = 4
 
 
@@ -79,6 +79,8 @@ class Trainer:
     # Rows that are processed at once, always the same number: it changes memory and speed, not the
     # result. Default: the whole lot.
     micro_batch: int | None = None
+    # Public records (inputs, targets) on which the model is checked. Default: made-up ones.
+    example: Any = None
     device_resident: bool | None = None  # dataset on the model's device; default: if it easily fits
     # Whether to compile the pass over a micro-batch: a minute or so at the first step, faster steps
     # afterwards. Lots that vary in size are then cut into parts of a quarter of the expected lot,
@@ -95,10 +97,9 @@ class Trainer:
     records: list[Record] = field(default_factory=list, init=False)
 
     def __post_init__(self, generator: torch.Generator | None, secure: bool | None) -> None:
-        _check_parts(self.model, self.plan, self.optimizer, self.scheduler)
-        self._trainable = trainable(self.model)
+        _check_parts(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
+        self._trainable, self._state = trainable(self.model), None
         self._device = next(iter(self._trainable.values())).device
-        self._sizes = [parameter.numel() for parameter in self._trainable.values()]
         dtypes = [wide(parameter.dtype) for parameter in self._trainable.values()]
         self._like = torch.empty(0, dtype=reduce(torch.promote_types, dtypes), device=self._device)
         rates = [phase.sample_rate for phase in self.plan.phases]
@@ -121,17 +122,9 @@ class Trainer:
             few = np.linspace(0, len(self._data) - 1, _COMPARED).astype(np.int64)
             distributed.check_parts(self._data.rows(few), self.process_group)
         distributed.start_equal(self.model, self.process_group)
-        self._sum = partial(added_sum, self.model, self.loss_fn, loss_scale=self.loss_scale)
-        if self.compile:
-            options = self.compile if isinstance(self.compile, dict) else {}
-            scale = self.loss_scale
-            self._sum = compiled_sum(
-                self.model, self.loss_fn, bound=self._bound, loss_scale=scale, **options
-            )
-        sample = self._data.rows(np.arange(_CHECKED) % len(self._data))
-        with described(sample):
-            check(self.model, self.loss_fn, *tree_map_only(Tensor, _made_up, sample))
-            self._data.check_collation(self.model, self.loss_fn)
+        self._sums: dict[Any, Callable[..., ClippedSum]] = {}  # by modes and trainable parameters
+        self._look()
+        self._data.check_collation(self.model, self.loss_fn)
         self._run = run
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -149,6 +142,34 @@ class Trainer:
         """Clip by this bound from now on."""
         self._bound, self._clip = bound, Clip.of(self.model, bound)
         self._groups = bound.groups({name: p.numel() for name, p in self._trainable.items()})
+
+    def _look(self) -> None:
+        """Look again at the model if modes or trainable parameters have changed."""
+        if (state := state_of(self.model)) == self._state:
+            return
+        _check_parts(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
+        self._trainable = trainable(self.model)
+        self._sizes = [parameter.numel() for parameter in self._trainable.values()]
+        self._use(self._bound)
+        if state not in self._sums:
+            self._check()
+            self._sums[state] = self._summing()
+        self._state, self._sum = state, self._sums[state]
+
+    def _summing(self) -> Callable[..., ClippedSum]:
+        """What adds up the clipped gradients of a micro-batch."""
+        parts, scale = (self.model, self.loss_fn), self.loss_scale
+        if not self.compile:
+            return partial(added_sum, *parts, loss_scale=scale)
+        options = self.compile if isinstance(self.compile, dict) else {}
+        return compiled_sum(*parts, bound=self._bound, loss_scale=scale, **options)
+
+    def _check(self) -> None:
+        """Raise if an experiment shows that the model mixes records; no value of theirs counts."""
+        sample = self.example or self._data.rows(np.arange(_CHECKED) % len(self._data))
+        batch = min(16, max(4, self.micro_batch or 16))
+        with described(sample):
+            check(self.model, self.loss_fn, *sample, public=self.example is not None, batch=batch)
 
     def _check_options(self) -> None:
         if self.micro_batch is not None:
@@ -176,10 +197,15 @@ class Trainer:
                 "parts of a dataset cannot draw such lots separately.",
             )
 
+    @torch.inference_mode(False)  # also inside of somebody's torch.no_grad()
     def step(self) -> Record:
-        """Run one step and say what happened; ValueError if all planned steps are done."""
+        """Run one step and say what happened; ValueError if all planned steps are done.
+
+        The model is looked at again if its mode or its trainable parameters have changed.
+        """
         if self.steps >= self.plan.steps:
             raise ValueError(f"Expected at most {self.plan.steps} steps, as planned, got one more.")
+        self._look()
         self._phase, _ = self.plan.at(self.steps)
         if self.bound is None and self._bound != (bound := Flat(self._phase.max_grad_norm)):
             self._use(bound)
@@ -346,6 +372,10 @@ class Trainer:
         if bound is not self._bound:
             self._use(bound)
         self._randomness, self._steps = replace(self._randomness, seed=seed), written["steps"]
+        self._drawn, self._resumed = {}, True
+        self.records.clear()
+        self._data.forget()
+        self._check()
 
     def _fingerprint(self) -> dict[str, str]:
         """Settings that a checkpoint and the run that reads it must have in common."""
@@ -369,7 +399,9 @@ class Trainer:
         }
 
 
-def _check_parts(model: nn.Module, plan: Plan, optimizer: Optimizer, scheduler: Any) -> None:
+def _check_parts(
+    model: nn.Module, loss_fn: Any, plan: Plan, optimizer: Optimizer, scheduler: Any
+) -> None:
     """Refuse what cannot be trained privately, or not at all."""
     if not isinstance(plan, Plan):
         raise TypeError(f"Expected plan to be a DPSGD or Phases, got {type(plan).__name__}.")
@@ -380,20 +412,20 @@ def _check_parts(model: nn.Module, plan: Plan, optimizer: Optimizer, scheduler: 
     if isinstance(scheduler, ReduceLROnPlateau):
         raise validate.unsupported("ReduceLROnPlateau", "it reads losses, which are private.")
     optimized = {id(p) for group in optimizer.param_groups for p in group["params"]}
+    losses = loss_fn.parameters() if isinstance(loss_fn, nn.Module) else ()
+    others = {*optimized, *(id(p) for p in losses if p.requires_grad)}
+    if foreign := others - {id(p) for p in model.parameters()}:
+        raise ValueError(
+            f"Expected trainable parameters of the model only, got {len(foreign)} of the loss or "
+            "in the optimizer that are not the model's and would never be trained: make them "
+            "part of the model, which can return what they give."
+        )
     missing = [name for name, p in trainable(model).items() if id(p) not in optimized]
     if missing:
         raise ValueError(
             f"Expected every trainable parameter in the optimizer, got none for {missing}: "
             "add them, or freeze them with requires_grad_(False)."
         )
-
-
-def _made_up(values: Tensor) -> Tensor:
-    """Numbers in [0, 1) of the same shape: no record decides whether the model is accepted."""
-    if not values.is_floating_point():
-        return values
-    generator = devices.generator(values.device, 0)
-    return torch.rand(values.shape, generator=generator, dtype=values.dtype, device=values.device)
 
 
 def _tally(part: ClippedSum, mask: Tensor | None, bound: Bound, dtype: torch.dtype) -> Tensor:

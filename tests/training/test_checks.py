@@ -1,21 +1,65 @@
-"""What mixes records is refused, by name or by experiment, and the error says what to do."""
+"""What mixes records or keeps data is refused, what does neither is accepted, as often as asked."""
+
+import time
 
 import pytest
 import torch
 import torch.nn.functional as F
+from good_models import GOOD
+from mixers import MIXERS
 from per_record import BATCH, Model, eights, losses_of
+from small_runs import PLAN, generator, small_data, small_model, started
 from torch import nn
+from torch.nn.modules.lazy import LazyModuleMixin
 
 from cases import each
 from dplearn.training import Flat, check, clipped_sum
+from dplearn.training.gradients import called
+from dplearn.training.twin import contents
 
 INPUTS, TARGETS = eights(dtype=torch.float32)
+REFUSED = ValueError, NotImplementedError
+SEEDS = range(10)
+
+
+def built(make, seed):
+    """A model of a table with its loss, inputs and targets; lazy layers have a size."""
+    torch.manual_seed(seed)
+    model, loss_fn, inputs, targets = make()
+    if any(isinstance(module, LazyModuleMixin) for module in model.modules()):
+        with torch.no_grad():
+            called(model, inputs)
+    return model, loss_fn, inputs, targets
 
 
 def refused(model, inputs, *, match, error=ValueError, loss_fn=losses_of, targets=TARGETS):
     """The check stops this model."""
     with pytest.raises(error, match=match):
         check(model, loss_fn, inputs, targets)
+
+
+@each("name", MIXERS)
+def test_a_mixer_is_refused(name):
+    with pytest.raises(REFUSED, match=r"Expected|is not supported"):
+        check(*built(MIXERS[name], 0))
+
+
+@pytest.mark.slow
+@each("name", MIXERS)
+def test_a_mixer_is_refused_whatever_its_parameters(name):
+    for seed in SEEDS[1:]:
+        with pytest.raises(REFUSED, match=r"Expected|is not supported"):
+            check(*built(MIXERS[name], seed))
+
+
+@pytest.mark.slow
+@each("name", GOOD)
+def test_a_good_model_is_accepted_and_left_as_it_was(name):
+    for seed in SEEDS:
+        model, *others = built(GOOD[name], seed)
+        before, random = contents(model), torch.get_rng_state()
+        check(model, *others)
+        assert contents(model) == before and torch.equal(random, torch.get_rng_state())
 
 
 @each(
@@ -41,27 +85,20 @@ def test_known_mixers_are_refused_by_name(layer, match):
         clipped_sum(model, losses_of, TARGETS, TARGETS, bound=Flat(1.0))
 
 
-@each(
-    "mix",
-    [
-        lambda y: y - y.mean(0).detach(),  # no gradient tells
-        lambda y: y.flip(0).cumsum(0).flip(0),  # only from later records
-        lambda y: y.cumsum(0),  # only from earlier ones
-        lambda y: y + 1e-12 * y.sum(0),
-    ],
-)
-def test_unknown_mixers_are_discovered(mix):
-    model = Model(lambda model, x: mix(model.layer(x)), layer=nn.Linear(8, 5))
-    refused(model, INPUTS, match="not to depend on others|to be separate")
+def test_a_scripted_module_is_refused():
+    with pytest.warns(DeprecationWarning):
+        scripted = torch.jit.script(nn.Linear(8, 5))
+    refused(nn.Sequential(scripted), INPUTS, match="was scripted", error=NotImplementedError)
 
 
-def test_a_loss_that_mixes_or_is_a_mean():
-    loss = lambda outputs, targets: losses_of(outputs, targets) / BATCH + outputs.mean()
-    model, match = nn.Linear(8, 5), r'one loss per record.*reduction="none"'
-    refused(model, INPUTS, match="depend", loss_fn=loss)
-    refused(model, INPUTS, match=match, loss_fn=F.cross_entropy)
+def test_a_loss_that_is_a_mean_or_takes_more_than_one_record():
+    match = r'one loss per record.*reduction="none"'
+    refused(nn.Linear(8, 5), INPUTS, match=match, loss_fn=F.cross_entropy)
     with pytest.raises(ValueError, match=match):
-        clipped_sum(model, F.cross_entropy, INPUTS, TARGETS, bound=Flat(1.0))
+        clipped_sum(nn.Linear(8, 5), F.cross_entropy, INPUTS, TARGETS, bound=Flat(1.0))
+    squeezed = lambda outputs, targets: losses_of(outputs.squeeze(), targets)
+    match = "lot of one record"
+    refused(nn.Sequential(nn.Linear(8, 5)), INPUTS, match=match, loss_fn=squeezed)
 
 
 @each("length", [BATCH, BATCH + 1])
@@ -75,19 +112,155 @@ def test_the_batch_is_the_first_dimension(length):
     refused(model, x, match=match, loss_fn=head, targets=None)
     shared = lambda model, x: model.head(x + model.embed(torch.arange(length))).sum(1)
     model = Model(shared, embed=nn.Embedding(length, 8), head=nn.Linear(8, 5))
-    refused(model, x, match="first dimension is not the batch|expand what all records share")
+    match = "first dimension is not the batch|expand what all records share"
+    refused(model, x, match=match, targets=TARGETS)
+    with pytest.raises(ValueError, match=match):  # it looks at two numbers of records as well
+        clipped_sum(model, losses_of, x, TARGETS, bound=Flat(1.0))
 
 
-def test_a_parameter_used_elsewhere_a_buffer_that_keeps_data_and_a_single_record():
+@each("size", [1e-2, 1e-4, 1e-6])
+def test_a_penalty_of_parameters_is_refused_however_small(size):
+    model = nn.Sequential(nn.Linear(8, 9), nn.Tanh(), nn.Linear(9, 5))
+    penalty = lambda: size * sum(p.square().sum() for p in model.parameters())
+    penalised = lambda outputs, targets: losses_of(outputs, targets) + penalty()
+    refused(model, INPUTS, match="sum over records.*weight_decay", loss_fn=penalised)
+
+
+def test_a_parameter_used_elsewhere():
     tied = lambda model, x: F.linear(model.embed(x), model.embed.weight)
     model = Model(tied, embed=nn.Embedding(5, 8))
-    refused(model, TARGETS, match=r"'embed.weight' to be the sum over records.*outside")
+    for use in (check, lambda *a: clipped_sum(*a, bound=Flat(1.0))):
+        with pytest.raises(ValueError, match=r"'embed.weight' to be the sum over records.*outside"):
+            use(model, losses_of, TARGETS, TARGETS)
+    blind = Model(lambda model, x: model.layer(x).detach(), layer=nn.Linear(8, 5))
+    refused(blind, INPUTS, match="depend on trainable parameters")
 
-    def remembering(model, x):
-        model.mean.lerp_(x.mean(0).detach(), 0.1)
-        return model.layer(x)
 
-    model = Model(remembering, layer=nn.Linear(8, 5))
-    model.register_buffer("mean", torch.zeros(8))
-    refused(model, INPUTS, match="'mean' changed")
-    refused(model.layer, INPUTS[:1], match="two records", targets=TARGETS[:1])
+def test_values_of_records_play_no_part_and_numbers_that_fit_are_made_up():
+    """Not even whether a token is out of range."""
+    model = Model(
+        lambda m, x: m.head(m.embed(x).mean(1)), embed=nn.Embedding(9, 8), head=nn.Linear(8, 5)
+    )
+    for words in (torch.full((1, 7), 10**6), torch.zeros(BATCH, 7).long()):
+        check(model, losses_of, words, TARGETS[: len(words)])
+    check(nn.Linear(8, 5), losses_of, torch.full((2, 8), torch.nan), TARGETS[:2])
+    fussy = Model(lambda m, x: m.layer(torch.linalg.cholesky(x)).sum(1), layer=nn.Linear(3, 5))
+    covers = torch.eye(3).expand(BATCH, 3, 3)
+    with pytest.raises(RuntimeError, match="positive-definite"):
+        check(fussy, losses_of, covers, TARGETS)
+    check(fussy, losses_of, covers, TARGETS, public=True)
+    started(fussy, data=(covers, TARGETS), example=(covers, TARGETS))
+    with pytest.raises(RuntimeError, match=r"must match|cannot be multiplied"):  # the user's own
+        check(nn.Linear(7, 5), losses_of, INPUTS, TARGETS)
+
+
+def own_norm(model, x):
+    h = model.first(x)
+    return model.last((h - h.mean(0)) / (h.std(0) + 0.1) if model.training else h)
+
+
+@each("compiled", [False, True])
+def test_the_model_is_looked_at_again_when_its_mode_changes(compiled):
+    for norm in (
+        nn.BatchNorm1d(8, affine=False),
+        nn.InstanceNorm1d(8, track_running_stats=True),
+    ):
+        wide = [8, 3] if isinstance(norm, nn.InstanceNorm1d) else [8]
+        data = torch.randn(32, *wide), torch.zeros(32).long()
+        model = nn.Sequential(norm, nn.Flatten(), nn.LazyLinear(2))
+        model.eval()(data[0])
+        trainer = started(model, data=data, compile=compiled)
+        before = {name: value.clone() for name, value in model.named_buffers()}
+        model.train()
+        with pytest.raises(NotImplementedError, match=r"mix records|leak"):
+            trainer.step()
+        assert trainer.steps == 0
+        assert all(torch.equal(value, before[name]) for name, value in model.named_buffers())
+    model = Model(own_norm, first=nn.Linear(3, 8), last=nn.Linear(8, 2)).eval()
+    trainer = started(model, compile=compiled)
+    model.train()
+    with pytest.raises(ValueError, match="mixes records"):
+        trainer.step()
+
+
+def test_the_trainable_set_may_change_during_a_run():
+    """Gradients go to those that are trained now; no layer gets those of another."""
+    model = nn.Sequential(*(nn.Linear(3, 3) for _ in range(3)), nn.Linear(3, 2))
+    model[2].requires_grad_(False)
+    trainer = started(
+        model,
+        generator=generator(),
+        plan=PLAN.__class__(noise_multiplier=1e-9, sample_rate=1.0, steps=9, max_grad_norm=1e3),
+    )
+    trainer.step()
+    model[0].requires_grad_(False)
+    model[2].requires_grad_(True)
+    before = [p.clone() for p in model.parameters()]
+    x, targets = small_data()
+    model.zero_grad()
+    F.cross_entropy(model(x), targets).backward()
+    expected = {name: p.grad.clone() for name, p in model.named_parameters() if p.requires_grad}
+    trainer.step()
+    for (name, p), old in zip(model.named_parameters(), before, strict=True):
+        torch.testing.assert_close(p, old - 0.1 * expected[name] if name in expected else old)
+    model.requires_grad_(False)
+    with pytest.raises(ValueError, match="at least one trainable parameter"):
+        trainer.step()
+    unknown = nn.Linear(2, 2)
+    model.append(unknown)
+    with pytest.raises(ValueError, match="in the optimizer"):
+        trainer.step()
+
+
+def test_a_run_inside_no_grad_is_a_run():
+    for context in (torch.no_grad, torch.inference_mode):
+        weights = []
+        for inside in (False, True):
+            model = small_model()
+            trainer = started(model, generator=generator())
+            with context() if inside else torch.enable_grad():
+                trainer.step()
+            weights.append(torch.cat([p.detach().flatten() for p in model.parameters()]))
+        assert torch.equal(*weights)
+
+
+class Margin(nn.Module):
+    """A loss with parameters of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(()))
+
+    def forward(self, outputs, targets):
+        return losses_of(outputs * self.scale, targets)
+
+
+def test_parameters_of_the_loss_are_refused():
+    model, loss = small_model(), Margin()
+    every = torch.optim.SGD([*model.parameters(), *loss.parameters()], lr=0.1)
+    plain = lambda outputs, targets: loss(outputs, targets)
+    for options in ({"optimizer": every, "loss_fn": plain}, {"loss_fn": loss}):
+        with pytest.raises(ValueError, match="not the model's"):
+            started(model, **options)
+
+
+def test_a_resume_looks_again(tmp_path):
+    trainer = started(small_model())
+    trainer.step()
+    trainer.save(tmp_path / "run.pt")
+    model = small_model()
+    again, mixing = started(model), []
+    model[1].register_forward_hook(lambda m, x, y: y - y.mean(0) if mixing else y)
+    mixing.append(True)
+    with pytest.raises(ValueError, match="mixes records"):
+        again.load(tmp_path / "run.pt")
+
+
+def test_a_check_takes_little_time():
+    """Tens of milliseconds for a small model; the first one loads code."""
+    model = small_model()
+    x, targets = small_data()
+    check(model, losses_of, x, targets)
+    start = time.process_time()
+    check(model, losses_of, x, targets)
+    assert time.process_time() - start < 0.5

@@ -1,0 +1,435 @@
+"""Models and losses that let records influence each other or keep data: all must be refused."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from per_record import CLASSES, Model, losses_of
+from torch import Tensor, nn
+
+Part = tuple[nn.Module, Any, Any, Any]  # model, loss, inputs, targets
+BATCH, WIDTH = 6, 9
+
+
+def numbers(*shape: int) -> Tensor:
+    return torch.randn(BATCH, *shape)
+
+
+def classes() -> Tensor:
+    return torch.randint(0, CLASSES, (BATCH,))
+
+
+def hidden(mix: Callable[[Tensor], Tensor], **layers: nn.Module) -> Part:
+    """Something between two linear layers."""
+    forward = lambda m, x: m.last(mix(torch.tanh(m.first(x))))
+    model = Model(forward, first=nn.Linear(8, WIDTH), last=nn.Linear(WIDTH, CLASSES), **layers)
+    return model, losses_of, numbers(8), classes()
+
+
+def entering(mix: Callable[[Tensor], Tensor]) -> Part:
+    """Something before the first layer."""
+    model = Model(lambda m, x: m.layer(mix(x)), layer=nn.Linear(8, CLASSES))
+    return model, losses_of, numbers(8), classes()
+
+
+def loss(mix: Callable[[Tensor, Tensor], Tensor]) -> Part:
+    """A loss of outputs and targets."""
+    return nn.Linear(8, CLASSES), mix, numbers(8), classes()
+
+
+def weighted(mix: Callable[[Tensor], Tensor]) -> Part:
+    """Something done to losses."""
+    return loss(lambda outputs, targets: mix(losses_of(outputs, targets)))
+
+
+def layered(layer: nn.Module, *shape: int) -> Part:
+    """A layer, then a linear one on all that it gives."""
+    return (
+        nn.Sequential(layer, nn.Flatten(), nn.LazyLinear(CLASSES)),
+        losses_of,
+        numbers(*shape),
+        classes(),
+    )
+
+
+class Keeping(nn.Module):
+    """A model with a layer, a place to keep things and a function that uses it."""
+
+    def __init__(self, place: str, value: Any, keep: Callable[[Any, Tensor], Tensor]) -> None:
+        super().__init__()
+        self.layer, self.keep, self.calls = nn.Linear(8, CLASSES), keep, 0
+        if isinstance(value, Tensor) and not isinstance(value, nn.Parameter):
+            self.register_buffer(place, value)
+        else:
+            setattr(self, place, value)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.layer(self.keep(self, x))
+
+
+def keeping(value: Any, keep: Callable[[Any, Tensor], Tensor]) -> Part:
+    return Keeping("kept", value, keep), losses_of, numbers(8), classes()
+
+
+def after(do: Callable[[Any, Tensor], object]) -> Callable[[Any, Tensor], Tensor]:
+    """Do something and give the input unchanged."""
+    return lambda model, x: (do(model, x.detach()), x)[1]
+
+
+def normal(x: Tensor) -> Tensor:
+    return (x - x.mean(0)) / (x.var(0, correction=0) + 1e-5).sqrt()
+
+
+def backwards(mix: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    """The identity, whose gradient is mixed by a hook."""
+
+    def hooked(x: Tensor) -> Tensor:
+        y = x * 1
+        y.register_hook(mix)
+        return y
+
+    return hooked
+
+
+class Balanced(torch.autograd.Function):
+    """The identity, whose gradient is divided by its norm over the batch."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> Tensor:
+        return grads[0] / grads[0].norm()
+
+
+class Capacity(nn.Module):
+    """A mixture of experts, each of which takes the first few records only."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate, self.experts = (
+            nn.Linear(8, 2),
+            nn.ModuleList(nn.Linear(8, CLASSES) for _ in "ab"),
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        chosen = self.gate(x).softmax(1)
+        mine = F.one_hot(chosen.argmax(1), 2)
+        fits = mine * (mine.cumsum(0) <= max(1, len(x) // 3))
+        outputs = torch.stack([expert(x) for expert in self.experts], 1)
+        return (outputs * (chosen * fits)[:, :, None]).sum(1)
+
+
+def zero_head(mix: Callable[[Tensor], Tensor]) -> Part:
+    model, *others = hidden(mix)
+    nn.init.zeros_(model.last.weight)
+    return model, *others
+
+
+def rezero(mix: Callable[[Tensor], Tensor]) -> Part:
+    class Branch(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.alpha = nn.Parameter(torch.zeros(()))
+
+        def forward(self, x: Tensor) -> Tensor:
+            return x + self.alpha * mix(x)
+
+    return (
+        nn.Sequential(nn.Linear(8, 8), Branch(), nn.Linear(8, CLASSES)),
+        losses_of,
+        numbers(8),
+        classes(),
+    )
+
+
+def sometimes(mix: Callable[[Tensor], Tensor]) -> Callable[[Any, Tensor], Tensor]:
+    """Every third call."""
+
+    def forward(model: Any, x: Tensor) -> Tensor:
+        model.calls += 1
+        return mix(x) if model.calls % 3 == 0 else x
+
+    return forward
+
+
+def imputed(x: Tensor) -> Tensor:
+    return torch.where(x.isnan(), x.nanmean(0), x)
+
+
+def nearest(x: Tensor) -> Tensor:
+    """Each record with the one that is nearest to it."""
+    apart = torch.cdist(x, x) + 1e9 * torch.eye(len(x)).to(x)
+    return x + x[apart.argmin(1)].detach() if len(x) > 1 else x
+
+
+def whitened(x: Tensor) -> Tensor:
+    centred = x - x.mean(0)
+    cover = centred.mT @ centred / len(x) + torch.eye(x.shape[1]).to(x)
+    return torch.linalg.solve_triangular(torch.linalg.cholesky(cover), centred.mT, upper=False).mT
+
+
+def until_all(x: Tensor) -> Tensor:
+    """Steps until the slowest record has come to rest."""
+    y = torch.zeros_like(x)
+    for _ in range(50):
+        y, before = torch.cos(y + x), y
+        if (y - before).abs().max() < 0.3:
+            break
+    return y
+
+
+def ghost(x: Tensor) -> Tensor:
+    return torch.cat([normal(part) for part in x.split(4)])
+
+
+def class_weights(outputs: Tensor, targets: Tensor) -> Tensor:
+    counts = torch.bincount(targets, minlength=64).clamp(min=1)
+    return losses_of(outputs, targets) / counts[targets]
+
+
+def contrastive(outputs: Tensor, _: Tensor) -> Tensor:
+    z = F.normalize(outputs, dim=1)
+    return F.cross_entropy(z @ z.mT.detach(), torch.arange(len(z)), reduction="none")
+
+
+def triplet(outputs: Tensor, targets: Tensor) -> Tensor:
+    apart = torch.cdist(outputs, outputs.detach())
+    other = targets[:, None] != targets
+    worst = torch.where(other, apart, torch.inf).amin(1)
+    return F.relu(1 + outputs.norm(dim=1) - worst.nan_to_num(posinf=0.0))
+
+
+def centres(outputs: Tensor, targets: Tensor) -> Tensor:
+    same = F.one_hot(targets, 64).to(outputs)
+    mean = (same.mT @ outputs / same.sum(0).clamp(min=1)[:, None]).detach()
+    return (outputs - mean[targets]).square().sum(1) + losses_of(outputs, targets)
+
+
+def smoothed(outputs: Tensor, targets: Tensor) -> Tensor:
+    share = F.one_hot(targets, outputs.shape[1]).to(outputs).mean(0)
+    return losses_of(outputs, targets) - 0.1 * (outputs.log_softmax(1) * share).sum(1)
+
+
+def running_loss() -> Callable[[Tensor, Tensor], Tensor]:
+    """A loss less its running mean, in a list of the function's."""
+    mean = [0.0]
+
+    def less_mean(outputs: Tensor, targets: Tensor) -> Tensor:
+        values = losses_of(outputs, targets)
+        mean[0] = 0.9 * mean[0] + 0.1 * values.mean().item()
+        return values - mean[0]
+
+    return less_mean
+
+
+class Remembering(nn.Module):
+    """A loss that keeps the class frequencies it has met."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("counts", torch.ones(64))
+
+    def forward(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        self.counts.data += torch.bincount(targets, minlength=64)
+        return losses_of(outputs, targets)
+
+
+def trimmed() -> Part:
+    """Sequences cut to the longest of their batch, and averaged over that."""
+
+    def forward(model: Any, x: Tensor, lengths: Tensor) -> Tensor:
+        longest = int(lengths.clamp(1, 12).max())
+        live = torch.arange(longest) < lengths.clamp(1, 12)[:, None]
+        return (model.layer(x[:, :longest]) * live[..., None]).mean(1)
+
+    inputs = numbers(12, 8), torch.randint(1, 12, (BATCH,))
+    return Model(forward, layer=nn.Linear(8, CLASSES)), losses_of, inputs, classes()
+
+
+def second(layer: nn.Module) -> Part:
+    """A layer that takes the first dimension for time."""
+    forward = lambda m, x: m.head(
+        m.layer(*[x] * (3 if isinstance(layer, nn.MultiheadAttention) else 1))[0].mean(1)
+    )
+    return (
+        Model(forward, layer=layer, head=nn.Linear(8, CLASSES)),
+        losses_of,
+        numbers(4, 8),
+        classes(),
+    )
+
+
+def queue(model: Any, x: Tensor) -> Tensor:
+    """A bank of earlier records, appended to."""
+    before = torch.cat(model.kept) if model.kept else x[:0].detach()
+    model.kept = [*model.kept, x.detach()][-2:]
+    return x + before.sum(0)
+
+
+def averaged(model: Any, x: Tensor) -> Tensor:
+    model.kept = 0.9 * model.kept + 0.1 * x.detach().mean(0)
+    return x - model.kept
+
+
+def vector_quantised(model: Any, x: Tensor) -> Tensor:
+    codes = model.kept
+    chosen = torch.cdist(x.detach().to(codes), codes).argmin(1)
+    for code in chosen.unique():
+        codes.data[code] = 0.9 * codes.data[code] + 0.1 * x.detach()[chosen == code].mean(0).to(
+            codes
+        )
+    return x + (codes[chosen] - x).detach()
+
+
+def carried(model: Any, x: Tensor) -> Tensor:
+    """A recurrent state that goes on from batch to batch."""
+    before = (
+        model.kept if model.kept is not None and len(model.kept) == len(x) else torch.zeros_like(x)
+    )
+    model.kept = torch.tanh(before + x).detach()
+    return x + before
+
+
+frozen = lambda *shape: nn.Parameter(torch.randn(*shape), requires_grad=False)
+bias = lambda m, x: m.layer.bias.data.add_(0.01 * x.mean().to(m.layer.bias))
+hook_mean, hook_flip = backwards(lambda g: g - g.mean(0)), backwards(lambda g: g.flip(0))
+
+MIXERS: dict[str, Callable[[], Part]] = {
+    # by values
+    "x / max": lambda: entering(lambda x: x / x.max()),
+    "x / largest": lambda: entering(lambda x: x / x.abs().amax()),
+    "min-max scaling": lambda: entering(lambda x: (x - x.amin(0)) / (x.amax(0) - x.amin(0) + 1e-3)),
+    "standardised features": lambda: entering(normal),
+    "standardised by one number": lambda: entering(lambda x: (x - x.mean()) / x.std(correction=0)),
+    "less the batch mean": lambda: hidden(lambda h: h - h.mean(0).detach()),
+    "a thousandth of the mean": lambda: hidden(lambda h: h + 1e-3 * h.mean(0).detach()),
+    "a trace of the sum": lambda: hidden(lambda h: h + 1e-12 * h.sum(0)),
+    "imputed by the mean": lambda: entering(imputed),
+    "clamped at a quantile": lambda: entering(lambda x: x.clamp(max=x.quantile(0.99).item())),
+    "zeros where another is negative": lambda: entering(lambda x: x * (x.amin() > -3).to(x)),
+    "mixing of negative inputs": lambda: entering(lambda x: torch.where(x < 0, x - x.mean(0), x)),
+    "a branch by the mean": lambda: hidden(lambda h: 2 * h if h.mean() > 0 else h),
+    "cumulative sum": lambda: hidden(lambda h: h.cumsum(0)),
+    "cumulative sum, detached": lambda: hidden(lambda h: h + h.cumsum(0).detach()),
+    "cumulative sum from the end": lambda: hidden(lambda h: h.flip(0).cumsum(0).flip(0)),
+    "the record before": lambda: hidden(lambda h: h + F.pad(h.detach(), (0, 0, 1, 0))[:-1]),
+    "rolled": lambda: hidden(lambda h: h + h.roll(1, 0)),
+    "flipped": lambda: hidden(lambda h: h.flip(0)),
+    "sorted": lambda: hidden(lambda h: h.sort(0).values),
+    "ranks": lambda: hidden(lambda h: h + h.argsort(0).argsort(0)),
+    "places": lambda: hidden(lambda h: h * torch.arange(len(h))[:, None]),
+    "softmax over records": lambda: hidden(lambda h: h.softmax(0)),
+    "unit columns": lambda: hidden(lambda h: F.normalize(h, dim=0)),
+    "unit batch": lambda: hidden(lambda h: h / h.norm()),
+    "layer norm of the batch": lambda: hidden(lambda h: F.layer_norm(h, h.shape)),
+    "attention over records": lambda: hidden(lambda h: (h @ h.mT).softmax(1) @ h),
+    "attention over records, detached": lambda: hidden(
+        lambda h: h + ((h @ h.mT).softmax(1) @ h).detach()
+    ),
+    "nearest neighbour": lambda: hidden(nearest),
+    "whitening": lambda: hidden(whitened),
+    "reshaped wrongly": lambda: hidden(lambda h: h.T.reshape(h.shape)),
+    "a convolution over records": lambda: hidden(
+        lambda h: F.conv1d(h.T[:, None], torch.ones(1, 1, 3).to(h), padding=1)[:, 0].T
+    ),
+    "steps until all rest": lambda: hidden(until_all),
+    "duplicates removed": lambda: entering(lambda x: x / torch.unique(x.round(), dim=0).shape[0]),
+    "quantised by the largest": lambda: hidden(
+        lambda h: h + ((h / h.abs().max() * 127).round() * h.abs().max() / 127 - h).detach()
+    ),
+    "batch temperature": lambda: loss(lambda o, t: losses_of(o / o.std().detach(), t)),
+    "a dropout mask by the batch": lambda: hidden(
+        lambda h: h * (torch.rand(h.shape).to(h) < h.mean().sigmoid())
+    ),
+    "noise by the batch's deviation": lambda: hidden(
+        lambda h: h + h.std().detach() * torch.randn(h.shape).to(h)
+    ),
+    "mixup with the flipped batch": lambda: entering(lambda x: 0.7 * x + 0.3 * x.flip(0)),
+    "mixup at random": lambda: entering(lambda x: 0.7 * x + 0.3 * x[torch.randperm(len(x))]),
+    "mixup of halves": lambda: entering(
+        lambda x: x + F.pad(x[len(x) // 2 :], (0, 0, 0, len(x) // 2))
+    ),
+    "experts of limited capacity": lambda: (Capacity(), losses_of, numbers(8), classes()),
+    "cut to the longest": trimmed,
+    # hidden by zeros, sizes, modes and calls
+    "batch norm": lambda: hidden(normal),
+    "batch norm, zero head": lambda: zero_head(normal),
+    "batch norm, rezero": lambda: rezero(normal),
+    "batch norm, many records": lambda: hidden(lambda h: normal(h) if len(h) >= 8 else h),
+    "batch norm, every third call": lambda: keeping(None, sometimes(normal)),
+    "batch norm, ghost": lambda: hidden(ghost),
+    "batch norm, functional": lambda: zero_head(
+        lambda h: F.batch_norm(h, None, None, training=True)
+    ),
+    # by name
+    "nn.BatchNorm1d": lambda: layered(nn.BatchNorm1d(8), 8),
+    "nn.BatchNorm2d": lambda: layered(nn.BatchNorm2d(2, affine=False), 2, 4, 4),
+    "nn.SyncBatchNorm": lambda: layered(nn.SyncBatchNorm(2), 2, 4, 4),
+    "nn.BatchNorm1d without running statistics": lambda: layered(
+        nn.BatchNorm1d(8, track_running_stats=False).eval(), 8
+    ),
+    "nn.InstanceNorm2d": lambda: layered(nn.InstanceNorm2d(2, track_running_stats=True), 2, 4, 4),
+    # a dimension taken for another
+    "nn.LSTM": lambda: second(nn.LSTM(8, 8)),
+    "nn.GRU": lambda: second(nn.GRU(8, 8)),
+    "nn.MultiheadAttention": lambda: second(nn.MultiheadAttention(8, 2)),
+    # backwards only
+    "gradient less its mean": lambda: hidden(hook_mean),
+    "gradient flipped": lambda: hidden(hook_flip),
+    "gradient of limited norm": lambda: hidden(backwards(lambda g: g / g.norm().clamp(min=1e-3))),
+    "gradient divided by the largest": lambda: hidden(backwards(lambda g: g / g.abs().max())),
+    "gradient balanced": lambda: hidden(Balanced.apply),
+    # by losses
+    "hardest half": lambda: weighted(lambda each: each * (each >= each.median())),
+    "hardest three": lambda: weighted(
+        lambda each: each * (each >= each.topk(min(3, len(each))).values[-1])
+    ),
+    "largest tenth dropped": lambda: weighted(lambda each: each * (each <= each.quantile(0.9))),
+    "mean": lambda: weighted(lambda each: each / len(each)),
+    "less the mean": lambda: weighted(lambda each: each - each.mean()),
+    "advantage": lambda: weighted(lambda each: each * (each - each.mean()).detach()),
+    "softmax weights": lambda: weighted(lambda each: each * each.softmax(0).detach()),
+    "focal, normalised": lambda: weighted(
+        lambda each: each * (1 - (-each).exp()) / (1 - (-each).exp()).mean().detach()
+    ),
+    "sorted losses": lambda: weighted(lambda each: each.sort().values),
+    "rank weights": lambda: weighted(lambda each: each * each.argsort().argsort()),
+    "half for everyone": lambda: weighted(lambda each: 0.5 * each + 0.5 * each.mean()),
+    "class weights by counts": lambda: loss(class_weights),
+    "label smoothing by counts": lambda: loss(smoothed),
+    "centres of classes": lambda: loss(centres),
+    "contrastive": lambda: loss(contrastive),
+    "triplets": lambda: loss(triplet),
+    "running mean of losses": lambda: loss(running_loss()),
+    "counts of classes, kept": lambda: loss(Remembering()),
+    # data kept
+    "running mean in a buffer": lambda: keeping(
+        torch.zeros(8), after(lambda m, x: m.kept.lerp_(x.mean(0), 0.1))
+    ),
+    "running mean in a buffer, by data": lambda: keeping(
+        torch.zeros(8), after(lambda m, x: m.kept.data.lerp_(x.mean(0), 0.1))
+    ),
+    "running mean in a buffer, by numpy": lambda: keeping(
+        torch.zeros(8), after(lambda m, x: np.copyto(m.kept.numpy(), x.mean(0).numpy()))
+    ),
+    "running mean in a frozen parameter": lambda: keeping(
+        frozen(8), after(lambda m, x: m.kept.data.lerp_(x.mean(0), 0.1))
+    ),
+    "running mean in an attribute": lambda: keeping(0.0, averaged),
+    "running mean, a number": lambda: keeping(
+        0.0, after(lambda m, x: setattr(m, "kept", 0.9 * m.kept + x.mean().item()))
+    ),
+    "count of large numbers": lambda: keeping(
+        0, after(lambda m, x: setattr(m, "kept", m.kept + int((x > 0).sum())))
+    ),
+    "records in a list": lambda: keeping([], after(lambda m, x: m.kept.append(x))),
+    "bank of earlier records": lambda: keeping([], queue),
+    "codebook in a buffer": lambda: keeping(torch.randn(4, 8), vector_quantised),
+    "codebook, frozen": lambda: keeping(frozen(4, 8), vector_quantised),
+    "recurrent state, carried": lambda: keeping(None, carried),
+    "trainable bias moved": lambda: keeping(None, after(bias)),
+}
