@@ -12,6 +12,7 @@ from dplearn.engine.profile import Profile
 from dplearn.ground.guarantee import Guarantee
 from dplearn.mechanisms import (
     Composed,
+    CorrelatedGaussian,
     DiscreteGaussian,
     ExponentialMechanism,
     Gaussian,
@@ -30,6 +31,7 @@ from dplearn.tuning import Tuned
 __all__ = [
     "DPSGD",
     "Composed",
+    "CorrelatedGaussian",
     "DiscreteGaussian",
     "ExponentialMechanism",
     "Gaussian",

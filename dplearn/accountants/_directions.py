@@ -13,7 +13,7 @@ from dplearn.accountants._runs import Runs
 from dplearn.engine.contour import SampledGaussian, deltas
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import Profile
-from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
+from dplearn.mechanisms import CorrelatedGaussian, Gaussian, Mechanism, PoissonSubsampled
 from dplearn.mechanisms._wrapped import Epoch, Sampled, Wrapped
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 
@@ -110,9 +110,10 @@ def directions(runs: Runs) -> list[Direction]:
 
 
 def plain_gaussian(mechanism: Mechanism) -> Gaussian | None:
-    """The Gaussian that a mechanism is, if every record takes part in its one batch."""
+    """The Gaussian that a mechanism is, correlated or of one batch with every record in it."""
     whole = isinstance(mechanism, Sampled) and mechanism.sample_rate == 1
-    if whole or (isinstance(mechanism, Epoch) and mechanism.batches == 1):
+    whole = whole or (isinstance(mechanism, Epoch) and mechanism.batches == 1)
+    if whole or isinstance(mechanism, CorrelatedGaussian):
         mechanism = mechanism.base  # type: ignore[attr-defined]
     return mechanism if isinstance(mechanism, Gaussian) else None
 

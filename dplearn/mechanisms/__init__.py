@@ -4,6 +4,7 @@ from dplearn.ground.registry import Registry
 from dplearn.mechanisms._base import Mechanism
 from dplearn.mechanisms._outputs import Outputs
 from dplearn.mechanisms.composed import Composed
+from dplearn.mechanisms.correlated_gaussian import CorrelatedGaussian
 from dplearn.mechanisms.discrete_gaussian import DiscreteGaussian
 from dplearn.mechanisms.exponential import ExponentialMechanism
 from dplearn.mechanisms.gaussian import Gaussian
@@ -19,6 +20,7 @@ mechanisms = Registry("dplearn.mechanisms", Mechanism)
 
 __all__ = [
     "Composed",
+    "CorrelatedGaussian",
     "DiscreteGaussian",
     "ExponentialMechanism",
     "Gaussian",

@@ -1,0 +1,121 @@
+"""Correlated noise: what a record can move, by listing and by search, and its Gaussian."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from cases import each
+from dplearn import CorrelatedGaussian, Gaussian, accountants
+from dplearn.book import tree_aggregation_rho
+
+RNG = np.random.default_rng(3)
+BANDED = np.tril(np.triu(RNG.normal(size=(12, 12)), -2))  # three bands, of both signs
+DECAYING = np.tril(0.5 ** np.abs(np.subtract.outer(range(12), range(12))))
+
+
+def tree_strategy(steps):
+    """A row for each complete node of a binary tree, 1 at the steps below it."""
+    sizes = [1 << level for level in range(steps.bit_length())]
+    nodes = [(first, size) for size in sizes for first in range(0, steps - size + 1, size)]
+    return np.array([[first <= t < first + size for t in range(steps)] for first, size in nodes])
+
+
+def patterns(steps, separation, participations, periodic):
+    """Every set of steps in which one record may take part."""
+    for used in range(1, participations + 1):
+        for chosen in itertools.combinations(range(steps), used):
+            gaps = np.diff(chosen)
+            if np.all(gaps == separation if periodic else gaps >= separation):
+                yield list(chosen)
+
+
+def reached(columns):
+    """What contributions of norm 1 reach in three dimensions, by climbing from random ones."""
+    largest = 0.0
+    for _ in range(4):
+        x = RNG.normal(size=(columns.shape[1], 3))
+        for _ in range(60):
+            x /= np.linalg.norm(x, axis=1, keepdims=True)
+            largest = max(largest, float(np.linalg.norm(columns @ x)))
+            x = columns.T @ (columns @ x) + 1e-300
+    return largest
+
+
+@each(
+    "strategy, separation, participations, periodic",
+    [
+        (BANDED, 3, 4, False),
+        (BANDED, 5, 2, False),
+        (BANDED, 1, 1, False),
+        (BANDED, 4, 3, True),
+        (DECAYING, 3, 4, True),
+        (DECAYING, 12, 9, False),
+        (tree_strategy(11), 4, 2, True),
+        (tree_strategy(11), 1, 3, True),
+    ],
+)
+def test_a_record_moves_no_more_than_the_norm_and_may_move_as_much(
+    strategy, separation, participations, periodic
+):
+    run = CorrelatedGaussian.from_strategy(
+        strategy,
+        noise_multiplier=2.0,
+        separation=separation,
+        participations=participations,
+        periodic=periodic,
+    )
+    steps = strategy.shape[1]
+    sets = patterns(steps, separation, participations, periodic)
+    truth = max(reached(strategy[:, chosen]) for chosen in sets)
+    # Climbing stops a little below the top.
+    norm = 2.0 / run.base.noise_multiplier
+    assert truth <= norm <= truth * (1 + 1e-6)
+    question = {"delta": 1e-5, "adjacency": "replace_one"}
+    one = Gaussian(2.0 / norm)
+    for name in ("pld", "rdp", "zcdp"):
+        law = accountants[name]()
+        stated, expected = (law.epsilon(m, **question, steps=2) for m in (run, one))
+        assert stated.epsilon == pytest.approx(expected.epsilon, rel=1e-12)
+        assert (stated.kind, stated.lower) == (expected.kind, pytest.approx(expected.lower))
+
+
+@each("leaves", [1, 2, 7, 8, 100])
+def test_a_tree_is_tree_aggregation(leaves):
+    run = CorrelatedGaussian.from_strategy(tree_strategy(leaves), noise_multiplier=1.5)
+    expected = tree_aggregation_rho(leaves=leaves, noise_multiplier=1.5)
+    assert run.zcdp() == pytest.approx(expected, rel=1e-11)
+
+
+def test_steps_with_noise_of_their_own_are_the_composition_of_gaussians():
+    run = CorrelatedGaussian.from_strategy(np.eye(30), noise_multiplier=5.0, participations=9)
+    one, nine = accountants["pld"]().epsilon_curve(Gaussian(5.0), delta=1e-5, steps=[1, 9])
+    stated = accountants["pld"]().epsilon(run, delta=1e-5)
+    assert stated.epsilon == pytest.approx(nine.epsilon, rel=1e-9)
+    assert nine.epsilon > 2 * one.epsilon
+    assert any("takes part" in clause for clause in stated.assumptions)
+    assert CorrelatedGaussian(Gaussian(0.0)).no_privacy()
+
+
+@each(
+    "strategy, changes, error, named",
+    [
+        (BANDED, {"separation": 2, "participations": 2}, NotImplementedError, "columns overlap"),
+        (
+            BANDED,
+            {"separation": 1, "participations": 3, "periodic": True},
+            NotImplementedError,
+            "neg",
+        ),
+        (np.eye(3)[0], {}, ValueError, r"strategy to be .* got shape \(3,\)"),
+        (np.zeros((2, 2)), {}, ValueError, "not all 0"),
+        (np.full((2, 2), math.nan), {}, ValueError, "finite matrix"),
+        (np.eye(3), {"separation": 0}, ValueError, "separation a whole number >= 1"),
+        (np.eye(3), {"participations": 1.5}, TypeError, "participations a whole number"),
+        (np.eye(3), {"noise_multiplier": -1.0}, ValueError, "noise_multiplier 0 or in"),
+    ],
+)
+def test_strategies_without_a_theorem_are_refused(strategy, changes, error, named):
+    with pytest.raises(error, match=named):
+        CorrelatedGaussian.from_strategy(strategy, **{"noise_multiplier": 1.0} | changes)
