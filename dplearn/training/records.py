@@ -1,6 +1,6 @@
 """The records of a dataset, lot by lot, on the device that needs them."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from math import isclose
@@ -9,16 +9,10 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.utils import data
 from torch.utils._pytree import tree_leaves, tree_map_only
-from torch.utils.data import (
-    BatchSampler,
-    DataLoader,
-    RandomSampler,
-    SequentialSampler,
-    TensorDataset,
-    default_collate,
-)
 
+from dplearn.run import Plan
 from dplearn.training.devices import free_bytes, moved
 from dplearn.training.gradients import Loss, called
 from dplearn.training.sampling import Lot, micro_batches
@@ -38,27 +32,17 @@ _MOST = 256
 
 
 class Records:
-    """A dataset as (inputs, targets), whole on the device if it fits.
+    """A dataset, of the kinds that `fit` takes, as (inputs, targets) on a device.
 
-    It is a pair (inputs, targets) of tensors or arrays with one row per record, where inputs may
-    also be a tuple or dict of them and targets None; or it has a length and such pairs as items;
-    or it is a `DataLoader` of such items, whose `collate_fn`, workers and pinning are used. Lots
-    are the plan's: a loader's shuffling plays no part, and its batch size may not contradict them.
-    Of a dict, what is called "labels" are the targets. Unless `resident` says otherwise, arrays
-    stay on the device if they take at most half of what is free.
+    Arrays stay there if they take at most half of what is free, unless `resident` says otherwise.
     """
 
     def __init__(
-        self,
-        dataset: Any,
-        *,
-        sample_rates: Collection[float],
-        device: torch.device,
-        resident: bool | None,
+        self, dataset: Any, plan: Plan, *, device: torch.device, resident: bool | None
     ) -> None:
         self._device, self._due, self._coming = device, -1, iter(())
-        self._arrays, self._loader = _source(dataset, sample_rates)
-        self._size = _rows(self._arrays) if self._loader is None else len(self._loader.dataset)  # type: ignore[arg-type]
+        self._arrays, self._loader = _source(dataset, plan)
+        self._size = _rows(self._arrays) if self._loader is None else _items(self._loader)
         if self._size == 0:
             raise ValueError("Expected a dataset with at least one record, got 0.")
         if resident is None:
@@ -107,11 +91,10 @@ class Records:
         if self._loader is None:
             loaded = (((self._taken(at), mask) for at, mask in cut(lot)) for lot in lots)
         else:
-            collate = partial(_collated, self._loader.collate_fn, cut)
-            settings = {name: getattr(self._loader, name) for name in _LOADING}
-            index = (lot.tolist() for lot in lots)
-            dataset = self._loader.dataset
-            loaded = iter(DataLoader(dataset, batch_sampler=index, collate_fn=collate, **settings))  # type: ignore[arg-type]
+            options = {name: getattr(self._loader, name) for name in _LOADING}
+            options["collate_fn"] = partial(_collated, self._loader.collate_fn, cut)
+            index: Any = (lot.tolist() for lot in lots)
+            loaded = iter(data.DataLoader(self._loader.dataset, batch_sampler=index, **options))
         return (((*self._moved(_pair(b)), self._moved(mask)) for b, mask in lot) for lot in loaded)
 
     def check_collation(self, model: nn.Module, loss_fn: Loss) -> None:
@@ -119,15 +102,16 @@ class Records:
 
         The first records are compared, so this finds nothing where they are of one size.
         """
-        if self._loader is None or self._loader.collate_fn is default_collate:
+        if self._loader is None or _is_ordinary(self._loader):
             return
-        places = np.arange(min(_COMPARED, self._size))
-        modes = [(module, module.training) for module in model.modules()]
+        places, modes = np.arange(min(_COMPARED, self._size)), [m.training for m in model.modules()]
         model.eval()
-        together = self._losses(model, loss_fn, places)
-        alone = [self._losses(model, loss_fn, np.full_like(places, i))[i] for i in places]
-        for module, mode in modes:
-            module.training = mode
+        try:
+            together = self._losses(model, loss_fn, places)
+            alone = [self._losses(model, loss_fn, np.full_like(places, i))[i] for i in places]
+        finally:
+            for module, mode in zip(model.modules(), modes, strict=True):
+                module.training = mode
         if not torch.allclose(torch.stack(alone), together, rtol=_ROUNDING, equal_nan=True):
             raise ValueError(
                 "Expected the loss of a record not to depend on what collate_fn puts beside it, "
@@ -164,6 +148,55 @@ class Records:
         self._arrays = self._moved(self._arrays)
 
 
+def _source(dataset: Any, plan: Plan) -> tuple[Any, data.DataLoader | None]:
+    """Arrays that hold all records, or a loader of items."""
+    if isinstance(dataset, data.DataLoader):
+        _check_loader(dataset, plan)
+        if not _is_ordinary(dataset) or type(dataset.dataset) is not data.TensorDataset:
+            return None, dataset
+        dataset = dataset.dataset
+    if isinstance(dataset, data.TensorDataset):
+        dataset = dataset.tensors
+    if isinstance(dataset, tuple | Mapping):
+        return _pair(dataset), None
+    items = hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")
+    if not items or isinstance(dataset, (*_ARRAYS, list, str)):
+        raise TypeError(
+            "Expected dataset to be a pair (inputs, targets) of tensors or arrays (targets may be "
+            f"None), a map-style Dataset or a DataLoader, got {type(dataset).__name__}."
+        )
+    return None, data.DataLoader(dataset)
+
+
+def _check_loader(loader: data.DataLoader, plan: Plan) -> None:
+    """Raise if a loader draws batches by a law of its own, or of another size than the plan."""
+    sampler, size, told = loader.sampler, loader.batch_size, "lots are drawn by the plan."
+    plain = type(sampler) is data.SequentialSampler
+    plain |= type(sampler) is data.RandomSampler and not sampler.replacement
+    if not plain or type(loader.batch_sampler) is not data.BatchSampler or size is None:
+        raise ValueError(
+            "Expected a DataLoader of a map-style dataset with a batch_size and without a sampler, "
+            f"got sampler={type(sampler).__name__}, batch_size={size}: {told}"
+        )
+    lots = [phase.sample_rate * _items(loader) for phase in plan.phases]
+    # Others take the rate to be one of so many batches.
+    fits = [abs(lot - size) < 1 or isclose(lot * len(loader), _items(loader)) for lot in lots]
+    if size > 1 and not any(fits):
+        raise ValueError(
+            f"Expected the DataLoader's batch_size to be the plan's expected lot, {lots[0]:.6g} "
+            f"records, or left out, got batch_size={size}: {told}"
+        )
+
+
+def _is_ordinary(loader: data.DataLoader) -> bool:
+    """Whether items are stacked by PyTorch's own rules."""
+    return loader.collate_fn is data.default_collate
+
+
+def _items(loader: data.DataLoader) -> int:
+    return len(loader.dataset)  # type: ignore[arg-type]
+
+
 @contextmanager
 def described(batch: tuple[Any, Any]) -> Iterator[None]:
     """Adds to errors, PyTorch's too, what kind of inputs and targets there were."""
@@ -175,58 +208,15 @@ def described(batch: tuple[Any, Any]) -> Iterator[None]:
         raise
 
 
-def _source(dataset: Any, sample_rates: Collection[float]) -> tuple[Any, DataLoader | None]:
-    """Arrays that hold all records, or a loader of items."""
-    if isinstance(dataset, DataLoader):
-        _check_loader(dataset, sample_rates)
-        if dataset.collate_fn is not default_collate or type(dataset.dataset) is not TensorDataset:
-            return None, dataset
-        dataset = dataset.dataset
-    if isinstance(dataset, TensorDataset):
-        dataset = dataset.tensors
-    if isinstance(dataset, tuple | Mapping):
-        return _pair(dataset), None
-    items = hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")
-    if not items or isinstance(dataset, (*_ARRAYS, list, str)):
-        raise TypeError(
-            "Expected dataset to be a pair (inputs, targets) of tensors or arrays (targets may be "
-            f"None), a map-style Dataset or a DataLoader, got {type(dataset).__name__}."
-        )
-    return None, DataLoader(dataset)
-
-
-def _check_loader(loader: DataLoader, sample_rates: Collection[float]) -> None:
-    """Raise if a loader draws batches by a law of its own, or of another size than the plan."""
-    sampler, size = loader.sampler, loader.batch_size
-    plain = type(sampler) is SequentialSampler
-    plain |= type(sampler) is RandomSampler and not sampler.replacement
-    if not plain or type(loader.batch_sampler) is not BatchSampler or size is None:
-        raise ValueError(
-            "Expected a DataLoader of a map-style dataset with a batch_size and without a sampler, "
-            f"got sampler={type(sampler).__name__}, batch_size={size}: lots are drawn by the plan."
-        )
-    count = len(loader.dataset)  # type: ignore[arg-type]
-    # One of so many batches is what others take to be the rate.
-    fits = [abs(rate * count - size) < 1 or isclose(rate * len(loader), 1) for rate in sample_rates]
-    if size > 1 and not any(fits):
-        raise ValueError(
-            "Expected the DataLoader's batch_size to be the plan's expected lot, "
-            f"{min(sample_rates) * count:.6g} records, or left out, got batch_size={size}: "
-            "lots are drawn by the plan."
-        )
-
-
 def _pair(batch: Any) -> tuple[Any, Any]:
     """Inputs and targets; None where there are none."""
     if isinstance(batch, Mapping):
-        return {name: batch[name] for name in batch if name != "labels"}, batch.get("labels")
-    if not isinstance(batch, tuple | list):
-        return batch, None
-    *inputs, targets = batch if len(batch) > 1 else (*batch, None)
-    inputs = inputs[0] if len(inputs) == 1 else inputs
-    if isinstance(inputs, Mapping):
-        return dict(inputs), targets
-    return tuple(inputs) if isinstance(inputs, list) else inputs, targets
+        batch = {name: batch[name] for name in batch if name != "labels"}, batch.get("labels")
+    parts = list(batch) if isinstance(batch, tuple | list) else [batch]
+    *inputs, targets = parts if len(parts) > 1 else [*parts, None]
+    if len(inputs) > 1 or isinstance(inputs[0], list):
+        return tuple(inputs if len(inputs) > 1 else inputs[0]), targets
+    return dict(inputs[0]) if isinstance(inputs[0], Mapping) else inputs[0], targets
 
 
 def _collated(

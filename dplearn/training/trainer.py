@@ -68,7 +68,7 @@ class Trainer:
 
     model: nn.Module  # trainable parameters on one device; frozen ones cost nothing
     loss_fn: Loss  # loss_fn(model(inputs), targets) gives one loss per record, shape (B,)
-    dataset: Any  # arrays, a map-style Dataset or a DataLoader, as `fit` says
+    dataset: Any  # arrays, a map-style Dataset or a DataLoader: see `fit`
     plan: Plan
     _: KW_ONLY
     optimizer: Optimizer  # any that needs no closure, over the model's trainable parameters
@@ -102,10 +102,8 @@ class Trainer:
         self._device = next(iter(self._trainable.values())).device
         dtypes = [wide(parameter.dtype) for parameter in self._trainable.values()]
         self._like = torch.empty(0, dtype=reduce(torch.promote_types, dtypes), device=self._device)
-        rates = [phase.sample_rate for phase in self.plan.phases]
-        resident = self.device_resident
         self._data = Records(
-            self.dataset, sample_rates=rates, device=self._device, resident=resident
+            self.dataset, self.plan, device=self._device, resident=self.device_resident
         )
         self._rank, self._processes = distributed.place(self.process_group)
         self._steps, self._resumed = 0, False

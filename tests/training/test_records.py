@@ -8,6 +8,7 @@ from itertools import chain
 import numpy as np
 import pytest
 import torch
+from per_record import difference, gradients, losses_of, norm
 from small_runs import PLAN, generator, run, small_data, small_model, started
 from torch import nn
 from torch.nn.utils.rnn import pad_sequence
@@ -21,6 +22,7 @@ from torch.utils.data import (
 )
 
 from cases import each
+from dplearn.training import Flat, clipped_sum
 
 X, Y = small_data()
 SHUFFLED = dataclasses.replace(PLAN, sampling="shuffled", steps=12)  # epochs of 4 steps
@@ -168,7 +170,7 @@ def to_ten(items):
 def sentences():
     random = generator(4)
     lengths = torch.randint(1, 9, (32,), generator=random)
-    tokens = [torch.randint(1, 9, (n,), generator=random) for n in lengths]
+    tokens = [torch.randint(1, 9, (n,), generator=random) for n in lengths.tolist()]
     return Items(list(zip(tokens, Y, strict=True)))
 
 
@@ -211,3 +213,32 @@ def test_what_does_not_suit_the_model_is_told_with_its_shape_and_type():
         with pytest.raises(RuntimeError) as caught:
             started(data=data)
         assert told in " ".join(caught.value.__notes__)
+
+
+class Views(nn.Module):
+    """One output for each of several views of a record."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, views):
+        return torch.stack([self.model(view) for view in views.unbind(1)], 1)
+
+
+def test_several_views_of_a_record_or_rows_of_a_person_are_averaged_before_clipping():
+    views = torch.randn(6, 3, 1, 8, 8, generator=generator())
+    layers = nn.Conv2d(1, 4, 3), nn.GroupNorm(2, 4), nn.ReLU(), nn.Flatten(), nn.Linear(144, 5)
+    model, targets = Views(nn.Sequential(*layers)), torch.arange(6) % 5
+
+    def mean(outputs, targets):
+        each = [losses_of(view, targets) for view in outputs.unbind(1)]
+        return torch.stack(each).mean(0)
+
+    sums = clipped_sum(model, mean, views, targets, bound=Flat(0.7))
+    assert (sums.norms > 0.7).all()
+    expected = {name: torch.zeros_like(value) for name, value in sums.sums.items()}
+    for one in gradients(model, views, targets, mean):
+        for name, value in one.items():
+            expected[name] += value * (0.7 / norm(one))
+    assert difference(dict(sums.sums), expected) < 1e-5
