@@ -81,7 +81,7 @@ def as_python(answers: Answers) -> str:
     figures = ["epsilon_curves", *["log_steps"] * (not scenario.by_epoch)]
     figures += ["looseness"] * measured
     # As a call, or one by one where they depend on the epochs.
-    marks = sorted({here, *scenario.changes})
+    marks = sorted({here, *scenario.marks})
     steps = f"log_steps({scenario.largest}, include={marks})"
     steps = str(sorted({*scenario.steps, here})) if scenario.by_epoch else steps
     claimed = []

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 from dplearn.accountants import accountants
@@ -40,7 +40,7 @@ class Scenario:
     def steps(self) -> tuple[int, ...]:
         """The numbers of steps that its curves are drawn at."""
         if not self.by_epoch:
-            return tuple(log_steps(self.largest, include=self.changes))
+            return tuple(log_steps(self.largest, include=self.marks))
         # Nothing happens inside an epoch: a few steps of the first, then the ends of epochs.
         first, whole = min(self.batches, self.largest), self.largest // self.batches
         begun = [t for t in log_steps(first) if t >= first / 20]
@@ -76,9 +76,10 @@ class Scenario:
         return (first, *then)
 
     @cached_property
-    def changes(self) -> list[int]:
-        """The numbers of steps after which another phase begins."""
-        return list(accumulate(phase.steps for phase in self.phases))[:-1]
+    def marks(self) -> list[int]:
+        """The numbers of steps after which another phase begins, and every fifth of it."""
+        ends = accumulate(phase.steps for phase in self.phases)
+        return sorted({a + k * (b - a) // 5 for a, b in pairwise(ends) for k in range(5)})
 
     @cached_property
     def keywords(self) -> dict[str, Any]:
