@@ -101,7 +101,8 @@ class Accountant(ABC):
         """`epsilon` for many numbers of steps at once, sharing work between them.
 
         Parameters and errors are those of `epsilon`; `steps` has shape (n,), or (n, n_parts) with
-        a column for each of ``mechanism.parts()``, whose own counts it replaces.
+        a column for each of ``mechanism.parts()``, whose own counts it replaces; where one of them
+        adds no noise and any row runs it, no row that releases anything has a bound.
         """
         validate.probability(delta=delta)
         validate.one_of(ADJACENCIES, adjacency=adjacency)
@@ -111,7 +112,7 @@ class Accountant(ABC):
         runs = self._covered(mechanism, counts, adjacency)
         released, nothing = runs.totals > 0, Bound(0.0, "exact")
         bounds: Iterator[Bound] = iter(())
-        if reason := mechanism.no_privacy():
+        if reason := runs.no_privacy:
             bounds = repeat(Bound(np.inf, "upper", {}, reason))
         elif np.any(released):
             bounds = iter(self._bounds(runs[released], delta))
@@ -137,7 +138,7 @@ class Accountant(ABC):
         validate.non_negative(epsilon=epsilon)
         validate.integer(minimum=0, maximum=MOST_RUNS, steps=steps)
         runs = self._covered(mechanism, [steps], adjacency)
-        composes = runs.totals[0] and not mechanism.no_privacy()
+        composes = runs.totals[0] and not runs.no_privacy
         if composes and (ends := self._delta(runs, epsilon)) is not None:
             lower, upper = ends[0], max(ends[1], math.exp(_LEAST_LOG_DELTA))
             kind = "exact" if lower == upper else "bracket" if lower > 0 else "upper"

@@ -53,7 +53,16 @@ class Runs:
             )
         if (most := np.max(rows.sum(axis=1), initial=0)) > MOST_RUNS:
             raise ValueError(f"Expected at most {MOST_RUNS:.0e} releases, got {most:.3g}.")
-        return cls(mechanisms, rows.astype(np.int64), adjacency)
+        # What never runs leaks nothing, however much it would leak; one column stays.
+        used = rows.astype(bool).any(axis=0)
+        used[0] |= not used.any()
+        chosen = tuple(m for m, runs in zip(mechanisms, used, strict=True) if runs)
+        return cls(chosen, rows[:, used].astype(np.int64), adjacency)
+
+    @property
+    def no_privacy(self) -> str:
+        """Why epsilon is infinite where all of them run, or an empty string."""
+        return next((why for m in self.mechanisms if (why := m.no_privacy())), "")
 
     @property
     def totals(self) -> NDArray:

@@ -339,6 +339,18 @@ def test_optimal_composition_of_different_coins_is_the_exact_one(delta):
     assert best <= kept <= closed
 
 
+@each("name", NAMES)
+def test_a_part_that_never_runs_costs_nothing(name):
+    law, question = accountants[name](), {"delta": 1e-5}
+    quiet = law.epsilon(Gaussian(1.0), **question)
+    idle = Composed([(Gaussian(0.0), 0), Gaussian(1.0)])
+    assert law.epsilon(idle, **question) == quiet
+    # A table of counts replaces those of the parts.
+    assert law.epsilon_curve(idle, steps=[[0, 1], [0, 0]], **question)[0] == quiet
+    loud = law.epsilon_curve(idle, steps=[[1, 1]], **question)[0]
+    assert loud.epsilon == math.inf and "adds no noise" in loud.reason
+
+
 def test_coins_that_say_nothing_cost_nothing():
     for name in NAMES:
         if accountants[name]().supports(RandomizedResponse(1.0), "replace_one"):
