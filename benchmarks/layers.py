@@ -43,11 +43,12 @@ its forward pass is replaced, while recording, by products that have a rule. *ag
 runs a second time, one record at a time by vmap. *parts*: it owns none. Cost is processor time
 of forward and backward pass with clipping, divided by those of an ordinary gradient in the same
 round, median over {rounds} rounds; B {batch}, width {width}, 8 positions where there are any. Of
-opacus it is the cost of its hooks (per-example gradients, without clipping), for its own module
-where it replaces the module; an error is its own words."""
+opacus it is the cost of its hooks (per-example gradients, without clipping), for the module that
+its validator puts in place, if it does. What it says is quoted; *wrong* names a parameter whose
+per-example gradients do not add up to the ordinary one."""
 
 RESULTS = Path(__file__).parent / "results" / "layers.md"
-BATCH, WIDTH = 64, 32
+BATCH, WIDTH = 128, 64
 # What makes a module of torch.nn own parameters.
 _MAKES = re.compile(r"\b(\w*Parameter|Linear|MultiheadAttention|Transformer\w+)\(")
 
@@ -170,21 +171,22 @@ def ordinary(module: nn.Module, inputs: Inputs) -> Callable[[], object]:
 
 
 def theirs(module: nn.Module, inputs: Inputs) -> tuple[str, Callable[[], object] | None]:
-    """How opacus differentiates a module, and a step of it."""
+    """How opacus differentiates a module, and a step of it; None if that is wrong or fails."""
     from opacus import GradSampleModule
     from opacus.validators import ModuleValidator
 
     try:
-        fixed = ModuleValidator.fix(module) if ModuleValidator.validate(module) else module
-        own = GradSampleModule.GRAD_SAMPLERS.keys()
-        name = (
-            "DP layer" if fixed is not module and type(fixed) is not type(module) else "functorch"
-        )
-        name = "rule" if type(module) in own else name
-        name = "parts" if not module._parameters else name
-        step = ordinary(GradSampleModule(fixed.train(module.training)), inputs)
+        fixed = ModuleValidator.fix(module.train())
+        replaced = type(fixed) is not type(module)
+        kind = "parts" if not module._parameters else "functorch"
+        kind = "rule" if type(module) in GradSampleModule.GRAD_SAMPLERS else kind
+        step = ordinary(GradSampleModule(fixed, loss_reduction="sum"), inputs)
         step()
-        return name, step
+        for name, parameter in fixed.named_parameters():
+            each = getattr(parameter, "grad_sample", None)
+            if each is None or not torch.allclose(each.sum(0), parameter.grad, 1e-3, 1e-4):
+                return f"**wrong**: {name}", None
+        return type(fixed).__name__ if replaced else kind, step
     except Exception as error:
         return f"{type(error).__name__}: {error}".splitlines()[0][:60], None
 
