@@ -212,7 +212,7 @@ def compiled_sum(
         for mine, theirs in zip(twin.modules(), model.modules(), strict=True):
             mine.training = theirs.training
         clip = own_clip._replace(largest=clip.largest)
-        with torch._dynamo.config.patch(trace_autograd_ops=True):
+        with torch._dynamo.config.patch(trace_autograd_ops=True, allow_rnn=True):
             tape.rows = _rows(model, loss_fn, inputs, targets)
             part = compiled(twin, tape, loss_fn, inputs, targets, clip, mask, None)
         if into is not None:

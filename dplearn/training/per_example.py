@@ -18,7 +18,7 @@ Tensors are float32 or float64, never less: the norm must hold for the sum that 
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -81,13 +81,13 @@ class Outer(PerExample):
 
     left: Tensor  # (B, T, p), gradients of outputs
     right: Tensor  # (B, T, d), inputs
-    gram: Callable[[], Tensor] | None = None  # of left, where several products share it
+    gram: Tensor | None = None  # left left^T, where several products share it
 
     def squared_norm(self) -> Tensor:
         if self.left.shape[1] == 1:
             u, v = _norms(self.left), _norms(self.right)
             return (u * v).square().sum(1) + _lost(u, v, self.left.shape[2], self.right.shape[2])
-        left = self.left @ self.left.mT if self.gram is None else self.gram()  # (B, T, T)
+        left = self.left @ self.left.mT if self.gram is None else self.gram  # (B, T, T)
         grams = left, self.right @ self.right.mT
         return _ghost_norm(*grams, self.left.shape[2], self.right.shape[2])
 
@@ -118,8 +118,12 @@ class Outer(PerExample):
 
     def cheapest(self) -> PerExample:
         """Itself, or formed where that costs less than two Gram matrices."""
+        return self if self.left.shape[1] == 1 or self.few() else Dense(self.dense())
+
+    def few(self) -> bool:
+        """Whether two Gram matrices cost less than the gradients."""
         (_, t, p), d = self.left.shape, self.right.shape[2]
-        return self if t == 1 or 2 * t * t <= p * d else Dense(self.dense())
+        return 2 * t * t <= p * d
 
 
 @dataclass(frozen=True)

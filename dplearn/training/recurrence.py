@@ -8,7 +8,7 @@ the product with the state is multiplied by the reset gate before; the rule does
 """
 
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import torch
@@ -159,7 +159,8 @@ def _projected(module: Any, record: Any, name: str, hidden: Tensor) -> Tensor:
 def _products(name: str, module: Any, inputs: Sequence[Tensor], grad: Tensor) -> dict[str, Any]:
     """The rule of one layer: both its products, at all times."""
     values, hidden, *reset = inputs
-    gram, bias = cache(lambda: grad @ grad.mT), grad.sum(1)
+    few, bias = Outer(grad, values).few() and Outer(grad, hidden).few(), grad.sum(1)
+    gram = grad @ grad.mT if few else None
     forms = {"weight_ih": Outer(grad, values, gram), "bias_ih": bias}
     if not reset:
         forms |= {"weight_hh": Outer(grad, hidden, gram), "bias_hh": bias}

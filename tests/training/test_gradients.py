@@ -155,7 +155,7 @@ def test_compiled():
     mask = torch.arange(BATCH) > 0
     # The compiler gives up on a function after some versions; a sweep has more models.
     with torch._dynamo.config.patch(recompile_limit=1):
-        for name in ("mlp", "conv ghost 1d", "raw parameters", "tied transformer", "conv groups"):
+        for name in ("mlp", "conv ghost 1d", "raw parameters", "tied transformer", "lstm"):
             model, inputs, targets = case(name)
             expected = [summed(model, inputs, targets, norm, mask=mask) for norm in (1.0, 0.3)]
             compiled = compiled_sum(model, losses_of, bound=Flat(1.0), backend="aot_eager")
