@@ -394,9 +394,11 @@ def _clipped(
 ) -> ClippedSum:
     """Norms, factors and weighted sums; the gradients are used up."""
     factors_of, group, largest, _ = clip
-    squared = losses.new_zeros(len(largest), len(losses), dtype=wide(losses.dtype))
+    zero = losses.new_zeros(len(losses), dtype=wide(losses.dtype))
+    squares = [zero] * len(largest)
     for name, gradient in gradients.items():
-        squared[group[name]] += gradient.squared_norm()
+        squares[group[name]] = squares[group[name]] + gradient.squared_norm()
+    squared = torch.stack(squares)  # (groups, B)
     norms = squared.sum(0).sqrt()
     records = torch.ones_like(norms, dtype=torch.bool) if mask is None else mask
     finite = norms.isfinite()
@@ -407,7 +409,7 @@ def _clipped(
     at_once = finite.device.type == "cpu" and not torch.compiler.is_compiling()
     keep = None if at_once and finite.all() else finite
     sums, weight = into()
-    weighted = factors * weight
+    weighted = (factors * weight).unbind()
     for name in list(gradients):
         gradients.pop(name).add_to(sums[name], weighted[group[name]], keep)
     clipped, missed = records & (factors.amin(0) < 1), records & ~finite

@@ -319,6 +319,8 @@ def _norms(rows: Tensor) -> Tensor:
     size = rows.shape[-1]
     if size <= _BLOCK:
         return torch.linalg.vector_norm(rows, dim=-1)
+    if size % (count := -(-size // _BLOCK)) == 0:
+        return _norms(torch.linalg.vector_norm(rows.unflatten(-1, (count, -1)), dim=-1))
     whole = size - size % _BLOCK
     blocks = _norms(rows[..., :whole].unflatten(-1, (-1, _BLOCK)))
     return _norms(torch.cat([blocks, _norms(rows[..., whole:])[..., None]], -1))

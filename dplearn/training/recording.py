@@ -304,8 +304,8 @@ def on_tensors(function: Callable[[Tensor], Any], tree: Any) -> Any:
     """The tree with the function's value for every tensor; quick where the tree is plain."""
     if isinstance(tree, Tensor):
         return function(tree)
-    if type(tree) is tuple:
-        return tuple(on_tensors(function, branch) for branch in tree)
+    if type(tree) in (tuple, list):
+        return type(tree)([on_tensors(function, branch) for branch in tree])
     if type(tree) is dict:
         return {key: on_tensors(function, branch) for key, branch in tree.items()}
     return tree_map_only(Tensor, function, tree)
