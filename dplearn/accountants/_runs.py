@@ -54,7 +54,7 @@ class Runs:
         if (most := np.max(rows.sum(axis=1), initial=0)) > MOST_RUNS:
             raise ValueError(f"Expected at most {MOST_RUNS:.0e} releases, got {most:.3g}.")
         # What never runs leaks nothing, however much it would leak; one column stays.
-        used = rows.astype(bool).any(axis=0)
+        used = np.asarray(rows.astype(bool).any(axis=0))
         used[0] |= not used.any()
         chosen = tuple(m for m, runs in zip(mechanisms, used, strict=True) if runs)
         return cls(chosen, rows[:, used].astype(np.int64), adjacency)
