@@ -190,9 +190,11 @@ Look = Callable[[Sequence[int], Sequence[int]], Tensor]
 
 def _check_kept(trial: _Trial) -> None:
     """Raise if anything changes with the data: what is written there is released without noise."""
-    held = []
+    held, parameters = [], list(trainable(trial.model).values())
     for start in (0, trial.size, 2 * trial.size):
-        trial.recorded(range(start, start + trial.size))
+        _, losses = trial.recorded(range(start, start + trial.size))
+        if losses.requires_grad:  # a backward pass may keep something too
+            torch.autograd.grad(losses.sum(), parameters, allow_unused=True)
         held.append(contents(trial.model, trial.loss_fn))
     for path in set().union(*held):
         first, second, third = (values.get(path) for values in held)
@@ -221,9 +223,10 @@ def _check_separate(trial: _Trial, look: Look, *, together: bool) -> None:
                 raise
             raise ValueError(f"Expected a lot of one record to do, got: {error}") from error
         if not trial.equal(before[key], after):
+            cause = "mixes records" if other != batch else "remembers, or draws without torch"
             raise ValueError(
                 "Expected what a record loses and adds to the sum not to depend on others, but it "
-                f"is different {what}: the model or the loss mixes records."
+                f"is different {what}: the model or the loss {cause}."
             )
 
 

@@ -90,8 +90,13 @@ def clipped_sum(
     per record; a tuple or a dict becomes several arguments of the model. The mask, of bool and
     shape (B,), is False for rows that are padding. ValueError is raised if losses, mask or a
     layer's output do not have one row per record, NotImplementedError if a layer has no
-    per-example gradient. See Goodfellow (2015); Li et al. (2022); Bu et al. (2023),
-    "book-keeping".
+    per-example gradient.
+
+    Called alone it looks at the model once, unless `check` did: by two and three of these records
+    it learns which arguments of layers follow them, and ValueError is raised if the gradients of
+    the three do not add up to PyTorch's within a hundredth. Whether records are separate is what
+    `check` finds out, and a penalty of parameters that is small in float32. See Goodfellow (2015);
+    Li et al. (2022); Bu et al. (2023), "book-keeping".
 
     Examples
     --------

@@ -128,4 +128,7 @@ def _options(leaf: Any, rows: int) -> tuple[Kind, ...]:
         return ()
     if leaf.dtype == torch.bool:
         return _TRUTHS
-    return _FLOATS if leaf.is_floating_point() or leaf.is_complex() else _INTEGERS
+    if leaf.is_floating_point() or leaf.is_complex():
+        return _FLOATS
+    # A number that is out of range ends the use of an accelerator, where a processor raises.
+    return _INTEGERS if leaf.device.type == "cpu" else _INTEGERS[2:]

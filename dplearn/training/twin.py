@@ -89,6 +89,9 @@ def _parts(value: Any) -> Iterator[tuple[Any, Any]]:
         return
     if isinstance(value, nn.Module):
         yield from (*value.named_children(), *value._parameters.items(), *value._buffers.items())
+    kind = type(value)
+    if isinstance(value, nn.Module) and kind.__module__.partition(".")[0] != "torch":
+        yield from vars(kind).items()  # its functions may refer to something global
     if isinstance(value, Mapping):
         yield from list(value.items())
     elif isinstance(value, Iterable) and isinstance(value, Sized):

@@ -1,5 +1,6 @@
 """Models and losses that let records influence each other or keep data: all must be refused."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -294,6 +295,67 @@ def carried(model: Any, x: Tensor) -> Tensor:
     return x + before
 
 
+BANK: list[Tensor] = []
+
+
+class Banking(nn.Linear):
+    """Records go to a list that is nobody's attribute."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        BANK.append(x.detach())
+        return super().forward(x)
+
+
+def kept_backwards() -> Part:
+    """The gradient's running mean, in a buffer."""
+
+    def forward(model: Any, x: Tensor) -> Tensor:
+        y = model.layer(x) * 1
+        y.register_hook(lambda grad: setattr(model, "mean", grad.mean(0)))
+        return y
+
+    model = Model(forward, layer=nn.Linear(8, CLASSES))
+    model.register_buffer("mean", torch.zeros(CLASSES))
+    return model, losses_of, numbers(8), classes()
+
+
+def hooked(register: str, hook: Callable[..., Any]) -> Part:
+    """A perceptron with a hook on its last layer."""
+    part = hidden(lambda h: h)
+    getattr(part[0].last, register)(hook)
+    return part
+
+
+class Placed(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * torch.arange(len(x))[:, None]
+
+
+def balanced() -> Part:
+    """Experts, with a penalty if the batch does not use all of them alike."""
+
+    def forward(model: Any, x: Tensor) -> tuple[Tensor, Tensor]:
+        share = model.gate(x).softmax(1)
+        return model.layer(x), share.mean(0).square().sum().expand(len(x))
+
+    model = Model(forward, gate=nn.Linear(8, 4), layer=nn.Linear(8, CLASSES))
+    return model, lambda both, t: losses_of(both[0], t) + both[1], numbers(8), classes()
+
+
+def masked() -> Part:
+    """Features weighted by how many of the batch have them."""
+    forward = lambda m, x, has: m.layer(x * has.to(x).mean(0))
+    inputs = numbers(8), torch.rand(BATCH, 8) > 0.5
+    return Model(forward, layer=nn.Linear(8, CLASSES)), losses_of, inputs, classes()
+
+
+def coarse() -> Part:
+    """Numbers of few digits, less the batch mean."""
+    forward = lambda m, x: m.layer((x - x.mean(0)).bfloat16()).float()
+    model = Model(forward, layer=nn.Linear(8, CLASSES, dtype=torch.bfloat16))
+    return model, losses_of, numbers(8), classes()
+
+
 frozen = lambda *shape: nn.Parameter(torch.randn(*shape), requires_grad=False)
 bias = lambda m, x: m.layer.bias.data.add_(0.01 * x.mean().to(m.layer.bias))
 hook_mean, hook_flip = backwards(lambda g: g - g.mean(0)), backwards(lambda g: g.flip(0))
@@ -353,6 +415,15 @@ MIXERS: dict[str, Callable[[], Part]] = {
     "mixup of halves": lambda: entering(
         lambda x: x + F.pad(x[len(x) // 2 :], (0, 0, 0, len(x) // 2))
     ),
+    "features weighted by their share": masked,
+    "bfloat16, less the mean": coarse,
+    "scaled by the size of the batch": lambda: hidden(lambda h: h * math.log(1 + len(h))),
+    "dropout and the mean": lambda: hidden(lambda h: F.dropout(h) - 0.01 * h.mean(0).detach()),
+    "dropout and places": lambda: (
+        nn.Sequential(nn.Linear(8, 8), nn.Dropout(0.3), Placed(), nn.Linear(8, CLASSES)),
+        *(losses_of, numbers(8), classes()),
+    ),
+    "experts in balance": balanced,
     "experts of limited capacity": lambda: (Capacity(), losses_of, numbers(8), classes()),
     "cut to the longest": trimmed,
     # hidden by zeros, sizes, modes and calls
@@ -383,6 +454,12 @@ MIXERS: dict[str, Callable[[], Part]] = {
     "gradient of limited norm": lambda: hidden(backwards(lambda g: g / g.norm().clamp(min=1e-3))),
     "gradient divided by the largest": lambda: hidden(backwards(lambda g: g / g.abs().max())),
     "gradient balanced": lambda: hidden(Balanced.apply),
+    "gradient less its mean, by a module's hook": lambda: hooked(
+        "register_full_backward_hook", lambda m, inputs, outputs: (inputs[0] - inputs[0].mean(0),)
+    ),
+    "output less its mean, by a module's hook": lambda: hooked(
+        "register_forward_hook", lambda m, inputs, output: output - output.mean(0).detach()
+    ),
     # by losses
     "hardest half": lambda: weighted(lambda each: each * (each >= each.median())),
     "hardest three": lambda: weighted(
@@ -430,6 +507,8 @@ MIXERS: dict[str, Callable[[], Part]] = {
     "bank of earlier records": lambda: keeping([], queue),
     "codebook in a buffer": lambda: keeping(torch.randn(4, 8), vector_quantised),
     "codebook, frozen": lambda: keeping(frozen(4, 8), vector_quantised),
+    "records in a global list": lambda: (Banking(8, CLASSES), losses_of, numbers(8), classes()),
+    "running mean of gradients": kept_backwards,
     "recurrent state, carried": lambda: keeping(None, carried),
     "trainable bias moved": lambda: keeping(None, after(bias)),
 }
