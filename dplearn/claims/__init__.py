@@ -8,17 +8,19 @@ From the bottom: `_parameters` (names, ranges, values tried), `_truth` (the cert
 """
 
 import math
+import re
 from collections.abc import Mapping
+from typing import cast
 
 import numpy as np
 
 from dplearn.claims import _search as search
 from dplearn.claims._closest import Closest, closest
-from dplearn.claims._parameters import PARAMETERS, Setting, canonical, product, setting
+from dplearn.claims._parameters import PARAMETERS, Setting, aliases, canonical, product, setting
 from dplearn.claims._truth import QUANTITIES, Purse, subject
 from dplearn.claims.verdict import HOLDS, STATUS, VIOLATED, Point, Region, Relation, Slice, Verdict
 from dplearn.ground import validate
-from dplearn.ground.expression import parse
+from dplearn.ground.written import read, split
 
 __all__ = [
     "PARAMETERS",
@@ -29,12 +31,15 @@ __all__ = [
     "Region",
     "Slice",
     "Verdict",
+    "aliases",
     "check",
     "setting",
 ]
 
 # What survey, search for the worst, border and map may cost at most.
 _SHARES = (400.0, 150.0, 250.0, 500.0)
+# A name for a number that a claim leaves open.
+_CONSTANT = re.compile(r"[cC]_?\d?")
 # Quantities in which the order of a Renyi divergence may occur as a free choice.
 _WITH_ORDER = ("epsilon", "delta", "sigma")
 
@@ -51,12 +56,14 @@ def check(
 ) -> Verdict:
     """Verdict on a claimed formula: where it holds or fails, how loose it is, and what it is.
 
-    The claim is a formula in the parameters of the quantity, as `dplearn.ground.expression.parse`
-    reads it. The quantity is total ``"epsilon"`` after T steps at delta; ``"delta"`` at epsilon;
-    ``"sigma"``, the noise multiplier that suffices for (epsilon, delta); ``"rdp"``, the Rényi
-    divergence of one step at order alpha; or ``"amplified_epsilon"`` of a Poisson sample at rate q
-    of what has epsilon. The mechanism `of` which it is one is a key of ``QUANTITIES[quantity]``;
-    with ``"pure_dp"`` the claim is about every epsilon-DP mechanism, and epsilon is one step's.
+    The claim is a formula in the parameters of the quantity, as `dplearn.ground.written.read`
+    reads it; a left side, as in ``"σ ≥ …"``, sets quantity and relation. A constant such as c or
+    c2 is fixed at a number; Δ is 1, noise being measured in sensitivities. The quantity is total
+    ``"epsilon"`` after T steps at delta; ``"delta"`` at epsilon; ``"sigma"``, the noise multiplier
+    that suffices for (epsilon, delta); ``"rdp"``, the Rényi divergence of one step at order alpha;
+    or ``"amplified_epsilon"`` of a Poisson sample at rate q of what has epsilon. The mechanism `of`
+    which it is one is a key of ``QUANTITIES[quantity]``; with ``"pure_dp"`` the claim is about
+    every epsilon-DP mechanism, and epsilon is one step's.
 
     The relation says that the quantity is at most, at least or equal to the formula; for sigma,
     ``"upper"`` says that the noise is enough. Parameters may be fixed at a number or kept to a
@@ -78,9 +85,11 @@ def check(
     >>> round(found.region.turns, 2)
     8.42
     """
-    validate.one_of(("upper", "lower", "equal"), relation=relation)
     validate.positive(effort=effort)
-    trial = _trial(claim, quantity, of, relation, fixed or {})
+    formula, about, side = split(claim)
+    quantity, relation = about or quantity, cast("Relation", side or relation)
+    validate.one_of(("upper", "lower", "equal"), relation=relation)
+    trial = _trial(formula, quantity, of, relation, fixed or {})
     survey, climb, turn, cells = (Purse(effort * share) for share in _SHARES)
     tried = search.survey(trial, purse=survey)
     simple, worst = _counterexamples(trial, tried, climb)
@@ -89,7 +98,7 @@ def check(
     if not simple:
         simple = worst = search.simplest(trial, drawn)
     return Verdict(
-        claim=claim,
+        claim=formula,
         quantity=quantity,
         of=of,
         relation=relation,
@@ -112,10 +121,20 @@ def _trial(
     claim: str, quantity: str, of: str, relation: Relation, fixed: Mapping[str, Setting]
 ) -> search.Trial:
     """The question in canonical names; one step where the claim does not count them."""
-    truth, expression = subject(quantity, of), parse(claim)
+    truth = subject(quantity, of)
     names = (*truth.names, *(("alpha",) if quantity in _WITH_ORDER else ()))
+    expression = read(claim, aliases(names))
+    constants = {
+        n: value
+        for n, value in fixed.items()
+        if _CONSTANT.fullmatch(n) and not isinstance(value, tuple)
+    }
+    if open_ := sorted(n for n in expression.names - set(constants) if _CONSTANT.fullmatch(n)):
+        raise ValueError(f"Expected a value of {open_[0]}, got none: hold {open_[0]}=1, say.")
+    expression = expression.bound({"Delta": 1.0} | constants)
     spoken = set(canonical(expression.names, names).values())
-    held = {canonical([name], names)[name]: setting for name, setting in fixed.items()}
+    parameters = {n: value for n, value in fixed.items() if n not in constants}
+    held = {canonical([name], names)[name]: setting for name, setting in parameters.items()}
     if "T" in names and "T" not in spoken:
         held.setdefault("T", 1.0)
     used = [n for n in names if n in truth.names or n in spoken]

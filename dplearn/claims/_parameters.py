@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dplearn.ground.written import nearest, read, spelled
+
 # A number, or the two ends of a range.
 Setting = float | tuple[float, float]
 
@@ -112,11 +114,18 @@ PARAMETERS = {
 def setting(text: str) -> tuple[str, Setting]:
     """A name and what it is held at, from ``"q=0.01"`` or ``"T=10..1000"``; else a ValueError."""
     name, _, value = text.partition("=")
+    low, dots, high = value.partition("..")
     try:
-        low, dots, high = value.partition("..")
-        return name.strip(), (float(low), float(high)) if dots else float(low)
+        # In 15 digits 10⁻⁵ is what 1e-5 is.
+        ends = [float(f"{read(end)():.15g}") for end in ((low, high) if dots else (low,))]
+        return spelled(name.strip()), (ends[0], ends[1]) if dots else ends[0]
     except ValueError:
         raise ValueError(f"Expected NAME=VALUE or NAME=LOW..HIGH, got {text!r}.") from None
+
+
+def aliases(allowed: Iterable[str]) -> set[str]:
+    """Every name that one of these parameters may be given."""
+    return {alias for p in allowed for alias in (p, *PARAMETERS[p].aliases)}
 
 
 def canonical(names: Iterable[str], allowed: Iterable[str]) -> dict[str, str]:
@@ -127,7 +136,8 @@ def canonical(names: Iterable[str], allowed: Iterable[str]) -> dict[str, str]:
         parameter_of |= dict.fromkeys(("epsilon_0", *PARAMETERS["epsilon_0"].aliases), "epsilon")
     if wrong := sorted(set(names) - set(parameter_of)):
         texts = [" or ".join((p, *PARAMETERS[p].aliases)) for p in allowed]
-        raise ValueError(f"Expected names among {', '.join(texts)}, got {', '.join(wrong)}.")
+        near = nearest(wrong[0], parameter_of)
+        raise ValueError(f"Expected names among {', '.join(texts)}, got {', '.join(wrong)}{near}.")
     return {name: parameter_of[name] for name in names}
 
 

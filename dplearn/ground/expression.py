@@ -6,7 +6,7 @@ the size of a result is limited by nature, and evaluating never recurses.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import NamedTuple, NoReturn
 
@@ -98,6 +98,11 @@ class Expression:
                 [np.where(undisturbed == x, 0.0, np.abs(undisturbed - x)) for x in shaken], axis=0
             )
 
+    def bound(self, values: Mapping[str, float]) -> "Expression":
+        """The formula with numbers for some of its names."""
+        steps = (s if s.inputs else _Step(values.get(str(s.what), s.what)) for s in self.program)
+        return replace(self, program=tuple(steps))
+
     def _run(self, values: Mapping[str, ArrayLike], after: Callable) -> NDArray:
         """The stack machine; `after` sees what every step computed."""
         given = {name: np.asarray(values[name], dtype=float)[()] for name in self.names}
@@ -152,7 +157,8 @@ class _Parser:
     """Reads one token ahead and writes the program; operators by how tightly they bind."""
 
     def __init__(self, text: str) -> None:
-        self.text, self.next, self.program = text, 0, []
+        self.text, self.next = text, 0
+        self.program: list[_Step] = []
         self.advance()
 
     def advance(self) -> None:
@@ -178,7 +184,7 @@ class _Parser:
             self.advance()
         return good
 
-    def expression(self, least: int, depth: int) -> None:
+    def expression(self, least: float, depth: int) -> None:
         """Read what operators hold together that bind at least as tightly as `least`."""
         if depth > _DEEPEST:
             self.fail(f"at most {_DEEPEST} levels of nesting")
@@ -201,7 +207,7 @@ class _Parser:
             self.expression(_TIGHT["<"] + 1, depth + 1)
         self.program.append(_Step(" ".join(chain), len(chain) + 1))
 
-    def operand(self, least: int, depth: int) -> None:
+    def operand(self, least: float, depth: int) -> None:
         """A number, a name, a call, a bracket, or a prefix and what it binds."""
         token, kind = self.token, self.kind
         prefix = "minus" if token == "-" else token
@@ -261,7 +267,7 @@ def _apply(what: str, inputs: list) -> NDArray:
 
 _LATEX = {"epsilon": r"\varepsilon", "and": r"\wedge", "or": r"\vee", "not": r"\neg"}
 _LATEX |= {"<=": r"\le", ">=": r"\ge", "==": "=", "!=": r"\ne", "log": r"\ln", "*": r"\,"}
-_LATEX |= {letter: "\\" + letter for letter in _GREEK.values() if letter != "epsilon"}
+_LATEX |= {letter: "\\" + letter for letter in (*_GREEK.values(), "Delta") if letter != "epsilon"}
 _LATEX |= {f: "\\" + f for f in ("exp", "min", "max", "sinh", "cosh", "tanh", "Phi")}
 
 
@@ -272,6 +278,9 @@ def _typeset(what: str | float, inputs: list[tuple[str, int]]) -> tuple[str, int
     texts = [text for text, _ in inputs]
     match what, texts:
         case _, []:
+            letter = re.fullmatch(rf"([A-Za-z]|{'|'.join(_GREEK.values())})_?(\d+)", what)
+            if letter:
+                return f"{_LATEX.get(letter[1], letter[1])}_{{{letter[2]}}}", _ATOM
             name = what.replace("_", r"\_")
             return _LATEX.get(what, what if len(what) == 1 else rf"\mathrm{{{name}}}"), _ATOM
         case "/", [a, b]:

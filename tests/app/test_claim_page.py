@@ -75,6 +75,37 @@ def test_the_first_claim_is_refuted_and_its_axes_and_quantity_can_be_chosen():
     assert "got epsilon, q" in app.error[0].value
 
 
+def latex(app) -> list[str]:
+    return [element.value for element in app.latex]
+
+
+def test_a_claim_as_written_on_paper_sets_the_question_and_is_echoed():
+    app = enter(opened(), "claim", "ε ≤ 2ε√(2k ln 1/δ)")
+    assert app.selectbox(key="choice_quantity").value == "epsilon"
+    assert "names among sigma" in app.error[0].value
+    app = choose(app, "of", "pure_dp")
+    assert "Expected" not in shown(app) and "This claim is false" in shown(app)
+    (formula,) = latex(app)
+    assert r"\le 2\,\varepsilon\,\sqrt{2\,k\," in formula
+    app = enter(app, "claim", "σ ≥ √(2 ln(1.25/δ))/ε")
+    assert app.selectbox(key="choice_quantity").value == "sigma"
+    assert app.selectbox(key="choice_of").value == "gaussian" and "Expected" not in shown(app)
+    # Who chooses another quantity by hand takes the left side away.
+    app = choose(app, "quantity", "epsilon")
+    assert app.text_input(key="box_claim").value == "√(2 ln(1.25/δ))/ε"
+    assert app.selectbox(key="choice_quantity").value == "epsilon"
+
+
+def test_an_edit_that_cannot_be_read_leaves_the_last_result():
+    app = opened()
+    drawn = title(app)
+    app = enter(app, "claim", "sqrt(2*ln(1.25/delta)/epsilon")
+    assert "Expected" in app.error[0].value and title(app) == drawn
+    assert "the last formula that could be read" in shown(app)
+    app = enter(app, "claim", "sqr(2)/epsilon")
+    assert "did you mean sqrt" in app.error[0].value and title(app) == drawn
+
+
 def drawn_map(claim="q*epsilon", **limits):
     verdict = check(claim, quantity="amplified_epsilon", of="pure_dp", **limits)
     return verdict, claim_map(verdict).to_plotly_json()

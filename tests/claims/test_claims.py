@@ -281,9 +281,27 @@ def test_bad_questions(change, message):
         check(question.pop("claim"), **question)
 
 
+def test_a_claim_is_read_as_it_is_written_and_its_left_side_sets_the_question():
+    asked = {"quantity": "epsilon", "of": "gaussian"}
+    verdict = check(r"\sigma \ge \sqrt{2\ln(1.25/\delta)}/\varepsilon", **asked)
+    plain = check("sqrt(2*log(1.25/delta))/epsilon", **asked | {"quantity": "sigma"})
+    assert (verdict.quantity, verdict.relation) == ("sigma", "upper")
+    assert verdict.simplest == plain.simplest and verdict.map == plain.map
+    # Noise is measured in sensitivities; other constants are given.
+    of_delta = check("Δ √(2 ln(1.25/δ))/ε", **asked | {"quantity": "sigma"})
+    assert of_delta.simplest == plain.simplest
+    held = check("c2 √(ln 1/δ)/ε", **asked | {"quantity": "sigma"}, fixed={"c2": 2.0})
+    assert held.closest is not None and held.points == plain.points
+    with pytest.raises(ValueError, match=r"Expected a value of c2, got none: hold c2=1, say\."):
+        check("c2 √(ln 1/δ)/ε", **asked)
+    with pytest.raises(ValueError, match="got sgima; did you mean sigma"):
+        check("1/sgima", **asked)
+
+
 def test_settings_in_words():
     assert setting("q=0.01") == ("q", 0.01)
     assert setting("T=1..1e4") == ("T", (1, 1e4))
+    assert setting(" δ = 10⁻⁵ ") == ("delta", 1e-5) and setting("q=1/8")[1] == 0.125
     for wrong in ("q", "q=", "q=a", "q=1..", "=1..2..3"):
         with pytest.raises(ValueError, match="NAME=VALUE"):
             setting(wrong)

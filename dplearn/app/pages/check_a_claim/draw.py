@@ -9,10 +9,11 @@ import streamlit as st
 from dplearn.app.kit import controls, look, questions
 from dplearn.app.kit.state import State
 from dplearn.app.pages.check_a_claim import fields
-from dplearn.claims import QUANTITIES, Verdict, check, setting
+from dplearn.claims import QUANTITIES, Verdict, aliases, check, setting
 from dplearn.figures import claim_map, map_finding
-from dplearn.ground.expression import parse
+from dplearn.ground.written import read, split
 
+_LAST = "claim_verdict"
 _OUTCOMES = {
     "violated": ("error", ":material/close:", "This claim is false."),
     "holds": ("success", ":material/check:", "No violation was found."),
@@ -41,16 +42,31 @@ def question(state: State) -> Verdict | None:
     controls.choice(state, fields.QUANTITY, then=_suit, place=left)
     able = {name: fields.OF.options[name] for name in QUANTITIES[state.values["quantity"]]}
     controls.choice(state, replace(fields.OF, options=able), place=middle)
-    controls.choice(state, fields.RELATION, place=right)
+    controls.choice(state, fields.RELATION, then=fields.drop_left_side, place=right)
     names = ("claim", "quantity", "of", "relation", "held", "x", "y")
     *asked, x, y = (state.values[name] for name in names)
     try:
-        return _judged(*asked, axes=None if "auto" in (x, y) or x == y else (x, y))
+        with problem:
+            _echo(state)
+        verdict = _judged(*asked, axes=None if "auto" in (x, y) or x == y else (x, y))
+        st.session_state[_LAST] = verdict
+        return verdict
     except ValueError as error:
         # A reader's words must stay text, whatever an address says.
         inert = re.sub(r"([\\`*_\[\]()<>!$~#:|])", r"\\\1", str(error))
         problem.error(inert, icon=":material/error:")
-        return None
+        if _LAST in st.session_state:
+            problem.caption("Below stands what was found of the last formula that could be read.")
+        return st.session_state.get(_LAST)
+
+
+def _echo(state: State) -> None:
+    """The formula as it is read, before anything is computed."""
+    quantity, of, relation = (state.values[n] for n in ("quantity", "of", "relation"))
+    sign = {"upper": r"\le", "lower": r"\ge", "equal": "="}[relation]
+    names = aliases((*QUANTITIES[quantity][of].names, "alpha"))
+    formula = read(split(state.values["claim"]).formula, names)
+    st.latex(f"{_SYMBOLS[quantity]} {sign} {formula.latex}")
 
 
 def _judged(claim: str, quantity: str, of: str, relation: Any, held: str, axes: Any) -> Verdict:
@@ -64,14 +80,13 @@ def _judged(claim: str, quantity: str, of: str, relation: Any, held: str, axes: 
 
 def _suit(state: State) -> None:
     """After a change of quantity: a mechanism that it knows, and axes chosen anew."""
+    fields.drop_left_side(state)
     fields.suit(state)
     state.values["x"] = state.values["y"] = fields.X.default
 
 
 def outcome(verdict: Verdict) -> None:
-    """The formula as it was read, and what came out."""
-    sign = {"upper": r"\le", "lower": r"\ge", "equal": "="}[verdict.relation]
-    st.latex(f"{_SYMBOLS[verdict.quantity]} {sign} {parse(verdict.claim).latex}")
+    """What came out."""
     kind, icon, words = _OUTCOMES[verdict.status]
     if verdict.status == "violated" and verdict.relation == "upper":
         words += " It promises more privacy than there is."

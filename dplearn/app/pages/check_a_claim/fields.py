@@ -1,11 +1,13 @@
 """What a reader can set on the page that checks a claim, and claims to start from."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 from dplearn.app.kit.fields import Choice, Text, by_key
 from dplearn.app.kit.state import State
 from dplearn.claims import PARAMETERS, QUANTITIES
 from dplearn.figures import SYMBOLS
+from dplearn.ground.written import split
 
 _QUANTITY = {
     "epsilon": "total ε",
@@ -24,15 +26,16 @@ _OF = {
     "approximate_dp": "any (ε, δ)-DP mechanism",
 }
 _ABOUT_CLAIM = (
-    "Arithmetic with + - * / ^, exp, ln, sqrt, min, max, abs, erf, erfc, Phi, sinh, cosh, tanh, "
-    "binom, floor, ceil, pi, e, inf. Greek letters may be typed or spelled out."
+    "As on paper: σ ≥ √(2 ln 1.25/δ)/ε, q ε², LaTeX, np.sqrt; Greek letters may be spelled out. A "
+    "left side says what the claim is about. There are + - * / ^, exp, ln, sqrt, min, max, abs, "
+    "erf, erfc, Phi, sinh, cosh, tanh, binom, floor, ceil, pi, e, inf."
 )
 CLAIM = Text("claim", "The claim", _ABOUT_CLAIM, "sqrt(2*ln(1.25/delta))/epsilon")
 QUANTITY = Choice("quantity", "is about", "", _QUANTITY, "sigma")
 OF = Choice("of", "of", "", _OF, "gaussian")
 _RELATION_NAMES = {"upper": "at most this", "lower": "at least this", "equal": "equal to this"}
 RELATION = Choice("relation", "and says that it is", "", _RELATION_NAMES)
-_ABOUT_HELD = "For instance: delta=1e-5, T=1..100. What is not named is tried over its whole range."
+_ABOUT_HELD = "For instance: δ=1e-5, T=1..100. What is not named is tried over its whole range."
 HELD = Text("held", "Hold or limit parameters", _ABOUT_HELD, "")
 _AXES = {"auto": "auto"} | {n: f"{SYMBOLS[n]}, {p.meaning}" for n, p in PARAMETERS.items()}
 X, Y = (Choice(key, f"Map: {key} axis", "", _AXES) for key in ("x", "y"))
@@ -66,8 +69,18 @@ def start(state: State, title: str) -> None:
     state.read(dict(zip(("quantity", "of", "claim", "held"), EXAMPLES[title], strict=True)))
 
 
+def drop_left_side(state: State) -> None:
+    """After a choice of what the claim is about: its left side does not say so any more."""
+    with suppress(ValueError):
+        state.values["claim"] = split(state.values["claim"]).formula
+
+
 def suit(state: State) -> None:
-    """A mechanism that the quantity does not know gives way to the first."""
+    """What the left side of the claim is about; the first mechanism where it does not know ours."""
+    with suppress(ValueError):  # which is told where the claim is read
+        _, quantity, relation = split(state.values["claim"])
+        state.values |= {"quantity": quantity} if quantity else {}
+        state.values |= {"relation": relation} if relation else {}
     possible = QUANTITIES[state.values["quantity"]]
     if state.values["of"] not in possible:
         state.values["of"] = next(iter(possible))
