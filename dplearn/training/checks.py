@@ -15,8 +15,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn.modules.dropout import _DropoutNd
+from torch.optim import LBFGS, Optimizer
+from torch.optim.lr_scheduler import ReduceLROnPlateau
 from torch.utils._pytree import tree_leaves
 
+from dplearn.ground import validate
+from dplearn.run import Plan
 from dplearn.training.bounds import Flat
 from dplearn.training.devices import forked
 from dplearn.training.gradients import (
@@ -272,3 +276,32 @@ def _check_gradients(calls: list[Call], losses: Tensor) -> None:
                     f"other rows of the output of {call.name!r} ({type(call.module).__name__}): "
                     "something after it mixes records, or the first dimension is not the batch."
                 )
+
+
+def check_settings(
+    model: nn.Module, loss_fn: Any, plan: Plan, optimizer: Optimizer, scheduler: Any
+) -> None:
+    """Refuse what cannot be trained privately, or not at all."""
+    if not isinstance(plan, Plan):
+        raise TypeError(f"Expected plan to be a DPSGD or Phases, got {type(plan).__name__}.")
+    if not trainable(model):
+        raise ValueError("Expected a model with at least one trainable parameter, got 0.")
+    if isinstance(optimizer, LBFGS):
+        raise validate.unsupported("LBFGS", "it evaluates the loss several times per step.")
+    if isinstance(scheduler, ReduceLROnPlateau):
+        raise validate.unsupported("ReduceLROnPlateau", "it reads losses, which are private.")
+    optimized = {id(p) for group in optimizer.param_groups for p in group["params"]}
+    losses = loss_fn.parameters() if isinstance(loss_fn, nn.Module) else ()
+    others = {*optimized, *(id(p) for p in losses if p.requires_grad)}
+    if foreign := others - {id(p) for p in model.parameters()}:
+        raise ValueError(
+            f"Expected trainable parameters of the model only, got {len(foreign)} of the loss or "
+            "in the optimizer that are not the model's and would never be trained: make them "
+            "part of the model, which can return what they give."
+        )
+    missing = [name for name, p in trainable(model).items() if id(p) not in optimized]
+    if missing:
+        raise ValueError(
+            f"Expected every trainable parameter in the optimizer, got none for {missing}: "
+            "add them, or freeze them with requires_grad_(False)."
+        )

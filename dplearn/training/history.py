@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from dplearn.accountants import Accountant
 from dplearn.ground.guarantee import Adjacency, Guarantee
 from dplearn.run import DPSGD, Phases, Plan
+from dplearn.training.bounds import Bound
+from dplearn.training.gradients import ClippedSum
 
 # Sums over the records of a lot, and the draw that hides how many norms were below the bound.
 TALLY = ("loss", "finite", "examples", "clipped", "non_finite", "right", "below", "normal")
@@ -102,6 +105,18 @@ class History:
         steps = np.diff(ends, prepend=0).tolist()
         pairs = zip(self.plan.phases, steps, strict=True)
         return tuple(dataclasses.replace(phase, steps=count) for phase, count in pairs)
+
+
+def tally_of(part: ClippedSum, mask: Tensor | None, bound: Bound, dtype: torch.dtype) -> Tensor:
+    """Sums over the records of a micro-batch, in the order of TALLY."""
+    finite, right = part.losses.isfinite(), part.right
+    below = part.norms <= getattr(bound, "max_grad_norm", 0.0)
+    if mask is not None:
+        finite, below, right = finite & mask, below & mask, torch.where(mask, right, 0)
+    loss = torch.where(finite, part.losses, 0).to(dtype)  # all others become as wide
+    losses, rights, *counts = torch.stack([loss, right, finite, below]).sum(1)
+    counted = part.examples, part.clipped, part.non_finite
+    return torch.stack([losses, counts[0], *counted, rights, counts[1], torch.zeros_like(losses)])
 
 
 def _private(tally: Mapping[str, float]) -> Private:

@@ -13,7 +13,7 @@ from torch.utils import data
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 from dplearn.run import Plan
-from dplearn.training.devices import free_bytes, moved
+from dplearn.training.devices import forked, free_bytes, moved
 from dplearn.training.gradients import Loss, called
 from dplearn.training.sampling import Lot, micro_batches
 
@@ -120,8 +120,7 @@ class Records:
 
     @torch.no_grad()
     def _losses(self, model: nn.Module, loss_fn: Loss, index: Lot) -> Tensor:
-        with torch.random.fork_rng([]):
-            torch.manual_seed(0)
+        with forked(self._device, 0):
             inputs, targets = self.rows(index)
             return loss_fn(called(model, inputs), targets)
 

@@ -19,16 +19,15 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.optim import LBFGS, Optimizer
-from torch.optim.lr_scheduler import ReduceLROnPlateau
+from torch.optim import Optimizer
 
 from dplearn.ground import validate
 from dplearn.run import DPSGD, Plan
 from dplearn.training import checkpoint, distributed, sampling
 from dplearn.training.bounds import AdaptiveQuantile, Bound, Flat
-from dplearn.training.checks import check
+from dplearn.training.checks import check, check_settings
 from dplearn.training.gradients import Clip, ClippedSum, Loss, added_sum, compiled_sum, wide
-from dplearn.training.history import TALLY, History, Record
+from dplearn.training.history import TALLY, History, Record, tally_of
 from dplearn.training.noise import LOTS, Randomness, Run
 from dplearn.training.recording import state_of
 from dplearn.training.records import Records, described
@@ -97,7 +96,7 @@ class Trainer:
     records: list[Record] = field(default_factory=list, init=False)
 
     def __post_init__(self, generator: torch.Generator | None, secure: bool | None) -> None:
-        _check_parts(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
+        check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
         self._trainable, self._state = trainable(self.model), None
         self._device = next(iter(self._trainable.values())).device
         dtypes = [wide(parameter.dtype) for parameter in self._trainable.values()]
@@ -112,8 +111,7 @@ class Trainer:
         self._phase, _ = self.plan.at(0)
         self._use(self.bound or Flat(self._phase.max_grad_norm))
         self._check_options()
-        sizes = distributed.gathered(len(self._data), self.process_group)
-        self._records = sum(sizes)
+        self._records = sum(distributed.gathered(len(self._data), self.process_group))
         run = self._fingerprint()
         distributed.agree({**run, "seed": repr(self._randomness.seed)}, self.process_group)
         if self.process_group is not None:
@@ -145,7 +143,7 @@ class Trainer:
         """Look again at the model if modes or trainable parameters have changed."""
         if (state := state_of(self.model)) == self._state:
             return
-        _check_parts(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
+        check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
         self._trainable = trainable(self.model)
         self._sizes = [parameter.numel() for parameter in self._trainable.values()]
         self._use(self._bound)
@@ -258,7 +256,7 @@ class Trainer:
         tallies = []
         for inputs, targets, mask in self._data.parts(self.steps, self._lots, rows):
             part = self._sum(inputs, targets, clip=self._clip, mask=mask, into=into)
-            tallies.append(_tally(part, mask, self._bound, self._like.dtype))
+            tallies.append(tally_of(part, mask, self._bound, self._like.dtype))
         flat = noise()
         for tally in tallies:
             flat[-len(TALLY) :].add_(tally)
@@ -395,44 +393,3 @@ class Trainer:
             "processes": repr(self._processes),
             **shapes,
         }
-
-
-def _check_parts(
-    model: nn.Module, loss_fn: Any, plan: Plan, optimizer: Optimizer, scheduler: Any
-) -> None:
-    """Refuse what cannot be trained privately, or not at all."""
-    if not isinstance(plan, Plan):
-        raise TypeError(f"Expected plan to be a DPSGD or Phases, got {type(plan).__name__}.")
-    if not trainable(model):
-        raise ValueError("Expected a model with at least one trainable parameter, got 0.")
-    if isinstance(optimizer, LBFGS):
-        raise validate.unsupported("LBFGS", "it evaluates the loss several times per step.")
-    if isinstance(scheduler, ReduceLROnPlateau):
-        raise validate.unsupported("ReduceLROnPlateau", "it reads losses, which are private.")
-    optimized = {id(p) for group in optimizer.param_groups for p in group["params"]}
-    losses = loss_fn.parameters() if isinstance(loss_fn, nn.Module) else ()
-    others = {*optimized, *(id(p) for p in losses if p.requires_grad)}
-    if foreign := others - {id(p) for p in model.parameters()}:
-        raise ValueError(
-            f"Expected trainable parameters of the model only, got {len(foreign)} of the loss or "
-            "in the optimizer that are not the model's and would never be trained: make them "
-            "part of the model, which can return what they give."
-        )
-    missing = [name for name, p in trainable(model).items() if id(p) not in optimized]
-    if missing:
-        raise ValueError(
-            f"Expected every trainable parameter in the optimizer, got none for {missing}: "
-            "add them, or freeze them with requires_grad_(False)."
-        )
-
-
-def _tally(part: ClippedSum, mask: Tensor | None, bound: Bound, dtype: torch.dtype) -> Tensor:
-    """Sums over the records of a micro-batch, in the order of TALLY."""
-    finite, right = part.losses.isfinite(), part.right
-    below = part.norms <= getattr(bound, "max_grad_norm", 0.0)
-    if mask is not None:
-        finite, below, right = finite & mask, below & mask, torch.where(mask, right, 0)
-    loss = torch.where(finite, part.losses, 0).to(dtype)  # all others become as wide
-    losses, rights, *counts = torch.stack([loss, right, finite, below]).sum(1)
-    counted = part.examples, part.clipped, part.non_finite
-    return torch.stack([losses, counts[0], *counted, rights, counts[1], torch.zeros_like(losses)])

@@ -63,7 +63,7 @@ def _moved(parameter: Tensor, rng: torch.Generator, precise: bool) -> Tensor:
     data = widened(parameter.data, precise)
     if not parameter.requires_grad:
         return data.clone()
-    normal = torch.randn(data.shape, generator=rng, dtype=torch.float64).to(data.device)
+    normal = torch.randn(data.shape, generator=rng, dtype=torch.float64).to(data)
     return torch.where(data == 0, 0.1 * normal, data * (0.3 * normal).exp()).to(data.dtype)
 
 
