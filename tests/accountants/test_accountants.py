@@ -322,6 +322,7 @@ def epsilon_of_different_coins(local, delta):
     return brentq(leak, 0, local.sum())
 
 
+@pytest.mark.slow
 @each("delta", [1e-2, 1e-6])
 def test_optimal_composition_of_different_coins_is_the_exact_one(delta):
     """Murtagh & Vadhan 2016: the worst releases of given epsilons are coins, all different."""

@@ -116,6 +116,7 @@ QUIET = dataclasses.replace(RUN, noise_multiplier=1.0, sample_rate=0.02, steps=5
 SCHEDULE = Phases((RUN, QUIET, dataclasses.replace(RUN, max_grad_norm=0.1, steps=7)))
 
 
+@pytest.mark.slow
 @each("name", [*accountants])
 def test_phases_are_the_composition_of_what_they_have_done(name):
     """Counts written out by hand; a phase that comes back is the mechanism it was."""

@@ -220,6 +220,7 @@ def test_what_is_entered_is_in_the_address_and_makes_a_run_ones_own():
     assert "Where other tools" not in words(app)
 
 
+@pytest.mark.slow
 def test_curves_go_on_with_further_phases():
     app = opened(steps="1000", here="900", budget="1", accountants="rdp,pld")
     app = enter(app, "then", "2, 0.02, 50")

@@ -43,6 +43,7 @@ def reached(columns):
     return largest
 
 
+@pytest.mark.slow
 @each(
     "strategy, separation, participations, periodic",
     [
