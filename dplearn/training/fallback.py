@@ -52,7 +52,10 @@ def differentiated(
         cut.module not in again and cut.replaceable() and all(tree_leaves(counts))
         for cut, counts in zip(call.inner, within, strict=True)
     ]
-    grads = [part if keep else {} for part, keep in zip(grads, [True, *kept], strict=True)]
+    grads = [grads[0]] + [
+        {i: g.unflatten(0, (batch, counts[0][i])) for i, g in part.items()} if keep else {}
+        for part, counts, keep in zip(grads[1:], within, kept, strict=True)
+    ]
     split = [0 if count else None for count in rows]
     leaves = [
         widen(x).unflatten(0, (batch, n)) if n else widen(x)
@@ -120,7 +123,8 @@ def _random(module: nn.Module) -> Exception:
 
 def _one_by_one(module, loss, parameters, grads, leaves, split, batch) -> dict[str, Tensor]:
     """Gradients as of `differentiated`, by ordinary autograd in a loop."""
-    states = lambda: [torch.get_rng_state(), *torch.cuda.get_rng_state_all()]
+    cuda = {x.device for x in parameters.values() if x.device.type == "cuda"}
+    states = lambda: [torch.get_rng_state(), *map(torch.cuda.get_rng_state, cuda)]
     before, rows = states(), []
     for i in range(batch):
         mine = {name: x.detach().requires_grad_() for name, x in parameters.items()}

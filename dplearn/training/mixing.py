@@ -25,7 +25,7 @@ def _reason(module: nn.Module) -> str:
         return "its running statistics leak. Set track_running_stats=False." if keeps else ""
     if isinstance(module, torch.jit.ScriptModule):
         return "its parts know no hooks. Pass the module that was scripted."
-    if any(p is not None and p.dtype.is_complex for p in module._parameters.values()):
+    if any(p is not None and p.is_complex() for p in module._parameters.values()):
         return "clipping is for real parameters. Hold real and imaginary parts, and join them."
     if isinstance(module, nn.Embedding | nn.EmbeddingBag):
         odd = [x for x in ("sparse", "scale_grad_by_freq", "max_norm") if getattr(module, x)]

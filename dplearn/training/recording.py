@@ -113,12 +113,12 @@ def state_of(model: nn.Module) -> tuple[Any, ...]:
 
 def observed(model: nn.Module) -> tuple[Tape, Callable[[], None]]:
     """The record of all calls from now on, and what stops it."""
-    names = {module: name for name, module in model.named_modules()}
-    for module, name in names.items():
+    parts = dict(model.named_modules())
+    for name, module in parts.items():
         refuse_mixing(name, module)
-    tape, undo, within, owners = Tape(), ExitStack(), {}, _owners(model)
-    for module in names:
-        note = partial(_note, tape, names[module], module)
+    tape, undo, within, owners = Tape(), ExitStack(), {}, _owners(parts)
+    for name, module in parts.items():
+        note = partial(_note, tape, name, module)
         if (substitute := substitute_of(module)) and any(map(trained, module.parameters())):
             undo.callback(replaced(module, partial(substitute, module, note)))
         elif module not in owners:
@@ -137,20 +137,18 @@ def observed(model: nn.Module) -> tuple[Tape, Callable[[], None]]:
     return tape, undo.close
 
 
-def _owners(model: nn.Module) -> dict[nn.Module, None]:
+def _owners(parts: dict[str, nn.Module]) -> dict[nn.Module, None]:
     """Modules whose forward passes use trainable parameters of their own or of their lists."""
-    owners = {}
 
-    def visit(module: nn.Module, runs: nn.Module) -> None:
-        if type(module).forward is not _forward_unimplemented:
-            runs = runs if isinstance(module, ParametrizationList) else module
-        if any(trained(p) for p in module._parameters.values()):
-            owners[runs] = None
-        for child in module.children():
-            visit(child, runs)
+    def runs(name: str) -> nn.Module:
+        part = parts[name]
+        list_only = type(part).forward is _forward_unimplemented
+        if name and (list_only or isinstance(part, ParametrizationList)):
+            return runs(name.rpartition(".")[0])
+        return part
 
-    visit(model, model)
-    return owners
+    own = lambda module: any(map(trained, module._parameters.values()))
+    return {runs(name): None for name, module in parts.items() if own(module)}
 
 
 def owned(module: nn.Module, called: set[nn.Module], prefix: str = "") -> Iterator:

@@ -63,10 +63,10 @@ def _entry(registry: Mapping[type[nn.Module], Any], module: nn.Module) -> Any:
         if kind in registry:
             own = vars(module)
             same = type(module).forward is kind.forward and "forward" not in own
-            # A tensor in place of a parameter was computed from others, by a parametrization.
-            plain = "parametrizations" not in module._modules
-            plain = plain and not any(isinstance(value, Tensor) for value in own.values())
-            return registry[kind] if same and plain else None
+            # A tensor in place of a parameter was computed from others, by a hook.
+            hooked = module._forward_pre_hooks and any(isinstance(x, Tensor) for x in own.values())
+            derived = hooked or "parametrizations" in module._modules
+            return registry[kind] if same and not derived else None
     return None
 
 
