@@ -8,6 +8,7 @@ from pathlib import Path
 def main(options: Sequence[str]) -> int:
     """Serve until stopped; returns the exit status."""
     from streamlit import net_util
+    from streamlit.runtime.pages_manager import PagesManager
     from streamlit.web import cli
 
     from dplearn.app.kit import questions
@@ -15,6 +16,8 @@ def main(options: Sequence[str]) -> int:
     # Whenever a page of somebody else knocks, Streamlit asks a service on the internet for this
     # machine's address, and everybody waits for the answer.
     net_util.get_external_ip = lambda: None
+    # Our pages are no scripts of a folder: whoever opened one first was told that it is not there.
+    PagesManager.uses_pages_directory = False
     questions.start()
     script = Path(__file__).with_name("navigation.py")
     return cli.main(["run", str(script), *options], standalone_mode=False) or 0

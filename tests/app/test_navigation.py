@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from streamlit import net_util
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
 from cases import each
@@ -174,7 +175,10 @@ def test_dplearn_app_hands_streamlit_a_script_and_the_options(monkeypatch):
     monkeypatch.setattr("streamlit.web.cli.main", lambda words, **_: called.extend(words))
     monkeypatch.setattr(questions, "start", lambda: None)
     monkeypatch.setattr(net_util, "get_external_ip", net_util.get_external_ip)
+    monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
     assert server.main(["--server.port", "8600", "--server.headless=true"]) == 0
+    # Else Streamlit would look for scripts in `pages` when a page is the first to be opened.
+    assert PagesManager.uses_pages_directory is False
     run, script, *options = called
     assert run == "run" and options == ["--server.port", "8600", "--server.headless=true"]
     app = AppTest.from_file(script, default_timeout=120).run()
