@@ -20,7 +20,7 @@ import statistics
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 from importlib import util
@@ -248,14 +248,17 @@ def opacus(work: Workload, x: Tensor, y: Tensor, *, mode: str) -> Step:
     return step
 
 
-def methods() -> Iterator[tuple[str, Callable[..., Step]]]:
-    yield SGD, partial(sgd, compiled=False)
-    yield COMPILED_SGD, partial(sgd, compiled=True)
-    yield OURS, partial(ours, compiled=False)
-    yield OURS_COMPILED, partial(ours, compiled=True)
+def methods(skipped: Collection[str] = ()) -> Iterator[tuple[str, Callable[..., Step]]]:
+    """All ways to do a step but those whose names contain a skipped word."""
+    ways: dict[str, Callable[..., Step]] = {
+        SGD: partial(sgd, compiled=False),
+        COMPILED_SGD: partial(sgd, compiled=True),
+        OURS: partial(ours, compiled=False),
+        OURS_COMPILED: partial(ours, compiled=True),
+    }
     if util.find_spec("opacus"):
-        for mode in MODES:
-            yield f"opacus, {mode}", partial(opacus, mode=mode)
+        ways |= {f"opacus, {mode}": partial(opacus, mode=mode) for mode in MODES}
+    yield from (way for way in ways.items() if not any(word in way[0] for word in skipped))
 
 
 def clock() -> float:
@@ -291,7 +294,7 @@ def peak(step: Step) -> float:
     return most
 
 
-def measured(work: Workload, rounds: int) -> str:
+def measured(work: Workload, rounds: int, skipped: Collection[str]) -> str:
     """The section of one workload."""
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
@@ -302,7 +305,7 @@ def measured(work: Workload, rounds: int) -> str:
     print(work.name, file=sys.stderr, flush=True)
     x, y = work.inputs().to(DEVICE), torch.randint(work.classes, (work.batch,), device=DEVICE)
     steps, failed, peaks, once = {}, {}, {}, {}
-    for name, build in methods():
+    for name, build in methods(skipped):
         try:
             steps[name] = build(work, x, y)
             seconds(steps[name], 2)
@@ -318,9 +321,8 @@ def measured(work: Workload, rounds: int) -> str:
             slow = once[name] > 10 * once[SGD]
             if not slow or len(times[name]) < 3:
                 times[name].append(seconds(step, 1 if slow else work.steps))
-    names = [name for name, _ in methods()]
     head = ["method", "ms", "÷ SGD", "compiled ÷", "memory ÷"]
-    rows = [row(name, times, peaks, failed) for name in names]
+    rows = [row(name, times, peaks, failed) for name, _ in methods(skipped)]
     return "\n\n".join([verdict(work, times), where(rounds), table(head, rows)])
 
 
@@ -357,6 +359,7 @@ def median_ratio(times: list[float], base: list[float] | None) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="workloads whose name contains this")
+    parser.add_argument("--skip", nargs="*", default=(), help="methods with these words")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--write", nargs="?", const=RESULTS, type=Path)
     options = parser.parse_args()
@@ -364,7 +367,7 @@ def main() -> None:
     # A process for each: what was compiled for one model must not change the next.
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         for work in chosen:
-            section = pool.apply(measured, (work, options.rounds))
+            section = pool.apply(measured, (work, options.rounds, options.skip))
             print(f"## {work.name}\n\n{section}", flush=True)
             if options.write:
                 sections = [work.name for work in WORKLOADS]

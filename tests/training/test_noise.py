@@ -143,6 +143,18 @@ def test_a_generator_gives_a_fresh_seed_each_time_and_none_beside_secure_noise(m
         Randomness(secure=True)
 
 
+def test_a_cipher_has_a_new_key_and_a_new_start_from_the_operating_system(monkeypatch):
+    def noise_from(key, start):
+        given = {32: key, 16: start}
+        monkeypatch.setattr(noise.os, "urandom", lambda count: bytes([given[count]]) * count)
+        return drawn(Randomness(secure=True), 5).tolist()
+
+    for place in range(2) if noise._CIPHER else ():  # where its library is installed
+        other = [0, 0]
+        other[place] = 1
+        assert noise_from(0, 0) == noise_from(0, 0) != noise_from(*other)
+
+
 def test_dropout_is_seeded_without_touching_the_global_generator():
     numbers = []
     for step in (1, 1, 2):
