@@ -176,12 +176,12 @@ def _add_up(model: nn.Module, tape: Tape, losses: Tensor) -> bool:
     relative = max(1e-7, min(1e-2, 1e5 * eps))
     for (name, parameter), expected in zip(named.items(), ordinary, strict=True):
         expected = torch.zeros_like(parameter) if expected is None else expected
-        total, scale = torch.zeros_like(expected), expected.norm()
+        total, scale = zeros(parameter), expected.norm()
         if name in each:
-            total = each[name].weighted_sum(torch.ones_like(losses.detach()))
+            each[name].add_to(total, torch.ones_like(losses.detach()))
             scale = each[name].squared_norm().sqrt().sum()
         # A gradient that is zero but for rounding, of a bias before a norm, is measured by others.
-        apart = (total.reshape(expected.shape) - expected).norm()
+        apart = (total - expected).norm()
         if not apart <= relative * scale + min(1e-2, 1e3 * eps) * size:
             raise ValueError(
                 f"Expected the gradient of {name!r} to be the sum over records, which it is not: "

@@ -11,7 +11,7 @@ Clipping needs only two things of it, the norm :math:`\|G_i\|` and later the wei
   (Li et al., 2022, "ghost norm"), cheaper than :math:`G_i` if :math:`2T^2 \le pd`
   (Bu et al., 2022).
 
-Every form answers `squared_norm()`, `weighted_sum(factors, keep)` and `dense()`. Rows where
+Every form answers `squared_norm()`, `add_to(total, factors, keep)` and `dense()`. Rows where
 `keep` is False count as zero whatever they hold: 0 * inf is NaN, a factor of 0 is not enough.
 Tensors are float32 or float64, never less: the norm must hold for the sum that is released.
 """
@@ -42,16 +42,12 @@ class PerExample(ABC):
         """Squared Euclidean norms, shape (B,); never too small by more than rounding."""
 
     @abstractmethod
-    def weighted_sum(self, factors: Tensor, keep: Tensor | None = None) -> Tensor:
-        """The sum over i of factors[i] times gradient i, in the shape of the parameter."""
+    def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
+        """Add the sum over i of factors[i] times gradient i, in the parameter's shape."""
 
     @abstractmethod
     def dense(self) -> Tensor:
         """All gradients, shape (B, *parameter shape)."""
-
-    def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
-        """Add the weighted sum to a tensor of the parameter's shape."""
-        total.add_(self.weighted_sum(factors, keep).view_as(total))
 
 
 @dataclass(frozen=True)
@@ -62,10 +58,6 @@ class Dense(PerExample):
 
     def squared_norm(self) -> Tensor:
         return _squares(self.value)
-
-    def weighted_sum(self, factors: Tensor, keep: Tensor | None = None) -> Tensor:
-        rows = _flat(_kept(self.value, keep))
-        return (factors.to(rows.dtype) @ rows).view(self.value.shape[1:])
 
     def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
         rows = _flat(_kept(self.value, keep))
@@ -95,23 +87,15 @@ class Outer(PerExample):
         """Sum over t of |left[t]| |right[t]|, the scale of rounding errors, shape (B,)."""
         return (_norms(self.left) * _norms(self.right)).sum(1)
 
-    def weighted_sum(self, factors: Tensor, keep: Tensor | None = None) -> Tensor:
-        left, right = self._weighted(factors, keep)
-        return left.T @ right
-
     def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
-        left, right = self._weighted(factors, keep)
-        total.view(left.shape[1], -1).addmm_(left.T.to(total), right.to(total))
-
-    def _weighted(self, factors: Tensor, keep: Tensor | None) -> tuple[Tensor, Tensor]:
-        """Both sides, one of them weighted, with a row for each position."""
         left, right = _kept(self.left, keep), _kept(self.right, keep)
         scale = factors.to(left.dtype)[:, None, None]
         if left.shape[2] <= right.shape[2]:
             left = left * scale
         else:
             right = right * scale
-        return left.flatten(0, 1), right.flatten(0, 1)
+        left, right = left.flatten(0, 1).T, right.flatten(0, 1)
+        total.view(len(left), -1).addmm_(left.to(total), right.to(total))
 
     def dense(self) -> Tensor:
         return self.left.mT @ self.right
@@ -145,10 +129,9 @@ class Rows(PerExample):
         merged = torch.zeros_like(value).index_add_(0, slot.flatten(), value)
         return _squares(merged.view(self.value.shape))
 
-    def weighted_sum(self, factors: Tensor, keep: Tensor | None = None) -> Tensor:
+    def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
         value = _kept(self.value, keep) * factors.to(self.value.dtype)[:, None, None]
-        table = value.new_zeros(self.length, value.shape[2])
-        return table.index_add_(0, self.index.flatten(), value.flatten(0, 1))
+        total.index_add_(0, self.index.flatten(), value.flatten(0, 1).to(total))
 
     def dense(self) -> Tensor:
         table = self.value.new_zeros(len(self.value), self.length, self.value.shape[2])
@@ -171,8 +154,9 @@ class Tied(PerExample):
         scale = _norms(rows.value).sum(1) + outer.largest_terms()
         return _pessimistic(total, scale)
 
-    def weighted_sum(self, factors: Tensor, keep: Tensor | None = None) -> Tensor:
-        return self.outer.weighted_sum(factors, keep) + self.rows.weighted_sum(factors, keep)
+    def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
+        self.outer.add_to(total, factors, keep)
+        self.rows.add_to(total, factors, keep)
 
     def dense(self) -> Tensor:
         return self.outer.dense() + self.rows.dense()
@@ -205,12 +189,12 @@ class Convolution(PerExample):
         gram = gram.flatten(1, dims).flatten(2)
         return _ghost_norm(filters.mT @ filters, gram, self.shape[0], math.prod(self.shape[1:]))
 
-    def weighted_sum(self, factors: Tensor, keep: Tensor | None = None) -> Tensor:
+    def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
         grad = _kept(self.grad, keep) * factors.view(-1, *[1] * (self.grad.dim() - 1))
-        return self._weights(grad, _kept(self.values, keep), self.shape, self.groups)
+        total.add_(self._weights(grad, _kept(self.values, keep), self.shape, self.groups))
 
     def dense(self) -> Tensor:
-        return torch.cat([part.value for part in self.formed().parts])
+        return self.formed().dense()
 
     def formed(self) -> "Parts":
         """The gradients of few examples at a time, which fit into caches."""
@@ -265,11 +249,6 @@ class Parts(PerExample):
 
     def squared_norm(self) -> Tensor:
         return self.squares
-
-    def weighted_sum(self, factors: Tensor, keep: Tensor | None = None) -> Tensor:
-        total = self.parts[0].value.new_zeros(self.parts[0].value.shape[1:])
-        self.add_to(total, factors, keep)
-        return total
 
     def add_to(self, total: Tensor, factors: Tensor, keep: Tensor | None = None) -> None:
         sizes = [len(part.value) for part in self.parts]
