@@ -130,7 +130,10 @@ def observed(model: nn.Module) -> tuple[Tape, Callable[[], None]]:
             within.update(dict.fromkeys(list(module.modules())[1:]))
     for module in within:
         if getattr(module.forward, "func", None) is not _run:
-            undo.callback(replaced(module, partial(_run, tape, module, module.forward, None)))
+            forward = module.forward
+            if module in owners and rule_of(module):
+                forward = lambda *args, run=forward, **kwargs: _whole(run(*args, **kwargs))
+            undo.callback(replaced(module, partial(_run, tape, module, forward, None)))
     if model not in owners:
         hook = partial(_uncalled, tape, owners)
         undo.callback(model.register_forward_hook(hook, with_kwargs=True).remove)
@@ -180,13 +183,18 @@ def _hooked(module: nn.Module, rule: Rule, note: Callable[..., None]) -> Callabl
             note(rule, args, kwargs, output)
             # A tensor on record, unlike an edge, must not be overwritten; no copy is made.
             return on_tensors(Tensor.clone, output)
-        if isinstance(output, Tensor) and output._is_view():
-            # An activation in place would cut the edge of a view; this alias is none.
-            output = torch.ops.aten._unsafe_view(output, output.shape)
+        output = _whole(output)
         note(rule, args, kwargs, output)
         return output
 
     return module.register_forward_hook(hook, with_kwargs=True).remove
+
+
+def _whole(output: Any) -> Any:
+    """The output of a layer with a rule; an activation in place would cut the edge of a view."""
+    if isinstance(output, Tensor) and not torch.compiler.is_compiling() and output._is_view():
+        return torch.ops.aten._unsafe_view(output, output.shape)  # an alias that is none
+    return output
 
 
 def _run(tape: Tape, module: nn.Module, forward: Any, note: Any, *args: Any, **kwargs: Any) -> Any:

@@ -173,7 +173,9 @@ def causal(model, x):
 def residual(model, x):
     """A child used twice, on a tensor used thrice, and in place."""
     hidden = model.relu(model.layer(x).flatten(0, 1)).view_as(x)  # some rows per record
-    hidden = hidden + model.scale * model.layer(hidden)
+    other = model.layer(hidden)
+    other *= model.scale
+    hidden = hidden + other
     hidden += model.parts[0]
     return model.head(model.relu(hidden + model.scale * hidden)).sum(1)
 
