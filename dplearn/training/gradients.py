@@ -302,7 +302,7 @@ def check_rows(call: Call, grad: Tensor, batch: int) -> None:
         raise ValueError(
             f"Expected the output of {call.name!r} ({type(call.module).__name__}) to have one row "
             f"for each of {batch} records, got shape {tuple(grad.shape)}: use batch_first=True, "
-            "and expand what all records share before it enters a layer."
+            "(B, T, d) for (B T, d), and expand what all records share before it enters a layer."
         )
 
 
