@@ -32,6 +32,7 @@ __all__ = [
     "Slice",
     "Verdict",
     "aliases",
+    "canonical",
     "check",
     "setting",
 ]
@@ -86,10 +87,10 @@ def check(
     8.42
     """
     validate.positive(effort=effort)
-    formula, about, side = split(claim)
+    _, about, side = split(claim)
     quantity, relation = about or quantity, cast("Relation", side or relation)
     validate.one_of(("upper", "lower", "equal"), relation=relation)
-    trial = _trial(formula, quantity, of, relation, fixed or {})
+    trial = _trial(claim, quantity, of, relation, fixed or {})
     survey, climb, turn, cells = (Purse(effort * share) for share in _SHARES)
     tried = search.survey(trial, purse=survey)
     simple, worst = _counterexamples(trial, tried, climb)
@@ -98,7 +99,7 @@ def check(
     if not simple:
         simple = worst = search.simplest(trial, drawn)
     return Verdict(
-        claim=formula,
+        claim=trial.expression.text,
         quantity=quantity,
         of=of,
         relation=relation,

@@ -156,8 +156,8 @@ def parse(text: str) -> Expression:
 class _Parser:
     """Reads one token ahead and writes the program; operators by how tightly they bind."""
 
-    def __init__(self, text: str) -> None:
-        self.text, self.next = text, 0
+    def __init__(self, text: str, start: int = 0) -> None:
+        self.text, self.next = text, start
         self.program: list[_Step] = []
         self.advance()
 

@@ -69,24 +69,30 @@ def split(text: str) -> Claim:
     >>> split("2ε").quantity
     ''
     """
+    start, quantity, relation = _side(text)
+    return Claim(text[start:].strip() if start else text, quantity, relation)
+
+
+def _side(text: str) -> tuple[int, str, str]:
+    """Where the right side begins, and what the left one says."""
     match = _RELATION.search(text)
     if not match:
-        return Claim(text)
-    left, right = "".join(text[: match.start()].split()).strip("$"), text[match.end() :]
+        return 0, "", ""
+    left = "".join(text[: match.start()].split()).strip("$")
     quantity = next((q for q, form in _SIDES.items() if re.fullmatch(form, left)), "")
     if not quantity:
         if match[0] not in ("=", ":="):
-            return Claim(text)
+            return 0, "", ""
         names, got = "ε, ε', δ, σ or D_α", left[:30] or "nothing"
         raise ValueError(f"Expected {names} on the left of {match[0]}, got {got}.")
     relation = _SAYS.get(match[0][0]) or _SAYS.get(match[0][:2], "")
     if quantity == "sigma" and relation:  # Noise that is enough: no more than this is needed.
         relation = "lower" if relation == "upper" else "upper"
-    return Claim(right.strip(), quantity, relation)
+    return match.end(), quantity, relation
 
 
 def read(text: str, names: Collection[str] = ()) -> strict.Expression:
-    r"""The formula that `text` spells; letters that run together are split into `names`.
+    r"""The right side of what `text` spells; letters that run together are split into `names`.
 
     Beyond `dplearn.ground.expression.parse`: products without a sign, which bind more tightly than
     a quotient; ``√``, ``²``, subscripts, primes; ``ln 1/δ`` without brackets; ``np.``; and the
@@ -102,20 +108,21 @@ def read(text: str, names: Collection[str] = ()) -> strict.Expression:
     if len(text) > strict._LONGEST:
         raise ValueError(f"Expected at most {strict._LONGEST} characters, got {len(text)}.")
     _require_pairs(text)
-    parser = _Written(text, names)
+    start, _, _ = _side(text)
+    parser = _Written(text, names, start)
     parser.expression(0, 0)
     if parser.kind != "end":
         parser.fail("an operator or the end")
     if both := sorted(parser.primed & parser.plain):
         raise ValueError(f"Expected {both[0]} with a prime or without, got both in one formula.")
-    return strict.Expression(text, tuple(parser.program))
+    return strict.Expression(split(text).formula, tuple(parser.program))
 
 
 def nearest(name: str, among: Collection[str]) -> str:
     """Words that suggest the known name most like one that is not known; "" if none is like it."""
     lower = {other.lower(): other for other in among}
-    close = get_close_matches(name.lower(), lower, n=1)
-    return f"; did you mean {lower[close[0]]}?" if close else ""
+    close = get_close_matches(name.lower(), lower, n=1, cutoff=0.5)
+    return f"; did you mean {lower[close[0]]}" if close else ""
 
 
 def spelled(name: str) -> str:
@@ -137,9 +144,9 @@ def _require_pairs(text: str) -> None:
 class _Written(strict._Parser):
     """The strict parser with more kinds of tokens, and factors side by side."""
 
-    def __init__(self, text: str, names: Collection[str]) -> None:
+    def __init__(self, text: str, names: Collection[str], start: int) -> None:
         self.known, self.primed, self.plain = frozenset(names), set[str](), set[str]()
-        super().__init__(text)
+        super().__init__(text, start)
 
     def advance(self) -> None:
         match = _TOKEN.match(self.text, self.next)
@@ -220,7 +227,7 @@ class _Written(strict._Parser):
             single = len(name) == 1 or name in self.known or name in strict._GREEK.values()
             single |= name in strict._CONSTANTS or name == "Delta"
             if self.kind == "symbol" and self.token == "(" and not single:
-                near = nearest(name, strict._FUNCTIONS)
+                near = nearest(name, ["ln", *strict._FUNCTIONS])
                 where = f"at position {start + 1}, got {name[:30]!r}{near}"
                 raise ValueError(f"Expected a function or the name of a parameter {where}.")
             self.program.append(strict._Step(strict._CONSTANTS.get(name, name)))

@@ -82,7 +82,8 @@ def latex(app) -> list[str]:
 def test_a_claim_as_written_on_paper_sets_the_question_and_is_echoed():
     app = enter(opened(), "claim", "ε ≤ 2ε√(2k ln 1/δ)")
     assert app.selectbox(key="choice_quantity").value == "epsilon"
-    assert "names among sigma" in app.error[0].value
+    # The first mechanism that knows an epsilon of one step.
+    assert app.selectbox(key="choice_of").value == "laplace"
     app = choose(app, "of", "pure_dp")
     assert "Expected" not in shown(app) and "This claim is false" in shown(app)
     (formula,) = latex(app)

@@ -11,7 +11,7 @@ from dplearn.app.kit.state import State
 from dplearn.app.pages.check_a_claim import fields
 from dplearn.claims import QUANTITIES, Verdict, aliases, check, setting
 from dplearn.figures import claim_map, map_finding
-from dplearn.ground.written import read, split
+from dplearn.ground.written import read
 
 _LAST = "claim_verdict"
 _OUTCOMES = {
@@ -35,7 +35,7 @@ def question(state: State) -> Verdict | None:
         for title in fields.EXAMPLES:
             st.button(title, on_click=fields.start, args=(state, title))
     left, right = st.columns([7, 3])
-    controls.box(state, fields.CLAIM, place=left)
+    controls.box(state, fields.CLAIM, then=fields.suit_claim, place=left)
     controls.box(state, fields.HELD, place=right)
     problem = st.container()
     left, middle, right = st.columns([3, 4, 3])
@@ -65,7 +65,7 @@ def _echo(state: State) -> None:
     quantity, of, relation = (state.values[n] for n in ("quantity", "of", "relation"))
     sign = {"upper": r"\le", "lower": r"\ge", "equal": "="}[relation]
     names = aliases((*QUANTITIES[quantity][of].names, "alpha"))
-    formula = read(split(state.values["claim"]).formula, names)
+    formula = read(state.values["claim"], names)
     st.latex(f"{_SYMBOLS[quantity]} {sign} {formula.latex}")
 
 

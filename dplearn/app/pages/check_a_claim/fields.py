@@ -5,9 +5,9 @@ from contextlib import suppress
 
 from dplearn.app.kit.fields import Choice, Text, by_key
 from dplearn.app.kit.state import State
-from dplearn.claims import PARAMETERS, QUANTITIES
+from dplearn.claims import PARAMETERS, QUANTITIES, aliases, canonical
 from dplearn.figures import SYMBOLS
-from dplearn.ground.written import split
+from dplearn.ground.written import read, split
 
 _QUANTITY = {
     "epsilon": "total ε",
@@ -73,6 +73,18 @@ def drop_left_side(state: State) -> None:
     """After a choice of what the claim is about: its left side does not say so any more."""
     with suppress(ValueError):
         state.values["claim"] = split(state.values["claim"]).formula
+
+
+def suit_claim(state: State) -> None:
+    """After a change of the formula: the first mechanism that knows all of its names, if any."""
+    suit(state)
+    possible = QUANTITIES[state.values["quantity"]]
+    for of in (state.values["of"], *possible):
+        with suppress(ValueError):
+            names = (*possible[of].names, "alpha")
+            canonical(read(state.values["claim"], aliases(names)).names, names)
+            state.values["of"] = of
+            return
 
 
 def suit(state: State) -> None:
