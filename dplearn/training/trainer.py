@@ -205,6 +205,7 @@ class Trainer:
         self._phase, _ = self.plan.at(self.steps)
         if self.bound is None and self._bound != (bound := Flat(self._phase.max_grad_norm)):
             self._use(bound)
+        torch.clear_autocast_cache()  # a caller's autocast around several steps keeps old weights
         noise = self._normals(self._runs())
         with self._randomness.for_model(self._device, self._rank, self.steps):
             flat = self._clipped(noise)

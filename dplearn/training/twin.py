@@ -32,8 +32,10 @@ def on_trial(*modules: nn.Module, precise: bool) -> Iterator[None]:
             vars(part).update(copies)
         for p in parameters:
             p.data = _moved(p, rng, precise)
+        torch.clear_autocast_cache()  # it holds the weights as they were
         yield
     finally:
+        torch.clear_autocast_cache()
         for part, before in zip(every, attributes, strict=True):
             vars(part).clear()
             vars(part).update(before)
