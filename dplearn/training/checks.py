@@ -30,6 +30,7 @@ from dplearn.training.gradients import (
     check_losses,
     check_rows,
     clipped_sum,
+    device_of,
     learn,
 )
 from dplearn.training.made_up import MadeUp
@@ -70,6 +71,7 @@ def check(
     Traceback (most recent call last):
     ValueError: Expected one loss per record, shape (B,), got shape (); use reduction="none".
     """
+    validate.integer(minimum=4, batch=batch)
     with recording(model):  # refuses by name before anything runs
         works = partial(_check_works, model, loss_fn)
     modules = [part for part in (model, loss_fn) if isinstance(part, nn.Module)]
@@ -89,7 +91,7 @@ def check(
 
 def _check_works(model: nn.Module, loss_fn: Loss, pair: Any) -> None:
     """Raise unless the model takes such records."""
-    with forked(next(model.parameters()).device, 0):
+    with forked(device_of(model), 0):
         losses = loss_fn(called(model, pair[0]), pair[1])
     check_losses(losses)
     if not losses.isfinite().all():
@@ -112,8 +114,9 @@ class _Trial:
         leaves = *tree_leaves(self._pool), *model.parameters()
         floating = [x for x in leaves if isinstance(x, Tensor) and x.is_floating_point()]
         eps = max(torch.finfo(x.dtype).eps for x in floating)
-        self._room = max(1e-6, min(0.1, 1.6e4 * eps))  # what rounding may change, relatively
-        self._norm, self._device = 1.0, next(model.parameters()).device
+        # What rounding may change, relatively: a model in float64 may have parts in float32.
+        self._room = max(1e-4, min(0.1, 1.6e4 * eps))
+        self._norm, self._device = 1.0, device_of(model)
 
     def recorded(self, numbers: Sequence[int], seed: int = 0) -> tuple[list[Call], Tensor]:
         """Calls and losses of these records."""
@@ -197,15 +200,13 @@ def _check_kept(trial: _Trial) -> None:
     held, parameters = [], list(trainable(trial.model).values())
     for start in (0, trial.size, 2 * trial.size):
         _, losses = trial.recorded(range(start, start + trial.size))
-        if losses.requires_grad:  # a backward pass may keep something too
+        if parameters and losses.requires_grad:  # a backward pass may keep something too
             torch.autograd.grad(losses.sum(), parameters, allow_unused=True)
         held.append(contents(trial.model, trial.loss_fn))
     for path in set().union(*held):
-        first, second, third = (values.get(path) for values in held)
-        counts = (
-            type(first) is type(second) is type(third) is int and second - first == third - second
-        )
-        if not (first == second == third or counts):
+        first, second, third = values = [each.get(path) for each in held]
+        counts = {*map(type, values)} == {int} and second - first == third - second
+        if values != [first] * 3 and not counts:
             raise ValueError(
                 f"Expected a forward pass to keep nothing of its data, but {path!r} changed: it "
                 "would hold data without noise, and pass it on to other records."
@@ -227,7 +228,9 @@ def _check_separate(trial: _Trial, look: Look, *, together: bool) -> None:
                 raise
             raise ValueError(f"Expected a lot of one record to do, got: {error}") from error
         if not trial.equal(before[key], after):
-            cause = "mixes records" if other != batch else "remembers, or draws without torch"
+            cause = (
+                "mixes records" if other != batch else "remembers, or draws not from torch's seed"
+            )
             raise ValueError(
                 "Expected what a record loses and adds to the sum not to depend on others, but it "
                 f"is different {what}: the model or the loss {cause}."

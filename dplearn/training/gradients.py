@@ -146,8 +146,7 @@ def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Rows:
     if batch == 0:
         return {}
     tapes, losses = [], torch.empty(0)
-    device = next((p.device for p in model.parameters()), torch.device("cpu"))
-    with forked(device, 0):
+    with forked(device_of(model), 0):
         for few in (torch.arange(2) % batch, torch.arange(3) % batch):
             cut = lambda x, few=few: x[few.to(x.device)] if x.shape[:1] == (batch,) else x
             pair = tree_map_only(Tensor, cut, (inputs, targets))
@@ -159,6 +158,11 @@ def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Rows:
     if _add_up(model, tapes[1], losses):
         _LEARNED[model] = state_of(model), rows
     return rows
+
+
+def device_of(model: nn.Module) -> torch.device:
+    """Where the first parameter is."""
+    return next((p.device for p in model.parameters()), torch.device("cpu"))
 
 
 def _add_up(model: nn.Module, tape: Tape, losses: Tensor) -> bool:
@@ -173,7 +177,7 @@ def _add_up(model: nn.Module, tape: Tape, losses: Tensor) -> bool:
     if not size.isfinite():
         return False
     eps = torch.finfo(losses.dtype).eps
-    relative = max(1e-7, min(1e-2, 1e5 * eps))
+    relative = max(1e-6, min(1e-2, 1e5 * eps))
     for (name, parameter), expected in zip(named.items(), ordinary, strict=True):
         expected = torch.zeros_like(parameter) if expected is None else expected
         total, scale = zeros(parameter), expected.norm()

@@ -86,9 +86,7 @@ class MadeUp:
     def _error(self, kinds: list[Kind | None], works: Callable[[Any], Any]) -> Exception | None:
         try:
             works(self._drawn(kinds, [1.0] * 8, 0))
-        except (
-            Exception
-        ) as error:  # of whatever kind: somebody else's code, with numbers it may not take
+        except Exception as error:  # whatever it raises of numbers that it does not take
             return error
         return None
 

@@ -3,7 +3,8 @@
 import copy
 import functools
 import types
-from collections.abc import Iterable, Iterator, Mapping, Sized
+from collections import deque
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -91,12 +92,11 @@ def _parts(value: Any) -> Iterator[tuple[Any, Any]]:
         return
     if isinstance(value, nn.Module):
         yield from (*value.named_children(), *value._parameters.items(), *value._buffers.items())
-    kind = type(value)
-    if isinstance(value, nn.Module) and kind.__module__.partition(".")[0] != "torch":
-        yield from vars(kind).items()  # its functions may refer to something global
+        if not type(value).__module__.startswith("torch."):
+            yield from vars(type(value)).items()  # its functions may refer to something global
     if isinstance(value, Mapping):
         yield from list(value.items())
-    elif isinstance(value, Iterable) and isinstance(value, Sized):
+    elif isinstance(value, list | tuple | set | frozenset | deque):
         yield from enumerate(value)
     elif isinstance(value, types.MethodType):
         yield "__self__", value.__self__

@@ -385,6 +385,16 @@ def own_type(dtype: torch.dtype) -> Part:
     return model, losses_of, numbers(8), classes()
 
 
+def in_float32() -> nn.Module:
+    """A product and a norm that are computed in float32 whatever comes in."""
+
+    def use(x: Tensor, weight: Tensor) -> Tensor:
+        y = torch.tanh(x.float() @ weight.float())
+        return (y * torch.rsqrt(y.square().mean(-1, keepdim=True) + 1e-6)).to(x.dtype)
+
+    return Raw(torch.randn(8, 8) / 3, use)
+
+
 def looped() -> Part:
     """One record after the other, each with a choice of its own."""
 
@@ -639,6 +649,7 @@ GOOD: dict[str, Callable[[], Part]] = {
     "bfloat16": lambda: own_type(torch.bfloat16),
     "half": lambda: own_type(torch.float16),
     "float32 fixed": lambda: own_type(torch.float32),
+    "parts in float32": lambda: of(*(in_float32() for _ in range(12)), x=sequence()),
     "float64": lambda: (nn.Linear(8, CLASSES).double(), losses_of, numbers(8).double(), classes()),
     "constant weights of classes": constant_weights,
     "weights of classes, smoothed": weighted_loss,
