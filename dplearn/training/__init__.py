@@ -2,8 +2,9 @@
 
 `fit` does a whole run and `Trainer` one step at a time, for loops of one's own. Both end in a
 `History`: ``history.guarantee(1e-5)`` is that of the steps done, by any accountant; what is private
-in it says so. `affordable_steps` says beforehand how many steps a target allows. The plan's
-`sampling` names how lots are drawn, and with it the theorem behind the guarantee.
+in it says so, and ``first + second`` is that of two runs. `affordable_steps` says beforehand how
+many steps a target allows. The plan's `sampling` names how lots are drawn, and with it the theorem
+behind the guarantee.
 
 `clipped_sum` gives what DP-SGD releases before noise, from one forward and one backward pass;
 sums of micro-batches add up. `check` refuses, once before training, what mixes records. Noise in

@@ -42,7 +42,7 @@ class Records:
     ) -> None:
         self._device, self._due, self._coming = device, -1, iter(())
         self._arrays, self._loader = _source(dataset, plan)
-        self._size = _rows(self._arrays) if self._loader is None else _items(self._loader)
+        self._size = _rows(self._arrays) if self._loader is None else len(self._loader.dataset)
         if self._size == 0:
             raise ValueError("Expected a dataset with at least one record, got 0.")
         if resident is None:
@@ -102,7 +102,7 @@ class Records:
 
         The first records are compared, so this finds nothing where they are of one size.
         """
-        if self._loader is None or _is_ordinary(self._loader):
+        if self._loader is None or self._loader.collate_fn is data.default_collate:
             return
         places, modes = np.arange(min(_COMPARED, self._size)), [m.training for m in model.modules()]
         model.eval()
@@ -147,11 +147,12 @@ class Records:
         self._arrays = self._moved(self._arrays)
 
 
-def _source(dataset: Any, plan: Plan) -> tuple[Any, data.DataLoader | None]:
-    """Arrays that hold all records, or a loader of items."""
+def _source(dataset: Any, plan: Plan) -> tuple[Any, Any]:
+    """Arrays that hold all records, or a DataLoader of items; the other is None."""
     if isinstance(dataset, data.DataLoader):
         _check_loader(dataset, plan)
-        if not _is_ordinary(dataset) or type(dataset.dataset) is not data.TensorDataset:
+        ordinary = dataset.collate_fn is data.default_collate
+        if not ordinary or type(dataset.dataset) is not data.TensorDataset:
             return None, dataset
         dataset = dataset.dataset
     if isinstance(dataset, data.TensorDataset):
@@ -167,7 +168,7 @@ def _source(dataset: Any, plan: Plan) -> tuple[Any, data.DataLoader | None]:
     return None, data.DataLoader(dataset)
 
 
-def _check_loader(loader: data.DataLoader, plan: Plan) -> None:
+def _check_loader(loader: Any, plan: Plan) -> None:
     """Raise if a loader draws batches by a law of its own, or of another size than the plan."""
     sampler, size, told = loader.sampler, loader.batch_size, "lots are drawn by the plan."
     plain = type(sampler) is data.SequentialSampler
@@ -177,23 +178,15 @@ def _check_loader(loader: data.DataLoader, plan: Plan) -> None:
             "Expected a DataLoader of a map-style dataset with a batch_size and without a sampler, "
             f"got sampler={type(sampler).__name__}, batch_size={size}: {told}"
         )
-    lots = [phase.sample_rate * _items(loader) for phase in plan.phases]
+    count = len(loader.dataset)
+    lots = [phase.sample_rate * count for phase in plan.phases]
     # Others take the rate to be one of so many batches.
-    fits = [abs(lot - size) < 1 or isclose(lot * len(loader), _items(loader)) for lot in lots]
+    fits = [abs(lot - size) < 1 or isclose(lot * len(loader), count) for lot in lots]
     if size > 1 and not any(fits):
         raise ValueError(
             f"Expected the DataLoader's batch_size to be the plan's expected lot, {lots[0]:.6g} "
             f"records, or left out, got batch_size={size}: {told}"
         )
-
-
-def _is_ordinary(loader: data.DataLoader) -> bool:
-    """Whether items are stacked by PyTorch's own rules."""
-    return loader.collate_fn is data.default_collate
-
-
-def _items(loader: data.DataLoader) -> int:
-    return len(loader.dataset)  # type: ignore[arg-type]
 
 
 @contextmanager

@@ -196,6 +196,8 @@ def test_what_cannot_be_sampled_by_the_plan_is_refused_in_one_sentence():
          ValueError, drawn),
         (DataLoader(PAIRS, batch_sampler=[[0, 1]]), ValueError, drawn),
         ((X, Y.tolist()), ValueError, "arrays with one row per record"),
+        (Items([]), ValueError, "at least one record, got 0"),
+        (DataLoader(Items([]), batch_size=8), ValueError, "at least one record, got 0"),
     ):  # fmt: skip
         with pytest.raises(error, match=text):
             started(data=data)
