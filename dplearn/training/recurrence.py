@@ -114,30 +114,40 @@ def _layer(
     module: Any, record: Any, name: str, values: Tensor, state: State, lengths: Tensor | None
 ) -> tuple[Tensor, State]:
     """Outputs (B, T, p) of one layer in one direction, and the state it ends with."""
-    kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-    weight, recurrent, bias, added = (module._parameters.get(kind + name) for kind in kinds)
-    step, backwards = _step(module), name.endswith("_reverse")
-    given = F.linear(values, weight, bias if bias is None or step is _gru else bias + added)
+    weight, bias, added = (
+        module._parameters.get(x + name) for x in ("weight_ih", "bias_ih", "bias_hh")
+    )
+    gru = _step(module) is _gru
+    given = F.linear(values, weight, bias if bias is None or gru else bias + added)
     if not given.requires_grad:  # a frozen product is still where gradients of the other arrive
         given = given.detach().requires_grad_(torch.is_grad_enabled())
-    states = [_complete(state, given, recurrent, step)]
-    times = list(enumerate(given.unbind(1)))
-    for t, product in reversed(times) if backwards else times:
-        state = step(product, recurrent, added, states[-1])
-        if "weight_hr" + name in module._parameters:
-            state = _projected(module, record, "weight_hr" + name, state[0]), state[1]
-        if lengths is not None:
-            alive = (t < lengths).to(given.device)[:, None]
-            state = tuple(torch.where(alive, *pair) for pair in zip(state, states[-1], strict=True))
-        states.append(state)
+    states = _walk(module, record, name, given, state, lengths)
     before, after = states[:-1], states[1:]
-    if backwards:
+    if name.endswith("_reverse"):
         before, after = before[::-1], after[::-1]
     with torch.no_grad():
         carried = [torch.stack([state[0] for state in before], 1)]
-        carried += [torch.stack([state[1] for state in after], 1)] if step is _gru else []
+        carried += [torch.stack([state[1] for state in after], 1)] if gru else []
     record(partial(_products, name), (values, *carried), {}, given)
     return torch.stack([state[0] for state in after], 1), states[-1]
+
+
+def _walk(
+    module: Any, record: Any, name: str, given: Tensor, state: State, lengths: Tensor | None
+) -> list[State]:
+    """The initial state and those after each time, in the order of the direction."""
+    recurrent, added = (module._parameters.get(x + name) for x in ("weight_hh", "bias_hh"))
+    step, times = _step(module), list(enumerate(given.unbind(1)))
+    states = [_complete(state, given, recurrent, step)]
+    for t, product in reversed(times) if name.endswith("_reverse") else times:
+        state = step(product, recurrent, added, states[-1])
+        if "weight_hr" + name in module._parameters:
+            state = _projected(module, record, "weight_hr" + name, state[0]), state[1]
+        if lengths is not None:  # a sequence that has ended, or not begun, keeps its state
+            alive = (t < lengths).to(given.device)[:, None]
+            state = tuple(torch.where(alive, *pair) for pair in zip(state, states[-1], strict=True))
+        states.append(state)
+    return states
 
 
 def _complete(state: State, given: Tensor, recurrent: Tensor, step: Any) -> State:

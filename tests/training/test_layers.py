@@ -30,6 +30,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 def test_every_module_of_torch_has_a_kind_and_the_gradients_of_one_record_at_a_time():
     kinds = {name: kind for kind, names in KINDS.items() for name in names.split()}
     assert kinds.keys() == layers.modules().keys() == layers.LAYERS.keys()
@@ -86,6 +87,7 @@ RECURRENT = [
 ]
 
 
+@pytest.mark.slow
 @each("case, packed, states", product(RECURRENT, [False, True], [False, True]))
 def test_recurrent_layers_give_what_they_give_and_the_gradients_of_one_record_at_a_time(
     case, packed, states
@@ -219,6 +221,7 @@ MODELS: dict[str, Callable[[], nn.Module]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*weight_norm. is deprecated")
 @each("name", MODELS)
 def test_models_whose_own_code_uses_parameters(name):
@@ -232,6 +235,7 @@ def test_models_whose_own_code_uses_parameters(name):
     check(model, losses_of, eights(3)[0], targets)
 
 
+@pytest.mark.slow
 def test_dropout_around_raw_parameters_and_inside_substitutes():
     """With the same seed, the sum of everything is the ordinary gradient of this forward pass."""
     recurrent = nn.LSTM(8, 5, 2, dropout=0.5, batch_first=True)
