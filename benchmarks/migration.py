@@ -4,7 +4,7 @@
     /tmp/peers/bin/pip install -r benchmarks/requirements.txt -e .
     /tmp/peers/bin/python benchmarks/migration.py [--only NAME] [--rounds 3] [--write [FILE]]
 
-On one processor core, about ten minutes.
+On one processor core, three minutes a round.
 """
 
 import os
@@ -38,8 +38,8 @@ The port of each example (`benchmarks/ports`) and the same model, data, noise, c
 and number of steps in Opacus, its usual loop with hooks; LSTM is its `DPLSTM`. Data are drawn by a
 procedure in the shape of what the examples download. Lines are those of the whole file, comments
 and options included. ε of Opacus is `get_epsilon`, ours both proved ends. Accuracy is on unseen
-records, in percent, mean over {rounds} rounds; seconds are processor time of a whole run with
-loading, and the ratio is the median over rounds in which both take turns."""
+records, in percent; seconds are processor time of a whole run with loading, and the ratio is
+that of Opacus divided by ours. Medians of rounds in which both take turns: {rounds}."""
 
 RESULTS = Path(__file__).parent / "results" / "migration.md"
 PORTS = (mnist, char_lstm, imdb)
@@ -87,7 +87,7 @@ def measured(port: ModuleType, rounds: int) -> list[str]:
             print(f"{port.__name__}: {times[which][-1]:.1f} s", file=sys.stderr, flush=True)
     seconds = [f"{statistics.median(each):.3g}" for each in times]
     ratio = statistics.median(theirs / ours for theirs, ours in zip(*times, strict=True))
-    correct = [f"{statistics.mean(each):.1f}" for each in right]
+    correct = [f"{statistics.median(each):.1f}" for each in right]
     lines = len(Path(port.__file__).read_text().splitlines())
     return [
         port.__doc__.split("`")[1], f"{port.LINES}, {lines}", f"{epsilons[0]:.4g}", epsilons[1],

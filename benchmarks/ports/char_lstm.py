@@ -10,7 +10,7 @@ from torch.utils.data import DataLoader
 from dplearn import DPSGD
 from dplearn.training import History, fit
 
-BATCH, EPOCHS, SIGMA, CLIP, DELTA, RECORDS, LINES = 800, 20, 1.0, 1.5, 8e-5, 8000, 430
+BATCH, EPOCHS, SIGMA, CLIP, DELTA, RECORDS, LINES = 200, 6, 1.0, 1.5, 8e-5, 2000, 430
 
 
 def data(count=RECORDS, seed=0):

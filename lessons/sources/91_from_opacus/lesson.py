@@ -40,7 +40,7 @@
 # | `ModuleValidator.validate` | `check`, which every run begins with |
 # | `ModuleValidator.fix` | no counterpart: choose the norm yourself, say `nn.GroupNorm` |
 # | `grad_sample_mode="ghost"`, `"functorch"`, `"ew"` | nothing to choose |
-# | `secure_mode=True` | `secure=True` |
+# | `secure_mode=True` | the default where `cryptography` is installed |
 # | `DistributedDPOptimizer` | `process_group=` |
 #
 # We begin with a script as people have it: digits, a `DataLoader`, five epochs.
@@ -656,7 +656,7 @@ print(fit(model, per_record, loader, plan, optimizer=optimizer, **public, **quie
 # | validation data are public, or their price was added | you |
 # | what is published is the model and what the history calls public | you |
 #
-# What this page does not show: [speed and memory](../benchmarks/results/trainer.md), measured side by side.
+# What this page does not show: [speed and memory](../benchmarks/results/trainer.md), and [three examples of Opacus, ported](../benchmarks/results/migration.md).
 #
 # ## 13 Exercises
 #
