@@ -38,12 +38,7 @@ def forward(
     projected = _extended(module, record, *_projected(module, record, query, key, value))
     # (B, T, d) becomes (B, heads, T, d / heads).
     q, k, v = (x.unflatten(2, (module.num_heads, -1)).transpose(1, 2) for x in projected)
-    causal = (
-        is_causal
-        and key_padding_mask is None
-        and not need_weights
-        and k.shape[2] == key.shape[module.batch_first]
-    )
+    causal = is_causal and key_padding_mask is None and not need_weights
     mask = None if causal else _mask(attn_mask, key_padding_mask, q, k.shape[2])
     dropout = module.dropout if module.training else 0.0
     weights = None

@@ -252,6 +252,21 @@ def test_dropout_around_raw_parameters_and_inside_substitutes():
         assert difference({name: part.sums[name] for name in expected}, expected) < 1e-12
 
 
+@pytest.mark.filterwarnings("ignore:Support for mismatched")
+@each("own, weights, causal, padded", product([False, True], repeat=4))
+def test_attention_gives_what_it_gives(own, weights, causal, padded):
+    torch.manual_seed(0)
+    layer, (x, _) = attention(add_bias_kv=own, add_zero_attn=own).double(), eights(4)
+    mask = torch.ones(4, 4).triu(1) if causal else torch.randn(2 * BATCH, 4, 4).double()
+    options: dict[str, Any] = {"attn_mask": mask.bool() if causal else mask, "is_causal": causal}
+    options["key_padding_mask"] = torch.arange(4) > x[:, :1, 0].abs() + 1 if padded else None
+    expected = layer(x, x, x, need_weights=weights, **options)
+    with recording(layer):
+        outputs = layer(x, x, x, need_weights=weights, **options)
+    for output, value in zip(outputs, expected, strict=True):
+        assert output is value or torch.allclose(output, value, rtol=1e-12)
+
+
 def drawing(model, x):
     return deciding(model, F.dropout(x * model.parts[0]))
 
