@@ -3,7 +3,10 @@
 import http.client
 import os
 import re
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 import tomllib
@@ -133,6 +136,18 @@ def test_what_is_wrong_with_a_question_is_remembered_and_what_went_wrong_is_trie
             with pytest.raises(error, match=f"got {number}"):
                 questions.ask(wrong, number)
         assert ASKED.count(number) == times
+
+
+@pytest.mark.slow
+def test_no_process_outlives_a_server_that_was_killed():
+    lines = ["import os, signal", "from dplearn.app.kit import questions", "questions.start()"]
+    lines += ["print(questions.ask(os.getpid), flush=True)", "os.kill(os.getpid(), signal.SIGKILL)"]
+    command = [sys.executable, "-c", "\n".join(lines)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    answering, end = Path("/proc", ended.stdout.strip()), time.monotonic() + 60
+    while answering.exists() and time.monotonic() < end:
+        time.sleep(0.1)
+    assert ended.returncode == -signal.SIGKILL and not answering.exists()
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pickle import dumps
 from typing import Any
 
@@ -31,9 +31,16 @@ def start() -> None:
     """Answer in processes, of low priority, from now on."""
     global _executor
     # Started afresh: this one will have threads. At once: Streamlit will replace `__main__`.
-    _executor = ProcessPoolExecutor(PLACES, get_context("spawn"), os.nice, (10,))
+    _executor = ProcessPoolExecutor(PLACES, get_context("spawn"), _settle)
     for _ in range(PLACES):
         _executor.submit(os.getpid)
+
+
+def _settle() -> None:
+    """In a process that answers: give way to pages, and end with the server, however that ends."""
+    os.nice(10)
+    server: Any = parent_process()
+    threading.Thread(target=lambda: (server.join(), os._exit(1)), daemon=True).start()
 
 
 def ask(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
