@@ -23,17 +23,10 @@ from dplearn.ground import validate
 from dplearn.run import Plan
 from dplearn.training.bounds import Flat
 from dplearn.training.devices import forked
-from dplearn.training.gradients import (
-    ClippedSum,
-    Loss,
-    called,
-    check_losses,
-    check_rows,
-    clipped_sum,
-    device_of,
-    learn,
-)
+from dplearn.training.gradients import ClippedSum, clipped_sum
+from dplearn.training.learned import learn
 from dplearn.training.made_up import MadeUp
+from dplearn.training.passes import Loss, called, check_losses, check_rows, device_of
 from dplearn.training.recording import Call, recording
 from dplearn.training.rules import trainable
 from dplearn.training.twin import contents, on_trial

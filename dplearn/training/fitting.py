@@ -16,8 +16,8 @@ from dplearn.ground import validate
 from dplearn.ground.guarantee import round_up
 from dplearn.run import Plan
 from dplearn.training.checkpoint import present, require_writable
-from dplearn.training.gradients import Loss
 from dplearn.training.history import History
+from dplearn.training.passes import Loss
 from dplearn.training.trainer import Trainer
 
 # Seconds between two pictures of the progress line.

@@ -18,28 +18,22 @@ It presumes a model that treats records separately: `dplearn.training.check` fin
 from __future__ import annotations
 
 import copy
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_leaves, tree_map_only
 
-from dplearn.training import arguments, fallback
-from dplearn.training.arguments import Rows
 from dplearn.training.bounds import Bound
-from dplearn.training.devices import exactly, forked, moved
-from dplearn.training.per_example import ROUNDING, Dense, PerExample, combined
-from dplearn.training.recording import Call, Tape, observed, on_tensors, owned, recording, state_of
-from dplearn.training.rules import trainable, trained
+from dplearn.training.devices import exactly, moved
+from dplearn.training.learned import rows_of_model
+from dplearn.training.passes import Loss, called, check_losses, per_example, wide, zeros
+from dplearn.training.per_example import ROUNDING, PerExample
+from dplearn.training.recording import Tape, observed, recording
+from dplearn.training.rules import trainable
 
-Loss = Callable[[Any, Any], Tensor]
-# What was learned of each model, and the modes and trainable parameters it had then.
-_LEARNED: WeakKeyDictionary[nn.Module, tuple[Any, Rows]] = WeakKeyDictionary()
 # Gives a tensor for each trainable parameter, and a number to multiply what is added to it.
 Into = Callable[[], tuple[Mapping[str, Tensor], float]]
 
@@ -124,76 +118,10 @@ def added_sum(
     loss_scale: float = 1.0,
 ) -> ClippedSum:
     """Clipped sum as of `clipped_sum`, added to tensors that are asked for when it is ready."""
-    rows = _rows(model, loss_fn, inputs, targets)
+    rows = rows_of_model(model, loss_fn, inputs, targets)
     with recording(model) as tape:
         tape.rows, tape.loss_scale = rows, loss_scale
         return _recorded_sum(model, tape, loss_fn, inputs, targets, clip, mask, into)
-
-
-def _rows(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Rows:
-    """Rows per record of each argument, learned unless the model is as it was then."""
-    before, rows = _LEARNED.get(model, (None, {}))
-    return rows if before == state_of(model) else learn(model, loss_fn, inputs, targets)
-
-
-def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Rows:
-    """Rows per record of each argument, from passes over two and three of these records.
-
-    ValueError is raised if the gradients of the three do not add up to the ordinary gradient.
-    """
-    # The first tensor tells how many there are; what has another number of rows is not cut.
-    batch = next((len(x) for x in tree_leaves((inputs, targets)) if isinstance(x, Tensor)), 0)
-    if batch == 0:
-        return {}
-    tapes, losses = [], torch.empty(0)
-    with forked(device_of(model), 0):
-        for few in (torch.arange(2) % batch, torch.arange(3) % batch):
-            cut = lambda x, few=few: x[few.to(x.device)] if x.shape[:1] == (batch,) else x
-            pair = tree_map_only(Tensor, cut, (inputs, targets))
-            with recording(model) as tape:
-                losses = loss_fn(called(model, pair[0]), pair[1])
-            check_losses(losses)
-            tapes.append(tape)
-    tapes[1].rows = rows = arguments.learned(*tapes)
-    if _add_up(model, tapes[1], losses):
-        _LEARNED[model] = state_of(model), rows
-    return rows
-
-
-def device_of(model: nn.Module) -> torch.device:
-    """Where the first parameter is."""
-    return next((p.device for p in model.parameters()), torch.device("cpu"))
-
-
-def _add_up(model: nn.Module, tape: Tape, losses: Tensor) -> bool:
-    """Whether all is finite; ValueError unless gradients add up to that of each parameter."""
-    if not losses.requires_grad:
-        return True
-    named = trainable(model)
-    parameters = list(named.values())
-    each = per_example(model, tape, losses, retain_graph=True)
-    ordinary = torch.autograd.grad(losses.sum(), parameters, retain_graph=True, allow_unused=True)
-    size = sum((use.squared_norm() for use in each.values()), torch.zeros(())).sqrt().sum()
-    if not size.isfinite():
-        return False
-    eps = torch.finfo(losses.dtype).eps
-    relative = max(1e-6, min(1e-2, 1e5 * eps))
-    for (name, parameter), expected in zip(named.items(), ordinary, strict=True):
-        expected = torch.zeros_like(parameter) if expected is None else expected
-        total, scale = zeros(parameter), expected.norm()
-        if name in each:
-            each[name].add_to(total, torch.ones_like(losses.detach()))
-            scale = each[name].squared_norm().sqrt().sum()
-        # A gradient that is zero but for rounding, of a bias before a norm, is measured by others.
-        apart = (total - expected).norm()
-        if not apart <= relative * scale + min(1e-2, 1e3 * eps) * size:
-            raise ValueError(
-                f"Expected the gradient of {name!r} to be the sum over records, which it is not: "
-                "it is used outside of its module's own forward pass. Use it in one module (tied "
-                "weights: share the parameter between two), or register a rule; for a penalty "
-                "use the optimizer's weight_decay."
-            )
-    return True
 
 
 def compiled_sum(
@@ -222,7 +150,7 @@ def compiled_sum(
             mine.training = theirs.training
         clip = own_clip._replace(largest=clip.largest)
         with torch._dynamo.config.patch(trace_autograd_ops=True, allow_rnn=True):
-            tape.rows = _rows(model, loss_fn, inputs, targets)
+            tape.rows = rows_of_model(model, loss_fn, inputs, targets)
             part = compiled(twin, tape, loss_fn, inputs, targets, clip, mask, None)
         if into is not None:
             total, weight = into()
@@ -290,107 +218,12 @@ class Clip(NamedTuple):
         return {name: zeros(parameter) for name, parameter in self.parameters.items()}, 1.0
 
 
-def check_losses(losses: Tensor) -> None:
-    """Raise unless there is one loss per record."""
-    if losses.dim() != 1:
-        hint = "losses.flatten(1).mean(1)" if losses.dim() else 'reduction="none"'
-        raise ValueError(
-            f"Expected one loss per record, shape (B,), got shape {tuple(losses.shape)}; "
-            f"use {hint}."
-        )
-
-
-def check_rows(call: Call, grad: Tensor, batch: int) -> None:
-    """Raise unless a layer's output has one row per record."""
-    if grad.shape[:1] != (batch,):
-        raise ValueError(
-            f"Expected the output of {call.name!r} ({type(call.module).__name__}) to have one row "
-            f"for each of {batch} records, got shape {tuple(grad.shape)}: use batch_first=True, "
-            "(B, T, d) for (B T, d), and expand what all records share before it enters a layer."
-        )
-
-
 def _check_mask(mask: Tensor | None, losses: Tensor) -> None:
     if mask is not None and (mask.dtype != torch.bool or mask.shape != losses.shape):
         raise ValueError(
             f"Expected mask to be of type bool and shape {tuple(losses.shape)}, "
             f"got {mask.dtype} and {tuple(mask.shape)}."
         )
-
-
-def called(model: nn.Module, inputs: Any) -> Any:
-    """The model's output; a tuple or a dict holds several arguments."""
-    if isinstance(inputs, Mapping):
-        return model(**inputs)
-    return model(*inputs) if isinstance(inputs, tuple) else model(inputs)
-
-
-def per_example(
-    model: nn.Module, tape: Tape, losses: Tensor, *, retain_graph: bool = False
-) -> dict[str, PerExample]:
-    """Gradients of every parameter that takes part, one per example; uses up the graph."""
-    calls = tape.calls
-    edges: Any = [
-        edge for call in calls for part in (call, *call.inner) for edge in part.edges.values()
-    ]
-    if not edges or not losses.requires_grad:
-        return {}
-    scale = torch.full_like(losses, tape.loss_scale)
-    grads = torch.autograd.grad(losses, edges, scale, retain_graph=retain_graph, allow_unused=True)
-    if tape.loss_scale != 1:
-        grads = [g if g is None else g.to(wide(g.dtype)) / tape.loss_scale for g in grads]
-    output_grads = iter(grads)
-    name_of: dict[Any, str] = {parameter: name for name, parameter in model.named_parameters()}
-    modules = {call.module for call in calls}
-    uses: dict[str, list[PerExample]] = defaultdict(list)
-    with torch.no_grad(), exactly(losses.device):
-        for call in calls:
-            grads = [
-                {place: next(output_grads) for place in part.edges} for part in (call, *call.inner)
-            ]
-            for parameter, use in _of_call(call, tape.rows, grads, len(losses), modules):
-                uses[name_of[parameter]].append(use)
-        return {name: combined(parts) for name, parts in uses.items()}
-
-
-def _of_call(
-    call: Call,
-    rows: Rows,
-    grads: list[dict[int, Tensor | None]],
-    batch: int,
-    modules: set[nn.Module],
-) -> Iterator[tuple[Any, PerExample]]:
-    """Trainable parameters and their gradients in one call."""
-    reached = [{i: grad for i, grad in part.items() if grad is not None} for part in grads]
-    if not any(reached):
-        return
-    for grad in reached[0].values():
-        check_rows(call, grad, batch)
-    call.check_unchanged()
-    dtype = wide(next(grad.dtype for part in reached for grad in part.values()))
-    widen = lambda x: x.to(dtype) if x.is_floating_point() else x
-    reached, args, kwargs = on_tensors(widen, (reached, call.args, call.kwargs))
-    if call.rule is None:
-        parameters, each = dict(owned(call.module, modules)), arguments.rows_of(call, rows, batch)
-        again = {cut.module for cut in call.inner} - modules
-        again = {module for module in again if any(owned(module, modules))}
-        gradients = fallback.differentiated(call, parameters, again, each, reached, batch)
-    else:
-        parameters = call.module._parameters
-        gradients = call.rule(call.module, (*args, *kwargs.values()), *reached[0].values())
-    for name, use in gradients.items():
-        if trained(parameters.get(name)):
-            yield parameters[name], Dense(use) if isinstance(use, Tensor) else use
-
-
-def wide(dtype: torch.dtype) -> torch.dtype:
-    """The type in which norms and sums are computed."""
-    return torch.float64 if dtype == torch.float64 else torch.float32
-
-
-def zeros(parameter: Tensor) -> Tensor:
-    """The clipped sum of no record."""
-    return parameter.new_zeros(parameter.shape, dtype=wide(parameter.dtype))
 
 
 def _clipped(

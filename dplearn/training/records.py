@@ -14,7 +14,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 from dplearn.run import Plan
 from dplearn.training.devices import forked, free_bytes, moved
-from dplearn.training.gradients import Loss, called
+from dplearn.training.passes import Loss, called
 from dplearn.training.sampling import Lot, micro_batches
 
 # Inputs, targets, and a mask that is False for padding.

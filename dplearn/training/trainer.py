@@ -26,9 +26,10 @@ from dplearn.run import DPSGD, Plan
 from dplearn.training import checkpoint, distributed, sampling
 from dplearn.training.bounds import AdaptiveQuantile, Bound, Flat
 from dplearn.training.checks import check, check_settings
-from dplearn.training.gradients import Clip, ClippedSum, Loss, added_sum, compiled_sum, wide
+from dplearn.training.gradients import Clip, ClippedSum, added_sum, compiled_sum
 from dplearn.training.history import TALLY, History, Record, tally_of
 from dplearn.training.noise import LOTS, Randomness, Run
+from dplearn.training.passes import Loss, wide
 from dplearn.training.recording import state_of
 from dplearn.training.records import Records, described
 from dplearn.training.rules import trainable

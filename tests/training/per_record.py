@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.autograd import grad
 from torch.utils._pytree import tree_map
 
-from dplearn.training.gradients import called
+from dplearn.training.passes import called
 
 torch.set_num_threads(1)  # small tensors: more threads only wait for each other
 CLASSES = 5

@@ -14,7 +14,7 @@ from torch.nn.modules.lazy import LazyModuleMixin
 
 from cases import each
 from dplearn.training import Flat, check, clipped_sum
-from dplearn.training.gradients import called
+from dplearn.training.passes import called
 from dplearn.training.twin import contents
 
 INPUTS, TARGETS = eights(dtype=torch.float32)

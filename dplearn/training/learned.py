@@ -1,0 +1,82 @@
+"""What passes over two and three records tell of a model: which arguments follow the records.
+
+And whether the gradients of the records add up to PyTorch's.
+"""
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves, tree_map_only
+
+from dplearn.training import arguments
+from dplearn.training.arguments import Rows
+from dplearn.training.devices import forked
+from dplearn.training.passes import Loss, called, check_losses, device_of, per_example, zeros
+from dplearn.training.recording import Tape, recording, state_of
+from dplearn.training.rules import trainable
+
+# What was learned of each model, and the modes and trainable parameters it had then.
+_LEARNED: WeakKeyDictionary[nn.Module, tuple[Any, Rows]] = WeakKeyDictionary()
+
+
+def rows_of_model(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Rows:
+    """Rows per record of each argument, learned unless the model is as it was then."""
+    before, rows = _LEARNED.get(model, (None, {}))
+    return rows if before == state_of(model) else learn(model, loss_fn, inputs, targets)
+
+
+def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Rows:
+    """Rows per record of each argument, from passes over two and three of these records.
+
+    ValueError is raised if the gradients of the three do not add up to the ordinary gradient.
+    """
+    # The first tensor tells how many there are; what has another number of rows is not cut.
+    batch = next((len(x) for x in tree_leaves((inputs, targets)) if isinstance(x, Tensor)), 0)
+    if batch == 0:
+        return {}
+    tapes, losses = [], torch.empty(0)
+    with forked(device_of(model), 0):
+        for few in (torch.arange(2) % batch, torch.arange(3) % batch):
+            cut = lambda x, few=few: x[few.to(x.device)] if x.shape[:1] == (batch,) else x
+            pair = tree_map_only(Tensor, cut, (inputs, targets))
+            with recording(model) as tape:
+                losses = loss_fn(called(model, pair[0]), pair[1])
+            check_losses(losses)
+            tapes.append(tape)
+    tapes[1].rows = rows = arguments.learned(*tapes)
+    if _add_up(model, tapes[1], losses):
+        _LEARNED[model] = state_of(model), rows
+    return rows
+
+
+def _add_up(model: nn.Module, tape: Tape, losses: Tensor) -> bool:
+    """Whether all is finite; ValueError unless gradients add up to that of each parameter."""
+    if not losses.requires_grad:
+        return True
+    named = trainable(model)
+    parameters = list(named.values())
+    each = per_example(model, tape, losses, retain_graph=True)
+    ordinary = torch.autograd.grad(losses.sum(), parameters, retain_graph=True, allow_unused=True)
+    size = sum((use.squared_norm() for use in each.values()), torch.zeros(())).sqrt().sum()
+    if not size.isfinite():
+        return False
+    eps = torch.finfo(losses.dtype).eps
+    relative = max(1e-6, min(1e-2, 1e5 * eps))
+    for (name, parameter), expected in zip(named.items(), ordinary, strict=True):
+        expected = torch.zeros_like(parameter) if expected is None else expected
+        total, scale = zeros(parameter), expected.norm()
+        if name in each:
+            each[name].add_to(total, torch.ones_like(losses.detach()))
+            scale = each[name].squared_norm().sqrt().sum()
+        # A gradient that is zero but for rounding, of a bias before a norm, is measured by others.
+        apart = (total - expected).norm()
+        if not apart <= relative * scale + min(1e-2, 1e3 * eps) * size:
+            raise ValueError(
+                f"Expected the gradient of {name!r} to be the sum over records, which it is not: "
+                "it is used outside of its module's own forward pass. Use it in one module (tied "
+                "weights: share the parameter between two), or register a rule; for a penalty "
+                "use the optimizer's weight_decay."
+            )
+    return True

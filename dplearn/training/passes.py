@@ -1,0 +1,117 @@
+"""A forward pass on record, and the gradients of each example from the backward pass."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from dplearn.training import fallback
+from dplearn.training.arguments import Rows, rows_of
+from dplearn.training.devices import exactly
+from dplearn.training.per_example import Dense, PerExample, combined
+from dplearn.training.recording import Call, Tape, on_tensors, owned
+from dplearn.training.rules import trained
+
+Loss = Callable[[Any, Any], Tensor]
+
+
+def called(model: nn.Module, inputs: Any) -> Any:
+    """The model's output; a tuple or a dict holds several arguments."""
+    if isinstance(inputs, Mapping):
+        return model(**inputs)
+    return model(*inputs) if isinstance(inputs, tuple) else model(inputs)
+
+
+def check_losses(losses: Tensor) -> None:
+    """Raise unless there is one loss per record."""
+    if losses.dim() != 1:
+        hint = "losses.flatten(1).mean(1)" if losses.dim() else 'reduction="none"'
+        raise ValueError(
+            f"Expected one loss per record, shape (B,), got shape {tuple(losses.shape)}; "
+            f"use {hint}."
+        )
+
+
+def check_rows(call: Call, grad: Tensor, batch: int) -> None:
+    """Raise unless a layer's output has one row per record."""
+    if grad.shape[:1] != (batch,):
+        raise ValueError(
+            f"Expected the output of {call.name!r} ({type(call.module).__name__}) to have one row "
+            f"for each of {batch} records, got shape {tuple(grad.shape)}: use batch_first=True, "
+            "(B, T, d) for (B T, d), and expand what all records share before it enters a layer."
+        )
+
+
+def per_example(
+    model: nn.Module, tape: Tape, losses: Tensor, *, retain_graph: bool = False
+) -> dict[str, PerExample]:
+    """Gradients of every parameter that takes part, one per example; uses up the graph."""
+    calls = tape.calls
+    edges: Any = [
+        edge for call in calls for part in (call, *call.inner) for edge in part.edges.values()
+    ]
+    if not edges or not losses.requires_grad:
+        return {}
+    scale = torch.full_like(losses, tape.loss_scale)
+    grads = torch.autograd.grad(losses, edges, scale, retain_graph=retain_graph, allow_unused=True)
+    if tape.loss_scale != 1:
+        grads = [g if g is None else g.to(wide(g.dtype)) / tape.loss_scale for g in grads]
+    output_grads = iter(grads)
+    name_of: dict[Any, str] = {parameter: name for name, parameter in model.named_parameters()}
+    modules = {call.module for call in calls}
+    uses: dict[str, list[PerExample]] = defaultdict(list)
+    with torch.no_grad(), exactly(losses.device):
+        for call in calls:
+            grads = [
+                {place: next(output_grads) for place in part.edges} for part in (call, *call.inner)
+            ]
+            for parameter, use in _of_call(call, tape.rows, grads, len(losses), modules):
+                uses[name_of[parameter]].append(use)
+        return {name: combined(parts) for name, parts in uses.items()}
+
+
+def _of_call(
+    call: Call,
+    rows: Rows,
+    grads: list[dict[int, Tensor | None]],
+    batch: int,
+    modules: set[nn.Module],
+) -> Iterator[tuple[Any, PerExample]]:
+    """Trainable parameters and their gradients in one call."""
+    reached = [{i: grad for i, grad in part.items() if grad is not None} for part in grads]
+    if not any(reached):
+        return
+    for grad in reached[0].values():
+        check_rows(call, grad, batch)
+    call.check_unchanged()
+    dtype = wide(next(grad.dtype for part in reached for grad in part.values()))
+    widen = lambda x: x.to(dtype) if x.is_floating_point() else x
+    reached, args, kwargs = on_tensors(widen, (reached, call.args, call.kwargs))
+    if call.rule is None:
+        parameters, each = dict(owned(call.module, modules)), rows_of(call, rows, batch)
+        again = {cut.module for cut in call.inner} - modules
+        again = {module for module in again if any(owned(module, modules))}
+        gradients = fallback.differentiated(call, parameters, again, each, reached, batch)
+    else:
+        parameters = call.module._parameters
+        gradients = call.rule(call.module, (*args, *kwargs.values()), *reached[0].values())
+    for name, use in gradients.items():
+        if trained(parameters.get(name)):
+            yield parameters[name], Dense(use) if isinstance(use, Tensor) else use
+
+
+def wide(dtype: torch.dtype) -> torch.dtype:
+    """The type in which norms and sums are computed."""
+    return torch.float64 if dtype == torch.float64 else torch.float32
+
+
+def zeros(parameter: Tensor) -> Tensor:
+    """The clipped sum of no record."""
+    return parameter.new_zeros(parameter.shape, dtype=wide(parameter.dtype))
+
+
+def device_of(model: nn.Module) -> torch.device:
+    """Where the first parameter is."""
+    return next((p.device for p in model.parameters()), torch.device("cpu"))
