@@ -7,7 +7,7 @@ many steps a target allows. The plan's `sampling` names how lots are drawn, and 
 behind the guarantee.
 
 `clipped_sum` gives what DP-SGD releases before noise, from one forward and one backward pass;
-sums of micro-batches add up. `check` refuses, once before training, what mixes records. Noise in
+sums of micro-batches add up. `check` refuses what mixes records; the trainer calls it. Noise in
 parameter `name` has the standard deviation
 ``bound.gradient_noise(noise_multiplier) * groups.scales[groups.of[name]]`` with
 ``groups = bound.groups({name: parameter.numel()})``: the object that clips knows the noise.
