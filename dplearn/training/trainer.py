@@ -77,7 +77,7 @@ class Trainer:
     # Public L > 0. Default: sample rate times the size of the dataset, which is so made public.
     expected_batch_size: float | None = None
     # Rows that are processed at once, always the same number: it changes memory and speed, not the
-    # result. Default: the whole lot.
+    # result. Default: nearly equal parts of at most 256 rows on a processor, else the whole lot.
     micro_batch: int | None = None
     # Public records (inputs, targets) on which the model is checked. Default: made-up ones.
     example: Any = None
