@@ -74,14 +74,15 @@ class Records:
         Workers load lots before they are needed. After a step that failed they begin anew.
         """
         if step != self._due:
+            self.forget()  # workers end before others are started
             with torch.random.fork_rng([]):  # a loader draws a seed for its workers
                 self._coming = self._batches(lots(), micro_batch)
         self._due = step + 1
         return next(self._coming)
 
     def forget(self) -> None:
-        """Drop what was loaded ahead."""
-        self._due = -1
+        """Drop what was loaded ahead; workers end."""
+        self._due, self._coming = -1, iter(())
 
     def _batches(self, lots: Iterator[Lot], micro_batch: int | None) -> Iterator[Iterable[Part]]:
         """Micro-batches of each lot."""
