@@ -203,7 +203,7 @@ asked, noises, rng = [96, 160, 640, 2560], [1, 4, 8, 16], np.random.default_rng(
 right = {(m, s): attack(m, s, rng) / n for m in asked for s in noises}
 
 # %% [markdown]
-# Lines: the rule of thumb. Diamonds: the attacks, and your guess, if you made one.
+# The lines show the rule of thumb. The diamonds show the attacks, and your guess, if you made one.
 
 # %%
 many = np.geomspace(70, 10_000, 80)
@@ -221,7 +221,7 @@ lines = [
 ]
 
 # %% [markdown]
-# Read along a curve, from few questions to many; then down a column, from little noise to much.
+# First follow one curve, from few questions to many. Then fix the number of questions, and compare the curves from little noise to much.
 
 # %%
 marks = [Mark(x=k, y=right[k, s], label="", role=look[s][0]) for k in asked for s in noises]
@@ -249,7 +249,7 @@ show(figure, f"Share recovered with 640 questions: {ends}.")
 #
 # *Why (first bullet).* Take any table that fits all published answers within $E$. Let $G$ be the group of pupils who have a 1 there and a 0 in truth. The two counts of $G$ differ by its size, and each is within $E$ of the published one; so $G$ has at most $2E$ members. The same holds for those with 0 there and 1 in truth.
 #
-# The square root is no accident of the attack. Normal noise of the order of $\sqrt m$ on each of $m$ answers *does* protect, in a sense that lesson 03 makes precise. But what does "protect" mean? So far you only know what failure looks like.
+# The square root is no accident of the attack. Gaussian noise of the order of $\sqrt m$ on each of $m$ answers *does* protect, in a sense that lesson 03 makes precise. But what does "protect" mean? So far you only know what failure looks like.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** The proof of the first bullet takes three minutes and is worth them: draw two columns of bits, circle where they differ, ask for the count of the circle. A frequent objection: "the noise is random, so the attacker cannot know." Answer with the average of many dice. When time is short, skip the second bullet.
@@ -298,7 +298,7 @@ for slip, word in enumerate(("no", "yes")):
 #
 # *All* neighbours, so both directions: $d$ and $d'$ may change places. *Every* set, so whatever the reader looks at. **Whose table?** Here an answer is *replaced*; in the library this adjacency is called `replace_one`. And the randomness happens before anything leaves Anna's desk, so that not even the school must be trusted: the promise is *local*.
 #
-# You need not believe the theorem. Three computations of the same number hold it to account. The formula is one. The second is the definition, written down for a class of three: all tables, all lists of slips.
+# You need not believe the theorem. We check it by three independent computations of the same number. The formula is one. The second is the definition, written down for a class of three: all tables, all lists of slips.
 
 
 # %%
@@ -320,7 +320,7 @@ def largest_loss(who_differ):
 
 
 # %% [markdown]
-# The third is the simulation: how often did Anna hand in the truth? `estimate` puts an interval around that mean which misses the right value once in a thousand times. What is not the truth is a lie, as likely as the other Anna's *yes*; so `map` turns the share into the logarithm of a ratio.
+# The third is the simulation: how often did Anna hand in the truth? `estimate` puts an interval around that mean which misses the right value once in a thousand times. A lie is as likely as the *yes* of the other Anna; so $\ln\frac{p}{1-p}$ is the logarithm of the likelihood ratio, and `map` computes it.
 
 # %%
 loss = Evidence(

@@ -98,7 +98,7 @@ with_anna = mechanism.release(np.ones(draws), sensitivity=1, rng=rng)
 without = mechanism.release(np.zeros(draws), sensitivity=1, rng=rng)
 
 # %% [markdown]
-# Two error rates for each threshold, their ratio, and a strange difference whose turn will come:
+# Two error rates for each threshold, their ratio, and a difference that section 5 explains:
 
 # %%
 print("    t   caught   false alarms   ratio   caught - e^0.5 * false alarms")
@@ -121,7 +121,7 @@ for t in (-1, 0, 0.5, 0.75, 1, 2, 3):
 #
 # $$L(x)=\ln\frac{p(x)}{q(x)} .$$
 #
-# This is the **privacy loss** of $x$. For Laplace noise of scale 1 it is $|x|-|x-1|$: never above 1, never below $-1$, and $2x-1$ in between. For comparison we take normal noise with standard deviation 1, where $L(x)=x-\tfrac12$ has no end on either side. (Lesson 03 is about normal noise.)
+# This is the **privacy loss** of $x$. For Laplace noise of scale 1 it is $|x|-|x-1|$: never above 1, never below $-1$, and $2x-1$ in between. For comparison we take Gaussian noise with standard deviation 1, where $L(x)=x-\tfrac12$ has no end on either side. (Lesson 03 is about Gaussian noise.)
 
 # %%
 loss = np.abs(with_anna) - np.abs(with_anna - 1)
@@ -142,7 +142,7 @@ def histogram(losses, width, low, high):
 
 
 # %% [markdown]
-# Both kinds of noise; mind the two scales of the height.
+# Both kinds of noise. Note that the vertical axes differ.
 
 # %%
 axes = {"x": "privacy loss L (nats)", "y": "share of reports"}
@@ -150,9 +150,9 @@ left = curves(
     [histogram(loss, 0.1, -1, 1)], title="Laplace: from −1 to 1", x_range=(-1.2, 1.2), **axes
 )
 right = curves([histogram(normal_loss, 0.25, -4, 5)], title="normal: no end", **axes)
-figure = panels(left, right, title="Laplace noise has a largest loss, normal noise has none")
+figure = panels(left, right, title="Laplace noise has a largest loss, Gaussian noise has none")
 words = f"Laplace {at_top:.3f} of the mass at 1 and {at_bottom:.3f} at -1"
-show(figure, f"{words}; normal noise beyond every bound, here up to {normal_loss.max():.2f}.")
+show(figure, f"{words}; Gaussian noise beyond every bound, here up to {normal_loss.max():.2f}.")
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Draw two crossing densities, and let the class build $S$ outcome by outcome: "does this one pay?" It pays if $p>e^{\varepsilon}q$. That is the proof. If time is short, skip the letters; question 5 at the end comes back to them.
@@ -291,12 +291,12 @@ curve = Line(x=rates, y=best, label="Laplace", label_at=0.4, side="bottom right"
 pure = curves([region(1, 0), response, curve], title="ε = 1, δ = 0", **axes)
 
 # %% [markdown]
-# Normal noise leaves every region with $\delta=0$ at the left edge. Its region must start higher, at $\delta(1)$; then each upper side touches the curve in a single point.
+# Gaussian noise leaves every region with $\delta=0$ at the left edge. Its region must start higher, at $\delta(1)$; then each upper side touches the curve in a single point.
 
 # %%
 normal_delta = float(normal_profile.delta(1))
 touch = {"x": norm.sf(1.5), "y": norm.sf(0.5)}
-print(f"normal noise: delta(1) = {normal_delta:.4f}, reached by 'accuse when L > 1':")
+print(f"Gaussian noise: delta(1) = {normal_delta:.4f}, reached by 'accuse when L > 1':")
 print(f"false alarms {touch['x']:.4f}, caught {touch['y']:.4f}")
 
 # %% [markdown]
@@ -311,7 +311,7 @@ marks += [Mark(x=0, y=normal_delta, label="δ(1)", side="bottom right", role="rd
 heading = f"ε = 1, δ = {normal_delta:.3f}"
 right = curves([region(1, normal_delta), side, curve], marks=marks, title=heading, **axes)
 figure = panels(pure, right, title="Every rule for accusing stays inside the region")
-show(figure, f"Regions for epsilon 1: delta 0, and delta {normal_delta:.4f} for normal noise.")
+show(figure, f"Regions for epsilon 1: delta 0, and delta {normal_delta:.4f} for Gaussian noise.")
 
 # %% [markdown]
 # (Both blue curves have closed forms: [Laplace](explorer:formula_book?id=G-K3&misprint=pure-dp), [normal](explorer:formula_book?id=G-K1&misprint=none).)
@@ -335,11 +335,11 @@ print(at_one_per_cent)
 
 # %%
 normal_caught = 1 - float(normal_profile.tradeoff(0.01))
-others = {"normal noise": 100 * normal_caught, "no noise": 100}
+others = {"Gaussian noise": 100 * normal_caught, "no noise": 100}
 reveal("caught in per cent", truth=100 * at_one_per_cent.closed, others=others)
 
 # %% [markdown]
-# What does a report tell that states one pair only? Take normal noise with $\sigma=1$, reported at $\delta=10^{-5}$ as is usual:
+# How much does a single pair $(\varepsilon,\delta)$ tell us? Take Gaussian noise with $\sigma=1$, reported at $\delta=10^{-5}$ as is usual:
 
 # %%
 reported = float(normal_profile.epsilon(1e-5))
@@ -422,11 +422,11 @@ for epsilon in (0, 0.25, 0.5, 0.75):
 #
 # ### 9.1 "$(\varepsilon,\delta)$-DP means that $\Pr[L>\varepsilon]\le\delta$"
 #
-# A popular reading of $\delta$. Try normal noise with $\sigma=1$ at $\varepsilon=1$.
+# A popular reading of $\delta$. Try Gaussian noise with $\sigma=1$ at $\varepsilon=1$.
 
 # %%
 at_one = Evidence(
-    "delta at epsilon = 1, normal noise with sigma 1",
+    "delta at epsilon = 1, Gaussian noise with sigma 1",
     closed=norm.cdf(0.5 - 1) - np.e * norm.cdf(-0.5 - 1),
     exact=quad(lambda x: norm.pdf(x, 1) - np.e * norm.pdf(x), 1.5, 14, epsabs=0)[0],
     simulated=estimate_delta(1, normal_loss),
@@ -446,7 +446,7 @@ print(f"at epsilon {reported:.7f}: delta {delta:.6g}, tail {tail:.6g}")
 #
 # ### 9.2 "The goal is $\sup\,\lvert\ln P/Q\rvert\le\varepsilon$"
 #
-# Notes on $(\varepsilon,\delta)$-DP sometimes introduce it so. But a bound on the largest loss is *pure* privacy. Which $\varepsilon$ do our mechanisms have at $\delta=0$, and which at $\delta(1)$ of the normal noise?
+# Notes on $(\varepsilon,\delta)$-DP sometimes introduce it so. But a bound on the largest loss is *pure* privacy. Which $\varepsilon$ do our mechanisms have at $\delta=0$, and which at $\delta(1)$ of the Gaussian noise?
 
 # %%
 for name, profile in {"Laplace": laplace_profile, "normal": normal_profile}.items():
@@ -454,7 +454,7 @@ for name, profile in {"Laplace": laplace_profile, "normal": normal_profile}.item
     print(f"{name:<8} epsilon {pure:.4g} at delta 0, {other:.4g} at delta {normal_delta:.4f}")
 
 # %% [markdown]
-# No normal noise reaches that goal, for any $\varepsilon$, however much of it you add. *Side:* unsafe, if a text states this goal and then adds normal noise. It promises what no amount delivers. [In the book](explorer:formula_book?id=G-A2&misprint=for-approximate-dp).
+# No Gaussian noise reaches that goal, for any $\varepsilon$, however much of it you add. *Side:* unsafe, if a text states this goal and then adds Gaussian noise. It promises what no amount delivers. [In the book](explorer:formula_book?id=G-A2&misprint=for-approximate-dp).
 #
 # ### 9.3 "$\delta$, usually 0.01"
 #
@@ -483,11 +483,11 @@ for delta in (0.01, 1e-4, 1e-5, 1e-6, 1e-8):
     print(f"{delta:7g}   {people * delta:14g}   {chance:.4g}")
 
 # %% [markdown]
-# With 60 000 records, as in the digits of MNIST, $\delta=0.01$ would tolerate 600 published files. Even $10^{-5}$, the usual choice, would tolerate at least one with probability 0.45. Hence the rule: **$\delta$ much smaller than one over the number of records.** Normal noise does not fail like this; but $(\varepsilon,\delta)$ alone does not tell the two apart. *Side:* unsafe. [In the book](explorer:formula_book?id=G-D5b&misprint=small-delta).
+# With 60 000 records, as in the digits of MNIST, $\delta=0.01$ would tolerate 600 published files. Even $10^{-5}$, the usual choice, would tolerate at least one with probability 0.45. Hence the rule: **$\delta$ much smaller than one over the number of records.** Gaussian noise does not fail like this; but $(\varepsilon,\delta)$ alone does not tell the two apart. *Side:* unsafe. [In the book](explorer:formula_book?id=G-D5b&misprint=small-delta).
 #
 # ### 9.4 "A group of $k$ people is protected with $(k\varepsilon, k\delta)$"
 #
-# A family of five comes together. For pure privacy $k\varepsilon$ is right: five steps from neighbour to neighbour, a factor $e^{\varepsilon}$ each. With $\delta$? Normal noise with $\sigma=4$, and $\varepsilon$ such that one person has $\delta=0.001$. The family shifts the number by 5.
+# A family of five comes together. For pure privacy $k\varepsilon$ is right: five steps from neighbour to neighbour, a factor $e^{\varepsilon}$ each. With $\delta$? Gaussian noise with $\sigma=4$, and $\varepsilon$ such that one person has $\delta=0.001$. The family shifts the number by 5.
 
 # %%
 noise, alone, group = 4.0, 0.001, 5
@@ -564,7 +564,7 @@ some = [frames[t].layout.title.text for t in ("0", "0.5", "1")]
 show(slider(frames, name="t", start=9), "Three of 15 frames. " + "; ".join(some) + ".")
 
 # %% [markdown]
-# The slope of the curve at the point is $e^{L(t)}$: constant at $e$ while $t\ge1$, falling between 1 and 0, constant at $1/e$ below. A curve and the law of its losses say the same. The rule that most people choose at once, $t=\tfrac12$, is the balanced one: there both errors are equal. [The explorer](explorer:mechanisms?mechanism=gaussian&noise_multiplier=1&epsilon=1&false_positive_rate=0.01) shows the same views of normal noise, and of every other mechanism in the library.
+# The slope of the curve at the point is $e^{L(t)}$: constant at $e$ while $t\ge1$, falling between 1 and 0, constant at $1/e$ below. A curve and the law of its losses say the same. The rule that most people choose at once, $t=\tfrac12$, is the balanced one: there both errors are equal. [The explorer](explorer:mechanisms?mechanism=gaussian&noise_multiplier=1&epsilon=1&false_positive_rate=0.01) shows the same views of Gaussian noise, and of every other mechanism in the library.
 #
 # ## 11 Where this breaks, and what it does not protect
 #
@@ -665,7 +665,7 @@ check("2.3", answer)
 #
 # <details><summary>2. "δ is the probability that the mechanism publishes everything." True?</summary>
 #
-# It is what a mechanism with this $\delta$ *may* do, and the clinic of section 9.3 does it. Normal noise never does: its $\delta$ adds up the partial charges $1-e^{\varepsilon-L}$ of all losses above $\varepsilon$, and no finite loss is charged in full.
+# It is what a mechanism with this $\delta$ *may* do, and the clinic of section 9.3 does it. Gaussian noise never does: its $\delta$ adds up the partial charges $1-e^{\varepsilon-L}$ of all losses above $\varepsilon$, and no finite loss is charged in full.
 #
 # </details>
 #
@@ -710,7 +710,7 @@ check("2.3", answer)
 # * Dwork & Roth (2014), *The algorithmic foundations of differential privacy*, chapters 2 and 3: definitions, post-processing, groups, and how large $\delta$ may be.
 # * Kasiviswanathan & Smith (2014), *On the 'semantics' of differential privacy: a Bayesian formulation*: what an attacker may believe, with $\delta$ done carefully.
 #
-# **Next** [lesson 03](03_gaussian_mechanism.ipynb): how much normal noise makes a list of numbers safe to publish?
+# **Next** [lesson 03](03_gaussian_mechanism.ipynb): how much Gaussian noise makes a list of numbers safe to publish?
 #
 # The last cell re-examines what this lesson claimed.
 

@@ -87,7 +87,7 @@ _counts = Exercise(
         Mistake(
             6 * _EXACT,
             (
-                "Which norm belongs to normal noise?",
+                "Which norm belongs to Gaussian noise?",
                 "6 is the sum of the changes; the Euclidean length of six ones is smaller.",
             ),
         ),

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 03 The Gaussian mechanism
 #
-# *How much normal noise makes a list of numbers safe to publish?*
+# *How much Gaussian noise makes a list of numbers safe to publish?*
 #
 # **After this lesson you can**
 #
@@ -38,9 +38,9 @@
 # %% [markdown]
 # ## 1 The question
 #
-# A clinic wants to publish how many of its patients have each of 20 diagnoses. One patient may have many diagnoses, so one patient can move many counts at once. The clinic adds normal noise to every count. How much?
+# A clinic wants to publish how many of its patients have each of 20 diagnoses. One patient may have many diagnoses, so one patient can move many counts at once. The clinic adds Gaussian noise to every count. How much?
 #
-# A recipe stands in almost every textbook: give the noise the standard deviation
+# Almost every textbook gives this recipe: give the noise the standard deviation
 #
 # $$\Delta\,\frac{\sqrt{2\ln(1.25/\delta)}}{\varepsilon}.$$
 #
@@ -107,7 +107,7 @@ for t in (0, 1, 2, 3):
     print(f"  {t}   {p:9.4f}  {q:9.4f}  {p / q:6.2f}   {p - np.e * q:12.4f}")
 
 # %% [markdown]
-# The ratio grows with $t$ and never stops growing: rare, extreme outputs point at Anna as strongly as you like. So no finite $\varepsilon$ covers every event, and pure differential privacy is out of reach for normal noise.
+# The ratio grows with $t$ and never stops growing: rare, extreme outputs point at Anna as strongly as you like. So no finite $\varepsilon$ covers every event, and pure differential privacy is out of reach for Gaussian noise.
 #
 # But look at the last column. At $\varepsilon = 1$ the definition asks that $P(S) - e^{\varepsilon} Q(S) \le \delta$ for every event $S$. The excess is largest somewhere between $t = 1$ and $t = 2$ and shrinks beyond, because extreme outputs are also rare. That excess is what $\delta$ pays for.
 
@@ -129,7 +129,7 @@ delta_1 = float(profile(1.0).delta(1.0))
 print(f"delta(1) = {delta_1:.4f} at noise multiplier 1")
 
 # %% [markdown]
-# (The library returns one profile per direction, adding Anna and removing her. For normal noise both are the same, hence the `[0]`.)
+# (The library returns one profile per direction, adding Anna and removing her. For Gaussian noise both are the same, hence the `[0]`.)
 
 # %%
 x, epsilons = np.linspace(-3.5, 5.5, 181), np.linspace(0, 4, 81)
@@ -351,7 +351,7 @@ print(clipped)
 #
 # ### 7.3 "$\Delta = \max_{d,d'}\lVert f(d)-f(d')\rVert_2$ over all datasets"
 #
-# The word *neighbouring* has gone missing. For one count over $n$ patients, two arbitrary datasets can differ by $n$, neighbours by 1. This slip is harmless for privacy and ruinous for accuracy. The opposite slip, taking the largest difference *seen in your own data*, is the dangerous one: the sensitivity must hold for data you have not seen.
+# The word *neighbouring* has gone missing. For one count over $n$ patients, two arbitrary datasets can differ by $n$, neighbours by 1. This mistake is harmless for privacy and ruinous for accuracy. The opposite mistake, taking the largest difference *seen in your own data*, is the dangerous one: the sensitivity must hold for data you have not seen.
 
 # %% [markdown]
 # ## 8 Turn the knob yourself
@@ -401,7 +401,7 @@ for adjacency in ("add_remove", "replace_one"):
 # So an $\varepsilon$ without its adjacency is half a statement. Further limits:
 #
 # * **Every further release costs more.** Noise averages out when an answer is repeated. Lessons 04 and 05 do the accounting.
-# * **Computers do not draw real numbers.** The theorem is about exact normal noise; floating-point samples leave traces in the last bits (Mironov 2012 showed it for Laplace noise). Lesson 06 draws whole-number noise instead. `release` here is for teaching.
+# * **Computers do not draw real numbers.** The theorem is about exact Gaussian noise; floating-point samples leave traces in the last bits (Mironov 2012 showed it for Laplace noise). Lesson 06 draws whole-number noise instead. `release` here is for teaching.
 # * **It hides a person, not a fact.** If the study shows that smoking causes cancer, everyone learns it, smokers outside the study included.
 # * **It protects one record's worth.** For a family of five the sensitivity is five times as large.
 # * **$\delta$ must be small against $1/n$.** Publishing one random patient's file is $(0, 1/n)$-private and indecent.
@@ -472,7 +472,7 @@ check("3.3", answer)
 #
 # Answer aloud before you open a line.
 #
-# <details><summary>1. Why does normal noise never give pure differential privacy?</summary>
+# <details><summary>1. Why does Gaussian noise never give pure differential privacy?</summary>
 #
 # The loss $(2x-1)/(2\sigma^2)$ grows without bound in $x$. Whatever $\varepsilon$ you name, outputs far enough out exceed it; they are rare, never impossible.
 #

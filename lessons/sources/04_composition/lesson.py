@@ -321,7 +321,7 @@ for delta in (1e-2, 1e-5, 1e-10, 1e-20, 1e-30):
 # %% [markdown]
 # ## 6 Two closed formulas
 #
-# The optimum is a sum; in the head, in a proof or in a table one wants a formula.
+# The optimum is a sum. For mental arithmetic, proofs and tables a closed formula is handier.
 #
 # > **Advanced composition.** Let $k$ releases be $(\varepsilon,\delta_0)$-DP each, whatever was published before, and $0<\delta'<1$. Together they are $(\varepsilon_{\text{tot}},\,k\delta_0+\delta')$-DP with
 # >
@@ -400,7 +400,7 @@ show(figure, f"Total epsilon after {ks[-1]} replies: {end}; KOV crosses at {cros
 
 # %%
 cases = {"replies": (coin, "replace_one"), "Laplace noise, scale 10": (Laplace(10.0), "add_remove")}
-cases["normal noise, σ = 10"] = (Gaussian(noise_multiplier=10.0), "add_remove")
+cases["Gaussian noise, σ = 10"] = (Gaussian(noise_multiplier=10.0), "add_remove")
 print("100 releases at delta = 1e-05   basic   advanced   optimal     true")
 for name, (mechanism, adjacency) in cases.items():
     run = {"delta": 1e-5, "steps": 100, "adjacency": adjacency}
@@ -409,7 +409,7 @@ for name, (mechanism, adjacency) in cases.items():
     print(f"{name:<29}" + "".join(f"{g.epsilon:9.4g}" for g in found) + f"{exact:9.4g}")
 
 # %% [markdown]
-# The last line is a warning. For normal noise even the "optimal" accountant is off by a factor of more than six, because the only thing it keeps of a release is one pair $(\varepsilon,\delta_0)$. *Optimal* means: the best for somebody who knows nothing but that pair. Lesson 05 keeps more.
+# The last line is a warning. For Gaussian noise even the "optimal" accountant is off by a factor of more than six, because the only thing it keeps of a release is one pair $(\varepsilon,\delta_0)$. *Optimal* means: the best for somebody who knows nothing but that pair. Lesson 05 keeps more.
 
 # %% [markdown]
 # ## 7 Different prices, and a budget that stops
@@ -670,9 +670,9 @@ print(f"so Anna's entry is {everyone - all_but_anna:.4g}")
 # Two releases of 0.1, and a total of infinity. Further limits:
 #
 # * **A reply that is merely repeated costs nothing.** Printing the same noisy number again is post-processing. Asking *again* is a new release.
-# * **Nobody counts across desks.** Composition adds up over everything ever published about the same people. An office that knows only its own releases knows only its own part of the sum.
+# * **No one adds up what different offices publish.** Composition adds up over everything ever published about the same people. An office that knows only its own releases knows only its own part of the sum.
 # * **Disjoint groups do not add up**, if a record comes or goes; [if it can move from one group to the other](explorer:formula_book?id=G-C9&misprint=always), two of them do.
-# * **A pair is a poor summary.** All of this knows of each release only $(\varepsilon,\delta_0)$. For normal noise that cost a factor of more than six.
+# * **A pair is a poor summary.** All of this knows of each release only $(\varepsilon,\delta_0)$. For Gaussian noise that cost a factor of more than six.
 # * **It counts one person's exposure.** What a thousand replies tell about the population, they tell about people who never took part.
 
 # %% [markdown]
@@ -720,7 +720,7 @@ check("4.2", answer)
 # </details>
 
 # %% [markdown]
-# **★★★ 4.3** The panel has a budget of $\varepsilon_{\text{tot}}=3$ at $\delta=10^{-5}$ and wants to buy replies of $\varepsilon=0.1$, a number fixed in advance. How many can it afford, if it accounts as well as anybody can?
+# **★★★ 4.3** The panel has a budget of $\varepsilon_{\text{tot}}=3$ at $\delta=10^{-5}$ and wants to buy replies of $\varepsilon=0.1$, a number fixed in advance. How many can it afford, with the optimal composition theorem?
 
 # %%
 answer = None

@@ -121,24 +121,24 @@ _ORDERS = np.arange(2.0, 65.0)
 _EACH = RandomizedResponse(local_epsilon=0.1).rdp(_ORDERS, adjacency="replace_one")
 
 
-def _exchanged(divergence):
+def _converted(divergence):
     return float(np.min(divergence + _LOG / (_ORDERS - 1)))
 
 
 _coins = Exercise(
     key="5.3",
-    right=_exchanged(200 * _EACH),
+    right=_converted(200 * _EACH),
     praise="Less than half of what adding up would charge.",
     mistakes=(
         Mistake(
             20.0,
             (
                 "That is a valid bound. Is it the one asked for?",
-                "You added up the epsilons; add up the divergences, then exchange.",
+                "You added up the epsilons; add up the divergences, then convert.",
             ),
         ),
         Mistake(
-            _exchanged(_EACH),
+            _converted(_EACH),
             ("For how many questions?", "That is one question; the divergences of 200 add up."),
         ),
         Mistake(
@@ -153,10 +153,10 @@ _coins = Exercise(
             ("Which orders did you try?", "That is order 2 alone; take the best of 2 to 64."),
         ),
         Mistake(
-            200 * _exchanged(_EACH),
+            200 * _converted(_EACH),
             (
-                "In which order do you add and exchange?",
-                "You exchanged each release and then added; add first, exchange once.",
+                "In which order do you add and convert?",
+                "You converted each release and then added; add first, convert once.",
             ),
         ),
         Mistake(
@@ -169,7 +169,7 @@ _coins = Exercise(
     ),
     hints=(
         "With two outcomes the mean in the definition is a sum of two terms. Which?",
-        "D = ln(p^a q^(1-a) + q^a p^(1-a)) / (a - 1), times 200, then the exchange at each order.",
+        "D = ln(p^a q^(1-a) + q^a p^(1-a)) / (a - 1), times 200, then convert at each order.",
     ),
 )
 

@@ -10,19 +10,19 @@
 # 3. catch three misprints that travel through lecture notes, by computing instead of believing.
 #
 # * **Time** 50 minutes; the computer needs a few seconds of them.
-# * **You need** lesson 03 (normal noise, $\delta(\varepsilon)$), lesson 04 (composition), logarithms and exponentials.
+# * **You need** lesson 03 (Gaussian noise, $\delta(\varepsilon)$), lesson 04 (composition), logarithms and exponentials.
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=10&delta=1e-5&steps=1000&here=100), if you have started it. Nothing below depends on it.
 #
 # | in code | symbol | meaning | unit |
 # |---|---|---|---|
-# | `order` | $\alpha$ | which losses count: 1 all alike, $\infty$ only the largest | none |
+# | `order` | $\alpha$ | how strongly large losses are weighted: 1 as all others, $\infty$ only the largest | none |
 # | `rdp` | $D_\alpha$ | Rényi divergence of the worst pair of neighbours | nats |
 # | `steps` | $T$ | number of releases | none |
 # | `noise_multiplier` | $\sigma$ | noise / sensitivity | none |
 # | `epsilon`, `delta` | $\varepsilon$, $\delta$ | the guarantee for all releases together | nats, probability |
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** One sentence to leave with: keep the account in a currency that adds exactly, and change money once, at the end.
+# > **For the teacher.** One sentence to leave with: keep the account in a currency that adds exactly, and convert once, at the end.
 # >
 # > | minutes | part | do |
 # > |---|---|---|
@@ -32,7 +32,7 @@
 # > | 3 | 4 The picture | which curve has a ceiling, and where? |
 # > | 9 | 5 The statement | the definition on the board; the two-Gaussian formula only on the page |
 # > | 4 | 6 The currency adds up | two lines on the board: product of means, sum of logs |
-# > | 10 | 7 Changing money, once | derive Markov's step; let the class find the best order |
+# > | 10 | 7 Conversion, once | derive Markov's step; let the class find the best order |
 # > | 8 | 8 Is it true as printed? | 8.1 and 8.2; 8.3 in one sentence |
 # > | 3 | 9 Turn the knob yourself | predict the direction first |
 # > | – | 10 to 14 | homework |
@@ -67,7 +67,7 @@ for steps in (1, 100):
 
 # %% [markdown]
 # * **Epsilon of 100 releases.** What is their true joint $\varepsilon$ at $\delta = 10^{-5}$? Adding up says 44.71.
-# * **Best order.** You will soon choose an order $\alpha > 1$ at which to change money. Guess which one is best here: close to 1, around 6, or above 50?
+# * **Best order.** You will soon choose an order $\alpha > 1$ at which to convert. Guess which one is best here: close to 1, around 6, or above 50?
 
 # %%
 predict("epsilon of 100 releases", None)
@@ -114,7 +114,7 @@ laplace = Laplace(noise_multiplier=1.0).rdp(orders)
 normal = Gaussian(noise_multiplier=1.0).rdp(orders)
 
 # %% [markdown]
-# Randomized response and Laplace noise are purely private, with $\varepsilon = 1$: no loss exceeds 1, so their curves level off below it. Normal noise has no largest loss, and its curve is a straight line that never stops.
+# Randomized response and Laplace noise are purely private, with $\varepsilon = 1$: no loss exceeds 1, so their curves level off below it. Gaussian noise has no largest loss, and its curve is a straight line that never stops.
 
 # %%
 figure = curves(
@@ -123,7 +123,7 @@ figure = curves(
         Line(x=orders, y=coin, label="rand. response", role="rdp", side="top right"),
         Line(x=orders, y=laplace, label="Laplace", role="other", side="bottom right"),
     ],
-    title="Pure privacy levels off, normal noise never does",
+    title="Pure privacy levels off, Gaussian noise never does",
     x="order α",
     y="D, Rényi divergence (nats)",
     y_range=(0, 3),
@@ -144,7 +144,7 @@ show(figure, f"Renyi divergence at order 16: {at_16}.")
 # > $$D_\alpha\big(N(\mu_0,\sigma_0^2)\Vert N(\mu_1,\sigma_1^2)\big)=\frac{\alpha(\mu_0-\mu_1)^2}{2\sigma_\alpha^2}+\frac{1}{1-\alpha}\ln\frac{\sigma_\alpha}{\sigma_0^{1-\alpha}\sigma_1^{\alpha}},$$
 # > and $\infty$ if $\sigma_\alpha^2\le0$. For equal variances this is $\alpha/(2\sigma^2)$ when the shift is 1. (Gil, Alajaji & Linder 2013.)
 #
-# Let the computer object, if it can: three ways again. The formula,
+# We check it numerically, in three ways again. The formula,
 
 
 # %%
@@ -186,7 +186,7 @@ print(at_three)
 #
 # *Why.* The losses of two independent releases add, so the mean of $e^{(\alpha-1)(L_1+L_2)}$ factorises, and a logarithm turns the product into a sum. (If the second release looks at the first, bound its factor by the worst thing it could see.) Note the small print: **the same $\alpha$** in both terms.
 #
-# For normal noise we can even see that nothing is lost: a hundred releases with $\sigma = 10$ have the same divergences as one release with $\sigma = 1$.
+# For Gaussian noise we can even see that nothing is lost: a hundred releases with $\sigma = 10$ have the same divergences as one release with $\sigma = 1$.
 
 # %%
 some = np.array([1.5, 2, 5, 20])
@@ -198,11 +198,11 @@ print("one release, sigma 1   ", Gaussian(1.0).rdp(some))
 # > **For the teacher.** "The same $\alpha$ in both terms" is what students forget in the exam. Have them say why $(2, 0.3)$ and $(4, 0.5)$ cannot simply be added to order 4.
 
 # %% [markdown]
-# ## 7 Changing money, once
+# ## 7 Conversion, once
 #
 # > **Theorem.** If a mechanism is $(\alpha,\rho)$-RDP, then it is $(\varepsilon,\delta)$-DP with
 # > $$\varepsilon=\rho+\frac{\ln(1/\delta)}{\alpha-1}.$$
-# > (Mironov 2017.) A sharper exchange at the same order is $\varepsilon=\rho+\ln\frac{\alpha-1}{\alpha}-\frac{\ln\delta+\ln\alpha}{\alpha-1}$. (Balle et al. 2020; Canonne, Kamath & Steinke 2020.)
+# > (Mironov 2017.) A sharper conversion at the same order is $\varepsilon=\rho+\ln\frac{\alpha-1}{\alpha}-\frac{\ln\delta+\ln\alpha}{\alpha-1}$. (Balle et al. 2020; Canonne, Kamath & Steinke 2020.)
 #
 # *Why.* A loss with a bounded exponential moment is rarely large: by Markov's inequality $P(L>\varepsilon)\le e^{-(\alpha-1)(\varepsilon-\rho)}$. Set the right side to $\delta$ and solve. Then $P(L>\varepsilon)\le\delta$, which suffices (lesson 02, section 9.1).
 #
@@ -241,7 +241,7 @@ figure = curves(
         Line(x=wide, y=np.full(120, true), label="exact", label_at=1),
     ],
     marks=[Mark(x=best, y=lowest, label=f"order {best:.3g}", role="moments", side="top center")],
-    title="Too low an order pays for δ, too high an order for D",
+    title="Small α: the term of δ dominates; large α: D does",
     x="order α",
     y="ε (nats), 100 releases",
     log_x=True,
@@ -250,7 +250,7 @@ figure = curves(
 show(figure, f"Epsilon over the order: lowest {lowest:.4f} at order {best:.4f}, exact {true:.4f}.")
 
 # %% [markdown]
-# For normal noise the best order has a closed form. With $D_\alpha = \rho_1\alpha$ for all releases together, setting the derivative of $\rho_1\alpha+\ln(1/\delta)/(\alpha-1)$ to zero gives
+# For Gaussian noise the best order has a closed form. With $D_\alpha = \rho_1\alpha$ for all releases together, setting the derivative of $\rho_1\alpha+\ln(1/\delta)/(\alpha-1)$ to zero gives
 #
 # $$\alpha^*=1+\sqrt{\ln(1/\delta)/\rho_1},\qquad \varepsilon=\rho_1+2\sqrt{\rho_1\ln(1/\delta)}.$$
 #
@@ -263,7 +263,7 @@ print(f"epsilon     {rho + 2 * np.sqrt(rho * np.log(1 / delta)):.4f}, by search"
 print(f"{simple(wide, 100).min():.4f}")
 
 # %% [markdown]
-# Now the four answers to our question side by side: adding up, RDP with the simple exchange, RDP with the sharper one, and the exact value.
+# Now the four answers to our question side by side: adding up, RDP with the simple conversion, RDP with the sharper one, and the exact value.
 
 # %%
 added, by_rdp, exact = (
@@ -280,7 +280,7 @@ reveal("epsilon of 100 releases", truth=true, others={"adding up": added})
 reveal("best order", truth=best)
 
 # %% [markdown]
-# Adding up was off by a factor of ten. And the gap between RDP and the truth, small as it is, is *not* in the composition, which was exact. It is the fee of the exchange: one moment of the loss knows less than the whole distribution. Lesson 09 removes it.
+# Adding up was off by a factor of ten. And the gap between RDP and the truth, small as it is, is *not* in the composition, which was exact. It is the fee of the conversion: one moment of the loss knows less than the whole distribution. Lesson 09 removes it.
 #
 # The same race for other numbers of releases. *Basic* adds up; *Optimal* is the best that can be said about $(\varepsilon,\delta)$ pairs (lesson 04); *PLD* is exact here (lesson 09).
 
@@ -360,7 +360,7 @@ for window in (10, 20, 40, 80):
 #
 # ### 8.2 The lost bracket
 #
-# The exchange is often typed as $\varepsilon = \rho + \log(1/\delta)/\alpha - 1$ ([in the formula book](explorer:formula_book?id=G-D1&misprint=bracket)). One pair of brackets is missing, so the 1 is no longer in the denominator, and the result looks better than before. Let us buy at order 5 for our hundred releases.
+# The conversion is often typed as $\varepsilon = \rho + \log(1/\delta)/\alpha - 1$ ([in the formula book](explorer:formula_book?id=G-D1&misprint=bracket)). One pair of brackets is missing, so the 1 is no longer in the denominator, and the result looks better than before. Let us buy at order 5 for our hundred releases.
 
 # %%
 wrong_epsilon = 2.5 + np.log(1 / delta) / 5 - 1
@@ -395,7 +395,7 @@ print(lost_bracket)
 #
 # ### 8.3 "$(\alpha,\varepsilon)$-RDP if $D_\alpha\le\varepsilon$ for all $\alpha$"
 #
-# A third text puts "for all $\alpha\in(1,\infty)$" into the definition, with one $\varepsilon$ for all ([in the formula book](explorer:formula_book?id=G-A3&misprint=every-order)). Try it: normal noise with $\sigma = 1$ has $D_2 = 1$. Does $\varepsilon = 1$ serve at order 3? We hold it against the evidence of section 5.
+# A third text puts "for all $\alpha\in(1,\infty)$" into the definition, with one $\varepsilon$ for all ([in the formula book](explorer:formula_book?id=G-A3&misprint=every-order)). Try it: Gaussian noise with $\sigma = 1$ has $D_2 = 1$. Does $\varepsilon = 1$ serve at order 3? We hold it against the evidence of section 5.
 
 # %%
 for_all = Evidence(
@@ -408,7 +408,7 @@ for_all = Evidence(
 print(for_all)
 
 # %% [markdown]
-# And no larger $\varepsilon$ would serve at all orders either. The table shows why: the quantifier turns RDP back into pure differential privacy, which bounds the largest loss, and normal noise has none.
+# And no larger $\varepsilon$ would serve at all orders either. The table shows why: the quantifier turns RDP back into pure differential privacy, which bounds the largest loss, and Gaussian noise has none.
 
 # %%
 dial = np.array([2, 10, 100, np.inf])
@@ -421,7 +421,7 @@ print("Gaussian           ", "".join(f"{d:10g}" for d in gauss.renyi(dial)))
 # %% [markdown]
 # ## 9 Turn the knob yourself
 #
-# How does the U move when there are more releases? The slider changes $T$; the diamond marks the lowest point of the sharper exchange. Before you touch it: will the best order go up or down?
+# How does the U move when there are more releases? The slider changes $T$; the diamond marks the lowest point of the sharper conversion. Before you touch it: will the best order go up or down?
 
 
 # %%
@@ -478,7 +478,7 @@ for top in (100, 10_000):
     print(f"orders up to {top:6}: epsilon {cost.min():.4f} at order {tried[np.argmin(cost)]:.4g}")
 
 # %% [markdown]
-# * **The exchange loses.** For a single release, at the left end of the race above, RDP is worse than adding up, because there is nothing to add. Exchange once, at the end, never in between.
+# * **The conversion loses.** For a single release, at the left end of the race above, RDP is worse than adding up, because there is nothing to add. Convert once, at the end, never in between.
 # * **It is still about one record.** What holds for a population, a family, or a fact that everybody's data reveal, RDP does not hide.
 
 # %% [markdown]
@@ -506,7 +506,7 @@ check("5.1", answer)
 # </details>
 
 # %% [markdown]
-# **★★ 5.2** Sixty releases with noise multiplier 4, at $\delta = 10^{-6}$. Which order is best for the simple exchange? (No search, please.)
+# **★★ 5.2** Sixty releases with noise multiplier 4, at $\delta = 10^{-6}$. Which order is best for the simple conversion? (No search, please.)
 
 # %%
 answer = None
@@ -526,7 +526,7 @@ check("5.2", answer)
 # </details>
 
 # %% [markdown]
-# **★★★ 5.3** An app answers 200 yes/no questions about you by randomized response: each time it tells the truth with probability $e^{0.1}/(1+e^{0.1})$. Neighbours replace your answers. Compute $D_\alpha$ from the definition (two outcomes!), add up, and find the smallest $\varepsilon$ at $\delta = 10^{-6}$ over the whole orders 2 to 64, with the simple exchange.
+# **★★★ 5.3** An app answers 200 yes/no questions about you by randomized response: each time it tells the truth with probability $e^{0.1}/(1+e^{0.1})$. Neighbours replace your answers. Compute $D_\alpha$ from the definition (two outcomes!), add up, and find the smallest $\varepsilon$ at $\delta = 10^{-6}$ over the integer orders 2 to 64, with the simple conversion.
 
 # %%
 answer = None
@@ -572,7 +572,7 @@ check("5.3", answer)
 #
 # <details><summary>4. For 100 Gaussian releases RDP gives a larger ε than the exact value. Where was it lost?</summary>
 #
-# Only in the exchange to $(\varepsilon,\delta)$. The divergences of Gaussians add exactly; one moment of the loss says less than its distribution.
+# Only in the conversion to $(\varepsilon,\delta)$. The divergences of Gaussians add exactly; one moment of the loss says less than its distribution.
 #
 # </details>
 #
@@ -588,17 +588,17 @@ check("5.3", answer)
 # | | |
 # |---|---|
 # | **Rényi divergence** | $D_\alpha(P\Vert Q)=\frac1{\alpha-1}\ln\mathbb E_P\,e^{(\alpha-1)L}$, a dial from mean to largest loss |
-# | **Normal noise** | $D_\alpha=\alpha/(2\sigma^2)$; unequal variances: mind the root and $\sigma_\alpha^2>0$ |
+# | **Gaussian noise** | $D_\alpha=\alpha/(2\sigma^2)$; unequal variances: mind the root and $\sigma_\alpha^2>0$ |
 # | **Composition** | add at the same order |
-# | **Exchange** | $\varepsilon=D_\alpha+\frac{\ln(1/\delta)}{(\alpha-1)}$, once, at the best order |
+# | **Conversion** | $\varepsilon=D_\alpha+\frac{\ln(1/\delta)}{(\alpha-1)}$, once, at the best order |
 # | **Best order** | $1+\sqrt{\ln(1/\delta)/\rho_1}$ when $D_\alpha=\rho_1\alpha$ |
 # | **Not** | one $\varepsilon$ for all orders (that is pure DP); not a superset of $(\varepsilon,\delta)$ |
 #
 # ## 14 Further reading
 #
-# * Mironov (2017), *Rényi differential privacy*: definition, composition, exchange.
+# * Mironov (2017), *Rényi differential privacy*: definition, composition, conversion.
 # * van Erven & Harremoës (2014), *Rényi divergence and Kullback–Leibler divergence*: everything about $D_\alpha$.
-# * Canonne, Kamath & Steinke (2020), *The discrete Gaussian for differential privacy*; Balle et al. (2020), *Hypothesis testing interpretations and Rényi differential privacy*: the sharper exchange.
+# * Canonne, Kamath & Steinke (2020), *The discrete Gaussian for differential privacy*; Balle et al. (2020), *Hypothesis testing interpretations and Rényi differential privacy*: the sharper conversion.
 # * Bun & Steinke (2016), *Concentrated differential privacy*: what follows when $D_\alpha\le\rho\alpha$ at all orders; lesson 06.
 #
 # **Next** [lesson 06](06_zcdp_census.ipynb): all orders in one number, and a census that was paid with it. The last cell re-examines what this lesson claimed.

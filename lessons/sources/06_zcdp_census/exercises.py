@@ -17,10 +17,10 @@ def _simple(rho, log=_LOG):
     return rho + 2 * math.sqrt(rho * log)
 
 
-_exchange = Exercise(
+_conversion = Exercise(
     key="6.1",
     right=float(zcdp_to_epsilon_bun_steinke(_RHO, delta=_DELTA)),
-    praise="Add in rho, change money once.",
+    praise="Add in rho, convert once.",
     mistakes=(
         Mistake(
             _RHO + math.sqrt(_RHO * _LOG),
@@ -58,7 +58,7 @@ _exchange = Exercise(
         Mistake(
             sum(_simple(1 / (2 * sigma**2)) for sigma in _TABLES),
             (
-                "How often did you change money?",
+                "How often did you convert?",
                 "Add the three rho first, and use the rate once.",
             ),
         ),
@@ -71,7 +71,7 @@ _exchange = Exercise(
         ),
     ),
     hints=(
-        "Two steps: the price of all three tables in rho, then one exchange.",
+        "Two steps: the price of all three tables in rho, then one conversion.",
         "rho = 1/32 + 1/32 + 1/128, then rho + 2 sqrt(rho ln(1e8)).",
     ),
 )
@@ -81,7 +81,7 @@ _LENGTH, _PART = math.hypot(1, -1), 0.3
 
 
 def _noise(length=_LENGTH, rho=_PART):
-    """The standard deviation at which normal noise costs `rho`."""
+    """The standard deviation at which Gaussian noise costs `rho`."""
     return length * math.sqrt(0.5 / rho)
 
 
@@ -161,7 +161,7 @@ _releases = Exercise(
             _allowed("zcdp"),
             (
                 "A valid bound. Is it exact?",
-                "That is the improved rate; normal noise has an exact profile.",
+                "That is the improved rate; Gaussian noise has an exact profile.",
             ),
         ),
         Mistake(
@@ -190,7 +190,7 @@ _releases = Exercise(
             float(math.floor(2 / Gaussian(20.0).profiles()[0].epsilon(1e-6))),
             (
                 "In which currency did you add?",
-                "You added epsilons; k releases have rho = k / (2 sigma^2), changed once.",
+                "You added epsilons; k releases have rho = k / (2 sigma^2), converted once.",
             ),
         ),
         Mistake(
@@ -204,4 +204,4 @@ _releases = Exercise(
     ),
 )
 
-EXERCISES = (_exchange, _histogram, _releases)
+EXERCISES = (_conversion, _histogram, _releases)

@@ -10,7 +10,7 @@
 # 3. say why an office adds whole-number noise, and what that changes in the accounts.
 #
 # * **Time** 45 minutes; the computer needs a few seconds of them.
-# * **You need** lesson 03 (normal noise), lesson 04 (composition), lesson 05 (Rényi divergence, best order).
+# * **You need** lesson 03 (Gaussian noise), lesson 04 (composition), lesson 05 (Rényi divergence, best order).
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=0.442&delta=1e-10&steps=100&here=1), if you have started it. Nothing below depends on it.
 #
 # | in code | symbol | meaning | unit |
@@ -31,7 +31,7 @@
 # > | 4 | 1, 2 Question, predictions | three guesses by show of hands, on the board |
 # > | 4 | 3 Experiment | run it; ask what the two columns have in common |
 # > | 3 | 4 Picture | ask for the highest point of each curve before naming it |
-# > | 6 | 5 Statement | the card of rules; the exchange at three rates |
+# > | 6 | 5 Statement | the card of rules; the conversion at three rates |
 # > | 8 | 6 Census | a detective story: let the class find the rounding |
 # > | 8 | 7 Spend it | the error of a county first, then the picture of the share |
 # > | 5 | 8 Whole numbers | the holes; then the bell made of whole numbers |
@@ -46,9 +46,9 @@
 #
 # The office adds noise to every table. Little noise in one table leaves less privacy for the next. So there is *one* budget for her, and the office has to spend it: how much on the country, how much on her block?
 #
-# In what currency? Not in $\varepsilon$: lesson 04 showed how badly it adds up. Rényi divergences add up exactly (lesson 05), but they are a whole curve. The United States census of 2020 kept its accounts in a single number, $\rho$. For its first product, the redistricting file of 2021, the table of persons got 2.56. To be compared with other releases it was changed into $\varepsilon = 17.14$ at $\delta=10^{-10}$.
+# In what currency? Not in $\varepsilon$: lesson 04 showed how badly it adds up. Rényi divergences add up exactly (lesson 05), but they are a whole curve. The United States census of 2020 kept its accounts in a single number, $\rho$. For its first product, the redistricting file of 2021, the table of persons got 2.56. To be compared with other releases it was converted into $\varepsilon = 17.14$ at $\delta=10^{-10}$.
 #
-# What is this $\rho$? And was it changed well?
+# What is this $\rho$? And was it converted well?
 
 # %%
 from fractions import Fraction
@@ -86,9 +86,9 @@ for row in ("P29a", "P29b"):
 # %% [markdown]
 # The first line is about persons, the second about housing units. Now guess:
 #
-# * **Epsilon at rho 2.56.** Suppose all of it is normal noise. Which $\varepsilon$ at $\delta=10^{-10}$ is *exactly* true of it? The office says 17.14.
+# * **Epsilon at rho 2.56.** Suppose all of it is Gaussian noise. What is its smallest valid $\varepsilon$ at $\delta=10^{-10}$? The office says 17.14.
 # * **Error of a county.** Every block's number has noise of standard deviation 1. A county is the sum of its 16 blocks. How far off is its number, typically?
-# * **Delta of whole-number noise.** Normal noise with $\sigma=1$ has $\delta(1)=0.1269$. Now let the same bell live on the whole numbers only. Which $\delta(1)$?
+# * **Delta of whole-number noise.** Gaussian noise with $\sigma=1$ has $\delta(1)=0.1269$. Now let the same bell live on the whole numbers only. Which $\delta(1)$?
 
 # %%
 predict("epsilon at rho 2.56", None)
@@ -119,7 +119,7 @@ for level, loss in losses.items():
 # %% [markdown]
 # The two columns agree, and the last line is the sum of those above it. So one number describes each table, and these numbers add up like money: $\frac1{32}+\frac1{32}+\frac18+\frac18=\frac5{16}$.
 #
-# That number is $\rho = 1/(2\sigma^2)$. Normal noise has a normal loss with mean $\rho$ and variance $2\rho$, and nothing else to know.
+# That number is $\rho = 1/(2\sigma^2)$. Gaussian noise has a normal loss with mean $\rho$ and variance $2\rho$, and nothing else to know.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Ask: "If I halve the noise in the block table, what happens to its price?" Most say it doubles. It becomes four times as large: privacy is bought in squares. Draw a purse with four coins on the board and keep it there for section 7.
@@ -127,7 +127,7 @@ for level, loss in losses.items():
 # %% [markdown]
 # ## 4 The picture
 #
-# And noise that is not normal? Its Rényi divergence $D_\alpha$ is some curve. Divide it by $\alpha$: the *price per order*. For normal noise that is the constant $\rho$. For the others we can ask for the **highest point**.
+# And noise that is not normal? Its Rényi divergence $D_\alpha$ is some curve. Divide it by $\alpha$: the *price per order*. For Gaussian noise that is the constant $\rho$. For the others we can ask for the **highest point**.
 
 # %%
 orders = np.geomspace(1.01, 1000, 120)
@@ -138,7 +138,7 @@ print("sampled, price per order:", end=" ")
 print(f"{sampled[0]:.2g} at order {orders[0]:g}, {sampled[-1]:.4f} at order {orders[-1]:g}")
 
 # %% [markdown]
-# The coin is randomised response with $\varepsilon = 1$. *Sampled* is normal noise on a random hundredth of the people.
+# The coin is randomised response with $\varepsilon = 1$. *Sampled* is Gaussian noise on a random hundredth of the people.
 
 # %%
 figure = curves(
@@ -157,7 +157,7 @@ tops = f"normal {normal.max():.3f}, coin {coin.max():.3f}, sampled {sampled.max(
 show(figure, f"Highest price per order up to order 1000: {tops}.")
 
 # %% [markdown]
-# The coin never costs more than normal noise with $\sigma=1$. Sampled noise is almost free at small orders; then it climbs all the way to the price of noise without sampling. A single number must pay the highest price. Keep that in mind for section 11.
+# The coin never costs more than Gaussian noise with $\sigma=1$. Sampled noise is almost free at small orders; then it climbs all the way to the price of noise without sampling. A single number must pay the highest price. Keep that in mind for section 11.
 
 # %% [markdown]
 # ## 5 The statement
@@ -168,16 +168,16 @@ show(figure, f"Highest price per order up to order 1000: {tops}.")
 #
 # | | |
 # |---|---|
-# | normal noise of standard deviation $\sigma\Delta$ | $\rho=\frac{1}{2\sigma^2}$, exactly |
+# | Gaussian noise of standard deviation $\sigma\Delta$ | $\rho=\frac{1}{2\sigma^2}$, exactly |
 # | any $\varepsilon$-DP mechanism | $\rho=\frac{\varepsilon^2}{2}$ is enough |
 # | several releases, each may look at the earlier ones | $\rho_1+\rho_2+\dots$ |
 # | post-processing | costs nothing |
 # | a group of $k$ people | $k^2\rho$ |
-# | change into $(\varepsilon,\delta)$ | $\varepsilon=\rho+2\sqrt{\rho\ln(1/\delta)}$ |
+# | convert into $(\varepsilon,\delta)$ | $\varepsilon=\rho+2\sqrt{\rho\ln(1/\delta)}$ |
 #
-# *Why.* Composition: divergences add at every order (lesson 05), so the slopes of the lines above them add. The exchange: at order $\alpha$ we pay $\rho\alpha+\frac{\ln(1/\delta)}{\alpha-1}$, and the best order is $1+\sqrt{\ln(1/\delta)/\rho}$, as for normal noise in lesson 05. Groups: two people move a count twice as far, and the price goes with the square.
+# *Why.* Composition: divergences add at every order (lesson 05), so the slopes of the lines above them add. The conversion: at order $\alpha$ we pay $\rho\alpha+\frac{\ln(1/\delta)}{\alpha-1}$, and the best order is $1+\sqrt{\ln(1/\delta)/\rho}$, as for Gaussian noise in lesson 05. Groups: two people move a count twice as far, and the price goes with the square.
 #
-# The exchange has better rates. Canonne, Kamath & Steinke (2020) sharpen it at each order,
+# The conversion has better rates. Canonne, Kamath & Steinke (2020) sharpen it at each order,
 # $$\varepsilon=\min_{\alpha>1}\Big\{\rho\alpha+\ln\frac{\alpha-1}{\alpha}-\frac{\ln\delta+\ln\alpha}{\alpha-1}\Big\},$$
 # still for everything that is $\rho$-zCDP. And if all noise is normal, $\rho$ says everything: at worst, if one person moves every answer by its full sensitivity, the releases together are as revealing as *one* release with $\sigma=1/\sqrt{2\rho}$, and lesson 03 has its exact profile.
 
@@ -191,7 +191,7 @@ def exact(rho, delta):
 # All three rates, at the budget of the housing units, of our four tables, and of the persons:
 
 # %%
-print("rho at delta 1e-10     simple   improved    exact (normal noise)")
+print("rho at delta 1e-10     simple   improved    exact (Gaussian noise)")
 for rho in (0.07, 5 / 16, 2.56):
     print(f"{rho:<20}{simple(rho, delta=1e-10):9.4f}", end="  ")
     print(f"{improved(rho, delta=1e-10):9.4f}{exact(rho, 1e-10):9.4f}")
@@ -291,7 +291,7 @@ reveal("epsilon at rho 2.56", truth=truth, others={"printed": 17.14})
 # %% [markdown]
 # Up to its rounding (an $\varepsilon$ should be rounded *up*) the printed value is a sound bound: it holds for whole-number noise as well, for which 16.48 would need a proof of its own (section 9.1).
 #
-# ### 6.2 Compose first, then change money
+# ### 6.2 Compose first, then convert
 #
 # Somebody who lives alone can change both files. The two guarantees together are usually quoted as the sum, 19.61. But that adds two prices, and with them two $\delta$:
 
@@ -300,10 +300,10 @@ together = sum(budget.values())
 print(f"adding up:     epsilon {17.14 + 2.47:.2f} at delta 2e-10")
 for delta in (2e-10, 1e-10):
     print(f"rho {together:.4f}:    epsilon {improved(together, delta=delta):.2f}", end=" ")
-    print(f"at delta {delta:g}, exact for normal noise {exact(together, delta):.2f}")
+    print(f"at delta {delta:g}, exact for Gaussian noise {exact(together, delta):.2f}")
 
 # %% [markdown]
-# Adding up in $\rho$ and changing money once gives more than two units of $\varepsilon$ back, even at half the $\delta$. Nothing about the noise has changed. **Change money once, at the end.**
+# Adding up in $\rho$ and converting once gives more than two units of $\varepsilon$ back, even at half the $\delta$. Nothing about the noise has changed. **Convert once, at the end.**
 
 # %% [markdown]
 # ## 7 Spend it
@@ -356,7 +356,7 @@ half_each = Evidence(
 print(half_each)
 
 # %% [markdown]
-# Every share makes another pair of errors. Dotted: the county's own number, before it is combined with the sum of its blocks.
+# For each way to share the budget, there is one pair of errors. Dotted: the county's own number, before it is combined with the sum of its blocks.
 
 # %%
 share = np.linspace(0.0001, 0.96, 97)
@@ -387,7 +387,7 @@ figure = curves(
 show(figure, f"At share 0.5: county {county_error:.3f}, block {block_error:.3f}.")
 
 # %% [markdown]
-# Two things to see. Near the middle, a tenth of the budget more or less moves each error by only about a tenth. And at the left end the county never gets worse than 4, because its blocks vouch for it.
+# Two things to see. Near the middle, a tenth of the budget more or less moves each error by only about a tenth. And at the left end the county never gets worse than 4, because the sum of its blocks already has error 4.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Ask who should decide the share. (Not the mathematician: it is a choice between a mayor and a neighbourhood, and it was fought over in public.) If time is short, skip 7.1's three ways and go to the picture of the four levels.
@@ -522,7 +522,7 @@ print(f"impossible with her: {np.mean(~reachable(x, 1.0)):.1f} of all,", end=" "
 print(f"impossible without her: {np.mean(~reachable(x, 0.0)):.1f} of all")
 
 # %% [markdown]
-# Six releases in ten are impossible without her. Normal noise drawn in floating point has such holes too. The mathematics was right; the program was not the mathematics.
+# Six releases in ten are impossible without her. Gaussian noise drawn in floating point has such holes too. The mathematics was right; the program was not the mathematics.
 #
 # ### 8.2 A bell on the whole numbers
 #
@@ -536,7 +536,7 @@ for law in (Gaussian(0.5), DiscreteGaussian(0.5)):
     print(f"{law.name:<17}", *(f"{p:8.5f}" for p in price))
 
 # %% [markdown]
-# The price per order is the same at whole orders and a little lower between. So the same $\rho=\frac{\Delta^2}{2\sigma^2}$ is right, and all the bookkeeping stands. (`release` here is for teaching: it draws with floats, from a table.)
+# The price per order is the same at integer orders and a little lower between. So the same $\rho=\frac{\Delta^2}{2\sigma^2}$ is right, and all the bookkeeping stands. (`release` here is for teaching: it draws with floats, from a table.)
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Before 9.1 ask for hands: same $\rho$, same bell, so the same $\delta(\varepsilon)$? Nearly everybody says yes. The answer is the difference between a bound on all orders and the loss itself, and a good moment to return to the guess of section 2.
@@ -546,7 +546,7 @@ for law in (Gaussian(0.5), DiscreteGaussian(0.5)):
 #
 # ### 9.1 "The discrete Gaussian has the same $(\varepsilon,\delta)$ as the continuous one"
 #
-# Same bell, same $\rho$. Code that accounts for whole-number noise with the normal profile rests on this sentence. Take $\sigma=1$ and $\varepsilon=1$. The closed form counts tails; the enumeration takes the definition, $\sum_k \max(0, p_k-e\,q_k)$; the simulation averages $(1-e^{1-L})_+$ with $L=k+\frac12$ for noise $k$. *As printed* is the profile of normal noise.
+# Same bell, same $\rho$. Code that accounts for whole-number noise with the normal profile rests on this sentence. Take $\sigma=1$ and $\varepsilon=1$. The closed form counts tails; the enumeration takes the definition, $\sum_k \max(0, p_k-e\,q_k)$; the simulation averages $(1-e^{1-L})_+$ with $L=k+\frac12$ for noise $k$. *As printed* is the profile of Gaussian noise.
 
 # %%
 k = np.arange(-40, 41)
@@ -567,16 +567,16 @@ print(whole)
 # Refuted: 0.1414, not 0.1269. The whole-number loss jumps in steps, so its profile is a polygon in $e^\varepsilon$ that crosses the smooth one again and again: larger here, smaller elsewhere. Here the printed claim is unsafe. $\rho$ bounds both laws, and is the same for both; the profile is not. [In the book](explorer:formula_book?id=G-J2&misprint=continuous).
 
 # %%
-reveal("delta of whole-number noise", truth=whole.closed, others={"normal noise": whole.printed})
+reveal("delta of whole-number noise", truth=whole.closed, others={"Gaussian noise": whole.printed})
 print("epsilon      0.5        1      1.5        2")
 for law in (Gaussian(1.0), DiscreteGaussian(1.0)):
     profile = law.profiles()[0].delta([0.5, 1, 1.5, 2])
     print(f"{law.name[:8]:<8}", *(f"{d:8.4f}" for d in profile))
 
 # %% [markdown]
-# ### 9.2 The exchange with a part missing
+# ### 9.2 The conversion with a part missing
 #
-# Parts of $\rho+2\sqrt{\rho\ln(1/\delta)}$ get lost: the 2, or $\rho$ and the 2. The third version below, without $\rho$, is our own reading of a sentence: a textbook prints the right formula and calls the cost of $k$ releases *sublinear*, which is true of the root alone. Let each promise $\delta=10^{-5}$ for normal noise, and compute what it delivers. The last column is a hundred releases with $\sigma=1$, the last line the right formula.
+# Parts of $\rho+2\sqrt{\rho\ln(1/\delta)}$ get lost: the 2, or $\rho$ and the 2. The third version below, without $\rho$, is our own reading of a sentence: a textbook prints the right formula and calls the cost of $k$ releases *sublinear*, which is true of the root alone. Let each promise $\delta=10^{-5}$ for Gaussian noise, and compute what it delivers. The last column is a hundred releases with $\sigma=1$, the last line the right formula.
 
 # %%
 variants = {
@@ -669,12 +669,12 @@ for name in ("zcdp", "rdp", "pld"):
     print(accountants[name]().epsilon(Laplace(1.0), delta=1e-5, steps=100))
 
 # %% [markdown]
-# The exchange is the same in the first three lines. From 96.04 to 76.12 is what $\frac{\varepsilon^2}2$ wastes on Laplace noise, from there to 70.81 what the single slope forgets. For normal noise, where the curve *is* a line, the first three agree, and the exact profile is still smaller. False as printed, on the safe side.
+# The conversion is the same in the first three lines. The step from 96.04 to 76.12 is what $\frac{\varepsilon^2}2$ wastes on Laplace noise. The step from there to 70.81 is lost by keeping one slope instead of the curve. For Gaussian noise, where the curve *is* a line, the first three agree, and the exact profile is still smaller. False as printed, on the safe side.
 
 # %% [markdown]
 # ## 10 Turn the knob yourself
 #
-# The slider moves the budget, for normal noise. The title reads off all three rates at $\delta=10^{-10}$: simple, improved, exact. At which budgets, and at which $\delta$, does it matter which one you use?
+# The slider moves the budget, for Gaussian noise. The title reads off all three rates at $\delta=10^{-10}$: simple, improved, exact. At which budgets, and at which $\delta$, does it matter which one you use?
 
 # %%
 deltas = np.geomspace(1e-14, 1e-4, 40)
@@ -756,7 +756,7 @@ print(f"fitted {island[:, 3].sum():.1f}, after cutting at zero {cut.sum():.0f}")
 #
 # Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
 #
-# **★ 6.1** Three tables, with normal noise of multipliers 4, 4 and 8. Everybody is in all of them. Change their total $\rho$ into $\varepsilon$ at $\delta=10^{-8}$, with the simple rate.
+# **★ 6.1** Three tables, with Gaussian noise of multipliers 4, 4 and 8. Everybody is in all of them. Change their total $\rho$ into $\varepsilon$ at $\delta=10^{-8}$, with the simple rate.
 
 # %%
 answer = None
@@ -796,7 +796,7 @@ check("6.2", answer)
 # </details>
 
 # %% [markdown]
-# **★★★ 6.3** Each release has normal noise with multiplier 20, and the promise is $\varepsilon\le2$ at $\delta=10^{-6}$. How many releases does the *exact* profile allow? (With the simple rate it would be 54.)
+# **★★★ 6.3** Each release has Gaussian noise with multiplier 20, and the promise is $\varepsilon\le2$ at $\delta=10^{-6}$. How many releases does the *exact* profile allow? (With the simple rate it would be 54.)
 
 # %%
 answer = None
@@ -835,7 +835,7 @@ check("6.3", answer)
 #
 # </details>
 #
-# <details><summary>3. "Laplace noise with ε = 1 and normal noise with σ = 1 both have ρ ≤ 1/2, so they protect equally." True?</summary>
+# <details><summary>3. "Laplace noise with ε = 1 and Gaussian noise with σ = 1 both have ρ ≤ 1/2, so they protect equally." True?</summary>
 #
 # No, the second misconception. They obey the same bound. The Laplace mechanism still keeps $\varepsilon=1$ with $\delta=0$; changed into $\rho$ and back, that knowledge is lost.
 #
@@ -843,13 +843,13 @@ check("6.3", answer)
 #
 # <details><summary>4. Two agencies publish about the same people, with ρ = 1 and ρ = 2. Each announces its ε. What do you ask for?</summary>
 #
-# For the $\rho$, or the noise. Then $\rho=3$, changed once. Two pairs $(\varepsilon,\delta)$ compose to hardly less than their sums (lesson 04).
+# For the $\rho$, or the noise. Then $\rho=3$, converted once. Two pairs $(\varepsilon,\delta)$ compose to hardly less than their sums (lesson 04).
 #
 # </details>
 #
 # <details><summary>5. Why is 16.48 not simply "the" ε of the census?</summary>
 #
-# It is exact for normal noise with $\rho=2.56$, a rounded $\rho$. The census used whole-number noise, whose profile is another one, and many tables. For those the improved rate is a proved upper bound. And 2.56 is the budget of the redistricting file alone: later products about the same people have budgets of their own.
+# It is exact for Gaussian noise with $\rho=2.56$, a rounded $\rho$. The census used whole-number noise, whose profile is another one, and many tables. For those the improved rate is a proved upper bound. And 2.56 is the budget of the redistricting file alone: later products about the same people have budgets of their own.
 #
 # </details>
 
@@ -859,8 +859,8 @@ check("6.3", answer)
 # | | |
 # |---|---|
 # | **zCDP** | $D_\alpha\le\rho\alpha$ at all orders: one slope instead of a curve |
-# | **Prices** | normal noise $\frac1{2\sigma^2}$; pure DP $\frac{\varepsilon^2}2$; groups $k^2\rho$; releases add |
-# | **Change money once** | $\rho+2\sqrt{\rho\ln(1/\delta)}$; `zcdp_to_epsilon` is sharper; for normal noise use the profile |
+# | **Prices** | Gaussian noise $\frac1{2\sigma^2}$; pure DP $\frac{\varepsilon^2}2$; groups $k^2\rho$; releases add |
+# | **Convert once** | $\rho+2\sqrt{\rho\ln(1/\delta)}$; `zcdp_to_epsilon` is sharper; for Gaussian noise use the profile |
 # | **Spend it** | share $s$ of $\rho$: variance $\frac{\Delta^2}{2\rho s}$; then least squares, free of charge |
 # | **Whole numbers** | same $\rho$, no holes, *not* the same profile |
 # | **Always say** | $\rho$ with its digits, $\delta$, adjacency, which rate |
@@ -872,7 +872,7 @@ check("6.3", answer)
 # * Abowd et al. (2022), *The 2020 Census Disclosure Avoidance System TopDown Algorithm*: how the budget was really spent.
 # * U.S. Census Bureau, [the released program](https://github.com/uscensusbureau/DAS_2020_Redistricting_Production_Code): the scale in its configuration for persons, the improved rate in `curve.py`.
 # * Mironov (2012), *On significance of the least significant bits for differential privacy*: the holes, and how to close them.
-# * Jin et al. (2022), *Are we there yet? Timing and floating-point attacks on differential privacy systems*: the same for normal noise.
+# * Jin et al. (2022), *Are we there yet? Timing and floating-point attacks on differential privacy systems*: the same for Gaussian noise.
 # * Hay et al. (2010), *Boosting the accuracy of differentially private histograms through consistency*: least squares on a tree.
 #
 # **Next** [lesson 07](07_subsampling.ipynb): what it is worth to be counted only sometimes.

@@ -158,7 +158,7 @@ _backwards = Exercise(
 
 
 def _first(ratio, limit=2.0):
-    """The first whole order at which exact / law exceeds the limit."""
+    """The first integer order at which exact / law exceeds the limit."""
     return next(order for order in range(3, 200) if ratio(order) > limit)
 
 

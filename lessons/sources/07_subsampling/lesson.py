@@ -10,7 +10,7 @@
 # 3. tell which theorem belongs to which batches: coins, fixed size, shuffled; and what it costs to confuse them.
 #
 # * **Time** 50 minutes; the computer needs a few seconds of them.
-# * **You need** lessons 02 (privacy loss, $\delta(\varepsilon)$ as an area), 03 (normal noise), 04 (composition) and 05 (Rényi divergence).
+# * **You need** lessons 02 (privacy loss, $\delta(\varepsilon)$ as an area), 03 (Gaussian noise), 04 (composition) and 05 (Rényi divergence).
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=0.5&rate_from=rate&sample_rate=0.0001&delta=1e-6&adjacency=zero_out&steps=100000&here=10000), if you have started it. Nothing below depends on it.
 #
 # | in code | symbol | meaning | unit |
@@ -43,7 +43,7 @@
 # %% [markdown]
 # ## 1 The question
 #
-# A clinic trains a model on its patients' records. Each step adds up one clipped contribution per record, adds normal noise, and publishes the result. With noise multiplier 1 a single step is a poor guarantee for Anna: at $\varepsilon = 1$ it has $\delta = 0.127$.
+# A clinic trains a model on its patients' records. Each step adds up one clipped contribution per record, adds Gaussian noise, and publishes the result. With noise multiplier 1 a single step is a poor guarantee for Anna: at $\varepsilon = 1$ it has $\delta = 0.127$.
 #
 # But a step does not use everybody. For every record a coin is tossed, and one in ten goes into the batch. Nobody outside learns who. So the attacker must now answer a harder question. Not only "what did Anna contribute?", but first of all: "was she in it at all?"
 #
@@ -176,13 +176,13 @@ show(figure, f"Loss by coin at 5.5: {bent(5.0, rate):.3f}, surely in: 5; rate {r
 # >
 # > $$\varepsilon'=\ln\!\big(1+q(e^{\varepsilon}-1)\big),\qquad\delta'=q\,\delta .$$
 # >
-# > For normal noise, when a record is removed, this is an **equality** of profiles: $\delta_q(\varepsilon')=q\,\delta(\varepsilon)$ for every $\varepsilon\ge0$. (Li, Qardaji & Su 2012; Balle, Barthe & Gaboardi 2018.)
+# > For Gaussian noise, when a record is removed, this is an **equality** of profiles: $\delta_q(\varepsilon')=q\,\delta(\varepsilon)$ for every $\varepsilon\ge0$. (Li, Qardaji & Su 2012; Balle, Barthe & Gaboardi 2018.)
 #
 # *Why.* Fix the coins of all others. Without Anna the output has law $f_0$, with her $f_q=(1-q)f_0+qf_1$. Insert $e^{\varepsilon'}=1+q(e^\varepsilon-1)$:
 #
 # $$f_q-e^{\varepsilon'}f_0\;=\;(1-q)f_0+qf_1-f_0-q(e^\varepsilon-1)f_0\;=\;q\,\big(f_1-e^{\varepsilon}f_0\big).$$
 #
-# So the *same* outputs are suspicious as before, and the area above $e^{\varepsilon'}f_0$ is exactly $q$ times as large. At last forget the coins of the others: a mixture of pairs leaks no more than the worst of them. (That was Anna leaving. When she joins, the same pair holds; section 6 looks closer.)
+# So the *same* outputs are suspicious as before, and the area above $e^{\varepsilon'}f_0$ is exactly $q$ times as large. Finally, nothing depends on the coins of the others: a mixture of pairs leaks no more than the worst of them. (That was Anna leaving. When she joins, the same value holds as a bound; section 6 gives the numbers.)
 #
 # Three ways, as always. The area, straight from the definition of $\delta$, for any two densities:
 
@@ -227,7 +227,7 @@ print("equal to the area in 9 digits:", np.allclose(areas, product, rtol=1e-9, a
 # %% [markdown]
 # ## 6 Leaving and joining
 #
-# The definition asks for both orders: from the data with Anna to the data without her, and back. For plain normal noise they were the same. For a sampled release they are not. In the second column Anna leaves ($f_q$ above $e^\varepsilon f_0$), in the third she joins ($f_0$ above $e^\varepsilon f_q$).
+# The definition asks for both orders: from the data with Anna to the data without her, and back. For plain Gaussian noise they were the same. For a sampled release they are not. In the second column Anna leaves ($f_q$ above $e^\varepsilon f_0$), in the third she joins ($f_0$ above $e^\varepsilon f_q$).
 
 # %%
 print("epsilon   leaves   joins")
@@ -237,12 +237,12 @@ for epsilon in (0, 0.05, 0.1, 0.106, 0.5):
     print(f"{epsilon:7}   {leaves:.4f}   {joins:.3g}")
 
 # %% [markdown]
-# From 0.106 on nothing is left when she joins: that is the floor $-\ln(1-q) = 0.1054$ of the picture. Whoever accounts for this order alone reports a wonderful guarantee, and a [false one](explorer:formula_book?id=G-E9&misprint=added-only). For one step with normal noise, leaving is the worse of the two, at every $\varepsilon\ge0$ (Zhu, Dong & Wang 2022) and at every Rényi order (Mironov, Talwar & Zhang 2019). For other mechanisms it [need not be](explorer:formula_book?id=G-E9&misprint=any-mechanism), so the library returns both profiles and takes the larger.
+# From 0.106 on nothing is left when she joins: that is the floor $-\ln(1-q) = 0.1054$ of the picture. Whoever accounts for this order alone reports a wonderful guarantee, and a [false one](explorer:formula_book?id=G-E9&misprint=added-only). For one step with Gaussian noise, leaving is the worse of the two, at every $\varepsilon\ge0$ (Zhu, Dong & Wang 2022) and at every Rényi order (Mironov, Talwar & Zhang 2019). For other mechanisms it [need not be](explorer:formula_book?id=G-E9&misprint=any-mechanism), so the library returns both profiles and takes the larger.
 
 # %% [markdown]
 # ## 7 Many steps: the curve bends too
 #
-# Training is thousands of steps, and pairs $(\varepsilon',\delta')$ add up badly (lesson 04). So we ask for the Rényi divergence of one sampled step, which adds up. With $r=f_1/f_0$ and a whole order $\alpha$, the binomial theorem opens the power:
+# Training is thousands of steps, and pairs $(\varepsilon',\delta')$ add up badly (lesson 04). So we ask for the Rényi divergence of one sampled step, which adds up. With $r=f_1/f_0$ and a integer order $\alpha$, the binomial theorem opens the power:
 #
 # $$e^{(\alpha-1)D_\alpha}=\mathbb E_{f_0}\big[(1-q+q\,r)^\alpha\big]=\sum_{k=0}^{\alpha}\binom\alpha k(1-q)^{\alpha-k}q^k\,e^{(k^2-k)/2\sigma^2},$$
 #
@@ -359,7 +359,7 @@ for q in (0.001, 0.01, 0.1):
     print(f"{q:7}   {divergence(8, 4.0, q) / q**2:27.4f}   {found.epsilon:21.4g}")
 
 # %% [markdown]
-# The divergence at a fixed small order does fall with $q^2$. But $\varepsilon$ at a fixed $\delta$ does not: a tenth of the rate costs about a *thirteenth*, not a hundredth. The exchange at the best order takes a root, $2\sqrt{\rho\ln(1/\delta)}$ in lesson 05, and a root turns $q^2$ into $q$: a tenth. The rest of the thirteenth is $\delta$: it stays fixed while $\varepsilon$ falls, and a small $\varepsilon$ leaves room below it. Whoever computes $\varepsilon$ at $q=0.01$ and divides by a hundred promises too much. ([In the book](explorer:formula_book?id=G-E7&misprint=epsilon-too).)
+# The divergence at a fixed small order does fall with $q^2$. But $\varepsilon$ at a fixed $\delta$ does not: a tenth of the rate costs about a *thirteenth*, not a hundredth. The conversion at the best order takes a root, $2\sqrt{\rho\ln(1/\delta)}$ in lesson 05, and a root turns $q^2$ into $q$: a tenth. The rest of the thirteenth is $\delta$: it stays fixed while $\varepsilon$ falls, and a small $\varepsilon$ leaves room below it. Whoever computes $\varepsilon$ at $q=0.01$ and divides by a hundred promises too much. ([In the book](explorer:formula_book?id=G-E7&misprint=epsilon-too).)
 #
 # ### 8.3 "Batches of a fixed size: account as for coins, with $q=m/n$"
 #
@@ -508,7 +508,7 @@ print(f"one single release {alone:.4f}, ln 10000 = {np.log(batches):.3f}")
 # %% [markdown]
 # Balls and bins are as good as coins, within the width of their bracket. So it is not her presence. It is her **seat**.
 #
-# Without Anna, coins and balls leave 10 000 batches of pure noise. A very large sum could come from any of them, and so many excuses are worth up to $\ln 10\,000 = 9.210$ nats: the $\ln(1/q)$ of section 4. In the shuffled epoch a batch has a fixed number of seats. If hers is empty, that batch already stands out, at 1, and explains a very large sum far better than noise around 0 can. One excuse is left, at distance 1 from the truth, and that is a plain release without sampling.
+# Without Anna, coins and balls leave 10 000 batches of pure noise. A very large sum could come from any of them, and so many excuses are worth up to $\ln 10\,000 = 9.210$ nats: the $\ln(1/q)$ of section 4. In the shuffled epoch a batch has a fixed number of seats. If hers is empty, that batch already stands out, at 1, and explains a very large sum far better than noise around 0 can. One other explanation is left, at distance 1 from the truth, and that is a plain release without sampling.
 #
 # Recall the proof in section 5: without her, the law must be $f_0$, *without a trace*. An empty seat is a trace.
 
@@ -587,7 +587,7 @@ for name, step in ends.items():
 
 # %% [markdown]
 # * **Batches of coins vary in size.** Divide the noisy sum by a number fixed in advance, such as the expected size. The actual size depends on who is there.
-# * **Sampling does not sum up to absence.** Over a run almost everybody takes part. The guarantee is about every single step, and steps compose.
+# * **Sampling does not keep a record out of the run.** Over a run almost everybody takes part. The guarantee is about every single step, and steps compose.
 # * **Shuffled *reports* are another theorem.** If each person adds her own noise *before* a shuffler mixes the reports, privacy is amplified (Feldman, McMillan & Talwar 2021). That says nothing about the shuffled batches of a training run.
 # * **One step's worst pair need not be the run's.** For fixed-size batches no single pair of datasets is worst everywhere; hence the range in 8.3.
 
@@ -637,7 +637,7 @@ check("7.2", answer)
 # </details>
 
 # %% [markdown]
-# **★★★ 7.3** For noise 2 and rate 0.05: at which whole order is the divergence of one sampled step, for the first time, more than *twice* the small-rate law $\frac12\alpha q^2(e^{1/\sigma^2}-1)$? Guess with $\alpha^*$ first, then compute.
+# **★★★ 7.3** For noise 2 and rate 0.05: at which integer order is the divergence of one sampled step, for the first time, more than *twice* the small-rate law $\frac12\alpha q^2(e^{1/\sigma^2}-1)$? Guess with $\alpha^*$ first, then compute.
 
 # %%
 answer = None
@@ -682,7 +682,7 @@ check("7.3", answer)
 #
 # <details><summary>4. Your loader draws exactly 200 records per step, and the accountant says "Poisson". Is the reported ε too large or too small?</summary>
 #
-# Too small, unless you can change one of the two. With a fixed size a neighbour replaces a record, the distance is $2C$, and half the noise can be the difference between 1 and 15.
+# Too small, unless you can change the sampling or the accounting. With a fixed size a neighbour replaces a record, the distance is $2C$, and half the noise can be the difference between 1 and 15.
 #
 # </details>
 #
@@ -697,7 +697,7 @@ check("7.3", answer)
 #
 # | | |
 # |---|---|
-# | **Coins** | $\varepsilon'=\ln(1+q(e^\varepsilon-1))$, $\delta'=q\delta$; add or remove; an equality for normal noise |
+# | **Coins** | $\varepsilon'=\ln(1+q(e^\varepsilon-1))$, $\delta'=q\delta$; add or remove; an equality for Gaussian noise |
 # | **Why** | $f_q-e^{\varepsilon'}f_0=q\,(f_1-e^\varepsilon f_0)$: same outputs, $q$ times the area |
 # | **Loss** | bends to $\ln(1+q(e^L-1))$: floor $\ln(1-q)$, slope $q$, then only $\ln(1/q)$ off |
 # | **Rényi** | $\frac1{\alpha-1}\ln\sum_k\binom\alpha k(1-q)^{\alpha-k}q^ke^{(k^2-k)/2\sigma^2}$; about $\frac12\alpha q^2(e^{1/\sigma^2}-1)$ only well below $\alpha^*=1+2\sigma^2\ln(1/q)$ |
@@ -708,7 +708,7 @@ check("7.3", answer)
 # ## 14 Further reading
 #
 # * Balle, Barthe & Gaboardi (2018), *Privacy amplification by subsampling: tight analyses via couplings and divergences*: which theorem goes with which sampling and which neighbours.
-# * Mironov, Talwar & Zhang (2019), *Rényi differential privacy of the sampled Gaussian mechanism*: the sum of section 7, also between whole orders, and closed bounds with the conditions under which they hold.
+# * Mironov, Talwar & Zhang (2019), *Rényi differential privacy of the sampled Gaussian mechanism*: the sum of section 7, also between integer orders, and closed bounds with the conditions under which they hold.
 # * Abadi et al. (2016), *Deep learning with differential privacy*: where this sum became an accountant; lesson 08.
 # * Chua et al. (2024), *How private are DP-SGD implementations?*: shuffling against coins, with proofs.
 # * Lebeda et al. (2024), *Avoiding pitfalls for privacy accounting of subsampled mechanisms under composition*: fixed sizes, and worst pairs that change under composition.

@@ -128,7 +128,7 @@ _orders = Exercise(
             _other("rdp"),
             (
                 "Smaller, and valid. Is it the tail bound of this lesson?",
-                "That is the sharper exchange of lesson 05; use the tail bound.",
+                "That is the sharper conversion of lesson 05; use the tail bound.",
             ),
         ),
         Mistake(

@@ -43,7 +43,7 @@
 # %% [markdown]
 # ## 1 The question
 #
-# A hospital trains a network on 60 000 X-rays, one from each patient. Anna is one of them. In every step each patient is drawn by an independent coin with chance $q = 0.01$; the gradients of those drawn are clipped, summed, and published with normal noise of multiplier $\sigma = 4$. A hundred epochs are 10 000 steps. What does the whole run say about Anna?
+# A hospital trains a network on 60 000 X-rays, one from each patient. Anna is one of them. In every step each patient is drawn by an independent coin with chance $q = 0.01$; the gradients of those drawn are clipped, summed, and published with Gaussian noise of multiplier $\sigma = 4$. A hundred epochs are 10 000 steps. What does the whole run say about Anna?
 #
 # One step says next to nothing. Ask lesson 04 first: it adds up steps from their $(\varepsilon,\delta)$ pairs.
 
@@ -294,7 +294,7 @@ show(figure, f"At epsilon 0.6: exact delta {exact_delta[12]:.4g}, best moment {b
 # %% [markdown]
 # ## 7 The figure that made it practical
 #
-# The paper's second figure shows $\varepsilon$ against epochs of 100 steps, old bookkeeping above, new below. Here it is with two later accountants: *RDP* takes moments through the sharper exchange of lesson 05, at many more orders; *PLD* proves both ends (lesson 09). Rings are values from its text.
+# The paper's second figure shows $\varepsilon$ against epochs of 100 steps, old bookkeeping above, new below. Here it is with two later accountants: *RDP* takes moments through the sharper conversion of lesson 05, at many more orders; *PLD* proves both ends (lesson 09). Rings are values from its text.
 
 # %%
 rounds = [1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 20_000, 40_000]
@@ -321,7 +321,7 @@ ends = ", ".join(f"{n} {line[at].epsilon:.4f}" for n, line in race.items())
 show(figure, f"Epsilon after 10000 steps: {ends}; printed {', '.join(said.values())}.")
 
 # %% [markdown]
-# From 14.2 to 1.26, for the same run. The sharper exchange gives 1.0355, the exact value is 0.9469.
+# From 14.2 to 1.26, for the same run. The sharper conversion gives 1.0355, the exact value is 0.9469.
 
 # %%
 epsilon, moment = moments_accountant(4.0, 0.01, T)
@@ -363,7 +363,7 @@ print(f"ln(1/delta)/32 = {np.log(1 / delta) / 32:.4f}")
 # * **Quiet runs want large moments.** $K$ is never negative, so the tail bound cannot prove less than $\ln(1/\delta)/\lambda$. With $\lambda\le32$ and $\delta=10^{-5}$ that is 0.3598: the flat part of the curve in section 7.
 # * **Loud runs want moments below 1.** The last line is best at $\lambda=0.583$; whole moments start at 1, and cost nearly twice as much.
 #
-# A short list is valid, but it *hides a bill*. Try many orders, between whole ones too, and be suspicious when the best is the last one tried. In the book: [moments up to 32](explorer:formula_book?id=G-F2&misprint=orders-to-32).
+# A short list is valid, but the $\varepsilon$ it gives is *larger than necessary*. Try many orders, also between the integers, and be suspicious when the best is the last one tried. In the book: [moments up to 32](explorer:formula_book?id=G-F2&misprint=orders-to-32).
 
 # %%
 reveal(
@@ -440,7 +440,7 @@ for q, sigma, steps in settings:
     print(f"{q:4g} {sigma:5g} {steps:6} {row} {real:12.3e}")
 
 # %% [markdown]
-# Look at the last line. In the paper's own setting the printed value is 1.1929 instead of 1.2586, yet still above the exact one: the slack of the exchange swallows the slip. **The standard example hides the error**; less noise brings it out. In the book: [the shifted moment](explorer:formula_book?id=G-F2&misprint=shifted).
+# Look at the last line. In the paper's own setting the printed value is 1.1929 instead of 1.2586, yet still above the exact one: the slack of the conversion swallows the slip. **The standard example hides the error**; less noise brings it out. In the book: [the shifted moment](explorer:formula_book?id=G-F2&misprint=shifted).
 
 # %% [markdown]
 # ### 9.2 "$K(\lambda)\le\frac{q^2\lambda(\lambda+1)}{(1-q)\sigma^2}+O(q^3/\sigma^3)$"
@@ -588,7 +588,7 @@ show(slider(figures, name="T", start=7), f"Three of 12 frames. {some}.")
 # *What the guarantee assumes.* A fresh coin for every patient in every step; neighbours that add or remove one record; clipping before the sum; fresh noise; and $\sigma$, $q$, $T$ that do not depend on the data.
 #
 # * **Shuffled batches are another mechanism.** Most programs cut a shuffled list into batches. The numbers above then hold for something that was not run (lesson 07).
-# * **It is an upper bound.** In our run a quarter of the reported $\varepsilon$ is the fee of the exchange. Lesson 09 takes the fee back.
+# * **It is an upper bound.** In our run a quarter of the reported $\varepsilon$ is lost in the conversion. Lesson 09 does without this loss.
 # * **It accounts for one run.** Ten runs to choose a learning rate are ten runs. Their moments add up, too: 4.184 instead of 1.2586, the slider at $T=100\,000$.
 # * **$\delta$ belongs to every patient.** With $\delta=10^{-5}$ and 60 000 patients, $n\delta=0.6$. No accountant objects. Take $\delta$ well below $1/n$; the price is only logarithmic.
 # * **It sees no code.** A gradient that was not clipped changes no number above. Lesson 10 builds the loop.
@@ -688,7 +688,7 @@ check("8.3", answer)
 #
 # <details><summary>3. Two programs report 1.26 and 1.04 for the same run and the same δ. Which one has a bug?</summary>
 #
-# Perhaps neither. Both are upper bounds: the first from the tail bound, the second from the sharper exchange. Only a number below the exact value would prove a bug.
+# Perhaps neither. Both are upper bounds: the first from the tail bound, the second from the sharper conversion. Only a number below the exact value would prove a bug.
 #
 # </details>
 #

@@ -23,7 +23,7 @@ _MU = math.sqrt(1 / 4 + 1 / 9 + 1 / 36)
 _tables = Exercise(
     key="9.1",
     right=accountants["pld"]().epsilon(_TABLES, delta=1e-6).epsilon,
-    praise="Squares of mu add up, and the exchange to epsilon is exact and made once.",
+    praise="Squares of mu add up, and the conversion to epsilon is exact and made once.",
     mistakes=(
         Mistake(
             _epsilon(1 / 2 + 1 / 3 + 1 / 6),
@@ -68,7 +68,7 @@ _tables = Exercise(
             sum(_epsilon(1 / sigma) for sigma in (2, 3, 6)),
             (
                 "A bound, if you had divided delta as well. What adds up exactly?",
-                "Do not add epsilons: add the squares of mu, and exchange once.",
+                "Do not add epsilons: add the squares of mu, and convert once.",
             ),
         ),
     ),

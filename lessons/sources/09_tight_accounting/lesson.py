@@ -67,7 +67,7 @@ answers = {n: accountants[n]().epsilon(run, delta=delta, steps=10_000) for n in 
 print(*answers.values(), sep="\n")
 
 # %% [markdown]
-# The run has one smallest $\varepsilon$, over all neighbours and outputs. It does not depend on who does the accounting. Each method above keeps only a summary of the loss: moments of whole orders, moments of more orders, a mean and a variance. What if we keep everything?
+# The run has one smallest $\varepsilon$, over all neighbours and outputs. It does not depend on who does the accounting. Each method above keeps only a summary of the loss: moments of integer orders, moments of more orders, a mean and a variance. What if we keep everything?
 
 # %% [markdown]
 # ## 2 Predict
@@ -111,7 +111,7 @@ for k in (1, 2, 3, 4, 5):
     print(f"{k} deviations {np.mean(total > mean + k * spread):18.5f}   {norm.sf(k):.2g}")
 
 # %% [markdown]
-# At one deviation the normal law says too much, from two deviations on too little, and at five it is off by a factor of about three thousand. Yet privacy is decided out there: $\delta=10^{-5}$ is about what happens in one run out of a hundred thousand.
+# At one standard deviation the normal distribution gives too large a probability, from two on too small a one, and at five it is off by a factor of about three thousand. Yet privacy is decided out there: $\delta=10^{-5}$ is about what happens in one run out of a hundred thousand.
 
 # %% [markdown]
 # ## 4 The picture
@@ -385,11 +385,11 @@ show(figure, f"Epsilon after 10000 steps: {here}.")
 # > $$G_\mu(a)=\Phi\big(\Phi^{-1}(1-a)-\mu\big):$$
 # > finding Anna is at least as hard as telling $N(\mu,1)$ from $N(0,1)$ by one draw.
 # >
-# > **Facts.** Normal noise with multiplier $\sigma$ is $\mu$-GDP with $\mu=1/\sigma$, exactly. Composition: $G_{\mu_1}\otimes G_{\mu_2}=G_{\sqrt{\mu_1^2+\mu_2^2}}$. Exchange: $\mu$-GDP is the same as $(\varepsilon,\delta(\varepsilon))$-DP for every $\varepsilon\ge0$, with $\delta(\varepsilon)=\Phi(\frac\mu2-\frac\varepsilon\mu)-e^{\varepsilon}\,\Phi(-\frac\mu2-\frac\varepsilon\mu)$. (Dong, Roth & Su 2022.)
+# > **Facts.** Gaussian noise with multiplier $\sigma$ is $\mu$-GDP with $\mu=1/\sigma$, exactly. Composition: $G_{\mu_1}\otimes G_{\mu_2}=G_{\sqrt{\mu_1^2+\mu_2^2}}$. Exchange: $\mu$-GDP is the same as $(\varepsilon,\delta(\varepsilon))$-DP for every $\varepsilon\ge0$, with $\delta(\varepsilon)=\Phi(\frac\mu2-\frac\varepsilon\mu)-e^{\varepsilon}\,\Phi(-\frac\mu2-\frac\varepsilon\mu)$. (Dong, Roth & Su 2022.)
 #
 # *Why squares?* Two normal observations of the same secret, at distances $\mu_1$ and $\mu_2$, are one normal vector whose two possible means are $\sqrt{\mu_1^2+\mu_2^2}$ apart. (Adding the $\mu$'s themselves is [a common slip](explorer:formula_book?id=G-K1b&misprint=sum), on the safe side.)
 #
-# Profile and trade-off function are two views of one thing: every pair $(\varepsilon,\delta)$ is a straight line, "at most $\delta+e^{\varepsilon}a$ members are caught", and the curve is what all these lines, over all real $\varepsilon$, leave over. The accountant does the same with brackets.
+# Profile and trade-off function are two views of one thing: every pair $(\varepsilon,\delta)$ is a straight line, "at most $\delta+e^{\varepsilon}a$ members are caught", and the curve is the smallest of all these lines, over all real $\varepsilon$. The accountant does the same with brackets.
 
 # %%
 certified = accountants["pld"]()
@@ -542,7 +542,7 @@ at_one = ", ".join(f"{row[0]:.2f} for sigma {s:g}" for s, row in ratio.items())
 show(figure, f"Limit over truth at one step: {at_one}.")
 
 # %% [markdown]
-# With little noise and very many steps it errs to the other side. An approximation without an error bound does not even tell you which side you are on. And this is what it does to figures in print, which `dplearn.book.published` collects:
+# With little noise and very many steps it errs in the other direction. An approximation without an error bound does not even tell you which side you are on. And this is what it does to figures in print, which `dplearn.book.published` collects:
 
 # %%
 print("                                          printed   limit    truth at least")
@@ -627,7 +627,7 @@ for label, tails in (("removed", sampled(4, 0.01)), ("added", added(4, 0.01))):
     print(f"{label:<8} epsilon = {epsilon_of(law):.4f}")
 
 # %% [markdown]
-# One per cent too small: nobody would notice. An accountant must take the larger one. For one step of the sampled Gaussian that is "removed", [by a theorem](explorer:formula_book?id=G-E9&misprint=added-only). For other mechanisms the order can even [turn round between the first step and the second](explorer:formula_book?id=G-L3&misprint=worst-pair-first). So compute both, after all steps.
+# One per cent too small: nobody would notice. An accountant must take the larger one. For one step of the sampled Gaussian that is "removed", [by a theorem](explorer:formula_book?id=G-E9&misprint=added-only). For other mechanisms the larger one can even [change between the first step and the second](explorer:formula_book?id=G-L3&misprint=worst-pair-first). So compute both, after all steps.
 
 # %% [markdown]
 # ## 10 Turn the knob yourself
@@ -707,7 +707,7 @@ show(slider(figures, name="T", start=3), "Three of 10 frames. " + "; ".join(some
 #
 # Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
 #
-# **★ 9.1** Three tables on the same patients are published with normal noise, with noise multipliers 2, 3 and 6. What is their joint $\varepsilon$ at $\delta=10^{-6}$, exactly?
+# **★ 9.1** Three tables on the same patients are published with Gaussian noise, with noise multipliers 2, 3 and 6. What is their joint $\varepsilon$ at $\delta=10^{-6}$, exactly?
 
 # %%
 answer = None
@@ -728,7 +728,7 @@ check("9.1", answer)
 # </details>
 
 # %% [markdown]
-# **★★ 9.2** One release with normal noise, calibrated to exactly $(1, 10^{-5})$. An attacker may accuse one outsider in a thousand. Which share of the members can he catch at most?
+# **★★ 9.2** One release with Gaussian noise, calibrated to exactly $(1, 10^{-5})$. An attacker may accuse one outsider in a thousand. Which share of the members can he catch at most?
 
 # %%
 answer = None
@@ -768,7 +768,7 @@ check("9.3", answer)
 # print(allowed)
 # ```
 #
-# RDP stops the training at step 9375, PLD at step 11050, because $\varepsilon$ passes 1 only there. The 1675 steps in between cost no privacy that was not already promised. They were hidden in the exchange of moments for $(\varepsilon,\delta)$.
+# RDP stops the training at step 9375, PLD at step 11050, because $\varepsilon$ passes 1 only there. The 1675 steps in between cost no privacy that was not already promised. They were hidden in the conversion of moments for $(\varepsilon,\delta)$.
 #
 # </details>
 
@@ -816,7 +816,7 @@ check("9.3", answer)
 # | **Read off** | $\delta(\varepsilon)=\mathbb E[(1-e^{\varepsilon-L})_+]$; infinite losses count fully |
 # | **Round** | up: upper bound; down: lower bound; nearest: neither. Cost $Th/2$; chords cost order $h^2$ |
 # | **Order** | removed and added: compute both, take the larger |
-# | **Gaussian DP** | $G_\mu(a)=\Phi(\Phi^{-1}(1-a)-\mu)$, $\mu=\sqrt{\sum\mu_i^2}$, exact for normal noise |
+# | **Gaussian DP** | $G_\mu(a)=\Phi(\Phi^{-1}(1-a)-\mu)$, $\mu=\sqrt{\sum\mu_i^2}$, exact for Gaussian noise |
 # | **Central limit** | $\mu=q\sqrt{T(e^{1/\sigma^2}-1)}$ is an approximation, mostly too small |
 # | **Reference run** | moments 1.259, RDP 1.036, certified 0.9469 at $\delta=10^{-5}$; 19 of 1000 members at 10 of 1000 false alarms |
 #

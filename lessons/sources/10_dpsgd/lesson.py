@@ -10,7 +10,7 @@
 # 3. audit somebody's training step with two lengths: how far one record can move it, and how wide the noise is.
 #
 # * **Time** 50 minutes; the computer needs half a minute of them.
-# * **You need** lesson 03 (normal noise), lesson 07 (Poisson sampling), lesson 08 or 09 (accounting), one gradient step in PyTorch.
+# * **You need** lesson 03 (Gaussian noise), lesson 07 (Poisson sampling), lesson 08 or 09 (accounting), one gradient step in PyTorch.
 # * **Beside it** the explorer, if you have started it: [train a network like this lesson's while you watch](explorer:train?dataset=digits&model=mlp&noise_from=noise&noise_multiplier=4&lot_from=lot&batch_size=512&length_in=steps&steps=80&max_grad_norm=0.5&learning_rate=1&delta=1e-4), or see [what each of its steps costs](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&rate_from=counts&dataset_size=1438&batch_size=512&delta=1e-4&steps=1000&here=80). Nothing below depends on it.
 #
 # | in code | symbol | meaning | unit |
@@ -44,7 +44,7 @@
 #
 # A school asks every pupil for one handwritten digit, trains a network to read them, and puts the network on the web. Anna's five is among the images. What can a stranger learn about Anna from the network?
 #
-# Training is a long series of averages. At every step the gradients of some records are averaged, and the weights move against the average. Whoever makes each average private has made the training private: the rest is composition, and lessons 04 to 09 have dealt with that. Lesson 03 told us how to publish a *sum* of vectors: bound the length of each, then add normal noise in proportion to the bound.
+# Training is a long series of averages. At every step the gradients of some records are averaged, and the weights move against the average. Whoever makes each average private has made the training private: the rest is composition, and lessons 04 to 09 have dealt with that. Lesson 03 told us how to publish a *sum* of vectors: bound the length of each, then add Gaussian noise in proportion to the bound.
 #
 # So, how long is the gradient of one record? And what does the bound cost?
 
@@ -385,7 +385,7 @@ for adjacency in ("add_remove", "replace_one"):
 # %% [markdown]
 # ## 7 Lots, batches, micro-batches
 #
-# A **lot** is what the theorem speaks about: the records whose coins fell right. Its size is random, binomial with mean $qN=512$. Let 4000 lots be drawn for our school, each of 1438 coins:
+# A **lot** is what the theorem speaks about: the records whose coin toss put them in. Its size is random, binomial with mean $qN=512$. Let 4000 lots be drawn for our school, each of 1438 coins:
 
 # %%
 rng = np.random.default_rng(10)
@@ -630,7 +630,7 @@ for weights in (2410, 1_000_000):
     print(f"the width of the noise, {weights:,} weights: {width:.4f}")
 
 # %% [markdown]
-# Random lots do not mend it: whenever Anna is in the lot the shift is 2, whatever its size, and the size is itself computed from the data. Nor does `q * len(x)`, which changes with $N$. *Instead:* divide by a fixed, public $L$. [Shift](explorer:formula_book?id=G-F6b&misprint=fixed) and [width](explorer:formula_book?id=G-F6&misprint=no-leak) in the book.
+# Random lots do not repair this: whenever Anna is in the lot the shift is 2, whatever its size, and the size is itself computed from the data. Nor does `q * len(x)`, which changes with $N$. *Instead:* divide by a fixed, public $L$. [Shift](explorer:formula_book?id=G-F6b&misprint=fixed) and [width](explorer:formula_book?id=G-F6&misprint=no-leak) in the book.
 #
 # ### 9.3 "$\tilde g=\frac1L\sum_i\big(\pi_C(g_i)+N(0,\sigma^2C^2I)\big)$"
 #
@@ -778,14 +778,14 @@ except NotImplementedError as refusal:
 print(replace(plan, sampling="shuffled").guarantee(delta=1e-4))
 
 # %% [markdown]
-# **Only what is noisy is told.** The loss of a lot, its size, the fraction that was clipped: all of them are computed from the data without noise. The library keeps them apart, in the `private` part of each record of the history. Look at them, never publish them, and let no schedule depend on them.
+# **Publish only what has noise.** The loss of a lot, its size, the fraction that was clipped: all of them are computed from the data without noise. The library keeps them apart, in the `private` part of each record of the history. Look at them, never publish them, and let no schedule depend on them.
 #
 # **One record is one person.** We pretended that every pupil gave one digit. In truth the digits that come with the library were written by 13 people. Our $\varepsilon\approx3$ hides one image; a writer has about a hundred, and for her the guarantee is as good as none. Whoever wants to protect writers must draw and clip whole writers.
 #
 # * **Hyper-parameters are data too.** We found the learning rate, $C$ and $T$ by looking at the held-out digits, which we call public. Done on the private ones, every try is a release and must be counted.
 # * **When to stop was planned.** Stop early because the model looks good on public digits, and the guarantee is still that of all planned steps.
 # * **The theorem assumes a curious neighbour who sees every step.** If only the last network is published, the truth may be smaller: for convex losses this is proved (Feldman et al. 2018), and for networks in general it is known to fail in the worst case (Annamalai 2024). So count all steps.
-# * **It hides Anna's record, not what the school has in common.** That fives have a belly, the network may tell everybody.
+# * **It hides Anna's record, not what the school has in common.** That the lower part of a five is round, the network may tell everybody.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** If only two minutes are left, do the writers: the class has believed for three quarters of an hour that a record is a person. Ask who in their own data has several rows.

@@ -33,7 +33,7 @@ _three_layers = Exercise(
         Mistake(
             3 / float(np.sum(1 / _Z)),
             (
-                "Do losses of normal noise add as they are, or squared? And is it a mean?",
+                "Do losses of Gaussian noise add as they are, or squared? And is it a mean?",
                 "That is the harmonic mean; add 1/z², and take the inverse root of the sum.",
             ),
         ),

@@ -44,7 +44,7 @@
 #
 # The school of lesson 10 trained its network: every pupil's gradient was cut to length $C=0.5$, noise $\sigma C$ was added to every weight, and the bill was $\varepsilon\approx3$. Somebody had chosen one $C$ for the whole network, $\sigma=4$, lot size 512, a learning rate of 1. Why these?
 #
-# Privacy does not answer. The theorem holds for every choice. But a network has layers, their gradients have different lengths, and noise falls on all of them. Should each layer have a $C$ of its own? And which of the numbers deserve an evening of trying, which none?
+# The theorem of privacy does not answer: it holds for every choice. But a network has layers, their gradients have different lengths, and noise falls on all of them. Should each layer have a $C$ of its own? And which of the numbers are worth an evening of trying?
 
 # %%
 import warnings
@@ -373,7 +373,7 @@ for name, rule in rules.items():
 # %% [markdown]
 # * The four sensible rules lie within about two digits in a hundred of each other, and two runs are too few to rank them. On a network this small, one $C$ for all is hard to beat.
 # * With equal norms, the best noise is a quarter shorter than one noise for all, at the same $\sigma$ and the same $\varepsilon$: a gain for nothing.
-# * Upside down is a ruin: the 10 output biases get most of $C$, and the 2048 hidden weights are cut to 0.0301. At the same price in privacy, almost four times as many mistakes.
+# * The inverted rule ruins the run: the 10 output biases get most of $C$, and the 2048 hidden weights are cut to 0.0301. At the same price in privacy, almost four times as many mistakes.
 #
 # Then why groups at all? Because a network of many layers need not fit into memory at once: clip layer by layer and each row can be thrown away as soon as it is summed. And because parts may really differ, such as a fresh output layer on a body that is only fine-tuned.
 
@@ -502,7 +502,7 @@ print(f"sigma for lot size 1024 / sigma for lot size 64: {sigma_1024 / sigma_64:
 reveal("sigma for lot size 1024", truth=sigma_1024, others={"lot size 64": sigma_64})
 
 # %% [markdown]
-# Small lots buy privacy with chance, and chance is dear: what amplification gives back is less than what the small lot lost. The last column, divided by its last entry, for three budgets:
+# A small lot gains privacy by random sampling, but loses more than it gains: what amplification gives back is less than what the smaller sum loses. The last column, divided by its last entry, for three budgets:
 
 # %%
 few = lots[::2]
@@ -537,7 +537,7 @@ for epochs in (1, 5, 15, 50, 150):
     print(f"{epochs:3} epochs, {steps:4} steps: sigma {sigma:.4f}, over the run {left:.3f}")
 
 # %% [markdown]
-# Ten times the epochs at the same $\varepsilon$, and the noise of the run goes *down*. More steps only ask for more computing. So the order of choices is: the largest lot and the longest training that your computer can bear, then the $\sigma$ that $\varepsilon$ demands, then $\eta C$ by trying. Only, trying is not free.
+# Ten times the epochs at the same $\varepsilon$, and the noise of the run goes *down*. More steps only ask for more computing. So the order of choices is: the largest lot and the longest training that your computer can bear, then the $\sigma$ that $\varepsilon$ demands, then $\eta C$ by trying. But trying is not free, either.
 #
 # ### Trying costs
 #
@@ -558,7 +558,7 @@ def best_of_several(order, own):
 tuned = np.array([best_of_several(a, r) for a, r in zip(orders, rdp, strict=True)])
 
 # %% [markdown]
-# Changed into $\varepsilon$ at $\delta=10^{-4}$ by the sharper exchange of lesson 05:
+# Converted into $\varepsilon$ at $\delta=10^{-4}$ by the sharper conversion of lesson 05:
 
 # %%
 fee = np.log((orders - 1) / orders) - np.log(1e-4 * orders) / (orders - 1)
@@ -730,7 +730,7 @@ for count_noise in (2.5, 5, 512 / 20):
     print(f"count noise {count_noise:4.1f} ", spent)
 
 # %% [markdown]
-# False, by a third or by a trifle: it depends on $\sigma_b$ against $\sigma$. With $\sigma_b=L/20$ the bill is almost the same. Almost is a number, and it belongs on the bill.
+# It is false, by a third or by very little: this depends on the size of $\sigma_b$ beside $\sigma$. With $\sigma_b=L/20$ the total $\varepsilon$ is almost the same. "Almost" is a number, too, and must be counted.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Vote on all four first: true, safe slip, unsafe slip. a catches those who remember the formula by its name. b is the safe one. In c most find the inverted rule and nobody the missing M.
@@ -780,7 +780,7 @@ show(slider(frames, name="L", start=2), f"Noise of the run, in units of full lot
 # * **A chosen rule is a release, too.** We compared five rules and several $C$; on private data these would have been some twenty runs, and the bill of section 8.
 # * **The theorem on the best of several runs has small print.** The law of their number is fixed beforehand, the number stays secret, and only the best run is shown. The best of *exactly* ten is not covered ([in the formula book](explorer:formula_book?id=G-S1b&misprint=fixed-number)).
 # * **Groups are parts of one row.** They are fixed beforehand, every weight is in one of them, and noise is drawn for every group in every step, also where no record was cut.
-# * **Averages hide the way.** The noise of the run treats all steps alike and forgets that clipping bends the mean, that gradients change and that few steps teach little: fifteen steps with full lots have the least noise and no time to learn. It compares plans; it does not predict accuracy.
+# * **An average says nothing about the single steps.** The noise of the run treats all steps alike and forgets that clipping bends the mean, that gradients change and that few steps teach little: fifteen steps with full lots have the least noise and no time to learn. It compares plans; it does not predict accuracy.
 # * **Our network is small and its digits are easy.** That flat clipping is as good as any rule is what we measured here, not a law.
 
 # %% [markdown]

@@ -10,7 +10,7 @@
 # 3. recognise ten formulas that are in circulation and fail, say what holds instead, and trust two that look no better and hold.
 #
 # * **Time** 50 minutes; the computer needs half a minute of them.
-# * **You need** lessons 03 (normal noise) and 05 (Rényi divergence); composition and sampling as in lessons 04 and 07; nothing by heart.
+# * **You need** lessons 03 (Gaussian noise) and 05 (Rényi divergence); composition and sampling as in lessons 04 and 07; nothing by heart.
 # * **Beside it** the explorer, if you have started it: [type a claim of your own](explorer:check_a_claim?claim=sqrt%282*ln%281.25/delta%29%29/epsilon&quantity=sigma&of=gaussian), or open [the formula book](explorer:formula_book?id=G-B4&misprint=any-epsilon). Nothing below depends on it.
 #
 # | in code | symbol | meaning | unit |
@@ -40,7 +40,7 @@
 # %% [markdown]
 # ## 1 The question
 #
-# You read a paper, a set of slides, the comment above a function. There stands a formula for $\varepsilon$. You cannot ask the author, you have twenty minutes, and a system will be built on it. Is it true?
+# You read a paper, a set of slides, the comment above a function. It contains a formula for $\varepsilon$. You cannot ask the author, you have twenty minutes, and a system will be built on it. Is it true?
 #
 # Proofs are long, and the mistake is seldom where the proof is. It is in the copy: a bracket, a root, a condition that was on the page before. Mathematics offers a shortcut for suspicion: to destroy a claim, **one point is enough**. And computers are good at points.
 
@@ -70,8 +70,8 @@ from dplearn.mechanisms import Gaussian, PoissonSubsampled, Shuffled, WithoutRep
 #
 # | | the claim |
 # |---|---|
-# | **1** | For every $\varepsilon>0$, normal noise of $\sigma=\sqrt{2\ln(1.25/\delta)}/\varepsilon$ on a query of sensitivity 1 is $(\varepsilon,\delta)$-DP. |
-# | **2** | $(\varepsilon,\delta)$-DP means $\Pr[L>\varepsilon]\le\delta$; so that probability is the $\delta$ of normal noise. |
+# | **1** | For every $\varepsilon>0$, Gaussian noise of $\sigma=\sqrt{2\ln(1.25/\delta)}/\varepsilon$ on a query of sensitivity 1 is $(\varepsilon,\delta)$-DP. |
+# | **2** | $(\varepsilon,\delta)$-DP means $\Pr[L>\varepsilon]\le\delta$; so that probability is the $\delta$ of Gaussian noise. |
 # | **3** | If $D_\alpha\le\rho$, the mechanism is $(\varepsilon,\delta)$-DP with $\varepsilon=\rho+\ln(1/\delta)/\alpha-1$. |
 # | **4** | $D_\alpha\big(N(\mu_0,\sigma_0^2)\Vert N(\mu_1,\sigma_1^2)\big)=\frac{\alpha(\mu_0-\mu_1)^2}{2\sigma_\alpha^2}+\frac1{1-\alpha}\ln\frac{\sigma_\alpha^2}{\sigma_0^{1-\alpha}\sigma_1^\alpha}$ with $\sigma_\alpha^2=(1-\alpha)\sigma_0^2+\alpha\sigma_1^2>0$. |
 # | **5** | An $\varepsilon$-DP mechanism that runs on a Poisson sample at rate $q$ is $q\varepsilon$-DP. |
@@ -292,7 +292,7 @@ show(figure, f"At epsilon {exact:.4f} the tail is {above:.4g}, delta 1e-05.")
 bracket = judge("3 lost bracket", "G-D1/bracket")
 
 # %% [markdown]
-# Normal noise with $\sigma=1$ has $\rho=\alpha/2$. Nobody buys at the worst order, so take the best of many, and ask which $\delta$ truly belongs to the result.
+# Gaussian noise with $\sigma=1$ has $\rho=\alpha/2$. Nobody uses the worst order, so take the best of many, and ask which $\delta$ truly belongs to the result.
 
 # %%
 orders = np.geomspace(2, 40, 80)
@@ -321,7 +321,7 @@ figure = curves(
 show(figure, f"Lowest: as printed {printed.min():.4f}, right {right.min():.4f}, exact {exact:.4f}.")
 
 # %% [markdown]
-# *Why.* $\frac{\ln(1/\delta)}{\alpha-1}$ lost its bracket and became $\frac{\ln(1/\delta)}{\alpha}-1$. *Instead:* $\varepsilon=\rho+\frac{\ln(1/\delta)}{\alpha-1}$, or the sharper exchange of lesson 05. *Side:* unsafe, by a factor of ten in $\delta$. A hint for next time: at $\rho=0$ and large $\alpha$ the printed $\varepsilon$ is negative. [In the book](explorer:formula_book?id=G-D1&misprint=bracket), [on the map](explorer:check_a_claim?claim=alpha/%282*sigma%5E2%29%2Bln%281/delta%29/alpha-1&quantity=epsilon&of=gaussian).
+# *Why.* $\frac{\ln(1/\delta)}{\alpha-1}$ lost its bracket and became $\frac{\ln(1/\delta)}{\alpha}-1$. *Instead:* $\varepsilon=\rho+\frac{\ln(1/\delta)}{\alpha-1}$, or the sharper conversion of lesson 05. *Side:* unsafe, by a factor of ten in $\delta$. A hint for next time: at $\rho=0$ and large $\alpha$ the printed $\varepsilon$ is negative. [In the book](explorer:formula_book?id=G-D1&misprint=bracket), [on the map](explorer:check_a_claim?claim=alpha/%282*sigma%5E2%29%2Bln%281/delta%29/alpha-1&quantity=epsilon&of=gaussian).
 
 # %% [markdown]
 # ### Claim 4: Two Gaussians
@@ -361,7 +361,7 @@ for epsilon in (0.1, 1.0, 5.0):
     print(f"epsilon {epsilon:3}: true / claimed = {linear.truth(at).low / linear.value(at):.4f}")
 
 # %% [markdown]
-# The claim has a career. A well-known paper compares its new accountant with "strong composition" and prints 9.34 for the old way ($q=0.01$, $\sigma=4$, ten thousand steps). We recompute: each step has classical noise at a small $\delta_0$, is sampled, then composed; the split of $\delta$ is optimised.
+# This claim has consequences. A well-known paper compares its new accountant with "strong composition" and prints 9.34 for the old way ($q=0.01$, $\sigma=4$, ten thousand steps). We recompute: each step has classical noise at a small $\delta_0$, is sampled, then composed; the split of $\delta$ is optimised.
 
 # %%
 part, steps, q = np.linspace(0.01, 0.99, 981), 10_000, 0.01
@@ -591,7 +591,7 @@ show(slider(figures, name="ε", start=7), "Two of 11 frames. " + "; ".join(some)
 # %% [markdown]
 # Only postponed: the failure moves right, roughly like $1/\varepsilon^2$. The curve falls below the grey line at the same $k$ for every $\varepsilon$. That is no crime, a theorem may be better than adding up. Below the blue line it is false.
 #
-# Now type a claim of your own. `claims.check` compares it with the certified answer over a wide range of parameters; here is the same slip as number 7, for normal noise. Change the text, or open it [in the explorer](explorer:check_a_claim?claim=sqrt%282*T*ln%281/delta%29%29/sigma&quantity=epsilon&of=gaussian).
+# Now type a claim of your own. `claims.check` compares it with the certified answer over a wide range of parameters; here is the same slip as number 7, for Gaussian noise. Change the text, or open it [in the explorer](explorer:check_a_claim?claim=sqrt%282*T*ln%281/delta%29%29/sigma&quantity=epsilon&of=gaussian).
 
 # %%
 mine = claims.check("sqrt(2*T*log(1/delta))/sigma", quantity="epsilon", of="gaussian")
@@ -615,7 +615,7 @@ figure_21 = check_figure("P21a")
 print(f"in the library's test {float(figure_21.printed):.6g}, by quadrature {figure_21.value:.6g}")
 
 # %% [markdown]
-# * **"Undecided" exists.** A claim between the proved ends is neither refuted nor confirmed. Widen the effort, not the conclusion.
+# * **"Undecided" exists.** A claim between the proved ends is neither refuted nor confirmed. Then spend more computation, and do not stretch the conclusion.
 # * **The question must be complete.** Which adjacency, which sampling, which logarithm, in what units? Claims 6 and 10 are true formulas about another mechanism.
 # * **A true formula does not make a program private.** Noise may be added twice per batch or not at all, floats have holes, seeds repeat. A program needs tests of its own.
 # * **A false formula does not make a program leak.** Claim 1 at $\varepsilon=0.5$ is fine. Say what fails, where, and by how much.
@@ -625,7 +625,7 @@ print(f"in the library's test {float(figure_21.printed):.6g}, by quadrature {fig
 #
 # Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
 #
-# **★ 17.1** A tool reports $\varepsilon=\frac{\sqrt{2\ln(1/\delta)}}{\sigma}-\frac1{2\sigma^2}$ for one release with normal noise; a shifted order turned a plus into a minus. For $\sigma=0.5$ and $\delta=10^{-5}$: which $\delta$ does the reported $\varepsilon$ really have?
+# **★ 17.1** A tool reports $\varepsilon=\frac{\sqrt{2\ln(1/\delta)}}{\sigma}-\frac1{2\sigma^2}$ for one release with Gaussian noise; a shifted order turned a plus into a minus. For $\sigma=0.5$ and $\delta=10^{-5}$: which $\delta$ does the reported $\varepsilon$ really have?
 
 # %%
 answer = None

@@ -45,7 +45,7 @@ from dplearn.figures import Line, curves, hugging, slider
 from dplearn.mechanisms import Gaussian, Laplace, PoissonSubsampled
 
 # %% [markdown]
-# The accountant is only the front desk. This appendix is about who signs for its digits.
+# The accountant only hands out the numbers. This appendix proves their digits.
 
 # %%
 step = PoissonSubsampled(Gaussian(2.0), sample_rate=0.1)
@@ -164,7 +164,7 @@ show(figure, f"delta(2) after five steps: {at_2[0]:.4f}, {at_2[1]:.4f}, {at_2[2]
 #
 # Any $\lambda>0$ with $M(\lambda)<\infty$ will do. The sum of a thousand losses has become a *power*.
 #
-# *Experiment.* For normal noise $M(z)=e^{z(1+z)\mu^2/2}$ with $\mu=1/\sigma$, and lesson 03 has the closed form. Three short functions: the kernel,
+# *Experiment.* For Gaussian noise $M(z)=e^{z(1+z)\mu^2/2}$ with $\mu=1/\sigma$, and lesson 03 has the closed form. Three short functions: the kernel,
 
 
 # %%
@@ -220,7 +220,7 @@ print(f"closed form:  delta(2) = {closed(2.0):.10f}")
 #
 # $$\delta_T(\varepsilon)\le c(\mu)\,e^{TK(\mu)-\mu\varepsilon}\quad\text{for every }\mu>0.\tag{4}$$
 #
-# This is the sharper exchange of lesson 05 at order $1+\mu$. On the right of $\varepsilon$ use a $\mu>\lambda$, on the left a $\mu<\lambda$ or simply $\delta\le1$; the aliases are geometric series:
+# This is the sharper conversion of lesson 05 at order $1+\mu$. On the right of $\varepsilon$ use a $\mu>\lambda$, on the left a $\mu<\lambda$ or simply $\delta\le1$; the aliases are geometric series:
 #
 # $$\sum_{m\ge1}\le\frac{c(\mu)\,e^{TK(\mu)-\mu\varepsilon}}{e^{(\mu-\lambda)P}-1},\qquad\sum_{m\le-1}\le\frac{1}{e^{\lambda P}-1}\ \text{ or }\ \frac{c(\mu)\,e^{TK(\mu)-\mu\varepsilon}}{e^{(\lambda-\mu)P}-1}.$$
 
@@ -317,7 +317,7 @@ show(figure, f"Aliases relative to delta: {shown}; the bound is above.")
 #
 # $$TK'(\lambda)-\varepsilon-\frac1\lambda-\frac1{1+\lambda}=0,\qquad\delta_T(\varepsilon)\approx\frac{e^{TK(\lambda)-\lambda\varepsilon}}{\lambda(1+\lambda)\sqrt{2\pi\big(TK''+\lambda^{-2}+(1+\lambda)^{-2}\big)}}.$$
 #
-# *Experiment.* The $\varepsilon$ of normal noise at $\delta=10^{-30}$, and the same sum with different $\lambda$.
+# *Experiment.* The $\varepsilon$ of Gaussian noise at $\delta=10^{-30}$, and the same sum with different $\lambda$.
 
 # %%
 (reference,) = Gaussian(1.0).profiles()
@@ -740,7 +740,7 @@ def moved_cells(tails, e):
 
 
 # %% [markdown]
-# *Experiment.* One release of normal noise with $\sigma=1$, on meshes so coarse that you can see them. Its tails,
+# *Experiment.* One release of Gaussian noise with $\sigma=1$, on meshes so coarse that you can see them. Its tails,
 
 
 # %%
@@ -892,7 +892,7 @@ def lattice_bracket(e, tails, steps, delta):
 
 
 # %% [markdown]
-# *Experiment.* A hundred releases of normal noise with $\sigma=10$ are one release with $\sigma=1$, whose $\varepsilon$ we know. First at $\delta=10^{-30}$, where the tilt earns its keep:
+# *Experiment.* A hundred releases of Gaussian noise with $\sigma=10$ are one release with $\sigma=1$, whose $\varepsilon$ we know. First at $\delta=10^{-30}$, where the tilt is needed:
 
 # %%
 e = np.arange(-140, 141) * 0.01
@@ -943,7 +943,7 @@ def laplace_on_nodes(n, steps, delta):
 
 
 # %% [markdown]
-# *Experiment.* A hundred releases at $\delta=10^{-5}$: normal noise; Laplace noise with its atoms on nodes; and the same lattice shifted by half a cell.
+# *Experiment.* A hundred releases at $\delta=10^{-5}$: Gaussian noise; Laplace noise with its atoms on nodes; and the same lattice shifted by half a cell.
 
 # %%
 meshes = 2 * top / np.array([10, 20, 40, 80, 160, 320])
