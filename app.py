@@ -1,0 +1,12 @@
+"""The explorer from a checkout: `python app.py` is `dplearn app`."""
+
+import sys
+
+from streamlit import error, runtime
+
+from dplearn.app import serve
+
+if runtime.exists():
+    error("Start the explorer with `python app.py`: a server of its own sends nothing anywhere.")
+else:
+    serve(sys.argv[1:])
