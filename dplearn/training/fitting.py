@@ -103,7 +103,10 @@ def fit(
 
 @contextmanager
 def _kept(trainer: Trainer, checkpoint: str | Path | None) -> Iterator[None]:
-    """Whatever ends a run early, its exception has the history, and its checkpoint is written."""
+    """Whatever ends a run early, its exception has the history, and its checkpoint is written.
+
+    No worker outlives it.
+    """
     try:
         yield
     except BaseException as error:
@@ -113,6 +116,8 @@ def _kept(trainer: Trainer, checkpoint: str | Path | None) -> Iterator[None]:
             with suppress(OSError):  # it may be what ended the run
                 trainer.save(checkpoint)
         raise
+    finally:
+        trainer.end_workers()
 
 
 def affordable_steps(

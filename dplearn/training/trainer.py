@@ -295,6 +295,10 @@ class Trainer:
             self._use(self._bound.updated(expected_batch_size=self._expected, **counts))
         return record
 
+    def end_workers(self) -> None:
+        """End the workers that load lots ahead; the next step starts them again."""
+        self._data.forget()
+
     def history(self) -> History:
         """History of what was done so far, with its guarantee."""
         size = (_SIZE_IS_PUBLIC,) if self.expected_batch_size is None else ()
@@ -345,9 +349,6 @@ class Trainer:
         written = checkpoint.read(path)
         with checkpoint.whole_or_not_at_all(path, self.model, self.optimizer, self.scheduler):
             self._take_in(written, path)
-        self._drawn, self._resumed = {}, True
-        self.records.clear()
-        self._data.forget()
 
     def _take_in(self, written: dict[str, Any], path: str | Path) -> None:
         """Have the state of a checkpoint; raises where it is of another run, or none."""

@@ -1,6 +1,7 @@
 """Data as people have it: every kind gives the same run, or one clear sentence."""
 
 import dataclasses
+import multiprocessing
 import warnings
 from contextlib import suppress
 from itertools import chain
@@ -115,6 +116,7 @@ def test_every_kind_of_data_gives_the_same_run():
         after, history = run(model, data=(KINDS | NAMED)[kind], **options)
         torch.testing.assert_close(after, expected, msg=f"{kind}, {options}")
         assert [record.private.lot_size for record in history.records] == sizes, kind
+        assert not multiprocessing.active_children(), kind
 
 
 def test_arrays_that_are_read_only_stay_where_they_are_and_nothing_warns(tmp_path):
