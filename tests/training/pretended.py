@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_leaves
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
 from dplearn import DPSGD
-from dplearn.training import Trainer, devices, gradients, trainer
+from dplearn.training import Trainer, devices, learned, trainer
 
 MODELS = {
     "linear": (nn.Sequential(nn.Linear(6, 4), nn.Tanh(), nn.Linear(4, 3)), (6,)),
@@ -54,14 +54,14 @@ MODELS["words"] = Words(), (5,)
 class Strict(TorchDispatchMode):
     """Notes copies to the accelerator that wait, and 64-bit numbers on it."""
 
-    def __init__(self):
+    def __init__(self, place):
         super().__init__()
-        self.problems = set()
+        self.place, self.problems = place, set()
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         result = function(*args, **kwargs)
-        far = [x for x in tree_leaves(result) if getattr(x, "device", None) == PLACE]
+        far = [x for x in tree_leaves(result) if getattr(x, "device", None) == self.place]
         near = any(getattr(x, "device", None) == torch.device("cpu") for x in tree_leaves(args))
         copied = function.overloadpacket is torch.ops.aten._to_copy and near
         if far and copied and not kwargs.get("non_blocking"):
@@ -80,25 +80,35 @@ def on(device, model):
     return model
 
 
-_setup_privateuseone_for_python_backend("pretended")
-PLACE = torch.device("pretended", 0)
-convert = FakeTensorConverter.from_real_tensor  # without values, even where they are constants
-FakeTensorConverter.from_real_tensor = lambda *a, make_constant=False, **k: convert(*a, **k)
-devices.generator = lambda device, seed: None  # a device in name only has none
-trainer.check = lambda *_, **__: None  # it looks at values, and so does what it learns by
-gradients._add_up = lambda *_: True
-name, rows = sys.argv[1], int(sys.argv[2]) or None
-with FakeTensorMode():
-    model, shape = MODELS[name]
-    kind = torch.long if name == "words" else torch.float32
-    data = torch.zeros(32, *shape, dtype=kind), torch.empty(32, dtype=torch.long)
-    plan = DPSGD(noise_multiplier=1.0, sample_rate=0.5, steps=3)
-    optimizer = torch.optim.SGD(on(PLACE, model).parameters(), lr=0.1, momentum=0.9)
-    losses = nn.CrossEntropyLoss(reduction="none")
-    begun = Trainer(model, losses, data, plan, optimizer=optimizer, micro_batch=rows)
-    begun.step()  # the model's arguments are learned
-    with Strict() as strict:
-        for _ in range(2):
-            begun.step()
-assert begun.steps == 3 and begun.records[1].tally.device == PLACE
-print(sorted(strict.problems) or "fine")
+def pretend():
+    """The device, with what needs values switched off: it stays so in this process."""
+    _setup_privateuseone_for_python_backend("pretended")
+    convert = FakeTensorConverter.from_real_tensor  # without values, even of constants
+    FakeTensorConverter.from_real_tensor = lambda *a, make_constant=False, **k: convert(*a, **k)
+    devices.generator = lambda device, seed: None  # a device in name only has none
+    trainer.check = lambda *_, **__: None  # it looks at values, and so does what it learns by
+    learned._add_up = lambda *_: True
+    return torch.device("pretended", 0)
+
+
+def main(name, rows):
+    """Three steps of a model on the device."""
+    place = pretend()
+    with FakeTensorMode():
+        model, shape = MODELS[name]
+        kind = torch.long if name == "words" else torch.float32
+        data = torch.zeros(32, *shape, dtype=kind), torch.empty(32, dtype=torch.long)
+        plan = DPSGD(noise_multiplier=1.0, sample_rate=0.5, steps=3)
+        optimizer = torch.optim.SGD(on(place, model).parameters(), lr=0.1, momentum=0.9)
+        losses = nn.CrossEntropyLoss(reduction="none")
+        begun = Trainer(model, losses, data, plan, optimizer=optimizer, micro_batch=rows)
+        begun.step()  # the model's arguments are learned
+        with Strict(place) as strict:
+            for _ in range(2):
+                begun.step()
+    assert begun.steps == 3 and begun.records[1].tally.device == place
+    print(sorted(strict.problems) or "fine")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]) or None)

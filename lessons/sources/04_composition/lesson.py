@@ -522,7 +522,7 @@ print(f"DRV wins beyond k = {advanced_composition_break_even(epsilon=1.0, slack=
 # %% [markdown]
 # ### 8.2 "Together they cost $2\varepsilon\sqrt{2k\ln(1/\delta)}$"
 #
-# The same textbook plots this curve as advanced composition at $\delta = 10^{-4}$. It is Corollary 3.21 of Dwork & Roth (2014) turned around, and its proof asks for a total of $\varepsilon<1$: while the total is small, the 2 makes up for the missing drift. The plot has lost this condition. At $\varepsilon=0.001$ and $k=3000$ the curve is true. And for $k=200$ at $\varepsilon=1$? Which $\delta$ truly belongs to the plotted $\varepsilon_{\text{tot}}$?
+# The same textbook plots this curve as advanced composition at $\delta = 10^{-4}$. It is the corollary to advanced composition in Dwork & Roth (2014), turned around, and its proof asks for a total of $\varepsilon<1$: while the total is small, the 2 makes up for the missing drift. The plot has lost this condition. At $\varepsilon=0.001$ and $k=3000$ the curve is true. And for $k=200$ at $\varepsilon=1$? Which $\delta$ truly belongs to the plotted $\varepsilon_{\text{tot}}$?
 
 
 # %%

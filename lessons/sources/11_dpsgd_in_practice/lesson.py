@@ -405,7 +405,7 @@ ends = f"{alone[0]:.1f} wrong at C = 0.02, {alone[2]:.1f} at 0.5, {alone[-1]:.1f
 show(figure, f"C alone: {ends}; with the learning rate {spread}.")
 
 # %% [markdown]
-# Alone, a $C$ that is 25 times too small or 20 times too large ruins the run. With the learning rate it hardly matters over a factor of 125, from 0.02 to 2.5; the largest $C$ falls behind: hardly any gradient is cut there, so the sum stops growing with $C$ while the noise grows on. Why a plain? If every gradient is cut, the clipped sum *and* the noise are proportional to $C$, and the step is proportional to $\eta C$. So **search for $\eta C$, with a small $C$ fixed**: one number instead of two. Our 0.5 was such a find. ([Try it](explorer:train?dataset=digits&model=mlp&noise_from=noise&noise_multiplier=4&lot_from=lot&batch_size=512&length_in=steps&steps=80&max_grad_norm=0.02&learning_rate=25&delta=1e-4) in the explorer: $C=0.02$ with $\eta=25$, then with $\eta=1$.)
+# Alone, a $C$ that is 25 times too small or 20 times too large ruins the run. With the learning rate it hardly matters from 0.02 to 2.5; the largest $C$ falls behind: hardly any gradient is cut there, so the sum stops growing with $C$ while the noise grows on. Why a plain? If every gradient is cut, the clipped sum *and* the noise are proportional to $C$, and the step is proportional to $\eta C$. So **search for $\eta C$, with a small $C$ fixed**: one number instead of two. Our 0.5 was such a find. ([Try it](explorer:train?dataset=digits&model=mlp&noise_from=noise&noise_multiplier=4&lot_from=lot&batch_size=512&length_in=steps&steps=80&max_grad_norm=0.02&learning_rate=25&delta=1e-4) in the explorer: $C=0.02$ with $\eta=25$, then with $\eta=1$.)
 #
 # ### 7.2 Let a count choose
 #

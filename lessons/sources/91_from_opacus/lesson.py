@@ -489,8 +489,8 @@ def with_lengths(items):
 # %%
 torch.manual_seed(0)
 end = OwnEnd()
-print(names_run(end, with_lengths).steps, "steps")
 print(f"{change(end, with_lengths, (draw(25), 0)):.2f}")
+print(names_run(end, with_lengths).steps, "steps")
 
 # %% [markdown]
 # ## 9 Whose privacy? Several rows per person, several views per record
@@ -699,7 +699,7 @@ bracket = history.guarantee(1e-5)
 assert opacus_epsilon("gdp") < bracket.lower <= bracket.epsilon < opacus_epsilon("prv")
 assert np.isclose(same.epsilon, epsilon)
 assert opacus_epsilon("prv") < stated.lower  # shuffled batches leak more than Opacus says
-assert change(lstm, padded, (draw(25), 0)) > 1 >= change(end, with_lengths, (draw(25), 0))
+assert change(lstm, padded, (draw(25), 0)) > 1.001 > change(end, with_lengths, (draw(25), 0))
 assert nested.noise_multiplier == (3.0**-2 + 4.0**-2) ** -0.5
 assert halves.get_epsilon(1e-5) > phases.guarantee(delta=1e-5).epsilon
 print("all checks passed")
