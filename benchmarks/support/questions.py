@@ -30,12 +30,16 @@ from dplearn import (
 from dplearn.mechanisms import Mechanism
 
 
+def _longest(mechanism: Mechanism) -> float:
+    """Most steps of a run that is not refused for its releases."""
+    return min(1e9, 1e12 // sum(count for _, count in mechanism.parts()))
+
+
 def anywhere(rng: Rng, case: Case) -> None:
     """Any mechanism anywhere, against what one-line arguments and other accountants prove."""
     mechanism = some_mechanism(rng)
     adjacency, delta = some_adjacency(rng, mechanism), some_delta(rng)
-    releases = sum(count for _, count in mechanism.parts())
-    steps = some_steps(rng, min(1e9, 1e12 // releases))
+    steps = some_steps(rng, _longest(mechanism))
     question = Question(mechanism, steps, delta, adjacency)
     answer = case.ask(question)
     for why, value in truths.at_least(mechanism, adjacency, steps, delta):
@@ -211,7 +215,7 @@ def _squeezed(rng: Rng, case: Case, weak: Mechanism, adjacency: str, delta: floa
 def precision(rng: Rng, case: Case) -> None:
     """Brackets of every rtol overlap."""
     mechanism = some_mechanism(rng)
-    adjacency, steps = some_adjacency(rng, mechanism), some_steps(rng, 1e9)
+    adjacency, steps = some_adjacency(rng, mechanism), some_steps(rng, _longest(mechanism))
     question = Question(mechanism, steps, some_delta(rng), adjacency)
     answers = [case.ask(question, PLD(rtol=rtol)) for rtol in (1e-2, 1e-3, 1e-6)]
     for i, one in enumerate(answers):
