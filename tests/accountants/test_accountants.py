@@ -148,6 +148,7 @@ def test_a_number_of_steps_that_repeats_is_answered_once(monkeypatch):
     "step",
     [ABADI, WithoutReplacement(DiscreteGaussian(2.0), 0.1), RandomAllocation(Gaussian(1.0), 9)],
 )
+@pytest.mark.slow
 def test_few_orders_next_to_the_best_say_what_all_of_them_say(step, steps):
     adjacency = "replace_one" if isinstance(step, WithoutReplacement) else "zero_out"
     runs = Runs.of(step, steps, adjacency)

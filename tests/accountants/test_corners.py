@@ -213,6 +213,7 @@ def test_moments_of_little_noise_at_orders_computed_together():
         np.testing.assert_allclose(step.rdp(orders), truth, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_moments_of_hardly_any_noise_and_hardly_any_sampling():
     orders = np.array([1.01, 2.0, 30.0, 1e5])
     for sigma, q in [(0.019, 0.3), (0.015, 1e-4)]:

@@ -79,6 +79,7 @@ def latex(app) -> list[str]:
     return [element.value for element in app.latex]
 
 
+@pytest.mark.slow
 def test_a_claim_as_written_on_paper_sets_the_question_and_is_echoed():
     app = enter(opened(), "claim", "ε ≤ 2ε√(2k ln 1/δ)")
     assert app.selectbox(key="choice_quantity").value == "epsilon"

@@ -164,6 +164,7 @@ def test_answers_come_from_other_processes_and_new_ones_where_one_was_killed(fre
         questions._executor.shutdown()
 
 
+@pytest.mark.slow
 def test_a_checkout_starts_the_same_server():
     script = Path(__file__).parents[2] / "app.py"
     shown = subprocess.run([sys.executable, script, "--help"], capture_output=True, text=True)

@@ -46,6 +46,7 @@ ALLOCATED = dataclasses.replace(TEN, sampling="random_allocation", steps=7)
 PHASES = Phases((dataclasses.replace(TEN, steps=3), ALLOCATED))
 
 
+@pytest.mark.slow
 @each("plan, bound", [(TEN, None), (TEN, ADAPTIVE), (SHUFFLED, ADAPTIVE), (PHASES, None)])
 def test_resumed_equals_uninterrupted_bit_for_bit(tmp_path, plan, bound):
     path = tmp_path / "run"

@@ -153,6 +153,7 @@ def test_the_guarantee_is_that_of_the_steps_done_and_names_what_it_presumes():
     assert "size of the dataset" not in public and "seed" not in public
 
 
+@pytest.mark.slow
 @each("accountant, sampling", product(["pld", "rdp"], ["poisson", "shuffled"]))
 def test_the_target_is_never_passed(accountant, sampling):
     plan = sampled(sampling, steps=200, noise_multiplier=2.0)
