@@ -32,7 +32,7 @@ from typing import Any
 
 from flint import acb, acb_mat, arb, ctx
 
-FORMAT, _MOST_NODES = "dplearn certificate 1", 2**17
+FORMAT, _MOST_NODES, _MOST_PRODUCTS = "dplearn certificate 1", 2**17, 2**26
 
 
 class NotProvedError(Exception):
@@ -116,6 +116,7 @@ class SampledGaussian:
         """M(lambda + ikh) for k < count, by powers in two digits."""
         angle = self._room(tilt)
         logs, weights, beyond, error = self._line(tilt, angle, angle)
+        _require(count * len(logs) <= _MOST_PRODUCTS, "too many nodes in both directions")
         ball = arb(0, (error * self._moment(tilt) + beyond).abs_upper())
         block, turns = math.isqrt(count), [acb(0, h) * log for log in logs]
         fine = acb_mat([[(b * turn).exp() for b in range(block)] for turn in turns])

@@ -150,6 +150,11 @@ def test_damage_is_refused_and_changed_numbers_prove_nothing_false():
     assert refused > 100
 
 
+def test_what_would_take_minutes_is_refused_at_once():
+    with pytest.raises(NotImplementedError, match="too many nodes in both directions"):
+        certify(sampled(99.66, 0.003684), steps=3, delta=1.98e-38)
+
+
 def test_two_commands(tmp_path, capsys):
     file = tmp_path / "run.json"
     run = ["--noise-multiplier=1.1", "--sample-rate=0.004266", "--steps=14062", "--delta=1e-5"]
