@@ -156,6 +156,8 @@ def parse(text: str) -> Expression:
 class _Parser:
     """Reads one token ahead and writes the program; operators by how tightly they bind."""
 
+    tokens = _TOKEN
+
     def __init__(self, text: str, start: int = 0) -> None:
         self.text, self.next = text, start
         self.program: list[_Step] = []
@@ -163,15 +165,20 @@ class _Parser:
 
     def advance(self) -> None:
         """Make the next token the current one."""
-        match = _TOKEN.match(self.text, self.next)
+        match = self.tokens.match(self.text, self.next)
         if not match:
             ahead = self.text[self.next :]
             self.start = self.next + len(ahead) - len(ahead.lstrip())
             self.kind, self.token = "odd", self.text[self.start]
             self.fail("a number, a name or an operator")
-        self.kind, token = str(match.lastgroup), match[match.lastgroup or 0]
+        self.kind, self.raw = str(match.lastgroup), match[match.lastgroup or 0]
         self.start, self.next = match.start(self.kind), match.end()
-        self.token = _SAME.get(token, _GREEK.get(token[:1], token[:1]) + token[1:])
+        self._spell()
+
+    def _spell(self) -> None:
+        """Give the current token the one spelling that the grammar knows."""
+        letter, others = self.raw[:1], self.raw[1:]
+        self.token = _SAME.get(self.raw, _GREEK.get(letter, letter) + others)
 
     def fail(self, expected: str) -> NoReturn:
         got = "the end" if self.kind == "end" else repr(self.token[:30])

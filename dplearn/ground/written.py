@@ -144,19 +144,13 @@ def _require_pairs(text: str) -> None:
 class _Written(strict._Parser):
     """The strict parser with more kinds of tokens, and factors side by side."""
 
+    tokens = _TOKEN
+
     def __init__(self, text: str, names: Collection[str], start: int) -> None:
         self.known, self.primed, self.plain = frozenset(names), set[str](), set[str]()
         super().__init__(text, start)
 
-    def advance(self) -> None:
-        match = _TOKEN.match(self.text, self.next)
-        if not match:
-            ahead = self.text[self.next :]
-            self.start = self.next + len(ahead) - len(ahead.lstrip())
-            self.kind, self.token = "odd", self.text[self.start]
-            self.fail("a number, a name or an operator")
-        self.kind, self.raw = str(match.lastgroup), match[match.lastgroup or 0]
-        self.start, self.next = match.start(self.kind), match.end()
+    def _spell(self) -> None:
         self.token = _SAME.get(self.raw, self.raw)
         if self.kind == "name":
             self._name()
