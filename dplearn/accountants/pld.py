@@ -88,9 +88,10 @@ class PLD(Accountant):
 
     def _composed(self, runs: Runs, delta: float, sides: list[Direction]) -> Iterator[Bound]:
         """Rows of at least two runs: by the contour, and by the lattice where that stays wide."""
-        # Total variation adds up: where it already fits into delta nothing is left to prove.
-        at_zero = [[float(p.delta(0.0)) for p in side.profiles] for side in sides]
-        leaks = runs.counts @ np.max(at_zero, axis=0) > delta
+        # Total variation adds up and is the same in both directions: where it already fits into
+        # delta nothing is left to prove.
+        variation = [float(p.delta(0.0)) for p in sides[0].profiles]
+        leaks = runs.counts @ variation > delta * (1 - MARGIN)
         lower, upper = np.zeros(leaks.shape), np.where(leaks, np.inf, 0.0)
         if (pair := sides[0].sampled) and np.any(leaks):
             lower[leaks], high = worse_brackets(

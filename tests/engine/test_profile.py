@@ -49,6 +49,9 @@ def test_the_largest_epsilon_is_that_of_the_worst_profile(name):
         for order in (profiles, profiles[::-1]):
             together = largest_epsilon(order, deltas)
             np.testing.assert_allclose(together, np.max(alone, axis=0), rtol=1e-11)
+            # One delta alone: no other one has every profile solved.
+            single = [float(largest_epsilon(order, d)) for d in deltas]
+            np.testing.assert_allclose(single, together, rtol=1e-11)
 
 
 @each("lost", [1e-9, 0.1, 1 / 3, 0.7])

@@ -75,11 +75,20 @@ def test_a_record_moves_no_more_than_the_norm_and_may_move_as_much(
     assert truth <= norm <= truth * (1 + 1e-6)
     question = {"delta": 1e-5, "adjacency": "replace_one"}
     one = Gaussian(2.0 / norm)
-    for name in ("pld", "rdp", "zcdp"):
+    for name in ("basic", "pld", "rdp", "zcdp"):
         law = accountants[name]()
         stated, expected = (law.epsilon(m, **question, steps=2) for m in (run, one))
         assert stated.epsilon == pytest.approx(expected.epsilon, rel=1e-12)
         assert (stated.kind, stated.lower) == (expected.kind, pytest.approx(expected.lower))
+
+
+@each("periodic", [False, True])
+def test_rounding_never_takes_from_what_a_record_moves(periodic):
+    # Behind the ones, each square alone is lost to rounding.
+    column = np.append(np.ones(64), np.full(200_000, 0.9 * 2.0**-26.5))
+    run = CorrelatedGaussian.from_strategy(column[:, None], noise_multiplier=1.0, periodic=periodic)
+    truth = math.sqrt(math.fsum(column**2))
+    assert truth <= 1 / run.base.noise_multiplier <= truth * (1 + 1e-10)
 
 
 @each("leaves", [1, 2, 7, 8, 100])
