@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from abc import ABC
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -263,6 +264,31 @@ class Plan(ABC):
             )
         drawings = [phase.drawing for phase in self.phases]
         return _composed(chosen, drawings, steps, delta=delta, adjacency=adjacency or natural[0])
+
+    def affordable_steps(
+        self, accountant: Accountant | str = "pld", *, epsilon: float, delta: float
+    ) -> int:
+        """The largest number of steps, at most the plan's, that stays within (epsilon, delta).
+
+        ValueError is raised if there is no such step, or the accountant proves no bound.
+        """
+
+        def spent(steps: int) -> float:
+            stated = self.guarantee(accountant, delta=delta, steps=steps)
+            if not stated.is_bound:
+                got = stated.method
+                raise ValueError(f"Expected an accountant that proves a bound, got {got!r}.")
+            return stated.epsilon
+
+        steps = self.steps
+        if spent(steps) > epsilon:
+            steps = bisect_right(range(1, steps), epsilon, key=spent)
+        if steps == 0:
+            raise ValueError(
+                f"Expected a target epsilon that allows at least one step, got {epsilon!r}: "
+                "use a larger noise_multiplier or a smaller sample_rate."
+            )
+        return steps
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,9 +2,9 @@
 
 `fit` does a whole run and `Trainer` one step at a time, for loops of one's own. Both end in a
 `History`: ``history.guarantee(1e-5)`` is that of the steps done, by any accountant; what is private
-in it says so, and ``first + second`` is that of two runs. `affordable_steps` says beforehand how
-many steps a target allows. The plan's `sampling` names how lots are drawn, and with it the theorem
-behind the guarantee.
+in it says so, and ``first + second`` is that of two runs. The plan's `sampling` names how lots are
+drawn, and with it the theorem behind the guarantee; its `affordable_steps` says how many a target
+allows.
 
 `clipped_sum` gives what DP-SGD releases before noise, from one forward and one backward pass;
 sums of micro-batches add up. `check` refuses what mixes records; the trainer calls it. Noise in
@@ -23,7 +23,7 @@ from dplearn.training.bounds import (
     PerLayer,
 )
 from dplearn.training.checks import check
-from dplearn.training.fitting import affordable_steps, fit
+from dplearn.training.fitting import fit
 from dplearn.training.gradients import ClippedSum, clipped_sum
 from dplearn.training.history import History, Private, Record
 from dplearn.training.rules import rule
@@ -42,7 +42,6 @@ __all__ = [
     "Private",
     "Record",
     "Trainer",
-    "affordable_steps",
     "check",
     "clipped_sum",
     "fit",

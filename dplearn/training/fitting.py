@@ -2,7 +2,6 @@
 
 import sys
 import time
-from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -75,7 +74,7 @@ def fit(
     """
     steps = plan.steps
     if target_epsilon is not None:
-        steps = affordable_steps(plan, accountant, epsilon=target_epsilon, delta=delta)
+        steps = plan.affordable_steps(accountant, epsilon=target_epsilon, delta=delta)
     if checkpoint_every is not None:
         validate.integer(minimum=1, checkpoint_every=checkpoint_every)
     plan.guarantee(accountant, delta=delta)  # refuses what no theorem covers, before training
@@ -118,31 +117,6 @@ def _kept(trainer: Trainer, checkpoint: str | Path | None) -> Iterator[None]:
         raise
     finally:
         trainer.end_workers()
-
-
-def affordable_steps(
-    plan: Plan, accountant: Accountant | str = "pld", *, epsilon: float, delta: float
-) -> int:
-    """The largest number of steps, at most the plan's, that stays within (epsilon, delta).
-
-    ValueError is raised if there is no such step, or the accountant proves no bound.
-    """
-
-    def spent(steps: int) -> float:
-        stated = plan.guarantee(accountant, delta=delta, steps=steps)
-        if not stated.is_bound:
-            raise ValueError(f"Expected an accountant that proves a bound, got {stated.method!r}.")
-        return stated.epsilon
-
-    steps = plan.steps
-    if spent(steps) > epsilon:
-        steps = bisect_right(range(1, steps), epsilon, key=spent)
-    if steps == 0:
-        raise ValueError(
-            f"Expected target_epsilon to allow at least one step, got {epsilon!r}: "
-            "use a larger noise_multiplier or a smaller sample_rate."
-        )
-    return steps
 
 
 def _show(history: History, steps: int, epsilon: float) -> None:

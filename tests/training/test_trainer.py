@@ -19,7 +19,6 @@ from dplearn.training import (
     Flat,
     Grouped,
     Trainer,
-    affordable_steps,
     clipped_sum,
     records,
 )
@@ -164,8 +163,8 @@ def test_the_target_is_never_passed(accountant, sampling):
 
 
 def test_no_step_beyond_the_plan_and_none_before_a_target_that_allows_none():
-    assert affordable_steps(PLAN, epsilon=1e3, delta=1e-5) == PLAN.steps
-    with pytest.raises(ValueError, match="Expected target_epsilon to allow at least one step"):
+    assert PLAN.affordable_steps(epsilon=1e3, delta=1e-5) == PLAN.steps
+    with pytest.raises(ValueError, match="Expected a target epsilon that allows at least one step"):
         run(target_epsilon=1e-3)
     with pytest.raises(ValueError, match="Expected an accountant that proves a bound, got 'gdp'"):
         run(target_epsilon=1.0, accountant="gdp")
@@ -274,7 +273,7 @@ def test_a_run_follows_its_phases(monkeypatch):
         started(plan=PHASES, bound=Flat(0.5))
     half = DPSGD(noise_multiplier=9.0, sample_rate=0.25, steps=500)
     plan = Phases((half, dataclasses.replace(half, noise_multiplier=4.0)))
-    steps = affordable_steps(plan, epsilon=3.0, delta=1e-5)
+    steps = plan.affordable_steps(epsilon=3.0, delta=1e-5)
     spent = plan.guarantees(delta=1e-5, steps=[steps, steps + 1])
     assert 500 < steps < 1000 and spent[0].epsilon <= 3.0 < spent[1].epsilon
 
