@@ -5,6 +5,7 @@ the size of a result is limited by nature, and evaluating never recurses.
 """
 
 import re
+import string
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
@@ -167,8 +168,9 @@ class _Parser:
         """Make the next token the current one."""
         match = self.tokens.match(self.text, self.next)
         if not match:
-            ahead = self.text[self.next :]
-            self.start = self.next + len(ahead) - len(ahead.lstrip())
+            # Blanks of the pattern only: others that Python strips are odd themselves.
+            ahead = self.text[self.next :].lstrip(string.whitespace)
+            self.start = len(self.text) - len(ahead)
             self.kind, self.token = "odd", self.text[self.start]
             self.fail("a number, a name or an operator")
         self.kind, self.raw = str(match.lastgroup), match[match.lastgroup or 0]

@@ -106,6 +106,7 @@ ODD = [*"_'[:;=.@\\\0ｅа١²\ud800"]
 HOSTILE = [
     ("", "position 1, got the end"),
     ("  \n ", "position 5, got the end"),
+    ("2 \x85", r"position 3, got '\\x85'"),
     ("9**" * 3500 + "9", "2000 characters, got 10501"),
     ("**".join("9" * 600), "60 levels of nesting at position 184"),
     ("(" * 900 + "1" + ")" * 900, "60 levels of nesting at position 62"),
