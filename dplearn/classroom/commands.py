@@ -7,7 +7,8 @@ import time
 from pathlib import Path
 
 from dplearn.classroom.lesson_map import is_map_stale, write_map
-from dplearn.classroom.sources import Lesson, LessonError, is_stale, lessons, lessons_folder
+from dplearn.classroom.minutes import load
+from dplearn.classroom.sources import Lesson, LessonError, is_stale, lessons, lessons_folder, read
 
 
 def add_commands(parser: argparse.ArgumentParser) -> None:
@@ -17,7 +18,9 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     build.add_argument("numbers", nargs="*", metavar="NN", help="lessons; default: all of them")
     edition = build.add_mutually_exclusive_group()
     edition.add_argument(
-        "--check", action="store_true", help="only say which are stale; exit status 1 if any is"
+        "--check",
+        action="store_true",
+        help="only say what each asks of a class, and which are stale; exit status 1 if any is",
     )
     edition.add_argument(
         "--instructor",
@@ -89,6 +92,8 @@ def _report_stale(chosen: list[Lesson], folder: Path) -> int:
     reasons = {lesson.name: reason for lesson in chosen if (reason := is_stale(lesson))}
     if is_map_stale(folder):
         reasons["README.md"] = "its map differs from the lessons"
+    for lesson in chosen:
+        print(f"{lesson.number}  {load(read(lesson).cells)}")
     for name, reason in reasons.items():
         print(f"stale  {name}: {reason}")
     if not reasons:
@@ -103,3 +108,4 @@ def _build_one(lesson: Lesson, instructor: Path | None) -> None:
     edition = "instructor" if instructor else "student"
     target = build(lesson, edition=edition, folder=instructor)
     print(f"built  {target.name}  {time.monotonic() - start:.1f} s")
+    print(f"       {load(read(lesson).cells)}")

@@ -6,6 +6,9 @@ that they are said once: links to the explorer are written
 ``explorer:?mechanism=gaussian&delta=1e-5`` and get their address, and each cell's id is a digest
 of its text, so that a rebuilt notebook differs only where the lesson does.
 
+A cell that only draws has the tag ``hide-input`` and is folded; ``{minutes}`` becomes the time in
+class (`minutes`).
+
 One source gives two editions. Cells tagged ``instructor`` are teaching notes: students do not
 get them. The instructor's edition has them, opens what is folded, and answers the exercises.
 """
@@ -17,6 +20,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+
+from dplearn.classroom.minutes import FOLDED, filled
 
 # Where the explorer listens when it is started as the README says.
 EXPLORER = "http://localhost:8501/"
@@ -87,10 +92,14 @@ def read(lesson: Lesson, edition: Edition = "student") -> Any:
     import jupytext
 
     notebook = jupytext.reads(lesson.source.read_text(encoding="utf-8"), fmt="py:percent")
+    students = [cell for cell in notebook.cells if not is_note(cell)]
+    for cell in notebook.cells:
+        if "{minutes}" in cell.source:
+            cell.source = filled(cell.source, students)
     if edition == "instructor":
         _answer(notebook.cells)
     else:
-        notebook.cells = [cell for cell in notebook.cells if not is_note(cell)]
+        notebook.cells = students
     copies: Counter[str] = Counter()
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -99,6 +108,8 @@ def read(lesson: Lesson, edition: Edition = "student") -> Any:
         copies[digest] += 1
         cell.id = digest if copies[digest] == 1 else f"{digest}-{copies[digest]}"
         cell.metadata = {k: v for k, v in cell.metadata.items() if k == "tags"}
+        if FOLDED in cell.metadata.get("tags", ()):
+            cell.metadata["jupyter"] = {"source_hidden": True}
     notebook.metadata = {"kernelspec": _KERNEL, "language_info": {"name": "python"}}
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     return notebook
@@ -144,6 +155,6 @@ def is_stale(lesson: Lesson) -> str:
     if len(built) != len(fresh):
         return f"it has {len(built)} cells, the source has {len(fresh)}"
     for number, (old, new) in enumerate(zip(built, fresh, strict=True), start=1):
-        if (old.cell_type, old.source, old.id) != (new.cell_type, new.source, new.id):
+        if any(old[key] != new[key] for key in ("cell_type", "source", "id", "metadata")):
             return f"cell {number} differs: {new.source.splitlines()[0][:60]!r}"
     return ""

@@ -25,7 +25,8 @@ class Part(ABC):
 
     x: ArrayLike
     label: str
-    role: str = "exact"  # or "wrong", "safe", "guess", "other", "quiet", an accountant's name
+    # Or "wrong", "safe", "guess", "other", "second", "third", "quiet", or an accountant's name.
+    role: str = "exact"
     label_at: float = 0.5  # how far along the part the name stands, in [0, 1]
     side: str = "top right"  # of its point, in Plotly's words
 

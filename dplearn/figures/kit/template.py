@@ -49,6 +49,8 @@ _ROLES = {
     "safe": _STYLES["advanced"].colour,
     "guess": _STYLES["gdp"].colour,
     "other": _STYLES["zcdp"].colour,
+    "second": _STYLES["rdp"].colour,
+    "third": _STYLES["moments"].colour,
     "quiet": GREY,
 }
 

@@ -9,7 +9,7 @@
 # 2. TODO: compute its number, and confirm it in three independent ways;
 # 3. TODO: tell a printed formula that holds from one that does not.
 #
-# * **Time** 45 minutes; the computer needs a few seconds of them.
+# * **Time** {minutes} minutes; the computer needs a few seconds of them.
 # * **You need** TODO: earlier lessons, and what of each.
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=1&delta=1e-5&steps=100), if you have started it. Nothing below depends on it.
 #
@@ -19,18 +19,20 @@
 # | `sigma` | $\sigma$ | noise / sensitivity | none |
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** TODO: one sentence to leave with. The minutes add up to the time above.
-# >
-# > | minutes | part | do |
-# > |---|---|---|
-# > | 5 | 1 The question | TODO |
-# > | 5 | 2 Predict | TODO |
-# > | 5 | 3 A small experiment | TODO |
-# > | 5 | 4 The picture | TODO |
-# > | 10 | 5 The statement | TODO |
-# > | 10 | 6 Is it true as printed? | TODO |
-# > | 5 | 7 Turn the knob yourself | TODO |
-# > | – | 8 to 12 | homework |
+# > **For the teacher.** TODO: one sentence to leave with.
+#
+# | minutes | part | do |
+# |---|---|---|
+# | {minutes} | 1 The question | TODO |
+# | {minutes} | 2 Predict | TODO |
+# | {minutes} | 3 A small experiment | TODO |
+# | {minutes} | 4 The picture | TODO |
+# | {minutes} | 5 The statement | TODO |
+# | {minutes} | 6 Is it true as printed? | TODO |
+# | {minutes} | 7 Turn the knob yourself | TODO |
+# | {minutes} | 8 Where this breaks | TODO |
+# | {minutes} | 9 Exercises | the first, in class |
+# | – | 10 At home | homework, with all that follows |
 
 # %% [markdown]
 # ## 1 The question
@@ -86,7 +88,7 @@ def profile(sigma):
 # %% [markdown]
 # TODO: one sentence before each cell.
 
-# %%
+# %% tags=["hide-input"]
 show(profile(1.0), f"delta falls from {delta(0, 1.0):.4f} to {delta(4, 1.0):.4f} at epsilon 4.")
 
 # %% [markdown] tags=["instructor"]
@@ -130,7 +132,7 @@ reveal("delta at epsilon 1", truth=evidence.closed)
 #
 # TODO: what the slider moves, and what to look for.
 
-# %%
+# %% tags=["hide-input"]
 frames = {f"{sigma:g}": profile(sigma) for sigma in (0.5, 1.0, 2.0, 4.0)}
 words = ", ".join(f"{delta(1, float(sigma)):.3g} at noise {sigma}" for sigma in frames)
 show(slider(frames, name="σ", start=1), f"delta at epsilon 1: {words}.")
@@ -145,7 +147,7 @@ show(slider(frames, name="σ", start=1), f"delta at epsilon 1: {words}.")
 #
 # Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
 #
-# **★ KEY.1** TODO: which $\delta$ has noise multiplier 2 at $\varepsilon = 1$?
+# **★ KEY.1** *(In class, 5 minutes.)* TODO: which $\delta$ has noise multiplier 2 at $\varepsilon = 1$?
 
 # %%
 answer = None
@@ -164,6 +166,10 @@ check("KEY.1", answer)
 # </details>
 
 # %% [markdown]
+# ## 10 At home
+#
+# Two more exercises, and what you may skip in class.
+#
 # **★★ KEY.2** TODO: and at $\varepsilon = 2$?
 
 # %%
@@ -202,7 +208,7 @@ check("KEY.3", answer)
 # </details>
 
 # %% [markdown]
-# ## 10 Ask yourself
+# ## 11 Ask yourself
 #
 # Answer aloud before you open a line.
 #
@@ -237,13 +243,13 @@ check("KEY.3", answer)
 # </details>
 
 # %% [markdown]
-# ## 11 On one card
+# ## 12 On one card
 #
 # | | |
 # |---|---|
 # | **TODO** | TODO |
 #
-# ## 12 Further reading
+# ## 13 Further reading
 #
 # * TODO: authors (year), *title*: what it is good for.
 #
