@@ -13,9 +13,9 @@ _COLOURS = 64  # a line chart shrinks several times at no visible loss
 
 
 def show(figure: Any, alt: str) -> None:
-    """Publish `figure` with `alt`, the sentence that says what it shows.
+    """Publish `figure`, of Plotly or a `Drawing`, with `alt`, the sentence that says what it shows.
 
-    Jupyter gets one output with three faces: the live chart, a picture (only while
+    Jupyter gets one output with three faces: the live chart or the drawing, a picture (only while
     lessons are built) and the words. The words carry the key numbers, so whoever cannot
     see the chart misses nothing, and the tests compare them with every new run: an `alt`
     without a number is a ValueError. Outside Jupyter the words are printed.
@@ -28,6 +28,11 @@ def show(figure: Any, alt: str) -> None:
         return
     from IPython.display import display
 
+    from dplearn.figures.drawings import Drawing
+
+    if isinstance(figure, Drawing):
+        display({"text/html": figure.html(alt), "text/plain": alt}, raw=True)
+        return
     chart = json.loads(figure.to_json()) | {"config": {"displayModeBar": False}}
     bundle = {PLOTLY: chart, "text/plain": alt}
     picture = png(figure) if os.environ.get("DPLEARN_PNG") == "1" else None

@@ -6,6 +6,7 @@ are white, carry names on the curves, and a slider needs no kernel: its frames a
 
 from dplearn.figures.claim_map import SYMBOLS, claim_map, map_finding
 from dplearn.figures.curves import curves, hugging, leak, number_line, panels
+from dplearn.figures.drawings import Drawing, ball_and_cube, crowd, flow
 from dplearn.figures.epsilon_curves import Published, epsilon_curves
 from dplearn.figures.formula import Cloud, Curve, Region, formula_cloud, formula_curve
 from dplearn.figures.kit import certificate, excess, text
@@ -25,15 +26,19 @@ __all__ = [
     "Bars",
     "Cloud",
     "Curve",
+    "Drawing",
     "Line",
     "Mark",
     "Published",
     "Region",
+    "ball_and_cube",
     "certificate",
     "claim_map",
+    "crowd",
     "curves",
     "epsilon_curves",
     "excess",
+    "flow",
     "formula_cloud",
     "formula_curve",
     "hugging",
