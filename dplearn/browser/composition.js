@@ -1,0 +1,184 @@
+// Composition of steps known by their (epsilon, delta) alone.
+// Counterpart of the accountants basic, advanced and optimal, and of their theorems.
+import { Release } from "./gaussian.js";
+
+const PER_DECADE = 12;
+const CANDIDATES = [-10, -5, 0, 5, 10];
+// Relative error granted to sums of a few terms.
+const ROUNDING = 1e-12;
+
+/** Candidate divisions of delta, with the epsilon of one release at each. */
+export class Divisions {
+  /** @param {Release} release @param {number} delta @param {number[]} steps all that will be asked */
+  constructor(release, delta, steps) {
+    this.release = release;
+    this.delta = delta;
+    this.first = Math.floor(PER_DECADE * Math.log10(Math.min(...steps)));
+    const last = PER_DECADE * Math.log10(Math.max(...steps)) + 9 * PER_DECADE;
+    let epsilon = 0;
+    this.paid = Array.from({ length: Math.ceil(last - this.first) }, (_, i) => {
+      const step = delta * 10 ** (-(this.first + i) / PER_DECADE);
+      epsilon = this.at(step, epsilon);
+      return { step, epsilon, drift: epsilon * Math.tanh(epsilon / 2), log: Math.log1p(-step) };
+    });
+  }
+
+  /** Smallest epsilon of one release at a delta, rounded up. @param {number} delta
+   * @param {number} [lower] */
+  at(delta, lower = 0) {
+    return this.release.epsilon(delta * (1 - ROUNDING), lower);
+  }
+
+  /** Equal shares of delta; epsilons add up. @param {number} steps */
+  basic(steps) {
+    return steps * this.at(this.delta / steps) * (1 + ROUNDING);
+  }
+
+  /** What is left of delta after each release paid that much; <= 0 if nothing.
+   * @param {number} steps @param {number} log log(1 - paid) */
+  slack(steps, log) {
+    return -Math.expm1(Math.min(Math.log1p(-this.delta) - steps * log, 1));
+  }
+
+  /** The closed form at its best division, and the place of that. @param {number} steps */
+  closed(steps) {
+    let [least, best] = [Infinity, 0];
+    this.paid.forEach(({ epsilon, drift, log }, i) => {
+      const slack = this.slack(steps, log);
+      if (slack <= 0) return;
+      const spread = epsilon * Math.sqrt(-2 * Math.log(slack) * steps);
+      const total = Math.min(steps * epsilon, spread + steps * drift);
+      if (total < least) [least, best] = [total, i];
+    });
+    return { epsilon: least * (1 + ROUNDING), best };
+  }
+
+  /** The smaller one of the closed form and basic composition. @param {number} steps */
+  advanced(steps) {
+    return Math.min(this.closed(steps).epsilon, this.basic(steps));
+  }
+
+  /** The exact composition of such releases, at divisions around the closed form's. @param {number} steps */
+  optimal(steps) {
+    const { best } = this.closed(steps);
+    // One step needs no slack.
+    let least = steps === 1 ? this.at(this.delta) : Infinity;
+    for (const reach of CANDIDATES) {
+      const { epsilon, log } = this.paid[Math.min(Math.max(best + reach, 0), this.paid.length - 1)];
+      const slack = this.slack(steps, log);
+      if (slack > 0) least = Math.min(least, optimalComposition(epsilon, steps, slack));
+    }
+    return least * (1 + ROUNDING);
+  }
+}
+
+/** Exact epsilon of `steps` releases that are epsilon-DP, at delta = slack, rounded up: the losses
+ * are (2K - steps) epsilon with K binomial.
+ * @param {number} epsilon @param {number} steps @param {number} slack */
+function optimalComposition(epsilon, steps, slack) {
+  const coins = new Coins(epsilon, steps);
+  // Smallest whole k with delta at loss L_k small enough: strides that double, then bisection.
+  let [low, high] = [Math.floor(steps / 2) - 1, steps];
+  const z = Math.sqrt(-2 * Math.log(slack));
+  let k = Math.round(steps * coins.truth + 0.8 * z * Math.sqrt(steps * coins.truth * coins.lie));
+  let stride = Math.ceil(0.05 * z * Math.sqrt(steps * coins.truth * coins.lie));
+  while (high - low > 1) {
+    k = Math.min(Math.max(k, low + 1), high - 1);
+    if (coins.delta(k) <= slack) high = k;
+    else low = k;
+    const open = high === steps || low < steps / 2 - 1;
+    k = open ? (k === high ? high - stride : low + stride) : Math.floor((low + high) / 2);
+    stride *= 2;
+  }
+  // Below L_k: delta(e) = P(K >= k) - e^e Q(K >= k), solved for delta = slack.
+  const upper = (2 * high - steps) * epsilon;
+  const excess = coins.tail(high - 1, true) * (1 + coins.error) - slack;
+  const q = coins.tail(high - 1, false);
+  const inside = excess > 0 && q > 0 ? Math.log(excess) - Math.log(q) : excess > 0 ? upper : 0;
+  return Math.max(Math.min(inside, upper), 0);
+}
+
+/** The number of true answers among `steps` randomized responses of an epsilon. */
+class Coins {
+  /** @param {number} epsilon @param {number} steps */
+  constructor(epsilon, steps) {
+    this.epsilon = epsilon;
+    this.steps = steps;
+    this.truth = 1 / (1 + Math.exp(-epsilon));
+    this.lie = Math.exp(-epsilon) * this.truth;
+    // Relative error granted to tails: the binomial law's parameter is rounded.
+    this.error = 3e-14 * (10 + Math.sqrt(steps));
+  }
+
+  /** delta at the loss L_k, rounded up. @param {number} k */
+  delta(k) {
+    const { epsilon, steps, error } = this;
+    // A capped exponent, like a Q that underflowed, makes delta larger.
+    const discount = Math.exp(Math.min((2 * k - steps) * epsilon, 700)) * this.tail(k, false);
+    return Math.max(this.tail(k, true) * (1 + error) - discount * (1 - error), 0);
+  }
+
+  /** P(K > k), where answers are true with probability `truth`, or Q(K > k): with `lie`.
+   * @param {number} k @param {boolean} honest */
+  tail(k, honest) {
+    const { steps } = this;
+    if (k < 0) return 1;
+    if (k >= steps) return 0;
+    const [p, rest] = honest ? [this.truth, this.lie] : [this.lie, this.truth];
+    // The incomplete beta function I_p(k + 1, steps - k), from the side where its fraction is short.
+    if (p * (steps + 2) < k + 2) return binomial(k + 1, steps, p, rest) * rest * fraction(k + 1, steps - k, p);
+    return 1 - binomial(k, steps, p, rest) * p * fraction(steps - k, k + 1, rest);
+  }
+}
+
+/** Chance of k among n at p, rest = 1 - p; Loader (2000). @param {number} k @param {number} n
+ * @param {number} p @param {number} rest */
+function binomial(k, n, p, rest) {
+  if (k === 0) return Math.exp(n * (p < 0.5 ? Math.log1p(-p) : Math.log(rest)));
+  if (k === n) return Math.exp(n * (rest < 0.5 ? Math.log1p(-rest) : Math.log(p)));
+  const log = stirling(n) - stirling(k) - stirling(n - k) - deviance(k, n * p) - deviance(n - k, n * rest);
+  return Math.exp(log) * Math.sqrt(n / (2 * Math.PI * k * (n - k)));
+}
+
+/** log of n! over Stirling's formula. @param {number} n */
+function stirling(n) {
+  if (n > 15) {
+    const u = 1 / (n * n);
+    return (1 / 12 - u * (1 / 360 - u * (1 / 1260 - u * (1 / 1680 - u / 1188)))) / n;
+  }
+  let product = 1;
+  for (let i = 2; i <= n; i++) product *= i;
+  return Math.log(product) - (n + 0.5) * Math.log(n) + n - 0.5 * Math.log(2 * Math.PI);
+}
+
+/** x log(x / m) + m - x >= 0, without cancellation. @param {number} x @param {number} m */
+function deviance(x, m) {
+  const v = (x - m) / (x + m);
+  if (Math.abs(v) > 0.1) return x * Math.log(x / m) + m - x;
+  let [sum, power] = [(x - m) * v, 2 * x * v];
+  for (let j = 3; ; j += 2) {
+    power *= v * v;
+    const more = sum + power / j;
+    if (more === sum) return sum;
+    sum = more;
+  }
+}
+
+/** Continued fraction of the incomplete beta function, by Lentz's method; x < (a + 1) / (a + b + 2).
+ * @param {number} a @param {number} b @param {number} x */
+function fraction(a, b, x) {
+  let [c, d] = [1, 1 / (1 - ((a + b) * x) / (a + 1))];
+  let value = d;
+  for (let m = 1; m < 1e6; m++) {
+    const even = (m * (b - m) * x) / ((a + 2 * m - 1) * (a + 2 * m));
+    d = 1 / (1 + even * d);
+    c = 1 + even / c;
+    value *= c * d;
+    const odd = (-(a + m) * (a + b + m) * x) / ((a + 2 * m) * (a + 2 * m + 1));
+    d = 1 / (1 + odd * d);
+    c = 1 + odd / c;
+    value *= c * d;
+    if (Math.abs(c * d - 1) < 4e-16) return value;
+  }
+  return NaN;
+}

@@ -1,0 +1,149 @@
+// One release of the Gaussian, plain or Poisson-sampled: delta, epsilon, and monotone inversion.
+// Counterpart of dplearn/mechanisms/gaussian.py and of Profile.mix_first and mix_second.
+import { logAdd } from "./line.js";
+
+// Relative accuracy of delta and of its inverse.
+export const MARGIN = 2e-12;
+// Midpoint rule for erfcx(z) = (z / pi) int e^{-t^2} / (t^2 + z^2) dt, plus the pole at iz that the
+// rule would miss: errs by e^{-(pi / H)^2} = 7e-22, and every term is positive for z > 0.
+const H = 0.45;
+const POLE = (2 * Math.PI) / H;
+const SQUARES = Array.from({ length: 15 }, (_, n) => ((n + 0.5) * H) ** 2);
+const WEIGHTS = SQUARES.map((t2) => ((2 * H) / Math.PI) * Math.exp(-t2));
+
+/** What the pole adds; beyond Im t = pi / H the rule does not miss it. @param {number} z */
+function pole(z) {
+  if (z >= POLE / 2) return 0;
+  return z < 0
+    ? (2 * Math.exp(z * z)) / (1 + Math.exp(POLE * z))
+    : (2 * Math.exp(z * (z - POLE))) / (1 + Math.exp(-POLE * z));
+}
+
+/** e^{z^2} erfc(z) for z > -5. @param {number} z */
+export function erfcx(z) {
+  let sum = 0;
+  for (let n = 0; n < 15; n++) sum += WEIGHTS[n] / (SQUARES[n] + z * z);
+  return z * sum + pole(z);
+}
+
+/** erfcx(a) - erfcx(a + width) for width > 0, without cancellation. @param {number} a
+ * @param {number} width */
+function erfcxFall(a, width) {
+  const b = a + width;
+  let sum = 0;
+  for (let n = 0; n < 15; n++) {
+    const t2 = SQUARES[n];
+    sum += (WEIGHTS[n] * (a * b - t2)) / (t2 + a * a) / (t2 + b * b);
+  }
+  if (b >= POLE / 2) return width * sum + pole(a);
+  const grown = Math.log1p(Math.expm1(POLE * width) / (1 + Math.exp(-POLE * a)));
+  return width * sum - pole(a) * Math.expm1(width * (a + b) - grown);
+}
+
+/** log delta of N(mu, 1) against N(0, 1) at epsilon >= 0. @param {number} epsilon @param {number} mu */
+export function gaussianLogDelta(epsilon, mu) {
+  const x = epsilon / mu - 0.5 * mu;
+  const a = x * Math.SQRT1_2;
+  if (x >= -1) return Math.log(0.5 * erfcxFall(a, mu * Math.SQRT1_2)) - 0.5 * x * x;
+  // Below the mean delta is large and the plain difference is accurate.
+  const both = erfcx(-a) + erfcx(a + mu * Math.SQRT1_2);
+  return Math.log1p(-0.5 * Math.exp(-0.5 * x * x) * both);
+}
+
+/** Smallest epsilon of N(mu, 1) at delta, rounded up. @param {number} delta @param {number} mu */
+function gaussianEpsilon(delta, mu) {
+  const logDelta = Math.log(delta);
+  // The Chernoff bound, hence an upper end: log delta <= -(eps / mu - mu / 2)^2 / 2.
+  const upper = mu * (0.5 * mu + Math.sqrt(-2 * logDelta));
+  return decreasingRoot((x) => gaussianLogDelta(x, mu) - logDelta, 0, upper);
+}
+
+/** Ends of that epsilon, beyond the rounding of log delta. @param {number} delta @param {number} mu */
+export function gaussianEnds(delta, mu) {
+  const upper = gaussianEpsilon(delta * (1 - MARGIN), mu) * (1 + MARGIN);
+  return { lower: gaussianEpsilon(Math.min(delta * (1 + MARGIN), 1), mu) * (1 - MARGIN), upper };
+}
+
+/** log(e^x - 1) for x >= 0. @param {number} x */
+export function logExpm1(x) {
+  return x > 0.7 ? x + Math.log1p(-Math.exp(-x)) : Math.log(Math.expm1(x));
+}
+
+/** One release of a Gaussian of shift mu on a Poisson sample of rate q: both directions. */
+export class Release {
+  /** @param {number} mu @param {number} q */
+  constructor(mu, q) {
+    this.mu = mu;
+    this.q = q;
+    this.logQ = Math.log(q);
+    this.logRest = Math.log1p(-q);
+  }
+
+  /** log delta where a record is removed (sign 1) or added (-1), at epsilon >= 0.
+   * @param {number} epsilon @param {number} [sign] */
+  logDelta(epsilon, sign = 1) {
+    const { mu, q, logQ, logRest } = this;
+    if (q === 1) return gaussianLogDelta(epsilon, mu);
+    // 1 - q + q e^L > e^eps where L > eps', e^eps' = 1 + (e^eps - 1) / q.
+    if (sign > 0) return logQ + gaussianLogDelta(logAdd(0, logExpm1(epsilon) - logQ), mu);
+    const y = (Math.expm1(Math.min(epsilon, -logRest)) * (1 - q)) / q;
+    if (!(y < 1 && epsilon < -logRest)) return -Infinity;
+    const logRatio = Math.log1p(-y);
+    return logQ + logRatio + gaussianLogDelta(epsilon - logRatio, mu);
+  }
+
+  /** Smallest epsilon >= 0 at which no direction exceeds delta, rounded up; `lower` is below it.
+   * @param {number} delta @param {number} [lower] */
+  epsilon(delta, lower = 0) {
+    const target = Math.log(delta);
+    let epsilon = inverse((x) => this.logDelta(x) - target, lower);
+    if (this.logDelta(epsilon, -1) > target) {
+      epsilon = inverse((x) => this.logDelta(x, -1) - target, epsilon);
+    }
+    return epsilon;
+  }
+
+  /** Ends of that epsilon, beyond rounding. @param {number} delta */
+  ends(delta) {
+    const lower = this.epsilon(Math.min(delta * (1 + MARGIN), 1)) * (1 - MARGIN);
+    return { lower, upper: this.epsilon(delta * (1 - MARGIN)) * (1 + MARGIN) };
+  }
+}
+
+/** Point just right of the root of a decreasing value on [lower, inf).
+ * @param {(x: number) => number} value @param {number} lower */
+function inverse(value, lower) {
+  let upper = 2 * lower || 1;
+  while (value(upper) > 0) {
+    lower = upper;
+    upper *= 2;
+  }
+  // A bracket of about its size: from 0 on, a small root is only bisected.
+  while (lower === 0 && upper > 1e-9 && value(upper / 4) <= 0) upper /= 4;
+  return decreasingRoot(value, lower || (upper > 1e-9 ? upper / 4 : 0), upper);
+}
+
+/** Point at which a decreasing value was seen to be <= 0, just right of its root; it is so at `b`.
+ * Interpolate, truncate, project (Oliveira & Takahashi 2020).
+ * @param {(x: number) => number} value @param {number} a @param {number} b */
+export function decreasingRoot(value, a, b) {
+  let [fa, fb] = [value(a), value(b)];
+  if (fa <= 0) return a;
+  let width = b - a;
+  for (; b - a > 1e-12 * b + 1e-300; width /= 2) {
+    const [middle, half] = [0.5 * (a + b), 0.5 * (b - a)];
+    const raw = (b * fa - a * fb) / (fa - fb);
+    const falsi = Number.isFinite(raw) ? raw : middle;
+    const towards = Math.sign(middle - falsi);
+    const nudge = Math.max((0.2 * half * half) / b, 0.25e-12 * b);
+    const inner = nudge <= Math.abs(middle - falsi) ? falsi + towards * nudge : middle;
+    // After one spare step the bracket is never wider than bisection would have left it.
+    const room = Math.max(width - half, 0);
+    const x = Math.abs(inner - middle) <= room ? inner : middle - towards * room;
+    if (!(x > a && x < b)) break;
+    const fx = value(x);
+    if (fx <= 0) [b, fb] = [x, fx];
+    else [a, fa] = [x, fx];
+  }
+  return b;
+}

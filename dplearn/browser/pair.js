@@ -1,0 +1,271 @@
+// The pair of the sampled Gaussian, and K = log M on a grid of real mu: bounds and plans.
+// Counterpart of dplearn/engine/contour/pair.py and table.py, where the derivations stand.
+
+// Sums over x err by a few e^{-L} of M(lambda).
+export const L = 39;
+// Half the distance of doubles near 1. Math.exp, log1p, sin ... are granted two of it each
+// (V8, SpiderMonkey and JavaScriptCore promise less than one whole distance).
+export const ULP = 2 ** -53;
+// What the two sides of the rule in x, its two ends, and terms left out add to M(lambda).
+export const QUADRATURE = 5 * Math.exp(-L);
+// With less noise no line has few enough nodes.
+const LEAST_SIGMA = 0.025;
+const NEGLIGIBLE = -50;
+const GRID = 96;
+// Rounding of M, about: only for plans. And room for an epsilon or a delta that is guessed.
+const ROUNDING = 3e-14;
+const ROOM = 0.3;
+
+/** The pair ((1-q)N(0) + qN(1), N(0)) of standard deviation sigma (sign 1), or its reverse (-1). */
+export class Pair {
+  /** @param {number} sigma @param {number} q @param {number} sign */
+  constructor(sigma, q, sign) {
+    this.sigma = sigma;
+    this.q = q;
+    this.sign = sign;
+    this.logQ = Math.log(q);
+    this.logRest = Math.log1p(-q);
+  }
+
+  /** Whether there is noise enough for a line. */
+  get reached() {
+    return this.sigma >= LEAST_SIGMA;
+  }
+
+  /** The s of M(lambda) = E f^s under N(0). @param {number} tilt */
+  power(tilt) {
+    return this.sign > 0 ? 1 + tilt : -tilt;
+  }
+
+  /** log(B / A) at real x, of f = A + B e^{i phi}. @param {number} x */
+  gap(x) {
+    return this.logQ + (2 * x - 1) / (2 * this.sigma ** 2) - this.logRest;
+  }
+
+  /** log f at real x. @param {number} x */
+  logRatio(x) {
+    const gap = this.gap(x);
+    return Math.max(gap, 0) + Math.log1p(Math.exp(-Math.abs(gap))) + this.logRest;
+  }
+
+  /** Ulps of log f at real x that come from B. @param {number} x */
+  inner(x) {
+    const size = Math.abs(2 * x - 1) / (2 * this.sigma ** 2) - this.logQ - this.logRest;
+    return size / (1 + Math.exp(-this.gap(x)));
+  }
+
+  /** log of |f|^s / f(Re x)^s at most: only negative powers grow off the axis.
+   * @param {number} phi @param {number} tilt */
+  lossOfCosine(phi, tilt) {
+    return this.sign > 0 ? 0 : -tilt * Math.log(Math.cos(0.5 * phi));
+  }
+
+  /** Distance of nodes on Im x = height at which the sum errs by 2 e^{-L} M(lambda).
+   * @param {number} tilt @param {number} height */
+  step(tilt, height) {
+    const { sigma } = this;
+    const most = Math.min(Math.PI * sigma ** 2 - height, 9 * sigma);
+    let up = 0;
+    for (let i = 1; i < 50; i++) {
+      const a = 0.02 * i * most;
+      const top = (height + a) / sigma ** 2;
+      const cost = 0.5 * (top * sigma) ** 2 + this.lossOfCosine(top, tilt);
+      up = Math.max(up, (2 * Math.PI * a) / (L + cost));
+    }
+    return height ? Math.min(up, (2 * Math.PI * height) / L) : up;
+  }
+
+  /** Real parts of the nodes for all tilts up to `tilt`. @param {number} tilt @param {number} step */
+  nodes(tilt, step) {
+    const far = this.sigma * Math.sqrt(2 * (L + 8));
+    const [left, right] = this.sign > 0 ? [-far, 1 + tilt + far] : [-tilt * this.q - far, far];
+    const count = Math.ceil((right - left) / step) + 1;
+    return Float64Array.from({ length: count }, (_, i) => left + i * step);
+  }
+
+  /** Largest mu of a table; a saddle point further out is left to others. @param {number} logDelta */
+  largestPower(logDelta) {
+    const { sigma } = this;
+    const mu = -2 * sigma ** 2 * this.logQ + 4 * sigma * Math.sqrt(-2 * logDelta) + 1;
+    return Math.min(this.sign > 0 ? mu : 16 * mu, 3000 * sigma);
+  }
+}
+
+/** @typedef {{steps: number, epsilon: number, logDelta: number}} Row */
+/** A row with what its aliases need at every mu and at mu = 0, its smallest period, and lambdas.
+ * @typedef {{row: Row, need: Float64Array, atZero: number, period: number, low: number,
+ *   high: number}} Plan */
+
+/** K, K' and K'' on a grid of mu, and what follows from them for T steps. */
+export class Table {
+  /** @param {Pair} pair @param {number} largest */
+  constructor(pair, largest) {
+    const grid = () => new Float64Array(GRID);
+    this.pair = pair;
+    this.mu = grid().map((_, i) => largest * 1e-6 ** (1 - i / (GRID - 1)));
+    this.k = grid();
+    this.mean = grid();
+    this.variance = grid();
+    this.kAbove = this._moments();
+    // What is proved is rounded up: products and sums by some ulps.
+    this.muBelow = this.mu.map((m) => m * (1 - 4 * ULP));
+    this.logC = this.mu.map((m) => -(m * Math.log1p(1 / m) + Math.log1p(m)) * (1 - 8 * ULP));
+  }
+
+  /** Fills K, K' and K''; returns K plus a bound on its error. */
+  _moments() {
+    const { pair, mu, sigma = pair.sigma } = this;
+    const step = pair.step(mu[GRID - 1], 0);
+    const x = pair.nodes(mu[GRID - 1], step);
+    const logF = x.map((u) => pair.logRatio(u));
+    const square = x.map((u) => (u / sigma) ** 2);
+    const spreads = x.map((u, j) => Math.abs(logF[j]) + pair.inner(u));
+    const norm = Math.log(step / sigma / Math.sqrt(2 * Math.PI));
+    return mu.map((m, i) => {
+      const s = pair.power(m);
+      let top = -Infinity;
+      for (let j = 0; j < x.length; j++) top = Math.max(top, s * logF[j] - 0.5 * square[j]);
+      let [sum, first, second, fixed, spread] = [0, 0, 0, 0, 0];
+      for (let j = 0; j < x.length; j++) {
+        const log = s * logF[j] - 0.5 * square[j] - top;
+        if (log < NEGLIGIBLE) continue;
+        const weight = Math.exp(log);
+        sum += weight;
+        first += weight * logF[j];
+        second += weight * logF[j] * logF[j];
+        fixed += weight * square[j];
+        spread += weight * spreads[j];
+      }
+      this.k[i] = Math.log(sum) + top + norm;
+      this.mean[i] = (pair.sign * first) / sum;
+      this.variance[i] = Math.max(second / sum - (first / sum) ** 2, 1e-300);
+      const ulps = fixed / sum + x.length + 20 + (4 * (1 + m) * spread) / sum;
+      return this.k[i] + ULP * ulps + QUADRATURE + 4 * ULP * Math.abs(this.k[i]);
+    });
+  }
+
+  /** log of c(mu) e^{T K(mu) - mu epsilon} at its smallest, rounded up: log delta is less.
+   * @param {number} steps @param {number} epsilon */
+  chernoff(steps, epsilon) {
+    const { kAbove, muBelow, logC } = this;
+    let least = 0;
+    for (let i = 0; i < GRID; i++) {
+      least = Math.min(least, steps * kAbove[i] - muBelow[i] * epsilon + logC[i]);
+    }
+    return least;
+  }
+
+  /** Smallest epsilon that a Chernoff bound proves. @param {number} steps @param {number} logDelta */
+  chernoffEpsilon(steps, logDelta) {
+    const { kAbove, muBelow, logC } = this;
+    const all = muBelow.map((m, i) => (steps * kAbove[i] + logC[i] - logDelta) / m);
+    return Math.max(Math.min(...all), 0);
+  }
+
+  /** Epsilon with its saddle at each mu, and the estimate of log delta there. @param {number} steps */
+  _saddles(steps) {
+    const { mu, k, mean, variance } = this;
+    const epsilon = mu.map((a, i) => steps * mean[i] - 1 / a - 1 / (1 + a));
+    const logs = mu.map((a, i) => {
+      const curvature = steps * variance[i] + a ** -2 + (1 + a) ** -2;
+      const peak = steps * k[i] - a * epsilon[i] - Math.log(a * (1 + a));
+      return peak - 0.5 * Math.log(2 * Math.PI * curvature);
+    });
+    return { epsilon, logs };
+  }
+
+  /** Epsilon at which the saddle point estimate is delta. @param {number} steps @param {number} logDelta */
+  guessEpsilon(steps, logDelta) {
+    const { epsilon, logs } = this._saddles(steps);
+    let most = -Infinity;
+    // The estimate falls along the grid once epsilon is positive; it is made monotone.
+    const falls = logs.map((log) => (most = Math.max(most, -log)));
+    return interpolated(-logDelta, falls, epsilon);
+  }
+
+  /** The saddle point estimate of log delta. @param {number} steps @param {number} at */
+  guessLogDelta(steps, at) {
+    const { epsilon, logs } = this._saddles(steps);
+    return Math.min(0, interpolated(at, epsilon, logs));
+  }
+
+  /** What a row needs, its smallest P, and the interval of lambda that 1.4 P allows.
+   * @param {Row} row @param {number} logTau @param {number} freedom @returns {Plan} */
+  plan(row, logTau, freedom) {
+    const { mu, k } = this;
+    const atZero = ROOM - logTau - row.logDelta;
+    let best = Infinity;
+    const need = mu.map((m, i) => {
+      const c = m * Math.log(m) - (1 + m) * Math.log1p(m) + 1e-6;
+      // A poor guess must not ask for a negative period.
+      const value = Math.max(row.steps * k[i] - m * row.epsilon + c + atZero, 1);
+      best = Math.min(best, value);
+      return value;
+    });
+    // Off the saddle point rounding is amplified, to tau delta where need = -log(T ROUNDING).
+    const planned = Math.max(-Math.log(ROUNDING * row.steps), best + freedom);
+    const highest = Math.min(planned, best + 7);
+    const near = mu.filter((_, i) => need[i] <= highest);
+    const [least, most] = [near[0], near[near.length - 1]];
+    const interval = (/** @type {number} */ period) => {
+      let [low, high] = [atZero / period, -Infinity];
+      for (let i = 0; i < GRID; i++) {
+        low = Math.min(low, mu[i] + need[i] / period);
+        high = Math.max(high, mu[i] - need[i] / period);
+      }
+      return [Math.max(low, least), Math.min(high, most)];
+    };
+    // Bisection on log P.
+    let [small, large] = [-12, 20];
+    for (let i = 0; i < 10; i++) {
+      const middle = 0.5 * (small + large);
+      const [low, high] = interval(Math.exp(middle));
+      if (low > high) small = middle;
+      else large = middle;
+    }
+    const [low, high] = interval(1.4 * Math.exp(large));
+    // Where even a huge period is not enough the sum will be too long; lambda stays positive.
+    const end = Math.max(high, least);
+    return { row, need, atZero, period: Math.exp(large), low: Math.min(low, end), high: end };
+  }
+
+  /** Smallest P that keeps the aliases of all plans on both sides of `tilt` below tau delta.
+   * @param {Plan[]} plans @param {number} tilt */
+  period(plans, tilt) {
+    return plans.reduce((period, { need, atZero }) => {
+      let [above, below] = [Infinity, atZero / tilt];
+      this.mu.forEach((m, i) => {
+        const gap = m - tilt;
+        if (gap > 1e-3 * tilt) above = Math.min(above, need[i] / gap);
+        if (gap < -1e-3 * tilt) below = Math.min(below, need[i] / -gap);
+      });
+      return Math.max(period, above, below);
+    }, 0);
+  }
+}
+
+/** Few lambdas that suit all plans, and the plans of each. @param {Plan[]} plans */
+export function shared(plans) {
+  /** @type {{plans: Plan[], tilt: number}[]} */
+  const groups = [];
+  let left = [...plans].sort((a, b) => a.high - b.high);
+  while (left.length) {
+    const { high, period } = left[0];
+    const meets = (/** @type {Plan} */ p) =>
+      p.low <= high && p.period < 1.5 * period && p.period > period / 1.5;
+    const group = left.filter(meets);
+    left = left.filter((p) => !meets(p));
+    groups.push({ plans: group, tilt: 0.5 * (Math.max(...group.map((p) => p.low)) + high) });
+  }
+  return groups;
+}
+
+/** Linear interpolation, constant beyond the ends; xs ascend.
+ * @param {number} x @param {Float64Array} xs @param {Float64Array} ys */
+function interpolated(x, xs, ys) {
+  if (!(x > xs[0])) return ys[0];
+  let i = 1;
+  while (i < xs.length && xs[i] < x) i++;
+  if (i === xs.length) return ys[i - 1];
+  return ys[i - 1] + ((x - xs[i - 1]) / (xs[i] - xs[i - 1])) * (ys[i] - ys[i - 1]);
+}

@@ -1,0 +1,143 @@
+// Renyi divergences of the sampled Gaussian, and epsilon at the best order.
+// Counterpart of PoissonSubsampled._rdp and of the accountants moments, rdp and zcdp.
+import { logExpm1 } from "./gaussian.js";
+import { logAdd } from "./line.js";
+
+// Dense where large epsilons have their best order, whole numbers in the middle, and far enough
+// out for small ones: those of the Python accountant.
+const ORDERS = [
+  ...Array.from({ length: 60 }, (_, i) => 1 + 0.01 * 1000 ** (i / 59)),
+  ...Array.from({ length: 52 }, (_, i) => 12 + i),
+  ...new Set(Array.from({ length: 180 }, (_, i) => Math.round(64 * 15625 ** (i / 179)))),
+];
+const MOMENTS = Array.from({ length: 32 }, (_, i) => i + 2);
+// Up to here a whole order is summed, above it the sum has too many terms.
+const LARGEST_SUM = 256;
+const LOG_ACCURACY = 39;
+// Relative error granted to divergences and their conversion.
+const ROUNDING = 1e-12;
+
+/** The Renyi curve of one release of shift mu on a Poisson sample, each order computed once. */
+export class Renyi {
+  /** @param {number} mu @param {number} q */
+  constructor(mu, q) {
+    this.sigma = 1 / mu;
+    this.q = q;
+    /** @type {Map<number, number>} */
+    this.values = new Map();
+  }
+
+  /** D_order in nats, the larger of both directions. @param {number} order */
+  at(order) {
+    const { sigma, q, values } = this;
+    if (q === 1) return order / (2 * sigma ** 2);
+    let value = values.get(order);
+    if (value === undefined) {
+      const whole = order <= LARGEST_SUM && Number.isInteger(order);
+      const logX = whole ? excessSum(order, sigma, q) : excessIntegral(order, sigma, q);
+      value = (logAdd(0, logX) / (order - 1)) * (1 + ROUNDING);
+      values.set(order, value);
+    }
+    return value;
+  }
+
+  /** Smallest epsilon over all orders, by the improved conversion. @param {number} steps
+   * @param {number} delta */
+  epsilon(steps, delta) {
+    const at = (/** @type {number} */ i) => improved(ORDERS[i], steps * this.at(ORDERS[i]), delta);
+    // The bound is a convex function of order - 1 divided by it, hence falls and then rises.
+    let i = this.best ?? startAt(this.sigma * Math.sqrt((-2 * Math.log(delta)) / steps));
+    let least = at(i);
+    for (let stride = 16; stride >= 1; ) {
+      const next = [i - stride, i + stride].find((j) => ORDERS[j] !== undefined && at(j) < least);
+      if (next === undefined) stride /= 2;
+      else [i, least] = [next, at(next)];
+    }
+    this.best = i;
+    return Math.max(least * (1 + ROUNDING), 0);
+  }
+
+  /** Smallest epsilon over the moments 1..32, by the tail bound of the paper. @param {number} steps
+   * @param {number} delta */
+  moments(steps, delta) {
+    const all = MOMENTS.map((a) => steps * this.at(a) - Math.log(delta) / (a - 1));
+    return Math.min(...all) * (1 + ROUNDING);
+  }
+}
+
+/** The first order beyond one plus `excess`, or the last one. @param {number} excess */
+function startAt(excess) {
+  const i = ORDERS.findIndex((order) => order > 1 + excess);
+  return i < 0 ? ORDERS.length - 1 : i;
+}
+
+/** Epsilon by an order and the divergence there. @param {number} order @param {number} rdp
+ * @param {number} delta */
+function improved(order, rdp, delta) {
+  return rdp + Math.log1p(-1 / order) - (Math.log(delta) + Math.log(order)) / (order - 1);
+}
+
+/** Best epsilon of rho-zCDP; any order is valid. @param {number} rho @param {number} delta */
+export function zcdpEpsilon(rho, delta) {
+  // d/d alpha of the bound is rho + (ln delta + ln alpha) / (alpha - 1)^2.
+  let [lower, upper] = [-40, 400];
+  for (let i = 0; i < 80; i++) {
+    const middle = 0.5 * (lower + upper);
+    const excess = Math.exp(middle);
+    if (rho * excess * excess + Math.log(delta) + Math.log1p(excess) < 0) lower = middle;
+    else upper = middle;
+  }
+  const order = 1 + Math.exp(lower);
+  return Math.max(improved(order, rho * order, delta) * (1 + ROUNDING), 0);
+}
+
+/** log of X = E f^order - 1 at a whole order: a sum of terms >= 0. @param {number} order
+ * @param {number} sigma @param {number} q */
+function excessSum(order, sigma, q) {
+  const odds = Math.log(q) - Math.log1p(-q);
+  let [weight, total] = [order * Math.log1p(-q), -Infinity];
+  for (let k = 1; k <= order; k++) {
+    weight += odds + Math.log((order - k + 1) / k);
+    if (k > 1) total = logAdd(total, weight + logExpm1((k * k - k) / (2 * sigma ** 2)));
+  }
+  return total;
+}
+
+/** log of X by the trapezoidal rule, u in units of sigma. @param {number} order
+ * @param {number} sigma @param {number} q */
+function excessIntegral(order, sigma, q) {
+  const a = Math.min(Math.PI * sigma, Math.sqrt(2 * LOG_ACCURACY));
+  const step = (2 * Math.PI) / (0.5 * a + LOG_ACCURACY / a);
+  const ends = [-9.5, 9.5 + (order + 1) / sigma];
+  // Far beyond order 4 sigma^2 ln(1/q) the integrand is two bumps, at the origin and at
+  // order / sigma, and the second outweighs all between.
+  const far = Math.max(4 * sigma ** 2 * (3 - 2 * Math.log(q)), 3 + 20 * sigma);
+  const apart = order > far && order / sigma > 1000 * step;
+  const centre = Math.ceil(order / sigma / step) * step;
+  const ranges = apart ? [[-9.5, 9.5 + 3 / sigma], [centre - 9.5, centre + 9.5]] : [ends];
+  let [top, sum] = [-Infinity, 0];
+  for (const [from, to] of ranges) {
+    for (let u = from; u < to; u += step) {
+      const log = logTerm(order, u / sigma - 0.5 / sigma ** 2, q) - 0.5 * u * u;
+      if (log > top) [top, sum] = [log, sum * Math.exp(top - log) + 1];
+      else if (log > top - 50) sum += Math.exp(log - top);
+    }
+  }
+  return Math.log(sum) + top + Math.log(step / Math.sqrt(2 * Math.PI));
+}
+
+/** log of (1+x)^a - 1 - a x >= 0, where 1 + x = f = 1 - q + q e^drift. @param {number} a
+ * @param {number} drift @param {number} q */
+function logTerm(a, drift, q) {
+  const logF = logAdd(Math.log1p(-q), Math.log(q) + drift);
+  const x = q * Math.expm1(Math.min(drift, 600));
+  // Where x is tiny the series, where the power is huge x is as large as 1 + x.
+  if (Math.abs(x) * (1 + a) < 3e-3) {
+    const series = 1 + ((x * (a - 2)) / 3) * (1 + ((x * (a - 3)) / 4) * (1 + (x * (a - 4)) / 5));
+    return Math.log(0.5 * a * (a - 1) * x * x * series);
+  }
+  const power = a * logF;
+  if (power > 600) return power + Math.log1p(-a * Math.exp(-(a - 1) * logF));
+  // (1+x)((1+x)^{a-1} - 1) - (a-1)x: near order 1 both terms are small.
+  return Math.log(Math.exp(logF) * Math.expm1((a - 1) * logF) - (a - 1) * x);
+}
