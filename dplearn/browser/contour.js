@@ -176,6 +176,48 @@ function atMost(total, epsilon, logDelta) {
   return total.size(epsilon, logDelta) + rounding + cut <= 1;
 }
 
+/** Delta of T steps in one direction; its table serves many epsilons. */
+export class Deltas {
+  /** @param {Pair} pair @param {number} steps */
+  constructor(pair, steps) {
+    this.steps = steps;
+    this.largest = pair.largestPower(-20);
+    this.table = new Table(pair, this.largest);
+  }
+
+  /** Certified ends of log delta at each epsilon >= 0; -inf and a Chernoff bound where not reached.
+   * @param {number[]} epsilons */
+  at(epsilons) {
+    const { steps } = this;
+    const { pair } = this.table;
+    // Delta may be far smaller: the largest mu has to suit the largest epsilon.
+    const most = 2 * Math.max(...epsilons);
+    while (pair.sign > 0 && this.largest < 3000 * pair.sigma && steps * this.table.furthest < most) {
+      this.largest *= 4;
+      this.table = new Table(pair, this.largest);
+    }
+    const { table } = this;
+    const rows = epsilons.map((epsilon) => {
+      const logDelta = table.guessLogDelta(steps, epsilon);
+      return { steps, epsilon, logDelta, lower: -Infinity, upper: table.chernoff(steps, epsilon) };
+    });
+    tries(table, rows, logTauOf(false), false, (row, total) => {
+      const ends = /** @type {Ends} */ (row);
+      const [value] = total.sums(row.epsilon);
+      // A sum that is not positive is aliases or noise.
+      const estimate = total.logScale(row.epsilon) + Math.log(value);
+      row.logDelta = value > 0 ? Math.min(estimate, ends.upper) : row.logDelta - 3;
+      const charges = total.charges(row.epsilon, row.logDelta);
+      const size = total.size(row.epsilon, row.logDelta);
+      const [high, low] = [size + charges[0] + charges[1], size - charges.reduce((a, b) => a + b)];
+      ends.upper = Math.min(ends.upper, row.logDelta + Math.log(Math.max(high, 1e-300)));
+      if (low > 0) ends.lower = Math.max(ends.lower, row.logDelta + Math.log(low));
+      return total.poor(charges);
+    });
+    return rows;
+  }
+}
+
 /** log of tau: what aliases and truncation may be of delta. @param {boolean} draft */
 function logTauOf(draft) {
   return Math.log(SHARE * (draft ? 1e-3 : 1e-6));

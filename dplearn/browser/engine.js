@@ -1,2 +1,3 @@
 // The engine of the explorer's first page: what a page may call.
-export { curves, looseness } from "./curves.js";
+export { ACCOUNTANTS, curves, looseness } from "./curves.js";
+export { truePositiveRate } from "./attack.js";

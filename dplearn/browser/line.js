@@ -2,13 +2,32 @@
 // Counterpart of dplearn/engine/contour/line.py and trapezoid.py, where the derivations stand.
 import { L, Pair, QUADRATURE, Table, ULP } from "./pair.js";
 
-// Factors e^{ikh} come from the one before; every so many nodes they are computed afresh.
+// Factors e^{ikh} come by multiplication; every so many nodes they are computed afresh.
 const CHAIN = 16;
+const REFRESH = 64;
 const HEIGHTS = 10;
 // What one multiplication in a chain adds, in ulps: its factor's own error, and its own.
 const LINK = 8;
+// A node of the line that adds less than this from some t on is left out from there.
+const NOTHING = 1e-19;
 // What is charged for rounding, truncation and aliases, in units of delta.
 /** @typedef {[number, number, number]} Charges */
+
+/** @type {Float64Array[]} */
+const buffers = [];
+
+/** Room for `count` numbers, the same whenever it is asked for. @param {number} slot
+ * @param {number} count */
+function buffer(slot, count) {
+  if (!(buffers[slot]?.length >= count)) buffers[slot] = new Float64Array(2 * count);
+  return buffers[slot].subarray(0, count);
+}
+
+/** e^{(x + iy) t}. @param {number} x @param {number} y @param {number} t */
+function turned(x, y, t) {
+  const size = Math.exp(x * t);
+  return [size * Math.cos(y * t), size * Math.sin(y * t)];
+}
 
 /** The nodes of one tilt, with everything that does not depend on t. */
 export class Line {
@@ -25,10 +44,10 @@ export class Line {
     this.x = pair.nodes(tilt, this.step);
     this.norm = Math.log(this.step / sigma / Math.sqrt(2 * Math.PI));
     this._weigh(height / sigma ** 2);
-    const first = this.height && this.transform(0, 1);
+    const first = this.transform(0, 1);
     this.size = Math.hypot(first.re[0], first.im[0]);
     this.logM = Math.log(this.size) + this.top + this.norm;
-    /** @type {(undefined | {phi: number, angle: Float64Array, logs: Float64Array})[]} */
+    /** @type {ReturnType<Line['_height']>[]} */
     this.bounds = [];
   }
 
@@ -61,15 +80,16 @@ export class Line {
     this.weightIm = grid();
     this.turnRe = angle.map((a) => -a);
     this.turnIm = size.map((s) => sign * s);
-    this.fixed = 0;
+    this.fixed = (x.length * NOTHING) / ULP;
     this.spread = 0;
+    this.weight = logs.map((log) => Math.exp(log - this.top));
     x.forEach((u, j) => {
-      const weight = Math.exp(logs[j] - this.top);
+      const weight = this.weight[j];
       // For f^{-z} the line is mirrored.
       const a = power * sign * angle[j] - sign * u * phi;
       this.weightRe[j] = weight * Math.cos(a);
       this.weightIm[j] = weight * Math.sin(a);
-      this.fixed += weight * ((u / sigma) ** 2 + x.length + 20 + CHAIN * LINK);
+      this.fixed += weight * ((u / sigma) ** 2 + 20 + (REFRESH / 4 + 3) * LINK + x.length);
       this.spread += weight * (Math.hypot(size[j], angle[j]) + pair.inner(u));
     });
   }
@@ -82,24 +102,49 @@ export class Line {
 
   /** M(lambda + ikh) / e^{top + norm} for k = 0..count - 1. @param {number} h @param {number} count */
   transform(h, count) {
-    const { weightRe, weightIm, turnRe, turnIm } = this;
-    const [re, im] = [new Float64Array(count), new Float64Array(count)];
-    for (let j = 0; j < this.x.length; j++) {
-      const factor = Math.exp(h * turnRe[j]);
-      const [a, b] = [factor * Math.cos(h * turnIm[j]), factor * Math.sin(h * turnIm[j])];
-      for (let start = 0; start < count; start += CHAIN) {
-        const t = start * h;
-        const far = Math.exp(t * turnRe[j]);
-        const [c, d] = [far * Math.cos(t * turnIm[j]), far * Math.sin(t * turnIm[j])];
-        let u = weightRe[j] * c - weightIm[j] * d;
-        let v = weightRe[j] * d + weightIm[j] * c;
-        const end = Math.min(start + CHAIN, count);
-        for (let k = start; k < end; k++) {
-          re[k] += u;
-          im[k] += v;
-          const next = u * a - v * b;
-          v = u * b + v * a;
-          u = next;
+    const { weight, weightRe, weightIm, turnRe, turnIm } = this;
+    const [re, im] = [buffer(0, count + REFRESH), buffer(1, count + REFRESH)];
+    re.fill(0);
+    im.fill(0);
+    for (let j = 0; j < weight.length; j++) {
+      const [a, b] = turned(turnRe[j], turnIm[j], h);
+      const [a4, b4] = turned(turnRe[j], turnIm[j], 4 * h);
+      for (let start = 0; start < count; start += REFRESH) {
+        const [c, d] = turned(turnRe[j], turnIm[j], start * h);
+        // Later factors are no larger.
+        if (weight[j] * (Math.abs(c) + Math.abs(d)) < NOTHING) break;
+        const [p, q] = [weightRe[j], weightIm[j]];
+        let u0 = p * c - q * d;
+        let v0 = p * d + q * c;
+        let u1 = u0 * a - v0 * b;
+        let v1 = u0 * b + v0 * a;
+        let u2 = u1 * a - v1 * b;
+        let v2 = u1 * b + v1 * a;
+        let u3 = u2 * a - v2 * b;
+        let v3 = u2 * b + v2 * a;
+        const end = Math.min(start + REFRESH, count);
+        // Four chains, so that none waits for itself.
+        for (let k = start; k < end; k += 4) {
+          re[k] += u0;
+          im[k] += v0;
+          re[k + 1] += u1;
+          im[k + 1] += v1;
+          re[k + 2] += u2;
+          im[k + 2] += v2;
+          re[k + 3] += u3;
+          im[k + 3] += v3;
+          const w0 = u0 * a4 - v0 * b4;
+          v0 = u0 * b4 + v0 * a4;
+          u0 = w0;
+          const w1 = u1 * a4 - v1 * b4;
+          v1 = u1 * b4 + v1 * a4;
+          u1 = w1;
+          const w2 = u2 * a4 - v2 * b4;
+          v2 = u2 * b4 + v2 * a4;
+          u2 = w2;
+          const w3 = u3 * a4 - v3 * b4;
+          v3 = u3 * b4 + v3 * a4;
+          u3 = w3;
         }
       }
     }
@@ -124,7 +169,7 @@ export class Line {
     return hits / sum;
   }
 
-  /** Calls `found` with rising t and log B(t), from about where `least` is reached, until false.
+  /** Calls `goesOn` with rising t and log B(t), from about where `least` is gained, until false.
    * @param {number} least @param {(t: number, logB: number) => boolean} goesOn */
   climb(least, goesOn) {
     const { sigma } = this.pair;
@@ -133,7 +178,6 @@ export class Line {
     const start = Math.sqrt(2 * Math.max(least, 1e-9)) / Math.max(hit / sigma, 1e-12);
     // The angle that suits t is then t times the mean hit / sigma^2.
     this.first = Math.min((0.6 * start * hit) / sigma ** 2, 0.5);
-    this.bounds = [];
     for (let i = 0; i < 64; i++) {
       const t = start * 0.7 * 1e6 ** (i / 63);
       if (!goesOn(t, this.logBound(t))) return;
@@ -157,12 +201,11 @@ export class Line {
 
   /** log B(t) by one height. @param {number} i @param {number} t */
   _logAt(i, t) {
-    const { phi, angle, logs } = (this.bounds[i] ??= this._height(i));
-    let [top, sum] = [-Infinity, 0];
-    for (let j = 0; j < logs.length; j++) top = Math.max(top, logs[j] - t * angle[j]);
+    const { phi, angle, logs, top } = (this.bounds[i] ??= this._height(i));
+    let sum = 0;
     for (let j = 0; j < logs.length; j++) {
-      const log = logs[j] - t * angle[j] - top;
-      sum += log < -45 ? 1e-19 : Math.exp(log);
+      const log = logs[j] - t * angle[j];
+      sum += log < -60 ? 1e-26 : Math.exp(log);
     }
     // 1e-12 for the rounding of this bound itself.
     return logAdd(Math.log(sum) + top + this.norm, this._logError(phi, t)) + 1e-12;
@@ -177,7 +220,8 @@ export class Line {
     const more = 0.5 * (phi * pair.sigma) ** 2;
     const power = pair.power(this.tilt);
     const logs = size.map((s, j) => power * s + more - 0.5 * (this.x[j] / pair.sigma) ** 2);
-    return { phi, angle, logs };
+    const top = logs.reduce((a, b) => Math.max(a, b), -Infinity);
+    return { phi, angle, logs: logs.map((log) => log - top), top };
   }
 
   /** log of what the sum for B(t) may miss. @param {number} phi @param {number} t */
@@ -202,18 +246,16 @@ export class Nodes {
   constructor(table, line, period, count, logTau) {
     const { tilt } = line;
     const h = (2 * Math.PI) / period;
-    const grid = () => new Float64Array(count);
     const { re, im } = line.transform(h, count);
-    Object.assign(this, { table, line, h, logTau });
     this.table = table;
     this.line = line;
     this.h = h;
     this.logTau = logTau;
-    this.re = grid();
-    this.im = grid();
-    this.kernelRe = grid();
-    this.kernelIm = grid();
-    this.error = grid();
+    this.re = buffer(2, count);
+    this.im = buffer(3, count);
+    this.kernelRe = buffer(4, count);
+    this.kernelIm = buffer(5, count);
+    this.error = buffer(6, count);
     const norm = re[0] ** 2 + im[0] ** 2;
     for (let k = 0; k < count; k++) {
       this.re[k] = (re[k] * re[0] + im[k] * im[0]) / norm;
@@ -242,13 +284,13 @@ export class Trapezoid {
     const { line, h } = nodes;
     this.nodes = nodes;
     this.steps = steps;
-    const grid = () => new Float64Array(count);
-    this.re = grid();
-    this.im = grid();
-    this.slopeRe = grid();
-    this.slopeIm = grid();
+    this.re = buffer(7, count);
+    this.im = buffer(8, count);
+    this.slopeRe = buffer(9, count);
+    this.slopeIm = buffer(10, count);
     [this.terms, this.moments, this.growth] = [0, 0, 0];
-    for (let k = 0; k < count; k++) this._fill(k);
+    const bits = [...steps.toString(2)].slice(1).map(Number);
+    for (let k = 0; k < count; k++) this._fill(k, bits);
     this.growth *= steps;
     const last = (count - 1) * h;
     // What bounds M from the cut-off onwards holds from the last node; h sum 1/t^2 <= 1 / last.
@@ -257,28 +299,44 @@ export class Trapezoid {
     this.logAliases = nodes.aliases.map((a, i) => a + steps * kAbove[i]);
   }
 
-  /** Term k: its power by repeated squaring, and what it may err by. @param {number} k */
-  _fill(k) {
+  /** Term k: its power by repeated squaring, and what it may err by. @param {number} k
+   * @param {number[]} bits of the number of steps, without the first */
+  _fill(k, bits) {
     const { re, im, kernelRe, kernelIm, error, h, line } = this.nodes;
-    let [a, b, u, v] = [re[k], im[k], 1, 0];
-    for (let left = this.steps; left > 0; left = Math.floor(left / 2)) {
-      if (left % 2) [u, v] = [u * a - v * b, u * b + v * a];
-      [a, b] = [a * a - b * b, 2 * a * b];
+    const a = re[k];
+    const b = im[k];
+    let u = a;
+    let v = b;
+    for (let i = 0; i < bits.length; i++) {
+      const w = u * u - v * v;
+      v *= 2 * u;
+      u = w;
+      if (bits[i]) {
+        u = w * a - v * b;
+        v = w * b + v * a;
+      }
     }
     const t = k * h;
-    const [c, d] = [kernelRe[k], kernelIm[k]];
-    const [p, q] = [u * c - v * d, u * d + v * c];
+    const c = kernelRe[k];
+    const d = kernelIm[k];
+    const p = u * c - v * d;
+    const q = u * d + v * c;
     const square = line.tilt ** 2 + t * t;
     this.slopeRe[k] = p;
     this.slopeIm[k] = q;
     this.re[k] = (p * line.tilt + q * t) / square;
     this.im[k] = (q * line.tilt - p * t) / square;
-    const size = Math.hypot(this.re[k], this.im[k]);
+    const size = Math.sqrt((p * p + q * q) / square);
     this.terms += size;
     this.moments += k * size;
-    // |a^T - b^T| <= T |a - b| max(|a|, |b|)^{T-1}.
-    const most = (Math.hypot(re[k], im[k]) + error[k]) ** (this.steps - 1);
-    this.growth += most * error[k] * Math.sqrt((c * c + d * d) / square);
+    // |a^T - b^T| <= T |a - b| max(|a|, |b|)^{T-1}, and (1 + x)^n <= 1 / (1 - nx).
+    const base = Math.sqrt(a * a + b * b);
+    const part = ((this.steps - 1) * error[k]) / base;
+    const power = part < 0.5 && size > 1e-150;
+    const most = power
+      ? (size * 1.000001) / base / (1 - part)
+      : (base + error[k]) ** (this.steps - 1) * Math.sqrt((c * c + d * d) / square);
+    this.growth += most * error[k];
   }
 
   /** S and -S'. @param {number} epsilon */
@@ -294,9 +352,9 @@ export class Trapezoid {
       for (let k = start; k < end; k++) {
         sum += re[k] * u + im[k] * v;
         fall += slopeRe[k] * u + slopeIm[k] * v;
-        const next = u * a - v * b;
+        const w = u * a - v * b;
         v = u * b + v * a;
-        u = next;
+        u = w;
       }
       total += sum;
       slope += fall;
@@ -351,11 +409,12 @@ export class Trapezoid {
   aliases(epsilon) {
     const { table, line, aliasesLeft } = this.nodes;
     let [above, below] = [Infinity, aliasesLeft];
-    table.mu.forEach((m, i) => {
-      const log = this.logAliases[i] - table.muBelow[i] * epsilon;
-      if (m > line.tilt) above = Math.min(above, log);
+    const { mu, muBelow } = table;
+    for (let i = 0; i < mu.length; i++) {
+      const log = this.logAliases[i] - muBelow[i] * epsilon;
+      if (mu[i] > line.tilt) above = Math.min(above, log);
       else below = Math.min(below, log);
-    });
+    }
     return logAdd(above, below);
   }
 }

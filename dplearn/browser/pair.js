@@ -80,7 +80,7 @@ export class Pair {
     const far = this.sigma * Math.sqrt(2 * (L + 8));
     const [left, right] = this.sign > 0 ? [-far, 1 + tilt + far] : [-tilt * this.q - far, far];
     const count = Math.ceil((right - left) / step) + 1;
-    return Float64Array.from({ length: count }, (_, i) => left + i * step);
+    return new Float64Array(count).map((_, i) => left + i * step);
   }
 
   /** Largest mu of a table; a saddle point further out is left to others. @param {number} logDelta */
@@ -109,6 +109,7 @@ export class Table {
     this.kAbove = this._moments();
     // What is proved is rounded up: products and sums by some ulps.
     this.muBelow = this.mu.map((m) => m * (1 - 4 * ULP));
+    this.plannedC = this.mu.map((m) => m * Math.log(m) - (1 + m) * Math.log1p(m) + 1e-6);
     this.logC = this.mu.map((m) => -(m * Math.log1p(1 / m) + Math.log1p(m)) * (1 - 8 * ULP));
   }
 
@@ -142,6 +143,11 @@ export class Table {
       const ulps = fixed / sum + x.length + 20 + (4 * (1 + m) * spread) / sum;
       return this.k[i] + ULP * ulps + QUADRATURE + 4 * ULP * Math.abs(this.k[i]);
     });
+  }
+
+  /** Largest mean of the loss of one step under a tilt. */
+  get furthest() {
+    return this.mean[GRID - 1];
   }
 
   /** log of c(mu) e^{T K(mu) - mu epsilon} at its smallest, rounded up: log delta is less.
@@ -196,9 +202,8 @@ export class Table {
     const atZero = ROOM - logTau - row.logDelta;
     let best = Infinity;
     const need = mu.map((m, i) => {
-      const c = m * Math.log(m) - (1 + m) * Math.log1p(m) + 1e-6;
       // A poor guess must not ask for a negative period.
-      const value = Math.max(row.steps * k[i] - m * row.epsilon + c + atZero, 1);
+      const value = Math.max(row.steps * k[i] - m * row.epsilon + this.plannedC[i] + atZero, 1);
       best = Math.min(best, value);
       return value;
     });
@@ -206,26 +211,30 @@ export class Table {
     const planned = Math.max(-Math.log(ROUNDING * row.steps), best + freedom);
     const highest = Math.min(planned, best + 7);
     const near = mu.filter((_, i) => need[i] <= highest);
-    const [least, most] = [near[0], near[near.length - 1]];
-    const interval = (/** @type {number} */ period) => {
-      let [low, high] = [atZero / period, -Infinity];
+    let [low, high] = [0, 0];
+    const meets = (/** @type {number} */ logPeriod) => {
+      const share = Math.exp(-logPeriod);
+      low = atZero * share;
+      high = -Infinity;
       for (let i = 0; i < GRID; i++) {
-        low = Math.min(low, mu[i] + need[i] / period);
-        high = Math.max(high, mu[i] - need[i] / period);
+        const room = need[i] * share;
+        if (mu[i] + room < low) low = mu[i] + room;
+        if (mu[i] - room > high) high = mu[i] - room;
       }
-      return [Math.max(low, least), Math.min(high, most)];
+      low = Math.max(low, near[0]);
+      high = Math.min(high, near[near.length - 1]);
+      return low <= high;
     };
     // Bisection on log P.
     let [small, large] = [-12, 20];
     for (let i = 0; i < 10; i++) {
       const middle = 0.5 * (small + large);
-      const [low, high] = interval(Math.exp(middle));
-      if (low > high) small = middle;
-      else large = middle;
+      if (meets(middle)) large = middle;
+      else small = middle;
     }
-    const [low, high] = interval(1.4 * Math.exp(large));
+    meets(large + Math.log(1.4));
     // Where even a huge period is not enough the sum will be too long; lambda stays positive.
-    const end = Math.max(high, least);
+    const end = Math.max(high, near[0]);
     return { row, need, atZero, period: Math.exp(large), low: Math.min(low, end), high: end };
   }
 

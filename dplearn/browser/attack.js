@@ -1,0 +1,141 @@
+// The best attacker's true positive rate, enclosed between brackets of delta.
+// Counterpart of dplearn/accountants/_attack.py, where the derivation stands.
+import { Deltas } from "./contour.js";
+import { checked, shift } from "./curves.js";
+import { Release, gaussianLogDelta } from "./gaussian.js";
+import { Pair } from "./pair.js";
+
+/** A place x = e^epsilon and what bounds g(x) = delta(epsilon) there.
+ * @typedef {{epsilon: number, x: number, low: number, high: number}} Knot */
+/** From epsilons >= 0 to both ends of log delta. @typedef {(epsilons: number[]) =>
+ *   {lower: number, upper: number}[]} Brackets */
+const ROUNDS = 24;
+const RTOL = 1e-6;
+// A wider bracket than this is none.
+const LOOSE = 1e-2;
+// Relative error granted to closed forms.
+const MARGIN = 1e-11;
+// Errors of delta itself, and of x: x |g'(x)| is at most 1.
+const blur = (/** @type {number} */ high) => 1e-12 * high + 4e-16;
+
+/** Share of members that the best attacker catches at a rate of false alarms: both ends; null where
+ * there is no theorem or no narrow bracket.
+ * @param {import("./curves.js").Run} run @param {number} steps @param {number} falsePositiveRate */
+export function truePositiveRate(run, steps, falsePositiveRate) {
+  checked(run, [steps]);
+  if (!(falsePositiveRate > 0 && falsePositiveRate < 1)) {
+    throw new RangeError(`Expected falsePositiveRate in (0, 1), got ${falsePositiveRate}.`);
+  }
+  const mu = shift(run);
+  if (mu === null) return null;
+  const [remove, add] = [1, -1].map((sign) => direction(mu, run.sampleRate, steps, sign));
+  const sides = run.sampleRate === 1 ? [[remove, remove]] : [[remove, add], [add, remove]];
+  const ends = sides.map(([ahead, behind]) => enclosed(ahead, behind, falsePositiveRate));
+  const lower = Math.max(...ends.map((end) => end.lower));
+  const upper = Math.max(...ends.map((end) => end.upper));
+  return upper <= (1 + LOOSE) * lower ? { lower, upper } : null;
+}
+
+/** What bounds delta in one direction. @param {number} mu @param {number} q @param {number} steps
+ * @param {number} sign @returns {Brackets} */
+function direction(mu, q, steps, sign) {
+  const closed = (/** @type {(epsilon: number) => number} */ log) => (/** @type {number[]} */ all) =>
+    all.map((e) => ({ lower: log(e) - MARGIN, upper: Math.min(log(e) + MARGIN, 0) }));
+  if (q === 1) return closed((e) => gaussianLogDelta(e, mu * Math.sqrt(steps)));
+  const release = new Release(mu, q);
+  if (steps === 1) return closed((e) => release.logDelta(e, sign));
+  const deltas = new Deltas(new Pair(1 / mu, q, sign), steps);
+  return (all) => deltas.at(all);
+}
+
+/** Both ends of min g(x) + rate x, the true positive rate of one direction.
+ * @param {Brackets} ahead at epsilon >= 0 @param {Brackets} behind of the reverse
+ * @param {number} rate */
+function enclosed(ahead, behind, rate) {
+  // The total variation is about as large as losses are.
+  const spread = Math.max(Math.exp(ahead([0])[0].upper), 1e-12);
+  const first = [0.5, 1.5, 4, 10].flatMap((k) => [-k * spread, k * spread]);
+  let knots = withMore([], [...first, 0], ahead, behind);
+  let best = { lower: rate, upper: 1 };
+  for (let i = 0; i < ROUNDS; i++) {
+    const total = (/** @type {Knot} */ k) => k.high + rate * k.x;
+    const upper = Math.min(...knots.map(total));
+    const least = lowest(knots, rate);
+    best = { lower: Math.max(least.value, best.lower), upper: Math.min(upper, best.upper) };
+    if (best.upper - best.lower <= RTOL * best.upper) break;
+    const at = knots.findIndex((k) => total(k) === upper);
+    const next = around(knots, at, rate);
+    const more = withMore(knots, next.length ? next : [least.epsilon], ahead, behind);
+    if (more.length === knots.length) break;
+    knots = more;
+  }
+  // Announcing everybody at random is a test as well.
+  return { lower: Math.min(best.lower, best.upper), upper: Math.max(best.upper, rate) };
+}
+
+/** These knots and those at new places, in order. @param {Knot[]} knots @param {number[]} epsilons
+ * @param {Brackets} ahead @param {Brackets} behind */
+function withMore(knots, epsilons, ahead, behind) {
+  const [right, left] = [epsilons.filter((e) => e >= 0), epsilons.filter((e) => e < 0)];
+  const knot = (/** @type {number} */ epsilon, /** @type {number} */ low, /** @type {number} */ high) =>
+    ({ epsilon, x: Math.exp(epsilon), low: low - blur(high), high: high + blur(high) });
+  const news = right.length ? ahead(right).map((e, i) => knot(right[i], Math.exp(e.lower), Math.exp(e.upper))) : [];
+  // delta(-e) = 1 - e^{-e} + e^{-e} delta'(e).
+  const back = left.length ? behind(left.map((e) => -e)) : [];
+  const signed = (/** @type {number} */ e, /** @type {number} */ log) => -Math.expm1(e) + Math.exp(e + log);
+  back.forEach((e, i) => news.push(knot(left[i], signed(left[i], e.lower), signed(left[i], e.upper))));
+  const all = [...knots, ...news].sort((a, b) => a.epsilon - b.epsilon);
+  // Two that exp cannot tell apart have no chord.
+  return all.filter((k, i) => !i || k.x > all[i - 1].x * (1 + 1e-14));
+}
+
+/** New epsilons: about where the slope is expected to be the rate, or further out.
+ * @param {Knot[]} knots @param {number} at the best of them @param {number} rate */
+function around(knots, at, rate) {
+  // Beyond e^epsilon = 1 / rate nothing is left to gain; far on the left all are caught.
+  const inside = (/** @type {number} */ e) => Math.min(Math.max(e, -80), 1 - Math.log(rate));
+  const here = knots[at];
+  if (at === 0 || at === knots.length - 1) {
+    return [2, 4].map((k) => inside(k * here.epsilon)).filter((e) => Math.abs(e) > Math.abs(here.epsilon));
+  }
+  const [before, after] = [knots[at - 1], knots[at + 1]];
+  const slope = (/** @type {Knot} */ a, /** @type {Knot} */ b) =>
+    Math.log(Math.max((a.high - b.high) / (b.x - a.x), 1e-300));
+  const [steep, flat] = [slope(before, here), slope(here, after)];
+  const middle = [0.5 * (before.epsilon + here.epsilon), 0.5 * (here.epsilon + after.epsilon)];
+  const fall = Math.max((steep - flat) / (middle[1] - middle[0]), 1e-9);
+  const target = Math.min(Math.max(middle[0] + (steep - Math.log(rate)) / fall, middle[0]), middle[1]);
+  // Chords at a distance w leave open 3/8 w^2 times the curvature over epsilon.
+  const w = Math.sqrt((RTOL * (here.high / rate / here.x + 1)) / fall) / 2;
+  const width = after.epsilon - before.epsilon;
+  if (width < w) return [];
+  const doublings = Math.max(Math.floor(Math.log2(width / w)) - 2, 0);
+  const steps = [0.5, 1.5, ...Array.from({ length: doublings }, (_, i) => 3 * 2 ** i)];
+  return steps.flatMap((s) => [inside(target - s * Math.min(w, width)), inside(target + s * Math.min(w, width))]);
+}
+
+/** Lower bound on min g(x) + rate x, and where it is attained: chords of the convex g, prolonged.
+ * @param {Knot[]} knots @param {number} rate */
+function lowest(knots, rate) {
+  const last = knots[knots.length - 1];
+  // g(0) = 1, and from 1 / rate on the sum is no less.
+  const end = { epsilon: 0, x: Math.max(1 / rate, 2 * last.x), low: 0, high: last.high };
+  const all = [{ epsilon: -Infinity, x: 0, low: 1, high: 1 }, ...knots, end];
+  let [value, place] = [Infinity, 0];
+  for (let k = 0; k + 1 < all.length; k++) {
+    const [a, b] = [all[k], all[k + 1]];
+    // Steepest fall that g may have right of a, and least one left of b.
+    let [right, left] = [-1, 0];
+    for (let i = 0; i < k; i++) right = Math.max(right, (a.low - all[i].high) / (a.x - all[i].x));
+    for (let i = k + 2; i < all.length; i++) left = Math.max(left, (b.low - all[i].high) / (all[i].x - b.x));
+    const gap = b.x - a.x;
+    const [from, to] = [a.low + rate * a.x, b.low + rate * b.x];
+    const meet = (to + (left - rate) * gap - from) / ((right + left) * gap);
+    for (const part of [0, Math.min(Math.max(meet || 0, 0), 1), 1]) {
+      const line = from + (right + rate) * part * gap;
+      const lines = Math.max(line, to + (left - rate) * (1 - part) * gap);
+      if (lines < value) [value, place] = [lines, a.x + part * gap];
+    }
+  }
+  return { value, epsilon: Math.log(Math.max(place, 1e-30)) };
+}
