@@ -132,8 +132,9 @@ def flow(
     for start, end in arrows:
         (x0, y0, w0), (x1, y1, w1) = places[start], places[end]
         both = start in strong and end in strong
-        look = {"colour": _BLUE, "width": 2.8} if both else {"colour": GREY}
-        shapes.append(arrow((x0 + w0 / 2, y0), (x1 - w1 / 2 - 2, y1), **look))
+        colour, thick = (_BLUE, 2.8) if both else (GREY, 1.6)
+        ends = (x0 + w0 / 2, y0), (x1 - w1 / 2 - 2, y1)
+        shapes.append(arrow(*ends, colour=colour, width=thick))
     for text, (x, y, wide) in places.items():
         lines = text.count("\n") + 1
         edge, fill = (_BLUE, transparent(_BLUE, 0.12)) if text in strong else (GREY, "white")

@@ -87,13 +87,13 @@ _OTHER_COIN = math.sqrt(randomized_response_variance(epsilon=math.log(3), users=
 _expenses = Exercise(
     key="1.2",
     right=_ESTIMATE + 2 * _ERROR,
-    praise="Far below the raw share of yes slips, and honest about its error.",
+    praise="Far below the raw share of yes sheets, and honest about its error.",
     mistakes=(
         Mistake(
             _YES,
             (
                 "Do all who say yes mean yes?",
-                "That is the share of yes slips; turn it around as in section 6.",
+                "That is the share of yes sheets; turn it around as in section 6.",
             ),
         ),
         Mistake(
@@ -194,7 +194,7 @@ _families = Exercise(
         Mistake(
             _TOLD * (1 - _TOLD) / 0.02**2,
             (
-                "That would do for the share of yes slips. Is that what is estimated?",
+                "That would do for the share of yes sheets. Is that what is estimated?",
                 "Turning around divides the error by 2p - 1; square it in the variance.",
             ),
         ),

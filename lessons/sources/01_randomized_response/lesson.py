@@ -9,9 +9,10 @@
 # 2. rebuild a secret table from noisy answers, and say how the noise must grow with the number of questions;
 # 3. run a survey with a coin, compute the promise $\varepsilon$ that it makes to everybody, and its price in accuracy.
 #
-# * **Time** 45 minutes; the computer needs a few seconds of them.
+# * **Time** {minutes} minutes; what comes after section 11 is for the evening.
 # * **You need** probability as taught at school, the standard deviation, the natural logarithm $\ln$. No earlier lesson.
 # * **Beside it** [the explorer at this lesson's coin](explorer:mechanisms?mechanism=randomized_response&local_epsilon=1.0986&answers=2&adjacency=replace_one&epsilon=1.0986), if you have started it. Nothing below depends on it.
+# * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
 #
 # | in code | symbol | meaning | unit |
 # |---|---|---|---|
@@ -24,28 +25,30 @@
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** One sentence to leave with: privacy is not a property of a table but of the random process that publishes it, and it has a size.
-# >
-# > | minutes | part | do |
-# > |---|---|---|
-# > | 2 | 1 The question | tell the story; collect ideas for protecting Anna |
-# > | 3 | 2 Predict | three hands-up rounds; write the medians on the board |
-# > | 8 | 3 A small experiment | let a student find Anna; then the two counts |
-# > | 8 | 4 The picture | run the attack live; proof of the first bullet on the board |
-# > | 8 | 5 The statement | play it with real coins; the table before the definition |
-# > | 4 | 6 What the coin costs | the turning-around by hand |
-# > | 4 | 7 What ε promises | one tree diagram for the 25 % |
-# > | 6 | 8 Is it true as printed? | 8.1 and 8.4 whole, 8.2 and 8.3 one sentence each |
-# > | 2 | 9 Turn the knob yourself | a student at the keyboard |
-# > | – | 10 to 14 | homework; 1.1 in class if minutes are left |
+#
+# | minutes | part | do |
+# |---|---|---|
+# | {minutes} | 1 The question | tell the story; collect ideas for protecting Anna |
+# | {minutes} | 2 Predict | three hands-up rounds; write the medians on the board |
+# | {minutes} | 3 A small experiment | let a student find Anna; then the two counts |
+# | {minutes} | 4 The picture | run the attack live; the proof on the board |
+# | {minutes} | 5 The statement | play it with real coins; the table before the definition |
+# | {minutes} | 6 What the coin costs | solve for the share by hand |
+# | {minutes} | 7 What ε promises | point at the hundred little people |
+# | {minutes} | 8 Is it true as printed? | let the class sort the two sentences first |
+# | {minutes} | 9 Turn the knob yourself | a student at the keyboard |
+# | {minutes} | 10 Where this breaks | one limit, chosen by the class |
+# | {minutes} | 11 Exercises | 1.1, alone, then compare |
+# | – | 12 to 15 | at home |
 
 # %% [markdown]
 # ## 1 The question
 #
 # A school asked its 64 pupils one question: *have you ever handed in copied homework?* It wants to publish what it learned, and it has promised that nobody will find out what Anna said.
 #
-# Three ideas are on the table. Take the names away. Publish only counts about groups. Make the counts a little wrong. Each sounds safe. You play the attacker and try them one by one. Then comes a fourth idea, and its promise can be computed.
+# Three ideas are on the table. Take the names away. Publish only counts about groups. Make the counts a little wrong. You play the attacker and try them one by one. Then comes a fourth idea, and its promise can be computed.
 #
-# A word about the tools: `predict` notes a guess of yours, `reveal` compares it with the truth, `show` draws, `Evidence` holds three independent computations of one number against each other, and `check` answers your exercises. Nothing leaves your computer.
+# The tools: `predict` notes your guess, `reveal` compares it with the truth, `show` draws, `Evidence` compares three independent computations of one number, and `check` answers your exercises. Nothing leaves your computer.
 
 # %%
 from itertools import product
@@ -55,11 +58,11 @@ from scipy.stats import binom, norm
 
 from dplearn.book import randomized_response_variance, two_coin_epsilon
 from dplearn.classroom import Evidence, check, estimate, guess, predict, reveal, show
-from dplearn.figures import Band, Bars, Line, Mark, curves, panels, slider
+from dplearn.figures import Band, Bars, Line, Mark, crowd, curves, panels, slider
 from dplearn.mechanisms import RandomizedResponse
 
 # %% [markdown]
-# The pupils are invented, with the computer's dice. Names are already gone. Besides the answer, 1 for yes, two harmless columns remain: month of birth and village.
+# The pupils are invented. Names are already gone. Besides the answer (1 means yes) two harmless columns remain: month of birth and village.
 
 # %%
 n, rng = 64, np.random.default_rng(10)
@@ -73,16 +76,16 @@ for row in range(3):
 # %% [markdown]
 # ## 2 Predict
 #
-# Commit yourself before you read on. Nobody sees your guesses, and a wrong one will teach you more than none.
+# Write down your guesses before you read on. Nobody sees them.
 #
-# * **Alone.** No pupil is the only one of a month, none the only one of a village. How many of the 64 are the only one with their month *and* village?
+# * **Alone.** No pupil is the only one of a month, none the only one of a village. How many of the 64 are the only one with their month *and* their village?
 # * **Rebuilt.** The school now answers questions such as "how many of these 32 pupils have copied?", each answer with an error of about 4 pupils. Somebody asks 640 questions about groups drawn at random. Of how many pupils does he get the secret right? (Tossing coins would give 32.)
-# * **Belief.** Anna answers with a coin that makes her tell the truth three times out of four, and lie otherwise. A teacher believes with probability 0.25 that she has copied. Her slip says *yes*. What does the teacher believe now?
+# * **Belief.** Anna answers with a coin that makes her tell the truth three times out of four, and lie otherwise. A teacher believes with probability 0.25 that she has copied. Her sheet says *yes*. What does the teacher believe now, as a probability?
 
 # %%
-predict("alone", None)
-predict("rebuilt", None)
-predict("belief", None)
+predict("pupils alone", None)
+predict("secrets rebuilt", None)
+predict("belief after a yes", None)
 
 # %% [markdown]
 # ## 3 A small experiment
@@ -96,7 +99,7 @@ anna = (month == 10) & (village == "Oak")
 print(f"rows that fit: {anna.sum()}, its answer: {copied[anna][0]}")
 
 # %% [markdown]
-# One row fits. Anna has copied, and now the friend knows. Nothing was broken into: he **linked** what he knew with what was published. Is Anna unlucky? We count the pupils who share their entries with nobody.
+# One row fits. Anna has copied, and now the friend knows. He broke into nothing: he **linked** what he knew with what was published. Is Anna unlucky? We count the pupils whose combination nobody else has.
 
 
 # %%
@@ -106,52 +109,51 @@ def alone(*columns):
 
 
 print(f"month only {alone(month)}, village only {alone(village)}, both {alone(month, village)}")
-reveal("alone", truth=alone(month, village), others={"expected": 64 * (71 / 72) ** 63})
+reveal("pupils alone", truth=alone(month, village), others={"expected": 64 * (71 / 72) ** 63})
 
 # %% [markdown]
-# Neither column singles anybody out, and both together give away more than a third of the school. School arithmetic explains it. There are $12\cdot6=72$ combinations. If all are equally common, each of the other 63 pupils misses mine with probability $71/72$, so I am alone with probability $(71/72)^{63}$.
+# Neither column alone identifies anybody; both together identify more than a third of the school. Why? There are $12\cdot6=72$ combinations. If all are equally common, each of the other 63 pupils misses mine with probability $71/72$, so I am alone with probability $(71/72)^{63}$.
 #
-# The same sum for finer columns: 365 birthdays, and 58,400 combinations of full date of birth (80 years) and sex.
+# The same formula for finer columns, such as full date of birth (80 years) and sex:
 
 # %%
-crowd = np.geomspace(1, 200_000, 120)
 cells = {"month, village": 12 * 6, "birthday": 365, "date of birth, sex": 365 * 80 * 2}
-names = list(cells)
-shares = {name: (1 - 1 / cells[name]) ** (crowd - 1) for name in names}
-district = (1 - 1 / cells[names[2]]) ** 7999
 for name, number in cells.items():
-    print(f"{name:<18} {number:6} cells")
-print(f"alone in a district of 8000 by the last: {district:.2f}")
+    print(f"{name:<18} {number:6} cells; alone among 8000: {(1 - 1 / number) ** 7999:.2f}")
 
 # %% [markdown]
-# Every further column multiplies the cells and moves the curve to the right, to larger and larger crowds.
+# Every further column multiplies the number of cells, and the curve moves to larger crowds.
 
-# %%
-roles, places = ("exact", "zcdp", "rdp"), (0.3, 0.46, 0.92)
-sides = ("bottom left", "middle right", "bottom left")
+# %% tags=["hide-input"]
+sizes = np.geomspace(1, 200_000, 120)
+looks = [("exact", 0.3, "bottom left"), ("other", 0.46, "middle right")]
+looks += [("second", 0.92, "bottom left")]
+lines = []
+for (name, number), (role, place, side) in zip(cells.items(), looks, strict=True):
+    alone_share = (1 - 1 / number) ** (sizes - 1)
+    lines.append(Line(x=sizes, y=alone_share, label=name, role=role, label_at=place, side=side))
+district = (1 - 1 / cells["date of birth, sex"]) ** 7999
 figure = curves(
-    [
-        Line(x=crowd, y=shares[name], label=name, role=role, label_at=place, side=side)
-        for name, role, place, side in zip(names, roles, places, sides, strict=True)
-    ],
+    lines,
     marks=[
         Mark(x=64, y=alone(month, village) / 64, label="our school", side="bottom left"),
-        Mark(x=8000, y=district, label="district of 8000", role="rdp", side="bottom left"),
+        Mark(x=8000, y=district, label="district of 8000", role="second", side="bottom left"),
     ],
     title="Among thousands, date of birth and sex are almost a name",
     x="people in the crowd",
     y="share who are alone in their cell",
     log_x=True,
+    x_range=(1, 200_000),
     y_range=(0, 1.05),
 )
 show(figure, f"Alone in a district of 8000 by date of birth and sex: {district:.2f}.")
 
 # %% [markdown]
-# Real people are not spread evenly, but the order of magnitude is right. Sweeney (2000) estimated that 87 % of the people in the United States are alone with their postal code, date of birth and sex; Golle (2006), with other census data, 63 %.
+# Real people are not spread evenly, but the size is right. Sweeney (2000) estimated that 87 % of the people in the United States are alone with their postal code, date of birth and sex; Golle (2006), with other census data, 63 %.
 #
 # ### 3.2 Publish only counts about groups
 #
-# Then no rows at all: a counter that answers only about groups of at least five.
+# The second idea: no rows, only a counter, and it answers only about groups of at least five.
 
 
 # %%
@@ -164,7 +166,7 @@ print("pupils from Oak     ", counter(village == "Oak"), "of", (village == "Oak"
 print("... not from October", counter((village == "Oak") & (month != 10)))
 
 # %% [markdown]
-# The counter refuses the rude question and answers two polite ones. Their difference is Anna. This is **differencing**. Each answer alone is harmless; the leak is in the pair, so no rule about the size of one group can stop it.
+# The counter refuses the direct question and answers two polite ones. Their difference is Anna. This is **differencing** (差分攻击). Each answer alone is harmless; the pair is not. So no rule about the size of one group can stop it.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Students propose repairs: refuse large groups too, refuse overlapping groups, keep a log. Let them try each one on the board. A log helps only until two people ask, and refusing is an answer as well. The figure above deserves one question: on which curve would our school be if the table had birthdays?
@@ -172,9 +174,9 @@ print("... not from October", counter((village == "Oak") & (month != 10)))
 # %% [markdown]
 # ## 4 The picture
 #
-# Third idea: make every answer a little wrong. The school adds fresh noise with standard deviation $s$. Differencing now fails: the difference of two noisy answers is mostly noise.
+# The third idea: make every answer a little wrong. The school adds fresh noise with standard deviation $s$. Differencing now fails, because the difference of two noisy answers is mostly noise.
 #
-# But the attacker may ask more than two questions. He draws groups at random, collects the answers, and looks for the 64 numbers that fit all answers best. That is *least squares*, one line of NumPy. Then he rounds each number to 0 or 1.
+# But the attacker may ask many questions. He draws groups at random, collects the answers, and looks for the 64 numbers that fit all answers best (**least squares**, 最小二乘法). Then he rounds each number to 0 or 1. This is a **reconstruction attack** (重构攻击).
 
 
 # %%
@@ -191,23 +193,21 @@ def attack(questions, noise, rng, times=20):
 
 # %%
 rebuilt = attack(640, noise=4, rng=np.random.default_rng(1))
-reveal("rebuilt", truth=rebuilt, others={"by tossing coins": 32})
+reveal("secrets rebuilt", truth=rebuilt, others={"by tossing coins": 32})
 
 # %% [markdown]
-# Almost the whole school. No single answer was accurate, and together they are. Noise averages out, and the attacker is the one who averages: his error on one pupil is roughly $2s/\sqrt{m-n}$, so it shrinks with every further question. A bit comes out right when that error stays below one half, which for normal errors happens with probability $\Phi\big(\sqrt{m-n}/(4s)\big)$. ($\Phi(z)$ is the area under the normal curve left of $z$; the 2 is there because a question includes a given pupil only half of the time.)
-#
-# A rule of thumb must be tested, here at 16 settings with twenty attacks each: the share of secrets that comes out right.
+# Almost the whole school. No single answer was accurate, but noise averages out, and the attacker is the one who averages: his error on one pupil is roughly $2s/\sqrt{m-n}$. A bit comes out right when that error stays below one half. For normal errors this has probability $\Phi\big(\sqrt{m-n}/(4s)\big)$, where $\Phi(z)$ is the area under the normal curve left of $z$. We test this rule of thumb at 16 settings, with twenty attacks each.
 
 # %%
 asked, noises, rng = [96, 160, 640, 2560], [1, 4, 8, 16], np.random.default_rng(2)
 right = {(m, s): attack(m, s, rng) / n for m in asked for s in noises}
 
 # %% [markdown]
-# The lines show the rule of thumb. The diamonds show the attacks, and your guess, if you made one.
+# The lines show the rule of thumb; diamonds show the attacks, and your guess, if you made one.
 
-# %%
+# %% tags=["hide-input"]
 many = np.geomspace(70, 10_000, 80)
-look = {1: ("exact", 0.3), 4: ("rdp", 0.3), 8: ("zcdp", 0.5), 16: ("moments", 0.62)}
+look = {1: ("exact", 0.3), 4: ("second", 0.3), 8: ("other", 0.5), 16: ("third", 0.62)}
 lines = [
     Line(
         x=many,
@@ -219,13 +219,8 @@ lines = [
     )
     for s, (role, place) in look.items()
 ]
-
-# %% [markdown]
-# First follow one curve, from few questions to many. Then fix the number of questions, and compare the curves from little noise to much.
-
-# %%
 marks = [Mark(x=k, y=right[k, s], label="", role=look[s][0]) for k in asked for s in noises]
-if mine := guess("rebuilt"):
+if mine := guess("secrets rebuilt"):
     marks.append(Mark(x=640, y=mine / n, label="your guess", role="guess", side="bottom right"))
 figure = curves(
     lines,
@@ -240,26 +235,23 @@ ends = ", ".join(f"{right[640, s]:.3f} at noise {s}" for s in noises)
 show(figure, f"Share recovered with 640 questions: {ends}.")
 
 # %% [markdown]
-# Two things to read off. With noise 1 the game is lost after three questions per pupil. And more noise only buys time: twice the noise needs about four times the questions. **Noise that is drawn afresh for each answer must grow with the number of questions**, like $\sqrt m$. Could errors that are chosen more cleverly stay small? Not below the order of $\sqrt n$:
+# More noise only buys time: twice the noise needs about four times the questions. **Noise that is drawn afresh for each answer must grow with the number of questions**, like $\sqrt m$. Can errors that are chosen more cleverly stay small?
 #
-# > **Theorem.** $n$ people hold one secret bit each; a question asks how many of a group hold a 1.
-# >
-# > * If *every* group may be asked about and each answer is off by at most $E$, the answers yield a table with at most $4E$ wrong bits, however the errors were chosen. (Dinur & Nissim 2003; in these words Dwork & Roth 2014, section 8.1.)
-# > * Nobody can ask $2^n$ questions, and nobody needs to. If the answers are off by $o(\sqrt n)$, that is by less and less of $\sqrt n$ as $n$ grows, then of the order of $n(\log n)^2$ random groups are enough: with high probability an attacker gets all but $o(n)$ of the bits, in a time that grows like a power of $n$. (Dinur & Nissim 2003.)
+# > **Theorem.** $n$ people hold one secret bit each; a question asks how many of a group hold a 1. If *every* group may be asked about and each answer is off by at most $E$, the answers yield a table with at most $4E$ wrong bits, however the errors were chosen. (Dinur & Nissim 2003; in these words Dwork & Roth 2014, section 8.1.)
 #
-# *Why (first bullet).* Take any table that fits all published answers within $E$. Let $G$ be the group of pupils who have a 1 there and a 0 in truth. The two counts of $G$ differ by its size, and each is within $E$ of the published one; so $G$ has at most $2E$ members. The same holds for those with 0 there and 1 in truth.
+# *Why.* Take any table that fits all published answers within $E$. Let $G$ be the group of pupils who have a 1 there and a 0 in truth. The two counts of $G$ differ by its size, and each is within $E$ of the published one; so $G$ has at most $2E$ members. The same holds for those with 0 there and 1 in truth.
 #
-# The square root is no accident of the attack. Gaussian noise of the order of $\sqrt m$ on each of $m$ answers *does* protect, in a sense that lesson 03 makes precise. But what does "protect" mean? So far you only know what failure looks like.
+# Nobody can ask $2^n$ questions, and nobody needs to: if all errors stay well below $\sqrt n$, about $n(\log n)^2$ random groups are enough (Dinur & Nissim 2003). Gaussian noise of the order of $\sqrt m$ *does* protect (lesson 03). But what does "protect" mean?
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** The proof of the first bullet takes three minutes and is worth them: draw two columns of bits, circle where they differ, ask for the count of the circle. A frequent objection: "the noise is random, so the attacker cannot know." Answer with the average of many dice. When time is short, skip the second bullet.
+# > **For the teacher.** The proof takes three minutes and is worth them: draw two columns of bits, circle where they differ, ask for the count of the circle. A frequent objection: "the noise is random, so the attacker cannot know." Answer with the average of many dice.
 
 # %% [markdown]
 # ## 5 The statement
 #
-# ### 5.1 A slip of paper and a coin
+# ### 5.1 A sheet of paper and a coin
 #
-# Warner (1965) had the fourth idea. Do not ask for the truth. Every pupil tosses a coin that nobody else sees: with probability $p=0.75$ it says "tell the truth", otherwise "say the opposite". Anna hands in *yes*. She can always say: that was the coin. This is **randomised response**, and it gives *plausible deniability*. How much of it?
+# Warner (1965) had the fourth idea. Do not ask for the truth. Every pupil tosses a coin that nobody else sees: with probability $p=0.75$ it says "tell the truth", otherwise "say the opposite". Anna hands in a sheet that says *yes*. She can always say: that was the coin. This is **randomised response** (随机响应). How much does it protect her?
 #
 # Let two Annas play half a million times each, one who copied and one who did not.
 
@@ -269,24 +261,24 @@ she_did = coin.release(np.ones(500_000, dtype=int), rng=rng)
 she_did_not = coin.release(np.zeros(500_000, dtype=int), rng=rng)
 
 # %% [markdown]
-# For each possible slip: how often does it come from the one, how often from the other, and how many times likelier is that? The last column is the logarithm of the ratio.
+# How often does each sheet come from the one Anna, and how often from the other?
 
 # %%
-print("slip   she did   she did not   ratio   ln ratio")
-for slip, word in enumerate(("no", "yes")):
-    p, q = np.mean(she_did == slip), np.mean(she_did_not == slip)
-    print(f"{word:<4}  {p:8.3f}  {q:12.3f}  {p / q:6.2f}  {np.log(p / q):9.2f}")
+print("sheet  she did   she did not   ratio   ln ratio")
+for sheet, word in enumerate(("no", "yes")):
+    p, q = np.mean(she_did == sheet), np.mean(she_did_not == sheet)
+    print(f"{word:<5}  {p:8.3f}  {q:12.3f}  {p / q:6.2f}  {np.log(p / q):9.2f}")
 
 # %% [markdown]
-# A *yes* is about three times likelier if she did; a *no* about three times likelier if she did not. That is all a slip can tell. The logarithm of the ratio is the **privacy loss** $L$ of the slip. Why a logarithm? Ratios of independent slips multiply, so losses add; and exchanging the two Annas only changes the sign. The unit is the *nat*. The largest loss, in either direction, is what we wanted:
+# A *yes* is about three times likelier if she did; a *no* about three times likelier if she did not. That is all a sheet can tell. The logarithm of the ratio is the **privacy loss** (隐私损失) $L$ of the sheet. Why a logarithm? Ratios of independent sheets multiply, so losses add. The unit is the *nat*. The largest loss, in either direction, is what we wanted:
 #
 # $$\varepsilon=\ln\frac{p}{1-p},\qquad p=0.75:\ \varepsilon=\ln 3=1.0986.$$
 #
 # ### 5.2 The definition
 #
-# Nothing in this reasoning needs a coin. Let a *mechanism* be any random process that turns a table into an output.
+# Nothing in this reasoning needs a coin. Let a *mechanism* (机制) be any random process that turns a table into an output.
 #
-# > **Definition.** Two tables are **neighbours** if they differ in the answer of one person. A mechanism $M$ is **$\varepsilon$-differentially private** if for all neighbours $d, d'$ and every set $S$ of outputs
+# > **Definition.** Two tables are **neighbours** (相邻数据集) if they differ in the answer of one person. A mechanism $M$ is **$\varepsilon$-differentially private** (差分隐私) if for all neighbours $d, d'$ and every set $S$ of outputs
 # >
 # > $$P(M(d)\in S)\;\le\;e^{\varepsilon}\,P(M(d')\in S).$$
 # >
@@ -294,43 +286,9 @@ for slip, word in enumerate(("no", "yes")):
 # >
 # > **Theorem.** Randomised response with $\frac12<p<1$ is $\varepsilon$-differentially private with $\varepsilon=\ln\frac p{1-p}$, and for no smaller $\varepsilon$. Turned around: $p=\frac{e^\varepsilon}{1+e^\varepsilon}$.
 #
-# *Why.* The output is the list of all slips, and its probability is a product with one factor per pupil. Two neighbours share all factors but one. The ratio is therefore $p/(1-p)$ or its inverse, for every list; and two sums over the lists in $S$ cannot have a larger ratio than their most unequal terms. A single list reaches the bound, so $\varepsilon$ cannot be smaller.
+# *Why.* The output is the list of all sheets, and its probability is a product with one factor per pupil. Two neighbours share all factors but one. So the ratio is $p/(1-p)$ or its inverse, for every list; and two sums over the lists in $S$ cannot have a larger ratio than their most unequal terms. A single list reaches the bound.
 #
-# *All* neighbours, so both directions: $d$ and $d'$ may change places. *Every* set, so whatever the reader looks at. **Whose table?** Here an answer is *replaced*; in the library this adjacency is called `replace_one`. And the randomness happens before anything leaves Anna's desk, so that not even the school must be trusted: the promise is *local*.
-#
-# You need not believe the theorem. We check it by three independent computations of the same number. The formula is one. The second is the definition, written down for a class of three: all tables, all lists of slips.
-
-
-# %%
-def law(table, truth=0.75):
-    chance = {True: truth, False: 1 - truth}
-    lists = product((0, 1), repeat=len(table))
-    return {s: np.prod([chance[a == b] for a, b in zip(s, table, strict=True)]) for s in lists}
-
-
-# %% [markdown]
-# The largest loss is then a maximum over all pairs of neighbours and all lists. (Neighbours differ in one pupil; section 7 needs two and three.)
-
-
-# %%
-def largest_loss(who_differ):
-    pairs = product(product((0, 1), repeat=3), repeat=2)
-    laws = [(law(d), law(e)) for d, e in pairs if np.sum(np.not_equal(d, e)) == who_differ]
-    return max(np.log(p[s] / q[s]) for p, q in laws for s in p)
-
-
-# %% [markdown]
-# The third is the simulation: how often did Anna hand in the truth? `estimate` puts an interval around that mean which misses the right value once in a thousand times. A lie is as likely as the *yes* of the other Anna; so $\ln\frac{p}{1-p}$ is the logarithm of the likelihood ratio, and `map` computes it.
-
-# %%
-loss = Evidence(
-    "largest privacy loss of a coin with p = 0.75",
-    closed=np.log(0.75 / 0.25),
-    exact=largest_loss(who_differ=1),
-    simulated=estimate(she_did == 1).map(lambda p: np.log(p / (1 - p))),
-    exact_by="enumeration",
-)
-print(loss)
+# *All* neighbours: $d$ and $d'$ may change places. *Every* set: whatever the reader looks at. Here an answer is *replaced*; in the library this adjacency (邻接关系) is called `replace_one`. And the randomness happens before anything leaves Anna's desk, so not even the school must be trusted: the promise is *local* (本地差分隐私).
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Play one round with real coins before the code (two coins, both heads: lie; that is $p=0.75$). Ask who would answer honestly under this rule, and why. Stumbling block: students compare 0.75 with 0.5 instead of with 0.25. The definition compares two worlds, not a world with a guess; claim 8.1 returns to it.
@@ -338,17 +296,15 @@ print(loss)
 # %% [markdown]
 # ## 6 What the coin costs
 #
-# The slips lie. Can the school still learn the share $\pi$ of pupils who have copied? A *yes* comes from a copier who tells the truth or from an honest pupil who does not:
+# The sheets lie. Can the school still learn the share $\pi$ of pupils who have copied? A *yes* comes from a copier who tells the truth or from an honest pupil who does not:
 #
 # $$P(\text{yes})=\pi p+(1-\pi)(1-p).$$
 #
-# Solve for $\pi$ and put the observed share $\bar y$ of yes slips in place of the probability:
+# Solve for $\pi$ and put the observed share $\bar y$ of yes sheets in place of the probability:
 #
 # $$\hat\pi=\frac{\bar y-(1-p)}{2p-1},\qquad \text{standard error}\quad\frac{1}{2p-1}\sqrt{\frac{p(1-p)}{n}}=\sqrt{\frac{e^{\varepsilon}}{n\,(e^{\varepsilon}-1)^2}}.$$
 #
-# *Why.* Each slip is a coin with variance $p(1-p)$, whatever the truth; the mean of $n$ has an $n$-th of it; and dividing by $2p-1$ stretches the error with the rest. (The pupils are given; only the coins are random.)
-#
-# A larger school: 1000 pupils, of whom 30 % have copied, and five thousand repetitions of the survey.
+# *Why.* Each sheet is a coin with variance $p(1-p)$, whatever the truth; the mean of $n$ has an $n$-th of it; and dividing by $2p-1$ stretches the error. Let us survey a larger school five thousand times: 1000 pupils, of whom 30 % have copied.
 
 
 # %%
@@ -357,43 +313,37 @@ def estimated(yes_share, truth=0.75):
 
 
 pupils = np.repeat([1, 0], [300, 700])
-slips = coin.release(np.tile(pupils, (5000, 1)), rng=np.random.default_rng(5))
-found = estimated(slips.mean(axis=1))
-print(f"yes slips {slips.mean():.4f}, estimates {found.mean():.4f} on average")
-print("the first five:", found[:5].round(3))
+sheets = coin.release(np.tile(pupils, (5000, 1)), rng=np.random.default_rng(5))
+shares = estimated(sheets.mean(axis=1))
+claimed = np.sqrt(randomized_response_variance(epsilon=np.log(3), users=1000))
+print(f"share of yes {sheets.mean():.4f}, estimate {shares.mean():.4f} on average")
+print(f"standard error: formula {claimed:.4f}, simulated {shares.std():.4f}")
 
 # %% [markdown]
-# On average right, each time off by a few hundredths. Is the standard error as claimed? For the enumeration we compute the law of the number of yes slips: those of the 300 plus those of the 700.
-
-# %%
-among_copiers = binom.pmf(np.arange(301), 300, 0.75)
-among_others = binom.pmf(np.arange(701), 700, 0.25)
-yes = np.convolve(among_copiers, among_others)  # entry i: probability of i yes slips
-misses = estimated(np.arange(1001) / 1000) - 0.3
-
-# %% [markdown]
-# The standard error is the root of the mean squared miss.
-
-# %%
-error = Evidence(
-    "standard error of the estimated share, 1000 pupils, p = 0.75",
-    closed=np.sqrt(randomized_response_variance(epsilon=np.log(3), users=1000)),
-    exact=np.sqrt(np.sum(yes * misses**2)),
-    simulated=estimate((found - 0.3) ** 2).map(np.sqrt),
-    exact_by="enumeration",
-)
-print(error)
-
-# %% [markdown]
-# So **the price is people**. Half the error needs four times as many; and for small $\varepsilon$ the error is about $1/(\varepsilon\sqrt n)$, so half the $\varepsilon$ needs four times as many, too. Section 9 draws the curve.
+# The estimate is right on average, and each survey is wrong by a few hundredths. **The price is people**: half the error needs four times as many. For small $\varepsilon$ the error is about $1/(\varepsilon\sqrt n)$, so half the $\varepsilon$ needs four times as many, too.
 #
 # ## 7 What ε promises
 #
-# Back to the teacher who believed that Anna copied with probability 0.25, odds of 1 to 3. By Bayes' rule,
+# Back to the teacher who believed that Anna copied with probability 0.25. Imagine a hundred pupils of whom the teacher believes the same.
+
+# %% tags=["hide-input"]
+copiers, others = 25 * 0.75, 75 * 0.25
+drawing = crowd(
+    [
+        ("25 copied:\nabout 19 say yes", 25, round(copiers)),
+        ("75 did not:\nabout 19 say yes", 75, round(others)),
+    ],
+    title="100 pupils like Anna, filled if the sheet says yes",
+)
+alt = f"Of 100 pupils 25 copied; {copiers:g} of them say yes, and {others:g} of the 75 others."
+show(drawing, alt)
+
+# %% [markdown]
+# Only half of those who say yes have copied: few copiers, who mostly tell the truth, against many honest pupils, who sometimes do not. Bayes' rule says the same with odds (here 1 to 3):
 #
-# $$\text{odds after}=\text{odds before}\times\frac{P(\text{slip}\mid\text{she did})}{P(\text{slip}\mid\text{she did not})},$$
+# $$\text{odds after}=\text{odds before}\times\frac{P(\text{sheet}\mid\text{she did})}{P(\text{sheet}\mid\text{she did not})}.$$
 #
-# and the last factor is the ratio that $\varepsilon$ bounds. So let the reader know *everything* but Anna's answer, the 63 others included. Whatever is published, **his odds about her answer change at most by the factor $e^{\varepsilon}$**, up or down.
+# The last factor is the ratio that $\varepsilon$ bounds. So even for a reader who knows *everything* but Anna's answer, **the odds about her answer change at most by the factor $e^{\varepsilon}$**, up or down.
 
 
 # %%
@@ -403,17 +353,17 @@ def after(before, factor):
 
 
 print(f"after a yes {after(0.25, 3):.2f}, after a no {after(0.25, 1 / 3):.2f}")
-reveal("belief", truth=after(0.25, 3), others={"before": 0.25, "the coin's p": 0.75})
+reveal("belief after a yes", truth=after(0.25, 3), others={"before": 0.25, "the coin's p": 0.75})
 
 # %% [markdown]
-# Did you say 0.75, because the coin was honest three times out of four? That forgets what the teacher believed before. The picture shows every belief before, and how far *any* output of *any* $\ln 3$-private mechanism can move it when everything else is known.
+# Did you say 0.75, because the coin was honest three times out of four? That forgets what the teacher believed before. The picture shows every belief before, and how far *any* output of *any* $\ln 3$-private mechanism can move it.
 
-# %%
-before, mine = np.linspace(0.002, 0.998, 120), guess("belief")
+# %% tags=["hide-input"]
+before, mine = np.linspace(0.002, 0.998, 120), guess("belief after a yes")
 low, high = after(before, 1 / 3), after(before, 3)
 marks = [
     Mark(x=0.25, y=after(0.25, 3), label="a yes", side="top left"),
-    Mark(x=0.25, y=after(0.25, 1 / 3), label="a no", role="rdp", side="bottom right"),
+    Mark(x=0.25, y=after(0.25, 1 / 3), label="a no", role="second", side="bottom right"),
 ]
 if mine:
     marks.append(Mark(x=0.25, y=mine, label="your guess", role="guess", side="middle left"))
@@ -421,7 +371,7 @@ figure = curves(
     [
         Band(x=before, lower=low, upper=high, label=""),
         Line(x=before, y=high, label="odds × 3", label_at=0.65, side="top left"),
-        Line(x=before, y=low, label="odds ÷ 3", role="rdp", label_at=0.55, side="bottom right"),
+        Line(x=before, y=low, label="odds ÷ 3", role="second", label_at=0.55, side="bottom right"),
         Line(x=before, y=before, label="same", role="quiet", label_at=0.6, side="bottom right"),
     ],
     marks=marks,
@@ -433,42 +383,44 @@ figure = curves(
 show(figure, f"Belief 0.25 before becomes {after(0.25, 3):.2f} after a yes.")
 
 # %% [markdown]
-# And if several people have the same secret? Three sisters copy together or not at all. Then the two worlds differ in three answers. Walk from one to the other by replacing one answer at a time: each step costs a factor $e^\varepsilon$.
+# And if several people have the same secret? Three sisters copy together or not at all. Then the two worlds differ in three answers. Walk from one to the other, one answer at a time: each step costs a factor $e^\varepsilon$.
 #
-# > **Group privacy.** An $\varepsilon$-differentially private mechanism is $k\varepsilon$-differentially private for groups of $k$: for tables that differ in the answers of $k$ people. (Dwork & Roth 2014, section 2.3.)
-
-# %%
-for people in (1, 2, 3):
-    print(f"answers that differ: {people}, largest loss {largest_loss(people):.4f}")
+# > **Group privacy** (群体隐私). An $\varepsilon$-differentially private mechanism is $k\varepsilon$-differentially private for tables that differ in the answers of $k$ people. (Dwork & Roth 2014, section 2.3.)
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Let the class write the tree for 100 pupils like Anna: 25 copiers hand in about 19 yes, 75 others about 19 yes. So a yes is one half. Most had said three quarters. Ask then what a belief of 0.5 does to Anna; it is a fair objection that a factor of three is much.
+# > **For the teacher.** Let the class count the filled people before they compute. Most had said three quarters. Ask then what a belief of 0.5 does to Anna; it is a fair objection that a factor of three is much.
 
 # %% [markdown]
 # ## 8 Is it true as printed?
 #
-# Randomised response is explained in hundreds of texts. Here are four sentences of the kind one finds there, each held against three computations. "Side" says which way the error goes: *unsafe* means that the text promises more privacy than there is.
-#
 # ### 8.1 "Toss a coin. Heads: the truth. Tails: let a second coin answer. This is $\ln 2$-private"
 #
-# ([In the book](explorer:formula_book?id=G-B12b&misprint=ln-two).) The reasoning: half of the answers are pure chance. True. Let us look at all four outcomes of the two coins.
+# ([In the book](explorer:formula_book?id=G-B12b&misprint=ln-two).) The reasoning: half of the answers are pure chance. True. But the second coin often tells the truth by accident, so this *is* our coin with $p=0.75$. We compute its $\varepsilon$ in three ways that share no code. The formula is one. The second is the definition itself, for a class of three: all tables, all lists of sheets.
+
 
 # %%
-outcomes = list(product((0, 1), repeat=2))  # first coin: 1 is heads; second: 1 is yes
-yes_if_yes = np.mean([1 if first else second for first, second in outcomes])
-yes_if_no = np.mean([0 if first else second for first, second in outcomes])
-ratios = [yes_if_yes / yes_if_no, (1 - yes_if_no) / (1 - yes_if_yes)]
-print(f"P(yes): {yes_if_yes:.2f} if the truth is yes, {yes_if_no:.2f} if it is no")
+def distribution(table, truth=0.75):
+    chance = {True: truth, False: 1 - truth}
+    lists = product((0, 1), repeat=len(table))
+    return {s: np.prod([chance[a == b] for a, b in zip(s, table, strict=True)]) for s in lists}
+
+
+def largest_loss(who_differ):
+    tables = product(product((0, 1), repeat=3), repeat=2)
+    pairs = [(d, e) for d, e in tables if np.sum(np.not_equal(d, e)) == who_differ]
+    both = [(distribution(d), distribution(e)) for d, e in pairs]
+    return max(np.log(p[s] / q[s]) for p, q in both for s in p)
+
 
 # %% [markdown]
-# For the simulation both coins are tossed a million times for somebody whose truth is yes. A *yes* from somebody whose truth is no is as likely as this person's *no*, so one mean is enough.
+# The third is a simulation: both coins, a million times, for somebody whose truth is yes. `estimate` puts an interval around the share of *yes* that misses the right value once in a thousand times. A *yes* from somebody whose truth is no is as likely as this person's *no*, so the logarithm of the likelihood ratio is $\ln\frac{p}{1-p}$; `map` computes it.
 
 # %%
 first, second = np.random.default_rng(6).integers(0, 2, (2, 1_000_000))
 two_coins = Evidence(
     "epsilon of the two coins",
     closed=two_coin_epsilon(honest=0.5, yes=0.5),
-    exact=np.log(max(ratios)),
+    exact=largest_loss(who_differ=1),
     simulated=estimate(first | second).map(lambda p: np.log(p / (1 - p))),
     printed=np.log(2),
     exact_by="enumeration",
@@ -476,75 +428,16 @@ two_coins = Evidence(
 print(two_coins)
 
 # %% [markdown]
-# The second coin often tells the truth by accident, so these two coins *are* our coin with $p=0.75$. Forget the accident, and you compare $\frac12$ with $\frac14$; that is how $\ln 2$ arises. *Side:* unsafe. The text promises more privacy than there is.
-#
-# ### 8.2 "The estimate is the share of people who said yes"
-#
-# A class of ten with one copier. What does the share of yes slips amount to on average? Formula, all lists of ten slips, and simulation:
+# Three ways agree on $\ln3$, and $\ln2$ is refuted: it compares $\frac12$ with $\frac14$ and forgets the accident. *Direction of the error:* unsafe. The text promises more privacy than there is. The same enumeration confirms group privacy:
 
 # %%
-ten = (1, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-slips = coin.release(np.tile(ten, (200_000, 1)), rng=np.random.default_rng(7))
-biased = Evidence(
-    "average share of yes slips when the true share is 0.1",
-    closed=0.1 * 0.75 + 0.9 * 0.25,
-    exact=sum(chance * np.mean(slips) for slips, chance in law(ten).items()),
-    simulated=estimate(slips.mean(axis=1)),
-    printed=0.1,
-    exact_by="enumeration",
-)
-print(biased)
+for people in (1, 2, 3):
+    print(f"answers that differ: {people}, largest loss {largest_loss(people):.4f}")
 
 # %% [markdown]
-# Three times too many. The slips are pulled towards one half, and more of them do not help: the error is a *bias*, not scatter. Turned around as in section 6, the mean is $(0.3-0.25)/0.5=0.1$. *Side:* privacy is untouched, the statistics are wrong.
+# ### 8.2 "Each answer is $\varepsilon$-private, so we may ask again and average"
 #
-# ### 8.3 "With $k$ possible answers, tell the truth with probability $\frac{e^\varepsilon}{e^\varepsilon+k}$"
-#
-# ([In the book](explorer:formula_book?id=G-B12&misprint=k-for-k-minus-one).) Let the answers be *never*, *once*, *often*, and $\varepsilon=1$. Each of the two other answers gets half of the rest.
-
-# %%
-p = np.e / (np.e + 3)
-channel = np.where(np.eye(3), p, (1 - p) / 2)  # row: the truth; column: the slip
-never = RandomizedResponse.from_probability(truth=p, answers=3).release(
-    np.zeros(1_000_000, dtype=int), rng=np.random.default_rng(8)
-)
-print(f"truth told with probability {p:.4f} as printed; right is {np.e / (np.e + 2):.4f}")
-
-# %% [markdown]
-# Which $\varepsilon$ does this have? From the table of chances, over all pairs of truths and all slips:
-
-# %%
-three = Evidence(
-    "epsilon of three answers with the printed p",
-    closed=np.log(2 * p / (1 - p)),
-    exact=max(np.log(row / other).max() for row in channel for other in channel),
-    simulated=estimate(never == 0).map(lambda p: np.log(2 * p / (1 - p))),
-    printed=1.0,
-    exact_by="enumeration",
-)
-print(three)
-
-# %% [markdown]
-# The truth is one of the $k$ answers and was counted twice; right is $\frac{e^\varepsilon}{e^\varepsilon+k-1}$. *Side:* safe. "This coin has $\varepsilon=1$" is refuted as an equality. As a promise, "at most 1", it holds with room to spare: people get more privacy than announced, and the survey pays for it with accuracy.
-#
-# ### 8.4 "Each answer is $\varepsilon$-private, so we may ask again and average"
-#
-# A careful school asks Anna nine times, with fresh coins. The attacker takes the majority. If nine slips were as deniable as one, their majority would be the truth three times out of four, whatever the truth is.
-
-# %%
-nine = coin.release(np.ones((500_000, 9), dtype=int), rng=np.random.default_rng(9))
-again = Evidence(
-    "chance that the majority of nine slips is the truth",
-    closed=binom.sf(4, 9, 0.75),
-    exact=sum(q for slips, q in law((1,) * 9).items() if sum(slips) > 4),
-    simulated=estimate(nine.sum(axis=1) > 4),
-    printed=0.75,
-    exact_by="enumeration",
-)
-print(again)
-
-# %% [markdown]
-# Her secret is out, for the same reason for which section 4 went wrong: whoever can average wins. The losses of the slips *add* ([basic composition](explorer:formula_book?id=G-C1&misprint=none)). What $k$ answers with fresh coins cost:
+# A careful school asks Anna nine times, with fresh coins. The attacker takes the majority. The losses of the sheets *add* ([basic composition](explorer:formula_book?id=G-C1&misprint=none), 基本组合), for all $k$ sheets may say yes:
 
 # %%
 print("answers   epsilon   majority right")
@@ -552,17 +445,17 @@ for k in (1, 3, 9, 21):
     print(f"{k:7}   {k * np.log(3):7.4f}   {binom.sf(k // 2, k, 0.75):14.4f}")
 
 # %% [markdown]
-# *Side:* unsafe, by a factor of $k$. For pure $\varepsilon$ the sum is exact here: all $k$ slips may be yes. Lesson 04 shows what a little tolerance gains. What the school may do: note Anna's first slip and hand out copies of it.
+# Her secret is out, for the same reason as in section 4: whoever can average wins. *Direction of the error:* unsafe, by a factor of $k$. Lesson 04 shows what a little tolerance gains. The school may instead note Anna's first sheet and hand out copies of it.
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Four claims, three kinds of damage: unsafe, wrong statistics, safe but wasteful. Let the class sort them before the cells run. When time is short: 8.1 and 8.4.
+# > **For the teacher.** Four claims (two are in section 12), three kinds of damage: unsafe, wrong statistics, safe but wasteful. Let the class sort them before the cells run.
 
 # %% [markdown]
 # ## 9 Turn the knob yourself
 #
-# The slider moves $p$. On the left the chances of the two slips for the two Annas; on the right the standard error for 1000 pupils. Before you touch it: at which $p$ are the two Annas indistinguishable, and what has the survey learned there?
+# The slider moves $p$. On the left you see the chances of the two sheets for the two Annas, on the right the standard error for 1000 pupils. Before you touch it: at which $p$ are the two Annas indistinguishable, and what has the survey learned there? (In Jupyter, move the mouse over the picture to wake it up. All frames are inside; no kernel is needed.)
 
-# %%
+# %% tags=["hide-input"]
 levels = [0.51, 0.53, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99]
 dense = np.linspace(0.51, 0.99, 97)
 
@@ -576,7 +469,7 @@ def frame(p):
     look = {"y": [p, 1 - p], "label_at": 0, "width": 0.36, "side": "top center"}
     did = Bars(x=[1.4, -0.2], label="she did", **look)
     did_not = Bars(x=[0.2, 1.8], label="did not", role="other", **look)
-    left = curves([did, did_not], title="chance", x="slip", y="probability", y_range=(0, 1.1))
+    left = curves([did, did_not], title="chance", x="sheet", y="probability", y_range=(0, 1.1))
     left.update_xaxes(tickvals=[0, 1.6], ticktext=["no", "yes"])
     line, here = (
         Line(x=price(dense)[0], y=price(dense)[1], label=""),
@@ -589,34 +482,28 @@ def frame(p):
     return panels(left, right, title=words)
 
 
-# %% [markdown]
-# In Jupyter, move the mouse over the picture to wake it up. No kernel needs to run: all frames are inside.
-
-# %%
 frames = {f"{p:g}": frame(p) for p in levels}
 titles = [frames[p].layout.title.text for p in ("0.55", "0.75", "0.95")]
 show(slider(frames, name="p", start=6), "Three of 13 frames. " + "; ".join(titles) + ".")
 
 # %% [markdown]
-# At $p=\frac12$ the slips are pure chance: perfect privacy, and nothing learned. Perfect privacy with perfect answers is not for sale; $\varepsilon$ is where on this curve you choose to stand. The explorer shows [a survey with $p=0.9$](explorer:mechanisms?mechanism=randomized_response&local_epsilon=2.1972&answers=2&adjacency=replace_one&epsilon=2.1972).
+# At $p=\frac12$ the sheets are pure chance: perfect privacy, and nothing learned. $\varepsilon$ is where on this curve you choose to stand. The explorer shows [a survey with $p=0.9$](explorer:mechanisms?mechanism=randomized_response&local_epsilon=2.1972&answers=2&adjacency=replace_one&epsilon=2.1972).
 #
 # ## 10 Where this breaks, and what it does not protect
 #
 # *What the guarantee assumes.* One answer per person. A fair, private coin. Pupils who follow it. Neighbours that replace one answer.
 #
-# * **It hides an answer, not a fact.** If the survey shows that nine pupils out of ten copy, everybody thinks so of Anna too, even if she was ill that day. Differential privacy promises only that *her slip* changes little of what can be said about her. The factor $e^\varepsilon$ of section 7 is for a reader who knew the others already.
+# * **It hides an answer, not a fact.** If the survey shows that nine pupils out of ten copy, everybody thinks so of Anna too, even if she was ill that day.
 # * **It does not hide that she took part.** Neighbours have the same people. Where taking part is the secret, other neighbours are needed: add or remove a person (lesson 02).
 # * **A large $\varepsilon$ promises little.** At $p=0.99$ the odds may change by a factor of 99.
-# * **Secrets that are shared cost more.** A family, a class that copied together: $k\varepsilon$.
-# * **Local noise is expensive.** Everybody adds noise here, so the error of the count grows like $\sqrt n$. A trusted office that counts first and adds noise once does far better; that is the setting of lessons 03 to 11.
-# * **People must play.** A pupil who does not trust the coin says *no* anyway, and no formula repairs that.
+# * **Local noise is expensive.** Everybody adds noise, so the error of the count grows like $\sqrt n$. A trusted office that counts first and adds noise once does far better; that is the setting of lessons 03 to 11.
 
 # %% [markdown]
 # ## 11 Exercises
 #
 # Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
 #
-# **★ 1.1** A youth club publishes the average pocket money of its members, but only for groups of at least five. On Monday: 28.50 euros, 24 members. On Tuesday Ben has left: 27.10 euros, 23 members. How many euros does Ben get?
+# **★ 1.1** *(In class, 5 minutes.)* A youth club publishes the average pocket money of its members, but only for groups of at least five. On Monday: 28.50 euros, 24 members. On Tuesday Ben has left: 27.10 euros, 23 members. How many euros does Ben get?
 
 # %%
 answer = None
@@ -636,7 +523,36 @@ check("1.1", answer)
 # </details>
 
 # %% [markdown]
-# **★★ 1.2** A company asks its 1500 employees whether they have ever lied on an expense report, by randomised response with $\varepsilon=1$. There are 480 yes slips. Estimate the share, and give the upper end of the usual interval: estimate plus two standard errors. (The employees are given; only the coins are random.)
+# ## 12 At home: two more sentences, two more exercises
+#
+# ### "The estimate is the share of people who said yes"
+#
+# A class of ten with one copier. What is the share of yes sheets on average? By the formula, over all lists of ten sheets, and by simulation:
+
+# %%
+ten = (1, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+trials = coin.release(np.tile(ten, (200_000, 1)), rng=np.random.default_rng(7))
+listed = sum(chance * np.mean(sheets) for sheets, chance in distribution(ten).items())
+print(f"formula {0.1 * 0.75 + 0.9 * 0.25:.4f}, all lists {listed:.4f}")
+print(f"simulated {trials.mean():.3f}")
+
+# %% [markdown]
+# Three times too many, and more sheets do not help: the error is a *bias*, not scatter. Corrected as in section 6 the mean is $(0.3-0.25)/0.5=0.1$. *Direction of the error:* privacy is untouched, the statistics are wrong.
+#
+# ### "With $k$ possible answers, tell the truth with probability $\frac{e^\varepsilon}{e^\varepsilon+k}$"
+#
+# ([In the book](explorer:formula_book?id=G-B12&misprint=k-for-k-minus-one).) Let the answers be *never*, *once*, *often*, and $\varepsilon=1$. Each of the two other answers gets half of the rest.
+
+# %%
+for name, p in {"printed": np.e / (np.e + 3), "right": np.e / (np.e + 2)}.items():
+    print(f"{name:<8} truth with probability {p:.4f}, epsilon {np.log(2 * p / (1 - p)):.4f}")
+
+# %% [markdown]
+# The truth is one of the $k$ answers and was counted twice. *Direction of the error:* safe. The promise "at most 1" holds, but it is not tight: people get more privacy than announced, and the survey pays for it with accuracy.
+#
+# ### Two more exercises
+#
+# **★★ 1.2** A company asks its 1500 employees whether they have ever lied on an expense report, by randomised response with $\varepsilon=1$. 480 sheets say yes. Estimate the share, and give the upper end of the usual interval: estimate plus two standard errors. (The employees are given; only the coins are random.)
 
 # %%
 answer = None
@@ -680,13 +596,13 @@ check("1.3", answer)
 # </details>
 
 # %% [markdown]
-# ## 12 Ask yourself
+# ## 13 Ask yourself
 #
 # Answer aloud before you open a line.
 #
 # <details><summary>1. "We removed the names, so the data are anonymous." What do you ask?</summary>
 #
-# Which other columns are there, and who knows them about somebody? What singles a person out is the combination of harmless columns, and the attacker brings the missing half along.
+# Which other columns are there, and who knows them about somebody? The combination of harmless columns identifies a person, and the attacker knows the other half.
 #
 # </details>
 #
@@ -708,14 +624,14 @@ check("1.3", answer)
 #
 # </details>
 #
-# <details><summary>5. Anna's slip says yes. Has the survey harmed her?</summary>
+# <details><summary>5. Anna's sheet says yes. Has the survey harmed her?</summary>
 #
 # It has multiplied the odds about her answer by at most $e^\varepsilon$. How much that is depends on $\varepsilon$ and on what was believed before; at $\varepsilon=0.1$ hardly anything, at $\varepsilon=5$ a lot.
 #
 # </details>
 
 # %% [markdown]
-# ## 13 On one card
+# ## 14 On one card
 #
 # | | |
 # |---|---|
@@ -727,22 +643,22 @@ check("1.3", answer)
 # | **It means** | odds about one answer change by at most $e^\varepsilon$ for a reader who knows all the others; groups of $k$ and $k$ answers: $k\varepsilon$ |
 # | **Its price** | $\hat\pi=\frac{\bar y-(1-p)}{2p-1}$ with standard error $\sqrt{e^\varepsilon/n}\,/(e^\varepsilon-1)$ |
 #
-# ## 14 Further reading
+# ## 15 Further reading
 #
 # * Warner (1965), *Randomized response: a survey technique for eliminating evasive answer bias*: seven pages, and the idea is all there.
 # * Sweeney (2000), *Simple demographics often identify people uniquely*; Golle (2006), *Revisiting the uniqueness of simple demographics in the US population*: how many people are alone in their cell.
 # * Dinur & Nissim (2003), *Revealing information while preserving privacy*: the attack that started it, and where the square root comes from.
 # * Dwork & Roth (2014), *The algorithmic foundations of differential privacy*, sections 1 to 3: the definition and what it does and does not promise.
 #
-# **Next** [lesson 02](02_hypothesis_test.ipynb): what an attacker can do with a slip, as a test with errors of two kinds.
+# **Next** [lesson 02](02_hypothesis_test.ipynb): what an attacker can do with one report, as a test with errors of two kinds.
 #
 # The last cell re-examines what this lesson claimed.
 
 # %%
 # Checks
-assert loss.agree and error.agree
-assert two_coins.refuted and biased.refuted and three.refuted and again.refuted
+assert two_coins.refuted and np.isclose(claimed, shares.std(), rtol=0.05)
+assert np.isclose(listed, 0.3) and abs(trials.mean() - 0.3) < 0.002
 assert np.isclose(coin.profiles("replace_one")[0].epsilon(0), np.log(3))
-assert np.isclose(largest_loss(3), 3 * np.log(3)) and np.isclose(law(ten)[ten], 0.75**10)
+assert np.isclose(largest_loss(3), 3 * np.log(3)) and np.isclose(distribution(ten)[ten], 0.75**10)
 assert counter(village == "Oak") - counter((village == "Oak") & (month != 10)) == copied[anna]
 print("all checks passed")
