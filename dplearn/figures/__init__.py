@@ -1,7 +1,7 @@
 """Figures: every function draws results it is given and computes none of them.
 
-A page's pictures take its ink and name what they draw below their statement; a lesson's
-are white, carry names on the curves, and a slider needs no kernel: its frames are inside.
+A page's pictures name what they draw below their statement; a lesson's are white, carry names on
+the curves, and a slider needs no kernel: its frames are inside.
 """
 
 from dplearn.figures.claim_map import SYMBOLS, claim_map, map_finding
@@ -12,14 +12,13 @@ from dplearn.figures.formula import Cloud, Curve, Region, formula_cloud, formula
 from dplearn.figures.kit import certificate, excess, text
 from dplearn.figures.kit.axes import MANTISSAS, log_steps
 from dplearn.figures.kit.marks import Band, Bars, Line, Mark
-from dplearn.figures.kit.template import INK, style_of
+from dplearn.figures.kit.template import on_dark, style_of
 from dplearn.figures.looseness import looseness
 from dplearn.figures.pair import leaking_area, loss_law, profile_curve, renyi_curve, tradeoff_curve
 from dplearn.figures.slider import slider
 from dplearn.figures.training_run import training_run
 
 __all__ = [
-    "INK",
     "MANTISSAS",
     "SYMBOLS",
     "Band",
@@ -49,6 +48,7 @@ __all__ = [
     "loss_law",
     "map_finding",
     "number_line",
+    "on_dark",
     "panels",
     "profile_curve",
     "renyi_curve",

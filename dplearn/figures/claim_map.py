@@ -19,13 +19,13 @@ SYMBOLS = {
 # Light, dark and between, so that they stay apart in grey and for the colour-blind; in STATUS's
 # order. What is violated also carries crosses, what is open dots.
 _FILL = ("#A9D0F0", "#C8442C", "#B9BCC4", "#E4E5E8")
-_HATCH = {1: ("x-thin", "#FFFFFF", 7), 2: ("circle", "#5C606B", 4), 3: ("line-ew", "#5C606B", 4)}
+_HATCH = {1: ("x-thin", "#FFFFFF", 7), 2: ("circle", GREY, 4), 3: ("line-ew", GREY, 4)}
 _WORDS = ("holds", "violated", "undecided", "claim has no value")
 # Marks per axis: enough to see a hatch, few enough to see the colour.
 _MARKS = 16
 
 
-def claim_map(verdict: Verdict, *, ink: str = INK["light"]) -> go.Figure:
+def claim_map(verdict: Verdict) -> go.Figure:
     """The map of a verdict: one colour and one mark per status, a star at the counterexample.
 
     Examples
@@ -46,7 +46,7 @@ def claim_map(verdict: Verdict, *, ink: str = INK["light"]) -> go.Figure:
     place = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom"}
     room = {"height": 460, "margin": (78, 20, 106, 62), "showlegend": True, "legend": place}
     x, y = _axis(area.axes[0], area.x), _axis(area.axes[1], area.y)
-    return one_panel(traces, x, y, map_finding(area), about, ink=ink, size=18, **room)
+    return one_panel(traces, x, y, map_finding(area), about, size=18, **room)
 
 
 def map_finding(area: Slice) -> str:
@@ -114,7 +114,7 @@ def _key(status: int) -> dict[str, Any]:
 def _star(verdict: Verdict) -> dict[str, Any]:
     simplest = verdict.simplest
     x, y = (math.log10(simplest.parameters[n]) for n in verdict.map.axes)  # type: ignore[union-attr]
-    look = {"symbol": "star", "size": 19, "colour": STAR, "edge": (1.6, INK["light"])}
+    look = {"symbol": "star", "size": 19, "colour": STAR, "edge": (1.6, INK)}
     look["hovertemplate"] = f"<b>counterexample</b><br>{simplest}<extra></extra>"
     return markers([x], [y], "simplest counterexample", **look)
 

@@ -12,7 +12,7 @@ from html import escape
 
 from dplearn.figures.kit.template import GREY, INK, colour_of, transparent
 
-_INK, _SIZE = INK["light"], 15
+_SIZE = 15
 _BLUE, _GREEN, _ORANGE = (colour_of(role) for role in ("exact", "second", "third"))
 _TIP = "M0,0 L12,5 L0,10 z"  # of an arrow
 
@@ -50,7 +50,7 @@ class Drawing:
 
 
 def words(
-    x: float, y: float, text: str, *, size: int = _SIZE, colour: str = _INK, anchor: str = "middle"
+    x: float, y: float, text: str, *, size: int = _SIZE, colour: str = INK, anchor: str = "middle"
 ) -> str:
     """`text` whose first base line is at a point; a line break begins a new line."""
     look = f'font-size="{size}" fill="{colour}" text-anchor="{anchor}"'
@@ -65,7 +65,7 @@ def arrow(
     start: tuple[float, float],
     end: tuple[float, float],
     *,
-    colour: str = _INK,
+    colour: str = INK,
     width: float = 1.6,
     dash: str = "",
 ) -> str:

@@ -15,7 +15,7 @@ from dplearn.figures.kit.axes import TYPICAL_WIDTH, Axis, Canvas
 from dplearn.figures.kit.labels import along, beside, ink_under
 from dplearn.figures.kit.marks import gaps, level, markers, upright
 from dplearn.figures.kit.over_steps import Curves, End
-from dplearn.figures.kit.template import INK, RED, style_of, transparent
+from dplearn.figures.kit.template import RED, style_of, transparent
 from dplearn.ground.guarantee import Guarantee
 
 # Curves that end further than this above the tightest bound leave the picture: what is worth
@@ -49,7 +49,6 @@ def epsilon_curves(
     subtitle: str = "",
     log_x: bool = True,
     log_y: bool = True,
-    ink: str = INK["light"],
 ) -> go.Figure:
     """Curves of epsilon over the number of steps; draws results and computes none.
 
@@ -93,11 +92,11 @@ def epsilon_curves(
     below = dict(claims)
     if reference:
         below[reference] = _sharpness(curves[reference], steps, canvas)
-    names = over_steps.column("ε", steps[index], _ends(curves, index, below), canvas, ink)
+    names = over_steps.column("ε", steps[index], _ends(curves, index, below), canvas)
     notes = _notes(curves, steps, canvas, published, here, budget)
     more = {"shapes": [upright(here), level(budget, "dashdot")], "annotations": [*names, *notes]}
     title = finding or _finding(curves)
-    return over_steps.figure(canvas, traces, title, subtitle, ink=ink, size=19, **more)
+    return over_steps.figure(canvas, traces, title, subtitle, size=19, **more)
 
 
 def _check(curves: Curves, steps: Sequence[int], here: int | None, reference: str | None) -> None:

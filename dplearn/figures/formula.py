@@ -66,9 +66,7 @@ class Cloud:
     kind: str = "identity"  # how the two should be related; or upper, lower, asymptotic
 
 
-def formula_curve(
-    curve: Curve, *, finding: str = "", x: str = "x", ink: str = INK["light"]
-) -> go.Figure:
+def formula_curve(curve: Curve, *, finding: str = "", x: str = "x") -> go.Figure:
     """A formula as a line, the truth as points; where it must not be used is shaded.
 
     Examples
@@ -85,18 +83,18 @@ def formula_curve(
     entry = Line(x=curve.x, y=gaps(curve.own), label="formula", width=1.6)
     own = [entry] if len(curve.own) else []
     shades = [_shade(region, across, up) for region in curve.regions]
-    traces: list[Any] = [*shades, _truth(curve, ink), *own, line]
-    names: list[Any] = [line, ("○", ink, "truth"), *own]
+    traces: list[Any] = [*shades, _truth(curve), *own, line]
+    names: list[Any] = [line, ("○", INK, "truth"), *own]
     if curve.star is not None:
-        look = {"symbol": "star", "size": 17, "colour": STAR, "edge": (0, ink)}
+        look = {"symbol": "star", "size": 17, "colour": STAR, "edge": (0, INK)}
         traces.append(markers([curve.star[0]], gaps([curve.star[1]]), "counterexample", **look))
-        names.append(("★", ink, "counterexample"))
+        names.append(("★", INK, "counterexample"))
     kinds = [_REGIONS[kind] for kind in dict.fromkeys(region.kind for region in curve.regions)]
     names += [("■", colour_of(role), words) for role, _, words in kinds]
-    return one_panel(traces, across, up, finding, keys(*names), ink=ink, height=_HEIGHT)
+    return one_panel(traces, across, up, finding, keys(*names), height=_HEIGHT)
 
 
-def formula_cloud(cloud: Cloud, *, finding: str = "", ink: str = INK["light"]) -> go.Figure:
+def formula_cloud(cloud: Cloud, *, finding: str = "") -> go.Figure:
     """Every point of a verification: the value above the truth, and the line where they agree.
 
     Examples
@@ -116,7 +114,7 @@ def formula_cloud(cloud: Cloud, *, finding: str = "", ink: str = INK["light"]) -
         names.append(("", GREY, f"a bound may lie {side}"))
     traces = [diagonal, *(_markers(cloud, kind) for kind in kinds)]
     across = replace(up, title="truth, by another way")
-    return one_panel(traces, across, up, finding, keys(*names), ink=ink, height=_HEIGHT)
+    return one_panel(traces, across, up, finding, keys(*names), height=_HEIGHT)
 
 
 def _axes(curve: Curve, name: str) -> tuple[Axis, Axis]:
@@ -181,13 +179,13 @@ def _shade(region: Region, across: Axis, up: Axis) -> dict[str, Any]:
     return {"mode": "lines", "line": {"width": 0}, "name": words, "x": x, "y": y, **fill}
 
 
-def _truth(curve: Curve, ink: str) -> dict[str, Any]:
+def _truth(curve: Curve) -> dict[str, Any]:
     """The oracle: open circles, with bars where it is known between two ends only."""
     low, high = (np.asarray(v, dtype=float) for v in (curve.low, curve.high))
     with np.errstate(invalid="ignore"):
         middle, half = np.where(low < high, 0.5 * (low + high), low), 0.5 * (high - low)
     bars = {"type": "data", "array": np.nan_to_num(half), "thickness": 1, "width": 3}
-    look = {"symbol": "circle-open", "size": 8, "colour": ink, "edge": (1.4,)}
+    look = {"symbol": "circle-open", "size": 8, "colour": INK, "edge": (1.4,)}
     look["error_y"] = bars if np.any(half > 0) else None
     return markers(curve.x, gaps(middle), "truth", **look)
 

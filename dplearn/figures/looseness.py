@@ -36,7 +36,6 @@ def looseness(
     here: int | None = None,
     claims: Collection[str] = (),
     log_x: bool = True,
-    ink: str = INK["light"],
 ) -> go.Figure:
     """Each accountant's epsilon divided by the reference; draws results and computes none.
 
@@ -72,13 +71,13 @@ def looseness(
     lines = [[canvas.y.lower if r is None else r for r in values] for values in ratios.values()]
     covered = ink_under(lines, steps, canvas, here)
     ends = _ends(curves, ratios, index, sign(reference[index]))
-    names = over_steps.column("times", steps[index], ends, canvas, ink)
+    names = over_steps.column("times", steps[index], ends, canvas)
     traces = [over_steps.line_of(n, steps, ratios[n], dashes[n], "%{y:.4~g} ×") for n in curves]
     traces.append(over_steps.dots({n: values[index] for n, values in ratios.items()}, here))
     shapes = [upright(here), level(1), *(_shade(ground, canvas) for ground in grounds)]
-    notes = [*names, _below_one(now, reference[index], grounds, canvas, covered, ink)]
+    notes = [*names, _below_one(now, reference[index], grounds, canvas, covered)]
     title, more = comparison(now, reference[index], steps[index]), {"annotations": notes}
-    return over_steps.figure(canvas, traces, title, about, ink=ink, size=17, shapes=shapes, **more)
+    return over_steps.figure(canvas, traces, title, about, size=17, shapes=shapes, **more)
 
 
 def _ratio_axis(ratios: Ratios) -> Axis:
@@ -109,7 +108,6 @@ def _below_one(
     grounds: Sequence[tuple[int, int]],
     canvas: Canvas,
     covered: NDArray,
-    ink: str,
 ) -> dict[str, Any]:
     """What it means to be below 1, and who is there at the chosen number of steps."""
     missing = shortfalls(now, reference)
@@ -121,7 +119,7 @@ def _below_one(
     fitting = [w for w in (f"{_BELOW_ONE}: {who}" if who else "", _BELOW_ONE) if fits(w, ground)]
     words, depth = next(filter(None, fitting), ""), canvas.pixel(1.0)
     spots = {"sides": (-depth / 2, -depth / 4, 12 - depth), "between": ground}
-    return along(words, 1.0, canvas, covered, colour=ink, **spots)
+    return along(words, 1.0, canvas, covered, colour=INK, **spots)
 
 
 def _ends(curves: Curves, ratios: Ratios, index: int, side: str) -> list[End]:

@@ -1,7 +1,7 @@
 """What a pair of outputs looks like: laws, loss, profile, Rényi divergences and trade-off.
 
-`here` is the point in use, `real` what holds for a real pair where the curve is a bound, and
-`ink` the colour of words. Arrays have shape (n,).
+`here` is the point in use, and `real` what holds for a real pair where the curve is a bound.
+Arrays have shape (n,).
 """
 
 import math
@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 from dplearn.figures.kit.axes import Axis
 from dplearn.figures.kit.marks import Band, Bars, Line, Mark, gaps, keys, upright
 from dplearn.figures.kit.panel import one_panel
-from dplearn.figures.kit.template import INK
 
 # What is lower than this, relative to the top, is out of view; so many bars are enough.
 _SMALL, _MOST = 1e-3, 600
@@ -35,7 +34,6 @@ def leaking_area(
     finding: str,
     names: tuple[str, str] = ("P", "Q"),
     axis: str = "released number",
-    ink: str = INK["light"],
 ) -> go.Figure:
     """Two laws at places in ascending order, with what P has above e^epsilon Q shaded.
 
@@ -78,7 +76,7 @@ def leaking_area(
     ]
     shown = [law, area, *others] if whole else [area, law, *others]
     legend = keys(law, *others, area)
-    return one_panel(shown, across, up, finding, legend, ink=ink, height=330, barmode="stack")
+    return one_panel(shown, across, up, finding, legend, height=330, barmode="stack")
 
 
 def loss_law(
@@ -88,7 +86,6 @@ def loss_law(
     counted: ArrayLike,
     epsilon: float,
     finding: str,
-    ink: str = INK["light"],
 ) -> go.Figure:
     """The privacy loss under P in bins; of those above epsilon, the part that delta counts.
 
@@ -115,7 +112,7 @@ def loss_law(
     blue = Bars(x=middle, y=below, label="L ≤ ε", opacity=0.55)
     shown, names = [delta, grey, blue], keys(blue, grey, delta)
     stacked = {"barmode": "stack", "shapes": [upright(epsilon, "ε")]}
-    return one_panel(shown, x, y, finding, names, ink=ink, height=330, **stacked)
+    return one_panel(shown, x, y, finding, names, height=330, **stacked)
 
 
 def profile_curve(
@@ -125,7 +122,6 @@ def profile_curve(
     here: tuple[float, float],
     finding: str,
     real: ArrayLike | None = None,
-    ink: str = INK["light"],
 ) -> go.Figure:
     """Delta over epsilon, delta on a logarithmic axis; a delta of 0 is marked at the foot.
 
@@ -146,7 +142,7 @@ def profile_curve(
     words = "δ = 0" if here[1] == 0 else ""
     point = Mark(x=here[0], y=max(here[1], lower), label=words, role="wrong", side=side)
     more = {"height": 310, "shapes": [upright(here[0], "ε", end="bottom")]}
-    return one_panel([*lines, point], across, up, finding, keys(*lines), ink=ink, **more)
+    return one_panel([*lines, point], across, up, finding, keys(*lines), **more)
 
 
 def renyi_curve(
@@ -158,7 +154,6 @@ def renyi_curve(
     epsilon: float,
     beside: str = "exact",
     finding: str,
-    ink: str = INK["light"],
 ) -> go.Figure:
     """Rényi divergences over the order, and the epsilon that each order proves at one delta.
 
@@ -187,7 +182,7 @@ def renyi_curve(
     ]
     marks = [Mark(x=here[0], y=y, label="", role="rdp") for y in gaps(here, above=0)[1:]]
     more = {"height": 310, "shapes": [upright(here[0], "α")]}
-    return one_panel([*lines, *marks], across, up, finding, keys(*lines), ink=ink, **more)
+    return one_panel([*lines, *marks], across, up, finding, keys(*lines), **more)
 
 
 def tradeoff_curve(
@@ -199,7 +194,6 @@ def tradeoff_curve(
     deltas: tuple[float, float],
     finding: str,
     real: ArrayLike | None = None,
-    ink: str = INK["light"],
 ) -> go.Figure:
     r"""What the best attacker misses over how often he accuses wrongly.
 
@@ -228,4 +222,4 @@ def tradeoff_curve(
     parts = [guessing, ground, *named, other, Mark(x=here[0], y=here[1], label="")]
     x, y = (Axis(title=title, lower=0.0, upper=1.0) for title in ("false alarms a", "missed"))
     extras = {"shapes": [upright(here[0])], "annotations": [_GUESSING]}
-    return one_panel(parts, x, y, finding, keys(*named), ink=ink, height=310, **extras)
+    return one_panel(parts, x, y, finding, keys(*named), height=310, **extras)

@@ -33,7 +33,6 @@ def training_run(
     planned: Sequence[tuple[int, float]] = (),
     finding: str = "",
     subtitle: str = "",
-    ink: str = INK["light"],
 ) -> go.Figure:
     """Held-out accuracy, epsilon so far and training loss against the step.
 
@@ -59,8 +58,8 @@ def training_run(
         _line("loss", progress, "loss", PRIVATE, "solid", "3"),
         _line("loss without privacy", progress, "plain_loss", PLAIN, "dash", "3"),
     ]
-    layout = page(finding, subtitle, ink=ink, height=540, margin=_MARGIN)
-    notes = {"annotations": [*_headings(ink), *_ends(progress)]}
+    layout = page(finding, subtitle, height=540, margin=_MARGIN)
+    notes = {"annotations": [*_headings(), *_ends(progress)]}
     return go.Figure({"data": traces, "layout": layout | _axes(progress, steps, plan) | notes})
 
 
@@ -110,7 +109,7 @@ def _values(progress: Sequence[Event], key: str) -> list[float]:
     return [event[key] for event in progress if event.get(key) is not None]
 
 
-def _headings(ink: str) -> list[dict[str, Any]]:
+def _headings() -> list[dict[str, Any]]:
     """What each panel shows, and of which records."""
     shown = (
         (_LEFT[0], 1.0, "<b>Accuracy</b> on held-out public records"),
@@ -118,7 +117,7 @@ def _headings(ink: str) -> list[dict[str, Any]]:
         (_RIGHT[0], _LOWER[1], "<b>Training loss</b>, a private diagnostic"),
     )
     place = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "yshift": 4}
-    font = {"size": 15, "color": ink}
+    font = {"size": 15, "color": INK}
     return [{**place, "x": x, "y": y, "text": words, "font": font} for x, y, words in shown]
 
 

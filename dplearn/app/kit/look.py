@@ -1,11 +1,12 @@
-"""How every page looks: room on the first screen, the colour of ink, charts."""
+"""How every page looks: room on the first screen, charts."""
 
 from pathlib import Path
 from typing import Any
 
+import plotly.graph_objects as go
 import streamlit as st
 
-from dplearn.figures import INK
+from dplearn.figures import on_dark
 
 # The verdicts on published figures.
 VERDICTS = {
@@ -23,11 +24,6 @@ def style(page: str = "") -> None:
         st.html(Path(page).with_name("style.css"))
 
 
-def ink() -> str:
-    """The colour of words on the page as the reader has it."""
-    return INK[st.context.theme.type or "light"]
-
-
 def chart(figure: Any, key: str, alt: str, *, saves_as: str = "") -> None:
     """A figure and its words for those who do not see it; a camera where a file has a name."""
     config: dict[str, Any] = {"displayModeBar": bool(saves_as)}
@@ -38,4 +34,6 @@ def chart(figure: Any, key: str, alt: str, *, saves_as: str = "") -> None:
             "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
             "toImageButtonOptions": {"format": kind, "filename": saves_as, "scale": 2},
         }
+    if st.context.theme.type == "dark":
+        figure = go.Figure(on_dark(figure.to_dict()))
     st.plotly_chart(figure, theme=None, key=key, config=config, alt=alt)

@@ -192,8 +192,8 @@ def keys(*entries: Part | tuple[str, str, str]) -> str:
 
     Examples
     --------
-    >>> keys(("○", "#0067C8", "truth"))
-    '<span style="color:#0067C8">○ truth</span>'
+    >>> keys(("○", "#256ED1", "truth"))
+    '<span style="color:#256ED1">○ truth</span>'
     """
     named = [entry.key if isinstance(entry, Part) else entry for entry in entries]
     return "   ".join(

@@ -12,7 +12,7 @@ from dplearn.figures.kit.certificate import is_certified
 from dplearn.figures.kit.labels import spread
 from dplearn.figures.kit.marks import gaps, markers, stroke
 from dplearn.figures.kit.panel import one_panel
-from dplearn.figures.kit.template import CLEAR, style_of
+from dplearn.figures.kit.template import CLEAR, INK, style_of
 from dplearn.ground.guarantee import Guarantee
 
 Curves = Mapping[str, Sequence[Guarantee]]
@@ -32,12 +32,12 @@ def canvas_of(steps: Sequence[int], log: bool, y: Axis, height: int) -> Canvas:
 
 
 def figure(
-    canvas: Canvas, traces: Sequence[Any], finding: str, subtitle: str, *, ink: str, **more: Any
+    canvas: Canvas, traces: Sequence[Any], finding: str, subtitle: str, **more: Any
 ) -> go.Figure:
     """A figure with room for the column of names; a zoom lasts until an axis changes its kind."""
     height = int(canvas.height) + _MARGIN[2] + _MARGIN[3]
     more |= {"margin": _MARGIN, "uirevision": f"{canvas.x.log} {canvas.y.log}"}
-    return one_panel(traces, canvas.x, canvas.y, finding, subtitle, ink=ink, height=height, **more)
+    return one_panel(traces, canvas.x, canvas.y, finding, subtitle, height=height, **more)
 
 
 def dash_of(guarantees: Sequence[Guarantee]) -> str:
@@ -83,9 +83,7 @@ class End(NamedTuple):
     note: str = ""
 
 
-def column(
-    quantity: str, steps: int, ends: Sequence[End], canvas: Canvas, ink: str
-) -> list[dict[str, Any]]:
+def column(quantity: str, steps: int, ends: Sequence[End], canvas: Canvas) -> list[dict[str, Any]]:
     """What the values are, words beside each end, with a leader where they moved; then notes.
 
     A note keeps the place below its words: with the same wish it comes just before them.
@@ -95,7 +93,7 @@ def column(
     wishes = [canvas.pixel(end.value) for end, _ in rows]
     placed = spread(wishes, gap=_GAP, lower=4.0, upper=canvas.height - 8.0)
     pixels = dict(zip(((end.name, is_note) for end, is_note in rows), placed, strict=True))
-    words = [_words(end, canvas, pixels[end.name, 0], ink) for end in ends]
+    words = [_words(end, canvas, pixels[end.name, 0]) for end in ends]
     small = {"xshift": 16 + 14, "font": {"size": 12.5}}
     notes = [
         {"text": end.note, **_height(canvas, pixels[end.name, 1] + 4), **small}
@@ -113,12 +111,12 @@ def _height(canvas: Canvas, pixel: float) -> dict[str, Any]:
     return {**_PLACE, "y": y, "yref": "y", "yanchor": "middle"}
 
 
-def _words(end: End, canvas: Canvas, to: float, ink: str) -> dict[str, Any]:
+def _words(end: End, canvas: Canvas, to: float) -> dict[str, Any]:
     style, at = style_of(end.name), canvas.pixel(end.value)
     # A curve that left the picture has no end to lead to: an arrow says where it went.
     gone = "↑ " if end.value > canvas.y.upper else "↓ " if end.value < canvas.y.lower else ""
     glyph = f'<span style="color:{style.colour}">{gone}{style.glyph}</span>'
     leader = {"showarrow": True, "arrowhead": 0, "arrowwidth": 1.4, "ax": 14, "ay": at - to}
     leader["arrowcolor"] = CLEAR if gone else style.colour
-    look = {"align": "left", "font": {"size": 14, "color": ink}}
+    look = {"align": "left", "font": {"size": 14, "color": INK}}
     return {"text": f"{glyph} {end.words}", **_height(canvas, at), **leader, **look}

@@ -11,7 +11,7 @@ _SMALL = (66, 16, 78, 46)
 
 
 def page(
-    finding: str, subtitle: str, *, ink: str, height: int, margin: Sequence[int], size: float = 19
+    finding: str, subtitle: str, *, height: int, margin: Sequence[int], size: float = 19
 ) -> dict[str, Any]:
     """Layout without axes; the margin is left, right, top and bottom.
 
@@ -20,7 +20,7 @@ def page(
     size = size if len(finding) <= 60 else min(size, 17)
     title = {"text": f"<b>{finding}</b>", "subtitle": {"text": subtitle}, "font": {"size": size}}
     sides = dict(zip("lrtb", margin, strict=True))
-    look = {"template": "dplearn", "font": {"color": ink}, "height": height, "margin": sides}
+    look = {"template": "dplearn", "height": height, "margin": sides}
     return {**look, "title": title}
 
 
@@ -31,7 +31,6 @@ def one_panel(
     finding: str,
     subtitle: str,
     *,
-    ink: str,
     height: int,
     margin: Sequence[int] = _SMALL,
     size: float = 15.5,
@@ -39,6 +38,6 @@ def one_panel(
 ) -> go.Figure:
     """Parts, or traces, in this order on one pair of axes; the rest as of `page` and Plotly."""
     traces = [t for part in parts for t in ([part] if isinstance(part, dict) else part.traces())]
-    layout = page(finding, subtitle, ink=ink, height=height, margin=margin, size=size)
+    layout = page(finding, subtitle, height=height, margin=margin, size=size)
     axes = {"xaxis": x.layout(), "yaxis": y.layout()}
     return go.Figure({"data": traces, "layout": {**layout, **axes, **more}})

@@ -1,10 +1,11 @@
 """One look for every figure: its Plotly template, and a colour and a marker per accountant.
 
-The colours keep at least 11 CIELAB units between any two under normal, protan and deutan
-vision, and a contrast of 2.7 or more on white and on the dark page. They carry no meaning
-alone: each curve also has its own marker and its name at its end.
+Each colour has a twin for dark pages. Words may have them: on white and on the dark page the
+contrast is 4.5 or more. Any two are at least 9 CIELAB units apart under normal, protan and deutan
+vision, and carry no meaning alone: each curve also has its own marker and its name at its end.
 """
 
+import re
 import zlib
 from typing import Any, NamedTuple
 
@@ -24,24 +25,41 @@ class Style(NamedTuple):
 
 
 _STYLES = {
-    "basic": Style("Basic", "#5C606B", "circle", "●"),
-    "advanced": Style("Advanced", "#C79500", "triangle-up", "▲"),
-    "optimal": Style("Optimal", "#E67FB4", "triangle-down", "▼"),
-    "moments": Style("Moments", "#CC4400", "square", "■"),
-    "rdp": Style("RDP", "#00996B", "diamond", "◆"),
-    "zcdp": Style("zCDP", "#7A5230", "cross", "✚"),
-    "gdp": Style("GDP", "#C070E0", "x", "✕"),
-    "pld": Style("PLD", "#0067C8", "star", "★"),
+    "basic": Style("Basic", "#5B5D69", "circle", "●"),
+    "advanced": Style("Advanced", "#8D6D15", "triangle-up", "▲"),
+    "optimal": Style("Optimal", "#B85187", "triangle-down", "▼"),
+    "moments": Style("Moments", "#D03A00", "square", "■"),
+    "rdp": Style("RDP", "#008655", "diamond", "◆"),
+    "zcdp": Style("zCDP", "#79512D", "cross", "✚"),
+    "gdp": Style("GDP", "#8A3DAB", "x", "✕"),
+    "pld": Style("PLD", "#256ED1", "star", "★"),
     # What is said of a run and does not hold for it.
-    "poisson_claim": Style("Poisson claim", "#D62839", "circle-open", "○"),
+    "poisson_claim": Style("Poisson claim", "#CE1246", "circle-open", "○"),
 }
 # For accountants that arrive later: chosen by name, so that they too keep their colour.
 _SPARE = ("#8C6BB1", "#3F8F9F", "#A0522D", "#6B8E23", "#B0306A")
 
-GREY, RED, STAR = "#808590", "#D62839", "#FFD23F"
+GREY, RED, STAR = "#6C717C", "#CE1246", "#FFD23F"
 CLEAR = "rgba(0,0,0,0)"
-# Words, on a light and on a dark page.
-INK = {"light": "#262B36", "dark": "#E8EAEE"}
+INK = "#262B36"
+# What each colour is on a dark page; those below the line fill areas.
+_ON_DARK = {
+    INK: "#E8EAEE",
+    GREY: "#989DA8",
+    "#5B5D69": "#868894",
+    "#8D6D15": "#CE9A0A",
+    "#B85187": "#E980B5",
+    "#D03A00": "#DE5519",
+    "#008655": "#30AE82",
+    "#79512D": "#AD815A",
+    "#8A3DAB": "#B564CF",
+    "#256ED1": "#3D8AF5",
+    RED: "#ED3D48",
+    # ---
+    "#A9D0F0": "#274C6B",
+    "#B9BCC4": "#565A64",
+    "#E4E5E8": "#2E3138",
+}
 # What a colour says beside the names of accountants.
 _ROLES = {
     "exact": _STYLES["pld"].colour,
@@ -61,7 +79,7 @@ def style_of(name: str) -> Style:
     Examples
     --------
     >>> style_of("pld").label, style_of("pld").colour
-    ('PLD', '#0067C8')
+    ('PLD', '#256ED1')
     """
     spare = _SPARE[zlib.crc32(name.encode()) % len(_SPARE)]
     return _STYLES.get(name) or Style(name, spare, "hexagon", "⬢")
@@ -77,12 +95,33 @@ def transparent(colour: str, share: float) -> str:
 
     Examples
     --------
-    >>> transparent("#0067C8", 0.2)
-    'rgba(0,103,200,0.2)'
+    >>> transparent("#256ED1", 0.2)
+    'rgba(37,110,209,0.2)'
     """
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red},{green},{blue},{share:g})"
 
+
+def on_dark(figure: Any) -> Any:
+    """The parts of a figure, a tree of dicts and lists, in the colours of a dark page.
+
+    Examples
+    --------
+    >>> on_dark({"line": {"color": "#256ED1"}, "fill": "rgba(37,110,209,0.2)", "x": [1, 2]})
+    {'line': {'color': '#3D8AF5'}, 'fill': 'rgba(61,138,245,0.2)', 'x': [1, 2]}
+    """
+    if isinstance(figure, dict):
+        return {name: on_dark(part) for name, part in figure.items()}
+    if isinstance(figure, list | tuple):
+        return type(figure)(map(on_dark, figure))
+    return _COLOURS.sub(lambda m: _TWINS[m[0]], figure) if isinstance(figure, str) else figure
+
+
+# As they are written, and as `transparent` begins them.
+_TWINS = _ON_DARK | {
+    transparent(light, 1)[:-2]: transparent(dark, 1)[:-2] for light, dark in _ON_DARK.items()
+}
+_COLOURS = re.compile("|".join(map(re.escape, _TWINS)))
 
 _FONT = '"Source Sans", "Source Sans Pro", "Segoe UI", "Helvetica Neue", Arial, sans-serif'
 _GRID = {"showgrid": True, "gridcolor": transparent(GREY, 0.22)}
@@ -95,7 +134,7 @@ def _template(
 ) -> go.layout.Template:
     axis = {**_GRID, **_LINE, **_TICKS, "title": {"standoff": 8, "font": {"size": axis_title}}}
     layout = {
-        "font": {"family": _FONT, "size": 14},
+        "font": {"family": _FONT, "size": 14, "color": INK},
         "paper_bgcolor": ground,
         "plot_bgcolor": ground,
         "showlegend": False,

@@ -102,7 +102,7 @@ def map_of(state: State, verdict: Verdict) -> None:
     """The map, and the choice of its axes."""
     alt = f"Map of where the claim holds. {map_finding(verdict.map)}. {verdict}"
     with st.container(key="picture"):
-        look.chart(claim_map(verdict, ink=look.ink()), "map", alt)
+        look.chart(claim_map(verdict), "map", alt)
     names = QUANTITIES[verdict.quantity][verdict.of].names
     able = [fields.X.default, *names, *(n for n in verdict.map.fixed if n not in names)]
     options = {name: fields.X.options[name] for name in able}

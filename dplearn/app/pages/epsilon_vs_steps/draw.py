@@ -24,7 +24,6 @@ def pictures(state: State, answers: Answers, rows: Sequence[Mapping[str, str]]) 
         "here": answers.here,
         "claims": words.claimed(answers),
         "log_x": state.values["x_axis"] == "log",
-        "ink": look.ink(),
     }
     first = epsilon_curves(
         curves,

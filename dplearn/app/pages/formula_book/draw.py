@@ -50,7 +50,7 @@ def _picture(state: State) -> None:
         picture = points.cloud(place.id, place.misprint, seconds=seconds)
     verdicts, slacks = [p.verdict for p in picture.points], [p.slack for p in picture.points]
     headline = words.headline(claim.kind, verdicts, slacks, place.misprint != "none")
-    common = {"finding": headline, "ink": look.ink()}
+    common = {"finding": headline}
     if along:
         figure = formula_curve(picture.drawn, x=words.label(name), **common)  # type: ignore[arg-type]
     else:

@@ -17,7 +17,7 @@ def pictures(view: View) -> None:
     places = [*st.columns([6, 5], gap="small"), *st.columns(3, gap="small")]
     titles, alts = words.titles(view), words.alts(view)
     for place, make, (name, title) in zip(places, makers, titles.items(), strict=True):
-        figure = make(view, {"finding": title, "ink": look.ink()})
+        figure = make(view, {"finding": title})
         with place.container(key=f"pair_{name}"):
             if figure is None:
                 why = view.pair.mechanism.no_outputs

@@ -67,7 +67,6 @@ def picture(training: Training, run: Run | None) -> None:
         planned=ahead(shown.plan, shown.delta),
         finding=headline,
         subtitle=words.run_in_a_line(shown),
-        ink=look.ink(),
     )
     alt = f"Held-out accuracy, epsilon so far and training loss against steps. {headline}."
     with st.container(key="picture"):
