@@ -4,8 +4,6 @@ Nothing here waits for a device. Where a name of PyTorch is missing for a kind o
 macOS or Windows, the plain thing is done.
 """
 
-import math
-import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
@@ -13,13 +11,10 @@ import torch
 from torch import Tensor
 
 
-def free_bytes(device: torch.device) -> float:
-    """Free memory of a device; infinite where the system does not tell."""
-    if tell := getattr(getattr(torch, device.type, None), "mem_get_info", None):
-        return tell(device)[0]
-    if "SC_AVPHYS_PAGES" not in getattr(os, "sysconf_names", ()):
-        return math.inf
-    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+def free_bytes(device: torch.device) -> int:
+    """Free memory of an accelerator; 0 where nobody tells."""
+    tell = getattr(getattr(torch, device.type, None), "mem_get_info", None)
+    return tell(device)[0] if tell else 0
 
 
 def moved(value: Tensor, device: torch.device) -> Tensor:

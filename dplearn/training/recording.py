@@ -306,15 +306,15 @@ def _versions(tree: Any) -> tuple[int, ...]:
     return tuple(leaf._version for leaf in _leaves(tree) if isinstance(leaf, Tensor))
 
 
-def on_tensors(function: Callable[[Tensor], Any], tree: Any) -> Any:
+def on_tensors(function: Callable[[Any], Any], tree: Any, kinds: Any = Tensor) -> Any:
     """The tree with the function's value for every tensor; quick where the tree is plain."""
-    if isinstance(tree, Tensor):
+    if isinstance(tree, kinds):
         return function(tree)
     if type(tree) in (tuple, list):
-        return type(tree)([on_tensors(function, branch) for branch in tree])
+        return type(tree)([on_tensors(function, branch, kinds) for branch in tree])
     if type(tree) is dict:
-        return {key: on_tensors(function, branch) for key, branch in tree.items()}
-    return tree_map_only(Tensor, function, tree)
+        return {key: on_tensors(function, branch, kinds) for key, branch in tree.items()}
+    return tree_map_only(kinds, function, tree)
 
 
 def _leaves(tree: Any) -> list[Any]:

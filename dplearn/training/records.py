@@ -1,8 +1,9 @@
 """The records of a dataset, lot by lot, on the device that needs them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
+from itertools import tee
 from math import isclose
 from typing import Any
 
@@ -15,6 +16,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 from dplearn.run import Plan
 from dplearn.training.devices import forked, free_bytes, moved
 from dplearn.training.passes import Loss, called
+from dplearn.training.recording import on_tensors
 from dplearn.training.sampling import Lot, micro_batches
 
 # Inputs, targets, and a mask that is False for padding.
@@ -34,37 +36,21 @@ _MOST = 256
 class Records:
     """A dataset, of the kinds that `fit` takes, as (inputs, targets) on a device.
 
-    Arrays stay there if they take at most half of what is free, unless `resident` says otherwise.
+    Arrays are moved there at once if they take at most half of what is free.
     """
 
-    def __init__(
-        self, dataset: Any, plan: Plan, *, device: torch.device, resident: bool | None
-    ) -> None:
+    def __init__(self, dataset: Any, plan: Plan, *, device: torch.device) -> None:
         self._device, self._due, self._coming = device, -1, iter(())
-        self._arrays, self._loader = _source(dataset, plan)
-        self._size = _rows(self._arrays) if self._loader is None else len(self._loader.dataset)
-        if self._size == 0:
+        self._dataset, self._collate, self._options = _source(dataset, plan, device)
+        if len(self) == 0:
             raise ValueError("Expected a dataset with at least one record, got 0.")
-        if resident is None:
-            resident = self._loader is None and 2 * self._bytes() <= free_bytes(device)
-        if resident:
-            self._move()
 
     def __len__(self) -> int:
-        return self._size
+        return len(self._dataset)
 
     def rows(self, index: Lot) -> tuple[Any, Any]:
         """Inputs and targets of these records, on the device."""
-        if self._loader is not None:
-            items = [self._loader.dataset[i] for i in index.tolist()]
-            return self._moved(_pair(self._loader.collate_fn(items)))
-        return self._moved(self._taken(index))
-
-    def _taken(self, index: Lot) -> tuple[Any, Any]:
-        """Inputs and targets of these records, where they are."""
-        at = torch.from_numpy(index)
-        take = lambda x: x[moved(at, x.device)] if isinstance(x, Tensor) else x[index]
-        return on_arrays(take, self._arrays)
+        return self._moved(self._fetched(index))
 
     def parts(
         self, step: int, lots: Callable[[], Iterator[Lot]], micro_batch: int | None
@@ -75,8 +61,7 @@ class Records:
         """
         if step != self._due:
             self.forget()  # workers end before others are started
-            with torch.random.fork_rng([]):  # a loader draws a seed for its workers
-                self._coming = self._batches(lots(), micro_batch)
+            self._coming = self._batches(lots(), micro_batch)
         self._due = step + 1
         return next(self._coming)
 
@@ -85,27 +70,40 @@ class Records:
         self._due, self._coming = -1, iter(())
 
     def _batches(self, lots: Iterator[Lot], micro_batch: int | None) -> Iterator[Iterable[Part]]:
-        """Micro-batches of each lot."""
+        """Micro-batches of each lot, loaded in that order."""
         # On a processor few rows at a time take less memory, and stay in its caches.
         most = _MOST if self._device.type == "cpu" else None
         cut = partial(micro_batches, micro_batch=micro_batch, most=most)
-        if self._loader is None:
-            loaded = (((self._taken(at), mask) for at, mask in cut(lot)) for lot in lots)
-        else:
-            options = {name: getattr(self._loader, name) for name in _LOADING}
-            options["collate_fn"] = partial(_collated, self._loader.collate_fn, cut)
-            index: Any = (lot.tolist() for lot in lots)
-            loaded = iter(data.DataLoader(self._loader.dataset, batch_sampler=index, **options))
-        return (((*self._moved(_pair(b)), self._moved(mask)) for b, mask in lot) for lot in loaded)
+        ahead, due = tee(list(cut(lot)) for lot in lots)
+        index = (part for lot in ahead for part, _ in lot)
+        loaded = self._loaded(index) if self._options else map(self._fetched, index)
+        for lot in due:
+            yield ((*self._moved(next(loaded)), self._moved(mask)) for _, mask in lot)
+
+    def _loaded(self, index: Iterator[Lot]) -> Iterator[tuple[Any, Any]]:
+        """Inputs and targets as workers load them."""
+        batches: Any = (part.tolist() for part in index)
+        options = {"batch_sampler": batches, "collate_fn": self._collate, **self._options}
+        with torch.random.fork_rng([]):  # a loader draws a seed for its workers
+            return iter(data.DataLoader(self._dataset, **options))
+
+    def _fetched(self, index: Lot) -> tuple[Any, Any]:
+        """Inputs and targets of these records, where they are."""
+        if isinstance(self._dataset, _Arrays):
+            return self._dataset[index]
+        return self._collate([self._dataset[i] for i in index.tolist()])
+
+    def _moved(self, values: Any) -> Any:
+        return on_tensors(partial(moved, device=self._device), values)
 
     def check_collation(self, model: nn.Module, loss_fn: Loss) -> None:
         """Raise if the loss of a record depends on what it was collated with, padded say.
 
         The first records are compared, so this finds nothing where they are of one size.
         """
-        if self._loader is None or self._loader.collate_fn is data.default_collate:
+        if self._collate is _default:
             return
-        places, modes = np.arange(min(_COMPARED, self._size)), [m.training for m in model.modules()]
+        places, modes = np.arange(min(_COMPARED, len(self))), [m.training for m in model.modules()]
         model.eval()
         try:
             together = self._losses(model, loss_fn, places)
@@ -125,48 +123,55 @@ class Records:
             inputs, targets = self.rows(index)
             return loss_fn(called(model, inputs), targets)
 
-    def _moved(self, values: Any) -> Any:
-        """Tensors on the device."""
-        return on_arrays(lambda x: moved(_tensor(x), self._device), values)
 
-    def _bytes(self) -> int:
-        """Memory that all records take."""
-        whole = self._arrays if self._loader is None else self.rows(np.zeros(1, np.int64))
-        used = sum(x.nbytes for x in tree_leaves(whole) if isinstance(x, _ARRAYS))
-        return used if self._loader is None else used * self._size
+@dataclass(frozen=True)
+class _Arrays:
+    """Records that are rows of arrays."""
 
-    def _move(self) -> None:
-        needed, free = self._bytes(), free_bytes(self._device)
-        devices = {getattr(x, "device", None) for x in tree_leaves(self._arrays)}
-        if needed > free and devices != {self._device}:
-            raise ValueError(
-                f"Expected at most {free:.3g} bytes of records on {self._device} with "
-                f"device_resident=True, got {needed:.3g}: use device_resident=False."
-            )
-        if self._loader is not None:
-            self._arrays, self._loader = self.rows(np.arange(self._size)), None
-        self._arrays = self._moved(self._arrays)
+    pair: tuple[Any, Any]
+
+    def __len__(self) -> int:
+        leaves = [x for x in tree_leaves(self.pair) if x is not None]
+        sizes = {len(x) if isinstance(x, _ARRAYS) and x.ndim else -1 for x in leaves}
+        if len(sizes) != 1 or -1 in sizes:
+            raise ValueError("Expected inputs and targets to be arrays with one row per record.")
+        return sizes.pop()
+
+    def __getitem__(self, index: Lot) -> tuple[Any, Any]:
+        at = torch.from_numpy(index)
+        take = lambda x: x[moved(at, x.device)] if isinstance(x, Tensor) else _tensor(x[index])
+        return on_tensors(take, self.pair, _ARRAYS)
+
+    def near(self, device: torch.device) -> "_Arrays":
+        """The arrays on a device, if they take at most half of what is free there."""
+        leaves = [x for x in tree_leaves(self.pair) if isinstance(x, _ARRAYS)]
+        if 2 * sum(x.nbytes for x in leaves) > free_bytes(device):
+            return self
+        move = lambda x: moved(_tensor(x), device)
+        return _Arrays(tree_map_only(_ARRAYS, move, self.pair))
 
 
-def _source(dataset: Any, plan: Plan) -> tuple[Any, Any]:
-    """Arrays that hold all records, or a DataLoader of items; the other is None."""
+def _source(dataset: Any, plan: Plan, device: torch.device) -> tuple[Any, Any, dict[str, Any]]:
+    """A dataset, what makes inputs and targets of its items, and options if workers load them."""
     if isinstance(dataset, data.DataLoader):
         _check_loader(dataset, plan)
         ordinary = dataset.collate_fn is data.default_collate
         if not ordinary or type(dataset.dataset) is not data.TensorDataset:
-            return None, dataset
+            options = {name: getattr(dataset, name) for name in _LOADING}
+            collate = _default if ordinary else partial(_collated, dataset.collate_fn)
+            return dataset.dataset, collate, options if dataset.num_workers else {}
         dataset = dataset.dataset
     if isinstance(dataset, data.TensorDataset):
         dataset = dataset.tensors
     if isinstance(dataset, tuple | Mapping):
-        return _pair(dataset), None
+        return _Arrays(_pair(dataset)).near(device), _default, {}
     items = hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")
     if not items or isinstance(dataset, (*_ARRAYS, list, str)):
         raise TypeError(
             "Expected dataset to be a pair (inputs, targets) of tensors or arrays (targets may be "
             f"None), a map-style Dataset or a DataLoader, got {type(dataset).__name__}."
         )
-    return None, data.DataLoader(dataset)
+    return dataset, _default, {}
 
 
 def _check_loader(loader: Any, plan: Plan) -> None:
@@ -190,17 +195,6 @@ def _check_loader(loader: Any, plan: Plan) -> None:
         )
 
 
-@contextmanager
-def described(batch: tuple[Any, Any]) -> Iterator[None]:
-    """Adds to errors, PyTorch's too, what kind of inputs and targets there were."""
-    try:
-        yield
-    except Exception as error:
-        kinds = tree_map_only(Tensor, lambda x: f"{x.dtype} {tuple(x.shape)}", batch)
-        error.add_note(f"Inputs and targets of records that were tried: {kinds}.")
-        raise
-
-
 def _pair(batch: Any) -> tuple[Any, Any]:
     """Inputs and targets; None where there are none."""
     if isinstance(batch, Mapping):
@@ -212,34 +206,16 @@ def _pair(batch: Any) -> tuple[Any, Any]:
     return dict(inputs[0]) if isinstance(inputs[0], Mapping) else inputs[0], targets
 
 
-def _collated(
-    collate: Callable[[list], Any], cut: Callable[[Lot], Iterable], items: list
-) -> list[tuple[Any, Any]]:
-    """Micro-batches of a lot's items, each with its mask."""
-    parts = cut(np.arange(len(items)))
-    return [(collate([items[i] for i in part]), mask) for part, mask in parts]
+def _collated(collate: Callable[[Any], Any], items: Any) -> tuple[Any, Any]:
+    """Inputs and targets of items, in tensors."""
+    return _pair(tree_map_only(np.ndarray, _tensor, collate(items)))
 
 
-def on_arrays(function: Callable[[Any], Any], tree: Any) -> Any:
-    """The tree with the function's value for every tensor or array; quick where it is plain."""
-    if isinstance(tree, _ARRAYS):
-        return function(tree)
-    if type(tree) is tuple:
-        return tuple(on_arrays(function, branch) for branch in tree)
-    return tree_map_only(_ARRAYS, function, tree)
+_default = partial(_collated, data.default_collate)
 
 
 def _tensor(array: Tensor | np.ndarray) -> Tensor:
     """The array's values, without a copy where it may be written to."""
     if isinstance(array, Tensor):
         return array
-    return torch.from_numpy(array if array.flags.writeable else array.copy())
-
-
-def _rows(arrays: Any) -> int:
-    """Number of rows that all arrays have."""
-    leaves = [x for x in tree_leaves(arrays) if x is not None]
-    sizes = {len(x) if isinstance(x, _ARRAYS) and x.ndim else -1 for x in leaves}
-    if len(sizes) != 1 or -1 in sizes:
-        raise ValueError("Expected inputs and targets to be arrays with one row per record.")
-    return sizes.pop()
+    return torch.from_numpy(np.require(array, requirements="W"))

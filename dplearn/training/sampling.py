@@ -7,7 +7,9 @@ one scheme cannot be paired with the theorem of another.
 from collections.abc import Iterator
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from dplearn.ground import validate
 from dplearn.run import DPSGD
@@ -65,7 +67,7 @@ def fixed_size(plan: DPSGD, size: int) -> int:
 
 def micro_batches(
     lot: Lot, micro_batch: int | None, *, most: int | None = None
-) -> Iterator[tuple[Lot, NDArray[np.bool_] | None]]:
+) -> Iterator[tuple[Lot, Tensor | None]]:
     """Parts of a lot, each with a mask that is False for padding.
 
     With `micro_batch` every part has that many rows, so that no new shape ever occurs; without,
@@ -86,4 +88,4 @@ def micro_batches(
     for start in range(0, len(lot), micro_batch):
         part = lot[start : start + micro_batch]
         missing = micro_batch - len(part)
-        yield np.pad(part, (0, missing)), np.arange(micro_batch) < len(part)
+        yield np.pad(part, (0, missing)), torch.arange(micro_batch) < len(part)

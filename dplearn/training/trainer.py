@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
+from torch.utils._pytree import tree_map_only
 
 from dplearn.ground import validate
 from dplearn.run import DPSGD, Plan
@@ -31,7 +32,7 @@ from dplearn.training.history import TALLY, History, Record, tally_of
 from dplearn.training.noise import LOTS, Randomness, Run
 from dplearn.training.passes import Loss, wide
 from dplearn.training.recording import state_of
-from dplearn.training.records import Records, described
+from dplearn.training.records import Records
 from dplearn.training.rules import trainable
 
 _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by a multiple of it"
@@ -81,7 +82,6 @@ class Trainer:
     micro_batch: int | None = None
     # Public records (inputs, targets) on which the model is checked. Default: made-up ones.
     example: Any = None
-    device_resident: bool | None = None  # dataset on the model's device; default: if it easily fits
     # Whether to compile the pass over a micro-batch: a minute or so at the first step, faster steps
     # afterwards. Lots that vary in size are then cut into parts of a quarter of the expected lot,
     # unless `micro_batch` says otherwise. A dict has options of `torch.compile`.
@@ -102,9 +102,7 @@ class Trainer:
         self._device = next(iter(self._trainable.values())).device
         dtypes = [wide(parameter.dtype) for parameter in self._trainable.values()]
         self._like = torch.empty(0, dtype=reduce(torch.promote_types, dtypes), device=self._device)
-        self._data = Records(
-            self.dataset, self.plan, device=self._device, resident=self.device_resident
-        )
+        self._data = Records(self.dataset, self.plan, device=self._device)
         self._rank, self._processes = distributed.place(self.process_group)
         self._steps, self._resumed = 0, False
         self._randomness = Randomness.of(generator, secure=secure)
@@ -165,8 +163,12 @@ class Trainer:
         """Raise if an experiment shows that the model mixes records; no value of theirs counts."""
         sample = self.example or self._data.rows(np.arange(_CHECKED) % len(self._data))
         batch = min(16, max(4, self.micro_batch or 16))
-        with described(sample):
+        try:
             check(self.model, self.loss_fn, *sample, public=self.example is not None, batch=batch)
+        except Exception as error:  # PyTorch's too
+            kinds = tree_map_only(Tensor, lambda x: f"{x.dtype} {tuple(x.shape)}", sample)
+            error.add_note(f"Inputs and targets of records that were tried: {kinds}.")
+            raise
 
     def _check_options(self) -> None:
         if self.micro_batch is not None:

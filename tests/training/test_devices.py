@@ -1,8 +1,6 @@
 """Devices that are not here: what they lack is missed by nobody, and nobody waits for them."""
 
 import dataclasses
-import math
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -24,16 +22,6 @@ def test_a_step_waits_for_no_accelerator_and_leaves_nothing_on_the_processor(mod
     command = [sys.executable, "-W", "ignore", str(script), model, str(rows)]
     ended = subprocess.run(command, capture_output=True, text=True)
     assert ended.stdout == "fine\n", ended.stderr[-2000:]
-
-
-def test_without_a_system_that_tells_its_memory_training_starts(monkeypatch):
-    """macOS has not the name, Windows nothing of it."""
-    assert math.isfinite(devices.free_bytes(CPU))
-    monkeypatch.delitem(os.sysconf_names, "SC_AVPHYS_PAGES")
-    assert devices.free_bytes(CPU) == math.inf and started().step().step == 1
-    for name in ("sysconf", "sysconf_names"):
-        monkeypatch.delattr(os, name)
-    assert devices.free_bytes(CPU) == math.inf and started().step().step == 1
 
 
 def test_seeds_and_types_hold_inside_and_what_was_before_afterwards(monkeypatch):

@@ -24,6 +24,7 @@ from torch.utils.data import (
 
 from cases import each
 from dplearn.training import Flat, clipped_sum
+from dplearn.training.records import _source
 
 X, Y = small_data()
 SHUFFLED = dataclasses.replace(PLAN, sampling="shuffled", steps=12)  # epochs of 4 steps
@@ -101,9 +102,7 @@ NAMED = {
 
 
 OPTIONS = [(kind, {}) for kind in (*KINDS, *NAMED)] + [
-    (kind, options)
-    for kind in ("arrays", "dict items", "workers")
-    for options in ({"micro_batch": 3}, {"device_resident": True})
+    (kind, {"micro_batch": 3}) for kind in ("arrays", "dict items", "workers")
 ]
 
 
@@ -119,13 +118,21 @@ def test_every_kind_of_data_gives_the_same_run():
         assert not multiprocessing.active_children(), kind
 
 
+def test_arrays_are_moved_to_a_device_that_tells_of_enough_room(monkeypatch):
+    accelerator = torch.device("meta")
+    for free, place in ((2 * (X.nbytes + Y.nbytes), "meta"), (2 * X.nbytes, "cpu")):
+        monkeypatch.setattr("dplearn.training.records.free_bytes", lambda device, free=free: free)
+        for data in ((X, Y), (X.numpy(), Y.numpy()), TensorDataset(X, Y)):
+            arrays, *_ = _source(data, PLAN, accelerator)
+            assert {torch.as_tensor(x).device.type for x in arrays.pair} == {place}
+
+
 def test_arrays_that_are_read_only_stay_where_they_are_and_nothing_warns(tmp_path):
     np.save(tmp_path / "x.npy", X.numpy())
     data = np.load(tmp_path / "x.npy", mmap_mode="r"), Y.numpy()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for resident in (False, True):
-            assert torch.equal(run(data=data, device_resident=resident)[0], run()[0])
+        assert torch.equal(run(data=data)[0], run()[0])
 
 
 def test_data_without_targets():

@@ -9,7 +9,6 @@ import pytest
 import torch
 from small_runs import CROSS_ENTROPY, PLAN, flat, generator, run, small_data, small_model, started
 from torch import nn
-from torch.utils.data import Subset, TensorDataset
 
 from cases import each
 from dplearn.ground.guarantee import round_up
@@ -227,17 +226,6 @@ def test_bad_input_gets_one_clear_error():
     ):
         with pytest.raises(error, match=text):
             started(**{"model": model, **options})
-
-
-def test_a_dataset_that_does_not_fit_is_refused_and_any_kind_gives_the_same_run(monkeypatch):
-    items = Subset(TensorDataset(*small_data()), range(32))
-    monkeypatch.setattr("dplearn.training.records.free_bytes", lambda device: 100)
-    with pytest.raises(ValueError, match=r"at most 100 bytes .* use device_resident=False"):
-        started(data=items, device_resident=True)
-    monkeypatch.setattr("dplearn.training.records.free_bytes", lambda device: 10**9)
-    whole, _ = run(data=items, device_resident=True)
-    for data in (items, TensorDataset(*small_data()), small_data()):
-        assert torch.equal(whole, run(data=data)[0])
 
 
 def test_progress_is_one_line_and_callbacks_get_every_step(capsys):
