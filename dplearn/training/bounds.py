@@ -11,7 +11,7 @@ there must be. The norms are for one record added or removed.
 """
 
 import math
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, Self
@@ -39,9 +39,12 @@ class Groups:
 class Bound(ABC):
     """Abstract or final: a bound names its groups, and turns norms into factors."""
 
-    @abstractmethod
+    max_grad_norm: float  # C > 0 of the whole gradient; only groups of one's own have none
+
     def groups(self, sizes: Mapping[str, int]) -> Groups:
-        """The groups for parameters of these names and numbers of entries."""
+        """The groups for parameters of these names and numbers of entries; by default one."""
+        norm = (self.max_grad_norm,)
+        return Groups(of=dict.fromkeys(sizes, 0), norms=norm, scales=norm)
 
     def factors(self, norms: Tensor, largest: Tensor) -> Tensor:
         """Factors in [0, 1], shape (groups, B), for norms (groups, B), largest (groups, 1)."""
@@ -67,10 +70,6 @@ class Flat(Bound):
     def __post_init__(self) -> None:
         validate.positive(max_grad_norm=self.max_grad_norm)
 
-    def groups(self, sizes: Mapping[str, int]) -> Groups:
-        norm = (self.max_grad_norm,)
-        return Groups(of=dict.fromkeys(sizes, 0), norms=norm, scales=norm)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Automatic(Bound):
@@ -81,9 +80,6 @@ class Automatic(Bound):
 
     def __post_init__(self) -> None:
         validate.positive(max_grad_norm=self.max_grad_norm, stability=self.stability)
-
-    def groups(self, sizes: Mapping[str, int]) -> Groups:
-        return Flat(self.max_grad_norm).groups(sizes)
 
     def factors(self, norms: Tensor, largest: Tensor) -> Tensor:
         return largest / (norms + self.stability)
@@ -197,9 +193,6 @@ class AdaptiveQuantile(Bound):
         validate.positive(max_grad_norm=self.max_grad_norm, count_noise=self.count_noise)
         validate.probability(quantile=self.quantile)
         validate.positive(learning_rate=self.learning_rate)
-
-    def groups(self, sizes: Mapping[str, int]) -> Groups:
-        return Flat(self.max_grad_norm).groups(sizes)
 
     def gradient_noise(self, noise_multiplier: float) -> float:
         if noise_multiplier == 0:

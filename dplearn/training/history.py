@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -50,7 +49,15 @@ class Record:
     @cached_property
     def private(self) -> Private:
         """What happened; only who asks for it waits for the device."""
-        return _private(dict(zip(TALLY, self.tally.tolist(), strict=True)))
+        tally = dict(zip(TALLY, self.tally.tolist(), strict=True))
+        mean = lambda total, count: tally[total] / tally[count] if tally[count] else math.nan
+        return Private(
+            loss=mean("loss", "finite"),
+            accuracy=mean("right", "examples"),
+            clipped_fraction=mean("clipped", "examples"),
+            lot_size=round(tally["examples"]),
+            non_finite=round(tally["non_finite"]),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,15 +124,3 @@ def tally_of(part: ClippedSum, mask: Tensor | None, bound: Bound, dtype: torch.d
     losses, rights, *counts = torch.stack([loss, right, finite, below]).sum(1)
     counted = part.examples, part.clipped, part.non_finite
     return torch.stack([losses, counts[0], *counted, rights, counts[1], torch.zeros_like(losses)])
-
-
-def _private(tally: Mapping[str, float]) -> Private:
-    """Means over a lot from sums over its records."""
-    mean = lambda total, count: tally[total] / tally[count] if tally[count] else math.nan
-    return Private(
-        loss=mean("loss", "finite"),
-        accuracy=mean("right", "examples"),
-        clipped_fraction=mean("clipped", "examples"),
-        lot_size=round(tally["examples"]),
-        non_finite=round(tally["non_finite"]),
-    )

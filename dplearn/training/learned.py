@@ -1,8 +1,11 @@
 """What passes over two and three records tell of a model: which arguments follow the records.
 
-And whether the gradients of the records add up to PyTorch's.
+An adjacency matrix of N nodes or a window of T positions may have as many rows as the lot has
+records, by chance. A look at one lot cannot tell; a look at two and at three records can, and also
+whether the gradients of the records add up to PyTorch's.
 """
 
+from collections import defaultdict
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -10,11 +13,9 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from dplearn.training import arguments
-from dplearn.training.arguments import Rows
 from dplearn.training.devices import forked
 from dplearn.training.passes import Loss, called, check_losses, device_of, per_example, zeros
-from dplearn.training.recording import Tape, recording, state_of
+from dplearn.training.recording import Rows, Tape, recording, state_of
 from dplearn.training.rules import trainable
 
 # What was learned of each model, and the modes and trainable parameters it had then.
@@ -45,10 +46,29 @@ def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Rows:
                 losses = loss_fn(called(model, pair[0]), pair[1])
             check_losses(losses)
             tapes.append(tape)
-    tapes[1].rows = rows = arguments.learned(*tapes)
+    tapes[1].rows = rows = _rows(*tapes)
     if _add_up(model, tapes[1], losses):
         _LEARNED[model] = state_of(model), rows
     return rows
+
+
+def _rows(two: Tape, three: Tape) -> Rows:
+    """Rows per record of the arguments of all calls; -1 where the two passes do not tell."""
+    sides, rows = defaultdict(lambda: ([], [])), {}
+    for place, tape in enumerate((two, three)):
+        for call in tape.calls:
+            first = [len(x) if isinstance(x, Tensor) and x.dim() else 0 for x in call.leaves()]
+            sides[call.kind()][place].append(first)
+    for kind, passes in sides.items():
+        calls = zip(*passes, strict=False)  # data may choose how many
+        uses = {tuple(map(_per_record, *call)) for call in calls}
+        rows[kind] = uses.pop() if len(uses) == 1 else (-1,) * len(kind[1:])
+    return rows
+
+
+def _per_record(two: int, three: int) -> int:
+    """Rows that belong to a record, from the rows of two records and of three."""
+    return 0 if two == three else two // 2 if 3 * two == 2 * three else -1
 
 
 def _add_up(model: nn.Module, tape: Tape, losses: Tensor) -> bool:

@@ -8,10 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from dplearn.training import fallback
-from dplearn.training.arguments import Rows, rows_of
 from dplearn.training.devices import exactly
 from dplearn.training.per_example import Dense, PerExample, combined
-from dplearn.training.recording import Call, Tape, on_tensors, owned
+from dplearn.training.recording import Call, Rows, Tape, on_tensors, owned, rows_of
 from dplearn.training.rules import trained
 
 Loss = Callable[[Any, Any], Tensor]

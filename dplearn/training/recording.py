@@ -20,11 +20,14 @@ from torch.nn.modules.module import _forward_unimplemented
 from torch.nn.utils.parametrize import ParametrizationList
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map_only, tree_unflatten
 
+from dplearn.ground import validate
 from dplearn.training import attention, recurrence  # noqa: F401  they register substitutes
 from dplearn.training.mixing import refuse_mixing
 from dplearn.training.rules import Rule, reads_inputs, rule_of, substitute_of, trained
 
 Edge = GradientEdge | Tensor
+# By kind of call, how many rows of each argument belong to one record: 0 if all records share it.
+Rows = dict[tuple[Any, ...], tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,21 @@ class Call:
             )
 
 
+def rows_of(call: Call, rows: Rows, batch: int) -> list[int]:
+    """Rows per record of the arguments of this call; NotImplementedError if nobody knows."""
+    leaves = call.leaves()
+    learned = rows.get(call.kind(), (-1,) * len(leaves))
+    for count, leaf in zip(learned, leaves, strict=True):
+        if count < 0 and isinstance(leaf, Tensor) and leaf.dim() and len(leaf) % batch == 0:
+            raise validate.unsupported(
+                f"an argument of {call.name!r} ({type(call.module).__name__}) of shape "
+                f"{tuple(leaf.shape)}",
+                "some passes show that it follows the records and others that it does not, "
+                "or none does. Give it the same number of rows per record in every call.",
+            )
+    return [max(count, 0) for count in learned]
+
+
 @dataclass
 class Tape:
     """The calls of one forward pass; it notes nothing while it does not run."""
@@ -89,7 +107,7 @@ class Tape:
     loss_scale: float = 1.0  # of gradients on their way back through half precision
     # Calls made by the code of a module without a rule, while that code runs.
     inner: list[Inner] | None = None
-    rows: dict[tuple[Any, ...], tuple[int, ...]] = field(default_factory=dict)  # see `arguments`
+    rows: Rows = field(default_factory=dict)  # see `learned`
 
 
 @contextmanager
