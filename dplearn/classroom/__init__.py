@@ -8,12 +8,14 @@ from dplearn.classroom.checks import Exercise, Mistake, check
 from dplearn.classroom.display import show
 from dplearn.classroom.evidence import Estimate, Evidence, estimate, estimate_delta
 from dplearn.classroom.predictions import guess, predict, reveal
+from dplearn.classroom.programs import Program
 
 __all__ = [
     "Estimate",
     "Evidence",
     "Exercise",
     "Mistake",
+    "Program",
     "check",
     "estimate",
     "estimate_delta",

@@ -20,9 +20,9 @@ _PER_CENT = "this is per cent; write it as a number between 0 and 1."
 
 @dataclass(frozen=True)
 class Mistake:
-    """A wrong value that a common slip produces, with hints from a nudge to the point."""
+    """A wrong number or function from a common slip, with hints from a nudge to the point."""
 
-    value: float
+    value: Any
     hints: tuple[str, ...]
 
 
@@ -33,10 +33,12 @@ class Verdict:
     outcome: Outcome
     head: str
     messages: tuple[str, ...]
+    shown: tuple[str, ...] = ()  # lines of a counterexample
 
     def text(self, attempt: int = 0) -> str:
         """Sentence about the answer, plainer when the same answer has come before."""
-        return f"{self.head}: {self.messages[min(attempt, len(self.messages) - 1)]}"
+        message = self.messages[min(attempt, len(self.messages) - 1)]
+        return "\n  ".join([f"{self.head}: {message}", *self.shown])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +103,7 @@ def check(key: str, answer: Any) -> None:
     3.1 not answered yet: put your number in place of None and run the cell again.
     """
     verdict = _exercise(key).verdict(answer)
-    slip = (verdict.head,) if verdict.outcome == "wrong" else verdict.messages
+    slip = (verdict.text(),) if verdict.outcome == "wrong" else verdict.messages
     print(verdict.text(_repeats[key, slip]))
     _repeats[key, slip] += 1
 

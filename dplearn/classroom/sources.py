@@ -122,7 +122,7 @@ def is_note(cell: Any) -> bool:
 
 def exercise_key(cell: Any) -> str:
     """The key of the exercise that a code cell asks or answers, or an empty string."""
-    call = re.search(r'^check\("([\d.]+)", answer\)', cell.source, re.MULTILINE)
+    call = re.search(r'^check\("([\d.]+)", \w+\)', cell.source, re.MULTILINE)
     return call[1] if call and cell.cell_type == "code" else ""
 
 

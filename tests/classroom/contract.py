@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlparse
 from quoted import texts
 
 from dplearn.app import navigation
-from dplearn.classroom import minutes, sources
+from dplearn.classroom import Program, minutes, sources
 from dplearn.classroom.checks import exercises
 from dplearn.classroom.display import PLOTLY
 
@@ -149,6 +149,8 @@ def exercises_ship_unanswered(built):
     for key in keys:
         if f"{key} not answered yet" not in built.printed:
             yield f"does not ask exercise {key}: 'answer = None' and 'check(\"{key}\", answer)'"
+    if not any(isinstance(exercise, Program) for exercise in keys.values()):
+        yield "asks for no code: a Program in exercises.py"
     if "<details open" in built.text:
         yield "has an open solution: write <details>"
 

@@ -7,7 +7,7 @@ from dplearn.book import (
     randomized_response_variance,
     randomized_survey_variance,
 )
-from dplearn.classroom import Exercise, Mistake
+from dplearn.classroom import Exercise, Mistake, Program
 
 _BEFORE, _AFTER = 28.5, 27.1  # average pocket money of 24 members, and of 23 without Ben
 
@@ -219,4 +219,71 @@ _families = Exercise(
     ),
 )
 
-EXERCISES = (_pocket_money, _expenses, _families)
+
+# An attack on a counter that answers for five or more.
+
+
+def _asked(attack, copied, pupils, pupil):
+    """What `attack` says of `pupil`, when it may ask for any five or more of `pupils`."""
+
+    def count(group):
+        if len(group := set(group)) < 5:
+            raise ValueError("refused, fewer than five")
+        return len(group & copied)
+
+    return attack(count, set(pupils), pupil)
+
+
+_SIX = frozenset({"Anna", "Ben", "Chi", "Dan", "Eva", "Fay"})
+_EIGHT = _SIX | {"Gus", "Hal"}
+
+_attack = Program(
+    key="1.4",
+    right=lambda count, pupils, pupil: count(pupils) > count(pupils - {pupil}),
+    measure=_asked,
+    cases=(
+        (frozenset({"Anna", "Ben"}), _SIX, "Anna"),
+        (frozenset({"Ben"}), _SIX, "Anna"),
+        (frozenset({"Anna"}), _SIX, "Anna"),
+        (frozenset(), _EIGHT, "Eva"),
+        (_EIGHT, _EIGHT, "Hal"),
+        (_EIGHT - {"Gus"}, _EIGHT, "Gus"),
+    ),
+    praise="Two harmless counts, one person: a rule about small groups protects nobody.",
+    mistakes=(
+        Mistake(
+            lambda count, pupils, pupil: count({pupil}) == 1,
+            (
+                "Does the counter answer for one name?",
+                "It refuses fewer than five names: ask for two large groups, and subtract.",
+            ),
+        ),
+        Mistake(
+            lambda count, pupils, pupil: count(pupils) > 0,
+            (
+                "You learn that somebody copied. Is it this pupil?",
+                "Ask again without the pupil, and compare the two counts.",
+            ),
+        ),
+        Mistake(
+            lambda count, pupils, pupil: count(pupils - {pupil}) > 0,
+            (
+                "Whom does your group leave out?",
+                "Compare that count with the count of all pupils.",
+            ),
+        ),
+        Mistake(
+            lambda count, pupils, pupil: count(pupils) == count(pupils - {pupil}),
+            (
+                "If the count stays the same without the pupil, did the pupil copy?",
+                "The pupil copied if the two counts differ; you say the opposite.",
+            ),
+        ),
+    ),
+    hints=(
+        "Which two groups differ in this pupil only?",
+        "Compare count(pupils) with count(pupils - {pupil}).",
+    ),
+)
+
+EXERCISES = (_pocket_money, _expenses, _families, _attack)

@@ -501,7 +501,7 @@ show(slider(frames, name="p", start=6), "Three of 13 frames. " + "; ".join(title
 # %% [markdown]
 # ## 11 Exercises
 #
-# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
 #
 # **★ 1.1** *(In class, 5 minutes.)* A youth club publishes the average pocket money of its members, but only for groups of at least five. On Monday: 28.50 euros, 24 members. On Tuesday Ben has left: 27.10 euros, 23 members. How many euros does Ben get?
 
@@ -592,6 +592,33 @@ check("1.3", answer)
 # ```
 #
 # A group of three pays $3\varepsilon$, so each answer may cost 0.5. Then $\frac{e^\varepsilon}{n(e^\varepsilon-1)^2}\le0.02^2$ from $n=9795$ on.
+#
+# </details>
+
+# %% [markdown]
+# **★★ 1.4** Break a counter. `count(group)` says how many pupils of a set of names have copied, and raises an error for fewer than five names. Write the attack that finds out whether one `pupil` has copied; `pupils` is the set of all names. The library tries it on classes that you do not see.
+
+
+# %%
+def did_copy(count, pupils, pupil):
+    # Write your code here.
+    return None
+
+
+check("1.4", did_copy)
+
+# %% [markdown]
+# <details><summary>Solution of 1.4</summary>
+#
+# ```python
+# def did_copy(count, pupils, pupil):
+#     return count(pupils) > count(pupils - {pupil})
+#
+#
+# check("1.4", did_copy)
+# ```
+#
+# Both counts are about five pupils or more, and their difference is about one. The rule about small groups protects nobody.
 #
 # </details>
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from dplearn.book import approximate_dp_tradeoff
-from dplearn.classroom import Exercise, Mistake
+from dplearn.classroom import Exercise, Mistake, Program
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import Laplace
 
@@ -191,4 +191,96 @@ _lost_sheet = Exercise(
     ),
 )
 
-EXERCISES = (_by_hand, _acquitted, _lost_sheet)
+
+# Delta of two lists of probabilities.
+
+
+def _one_way(p, q, epsilon):
+    return sum(max(0.0, a - math.exp(epsilon) * b) for a, b in zip(p, q, strict=True))
+
+
+def _both_ways(p, q, epsilon):
+    return max(_one_way(p, q, epsilon), _one_way(q, p, epsilon))
+
+
+def _largest(p, q, epsilon):
+    pairs = [*zip(p, q, strict=True), *zip(q, p, strict=True)]
+    return max(0.0, *(a - math.exp(epsilon) * b for a, b in pairs))
+
+
+def _plain_epsilon(p, q, epsilon):
+    ways = ((p, q), (q, p))
+    return max(sum(max(0, x - epsilon * y) for x, y in zip(a, b, strict=True)) for a, b in ways)
+
+
+_hockey_stick = Program(
+    key="2.4",
+    right=_both_ways,
+    cases=(
+        ([0.5, 0.5], [0.5, 0.5], 0.0),
+        ([0.75, 0.25], [0.25, 0.75], 0.0),
+        ([0.75, 0.25], [0.25, 0.75], 1.0),
+        ([0.25, 0.5, 0.25], [0.5, 0.5, 0.0], 0.5),
+        ([0.6, 0.4, 0.0], [0.5, 0.3, 0.2], 0.1),
+        ([0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1], 0.3),
+        ([0.5, 0.5], [0.0, 1.0], 3.0),
+    ),
+    praise="Bad outputs add up, and the worse of the two directions counts.",
+    mistakes=(
+        Mistake(
+            _one_way,
+            (
+                "May the attacker know the world with the record, or the one without it?",
+                "You forgot the second direction: exchange p and q, and take the larger.",
+            ),
+        ),
+        Mistake(
+            lambda p, q, epsilon: _one_way(q, p, epsilon),
+            (
+                "May the attacker know the world with the record, or the one without it?",
+                "You compare q with p only: exchange them as well, and take the larger.",
+            ),
+        ),
+        Mistake(
+            _largest,
+            (
+                "May a set S hold more than one output?",
+                "You take the worst output; add up all outputs where the difference is positive.",
+            ),
+        ),
+        Mistake(
+            lambda p, q, epsilon: _one_way(p, q, epsilon) + _one_way(q, p, epsilon),
+            (
+                "Does one attacker play in both directions at once?",
+                "You add the two directions; take the larger of them.",
+            ),
+        ),
+        Mistake(
+            lambda p, q, epsilon: min(_one_way(p, q, epsilon), _one_way(q, p, epsilon)),
+            (
+                "Which direction must the promise cover, the better or the worse one?",
+                "You take the smaller of the two directions; take the larger.",
+            ),
+        ),
+        Mistake(
+            lambda p, q, epsilon: max(0.0, 1 - math.exp(epsilon)),
+            (
+                "What happens to the outputs where the difference is negative?",
+                "Cut every difference at 0 before you add: the set S leaves these outputs out.",
+            ),
+        ),
+        Mistake(
+            _plain_epsilon,
+            (
+                "By which factor may a probability grow?",
+                "The factor is exp(epsilon), not epsilon.",
+            ),
+        ),
+    ),
+    hints=(
+        "Which outputs belong into the worst set S, and what does S add up to?",
+        "Add max(0, p_i - exp(epsilon) q_i); do the same with p and q exchanged; take the larger.",
+    ),
+)
+
+EXERCISES = (_by_hand, _acquitted, _lost_sheet, _hockey_stick)

@@ -482,7 +482,7 @@ for adjacency in ("add_remove", "replace_one"):
 # %% [markdown]
 # ## 12 Exercises
 #
-# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
 #
 # **★★ 2.2** *(In class, 5 minutes.)* A report claims $(1, 0.05)$-DP. This boss is ruthless and accepts false alarms in 30 % of all cases. What is the largest share of those who came that any rule can catch?
 
@@ -598,6 +598,36 @@ check("2.3", answer)
 # ```
 #
 # Two outputs pay: the lost sheet with its full 0.02, because its loss is infinite, and the response "yes" with 0.06902. Together 0.08902. From $\varepsilon=\ln3$ on only the sheet is left, and no $\varepsilon$ brings $\delta$ below 0.02.
+#
+# </details>
+
+# %% [markdown]
+# **★★ 2.4** Write the definition of $\delta$ as a program. `p` and `q` are lists: the probabilities of the same outputs with the record and without it. Return the smallest $\delta$ for which the pair is $(\varepsilon,\delta)$-indistinguishable.
+
+
+# %%
+def delta_of(p, q, epsilon):
+    # Write your code here.
+    return None
+
+
+check("2.4", delta_of)
+
+# %% [markdown]
+# <details><summary>Solution of 2.4</summary>
+#
+# ```python
+# def delta_of(p, q, epsilon):
+#     def one_way(p, q):
+#         return sum(max(0, a - np.exp(epsilon) * b) for a, b in zip(p, q))
+#
+#     return max(one_way(p, q), one_way(q, p))
+#
+#
+# check("2.4", delta_of)
+# ```
+#
+# The worst set $S$ collects the outputs whose difference is positive; the others are cut at 0. The promise holds in both directions, so the larger of the two counts.
 #
 # </details>
 

@@ -2,7 +2,9 @@
 
 import math
 
-from dplearn.classroom import Exercise, Mistake
+from scipy.stats import norm
+
+from dplearn.classroom import Exercise, Mistake, Program
 from dplearn.ground.solve import first_true
 from dplearn.mechanisms import Gaussian
 
@@ -177,4 +179,95 @@ _where_it_breaks = Exercise(
     ),
 )
 
-EXERCISES = (_clipped_sum, _counts, _where_it_breaks)
+
+# The least noise, by search.
+
+
+def _kept(answer, epsilon, delta, sensitivity):
+    """The noise that `answer` asks for, and whether it keeps the promise."""
+    noise = float(answer(epsilon, delta, sensitivity))
+    keeps = False
+    if noise > 0:
+        (profile,) = Gaussian(noise / sensitivity).profiles()
+        keeps = bool(profile.delta(epsilon) <= delta * (1 + 1e-6))
+    return {"standard deviation": noise, "keeps the promise": keeps}
+
+
+def _least(epsilon, delta, sensitivity):
+    return sensitivity * Gaussian.analytic(epsilon=epsilon, delta=delta).noise_multiplier
+
+
+def _by_tail(epsilon, delta, sensitivity):
+    """Least noise whose loss exceeds epsilon with probability delta at most."""
+
+    def small(noise):
+        return norm.sf(epsilon * noise - 1 / (2 * noise)) <= delta
+
+    return sensitivity * float(first_true(small, lower=1e-2, upper=1e4))
+
+
+_search = Program(
+    key="3.4",
+    right=_least,
+    measure=_kept,
+    cases=(
+        (1.0, 1e-5, 1.0),
+        (1.0, 1e-5, 6.0),
+        (0.1, 1e-6, 0.5),
+        (10.0, 1e-5, 2.0),
+        (20.0, 1e-3, 0.1),
+    ),
+    rtol=1e-3,
+    praise="No recipe can ask for less, at any epsilon.",
+    mistakes=(
+        Mistake(
+            lambda epsilon, delta, sensitivity: sensitivity * _recipe(epsilon, delta),
+            (
+                "Is the recipe the least noise, and is it always enough?",
+                "That is the recipe; search for the noise at which formula(epsilon, sigma) is "
+                "delta.",
+            ),
+        ),
+        Mistake(
+            lambda epsilon, delta, sensitivity: _least(epsilon, delta, 1),
+            (
+                "What if one record can move the answer by 6?",
+                "That is the noise multiplier; multiply it by the sensitivity.",
+            ),
+        ),
+        Mistake(
+            lambda epsilon, delta, sensitivity: sensitivity * _least(epsilon, delta, sensitivity),
+            (
+                "How does the noise grow with the sensitivity?",
+                "You multiplied by the sensitivity twice.",
+            ),
+        ),
+        Mistake(
+            lambda epsilon, delta, sensitivity: _least(epsilon, delta, 1) / sensitivity,
+            (
+                "Does a more sensitive answer need more noise or less?",
+                "Multiply by the sensitivity; you divided.",
+            ),
+        ),
+        Mistake(
+            lambda epsilon, delta, sensitivity: _least(epsilon, delta, sensitivity) ** 2,
+            (
+                "Variance, or standard deviation?",
+                "That is the variance; the standard deviation is its root.",
+            ),
+        ),
+        Mistake(
+            _by_tail,
+            (
+                "Is delta the probability of a loss above epsilon?",
+                "That probability is more than delta: subtract exp(epsilon) times the second term.",
+            ),
+        ),
+    ),
+    hints=(
+        "For sensitivity 1: delta falls as the noise grows. Where does it meet the given one?",
+        "brentq(lambda s: formula(epsilon, s) - delta, 0.01, 1000), times the sensitivity.",
+    ),
+)
+
+EXERCISES = (_clipped_sum, _counts, _where_it_breaks, _search)

@@ -409,7 +409,7 @@ for adjacency in ("add_remove", "replace_one"):
 # %% [markdown]
 # ## 10 Exercises
 #
-# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
 #
 # **★ 3.1** The gradients of 4 000 records are clipped to length $C = 2.5$ and summed. Neighbours add or remove a record. With the textbook recipe for $\varepsilon = 0.5$ and $\delta = 10^{-6}$: which *standard deviation* has the noise on each coordinate?
 
@@ -464,6 +464,34 @@ check("3.3", answer)
 # ```
 #
 # At the crossing the delivered $\delta$ equals the promised one, so we look for a root of their log ratio: 8.782. A smaller $\delta$ moves the crossing only a little, because the recipe's safety margin sits in a logarithm.
+#
+# </details>
+
+# %% [markdown]
+# **★★★ 3.4** Write the calibration that makes every recipe unnecessary: the smallest standard deviation of the noise that gives $(\varepsilon,\delta)$ to an answer of this sensitivity. (`formula(epsilon, sigma)` of section 5 is $\delta$ for sensitivity 1; `brentq` finds where a function is 0.)
+
+
+# %%
+def least_noise(epsilon, delta, sensitivity):
+    # Write your code here.
+    return None
+
+
+check("3.4", least_noise)
+
+# %% [markdown]
+# <details><summary>Solution of 3.4</summary>
+#
+# ```python
+# def least_noise(epsilon, delta, sensitivity):
+#     sigma = brentq(lambda sigma: formula(epsilon, sigma) - delta, 0.01, 1000)
+#     return sensitivity * sigma
+#
+#
+# check("3.4", least_noise)
+# ```
+#
+# More noise, smaller $\delta$: the two meet once. Everything is measured in units of the sensitivity, so it multiplies at the end.
 #
 # </details>
 

@@ -11,7 +11,7 @@ from dplearn.book import (
     composition_slack,
 )
 from dplearn.calibrate import largest_steps
-from dplearn.classroom import Exercise, Mistake
+from dplearn.classroom import Exercise, Mistake, Program
 from dplearn.mechanisms import RandomizedResponse
 
 _LEFT = float(composition_slack(delta=1e-5, paid=5e-8, steps=100))
@@ -216,4 +216,75 @@ _budget = Exercise(
     ),
 )
 
-EXERCISES = (_slack, _crossing, _budget)
+
+# The distribution of a sum of losses.
+
+
+def _convolved(first, second):
+    total = {}
+    for a, p in first.items():
+        for b, q in second.items():
+            total[a + b] = total.get(a + b, 0.0) + p * q
+    return total
+
+
+def _coin(size, truth):
+    return {size: truth, -size: 1 - truth}
+
+
+_add_up = Program(
+    key="4.4",
+    right=_convolved,
+    cases=(
+        (_coin(1, 0.75), {0: 1.0}),
+        (_coin(1, 0.75), _coin(2, 0.9)),
+        (_coin(1, 0.75), _coin(1, 0.75)),
+        ({2: 0.5, 0: 0.3, -1: 0.2}, {1: 0.6, 0: 0.3, -2: 0.1}),
+        (_convolved(_coin(1, 0.6), _coin(1, 0.6)), _coin(1, 0.6)),
+    ),
+    praise="Losses add, probabilities multiply, and ways to the same sum are added up.",
+    mistakes=(
+        Mistake(
+            lambda first, second: {
+                a + b: p * q for a, p in first.items() for b, q in second.items()
+            },
+            (
+                "In how many ways do two coins give a total of 0?",
+                "You overwrite: when a sum comes again, add its probability to what is there.",
+            ),
+        ),
+        Mistake(
+            lambda first, second: {
+                a + b: p * q for (a, p), (b, q) in zip(first.items(), second.items(), strict=False)
+            },
+            (
+                "Can the first loss be high and the second one low?",
+                "You pair the losses by their place; take every loss with every other.",
+            ),
+        ),
+        Mistake(
+            lambda first, second: {
+                loss: first.get(loss, 0) + second.get(loss, 0) for loss in {*first, *second}
+            },
+            (
+                "What do your probabilities add up to?",
+                "You merge the two lists; a total is a sum of one loss of each.",
+            ),
+        ),
+        Mistake(
+            lambda first, second: {
+                loss: first.get(loss, 0) * second.get(loss, 0) for loss in {*first, *second}
+            },
+            (
+                "Must both releases lose the same?",
+                "You multiply probabilities of equal losses; take every loss with every other.",
+            ),
+        ),
+    ),
+    hints=(
+        "Two loops: each loss of the first with each loss of the second.",
+        "total[a + b] = total.get(a + b, 0) + p * q",
+    ),
+)
+
+EXERCISES = (_slack, _crossing, _budget, _add_up)

@@ -678,7 +678,7 @@ print(f"so Anna's entry is {everyone - all_but_anna:.4g}")
 # %% [markdown]
 # ## 11 Exercises
 #
-# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
 #
 # **★ 4.1** A hundred releases are $(0.1,\,5\cdot10^{-8})$-DP each. Together they may have $\delta=10^{-5}$. Which $\varepsilon_{\text{tot}}$ does the formula KOV prove? (First: how much of $\delta$ is left for $\delta'$?)
 
@@ -739,6 +739,37 @@ check("4.3", answer)
 # ```
 #
 # Adding up allows 30 and KOV 34; the exact account nearly doubles the number of questions, with the same replies and the same promise. `largest_steps` in `dplearn.calibrate` does this search for any mechanism and accountant.
+#
+# </details>
+
+# %% [markdown]
+# **★★ 4.4** Write composition as a program. A release is a dictionary from each privacy loss, a whole number of units, to its probability. Return the dictionary of the total loss of two independent releases.
+
+
+# %%
+def compose(first, second):
+    # Write your code here.
+    return None
+
+
+check("4.4", compose)
+
+# %% [markdown]
+# <details><summary>Solution of 4.4</summary>
+#
+# ```python
+# def compose(first, second):
+#     total = {}
+#     for a, p in first.items():
+#         for b, q in second.items():
+#             total[a + b] = total.get(a + b, 0) + p * q
+#     return total
+#
+#
+# check("4.4", compose)
+# ```
+#
+# Losses add, probabilities multiply, and the same total may come about in several ways: +1 and −1, or −1 and +1. All of them count.
 #
 # </details>
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from dplearn.classroom import Exercise, Mistake
+from dplearn.classroom import Exercise, Mistake, Program
 from dplearn.mechanisms import RandomizedResponse
 
 
@@ -173,4 +173,87 @@ _coins = Exercise(
     ),
 )
 
-EXERCISES = (_lost_root, _best_order, _coins)
+
+# The divergence from its definition.
+
+
+def _renyi(p, q, order):
+    pairs = [(a, b) for a, b in zip(p, q, strict=True) if a > 0]
+    if any(b == 0 for _, b in pairs):
+        return math.inf
+    terms = [order * math.log(a) + (1 - order) * math.log(b) for a, b in pairs]
+    top = max(terms)
+    return (top + math.log(sum(math.exp(term - top) for term in terms))) / (order - 1)
+
+
+def _plain(p, q, order, weight=1, by=lambda order: order - 1):
+    """As the formula is read aloud, with NumPy's inf and nan."""
+    p, q = np.asarray(p, float), np.asarray(q, float)
+    with np.errstate(all="ignore"):
+        return np.log(np.sum(p**order * q ** (weight - order))) / by(order)
+
+
+_divergence = Program(
+    key="5.4",
+    right=_renyi,
+    cases=(
+        ([0.75, 0.25], [0.25, 0.75], 2.0),
+        ([0.2, 0.3, 0.5], [0.4, 0.4, 0.2], 3.0),
+        ([0.5, 0.5], [0.5, 0.5], 8.0),
+        ([0.5, 0.5, 0.0], [0.4, 0.4, 0.2], 1.5),
+        ([0.4, 0.4, 0.2], [0.5, 0.5, 0.0], 2.0),
+        ([0.75, 0.25], [0.25, 0.75], 2000.0),
+    ),
+    praise="Impossible outputs and orders in the thousands included.",
+    mistakes=(
+        Mistake(
+            _plain,
+            (
+                "What does a float do with 0.25 to the power of -1999?",
+                "It overflows: take logarithms of the terms, and put them together with logsumexp.",
+            ),
+        ),
+        Mistake(
+            lambda p, q, order: _renyi(q, p, order),
+            (
+                "Is the divergence of p from q that of q from p?",
+                "The roles are exchanged: p has the power alpha, q the power 1 - alpha.",
+            ),
+        ),
+        Mistake(
+            lambda p, q, order: _renyi(p, q, order) * (order - 1),
+            (
+                "That grows with the order even for a single loss. What is in front of the log?",
+                "Divide by alpha - 1.",
+            ),
+        ),
+        Mistake(
+            lambda p, q, order: _plain(p, q, order, by=lambda order: 1),
+            (
+                "That grows with the order even for a single loss. What is in front of the log?",
+                "Divide by alpha - 1, and take logarithms before the powers overflow.",
+            ),
+        ),
+        Mistake(
+            lambda p, q, order: _plain(p, q, order, by=lambda order: order),
+            ("By what do you divide?", "Divide by alpha - 1, not by alpha."),
+        ),
+        Mistake(
+            lambda p, q, order: _plain(p, q, order + 1, by=lambda order: order - 1),
+            (
+                "Is your mean taken over p or over q?",
+                "Under p the power is alpha - 1: that is the order alpha, you have alpha + 1.",
+            ),
+        ),
+        Mistake(
+            lambda p, q, order: _plain(p, q, order) / math.log(2),
+            ("In which unit is the loss?", "Use the natural logarithm, not that to base 2."),
+        ),
+    ),
+    hints=(
+        "Add p_i^alpha q_i^(1 - alpha) over the outputs, take the log, divide by alpha - 1.",
+        "Skip p_i = 0; p_i > 0 with q_i = 0 gives inf; scipy.special.logsumexp avoids overflow.",
+    ),
+)
+
+EXERCISES = (_lost_root, _best_order, _coins, _divergence)

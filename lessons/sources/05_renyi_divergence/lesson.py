@@ -484,7 +484,7 @@ for top in (100, 10_000):
 # %% [markdown]
 # ## 11 Exercises
 #
-# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
 #
 # **★ 5.1** Put the root back. What is the divergence of order 2 of $N(0, 2^2)$ from $N(1, 2.5^2)$?
 
@@ -544,6 +544,39 @@ check("5.3", answer)
 # ```
 #
 # The result is 8.292. Adding up two hundred times 0.1 would give 20.
+#
+# </details>
+
+# %% [markdown]
+# **★★★ 5.4** Write $D_\alpha(P\,\|\,Q)$ for two lists of probabilities. It must bear outputs that only one of the two can produce, and an order of 2000.
+
+
+# %%
+def renyi(p, q, order):
+    # Write your code here.
+    return None
+
+
+check("5.4", renyi)
+
+# %% [markdown]
+# <details><summary>Solution of 5.4</summary>
+#
+# ```python
+# def renyi(p, q, order):
+#     from scipy.special import logsumexp
+#
+#     p, q = np.array(p), np.array(q)
+#     p, q = p[p > 0], q[p > 0]
+#     if np.any(q == 0):
+#         return np.inf
+#     return logsumexp(order * np.log(p) + (1 - order) * np.log(q)) / (order - 1)
+#
+#
+# check("5.4", renyi)
+# ```
+#
+# An output that $P$ never produces adds nothing. One that $Q$ never produces gives everything away, and the divergence is infinite. The powers overflow long before the divergence does, so they stay logarithms.
 #
 # </details>
 

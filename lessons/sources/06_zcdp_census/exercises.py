@@ -5,7 +5,7 @@ import math
 from dplearn.accountants import accountants
 from dplearn.book import zcdp_to_epsilon_bun_steinke
 from dplearn.calibrate import largest_steps
-from dplearn.classroom import Exercise, Mistake
+from dplearn.classroom import Exercise, Mistake, Program
 from dplearn.mechanisms import Composed, Gaussian
 
 _DELTA, _LOG = 1e-8, math.log(1e8)
@@ -204,4 +204,82 @@ _releases = Exercise(
     ),
 )
 
-EXERCISES = (_conversion, _histogram, _releases)
+
+# A queue of releases and a budget.
+
+
+def _affordable(multipliers, rho, price=lambda sigma: 1 / (2 * sigma**2), stop=True):
+    """How many releases fit, with `price` of each; without `stop` later ones may still fit."""
+    spent, count = 0.0, 0
+    for sigma in multipliers:
+        if spent + price(sigma) <= rho * (1 + 1e-9):
+            spent, count = spent + price(sigma), count + 1
+        elif stop:
+            break
+    return count
+
+
+_filter = Program(
+    key="6.4",
+    right=_affordable,
+    cases=(
+        ([], 1.0),
+        ([2.0, 2.0, 2.0], 0.3),
+        ([2.0, 2.0, 2.0, 2.0], 0.375),
+        ([1.0], 0.1),
+        ([4.0, 4.0, 1.0, 4.0, 4.0], 0.2),
+        ([10.0] * 300, 1.0),
+        ([8.0, 4.0, 2.0, 1.0, 0.5], 1.0),
+    ),
+    praise="A filter: the price is known before the answer, so it may stop in time.",
+    mistakes=(
+        Mistake(
+            lambda multipliers, rho: _affordable(multipliers, rho, lambda s: 1 / s**2),
+            (
+                "What does noise multiplier 1 cost in rho?",
+                "A release costs 1/(2 sigma^2); the 2 is missing.",
+            ),
+        ),
+        Mistake(
+            lambda multipliers, rho: _affordable(multipliers, rho, lambda s: 1 / (2 * s)),
+            (
+                "Twice the noise: half the price, or a quarter?",
+                "A release costs 1/(2 sigma^2), with the square.",
+            ),
+        ),
+        Mistake(
+            lambda multipliers, rho: _affordable(multipliers, rho, lambda s: s**2 / 2),
+            (
+                "Is more noise dearer or cheaper?",
+                "A release costs 1/(2 sigma^2); you turned it upside down.",
+            ),
+        ),
+        Mistake(
+            lambda multipliers, rho: min(_affordable(multipliers, rho) + 1, len(multipliers)),
+            (
+                "Do you look at the budget before you answer, or after?",
+                "You count the release that breaks the budget; check before you answer it.",
+            ),
+        ),
+        Mistake(
+            lambda multipliers, rho: _affordable(multipliers, rho, stop=False),
+            (
+                "What happens to the queue when one release is too dear?",
+                "It ends there; you go on with cheaper ones further back.",
+            ),
+        ),
+        Mistake(
+            lambda multipliers, rho: _affordable(multipliers, rho * (1 - 1e-6)),
+            (
+                "May the budget be spent to the last bit?",
+                "Exactly rho is allowed: compare with <=.",
+            ),
+        ),
+    ),
+    hints=(
+        "Which rho has one release? Add up from the front.",
+        "Add 1/(2 sigma^2) while the sum stays at most rho; return how many were added.",
+    ),
+)
+
+EXERCISES = (_conversion, _histogram, _releases, _filter)

@@ -754,7 +754,7 @@ print(f"fitted {island[:, 3].sum():.1f}, after cutting at zero {cut.sum():.0f}")
 # %% [markdown]
 # ## 12 Exercises
 #
-# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
 #
 # **★ 6.1** Three tables, with Gaussian noise of multipliers 4, 4 and 8. Everybody is in all of them. Change their total $\rho$ into $\varepsilon$ at $\delta=10^{-8}$, with the simple rate.
 
@@ -815,6 +815,38 @@ check("6.3", answer)
 # ```
 #
 # Eighty: half as many again as the 54 of the simple rate, and the improved one allows 70. The noise is the same in all three. Only the bookkeeping differs.
+#
+# </details>
+
+# %% [markdown]
+# **★★ 6.4** A queue of releases with Gaussian noise waits; `multipliers` are their noise multipliers, in order. Write the filter: how many may be answered, from the front, before one would break the budget `rho`? The queue ends there. Spending exactly `rho` is allowed.
+
+
+# %%
+def affordable(multipliers, rho):
+    # Write your code here.
+    return None
+
+
+check("6.4", affordable)
+
+# %% [markdown]
+# <details><summary>Solution of 6.4</summary>
+#
+# ```python
+# def affordable(multipliers, rho):
+#     spent = 0
+#     for count, sigma in enumerate(multipliers):
+#         spent += 1 / (2 * sigma**2)
+#         if spent > rho * (1 + 1e-9):
+#             return count
+#     return len(multipliers)
+#
+#
+# check("6.4", affordable)
+# ```
+#
+# A release costs $\rho=\frac1{2\sigma^2}$, known before it is answered. The tolerance is for sums of floats that should meet the budget exactly.
 #
 # </details>
 

@@ -2,8 +2,10 @@
 
 import math
 
+import numpy as np
+
 from dplearn.book import amplified_epsilon, sampled_gaussian_rdp_integer, small_rate_log_moment
-from dplearn.classroom import Exercise, Mistake
+from dplearn.classroom import Exercise, Mistake, Program
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 
 _SAMPLED = amplified_epsilon(epsilon=2.0, sample_rate=0.05)
@@ -226,4 +228,89 @@ _turn = Exercise(
     ),
 )
 
-EXERCISES = (_forwards, _backwards, _turn)
+
+# A sampler.
+
+
+def _drawn(sampler, n, q):
+    """What 4000 samples look like; their relative errors are below 3 % (one deviation)."""
+    rng = np.random.default_rng(7)
+    sizes, seen, twice = [], np.zeros(n), 0
+    for _ in range(4000):
+        sample = np.asarray(sampler(n, q, rng))
+        sample = np.flatnonzero(sample) if sample.dtype == bool else sample.astype(int)
+        sizes.append(sample.size)
+        twice += np.unique(sample).size < sample.size
+        seen[sample] += 1
+    return {
+        "mean size": np.mean(sizes),
+        "variance of the size": np.var(sizes),
+        "rate of the rarest record": seen.min() / 4000,
+        "samples with a record twice": twice,
+    }
+
+
+_sampler = Program(
+    key="7.4",
+    right=lambda n, q, rng: np.flatnonzero(rng.random(n) < q),
+    measure=_drawn,
+    cases=((50, 0.3), (10, 0.8)),
+    rtol=0.12,
+    seconds=20.0,
+    praise="Every record has a coin of its own: this is what the accountants mean by q.",
+    mistakes=(
+        Mistake(
+            lambda n, q, rng: rng.choice(n, round(n * q), replace=False),
+            (
+                "May the size of your sample vary?",
+                "That is a batch of fixed size, whose guarantee is another; give each record "
+                "its own coin.",
+            ),
+        ),
+        Mistake(
+            lambda n, q, rng: rng.choice(n, round(n * q)),
+            (
+                "Can a record be in your sample twice?",
+                "You draw with replacement; give each record its own coin.",
+            ),
+        ),
+        Mistake(
+            lambda n, q, rng: rng.choice(n, min(n, rng.poisson(n * q)), replace=False),
+            (
+                "Which distribution has the number of heads of n coins?",
+                "The size of a Poisson sample is binomial, in spite of its name; yours is Poisson.",
+            ),
+        ),
+        Mistake(
+            lambda n, q, rng: np.arange(rng.binomial(n, q)),
+            (
+                "Has the last record the same chance as the first?",
+                "The size is right, but you always take the first records.",
+            ),
+        ),
+        Mistake(
+            lambda n, q, rng: np.flatnonzero(np.random.default_rng(0).random(n) < q),
+            (
+                "Are two of your samples ever different?",
+                "You make a generator of your own, with the same seed each time; use rng.",
+            ),
+        ),
+        Mistake(
+            lambda n, q, rng: np.flatnonzero(np.full(n, rng.random() < q)),
+            (
+                "How many coins do you toss?",
+                "One coin decides for everybody; toss n of them, rng.random(n).",
+            ),
+        ),
+        Mistake(
+            lambda n, q, rng: np.flatnonzero(rng.random(n) > q),
+            ("How large is your sample on average?", "A record is taken if its number is below q."),
+        ),
+    ),
+    hints=(
+        "Toss one coin for each record: rng.random(n) are n numbers between 0 and 1.",
+        "np.flatnonzero(rng.random(n) < q)",
+    ),
+)
+
+EXERCISES = (_forwards, _backwards, _turn, _sampler)

@@ -594,7 +594,7 @@ for name, step in ends.items():
 # %% [markdown]
 # ## 11 Exercises
 #
-# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
 #
 # **★ 7.1** A hospital's statistic is $2$-DP when a record is added or removed. It is computed on a secret Poisson sample with $q = 0.05$. Which $\varepsilon'$ has the sampled statistic?
 
@@ -654,6 +654,33 @@ check("7.3", answer)
 # ```
 #
 # Order 24, just before $\alpha^*=24.97$: the last terms of the sum are on their way up.
+#
+# </details>
+
+# %% [markdown]
+# **★★ 7.4** Write the sampler that all formulas of this lesson suppose: it returns the indices, from 0 to $n-1$, of the records in one sample. `rng` is NumPy's generator. The library draws 4000 samples from it and looks at their sizes.
+
+
+# %%
+def draw(n, q, rng):
+    # Write your code here.
+    return None
+
+
+check("7.4", draw)
+
+# %% [markdown]
+# <details><summary>Solution of 7.4</summary>
+#
+# ```python
+# def draw(n, q, rng):
+#     return np.flatnonzero(rng.random(n) < q)
+#
+#
+# check("7.4", draw)
+# ```
+#
+# One coin for each record, and all of them independent: the size varies, nobody comes twice, nobody comes first.
 #
 # </details>
 

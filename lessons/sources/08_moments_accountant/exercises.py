@@ -7,7 +7,7 @@ import numpy as np
 from dplearn.accountants import accountants
 from dplearn.accountants.moments import Moments
 from dplearn.calibrate import smallest_noise_multiplier
-from dplearn.classroom import Exercise, Mistake
+from dplearn.classroom import Exercise, Mistake, Program
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 
 # 2 000 steps of divergence 0.00015 at order 9.
@@ -212,4 +212,95 @@ _saving = Exercise(
     ),
 )
 
-EXERCISES = (_tail, _orders, _saving)
+
+# An accountant of a run in phases. A phase is (steps, divergences of one step, one per order).
+
+
+def _epsilon_of(phases, orders, delta, slack=lambda order, log: log / (order - 1)):
+    totals = [sum(steps * curve[i] for steps, curve in phases) for i in range(len(orders))]
+    log = math.log(1 / delta)
+    return min(total + slack(order, log) for total, order in zip(totals, orders, strict=True))
+
+
+def _lines(sigma, orders):
+    return [order / (2 * sigma**2) for order in orders]
+
+
+_FEW, _MANY = [2, 4, 8, 16], list(range(2, 65))
+# Two mechanisms whose best orders differ.
+_EARLY, _LATE = [0.1, 0.2, 4.0, 9.0], [0.4, 0.5, 0.6, 0.7]
+
+_accountant = Program(
+    key="8.4",
+    right=_epsilon_of,
+    cases=(
+        ([(1, _lines(4.0, _FEW))], _FEW, 1e-5),
+        ([(100, _lines(20.0, _FEW))], _FEW, 1e-5),
+        ([(1, _EARLY), (1, _LATE)], _FEW, 1e-3),
+        ([(50, _lines(10.0, _MANY)), (200, _lines(30.0, _MANY))], _MANY, 1e-6),
+    ),
+    praise="Every order is carried to the end; δ is paid once.",
+    mistakes=(
+        Mistake(
+            lambda phases, orders, delta: sum(
+                _epsilon_of([phase], orders, delta) for phase in phases
+            ),
+            (
+                "How often do you pay for delta?",
+                "You convert each phase; add the divergences first, and convert once.",
+            ),
+        ),
+        Mistake(
+            lambda phases, orders, delta: sum(
+                steps * _epsilon_of([(1, curve)], orders, delta) for steps, curve in phases
+            ),
+            (
+                "How often do you pay for delta?",
+                "You convert each step; add the divergences first, and convert once.",
+            ),
+        ),
+        Mistake(
+            lambda phases, orders, delta: _epsilon_of(
+                [(1, curve) for _, curve in phases], orders, delta
+            ),
+            ("How many steps has a phase?", "Multiply each divergence by the steps of its phase."),
+        ),
+        Mistake(
+            lambda phases, orders, delta: _epsilon_of(
+                phases, orders, delta, lambda order, log: log / order
+            ),
+            (
+                "Moment or order?",
+                "Divide by alpha - 1; the moment lambda is alpha - 1.",
+            ),
+        ),
+        Mistake(
+            lambda phases, orders, delta: _epsilon_of(
+                phases, orders, delta, lambda order, log: -log / (order - 1)
+            ),
+            ("Does a smaller delta cost more or less?", "ln(1/delta) is positive; add it."),
+        ),
+        Mistake(
+            lambda phases, orders, delta: max(
+                _epsilon_of([(n, [curve[i]]) for n, curve in phases], [order], delta)
+                for i, order in enumerate(orders)
+            ),
+            (
+                "Each order proves something. Which proof do you report?",
+                "Every order gives a true bound, so take the smallest.",
+            ),
+        ),
+        Mistake(
+            lambda phases, orders, delta: _epsilon_of(
+                phases, orders, delta, lambda order, log: 0.0
+            ),
+            ("Where is delta?", "Add ln(1/delta)/(alpha - 1) before you take the minimum."),
+        ),
+    ),
+    hints=(
+        "One total for each order, over all phases. Then one conversion.",
+        "min over i of sum(steps * curve[i]) + ln(1/delta)/(orders[i] - 1)",
+    ),
+)
+
+EXERCISES = (_tail, _orders, _saving, _accountant)

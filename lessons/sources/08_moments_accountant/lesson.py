@@ -596,7 +596,7 @@ show(slider(figures, name="T", start=7), f"Three of 12 frames. {some}.")
 # %% [markdown]
 # ## 12 Exercises
 #
-# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
 #
 # **★ 8.1** A colleague's log says: 2 000 steps, each with Rényi divergence 0.00015 at order 9. Use this one order. Which $\delta$ does the tail bound prove at $\varepsilon=1$?
 
@@ -666,6 +666,34 @@ check("8.3", answer)
 # ```
 #
 # 1.4550 against 1.2242: the older bookkeeping asks for 1.189 times the noise, for the same promise. The difference would cost accuracy and buy nothing.
+#
+# </details>
+
+# %% [markdown]
+# **★★ 8.4** A run in phases: each phase is a pair, its number of steps and the list of Rényi divergences of one of its steps, one for each order in `orders`. Write the accountant: which $\varepsilon$ does the simple conversion prove for the whole run?
+
+
+# %%
+def epsilon_of(phases, orders, delta):
+    # Write your code here.
+    return None
+
+
+check("8.4", epsilon_of)
+
+# %% [markdown]
+# <details><summary>Solution of 8.4</summary>
+#
+# ```python
+# def epsilon_of(phases, orders, delta):
+#     totals = sum(steps * np.array(curve) for steps, curve in phases)
+#     return min(totals + np.log(1 / delta) / (np.array(orders) - 1))
+#
+#
+# check("8.4", epsilon_of)
+# ```
+#
+# Add first, at every order; convert once, at the end. Whoever converts each phase pays for $\delta$ twice, and has promised $2\delta$.
 #
 # </details>
 

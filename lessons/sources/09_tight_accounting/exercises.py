@@ -2,11 +2,13 @@
 
 import math
 from functools import cache
+from itertools import product
 
+import numpy as np
 from scipy.special import ndtr, ndtri
 
 from dplearn.accountants import accountants
-from dplearn.classroom import Exercise, Mistake
+from dplearn.classroom import Exercise, Mistake, Program
 from dplearn.mechanisms import Composed, Gaussian, PoissonSubsampled
 
 # Three tables
@@ -207,4 +209,104 @@ _budget = Exercise(
     ),
 )  # fmt: skip
 
-EXERCISES = (_tables, _attacker, _budget)
+
+# An accountant that brackets.
+
+
+def _delta_of(epsilon, grid, masses):
+    return float(masses @ np.maximum(0.0, 1 - np.exp(epsilon - grid)))
+
+
+def _on_grid(losses, probabilities, steps, width, epsilon, rule):
+    """Delta of `steps` releases after each loss is rounded to a multiple of `width` by `rule`."""
+    places = rule(np.round(np.asarray(losses) / width, 9)).astype(int)
+    step = np.bincount(places - places.min(), weights=probabilities)
+    masses = np.ones(1)
+    for _ in range(steps):
+        masses = np.convolve(masses, step)
+    return _delta_of(epsilon, width * (steps * places.min() + np.arange(masses.size)), masses)
+
+
+def _ends_of(losses, probabilities, steps, width, epsilon, rules=(np.floor, np.ceil)):
+    case = losses, probabilities, steps, width, epsilon
+    return tuple(_on_grid(*case, rule) for rule in rules)
+
+
+def _held(bracket, losses, probabilities, steps, width, epsilon):
+    """How the two ends of `bracket` lie to the exact delta, and to those of rounding."""
+    case = losses, probabilities, steps, width, epsilon
+    lower, upper = map(float, bracket(*case))
+    below, above = _ends_of(*case)
+    totals = np.array([sum(each) for each in product(losses, repeat=steps)])
+    masses = np.array([math.prod(each) for each in product(probabilities, repeat=steps)])
+    exact = _delta_of(epsilon, totals, masses)
+
+    def side(end, holds):
+        return "holds" if holds else f"{end:.6g} is on the wrong side of {exact:.6g}"
+
+    gap = upper - lower
+    return {
+        "lower end": side(lower, lower <= exact + 1e-12),
+        "upper end": side(upper, upper >= exact - 1e-12),
+        "as narrow as ours": "yes" if gap <= (above - below) * (1 + 1e-9) else f"no, {gap:.6g}",
+    }
+
+
+def _with_rule(*rules):
+    return lambda *case: _ends_of(*case, rules=rules)
+
+
+def _rounded_at_the_end(losses, probabilities, steps, width, epsilon):
+    """Both ends from exact totals, each rounded to the nearest multiple."""
+    end = _on_grid(losses, probabilities, steps, width, epsilon, np.round)
+    return end, end
+
+
+_ends = Program(
+    key="9.4",
+    right=_ends_of,
+    measure=_held,
+    cases=(
+        ([1.0, -1.0], [0.75, 0.25], 1, 0.5, 0.3),
+        ([0.83, -0.83], [0.7, 0.3], 4, 0.25, 0.7),
+        ([0.31, 0.07, -0.4], [0.5, 0.2, 0.3], 6, 0.1, 0.2),
+        ([0.58, -0.62], [0.65, 0.35], 8, 0.2, 1.0),
+    ),
+    praise="The truth lies between two numbers that you can prove.",
+    mistakes=(
+        Mistake(
+            _rounded_at_the_end,
+            (
+                "On which side of the truth is the nearest grid point?",
+                "Rounding to the nearest proves nothing: down for the lower end, up for the upper.",
+            ),
+        ),
+        Mistake(
+            _with_rule(np.ceil, np.floor),
+            (
+                "Does a larger loss give a larger or a smaller delta?",
+                "The ends are exchanged: losses rounded down give the lower end.",
+            ),
+        ),
+        Mistake(
+            _with_rule(np.trunc, lambda x: np.sign(x) * np.ceil(np.abs(x))),
+            (
+                "Where does your rounding move a negative loss?",
+                "int() rounds towards 0; use np.floor and np.ceil, also for negative losses.",
+            ),
+        ),
+        Mistake(
+            lambda *case: (0.0, 1.0),
+            (
+                "True, but what does it tell?",
+                "Round every loss to the grid, down and up, and compose both.",
+            ),
+        ),
+    ),
+    hints=(
+        "Two runs of the same program: every loss rounded down, and every loss rounded up.",
+        "np.floor(loss / width) and np.ceil, np.convolve over the steps, then delta of each.",
+    ),
+)
+
+EXERCISES = (_tables, _attacker, _budget, _ends)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from dplearn.book import update_noise
-from dplearn.classroom import Exercise, Mistake
+from dplearn.classroom import Exercise, Mistake, Program
 from dplearn.run import DPSGD
 
 _NORM, _SIGMA, _LOT = 2.5, 1.2, 300
@@ -210,4 +210,116 @@ _bug_hunt = Exercise(
     ),
 )
 
-EXERCISES = (_noise_on_the_mean, _micro_batches, _bug_hunt)
+
+# A noisy sum of a lot that comes in micro-batches.
+
+
+def _clip(rows, norm):
+    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
+    return rows * np.minimum(1.0, norm / np.maximum(lengths, 1e-300))
+
+
+def _lot_sum(batches, norm, sigma, rng):
+    total = sum(_clip(batch, norm).sum(0) for batch in batches)
+    return total + sigma * norm * rng.standard_normal(len(total))
+
+
+def _sum_and_noise(lot_sum, batches, norm, sigma):
+    """The sum without noise, and the standard deviation of 20,000 draws of noise."""
+    batches = [np.array(batch, dtype=float) for batch in batches]
+    zeros = [np.zeros((len(batch), 20_000)) for batch in batches]
+    noise = np.asarray(lot_sum(zeros, norm, sigma, np.random.default_rng(1)))
+    total = lot_sum(batches, norm, 0.0, np.random.default_rng(0))
+    return {
+        "sum without noise": np.asarray(total, dtype=float).tolist(),
+        "standard deviation of the noise": float(np.nanstd(noise)),
+    }
+
+
+def _with_clipping(clip):
+    def lot_sum(batches, norm, sigma, rng):
+        total = sum(clip(batch, norm) for batch in batches)
+        return total + sigma * norm * rng.standard_normal(len(total))
+
+    return lot_sum
+
+
+def _noise_of(scale):
+    def lot_sum(batches, norm, sigma, rng):
+        noise = scale(batches, norm, sigma)
+        return _lot_sum(batches, norm, 0.0, rng) + noise * rng.standard_normal(batches[0].shape[1])
+
+    return lot_sum
+
+
+def _normalised(rows, norm):
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return (norm * rows / np.maximum(lengths, 1e-300)).sum(0)
+
+
+_noisy_lot = Program(
+    key="10.4",
+    right=_lot_sum,
+    measure=_sum_and_noise,
+    cases=(
+        ([[[3.0, 4.0]]], 1.0, 2.0),
+        ([[[0.3, 0.4], [3.0, 4.0]]], 1.0, 2.0),
+        ([[[6.0, 8.0], [0.0, 0.0]], [[0.1, 0.2]], [[-5.0, 12.0]]], 2.5, 1.5),
+    ),
+    rtol=0.04,  # the deviation of the noise is known to 0.5 %
+    praise="Clip each record, add everything up, add noise once.",
+    mistakes=(
+        Mistake(
+            _with_clipping(lambda rows, norm: np.clip(rows, -norm, norm).sum(0)),
+            (
+                "How long is a vector with two coordinates of 1?",
+                "You clip coordinates, not the norm: shorten the whole row.",
+            ),
+        ),
+        Mistake(
+            _with_clipping(lambda rows, norm: _clip(rows.sum(0), norm)),
+            (
+                "How far can one record move your sum?",
+                "You clip the sum of a batch; clip each row, and then add.",
+            ),
+        ),
+        Mistake(
+            _with_clipping(_normalised),
+            (
+                "What do you do to a row that is shorter than the norm?",
+                "You lengthen short rows; multiply by min(1, norm / length).",
+            ),
+        ),
+        Mistake(
+            _with_clipping(lambda rows, norm: rows.sum(0)),
+            ("How long may a row be?", "Nothing is clipped: shorten each row to the norm."),
+        ),
+        Mistake(
+            _noise_of(lambda batches, norm, sigma: math.sqrt(len(batches)) * sigma * norm),
+            (
+                "How often do you add noise?",
+                "Micro-batches are one lot: add noise once, after the last of them.",
+            ),
+        ),
+        Mistake(
+            _noise_of(lambda batches, norm, sigma: sigma),
+            (
+                "In which unit is sigma?",
+                "Sigma is in units of the sensitivity: the noise is sigma times norm.",
+            ),
+        ),
+        Mistake(
+            _noise_of(lambda batches, norm, sigma: sigma * norm / sum(map(len, batches))),
+            (
+                "Is this the noise of a sum, or of a mean?",
+                "You divided the noise by the number of rows; it belongs to the sum.",
+            ),
+        ),
+    ),
+    hints=(
+        "First forget the noise: clip each row of each micro-batch, add all of them.",
+        "total + sigma * norm * rng.standard_normal(len(total)), once.",
+    ),
+)
+
+EXERCISES = (_noise_on_the_mean, _micro_batches, _bug_hunt, _noisy_lot)

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import root_scalar
 
 from dplearn.book import adaptive_clipping_multiplier, grouped_noise_multiplier
-from dplearn.classroom import Exercise, Mistake
+from dplearn.classroom import Exercise, Mistake, Program
 from dplearn.run import DPSGD
 
 
@@ -232,4 +232,96 @@ _larger_lots = Exercise(
     ),
 )
 
-EXERCISES = (_three_layers, _price_of_a_count, _larger_lots)
+
+# One step of a clipping norm that follows the median.
+
+
+def _followed(norm, lengths, expected, noise, rate):
+    count = sum(0.5 if length <= norm else -0.5 for length in lengths) + noise
+    return norm * math.exp(-rate * count / expected)
+
+
+def _stepped(step):
+    """A wrong rule of (norm, halves, expected, noise, rate); `halves` are the +0.5 and -0.5."""
+    return lambda norm, lengths, expected, noise, rate: step(
+        norm, [0.5 if length <= norm else -0.5 for length in lengths], expected, noise, rate
+    )
+
+
+_next_norm = Program(
+    key="11.4",
+    right=_followed,
+    cases=(
+        (1.0, [0.5, 0.5, 0.5, 0.5], 4, 0.0, 0.2),
+        (2.0, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 4, 0.0, 0.2),
+        (0.5, [0.1, 0.2, 0.7], 10, 1.5, 0.3),
+        (1.0, [], 8, -0.4, 0.2),
+    ),
+    praise="The count is the only look at the data, and it is noisy.",
+    mistakes=(
+        Mistake(
+            _stepped(lambda c, h, n, noise, rate: c * math.exp(rate * (sum(h) + noise) / n)),
+            (
+                "All gradients are shorter than C. Should C grow?",
+                "The sign: more short gradients than long ones make C smaller.",
+            ),
+        ),
+        Mistake(
+            _stepped(
+                lambda c, h, n, noise, rate: c * math.exp(-rate * (sum(h) + noise) / max(len(h), 1))
+            ),
+            (
+                "What does the size of this lot tell an attacker?",
+                "You divide by the number of lengths, which is private; divide by expected.",
+            ),
+        ),
+        Mistake(
+            _stepped(lambda c, h, n, noise, rate: c * math.exp(-rate * sum(h) / n)),
+            ("Is your count private?", "Add the noise to the count."),
+        ),
+        Mistake(
+            _stepped(lambda c, h, n, noise, rate: c - rate * (sum(h) + noise) / n),
+            (
+                "Can your C become negative?",
+                "The step is a factor: multiply by exp(-rate * count / expected).",
+            ),
+        ),
+        Mistake(
+            _stepped(
+                lambda c, h, n, noise, rate: (
+                    c * math.exp(-rate * (sum(x > 0 for x in h) + noise) / n)
+                )
+            ),
+            (
+                "Does your C ever grow?",
+                "Count +1/2 for short and -1/2 for long gradients, not 1 and 0.",
+            ),
+        ),
+        Mistake(
+            _stepped(
+                lambda c, h, n, noise, rate: (
+                    c * math.exp(-rate * ((sum(x > 0 for x in h) + noise) / n - 0.5))
+                )
+            ),
+            (
+                "How far does one record move your count?",
+                "A plain bit moves it by 1 and an empty lot shrinks nothing; count +1/2 and -1/2.",
+            ),
+        ),
+        Mistake(
+            lambda c, lengths, n, noise, rate: (
+                c * math.exp(-rate * (sum(0.5 if x < c else -0.5 for x in lengths) + noise) / n)
+            ),
+            (
+                "And a gradient of length exactly C?",
+                "It is no longer than C, so it counts +1/2: compare with <=.",
+            ),
+        ),
+    ),
+    hints=(
+        "Count +1/2 for each length up to C and -1/2 for each longer one; add the noise.",
+        "norm * exp(-rate * count / expected)",
+    ),
+)
+
+EXERCISES = (_three_layers, _price_of_a_count, _larger_lots, _next_norm)

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from dplearn.book import optimal_composition
-from dplearn.classroom import Exercise, Mistake
+from dplearn.classroom import Exercise, Mistake, Program
 from dplearn.ground.solve import first_true
 from dplearn.mechanisms import Gaussian
 
@@ -184,4 +184,78 @@ _drift = Exercise(
     ),
 )
 
-EXERCISES = (_shift, _twice, _drift)
+
+# A search for the simplest counterexample.
+
+
+def _counterexample(candidates, claimed, needed, broken=lambda c, n: c < n * (1 - 1e-9)):
+    triples = zip(candidates, claimed, needed, strict=True)
+    return next((k for k, c, n in triples if broken(c, n)), -1)
+
+
+def _last(candidates, claimed, needed):
+    return _counterexample(candidates[::-1], claimed[::-1], needed[::-1])
+
+
+def _widest(candidates, claimed, needed):
+    gap, k = max((n - c, k) for k, c, n in zip(candidates, claimed, needed, strict=True))
+    return k if gap > 0 else -1
+
+
+_first = Program(
+    key="17.4",
+    right=_counterexample,
+    cases=(
+        ([1, 2, 3], [1.0, 1.0, 1.0], [0.5, 1.5, 2.0]),
+        ([1, 2, 3], [1.0, 2.0, 3.0], [0.5, 1.0, 1.5]),
+        ([10, 20, 30], [0.3, 0.2, 0.9], [0.1 + 0.2, 0.5, 1.0]),
+        ([5, 7, 9, 11], [2.0, 2.0, 2.0, 2.0], [1.0, 4.0, 3.0, 1.0]),
+    ),
+    praise="One line refutes; that no line does proves nothing.",
+    mistakes=(
+        Mistake(
+            lambda candidates, claimed, needed: _counterexample(
+                candidates, claimed, needed, lambda c, n: c > n
+            ),
+            (
+                "The claim promises that epsilon is enough. When is that false?",
+                "It is false where less is claimed than needed; you look for more.",
+            ),
+        ),
+        Mistake(
+            lambda candidates, claimed, needed: _counterexample(
+                candidates, claimed, needed, lambda c, n: c < n
+            ),
+            (
+                "Is 0.1 + 0.2 more than 0.3?",
+                "A difference in the last bit is no counterexample: allow a relative 1e-9.",
+            ),
+        ),
+        Mistake(
+            _last,
+            ("Which is the simplest one?", "You return the last counterexample; return the first."),
+        ),
+        Mistake(
+            _widest,
+            (
+                "Which is the simplest one?",
+                "You return the worst counterexample; return the first.",
+            ),
+        ),
+        Mistake(
+            lambda candidates, claimed, needed: _counterexample(
+                range(len(candidates)), claimed, needed
+            ),
+            (
+                "Is that a candidate, or its place in the list?",
+                "You return the index; return the candidate at it.",
+            ),
+        ),
+    ),
+    hints=(
+        "Go through the candidates in order. What must hold for the first one you return?",
+        "Return k at the first claimed < needed * (1 - 1e-9); return -1 after the loop.",
+    ),
+)
+
+EXERCISES = (_shift, _twice, _drift, _first)

@@ -623,7 +623,7 @@ print(f"in the library's test {float(figure_21.printed):.6g}, by quadrature {fig
 # %% [markdown]
 # ## 10 Exercises
 #
-# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
 #
 # **★ 17.1** A tool reports $\varepsilon=\frac{\sqrt{2\ln(1/\delta)}}{\sigma}-\frac1{2\sigma^2}$ for one release with Gaussian noise; a shifted order turned a plus into a minus. For $\sigma=0.5$ and $\delta=10^{-5}$: which $\delta$ does the reported $\varepsilon$ really have?
 
@@ -683,6 +683,36 @@ check("17.3", answer)
 # ```
 #
 # Below adding up it falls a little earlier, but that alone refutes nothing: a bound may be better than adding up. To refute, you need the truth from below, and that is what the optimum is.
+#
+# </details>
+
+# %% [markdown]
+# **★★ 17.4** Write the referee that looks for the simplest counterexample. `candidates` are settings in order, `claimed` the $\varepsilon$ that a formula claims at each of them, `needed` the true one. Return the first candidate at which less is claimed than needed, by more than a relative $10^{-9}$, and −1 if there is none.
+
+
+# %%
+def counterexample(candidates, claimed, needed):
+    # Write your code here.
+    return None
+
+
+check("17.4", counterexample)
+
+# %% [markdown]
+# <details><summary>Solution of 17.4</summary>
+#
+# ```python
+# def counterexample(candidates, claimed, needed):
+#     for k, c, n in zip(candidates, claimed, needed):
+#         if c < n * (1 - 1e-9):
+#             return k
+#     return -1
+#
+#
+# check("17.4", counterexample)
+# ```
+#
+# A claim about an upper bound is refuted by one setting where it is too small. The tolerance keeps rounding errors from becoming discoveries.
 #
 # </details>
 

@@ -1,0 +1,166 @@
+"""Exercises that ask for a function: it is run, compared with ours, and its bug is named."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from dplearn.classroom._guard import Complaint, Stop, guarded, is_blank, limited
+from dplearn.classroom._numbers import as_array, read_number, written_value
+from dplearn.classroom.checks import Mistake, Verdict
+
+
+def _result(function: Callable, *case: Any) -> Any:
+    return function(*case)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """One question with a function for an answer.
+
+    Its results are compared with those of `right`; where they are those of a mistake in every
+    case, its hints are given. The first case in which it is wrong is shown.
+
+    Examples
+    --------
+    >>> floor = Mistake(lambda x: x // 2, ("What is half of 5?", "Divide with /, not with //."))
+    >>> half = Program(key="0.2", right=lambda x: x / 2, cases=((4,), (5,)), praise="Indeed.",
+    ...                mistakes=(floor,), hints=("Divide by 2.",))
+    >>> print(half.verdict(lambda number: number // 2).text())
+    0.2 not yet: What is half of 5?
+      case      x = 5
+      expected  2.5
+      got       2
+    """
+
+    key: str  # lesson and number, such as "10.4"
+    right: Callable
+    cases: tuple[tuple, ...]  # arguments, the simplest first; the notebook does not show them
+    praise: str
+    mistakes: tuple[Mistake, ...]  # wrong functions, each unlike the others in some case
+    hints: tuple[str, ...]  # for what is none of them, from a nudge to the point
+    # What of a function is compared, of (function, *case): its result, or the mean of many. It
+    # makes what is random from a seed, and names in a dict what is not the result itself.
+    measure: Callable = _result
+    rtol: float = 1e-6
+    seconds: float = 5.0  # for all cases together
+
+    def verdict(self, answer: Any) -> Verdict:
+        """Verdict on `answer`, which may be anything at all."""
+        if answer is None or is_blank(answer):
+            todo = "write the body of the function and run the cell again."
+            return Verdict("open", f"{self.key} not answered yet", (todo,))
+        if not callable(answer):
+            problem = "pass the function itself, its name without brackets."
+            return Verdict("unreadable", f"{self.key} not readable", (problem,))
+        results: list[Any] = []
+        try:
+            self._limited(answer, results)
+        except TimeoutError:
+            slow = f"it takes more than {self.seconds:g} seconds; look for a loop without an end."
+            results = [*results, Complaint(slow, "TimeoutError")]
+        wrong = [i for i, got in enumerate(results) if not _same(got, self._expected[i], self.rtol)]
+        if not wrong:
+            head = f"{self.key} right in {len(results)} of {len(results)} cases"
+            return Verdict("right", head, (self.praise,))
+        return self._mistake(results, wrong[0])
+
+    def _mistake(self, results: list[Any], first: int) -> Verdict:
+        """Verdict that names the bug and shows the case number `first`."""
+        head, names = f"{self.key} not yet", self._names()
+        got, expected = _apart(results[first], self._expected[first], self.rtol)
+        case = ", ".join(
+            f"{n} = {written_value(v)}" for n, v in zip(names, self.cases[first], strict=True)
+        )
+        digits = 6 if written_value(got) != written_value(expected) else 15
+        shown = [f"case      {case}", f"expected  {written_value(expected, digits)}"]
+        shown += [f"got       {written_value(got, digits)}"]
+        for mistake in self.mistakes:
+            theirs = self._limited(mistake.value, [])
+            if len(theirs) == len(results) and all(map(self._equal, results, theirs)):
+                return Verdict("mistake", head, mistake.hints, tuple(shown))
+        if isinstance(got, Complaint):
+            return Verdict("mistake", head, (str(got),), tuple(shown[:2]))
+        return Verdict("wrong", head, self.hints, tuple(shown))
+
+    def _names(self) -> list[str]:
+        """What the arguments of a case are called."""
+        called = self.right if self.measure is _result else self.measure
+        parameters = signature(called).parameters.values()
+        names = [each.name for each in parameters if each.default is each.empty]
+        return names[called is self.measure :]
+
+    @cached_property
+    def _expected(self) -> list[Any]:
+        return [self.measure(self.right, *case) for case in self.cases]
+
+    def _limited(self, function: Callable, results: list[Any]) -> list[Any]:
+        return limited(lambda: self._run(function, results), seconds=self.seconds)
+
+    def _run(self, function: Callable, results: list[Any]) -> list[Any]:
+        """Append to `results` what is measured of `function`, or the Complaint, in each case."""
+        for case, expected in zip(self.cases, self._expected, strict=True):
+            try:
+                results.append(_read(self.measure(guarded(function), *case), expected))
+            except Complaint as complaint:
+                results.append(complaint)
+            except Stop:
+                raise
+            except BaseException as error:  # `measure` got what it cannot use
+                problem = f"its result cannot be used, {type(error).__name__}: {error}"
+                results.append(Complaint(problem, type(error).__name__))
+        return results
+
+    def _equal(self, one: Any, other: Any) -> bool:
+        return _same(one, other, self.rtol)
+
+
+def _read(got: Any, expected: Any) -> Any:
+    """`got` in the form of `expected`; a Complaint if it has another."""
+    if got is None and expected is not None:
+        raise Complaint("it returns None; does it end with `return`?", "type")
+    if isinstance(expected, dict) and isinstance(got, dict):
+        return {k: _read(v, expected[k]) if k in expected else v for k, v in got.items()}
+    if isinstance(expected, (bool, str, dict, set, type(None))):
+        if isinstance(got, np.bool_):
+            got = bool(got)
+        if isinstance(got, type(expected)):
+            return got
+        kind = "None" if expected is None else f"a {type(expected).__name__}"
+        raise Complaint(f"it returns {written_value(got)}; {kind} is expected.", "type")
+    if np.ndim(expected) == 0:
+        number, problem = read_number(got)
+        if number is None:
+            raise Complaint(f"its result: {problem}", "type")
+        return number
+    try:
+        array = as_array(got)
+    except (TypeError, ValueError, RuntimeError):
+        raise Complaint(f"it returns {written_value(got)}; numbers are expected.", "type") from None
+    if array.shape != np.shape(expected):
+        shapes = f"shape {array.shape}; {np.shape(expected)} is expected."
+        raise Complaint(f"it returns numbers of {shapes}", "type")
+    return array
+
+
+def _same(got: Any, expected: Any, rtol: float) -> bool:
+    if isinstance(got, Complaint) or isinstance(expected, Complaint):
+        return getattr(got, "kind", 0) == getattr(expected, "kind", 1)
+    if isinstance(expected, dict):
+        return got.keys() == expected.keys() and all(
+            _same(got[k], expected[k], rtol) for k in expected
+        )
+    if isinstance(expected, (bool, str, set, type(None))):
+        return got == expected
+    return bool(np.allclose(got, expected, rtol=rtol, atol=1e-12, equal_nan=True))
+
+
+def _apart(got: Any, expected: Any, rtol: float) -> tuple[Any, Any]:
+    """Both values; of several that are measured by name, those that differ."""
+    if not (isinstance(got, dict) and all(isinstance(key, str) for key in expected)):
+        return got, expected
+    keys = [key for key in expected if not _same(got[key], expected[key], rtol)]
+    return {key: got[key] for key in keys}, {key: expected[key] for key in keys}

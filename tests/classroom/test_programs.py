@@ -1,0 +1,198 @@
+"""Exercises that ask for code: right, wrong and hostile functions."""
+
+import math
+import threading
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from cases import each
+from dplearn.classroom import Mistake, Program, check, checks, sources
+from dplearn.classroom.checks import exercises
+
+
+def clipped(rows, norm):
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows) * np.minimum(1, norm / np.maximum(lengths, 1e-12))
+
+
+CLIP = Program(
+    key="90.1",
+    right=clipped,
+    cases=(([[0.3, 0.4]], 1.0), ([[3.0, 4.0]], 1.0), ([[0.0, 0.0], [6.0, 8.0]], 2.0)),
+    praise="Indeed.",
+    mistakes=(
+        Mistake(lambda rows, norm: np.clip(rows, -norm, norm), ("Vector?", "Clip the norm.")),
+        Mistake(
+            lambda rows, norm: rows / np.zeros(2) if norm == 2 else clipped(rows, norm), ("0",)
+        ),
+    ),
+    hints=("A nudge.", "The point."),
+    seconds=0.2,
+)
+
+
+def blank(rows, norm):
+    # Write your code here.
+    return None
+
+
+def documented(rows, norm):
+    """Clip."""
+    ...
+
+
+def by_loops(rows, norm):
+    print("a student looks at", rows)
+    lengths = [math.hypot(*row) for row in rows]
+    factors = [min(1, norm / length) if length else 0 for length in lengths]
+    return [[factor * x for x in row] for factor, row in zip(factors, rows, strict=True)]
+
+
+def of_coordinates(rows, norm):
+    return [[max(-norm, min(norm, x)) for x in row] for row in rows]
+
+
+def in_place(rows, norm):
+    for row in rows:
+        row[0] /= 2
+    return clipped(rows, norm)
+
+
+def endless(rows, norm):
+    while True:
+        pass
+
+
+def stubborn(rows, norm):
+    while True:
+        try:
+            norm += 1
+        except BaseException:
+            norm -= 1
+
+
+def asleep(rows, norm):
+    time.sleep(0.6)
+
+
+def recursive(rows, norm):
+    return recursive(rows, norm)
+
+
+class Trap:
+    def __array__(self, *arguments, **options):
+        raise KeyboardInterrupt("not today")
+
+
+RAISES = "90.1 not yet: it raises "
+ANSWERS = [
+    (clipped, "right", "90.1 right in 3 of 3 cases: Indeed."),
+    (by_loops, "right", "90.1 right in 3 of 3 cases: Indeed."),
+    (of_coordinates, "mistake", "90.1 not yet: Vector?\n  case      rows = [[3, 4]], norm = 1\n"),
+    (of_coordinates, "mistake", "\n  expected  [[0.6, 0.8]]\n  got       [[1, 1]]"),
+    (lambda rows, norm: clipped(rows, 1.0), "wrong", "90.1 not yet: A nudge.\n  case      rows ="),
+    (lambda rows, norm: clipped(rows, norm) + 1e-5, "wrong", "got       [[0.30001, 0.40001]]"),
+    (blank, "open", "90.1 not answered yet: write the body of the function and run the cell"),
+    (documented, "open", "90.1 not answered yet"),
+    (None, "open", "90.1 not answered yet"),
+    (clipped([[3, 4]], 1), "unreadable", "90.1 not readable: pass the function itself"),
+    (lambda rows, norm: None if norm < 9 else 1, "mistake", "it returns None; does it end with"),
+    (lambda rows, norm: "abc", "mistake", "it returns abc; numbers are expected."),
+    (lambda rows, norm: rows[0], "mistake", "numbers of shape (2,); (1, 2) is expected."),
+    (lambda rows, norm: 1 / 0, "mistake", RAISES + "ZeroDivisionError: division by zero."),
+    (lambda rows: 1, "mistake", RAISES + "TypeError: "),
+    (lambda rows, norm: exit(), "mistake", RAISES + "SystemExit"),
+    (in_place, "mistake", "90.1 not yet: it changes its argument number 1; work on a copy of it."),
+    (recursive, "mistake", RAISES + "RecursionError"),
+    (lambda rows, norm: Trap(), "mistake", "its result cannot be used, KeyboardInterrupt: not"),
+    (endless, "mistake", "90.1 not yet: it takes more than 0.2 seconds; look for a loop without"),
+    (stubborn, "mistake", "90.1 not yet: it takes more than 0.2 seconds"),
+    (asleep, "mistake", "90.1 not yet: it takes more than 0.2 seconds"),
+]
+
+
+@each("answer, outcome, words", ANSWERS)
+def test_whatever_a_function_does_one_sentence_says_it(answer, outcome, words):
+    verdict = CLIP.verdict(answer)
+    assert verdict.outcome == outcome and words in verdict.text(), verdict.text()
+
+
+def test_what_is_slow_is_stopped_and_leaves_nothing_behind(capsys):
+    before = threading.active_count()
+    for function in (endless, stubborn, by_loops):
+        CLIP.verdict(function)
+    assert threading.active_count() == before
+    assert capsys.readouterr().out == ""
+
+
+def test_a_bug_is_named_where_all_its_results_are_the_same():
+    """Two bugs at once, or one that shows elsewhere, get the counterexample and a nudge."""
+    both = CLIP.verdict(lambda rows, norm: np.clip(rows, -norm, norm) * 2)
+    assert both.outcome == "wrong" and both.messages == CLIP.hints
+    nan = CLIP.verdict(lambda rows, norm: np.array(rows) / 0 if norm == 2 else clipped(rows, norm))
+    assert nan.outcome == "mistake" and nan.messages == ("0",)
+
+
+def test_what_is_measured_shows_where_it_differs():
+    def sizes(sample, n):
+        drawn = [sample(n, np.random.default_rng(seed)) for seed in range(200)]
+        return {"mean": np.mean(drawn), "odd": bool(max(drawn) % 2)}
+
+    program = replace(CLIP, right=lambda n, rng: 2 * rng.integers(n), measure=sizes, rtol=0.1)
+    program = replace(program, cases=((100,),), mistakes=())
+    assert program.verdict(lambda n, rng: 2 * int(n * rng.random())).outcome == "right"
+    text = program.verdict(lambda n, rng: 2 * rng.integers(n) + 1).text()
+    assert "case      n = 100\n  expected  {odd: False}\n  got       {odd: True}" in text
+
+
+def test_only_the_same_function_gets_the_plainer_hint(capsys, monkeypatch):
+    monkeypatch.setattr(checks, "_exercise", lambda key: CLIP)
+    for factor in (2, 3, 3):
+        check("90.1", lambda rows, norm, factor=factor: factor * clipped(rows, norm))
+    hints = [line for line in capsys.readouterr().out.splitlines() if line.startswith("90.1")]
+    assert hints == ["90.1 not yet: A nudge."] * 2 + ["90.1 not yet: The point."]
+
+
+# Right answers that are written another way than ours.
+def draw(n, q, rng):
+    return rng.permutation(n)[: rng.binomial(n, q)]
+
+
+def mask(n, q, rng):
+    return [bool(rng.random() < q) for _ in range(n)]
+
+
+def enumerated(losses, probabilities, steps, width, epsilon):
+    law = {0.0: 1.0}
+    for _ in range(steps):
+        law_before, law = law, {}
+        for total, mass in law_before.items():
+            for loss, p in zip(losses, probabilities, strict=True):
+                law[total + loss] = law.get(total + loss, 0) + mass * p
+    delta = sum(p * max(0, 1 - math.exp(epsilon - loss)) for loss, p in law.items())
+    return delta, delta
+
+
+def bisected(epsilon, delta, sensitivity):
+    def promised(noise):
+        a, b = sensitivity / noise / 2, epsilon * noise / sensitivity
+        phi = lambda x: math.erfc(-x / math.sqrt(2)) / 2
+        return phi(a - b) - math.exp(epsilon) * phi(-a - b) <= delta
+
+    low, high = 1e-3, 1e4
+    for _ in range(100):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if promised(middle) else (middle, high)
+    return high
+
+
+@pytest.mark.parametrize(
+    "key, function", [("7.4", draw), ("7.4", mask), ("9.4", enumerated), ("3.4", bisected)]
+)
+def test_a_right_function_may_be_written_in_another_way(key, function):
+    lesson = sources.lessons()[key[:-2].zfill(2)]
+    verdict = exercises(lesson)[key].verdict(function)
+    assert verdict.outcome == "right", verdict.text()
