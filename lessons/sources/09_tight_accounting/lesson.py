@@ -705,7 +705,7 @@ show(slider(figures, name="T", start=3), "Three of 10 frames. " + "; ".join(some
 # %% [markdown]
 # ## 12 Exercises
 #
-# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
 #
 # **★ 9.1** Three tables on the same patients are published with Gaussian noise, with noise multipliers 2, 3 and 6. What is their joint $\varepsilon$ at $\delta=10^{-6}$, exactly?
 
@@ -769,6 +769,41 @@ check("9.3", answer)
 # ```
 #
 # RDP stops the training at step 9375, PLD at step 11050, because $\varepsilon$ passes 1 only there. The 1675 steps in between cost no privacy that was not already promised. They were hidden in the conversion of moments for $(\varepsilon,\delta)$.
+#
+# </details>
+
+# %% [markdown]
+# **★★★ 9.4** Write an accountant that brackets. One release has these losses with these probabilities, and there are `steps` of them. Round every loss to a multiple of `width`, compose, and return two numbers, between which the exact $\delta$ at `epsilon` lies.
+
+
+# %%
+def bracket(losses, probabilities, steps, width, epsilon):
+    # Write your code here.
+    return None
+
+
+check("9.4", bracket)
+
+# %% [markdown]
+# <details><summary>Solution of 9.4</summary>
+#
+# ```python
+# def bracket(losses, probabilities, steps, width, epsilon):
+#     def end(rule):
+#         places = rule(np.round(np.array(losses) / width, 9)).astype(int)
+#         law = one = np.bincount(places - places.min(), weights=probabilities)
+#         for _ in range(steps - 1):
+#             law = np.convolve(law, one)
+#         grid = width * (steps * places.min() + np.arange(law.size))
+#         return law @ np.maximum(0, 1 - np.exp(epsilon - grid))
+#
+#     return end(np.floor), end(np.ceil)
+#
+#
+# check("9.4", bracket)
+# ```
+#
+# A larger loss never makes $\delta$ smaller. So losses rounded down give the lower end and losses rounded up the upper one, however wide the grid is. (`np.round` to nine digits keeps a loss of $3\cdot0.1$ on its own multiple.)
 #
 # </details>
 

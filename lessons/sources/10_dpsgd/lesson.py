@@ -793,7 +793,7 @@ print(replace(plan, sampling="shuffled").guarantee(delta=1e-4))
 # %% [markdown]
 # ## 12 Exercises
 #
-# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
 #
 # **★ 10.1** Gradients are clipped to length $C=2.5$, the noise multiplier is $\sigma=1.2$, lots have 300 records in expectation. Which *standard deviation* has the noise on each coordinate of the mean gradient $\tilde g$?
 
@@ -880,6 +880,38 @@ check("10.3", answer)
 # ```
 #
 # Version a clips after the mean. One huge gradient can turn the clipped mean from one side of the ball to the other, a change of $2C$, and the noise is only $\sigma C/L$: the ratio is 0.0039, and $\varepsilon$ of one step is in the tens of thousands. Version c divides the noise by $L$ twice: $\sigma/L$, twice as much as version a. Version b adds the noise four times: 8, on the safe side. Accuracy is no alarm: with so little noise, version c learns better than the right one.
+#
+# </details>
+
+# %% [markdown]
+# **★★ 10.4** Write the noisy sum of a lot that comes in micro-batches. `batches` is a list of NumPy arrays with one gradient in each row; `rng` is NumPy's generator. Return the noisy sum of the clipped gradients.
+
+
+# %%
+def lot_sum(batches, norm, sigma, rng):
+    # Write your code here.
+    return None
+
+
+check("10.4", lot_sum)
+
+# %% [markdown]
+# <details><summary>Solution of 10.4</summary>
+#
+# ```python
+# def lot_sum(batches, norm, sigma, rng):
+#     def clipped(batch):
+#         lengths = np.linalg.norm(batch, axis=1, keepdims=True)
+#         return batch * np.minimum(1, norm / np.maximum(lengths, 1e-12))
+#
+#     total = sum(clipped(batch).sum(axis=0) for batch in batches)
+#     return total + sigma * norm * rng.standard_normal(len(total))
+#
+#
+# check("10.4", lot_sum)
+# ```
+#
+# Each record is clipped, whichever micro-batch it is in. The noise belongs to the lot, so it is added once, in units of the clipping norm. A gradient of length 0 stays what it is.
 #
 # </details>
 

@@ -786,7 +786,7 @@ show(slider(frames, name="L", start=2), f"Noise of the run, in units of full lot
 # %% [markdown]
 # ## 13 Exercises
 #
-# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
 #
 # **★ 11.1** Three layers are clipped one by one and get noise with multipliers $z=2$, 3 and 6, each in units of its own $C_m$. Which noise multiplier has the whole step?
 
@@ -852,6 +852,34 @@ check("11.3", answer)
 # ```
 #
 # The noise multiplier rises from 0.857 to 2.27, the lot by 16: the noise on one mean falls to a sixth. But there are 16 times fewer means to average, so for the run the gain is 1.510. It costs nothing in privacy, only memory.
+#
+# </details>
+
+# %% [markdown]
+# **★★ 11.4** Write one step of the clipping norm that follows the median (section 7.2). `lengths` are those of the gradients in the lot, `expected` the expected lot size, `noise` the noise of the count, already drawn. Return the next clipping norm: this one times $e^{-\text{rate}\,\cdot\,\text{count}/\text{expected}}$, where a gradient no longer than $C$ counts $+\tfrac12$ and a longer one $-\tfrac12$.
+
+
+# %%
+def next_norm(norm, lengths, expected, noise, rate):
+    # Write your code here.
+    return None
+
+
+check("11.4", next_norm)
+
+# %% [markdown]
+# <details><summary>Solution of 11.4</summary>
+#
+# ```python
+# def next_norm(norm, lengths, expected, noise, rate):
+#     count = sum(0.5 if length <= norm else -0.5 for length in lengths) + noise
+#     return norm * np.exp(-rate * count / expected)
+#
+#
+# check("11.4", next_norm)
+# ```
+#
+# More than half are short: the count is positive, and $C$ shrinks. The divisor is the expected size, because the size of this lot is private.
 #
 # </details>
 

@@ -1,6 +1,6 @@
 """Exercises of lesson NUMBER, TITLE."""
 
-from dplearn.classroom import Exercise, Mistake
+from dplearn.classroom import Exercise, Mistake, Program
 from dplearn.mechanisms import Gaussian
 
 (_PROFILE,) = Gaussian(2.0).profiles()
@@ -27,17 +27,24 @@ _delta_further_out = Exercise(
     hints=("TODO: a nudge.", "TODO: the point."),
 )
 
-_epsilon = Exercise(
+
+def _delta_of(epsilon, sigma):
+    (profile,) = Gaussian(sigma).profiles()
+    return float(profile.delta(epsilon))
+
+
+_code = Program(
     key="KEY.3",
-    right=float(_PROFILE.epsilon(1e-5)),
-    praise="TODO",
+    right=_delta_of,
+    cases=((0.0, 1.0), (1.0, 2.0), (3.0, 0.5)),
+    praise="TODO: what the right function shows.",
     mistakes=(
         Mistake(
-            float(_HALF_THE_NOISE.epsilon(1e-5)),
-            ("TODO: a nudge.", "TODO: that is ε for noise multiplier 1."),
+            lambda epsilon, sigma: _delta_of(epsilon, 1 / sigma),
+            ("TODO: a nudge.", "TODO: you turned the noise upside down."),
         ),
     ),
     hints=("TODO: a nudge.", "TODO: the point."),
 )
 
-EXERCISES = (_delta, _delta_further_out, _epsilon)
+EXERCISES = (_delta, _delta_further_out, _code)

@@ -189,18 +189,26 @@ check("KEY.2", answer)
 # </details>
 
 # %% [markdown]
-# **★★★ KEY.3** TODO: an exercise that asks for code. Which $\varepsilon$ has noise multiplier 2 at $\delta = 10^{-5}$?
+# **★★★ KEY.3** TODO: an exercise that asks for code. Write $\delta$ of Gaussian noise as a function.
+
 
 # %%
-answer = None
-check("KEY.3", answer)
+def delta_of(epsilon, sigma):
+    # Write your code here.
+    return None
+
+
+check("KEY.3", delta_of)
 
 # %% [markdown]
 # <details><summary>Solution of KEY.3</summary>
 #
 # ```python
-# answer = Gaussian(2.0).profiles()[0].epsilon(1e-5)
-# check("KEY.3", answer)
+# def delta_of(epsilon, sigma):
+#     return delta(epsilon, sigma)
+#
+#
+# check("KEY.3", delta_of)
 # ```
 #
 # TODO: why.
