@@ -113,10 +113,11 @@ def run(job: Job, tell: Callable[..., object]) -> None:
         runs["plain_"] = begin(public, learning_rate=job.learning_rate * job.max_grad_norm)
     start = time.monotonic()
     for step in range(1, job.steps + 1):
-        losses = {name: trainer.step().private.loss for name, trainer in runs.items()}
+        private = {name: trainer.step().private for name, trainer in runs.items()}
         if step % math.ceil(job.steps / _PROGRESS) and step not in (1, job.steps):
             continue
-        measures = {f"{name}loss": _finite(loss) for name, loss in losses.items()}
+        measures = {f"{name}loss": _finite(each.loss) for name, each in private.items()}
+        measures["clipped"] = _finite(private[""].clipped_fraction)
         measures |= {f"{name}accuracy": accuracy(t.model, measured) for name, t in runs.items()}
         epsilon = runs[""].history().guarantee(job.delta).epsilon
         spent = time.monotonic() - start

@@ -1,6 +1,7 @@
-"""A training run as it goes on: accuracy, epsilon so far, and loss."""
+"""A training run as it goes on: accuracy, epsilon so far, loss and clipped share."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import plotly.graph_objects as go
@@ -8,13 +9,13 @@ import plotly.graph_objects as go
 from dplearn.figures.kit.axes import Axis
 from dplearn.figures.kit.marks import stroke
 from dplearn.figures.kit.panel import page
-from dplearn.figures.kit.template import INK, RED, colour_of
+from dplearn.figures.kit.template import GREY, INK, RED, colour_of
 
 PRIVATE, PLAIN = colour_of("exact"), RED
 _MARGIN = (66, 20, 104, 52)
 # Where the panels lie, in shares of the drawing area: accuracy left, the others right.
 _LEFT, _RIGHT = (0.0, 0.56), (0.65, 1.0)
-_UPPER, _LOWER = (0.57, 1.0), (0.0, 0.38)
+_RIGHTS = ((0.74, 1.0), (0.37, 0.63), (0.0, 0.26))
 # Upper end of the axis of accuracy, in percent.
 _TOP = 100.5
 
@@ -31,15 +32,17 @@ def training_run(
     *,
     steps: int,
     planned: Sequence[tuple[int, float]] = (),
+    earlier: Mapping[str, Sequence[Event]] = {},
     finding: str = "",
     subtitle: str = "",
 ) -> go.Figure:
-    """Held-out accuracy, epsilon so far and training loss against the step.
+    """Held-out accuracy, epsilon so far, training loss and clipped share against the step.
 
     Of the events of `dplearn.app.worker` those that tell no progress are left out. Names
     that begin with ``plain_`` belong to the run without privacy, drawn dashed. The axes end at
     the `steps` of the whole plan; what is `planned`, steps and epsilon known before training,
-    is dotted. There are six traces whatever the events.
+    is dotted. Accuracies of `earlier` runs, by their names, lie thin behind the others. There are
+    eight traces whatever the events.
 
     Examples
     --------
@@ -51,12 +54,14 @@ def training_run(
     progress = [event for event in events if event.get("step")]
     plan = [{"step": step, "epsilon": epsilon} for step, epsilon in planned]
     traces = [
+        _behind(earlier),
         _line("accuracy", progress, "accuracy", PRIVATE, "solid", ""),
         _line("accuracy without privacy", progress, "plain_accuracy", PLAIN, "dash", ""),
         _line("ε of the plan", plan, "epsilon", PRIVATE, "dot", "2") | _PLANNED,
         _line("ε so far", progress, "epsilon", PRIVATE, "solid", "2"),
         _line("loss", progress, "loss", PRIVATE, "solid", "3"),
         _line("loss without privacy", progress, "plain_loss", PLAIN, "dash", "3"),
+        _line("share clipped", progress, "clipped", PRIVATE, "solid", "4"),
     ]
     layout = page(finding, subtitle, height=540, margin=_MARGIN)
     notes = {"annotations": [*_headings(), *_ends(progress)]}
@@ -66,14 +71,28 @@ def training_run(
 def _line(
     name: str, progress: Sequence[Event], key: str, colour: str, dash: str, panel: str
 ) -> dict[str, Any]:
-    percent = "accuracy" in key
+    percent = key in ("accuracy", "plain_accuracy", "clipped")
     number = "%{y:.1f} %" if percent else "%{y:.3g}"
-    at = [(event["step"], event[key]) for event in progress if key in event]
+    at = [(event["step"], event[key]) for event in progress if event.get(key) is not None]
     x, y = [step for step, _ in at], [100 * value if percent else value for _, value in at]
     where = {"name": name, "uid": name, "xaxis": f"x{panel}", "yaxis": f"y{panel}"}
     look = {"mode": "lines", "line": {**stroke(colour, dash), "width": 3}}
     hover = f"<b>{name}</b><br>step %{{x}}: {number}<extra></extra>"
     return {"x": x, "y": y, **where, **look, "hovertemplate": hover}
+
+
+def _behind(earlier: Mapping[str, Sequence[Event]]) -> dict[str, Any]:
+    """Accuracies of earlier runs as one line with gaps; each point knows its run."""
+    points = chain.from_iterable(
+        [*((e["step"], 100 * e["accuracy"], name) for e in events), (None, None, "")]
+        for name, events in earlier.items()
+    )
+    x, y, names = zip(*points, strict=True) if earlier else ((), (), ())
+    return {
+        **{"x": x, "y": y, "text": names, "name": "earlier runs", "uid": "earlier"},
+        **{"mode": "lines", "line": {**stroke(GREY, "solid"), "width": 1.5}},
+        "hovertemplate": "<b>an earlier run</b><br>%{text}<extra></extra>",
+    }
 
 
 def _axes(progress: Sequence[Event], steps: int, plan: Sequence[Event]) -> dict[str, Any]:
@@ -85,16 +104,18 @@ def _axes(progress: Sequence[Event], steps: int, plan: Sequence[Event]) -> dict[
         "xaxis": _axis("T, step", wide, _LEFT, "y"),
         "yaxis": percent,
         "xaxis2": _axis("", narrow, _RIGHT, "y2"),
-        "yaxis2": _axis("", (0, 1.1 * max(epsilons, default=1.0)), _UPPER, "x2"),
-        "xaxis3": _axis("T, step", narrow, _RIGHT, "y3"),
-        "yaxis3": _axis("", (0, 1.1 * max(losses, default=2.5)), _LOWER, "x3"),
+        "yaxis2": _axis("", (0, 1.1 * max(epsilons, default=1.0)), _RIGHTS[0], "x2"),
+        "xaxis3": _axis("", narrow, _RIGHT, "y3"),
+        "yaxis3": _axis("", (0, 1.1 * max(losses, default=2.5)), _RIGHTS[1], "x3"),
+        "xaxis4": _axis("T, step", narrow, _RIGHT, "y4"),
+        "yaxis4": _axis("", (0, _TOP), _RIGHTS[2], "x4") | {"ticksuffix": " %"},
     }
 
 
 def _axis(
     words: str, span: tuple[float, float], domain: tuple[float, float], anchor: str
 ) -> dict[str, Any]:
-    more = {"domain": domain, "anchor": anchor, "nticks": 6}
+    more = {"domain": domain, "anchor": anchor, "nticks": 5}
     return Axis(title=words, lower=span[0], upper=span[1], more=more).layout()
 
 
@@ -113,8 +134,9 @@ def _headings() -> list[dict[str, Any]]:
     """What each panel shows, and of which records."""
     shown = (
         (_LEFT[0], 1.0, "<b>Accuracy</b> on held-out public records"),
-        (_RIGHT[0], _UPPER[1], "<b>ε so far</b>; dotted: known beforehand"),
-        (_RIGHT[0], _LOWER[1], "<b>Training loss</b>, a private diagnostic"),
+        (_RIGHT[0], _RIGHTS[0][1], "<b>ε so far</b>; dotted: known beforehand"),
+        (_RIGHT[0], _RIGHTS[1][1], "<b>Training loss</b>, private"),
+        (_RIGHT[0], _RIGHTS[2][1], "<b>Gradients clipped</b>, private"),
     )
     place = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "yshift": 4}
     font = {"size": 15, "color": INK}

@@ -194,6 +194,35 @@ def test_stop_ends_the_process_and_keeps_what_was_done(pretend):
     assert "all planned steps: ε ≤ 3." in shown(app)
 
 
+SIXTY_AT_ONCE = """
+print('{"event": "start", "held_out": 359}')
+for step in range(1, 61):
+    print('{"event": "progress", "step": %d, "epsilon": 1.0, "seconds": 1.0,'
+          ' "accuracy": 0.5, "loss": 1.0}' % step)
+print('{"event": "done"}')
+"""
+
+
+def test_the_picture_grows_also_where_training_takes_no_time(pretend, pool):
+    pretend(SIXTY_AT_ONCE)
+    run, lengths = Run(SMALL), set()
+    while run.live:
+        pool.look(run)
+        lengths.add(len(run.progress))
+    assert run.phase == "done" and len(lengths) >= 10 and max(lengths) == 60
+
+
+def test_a_reload_finds_its_run_and_the_next_run_is_drawn_over_it(pretend):
+    pretend(SIXTY_AT_ONCE)
+    app = until(press(opened(), "Train"), over)
+    again = opened(run=app.session_state["training_run"].name)
+    assert title(again) == title(app) and not traces(again)["earlier runs"]["x"]
+    assert title(opened(run="guessed")) == "<b>Before training, ε is known and accuracy is not</b>"
+    app = until(press(app, "Train"), over)
+    behind = traces(app)["earlier runs"]
+    assert len(behind["x"]) == 61 and behind["text"][0].startswith("50.0\xa0%")
+
+
 def test_a_second_run_ends_the_first(monkeypatch, pretend, pool):
     pretend(ENDLESS)
     session: dict = {}

@@ -71,7 +71,7 @@ def test_a_job_in_and_events_out():
 
 def test_long_runs_tell_a_bounded_number_of_events_and_no_comparison_unless_asked_for():
     events = told(JOB | {"steps": 200, "sample_rate": 0.001, "compare": False})
-    assert set(events[1]) == {"event", "step", "epsilon", "seconds", "loss", "accuracy"}
+    assert set(events[1]) == {"event", "step", "epsilon", "seconds", "loss", "accuracy", "clipped"}
     steps = [event["step"] for event in events[1:-1]]
     assert len(steps) <= 62 and steps[0] == 1 and steps[-1] == 200
     json.dumps(events, allow_nan=False)  # some of these lots are empty

@@ -6,11 +6,12 @@ from dplearn.app.kit import look
 from dplearn.app.kit.state import load, save
 from dplearn.app.pages.train import draw, fields, runs
 from dplearn.app.pages.train.plan import Training, training_of
+from dplearn.app.pages.train.runs import Run
 
 TITLE = "Train"
 ORDER = 40
 # Seconds between two looks at a run.
-_PAUSE = 0.5
+_PAUSE = 0.3
 
 
 def render() -> None:
@@ -20,18 +21,18 @@ def render() -> None:
     training = training_of(state)
     with st.sidebar:
         draw.sidebar(state, training)
+    run = runs.current(state.values["run"])
+    state.values["run"] = run.name if run else ""
     save(state)
-    run = runs.current()
     draw.heading(training, run)
-    st.fragment(_watch, run_every=_PAUSE if run and run.live else None)(training)
+    st.fragment(_watch, run_every=_PAUSE if run and run.live else None)(training, run)
     draw.below(training)
 
 
-def _watch(training: Training) -> None:
+def _watch(training: Training, run: Run | None) -> None:
     """The picture; drawn anew by itself as long as a run goes on."""
-    before = st.session_state.get("training_run")
-    went_on = before is not None and before.live
-    run = runs.current()
+    went_on = run is not None and run.live
+    run = runs.current(run.name if run else "")
     draw.picture(training, run)
     draw.status(training, run)
     if run is not None and went_on and not run.live:

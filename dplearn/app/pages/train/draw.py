@@ -11,7 +11,7 @@ from dplearn.app.kit.run_fields import LENGTH_IN
 from dplearn.app.kit.state import State
 from dplearn.app.pages.train import fields, words
 from dplearn.app.pages.train.plan import Training, ahead, as_python
-from dplearn.app.pages.train.runs import Run, begin
+from dplearn.app.pages.train.runs import Run, begin, earlier
 from dplearn.figures import text, training_run
 
 
@@ -65,10 +65,11 @@ def picture(training: Training, run: Run | None) -> None:
         run.events if run else (),
         steps=shown.plan.steps,
         planned=ahead(shown.plan, shown.delta),
+        earlier={words.headline(old): old.progress for old in earlier() if old is not run},
         finding=headline,
         subtitle=words.run_in_a_line(shown),
     )
-    alt = f"Held-out accuracy, epsilon so far and training loss against steps. {headline}."
+    alt = f"Held-out accuracy, epsilon so far, loss and clipped share against steps. {headline}."
     with st.container(key="picture"):
         _without_a_blink(figure, alt)
 

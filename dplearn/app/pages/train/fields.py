@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from dplearn.app.kit import run_fields
-from dplearn.app.kit.fields import Choice, Quantity, by_key
+from dplearn.app.kit.fields import Choice, Quantity, Text, by_key
 from dplearn.app.kit.state import State, idle
 from dplearn.datasets import PRACTICE_SIZES, practice_names
 
@@ -72,9 +72,12 @@ _ABOUT_COMPARE = (
 )
 COMPARE = Choice("compare", "Compare with no privacy", _ABOUT_COMPARE, {"yes": "yes", "no": "no"})
 
+# In the address alone: the run that a reload finds again.
+RUN = Text("run", "Run", "", default="")
+
 FIELDS = by_key(
     *(DATASET, MODEL, NOISE_FROM, TARGET, NOISE, LOT_FROM, LOT, RATE, run_fields.LENGTH_IN),
-    *(STEPS, EPOCHS, CLIPPING, LEARNING_RATE, DELTA, COMPARE),
+    *(STEPS, EPOCHS, CLIPPING, LEARNING_RATE, DELTA, COMPARE, RUN),
 )
 _HIDDEN = idle(
     {

@@ -8,12 +8,14 @@ run at once; the default is half of the processors.
 
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from collections import deque
 from contextlib import ExitStack, suppress
 from functools import cache
 from typing import IO, Any, Literal
@@ -29,6 +31,12 @@ MEMORY = 4e9
 # A run that is not looked at for so many seconds gives up its place. Browsers let a page that is
 # hidden look once a minute.
 PATIENCE = 90.0
+# Events that one look takes in: the picture grows also where training takes a second.
+_AT_ONCE = 5
+# Runs that a page can come back to.
+_KEPT = 50
+# Runs of a session that are drawn behind the last one.
+_EARLIER = 3
 _WORKER = (sys.executable, "-m", "dplearn.app.worker")
 
 Phase = Literal["waiting", "running", "done", "stopped", "failed"]
@@ -37,13 +45,16 @@ Phase = Literal["waiting", "running", "done", "stopped", "failed"]
 class Run:
     """One training, from the queue to its last event.
 
-    `events` are what the worker told so far, `problem` says why it failed, and `before` counts
-    the runs that must end before this one starts.
+    `events` are what the worker told, a few more at each look; `problem` says why it failed,
+    `before` counts the runs that must end before this one starts, and `name` stands in the
+    address of its page, which so finds it after a reload.
     """
 
     def __init__(self, training: Training) -> None:
         self.training = training
+        self.name = secrets.token_urlsafe(9)
         self.events: list[dict[str, Any]] = []
+        self._told: deque[dict[str, Any]] = deque()
         self.phase: Phase = "waiting"
         self.problem, self.before = "", 0
         self._seen = time.monotonic()
@@ -98,7 +109,8 @@ class Run:
             return
         status = self._process.poll()  # asked first: all it told is there to be read
         self._take()
-        if status is not None and self.live:
+        self._show(_AT_ONCE)
+        if status is not None and self.live and not self._told:
             # The last line on standard error of a process that ended without a word.
             written = os.pread(self._errors.fileno(), 1 << 20, 0) if self._errors else b""
             lines = written.decode(errors="replace").strip().splitlines()
@@ -114,6 +126,7 @@ class Run:
             self._process.kill()
             self._process.wait()
             self._take()
+            self._show(len(self._told))
         if self.live:
             self._end("stopped")
 
@@ -134,7 +147,12 @@ class Run:
         new = os.pread(self._output.fileno(), 1 << 20, self._read) if self._output else b""
         lines, newline, _ = new.rpartition(b"\n")
         self._read += len(lines) + len(newline)
-        for event in map(json.loads, lines.splitlines()):
+        self._told.extend(map(json.loads, lines.splitlines()))
+
+    def _show(self, most: int) -> None:
+        """Take in some of what was told."""
+        for _ in range(min(most, len(self._told))):
+            event = self._told.popleft()
             self.events.append(event)
             if event["event"] == "done":
                 self._end("done")
@@ -148,6 +166,7 @@ class Pool:
     def __init__(self, places: int) -> None:
         self.places = places
         self._runs: list[Run] = []
+        self.named: dict[str, Run] = {}
         self._lock = threading.Lock()
 
     def look(self, run: Run) -> None:
@@ -159,6 +178,7 @@ class Pool:
                 return
             if run not in self._runs:
                 self._runs.append(run)
+                self.named = dict([*self.named.items(), (run.name, run)][-_KEPT:])
             run.before = max(self._runs.index(run) - self.places + 1, 0)
             if not run.before:
                 run.start()
@@ -170,16 +190,22 @@ def pool() -> Pool:
     return Pool(int(os.environ.get("DPLEARN_TRAINING_RUNS", PLACES)))
 
 
-def current() -> Run | None:
-    """This session's run, after a look."""
-    run = st.session_state.get("training_run")
+def current(name: str = "") -> Run | None:
+    """This session's run, or the one of this name, after a look."""
+    run = st.session_state.get("training_run") or pool().named.get(name)
     if run is not None:
         pool().look(run)
     return run
 
 
+def earlier() -> list[Run]:
+    """This session's last runs but one."""
+    return st.session_state.get("training_earlier", [])
+
+
 def begin(training: Training) -> None:
-    """Make a run this session's; one that still goes on is ended."""
+    """Make a run this session's; one that still goes on is ended, and some are remembered."""
     if (old := st.session_state.get("training_run")) is not None:
         old.stop()
+        st.session_state["training_earlier"] = [*earlier(), old][-_EARLIER:]
     st.session_state["training_run"] = Run(training)
