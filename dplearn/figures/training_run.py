@@ -98,14 +98,15 @@ def _behind(earlier: Mapping[str, Sequence[Event]]) -> dict[str, Any]:
 def _axes(progress: Sequence[Event], steps: int, plan: Sequence[Event]) -> dict[str, Any]:
     # Room at the right for the labels at the ends.
     wide, narrow = (0, 1.2 * steps), (0, 1.04 * steps)
+    bare = {"showticklabels": False}
     epsilons, losses = _values([*plan, *progress], "epsilon"), _values(progress, "loss")
     percent = _axis("", (_floor(progress), _TOP), (0.0, 1.0), "x") | {"ticksuffix": " %"}
     return {
         "xaxis": _axis("T, step", wide, _LEFT, "y"),
         "yaxis": percent,
-        "xaxis2": _axis("", narrow, _RIGHT, "y2"),
+        "xaxis2": _axis("", narrow, _RIGHT, "y2") | bare,
         "yaxis2": _axis("", (0, 1.1 * max(epsilons, default=1.0)), _RIGHTS[0], "x2"),
-        "xaxis3": _axis("", narrow, _RIGHT, "y3"),
+        "xaxis3": _axis("", narrow, _RIGHT, "y3") | bare,
         "yaxis3": _axis("", (0, 1.1 * max(losses, default=2.5)), _RIGHTS[1], "x3"),
         "xaxis4": _axis("T, step", narrow, _RIGHT, "y4"),
         "yaxis4": _axis("", (0, _TOP), _RIGHTS[2], "x4") | {"ticksuffix": " %"},
