@@ -21,8 +21,8 @@ from dplearn.mechanisms import Mechanism
 _SMALLEST, _LARGEST = 1e-3, 1e7
 # How near the target the search begins anew, with the accountant itself.
 _NEAR = 0.2
-# How closely, where the tighter of two accountants proves nothing from below.
-_ONE_SIDED = 1e-4
+# How closely it ends: a part of the width of the bracket, within which its ends may jump, or less.
+_PART, _WIDEST = 0.1, 1e-3
 
 
 class Unreachable(ValueError):
@@ -59,9 +59,9 @@ def smallest_noise_multiplier(
     """The least noise with which `steps` runs of `mechanism` reach (epsilon, delta).
 
     The mechanism is any with a `noise_multiplier`, possibly inside; its value is ignored. The
-    target is epsilon > 0 and delta in (0, 1). The search stops at the relative width `rtol`, or
-    at 1e-4 where nothing is proved from below; the value is rounded up. `Unreachable` is raised if
-    none up to 1e7 reaches the target.
+    target is epsilon > 0 and delta in (0, 1). The search stops at the relative width `rtol`,
+    or at a tenth of that of the bracket, at most 1e-3; the value is rounded up. `Unreachable` is
+    raised if none up to 1e7 reaches the target.
 
     Examples
     --------
@@ -112,7 +112,8 @@ def largest_steps(
 ) -> Calibration:
     """The largest number of runs that stays within (epsilon, delta); 0 if not even one does.
 
-    Parameters are those of `smallest_noise_multiplier`; the search stops at 10^12.
+    Parameters are those of `smallest_noise_multiplier`; the search stops at 10^12, and where a
+    bracket is wide as close to the largest as there.
 
     Examples
     --------
@@ -213,7 +214,9 @@ def _to_whole_steps(x: float, a: float, b: float) -> float:
     """-log of a whole number of steps strictly between two others, or b if there is none."""
     fewest = _whole(b) + 1 if b < math.inf else 1
     most = _whole(a) - 1 if a > -math.inf else MOST_RUNS
-    return -math.log(min(max(math.floor(math.exp(-x)), fewest), most)) if fewest <= most else b
+    # A hair more, lest rounding take a step away.
+    steps = math.floor(math.exp(-x) * (1 + 1e-14))
+    return -math.log(min(max(steps, fewest), most)) if fewest <= most else b
 
 
 def _search(
@@ -243,12 +246,15 @@ def _search(
 
         return value
 
+    def close(x: float) -> float:
+        answer = answers[x]
+        width = 1 - answer.lower / answer.epsilon if answer.epsilon else 0.0
+        return max(tolerance, min(_PART * width, _WIDEST))
+
     within = partial(crossing, lower=ends[0], upper=ends[1], snap=snap)
-    slope, rough = math.nan, accountant.rougher()
-    if rough != accountant:
+    if (rough := accountant.rougher()) == accountant:
+        solution = within(excess(accountant), guess=guess, tolerance=tolerance)
+    else:
         near = within(excess(rough), guess=guess, tolerance=_NEAR)
-        guess, slope = near.root, near.slope
-        if near.x < math.inf and answers[near.x].lower == 0 < answers[near.x].epsilon:
-            tolerance = max(tolerance, _ONE_SIDED)
-    solution = within(excess(accountant), guess=guess, tolerance=tolerance, slope=slope)
+        solution = within(excess(accountant), guess=near.root, slope=near.slope, tolerance=close)
     return solution.x, answers[solution.x if solution.x < math.inf else solution.below]

@@ -26,8 +26,8 @@ from dplearn.mechanisms.gaussian import MARGIN, gaussian_ends
 
 # Upper and lower end further apart than this leave room for another bound.
 _LOOSE = 1.1
-# Part of delta that pays for losses cut off where little did not help.
-_MUCH = 0.3
+# Parts of delta that may pay for losses cut off where less did not help.
+_CUTS = 1e-6, 1e-4, 1e-3, 1e-2, 0.3
 
 
 @dataclass(frozen=True)
@@ -99,13 +99,14 @@ class PLD(Accountant):
             )
             upper[leaks] = high if sides[0].attained else np.inf
         # Losses cut off may cost little of delta, or much of it where the bracket stays wide.
-        for lattice in (self._lattice, dataclasses.replace(self._lattice, cut=_MUCH)):
+        for lattice in (self._lattice, dataclasses.replace(self._lattice, cuts=_CUTS)):
             if np.any(loose := upper > _LOOSE * lower):
                 low, high = lattice.brackets(
                     [side.profiles for side in sides],
                     runs.counts[loose],
                     delta=delta,
                     witnesses=[side.witnesses for side in sides],
+                    proved=upper[loose],
                 )
                 lower[loose] = np.maximum(lower[loose], low)
                 upper[loose] = np.minimum(upper[loose], high)

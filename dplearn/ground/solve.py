@@ -88,7 +88,7 @@ def crossing(
     guess: float,
     lower: float,
     upper: float,
-    tolerance: float,
+    tolerance: float | Callable[[float], float],
     slope: float = math.nan,
     snap: Snap = lambda x, a, b: x,
 ) -> Crossing:
@@ -99,8 +99,8 @@ def crossing(
     evaluations where `value` is smooth, three times those of bisection where it jumps.
 
     A value may be infinite. The search begins at `guess`, with the value's `slope` near it if
-    that is known, and stops when good and bad are `tolerance` apart; `snap` serves where only
-    some points can be asked.
+    that is known, and stops when good and bad are `tolerance` apart, which may depend on the point
+    asked last; `snap` serves where only some points can be asked.
     """
     points: list[tuple[float, float]] = []
     a, b, stride, misses = -math.inf, math.inf, 0.5, 0
@@ -110,18 +110,19 @@ def crossing(
         points.append((x, f))
         a, b = (a, x) if f <= 0 else (x, b)
         root, error, slope = _predict(points, slope)
-        if b - a <= tolerance or a == upper or b == lower:
+        close = tolerance(x) if callable(tolerance) else tolerance
+        if b - a <= close or a == upper or b == lower:
             break
         misses = misses + 1 if b - a > 0.5 * width else 0
         if math.isinf(b - a):
             # On to the other side, in strides that double.
-            step = abs(root - x) + max(0.4 * tolerance, 2 * error)
+            step = abs(root - x) + max(0.4 * close, 2 * error)
             step = step if step < stride and len(points) < 20 else stride
             x, stride = x + step if f > 0 else x - step, 2 * stride
         elif misses > 1 or not a < root < b:
             x, misses = 0.5 * (a + b), 0
         else:
-            x = _beyond(root, max(0.4 * tolerance, 2 * error), a, b, tolerance)
+            x = _beyond(root, max(0.4 * close, 2 * error), a, b, close)
         x = snap(min(max(x, lower), upper), a, b)
         if x in (a, b):
             break

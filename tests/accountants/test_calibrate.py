@@ -125,7 +125,7 @@ def test_ends_of_the_range():
     # At the limit of 10^12 steps the answer is that limit or below, not an error.
     for noise in (1e7, 1e9):
         most = largest_steps(accountants["zcdp"](), mechanism=Gaussian(noise), **TARGET)
-        assert 2**39 <= most.value <= 10**12 and most.guarantee.epsilon <= 2.0
+        assert most.value == 10**12 and most.guarantee.epsilon <= 2.0
     assert str(most).startswith("steps = 1000000000000 (the most that are tried): epsilon <= ")
 
 
@@ -209,4 +209,4 @@ def test_a_search_ends_early_where_nothing_is_proved_from_below():
     assert 0 < error <= 2e-9
     proved_below = 0.0
     rough, error = search()
-    assert rough <= exact - 5 and 0 < error <= 2e-7
+    assert rough <= exact - 8 and 0 < error <= 1e-6

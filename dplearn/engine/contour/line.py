@@ -60,8 +60,10 @@ class Line:
         """Two sides of the rule in x, and its two ends."""
         return 4 * math.exp(-L)
 
-    def cutoffs(self, steps: NDArray, need: NDArray) -> tuple[Bound, NDArray]:
-        """B and a t per row with T log(M / B(t)) + log(pi t) >= need; inf where there is none."""
+    def cutoffs(
+        self, steps: NDArray, need: NDArray, farthest: float = math.inf
+    ) -> tuple[Bound, NDArray]:
+        """B and a t per row with T log(M / B(t)) + log(pi t) >= need; inf if none is near."""
         # Were the loss normal: t^2 times its variance = 2 need / T.
         hit = self.mean_hit()
         slope = max(hit / self.pair.sigma, 1e-12)
@@ -74,7 +76,7 @@ class Line:
             enough = gain >= need[:, None]
             now = np.isinf(cuts) & enough.any(axis=1)
             cuts[now] = t[np.argmax(enough[now], axis=1)]
-            if np.all(np.isfinite(cuts)):
+            if np.all(np.isfinite(cuts)) or t[-1] > farthest:
                 break
         return bound, cuts
 

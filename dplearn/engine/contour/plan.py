@@ -37,16 +37,17 @@ def sums(
         if line.x.size > _MOST_WIDTH:
             continue
         left = steps[group] * line.log_m - tilt * epsilon[group] + at_zero[group]
-        bound, cutoffs = line.cutoffs(steps[group], left)
-        counts = cutoffs * period / (2 * math.pi) + 1
+        most_nodes, h = min(most, _MOST_WORK // line.x.size), 2 * math.pi / period
+        bound, cutoffs = line.cutoffs(steps[group], left, most_nodes * h)
+        counts = cutoffs / h + 1
         if effort == TRIES[0]:
             counts = np.minimum(counts, most)
         values = np.empty(0)
-        for part in _alike(counts, min(most, _MOST_WORK // line.x.size)):
+        for part in _alike(counts, most_nodes):
             count = _round_up(float(np.max(counts[part])))
             # The first sum is the longest.
             if not values.size:
-                values = line.transform(2 * math.pi / period, count)
+                values = line.transform(h, count)
             # Rows of one length share their powers.
             lengths = steps[group[part]]
             lengths = lengths[:1] if np.all(lengths == lengths[0]) else lengths

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.engine.lattice.group import Group
-from dplearn.engine.lattice.survey import Scan, Survey
+from dplearn.engine.lattice.survey import Scan
 from dplearn.engine.profile import Profile
 
 # Masses are doubles: where log delta is less the bound of Chernoff has to do.
@@ -38,7 +38,8 @@ class Lattice:
 
     rtol: float = 1e-6  # relative width of a bracket to aim at; it holds whatever is reached
     most_cells: int = 2**16  # of a transform
-    cut: float | None = None  # part of delta for losses cut off; by default at most rtol / 100
+    # Parts of delta to try for losses cut off; by default at most rtol / 100.
+    cuts: tuple[float, ...] = ()
 
     def brackets(
         self,
@@ -47,16 +48,19 @@ class Lattice:
         *,
         delta: float,
         witnesses: Sequence[Sequence[Profile] | None] | None = None,
+        proved: ArrayLike = np.inf,
     ) -> tuple[NDArray, NDArray]:
         """Lower and upper bounds on epsilon of the composed pairs, the larger of all directions.
 
         `sides` holds per direction one ordered pair per mechanism; `counts`, of shape (n_rows,
         n_profiles), how often each is run. `witnesses`, shaped like `sides`, are the pairs whose
         composition is bounded from below: without them, or where one knows no tails, the lower
-        ends are 0. Upper ends are infinite only if the mass at infinity exceeds delta.
+        ends are 0. Upper ends are infinite only if the mass at infinity exceeds delta. An upper end
+        that is `proved`, one for each row, is where the search begins if it is far less.
         """
         counts = np.asarray(counts, dtype=float)
         totals = counts.sum(axis=1)
+        proved = np.broadcast_to(proved, totals.shape)
         lower, upper = np.zeros(totals.shape), np.zeros(totals.shape)
         below = witnesses or [None] * len(sides)
         scans = [_scans(*side) for side in zip(sides, below, strict=True)]
@@ -65,8 +69,10 @@ class Lattice:
             octave = np.floor(np.log2(totals) / 2)
         for number in np.unique(octave[totals > 0]):
             rows = octave == number
-            settings = math.log(delta), self.rtol, self.most_cells, self._part_cut
-            groups = [Group(side, counts[rows], *settings) for side in scans]
+            groups = [self._group(side, counts[rows], math.log(delta)) for side in scans]
+            for survey in (group.survey for group in groups):
+                far = proved[rows] < 0.5 * survey.fallback
+                survey.fallback = np.where(far, proved[rows], survey.fallback)
             lower[rows], upper[rows] = _larger(groups)
         return lower, upper
 
@@ -85,7 +91,7 @@ class Lattice:
         """
         counts, epsilons = np.atleast_2d(np.asarray(row, dtype=float)), np.asarray(epsilons)
         scans = _scans(profiles, witnesses)
-        survey = Survey(scans, counts, _LEAST, self._part_cut)
+        survey = self._group(scans, counts, _LEAST).survey
         lower = np.full(epsilons.shape, -np.inf)
         if survey.scale == 0:
             return lower, np.zeros(epsilons.shape)
@@ -98,14 +104,14 @@ class Lattice:
             pick = int(np.argmin(bound[left[0]]))
             near = left[bound[left, pick] <= best[left] + 4]
             unit = min(float(np.min(best[near])), -1e-3)
-            group = Group(scans, counts, unit, self.rtol, self.most_cells, self._part_cut)
+            group = self._group(scans, counts, unit)
             lower[near], upper[near] = group.log_deltas(survey.tilts[pick], epsilons[near])
             left = np.setdiff1d(left, near)
         return lower, upper
 
-    @property
-    def _part_cut(self) -> float:
-        return self.cut or 1e-2 * min(self.rtol, 1e-2)
+    def _group(self, scans: list[Scan], counts: NDArray, log_delta: float) -> Group:
+        cuts = self.cuts or (1e-2 * min(self.rtol, 1e-2),)
+        return Group(scans, counts, log_delta, self.rtol, self.most_cells, cuts)
 
 
 def _scans(profiles: Sequence[Profile], witnesses: Sequence[Profile] | None) -> list[Scan]:

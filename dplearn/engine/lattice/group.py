@@ -2,7 +2,7 @@
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -63,12 +63,15 @@ class Group:
         log_delta: float,
         rtol: float,
         most_cells: int,
-        cut: float,
+        cuts: Sequence[float],
     ) -> None:
         self.scans, self.counts, self.log_delta = scans, counts, log_delta
         self.rtol, self.most_cells = rtol, most_cells
         self.below = all(scan.witness and scan.witness.has_tails for scan in scans)
-        self.survey = Survey(scans, counts, log_delta, cut)
+        # With every cut there is a bound that holds; the last one is composed.
+        surveys = [Survey(scans, counts, log_delta, cut) for cut in cuts]
+        self.survey = surveys[-1]
+        self.survey.fallback = np.min([survey.fallback for survey in surveys], axis=0)
 
     @property
     def composes(self) -> bool:
@@ -106,7 +109,7 @@ class Group:
             # Cells over all epsilons from 0 on may be too wide to see any of them.
             before = upper
             lower, upper, _ = self._pass(lower, upper, _ROUGH, self.most_cells, near=True)
-            if np.all(upper == before):
+            if np.all(upper >= 0.999 * before):
                 break
         width = _width(lower, upper)
         # From a wide bracket tilt and window are poor: take a middling step first.
@@ -115,8 +118,8 @@ class Group:
             aim, before = aims.pop(0), width
             lower, upper, full = self._pass(lower, upper, aim, self.most_cells)
             width = _width(lower, upper)
-            if self.below and width > max(0.5, 0.7 * before):
-                break  # what keeps it so wide is not the step
+            if self.below and width > max(0.0 if full else 0.5, 0.7 * before):
+                break  # what keeps it so wide is not the step, or it cannot be finer
             more = self.below and not aims and not full
             if more and 4 * self.rtol < width < 0.7 * before:
                 # Steps as wide as the spread of one loss: the width falls like h^2 from there.
