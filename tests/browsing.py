@@ -105,7 +105,7 @@ def page(browser, address) -> Iterator[Any]:
     opened.on("request", lambda r: None if r.url.startswith(own) else complaints.append(r.url))
     yield opened
     context.close()
-    assert not complaints
+    assert not complaints, complaints
 
 
 def settled(page: Any, picture: str = "") -> None:

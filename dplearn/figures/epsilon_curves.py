@@ -94,7 +94,8 @@ def epsilon_curves(
         below[reference] = _sharpness(curves[reference], steps, canvas)
     names = over_steps.column("ε", steps[index], _ends(curves, index, below), canvas)
     notes = _notes(curves, steps, canvas, published, here, budget)
-    more = {"shapes": [upright(here), level(budget, "dashdot")], "annotations": [*names, *notes]}
+    budget_line = level(budget, "dashdot") | {"name": "budget"}
+    more = {"shapes": [upright(here), budget_line], "annotations": [*names, *notes]}
     title = finding or _finding(curves)
     return over_steps.figure(canvas, traces, title, subtitle, size=19, **more)
 
@@ -235,7 +236,8 @@ def _notes(
             covered = np.concatenate([ink, line])
             note, box = beside(point.label, point.steps, point.epsilon, canvas, covered)
             ink = np.concatenate([ink, box.outline()])
-            notes.append(note)
+            notes.append({"name": "published", **note})
     if budget is not None:
-        notes.append(along(f"budget ε = {budget:g}", budget, canvas, ink, sides=(11, -11)))
+        note = along(f"budget ε = {budget:g}", budget, canvas, ink, sides=(11, -11))
+        notes.append({"name": "budget", **note})
     return notes

@@ -1,6 +1,9 @@
 """A real browser: the page loads, a slider moves the curve and the address, nothing leaks out."""
 
 import json
+import re
+
+import pytest
 
 from browsing import DRIVEN, is_on_the_first_screen, settled
 from dplearn.certificates import check
@@ -72,35 +75,139 @@ def test_slider_and_box_move_each_other_the_curve_and_the_address(page, address)
     )
 
 
-def test_both_pictures_follow_a_slider_that_is_still_held_and_stay_where_they_are(page, address):
+# Where marks, names and ends of lines stand in a picture, in pixels, and all of its words.
+_DRAWN = """picture => {
+  const at = document.querySelector(picture);
+  const shown = node => getComputedStyle(node).visibility === 'visible'
+    && node.getAttribute('display') !== 'none';
+  const numbers = (query, name, last) => [...at.querySelectorAll(query)].filter(shown).flatMap(
+    node => node.getAttribute(name).match(/[-\\d.e]+/g).slice(-last).map(Number));
+  const words = [...at.querySelectorAll('.annotation-text, .ytick text, .xtick text')];
+  return {
+    places: [...numbers('.point, .annotation .cursor-pointer', 'transform', 2),
+             ...numbers('.js-line', 'd', 2)],
+    words: words.map(node => node.textContent).join(' | '),
+  };
+}"""
+
+
+def drawn(page) -> list[dict]:
+    return [page.evaluate(_DRAWN, picture) for picture in (_FIRST, _SECOND)]
+
+
+def differences(new: list[dict], old: list[dict]) -> list:
+    """Where two states of the pictures differ by a pixel, or by more than a draft's last digit."""
+
+    def parts(words: str) -> tuple[str, list[float]]:
+        numbers = re.findall(r"\d+(?:\.\d+)?", words.replace("\u202f", ""))
+        return re.sub(r"[\d.\u202f]+", "#", words), [float(number) for number in numbers]
+
+    found: list = []
+    for now, then in zip(new, old, strict=True):
+        (text, numbers), (other, expected) = parts(now["words"]), parts(then["words"])
+        pixels = [*now["places"]], [*then["places"]]
+        found += [] if text == other and len(pixels[0]) == len(pixels[1]) else [(text, other)]
+        found += [pair for pair in zip(*pixels, strict=False) if abs(pair[0] - pair[1]) > 1.5]
+        pairs = zip(numbers, expected, strict=False)
+        found += [(a, b) for a, b in pairs if a != pytest.approx(b, rel=2.5e-3)]
+    return found
+
+
+class Held:
+    """A slider that the mouse has taken hold of."""
+
+    def __init__(self, page, name: str) -> None:
+        self.page, self.slider = page, page.get_by_role("slider", name=name)
+        self.box, self.last = self.slider.bounding_box(), int(self.slider.get_attribute("max"))
+        self.start = int(self.slider.input_value())
+        self._point(self.start)
+        page.mouse.down()
+
+    def _point(self, mark: int) -> None:
+        thumb, box = 16, self.box
+        x = box["x"] + thumb / 2 + (box["width"] - thumb) * mark / self.last
+        self.page.mouse.move(x, box["y"] + box["height"] / 2)
+
+    def to(self, mark: int) -> list[dict]:
+        """What the pictures show once it stands at a mark."""
+        self._point(mark)
+        handle, two = self.slider.element_handle(), "requestAnimationFrame(() => f(go))"
+        self.page.evaluate(f"new Promise(go => {{ const f = requestAnimationFrame; {two}; }})")
+        assert handle.input_value() == str(mark)
+        return drawn(self.page)
+
+
+def test_a_held_slider_draws_in_the_browser_and_asks_the_server_once(page, address):
+    sent: list = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda m: sent.append(m)))
     page.goto(address)
-    before = curve(page)
     finding = page.locator(f"{_SECOND} .gtitle")
     finding.get_by_text("RDP asks for 9.4 % more ε than needed").wait_for()
     settled(page)
     first, second = (page.locator(f"{at} .nsewdrag").first for at in (_FIRST, _SECOND))
     assert abs(first.bounding_box()["x"] - second.bounding_box()["x"]) < 1, "T is below T"
     plots = page.locator(".js-plotly-plot")
-    places = [plots.nth(i).bounding_box() for i in range(2)]
-    rdp = curve(page, "RDP", _SECOND)
-    slider = page.get_by_role("slider", name="Noise multiplier σ")
-    box = slider.bounding_box()
-    x, y = box["x"] + 0.4 * box["width"], box["y"] + box["height"] / 2
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x + 20, y, steps=5)
-    held = curve_other_than(page, before)
+    boxes = [plots.nth(i).bounding_box() for i in range(2)]
+    names = (
+        "Noise multiplier σ",
+        "Failure probability δ",
+        "Largest T",
+        "You are here: T",
+        "Budget ε",
+    )
+    for name in names:
+        before, asked = drawn(page), len(sent)
+        held = Held(page, name)
+        # So far that the axes must follow, and back: all is where Plotly itself has put it.
+        for mark in (0, held.last):
+            assert differences(held.to(mark), before), name
+        assert not differences(held.to(held.start), before), name
+        assert len(sent) == asked, f"{name} asked the server while it was held"
+        page.mouse.up()
+        page.wait_for_function("!document.body.classList.contains('dplearn-moving')")
+        settled(page)
+        assert len(sent) == asked + 1 and not differences(drawn(page), before), name
+    # Elsewhere: what the hand leaves is what the server says, and it agrees.
+    held = Held(page, "Noise multiplier σ")
+    left = held.to(held.start - 2)[0]["words"]
     assert "noise_multiplier" not in page.url
-    page.mouse.move(x + 60, y, steps=5)
-    assert curve_other_than(page, held)[-1] < held[-1]
     page.mouse.up()
-    page.wait_for_url("**noise_multiplier=*")
+    page.wait_for_url("**noise_multiplier=3*")
+    page.wait_for_function("!document.body.classList.contains('dplearn-moving')")
     settled(page)
-    assert [plots.nth(i).bounding_box() for i in range(2)] == places
-    assert curve(page, "RDP", _SECOND) != rdp
+    value = re.compile(r"★ ([\d.]+) PLD")
+    assert float(value.search(left)[1]) == pytest.approx(
+        float(value.search(drawn(page)[0]["words"])[1]), rel=2.5e-3
+    )
+    assert page.get_by_test_id("stAlert").count() == 0
+    assert [plots.nth(i).bounding_box() for i in range(2)] == boxes
     page.get_by_role("slider", name="You are here: T").focus()
     page.keyboard.press("ArrowLeft")
     finding.get_by_text("At T = 8").wait_for()
+
+
+def test_what_the_library_does_not_confirm_is_shown(page, address):
+    page.goto(address)
+    curve(page)
+    settled(page)
+    page.evaluate("""addEventListener('dplearn:slide', ({detail: {drawn}}) => {
+      drawn.curves.rdp.upper = drawn.curves.rdp.upper.map(value => 0.99 * value);
+    })""")
+    page.get_by_role("slider", name="Noise multiplier σ").focus()
+    page.keyboard.press("ArrowRight")
+    page.get_by_text("The browser drew RDP at ε = ").wait_for()
+    assert page.get_by_text("The browser drew").count() == 1
+
+
+def test_where_the_browser_has_no_engine_the_server_follows_a_held_slider(page, address):
+    page.goto(f"{address}/?mechanism=laplace&accountants=rdp,pld&steps=50&here=7")
+    before = curve(page)
+    held = Held(page, "Noise multiplier σ")
+    held.to(held.start + 4)
+    after = curve_other_than(page, before)
+    assert after[-1] < before[-1] and "noise_multiplier" not in page.url
+    page.mouse.up()
+    page.wait_for_url("**noise_multiplier=*")
 
 
 PICTURES = {

@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import math
+import re
 from types import SimpleNamespace
 from urllib.parse import parse_qsl
 
@@ -12,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from cases import each
 from dplearn.accountants import accountants
 from dplearn.app.kit.state import save
-from dplearn.app.pages.epsilon_vs_steps import answers, export, fields, presets, run
+from dplearn.app.pages.epsilon_vs_steps import answers, export, fields, live, presets, run
 from dplearn.app.pages.epsilon_vs_steps.run import Scenario
 from dplearn.certificates import certify, check
 from dplearn.figures import certificate, log_steps, style_of
@@ -283,6 +284,44 @@ def test_the_address_waits_until_a_slider_is_let_go(monkeypatch):
     for state.moving in (True, False):
         save(state)
         assert kept == ({} if state.moving else {"noise_multiplier": "2"})
+
+
+def test_what_a_browser_drew_is_compared_with_the_library_whatever_it_sends(caplog):
+    given = answers.answers_of(ABADI, ("pld", "rdp", "gdp"), 10_000, 2.0)
+
+    def drawn(**changes) -> dict:
+        curves = {
+            name: {"lower": [g.lower for g in curve], "upper": [g.epsilon for g in curve]}
+            for name, curve in given.curves.items()
+        }
+        return {"steps": list(given.steps), "curves": curves | changes}
+
+    def told(of) -> list[str]:
+        return re.findall("drew .* at|read of .*[.]", "\n".join(live.disagreements(of, given)))
+
+    pld, count = drawn()["curves"]["pld"], len(given.steps)
+    assert told(drawn()) == []
+    # Brackets that meet, and what is not drawn.
+    wide = {"lower": [0.9 * e for e in pld["lower"]], "upper": [1.1 * e for e in pld["upper"]]}
+    assert told(drawn(pld=wide)) == told(drawn(rdp={"lower": None, "upper": [None] * count})) == []
+    below = {"lower": [0.9 * e for e in pld["lower"]], "upper": [0.99 * e for e in pld["lower"]]}
+    assert told(drawn(pld=below)) == ["drew PLD at"]
+    halved = {"lower": None, "upper": [0.5 * e for e in drawn()["curves"]["rdp"]["upper"]]}
+    assert told(drawn(rdp=halved)) == ["drew RDP at"]
+    for rubbish in (
+        {"lower": 1, "upper": 2},
+        {"lower": [], "upper": ["x"] * count},
+        {},
+        "no",
+        None,
+    ):
+        assert told(drawn(gdp=rubbish)) == ["read of GDP."], rubbish
+    for rubbish in ("no", 7, [], {"steps": [[]] * count, "curves": {}}):
+        assert len(told(rubbish)) == 3
+    state = fields.state()
+    state.drawn = drawn(rdp=halved)
+    live.confirm(state, given)
+    assert "drew RDP" in caplog.text and "noise_multiplier=4.0" in caplog.text
 
 
 RUNS = (

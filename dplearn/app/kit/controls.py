@@ -128,14 +128,11 @@ def _slider(state: State, kind: Quantity) -> None:
     def moved() -> None:
         place = st.session_state[key].moved
         state.enter(kind, texts[min(max(int(place["index"]), 0), len(texts) - 1)])
-        state.moving = not place["final"]
+        state.moving, state.drawn = not place["final"], place.get("drawn")
 
-    _component(
-        key=key,
-        data={"label": kind.label, "texts": list(texts), "index": int(np.argmin(np.abs(apart)))},
-        on_moved_change=moved,
-        height="content",
-    )
+    at = {"texts": list(texts), "index": int(np.argmin(np.abs(apart)))}
+    told = {"key": kind.key, "label": kind.label, **at}
+    _component(key=key, data=told, on_moved_change=moved, height="content")
 
 
 _SLIDER = Path(__file__).with_name("slider")

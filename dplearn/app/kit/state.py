@@ -24,7 +24,8 @@ class State:
 
     `hidden` goes from the values to the keys that do not count and stay out of the address;
     `values` are the last good ones, `typed` is the text of entries that were not good, `notes`
-    holds one message per control, and `moving` says that a slider is held down.
+    holds one message per control, `moving` says that a slider is held down, and `drawn` is what
+    the browser says that it drew where one was let go.
     """
 
     fields: Mapping[str, Field]
@@ -33,6 +34,7 @@ class State:
     typed: dict[str, str] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
     moving: bool = False
+    drawn: Any = None
 
     def __post_init__(self) -> None:
         self.values = {key: kind.default for key, kind in self.fields.items()} | self.values

@@ -96,7 +96,12 @@ def column(quantity: str, steps: int, ends: Sequence[End], canvas: Canvas) -> li
     words = [_words(end, canvas, pixels[end.name, 0]) for end in ends]
     small = {"xshift": 16 + 14, "font": {"size": 12.5}}
     notes = [
-        {"text": end.note, **_height(canvas, pixels[end.name, 1] + 4), **small}
+        {
+            "name": f"{end.name} note",
+            "text": end.note,
+            **_height(canvas, pixels[end.name, 1] + 4),
+            **small,
+        }
         for end, is_note in rows
         if is_note
     ]
@@ -119,4 +124,10 @@ def _words(end: End, canvas: Canvas, to: float) -> dict[str, Any]:
     leader = {"showarrow": True, "arrowhead": 0, "arrowwidth": 1.4, "ax": 14, "ay": at - to}
     leader["arrowcolor"] = CLEAR if gone else style.colour
     look = {"align": "left", "font": {"size": 14, "color": INK}}
-    return {"text": f"{glyph} {end.words}", **_height(canvas, at), **leader, **look}
+    return {
+        "name": end.name,
+        "text": f"{glyph} {end.words}",
+        **_height(canvas, at),
+        **leader,
+        **look,
+    }

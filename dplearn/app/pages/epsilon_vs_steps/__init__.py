@@ -4,7 +4,7 @@ import streamlit as st
 
 from dplearn.app.kit import look
 from dplearn.app.kit.state import load, save
-from dplearn.app.pages.epsilon_vs_steps import controls, draw, fields, presets, regimes
+from dplearn.app.pages.epsilon_vs_steps import controls, draw, fields, live, presets, regimes
 from dplearn.app.pages.epsilon_vs_steps.answers import answers_of, printed_rows
 from dplearn.app.pages.epsilon_vs_steps.run import accountants_of, scenario_of
 
@@ -25,10 +25,13 @@ def render() -> None:
     if not answers.curves:
         st.info("No theorem here covers this run: see the message at Neighbours.")
         return
+    live.confirm(state, answers)
     rows = printed_rows(scenario, preset.printed if preset else ())
     draw.pictures(state, answers, rows)
-    draw.other_tools(regimes.sentences(scenario, answers.here))
-    draw.numbers(answers)
-    draw.theorems(answers.readings)
-    draw.printed(rows)
-    draw.take_along(answers)
+    with st.container(key="answers"):
+        draw.other_tools(regimes.sentences(scenario, answers.here))
+        draw.numbers(answers)
+        draw.theorems(answers.readings)
+        draw.printed(rows)
+        draw.take_along(answers)
+        live.follow(state, answers)
