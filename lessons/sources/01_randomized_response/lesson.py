@@ -523,7 +523,7 @@ check("1.1", answer)
 # </details>
 
 # %% [markdown]
-# ## 12 At home: two more sentences, two more exercises
+# ## 12 At home: two more sentences, three more exercises
 #
 # ### "The estimate is the share of people who said yes"
 #
@@ -550,7 +550,7 @@ for name, p in {"printed": np.e / (np.e + 3), "right": np.e / (np.e + 2)}.items(
 # %% [markdown]
 # The truth is one of the $k$ answers and was counted twice. *Direction of the error:* safe. The promise "at most 1" holds, but it is not tight: people get more privacy than announced, and the survey pays for it with accuracy.
 #
-# ### Two more exercises
+# ### Three more exercises
 #
 # **★★ 1.2** A company asks its 1500 employees whether they have ever lied on an expense report, by randomised response with $\varepsilon=1$. 480 sheets say yes. Estimate the share, and give the upper end of the usual interval: estimate plus two standard errors. (The employees are given; only the coins are random.)
 

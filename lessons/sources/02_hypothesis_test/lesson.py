@@ -505,7 +505,7 @@ check("2.2", answer)
 # </details>
 
 # %% [markdown]
-# ## 13 At home: three more sentences, two more exercises
+# ## 13 At home: three more sentences, three more exercises
 #
 # ### After rounding
 #
@@ -558,7 +558,7 @@ print(f"bound that holds for every mechanism: {bound:.6f}")
 # %% [markdown]
 # *Why.* Each further step multiplies what was conceded before: $P\le e^{\varepsilon}R+\delta\le e^{\varepsilon}(e^{\varepsilon}Q+\delta)+\delta$. *Instead:* $\big(k\varepsilon,\ \delta\,\frac{e^{k\varepsilon}-1}{e^{\varepsilon}-1}\big)$, the sum of these steps (after Vadhan 2017); an upper bound for every mechanism, and here not attained. *Direction of the error:* unsafe, here by a factor of almost three. [In the book](explorer:formula_book?id=G-C8&misprint=linear).
 #
-# ### Two more exercises
+# ### Three more exercises
 #
 # **★ 2.1** The clinic counts *visits* instead of people. Nobody has more than 3 in a month, and the Laplace noise has scale 6. With paper and pencil: what is $\delta$ at $\varepsilon=0.2$? (The calculator is for the exponential.)
 
