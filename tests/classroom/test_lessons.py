@@ -48,9 +48,11 @@ SPOILED = [
     ("First the tools", "For the teacher", "shows a note for the teacher"),
     ("Before you read on", "TODO", "has a TODO left in lesson.py, line "),
     ("praise=", "praise='TODO' ", "has a TODO left in exercises.py, line "),
-    ("> | 3 | 1 ", "> | 2 | 1 ", "has a plan of 44 minutes"),
+    ("{minutes} | 1 ", "99 | 1 ", "has a plan of 1"),
     ("# > **For the teacher.** One", "# > One", "has no plan after its title"),
     ('tags=["instructor"]', "", "has fewer than three notes for the teacher"),
+    ("**Time** ", "**Time** 9", "does not say its time, "),
+    ("In class, 5 minutes", "At home", "has no exercise for the class"),
     ("EXERCISES = (_clipped_sum,", "EXERCISES = (", "has fewer than three exercises"),
 ]
 
@@ -71,10 +73,11 @@ def test_the_contract_says_what_is_missing(tmp_path, monkeypatch):
 
 
 def copied(number, folder):
-    """A copy of one lesson, its notebook included, in another folder."""
+    """A copy of one lesson, with its notebook and the glossary, in another folder."""
     lesson = LESSONS[number]
     shutil.copytree(lesson.folder, folder / "sources" / lesson.name)
-    shutil.copy(lesson.notebook, folder)
+    for path in (lesson.notebook, lesson.notebook.parent / "README.md"):
+        shutil.copy(path, folder)
     return sources.lessons(folder)[number]
 
 

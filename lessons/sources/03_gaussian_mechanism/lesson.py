@@ -5,13 +5,14 @@
 #
 # **After this lesson you can**
 #
-# 1. say which sensitivity the Gaussian mechanism needs, and bound it by clipping;
+# 1. say which sensitivity the Gaussian mechanism needs, why it is the length of a vector, and bound it by clipping;
 # 2. compute the exact $\delta$ that a noise level delivers, and confirm it in three independent ways;
-# 3. choose the smallest noise for a target $(\varepsilon,\delta)$, and recognise where the textbook recipe wastes noise and where it breaks its promise.
+# 3. choose the smallest noise for a target $(\varepsilon,\delta)$, and hold the textbook recipe against it.
 #
-# * **Time** 45 minutes; the computer needs a few seconds of them.
+# * **Time** {minutes} minutes; what comes after section 10 is for the evening.
 # * **You need** lesson 02 (neighbours, privacy loss, $\delta(\varepsilon)$), the normal distribution, logarithms.
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=1&delta=1e-5&steps=100&here=1), if you have started it. Nothing below depends on it.
+# * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
 #
 # | in code | symbol | meaning | unit |
 # |---|---|---|---|
@@ -22,18 +23,20 @@
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** One sentence to leave with: noise is measured in lengths of one person, and the textbook recipe is a sufficient condition with a range.
-# >
-# > | minutes | part | do |
-# > |---|---|---|
-# > | 3 | 1 The question | let the class name a number before any formula |
-# > | 4 | 2 Predict | hands up for three ranges, then type the median |
-# > | 6 | 3 A small experiment | run it live; stop at the last column |
-# > | 5 | 4 The picture | draw the two bells on the board first |
-# > | 8 | 5 The statement | derive the loss on the board, skip the rotation |
-# > | 7 | 6 Two ways to choose the noise | read the table aloud, both ends |
-# > | 8 | 7 Is it true as printed? | 7.1 whole, 7.2 the table, 7.3 in one sentence |
-# > | 4 | 8 Turn the knob yourself | a student at the keyboard |
-# > | – | 9 to 13 | homework; 3.1 in class if a minute is left |
+#
+# | minutes | part | do |
+# |---|---|---|
+# | {minutes} | 1 The question | let the class name a number before any formula |
+# | {minutes} | 2 Predict | hands up for three ranges, then type the median |
+# | {minutes} | 3 A small experiment | run it live; stop at the last column |
+# | {minutes} | 4 The picture | draw the two bells on the board first |
+# | {minutes} | 5 The statement | derive the loss on the board, skip the rotation; then ball and cube |
+# | {minutes} | 6 Two ways to choose the noise | read the table aloud, both ends |
+# | {minutes} | 7 Is it true as printed? | 7.1 whole, 7.2 the table, 7.3 in one sentence |
+# | {minutes} | 8 Turn the knob yourself | a student at the keyboard |
+# | {minutes} | 9 Where this breaks | the number for the two adjacencies |
+# | {minutes} | 10 Exercises | 3.1, alone, then compare |
+# | – | 11 to 14 | at home |
 
 # %% [markdown]
 # ## 1 The question
@@ -44,7 +47,7 @@
 #
 # $$\Delta\,\frac{\sqrt{2\ln(1.25/\delta)}}{\varepsilon}.$$
 #
-# We will take it seriously enough to test it. What is $\Delta$ here? Is the recipe enough? Is it more than enough?
+# We will test it. What is $\Delta$ here? Is the recipe enough? Is it more than enough?
 #
 # First the tools. `Gaussian` describes the mechanism; everything from `dplearn.classroom` is only for teaching.
 
@@ -55,8 +58,8 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from dplearn.classroom import Evidence, check, estimate_delta, guess, predict, reveal, show
-from dplearn.figures import Line, Mark, curves, leak, slider
-from dplearn.mechanisms import Gaussian
+from dplearn.figures import Line, Mark, ball_and_cube, curves, leak, slider
+from dplearn.mechanisms import Gaussian, Laplace
 
 # %% [markdown]
 # ## 2 Predict
@@ -74,7 +77,7 @@ for epsilon in (1, 10):
     print(f"  epsilon = {epsilon:<3} {recipe(epsilon):.4f}")
 
 # %% [markdown]
-# Before you read on, commit yourself. Nobody sees your guess, and a wrong one will teach you more than none.
+# Before you read on, write down your guesses. Nobody sees them.
 #
 # * **Noise at epsilon 1.** The recipe says 4.845. What is the *smallest* noise multiplier that still gives $(1, 10^{-5})$?
 # * **Delta at epsilon 10.** The recipe says 0.4845 and promises $\delta = 10^{-5}$. Which $\delta$ does it really deliver?
@@ -107,7 +110,7 @@ for t in (0, 1, 2, 3):
     print(f"  {t}   {p:9.4f}  {q:9.4f}  {p / q:6.2f}   {p - np.e * q:12.4f}")
 
 # %% [markdown]
-# The ratio grows with $t$ and never stops growing: rare, extreme outputs point at Anna as strongly as you like. So no finite $\varepsilon$ covers every event, and pure differential privacy is out of reach for Gaussian noise.
+# The ratio grows with $t$ and never stops growing: rare, extreme outputs point at Anna as strongly as you like. So no finite $\varepsilon$ covers every event, and Gaussian noise never gives pure differential privacy.
 #
 # But look at the last column. At $\varepsilon = 1$ the definition asks that $P(S) - e^{\varepsilon} Q(S) \le \delta$ for every event $S$. The excess is largest somewhere between $t = 1$ and $t = 2$ and shrinks beyond, because extreme outputs are also rare. That excess is what $\delta$ pays for.
 
@@ -117,7 +120,7 @@ for t in (0, 1, 2, 3):
 # %% [markdown]
 # ## 4 The picture
 #
-# Let $p$ and $q$ be the two densities. The worst event collects every output with $p(x) > e^{\varepsilon}q(x)$, so the excess is an **area**: what $p$ rises above $e^{\varepsilon}q$. On the left you see it shaded for $\varepsilon = 1$. On the right, the size of that area for every $\varepsilon$ is the mechanism's *privacy profile* $\delta(\varepsilon)$.
+# Let $p$ and $q$ be the two densities. The worst event collects every output with $p(x) > e^{\varepsilon}q(x)$, so the excess is an **area**: what $p$ rises above $e^{\varepsilon}q$. On the left you see it shaded for $\varepsilon = 1$. On the right, the size of that area for every $\varepsilon$ is the mechanism's **privacy profile** (隐私曲线) $\delta(\varepsilon)$.
 
 
 # %%
@@ -131,7 +134,7 @@ print(f"delta(1) = {delta_1:.4f} at noise multiplier 1")
 # %% [markdown]
 # (The library returns one profile per direction, adding Anna and removing her. For Gaussian noise both are the same, hence the `[0]`.)
 
-# %%
+# %% tags=["hide-input"]
 x, epsilons = np.linspace(-3.5, 5.5, 181), np.linspace(0, 4, 81)
 figure = leak(
     x=x,
@@ -146,7 +149,7 @@ show(figure, f"Densities with and without Anna; shaded area delta(1) = {delta_1:
 # %% [markdown]
 # ## 5 The statement
 #
-# > **Theorem.** Let $f$ have $\ell_2$ sensitivity $\Delta=\sup\lVert f(d)-f(d')\rVert_2$, the largest over all pairs of *neighbours* $d, d'$. Publishing $f(d)$ plus independent $N(0, \sigma^2\Delta^2)$ noise on every coordinate is $(\varepsilon,\delta)$-differentially private **if and only if**
+# > **Theorem** (the **Gaussian mechanism**, 高斯机制)**.** Let $f$ have $\ell_2$ **sensitivity** (敏感度) $\Delta=\sup\lVert f(d)-f(d')\rVert_2$, the largest over all pairs of *neighbours* $d, d'$. Publishing $f(d)$ plus independent $N(0, \sigma^2\Delta^2)$ noise on every coordinate is $(\varepsilon,\delta)$-differentially private **if and only if**
 # >
 # > $$\Phi\!\left(\frac{1}{2\sigma}-\varepsilon\sigma\right)-e^{\varepsilon}\,\Phi\!\left(-\frac{1}{2\sigma}-\varepsilon\sigma\right)\;\le\;\delta .$$
 # >
@@ -156,9 +159,14 @@ show(figure, f"Densities with and without Anna; shaded area delta(1) = {delta_1:
 #
 # *Why.* Rotate space so that the two answers differ along one axis only; the other coordinates are pure noise and say nothing. On that axis the loss is $L(x) = (2x-1)/(2\sigma^2)$, with $x$ in units of $\Delta$. It exceeds $\varepsilon$ exactly when $x > \varepsilon\sigma^2 + \tfrac12$, and the two $\Phi$ terms are the probabilities of that event with and without Anna.
 #
-# Only the *length* of the difference matters, not the number of coordinates. That is why this mechanism is at home where vectors live, and why deep learning uses it.
-#
-# We do not ask you to believe it. We compute the same $\delta$ in three ways that share no code. First the formula:
+# Only the *length* of the difference matters, not the number of coordinates. Laplace noise is different: it needs the $\ell_1$ sensitivity, the sum of all changes. For one count the two are equal. For a patient who moves $d$ counts by 1 they are $\sqrt d$ and $d$.
+
+# %% tags=["hide-input"]
+drawing = ball_and_cube(title="Two records, clipped in two ways")
+show(drawing, "In 2 dimensions: Ben's vector has length C, Anna's length 1.414 C, by the axes 2 C.")
+
+# %% [markdown]
+# We compute $\delta$ in three ways that share no code. First the formula of the theorem:
 
 
 # %%
@@ -181,16 +189,12 @@ def area(epsilon, sigma):
 # %% [markdown]
 # And a simulation: $\delta(\varepsilon)$ is also the mean of $(1-e^{\varepsilon-L})_+$ over releases *with* Anna. `estimate_delta` takes that mean and puts an interval around it which misses the truth once in a thousand times.
 #
-# `Evidence` holds the three against each other (at $\sigma = 1$ the loss is $x - \frac12$). If the formula were off by a sign, it would fall outside the interval.
+# At $\varepsilon=1$, $\sigma = 1$ the loss is $x - \frac12$:
 
 # %%
-at_one = Evidence(
-    "delta at epsilon = 1, noise multiplier 1",
-    closed=formula(1, 1.0),
-    exact=area(1, 1.0),
-    simulated=estimate_delta(1, with_anna - 0.5),
-)
-print(at_one)
+print(f"formula     {formula(1, 1.0):.6f}")
+print(f"quadrature  {area(1, 1.0):.6f}")
+print(f"simulation  {estimate_delta(1, with_anna - 0.5)}")
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** The words *if and only if* carry the lesson. Ask what an "if" alone would allow us to say about a mechanism that fails the condition. (Nothing.)
@@ -212,7 +216,7 @@ for epsilon in (0.1, 0.5, 1, 5, 10, 20):
 # %% [markdown]
 # Read the table in both directions.
 #
-# * **Small $\varepsilon$: wasteful.** At $\varepsilon = 0.1$ the recipe uses 1.576 times the noise that is needed, at $\varepsilon = 1$ still 1.299 times. Noise is accuracy, so this is money thrown away.
+# * **Small $\varepsilon$: wasteful.** At $\varepsilon = 0.1$ the recipe uses 1.576 times the noise that is needed, at $\varepsilon = 1$ still 1.299 times. The answers are less accurate than they could be.
 # * **Large $\varepsilon$: wrong.** At $\varepsilon = 10$ the recipe uses *less* than needed, and the $\delta$ it delivers is more than twice the promise. At $\varepsilon = 20$ it is over a hundred times the promise.
 #
 # Time to look at your guesses.
@@ -225,14 +229,24 @@ delivered = float(profile(recipe(10)).delta(10))
 reveal("delta at epsilon 10", truth=delivered, others={"promised": 1e-5})
 
 # %% [markdown]
-# The whole range on one picture: how many times the necessary noise does the recipe use? Your first guess, if you made one, is on it.
+# The whole range in one picture: how many times the smallest noise does the recipe use? Your first guess, if you made one, is in it.
 
-# %%
+# %% tags=["hide-input"]
 grid = np.geomspace(0.1, 30, 61)
 exact = np.array([Gaussian.analytic(epsilon=e, delta=1e-5).noise_multiplier for e in grid])
 mine = guess("noise at epsilon 1")
 figure = curves(
-    [Line(x=grid, y=recipe(grid) / exact, label="recipe ÷ smallest")],
+    [
+        Line(x=grid, y=recipe(grid) / exact, label="recipe ÷ smallest"),
+        Line(
+            x=grid,
+            y=np.ones(61),
+            label="smallest = 1",
+            role="quiet",
+            label_at=0.1,
+            side="top center",
+        ),
+    ],
     marks=[Mark(x=1, y=mine / smallest, label="your guess", role="guess")] if mine else [],
     zone=(0.5, 1, "too little noise"),
     title="The recipe wastes noise on the left and falls short on the right",
@@ -243,9 +257,20 @@ figure = curves(
 show(figure, f"Recipe over smallest noise: {recipe(1) / smallest:.3f} at epsilon 1.")
 
 # %% [markdown]
+# **Why Gaussian noise at all?** How much noise does each of $d$ counts need, if one patient may change all of them?
+
+# %%
+print("counts   Laplace, epsilon 1   Gaussian, (1, 1e-05): standard deviation on each count")
+for d in (1, 7, 20, 1000):
+    print(f"{d:6}   {np.sqrt(2) * d:18.2f}   {smallest * np.sqrt(d):21.2f}")
+
+# %% [markdown]
+# From seven counts on Gaussian noise is the smaller one, in exchange for a small $\delta$. That is why deep learning, where one record moves thousands of numbers, uses it.
+
+# %% [markdown]
 # ## 7 Is it true as printed?
 #
-# Lecture notes and slides copy formulas, and copies lose their conditions. Here are three sentences as they are found there; the formula book says of each where it comes from. All are worth a doubt.
+# Lecture notes and slides copy formulas, and copies lose their conditions. Here are three such sentences; the formula book says of each where it comes from.
 #
 # ### 7.1 "For any $\varepsilon$, noise of $\sqrt{2\ln(1.25/\delta)}/\varepsilon$ gives $(\varepsilon,\delta)$"
 #
@@ -258,17 +283,12 @@ except ValueError as refusal:
     print(refusal)
 
 # %% [markdown]
-# Is that only caution, or is the claim false? A claim is refuted by one counterexample, and we demand it in three ways. The simulation is worth a look: at this noise, a loss above 10 turns up in fewer than one release in ten thousand, so we need millions of them.
+# Is that only caution, or is the claim false? One counterexample refutes a claim, and `Evidence` compares our three ways with the printed value. At this noise a loss above 10 turns up in fewer than one release in ten thousand, so we need millions of them.
 
 # %%
 sigma = recipe(10)
 noisy = Gaussian(sigma).release(np.ones(4_000_000), sensitivity=1, rng=rng)
 loss = (2 * noisy - 1) / (2 * sigma**2)
-
-# %% [markdown]
-# This time `Evidence` also gets the printed value, and judges it.
-
-# %%
 at_ten = Evidence(
     "delta at epsilon = 10 with the recipe's noise",
     closed=formula(10, sigma),
@@ -296,7 +316,7 @@ print(f"at delta = 1e-05 the recipe holds up to epsilon = {crossing:.4f}")
 # %% [markdown]
 # Delivered against promised, over the whole range:
 
-# %%
+# %% tags=["hide-input"]
 span = np.linspace(0.5, 20, 79)
 truth = np.array([float(profile(recipe(e)).delta(e)) for e in span])
 figure = curves(
@@ -313,7 +333,7 @@ figure = curves(
 show(figure, f"Delivered delta crosses the promised 1e-05 at epsilon = {crossing:.2f}.")
 
 # %% [markdown]
-# So the condition $\varepsilon < 1$ is what was *proved*; $\varepsilon < 8.42$ is what happens to be *true* at this $\delta$; and unconditionally it is false. Note also the left side: at $\varepsilon = 1$ the recipe is *sufficient*, never *necessary*. A text that calls it "the condition for privacy" has the logic the wrong way round.
+# So the condition $\varepsilon < 1$ is what was *proved*; $\varepsilon < 8.42$ is what happens to be *true* at this $\delta$; and unconditionally it is false. Note also the left side: at $\varepsilon = 1$ the recipe is *sufficient*, never *necessary*. A text that calls it "the condition for privacy" confuses the two.
 #
 # ### 7.2 "Clip every gradient to $[-C, C]$; then the sensitivity is $C$"
 #
@@ -326,61 +346,48 @@ for d in (1, 10, 100, 1000):
     print(f"{d:11}   {np.sqrt(d):14.4f} C   {float(profile(4 / np.sqrt(d)).epsilon(1e-5)):.4g}")
 
 # %% [markdown]
-# The counterexample in ten dimensions, this time simulated with all ten coordinates: Anna's gradient is $(C, \dots, C)$, and we measure the $\delta$ at the $\varepsilon$ that was claimed.
+# In ten dimensions with all ten coordinates: Anna's gradient is $(C, \dots, C)$. Which $\delta$ belongs to the $\varepsilon$ that was claimed, by the formula and by simulation?
 
 # %%
 d, sigma = 10, 4.0
 vectors = Gaussian(sigma).release(np.ones((500_000, d)), sensitivity=1, rng=rng)
 loss = (np.sum(vectors**2, axis=1) - np.sum((vectors - 1) ** 2, axis=1)) / (2 * sigma**2)
-
-# %% [markdown]
-# The formula and the area see only the length of the difference, $C\sqrt{10}$. The simulation sees ten coordinates. Do they agree?
-
-# %%
-clipped = Evidence(
-    f"delta at epsilon = {claimed:.4f}, ten coordinates clipped one by one",
-    closed=formula(claimed, sigma / np.sqrt(d)),
-    exact=area(claimed, sigma / np.sqrt(d)),
-    simulated=estimate_delta(claimed, loss),
-    printed=1e-5,
-)
-print(clipped)
+corner, simulated = formula(claimed, sigma / np.sqrt(d)), estimate_delta(claimed, loss)
+print(f"promised 1e-05, formula {corner:.4f}, simulated {simulated}")
 
 # %% [markdown]
 # Clip the *length* instead: multiply the vector by $\min(1, C/\lVert g\rVert_2)$. Then $\Delta = C$ in every dimension, provided the query is a **sum** and neighbours differ by **adding or removing** one record.
 #
 # ### 7.3 "$\Delta = \max_{d,d'}\lVert f(d)-f(d')\rVert_2$ over all datasets"
 #
-# The word *neighbouring* has gone missing. For one count over $n$ patients, two arbitrary datasets can differ by $n$, neighbours by 1. This mistake is harmless for privacy and ruinous for accuracy. The opposite mistake, taking the largest difference *seen in your own data*, is the dangerous one: the sensitivity must hold for data you have not seen.
+# The word *neighbouring* has gone missing. For one count over $n$ patients, two arbitrary datasets can differ by $n$, neighbours by 1. This mistake does not harm privacy, but it ruins accuracy. The opposite mistake is dangerous: the largest difference *seen in your own data* is no bound for data you have not seen.
 
 # %% [markdown]
 # ## 8 Turn the knob yourself
 #
-# The slider moves the noise multiplier while $\varepsilon = 1$ stays fixed. On the left the noise is the unit of length, so more noise brings the two densities together. On the right, follow the point down to the dotted line at $\delta = 10^{-5}$. Where do you meet it, and how much further down does the recipe go?
+# The slider moves the noise multiplier while $\varepsilon = 1$ stays fixed. On the left the noise is the unit of length, so more noise brings the two densities together; the heights are logarithmic, so you see the tail that $\delta$ pays for. On the right, follow the point down to the dotted line at $\delta = 10^{-5}$. Where do you meet it, and how much further down does the recipe go? (In Jupyter, move the mouse over the picture to wake it up.)
 
-# %%
+# %% tags=["hide-input"]
 levels = [0.5, 0.75, 1, 1.25, 1.5, 2, 2.5, 3, 3.25, 3.5, 3.73, 4, 4.25, 4.5, 4.845, 5.2]
 deltas = [float(profile(sigma).delta(1)) for sigma in levels]
+wide = np.linspace(-3, 8, 221)
 
 
 def frame(sigma, delta):
     return leak(
-        x=x,
-        p=norm.pdf(x, 1 / sigma),
-        scaled_q=np.e * norm.pdf(x, 0),
+        x=wide,
+        p=norm.pdf(wide, 1 / sigma),
+        scaled_q=np.e * norm.pdf(wide, 0),
         curve=(levels, deltas),
         here=(sigma, delta),
         title=f"Noise multiplier {sigma:g} delivers δ(1) = {delta:.3g}",
         axes=("published number / noise", "noise multiplier σ", "δ at ε = 1"),
         log_y=True,
         target=1e-5,
+        lens=1e-9,
     )
 
 
-# %% [markdown]
-# In Jupyter, move the mouse over the picture to wake it up. No kernel needs to run: all frames are inside.
-
-# %%
 frames = {f"{s:g}": frame(s, d) for s, d in zip(levels, deltas, strict=True)}
 words = ", ".join(f"{deltas[i]:.3g} at noise {levels[i]:g}" for i in (2, 10, 14))
 show(slider(frames, name="σ", start=2), f"delta at epsilon 1: {words}.")
@@ -401,7 +408,7 @@ for adjacency in ("add_remove", "replace_one"):
 # So an $\varepsilon$ without its adjacency is half a statement. Further limits:
 #
 # * **Every further release costs more.** Noise averages out when an answer is repeated. Lessons 04 and 05 do the accounting.
-# * **Computers do not draw real numbers.** The theorem is about exact Gaussian noise; floating-point samples leave traces in the last bits (Mironov 2012 showed it for Laplace noise). Lesson 06 draws whole-number noise instead. `release` here is for teaching.
+# * **Computers do not draw real numbers.** Floating-point samples leave traces in the last bits (Mironov 2012). Lesson 06 draws whole-number noise instead. `release` here is for teaching.
 # * **It hides a person, not a fact.** If the study shows that smoking causes cancer, everyone learns it, smokers outside the study included.
 # * **It protects one record's worth.** For a family of five the sensitivity is five times as large.
 # * **$\delta$ must be small against $1/n$.** Publishing one random patient's file is $(0, 1/n)$-private and indecent.
@@ -411,7 +418,7 @@ for adjacency in ("add_remove", "replace_one"):
 #
 # Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
 #
-# **★ 3.1** The gradients of 4 000 records are clipped to length $C = 2.5$ and summed. Neighbours add or remove a record. With the textbook recipe for $\varepsilon = 0.5$ and $\delta = 10^{-6}$: which *standard deviation* has the noise on each coordinate?
+# **★ 3.1** *(In class, 5 minutes.)* The gradients of 4 000 records are clipped to length $C = 2.5$ and summed. Neighbours add or remove a record. With the textbook recipe for $\varepsilon = 0.5$ and $\delta = 10^{-6}$: what is the *standard deviation* of the noise on each coordinate?
 
 # %%
 answer = None
@@ -430,6 +437,8 @@ check("3.1", answer)
 # </details>
 
 # %% [markdown]
+# ## 11 At home: three more exercises
+#
 # **★★ 3.2** Back to the clinic: 20 counts, and nobody has more than 6 diagnoses. Neighbours add or remove one patient. What is the smallest standard deviation of the noise on each count that gives $(1, 10^{-5})$?
 
 # %%
@@ -496,7 +505,7 @@ check("3.4", least_noise)
 # </details>
 
 # %% [markdown]
-# ## 11 Ask yourself
+# ## 12 Ask yourself
 #
 # Answer aloud before you open a line.
 #
@@ -531,7 +540,7 @@ check("3.4", least_noise)
 # </details>
 
 # %% [markdown]
-# ## 12 On one card
+# ## 13 On one card
 #
 # | | |
 # |---|---|
@@ -542,7 +551,7 @@ check("3.4", least_noise)
 # | **Clip** | the length of the whole vector, never coordinate by coordinate |
 # | **Always say** | adjacency, $\Delta$, $\varepsilon$ *and* $\delta$ |
 #
-# ## 13 Further reading
+# ## 14 Further reading
 #
 # * Balle & Wang (2018), *Improving the Gaussian mechanism for differential privacy*: the exact condition, and an algorithm to invert it.
 # * Dwork & Roth (2014), *The algorithmic foundations of differential privacy*, appendix A: where the recipe is proved, with its condition.
@@ -555,7 +564,10 @@ check("3.4", least_noise)
 
 # %%
 # Checks
-assert at_one.agree and at_ten.refuted and clipped.refuted
+assert at_ten.refuted and np.isclose(formula(1, 1.0), area(1, 1.0))
+assert formula(1, 1.0) in estimate_delta(1, with_anna - 0.5) and corner in simulated
+assert np.isclose(Laplace(7.0).pure_epsilon("add_remove"), 1 / 7)
+assert smallest * np.sqrt(6) > np.sqrt(2) * 6 and smallest * np.sqrt(7) < np.sqrt(2) * 7
 assert np.isclose(smallest, 3.730632, atol=1e-6) and np.isclose(crossing, 8.41977, atol=1e-5)
 assert np.isclose(formula(2, 1.5), float(profile(1.5).delta(2)))
 print("all checks passed")
