@@ -1,17 +1,18 @@
 # %% [markdown]
 # # 05 Rényi divergence and RDP
 #
-# *A hundred small leaks: what do they cost together?*
+# *A pair (ε, δ) forgets most of the loss. What should an account of a hundred releases remember instead?*
 #
 # **After this lesson you can**
 #
 # 1. read the Rényi divergence $D_\alpha$ as a dial between the average and the worst privacy loss;
-# 2. add up the cost of many releases order by order, and change the sum back into $(\varepsilon,\delta)$ at the best order;
-# 3. catch three misprints that travel through lecture notes, by computing instead of believing.
+# 2. add up the cost of many releases order by order, and convert the sum into $(\varepsilon,\delta)$ at the best order;
+# 3. catch a misprint that travels through lecture notes, by computing instead of believing.
 #
-# * **Time** 50 minutes; the computer needs a few seconds of them.
+# * **Time** {minutes} minutes; what comes after section 11 is for the evening.
 # * **You need** lesson 03 (Gaussian noise, $\delta(\varepsilon)$), lesson 04 (composition), logarithms and exponentials.
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=10&delta=1e-5&steps=1000&here=100), if you have started it. Nothing below depends on it.
+# * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
 #
 # | in code | symbol | meaning | unit |
 # |---|---|---|---|
@@ -22,27 +23,29 @@
 # | `epsilon`, `delta` | $\varepsilon$, $\delta$ | the guarantee for all releases together | nats, probability |
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** One sentence to leave with: keep the account in a currency that adds exactly, and convert once, at the end.
-# >
-# > | minutes | part | do |
-# > |---|---|---|
-# > | 3 | 1 The question | ask what lesson 04 would answer, and leave it standing |
-# > | 3 | 2 Predict | median of the class for both guesses |
-# > | 7 | 3 A small experiment | run it; dwell on the last two lines |
-# > | 3 | 4 The picture | which curve has a ceiling, and where? |
-# > | 9 | 5 The statement | the definition on the board; the two-Gaussian formula only on the page |
-# > | 4 | 6 The currency adds up | two lines on the board: product of means, sum of logs |
-# > | 10 | 7 Conversion, once | derive Markov's step; let the class find the best order |
-# > | 8 | 8 Is it true as printed? | 8.1 and 8.2; 8.3 in one sentence |
-# > | 3 | 9 Turn the knob yourself | predict the direction first |
-# > | – | 10 to 14 | homework |
+# > **For the teacher.** One sentence to leave with: keep the account in divergences, which add exactly, and convert once, at the end.
+#
+# | minutes | part | do |
+# |---|---|---|
+# | {minutes} | 1 The question | ask what lesson 04 would answer, and leave it standing |
+# | {minutes} | 2 Predict | median of the class for both guesses |
+# | {minutes} | 3 A small experiment | run it; dwell on the last two lines |
+# | {minutes} | 4 The picture | move α until the class sees why order 16 fails; which curve has a ceiling? |
+# | {minutes} | 5 The statement | the definition on the board; the two-Gaussian formula only on the page |
+# | {minutes} | 6 Divergences add up | two lines on the board: product of means, sum of logs |
+# | {minutes} | 7 Conversion, once | derive Markov's step; let the class find the best order |
+# | {minutes} | 8 Is it true as printed? | where does the bracket belong? |
+# | {minutes} | 9 Turn the knob yourself | predict the direction first |
+# | {minutes} | 10 Where this breaks | the record that is shown once in a thousand times |
+# | {minutes} | 11 Exercises | 5.2, with pencil |
+# | – | 12 to 15 | at home |
 
 # %% [markdown]
 # ## 1 The question
 #
 # A thermometer in a ward reports a noisy average, a hundred times. Training a network does much the same: every step publishes a noisy gradient. One report with noise multiplier 10 leaks little. How much do a hundred leak?
 #
-# Adding up the $\varepsilon$ of each, after giving each a hundredth of $\delta$, is allowed (lesson 04). It is also expensive, because the pair $(\varepsilon,\delta)$ is a poor currency: it forgets almost everything about the loss, and what it forgot it must replace by the worst case. We need a currency that *adds up exactly* and is exchanged only once, at the end.
+# Adding up the $\varepsilon$ of each, after giving each a hundredth of $\delta$, is allowed (lesson 04). It is also expensive: the pair $(\varepsilon,\delta)$ forgets almost everything about the loss, and must replace what it forgot by the worst case. We need a quantity that *adds up exactly*, and that is converted (转换) into $(\varepsilon,\delta)$ only once, at the end.
 
 # %%
 import numpy as np
@@ -79,11 +82,11 @@ predict("best order", None)
 # %% [markdown]
 # ## 3 A small experiment
 #
-# Take noise multiplier 1 and look at the privacy loss $L = \ln p(x)/q(x)$ of a million releases. We average it in a peculiar way: raise the likelihood ratio $e^{L}$ to the power $\alpha-1$, average, and undo the power:
+# Take noise multiplier 1 and look at the privacy loss $L = \ln p(x)/q(x)$ of a million releases. We average it in an unusual way: raise the likelihood ratio $e^{L}$ to the power $\alpha-1$, average, and undo the power:
 #
 # $$\frac{1}{\alpha-1}\,\ln \operatorname{mean}\, e^{(\alpha-1)L}.$$
 #
-# The larger $\alpha$, the louder the large losses.
+# The larger $\alpha$, the more weight large losses get.
 
 # %%
 rng = np.random.default_rng(5)
@@ -97,7 +100,7 @@ for order in (1.001, 2, 3, 8, 16):
 # %% [markdown]
 # Near $\alpha = 1$ we get the mean loss. As $\alpha$ grows, the result climbs towards the largest loss. That is the whole idea: **$\alpha$ is a dial from the average to the worst case.**
 #
-# Look at the last two lines, though. The simulation falls far behind the exact value $\alpha/2$. At order 16 the average is ruled by losses around 15, which a million draws never contain. High orders cannot be measured, only computed. So the formulas had better be right, and section 8 is about three that are not.
+# But look at the last two lines: the simulation falls far behind the exact value $\alpha/2$.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Ask why the simulation is *below* the exact value and never above. Somebody will say "bad luck"; run it with another seed. Rare, large losses carry the mean, and a sample that misses them is always too small.
@@ -105,7 +108,39 @@ for order in (1.001, 2, 3, 8, 16):
 # %% [markdown]
 # ## 4 The picture
 #
-# Three mechanisms, one dial.
+# ### 4.1 What the order looks at
+#
+# The mean of $e^{(\alpha-1)L}$ gives each loss the weight $e^{(\alpha-1)L}$. Grey: the distribution of the loss, which is normal with mean $\frac12$ and variance 1. Blue: the same after the weighting, the **tilted** distribution (倾斜分布). It says which losses decide about $D_\alpha$. Move $\alpha$. When does the blue bell leave the region that a million draws can reach? (In Jupyter, move the mouse over the picture to wake it up.)
+
+# %% tags=["hide-input"]
+span = np.linspace(-4, 20, 241)
+largest = float(loss.max())
+
+
+def tilt(order):
+    centre = 0.5 + (order - 1)  # weighting a normal law of variance 1 by e^((order - 1) L) moves it
+    return curves(
+        [
+            Line(x=span, y=norm.pdf(span, 0.5), label="loss", role="quiet", label_at=0.12),
+            Line(x=span, y=norm.pdf(span, centre), label="", role="exact"),
+            Line(x=[largest] * 2, y=[0, 0.42], label="largest of a million", role="wrong"),
+        ],
+        marks=[Mark(x=order / 2, y=0, label="D", role="second", side="top center")],
+        title=f"Order {order:g} looks at losses near {centre:g}: D = {order / 2:g}",
+        x="privacy loss (nats)",
+        y="density",
+        y_range=(-0.01, 0.48),
+    )
+
+
+tilts = {f"{a:g}": tilt(a) for a in (1.5, 2, 3, 4, 5, 6, 8, 12, 16)}
+ends = "; ".join(tilts[a].layout.title.text for a in ("2", "16"))
+show(slider(tilts, name="α", start=1), f"Largest of a million losses {largest:.2f}. {ends}.")
+
+# %% [markdown]
+# At order 16 the mean is decided by losses around 15.5, which a million draws never contain. High orders cannot be measured, only computed. So the formulas had better be right.
+#
+# ### 4.2 Three mechanisms
 
 # %%
 orders = np.geomspace(1.01, 16, 80)
@@ -114,13 +149,13 @@ laplace = Laplace(noise_multiplier=1.0).rdp(orders)
 normal = Gaussian(noise_multiplier=1.0).rdp(orders)
 
 # %% [markdown]
-# Randomized response and Laplace noise are purely private, with $\varepsilon = 1$: no loss exceeds 1, so their curves level off below it. Gaussian noise has no largest loss, and its curve is a straight line that never stops.
+# Randomised response and Laplace noise are purely private, with $\varepsilon = 1$: no loss exceeds 1, so their curves level off below it. Gaussian noise has no largest loss, and its curve is a straight line that never stops.
 
-# %%
+# %% tags=["hide-input"]
 figure = curves(
     [
         Line(x=orders, y=normal, label="Gaussian", label_at=0.5, side="bottom right"),
-        Line(x=orders, y=coin, label="rand. response", role="rdp", side="top right"),
+        Line(x=orders, y=coin, label="rand. response", role="second", side="top right"),
         Line(x=orders, y=laplace, label="Laplace", role="other", side="bottom right"),
     ],
     title="Pure privacy levels off, Gaussian noise never does",
@@ -128,13 +163,13 @@ figure = curves(
     y="D, Rényi divergence (nats)",
     y_range=(0, 3),
 )
-at_16 = f"Gaussian {normal[-1]:.3g}, randomized response {coin[-1]:.3f}, Laplace {laplace[-1]:.3f}"
+at_16 = f"Gaussian {normal[-1]:.3g}, randomised response {coin[-1]:.3f}, Laplace {laplace[-1]:.3f}"
 show(figure, f"Renyi divergence at order 16: {at_16}.")
 
 # %% [markdown]
 # ## 5 The statement
 #
-# > **Definition.** For $\alpha > 1$ (and, by the same formula, for $0<\alpha<1$) the Rényi divergence is $D_\alpha(P\Vert Q)=\frac{1}{\alpha-1}\ln \mathbb E_{x\sim Q}\!\left[\left(\frac{p(x)}{q(x)}\right)^{\alpha}\right]$. A mechanism is **$(\alpha,\rho)$-RDP** if $D_\alpha(M(d)\Vert M(d'))\le\rho$ for all neighbours $d, d'$, in both orders. *One* $\alpha$, one $\rho$. (Mironov 2017.)
+# > **Definition.** For $\alpha > 1$ (and, by the same formula, for $0<\alpha<1$) the **Rényi divergence** (Rényi 散度) is $D_\alpha(P\Vert Q)=\frac{1}{\alpha-1}\ln \mathbb E_{x\sim Q}\!\left[\left(\frac{p(x)}{q(x)}\right)^{\alpha}\right]$. A mechanism is **$(\alpha,\rho)$-RDP** if $D_\alpha(M(d)\Vert M(d'))\le\rho$ for all neighbours $d, d'$, in both orders. *One* $\alpha$, one $\rho$. (Mironov 2017.)
 # >
 # > The mean of $(p/q)^\alpha$ under $Q$ is the mean of $(p/q)^{\alpha-1}=e^{(\alpha-1)L}$ under $P$: that is what section 3 averaged.
 # >
@@ -144,7 +179,7 @@ show(figure, f"Renyi divergence at order 16: {at_16}.")
 # > $$D_\alpha\big(N(\mu_0,\sigma_0^2)\Vert N(\mu_1,\sigma_1^2)\big)=\frac{\alpha(\mu_0-\mu_1)^2}{2\sigma_\alpha^2}+\frac{1}{1-\alpha}\ln\frac{\sigma_\alpha}{\sigma_0^{1-\alpha}\sigma_1^{\alpha}},$$
 # > and $\infty$ if $\sigma_\alpha^2\le0$. For equal variances this is $\alpha/(2\sigma^2)$ when the shift is 1. (Gil, Alajaji & Linder 2013.)
 #
-# We check it numerically, in three ways again. The formula,
+# We check it numerically. The formula,
 
 
 # %%
@@ -168,31 +203,28 @@ def integral(order, mean_0, std_0, mean_1, std_1, window=40):
 
 
 # %% [markdown]
-# and the losses of our experiment, at order 3, where a simulation can still follow. `map` carries the mean and its interval through the logarithm.
+# and the losses of our experiment, at order 3, where a simulation can still follow (`map` carries the mean and its interval through the logarithm):
 
 # %%
-at_three = Evidence(
-    "divergence of order 3, N(1,1) from N(0,1)",
-    closed=formula(3, 1, 1, 0, 1),
-    exact=integral(3, 1, 1, 0, 1),
-    simulated=estimate(np.exp(2 * loss)).map(lambda mean: np.log(mean) / 2),
-)
-print(at_three)
+at_three = estimate(np.exp(2 * loss)).map(lambda mean: np.log(mean) / 2)
+print(f"formula     {formula(3, 1, 1, 0, 1):.6f}")
+print(f"quadrature  {integral(3, 1, 1, 0, 1):.6f}")
+print(f"simulation  {at_three}")
 
 # %% [markdown]
-# ## 6 The currency adds up
+# ## 6 Divergences add up
 #
 # > **Theorem.** If one release is $(\alpha,\rho_1)$-RDP and the next, which may look at the first, is $(\alpha,\rho_2)$-RDP, then both together are $(\alpha,\rho_1+\rho_2)$-RDP. (Mironov 2017.)
 #
-# *Why.* The losses of two independent releases add, so the mean of $e^{(\alpha-1)(L_1+L_2)}$ factorises, and a logarithm turns the product into a sum. (If the second release looks at the first, bound its factor by the worst thing it could see.) Note the small print: **the same $\alpha$** in both terms.
+# *Why.* The losses of two independent releases add, so the mean of $e^{(\alpha-1)(L_1+L_2)}$ factorises, and a logarithm turns the product into a sum. (If the second release looks at the first, bound its factor by the worst thing it could see.) Note the condition: **the same $\alpha$** in both terms.
 #
 # For Gaussian noise we can even see that nothing is lost: a hundred releases with $\sigma = 10$ have the same divergences as one release with $\sigma = 1$.
 
 # %%
-some = np.array([1.5, 2, 5, 20])
-print("order                  ", some)
-print("100 releases, sigma 10 ", 100 * report.rdp(some))
-print("one release, sigma 1   ", Gaussian(1.0).rdp(some))
+four = np.array([1.5, 2, 5, 20])
+print("order                  ", four)
+print("100 releases, sigma 10 ", 100 * report.rdp(four))
+print("one release, sigma 1   ", Gaussian(1.0).rdp(four))
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** "The same $\alpha$ in both terms" is what students forget in the exam. Have them say why $(2, 0.3)$ and $(4, 0.5)$ cannot simply be added to order 4.
@@ -206,7 +238,7 @@ print("one release, sigma 1   ", Gaussian(1.0).rdp(some))
 #
 # *Why.* A loss with a bounded exponential moment is rarely large: by Markov's inequality $P(L>\varepsilon)\le e^{-(\alpha-1)(\varepsilon-\rho)}$. Set the right side to $\delta$ and solve. Then $P(L>\varepsilon)\le\delta$, which suffices (lesson 02, section 9.1).
 #
-# The theorem holds at *every* order, so we may take the best one. Nothing is paid for trying many, because the curve $\rho(\alpha)$ does not depend on the data.
+# The theorem holds at *every* order, so we may take the best one. Trying many costs nothing, because the curve $\rho(\alpha)$ does not depend on the data.
 
 
 # %%
@@ -220,7 +252,7 @@ def sharper(order, steps, sigma=10.0):
 
 
 # %% [markdown]
-# The two terms pull in opposite directions. A small order pays dearly for $\delta$, a large one for the divergence. Hence a U.
+# The two terms pull in opposite directions: a small order makes the term of $\delta$ large, a large order the divergence. Hence a U.
 
 # %%
 wide = np.geomspace(1.3, 60, 120)
@@ -230,17 +262,17 @@ lowest = float(simple(best, 100)[0])
 print(f"lowest at order {best:.4f}: epsilon {lowest:.4f}, exact {true:.4f}")
 
 # %% [markdown]
-# (Why the best order is what it is, we show below the picture.)
+# (Below the picture we show why this order is the best.)
 
-# %%
+# %% tags=["hide-input"]
 cost = sharper(wide, 100)
 figure = curves(
     [
-        Line(x=wide, y=simple(wide, 100), label="simple", role="moments", label_at=0.8),
-        Line(x=wide, y=cost, label="sharper", role="rdp", label_at=0.15, side="bottom left"),
+        Line(x=wide, y=simple(wide, 100), label="simple", role="third", label_at=0.8),
+        Line(x=wide, y=cost, label="sharper", role="second", label_at=0.15, side="bottom left"),
         Line(x=wide, y=np.full(120, true), label="exact", label_at=1),
     ],
-    marks=[Mark(x=best, y=lowest, label=f"order {best:.3g}", role="moments", side="top center")],
+    marks=[Mark(x=best, y=lowest, label=f"order {best:.3g}", role="third", side="top center")],
     title="Small α: the term of δ dominates; large α: D does",
     x="order α",
     y="ε (nats), 100 releases",
@@ -280,11 +312,11 @@ reveal("epsilon of 100 releases", truth=true, others={"adding up": added})
 reveal("best order", truth=best)
 
 # %% [markdown]
-# Adding up was off by a factor of ten. And the gap between RDP and the truth, small as it is, is *not* in the composition, which was exact. It is the fee of the conversion: one moment of the loss knows less than the whole distribution. Lesson 09 removes it.
+# Adding up was off by a factor of ten. And the gap between RDP and the truth, small as it is, is *not* in the composition, which was exact. It is lost in the conversion: one moment of the loss knows less than the whole distribution. Lesson 09 removes it.
 #
-# The same race for other numbers of releases. *Basic* adds up; *Optimal* is the best that can be said about $(\varepsilon,\delta)$ pairs (lesson 04); *PLD* is exact here (lesson 09).
+# The same race for other numbers of releases. *Basic* adds up; *Optimal* is the best that can be said about $(\varepsilon,\delta)$ pairs (lesson 04); *PLD* is exact here (lesson 09), the others are upper bounds.
 
-# %%
+# %% tags=["hide-input"]
 rounds = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
 names = ("basic", "optimal", "rdp", "pld")
 lines = {n: accountants[n]().epsilon_curve(report, delta=delta, steps=rounds) for n in names}
@@ -293,74 +325,14 @@ ends = ", ".join(f"{n} {line[-1].epsilon:.4g}" for n, line in lines.items())
 show(figure, f"Epsilon after 1000 releases: {ends}.")
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** If you are late, go to 8.2 and skip the rest: it is the misprint that students will meet, and the one that hurts.
+# > **For the teacher.** The lost bracket is the misprint that students will meet, and the one that hurts. Two more are in section 12.
 
 # %% [markdown]
 # ## 8 Is it true as printed?
 #
-# ### 8.1 The lost root
+# ### The lost bracket
 #
-# One set of notes prints the divergence of two Gaussians with $\sigma_\alpha^2$ in the logarithm where $\sigma_\alpha$ belongs ([in the formula book](explorer:formula_book?id=G-A4&misprint=no-root)):
-#
-# $$\frac{\alpha(\mu_0-\mu_1)^2}{2\sigma_\alpha^2}+\frac{1}{1-\alpha}\ln\frac{\sigma_\alpha^2}{\sigma_0^{1-\alpha}\sigma_1^{\alpha}}\qquad\text{(wrong)}$$
-#
-# A typing slip, you say. But nothing in the formula looks odd. How would you notice? By one example with unequal variances: $N(0,1)$ from $N(1, 1.5^2)$ at order 2.
-
-
-# %%
-def as_printed(order, mean_0, std_0, mean_1, std_1):
-    variance = (1 - order) * std_0**2 + order * std_1**2
-    lost = 0.5 * np.log(variance) / (1 - order)  # ln of the square is twice ln of the root
-    return formula(order, mean_0, std_0, mean_1, std_1) + lost
-
-
-# %% [markdown]
-# For the simulation, draw from the first Gaussian and average the ratio of the densities.
-
-# %%
-x = rng.normal(0, 1, 1_000_000)
-ratio = norm.pdf(x, 0, 1) / norm.pdf(x, 1, 1.5)
-lost_root = Evidence(
-    "divergence of order 2, N(0, 1) from N(1, 1.5^2)",
-    closed=formula(2, 0, 1, 1, 1.5),
-    exact=integral(2, 0, 1, 1, 1.5),
-    simulated=estimate(ratio).map(np.log),
-    printed=as_printed(2, 0, 1, 1, 1.5),
-)
-print(lost_root)
-
-# %% [markdown]
-# The printed value is $-0.1561$; the true one is 0.4703. No simulation was needed to see that something is rotten: a divergence is never negative. **Sanity checks are cheap; make them.** The picture shows the two formulas for other second spreads. They agree at a single point, where $\sigma_\alpha = 1$.
-
-# %%
-spread = np.linspace(0.76, 2.5, 60)
-figure = curves(
-    [
-        Line(x=spread, y=formula(2, 0, 1, 1, spread), label="true"),
-        Line(x=spread, y=as_printed(2, 0, 1, 1, spread), label="as printed", role="wrong"),
-    ],
-    marks=[Mark(x=1.5, y=lost_root.simulated.value, label="simulated", role="rdp")],
-    zone=(-1.2, 0, "impossible for a divergence"),
-    title="Without the root the divergence turns negative",
-    x="σ₁, standard deviation of the second Gaussian",
-    y="D of order 2 (nats)",
-    y_range=(-1.2, 4),
-)
-show(figure, f"At 1.5: true {lost_root.closed:.4f}, as printed {lost_root.printed:.4f}.")
-
-# %% [markdown]
-# The same notes leave out the condition $\sigma_\alpha^2>0$. For $N(0,1)$ from $N(1, 0.7^2)$ at order 2 it fails: $\sigma_\alpha^2 = -1+2\cdot0.49 < 0$, and the divergence is infinite. A numerical integral does not tell you so by itself. It reports a finite number, whatever its window holds:
-
-# %%
-for window in (10, 20, 40, 80):
-    print(f"integral over [-{window}, {window}]: {integral(2, 0, 1, 1, 0.7, window):.4g}")
-
-# %% [markdown]
-# A number that grows with the window is no number. When do variances differ in privacy? Whenever the *amount* of noise depends on the data: then look at this condition first.
-#
-# ### 8.2 The lost bracket
-#
-# The conversion is often typed as $\varepsilon = \rho + \log(1/\delta)/\alpha - 1$ ([in the formula book](explorer:formula_book?id=G-D1&misprint=bracket)). One pair of brackets is missing, so the 1 is no longer in the denominator, and the result looks better than before. Let us buy at order 5 for our hundred releases.
+# The conversion is often typed as $\varepsilon = \rho + \log(1/\delta)/\alpha - 1$ ([in the formula book](explorer:formula_book?id=G-D1&misprint=bracket)). One pair of brackets is missing, so the 1 is no longer in the denominator, and the result looks better than before. Take order 5 for our hundred releases.
 
 # %%
 wrong_epsilon = 2.5 + np.log(1 / delta) / 5 - 1
@@ -378,7 +350,7 @@ def area(epsilon):
 
 
 # %% [markdown]
-# Losses of $\sigma=1$ noise are normal with mean $\frac12$ and variance 1.
+# The simulation draws the losses, normal with mean $\frac12$ and variance 1.
 
 # %%
 lost_bracket = Evidence(
@@ -391,32 +363,7 @@ lost_bracket = Evidence(
 print(lost_bracket)
 
 # %% [markdown]
-# The true $\delta$ is ten times the promised one. This is the worst kind of misprint: silent, plausible, and on the unsafe side.
-#
-# ### 8.3 "$(\alpha,\varepsilon)$-RDP if $D_\alpha\le\varepsilon$ for all $\alpha$"
-#
-# A third text puts "for all $\alpha\in(1,\infty)$" into the definition, with one $\varepsilon$ for all ([in the formula book](explorer:formula_book?id=G-A3&misprint=every-order)). Try it: Gaussian noise with $\sigma = 1$ has $D_2 = 1$. Does $\varepsilon = 1$ serve at order 3? We hold it against the evidence of section 5.
-
-# %%
-for_all = Evidence(
-    "divergence of order 3, held against the 1 that serves at order 2",
-    closed=at_three.closed,
-    exact=at_three.exact,
-    simulated=at_three.simulated,
-    printed=1.0,
-)
-print(for_all)
-
-# %% [markdown]
-# And no larger $\varepsilon$ would serve at all orders either. The table shows why: the quantifier turns RDP back into pure differential privacy, which bounds the largest loss, and Gaussian noise has none.
-
-# %%
-dial = np.array([2, 10, 100, np.inf])
-(fair,) = RandomizedResponse(local_epsilon=1.0).profiles("replace_one")
-(gauss,) = Gaussian(1.0).profiles()
-print("order              ", "".join(f"{a:>10g}" for a in dial))
-print("randomized response", "".join(f"{d:10.6f}" for d in fair.renyi(dial)))
-print("Gaussian           ", "".join(f"{d:10g}" for d in gauss.renyi(dial)))
+# The true $\delta$ is ten times the promised one. This is the worst kind of misprint: it is easily overlooked, it looks plausible, and it is unsafe.
 
 # %% [markdown]
 # ## 9 Turn the knob yourself
@@ -424,15 +371,15 @@ print("Gaussian           ", "".join(f"{d:10g}" for d in gauss.renyi(dial)))
 # How does the U move when there are more releases? The slider changes $T$; the diamond marks the lowest point of the sharper conversion. Before you touch it: will the best order go up or down?
 
 
-# %%
+# %% tags=["hide-input"]
 def u_curve(steps):
     cost = sharper(wide, steps)
     i = int(np.argmin(cost))
     exact = float(accountants["pld"]().epsilon(report, delta=delta, steps=steps).epsilon)
-    low = Mark(x=wide[i], y=cost[i], label=f"{cost[i]:.3g}", role="rdp", side="top center")
+    low = Mark(x=wide[i], y=cost[i], label=f"{cost[i]:.3g}", role="second", side="top center")
     bottom = Line(x=wide, y=np.full(120, exact), label="exact")
     return curves(
-        [Line(x=wide, y=cost, label="RDP", role="rdp", label_at=0.05), bottom],
+        [Line(x=wide, y=cost, label="RDP", role="second", label_at=0.05), bottom],
         marks=[low],
         title=f"T = {steps}: best order {wide[i]:.3g}, ε = {cost[i]:.3g}, exact {exact:.3g}",
         x="order α",
@@ -443,10 +390,6 @@ def u_curve(steps):
     )
 
 
-# %% [markdown]
-# In Jupyter, move the mouse over the picture to wake it up. No kernel needs to run: all frames are inside.
-
-# %%
 counts = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]
 figures = {str(steps): u_curve(steps) for steps in counts}
 show(
@@ -455,7 +398,7 @@ show(
 )
 
 # %% [markdown]
-# More releases push the best order *down*: the divergence grows with $T$, the fee for $\delta$ does not. In [the explorer](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=10&delta=1e-5&steps=10000&here=1000) you can follow the same race among all accountants.
+# More releases push the best order *down*: the divergence grows with $T$, the term of $\delta$ does not. In [the explorer](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=10&delta=1e-5&steps=10000&here=1000) you can follow the same race among all accountants.
 #
 # ## 10 Where this breaks, and what it does not protect
 #
@@ -469,7 +412,105 @@ print(f"name and shame: delta(0) = {float(shame.delta(0)):.3g},", end=" ")
 print(f"order 0.5: {float(shame.renyi(0.5)):.4g}, order 2: {float(shame.renyi(2)):.4g}")
 
 # %% [markdown]
-# * **A short list of orders is a hidden bill.** Some programs try no order above 100 or so. With much noise and few releases the best order lies far beyond, and you pay for the difference without being told:
+# * **The conversion loses.** For a single release, at the left end of the race above, RDP is worse than adding up, because there is nothing to add. Convert once, at the end, never in between.
+# * **It is still about one record.** What holds for a population, a family, or a fact that everybody's data reveal, RDP does not hide.
+
+# %% [markdown]
+# ## 11 Exercises
+#
+# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
+#
+# **★★ 5.2** *(In class, 5 minutes.)* Sixty releases with noise multiplier 4, at $\delta = 10^{-6}$. Which order is best for the simple conversion? (Without a search.)
+
+# %%
+answer = None
+check("5.2", answer)
+
+# %% [markdown]
+# <details><summary>Solution of 5.2</summary>
+#
+# ```python
+# rho_all = 60 / (2 * 4**2)
+# answer = 1 + np.sqrt(np.log(1e6) / rho_all)
+# check("5.2", answer)
+# ```
+#
+# All releases together have $D_\alpha=\rho_1\alpha$ with $\rho_1 = 60/32$, so the best order is 3.714.
+#
+# </details>
+
+# %% [markdown]
+# ## 12 At home: two more misprints, a hidden cost, three more exercises
+#
+# ### The lost root
+#
+# One set of notes prints the divergence of two Gaussians with $\sigma_\alpha^2$ in the logarithm where $\sigma_\alpha$ belongs ([in the formula book](explorer:formula_book?id=G-A4&misprint=no-root)):
+#
+# $$\frac{\alpha(\mu_0-\mu_1)^2}{2\sigma_\alpha^2}+\frac{1}{1-\alpha}\ln\frac{\sigma_\alpha^2}{\sigma_0^{1-\alpha}\sigma_1^{\alpha}}\qquad\text{(wrong)}$$
+#
+# Nothing in the formula looks odd. How would you notice? By one example with unequal variances: $N(0,1)$ from $N(1, 1.5^2)$ at order 2.
+
+
+# %%
+def as_printed(order, mean_0, std_0, mean_1, std_1):
+    variance = (1 - order) * std_0**2 + order * std_1**2
+    lost = 0.5 * np.log(variance) / (1 - order)  # ln of the square is twice ln of the root
+    return formula(order, mean_0, std_0, mean_1, std_1) + lost
+
+
+true_root, printed_root = formula(2, 0, 1, 1, 1.5), as_printed(2, 0, 1, 1, 1.5)
+x = rng.normal(0, 1, 1_000_000)
+simulated = estimate(norm.pdf(x, 0, 1) / norm.pdf(x, 1, 1.5)).map(np.log)
+print(f"printed {printed_root:.4f}, true {true_root:.4f}, by the integral", end=" ")
+print(f"{integral(2, 0, 1, 1, 1.5):.4f}, simulated {simulated}")
+
+# %% [markdown]
+# The printed value is $-0.1561$; the true one is 0.4703. No simulation was needed to see that something is wrong: a divergence is never negative. The picture shows the two formulas for other second spreads. They agree at a single point, where $\sigma_\alpha = 1$.
+
+# %% tags=["hide-input"]
+spread = np.linspace(0.76, 2.5, 60)
+figure = curves(
+    [
+        Line(x=spread, y=formula(2, 0, 1, 1, spread), label="true"),
+        Line(x=spread, y=as_printed(2, 0, 1, 1, spread), label="as printed", role="wrong"),
+    ],
+    marks=[Mark(x=1.5, y=simulated.value, label="simulated", role="second")],
+    zone=(-1.2, 0, "impossible for a divergence"),
+    title="Without the root the divergence turns negative",
+    x="σ₁, standard deviation of the second Gaussian",
+    y="D of order 2 (nats)",
+    y_range=(-1.2, 4),
+)
+show(figure, f"At 1.5: true {true_root:.4f}, as printed {printed_root:.4f}.")
+
+# %% [markdown]
+# The same notes leave out the condition $\sigma_\alpha^2>0$. For $N(0,1)$ from $N(1, 0.7^2)$ at order 2 it fails: $\sigma_\alpha^2 = -1+2\cdot0.49 < 0$, and the divergence is infinite. A numerical integral does not tell you so by itself. It reports a finite number, whatever its window holds:
+
+# %%
+for window in (10, 20, 40, 80):
+    print(f"integral over [-{window}, {window}]: {integral(2, 0, 1, 1, 0.7, window):.4g}")
+
+# %% [markdown]
+# A number that grows with the window is not a value of the integral. When do variances differ in privacy? Whenever the *amount* of noise depends on the data: then look at this condition first.
+#
+# ### "$(\alpha,\varepsilon)$-RDP if $D_\alpha\le\varepsilon$ for all $\alpha$"
+#
+# A third text puts "for all $\alpha\in(1,\infty)$" into the definition, with one $\varepsilon$ for all ([in the formula book](explorer:formula_book?id=G-A3&misprint=every-order)). Try it: Gaussian noise with $\sigma = 1$ has $D_2 = 1$. Does $\varepsilon = 1$ serve at order 3? No: section 5 found 1.5 there.
+#
+# And no larger $\varepsilon$ would serve at all orders either. The table shows why: the quantifier turns RDP back into pure differential privacy, which bounds the largest loss, and Gaussian noise has none.
+
+# %%
+dial = np.array([2, 10, 100, np.inf])
+(fair,) = RandomizedResponse(local_epsilon=1.0).profiles("replace_one")
+(gauss,) = Gaussian(1.0).profiles()
+print("order              ", "".join(f"{a:>10g}" for a in dial))
+print("randomised response", "".join(f"{d:10.6f}" for d in fair.renyi(dial)))
+print("Gaussian           ", "".join(f"{d:10g}" for d in gauss.renyi(dial)))
+
+# %% [markdown]
+# ### A short list of orders
+#
+# Some programs try no order above 100 or so. With much noise and few releases the best order lies far beyond, and you pay for the difference without being told:
 
 # %%
 for top in (100, 10_000):
@@ -478,13 +519,7 @@ for top in (100, 10_000):
     print(f"orders up to {top:6}: epsilon {cost.min():.4f} at order {tried[np.argmin(cost)]:.4g}")
 
 # %% [markdown]
-# * **The conversion loses.** For a single release, at the left end of the race above, RDP is worse than adding up, because there is nothing to add. Convert once, at the end, never in between.
-# * **It is still about one record.** What holds for a population, a family, or a fact that everybody's data reveal, RDP does not hide.
-
-# %% [markdown]
-# ## 11 Exercises
-#
-# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
+# ### Three more exercises
 #
 # **★ 5.1** Put the root back. What is the divergence of order 2 of $N(0, 2^2)$ from $N(1, 2.5^2)$?
 
@@ -506,27 +541,7 @@ check("5.1", answer)
 # </details>
 
 # %% [markdown]
-# **★★ 5.2** Sixty releases with noise multiplier 4, at $\delta = 10^{-6}$. Which order is best for the simple conversion? (No search, please.)
-
-# %%
-answer = None
-check("5.2", answer)
-
-# %% [markdown]
-# <details><summary>Solution of 5.2</summary>
-#
-# ```python
-# rho_all = 60 / (2 * 4**2)
-# answer = 1 + np.sqrt(np.log(1e6) / rho_all)
-# check("5.2", answer)
-# ```
-#
-# All releases together have $D_\alpha=\rho_1\alpha$ with $\rho_1 = 60/32$, so the best order is 3.714.
-#
-# </details>
-
-# %% [markdown]
-# **★★★ 5.3** An app answers 200 yes/no questions about you by randomized response: each time it tells the truth with probability $e^{0.1}/(1+e^{0.1})$. Neighbours replace your answers. Compute $D_\alpha$ from the definition (two outcomes!), add up, and find the smallest $\varepsilon$ at $\delta = 10^{-6}$ over the integer orders 2 to 64, with the simple conversion.
+# **★★★ 5.3** An app answers 200 yes/no questions about you by randomised response: each time it tells the truth with probability $e^{0.1}/(1+e^{0.1})$. Neighbours replace your answers. Compute $D_\alpha$ from the definition (two outcomes!), add up, and find the smallest $\varepsilon$ at $\delta = 10^{-6}$ over the integer orders 2 to 64, with the simple conversion.
 
 # %%
 answer = None
@@ -581,7 +596,7 @@ check("5.4", renyi)
 # </details>
 
 # %% [markdown]
-# ## 12 Ask yourself
+# ## 13 Ask yourself
 #
 # Answer aloud before you open a line.
 #
@@ -616,7 +631,7 @@ check("5.4", renyi)
 # </details>
 
 # %% [markdown]
-# ## 13 On one card
+# ## 14 On one card
 #
 # | | |
 # |---|---|
@@ -627,7 +642,7 @@ check("5.4", renyi)
 # | **Best order** | $1+\sqrt{\ln(1/\delta)/\rho_1}$ when $D_\alpha=\rho_1\alpha$ |
 # | **Not** | one $\varepsilon$ for all orders (that is pure DP); not a superset of $(\varepsilon,\delta)$ |
 #
-# ## 14 Further reading
+# ## 15 Further reading
 #
 # * Mironov (2017), *Rényi differential privacy*: definition, composition, conversion.
 # * van Erven & Harremoës (2014), *Rényi divergence and Kullback–Leibler divergence*: everything about $D_\alpha$.
@@ -638,8 +653,9 @@ check("5.4", renyi)
 
 # %%
 # Checks
-assert at_three.agree and lost_root.refuted and lost_bracket.refuted and for_all.refuted
-assert np.isclose(lost_root.closed, 0.470263, atol=1e-6) and lost_root.printed < 0
+assert lost_bracket.refuted and 1.5 in at_three and np.isclose(integral(3, 1, 1, 0, 1), 1.5)
+assert true_root in simulated and np.isclose(integral(2, 0, 1, 1, 1.5), true_root)
+assert np.isclose(true_root, 0.470263, atol=1e-6) and printed_root < 0
 assert true < float(sharper(wide, 100).min()) < lowest and np.isclose(lowest, 5.29853, atol=1e-5)
-assert np.allclose(100 * report.rdp(some), Gaussian(1.0).rdp(some))
+assert np.allclose(100 * report.rdp(four), Gaussian(1.0).rdp(four))
 print("all checks passed")
