@@ -79,8 +79,6 @@ function tries(table, rows, logTau, draft, update) {
   }
 }
 
-/** @typedef {Row & {lower: number, upper: number}} Ends */
-
 /** Certified ends of epsilon for each number of steps; (0, inf) where not reached.
  * @param {Table} table @param {number[]} steps @param {number} logDelta @param {boolean} draft */
 function ends(table, steps, logDelta, draft) {
@@ -92,7 +90,7 @@ function ends(table, steps, logDelta, draft) {
     const fall = root(total, row);
     const charges = total.charges(row.epsilon, logDelta);
     if (total.poor(charges)) return true;
-    certify(total, /** @type {Ends} */ (row), fall, charges);
+    certify(total, row, fall, charges);
     return row.lower === 0 && row.upper > 0;
   });
   return rows;
@@ -109,7 +107,7 @@ export function brackets(sigma, q, steps, delta, draft) {
   // It is enough to prove that the other delta at the upper end is no larger.
   let left = rows.filter((row) => row.upper < Infinity);
   left = left.filter((row) => table.chernoff(row.steps, row.upper) > logDelta);
-  const guesses = left.map((row) => ({ steps: row.steps, epsilon: row.upper, logDelta }));
+  const guesses = left.map((row) => ({ ...row, epsilon: row.upper }));
   sums(table, guesses, Math.log(1e-3), [2 ** 12, 7], (row, total) => {
     if (atMost(total, row.epsilon, logDelta)) left = left.filter((r) => r.steps !== row.steps);
   });
@@ -148,7 +146,7 @@ function root(total, row) {
 }
 
 /** Steps out from the root until either side was seen to hold.
- * @param {Trapezoid} total @param {Ends} row @param {number} fall
+ * @param {Trapezoid} total @param {Row} row @param {number} fall
  * @param {import("./line.js").Charges} charges */
 function certify(total, row, fall, [rounding, cut, aliases]) {
   const { epsilon, logDelta } = row;
@@ -202,16 +200,15 @@ export class Deltas {
       return { steps, epsilon, logDelta, lower: -Infinity, upper: table.chernoff(steps, epsilon) };
     });
     tries(table, rows, logTauOf(false), false, (row, total) => {
-      const ends = /** @type {Ends} */ (row);
       const [value] = total.sums(row.epsilon);
       // A sum that is not positive is aliases or noise.
       const estimate = total.logScale(row.epsilon) + Math.log(value);
-      row.logDelta = value > 0 ? Math.min(estimate, ends.upper) : row.logDelta - 3;
+      row.logDelta = value > 0 ? Math.min(estimate, row.upper) : row.logDelta - 3;
       const charges = total.charges(row.epsilon, row.logDelta);
       const size = total.size(row.epsilon, row.logDelta);
       const [high, low] = [size + charges[0] + charges[1], size - charges.reduce((a, b) => a + b)];
-      ends.upper = Math.min(ends.upper, row.logDelta + Math.log(Math.max(high, 1e-300)));
-      if (low > 0) ends.lower = Math.max(ends.lower, row.logDelta + Math.log(low));
+      row.upper = Math.min(row.upper, row.logDelta + Math.log(Math.max(high, 1e-300)));
+      if (low > 0) row.lower = Math.max(row.lower, row.logDelta + Math.log(low));
       return total.poor(charges);
     });
     return rows;

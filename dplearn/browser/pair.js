@@ -91,7 +91,8 @@ export class Pair {
   }
 }
 
-/** @typedef {{steps: number, epsilon: number, logDelta: number}} Row */
+/** Epsilon or delta is a guess, and the ends are what is certified of it.
+ * @typedef {{steps: number, epsilon: number, logDelta: number, lower: number, upper: number}} Row */
 /** A row with what its aliases need at every mu and at mu = 0, its smallest period, and lambdas.
  * @typedef {{row: Row, need: Float64Array, atZero: number, period: number, low: number,
  *   high: number}} Plan */
@@ -115,7 +116,8 @@ export class Table {
 
   /** Fills K, K' and K''; returns K plus a bound on its error. */
   _moments() {
-    const { pair, mu, sigma = pair.sigma } = this;
+    const { pair, mu } = this;
+    const { sigma } = pair;
     const step = pair.step(mu[GRID - 1], 0);
     const x = pair.nodes(mu[GRID - 1], step);
     const logF = x.map((u) => pair.logRatio(u));

@@ -25,6 +25,8 @@ export class Renyi {
     this.q = q;
     /** @type {Map<number, number>} */
     this.values = new Map();
+    /** @type {number | undefined} */
+    this.best = undefined;
   }
 
   /** D_order in nats, the larger of both directions. @param {number} order */

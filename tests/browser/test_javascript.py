@@ -1,0 +1,250 @@
+"""The engine in JavaScript, in Chromium, against the answers of the Python engine."""
+
+import json
+import math
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import golden
+from browsing import DRIVEN
+from cases import each
+from dplearn import browser as engine
+
+pytestmark = DRIVEN
+
+LINES = json.loads(golden.FILE.read_text())
+# What stored numbers are rounded to, and a thousand times what closed forms are granted.
+SLACK = 1e-9
+STEPS = sorted({round(40_000 ** (i / 49)) for i in range(50)})
+ALL = """lines => lines.map(({run, steps, power}) => ({
+  curves: dplearn.curves(run, steps),
+  power: power && dplearn.truePositiveRate(run, power[0], power[1]),
+}))"""
+# Milliseconds of each run, and how many points it left open.
+TIMED = """([runs, steps, draft]) => runs.map(run => {
+  const start = performance.now();
+  const {pld} = dplearn.curves(run, steps, {accountants: ["pld"], draft});
+  return [performance.now() - start, pld.upper.filter(x => x === null).length];
+})"""
+
+
+@pytest.fixture(scope="module")
+def page(browser):
+    """An empty page that holds the engine, as a classic script."""
+    opened = browser.new_page()
+    opened.add_script_tag(content=engine.source())
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def answers(page):
+    """What the engine in JavaScript says to every line."""
+    return page.evaluate(ALL, LINES)
+
+
+def test_no_bracket_is_disjoint_and_few_are_missing(answers):
+    widths, missing = [], 0
+    for line, answer in zip(LINES, answers, strict=True):
+        pld = answer["curves"]["pld"]
+        assert pld["kind"] == ("exact" if line["run"]["sampleRate"] == 1 else "bracket")
+        for low, high, lower, upper in zip(*line["pld"], pld["lower"], pld["upper"], strict=True):
+            if upper is None:
+                missing += 1
+                continue
+            assert lower <= upper and lower <= high and low <= upper, line
+            widths += [upper / lower - 1] if lower else []
+    widths.sort()
+    share = [widths[int(part * len(widths))] for part in (0.5, 0.95)]
+    print(
+        f"{len(widths)} brackets, {missing} missing, widths {share[0]:.1e}, {share[1]:.1e} (95 %)"
+    )
+    assert len(widths) > 2500 and missing < 0.13 * len(widths)
+    assert share[0] < 3e-9 and share[1] < 1e-5
+
+
+def test_the_other_curves_are_those_of_python(answers):
+    lines = [
+        (line, a["curves"]) for line, a in zip(LINES, answers, strict=True) if "bounds" in line
+    ]
+    assert len(lines) == golden.RUNS / golden.CURVES
+    for line, curves in lines:
+        assert set(curves) == {*golden.BOUNDS, "pld"}
+        for name, bounds in line["bounds"].items():
+            for i, (bound, value) in enumerate(zip(bounds, curves[name]["upper"], strict=True)):
+                close = value == bound or abs(value - bound) <= 1e-7 * bound
+                assert close and value >= bound * (1 - SLACK), (name, line, value)
+                assert value >= line["pld"][0][i] or name == "gdp"
+
+
+def test_the_attackers_rate_meets_pythons(answers):
+    pairs = [(x, a["power"]) for x, a in zip(LINES, answers, strict=True) if "power" in x]
+    found = [(line, power) for line, power in pairs if power]
+    for line, power in found:
+        *_, low, high = line["power"]
+        assert low <= power["upper"] and power["lower"] <= high, line
+    widths = sorted(power["upper"] / power["lower"] - 1 for _, power in found)
+    assert widths[len(widths) // 2] < 1e-6 and len(found) > 0.9 * len(pairs)
+
+
+def test_python_still_says_what_is_stored():
+    """Of every eighth line: the others take minutes, and made the file."""
+    for line in LINES[:: 2 * golden.CURVES]:
+        run, steps = line["run"], line["steps"]
+        for name in golden.BOUNDS:
+            curve = golden.answers(name, run, steps)
+            assert line["bounds"][name] == pytest.approx([g.epsilon for g in curve], rel=SLACK)
+        lower, upper = golden.ends(golden.answers("pld", run, steps))
+        assert all(low <= high for low, high in zip(lower, line["pld"][1], strict=True))
+        assert all(low <= high for low, high in zip(line["pld"][0], upper, strict=True))
+
+
+RUN = {"noiseMultiplier": 4.0, "sampleRate": 0.01, "delta": 1e-5, "adjacency": "add_remove"}
+
+
+def test_what_no_theorem_covers_is_left_open(page):
+    replaced = RUN | {"adjacency": "replace_one"}
+    curves = page.evaluate("run => dplearn.curves(run, [1, 10])", replaced)
+    assert set(curves.values()) == {None}
+    assert page.evaluate("run => dplearn.truePositiveRate(run, 10, 0.1)", replaced) is None
+    quiet = RUN | {"noiseMultiplier": 0.02}
+    curves = page.evaluate("run => dplearn.curves(run, [1, 10])", quiet)
+    assert curves["pld"]["upper"][1] is None and curves["pld"]["lower"][1] is None
+    assert page.evaluate("all => dplearn.looseness(all).rdp[1]", curves) is None
+
+
+def test_looseness_is_measured_from_the_lower_end(page):
+    curves = page.evaluate("run => dplearn.curves(run, [1, 10000])", RUN)
+    ratios = page.evaluate("all => dplearn.looseness(all)", curves)
+    lower = curves["pld"]["lower"]
+    for name, curve in curves.items():
+        expected = [e / low for e, low in zip(curve["upper"], lower, strict=True)]
+        assert ratios[name] == pytest.approx(expected, rel=1e-15)
+
+
+@each(
+    "wrong, sentence",
+    [
+        ({"sampleRate": 1.5}, "Expected sampleRate in (0, 1], got 1.5."),
+        ({"noiseMultiplier": 0}, "Expected noiseMultiplier > 0, got 0."),
+        ({"delta": 1}, "Expected delta in (0, 1), got 1."),
+        (
+            {"adjacency": "near"},
+            "Expected adjacency add_remove, zero_out or replace_one, got near.",
+        ),
+    ],
+)
+def test_numbers_out_of_range_are_refused(page, wrong, sentence):
+    told = "run => { try { dplearn.curves(run, [1]) } catch (error) { return error.message } }"
+    assert page.evaluate(told, RUN | wrong) == sentence
+
+
+def test_the_files_are_modules(browser):
+    """As a page on a server imports them."""
+    opened = browser.new_page()
+    folder = Path(engine.__file__).parent
+
+    def answer(route):
+        file = folder / route.request.url.rsplit("/", 1)[1]
+        text = file.read_text() if file.suffix == ".js" else "<p>empty</p>"
+        kind = "text/javascript" if file.suffix == ".js" else "text/html"
+        route.fulfill(body=text, content_type=kind)
+
+    opened.route("**/*", answer)
+    opened.goto("http://engine.test/page.html")
+    names = opened.evaluate("import('./engine.js').then(module => Object.keys(module).sort())")
+    assert names == ["ACCOUNTANTS", "curves", "looseness", "truePositiveRate"]
+    opened.close()
+
+
+CASE = {"noiseMultiplier": 2.0, "sampleRate": 0.05, "delta": 1e-6, "adjacency": "add_remove"}
+ENDS = "([run, steps]) => (c => [c.lower[0], c.upper[0]])(dplearn.curves(run, [steps]).pld)"
+# Brackets however large their charges, as if no plan had been missed.
+ANYTHING = {
+    "return !(charges[1] + charges[2] <=": "return charges[0] < 0 && !(0 <=",
+    "const POOR = 1e-2": "const POOR = 1e300",
+    "const LOOSE = 1.1;": "const LOOSE = 1e300;",
+}
+SHORT = {"const FEWEST_NODES = 8": "const FEWEST_NODES = 4"}
+FREE_CUT = {"return this.logCut - this.line.tilt * epsilon": "return -Infinity"}
+FREE_ALIASES = {"return logAdd(above, below)": "return -Infinity"}
+FREE_ROUNDING = {"return growth + ULP *": "return 0 *"}
+SHARP = {"(draft ? 1e-3 : 1e-6)": "1e-13"}
+EARLIER = "job.cutoff = t;"
+PERIOD = "const period = table.period(plans, tilt);"
+
+
+def bracket(browser, changes, run, steps):
+    """The bracket of an engine whose text was changed, each passage once."""
+    text = engine.source()
+    for passage, other in changes.items():
+        assert text.count(passage) == 1, passage
+        text = text.replace(passage, other)
+    opened = browser.new_page()
+    opened.add_script_tag(content=text)
+    lower, upper = opened.evaluate(ENDS, [run, steps])
+    opened.close()
+    assert lower is not None and upper < math.inf, "nothing was claimed"
+    return lower, upper
+
+
+@each("part", [0.5, 0.35])
+@each(
+    "spoil, free",
+    [
+        (lambda part: {EARLIER: f"job.cutoff = {part} * t;"} | SHORT, FREE_CUT),
+        (
+            lambda part: {PERIOD: f"const period = {part} * table.period(plans, tilt);"},
+            FREE_ALIASES,
+        ),
+    ],
+)
+def test_only_its_charge_keeps_a_poor_sum_honest(browser, spoil, free, part):
+    least, most = bracket(browser, {}, CASE, 400)
+    assert most - least < 1e-7 * most
+    lower, upper = bracket(browser, ANYTHING | spoil(part), CASE, 400)
+    assert lower <= most and least <= upper
+    lower, upper = bracket(browser, ANYTHING | spoil(part) | free, CASE, 400)
+    assert lower > most or upper < least
+
+
+def test_dropping_the_rounding_charge_shows(browser):
+    run, truth = (
+        CASE | {"noiseMultiplier": 1.1, "sampleRate": 256 / 60000, "delta": 1e-5},
+        31.58672802390752,
+    )
+    lower, upper = bracket(browser, SHARP, run, 10**6)
+    assert lower <= truth <= upper
+    lower, upper = bracket(browser, SHARP | FREE_ROUNDING, run, 10**6)
+    assert not lower <= truth <= upper
+
+
+def test_a_curve_keeps_up_with_a_hand(page):
+    """Fifty points; the median is held far above what an idle machine takes."""
+    rng = random.Random(1)
+    between = lambda low, high: low * (high / low) ** rng.random()
+    runs = [
+        RUN
+        | {"noiseMultiplier": between(0.5, 10), "sampleRate": between(1e-4, 0.3)}
+        | {"delta": between(1e-9, 1e-4)}
+        for _ in range(100)
+    ]
+    for draft in (True, False):
+        page.evaluate(TIMED, [runs, STEPS, draft])
+        times, left_open = zip(*page.evaluate(TIMED, [runs, STEPS, draft]), strict=True)
+        middle, worst = sorted(times)[50], max(times)
+        print(f"draft = {draft}: {middle:.1f} ms, worst {worst:.1f} ms, {sum(left_open)} open")
+        assert middle < 200
+
+
+def test_types_agree():
+    """As for Python by pyright, whose node runs the compiler that npm brings."""
+    from pyright import node
+
+    compiler = ["npm", "exec", "--yes", "--package", "typescript@5.9.3", "--", "tsc"]
+    project = str(Path(engine.__file__).with_name("tsconfig.json"))
+    done = node.run(*compiler, "--project", project, stdout=subprocess.PIPE)  # type: ignore[arg-type]
+    assert done.returncode == 0, done.stdout
