@@ -44,7 +44,7 @@ def address() -> Iterator[str]:
 
 @contextmanager
 def served(
-    python: str | Path = sys.executable, *, folder: Path = ROOT, **environment: str
+    python: str | Path = sys.executable, *more: str, folder: Path = ROOT, **environment: str
 ) -> Iterator[str]:
     """Address of an explorer that an interpreter opens from a folder, on a free port."""
     with socket.socket() as probe:
@@ -53,7 +53,7 @@ def served(
     command = [python, "-m", "dplearn", "app"]
     options = ["--server.port", str(port), "--server.headless", "true"]
     with subprocess.Popen(
-        [*command, *options],
+        [*command, *more, *options],
         cwd=folder,
         env={**os.environ, **environment},
         stdout=subprocess.DEVNULL,

@@ -13,6 +13,8 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_
 def serve(options: Sequence[str] = ()) -> NoReturn:
     """Become the explorer's server, with options of ``streamlit run``, until it is stopped.
 
+    With ``--workers N`` there are several behind one address: see `dplearn.app.workers`.
+
     Raises ModuleNotFoundError where a package is missing; the message says how to add it.
     """
     if missing := [name for name in ("streamlit", "plotly") if find_spec(name) is None]:
@@ -21,5 +23,6 @@ def serve(options: Sequence[str] = ()) -> NoReturn:
             'pip install "dplearn-privacy[app]", or make app in a checkout of the project.'
         )
     # BLAS counts its threads when numpy is loaded, which it is by now.
-    server = [sys.executable, "-m", "dplearn.app", *options]
+    several = any(option.startswith("--workers") for option in options)
+    server = [sys.executable, "-m", f"dplearn.app{'.workers' * several}", *options]
     os.execve(sys.executable, server, {**os.environ, **ONE_THREAD})
