@@ -16,6 +16,14 @@ from dplearn.figures.kit.template import on_dark, style_of
 from dplearn.figures.looseness import looseness
 from dplearn.figures.pair import leaking_area, loss_law, profile_curve, renyi_curve, tradeoff_curve
 from dplearn.figures.slider import slider
+from dplearn.figures.step_drawings import (
+    batch_schemes,
+    clipped_arrows,
+    moved_mass,
+    right_angle,
+    verdicts,
+    whispers,
+)
 from dplearn.figures.training_run import training_run
 
 __all__ = [
@@ -31,8 +39,10 @@ __all__ = [
     "Published",
     "Region",
     "ball_and_cube",
+    "batch_schemes",
     "certificate",
     "claim_map",
+    "clipped_arrows",
     "crowd",
     "curves",
     "epsilon_curves",
@@ -47,14 +57,18 @@ __all__ = [
     "looseness",
     "loss_law",
     "map_finding",
+    "moved_mass",
     "number_line",
     "on_dark",
     "panels",
     "profile_curve",
     "renyi_curve",
+    "right_angle",
     "slider",
     "style_of",
     "text",
     "tradeoff_curve",
     "training_run",
+    "verdicts",
+    "whispers",
 ]
