@@ -9,7 +9,7 @@
 # 2. tell a lot from a batch, and turn lots, micro-batches and epochs into $q$, $T$ and $\varepsilon$;
 # 3. audit somebody's training step with two lengths: how far one record can move it, and how wide the noise is.
 #
-# * **Time** 50 minutes; the computer needs half a minute of them.
+# * **Time** {minutes} minutes in class, and as much again at home if you do all of it; the computer needs half a minute.
 # * **You need** lesson 03 (Gaussian noise), lesson 07 (Poisson sampling), lesson 08 or 09 (accounting), one gradient step in PyTorch.
 # * **Beside it** the explorer, if you have started it: [train a network like this lesson's while you watch](explorer:train?dataset=digits&model=mlp&noise_from=noise&noise_multiplier=4&lot_from=lot&batch_size=512&length_in=steps&steps=80&max_grad_norm=0.5&learning_rate=1&delta=1e-4), or see [what each of its steps costs](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&rate_from=counts&dataset_size=1438&batch_size=512&delta=1e-4&steps=1000&here=80). Nothing below depends on it.
 #
@@ -19,32 +19,35 @@
 # | `max_grad_norm` | $C$ | length to which each gradient is clipped | of the gradient |
 # | `noise_multiplier` | $\sigma$ | standard deviation of the noise on the sum, divided by $C$ | none |
 # | `sample_rate` | $q$ | chance of a record to be in a lot | probability |
-# | `expected` | $L=qN$ | expected size of a lot, fixed beforehand | records |
+# | `expected` | $L$ | expected size $qN$ of a lot, fixed beforehand | records |
 # | `steps` | $T$ | number of noisy updates | none |
 # | `epsilon`, `delta` | $\varepsilon$, $\delta$ | the guarantee for the whole training | nats, probability |
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** One sentence carries the hour: *two lengths decide everything, how far one record can move the sum and how wide the noise is; the rest is counting.*
-# >
-# > | minutes | part | do |
-# > |---|---|---|
-# > | 4 | 1–2 question, predict | ask for both guesses before any code runs |
-# > | 8 | 3–4 experiment, picture | what the network says about Anna; then find her in the picture |
-# > | 9 | 5 statement | the dozen lines on the projector; the class says which line a thief would delete |
-# > | 4 | 6 sensitivity | arrows on the board: remove, add, replace |
-# > | 6 | 7 lots and batches | throw coins for a lot of the people in the room |
-# > | 6 | 8 a whole run | look at the guesses; ask the private network about Anna |
-# > | 7 | 9 as printed | vote first, then run; 9.1 and 9.2 at least |
-# > | 3 | 10–11 knob, limits | the slider; the rest of 11 is reading |
-# > | 3 | 12 exercises | 10.1 in class, 10.2 and 10.3 at home |
-# > | – | 13–15 | homework |
+#
+# | minutes | part | do |
+# |---|---|---|
+# | {minutes} | 1 The question | ask what a stranger could want to know |
+# | {minutes} | 2 Predict | ask for both guesses before any code runs |
+# | {minutes} | 3 A small experiment | what the network says about Anna |
+# | {minutes} | 4 The picture | find Anna in it, then outside the ball |
+# | {minutes} | 5 The statement | the dozen lines on the projector; the class says which line a thief would delete |
+# | {minutes} | 6 One arrow | arrows on the board: remove, add, replace |
+# | {minutes} | 7 Lots, batches, micro-batches | toss coins for a lot of the people in the room |
+# | {minutes} | 8 A whole run | look at the guesses; ask the private network about Anna |
+# | {minutes} | 9 Is it true as printed? | vote first, then run |
+# | {minutes} | 10 Turn the knob yourself | a student at the keyboard |
+# | {minutes} | 11 Where this breaks | the writers, if nothing else |
+# | {minutes} | 12 Exercises | 10.1, alone, then compare with the neighbour |
+# | – | 13 to 16 | homework |
 
 # %% [markdown]
 # ## 1 The question
 #
-# A school asks every pupil for one handwritten digit, trains a network to read them, and puts the network on the web. Anna's five is among the images. What can a stranger learn about Anna from the network?
+# The schools of lessons 07 to 09 want one network that reads handwritten digits: 60,000 pupils, noise multiplier $\sigma=4$, ten thousand steps. We know what that run costs. We do not know yet what a step *does*. So Anna's own school makes a pilot with its 1438 pupils, and puts the network on the web. Anna's five is among the images. What can a stranger learn about Anna?
 #
-# Training is a long series of averages. At every step the gradients of some records are averaged, and the weights move against the average. Whoever makes each average private has made the training private: the rest is composition, and lessons 04 to 09 have dealt with that. Lesson 03 told us how to publish a *sum* of vectors: bound the length of each, then add Gaussian noise in proportion to the bound.
+# Training is a long series of averages: at every step the gradients of some records are averaged, and the weights move against the average. Whoever makes each average private has made the training private; the rest is composition. Lesson 03 told us how to publish a *sum* of vectors: bound the length of each, then add Gaussian noise in proportion to the bound.
 #
 # So, how long is the gradient of one record? And what does the bound cost?
 
@@ -61,13 +64,11 @@ from torch.func import functional_call, grad, vmap
 
 from dplearn import DPSGD
 from dplearn.accountants import accountants
-from dplearn.book import book
 from dplearn.classroom import Evidence, check, estimate, estimate_delta, predict, reveal, show
 from dplearn.datasets import digits, split
-from dplearn.figures import Band, Bars, Line, Mark, curves, panels, slider
-from dplearn.mechanisms import Gaussian
-from dplearn.training import Flat, Trainer, clipped_sum, fit
-from dplearn.training import check as check_model
+from dplearn.figures import Band, Bars, Line, Mark, clipped_arrows, curves, panels, slider
+from dplearn.mechanisms import Gaussian, PoissonSubsampled
+from dplearn.training import Flat, clipped_sum, fit
 
 # %% [markdown]
 # The data are real digits of 8 × 8 grey values. We compute in double precision and with fixed seeds, so that you see what we saw.
@@ -121,7 +122,7 @@ rate_of_errors = np.mean([wrong(ordinary(80, seed)) for seed in range(4)])
 print(f"ordinary training: {rate_of_errors:.1f} wrong in 100")
 
 # %% [markdown]
-# The private run that we are going to make, and its price. Not one private step is done, and the price is already known: it depends on the plan alone. (The plan is made of public numbers. The school says in public that it has 1438 pupils; a rate computed as `512 / len(x)` would change with every pupil who joins.)
+# The private run that we are going to make: the noise of the large run, $\sigma=4$. In a small school a lot of 512 is a third of everybody, so $q$ is large and only 80 steps are affordable. Not one private step is done, and the price is already known: it depends on the plan alone. (The plan is made of public numbers. The school says in public that it has 1438 pupils; a rate computed as `512 / len(x)` would change with every pupil who joins.)
 
 # %%
 plan = DPSGD(noise_multiplier=4.0, sample_rate=512 / 1438, steps=80, max_grad_norm=0.5)
@@ -172,26 +173,19 @@ usual = torch.cat([p.grad.flatten() for p in trained.parameters()])
 print("mean of the rows = ordinary gradient:", torch.allclose(rows.mean(0), usual))
 
 # %% [markdown]
-# And who has the longest row?
+# And who has the longest row? We call her Anna.
 
 # %%
 anna = int(lengths.argmax())
-for line in (x[anna].reshape(8, 8) * 9.99).int().tolist():
-    print("".join(2 * " .:-=+*#%@"[grey] for grey in line).rstrip())
-print(f"written as {y[anna]}, read as {trained(x[anna]).argmax()}")
-
-# %% [markdown]
-# Anna. Her five looks like a nine, and the network pulls hard to get it right. How hard?
-
-# %%
+print(f"Anna's digit: written as {y[anna]}, read as {trained(x[anna]).argmax()}")
 print(f"median gradient   {lengths.median():.4f}")
 print(f"Anna's gradient   {lengths[anna]:.4g}")
 print(f"sum of all rows   {rows.sum(0).norm():.4g}")
 
 # %% [markdown]
-# Read the last two lines again. In a sum over more than a thousand pupils, one pupil's arrow is almost as long as the whole: the others cancel each other, hers stays.
+# Her five looks like a nine, and the network pulls hard to get it right. Read the last two lines again: in a sum over more than a thousand pupils, one pupil's arrow is almost as long as the whole. The others cancel each other, hers stays.
 #
-# Does it matter? Train on, once with Anna and once without her. Then hand the finished network her image and ask how much it believes in a five. A stranger who suspects that Anna took part can do just that.
+# Does it matter? Train on, once with Anna and once without her. Then show the finished network her image and ask how much it believes in a five. A stranger who suspects that Anna took part can do just that.
 
 
 # %%
@@ -206,29 +200,35 @@ for steps in (80, 300):
     print(f"{steps:3} steps: {pair[0]:.2g} % with Anna, {pair[1]:.2g} % without her")
 
 # %% [markdown]
-# The network learns her five by heart. With her it comes to believe in it, without her never: a stranger need not guess whether she took part. This is the damage, and a long arrow is how it is done.
-#
-# And 15.6 is only what *this* Anna did. Nothing in the program bounds the next one.
+# The network learns her five by heart: a stranger need not guess whether she took part. This is the damage, and a long arrow is how it is done. And 15.6 is only what *this* Anna did. Nothing in the program bounds the next one.
 
 # %% [markdown]
 # ## 4 The picture
 #
-# All pupils, ranked by the length of their gradient. The dotted line is $C=0.5$, where we are going to clip; the grey wedge is what will be cut off.
+# Anna's digit, and her arrow among those of seven others, from long to short. Each is drawn before and after a cut to length $C=0.5$. (In 2410 dimensions; here the directions are invented, the lengths are not.)
 
-# %%
+# %% tags=["hide-input"]
+most = [int(i) for i in lengths.argsort(descending=True)[[0, 60, 120, 180, 240, 330, 450, 719]]]
+drawn = clipped_arrows(
+    x[anna].reshape(8, 8),
+    lengths[most].tolist(),
+    max_grad_norm=0.5,
+    title="Anna's digit, and the gradients of eight pupils: hers is red",
+)
+words = f"Anna's arrow is {lengths[anna]:.3g} long, and is cut to the ball of radius 0.5 like all"
+show(drawn, f"Anna's five of 8 by 8 pixels, which looks like a nine. {words} longer ones.")
+
+# %% [markdown]
+# Now all pupils, ranked by the length of their gradient. Both axes are logarithmic. The dotted line is $C=0.5$, the radius of the ball; the grey wedge is what will be cut off.
+
+# %% tags=["hide-input"]
 ranked, rank = lengths.sort(descending=True).values.numpy(), np.arange(1, len(x) + 1)
 above, typical = int((lengths > 0.5).sum()), float(lengths.median())
 ratio, level = float(lengths[anna]) / typical, np.full(len(x), 0.5)
 wedge = {"label": f"{above} are clipped", "label_at": 0, "side": "bottom right"}
-cut_off = Band(x=rank[:above], lower=level[:above], upper=ranked[:above], **wedge)
-
-# %% [markdown]
-# Both axes are logarithmic.
-
-# %%
 figure = curves(
     [
-        cut_off,
+        Band(x=rank[:above], lower=level[:above], upper=ranked[:above], **wedge),
         Line(x=rank, y=ranked, label=""),
         Line(x=rank, y=level, label="C = 0.5", role="quiet"),
     ],
@@ -245,7 +245,7 @@ figure = curves(
 show(figure, f"Ranked gradient lengths: longest {ratio:.4g} medians, {above} longer than 0.5.")
 
 # %% [markdown]
-# Noise must cover the longest arrow that is *possible*. Without a bound there is none, and no amount of noise is enough. So we make a bound: every arrow longer than $C$ is shortened to length $C$, in its own direction. Here that happens to 215 pupils; the others are left alone.
+# Noise must cover the longest arrow that is *possible*. Without a bound there is none, and no amount of noise is enough. So we make a bound: every arrow longer than $C$ is shortened to length $C$, in its own direction. This is **clipping** (裁剪), $C$ the *clipping norm*. Here it happens to 215 pupils; the others are left alone.
 
 # %%
 reveal("longest gradient / median gradient", truth=ratio)
@@ -260,11 +260,9 @@ reveal("longest gradient / median gradient", truth=ratio)
 # > 3. noise is added to the sum, once, and the *fixed* $L$ divides: $\ \tilde g=\frac1L\big(\sum_{i\in\text{lot}}\pi_C(g_i)+N(0,\sigma^2C^2I)\big)$;
 # > 4. the weights move by any rule that sees nothing of the data but $\tilde g$.
 # >
-# > **Theorem.** All $T$ vectors $\tilde g$ together, and every network computed from them, are at least as private as $T$ Poisson-sampled Gaussian releases with noise multiplier $\sigma$ and rate $q$, for neighbours that differ by *adding or removing* one record. (Abadi et al. 2016 and Mironov, Talwar & Zhang 2019 in Rényi divergences; Zhu, Dong & Wang 2022 for the whole profile.)
+# > **Theorem.** All $T$ vectors $\tilde g$ together, and every network computed from them, are at least as private as $T$ Poisson-sampled Gaussian releases with noise multiplier $\sigma$ and rate $q$, for neighbours that differ by *adding or removing* one record. (Abadi et al. 2016; Mironov, Talwar & Zhang 2019; Zhu, Dong & Wang 2022.)
 #
-# *Why.* Fix everybody's coins but Anna's, and everybody's data. With her, the sum moves by one vector of length at most $C$: the sensitivity of lesson 03. The noise is $\sigma$ times that. Her coin makes it the sampled Gaussian of lesson 07. Dividing by a constant, momentum and learning rates only process what is already noisy. The next step starts from weights that the attacker may know, which composition allows. Hence count the steps, as in lessons 08 and 09. Where the weights are does not matter, nor what the loss is.
-#
-# Why is $L$ a number, and not `q * len(x)`? Neighbours differ in their number of records $N$, and a program that computes $L$ from $N$ divides by two different numbers. Section 9.2 shows what that does. So we plan with $L=qN=512$ once and keep it.
+# *Why.* Fix everybody's coins but Anna's, and everybody's data. With her, the sum moves by one vector of length at most $C$: the sensitivity of lesson 03. The noise is $\sigma$ times that. Her coin makes it the sampled Gaussian of lesson 07. Dividing by a constant, momentum and learning rates only process what is already noisy. The next step starts from weights that the attacker may know, which composition allows. So count the steps, as in lessons 08 and 09. Where the weights are does not matter, nor what the loss is.
 #
 # All of it fits on a slide:
 
@@ -287,20 +285,34 @@ def private_step(model, norm, sigma, rate, expected, learning_rate):
 
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Hide the code and let the class dictate it from the four points; most divide by `lot.sum()` or by `rate * len(x)` instead of a fixed number (section 9.2 is about that), and some clip the mean (exercise 10.3). Then ask: *which single token would a thief change, so that nobody notices in the accuracy?* `sigma * norm` to `norm`, or the row-wise norm to the norm of the sum. When time is short, skip the Evidence and say only that it agrees.
+# > **For the teacher.** Hide the code and let the class dictate it from the four points; most divide by `lot.sum()` or by `rate * len(x)` instead of a fixed number (section 9.2 is about that), and some clip the mean (exercise 10.3). Then ask: *which single token would a thief change, so that nobody notices in the accuracy?* `sigma * norm` to `norm`, or the row-wise norm to the norm of the sum.
 
 # %% [markdown]
-# Does it learn? Eighty steps with $\sigma=4$ and lot size 512, as in the plan:
+# Does it learn? Eighty steps with $\sigma=4$ and lot size 512, as in the plan. And is a step as private as the theorem says? We take a hard pair, a school where Anna is alone and the empty school, with $\sigma=1$ so that there is something to see. From each of ten thousand releases we compute the privacy loss of an attacker who knows her gradient.
 
 # %%
-model = network()
-settings = {"norm": 0.5, "sigma": 4, "rate": plan.sample_rate, "expected": 512}
+model, q = network(), plan.sample_rate
 for _ in range(80):
-    private_step(model, **settings, learning_rate=5)
+    private_step(model, norm=0.5, sigma=4, rate=q, expected=512, learning_rate=5)
 print(f"a dozen lines: {wrong(model):.1f} wrong in 100")
+hers = rows[[anna]]
+arrow = clip(hers, 0.5)[0] / 0.5**2
+seen = [noisy_sum(hers[torch.rand(1) < q], 0.5, sigma=1) @ arrow for _ in range(10_000)]
+loss = np.log1p(q * np.expm1(np.array(seen) - 0.5))
 
 # %% [markdown]
-# It learns. Does the library do the same? `clipped_sum` never builds the table of rows: it gets each length from the inputs and output gradients of the layers, with one forward and one backward pass. That saves memory and time, and must not change the sum.
+# Does it agree with the library?
+
+# %%
+removed = PoissonSubsampled(Gaussian(noise_multiplier=1.0), q).profiles()[0]
+print(f"delta at epsilon 1: {float(removed.delta(1)):.4f}, our code {estimate_delta(1, loss)}")
+
+# %% [markdown]
+# It learns, and it is as private as promised.
+#
+# ## 6 One arrow
+#
+# The guarantee rests on a single length: how far one record can move the clipped sum. Remove Anna and measure. (`clipped_sum` of the library never builds the table of rows: one forward and one backward pass give every length. It must not change the sum.)
 
 
 # %%
@@ -308,84 +320,25 @@ def flat(found):
     return torch.cat([part.flatten() for part in found.sums.values()])
 
 
-everybody = flat(clipped_sum(trained, loss_fn, x, y, bound=Flat(0.5)))
-print("same clipped sum:", torch.allclose(everybody, clip(rows, 0.5).sum(0)))
-
-# %% [markdown]
-# And is one step as private as the theorem says? Take a hard pair of neighbours: a school where Anna is alone, and the empty school. Both run `noisy_sum` on a random lot, with $\sigma=1$ so that there is something to see. We take the direction of removing her; at $\varepsilon=1$ the other has $\delta=0$, for $Q/P$ never exceeds $1/(1-q)<e$. With $C$ as the unit, her axis carries
-#
-# $$P=(1-q)\,N(0,\sigma^2)+q\,N(1,\sigma^2)\quad\text{with her},\qquad Q=N(0,\sigma^2)\quad\text{without},$$
-#
-# and all the other axes are noise. The formula: $P$ outweighs $e^\varepsilon Q$ from a certain point on, and three $\Phi$ give the excess.
-
-# %%
-q, epsilon = plan.sample_rate, 1.0
-start = 0.5 + np.log1p(np.expm1(epsilon) / q)
-closed = q * norm.sf(start - 1) + (1 - q - np.exp(epsilon)) * norm.sf(start)
-
-# %% [markdown]
-# The excess as an area:
-
-
-# %%
-def excess(t):
-    p = (1 - q) * norm.pdf(t) + q * norm.pdf(t - 1)
-    return max(0.0, p - np.exp(epsilon) * norm.pdf(t))
-
-
-area = quad(excess, -12, 14, limit=200)[0]
-
-# %% [markdown]
-# And the code itself, ten thousand times, in all its directions. From each release we compute the privacy loss that an attacker would, who knows Anna's gradient.
-
-# %%
-torch.manual_seed(10)
-hers = rows[[anna]]
-arrow = clip(hers, 0.5)[0] / 0.5**2
-seen = [noisy_sum(hers[torch.rand(1) < q], 0.5, sigma=1) @ arrow for _ in range(10_000)]
-loss = np.log1p(q * np.expm1(np.array(seen) - 0.5))
-
-# %% [markdown]
-# Three ways to one number:
-
-# %%
-one_step = Evidence(
-    "delta at epsilon = 1 of one step, noise multiplier 1",
-    closed=closed,
-    exact=area,
-    simulated=estimate_delta(epsilon, loss),
-)
-print(one_step)
-
-# %% [markdown]
-# ## 6 One arrow
-#
-# The guarantee rests on a single length: how far one record can move the clipped sum. Remove Anna and measure.
-
-# %%
-without = flat(clipped_sum(trained, loss_fn, x, y, bound=Flat(0.5), mask=others))
 clipped = clip(rows, 0.5)
+everybody = flat(clipped_sum(trained, loss_fn, x, y, bound=Flat(0.5)))
+without = flat(clipped_sum(trained, loss_fn, x, y, bound=Flat(0.5), mask=others))
+print(f"same sum as ours: {torch.allclose(everybody, clipped.sum(0))}")
 print(f"without Anna the sum moves by        {(everybody - without).norm():.4f}")
-print(f"without the pupil who moves it most  {clipped.norm(dim=1).max():.4f}")
 print(f"with the worst exchange of two       {torch.cdist(clipped, clipped).max():.4f}")
 
 # %% [markdown]
-# The first two lines are $C$, exactly: whoever is above the line in the picture moves the sum by $C$, everybody else by less. It does not matter how many other pupils there are, or how many weights.
+# The second line is $C$, exactly: whoever is outside the ball moves the sum by $C$, everybody else by less. It does not matter how many other pupils there are, or how many weights.
 #
-# The third line is another story. Suppose that neighbours *replace* one record. Then one arrow vanishes and another appears, and if they point in opposite directions the sum moves by $2C$. In our data the worst exchange reaches 0.9766, almost twice $C$; the bound must be $2C$, because it must hold for data we have not seen. The same noise is then worth half. For one step with everybody in it:
-
-# %%
-for adjacency in ("add_remove", "replace_one"):
-    (profile,) = Gaussian(noise_multiplier=4.0).profiles(adjacency)
-    print(f"{adjacency:<12} epsilon = {float(profile.epsilon(1e-4)):.4f} at delta = 1e-04")
+# The third line is another story. Suppose that neighbours *replace* one record. Then one arrow vanishes and another appears, and if they point in opposite directions the sum moves by $2C$. In our data the worst exchange reaches 0.9766; the bound must be $2C$, because it must hold for data we have not seen. The same noise is then worth half.
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Draw the sum as a chain of arrows, head to tail. Removing one arrow shifts the rest rigidly: the end moves by that arrow and nothing else. Then replace an arrow by its opposite: $2C$. Students who say "the average changes by $C/L$" are right and should be asked what happens to the noise (it is divided too). Skip the loop over adjacencies if lesson 07 has made the point.
+# > **For the teacher.** Draw the sum as a chain of arrows, head to tail. Removing one arrow shifts the rest rigidly: the end moves by that arrow and nothing else. Then replace an arrow by its opposite: $2C$. Students who say "the average changes by $C/L$" are right and should be asked what happens to the noise (it is divided too).
 
 # %% [markdown]
 # ## 7 Lots, batches, micro-batches
 #
-# A **lot** is what the theorem speaks about: the records whose coin toss put them in. Its size is random, binomial with mean $qN=512$. Let 4000 lots be drawn for our school, each of 1438 coins:
+# A **lot** (批) is what the theorem speaks about: the records whose coin toss put them in. Its size is random, binomial with mean $qN=512$. Let 4000 lots be drawn for our school, each of 1438 coins:
 
 # %%
 rng = np.random.default_rng(10)
@@ -393,35 +346,25 @@ sizes = np.array([np.sum(rng.random(len(x)) < q) for _ in range(4000)])
 print(f"mean {sizes.mean():.1f}, smallest {sizes.min()}, largest {sizes.max()}")
 
 # %% [markdown]
-# So "512" is an expectation, never a fact about one step. With small lots the surprise is larger: of an expected size 1, more than a third are empty. Then the step is pure noise, and it counts like any other, because skipping it would tell that nobody was there.
+# So "512" is an expectation, never a fact about one step. A lot may even be empty. Then the step is pure noise, and it counts like any other, because skipping it would tell that nobody was there.
 #
-# A **batch** is what the graphics card holds. If a lot is too large, cut it into *micro-batches*, clip and sum each, add the sums, and only then add the noise: once per lot. Micro-batches change neither the sum nor the guarantee.
+# A **batch** is what the graphics card holds. If a lot is too large, cut it into *micro-batches*, clip and sum each, add the sums, and only then add the noise: once per lot. This changes neither the sum nor the guarantee.
 
 # %%
 micro = torch.arange(len(x)).split(128)
 pieces = [clipped_sum(trained, loss_fn, x[m], y[m], bound=Flat(0.5)) for m in micro]
 together = flat(sum(pieces[1:], start=pieces[0]))
-same = torch.allclose(together, everybody)
-print(f"{len(micro)} micro-batches of {len(micro[0])} or fewer, the same sum: {same}")
+print(f"{len(micro)} micro-batches, the same sum: {torch.allclose(together, everybody)}")
 
 # %% [markdown]
-# And if somebody adds the noise to *every* micro-batch? Independent noise adds up in variance, so $k$ micro-batches bring $\sqrt k$ times the standard deviation. In the table, $\varepsilon$ is that of the noise which is really there.
+# But account with the micro-batch instead of the lot, and the $\varepsilon$ on paper is too small:
 
 # %%
-print("parts   noise on the sum / C   epsilon of the run")
-for k in (1, 4, 12):
-    noisier = replace(plan, noise_multiplier=4 * np.sqrt(k))
-    spent = noisier.guarantee(delta=1e-4)
-    print(f"{k:5}   {noisier.noise_multiplier:20.2f}   {spent.epsilon:18.2f}")
-
-# %% [markdown]
-# With a fixed number of parts that is a mistake on the safe side: nobody is harmed but the accuracy. The opposite confusion is dangerous. Account with the micro-batch instead of the lot, and the $\varepsilon$ on paper is too small: with $q=128/1438$ the same 80 steps seem to cost
-
-# %%
-print(replace(plan, sample_rate=128 / 1438).guarantee(delta=1e-4))
+print("lot of 512         ", price)
+print("micro-batch of 128 ", replace(plan, sample_rate=128 / 1438).guarantee(delta=1e-4))
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Let everyone throw a coin: those with heads are the lot. Ask three people how large the lot "is", then count. Many believe that gradient accumulation *is* a privacy mechanism, or that it needs an accountant of its own. It needs neither: $q$ and $T$ are those of the lot, whatever the card can hold.
+# > **For the teacher.** Let everyone toss a coin: those with heads are the lot. Ask three people how large the lot "is", then count. Many believe that gradient accumulation *is* a privacy mechanism, or that it needs an accountant of its own. It needs neither: $q$ and $T$ are those of the lot, whatever the card can hold.
 
 # %% [markdown]
 # ## 8 A whole run
@@ -471,29 +414,22 @@ for name, models in (
     print(name, "".join(f"{belief(model):7.2f} %" for model in models))
 
 # %% [markdown]
-# With or without her, no network believes in it, and the seed matters more than Anna. But look at the last line: without noise nothing is seen either. This attack shows clipping, not privacy, and one attack that fails proves nothing. Here is another. Somebody knows all other pupils and sees the sum of one step. Subtract what is known, and compare the rest with Anna's clipped gradient (1 means the same direction, 0 means no relation):
+# No network believes in it, with or without her. But look at the last line: without noise nothing is seen either. This attack shows clipping, not privacy, and one attack that fails proves nothing. Here is another. Somebody knows all other pupils and sees the sum of one step. Subtract what is known, and compare the rest with Anna's clipped gradient (cosine 1: the same direction, 0: no relation).
 
 # %%
-rows = clip(gradients_of(trained, x, y), 0.5)
 normals = torch.randn(rows.shape[1], generator=torch.Generator().manual_seed(10))
 for sigma in (0, 4):
-    rest = rows.sum(0) + sigma * 0.5 * normals - rows[others].sum(0)
-    cosine = float(rest @ rows[anna] / (rest.norm() * rows[anna].norm()))
+    rest = clipped.sum(0) + sigma * 0.5 * normals - clipped[others].sum(0)
+    cosine = float(rest @ clipped[anna] / (rest.norm() * clipped[anna].norm()))
     print(f"sigma = {sigma}: cosine with Anna's gradient {cosine:.3f}")
 
 # %% [markdown]
-# Without noise the attacker holds her gradient exactly. With noise almost nothing of it is left in one step. The theorem bounds *every* attack, over all steps. Its price was fixed before the first step, whatever happens in the run. Step by step:
+# Without noise the attacker holds her gradient exactly. With noise almost nothing of it is left in one step. The theorem bounds *every* attack, over all steps, and its price was fixed before the first one. On the left what is spent, on the right what it buys: the mean of four runs, and the range of the private ones.
 
-# %%
+# %% tags=["hide-input"]
 t = np.arange(1, plan.steps + 1)
 spent = accountants["pld"]().epsilon_curve(plan.mechanism, delta=1e-4, steps=t)
 bill = np.array([at.epsilon for at in spent])
-print(f"after 1 step {bill[0]:.2f}, after 20 {bill[19]:.2f}, after 80 {bill[79]:.2f}")
-
-# %% [markdown]
-# On the left what is spent (upper end; the lower end is the same line), on the right what it buys: the mean of four runs, and the range of the private ones.
-
-# %%
 mine = Line(x=t, y=private.mean(0), label="private", label_at=0.4, side="top right")
 free = Line(
     x=t, y=noiseless.mean(0), label="no noise", role="other", label_at=0.5, side="bottom left"
@@ -518,101 +454,53 @@ ends = {"without noise": round(noiseless[:, -1].mean(), 1), "ordinary": round(ra
 reveal("wrong in 100, private", truth=round(private[:, -1].mean(), 1), others=ends)
 
 # %% [markdown]
-# About three more digits in a hundred are misread. Roughly half of that is there without noise (clipping, lots and another learning rate), the rest comes with it. How can it be so little, when Anna's arrow was almost as long as the whole sum? Because the task never needed it. What makes a good reader is what the pupils have in common, and that survives a bound on each of them.
+# About three more digits in a hundred are misread. How can it be so little, when Anna's arrow was almost as long as the whole sum? Because the task never needed it. What makes a good reader is what the pupils have in common, and that survives a bound on each of them.
 #
 # ## 9 Is it true as printed?
 #
-# Four sentences from documentation and lecture notes. Vote before you run.
+# Two sentences from documentation and lecture notes; two more are in section 13. Vote before you run.
 #
 # ### 9.1 "The noise has *variance* noise_multiplier · max_grad_norm"
 #
-# Let us ask a trainer. A step with an empty lot is pure noise, so we plan a lot that is empty (rate $10^{-12}$), let a million weights take one step, and look at how far they went.
+# The theorem asks for the standard deviation $\sigma C=4\cdot0.5$ on the sum. A programmer who believes the sentence draws noise of variance $\sigma C$. Then noise / $C$ is not $\sigma$ but $\sqrt{\sigma/C}$:
 
 # %%
-wide = nn.Linear(1000, 1000, bias=False)
-before = wide.weight.detach().clone()
-trainer = Trainer(
-    wide,
-    lambda outputs, targets: outputs.sum(1) - targets,
-    (torch.zeros(1, 1000), torch.zeros(1)),
-    DPSGD(noise_multiplier=4.0, sample_rate=1e-12, steps=1, max_grad_norm=0.5),
-    optimizer=torch.optim.SGD(wide.parameters(), lr=1.0),
-    expected_batch_size=1,
-    generator=torch.Generator().manual_seed(10),
-)
-print("records in the lot:", trainer.step().private.lot_size)
+noise = noisy_sum(torch.zeros(1, 1_000_000), 0.5, 4)
+print(f"standard deviation: ours {noise.std():.3f}, as printed {np.sqrt(4 * 0.5):.3f}")
 
 # %% [markdown]
-# The theorem asks for the standard deviation $\sigma C=4\cdot0.5$. By quadrature it is the root of $\int v^2p(v)\,dv$, with $p$ the density of that noise.
+# And what the printed one delivers, with our $C$ and with a tenth of it:
 
 # %%
-noise = (before - wide.weight.detach()).flatten().numpy()
-second_moment = quad(lambda v: v**2 * norm.pdf(v, scale=2), -30, 30, epsabs=0)[0]
-bare_noise = Evidence(
-    "standard deviation of the trainer's noise on the sum",
-    closed=4.0 * 0.5,
-    exact=np.sqrt(second_moment),
-    simulated=estimate(noise**2).map(np.sqrt),
-    printed=np.sqrt(4.0 * 0.5),
-)
-print(bare_noise)
-
-# %% [markdown]
-# Refuted. What if a programmer believes the sentence and draws noise of variance $\sigma C$? Then noise / $C$ is not $\sigma$ but $\sqrt{\sigma/C}$. For our plan, against the $C$ in use:
-
-# %%
-tried = np.geomspace(0.05, 2, 25)
-believed = [replace(plan, noise_multiplier=np.sqrt(4 / c)) for c in tried]
-delivered = np.array([each.guarantee(delta=1e-4).epsilon for each in believed])
-at_half = replace(plan, noise_multiplier=np.sqrt(8)).guarantee(delta=1e-4)
 print("claimed               ", price)
-print("delivered at C = 0.5  ", at_half)
+for c in (0.5, 0.05):
+    believed = replace(plan, noise_multiplier=np.sqrt(4 / c)).guarantee(delta=1e-4)
+    print(f"delivered at C = {c:<5}", believed)
 
 # %% [markdown]
-# The picture gives the slip away.
-
-# %%
-figure = curves(
-    [
-        Line(x=tried, y=np.full(25, price.epsilon), label="claimed", role="wrong"),
-        Line(x=tried, y=delivered, label="delivered"),
-    ],
-    marks=[Mark(x=0.5, y=at_half.epsilon, label="our C", side="top left")],
-    title="Read as a variance, the guarantee depends on the unit of C",
-    x="C, clipping norm",
-    y="ε at δ = 10⁻⁴",
-    log_x=True,
-    x_range=(0.04, 2.2),
-    y_range=(0, 13),
-)
-show(figure, f"Claimed {price.epsilon:.2f}, delivered {at_half.epsilon:.2f} at C = 0.5.")
-
-# %% [markdown]
-# The curves cross at $C=1/\sigma$: safe on the left, unsafe on the right. But $C$ has a unit. Multiply the loss and $C$ by 100 and divide the learning rate by 100: every gradient is a hundred times as long, and the training is the same. Privacy cannot depend on that. A variance has the square of the unit of $C$, and $\sigma C$ has not. **Check units before you check proofs.** [In the book](explorer:formula_book?id=G-F1&misprint=variance).
+# Unsafe above $C=1/\sigma$, too much noise below. And $C$ has a unit. Multiply the loss and $C$ by 100 and divide the learning rate by 100: the training is the same, so privacy cannot depend on it. A variance has the square of the unit of $C$, and $\sigma C$ has not. **Check units before you check proofs.** [In the book](explorer:formula_book?id=G-F1&misprint=variance).
 #
 # ### 9.2 "With mean reduction, divide sum and noise by the batch size"
 #
 # True if "the batch size" is a number fixed beforehand. Often it is the number of records that were drawn. The simplest case has no coins at all: everybody is in the lot, 512 records with Anna, 511 without. Each of the others pulls with $-C$, Anna with $+C$; noise of $4C$ is added; sum and noise are divided by the number that is there.
 #
-# In units of $C/512$, and seen from $-C$, the result is $N(2, 4^2)$ with Anna and $N(0, (4\cdot\tfrac{512}{511})^2)$ without. The shift is 2, not 1: Anna adds her arrow *and* changes the divisor of all the others. We compute $\delta$ at the $\varepsilon$ that is claimed for $\delta=10^{-4}$. The two laws differ in width as well, so the privacy loss is a parabola, and the worst event lies between two roots.
+# In units of $C/512$, and seen from $-C$, the result is $N(2, 4^2)$ with Anna and $N(0, (4\cdot\tfrac{512}{511})^2)$ without. The shift is 2, not 1: Anna adds her arrow *and* changes the divisor of all the others. Which $\delta$ belongs to the $\varepsilon$ that is claimed for $10^{-4}$? The widths differ as well, so the worst event lies between two roots.
 
 # %%
 claimed = float(Gaussian(4.0).profiles()[0].epsilon(1e-4))
 with_anna, nobody = norm(2, 4), norm(0, 4 * 512 / 511)
 over = lambda v: with_anna.logpdf(v) - nobody.logpdf(v) - claimed
 low, high = brentq(over, 0, 100), brentq(over, 100, 5000)
-print(f"claimed epsilon {claimed:.4f} for 512 records with Anna, 511 without")
-print(f"worst event from {low:.3f} to {high:.0f}")
-
-# %% [markdown]
-# Closed form, quadrature, and a simulation that adds up the 512 arrows and divides:
-
-# %%
 between = lambda law: law.cdf(high) - law.cdf(low)
 gap = lambda v: max(0.0, with_anna.pdf(v) - np.exp(claimed) * nobody.pdf(v))
 means = (511 * -1 + 1 + 4 * rng.standard_normal(1_000_000)) / 512
+
+# %% [markdown]
+# Three ways: closed form, quadrature, and a simulation that adds up the 512 arrows and divides.
+
+# %%
 realised = Evidence(
-    f"delta at epsilon = {claimed:.4f}, divided by the number of records there",
+    f"delta at epsilon = {claimed:.4f}, divided by the 512 or 511 records there",
     closed=between(with_anna) - np.exp(claimed) * between(nobody),
     exact=quad(gap, -30, 70, limit=200)[0],
     simulated=estimate(np.maximum(0, 1 - np.exp(-over(512 * (means + 1))))),
@@ -621,80 +509,37 @@ realised = Evidence(
 print(realised)
 
 # %% [markdown]
-# The true $\delta$ is more than a hundred times the promised one: the noise multiplier is worth half. And there is a second leak. The noise is $\sigma C/512$ or $\sigma C/511$ wide, so its *width* tells the number of records, and every weight of the network is one more sample of it. Its Rényi divergence of order 2, next to what a step with $\sigma=4$ may have in total:
-
-# %%
-print(f"one step with sigma 4 {2 / (2 * 4**2):.4f}")
-for weights in (2410, 1_000_000):
-    width = book["G-F6"].value({"batch": 511, "dimension": weights})
-    print(f"the width of the noise, {weights:,} weights: {width:.4f}")
-
-# %% [markdown]
-# Random lots do not repair this: whenever Anna is in the lot the shift is 2, whatever its size, and the size is itself computed from the data. Nor does `q * len(x)`, which changes with $N$. *Instead:* divide by a fixed, public $L$. [Shift](explorer:formula_book?id=G-F6b&misprint=fixed) and [width](explorer:formula_book?id=G-F6&misprint=no-leak) in the book.
-#
-# ### 9.3 "$\tilde g=\frac1L\sum_i\big(\pi_C(g_i)+N(0,\sigma^2C^2I)\big)$"
-#
-# One bracket has moved: every record in the lot brings noise of its own. The notes account for it with $\sigma$. Too much noise, or too little? First our lots of about 512, where the sum gets about $\sqrt{512}$ times the noise.
-
-# %%
-loud = replace(plan, noise_multiplier=4 * np.sqrt(512))
-print(f"wrong in 100: {run(loud, 0)[1][-1]:.0f}")
-
-# %% [markdown]
-# Far too much. The network learns next to nothing, and somebody will conclude that private training does not work. ([In the book](explorer:formula_book?id=G-F1&misprint=per-example), for lots of a fixed size.)
-#
-# At least it is safe? No. The width of the noise now tells the size of the lot, as in 9.2, and an *empty lot gets no noise at all*. Let Anna be the only pupil. Without her every step is exactly zero; with her it is not, whenever her coin falls right. No $\varepsilon$ covers that, so one step has
-
-# %%
-print(f"delta = {q:.4f} at every epsilon")
-
-# %% [markdown]
-# and eighty steps are sure to betray her. Noise belongs to the step, not to the records: once, with a width that is known beforehand.
-#
-# ### 9.4 "The privacy loss depends on the noise multiplier alone, so $\sigma=1$ is a good choice"
-
-# %%
-for rate, steps in ((0.001, 1000), (0.001, 100_000), (0.01, 1000), (0.01, 10_000), (0.1, 1000)):
-    found = DPSGD(noise_multiplier=1.0, sample_rate=rate, steps=steps).guarantee(delta=1e-5)
-    print(f"q = {rate:<5}  T = {steps:<6} ", found)
-
-# %% [markdown]
-# From 0.149 to 25.2. "Clip, add noise" is two thirds of the algorithm. The last third is **count**. [In the book](explorer:formula_book?id=G-F1b&misprint=noise-alone).
+# The true $\delta$ is more than a hundred times the promised one: the noise multiplier is worth half. Random lots do not repair this, and neither does `q * len(x)`, which changes with $N$. *Instead:* divide by a fixed, public $L$. (There is a second leak: the *width* of the noise tells the number of records.) [Shift](explorer:formula_book?id=G-F6b&misprint=fixed) and [width](explorer:formula_book?id=G-F6&misprint=no-leak) in the book.
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Vote by show of hands for each sentence: true, safe slip, unsafe slip. For 9.2 many say "true", because all ordinary code does it; for 9.3 "safe", because there is more noise. Ask for the smallest school in which 9.3 fails: it has one pupil. Definitions speak of *all* neighbours, not of those we had in mind. When time is short do 9.1 with the figure and 9.2 without the code.
+# > **For the teacher.** Vote by show of hands for each sentence: true, safe slip, unsafe slip. For 9.2 many say "true", because all ordinary code does it. Ask for the smallest lot where the shift is 2: one other pupil is enough.
 
 # %% [markdown]
 # ## 10 Turn the knob yourself
 #
-# Which $C$? The price does not depend on it, the learning does. Too large a $C$ drowns the mean in noise. Too small a $C$ makes all arrows equally long, and the mean turns away from where it should point. We measure the direction by its cosine to the true gradient: 1 is perfect, 0 is random.
-#
-# The noise of one step is about $\sigma C\sqrt{d}$ long in $d$ dimensions and has no preferred direction. If 80 steps look at the same gradient, their noise averages out by $\sqrt{80}$, while a wrong direction stays wrong. (Which records fall into the lot is left aside.)
+# Which $C$? The price does not depend on it, the learning does. Too large a $C$ drowns the mean in noise. Too small a $C$ makes all arrows equally long, and the mean turns away from where it should point. We measure the direction by its cosine to the true gradient. In $d$ dimensions the noise of one step is about $\sigma C\sqrt{d}$ long and has no preferred direction; over 80 steps it averages out by $\sqrt{80}$, while a wrong direction stays wrong.
 
 # %%
 norms = np.array([0.05, 0.1, 0.2, 0.5, 1, 1.5, 2, 2.5, 3, 4, 5, 7, 10, 20])
 
 
-def cosine(rows, steps):
+def cosine_at(rows, steps):
     goal = rows.mean(0) / rows.mean(0).norm()
     sums = torch.stack([clip(rows, c).sum(0) * q for c in norms])
     noise = 4 * norms * np.sqrt(rows.shape[1] / steps)
     return (sums @ goal).numpy() / np.hypot(sums.norm(dim=1).numpy(), noise)
 
 
-# %% [markdown]
-# Take the ordinary network after ten steps, and $\sigma=4$: first without noise, then with the noise of one step, then with that of eighty.
-
-# %%
 middle = gradients_of(ordinary(10), x, y)
-bent, one, eighty = (cosine(middle, steps) for steps in (np.inf, 1, 80))
+bent, eighty = (cosine_at(middle, steps) for steps in (np.inf, 80))
 best = int(np.argmax(eighty))
 print(f"best over 80 steps: C = {norms[best]:g}, cosine {eighty[best]:.2f}")
 
 # %% [markdown]
-# On the left of each frame stand the lengths before and after clipping,
+# The gradients are those of the ordinary network after ten steps. On the left of each frame stand the lengths before and after clipping, on the right the cosine without noise and with that of eighty steps. (In Jupyter, move the mouse over the picture to wake it up. No kernel needs to run: all frames are inside.)
 
-# %%
+
+# %% tags=["hide-input"]
 bins = np.arange(0, 8.5, 0.5)
 
 
@@ -702,89 +547,47 @@ def per_cent(rows):  # a length of exactly C falls into the column below C
     return 100 * np.histogram(rows.norm(dim=1) - 1e-9, bins)[0] / len(x)
 
 
-def piled(c):
-    after = per_cent(clip(middle, c))
+def frame(i):
+    after = per_cent(clip(middle, norms[i]))
     name = {"label": "after", "label_at": np.argmax(after) / 15, "side": "top right"}
     before = Bars(x=bins[:-1] + 0.25, y=per_cent(middle), label="before", role="quiet")
-    heading, axes = "Lengths of the gradients", {"x": "length", "y": "% of records"}
     columns = [before, Bars(x=bins[:-1] + 0.25, y=after, **name)]
-    return curves(columns, title=heading, **axes, y_range=(0, 110))
-
-
-# %% [markdown]
-# on the right the three cosines, with diamonds at the $C$ of the frame.
-
-
-# %%
-def direction(i):
+    axes = {"x": "length", "y": "% of records", "y_range": (0, 110)}
     lines = [
         Line(x=norms, y=bent, label="no noise", role="other", label_at=0.5, side="top left"),
         Line(x=norms, y=eighty, label="80 steps"),
-        Line(x=norms, y=one, label="1 step", role="quiet"),
     ]
-    marks = [
-        Mark(x=norms[i], y=height[i], label="", role=role)
-        for height, role in ((bent, "other"), (eighty, "exact"), (one, "quiet"))
-    ]
-    heading, axes = "Cosine to the true gradient", {"x": "C", "y": ""}
-    return curves(lines, marks=marks, title=heading, **axes, log_x=True, y_range=(0, 1.08))
+    marks = [Mark(x=norms[i], y=bent[i], label="", role="other")]
+    marks += [Mark(x=norms[i], y=eighty[i], label="")]
+    heading = {"title": "Cosine to the true gradient", "x": "C", "y": ""}
+    return panels(
+        curves(columns, title="Lengths of the gradients", **axes),
+        curves(lines, marks=marks, **heading, log_x=True, y_range=(0, 1.08)),
+        title=f"C = {norms[i]:g}: cosine {bent[i]:.2f} without noise, {eighty[i]:.2f} over 80 steps",
+    )
 
 
-# %% [markdown]
-# In Jupyter, move the mouse over the picture to wake it up. No kernel needs to run: all frames are inside.
-
-# %%
-frames = {}
-for i, c in list(enumerate(norms))[1:-1]:
-    title = f"C = {c:g}: cosine {bent[i]:.2f} without noise, {eighty[i]:.2f} over 80 steps"
-    frames[f"{c:g}"] = panels(piled(c), direction(i), title=title)
+frames = {f"{norms[i]:g}": frame(i) for i in range(1, len(norms) - 1)}
 words = f"best at C = {norms[best]:g}, cosine {eighty[best]:.2f}"
 words += f"; {eighty[1]:.2f} at C = 0.1, {eighty[-2]:.2f} at C = 10."
 show(slider(frames, name="C", start=2), f"Three of {len(frames)} frames, over 80 steps: {words}")
 
 # %% [markdown]
-# So early, too small a $C$ is a mild mistake. Below the shortest gradient nothing changes any more: the sum and the noise shrink together, and a larger learning rate makes up for both. And late? The same for the four private networks, on average:
-
-# %%
-late = np.mean([cosine(gradients_of(model, x, y), 80) for model, _, _ in runs], axis=0)
-for c in (0.05, 0.5, 3, 20):
-    print(f"C = {c:<5} cosine {late[norms == c][0]:.2f}")
-
-# %% [markdown]
-# Now both ends hurt, and our 0.5 does about as well as 3. A very small $C$ lets every pupil vote with the same length, and the many whose digits are already read correctly outvote the few who still have something to teach. One $C$ for a whole run is a compromise. Lesson 11 is about choosing it.
+# So early, too small a $C$ is a mild mistake: sum and noise shrink together, and a larger learning rate makes up for both. Late in a run both ends hurt. One $C$ for a whole run is a compromise; lesson 11 is about choosing it.
 #
 # ## 11 Where this breaks, and what it does not protect
 #
-# *What the guarantee assumes.* The library prints it with the number:
-
-# %%
-_, _, history = runs[0]
-print(*history.guarantee(1e-4).assumptions, sep="\n")
-
-# %% [markdown]
-# **Each record has a gradient of its own.** Batch normalisation divides by the standard deviation *of the batch*, so Anna's image changes everybody's gradient, and clipping rows means nothing. A trainer has to look:
-
-# %%
-mixing = nn.Sequential(nn.Linear(64, 32), nn.BatchNorm1d(32), nn.Tanh(), nn.Linear(32, 10))
-try:
-    check_model(mixing, loss_fn, torch.rand(4, 64), torch.zeros(4, dtype=torch.long))
-except NotImplementedError as refusal:
-    print(refusal)
-
-# %% [markdown]
-# **Lots are drawn by coins.** The usual loader shuffles the data and deals them out; that is another mechanism with another guarantee (lesson 07). For the same plan on shuffled batches the library proves only this, and for neighbours where Anna's record is blanked out:
+# * **Each record has a gradient of its own.** Batch normalisation divides by the standard deviation *of the batch*, so Anna's image changes everybody's gradient, and clipping rows means nothing. The library refuses it.
+# * **Lots are drawn by coins.** The usual loader shuffles; that is another mechanism (lesson 07). For the same plan on shuffled batches the library proves only this:
 
 # %%
 print(replace(plan, sampling="shuffled").guarantee(delta=1e-4))
 
 # %% [markdown]
-# **Publish only what has noise.** The loss of a lot, its size, the fraction that was clipped: all of them are computed from the data without noise. The library keeps them apart, in the `private` part of each record of the history. Look at them, never publish them, and let no schedule depend on them.
-#
-# **One record is one person.** We pretended that every pupil gave one digit. In truth the digits that come with the library were written by 13 people. Our $\varepsilon\approx3$ hides one image; a writer has about a hundred, and for her the guarantee is as good as none. Whoever wants to protect writers must draw and clip whole writers.
-#
-# * **Hyper-parameters are data too.** We found the learning rate, $C$ and $T$ by looking at the held-out digits, which we call public. Done on the private ones, every try is a release and must be counted.
-# * **When to stop was planned.** Stop early because the model looks good on public digits, and the guarantee is still that of all planned steps.
-# * **The theorem assumes a curious neighbour who sees every step.** If only the last network is published, the truth may be smaller: for convex losses this is proved (Feldman et al. 2018), and for networks in general it is known to fail in the worst case (Annamalai 2024). So count all steps.
+# * **Publish only what has noise.** The loss of a lot, its size, the fraction that was clipped are computed from the data without noise. The library keeps them apart, in the `private` part of each record of the history.
+# * **One record is one person.** We pretended that every pupil gave one digit. In truth the digits that come with the library were written by 13 people. Our $\varepsilon\approx3$ hides one image; a writer has about a hundred, and for her the guarantee is as good as none. Draw and clip whole writers instead.
+# * **Hyper-parameters are data too.** We chose the learning rate, $C$ and $T$ on the held-out digits, which we call public. On private ones every try is a release.
+# * **The attacker sees every step.** If only the last network is published, the truth may be smaller; for networks in general it need not be (Annamalai 2024). So count all steps.
 # * **It hides Anna's record, not what the school has in common.** That the lower part of a five is round, the network may tell everybody.
 
 # %% [markdown] tags=["instructor"]
@@ -795,7 +598,7 @@ print(replace(plan, sampling="shuffled").guarantee(delta=1e-4))
 #
 # Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
 #
-# **★ 10.1** Gradients are clipped to length $C=2.5$, the noise multiplier is $\sigma=1.2$, lots have 300 records in expectation. Which *standard deviation* has the noise on each coordinate of the mean gradient $\tilde g$?
+# **★ 10.1** *(In class, 5 minutes.)* Gradients are clipped to length $C=2.5$, the noise multiplier is $\sigma=1.2$, lots have 300 records in expectation. Which *standard deviation* has the noise on each coordinate of the mean gradient $\tilde g$?
 
 # %%
 answer = None
@@ -814,6 +617,39 @@ check("10.1", answer)
 # </details>
 
 # %% [markdown]
+# ## 13 At home: two more sentences
+#
+# ### "$\tilde g=\frac1L\sum_i\big(\pi_C(g_i)+N(0,\sigma^2C^2I)\big)$"
+#
+# One bracket has moved: every record in the lot brings noise of its own. The notes account for it with $\sigma$. Too much noise, or too little? First our lots of about 512, where the sum gets about $\sqrt{512}$ times the noise.
+
+# %%
+loud = replace(plan, noise_multiplier=4 * np.sqrt(512))
+print(f"wrong in 100: {run(loud, 0)[1][-1]:.0f}")
+
+# %% [markdown]
+# Far too much. The network learns next to nothing, and somebody will conclude that private training does not work. ([In the book](explorer:formula_book?id=G-F1&misprint=per-example), for lots of a fixed size.)
+#
+# At least it is safe? No. The width of the noise now tells the size of the lot, and an *empty lot gets no noise at all*. Let Anna be the only pupil. Without her every step is exactly zero; with her it is not, whenever her coin falls right. No $\varepsilon$ covers that, so one step has
+
+# %%
+print(f"delta = {q:.4f} at every epsilon")
+
+# %% [markdown]
+# and eighty steps are sure to betray her. Noise belongs to the step, not to the records: once, with a width that is known beforehand.
+#
+# ### "The privacy loss depends on the noise multiplier alone, so $\sigma=1$ is a good choice"
+
+# %%
+for rate, steps in ((0.001, 1000), (0.001, 100_000), (0.01, 1000), (0.01, 10_000), (0.1, 1000)):
+    found = DPSGD(noise_multiplier=1.0, sample_rate=rate, steps=steps).guarantee(delta=1e-5)
+    print(f"q = {rate:<5}  T = {steps:<6} ", found)
+
+# %% [markdown]
+# From 0.149 to 25.2. "Clip, add noise" is two thirds of the algorithm. The last third is **count**. [In the book](explorer:formula_book?id=G-F1b&misprint=noise-alone).
+#
+# ### Two harder exercises
+#
 # **★★ 10.2** Each of 60,000 people gave one image. Lots of expected size 512 are drawn by coins, but the card holds only 128 rows, so every lot is cut into about four micro-batches. $\sigma=1.1$, 15 epochs of $N/L$ steps each, $\delta=10^{-5}$. What is $\varepsilon$, by the `pld` accountant?
 
 # %%
@@ -916,7 +752,7 @@ check("10.4", lot_sum)
 # </details>
 
 # %% [markdown]
-# ## 13 Ask yourself
+# ## 14 Ask yourself
 #
 # Answer aloud before you open a line.
 #
@@ -951,7 +787,7 @@ check("10.4", lot_sum)
 # </details>
 
 # %% [markdown]
-# ## 14 On one card
+# ## 15 On one card
 #
 # | | |
 # |---|---|
@@ -963,7 +799,7 @@ check("10.4", lot_sum)
 # | **Never** | divide by the realised size, clip the mean, mix records, publish what is under `private` |
 # | **Audit** | noise width / largest move $\ge\sigma$, and a width that does not depend on the data |
 #
-# ## 15 Further reading
+# ## 16 Further reading
 #
 # * Abadi et al. (2016), *Deep learning with differential privacy*: the algorithm, lots, and the first good accountant.
 # * Mironov, Talwar & Zhang (2019), *Rényi differential privacy of the sampled Gaussian mechanism*: the theorem behind the count.
@@ -977,11 +813,10 @@ check("10.4", lot_sum)
 
 # %%
 # Checks
-assert one_step.agree and bare_noise.refuted and realised.refuted
+assert realised.refuted and float(removed.delta(1)) in estimate_delta(1, loss)
 assert torch.allclose(everybody, clip(rows, 0.5).sum(0)) and torch.allclose(together, everybody)
 assert torch.isclose((everybody - without).norm(), torch.tensor(0.5))
 assert torch.cdist(clipped, clipped).max() <= 2 * 0.5 and clipped.norm(dim=1).max() <= 0.5 + 1e-12
 assert 3.03 < price.lower <= price.epsilon < 3.04 and private[:, -1].max() < 10
 assert noiseless[:, -1].mean() < private[:, -1].mean() and 0 < best < len(norms) - 1
-assert late[0] < late[3] > late[-1]
 print("all checks passed")
