@@ -22,7 +22,7 @@ from dplearn.classroom.display import PLOTLY
 LONGEST, MEDIAN = 25, 5  # lines of a code cell that is read
 LONGEST_FOLDED = 40
 # Lessons whose minutes are not counted yet.
-WAITING = ("11", "17")
+WAITING = ("17",)
 HEAD = ["**Time**", "**You need**", "in code | symbol"]
 COURSE = ["After this lesson you can", "The question", "Predict", "A small experiment"]
 COURSE += ["The picture", "The statement", "Is it true as printed?", "Turn the knob"]

@@ -7,9 +7,9 @@
 #
 # 1. clip and noise the layers of a network separately, and say which noise multiplier the whole step has;
 # 2. choose $C$, learning rate, lot and $\sigma$ for a given $\varepsilon$, and let a private count adjust $C$ while you train;
-# 3. put the same run into another library, and tell which of its $\varepsilon$ are bounds.
+# 3. say what every further try costs, and which numbers are worth it.
 #
-# * **Time** 50 minutes; the computer needs a quarter of a minute of them.
+# * **Time** {minutes} minutes in class, and half as much at home; the computer needs a quarter of a minute.
 # * **You need** lesson 10 (clip, add noise, count), lesson 09 (Gaussian mechanisms compose), one gradient step in PyTorch.
 # * **Beside it** the explorer, if you have started it: [train a network like ours](explorer:train?dataset=digits&model=mlp&noise_from=noise&noise_multiplier=4&lot_from=lot&batch_size=512&length_in=steps&steps=80&max_grad_norm=0.5&learning_rate=1&delta=1e-4) and change $C$, $L$ and $\sigma$, or see [what each step costs](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&rate_from=counts&dataset_size=1438&batch_size=512&delta=1e-4&steps=1000&here=80). Nothing below depends on it.
 #
@@ -25,30 +25,32 @@
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** One sentence to leave with: *whatever a step tells about one record is one more group, and groups add up like the sides of a right angle.*
-# >
-# > | minutes | part | do |
-# > |---|---|---|
-# > | 4 | 1–2 question, predict | both guesses, median on the board |
-# > | 7 | 3–4 experiment, picture | which part fills the clipping norm? which drowns? not the same question |
-# > | 9 | 5 statement | rescale each group to unit noise on the board; the rest is Pythagoras |
-# > | 5 | 6 where to spend | the table of rules, last column first |
-# > | 8 | 7 which C | the figure with two curves; the count as a fifth group |
-# > | 8 | 8 which lot, which σ | the second guess; why the curve stops falling |
-# > | 4 | 9 another library | 512 becomes 479: let them find out why |
-# > | 3 | 10 as printed | a whole, the others by vote |
-# > | 2 | 11 knob | a student at the keyboard |
-# > | – | 12 to 16 | homework; 11.1 takes one minute in class |
+#
+# | minutes | part | do |
+# |---|---|---|
+# | {minutes} | 1 The question | which of these numbers would you touch? |
+# | {minutes} | 2 Predict | both guesses, median on the board |
+# | {minutes} | 3 A small experiment | which part fills the clipping norm? |
+# | {minutes} | 4 The picture | which part drowns? not the same question |
+# | {minutes} | 5 The statement | rescale each group to unit noise on the board; the rest is Pythagoras |
+# | {minutes} | 6 Where to spend it | the table of rules, last column first |
+# | {minutes} | 7 Which C? | the figure with two curves; the count as a fifth group |
+# | {minutes} | 8 Which lot, which σ? | the second guess; why the curve stops falling |
+# | {minutes} | 9 Is it true as printed? | both by vote |
+# | {minutes} | 10 Turn the knob yourself | a student at the keyboard |
+# | {minutes} | 11 Where this breaks | one line of their choice |
+# | {minutes} | 12 Exercises | 11.1, alone |
+# | – | 13 to 18 | homework |
 
 # %% [markdown]
 # ## 1 The question
 #
-# The school of lesson 10 trained its network: every pupil's gradient was cut to length $C=0.5$, noise $\sigma C$ was added to every weight, and the bill was $\varepsilon\approx3$. Somebody had chosen one $C$ for the whole network, $\sigma=4$, lot size 512, a learning rate of 1. Why these?
+# Anna's school has made its pilot (lesson 10): gradients cut to $C=0.5$, $\sigma=4$, lot size 512, learning rate 1, and $\varepsilon\approx3$ to pay. Now the country wants to train on all its 60,000 pupils, and asks: why these numbers?
 #
-# The theorem of privacy does not answer: it holds for every choice. But a network has layers, their gradients have different lengths, and noise falls on all of them. Should each layer have a $C$ of its own? And which of the numbers are worth an evening of trying?
+# The theorem does not answer: it holds for every choice. But a network has layers, their gradients have different lengths, and noise falls on all of them. Should each layer have a $C$ of its own? And which of the numbers deserve an evening of trying?
 
 # %%
 import warnings
-from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
@@ -69,12 +71,12 @@ from dplearn.book import (
 from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.classroom import Evidence, check, estimate_delta, predict, reveal, show
 from dplearn.datasets import digits, split
-from dplearn.figures import Line, Mark, curves, panels, slider
+from dplearn.figures import Line, Mark, curves, panels, right_angle, slider
 from dplearn.mechanisms import Gaussian
 from dplearn.training import AdaptiveQuantile, Flat, Grouped, clipped_sum, fit
 
 # %% [markdown]
-# The same pupils, the same network, the same plan as in lesson 10.
+# The same pupils, the same loss, the same plan as in lesson 10.
 
 # %%
 torch.set_num_threads(1)
@@ -82,11 +84,6 @@ torch.set_default_dtype(torch.float64)
 pupils, _, held_out = split(digits(), validation=0)
 x, y = torch.from_numpy(pupils.images).double().flatten(1), torch.from_numpy(pupils.labels)
 unseen = torch.from_numpy(held_out.images).double().flatten(1)
-
-# %% [markdown]
-# One loss per record, and the plan:
-
-# %%
 loss_fn = nn.CrossEntropyLoss(reduction="none")
 plan = DPSGD(noise_multiplier=4.0, sample_rate=512 / 1438, steps=80, max_grad_norm=0.5)
 rng = np.random.default_rng(11)
@@ -104,7 +101,7 @@ print(f"epsilon = {one_layer:.4f} at delta = 1e-05")
 # %% [markdown]
 # * **Epsilon of ten layers.** A network has ten layers. Each is clipped on its own and gets noise with multiplier 1.1 of its own clipping norm. What does one step cost now?
 #
-# The second question is about a whole country: 60,000 pupils, 15 epochs, $\varepsilon=3$ at $\delta=10^{-5}$. With lot size 64 the least noise multiplier is
+# The second question is about the country: 60,000 pupils, 15 epochs, $\varepsilon=3$ at $\delta=10^{-5}$. With lot size 64 the least noise multiplier is
 
 
 # %%
@@ -132,7 +129,7 @@ predict("sigma for lot size 1024", None)
 # %% [markdown]
 # ## 3 A small experiment
 #
-# Lesson 10 looked at one row per pupil. Now we keep the row in four parts: the weights and biases of the hidden layer, and those of the output layer. The network is in the middle of its training, after ten ordinary steps.
+# Lesson 10 looked at one row per pupil. Now we keep the row in four parts: weights and biases of the hidden layer, and those of the output layer. The network has made ten ordinary steps.
 
 
 # %%
@@ -165,7 +162,7 @@ whole = torch.cat(list(rows.values()), dim=1)
 sizes = {name: part.shape[1] for name, part in rows.items()}
 
 # %% [markdown]
-# How long is a pupil's gradient in each part, and how long is the mean over all pupils, which is what training wants to know?
+# How long is a pupil's gradient in each part, and how long is the mean over all pupils?
 
 # %%
 print("part      weights   median length   length of the mean")
@@ -189,7 +186,14 @@ for each in (0.5, 0.25):
     print(f"parts of {each}: longest row {longest:.4f}, bound {joint_norm(norms=[each] * 4):.4f}")
 
 # %% [markdown]
-# Four parts of length $C$ make a row of length $2C$, four parts of $C/2$ make $C$. The parts stand at right angles, so their lengths add like the sides of a right-angled triangle: **the squares add.** Noise made for $C$ covers the second line and not the first.
+# Four parts of length $C$ make a row of length $2C$, four parts of $C/2$ make $C$. The parts stand at right angles, so **the squares of their lengths add.** Noise made for $C$ covers the second line and not the first.
+
+# %% tags=["hide-input"]
+drawn = right_angle((3, 2), title="Parts of a row stand at right angles")
+show(
+    drawn,
+    "Sides C1 and C2 of a box, its diagonal C, and the circle of radius C through its corner.",
+)
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Draw the right angle: one axis for the hidden layer, one for the output layer, the box of allowed arrows, its diagonal. Ask what the circle of flat clipping looks like in the same drawing. Students who clip ten layers to $C$ each and keep the noise have $\varepsilon$ wrong by a factor of about four, and no test of theirs will notice.
@@ -209,7 +213,7 @@ for name, length in signal.items():
 # %% [markdown]
 # All parts on one picture, with a line for the noise of one step and one for that of 80:
 
-# %%
+# %% tags=["hide-input"]
 names = ["hidden weights", "hidden biases", "output weights", "output biases"]
 sides = ["bottom center", "middle right", "bottom center", "middle right"]
 named = zip(sizes, names, sides, strict=True)
@@ -226,7 +230,7 @@ hidden, output = signal["0.weight"], signal["2.weight"]
 show(figure, f"Signal {hidden:.4f} in 2048 hidden weights, {output:.4f} in 320 output weights.")
 
 # %% [markdown]
-# The part with most weights lies deepest in the noise of one step and has the least lead over that of eighty, although its gradients are the longest. So there is something to gain by treating parts differently: clip them differently, or give them different noise. What does the theorem allow?
+# The part with most weights lies deepest in the noise, although its gradients are the longest. So there may be something to gain by treating parts differently. What does the theorem allow?
 #
 # ## 5 The statement
 #
@@ -236,9 +240,9 @@ show(figure, f"Signal {hidden:.4f} in 2048 hidden weights, {output:.4f} in 320 o
 # >
 # > Two ways to use it. **One noise for all:** $\tau_m=\sigma C$ with $\sum_m C_m^2=C^2$. **A multiplier for each:** $\tau_m=z_mC_m$, and then $\sigma=\big(\sum_m z_m^{-2}\big)^{-1/2}$. (McMahan et al. 2018.) If some record can fill every $C_m$, nothing better can be said.
 #
-# *Why.* Divide part $m$ by $\tau_m$. Now every coordinate has unit noise, and one record moves the sum by an arrow whose parts have lengths at most $C_m/\tau_m$. They stand at right angles, so the arrow is at most $\sqrt{\sum_m C_m^2/\tau_m^2}$ long: the sensitivity of lesson 03, with noise 1. (You met this rule in lessons 05 and 09: the $\mu_m=1/z_m$ of Gaussian releases add as squares.) Sampling and steps come afterwards, with this $\sigma$, as in lesson 10.
+# *Why.* Divide part $m$ by $\tau_m$. Now every coordinate has unit noise, and one record moves the sum by an arrow whose parts have lengths at most $C_m/\tau_m$. They stand at right angles, so the arrow is at most $\sqrt{\sum_m C_m^2/\tau_m^2}$ long: the sensitivity of lesson 03, with noise 1. Sampling and steps come afterwards, with this $\sigma$, as in lesson 10.
 #
-# Three ways to one number. The hidden layer gets $z_1=1$, the output layer $z_2=2$; the formula then says $\sigma=0.8944$. We ask for $\delta$ at $\varepsilon=1$ of one step without sampling.
+# For example the hidden layer gets $z_1=1$, the output layer $z_2=2$. We test it with a real gradient, the longest in the school, in all its 2410 coordinates: neighbours are a school of that one pupil and the empty school. `release` adds the noise, the losses of the two layers add.
 
 
 # %%
@@ -248,40 +252,13 @@ def delta_of(epsilon, sigma):
 
 
 together = grouped_noise_multiplier(noise_multipliers=[1, 2])
-print(f"sigma = {together:.6f}")
-
-# %% [markdown]
-# Quadrature must not use the formula: average over what the hidden layer publishes. If that has cost the loss $\ell$, the output layer may only cost $\varepsilon-\ell$.
-
-
-# %%
-def layer_by_layer(epsilon, z_1, z_2):
-    loss = lambda v: (2 * v - 1) / (2 * z_1**2)
-    mixed = lambda v: norm.pdf(v, 1, z_1) * delta_of(epsilon - loss(v), z_2)
-    return quad(mixed, 1 - 12 * z_1, 1 + 12 * z_1, epsabs=0, limit=500)[0]
-
-
-# %% [markdown]
-# The simulation uses a real gradient, the longest in the school, in all its 2410 coordinates: neighbours are a school of that one pupil and the empty school. Each layer is clipped to $0.5/\sqrt2$, `release` adds the noise, the losses of the two layers add.
-
-# %%
-longest, loss = int(whole.norm(dim=1).argmax()), np.zeros(10_000)
+longest, loss_of_two = int(whole.norm(dim=1).argmax()), np.zeros(10_000)
 for columns, z in ((slice(0, 2080), 1.0), (slice(2080, 2410), 2.0)):
     most = clip(whole[[longest], columns], 0.5 / np.sqrt(2))[0].numpy()
     seen = Gaussian(z).release(np.tile(most, (10_000, 1)), sensitivity=0.5 / np.sqrt(2), rng=rng)
-    loss += (seen @ most - most @ most / 2) / (z**2 * 0.5**2 / 2)
-
-# %% [markdown]
-# Do they agree?
-
-# %%
-two_layers = Evidence(
-    "delta at epsilon = 1 of two layers with multipliers 1 and 2",
-    closed=delta_of(1, together),
-    exact=layer_by_layer(1, 1, 2),
-    simulated=estimate_delta(1, loss),
-)
-print(two_layers)
+    loss_of_two += (seen @ most - most @ most / 2) / (z**2 * 0.5**2 / 2)
+print(f"sigma = {together:.4f}; delta at epsilon 1: {delta_of(1, together):.4f},", end=" ")
+print(f"simulated {estimate_delta(1, loss_of_two)}")
 
 # %% [markdown]
 # Note what $\sigma$ is: *smaller than the smallest* $z_m$. Every group tells something, and no group makes up for another. Ten layers with multiplier 1.1 each:
@@ -298,11 +275,11 @@ reveal("epsilon of ten layers", truth=ten_layers, others={"one layer": one_layer
 # %% [markdown]
 # ## 6 Where to spend it
 #
-# With $\sigma$ fixed the theorem leaves two freedoms: how to split $C$, and how to split the noise. For given $C_m$ the noise with the least total length is known. We minimise $\sum_m d_m\tau_m^2$ under $\sum_m C_m^2/\tau_m^2=\sigma^{-2}$; Lagrange says
+# With $\sigma$ fixed the theorem leaves two freedoms: how to split $C$, and how to split the noise. For given $C_m$ the noise with the least total length follows from $\min\sum_m d_m\tau_m^2$ under $\sum_m C_m^2/\tau_m^2=\sigma^{-2}$:
 #
 # $$\tau_m^2\;\propto\;\frac{C_m}{\sqrt{d_m}},\qquad\text{that is}\qquad z_m^2\;\propto\;\frac1{C_m\sqrt{d_m}}.$$
 #
-# So large parts get *less* noise per weight ([in the formula book](explorer:formula_book?id=G-F8&misprint=equal)). When is one noise for all already the best? When $C_m\propto\sqrt{d_m}$. That is the usual rule, $C_m=C\sqrt{d_m/d}$. And then there is a rule from lecture notes which has it upside down, $C_m\propto1/\sqrt{d_m}$; we let it take part. All have $\sum_m C_m^2=C^2=0.25$; we print the $C_m$ of the last two, in the order of the table in section 3.
+# So large parts get *less* noise per weight ([in the formula book](explorer:formula_book?id=G-F8&misprint=equal)). One noise for all is the best when $C_m\propto\sqrt{d_m}$: the usual rule, $C_m=C\sqrt{d_m/d}$. Some lecture notes have it upside down, $C_m\propto1/\sqrt{d_m}$; we let that take part. All have $\sum_m C_m^2=C^2=0.25$.
 
 # %%
 d = np.array(list(sizes.values()), dtype=float)
@@ -325,8 +302,7 @@ rules = {
     "by size": split_in(d),
     "upside down": split_in(1 / d),
 }
-for name in ("by size", "upside down"):
-    print(f"{name:12}", "".join(f"{c:8.4f}" for c in rules[name].groups(sizes).norms))
+print("upside down:", "".join(f"{c:8.4f}" for c in rules["upside down"].groups(sizes).norms))
 
 # %% [markdown]
 # Then the whole run under each rule: $\sigma=4$, $\varepsilon\approx3$, learning rate 1.
@@ -358,7 +334,7 @@ def train(seed, bound=None, norm=0.5, rate=1.0, look=lambda model, record: None)
 
 
 # %% [markdown]
-# Each rule gets two runs. We also print the length of the noise on the mean gradient. (`scales` are the $\tau_m/\sigma$: the object that clips also knows the noise.)
+# Each rule gets two runs. We also print the length of the noise on the mean gradient. (`scales` are the $\tau_m/\sigma$.)
 
 # %%
 errors = {}
@@ -371,23 +347,30 @@ for name, rule in rules.items():
     print(f"{name:18}  {noise:.3f}   {errors[name]:12.1f}")
 
 # %% [markdown]
-# * The four sensible rules lie within about two digits in a hundred of each other, and two runs are too few to rank them. On a network this small, one $C$ for all is hard to beat.
-# * With equal norms, the best noise is a quarter shorter than one noise for all, at the same $\sigma$ and the same $\varepsilon$: a gain for nothing.
-# * The inverted rule ruins the run: the 10 output biases get most of $C$, and the 2048 hidden weights are cut to 0.0301. At the same price in privacy, almost four times as many mistakes.
+# * The four sensible rules lie close together, and two runs are too few to rank them. On a network this small, one $C$ for all is hard to beat.
+# * With equal norms, the best noise is a quarter shorter than one noise for all, at the same $\varepsilon$: a gain for nothing.
+# * The inverted rule ruins the run: the 10 output biases get most of $C$, and the 2048 hidden weights are cut to 0.0301.
 #
-# Then why groups at all? Because a network of many layers need not fit into memory at once: clip layer by layer and each row can be thrown away as soon as it is summed. And because parts may really differ, such as a fresh output layer on a body that is only fine-tuned.
+# Then why groups at all? Because a large network need not fit into memory at once: clip layer by layer, and each row can be thrown away as soon as it is summed.
 
 # %% [markdown]
 # ## 7 Which C?
 #
 # ### 7.1 Not alone
 #
-# Lesson 10's slider moved $C$ and looked at one gradient. Now whole runs. First $C$ alone, at learning rate 1. Then $C$ together with the learning rate $\eta$, so that $\eta C=0.5$ stays the same: a step is $\eta$ times a mean of arrows of length at most $C$. One run each; the effects are large.
+# Lesson 10's slider moved $C$ and looked at one gradient. Now whole runs: first $C$ alone, then $C$ together with the learning rate $\eta$, so that $\eta C=0.5$ stays the same. One run each; the effects are large.
 
 # %%
 candidates = np.array([0.02, 0.1, 0.5, 2.5, 10])
 alone = [train(0, norm=c) for c in candidates]
 coupled = [train(0, norm=c, rate=0.5 / c) if c != 0.5 else alone[2] for c in candidates]
+print("C alone       ", *(f"{error:5.1f}" for error in alone))
+print("rate · C = 0.5", *(f"{error:5.1f}" for error in coupled))
+
+# %% [markdown]
+# Wrong answers in a hundred, as a picture:
+
+# %% tags=["hide-input"]
 figure = curves(
     [
         Line(x=candidates, y=alone, label="C alone", role="other", label_at=1),
@@ -405,11 +388,11 @@ ends = f"{alone[0]:.1f} wrong at C = 0.02, {alone[2]:.1f} at 0.5, {alone[-1]:.1f
 show(figure, f"C alone: {ends}; with the learning rate {spread}.")
 
 # %% [markdown]
-# Alone, a $C$ that is 25 times too small or 20 times too large ruins the run. With the learning rate it hardly matters from 0.02 to 2.5; the largest $C$ falls behind: hardly any gradient is cut there, so the sum stops growing with $C$ while the noise grows on. Why a plain? If every gradient is cut, the clipped sum *and* the noise are proportional to $C$, and the step is proportional to $\eta C$. So **search for $\eta C$, with a small $C$ fixed**: one number instead of two. Our 0.5 was such a find. ([Try it](explorer:train?dataset=digits&model=mlp&noise_from=noise&noise_multiplier=4&lot_from=lot&batch_size=512&length_in=steps&steps=80&max_grad_norm=0.02&learning_rate=25&delta=1e-4) in the explorer: $C=0.02$ with $\eta=25$, then with $\eta=1$.)
+# Alone, a $C$ that is 25 times too small or 20 times too large ruins the run. With the learning rate it hardly matters from 0.02 to 2.5; the largest $C$ falls behind. Why? If every gradient is cut, the clipped sum *and* the noise are proportional to $C$, and the step is proportional to $\eta C$. So **search for $\eta C$, with a small $C$ fixed**: one number instead of two. ([Try it](explorer:train?dataset=digits&model=mlp&noise_from=noise&noise_multiplier=4&lot_from=lot&batch_size=512&length_in=steps&steps=80&max_grad_norm=0.02&learning_rate=25&delta=1e-4) in the explorer: $C=0.02$ with $\eta=25$, then with $\eta=1$.)
 #
 # ### 7.2 Let a count choose
 #
-# If the lengths are unknown, and they are data, one may *follow* them: aim at a quantile, say the median. In each step count how many gradients of the lot are no longer than $C$. More than half: $C$ is too long, make it a little shorter. Fewer: a little longer (Andrew et al. 2021).
+# The lengths are data. One may *follow* them: this is **adaptive clipping** (自适应裁剪). In each step count how many gradients of the lot are no longer than $C$. More than half: make $C$ a little shorter. Fewer: a little longer (Andrew et al. 2021).
 #
 # The count is data, so it needs noise, and it costs. What? It is one more group! Let every record in the lot count $+\tfrac12$ or $-\tfrac12$; then one record moves the count by $\tfrac12$, and with noise $\sigma_b$ that group has the multiplier $2\sigma_b$. For both together to be worth $\sigma$ the gradients need
 #
@@ -422,7 +405,7 @@ for sigma, count_noise in ((1, 5), (4, 5), (4, 512 / 20), (4, 2.1)):
     print(f"sigma {sigma}, noise on the count {count_noise:4.1f}: z = {needed:.6g}, {more}")
 
 # %% [markdown]
-# A count is cheap: it is one number, and in a lot of 512 nobody minds an error of 25. So a twentieth of the lot is a good $\sigma_b$. (The half matters: a plain bit, 0 or 1, moves the count by 1, and the 2 in the formula is [no longer true](explorer:formula_book?id=G-F5&misprint=unshifted).) Two runs, one from each of two bad starts, learning rate 1; we also note the true median, which only we can see.
+# A count is cheap: in a lot of 512 nobody minds an error of 25, so a twentieth of the lot is a good $\sigma_b$. (A plain bit, 0 or 1, moves the count by 1, and the 2 in the formula is [no longer true](explorer:formula_book?id=G-F5&misprint=unshifted).) Two runs, one from each of two bad starts; we also note the true median, which only we can see.
 
 
 # %%
@@ -447,7 +430,7 @@ for start, (error, seen) in followed.items():
 # %% [markdown]
 # Does it find its way? Step by step:
 
-# %%
+# %% tags=["hide-input"]
 t = np.arange(1, plan.steps + 1)
 low, high = (followed[start][1] for start in (0.02, 10))
 figure = curves(
@@ -465,9 +448,7 @@ figure = curves(
 show(figure, f"C after 80 steps: {low[-1, 0]:.3f} from 0.02, {high[-1, 0]:.3f} from 10.")
 
 # %% [markdown]
-# From 0.02 the count repairs a start that would have ruined the run. From 10 it repairs part of the damage: the first steps were taken with far too much noise. One step changes $C$ by about ten per cent at most, so it pays to begin low.
-#
-# And note what happens later. The network learns, most gradients shrink to nothing, and $C$ shrinks after them, too slowly to catch up. With it shrink the steps. A quantile is a good servant in the first half of a training; whether it should rule the second is a matter of trying.
+# From 0.02 the count repairs a start that would have ruined the run; from 10 only part of the damage. One step changes $C$ by about ten per cent at most, so it pays to begin low. Later most gradients shrink to nothing, $C$ shrinks after them, and with it the steps.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Ask for the sensitivity of the count before the formula. Most say 1; with plain bits it is 1, and then the 2 in the formula is wrong (a misprint with an entry of its own in the book). The second usual stumble: a following $C$ shrinks with the gradients, and with it the step, so it acts like a learning-rate schedule. Draw that on the board: $\eta C$ over time.
@@ -475,7 +456,7 @@ show(figure, f"C after 80 steps: {low[-1, 0]:.3f} from 0.02, {high[-1, 0]:.3f} f
 # %% [markdown]
 # ## 8 Which lot, which σ?
 #
-# Back to the country: 60,000 pupils, 15 epochs, $\varepsilon=3$. The plan is now free; only lots and $\sigma$ trade against each other. What should we look at? Not at $\sigma$. What hurts is the noise on the mean, $\sigma C/L$; and over $T$ steps it averages out, so for the whole run
+# Back to the country: 60,000 pupils, 15 epochs, $\varepsilon=3$. Lots and $\sigma$ trade against each other. What should we look at? Not at $\sigma$. What hurts is the noise on the mean, $\sigma C/L$; and over $T$ steps it averages out, so for the whole run
 #
 # $$\frac{\sigma C}{L\sqrt T}.$$
 #
@@ -490,9 +471,7 @@ for lot, (sigma, steps), left in list(zip(lots, found, averaged, strict=True))[:
     print(f"{lot:6}  {steps:6.0f}   {sigma:.4f}   {sigma / lot:11.2e}   {left:21.3f}")
 
 # %% [markdown]
-# From 64 to 1024 the lot grows sixteen times, and $\sigma$ only 1.70 times. So the noise on the mean falls, steeply at first. And then the last column stops falling, at 1.391. Why there?
-#
-# With everybody in every lot nothing is left to chance: $T$ steps with $\sigma$ are exactly one release with $\sigma/\sqrt T$ (lesson 05), and the last column no longer depends on $T$ at all. It is the noise of *one single release* with the same budget. And your guess?
+# From 64 to 1024 the lot grows sixteen times, and $\sigma$ only 1.70 times. And then the last column stops falling, at 1.391. Why there? With everybody in every lot nothing is left to chance: $T$ steps with $\sigma$ are exactly one release with $\sigma/\sqrt T$ (lesson 05). It is the noise of *one single release* with the same budget. And your guess?
 
 # %%
 sigma_1024 = found[6, 0]
@@ -502,9 +481,9 @@ print(f"sigma for lot size 1024 / sigma for lot size 64: {sigma_1024 / sigma_64:
 reveal("sigma for lot size 1024", truth=sigma_1024, others={"lot size 64": sigma_64})
 
 # %% [markdown]
-# A small lot gains privacy by random sampling, but loses more than it gains: what amplification gives back is less than what the smaller sum loses. The last column, divided by its last entry, for three budgets:
+# A small lot gains privacy by random sampling, but the smaller sum loses more. The last column, divided by its last entry, for three budgets:
 
-# %%
+# %% tags=["hide-input"]
 few = lots[::2]
 ratios = {}
 for epsilon in (1.0, 3.0, 8.0):
@@ -528,18 +507,166 @@ said = ", ".join(f"{r[2]:.2f} at epsilon {e:g}" for e, r in ratios.items())
 show(figure, f"Lot size 256 against full lots, noise of the run: {said}.")
 
 # %% [markdown]
-# Lot size 256, a habit from ordinary training, brings twice the noise at $\varepsilon=3$; a few thousand brings most of what can be had. The same holds for the number of steps. Lot size 4096, $\varepsilon=3$:
+# Lot size 256, a habit from ordinary training, brings twice the noise at $\varepsilon=3$; a few thousand brings most of what can be had. And the long run of lessons 08 and 09, 100 epochs with lot size 600?
 
 # %%
-for epochs in (1, 5, 15, 50, 150):
-    sigma, steps = calibrated(4096, epochs=epochs)
-    left = 60_000 * sigma / (4096 * np.sqrt(steps))
-    print(f"{epochs:3} epochs, {steps:4} steps: sigma {sigma:.4f}, over the run {left:.3f}")
+for lot in (600, 60_000):
+    sigma, steps = calibrated(lot, epsilon=0.9469, epochs=100)
+    left = 60_000 * sigma / (lot * np.sqrt(steps))
+    print(f"lot size {lot:5}, {steps:5} steps: sigma {sigma:.3f}, over the run {left:.3f}")
 
 # %% [markdown]
-# Ten times the epochs at the same $\varepsilon$, and the noise of the run goes *down*. More steps only ask for more computing. So the order of choices is: the largest lot and the longest training that your computer can bear, then the $\sigma$ that $\varepsilon$ demands, then $\eta C$ by trying. But trying is not free, either.
+# Its $\sigma=4$ is already on the plateau: with full lots two per cent would be gained, for a hundred times the computing in every step. So the order of choices is: as large a lot and as long a training as your computer can bear, then the $\sigma$ that $\varepsilon$ demands, then $\eta C$ by trying. But trying is not free, either (section 14).
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Let the class explain the plateau before you do: ask what $\sigma$ would be for one step with everybody, and for four. (Twice as much; and the mean of four is as noisy as the one.) The figure is what they should take home. The question that always comes: why then does anybody use small lots? Memory, time, and habit; and without privacy small lots are good.
+
+# %% [markdown]
+# ## 9 Is it true as printed?
 #
-# ### Trying costs
+# Two sentences; two more are in section 13. Vote first: true, safe slip, unsafe slip.
+#
+# ### 9.1 "The joint multiplier is the quadratic harmonic mean of the $z_m$"
+#
+# ([In the formula book](explorer:formula_book?id=G-F4&misprint=power-mean).) A mean of ten equal numbers is that number, so the sentence says: ten layers with multiplier 1.1 are worth 1.1. The true $\sigma$ has no $1/M$ under the root. For two layers, and for our ten:
+
+# %%
+for z in ([1, 2], [1.1] * 10):
+    mean = np.mean(np.array(z) ** -2.0) ** -0.5
+    true = grouped_noise_multiplier(noise_multipliers=z)
+    print(f"{len(z):2} layers: mean {mean:.6f}, true {true:.6f}")
+
+# %% [markdown]
+# So believe the sentence and claim $\varepsilon=3.92$ at $\delta=10^{-5}$. Which $\delta$ do ten layers deliver there? The formula; an area, for ten equal layers tell no more than the sum of their ten numbers; and ten numbers per release, drawn one by one.
+
+# %%
+tilted = lambda v: np.exp(one_layer) * norm.pdf(v, 0, 1.1 * np.sqrt(10))
+gap = lambda v: norm.pdf(v, 10, 1.1 * np.sqrt(10)) - tilted(v)
+start = 5 + one_layer * 1.1**2
+published = Gaussian(1.1).release(np.ones((200_000, 10)), sensitivity=1, rng=rng)
+loss = np.sum((2 * published - 1) / (2 * 1.1**2), axis=1)
+as_a_mean = Evidence(
+    f"delta at epsilon = {one_layer:.4f}, ten layers with multiplier 1.1",
+    closed=delta_of(one_layer, ten),
+    exact=quad(gap, start, start + 60, epsabs=0)[0],
+    simulated=estimate_delta(one_layer, loss),
+    printed=1e-5,
+)
+print(as_a_mean)
+
+# %% [markdown]
+# Refuted. The promise was one in a hundred thousand, the delivery is two in five. And every single layer, looked at alone, is in order.
+#
+# ### 9.2 "Adaptive clipping costs no privacy, since only a count is used"
+#
+# ([In the formula book](explorer:formula_book?id=G-F5&misprint=for-free).) Without noise on the count there is no guarantee at all. With noise, leave the gradients at $\sigma=4$ and see what the run really costs:
+
+# %%
+print("claimed          ", plan.guarantee(delta=1e-4))
+for count_noise in (2.5, 5, 512 / 20):
+    worth = grouped_noise_multiplier(noise_multipliers=[4, 2 * count_noise])
+    spent = replace(plan, noise_multiplier=worth).guarantee(delta=1e-4)
+    print(f"count noise {count_noise:4.1f} ", spent)
+
+# %% [markdown]
+# It is false, by a third or by very little: this depends on the size of $\sigma_b$ beside $\sigma$. With $\sigma_b=L/20$ the total $\varepsilon$ is almost the same. "Almost" is a number, too, and must be counted.
+
+# %% [markdown]
+# ## 10 Turn the knob yourself
+#
+# The slider is the lot, for 60,000 pupils, 15 epochs and $\varepsilon=3$. On the left the noise that is left at the end of the run, as a bell; the dotted bell belongs to full lots. On the right you see where you are. Where would you stop? (In Jupyter, move the mouse over the picture to wake it up. No kernel needs to run: all frames are inside.)
+
+# %% tags=["hide-input"]
+left_over = averaged / averaged[-1]
+v = np.linspace(-12, 12, 121)
+
+
+def bell(i):
+    lines = [
+        Line(x=v, y=norm.pdf(v), label="full lots", role="quiet", label_at=0.54, side="top right"),
+        Line(x=v, y=norm.pdf(v, scale=left_over[i]), label=""),
+    ]
+    axes = {"x": "÷ noise of full lots", "y": "density", "y_range": (0, 0.45)}
+    return curves(lines, title="Noise left after the run", **axes)
+
+
+def place(i):
+    lines = [Line(x=lots, y=left_over, label="")]
+    here = Mark(x=lots[i], y=left_over[i], label=f"{left_over[i]:.2f}")
+    axes = {"x": "expected lot", "y": "", "log_x": True}
+    axes |= {"x_range": (8, 400_000), "y_range": (0, 7)}
+    return curves(lines, marks=[here], title="Its width", **axes)
+
+
+frames = {
+    f"{lot}": panels(bell(i), place(i), title=f"Lot size {lot}: {t:.0f} steps with σ = {s:.3f}")
+    for i, (lot, (s, t)) in enumerate(zip(lots, found, strict=True))
+}
+words = ", ".join(f"{left_over[i]:.2f} with lot size {lots[i]}" for i in (0, 4, 8, 12))
+show(slider(frames, name="L", start=2), f"Noise of the run, in units of full lots: {words}.")
+
+# %% [markdown]
+# ## 11 Where this breaks, and what it does not protect
+#
+# * **What is read off the data is a release.** The medians of section 3 are private, and so is the choice among five rules. Choose before you look, or pay.
+# * **Groups are parts of one row.** They are fixed beforehand, every weight is in one of them, and noise is drawn for every group in every step, also where no record was cut.
+# * **The noise of the run does not predict accuracy.** Fifteen steps with full lots have the least noise and no time to learn.
+# * **Our network is small and its digits are easy.** That flat clipping is as good as any rule is what we measured here, not a law.
+
+# %% [markdown]
+# ## 12 Exercises
+#
+# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
+#
+# **★ 11.1** *(In class, 5 minutes.)* Three layers are clipped one by one and get noise with multipliers $z=2$, 3 and 6, each in units of its own $C_m$. Which noise multiplier has the whole step?
+
+# %%
+answer = None
+check("11.1", answer)
+
+# %% [markdown]
+# <details><summary>Solution of 11.1</summary>
+#
+# ```python
+# answer = (1 / 2**2 + 1 / 3**2 + 1 / 6**2) ** -0.5
+# check("11.1", answer)
+# ```
+#
+# In units of its own noise, one record moves the three layers by $1/2$, $1/3$ and $1/6$. The squares add up to $14/36$, so $\sigma=6/\sqrt{14}=1.604$: below the smallest of the three, but not far, because the other two are quiet.
+#
+# </details>
+
+# %% [markdown]
+# ## 13 At home: two more sentences
+#
+# ### "$\sigma=\big(L\sum_m z_m^{-2}\big)^{-1/2}$"
+#
+# ([In the formula book](explorer:formula_book?id=G-F4&misprint=lot).) An early edition of lecture notes has the size of the lot under the root. But a step adds its noise once, however many records are in the lot, and one record is in the sum once: $L$ has no place there. With $L=100$ and $z=(1,2)$, one step with everybody:
+
+# %%
+for name, sigma in (("printed", (100 * (1 + 1 / 4)) ** -0.5), ("true", together)):
+    epsilon = float(Gaussian(sigma).profiles()[0].epsilon(1e-5))
+    print(f"{name:8} sigma = {sigma:.6f}, epsilon = {epsilon:.4g} at delta = 1e-05")
+
+# %% [markdown]
+# Refuted, on the safe side, and ruinous all the same: to get back to the target one would add ten times the noise that is needed.
+#
+# ### "$C_m=C/\sqrt{d_m/D}$, where $D$ is the harmonic mean of the sizes"
+#
+# ([In the formula book](explorer:formula_book?id=G-F4b&misprint=harmonic-mean).) Two slips in one line. It is the rule of section 6 that is upside down. And with the harmonic mean the squares do not add up to $C^2$: one needs $D=1/\sum_m 1/d_m$, which is the harmonic mean divided by $M$. The sizes are those of the notes.
+
+# %%
+layers = np.array([400, 50, 12000, 10])
+mean = 4 / np.sum(1 / layers)
+by_size, printed = np.sqrt(layers / layers.sum()), np.sqrt(mean / layers)
+print("by size ", by_size.round(4), f"joint norm {joint_norm(norms=by_size):.3f} C")
+print("printed ", printed.round(4), f"joint norm {joint_norm(norms=printed):.3f} C")
+
+# %% [markdown]
+# With noise $\sigma C$ the printed rule has half the multiplier that it claims: with four groups a record can move the sum by $2C$. Repair $D$ and it is private again, and still gives the 12000 weights next to nothing.
+
+# %% [markdown]
+# ## 14 At home: trying costs
 #
 # We have tried many settings on the held-out digits, which we call public. On private data every try is a release. Publish all ten of ten runs, and they compose. Publish only the *best* of a *random* number of runs, and there is a theorem (Liu & Talwar 2019; Papernot & Steinke 2022): for a geometric number of runs, ten on average, and pure $\varepsilon$, the price is $3\varepsilon$, however many runs it turns out to be. In Rényi terms, for our run:
 
@@ -569,53 +696,33 @@ print("all of ten published          ", plan.guarantee(delta=1e-4, steps=10 * pl
 # %% [markdown]
 # Here honest tuning doubles the bound. Leaving it out of the report does not make it smaller ([in the formula book](explorer:formula_book?id=G-S1&misprint=free)). Cheaper ways: tune on public data, as we did; take the settings of a similar run; or set a part of the budget aside for a few tries and let them compose.
 
-# %% [markdown] tags=["instructor"]
-# > **For the teacher.** Let the class explain the plateau before you do: ask what $\sigma$ would be for one step with everybody, and for four. (Twice as much; and the mean of four is as noisy as the one.) If time is short, leave out the epochs and the tuning; the figure is what they should take home. The question that always comes: why then does anybody use small lots? Memory, time, and habit; and without privacy small lots are good.
+# %% [markdown]
+# The same holds for the number of steps: no privacy is lost by training longer, if $\sigma$ is calibrated to it. Lot size 4096, $\varepsilon=3$:
+
+# %%
+for epochs in (1, 5, 15, 50, 150):
+    sigma, steps = calibrated(4096, epochs=epochs)
+    left = 60_000 * sigma / (4096 * np.sqrt(steps))
+    print(f"{epochs:3} epochs, {steps:4} steps: sigma {sigma:.4f}, over the run {left:.3f}")
 
 # %% [markdown]
-# ## 9 The same run in another library
+# Ten times the epochs at the same $\varepsilon$, and the noise of the run goes *down*. More steps only ask for more computing.
+
+# %% [markdown]
+# ## 15 At home: the same run in another library
 #
-# Opacus is the DP-SGD library of PyTorch. What follows is version 1.6.0 on one machine. Side by side:
+# Opacus is the DP-SGD library of PyTorch; [appendix 91](91_from_opacus.ipynb) sets its calls beside ours. Here are three traps, found in version 1.6.0.
 #
-# | | `dplearn` | Opacus |
-# |---|---|---|
-# | **plan** | `plan = DPSGD(noise_multiplier=4, sample_rate=512/1438, steps=80)` | `engine = PrivacyEngine(accountant="prv")` |
-# | **make it private** | `Trainer(model, loss_fn, data, plan, optimizer=...)` | `engine.make_private(module=..., optimizer=..., data_loader=..., noise_multiplier=4, max_grad_norm=0.5)` |
-# | **loss** | one per record: `reduction="none"` | the mean, undone inside: `reduction="mean"` |
-# | **row by row** | lengths first, then one weighted sum | every row is kept as `p.grad_sample`; with `grad_sample_mode="ghost"` lengths first |
-# | **lot** | $q$ as given | $q$ = 1 / number of batches of your loader |
-# | **divisor** | $L$, public and given, or $qN$ | `int(len(dataset) * q)` |
-# | **per layer** | `bound=PerLayer(...)`, `Grouped(...)` | `clipping="per_layer"`, one norm for each tensor |
-# | **follow a quantile** | `bound=AdaptiveQuantile(...)`, accounted | `clipping="adaptive"`, accounted; but see below |
-# | **price** | `plan.guarantee(delta=1e-4)`, before training | `engine.get_epsilon(delta=1e-4)`, of the steps done |
+# # **The count.** Its adaptive clipping adds the noise $z_\Delta$ of 7.2 to the gradients, with the 2 in the formula. But it counts plain bits, 0 or 1, and divides by the number $n$ of records *drawn*, not by a fixed $L$. If everybody is uncut and a newcomer is cut, the fraction falls from 1 to $n/(n+1)$: in units of the noise, $\sigma_b/n$, that is about $1/\sigma_b$ and not $1/(2\sigma_b)$. So the theorem of Andrew et al., for $\pm\tfrac12$ and a fixed divisor, does not cover it as it stands. In that case the step is worth a little less than the $\sigma$ on the bill: about one per cent less for $\sigma=4$ and $\sigma_b=L/20$.
 #
-# One row needs small print. Adaptive clipping in Opacus adds the noise $z_\Delta$ of 7.2 to the gradients, with the 2 in the formula. But it counts plain bits, 0 or 1, and divides by the number $n$ of records *drawn*, not by a fixed $L$. If everybody is uncut and a newcomer is cut, the fraction falls from 1 to $n/(n+1)$: in units of the noise, $\sigma_b/n$, that is about $1/\sigma_b$ and not $1/(2\sigma_b)$. So the theorem of Andrew et al., for $\pm\tfrac12$ and a fixed divisor, does not cover it as it stands. In that case the step is worth a little less than the $\sigma$ on the bill: about one per cent less for $\sigma=4$ and $\sigma_b=L/20$.
-#
-# The flat sum should be the same in both. We take one from each, with no noise. (Opacus divides by the length plus a millionth, so they agree to about six digits and not to the last.)
+# **The lot.** A run as its manual has it: an ordinary loader with batches of 512 goes in, a private one comes out.
 
 # %%
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # advice about hooks and random numbers
-    from opacus import GradSampleModule, PrivacyEngine
+    from opacus import PrivacyEngine
     from opacus.accountants import create_accountant
-    from opacus.optimizers import DPOptimizer
 
-    theirs = GradSampleModule(deepcopy(middle))
-    options = {"noise_multiplier": 0.0, "max_grad_norm": 0.5, "expected_batch_size": 512}
-    stepper = DPOptimizer(torch.optim.SGD(theirs.parameters(), lr=1.0), **options)
-    loss_fn(theirs(x), y).mean().backward()
-    stepper.clip_and_accumulate()
-ours = clipped_sum(middle, loss_fn, x, y, bound=Flat(0.5)).sums.values()
-pairs = zip(ours, stepper.params, strict=True)
-gaps = [float((a - p.summed_grad).norm() / a.norm()) for a, p in pairs]
-print("same clipped sum to one part in 100,000:", max(gaps) < 1e-5)
-
-# %% [markdown]
-# Now a whole run as its manual has it: an ordinary loader with batches of 512 goes in, a private one comes out.
-
-# %%
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
     model = network()
     _, optimizer, loader = PrivacyEngine().make_private(
         module=model,
@@ -630,7 +737,7 @@ print(f"expected lot {optimizer.expected_batch_size}, ours 512")
 # %% [markdown]
 # The lot size is 479, not 512. The loader has three batches, the last one not full, so $q$ becomes $1/3$ and the divisor $1438/3$ rounded down. The accountant inside is told $1/3$ as well, so its $\varepsilon$ is that of the run it does. But whoever types $512/1438$ into a calculator gets the $\varepsilon$ of another run. (Rate and divisor are both computed from the private $N$; lesson 10 told you to fix them beforehand.)
 #
-# Next the accountants: ours gives a certified bracket, Opacus offers three. Two runs, each with the right $q$.
+# **The accountant.** Ours gives a certified bracket, Opacus offers three. Two runs, each with the right $q$.
 
 # %%
 runs = {"this lesson": (4.0, 512 / 1438, 80, 1e-4), "a longer one": (1.5, 0.04, 2250, 1e-5)}
@@ -647,166 +754,13 @@ for name, (sigma, rate, steps, delta) in runs.items():
 # * `rdp` is an upper bound, about a tenth above the truth (lesson 08). It tries the orders `1.1, 1.2, … 10.9, 12, 13, … 63`, and warns when the best lies at an end of the list.
 # * `prv` adds its own error budget, 0.01, to a very good number: an upper bound again, up to rounding.
 # * `gdp` lies **below** the certified lower end. It is the central limit of lesson 09, an approximation; Opacus warns of that when the accountant is made. Never report it as a guarantee ([in the formula book](explorer:formula_book?id=G-F3&misprint=as-guarantee)).
-#
-# And batch normalisation? Both libraries refuse it, because it makes one pupil's gradient depend on the others (lesson 10).
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Show the table for half a minute, then only two things: 479, and gdp below the bracket. Who has used Opacus in the class? Ask which accountant their last $\varepsilon$ came from; the default is `prv`.
+# > **For the teacher.** Two things: 479, and gdp below the bracket. Who has used Opacus in the class? Ask which accountant their last $\varepsilon$ came from; the default is `prv`.
 
 # %% [markdown]
-# ## 10 Is it true as printed?
+# ### Two harder exercises
 #
-# ### 10 a: "The joint multiplier is the quadratic harmonic mean of the $z_m$"
-#
-# ([In the formula book](explorer:formula_book?id=G-F4&misprint=power-mean).) A mean of ten equal numbers is that number, so the sentence says: ten layers with multiplier 1.1 are worth 1.1. The true $\sigma$ has no $1/M$ under the root. For two layers, and for our ten:
-
-# %%
-for z in ([1, 2], [1.1] * 10):
-    mean = np.mean(np.array(z) ** -2.0) ** -0.5
-    true = grouped_noise_multiplier(noise_multipliers=z)
-    print(f"{len(z):2} layers: mean {mean:.6f}, true {true:.6f}")
-
-# %% [markdown]
-# So believe the sentence: account for 1.1, claim $\varepsilon=3.92$ at $\delta=10^{-5}$. Which $\delta$ do ten layers deliver at that $\varepsilon$? The formula; an area, for ten equal layers tell no more than the sum of their ten numbers; and ten numbers per release, drawn one by one.
-
-# %%
-tilted = lambda v: np.exp(one_layer) * norm.pdf(v, 0, 1.1 * np.sqrt(10))
-gap = lambda v: norm.pdf(v, 10, 1.1 * np.sqrt(10)) - tilted(v)
-start = 5 + one_layer * 1.1**2
-published = Gaussian(1.1).release(np.ones((200_000, 10)), sensitivity=1, rng=rng)
-loss = np.sum((2 * published - 1) / (2 * 1.1**2), axis=1)
-
-# %% [markdown]
-# The verdict:
-
-# %%
-as_a_mean = Evidence(
-    f"delta at epsilon = {one_layer:.4f}, ten layers with multiplier 1.1",
-    closed=delta_of(one_layer, ten),
-    exact=quad(gap, start, start + 60, epsabs=0)[0],
-    simulated=estimate_delta(one_layer, loss),
-    printed=1e-5,
-)
-print(as_a_mean)
-
-# %% [markdown]
-# Refuted. The promise was one in a hundred thousand, the delivery is two in five. And every single layer, looked at alone, is in order.
-#
-# ### 10 b: "$\sigma=\big(L\sum_m z_m^{-2}\big)^{-1/2}$"
-#
-# ([In the formula book](explorer:formula_book?id=G-F4&misprint=lot).) An early edition of lecture notes has the size of the lot under the root. But a step adds its noise once, however many records are in the lot, and one record is in the sum once: $L$ has no place there. With $L=100$ and $z=(1,2)$, one step with everybody:
-
-# %%
-for name, sigma in (("printed", (100 * (1 + 1 / 4)) ** -0.5), ("true", together)):
-    epsilon = float(Gaussian(sigma).profiles()[0].epsilon(1e-5))
-    print(f"{name:8} sigma = {sigma:.6f}, epsilon = {epsilon:.4g} at delta = 1e-05")
-
-# %% [markdown]
-# Refuted, on the safe side, and ruinous all the same: to get back to the target one would add ten times the noise that is needed.
-#
-# ### 10 c: "$C_m=C/\sqrt{d_m/D}$, where $D$ is the harmonic mean of the sizes"
-#
-# ([In the formula book](explorer:formula_book?id=G-F4b&misprint=harmonic-mean).) Two slips in one line. It is the rule of section 6 that is upside down. And with the harmonic mean the squares do not add up to $C^2$: one needs $D=1/\sum_m 1/d_m$, which is the harmonic mean divided by $M$. The sizes are those of the notes.
-
-# %%
-layers = np.array([400, 50, 12000, 10])
-mean = 4 / np.sum(1 / layers)
-by_size, printed = np.sqrt(layers / layers.sum()), np.sqrt(mean / layers)
-print("by size ", by_size.round(4), f"joint norm {joint_norm(norms=by_size):.3f} C")
-print("printed ", printed.round(4), f"joint norm {joint_norm(norms=printed):.3f} C")
-
-# %% [markdown]
-# With noise $\sigma C$ the printed rule has half the multiplier that it claims: with four groups a record can move the sum by $2C$. Repair $D$ and it is private again, and still gives the 12000 weights next to nothing.
-#
-# ### 10 d: "Adaptive clipping costs no privacy, since only a count is used"
-#
-# ([In the formula book](explorer:formula_book?id=G-F5&misprint=for-free).) Without noise on the count there is no guarantee at all. With noise, leave the gradients at $\sigma=4$ and see what the run really costs:
-
-# %%
-print("claimed          ", plan.guarantee(delta=1e-4))
-for count_noise in (2.5, 5, 512 / 20):
-    worth = grouped_noise_multiplier(noise_multipliers=[4, 2 * count_noise])
-    spent = replace(plan, noise_multiplier=worth).guarantee(delta=1e-4)
-    print(f"count noise {count_noise:4.1f} ", spent)
-
-# %% [markdown]
-# It is false, by a third or by very little: this depends on the size of $\sigma_b$ beside $\sigma$. With $\sigma_b=L/20$ the total $\varepsilon$ is almost the same. "Almost" is a number, too, and must be counted.
-
-# %% [markdown] tags=["instructor"]
-# > **For the teacher.** Vote on all four first: true, safe slip, unsafe slip. a catches those who remember the formula by its name. b is the safe one. In c most find the inverted rule and nobody the missing M.
-
-# %% [markdown]
-# ## 11 Turn the knob yourself
-#
-# The slider is the lot, for 60,000 pupils, 15 epochs and $\varepsilon=3$. On the left the noise that is left at the end of the run, as a bell; the dotted bell belongs to full lots, and its width is the unit. On the right you see where you are. Where would you stop? (In Jupyter, move the mouse over the picture to wake it up. No kernel needs to run: all frames are inside.)
-
-# %%
-left_over = averaged / averaged[-1]
-v = np.linspace(-12, 12, 121)
-
-
-def bell(i):
-    lines = [
-        Line(x=v, y=norm.pdf(v), label="full lots", role="quiet", label_at=0.54, side="top right"),
-        Line(x=v, y=norm.pdf(v, scale=left_over[i]), label=""),
-    ]
-    axes = {"x": "÷ noise of full lots", "y": "density", "y_range": (0, 0.45)}
-    return curves(lines, title="Noise left after the run", **axes)
-
-
-def place(i):
-    lines = [Line(x=lots, y=left_over, label="")]
-    here = Mark(x=lots[i], y=left_over[i], label=f"{left_over[i]:.2f}")
-    axes = {"x": "expected lot", "y": "", "log_x": True}
-    axes |= {"x_range": (8, 400_000), "y_range": (0, 7)}
-    return curves(lines, marks=[here], title="Its width", **axes)
-
-
-# %% [markdown]
-# One frame for each lot.
-
-# %%
-frames = {
-    f"{lot}": panels(bell(i), place(i), title=f"Lot size {lot}: {t:.0f} steps with σ = {s:.3f}")
-    for i, (lot, (s, t)) in enumerate(zip(lots, found, strict=True))
-}
-words = ", ".join(f"{left_over[i]:.2f} with lot size {lots[i]}" for i in (0, 4, 8, 12))
-show(slider(frames, name="L", start=2), f"Noise of the run, in units of full lots: {words}.")
-
-# %% [markdown]
-# ## 12 Where this breaks, and what it does not protect
-#
-# * **A $C$ read off the data is a release.** The medians of section 3 are private. Choose $C$ before you look, or pay for a count as in 7.2.
-# * **A chosen rule is a release, too.** We compared five rules and several $C$; on private data these would have been some twenty runs, and the bill of section 8.
-# * **The theorem on the best of several runs has small print.** The law of their number is fixed beforehand, the number stays secret, and only the best run is shown. The best of *exactly* ten is not covered ([in the formula book](explorer:formula_book?id=G-S1b&misprint=fixed-number)).
-# * **Groups are parts of one row.** They are fixed beforehand, every weight is in one of them, and noise is drawn for every group in every step, also where no record was cut.
-# * **An average says nothing about the single steps.** The noise of the run treats all steps alike and forgets that clipping bends the mean, that gradients change and that few steps teach little: fifteen steps with full lots have the least noise and no time to learn. It compares plans; it does not predict accuracy.
-# * **Our network is small and its digits are easy.** That flat clipping is as good as any rule is what we measured here, not a law.
-
-# %% [markdown]
-# ## 13 Exercises
-#
-# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
-#
-# **★ 11.1** Three layers are clipped one by one and get noise with multipliers $z=2$, 3 and 6, each in units of its own $C_m$. Which noise multiplier has the whole step?
-
-# %%
-answer = None
-check("11.1", answer)
-
-# %% [markdown]
-# <details><summary>Solution of 11.1</summary>
-#
-# ```python
-# answer = (1 / 2**2 + 1 / 3**2 + 1 / 6**2) ** -0.5
-# check("11.1", answer)
-# ```
-#
-# In units of its own noise, one record moves the three layers by $1/2$, $1/3$ and $1/6$. The squares add up to $14/36$, so $\sigma=6/\sqrt{14}=1.604$: below the smallest of the three, but not far, because the other two are quiet.
-#
-# </details>
-
-# %% [markdown]
 # **★★ 11.2** A run with $\sigma=4$ and lot size 512 follows the median. The gradients may get at most 2 % more noise for it, $z_\Delta\le1.02\,\sigma$. What is the smallest $\sigma_b$, the noise on the count of $\pm\tfrac12$?
 
 # %%
@@ -884,7 +838,7 @@ check("11.4", next_norm)
 # </details>
 
 # %% [markdown]
-# ## 14 Ask yourself
+# ## 16 Ask yourself
 #
 # Answer aloud before you open a line.
 #
@@ -919,7 +873,7 @@ check("11.4", next_norm)
 # </details>
 
 # %% [markdown]
-# ## 15 On one card
+# ## 17 On one card
 #
 # | | |
 # |---|---|
@@ -932,7 +886,7 @@ check("11.4", next_norm)
 # | **Tuning** | on public data, or on the bill |
 # | **Other libraries** | ask for $q$, the divisor, and whether $\varepsilon$ is a bound |
 #
-# ## 16 Further reading
+# ## 18 Further reading
 #
 # * McMahan et al. (2018), *A general approach to adding differential privacy to iterative training procedures*: groups, and multipliers for each.
 # * Andrew et al. (2021), *Differentially private learning with adaptive clipping*: following a quantile, and what it costs.
@@ -947,10 +901,10 @@ check("11.4", next_norm)
 
 # %%
 # Checks
-assert two_layers.agree and as_a_mean.refuted and np.isclose(together, 0.894427, atol=1e-6)
+assert as_a_mean.refuted and delta_of(1, together) in estimate_delta(1, loss_of_two)
 assert all(np.isclose(np.square(rule.groups(sizes).norms).sum(), 0.25) for rule in rules.values())
 assert errors["upside down"] > 2 * max(e for name, e in errors.items() if name != "upside down")
 assert max(coupled) < min(alone[0], alone[-1]) / 2 and followed[0.02][0] < alone[0] / 2
 assert np.all(np.diff(averaged) < 0) and np.isclose(averaged[-1], single, rtol=1e-5)
-assert optimizer.expected_batch_size == 479 and loader.sample_rate == 1 / 3 and max(gaps) < 1e-5
+assert optimizer.expected_batch_size == 479 and loader.sample_rate == 1 / 3
 print("all checks passed")
