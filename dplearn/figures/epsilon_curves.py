@@ -44,6 +44,7 @@ def epsilon_curves(
     certified: Mapping[str, int] | None = None,
     reference: str | None = None,
     claims: Mapping[str, str] = MappingProxyType({}),
+    pinned: Mapping[str, tuple[Sequence[int], Sequence[Guarantee]]] = MappingProxyType({}),
     stairs: bool = False,
     finding: str = "",
     subtitle: str = "",
@@ -63,13 +64,14 @@ def epsilon_curves(
     beside the curves; by default the last step's, without a line. A budget is a target epsilon,
     a horizontal line, and `certified` are the most steps within it by accountant. On stairs
     epsilon changes at whole epochs only: between two numbers of steps the upper end is that of
-    the second, the lower end that of the first, except for claims. The finding is the title,
-    by default how many bounds and approximations there are; the subtitle tells the run, so that
-    a saved picture speaks for itself.
+    the second, the lower end that of the first, except for claims. What is pinned is another run,
+    steps and curve by accountant, dotted and pale. The finding is the title, by default how many
+    bounds and approximations there are; the subtitle tells the run, so that a saved picture speaks
+    for itself.
 
-    The traces are the band of the reference if there is one, one per accountant in the order of
-    `curves`, then three of points: at `here`, at the budget, published. Their number does not
-    depend on the values. A ValueError says that what is given does not fit together.
+    The traces are those pinned, the band of the reference if there is one, one per accountant in
+    the order of `curves`, then three of points: at `here`, at the budget, published. Their number
+    does not depend on the values. A ValueError says that what is given does not fit together.
 
     Examples
     --------
@@ -83,9 +85,12 @@ def epsilon_curves(
     steps = [int(t) for t in steps]
     _check(curves, steps, here, reference)
     inside = [p.epsilon for p in published] + ([budget] if budget else [])
+    # Of another run only the tightest bound must be in the picture.
+    inside += sorted(c[-1].epsilon for _, c in pinned.values() if c[-1].is_bound)[:1]
     canvas = over_steps.canvas_of(steps, log_x, _epsilon_axis(curves, inside, log_y), 480)
     index = len(steps) - 1 if here is None else steps.index(here)
-    traces = [_band(reference, curves[reference], steps, stairs)] if reference else []
+    traces = [_ghost(name, *line) for name, line in pinned.items()]
+    traces += [_band(reference, curves[reference], steps, stairs)] if reference else []
     traces += [_line(n, c, steps, claim=n in claims, stairs=stairs) for n, c in curves.items()]
     traces.append(over_steps.dots({n: c[index].epsilon for n, c in curves.items()}, here))
     traces += [_certified(budget, certified or {}), _published(published)]
@@ -145,6 +150,12 @@ def _line(
     if stairs and not claim:
         line["line"]["shape"] = "vh"
     return line | {"text": [_hover(g) for g in curve]}
+
+
+def _ghost(name: str, steps: Sequence[int], curve: Sequence[Guarantee]) -> dict[str, Any]:
+    """The curve of another run."""
+    line = _line(name, curve, steps, claim=True, stairs=False) | {"uid": f"{name}, pinned"}
+    return line | {"name": f"{style_of(name).label}, pinned", "mode": "lines", "opacity": 0.55}
 
 
 def _hover(guarantee: Guarantee) -> str:

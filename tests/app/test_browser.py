@@ -186,6 +186,20 @@ def test_a_held_slider_draws_in_the_browser_and_asks_the_server_once(page, addre
     finding.get_by_text("At T = 8").wait_for()
 
 
+def test_a_pinned_run_stays_where_it_is_while_another_follows_the_hand(page, address):
+    page.goto(f"{address}/?accountants=rdp,pld&pinned=noise_multiplier%3D2")
+    ghost = curve(page, "RDP, pinned")
+    settled(page, "pinned")
+    line = "document.querySelector('.st-key-picture .js-line').getAttribute('d').split(',').at(-1)"
+    before, after = page.evaluate(line), curve(page, "RDP")
+    assert ghost[-1] > after[-1]
+    held = Held(page, "Noise multiplier σ")
+    held.to(held.start + 2)
+    assert float(page.evaluate(line)) == pytest.approx(float(before), abs=1)
+    page.mouse.up()
+    page.get_by_text("Compared with the pinned run").wait_for()
+
+
 def test_what_the_library_does_not_confirm_is_shown(page, address):
     page.goto(address)
     curve(page)

@@ -20,7 +20,7 @@ from dplearn.figures import certificate, log_steps, style_of
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.mechanisms.shuffled import Shuffled
 from dplearn.run import DPSGD, EPOCH_SAMPLINGS, SAMPLINGS, Phases, epoch, sampled
-from explorer import again, choose, enter, errors, figure, opened, title, traces, words
+from explorer import again, choose, enter, errors, figure, opened, press, title, traces, words
 
 ABADI = Scenario("gaussian", 4.0, "poisson", 0.01, 1e-5, "add_remove", 40_000)
 FIELDS = fields.state().fields
@@ -431,3 +431,30 @@ def test_what_is_proved_of_a_claim_stands_below_its_name_and_wide_ratios_are_at_
         assert all(t.startswith("≤ ") for t in rows["Times the certified ε"])
         # The code draws the same words.
         assert proved in app.code[0].value
+
+
+def test_a_pinned_run_stays_in_the_picture_and_is_compared():
+    app = opened(accountants="rdp,pld", steps="1000", here="900")
+    before = traces(app)
+    app = press(app, "Pin this run")
+    assert traces(app)["RDP, pinned"]["y"] == before["RDP"]["y"]
+    app = enter(app, "noise_multiplier", "2")
+    now, kept = traces(app)["RDP"], traces(app)["RDP, pinned"]
+    assert kept["y"] == before["RDP"]["y"] and kept["x"] == before["RDP"]["x"]
+    rows = app.table[0].value.set_index("Accountant")
+    row = rows.loc[f"{style_of('rdp').glyph} {accountants['rdp'].title}"]
+    place = now["x"].index(900)
+    assert float(row["ε pinned, at T = 900"]) == pytest.approx(kept["y"][place], rel=1e-3)
+    assert float(row["ε in view, at T = 900"]) == pytest.approx(now["y"][place], rel=1e-3)
+    assert float(row["in view ÷ pinned"].split()[0]) == pytest.approx(
+        now["y"][place] / kept["y"][place], rel=5e-3
+    )
+    assert figure(again(app)) == figure(app)
+    # Another length: each is read where it ends. Rubbish pins the default run.
+    app = enter(app, "steps", "5000")
+    app = enter(app, "here", "4000")
+    assert traces(app)["RDP, pinned"]["x"][-1] == 1000 and traces(app)["RDP"]["x"][-1] == 5000
+    assert "ε pinned, at T = 1\u202f000" in app.table[0].value
+    assert not errors(opened(pinned="delta=-1&<b>", accountants="rdp"))
+    app = press(app, "Unpin")
+    assert "RDP, pinned" not in traces(app) and "pinned" not in app.query_params

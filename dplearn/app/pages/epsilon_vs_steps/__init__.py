@@ -6,7 +6,7 @@ from dplearn.app.kit import look
 from dplearn.app.kit.state import load, save
 from dplearn.app.pages.epsilon_vs_steps import controls, draw, fields, live, presets, regimes
 from dplearn.app.pages.epsilon_vs_steps.answers import answers_of, printed_rows
-from dplearn.app.pages.epsilon_vs_steps.run import accountants_of, scenario_of
+from dplearn.app.pages.epsilon_vs_steps.run import accountants_of, pinned, scenario_of
 
 TITLE = "ε against T"
 ORDER = 10
@@ -27,8 +27,12 @@ def render() -> None:
         return
     live.confirm(state, answers)
     rows = printed_rows(scenario, preset.printed if preset else ())
-    draw.pictures(state, answers, rows)
+    other = pinned(state)
+    kept = other and answers_of(other, accountants_of(state), answers.here, answers.budget)
+    draw.pictures(state, answers, rows, kept)
     with st.container(key="answers"):
+        if kept and kept.curves:
+            draw.comparison(answers, kept)
         draw.other_tools(regimes.sentences(scenario, answers.here))
         draw.numbers(answers)
         draw.theorems(answers.readings)

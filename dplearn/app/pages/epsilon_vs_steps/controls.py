@@ -9,7 +9,7 @@ from dplearn.app.kit import controls, run_fields
 from dplearn.app.kit.state import State
 from dplearn.app.pages.epsilon_vs_steps import fields, presets
 from dplearn.app.pages.epsilon_vs_steps.answers import Answers
-from dplearn.app.pages.epsilon_vs_steps.run import Scenario, suit_adjacency
+from dplearn.app.pages.epsilon_vs_steps.run import Scenario, pin, suit_adjacency
 from dplearn.figures import text
 
 _EPSILON = (
@@ -17,6 +17,8 @@ _EPSILON = (
     "anything that can happen by at most the factor e^ε, except with probability δ. "
     "Every step of training adds to it; an accountant says how much."
 )
+
+_PIN = "Its curves stay in the picture, dotted, and a table compares another run with it."
 
 
 def sidebar(state: State, preset: presets.Preset | None, answers: Answers) -> None:
@@ -86,3 +88,5 @@ def below(state: State, scenario: Scenario) -> None:
     with right, st.container(gap=None):
         controls.log_switch(state, fields.X_AXIS)
         controls.log_switch(state, fields.Y_AXIS)
+        label = "Unpin" if state.values["pinned"] else "Pin this run"
+        st.button(label, key="pin", type="tertiary", on_click=pin, args=(state,), help=_PIN)

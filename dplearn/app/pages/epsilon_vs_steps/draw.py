@@ -17,7 +17,9 @@ _SIGNS = {"<=": "≤", ">=": "≥", "<": "<", ">": ">", "~": "≈"}
 _VERDICTS = look.VERDICTS | {"reproduces": "reproduced"}
 
 
-def pictures(state: State, answers: Answers, rows: Sequence[Mapping[str, str]]) -> None:
+def pictures(
+    state: State, answers: Answers, rows: Sequence[Mapping[str, str]], kept: Answers | None
+) -> None:
     """Epsilon against the number of steps, and each accountant divided by what is certified."""
     curves = {**answers.curves, **answers.claims}
     common = {
@@ -36,6 +38,7 @@ def pictures(state: State, answers: Answers, rows: Sequence[Mapping[str, str]]) 
             if answers.readings[name].is_bound and steps < answers.scenario.largest
         },
         reference=REFERENCE if REFERENCE in curves else None,
+        pinned={n: (kept.steps, curve) for n, curve in kept.curves.items()} if kept else {},
         stairs=bool(answers.claims),
         finding=words.gap(answers),
         subtitle=words.subtitle(answers.scenario),
@@ -50,6 +53,13 @@ def pictures(state: State, answers: Answers, rows: Sequence[Mapping[str, str]]) 
     with st.container(key="picture_looseness"):
         look.chart(second, "looseness", words.alt_of_looseness(answers))
     st.caption(words.assumptions(answers))
+
+
+def comparison(answers: Answers, kept: Answers) -> None:
+    """What the run in view changes about the one that was pinned."""
+    st.subheader("Compared with the pinned run", anchor="compared")
+    st.table(words.compared(answers, kept), border="horizontal", hide_index=True)
+    st.caption(f"Pinned: {words.subtitle(kept.scenario)}.")
 
 
 def other_tools(sentences: Sequence[str]) -> None:

@@ -136,6 +136,9 @@ function traces(figure, at, now, lines) {
       const finite = line.filter(([, value]) => Number.isFinite(value));
       node.querySelector('.js-line')?.setAttribute('d', at.path(finite) || 'M0,0');
       points((i) => [trace.x[i], meeting(now.steps, lines[name], trace.x[i])]);
+    } else if (trace.name.endsWith(', pinned')) {
+      const still = trace.x.map((t, i) => [t, trace.y[i]]).filter(([, v]) => v !== null);
+      node.querySelector('.js-line')?.setAttribute('d', at.path(still));
     } else if (trace.name === 'certified') {
       const band = now.band.length ? `${at.path(now.band)}Z` : 'M0,0';
       node.querySelectorAll('.js-line, .js-fill').forEach((p) => p.setAttribute('d', band));

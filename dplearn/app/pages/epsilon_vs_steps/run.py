@@ -4,11 +4,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 from dplearn.accountants import accountants
-from dplearn.app.kit.run_fields import ADJACENCY, length_of, rate_of
+from dplearn.app.kit.run_fields import ADJACENCY, NOISE, length_of, rate_of
 from dplearn.app.kit.state import State
-from dplearn.app.pages.epsilon_vs_steps.fields import phases_of
+from dplearn.app.pages.epsilon_vs_steps import fields
+from dplearn.app.pages.epsilon_vs_steps.fields import PINNED, phases_of
 from dplearn.figures import log_steps
 from dplearn.ground.guarantee import Adjacency
 from dplearn.mechanisms import Gaussian, Mechanism, mechanisms
@@ -101,6 +103,19 @@ def scenario_of(state: State) -> Scenario:
     then = "" if "then" in state.hidden(values) else values["then"]
     largest = length_of(state, rate) + sum(phase.steps for phase in phases_of(then))
     return Scenario(**entries, sample_rate=rate, largest=largest, draft=state.moving, then=then)
+
+
+def pin(state: State) -> None:
+    """Keep the run in view as the one to compare with, in the address too; or let it go."""
+    run = {"noise_multiplier": NOISE.show(state.values["noise_multiplier"]), **state.address()}
+    state.enter(PINNED, "" if run.pop(PINNED.key, "") else urlencode(run))
+
+
+def pinned(state: State) -> Scenario | None:
+    """The run that is kept; what an address says of it in vain takes its default."""
+    other = fields.state()
+    other.read(dict(parse_qsl(state.values[PINNED.key][:2000])))
+    return scenario_of(other) if state.values[PINNED.key] else None
 
 
 def accountants_of(state: State) -> tuple[str, ...]:

@@ -155,6 +155,21 @@ def table(answers: Answers) -> list[dict[str, str]]:
     ]
 
 
+def compared(answers: Answers, kept: Answers) -> list[dict[str, str]]:
+    """A row for each accountant that covers both runs."""
+    at = [f"at T = {text.whole(run.here)}" for run in (kept, answers)]
+    return [
+        {
+            "Accountant": f"{style_of(name).glyph} {accountants[name].title}",
+            f"ε pinned, {at[0]}": text.epsilon(kept.readings[name], 4),
+            f"ε in view, {at[1]}": text.epsilon(guarantee, 4),
+            "in view ÷ pinned": excess.times(excess.ratio(guarantee, kept.readings[name])),
+        }
+        for name, guarantee in ranked(answers.readings)
+        if name in kept.readings
+    ]
+
+
 def _times(guarantee: Guarantee, measure: Guarantee) -> str:
     return excess.times(excess.ratio(guarantee, measure), excess.sign(measure))
 
