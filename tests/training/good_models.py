@@ -7,25 +7,25 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from mixers import BATCH, Part, classes, numbers
+from mixers import BATCH, Part, classes, entering, numbers, part
 from per_record import CLASSES, Model, losses_of
 from torch import Tensor, nn
 
 tokens = lambda *shape, stop=CLASSES: torch.randint(0, stop, (BATCH, *shape))
 
 
-def of(*layers: nn.Module, x: Any) -> Part:
+def of(*layers: nn.Module, x: Any = None) -> Part:
     """A chain of layers and a linear head."""
-    return nn.Sequential(*layers, nn.Flatten(), nn.LazyLinear(CLASSES)), losses_of, x, classes()
+    return part(nn.Sequential(*layers, nn.Flatten(), nn.LazyLinear(CLASSES)), x)
 
 
-def by(forward: Callable[..., Tensor], x: Any, **layers: nn.Module) -> Part:
-    """A function of layers."""
-    return Model(forward, **layers), losses_of, x, classes()
+def by(forward: Callable[..., Tensor], x: Any = None, **layers: nn.Module) -> Part:
+    """A function of layers and a linear head."""
+    return part(Model(forward, **{"head": nn.Linear(8, CLASSES), **layers}), x)
 
 
 def perceptron(activation: nn.Module) -> Part:
-    return of(nn.Linear(8, 12), activation, nn.Linear(12, 12), activation, x=numbers(8))
+    return of(nn.Linear(8, 12), activation, nn.Linear(12, 12), activation)
 
 
 def convolutional(norm: nn.Module, activation: nn.Module | None = None) -> Part:
@@ -33,15 +33,19 @@ def convolutional(norm: nn.Module, activation: nn.Module | None = None) -> Part:
     return of(first, norm, activation or nn.ReLU(), second, nn.AvgPool2d(2), x=numbers(2, 6, 6))
 
 
-def regression(loss: Callable[[Tensor, Tensor], Tensor], targets: Tensor, outputs: int = 1) -> Part:
+def regression(
+    loss: Callable[[Tensor, Tensor], Tensor], targets: Callable[[], Tensor], outputs: int = 1
+) -> Part:
     model = nn.Sequential(nn.Linear(8, 9), nn.Tanh(), nn.Linear(9, outputs))
-    return model, loss, numbers(8), targets
+    return model, loss, numbers(8), targets()
 
 
-def row(loss: Callable[..., Tensor], **options: Any) -> Callable[[Tensor, Tensor], Tensor]:
+each = partial(partial, reduction="none")
+
+
+def row(loss: Callable[..., Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
     """A loss summed over everything but records."""
-    each = partial(loss, reduction="none", **options)
-    return lambda outputs, targets: each(outputs, targets).flatten(1).sum(1)
+    return lambda outputs, targets: each(loss)(outputs, targets).flatten(1).sum(1)
 
 
 def encoder(**options: Any) -> Part:
@@ -68,7 +72,7 @@ def unrolled(cell: nn.Module) -> Part:
             state = torch.tanh(model.inward(x[:, t]) + model.cell(state))
         return model.head(state)
 
-    return by(forward, numbers(4, 8), inward=nn.Linear(8, 8), cell=cell, head=nn.Linear(8, CLASSES))
+    return by(forward, numbers(4, 8), inward=nn.Linear(8, 8), cell=cell)
 
 
 class Raw(nn.Module):
@@ -88,10 +92,8 @@ class LowRank(nn.Module):
     def __init__(self, layer: nn.Linear) -> None:
         super().__init__()
         self.layer = layer.requires_grad_(False)
-        self.down, self.up = (
-            nn.Linear(layer.in_features, 2, False),
-            nn.Linear(2, layer.out_features, False),
-        )
+        self.down = nn.Linear(layer.in_features, 2, False)
+        self.up = nn.Linear(2, layer.out_features, False)
         nn.init.zeros_(self.up.weight)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -157,11 +159,8 @@ class Experts(nn.Module):
 
     def __init__(self, best: int | None) -> None:
         super().__init__()
-        self.gate, self.experts, self.best = (
-            nn.Linear(8, 4),
-            nn.ModuleList(nn.Linear(8, CLASSES) for _ in range(4)),
-            best,
-        )
+        self.gate, self.best = nn.Linear(8, 4), best
+        self.experts = nn.ModuleList(nn.Linear(8, CLASSES) for _ in range(4))
 
     def forward(self, x: Tensor) -> Tensor:
         share = self.gate(x)
@@ -208,7 +207,7 @@ def diffusion() -> Part:
         return (guess - noise).square().mean(1)
 
     body = nn.Sequential(nn.Linear(9, 16), nn.SiLU(), nn.Linear(16, 8))
-    return Model(forward, body=body), lambda losses, _: losses, numbers(8), classes()
+    return part(Model(forward, body=body), loss_fn=lambda losses, _: losses)
 
 
 def variational() -> Part:
@@ -237,7 +236,7 @@ def quantised(bits: int) -> Part:
         def forward(self, x: Tensor) -> Tensor:
             return x + ((x * 2**bits).round() / 2**bits - x).detach()
 
-    return of(nn.Linear(8, 9), nn.Tanh(), Rounded(), nn.Linear(9, 9), x=numbers(8))
+    return of(nn.Linear(8, 9), nn.Tanh(), Rounded(), nn.Linear(9, 9))
 
 
 def codebook() -> Part:
@@ -248,9 +247,9 @@ def codebook() -> Part:
         code = m.codes[torch.cdist(z.detach(), m.codes).argmin(1)]
         return m.head(z + (code - z).detach())
 
-    part = by(forward, numbers(8), encoder=nn.Linear(8, 3), head=nn.Linear(3, CLASSES))
-    part[0].register_buffer("codes", torch.randn(7, 3))
-    return part
+    model, *others = by(forward, encoder=nn.Linear(8, 3), head=nn.Linear(3, CLASSES))
+    model.register_buffer("codes", torch.randn(7, 3))
+    return model, *others
 
 
 def siamese() -> Part:
@@ -258,7 +257,7 @@ def siamese() -> Part:
     forward = lambda m, a, b: F.cosine_similarity(m.body(a), m.body(b))
     body = nn.Sequential(nn.Linear(8, 9), nn.Tanh(), nn.Linear(9, 4))
     loss = lambda alike, targets: (alike - (targets > 1).to(alike)).square()
-    return Model(forward, body=body), loss, (numbers(8), numbers(8)), classes()
+    return part(Model(forward, body=body), (numbers(8), numbers(8)), loss)
 
 
 def named() -> Part:
@@ -267,20 +266,16 @@ def named() -> Part:
     class Several(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.embed, self.layer, self.head = (
-                nn.Embedding(50, 4),
-                nn.Linear(8, 4),
-                nn.Linear(4, CLASSES),
-            )
+            self.embed, self.layer = nn.Embedding(50, 4), nn.Linear(8, 4)
+            self.head = nn.Linear(4, CLASSES)
 
         def forward(self, x: Tensor, words: Tensor, mask: Tensor) -> Tensor:
-            read = (self.embed(words) * mask[..., None]).sum(1) / mask.sum(1, keepdim=True).clamp(
-                min=1
-            )
+            total = (self.embed(words) * mask[..., None]).sum(1)
+            read = total / mask.sum(1, keepdim=True).clamp(min=1)
             return self.head(torch.tanh(read + self.layer(x)))
 
     inputs = {"x": numbers(8), "words": tokens(7, stop=50), "mask": torch.rand(BATCH, 7) > 0.3}
-    return Several(), losses_of, inputs, classes()
+    return part(Several(), inputs)
 
 
 def padded() -> Part:
@@ -294,12 +289,7 @@ def padded() -> Part:
 
     layer = nn.TransformerEncoderLayer(8, 2, 8, batch_first=True, dropout=0.0)
     inputs = numbers(9, 8), torch.randint(1, 9, (BATCH,))
-    return by(
-        forward,
-        inputs,
-        encoder=nn.TransformerEncoder(layer, 1, enable_nested_tensor=False),
-        head=nn.Linear(8, CLASSES),
-    )
+    return by(forward, inputs, encoder=nn.TransformerEncoder(layer, 1, enable_nested_tensor=False))
 
 
 def language(*, dropout: float = 0.0, tied: bool = False, width: int = 8) -> Part:
@@ -335,23 +325,20 @@ def distilled() -> Part:
     gap = lambda both, _: F.kl_div(
         both[0].log_softmax(1), both[1].softmax(1), reduction="none"
     ).sum(1)
-    return model, gap, numbers(8), classes()
+    return part(model, loss_fn=gap)
 
 
 def weighted_loss() -> Part:
     """Weights of classes that are constants in float32."""
     weight = torch.linspace(0.5, 2, CLASSES)
     loss = nn.CrossEntropyLoss(weight=weight, reduction="none", label_smoothing=0.1)
-    return nn.Linear(8, CLASSES), loss, numbers(8), classes()
+    return part(nn.Linear(8, CLASSES), loss_fn=loss)
 
 
 def constant_weights() -> Part:
     weight = torch.linspace(0.5, 2, CLASSES)
-    return (
-        nn.Linear(8, CLASSES),
-        lambda o, t: F.cross_entropy(o, t, weight, reduction="none"),
-        numbers(8),
-        classes(),
+    return part(
+        nn.Linear(8, CLASSES), loss_fn=lambda o, t: F.cross_entropy(o, t, weight, reduction="none")
     )
 
 
@@ -372,9 +359,9 @@ def counted() -> Part:
         m.calls = getattr(m, "calls", 0) + 1
         if not hasattr(m, "table"):
             m.table = torch.linspace(0, 1, 8)
-        return m.layer(x * m.table.to(x))
+        return m.head(x * m.table.to(x))
 
-    return by(forward, numbers(8), layer=nn.Linear(8, CLASSES))
+    return by(forward)
 
 
 def own_type(dtype: torch.dtype) -> Part:
@@ -382,7 +369,7 @@ def own_type(dtype: torch.dtype) -> Part:
     model = Model(
         lambda m, x: m.layer(x.to(dtype)).float(), layer=nn.Linear(8, CLASSES, dtype=dtype)
     )
-    return model, losses_of, numbers(8), classes()
+    return part(model)
 
 
 def in_float32() -> nn.Module:
@@ -404,19 +391,14 @@ def looped() -> Part:
             [int(layer is m.left) for layer in layers], range(len(x))
         ]
 
-    return by(forward, numbers(8), left=nn.Linear(8, CLASSES), right=nn.Linear(8, CLASSES))
+    return part(Model(forward, left=nn.Linear(8, CLASSES), right=nn.Linear(8, CLASSES)))
 
 
 def penalised() -> Part:
     """A penalty on activations of each record."""
     forward = lambda m, x: (h := torch.relu(m.first(x)), m.last(h))
     loss = lambda both, t: losses_of(both[1], t) + 0.1 * both[0].abs().sum(1)
-    return (
-        Model(forward, first=nn.Linear(8, 9), last=nn.Linear(9, CLASSES)),
-        loss,
-        numbers(8),
-        classes(),
-    )
+    return part(Model(forward, first=nn.Linear(8, 9), last=nn.Linear(9, CLASSES)), loss_fn=loss)
 
 
 def adversarial() -> Part:
@@ -426,11 +408,11 @@ def adversarial() -> Part:
         with torch.enable_grad():
             moved = x.detach().requires_grad_()
             (grad,) = torch.autograd.grad(torch.tanh(moved @ m.direction.to(x)).sum(), moved)
-        return m.layer(x + 0.1 * grad.sign())
+        return m.head(x + 0.1 * grad.sign())
 
-    part = by(forward, numbers(8), layer=nn.Linear(8, CLASSES))
-    part[0].register_buffer("direction", torch.randn(8))
-    return part
+    model, *others = by(forward)
+    model.register_buffer("direction", torch.randn(8))
+    return model, *others
 
 
 def stochastic_depth() -> Part:
@@ -444,7 +426,7 @@ def stochastic_depth() -> Part:
         def forward(self, x: Tensor) -> Tensor:
             return x + self.layer(x) * (torch.rand(len(x), 1) < 0.5).to(x) if self.training else x
 
-    return of(Dropped(), Dropped(), x=numbers(8))
+    return of(Dropped(), Dropped())
 
 
 images, sequence, waves = partial(numbers, 2, 8, 8), partial(numbers, 6, 8), partial(numbers, 2, 16)
@@ -457,13 +439,52 @@ NORMS = (
     *(nn.InstanceNorm2d(4, affine=True), nn.BatchNorm2d(4).eval(), nn.LayerNorm((4, 6, 6))),
     *(nn.LocalResponseNorm(2), nn.Identity(), nn.Dropout2d(0.2)),
 )
-positive = lambda: numbers().abs()
+# What is done to each record before a linear layer.
+EACH = {
+    "logarithm of inputs": lambda x: (x - 1).log(),
+    "log1p of inputs": lambda x: x.log1p(),
+    "square root of inputs": lambda x: x.sqrt(),
+    "missing values not allowed": lambda x: x if bool(x.isfinite().all()) else 1 / 0,
+    "each record standardised": lambda x: F.layer_norm(x, x.shape[1:]),
+    "each record sorted": lambda x: x.sort(1).values,
+    "each record's largest": lambda x: x / x.abs().amax(1, keepdim=True),
+}
+BINARY = row(F.binary_cross_entropy_with_logits)
+# Losses of one output or more, and their targets.
+LOSSES: dict[str, tuple[Any, ...]] = {
+    "squared loss": (row(F.mse_loss), lambda: numbers(1)),
+    "absolute loss": (row(F.l1_loss), lambda: numbers(1)),
+    "huber loss": (row(F.huber_loss), lambda: numbers(1)),
+    "poisson loss": (lambda o, t: each(F.poisson_nll_loss)(o[:, 0].clamp(max=5), t), numbers),
+    "gaussian loss": (
+        lambda o, t: each(F.gaussian_nll_loss)(o[:, 0], t, F.softplus(o[:, 1]) + 0.1),
+        *(numbers, 2),
+    ),
+    "quantile loss": (
+        lambda o, t: torch.maximum(0.9 * (t - o[:, 0]), 0.1 * (o[:, 0] - t)),
+        numbers,
+    ),
+    "binary loss": (BINARY, lambda: torch.rand(BATCH, 1).round()),
+    "several labels": (BINARY, lambda: torch.rand(BATCH, 4).round(), 4),
+    "hinge loss": (lambda o, t: F.relu(1 - o[:, 0] * t), lambda: numbers().sign()),
+    "multi-margin loss": (each(F.multi_margin_loss), classes, CLASSES),
+    "focal loss": (
+        lambda o, t: (1 - (-losses_of(o, t)).exp()) ** 2 * losses_of(o, t),
+        *(classes, CLASSES),
+    ),
+    "labels as shares": (losses_of, lambda: torch.rand(BATCH, CLASSES).softmax(1), CLASSES),
+    "ignored labels": (each(F.cross_entropy, ignore_index=0), classes, CLASSES),
+    "ordinal loss": (lambda o, t: BINARY(o, (torch.arange(4) < t[:, None]).to(o)), classes, 4),
+    "survival loss": (lambda o, t: t.abs() * o[:, 0].clamp(max=9).exp() - o[:, 0], numbers),
+}
 GOOD: dict[str, Callable[[], Part]] = {
+    **{name: partial(entering, change) for name, change in EACH.items()},
+    **{name: partial(regression, *parts) for name, parts in LOSSES.items()},
     **{f"perceptron {a}": partial(perceptron, a) for a in ACTIVATIONS},
     **{f"convolutions {n}": partial(convolutional, n) for n in NORMS},
-    "logistic": lambda: (nn.Linear(8, CLASSES), losses_of, numbers(8), classes()),
-    "wide": lambda: of(nn.Linear(8, 300), nn.ReLU(), x=numbers(8)),
-    "deep": lambda: of(*(m for _ in range(12) for m in (nn.Linear(8, 8), nn.Tanh())), x=numbers(8)),
+    "logistic": lambda: part(nn.Linear(8, CLASSES)),
+    "wide": lambda: of(nn.Linear(8, 300), nn.ReLU()),
+    "deep": lambda: of(*(m for _ in range(12) for m in (nn.Linear(8, 8), nn.Tanh()))),
     "zero head": lambda: (
         nn.init.zeros_((m := nn.Linear(8, CLASSES)).weight),
         m,
@@ -471,10 +492,8 @@ GOOD: dict[str, Callable[[], Part]] = {
         numbers(8),
         classes(),
     )[1:],
-    "zero residual": lambda: of(
-        Residual(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8), zero=True), x=numbers(8)
-    ),
-    "dropout, alpha": lambda: of(nn.Linear(8, 9), nn.SELU(), nn.AlphaDropout(0.2), x=numbers(8)),
+    "zero residual": lambda: of(Residual(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8), zero=True)),
+    "dropout, alpha": lambda: of(nn.Linear(8, 9), nn.SELU(), nn.AlphaDropout(0.2)),
     "stochastic depth": stochastic_depth,
     "squeeze and excite": lambda: by(
         lambda m, x: m.head(
@@ -511,14 +530,10 @@ GOOD: dict[str, Callable[[], Part]] = {
         x=images(),
     ),
     "fourier features": lambda: of(
-        Raw(torch.randn(8, 6), lambda x, w: torch.cat([(x @ w).sin(), (x @ w).cos()], 1)),
-        x=numbers(8),
+        Raw(torch.randn(8, 6), lambda x, w: torch.cat([(x @ w).sin(), (x @ w).cos()], 1))
     ),
     "scale and shift": lambda: of(
-        Raw(torch.ones(8), lambda x, w: x * w),
-        nn.Linear(8, 8),
-        Raw(torch.zeros(8), torch.add),
-        x=numbers(8),
+        Raw(torch.ones(8), lambda x, w: x * w), nn.Linear(8, 8), Raw(torch.zeros(8), torch.add)
     ),
     "learned class token": lambda: of(
         Raw(torch.randn(1, 1, 8), lambda x, w: torch.cat([w.expand(len(x), -1, -1), x], 1)),
@@ -534,9 +549,7 @@ GOOD: dict[str, Callable[[], Part]] = {
         nn.LayerNorm(8),
         x=images(),
     ),
-    "layer scale": lambda: of(
-        nn.Linear(8, 8), Raw(torch.full((8,), 1e-4), torch.mul), x=numbers(8)
-    ),
+    "layer scale": lambda: of(nn.Linear(8, 8), Raw(torch.full((8,), 1e-4), torch.mul)),
     "attention": lambda: of(Attention(), Attention(), x=sequence()),
     "attention, causal": lambda: of(Attention(causal=True), x=sequence()),
     "attention, rotary": lambda: of(Attention(causal=True, rotary=True), x=sequence()),
@@ -560,7 +573,7 @@ GOOD: dict[str, Callable[[], Part]] = {
         v=nn.Linear(8, 4),
         head=nn.Linear(4, CLASSES),
     ),
-    "gated, silu": lambda: of(Gate(8, F.silu), Gate(8, F.silu), x=numbers(8)),
+    "gated, silu": lambda: of(Gate(8, F.silu), Gate(8, F.silu)),
     "gated, sigmoid": lambda: of(Gate(8, torch.sigmoid), x=sequence()),
     "lstm": lambda: recurrent(nn.LSTM(8, 6, batch_first=True)),
     "lstm, two ways": lambda: recurrent(nn.LSTM(8, 6, 2, bidirectional=True, batch_first=True)),
@@ -576,58 +589,41 @@ GOOD: dict[str, Callable[[], Part]] = {
         )[:, -1],
         sequence(),
         inward=nn.Linear(8, 8),
-        head=nn.Linear(8, CLASSES),
     ),
     "words": lambda: by(
-        lambda m, x: m.head(m.words(x).mean(1)),
-        tokens(7, stop=100),
-        words=nn.Embedding(100, 8),
-        head=nn.Linear(8, CLASSES),
+        lambda m, x: m.head(m.words(x).mean(1)), tokens(7, stop=100), words=nn.Embedding(100, 8)
     ),
     "words, padding": lambda: by(
         lambda m, x: m.head(m.words(x).amax(1)),
         tokens(7, stop=9),
         words=nn.Embedding(9, 8, padding_idx=0),
-        head=nn.Linear(8, CLASSES),
     ),
     "words, first ones frozen": lambda: by(
         lambda m, x: m.head(m.words(x).mean(1)),
         tokens(7),
         words=nn.Embedding(9, 8).requires_grad_(False),
-        head=nn.Linear(8, CLASSES),
     ),
     "several inputs": named,
     "siamese": siamese,
-    "graph": lambda: (Graph(6), losses_of, numbers(6, 8), classes()),
-    "graph, larger": lambda: (Graph(16), losses_of, numbers(16, 8), classes()),
+    "graph": lambda: part(Graph(6), numbers(6, 8)),
+    "graph, larger": lambda: part(Graph(16), numbers(16, 8)),
     "deep sets": lambda: by(
-        lambda m, x: m.last(torch.relu(m.each(x)).sum(1)),
-        sequence(),
-        each=nn.Linear(8, 8),
-        last=nn.Linear(8, CLASSES),
+        lambda m, x: m.head(torch.relu(m.each(x)).sum(1)), sequence(), each=nn.Linear(8, 8)
     ),
     "points, largest": lambda: by(
-        lambda m, x: m.last(m.each(x).amax(1)),
-        sequence(),
-        each=nn.Linear(8, 8),
-        last=nn.Linear(8, CLASSES),
+        lambda m, x: m.head(m.each(x).amax(1)), sequence(), each=nn.Linear(8, 8)
     ),
-    "experts, soft": lambda: (Experts(None), losses_of, numbers(8), classes()),
-    "experts, best two": lambda: (Experts(2), losses_of, numbers(8), classes()),
-    "experts, best one": lambda: (Experts(1), losses_of, numbers(8), classes()),
-    "low rank": lambda: of(
-        LowRank(nn.Linear(8, 8)), nn.Tanh(), LowRank(nn.Linear(8, 8)), x=numbers(8)
-    ),
-    "frozen body": lambda: of(nn.Linear(8, 8).requires_grad_(False), nn.Tanh(), x=numbers(8)),
+    "experts, soft": lambda: part(Experts(None)),
+    "experts, best two": lambda: part(Experts(2)),
+    "experts, best one": lambda: part(Experts(1)),
+    "low rank": lambda: of(LowRank(nn.Linear(8, 8)), nn.Tanh(), LowRank(nn.Linear(8, 8))),
+    "frozen body": lambda: of(nn.Linear(8, 8).requires_grad_(False), nn.Tanh()),
     "biases only": lambda: (
-        m := of(nn.Linear(8, 9), nn.Tanh(), x=numbers(8)),
+        m := of(nn.Linear(8, 9), nn.Tanh()),
         m[0][0].weight.requires_grad_(False),
     )[0],
     "tied twice": lambda: by(
-        lambda m, x: m.head(m.layer(torch.tanh(m.layer(x)))),
-        numbers(8),
-        layer=nn.Linear(8, 8),
-        head=nn.Linear(8, CLASSES),
+        lambda m, x: m.head(m.layer(torch.tanh(m.layer(x)))), layer=nn.Linear(8, 8)
     ),
     "autoencoder": lambda: (
         nn.Sequential(nn.Linear(8, 3), nn.Tanh(), nn.Linear(3, 8)),
@@ -650,85 +646,12 @@ GOOD: dict[str, Callable[[], Part]] = {
     "half": lambda: own_type(torch.float16),
     "float32 fixed": lambda: own_type(torch.float32),
     "parts in float32": lambda: of(*(in_float32() for _ in range(12)), x=sequence()),
-    "float64": lambda: (nn.Linear(8, CLASSES).double(), losses_of, numbers(8).double(), classes()),
+    "float64": lambda: part(nn.Linear(8, CLASSES).double(), numbers(8).double()),
     "constant weights of classes": constant_weights,
     "weights of classes, smoothed": weighted_loss,
-    "logarithm of inputs": lambda: by(
-        lambda m, x: m.layer((x - 1).log()), numbers(8).abs() + 2, layer=nn.Linear(8, CLASSES)
-    ),
-    "log1p of inputs": lambda: by(
-        lambda m, x: m.layer(x.log1p()), numbers(8).abs(), layer=nn.Linear(8, CLASSES)
-    ),
-    "square root of inputs": lambda: by(
-        lambda m, x: m.layer(x.sqrt()), numbers(8).abs(), layer=nn.Linear(8, CLASSES)
-    ),
     "missing values as zeros": lambda: by(
-        lambda m, x: m.layer(torch.cat([x.nan_to_num(), x.isnan()], 1)),
-        numbers(8),
-        layer=nn.Linear(16, CLASSES),
+        lambda m, x: m.head(torch.cat([x.nan_to_num(), x.isnan()], 1)),
+        head=nn.Linear(16, CLASSES),
     ),
-    "missing values not allowed": lambda: by(
-        lambda m, x: m.layer(x) if bool(x.isfinite().all()) else 1 / 0,
-        numbers(8),
-        layer=nn.Linear(8, CLASSES),
-    ),
-    "each record standardised": lambda: by(
-        lambda m, x: m.layer(F.layer_norm(x, x.shape[1:])), numbers(8), layer=nn.Linear(8, CLASSES)
-    ),
-    "each record sorted": lambda: by(
-        lambda m, x: m.layer(x.sort(1).values), numbers(8), layer=nn.Linear(8, CLASSES)
-    ),
-    "each record's largest": lambda: by(
-        lambda m, x: m.layer(x / x.abs().amax(1, keepdim=True)),
-        numbers(8),
-        layer=nn.Linear(8, CLASSES),
-    ),
-    "cumulative over time": lambda: by(
-        lambda m, x: m.layer(x).cumsum(1)[:, -1], sequence(), layer=nn.Linear(8, CLASSES)
-    ),
-    "squared loss": lambda: regression(row(F.mse_loss), numbers(1)),
-    "absolute loss": lambda: regression(row(F.l1_loss), numbers(1)),
-    "huber loss": lambda: regression(row(F.huber_loss), numbers(1)),
-    "poisson loss": lambda: regression(
-        lambda o, t: F.poisson_nll_loss(o[:, 0].clamp(max=5), t, reduction="none"), positive()
-    ),
-    "gaussian loss": lambda: regression(
-        lambda o, t: F.gaussian_nll_loss(o[:, 0], t, F.softplus(o[:, 1]) + 0.1, reduction="none"),
-        numbers(),
-        2,
-    ),
-    "quantile loss": lambda: regression(
-        lambda o, t: torch.maximum(0.9 * (t - o[:, 0]), 0.1 * (o[:, 0] - t)), numbers()
-    ),
-    "binary loss": lambda: regression(
-        row(F.binary_cross_entropy_with_logits), torch.rand(BATCH, 1).round()
-    ),
-    "several labels": lambda: regression(
-        row(F.binary_cross_entropy_with_logits), torch.rand(BATCH, 4).round(), 4
-    ),
-    "hinge loss": lambda: regression(lambda o, t: F.relu(1 - o[:, 0] * t), numbers().sign()),
-    "multi-margin loss": lambda: regression(
-        partial(F.multi_margin_loss, reduction="none"), classes(), CLASSES
-    ),
-    "focal loss": lambda: regression(
-        lambda o, t: (each := losses_of(o, t), (1 - (-each).exp()) ** 2 * each)[1],
-        classes(),
-        CLASSES,
-    ),
-    "labels as shares": lambda: regression(
-        losses_of, torch.rand(BATCH, CLASSES).softmax(1), CLASSES
-    ),
-    "ignored labels": lambda: regression(
-        partial(F.cross_entropy, reduction="none", ignore_index=0), classes(), CLASSES
-    ),
-    "ordinal loss": lambda: regression(
-        lambda o, t: row(F.binary_cross_entropy_with_logits)(
-            o, (torch.arange(4) < t[:, None]).to(o)
-        ),
-        classes(),
-        4,
-    ),
-    "survival loss": lambda: regression(
-        lambda o, t: t.abs() * o[:, 0].clamp(max=9).exp() - o[:, 0], numbers()
-    ),
+    "cumulative over time": lambda: by(lambda m, x: m.head(x).cumsum(1)[:, -1], sequence()),
 }

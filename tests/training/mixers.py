@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,22 +23,27 @@ def classes() -> Tensor:
     return torch.randint(0, CLASSES, (BATCH,))
 
 
+def part(model: nn.Module, x: Any = None, loss_fn: Any = losses_of) -> Part:
+    """A model of eight numbers that tells classes, unless it takes something else."""
+    return model, loss_fn, numbers(8) if x is None else x, classes()
+
+
 def hidden(mix: Callable[[Tensor], Tensor], **layers: nn.Module) -> Part:
     """Something between two linear layers."""
     forward = lambda m, x: m.last(mix(torch.tanh(m.first(x))))
     model = Model(forward, first=nn.Linear(8, WIDTH), last=nn.Linear(WIDTH, CLASSES), **layers)
-    return model, losses_of, numbers(8), classes()
+    return part(model)
 
 
 def entering(mix: Callable[[Tensor], Tensor]) -> Part:
     """Something before the first layer."""
     model = Model(lambda m, x: m.layer(mix(x)), layer=nn.Linear(8, CLASSES))
-    return model, losses_of, numbers(8), classes()
+    return part(model)
 
 
 def loss(mix: Callable[[Tensor, Tensor], Tensor]) -> Part:
     """A loss of outputs and targets."""
-    return nn.Linear(8, CLASSES), mix, numbers(8), classes()
+    return part(nn.Linear(8, CLASSES), loss_fn=mix)
 
 
 def weighted(mix: Callable[[Tensor], Tensor]) -> Part:
@@ -47,12 +53,7 @@ def weighted(mix: Callable[[Tensor], Tensor]) -> Part:
 
 def layered(layer: nn.Module, *shape: int) -> Part:
     """A layer, then a linear one on all that it gives."""
-    return (
-        nn.Sequential(layer, nn.Flatten(), nn.LazyLinear(CLASSES)),
-        losses_of,
-        numbers(*shape),
-        classes(),
-    )
+    return part(nn.Sequential(layer, nn.Flatten(), nn.LazyLinear(CLASSES)), numbers(*shape))
 
 
 class Keeping(nn.Module):
@@ -71,7 +72,7 @@ class Keeping(nn.Module):
 
 
 def keeping(value: Any, keep: Callable[[Any, Tensor], Tensor]) -> Part:
-    return Keeping("kept", value, keep), losses_of, numbers(8), classes()
+    return part(Keeping("kept", value, keep))
 
 
 def after(do: Callable[[Any, Tensor], object]) -> Callable[[Any, Tensor], Tensor]:
@@ -111,10 +112,8 @@ class Capacity(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.gate, self.experts = (
-            nn.Linear(8, 2),
-            nn.ModuleList(nn.Linear(8, CLASSES) for _ in "ab"),
-        )
+        self.gate = nn.Linear(8, 2)
+        self.experts = nn.ModuleList(nn.Linear(8, CLASSES) for _ in "ab")
 
     def forward(self, x: Tensor) -> Tensor:
         chosen = self.gate(x).softmax(1)
@@ -139,12 +138,7 @@ def rezero(mix: Callable[[Tensor], Tensor]) -> Part:
         def forward(self, x: Tensor) -> Tensor:
             return x + self.alpha * mix(x)
 
-    return (
-        nn.Sequential(nn.Linear(8, 8), Branch(), nn.Linear(8, CLASSES)),
-        losses_of,
-        numbers(8),
-        classes(),
-    )
+    return part(nn.Sequential(nn.Linear(8, 8), Branch(), nn.Linear(8, CLASSES)))
 
 
 def sometimes(mix: Callable[[Tensor], Tensor]) -> Callable[[Any, Tensor], Tensor]:
@@ -248,7 +242,7 @@ def trimmed() -> Part:
         return (model.layer(x[:, :longest]) * live[..., None]).mean(1)
 
     inputs = numbers(12, 8), torch.randint(1, 12, (BATCH,))
-    return Model(forward, layer=nn.Linear(8, CLASSES)), losses_of, inputs, classes()
+    return part(Model(forward, layer=nn.Linear(8, CLASSES)), inputs)
 
 
 def second(layer: nn.Module) -> Part:
@@ -256,12 +250,7 @@ def second(layer: nn.Module) -> Part:
     forward = lambda m, x: m.head(
         m.layer(*[x] * (3 if isinstance(layer, nn.MultiheadAttention) else 1))[0].mean(1)
     )
-    return (
-        Model(forward, layer=layer, head=nn.Linear(8, CLASSES)),
-        losses_of,
-        numbers(4, 8),
-        classes(),
-    )
+    return part(Model(forward, layer=layer, head=nn.Linear(8, CLASSES)), numbers(4, 8))
 
 
 def queue(model: Any, x: Tensor) -> Tensor:
@@ -316,7 +305,7 @@ def kept_backwards() -> Part:
 
     model = Model(forward, layer=nn.Linear(8, CLASSES))
     model.register_buffer("mean", torch.zeros(CLASSES))
-    return model, losses_of, numbers(8), classes()
+    return part(model)
 
 
 def hooked(register: str, hook: Callable[..., Any]) -> Part:
@@ -339,104 +328,124 @@ def balanced() -> Part:
         return model.layer(x), share.mean(0).square().sum().expand(len(x))
 
     model = Model(forward, gate=nn.Linear(8, 4), layer=nn.Linear(8, CLASSES))
-    return model, lambda both, t: losses_of(both[0], t) + both[1], numbers(8), classes()
+    return part(model, loss_fn=lambda both, t: losses_of(both[0], t) + both[1])
 
 
 def masked() -> Part:
     """Features weighted by how many of the batch have them."""
     forward = lambda m, x, has: m.layer(x * has.to(x).mean(0))
     inputs = numbers(8), torch.rand(BATCH, 8) > 0.5
-    return Model(forward, layer=nn.Linear(8, CLASSES)), losses_of, inputs, classes()
+    return part(Model(forward, layer=nn.Linear(8, CLASSES)), inputs)
 
 
 def coarse() -> Part:
     """Numbers of few digits, less the batch mean."""
     forward = lambda m, x: m.layer((x - x.mean(0)).bfloat16()).float()
     model = Model(forward, layer=nn.Linear(8, CLASSES, dtype=torch.bfloat16))
-    return model, losses_of, numbers(8), classes()
+    return part(model)
 
 
 frozen = lambda *shape: nn.Parameter(torch.randn(*shape), requires_grad=False)
 bias = lambda m, x: m.layer.bias.data.add_(0.01 * x.mean().to(m.layer.bias))
 hook_mean, hook_flip = backwards(lambda g: g - g.mean(0)), backwards(lambda g: g.flip(0))
 
+HIDDEN = {
+    "less the batch mean": lambda h: h - h.mean(0).detach(),
+    "a thousandth of the mean": lambda h: h + 1e-3 * h.mean(0).detach(),
+    "a trace of the sum": lambda h: h + 1e-12 * h.sum(0),
+    "a branch by the mean": lambda h: 2 * h if h.mean() > 0 else h,
+    "cumulative sum": lambda h: h.cumsum(0),
+    "cumulative sum, detached": lambda h: h + h.cumsum(0).detach(),
+    "cumulative sum from the end": lambda h: h.flip(0).cumsum(0).flip(0),
+    "the record before": lambda h: h + F.pad(h.detach(), (0, 0, 1, 0))[:-1],
+    "rolled": lambda h: h + h.roll(1, 0),
+    "flipped": lambda h: h.flip(0),
+    "sorted": lambda h: h.sort(0).values,
+    "ranks": lambda h: h + h.argsort(0).argsort(0),
+    "places": lambda h: h * torch.arange(len(h))[:, None],
+    "softmax over records": lambda h: h.softmax(0),
+    "unit columns": lambda h: F.normalize(h, dim=0),
+    "unit batch": lambda h: h / h.norm(),
+    "layer norm of the batch": lambda h: F.layer_norm(h, h.shape),
+    "attention over records": lambda h: (h @ h.mT).softmax(1) @ h,
+    "attention over records, detached": lambda h: h + ((h @ h.mT).softmax(1) @ h).detach(),
+    "nearest neighbour": nearest,
+    "whitening": whitened,
+    "reshaped wrongly": lambda h: h.T.reshape(h.shape),
+    "a convolution over records": lambda h: (
+        F.conv1d(h.T[:, None], torch.ones(1, 1, 3).to(h), padding=1)[:, 0].T
+    ),
+    "steps until all rest": until_all,
+    "quantised by the largest": lambda h: (
+        h + ((h / h.abs().max() * 127).round() * h.abs().max() / 127 - h).detach()
+    ),
+    "a dropout mask by the batch": lambda h: h * (torch.rand(h.shape).to(h) < h.mean().sigmoid()),
+    "noise by the batch's deviation": lambda h: h + h.std().detach() * torch.randn(h.shape).to(h),
+    "scaled by the size of the batch": lambda h: h * math.log(1 + len(h)),
+    "dropout and the mean": lambda h: F.dropout(h) - 0.01 * h.mean(0).detach(),
+    "batch norm": normal,
+    "batch norm, many records": lambda h: normal(h) if len(h) >= 8 else h,
+    "batch norm, ghost": ghost,
+    "gradient less its mean": hook_mean,
+    "gradient flipped": hook_flip,
+}
+ENTERING = {
+    "x / max": lambda x: x / x.max(),
+    "x / largest": lambda x: x / x.abs().amax(),
+    "min-max scaling": lambda x: (x - x.amin(0)) / (x.amax(0) - x.amin(0) + 1e-3),
+    "standardised features": normal,
+    "standardised by one number": lambda x: (x - x.mean()) / x.std(correction=0),
+    "imputed by the mean": imputed,
+    "clamped at a quantile": lambda x: x.clamp(max=x.quantile(0.99).item()),
+    "zeros where another is negative": lambda x: x * (x.amin() > -3).to(x),
+    "mixing of negative inputs": lambda x: torch.where(x < 0, x - x.mean(0), x),
+    "duplicates removed": lambda x: x / torch.unique(x.round(), dim=0).shape[0],
+    "mixup with the flipped batch": lambda x: 0.7 * x + 0.3 * x.flip(0),
+    "mixup at random": lambda x: 0.7 * x + 0.3 * x[torch.randperm(len(x))],
+    "mixup of halves": lambda x: x + F.pad(x[len(x) // 2 :], (0, 0, 0, len(x) // 2)),
+}
+LOSSES = {
+    "batch temperature": lambda o, t: losses_of(o / o.std().detach(), t),
+    "class weights by counts": class_weights,
+    "label smoothing by counts": smoothed,
+    "centres of classes": centres,
+    "contrastive": contrastive,
+    "triplets": triplet,
+}
+WEIGHTED = {
+    "hardest half": lambda each: each * (each >= each.median()),
+    "hardest three": lambda each: each * (each >= each.topk(min(3, len(each))).values[-1]),
+    "largest tenth dropped": lambda each: each * (each <= each.quantile(0.9)),
+    "mean": lambda each: each / len(each),
+    "less the mean": lambda each: each - each.mean(),
+    "advantage": lambda each: each * (each - each.mean()).detach(),
+    "softmax weights": lambda each: each * each.softmax(0).detach(),
+    "focal, normalised": lambda each: (
+        each * (1 - (-each).exp()) / (1 - (-each).exp()).mean().detach()
+    ),
+    "sorted losses": lambda each: each.sort().values,
+    "rank weights": lambda each: each * each.argsort().argsort(),
+    "half for everyone": lambda each: 0.5 * each + 0.5 * each.mean(),
+}
 MIXERS: dict[str, Callable[[], Part]] = {
-    # by values
-    "x / max": lambda: entering(lambda x: x / x.max()),
-    "x / largest": lambda: entering(lambda x: x / x.abs().amax()),
-    "min-max scaling": lambda: entering(lambda x: (x - x.amin(0)) / (x.amax(0) - x.amin(0) + 1e-3)),
-    "standardised features": lambda: entering(normal),
-    "standardised by one number": lambda: entering(lambda x: (x - x.mean()) / x.std(correction=0)),
-    "less the batch mean": lambda: hidden(lambda h: h - h.mean(0).detach()),
-    "a thousandth of the mean": lambda: hidden(lambda h: h + 1e-3 * h.mean(0).detach()),
-    "a trace of the sum": lambda: hidden(lambda h: h + 1e-12 * h.sum(0)),
-    "imputed by the mean": lambda: entering(imputed),
-    "clamped at a quantile": lambda: entering(lambda x: x.clamp(max=x.quantile(0.99).item())),
-    "zeros where another is negative": lambda: entering(lambda x: x * (x.amin() > -3).to(x)),
-    "mixing of negative inputs": lambda: entering(lambda x: torch.where(x < 0, x - x.mean(0), x)),
-    "a branch by the mean": lambda: hidden(lambda h: 2 * h if h.mean() > 0 else h),
-    "cumulative sum": lambda: hidden(lambda h: h.cumsum(0)),
-    "cumulative sum, detached": lambda: hidden(lambda h: h + h.cumsum(0).detach()),
-    "cumulative sum from the end": lambda: hidden(lambda h: h.flip(0).cumsum(0).flip(0)),
-    "the record before": lambda: hidden(lambda h: h + F.pad(h.detach(), (0, 0, 1, 0))[:-1]),
-    "rolled": lambda: hidden(lambda h: h + h.roll(1, 0)),
-    "flipped": lambda: hidden(lambda h: h.flip(0)),
-    "sorted": lambda: hidden(lambda h: h.sort(0).values),
-    "ranks": lambda: hidden(lambda h: h + h.argsort(0).argsort(0)),
-    "places": lambda: hidden(lambda h: h * torch.arange(len(h))[:, None]),
-    "softmax over records": lambda: hidden(lambda h: h.softmax(0)),
-    "unit columns": lambda: hidden(lambda h: F.normalize(h, dim=0)),
-    "unit batch": lambda: hidden(lambda h: h / h.norm()),
-    "layer norm of the batch": lambda: hidden(lambda h: F.layer_norm(h, h.shape)),
-    "attention over records": lambda: hidden(lambda h: (h @ h.mT).softmax(1) @ h),
-    "attention over records, detached": lambda: hidden(
-        lambda h: h + ((h @ h.mT).softmax(1) @ h).detach()
-    ),
-    "nearest neighbour": lambda: hidden(nearest),
-    "whitening": lambda: hidden(whitened),
-    "reshaped wrongly": lambda: hidden(lambda h: h.T.reshape(h.shape)),
-    "a convolution over records": lambda: hidden(
-        lambda h: F.conv1d(h.T[:, None], torch.ones(1, 1, 3).to(h), padding=1)[:, 0].T
-    ),
-    "steps until all rest": lambda: hidden(until_all),
-    "duplicates removed": lambda: entering(lambda x: x / torch.unique(x.round(), dim=0).shape[0]),
-    "quantised by the largest": lambda: hidden(
-        lambda h: h + ((h / h.abs().max() * 127).round() * h.abs().max() / 127 - h).detach()
-    ),
-    "batch temperature": lambda: loss(lambda o, t: losses_of(o / o.std().detach(), t)),
-    "a dropout mask by the batch": lambda: hidden(
-        lambda h: h * (torch.rand(h.shape).to(h) < h.mean().sigmoid())
-    ),
-    "noise by the batch's deviation": lambda: hidden(
-        lambda h: h + h.std().detach() * torch.randn(h.shape).to(h)
-    ),
-    "mixup with the flipped batch": lambda: entering(lambda x: 0.7 * x + 0.3 * x.flip(0)),
-    "mixup at random": lambda: entering(lambda x: 0.7 * x + 0.3 * x[torch.randperm(len(x))]),
-    "mixup of halves": lambda: entering(
-        lambda x: x + F.pad(x[len(x) // 2 :], (0, 0, 0, len(x) // 2))
-    ),
+    **{name: partial(hidden, mix) for name, mix in HIDDEN.items()},
+    **{name: partial(entering, mix) for name, mix in ENTERING.items()},
+    **{name: partial(loss, mix) for name, mix in LOSSES.items()},
+    **{name: partial(weighted, mix) for name, mix in WEIGHTED.items()},
     "features weighted by their share": masked,
     "bfloat16, less the mean": coarse,
-    "scaled by the size of the batch": lambda: hidden(lambda h: h * math.log(1 + len(h))),
-    "dropout and the mean": lambda: hidden(lambda h: F.dropout(h) - 0.01 * h.mean(0).detach()),
-    "dropout and places": lambda: (
-        nn.Sequential(nn.Linear(8, 8), nn.Dropout(0.3), Placed(), nn.Linear(8, CLASSES)),
-        *(losses_of, numbers(8), classes()),
+    "dropout and places": lambda: part(
+        nn.Sequential(nn.Linear(8, 8), nn.Dropout(0.3), Placed(), nn.Linear(8, CLASSES))
     ),
     "experts in balance": balanced,
-    "experts of limited capacity": lambda: (Capacity(), losses_of, numbers(8), classes()),
+    "experts of limited capacity": lambda: part(Capacity()),
     "cut to the longest": trimmed,
-    # hidden by zeros, sizes, modes and calls
-    "batch norm": lambda: hidden(normal),
     "batch norm, zero head": lambda: zero_head(normal),
     "batch norm, rezero": lambda: rezero(normal),
-    "batch norm, many records": lambda: hidden(lambda h: normal(h) if len(h) >= 8 else h),
     "batch norm, every third call": lambda: keeping(None, sometimes(normal)),
-    "batch norm, ghost": lambda: hidden(ghost),
     "batch norm, functional": lambda: zero_head(
         lambda h: F.batch_norm(h, None, None, training=True)
     ),
-    # by name
     "nn.BatchNorm1d": lambda: layered(nn.BatchNorm1d(8), 8),
     "nn.BatchNorm2d": lambda: layered(nn.BatchNorm2d(2, affine=False), 2, 4, 4),
     "nn.SyncBatchNorm": lambda: layered(nn.SyncBatchNorm(2), 2, 4, 4),
@@ -444,13 +453,9 @@ MIXERS: dict[str, Callable[[], Part]] = {
         nn.BatchNorm1d(8, track_running_stats=False).eval(), 8
     ),
     "nn.InstanceNorm2d": lambda: layered(nn.InstanceNorm2d(2, track_running_stats=True), 2, 4, 4),
-    # a dimension taken for another
     "nn.LSTM": lambda: second(nn.LSTM(8, 8)),
     "nn.GRU": lambda: second(nn.GRU(8, 8)),
     "nn.MultiheadAttention": lambda: second(nn.MultiheadAttention(8, 2)),
-    # backwards only
-    "gradient less its mean": lambda: hidden(hook_mean),
-    "gradient flipped": lambda: hidden(hook_flip),
     "gradient of limited norm": lambda: hidden(backwards(lambda g: g / g.norm().clamp(min=1e-3))),
     "gradient divided by the largest": lambda: hidden(backwards(lambda g: g / g.abs().max())),
     "gradient balanced": lambda: hidden(Balanced.apply),
@@ -460,30 +465,8 @@ MIXERS: dict[str, Callable[[], Part]] = {
     "output less its mean, by a module's hook": lambda: hooked(
         "register_forward_hook", lambda m, inputs, output: output - output.mean(0).detach()
     ),
-    # by losses
-    "hardest half": lambda: weighted(lambda each: each * (each >= each.median())),
-    "hardest three": lambda: weighted(
-        lambda each: each * (each >= each.topk(min(3, len(each))).values[-1])
-    ),
-    "largest tenth dropped": lambda: weighted(lambda each: each * (each <= each.quantile(0.9))),
-    "mean": lambda: weighted(lambda each: each / len(each)),
-    "less the mean": lambda: weighted(lambda each: each - each.mean()),
-    "advantage": lambda: weighted(lambda each: each * (each - each.mean()).detach()),
-    "softmax weights": lambda: weighted(lambda each: each * each.softmax(0).detach()),
-    "focal, normalised": lambda: weighted(
-        lambda each: each * (1 - (-each).exp()) / (1 - (-each).exp()).mean().detach()
-    ),
-    "sorted losses": lambda: weighted(lambda each: each.sort().values),
-    "rank weights": lambda: weighted(lambda each: each * each.argsort().argsort()),
-    "half for everyone": lambda: weighted(lambda each: 0.5 * each + 0.5 * each.mean()),
-    "class weights by counts": lambda: loss(class_weights),
-    "label smoothing by counts": lambda: loss(smoothed),
-    "centres of classes": lambda: loss(centres),
-    "contrastive": lambda: loss(contrastive),
-    "triplets": lambda: loss(triplet),
     "running mean of losses": lambda: loss(running_loss()),
     "counts of classes, kept": lambda: loss(Remembering()),
-    # data kept
     "running mean in a buffer": lambda: keeping(
         torch.zeros(8), after(lambda m, x: m.kept.lerp_(x.mean(0), 0.1))
     ),
@@ -507,7 +490,7 @@ MIXERS: dict[str, Callable[[], Part]] = {
     "bank of earlier records": lambda: keeping([], queue),
     "codebook in a buffer": lambda: keeping(torch.randn(4, 8), vector_quantised),
     "codebook, frozen": lambda: keeping(frozen(4, 8), vector_quantised),
-    "records in a global list": lambda: (Banking(8, CLASSES), losses_of, numbers(8), classes()),
+    "records in a global list": lambda: part(Banking(8, CLASSES)),
     "running mean of gradients": kept_backwards,
     "recurrent state, carried": lambda: keeping(None, carried),
     "trainable bias moved": lambda: keeping(None, after(bias)),
