@@ -37,13 +37,30 @@ def standardised(images: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def built(model: str, inputs: Tensor) -> nn.Module:
-    """An untrained model of `MODELS` for such inputs."""
+    """An untrained model of `MODELS` for such inputs.
+
+    The linear one starts from zero, without a bias: see `oriented_gradients`. The convolutions for
+    28 x 28 pixels are the network of Papernot et al. (2020), 26,010 parameters.
+    """
     validate.one_of(MODELS, model=model)
     if model == "linear":
-        return linear(inputs.shape[1])
+        flat = nn.Linear(inputs.shape[1], 10, bias=False)
+        nn.init.zeros_(flat.weight)
+        return flat
     if model == "mlp":
-        return perceptron(inputs[0].numel())
-    return small_convolutions() if inputs.shape[-1] == 8 else convolutions()
+        hidden = nn.Linear(inputs[0].numel(), 64)
+        return nn.Sequential(nn.Flatten(), hidden, nn.Tanh(), nn.Linear(64, 10))
+    if inputs.shape[-1] == 8:
+        return nn.Sequential(
+            *(nn.Conv2d(1, 16, 3, padding=1), nn.Tanh(), nn.MaxPool2d(2)),
+            *(nn.Conv2d(16, 32, 3, padding=1), nn.Tanh(), nn.MaxPool2d(2)),
+            *(nn.Flatten(), nn.Linear(128, 10)),
+        )
+    return nn.Sequential(
+        *(nn.Conv2d(1, 16, 8, stride=2, padding=2), nn.Tanh(), nn.MaxPool2d(2, stride=1)),
+        *(nn.Conv2d(16, 32, 4, stride=2), nn.Tanh(), nn.MaxPool2d(2, stride=1)),
+        *(nn.Flatten(), nn.Linear(512, 32), nn.Tanh(), nn.Linear(32, 10)),
+    )
 
 
 def started(
@@ -59,33 +76,3 @@ def accuracy(model: nn.Module, data: tuple[Tensor, Tensor]) -> float:
     """Fraction of the labels that a model gets right."""
     with torch.no_grad():
         return (model(data[0]).argmax(1) == data[1]).double().mean().item()
-
-
-def linear(features: int) -> nn.Linear:
-    """A linear model that starts from zero; without a bias, see `oriented_gradients`."""
-    model = nn.Linear(features, 10, bias=False)
-    nn.init.zeros_(model.weight)
-    return model
-
-
-def perceptron(pixels: int) -> nn.Sequential:
-    """One hidden layer of 64."""
-    return nn.Sequential(nn.Flatten(), nn.Linear(pixels, 64), nn.Tanh(), nn.Linear(64, 10))
-
-
-def small_convolutions() -> nn.Sequential:
-    """Two convolutions for 8 x 8 pixels."""
-    return nn.Sequential(
-        *(nn.Conv2d(1, 16, 3, padding=1), nn.Tanh(), nn.MaxPool2d(2)),
-        *(nn.Conv2d(16, 32, 3, padding=1), nn.Tanh(), nn.MaxPool2d(2)),
-        *(nn.Flatten(), nn.Linear(128, 10)),
-    )
-
-
-def convolutions() -> nn.Sequential:
-    """The network of Papernot et al. (2020) for 28 x 28 pixels, 26,010 parameters."""
-    return nn.Sequential(
-        *(nn.Conv2d(1, 16, 8, stride=2, padding=2), nn.Tanh(), nn.MaxPool2d(2, stride=1)),
-        *(nn.Conv2d(16, 32, 4, stride=2), nn.Tanh(), nn.MaxPool2d(2, stride=1)),
-        *(nn.Flatten(), nn.Linear(512, 32), nn.Tanh(), nn.Linear(32, 10)),
-    )
