@@ -54,13 +54,11 @@ class MadeUp:
         tensors = [x for x in self._leaves if isinstance(x, Tensor)]
         self._rows, self._precise = len(tensors[0]) if tensors else 0, precise
         options = [() if public else _options(x, self._rows) for x in self._leaves]
-        self._kinds: list[Kind | None] = self._plainest(options, works)
-        for place, kinds in enumerate(options):
-            for kind in kinds[: kinds.index(self._kinds[place])] if kinds else ():
-                if self._error([*self._kinds[:place], kind, *self._kinds[place + 1 :]], works):
-                    continue
-                self._kinds[place] = kind
-                break
+        kinds = self._plainest(options, works)
+        for place, better in enumerate(options):
+            tried = ([*kinds[:place], kind, *kinds[place + 1 :]] for kind in better)
+            kinds = next((x for x in tried if x == kinds or not self._error(x, works)), kinds)
+        self._kinds = kinds
 
     def draw(self, scales: list[float], missing: int) -> Any:
         """One record of each scale, of which the last so many lack a tenth of their numbers."""

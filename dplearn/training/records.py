@@ -18,6 +18,7 @@ from dplearn.training.devices import forked, free_bytes, moved
 from dplearn.training.passes import Loss, called
 from dplearn.training.recording import on_tensors
 from dplearn.training.sampling import Lot, micro_batches
+from dplearn.training.twin import on_trial
 
 # Inputs, targets, and a mask that is False for padding.
 Part = tuple[Any, Any, Tensor | None]
@@ -103,14 +104,11 @@ class Records:
         """
         if self._collate is _default:
             return
-        places, modes = np.arange(min(_COMPARED, len(self))), [m.training for m in model.modules()]
-        model.eval()
-        try:
+        places = np.arange(min(_COMPARED, len(self)))
+        with on_trial(model, precise=False):
+            model.eval()
             together = self._losses(model, loss_fn, places)
             alone = [self._losses(model, loss_fn, np.full_like(places, i))[i] for i in places]
-        finally:
-            for module, mode in zip(model.modules(), modes, strict=True):
-                module.training = mode
         if not torch.allclose(torch.stack(alone), together, rtol=_ROUNDING, equal_nan=True):
             raise ValueError(
                 "Expected the loss of a record not to depend on what collate_fn puts beside it, "

@@ -25,12 +25,6 @@ def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
 
     Those of ``"poisson"`` and ``"random_allocation"`` differ in size and can be empty; the sizes
     of other schemes must be whole.
-
-    Examples
-    --------
-    >>> plan = DPSGD(noise_multiplier=1.0, sample_rate=0.5, steps=1, sampling="shuffled")
-    >>> [len(lot) for lot in lots(plan, size=6, rng=np.random.default_rng(0))]
-    [3, 3]
     """
     validate.integer(minimum=1, size=size)
     count = plan.drawing.batches
@@ -72,13 +66,6 @@ def micro_batches(
 
     With `micro_batch` every part has that many rows, so that no new shape ever occurs; without,
     there are as few parts as have at most `most` rows, and no padding. An empty lot has no parts.
-
-    Examples
-    --------
-    >>> for part, mask in micro_batches(np.array([4, 7, 9]), 2):
-    ...     print(part.tolist(), mask.tolist())
-    [4, 7] [True, True]
-    [9, 0] [True, False]
     """
     if micro_batch is None:
         count = -(-len(lot) // (most or len(lot) or 1))
