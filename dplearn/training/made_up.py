@@ -79,6 +79,8 @@ class MadeUp:
             errors.append(self._error(kinds, works))
             if errors[-1] is None:
                 return kinds
+        types = [f"{x.dtype} {tuple(x.shape)}" for x in self._leaves if isinstance(x, Tensor)]
+        errors[0].add_note(f"Inputs and targets that were tried: {', '.join(types)}.")
         raise errors[0]
 
     def _error(self, kinds: list[Kind | None], works: Callable[[Any], Any]) -> Exception | None:
