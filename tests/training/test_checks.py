@@ -1,6 +1,8 @@
 """What mixes records or keeps data is refused, what does neither is accepted, as often as asked."""
 
 import time
+from collections import deque
+from functools import partial
 
 import pytest
 import torch
@@ -134,6 +136,42 @@ def test_a_parameter_used_elsewhere():
             use(model, losses_of, TARGETS, TARGETS)
     blind = Model(lambda model, x: model.layer(x).detach(), layer=nn.Linear(8, 5))
     refused(blind, INPUTS, match="depend on trainable parameters")
+
+
+class Holder:
+    """An object with a method and a place to keep things."""
+
+    def __init__(self, kept):
+        self.kept = kept
+
+    def method(self):
+        return self.kept
+
+
+HOLDERS = {
+    "attribute": Holder,
+    "method": lambda x: Holder(x).method,
+    "closure": lambda x: lambda: x,
+    "partial": lambda x: partial(max, x),
+    "partial, by name": lambda x: partial(max, key=x),
+    "mapping": lambda x: {"a": x},
+    "deque": lambda x: deque([x]),
+    "set": lambda x: {Holder(x)},
+    "buffer": nn.Buffer,
+    "complex": lambda x: Holder(torch.view_as_complex(x)[2]),
+    "array": lambda x: Holder(x.numpy()),
+    "row": lambda x: [x[:, 1]],
+}
+
+
+@each("name", HOLDERS)
+def test_whatever_keeps_numbers_is_looked_into(name):
+    kept = torch.arange(6.0).view(3, 2)
+    holder = HOLDERS[name](kept)
+    before = contents(holder)
+    assert contents(holder) == before
+    kept.data[2, 1] += 1e-5
+    assert contents(holder) != before
 
 
 def test_values_of_records_play_no_part_and_numbers_that_fit_are_made_up():
