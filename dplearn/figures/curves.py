@@ -133,7 +133,7 @@ def leak(
     area = Band(x=x, lower=np.minimum(p, scaled_q), upper=p, label="", role="wrong", opacity=0.3)
     law = Line(x=x, y=p, label=names[0], label_at=flank, side="top right")
     other = Line(x=x, y=scaled_q, label=names[1], role="quiet", label_at=top, side="top center")
-    heights = None if lens is None else (lens, 1.0)
+    heights = None if lens is None else (lens, 3.0)
     left = [area, law, other]
     left = curves(left, title="", x=axes[0], y="density", log_y=bool(lens), y_range=heights)
     lines = [Line(x=curve[0], y=curve[1], label="")]

@@ -501,7 +501,7 @@ show(slider(frames, name="p", start=6), "Three of 13 frames. " + "; ".join(title
 # %% [markdown]
 # ## 11 Exercises
 #
-# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
+# In a new session, first run the cells above. Then replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
 #
 # **★ 1.1** *(In class, 5 minutes.)* A youth club publishes the average pocket money of its members, but only for groups of at least five. On Monday: 28.50 euros, 24 members. On Tuesday Ben has left: 27.10 euros, 23 members. How many euros does Ben get?
 

@@ -89,7 +89,7 @@ show(drawing, "Two worlds, count 7 with Anna and 6 without, give one noisy repor
 # %% [markdown]
 # ## 2 Predict
 #
-# The clinic uses **Laplace noise** of scale $b=1$: density $\tfrac1{2b}e^{-|x|/b}$, a steep peak with two exponential sides. Anna came. Eight reports that the boss might have received:
+# The clinic uses **Laplace noise** (the Laplace mechanism, 拉普拉斯机制) of scale $b=1$: density $\tfrac1{2b}e^{-|x|/b}$, a steep peak with two exponential sides. Anna came. Eight reports that the boss might have received:
 
 # %%
 rng = np.random.default_rng(2)
@@ -128,7 +128,7 @@ for t in (-1, 0, 0.5, 0.75, 1, 2, 3):
 # %% [markdown]
 # The ratio grows, and then it *stops*, at $2.72\approx e$. Beyond $t=1$ the boss can be as strict as he likes: his accusations become rarer, not more convincing. This is what $\varepsilon=1$ means: no event is more than $e^1$ times as likely with Anna as without her.
 #
-# Could somebody promise $\varepsilon=0.5$ for the same noise? Not for every event, says the last column. But the promise is broken by at most about 0.22, near $t=0.75$. Such a breach, too, can be part of a promise. We shall call it $\delta$.
+# Could somebody promise $\varepsilon=0.5$ for the same noise? Not for every event, says the last column. But the promise is broken by at most about 0.22, near $t=0.75$. Such a breach, too, can be part of a promise. We shall call it $\delta$ (失败概率).
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Compute three losses on the board before showing the picture: $x=0$, $x=\tfrac12$, $x=5$ give $-1$, 0, 1. The last one surprises: *however* far out the number lies, it says no more than $x=1$ does. Ask why half of all reports sit at $+1$ (half of the noise is positive). A common slip: to draw the law of $L$ under $Q$, where it is the mirror image. We always draw under $P$.
@@ -482,7 +482,7 @@ for adjacency in ("add_remove", "replace_one"):
 # %% [markdown]
 # ## 12 Exercises
 #
-# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
+# In a new session, first run the cells above. Then replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
 #
 # **★★ 2.2** *(In class, 5 minutes.)* A report claims $(1, 0.05)$-DP. This boss is ruthless and accepts false alarms in 30 % of all cases. What is the largest share of those who came that any rule can catch?
 

@@ -416,7 +416,7 @@ for adjacency in ("add_remove", "replace_one"):
 # %% [markdown]
 # ## 10 Exercises
 #
-# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
+# In a new session, first run the cells above. Then replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
 #
 # **★ 3.1** *(In class, 5 minutes.)* The gradients of 4 000 records are clipped to length $C = 2.5$ and summed. Neighbours add or remove a record. With the textbook recipe for $\varepsilon = 0.5$ and $\delta = 10^{-6}$: what is the *standard deviation* of the noise on each coordinate?
 

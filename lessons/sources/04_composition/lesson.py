@@ -126,7 +126,11 @@ for k in (1, 10, 100, 1000):
 k = np.arange(1, 101)
 drift, spread = 0.1 * np.tanh(0.05) * k, 0.1 * np.sqrt(k)
 band = Band(x=k, lower=drift - 3 * spread, upper=drift + 3 * spread, label="")
-walks = [Line(x=k, y=walk[i, :100], label="", role="other") for i in range(5)]
+names = ["five Annas", "", "", "", ""]
+walks = [
+    Line(x=k, y=walk[i, :100], label=name, role="other", label_at=0.35, side="bottom right")
+    for i, name in enumerate(names)
+]
 figure = curves(
     [
         band,
@@ -204,7 +208,7 @@ def tail(epsilon, steps=100, scale=1.0, x="total loss (nats)", red=""):
         x=x,
         y="probability",
         log_y=True,
-        y_range=(1e-32, 1e4),
+        y_range=(1e-32, 1e3),
     )
 
 
@@ -491,7 +495,7 @@ print(f"so Anna's entry is {everyone - all_but_anna:.4g}")
 # %% [markdown]
 # ## 10 Exercises
 #
-# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
+# In a new session, first run the cells above. Then replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
 #
 # **★ 4.1** *(In class, 5 minutes.)* A hundred releases are $(0.1,\,5\cdot10^{-8})$-DP each. Together they may have $\delta=10^{-5}$. Which $\varepsilon_{\text{tot}}$ does the formula KOV prove? (First: how much of $\delta$ is left for $\delta'$?)
 

@@ -121,7 +121,14 @@ def tilt(order):
     centre = 0.5 + (order - 1)  # weighting a normal law of variance 1 by e^((order - 1) L) moves it
     return curves(
         [
-            Line(x=span, y=norm.pdf(span, 0.5), label="loss", role="quiet", label_at=0.12),
+            Line(
+                x=span,
+                y=norm.pdf(span, 0.5),
+                label="loss",
+                role="quiet",
+                label_at=0.14,
+                side="middle left",
+            ),
             Line(x=span, y=norm.pdf(span, centre), label="", role="exact"),
             Line(x=[largest] * 2, y=[0, 0.42], label="largest of a million", role="wrong"),
         ],
@@ -402,7 +409,7 @@ show(
 #
 # ## 10 Where this breaks, and what it does not protect
 #
-# *What the guarantee assumes.* The curve $D_\alpha$ bounds **all** neighbours in **both** directions, and every release adds fresh noise. Under `replace_one` a normal release can cost up to four times the divergence: four times if the vector may be replaced by its opposite, twice in a histogram, nothing more for a single count.
+# *What the guarantee assumes.* The curve $D_\alpha$ bounds **all** neighbours in **both** directions, and every release adds fresh noise. Under `replace_one` a Gaussian release can cost up to four times the divergence: four times if the vector may be replaced by its opposite, twice in a histogram, nothing more for a single count.
 #
 # * **Not everything has a curve.** A mechanism that publishes a whole record with probability 0.001, and otherwise nothing, is $(0, 0.001)$-DP, yet every order above 1 is infinite. So RDP is not "DP, only more general": it excludes mechanisms that $(\varepsilon,\delta)$ admits.
 
@@ -418,7 +425,7 @@ print(f"order 0.5: {float(shame.renyi(0.5)):.4g}, order 2: {float(shame.renyi(2)
 # %% [markdown]
 # ## 11 Exercises
 #
-# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
+# In a new session, first run the cells above. Then replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
 #
 # **★★ 5.2** *(In class, 5 minutes.)* Sixty releases with noise multiplier 4, at $\delta = 10^{-6}$. Which order is best for the simple conversion? (Without a search.)
 

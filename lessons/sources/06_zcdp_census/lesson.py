@@ -499,7 +499,7 @@ print(f"five people: rho {25 * 2.56:g}, exact epsilon {exact(25 * 2.56, 1e-10):.
 # %% [markdown]
 # ## 12 Exercises
 #
-# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
+# In a new session, first run the cells above. Then replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
 #
 # **★ 6.1** *(In class, 5 minutes.)* Three tables, with Gaussian noise of multipliers 4, 4 and 8. Everybody is in all of them. Convert their total $\rho$ into $\varepsilon$ at $\delta=10^{-8}$, with the simple conversion.
 

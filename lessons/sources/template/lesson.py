@@ -145,7 +145,7 @@ show(slider(frames, name="σ", start=1), f"delta at epsilon 1: {words}.")
 # %% [markdown]
 # ## 9 Exercises
 #
-# Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+# In a new session, first run the cells above. Then replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
 #
 # **★ KEY.1** *(In class, 5 minutes.)* TODO: which $\delta$ has noise multiplier 2 at $\varepsilon = 1$?
 
