@@ -31,7 +31,7 @@ from dplearn.training.devices import exactly, moved
 from dplearn.training.learned import rows_of_model
 from dplearn.training.passes import Loss, called, check_losses, per_example, wide, zeros
 from dplearn.training.per_example import ROUNDING, PerExample
-from dplearn.training.recording import Tape, observed, recording
+from dplearn.training.recording import Survey, Tape, observed, recording, state_of
 from dplearn.training.rules import trainable
 
 # Gives a tensor for each trainable parameter, and a number to multiply what is added to it.
@@ -43,30 +43,39 @@ class ClippedSum:
     """Contribution of one micro-batch; everything in it is private until noise is added.
 
     The clipped sum for every trainable parameter, float32 or float64. Of each record, shape (B,):
-    its loss, the norm of its whole gradient before clipping, and the fraction of its labels that
-    the model gets right (NaN for other tasks). How many records counted, how many of them were
-    scaled down, and how many of these had to be left out, shape ().
+    its loss, the norm of its whole gradient before clipping, the fraction of its labels that the
+    model gets right (NaN for other tasks), whether it is none of the padding, and whether it was
+    scaled down.
     """
 
     sums: Mapping[str, Tensor]
     losses: Tensor
     norms: Tensor
     right: Tensor
-    examples: Tensor
-    clipped: Tensor
-    non_finite: Tensor
+    counted: Tensor
+    scaled: Tensor
+
+    @property
+    def examples(self) -> Tensor:
+        """How many records counted."""
+        return self.counted.sum()
+
+    @property
+    def clipped(self) -> Tensor:
+        """How many of them were scaled down."""
+        return (self.counted & self.scaled).sum()
+
+    @property
+    def non_finite(self) -> Tensor:
+        """How many of these had to be left out."""
+        return (self.counted & ~self.norms.isfinite()).sum()
 
     def __add__(self, other: ClippedSum) -> ClippedSum:
         """Both micro-batches together."""
-        return ClippedSum(
-            sums={name: value + other.sums[name] for name, value in self.sums.items()},
-            losses=torch.cat([self.losses, other.losses]),
-            norms=torch.cat([self.norms, other.norms]),
-            right=torch.cat([self.right, other.right]),
-            examples=self.examples + other.examples,
-            clipped=self.clipped + other.clipped,
-            non_finite=self.non_finite + other.non_finite,
-        )
+        sums = {name: value + other.sums[name] for name, value in self.sums.items()}
+        of = {name: (value, getattr(other, name)) for name, value in vars(self).items()}
+        del of["sums"]
+        return ClippedSum(sums=sums, **{name: torch.cat(pair) for name, pair in of.items()})
 
 
 def clipped_sum(
@@ -116,10 +125,15 @@ def added_sum(
     mask: Tensor | None = None,
     into: Into | None = None,
     loss_scale: float = 1.0,
+    survey: Survey | None = None,
 ) -> ClippedSum:
-    """Clipped sum as of `clipped_sum`, added to tensors that are asked for when it is ready."""
-    rows = rows_of_model(model, loss_fn, inputs, targets)
-    with recording(model) as tape:
+    """Clipped sum as of `clipped_sum`, added to tensors that are asked for when it is ready.
+
+    The survey is of the model as it is now; with it many steps look only once at every module.
+    """
+    survey = survey or Survey.of(model)
+    rows = rows_of_model(model, loss_fn, inputs, targets, survey.state)
+    with recording(model, survey) as tape:
         tape.rows, tape.loss_scale = rows, loss_scale
         return _recorded_sum(model, tape, loss_fn, inputs, targets, clip, mask, into)
 
@@ -137,7 +151,7 @@ def compiled_sum(
     """
     shared = {id(x): x for x in (*model.parameters(), *model.buffers())}
     twin = copy.deepcopy(model, shared)
-    tape, _ = observed(twin)
+    tape, _ = observed(twin, Survey.of(twin))
     tape.loss_scale = loss_scale
     own_clip = Clip.of(model, bound)
     options = options or {"options": {"layout_optimization": False}}
@@ -150,7 +164,7 @@ def compiled_sum(
             mine.training = theirs.training
         clip = own_clip._replace(largest=clip.largest)
         with torch._dynamo.config.patch(trace_autograd_ops=True, allow_rnn=True):
-            tape.rows = rows_of_model(model, loss_fn, inputs, targets)
+            tape.rows = rows_of_model(model, loss_fn, inputs, targets, state_of(model))
             part = compiled(twin, tape, loss_fn, inputs, targets, clip, mask, None)
         if into is not None:
             total, weight = into()
@@ -178,7 +192,7 @@ def _recorded_sum(
     tape.runs = False
     check_losses(losses)
     _check_mask(mask, losses)
-    gradients = per_example(model, tape, losses) if len(losses) else {}
+    gradients = per_example(tape, losses) if len(losses) else {}
     tape.calls.clear()
     with torch.no_grad(), exactly(losses.device):
         right = _right(outputs, targets)
@@ -236,17 +250,17 @@ def _clipped(
 ) -> ClippedSum:
     """Norms, factors and weighted sums; the gradients are used up."""
     factors_of, group, largest, _ = clip
-    zero = losses.new_zeros(len(losses), dtype=wide(losses.dtype))
-    squares = [zero] * len(largest)
+    squares: list[list[Tensor]] = [[] for _ in range(len(largest))]
     for name, gradient in gradients.items():
-        squares[group[name]] = squares[group[name]] + gradient.squared_norm()
-    squared = torch.stack(squares)  # (groups, B)
+        squares[group[name]].append(gradient.squared_norm())
+    zero = [losses.new_zeros(len(losses), dtype=wide(losses.dtype))]
+    squared = torch.stack([torch.stack(one or zero).sum(0) for one in squares])  # (groups, B)
     norms = squared.sum(0).sqrt()
-    records = torch.ones_like(norms, dtype=torch.bool) if mask is None else mask
-    finite = norms.isfinite()
+    finite = norms < torch.inf
     # Norms may be a few units of rounding too small: round up before dividing.
     rounded_up = squared.sqrt() * (1 + ROUNDING * torch.finfo(squared.dtype).eps)
-    factors = torch.where(finite & records, factors_of(rounded_up, largest.to(squared)), 0)
+    factors = factors_of(rounded_up, largest.to(squared))
+    factors = torch.where(finite if mask is None else finite & mask, factors, 0)
     # Whether all are finite is known without waiting only on the processor, once it runs.
     at_once = finite.device.type == "cpu" and not torch.compiler.is_compiling()
     keep = None if at_once and finite.all() else finite
@@ -254,14 +268,11 @@ def _clipped(
     weighted = (factors * weight).unbind()
     for name in list(gradients):
         gradients.pop(name).add_to(sums[name], weighted[group[name]], keep)
-    clipped, missed = records & (factors.amin(0) < 1), records & ~finite
-    counts = torch.stack([records, clipped, missed]).sum(1)
     return ClippedSum(
         sums=sums,
         losses=losses,
         norms=norms,
         right=losses.new_full(losses.shape, torch.nan) if right is None else right,
-        examples=counts[0],
-        clipped=counts[1],
-        non_finite=counts[2],
+        counted=torch.ones_like(finite) if mask is None else mask,
+        scaled=factors.amin(0) < 1,
     )

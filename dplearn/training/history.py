@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from dplearn.accountants import Accountant
@@ -116,11 +117,9 @@ class History:
 
 def tally_of(part: ClippedSum, mask: Tensor | None, bound: Bound, dtype: torch.dtype) -> Tensor:
     """Sums over the records of a micro-batch, in the order of TALLY."""
-    finite, right = part.losses.isfinite(), part.right
-    below = part.norms <= getattr(bound, "max_grad_norm", 0.0)
-    if mask is not None:
-        finite, below, right = finite & mask, below & mask, torch.where(mask, right, 0)
+    finite = part.losses.abs() < math.inf
     loss = torch.where(finite, part.losses, 0).to(dtype)  # all others become as wide
-    losses, rights, *counts = torch.stack([loss, right, finite, below]).sum(1)
-    counted = part.examples, part.clipped, part.non_finite
-    return torch.stack([losses, counts[0], *counted, rights, counts[1], torch.zeros_like(losses)])
+    below = part.norms <= getattr(bound, "max_grad_norm", 0.0)
+    missed = ~(part.norms < math.inf)
+    rows = torch.stack([loss, finite, part.counted, part.scaled, missed, part.right, below])
+    return F.pad((rows if mask is None else torch.where(mask, rows, 0)).sum(1), (0, 1))

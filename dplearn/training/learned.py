@@ -22,10 +22,10 @@ from dplearn.training.rules import trainable
 _LEARNED: WeakKeyDictionary[nn.Module, tuple[Any, Rows]] = WeakKeyDictionary()
 
 
-def rows_of_model(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Rows:
-    """Rows per record of each argument, learned unless the model is as it was then."""
+def rows_of_model(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any, state: Any) -> Rows:
+    """Rows per record of each argument, learned unless the model was in this state then."""
     before, rows = _LEARNED.get(model, (None, {}))
-    return rows if before == state_of(model) else learn(model, loss_fn, inputs, targets)
+    return rows if before == state else learn(model, loss_fn, inputs, targets)
 
 
 def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Rows:
@@ -77,7 +77,7 @@ def _add_up(model: nn.Module, tape: Tape, losses: Tensor) -> bool:
         return True
     named = trainable(model)
     parameters = list(named.values())
-    each = per_example(model, tape, losses, retain_graph=True)
+    each = per_example(tape, losses, retain_graph=True)
     ordinary = torch.autograd.grad(losses.sum(), parameters, retain_graph=True, allow_unused=True)
     size = sum((use.squared_norm() for use in each.values()), torch.zeros(())).sqrt().sum()
     if not size.isfinite():

@@ -43,9 +43,7 @@ def check_rows(call: Call, grad: Tensor, batch: int) -> None:
         )
 
 
-def per_example(
-    model: nn.Module, tape: Tape, losses: Tensor, *, retain_graph: bool = False
-) -> dict[str, PerExample]:
+def per_example(tape: Tape, losses: Tensor, *, retain_graph: bool = False) -> dict[str, PerExample]:
     """Gradients of every parameter that takes part, one per example; uses up the graph."""
     calls = tape.calls
     edges: Any = [
@@ -58,7 +56,6 @@ def per_example(
     if tape.loss_scale != 1:
         grads = [g if g is None else g.to(wide(g.dtype)) / tape.loss_scale for g in grads]
     output_grads = iter(grads)
-    name_of: dict[Any, str] = {parameter: name for name, parameter in model.named_parameters()}
     modules = {call.module for call in calls}
     uses: dict[str, list[PerExample]] = defaultdict(list)
     with torch.no_grad(), exactly(losses.device):
@@ -67,7 +64,7 @@ def per_example(
                 {place: next(output_grads) for place in part.edges} for part in (call, *call.inner)
             ]
             for parameter, use in _of_call(call, tape.rows, grads, len(losses), modules):
-                uses[name_of[parameter]].append(use)
+                uses[tape.names[parameter]].append(use)
         return {name: combined(parts) for name, parts in uses.items()}
 
 
@@ -86,8 +83,9 @@ def _of_call(
         check_rows(call, grad, batch)
     call.check_unchanged()
     dtype = wide(next(grad.dtype for part in reached for grad in part.values()))
-    widen = lambda x: x.to(dtype) if x.is_floating_point() else x
-    reached, args, kwargs = on_tensors(widen, (reached, call.args, call.kwargs))
+    widen = lambda x: x if x.dtype == dtype or not x.is_floating_point() else x.to(dtype)
+    reached = [{i: widen(grad) for i, grad in part.items()} for part in reached]
+    args, kwargs = on_tensors(widen, call.args), on_tensors(widen, call.kwargs)
     if call.rule is None:
         parameters, each = dict(owned(call.module, modules)), rows_of(call, rows, batch)
         again = {cut.module for cut in call.inner} - modules

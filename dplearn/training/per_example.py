@@ -77,8 +77,9 @@ class Outer(PerExample):
 
     def squared_norm(self) -> Tensor:
         if self.left.shape[1] == 1:
-            u, v = _norms(self.left), _norms(self.right)
-            return (u * v).square().sum(1) + _lost(u, v, self.left.shape[2], self.right.shape[2])
+            u, v = _norms(self.left[:, 0]), _norms(self.right[:, 0])
+            u, v = u + _lost(u, self.left.shape[2]), v + _lost(v, self.right.shape[2])
+            return (u * v).square()
         left = self.left @ self.left.mT if self.gram is None else self.gram  # (B, T, T)
         grams = left, self.right @ self.right.mT
         return _ghost_norm(*grams, self.left.shape[2], self.right.shape[2])
@@ -307,17 +308,16 @@ def _norms(rows: Tensor) -> Tensor:
 
 def _ghost_norm(left: Tensor, right: Tensor, p: int, d: int) -> Tensor:
     """Squared norms from products of all pairs of positions (B, T, T) of p- and d-vectors."""
-    u, v = (gram.diagonal(dim1=1, dim2=2).clamp(min=0).sqrt() for gram in (left, right))  # norms
-    return _pessimistic((left * right).sum((1, 2)) + _lost(u, v, p, d), (u * v).sum(1))
+    # What underflow took from products of pairs is less than what is added for rounding.
+    units = ROUNDING * torch.finfo(left.dtype).eps
+    u = left.diagonal(dim1=1, dim2=2).sqrt() + _lost(left, p / units)
+    v = right.diagonal(dim1=1, dim2=2).sqrt() + _lost(right, d / units)
+    return _pessimistic((left * right).sum((1, 2)), (u * v).sum(1))
 
 
-def _lost(u: Tensor, v: Tensor, p: int, d: int) -> Tensor:
-    """Loss of squared norms by underflow at most, with norms (B, T) of p- and d-vectors.
-
-    Each factor may have lost the squares of all its entries; it is multiplied by the other.
-    """
-    least = math.sqrt(torch.finfo(u.dtype).tiny)
-    return p * (least * v.sum(1)).square() + d * (least * u.sum(1)).square()
+def _lost(values: Tensor, count: float) -> float:
+    """The largest norm of so many numbers whose squares are zero to the processor."""
+    return math.sqrt(count * torch.finfo(values.dtype).tiny)
 
 
 def _pessimistic(squared: Tensor, scale: Tensor) -> Tensor:
@@ -325,7 +325,8 @@ def _pessimistic(squared: Tensor, scale: Tensor) -> Tensor:
 
     An example whose terms cancel could otherwise report norm 0 and add a large rounding error.
     """
-    return squared.clamp(min=0) + ROUNDING * torch.finfo(squared.dtype).eps * scale.square()
+    units = ROUNDING * torch.finfo(squared.dtype).eps
+    return torch.addcmul(squared.clamp(min=0), scale, scale, value=units)
 
 
 def _kept(values: Tensor, keep: Tensor | None) -> Tensor:

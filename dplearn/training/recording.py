@@ -104,19 +104,49 @@ class Tape:
 
     calls: list[Call] = field(default_factory=list)
     runs: bool = True
+    names: dict[Any, str] = field(default_factory=dict)  # of the model's parameters
     loss_scale: float = 1.0  # of gradients on their way back through half precision
     # Calls made by the code of a module without a rule, while that code runs.
     inner: list[Inner] | None = None
     rows: Rows = field(default_factory=dict)  # see `learned`
 
 
+@dataclass(frozen=True)
+class Survey:
+    """What to record of a model, as long as it is in this state."""
+
+    state: tuple[Any, ...]
+    names: dict[Any, str]  # of all parameters
+    parts: list[tuple[str, nn.Module, Any, Rule | None]]  # each with its substitute and its rule
+    within: dict[nn.Module, bool]  # modules called by one without either, and whether a layer
+    owners: dict[nn.Module, None]
+
+    @classmethod
+    def of(cls, model: nn.Module) -> "Survey":
+        """A survey of a model; refuses modules that mix records."""
+        modules = dict(model.named_modules())
+        for name, module in modules.items():
+            refuse_mixing(name, module)
+        names = {parameter: name for name, parameter in model.named_parameters()}
+        parts, within, owners = [], {}, _owners(modules)
+        for name, module in modules.items():
+            substitute = substitute_of(module) if any(map(trained, module.parameters())) else None
+            rule = rule_of(module)
+            if substitute or module in owners:
+                parts.append((name, module, substitute, rule))
+                if not substitute and not rule:
+                    inside = list(module.modules())[1:]
+                    within |= {x: x in owners and rule_of(x) is not None for x in inside}
+        return cls(state_of(model), names, parts, within, owners)
+
+
 @contextmanager
-def recording(model: nn.Module) -> Iterator[Tape]:
+def recording(model: nn.Module, survey: Survey | None = None) -> Iterator[Tape]:
     """All calls of modules with trainable parameters, while the context lasts.
 
     Nothing stays on the model afterwards, also after an exception.
     """
-    tape, undo = observed(model)
+    tape, undo = observed(model, survey or Survey.of(model))
     try:
         yield tape
     finally:
@@ -125,35 +155,31 @@ def recording(model: nn.Module) -> Iterator[Tape]:
 
 def state_of(model: nn.Module) -> tuple[Any, ...]:
     """Modules with their modes, and parameters that are trained: equal if all is as it was."""
-    modes = tuple((id(module), module.training) for module in model.modules())
-    return modes, tuple((id(p), p.requires_grad) for p in model.parameters())
+    modules = list(model.modules())
+    parameters = [p for m in modules for p in m._parameters.values() if p is not None]
+    modes = tuple([(id(module), module.training) for module in modules])
+    return modes, tuple([(id(p), p.requires_grad) for p in parameters])
 
 
-def observed(model: nn.Module) -> tuple[Tape, Callable[[], None]]:
+def observed(model: nn.Module, survey: Survey) -> tuple[Tape, Callable[[], None]]:
     """The record of all calls from now on, and what stops it."""
-    parts = dict(model.named_modules())
-    for name, module in parts.items():
-        refuse_mixing(name, module)
-    tape, undo, within, owners = Tape(), ExitStack(), {}, _owners(parts)
-    for name, module in parts.items():
+    tape, undo = Tape(names=survey.names), ExitStack()
+    for name, module, substitute, rule in survey.parts:
         note = partial(_note, tape, name, module)
-        if (substitute := substitute_of(module)) and any(map(trained, module.parameters())):
+        if substitute:
             undo.callback(replaced(module, partial(substitute, module, note)))
-        elif module not in owners:
-            continue
-        elif rule := rule_of(module):
+        elif rule:
             undo.callback(_hooked(module, rule, note))
         else:
             undo.callback(replaced(module, partial(_run, tape, module, module.forward, note)))
-            within.update(dict.fromkeys(list(module.modules())[1:]))
-    for module in within:
+    for module, layer in survey.within.items():
         if getattr(module.forward, "func", None) is not _run:
             forward = module.forward
-            if module in owners and rule_of(module):
+            if layer:
                 forward = lambda *args, run=forward, **kwargs: _whole(run(*args, **kwargs))
             undo.callback(replaced(module, partial(_run, tape, module, forward, None)))
-    if model not in owners:
-        hook = partial(_uncalled, tape, owners)
+    if model not in survey.owners:
+        hook = partial(_uncalled, tape, survey.owners)
         undo.callback(model.register_forward_hook(hook, with_kwargs=True).remove)
     return tape, undo.close
 
@@ -321,7 +347,9 @@ def _versions(tree: Any) -> tuple[int, ...]:
     """Version of each tensor: how often it was changed in place. The compiler knows none."""
     if torch.compiler.is_compiling():
         return ()
-    return tuple(leaf._version for leaf in _leaves(tree) if isinstance(leaf, Tensor))
+    versions = []
+    on_tensors(lambda leaf: versions.append(leaf._version), tree)
+    return tuple(versions)
 
 
 def on_tensors(function: Callable[[Any], Any], tree: Any, kinds: Any = Tensor) -> Any:

@@ -137,7 +137,8 @@ class _Arrays:
 
     def __getitem__(self, index: Lot) -> tuple[Any, Any]:
         at = torch.from_numpy(index)
-        take = lambda x: x[moved(at, x.device)] if isinstance(x, Tensor) else _tensor(x[index])
+        rows = lambda x: x.index_select(0, moved(at, x.device))
+        take = lambda x: rows(x) if isinstance(x, Tensor) else _tensor(x[index])
         return on_tensors(take, self.pair, _ARRAYS)
 
     def near(self, device: torch.device) -> "_Arrays":

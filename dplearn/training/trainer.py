@@ -30,7 +30,7 @@ from dplearn.training.gradients import Clip, ClippedSum, added_sum, compiled_sum
 from dplearn.training.history import TALLY, History, Record, tally_of
 from dplearn.training.noise import LOTS, Randomness, Run
 from dplearn.training.passes import Loss, wide
-from dplearn.training.recording import state_of
+from dplearn.training.recording import Survey, state_of
 from dplearn.training.records import Records
 from dplearn.training.rules import trainable
 
@@ -154,7 +154,7 @@ class Trainer:
         """What adds up the clipped gradients of a micro-batch."""
         parts, scale = (self.model, self.loss_fn), self.loss_scale
         if not self.compile:
-            return partial(added_sum, *parts, loss_scale=scale)
+            return partial(added_sum, *parts, loss_scale=scale, survey=Survey.of(self.model))
         options = self.compile if isinstance(self.compile, dict) else {}
         return compiled_sum(*parts, bound=self._bound, loss_scale=scale, **options)
 
