@@ -9,6 +9,7 @@ draws random numbers would draw others the second time: it is refused.
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -43,8 +44,6 @@ def differentiated(
     dtype = next(x.dtype for part in grads for x in part.values())
     widen = lambda x: x.to(dtype) if isinstance(x, Tensor) and x.is_floating_point() else x
     state = chain(call.module.named_parameters(remove_duplicate=False), call.module.named_buffers())
-    fixed = {name: widen(x.detach()) for name, x in state}
-    parameters = {name: fixed[name] for name in names}
     leaves, structure = tree_flatten((call.args, call.kwargs, call.within()))
     *_, within = tree_unflatten(rows, structure)
     # What all examples share has no gradient of one example: an inner call with it runs again.
@@ -56,35 +55,69 @@ def differentiated(
         {i: g.unflatten(0, (batch, counts[0][i])) for i, g in part.items()} if keep else {}
         for part, counts, keep in zip(grads[1:], within, kept, strict=True)
     ]
-    split = [0 if count else None for count in rows]
     leaves = [
         widen(x).unflatten(0, (batch, n)) if n else widen(x)
         for x, n in zip(leaves, rows, strict=True)
     ]
+    fixed = {name: widen(x.detach()) for name, x in state}
+    own_code = _OwnCode(call, structure, kept, [0 if n else None for n in rows], fixed)
+    return own_code.gradients({name: fixed[name] for name in names}, grads, leaves, batch)
 
-    def loss(parameters: dict[str, Tensor], grads: Grads, *leaves: Any) -> Tensor:
+
+@dataclass(frozen=True)
+class _OwnCode:
+    """A module's own code, to run again for one example; some of the inner calls are kept."""
+
+    call: Call
+    structure: Any  # of all arguments, and of what went in and out inside
+    kept: Sequence[bool]
+    split: Sequence[int | None]  # 0 for leaves with rows of one example
+    state: dict[str, Tensor]
+
+    def loss(self, parameters: dict[str, Tensor], grads: Grads, *leaves: Any) -> Tensor:
+        """Outputs and inputs of inner calls that are kept, times their gradients."""
         # Copies, since the module may write into its inputs.
-        own = [x if d is None else x.clone() for x, d in zip(leaves, split, strict=True)]
-        args, kwargs, within = tree_unflatten(own, structure)
-        outputs = [pair[1] if keep else _AGAIN for pair, keep in zip(within, kept, strict=True)]
-        with _giving(call.inner, outputs) as values:
-            state = {**fixed, **parameters}
-            output = functional_call(call.module, state, args, kwargs, tie_weights=False)
-        values.insert(0, tree_leaves(output))
-        pairs = [
-            (value[i], g)
-            for value, part in zip(values, grads, strict=True)
-            for i, g in part.items()
-        ]
+        own = [x if d is None else x.clone() for x, d in zip(leaves, self.split, strict=True)]
+        args, kwargs, within = tree_unflatten(own, self.structure)
+        kept = zip(within, self.kept, strict=True)
+        outputs = [pair[1] if keep else _AGAIN for pair, keep in kept]
+        with _giving(self.call.inner, outputs) as values:
+            state = {**self.state, **parameters}
+            output = functional_call(self.call.module, state, args, kwargs, tie_weights=False)
+        parts = zip([tree_leaves(output), *values], grads, strict=True)
+        pairs = [(value[i], g) for value, part in parts for i, g in part.items()]
         return torch.stack([(value * g).sum() for value, g in pairs]).sum()
 
-    try:
-        with sdpa_kernel(SDPBackend.MATH):  # the others do not know vmap
-            return vmap(grad(loss), in_dims=(None, 0, *split))(parameters, grads, *leaves)
-    except RuntimeError as error:
-        if "randomness" in str(error):
-            raise _random(call.module) from error
-        return _one_by_one(call.module, loss, parameters, grads, leaves, split, batch)
+    def gradients(
+        self, parameters: dict[str, Tensor], grads: Grads, leaves: list[Any], batch: int
+    ) -> dict[str, Tensor]:
+        """Gradients of the loss of each example, in one go if that can be."""
+        try:
+            with sdpa_kernel(SDPBackend.MATH):  # the others do not know vmap
+                each = vmap(grad(self.loss), in_dims=(None, 0, *self.split))
+                return each(parameters, grads, *leaves)
+        except RuntimeError as error:
+            if "randomness" in str(error):
+                raise _random(self.call.module) from error
+            return self._one_by_one(parameters, grads, leaves, batch)
+
+    def _one_by_one(
+        self, parameters: dict[str, Tensor], grads: Grads, leaves: list[Any], batch: int
+    ) -> dict[str, Tensor]:
+        """The same by ordinary autograd in a loop."""
+        cuda = {x.device for x in parameters.values() if x.device.type == "cuda"}
+        states = lambda: [torch.get_rng_state(), *map(torch.cuda.get_rng_state, cuda)]
+        before, rows = states(), []
+        for i in range(batch):
+            mine = {name: x.detach().requires_grad_() for name, x in parameters.items()}
+            at = [x if d is None else x[i] for x, d in zip(leaves, self.split, strict=True)]
+            with torch.enable_grad():
+                value = self.loss(mine, tree_map(lambda g, i=i: g[i], grads), *at)
+                value = value + sum(0 * x.sum() for x in mine.values())  # not all may be used
+            rows.append(torch.autograd.grad(value, list(mine.values())))
+        if not all(map(torch.equal, before, states())):
+            raise _random(self.call.module)
+        return {name: torch.stack([row[k] for row in rows]) for k, name in enumerate(parameters)}
 
 
 @contextmanager
@@ -119,20 +152,3 @@ def _random(module: nn.Module) -> Exception:
         "it owns parameters without a rule and would draw other numbers when run again. Use "
         "nn.Dropout inside it, or register a rule.",
     )
-
-
-def _one_by_one(module, loss, parameters, grads, leaves, split, batch) -> dict[str, Tensor]:
-    """Gradients as of `differentiated`, by ordinary autograd in a loop."""
-    cuda = {x.device for x in parameters.values() if x.device.type == "cuda"}
-    states = lambda: [torch.get_rng_state(), *map(torch.cuda.get_rng_state, cuda)]
-    before, rows = states(), []
-    for i in range(batch):
-        mine = {name: x.detach().requires_grad_() for name, x in parameters.items()}
-        at = [x if d is None else x[i] for x, d in zip(leaves, split, strict=True)]
-        with torch.enable_grad():
-            value = loss(mine, tree_map(lambda g, i=i: g[i], grads), *at)
-            value = value + sum(0 * x.sum() for x in mine.values())  # not all may be used
-        rows.append(torch.autograd.grad(value, list(mine.values())))
-    if not all(map(torch.equal, before, states())):
-        raise _random(module)
-    return {name: torch.stack([row[k] for row in rows]) for k, name in enumerate(parameters)}
