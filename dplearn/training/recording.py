@@ -154,10 +154,13 @@ def recording(model: nn.Module, survey: Survey | None = None) -> Iterator[Tape]:
 
 
 def state_of(model: nn.Module) -> tuple[Any, ...]:
-    """Modules with their modes, and parameters that are trained: equal if all is as it was."""
+    """Modules with their modes, and parameters that are trained: equal if all is as it was.
+
+    A forward pass that somebody replaced is another state, too.
+    """
     modules = list(model.modules())
     parameters = [p for m in modules for p in m._parameters.values() if p is not None]
-    modes = tuple([(id(module), module.training) for module in modules])
+    modes = tuple([(id(m), m.training, "forward" in vars(m)) for m in modules])
     return modes, tuple([(id(p), p.requires_grad) for p in parameters])
 
 
