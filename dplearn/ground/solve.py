@@ -157,16 +157,6 @@ def _predict(points: list[tuple[float, float]], slope: float) -> tuple[float, fl
     return bent, abs(bent - root) * min(1.0, abs(f0 / f2) + 0.02), slope
 
 
-def expand_until(holds: Callable[[float], bool], *, start: float, factor: float = 2.0) -> float:
-    """Smallest start * factor^k, k = 0, 1, ..., at which `holds`; inf if none below 1e300."""
-    x = start
-    while not holds(x):
-        x *= factor
-        if not 1e-300 < x < 1e300:
-            return float("inf")
-    return x
-
-
 def maximise(
     value: Callable[[NDArray], NDArray], *, lower: float, upper: float, shape: tuple[int, ...]
 ) -> NDArray:

@@ -23,7 +23,7 @@ from dplearn.engine.profile import Profile
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.logspace import log_sub
-from dplearn.ground.solve import decreasing_root, expand_until, first_true
+from dplearn.ground.solve import decreasing_root, first_true
 from dplearn.mechanisms._noise import Noise
 
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
@@ -111,7 +111,9 @@ class Gaussian(Noise):
         def enough(sigma: NDArray) -> NDArray:
             return gaussian_log_delta(epsilon, 1 / sigma) <= math.log(delta)
 
-        upper = expand_until(lambda s: bool(enough(np.array(s))), start=1e-3)
+        upper = 1e-3
+        while upper < 1e51 and not enough(np.array(upper)):  # no Gaussian takes so much noise
+            upper *= 2
         return cls(float(first_true(enough, lower=1e-6, upper=upper)))
 
     def _draw(self, scale: float, size: tuple[int, ...], rng: np.random.Generator) -> NDArray:

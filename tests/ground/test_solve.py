@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cases import each
-from dplearn.ground.solve import crossing, decreasing_root, expand_until, first_true, maximise
+from dplearn.ground.solve import crossing, decreasing_root, first_true, maximise
 
 SWITCH = np.array([1e-30, 0.3, 1.0, 77.7, 1e8])
 
@@ -106,10 +106,7 @@ def test_a_crossing_on_a_grid_ends_between_neighbours():
         assert all(x == round(float(x)) for x in watched.asked)
 
 
-def test_the_first_power_that_holds_and_the_top_of_each_element():
-    starts = {1.0: 8.0, 6.0: 6.0}
-    assert {x: expand_until(lambda x: x > 5, start=x) for x in starts} == starts
-    assert expand_until(lambda x: False, start=1.0) == math.inf
+def test_the_top_of_each_element():
     tops = np.array([-3.0, 0.0, 4.9])
     place = maximise(lambda x: -((x - tops) ** 2), lower=-5.0, upper=5.0, shape=tops.shape)
     # A quadratic is flat to double precision within the square root of an ulp.
