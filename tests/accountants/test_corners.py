@@ -275,6 +275,7 @@ def test_moments_of_very_many_atoms_need_little_memory():
         (lambda: Gaussian(1e155), ValueError, r"0 or in \[1e-50, 1e50\]"),
         (lambda: DiscreteGaussian(1e-300), ValueError, "got noise_multiplier=1e-300"),
         (lambda: Gaussian(10**400), ValueError, "noise_multiplier 0 or in"),
+        (lambda: Gaussian.analytic(epsilon=0.0, delta=1e-310), ValueError, "noise_multiplier 0"),
         (lambda: Gaussian(1.0).profiles()[0].epsilon(math.nan), ValueError, r"delta in \[0, 1\]"),
         (lambda: Gaussian(1.0).profiles()[0].epsilon(-1), ValueError, r"delta in \[0, 1\]"),
     ],
