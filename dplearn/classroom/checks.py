@@ -33,7 +33,8 @@ class Verdict:
     outcome: Outcome
     head: str
     messages: tuple[str, ...]
-    shown: tuple[str, ...] = ()  # lines of a counterexample
+    shown: tuple[str, ...] = ()  # lines of a counterexample, or one for each question
+    points: int = 0  # of a self-test
 
     def text(self, attempt: int = 0) -> str:
         """Sentence about the answer, plainer when the same answer has come before."""
@@ -108,7 +109,7 @@ def check(key: str, answer: Any) -> None:
     _repeats[key, slip] += 1
 
 
-def _exercise(key: str) -> Exercise:
+def _exercise(key: str) -> Any:
     lesson = lessons().get(key.partition(".")[0].zfill(2))
     by_key = exercises(lesson) if lesson else {}
     if key not in by_key:
@@ -118,8 +119,11 @@ def _exercise(key: str) -> Exercise:
 
 
 @cache
-def exercises(lesson: Lesson) -> dict[str, Exercise]:
-    """The exercises of one lesson by key, from its ``exercises.py``; an appendix has none."""
+def exercises(lesson: Lesson) -> dict[str, Any]:
+    """What a lesson asks, by key: ``exercises.py``, then its self-test; an appendix has none."""
+    from dplearn.classroom.self_test import self_test
+
     if not lesson.exercises.exists():
         return {}
-    return {e.key: e for e in runpy.run_path(str(lesson.exercises))["EXERCISES"]}
+    every, last = runpy.run_path(str(lesson.exercises))["EXERCISES"], self_test(lesson)
+    return {each.key: each for each in (*every, *[last] * bool(last.choices))}

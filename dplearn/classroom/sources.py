@@ -97,7 +97,7 @@ def read(lesson: Lesson, edition: Edition = "student") -> Any:
         if "{minutes}" in cell.source:
             cell.source = filled(cell.source, students)
     if edition == "instructor":
-        _answer(notebook.cells)
+        _answer(notebook.cells, lesson)
     else:
         notebook.cells = students
     copies: Counter[str] = Counter()
@@ -122,14 +122,19 @@ def is_note(cell: Any) -> bool:
 
 def exercise_key(cell: Any) -> str:
     """The key of the exercise that a code cell asks or answers, or an empty string."""
-    call = re.search(r'^check\("([\d.]+)", \w+\)', cell.source, re.MULTILINE)
+    call = re.search(r'^check\("([\w.]+)", \w+\)', cell.source, re.MULTILINE)
     return call[1] if call and cell.cell_type == "code" else ""
 
 
-def _answer(cells: list[Any]) -> None:
+def _answer(cells: list[Any], lesson: Lesson) -> None:
     """Put the code of its solution into each exercise, and unfold everything."""
+    from dplearn.classroom.self_test import self_test
+
     for cell, after in itertools.pairwise(cells):
-        if key := exercise_key(cell):
+        key = exercise_key(cell)
+        if key.endswith(".test"):
+            cell.source = cell.source.replace('""', f'"{self_test(lesson).right}"', 1)
+        elif key:
             cell.source = solution(after.source, key)
     for cell in cells:
         cell.source = cell.source.replace("<details>", "<details open>")

@@ -18,6 +18,7 @@ from dplearn.app import navigation
 from dplearn.classroom import Program, minutes, sources
 from dplearn.classroom.checks import exercises
 from dplearn.classroom.display import PLOTLY
+from dplearn.classroom.self_test import self_test
 
 LONGEST, MEDIAN = 25, 5  # lines of a code cell that is read
 LONGEST_FOLDED = 40
@@ -107,8 +108,10 @@ def nothing_is_left_to_do(built):
 
 
 def asks_and_refutes_and_needs_only_what_came_before(built):
-    if re.findall(r"<details><summary>(\d)\. ", built.text) != list("12345"):
-        yield "does not ask itself five questions, '<details><summary>1. ...' to 5"
+    asked = [len(choices) for choices in self_test(built.lesson).choices]
+    folded = re.findall(r"<details><summary>(\d)\. ", built.text) == list("12345")
+    if not folded and (len(asked) != 5 or min(asked) < 2):
+        yield "does not ask itself five questions, '**1** ...' to 5, '<summary>a. ...' and more"
     if f"]({sources.EXPLORER}formula_book?id=" not in built.text:
         yield "links to no entry of the formula book, 'explorer:formula_book?id=...'"
     if "THE THREE WAYS DISAGREE" in built.printed:

@@ -625,37 +625,111 @@ check("1.4", did_copy)
 # %% [markdown]
 # ## 13 Ask yourself
 #
-# Answer aloud before you open a line.
+# Choose an answer to each question, write the five letters into the cell below, and run it. Each line opens and says why.
 #
-# <details><summary>1. "We removed the names, so the data are anonymous." What do you ask?</summary>
+# **1** "We removed the names, so the data are anonymous." What do you ask?
 #
-# Which other columns are there, and who knows them about somebody? The combination of harmless columns identifies a person, and the attacker knows the other half.
+# <details><summary>a. Whether the file is encrypted.</summary>
 #
-# </details>
-#
-# <details><summary>2. "We publish only sums over large groups." Is that safe?</summary>
-#
-# No. Two groups that differ in one person give that person away, and many noisy sums can be solved like equations. What counts is what all answers say together.
+# No. Encryption protects a file from thieves; this one is published.
 #
 # </details>
 #
-# <details><summary>3. A poster says: "our coin tells the truth with probability 0.75, so ε = 3". What went wrong?</summary>
+# <details><summary>b. Which of the other columns could somebody know about a person?</summary>
 #
-# The ratio $p/(1-p)$ is $e^\varepsilon$. Its logarithm is $\varepsilon$, here about 1.1. A logarithm of $p$ alone would be wrong too: $\varepsilon$ compares two worlds.
-#
-# </details>
-#
-# <details><summary>4. Why must the noise grow when more questions are answered?</summary>
-#
-# Independent errors average out. After $m$ answers the error on one person is of the order of $s/\sqrt m$, so fresh noise that does not grow like $\sqrt m$ is beaten in the end. Errors that are not independent do not save the table either: if they stay well below $\sqrt n$, the theorem of section 4 applies.
+# Right. Which other columns are there, and who knows them about somebody? The combination of harmless columns identifies a person, and the attacker knows the other half.
 #
 # </details>
 #
-# <details><summary>5. Anna's sheet says yes. Has the survey harmed her?</summary>
+# <details><summary>c. Whether the names were removed from the backups, too.</summary>
 #
-# It has multiplied the odds about her answer by at most $e^\varepsilon$. How much that is depends on $\varepsilon$ and on what was believed before; at $\varepsilon=0.1$ hardly anything, at $\varepsilon=5$ a lot.
+# No. Even with every copy clean, the harmless columns together are a name.
 #
 # </details>
+#
+# **2** "We publish only sums over large groups." Is that safe?
+#
+# <details><summary>a. Yes, if every group has at least five people.</summary>
+#
+# No. The difference of two such groups can be one person: that was the first attack.
+#
+# </details>
+#
+# <details><summary>b. Yes, if each sum is rounded.</summary>
+#
+# No. Rounding is a small error on each answer; with enough answers it averages out.
+#
+# </details>
+#
+# <details><summary>c. No: two groups may differ in one person, and many sums are equations.</summary>
+#
+# Right. Two groups that differ in one person give that person away, and many noisy sums can be solved like equations. What counts is what all answers say together.
+#
+# </details>
+#
+# **3** A poster says: "our coin tells the truth with probability 0.75, so ε = 3". What went wrong?
+#
+# <details><summary>a. ε is the logarithm of p/(1−p), and that is about 1.1.</summary>
+#
+# Right. The ratio $p/(1-p)$ is $e^\varepsilon$. Its logarithm is $\varepsilon$, here about 1.1. A logarithm of $p$ alone would be wrong too: $\varepsilon$ compares two worlds.
+#
+# </details>
+#
+# <details><summary>b. Nothing: three truths for each lie is ε = 3.</summary>
+#
+# No. Three to one is the ratio, and ε is its logarithm, ln 3.
+#
+# </details>
+#
+# <details><summary>c. ε is the logarithm of p, so about −0.3.</summary>
+#
+# No. ε compares two worlds, so it needs the chance of the same output in both.
+#
+# </details>
+#
+# **4** Why must the noise grow when more questions are answered?
+#
+# <details><summary>a. Because more people are asked.</summary>
+#
+# No. The people stay the same; the number of answers about them grows.
+#
+# </details>
+#
+# <details><summary>b. Because fresh errors average out, like 1/√m.</summary>
+#
+# Right. Independent errors average out. After $m$ answers the error on one person is of the order of $s/\sqrt m$, so fresh noise that does not grow like $\sqrt m$ is beaten in the end. Errors that are not independent do not save the table either: if they stay well below $\sqrt n$, the theorem of section 4 applies.
+#
+# </details>
+#
+# <details><summary>c. It need not, if each answer has fresh noise of its own.</summary>
+#
+# No. Fresh noise is what averages out.
+#
+# </details>
+#
+# **5** Anna's sheet says yes. Has the survey harmed her?
+#
+# <details><summary>a. Yes: now it is known that she copied.</summary>
+#
+# No. Her coin may have said yes for her; her sheet proves nothing.
+#
+# </details>
+#
+# <details><summary>b. No: a random answer says nothing about her.</summary>
+#
+# No. It says a little, and ε is the measure of how much.
+#
+# </details>
+#
+# <details><summary>c. It changed the odds about her answer by at most a factor e^ε.</summary>
+#
+# Right. It has multiplied the odds about her answer by at most $e^\varepsilon$. How much that is depends on $\varepsilon$ and on what was believed before; at $\varepsilon=0.1$ hardly anything, at $\varepsilon=5$ a lot.
+#
+# </details>
+
+# %%
+answers = ""  # five letters, such as "abcab"
+check("1.test", answers)
 
 # %% [markdown]
 # ## 14 On one card

@@ -634,37 +634,111 @@ check("2.4", delta_of)
 # %% [markdown]
 # ## 14 Ask yourself
 #
-# Answer aloud before you open a line.
+# Choose an answer to each question, write the five letters into the cell below, and run it. Each line opens and says why.
 #
-# <details><summary>1. "At ε = 1 an attacker is right in at most 2.7 % of all cases." What is wrong?</summary>
+# **1** "At ε = 1 an attacker is right in at most 2.7 % of all cases." What is wrong?
 #
-# That number is the share he *catches* while he allows himself 1 % false alarms. With 27 % false alarms the region allows him to catch 73 %. And how often an accusation is right depends on how many came at all.
+# <details><summary>a. Nothing is wrong: e times 1 % is 2.7 %.</summary>
 #
-# </details>
-#
-# <details><summary>2. "δ is the probability that the mechanism publishes everything." True?</summary>
-#
-# It is what a mechanism with this $\delta$ *may* do, and the clinic of section 9.2 does it. Gaussian noise never does: its $\delta$ adds up the partial charges $1-e^{\varepsilon-L}$ of all losses above $\varepsilon$, and no finite loss is charged in full.
+# No. The product is right, and it is not how often he is right.
 #
 # </details>
 #
-# <details><summary>3. The boss buys a faster computer and invents a better rule. What happens to ε and δ?</summary>
+# <details><summary>b. At ε = 1 the bound is 37 %.</summary>
 #
-# Nothing. They bound every rule, known or not, and whatever is computed from the report is one more rule.
-#
-# </details>
-#
-# <details><summary>4. Two mechanisms both have δ(1) = 0.1. Are they equally private?</summary>
-#
-# Not necessarily. Each curve touches the same tangent, at some point. Elsewhere they may differ: one may be Laplace noise with a bounded loss, the other may betray one person in ten.
+# No. 1/e is not a bound of anything here.
 #
 # </details>
 #
-# <details><summary>5. Your auditor checks P(S) ≤ e^ε Q(S) + δ with P always the data with the record. What does she miss?</summary>
+# <details><summary>c. 2.7 % is the share he catches at 1 % false alarms.</summary>
 #
-# The other order. She finds the letters of section 5, where those who came leave a trace. She would not find a clinic that leaves a trace of those who *stayed away*, by sending a reminder to one in ten of them.
+# Right. That number is the share he *catches* while he allows himself 1 % false alarms. With 27 % false alarms the region allows him to catch 73 %. And how often an accusation is right depends on how many came at all.
 #
 # </details>
+#
+# **2** "δ is the probability that the mechanism publishes everything." True?
+#
+# <details><summary>a. No: it is what a mechanism with this δ may do, and Gaussian noise never does.</summary>
+#
+# Right. It is what a mechanism with this $\delta$ *may* do, and the clinic of section 9.2 does it. Gaussian noise never does: its $\delta$ adds up the partial charges $1-e^{\varepsilon-L}$ of all losses above $\varepsilon$, and no finite loss is charged in full.
+#
+# </details>
+#
+# <details><summary>b. Yes, for every mechanism.</summary>
+#
+# No. Gaussian noise has δ > 0 at every ε, and never publishes everything.
+#
+# </details>
+#
+# <details><summary>c. No: it is the probability that the loss exceeds ε.</summary>
+#
+# No. That probability is larger: δ charges each loss above ε only in part.
+#
+# </details>
+#
+# **3** The boss buys a faster computer and invents a better rule. What happens to ε and δ?
+#
+# <details><summary>a. ε grows, δ stays.</summary>
+#
+# No. A rule that catches more than this does not exist, fast or slow.
+#
+# </details>
+#
+# <details><summary>b. Nothing happens to them.</summary>
+#
+# Right. They bound every rule, known or not, and whatever is computed from the report is one more rule.
+#
+# </details>
+#
+# <details><summary>c. Both grow, but slowly.</summary>
+#
+# No. They bound every rule, also those of tomorrow.
+#
+# </details>
+#
+# **4** Two mechanisms both have δ(1) = 0.1. Are they equally private?
+#
+# <details><summary>a. Yes, since ε and δ are the same.</summary>
+#
+# No. They are the same at one point of the curve δ(ε).
+#
+# </details>
+#
+# <details><summary>b. Yes, if both are continuous.</summary>
+#
+# No. Two continuous curves may meet in one point only.
+#
+# </details>
+#
+# <details><summary>c. Not necessarily: one point of two curves says little about the rest.</summary>
+#
+# Right. Each curve touches the same tangent, at some point. Elsewhere they may differ: one may be Laplace noise with a bounded loss, the other may betray one person in ten.
+#
+# </details>
+#
+# **5** Your auditor checks P(S) ≤ e^ε Q(S) + δ with P always the data with the record. What does she miss?
+#
+# <details><summary>a. Whatever leaves a trace of those who stayed away.</summary>
+#
+# Right. The other order. She finds the letters of section 5, where those who came leave a trace. She would not find a clinic that leaves a trace of those who *stayed away*, by sending a reminder to one in ten of them.
+#
+# </details>
+#
+# <details><summary>b. Nothing: the definition is symmetric.</summary>
+#
+# No. The definition asks for both orders, and she checks one.
+#
+# </details>
+#
+# <details><summary>c. Rules that combine several reports.</summary>
+#
+# No. A rule that computes from the report is covered; another order is not.
+#
+# </details>
+
+# %%
+answers = ""  # five letters, such as "abcab"
+check("2.test", answers)
 
 # %% [markdown]
 # ## 15 On one card

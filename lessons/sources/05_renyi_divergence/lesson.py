@@ -605,37 +605,111 @@ check("5.4", renyi)
 # %% [markdown]
 # ## 13 Ask yourself
 #
-# Answer aloud before you open a line.
+# Choose an answer to each question, write the five letters into the cell below, and run it. Each line opens and says why.
 #
-# <details><summary>1. What do D at order 1 and D at order ∞ measure?</summary>
+# **1** What do D at order 1 and D at order ∞ measure?
 #
-# The mean privacy loss (the Kullback–Leibler divergence), and the largest one. Everything between weighs large losses more as the order grows.
+# <details><summary>a. The smallest and the largest loss.</summary>
 #
-# </details>
-#
-# <details><summary>2. One release is (2, 0.3)-RDP, another is (4, 0.5)-RDP. Are both together (2, 0.8)-RDP?</summary>
-#
-# Yes, though not by adding different orders. $D_\alpha$ never decreases in $\alpha$, so the second is also $(2, 0.5)$-RDP, and at order 2 the costs add. $(4, 0.8)$ would not follow.
+# No. Order 1 averages; it does not look for a smallest one.
 #
 # </details>
 #
-# <details><summary>3. A program reports ε after trying 500 orders. Must δ be divided by 500?</summary>
+# <details><summary>b. The variance of the loss, and its mean.</summary>
 #
-# No. All the statements hold at once, because the curve does not depend on the data. Choosing the best one reveals nothing.
-#
-# </details>
-#
-# <details><summary>4. For 100 Gaussian releases RDP gives a larger ε than the exact value. Where was it lost?</summary>
-#
-# Only in the conversion to $(\varepsilon,\delta)$. The divergences of Gaussians add exactly; one moment of the loss says less than its distribution.
+# No. The mean is at order 1, and the variance is the slope there.
 #
 # </details>
 #
-# <details><summary>5. Your formula for a divergence returns −0.2 at some parameters. What do you know?</summary>
+# <details><summary>c. The mean of the loss, and its largest value.</summary>
 #
-# That the formula or its conditions are wrong there, or that you lost digits. No divergence of order $\alpha > 0$ is negative.
+# Right. The mean privacy loss (the Kullback–Leibler divergence), and the largest one. Everything between weighs large losses more as the order grows.
 #
 # </details>
+#
+# **2** One release is (2, 0.3)-RDP, another is (4, 0.5)-RDP. Are both together (2, 0.8)-RDP?
+#
+# <details><summary>a. Yes: at order 2 the second costs at most 0.5.</summary>
+#
+# Right. Not by adding different orders. $D_\alpha$ never decreases in $\alpha$, so the second is also $(2, 0.5)$-RDP, and at order 2 the costs add. $(4, 0.8)$ would not follow.
+#
+# </details>
+#
+# <details><summary>b. No: different orders never add.</summary>
+#
+# No. A bound at order 4 is also a bound at order 2.
+#
+# </details>
+#
+# <details><summary>c. No, they are (6, 0.8)-RDP.</summary>
+#
+# No. Orders do not add, divergences at one order do.
+#
+# </details>
+#
+# **3** A program reports ε after trying 500 orders. Must δ be divided by 500?
+#
+# <details><summary>a. Yes, like 500 tests of one hypothesis.</summary>
+#
+# No. Nothing is tested: the curve is a fact about the mechanism, not about data.
+#
+# </details>
+#
+# <details><summary>b. No: all these statements hold together.</summary>
+#
+# Right. All the statements hold at once, because the curve does not depend on the data. Choosing the best one reveals nothing.
+#
+# </details>
+#
+# <details><summary>c. Only by the number of orders that were close.</summary>
+#
+# No. Choosing costs nothing where nothing was learned from data.
+#
+# </details>
+#
+# **4** For 100 Gaussian releases RDP gives a larger ε than the exact value. Where was it lost?
+#
+# <details><summary>a. In adding up a hundred divergences.</summary>
+#
+# No. Divergences of independent releases add without loss.
+#
+# </details>
+#
+# <details><summary>b. In rounding the orders to integers.</summary>
+#
+# No. The best order may be any number, and a finer grid changes little.
+#
+# </details>
+#
+# <details><summary>c. In the conversion to (ε, δ).</summary>
+#
+# Right. Only in the conversion to $(\varepsilon,\delta)$. The divergences of Gaussians add exactly; one moment of the loss says less than its distribution.
+#
+# </details>
+#
+# **5** Your formula for a divergence returns −0.2 at some parameters. What do you know?
+#
+# <details><summary>a. It is wrong there, or digits were lost.</summary>
+#
+# Right. That the formula or its conditions are wrong there, or that you lost digits. No divergence of order $\alpha > 0$ is negative.
+#
+# </details>
+#
+# <details><summary>b. The mechanism is more than private.</summary>
+#
+# No. Nothing can be more private than a divergence of 0.
+#
+# </details>
+#
+# <details><summary>c. The two distributions were exchanged.</summary>
+#
+# No. That gives another number, and it is not negative either.
+#
+# </details>
+
+# %%
+answers = ""  # five letters, such as "abcab"
+check("5.test", answers)
 
 # %% [markdown]
 # ## 14 On one card

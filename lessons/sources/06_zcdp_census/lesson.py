@@ -760,37 +760,111 @@ check("6.4", affordable)
 # %% [markdown]
 # ## 14 Ask yourself
 #
-# Answer aloud before you open a line.
+# Choose an answer to each question, write the five letters into the cell below, and run it. Each line opens and says why.
 #
-# <details><summary>1. You double the noise in a table. What happens to its ρ?</summary>
+# **1** You double the noise in a table. What happens to its ρ?
 #
-# It falls to a quarter, because $\rho=1/(2\sigma^2)$. So the last bit of accuracy is always the expensive one.
+# <details><summary>a. It falls to a quarter.</summary>
 #
-# </details>
-#
-# <details><summary>2. "Making the tables consistent uses the data again, so it costs budget." True?</summary>
-#
-# No, a misconception. Least squares sees only noisy numbers that are already paid for. It would cost if it looked at the true counts, for instance to decide which table to trust.
+# Right. It falls to a quarter, because $\rho=1/(2\sigma^2)$. So the last bit of accuracy is always the expensive one.
 #
 # </details>
 #
-# <details><summary>3. "Laplace noise with ε = 1 and Gaussian noise with σ = 1 both have ρ ≤ 1/2, so they protect equally." True?</summary>
+# <details><summary>b. It falls to a half.</summary>
 #
-# No, the second misconception. They obey the same bound. The Laplace mechanism still keeps $\varepsilon=1$ with $\delta=0$; converted into $\rho$ and back, that knowledge is lost.
-#
-# </details>
-#
-# <details><summary>4. Two agencies publish about the same people, with ρ = 1 and ρ = 2. Each announces its ε. What do you ask for?</summary>
-#
-# For the $\rho$, or the noise. Then $\rho=3$, converted once. Two pairs $(\varepsilon,\delta)$ compose to hardly less than their sums (lesson 04).
+# No. That is ε of one Laplace release; ρ has the square of the noise.
 #
 # </details>
 #
-# <details><summary>5. Why is 16.48 not simply "the" ε of the census?</summary>
+# <details><summary>c. It doubles.</summary>
 #
-# It is exact for Gaussian noise with $\rho=2.56$, a rounded $\rho$. The census used whole-number noise, whose profile is another one, and many tables. For those the improved conversion is a proved upper bound. And 2.56 is the budget of the redistricting file alone: later products about the same people have budgets of their own.
+# No. More noise, less loss.
 #
 # </details>
+#
+# **2** "Making the tables consistent uses the data again, so it costs budget." True?
+#
+# <details><summary>a. Yes, as much as one more table.</summary>
+#
+# No. It opens no true count, so there is nothing to pay for.
+#
+# </details>
+#
+# <details><summary>b. Yes, but only a little.</summary>
+#
+# No. Afterwards is free, however much is computed.
+#
+# </details>
+#
+# <details><summary>c. No: it sees only numbers that are already noisy.</summary>
+#
+# Right. A misconception. Least squares sees only noisy numbers that are already paid for. It would cost if it looked at the true counts, for instance to decide which table to trust.
+#
+# </details>
+#
+# **3** "Laplace noise with ε = 1 and Gaussian noise with σ = 1 both have ρ ≤ 1/2, so they protect equally." True?
+#
+# <details><summary>a. Yes: equal ρ is equal protection.</summary>
+#
+# No. Equal bounds on ρ hide that one loss is bounded and the other is not.
+#
+# </details>
+#
+# <details><summary>b. No: they have one bound in common, and the Laplace mechanism promises more.</summary>
+#
+# Right. The second misconception. They obey the same bound. The Laplace mechanism still keeps $\varepsilon=1$ with $\delta=0$; converted into $\rho$ and back, that knowledge is lost.
+#
+# </details>
+#
+# <details><summary>c. No: Gaussian noise protects better.</summary>
+#
+# No. It may have losses above 1, which Laplace noise with ε = 1 never has.
+#
+# </details>
+#
+# **4** Two agencies publish about the same people, with ρ = 1 and ρ = 2. Each announces its ε. What do you ask for?
+#
+# <details><summary>a. For the larger ε.</summary>
+#
+# No. The other publication costs as well.
+#
+# </details>
+#
+# <details><summary>b. For the ρ of each, or the noise, to add and convert once.</summary>
+#
+# Right. For the $\rho$, or the noise. Then $\rho=3$, converted once. Two pairs $(\varepsilon,\delta)$ compose to hardly less than their sums (lesson 04).
+#
+# </details>
+#
+# <details><summary>c. For a common δ.</summary>
+#
+# No. Then you could add the ε, which is almost the most expensive way.
+#
+# </details>
+#
+# **5** Why is 16.48 not simply "the" ε of the census?
+#
+# <details><summary>a. It is for another noise, a rounded ρ, and one product of several.</summary>
+#
+# Right. It is exact for Gaussian noise with $\rho=2.56$, a rounded $\rho$. The census used whole-number noise, whose profile is another one, and many tables. For those the improved conversion is a proved upper bound. And 2.56 is the budget of the redistricting file alone: later products about the same people have budgets of their own.
+#
+# </details>
+#
+# <details><summary>b. The census does not publish its noise.</summary>
+#
+# No. It does, and its programs as well.
+#
+# </details>
+#
+# <details><summary>c. δ was chosen too small.</summary>
+#
+# No. Every δ gives its own true ε; the question is of what.
+#
+# </details>
+
+# %%
+answers = ""  # five letters, such as "abcab"
+check("6.test", answers)
 
 # %% [markdown]
 # ## 15 On one card

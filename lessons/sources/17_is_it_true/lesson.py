@@ -719,37 +719,111 @@ check("17.4", counterexample)
 # %% [markdown]
 # ## 11 Ask yourself
 #
-# Answer aloud before you open a line.
+# Choose an answer to each question, write the five letters into the cell below, and run it. Each line opens and says why.
 #
-# <details><summary>1. A colleague has checked a bound at a hundred random points, and it held. What do you know?</summary>
+# **1** A colleague has checked a bound at a hundred random points, and it held. What do you know?
 #
-# That it is not wrong almost everywhere. The triangle inequality of section 3 holds at four points in five. Ask where the hundred points were, and who supplied the truth.
+# <details><summary>a. That it is true.</summary>
 #
-# </details>
-#
-# <details><summary>2. The tail of the loss is larger than δ. Why is it an error at all?</summary>
-#
-# Because the text says "means". As a sufficient condition it is a theorem. As an equivalence it calls private mechanisms unsafe, and whoever calibrates by it adds noise for nothing.
+# No. A hundred points leave room for a false one between them.
 #
 # </details>
 #
-# <details><summary>3. Which of the false ones would you have caught with paper and pencil, and how?</summary>
+# <details><summary>b. Nothing.</summary>
 #
-# Number 3: no divergence at all, $\rho=0$, must not give a negative $\varepsilon$. Number 4: two equal laws, both with $\sigma=2$, must give 0. Number 7: let $k$ grow, and a square root loses against a mean. Try the extremes first; they are free.
-#
-# </details>
-#
-# <details><summary>4. Claims 6 and 10 use correct formulas. What is wrong?</summary>
-#
-# They are about Poisson sampling, and the program does something else. A theorem covers the mechanism in its hypothesis, not the one that resembles it.
+# No. A claim that fails at most points would have been caught.
 #
 # </details>
 #
-# <details><summary>5. You find a counterexample by simulation. Is the claim refuted?</summary>
+# <details><summary>c. That it is not wrong almost everywhere.</summary>
 #
-# With the confidence of the interval: if the claimed value lies far outside, yes for all purposes. For a proof you need a lower bound on the truth, by quadrature with an error bound or by exact enumeration.
+# Right. That it is not wrong almost everywhere. The triangle inequality of section 3 holds at four points in five. Ask where the hundred points were, and who supplied the truth.
 #
 # </details>
+#
+# **2** The tail of the loss is larger than δ. Why is it an error at all?
+#
+# <details><summary>a. Because the text says that both are the same.</summary>
+#
+# Right. Because the text says "means". As a sufficient condition it is a theorem. As an equivalence it calls private mechanisms unsafe, and whoever calibrates by it adds noise for nothing.
+#
+# </details>
+#
+# <details><summary>b. Because too much privacy is promised.</summary>
+#
+# No. It promises too little: it calls private mechanisms unsafe.
+#
+# </details>
+#
+# <details><summary>c. It is none: a larger tail is on the safe side.</summary>
+#
+# No. As a condition that is enough, yes; the text says it is the meaning.
+#
+# </details>
+#
+# **3** Which of the false ones would you have caught with paper and pencil, and how?
+#
+# <details><summary>a. None: all need a computer.</summary>
+#
+# No. Put in a case whose answer you know without computing.
+#
+# </details>
+#
+# <details><summary>b. Some of them, at extremes: nothing at all, equal distributions, very many steps.</summary>
+#
+# Right. Number 3: no divergence at all, $\rho=0$, must not give a negative $\varepsilon$. Number 4: two equal laws, both with $\sigma=2$, must give 0. Number 7: let $k$ grow, and a square root loses against a mean. Try the extremes first; they are free.
+#
+# </details>
+#
+# <details><summary>c. All of them, with enough patience.</summary>
+#
+# No. Some need a distribution that nobody sums by hand.
+#
+# </details>
+#
+# **4** Claims 6 and 10 use correct formulas. What is wrong?
+#
+# <details><summary>a. Their constants.</summary>
+#
+# No. The formulas are printed correctly.
+#
+# </details>
+#
+# <details><summary>b. They are formulas of another mechanism.</summary>
+#
+# Right. They are about Poisson sampling, and the program does something else. A theorem covers the mechanism in its hypothesis, not the one that resembles it.
+#
+# </details>
+#
+# <details><summary>c. Their δ is too large.</summary>
+#
+# No. No δ repairs a formula for other sampling.
+#
+# </details>
+#
+# **5** You find a counterexample by simulation. Is the claim refuted?
+#
+# <details><summary>a. For all purposes, if the claimed value is far outside of the interval.</summary>
+#
+# Right. With the confidence of the interval: if the claimed value lies far outside, yes for all purposes. For a proof you need a lower bound on the truth, by quadrature with an error bound or by exact enumeration.
+#
+# </details>
+#
+# <details><summary>b. Yes, always.</summary>
+#
+# No. A simulation has an interval, and the claim may lie within.
+#
+# </details>
+#
+# <details><summary>c. No, never: only a proof refutes.</summary>
+#
+# No. Far outside of a good interval nobody waits for a proof.
+#
+# </details>
+
+# %%
+answers = ""  # five letters, such as "abcab"
+check("17.test", answers)
 
 # %% [markdown]
 # ## 12 On one card

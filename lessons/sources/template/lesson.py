@@ -218,37 +218,81 @@ check("KEY.3", delta_of)
 # %% [markdown]
 # ## 11 Ask yourself
 #
-# Answer aloud before you open a line.
+# Choose an answer to each question, write the five letters into the cell below, and run it. Each line opens and says why.
 #
-# <details><summary>1. TODO?</summary>
+# **1** TODO?
 #
-# TODO
+# <details><summary>a. TODO</summary>
 #
-# </details>
-#
-# <details><summary>2. TODO?</summary>
-#
-# TODO
+# Right. TODO
 #
 # </details>
 #
-# <details><summary>3. TODO?</summary>
+# <details><summary>b. TODO</summary>
 #
-# TODO
-#
-# </details>
-#
-# <details><summary>4. TODO?</summary>
-#
-# TODO
+# No. TODO
 #
 # </details>
 #
-# <details><summary>5. TODO?</summary>
+# **2** TODO?
 #
-# TODO
+# <details><summary>a. TODO</summary>
+#
+# No. TODO
 #
 # </details>
+#
+# <details><summary>b. TODO</summary>
+#
+# Right. TODO
+#
+# </details>
+#
+# **3** TODO?
+#
+# <details><summary>a. TODO</summary>
+#
+# Right. TODO
+#
+# </details>
+#
+# <details><summary>b. TODO</summary>
+#
+# No. TODO
+#
+# </details>
+#
+# **4** TODO?
+#
+# <details><summary>a. TODO</summary>
+#
+# No. TODO
+#
+# </details>
+#
+# <details><summary>b. TODO</summary>
+#
+# Right. TODO
+#
+# </details>
+#
+# **5** TODO?
+#
+# <details><summary>a. TODO</summary>
+#
+# Right. TODO
+#
+# </details>
+#
+# <details><summary>b. TODO</summary>
+#
+# No. TODO
+#
+# </details>
+
+# %%
+answers = ""  # five letters, such as "abcab"
+check("KEY.test", answers)
 
 # %% [markdown]
 # ## 12 On one card
