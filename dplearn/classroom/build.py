@@ -30,11 +30,11 @@ def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None =
     return target
 
 
-def _execute(notebook: Any, lesson: Lesson) -> None:
+def kernel_client(notebook: Any, lesson: Lesson, **options: Any) -> Any:
+    """A client that runs `notebook` in a kernel of its own, in the folder of `lesson`."""
     from nbclient import NotebookClient
-    from nbclient.exceptions import CellControlSignal, CellExecutionError, DeadKernelError
 
-    client = NotebookClient(
+    return NotebookClient(
         notebook,
         timeout=_CELL_TIMEOUT,
         kernel_name="python3",
@@ -44,7 +44,14 @@ def _execute(notebook: Any, lesson: Lesson) -> None:
         # Warnings about the connection to the kernel are not the lesson's.
         extra_arguments=["--IPKernelApp.log_level=40"],
         resources={"metadata": {"path": str(lesson.notebook.parent)}},
+        **options,
     )
+
+
+def _execute(notebook: Any, lesson: Lesson) -> None:
+    from nbclient.exceptions import CellControlSignal, CellExecutionError, DeadKernelError
+
+    client = kernel_client(notebook, lesson)
     try:
         client.execute(env={**os.environ, "DPLEARN_PNG": "1"})
     except CellExecutionError as error:

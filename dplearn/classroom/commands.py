@@ -1,4 +1,4 @@
-"""``dplearn lessons``: begin a lesson, and build notebooks from their sources."""
+"""``dplearn lessons``: begin a lesson, build notebooks from their sources, and mark them."""
 
 import argparse
 import re
@@ -33,8 +33,20 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     new.add_argument("number", metavar="NN")
     new.add_argument("title", metavar="TITLE")
     new.set_defaults(run=_new)
-    for command in (build, new):
+    marks = commands.add_parser("grade", help="run students' notebooks and print their marks")
+    marks.add_argument("files", nargs="+", type=Path, metavar="FILE.ipynb")
+    marks.set_defaults(run=_grade)
+    for command in (build, new, marks):
         command.add_argument("--folder", type=Path, help="the folder lessons; default: around here")
+
+
+def _grade(options: argparse.Namespace) -> int:
+    """Print marks; the exit status is 0 whatever they are."""
+    from dplearn.classroom.grading import print_marks
+
+    for path in options.files:
+        print_marks(path, folder=options.folder)
+    return 0
 
 
 def _new(options: argparse.Namespace) -> int:

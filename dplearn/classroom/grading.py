@@ -1,0 +1,136 @@
+"""Marks for a student's notebook: it runs in a real kernel, and our checks judge its answers.
+
+Stored outputs, `check` and whatever else the notebook defines count for nothing. The checks are
+loaded afresh from this package after the last cell. Whoever means to deceive still shares a
+process with them; these are marks for homework, not an examination.
+"""
+
+import ast
+import json
+import re
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dplearn.classroom.build import kernel_client
+from dplearn.classroom.checks import exercises
+from dplearn.classroom.sources import Lesson, LessonError, lessons
+
+# Where answers wait in the kernel until all cells have run.
+_KEEP = "__import__('sys').__dict__.setdefault('_dplearn_answers', {{}})[{key!r}] = {answer}"
+_JUDGE = """
+import sys
+for name in [name for name in sys.modules if name.startswith("dplearn.classroom")]:
+    del sys.modules[name]
+from dplearn.classroom.grading import judged
+print({nonce!r} + judged({number!r}, sys.__dict__.pop("_dplearn_answers", {{}})))
+"""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What one exercise has earned."""
+
+    key: str
+    points: int
+    possible: int
+    words: str  # the verdict, on one line
+
+
+def grade(path: Path, *, folder: Path | None = None) -> list[Mark]:
+    """Marks of the student's notebook `path`, one for each exercise of its lesson, in order.
+
+    The exercises are those of the lessons in `folder` (default: around the working directory).
+    """
+    import nbformat
+
+    notebook = nbformat.read(path, as_version=4)
+    lesson = _lesson_of(path, notebook, folder)
+    marks = {mark.key: mark for mark in _run(notebook, lesson)}
+    return [
+        marks.get(key, Mark(key, 0, _possible(each), f"{key} is not asked by any cell"))
+        for key, each in exercises(lesson).items()
+    ]
+
+
+def _lesson_of(path: Path, notebook: Any, folder: Path | None) -> Lesson:
+    """The lesson whose title or exercises a notebook has."""
+    text = "\n".join(cell.source for cell in notebook.cells)
+    title = re.search(r"^# (\d\d) ", text, re.MULTILINE) or re.search(r'check\("(\d+)\.', text)
+    lesson = lessons(folder).get(title[1].zfill(2)) if title else None
+    if lesson is None or not exercises(lesson):
+        raise LessonError(f"Expected the notebook of a lesson with exercises, got {path}.")
+    return lesson
+
+
+def _run(notebook: Any, lesson: Lesson) -> list[Mark]:
+    """Run all cells, keep each answer, and let them be judged in the same kernel."""
+    from nbclient.exceptions import DeadKernelError
+    from nbformat.v4 import new_code_cell
+
+    client = kernel_client(notebook, lesson, allow_errors=True, interrupt_on_timeout=True)
+    nonce, number = secrets.token_hex(), 0
+    try:
+        with client.setup_kernel():
+            for number, cell in enumerate(notebook.cells):
+                client.execute_cell(cell, number, store_history=False)
+                for key, answer in _asked(cell):
+                    keep = new_code_cell(_KEEP.format(key=key, answer=answer))
+                    client.execute_cell(_as_last(notebook, keep), len(notebook.cells) - 1)
+                    notebook.cells.pop()
+            judge = new_code_cell(_JUDGE.format(nonce=nonce, number=lesson.number))
+            client.execute_cell(_as_last(notebook, judge), len(notebook.cells) - 1)
+    except DeadKernelError:
+        notebook.cells[number].source = ""  # such as exit()
+        return _run(notebook, lesson)
+    text = "".join(output.get("text", "") for output in judge.outputs)
+    _, _, result = text.partition(nonce)
+    return [Mark(*row) for row in json.loads(result or "[]")]
+
+
+def _as_last(notebook: Any, cell: Any) -> Any:
+    notebook.cells.append(cell)
+    return cell
+
+
+def _asked(cell: Any) -> list[tuple[str, str]]:
+    """Key and answer, as code, of every call of `check` in a code cell."""
+    if cell.cell_type != "code" or not cell.source.strip():
+        return []
+    try:
+        nodes = list(ast.walk(ast.parse(cell.source)))
+    except SyntaxError:  # a magic, or a slip; the cell has failed
+        return []
+    calls = [node for node in nodes if isinstance(node, ast.Call) and len(node.args) == 2]
+    return [
+        (call.args[0].value, ast.unparse(call.args[1]))
+        for call in calls
+        if isinstance(call.func, ast.Name) and call.func.id == "check"
+        if isinstance(call.args[0], ast.Constant) and isinstance(call.args[0].value, str)
+    ]
+
+
+def judged(number: str, answers: dict[str, Any]) -> str:
+    """Rows of marks as JSON, of `answers` by key to the exercises of lesson `number`."""
+    rows = []
+    for key, exercise in exercises(lessons()[number]).items():
+        if key in answers:
+            verdict, possible = exercise.verdict(answers[key]), _possible(exercise)
+            points = verdict.points or possible * (verdict.outcome == "right")
+            rows.append([key, points, possible, verdict.text().splitlines()[0]])
+    return json.dumps(rows)
+
+
+def _possible(exercise: Any) -> int:
+    """A point for an exercise, or for each question of a self-test."""
+    return len(getattr(exercise, "choices", "1"))
+
+
+def print_marks(path: Path, *, folder: Path | None = None) -> None:
+    """Print a line for each exercise of a student's notebook, and the sum."""
+    marks = grade(path, folder=folder)
+    print(path.name)
+    for mark in marks:
+        print(f"  {mark.points}/{mark.possible}  {mark.words}")
+    print(f"  {sum(m.points for m in marks)}/{sum(m.possible for m in marks)}  total")
