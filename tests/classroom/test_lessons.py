@@ -36,7 +36,7 @@ SPOILED = [
     ("as printed it is refuted", "as printed it is fine", "refutes nothing"),
     ("three ways agree", "THE THREE WAYS DISAGREE", "three ways disagree"),
     ("3.2 not answered yet", "3.2 right", "does not ask exercise 3.2"),
-    ('"<details><summary>1. ', '"<details open><summary>1. ', "has an open solution"),
+    ('"<details><summary>S', '"<details open><summary>S', "has an open solution"),
     ("lesson 02 (", "lesson 04 (", "needs lesson 04, which comes later"),
     ("import quad", "import _quad", "imports the private name _quad"),
     ("Before you read on", "In /tmp/x", "holds a path of a machine, /tmp/"),
@@ -55,6 +55,7 @@ SPOILED = [
     ("**Time** ", "**Time** 9", "does not say its time, "),
     ("In class, 5 minutes", "At home", "has no exercise for the class"),
     ("EXERCISES = (_clipped_sum, _counts,", "EXERCISES = (", "has fewer than three exercises"),
+    ("_where_it_breaks, _search)", "_where_it_breaks,)", "asks for no code"),
 ]
 
 

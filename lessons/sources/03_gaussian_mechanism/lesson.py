@@ -507,37 +507,111 @@ check("3.4", least_noise)
 # %% [markdown]
 # ## 12 Ask yourself
 #
-# Answer aloud before you open a line.
+# Choose an answer to each question, write the five letters into the cell below, and run it. Each line opens and says why.
 #
-# <details><summary>1. Why does Gaussian noise never give pure differential privacy?</summary>
+# **1** Why does Gaussian noise never give pure differential privacy?
 #
-# The loss $(2x-1)/(2\sigma^2)$ grows without bound in $x$. Whatever $\varepsilon$ you name, outputs far enough out exceed it; they are rare, never impossible.
+# <details><summary>a. Because δ is never exactly 0 in a computer.</summary>
 #
-# </details>
-#
-# <details><summary>2. You publish 1 000 numbers instead of 10. Must the noise on each grow?</summary>
-#
-# Only if one person can move the vector further. What counts is the length of a person's contribution, not the number of coordinates.
+# No. The reason is in the mathematics: the loss grows with the output, without end.
 #
 # </details>
 #
-# <details><summary>3. A paper uses the textbook recipe at ε = 0.5. Is its privacy claim false?</summary>
+# <details><summary>b. Because its loss has no largest value.</summary>
 #
-# No. In that range the recipe is sufficient. The authors added more noise than they had to, and lost accuracy.
-#
-# </details>
-#
-# <details><summary>4. A paper uses it at ε = 10 and reports δ = 10⁻⁵. And now?</summary>
-#
-# Now the claim is false: the delivered $\delta$ is about $2.3\times10^{-5}$. The noise is still worth something. Report the exact pair instead.
+# Right. The loss $(2x-1)/(2\sigma^2)$ grows without bound in $x$. Whatever $\varepsilon$ you name, outputs far enough out exceed it; they are rare, never impossible.
 #
 # </details>
 #
-# <details><summary>5. Someone measures the largest difference between all pairs of rows in her table and calls it the sensitivity. What is wrong?</summary>
+# <details><summary>c. It does, if σ is large enough.</summary>
 #
-# Sensitivity is a property of the query over all possible neighbours. A bound read off the data says nothing about the next person, and it leaks: it depends on the data itself.
+# No. A larger σ makes large losses rarer; it never makes them impossible.
 #
 # </details>
+#
+# **2** You publish 1 000 numbers instead of 10. Must the noise on each grow?
+#
+# <details><summary>a. Yes, a hundred times.</summary>
+#
+# No. Numbers that a person does not touch need no noise because of her.
+#
+# </details>
+#
+# <details><summary>b. Yes, ten times: like the root of the number.</summary>
+#
+# No. That is so if one person may change every one of the numbers.
+#
+# </details>
+#
+# <details><summary>c. Only if one person can move the vector further.</summary>
+#
+# Right. Only if one person can move the vector further. What counts is the length of a person's contribution, not the number of coordinates.
+#
+# </details>
+#
+# **3** A paper uses the textbook recipe at ε = 0.5. Is its privacy claim false?
+#
+# <details><summary>a. No: there the recipe is enough, and more than needed.</summary>
+#
+# Right. In that range the recipe is sufficient. The authors added more noise than they had to, and lost accuracy.
+#
+# </details>
+#
+# <details><summary>b. Yes: the recipe is a mistake.</summary>
+#
+# No. It is a theorem with a condition, and ε = 0.5 meets it.
+#
+# </details>
+#
+# <details><summary>c. Nobody can tell without the data.</summary>
+#
+# No. The guarantee depends on the noise and the sensitivity only.
+#
+# </details>
+#
+# **4** A paper uses it at ε = 10 and reports δ = 10⁻⁵. And now?
+#
+# <details><summary>a. It holds, because the recipe adds too much noise.</summary>
+#
+# No. It adds too much at small ε, and too little at large ε.
+#
+# </details>
+#
+# <details><summary>b. It is false, and the noise protects nobody.</summary>
+#
+# No. The noise still gives some pair (ε, δ), a weaker one.
+#
+# </details>
+#
+# <details><summary>c. It is false: the true δ is more than twice as large.</summary>
+#
+# Right. Now the claim is false: the delivered $\delta$ is about $2.3\times10^{-5}$. The noise is still worth something. Report the exact pair instead.
+#
+# </details>
+#
+# **5** Someone measures the largest difference between all pairs of rows in her table and calls it the sensitivity. What is wrong?
+#
+# <details><summary>a. She should have taken the mean difference.</summary>
+#
+# No. A mean protects the average person, and nobody asked for that.
+#
+# </details>
+#
+# <details><summary>b. Sensitivity is a maximum over all possible neighbours, not over the rows at hand.</summary>
+#
+# Right. Sensitivity is a property of the query over all possible neighbours. A bound read off the data says nothing about the next person, and it leaks: it depends on the data itself.
+#
+# </details>
+#
+# <details><summary>c. Nothing, if the table is large.</summary>
+#
+# No. The next person may differ from all who are there.
+#
+# </details>
+
+# %%
+answers = ""  # five letters, such as "abcab"
+check("3.test", answers)
 
 # %% [markdown]
 # ## 13 On one card

@@ -724,37 +724,111 @@ check("4.4", compose)
 # %% [markdown]
 # ## 12 Ask yourself
 #
-# Answer aloud before you open a line.
+# Choose an answer to each question, write the five letters into the cell below, and run it. Each line opens and says why.
 #
-# <details><summary>1. "The second question depends on the first reply, so the releases are not independent, so composition does not apply." What is wrong?</summary>
+# **1** "The second question depends on the first reply, so the releases are not independent, so composition does not apply." What is wrong?
 #
-# Composition never needed independent replies. It needs that each release is $\varepsilon$-DP for every possible past, and fresh noise. The chain rule does the rest.
+# <details><summary>a. Composition never asked for independent replies.</summary>
 #
-# </details>
-#
-# <details><summary>2. "The total loss is at most 4.307." Is that what ε = 4.307 at δ = 10⁻⁵ says?</summary>
-#
-# No. The loss can be 10, with probability $10^{-28}$, and exceeds 4.307 with probability $5.3\times10^{-5}$. $\delta$ weighs each excess by $1-e^{\varepsilon_{\text{tot}}-L}$.
+# Right. Composition never needed independent replies. It needs that each release is $\varepsilon$-DP for every possible past, and fresh noise. The chain rule does the rest.
 #
 # </details>
 #
-# <details><summary>3. Why does the total ε grow like √k first and like k later?</summary>
+# <details><summary>b. Nothing is wrong.</summary>
 #
-# It is mean plus spread. The spread grows like $\sqrt k$, the mean like $k$ with the small slope $\varepsilon\tanh(\varepsilon/2)\approx\varepsilon^2/2$. For few releases the spread is larger, for many the mean. They are equal at about $k\varepsilon^2=8\ln(1/\delta')$.
-#
-# </details>
-#
-# <details><summary>4. You have a budget for a sum of 10. Is it better to buy 100 releases of 0.1 or 10 releases of 1?</summary>
-#
-# Ten releases of 1 cost almost all of 10 nats, a hundred of 0.1 less than half. Small steps cancel, large ones do not.
+# No. If it were so, nobody could ever ask a second question.
 #
 # </details>
 #
-# <details><summary>5. An analyst computes KOV after every release and stops at the first k where the result looks interesting. What may she claim?</summary>
+# <details><summary>c. The questions depend, the replies do not.</summary>
 #
-# Not the $\varepsilon_{\text{tot}}$ of that $k$: she chose it by looking. She may claim the $\varepsilon_{\text{tot}}$ of the largest $k$ she had fixed in advance, or the budget of a filter.
+# No. The replies may depend on each other as well, through the questions.
 #
 # </details>
+#
+# **2** "The total loss is at most 4.307." Is that what ε = 4.307 at δ = 10⁻⁵ says?
+#
+# <details><summary>a. Yes, exactly.</summary>
+#
+# No. That would be δ = 0.
+#
+# </details>
+#
+# <details><summary>b. Yes, except with probability δ.</summary>
+#
+# No. It exceeds 4.307 more often than δ; δ counts each excess in part.
+#
+# </details>
+#
+# <details><summary>c. No: it may be larger, with a small probability.</summary>
+#
+# Right. The loss can be 10, with probability $10^{-28}$, and exceeds 4.307 with probability $5.3\times10^{-5}$. $\delta$ weighs each excess by $1-e^{\varepsilon_{\text{tot}}-L}$.
+#
+# </details>
+#
+# **3** Why does the total ε grow like √k first and like k later?
+#
+# <details><summary>a. The formula changes where the curves cross.</summary>
+#
+# No. One formula has both terms all the time.
+#
+# </details>
+#
+# <details><summary>b. It is a mean that grows like k and a spread that grows like √k.</summary>
+#
+# Right. It is mean plus spread. The spread grows like $\sqrt k$, the mean like $k$ with the small slope $\varepsilon\tanh(\varepsilon/2)\approx\varepsilon^2/2$. For few releases the spread is larger, for many the mean. They are equal at about $k\varepsilon^2=8\ln(1/\delta')$.
+#
+# </details>
+#
+# <details><summary>c. The replies become dependent.</summary>
+#
+# No. They are as independent at the end as at the beginning.
+#
+# </details>
+#
+# **4** You have a budget for a sum of 10. Is it better to buy 100 releases of 0.1 or 10 releases of 1?
+#
+# <details><summary>a. Ten of 1: fewer releases lose less.</summary>
+#
+# No. Large steps hardly cancel, so ten of them cost almost ten.
+#
+# </details>
+#
+# <details><summary>b. A hundred of 0.1: their losses cancel.</summary>
+#
+# Right. Ten releases of 1 cost almost all of 10 nats, a hundred of 0.1 less than half. Small steps cancel, large ones do not.
+#
+# </details>
+#
+# <details><summary>c. It makes no difference.</summary>
+#
+# No. Adding up says so; the total of small random steps is smaller.
+#
+# </details>
+#
+# **5** An analyst computes KOV after every release and stops at the first k where the result looks interesting. What may she claim?
+#
+# <details><summary>a. The total of the k at which she stopped.</summary>
+#
+# No. She chose this k by looking at the replies, and the proof is for a fixed k.
+#
+# </details>
+#
+# <details><summary>b. Nothing at all.</summary>
+#
+# No. A bound for a later, fixed k covers everything before it.
+#
+# </details>
+#
+# <details><summary>c. The total of the largest k that she had fixed beforehand, or the budget of a filter.</summary>
+#
+# Right. Not the $\varepsilon_{\text{tot}}$ of that $k$: she chose it by looking. She may claim the $\varepsilon_{\text{tot}}$ of the largest $k$ she had fixed in advance, or the budget of a filter.
+#
+# </details>
+
+# %%
+answers = ""  # five letters, such as "abcab"
+check("4.test", answers)
 
 # %% [markdown]
 # ## 13 On one card
