@@ -91,8 +91,8 @@ def test_a_question_has_one_right_choice(tmp_path):
         _ = self_test(lesson).right
 
 
-@each("lesson", sources.lessons().values())
+@each("lesson", [lesson for number, lesson in sources.lessons().items() if number < "90"])
 def test_no_letter_is_right_everywhere(lesson):
-    if questions := self_test(lesson).choices:
-        assert len(set(self_test(lesson).right)) > 1
-        assert all(len(set(choices.values())) == len(choices) for choices in questions)
+    questions = self_test(lesson)
+    assert len(set(questions.right)) > 1
+    assert all(len(set(choices.values())) == len(choices) for choices in questions.choices)

@@ -684,37 +684,111 @@ check("7.4", draw)
 # %% [markdown]
 # ## 13 Ask yourself
 #
-# Answer aloud before you open a line.
+# Choose an answer to each question, write the five letters into the cell below, and run it. Each line opens and says why.
 #
-# <details><summary>1. A step is 3-DP, and one record in a thousand is drawn. Is the sampled step 0.003-DP?</summary>
+# **1** A step is 3-DP, and one record in a thousand is drawn. Is the sampled step 0.003-DP?
 #
-# No, it is worse. The attacker's *likelihood ratio* shrinks towards 1 by the factor $q$, not its logarithm: $\varepsilon'=\ln(1+0.001\,(e^3-1))$, about six times as much.
+# <details><summary>a. Yes: q times ε.</summary>
 #
-# </details>
-#
-# <details><summary>2. "Anna took part in only one step of ten thousand, so she has little to fear." What is missing?</summary>
-#
-# Whether anybody can tell which step. If the batch is known, or stands out, she has the full loss of that step. Secrecy protects her, not rarity.
+# No. That is nearly so for small ε; at 3 the exponential has grown.
 #
 # </details>
 #
-# <details><summary>3. Why does sampling help so much at order 4 and so little at order 40?</summary>
+# <details><summary>b. No, its ε is about six times as large.</summary>
 #
-# High orders listen to large losses. There the output speaks so clearly for Anna that the coin saves only $\ln(1/q)$.
-#
-# </details>
-#
-# <details><summary>4. Your loader draws exactly 200 records per step, and the accountant says "Poisson". Is the reported ε too large or too small?</summary>
-#
-# Too small, unless you can change the sampling or the accounting. With a fixed size a neighbour replaces a record, the distance is $2C$, and half the noise can be the difference between 1 and 15.
+# Right. It is worse. The attacker's *likelihood ratio* shrinks towards 1 by the factor $q$, not its logarithm: $\varepsilon'=\ln(1+0.001\,(e^3-1))$, about six times as much.
 #
 # </details>
 #
-# <details><summary>5. In balls and bins and in a shuffled epoch Anna is in exactly one batch. Why does only one of them behave like coins?</summary>
+# <details><summary>c. No, it stays 3-DP.</summary>
 #
-# If she stays away, nothing in the balls shows it. In a shuffled epoch her empty seat remains, and stands out among full batches. (Even for balls and bins use its own accountant: as good as coins here, not by a general theorem.)
+# No. The doubt whether she was drawn does help.
 #
 # </details>
+#
+# **2** "Anna took part in only one step of ten thousand, so she has little to fear." What is missing?
+#
+# <details><summary>a. Whether somebody can tell which step it was.</summary>
+#
+# Right. Whether anybody can tell which step. If the batch is known, or stands out, she has the full loss of that step. Secrecy protects her, not rarity.
+#
+# </details>
+#
+# <details><summary>b. Nothing: one in ten thousand is very little.</summary>
+#
+# No. If the step is known, she has its full loss.
+#
+# </details>
+#
+# <details><summary>c. How large her gradient was.</summary>
+#
+# No. It was clipped; the bound holds for every length up to C.
+#
+# </details>
+#
+# **3** Why does sampling help so much at order 4 and so little at order 40?
+#
+# <details><summary>a. The formula is inaccurate at high orders.</summary>
+#
+# No. It is exact at integer orders; the divergence itself jumps.
+#
+# </details>
+#
+# <details><summary>b. High orders need more samples.</summary>
+#
+# No. Nothing is sampled here, the divergence is computed.
+#
+# </details>
+#
+# <details><summary>c. High orders look at outputs that speak so clearly that the coin hardly matters.</summary>
+#
+# Right. High orders listen to large losses. There the output speaks so clearly for Anna that the coin saves only $\ln(1/q)$.
+#
+# </details>
+#
+# **4** Your loader draws exactly 200 records per step, and the accountant says "Poisson". Is the reported ε too large or too small?
+#
+# <details><summary>a. Too large: a fixed size is less random, so nothing is wasted.</summary>
+#
+# No. Less random is less doubt, and doubt was the protection.
+#
+# </details>
+#
+# <details><summary>b. Too small.</summary>
+#
+# Right. Too small, unless you can change the sampling or the accounting. With a fixed size a neighbour replaces a record, the distance is $2C$, and half the noise can be the difference between 1 and 15.
+#
+# </details>
+#
+# <details><summary>c. Neither: on average the sizes are the same.</summary>
+#
+# No. The guarantee depends on the whole distribution, not on the mean.
+#
+# </details>
+#
+# **5** In balls and bins and in a shuffled epoch Anna is in exactly one batch. Why does only one of them behave like coins?
+#
+# <details><summary>a. The balls have more batches.</summary>
+#
+# No. Both have the same number of batches.
+#
+# </details>
+#
+# <details><summary>b. Balls are thrown twice on average.</summary>
+#
+# No. Each ball is in exactly one batch.
+#
+# </details>
+#
+# <details><summary>c. In the shuffled epoch her empty seat can be seen.</summary>
+#
+# Right. If she stays away, nothing in the balls shows it. In a shuffled epoch her empty seat remains, and stands out among full batches. (Even for balls and bins use its own accountant: as good as coins here, not by a general theorem.)
+#
+# </details>
+
+# %%
+answers = ""  # five letters, such as "abcab"
+check("7.test", answers)
 
 # %% [markdown]
 # ## 14 On one card

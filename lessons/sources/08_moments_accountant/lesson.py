@@ -672,37 +672,111 @@ check("8.4", epsilon_of)
 # %% [markdown]
 # ## 14 Ask yourself
 #
-# Answer aloud before you open a line.
+# Choose an answer to each question, write the five letters into the cell below, and run it. Each line opens and says why.
 #
-# <details><summary>1. Why the mean of an exponential, and not mean and variance of the loss?</summary>
+# **1** Why the mean of an exponential, and not mean and variance of the loss?
 #
-# Mean and variance add up, too, but they say little about rare large losses, and $\delta$ lives there. The exponential factorises *and* bounds the tail.
+# <details><summary>a. Because a variance cannot be added.</summary>
 #
-# </details>
-#
-# <details><summary>2. "With the moments accountant less noise is added." True?</summary>
-#
-# The algorithm is the same; only the statement about it gets sharper. One can *then* choose less noise for the same statement, as in 8.3.
+# No. Variances of independent losses do add.
 #
 # </details>
 #
-# <details><summary>3. Two programs report 1.26 and 1.04 for the same run and the same δ. Which one has a bug?</summary>
+# <details><summary>b. Because the mean is unknown.</summary>
 #
-# Perhaps neither. Both are upper bounds: the first from the tail bound, the second from the sharper conversion. Only a number below the exact value would prove a bug.
-#
-# </details>
-#
-# <details><summary>4. Somebody forgets to multiply by T. How would you notice?</summary>
-#
-# The result would not depend on the length of the run. Ours would be reported at 0.3599 instead of 1.2586. Ask every accountant two questions: what if I double $T$, what if I do nothing?
+# No. Mean and variance can be computed as well as the moments.
 #
 # </details>
 #
-# <details><summary>5. "K counts how much this network learned about Anna." True?</summary>
+# <details><summary>c. Mean and variance say little about rare large losses.</summary>
 #
-# No. It knows $\sigma$, $q$ and $T$, not the data: it is a supremum over all neighbours and all histories. Two networks trained with the same settings have the same $\varepsilon$, whatever they learned.
+# Right. Mean and variance add up, too, but they say little about rare large losses, and $\delta$ lives there. The exponential factorises *and* bounds the tail.
 #
 # </details>
+#
+# **2** "With the moments accountant less noise is added." True?
+#
+# <details><summary>a. Yes, that is its purpose.</summary>
+#
+# No. The accountant does not touch the training; you may then choose less noise.
+#
+# </details>
+#
+# <details><summary>b. Not by itself: it is the statement that gets sharper.</summary>
+#
+# Right. The algorithm is the same; only the statement about it gets sharper. One can *then* choose less noise for the same statement, as in 8.3.
+#
+# </details>
+#
+# <details><summary>c. No, more noise is needed.</summary>
+#
+# No. A sharper statement never asks for more.
+#
+# </details>
+#
+# **3** Two programs report 1.26 and 1.04 for the same run and the same δ. Which one has a bug?
+#
+# <details><summary>a. Perhaps neither: both may be true upper bounds.</summary>
+#
+# Right. Both are upper bounds: the first from the tail bound, the second from the sharper conversion. Only a number below the exact value would prove a bug.
+#
+# </details>
+#
+# <details><summary>b. The first one.</summary>
+#
+# No. A larger upper bound is weaker, not wrong.
+#
+# </details>
+#
+# <details><summary>c. The second one.</summary>
+#
+# No. A smaller one may come from a better proof.
+#
+# </details>
+#
+# **4** Somebody forgets to multiply by T. How would you notice?
+#
+# <details><summary>a. The result would be negative.</summary>
+#
+# No. It would look quite normal, only too small.
+#
+# </details>
+#
+# <details><summary>b. The program would be faster.</summary>
+#
+# No. The multiplication costs nothing.
+#
+# </details>
+#
+# <details><summary>c. The result would not change with the length of the run.</summary>
+#
+# Right. The result would not depend on the length of the run. Ours would be reported at 0.3599 instead of 1.2586. Ask every accountant two questions: what if I double $T$, what if I do nothing?
+#
+# </details>
+#
+# **5** "K counts how much this network learned about Anna." True?
+#
+# <details><summary>a. Yes, that is the definition.</summary>
+#
+# No. The definition takes the worst neighbours; Anna need not be one of them.
+#
+# </details>
+#
+# <details><summary>b. No: it is about the mechanism, whatever the data.</summary>
+#
+# Right. It knows $\sigma$, $q$ and $T$, not the data: it is a supremum over all neighbours and all histories. Two networks trained with the same settings have the same $\varepsilon$, whatever they learned.
+#
+# </details>
+#
+# <details><summary>c. Yes, on average over all people.</summary>
+#
+# No. There is no average in it, only a supremum.
+#
+# </details>
+
+# %%
+answers = ""  # five letters, such as "abcab"
+check("8.test", answers)
 
 # %% [markdown]
 # ## 15 On one card

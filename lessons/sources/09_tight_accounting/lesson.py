@@ -756,37 +756,111 @@ check("9.4", bracket)
 # %% [markdown]
 # ## 14 Ask yourself
 #
-# Answer aloud before you open a line.
+# Choose an answer to each question, write the five letters into the cell below, and run it. Each line opens and says why.
 #
-# <details><summary>1. Your colleague switches from RDP to PLD, and ε falls from 1.04 to 0.95. Is her model more private now?</summary>
+# **1** Your colleague switches from RDP to PLD, and ε falls from 1.04 to 0.95. Is her model more private now?
 #
-# No. It is the same model with the same leak, and we know more about it. She could now train longer or with less noise at the old $\varepsilon$; then it *is* a different model.
+# <details><summary>a. Yes, by ten per cent.</summary>
 #
-# </details>
-#
-# <details><summary>2. Why does rounding up by at most 0.0001 nats spoil the answer by half a nat?</summary>
-#
-# Because it happens in every step, in the same direction: 10 000 steps times half a cell. Errors that take turns would average out, but then the result has no direction and is no bound.
+# No. Nothing about the training has changed.
 #
 # </details>
 #
-# <details><summary>3. By the central limit theorem, sums of many losses are normal. Why is μ not a guarantee for 10 000 steps?</summary>
+# <details><summary>b. No: the model is the same, we know more about it.</summary>
 #
-# The theorem speaks about fixed quantiles as $T$ grows. At $\delta=10^{-5}$ we ask about the far tail of a sum of skewed terms, and there the normal law is the last to arrive. It has a limit, not an error bound.
-#
-# </details>
-#
-# <details><summary>4. Two mechanisms have the same ε at δ = 10⁻⁵. Are they equally private?</summary>
-#
-# At that one point. Their trade-off curves may cross elsewhere: the trial epoch and the training had very different $\varepsilon$ and the same attacker at 1 % false alarms.
+# Right. It is the same model with the same leak, and we know more about it. She could now train longer or with less noise at the old $\varepsilon$; then it *is* a different model.
 #
 # </details>
 #
-# <details><summary>5. What does a lower end of ε tell you that an upper end does not?</summary>
+# <details><summary>c. Yes, if she trains it again.</summary>
 #
-# That waiting for a better proof is useless. If the bracket is narrow, the accounting is finished; whoever wants a smaller $\varepsilon$ must change the mechanism.
+# No. A second training would cost once more.
 #
 # </details>
+#
+# **2** Why does rounding up by at most 0.0001 nats spoil the answer by half a nat?
+#
+# <details><summary>a. The computer adds its own rounding.</summary>
+#
+# No. That is smaller by many powers of ten.
+#
+# </details>
+#
+# <details><summary>b. 0.0001 nats is a large part of one loss.</summary>
+#
+# No. Against one loss it is small; there are ten thousand of them.
+#
+# </details>
+#
+# <details><summary>c. It is added up in every step, always in the same direction.</summary>
+#
+# Right. Because it happens in every step, in the same direction: 10 000 steps times half a cell. Errors that take turns would average out, but then the result has no direction and is no bound.
+#
+# </details>
+#
+# **3** By the central limit theorem, sums of many losses are normal. Why is μ not a guarantee for 10 000 steps?
+#
+# <details><summary>a. The theorem speaks of the limit, and of the middle before the tail.</summary>
+#
+# Right. The theorem speaks about fixed quantiles as $T$ grows. At $\delta=10^{-5}$ we ask about the far tail of a sum of skewed terms, and there the normal law is the last to arrive. It has a limit, not an error bound.
+#
+# </details>
+#
+# <details><summary>b. 10 000 steps are too few for any theorem.</summary>
+#
+# No. How many are enough depends on how far out you look.
+#
+# </details>
+#
+# <details><summary>c. The steps are not independent.</summary>
+#
+# No. They are: each has fresh noise and fresh coins.
+#
+# </details>
+#
+# **4** Two mechanisms have the same ε at δ = 10⁻⁵. Are they equally private?
+#
+# <details><summary>a. Yes, by definition.</summary>
+#
+# No. The definition is for one pair; privacy is a curve.
+#
+# </details>
+#
+# <details><summary>b. At that point; elsewhere one may be better.</summary>
+#
+# Right. At that one point. Their trade-off curves may cross elsewhere: the trial epoch and the training had very different $\varepsilon$ and the same attacker at 1 % false alarms.
+#
+# </details>
+#
+# <details><summary>c. Yes, if both use Gaussian noise.</summary>
+#
+# No. With sampling two Gaussian mechanisms may have curves that cross.
+#
+# </details>
+#
+# **5** What does a lower end of ε tell you that an upper end does not?
+#
+# <details><summary>a. That the attack has been tried.</summary>
+#
+# No. It comes from a proof about a pair of distributions, nobody attacked.
+#
+# </details>
+#
+# <details><summary>b. How exact the computer was.</summary>
+#
+# No. Rounding is part of the width; the lower end is about the mechanism.
+#
+# </details>
+#
+# <details><summary>c. That no better proof can get below it.</summary>
+#
+# Right. That waiting for a better proof is useless. If the bracket is narrow, the accounting is finished; whoever wants a smaller $\varepsilon$ must change the mechanism.
+#
+# </details>
+
+# %%
+answers = ""  # five letters, such as "abcab"
+check("9.test", answers)
 
 # %% [markdown]
 # ## 15 On one card

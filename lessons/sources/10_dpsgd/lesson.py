@@ -754,37 +754,111 @@ check("10.4", lot_sum)
 # %% [markdown]
 # ## 14 Ask yourself
 #
-# Answer aloud before you open a line.
+# Choose an answer to each question, write the five letters into the cell below, and run it. Each line opens and says why.
 #
-# <details><summary>1. Why do we clip each gradient and not their mean?</summary>
+# **1** Why do we clip each gradient and not their mean?
 #
-# The clipped mean can be anywhere in a ball of radius $C$, and one record may move it from one end to the other: $2C$ instead of $C/L$. Clipping rows first bounds what *one* row can do.
+# <details><summary>a. Because one record can turn the whole mean around.</summary>
 #
-# </details>
-#
-# <details><summary>2. Halving C halves the privacy loss. True?</summary>
-#
-# No. The noise is $\sigma C$ and shrinks with $C$; the ratio stays $\sigma$, and so does $\varepsilon$. What changes is how much the sum is bent, and how long it is.
+# Right. The clipped mean can be anywhere in a ball of radius $C$, and one record may move it from one end to the other: $2C$ instead of $C/L$. Clipping rows first bounds what *one* row can do.
 #
 # </details>
 #
-# <details><summary>3. The lot was empty. The step added nothing but noise. May we leave it out, or at least not count it?</summary>
+# <details><summary>b. Because it is faster.</summary>
 #
-# Neither. A step that is left out tells that the lot was empty, and the number of steps is fixed beforehand. Pure noise is what protects the one who was *not* there.
-#
-# </details>
-#
-# <details><summary>4. Training was private. In the paper we also print the loss of the final network on the training data. Covered?</summary>
-#
-# No. The *network* is covered, and everything computed from it without the data. The training loss uses the data once more, without noise.
+# No. It is slower; every record needs its own gradient.
 #
 # </details>
 #
-# <details><summary>5. The guarantee needs convergence, or a small learning rate, or smooth losses. Which of them?</summary>
+# <details><summary>c. Because the mean is usually short already.</summary>
 #
-# None. The theorem looks only at how far one record moves one sum, and counts. A network that learns nothing is as private as one that learns everything.
+# No. However short it is, a clipped mean does not bound one record.
 #
 # </details>
+#
+# **2** Halving C halves the privacy loss. True?
+#
+# <details><summary>a. Yes: one record moves the sum half as far.</summary>
+#
+# No. And the noise is half as large as well.
+#
+# </details>
+#
+# <details><summary>b. No, it doubles it.</summary>
+#
+# No. Sensitivity and noise shrink together.
+#
+# </details>
+#
+# <details><summary>c. No: the noise shrinks with C, and ε stays.</summary>
+#
+# Right. The noise is $\sigma C$ and shrinks with $C$; the ratio stays $\sigma$, and so does $\varepsilon$. What changes is how much the sum is bent, and how long it is.
+#
+# </details>
+#
+# **3** The lot was empty. The step added nothing but noise. May we leave it out, or at least not count it?
+#
+# <details><summary>a. We may leave it out: nobody took part.</summary>
+#
+# No. Then everybody learns that the lot was empty.
+#
+# </details>
+#
+# <details><summary>b. Neither.</summary>
+#
+# Right. Neither. A step that is left out tells that the lot was empty, and the number of steps is fixed beforehand. Pure noise is what protects the one who was *not* there.
+#
+# </details>
+#
+# <details><summary>c. We may take the step and not count it.</summary>
+#
+# No. The count is fixed beforehand; a step of noise protects whoever was absent.
+#
+# </details>
+#
+# **4** Training was private. In the paper we also print the loss of the final network on the training data. Covered?
+#
+# <details><summary>a. Yes: it is computed from a private network.</summary>
+#
+# No. And from the data, which is the point.
+#
+# </details>
+#
+# <details><summary>b. No: the loss reads the training data again.</summary>
+#
+# Right. The *network* is covered, and everything computed from it without the data. The training loss uses the data once more, without noise.
+#
+# </details>
+#
+# <details><summary>c. Yes, if it is printed with few digits.</summary>
+#
+# No. Rounding is no noise.
+#
+# </details>
+#
+# **5** The guarantee needs convergence, or a small learning rate, or smooth losses. Which of them?
+#
+# <details><summary>a. All three.</summary>
+#
+# No. They matter for learning; the proof looks at one sum and its noise.
+#
+# </details>
+#
+# <details><summary>b. A small learning rate.</summary>
+#
+# No. The learning rate multiplies what is already noisy.
+#
+# </details>
+#
+# <details><summary>c. None of them.</summary>
+#
+# Right. None. The theorem looks only at how far one record moves one sum, and counts. A network that learns nothing is as private as one that learns everything.
+#
+# </details>
+
+# %%
+answers = ""  # five letters, such as "abcab"
+check("10.test", answers)
 
 # %% [markdown]
 # ## 15 On one card

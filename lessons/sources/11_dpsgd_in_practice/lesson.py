@@ -840,37 +840,111 @@ check("11.4", next_norm)
 # %% [markdown]
 # ## 16 Ask yourself
 #
-# Answer aloud before you open a line.
+# Choose an answer to each question, write the five letters into the cell below, and run it. Each line opens and says why.
 #
-# <details><summary>1. Ten layers are clipped to C/√10 each. On all weights there is noise of standard deviation 1.1 · C. Is the noise multiplier 1.1 now?</summary>
+# **1** Ten layers are clipped to C/√10 each. On all weights there is noise of standard deviation 1.1 · C. Is the noise multiplier 1.1 now?
 #
-# Yes. The squares of the clipping norms add up to $C^2$, and the noise is $1.1\,C$. What costs a factor $\sqrt{10}$ is noise of $1.1\,C/\sqrt{10}$: a multiplier of 1.1 *per layer*.
+# <details><summary>a. No, it is 1.1 · √10.</summary>
 #
-# </details>
-#
-# <details><summary>2. A smaller C makes training more private. True?</summary>
-#
-# No. The noise is a multiple of $C$ and shrinks with it; $\varepsilon$ stays. A small $C$ is a choice about learning, and with the learning rate raised to match it is often a good one.
+# No. The whole vector has length at most C, and the noise is 1.1 C.
 #
 # </details>
 #
-# <details><summary>3. Adaptive clipping reads the data in every step, so the values of C must be kept secret. True?</summary>
+# <details><summary>b. No, it is 1.1 / √10.</summary>
 #
-# No. They are computed from noisy counts, and those are on the bill. The true medians in our figure are what must not leave the house.
-#
-# </details>
-#
-# <details><summary>4. Two plans have the same ε and the same epochs. One has σ = 0.7, the other σ = 3. Which has more noise in the end?</summary>
-#
-# That with 0.7. Its lots are far smaller, and noise is divided by the lot. A noise multiplier alone says nothing about accuracy, as it said nothing about privacy in lesson 10.
+# No. That would be noise of 1.1 C/√10 on every weight.
 #
 # </details>
 #
-# <details><summary>5. Three accountants print three values of ε for one run. Do you report the smallest?</summary>
+# <details><summary>c. Yes: the squares of the clipping norms add up to C².</summary>
 #
-# The smallest of those that are proved upper bounds, and you say which. An approximation may lie below the truth, and then the report is false.
+# Right. The squares of the clipping norms add up to $C^2$, and the noise is $1.1\,C$. What costs a factor $\sqrt{10}$ is noise of $1.1\,C/\sqrt{10}$: a multiplier of 1.1 *per layer*.
 #
 # </details>
+#
+# **2** A smaller C makes training more private. True?
+#
+# <details><summary>a. Yes: shorter gradients tell less.</summary>
+#
+# No. They are hidden by less noise, too.
+#
+# </details>
+#
+# <details><summary>b. No: the noise is a multiple of C.</summary>
+#
+# Right. The noise is a multiple of $C$ and shrinks with it; $\varepsilon$ stays. A small $C$ is a choice about learning, and with the learning rate raised to match it is often a good one.
+#
+# </details>
+#
+# <details><summary>c. Yes, if the learning rate is raised to match.</summary>
+#
+# No. The learning rate does not change ε.
+#
+# </details>
+#
+# **3** Adaptive clipping reads the data in every step, so the values of C must be kept secret. True?
+#
+# <details><summary>a. No: they come from noisy counts, which are paid for.</summary>
+#
+# Right. They are computed from noisy counts, and those are on the bill. The true medians in our figure are what must not leave the house.
+#
+# </details>
+#
+# <details><summary>b. Yes: they are computed from data.</summary>
+#
+# No. So is the network; both come out of noise that was counted.
+#
+# </details>
+#
+# <details><summary>c. Only the first of them.</summary>
+#
+# No. Each count has its own noise, the last as well as the first.
+#
+# </details>
+#
+# **4** Two plans have the same ε and the same epochs. One has σ = 0.7, the other σ = 3. Which has more noise in the end?
+#
+# <details><summary>a. The one with σ = 3.</summary>
+#
+# No. Its lots are far larger, and the noise is divided by the lot.
+#
+# </details>
+#
+# <details><summary>b. Both the same, since ε is the same.</summary>
+#
+# No. ε is about privacy; the noise left in the mean is about accuracy.
+#
+# </details>
+#
+# <details><summary>c. The one with σ = 0.7.</summary>
+#
+# Right. That with 0.7. Its lots are far smaller, and noise is divided by the lot. A noise multiplier alone says nothing about accuracy, as it said nothing about privacy in lesson 10.
+#
+# </details>
+#
+# **5** Three accountants print three values of ε for one run. Do you report the smallest?
+#
+# <details><summary>a. Yes, always.</summary>
+#
+# No. An approximation may lie below the truth.
+#
+# </details>
+#
+# <details><summary>b. The smallest of those that are proved upper bounds.</summary>
+#
+# Right. The smallest of those that are proved upper bounds, and you say which. An approximation may lie below the truth, and then the report is false.
+#
+# </details>
+#
+# <details><summary>c. No, the largest, to be safe.</summary>
+#
+# No. Every proved bound is safe; the smallest is the sharpest.
+#
+# </details>
+
+# %%
+answers = ""  # five letters, such as "abcab"
+check("11.test", answers)
 
 # %% [markdown]
 # ## 17 On one card
