@@ -103,13 +103,14 @@ def check(key: str, answer: Any) -> None:
     >>> check("3.1", None)
     3.1 not answered yet: put your number in place of None and run the cell again.
     """
-    verdict = _exercise(key).verdict(answer)
+    verdict = exercise_of(key).verdict(answer)
     slip = (verdict.text(),) if verdict.outcome == "wrong" else verdict.messages
     print(verdict.text(_repeats[key, slip]))
     _repeats[key, slip] += 1
 
 
-def _exercise(key: str) -> Any:
+def exercise_of(key: str) -> Any:
+    """The exercise `key` of the lessons around the working directory, or a LessonError."""
     lesson = lessons().get(key.partition(".")[0].zfill(2))
     by_key = exercises(lesson) if lesson else {}
     if key not in by_key:

@@ -10,6 +10,12 @@ from dplearn.classroom.lesson_map import is_map_stale, write_map
 from dplearn.classroom.minutes import load
 from dplearn.classroom.sources import Lesson, LessonError, is_stale, lessons, lessons_folder, read
 
+# What `build` can write besides notebooks: option, and what it does.
+COPIES = {
+    "cleared": "write copies for students there, without outputs, solutions and explanations",
+    "nbgrader": "write assignments with hidden tests into that course of nbgrader",
+}
+
 
 def add_commands(parser: argparse.ArgumentParser) -> None:
     """Give `parser` the commands for those who write lessons."""
@@ -28,6 +34,8 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="write the edition with teaching notes and solutions there instead",
     )
+    for copy, about in COPIES.items():
+        edition.add_argument(f"--{copy}", type=Path, metavar="FOLDER", help=about)
     build.set_defaults(run=_build)
     new = commands.add_parser("new", help="write the skeleton of a lesson, text and exercises")
     new.add_argument("number", metavar="NN")
@@ -90,6 +98,9 @@ def _build(options: argparse.Namespace) -> int:
         chosen = [every[number] for number in numbers]
         if options.check:
             return _report_stale(chosen, folder)
+        for name in COPIES:
+            if target := getattr(options, name):
+                return _write_copies(name, chosen, target)
         for lesson in chosen:
             _build_one(lesson, options.instructor)
         if not options.instructor:
@@ -97,6 +108,17 @@ def _build(options: argparse.Namespace) -> int:
     except LessonError as error:
         print(error, file=sys.stderr)
         return 1
+    return 0
+
+
+def _write_copies(name: str, chosen: list[Lesson], folder: Path) -> int:
+    """Write copies of the kind `name`; an appendix, which asks nothing, has no assignment."""
+    from dplearn.classroom import copies
+
+    write = getattr(copies, f"write_{name}")
+    for lesson in chosen:
+        if name != "nbgrader" or lesson.exercises.exists():
+            print(f"wrote  {write(lesson, folder)}")
     return 0
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dplearn.classroom.build import kernel_client
-from dplearn.classroom.checks import exercises
+from dplearn.classroom.checks import Verdict, exercise_of, exercises
 from dplearn.classroom.sources import Lesson, LessonError, lessons
 
 # Where answers wait in the kernel until all cells have run.
@@ -49,7 +49,7 @@ def grade(path: Path, *, folder: Path | None = None) -> list[Mark]:
     lesson = _lesson_of(path, notebook, folder)
     marks = {mark.key: mark for mark in _run(notebook, lesson)}
     return [
-        marks.get(key, Mark(key, 0, _possible(each), f"{key} is not asked by any cell"))
+        marks.get(key, Mark(key, 0, possible_points(each), f"{key} is not asked by any cell"))
         for key, each in exercises(lesson).items()
     ]
 
@@ -113,16 +113,31 @@ def _asked(cell: Any) -> list[tuple[str, str]]:
 
 def judged(number: str, answers: dict[str, Any]) -> str:
     """Rows of marks as JSON, of `answers` by key to the exercises of lesson `number`."""
-    rows = []
-    for key, exercise in exercises(lessons()[number]).items():
-        if key in answers:
-            verdict, possible = exercise.verdict(answers[key]), _possible(exercise)
-            points = verdict.points or possible * (verdict.outcome == "right")
-            rows.append([key, points, possible, verdict.text().splitlines()[0]])
+    every = exercises(lessons()[number])
+    verdicts = {key: every[key].verdict(answer) for key, answer in answers.items() if key in every}
+    rows = [
+        [
+            key,
+            _earned(every[key], verdict),
+            possible_points(every[key]),
+            verdict.text().split("\n")[0],
+        ]
+        for key, verdict in verdicts.items()
+    ]
     return json.dumps(rows)
 
 
-def _possible(exercise: Any) -> int:
+def points(key: str, answer: Any) -> int:
+    """Points that `answer` earns in exercise `key`; nbgrader takes them from a cell's last line."""
+    exercise = exercise_of(key)
+    return _earned(exercise, exercise.verdict(answer))
+
+
+def _earned(exercise: Any, verdict: Verdict) -> int:
+    return verdict.points or possible_points(exercise) * (verdict.outcome == "right")
+
+
+def possible_points(exercise: Any) -> int:
     """A point for an exercise, or for each question of a self-test."""
     return len(getattr(exercise, "choices", "1"))
 

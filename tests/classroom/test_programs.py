@@ -149,7 +149,7 @@ def test_what_is_measured_shows_where_it_differs():
 
 
 def test_only_the_same_function_gets_the_plainer_hint(capsys, monkeypatch):
-    monkeypatch.setattr(checks, "_exercise", lambda key: CLIP)
+    monkeypatch.setattr(checks, "exercise_of", lambda key: CLIP)
     for factor in (2, 3, 3):
         check("90.1", lambda rows, norm, factor=factor: factor * clipped(rows, norm))
     hints = [line for line in capsys.readouterr().out.splitlines() if line.startswith("90.1")]
