@@ -58,11 +58,11 @@ def check(
 
     Examples
     --------
-    >>> from torch.nn.functional import cross_entropy
-    >>> model, x, y = nn.Linear(3, 2), torch.ones(4, 3), torch.zeros(4, dtype=torch.long)
-    >>> check(model, cross_entropy, x, y)
+    >>> model = nn.Sequential(nn.Linear(3, 2), nn.Softmax(0))
+    >>> losses = nn.CrossEntropyLoss(reduction="none")
+    >>> check(model, losses, torch.ones(4, 3), torch.zeros(4, dtype=torch.long))
     Traceback (most recent call last):
-    ValueError: Expected one loss per record, shape (B,), got shape (); use reduction="none".
+    ValueError: Expected records to be separate, but the loss of record 0 depends on other rows ...
     """
     validate.integer(minimum=4, batch=batch)
     with recording(model):  # refuses by name before anything runs

@@ -24,7 +24,7 @@ from torch.utils.data import (
 
 from cases import each
 from dplearn.training import Flat, clipped_sum
-from dplearn.training.records import _source
+from dplearn.training.records import _source, _tensor
 
 X, Y = small_data()
 SHUFFLED = dataclasses.replace(PLAN, sampling="shuffled", steps=12)  # epochs of 4 steps
@@ -65,11 +65,11 @@ class Mean(nn.Module):
     def __init__(self, *, masked):
         super().__init__()
         self.embedding, self.head = nn.Embedding(9, 4), nn.Linear(4, 2)
-        self.masked = masked
+        self.dropout, self.masked = nn.Dropout(0.5), masked
 
     def forward(self, tokens):
         used = (tokens > 0) if self.masked else torch.ones_like(tokens, dtype=torch.bool)
-        total = (self.embedding(tokens) * used.unsqueeze(2)).sum(1)
+        total = (self.dropout(self.embedding(tokens)) * used.unsqueeze(2)).sum(1)
         return self.head(total / used.sum(1, keepdim=True))
 
 
@@ -133,6 +133,7 @@ def test_arrays_that_are_read_only_stay_where_they_are_and_nothing_warns(tmp_pat
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert torch.equal(run(data=data)[0], run()[0])
+        assert torch.equal(_tensor(data[0]), X)  # such as a collate_fn gives
 
 
 def test_data_without_targets():
