@@ -7,7 +7,7 @@ import streamlit as st
 from dplearn.accountants import accountants
 from dplearn.app.kit import controls, run_fields
 from dplearn.app.kit.state import State
-from dplearn.app.pages.epsilon_vs_steps import fields, presets
+from dplearn.app.pages.epsilon_vs_steps import fields, inverse, presets
 from dplearn.app.pages.epsilon_vs_steps.answers import Answers
 from dplearn.app.pages.epsilon_vs_steps.run import Scenario, pin, suit_adjacency
 from dplearn.figures import text
@@ -82,11 +82,14 @@ def _sampling(state: State, scenario: Scenario) -> None:
 
 def below(state: State, scenario: Scenario) -> None:
     """Below the picture: where one stands, what one can spend, and the axes."""
-    left, middle, right = st.columns([9, 9, 3], gap="medium")
-    controls.quantity(state, replace(fields.HERE, upper=float(scenario.largest)), place=left)
-    controls.quantity(state, fields.BUDGET, place=middle)
+    left, middle, right = st.container(key="looking").columns([9, 9, 3], gap="medium")
+    with left, st.container(gap=None):
+        controls.quantity(state, replace(fields.HERE, upper=float(scenario.largest)))
+        label = "Unpin" if state.values["pinned"] else "Pin this run to compare"
+        st.button(label, key="pin", type="tertiary", on_click=pin, args=(state,), help=_PIN)
+    with middle, st.container(gap=None):
+        controls.quantity(state, fields.BUDGET)
+        inverse.buttons(state, scenario)
     with right, st.container(gap=None):
         controls.log_switch(state, fields.X_AXIS)
         controls.log_switch(state, fields.Y_AXIS)
-        label = "Unpin" if state.values["pinned"] else "Pin this run"
-        st.button(label, key="pin", type="tertiary", on_click=pin, args=(state,), help=_PIN)
