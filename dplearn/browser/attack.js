@@ -2,7 +2,8 @@
 // Counterpart of dplearn/accountants/_attack.py, where the derivation stands.
 import { Deltas } from "./contour.js";
 import { checked, shift } from "./curves.js";
-import { Release, gaussianLogDelta } from "./gaussian.js";
+import { Release } from "./gaussian.js";
+import { clipped } from "./line.js";
 import { Pair } from "./pair.js";
 
 /** A place x = e^epsilon and what bounds g(x) = delta(epsilon) there.
@@ -39,13 +40,14 @@ export function truePositiveRate(run, steps, falsePositiveRate) {
 /** What bounds delta in one direction. @param {number} mu @param {number} q @param {number} steps
  * @param {number} sign @returns {Brackets} */
 function direction(mu, q, steps, sign) {
-  const closed = (/** @type {(epsilon: number) => number} */ log) => (/** @type {number[]} */ all) =>
-    all.map((e) => ({ lower: log(e) - MARGIN, upper: Math.min(log(e) + MARGIN, 0) }));
-  if (q === 1) return closed((e) => gaussianLogDelta(e, mu * Math.sqrt(steps)));
-  const release = new Release(mu, q);
-  if (steps === 1) return closed((e) => release.logDelta(e, sign));
-  const deltas = new Deltas(new Pair(1 / mu, q, sign), steps);
-  return (all) => deltas.at(all);
+  if (q < 1 && steps > 1) {
+    const deltas = new Deltas(new Pair(1 / mu, q, sign), steps);
+    return (all) => deltas.at(all);
+  }
+  // Plain Gaussians compose to a Gaussian.
+  const release = new Release(mu * Math.sqrt(steps), q);
+  const logs = (/** @type {number[]} */ all) => all.map((e) => release.logDelta(e, sign));
+  return (all) => logs(all).map((x) => ({ lower: x - MARGIN, upper: Math.min(x + MARGIN, 0) }));
 }
 
 /** Both ends of min g(x) + rate x, the true positive rate of one direction.
@@ -77,14 +79,20 @@ function enclosed(ahead, behind, rate) {
  * @param {Brackets} ahead @param {Brackets} behind */
 function withMore(knots, epsilons, ahead, behind) {
   const [right, left] = [epsilons.filter((e) => e >= 0), epsilons.filter((e) => e < 0)];
-  const knot = (/** @type {number} */ epsilon, /** @type {number} */ low, /** @type {number} */ high) =>
-    ({ epsilon, x: Math.exp(epsilon), low: low - blur(high), high: high + blur(high) });
-  const news = right.length ? ahead(right).map((e, i) => knot(right[i], Math.exp(e.lower), Math.exp(e.upper))) : [];
-  // delta(-e) = 1 - e^{-e} + e^{-e} delta'(e).
-  const back = left.length ? behind(left.map((e) => -e)) : [];
-  const signed = (/** @type {number} */ e, /** @type {number} */ log) => -Math.expm1(e) + Math.exp(e + log);
-  back.forEach((e, i) => news.push(knot(left[i], signed(left[i], e.lower), signed(left[i], e.upper))));
-  const all = [...knots, ...news].sort((a, b) => a.epsilon - b.epsilon);
+  const places = [...right, ...left];
+  const deltas = [
+    ...(right.length ? ahead(right) : []),
+    ...(left.length ? behind(left.map((e) => -e)) : []),
+  ];
+  const more = deltas.map(({ lower, upper }, i) => {
+    const e = places[i];
+    // delta(-e) = 1 - e^{-e} + e^{-e} delta'(e).
+    const delta = (/** @type {number} */ log) =>
+      e < 0 ? Math.exp(e + log) - Math.expm1(e) : Math.exp(log);
+    const [low, high] = [delta(lower), delta(upper)];
+    return { epsilon: e, x: Math.exp(e), low: low - blur(high), high: high + blur(high) };
+  });
+  const all = [...knots, ...more].sort((a, b) => a.epsilon - b.epsilon);
   // Two that exp cannot tell apart have no chord.
   return all.filter((k, i) => !i || k.x > all[i - 1].x * (1 + 1e-14));
 }
@@ -93,10 +101,11 @@ function withMore(knots, epsilons, ahead, behind) {
  * @param {Knot[]} knots @param {number} at the best of them @param {number} rate */
 function around(knots, at, rate) {
   // Beyond e^epsilon = 1 / rate nothing is left to gain; far on the left all are caught.
-  const inside = (/** @type {number} */ e) => Math.min(Math.max(e, -80), 1 - Math.log(rate));
+  const inside = (/** @type {number} */ e) => clipped(e, -80, 1 - Math.log(rate));
   const here = knots[at];
   if (at === 0 || at === knots.length - 1) {
-    return [2, 4].map((k) => inside(k * here.epsilon)).filter((e) => Math.abs(e) > Math.abs(here.epsilon));
+    const further = [2, 4].map((k) => inside(k * here.epsilon));
+    return further.filter((e) => Math.abs(e) > Math.abs(here.epsilon));
   }
   const [before, after] = [knots[at - 1], knots[at + 1]];
   const slope = (/** @type {Knot} */ a, /** @type {Knot} */ b) =>
@@ -104,14 +113,14 @@ function around(knots, at, rate) {
   const [steep, flat] = [slope(before, here), slope(here, after)];
   const middle = [0.5 * (before.epsilon + here.epsilon), 0.5 * (here.epsilon + after.epsilon)];
   const fall = Math.max((steep - flat) / (middle[1] - middle[0]), 1e-9);
-  const target = Math.min(Math.max(middle[0] + (steep - Math.log(rate)) / fall, middle[0]), middle[1]);
+  const target = clipped(middle[0] + (steep - Math.log(rate)) / fall, middle[0], middle[1]);
   // Chords at a distance w leave open 3/8 w^2 times the curvature over epsilon.
   const w = Math.sqrt((RTOL * (here.high / rate / here.x + 1)) / fall) / 2;
   const width = after.epsilon - before.epsilon;
   if (width < w) return [];
   const doublings = Math.max(Math.floor(Math.log2(width / w)) - 2, 0);
   const steps = [0.5, 1.5, ...Array.from({ length: doublings }, (_, i) => 3 * 2 ** i)];
-  return steps.flatMap((s) => [inside(target - s * Math.min(w, width)), inside(target + s * Math.min(w, width))]);
+  return steps.flatMap((s) => [-s, s].map((k) => inside(target + k * Math.min(w, width))));
 }
 
 /** Lower bound on min g(x) + rate x, and where it is attained: chords of the convex g, prolonged.
@@ -126,12 +135,14 @@ function lowest(knots, rate) {
     const [a, b] = [all[k], all[k + 1]];
     // Steepest fall that g may have right of a, and least one left of b.
     let [right, left] = [-1, 0];
-    for (let i = 0; i < k; i++) right = Math.max(right, (a.low - all[i].high) / (a.x - all[i].x));
-    for (let i = k + 2; i < all.length; i++) left = Math.max(left, (b.low - all[i].high) / (all[i].x - b.x));
+    all.forEach(({ x, high }, i) => {
+      if (i < k) right = Math.max(right, (a.low - high) / (a.x - x));
+      if (i > k + 1) left = Math.max(left, (b.low - high) / (x - b.x));
+    });
     const gap = b.x - a.x;
     const [from, to] = [a.low + rate * a.x, b.low + rate * b.x];
     const meet = (to + (left - rate) * gap - from) / ((right + left) * gap);
-    for (const part of [0, Math.min(Math.max(meet || 0, 0), 1), 1]) {
+    for (const part of [0, clipped(meet || 0, 0, 1), 1]) {
       const line = from + (right + rate) * part * gap;
       const lines = Math.max(line, to + (left - rate) * (1 - part) * gap);
       if (lines < value) [value, place] = [lines, a.x + part * gap];

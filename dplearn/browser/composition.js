@@ -9,7 +9,8 @@ const ROUNDING = 1e-12;
 
 /** Candidate divisions of delta, with the epsilon of one release at each. */
 export class Divisions {
-  /** @param {Release} release @param {number} delta @param {number[]} steps all that will be asked */
+  /** @param {Release} release @param {number} delta
+   * @param {number[]} steps all that will be asked */
   constructor(release, delta, steps) {
     this.release = release;
     this.delta = delta;
@@ -58,7 +59,8 @@ export class Divisions {
     return Math.min(this.closed(steps).epsilon, this.basic(steps));
   }
 
-  /** The exact composition of such releases, at divisions around the closed form's. @param {number} steps */
+  /** The exact composition of such releases, at divisions around the closed form's.
+   * @param {number} steps */
   optimal(steps) {
     const { best } = this.closed(steps);
     // One step needs no slack.
@@ -125,8 +127,10 @@ class Coins {
     if (k < 0) return 1;
     if (k >= steps) return 0;
     const [p, rest] = honest ? [this.truth, this.lie] : [this.lie, this.truth];
-    // The incomplete beta function I_p(k + 1, steps - k), from the side where its fraction is short.
-    if (p * (steps + 2) < k + 2) return binomial(k + 1, steps, p, rest) * rest * fraction(k + 1, steps - k, p);
+    // The incomplete beta function I_p(k + 1, steps - k), from where its fraction is short.
+    if (p * (steps + 2) < k + 2) {
+      return binomial(k + 1, steps, p, rest) * rest * fraction(k + 1, steps - k, p);
+    }
     return 1 - binomial(k, steps, p, rest) * p * fraction(steps - k, k + 1, rest);
   }
 }
@@ -136,8 +140,9 @@ class Coins {
 function binomial(k, n, p, rest) {
   if (k === 0) return Math.exp(n * (p < 0.5 ? Math.log1p(-p) : Math.log(rest)));
   if (k === n) return Math.exp(n * (rest < 0.5 ? Math.log1p(-rest) : Math.log(p)));
-  const log = stirling(n) - stirling(k) - stirling(n - k) - deviance(k, n * p) - deviance(n - k, n * rest);
-  return Math.exp(log) * Math.sqrt(n / (2 * Math.PI * k * (n - k)));
+  const away = deviance(k, n * p) + deviance(n - k, n * rest);
+  const normal = Math.sqrt(n / (2 * Math.PI * k * (n - k)));
+  return Math.exp(stirling(n) - stirling(k) - stirling(n - k) - away) * normal;
 }
 
 /** log of n! over Stirling's formula. @param {number} n */
@@ -164,7 +169,7 @@ function deviance(x, m) {
   }
 }
 
-/** Continued fraction of the incomplete beta function, by Lentz's method; x < (a + 1) / (a + b + 2).
+/** Continued fraction of the incomplete beta function by Lentz; x < (a + 1) / (a + b + 2).
  * @param {number} a @param {number} b @param {number} x */
 function fraction(a, b, x) {
   let [c, d] = [1, 1 / (1 - ((a + b) * x) / (a + 1))];

@@ -1,6 +1,6 @@
-// Epsilon at delta and delta at epsilon of T steps of the sampled Gaussian, certified on both sides.
+// Epsilon at delta and delta at epsilon of the sampled Gaussian, certified on both sides.
 // Counterpart of dplearn/engine/contour/plan.py, epsilon.py and delta.py.
-import { Line, Nodes, Trapezoid } from "./line.js";
+import { Line, Trapezoid, nodesOf } from "./line.js";
 import { Pair, Table, shared } from "./pair.js";
 
 /** @typedef {import("./pair.js").Row} Row */
@@ -38,7 +38,7 @@ function sums(table, rows, logTau, [most, freedom], visit) {
     });
     if (!jobs.length) continue;
     const longest = Math.max(...jobs.map((job) => job.count));
-    const nodes = new Nodes(table, line, period, longest, logTau);
+    const nodes = nodesOf(table, line, period, longest, logTau);
     for (const { row, cutoff, count } of jobs) {
       visit(row, new Trapezoid(nodes, row.steps, count, cutoff));
     }
@@ -190,7 +190,8 @@ export class Deltas {
     const { pair } = this.table;
     // Delta may be far smaller: the largest mu has to suit the largest epsilon.
     const most = 2 * Math.max(...epsilons);
-    while (pair.sign > 0 && this.largest < 3000 * pair.sigma && steps * this.table.furthest < most) {
+    const end = pair.sign > 0 ? 3000 * pair.sigma : 0;
+    while (this.largest < end && steps * this.table.furthest < most) {
       this.largest *= 4;
       this.table = new Table(pair, this.largest);
     }

@@ -1,15 +1,17 @@
-// Epsilon against the number of steps for every accountant of the Poisson-sampled or plain Gaussian.
+// Epsilon against the number of steps by every accountant, of (Poisson-sampled) Gaussians.
 import { Divisions } from "./composition.js";
 import { brackets } from "./contour.js";
 import { MARGIN, Release, gaussianEnds } from "./gaussian.js";
 import { Renyi, zcdpEpsilon } from "./renyi.js";
 
-/** @typedef {{noiseMultiplier: number, sampleRate: number, delta: number, adjacency: string}} Run */
+/** @typedef {{noiseMultiplier: number, sampleRate: number, delta: number,
+ *   adjacency: string}} Run */
 /** A point without a certificate is null in both; `lower` is null where nothing bounds from below.
  * @typedef {{lower: (number|null)[]|null, upper: (number|null)[], kind: string}} Curve */
 /** @typedef {{lower: number, upper: number}} Bracket */
 
 export const ACCOUNTANTS = ["basic", "advanced", "optimal", "moments", "rdp", "zcdp", "pld", "gdp"];
+const ADJACENCIES = ["add_remove", "zero_out", "replace_one"];
 // Ends further apart than this are not drawn as a certificate.
 const LOOSE = 1.1;
 
@@ -39,29 +41,31 @@ export function curves(run, steps, { accountants = ACCOUNTANTS, draft = false } 
     if (mu === null) return null;
     if (name === "pld") return exact(release, steps, delta, draft);
     if (name === "gdp") return limit(release, steps, delta);
-    if (!bounds[name]) throw new RangeError(`Expected an accountant among ${ACCOUNTANTS}, got ${name}.`);
+    if (!bounds[name]) {
+      throw new RangeError(`Expected an accountant among ${ACCOUNTANTS}, got ${name}.`);
+    }
     return { lower: null, upper: steps.map(bounds[name]), kind: "upper" };
   };
   return Object.fromEntries(accountants.map((name) => [name, curve(name)]));
 }
 
-/** Distance of neighbours in standard deviations; null where no theorem covers them. @param {Run} run */
+/** Distance of neighbours in standard deviations; null where no theorem covers them.
+ * @param {Run} run */
 export function shift({ noiseMultiplier, sampleRate, adjacency }) {
   if (adjacency !== "replace_one") return 1 / noiseMultiplier;
   return sampleRate === 1 ? 2 / noiseMultiplier : null;
 }
 
 /** Throws unless all numbers are in their range. @param {Run} run @param {number[]} steps */
-export function checked(run, steps) {
-  const { noiseMultiplier, sampleRate, delta, adjacency } = run;
-  /** @type {[string, unknown, boolean, string][]} */
+export function checked({ noiseMultiplier, sampleRate, delta, adjacency }, steps) {
+  const counts = (/** @type {number} */ t) => Number.isInteger(t) && t >= 1 && t <= 1e12;
+  /** @type {[string, unknown, boolean][]} */
   const rules = [
-    ["noiseMultiplier > 0", noiseMultiplier, noiseMultiplier > 0 && noiseMultiplier < Infinity, "a number"],
-    ["sampleRate in (0, 1]", sampleRate, sampleRate > 0 && sampleRate <= 1, "a number"],
-    ["delta in (0, 1)", delta, delta > 0 && delta < 1, "a number"],
-    ["steps, whole numbers in 1 .. 1e12", steps, steps.every((t) => Number.isInteger(t) && t >= 1 && t <= 1e12), ""],
-    ["adjacency add_remove, zero_out or replace_one", adjacency,
-      ["add_remove", "zero_out", "replace_one"].includes(adjacency), ""],
+    ["noiseMultiplier > 0", noiseMultiplier, noiseMultiplier > 0 && noiseMultiplier < Infinity],
+    ["sampleRate in (0, 1]", sampleRate, sampleRate > 0 && sampleRate <= 1],
+    ["delta in (0, 1)", delta, delta > 0 && delta < 1],
+    ["steps to be whole numbers in 1 .. 1e12", steps, steps.length > 0 && steps.every(counts)],
+    [`adjacency among ${ADJACENCIES}`, adjacency, ADJACENCIES.includes(adjacency)],
   ];
   for (const [rule, value, holds] of rules) {
     if (!holds) throw new RangeError(`Expected ${rule}, got ${value}.`);
@@ -103,8 +107,8 @@ function drawn(ends, kind) {
   return { lower, upper, kind };
 }
 
-/** Each accountant's epsilon over the reference's lower end, so that no ratio flatters; where it has
- * none over its upper end. null where one of the two is missing, zero or infinite.
+/** Each accountant's epsilon over the reference's lower end, so that no ratio flatters; where it
+ * has none, over its upper end. null where one of the two is missing, zero or infinite.
  * @param {{[name: string]: Curve | null}} all @param {string} [reference]
  * @returns {{[name: string]: (number | null)[]}} */
 export function looseness(all, reference = "pld") {
@@ -114,6 +118,6 @@ export function looseness(all, reference = "pld") {
     const comparable = base && base < Infinity && epsilon && epsilon < Infinity;
     return comparable ? epsilon / base : null;
   };
-  const named = Object.entries(all).map(([name, curve]) => [name, curve ? curve.upper.map(ratio) : []]);
-  return Object.fromEntries(named);
+  const curves = Object.entries(all);
+  return Object.fromEntries(curves.map(([name, curve]) => [name, curve?.upper.map(ratio) ?? []]));
 }

@@ -40,7 +40,8 @@ function erfcxFall(a, width) {
   return width * sum - pole(a) * Math.expm1(width * (a + b) - grown);
 }
 
-/** log delta of N(mu, 1) against N(0, 1) at epsilon >= 0. @param {number} epsilon @param {number} mu */
+/** log delta of N(mu, 1) against N(0, 1) at epsilon >= 0.
+ * @param {number} epsilon @param {number} mu */
 export function gaussianLogDelta(epsilon, mu) {
   const x = epsilon / mu - 0.5 * mu;
   const a = x * Math.SQRT1_2;
@@ -58,7 +59,8 @@ function gaussianEpsilon(delta, mu) {
   return decreasingRoot((x) => gaussianLogDelta(x, mu) - logDelta, 0, upper);
 }
 
-/** Ends of that epsilon, beyond the rounding of log delta. @param {number} delta @param {number} mu */
+/** Ends of that epsilon, beyond the rounding of log delta.
+ * @param {number} delta @param {number} mu */
 export function gaussianEnds(delta, mu) {
   const upper = gaussianEpsilon(delta * (1 - MARGIN), mu) * (1 + MARGIN);
   return { lower: gaussianEpsilon(Math.min(delta * (1 + MARGIN), 1), mu) * (1 - MARGIN), upper };

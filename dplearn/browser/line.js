@@ -96,7 +96,8 @@ export class Line {
     return (ULP * ulps) / this.size + QUADRATURE;
   }
 
-  /** M(lambda + ikh) / e^{top + norm} for k = 0..count - 1. @param {number} h @param {number} count */
+  /** M(lambda + ikh) / e^{top + norm} for k = 0..count - 1.
+   * @param {number} h @param {number} count */
   transform(h, count) {
     const { weightRe, weightIm, turnRe, turnIm } = this;
     const [re, im] = [0, 1].map((slot) => buffer(slot, count + CHAIN).fill(0));
@@ -124,27 +125,23 @@ export class Line {
     return { re, im };
   }
 
-  /** Mean of sigma^2 d(log f) / dx under the tilted law: only for guesses. */
-  meanHit() {
-    const { pair, x, tilt } = this;
-    const logs = x.map((u) => pair.power(tilt) * pair.logRatio(u) - 0.5 * (u / pair.sigma) ** 2);
-    let [sum, hits, top] = [0, 0, largest(logs)];
-    x.forEach((u, j) => {
-      const weight = Math.exp(logs[j] - top);
-      sum += weight;
-      hits += weight / (1 + Math.exp(-pair.gap(u)));
-    });
-    return hits / sum;
-  }
-
   /** Calls `goesOn` with rising t and log B(t), from about where `least` is gained, until false.
    * @param {number} least @param {(t: number, logB: number) => boolean} goesOn */
   climb(least, goesOn) {
-    const hit = this.meanHit() / this.pair.sigma;
+    const { pair, x, tilt } = this;
+    const logs = x.map((u) => pair.power(tilt) * pair.logRatio(u) - 0.5 * (u / pair.sigma) ** 2);
+    const top = largest(logs);
+    let [sum, hit] = [0, 0];
+    // The mean of sigma d(log f) / dx under the tilted law.
+    x.forEach((u, j) => {
+      const weight = Math.exp(logs[j] - top);
+      sum += weight;
+      hit += weight / (1 + Math.exp(-pair.gap(u))) / pair.sigma;
+    });
     // Were the loss normal: t^2 times its variance = 2 need / T.
-    const start = Math.sqrt(2 * Math.max(least, 1e-9)) / Math.max(hit, 1e-12);
+    const start = Math.sqrt(2 * Math.max(least, 1e-9)) / Math.max(hit / sum, 1e-12);
     // The angle that suits t is then t times the mean hit / sigma^2.
-    this.first = Math.min((0.6 * start * hit) / this.pair.sigma, 0.5);
+    this.first = Math.min((0.6 * start * hit) / sum / pair.sigma, 0.5);
     for (let i = 0, goes = true; i < 64 && goes; i++) {
       const t = start * 0.7 * 1e6 ** (i / 63);
       goes = goesOn(t, this.logBound(t));
@@ -204,36 +201,29 @@ export class Line {
   }
 }
 
-/** Terms M^T / z(1+z) at z = lambda + ikh that rows with the same line and period share. */
-export class Nodes {
-  /** @param {Table} table @param {Line} line @param {number} period @param {number} count
-   * @param {number} logTau */
-  constructor(table, line, period, count, logTau) {
-    const h = (2 * Math.PI) / period;
-    const { tilt } = line;
-    const { re, im } = line.transform(h, count);
-    this.table = table;
-    this.line = line;
-    this.h = h;
-    this.logTau = logTau;
-    this.re = buffer(2, count);
-    this.im = buffer(3, count);
-    this.kernel = buffer(4, count);
-    this.error = buffer(5, count);
-    const norm = re[0] ** 2 + im[0] ** 2;
-    for (let k = 0; k < count; k++) {
-      this.re[k] = (re[k] * re[0] + im[k] * im[0]) / norm;
-      this.im[k] = (im[k] * re[0] - re[k] * im[0]) / norm;
-      this.kernel[k] = ((k ? 1 : 0.5) * h) / Math.PI / ((1 + tilt) ** 2 + (k * h) ** 2);
-      this.error[k] = line.error(k, h);
-    }
-    // log(e^x - 1), so that the sum over m >= 1 of e^{-mx} is e to the minus this.
-    const series = (/** @type {number} */ x) => x + Math.log(-Math.expm1(-x));
-    const gaps = table.mu.map((m) => Math.max(Math.abs(m - tilt) * period, 1e-9));
-    this.aliases = table.logC.map((c, i) => c - series(gaps[i]));
-    // Those to the left also by delta <= 1.
-    this.aliasesLeft = -series(tilt * period);
+/** Terms M^T / z(1+z) at z = lambda + ikh that rows with the same line and period share.
+ * @typedef {ReturnType<typeof nodesOf>} Nodes
+ * @param {Table} table @param {Line} line @param {number} period @param {number} count
+ * @param {number} logTau */
+export function nodesOf(table, line, period, count, logTau) {
+  const h = (2 * Math.PI) / period;
+  const values = line.transform(h, count);
+  const [first, last] = [values.re[0], values.im[0]];
+  const [re, im, kernel, error] = [2, 3, 4, 5].map((slot) => buffer(slot, count));
+  const norm = first ** 2 + last ** 2;
+  for (let k = 0; k < count; k++) {
+    re[k] = (values.re[k] * first + values.im[k] * last) / norm;
+    im[k] = (values.im[k] * first - values.re[k] * last) / norm;
+    kernel[k] = ((k ? 1 : 0.5) * h) / Math.PI / ((1 + line.tilt) ** 2 + (k * h) ** 2);
+    error[k] = line.error(k, h);
   }
+  // log(e^x - 1), so that the sum over m >= 1 of e^{-mx} is e to the minus this.
+  const series = (/** @type {number} */ x) => x + Math.log(-Math.expm1(-x));
+  const gaps = table.mu.map((m) => Math.max(Math.abs(m - line.tilt) * period, 1e-9));
+  const aliases = table.logC.map((c, i) => c - series(gaps[i]));
+  // Those to the left also by delta <= 1.
+  const aliasesLeft = -series(line.tilt * period);
+  return { table, line, h, logTau, re, im, kernel, error, aliases, aliasesLeft };
 }
 
 /** The sum for T steps, and all that is charged to it, in units of e^{T K - lambda epsilon}. */
@@ -316,7 +306,8 @@ export class Trapezoid {
     return this.steps * this.line.logM - this.line.tilt * epsilon;
   }
 
-  /** e^{T K - lambda epsilon} in units of delta. @param {number} epsilon @param {number} logDelta */
+  /** e^{T K - lambda epsilon} in units of delta.
+   * @param {number} epsilon @param {number} logDelta */
   _unit(epsilon, logDelta) {
     return Math.exp(clipped(this.logScale(epsilon) - logDelta, -700, 300));
   }
@@ -329,7 +320,8 @@ export class Trapezoid {
   /** Rounding, truncation and aliases in units of delta; the last two at least tau.
    * @param {number} epsilon @param {number} logDelta @returns {Charges} */
   charges(epsilon, logDelta) {
-    const logs = [this.truncation(epsilon), this.aliases(epsilon)];
+    const truncation = this.logCut - this.line.tilt * epsilon;
+    const logs = [truncation, this.aliases(epsilon)];
     const parts = logs.map((x) => Math.exp(clipped(x - logDelta, this.nodes.logTau, 300)));
     return [this._unit(epsilon, logDelta) * this.rounding(epsilon), parts[0], parts[1]];
   }
@@ -346,11 +338,6 @@ export class Trapezoid {
     const scale = Math.abs(this.steps * line.logM) + line.tilt * Math.abs(epsilon);
     const phases = LINK + 5 * nodes.h * Math.abs(epsilon);
     return growth + ULP * ((30 + re.length + 4 * scale) * terms + phases * moments);
-  }
-
-  /** log of a bound on all nodes left out. @param {number} epsilon */
-  truncation(epsilon) {
-    return this.logCut - this.line.tilt * epsilon;
   }
 
   /** log of a bound on all aliases, by the best mu on either side. @param {number} epsilon */

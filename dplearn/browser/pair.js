@@ -11,7 +11,7 @@ export const QUADRATURE = 5 * Math.exp(-L);
 // With less noise no line has few enough nodes.
 const LEAST_SIGMA = 0.025;
 const NEGLIGIBLE = -50;
-const GRID = 96;
+const GRID = 64;
 // Rounding of M, about: only for plans. And room for an epsilon or a delta that is guessed.
 const ROUNDING = 3e-14;
 const ROOM = 0.3;
@@ -75,7 +75,8 @@ export class Pair {
     return height ? Math.min(up, (2 * Math.PI * height) / L) : up;
   }
 
-  /** Real parts of the nodes for all tilts up to `tilt`. @param {number} tilt @param {number} step */
+  /** Real parts of the nodes for all tilts up to `tilt`.
+   * @param {number} tilt @param {number} step */
   nodes(tilt, step) {
     const far = this.sigma * Math.sqrt(2 * (L + 8));
     const [left, right] = this.sign > 0 ? [-far, 1 + tilt + far] : [-tilt * this.q - far, far];
@@ -83,7 +84,8 @@ export class Pair {
     return new Float64Array(count).map((_, i) => left + i * step);
   }
 
-  /** Largest mu of a table; a saddle point further out is left to others. @param {number} logDelta */
+  /** Largest mu of a table; a saddle point further out is left to others.
+   * @param {number} logDelta */
   largestPower(logDelta) {
     const { sigma } = this;
     const mu = -2 * sigma ** 2 * this.logQ + 4 * sigma * Math.sqrt(-2 * logDelta) + 1;
@@ -92,7 +94,8 @@ export class Pair {
 }
 
 /** Epsilon or delta is a guess, and the ends are what is certified of it.
- * @typedef {{steps: number, epsilon: number, logDelta: number, lower: number, upper: number}} Row */
+ * @typedef {{steps: number, epsilon: number, logDelta: number, lower: number,
+ *   upper: number}} Row */
 /** A row with what its aliases need at every mu and at mu = 0, its smallest period, and lambdas.
  * @typedef {{row: Row, need: Float64Array, atZero: number, period: number, low: number,
  *   high: number}} Plan */
@@ -163,14 +166,16 @@ export class Table {
     return least;
   }
 
-  /** Smallest epsilon that a Chernoff bound proves. @param {number} steps @param {number} logDelta */
+  /** Smallest epsilon that a Chernoff bound proves.
+   * @param {number} steps @param {number} logDelta */
   chernoffEpsilon(steps, logDelta) {
     const { kAbove, muBelow, logC } = this;
     const all = muBelow.map((m, i) => (steps * kAbove[i] + logC[i] - logDelta) / m);
     return Math.max(Math.min(...all), 0);
   }
 
-  /** Epsilon with its saddle at each mu, and the estimate of log delta there. @param {number} steps */
+  /** Epsilon with its saddle at each mu, and the estimate of log delta there.
+   * @param {number} steps */
   _saddles(steps) {
     const { mu, k, mean, variance } = this;
     const epsilon = mu.map((a, i) => steps * mean[i] - 1 / a - 1 / (1 + a));
@@ -182,7 +187,8 @@ export class Table {
     return { epsilon, logs };
   }
 
-  /** Epsilon at which the saddle point estimate is delta. @param {number} steps @param {number} logDelta */
+  /** Epsilon at which the saddle point estimate is delta.
+   * @param {number} steps @param {number} logDelta */
   guessEpsilon(steps, logDelta) {
     const { epsilon, logs } = this._saddles(steps);
     let most = -Infinity;
