@@ -33,7 +33,7 @@ def _with_map(folder: Path) -> str:
 def _row(lesson: Lesson) -> str:
     """Row of one lesson: number, title, time and question."""
     first = read(lesson).cells[0].source
-    parts = [r"^# \d\d (.+)$", r"\*\*Time\*\* ([^;.]+)", r"^\*(?!\*)(.+)\*$"]
+    parts = [r"^# \d\d (.+)$", r"\*\*Time\*\* ([^;.]+? in class|[^;.]+)", r"^\*(?!\*)(.+)\*$"]
     matches = [re.search(part, first, re.MULTILINE) for part in parts]
     title, time, question = (match[1] if match else "?" for match in matches)
     return f"| {lesson.number} | [{title}]({lesson.notebook.name}) | {time} | {question} |\n"

@@ -1,5 +1,6 @@
 """What lessons are made with: guesses, evidence, figures, and the build of both editions."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -82,8 +83,8 @@ def test_a_new_lesson_lacks_nothing_but_its_words(tmp_path, capsys, monkeypatch)
     (text, hints) = contract.problems(lesson)
     assert text.startswith("Lesson 12 has a TODO left in lesson.py, line 4, 8, 9 and 4")
     assert hints.startswith("Lesson 12 has a TODO left in exercises.py, line ")
-    row = "| 12 | [PATE: a KEY to Votes](12_pate_a_key_to_votes.ipynb) | 11 minutes | TODO"
-    assert row in (folder / "README.md").read_text()
+    row = r"^\| 12 \| \[PATE: a KEY to Votes\]\(12_pate_a_key_to_votes.ipynb\) \| \d+ minutes"
+    assert re.search(row, (folder / "README.md").read_text(), re.MULTILINE)
     monkeypatch.setenv(*NO_PICTURES)
     assert build(lesson, "--instructor", tmp_path) == 0
     solved = (tmp_path / lesson.notebook.name).read_text()

@@ -93,7 +93,7 @@ _expenses = Exercise(
             _YES,
             (
                 "Do all who say yes mean yes?",
-                "That is the share of yes sheets; turn it around as in section 6.",
+                "That is the share of yes sheets; solve for the true share as in section 6.",
             ),
         ),
         Mistake(

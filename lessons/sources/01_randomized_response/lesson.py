@@ -9,7 +9,7 @@
 # 2. rebuild a secret table from noisy answers, and say how the noise must grow with the number of questions;
 # 3. run a survey with a coin, compute the promise $\varepsilon$ that it makes to everybody, and its price in accuracy.
 #
-# * **Time** {minutes} minutes; what comes after section 11 is for the evening.
+# * **Time** {minutes} minutes in class; what comes after section 11 is for the evening.
 # * **You need** probability as taught at school, the standard deviation, the natural logarithm $\ln$. No earlier lesson.
 # * **Beside it** [the explorer at this lesson's coin](explorer:mechanisms?mechanism=randomized_response&local_epsilon=1.0986&answers=2&adjacency=replace_one&epsilon=1.0986), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -235,7 +235,7 @@ ends = ", ".join(f"{right[640, s]:.3f} at noise {s}" for s in noises)
 show(figure, f"Share recovered with 640 questions: {ends}.")
 
 # %% [markdown]
-# More noise only buys time: twice the noise needs about four times the questions. **Noise that is drawn afresh for each answer must grow with the number of questions**, like $\sqrt m$. Can errors that are chosen more cleverly stay small?
+# More noise only delays the attack: twice the noise needs about four times the questions. **Noise that is drawn afresh for each answer must grow with the number of questions**, like $\sqrt m$. Can errors that are chosen more cleverly stay small?
 #
 # > **Theorem.** $n$ people hold one secret bit each; a question asks how many of a group hold a 1. If *every* group may be asked about and each answer is off by at most $E$, the answers yield a table with at most $4E$ wrong bits, however the errors were chosen. (Dinur & Nissim 2003; in these words Dwork & Roth 2014, section 8.1.)
 #
@@ -320,7 +320,7 @@ print(f"share of yes {sheets.mean():.4f}, estimate {shares.mean():.4f} on averag
 print(f"standard error: formula {claimed:.4f}, simulated {shares.std():.4f}")
 
 # %% [markdown]
-# The estimate is right on average, and each survey is wrong by a few hundredths. **The price is people**: half the error needs four times as many. For small $\varepsilon$ the error is about $1/(\varepsilon\sqrt n)$, so half the $\varepsilon$ needs four times as many, too.
+# The estimate is right on average, and each survey is wrong by a few hundredths. **The price is the number of people**: half the error needs four times as many. For small $\varepsilon$ the error is about $1/(\varepsilon\sqrt n)$, so half the $\varepsilon$ needs four times as many, too.
 #
 # ## 7 What ε promises
 #

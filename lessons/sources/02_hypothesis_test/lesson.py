@@ -9,7 +9,7 @@
 # 2. compute the privacy loss of a mechanism and its exact $\delta(\varepsilon)$, and confirm it in three independent ways;
 # 3. say in words what $\varepsilon$ and $\delta$ allow: what an attacker may come to believe, and how many records may be lost.
 #
-# * **Time** {minutes} minutes; what comes after section 12 is for the evening.
+# * **Time** {minutes} minutes in class; what comes after section 12 is for the evening.
 # * **You need** lesson 01 (randomised response, neighbours, $\varepsilon$ as a bound on a likelihood ratio), densities, logarithms.
 # * **Beside it** [the explorer at this lesson's numbers](explorer:mechanisms?mechanism=laplace&noise_multiplier=1&epsilon=0.5&false_positive_rate=0.01), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -239,7 +239,7 @@ for epsilon in (0.05, 0.2, 5.0):
     print(f"{epsilon:7}   {there:21.4f}   {back:21.4f}")
 
 # %% [markdown]
-# In one order the $\delta$ soon is 0, and the scheme looks purely private. In the other it is 0.1 for ever: a letter that is seen proves everything. A definition printed with [one order only](explorer:formula_book?id=G-A1&misprint=one-order) may let it pass.
+# In one order $\delta$ is soon 0, and the scheme looks purely private. In the other it is 0.1 for ever: a letter that is seen proves everything. A definition printed with [one order only](explorer:formula_book?id=G-A1&misprint=one-order) may let it pass.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Let somebody draw the region for $\varepsilon=0$ (a strip of width $\delta$ along the diagonal), then for $\varepsilon\to\infty$ (everything). Many take the left panel's corner for the mechanism's guarantee: ask at which FPR Laplace noise and randomised response differ. Between the two points where the blue curve leaves the sides, there only.
@@ -458,7 +458,7 @@ three = [frames[t].layout.title.text for t in ("0", "0.5", "1")]
 show(slider(frames, name="t", start=9), "Three of 15 frames. " + "; ".join(three) + ".")
 
 # %% [markdown]
-# The slope of the curve at the point is $e^{L(t)}$: constant at $e$ while $t\ge1$, falling between 1 and 0, constant at $1/e$ below. A curve and the law of its losses say the same. The rule that most people choose at once, $t=\tfrac12$, is the balanced one: there both errors are equal. [The explorer](explorer:mechanisms?mechanism=gaussian&noise_multiplier=1&epsilon=1&false_positive_rate=0.01) shows the same for every mechanism in the library.
+# The slope of the curve at the point is $e^{L(t)}$: constant at $e$ while $t\ge1$, falling between 1 and 0, constant at $1/e$ below. The curve and the distribution of the losses contain the same information. The rule that most people choose at once, $t=\tfrac12$, is the balanced one: there both errors are equal. [The explorer](explorer:mechanisms?mechanism=gaussian&noise_multiplier=1&epsilon=1&false_positive_rate=0.01) shows the same for every mechanism in the library.
 #
 # ## 11 Where this breaks, and what it does not protect
 #
@@ -472,7 +472,7 @@ for adjacency in ("add_remove", "replace_one"):
 # %% [markdown]
 # * **Every further report costs more.** Twelve months, twelve losses, and they add up. Lesson 04.
 # * **It hides Anna's part, not every fact about Anna.** If the report shows that nearly everybody came, the boss may conclude something about her. He would do so without her record, too.
-# * **It compares, it does not absolve.** A belief of 90 % may rise to 96 % at $\varepsilon=1$. Whether that is harmless is not for mathematics to say.
+# * **It says how much changes, not what is harmless.** A belief of 90 % may rise to 96 % at $\varepsilon=1$. Whether that is harmless, mathematics cannot say.
 # * **Colleagues who come together are a group.** A family of five pays more than five times $\delta$; see section 13.
 # * **A computed density is not a program.** Floating-point Laplace noise leaves traces in its last bits (Mironov 2012).
 

@@ -9,7 +9,7 @@
 # 2. compute the exact $\delta$ that a noise level delivers, and confirm it in three independent ways;
 # 3. choose the smallest noise for a target $(\varepsilon,\delta)$, and hold the textbook recipe against it.
 #
-# * **Time** {minutes} minutes; what comes after section 10 is for the evening.
+# * **Time** {minutes} minutes in class; what comes after section 10 is for the evening.
 # * **You need** lesson 02 (neighbours, privacy loss, $\delta(\varepsilon)$), the normal distribution, logarithms.
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=1&delta=1e-5&steps=100&here=1), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -112,7 +112,7 @@ for t in (0, 1, 2, 3):
 # %% [markdown]
 # The ratio grows with $t$ and never stops growing: rare, extreme outputs point at Anna as strongly as you like. So no finite $\varepsilon$ covers every event, and Gaussian noise never gives pure differential privacy.
 #
-# But look at the last column. At $\varepsilon = 1$ the definition asks that $P(S) - e^{\varepsilon} Q(S) \le \delta$ for every event $S$. The excess is largest somewhere between $t = 1$ and $t = 2$ and shrinks beyond, because extreme outputs are also rare. That excess is what $\delta$ pays for.
+# Now look at the last column. At $\varepsilon = 1$ the definition asks that $P(S) - e^{\varepsilon} Q(S) \le \delta$ for every event $S$. The excess is largest somewhere between $t = 1$ and $t = 2$ and shrinks beyond, because extreme outputs are also rare. That excess is what $\delta$ pays for.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Ask: for which $t$ is the ratio largest, and why is that not the event to worry about? Students confuse the largest *ratio* with the largest *excess*. One minute here saves five in section 5.
@@ -411,7 +411,7 @@ for adjacency in ("add_remove", "replace_one"):
 # * **Computers do not draw real numbers.** Floating-point samples leave traces in the last bits (Mironov 2012). Lesson 06 draws whole-number noise instead. `release` here is for teaching.
 # * **It hides a person, not a fact.** If the study shows that smoking causes cancer, everyone learns it, smokers outside the study included.
 # * **It protects one record's worth.** For a family of five the sensitivity is five times as large.
-# * **$\delta$ must be small against $1/n$.** Publishing one random patient's file is $(0, 1/n)$-private and indecent.
+# * **$\delta$ must be small against $1/n$.** Publishing the file of one random patient is $(0, 1/n)$-private, and it publishes a whole file.
 
 # %% [markdown]
 # ## 10 Exercises

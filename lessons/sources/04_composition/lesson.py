@@ -9,7 +9,7 @@
 # 2. compute the total $\varepsilon$ of $k$ releases by adding up, by two closed formulas and exactly, and say which of them to use;
 # 3. recognise a composition formula that has lost its condition, and measure what that costs.
 #
-# * **Time** {minutes} minutes; what comes after section 10 is for the evening.
+# * **Time** {minutes} minutes in class; what comes after section 10 is for the evening.
 # * **You need** lesson 01 (randomised response), lesson 02 (privacy loss, $\delta(\varepsilon)$), lesson 03 (three ways to compute one number).
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=laplace&sampling=none&noise_multiplier=10&delta=1e-5&steps=1000&here=100&accountants=basic,advanced,optimal), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -216,7 +216,7 @@ figure = tail(0.1, red="δ pays")
 show(figure, f"Total loss of 100 replies; optimum {optimum:.4g}, adding up 10.")
 
 # %% [markdown]
-# Adding up charges for the last column on the right, whose probability is $10^{-28}$. An attacker who waits for it waits in vain.
+# Adding up charges for the last column on the right, whose probability is $10^{-28}$. No attacker will ever see it.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Ask why the red columns together weigh $5.3\times10^{-5}$ and yet cost only $10^{-5}$. (A loss just above $\varepsilon_{\text{tot}}$ costs next to nothing: the charge is $1-e^{\varepsilon_{\text{tot}}-L}$, not 1.) The usual stumble in section 5 is the word *independent*: let them say which two things are independent.
@@ -276,7 +276,7 @@ show(drawing, f"Tree of two evenings. Loss of both replies: {words}.")
 #
 # $$A=\frac{e^\varepsilon P-Q}{e^\varepsilon-1},\qquad B=\frac{e^\varepsilon Q-P}{e^\varepsilon-1}.$$
 #
-# Both are densities: $\varepsilon$-DP says precisely that neither is negative, and the area under each is 1. And $P=pA+(1-p)B$, $Q=(1-p)A+pB$. So the release can be staged: toss Anna's coin, then draw from $A$ or from $B$. Whoever sees the coin can stage the release without knowing which of the two datasets is there, and so on, evening after evening. So $k$ releases reveal no more than $k$ coins.
+# Both are densities: $\varepsilon$-DP says precisely that neither is negative, and the area under each is 1. And $P=pA+(1-p)B$, $Q=(1-p)A+pB$. So the release can be imitated: toss Anna's coin, then draw from $A$ or from $B$. Whoever sees the coin can imitate the release without knowing which of the two datasets is there, and so on, evening after evening. So $k$ releases reveal no more than $k$ coins.
 #
 # Let us check the $\delta$ at $\varepsilon_{\text{tot}}=2$: by the sum in the theorem, by the convolution of section 4, and by the walks of section 3, cut into 50 000 pieces of a hundred evenings:
 
@@ -336,7 +336,7 @@ for k in (1, 10, 25, 26, 100, 1000):
     print(f"{k:4}   {0.1 * k:9.4g}   " + "   ".join(f"{value:6.3f}" for value in row))
 
 # %% [markdown]
-# Both formulas lose to adding up at first. Where they begin to win follows by solving for $k$: for KOV at $k^*=\frac12(e^\varepsilon+1)^2\ln(1/\delta')$.
+# For few releases both formulas are larger than adding up. Where they become smaller follows by solving for $k$: for KOV at $k^*=\frac12(e^\varepsilon+1)^2\ln(1/\delta')$.
 
 # %%
 crossing = advanced_composition_kov_break_even(epsilon=0.1, slack=1e-5)
@@ -536,7 +536,7 @@ print(f"a hundred times the average of 0.1 {optimum:.4f}, delta there ", end="")
 print(f"{delta_of(optimum, *mixed):.3g}")
 
 # %% [markdown]
-# Putting in the largest price wastes ([the book](explorer:formula_book?id=G-C5&misprint=largest) measures how much). Putting in the **average is unsafe**: at that $\varepsilon_{\text{tot}}$ the true $\delta$ is over two hundred times the promised $10^{-5}$. What counts is $\sum\varepsilon_t^2$, and unequal prices make it larger. The exact value, by halving an interval until the law gives $\delta$:
+# Using the largest price for all is wasteful ([the book](explorer:formula_book?id=G-C5&misprint=largest) measures how much). Using the **average is unsafe**: at that $\varepsilon_{\text{tot}}$ the true $\delta$ is over two hundred times the promised $10^{-5}$. What counts is $\sum\varepsilon_t^2$, and unequal prices make it larger. The exact value, by halving an interval until the law gives $\delta$:
 
 
 # %%
@@ -609,7 +609,7 @@ for k in (10, 79, 80, 500):
     print(f"{k:18}   {k:9.1f}   " + "   ".join(f"{value:7.3f}" for value in row))
 
 # %% [markdown]
-# DRV is hopeless at every $k$. What does each formula charge per release, even before the root?
+# DRV is larger than adding up at every $k$. What does each formula charge per release, even before the root?
 
 # %%
 print(f"drift per release: DRV {np.expm1(1.0):.3f}, KOV {np.tanh(0.5):.3f}")
@@ -668,7 +668,7 @@ check("4.2", answer)
 # </details>
 
 # %% [markdown]
-# **★★★ 4.3** The panel has a budget of $\varepsilon_{\text{tot}}=3$ at $\delta=10^{-5}$ and wants to buy replies of $\varepsilon=0.1$, a number fixed in advance. How many can it afford, with the optimal composition theorem?
+# **★★★ 4.3** The panel has a budget of $\varepsilon_{\text{tot}}=3$ at $\delta=10^{-5}$ and wants replies of $\varepsilon=0.1$ each. Their number is fixed in advance. How many can it ask for, with the optimal composition theorem?
 
 # %%
 answer = None

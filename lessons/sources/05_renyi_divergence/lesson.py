@@ -9,7 +9,7 @@
 # 2. add up the cost of many releases order by order, and convert the sum into $(\varepsilon,\delta)$ at the best order;
 # 3. catch a misprint that travels through lecture notes, by computing instead of believing.
 #
-# * **Time** {minutes} minutes; what comes after section 11 is for the evening.
+# * **Time** {minutes} minutes in class; what comes after section 11 is for the evening.
 # * **You need** lesson 03 (Gaussian noise, $\delta(\varepsilon)$), lesson 04 (composition), logarithms and exponentials.
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=10&delta=1e-5&steps=1000&here=100), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -118,7 +118,7 @@ largest = float(loss.max())
 
 
 def tilt(order):
-    centre = 0.5 + (order - 1)  # weighting a normal law of variance 1 by e^((order - 1) L) moves it
+    centre = 0.5 + (order - 1)  # the weight moves a normal distribution of variance 1
     return curves(
         [
             Line(
@@ -370,7 +370,7 @@ lost_bracket = Evidence(
 print(lost_bracket)
 
 # %% [markdown]
-# The true $\delta$ is ten times the promised one. This is the worst kind of misprint: it is easily overlooked, it looks plausible, and it is unsafe.
+# The true $\delta$ is ten times the promised one. Such a misprint is dangerous: it is easily overlooked, it looks plausible, and it is unsafe.
 
 # %% [markdown]
 # ## 9 Turn the knob yourself
@@ -717,7 +717,7 @@ check("5.test", answers)
 # | | |
 # |---|---|
 # | **Rényi divergence** | $D_\alpha(P\Vert Q)=\frac1{\alpha-1}\ln\mathbb E_P\,e^{(\alpha-1)L}$, a dial from mean to largest loss |
-# | **Gaussian noise** | $D_\alpha=\alpha/(2\sigma^2)$; unequal variances: mind the root and $\sigma_\alpha^2>0$ |
+# | **Gaussian noise** | $D_\alpha=\alpha/(2\sigma^2)$; unequal variances: the root, and $\sigma_\alpha^2>0$ |
 # | **Composition** | add at the same order |
 # | **Conversion** | $\varepsilon=D_\alpha+\frac{\ln(1/\delta)}{(\alpha-1)}$, once, at the best order |
 # | **Best order** | $1+\sqrt{\ln(1/\delta)/\rho_1}$ when $D_\alpha=\rho_1\alpha$ |

@@ -154,14 +154,14 @@ _releases = Exercise(
             _allowed_by_the_simple_rate(math.log(1e6)),
             (
                 "That number is in the question. Which rate is asked for?",
-                "That is the simple rate; use exact(rho, delta) of section 5.",
+                "That is the simple conversion; use exact(rho, delta) of section 5.",
             ),
         ),
         Mistake(
             _allowed("zcdp"),
             (
                 "A valid bound. Is it exact?",
-                "That is the improved rate; Gaussian noise has an exact profile.",
+                "That is the improved conversion; Gaussian noise has an exact profile.",
             ),
         ),
         Mistake(

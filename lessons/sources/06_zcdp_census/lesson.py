@@ -9,7 +9,7 @@
 # 2. divide a budget over the levels of a census, and win accuracy back by least squares, at no cost in privacy;
 # 3. say why an office adds whole-number noise, and what that changes in the account.
 #
-# * **Time** {minutes} minutes; what comes after section 12 is for the evening.
+# * **Time** {minutes} minutes in class; what comes after section 12 is for the evening.
 # * **You need** lesson 03 (Gaussian noise), lesson 04 (composition), lesson 05 (Rényi divergence, best order).
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=0.442&delta=1e-10&steps=100&here=1), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -234,7 +234,7 @@ print(f"simulated {estimate_delta(1, losses['all four'])}")
 #
 # The office printed 17.14 for persons and 2.47 for housing units. Hold them against the first and the last line of the table in section 5.
 #
-# None fits. The printed 17.14 is close to *improved* but below it. The printed 2.47 lies between *simple* and *improved*. Did somebody use two formulas, or make a mistake?
+# Neither fits. The printed 17.14 is close to *improved* but below it. The printed 2.47 lies between *simple* and *improved*. Did somebody use two formulas, or make a mistake?
 #
 # Before you accuse anybody, look at what you put in. $\rho=0.07$ has one significant digit. The true value may lie anywhere from 0.065 to 0.075. Solve each conversion for $\rho$: which $\rho$ would give the printed $\varepsilon$?
 
@@ -494,7 +494,7 @@ print(f"five people: rho {25 * 2.56:g}, exact epsilon {exact(25 * 2.56, 1e-10):.
 # * **2.56 is the budget of one product.** The redistricting file came first. The census then published further tables about the same people, each with a budget of its own. The rule of this lesson holds for offices, too: the $\rho$'s add up.
 # * **What is published exactly is outside the accounts.** The census of 2020 published the population of each state without noise. $\rho$ does not cover it.
 # * **A mechanism that sometimes shows everything has no $\rho$.** A record published with probability $\delta$ has infinite divergence at every order above 1 (lesson 05).
-# * **Seventeen is a large $\varepsilon$.** Taken alone, it forbids little. It is a worst case over everything the attacker may know, added up over all tables and levels; what it means in practice is a question of its own.
+# * **Seventeen is a large $\varepsilon$.** Taken alone, it excludes little. It is a worst case over everything the attacker may know, added up over all tables and levels; what it means in practice is a question of its own.
 
 # %% [markdown]
 # ## 12 Exercises
