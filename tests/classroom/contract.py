@@ -22,8 +22,6 @@ from dplearn.classroom.self_test import self_test
 
 LONGEST, MEDIAN = 25, 5  # lines of a code cell that is read
 LONGEST_FOLDED = 40
-# Lessons whose minutes are not counted yet.
-WAITING = ("17",)
 HEAD = ["**Time**", "**You need**", "in code | symbol"]
 COURSE = ["After this lesson you can", "The question", "Predict", "A small experiment"]
 COURSE += ["The picture", "The statement", "Is it true as printed?", "Turn the knob"]
@@ -132,12 +130,11 @@ def teachers_get_a_plan_and_notes(built):
     time = re.search(r"\*\*Time\*\* (\d+) minutes", built.prose[0])
     if time is None or int(time[1]) != planned or planned > 50:
         yield f"has a plan of {planned} minutes; '**Time** ... minutes' says the same, 50 at most"
-    if built.number not in WAITING:
-        load = minutes.load(built.cells)
-        if time is None or int(time[1]) != round(load.minutes):
-            yield f"does not say its time, '**Time** {{minutes}} minutes': {load}"
-        if not load.exercise:
-            yield "has no exercise for the class: 'In class, 5 minutes'"
+    load = minutes.load(built.cells)
+    if time is None or int(time[1]) != round(load.minutes):
+        yield f"does not say its time, '**Time** {{minutes}} minutes': {load}"
+    if not load.exercise:
+        yield "has no exercise for the class: 'In class, 5 minutes'"
     if sum(map(sources.is_note, others)) < 3:
         yield "has fewer than three notes for the teacher besides the plan"
     if "For the teacher" in built.text:
