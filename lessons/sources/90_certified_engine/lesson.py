@@ -19,8 +19,8 @@
 # | `eps`, `delta` | $\varepsilon$, $\delta$ | the guarantee; also $x=e^{\varepsilon}$ | nats, probability |
 # | `steps` | $T$ | number of releases | none |
 # | `lam`, `mu` | $\lambda$, $\mu$ | tilts: real parts at which a transform is taken | 1/nats |
-# | `mgf` | $M(z)$, $K=\ln M$ | $M(z)=\mathbb E_P\,e^{zL}$ of one step | none |
-# | `period` | $P$ | $2\pi$ / step of the trapezoidal sum | nats |
+# | `mgf` | $M$, $K$ | $M(z)=\mathbb E_P\,e^{zL}$ of one step, and its logarithm | none |
+# | `period` | $\Lambda$ | $2\pi$ / step of the trapezoidal sum | nats |
 # | `h` | $h$ | width of a lattice cell | nats |
 
 # %% [markdown]
@@ -79,7 +79,7 @@ def compose(a, b):
 
 
 # %% [markdown]
-# and the profile at an array of $\varepsilon$, straight from its definition.
+# The profile at an array of $\varepsilon$, straight from its definition:
 
 
 # %%
@@ -133,10 +133,10 @@ print(f"ordered at all {grid.size} points: one step {ordered[0]}, five steps {or
 # %% [markdown]
 # The picture after five steps:
 
-# %%
+# %% tags=["hide-input"]
 figure = curves(
     [
-        Line(x=grid, y=five[2], label="above", role="rdp", label_at=0.62),
+        Line(x=grid, y=five[2], label="above", role="second", label_at=0.62),
         Line(x=grid, y=five[1], label="truth", label_at=0.5, side="top right"),
         Line(x=grid, y=five[0], label="below", role="other", label_at=0.6, side="bottom left"),
     ],
@@ -182,7 +182,7 @@ def plain(z, mu=1.0):
 
 
 # %% [markdown]
-# and the closed form to compare with.
+# The closed form to compare with:
 
 
 # %%
@@ -212,17 +212,17 @@ print(f"closed form:  delta(2) = {closed(2.0):.10f}")
 # %% [markdown]
 # ## 4 The sum is the answer plus aliases
 #
-# A computer adds. Take the trapezoidal sum of (2) with step $2\pi/P$. One would expect an approximation. But **Poisson's summation formula** says what it *is*: for the transform of $g(\varepsilon)=e^{\lambda\varepsilon}\delta_T(\varepsilon)$, the sum is $\sum_m g(\varepsilon+mP)$. Divide by $e^{\lambda\varepsilon}$:
+# A computer adds. Take the trapezoidal sum of (2) with step $2\pi/\Lambda$. One would expect an approximation. But **Poisson's summation formula** says what it *is*: for the transform of $g(\varepsilon)=e^{\lambda\varepsilon}\delta_T(\varepsilon)$, the sum is $\sum_m g(\varepsilon+m\Lambda)$. Divide by $e^{\lambda\varepsilon}$:
 #
-# $$S(\varepsilon)=\frac1P\sum_{k\in\mathbb Z}\frac{M(z_k)^Te^{-z_k\varepsilon}}{z_k(1+z_k)}=\delta_T(\varepsilon)+\sum_{m\ne0}e^{\lambda mP}\,\delta_T(\varepsilon+mP),\qquad z_k=\lambda+\tfrac{2\pi i k}{P}.\tag{3}$$
+# $$S(\varepsilon)=\frac1\Lambda\sum_{k\in\mathbb Z}\frac{M(z_k)^Te^{-z_k\varepsilon}}{z_k(1+z_k)}=\delta_T(\varepsilon)+\sum_{m\ne0}e^{\lambda m\Lambda}\,\delta_T(\varepsilon+m\Lambda),\qquad z_k=\lambda+\tfrac{2\pi i k}{\Lambda}.\tag{3}$$
 #
-# Every alias is non-negative. So the sum over all $k$ is an *upper bound, for every $P$*, and only the lower side pays. How much? From $(1-e^{-s})_+\le c(\mu)\,e^{\mu s}$ for all real $s$, where the best constant is $c(\mu)=\mu^\mu/(1+\mu)^{1+\mu}$ (put $u=e^{-s}$ and maximise $(1-u)u^\mu$),
+# Every alias is non-negative. So the sum over all $k$ is an *upper bound, for every $\Lambda$*, and only the lower side pays. How much? From $(1-e^{-s})_+\le c(\mu)\,e^{\mu s}$ for all real $s$, where the best constant is $c(\mu)=\mu^\mu/(1+\mu)^{1+\mu}$ (put $u=e^{-s}$ and maximise $(1-u)u^\mu$),
 #
 # $$\delta_T(\varepsilon)\le c(\mu)\,e^{TK(\mu)-\mu\varepsilon}\quad\text{for every }\mu>0.\tag{4}$$
 #
 # This is the sharper conversion of lesson 05 at order $1+\mu$. On the right of $\varepsilon$ use a $\mu>\lambda$, on the left a $\mu<\lambda$ or simply $\delta\le1$; the aliases are geometric series:
 #
-# $$\sum_{m\ge1}\le\frac{c(\mu)\,e^{TK(\mu)-\mu\varepsilon}}{e^{(\mu-\lambda)P}-1},\qquad\sum_{m\le-1}\le\frac{1}{e^{\lambda P}-1}\ \text{ or }\ \frac{c(\mu)\,e^{TK(\mu)-\mu\varepsilon}}{e^{(\lambda-\mu)P}-1}.$$
+# $$\sum_{m\ge1}\le\frac{c(\mu)\,e^{TK(\mu)-\mu\varepsilon}}{e^{(\mu-\lambda)\Lambda}-1},\qquad\sum_{m\le-1}\le\frac{1}{e^{\lambda\Lambda}-1}\ \text{ or }\ \frac{c(\mu)\,e^{TK(\mu)-\mu\varepsilon}}{e^{(\lambda-\mu)\Lambda}-1}.$$
 
 
 # %%
@@ -243,7 +243,7 @@ def log_c(mu):
 
 
 # %% [markdown]
-# and $\ln M^T$, given as a function of real $\mu$. Many $\mu$ are tried on either side, in logarithms, and the best is kept.
+# It takes $\ln M^T$ as a function of real $\mu$. Many $\mu$ are tried on either side, in logarithms, and the best is kept.
 
 
 # %%
@@ -280,7 +280,7 @@ for row in zip(periods, excess, alias_at_periods, bound_at_periods, strict=True)
     print("{:6g}   {:.8f}    {:.8f}   {:.3g}".format(*row))
 
 # %% [markdown]
-# The two middle columns agree in every digit: (3) is an identity, not an estimate. And the aliases vanish like $e^{-\lambda P}$.
+# The two middle columns agree in every digit: (3) is an identity, not an estimate. And the aliases vanish like $e^{-\lambda\Lambda}$.
 
 # %%
 fine = np.linspace(2, 12, 81)
@@ -290,16 +290,16 @@ bounds = [alias_bound(2.0, 1.5, P, plain_k) for P in fine]
 # %% [markdown]
 # Their ratio to $\delta(2)$:
 
-# %%
+# %% tags=["hide-input"]
 figure = curves(
     [
-        Line(x=fine, y=np.divide(bounds, closed(2.0)), label="bound", role="moments", label_at=0),
+        Line(x=fine, y=np.divide(bounds, closed(2.0)), label="bound", role="third", label_at=0),
         Line(
             x=fine, y=np.divide(alias, closed(2.0)), label="aliases", label_at=0.6, side="top right"
         ),
     ],
     title="A longer period buys exponentially smaller aliases",
-    x="period P (nats)",
+    x="period Λ (nats)",
     y="aliases / δ(2)",
     log_y=True,
 )
@@ -353,7 +353,7 @@ def bell(lam):
 # %% [markdown]
 # Now move it:
 
-# %%
+# %% tags=["hide-input"]
 tilts = [0.5, 1, 2, 3, 4, 6, 8, 10, 11, 12, 14, 17, 20]
 frames = {f"{lam:g}": bell(lam) for lam in tilts}
 words = ", ".join(f"{frames[name][1]:.1f} at {name}" for name in ("0.5", "4", "11", "20"))
@@ -384,7 +384,7 @@ def ratio(x):
 
 
 # %% [markdown]
-# and the transform as a trapezoidal sum with step $h$ on the line $\operatorname{Im}x=\eta$ (for now $\eta=0$):
+# The transform is a trapezoidal sum with step $h$ on the line $\operatorname{Im}x=\eta$ (for now $\eta=0$):
 
 
 # %%
@@ -403,7 +403,7 @@ exact = mgf(1.5)[0].real
 seen = np.array([abs(mgf(1.5, h)[0].real / exact - 1) for h in widths])
 
 # %% [markdown]
-# and the bound with the best $a$ in the strip:
+# The bound, with the best $a$ in the strip:
 
 # %%
 a = np.minimum(0.999 * np.pi * sigma**2, 2 * np.pi * sigma**2 / widths)
@@ -413,11 +413,11 @@ print(f"step 4: error {seen[6]:.1e}, bound {bound[6]:.1e}; step 2: {seen[-1]:.0e
 # %% [markdown]
 # More nodes, shorter steps:
 
-# %%
+# %% tags=["hide-input"]
 nodes = 36 / widths
 figure = curves(
     [
-        Line(x=nodes, y=bound, label="bound", role="moments", side="top right"),
+        Line(x=nodes, y=bound, label="bound", role="third", side="top right"),
         Line(x=nodes, y=seen, label="error"),
     ],
     title="Twice the nodes, nearly four times the digits",
@@ -493,10 +493,10 @@ print(f"at t = 4: power {true_tail[-1]:.3g}, bound {certified[-1]:.3g}")
 # %% [markdown]
 # Over the whole range:
 
-# %%
+# %% tags=["hide-input"]
 figure = curves(
     [
-        Line(x=t, y=certified, label="bound B", role="moments"),
+        Line(x=t, y=certified, label="bound B", role="third"),
         Line(x=t, y=true_tail, label="power |M|"),
     ],
     title="The bound decreases, so it holds for the whole rest of the line",
@@ -615,7 +615,7 @@ def contour_bracket(delta):
 
 
 # %% [markdown]
-# *Experiment.* The true values, to 16 digits, were computed with 40 digits of working precision, every one twice with different $\lambda$, $P$ and nodes; they are in `tests/golden/sampled_gaussian_epsilon.csv`. That of our setting is 8.27929061409816 (the file holds one digit more).
+# *Experiment.* The true values, to 16 digits, were computed with 40 digits of working precision, every one twice with different $\lambda$, $\Lambda$ and nodes; they are in `tests/golden/sampled_gaussian_epsilon.csv`. That of our setting is 8.27929061409816 (the file holds one digit more).
 
 # %%
 golden = {1e-5: 8.279290614098163, 1e-15: 15.19623469871208, 1e-30: 22.14397357427624}
@@ -665,30 +665,30 @@ except NotProvedError as error:
 #
 # ## 11 From above: chords
 #
-# The contour needs an analytic loss and a transform that dies off. Laplace noise has neither: its loss has atoms. Now we use section 2 in earnest. Choose nodes $e_i$ with spacing $h$, and find two laws *on the nodes*, one whose profile is above and one whose profile is below. Laws on a lattice can be composed by Fourier transform.
+# The contour needs an analytic loss and a transform that dies off. Laplace noise has neither: its loss has atoms. Now we use section 2 in earnest. Choose nodes $t_i$ with spacing $h$, and find two laws *on the nodes*, one whose profile is above and one whose profile is below. Laws on a lattice can be composed by Fourier transform.
 #
-# As a function of $x=e^{\varepsilon}$ the profile is convex. So **connect the dots**: chords between neighbouring nodes lie above. And a convex, piecewise linear function is again a profile: each corner is a loss. In terms of masses: let the cell $(e_i,e_{i+1}]$ carry $P_i$ and $Q_i$, and move the part
+# As a function of $x=e^{\varepsilon}$ the profile is convex. So **connect the dots**: chords between neighbouring nodes lie above. And a convex, piecewise linear function is again a profile: each corner is a loss. In terms of masses: let the cell $(t_i,t_{i+1}]$ carry $P_i$ and $Q_i$, and move the part
 #
-# $$R_i=\frac{P_i-e^{e_i}Q_i}{1-e^{-h}}\quad\text{of }P_i\text{ to the right node, the rest to the left one.}$$
+# $$R_i=\frac{P_i-e^{t_i}Q_i}{1-e^{-h}}\quad\text{of }P_i\text{ to the right node, the rest to the left one.}$$
 #
-# That is the split which keeps both $P_i$ and $Q_i$. What does it cost? A loss $e_i+s$ becomes, on average, $e_i+s+\frac12s(h-s)+\dots$; the second moment grows by $s(h-s)$. Averaged over $s$, and to leading order,
+# That is the split which keeps both $P_i$ and $Q_i$. What does it cost? A loss $t_i+s$ becomes, on average, $t_i+s+\frac12s(h-s)+\dots$; the second moment grows by $s(h-s)$. Averaged over $s$, and to leading order,
 #
 # $$K_{\text{upper}}(\lambda)-K(\lambda)\approx\frac{h^2}{6}\Big(\frac\lambda2+\frac{\lambda^2}{2}\Big)=\frac{h^2\lambda(1+\lambda)}{12}.\tag{10}$$
 
 # %% [markdown]
 # ## 12 From below: moved cells
 #
-# Below is harder. Tangents lie below a convex curve, but the corners of a polygon of tangents do not fall on a lattice. (What law is that polygon? Lump every cell into one outcome. Its loss is $\ln P_i/Q_i$, somewhere inside the cell.) Rounding every loss down to $e_i$ is a lower bound on the lattice, but costs $h/2$ per step, so $Th/2$ in all. We want $h^2$.
+# Below is harder. Tangents lie below a convex curve, but the corners of a polygon of tangents do not fall on a lattice. (What law is that polygon? Lump every cell into one outcome. Its loss is $\ln P_i/Q_i$, somewhere inside the cell.) Rounding every loss down to $t_i$ is a lower bound on the lattice, but costs $h/2$ per step, so $Th/2$ in all. We want $h^2$.
 #
 # Here is the idea: *be post-processing first, and round only afterwards.* Send cell $i$ to its right node with probability $b_i$ and to its left node with $1-b_i$, whatever the outcome within the cell. This is a legal post-processing of $(P,Q)$, so its profile is below, whatever the $b_i$. Node $i$ collects from cells $i-1$ and $i$:
 #
 # $$P:\ b_{i-1}P_{i-1}+(1-b_i)P_i,\qquad Q:\ b_{i-1}Q_{i-1}+(1-b_i)Q_i .$$
 #
-# If the ratio of these two is at least $e^{e_i}$, its loss is at least $e_i$, and *calling it $e_i$ only lowers the profile*. With
+# If the ratio of these two is at least $e^{t_i}$, its loss is at least $t_i$, and *calling it $t_i$ only lowers the profile*. With
 #
-# $$X_i=P_i-e^{e_i}Q_i\ge0,\qquad Y_i=e^{e_{i+1}}Q_i-P_i\ge0$$
+# $$X_i=P_i-e^{t_i}Q_i\ge0,\qquad Y_i=e^{t_{i+1}}Q_i-P_i\ge0$$
 #
-# (signs because all losses of the cell lie between $e_i$ and $e_{i+1}$), the condition at node $i$ reads
+# (signs because all losses of the cell lie between $t_i$ and $t_{i+1}$), the condition at node $i$ reads
 #
 # $$(1-b_i)\,X_i\;\ge\;b_{i-1}\,Y_{i-1}.\tag{11}$$
 #
@@ -698,7 +698,7 @@ except NotProvedError as error:
 # >
 # > *Proof.* $b_i\le b^*_i$, so $(1-b_i)X_i\ge(1-b^*_i)X_i$. By definition of $b^*_i$, $(1-b^*_i)X_i=b^*_iY_{i-1}$. And $b_{i-1}=\min(b^*_{i-1},b^*_i)\le b^*_i$, so $b^*_iY_{i-1}\ge b_{i-1}Y_{i-1}$. $\square$
 #
-# Explicit, no recursion, and for a smooth law of the right order: both $X_i$ and $Y_{i-1}$ are $\frac12h^2$ times the density of the loss near $e_i$, up to a relative $O(h)$, so $b^*=\frac12+O(h)$. A loss moves by $h/2$ to the right on average inside a cell, and it was $h/2$ from the left node: the mean is off by $O(h^2)$. Carrying the next order along (exercise 2),
+# Explicit, no recursion, and for a smooth law of the right order: both $X_i$ and $Y_{i-1}$ are $\frac12h^2$ times the density of the loss near $t_i$, up to a relative $O(h)$, so $b^*=\frac12+O(h)$. A loss moves by $h/2$ to the right on average inside a cell, and it was $h/2$ from the left node: the mean is off by $O(h^2)$. Carrying the next order along (exercise 2),
 #
 # $$K(\lambda)-K_{\text{lower}}(\lambda)\approx\frac{h^2\lambda(1+\lambda)}{6},\tag{12}$$
 #
@@ -758,7 +758,7 @@ def height(e, masses, x):
 
 
 # %% [markdown]
-# and both polygons:
+# Both polygons:
 
 
 # %%
@@ -769,7 +769,7 @@ def polygons(h, x):
 
 
 # %% [markdown]
-# Both polygons have their corners at the same abscissae $e^{e_i}$. The upper one touches the curve there; the lower one stays below, even there.
+# Both polygons have their corners at the same abscissae $e^{t_i}$. The upper one touches the curve there; the lower one stays below, even there.
 
 # %%
 x = np.linspace(0.01, 4, 400)
@@ -779,7 +779,7 @@ gaps = {f"h = {h:g}": [p - curve for p in polygons(h, x)[1:]] for h in (0.8, 0.4
 # %% [markdown]
 # The corners, and the picture:
 
-# %%
+# %% tags=["hide-input"]
 corners = np.exp(polygons(0.8, x)[0])
 corners = np.append(0, corners[corners < 5])
 figure = hugging(
@@ -787,7 +787,7 @@ figure = hugging(
     curve=curve,
     corners=(corners, *polygons(0.8, corners)[1:]),
     gaps=gaps,
-    title="Two polygons on the same nodes hug the profile; half the mesh, a quarter of the gap",
+    title="Two polygons hug the profile; half the mesh, a quarter of the gap",
 )
 far_apart = {h: (g[0].max(), -g[1].min()) for h, g in gaps.items()}
 words = "; ".join(f"{h}: above {a:.4f}, below {b:.4f}" for h, (a, b) in far_apart.items())
@@ -806,7 +806,7 @@ for h in (0.4, 0.2, 0.1, 0.05):
     print(f"{h:5}   {rise / theory:12.4f}   {-fall / (2 * theory):12.4f}   {b[e.size // 2]:.4f}")
 
 # %% [markdown]
-# And the invariant that catches every mistake here: if the losses of a law on the nodes were true, $\sum_i\text{mass}_i\,e^{-e_i}$ would be the mass of $Q$, which is 1. Chords that see all mass give exactly 1. The moved cells give *more*, since every loss was called too small.
+# And the invariant that catches every mistake here: if the losses of a law on the nodes were true, $\sum_i\text{mass}_i\,e^{-t_i}$ would be the mass of $Q$, which is 1. Chords that see all mass give exactly 1. The moved cells give *more*, since every loss was called too small.
 
 # %%
 e = np.arange(-9, 10.01, 0.1)
@@ -820,7 +820,7 @@ print(f"chords {totals[0]:.12f}, moved cells {totals[1]:.8f}")
 #
 # Composing $T$ laws on a lattice is $T$-fold convolution: transform, power, transform back. Two obstacles.
 #
-# **Tiny probabilities.** A transform returns every mass with an error near $10^{-16}$ of the *largest*; a tail of $10^{-30}$ drowns. So tilt first (Esscher): give loss $e_i$ the mass $p_ie^{\lambda e_i}/M(\lambda)$. Tilted laws compose to the tilted composition, and with the $\lambda$ of the saddle the losses that decide $\delta$ sit in the middle of it. With $c_s$ the tilted mass of the total loss $s$,
+# **Tiny probabilities.** A transform returns every mass with an error near $10^{-16}$ of the *largest*; a tail of $10^{-30}$ drowns. So tilt first (Esscher): give loss $t_i$ the mass $p_ie^{\lambda t_i}/M(\lambda)$. Tilted laws compose to the tilted composition, and with the $\lambda$ of the saddle the losses that decide $\delta$ sit in the middle of it. With $c_s$ the tilted mass of the total loss $s$,
 #
 # $$\delta_T(\varepsilon)=e^{TK(\lambda)-\lambda\varepsilon}\sum_s c_s\,g(s-\varepsilon),\qquad g(u)=e^{-\lambda u}(1-e^{-u})_+\le c(\lambda).\tag{13}$$
 #
@@ -976,7 +976,7 @@ print(f"Laplace, finest mesh: [{on_nodes[-1][0]:.7f}, {on_nodes[-1][1]:.7f}]")
 # %% [markdown]
 # The widths:
 
-# %%
+# %% tags=["hide-input"]
 figure = curves(
     [
         Line(x=meshes, y=width["atoms between"], label="atoms between", role="wrong", label_at=0),
@@ -997,7 +997,7 @@ show(figure, "Slopes: " + ", ".join(f"{name} {value:.2f}" for name, value in slo
 # %% [markdown]
 # ## 15 Both engines at one setting
 #
-# Back to the question: the sampled Gaussian, a thousand steps. For the lattice we need the two tails. The loss exceeds $e$ where $x>\sigma^2\ln\frac{e^{e}-1+q}{q}+\frac12$, and it is never below $\ln(1-q)$, where the lattice begins.
+# Back to the question: the sampled Gaussian, a thousand steps. For the lattice we need the two tails. The loss exceeds $t$ where $x>\sigma^2\ln\frac{e^{t}-1+q}{q}+\frac12$, and it is never below $\ln(1-q)$, where the lattice begins.
 
 
 # %%
@@ -1009,7 +1009,7 @@ def sampled(e):
 
 
 # %% [markdown]
-# and the bracket on a mesh:
+# The bracket on a mesh:
 
 
 # %%
@@ -1050,7 +1050,7 @@ distances = {
 # %% [markdown]
 # On doubly logarithmic axes:
 
-# %%
+# %% tags=["hide-input"]
 figure = curves(
     [
         Line(x=cell_widths, y=y, label=name, role=role, label_at=0)
@@ -1104,7 +1104,7 @@ print(f"library [{other.lower:.5f}, {other.epsilon:.5f}], ours [{ours[0]:.5f}, {
 # * **Rounding of one $M$.** The constant $10^{-14}$ here, and its relative in `dplearn.engine.contour`, are a priori models of how errors of `exp`, `log` and sums combine. Section 10 makes them theorems, for the contour and one run at a time.
 # * **Rounding of the transform** in `composed`: a usual model of the FFT, with a factor in hand.
 # * **$B$ is itself a sum.** Its integrand is analytic only in a strip of width $\pi\sigma^2-\eta$, which closes as $\eta$ approaches the edge.
-# * **Differences.** $P_i$ and $Q_i$ are differences of tails, and $X_i=P_i-e^{e_i}Q_i$ is a small difference once more: with cells of width $h$ about $\log_{10}(2/h)$ digits are lost. The balance (11) then holds up to rounding only.
+# * **Differences.** $P_i$ and $Q_i$ are differences of tails, and $X_i=P_i-e^{t_i}Q_i$ is a small difference once more: with cells of width $h$ about $\log_{10}(2/h)$ digits are lost. The balance (11) then holds up to rounding only.
 # * **Tails in $x$.** We stopped at $9.3\sigma$.
 # * **The reference.** The values in `tests/golden` come from the same identity (2), though in 40 digits, and twice with different parameters. The lattice is the independent witness: it never saw a complex number outside its transform.
 #
@@ -1127,9 +1127,9 @@ print(f"library [{other.lower:.5f}, {other.epsilon:.5f}], ours [{ours[0]:.5f}, {
 #
 # <details><summary>Answer to 2</summary>
 #
-# $X_i=\int_0^hg(e_i+s)(1-e^{-s})\,ds=\frac{h^2}{2}g+\frac{h^3}{3}g'-\frac{h^3}{6}g+O(h^4)$ and, with the cell to the left, $Y_{i-1}=\int_0^hg(e_i-s)(e^{s}-1)\,ds=\frac{h^2}{2}g-\frac{h^3}{3}g'+\frac{h^3}{6}g+O(h^4)$. Their sum is $h^2g$, and the quotient is as stated. Neighbouring $b^*$ differ by $O(h^2)$, so the minimum changes nothing to this order.
+# $X_i=\int_0^hg(t_i+s)(1-e^{-s})\,ds=\frac{h^2}{2}g+\frac{h^3}{3}g'-\frac{h^3}{6}g+O(h^4)$ and, with the cell to the left, $Y_{i-1}=\int_0^hg(t_i-s)(e^{s}-1)\,ds=\frac{h^2}{2}g-\frac{h^3}{3}g'+\frac{h^3}{6}g+O(h^4)$. Their sum is $h^2g$, and the quotient is as stated. Neighbouring $b^*$ differ by $O(h^2)$, so the minimum changes nothing to this order.
 #
-# A loss in cell $i$ becomes $e_i+hb_i$ on average, and it was $e_i+\frac h2+\frac{h^2}{12}\frac{g'}{g}$. The mean moves by $h^2\big(\frac{g'}{4g}-\frac16\big)$. The second moment about $e_i$ was $\frac{h^2}{3}$ and becomes $h^2b_i=\frac{h^2}{2}$: it grows by $\frac{h^2}{6}$. So $M$ changes by $h^2\int e^{\lambda l}\big[\lambda\big(\frac{g'}{4}-\frac g6\big)+\frac{\lambda^2}{2}\frac g6\big]dl$. Integrate the $g'$ by parts: $\int e^{\lambda l}g'=-\lambda M$. Altogether $-h^2M\big[\frac{\lambda^2}{4}+\frac\lambda6-\frac{\lambda^2}{12}\big]=-h^2M\,\frac{\lambda(1+\lambda)}{6}$.
+# A loss in cell $i$ becomes $t_i+hb_i$ on average, and it was $t_i+\frac h2+\frac{h^2}{12}\frac{g'}{g}$. The mean moves by $h^2\big(\frac{g'}{4g}-\frac16\big)$. The second moment about $t_i$ was $\frac{h^2}{3}$ and becomes $h^2b_i=\frac{h^2}{2}$: it grows by $\frac{h^2}{6}$. So $M$ changes by $h^2\int e^{\lambda l}\big[\lambda\big(\frac{g'}{4}-\frac g6\big)+\frac{\lambda^2}{2}\frac g6\big]dl$. Integrate the $g'$ by parts: $\int e^{\lambda l}g'=-\lambda M$. Altogether $-h^2M\big[\frac{\lambda^2}{4}+\frac\lambda6-\frac{\lambda^2}{12}\big]=-h^2M\,\frac{\lambda(1+\lambda)}{6}$.
 #
 # </details>
 #
