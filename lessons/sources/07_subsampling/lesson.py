@@ -12,6 +12,7 @@
 # * **Time** {minutes} minutes in class, and half as much at home; the computer needs a few seconds.
 # * **You need** lessons 02 (privacy loss, $\delta(\varepsilon)$ as an area), 03 (Gaussian noise), 04 (composition) and 05 (Rényi divergence).
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=0.5&rate_from=rate&sample_rate=0.0001&delta=1e-6&adjacency=zero_out&steps=100000&here=10000), if you have started it. Nothing below depends on it.
+# * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
 #
 # | in code | symbol | meaning | unit |
 # |---|---|---|---|
@@ -49,7 +50,7 @@
 #
 # But a step does not use everybody. For every record a coin is tossed, and one in a hundred goes into the batch. Nobody outside learns who. So the attacker must now answer a harder question. Not only "what did Anna contribute?", but first of all: "was she in it at all?"
 #
-# This doubt is free: the batch is drawn anyway, and keeping it secret costs no accuracy. (Taking a batch instead of everybody does cost some; lesson 11 comes back to that.) How much privacy does it buy?
+# This doubt is free: the batch is drawn anyway, and keeping it secret costs no accuracy. (Taking a batch instead of everybody does cost some; lesson 11 comes back to that.) How much privacy does it buy? This is **amplification by subsampling** (子采样隐私放大).
 
 # %%
 import numpy as np
@@ -179,7 +180,7 @@ show(figure, f"Loss by coin at 5.5: {bent(5.0, rate):.3f}, surely in: 5; {words}
 # %% [markdown]
 # ## 5 The statement
 #
-# > **Theorem.** Let a mechanism be $(\varepsilon,\delta)$-DP when a record is added or removed. Let every record enter the batch by its own coin of chance $q$ (*Poisson sampling*), and let the batch stay secret. Then the mechanism run on the batch is $(\varepsilon',\delta')$-DP for the same neighbours, with
+# > **Theorem.** Let a mechanism be $(\varepsilon,\delta)$-DP when a record is added or removed. Let every record enter the batch by its own coin of chance $q$ (*Poisson sampling*, 泊松采样), and let the batch stay secret. Then the mechanism run on the batch is $(\varepsilon',\delta')$-DP for the same neighbours, with
 # >
 # > $$\varepsilon'=\ln\!\big(1+q(e^{\varepsilon}-1)\big),\qquad\delta'=q\,\delta .$$
 # >
@@ -347,7 +348,7 @@ show(drawn, f"Rows are 5 batches, dots are 10 records, filled if drawn: {words}.
 # %% [markdown]
 # ### 8.2 "Batches of a fixed size: account as for coins, with $q=m/n$"
 #
-# Loaders like batches of exactly $m$ out of $n$ records. Then nobody can just leave: where Anna was drawn, somebody else must be drawn. Neighbours are now datasets in which her record is **replaced**, and a clipped contribution may turn from $-C$ to $C$. That is a distance of $2C$, or *half the noise*. If all other records contribute $-1$ in every step, coins with half the noise are a proved lower bound. For the schools' run:
+# Loaders like batches of exactly $m$ out of $n$ records. This is *sampling without replacement* (不放回采样). Nobody can just leave: where Anna was drawn, somebody else must be drawn. Neighbours are now datasets in which her record is **replaced**, and a clipped contribution may turn from $-C$ to $C$. That is a distance of $2C$, or *half the noise*. If all other records contribute $-1$ in every step, coins with half the noise are a proved lower bound. For the schools' run:
 
 # %%
 claimed = pld.epsilon(PoissonSubsampled(Gaussian(4.0), 0.01), **schools)
@@ -361,7 +362,7 @@ for name, answer in (("as coins", claimed), ("half the noise", halved), ("fixed 
 #
 # ### 8.3 "The loader shuffles, so the batch is a random sample"
 #
-# Shuffle all records, cut them into $B$ batches. Each batch is a random subset; each record is used once. Take $B=10\,000$ and noise 0.5, the second question of section 2. Let again all others contribute $-1$ and Anna $1$. The neighbour *zeroes her out*: her record contributes 0, her seat stays.
+# *Shuffle* (打乱) all records, cut them into $B$ batches. Each batch is a random subset; each record is used once. Take $B=10\,000$ and noise 0.5, the second question of section 2. Let again all others contribute $-1$ and Anna $1$. The neighbour *zeroes her out*: her record contributes 0, her seat stays.
 #
 # The attacker sees the 10,000 published sums, recentres them, and looks at the **largest**. One batch is special: it has a number around 2 with Anna, and around 1 with her seat empty. All others are noise. (`ndtr` is $\Phi$, `ndtri` its inverse; the largest is below $x$ if all are.)
 

@@ -12,6 +12,7 @@
 # * **Time** {minutes} minutes in class, and half as much at home; the computer needs a few seconds.
 # * **You need** lesson 04 (composition), lesson 05 (Rényi divergence), lesson 07 (the sampled Gaussian).
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&sample_rate=0.01&delta=1e-5&steps=40000&here=10000), if you have started it. Nothing below depends on it.
+# * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
 #
 # | in code | symbol | meaning | unit |
 # |---|---|---|---|
@@ -80,7 +81,7 @@ for name in ("basic", "advanced", "optimal"):
     print(f"{name:<9}{accountants[name]().epsilon(step, delta=delta, steps=T)}")
 
 # %% [markdown]
-# An $\varepsilon$ of 12 promises that no event becomes more than $e^{12}$ times as likely, apart from $\delta$. That is next to no promise. Then a paper took exactly this $q$, $\sigma$ and $T$ and reported an $\varepsilon$ that one could sign (Abadi et al. 2016). **It changed the bookkeeping, not the noise.**
+# An $\varepsilon$ of 12 promises that no event becomes more than $e^{12}$ times as likely, apart from $\delta$. That is next to no promise. Then a paper took exactly this $q$, $\sigma$ and $T$ and reported an $\varepsilon$ that one could sign (Abadi et al. 2016). **It changed the bookkeeping, not the noise.** Its accountant is called the *moments accountant* (矩会计).
 
 # %% [markdown]
 # ## 2 Predict
@@ -196,7 +197,7 @@ for moment in (2, 4, 7):
 #
 # $$K(\lambda)=\lambda\,D_{\lambda+1}.$$
 #
-# **The moment $\lambda$ belongs to the order $\lambda+1$.** RDP (Mironov 2017) keeps the same account in other words. For the sampled Gaussian and whole $\lambda$ (lesson 07):
+# **The moment $\lambda$ belongs to the order $\lambda+1$.** RDP (Mironov 2017) keeps the same account in other words. For the sampled Gaussian and integer $\lambda$ (lesson 07):
 #
 # $$K(\lambda)=\ln\sum_{k=0}^{\lambda+1}\binom{\lambda+1}{k}(1-q)^{\lambda+1-k}q^k\,e^{(k^2-k)/2\sigma^2}.$$
 #
@@ -326,7 +327,7 @@ reveal("best moment", truth=moment)
 # %% [markdown]
 # ## 8 Which moments?
 #
-# The authors' program tries whole $\lambda\le32$, and many copied the list. But the theorem holds for every $\lambda>0$, whole or not. What does a longer list save?
+# The authors' program tries integer $\lambda\le32$, and many copied the list. But the theorem holds for every $\lambda>0$, integer or not. What does a longer list save?
 
 # %%
 orders = 1 + np.geomspace(0.05, 5000, 3000)
@@ -351,7 +352,7 @@ print(f"ln(1/delta)/32 = {np.log(1 / delta) / 32:.4f}")
 
 # %% [markdown]
 # * **Quiet runs want large moments.** $K$ is never negative, so the tail bound cannot prove less than $\ln(1/\delta)/\lambda$. With $\lambda\le32$ and $\delta=10^{-5}$ that is 0.3598: the flat part of the curve in section 7.
-# * **Loud runs want moments below 1.** The last line is best at $\lambda=0.583$; whole moments start at 1, and cost nearly twice as much.
+# * **Loud runs want moments below 1.** The last line is best at $\lambda=0.583$; integer moments start at 1, and cost nearly twice as much.
 #
 # A short list is valid, but the $\varepsilon$ it gives is *larger than necessary*. Try many orders, also between the integers, and be suspicious when the best is the last one tried. In the book: [moments up to 32](explorer:formula_book?id=G-F2&misprint=orders-to-32).
 
@@ -485,7 +486,7 @@ show(slider(figures, name="T", start=7), f"Three of 12 frames. {some}.")
 #
 # Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
 #
-# **★ 8.1** *(In class, 5 minutes.)* A colleague's log says: 2 000 steps, each with Rényi divergence 0.00015 at order 9. Use this one order. Which $\delta$ does the tail bound prove at $\varepsilon=1$?
+# **★ 8.1** *(In class, 5 minutes.)* A colleague's log says: 2,000 steps, each with Rényi divergence 0.00015 at order 9. Use this one order. Which $\delta$ does the tail bound prove at $\varepsilon=1$?
 
 # %%
 answer = None
@@ -591,7 +592,7 @@ for steps in (100, 10_000, 1_000_000):
 #
 # ### Two harder exercises
 #
-# **★★ 8.2** One quiet epoch: $q=0.002$, $\sigma=6$, $T=500$, $\delta=10^{-6}$. Which $\varepsilon$ does the moments accountant prove with all whole moments up to 1 000?
+# **★★ 8.2** One quiet epoch: $q=0.002$, $\sigma=6$, $T=500$, $\delta=10^{-6}$. Which $\varepsilon$ does the moments accountant prove with all integer moments up to 1,000?
 
 # %%
 answer = None
@@ -788,7 +789,7 @@ check("8.test", answers)
 # | **Tail bound** | $\delta=\min_\lambda e^{K(\lambda)-\lambda\varepsilon}$, so $\varepsilon=\min_\lambda\frac{K(\lambda)+\ln(1/\delta)}\lambda$ |
 # | **Sampled Gaussian** | $K(\lambda)=\ln\sum_k\binom{\lambda+1}k(1-q)^{\lambda+1-k}q^ke^{(k^2-k)/2\sigma^2}$ |
 # | **The paper's run** | $q=0.01$, $\sigma=4$, 10,000 steps, $\delta=10^{-5}$: 1.26 proved, 0.947 exact |
-# | **Moments to try** | many, between whole ones too; never stop at 32 in silence |
+# | **Moments to try** | many, between integers too; never stop at 32 in silence |
 # | **Assumes** | Poisson sampling, one record added or removed, clipped, fresh noise |
 #
 # ## 16 Further reading

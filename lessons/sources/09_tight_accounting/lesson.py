@@ -12,6 +12,7 @@
 # * **Time** {minutes} minutes in class, and half as much at home; the computer needs a few seconds.
 # * **You need** lesson 02 (profile, tests and their errors), lesson 05 (RDP), lesson 07 (the sampled Gaussian), lesson 08 (moments accountant).
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&sample_rate=0.01&delta=1e-5&steps=40000&here=10000), if you have started it. Nothing below depends on it.
+# * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
 #
 # | in code | symbol | meaning | unit |
 # |---|---|---|---|
@@ -93,7 +94,7 @@ predict("members caught", None)
 #
 # $$L(x)=\ln\frac{(1-q)\,\varphi_\sigma(x)+q\,\varphi_\sigma(x-1)}{\varphi_\sigma(x)}=\ln\!\big(1-q+q\,e^{(2x-1)/2\sigma^2}\big).$$
 #
-# The steps draw fresh noise, so densities multiply and **losses add**. We run the trial 400 000 times and add.
+# The steps draw fresh noise, so densities multiply and **losses add**. We run the trial 400,000 times and add.
 
 # %%
 q, sigma, steps = 0.01, 0.8, 100
@@ -794,11 +795,11 @@ check("9.4", bracket)
 #
 # <details><summary>c. It is added up in every step, always in the same direction.</summary>
 #
-# Right. Because it happens in every step, in the same direction: 10 000 steps times half a cell. Errors that take turns would average out, but then the result has no direction and is no bound.
+# Right. Because it happens in every step, in the same direction: 10,000 steps times half a cell. Errors that take turns would average out, but then the result has no direction and is no bound.
 #
 # </details>
 #
-# **3** By the central limit theorem, sums of many losses are normal. Why is μ not a guarantee for 10 000 steps?
+# **3** By the central limit theorem, sums of many losses are normal. Why is μ not a guarantee for 10,000 steps?
 #
 # <details><summary>a. The theorem speaks of the limit, and of the middle before the tail.</summary>
 #
@@ -806,7 +807,7 @@ check("9.4", bracket)
 #
 # </details>
 #
-# <details><summary>b. 10 000 steps are too few for any theorem.</summary>
+# <details><summary>b. 10,000 steps are too few for any theorem.</summary>
 #
 # No. How many are enough depends on how far out you look.
 #

@@ -12,6 +12,7 @@
 # * **Time** {minutes} minutes in class, and as much again at home if you do all of it; the computer needs half a minute.
 # * **You need** lesson 03 (Gaussian noise), lesson 07 (Poisson sampling), lesson 08 or 09 (accounting), one gradient step in PyTorch.
 # * **Beside it** the explorer, if you have started it: [train a network like this lesson's while you watch](explorer:train?dataset=digits&model=mlp&noise_from=noise&noise_multiplier=4&lot_from=lot&batch_size=512&length_in=steps&steps=80&max_grad_norm=0.5&learning_rate=1&delta=1e-4), or see [what each of its steps costs](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&rate_from=counts&dataset_size=1438&batch_size=512&delta=1e-4&steps=1000&here=80). Nothing below depends on it.
+# * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
 #
 # | in code | symbol | meaning | unit |
 # |---|---|---|---|
@@ -145,7 +146,7 @@ predict("wrong in 100, private", None)
 # %% [markdown]
 # ## 3 A small experiment
 #
-# PyTorch returns the gradient of the *average* loss. We want one gradient per record. `grad` differentiates the loss of a single record, `vmap` runs it for all records at once, and the result is a table: one row per pupil, one column per weight.
+# PyTorch returns the gradient of the *average* loss. We want one gradient per record (*per-example gradients*, 逐样本梯度). `grad` differentiates the loss of a single record, `vmap` runs it for all records at once, and the result is a table: one row per pupil, one column per weight.
 
 
 # %%
@@ -253,7 +254,7 @@ reveal("longest gradient / median gradient", truth=ratio)
 # %% [markdown]
 # ## 5 The statement
 #
-# > **DP-SGD** (Song, Chaudhuri & Sarwate 2013; Bassily, Smith & Thakurta 2014; for networks, with clipping, Abadi et al. 2016). Fix $C$, $\sigma$, $q$, $T$ and $L$ beforehand, as numbers. In each of $T$ steps
+# > **DP-SGD** (差分隐私随机梯度下降; Song, Chaudhuri & Sarwate 2013; Bassily, Smith & Thakurta 2014; for networks, with clipping, Abadi et al. 2016). Fix $C$, $\sigma$, $q$, $T$ and $L$ beforehand, as numbers. In each of $T$ steps
 # >
 # > 1. every record joins the *lot* with probability $q$, by a fresh coin of its own;
 # > 2. each gradient in the lot is clipped: $\pi_C(g)=g\cdot\min\!\big(1,\,C/\lVert g\rVert_2\big)$;
