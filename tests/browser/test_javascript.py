@@ -10,7 +10,8 @@ import pytest
 
 import golden
 from browsing import DRIVEN
-from cases import each
+from cases import each, number
+from cases import golden as table
 from dplearn import browser as engine
 
 pytestmark = DRIVEN
@@ -23,6 +24,8 @@ ALL = """lines => lines.map(({run, steps, power}) => ({
   curves: dplearn.curves(run, steps),
   power: power && dplearn.truePositiveRate(run, power[0], power[1]),
 }))"""
+RUN = {"noiseMultiplier": 4.0, "sampleRate": 0.01, "delta": 1e-5, "adjacency": "add_remove"}
+ENDS = "([run, steps]) => (c => [c.lower[0], c.upper[0]])(dplearn.curves(run, [steps]).pld)"
 # Milliseconds of each run, and how many points it left open.
 TIMED = """([runs, steps, draft]) => runs.map(run => {
   const start = performance.now();
@@ -90,6 +93,19 @@ def test_the_attackers_rate_meets_pythons(answers):
     assert widths[len(widths) // 2] < 1e-6 and len(found) > 0.9 * len(pairs)
 
 
+def test_narrow_brackets_contain_values_of_high_precision(page):
+    """The golden table was made by mpmath and knows neither engine."""
+    rows = [r for r in table("sampled_gaussian_epsilon") if number(r["sample_rate"]) < 1]
+    for row in rows:
+        sigma, rate, delta = (number(row[k]) for k in ("noise_multiplier", "sample_rate", "delta"))
+        run = RUN | {"noiseMultiplier": sigma, "sampleRate": rate, "delta": delta}
+        lower, upper = page.evaluate(ENDS, [run, int(number(row["steps"]))])
+        truth = number(row["value"])
+        # The table is rounded to `digits`; binary64 carries about 16.
+        doubt = truth * 10.0 ** (1 - min(int(row["digits"]), 16))
+        assert lower <= truth + doubt and truth - doubt <= upper <= lower * (1 + 1e-6), row
+
+
 def test_python_still_says_what_is_stored():
     """Of every eighth line: the others take minutes, and made the file."""
     for line in LINES[:: 2 * golden.CURVES]:
@@ -100,9 +116,6 @@ def test_python_still_says_what_is_stored():
         lower, upper = golden.ends(golden.answers("pld", run, steps))
         assert all(low <= high for low, high in zip(lower, line["pld"][1], strict=True))
         assert all(low <= high for low, high in zip(line["pld"][0], upper, strict=True))
-
-
-RUN = {"noiseMultiplier": 4.0, "sampleRate": 0.01, "delta": 1e-5, "adjacency": "add_remove"}
 
 
 def test_what_no_theorem_covers_is_left_open(page):
@@ -161,7 +174,6 @@ def test_the_files_are_modules(browser):
 
 
 CASE = {"noiseMultiplier": 2.0, "sampleRate": 0.05, "delta": 1e-6, "adjacency": "add_remove"}
-ENDS = "([run, steps]) => (c => [c.lower[0], c.upper[0]])(dplearn.curves(run, [steps]).pld)"
 # Brackets however large their charges, as if no plan had been missed.
 ANYTHING = {
     "return !(charges[1] + charges[2] <=": "return charges[0] < 0 && !(0 <=",
