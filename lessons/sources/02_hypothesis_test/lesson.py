@@ -275,12 +275,12 @@ print(f"false alarms {touch['x']:.4f}, caught {touch['y']:.4f}")
 
 
 # %% tags=["hide-input"]
-def region(epsilon, delta):
+def region(epsilon, delta, label="allowed"):
     claim = {"epsilon": epsilon, "delta": delta}
     top = 1 - approximate_dp_tradeoff(rates, **claim)
     bottom = approximate_dp_tradeoff(1 - rates, **claim)
     where = {"label_at": 0.62, "side": "bottom center"}
-    return Band(x=rates, lower=bottom, upper=top, label="allowed", **where)
+    return Band(x=rates, lower=bottom, upper=top, label=label, **where)
 
 
 axes = {"x": "false alarms FPR", "y": "caught TPR", "x_range": (0, 1), "y_range": (0, 1.02)}
@@ -446,7 +446,7 @@ def accusations(t):
 def frame(t):
     fpr, tpr = laplace.sf(t), laplace.sf(t, 1)
     here = Mark(x=fpr, y=tpr, label=f"{100 * tpr:.1f} %", side="bottom right")
-    shapes = [region(1, 0), Line(x=rates, y=best, label="")]
+    shapes = [region(1, 0, label=""), Line(x=rates, y=best, label="")]
     right = curves(shapes, marks=[here], title="the region for ε = 1", **axes)
     title = f"Accuse above {t:g}: {100 * fpr:.1f} % false alarms, {100 * tpr:.1f} % caught"
     return panels(accusations(t), right, title=title)

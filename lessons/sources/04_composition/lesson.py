@@ -126,11 +126,9 @@ for k in (1, 10, 100, 1000):
 k = np.arange(1, 101)
 drift, spread = 0.1 * np.tanh(0.05) * k, 0.1 * np.sqrt(k)
 band = Band(x=k, lower=drift - 3 * spread, upper=drift + 3 * spread, label="")
-names = ["five Annas", "", "", "", ""]
-walks = [
-    Line(x=k, y=walk[i, :100], label=name, role="other", label_at=0.35, side="bottom right")
-    for i, name in enumerate(names)
-]
+five = sorted(walk[:5, :100].tolist(), key=lambda losses: losses[-1])
+names = ["five Annas", "", "", "", ""]  # at the end of the lowest walk
+walks = [Line(x=k, y=y, label=name, role="other") for y, name in zip(five, names, strict=True)]
 figure = curves(
     [
         band,
