@@ -241,7 +241,7 @@ def test_curves_go_on_with_further_phases():
     # What is no phase is said to be none; other noise has no phases.
     for wrong in ("2, 0.02", "2, 3, 50", "two"):
         (message,) = errors(enter(app, "then", wrong))
-        assert message.startswith("Expected then to be σ, q, T of each further phase")
+        assert message.startswith("Expected “Then σ, q, T” to be σ, q, T of each further phase")
     app = choose(enter(app, "then", ""), "mechanism", "laplace")
     assert all(box.key != "box_then" for box in app.text_input)
     assert traces(app)["RDP"]["x"][-1] == 1000
@@ -251,10 +251,10 @@ def test_a_batch_larger_than_the_dataset_is_refused_at_the_control():
     app = opened(rate_from="counts", dataset_size="1000", batch_size="600")
     app = enter(app, "batch_size", "2000")
     (message,) = errors(app)
-    assert "batch_size" in message and "dataset_size = 1000" in message
+    assert "“Expected batch B”" in message and "N = 1000" in message
     assert not errors(enter(app, "dataset_size", "2000"))
     (message,) = errors(enter(app, "dataset_size", "many"))
-    assert message.startswith("Expected dataset_size") and message.endswith("2000 is used.")
+    assert message.startswith("Expected “Dataset size N”") and message.endswith("2000 is used.")
     assert app.text_input(key="box_dataset_size").value == "many"
 
 
@@ -485,5 +485,5 @@ def test_a_budget_is_met_by_the_most_steps_or_it_is_said_why_not():
     # What no field holds is said at the field.
     app = opened(accountants="pld", sampling="none", noise_multiplier="0.3", budget="0.01")
     assert app.button(key="meet_q").disabled
-    for symbol, key in (("σ", "noise_multiplier"), ("T", "here")):
-        assert f"Expected {key} to be a" in "\n".join(errors(press(app, symbol)))
+    for symbol, label in (("σ", "Noise multiplier σ"), ("T", "You are here: T")):
+        assert f"Expected “{label}” to be a" in "\n".join(errors(press(app, symbol)))

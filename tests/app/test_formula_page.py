@@ -219,7 +219,7 @@ def test_sliders_and_boxes_move_the_picture_and_the_address():
     enter(app, "scale", "2")
     assert figure(app) != before and app.query_params["scale"] == "2"
     enter(app, "scale", "many")
-    assert len(app.error) == 1 and "Expected scale" in app.error[0].value
+    assert len(app.error) == 1 and "Expected “scale”" in app.error[0].value
     choose(app, "along", "scale")
     assert figure(app)["layout"]["xaxis"]["title"]["text"] == "scale"
     choose(app, "picture", "cloud")

@@ -125,12 +125,47 @@ def test_fields_read_back_what_they_show_and_refuse_what_they_cannot_be(name):
             assert state.typed[key] == text and state.values == defaults, f"{name}: {key}, {text!r}"
 
 
-def test_numbers_are_read_as_people_write_them_and_words_stay_words():
+@pytest.mark.parametrize(
+    ("key", "value", "texts"),
+    [
+        ("sample_rate", 0.01, " 0.01 |1e-2|1E-2|1/100|600 / 60000|1%|1.0 %|10^-2|10⁻²|1·10⁻²"),
+        ("delta", 1e-5, "1e-5|10^-5|10⁻⁵|10**-5|1×10^−5|1*10^(-5)|0.001 %|1e-3%|0.00001"),
+        ("sample_rate", 256 / 60_000, "256/60000|256/60 000|2.56e2/6e4"),
+        ("delta", 2e-5, "2*10^-5|2 · 10⁻⁵|2\\cdot10^{-5}"),
+        ("dataset_size", 10_000, "10000|10,000|10 000|10\u202f000|1e4|10^4|10⁴|10'000"),
+        ("dataset_size", 1_234_567, "1,234,567|1 234 567"),
+        ("noise_multiplier", 2.5**-0.5, "1/sqrt(2.5)|1/√2.5"),
+    ],
+)
+def test_numbers_are_read_as_people_write_them(key, value, texts):
+    kind = PAGES["epsilon_vs_steps"].fields.state().fields[key]
+    assert [kind.parse(text) for text in texts.split("|")] == pytest.approx(
+        [value] * len(texts.split("|")), rel=1e-15
+    )
+
+
+def test_a_message_names_the_control_as_the_screen_does_and_words_stay_words():
     state = PAGES["epsilon_vs_steps"].fields.state()
-    for text in (" 0.01 ", "1e-2", "1E-2", "1/100", "600 / 60000"):
-        assert state.fields["sample_rate"].parse(text) == 0.01
+    for text in ("1,1", "0,001", "1,100"):
+        state.enter(state.fields["noise_multiplier"], text)
+        assert state.notes["noise_multiplier"] == (
+            "Expected “Noise multiplier σ” without a comma, which may stand before decimals or "
+            f"between thousands, got `{text}`. 4 is used."
+        )
+    state.enter(state.fields["dataset_size"], "10,00")
+    assert "without a comma" in state.notes["dataset_size"]
+    for text in ("1e", "2 < 3", "1 1", "1 0000", "0 001", "5 %%", "σ"):
+        state.enter(state.fields["noise_multiplier"], text)
+        message = f"Expected “Noise multiplier σ” to be a number from 0.2 to 1000, got `{text}`."
+        assert state.notes["noise_multiplier"] == f"{message} 4 is used."
     state.enter(state.fields["delta"], "![x](http://example.org/`)")
     assert "got `![x](http://example.org/')`." in state.notes["delta"]
+    for name, page in PAGES.items():
+        own = page.fields.state()
+        for kind in own.fields.values():
+            own.enter(kind, "<?>")
+            note = own.notes.get(kind.key, "")
+            assert not note or kind.label in note or kind.among in note, f"{name}: {note}"
 
 
 def in_a_process(*lines: str) -> None:

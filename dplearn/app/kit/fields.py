@@ -4,6 +4,7 @@ Each has a `key`, its name in the address; `parse` reads what a reader typed and
 """
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dplearn.figures import MANTISSAS
+from dplearn.ground.written import read
 
 # Mantissas of a slider's marks, by their number per decade.
 _MANTISSAS = {
@@ -42,16 +44,18 @@ class Quantity:
     also: tuple[float, ...] = ()
 
     def parse(self, text: object) -> float:
-        """The number a reader typed (``256/60000``, ``4e4``), or a ValueError of one sentence."""
+        """The number a reader typed (``256/60000``, ``10⁻⁵``), or a ValueError of one sentence."""
         for value in self.also:
             if str(text) == self.show(value):
                 return value
-        value = _number(str(text))
+        value = _number(str(text), commas=self.whole)
         if self.lower <= value <= self.upper and not (self.whole and value != round(value)):
             return float(value)
         kind = "a whole number" if self.whole else "a number"
-        span = f"{kind} from {self.show(self.lower)} to {self.show(self.upper)}"
-        raise ValueError(f"Expected {self.key} to be {span}, got {_quoted(text)}.")
+        span = f"to be {kind} from {self.show(self.lower)} to {self.show(self.upper)}"
+        if math.isnan(value) and re.search(r"\d,\d", str(text)):
+            span = "without a comma, which may stand before decimals or between thousands"
+        raise ValueError(f"Expected “{self.label}” {span}, got {_quoted(text)}.")
 
     def show(self, value: float) -> str:
         """`value` as the box shows it."""
@@ -99,9 +103,11 @@ class Choice:
             if self.among:
                 raise ValueError(f"Expected {self.among}, got another.")
             names = ", ".join(self.options)
-            raise ValueError(f"Expected {self.key} to be among {names}, got {_quoted(wrong[0])}.")
+            raise ValueError(
+                f"Expected “{self.label}” to be among {names}, got {_quoted(wrong[0])}."
+            )
         if not words:
-            raise ValueError(f"Expected {self.key} to name at least one, got none.")
+            raise ValueError(f"Expected “{self.label}” to name at least one, got none.")
         return tuple(k for k in self.options if k in words) if several else words[0]
 
     def show(self, value: Any) -> str:
@@ -126,7 +132,7 @@ class Text:
         try:
             self.reads(words)
         except ValueError:
-            message = f"Expected {self.key} to be {self.expected}, got {_quoted(text)}."
+            message = f"Expected “{self.label}” to be {self.expected}, got {_quoted(text)}."
             raise ValueError(message) from None
         return words
 
@@ -149,10 +155,19 @@ def _quoted(text: object) -> str:
     return f"`{words[:40]}`" if words else "nothing"
 
 
-def _number(text: str) -> float:
-    """A decimal number or a fraction of two; NaN where it is neither."""
-    top, slash, bottom = "".join(text.split()).partition("/")
+# Digits in threes, parted by spaces or apostrophes; a percentage.
+_GROUPED = r"(?<![\d.,])[1-9]\d{0,2}(?:[\s'’%s]\d{3})+(?![\d,])"
+_PERCENT = re.compile(r"(\d[\d.]*(?:[eE][-+]?\d+)?)\s*%")
+# A comparison has no value, and 1e is an unfinished number, not Euler's.
+_NO_NUMBER = re.compile(r"[<>=]|\de(?!xp|[-+]?\d)", re.IGNORECASE)
+
+
+def _number(text: str, *, commas: bool) -> float:
+    """What a number or a sum comes to, `commas` between thousands allowed or not; else NaN."""
+    plain = re.sub(_GROUPED % ("," * commas), lambda m: re.sub(r"\D", "", m[0]), text)
+    plain = _PERCENT.sub(r"(\1/100)", plain)
     try:
-        return float(top) / float(bottom) if slash else float(top)
-    except (ValueError, ZeroDivisionError):
+        # In 15 digits 10⁻⁵ is what 1e-5 is.
+        return math.nan if _NO_NUMBER.search(plain) else float(f"{read(plain, ())():.15g}")
+    except ValueError:
         return math.nan

@@ -76,7 +76,8 @@ def rate_of(state: State, size: float, said_as: str) -> float:
     batch = state.values["batch_size"]
     if batch > size:
         state.notes["batch_size"] = (
-            f"Expected batch_size to be at most {said_as}, got {batch:.0f}. {size:.0f} is used."
+            f"Expected “{state.fields['batch_size'].label}” to be at most {said_as}, "
+            f"got {batch:.0f}. {size:.0f} is used."
         )
     elif "to be at most" in state.notes.get("batch_size", ""):
         del state.notes["batch_size"]

@@ -6,7 +6,7 @@ made while the browser was still being told about the one before.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
@@ -44,7 +44,9 @@ class State:
         self.typed.pop(kind.key, None)
         self.notes.pop(kind.key, None)
         try:
-            self.values[kind.key] = kind.parse(text)
+            # A control may show more than the name, such as what epochs come to in steps.
+            named = replace(kind, label=self.fields[kind.key].label)
+            self.values[kind.key] = named.parse(text)
         except ValueError as error:
             self.typed[kind.key] = str(text)
             self.notes[kind.key] = (

@@ -97,7 +97,7 @@ def scenario_of(state: State) -> Scenario:
     if values["sampling"] == "none":
         rate = 1.0
     elif values["rate_from"] == "counts":
-        rate = rate_of(state, size, f"dataset_size = {size:.0f}")
+        rate = rate_of(state, size, f"N = {size:.0f}")
     names = ("mechanism", "noise_multiplier", "sampling", "delta", "adjacency")
     entries = {name: values[name] for name in names}
     then = "" if "then" in state.hidden(values) else values["then"]
