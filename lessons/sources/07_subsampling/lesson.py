@@ -358,11 +358,11 @@ for name, answer in (("as coins", claimed), ("half the noise", halved), ("fixed 
     print(f"{name:<15}", answer)
 
 # %% [markdown]
-# Reported 0.9469, true at least 2.162. The right theorem has the same formula, but **both** guarantees are for a replaced record, so the base must be taken at $2C$ (Balle, Barthe & Gaboardi 2018; [in the book](explorer:formula_book?id=G-E2&misprint=own-norm)). With less noise it is far worse; section 12 has a run with 0.95 on paper and 15.25 in truth.
+# Reported 0.9469, true at least 2.162. The right theorem has the same formula, but **both** guarantees are for a replaced record, so the base must be taken at $2C$ (Balle, Barthe & Gaboardi 2018; [in the book](explorer:formula_book?id=G-E2&misprint=own-norm)). With less noise it is far worse; section 12 has a run with 0.95 on paper and at least 15.25 in truth.
 #
 # ### 8.3 "The loader shuffles, so the batch is a random sample"
 #
-# *Shuffle* (打乱) all records, cut them into $B$ batches. Each batch is a random subset; each record is used once. Take $B=10\,000$ and noise 0.5, the second question of section 2. Let again all others contribute $-1$ and Anna $1$. The neighbour *zeroes her out*: her record contributes 0, her seat stays.
+# *Shuffle* (打乱) all records, cut them into $B$ batches. Each batch is a random subset; each record is used once. Take $B=10{,}000$ and noise 0.5, the second question of section 2. Let again all others contribute $-1$ and Anna $1$. The neighbour *zeroes her out*: her record contributes 0, her seat stays.
 #
 # The attacker sees the 10,000 published sums, recentres them, and looks at the **largest**. One batch is special: it has a number around 2 with Anna, and around 1 with her seat empty. All others are noise. (`ndtr` is $\Phi$, `ndtri` its inverse; the largest is below $x$ if all are.)
 
