@@ -128,7 +128,7 @@ def right_angle(sides: tuple[float, float], *, title: str) -> Drawing:
         (_RED, "Its longest row is the diagonal,\nC² = C₁² + C₂²."),
         (GREY, "One C for the whole row:\nthe quarter circle. Same noise."),
     )
-    shapes.append(words(x + a + 10, y - b / 2, "output\nlayer: C₂", size=13, anchor="start"))
+    shapes.append(words(x + a - 8, y - 26, "output\nlayer: C₂", size=13, anchor="end"))
     for i, (colour, text) in enumerate(notes):
         shapes.append(words(360, 90 + 62 * i, text, colour=colour, anchor="start"))
     return Drawing(640, 295, title, shapes)

@@ -493,7 +493,7 @@ for epsilon in (1.0, 3.0, 8.0):
     ratios[epsilon] = noise / noise[-1]
 figure = curves(
     [
-        Line(x=few, y=ratios[8.0], label="ε = 8", role="rdp", label_at=0.17, side="top right"),
+        Line(x=few, y=ratios[8.0], label="ε = 8", role="second", label_at=0.17, side="top right"),
         Line(x=few, y=ratios[3.0], label="ε = 3", label_at=0.17, side="top right"),
         Line(x=few, y=ratios[1.0], label="ε = 1", role="other", label_at=0.17, side="bottom left"),
     ],
