@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from dplearn.figures import on_dark
@@ -35,5 +34,5 @@ def chart(figure: Any, key: str, alt: str, *, saves_as: str = "") -> None:
             "toImageButtonOptions": {"format": kind, "filename": saves_as, "scale": 2},
         }
     if st.context.theme.type == "dark":
-        figure = go.Figure(on_dark(figure.to_dict()))
+        figure = type(figure)(on_dark(figure.to_dict()))
     st.plotly_chart(figure, theme=None, key=key, config=config, alt=alt)
