@@ -274,7 +274,7 @@ def test_a_run_is_trained_and_another_is_stopped(page, address):
     page.wait_for_function(f"() => {_TITLE}.endsWith('without privacy')")
     train.wait_for()
     settled(page, "train")
-    assert page.evaluate(f"{_RUN}.data[0].y.at(-1)") > 90
+    assert page.evaluate(f"{_RUN}.data[1].y.at(-1)") > 90
     box = page.evaluate(f"{_RUN}.getBoundingClientRect().toJSON()")
     assert box["bottom"] <= 900 and box["width"] > 900, "the first screen shows the whole picture"
     train.click()

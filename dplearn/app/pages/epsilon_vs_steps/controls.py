@@ -12,11 +12,7 @@ from dplearn.app.pages.epsilon_vs_steps.answers import Answers
 from dplearn.app.pages.epsilon_vs_steps.run import Scenario, pin, suit_adjacency
 from dplearn.figures import text
 
-_EPSILON = (
-    "ε is the privacy loss: adding or removing one person's record changes the probability of "
-    "anything that can happen by at most the factor e^ε, except with probability δ. "
-    "Every step of training adds to it; an accountant says how much."
-)
+_EPSILON = "Every step of training adds to ε; an accountant says how much."
 
 _PIN = "Its curves stay in the picture, dotted, and a table compares another run with it."
 

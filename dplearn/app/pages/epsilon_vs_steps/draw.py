@@ -46,7 +46,9 @@ def pictures(
         **common,
     )
     second = looseness(curves, answers.reference, answers.steps, **common)
-    st.container(key="words").markdown(words.sentence(answers))
+    with st.container(gap=None):
+        st.caption(words.FIRST)
+        st.container(key="words").markdown(words.sentence(answers))
     with st.container(key="picture"):
         look.chart(first, "curves", words.alt(answers), saves_as="epsilon_vs_steps")
     controls.below(state, answers.scenario)

@@ -9,6 +9,12 @@ from dplearn.app.pages.epsilon_vs_steps.run import Scenario
 from dplearn.figures import Published, certificate, excess, style_of, text
 from dplearn.ground.guarantee import Guarantee, round_down
 
+# What ε is, and three ways in.
+FIRST = (
+    "**ε** bounds what one person's record can change: any probability, by at most the factor e^ε, "
+    "up to δ. Set your run beside the picture, your budget below it, or "
+    "[check a formula](check_a_claim)."
+)
 Readings = Mapping[str, Guarantee]
 _KINDS = {
     "exact": "exact",
