@@ -68,7 +68,9 @@ export class Divisions {
     for (const reach of CANDIDATES) {
       const { epsilon, log } = this.paid[Math.min(Math.max(best + reach, 0), this.paid.length - 1)];
       const slack = this.slack(steps, log);
-      if (slack > 0) least = Math.min(least, optimalComposition(epsilon, steps, slack));
+      const total = slack > 0 ? optimalComposition(epsilon, steps, slack) : Infinity;
+      // A fraction that does not converge is not a number, and no bound.
+      if (total < least) least = total;
     }
     return least * (1 + ROUNDING);
   }
@@ -161,12 +163,12 @@ function deviance(x, m) {
   const v = (x - m) / (x + m);
   if (Math.abs(v) > 0.1) return x * Math.log(x / m) + m - x;
   let [sum, power] = [(x - m) * v, 2 * x * v];
-  for (let j = 3; ; j += 2) {
+  // The last terms are a hundredth of each other, and far below one ulp.
+  for (let j = 3; j < 25; j += 2) {
     power *= v * v;
-    const more = sum + power / j;
-    if (more === sum) return sum;
-    sum = more;
+    sum += power / j;
   }
+  return sum;
 }
 
 /** Continued fraction of the incomplete beta function by Lentz; x < (a + 1) / (a + b + 2).

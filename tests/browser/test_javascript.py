@@ -236,6 +236,15 @@ def test_dropping_the_rounding_charge_shows(browser):
     assert not lower <= truth <= upper
 
 
+def test_the_other_direction_is_proved_and_not_assumed(browser):
+    """Were to add a record the worse direction, its bracket would be reported."""
+    pairs = "[new Pair(sigma, q, {}), new Pair(sigma, q, {})"
+    swap = {pairs.format(1, -1): pairs.format(-1, 1)}
+    for steps in (10, 1000, 100_000):
+        expected = bracket(browser, {}, CASE, steps)
+        assert bracket(browser, swap, CASE, steps) == pytest.approx(expected, rel=1e-6)
+
+
 def test_a_curve_keeps_up_with_a_hand(page):
     """Fifty points; the median is held far above what an idle machine takes."""
     rng = random.Random(1)
