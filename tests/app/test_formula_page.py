@@ -176,6 +176,35 @@ def test_search_knows_ids_titles_notes_and_variants():
     assert "G-A8" in search.matching("laplace RÉNYI") and not search.matching("laplace qqq")
     group = search.matching("", "G-A")
     assert group and {book[id].group for id in group} == {"G-A"}
+    assert search.matching("Gaussian", "G-D") == search.matching("gaussain", "G-D") != group
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("pate", "G-M1"),
+        ("amplification by subsampling", "G-E1"),
+        ("the privacy of a group", "G-C8"),
+        ("renyi laplace", "G-A8"),
+        ("σ ≥ √(2 ln(1.25/δ))", "G-B4"),
+        ("α/(2σ²)", "G-A4"),
+        ("sqrt(2k*ln(1/delta'))", "G-C2"),
+        ("advanced compositon", "G-C2"),
+        ("exponential mechnism", "G-B6"),
+        ("Papernot 2018 noisy", "G-M1"),
+        ("classical gaussian", "G-B4"),
+    ],
+)
+def test_search_puts_first_what_a_reader_means(query, first):
+    assert search.matching(query)[0] == first
+
+
+def test_search_knows_symbols_and_lessons_and_no_letter_within_a_word():
+    assert search.matching("σ") == search.matching("sigma")
+    assert "G-B4" in search.matching("σ") and "G-A2" not in search.matching("σ")
+    assert "G-D3" in search.matching("census") and "G-M1" not in search.matching("k q")
+    assert search.meant("gaussain noise") == ("gaussian", "noise")
+    assert f"of {len(book)} formulas with `gaussian`" in shown(enter(opened(), "find", "gaussain"))
 
 
 def test_lessons_are_found_by_the_id(monkeypatch, tmp_path):

@@ -37,7 +37,9 @@ def catalogue(state: State) -> None:
     controls.box(state, fields.FIND, then=lambda state: state.values.update(group="all"))
     controls.choice(state, fields.groups(state.values["id"]))
     ids = search.matching(state.values["find"], state.values["group"])
-    st.caption(f"{len(ids)} of {len(book)} formulas" if ids else "Nothing found.")
+    meant = " ".join(search.meant(state.values["find"]))
+    count = f"{len(ids)} of {len(book)} formulas{f' with `{meant}`' if meant else ''}"
+    st.caption(count if ids else "Nothing found.")
     if not ids:
         return
     chosen, key = state.values["id"], "choice_id"

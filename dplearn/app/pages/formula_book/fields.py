@@ -18,7 +18,6 @@ _GROUPS = {
     "D": "Conversions",
     "E": "Amplification",
     "F": "Gaussian calibration, DP-SGD noise",
-    "G": "Selection and iteration",
     "H": "Sparse vector",
     "I": "Local privacy",
     "J": "Discrete Gaussian, Skellam",
@@ -26,9 +25,13 @@ _GROUPS = {
     "L": "Privacy loss distributions",
     "M": "PATE",
     "N": "Auditing",
+    "S": "Selection and iteration",
 }
 NONE = "none"
-_ABOUT_FIND = "Part of an id, a title, a note or a wrong variant; of several words all must occur."
+_ABOUT_FIND = (
+    "Words, symbols (σ, sqrt) or parts of a formula, id, source, group, wrong variant or lesson; "
+    "of several words all must occur."
+)
 FIND = Text("find", "Search", _ABOUT_FIND, "")
 _VIEW_NAMES = {"formula": "Formula", "table": "Check many", "figures": "Published figures"}
 VIEW = Choice("view", "View", "", _VIEW_NAMES | {"sources": "Sources"})

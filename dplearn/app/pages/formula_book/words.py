@@ -22,7 +22,7 @@ STATUS = {
     "stands": "stands: no counterexample found",
 }
 # Unicode spells lambda in its own way.
-_GREEK = {
+GREEK = {
     unicodedata.name(letter).split()[-1].lower().replace("lamda", "lambda"): letter
     for letter in "αβγδεζηθικλμνξοπρστυφχψω"
 }
@@ -64,7 +64,7 @@ def label(name: str) -> str:
     >>> label("noise_multiplier"), label("epsilon"), label("delta_0")
     ('noise multiplier', 'ε', 'δ 0')
     """
-    return " ".join(_GREEK.get(word, word) for word in name.split("_"))
+    return " ".join(GREEK.get(word, word) for word in name.split("_"))
 
 
 def given(parameters: Mapping[str, Any]) -> str:
