@@ -10,7 +10,7 @@ NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=600 \
 # Whoever switches compiled files off would wait for pytest to rewrite each test at every start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: app train test fast lint lessons bench clean
+.PHONY: app train test fast lint lessons site bench clean
 
 app: $(VENV)/app  ## open the explorer
 	$(BIN)/dplearn app
@@ -30,6 +30,9 @@ lint: $(VENV)/all
 
 lessons: $(VENV)/all  ## rebuild the notebooks from their sources
 	$(BIN)/dplearn lessons build
+
+site: $(VENV)/all  ## lessons, book and ε against T as plain files in artefacts/site
+	$(BIN)/dplearn site artefacts/site
 
 bench: $(VENV)/all  ## side-by-side measurements
 	for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done

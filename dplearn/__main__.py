@@ -1,4 +1,4 @@
-"""The command line: epsilon, calibrate, certify, check, verify, claim, app, lessons.
+"""The command line: epsilon, calibrate, certify, check, verify, claim, app, site, lessons.
 
 Exit status: 0 good, 1 the check failed (a target out of reach, a claim violated), 2 bad usage.
 """
@@ -9,6 +9,7 @@ import math
 import re
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, NoReturn
@@ -77,6 +78,9 @@ def _parser() -> argparse.ArgumentParser:
     app = commands.add_parser("app", help="open the explorer", prefix_chars="+", add_help=False)
     app.set_defaults(run=_app)
     app.add_argument("options", nargs="*")
+    site = commands.add_parser("site", help="lessons, book and ε against T as plain files")
+    site.set_defaults(run=_site)
+    site.add_argument("out", type=Path, metavar="OUT", help="a folder, which is made")
     add_commands(commands.add_parser("lessons", help="build the lessons' notebooks"))
     for command in (epsilon, find, book, claim):
         command.add_argument("--json", action="store_true", help="print one list of objects")
@@ -232,6 +236,14 @@ def _app(options: argparse.Namespace) -> int:
     from dplearn.app import serve
 
     return serve(options.options)
+
+
+def _site(options: argparse.Namespace) -> int:
+    from dplearn.site import write_site
+
+    with ProcessPoolExecutor() as executor:
+        write_site(options.out, executor)
+    return 0
 
 
 def _plain(guarantee: Guarantee) -> dict[str, Any]:

@@ -34,5 +34,5 @@ def chart(figure: Any, key: str, alt: str, *, saves_as: str = "") -> None:
             "toImageButtonOptions": {"format": kind, "filename": saves_as, "scale": 2},
         }
     if st.context.theme.type == "dark":
-        figure = type(figure)(on_dark(figure.to_dict()))
+        figure = on_dark(figure)
     st.plotly_chart(figure, theme=None, key=key, config=config, alt=alt)

@@ -102,18 +102,23 @@ def transparent(colour: str, share: float) -> str:
     return f"rgba({red},{green},{blue},{share:g})"
 
 
-def on_dark(figure: Any) -> Any:
+def on_dark(figure: go.Figure) -> go.Figure:
+    """The figure in the colours of a dark page."""
+    return go.Figure(dark(figure.to_dict()))
+
+
+def dark(figure: Any) -> Any:
     """The parts of a figure, a tree of dicts and lists, in the colours of a dark page.
 
     Examples
     --------
-    >>> on_dark({"line": {"color": "#256ED1"}, "fill": "rgba(37,110,209,0.2)", "x": [1, 2]})
+    >>> dark({"line": {"color": "#256ED1"}, "fill": "rgba(37,110,209,0.2)", "x": [1, 2]})
     {'line': {'color': '#3D8AF5'}, 'fill': 'rgba(61,138,245,0.2)', 'x': [1, 2]}
     """
     if isinstance(figure, dict):
-        return {name: on_dark(part) for name, part in figure.items()}
+        return {name: dark(part) for name, part in figure.items()}
     if isinstance(figure, list | tuple):
-        return type(figure)(map(on_dark, figure))
+        return type(figure)(map(dark, figure))
     return _COLOURS.sub(lambda m: _TWINS[m[0]], figure) if isinstance(figure, str) else figure
 
 

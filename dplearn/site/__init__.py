@@ -1,0 +1,58 @@
+"""The lessons, the formula book and the picture of epsilon against T as plain files.
+
+``dplearn site OUT`` writes them. They open from a USB stick as from any web host: nothing is
+fetched from elsewhere, and a link to the running explorer leads to a page of the site where the
+site has one. Plotly and KaTeX are copied from the packages that hold them.
+"""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from importlib.util import find_spec
+from pathlib import Path
+
+from dplearn.book import book
+from dplearn.browser import source
+from dplearn.classroom.sources import lessons, lessons_folder
+from dplearn.site import entries, notebooks
+from dplearn.site.html import Page, from_markdown
+
+_ASSETS = Path(__file__).parent / "assets"
+
+
+def write_site(
+    out: Path, executor: Executor, *, folder: Path | None = None, tell: Callable = print
+) -> None:
+    """Write the site into a folder, which is made; files of the same names are replaced.
+
+    The book's pictures are computed by the executor; `tell` hears of each page.
+    """
+    folder = folder or lessons_folder()
+    out.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(_ASSETS, out / "assets", dirs_exist_ok=True)
+    script = Path(find_spec("plotly").origin).parent / "package_data" / "plotly.min.js"  # type: ignore
+    shutil.copyfile(script, out / "assets" / "plotly.min.js")
+    (out / "assets" / "engine.js").write_text(source(), encoding="utf-8")
+    words = []
+    for page in _pages(folder, executor):
+        path = out / page.path
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(page.text(), encoding="utf-8")
+        words.append([page.path, page.title, page.words()])
+        tell(f"wrote  {path}")
+    index = f"const PAGES = {json.dumps(words, ensure_ascii=False)};\n"
+    (out / "assets" / "index.js").write_text(index, encoding="utf-8")
+
+
+def _pages(folder: Path, executor: Executor) -> Iterator[Page]:
+    """All pages, in the order of the search's answers."""
+    curves = (_ASSETS.with_name("explorer.html")).read_text(encoding="utf-8")
+    readme = (folder / "README.md").read_text(encoding="utf-8")
+    yield Page("index.html", "Differential privacy for deep learning", from_markdown(readme))
+    for lesson in lessons(folder).values():
+        yield notebooks.page(lesson)
+    yield Page("explorer.html", "ε against T", curves)
+    yield entries.contents()
+    yield from executor.map(entries.page, book)
+    yield entries.published_figures()

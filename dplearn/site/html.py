@@ -1,0 +1,119 @@
+"""Pages in HTML: the frame around each, Markdown, charts, and where links lead."""
+
+import html
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from dplearn.classroom.sources import EXPLORER
+
+_SHELL = """\
+<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title} · dplearn</title>
+<link rel="stylesheet" href="{root}assets/katex/katex.min.css">
+<link rel="stylesheet" href="{root}assets/site.css">
+<script src="{root}assets/katex/katex.min.js" defer></script>
+<script src="{root}assets/katex/auto-render.min.js" defer></script>
+<script src="{root}assets/plotly.min.js" defer></script>
+<script src="{root}assets/index.js" defer></script>
+<script src="{root}assets/site.js" defer></script>
+<header>
+<nav><a href="{root}index.html">dplearn</a> <a href="{root}index.html#the-map">Lessons</a>
+<a href="{root}explorer.html">ε against T</a> <a href="{root}book/index.html">Formula book</a>
+<a href="{root}book/published.html">Published figures</a>
+<a href="{root}index.html#glossary-english中文">Glossary</a></nav>
+<input type="search" id="search" placeholder="Search" aria-label="Search all pages"
+ data-root="{root}" autocomplete="off"><ol id="hits" hidden></ol>
+</header>
+<main>
+{body}
+</main>
+</html>
+"""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of the site: where it lies, its title, and what stands in it."""
+
+    path: str
+    title: str
+    body: str
+
+    def text(self) -> str:
+        """The whole file."""
+        root = "../" * self.path.count("/")
+        title = html.escape(self.title)
+        return _SHELL.format(title=title, root=root, body=_links(self.body, root))
+
+    def words(self) -> str:
+        """What the search looks through: the text without tags, charts and repeated blanks."""
+        plain = re.sub(r"<script.*?</script>|<style.*?</style>|<[^>]+>", " ", self.body, flags=re.S)
+        return " ".join(html.unescape(plain).split()).lower()
+
+
+def from_markdown(text: str) -> str:
+    """Markdown with formulas between dollars as HTML; the browser sets the formulas."""
+    from nbconvert.filters.markdown_mistune import markdown2html_mistune
+
+    anchors = lambda m: f'<h{m[1]} id="{_anchor(m[2])}">{m[2]}</h{m[1]}>'
+    converted = markdown2html_mistune(text)
+    converted = re.sub(r'<a class="anchor-link".*?</a>', "", converted)
+    converted = re.sub(r"<h(\d)[^>]*>(.*?)</h\1>", anchors, converted, flags=re.S)
+    return converted.replace("<table", '<div class="wide"><table').replace(
+        "</table>", "</table></div>"
+    )
+
+
+def _anchor(heading: str) -> str:
+    """The anchor that GitHub and Jupyter give a heading."""
+    plain = re.sub(r"<[^>]+>", "", heading).strip().lower()
+    return re.sub(r"[^\w\- ]", "", html.unescape(plain)).replace(" ", "-")
+
+
+def chart(figure: dict[str, Any], alt: str) -> str:
+    """A live chart, drawn when it comes into sight, with words for those who do not see it."""
+    data = json.dumps(figure, separators=(",", ":")).replace("</", "<\\/")
+    label = html.escape(alt, quote=True)
+    return (
+        f'<figure class="chart" role="img" aria-label="{label}">'
+        f'<script type="application/json">{data}</script></figure>\n'
+    )
+
+
+def _links(body: str, root: str) -> str:
+    """Links of notebooks and to the running explorer as links to the site's own pages."""
+    return re.sub(r'href="([^"#][^"]*)"', lambda m: f'href="{_target(m[1], root)}"', body)
+
+
+def _target(link: str, root: str) -> str:
+    address = html.unescape(link)
+    if address.startswith(EXPLORER):
+        return html.escape(_of_explorer(address, root), quote=True)
+    if address.startswith("README.md"):
+        return f"{root}index.html{address.removeprefix('README.md')}"
+    if (parts := urlsplit(address)).path.endswith(".ipynb") and not parts.scheme:
+        return f"{root}lessons/{parts.path.rpartition('/')[2].removesuffix('.ipynb')}.html"
+    if address.startswith("../") and parts.path.endswith(".md"):
+        # A file of the project, which the site does not hold.
+        return f"{root}index.html"
+    return link
+
+
+def _of_explorer(address: str, root: str) -> str:
+    """The site's page for a page of the explorer; the explorer's own where the site has none."""
+    parts = urlsplit(address)
+    asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
+    if parts.path == "/formula_book" and "id" in asked:
+        place = asked.get("misprint", "none")
+        return f"{root}book/{asked['id']}.html{'' if place == 'none' else f'#{place}'}"
+    elsewhere = {"mechanism": "gaussian", "sampling": "poisson", "adjacency": "add_remove"}
+    here = all(asked.get(name, only) == only for name, only in elsewhere.items())
+    if parts.path == "/" and here and "then" not in asked:
+        return f"{root}explorer.html?{parts.query}"
+    return address

@@ -1,0 +1,136 @@
+"""The site as a reader has it: files in a folder, a browser, and nothing from elsewhere."""
+
+import re
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from playwright.sync_api import Page
+
+from dplearn import DPSGD, site
+from dplearn.book import book
+from dplearn.classroom.sources import lessons
+from dplearn.site.html import _target, from_markdown
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("browser")]
+
+# Each page of the book is made in the same way; these have pictures of all kinds.
+ENTRIES = ("G-A4", "G-B4", "G-C1", "G-E1", "G-L1", "G-M3")
+HREF = re.compile(r'href="([^"]+)"')
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    with pytest.MonkeyPatch.context() as patch, ProcessPoolExecutor(2) as executor:
+        patch.setattr(site, "book", ENTRIES)
+        site.write_site(folder, executor, tell=lambda line: None)
+    return folder
+
+
+@pytest.fixture
+def view(browser) -> Page:
+    """A page that complains of errors and of whatever is fetched from elsewhere."""
+    page = browser.new_page()
+    page.problems = []
+    page.on("pageerror", lambda error: page.problems.append(str(error)))
+    page.on("console", lambda m: m.type == "error" and page.problems.append(m.text))
+    local = ("file:", "data:", "blob:")
+    page.on("request", lambda r: r.url.startswith(local) or page.problems.append(r.url))
+    yield page
+    assert not page.problems
+    page.close()
+
+
+def test_every_link_leads_to_a_page_and_a_place_on_it(out):
+    texts = {path.relative_to(out).as_posix(): path.read_text() for path in out.rglob("*.html")}
+    places = {path: set(re.findall(r'id="([^"]*)"', text)) for path, text in texts.items()}
+    links = 0
+    for path, text in texts.items():
+        for link in HREF.findall(text):
+            parts = urlsplit(link)
+            if parts.scheme:
+                continue
+            links += 1
+            to = (out / path).parent / unquote(parts.path) if parts.path else out / path
+            name = to.resolve().relative_to(out).as_posix()
+            if name.startswith("book/G-"):
+                assert name[5:-5] in book, link
+                if name[5:-5] not in ENTRIES:
+                    continue
+            assert to.resolve().exists(), f"{path}: {link}"
+            if parts.fragment and name.endswith(".html") and name != "explorer.html":
+                assert unquote(parts.fragment) in places[name], f"{path}: {link}"
+    assert links > 400 and len(texts) == len(lessons()) + len(ENTRIES) + 4
+
+
+@pytest.mark.parametrize("name", [lesson.name for lesson in lessons().values()])
+def test_a_lesson_sets_its_formulas_draws_its_charts_and_moves_its_slider(out, view, name):
+    view.goto((out / "lessons" / f"{name}.html").as_uri())
+    assert view.locator(".katex").count() > 10 and not view.locator(".katex-error").count()
+    charts = view.locator(".chart")
+    for i in range(charts.count()):
+        charts.nth(i).scroll_into_view_if_needed()
+        charts.nth(i).locator(".main-svg").first.wait_for()
+        assert len(charts.nth(i).get_attribute("aria-label")) > 20
+    slider = view.locator(".chart:has(.slider-rail-touch-rect)").first
+    if slider.count():
+        slider.scroll_into_view_if_needed()
+        title = slider.locator(".gtitle").text_content()
+        rail = slider.locator(".slider-rail-touch-rect").bounding_box()
+        view.mouse.click(rail["x"] + rail["width"] - 2, rail["y"] + 5)
+        place = "document.querySelector('.chart:has(.slider-rail-touch-rect) .gtitle')"
+        view.wait_for_function(f"t => {place}.textContent !== t", arg=title)
+
+
+@pytest.mark.parametrize("id", ENTRIES)
+def test_an_entry_shows_statement_picture_and_wrong_variants(out, view, id):
+    view.goto((out / "book" / f"{id}.html").as_uri())
+    assert not view.locator(".katex-error").count()
+    assert view.locator("section").count() == len(book[id].misprints)
+    assert view.locator(".statement .katex").count() == 1 + len(book[id].misprints)
+    view.locator(".chart .main-svg").first.wait_for()
+
+
+def test_the_picture_is_the_accountants_and_the_address_keeps_the_run(out, view):
+    run = "noise_multiplier=2&sample_rate=0.05&delta=1e-6&steps=1000"
+    view.goto((out / "explorer.html").as_uri() + f"?{run}")
+    words = view.locator("#sentence").text_content()
+    sigma, q, steps = (re.search(rf"{name} = ([\d.]+)", words)[1] for name in ("σ", "q", "T"))
+    delta = re.search(r"δ = ([\de.-]+):", words)[1]
+    low, high = map(float, re.search(r"([\d.]+) ≤ ε ≤ ([\d.]+)", words).groups())
+    plan = DPSGD(noise_multiplier=float(sigma), sample_rate=float(q), steps=int(steps))
+    proved = plan.guarantee(delta=float(delta))
+    assert low <= proved.lower <= proved.epsilon <= high <= 1.002 * low
+    view.locator("input[name=noise_multiplier]").press("ArrowRight")
+    assert view.locator("#sentence").text_content() != words
+    assert "noise_multiplier=" in view.url and view.locator("#curves .main-svg").count()
+
+
+def test_the_search_finds_pages_by_their_words(out, view):
+    view.goto((out / "lessons" / "03_gaussian_mechanism.html").as_uri())
+    view.locator("#search").fill("classical noise gaussian")
+    assert "G-B4" in view.locator("#hits li").first.text_content()
+    view.locator("#hits a").first.click()
+    assert view.url.endswith("book/G-B4.html")
+    view.wait_for_load_state("load")
+    view.locator("#search").fill("xylophone")
+    assert view.locator("#hits").text_content() == "Nothing found."
+
+
+def test_links_to_the_explorer_stay_where_the_site_has_no_page():
+    there = "http://localhost:8501/"
+    assert _target(f"{there}?noise_multiplier=2&amp;mechanism=gaussian", "../").startswith("../exp")
+    elsewhere = ("?mechanism=laplace", "?sampling=shuffled", "train?dataset=digits", "?then=2,1,1")
+    for kept in elsewhere:
+        assert _target(there + kept, "../") == there + kept
+    assert (
+        _target(f"{there}formula_book?id=G-B4&amp;misprint=no-two", "") == "book/G-B4.html#no-two"
+    )
+    assert _target("https://example.org/x", "") == "https://example.org/x"
+
+
+def test_markdown_keeps_formulas_and_headings_have_anchors():
+    text = from_markdown("## A & b_c\n\n$a_1 * b_2 * c < d$ and $$x_1$$")
+    assert "$a_1 * b_2 * c &lt; d$" in text and 'id="a--b_c"' in text
