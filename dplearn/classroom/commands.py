@@ -14,6 +14,7 @@ from dplearn.classroom.sources import Lesson, LessonError, is_stale, lessons, le
 COPIES = {
     "cleared": "write copies for students there, without outputs, solutions and explanations",
     "nbgrader": "write assignments with hidden tests into that course of nbgrader",
+    "slides": "write decks for the projector there, which need no network",
 }
 
 
@@ -44,6 +45,9 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     marks = commands.add_parser("grade", help="run students' notebooks and print their marks")
     marks.add_argument("files", nargs="+", type=Path, metavar="FILE.ipynb")
     marks.set_defaults(run=_grade)
+    page = commands.add_parser("page", help="write notebooks as HTML files with their pictures")
+    page.add_argument("files", nargs="+", type=Path, metavar="FILE.ipynb")
+    page.set_defaults(run=_page)
     for command in (build, new, marks):
         command.add_argument("--folder", type=Path, help="the folder lessons; default: around here")
 
@@ -54,6 +58,15 @@ def _grade(options: argparse.Namespace) -> int:
 
     for path in options.files:
         print_marks(path, folder=options.folder)
+    return 0
+
+
+def _page(options: argparse.Namespace) -> int:
+    """Write pages beside their notebooks; the exit status is 0."""
+    from dplearn.classroom.slides import write_page
+
+    for path in options.files:
+        print(f"wrote  {write_page(path)}")
     return 0
 
 
@@ -113,9 +126,9 @@ def _build(options: argparse.Namespace) -> int:
 
 def _write_copies(name: str, chosen: list[Lesson], folder: Path) -> int:
     """Write copies of the kind `name`; an appendix, which asks nothing, has no assignment."""
-    from dplearn.classroom import copies
+    from dplearn.classroom import copies, slides
 
-    write = getattr(copies, f"write_{name}")
+    write = getattr(slides if name == "slides" else copies, f"write_{name}")
     for lesson in chosen:
         if name != "nbgrader" or lesson.exercises.exists():
             print(f"wrote  {write(lesson, folder)}")

@@ -32,12 +32,13 @@ def write_cleared(lesson: Lesson, folder: Path) -> Path:
     notebook = read(lesson)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            cell.source = _without_answers(cell.source)
+            cell.source = without_answers(cell.source)
     notebook.cells = [cell for cell in notebook.cells if cell.source.strip()]
     return _write(notebook, folder / lesson.notebook.name)
 
 
-def _without_answers(markdown: str) -> str:
+def without_answers(markdown: str) -> str:
+    """A text of a lesson without solutions, and with the choices of its questions alone."""
     return _WHY.sub(r"* \1", _SOLUTION.sub("", markdown))
 
 
@@ -52,7 +53,7 @@ def write_nbgrader(lesson: Lesson, course: Path) -> Path:
     for cell, following in zip(notebook.cells, after, strict=True):
         key = exercise_key(cell)
         if cell.cell_type == "markdown":
-            cell.source = _without_answers(cell.source)
+            cell.source = without_answers(cell.source)
         cells += _assigned(cell, lesson, key, _answer(lesson, key, following)) if key else [cell]
     notebook.cells = [cell for cell in cells if cell.source.strip()]
     return _write(notebook, course / "source" / lesson.name / lesson.notebook.name)

@@ -81,7 +81,7 @@ def test_a_new_lesson_lacks_nothing_but_its_words(tmp_path, capsys, monkeypatch)
     assert lesson.name == "12_pate_a_key_to_votes"
     assert build(lesson) == 0
     (text, hints) = contract.problems(lesson)
-    assert text.startswith("Lesson 12 has a TODO left in lesson.py, line 4, 8, 9 and 4")
+    assert text.startswith("Lesson 12 has a TODO left in lesson.py, line 4, 8, 9 and ")
     assert hints.startswith("Lesson 12 has a TODO left in exercises.py, line ")
     row = r"^\| 12 \| \[PATE: a KEY to Votes\]\(12_pate_a_key_to_votes.ipynb\) \| \d+ minutes"
     assert re.search(row, (folder / "README.md").read_text(), re.MULTILINE)

@@ -1,0 +1,56 @@
+"""Decks and pages in a real browser: charts and formulas are there, nothing is fetched."""
+
+import nbformat
+import pytest
+
+from dplearn.__main__ import main
+from dplearn.classroom import sources
+from dplearn.classroom.slides import write_page
+
+LESSON = sources.lessons()["03"]
+COUNT = "name => document.querySelectorAll(name).length"
+
+
+def open_offline(browser, path):
+    """A page of `path` that knows what it asked for and what went wrong."""
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.problems = []
+    page.on("pageerror", lambda error: page.problems.append(str(error)))
+    page.on("console", lambda m: page.problems.append(m.text) if m.type == "error" else None)
+    page.on("request", lambda r: page.problems.append(r.url) if r.url.startswith("http") else None)
+    page.goto(path.resolve().as_uri())
+    page.wait_for_selector(".katex")
+    page.wait_for_selector(".js-plotly-plot .gtitle", state="attached")
+    return page
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.xdist_group("browser")
+def test_a_deck_is_for_the_class_and_needs_no_network(browser, tmp_path):
+    assert main(["lessons", "build", LESSON.number, "--slides", str(tmp_path)]) == 0
+    page = open_offline(browser, tmp_path / f"{LESSON.name}.html")
+    assert 15 < page.evaluate("Reveal.getTotalSlides()") < 60
+    assert page.evaluate(COUNT, ".katex") > 50 and page.evaluate(COUNT, ".katex-error") == 0
+    assert page.evaluate(COUNT, ".js-plotly-plot") >= 5
+    for evening in ("Solution of", "Ask yourself", "figure = leak("):
+        assert evening not in page.content(), evening
+    assert not page.problems
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.xdist_group("browser")
+def test_a_students_run_keeps_its_figures_on_a_page(browser, tmp_path):
+    """Without a browser of its own the kernel stores no pictures, only the charts."""
+    notebook = nbformat.read(LESSON.notebook, as_version=4)
+    outputs = [
+        output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", ())
+    ]
+    drawn = [data for data in outputs if data.pop("image/png", None)]
+    nbformat.write(notebook, tmp_path / "Zoë.ipynb")
+    page = open_offline(browser, write_page(tmp_path / "Zoë.ipynb"))
+    assert page.evaluate(COUNT, ".js-plotly-plot") == len(drawn) >= 5
+    assert page.evaluate(COUNT, ".katex") > 100 and page.evaluate(COUNT, ".katex-error") == 0
+    page.locator(".slider-rail-touch-rect").first.click(force=True)
+    assert not page.problems
