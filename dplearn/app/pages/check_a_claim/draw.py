@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from dplearn.app.kit import controls, look, questions
+from dplearn.app.kit import controls, links, look, questions
 from dplearn.app.kit.state import State
 from dplearn.app.pages.check_a_claim import fields
 from dplearn.claims import QUANTITIES, Verdict, aliases, check, setting
@@ -91,7 +91,10 @@ def outcome(verdict: Verdict) -> None:
     if verdict.status == "violated" and verdict.relation == "upper":
         words += " It promises more privacy than there is."
     getattr(st, kind)(f"**{words}**", icon=icon)
+    like = verdict.closest.id if verdict.closest else ""
     for sentence in verdict.sentences()[1:]:
+        if like and sentence == str(verdict.closest):
+            sentence = sentence.replace(like, links.entry(like), 1)
         head, colon, tail = sentence.partition(": ")
         # A title of the book may have a colon of its own.
         is_head = colon and len(head.split()) < 4

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from dplearn.accountants import accountants
-from dplearn.app.kit import look
+from dplearn.app.kit import links, look
 from dplearn.app.kit.state import State
 from dplearn.app.pages.epsilon_vs_steps import controls, export, words
 from dplearn.app.pages.epsilon_vs_steps.answers import Answers
@@ -85,10 +85,12 @@ def theorems(readings: Mapping[str, Guarantee]) -> None:
     with st.container(key="theorems"):
         for name, _ in words.ranked(readings):
             law = accountants[name]
+            entries = links.entries_of(law.__module__)
+            source = f"{law.reference}{f'; in the formula book: {entries}' if entries else ''}"
             # One text without numbers of the run: a browser draws it once.
             st.markdown(
                 f"{style_of(name).glyph} **{law.title}.** {law.explanation}\n\n"
-                f"$$\n{law.statement}\n$$\n\n:small[{law.reference}]"
+                f"$$\n{law.statement}\n$$\n\n:small[{source}]"
             )
 
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dplearn.app.kit import look, questions
 from dplearn.app.kit.state import State
-from dplearn.app.pages.formula_book import controls, points, search, words
+from dplearn.app.pages.formula_book import controls, elsewhere, points, search, words
 from dplearn.app.pages.formula_book.place import refuted, shown, start
 from dplearn.app.pages.formula_book.tables import verified
 from dplearn.book import Formula, Misprint, book
@@ -31,11 +31,20 @@ def entry(state: State) -> None:
         printed = formula.printed
         parameters = printed[0].parameters if printed else start(formula.id, "none")
         st.code(words.as_python(formula, parameters), wrap_lines=True)
+        _links(state, formula)
         for lesson in search.lessons(formula.id):
             st.markdown(f":material/school: Lesson {lesson}")
     with left:
         _picture(state)
         controls.below(state)
+
+
+def _links(state: State, formula: Formula) -> None:
+    """Where to go from here: the claim typed in, and the run, where the entry speaks of one."""
+    if address := elsewhere.claim(formula.id):
+        st.markdown(f":material/fact_check: [Where does it hold? Check it as a claim]({address})")
+    if address := elsewhere.run(controls.place_of(state).parameters):
+        st.markdown(f":material/show_chart: [All accountants on this run]({address})")
 
 
 def _picture(state: State) -> None:
@@ -111,4 +120,6 @@ def _misprint(state: State, misprint: Misprint) -> None:
             given = (
                 f"Claimed {given[0].lower()}{given[1:]}  \n" if misprint.given is not None else ""
             )
+            address = elsewhere.claim(id, misprint.name)
+            given += f"[Check it as a claim]({address})  \n" if address else ""
             st.markdown(f"{misprint.note}  \n{given}:small[Met in {misprint.met or 'notes'}.]")

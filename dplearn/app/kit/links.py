@@ -1,0 +1,27 @@
+"""Links between pages: relative, so that they work behind any address."""
+
+import sys
+from functools import lru_cache
+from typing import Any
+from urllib.parse import urlencode
+
+from dplearn.book import book
+
+
+def to(page: str, **fields: Any) -> str:
+    """Address of a page with these fields; "." is the first page."""
+    return f"{page}?{urlencode(fields)}"
+
+
+def entry(id: str) -> str:
+    """Markdown that leads to an entry of the book or, as G-B4/no-two, to a wrong variant."""
+    name, _, misprint = id.partition("/")
+    return f"[{id}]({to('formula_book', id=name, misprint=misprint or 'none')})"
+
+
+@lru_cache
+def entries_of(module: str) -> str:
+    """Markdown that leads to the entries whose functions a module of the library uses."""
+    # Functions of the book that live in the library are the same objects.
+    used = {id(value) for value in vars(sys.modules[module]).values()}
+    return ", ".join(entry(key) for key, formula in book.items() if id(formula.function) in used)

@@ -1,0 +1,78 @@
+"""Links between pages: verdict to entry, entry to claim and run, theorem to entry."""
+
+from urllib.parse import parse_qsl
+
+import pytest
+
+from cases import each
+from dplearn.accountants import accountants
+from dplearn.app import navigation
+from dplearn.app.kit import links
+from dplearn.app.pages.formula_book import elsewhere
+from dplearn.book import book
+from dplearn.claims import check, setting
+from explorer import opened, words
+
+TYPED = [
+    f"{id}/{source.name}" if source in entry.misprints else id
+    for id, entry in book.items()
+    for source in (entry, *entry.misprints)
+    if source.typed
+]
+
+
+def state_at(link: str):
+    """The page that a link leads to, in the state of its address."""
+    path, _, query = link.partition("?")
+    address = dict(parse_qsl(query, strict_parsing=True))
+    state = navigation.at(path.replace(".", "")).fields.state(address)
+    state.read(address)
+    assert set(address) <= set(state.fields) and not state.notes, (link, state.notes)
+    return state
+
+
+@pytest.mark.slow
+@each("id", TYPED)
+def test_an_entry_leads_to_its_claim_and_the_verdict_back(id):
+    name, _, misprint = id.partition("/")
+    at = state_at(elsewhere.claim(name, misprint or "none")).values
+    fixed = dict(setting(part) for part in at["held"].split(",") if part.strip())
+    about = {"quantity": at["quantity"], "of": at["of"], "relation": at["relation"]}
+    verdict = check(at["claim"], **about, fixed=fixed, effort=0.1)
+    assert verdict.closest.id == id and verdict.closest.same
+    if misprint:
+        assert verdict.status == "violated"
+    # A limit, or a hypothesis about several parameters, has no place on the page of claims.
+    elif book[name].kind != "asymptotic" and not {"order", "moment"} & {*book[name].domain}:
+        assert verdict.status == "holds" or name == "G-F2"
+
+
+def test_where_nothing_can_be_typed_and_no_run_is_described_there_is_no_link():
+    assert elsewhere.claim("G-M1") == elsewhere.run({"noise_multiplier": 1.0, "steps": 3}) == ""
+
+
+@pytest.mark.slow
+def test_a_verdict_names_an_entry_as_a_link():
+    link = "This is [G-B4](formula_book?id=G-B4&misprint=none), Classical noise"
+    assert link in words(opened("check_a_claim"))
+    assert links.entry("G-B4/no-two") == "[G-B4/no-two](formula_book?id=G-B4&misprint=no-two)"
+    assert state_at("formula_book?id=G-B4&misprint=no-two").values["misprint"] == "no-two"
+
+
+@pytest.mark.slow
+def test_an_entry_shows_where_it_leads_and_a_wrong_variant_too():
+    text = words(opened("formula_book", id="G-B4", misprint="no-two"))
+    assert f"({elsewhere.claim('G-B4')})" in text
+    assert f"({elsewhere.claim('G-B4', 'no-two')})" in text and "All accountants" not in text
+    text = words(opened("formula_book", id="G-F2", sample_rate="0.02", steps="700"))
+    link = text.partition("[All accountants on this run](")[2].partition(")")[0]
+    values = state_at(link).values
+    assert (values["sample_rate"], values["steps"], values["here"]) == (0.02, 700, 700)
+
+
+@pytest.mark.parametrize(("name", "id"), [("rdp", "G-D2"), ("optimal", "G-C4b"), ("pld", "")])
+def test_a_theorem_leads_to_the_entry_whose_function_it_uses(name, id):
+    entries = links.entries_of(accountants[name].__module__)
+    assert entries == (links.entry(id) if id else "")
+    shown = words(opened("epsilon_vs_steps", accountants=name))
+    assert ("; in the formula book: " + entries in shown) == bool(id)
