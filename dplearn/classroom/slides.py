@@ -11,7 +11,7 @@ from dplearn.classroom.display import PLOTLY
 from dplearn.classroom.minutes import FOLDED
 from dplearn.classroom.sources import Lesson
 
-_DECK = Path(__file__).parent / "deck"  # reveal.js and KaTeX as their packages hold them
+DECK = Path(__file__).parent / "deck"  # reveal.js and KaTeX as their packages hold them
 
 
 def write_slides(lesson: Lesson, folder: Path) -> Path:
@@ -27,11 +27,11 @@ def write_slides(lesson: Lesson, folder: Path) -> Path:
     folded = {"enabled": True, "remove_input_tags": {FOLDED}}
     exporter = SlidesExporter(
         config=Config({"TagRemovePreprocessor": folded}),
-        raw_template=(_DECK / "template.html.j2").read_text(encoding="utf-8"),
+        raw_template=(DECK / "template.html.j2").read_text(encoding="utf-8"),
         reveal_url_prefix="deck",
         reveal_theme="plain",
     )
-    shutil.copytree(_DECK, folder / "deck", dirs_exist_ok=True)
+    shutil.copytree(DECK, folder / "deck", dirs_exist_ok=True)
     (folder / "deck" / "plotly.min.js").write_text(library(), encoding="utf-8")
     return _export(exporter, notebook, folder / f"{lesson.name}.html", {})
 
@@ -43,8 +43,8 @@ def write_page(path: Path) -> Path:
 
     from dplearn.figures.live import library
 
-    template = (_DECK / "page.html.j2").read_text(encoding="utf-8")
-    deck = {each.name: each.read_text(encoding="utf-8") for each in _DECK.glob("*.*s")}
+    template = (DECK / "page.html.j2").read_text(encoding="utf-8")
+    deck = {each.name: each.read_text(encoding="utf-8") for each in DECK.glob("*.*s")}
     # The fonts of formulas go into the one file as well; others than woff2 are for old browsers.
     style = re.sub(r',url\([^)]*\.(?:woff|ttf)\) format\("\w+"\)', "", deck["katex.min.css"])
     deck["katex.min.css"] = re.sub(r"url\((fonts/[^)]+)\)", _inlined, style)
@@ -58,7 +58,7 @@ def write_page(path: Path) -> Path:
 
 
 def _inlined(url: re.Match) -> str:
-    data = base64.b64encode((_DECK / url[1]).read_bytes()).decode()
+    data = base64.b64encode((DECK / url[1]).read_bytes()).decode()
     return f"url(data:font/woff2;base64,{data})"
 
 

@@ -2,22 +2,25 @@
 
 ``dplearn site OUT`` writes them. They open from a USB stick as from any web host: nothing is
 fetched from elsewhere, and a link to the running explorer leads to a page of the site where the
-site has one. Plotly and KaTeX are copied from the packages that hold them.
+site has one. Plotly is copied from its package, KaTeX from that which the decks of
+lessons bring.
 """
 
 import json
 import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from importlib.util import find_spec
 from pathlib import Path
 
 from dplearn.book import book
 from dplearn.browser import source
+from dplearn.classroom.slides import DECK
 from dplearn.classroom.sources import lessons, lessons_folder
+from dplearn.figures.live import library
 from dplearn.site import entries, notebooks
 from dplearn.site.html import Page, from_markdown
 
+_UNUSED = shutil.ignore_patterns("*.j2", "reveal*", "dist")
 _ASSETS = Path(__file__).parent / "assets"
 
 
@@ -30,9 +33,9 @@ def write_site(
     """
     folder = folder or lessons_folder()
     out.mkdir(parents=True, exist_ok=True)
-    shutil.copytree(_ASSETS, out / "assets", dirs_exist_ok=True)
-    script = Path(find_spec("plotly").origin).parent / "package_data" / "plotly.min.js"  # type: ignore
-    shutil.copyfile(script, out / "assets" / "plotly.min.js")
+    for files in (DECK, _ASSETS):
+        shutil.copytree(files, out / "assets", dirs_exist_ok=True, ignore=_UNUSED)
+    (out / "assets" / "plotly.min.js").write_text(library(), encoding="utf-8")
     (out / "assets" / "engine.js").write_text(source(), encoding="utf-8")
     words = []
     for page in _pages(folder, executor):

@@ -15,10 +15,10 @@ _SHELL = """\
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title} · dplearn</title>
-<link rel="stylesheet" href="{root}assets/katex/katex.min.css">
+<link rel="stylesheet" href="{root}assets/katex.min.css">
 <link rel="stylesheet" href="{root}assets/site.css">
-<script src="{root}assets/katex/katex.min.js" defer></script>
-<script src="{root}assets/katex/auto-render.min.js" defer></script>
+<script src="{root}assets/katex.min.js" defer></script>
+<script src="{root}assets/auto-render.min.js" defer></script>
 <script src="{root}assets/plotly.min.js" defer></script>
 <script src="{root}assets/index.js" defer></script>
 <script src="{root}assets/site.js" defer></script>
