@@ -184,6 +184,18 @@ def test_a_mechanism_chosen_shows_something_to_see():
     assert "batches" not in app.query_params and "answers" not in app.query_params
 
 
+@pytest.mark.slow
+def test_a_visit_changes_neither_epsilon_nor_neighbours_of_the_next_mechanism():
+    app = enter(opened(), "epsilon", "2")
+    for name in ("exponential", "random_allocation", "randomized_response", "gaussian"):
+        app = choose(app, "mechanism", name)
+    assert {**app.query_params} in ({"epsilon": "2"}, {"epsilon": ["2"]})
+    assert app.text_input(key="box_epsilon").value == "2"
+    # What the reader enters at a mechanism stays.
+    app = enter(choose(app, "mechanism", "exponential"), "epsilon", "0.2")
+    assert choose(app, "mechanism", "gaussian").text_input(key="box_epsilon").value == "0.2"
+
+
 def test_what_a_mechanism_refuses_is_said_in_its_words(monkeypatch):
     app = opened(mechanism="randomized_response", adjacency="zero_out")
     (message,) = (e.value for e in app.error)

@@ -16,6 +16,8 @@ from dplearn.app.pages.mechanisms.pair import Pair, covered, refusal
 from dplearn.ground.guarantee import Adjacency
 from dplearn.mechanisms import Mechanism, mechanisms
 
+# Field to the reader's own value and the one that the mechanism in view needs.
+_LENT = "mechanisms_lent"
 _PURPOSE = (
     "All that a mechanism can leak is in one pair of neighbouring outputs. Every picture shows "
     "that pair in another way; move a slider and watch all of them."
@@ -68,7 +70,7 @@ def _adjacency(state: State, mechanism: Mechanism) -> Adjacency:
     able, chosen = covered(mechanism), state.values["adjacency"]
     options = {a: ADJACENCY.options[a] for a in able}
     if chosen not in able:
-        state.values["adjacency"] = able[0]
+        _lend(state, "adjacency", able[0])
         if chosen != ADJACENCY.default:
             why = refusal(mechanism, chosen)
             state.notes["adjacency"] = f"{why}. {options[able[0]]} is used."
@@ -80,17 +82,26 @@ def _suit(state: State) -> None:
     """After a change of mechanism: neighbours that it covers, and an epsilon to see something at.
 
     Half of the total variation is left there, unless there is enough to see at the one in use.
+    What a visit to another mechanism had changed is as the reader left it.
     """
+    for key, (own, lent) in st.session_state.pop(_LENT, {}).items():
+        state.values[key] = own if state.values[key] == lent else state.values[key]
     try:
         mechanism = fields.build(state.values["mechanism"], state.values)
     except ValueError:
         return  # The page will say why.
     able = covered(mechanism)
     if state.values["adjacency"] not in able:
-        state.values["adjacency"] = able[0]
-    profile = answers.profile(Pair(mechanism, able[0]))
+        _lend(state, "adjacency", able[0])
+    profile = answers.profile(Pair(mechanism, state.values["adjacency"]))
     total, now = profile.delta(np.array([0.0, state.values["epsilon"]]))
     if now < 0.05 * total:
         marks = np.array(fields.EPSILON.marks())
         best = marks[np.argmin(np.abs(profile.delta(marks) - 0.5 * total))]
-        state.enter(fields.EPSILON, fields.EPSILON.show(float(best)))
+        _lend(state, "epsilon", float(best))
+
+
+def _lend(state: State, key: str, value: Any) -> None:
+    """Another value, as long as this mechanism stays."""
+    st.session_state.setdefault(_LENT, {})[key] = state.values[key], value
+    state.values[key] = value
