@@ -25,7 +25,8 @@ class State:
     `hidden` goes from the values to the keys that do not count and stay out of the address;
     `values` are the last good ones, `typed` is the text of entries that were not good, `notes`
     holds one message per control, `moving` says that a slider is held down, and `drawn` is what
-    the browser says that it drew where one was let go.
+    the browser says that it drew where one was let go. `bare` is what the page shows at an address
+    that names nothing, where somebody has gone back to it.
     """
 
     fields: Mapping[str, Field]
@@ -35,6 +36,7 @@ class State:
     notes: dict[str, str] = field(default_factory=dict)
     moving: bool = False
     drawn: Any = None
+    bare: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.values = {key: kind.default for key, kind in self.fields.items()} | self.values
@@ -79,17 +81,28 @@ def idle(table: Mapping[str, Mapping[str, Collection[str]]]) -> Hidden:
 
 
 def load(name: str, make: Callable[[Mapping[str, str]], State]) -> State:
-    """This session's state of a page, read from the address where that leads."""
-    context = get_script_run_ctx()
-    travelled = bool(getattr(context, "is_history_navigation", False))
+    """This session's state of a page, read from the address where that leads.
+
+    The menu leads to a page by an address that names nothing: who goes back there finds what it
+    showed.
+    """
+    bare, address = f"{name}_bare", st.query_params.to_dict()
+    travelled = bool(getattr(get_script_run_ctx(), "is_history_navigation", False))
+    from_menu = st.session_state.get("page_in_view") != name and not address and not travelled
+    st.session_state["page_in_view"] = name
+    if name in st.session_state and from_menu:
+        st.session_state[bare] = st.session_state[name].address()
+        st.session_state[name].bare = {}
     if name not in st.session_state or travelled:
-        address = st.query_params.to_dict()
-        st.session_state[name] = make(address)
-        st.session_state[name].read(address)
+        left = {} if address else st.session_state.get(bare, {})
+        st.session_state[name] = make(address or left)
+        st.session_state[name].read(address or left)
+        st.session_state[name].bare = left
     return st.session_state[name]
 
 
 def save(state: State) -> None:
-    """Let the address follow, once a slider has been let go."""
-    if not state.moving and st.query_params.to_dict() != (address := state.address()):
-        st.query_params.from_dict(address)
+    """Let the address follow, once a slider has been let go; a way back must not end here."""
+    old, new = st.query_params.to_dict(), state.address()
+    if not state.moving and old != new and (old or new != state.bare):
+        st.query_params.from_dict(new)
