@@ -15,7 +15,7 @@ from dplearn.ground.guarantee import Guarantee, round_down, round_up
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
 
 FILE = Path(__file__).with_name("golden.json")
-RUNS, LENGTHS = 640, 5
+RUNS, LENGTHS = 700, 5
 # The other accountants' curves are kept of every fourth run, the attacker's rate of every third.
 CURVES, POWERS = 4, 3
 BOUNDS = tuple(name for name in accountants if name != "pld")
