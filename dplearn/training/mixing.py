@@ -7,6 +7,10 @@ from torch.nn.modules.instancenorm import _InstanceNorm
 
 from dplearn.ground import validate
 
+_OF_TABLES = ("sparse", "scale_grad_by_freq", "max_norm")
+# Attributes of modules that decide whether they are refused.
+MIXING_OPTIONS = ("track_running_stats", *_OF_TABLES)
+
 
 def refuse_mixing(name: str, module: nn.Module) -> None:
     """Raise if this module mixes records or keeps statistics of them."""
@@ -28,6 +32,6 @@ def _reason(module: nn.Module) -> str:
     if any(p is not None and p.is_complex() for p in module._parameters.values()):
         return "clipping is for real parameters. Hold real and imaginary parts, and join them."
     if isinstance(module, nn.Embedding | nn.EmbeddingBag):
-        odd = [x for x in ("sparse", "scale_grad_by_freq", "max_norm") if getattr(module, x)]
+        odd = [x for x in _OF_TABLES if getattr(module, x)]
         return f"not with {odd[0]}: leave that option out." if odd else ""
     return ""

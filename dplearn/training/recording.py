@@ -22,7 +22,7 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_map_only, tree_u
 
 from dplearn.ground import validate
 from dplearn.training import attention, recurrence  # noqa: F401  they register substitutes
-from dplearn.training.mixing import refuse_mixing
+from dplearn.training.mixing import MIXING_OPTIONS, refuse_mixing
 from dplearn.training.rules import Rule, reads_inputs, rule_of, substitute_of, trained
 
 Edge = GradientEdge | Tensor
@@ -156,11 +156,17 @@ def recording(model: nn.Module, survey: Survey | None = None) -> Iterator[Tape]:
 def state_of(model: nn.Module) -> tuple[Any, ...]:
     """Modules with their modes, and parameters that are trained: equal if all is as it was.
 
-    A forward pass that somebody replaced is another state, too.
+    A forward pass that somebody replaced is another state, too, and so is an option that decides
+    whether a module mixes records or keeps them.
     """
     modules = list(model.modules())
     parameters = [p for m in modules for p in m._parameters.values() if p is not None]
-    modes = tuple([(id(m), m.training, "forward" in vars(m)) for m in modules])
+    modes = tuple(
+        [
+            (id(m), m.training, "forward" in vars(m), *map(vars(m).get, MIXING_OPTIONS))
+            for m in modules
+        ]
+    )
     return modes, tuple([(id(p), p.requires_grad) for p in parameters])
 
 

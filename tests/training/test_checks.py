@@ -221,6 +221,18 @@ def test_the_model_is_looked_at_again_when_its_mode_changes(compiled):
         trainer.step()
 
 
+def test_the_model_is_looked_at_again_when_an_option_changes_that_decides():
+    norm = nn.InstanceNorm1d(8)
+    data = torch.randn(32, 8, 3), torch.zeros(32).long()
+    trainer = started(nn.Sequential(norm, nn.Flatten(), nn.Linear(24, 2)), data=data)
+    trainer.step()
+    norm.track_running_stats, norm.running_mean = True, torch.zeros(8)
+    norm.running_var = torch.ones(8)
+    with pytest.raises(NotImplementedError, match="leak"):
+        trainer.step()
+    assert trainer.steps == 1 and not norm.running_mean.any()
+
+
 def test_the_trainable_set_may_change_during_a_run():
     """Gradients go to those that are trained now; no layer gets those of another."""
     model = nn.Sequential(*(nn.Linear(3, 3) for _ in range(3)), nn.Linear(3, 2))
