@@ -4,6 +4,8 @@ import dataclasses
 import itertools
 import math
 import re
+from contextlib import redirect_stdout
+from io import StringIO
 from types import SimpleNamespace
 from urllib.parse import parse_qsl
 
@@ -263,8 +265,14 @@ def test_a_run_without_a_theorem_says_so_at_the_control():
     (message,) = errors(app)
     assert "replace_one" in message and "Poisson" in message
     assert not app.get("plotly_chart")
-    (message,) = errors(opened(sampling="shuffled", adjacency="zero_out", mechanism="laplace"))
+    # One change that gives it a theorem is a click away, in the words of the controls.
+    assert {b.label for b in app.button} >= {"Batches: Without replacement"}
+    app = press(app, "Neighbours: Add or remove a record")
+    assert not errors(app) and app.get("plotly_chart")
+    app = opened(sampling="shuffled", adjacency="zero_out", mechanism="laplace")
+    (message,) = errors(app)
     assert "shuffled batches with laplace noise" in message and "Gaussian" in message
+    assert "Noise: Gaussian" in {b.label for b in app.button}
 
 
 @pytest.mark.slow
@@ -340,7 +348,9 @@ def the_code_draws_the_same_numbers(app: AppTest) -> str:
     assert code.rstrip().endswith(".show()")
     lines = code.replace(".show()", "").replace("\nepsilon_curves(", "\nshown = epsilon_curves(")
     scope: dict = {}
-    exec(lines, scope)
+    with redirect_stdout(StringIO()) as printed:
+        exec(lines, scope)
+    assert printed.getvalue().count("epsilon") == len(scope["names"])
     for trace in scope["shown"].data[:-3]:
         if trace.name == "certified":
             continue
@@ -372,12 +382,16 @@ def test_the_csv_holds_every_number_of_the_picture():
     names = ("pld", "gdp")
     given = answers.answers_of(ABADI, names, 10_000, 2.0)
     lines = export.as_csv(given).splitlines()
-    assert lines[0].split(",") == list(export.COLUMNS)
+    assert lines[0].split(",") == [*export.COLUMNS, *export.SETTING]
+    assert {line.split(",", 8)[8] for line in lines[1:]} == {"gaussian,4.0,poisson,0.01,"}
     assert len(lines) == 1 + 2 * len(given.steps)
     ends = {tuple(r[:2]): r[2:4] for r in (line.split(",") for line in lines[1:])}
     found = answers.guarantee_at("pld", ABADI, 10_000)
     assert [float(end) for end in ends["pld", "10000"]] == [found.lower, found.epsilon]
     assert {line.split(",")[4] for line in lines if line.startswith("gdp")} == {"approximate"}
+    shuffled = dataclasses.replace(ABADI, sampling="shuffled", adjacency="zero_out", largest=200)
+    claim = export.as_csv(answers.answers_of(shuffled, ("pld",), 100, 2.0)).splitlines()[-1]
+    assert claim.startswith(answers.CLAIM) and "approximate" in claim
 
 
 def test_a_certificate_at_the_line_is_made_when_it_is_asked_for(untouched, monkeypatch):

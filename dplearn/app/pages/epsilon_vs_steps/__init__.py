@@ -23,7 +23,7 @@ def render() -> None:
         controls.sidebar(state, preset, answers)
     save(state)
     if not answers.curves:
-        st.info("No theorem here covers this run: see the message at Neighbours.")
+        st.info("No theorem here covers this run: see Neighbours and its buttons.")
         return
     live.confirm(state, answers)
     rows = printed_rows(scenario, preset.printed if preset else ())

@@ -11,6 +11,7 @@ from dplearn.figures import certificate
 from dplearn.run import sampled
 
 COLUMNS = ("method", "steps", "lower", "epsilon", "kind", "delta", "adjacency", "order")
+SETTING = ("mechanism", "noise_multiplier", "sampling", "sample_rate", "then")
 NO_FORM = (
     "This run has no certificate: a proof that anybody can check has a form for Gaussian noise "
     "alone, the same in every step, with Poisson sampling or with all records."
@@ -22,15 +23,17 @@ NO_FLINT = (
 
 
 def as_csv(answers: Answers) -> str:
-    """One row per accountant and number of steps, epsilon to 17 digits."""
+    """One row per curve and number of steps, epsilon to 17 digits, each with the whole setting."""
+    setting = [getattr(answers.scenario, name) for name in SETTING]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for curve in answers.curves.values():
+    writer.writerow((*COLUMNS, *SETTING))
+    for name, curve in {**answers.curves, **answers.claims}.items():
+        method = name if name in answers.claims else curve[0].method
         for t, g in zip(answers.steps, curve, strict=True):
             order = g.details.get("order", "")
             ends = repr(certificate.floor(g)), repr(g.epsilon)
-            writer.writerow((g.method, t, *ends, g.kind, g.delta, g.adjacency, order))
+            writer.writerow((method, t, *ends, g.kind, g.delta, g.adjacency, order, *setting))
     return out.getvalue()
 
 
@@ -104,6 +107,7 @@ def as_python(answers: Answers) -> str:
         "laws = {name: accountants[name]() for name in names}",
         f"curves = {{name: {asked} for name in names}}",
         *claimed,
+        f"print(*(curves[name][steps.index({here})] for name in names), sep='\\n')",
         f"epsilon_curves({shown}, steps, here={here}, budget={answers.budget:g}{extras}).show()",
     ]
     if measured:
