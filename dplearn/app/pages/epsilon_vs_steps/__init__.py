@@ -4,7 +4,15 @@ import streamlit as st
 
 from dplearn.app.kit import look
 from dplearn.app.kit.state import load, save
-from dplearn.app.pages.epsilon_vs_steps import controls, draw, fields, live, presets, regimes
+from dplearn.app.pages.epsilon_vs_steps import (
+    controls,
+    draw,
+    fields,
+    live,
+    presets,
+    regimes,
+    repair,
+)
 from dplearn.app.pages.epsilon_vs_steps.answers import answers_of, printed_rows
 from dplearn.app.pages.epsilon_vs_steps.run import accountants_of, pinned, scenario_of
 
@@ -23,7 +31,10 @@ def render() -> None:
         controls.sidebar(state, preset, answers)
     save(state)
     if not answers.curves:
-        st.info("No theorem here covers this run: see Neighbours and its buttons.")
+        st.info(
+            "No theorem here covers this run; Neighbours says why. With one change there is one:"
+        )
+        repair.buttons(state, scenario)
         return
     live.confirm(state, answers)
     rows = printed_rows(scenario, preset.printed if preset else ())

@@ -7,7 +7,7 @@ import streamlit as st
 from dplearn.accountants import accountants
 from dplearn.app.kit import controls, run_fields
 from dplearn.app.kit.state import State
-from dplearn.app.pages.epsilon_vs_steps import fields, inverse, presets, repair
+from dplearn.app.pages.epsilon_vs_steps import fields, inverse, presets
 from dplearn.app.pages.epsilon_vs_steps.answers import Answers
 from dplearn.app.pages.epsilon_vs_steps.run import Scenario, pin, suit_adjacency
 from dplearn.figures import text
@@ -39,8 +39,6 @@ def sidebar(state: State, preset: presets.Preset | None, answers: Answers) -> No
     controls.choice(state, state.fields["mechanism"], place=left)  # type: ignore[arg-type]
     controls.choice(state, fields.SAMPLING, then=suit_adjacency, place=right)
     controls.choice(state, run_fields.ADJACENCY, problem=refusal)
-    if refusal:
-        repair.buttons(state, scenario)
     controls.choice(state, fields.ACCOUNTANTS, widget="pills")
     for name, reason in reasons.items() if answers.curves else ():
         st.caption(f":material/block: {accountants[name].title}: {reason}")
