@@ -64,7 +64,9 @@ def _picture(entry: Formula, misprint: str) -> str:
         figure = formula_curve(picture.drawn, finding=headline, x=words.label(name))  # type: ignore[arg-type]
     else:
         figure = formula_cloud(picture.drawn, finding=headline)  # type: ignore[arg-type]
-    return chart(json.loads(figure.to_json()), f"Value and truth of {place.claim.id}. {headline}.")
+    return chart(
+        json.loads(str(figure.to_json())), f"Value and truth of {place.claim.id}. {headline}."
+    )
 
 
 def contents() -> Page:
