@@ -104,6 +104,7 @@ def test_any_mechanism_with_noise_can_be_asked(mechanism, adjacency):
 
 @settings(max_examples=25)
 @given(st.floats(-3, 3), st.floats(-60, -0.7), st.integers(1, 10**6))
+@pytest.mark.slow
 def test_gaussian_noise_for_any_target(log_epsilon, log_delta, steps):
     target = {"epsilon": math.exp(log_epsilon), "delta": math.exp(log_delta)}
     reached = smallest_noise_multiplier(

@@ -48,6 +48,7 @@ BROUGHT = {
 
 
 @each("name", accountants)
+@pytest.mark.slow
 def test_an_accountant_brings_all_that_is_shown_of_it(name):
     brought = {field: getattr(accountants[name], field, None) for field in BROUGHT}
     lacking = [

@@ -53,6 +53,7 @@ def mean_loss(sigma, q):
         (0.1, 1e-6, 10**6, 0.01), (0.12, 1e-5, 10**6, 0.01),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_small_noise_and_many_steps_lose_what_their_mean_loses(sigma, q, steps, delta):
     mean, spread = mean_loss(sigma, q)
     # Losses are below this with a probability of 1/100 (Cantelli), and delta is far below the rest.
@@ -145,6 +146,7 @@ def test_where_the_shares_of_the_sample_fit_into_delta_nothing_leaks():
         (sampled(5.0, 1e-4), "add_remove", 2, 1e-5, 1e-4),
     ],
 )
+@pytest.mark.slow
 def test_brackets_are_narrow_there(mechanism, adjacency, steps, delta, width):
     bound = PLD().epsilon(mechanism, delta=delta, steps=steps, adjacency=adjacency)
     assert bound.kind == "bracket" and bound.epsilon <= bound.lower * (1 + width)

@@ -489,6 +489,7 @@ def test_a_budget_is_met_by_the_least_noise_or_the_largest_rate(symbol, field, w
     assert "777 steps" in words(app) and traces(app)["PLD"]["x"][-1] == 40_000
 
 
+@pytest.mark.slow
 def test_a_budget_is_met_by_the_most_steps_or_it_is_said_why_not():
     app = press(opened(accountants="pld", steps="100", here="10", length_in="epochs"), "T")
     most = int(app.text_input(key="box_here").value)

@@ -95,6 +95,7 @@ def test_every_pair_shows_the_numbers_of_its_profile(pair):
 
 
 @each("pair", ALL)
+@pytest.mark.slow
 def test_the_tail_of_the_loss_and_the_lines_of_the_attacker_are_delta(pair):
     for epsilon in (0.05, 0.5, 2.0):
         edges, mass, counted = answers.losses(pair, epsilon)
@@ -168,6 +169,7 @@ def test_an_address_reproduces_the_page():
     assert pictures(twin) == pictures(app) and twin.query_params == app.query_params
 
 
+@pytest.mark.slow
 def test_a_mechanism_chosen_shows_something_to_see():
     app = opened()
     alts = [chart.proto.alt for chart in app.get("plotly_chart")]

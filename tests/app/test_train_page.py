@@ -212,6 +212,7 @@ def test_the_picture_grows_also_where_training_takes_no_time(pretend, pool):
     assert run.phase == "done" and len(lengths) >= 10 and max(lengths) == 60
 
 
+@pytest.mark.slow
 def test_a_reload_finds_its_run_and_the_next_run_is_drawn_over_it(pretend):
     pretend(SIXTY_AT_ONCE)
     app = until(press(opened(), "Train"), over)

@@ -65,6 +65,7 @@ def test_entries_and_misprints_are_well_written():
     assert not sentences, "\n".join(sentences)
 
 
+@pytest.mark.slow
 def test_entries_hold_at_two_points():
     results = [verify(entry, points=2) for entry in book.values()]
     assert not [f"{r.id}: {r.reason}" for r in results if not r.good]

@@ -32,6 +32,7 @@ ABADI = {"noise_multiplier": "4", "sample_rate": "0.01", "steps": 10_000}
         (sampled(7.755, 0.001833), 6946, 3.236e-46), (sampled(1.398, 0.9), 3, 2.458e-54),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_what_the_engine_finds_is_proved_without_it(mechanism, steps, delta):
     text = certify(mechanism, steps=steps, delta=delta)
     assert check(text).startswith("proved: ")

@@ -37,6 +37,7 @@ UP_TO_ONE = {"sigma": {"epsilon": (1e-4, 1.0)}, "epsilon": {"sigma": (10.0, 100.
 
 
 @each("id, forms", TYPED.items())
+@pytest.mark.slow
 def test_theorems_show_no_violation_and_misprints_do(id, forms):
     for form in forms:
         truths = [subject(form.quantity, of) for of in form.mechanisms]

@@ -91,6 +91,7 @@ def test_quoted_numbers_are_found_and_missed():
 
 
 @each("lesson", LESSONS.values())
+@pytest.mark.slow
 def test_each_mistake_gets_its_own_hint(lesson):
     for key, exercise in exercises(lesson).items():
         assert exercise.verdict(exercise.right).outcome == "right", key

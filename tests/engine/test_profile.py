@@ -41,6 +41,7 @@ def test_epsilon_inverts_delta_on_the_safe_side(sigma, delta):
 
 
 @each("name", mechanisms)
+@pytest.mark.slow
 def test_the_largest_epsilon_is_that_of_the_worst_profile(name):
     deltas = np.geomspace(1e-12, 0.9, 9)
     for mechanism in mechanisms[name].examples():

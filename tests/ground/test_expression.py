@@ -174,5 +174,6 @@ def gives_a_value_or_one_error(reader, text):
 
 @settings(max_examples=150)
 @given(RUBBISH)
+@pytest.mark.slow
 def test_rubbish_gives_a_value_or_one_error(text):
     gives_a_value_or_one_error(parse, text)

@@ -126,5 +126,6 @@ def test_a_name_that_is_not_known_is_a_variable_and_has_a_nearest_one():
 
 @settings(max_examples=150)
 @given(RUBBISH)
+@pytest.mark.slow
 def test_rubbish_gives_a_value_or_one_error(text):
     gives_a_value_or_one_error(lambda written: read(split(written).formula, NAMES), text)

@@ -87,6 +87,7 @@ def test_a_half_used_epoch_without_a_generator_is_not_resumed(tmp_path):
         begun.load(path)
 
 
+@pytest.mark.slow
 def test_a_checkpoint_of_another_run_or_a_damaged_one_is_refused_and_changes_nothing(tmp_path):
     path = interrupted(tmp_path / "run", stop=3)
     before = path.read_bytes()
@@ -131,6 +132,7 @@ FORGED = {
 
 
 @each("forge", FORGED.values())
+@pytest.mark.slow
 def test_a_forged_checkpoint_is_refused_before_anything_changes(tmp_path, forge):
     (tmp_path / "run").unlink(missing_ok=True)  # of the case before
     path = interrupted(tmp_path / "run", stop=3)

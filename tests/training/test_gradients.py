@@ -40,6 +40,7 @@ def agree(model, inputs, targets, tolerance=EXACT):
 
 
 @each("name", CASES)
+@pytest.mark.slow
 def test_equals_one_record_at_a_time_and_leaves_nothing_behind(name):
     model, inputs, targets = case(name)
     rows = list(gradients(model, inputs, targets))
@@ -93,6 +94,7 @@ FLOATING = [n for n in CASES if "embedding" not in n and n != "tied transformer"
 
 
 @each("name, bad", product(FLOATING, [math.nan, math.inf, 1e200]))
+@pytest.mark.slow
 def test_a_record_that_is_not_finite_counts_nothing(name, bad):
     """Its row is zero in the sum, and the others are as if it were not there."""
     model, inputs, targets = case(name)

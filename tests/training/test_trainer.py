@@ -126,6 +126,7 @@ def test_any_optimizer_and_scheduler(name):
 
 
 @each("sampling", ["poisson", "without_replacement", "shuffled", "random_allocation"])
+@pytest.mark.slow
 def test_equal_seeds_give_equal_runs(sampling):
     sources = generator(), generator(), generator(1), None
     results = [
