@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from pathlib import Path
 
+from dplearn.accountants import accountants
 from dplearn.book import book
 from dplearn.browser import source
 from dplearn.classroom.slides import DECK
 from dplearn.classroom.sources import lessons, lessons_folder
+from dplearn.figures import style_of
 from dplearn.figures.live import library
 from dplearn.site import entries, notebooks
 from dplearn.site.html import Page, from_markdown
@@ -36,7 +38,9 @@ def write_site(
     for files in (DECK, _ASSETS):
         shutil.copytree(files, out / "assets", dirs_exist_ok=True, ignore=_UNUSED)
     (out / "assets" / "plotly.min.js").write_text(library(), encoding="utf-8")
-    (out / "assets" / "engine.js").write_text(source(), encoding="utf-8")
+    styles = {name: style_of(name)[:3] for name in accountants}
+    engine = f"{source()}const STYLES = {json.dumps(styles)};\n"
+    (out / "assets" / "engine.js").write_text(engine, encoding="utf-8")
     words = []
     for page in _pages(folder, executor):
         path = out / page.path

@@ -1,13 +1,8 @@
 // Epsilon against the number of steps, computed and drawn here; the address keeps the run.
+// `STYLES`, label, colour and symbol of each accountant, is written beside the engine.
 "use strict";
 
 document.querySelector("main").classList.add("wide");
-const STYLES = {
-  basic: ["Basic", "#5B5D69", "circle"], advanced: ["Advanced", "#8D6D15", "triangle-up"],
-  optimal: ["Optimal", "#B85187", "triangle-down"], moments: ["Moments", "#D03A00", "square"],
-  rdp: ["RDP", "#008655", "diamond"], zcdp: ["zCDP", "#79512D", "cross"],
-  gdp: ["GDP", "#8A3DAB", "x"], pld: ["PLD", "#256ED1", "star"],
-};
 const FINE = 400;
 const inputs = [...document.querySelectorAll(".run input")];
 const ends = (input) => input.dataset.ends.split(" ").map(Number);

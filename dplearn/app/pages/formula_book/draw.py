@@ -59,11 +59,10 @@ def _picture(state: State) -> None:
         picture = points.cloud(place.id, place.misprint, seconds=seconds)
     verdicts, slacks = [p.verdict for p in picture.points], [p.slack for p in picture.points]
     headline = words.headline(claim.kind, verdicts, slacks, place.misprint != "none")
-    common = {"finding": headline}
     if along:
-        figure = formula_curve(picture.drawn, x=words.label(name), **common)  # type: ignore[arg-type]
+        figure = formula_curve(picture.drawn, finding=headline, x=words.label(name))  # type: ignore[arg-type]
     else:
-        figure = formula_cloud(picture.drawn, **common)  # type: ignore[arg-type]
+        figure = formula_cloud(picture.drawn, finding=headline)  # type: ignore[arg-type]
     with st.container(key="picture"):
         alt = f"Value and truth of {claim.id}, {book[place.id].title}. {headline}."
         look.chart(figure, "formula_picture", alt)
