@@ -10,7 +10,6 @@ from dplearn.app.pages.formula_book.place import Place, start
 from dplearn.book import Formula, book
 from dplearn.book.everything import refutation
 from dplearn.book.published import check_figure, published
-from dplearn.figures import formula_cloud, formula_curve
 from dplearn.site.html import Page, chart, from_markdown
 
 # Seconds for a picture; what is not ready then is not drawn.
@@ -56,14 +55,7 @@ def _picture(entry: Formula, misprint: str) -> str:
     """Value against truth along the first parameter that has an axis, or at all points."""
     place = Place(entry.id, misprint, 0, ())
     name = fields.along(entry.id, misprint).default
-    along = points.curve(place, name, seconds=_PATIENCE) if name else None
-    picture = along or points.cloud(entry.id, misprint, seconds=_PATIENCE)
-    verdicts, slacks = [p.verdict for p in picture.points], [p.slack for p in picture.points]
-    headline = words.headline(place.claim.kind, verdicts, slacks, misprint != "none")
-    if along:
-        figure = formula_curve(picture.drawn, finding=headline, x=words.label(name))  # type: ignore[arg-type]
-    else:
-        figure = formula_cloud(picture.drawn, finding=headline)  # type: ignore[arg-type]
+    figure, headline, _ = points.drawn(place, name, seconds=_PATIENCE)
     return chart(
         json.loads(str(figure.to_json())), f"Value and truth of {place.claim.id}. {headline}."
     )

@@ -9,7 +9,6 @@ from dplearn.app.pages.formula_book.place import refuted, shown, start
 from dplearn.app.pages.formula_book.tables import verified
 from dplearn.book import Formula, Misprint, book
 from dplearn.book.everything import verification
-from dplearn.figures import formula_cloud, formula_curve
 
 # Seconds for a picture, while a slider moves and when it rests.
 _DRAFT, _PICTURE = 0.4, 1.5
@@ -52,17 +51,8 @@ def _picture(state: State) -> None:
     place, name = controls.place_of(state), state.values["along"]
     claim = place.claim
     seconds = _DRAFT if state.moving else _PICTURE
-    along = name and state.values["picture"] == "curve"
-    if along:
-        picture = points.curve(place, name, seconds=seconds)
-    else:
-        picture = points.cloud(place.id, place.misprint, seconds=seconds)
-    verdicts, slacks = [p.verdict for p in picture.points], [p.slack for p in picture.points]
-    headline = words.headline(claim.kind, verdicts, slacks, place.misprint != "none")
-    if along:
-        figure = formula_curve(picture.drawn, finding=headline, x=words.label(name))  # type: ignore[arg-type]
-    else:
-        figure = formula_cloud(picture.drawn, finding=headline)  # type: ignore[arg-type]
+    along = name if state.values["picture"] == "curve" else ""
+    figure, headline, picture = points.drawn(place, along, seconds=seconds)
     with st.container(key="picture"):
         alt = f"Value and truth of {claim.id}, {book[place.id].title}. {headline}."
         look.chart(figure, "formula_picture", alt)

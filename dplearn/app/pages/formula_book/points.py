@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dplearn.app.pages.formula_book import words
 from dplearn.app.pages.formula_book.place import Place, attempt, design, refuted, shown
-from dplearn.app.pages.formula_book.words import wrapped
 from dplearn.book import Case, Formula, book, compare, side_of
 from dplearn.book.kit.domains import Log, Parameters, Whole
-from dplearn.figures import Cloud, Curve, Region
+from dplearn.figures import Cloud, Curve, Region, formula_cloud, formula_curve
 
 # One more than a power of two: half as many points are evenly spaced as well.
 _POINTS = 33
@@ -42,6 +42,23 @@ class Picture(NamedTuple):
     drawn: Curve | Cloud
     points: list[Point]
     complete: bool
+
+
+def drawn(place: Place, name: str, *, seconds: float) -> tuple[Any, str, Picture]:
+    """The figure along one parameter ("": at all points), what it shows, and its points."""
+    if name:
+        picture = curve(place, name, seconds=seconds)
+    else:
+        picture = cloud(place.id, place.misprint, seconds=seconds)
+    verdicts, slacks = [p.verdict for p in picture.points], [p.slack for p in picture.points]
+    headline = words.headline(place.claim.kind, verdicts, slacks, place.misprint != "none")
+    if isinstance(picture.drawn, Curve):
+        return (
+            formula_curve(picture.drawn, finding=headline, x=words.label(name)),
+            headline,
+            picture,
+        )
+    return formula_cloud(picture.drawn, finding=headline), headline, picture
 
 
 def curve(place: Place, name: str, *, seconds: float = 1.5) -> Picture:
@@ -210,7 +227,7 @@ def cloud(id: str, misprint: str, *, seconds: float = 1.5) -> Picture:
         truth=[0.5 * (p.low + p.high) if p.low < p.high else p.low for p in judged.values()],
         value=[p.value for p in judged.values()],
         verdict=[p.verdict for p in judged.values()],
-        words=[wrapped(places[k]) for k in judged],
+        words=[words.wrapped(places[k]) for k in judged],
         kind=shown(id, misprint).kind,
     )
     return Picture(drawn, list(judged.values()), len(made) == len(places))
