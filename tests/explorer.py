@@ -73,3 +73,7 @@ def words(app: AppTest) -> str:
     """All text of the page, with ordinary spaces."""
     kinds = app.error, app.success, app.warning, app.info, app.markdown, app.caption
     return "\n".join(e.value for kind in kinds for e in kind).replace("\u00a0", " ")
+
+
+def downloads(app: AppTest) -> list[str]:
+    return [button.proto.label for button in app.get("download_button")]

@@ -4,8 +4,6 @@ import dataclasses
 import itertools
 import math
 import re
-from contextlib import redirect_stdout
-from io import StringIO
 from types import SimpleNamespace
 from urllib.parse import parse_qsl
 
@@ -15,14 +13,25 @@ from streamlit.testing.v1 import AppTest
 from cases import each
 from dplearn.accountants import accountants
 from dplearn.app.kit.state import save
-from dplearn.app.pages.epsilon_vs_steps import answers, export, fields, live, presets, run
+from dplearn.app.pages.epsilon_vs_steps import answers, fields, live, presets, run
 from dplearn.app.pages.epsilon_vs_steps.run import Scenario
-from dplearn.certificates import certify, check
 from dplearn.figures import certificate, log_steps, style_of
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.mechanisms.shuffled import Shuffled
-from dplearn.run import DPSGD, EPOCH_SAMPLINGS, SAMPLINGS, Phases, epoch, sampled
-from explorer import again, choose, enter, errors, figure, opened, press, title, traces, words
+from dplearn.run import DPSGD, Phases
+from explorer import (
+    again,
+    choose,
+    downloads,
+    enter,
+    errors,
+    figure,
+    opened,
+    press,
+    title,
+    traces,
+    words,
+)
 
 ABADI = Scenario("gaussian", 4.0, "poisson", 0.01, 1e-5, "add_remove", 40_000)
 FIELDS = fields.state().fields
@@ -41,10 +50,6 @@ def note_of_claim(app: AppTest) -> str:
     """What stands below the name of the claim."""
     texts = [note["text"] for note in figure(app)["layout"]["annotations"]]
     return next(text for text in texts if text.endswith(" here"))
-
-
-def downloads(app: AppTest) -> list[str]:
-    return [button.proto.label for button in app.get("download_button")]
 
 
 def test_curves_are_the_librarys(untouched):
@@ -332,103 +337,6 @@ def test_what_a_browser_drew_is_compared_with_the_library_whatever_it_sends(capl
     assert "drew RDP" in caplog.text and "noise_multiplier=4.0" in caplog.text
 
 
-RUNS = (
-    {"accountants": "pld,rdp", "noise_multiplier": "2", "steps": "500", "here": "123"},
-    {"mechanism": "laplace", "accountants": "basic,moments", "steps": "50", "here": "7"},
-    {"sampling": "none", "accountants": "gdp,zcdp", "steps": "50", "here": "50"},
-    {"accountants": "pld,rdp", "steps": "500", "here": "600", "then": "2, 0.02, 50; 1,1/50,99"},
-    {"sampling": "shuffled", "adjacency": "zero_out", "sample_rate": "0.1"}
-    | {"accountants": "rdp,zcdp", "steps": "50", "here": "15"},
-)
-
-
-def the_code_draws_the_same_numbers(app: AppTest) -> str:
-    """What is to be taken along, once it was run."""
-    code = app.code[0].value
-    assert code.rstrip().endswith(".show()")
-    lines = code.replace(".show()", "").replace("\nepsilon_curves(", "\nshown = epsilon_curves(")
-    scope: dict = {}
-    with redirect_stdout(StringIO()) as printed:
-        exec(lines, scope)
-    assert printed.getvalue().count("epsilon") == len(scope["names"])
-    for trace in scope["shown"].data[:-3]:
-        if trace.name == "certified":
-            continue
-        # PLD aims at 0.1 percent, and shares work between the steps it is asked for at once.
-        assert list(trace.y) == pytest.approx(traces(app)[trace.name]["y"], rel=1e-3)
-        assert list(trace.x) == traces(app)[trace.name]["x"]
-    return code
-
-
-@pytest.mark.slow
-@each("address", RUNS)
-def test_the_python_on_the_page_draws_the_same_numbers(address):
-    the_code_draws_the_same_numbers(opened(**address))
-
-
-def test_a_mechanism_registered_on_the_fly_can_be_chosen_and_taken_along(registered):
-    address = {"mechanism": registered.name, "noise_multiplier": "2", "steps": "50", "here": "7"}
-    app = opened(**address, accountants="pld,rdp")
-    assert app.selectbox(key="choice_mechanism").value == registered.name and not errors(app)
-    code = the_code_draws_the_same_numbers(app)
-    assert f"from {registered.__module__} import {registered.__name__}\n" in code
-    expected = accountants["rdp"]().epsilon_curve(
-        PoissonSubsampled(registered(2.0), 0.01), delta=1e-5, steps=[50]
-    )
-    assert traces(app)["RDP"]["y"][-1] == pytest.approx(expected[0].epsilon)
-
-
-def test_the_csv_holds_every_number_of_the_picture():
-    names = ("pld", "gdp")
-    given = answers.answers_of(ABADI, names, 10_000, 2.0)
-    lines = export.as_csv(given).splitlines()
-    assert lines[0].split(",") == [*export.COLUMNS, *export.SETTING]
-    assert {line.split(",", 8)[8] for line in lines[1:]} == {"gaussian,4.0,poisson,0.01,"}
-    assert len(lines) == 1 + 2 * len(given.steps)
-    ends = {tuple(r[:2]): r[2:4] for r in (line.split(",") for line in lines[1:])}
-    found = answers.guarantee_at("pld", ABADI, 10_000)
-    assert [float(end) for end in ends["pld", "10000"]] == [found.lower, found.epsilon]
-    assert {line.split(",")[4] for line in lines if line.startswith("gdp")} == {"approximate"}
-    shuffled = dataclasses.replace(ABADI, sampling="shuffled", adjacency="zero_out", largest=200)
-    claim = export.as_csv(answers.answers_of(shuffled, ("pld",), 100, 2.0)).splitlines()[-1]
-    assert claim.startswith(answers.CLAIM) and "approximate" in claim
-
-
-def test_a_certificate_at_the_line_is_made_when_it_is_asked_for(untouched, monkeypatch):
-    assert downloads(untouched) == ["Data as CSV", "Certificate"]
-    given = answers.answers_of(dataclasses.replace(ABADI, largest=2000), ("rdp",), 1500, 2.0)
-    proved = check(export.as_certificate(given))
-    step = PoissonSubsampled(Gaussian(4.0), sample_rate=0.01)
-    truth = accountants["pld"]().epsilon(step, delta=1e-5, steps=1500)
-    assert proved.startswith(f"proved: {truth.lower:.6f}") and "steps = 1500" in proved
-    # Nothing leaks at delta = 0.9: what is asked for in vain is told in the file.
-    vain = answers.answers_of(dataclasses.replace(ABADI, delta=0.9), ("rdp",), 1, 2.0)
-    assert export.as_certificate(vain).startswith("no proof of this run was found")
-    # Without python-flint the page opens, and says how to add it.
-    monkeypatch.setattr(export, "find_spec", lambda name: None)
-    monkeypatch.setattr(export, "as_certificate", None)
-    bare = opened(here="100")
-    assert downloads(bare) == ["Data as CSV"]
-    assert export.NO_FLINT in [caption.value for caption in bare.caption]
-
-
-def test_certificates_are_offered_where_a_proof_has_a_form():
-    for mechanism, sampling in itertools.product(FIELDS["mechanism"].options, SAMPLINGS):
-        rate = 1.0 if sampling == "none" else 0.01
-        scenario = Scenario(mechanism, 4.0, sampling, rate, 1e-5, "add_remove", 100)
-        step = sampled(scenario.base, sampling=sampling, sample_rate=rate)
-        if export.no_certificate(scenario):
-            with pytest.raises(NotImplementedError, match="a proof of"):
-                certify(step, delta=1e-5)
-        else:
-            assert check(certify(step, delta=1e-5, steps=100)).startswith("proved: ")
-    for sampling in EPOCH_SAMPLINGS:
-        assert export.no_certificate(dataclasses.replace(CHUA_RUN, sampling=sampling))
-        with pytest.raises(NotImplementedError, match="a proof of"):
-            certify(epoch(Gaussian(0.5), sampling=sampling, sample_rate=0.01), delta=1e-5)
-    assert downloads(opened(mechanism="laplace", steps="50", here="7")) == ["Data as CSV"]
-
-
 @pytest.mark.slow
 def test_what_is_proved_of_a_claim_stands_below_its_name_and_wide_ratios_are_at_most():
     for address, proved, finding in (
@@ -445,60 +353,3 @@ def test_what_is_proved_of_a_claim_stands_below_its_name_and_wide_ratios_are_at_
         assert all(t.startswith("≤ ") for t in rows["Times the certified ε"])
         # The code draws the same words.
         assert proved in app.code[0].value
-
-
-def test_a_pinned_run_stays_in_the_picture_and_is_compared():
-    app = opened(accountants="rdp,pld", steps="1000", here="900")
-    before = traces(app)
-    app = press(app, "Pin this run to compare")
-    assert traces(app)["RDP, pinned"]["y"] == before["RDP"]["y"]
-    app = enter(app, "noise_multiplier", "2")
-    now, kept = traces(app)["RDP"], traces(app)["RDP, pinned"]
-    assert kept["y"] == before["RDP"]["y"] and kept["x"] == before["RDP"]["x"]
-    rows = app.table[0].value.set_index("Accountant")
-    row = rows.loc[f"{style_of('rdp').glyph} {accountants['rdp'].title}"]
-    place = now["x"].index(900)
-    assert float(row["ε pinned, at T = 900"]) == pytest.approx(kept["y"][place], rel=1e-3)
-    assert float(row["ε in view, at T = 900"]) == pytest.approx(now["y"][place], rel=1e-3)
-    assert float(row["in view ÷ pinned"].split()[0]) == pytest.approx(
-        now["y"][place] / kept["y"][place], rel=5e-3
-    )
-    assert figure(again(app)) == figure(app)
-    # Another length: each is read where it ends. Rubbish pins the default run.
-    app = enter(app, "steps", "5000")
-    app = enter(app, "here", "4000")
-    assert traces(app)["RDP, pinned"]["x"][-1] == 1000 and traces(app)["RDP"]["x"][-1] == 5000
-    assert "ε pinned, at T = 1\u202f000" in app.table[0].value
-    assert not errors(opened(pinned="delta=-1&<b>", accountants="rdp"))
-    app = press(app, "Unpin")
-    assert "RDP, pinned" not in traces(app) and "pinned" not in app.query_params
-
-
-@each("symbol, field, worse", [("σ", "noise_multiplier", 0.998), ("q", "sample_rate", 1.002)])
-def test_a_budget_is_met_by_the_least_noise_or_the_largest_rate(symbol, field, worse):
-    app = opened(accountants="rdp,pld", here="777", budget="1.5", rate_from="counts")
-    app = press(app, symbol)
-    assert not errors(app)
-    run = {"noise_multiplier": 4.0, "sample_rate": 0.01}
-    run[field] = float(app.text_input(key=f"box_{field}").value)
-    for factor, within in ((1, True), (worse, False)):
-        changed = run | {field: factor * run[field]}
-        step = PoissonSubsampled(Gaussian(changed["noise_multiplier"]), changed["sample_rate"])
-        spent = accountants["pld"]().epsilon(step, delta=1e-5, steps=777).epsilon
-        assert (spent <= 1.5) == within
-    assert "777 steps" in words(app) and traces(app)["PLD"]["x"][-1] == 40_000
-
-
-@pytest.mark.slow
-def test_a_budget_is_met_by_the_most_steps_or_it_is_said_why_not():
-    app = press(opened(accountants="pld", steps="100", here="10", length_in="epochs"), "T")
-    most = int(app.text_input(key="box_here").value)
-    step = PoissonSubsampled(Gaussian(4.0), sample_rate=0.01)
-    spent = accountants["pld"]().epsilon_curve(step, delta=1e-5, steps=[most, most + 1])
-    assert spent[0].epsilon <= 2.0 < spent[1].epsilon
-    assert all(button.label != "σ" for button in opened(then="2,0.1,50", steps="50").button)
-    # What no field holds is said at the field.
-    app = opened(accountants="pld", sampling="none", noise_multiplier="0.3", budget="0.01")
-    assert app.button(key="meet_q").disabled
-    for symbol, label in (("σ", "Noise multiplier σ"), ("T", "You are here: T")):
-        assert f"Expected “{label}” to be a" in "\n".join(errors(press(app, symbol)))
