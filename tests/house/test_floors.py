@@ -18,7 +18,7 @@ LIBRARY = (
     {"run", "calibrate", "budget", "tuning", "opacus", "certificates", "datasets"},
     {"training"},
 )
-ON_TOP = ({"book"}, {"claims"}, {"figures"}, {"app", "classroom"}, {"site"})
+ON_TOP = ({"book"}, {"claims", "pate"}, {"figures"}, {"app", "classroom"}, {"site"})
 FLOORS = (*LIBRARY, *ON_TOP, {"__main__", "__init__"})
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
 ROOMS = {"torch": "training", "plotly": "figures", "streamlit": "app", "flint": "certificates"}

@@ -1,0 +1,11 @@
+"""Private aggregation of teacher ensembles (PATE): many teachers vote, noise decides close votes.
+
+`PATE` is the public plan and its guarantee for any votes, `Aggregator` answers within the plan.
+"""
+
+from dplearn.pate.aggregate import NO_ANSWER, Aggregator
+from dplearn.pate.law import winner_law
+from dplearn.pate.plan import PATE
+from dplearn.pate.votes import Votes, read_votes
+
+__all__ = ["NO_ANSWER", "PATE", "Aggregator", "Votes", "read_votes", "winner_law"]

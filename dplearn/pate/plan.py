@@ -1,0 +1,83 @@
+"""What is fixed before the first question: how many are asked, how many answered, which noise."""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from dplearn.accountants import Accountant, accountants
+from dplearn.accountants._runs import MOST_RUNS
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Guarantee
+from dplearn.mechanisms import Composed, Gaussian, Laplace
+
+_UNIT = (
+    "neighbours differ in the data of one teacher: one record more or less, or one user, if a "
+    "public rule gives each of them to one part; who reaches m teachers changes m votes"
+)
+_CAPPED = "no more is asked and answered than the plan allows"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PATE:
+    """Public plan of an aggregation: GNMax, Confident-GNMax or LNMax.
+
+    A query is answered by the class with the largest noisy count. With `check_std` it is answered
+    only if the largest count, plus noise of that deviation, reaches `threshold`; the check is paid
+    for each query that is asked, answered or not.
+
+    Examples
+    --------
+    >>> plan = PATE(queries=640, answers=286, noise_std=40, threshold=200, check_std=150)
+    >>> print(plan.guarantee(delta=1e-5))
+    epsilon <= 2.543 at delta = 1.0e-05, add_remove, by pld
+    """
+
+    answers: int  # the most that are answered, >= 0
+    noise_std: float  # of the noise on every count; of Laplace noise its scale 1 / gamma
+    queries: int | None = None  # the most that are asked, at least `answers`; default: as many
+    threshold: float | None = None  # of votes; given together with check_std
+    check_std: float | None = None  # standard deviation of the noise on the largest count
+    noise: Literal["gaussian", "laplace"] = "gaussian"
+
+    def __post_init__(self) -> None:
+        validate.one_of(("gaussian", "laplace"), noise=self.noise)
+        validate.integer(minimum=0, maximum=MOST_RUNS, answers=self.answers)
+        queries = self.answers if self.queries is None else self.queries
+        validate.integer(minimum=self.answers, maximum=MOST_RUNS, queries=queries)
+        object.__setattr__(self, "queries", queries)
+        validate.scale(noise_std=self.noise_std)
+        if (self.threshold is None) != (self.check_std is None):
+            raise ValueError(
+                "Expected threshold and check_std together or neither, got "
+                f"threshold={self.threshold!r} and check_std={self.check_std!r}."
+            )
+        if self.check_std is not None and self.threshold is not None:
+            validate.scale(check_std=self.check_std)
+            validate.between(-1e9, 1e9, threshold=self.threshold)
+
+    @property
+    def composed(self) -> Composed:
+        """What leaks no less than the answers: all noisy counts, and every noisy check."""
+        if self.noise == "laplace":
+            # A moved vote changes two counts by one each.
+            released = [(Laplace(self.noise_std), 2 * self.answers)]
+        else:
+            released = [(Gaussian(self.noise_std / math.sqrt(2)), self.answers)]
+        checks = [(Gaussian(self.check_std), self.queries)] if self.check_std else []
+        return Composed([*released, *checks])  # type: ignore[list-item]
+
+    def guarantee(self, accountant: Accountant | str = "pld", *, delta: float) -> Guarantee:
+        """What may be published: an upper bound for any votes and any questions.
+
+        It is exact for whoever sees the noisy counts; of the winners alone it is a bound, whatever
+        the accountant proves of the counts. ``add_remove`` stands for one teacher's data.
+        """
+        if isinstance(accountant, str):
+            validate.one_of(tuple(accountants), accountant=accountant)
+        chosen = accountants[accountant]() if isinstance(accountant, str) else accountant
+        validate.instance(Accountant, accountant=chosen)
+        stated = chosen.epsilon(self.composed, delta=delta)
+        kind = "approximate" if stated.kind == "approximate" else "upper"
+        notes = (_UNIT, _CAPPED, *stated.assumptions)
+        return dataclasses.replace(stated, kind=kind, lower=0.0, assumptions=notes)

@@ -1,0 +1,102 @@
+"""How many teachers voted for each class, query by query."""
+
+import os
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dplearn.ground import validate
+
+# Counts beyond it no published file holds; sums of them stay exact in a double.
+_MOST = 10**9
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """Counts of the teachers' votes, validated and read-only.
+
+    They depend on all of the private data: whoever holds them can recompute what a teacher said.
+
+    Examples
+    --------
+    >>> votes = Votes([[240, 10, 0], [150, 60, 40]])
+    >>> votes.teachers, votes.queries, votes.classes
+    (250, 2, 3)
+    >>> Votes.from_labels([[0, 0, 1], [2, 2, 2]], classes=3).counts.tolist()
+    [[2, 1, 0], [0, 0, 3]]
+    """
+
+    counts: NDArray[np.int64]  # (queries, classes), each row the same number of teachers
+
+    def __post_init__(self) -> None:
+        counts = _whole(self.counts, "counts", "(queries, classes)")
+        if counts.shape[1] < 2:
+            raise ValueError(f"Expected counts of at least 2 classes, got shape {counts.shape}.")
+        sums = counts.sum(axis=1)
+        if np.any(sums != sums[0]) or sums[0] == 0:
+            raise ValueError(
+                "Expected counts whose rows all have the same sum > 0, the number of teachers, "
+                f"got sums from {sums.min()} to {sums.max()}: if the numbers are the labels that "
+                "each teacher gave, use Votes.from_labels, or --labels in a shell."
+            )
+        counts.setflags(write=False)
+        object.__setattr__(self, "counts", counts)
+
+    @classmethod
+    def from_labels(cls, labels: ArrayLike, *, classes: int) -> Self:
+        """Votes of teachers who each gave one label, shape (queries, teachers), per query."""
+        validate.integer(minimum=2, classes=classes)
+        given = _whole(labels, "labels", "(queries, teachers)")
+        if given.max() >= classes:
+            raise ValueError(f"Expected labels < classes = {classes}, got {given.max()}.")
+        return cls(np.stack([np.sum(given == c, axis=1) for c in range(classes)], axis=1))
+
+    @property
+    def queries(self) -> int:
+        """Number of rows."""
+        return len(self.counts)
+
+    @property
+    def classes(self) -> int:
+        """Number of columns."""
+        return self.counts.shape[1]
+
+    @property
+    def teachers(self) -> int:
+        """Number of votes in each row."""
+        return int(self.counts[0].sum())
+
+    def first(self, queries: int) -> Self:
+        """Votes on the first queries only."""
+        validate.integer(minimum=1, maximum=self.queries, queries=queries)
+        return type(self)(self.counts[:queries])
+
+
+def read_votes(path: str | os.PathLike, *, labels: bool = False, classes: int = 10) -> Votes:
+    """Votes in a ``.npy`` file as the papers of 2017 and 2018 published theirs.
+
+    The file holds counts of shape (queries, classes), or, with `labels`, the label that each
+    teacher gave, of shape (teachers, queries). Nothing in it is executed.
+    """
+    try:
+        array = np.load(path, allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise ValueError(f"Expected {path} to be a .npy file of numbers: {error}") from error
+    if not isinstance(array, np.ndarray):
+        raise ValueError(f"Expected {path} to hold one array, got an archive of several.")
+    return Votes.from_labels(array.T, classes=classes) if labels else Votes(array)
+
+
+def _whole(values: ArrayLike, name: str, shape: str) -> NDArray[np.int64]:
+    """A copy as integers; raises unless it is a table of whole numbers >= 0."""
+    table = np.asarray(values)
+    if table.ndim != 2 or 0 in table.shape:
+        raise ValueError(f"Expected {name} of shape {shape}, got shape {table.shape}.")
+    if table.dtype.kind not in "iuf":
+        raise TypeError(f"Expected {name} to hold whole numbers, got dtype {table.dtype}.")
+    if not np.all((table >= 0) & (table <= _MOST) & (table == np.floor(table))):
+        wrong = table[~((table >= 0) & (table <= _MOST) & (table == np.floor(table)))].flat[0]
+        raise ValueError(f"Expected {name} to be whole numbers in [0, 1e9], got {wrong}.")
+    return table.astype(np.int64)

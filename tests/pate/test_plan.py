@@ -1,0 +1,129 @@
+"""The plan's guarantee, and that answers never go beyond it."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dplearn import accountants
+from dplearn.accountants.theorems import rdp_to_epsilon
+from dplearn.mechanisms.gaussian import gaussian_epsilon
+from dplearn.pate import NO_ANSWER, PATE, Aggregator, Votes
+
+CONFIDENT = {"threshold": 200, "check_std": 150}
+# Answers, queries, noise, check, delta and epsilon to the digits in which it was printed: six
+# from a replay on drawn digits, four from the settings of Papernot et al. 2018, Tables 1 and 2.
+SETTINGS = [
+    (100, 100, 40, None, 1e-5, 1.356),
+    (300, 300, 40, None, 1e-5, 2.502),
+    (372, 640, 40, 150, 1e-5, 2.921),
+    (300, 300, 80, None, 1e-5, 1.157),
+    (300, 500, 150, 400, 1e-5, 0.618),
+    (100, 100, 200, None, 1e-5, 0.234),
+    (286, 640, 40, 150, 1e-5, 2.54),
+    (3098, 8500, 40, 200, 1e-6, 11.1),
+    (524, 1500, 40, 200, 1e-5, 3.54),
+    (10_762, 12_000, 100, 500, 1e-8, 9.01),
+]
+
+
+def plan_of(answers, queries, noise_std, check_std):
+    check = {"threshold": 200.0, "check_std": check_std} if check_std else {}
+    return PATE(answers=answers, queries=queries, noise_std=noise_std, **check)
+
+
+@pytest.mark.parametrize(("answers", "queries", "noise", "check", "delta", "epsilon"), SETTINGS)
+def test_epsilon_is_that_of_the_gaussians(answers, queries, noise, check, delta, epsilon):
+    plan = plan_of(answers, queries, noise, check)
+    stated = plan.guarantee(delta=delta)
+    # A moved vote is a distance of the root of 2; a largest count moves by 1.
+    mu = math.sqrt(2 * answers / noise**2 + (queries / check**2 if check else 0))
+    assert stated.epsilon == pytest.approx(float(gaussian_epsilon(delta, mu)), rel=1e-9)
+    digits = len(f"{epsilon}".replace(".", "").lstrip("0"))
+    assert float(f"{stated.epsilon:.{digits}g}") == epsilon
+    assert stated.kind == "upper" and stated.lower == 0.0
+    assert "one teacher" in stated.assumptions[0]
+
+
+@pytest.mark.parametrize("name", list(accountants))
+def test_every_accountant_prices_a_plan_and_claims_no_more_than_a_bound(name):
+    plan = plan_of(372, 640, 40, 150)
+    stated = plan.guarantee(name, delta=1e-5)
+    assert stated.kind == "upper" and stated.lower == 0.0
+    assert stated.epsilon >= plan.guarantee(delta=1e-5).epsilon * (1 - 1e-9)
+
+
+def test_rdp_of_a_plan_is_the_sum_of_the_papers_formulas():
+    orders = np.array(accountants["rdp"]().orders)
+    rdp = 372 * orders / 40**2 + 640 * orders / (2 * 150**2)
+    by_hand = rdp_to_epsilon(orders, rdp, delta=1e-5).min()
+    stated = plan_of(372, 640, 40, 150).guarantee("rdp", delta=1e-5)
+    assert stated.epsilon == pytest.approx(by_hand, rel=1e-12)
+
+
+def test_laplace_noise_is_paid_on_two_counts():
+    once = PATE(answers=1, noise_std=20.0, noise="laplace").guarantee(delta=1e-12)
+    assert once.epsilon == pytest.approx(2 / 20, rel=1e-6)
+    often = PATE(answers=100, noise_std=20.0, noise="laplace").guarantee(delta=1e-5)
+    assert often.epsilon < 0.6 * 100 * 2 / 20
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"answers": -1}, "answers a whole number >= 0"),
+        ({"answers": 2.5}, "answers a whole number"),
+        ({"queries": 5}, "queries a whole number >= 10"),
+        ({"noise_std": 0}, "noise_std"),
+        ({"noise": "cauchy"}, "one of gaussian, laplace"),
+        ({"threshold": 200}, "threshold and check_std together or neither"),
+        ({"check_std": 150}, "threshold and check_std together or neither"),
+        ({"threshold": math.nan, "check_std": 150}, "threshold in"),
+        ({"threshold": 200, "check_std": 0.0}, "check_std"),
+    ],
+)
+def test_a_plan_that_is_none_is_refused(fields, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        PATE(**({"answers": 10, "noise_std": 40.0} | fields))
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
+@pytest.mark.parametrize("check", [{}, CONFIDENT])
+def test_no_way_of_asking_gets_more_answers_than_the_plan(noise, check):
+    plan = PATE(answers=7, queries=20, noise_std=40, noise=noise, **check)
+    aggregator = Aggregator(plan, rng=np.random.default_rng(3))
+    rng, answered = np.random.default_rng(4), 0
+    # In pieces, unanimous or torn, of few classes or many, and on after everything was refused.
+    for _ in range(200):
+        teachers, classes = int(rng.integers(1, 500)), int(rng.integers(2, 20))
+        law = rng.dirichlet(np.full(classes, rng.choice([0.01, 100.0])))
+        votes = Votes(rng.multinomial(teachers, law, size=rng.integers(1, 4)))
+        was_open = aggregator.open
+        labels = aggregator.answer(votes)
+        assert was_open or np.all(labels == NO_ANSWER)
+        answered += int(np.sum(labels != NO_ANSWER))
+        assert answered == aggregator.answered <= 7
+        assert aggregator.asked <= 20
+    assert not aggregator.open
+
+
+def test_a_query_is_paid_before_the_answer_is_drawn():
+    class Interrupting(np.random.Generator):
+        def normal(self, *_):
+            raise KeyboardInterrupt
+
+    rng = Interrupting(np.random.PCG64(0))
+    aggregator = Aggregator(PATE(answers=5, noise_std=1.0), rng=rng)
+    for spent in range(1, 6):
+        with pytest.raises(KeyboardInterrupt):
+            aggregator.answer(Votes([[3, 1]]))
+        assert (aggregator.asked, aggregator.answered) == (spent, spent)
+    assert aggregator.answer(Votes([[3, 1]])).tolist() == [NO_ANSWER]
+
+
+def test_votes_that_never_agree_use_up_the_questions():
+    plan = PATE(answers=5, queries=50, noise_std=40, threshold=1e6, check_std=1.0)
+    aggregator = Aggregator(plan, rng=np.random.default_rng(0))
+    labels = aggregator.answer(Votes([[3, 2]] * 60))
+    assert np.all(labels == NO_ANSWER) and not aggregator.open
+    assert (aggregator.asked, aggregator.answered) == (50, 0)

@@ -1,0 +1,88 @@
+"""Votes: what is one, what a file of them may hold, and that nothing else passes."""
+
+import io
+
+import numpy as np
+import pytest
+
+from dplearn.pate import Votes, read_votes
+
+COUNTS = [[3, 1, 0], [0, 2, 2]]
+
+
+def test_counts_are_copied_and_cannot_be_changed():
+    table = np.array(COUNTS)
+    votes = Votes(table)
+    table[0, 0] = 99
+    assert votes.counts.tolist() == COUNTS
+    with pytest.raises(ValueError, match="read-only"):
+        votes.counts[0, 0] = 1
+    assert (votes.queries, votes.classes, votes.teachers) == (2, 3, 4)
+    assert votes.first(1).counts.tolist() == COUNTS[:1]
+
+
+def test_labels_are_counted():
+    labels = np.random.default_rng(0).integers(0, 4, size=(6, 50))
+    votes = Votes.from_labels(labels, classes=4)
+    expected = [np.bincount(row, minlength=4).tolist() for row in labels]
+    assert votes.counts.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("counts", "error", "words"),
+    [
+        ([1, 2], ValueError, r"shape \(queries, classes\), got shape \(2,\)"),
+        ([[1], [1]], ValueError, "at least 2 classes"),
+        (np.zeros((0, 3)), ValueError, r"got shape \(0, 3\)"),
+        ([[0, 0]], ValueError, "sum > 0"),
+        ([[1, 2], [2, 2]], ValueError, "got sums from 3 to 4.*--labels"),
+        ([[-1, 2]], ValueError, "got -1"),
+        ([[0.5, 0.5]], ValueError, "got 0.5"),
+        ([[np.nan, 1]], ValueError, "got nan"),
+        ([[1e300, 1]], ValueError, r"got 1e\+300"),
+        ([["a", "b"]], TypeError, "dtype <U1"),
+        ([[True, False]], TypeError, "dtype bool"),
+    ],
+)
+def test_what_is_no_table_of_votes_is_named(counts, error, words):
+    with pytest.raises(error, match=words):
+        Votes(counts)
+
+
+def test_a_label_beyond_the_classes_is_refused():
+    with pytest.raises(ValueError, match="labels < classes = 3, got 3"):
+        Votes.from_labels([[0, 3]], classes=3)
+
+
+def test_files_of_both_papers_are_read(tmp_path):
+    labels = np.random.default_rng(1).integers(0, 10, size=(25, 40))
+    votes = Votes.from_labels(labels.T, classes=10)
+    # Floats that are whole occur in published files.
+    for name, table, options in (
+        ("labels.npy", labels, {"labels": True}),
+        ("counts.npy", votes.counts, {}),
+        ("floats.npy", votes.counts.astype(np.float64), {}),
+    ):
+        np.save(tmp_path / name, table)
+        assert np.array_equal(read_votes(tmp_path / name, **options).counts, votes.counts)
+    with pytest.raises(ValueError, match="--labels"):
+        read_votes(tmp_path / "labels.npy")
+
+
+@pytest.mark.parametrize("content", [b"", b"counts", b"\x93NUMPY\x01\x00"])
+def test_a_file_of_something_else_is_refused_in_one_sentence(tmp_path, content):
+    path = tmp_path / "votes.npy"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"to be a \.npy file of numbers"):
+        read_votes(path)
+
+
+def test_a_file_that_would_run_code_is_refused(tmp_path):
+    file = io.BytesIO()
+    np.save(file, np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    (tmp_path / "votes.npy").write_bytes(file.getvalue())
+    with pytest.raises(ValueError, match="Object arrays cannot be loaded"):
+        read_votes(tmp_path / "votes.npy")
+    np.savez(tmp_path / "votes.npz", a=[1])
+    with pytest.raises(ValueError, match="archive of several"):
+        read_votes(tmp_path / "votes.npz")
