@@ -5,7 +5,6 @@ import pytest
 from cases import each
 from dplearn.accountants import accountants
 from dplearn.app.pages.epsilon_vs_steps import fields
-from dplearn.app.pages.epsilon_vs_steps.run import Scenario
 from dplearn.figures import style_of
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from explorer import (
@@ -19,7 +18,6 @@ from explorer import (
     words,
 )
 
-ABADI = Scenario("gaussian", 4.0, "poisson", 0.01, 1e-5, "add_remove", 40_000)
 FIELDS = fields.state().fields
 
 

@@ -6,6 +6,7 @@ from contextlib import redirect_stdout
 from io import StringIO
 
 import pytest
+from scenarios import ABADI, CHUA_RUN
 from streamlit.testing.v1 import AppTest
 
 from cases import each
@@ -17,9 +18,7 @@ from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.run import EPOCH_SAMPLINGS, SAMPLINGS, epoch, sampled
 from explorer import downloads, errors, opened, traces
 
-ABADI = Scenario("gaussian", 4.0, "poisson", 0.01, 1e-5, "add_remove", 40_000)
 FIELDS = fields.state().fields
-CHUA_RUN = Scenario("gaussian", 0.5, "shuffled", 1e-4, 1e-6, "zero_out", 100_000)
 
 
 @pytest.fixture(scope="module")

@@ -8,13 +8,13 @@ from types import SimpleNamespace
 from urllib.parse import parse_qsl
 
 import pytest
+from scenarios import ABADI, CHUA_RUN
 from streamlit.testing.v1 import AppTest
 
 from cases import each
 from dplearn.accountants import accountants
 from dplearn.app.kit.state import save
 from dplearn.app.pages.epsilon_vs_steps import answers, fields, live, presets, run
-from dplearn.app.pages.epsilon_vs_steps.run import Scenario
 from dplearn.figures import certificate, log_steps, style_of
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.mechanisms.shuffled import Shuffled
@@ -33,7 +33,6 @@ from explorer import (
     words,
 )
 
-ABADI = Scenario("gaussian", 4.0, "poisson", 0.01, 1e-5, "add_remove", 40_000)
 FIELDS = fields.state().fields
 
 
@@ -81,7 +80,6 @@ def test_the_second_picture_measures_everybody_by_the_reference(untouched):
 
 
 CHUA = presets.PRESETS[-1].address
-CHUA_RUN = Scenario("gaussian", 0.5, "shuffled", 1e-4, 1e-6, "zero_out", 100_000)
 
 
 @pytest.mark.slow

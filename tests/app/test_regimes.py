@@ -5,13 +5,13 @@ import itertools
 import re
 
 import pytest
+from scenarios import ABADI
 
 from cases import each
 from dplearn.app.pages.epsilon_vs_steps import regimes
 from dplearn.app.pages.epsilon_vs_steps.regimes import GOOGLE_ORDERS, OPACUS_ORDERS, REGIMES, Spot
 from dplearn.app.pages.epsilon_vs_steps.run import Scenario
 
-ABADI = Scenario("gaussian", 4.0, "poisson", 0.01, 1e-5, "add_remove", 40_000)
 FULL = dataclasses.replace(ABADI, sampling="none", sample_rate=1.0)
 LOUD = dataclasses.replace(FULL, noise_multiplier=1000.0)
 DRAWN = dataclasses.replace(ABADI, sampling="without_replacement", adjacency="replace_one")
