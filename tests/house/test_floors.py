@@ -18,11 +18,11 @@ LIBRARY = (
     {"run", "calibrate", "budget", "tuning", "opacus", "certificates", "datasets"},
     {"training"},
 )
-ON_TOP = ({"book"}, {"claims", "pate"}, {"figures"}, {"app", "classroom"}, {"site"})
+ON_TOP = ({"book"}, {"claims", "pate", "federated"}, {"figures"}, {"app", "classroom"}, {"site"})
 FLOORS = (*LIBRARY, *ON_TOP, {"__main__", "__init__"})
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
-ROOMS = {"torch": "training", "plotly": "figures", "streamlit": "app", "flint": "certificates"}
-ROOMS |= {"opacus": "opacus"}
+ROOMS = {"torch": "training federated", "plotly": "figures", "streamlit": "app"}
+ROOMS |= {"flint": "certificates", "opacus": "opacus"}
 # What opens all of the house may look into all of it.
 DOORS = {"__main__", "__init__"}
 FILES = sorted(ROOT.rglob("*.py"))
@@ -71,7 +71,7 @@ def test_heavy_libraries_stay_in_their_room():
         f"{path.relative_to(ROOT)} imports {name}, whose room is {room}"
         for path in FILES
         for name in imported(path)
-        if (room := ROOMS.get(name.split(".")[0], part(path))) != part(path)
+        if part(path) not in (room := ROOMS.get(name.split(".")[0], part(path))).split()
     ]
     assert not wrong, "\n".join(wrong)
 

@@ -24,13 +24,12 @@ def blocks(language: str) -> list[str]:
     return [text for name, text in fences if name == language]
 
 
-RUN, CERTIFICATE, TRAINING = zip(blocks("python"), blocks("text"), strict=True)
+RUN, CERTIFICATE, TRAINING, *OTHERS = zip(blocks("python"), blocks("text"), strict=True)
 
 
 @pytest.mark.parametrize(
     "code, shown",
-    [RUN, CERTIFICATE, pytest.param(*TRAINING, marks=pytest.mark.slow)],
-    ids=["run", "certificate", "training"],
+    [RUN, CERTIFICATE, *OTHERS, pytest.param(*TRAINING, marks=pytest.mark.slow)],
 )
 def test_an_example_prints_what_the_readme_shows(code, shown):
     assert len([line for line in code.splitlines() if line.strip()]) <= 14

@@ -1,0 +1,10 @@
+"""Federated learning whose privacy is that of users.
+
+`FederatedPlan` says before a run begins what it can leak of one user. What else there is has rooms
+of its own, so that a phone need not load what a server does: `dplearn.federated.simulation` runs
+thousands of users in one process (PyTorch).
+"""
+
+from dplearn.federated.plan import FederatedPlan, UserGuarantee, user_level
+
+__all__ = ["FederatedPlan", "UserGuarantee", "user_level"]

@@ -1,0 +1,218 @@
+"""The public description of a federated run, whose unit of privacy is one user."""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaln
+
+from dplearn.accountants import Accountant, accountants
+from dplearn.engine.profile import Profile
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Adjacency, Guarantee
+from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
+from dplearn.mechanisms.gaussian import gaussian_log_delta
+from dplearn.run import DPSGD, Plan, Sampling
+
+_ONE_UPDATE = "all records of a user, and all local steps on them, make one clipped update a round"
+_EQUAL = "updates are added up unweighted and divided by a public number"
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserGuarantee(Guarantee):
+    """A guarantee whose neighbours differ in one user, with all that the user has."""
+
+    @classmethod
+    def of(cls, stated: Guarantee, *assumptions: str) -> Self:
+        """The same numbers about users, who need more assumptions."""
+        values: dict[str, Any] = {
+            field.name: getattr(stated, field.name) for field in dataclasses.fields(Guarantee)
+        }
+        values["assumptions"] = (*stated.assumptions, *assumptions)
+        return cls(**values)
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}, per user"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FederatedPlan(Plan):
+    """Public plan of a federated run: its guarantee is per user, whatever a user does locally.
+
+    In each round those who take part train on their own records and send the change of the
+    model, clipped to `max_update_norm`; noise of `noise_multiplier` such norms is added to the sum.
+    Neighbours differ in a user, so local steps, local learning rates and the number of records
+    cost nothing.
+
+    How users come to take part decides the theorem, and has no default:
+
+    * ``"poisson"``: everybody by a coin of their own, `sample_rate` the chance; ``add_remove``.
+    * ``"without_replacement"``: a set of fixed size, drawn afresh each round; ``replace_one``,
+      where a user is replaced by another and an update moves by two norms.
+    * ``"shuffled"``, ``"random_allocation"``: everybody once in 1 / `sample_rate` rounds, in a
+      random order, or in a round of their own choice.
+    * ``"none"``: nothing is known of who takes part when, as where phones come when they are
+      charged. Then anybody may be in every round, and the `sample_rate`, the expected share, makes
+      no difference to the guarantee.
+
+    Who takes part must stay secret in all but the last.
+
+    Examples
+    --------
+    >>> plan = FederatedPlan(
+    ...     users=3000, sample_rate=0.05, rounds=150, noise_multiplier=2.11,
+    ...     max_update_norm=0.3, sampling="poisson",
+    ... )
+    >>> print(plan.guarantee(delta=1.5e-4))
+    0.9994 <= epsilon <= 0.9995 at delta = 1.5e-04, add_remove, by pld, per user
+    >>> print(dataclasses.replace(plan, sampling="none").guarantee(delta=1.5e-4))
+    epsilon = 37.06 at delta = 1.5e-04, add_remove, by pld, per user
+    """
+
+    users: int  # that may take part: a public number, of which the data may hold fewer
+    sample_rate: float  # expected share of them in one round, in (0, 1]
+    rounds: int
+    noise_multiplier: float  # standard deviation of the noise on the sum / max_update_norm, >= 0
+    max_update_norm: float  # clipping norm of one user's update, > 0
+    sampling: Sampling  # how users come to take part
+
+    def __post_init__(self) -> None:
+        validate.integer(minimum=1, users=self.users)
+        validate.integer(minimum=0, rounds=self.rounds)
+        validate.positive(max_update_norm=self.max_update_norm)
+        validate.rate(sample_rate=self.sample_rate)
+        _ = self.phases  # refuses what is wrong with the others
+
+    @property
+    def steps(self) -> int:  # type: ignore[override]
+        return self.rounds
+
+    @cached_property
+    def phases(self) -> tuple[DPSGD, ...]:  # type: ignore[override]
+        return (
+            DPSGD(
+                noise_multiplier=self.noise_multiplier,
+                sample_rate=1.0 if self.sampling == "none" else self.sample_rate,
+                steps=self.rounds,
+                max_grad_norm=self.max_update_norm,
+                sampling=self.sampling,
+            ),
+        )
+
+    @property
+    def expected_clients(self) -> float:
+        """Public number by which a sum of updates is divided."""
+        return self.users * self.sample_rate
+
+    def guarantees(
+        self,
+        accountant: Accountant | str = "pld",
+        *,
+        delta: float,
+        steps: ArrayLike,
+        adjacency: Adjacency | None = None,
+    ) -> tuple[Guarantee, ...]:
+        """Privacy of a user after each number of rounds, of shape (n,)."""
+        stated = super().guarantees(accountant, delta=delta, steps=steps, adjacency=adjacency)
+        return tuple(UserGuarantee.of(one, _ONE_UPDATE, _EQUAL) for one in stated)
+
+    def weighted(self, weights: ArrayLike) -> Self:
+        r"""What is delivered if these users' updates are *averaged by weight*, with noise zC/K.
+
+        The update of a user with the share w of all weight moves the mean by wC, and not by C/K,
+        so that noise is zC/K delivers the multiplier :math:`z / (K \max w)`, for K users.
+
+        Examples
+        --------
+        One of ten users has half of all records:
+
+        >>> paper = FederatedPlan(
+        ...     users=10, sample_rate=1.0, rounds=1, noise_multiplier=1.0,
+        ...     max_update_norm=1.0, sampling="none",
+        ... )
+        >>> for plan in (paper, paper.weighted([9, 1, 1, 1, 1, 1, 1, 1, 1, 1])):
+        ...     print(round(plan.guarantee(delta=1e-5).epsilon, 2))
+        4.38
+        33.1
+        """
+        weights = np.asarray(weights, dtype=float)
+        good = weights.ndim == 1 and np.all((weights >= 0) & (weights < math.inf)) and any(weights)
+        if not good:
+            raise ValueError("Expected weights of shape (clients,), finite, >= 0 and not all 0.")
+        loss = len(weights) * float(weights.max() / weights.sum())
+        return dataclasses.replace(self, noise_multiplier=self.noise_multiplier / loss)
+
+
+@dataclass(frozen=True)
+class _Several(Mechanism):
+    """A noisy sum with at least one of a user's records in it, together with their number."""
+
+    noise_multiplier: float
+    records: int
+    sample_rate: float
+
+    name: ClassVar[str] = "several_records"
+    adjacencies: ClassVar[tuple[Adjacency, ...]] = ("add_remove",)
+    attained: ClassVar[bool] = False  # type: ignore[assignment]
+
+    def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        """Given the number, two normal laws so many norms apart: the profiles' mean."""
+        k, n, q = np.arange(1, self.records + 1), self.records, self.sample_rate
+        chance = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+        chance += k * math.log(q) + (n - k) * math.log1p(-q)
+        chance -= np.logaddexp.reduce(chance)
+        apart = k / self.noise_multiplier
+
+        def log_delta(epsilon: NDArray) -> NDArray:
+            each = gaussian_log_delta(np.asarray(epsilon)[..., None], apart)
+            return np.logaddexp.reduce(each + chance, axis=-1)
+
+        return (Profile(log_delta),)
+
+    def no_privacy(self) -> str:
+        return Gaussian(self.noise_multiplier).no_privacy()
+
+    @classmethod
+    def examples(cls) -> tuple[Self, ...]:
+        return (cls(2.0, 20, 0.05),)
+
+
+def user_level(
+    plan: DPSGD, *, records: int, delta: float, accountant: Accountant | str = "pld"
+) -> UserGuarantee:
+    r"""Privacy of a user with at most so many records in a run that clips and samples *records*.
+
+    Each of the k records is drawn on its own, so that a binomial number of them moves the sum by at
+    most as many norms. That none is drawn happens with the chance :math:`(1-q)^k` and stays hidden;
+    the bound for Poisson sampling presumes that the number is known otherwise, which is exact for
+    one record. Without sampling it is exact, too; other schemes have no theorem here.
+
+    Examples
+    --------
+    >>> plan = DPSGD(noise_multiplier=2.11, sample_rate=0.05, steps=150)
+    >>> print(plan.guarantee(delta=1.5e-4))
+    0.9994 <= epsilon <= 0.9995 at delta = 1.5e-04, add_remove, by pld
+    >>> print(user_level(plan, records=20, delta=1.5e-4))
+    epsilon <= 54.38 at delta = 1.5e-04, add_remove, by pld, per user
+    """
+    validate.instance(DPSGD, plan=plan)
+    validate.integer(minimum=1, records=records)
+    if plan.sampling not in ("poisson", "none"):
+        raise validate.unsupported(
+            f"a user with several records under sampling={plan.sampling!r}",
+            "records of one user are not drawn independently",
+        )
+    q, noise = plan.sample_rate, plan.noise_multiplier
+    group: Mechanism = Gaussian(noise / records)
+    if q < 1:
+        base = Gaussian(noise) if records == 1 else _Several(noise, records, q)
+        group = PoissonSubsampled(base, -math.expm1(records * math.log1p(-q)))
+    if isinstance(accountant, str):
+        validate.one_of(tuple(accountants), accountant=accountant)
+    chosen = accountants[accountant]() if isinstance(accountant, str) else accountant
+    stated = chosen.epsilon(group, delta=delta, steps=plan.steps)
+    return UserGuarantee.of(stated, f"a user has at most {records} records")
