@@ -10,6 +10,7 @@ from dplearn.mechanisms.exponential import ExponentialMechanism
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.geometric import Geometric
 from dplearn.mechanisms.laplace import Laplace
+from dplearn.mechanisms.noisy_max import NoisyMax
 from dplearn.mechanisms.poisson_subsampled import PoissonSubsampled
 from dplearn.mechanisms.random_allocation import RandomAllocation
 from dplearn.mechanisms.randomized_response import RandomizedResponse
@@ -27,6 +28,7 @@ __all__ = [
     "Geometric",
     "Laplace",
     "Mechanism",
+    "NoisyMax",
     "Outputs",
     "PoissonSubsampled",
     "RandomAllocation",

@@ -186,7 +186,7 @@ class Group:
         atoms = [scan.atoms for scan in self.scans]
         gap = min(a.spacing() for a in atoms)
         ratio = np.array([a.spacing() / gap for a in atoms]) if gap < np.inf else np.full(1, 0.5)
-        if gap >= finest and _whole(ratio) and all(a.complete for a in atoms):
+        if gap >= finest and _whole(ratio) and all(scan.discrete for scan in self.scans):
             # Nothing lies between the atoms: their own lattice is exact.
             return gap, atoms
         anchors = [a.apart(2 * step) for a in atoms]

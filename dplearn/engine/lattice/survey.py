@@ -1,6 +1,7 @@
 """A first look at a composition: support, moments, and bounds that hold already."""
 
 import math
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,14 @@ class Scan:
         self.ahead = profile.log_delta_of(self.grid)
         self.behind = profile.reverse().log_delta_of(self.grid)
         self.at_zero = float(profile.delta(0.0))
+
+    @cached_property
+    def discrete(self) -> bool:
+        """Whether pair and witness both consist of the same few atoms."""
+        if self.witness is None or not self.atoms.complete:
+            return self.atoms.complete
+        own, loss = Atoms.of(self.profile).loss, self.atoms.loss
+        return own.shape == loss.shape and np.allclose(own, loss, rtol=1e-9, atol=0.0)
 
     def dots(self, ahead: float, behind: float) -> tuple[NDArray, NDArray, float]:
         """Nodes, masses and mass at infinity, between losses at which no more than that is left."""
