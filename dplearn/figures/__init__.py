@@ -12,7 +12,8 @@ from dplearn.figures.formula import Cloud, Curve, Region, formula_cloud, formula
 from dplearn.figures.kit import certificate, excess, text
 from dplearn.figures.kit.axes import MANTISSAS, log_steps
 from dplearn.figures.kit.marks import Band, Bars, Line, Mark
-from dplearn.figures.kit.template import on_dark, style_of
+from dplearn.figures.kit.panel import on_page
+from dplearn.figures.kit.template import style_of
 from dplearn.figures.looseness import looseness
 from dplearn.figures.pair import leaking_area, loss_law, profile_curve, renyi_curve, tradeoff_curve
 from dplearn.figures.slider import slider
@@ -59,7 +60,7 @@ __all__ = [
     "map_finding",
     "moved_mass",
     "number_line",
-    "on_dark",
+    "on_page",
     "panels",
     "profile_curve",
     "renyi_curve",

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from dplearn.figures.kit.axes import Axis
 from dplearn.figures.kit.marks import stroke
-from dplearn.figures.kit.panel import page
+from dplearn.figures.kit.panel import Unchecked, page
 from dplearn.figures.kit.template import GREY, INK, RED, colour_of
 
 PRIVATE, PLAIN = colour_of("exact"), RED
@@ -65,7 +65,7 @@ def training_run(
     ]
     layout = page(finding, subtitle, height=540, margin=_MARGIN)
     notes = {"annotations": [*_headings(), *_ends(progress)]}
-    return go.Figure({"data": traces, "layout": layout | _axes(progress, steps, plan) | notes})
+    return Unchecked({"data": traces, "layout": layout | _axes(progress, steps, plan) | notes})
 
 
 def _line(

@@ -4,6 +4,7 @@ import itertools
 import math
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 from dplearn import figures
@@ -24,6 +25,21 @@ def test_pages_and_lessons_share_the_look_of_their_axes():
     assert one.font == other.font
     for name in ("gridcolor", "linecolor", "ticks", "exponentformat", "zeroline"):
         assert one.xaxis[name] == other.xaxis[name] == one.yaxis[name] is not None, name
+
+
+def test_a_page_shows_unchecked_what_plotly_has_after_checking():
+    event = {"step": 1, "epsilon": 0.4, "accuracy": 0.61, "loss": 2.3, "clipped": 0.5}
+    for figure in (
+        figures.profile_curve(epsilons=[0, 1], deltas=[0.4, 0.1], here=(0, 0.4), finding="t"),
+        figures.training_run([event], steps=60, planned=[(1, 0.4), (60, 3.0)]),
+    ):
+        shown = figure.parts
+        assert "_data" not in vars(figure), "nobody has looked"
+        assert go.Figure(shown) == go.Figure(figure), "looked into, and checked"
+        for parts in (shown, figure.parts):
+            assert parts["layout"]["template"]["layout"]["font"], "a browser knows no names"
+        with pytest.raises(AttributeError, match="nonsense"):
+            figure.nonsense  # noqa: B018
 
 
 def test_every_accountant_has_its_own_colour_and_marker():

@@ -5,7 +5,7 @@ import pytest
 
 from dplearn.accountants import accountants
 from dplearn.figures import style_of
-from dplearn.figures.kit.template import GREY, INK, dark
+from dplearn.figures.kit.template import GREY, INK, darkened
 
 # Of linear light: to CIE XYZ (IEC 61966-2-1), and to what protan and deutan eyes see of it
 # (Machado, Oliveira & Fernandes 2009, severity 1).
@@ -40,12 +40,12 @@ def contrast(first: str, second: str) -> float:
 @pytest.mark.parametrize("colour", [*CURVES, GREY, INK])
 def test_words_in_any_colour_can_be_read_on_both_pages(colour):
     assert contrast(colour, "#FFFFFF") >= 4.5
-    assert dark(colour) != colour
-    assert contrast(dark(colour), "#171614") >= 4.5
+    assert darkened(colour) != colour
+    assert contrast(darkened(colour), "#171614") >= 4.5
 
 
 @pytest.mark.parametrize("eyes", _EYES)
-@pytest.mark.parametrize("page", [str, dark])
+@pytest.mark.parametrize("page", [str, darkened])
 def test_curves_are_told_apart(eyes, page):
     shown = list(map(page, CURVES))
     points = lab(np.array([light(colour) for colour in shown]) @ np.transpose(_EYES[eyes]))

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from dplearn.figures import on_dark
+from dplearn.figures import on_page
 
 # The verdicts on published figures.
 VERDICTS = {
@@ -33,6 +33,5 @@ def chart(figure: Any, key: str, alt: str, *, saves_as: str = "") -> None:
             "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
             "toImageButtonOptions": {"format": kind, "filename": saves_as, "scale": 2},
         }
-    if st.context.theme.type == "dark":
-        figure = on_dark(figure)
+    figure = on_page(figure, dark=st.context.theme.type == "dark")
     st.plotly_chart(figure, theme=None, key=key, config=config, alt=alt)

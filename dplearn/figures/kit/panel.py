@@ -6,8 +6,48 @@ from typing import Any
 import plotly.graph_objects as go
 
 from dplearn.figures.kit.axes import Axis
+from dplearn.figures.kit.template import PAGE, darkened
 
 _SMALL = (66, 16, 78, 46)
+_TEMPLATE = PAGE.to_plotly_json()
+
+
+class Unchecked(go.Figure):
+    """A figure that Plotly checks when somebody looks into it; a page shows its `parts`.
+
+    To check them takes five times as long as to make them.
+    """
+
+    def __init__(self, parts: dict[str, Any]) -> None:
+        self._unchecked = parts
+
+    def __getattr__(self, name: str) -> Any:
+        # All that a figure has is missing until then.
+        if "_unchecked" not in self.__dict__:
+            raise AttributeError(name)
+        super().__init__(self.__dict__.pop("_unchecked"))
+        return getattr(self, name)
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """Data and layout as they are drawn, the template among them."""
+        parts = self.__dict__.get("_unchecked") or self.to_dict()
+        return parts | {"layout": parts["layout"] | {"template": _TEMPLATE}}
+
+
+class _Shown(go.Figure):
+    """Parts that are ready to be sent: whoever asks for them gets them as they are."""
+
+    def __init__(self, parts: dict[str, Any]) -> None:
+        self._parts = parts
+
+    def to_dict(self) -> dict[str, Any]:
+        return self._parts
+
+
+def on_page(figure: Unchecked, *, dark: bool) -> go.Figure:
+    """The figure as a page sends it, in the colours of a light or a dark one."""
+    return _Shown(darkened(figure.parts) if dark else figure.parts)
 
 
 def page(
@@ -40,4 +80,4 @@ def one_panel(
     traces = [t for part in parts for t in ([part] if isinstance(part, dict) else part.traces())]
     layout = page(finding, subtitle, height=height, margin=margin, size=size)
     axes = {"xaxis": x.layout(), "yaxis": y.layout()}
-    return go.Figure({"data": traces, "layout": {**layout, **axes, **more}})
+    return Unchecked({"data": traces, "layout": {**layout, **axes, **more}})

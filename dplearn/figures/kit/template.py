@@ -102,23 +102,18 @@ def transparent(colour: str, share: float) -> str:
     return f"rgba({red},{green},{blue},{share:g})"
 
 
-def on_dark(figure: go.Figure) -> go.Figure:
-    """The figure in the colours of a dark page."""
-    return go.Figure(dark(figure.to_dict()))
-
-
-def dark(figure: Any) -> Any:
+def darkened(figure: Any) -> Any:
     """The parts of a figure, a tree of dicts and lists, in the colours of a dark page.
 
     Examples
     --------
-    >>> dark({"line": {"color": "#256ED1"}, "fill": "rgba(37,110,209,0.2)", "x": [1, 2]})
+    >>> darkened({"line": {"color": "#256ED1"}, "fill": "rgba(37,110,209,0.2)", "x": [1, 2]})
     {'line': {'color': '#3D8AF5'}, 'fill': 'rgba(61,138,245,0.2)', 'x': [1, 2]}
     """
     if isinstance(figure, dict):
-        return {name: dark(part) for name, part in figure.items()}
+        return {name: darkened(part) for name, part in figure.items()}
     if isinstance(figure, list | tuple):
-        return type(figure)(map(dark, figure))
+        return type(figure)(map(darkened, figure))
     return _COLOURS.sub(lambda m: _TWINS[m[0]], figure) if isinstance(figure, str) else figure
 
 
@@ -162,9 +157,8 @@ def _template(
 _TOP_LEFT = {"x": 0, "xref": "paper", "xanchor": "left", "y": 1, "yref": "container"}
 _SUBTITLE = {"subtitle": {"font": {"size": 13, "color": GREY}}}
 # On a page the ground is the page's; a notebook keeps its pictures, and their ground is white.
-pio.templates["dplearn"] = _template(
-    CLEAR, {**_TOP_LEFT, "yanchor": "top", "pad": {"t": 14}, **_SUBTITLE}, 15
-)
+PAGE = _template(CLEAR, {**_TOP_LEFT, "yanchor": "top", "pad": {"t": 14}, **_SUBTITLE}, 15)
+pio.templates["dplearn"] = PAGE
 _ROOM = {"margin": {"l": 75, "r": 130, "t": 60, "b": 60}}
 pio.templates["dplearn_lesson"] = _template(
     "white", {"x": 0.02, "font": {"size": 19}}, 16, barmode="overlay", dragmode="zoom", **_ROOM
