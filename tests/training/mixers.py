@@ -5,27 +5,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
 import torch
 import torch.nn.functional as F
+from parts import BATCH, WIDTH, Part, entering, loss, numbers, part
 from per_record import CLASSES, Model, losses_of
 from torch import Tensor, nn
-
-Part = tuple[nn.Module, Any, Any, Any]  # model, loss, inputs, targets
-BATCH, WIDTH = 6, 9
-
-
-def numbers(*shape: int) -> Tensor:
-    return torch.randn(BATCH, *shape)
-
-
-def classes() -> Tensor:
-    return torch.randint(0, CLASSES, (BATCH,))
-
-
-def part(model: nn.Module, x: Any = None, loss_fn: Any = losses_of) -> Part:
-    """A model of eight numbers that tells classes, unless it takes something else."""
-    return model, loss_fn, numbers(8) if x is None else x, classes()
 
 
 def hidden(mix: Callable[[Tensor], Tensor], **layers: nn.Module) -> Part:
@@ -33,17 +17,6 @@ def hidden(mix: Callable[[Tensor], Tensor], **layers: nn.Module) -> Part:
     forward = lambda m, x: m.last(mix(torch.tanh(m.first(x))))
     model = Model(forward, first=nn.Linear(8, WIDTH), last=nn.Linear(WIDTH, CLASSES), **layers)
     return part(model)
-
-
-def entering(mix: Callable[[Tensor], Tensor]) -> Part:
-    """Something before the first layer."""
-    model = Model(lambda m, x: m.layer(mix(x)), layer=nn.Linear(8, CLASSES))
-    return part(model)
-
-
-def loss(mix: Callable[[Tensor, Tensor], Tensor]) -> Part:
-    """A loss of outputs and targets."""
-    return part(nn.Linear(8, CLASSES), loss_fn=mix)
 
 
 def weighted(mix: Callable[[Tensor], Tensor]) -> Part:
@@ -54,30 +27,6 @@ def weighted(mix: Callable[[Tensor], Tensor]) -> Part:
 def layered(layer: nn.Module, *shape: int) -> Part:
     """A layer, then a linear one on all that it gives."""
     return part(nn.Sequential(layer, nn.Flatten(), nn.LazyLinear(CLASSES)), numbers(*shape))
-
-
-class Keeping(nn.Module):
-    """A model with a layer, a place to keep things and a function that uses it."""
-
-    def __init__(self, place: str, value: Any, keep: Callable[[Any, Tensor], Tensor]) -> None:
-        super().__init__()
-        self.layer, self.keep, self.calls = nn.Linear(8, CLASSES), keep, 0
-        if isinstance(value, Tensor) and not isinstance(value, nn.Parameter):
-            self.register_buffer(place, value)
-        else:
-            setattr(self, place, value)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.layer(self.keep(self, x))
-
-
-def keeping(value: Any, keep: Callable[[Any, Tensor], Tensor]) -> Part:
-    return part(Keeping("kept", value, keep))
-
-
-def after(do: Callable[[Any, Tensor], object]) -> Callable[[Any, Tensor], Tensor]:
-    """Do something and give the input unchanged."""
-    return lambda model, x: (do(model, x.detach()), x)[1]
 
 
 def normal(x: Tensor) -> Tensor:
@@ -141,16 +90,6 @@ def rezero(mix: Callable[[Tensor], Tensor]) -> Part:
     return part(nn.Sequential(nn.Linear(8, 8), Branch(), nn.Linear(8, CLASSES)))
 
 
-def sometimes(mix: Callable[[Tensor], Tensor]) -> Callable[[Any, Tensor], Tensor]:
-    """Every third call."""
-
-    def forward(model: Any, x: Tensor) -> Tensor:
-        model.calls += 1
-        return mix(x) if model.calls % 3 == 0 else x
-
-    return forward
-
-
 def imputed(x: Tensor) -> Tensor:
     return torch.where(x.isnan(), x.nanmean(0), x)
 
@@ -209,30 +148,6 @@ def smoothed(outputs: Tensor, targets: Tensor) -> Tensor:
     return losses_of(outputs, targets) - 0.1 * (outputs.log_softmax(1) * share).sum(1)
 
 
-def running_loss() -> Callable[[Tensor, Tensor], Tensor]:
-    """A loss less its running mean, in a list of the function's."""
-    mean = [0.0]
-
-    def less_mean(outputs: Tensor, targets: Tensor) -> Tensor:
-        values = losses_of(outputs, targets)
-        mean[0] = 0.9 * mean[0] + 0.1 * values.mean().item()
-        return values - mean[0]
-
-    return less_mean
-
-
-class Remembering(nn.Module):
-    """A loss that keeps the class frequencies it has met."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("counts", torch.ones(64))
-
-    def forward(self, outputs: Tensor, targets: Tensor) -> Tensor:
-        self.counts.data += torch.bincount(targets, minlength=64)
-        return losses_of(outputs, targets)
-
-
 def trimmed() -> Part:
     """Sequences cut to the longest of their batch, and averaged over that."""
 
@@ -251,61 +166,6 @@ def second(layer: nn.Module) -> Part:
         m.layer(*[x] * (3 if isinstance(layer, nn.MultiheadAttention) else 1))[0].mean(1)
     )
     return part(Model(forward, layer=layer, head=nn.Linear(8, CLASSES)), numbers(4, 8))
-
-
-def queue(model: Any, x: Tensor) -> Tensor:
-    """A bank of earlier records, appended to."""
-    before = torch.cat(model.kept) if model.kept else x[:0].detach()
-    model.kept = [*model.kept, x.detach()][-2:]
-    return x + before.sum(0)
-
-
-def averaged(model: Any, x: Tensor) -> Tensor:
-    model.kept = 0.9 * model.kept + 0.1 * x.detach().mean(0)
-    return x - model.kept
-
-
-def vector_quantised(model: Any, x: Tensor) -> Tensor:
-    codes = model.kept
-    chosen = torch.cdist(x.detach().to(codes), codes).argmin(1)
-    for code in chosen.unique():
-        codes.data[code] = 0.9 * codes.data[code] + 0.1 * x.detach()[chosen == code].mean(0).to(
-            codes
-        )
-    return x + (codes[chosen] - x).detach()
-
-
-def carried(model: Any, x: Tensor) -> Tensor:
-    """A recurrent state that goes on from batch to batch."""
-    before = (
-        model.kept if model.kept is not None and len(model.kept) == len(x) else torch.zeros_like(x)
-    )
-    model.kept = torch.tanh(before + x).detach()
-    return x + before
-
-
-BANK: list[Tensor] = []
-
-
-class Banking(nn.Linear):
-    """Records go to a list that is nobody's attribute."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        BANK.append(x.detach())
-        return super().forward(x)
-
-
-def kept_backwards() -> Part:
-    """The gradient's running mean, in a buffer."""
-
-    def forward(model: Any, x: Tensor) -> Tensor:
-        y = model.layer(x) * 1
-        y.register_hook(lambda grad: setattr(model, "mean", grad.mean(0)))
-        return y
-
-    model = Model(forward, layer=nn.Linear(8, CLASSES))
-    model.register_buffer("mean", torch.zeros(CLASSES))
-    return part(model)
 
 
 def hooked(register: str, hook: Callable[..., Any]) -> Part:
@@ -345,9 +205,8 @@ def coarse() -> Part:
     return part(model)
 
 
-frozen = lambda *shape: nn.Parameter(torch.randn(*shape), requires_grad=False)
-bias = lambda m, x: m.layer.bias.data.add_(0.01 * x.mean().to(m.layer.bias))
 hook_mean, hook_flip = backwards(lambda g: g - g.mean(0)), backwards(lambda g: g.flip(0))
+
 
 HIDDEN = {
     "less the batch mean": lambda h: h - h.mean(0).detach(),
@@ -389,6 +248,8 @@ HIDDEN = {
     "gradient less its mean": hook_mean,
     "gradient flipped": hook_flip,
 }
+
+
 ENTERING = {
     "x / max": lambda x: x / x.max(),
     "x / largest": lambda x: x / x.abs().amax(),
@@ -404,6 +265,8 @@ ENTERING = {
     "mixup at random": lambda x: 0.7 * x + 0.3 * x[torch.randperm(len(x))],
     "mixup of halves": lambda x: x + F.pad(x[len(x) // 2 :], (0, 0, 0, len(x) // 2)),
 }
+
+
 LOSSES = {
     "batch temperature": lambda o, t: losses_of(o / o.std().detach(), t),
     "class weights by counts": class_weights,
@@ -412,6 +275,8 @@ LOSSES = {
     "contrastive": contrastive,
     "triplets": triplet,
 }
+
+
 WEIGHTED = {
     "hardest half": lambda each: each * (each >= each.median()),
     "hardest three": lambda each: each * (each >= each.topk(min(3, len(each))).values[-1]),
@@ -427,7 +292,8 @@ WEIGHTED = {
     "rank weights": lambda each: each * each.argsort().argsort(),
     "half for everyone": lambda each: 0.5 * each + 0.5 * each.mean(),
 }
-MIXERS: dict[str, Callable[[], Part]] = {
+
+MIXING: dict[str, Callable[[], Part]] = {
     **{name: partial(hidden, mix) for name, mix in HIDDEN.items()},
     **{name: partial(entering, mix) for name, mix in ENTERING.items()},
     **{name: partial(loss, mix) for name, mix in LOSSES.items()},
@@ -442,7 +308,6 @@ MIXERS: dict[str, Callable[[], Part]] = {
     "cut to the longest": trimmed,
     "batch norm, zero head": lambda: zero_head(normal),
     "batch norm, rezero": lambda: rezero(normal),
-    "batch norm, every third call": lambda: keeping(None, sometimes(normal)),
     "batch norm, functional": lambda: zero_head(
         lambda h: F.batch_norm(h, None, None, training=True)
     ),
@@ -465,33 +330,4 @@ MIXERS: dict[str, Callable[[], Part]] = {
     "output less its mean, by a module's hook": lambda: hooked(
         "register_forward_hook", lambda m, inputs, output: output - output.mean(0).detach()
     ),
-    "running mean of losses": lambda: loss(running_loss()),
-    "counts of classes, kept": lambda: loss(Remembering()),
-    "running mean in a buffer": lambda: keeping(
-        torch.zeros(8), after(lambda m, x: m.kept.lerp_(x.mean(0), 0.1))
-    ),
-    "running mean in a buffer, by data": lambda: keeping(
-        torch.zeros(8), after(lambda m, x: m.kept.data.lerp_(x.mean(0), 0.1))
-    ),
-    "running mean in a buffer, by numpy": lambda: keeping(
-        torch.zeros(8), after(lambda m, x: np.copyto(m.kept.numpy(), x.mean(0).numpy()))
-    ),
-    "running mean in a frozen parameter": lambda: keeping(
-        frozen(8), after(lambda m, x: m.kept.data.lerp_(x.mean(0), 0.1))
-    ),
-    "running mean in an attribute": lambda: keeping(0.0, averaged),
-    "running mean, a number": lambda: keeping(
-        0.0, after(lambda m, x: setattr(m, "kept", 0.9 * m.kept + x.mean().item()))
-    ),
-    "count of large numbers": lambda: keeping(
-        0, after(lambda m, x: setattr(m, "kept", m.kept + int((x > 0).sum())))
-    ),
-    "records in a list": lambda: keeping([], after(lambda m, x: m.kept.append(x))),
-    "bank of earlier records": lambda: keeping([], queue),
-    "codebook in a buffer": lambda: keeping(torch.randn(4, 8), vector_quantised),
-    "codebook, frozen": lambda: keeping(frozen(4, 8), vector_quantised),
-    "records in a global list": lambda: part(Banking(8, CLASSES)),
-    "running mean of gradients": kept_backwards,
-    "recurrent state, carried": lambda: keeping(None, carried),
-    "trainable bias moved": lambda: keeping(None, after(bias)),
 }

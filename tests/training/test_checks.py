@@ -7,8 +7,11 @@ from functools import partial
 import pytest
 import torch
 import torch.nn.functional as F
-from good_models import GOOD
-from mixers import MIXERS
+from good_losses import LOSSES
+from good_models import MODELS
+from good_sequences import SEQUENCES
+from keepers import KEEPERS
+from mixers import MIXING
 from per_record import BATCH, Model, eights, losses_of
 from small_runs import PLAN, generator, small_data, small_model, started
 from torch import nn
@@ -22,6 +25,8 @@ from dplearn.training.twin import contents
 INPUTS, TARGETS = eights(dtype=torch.float32)
 REFUSED = ValueError, NotImplementedError
 SEEDS = range(10)
+GOOD = {**MODELS, **LOSSES, **SEQUENCES}
+MIXERS = {**MIXING, **KEEPERS}
 
 
 def built(make, seed):
