@@ -1,0 +1,289 @@
+r"""Thousands of users in one process: federated averaging as tensors with a row per user.
+
+A round draws users as the plan says, lets each of them train on their own records, clips what that
+changed, and adds up:
+
+.. math:: \theta \leftarrow \text{server}\Big(\theta,\ \frac{1}{m}\Big(\sum_{u\ \text{present}}
+          \min\Big(1, \frac{C}{\|\Delta_u\|}\Big)\Delta_u + N(0, z^2C^2)\Big)\Big)
+
+with a public number m. Users are not weighted by how much they have. Whatever happens between a
+user's records, momentum or a batch norm say, is that user's own and leaves the guarantee alone.
+"""
+
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY, InitVar, dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor, nn
+from torch.func import functional_call, grad_and_value, vmap
+from torch.optim import Optimizer
+
+from dplearn.accountants import Accountant
+from dplearn.federated.plan import FederatedPlan
+from dplearn.ground import validate
+from dplearn.ground.guarantee import round_up
+from dplearn.training import sampling
+from dplearn.training.devices import moved
+from dplearn.training.history import History, Record
+from dplearn.training.noise import LOTS, Randomness
+from dplearn.training.passes import Loss
+from dplearn.training.rules import trainable
+
+# Users whose models are trained at once.
+_TOGETHER = 256
+# A delta for the sentence that refuses weights.
+_DELTA = 1e-5
+# Seconds between two pictures of the progress line.
+_PAUSE = 0.2
+
+
+@dataclass(frozen=True, kw_only=True)
+class FederatedHistory(History):
+    """A run so far, about users: `guarantee`, and what was measured on public records."""
+
+    evaluations: tuple[tuple[int, float], ...] = ()  # rounds done, and the value then
+
+
+@dataclass(eq=False, repr=False)
+class Federation:
+    """Trains a model round by round; `simulate` does the same in one call.
+
+    `records` is (inputs, targets, owners): tensors or arrays with a row per record, and the number
+    of its user, 0 to `plan.users` - 1. Users may have any number of records, or none. `weights`
+    are refused unless all are equal, since noise that is due to a mean of equals is too little
+    for one by weight; the sentence says by how much.
+
+    ValueError and TypeError are raised for arguments out of range or that do not fit together.
+    """
+
+    model: nn.Module  # its modes stay as they are, its buffers may not change
+    loss_fn: Loss  # loss_fn(model(inputs), targets) gives one loss per record, shape (B,)
+    records: tuple[Any, Any, Any]
+    plan: FederatedPlan
+    _: KW_ONLY
+    optimizer: Optimizer  # the server's; its gradient is minus the noisy mean update
+    local_steps: int  # of gradient descent on all records of a user, >= 1
+    local_learning_rate: float  # > 0
+    dropouts: float = 0.0  # expected share of those drawn who send nothing, in [0, 1)
+    weights: ArrayLike | None = None
+    generator: InitVar[torch.Generator | None] = None  # as in `Trainer`: for teaching and tests
+    secure: InitVar[bool | None] = None
+    done: list[Record] = field(default_factory=list, init=False)
+
+    def __post_init__(self, generator: torch.Generator | None, secure: bool | None) -> None:
+        validate.instance(FederatedPlan, plan=self.plan)
+        validate.integer(minimum=1, local_steps=self.local_steps)
+        validate.positive(local_learning_rate=self.local_learning_rate)
+        validate.between(0, 1, dropouts=self.dropouts)
+        if self.dropouts == 1:
+            raise ValueError("Expected dropouts < 1, got dropouts=1: nobody would stay.")
+        if self.weights is not None:
+            self._require_equal(self.plan.weighted(self.weights))
+        if self.plan.sampling in ("without_replacement", "shuffled"):
+            sampling.fixed_size(self.plan.phases[0], self.plan.users)
+        self._parameters = trainable(self.model)
+        self._like = nn.utils.parameters_to_vector(self._parameters.values()).detach()
+        self._users = _Users(self.records, self.plan.users, self._like.device)
+        self._randomness = Randomness.of(generator, secure=secure)
+        self._drawn: list[sampling.Lot] = []
+
+    def _require_equal(self, delivered: FederatedPlan) -> None:
+        """Raise if weights make the noise too little."""
+        z = self.plan.noise_multiplier
+        if delivered.noise_multiplier >= z * (1 - 1e-9):
+            return
+        epsilons = (
+            plan.guarantee(delta=_DELTA, steps=min(1, plan.rounds)).epsilon
+            for plan in (delivered, self.plan)
+        )
+        got, paper = map(round_up, epsilons)
+        raise ValueError(
+            f"Expected weights to be equal or left out, got some for which noise multiplier {z:g} "
+            f"delivers {delivered.noise_multiplier:.3g}: epsilon {got} a round at delta "
+            f"{_DELTA:g}, where {paper} is on paper."
+        )
+
+    @property
+    def rounds(self) -> int:
+        """Number of rounds that are done and counted."""
+        return len(self.done)
+
+    def round(self) -> Record:
+        """Run one round and say what happened; ValueError if all planned ones are done."""
+        if self.rounds >= self.plan.rounds:
+            raise ValueError(f"Expected at most {self.plan.rounds} rounds, got one more.")
+        number, plan = self.rounds, self.plan
+        clients = self._present(number)
+        expected = plan.expected_clients * (1 - self.dropouts)
+        deviation = plan.noise_multiplier * plan.max_update_norm / expected
+        with self._randomness.for_model(self._like.device, 0, number):
+            total, tally = self._clipped(clients)
+        noise = self._randomness.normals([(len(total), deviation)], self._like, number)()
+        # Counted first: whatever interrupts the optimizer, no round is lost.
+        record = Record(step=number + 1, clipping_norm=plan.max_update_norm, tally=tally)
+        self.done.append(record)
+        self.optimizer.zero_grad(set_to_none=True)
+        for parameter, change in zip(
+            self._parameters.values(),
+            self._split(noise.add_(total, alpha=1 / expected)),
+            strict=True,
+        ):
+            parameter.grad = change.neg()
+        self.optimizer.step()
+        return record
+
+    def _present(self, number: int) -> NDArray[np.int64]:
+        """Users drawn for a round who do not drop out."""
+        phase = self.plan.phases[0]
+        rng = self._randomness.stream(LOTS, number)
+        if self.plan.sampling == "none":  # some law, of which nothing is claimed
+            drawn = np.flatnonzero(rng.random(self.plan.users) < self.plan.sample_rate)
+        else:
+            if not self._drawn:
+                self._drawn = sampling.lots(phase, size=self.plan.users, rng=rng)
+            drawn = self._drawn.pop(0)
+        return drawn[rng.random(len(drawn)) >= self.dropouts]
+
+    def _clipped(self, clients: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
+        """Sum of the clipped updates of these users, and the tally of a `Record`."""
+        total, largest = torch.zeros_like(self._like), self.plan.max_update_norm
+        loss = finite = scaled = missed = 0.0
+        for inputs, targets, mask in self._users.batches(clients):
+            updates, losses = self._updates(inputs, targets, mask)
+            norms = updates.norm(dim=1)
+            good = norms < math.inf
+            factors = torch.where(good, (largest / norms).clamp(max=1.0), 0.0)
+            total += factors @ torch.where(good[:, None], updates, 0.0)
+            known = losses.abs() < math.inf
+            loss, finite = loss + losses[known].sum().item(), finite + known.sum().item()
+            scaled += (good & (norms > largest)).sum().item()
+            missed += (~good).sum().item()
+        # In the order of TALLY; whether records were classified rightly is not looked at.
+        tally = [loss, finite, len(clients), scaled, missed, math.nan, 0.0, 0.0]
+        return total, torch.tensor(tally, dtype=torch.float64)
+
+    def _updates(self, inputs: Tensor, targets: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """What local training changes, a row per user, and the mean loss of each before it."""
+
+        def mean_loss(parameters: dict[str, Tensor], x: Tensor, y: Tensor, real: Tensor) -> Tensor:
+            losses = self.loss_fn(functional_call(self.model, parameters, (x,)), y)
+            return torch.where(real, losses, 0.0).sum() / real.sum()
+
+        def trained(x: Tensor, y: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
+            start = {name: value.detach() for name, value in self._parameters.items()}
+            own, first = start, None
+            for _ in range(self.local_steps):
+                slopes, loss = grad_and_value(mean_loss)(own, x, y, real)
+                own = {n: value - self.local_learning_rate * slopes[n] for n, value in own.items()}
+                first = loss if first is None else first
+            return torch.cat([(own[n] - start[n]).flatten() for n in start]), first  # type: ignore
+
+        return vmap(trained, randomness="different")(inputs, targets, mask)
+
+    def _split(self, flat: Tensor) -> Iterator[Tensor]:
+        """Parts of a flat tensor in the shapes of the parameters."""
+        parts = flat.split([parameter.numel() for parameter in self._parameters.values()])
+        for part, parameter in zip(parts, self._parameters.values(), strict=True):
+            yield part.view_as(parameter).to(parameter.dtype)
+
+    def history(self, evaluations: tuple[tuple[int, float], ...] = ()) -> FederatedHistory:
+        """History of the rounds that were done, with its guarantee per user."""
+        unseeded = self._randomness.seed is None
+        return FederatedHistory(
+            plan=self.plan,
+            steps=self.rounds,
+            records=tuple(self.done),
+            assumptions=() if unseeded else ("nobody knows the seed",),
+            evaluations=evaluations,
+        )
+
+
+class _Users:
+    """Records by user, on a device."""
+
+    def __init__(self, records: tuple[Any, Any, Any], users: int, device: torch.device) -> None:
+        if not isinstance(records, tuple) or len(records) != 3:
+            raise TypeError("Expected records to be (inputs, targets, owners).")
+        inputs, targets = (moved(torch.as_tensor(part), device) for part in records[:2])
+        owners = np.asarray(records[2])
+        if owners.dtype.kind not in "iu" or not owners.shape == (len(inputs),) == (len(targets),):
+            expected = "inputs, targets and owners with a row per record, owners whole numbers"
+            raise ValueError(
+                f"Expected {expected}, got {len(inputs)}, {len(targets)} and {owners}."
+            )
+        if len(owners) and not 0 <= owners.min() <= owners.max() < users:
+            raise ValueError(
+                f"Expected owners from 0 to plan.users - 1 = {users - 1}, "
+                f"got {owners.min()} to {owners.max()}."
+            )
+        order = torch.from_numpy(np.argsort(owners, kind="stable")).to(device)
+        self._inputs, self._targets, self._device = inputs[order], targets[order], device
+        self._counts = np.bincount(owners, minlength=users)
+        self._starts = np.cumsum(self._counts) - self._counts
+
+    def batches(self, clients: NDArray[np.int64]) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+        """Inputs, targets and a mask with a row per user, for users who have records.
+
+        Users with about as many stand together; where one has fewer, own records are repeated, so
+        that nothing of anybody else's can reach an update.
+        """
+        counts = self._counts[clients]
+        clients = clients[np.argsort(counts, kind="stable")][(counts == 0).sum() :]
+        for first in range(0, len(clients), _TOGETHER):
+            part = clients[first : first + _TOGETHER]
+            counts, place = self._counts[part][:, None], np.arange(self._counts[part].max())
+            rows = torch.from_numpy(self._starts[part][:, None] + np.minimum(place, counts - 1))
+            rows, mask = (moved(x, self._device) for x in (rows, torch.from_numpy(place < counts)))
+            yield self._inputs[rows], self._targets[rows], mask
+
+
+def simulate(
+    model: nn.Module,
+    loss_fn: Loss,
+    records: tuple[Any, Any, Any],
+    plan: FederatedPlan,
+    *,
+    delta: float,
+    accountant: Accountant | str = "pld",
+    evaluate: Callable[[nn.Module], float] | None = None,
+    evaluate_every: int = 10,
+    progress: bool = True,
+    **options: Any,
+) -> FederatedHistory:
+    """Train the model in place by all rounds of a plan; other arguments are `Federation`'s.
+
+    `evaluate` is given the model after every so many rounds, and after the last; it should look at
+    public records only, since what it returns is kept in the history beside what may be told.
+    `progress` shows a line with the epsilon per user so far, at `delta`. The guarantee of the
+    history is that of the rounds that were done; an exception that ends the run early, Ctrl-C too,
+    has it as its attribute `history`.
+    """
+    validate.integer(minimum=1, evaluate_every=evaluate_every)
+    plan.guarantee(accountant, delta=delta)  # refuses what no theorem covers, before training
+    run = Federation(model, loss_fn, records, plan, **options)
+    values: list[tuple[int, float]] = []
+    due = 0.0
+    try:
+        while run.rounds < plan.rounds:
+            run.round()
+            last = run.rounds == plan.rounds
+            if evaluate is not None and (last or run.rounds % evaluate_every == 0):
+                values.append((run.rounds, float(evaluate(model))))
+            if progress and (last or time.monotonic() >= due):
+                due = time.monotonic() + _PAUSE
+                epsilon = plan.guarantee(accountant, delta=delta, steps=run.rounds).epsilon
+                measured = f"  evaluated {values[-1][1]:.4g}" if values else ""
+                text = f"round {run.rounds}/{plan.rounds}  epsilon per user {round_up(epsilon)}"
+                end = "\n" if last else ""
+                print("\r" + (text + measured).ljust(80), end=end, file=sys.stderr, flush=True)
+    except BaseException as error:
+        error.history = run.history(tuple(values))  # type: ignore[attr-defined]
+        error.add_note(f"The {run.rounds} rounds done are in this exception's `history`.")
+        raise
+    return run.history(tuple(values))
