@@ -6,7 +6,10 @@ import re
 import pytest
 
 from browsing import DRIVEN, is_on_the_first_screen, settled
+from dplearn.accountants import accountants
 from dplearn.certificates import check
+from dplearn.figures import text
+from dplearn.mechanisms import Gaussian, PoissonSubsampled
 
 pytestmark = DRIVEN
 _FIRST, _SECOND = ".st-key-picture", ".st-key-picture_looseness"
@@ -33,7 +36,7 @@ def test_the_page_loads_and_everything_on_it_can_be_taken_along(page, address, t
     page.goto(address)
     values = curve(page)
     assert len(values) > 40 and values == sorted(values)
-    page.get_by_text("the tightest bound here is").wait_for()
+    page.get_by_text("After 10\u202f000 steps (100 epochs)").wait_for()
     settled(page, "explorer")
     assert is_on_the_first_screen(page, ".st-key-picture .js-plotly-plot")
     assert is_on_the_first_screen(page, ".st-key-picture_looseness .gtitle")
@@ -51,6 +54,63 @@ def test_the_page_loads_and_everything_on_it_can_be_taken_along(page, address, t
     assert picture.value.suggested_filename == "epsilon_vs_steps.svg"
     picture.value.save_as(tmp_path / "picture.svg")
     assert "bounds on ε" in (tmp_path / "picture.svg").read_text()
+
+
+# Every text that is to be seen on the first screen.
+_SEEN = """() => {
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), texts = [];
+  const range = document.createRange(), shown = { opacityProperty: true, visibilityProperty: true };
+  while (walk.nextNode()) {
+    range.selectNodeContents(walk.currentNode);
+    const box = range.getBoundingClientRect();
+    const seen = box.top < innerHeight && box.width > 2 && box.height > 2;
+    if (seen && walk.currentNode.parentElement.checkVisibility(shown))
+      texts.push(walk.currentNode.textContent.trim());
+  }
+  return texts;
+}"""
+
+
+def test_the_first_screen_says_little_and_has_three_doors(page, address):
+    page.goto(address)
+    curve(page)
+    page.get_by_text("An attacker").wait_for()
+    settled(page, "first_screen")
+    words = [w for text in page.evaluate(_SEEN) for w in text.split() if re.search("[^\\W\\d]", w)]
+    assert 100 < len(words) < 170, f"{len(words)} words: {' '.join(words)}"
+    page.get_by_role("link", name="I have a run").click()
+    in_box = "key => document.activeElement === document.querySelector(`.st-key-box_${key} input`)"
+    page.wait_for_function(in_box, arg="noise_multiplier")
+    page.get_by_role("link", name="I have a budget").click()
+    page.wait_for_function(in_box, arg="budget")
+    page.get_by_role("link", name="I have a formula").click()
+    page.wait_for_url("**/check_a_claim")
+    page.locator(PICTURES["Check a claim"]).wait_for()
+    settled(page)
+
+
+def test_an_attackers_rate_follows_the_hand(page, address):
+    page.goto(f"{address}/?here=14063&steps=14063&noise_multiplier=1.1&sample_rate=256/60000")
+    law = accountants["pld"]()
+
+    def told(noise: float) -> str:
+        step = PoissonSubsampled(Gaussian(noise), sample_rate=256 / 60_000)
+        rate = law.true_positive_rate(step, false_positive_rate=0.01, steps=14_063)[1]
+        return f"finds {text.bound(100 * rate)} % of the members"
+
+    page.get_by_text(told(1.1)).wait_for()
+    settled(page)
+    held = Held(page, "Noise multiplier σ")
+    held.to(held.start + 2)
+    page.get_by_text(told(1.3)).wait_for()
+    page.mouse.up()
+    page.wait_for_url("**noise_multiplier=1.3**")
+    settled(page)
+    page.get_by_text(told(1.3)).wait_for()
+    # What the browser has no engine for is not told of.
+    page.goto(f"{address}/?mechanism=laplace&steps=50&here=7")
+    settled(page)
+    assert not page.get_by_text("An attacker").is_visible()
 
 
 def test_slider_and_box_move_each_other_the_curve_and_the_address(page, address):

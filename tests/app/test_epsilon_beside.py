@@ -24,7 +24,7 @@ FIELDS = fields.state().fields
 def test_a_pinned_run_stays_in_the_picture_and_is_compared():
     app = opened(accountants="rdp,pld", steps="1000", here="900")
     before = traces(app)
-    app = press(app, "Pin this run to compare")
+    app = press(app, "Pin to compare")
     assert traces(app)["RDP, pinned"]["y"] == before["RDP"]["y"]
     app = enter(app, "noise_multiplier", "2")
     now, kept = traces(app)["RDP"], traces(app)["RDP, pinned"]

@@ -40,7 +40,7 @@ def render() -> None:
     rows = printed_rows(scenario, preset.printed if preset else ())
     other = pinned(state)
     kept = other and answers_of(other, accountants_of(state), answers.here, answers.budget)
-    draw.pictures(state, answers, rows, kept)
+    attack = draw.pictures(state, answers, rows, kept)
     with st.container(key="answers"):
         if kept and kept.curves:
             draw.comparison(answers, kept)
@@ -49,4 +49,5 @@ def render() -> None:
         draw.theorems(answers.readings)
         draw.printed(rows)
         draw.take_along(answers)
+    with attack:
         live.follow(state, answers)

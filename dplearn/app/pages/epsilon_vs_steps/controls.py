@@ -12,8 +12,8 @@ from dplearn.app.pages.epsilon_vs_steps.answers import Answers
 from dplearn.app.pages.epsilon_vs_steps.run import Scenario, pin, suit_adjacency
 from dplearn.figures import text
 
-_EPSILON = "Every step of training adds to ε; an accountant says how much."
-
+# Settings that most runs share.
+_MORE = ("mechanism", "sampling", "adjacency", "then", "accountants")
 _PIN = "Its curves stay in the picture, dotted, and a table compares another run with it."
 
 
@@ -23,7 +23,6 @@ def sidebar(state: State, preset: presets.Preset | None, answers: Answers) -> No
     reasons = {name: why.partition(": ")[2] for name, why in answers.refusals.items()}
     refusal = "" if answers.curves else next(iter(reasons.values()))
     scenario = answers.scenario
-    st.markdown("**dplearn** · how ε grows with T", help=_EPSILON)
     _preset(state, preset)
     controls.quantity(state, run_fields.NOISE)
     _sampling(state, scenario)
@@ -31,17 +30,25 @@ def sidebar(state: State, preset: presets.Preset | None, answers: Answers) -> No
     in_steps = state.values["length_in"] == "steps"
     epochs = replace(run_fields.EPOCHS, label=f"T = {text.whole(scenario.phases[0].steps)}")
     controls.quantity(state, run_fields.STEPS if in_steps else epochs, unit=run_fields.LENGTH_IN)
-    if "then" not in state.hidden(state.values):
-        with st.container(gap=None, key="field_then"):
-            controls.box(state, fields.THEN)
-            controls.note(state, "then")
+    # What went wrong must be seen.
+    wrong = bool(refusal or {*_MORE} & {*state.notes})
+    with st.expander("More settings", expanded=wrong, key="more"):
+        _more(state, refusal)
+        for name, reason in reasons.items() if answers.curves else ():
+            st.caption(f":material/block: {accountants[name].title}: {reason}")
+
+
+def _more(state: State, refusal: str) -> None:
+    """What most runs share; who wants another finds it here."""
     left, right = st.columns([4, 6])
     controls.choice(state, state.fields["mechanism"], place=left)  # type: ignore[arg-type]
     controls.choice(state, fields.SAMPLING, then=suit_adjacency, place=right)
     controls.choice(state, run_fields.ADJACENCY, problem=refusal)
+    if "then" not in state.hidden(state.values):
+        with st.container(gap=None, key="field_then"):
+            controls.box(state, fields.THEN)
+            controls.note(state, "then")
     controls.choice(state, fields.ACCOUNTANTS, widget="pills")
-    for name, reason in reasons.items() if answers.curves else ():
-        st.caption(f":material/block: {accountants[name].title}: {reason}")
 
 
 def _preset(state: State, preset: presets.Preset | None) -> None:
@@ -53,9 +60,8 @@ def _preset(state: State, preset: presets.Preset | None) -> None:
         if (title := st.session_state[key]) in by_title:
             presets.start(state, by_title[title])
 
-    about = "A published run to start from. Change anything and it becomes your own."
+    about = preset.source if preset else presets.OWN
     st.selectbox("Run", [*by_title, presets.CUSTOM], key=key, on_change=chosen, help=about)
-    st.caption(preset.source if preset else presets.OWN)
 
 
 def _sampling(state: State, scenario: Scenario) -> None:
@@ -81,11 +87,22 @@ def below(state: State, scenario: Scenario) -> None:
     left, middle, right = st.container(key="looking").columns([9, 9, 3], gap="medium")
     with left, st.container(gap=None):
         controls.quantity(state, replace(fields.HERE, upper=float(scenario.largest)))
-        label = "Unpin" if state.values["pinned"] else "Pin this run to compare"
-        st.button(label, key="pin", type="tertiary", on_click=pin, args=(state,), help=_PIN)
+        label = "Unpin" if state.values["pinned"] else "Pin to compare"
+        with st.container(horizontal=True):
+            st.button(label, key="pin", type="tertiary", on_click=pin, args=(state,), help=_PIN)
+            _all_curves(state)
     with middle, st.container(gap=None):
         controls.quantity(state, fields.BUDGET)
         inverse.buttons(state, scenario)
     with right, st.container(gap=None):
         controls.log_switch(state, fields.X_AXIS)
         controls.log_switch(state, fields.Y_AXIS)
+
+
+def _all_curves(state: State) -> None:
+    """Every accountant at a click, or the three of the beginning."""
+    few, several = fields.ACCOUNTANTS.default, tuple(fields.ACCOUNTANTS.options)
+    all_drawn = state.values["accountants"] == several
+    label, other = ("Three curves", few) if all_drawn else ("All curves", several)
+    draw = lambda: state.enter(fields.ACCOUNTANTS, ",".join(other))
+    st.button(label, key="all_curves", type="tertiary", on_click=draw)

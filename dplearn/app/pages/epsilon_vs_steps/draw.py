@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dplearn.accountants import accountants
 from dplearn.app.kit import links, look
 from dplearn.app.kit.state import State
-from dplearn.app.pages.epsilon_vs_steps import controls, export, words
+from dplearn.app.pages.epsilon_vs_steps import controls, doors, export, words
 from dplearn.app.pages.epsilon_vs_steps.answers import Answers
 from dplearn.app.pages.epsilon_vs_steps.run import REFERENCE
 from dplearn.figures import epsilon_curves, looseness, style_of, text
@@ -19,8 +20,8 @@ _VERDICTS = look.VERDICTS | {"reproduces": "reproduced"}
 
 def pictures(
     state: State, answers: Answers, rows: Sequence[Mapping[str, str]], kept: Answers | None
-) -> None:
-    """Epsilon against the number of steps, and each accountant divided by what is certified."""
+) -> DeltaGenerator:
+    """Epsilon over the steps, and each accountant over the certified one; room for an attack."""
     curves = {**answers.curves, **answers.claims}
     common = {
         "here": answers.here,
@@ -30,7 +31,7 @@ def pictures(
     first = epsilon_curves(
         curves,
         answers.steps,
-        published=words.points(rows),
+        published=words.points(answers, rows),
         budget=answers.budget,
         certified={
             name: steps
@@ -47,14 +48,17 @@ def pictures(
     )
     second = looseness(curves, answers.reference, answers.steps, **common)
     with st.container(gap=None):
-        st.caption(words.FIRST)
+        st.markdown(words.FIRST)
+        doors.show()
         st.container(key="words").markdown(words.sentence(answers))
+        attack = st.container(key="attack")
     with st.container(key="picture"):
         look.chart(first, "curves", words.alt(answers), saves_as="epsilon_vs_steps")
     controls.below(state, answers.scenario)
     with st.container(key="picture_looseness"):
         look.chart(second, "looseness", words.alt_of_looseness(answers))
     st.caption(words.assumptions(answers))
+    return attack
 
 
 def comparison(answers: Answers, kept: Answers) -> None:

@@ -6,6 +6,8 @@ const MOVING = 'dplearn-moving';
 const GAP = 22; // between two words of the column, as in Python
 let page = null; // what the server said last
 let asked = 0; // the number of the last drawing that the server was told of
+let attack = null; // where the attacker's rate is told
+const ALARMS = 0.01; // false ones, a share
 
 const spaced = (whole) => String(whole).replace(/\B(?=(\d{3})+$)/g, '\u202f');
 const figures = () => ['.st-key-picture', '.st-key-picture_looseness']
@@ -229,6 +231,19 @@ function draw(first, second, now, found) {
   move(second, now, ratios, (name) => times(ratios[name][now.place]));
 }
 
+/** What an attacker finds after so many steps of a run; nothing where nothing is proved. */
+function tell(run, here) {
+  const share = dplearn.truePositiveRate(run, here, ALARMS)?.upper;
+  const said = { share: bound(100 * share, 3), odds: bound(share / ALARMS, 3) };
+  const sentence = page.attack.replace(/\{(\w+)\}/g, (_, name) => said[name]);
+  attack.replaceChildren(...sentence.split('**').map((words, i) => {
+    const part = document.createElement(i % 2 ? 'b' : 'span');
+    part.textContent = words;
+    return part;
+  }));
+  attack.hidden = share === undefined;
+}
+
 /** The server has answered: nodes that Plotly keeps get their own words back. */
 function settle() {
   document.body.classList.remove(MOVING);
@@ -257,6 +272,7 @@ function slide({ detail }) {
     .every((t) => found[name]?.upper[now.steps.indexOf(t)] != null);
   if (!second || !names.every(proved)) return;
   draw(first, second, now, found);
+  tell(now.run, now.here);
   document.body.classList.add(MOVING);
   asked += 1;
   const { steps } = now;
@@ -266,8 +282,10 @@ function slide({ detail }) {
 
 window.addEventListener('dplearn:slide', slide);
 
-export default function ({ data }) {
+export default function ({ data, parentElement }) {
   page = data;
+  attack = parentElement.querySelector('p');
+  tell(page.run, page.here);
   if (data.answered === asked) settle();
   return () => { page = null; settle(); };
 }

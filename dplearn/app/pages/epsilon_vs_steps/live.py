@@ -11,6 +11,7 @@ from streamlit.components.v2 import component
 from dplearn import browser
 from dplearn.app.kit import run_fields
 from dplearn.app.kit.state import State
+from dplearn.app.pages.epsilon_vs_steps import words
 from dplearn.app.pages.epsilon_vs_steps.answers import Answers
 from dplearn.app.pages.epsilon_vs_steps.run import REFERENCE, Scenario
 from dplearn.figures import certificate, style_of, text
@@ -35,7 +36,7 @@ def confirm(state: State, answers: Answers) -> None:
 
 
 def follow(state: State, answers: Answers) -> None:
-    """Let the pictures follow the hand, where the browser has an engine for the run."""
+    """Pictures that follow the hand, and an attack, where the browser has an engine for the run."""
     drawn, state.drawn = state.drawn, None
     if _is_drawn_there(answers.scenario):
         _component(key="live", data=_told(state, answers, drawn))
@@ -65,6 +66,7 @@ def _told(state: State, answers: Answers, drawn: Any) -> dict[str, Any]:
         "accountants": list(answers.curves),
         "reference": REFERENCE,
         "labels": {name: style_of(name).label for name in answers.curves},
+        "attack": words.ATTACK,
         "answered": drawn.get("number", 0) if isinstance(drawn, dict) else 0,
     }
 
@@ -112,4 +114,9 @@ def _agree(theirs: tuple[float, float], ours: Guarantee) -> bool:
 
 
 _SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
-_component = component("dplearn_live", js=f"{browser.source()}\n{_SCRIPT}")
+_component = component(
+    "dplearn_live",
+    html="<p></p>",
+    css="p { margin: 0; font-size: 1.15rem; }",
+    js=f"{browser.source()}\n{_SCRIPT}",
+)

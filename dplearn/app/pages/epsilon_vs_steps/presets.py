@@ -28,7 +28,7 @@ class Preset:
 
 
 CUSTOM = "Custom"
-OWN = "Your own run. Choose a published one above to compare, or to start again."
+OWN = "Your own run. Choose a published one to compare, or to start again."
 _MNIST = "noise_multiplier=1.1&rate_from=counts&dataset_size=60000&length_in=epochs&epochs=60"
 PRESETS = (
     Preset(

@@ -9,11 +9,14 @@ from dplearn.app.pages.epsilon_vs_steps.run import Scenario
 from dplearn.figures import Published, certificate, excess, style_of, text
 from dplearn.ground.guarantee import Guarantee, round_down
 
-# What ε is, and three ways in.
+# What ε is.
 FIRST = (
-    "**ε** bounds what one person's record can change: any probability, by at most the factor e^ε, "
-    "up to δ. Set your run beside the picture, your budget below it, or "
-    "[check a formula](check_a_claim)."
+    "**ε** bounds what one person's record can change: any probability, by at most the factor "
+    "$e^ε$, up to δ."
+)
+ATTACK = (
+    "An attacker with 1 % false alarms finds **{share} %** of the members: "
+    "odds of **{odds} to 1**; a guess has 1 to 1."
 )
 Readings = Mapping[str, Guarantee]
 _KINDS = {
@@ -63,8 +66,7 @@ def sentence(answers: Answers) -> str:
     bounds = [(name, g) for name, g in ranked(answers.readings) if g.is_bound]
     if not bounds:
         return f"After {steps} there is no bound to report, only an approximation."
-    (best, low), (worst, high) = bounds[0], max(bounds, key=lambda item: item[1].epsilon)
-    sharp = certificate.precision(certificate.width(low)) if low.kind == "bracket" else ""
+    name, best = bounds[0]
     rate = answers.scenario.sample_rate
     epochs = f"{here * rate:.3g}"
     spent = (
@@ -72,17 +74,8 @@ def sentence(answers: Answers) -> str:
         if rate == 1 or answers.scenario.then
         else f" ({epochs} epoch{'' if epochs == '1' else 's'})"
     )
-    first = (
-        f"After {steps}{spent} the tightest bound here is "
-        f"**ε\u00a0{text.relation(low)}\u00a0{text.bound(low.epsilon, 4)}** "
-        f"({', '.join(filter(None, (accountants[best].title, sharp)))})."
-    )
-    if worst == best or high.epsilon <= 1.01 * low.epsilon:
-        return first
-    return (
-        f"{first} {accountants[worst].title} proves only "
-        f"ε\u00a0≤\u00a0{text.bound(high.epsilon, 4)} for the same run."
-    )
+    value = f"**ε\u00a0{text.relation(best)}\u00a0{text.bound(best.epsilon, 4)}**"
+    return f"After {steps}{spent}: {value} ({style_of(name).label})."
 
 
 def gap(answers: Answers) -> str:
@@ -194,8 +187,8 @@ def _certified(answers: Answers, name: str, guarantee: Guarantee) -> str:
     return f"{text.whole(steps)}{' or more' if steps == answers.scenario.largest else ''}"
 
 
-def points(rows: Sequence[Mapping[str, str]]) -> list[Published]:
-    """Published figures that hold up, as points of the picture; the others stay in the table."""
+def points(answers: Answers, rows: Sequence[Mapping[str, str]]) -> list[Published]:
+    """Published figures that hold up, where their accountant is drawn; the table has the others."""
     return [
         Published(
             steps=int(row["steps"]),
@@ -204,5 +197,13 @@ def points(rows: Sequence[Mapping[str, str]]) -> list[Published]:
             note=f"{row['source']}<br>{row['why']}",
         )
         for row in rows
-        if row["verdict"] in ("reproduces", "within_one_percent") and row["relation"] == "="
+        if row["verdict"] in ("reproduces", "within_one_percent")
+        and row["relation"] == "="
+        and _is_drawn(row["method"], answers)
     ]
+
+
+def _is_drawn(method: str, answers: Answers) -> bool:
+    """Whether the accountant behind a printed figure is in view, or is none of ours."""
+    name = method.partition("_")[0]
+    return name in answers.curves or name not in accountants
