@@ -4,8 +4,18 @@
 """
 
 from dplearn.pate.aggregate import NO_ANSWER, Aggregator
+from dplearn.pate.at_these_votes import AtTheseVotes, at_these_votes
 from dplearn.pate.law import winner_law
 from dplearn.pate.plan import PATE
 from dplearn.pate.votes import Votes, read_votes
 
-__all__ = ["NO_ANSWER", "PATE", "Aggregator", "Votes", "read_votes", "winner_law"]
+__all__ = [
+    "NO_ANSWER",
+    "PATE",
+    "Aggregator",
+    "AtTheseVotes",
+    "Votes",
+    "at_these_votes",
+    "read_votes",
+    "winner_law",
+]

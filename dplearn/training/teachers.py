@@ -1,0 +1,66 @@
+"""Teachers for PATE: a linear model on each part of the records, trained all at once."""
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+
+from dplearn.ground import validate
+
+_RATE, _DECAY = 0.3, 1e-3
+# Queries that are answered at once: their scores have an entry per teacher and class.
+_AT_ONCE = 1000
+
+
+def teacher_labels(
+    features: ArrayLike,
+    labels: ArrayLike,
+    queries: ArrayLike,
+    *,
+    teachers: int,
+    seed: int = 0,
+    steps: int = 60,
+) -> NDArray[np.int64]:
+    """The label that each teacher gives to each query, shape (n_queries, teachers).
+
+    Records, features of shape (n, d) with labels 0, 1, ... of shape (n,), are divided at random
+    into parts of equal size, one for each teacher; what is left over nobody sees. Which record
+    goes where depends on n and the seed alone. A teacher is a softmax regression without a bias,
+    and all of them are one tensor. The labels are private: only their noisy votes may be released.
+
+    Examples
+    --------
+    >>> images = np.repeat(np.eye(3), 20, axis=0)
+    >>> teacher_labels(images, images.argmax(axis=1), np.eye(3), teachers=2).tolist()
+    [[0, 0], [1, 1], [2, 2]]
+    """
+    x = torch.as_tensor(np.asarray(features, dtype=np.float32))
+    y = torch.as_tensor(np.asarray(labels, dtype=np.int64))
+    asked = torch.as_tensor(np.asarray(queries, dtype=np.float32))
+    if x.ndim != 2 or y.shape != x.shape[:1] or asked.shape[1:] != x.shape[1:]:
+        raise ValueError(
+            "Expected features (n, d), labels (n,) and queries (m, d), got shapes "
+            f"{tuple(x.shape)}, {tuple(y.shape)} and {tuple(asked.shape)}."
+        )
+    validate.integer(minimum=1, maximum=len(x), teachers=teachers)
+    validate.integer(minimum=1, steps=steps)
+    size = len(x) // teachers
+    parts = np.random.default_rng(seed).permutation(len(x))[: teachers * size]
+    parts = torch.as_tensor(parts.reshape(teachers, size))
+    weights = _trained(x[parts], torch.nn.functional.one_hot(y)[parts].float(), steps)
+    with torch.no_grad():
+        chosen = [
+            torch.einsum("qd,tdc->qtc", part, weights).argmax(2) for part in asked.split(_AT_ONCE)
+        ]
+    return torch.cat(chosen).numpy()
+
+
+def _trained(x: torch.Tensor, targets: torch.Tensor, steps: int) -> torch.Tensor:
+    """Weights (teachers, d, classes) of softmax regressions on x (teachers, size, d)."""
+    weights = torch.zeros(len(x), x.shape[2], targets.shape[2])
+    optimizer = torch.optim.Adam([weights], lr=_RATE)
+    transposed = x.transpose(1, 2)
+    for _ in range(steps):
+        error = torch.softmax(x @ weights, dim=2) - targets
+        weights.grad = transposed @ error / x.shape[1] + _DECAY * weights
+        optimizer.step()
+    return weights

@@ -1,0 +1,123 @@
+"""What votes leak against enumeration of the definition, and against Theorem 6."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from dplearn.book import gnmax_data_dependent_rdp, gnmax_flip_bound
+from dplearn.book.chapters.pate import truths
+from dplearn.pate import PATE, Votes, at_these_votes
+from dplearn.pate.at_these_votes import NOT_FOR_PRINT, ORDERS
+from dplearn.pate.law import laws
+from outcomes import delta_by_definition
+
+SMALL = Votes([[4, 2, 0], [3, 3, 0], [2, 3, 1]])
+PLANS = [
+    PATE(answers=3, noise_std=2.0),
+    PATE(answers=3, noise_std=2.0, threshold=3.0, check_std=1.5),
+]
+
+
+def all_pairs(votes, plan):
+    """Laws of all outcomes of all queries together, here and at every neighbour of all votes."""
+    known = [laws(row, plan) for row in votes.counts]
+    product = lambda each: np.prod(list(itertools.product(*np.exp(each))), axis=1)
+    here = product([law.here for law in known])
+    for moved in itertools.product(*(law.neighbours for law in known)):
+        other = product(moved)
+        yield here, other
+        yield other, here
+
+
+@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("delta", [1e-2, 1e-5])
+def test_the_bracket_holds_what_enumeration_finds(plan, delta):
+    stated = at_these_votes(SMALL, plan).guarantee(delta=delta)
+    worst = lambda epsilon: max(
+        delta_by_definition(p, q, np.array([epsilon]))[0] for p, q in all_pairs(SMALL, plan)
+    )
+    assert worst(stated.epsilon) <= delta * (1 + 1e-9)
+    assert stated.lower > 0 and worst(stated.lower) >= delta * (1 - 1e-9)
+    # The worst neighbour differs with epsilon: the upper end allows for that in every query.
+    assert stated.epsilon < 1.5 * stated.lower
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_divergences_are_the_largest_of_all_neighbours(plan):
+    orders = np.array([1.5, 4.0, 30.0])
+    rdp = at_these_votes(SMALL, plan).rdp(orders)
+    for order, value in zip(orders, rdp, strict=True):
+        by_definition = max(
+            math.log(np.sum(p * (p / q) ** (order - 1))) / (order - 1)
+            for p, q in all_pairs(SMALL, plan)
+        )
+        assert value == pytest.approx(by_definition, rel=1e-9)
+
+
+def test_neighbours_of_a_check_move_the_largest_count():
+    row, plan = np.array([4, 2, 0]), PLANS[1]
+    law = laws(row, plan)
+    by_book = set()
+    for moved in truths.neighbours(row):
+        answered = 0.5 * math.erfc((3.0 - moved.max()) / (1.5 * math.sqrt(2)))
+        p = np.append(answered * np.exp(truths.gnmax_law(moved, 2.0)), 1 - answered)
+        by_book.add(tuple(np.round(p, 9)))
+    assert {tuple(np.round(np.exp(other), 9)) for other in law.neighbours} <= by_book
+    assert np.exp(law.here).sum() == pytest.approx(1.0, abs=1e-14)
+
+
+@pytest.mark.slow
+def test_theorem_6_is_never_below_the_truth_from_these_votes():
+    rng, orders, gains = np.random.default_rng(0), (1.5, 4.0, 12.0, 40.0), []
+    for _ in range(1000):
+        classes, noise_std = int(rng.integers(2, 6)), float(10 ** rng.uniform(0, 2))
+        law = rng.dirichlet(np.full(classes, rng.choice([0.1, 1.0])))
+        row = np.sort(rng.multinomial(int(rng.integers(10, 400)), law))[::-1]
+        known = laws(row, PATE(answers=1, noise_std=noise_std))
+        flip = gnmax_flip_bound(votes=row, noise_std=noise_std)
+        for order in orders:
+            truth = max(truths.log_moment(known.here, q, order - 1) for q in known.neighbours)
+            bound = order / noise_std**2
+            if 0 < flip < 1:
+                bound = gnmax_data_dependent_rdp(order=order, noise_std=noise_std, flip=flip)
+            assert truth / (order - 1) <= bound * (1 + 1e-9) + 1e-14
+            gains.append(bound / max(truth / (order - 1), 1e-300))
+    assert np.median(gains) > 1.5
+
+
+def test_where_all_agree_far_less_is_leaked_than_the_plan_allows():
+    votes, plan = Votes([[240, 10, 0]] * 300), PATE(answers=300, noise_std=40)
+    here = at_these_votes(votes, plan)
+    exact, renyi, theorem = (
+        here.guarantee(delta=1e-5),
+        here.renyi_guarantee(delta=1e-5),
+        here.theorem_6(delta=1e-5),
+    )
+    assert exact.lower < exact.epsilon <= renyi.epsilon < theorem.epsilon
+    assert theorem.epsilon < 0.2 * plan.guarantee(delta=1e-5).epsilon
+    for stated in (exact, renyi, theorem):
+        assert NOT_FOR_PRINT in str(stated) and "must not be published" in stated.assumptions[0]
+
+
+def test_theorem_6_sums_the_books_formula():
+    votes, plan = Votes([[150, 60, 40], [240, 10, 0]]), PATE(answers=2, noise_std=40)
+    stated = at_these_votes(votes, plan).theorem_6(delta=1e-3)
+    rdp = [
+        sum(
+            gnmax_data_dependent_rdp(
+                order=order, noise_std=40, flip=gnmax_flip_bound(votes=row, noise_std=40)
+            )
+            for row in votes.counts
+        )
+        for order in ORDERS.tolist()
+    ]
+    by_hand = np.array(rdp) + np.log1p(-1 / ORDERS) - (np.log(1e-3 * ORDERS)) / (ORDERS - 1)
+    assert stated.epsilon == pytest.approx(max(by_hand.min(), 0.0), rel=1e-12)
+    assert stated.kind == "upper"
+
+
+def test_with_a_check_theorem_6_is_an_expectation_and_says_so():
+    stated = at_these_votes(SMALL, PLANS[1]).theorem_6(delta=1e-5)
+    assert stated.kind == "approximate" and "expectation" in stated.assumptions[-1]
