@@ -15,14 +15,13 @@ from pathlib import Path
 from dplearn.accountants import accountants
 from dplearn.book import book
 from dplearn.browser import source
-from dplearn.classroom.slides import DECK
-from dplearn.classroom.sources import lessons, lessons_folder
+from dplearn.classroom.html import DECK, asset, from_cell, from_markdown
+from dplearn.classroom.sources import Lesson, lessons, lessons_folder
 from dplearn.figures import style_of
-from dplearn.figures.live import library
-from dplearn.site import entries, notebooks
-from dplearn.site.html import Page, from_markdown
+from dplearn.site import entries
+from dplearn.site.html import Page
 
-_UNUSED = shutil.ignore_patterns("*.j2", "reveal*", "dist")
+_UNUSED = shutil.ignore_patterns("deck.*", "reveal*", "dist")
 _ASSETS = Path(__file__).parent / "assets"
 
 
@@ -37,7 +36,7 @@ def write_site(
     out.mkdir(parents=True, exist_ok=True)
     for files in (DECK, _ASSETS):
         shutil.copytree(files, out / "assets", dirs_exist_ok=True, ignore=_UNUSED)
-    (out / "assets" / "plotly.min.js").write_text(library(), encoding="utf-8")
+    (out / "assets" / "plotly.min.js").write_text(asset("plotly.min.js"), encoding="utf-8")
     styles = {name: style_of(name)[:3] for name in accountants}
     engine = f"{source()}const STYLES = {json.dumps(styles)};\n"
     (out / "assets" / "engine.js").write_text(engine, encoding="utf-8")
@@ -58,8 +57,17 @@ def _pages(folder: Path, executor: Executor) -> Iterator[Page]:
     readme = (folder / "README.md").read_text(encoding="utf-8")
     yield Page("index.html", "Differential privacy for deep learning", from_markdown(readme))
     for lesson in lessons(folder).values():
-        yield notebooks.page(lesson)
+        yield _lesson(lesson)
     yield Page("explorer.html", "ε against T", curves)
     yield entries.contents()
     yield from executor.map(entries.page, book)
     yield entries.published_figures()
+
+
+def _lesson(lesson: Lesson) -> Page:
+    """The page of a lesson, from its built notebook."""
+    import nbformat
+
+    cells = nbformat.read(lesson.notebook, as_version=4).cells
+    title = cells[0].source.partition("\n")[0].lstrip("# ")
+    return Page(f"lessons/{lesson.name}.html", title, "".join(map(from_cell, cells)))

@@ -10,7 +10,8 @@ from dplearn.app.pages.formula_book.place import Place, start
 from dplearn.book import Formula, book
 from dplearn.book.everything import refutation
 from dplearn.book.published import check_figure, published
-from dplearn.site.html import Page, chart, from_markdown
+from dplearn.classroom.html import chart, from_markdown
+from dplearn.site.html import Page
 
 # Seconds for a picture; what is not ready then is not drawn.
 _PATIENCE = 0.5

@@ -1,27 +1,14 @@
-"""Pages in HTML: the frame around each, Markdown, charts, and where links lead."""
+"""Pages of the site: the frame around each, and where links lead."""
 
 import html
-import json
 import re
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from dplearn.classroom.html import NEEDED, linked
 from dplearn.classroom.sources import EXPLORER
 
-_SHELL = """\
-<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title} · dplearn</title>
-<link rel="stylesheet" href="{root}assets/katex.min.css">
-<link rel="stylesheet" href="{root}assets/site.css">
-<script src="{root}assets/katex.min.js" defer></script>
-<script src="{root}assets/auto-render.min.js" defer></script>
-<script src="{root}assets/plotly.min.js" defer></script>
-<script src="{root}assets/index.js" defer></script>
-<script src="{root}assets/site.js" defer></script>
+_BODY = """\
 <header>
 <nav><a href="{root}index.html">dplearn</a> <a href="{root}index.html#the-map">Lessons</a>
 <a href="{root}explorer.html">ε against T</a> <a href="{root}book/index.html">Formula book</a>
@@ -32,9 +19,7 @@ _SHELL = """\
 </header>
 <main>
 {body}
-</main>
-</html>
-"""
+</main>"""
 
 
 @dataclass(frozen=True)
@@ -48,42 +33,14 @@ class Page:
     def text(self) -> str:
         """The whole file."""
         root = "../" * self.path.count("/")
-        title = html.escape(self.title)
-        return _SHELL.format(title=title, root=root, body=_links(self.body, root))
+        body = _BODY.format(root=root, body=_links(self.body, root))
+        names = (*NEEDED, "site.css", "index.js", "search.js")
+        return linked(f"{self.title} · dplearn", body, names, root=f"{root}assets/")
 
     def words(self) -> str:
         """What the search looks through: the text without tags, charts and repeated blanks."""
         plain = re.sub(r"<script.*?</script>|<style.*?</style>|<[^>]+>", " ", self.body, flags=re.S)
         return " ".join(html.unescape(plain).split()).lower()
-
-
-def from_markdown(text: str) -> str:
-    """Markdown with formulas between dollars as HTML; the browser sets the formulas."""
-    from nbconvert.filters.markdown_mistune import markdown2html_mistune
-
-    anchors = lambda m: f'<h{m[1]} id="{_anchor(m[2])}">{m[2]}</h{m[1]}>'
-    converted = markdown2html_mistune(text)
-    converted = re.sub(r'<a class="anchor-link".*?</a>', "", converted)
-    converted = re.sub(r"<h(\d)[^>]*>(.*?)</h\1>", anchors, converted, flags=re.S)
-    return converted.replace("<table", '<div class="wide"><table').replace(
-        "</table>", "</table></div>"
-    )
-
-
-def _anchor(heading: str) -> str:
-    """The anchor that GitHub and Jupyter give a heading."""
-    plain = re.sub(r"<[^>]+>", "", heading).strip().lower()
-    return re.sub(r"[^\w\- ]", "", html.unescape(plain)).replace(" ", "-")
-
-
-def chart(figure: dict[str, Any], alt: str) -> str:
-    """A live chart, drawn when it comes into sight, with words for those who do not see it."""
-    data = json.dumps(figure, separators=(",", ":")).replace("</", "<\\/")
-    label = html.escape(alt, quote=True)
-    return (
-        f'<figure class="chart" role="img" aria-label="{label}">'
-        f'<script type="application/json">{data}</script></figure>\n'
-    )
 
 
 def _links(body: str, root: str) -> str:

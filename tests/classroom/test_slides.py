@@ -9,6 +9,12 @@ from dplearn.classroom.slides import write_page
 
 LESSON = sources.lessons()["03"]
 COUNT = "name => document.querySelectorAll(name).length"
+# To the slide of the chart with this number.
+TURN = """number => {
+  const chart = document.querySelectorAll(".chart")[number];
+  const { h, v } = Reveal.getIndices(chart.closest("section"));
+  Reveal.slide(h, v);
+}"""
 
 
 def open_offline(browser, path):
@@ -20,7 +26,6 @@ def open_offline(browser, path):
     page.on("request", lambda r: page.problems.append(r.url) if r.url.startswith("http") else None)
     page.goto(path.resolve().as_uri())
     page.wait_for_selector(".katex")
-    page.wait_for_selector(".js-plotly-plot .gtitle", state="attached")
     return page
 
 
@@ -32,7 +37,12 @@ def test_a_deck_is_for_the_class_and_needs_no_network(browser, tmp_path):
     page = open_offline(browser, tmp_path / f"{LESSON.name}.html")
     assert 15 < page.evaluate("Reveal.getTotalSlides()") < 60
     assert page.evaluate(COUNT, ".katex") > 50 and page.evaluate(COUNT, ".katex-error") == 0
-    assert page.evaluate(COUNT, ".js-plotly-plot") >= 5
+    charts = page.locator(".chart")
+    for i in range(charts.count()):
+        page.evaluate(TURN, i)
+        charts.nth(i).locator(".gtitle").first.wait_for()
+        assert charts.nth(i).bounding_box()["width"] > 500
+    assert charts.count() >= 5
     for evening in ("Solution of", "Ask yourself", "figure = leak("):
         assert evening not in page.content(), evening
     assert not page.problems
@@ -50,7 +60,11 @@ def test_a_students_run_keeps_its_figures_on_a_page(browser, tmp_path):
     drawn = [data for data in outputs if data.pop("image/png", None)]
     nbformat.write(notebook, tmp_path / "Zoë.ipynb")
     page = open_offline(browser, write_page(tmp_path / "Zoë.ipynb"))
-    assert page.evaluate(COUNT, ".js-plotly-plot") == len(drawn) >= 5
+    charts = page.locator(".chart")
+    for i in range(charts.count()):
+        charts.nth(i).scroll_into_view_if_needed()
+        charts.nth(i).locator(".gtitle").first.wait_for()
+    assert charts.count() == len(drawn) >= 5
     assert page.evaluate(COUNT, ".katex") > 100 and page.evaluate(COUNT, ".katex-error") == 0
     page.locator(".slider-rail-touch-rect").first.click(force=True)
     assert not page.problems

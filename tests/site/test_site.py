@@ -10,8 +10,9 @@ from playwright.sync_api import Page
 
 from dplearn import DPSGD, site
 from dplearn.book import book
+from dplearn.classroom.html import from_markdown
 from dplearn.classroom.sources import lessons
-from dplearn.site.html import _target, from_markdown
+from dplearn.site.html import _target
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("browser")]
 

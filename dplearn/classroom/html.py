@@ -1,0 +1,142 @@
+"""Notebooks as HTML without Jupyter: text, folded code, and pictures that are alive.
+
+What a file needs, KaTeX and `page.js`, lies in the folder ``deck``; Plotly comes from its package.
+"""
+
+import base64
+import html
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from dplearn.classroom.display import PLOTLY
+from dplearn.classroom.minutes import FOLDED
+from dplearn.figures.live import library
+
+DECK = Path(__file__).parent / "deck"  # with reveal.js and KaTeX as their packages hold them
+NEEDED = (
+    "katex.min.css",
+    "page.css",
+    "katex.min.js",
+    "auto-render.min.js",
+    "plotly.min.js",
+    "page.js",
+)
+
+_FILE = """\
+<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+{styles}
+<body>
+{body}
+{scripts}
+</body>
+</html>
+"""
+
+
+def linked(title: str, body: str, names: Iterable[str], *, root: str) -> str:
+    """A whole file, whose styles and scripts lie in the folder `root`."""
+    style, script = f'<link rel="stylesheet" href="{root}%s">', f'<script src="{root}%s"></script>'
+    return _file(title, body, {n: (style if n.endswith("css") else script) % n for n in names})
+
+
+def in_one_file(title: str, body: str) -> str:
+    """A whole file that needs no other: also the fonts of formulas are in it."""
+    elements = {}
+    for name in NEEDED:
+        tag = "style" if name.endswith("css") else "script"
+        elements[name] = f"<{tag}>{asset(name)}</{tag}>"
+    # Fonts other than woff2 are for old browsers.
+    style = re.sub(r',url\([^)]*\.(?:woff|ttf)\) format\("\w+"\)', "", elements["katex.min.css"])
+    elements["katex.min.css"] = re.sub(r"url\((fonts/[^)]+)\)", _inlined, style)
+    return _file(title, f"<main>\n{body}</main>", elements)
+
+
+def asset(name: str) -> str:
+    """The text of a style or script that files need."""
+    return library() if name == "plotly.min.js" else (DECK / name).read_text(encoding="utf-8")
+
+
+def _inlined(url: re.Match) -> str:
+    data = base64.b64encode((DECK / url[1]).read_bytes()).decode()
+    return f"url(data:font/woff2;base64,{data})"
+
+
+def _file(title: str, body: str, elements: dict[str, str]) -> str:
+    styles = "\n".join(text for name, text in elements.items() if name.endswith("css"))
+    scripts = "\n".join(text for name, text in elements.items() if name.endswith("js"))
+    return _FILE.format(title=html.escape(title), body=body, styles=styles, scripts=scripts)
+
+
+def from_cell(cell: Any, *, code: bool = True) -> str:
+    """A cell with its outputs; the code of a picture is folded, or left out unless `code`."""
+    if cell.cell_type == "markdown":
+        return from_markdown(cell.source)
+    if cell.cell_type != "code":
+        return ""
+    shown = _highlighted(cell.source)
+    if FOLDED in cell.metadata.get("tags", ()):
+        shown = f"<details><summary>Code of this picture</summary>{shown}</details>" * code
+    return shown + "".join(map(_output, cell.outputs))
+
+
+def _highlighted(source: str) -> str:
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import PythonLexer
+
+    return highlight(source, PythonLexer(), HtmlFormatter(cssclass="code"))
+
+
+def _output(output: Any) -> str:
+    """One output in the best form that it has."""
+    data = output.get("data", {})
+    words = data.get("text/plain") or output.get("text") or "\n".join(output.get("traceback", ()))
+    if PLOTLY in data:
+        return chart(data[PLOTLY], words)
+    for kind in ("text/html", "image/svg+xml"):
+        if kind in data:
+            return f'<div class="output">{data[kind]}</div>\n'
+    for kind in ("image/png", "image/jpeg"):
+        if kind in data:
+            source = f"data:{kind};base64,{data[kind].strip()}"
+            return f'<div class="output"><img src="{source}" alt="{html.escape(words)}"></div>\n'
+    for kind in ("text/markdown", "text/latex"):
+        if kind in data:
+            return f'<div class="output">{from_markdown(data[kind])}</div>\n'
+    plain = re.sub(r"\x1b\[[\d;]*m", "", words)  # colours of a terminal
+    return f'<pre class="output">{html.escape(plain)}</pre>\n'
+
+
+def from_markdown(text: str) -> str:
+    """Markdown with formulas between dollars as HTML; the browser sets the formulas."""
+    from nbconvert.filters.markdown_mistune import markdown2html_mistune
+
+    anchors = lambda m: f'<h{m[1]} id="{_anchor(m[2])}">{m[2]}</h{m[1]}>'
+    converted = markdown2html_mistune(text)
+    converted = re.sub(r'<a class="anchor-link".*?</a>', "", converted)
+    converted = re.sub(r"<h(\d)[^>]*>(.*?)</h\1>", anchors, converted, flags=re.S)
+    return converted.replace("<table", '<div class="wide"><table').replace(
+        "</table>", "</table></div>"
+    )
+
+
+def _anchor(heading: str) -> str:
+    """The anchor that GitHub and Jupyter give a heading."""
+    plain = re.sub(r"<[^>]+>", "", heading).strip().lower()
+    return re.sub(r"[^\w\- ]", "", html.unescape(plain)).replace(" ", "-")
+
+
+def chart(figure: dict[str, Any], alt: str) -> str:
+    """A live chart, drawn when it comes into sight, with words for those who do not see it."""
+    data = json.dumps(figure, separators=(",", ":")).replace("</", "<\\/")
+    return (
+        f'<figure class="chart" role="img" aria-label="{html.escape(alt, quote=True)}">'
+        f'<script type="application/json">{data}</script></figure>\n'
+    )
