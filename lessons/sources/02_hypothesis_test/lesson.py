@@ -646,7 +646,7 @@ check("2.4", delta_of)
 #
 # <details><summary>b. At ε = 1 the bound is 37 %.</summary>
 #
-# No. 1/e is not a bound of anything here.
+# No. 1/e is how far a probability may fall, not how often he is right.
 #
 # </details>
 #
@@ -672,7 +672,7 @@ check("2.4", delta_of)
 #
 # <details><summary>c. No: it is the probability that the loss exceeds ε.</summary>
 #
-# No. That probability is larger: δ charges each loss above ε only in part.
+# No. That probability is mostly larger: δ charges each finite loss above ε only in part.
 #
 # </details>
 #

@@ -451,7 +451,7 @@ check("5.2", answer)
 #
 # ### The lost root
 #
-# One set of notes prints the divergence of two Gaussians with $\sigma_\alpha^2$ in the logarithm where $\sigma_\alpha$ belongs ([in the formula book](explorer:formula_book?id=G-A4&misprint=no-root)):
+# A root is easily lost. Here is the divergence of two Gaussians with $\sigma_\alpha^2$ in the logarithm where $\sigma_\alpha$ belongs ([in the formula book](explorer:formula_book?id=G-A4&misprint=no-root)):
 #
 # $$\frac{\alpha(\mu_0-\mu_1)^2}{2\sigma_\alpha^2}+\frac{1}{1-\alpha}\ln\frac{\sigma_\alpha^2}{\sigma_0^{1-\alpha}\sigma_1^{\alpha}}\qquad\text{(wrong)}$$
 #
@@ -617,7 +617,7 @@ check("5.4", renyi)
 #
 # <details><summary>b. The variance of the loss, and its mean.</summary>
 #
-# No. The mean is at order 1, and the variance is the slope there.
+# No. The mean is at order 1, and the slope there is half the variance.
 #
 # </details>
 #

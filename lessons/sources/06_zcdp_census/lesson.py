@@ -810,13 +810,13 @@ check("6.4", affordable)
 #
 # </details>
 #
-# <details><summary>b. No: they have one bound in common, and the Laplace mechanism promises more.</summary>
+# <details><summary>b. No: they have one bound in common, and only the Laplace mechanism has ε = 1 with δ = 0.</summary>
 #
 # Right. The second misconception. They obey the same bound. The Laplace mechanism still keeps $\varepsilon=1$ with $\delta=0$; converted into $\rho$ and back, that knowledge is lost.
 #
 # </details>
 #
-# <details><summary>c. No: Gaussian noise protects better.</summary>
+# <details><summary>c. No: Gaussian noise protects better at every ε.</summary>
 #
 # No. It may have losses above 1, which Laplace noise with ε = 1 never has.
 #

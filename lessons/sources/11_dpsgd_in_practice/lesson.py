@@ -937,7 +937,7 @@ check("11.4", next_norm)
 #
 # </details>
 #
-# <details><summary>c. No, the largest, to be safe.</summary>
+# <details><summary>c. No, the largest: only that one is safe.</summary>
 #
 # No. Every proved bound is safe; the smallest is the sharpest.
 #

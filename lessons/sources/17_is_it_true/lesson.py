@@ -364,7 +364,7 @@ for name, step in (("with q ε", q * one), ("with the theorem", np.log1p(q * np.
 # %% [markdown]
 # ### Claim 7: A curve without a drift
 #
-# $2\varepsilon\sqrt{2k\ln(1/\delta)}$: an online textbook plots it as advanced composition. The `slack` is $\delta$. As the condition we try the one that a better theorem suggests.
+# $2\varepsilon\sqrt{2k\ln(1/\delta)}$: Near & Abuah, *Programming Differential Privacy*, chapter 6, plots it as advanced composition. The `slack` is $\delta$. As the condition we try the one that a better theorem suggests.
 
 # %%
 small = "steps*tanh(epsilon/2)**2 <= 2*log(1/slack)"
@@ -744,7 +744,7 @@ check("17.4", counterexample)
 #
 # </details>
 #
-# **2** The tail of the loss is larger than δ. Why is it an error at all?
+# **2** Claim 2 takes the tail of the loss for δ, and the tail is larger. Why is it an error at all?
 #
 # <details><summary>a. Because the text says that both are the same.</summary>
 #
@@ -752,9 +752,9 @@ check("17.4", counterexample)
 #
 # </details>
 #
-# <details><summary>b. Because too much privacy is promised.</summary>
+# <details><summary>b. Because whoever calibrates by the tail promises too much privacy.</summary>
 #
-# No. It promises too little: it calls private mechanisms unsafe.
+# No. She promises too little: with the noise that she adds, the true δ is smaller.
 #
 # </details>
 #

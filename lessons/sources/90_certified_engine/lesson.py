@@ -21,6 +21,7 @@
 # | `lam`, `mu` | $\lambda$, $\mu$ | tilts: real parts at which a transform is taken | 1/nats |
 # | `mgf` | $M$, $K$ | $M(z)=\mathbb E_P\,e^{zL}$ of one step, and its logarithm | none |
 # | `period` | $\Lambda$ | $2\pi$ / step of the trapezoidal sum | nats |
+# | `tau` | $\tau$ | step of a trapezoidal sum over outputs $x$ | of the output |
 # | `h` | $h$ | width of a lattice cell | nats |
 
 # %% [markdown]
@@ -367,13 +368,13 @@ show(moving, f"Digits that cancel, by lambda: {words}.")
 #
 # $$e^{L}=f(x)=1-q+q\,e^{(2x-1)/2\sigma^2},\qquad M(z)=\int\nu(x)\,f(x)^{1+z}\,dx.\tag{5}$$
 #
-# Again a sum replaces the integral, and again a shift of the contour bounds the error. If $F$ is analytic for $|\operatorname{Im}x|\le a$, its trapezoidal sum with step $h$ errs by at most
+# Again a sum replaces the integral, and again a shift of the contour bounds the error. If $F$ is analytic for $|\operatorname{Im}x|\le a$, its trapezoidal sum with step $\tau$ errs by at most
 #
-# $$\frac{\int|F(x+ia)|\,dx+\int|F(x-ia)|\,dx}{e^{2\pi a/h}-1}.\tag{6}$$
+# $$\frac{\int|F(x+ia)|\,dx+\int|F(x-ia)|\,dx}{e^{2\pi a/\tau}-1}.\tag{6}$$
 #
-# *(Poisson once more: the error is the sum of $\hat F(2\pi m/h)$ over $m\ne0$; shift the line of each integral up or down by $a$, and it shrinks by $e^{-2\pi|m|a/h}$.)* Where is $f^{1+z}$ analytic? Where $f\ne0$. At $x+iy$ the exponential has argument $y/\sigma^2$; as long as $|y|<\pi\sigma^2$ it cannot be negative, so $f\ne0$ and $\log f$ has one branch. That is the strip: half-width $\pi\sigma^2$.
+# *(Poisson once more: the error is the sum of $\hat F(2\pi m/\tau)$ over $m\ne0$; shift the line of each integral up or down by $a$, and it shrinks by $e^{-2\pi|m|a/\tau}$.)* Where is $f^{1+z}$ analytic? Where $f\ne0$. At $x+iy$ the exponential has argument $y/\sigma^2$; as long as $|y|<\pi\sigma^2$ it cannot be negative, so $f\ne0$ and $\log f$ has one branch. That is the strip: half-width $\pi\sigma^2$.
 #
-# **On the real axis**, for real $z=\lambda$: $|f(x+ia)|\le f(x)$ and $|\nu(x+ia)|=e^{a^2/2\sigma^2}\nu(x)$. So the relative error is at most $2e^{a^2/2\sigma^2}/(e^{2\pi a/h}-1)$; for small $h$ the best $a$ is the edge of the strip.
+# **On the real axis**, for real $z=\lambda$: $|f(x+ia)|\le f(x)$ and $|\nu(x+ia)|=e^{a^2/2\sigma^2}\nu(x)$. So the relative error is at most $2e^{a^2/2\sigma^2}/(e^{2\pi a/\tau}-1)$; for small $\tau$ the best $a$ is the edge of the strip.
 
 # %%
 sigma, q, steps = 2.0, 0.1, 1000
@@ -384,14 +385,14 @@ def ratio(x):
 
 
 # %% [markdown]
-# The transform is a trapezoidal sum with step $h$ on the line $\operatorname{Im}x=\eta$ (for now $\eta=0$):
+# The transform is a trapezoidal sum with step $\tau$ on the line $\operatorname{Im}x=\eta$ (for now $\eta=0$):
 
 
 # %%
-def mgf(z, h=0.25, eta=0.0, reach=20.0):
-    x = np.arange(-9.3 * sigma, 1 + reach + 9.3 * sigma, h) + 1j * eta
+def mgf(z, tau=0.25, eta=0.0, reach=20.0):
+    x = np.arange(-9.3 * sigma, 1 + reach + 9.3 * sigma, tau) + 1j * eta
     nu = np.exp(-(x**2) / (2 * sigma**2)) / (sigma * np.sqrt(2 * np.pi))
-    return h * np.exp(np.outer(1 + np.atleast_1d(z), np.log(ratio(x)))) @ nu
+    return tau * np.exp(np.outer(1 + np.atleast_1d(z), np.log(ratio(x)))) @ nu
 
 
 # %% [markdown]
@@ -400,7 +401,7 @@ def mgf(z, h=0.25, eta=0.0, reach=20.0):
 # %%
 widths = 36 / np.linspace(6, 18, 25)
 exact = mgf(1.5)[0].real
-seen = np.array([abs(mgf(1.5, h)[0].real / exact - 1) for h in widths])
+seen = np.array([abs(mgf(1.5, tau)[0].real / exact - 1) for tau in widths])
 
 # %% [markdown]
 # The bound, with the best $a$ in the strip:
@@ -432,11 +433,11 @@ show(figure, f"At {nodes[-1]:.0f} nodes the error is {seen[-1]:.0e}, the bound {
 #
 # $$\big|f(x+i\eta)^{it}\big|=e^{-t\,\theta(x)}\le1\qquad\text{for all }t\ge0.\tag{7}$$
 #
-# Use (6) around this line with $a=\eta$. Shifting down ends on the real axis, where $|f^{1+z}|=f^{1+\lambda}$; shifting up ends at $2\eta<\pi\sigma^2$, where (7) still helps. So the error is at most $M(\lambda)\,(1+e^{2\eta^2/\sigma^2})/(e^{2\pi\eta/h}-1)$, **for all $t$ at once**. One set of some hundred nodes serves every $z_k$.
+# Use (6) around this line with $a=\eta$. Shifting down ends on the real axis, where $|f^{1+z}|=f^{1+\lambda}$; shifting up ends at $2\eta<\pi\sigma^2$, where (7) still helps. So the error is at most $M(\lambda)\,(1+e^{2\eta^2/\sigma^2})/(e^{2\pi\eta/\tau}-1)$, **for all $t$ at once**. One set of some hundred nodes serves every $z_k$.
 
 # %%
-eta, h = 3.0, 0.8
-uniform = (1 + np.exp(2 * eta**2 / sigma**2)) / np.expm1(2 * np.pi * eta / h)
+eta, tau = 3.0, 0.8
+uniform = (1 + np.exp(2 * eta**2 / sigma**2)) / np.expm1(2 * np.pi * eta / tau)
 print(f"bound for every t on the line Im x = {eta:g}: {uniform:.1e}")
 
 # %% [markdown]
@@ -446,7 +447,7 @@ print(f"bound for every t on the line Im x = {eta:g}: {uniform:.1e}")
 print("  t   real axis   shifted line    (errors relative to M(1.5))")
 for t in (0, 20, 40, 60, 80):
     best = mgf(1.5 + 1j * t, 0.05, reach=3)
-    errors = [abs(mgf(1.5 + 1j * t, h, y, 3) - best)[0] / exact for y in (0.0, eta)]
+    errors = [abs(mgf(1.5 + 1j * t, tau, y, 3) - best)[0] / exact for y in (0.0, eta)]
     print(f"{t:3}   " + "   ".join(f"{e:9.0e}" if e > 1e-12 else " < 1e-12 " for e in errors))
 
 # %% [markdown]
@@ -464,13 +465,13 @@ for t in (0, 20, 40, 60, 80):
 
 
 # %%
-def log_bound(t, lam, h=0.1, reach=20.0):
-    x = np.arange(-9.3 * sigma, 1 + reach + 9.3 * sigma, h)
+def log_bound(t, lam, tau=0.1, reach=20.0):
+    x = np.arange(-9.3 * sigma, 1 + reach + 9.3 * sigma, tau)
     eta = np.pi * sigma**2 * np.geomspace(0.002, 0.9, 120)[:, None]
     f = ratio(x + 1j * eta)
     logs = -((x / sigma) ** 2) / 2 + (1 + lam) * np.log(np.abs(f)) - t * np.angle(f)
     each = logsumexp(logs, axis=1) + eta[:, 0] ** 2 / (2 * sigma**2)
-    return each.min() + np.log(h / sigma / np.sqrt(2 * np.pi))
+    return each.min() + np.log(tau / sigma / np.sqrt(2 * np.pi))
 
 
 # %% [markdown]
