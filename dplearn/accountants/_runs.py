@@ -14,6 +14,7 @@ from dplearn.ground.guarantee import ADJACENCIES, Adjacency
 from dplearn.mechanisms import Mechanism
 
 _PER_DECADE = 12
+_MOST_KEPT = 4096
 # Beyond it counts would leave the range in which doubles hold whole numbers.
 MOST_RUNS = 10**12
 
@@ -109,9 +110,18 @@ def _rdp(mechanism: Mechanism, orders: tuple[float, ...], adjacency: Adjacency) 
     return values
 
 
-@lru_cache(maxsize=32)
 def _epsilon(mechanism: Mechanism, deltas: tuple[float, ...], adjacency: Adjacency) -> NDArray:
-    """Epsilons of one step, remembered: several accountants ask for the same grid."""
-    values = largest_epsilon(mechanism.profiles(adjacency), deltas)
-    values.setflags(write=False)
-    return values
+    """Epsilons of one step, remembered: several accountants ask for the same deltas."""
+    before, new = _epsilons(mechanism, adjacency), {}
+    if missing := [delta for delta in deltas if delta not in before]:
+        values = largest_epsilon(mechanism.profiles(adjacency), missing)
+        new = dict(zip(missing, values.tolist(), strict=True))
+        if len(before) < _MOST_KEPT:
+            before.update(new)
+    return np.array([new[delta] if delta in new else before[delta] for delta in deltas])
+
+
+@lru_cache(maxsize=32)
+def _epsilons(mechanism: Mechanism, adjacency: Adjacency) -> dict[float, float]:
+    """What one step of a mechanism was found to have: epsilon by delta."""
+    return {}
