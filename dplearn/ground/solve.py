@@ -163,8 +163,14 @@ def maximise(
     """Place of the maximum of a unimodal `value` on [lower, upper], elementwise."""
     lo, hi = np.full(shape, lower), np.full(shape, upper)
     golden = 0.5 * (np.sqrt(5.0) - 1)
-    for _ in range(90):
-        left, right = hi - golden * (hi - lo), lo + golden * (hi - lo)
-        go_left = value(left) >= value(right)
-        hi, lo = np.where(go_left, right, hi), np.where(go_left, lo, left)
+    left, right = hi - golden * (hi - lo), lo + golden * (hi - lo)
+    at_left, at_right = value(left), value(right)
+    for _ in range(80):
+        go_left = at_left >= at_right
+        lo, hi = np.where(go_left, lo, left), np.where(go_left, right, hi)
+        # One of the two points stays: that is what the ratio is golden for.
+        new = np.where(go_left, hi - golden * (hi - lo), lo + golden * (hi - lo))
+        at_new = value(new)
+        left, right = np.where(go_left, new, right), np.where(go_left, left, new)
+        at_left, at_right = np.where(go_left, at_new, at_right), np.where(go_left, at_left, at_new)
     return 0.5 * (lo + hi)
