@@ -282,6 +282,8 @@ def check_settings(
         raise TypeError(f"Expected plan to be a DPSGD or Phases, got {type(plan).__name__}.")
     if not trainable(model):
         raise ValueError("Expected a model with at least one trainable parameter, got 0.")
+    if len(places := {str(p.device) for p in trainable(model).values()}) > 1:
+        raise validate.unsupported(f"a model on {sorted(places)}", "Put it on one device.")
     if isinstance(optimizer, LBFGS):
         raise validate.unsupported("LBFGS", "it evaluates the loss several times per step.")
     if isinstance(scheduler, ReduceLROnPlateau):

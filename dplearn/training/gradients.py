@@ -55,21 +55,6 @@ class ClippedSum:
     counted: Tensor
     scaled: Tensor
 
-    @property
-    def examples(self) -> Tensor:
-        """How many records counted."""
-        return self.counted.sum()
-
-    @property
-    def clipped(self) -> Tensor:
-        """How many of them were scaled down."""
-        return (self.counted & self.scaled).sum()
-
-    @property
-    def non_finite(self) -> Tensor:
-        """How many of these had to be left out."""
-        return (self.counted & ~self.norms.isfinite()).sum()
-
     def __add__(self, other: ClippedSum) -> ClippedSum:
         """Both micro-batches together."""
         sums = {name: value + other.sums[name] for name, value in self.sums.items()}
@@ -261,7 +246,8 @@ def _clipped(
     rounded_up = squared.sqrt() * (1 + ROUNDING * torch.finfo(squared.dtype).eps)
     factors = factors_of(rounded_up, largest.to(squared))
     factors = torch.where(finite if mask is None else finite & mask, factors, 0)
-    # Whether all are finite is known without waiting only on the processor, once it runs.
+    # Whether all are finite is known without waiting only on the processor, once it runs. Elsewhere
+    # rows are set to zero on copies, a tenth of the time of a sum; the compiler makes none.
     at_once = finite.device.type == "cpu" and not torch.compiler.is_compiling()
     keep = None if at_once and finite.all() else finite
     sums, weight = into()

@@ -1,14 +1,14 @@
 """One forward pass with the input and the gradient edge of every layer on record.
 
-Forward hooks note, for each module that owns trainable parameters, its detached input and the
-*edge* of its output in the graph of autograd. Asked for the gradients of these edges, the engine
-runs only what lies between them and the loss: gradients of parameters are never formed, no
-second backward pass is needed, outputs are not kept alive, and an activation that overwrites an
-output in place does not matter, because the edge names the value before it.
+A module that owns trainable parameters notes its detached input and the *edge* of its output in the
+graph of autograd. Asked for the gradients of these edges, the engine runs only what lies between
+them and the loss: gradients of parameters are never formed, no second backward pass is needed,
+outputs are not kept alive, and an activation that overwrites an output in place does not matter,
+because the edge names the value before it.
 """
 
 from collections.abc import Callable, Collection, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -118,7 +118,7 @@ class Survey:
     state: tuple[Any, ...]
     names: dict[Any, str]  # of all parameters
     parts: list[tuple[str, nn.Module, Any, Rule | None]]  # each with its substitute and its rule
-    within: dict[nn.Module, bool]  # modules called by one without either, and whether a layer
+    within: list[nn.Module]  # modules called by one without either
     owners: dict[nn.Module, None]
 
     @classmethod
@@ -135,9 +135,9 @@ class Survey:
             if substitute or module in owners:
                 parts.append((name, module, substitute, rule))
                 if not substitute and not rule:
-                    inside = list(module.modules())[1:]
-                    within |= {x: x in owners and rule_of(x) is not None for x in inside}
-        return cls(state_of(model), names, parts, within, owners)
+                    within |= dict.fromkeys([*module.modules()][1:])
+        noted = {module for _, module, *kinds in parts if not any(kinds)}
+        return cls(state_of(model), names, parts, [x for x in within if x not in noted], owners)
 
 
 @contextmanager
@@ -170,27 +170,24 @@ def state_of(model: nn.Module) -> tuple[Any, ...]:
     return modes, tuple([(id(p), p.requires_grad) for p in parameters])
 
 
-def observed(model: nn.Module, survey: Survey) -> tuple[Tape, Callable[[], None]]:
+def observed(model: nn.Module, survey: Survey) -> tuple[Tape, Callable[[], object]]:
     """The record of all calls from now on, and what stops it."""
-    tape, undo = Tape(names=survey.names), ExitStack()
+    tape, undo = Tape(names=survey.names), []
     for name, module, substitute, rule in survey.parts:
         note = partial(_note, tape, name, module)
         if substitute:
-            undo.callback(replaced(module, partial(substitute, module, note)))
+            forward = partial(substitute, module, note)
         elif rule:
-            undo.callback(_hooked(module, rule, note))
+            forward = partial(_ruled, module.forward, partial(note, rule))
         else:
-            undo.callback(replaced(module, partial(_run, tape, module, module.forward, note)))
-    for module, layer in survey.within.items():
-        if getattr(module.forward, "func", None) is not _run:
-            forward = module.forward
-            if layer:
-                forward = lambda *args, run=forward, **kwargs: _whole(run(*args, **kwargs))
-            undo.callback(replaced(module, partial(_run, tape, module, forward, None)))
+            forward = partial(_run, tape, module, module.forward, note)
+        undo.append(replaced(module, forward))
+    for module in survey.within:
+        undo.append(replaced(module, partial(_run, tape, module, module.forward, None)))
     if model not in survey.owners:
         hook = partial(_uncalled, tape, survey.owners)
-        undo.callback(model.register_forward_hook(hook, with_kwargs=True).remove)
-    return tape, undo.close
+        undo.append(model.register_forward_hook(hook, with_kwargs=True).remove)
+    return tape, lambda: [back() for back in reversed(undo)]
 
 
 def _owners(parts: dict[str, nn.Module]) -> dict[nn.Module, None]:
@@ -221,33 +218,23 @@ def replaced(module: nn.Module, forward: Callable[..., Any]) -> Callable[[], Non
     """Give a module another forward pass; returns what gives the old one back."""
     before = vars(module).get("forward")
     module.forward = forward
-    return partial(setattr, module, "forward", before) if before else partial(_freed, module)
+    if before:
+        return partial(setattr, module, "forward", before)
+    return partial(delattr, module, "forward")
 
 
-def _freed(module: nn.Module) -> None:
-    del module.forward
-
-
-def _hooked(module: nn.Module, rule: Rule, note: Callable[..., None]) -> Callable[[], None]:
-    """Start to record the calls of a module with a rule; returns what stops it."""
-
-    def hook(module: nn.Module, args: tuple, kwargs: dict, output: Any) -> Any:
-        if torch.compiler.is_compiling():
-            note(rule, args, kwargs, output)
-            # A tensor on record, unlike an edge, must not be overwritten; no copy is made.
-            return on_tensors(Tensor.clone, output)
-        output = _whole(output)
-        note(rule, args, kwargs, output)
-        return output
-
-    return module.register_forward_hook(hook, with_kwargs=True).remove
-
-
-def _whole(output: Any) -> Any:
-    """The output of a layer with a rule; an activation in place would cut the edge of a view."""
-    if isinstance(output, Tensor) and not torch.compiler.is_compiling() and output._is_view():
-        return torch.ops.aten._unsafe_view(output, output.shape)  # an alias that is none
-    return output
+def _ruled(
+    forward: Callable[..., Any], note: Callable[..., None], *args: Any, **kwargs: Any
+) -> Any:
+    """Forward pass of a module with a rule, which is noted."""
+    output = forward(*args, **kwargs)
+    compiling = torch.compiler.is_compiling()
+    if not compiling and isinstance(output, Tensor) and output._is_view():
+        # An alias that is none: an activation in place would cut the edge of a view.
+        output = torch.ops.aten._unsafe_view(output, output.shape)
+    note(args, kwargs, output)
+    # A tensor on record, unlike an edge, must not be overwritten; no copy is made.
+    return on_tensors(Tensor.clone, output) if compiling else output
 
 
 def _run(tape: Tape, module: nn.Module, forward: Any, note: Any, *args: Any, **kwargs: Any) -> Any:
@@ -272,6 +259,8 @@ def _run(tape: Tape, module: nn.Module, forward: Any, note: Any, *args: Any, **k
     if outer is not None:
         edges = {place: _edge(x) for place, x in inputs.items()}
         inputs, stored = on_tensors(Tensor.detach, (inputs, output))
+        if torch.compiler.is_compiling():  # what is stored must not be overwritten
+            output = on_tensors(Tensor.clone, output)
         kept = before == _versions((args, kwargs)) and not _overwrites(module)
         outer.append(Inner(module, edges, inputs, stored, _versions(stored) if kept else None))
     return output

@@ -166,6 +166,12 @@ def linear(size: int = 8, **options) -> nn.Linear:
     return nn.Linear(8, size, **options)
 
 
+def tripled(layer: nn.Module) -> nn.Module:
+    """A layer whose output somebody's hook replaces."""
+    layer.register_forward_hook(lambda module, arguments, output: 3 * output)
+    return layer
+
+
 def causal(model, x):
     mask = torch.ones(x.shape[1], x.shape[1]).triu(1).bool()
     output, weights = model.layer(x, x, x, attn_mask=mask, is_causal=True)
@@ -206,6 +212,7 @@ MODELS: dict[str, Callable[[], nn.Module]] = {
     "in place on a view": lambda: nn.Sequential(linear(), inplace(), linear(5)),
     "children in place": lambda: Own(residual, layer=linear(), head=linear(5), relu=inplace()),
     "lists": lambda: Own(lambda m, x: first(x * m.parts[0] * m.named.one)),
+    "a hook of one's own": lambda: tripled(linear(5)),
     "a layer's weight": lambda: Model(lambda m, x: F.linear(x, m.layer.weight), layer=linear()),
     "weight norm": lambda: parametrizations.weight_norm(linear(5)),
     "old weight norm": lambda: weight_norm(linear(5)),
@@ -291,10 +298,3 @@ def test_what_has_no_records_is_refused_in_one_line(model, match):
     with pytest.raises((NotImplementedError, ValueError), match=match) as error:
         clipped_sum(model, losses_of, *eights(dtype=torch.float32), bound=Flat(1.0))
     assert "\n" not in str(error.value)
-
-
-def test_a_scripted_module_is_refused():
-    with pytest.warns(DeprecationWarning, match="torch.jit.script"):
-        scripted = torch.jit.script(nn.Linear(8, 5))
-    with pytest.raises(NotImplementedError, match="Pass the module that was scripted"):
-        clipped_sum(scripted, losses_of, *eights(), bound=Flat(1.0))

@@ -208,6 +208,7 @@ def test_bad_input_gets_one_clear_error():
     model, counted = small_model(), AdaptiveQuantile(max_grad_norm=0.5, count_noise=0.5)
     sgd = torch.optim.SGD(model.parameters(), lr=0.1)
     plateau = {"optimizer": sgd, "scheduler": torch.optim.lr_scheduler.ReduceLROnPlateau(sgd)}
+    apart = small_model().append(nn.Linear(2, 2, device="meta"))
     part = "every trainable parameter in the optimizer, got none for .'0.bias'"
     for options, error, text in (
         ({"data": (x[:0], y[:0])}, ValueError, "at least one record, got 0"),
@@ -223,6 +224,7 @@ def test_bad_input_gets_one_clear_error():
         ({"model": small_model().requires_grad_(False)}, ValueError, "one trainable parameter"),
         ({"optimizer": torch.optim.SGD([model[0].weight], lr=0.1)}, ValueError, part),
         ({"optimizer": torch.optim.LBFGS(model.parameters())}, NotImplementedError, "LBFGS"),
+        ({"model": apart}, NotImplementedError, "model on .'cpu', 'meta'. .* one device"),
         (plateau, NotImplementedError, "it reads losses, which are private"),
     ):
         with pytest.raises(error, match=text):
