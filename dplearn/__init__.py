@@ -23,6 +23,7 @@ from dplearn.mechanisms import (
     RandomAllocation,
     RandomizedResponse,
     Shuffled,
+    SubsetSum,
     WithoutReplacement,
     mechanisms,
 )
@@ -47,6 +48,7 @@ __all__ = [
     "RandomAllocation",
     "RandomizedResponse",
     "Shuffled",
+    "SubsetSum",
     "Tuned",
     "WithoutReplacement",
     "accountants",

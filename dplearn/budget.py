@@ -65,6 +65,8 @@ class PrivacyFilter:
         """
         validate.instance(Mechanism, mechanism=mechanism)
         validate.integer(minimum=1, steps=steps)
+        if only := mechanism.only_for:
+            raise validate.unsupported(f"{mechanism.name} in a filter", f"it is about {only}")
         (each,) = mechanism.rdp([self.order], adjacency=self.adjacency)
         # Upwards at each of two operations, which round by half an ulp.
         total = math.nextafter(self.spent + math.nextafter(steps * each, math.inf), math.inf)

@@ -88,6 +88,7 @@ class Tuned:
             method="rdp",
             adjacency=adjacency,
             assumptions=(*self.run.assumptions, *_CONDITIONS),
+            only_for=self.run.only_for,
             reason="" if epsilons[best] < math.inf else unbounded,
             details={"order": float(orders[best])},
         )

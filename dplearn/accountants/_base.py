@@ -180,6 +180,7 @@ class Accountant(ABC):
             adjacency=runs.adjacency,
             lower=float(bound.lower),
             assumptions=runs.assumptions,
+            only_for=runs.only_for,
             reason=bound.reason or (_NO_BOUND if np.isinf(bound.epsilon) else ""),
             details=MappingProxyType(bound.details),
         )

@@ -79,6 +79,11 @@ class Runs:
         """Assumptions of all mechanisms, each clause once."""
         return tuple(dict.fromkeys(a for m in self.mechanisms for a in m.assumptions))
 
+    @property
+    def only_for(self) -> str:
+        """Whom the mechanisms are about, where one of them is not about all neighbours."""
+        return " and ".join(dict.fromkeys(m.only_for for m in self.mechanisms if m.only_for))
+
     def rdp(self, orders: tuple[float, ...]) -> NDArray:
         """Rényi divergences (n_rows, n_orders): they add up (Mironov 2017, Proposition 1)."""
         return self.counts @ np.stack([_rdp(m, orders, self.adjacency) for m in self.mechanisms])

@@ -47,6 +47,8 @@ class Guarantee:
     # Diagnostics such as the order that won.
     details: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     delta_lower: float = 0.0  # lower end where epsilon was given and delta found; 0: none proved
+    # Whom it is about where it is not about all neighbours; part of every sentence that states it.
+    only_for: str = ""
 
     @property
     def is_bound(self) -> bool:
@@ -57,7 +59,7 @@ class Guarantee:
         if self.delta_lower > 0:
             return self._about_delta()
         shown = float(round_up(self.delta, 2))
-        tail = f" at delta = {shown:.1e}, {self.adjacency}, by {self.method}"
+        tail = f" at delta = {shown:.1e}, {self._about}"
         note = f" ({self.reason})" if self.reason else ""
         if self.kind == "exact":
             return f"epsilon = {self.epsilon:.4g}{tail}{note}"
@@ -68,9 +70,15 @@ class Guarantee:
         below = f"{round_down(self.lower)} <= " if self.lower > 0 else ""
         return f"{below}epsilon <= {round_up(self.epsilon)}{tail}{note}"
 
+    @property
+    def _about(self) -> str:
+        """Neighbours and accountant."""
+        only = f", for {self.only_for} only" if self.only_for else ""
+        return f"{self.adjacency}, by {self.method}{only}"
+
     def _about_delta(self) -> str:
         """Epsilon was given and delta found."""
-        tail = f" at epsilon = {self.epsilon:.12g}, {self.adjacency}, by {self.method}"
+        tail = f" at epsilon = {self.epsilon:.12g}, {self._about}"
         if self.kind == "exact":
             return f"delta = {self.delta:.4g}{tail}"
         return f"{round_down(self.delta_lower)} <= delta <= {round_up(self.delta)}{tail}"

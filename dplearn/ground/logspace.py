@@ -43,3 +43,17 @@ def log_comb(n: ArrayLike, k: ArrayLike) -> NDArray:
     """log of the binomial coefficient |C(n, k)| for real n and whole k."""
     n, k = np.asarray(n, dtype=float), np.asarray(k, dtype=float)
     return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+
+
+def log_bernoulli(order: NDArray, x: NDArray, log_f: NDArray) -> NDArray:
+    """log of (1+x)^a - 1 - a x >= 0, with 1 + x = e^{log_f}; row i belongs to order[i]."""
+    power, more = order * log_f, order - 1
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        # (1+x)((1+x)^{a-1} - 1) - (a-1)x: near order 1 both terms are small.
+        plain = np.log(np.exp(log_f) * np.expm1(np.minimum(more * log_f, 600.0)) - more * x)
+        # Where the power is huge x is as large as 1 + x; where x is tiny use the series.
+        huge = power + np.log1p(-order * np.exp(-(order - 1) * log_f))
+        series = 1 + x * (order - 2) / 3 * (1 + x * (order - 3) / 4 * (1 + x * (order - 4) / 5))
+        near = np.log(0.5 * order * (order - 1) * x * x * series)
+        tiny = np.abs(x) * (1 + order) < 3e-3
+    return np.where(tiny, near, np.where(power > 600, huge, plain))

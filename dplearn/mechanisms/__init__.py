@@ -15,6 +15,7 @@ from dplearn.mechanisms.poisson_subsampled import PoissonSubsampled
 from dplearn.mechanisms.random_allocation import RandomAllocation
 from dplearn.mechanisms.randomized_response import RandomizedResponse
 from dplearn.mechanisms.shuffled import Shuffled
+from dplearn.mechanisms.subset_sum import SubsetSum
 from dplearn.mechanisms.without_replacement import WithoutReplacement
 
 mechanisms = Registry("dplearn.mechanisms", Mechanism)
@@ -34,6 +35,7 @@ __all__ = [
     "RandomAllocation",
     "RandomizedResponse",
     "Shuffled",
+    "SubsetSum",
     "WithoutReplacement",
     "mechanisms",
 ]

@@ -58,6 +58,11 @@ class Mechanism(ABC):
         return self.conditions
 
     @property
+    def only_for(self) -> str:
+        """The neighbours that its profile is about, where it is not about all of them."""
+        return ""
+
+    @property
     def attained(self) -> bool:
         """Whether one pair of neighbours attains the profile, not merely lies below it."""
         return True

@@ -36,6 +36,9 @@ class Sampled(Wrapped):
     def __post_init__(self) -> None:
         validate.instance(Mechanism, base=self.base)
         validate.rate(sample_rate=self.sample_rate)
+        if self.base.only_for:
+            only = f"{type(self.base).__name__}, which is about {self.base.only_for}"
+            raise ValueError(f"Expected base to hold for all neighbours, got {only}.")
         if len(self.base.parts()) != 1 or self.base.parts()[0][0] is not self.base:
             raise ValueError("Expected base to be one mechanism, got a composition.")
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from dplearn.engine.profile import Profile
 from dplearn.ground.guarantee import Adjacency
-from dplearn.ground.logspace import log_add, log_comb, log_expm1
+from dplearn.ground.logspace import log_add, log_bernoulli, log_comb, log_expm1
 from dplearn.mechanisms._outputs import Outputs
 from dplearn.mechanisms._wrapped import Sampled
 from dplearn.mechanisms.gaussian import Gaussian
@@ -151,23 +151,9 @@ def _log_excess_integral(orders: NDArray, sigma: float, q: float) -> NDArray:
     # log f, and f - 1 without cancellation.
     log_f = log_add(math.log1p(-q), math.log(q) + drift)
     excess = q * np.expm1(np.minimum(drift, 600.0))
-    log_terms = _log_bernoulli(orders[:, None], excess, log_f) - 0.5 * u * u
+    log_terms = log_bernoulli(orders[:, None], excess, log_f) - 0.5 * u * u
     # A rate whose square underflows leaves nothing.
     top = np.maximum(np.max(log_terms, axis=1, keepdims=True), -1e300)
     with np.errstate(divide="ignore"):
         total = np.log(np.sum(np.exp(log_terms - top), axis=1)) + top[:, 0]
     return total + math.log(step / math.sqrt(2 * math.pi))
-
-
-def _log_bernoulli(order: NDArray, x: NDArray, log_f: NDArray) -> NDArray:
-    """log of (1+x)^a - 1 - a x >= 0, with 1 + x = e^{log_f}; row i belongs to order[i]."""
-    power, more = order * log_f, order - 1
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        # (1+x)((1+x)^{a-1} - 1) - (a-1)x: near order 1 both terms are small.
-        plain = np.log(np.exp(log_f) * np.expm1(np.minimum(more * log_f, 600.0)) - more * x)
-        # Where the power is huge x is as large as 1 + x; where x is tiny use the series.
-        huge = power + np.log1p(-order * np.exp(-(order - 1) * log_f))
-        series = 1 + x * (order - 2) / 3 * (1 + x * (order - 3) / 4 * (1 + x * (order - 4) / 5))
-        near = np.log(0.5 * order * (order - 1) * x * x * series)
-        tiny = np.abs(x) * (1 + order) < 3e-3
-    return np.where(tiny, near, np.where(power > 600, huge, plain))

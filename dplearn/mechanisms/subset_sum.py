@@ -1,0 +1,232 @@
+r"""A noisy sum over a random subset, between two given data sets: what these data leak.
+
+Each of n records contributes -1 or 1, in contribution norms, and m of them are drawn. One record
+turns from -1 to 1; of the n - 1 others `alike` contribute 1. The number of ones among the others
+that are drawn is hypergeometric: S where the record stays out, U with m - 1 draws where it is in.
+With q = m/n, noise of half the multiplier (a one moves the sum by 2), and laws of counts below,
+
+.. math:: P = (1-q)S + q(U+1), \qquad Q = (1-q)S + qU, \qquad\text{both plus Gaussian noise.}
+
+The weights of P over those of Q grow with the count, and so does the loss L with the output x. So
+one threshold attains delta, and with :math:`\bar F` for masses beyond it
+
+.. math:: \delta(\varepsilon) = q\,\big(\bar F_{U+1} - \bar F_U\big)(x)
+          - (e^\varepsilon-1)\,\bar F_Q(x), \qquad L(x) = \varepsilon,
+
+whose first difference is a sum of positive terms. Turned round, every contribution changes its
+sign: the other order is this one with n - 1 - `alike`.
+
+In :math:`z = e^{x/\sigma^2}` both densities are polynomials whose zeros are real: those of a
+hypergeometric law are, and :math:`e^{-j^2/2\sigma^2}` keeps them so (Laguerre). Hence the loss is
+analytic for :math:`|\mathrm{Im}\,x| < \pi\sigma^2`, as for a sampled Gaussian, and the trapezoidal
+rule gives Rényi divergences to all digits.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_ndtr
+
+from dplearn.engine.profile import Profile
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Adjacency
+from dplearn.ground.logspace import log_add, log_bernoulli, log_expm1, log_sub
+from dplearn.ground.solve import decreasing_root
+from dplearn.mechanisms._base import Mechanism
+from dplearn.mechanisms._outputs import Outputs
+
+# Places at a time, most of them in an integral, and a log delta that has no digits left.
+_AT_ONCE, _MOST_PLACES, _DEEP = 2048, 50_000, -1e4
+
+
+@dataclass(frozen=True)
+class SubsetSum(Mechanism):
+    """Sum of a random subset of given records plus Gaussian noise, one of them turned round.
+
+    Parameters
+    ----------
+    noise_multiplier : float
+        Noise / size of a contribution, > 0; contributions of 1/2 and noise 5 make 10.
+    records : int
+        Size of the data set, >= 1.
+    batch : int
+        How many records are drawn, without replacement.
+    alike : int
+        How many of the others contribute what the record turns to: 0 is the bad case, half of
+        them the good one.
+
+    References
+    ----------
+    Wang, Balle & Kasiviswanathan (2019), Section 5, whose two cases it holds exactly.
+
+    Examples
+    --------
+    >>> bad, good = SubsetSum(1.0, 1000, 10), SubsetSum(1.0, 1000, 10, alike=500)
+    >>> [f"{m.rdp([16], adjacency='replace_one')[0]:.3g}" for m in (bad, good)]
+    ['27.1', '0.000301']
+    """
+
+    noise_multiplier: float
+    records: int
+    batch: int
+    alike: int = 0
+
+    name: ClassVar[str] = "subset_sum"
+    conditions: ClassVar[tuple[str, ...]] = (
+        "contributions are fixed beforehand, each -1 or 1 norms",
+        "a fresh subset of fixed size each step",
+    )
+    adjacencies: ClassVar[tuple[Adjacency, ...]] = ("replace_one",)
+    refusal: ClassVar[tuple[str, str]] = ("a sum over a subset", "one record is turned round")
+
+    def __post_init__(self) -> None:
+        validate.scale(noise_multiplier=self.noise_multiplier)
+        validate.integer(minimum=1, records=self.records)
+        validate.integer(minimum=1, maximum=self.records, batch=self.batch)
+        validate.integer(minimum=0, maximum=self.records - 1, alike=self.alike)
+
+    @property
+    def only_for(self) -> str:
+        return "these two data sets"
+
+    def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        ahead, behind = _Pair(self), _Pair(self._turned())
+        curves = (ahead.log_delta, behind.log_delta)
+        ends = [pair.largest for pair in (ahead, behind) if math.isfinite(pair.largest)]
+        forward = Profile(*curves, ends, ahead.log_tail, behind.log_tail)
+        return (forward, forward.reverse())
+
+    def _turned(self) -> Self:
+        others = self.records - 1 - self.alike
+        return type(self)(self.noise_multiplier, self.records, self.batch, others)
+
+    def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
+        pair = _Pair(self)
+        lower, upper = pair.count[0] - 9 * pair.sigma, pair.count[-1] + 9 * pair.sigma
+        p, q = (partial(pair.log_density, law) for law in (1, 0))
+        # Little noise has a peak at every count.
+        peaks = tuple(pair.count) if pair.sigma < 1 and pair.count.size < 100 else ()
+        forward = Outputs(
+            p, q, lower, upper, peaks, label="number of ones in the subset, plus noise"
+        )
+        return (forward, forward.reverse())
+
+    def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
+        return np.maximum(_Pair(self).renyi(orders), _Pair(self._turned()).renyi(orders))
+
+    @classmethod
+    def examples(cls) -> tuple[Self, ...]:
+        return (cls(2.0, 40, 4), cls(2.0, 40, 4, 20), cls(1.0, 1000, 10, 5))
+
+
+class _Pair:
+    """P and Q in this order, as mixtures of Gaussians at the counts."""
+
+    def __init__(self, m: SubsetSum) -> None:
+        self.sigma, rate = 0.5 * m.noise_multiplier, m.batch / m.records
+        count = np.arange(min(m.batch, m.alike) + 2.0)
+        law = partial(_hypergeometric, count.size, m.records - 1, m.alike)
+        log_u = math.log(rate) + law(m.batch - 1)
+        stays = math.log1p(-rate) + law(m.batch) if m.batch < m.records else -np.inf
+        raised = np.append(-np.inf, log_u[:-1])
+        laws = np.stack([log_add(stays, log_u), log_add(stays, raised), log_u, raised])
+        used = np.any(np.isfinite(laws), axis=0)
+        self.count, self.laws = count[used], laws[:, used]
+        sure = m.alike - m.batch + 1
+        self.largest = math.log((m.alike + 1) / sure) if sure > 0 else math.inf
+        # Half past the first count a larger one is no likelier: the loss is not above 0.
+        start, end = self.count[0] + 0.5, self.count[-1] + 40 * self.sigma
+        self._grid = np.append(start, np.arange(start, end, 0.2 * self.sigma)[1:])
+        self._losses = np.maximum.accumulate(self.losses(self._grid)[0])
+
+    def log_density(self, law: int, x: NDArray) -> NDArray:
+        """Of Q (law 0) or P (law 1)."""
+        noise = -0.5 * ((np.asarray(x)[..., None] - self.count) / self.sigma) ** 2
+        return _log_sum(self.laws[law] + noise) - math.log(self.sigma * math.sqrt(2 * math.pi))
+
+    def losses(self, x: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        """Loss L, e^L - 1 without cancellation, and the log of Q's density over that of N(0)."""
+        logs = np.empty((4, x.size))
+        for i in range(0, x.size, _AT_ONCE):
+            table = (self.count * x[i : i + _AT_ONCE, None] - 0.5 * self.count**2) / self.sigma**2
+            logs[:, i : i + _AT_ONCE] = [_log_sum(law + table) for law in self.laws]
+        q, p, kept, raised = logs
+        excess = np.exp(np.minimum(raised - q, 600.0)) - np.exp(kept - q)
+        near = np.abs(p - q) < 0.5
+        return np.where(near, np.log1p(np.where(near, excess, 0.0)), p - q), excess, q
+
+    def log_delta(self, epsilon: NDArray) -> NDArray:
+        ahead, behind = self._beyond(epsilon)
+        deltas = log_sub(ahead, log_expm1(epsilon) + behind)
+        # Far out rounding is larger than the difference, and its first part a bound from above.
+        return np.where(ahead < _DEEP, ahead, deltas)
+
+    def log_tail(self, epsilon: NDArray) -> NDArray:
+        return self._beyond(epsilon)[1]
+
+    def _beyond(self, epsilon: NDArray) -> NDArray:
+        """log of q (F_{U+1} - F_U) and of F_Q past the threshold; -inf where no loss is larger."""
+        logs = np.full((2, *epsilon.shape), -np.inf)
+        inside = epsilon < self.largest
+        x, parts = self._threshold(epsilon[inside]), []
+        for place in np.array_split(x, x.size // _AT_ONCE + 1):
+            tail = log_ndtr((self.count - place[:, None]) / self.sigma)
+            rise = log_sub(tail[:, 1:], tail[:, :-1])
+            parts.append([_log_sum(self.laws[2, :-1] + rise), _log_sum(self.laws[0] + tail)])
+        logs[:, inside] = np.concatenate(parts, axis=1)
+        return logs
+
+    def _threshold(self, epsilon: NDArray) -> NDArray:
+        """Where the loss is epsilon: between two places of a grid, or past the last one."""
+        i = np.searchsorted(self._losses, epsilon)
+        # Far out only the last counts are left.
+        q, p = (np.flatnonzero(np.isfinite(law))[-1] for law in self.laws[:2])
+        far = self.count[q] + 0.5 + self.sigma**2 * (epsilon + 60 - self.laws[1, p])
+        lower = self._grid[np.maximum(i - 1, 0)]
+        last = self._grid.size - 1
+        upper = np.where(i <= last, self._grid[np.minimum(i, last)], np.maximum(far, lower))
+        excess = lambda x: epsilon - self.losses(x)[0]
+        return decreasing_root(excess, lower=lower, upper=upper, rtol=1e-13)
+
+    def renyi(self, orders: NDArray) -> NDArray:
+        """Divergences; of orders for which the integral would have too many places, two bounds."""
+        values = np.minimum(0.5 * orders / self.sigma**2, self.largest)
+        strip = min(math.pi * self.sigma, math.sqrt(78.0))
+        # As for a sampled Gaussian.
+        step = 2 * math.pi / (0.5 * strip + 39.0 / strip) * self.sigma
+        reach = orders + self.count[-1] - self.count[0] + 19 * self.sigma
+        # Orders share their places if one does not reach twice as far as the other.
+        octave = np.floor(np.log2(reach))
+        for number in np.unique(octave[reach <= _MOST_PLACES * step]):
+            chunk = (octave == number) & (reach <= _MOST_PLACES * step)
+            x = np.arange(0.0, np.max(reach[chunk]), step) + self.count[0] - 9.5 * self.sigma
+            excess = self._log_excess(orders[chunk], x) + math.log(step)
+            values[chunk] = log_add(0.0, excess) / (orders[chunk] - 1)
+        return values
+
+    def _log_excess(self, orders: NDArray, x: NDArray) -> NDArray:
+        """log of the sum of e^{aL} - 1 - a(e^L - 1), weighed by the density of Q."""
+        loss, excess, log_q = self.losses(x)
+        terms = log_bernoulli(orders[:, None], excess, loss) + log_q - 0.5 * (x / self.sigma) ** 2
+        return _log_sum(terms) - math.log(self.sigma * math.sqrt(2 * math.pi))
+
+
+def _hypergeometric(size: int, others: int, alike: int, drawn: int) -> NDArray:
+    """Log chances of the counts 0, 1, ..., by their ratios: exact up to the rounding of these."""
+    first, last = max(0, drawn - others + alike), min(drawn, alike)
+    k = np.arange(first, last, dtype=float)
+    more = np.log((alike - k) / (k + 1) * ((drawn - k) / (others - alike - drawn + k + 1)))
+    law = np.full(size, -np.inf)
+    law[first : last + 1] = np.append(0.0, np.cumsum(more))
+    return law - np.logaddexp.reduce(law)
+
+
+def _log_sum(logs: NDArray) -> NDArray:
+    """log of the sum of each row."""
+    top = np.maximum(np.max(logs, axis=-1), -1e300)
+    with np.errstate(divide="ignore"):
+        return np.log(np.sum(np.exp(logs - top[..., None]), axis=-1)) + top
