@@ -32,6 +32,44 @@ def gaussian_delta(*, epsilon, noise_multiplier, distance=1.0):
     return float(np.exp(gaussian_log_delta(epsilon, distance / noise_multiplier)))
 
 
+_BUDGET = {"epsilon": Log(1e-3, 30.0), "distance": Choice(1.0, 2.0, 3.5)}
+
+
+@formula("G-B19", "Gaussian noise for a Rényi budget", "identity", "Mironov 2017, Corollary 3")
+@given("order > 1 and epsilon > 0 and distance > 0", order=Log(1.05, 200.0), **_BUDGET)
+@oracle(truths.std_of_divergence, tolerance=1e-8, points=30)
+@printed("1.0", order=2.0, epsilon=1.0, distance=1.0)
+@printed("4.8448", order=10.0, epsilon=0.213020, distance=1.0)
+@wrong("variance", "This is the variance; drawn as a standard deviation it is too little below 1.",
+       claim="distance**2*order/(2*epsilon)", says=r"\sigma = \frac{\Delta^2\alpha}{2\varepsilon}")
+@wrong("no-two", "Enough, and too much by the root of 2.", claim="distance*sqrt(order/epsilon)")
+@wrong("distance-once", "The squared distance belongs to the variance.",
+       claim="sqrt(distance*order/(2*epsilon))")
+def gaussian_std_for_rdp(*, order, epsilon, distance=1.0):
+    r"""\sigma = \Delta\sqrt{\frac\alpha{2\varepsilon}}
+
+    epsilon: Rényi divergence of that order, nats"""
+    validate.positive(order=order, epsilon=epsilon, distance=distance)
+    return distance * math.sqrt(order / (2 * epsilon))
+
+
+@formula("G-B19b", "Gaussian noise for a zCDP budget", "identity",
+         "Bun & Steinke 2016, Proposition 1.6")
+@given("rho > 0 and distance > 0", rho=Log(1e-4, 20.0), distance=Choice(1.0, 2.0, 3.5))
+@oracle(lambda rho, distance: max(truths.std_of_divergence(order=order, epsilon=rho * order,
+        distance=distance) for order in (1.1, 3.0, 25.0)), tolerance=1e-8, points=20)
+@printed("1.0", rho=0.5, distance=1.0)
+@printed("200.0", rho=1.25e-5, distance=1.0)
+@wrong("variance", "This is the variance; drawn as a standard deviation it is too little below 1.",
+       claim="distance**2/(2*rho)", says=r"\sigma = \frac{\Delta^2}{2\rho}")
+@wrong("pure", "rho-zCDP follows from pure DP with epsilon = sqrt(2 rho); Laplace noise has it.",
+       claim="distance/rho", says=r"\sigma = \Delta/\rho")
+def gaussian_std_for_zcdp(*, rho, distance=1.0):
+    r"""\sigma = \frac\Delta{\sqrt{2\rho}}"""
+    validate.positive(rho=rho, distance=distance)
+    return distance / math.sqrt(2 * rho)
+
+
 @formula("G-F7", "Epsilon of Gaussian noise under both adjacencies", "identity",
          "Balle & Wang 2018, Theorem 8")
 @given("noise_multiplier > 0 and 0 < delta < 1 and distance > 0", noise_multiplier=Log(0.2, 20.0),

@@ -71,3 +71,10 @@ def energy_by_search(*, sizes, norms, noise_multiplier):
             share[a] = both * (low + high) / 2
             share[b] = both - share[a]
     return float(np.sum(cost / share))
+
+
+def std_of_divergence(*, order, epsilon, distance):
+    """Where the integral of the Rényi divergence falls to epsilon as the noise grows."""
+    scale = distance * order**0.5 / epsilon**0.5
+    small = lambda std: oracles.gaussian_renyi(distance, std, order) <= epsilon
+    return oracles.smallest(small, low=0.2 * scale, high=5 * scale)

@@ -10,7 +10,7 @@ from scipy.special import gammaln, gammasgn, log_ndtr, xlog1py
 
 from dplearn.book.chapters.amplification import truths
 from dplearn.book.chapters.divergences.families import renyi_gaussian
-from dplearn.book.kit.domains import Choice, Drawn, Log, Whole
+from dplearn.book.kit.domains import Choice, Distribution, Drawn, Log, Whole
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong
 from dplearn.ground import validate
 from dplearn.ground.expression import parse
@@ -64,6 +64,37 @@ def sampled_gaussian_rdp_integer(*, order, noise_multiplier, sample_rate):
     # The weights add up to 1, so the sum is 1 + sum w_k (e^... - 1), without cancellation.
     gain = lambda k: log_expm1((k * k - k) / (2 * noise_multiplier**2))
     return float(np.logaddexp(0.0, _log_sum(order, sample_rate, gain))) / (order - 1)
+
+
+@formula("G-E4b", "Moments of a sampled likelihood ratio: the binomial expansion", "identity",
+         "Abadi et al. 2016, proof of Lemma 3")
+@given("order >= 2 and floor(order) == order and 0 < sample_rate <= 1",
+       p=Distribution(4, zeros=False), q=Distribution(4, zeros=False), order=Whole(2, 12),
+       sample_rate=Log(1e-2, 1.0))
+@oracle(lambda p, q, order, sample_rate: math.fsum(
+        b * (1 - sample_rate + sample_rate * a / b) ** order for a, b in zip(p, q, strict=True)))
+@wrong("no-mean", "Without E it is a random number, another one for every output.",
+       claim=lambda p, q, order, sample_rate: _binomial((p / q)[:1], order, sample_rate)[0],
+       says=r"\dots = \sum_k\binom\alpha k(1-q)^{\alpha-k}q^k\Big(\frac{\mu_1}{\mu_0}\Big)^k")
+@wrong("mean-inside", "E(r)^k is 1 for every k: the mean belongs around the power.",
+       claim="1.0", says=r"\dots = \sum_k\binom\alpha k(1-q)^{\alpha-k}q^k\,(\mathbb E\,r)^k = 1")
+def sampled_moment(p, q, *, order, sample_rate):
+    r"""\mathbb E_{\mu_0}\Big[\big(1 - q + q\tfrac{\mu_1}{\mu_0}\big)^\alpha\Big] =
+    \sum_{k=0}^\alpha\binom\alpha k(1-q)^{\alpha-k}q^k\,
+    \mathbb E_{\mu_0}\Big[\Big(\frac{\mu_1}{\mu_0}\Big)^k\Big]
+
+    p: probabilities of the outputs with the record surely in the batch, mu_1
+    q: probabilities without it, mu_0"""
+    validate.integer(minimum=2, order=order)
+    validate.rate(sample_rate=sample_rate)
+    return float(_binomial(p / q, order, sample_rate) @ q)
+
+
+def _binomial(ratio: NDArray, order: int, sample_rate: float) -> NDArray:
+    """sum_k binom(a, k) (1-q)^(a-k) q^k r^k at every outcome."""
+    terms = [math.comb(order, k) * (1 - sample_rate) ** (order - k) * (sample_rate * ratio) ** k
+             for k in range(order + 1)]  # fmt: skip
+    return np.sum(terms, axis=0)
 
 
 def _erfc_terms(order: float, sigma: float, q: float) -> tuple[NDArray, NDArray]:
