@@ -7,7 +7,7 @@
 #
 # 1. read the Rényi divergence $D_\alpha$ as a dial between the average and the worst privacy loss;
 # 2. add up the cost of many releases order by order, and convert the sum into $(\varepsilon,\delta)$ at the best order;
-# 3. catch a misprint that travels through lecture notes, by computing instead of believing.
+# 3. catch a misprint by computing instead of believing.
 #
 # * **Time** {minutes} minutes in class; what comes after section 11 is for the evening.
 # * **You need** lesson 03 (Gaussian noise, $\delta(\varepsilon)$), lesson 04 (composition), logarithms and exponentials.

@@ -370,11 +370,11 @@ reveal(
 # %% [markdown]
 # ## 9 Is it true as printed? The shifted moment
 #
-# One set of lecture notes defines, for $\mu_0=N(0,\sigma^2)$ and $\mu=(1-q)\mu_0+qN(1,\sigma^2)$,
+# A moment is easily counted from the wrong end. Define, for $\mu_0=N(0,\sigma^2)$ and $\mu=(1-q)\mu_0+qN(1,\sigma^2)$,
 #
 # $$K(\alpha)=\ln\mathbb E_{\mu_0}\!\left[\left(\frac{\mu}{\mu_0}\right)^{\alpha}\right]\qquad\text{(wrong here)}$$
 #
-# and puts it into the tail bound with the *same* $\alpha$, whole from 2 to 32. The moment $\lambda$ under $\mu$ needs the power $\lambda+1$ under $\mu_0$. A slip of one: $(\lambda-1)D_\lambda$ stands where $\lambda D_{\lambda+1}$ belongs.
+# and put it into the tail bound with the *same* $\alpha$, whole from 2 to 32. The moment $\lambda$ under $\mu$ needs the power $\lambda+1$ under $\mu_0$. A slip of one: $(\lambda-1)D_\lambda$ stands where $\lambda D_{\lambda+1}$ belongs.
 
 
 # %%

@@ -459,7 +459,7 @@ reveal("wrong in 100, private", truth=round(private[:, -1].mean(), 1), others=en
 #
 # ## 9 Is it true as printed?
 #
-# Two sentences from documentation and lecture notes; two more are in section 13. Vote before you run.
+# Two sentences that sound right; two more are in section 13. Vote before you run.
 #
 # ### 9.1 "The noise has *variance* noise_multiplier · max_grad_norm"
 #

@@ -280,7 +280,7 @@ reveal("epsilon of ten layers", truth=ten_layers, others={"one layer": one_layer
 #
 # $$\tau_m^2\;\propto\;\frac{C_m}{\sqrt{d_m}},\qquad\text{that is}\qquad z_m^2\;\propto\;\frac1{C_m\sqrt{d_m}}.$$
 #
-# So large parts get *less* noise per weight ([in the formula book](explorer:formula_book?id=G-F8&misprint=equal)). One noise for all is the best when $C_m\propto\sqrt{d_m}$: the usual rule, $C_m=C\sqrt{d_m/d}$. Some lecture notes have it upside down, $C_m\propto1/\sqrt{d_m}$; we let that take part. All have $\sum_m C_m^2=C^2=0.25$.
+# So large parts get *less* noise per weight ([in the formula book](explorer:formula_book?id=G-F8&misprint=equal)). One noise for all is the best when $C_m\propto\sqrt{d_m}$: the usual rule, $C_m=C\sqrt{d_m/d}$. Upside down it reads $C_m\propto1/\sqrt{d_m}$; we let that take part. All have $\sum_m C_m^2=C^2=0.25$.
 
 # %%
 d = np.array(list(sizes.values()), dtype=float)
@@ -438,7 +438,14 @@ figure = curves(
     [
         Line(x=t, y=high[:, 0], label="C from 10", role="other", label_at=0.1, side="top right"),
         Line(x=t, y=low[:, 0], label="C from 0.02", label_at=0.1, side="bottom right"),
-        Line(x=t, y=low[:, 1], label="median of the run from 0.02", role="quiet", label_at=1),
+        Line(
+            x=t,
+            y=low[:, 1],
+            label="median of the run from 0.02",
+            role="quiet",
+            label_at=0.85,
+            side="bottom left",
+        ),
     ],
     title="C chases the median, and is late from both sides",
     x="step",
@@ -642,7 +649,7 @@ check("11.1", answer)
 #
 # ### "$\sigma=\big(L\sum_m z_m^{-2}\big)^{-1/2}$"
 #
-# ([In the formula book](explorer:formula_book?id=G-F4&misprint=lot).) An early edition of lecture notes has the size of the lot under the root. But a step adds its noise once, however many records are in the lot, and one record is in the sum once: $L$ has no place there. With $L=100$ and $z=(1,2)$, one step with everybody:
+# ([In the formula book](explorer:formula_book?id=G-F4&misprint=lot).) Here the size of the lot is under the root. But a step adds its noise once, however many records are in the lot, and one record is in the sum once: $L$ has no place there. With $L=100$ and $z=(1,2)$, one step with everybody:
 
 # %%
 for name, sigma in (("printed", (100 * (1 + 1 / 4)) ** -0.5), ("true", together)):
