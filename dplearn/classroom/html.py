@@ -136,7 +136,9 @@ def _anchor(heading: str) -> str:
 def chart(figure: dict[str, Any], alt: str) -> str:
     """A live chart, drawn when it comes into sight, with words for those who do not see it."""
     data = json.dumps(figure, separators=(",", ":")).replace("</", "<\\/")
+    height = figure["layout"].get("height", 450)  # kept free, so that nothing moves later
     return (
-        f'<figure class="chart" role="img" aria-label="{html.escape(alt, quote=True)}">'
+        f'<figure class="chart" role="img" aria-label="{html.escape(alt, quote=True)}"'
+        f' style="min-height: {height}px">'
         f'<script type="application/json">{data}</script></figure>\n'
     )
