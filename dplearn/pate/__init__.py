@@ -1,12 +1,15 @@
 """Private aggregation of teacher ensembles (PATE): many teachers vote, noise decides close votes.
 
 `PATE` is the public plan and its guarantee for any votes, `Aggregator` answers within the plan.
+What is cheap only at given votes `at_these_votes` states for whoever may see them, and for the
+public by `Sanitised`.
 """
 
 from dplearn.pate.aggregate import NO_ANSWER, Aggregator
 from dplearn.pate.at_these_votes import AtTheseVotes, at_these_votes
 from dplearn.pate.law import winner_law
 from dplearn.pate.plan import PATE
+from dplearn.pate.sanitised import Sanitised
 from dplearn.pate.votes import Votes, read_votes
 
 __all__ = [
@@ -14,6 +17,7 @@ __all__ = [
     "PATE",
     "Aggregator",
     "AtTheseVotes",
+    "Sanitised",
     "Votes",
     "at_these_votes",
     "read_votes",
