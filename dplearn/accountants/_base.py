@@ -60,7 +60,7 @@ class Accountant(ABC):
         """Why these mechanisms are not covered, or an empty string."""
         try:
             for mechanism in runs.mechanisms:
-                mechanism.profiles(runs.adjacency)
+                mechanism.require_theorem(runs.adjacency)
         except NotImplementedError as error:
             return str(error)
         return ""

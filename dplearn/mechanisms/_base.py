@@ -81,9 +81,9 @@ class Mechanism(ABC):
     def profiles(self, adjacency: Adjacency = "add_remove") -> tuple[Profile, ...]:
         """Worst-case profiles: (remove, add), or a single one when both are equal.
 
-        NotImplementedError is raised if no theorem covers this mechanism under this adjacency.
+        NotImplementedError is raised as by `require_theorem`.
         """
-        self._require_theorem(adjacency)
+        self.require_theorem(adjacency)
         return self._profiles(adjacency)
 
     def witnesses(self, adjacency: Adjacency = "add_remove") -> tuple[Profile, ...]:
@@ -92,12 +92,12 @@ class Mechanism(ABC):
         Composing them bounds the true epsilon from below, as composing `profiles` bounds it
         from above. There may be two where there is one profile.
         """
-        self._require_theorem(adjacency)
+        self.require_theorem(adjacency)
         return self._witnesses(adjacency)
 
     def outputs(self, adjacency: Adjacency = "add_remove") -> tuple[Outputs, ...]:
         """Laws on a line with these `profiles` at epsilon >= 0, laid out alike; empty if none."""
-        self._require_theorem(adjacency)
+        self.require_theorem(adjacency)
         return () if self.no_privacy() else self._outputs(adjacency)
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
@@ -117,7 +117,7 @@ class Mechanism(ABC):
         exist it raises NotImplementedError. The values are exact for the worst pair, or an upper
         bound where the mechanism's profile is one.
         """
-        self._require_theorem(adjacency)
+        self.require_theorem(adjacency)
         validate.one_of(("auto", "formula", "quadrature"), method=method)
         orders = np.atleast_1d(np.asarray(orders, dtype=float))
         if orders.ndim != 1:
@@ -139,14 +139,14 @@ class Mechanism(ABC):
 
     def zcdp(self, adjacency: Adjacency = "add_remove") -> float | None:
         """rho such that the release is rho-zCDP, or None when no finite rho is known."""
-        self._require_theorem(adjacency)
+        self.require_theorem(adjacency)
         return self._zcdp(adjacency)
 
     def _zcdp(self, adjacency: Adjacency) -> float | None:
         return None
 
-    def _require_theorem(self, adjacency: Adjacency) -> None:
-        """Raise unless some theorem covers neighbours of this kind."""
+    def require_theorem(self, adjacency: Adjacency) -> None:
+        """Raise NotImplementedError unless some theorem covers neighbours of this kind."""
         validate.one_of(ADJACENCIES, adjacency=adjacency)
         if adjacency not in self.adjacencies:
             what, why = self.refusal

@@ -19,6 +19,10 @@ class Wrapped(Mechanism):
     def assumptions(self) -> tuple[str, ...]:
         return (*self.conditions, *self.base.assumptions)
 
+    def require_theorem(self, adjacency: Adjacency) -> None:
+        super().require_theorem(adjacency)
+        self.base.require_theorem(adjacency)
+
     def _zcdp(self, adjacency: Adjacency) -> float | None:
         """rho of the base: sampling never hurts, and zCDP cannot see that it helps."""
         return self.base.zcdp(adjacency)
