@@ -21,7 +21,6 @@ from dplearn.engine.profile import largest_epsilon
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency, Reference
 from dplearn.mechanisms import Mechanism
-from dplearn.mechanisms._wrapped import Epoch
 from dplearn.mechanisms.gaussian import MARGIN, gaussian_ends
 
 # Upper and lower end further apart than this leave room for another bound.
@@ -173,24 +172,11 @@ class PLD(Accountant):
 
 def _closed_bound(runs: Runs, delta: float) -> NDArray:
     """Upper bounds by Rényi divergences, by zCDP and by the Gaussians that dominate, per row."""
-    renyi = RDP(orders=_near_the_best(runs, delta))
-    others = [a._bounds(runs, delta) for a in (renyi, ZCDP()) if not a._refusal(runs)]
+    others = [a._bounds(runs, delta) for a in (RDP(), ZCDP()) if not a._refusal(runs)]
     bounds = [np.array([bound.epsilon for bound in other]) for other in others]
     if (shifts := dominating_shifts(runs)) is not None:
         bounds.append(gaussian_ends(delta, np.sqrt(runs.counts @ shifts**2))[1])
     return np.min(bounds, axis=0, initial=np.inf)
-
-
-def _near_the_best(runs: Runs, delta: float) -> tuple[float, ...]:
-    """Orders of RDP, all those that lie between every tenth of them only next to the best."""
-    orders = np.array(RDP().orders)
-    # Those of an epoch cost the most together, and few of them as much as all.
-    if any(isinstance(mechanism, Epoch) for mechanism in runs.mechanisms):
-        return tuple(orders)
-    rough = RDP(orders=tuple(orders[::10]))._bounds(runs, delta)
-    best = np.searchsorted(orders, [bound.details["order"] for bound in rough])
-    near = np.clip(best[:, None] + np.arange(-9, 10), 0, orders.size - 1)
-    return tuple(orders[np.unique(near)])
 
 
 def _one_run(runs: Runs, i: int, delta: float) -> Bound:

@@ -12,6 +12,7 @@ from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._runs import Runs
 from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.ground.guarantee import Reference
+from dplearn.mechanisms._wrapped import Epoch
 
 # Dense where large epsilons have their best order, whole numbers in the middle, and far
 # enough out for small ones (a full batch at sigma = 1000 wants orders near 10^4).
@@ -58,8 +59,21 @@ class RDP(Accountant):
         object.__setattr__(self, "orders", orders)
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
-        best = at_best_order(runs, self.orders, rdp_to_epsilon, delta)
+        near = _near_the_best(runs, self.orders, delta)
+        best = at_best_order(runs, near, rdp_to_epsilon, delta)
         return [Bound(epsilon, None, {"order": order}) for epsilon, order in best]
+
+
+def _near_the_best(runs: Runs, orders: tuple[float, ...], delta: float) -> tuple[float, ...]:
+    """Of many orders those that lie between every tenth of them only next to the best."""
+    # Those of an epoch cost the most together, and few of them as much as all.
+    if len(orders) < 100 or any(isinstance(mechanism, Epoch) for mechanism in runs.mechanisms):
+        return orders
+    orders = tuple(sorted(orders))
+    rough = at_best_order(runs, orders[::10], rdp_to_epsilon, delta)
+    best = np.searchsorted(orders, [order for _, order in rough])
+    near = np.clip(best[:, None] + np.arange(-9, 10), 0, len(orders) - 1)
+    return tuple(np.array(orders)[np.unique(near)])
 
 
 def at_best_order(

@@ -18,8 +18,8 @@ from dplearn import (
     accountants,
 )
 from dplearn.accountants._runs import Runs
-from dplearn.accountants.pld import _near_the_best
-from dplearn.accountants.rdp import RDP
+from dplearn.accountants.rdp import RDP, at_best_order
+from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import (
     Composed,
@@ -151,10 +151,10 @@ def test_a_number_of_steps_that_repeats_is_answered_once(monkeypatch):
 def test_few_orders_next_to_the_best_say_what_all_of_them_say(step, steps):
     adjacency = "replace_one" if isinstance(step, WithoutReplacement) else "zero_out"
     runs = Runs.of(step, steps, adjacency)
-    few, every = _near_the_best(runs, 1e-6), RDP().orders
-    assert len(few) <= len(every)
-    for one, other in zip(RDP(few)._bounds(runs, 1e-6), RDP()._bounds(runs, 1e-6), strict=True):
-        assert one.epsilon == pytest.approx(other.epsilon, rel=1e-12)
+    every = at_best_order(runs, RDP().orders, rdp_to_epsilon, 1e-6)
+    for bound, (epsilon, order) in zip(RDP()._bounds(runs, 1e-6), every, strict=True):
+        assert bound.epsilon == pytest.approx(epsilon, rel=1e-12)
+        assert bound.details["order"] == order
 
 
 @dataclass(frozen=True)
