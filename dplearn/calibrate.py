@@ -2,7 +2,8 @@
 
 Every search returns a point at which the accountant was asked and answered with an epsilon
 at most the target, together with that answer. Tightness depends on the search, truth does not.
-Far from the target a rougher accountant shows the way where there is one; it decides nothing.
+Far from the target a rougher accountant shows the way where there is one. A search that has done
+its work, counted in units that do not depend on the machine, returns the best point it has.
 """
 
 import math
@@ -15,7 +16,8 @@ from dplearn.accountants import Accountant
 from dplearn.accountants._runs import MOST_RUNS
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency, Guarantee, round_down, round_up
-from dplearn.ground.solve import Snap, crossing
+from dplearn.ground.solve import Crossing, Snap, crossing
+from dplearn.ground.work import Work, counting, spend
 from dplearn.mechanisms import Mechanism
 
 _SMALLEST, _LARGEST = 1e-3, 1e7
@@ -23,6 +25,10 @@ _SMALLEST, _LARGEST = 1e-3, 1e7
 _NEAR = 0.2
 # How closely it ends: a part of the width of the bracket, within which its ends may jump, or less.
 _PART, _WIDEST = 0.1, 1e-3
+# Units of work of one search, after which what is proved will do: about a second of one core.
+_MOST_WORK = 1.5e8
+# What any answer costs at least.
+_ANSWER = 3e5
 
 
 class Unreachable(ValueError):
@@ -60,8 +66,9 @@ def smallest_noise_multiplier(
 
     The mechanism is any with a `noise_multiplier`, possibly inside; its value is ignored. The
     target is epsilon > 0 and delta in (0, 1). The search stops at the relative width `rtol`,
-    or at a tenth of that of the bracket, at most 1e-3; the value is rounded up. `Unreachable` is
-    raised if none up to 1e7 reaches the target.
+    or at a tenth of that of the bracket, at most 1e-3, or within 0.2 once it has done its work of
+    about a second; the value is rounded up. `Unreachable` is raised if none up to 1e7 reaches the
+    target.
 
     Examples
     --------
@@ -113,7 +120,7 @@ def largest_steps(
     """The largest number of runs that stays within (epsilon, delta); 0 if not even one does.
 
     Parameters are those of `smallest_noise_multiplier`; the search stops at 10^12, and where a
-    bracket is wide as close to the largest as there.
+    bracket is wide or the work is done as close to the largest as there.
 
     Examples
     --------
@@ -236,25 +243,56 @@ def _search(
     """
     validate.instance(Accountant, accountant=accountant)
     validate.positive(epsilon=epsilon)
+    part, last = 0.0, _NEAR
+    start: dict[str, Any] = {"guess": guess, "upper": ends[1]}
+    tried: list[tuple[float, Guarantee]] = []
+    with counting() as work:
+        crossed = partial(_crossed, epsilon=epsilon, work=work, lower=ends[0], snap=snap)
+        if (rough := accountant.rougher()) != accountant:
+            near, answer = crossed(partial(guarantee_at, rough), enough=_NEAR, **start)
+            start = {"guess": near.root, "slope": near.slope, "upper": ends[1]}
+            part = _PART
+            if near.x < math.inf:
+                tried, last, start["upper"] = [(near.x, answer)], math.inf, near.x
+        if not tried or work.units < _MOST_WORK:
+            ask = partial(guarantee_at, accountant)
+            end, answer = crossed(ask, enough=tolerance, part=part, last=last, **start)
+            tried.append((end.x, answer))
+    return min(tried, key=lambda end: end[0])
+
+
+def _crossed(
+    guarantee_at: Callable[[float], Guarantee],
+    *,
+    epsilon: float,
+    work: Work,
+    enough: float,
+    part: float = 0.0,
+    last: float = 0.0,
+    **start: Any,
+) -> tuple[Crossing, Guarantee]:
+    """Where the answers cross epsilon, and the one there.
+
+    Near it is what is `enough`, or a `part` of the bracket, or `last` once the work is done.
+    """
     answers: dict[float, Guarantee] = {}
+    cost = 0.0
 
-    def excess(of: Accountant) -> Callable[[float], float]:
-        def value(x: float) -> float:
-            answers[x] = answer = guarantee_at(of, x)
-            # In the logarithm of each parameter that of epsilon is nearly straight.
-            return (math.log(answer.epsilon) if answer.epsilon else -math.inf) - math.log(epsilon)
-
-        return value
+    def excess(x: float) -> float:
+        nonlocal cost
+        before = work.units
+        spend(_ANSWER)
+        answers[x] = answer = guarantee_at(x)
+        cost = work.units - before
+        # In the logarithm of each parameter that of epsilon is nearly straight.
+        return (math.log(answer.epsilon) if answer.epsilon else -math.inf) - math.log(epsilon)
 
     def close(x: float) -> float:
+        if work.units + cost > _MOST_WORK:
+            return max(enough, last)
         answer = answers[x]
         width = 1 - answer.lower / answer.epsilon if answer.epsilon else 0.0
-        return max(tolerance, min(_PART * width, _WIDEST))
+        return max(enough, min(part * width, _WIDEST))
 
-    within = partial(crossing, lower=ends[0], upper=ends[1], snap=snap)
-    if (rough := accountant.rougher()) == accountant:
-        solution = within(excess(accountant), guess=guess, tolerance=tolerance)
-    else:
-        near = within(excess(rough), guess=guess, tolerance=_NEAR)
-        solution = within(excess(accountant), guess=near.root, slope=near.slope, tolerance=close)
-    return solution.x, answers[solution.x if solution.x < math.inf else solution.below]
+    end = crossing(excess, tolerance=close, **start)
+    return end, answers[end.x if end.x < math.inf else end.below]

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from dplearn.engine.profile import largest_epsilon
 from dplearn.ground import validate
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency
+from dplearn.ground.work import counting, remembered
 from dplearn.mechanisms import Mechanism
 
 _PER_DECADE = 12
@@ -93,7 +94,7 @@ class Runs:
 
         For a subsampled mechanism the profile already is the amplified one.
         """
-        deltas = tuple(np.asarray(deltas, dtype=float).tolist())
+        deltas = tuple(float(delta) for delta in np.asarray(deltas).ravel())
         return np.stack([_epsilon(m, deltas, self.adjacency) for m in self.mechanisms], axis=-1)
 
     def delta_grid(self, delta: float) -> NDArray:
@@ -107,7 +108,7 @@ class Runs:
         return delta * 10.0 ** (-np.arange(first, last + 9 * _PER_DECADE) / _PER_DECADE)
 
 
-@lru_cache(maxsize=64)
+@remembered(64)
 def _rdp(mechanism: Mechanism, orders: tuple[float, ...], adjacency: Adjacency) -> NDArray:
     """Rényi divergences of one step, remembered for the mechanisms of late."""
     values = mechanism.rdp(orders, adjacency=adjacency)
@@ -119,7 +120,9 @@ def _epsilon(mechanism: Mechanism, deltas: tuple[float, ...], adjacency: Adjacen
     """Epsilons of one step, remembered: several accountants ask for the same deltas."""
     before, new = _epsilons(mechanism, adjacency), {}
     if missing := [delta for delta in deltas if delta not in before]:
-        values = largest_epsilon(mechanism.profiles(adjacency), missing)
+        # Not charged to a search: it would depend on what was asked before.
+        with counting():
+            values = largest_epsilon(mechanism.profiles(adjacency), missing)
         new = dict(zip(missing, values.tolist(), strict=True))
         if len(before) < _MOST_KEPT:
             before.update(new)

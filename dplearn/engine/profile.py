@@ -30,6 +30,7 @@ from dplearn.engine.quadrature import FAR, Curve, log_renyi_integrals
 from dplearn.ground import validate
 from dplearn.ground.logspace import log1mexp, log_add, log_expm1
 from dplearn.ground.solve import decreasing_root, first_true, maximise
+from dplearn.ground.work import spend
 
 # Epsilons below it are searched for from 0 on.
 _NEAR = 1e-6
@@ -74,6 +75,7 @@ class Profile:
         Losses that differ by rounding alone are the largest of them: delta is never too small.
         """
         log_p, log_q = np.asarray(log_p, dtype=float), np.asarray(log_q, dtype=float)
+        spend(30 * log_p.size)
         both = np.isfinite(log_p) & np.isfinite(log_q)
         losses = _merged(log_p[both], log_q[both])
         delta, tail = _atoms(losses, log_q[both], log_p[~both])

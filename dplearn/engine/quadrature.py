@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.ground.logspace import log1mexp, log_add, log_expm1
+from dplearn.ground.work import spend
 
 # Beyond this epsilon a profile that is still positive counts as infinite loss.
 FAR = 1e9
@@ -66,6 +67,7 @@ def log_renyi_integrals(
         half = 0.5 * (upper - lower)
         x = 0.5 * (upper + lower)[:, None] + half[:, None] * _X
         f, b = forward(x) + np.log(half)[:, None], backward(x) + np.log(half)[:, None]
+        spend(10 * a.size * x.size)
         log_y = log_add((a - 1) * x + f, b - a * x)
         top = np.maximum(np.max(log_y, axis=(1, 2)), total)
         top = np.where(np.isfinite(top), top, 0.0)

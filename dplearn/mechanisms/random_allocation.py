@@ -46,7 +46,7 @@ gives :math:`D_\alpha(P\Vert Q) \ge (1+n)/2\sigma^2 - \ln B`.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -56,6 +56,7 @@ from scipy.special import gammaln, ndtr
 from dplearn.engine.profile import Profile
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.logspace import exp_rest, log1mexp, log_add, log_comb, log_expm1
+from dplearn.ground.work import remembered, spend
 from dplearn.mechanisms._wrapped import Epoch
 from dplearn.mechanisms.gaussian import Gaussian, gaussian_log_delta
 
@@ -160,7 +161,7 @@ class _Law(NamedTuple):
     mass: NDArray
 
 
-@lru_cache(maxsize=32)
+@remembered(32)
 def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
     """Profile of a finite pair just above, or just below, the exact one."""
     law, infinity = _one(1 / sigma, above)
@@ -212,6 +213,7 @@ def _sum(one: _Law, two: _Law, above: bool) -> _Law:
     points = _points(one, two)
     value = np.add.outer(one.value, two.value).ravel()
     mass = np.multiply.outer(one.mass, two.mass).ravel()
+    spend(2.5 * value.size)
     cell = np.clip(np.searchsorted(points, value, side="right") - 1, 0, points.size - 2)
     if above:
         share = mass * np.clip((value - points[cell]) / (points[cell + 1] - points[cell]), 0, 1)
@@ -258,7 +260,7 @@ def _grouped(law: _Law) -> _Law:
     return _Law(np.add.reduceat(law.mass * law.value, first) / mass, mass)
 
 
-@lru_cache(maxsize=32)
+@remembered(32)
 def _log_excess(sigma: float, batches: int) -> NDArray:
     """log of E[mean^a] - 1 at the orders a = 1, 2, ..., the first being -inf."""
     k = np.arange(_LARGEST_ORDER + 1.0)

@@ -47,6 +47,7 @@ from scipy.special import erfcx, log_ndtr
 from dplearn.engine.profile import Profile
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.logspace import log1mexp, log_add, log_expm1, log_sub
+from dplearn.ground.work import spend
 from dplearn.mechanisms._wrapped import Epoch
 from dplearn.mechanisms.gaussian import Gaussian
 
@@ -165,6 +166,7 @@ class _Largest:
         low, high = np.zeros(loss.shape), np.full(loss.shape, self.log_batches)
         g, middle = low, 0.5 * (self.a + self.b)
         for _ in range(40):
+            spend(100 * loss.size)
             deficit, slope = self._deficit((loss + g) / self.gap + middle, loss + g)
             above = deficit > g
             low, high = np.where(above, g, low), np.where(above, high, g)

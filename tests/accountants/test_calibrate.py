@@ -1,6 +1,7 @@
 """Calibration: the guarantee returned is within the target, and a hair more is not."""
 
 import math
+from contextlib import contextmanager
 from functools import partial
 from unittest.mock import Mock
 
@@ -9,10 +10,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cases import each
-from dplearn import Gaussian, Laplace, accountants, largest_sample_rate, smallest_noise_multiplier
+from dplearn import (
+    Gaussian,
+    Laplace,
+    accountants,
+    calibrate,
+    largest_sample_rate,
+    smallest_noise_multiplier,
+)
 from dplearn.calibrate import Calibration, Unreachable, largest_steps, smallest_delta
 from dplearn.ground.guarantee import Guarantee
-from dplearn.mechanisms import Composed, DiscreteGaussian, PoissonSubsampled, WithoutReplacement
+from dplearn.ground.work import counting, spend
+from dplearn.mechanisms import (
+    Composed,
+    DiscreteGaussian,
+    PoissonSubsampled,
+    RandomAllocation,
+    WithoutReplacement,
+)
 
 TARGET = {"epsilon": 2.0, "delta": 1e-5}
 STEP = PoissonSubsampled(Gaussian(1.0), 0.01)
@@ -188,6 +203,58 @@ def test_what_is_shown_is_proved_too(parameter, value, shown):
     guarantee = Guarantee(epsilon=1.0, delta=1e-5, kind="upper", method="m", adjacency="add_remove")
     reached = Calibration(parameter=parameter, value=value, guarantee=guarantee)
     assert str(reached) == f"{parameter} = {shown}: {guarantee}"
+
+
+# A second is 1e8 units; each of these took two to four.
+COSTLY = [
+    (largest_sample_rate, PoissonSubsampled(Gaussian(1.1), 0.5), 0.397, 1e-28, 1_280_000),
+    (largest_steps, PoissonSubsampled(Gaussian(0.178), 4.2e-8), 3660.0, 2.3e-5, None),
+    (smallest_noise_multiplier, RandomAllocation(Gaussian(1.0), 67), 0.59, 1.7e-18, 1560),
+]
+
+
+@pytest.mark.slow
+@each("search, mechanism, epsilon, delta, steps", COSTLY)
+def test_a_search_ends_when_it_has_done_its_work(
+    search, mechanism, epsilon, delta, steps, monkeypatch
+):
+    works = []
+
+    @contextmanager
+    def counted():
+        with counting() as work:
+            works.append(work)
+            yield work
+
+    monkeypatch.setattr(calibrate, "counting", counted)
+    question = {"epsilon": epsilon, "delta": delta} | ({"steps": steps} if steps else {})
+    first, second = (search(PLD, mechanism=mechanism, **question) for _ in range(2))
+    assert 1e8 < works[0].units == works[1].units < calibrate._MOST_WORK
+    # What a cache remembers changes nothing, and what is returned is an answer at that value.
+    assert first == second
+    step = mechanism.vary(**({} if steps is None else {first.parameter: first.value}))
+    again = (
+        accountant.epsilon(step, delta=delta, steps=steps or first.value)
+        for accountant in (PLD, PLD.rougher())
+    )
+    assert first.guarantee in again and 0.6 * epsilon < first.guarantee.epsilon <= epsilon
+
+
+@each("cost, answers, error", [(0.0, 12, 1e-6), (4e7, 9, 0.01), (1e9, 9, 0.2)])
+def test_costly_answers_are_few(cost, answers, error, monkeypatch):
+    asked = []
+
+    class Costly(type(PLD)):
+        def epsilon(self, mechanism, **question):
+            asked.append(self.rtol)
+            spend(cost if self.rtol == PLD.rtol else 0.1 * cost)
+            leaks = 2.0 * (mechanism.sample_rate / 1e-3) ** 1.5
+            return Mock(epsilon=leaks, lower=leaks)
+
+    best = largest_sample_rate(Costly(), mechanism=STEP, **TARGET)
+    assert 0 <= 1e-3 - best.value <= error * 1e-3 and best.guarantee.epsilon <= 2.0
+    assert len(asked) <= answers
+    assert asked.count(PLD.rtol) * cost <= calibrate._MOST_WORK
 
 
 def test_a_search_ends_early_where_nothing_is_proved_from_below():

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.engine.contour.pair import ULP, L, SampledGaussian
+from dplearn.ground.work import spend
 
 
 class Line:
@@ -82,6 +83,7 @@ class Line:
 
     def transform(self, h: float, count: int) -> NDArray:
         """M(lambda + ikh) / e^{top + norm} for k = 0..count - 1, by powers in two digits."""
+        spend(0.2 * count * self.x.size)
         block = 1 << (count.bit_length() // 2 - 1)
         fine = np.exp(np.outer(h * np.arange(block), self.turn))
         coarse = np.exp(np.outer(block * h * np.arange(count // block), self.turn))

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.engine.contour.pair import ULP, L, SampledGaussian
+from dplearn.ground.work import spend
 
 # Rounding of M, about: only for plans.
 _ROUNDING = 3e-14
@@ -37,6 +38,7 @@ def moments(pair: SampledGaussian, mu: NDArray) -> Moments:
     step = pair.step(tilt, 0.0)
     x = pair.nodes(tilt, step)
     log_f, _ = pair.log_ratio(x)
+    spend(2 * mu.size * x.size)
     # Row i is the integrand at mu[i].
     logs = np.outer(pair.power(mu), log_f)
     logs -= 0.5 * (x / sigma) ** 2

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from dplearn.engine.contour.line import Bound, Line
 from dplearn.engine.contour.pair import ULP
 from dplearn.engine.contour.table import Table
+from dplearn.ground.work import spend
 
 # What is charged for rounding, truncation and aliases.
 Charges = tuple[NDArray, NDArray, NDArray]
@@ -43,6 +44,7 @@ class Trapezoid:
         steps, period, self.log_tau = plan
         self.line, self.steps, self.h = line, steps, 2 * math.pi / period
         k = np.arange(values.size)
+        spend(40 * steps.size * k.size)
         self.block = 1 << (k.size.bit_length() // 2 - 1)
         z = line.tilt + 1j * self.h * k
         kernel = self.h / math.pi / (1 + z)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from dplearn.engine.lattice.survey import log_c
 from dplearn.ground.logspace import log_expm1
+from dplearn.ground.work import spend
 
 _ULP = 2.0**-53
 # A little below the cap, whose last digits differ between libraries.
@@ -68,6 +69,7 @@ class Law:
     def __init__(
         self, window: Window, start: int, nodes: NDArray, masses: NDArray, infinity: float = 0.0
     ) -> None:
+        spend(30 * nodes.size + 5 * window.cells)
         self.infinity, self.offset = infinity, float(nodes[-start])
         self.log_m = _log_mgf(nodes, masses, window.tilt)
         self.log_left = np.array([_log_mgf(nodes, masses, mu) for mu in window.left])
@@ -95,6 +97,7 @@ class Sum:
         self, window: Window, row: NDArray, laws: list[Law], begin: float, log_unit: float
     ) -> None:
         tilt, step, size = window.tilt, window.step, window.cells
+        spend(15 * size)
         runs = [(n, law) for n, law in zip(row, laws, strict=True) if n]
         offset = sum(n * law.offset for n, law in runs)
         first = math.floor((begin - offset) / step)

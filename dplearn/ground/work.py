@@ -1,0 +1,65 @@
+"""What a computation costs, in units that depend on nothing but the question.
+
+A unit is about a hundredth of a microsecond. Who searches stops by them: seconds would make what
+is returned depend on the machine, and work that a cache spares on what was asked before.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import lru_cache, wraps
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(eq=False)
+class Work:
+    """Units spent since counting began, and what is remembered that has been paid for."""
+
+    units: float = 0.0
+    paid: set["Work"] = field(default_factory=set)
+
+
+_WORK: ContextVar[Work | None] = ContextVar("work", default=None)
+
+
+@contextmanager
+def counting() -> Iterator[Work]:
+    """Counts what is spent inside; an outer counter does not see it."""
+    token = _WORK.set(work := Work())
+    try:
+        yield work
+    finally:
+        _WORK.reset(token)
+
+
+def spend(units: float) -> None:
+    """Charge whoever counts."""
+    if work := _WORK.get():
+        work.units += units
+
+
+def remembered(maxsize: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """An `lru_cache` that charges for every value once, as if it had been computed."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @lru_cache(maxsize)
+        def entry(*args: P.args, **kwargs: P.kwargs) -> tuple[R, Work]:
+            with counting() as cost:
+                return function(*args, **kwargs), cost
+
+        @wraps(function)
+        def value(*args: P.args, **kwargs: P.kwargs) -> R:
+            result, cost = entry(*args, **kwargs)
+            if (work := _WORK.get()) and cost not in work.paid:
+                work.paid.add(cost)
+                work.units += cost.units
+            return result
+
+        value.cache_clear = entry.cache_clear  # type: ignore[attr-defined]
+        return value
+
+    return decorate
