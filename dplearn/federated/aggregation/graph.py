@@ -1,0 +1,103 @@
+"""Who shares masks with whom: few neighbours are enough (Bell et al. 2020)."""
+
+import math
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammaln
+
+from dplearn.ground import validate
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """Number of neighbours of a client, and of them who together can open a secret of it."""
+
+    neighbours: int
+    threshold: int
+
+    def __post_init__(self) -> None:
+        validate.integer(minimum=1, neighbours=self.neighbours)
+        validate.integer(minimum=1, maximum=self.neighbours, threshold=self.threshold)
+        if 2 * self.threshold <= self.neighbours:
+            raise ValueError(
+                f"Expected threshold > neighbours / 2 = {self.neighbours / 2:g}, got "
+                f"threshold={self.threshold}: a server could open both secrets of a client."
+            )
+
+
+def neighbourhood(
+    clients: int,
+    *,
+    corrupt: float,
+    dropouts: float,
+    security_bits: int = 40,
+    failure_bits: int = 20,
+) -> Neighbourhood:
+    r"""The fewest neighbours that are safe, and the threshold that goes with them.
+
+    Shares of `clients` read along with the server, and shares of them leave, both in [0, 1) and
+    chosen before the random graph is. Except with chances :math:`2^{-s}` for secrecy and
+    :math:`2^{-f}` for success, summed over all clients: nobody has `threshold` corrupt neighbours,
+    those who are neither corrupt nor gone stay connected (on a circle, where one knows the k/2 next
+    on each side, no k/2 in a row are missing), and everybody keeps `threshold` neighbours. Where
+    no such k < n - 1 is enough, everybody is everybody's neighbour and nothing is left to chance.
+
+    Examples
+    --------
+    >>> neighbourhood(10, corrupt=0.2, dropouts=0.2)
+    Neighbourhood(neighbours=9, threshold=5)
+    >>> neighbourhood(100_000, corrupt=0.05, dropouts=0.05)
+    Neighbourhood(neighbours=36, threshold=21)
+    """
+    validate.integer(minimum=2, clients=clients)
+    validate.between(0, 1, corrupt=corrupt, dropouts=dropouts)
+    validate.integer(minimum=1, security_bits=security_bits, failure_bits=failure_bits)
+    bad, gone = math.ceil(corrupt * clients), math.ceil(dropouts * clients)
+    secret, success = -security_bits * math.log(2), -failure_bits * math.log(2)
+    log_n, missing = math.log(clients), bad + gone
+    for k in range(2, clients - 1, 2):
+        in_a_row = _log_choose(missing, k // 2) - _log_choose(clients, k // 2)
+        if log_n + in_a_row > secret:
+            continue
+        corrupted = _log_law(clients - 1, bad, k)
+        staying = _log_law(clients - 1, max(clients - 1 - gone, 0), k)
+        for t in range(k // 2 + 1, k + 1):
+            safe = log_n + np.logaddexp.reduce(corrupted[t:]) <= secret
+            if safe and log_n + np.logaddexp.reduce(staying[:t]) <= success:
+                return Neighbourhood(k, t)
+    threshold = max(bad + 1, (clients - 1) // 2 + 1)
+    if threshold > clients - 1 - gone:
+        raise ValueError(
+            f"Expected corrupt and dropouts that leave {threshold} neighbours to each of {clients} "
+            f"clients, got corrupt={corrupt!r}, dropouts={dropouts!r}."
+        )
+    return Neighbourhood(clients - 1, threshold)
+
+
+def _log_choose(n: int, k: int) -> float:
+    return -math.inf if k > n else float(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
+
+
+def _log_law(others: int, marked: int, drawn: int) -> np.ndarray:
+    """log chance that j = 0, ..., `drawn` of so many neighbours are marked ones."""
+    ways = [
+        _log_choose(marked, j) + _log_choose(others - marked, drawn - j) for j in range(drawn + 1)
+    ]
+    return np.array(ways) - _log_choose(others, drawn)
+
+
+def drawn(clients: Sequence[int], neighbours: int) -> dict[int, tuple[int, ...]]:
+    """Neighbours of each client: the next half on both sides of a circle in random order."""
+    order, count = list(clients), len(clients)
+    secrets.SystemRandom().shuffle(order)
+    if neighbours >= count - 1:
+        return {one: tuple(sorted(set(order) - {one})) for one in order}
+    half = neighbours // 2
+    steps = [*range(-half, 0), *range(1, half + 1)]
+    return {
+        one: tuple(sorted(order[(place + step) % count] for step in steps))
+        for place, one in enumerate(order)
+    }

@@ -1,0 +1,343 @@
+"""Secure aggregation: sums are right whoever leaves, and the server reads nothing else.
+
+False alarms: below 1e-6 per test.
+"""
+
+import math
+import secrets
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from scipy import stats
+
+from cases import each
+from dplearn.federated.aggregation import (
+    Client,
+    MessageError,
+    Neighbourhood,
+    RoundAborted,
+    Server,
+    Session,
+    graph,
+    keys,
+    neighbourhood,
+)
+from dplearn.federated.aggregation.client import LEFT, STAYED
+from dplearn.federated.aggregation.messages import STAGES, rows, table
+
+SIX = Neighbourhood(neighbours=5, threshold=3)
+
+
+class Round:
+    """A server, its clients and what each sends; in a stage some of them leave for good."""
+
+    def __init__(self, clients=6, size=4, bits=32, around=SIX, numbers=None):
+        self.session = Session(size=size, bits=bits, around=around)
+        self.server = Server(self.session)
+        numbers = numbers or range(clients)
+        self.clients = {n: Client(self.session, n) for n in numbers}
+        draw = lambda: np.array([secrets.randbelow(2**bits) for _ in range(size)], np.uint64)
+        self.vectors = {n: draw() for n in numbers}
+        self.told, self.sent = {n: () for n in numbers}, {stage: {} for stage in STAGES}
+
+    def answer(self, stage, number):
+        told = self.told[number]
+        if stage == "mask":
+            told = (*told, self.vectors[number])
+        self.sent[stage][number] = getattr(self.clients[number], stage)(*told)
+        return self.sent[stage][number]
+
+    def run(self, leave=(), until="end"):
+        """All stages up to one; `leave` has (stage, number) for whom that stage is too much."""
+        for stage in STAGES[STAGES.index(self.server.stage) :]:
+            if stage == until:
+                return self
+            for number in [n for n in self.told if (stage, n) not in leave]:
+                self.server.receive(number, self.answer(stage, number))
+            told = self.server.advance()
+            self.told = {n: (message,) for n, message in told.items()}
+        return self
+
+    def truth(self, numbers):
+        total = sum((self.vectors[n].astype(object) for n in numbers), np.zeros(4, object))
+        return (total % 2**self.session.bits).tolist()
+
+
+@each(
+    "bits, leave", product([1, 20, 32, 33, 64], [(), [("mask", 2)], [("mask", 0), ("unmask", 5)]])
+)
+def test_the_sum_is_that_of_those_who_sent_a_vector(bits, leave):
+    done = Round(bits=bits).run(leave)
+    stayed = [n for n in range(6) if ("mask", n) not in leave]
+    assert done.server.survivors == tuple(stayed)
+    assert done.server.total().tolist() == done.truth(stayed)
+
+
+def outcome(around, leave):
+    done = Round(around=around)
+    try:
+        done.run(leave)
+        total = done.server.total().tolist()
+    except RoundAborted:
+        return "aborted"
+    gone = {n for stage, n in leave if stage != "unmask"}
+    assert total == done.truth(set(range(6)) - gone)
+    return "summed"
+
+
+@each("stage", STAGES)
+@each("threshold", [3, 4])
+def test_as_many_may_leave_as_the_threshold_allows_and_not_one_more(stage, threshold):
+    """Of 6 who all know each other each needs `threshold` neighbours: 5 - threshold may leave."""
+    around = Neighbourhood(5, threshold)
+    most = 5 - threshold
+    for gone, expected in ((most, "summed"), (most + 1, "aborted")):
+        assert outcome(around, [(stage, n) for n in range(gone)]) == expected
+
+
+def test_any_two_may_leave_in_any_two_stages():
+    for (a, b), first, second in product(combinations(range(3), 2), STAGES, STAGES):
+        assert outcome(SIX, [(first, a), (second, b)]) == "summed"
+
+
+def test_few_neighbours_are_enough_and_numbers_need_not_follow_each_other():
+    numbers = [3 * n + 1 for n in range(30)]
+    for leave in ([], [("share", 4), ("mask", 10), ("mask", 88), ("unmask", 40)]):
+        done = Round(around=Neighbourhood(12, 7), numbers=numbers).run(leave)
+        gone = {n for stage, n in leave if stage != "unmask"}
+        assert done.server.total().tolist() == done.truth(set(numbers) - gone)
+
+
+@each("bits", [8, 32, 64])
+def test_masked_vectors_are_uniform_alone_and_cancel_together(bits):
+    """Chi-squared over 64 classes of the top bits; even a vector of zeros looks like that."""
+    done = Round(size=20_000, bits=bits)
+    done.vectors = {n: np.zeros(20_000, np.uint64) for n in range(6)}
+    done.run()
+    masked = [done.session.vector(done.server._got[2][n]) for n in range(6)]
+    for one, other in combinations(masked, 2):
+        assert not np.array_equal(one, other)
+    for one in (*masked, masked[0] - masked[1], masked[0] + masked[1] + masked[2]):
+        classes = (one.astype(np.uint64) >> np.uint64(bits - 6)) & np.uint64(63)
+        assert stats.chisquare(np.bincount(classes.astype(int), minlength=64)).pvalue > 1e-8
+    assert not done.server.total().any()
+
+
+def opened(done, client, parts):
+    """For the key of masks with neighbours, and of the own mask: do all, or any, shares give it?"""
+    for which in (1, 2):
+        right = done.server._got[0][client][which * keys.KEY : (which + 1) * keys.KEY]
+        gives = []
+        for held in combinations(parts.items(), SIX.threshold):
+            key = keys.joined(dict(held))
+            gives.append(key is not None and keys.public(key) == right)
+        yield all(gives), any(gives)
+
+
+@each("leave", [(), [("mask", 1)], [("mask", 0), ("share", 4)], [("mask", 3), ("unmask", 2)]])
+def test_the_server_gets_one_kind_of_share_of_each_client(leave):
+    """All that it got of a client opens one secret, whichever shares are taken, and never both."""
+    done = Round().run(leave)
+    sent = done.sent["unmask"].items()
+    answers = {n: table(done.session.read(m, "unmask", n), keys.SHARE) for n, m in sent}
+    for client in done.sent["share"]:
+        parts = {n: entries[client] for n, entries in answers.items() if client in entries}
+        stayed = client in done.server.survivors
+        assert list(opened(done, client, parts)) == [(not stayed,) * 2, (stayed,) * 2]
+    for number in answers:  # and nobody answers again, whatever is asked
+        with pytest.raises(MessageError, match="no twice"):
+            done.clients[number].unmask(b"")
+
+
+def test_a_server_that_tells_everybody_another_story_opens_at_most_one_secret():
+    """Of client 0 some hear that it stayed, some that it left, in every way to divide them."""
+    for liars in range(6):
+        done = Round().run(until="unmask")
+        got = {LEFT: {}, STAYED: {}}
+        for number in range(1, 6):
+            kind = LEFT if number <= liars else STAYED
+            story = {other: STAYED for other in range(6) if other != number} | {0: kind}
+            message = done.session.written("unmask", 2**32 - 1, rows(story))
+            answer = done.clients[number].unmask(message)
+            got[kind][number] = table(done.session.read(answer, "unmask", number), keys.SHARE)[0]
+        (_, pairs), _ = opened(done, 0, got[LEFT])
+        _, (_, own) = opened(done, 0, got[STAYED])
+        assert pairs + own == 1
+
+
+def test_no_seed_serves_twice(monkeypatch):
+    """In two rounds of the same clients, one of whom leaves: by client, pair and round."""
+    client_seeds, made = [], keys.stream
+    monkeypatch.setattr(
+        keys, "stream", lambda seed, *a: (client_seeds.append(seed), made(seed, *a))[1]
+    )
+    for _ in range(2):
+        Round().run([("mask", 2)])
+    # The five who masked: an own seed each, and one with each of five neighbours, which two have.
+    assert len(client_seeds) == 2 * 5 * 6
+    counts = np.unique(client_seeds, return_counts=True)[1]
+    assert len(counts) == 2 * (5 + 15) and counts.max() == 2
+
+
+def spoiled(message, other, sealed=False):
+    """Messages that are not the one that is due, by what happened to them."""
+    half = bytes([message[-1] ^ 1])
+    return {
+        "cut": message[:-3],
+        "cut to its head": message[:10],
+        "empty": b"",
+        "longer": message + b"\0",
+        "of another round": message[:5] + bytes(32) + message[37:],
+        "of another mark": b"XXXX" + message[4:],
+        "of another stage": message[:4] + bytes([(message[4] + 1) % 4]) + message[5:],
+        "of an unknown stage": message[:4] + b"\x09" + message[5:],
+        "of another sender": other,
+        "no bytes": None,
+    } | ({"forged": message[:-1] + half} if sealed else {})
+
+
+@each("stage", STAGES)
+def test_a_bad_message_has_one_error_and_the_round_survives(stage):
+    """Whether the server gets it or a client; afterwards the right one is taken."""
+    done = Round().run(until=stage)
+    good = {n: done.answer(stage, n) for n in range(6)}
+    for number in range(6):
+        for bad in spoiled(good[number], good[(number + 1) % 6]).values():
+            with pytest.raises(MessageError):
+                done.server.receive(number, bad)
+        done.server.receive(number, good[number])
+        with pytest.raises(MessageError, match="got another"):
+            done.server.receive(number, good[number])
+    with pytest.raises(MessageError):
+        done.server.receive(77, good[0])
+    told = done.server.advance()
+    if stage == "unmask":
+        assert done.server.total().tolist() == done.truth(range(6))
+        return
+    ahead = STAGES[STAGES.index(stage) + 1]
+    vector = (done.vectors[0],) if ahead == "mask" else ()
+    for bad in spoiled(told[0], told[1], sealed=ahead == "mask").values():
+        with pytest.raises(MessageError):
+            getattr(done.clients[0], ahead)(bad, *vector)
+    done.told = {n: (message,) for n, message in told.items()}
+    assert done.run().server.total().tolist() == done.truth(range(6))
+
+
+def test_a_forged_share_aborts_the_round_and_names_whose_it_is():
+    done = Round().run([("mask", 4)], until="unmask")
+    for number in done.told:
+        message = done.answer("unmask", number)
+        if number == 1:
+            message = message[:-1] + bytes([message[-1] ^ 1])
+        done.server.receive(number, message)
+    done.server.advance()
+    with pytest.raises(RoundAborted, match="Shares of 5 do not give the key"):
+        done.server.total()
+
+
+@each(
+    "stage, entry, message",
+    [
+        ("share", {0: bytes(96)}, "different neighbours"),
+        ("share", {1: b"\1" * 96, 2: b"\1" * 96}, "different neighbours"),
+        ("share", {n: bytes([n]) * 96 for n in range(1, 9)}, "at most 5 neighbours, got 8"),
+        ("share", {n: bytes([n]) + bytes(95) for n in (1, 2, 3)}, "of 1, got one that is none"),
+        ("mask", {9: bytes(82)}, "some of others"),
+        ("unmask", {n: STAYED for n in (1, 2, 3)}, "each neighbour whether it stayed"),
+        ("unmask", {n: b"\2" for n in range(1, 6)}, "each neighbour whether it stayed"),
+    ],
+)
+def test_a_client_gives_nothing_to_a_server_that_asks_for_something_else(stage, entry, message):
+    done = Round().run(until=stage)
+    written = done.session.written(stage, 2**32 - 1, rows(entry))
+    vector = (done.vectors[0],) if stage == "mask" else ()
+    with pytest.raises(MessageError, match=message):
+        getattr(done.clients[0], stage)(written, *vector)
+    assert done.run().server.total().tolist() == done.truth(range(6))
+
+
+def test_a_client_opens_nothing_if_too_few_neighbours_stayed():
+    done = Round().run(until="unmask")
+    story = {n: STAYED if n < SIX.threshold else LEFT for n in range(1, 6)}
+    with pytest.raises(RoundAborted, match="2 neighbours of 0 are left of 3"):
+        done.clients[0].unmask(done.session.written("unmask", 2**32 - 1, rows(story)))
+
+
+def test_keys_that_are_none_or_of_another_client_are_refused():
+    done = Round()
+    good = [done.answer("advertise", n) for n in range(2)]
+    done.server.receive(0, good[0])
+    for content, message in ((bytes(96), "that is none"), (good[0][-96:], "of another client")):
+        with pytest.raises(MessageError, match=message):
+            done.server.receive(1, good[1][:-96] + content)
+    done.server.receive(1, good[1])
+
+
+@each("threshold, holders", [(1, 1), (2, 3), (7, 12), (12, 12)])
+def test_shares_give_the_key_from_the_threshold_on(threshold, holders):
+    secret = X25519PrivateKey.generate()
+    parts = keys.shares(secret, range(5, 5 + holders), threshold)
+
+    def right(held):
+        key = keys.joined({n: parts[n] for n in held})
+        return key is not None and keys.public(key) == keys.public(secret)
+
+    assert all(map(right, list(combinations(parts, threshold))[:50])) and right(parts)
+    assert threshold == 1 or not any(map(right, list(combinations(parts, threshold - 1))[:50]))
+
+
+@each("clients, corrupt, dropouts", [(40, 0.1, 0.1), (200, 0.1, 0.2), (1000, 0.05, 0.1)])
+def test_graph_has_the_chances_that_it_promises(clients, corrupt, dropouts):
+    """Each condition again by SciPy's laws; with less than 2 neighbours fewer one of them fails."""
+    bits = {"security_bits": 20, "failure_bits": 10}
+    around = neighbourhood(clients, corrupt=corrupt, dropouts=dropouts, **bits)
+    bad, gone = math.ceil(corrupt * clients), math.ceil(dropouts * clients)
+
+    def holds(k, t):
+        corrupted = stats.hypergeom(clients - 1, bad, k).sf(t - 1)
+        few = stats.hypergeom(clients - 1, clients - 1 - gone, k).cdf(t - 1)
+        row = math.prod((bad + gone - i) / (clients - i) for i in range(k // 2))
+        return clients * max(corrupted, row) <= 2**-20 and clients * few <= 2**-10 and 2 * t > k
+
+    k = around.neighbours
+    assert k == clients - 1 or holds(k, around.threshold)
+    assert not any(holds(fewer, t) for fewer in range(2, k - 1, 2) for t in range(1, fewer + 1))
+    drawn = graph.drawn(range(clients), k)
+    assert all(len(set(others)) == k and one not in others for one, others in drawn.items())
+    assert all(one in drawn[other] for one, others in drawn.items() for other in others)
+
+
+@each(
+    "call, error, message",
+    [
+        (lambda: Neighbourhood(10, 5), ValueError, "threshold > neighbours / 2 = 5"),
+        (lambda: neighbourhood(10, corrupt=0.5, dropouts=0.5), ValueError, "leave 6 neighbours"),
+        (lambda: Session(size=0, around=SIX), ValueError, "size a whole number >= 1"),
+        (lambda: Session(size=1, around=SIX, bits=65), ValueError, "bits a whole number"),
+        (lambda: Session(size=1, around=SIX, name=b"again"), ValueError, "32 bytes"),
+        (lambda: Server(None), TypeError, "session to be a Session"),
+        (lambda: Server(Session(size=1, around=SIX)).total(), MessageError, "that is over"),
+        (lambda: Server(Session(size=1, around=SIX)).advance(), RoundAborted, "4 are needed"),
+    ],
+)
+def test_bad_input_is_refused_in_one_sentence(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+@each(
+    "vector, message",
+    [
+        ([1.0] * 4, "whole numbers"),
+        ([1] * 3, "shape"),
+        ([-1] * 4, "outside"),
+        ([256] * 4, "outside"),
+    ],
+)
+def test_a_vector_that_does_not_fit_is_refused_and_the_right_one_taken(vector, message):
+    done = Round(bits=8).run(until="mask")
+    with pytest.raises(ValueError, match=message):
+        done.clients[0].mask(*done.told[0], vector)
+    assert done.run().server.total().tolist() == done.truth(range(6))
