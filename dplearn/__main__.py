@@ -1,4 +1,4 @@
-"""The command line: epsilon, calibrate, certify, check, verify, claim, app, site, lessons.
+"""The command line: epsilon, calibrate, certify, check, pate, verify, claim, app, site, lessons.
 
 Exit status: 0 good, 1 the check failed (a target out of reach, a claim violated), 2 bad usage.
 """
@@ -74,6 +74,9 @@ def _parser() -> argparse.ArgumentParser:
     checker = commands.add_parser("check", help="prove a certificate again, in ball arithmetic")
     checker.set_defaults(run=_check)
     checker.add_argument("file", type=Path)
+    pate = commands.add_parser("pate", help="epsilon of teachers' votes, for who holds them")
+    pate.set_defaults(run=_pate)
+    _add_pate_options(pate)
     # Its options are Streamlit's: none begins with the sign of ours.
     app = commands.add_parser("app", help="open the explorer", prefix_chars="+", add_help=False)
     app.set_defaults(run=_app)
@@ -82,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     site.set_defaults(run=_site)
     site.add_argument("out", type=Path, metavar="OUT", help="a folder, which is made")
     add_commands(commands.add_parser("lessons", help="build the lessons' notebooks"))
-    for command in (epsilon, find, book, claim):
+    for command in (epsilon, find, book, claim, pate):
         command.add_argument("--json", action="store_true", help="print one list of objects")
     return parser
 
@@ -106,6 +109,19 @@ def _add_claim_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--relation", default="upper", choices=["upper", "lower", "equal"])
     command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE or LOW..HIGH")
     command.add_argument("--effort", type=float, default=1.0, help="how much is tried (default 1)")
+
+
+def _add_pate_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("votes", type=Path, metavar="FILE.npy", help="counts (queries, classes)")
+    command.add_argument("--labels", action="store_true", help="labels (teachers, queries) instead")
+    command.add_argument("--classes", type=int, default=10, help="with --labels (default 10)")
+    command.add_argument("--queries", type=int, help="only so many, from the first on")
+    command.add_argument("--answers", type=int, help="the cap; default: as many as are expected")
+    command.add_argument("--noise-std", type=float, required=True, metavar="SIGMA2")
+    command.add_argument("--laplace", action="store_true", help="noise of scale SIGMA2 instead")
+    command.add_argument("--threshold", type=float, metavar="T")
+    command.add_argument("--check-std", type=float, metavar="SIGMA1")
+    command.add_argument("--delta", type=float, required=True)
 
 
 def _step(options: argparse.Namespace) -> tuple[Mechanism, Adjacency]:
@@ -172,6 +188,21 @@ def _check(options: argparse.Namespace) -> int:
     except NotProvedError as error:
         print(error)
         return 1
+    return 0
+
+
+def _pate(options: argparse.Namespace) -> int:
+    from dplearn.pate.report import read, statements
+
+    votes, plan = read(options)
+    rows = list(statements(votes, plan, delta=options.delta))
+    if options.json:
+        _print_json([{"statement": title, **_plain(stated)} for title, stated in rows])
+        return 0
+    print(f"{votes.queries} queries, {votes.teachers} teachers, {votes.classes} classes")
+    for title, stated in rows:
+        print(f"{title}:\n  {stated}")
+        print(*(f"  - {clause}" for clause in stated.assumptions), sep="\n")
     return 0
 
 

@@ -11,18 +11,15 @@ that after all queries, with H the sum of the etas,
 e^{H}\hat\delta(\varepsilon - 2H)`: both ends pay for it.
 """
 
-import dataclasses
 import math
 from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr
 
 from dplearn.accountants import accountants
 from dplearn.accountants.theorems import rdp_to_epsilon
-from dplearn.book import gnmax_data_dependent_rdp, gnmax_flip_bound
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import Profile
 from dplearn.engine.quadrature import Curve
@@ -52,7 +49,6 @@ class AtTheseVotes:
 
     plan: PATE
     queries: tuple[tuple[Laws, int], ...]  # of each different row of counts, and how often it is
-    rows: tuple[tuple[int, ...], ...]  # these rows, sorted, the plurality first
 
     def rdp(self, orders: ArrayLike = ORDERS) -> NDArray:
         """Exact Rényi divergence to the worst neighbour, the larger direction, shape (n_orders,).
@@ -70,25 +66,7 @@ class AtTheseVotes:
     def renyi_guarantee(self, *, delta: float) -> Guarantee:
         """The smallest epsilon that `rdp` proves."""
         off = self.slack * ORDERS / (ORDERS - 1)
-        return self._stated(self.rdp() + off, delta, "rdp at these votes")
-
-    def theorem_6(self, *, delta: float) -> Guarantee:
-        """The same by Theorem 6 of Papernot et al. 2018, as their tables print it.
-
-        It bounds the divergence from these votes to a neighbour's, not back. With a check, a query
-        counts by its chance to be answered: an expectation, not a bound for any run.
-        """
-        total = np.zeros(ORDERS.shape)
-        for row, (_, count) in zip(self.rows, self.queries, strict=True):
-            check, answered = _check_by_theorem(row, self.plan)
-            total += count * (check + answered * _by_theorem(row, self.plan.noise_std))
-        stated = self._stated(total, delta, "Theorem 6")
-        if self.plan.check_std is None:
-            return stated
-        why = "an expectation over which queries are answered, not a bound"
-        return dataclasses.replace(
-            stated, kind="approximate", assumptions=(*stated.assumptions, why)
-        )
+        return stated(self.rdp() + off, delta, "rdp at these votes")
 
     def guarantee(self, *, delta: float, rtol: float = 1e-3) -> Guarantee:
         """A certified bracket of epsilon over all neighbours of the votes, both directions.
@@ -119,18 +97,20 @@ class AtTheseVotes:
             reason=NOT_FOR_PRINT,
         )
 
-    def _stated(self, rdp: NDArray, delta: float, method: str) -> Guarantee:
-        epsilon = rdp_to_epsilon(ORDERS, rdp, delta=delta)
-        return Guarantee(
-            epsilon=float(epsilon.min()),
-            delta=delta,
-            kind="upper",
-            method=method,
-            adjacency="add_remove",
-            assumptions=_ASSUMES,
-            reason=NOT_FOR_PRINT,
-            details={"order": float(ORDERS[np.argmin(epsilon)])},
-        )
+
+def stated(rdp: NDArray, delta: float, method: str) -> Guarantee:
+    """The smallest epsilon that divergences at `ORDERS`, true at given votes only, prove."""
+    epsilon = rdp_to_epsilon(ORDERS, rdp, delta=delta)
+    return Guarantee(
+        epsilon=float(epsilon.min()),
+        delta=delta,
+        kind="upper",
+        method=method,
+        adjacency="add_remove",
+        assumptions=_ASSUMES,
+        reason=NOT_FOR_PRINT,
+        details={"order": float(ORDERS[np.argmin(epsilon)])},
+    )
 
 
 def at_these_votes(votes: Votes, plan: PATE) -> AtTheseVotes:
@@ -139,15 +119,15 @@ def at_these_votes(votes: Votes, plan: PATE) -> AtTheseVotes:
     Examples
     --------
     >>> votes = Votes([[240, 10, 0]] * 100 + [[150, 60, 40]] * 10)
-    >>> here = at_these_votes(votes, PATE(answers=110, noise_std=40))
-    >>> print(here.guarantee(delta=1e-5).lower < here.theorem_6(delta=1e-5).epsilon)
-    True
+    >>> stated = at_these_votes(votes, PATE(answers=110, noise_std=40)).renyi_guarantee(delta=1e-5)
+    >>> print(stated.epsilon < 0.34, stated.reason)
+    True at these votes only; not to be published
     """
     validate.instance(Votes, votes=votes)
     validate.instance(PATE, plan=plan)
-    different = Counter(tuple(sorted(row, reverse=True)) for row in votes.counts.tolist())
+    different = Counter(map(tuple, votes.ranked.tolist()))
     known = [(laws(np.array(row), plan), count) for row, count in different.items()]
-    return AtTheseVotes(plan, tuple(known), tuple(different))
+    return AtTheseVotes(plan, tuple(known))
 
 
 def _divergences(law: Laws, orders: NDArray) -> NDArray:
@@ -167,28 +147,6 @@ def _log_moments(log_p: NDArray, log_q: NDArray, moments: NDArray) -> NDArray:
         rise = np.exp(log_p) * np.expm1(np.minimum(x, 1.0)) * (x <= 1)
         rise += (np.exp(np.minimum(log_p + x, 700.0)) - np.exp(log_p)) * (x > 1)
     return np.where(total > 1, total, np.log1p(np.maximum(rise.sum(axis=2), 0.0)))
-
-
-def _by_theorem(row: tuple[int, ...], noise_std: float) -> NDArray:
-    """Theorem 6 at every order."""
-    flip = gnmax_flip_bound(votes=np.array(row), noise_std=noise_std)
-    return _theorem_at(flip, noise_std)
-
-
-def _theorem_at(flip: float, noise_std: float) -> NDArray:
-    if flip >= 1:
-        return ORDERS / noise_std**2
-    at = {"noise_std": noise_std, "flip": max(flip, 1e-300)}
-    return np.array([gnmax_data_dependent_rdp(order=a, **at) for a in ORDERS.tolist()])
-
-
-def _check_by_theorem(row: tuple[int, ...], plan: PATE) -> tuple[NDArray | float, float]:
-    """What a check costs at every order, and the chance that an answer follows."""
-    if plan.check_std is None or plan.threshold is None:
-        return 0.0, 1.0
-    answered = float(ndtr((row[0] - plan.threshold) / plan.check_std))
-    # The largest count moves by 1, not by the root of 2.
-    return _theorem_at(min(answered, 1 - answered), plan.check_std * math.sqrt(2)), answered
 
 
 def _envelope(law: Laws) -> Profile:

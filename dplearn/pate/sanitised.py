@@ -21,9 +21,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.ndimage import maximum_filter
 from scipy.special import erfc, erfcinv, log_ndtr, ndtr
 
 from dplearn.accountants.theorems import rdp_to_epsilon
@@ -118,10 +118,7 @@ def divergence_and_sensitivity(votes: Votes, plan: PATE, how: Sanitised) -> tupl
     part = place - left
     value = np.sum(table[row, left] * (1 - part) + table[row, left + 1] * part)
     # A vote moves the place by at most `moves` entries, the largest count by at most 1.
-    size = (3 if len(table) > 1 else 1, 2 * moves + 1)
-    reached = maximum_filter(table, size, mode="nearest")
-    least = -maximum_filter(-table, size, mode="nearest")
-    local = np.maximum(reached - table, table - least)
+    local = np.maximum(_within(table, moves) - table, table + _within(-table, moves))
     largest, smooth = votes.queries * float(local.max()), 0.0
     for distance in range(votes.teachers + 1):
         discount = math.exp(-how.beta * distance)
@@ -129,8 +126,16 @@ def divergence_and_sensitivity(votes: Votes, plan: PATE, how: Sanitised) -> tupl
             break
         here = np.maximum(local[row, left], local[row, left + 1])
         smooth = max(smooth, discount * float(here.sum()))
-        local = maximum_filter(local, size, mode="nearest")
+        local = _within(local, moves)
     return float(value), smooth
+
+
+def _within(table: NDArray, moves: int) -> NDArray:
+    """The largest entry that one moved vote may reach, for each entry."""
+    for axis, reach in enumerate((min(len(table) - 1, 1), moves)):
+        wide = np.pad(table, [(0, 0) if i != axis else (reach, reach) for i in (0, 1)], "edge")
+        table = sliding_window_view(wide, 2 * reach + 1, axis=axis).max(axis=-1)  # type: ignore[call-overload]
+    return table
 
 
 def _table(votes: Votes, plan: PATE, order: float) -> tuple[NDArray, int]:
@@ -168,7 +173,7 @@ def _places(
     votes: Votes, plan: PATE, moves: int, shape: tuple[int, ...]
 ) -> tuple[NDArray, NDArray]:
     """Where each query stands in the table: along t, in entries, and its row."""
-    counts = -np.sort(-votes.counts, axis=1)
+    counts = votes.ranked
     flips = [gnmax_flip_bound(votes=row, noise_std=plan.noise_std) for row in counts]
     t = erfcinv(np.minimum(2 * np.array(flips) / (votes.classes - 1), 1.0))
     place = np.clip(t * plan.noise_std * moves, 0.0, shape[1] - 1)

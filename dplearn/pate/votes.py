@@ -68,6 +68,11 @@ class Votes:
         """Number of votes in each row."""
         return int(self.counts[0].sum())
 
+    @property
+    def ranked(self) -> NDArray[np.int64]:
+        """The counts with the largest of each row first."""
+        return -np.sort(-self.counts, axis=1)
+
     def first(self, queries: int) -> Self:
         """Votes on the first queries only."""
         validate.integer(minimum=1, maximum=self.queries, queries=queries)

@@ -9,7 +9,8 @@ import pytest
 from dplearn.book import gnmax_data_dependent_rdp, gnmax_flip_bound
 from dplearn.book.chapters.pate import truths
 from dplearn.pate import PATE, Votes, at_these_votes
-from dplearn.pate.at_these_votes import NOT_FOR_PRINT, ORDERS
+from dplearn.pate.as_printed import as_printed
+from dplearn.pate.at_these_votes import NOT_FOR_PRINT
 from dplearn.pate.law import laws
 from outcomes import delta_by_definition
 
@@ -93,31 +94,9 @@ def test_where_all_agree_far_less_is_leaked_than_the_plan_allows():
     exact, renyi, theorem = (
         here.guarantee(delta=1e-5),
         here.renyi_guarantee(delta=1e-5),
-        here.theorem_6(delta=1e-5),
+        as_printed(votes, plan, delta=1e-5),
     )
     assert exact.lower < exact.epsilon <= renyi.epsilon < theorem.epsilon
     assert theorem.epsilon < 0.2 * plan.guarantee(delta=1e-5).epsilon
     for stated in (exact, renyi, theorem):
         assert NOT_FOR_PRINT in str(stated) and "must not be published" in stated.assumptions[0]
-
-
-def test_theorem_6_sums_the_books_formula():
-    votes, plan = Votes([[150, 60, 40], [240, 10, 0]]), PATE(answers=2, noise_std=40)
-    stated = at_these_votes(votes, plan).theorem_6(delta=1e-3)
-    rdp = [
-        sum(
-            gnmax_data_dependent_rdp(
-                order=order, noise_std=40, flip=gnmax_flip_bound(votes=row, noise_std=40)
-            )
-            for row in votes.counts
-        )
-        for order in ORDERS.tolist()
-    ]
-    by_hand = np.array(rdp) + np.log1p(-1 / ORDERS) - (np.log(1e-3 * ORDERS)) / (ORDERS - 1)
-    assert stated.epsilon == pytest.approx(max(by_hand.min(), 0.0), rel=1e-12)
-    assert stated.kind == "upper"
-
-
-def test_with_a_check_theorem_6_is_an_expectation_and_says_so():
-    stated = at_these_votes(SMALL, PLANS[1]).theorem_6(delta=1e-5)
-    assert stated.kind == "approximate" and "expectation" in stated.assumptions[-1]
