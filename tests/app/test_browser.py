@@ -56,39 +56,6 @@ def test_the_page_loads_and_everything_on_it_can_be_taken_along(page, address, t
     assert "bounds on ε" in (tmp_path / "picture.svg").read_text()
 
 
-# Every text that is to be seen on the first screen.
-_SEEN = """() => {
-  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), texts = [];
-  const range = document.createRange(), shown = { opacityProperty: true, visibilityProperty: true };
-  while (walk.nextNode()) {
-    range.selectNodeContents(walk.currentNode);
-    const box = range.getBoundingClientRect();
-    const seen = box.top < innerHeight && box.width > 2 && box.height > 2;
-    if (seen && walk.currentNode.parentElement.checkVisibility(shown))
-      texts.push(walk.currentNode.textContent.trim());
-  }
-  return texts;
-}"""
-
-
-def test_the_first_screen_says_little_and_has_three_doors(page, address):
-    page.goto(address)
-    curve(page)
-    page.get_by_text("An attacker").wait_for()
-    settled(page, "first_screen")
-    words = [w for text in page.evaluate(_SEEN) for w in text.split() if re.search("[^\\W\\d]", w)]
-    assert 100 < len(words) < 170, f"{len(words)} words: {' '.join(words)}"
-    page.get_by_role("link", name="I have a run").click()
-    in_box = "key => document.activeElement === document.querySelector(`.st-key-box_${key} input`)"
-    page.wait_for_function(in_box, arg="noise_multiplier")
-    page.get_by_role("link", name="I have a budget").click()
-    page.wait_for_function(in_box, arg="budget")
-    page.get_by_role("link", name="I have a formula").click()
-    page.wait_for_url("**/check_a_claim")
-    page.locator(PICTURES["Check a claim"]).wait_for()
-    settled(page)
-
-
 def test_an_attackers_rate_follows_the_hand(page, address):
     page.goto(f"{address}/?here=14063&steps=14063&noise_multiplier=1.1&sample_rate=256/60000")
     law = accountants["pld"]()

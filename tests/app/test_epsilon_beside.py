@@ -1,10 +1,13 @@
 """Beside the run in view: one that is pinned, and the settings that meet a budget."""
 
+import itertools
+
 import pytest
 
 from cases import each
 from dplearn.accountants import accountants
-from dplearn.app.pages.epsilon_vs_steps import fields
+from dplearn.app.pages.epsilon_vs_steps import answers, fields, present
+from dplearn.app.pages.epsilon_vs_steps.run import Scenario
 from dplearn.figures import style_of
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from explorer import (
@@ -76,3 +79,15 @@ def test_a_budget_is_met_by_the_most_steps_or_it_is_said_why_not():
     assert app.button(key="meet_q").disabled
     for symbol, label in (("σ", "Noise multiplier σ"), ("T", "You are here: T")):
         assert f"Expected “{label}” to be a" in "\n".join(errors(press(app, symbol)))
+
+
+def test_a_presentation_tells_each_curve_once_after_the_truth():
+    abadi = Scenario("gaussian", 4.0, "poisson", 0.01, 1e-5, "add_remove", 40_000)
+    given = answers.answers_of(abadi, ("pld", "rdp", "gdp", "basic"), 10_000, 2.0)
+    told = present.scenes(given)
+    names = ["what", "guess", "truth", "rdp", "basic", "gdp", "attack", "code"]
+    assert [scene["name"] for scene in told] == names
+    # One more curve at a time, the tightest first, the approximation last.
+    assert [scene["shows"][-1:] for scene in told[2:6]] == [["pld"], ["rdp"], ["basic"], ["gdp"]]
+    assert all({*a["shows"]} <= {*b["shows"]} for a, b in itertools.pairwise(told))
+    assert "1.094 × the certified ε" in told[3]["words"] and "ε\u00a0~" not in told[5]["words"]

@@ -26,7 +26,12 @@ def test_each_package_of_an_extra_is_pinned_within_its_bounds():
     outside = [name for name, version in pins.items() if version not in wanted[name].specifier]
     assert not outside, f"pinned outside the bounds of pyproject.toml: {outside}"
     # The explorer installs neither torch nor Jupyter.
-    assert {Requirement(line).name for line in EXTRAS["app"]} == {"streamlit", "plotly", "pandas"}
+    assert {Requirement(line).name for line in EXTRAS["app"]} == {
+        "streamlit",
+        "plotly",
+        "pandas",
+        "segno",
+    }
 
 
 def test_one_version_one_name_and_two_licences_are_told():

@@ -9,6 +9,7 @@ from dplearn.app.pages.epsilon_vs_steps import (
     draw,
     fields,
     live,
+    present,
     presets,
     regimes,
     repair,
@@ -51,3 +52,4 @@ def render() -> None:
         draw.take_along(answers)
     with attack:
         live.follow(state, answers)
+        present.show(state, answers)

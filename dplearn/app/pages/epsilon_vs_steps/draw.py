@@ -48,9 +48,10 @@ def pictures(
     )
     second = looseness(curves, answers.reference, answers.steps, **common)
     with st.container(gap=None):
-        st.markdown(words.FIRST)
-        doors.show()
-        st.container(key="words").markdown(words.sentence(answers))
+        with st.container(gap=None, key="head"):
+            st.markdown(words.FIRST)
+            doors.show()
+            st.container(key="words").markdown(words.sentence(answers))
         attack = st.container(key="attack")
     with st.container(key="picture"):
         look.chart(first, "curves", words.alt(answers), saves_as="epsilon_vs_steps")

@@ -82,6 +82,7 @@ def phases_of(text: str) -> tuple[DPSGD, ...]:
 
 THEN = Text("then", "Then σ, q, T", _ABOUT_THEN, "", phases_of, _EXPECTED)
 PINNED = Text("pinned", "Pinned run", "", "")  # as the query of its address
+PRESENT = Choice("present", "Presentation", "", {"0": "no", "1": "yes"})
 X_AXIS = Choice("x_axis", "Log T", "", {"log": "log", "linear": "linear"})
 Y_AXIS = replace(X_AXIS, key="y_axis", label="Log ε")
 
@@ -114,5 +115,5 @@ def state(address: Mapping[str, str] | None = None) -> State:
     sampling = SAMPLING, RATE_FROM, run_fields.RATE, DATASET, run_fields.BATCH
     promise = run_fields.DELTA, run_fields.ADJACENCY
     length = run_fields.LENGTH_IN, run_fields.STEPS, run_fields.EPOCHS, THEN
-    seen = HERE, BUDGET, ACCOUNTANTS, X_AXIS, Y_AXIS, PINNED
+    seen = HERE, BUDGET, ACCOUNTANTS, X_AXIS, Y_AXIS, PINNED, PRESENT
     return State(by_key(*noise, *sampling, *promise, *length, *seen), _hidden)

@@ -117,6 +117,6 @@ _SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
 _component = component(
     "dplearn_live",
     html="<p></p>",
-    css="p { margin: 0; font-size: 1.15rem; }",
+    css="p { margin: 0; font-size: var(--dplearn-words, 1.15rem); }",
     js=f"{browser.source()}\n{_SCRIPT}",
 )

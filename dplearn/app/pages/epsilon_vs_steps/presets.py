@@ -66,7 +66,7 @@ PRESETS = (
         "One epoch of 10 000 batches: what shuffling leaks, and what is often claimed for it.",
     ),
 )
-_DRAWN = ("accountants", "x_axis", "y_axis", "pinned")
+_DRAWN = ("accountants", "x_axis", "y_axis", "pinned", "present")
 
 
 def start(state: State, preset: Preset) -> None:

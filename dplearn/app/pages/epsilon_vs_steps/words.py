@@ -116,7 +116,7 @@ def alt(answers: Answers) -> str:
 def alt_of_looseness(answers: Answers) -> str:
     """The second one."""
     measure, shown = answers.reference_here, {**answers.readings, **answers.claims_here}
-    ratios = {n: _times(g, measure) for n, g in shown.items()}
+    ratios = {n: times(g, measure) for n, g in shown.items()}
     values = ", ".join(f"{style_of(n).label} {ratio}" for n, ratio in ratios.items())
     return (
         "Curves of each accountant's epsilon divided by the certified epsilon, over the number "
@@ -147,7 +147,7 @@ def table(answers: Answers) -> list[dict[str, str]]:
             "Accountant": f"{style_of(name).glyph} {accountants[name].title}",
             "ε": text.epsilon(guarantee, 4),
             "Kind": _kind(guarantee),
-            "Times the certified ε": _times(guarantee, answers.reference_here),
+            "Times the certified ε": times(guarantee, answers.reference_here),
             f"Largest T with ε ≤ {answers.budget:g}": _certified(answers, name, guarantee),
         }
         for name, guarantee in ranked(answers.readings)
@@ -169,7 +169,8 @@ def compared(answers: Answers, kept: Answers) -> list[dict[str, str]]:
     ]
 
 
-def _times(guarantee: Guarantee, measure: Guarantee) -> str:
+def times(guarantee: Guarantee, measure: Guarantee) -> str:
+    """An accountant's epsilon over the measure's."""
     return excess.times(excess.ratio(guarantee, measure), excess.sign(measure))
 
 
