@@ -10,16 +10,20 @@ from dplearn.pate.at_these_votes import AtTheseVotes, at_these_votes
 from dplearn.pate.law import winner_law
 from dplearn.pate.plan import PATE
 from dplearn.pate.sanitised import Sanitised
-from dplearn.pate.votes import Votes, read_votes
+from dplearn.pate.student import propagated
+from dplearn.pate.votes import SHIPPED, Votes, read_votes, shipped_votes
 
 __all__ = [
     "NO_ANSWER",
     "PATE",
+    "SHIPPED",
     "Aggregator",
     "AtTheseVotes",
     "Sanitised",
     "Votes",
     "at_these_votes",
+    "propagated",
     "read_votes",
+    "shipped_votes",
     "winner_law",
 ]

@@ -1,12 +1,15 @@
 """How many teachers voted for each class, query by query."""
 
+import gzip
 import os
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dplearn.datasets import shipped_table
 from dplearn.ground import validate
 
 # Counts beyond it no published file holds; sums of them stay exact in a double.
@@ -92,6 +95,32 @@ def read_votes(path: str | os.PathLike, *, labels: bool = False, classes: int = 
     if not isinstance(array, np.ndarray):
         raise ValueError(f"Expected {path} to hold one array, got an archive of several.")
     return Votes.from_labels(array.T, classes=classes) if labels else Votes(array)
+
+
+# Numbers of teachers whose votes come with dplearn.
+SHIPPED = (50, 100, 250, 500, 1000)
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> NDArray[np.int64]:
+    with gzip.open(shipped_table("pate_votes.csv.gz")) as file:
+        return np.loadtxt(file, delimiter=",", skiprows=1, dtype=np.int64)
+
+
+def shipped_votes(teachers: int) -> tuple[Votes, NDArray[np.int64]]:
+    """Votes on a thousand drawn digits that come with dplearn, and what was drawn, shape (1000,).
+
+    The number of teachers is one of `SHIPPED`; they shared 60,000 other drawn digits.
+
+    Examples
+    --------
+    >>> votes, digits = shipped_votes(250)
+    >>> votes.queries, round(float(np.mean(votes.counts.argmax(axis=1) == digits)), 2)
+    (1000, 0.97)
+    """
+    validate.one_of([str(n) for n in SHIPPED], teachers=str(teachers))
+    rows = _shipped()[_shipped()[:, 0] == teachers]
+    return Votes(rows[:, 2:]), rows[:, 1].copy()
 
 
 def _whole(values: ArrayLike, name: str, shape: str) -> NDArray[np.int64]:

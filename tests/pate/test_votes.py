@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pytest
 
-from dplearn.pate import Votes, read_votes
+from dplearn.pate import SHIPPED, Votes, read_votes, shipped_votes
 
 COUNTS = [[3, 1, 0], [0, 2, 2]]
 
@@ -86,3 +86,16 @@ def test_a_file_that_would_run_code_is_refused(tmp_path):
     np.savez(tmp_path / "votes.npz", a=[1])
     with pytest.raises(ValueError, match="archive of several"):
         read_votes(tmp_path / "votes.npz")
+
+
+@pytest.mark.parametrize("teachers", SHIPPED)
+def test_shipped_votes_are_those_of_so_many_good_teachers(teachers):
+    votes, digits = shipped_votes(teachers)
+    assert (votes.queries, votes.classes, votes.teachers) == (1000, 10, teachers)
+    assert np.all(np.bincount(digits) == 100)
+    assert np.mean(votes.counts.argmax(axis=1) == digits) > 0.95
+
+
+def test_no_other_number_of_teachers_is_shipped():
+    with pytest.raises(ValueError, match="Expected teachers one of"):
+        shipped_votes(60)
