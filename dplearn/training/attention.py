@@ -6,7 +6,7 @@ computes the same.
 """
 
 from collections.abc import Sequence
-from functools import partial, reduce
+from functools import partial
 from typing import Any
 
 import torch
@@ -114,14 +114,11 @@ def _mask(
     if attention is not None and attention.dim() == 3:
         attention = attention.unflatten(0, (batch, heads))
     padding = None if padding is None else padding[:, None, None]
-    masks = [_additive(mask, query) for mask in (attention, padding) if mask is not None]
-    return (
-        reduce(torch.add, [F.pad(x, (0, length - x.shape[-1])) for x in masks]) if masks else None
-    )
-
-
-def _additive(mask: Tensor, query: Tensor) -> Tensor:
-    """True means left out, in nn.MultiheadAttention."""
-    if mask.dtype != torch.bool:
-        return mask
-    return torch.zeros_like(mask, dtype=query.dtype).masked_fill(mask, float("-inf"))
+    total = None
+    for mask in (attention, padding):
+        if mask is not None:
+            if mask.dtype == torch.bool:  # True means left out
+                mask = torch.zeros_like(mask, dtype=query.dtype).masked_fill(mask, -torch.inf)
+            mask = F.pad(mask, (0, length - mask.shape[-1]))
+            total = mask if total is None else total + mask
+    return total

@@ -161,13 +161,8 @@ def state_of(model: nn.Module) -> tuple[Any, ...]:
     """
     modules = list(model.modules())
     parameters = [p for m in modules for p in m._parameters.values() if p is not None]
-    modes = tuple(
-        [
-            (id(m), m.training, "forward" in vars(m), *map(vars(m).get, MIXING_OPTIONS))
-            for m in modules
-        ]
-    )
-    return modes, tuple([(id(p), p.requires_grad) for p in parameters])
+    mode = lambda m, own: (id(m), m.training, "forward" in own, *map(own.get, MIXING_OPTIONS))
+    return *[mode(m, vars(m)) for m in modules], *[(id(p), p.requires_grad) for p in parameters]
 
 
 def observed(model: nn.Module, survey: Survey) -> tuple[Tape, Callable[[], object]]:

@@ -46,11 +46,8 @@ def _step(module: Any) -> Callable[..., State]:
     """What a layer or cell does at one time."""
     if isinstance(module, nn.LSTM | nn.LSTMCell):
         return _lstm
-    return (
-        _gru
-        if isinstance(module, nn.GRU | nn.GRUCell)
-        else partial(_plain, getattr(torch, module.nonlinearity))
-    )
+    gru = isinstance(module, nn.GRU | nn.GRUCell)
+    return _gru if gru else partial(_plain, getattr(torch, module.nonlinearity))
 
 
 @substitute(nn.RNNCell, nn.LSTMCell, nn.GRUCell)

@@ -10,7 +10,7 @@ like any other, of pure noise.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
 from functools import cache, partial, reduce
 from pathlib import Path
@@ -229,10 +229,6 @@ class Trainer:
         drawing, position = divmod(step - before, phase.drawing.batches)
         return phase, before + drawing, position
 
-    def _lots(self) -> Iterator[sampling.Lot]:
-        """Lots of this and all later steps."""
-        return map(self._lot, range(self.steps, self.plan.steps))
-
     def _runs(self) -> list[Run]:
         """Noise of the mean gradient of each parameter, of the tally, and of the count in it."""
         z = self._bound.gradient_noise(self._phase.noise_multiplier) / self._expected
@@ -251,8 +247,8 @@ class Trainer:
         if rows is None and self.compile and varies:
             rows = math.ceil(self._phase.sample_rate * len(self._data) / 4)  # code for one number
         into = cache(lambda: (self._by_name(noise()), 1 / self._expected))
-        tallies = []
-        for inputs, targets, mask in self._data.parts(self.steps, self._lots, rows):
+        tallies, lots = [], lambda: map(self._lot, range(self.steps, self.plan.steps))
+        for inputs, targets, mask in self._data.parts(self.steps, lots, rows):
             part = self._sum(inputs, targets, clip=self._clip, mask=mask, into=into)
             tallies.append(tally_of(part, mask, self._bound, self._like.dtype))
         flat = noise()
