@@ -2,6 +2,7 @@
 
 import html
 import json
+import math
 from collections.abc import Sequence
 
 from dplearn.app.kit.look import VERDICTS
@@ -12,9 +13,6 @@ from dplearn.book.everything import refutation
 from dplearn.book.published import check_figure, published
 from dplearn.classroom.html import chart, from_markdown
 from dplearn.site.html import Page
-
-# Seconds for a picture; what is not ready then is not drawn.
-_PATIENCE = 0.5
 
 
 def page(id: str) -> Page:
@@ -56,7 +54,7 @@ def _picture(entry: Formula, misprint: str) -> str:
     """Value against truth along the first parameter that has an axis, or at all points."""
     place = Place(entry.id, misprint, 0, ())
     name = fields.along(entry.id, misprint).default
-    figure, headline, _ = points.drawn(place, name, seconds=_PATIENCE)
+    figure, headline, _ = points.drawn(place, name, seconds=math.inf)
     return chart(
         json.loads(str(figure.to_json())), f"Value and truth of {place.claim.id}. {headline}."
     )
@@ -79,15 +77,14 @@ def contents() -> Page:
 
 def published_figures() -> Page:
     """Printed figures, what comes out here, and what to think of it."""
-    head = ("source", "what", "printed", "here", "verdict", "why")
+    head = ("source", "what", "printed", "here", "verdict")
     rows = []
     for id, row in published().items():
         figure = check_figure(id)
         value = "" if figure.status == "not computed" else f"{figure.value:.6g}"
         what = words.label(row["quantity"])
-        rows.append(
-            (figure.source, what, figure.printed, value, VERDICTS[figure.verdict], figure.why)
-        )
+        verdict = f"{VERDICTS[figure.verdict]}. {figure.why}"
+        rows.append((figure.source, what, figure.printed, value, verdict))
     body = f"<h1>Published figures</h1>{_table(head, rows)}"
     return Page("book/published.html", "Published figures", body)
 
@@ -95,4 +92,6 @@ def published_figures() -> Page:
 def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     row = lambda cells, tag: "".join(f"<{tag}>{html.escape(str(c))}</{tag}>" for c in cells)
     lines = "".join(f"<tr>{row(cells, 'td')}</tr>" for cells in rows)
-    return f'<div class="wide"><table><tr>{row(head, "th")}</tr>{lines}</table></div>'
+    return (
+        f'<div class="wide"><table class="figures"><tr>{row(head, "th")}</tr>{lines}</table></div>'
+    )

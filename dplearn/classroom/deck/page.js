@@ -16,7 +16,7 @@ const draw = (place) => {
   if (place.classList.contains("js-plotly-plot")) return;
   const { data, layout, frames } = JSON.parse(place.querySelector("script").textContent);
   // As wide as its place; on a phone as wide as it was made for, and the place scrolls.
-  const { width = 0, ...others } = layout;
+  const { width = 560, ...others } = layout;
   const size = width > place.clientWidth ? { width } : { autosize: true };
   const config = { displayModeBar: false, responsive: !size.width };
   Plotly.newPlot(place, { data, layout: { ...others, ...size }, frames, config });

@@ -50,7 +50,7 @@ function show(draft) {
     margin: { l: 60, r: 10, t: 10, b: 50 }, height: 520, font: { size: 14, color: "#262b36" },
     xaxis: { ...axis, type: "log", title: { text: "steps T" } },
     yaxis: { ...axis, title: { text: "ε at δ" }, range: [0, top] },
-    legend: { orientation: "h", y: 1.12 }, paper_bgcolor: "#fff", plot_bgcolor: "#fff", dragmode: false,
+    legend: { orientation: "h", y: 1.02, yanchor: "bottom" }, paper_bgcolor: "#fff", plot_bgcolor: "#fff", dragmode: false,
   };
   Plotly.react("curves", traces, layout, { displayModeBar: false, responsive: true });
   const [low, high] = [all.pld.lower.at(-1), all.pld.upper.at(-1)];
