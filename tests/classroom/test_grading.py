@@ -3,9 +3,9 @@
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from tiny import written_lesson
 
 from dplearn.__main__ import main
-from dplearn.classroom import sources
 from dplearn.classroom.grading import grade
 
 LESSON = """\
@@ -40,11 +40,7 @@ EXERCISES = (number(1), number(2), double, number(4), number(5))
 
 @pytest.fixture
 def folder(tmp_path):
-    lesson = sources.Lesson(tmp_path / "lessons" / "sources" / "12_tiny")
-    lesson.folder.mkdir(parents=True)
-    lesson.source.write_text(LESSON)
-    lesson.exercises.write_text(EXERCISES)
-    return lesson.notebook.parent
+    return written_lesson(tmp_path, "12_tiny", LESSON, EXERCISES).notebook.parent
 
 
 def written(folder, *sources):

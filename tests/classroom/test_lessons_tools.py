@@ -8,6 +8,7 @@ import sys
 import contract
 import numpy as np
 import pytest
+from tiny import written_lesson
 
 from dplearn.__main__ import main
 from dplearn.classroom import Evidence, estimate, guess, minutes, predict, reveal, show, sources
@@ -148,11 +149,7 @@ EXERCISES = (Exercise(key="90.1", right=42, praise="Indeed.", mistakes=(), hints
 @pytest.fixture
 def tiny(tmp_path):
     """A lesson of two cells in a folder of its own."""
-    lesson = sources.Lesson(tmp_path / "lessons" / "sources" / "90_tiny")
-    lesson.folder.mkdir(parents=True)
-    lesson.source.write_text(TINY)
-    lesson.exercises.write_text(ITS_EXERCISE)
-    return lesson
+    return written_lesson(tmp_path, "90_tiny", TINY, ITS_EXERCISE)
 
 
 def build(lesson, *options):
@@ -242,9 +239,8 @@ print(3)
 
 
 def test_minutes_are_words_lines_pictures_and_one_exercise(tmp_path):
-    lesson = sources.Lesson(tmp_path / "sources" / "12_minutes")
-    lesson.folder.mkdir(parents=True)
-    lesson.source.write_text(CLASS.replace("WORDS", 316 * "word "))
+    text = CLASS.replace("WORDS", 316 * "word ")
+    lesson = written_lesson(tmp_path, "12_minutes", text)
     one, two = minutes.parts(sources.read(lesson).cells).values()
     assert one == minutes.Load(words=11, lines=2, pictures=1)
     assert two == minutes.Load(words=321, exercise=5)

@@ -1,6 +1,7 @@
 """The questions at the end of a lesson: letters, and an explanation for each."""
 
 import pytest
+from tiny import written_lesson
 
 from cases import each
 from dplearn.classroom import sources
@@ -50,10 +51,7 @@ check("90.test", answers)
 
 @pytest.fixture
 def questions(tmp_path):
-    lesson = sources.Lesson(tmp_path / "lessons" / "sources" / "90_tiny")
-    lesson.folder.mkdir(parents=True)
-    lesson.source.write_text(TEXT)
-    return self_test(lesson)
+    return self_test(written_lesson(tmp_path, "90_tiny", TEXT))
 
 
 CASES = [
@@ -84,9 +82,7 @@ def test_each_letter_gets_its_explanation(questions):
 
 
 def test_a_question_has_one_right_choice(tmp_path):
-    lesson = sources.Lesson(tmp_path / "90_tiny")
-    lesson.folder.mkdir()
-    lesson.source.write_text(TEXT.replace("No. Count", "Right. Count"))
+    lesson = written_lesson(tmp_path, "90_tiny", TEXT.replace("No. Count", "Right. Count"))
     with pytest.raises(ValueError, match=r"one choice with 'Right\. ' for each question of 90"):
         _ = self_test(lesson).right
 

@@ -50,7 +50,7 @@
 #
 # So the clinic adds random noise to the count. The boss reads one noisy number and turns it into a verdict, "she came" or "she did not", by any rule he likes. *How good can the best rule be?*
 #
-# The data with Anna and the data without her are *neighbours*. In lesson 01 neighbours differed in one answer; here one record is **added or removed**, because coming is the secret. Subtract the six that the boss knows. Then he sees $1 + \text{noise}$ if she came (distribution $P$) and $0 + \text{noise}$ if not (distribution $Q$). Everything a mechanism can betray about Anna lies in this pair.
+# The data with Anna and the data without her are *neighbours*. In lesson 01 neighbours differed in one answer; here one record is **added or removed**, because coming is the secret. Subtract the six that the boss knows. Then he sees $1 + \text{noise}$ if she came (*distribution*, 概率分布, $P$) and $0 + \text{noise}$ if not (distribution $Q$). Everything a mechanism can betray about Anna lies in this pair.
 
 # %%
 import numpy as np

@@ -79,7 +79,7 @@ for epsilon in (1, 10):
 # %% [markdown]
 # Before you read on, write down your guesses. Nobody sees them.
 #
-# * **Noise at epsilon 1.** The recipe says 4.845. What is the *smallest* noise multiplier that still gives $(1, 10^{-5})$?
+# * **Noise at epsilon 1.** The recipe says 4.845. What is the *smallest* noise multiplier (噪声乘子) that still gives $(1, 10^{-5})$?
 # * **Delta at epsilon 10.** The recipe says 0.4845 and promises $\delta = 10^{-5}$. Which $\delta$ does it really deliver?
 
 # %%

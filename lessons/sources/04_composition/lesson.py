@@ -383,7 +383,7 @@ show(figure, f"Total epsilon after {ks[-1]} replies: {end}; KOV crosses at {cros
 # > **For the teacher.** Two questions for the board. Why does the optimum start *on* the grey line? (With few replies the worst case is not rare.) Why do KOV and the optimum come together on the right? (There the drift rules, and both know it exactly.) If time is short, skip 5.3 and come back to it in section 11.
 
 # %% [markdown]
-# In programs you need not choose. The accountants `basic`, `advanced` (the smaller of KOV and adding up) and `optimal` take any mechanism, read off it the best $(\varepsilon,\delta_0)$ and split $\delta$. All three are upper bounds. The last column is what is true, proved from both sides to the digits shown.
+# In programs you need not choose. The *accountants* (隐私会计) `basic`, `advanced` (the smaller of KOV and adding up) and `optimal` take any mechanism, read off it the best $(\varepsilon,\delta_0)$ and split $\delta$. All three are *upper bounds* (上界). The last column is what is true, proved from both sides to the digits shown.
 
 # %%
 cases = {"replies": (coin, "replace_one"), "Laplace noise, scale 10": (Laplace(10.0), "add_remove")}

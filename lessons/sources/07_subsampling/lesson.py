@@ -237,7 +237,7 @@ for epsilon in (0, 0.05, 0.1, 0.106, 0.5):
 # %% [markdown]
 # ## 7 Many steps: the curve bends too
 #
-# Training is thousands of steps, and pairs $(\varepsilon',\delta')$ add up badly (lesson 04). So we ask for the Rényi divergence of one sampled step, which adds up. With $r=f_1/f_0$ and an integer order $\alpha$, the binomial theorem opens the power:
+# Training is thousands of steps, and pairs $(\varepsilon',\delta')$ add up badly (lesson 04). So we ask for the Rényi divergence of one sampled step, which adds up. With $r=f_1/f_0$ and an *integer order* (整数阶) $\alpha$, the binomial theorem opens the power:
 #
 # $$e^{(\alpha-1)D_\alpha}=\mathbb E_{f_0}\big[(1-q+q\,r)^\alpha\big]=\sum_{k=0}^{\alpha}\binom\alpha k(1-q)^{\alpha-k}q^k\,e^{(k^2-k)/2\sigma^2},$$
 #

@@ -5,7 +5,7 @@
 #
 # **After this lesson you can**
 #
-# 1. compose thousands of steps by keeping the whole distribution of the privacy loss, and bracket $\varepsilon$ from both sides;
+# 1. compose thousands of steps by keeping the whole distribution of the privacy loss, and bracket $\varepsilon$ from both sides (a *certified bracket*, 经证明的上下界);
 # 2. read a trade-off curve: how many members an attacker catches at a given rate of false alarms;
 # 3. tell a bound from an approximation, and refute printed shortcuts that confuse the two.
 #
@@ -47,7 +47,7 @@
 #
 # The schools' run of lesson 08: 60,000 pupils, Anna is one of them. In every step each digit enters the batch with probability 0.01, gradients are clipped, and noise with multiplier 4 is added: 10,000 steps. Neighbours add or remove one record; $\delta=10^{-5}$.
 #
-# Three accountants have looked at this run. Two are the bounds of lessons 05 and 08. The third calls itself an approximation.
+# Three accountants have looked at this run. Two are the bounds of lessons 05 and 08. The third calls itself an *approximation* (近似值).
 
 # %%
 import numpy as np
@@ -371,7 +371,7 @@ show(figure, f"Epsilon after 10000 steps: {here}.")
 #
 # One pair $(\varepsilon,\delta)$ is one point of a whole curve. To show all of it, let someone guess from the steps whether Anna was in the data.
 #
-# > **Definition.** The *trade-off function* (权衡函数) $f(a)$ is the smallest share of members that any test can miss when it accuses at most a share $a$ of outsiders. A mechanism is **$f$-DP** if no pair of neighbours, in either order, has a trade-off function below $f$ anywhere. It is **$\mu$-GDP** if $f=G_\mu$ will do, with
+# > **Definition.** The *trade-off function* (权衡函数) $f(a)$ is the smallest share of members that any test can miss when it accuses at most a share $a$ of outsiders. A mechanism is **$f$-DP** (f-差分隐私) if no pair of neighbours, in either order, has a trade-off function below $f$ anywhere. It is **$\mu$-GDP** (高斯差分隐私) if $f=G_\mu$ will do, with
 # > $$G_\mu(a)=\Phi\big(\Phi^{-1}(1-a)-\mu\big):$$
 # > finding Anna is at least as hard as telling $N(\mu,1)$ from $N(0,1)$ by one draw.
 # >
@@ -450,7 +450,7 @@ show(figure, f"At 1e-06 false alarms, times guessing: {ends_at}.")
 #
 # ### "DP-SGD is $\mu$-GDP with $\mu=q\sqrt{T(e^{1/\sigma^2}-1)}$"
 #
-# The limit is a theorem: with $q\sqrt T$ held fixed, the trade-off function converges to $G_\mu$ as $T\to\infty$ (Bu, Dong, Long & Su 2020). The reason is the central limit theorem for the losses. It is easy to compute, and papers and programs print the result as the guarantee. In the middle it is splendid:
+# The limit is a theorem: with $q\sqrt T$ held fixed, the trade-off function converges to $G_\mu$ as $T\to\infty$ (Bu, Dong, Long & Su 2020). The reason is the *central limit theorem* (中心极限定理) for the losses. It is easy to compute, and papers and programs print the result as the guarantee. In the middle it is splendid:
 
 # %%
 mu = 0.01 * np.sqrt(10_000 * np.expm1(1 / 4**2))

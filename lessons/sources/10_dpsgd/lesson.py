@@ -246,7 +246,7 @@ figure = curves(
 show(figure, f"Ranked gradient lengths: longest {ratio:.4g} medians, {above} longer than 0.5.")
 
 # %% [markdown]
-# Noise must cover the longest arrow that is *possible*. Without a bound there is none, and no amount of noise is enough. So we make a bound: every arrow longer than $C$ is shortened to length $C$, in its own direction. This is **clipping** (裁剪), $C$ the *clipping norm*. Here it happens to 215 pupils; the others are left alone.
+# Noise must cover the longest arrow that is *possible*. Without a bound there is none, and no amount of noise is enough. So we make a bound: every arrow longer than $C$ is shortened to length $C$, in its own direction. This is **clipping** (裁剪), $C$ the *clipping norm* (裁剪范数). Here it happens to 215 pupils; the others are left alone.
 
 # %%
 reveal("longest gradient / median gradient", truth=ratio)
