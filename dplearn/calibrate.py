@@ -26,7 +26,7 @@ _NEAR = 0.2
 # How closely it ends: a part of the width of the bracket, within which its ends may jump, or less.
 _PART, _WIDEST = 0.1, 1e-3
 # Units of work of one search, after which what is proved will do: about a second of one core.
-_MOST_WORK = 1.5e8
+_MOST_WORK = 1.3e8
 # What any answer costs at least.
 _ANSWER = 3e5
 

@@ -321,7 +321,7 @@ def test_chords_of_the_profile_lie_between_its_tails(name):
         seen = lost < 1e-3
         assert np.all(chord[seen] <= log_q[:-1][seen] + lost[seen])
         assert np.all(log_q[1:][seen] <= chord[seen] + lost[seen])
-        assert np.count_nonzero(seen & np.isfinite(chord)) > 20
+        assert np.count_nonzero(seen & np.isfinite(chord)) > 10
 
 
 @each("name", PAIRS)

@@ -105,7 +105,7 @@ class Lattice:
             near = left[bound[left, pick] <= best[left] + 4]
             unit = min(float(np.min(best[near])), -1e-3)
             group = self._group(scans, counts, unit)
-            lower[near], upper[near] = group.log_deltas(survey.tilts[pick], epsilons[near])
+            lower[near], upper[near] = group.log_deltas(survey.mu[1 + pick], epsilons[near])
             left = np.setdiff1d(left, near)
         return lower, upper
 

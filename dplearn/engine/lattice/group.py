@@ -21,14 +21,14 @@ WIDEST = 600.0
 
 
 class Span(NamedTuple):
-    """A tilt by its index, per row the indices of a smaller and a larger one, begin of the window.
+    """A tilt, those left and right of it that bound what folds, per row the begin of the window.
 
-    The period is the least one that folds well. Smaller tilts are counted from 0, the tilt.
+    The period is the least one that folds well.
     """
 
-    pick: int
-    smaller: NDArray
-    larger: NDArray
+    tilt: float
+    left: NDArray
+    right: NDArray
     begin: NDArray
     period: float
 
@@ -134,40 +134,40 @@ class Group:
         It takes the tilt that suits the old one, and the least period that folds well. A window
         near the upper end has finer cells, and misses an epsilon that is far below.
         """
-        survey, a = self.survey, self.survey.tilts
-        guess = np.where(np.isfinite(upper), upper, 0.0)
+        guess, mu = np.where(np.isfinite(upper), upper, 0.0), self.survey.mu
         # log of c(mu) e^{K(mu) - mu e} / delta at the guess: rounding grows with it.
-        mu = np.append(0.0, a)
-        size = np.median(survey.k + log_c(mu) - mu * guess[:, None], axis=0)[1:-1]
-        picks = np.flatnonzero(size <= np.min(size) + 7)
-        spans = [self._span(int(pick), lower, guess, near) for pick in picks]
-        span = min(spans, key=lambda span: span.period)
+        size = np.median(self.survey.k + log_c(mu) - mu * guess[:, None], axis=0)[1:-1]
+        picks = 1 + np.flatnonzero(size <= np.min(size) + 7)
+        span = self._span(mu[picks], lower, guess, near)
         grid = self._grid(span, guess, rtol, most_cells)
         if self.below:
             lower = np.maximum(lower, self._lower_ends(grid, span.begin))
         return lower, np.minimum(upper, self._upper_ends(grid, span.begin)), grid.full
 
-    def _span(self, pick: int, lower: NDArray, guess: NDArray, near: bool = False) -> Span:
-        """Where a window may begin that is good for the guess, with the tilt of index `pick`."""
-        survey, a = self.survey, self.survey.tilts
-        mu = np.append(0.0, a)
-        begin = np.minimum(lower, guess) - 2 / a[pick]
+    def _span(self, tilts: NDArray, lower: NDArray, guess: NDArray, near: bool = False) -> Span:
+        """Where a window may begin that is good for the guess, and the tilt that folds best."""
+        mu, tilt = self.survey.mu, tilts[:, None]
+        # Shape (n_tilts, n_rows), and (n_tilts, n_rows, n_mu) for what is needed.
+        begin = np.minimum(lower, guess) - 2 / tilt
         if near:
             # The guess is a bound: delta there is seldom e^20 too large.
-            begin = np.maximum(begin, guess - 20 / a[pick])
+            begin = np.maximum(begin, guess - 20 / tilt)
         # What folds is below tau delta as soon as need <= gap * period for one mu a side.
-        need = survey.k + log_c(mu) - mu * begin[:, None] - self.log_delta
+        need = self.survey.k + log_c(mu) - mu * begin[..., None] - self.log_delta
         need += 0.1 - math.log(1e-3 * self.rtol)
-        right = need[:, pick + 2 :] / (a[pick + 1 :] - a[pick])
-        left = need[:, : pick + 1] / (a[pick] - mu[: pick + 1])
-        ends = np.min(right, axis=1), np.min(left, axis=1), guess - begin + 4 / a[pick]
-        smaller, larger = np.argmin(left, axis=1), pick + 1 + np.argmin(right, axis=1)
-        return Span(pick, smaller, larger, begin, float(np.max(ends)))
+        gap = (mu - tilt)[:, None, :]
+        share = need / np.where(gap == 0, np.inf, np.abs(gap))
+        left, right = np.where(gap < 0, share, np.inf), np.where(gap > 0, share, np.inf)
+        ends = np.min(right, axis=2), np.min(left, axis=2), guess - begin + 4 / tilt
+        period = np.max(ends, axis=(0, 2))
+        best = int(np.argmin(period))
+        smaller, larger = (np.unique(np.argmin(side[best], axis=1)) for side in (left, right))
+        return Span(float(tilts[best]), mu[smaller], mu[larger], begin[best], float(period[best]))
 
     def _grid(self, span: Span, guess: NDArray, rtol: float, most_cells: int) -> Grid:
         """A lattice of steps that `rtol` asks for, over one period."""
-        tilts, period = self.survey.tilts, span.period
-        tilt, most = float(tilts[span.pick]), float(np.max(self.counts.sum(axis=1)))
+        tilt, period = span.tilt, span.period
+        most = float(np.max(self.counts.sum(axis=1)))
         fallback = float(np.median(self.survey.fallback))
         size = max(float(np.median(guess)), 1e-3 * fallback, self.survey.scale)
         # Each step costs h^2 (1 + lambda) / 12 above and twice that below.
@@ -178,8 +178,8 @@ class Group:
         # A length 2^k or 3 * 2^k: the transform likes both.
         power = 2 ** max(math.ceil(math.log2(period / step + 1)), 4)
         cells = 3 * power // 4 if period / step + 1 <= 0.75 * power else power
-        left, right = np.append(0.0, tilts)[np.unique(span.smaller)], tilts[np.unique(span.larger)]
-        return Grid(Window(tilt, step, cells, left, right), anchors, 1.5 * cells > most_cells)
+        window = Window(tilt, step, cells, span.left, span.right)
+        return Grid(window, anchors, 1.5 * cells > most_cells)
 
     def _aligned(self, step: float, finest: float) -> tuple[float, list[Atoms]]:
         """A step at most that long which puts atoms on nodes, as far as they fit one lattice."""
@@ -248,10 +248,9 @@ class Group:
 
     def log_deltas(self, tilt: float, epsilon: NDArray) -> tuple[NDArray, NDArray]:
         """log delta of one row, less and plus every charge, near the epsilon that suits a tilt."""
-        (row,), unit, tilts = self.counts, self.log_delta, self.survey.tilts
-        pick = min(int(np.argmin(np.abs(tilts - tilt))), tilts.size - 2)
+        (row,), unit, tilts = self.counts, self.log_delta, self.survey.mu[1:-1]
         first, last = np.min(epsilon, keepdims=True), np.max(epsilon, keepdims=True)
-        span = self._span(pick, first, last)
+        span = self._span(tilts[[np.argmin(np.abs(tilts - tilt))]], first, last)
         grid, begin = self._grid(span, last, self.rtol, self.most_cells), float(span.begin[0])
         laws = self._upper_laws(grid)
         above = Sum(grid.window, row, laws, begin, unit)

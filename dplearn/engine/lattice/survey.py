@@ -78,9 +78,10 @@ class Survey:
         if self.scale == 0:
             return
         width = max(max(-a, b) for a, b in self.edges)
-        a = self.tilts = np.geomspace(0.05 / (width * math.sqrt(most)), 60.0 / self.scale, 80)
-        table = [_log_moments(nodes, masses, np.append(0.0, a)) for nodes, masses, _ in coarse]
-        # log E e^{tilt sum L}, at tilt 0 first, shape (n_rows, 1 + n_tilts).
+        a = np.geomspace(0.05 / (width * math.sqrt(most)), 60.0 / self.scale, 80)
+        mu = self.mu = np.append(0.0, a)
+        table = [_log_moments(nodes, masses, mu) for nodes, masses, _ in coarse]
+        # log E e^{mu sum L}, shape (n_rows, n_mu).
         self.k = counts @ np.array(table)
         # The conversion of Renyi bounds (Canonne, Kamath & Steinke 2020).
         excess = self.k[:, 1:] + log_c(a) - log_finite[:, None]
@@ -92,8 +93,8 @@ class Survey:
         self.fallback = np.maximum(self.fallback, 0.0)
 
     def chernoff(self, epsilon: NDArray) -> NDArray:
-        """log of c(mu) e^{K(mu) - mu eps} of the first row, shape (n_epsilons, n_tilts)."""
-        return self.k[0, 1:] + log_c(self.tilts) - self.tilts * epsilon[:, None]
+        """log of c(mu) e^{K(mu) - mu eps} of the first row, at mu > 0: (n_epsilons, n_mu)."""
+        return (self.k[0] + log_c(self.mu) - self.mu * epsilon[:, None])[:, 1:]
 
 
 def remaining(counts: NDArray, infinities: list[float], log_delta: float) -> NDArray:
