@@ -530,7 +530,7 @@ for epsilon in (0, 0.25, 0.5, 0.75):
 #
 # ### "The goal is $\sup\,\lvert\ln P/Q\rvert\le\varepsilon$"
 #
-# Notes on $(\varepsilon,\delta)$-DP sometimes introduce it so. But a bound on the largest loss is *pure* privacy. Which $\varepsilon$ do our mechanisms have at $\delta=0$, and which at $\delta(1)$ of the Gaussian noise?
+# It is tempting to introduce it so. But a bound on the largest loss is *pure* privacy. Which $\varepsilon$ do our mechanisms have at $\delta=0$, and which at $\delta(1)$ of the Gaussian noise?
 
 # %%
 for name, profile in {"Laplace": laplace_profile, "normal": normal_profile}.items():

@@ -270,7 +270,7 @@ for d in (1, 7, 20, 1000):
 # %% [markdown]
 # ## 7 Is it true as printed?
 #
-# Lecture notes and slides copy formulas, and copies lose their conditions. Here are three such sentences; the formula book says of each where it comes from.
+# Formulas are copied, and copies lose their conditions. Here are three such sentences; the formula book says of each what holds instead.
 #
 # ### 7.1 "For any $\varepsilon$, noise of $\sqrt{2\ln(1.25/\delta)}/\varepsilon$ gives $(\varepsilon,\delta)$"
 #

@@ -618,7 +618,7 @@ print(f"DRV wins beyond k = {advanced_composition_break_even(epsilon=1.0, slack=
 #
 # ### "The outputs of different rounds are independent"
 #
-# Notes on private training say so to justify the sum of the losses. A toy training is enough to test it: $\theta_1$ is standard normal, and the next step moves it by a little fresh noise, $\theta_2=\theta_1-0.1\,Z$. Independent numbers have correlation 0. Here the covariance is 1 and the variances are 1 and $1+0.1^2$, so the correlation is $1/\sqrt{1+0.1^2}$.
+# It sounds like the reason why the losses may be added. A toy training is enough to test it: $\theta_1$ is standard normal, and the next step moves it by a little fresh noise, $\theta_2=\theta_1-0.1\,Z$. Independent numbers have correlation 0. Here the covariance is 1 and the variances are 1 and $1+0.1^2$, so the correlation is $1/\sqrt{1+0.1^2}$.
 
 # %%
 first = rng.normal(size=10**6)
@@ -627,7 +627,7 @@ correlation = np.corrcoef(first, second)[0, 1]
 print(f"correlation: formula {1 / math.sqrt(1.01):.4f}, simulated {correlation:.4f}")
 
 # %% [markdown]
-# Almost 1: the second model *is* the first with a little noise. What the notes mean is that the *noise* of each round is independent of everything before it. The sum of the losses needs just this, by the chain rule of 5.1, and that the guarantee of each round holds *whatever came before*.
+# Almost 1: the second model *is* the first with a little noise. What holds is that the *noise* of each round is independent of everything before it. The sum of the losses needs just this, by the chain rule of 5.1, and that the guarantee of each round holds *whatever came before*.
 #
 # ### "The total δ is δ′"
 #

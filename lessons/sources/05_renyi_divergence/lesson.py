@@ -491,7 +491,7 @@ figure = curves(
 show(figure, f"At 1.5: true {true_root:.4f}, as printed {printed_root:.4f}.")
 
 # %% [markdown]
-# The same notes leave out the condition $\sigma_\alpha^2>0$. For $N(0,1)$ from $N(1, 0.7^2)$ at order 2 it fails: $\sigma_\alpha^2 = -1+2\cdot0.49 < 0$, and the divergence is infinite. A numerical integral does not tell you so by itself. It reports a finite number, whatever its window holds:
+# Just as easily lost is the condition $\sigma_\alpha^2>0$. For $N(0,1)$ from $N(1, 0.7^2)$ at order 2 it fails: $\sigma_\alpha^2 = -1+2\cdot0.49 < 0$, and the divergence is infinite. A numerical integral does not tell you so by itself. It reports a finite number, whatever its window holds:
 
 # %%
 for window in (10, 20, 40, 80):

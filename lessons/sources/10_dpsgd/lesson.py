@@ -622,7 +622,7 @@ check("10.1", answer)
 #
 # ### "$\tilde g=\frac1L\sum_i\big(\pi_C(g_i)+N(0,\sigma^2C^2I)\big)$"
 #
-# One bracket has moved: every record in the lot brings noise of its own. The notes account for it with $\sigma$. Too much noise, or too little? First our lots of about 512, where the sum gets about $\sqrt{512}$ times the noise.
+# One bracket has moved: every record in the lot brings noise of its own. The accounting is still done with $\sigma$. Too much noise, or too little? First our lots of about 512, where the sum gets about $\sqrt{512}$ times the noise.
 
 # %%
 loud = replace(plan, noise_multiplier=4 * np.sqrt(512))

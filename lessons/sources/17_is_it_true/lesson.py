@@ -294,7 +294,7 @@ show(figure, f"At epsilon {exact:.4f} the tail is {above:.4g}, delta 1e-05.")
 # %% [markdown]
 # ### Claim 3: The lost bracket
 #
-# $\varepsilon=\rho+\ln(1/\delta)/\alpha-1$, from notes on Rényi DP.
+# $\varepsilon=\rho+\ln(1/\delta)/\alpha-1$, for a mechanism that is $(\alpha,\rho)$-RDP.
 
 # %%
 bracket = judge("3 lost bracket", "G-D1/bracket")

@@ -90,7 +90,7 @@ def profile(law, eps):
 
 
 # %% [markdown]
-# *Experiment.* In the middle, randomized response at local $\varepsilon = 1$: two losses, $\pm1$. Above it, the same at 1.3. Below it something that is no probability law at all: the loss $+1$ lowered to 0.8, the loss $-1$ dropped.
+# *Experiment.* In the middle, randomised response at local $\varepsilon = 1$: two losses, $\pm1$. Above it, the same at 1.3. Below it something that is no probability law at all: the loss $+1$ lowered to 0.8, the loss $-1$ dropped.
 
 
 # %%
