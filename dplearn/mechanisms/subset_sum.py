@@ -140,7 +140,7 @@ class _Pair:
         self.largest = math.log((m.alike + 1) / sure) if sure > 0 else math.inf
         # Half past the first count a larger one is no likelier: the loss is not above 0.
         start, end = self.count[0] + 0.5, self.count[-1] + 40 * self.sigma
-        self._grid = np.append(start, np.arange(start, end, 0.2 * self.sigma)[1:])
+        self._grid = np.linspace(start, end, 1 + min(1000, int(5 * (end - start) / self.sigma)))
         self._losses = np.maximum.accumulate(self.losses(self._grid)[0])
 
     def log_density(self, law: int, x: NDArray) -> NDArray:
