@@ -29,7 +29,8 @@ from typing import Any
 from dplearn.datasets import PRACTICE_SIZES, practice_set
 from dplearn.ground import validate
 from dplearn.run import DPSGD
-from dplearn.training.models import MODELS, accuracy, started, tensors
+from dplearn.training import AdaptiveQuantile, Automatic, Flat, PerLayer
+from dplearn.training.models import MODELS, accuracy, gradient_norms, started, tensors
 
 # What a job may ask for, ends included.
 LIMITS = {
@@ -44,8 +45,13 @@ LIMITS = {
 _UNCLIPPED = 1e9
 # What PyTorch and Python say when memory is short.
 _SCARCE = ("allocate memory", "start new thread")
+_DEFAULTS = {"compare", "bound", "count_noise"}
 _MICRO_BATCH = 64
 _PROGRESS = 60
+# Records whose gradients are measured, and the shares of them that have shorter ones.
+_MEASURED = 256
+_SHARES = {"norm_low": 0.1, "norm": 0.5, "norm_high": 0.9}
+BOUNDS = {kind.__name__: kind for kind in (Flat, PerLayer, Automatic, AdaptiveQuantile)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,10 +67,13 @@ class Job:
     learning_rate: float
     delta: float
     compare: bool = True  # the same model without privacy, side by side
+    bound: str = "Flat"  # of `BOUNDS`
+    count_noise: float = 0.0  # of the one that adapts
 
     def __post_init__(self) -> None:
         validate.one_of(tuple(PRACTICE_SIZES), dataset=self.dataset)
         validate.one_of(MODELS, model=self.model)
+        validate.one_of(tuple(BOUNDS), bound=self.bound)
         validate.integer(minimum=1, steps=self.steps)
         for name, (lower, upper) in LIMITS.items():
             value = getattr(self, name)
@@ -82,7 +91,7 @@ class Job:
         except ValueError:
             given = None
         names = {f.name for f in fields(cls)}
-        if not isinstance(given, dict) or set(given) | {"compare"} != names:
+        if not isinstance(given, dict) or not names - _DEFAULTS <= set(given) <= names:
             expected, got = ", ".join(sorted(names)), line[:60].decode(errors="replace").strip()
             raise ValueError(
                 f"Expected a job, one line of JSON with {expected}, got {got or 'nothing'}."
@@ -107,17 +116,27 @@ def run(job: Job, tell: Callable[..., object]) -> None:
     tell(event="start", steps=job.steps, records=len(data[1]), held_out=len(measured[1]))
     rows = _MICRO_BATCH if job.model == "cnn" else None
     begin = partial(started, job.model, data, micro_batch=rows)
-    runs = {"": begin(job.plan, learning_rate=job.learning_rate)}
+    count: Any = {"count_noise": job.count_noise} if job.count_noise else {}
+    bound = BOUNDS[job.bound](max_grad_norm=job.max_grad_norm, **count)
+    runs = {"": begin(job.plan, learning_rate=job.learning_rate, bound=bound)}
     if job.compare:
         public = replace(job.plan, noise_multiplier=0.0, max_grad_norm=_UNCLIPPED)
         runs["plain_"] = begin(public, learning_rate=job.learning_rate * job.max_grad_norm)
     start = time.monotonic()
     for step in range(1, job.steps + 1):
-        private = {name: trainer.step().private for name, trainer in runs.items()}
-        if step % math.ceil(job.steps / _PROGRESS) and step not in (1, job.steps):
+        told = not step % math.ceil(job.steps / _PROGRESS) or step in (1, job.steps)
+        measures: dict[str, Any] = {}
+        if told:
+            norms = gradient_norms(runs[""], data, records=_MEASURED)
+            measures = {
+                name: _finite(norms.quantile(share).item()) for name, share in _SHARES.items()
+            }
+        records = {name: trainer.step() for name, trainer in runs.items()}
+        if not told:
             continue
-        measures = {f"{name}loss": _finite(each.loss) for name, each in private.items()}
-        measures["clipped"] = _finite(private[""].clipped_fraction)
+        measures |= {f"{name}loss": _finite(each.private.loss) for name, each in records.items()}
+        measures["clipped"] = _finite(records[""].private.clipped_fraction)
+        measures["clipping_norm"] = records[""].clipping_norm
         measures |= {f"{name}accuracy": accuracy(t.model, measured) for name, t in runs.items()}
         epsilon = runs[""].history().guarantee(job.delta).epsilon
         spent = time.monotonic() - start

@@ -1,4 +1,4 @@
-"""A training run as it goes on: accuracy, epsilon so far, loss and clipped share."""
+"""A training run as it goes on: accuracy, gradients, epsilon so far, loss and clipped share."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -9,15 +9,17 @@ import plotly.graph_objects as go
 from dplearn.figures.kit.axes import Axis
 from dplearn.figures.kit.marks import stroke
 from dplearn.figures.kit.panel import Unchecked, page
-from dplearn.figures.kit.template import GREY, INK, RED, colour_of
+from dplearn.figures.kit.template import GREY, INK, RED, colour_of, transparent
 
 PRIVATE, PLAIN = colour_of("exact"), RED
 _MARGIN = (66, 20, 104, 52)
-# Where the panels lie, in shares of the drawing area: accuracy left, the others right.
+# Where the panels lie, in shares of the drawing area: accuracy and norms left, the others right.
 _LEFT, _RIGHT = (0.0, 0.56), (0.65, 1.0)
-_RIGHTS = ((0.74, 1.0), (0.37, 0.63), (0.0, 0.26))
+_LEFTS, _RIGHTS = ((0.37, 1.0), (0.0, 0.26)), ((0.74, 1.0), (0.37, 0.63), (0.0, 0.26))
 # Upper end of the axis of accuracy, in percent.
 _TOP = 100.5
+# How far below C norms are drawn.
+_FAR_BELOW = 100.0
 
 _PLANNED = {
     "line": stroke(PRIVATE, "dot"),
@@ -36,13 +38,14 @@ def training_run(
     finding: str = "",
     subtitle: str = "",
 ) -> go.Figure:
-    """Held-out accuracy, epsilon so far, training loss and clipped share against the step.
+    """Held-out accuracy, gradients, epsilon so far, training loss, clipped share against the step.
 
     Of the events of `dplearn.app.worker` those that tell no progress are left out. Names
     that begin with ``plain_`` belong to the run without privacy, drawn dashed. The axes end at
     the `steps` of the whole plan; what is `planned`, steps and epsilon known before training,
-    is dotted. Accuracies of `earlier` runs, by their names, lie thin behind the others. There are
-    eight traces whatever the events.
+    is dotted. Accuracies of `earlier` runs, by their names, lie thin behind the others. Of the
+    norms of the records' gradients there are a tenth, the median and nine tenths, and the clipping
+    norm. There are eleven traces whatever the events.
 
     Examples
     --------
@@ -62,6 +65,9 @@ def training_run(
         _line("loss", progress, "loss", PRIVATE, "solid", "3"),
         _line("loss without privacy", progress, "plain_loss", PLAIN, "dash", "3"),
         _line("share clipped", progress, "clipped", PRIVATE, "solid", "4"),
+        _spread(progress),
+        _line("median norm", progress, "norm", PRIVATE, "solid", "5"),
+        _line("clipping norm C", progress, "clipping_norm", RED, "dash", "5"),
     ]
     layout = page(finding, subtitle, height=540, margin=_MARGIN)
     notes = {"annotations": [*_headings(), *_ends(progress)]}
@@ -79,6 +85,17 @@ def _line(
     look = {"mode": "lines", "line": {**stroke(colour, dash), "width": 3}}
     hover = f"<b>{name}</b><br>step %{{x}}: {number}<extra></extra>"
     return {"x": x, "y": y, **where, **look, "hovertemplate": hover}
+
+
+def _spread(progress: Sequence[Event]) -> dict[str, Any]:
+    """A band that holds the norms of eight tenths of the records."""
+    ends = [("norm_low", event) for event in progress]
+    ends += [("norm_high", event) for event in reversed(progress)]
+    corners = [(e["step"], e[key]) for key, e in ends if e.get("norm_low") and e.get("norm_high")]
+    where = {"name": "eight tenths of the norms", "uid": "norms", "xaxis": "x5", "yaxis": "y5"}
+    look = {"mode": "lines", "line": {"width": 0}, "fill": "toself", "hoverinfo": "skip"}
+    x, y = [step for step, _ in corners], [norm for _, norm in corners]
+    return {"x": x, "y": y, **where, **look, "fillcolor": transparent(PRIVATE, 0.22)}
 
 
 def _behind(earlier: Mapping[str, Sequence[Event]]) -> dict[str, Any]:
@@ -100,9 +117,15 @@ def _axes(progress: Sequence[Event], steps: int, plan: Sequence[Event]) -> dict[
     wide, narrow = (0, 1.2 * steps), (0, 1.04 * steps)
     bare = {"showticklabels": False}
     epsilons, losses = _values([*plan, *progress], "epsilon"), _values(progress, "loss")
-    percent = _axis("", (_floor(progress), _TOP), (0.0, 1.0), "x") | {"ticksuffix": " %"}
+    percent = _axis("", (_floor(progress), _TOP), _LEFTS[0], "x") | {"ticksuffix": " %"}
+    keys = ("norm_low", "norm_high", "clipping_norm")
+    norms = [norm for key in keys for norm in _values(progress, key) if norm > 0] or [0.1, 10.0]
+    # Records that are learned have hardly a gradient; what matters lies near C.
+    least = max(min(norms), min(_values(progress, "clipping_norm"), default=0.1) / _FAR_BELOW)
     return {
-        "xaxis": _axis("T, step", wide, _LEFT, "y"),
+        "xaxis": _axis("", wide, _LEFT, "y") | bare,
+        "xaxis5": _axis("T, step", wide, _LEFT, "y5"),
+        "yaxis5": _axis("", (least / 2, 2 * max(norms)), _LEFTS[1], "x5", log=True),
         "yaxis": percent,
         "xaxis2": _axis("", narrow, _RIGHT, "y2") | bare,
         "yaxis2": _axis("", (0, 1.1 * max(epsilons, default=1.0)), _RIGHTS[0], "x2"),
@@ -114,10 +137,14 @@ def _axes(progress: Sequence[Event], steps: int, plan: Sequence[Event]) -> dict[
 
 
 def _axis(
-    words: str, span: tuple[float, float], domain: tuple[float, float], anchor: str
+    words: str,
+    span: tuple[float, float],
+    domain: tuple[float, float],
+    anchor: str,
+    log: bool = False,
 ) -> dict[str, Any]:
     more = {"domain": domain, "anchor": anchor, "nticks": 5}
-    return Axis(title=words, lower=span[0], upper=span[1], more=more).layout()
+    return Axis(title=words, lower=span[0], upper=span[1], log=log, more=more).layout()
 
 
 def _floor(progress: Sequence[Event]) -> float:
@@ -135,6 +162,7 @@ def _headings() -> list[dict[str, Any]]:
     """What each panel shows, and of which records."""
     shown = (
         (_LEFT[0], 1.0, "<b>Accuracy</b> on held-out public records"),
+        (_LEFT[0], _LEFTS[1][1], "<b>Norms of gradients</b>, private; dashed: C"),
         (_RIGHT[0], _RIGHTS[0][1], "<b>ε so far</b>; dotted: known beforehand"),
         (_RIGHT[0], _RIGHTS[1][1], "<b>Training loss</b>, private"),
         (_RIGHT[0], _RIGHTS[2][1], "<b>Gradients clipped</b>, private"),

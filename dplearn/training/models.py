@@ -10,6 +10,8 @@ from torch import Tensor, nn
 from dplearn.datasets import Labelled, oriented_gradients
 from dplearn.ground import validate
 from dplearn.run import DPSGD
+from dplearn.training.bounds import Flat
+from dplearn.training.gradients import clipped_sum
 from dplearn.training.trainer import Trainer
 
 MODELS = ("linear", "mlp", "cnn")
@@ -70,6 +72,15 @@ def started(
     network, loss_fn = built(model, data[0]), nn.CrossEntropyLoss(reduction="none")
     sgd = torch.optim.SGD(network.parameters(), lr=learning_rate, momentum=0.9)
     return Trainer(network, loss_fn, data, plan, optimizer=sgd, **options)
+
+
+def gradient_norms(
+    trainer: Trainer, data: tuple[Tensor, Tensor], *, records: int, rows: int = 64
+) -> Tensor:
+    """Norms of the first records' gradients before they are clipped, so many rows at a time."""
+    parts = zip(*(each[:records].split(rows) for each in data), strict=True)
+    own = trainer.model, trainer.loss_fn
+    return torch.cat([clipped_sum(*own, *part, bound=Flat(1.0)).norms for part in parts])
 
 
 def accuracy(model: nn.Module, data: tuple[Tensor, Tensor]) -> float:

@@ -7,13 +7,18 @@ import subprocess
 import sys
 from contextlib import contextmanager
 
+import numpy as np
 import pytest
+import torch
+from torch import nn
 
 from cases import each
 from dplearn import DPSGD
 from dplearn.app import worker
 from dplearn.app.kit.fields import Quantity
 from dplearn.app.pages.train import fields as training_fields
+from dplearn.datasets import practice_set
+from dplearn.training.models import built, tensors
 
 JOB = {
     "dataset": "digits",
@@ -71,10 +76,33 @@ def test_a_job_in_and_events_out():
 
 def test_long_runs_tell_a_bounded_number_of_events_and_no_comparison_unless_asked_for():
     events = told(JOB | {"steps": 200, "sample_rate": 0.001, "compare": False})
-    assert set(events[1]) == {"event", "step", "epsilon", "seconds", "loss", "accuracy", "clipped"}
+    named = {"event", "step", "epsilon", "seconds", "loss", "accuracy", "clipped"}
+    assert set(events[1]) == named | {"norm_low", "norm", "norm_high", "clipping_norm"}
     steps = [event["step"] for event in events[1:-1]]
     assert len(steps) <= 62 and steps[0] == 1 and steps[-1] == 200
     json.dumps(events, allow_nan=False)  # some of these lots are empty
+
+
+def test_norms_are_those_of_the_gradients_of_single_records():
+    data = tensors("linear", practice_set("digits")[0])
+    model, norms = built("linear", data[0]), []
+    for x, label in zip(*(part[:256] for part in data), strict=True):
+        loss = nn.functional.cross_entropy(model(x[None]), label[None])
+        norms.append(torch.autograd.grad(loss, [*model.parameters()])[0].norm().item())
+    first = told(JOB | {"steps": 1})[1]
+    measured = [first[name] for name in ("norm_low", "norm", "norm_high")]
+    assert measured == pytest.approx(np.quantile(norms, [0.1, 0.5, 0.9]).tolist(), rel=1e-4)
+    assert first["norm_low"] > first["clipping_norm"] == 0.1 and first["clipped"] > 0.9
+
+
+def test_a_bound_is_the_one_that_was_asked_for():
+    for name in worker.BOUNDS:
+        adapts = name == "AdaptiveQuantile"
+        job = JOB | {"steps": 3, "compare": False, "bound": name}
+        events = told(job | ({"count_noise": 25.6} if adapts else {}))
+        first, *others = [event["clipping_norm"] for event in events[1:-1]]
+        assert first == pytest.approx(0.1)
+        assert (others != pytest.approx([first] * 2)) == adapts, (name, others)
 
 
 def test_without_privacy_nothing_is_clipped_and_nothing_added(monkeypatch):
@@ -104,6 +132,7 @@ BAD = [
     (line(JOB | {"steps": 10**9}), "steps"),
     (line(JOB | {"learning_rate": float("nan")}), "learning_rate"),
     (line(JOB | {"compare": 1}), "compare"),
+    (line(JOB | {"bound": "Grouped"}), "bound"),
 ]
 
 

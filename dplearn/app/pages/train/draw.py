@@ -32,7 +32,9 @@ def sidebar(state: State, training: Training) -> None:
     controls.quantity(state, fields.STEPS if in_steps else epochs, unit=LENGTH_IN)
     for kind in (fields.CLIPPING, fields.LEARNING_RATE, fields.DELTA):
         controls.quantity(state, kind)
-    controls.choice(state, fields.COMPARE, widget="segments")
+    left, right = st.columns(2)
+    controls.choice(state, fields.BOUND, place=left)
+    controls.choice(state, fields.COMPARE, widget="segments", place=right)
 
 
 def heading(training: Training, run: Run | None) -> None:
@@ -69,7 +71,8 @@ def picture(training: Training, run: Run | None) -> None:
         finding=headline,
         subtitle=words.run_in_a_line(shown),
     )
-    alt = f"Held-out accuracy, epsilon so far, loss and clipped share against steps. {headline}."
+    drawn = "Held-out accuracy, norms of gradients, epsilon so far, loss and clipped share"
+    alt = f"{drawn} against steps. {headline}."
     with st.container(key="picture"):
         _without_a_blink(figure, alt)
 
@@ -82,13 +85,13 @@ def _without_a_blink(figure: Any, alt: str) -> None:
     """
     frames = st.session_state.setdefault("training_frames", [None, None])
     front = st.session_state.get("training_front", 1)
-    if frames[front] != (figure, alt):
+    if (frames[front] or [None])[-1] != (figure.parts, alt):
         front = st.session_state["training_front"] = 1 - front
-        frames[front] = figure, alt
+        frames[front] = figure, (figure.parts, alt)
     for place, frame in enumerate(frames):
         with st.container(key=f"frame_{place}"):
             if frame is not None:
-                look.chart(frame[0], f"training_run_{place}", frame[1])
+                look.chart(frame[0], f"training_run_{place}", frame[1][1])
     st.html(f'<i class="front_{front}"></i>')
 
 

@@ -59,6 +59,18 @@ _ABOUT_CLIPPING = (
 CLIPPING = Quantity(
     "max_grad_norm", "Clipping norm C", _ABOUT_CLIPPING, default=0.1, lower=1e-3, upper=100
 )
+_ABOUT_BOUND = (
+    "Flat: the whole gradient gets length C at most. Per layer: each layer its share of C. "
+    "Normalised: every gradient gets about length C. Adaptive: C follows the median of the "
+    "lengths; ε covers the noisy count that it follows."
+)
+_BOUNDS = {
+    "Flat": "Flat",
+    "PerLayer": "Per layer",
+    "Automatic": "Normalised",
+    "AdaptiveQuantile": "Adaptive",
+}
+BOUND = Choice("bound", "Clipping", _ABOUT_BOUND, _BOUNDS)
 _ABOUT_LEARNING_RATE = (
     "Length of a step, for SGD with momentum 0.9. Clipped gradients are short: a small C wants a "
     "large η. Without privacy η·C is used."
@@ -77,7 +89,7 @@ RUN = Text("run", "Run", "", default="")
 
 FIELDS = by_key(
     *(DATASET, MODEL, NOISE_FROM, TARGET, NOISE, LOT_FROM, LOT, RATE, run_fields.LENGTH_IN),
-    *(STEPS, EPOCHS, CLIPPING, LEARNING_RATE, DELTA, COMPARE, RUN),
+    *(STEPS, EPOCHS, CLIPPING, BOUND, LEARNING_RATE, DELTA, COMPARE, RUN),
 )
 _HIDDEN = idle(
     {

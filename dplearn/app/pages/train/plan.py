@@ -25,6 +25,7 @@ class Training:
     learning_rate: float
     delta: float
     compare: bool
+    bound: str = "Flat"  # a class of `dplearn.training`
 
     @property
     def size(self) -> int:
@@ -37,6 +38,12 @@ class Training:
         return self.plan.sample_rate * self.size
 
     @property
+    def count_noise(self) -> float:
+        """Noise on the count that an adaptive bound follows: a twentieth of the lot, or enough."""
+        adaptive = self.bound == "AdaptiveQuantile"  # Andrew et al. (2021)
+        return max(self.lot / 20, self.plan.noise_multiplier) if adaptive else 0.0
+
+    @property
     def guarantee(self) -> Guarantee:
         """Of all planned steps."""
         return guarantee(self.plan, self.delta, self.plan.steps)
@@ -45,10 +52,9 @@ class Training:
     def job(self) -> dict[str, Any]:
         """As `dplearn.app.worker` reads it."""
         names = ("noise_multiplier", "sample_rate", "steps", "max_grad_norm")
-        return {name: getattr(self.plan, name) for name in names} | {
-            name: getattr(self, name)
-            for name in ("dataset", "model", "learning_rate", "delta", "compare")
-        }
+        own = ("dataset", "model", "learning_rate", "delta", "compare", "bound", "count_noise")
+        plan = {name: getattr(self.plan, name) for name in names}
+        return plan | {name: getattr(self, name) for name in own}
 
 
 def training_of(state: State) -> Training:
@@ -66,7 +72,8 @@ def training_of(state: State) -> Training:
     if values["noise_from"] == "epsilon":
         noise = _least_noise(plan, values["target_epsilon"], values["delta"])
         plan = replace(plan, noise_multiplier=noise)
-    entries = {name: values[name] for name in ("dataset", "model", "learning_rate", "delta")}
+    names = ("dataset", "model", "learning_rate", "delta", "bound")
+    entries = {name: values[name] for name in names}
     return Training(**entries, plan=plan, compare=values["compare"] == "yes")
 
 
@@ -100,13 +107,18 @@ def _least_noise(plan: DPSGD, epsilon: float, delta: float) -> float:
 def as_python(training: Training) -> str:
     """Lines that train the same model in the same way, and print what came of it."""
     plan = training.plan
-    chunks = "\n    micro_batch=64," if training.model == "cnn" else ""
+    more = ["micro_batch=64"] * (training.model == "cnn")
+    kind, count = training.bound, training.count_noise
+    if kind != "Flat":
+        options = f", count_noise={count!r}" if count else ""
+        more.append(f"bound={kind}(max_grad_norm={plan.max_grad_norm!r}{options})")
+    lines = "".join(f"\n    {line}," for line in more)
     return f"""\
 import torch
 from torch import nn
 from dplearn import DPSGD
 from dplearn.datasets import practice_set
-from dplearn.training import fit
+from dplearn.training import {"" if kind == "Flat" else f"{kind}, "}fit
 from dplearn.training.models import built, inputs_for
 
 train, held_out = practice_set({training.dataset!r})
@@ -124,7 +136,7 @@ history = fit(
     (inputs, torch.from_numpy(train.labels)),
     plan,
     optimizer=torch.optim.SGD(model.parameters(), lr={training.learning_rate!r}, momentum=0.9),
-    delta={training.delta!r},{chunks}
+    delta={training.delta!r},{lines}
 )
 print(history.guarantee({training.delta!r}))
 guesses = model(inputs_for({training.model!r}, held_out.images)).argmax(1)

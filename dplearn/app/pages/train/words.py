@@ -2,7 +2,7 @@
 
 import math
 
-from dplearn.app.pages.train.fields import DATASET, DELTA, MODEL
+from dplearn.app.pages.train.fields import BOUND, DATASET, DELTA, MODEL
 from dplearn.app.pages.train.plan import Training, guarantee
 from dplearn.app.pages.train.runs import Run
 from dplearn.figures import text
@@ -56,13 +56,14 @@ def headline(run: Run | None) -> str:
 
 def run_in_a_line(training: Training) -> str:
     """The run, short enough for a subtitle."""
-    plan = training.plan
+    plan, kind = training.plan, BOUND.options[training.bound].lower()
+    kind = "" if kind == "flat" else f" {kind}"
     parts = (
         f"{DATASET.options[training.dataset]}, {MODEL.options[training.model]}",
         f"σ = {plan.noise_multiplier:.4g}",
         f"q = {plan.sample_rate:.4g}",
         f"T = {text.whole(plan.steps)}",
-        f"C = {plan.max_grad_norm:g}",
+        f"C = {plan.max_grad_norm:g}{kind}",
         f"η = {training.learning_rate:g}",
         f"δ = {DELTA.show(training.delta)}",
     )
