@@ -17,7 +17,10 @@ def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go
     shown.frames = [_frame(label, figure, shown) for label, figure in figures.items()]
     frame = {"frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
     now = {"mode": "immediate", **frame}
-    steps = [{"label": label, "method": "animate", "args": [[label], now]} for label in labels]
+    steps = [
+        {"label": label.replace("-", "−"), "method": "animate", "args": [[label], now]}
+        for label in labels
+    ]
     current = {"prefix": f"{name} = ", "font": {"size": 16}}
     bar = {"active": start, "steps": steps, "currentvalue": current, "pad": {"t": 60}, "len": 1.0}
     shown.update_layout(sliders=[bar], height=shown.layout.height + 110, margin_b=110)

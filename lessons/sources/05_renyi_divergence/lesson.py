@@ -327,7 +327,8 @@ reveal("best order", truth=best)
 rounds = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
 names = ("basic", "optimal", "rdp", "pld")
 lines = {n: accountants[n]().epsilon_curve(report, delta=delta, steps=rounds) for n in names}
-figure = epsilon_curves(lines, rounds, subtitle="Gaussian, σ = 10, δ = 1e-5")
+title = "Same run, same δ: three bounds and the truth"
+figure = epsilon_curves(lines, rounds, finding=title, subtitle="Gaussian, σ = 10, δ = 1e-5")
 ends = ", ".join(f"{n} {line[-1].epsilon:.4g}" for n, line in lines.items())
 show(figure, f"Epsilon after 1000 releases: {ends}.")
 
