@@ -6,6 +6,7 @@ process with them; these are marks for homework, not an examination.
 """
 
 import ast
+import itertools
 import json
 import re
 import secrets
@@ -69,29 +70,23 @@ def _run(notebook: Any, lesson: Lesson) -> list[Mark]:
     from nbclient.exceptions import DeadKernelError
     from nbformat.v4 import new_code_cell
 
-    client = kernel_client(notebook, lesson, allow_errors=True, interrupt_on_timeout=True)
     nonce, number = secrets.token_hex(), 0
-    try:
-        with client.setup_kernel():
-            for number, cell in enumerate(notebook.cells):
-                client.execute_cell(cell, number, store_history=False)
-                for key, answer in _asked(cell):
-                    keep = new_code_cell(_KEEP.format(key=key, answer=answer))
-                    client.execute_cell(_as_last(notebook, keep), len(notebook.cells) - 1)
-                    notebook.cells.pop()
-            judge = new_code_cell(_JUDGE.format(nonce=nonce, number=lesson.number))
-            client.execute_cell(_as_last(notebook, judge), len(notebook.cells) - 1)
-    except DeadKernelError:
-        notebook.cells[number].source = ""  # such as exit()
-        return _run(notebook, lesson)
+    judge = new_code_cell(_JUDGE.format(nonce=nonce, number=lesson.number))
+    keep = lambda key, answer: new_code_cell(_KEEP.format(key=key, answer=answer))
+    kept = ((cell, *(keep(*call) for call in _asked(cell))) for cell in notebook.cells)
+    notebook.cells = [*itertools.chain(*kept), judge]
+    for _ in notebook.cells:  # each time that the kernel dies one of them is left out
+        client = kernel_client(notebook, lesson, allow_errors=True, interrupt_on_timeout=True)
+        try:
+            with client.setup_kernel():
+                for number, cell in enumerate(notebook.cells):
+                    client.execute_cell(cell, number, store_history=False)
+            break
+        except DeadKernelError:
+            notebook.cells[number].source = ""
     text = "".join(output.get("text", "") for output in judge.outputs)
     _, _, result = text.partition(nonce)
     return [Mark(*row) for row in json.loads(result or "[]")]
-
-
-def _as_last(notebook: Any, cell: Any) -> Any:
-    notebook.cells.append(cell)
-    return cell
 
 
 def _asked(cell: Any) -> list[tuple[str, str]]:
