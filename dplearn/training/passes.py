@@ -85,7 +85,6 @@ def _of_call(
     dtype = wide(next(grad.dtype for part in reached for grad in part.values()))
     widen = lambda x: x if x.dtype == dtype or not x.is_floating_point() else x.to(dtype)
     reached = [{i: widen(grad) for i, grad in part.items()} for part in reached]
-    args, kwargs = on_tensors(widen, call.args), on_tensors(widen, call.kwargs)
     if call.rule is None:
         parameters, each = dict(owned(call.module, modules)), rows_of(call, rows, batch)
         again = {cut.module for cut in call.inner} - modules
@@ -93,7 +92,8 @@ def _of_call(
         gradients = fallback.differentiated(call, parameters, again, each, reached, batch)
     else:
         parameters = call.module._parameters
-        gradients = call.rule(call.module, (*args, *kwargs.values()), *reached[0].values())
+        inputs = on_tensors(widen, (*call.args, *call.kwargs.values()))
+        gradients = call.rule(call.module, inputs, *reached[0].values())
     for name, use in gradients.items():
         if trained(parameters.get(name)):
             yield parameters[name], Dense(use) if isinstance(use, Tensor) else use
