@@ -100,8 +100,7 @@ def crossing(
 
     A value may be infinite. The search begins at `guess`, with the value's `slope` near it if
     that is known, and stops when good and bad are `tolerance` apart, which may depend on the point
-    asked last and be infinite: any good point will do. `snap` serves where only some points can be
-    asked.
+    asked last and is infinite for who has had enough; `snap` serves where only some can be asked.
     """
     points: list[tuple[float, float]] = []
     a, b, stride, misses = -math.inf, math.inf, 0.5, 0
@@ -112,7 +111,7 @@ def crossing(
         a, b = (a, x) if f <= 0 else (x, b)
         root, error, slope = _predict(points, slope)
         close = tolerance(x) if callable(tolerance) else tolerance
-        if (b < math.inf and b - a <= close) or a == upper or b == lower:
+        if b - a <= close or a == upper or b == lower:
             break
         misses = misses + 1 if b - a > 0.5 * width else 0
         if math.isinf(b - a):

@@ -347,6 +347,7 @@ def test_bad_questions_are_named(name, method, question, error, named):
         ("gdp", WithoutReplacement(Gaussian(1.0), 0.1), "replace_one", "not for without_repl"),
         ("pld", ABADI, "replace_one", "pld: adjacency='replace_one' for Poisson"),
         ("rdp", Composed([Gaussian(1.0), ABADI]), "replace_one", "rdp: .*Poisson"),
+        ("rdp", WithoutReplacement(ABADI, 0.1), "replace_one", "rdp: .*Poisson"),
     ],
 )
 def test_refusals_name_accountant_and_combination(name, mechanism, adjacency, named):
