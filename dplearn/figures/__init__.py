@@ -26,6 +26,7 @@ from dplearn.figures.step_drawings import (
     whispers,
 )
 from dplearn.figures.training_run import training_run
+from dplearn.figures.votes import spent_on_answers, vote_histogram
 
 __all__ = [
     "MANTISSAS",
@@ -66,10 +67,12 @@ __all__ = [
     "renyi_curve",
     "right_angle",
     "slider",
+    "spent_on_answers",
     "style_of",
     "text",
     "tradeoff_curve",
     "training_run",
     "verdicts",
+    "vote_histogram",
     "whispers",
 ]

@@ -43,7 +43,7 @@ class Guarantee:
     adjacency: Adjacency
     lower: float = 0.0  # lower end of a bracket; 0 where nothing is proved from below
     assumptions: tuple[str, ...] = ()  # what must hold for the statement to be true
-    reason: str = ""  # why epsilon is infinite, when it is
+    reason: str = ""  # why epsilon is infinite, when it is, or must not be passed on
     # Diagnostics such as the order that won.
     details: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     delta_lower: float = 0.0  # lower end where epsilon was given and delta found; 0: none proved

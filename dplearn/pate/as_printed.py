@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from dplearn.accountants.theorems import rdp_to_epsilon_mironov
-from dplearn.book import (
+from dplearn.book.chapters.pate.entries import (
     gnmax_data_dependent_rdp,
     gnmax_flip_bound,
     lnmax_flip_bound,

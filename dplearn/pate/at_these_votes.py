@@ -29,7 +29,7 @@ from dplearn.pate.law import Laws, laws
 from dplearn.pate.plan import PATE
 from dplearn.pate.votes import Votes
 
-NOT_FOR_PRINT = "at these votes only; not to be published"
+NOT_FOR_PRINT = "not to be published"
 _ASSUMES = (
     "it holds at these votes only, depends on private data, and must not be published",
     "neighbours differ by one moved vote in every query, whichever teacher cast it",
@@ -66,7 +66,7 @@ class AtTheseVotes:
     def renyi_guarantee(self, *, delta: float) -> Guarantee:
         """The smallest epsilon that `rdp` proves."""
         off = self.slack * ORDERS / (ORDERS - 1)
-        return stated(self.rdp() + off, delta, "rdp at these votes")
+        return stated(self.rdp() + off, delta, "rdp")
 
     def guarantee(self, *, delta: float, rtol: float = 1e-3) -> Guarantee:
         """A certified bracket of epsilon over all neighbours of the votes, both directions.
@@ -90,11 +90,12 @@ class AtTheseVotes:
             epsilon=upper,
             delta=delta,
             kind="bracket" if lower > 0 else "upper",
-            method="lattice at these votes",
+            method="lattice",
             adjacency="add_remove",
             lower=lower,
             assumptions=_ASSUMES,
             reason=NOT_FOR_PRINT,
+            only_for="these votes",
         )
 
 
@@ -109,6 +110,7 @@ def stated(rdp: NDArray, delta: float, method: str) -> Guarantee:
         adjacency="add_remove",
         assumptions=_ASSUMES,
         reason=NOT_FOR_PRINT,
+        only_for="these votes",
         details={"order": float(ORDERS[np.argmin(epsilon)])},
     )
 
@@ -120,8 +122,8 @@ def at_these_votes(votes: Votes, plan: PATE) -> AtTheseVotes:
     --------
     >>> votes = Votes([[240, 10, 0]] * 100 + [[150, 60, 40]] * 10)
     >>> stated = at_these_votes(votes, PATE(answers=110, noise_std=40)).renyi_guarantee(delta=1e-5)
-    >>> print(stated.epsilon < 0.34, stated.reason)
-    True at these votes only; not to be published
+    >>> print(stated.epsilon < 0.34, stated.only_for, stated.reason, sep=", ")
+    True, these votes, not to be published
     """
     validate.instance(Votes, votes=votes)
     validate.instance(PATE, plan=plan)

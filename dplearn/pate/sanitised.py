@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from scipy.special import erfc, erfcinv, log_ndtr, ndtr
 
 from dplearn.accountants.theorems import rdp_to_epsilon
-from dplearn.book import gnmax_data_dependent_rdp, gnmax_flip_bound
+from dplearn.book.chapters.pate.entries import gnmax_data_dependent_rdp, gnmax_flip_bound
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Guarantee, round_up
 from dplearn.pate.plan import PATE

@@ -1,0 +1,95 @@
+"""The parts of the page: controls, the sentence, both pictures."""
+
+import streamlit as st
+
+from dplearn.app.kit import controls, look, questions
+from dplearn.app.kit.state import State
+from dplearn.app.pages.pate import fields
+from dplearn.app.pages.pate.answers import EXACT, PRINTED, PUBLIC, Replay, replay
+from dplearn.figures import spent_on_answers, vote_histogram
+from dplearn.ground.guarantee import round_up
+from dplearn.pate import PATE
+
+_LAST = "pate_replay"
+_PURPOSE = (
+    "Nobody trains on private records but the teachers, each on a part of them. A student asks; "
+    "they vote, and only the winner of the noisy counts is told."
+)
+
+
+def sidebar(state: State) -> tuple[int, PATE, float] | None:
+    """All controls, and what they describe."""
+    st.markdown("**dplearn** · teachers who vote", help=_PURPOSE)
+    controls.choice(state, fields.TEACHERS)
+    controls.quantity(state, fields.NOISE)
+    controls.choice(state, fields.CHECK, widget="segments")
+    checked = state.values["check"] == "agreed"
+    for kind in (fields.THRESHOLD, fields.CHECK_STD) if checked else ():
+        controls.quantity(state, kind)
+    for kind in (fields.QUERIES, fields.ANSWERS, fields.DELTA):
+        controls.quantity(state, kind)
+    value = state.values
+    answers, queries = (int(value[name]) for name in ("answers", "queries"))
+    plan = PATE(
+        answers=min(answers, queries),
+        queries=queries if checked else min(answers, queries),
+        noise_std=float(value["noise_std"]),
+        threshold=float(value["threshold"]) if checked else None,
+        check_std=float(value["check_std"]) if checked else None,
+    )
+    return int(value["teachers"]), plan, float(value["delta"])
+
+
+def outcome(state: State, question: tuple[int, PATE, float]) -> None:
+    """The sentence, the pictures and what they assume; while a slider moves, the last ones."""
+    teachers, plan, _ = question
+    try:
+        if not (state.moving and _LAST in st.session_state):
+            st.session_state[_LAST] = questions.ask(replay, *question), teachers, plan
+    except questions.Refused:
+        raise
+    except ValueError as error:
+        st.warning(str(error), icon=":material/info:")
+        return
+    told, teachers, plan = st.session_state[_LAST]
+    st.container(key="words").markdown(_sentence(told))
+    left, right = st.columns(2, gap="small")
+    with left.container(key="pair_votes"):
+        title = _agreement(told, teachers)
+        figure = vote_histogram(
+            told.largest, teachers=teachers, finding=title, threshold=plan.threshold
+        )
+        look.chart(
+            figure, "votes", f"Queries by the votes of their favourite. {title}. {_counts(told)}"
+        )
+    with right.container(key="pair_spent"):
+        title = "What is dashed depends on votes: tell nobody"
+        ends = ", ".join(f"{name} {values[-1]:.3g}" for name, values in told.epsilons.items())
+        alt = (
+            f"Epsilon against answers given, one line for each way to state it; at the end: {ends}."
+        )
+        look.chart(spent_on_answers(told.answers, told.epsilons, finding=title), "spent", alt)
+    st.caption(f"True if: {'; '.join(told.assumptions)}.")
+
+
+def _sentence(told: Replay) -> str:
+    """What was answered, how well, and at which price for whom."""
+    right, wrong = (len(told.largest[f"answered, {how}"]) for how in ("right", "wrong"))
+    public, printed, exact = (told.epsilons[name][-1] for name in (PUBLIC, PRINTED, EXACT))
+    return (
+        f"**{right + wrong} answers, {right / (right + wrong):.1%} of them right.** Whatever the "
+        f"votes, the plan may be published with **ε\u00a0≤\u00a0{round_up(told.public)}**. "
+        f"Had it ended with the last answer: {round_up(public)}; at these votes Theorem 6 prints "
+        f"{printed:.3g} and exact divergences prove {round_up(exact, 3)}, which nobody may be told."
+    )
+
+
+def _agreement(told: Replay, teachers: int) -> str:
+    """How many of the queries most teachers agree on."""
+    every = [n for counts in told.largest.values() for n in counts]
+    most = sum(n >= 0.9 * teachers for n in every) / len(every)
+    return f"Nine of ten teachers agree on {most:.0%}"
+
+
+def _counts(told: Replay) -> str:
+    return ", ".join(f"{name}: {len(counts)}" for name, counts in told.largest.items()) + "."
