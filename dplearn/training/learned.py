@@ -95,8 +95,8 @@ def _add_up(model: nn.Module, tape: Tape, losses: Tensor) -> bool:
         if not apart <= relative * scale + min(1e-2, 1e3 * eps) * size:
             raise ValueError(
                 f"Expected the gradient of {name!r} to be the sum over records, which it is not: "
-                "it is used outside of its module's own forward pass, or in a gradient that it "
-                "takes. Use it in one module (tied weights: share the parameter between two), or "
-                "register a rule; for a penalty use the optimizer's weight_decay."
+                "it is used outside of its module's own forward pass, or by a derivative inside "
+                "the model. Use it in one module (tied weights: share the parameter between "
+                "two), or register a rule; for a penalty use the optimizer's weight_decay."
             )
     return True
