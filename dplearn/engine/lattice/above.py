@@ -1,21 +1,14 @@
-r"""Privacy loss distributions: discretise, convolve, read off.
+r"""The law above: losses on a lattice that leak no less than a pair of outputs.
 
 A profile is a convex function of e^epsilon. Replacing it by the chords between chosen
 nodes ("connect the dots") can only raise it, and the chords are the profile of a law on
 the nodes: mass :math:`P_j = e^{e_j} Q_j` where :math:`Q_j` is the change of slope. Composition
 is convolution of such laws, so everything read off afterwards is an upper bound.
 
-This module is for reading and for second opinions; `dplearn.engine.lattice` does the same fast.
-
 References
 ----------
 Koskela, Jälkö & Honkela (2020); Doroshenko et al. (2022), connect the dots.
 """
-
-from __future__ import annotations
-
-import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,66 +17,6 @@ from dplearn.engine.profile import Profile
 
 # What rounding may take from a law's total mass, or add to it.
 MOST_LOST = 1e-9
-
-
-@dataclass(frozen=True, eq=False)
-class PrivacyLossDistribution:
-    """A law of privacy losses on an even lattice, under P, that dominates a pair.
-
-    Examples
-    --------
-    >>> from dplearn.mechanisms import Gaussian
-    >>> (profile,) = Gaussian(noise_multiplier=1.0).profiles()
-    >>> pld = PrivacyLossDistribution.from_profile(profile, step=0.01, lower=-10, upper=15)
-    >>> round(pld.compose(4).epsilon(1e-5), 2)  # four releases at 1 are one at 1/2: 9.9973
-    10.0
-    """
-
-    start: int  # lattice index of the first cell; cell i stands for the loss (start + i) * step
-    step: float  # lattice width in nats
-    masses: NDArray  # probability of each loss, shape (n,)
-    infinity: float  # probability of an infinite loss
-
-    @classmethod
-    def from_profile(
-        cls, profile: Profile, *, step: float, lower: float, upper: float
-    ) -> PrivacyLossDistribution:
-        """Connect the dots of `profile` at the multiples of `step` from `lower` to `upper`."""
-        start = math.floor(lower / step)
-        nodes = np.arange(start, math.ceil(upper / step) + 1) * step
-        masses, infinity = connect_the_dots(profile, nodes)
-        return cls(start, step, masses, infinity)
-
-    @property
-    def losses(self) -> NDArray:
-        """The loss each cell stands for, shape (n,)."""
-        return (self.start + np.arange(self.masses.size)) * self.step
-
-    def compose(self, count: int) -> PrivacyLossDistribution:
-        """The law of the sum of `count` independent losses, by plain convolution."""
-        masses = self.masses
-        for _ in range(count - 1):
-            masses = np.convolve(masses, self.masses)
-        infinity = -math.expm1(count * math.log1p(-self.infinity))
-        return PrivacyLossDistribution(self.start * count, self.step, masses, infinity)
-
-    def delta(self, epsilon: float) -> float:
-        """delta at `epsilon`: an upper bound for the pair that was discretised."""
-        above = self.losses > epsilon
-        gain = -np.expm1(epsilon - self.losses[above])
-        return self.infinity + float(self.masses[above] @ gain)
-
-    def epsilon(self, delta: float) -> float:
-        """Smallest epsilon >= 0 with delta(epsilon) <= `delta`; inf if there is none."""
-        if self.infinity > delta:
-            return math.inf
-        lower, upper = 0.0, max(float(self.losses[-1]), 0.0)
-        if self.delta(0.0) <= delta:
-            return 0.0
-        for _ in range(60):
-            middle = 0.5 * (lower + upper)
-            lower, upper = (middle, upper) if self.delta(middle) > delta else (lower, middle)
-        return upper
 
 
 def connect_the_dots(profile: Profile, nodes: NDArray) -> tuple[NDArray, float]:
