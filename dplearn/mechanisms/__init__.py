@@ -15,7 +15,9 @@ from dplearn.mechanisms.poisson_subsampled import PoissonSubsampled
 from dplearn.mechanisms.random_allocation import RandomAllocation
 from dplearn.mechanisms.randomized_response import RandomizedResponse
 from dplearn.mechanisms.shuffled import Shuffled
+from dplearn.mechanisms.skellam import Skellam
 from dplearn.mechanisms.subset_sum import SubsetSum
+from dplearn.mechanisms.summed_discrete_gaussian import SummedDiscreteGaussian
 from dplearn.mechanisms.without_replacement import WithoutReplacement
 
 mechanisms = Registry("dplearn.mechanisms", Mechanism)
@@ -35,7 +37,9 @@ __all__ = [
     "RandomAllocation",
     "RandomizedResponse",
     "Shuffled",
+    "Skellam",
     "SubsetSum",
+    "SummedDiscreteGaussian",
     "WithoutReplacement",
     "mechanisms",
 ]

@@ -42,14 +42,27 @@ def gaussian_renyi(*, sigma, sensitivity, order):
     return _renyi(_log_masses(sigma, math.ceil(40 * sigma + order * shift) + shift), shift, order)
 
 
+def _sum(sigma: float, clients: int) -> NDArray:
+    """Masses of a sum of discrete Gaussians, one after the other."""
+    law = one = np.exp(_log_masses(sigma, math.ceil(12 * sigma) + 2))
+    for _ in range(clients - 1):
+        law = np.convolve(law, one)
+    return law
+
+
+def sum_delta(*, sigma, clients, sensitivity, epsilon):
+    """Sum of what exceeds, over all outputs."""
+    law, gap = _sum(sigma, clients), np.zeros(sensitivity)
+    p, q = np.append(gap, law), np.append(law, gap)
+    return float(np.sum(np.maximum(p - math.exp(epsilon) * q, 0.0)))
+
+
 def sum_against_one(*, sigma, clients):
     """Largest log ratio of the law of a sum and one discrete Gaussian, either way.
 
     The ratio repeats every `clients` numbers, so those around 0 are all.
     """
-    law = one = np.exp(_log_masses(sigma, math.ceil(12 * sigma) + 2))
-    for _ in range(clients - 1):
-        law = np.convolve(law, one)
+    law = _sum(sigma, clients)
     middle, reach = law.size // 2, (clients + 1) // 2
     near = slice(middle - reach, middle + reach + 1)
     wide = _log_masses(math.sqrt(clients) * sigma, middle)

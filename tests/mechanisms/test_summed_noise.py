@@ -1,0 +1,151 @@
+"""Sums of whole-number noise against their definition, and the theorem about them."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from cases import each
+from dplearn import DiscreteGaussian, accountants
+from dplearn.mechanisms import PoissonSubsampled, Skellam, SummedDiscreteGaussian
+from dplearn.mechanisms.skellam import skellam_rdp
+from dplearn.mechanisms.summed_discrete_gaussian import summed_zcdp
+from outcomes import EPSILONS, delta_by_definition
+
+PLD = accountants["pld"]()
+
+
+def sum_by_definition(sigma, clients):
+    """Masses on -n, ..., n, one client after the other."""
+    reach = math.ceil(15 * sigma) + 2
+    one = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sigma) ** 2)
+    law = one = one / one.sum()
+    for _ in range(clients - 1):
+        law = np.convolve(law, one)
+    return law
+
+
+def skellam_by_definition(variance):
+    """Masses of a difference of two Poisson counts, term by term."""
+    count = stats.poisson(variance / 2).pmf(
+        np.arange(math.ceil(variance + 40 * variance**0.5) + 40)
+    )
+    return np.convolve(count, count[::-1])
+
+
+def shifted(law, shift):
+    gap = np.zeros(shift)
+    return np.append(gap, law), np.append(law, gap)
+
+
+LAWS = [
+    (SummedDiscreteGaussian(1.0, 5, clients=100), sum_by_definition(0.5, 100)),
+    (SummedDiscreteGaussian(1.0, 3, clients=100), sum_by_definition(0.3, 100)),
+    (SummedDiscreteGaussian(0.5, 8, clients=3), sum_by_definition(4 / 3**0.5, 3)),
+    (SummedDiscreteGaussian(3.0, 2, clients=7), sum_by_definition(6 / 7**0.5, 7)),
+    (Skellam(1.0, 5), skellam_by_definition(25.0)),
+    (Skellam(0.3, 2), skellam_by_definition(0.36)),
+]
+
+
+@each("law, masses", LAWS)
+@each("adjacency, contributions", [("add_remove", 1), ("replace_one", 2)])
+def test_profiles_and_witnesses_enclose_the_definition(law, masses, adjacency, contributions):
+    p, q = shifted(masses, contributions * law.sensitivity)
+    for one, other in ((p, q), (q, p)):
+        truth = delta_by_definition(one, other)
+        (above,), (below,) = law.profiles(adjacency), law.witnesses(adjacency)
+        seen = truth > 1e-11  # what the oracle leaves out, and rounding
+        assert np.all(truth[seen] <= above.delta(EPSILONS)[seen] * (1 + 1e-7))
+        assert np.all(below.delta(EPSILONS)[seen] <= truth[seen] * (1 + 1e-7))
+        np.testing.assert_allclose(above.delta(EPSILONS), truth, rtol=1e-6, atol=1e-11)
+
+
+@each(
+    "law, certified",
+    [
+        (SummedDiscreteGaussian(1.0, 10, clients=100), 4.3777),
+        (SummedDiscreteGaussian(1.0, 5, clients=100), 4.5724),
+        (SummedDiscreteGaussian(1.0, 3, clients=100), 8.5202),
+        (Skellam(1.0, 10), 4.2696),
+    ],
+)
+def test_certified_epsilon_of_sums_whose_variance_seems_one(law, certified):
+    """All claim the variance (Delta)^2 and so 4.377; at delta = 1e-5."""
+    stated = PLD.epsilon(law, delta=1e-5)
+    assert stated.is_bound and stated.lower == pytest.approx(stated.epsilon, rel=1e-6)
+    assert stated.epsilon == pytest.approx(certified, abs=1e-4)
+    run = PLD.epsilon(PoissonSubsampled(law, 0.05), delta=1e-5, steps=20)
+    assert 0.98 * run.epsilon < run.lower < run.epsilon
+
+
+def test_one_client_is_a_discrete_gaussian_and_large_sums_follow_the_theorem(monkeypatch):
+    for sensitivity in (1, 4):
+        one, law = SummedDiscreteGaussian(0.7, sensitivity, 1), DiscreteGaussian(0.7, sensitivity)
+        deltas = [m.profiles()[0].delta(EPSILONS) for m in (one, law)]
+        np.testing.assert_allclose(*deltas, rtol=1e-9, atol=1e-280)
+    exact = SummedDiscreteGaussian(1.0, 20, clients=150)
+    (table,), (below,) = exact.profiles(), exact.witnesses()
+    delta, less = table.delta(EPSILONS), below.delta(EPSILONS)
+    monkeypatch.setattr("dplearn.mechanisms.summed_discrete_gaussian._WIDEST", 1.0)
+    exact._log_masses.__globals__["_sum_masses"].cache_clear()
+    by_theorem = SummedDiscreteGaussian(1.0, 20, clients=150)
+    high, low = by_theorem.profiles()[0].delta(EPSILONS), by_theorem.witnesses()[0].delta(EPSILONS)
+    assert np.all(low <= delta) and np.all(less <= high)
+    np.testing.assert_allclose(high, low, rtol=1e-3, atol=1e-12)
+    exact._log_masses.__globals__["_sum_masses"].cache_clear()
+
+
+def renyi(masses, shift, order):
+    p, q = shifted(masses, abs(shift))
+    both = (p > 1e-290) & (q > 1e-290)
+    logs = order * np.log(p[both]) + (1 - order) * np.log(q[both])
+    return float(np.logaddexp.reduce(logs)) / (order - 1)
+
+
+@each("sigma, clients", [(0.5, 4), (0.5, 40), (0.8, 10), (1.0, 30), (2.0, 5)])
+@each("change", [(1,), (3, 4), (2, 1, 1), (1,) * 8])
+def test_zcdp_of_vectors_holds_the_divergences_of_all_coordinates(sigma, clients, change):
+    rho = summed_zcdp(sigma, clients, shift=math.hypot(*change), dimension=len(change))
+    masses = sum_by_definition(sigma, clients)
+    for order in (2, 3, 5):
+        assert sum(renyi(masses, s, order) for s in change) <= order * rho * (1 + 1e-9)
+    if sigma == 2.0:
+        assert rho == pytest.approx(math.hypot(*change) ** 2 / (2 * clients * sigma**2))
+
+
+@each("variance", [4.0, 25.0])
+@each("change", [(1,), (3, 4), (1,) * 8])
+def test_divergences_of_skellam_noise_are_bounded(variance, change):
+    orders = np.array([2.0, 3.0, 5.0])
+    bound = skellam_rdp(orders, variance, l1=sum(change), l2=math.hypot(*change))
+    masses = skellam_by_definition(variance)
+    for order, most in zip(orders, bound, strict=True):
+        assert sum(renyi(masses, s, order) for s in change) <= most
+    assert Skellam(1.0).zcdp() is None
+
+
+@each("law", [Skellam(1.5, 2), SummedDiscreteGaussian(1.5, 2, clients=4)])
+def test_releases_have_the_stated_law(law):
+    """Kolmogorov's distance, false alarms below 1e-6; the seed is fixed."""
+    drawn = law.release(np.zeros(50_000, int), sensitivity=2, rng=np.random.default_rng(1))
+    k = np.arange(-20, 21)
+    expected = np.cumsum(np.exp(law._log_noise(k)))
+    observed = (drawn[:, None] <= k).mean(axis=0)
+    assert np.abs(observed - expected).max() < math.sqrt(math.log(2e6) / (2 * 50_000))
+    assert law._log_noise(np.array([10**6]))[0] == -math.inf
+
+
+@each(
+    "make, message",
+    [
+        (lambda: SummedDiscreteGaussian(1.0, clients=0), "clients a whole number >= 1"),
+        (lambda: SummedDiscreteGaussian(1e5), "sensitivity <= 1e4"),
+        (lambda: Skellam(1e3, 11), "sensitivity <= 1e4"),
+        (lambda: Skellam(0.0), "noise_multiplier"),
+    ],
+)
+def test_what_is_out_of_range_is_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
