@@ -7,7 +7,8 @@ A reader is a client of Streamlit's own protocol on a web socket. It opens the p
 noise multiplier of its own every 0.5 to 2 s and waits until the page is whole; with `--churn` it
 closes the page after ten moves and opens another. While a hand is down the first page computes in
 the browser, so only what follows the release is the server's. Readers and servers share the
-machine. Memory is that of the servers after the last move, all processes together.
+machine. Memory is that of the servers after the last move, all processes together; processor time
+is theirs per move, openings of the page included, and depends least on what else runs here.
 """
 
 import argparse
@@ -132,10 +133,12 @@ def served(workers: int) -> Iterator[psutil.Process]:
             server.terminate()
 
 
-def memory(server: psutil.Process) -> float:
-    """Of a process and its children, in MB."""
+def used(server: psutil.Process) -> tuple[float, float]:
+    """Memory in MB and processor time in seconds of a process and its children."""
     processes = [server, *server.children(recursive=True)]
-    return sum(process.memory_info().rss for process in processes) / 1e6
+    times = [process.cpu_times() for process in processes]
+    memory = sum(process.memory_info().rss for process in processes)
+    return memory / 1e6, sum(time.user + time.system for time in times)
 
 
 async def class_of(readers: int, page: str, seconds: float, churn: bool) -> Class:
@@ -155,17 +158,21 @@ def main() -> None:
     parser.add_argument("--churn", action="store_true")
     parser.add_argument("--write", nargs="?", const=RESULTS, type=Path)
     options = parser.parse_args()
-    head = ("servers", "readers", "moves", "p50", "p95", "p99", "opened, p50", "errors", "memory")
+    head = ("servers", "readers", "moves", "p50", "p95", "p99", "opened, p50", "errors")
+    head += ("memory", "processor")
     rows = []
     for workers in options.workers:
         with served(workers) as server:
             asyncio.run(class_of(1, options.page, 3, False))  # what only the first one pays
             for readers in options.readers:
+                before = used(server)[1]
                 met = asyncio.run(class_of(readers, options.page, options.seconds, options.churn))
+                memory, after = used(server)
                 ms = [f"{1e3 * x:.0f} ms" for x in np.percentile(met.waits, [50, 95, 99])]
                 opened = f"{1e3 * np.median(met.opened):.0f} ms"
                 counts = workers, readers, len(met.waits)
-                rows.append((*counts, *ms, opened, met.errors, f"{memory(server):.0f} MB"))
+                cost = f"{1e3 * (after - before) / len(met.waits):.0f} ms"
+                rows.append((*counts, *ms, opened, met.errors, f"{memory:.0f} MB", cost))
                 print(*rows[-1], flush=True)
     page = f"page {options.page}" if options.page else "first page"
     how = ", pages opened anew after ten moves" if options.churn else ""
