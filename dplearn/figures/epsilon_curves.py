@@ -217,9 +217,8 @@ def _ends(curves: Curves, index: int, below: Mapping[str, str]) -> list[End]:
     ends = []
     for name, curve in curves.items():
         words = f"<b>{text.epsilon(curve[index])}</b> {style_of(name).label}"
-        if not curve[index].is_bound and name not in below:
-            words += " (no bound)"
-        ends.append(End(name, curve[-1].epsilon, words, below.get(name, "")))
+        note = below.get(name, "" if curve[index].is_bound else "no bound")
+        ends.append(End(name, curve[-1].epsilon, words, note))
     return ends
 
 

@@ -40,9 +40,8 @@ def sidebar(state: State, preset: presets.Preset | None, answers: Answers) -> No
 
 def _more(state: State, refusal: str) -> None:
     """What most runs share; who wants another finds it here."""
-    left, right = st.columns([4, 6])
-    controls.choice(state, state.fields["mechanism"], place=left)  # type: ignore[arg-type]
-    controls.choice(state, fields.SAMPLING, then=suit_adjacency, place=right)
+    controls.choice(state, state.fields["mechanism"])  # type: ignore[arg-type]
+    controls.choice(state, fields.SAMPLING, then=suit_adjacency)
     controls.choice(state, run_fields.ADJACENCY, problem=refusal)
     if "then" not in state.hidden(state.values):
         with st.container(gap=None, key="field_then"):

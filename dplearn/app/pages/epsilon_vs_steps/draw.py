@@ -57,7 +57,7 @@ def pictures(
         look.chart(first, "curves", words.alt(answers), saves_as="epsilon_vs_steps")
     controls.below(state, answers.scenario)
     with st.container(key="picture_looseness"):
-        look.chart(second, "looseness", words.alt_of_looseness(answers))
+        look.chart(second, "looseness", words.alt_of_looseness(answers), saves_as="looseness")
     st.caption(words.assumptions(answers))
     return attack
 
