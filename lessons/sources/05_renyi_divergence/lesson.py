@@ -329,6 +329,7 @@ names = ("basic", "optimal", "rdp", "pld")
 lines = {n: accountants[n]().epsilon_curve(report, delta=delta, steps=rounds) for n in names}
 title = "Same run, same δ: three bounds and the truth"
 figure = epsilon_curves(lines, rounds, finding=title, subtitle="Gaussian, σ = 10, δ = 1e-5")
+figure.update_layout(width=760, margin_r=215)
 ends = ", ".join(f"{n} {line[-1].epsilon:.4g}" for n, line in lines.items())
 show(figure, f"Epsilon after 1000 releases: {ends}.")
 

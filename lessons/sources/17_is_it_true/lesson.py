@@ -640,6 +640,7 @@ show(figure, f"Largest loss with 100 others: {words}.")
 run, rounds = PoissonSubsampled(Gaussian(0.638), 256 / 60_000), [10, 50, 200, 1000, 4000, 16_407]
 lines = {n: accountants[n]().epsilon_curve(run, delta=1e-5, steps=rounds) for n in ("gdp", "pld")}
 figure = epsilon_curves(lines, rounds, subtitle="σ = 0.638, q = 256/60000, δ = 1e-5")
+figure.update_layout(width=760, margin_r=215)
 ends = ", ".join(f"{name} {line[-1].epsilon:.3f}" for name, line in lines.items())
 ends += f"; the paper prints {published()['P16b']['published']}"
 show(figure, f"Epsilon after 16407 steps: {ends}.")
