@@ -6,7 +6,7 @@ from typing import Any
 
 from dplearn.classroom.checks import exercises
 from dplearn.classroom.grading import possible_points
-from dplearn.classroom.sources import Lesson, exercise_key, read, solution
+from dplearn.classroom.sources import Lesson, answered, exercise_key, read
 from dplearn.ground.files import write_whole
 
 _SOLUTION = re.compile(r"\s*<details><summary>Solution of .*?</details>", re.DOTALL)
@@ -54,24 +54,18 @@ def write_nbgrader(lesson: Lesson, course: Path) -> Path:
         key = exercise_key(cell)
         if cell.cell_type == "markdown":
             cell.source = without_answers(cell.source)
-        cells += _assigned(cell, lesson, key, _answer(lesson, key, following)) if key else [cell]
+        cells += _assigned(cell, lesson, answered(cell, following, lesson)) if key else [cell]
     notebook.cells = [cell for cell in cells if cell.source.strip()]
     return _write(notebook, course / "source" / lesson.name / lesson.notebook.name)
 
 
-def _answer(lesson: Lesson, key: str, following: Any) -> str:
-    """The code that answers an exercise, from the folded solution below it."""
-    if key.endswith(".test"):
-        return f'answers = "{exercises(lesson)[key].right}"\ncheck("{key}", answers)'
-    return solution(following.source, key) if key else ""
-
-
-def _assigned(cell: Any, lesson: Lesson, key: str, answer: str) -> list[Any]:
+def _assigned(cell: Any, lesson: Lesson, answer: str) -> list[Any]:
     """The student's cell with the solution marked, and the cell that counts its points."""
     from nbformat.v4 import new_code_cell
 
     (call,) = _CHECK.finditer(answer)
-    lines, name = answer[: call.start()].rstrip().splitlines(), call[2]
+    key, name = call.groups()
+    lines = answer[: call.start()].rstrip().splitlines()
     # A function keeps its first line, and the marks are indented as its body is.
     at = next((i for i, line in enumerate(lines, start=1) if line.startswith(f"def {name}(")), 0)
     indent = "    " * bool(at)

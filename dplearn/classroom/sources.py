@@ -128,16 +128,21 @@ def exercise_key(cell: Any) -> str:
 
 def _answer(cells: list[Any], lesson: Lesson) -> None:
     """Put the code of its solution into each exercise, and unfold everything."""
-    from dplearn.classroom.self_test import self_test
-
-    for cell, after in itertools.pairwise(cells):
-        key = exercise_key(cell)
-        if key.endswith(".test"):
-            cell.source = cell.source.replace('""', f'"{self_test(lesson).right}"', 1)
-        elif key:
-            cell.source = solution(after.source, key)
+    for cell, following in itertools.pairwise(cells):
+        if exercise_key(cell):
+            cell.source = answered(cell, following, lesson)
     for cell in cells:
         cell.source = cell.source.replace("<details>", "<details open>")
+
+
+def answered(cell: Any, following: Any, lesson: Lesson) -> str:
+    """The code of an exercise's cell with its answer, from the folded solution below it."""
+    from dplearn.classroom.self_test import self_test
+
+    key = exercise_key(cell)
+    if key.endswith(".test"):
+        return cell.source.replace('""', f'"{self_test(lesson).right}"', 1)
+    return solution(following.source, key)
 
 
 def solution(markdown: str, key: str) -> str:

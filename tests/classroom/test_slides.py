@@ -2,9 +2,11 @@
 
 import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_output
 
 from dplearn.__main__ import main
 from dplearn.classroom import sources
+from dplearn.classroom.html import from_cell
 from dplearn.classroom.slides import write_page
 
 LESSON = sources.lessons()["03"]
@@ -68,3 +70,21 @@ def test_a_students_run_keeps_its_figures_on_a_page(browser, tmp_path):
     assert page.evaluate(COUNT, ".katex") > 100 and page.evaluate(COUNT, ".katex-error") == 0
     page.locator(".slider-rail-touch-rect").first.click(force=True)
     assert not page.problems
+
+
+@pytest.mark.parametrize(
+    "kind, content, expected",
+    [
+        (
+            "error",
+            {"traceback": ["\x1b[31mNameError\x1b[39m", "<b>"]},
+            "NameError\n&lt;b&gt;</pre>",
+        ),
+        ("stream", {"name": "stderr", "text": "<x>"}, '<pre class="output">&lt;x&gt;'),
+        ("display_data", {"data": {"image/png": "AA==\n", "text/plain": '"1"'}}, '64,AA==" alt='),
+        ("display_data", {"data": {"text/latex": "$x_1<y$"}}, "$x_1&lt;y$"),
+    ],
+)
+def test_whatever_a_student_left_is_on_the_page(kind, content, expected):
+    cell = new_code_cell("1 < 2", outputs=[new_output(kind, **content)])
+    assert expected in from_cell(cell) and "\x1b" not in from_cell(cell)
