@@ -558,6 +558,10 @@ print(f"bound that holds for every mechanism: {bound:.6f}")
 # %% [markdown]
 # *Why.* Each further step multiplies what was conceded before: $P\le e^{\varepsilon}R+\delta\le e^{\varepsilon}(e^{\varepsilon}Q+\delta)+\delta$. *Instead:* $\big(k\varepsilon,\ \delta\,\frac{e^{k\varepsilon}-1}{e^{\varepsilon}-1}\big)$, the sum of these steps (after Vadhan 2017); an upper bound for every mechanism, and here not attained. *Direction of the error:* unsafe, here by a factor of almost three. [In the book](explorer:formula_book?id=G-C8&misprint=linear).
 #
+# ### Its relatives in the book
+#
+# As trade-off curves: [Gaussian noise](explorer:formula_book?id=G-K1), [two of them](explorer:formula_book?id=G-K1b&misprint=sum), [Laplace noise](explorer:formula_book?id=G-K3&misprint=pure-dp), [any $(\varepsilon,\delta)$](explorer:formula_book?id=G-K4&misprint=no-delta) and [who attains it](explorer:formula_book?id=G-K4b), [from profile to curve](explorer:formula_book?id=G-D7&misprint=one-branch) and [back](explorer:formula_book?id=G-D6). Advantage and mean loss: [Pinsker](explorer:formula_book?id=G-A10&misprint=no-half), [its better half](explorer:formula_book?id=G-A10b). The loss itself: [Laplace](explorer:formula_book?id=G-L2&misprint=two-atoms), [Gaussian](explorer:formula_book?id=G-L2b&misprint=no-drift), [its tail](explorer:formula_book?id=G-D8b&misprint=smaller-law).
+#
 # ### Three more exercises
 #
 # **★ 2.1** The clinic counts *visits* instead of people. Nobody has more than 3 in a month, and the Laplace noise has scale 6. With paper and pencil: what is $\delta$ at $\varepsilon=0.2$? (The calculator is for the exponential.)

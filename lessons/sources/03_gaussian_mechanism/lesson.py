@@ -439,6 +439,8 @@ check("3.1", answer)
 # %% [markdown]
 # ## 11 At home: three more exercises
 #
+# (In the book: [the analytic noise](explorer:formula_book?id=G-B5b), [both adjacencies](explorer:formula_book?id=G-F7&misprint=doubles), [where the classical recipe ends](explorer:formula_book?id=G-F9&misprint=one-number), [sensitivity of a sum](explorer:formula_book?id=G-B18&misprint=difference) and of [a sum of vectors](explorer:formula_book?id=G-B18b&misprint=coordinatewise), [Laplace noise on a vector](explorer:formula_book?id=G-B2&misprint=euclidean), [its tail](explorer:formula_book?id=G-B14&misprint=one-side) and [variance](explorer:formula_book?id=G-B14b&misprint=square).)
+#
 # **★★ 3.2** Back to the clinic: 20 counts, and nobody has more than 6 diagnoses. Neighbours add or remove one patient. What is the smallest standard deviation of the noise on each count that gives $(1, 10^{-5})$?
 
 # %%

@@ -644,6 +644,10 @@ print(f"simulated {estimate_delta(optimum, with_leaks)}")
 # %% [markdown]
 # The true $\delta$ is a hundred times the promise: $k\delta_0+\delta'$, as the theorem says. [In the book](explorer:formula_book?id=G-C2d&misprint=slack-only).
 #
+# ### Its relatives in the book
+#
+# [Deltas add up](explorer:formula_book?id=G-C1b&misprint=largest). Advanced composition with [the exact mean loss](explorer:formula_book?id=G-C2b), [by way of zCDP](explorer:formula_book?id=G-C2c), [when it beats the sum](explorer:formula_book?id=G-C3b), [its drift](explorer:formula_book?id=G-D9&misprint=half), [what is left of δ](explorer:formula_book?id=G-C2e&misprint=all-of-it). Optimal: [δ](explorer:formula_book?id=G-C4&misprint=interpolated) and [ε](explorer:formula_book?id=G-C4b). [Gaussians](explorer:formula_book?id=G-C6&misprint=linear), and [two together](explorer:formula_book?id=G-L3b&misprint=deltas-add), [Rényi](explorer:formula_book?id=G-C7&misprint=two-orders) and [zCDP](explorer:formula_book?id=G-C7b&misprint=squares). Groups under [zCDP](explorer:formula_book?id=G-C8b&misprint=linear) and [Gaussian DP](explorer:formula_book?id=G-C8c&misprint=root); disjoint parts where [a record is replaced](explorer:formula_book?id=G-C9b).
+#
 # ### Three more exercises
 #
 # **★★ 4.2** Releases of $\varepsilon=0.5$ each, $\delta'=10^{-6}$. What is the smallest whole $k$ at which KOV is below adding up?

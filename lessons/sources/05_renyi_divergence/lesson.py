@@ -528,6 +528,32 @@ for top in (100, 10_000):
     print(f"orders up to {top:6}: epsilon {cost.min():.4f} at order {tried[np.argmin(cost)]:.4g}")
 
 # %% [markdown]
+# ### At the ends: orders 0, 1 and infinity
+#
+# A divergence [grows with its order](explorer:formula_book?id=G-A3b), and three orders have names. Order 0 asks how likely the outputs of $P$ are under $Q$, $D_0=-\ln Q(p>0)$. Order 1 is the mean loss, the KL divergence, [as a limit](explorer:formula_book?id=G-A3d); from above only where some order is finite. Order infinity is the largest loss, and only there RDP *is* pure differential privacy; it does not follow from $(\varepsilon,\delta)$ ([in the book](explorer:formula_book?id=G-D5&misprint=dp-bounds-rdp)). Swapping the pair turns order $\alpha$ into $1-\alpha$ ([skew symmetry](explorer:formula_book?id=G-A3c)).
+
+# %%
+half, quarter = np.log(0.5), np.log(0.25)
+ends = Profile.from_atoms([half, half, -np.inf], [quarter, half, quarter])
+values = ends.renyi(np.array([0, 0.001, 1, 1.001, 1000, np.inf]))
+print("orders 0, 0.001, 1, 1.001, 1000, inf:", ", ".join(f"{v:.4f}" for v in values))
+print(f"-ln 3/4 = {-np.log(0.75):.4f}, mean loss {0.5 * np.log(2):.4f}, largest {np.log(2):.4f}")
+
+# %% [markdown]
+# ### Noise for a budget
+#
+# Read backwards, section 5 says how much noise a budget $\varepsilon$ at order $\alpha$ needs: $\sigma=\Delta\sqrt{\alpha/2\varepsilon}$. Texts print $\sigma^2=\Delta^2\alpha/2\varepsilon$; whoever hands that to a function which asks for a standard deviation adds [too little below 1](explorer:formula_book?id=G-B19&misprint=variance).
+
+# %%
+budget = np.sqrt(10 / (2 * 8.0))
+for name, sigma in (("root", budget), ("variance taken for it", budget**2)):
+    print(
+        f"{name:<22} noise {sigma:.4f}, divergence of order 10: {Gaussian(sigma).rdp([10])[0]:.4g}"
+    )
+
+# %% [markdown]
+# Others of the family: [post-processing](explorer:formula_book?id=G-A5), the [weak triangle](explorer:formula_book?id=G-A6&misprint=plain), [mixtures](explorer:formula_book?id=G-A11&misprint=convex), [chances of events](explorer:formula_book?id=G-A7), the [mean loss of pure DP](explorer:formula_book?id=G-A12), [Laplace noise](explorer:formula_book?id=G-A8&misprint=square), [randomised response](explorer:formula_book?id=G-A9), [any pure DP](explorer:formula_book?id=G-D4&misprint=epsilon).
+#
 # ### Three more exercises
 #
 # **★ 5.1** Put the root back. What is the divergence of order 2 of $N(0, 2^2)$ from $N(1, 2.5^2)$?

@@ -682,6 +682,15 @@ for name in ("zcdp", "rdp", "pld"):
 # %% [markdown]
 # The conversion is the same in the first three lines. The step from 96.04 to 76.12 is what $\frac{\varepsilon^2}2$ wastes on Laplace noise. The step from there to 70.81 is lost by keeping one slope instead of the curve. For Gaussian noise, where the curve *is* a line, the first three agree, and the exact profile is still smaller. The sentence is false as printed; its error is on the safe side.
 #
+# ### Noise for a budget
+#
+# $\rho=\Delta^2/2\sigma^2$ read backwards is $\sigma=\Delta/\sqrt{2\rho}$. Printed as $\sigma^2=\Delta^2/2\rho$ it is right, and [a trap](explorer:formula_book?id=G-B19b&misprint=variance) for whoever reads $\sigma$. Its relatives: the improved [conversion](explorer:formula_book?id=G-D3b&misprint=tight), [the best over orders](explorer:formula_book?id=G-D3c&misprint=orders-to-100), [pure DP as zCDP](explorer:formula_book?id=G-C10&misprint=tight) and [its smallest $\rho$](explorer:formula_book?id=G-C10b).
+
+# %%
+for name, sigma in (("root", 1 / np.sqrt(2 * 2.0)), ("variance taken for it", 1 / (2 * 2.0))):
+    print(f"{name:<22} noise {sigma:.4f}, rho {Gaussian(sigma).zcdp():.4g} for a budget of 2")
+
+# %% [markdown]
 # ### Three more exercises
 #
 # **★★ 6.2** An office has $\rho=1$ for each person and gives 30 % of it to the county tables: one histogram of age groups for each of 32 counties. Neighbours *replace* one person. What is the standard deviation of the noise on each cell?

@@ -611,6 +611,10 @@ for q in (0.001, 0.01, 0.1):
 # %% [markdown]
 # The divergence at a fixed small order does fall with $q^2$. But $\varepsilon$ at a fixed $\delta$ does not: a tenth of the rate costs about a *thirteenth*, not a hundredth. The conversion at the best order takes a root, $2\sqrt{\rho\ln(1/\delta)}$ in lesson 05, and a root turns $q^2$ into $q$: a tenth. The rest of the thirteenth is $\delta$: it stays fixed while $\varepsilon$ falls, and a small $\varepsilon$ leaves room below it. Whoever computes $\varepsilon$ at $q=0.01$ and divides by a hundred promises too much. ([In the book](explorer:formula_book?id=G-E7&misprint=epsilon-too).)
 #
+# ### Its relatives in the book
+#
+# The [whole profile](explorer:formula_book?id=G-E1b) and [that of the Gaussian](explorer:formula_book?id=G-E1c), [any dataset with fixed size](explorer:formula_book?id=G-E2b), draws [with replacement](explorer:formula_book?id=G-E3&misprint=ratio) and [what they cost](explorer:formula_book?id=G-E3b&misprint=no-multiplicities), the [binomial sum](explorer:formula_book?id=G-E4), [both orders](explorer:formula_book?id=G-E9b), [shuffled reports](explorer:formula_book?id=G-E10&misprint=batches), [a shuffled epoch from above](explorer:formula_book?id=G-E11b).
+#
 # ### Two harder exercises
 #
 # **★★ 7.2** Backwards. One step on a Poisson sample with $q=0.01$ must be $(0.1, 10^{-6})$-DP, add or remove. What is the smallest noise multiplier? (The theorem is an equality here, so nothing is wasted.)

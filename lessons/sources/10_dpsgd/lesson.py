@@ -649,6 +649,20 @@ for rate, steps in ((0.001, 1000), (0.001, 100_000), (0.01, 1000), (0.01, 10_000
 # %% [markdown]
 # From 0.149 to 25.2. "Clip, add noise" is two thirds of the algorithm. The last third is **count**. [In the book](explorer:formula_book?id=G-F1b&misprint=noise-alone).
 #
+# ### "Noise must come as early as possible" and "$\theta+$ noise is private"
+#
+# Noise may stand at four places: on the data, on each step, on the trained parameters, on the predictions. None of them is a must: lesson 12's teachers put it on their votes, the very last. But the third needs a *sensitivity of training*. Least squares through the origin, one record $(10^{-k}, 1)$; who adds $(10^{-k}, -1)$ moves the slope from $10^k$ to 0. With a ridge $\lambda$, strongly convex, the slope has a bound.
+
+# %%
+slope = lambda data, ridge: data[:, 0] @ data[:, 1] / (data[:, 0] @ data[:, 0] + ridge)
+for k in (0, 1, 2, 3):
+    data = np.array([[10.0**-k, 1.0], [10.0**-k, -1.0]])
+    moved = [abs(slope(data[:1], ridge) - slope(data, ridge)) for ridge in (0.0, 1.0)]
+    print(f"10^-{k}: the slope moves by {moved[0]:6.4g}, with ridge 1 by {moved[1]:.4g}")
+
+# %% [markdown]
+# For a network no such bound is known, and that is why DP-SGD puts noise on every step. In the book: [parameters once trained](explorer:formula_book?id=G-B5&misprint=trained-parameters).
+#
 # ### Two harder exercises
 #
 # **★★ 10.2** Each of 60,000 people gave one image. Lots of expected size 512 are drawn by coins, but the card holds only 128 rows, so every lot is cut into about four micro-batches. $\sigma=1.1$, 15 epochs of $N/L$ steps each, $\delta=10^{-5}$. What is $\varepsilon$, by the `pld` accountant?

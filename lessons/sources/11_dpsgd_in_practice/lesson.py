@@ -763,6 +763,15 @@ for name, (sigma, rate, steps, delta) in runs.items():
 # * `prv` adds its own error budget, 0.01, to a very good number: an upper bound again, up to rounding.
 # * `gdp` lies **below** the certified lower end. It is the central limit of lesson 09, an approximation; Opacus warns of that when the accountant is made. Never report it as a guarantee ([in the formula book](explorer:formula_book?id=G-F3&misprint=as-guarantee)).
 
+# %% [markdown]
+# **Other words for the groups of section 6.** TensorFlow Privacy builds the same from queries, in names that papers use:
+#
+# | TensorFlow Privacy | here |
+# |---|---|
+# | `GaussianSumQuery(C, stddev)` | `Flat(C)` and the noise of the plan |
+# | `NestedQuery` over a structure of queries | `Grouped` or `PerLayer`, whose joint multiplier is [$z^*$](explorer:formula_book?id=G-F4) |
+# | `NormalizedQuery(query, denominator)` | division by the public expected lot |
+
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Two things: 479, and gdp below the bracket. Who has used Opacus in the class? Ask which accountant their last $\varepsilon$ came from; the default is `prv`.
 
