@@ -3,7 +3,7 @@
 `FederatedPlan` says before a run begins what it can leak of one user. What else there is has rooms
 of its own, so that a phone need not load what a server does: `dplearn.federated.simulation` runs
 thousands of users in one process (PyTorch), `dplearn.federated.aggregation` adds up what nobody may
-see (cryptography).
+see (cryptography), `dplearn.federated.noise` lets clients add the noise.
 """
 
 from dplearn.federated.plan import FederatedPlan, UserGuarantee, user_level

@@ -1,0 +1,264 @@
+r"""Noise that clients add themselves, in whole numbers, so that nobody need be trusted with a sum.
+
+A client clips its update to the norm C, writes it in units of 1 / `scale`, rounds it at random to
+whole numbers of a norm of at most `sensitivity`, adds whole noise of its own, and reduces
+everything mod 2^`bits`: that is what secure aggregation adds up. Rounding is paid for by
+`sensitivity`. Wrapping around is not paid for: it is done to what is private already. It spoils a
+sum, with a chance that `overflow` bounds. The noise that counts is that of `clients`, the fewest
+whose sum is ever opened: who leaves takes noise along.
+"""
+
+import math
+import os
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dplearn.accountants.theorems import rdp_to_epsilon, zcdp_to_epsilon
+from dplearn.federated.plan import UserGuarantee
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Guarantee
+from dplearn.mechanisms.skellam import skellam_rdp
+from dplearn.mechanisms.summed_discrete_gaussian import summed_zcdp
+
+Law = Literal["discrete_gaussian", "skellam"]
+LAWS: tuple[Law, ...] = get_args(Law)
+_ORDERS = np.unique(np.geomspace(2, 1e5, 400).round())  # whole: others have no theorem
+_SENDS = "each of those whose sum is opened has added its noise, and nobody of them reveals it"
+_PRESENT = "a user's update is or is not in the sum; who takes part is known"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistributedNoise:
+    """What each client does to its update, and what the sum of all is worth.
+
+    Examples
+    --------
+    >>> noise = DistributedNoise(
+    ...     clients=100, noise_multiplier=1.0, max_update_norm=0.3, scale=1e4, dimension=1280
+    ... )
+    >>> print(noise.guarantee(delta=1e-5))
+    epsilon <= 4.729 at delta = 1.0e-05, zero_out, by zcdp, per user
+    """
+
+    clients: int  # whose noise is in a sum at least: the fewest that may be left
+    noise_multiplier: float  # root of the sum of all clients' sigma^2, / `sensitivity`
+    max_update_norm: float
+    scale: float  # whole numbers in one unit of an update: the larger, the finer
+    dimension: int
+    bits: int = 32
+    law: Law = "discrete_gaussian"
+
+    def __post_init__(self) -> None:
+        validate.integer(minimum=1, clients=self.clients, dimension=self.dimension)
+        validate.positive(max_update_norm=self.max_update_norm, scale=self.scale)
+        validate.scale(noise_multiplier=self.noise_multiplier)
+        validate.integer(minimum=2, maximum=62, bits=self.bits)
+        validate.one_of(LAWS, law=self.law)
+        if self.sensitivity > 2**30:
+            raise ValueError(
+                f"Expected scale * max_update_norm below 2^30, got {self.sensitivity:.3g} after "
+                "rounding: squares of such numbers would not be exact."
+            )
+
+    @property
+    def sensitivity(self) -> float:
+        r"""Norm that no rounded update exceeds: it is rounded again until that is so.
+
+        No rounding adds more than :math:`\sqrt d`, and at most a share of :math:`e^{-1/2}` is
+        longer than the other bound (Kairouz, Liu & Steinke 2021: conditional rounding).
+        """
+        norm, root = self.scale * self.max_update_norm, math.sqrt(self.dimension)
+        return min(norm + root, math.sqrt(norm**2 + root**2 / 4 + norm + root / 2))
+
+    @property
+    def variance(self) -> Fraction:
+        """The sigma^2, or variance, of one client's noise, rounded up to a simple fraction."""
+        one = (self.noise_multiplier * self.sensitivity) ** 2 / self.clients
+        return Fraction(math.ceil(one * 1024), 1024)
+
+    def encode(self, update: ArrayLike) -> NDArray[np.uint64]:
+        """What a client gives to secure aggregation: numbers mod 2^bits, shape (dimension,).
+
+        All of it draws on the operating system's randomness. The discrete Gaussian is exact;
+        Skellam noise is NumPy's Poisson, freshly seeded with 256 bits.
+        """
+        whole = self._rounded(np.asarray(update, dtype=float))
+        if self.law == "skellam":
+            rng, mean = np.random.default_rng(secrets.randbits(256)), float(self.variance) / 2
+            noise = rng.poisson(mean, whole.shape) - rng.poisson(mean, whole.shape)
+        else:
+            noise = discrete_gaussian(self.variance, size=self.dimension)
+        return (whole + noise).astype(np.uint64) & np.uint64(2**self.bits - 1)
+
+    def decode(self, total: ArrayLike) -> NDArray[np.float64]:
+        """The sum of updates, with noise, in their own unit, from a sum mod 2^bits."""
+        half, total = 2 ** (self.bits - 1), np.asarray(total).astype(np.int64)
+        return ((total + half) % 2**self.bits - half) / self.scale
+
+    def _rounded(self, update: NDArray) -> NDArray[np.int64]:
+        """The clipped update in whole numbers, right on average, of at most that norm."""
+        if update.shape != (self.dimension,) or not np.all(np.isfinite(update)):
+            expected = f"finite numbers of shape ({self.dimension},)"
+            raise ValueError(f"Expected update to hold {expected}, got shape {update.shape}.")
+        norm = float(np.linalg.norm(update))
+        exact = update * (self.scale * min(1.0, self.max_update_norm / max(norm, 1e-300)))
+        rng = np.random.default_rng(secrets.randbits(256))
+        while True:
+            whole = np.floor(exact + rng.random(exact.shape)).astype(np.int64)
+            if np.dot(whole, whole) <= self.sensitivity**2:
+                return whole
+
+    def guarantee(self, *, delta: float, rounds: int = 1) -> Guarantee:
+        """Privacy of a user who may be in every round: no sampling is counted, which is safe."""
+        validate.probability(delta=delta)
+        validate.integer(minimum=0, rounds=rounds)
+        change, variance, n = self.sensitivity, float(self.variance), self.clients
+        if self.law == "skellam":
+            # Of whole numbers the sum is at most that of the squares.
+            l1 = min(change * math.sqrt(self.dimension), change**2)
+            rdp = rounds * skellam_rdp(_ORDERS, n * variance, l1=l1, l2=change)
+            epsilon = np.min(rdp_to_epsilon(_ORDERS, rdp, delta=delta)) if rounds else 0.0
+        else:
+            rho = summed_zcdp(math.sqrt(variance), n, shift=change, dimension=self.dimension)
+            epsilon = zcdp_to_epsilon(rounds * rho, delta=delta)
+        stated = Guarantee(
+            epsilon=float(epsilon),
+            delta=delta,
+            kind="upper",
+            method="rdp" if self.law == "skellam" else "zcdp",
+            adjacency="zero_out",
+        )
+        return UserGuarantee.of(stated, _SENDS, _PRESENT)
+
+    def deviations(self) -> dict[str, float]:
+        r"""Standard deviation of a coordinate of the sum of `clients` updates, by who adds noise.
+
+        For one guarantee per user: a server that is trusted with every update adds zC once,
+        clients who trust nobody add zC each, :math:`zC\sqrt n` in all, and clients whose sum alone
+        is opened add a share each, which rounding makes more.
+
+        Examples
+        --------
+        >>> clipped = {"noise_multiplier": 2.0, "max_update_norm": 0.5}
+        >>> noise = DistributedNoise(clients=100, **clipped, scale=500.0, dimension=1000)
+        >>> {where: round(size, 3) for where, size in noise.deviations().items()}
+        {'central': 1.0, 'local': 10.0, 'distributed': 1.004}
+        """
+        central, n = self.noise_multiplier * self.max_update_norm, self.clients
+        rounded = math.sqrt(n * (float(self.variance) + 0.25)) / self.scale
+        return {"central": central, "local": central * math.sqrt(n), "distributed": rounded}
+
+    def overflow(self, clients: int) -> float:
+        """Bound on the chance that a sum of so many clients, at least `clients`, wraps around.
+
+        Updates may all point the same way; noise has Gaussian tails (Skellam's: Chernoff's).
+        """
+        validate.integer(minimum=1, clients=clients)
+        room = 2 ** (self.bits - 1) - clients * self.sensitivity
+        spread = clients * float(self.variance)
+        if room <= 0:
+            return 1.0
+        rate = room**2 / (2 * spread)
+        if self.law == "skellam":
+            rate = room * math.asinh(room / spread) - math.hypot(room, spread) + spread
+        return min(1.0, 2 * self.dimension * math.exp(-min(rate, 700.0)))
+
+
+def discrete_gaussian(variance: Fraction | int, *, size: int) -> NDArray[np.int64]:
+    r"""Independent whole numbers with :math:`P(k) \propto e^{-k^2/2\sigma^2}`, exactly.
+
+    Nothing is rounded: all decisions compare whole numbers with bits of the operating system
+    (Canonne, Kamath & Steinke 2020, Algorithms 1 to 3), for a fraction sigma^2, the `variance`.
+    """
+    variance = Fraction(variance)
+    validate.positive(variance=float(variance))
+    p, q = variance.numerator, variance.denominator
+    t = math.isqrt(p // q) + 1
+
+    def candidates(count: int) -> tuple[NDArray, NDArray]:
+        drawn = _discrete_laplace(t, count)
+        # (|Y| - sigma^2 / t)^2 / (2 sigma^2), a fraction of whole numbers of any size.
+        gap = np.abs(drawn).astype(object) * (q * t) - p
+        return drawn, _exponential_coins(gap * gap, 2 * p * q * t * t)
+
+    return _accepted(candidates, size)
+
+
+def _accepted(candidates: Callable[[int], tuple[NDArray, NDArray]], size: int) -> NDArray:
+    """The first so many candidates that were accepted."""
+    kept = np.zeros(0, np.int64)
+    while len(kept) < size:
+        drawn, good = candidates(2 * (size - len(kept)) + 8)
+        kept = np.append(kept, drawn[good])
+    return kept[:size]
+
+
+def _discrete_laplace(t: int, size: int) -> NDArray[np.int64]:
+    """Whole numbers with chances in proportion to e^(-|k| / t)."""
+
+    def candidates(count: int) -> tuple[NDArray, NDArray]:
+        below = _below(t, count)
+        good = _exponential_coins(below.astype(object), t)
+        steps, going = np.zeros(count, np.int64), np.arange(count)
+        while len(going):
+            going = going[_exponential_coins(np.ones(len(going), object), 1)]
+            steps[going] += 1
+        drawn, minus = below + t * steps, _below(2, count) == 1
+        return np.where(minus, -drawn, drawn), good & ~(minus & (drawn == 0))
+
+    return _accepted(candidates, size)
+
+
+def _exponential_coins(above: NDArray, below: int) -> NDArray[np.bool_]:
+    """Coins that fall heads with the chance e^(-above/below), for whole numbers >= 0."""
+    heads, ones = np.ones(len(above), bool), (above // below).astype(np.int64)
+    going = np.flatnonzero(ones > 0)
+    while len(going):  # a factor 1/e for every one
+        heads[going] = _small_coins(np.full(len(going), below, object), below)
+        ones[going] -= 1
+        going = going[heads[going] & (ones[going] > 0)]
+    live = np.flatnonzero(heads)
+    heads[live] = _small_coins(above[live] % below, below)
+    return heads
+
+
+def _small_coins(above: NDArray, below: int) -> NDArray[np.bool_]:
+    """The same for a fraction of at most 1: heads if the first tail comes at an odd place."""
+    place, going = np.ones(len(above), np.int64), np.arange(len(above))
+    while len(going):
+        going = going[_coins(above[going], below * place[going].astype(object))]
+        place[going] += 1
+    return place % 2 == 1
+
+
+def _coins(above: NDArray, below: NDArray) -> NDArray[np.bool_]:
+    """Coins with the chance above/below: the bits of a fraction against as many random ones."""
+    words = _words(len(above))
+    digits = (above << 64) // below
+    heads = words < digits
+    for tie in np.flatnonzero(words == digits):  # with the chance 2^-64
+        rest = np.array([(above[tie] << 64) % below[tie]], object)
+        heads[tie] = _coins(rest, below[tie : tie + 1])[0]
+    return heads.astype(bool)
+
+
+def _words(count: int) -> NDArray:
+    """Numbers of 64 random bits, as Python has them."""
+    return np.frombuffer(os.urandom(8 * count), np.uint64).astype(object)
+
+
+def _below(bound: int, count: int) -> NDArray[np.int64]:
+    """Uniform whole numbers below a bound; what does not fit into equal parts is drawn again."""
+    most = 2**63 - 2**63 % bound
+
+    def candidates(more: int) -> tuple[NDArray, NDArray]:
+        words = (np.frombuffer(os.urandom(8 * more), np.uint64) >> 1).astype(np.int64)
+        return words % bound, words < most if most < 2**63 else np.ones(more, bool)
+
+    return _accepted(candidates, count)
