@@ -10,7 +10,8 @@ from types import ModuleType
 import streamlit as st
 
 from dplearn.app import pages
-from dplearn.app.kit import questions
+from dplearn.app.kit import language, questions
+from dplearn.app.kit.language import translated
 
 
 def modules() -> list[ModuleType]:
@@ -32,10 +33,11 @@ def at(path: str) -> ModuleType:
 def main() -> None:
     """Run the page that the address names, below a menu of all; the first is at the root."""
     st.set_page_config(page_title="dplearn", layout="wide", initial_sidebar_state=360)
+    language.read()
     menu = [
         st.Page(
             page.render,
-            title=page.TITLE,
+            title=translated(page.TITLE),
             url_path=page.__name__.rpartition(".")[2],
             default=rank == 0,
         )
@@ -43,6 +45,8 @@ def main() -> None:
     ]
     try:
         st.navigation(menu, position="top").run()
+        with st.sidebar:
+            language.switch()
     except questions.Refused as refusal:
         st.warning(str(refusal), icon=":material/hourglass:")
 

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from test_browser import PICTURES, curve
+from test_language import ENGLISH
 
 from browsing import DRIVEN, settled
 
@@ -41,6 +42,20 @@ def test_the_first_screen_says_little_and_has_three_doors(page, address):
     page.wait_for_url("**/check_a_claim")
     page.locator(PICTURES["Check a claim"]).wait_for()
     settled(page)
+
+
+# All that can be read anywhere on the page, in its components too, but in these places.
+_TEXTS = """places => {
+  const texts = [];
+  const look = (root) => root.querySelectorAll('*').forEach((node) => {
+    if (node.shadowRoot) look(node.shadowRoot);
+    if (node.closest(`style, script, noscript, ${places}`)) return;
+    for (const child of node.childNodes)
+      if (child.nodeType === Node.TEXT_NODE) texts.push(child.textContent);
+  });
+  look(document.body);
+  return texts;
+}"""
 
 
 # The names beside the curves that are to be seen.
@@ -99,3 +114,32 @@ def test_a_presentation_asks_for_a_guess_and_shows_one_curve_after_the_other(pag
     page.keyboard.press("p")
     page.get_by_role("slider", name="Noise multiplier σ").wait_for()
     assert "present" not in page.url and named() == ["PLD", "RDP", "Optimal"]
+
+
+def test_in_chinese_no_english_is_left_and_a_held_slider_adds_none(page, address):
+    page.goto(f"{address}/?language=zh&accountants=moments,pld,rdp")
+    curve(page)
+    page.get_by_text("误报率为 1 % 的攻击者").wait_for()
+    settled(page, "chinese")
+    assert not english(page)
+    page.get_by_role("slider", name="噪声乘子 σ").focus()
+    page.keyboard.down("ArrowRight")
+    page.wait_for_function("document.body.classList.contains('dplearn-moving')")
+    assert not english(page)
+    page.keyboard.up("ArrowRight")
+    page.wait_for_url("**noise_multiplier=*")
+    settled(page)
+    assert "language=zh" in page.url and not english(page)
+    page.get_by_role("link", name="公式手册").first.click()
+    page.wait_for_url("**/formula_book*")
+    settled(page)
+    page.get_by_role("button", name="English").click()
+    page.get_by_role("link", name="Formula book").first.wait_for()
+    settled(page)
+
+
+def english(page) -> list[str]:
+    """Three English words in a row anywhere on the page, but in code, formulas and sources."""
+    texts = page.evaluate(_TEXTS, "code, .katex, small, [data-testid=stTable] td:first-child")
+    # A link of Streamlit's own, for those who go by the keyboard.
+    return [t for t in texts if ENGLISH.search(t) and t != "Skip to main content"]

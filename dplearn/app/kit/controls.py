@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.components.v2 import component
 
 from dplearn.app.kit.fields import Choice, Field, Quantity
+from dplearn.app.kit.language import retold, translated
 from dplearn.app.kit.state import State
 
 Then = Callable[[State], None] | None
@@ -18,17 +19,17 @@ Then = Callable[[State], None] | None
 def note(state: State, key: str, problem: str = "") -> None:
     """The message at a control, when there is one."""
     if message := state.notes.get(key) or problem:
-        st.error(message, icon=":material/error:")
+        st.error(retold(message), icon=":material/error:")
 
 
 def quantity(state: State, kind: Quantity, *, unit: Choice | None = None, place: Any = st) -> None:
     """A slider and a box for one number; they always agree. `unit` is chosen beside the name."""
     with place.container(gap=None, key=f"field_{kind.key}"):
         if unit is None:
-            st.markdown(kind.label, help=kind.help or None)
+            st.markdown(translated(kind.label), help=translated(kind.help) or None)
         else:
             left, right = st.columns(2, vertical_alignment="center", wrap=False)
-            left.markdown(kind.label, help=kind.help)
+            left.markdown(translated(kind.label), help=translated(kind.help))
             choice(state, unit, widget="segments", label="collapsed", place=right)
         left, right = st.columns([5, 3], vertical_alignment="center", wrap=False)
         with left:
@@ -46,7 +47,7 @@ def box(
     if isinstance(kind, Quantity) and value not in kind.also:
         value = min(max(value, kind.lower), kind.upper)
     show(key, state.typed.get(kind.key, kind.show(value)))
-    place.text_input(kind.label, **_common(state, kind, key, then, label))
+    place.text_input(translated(kind.label), **_common(state, kind, key, then, label))
 
 
 def log_switch(state: State, kind: Choice) -> None:
@@ -54,7 +55,7 @@ def log_switch(state: State, kind: Choice) -> None:
     key = f"choice_{kind.key}"
     show(key, state.values[kind.key] == "log")
     switched = lambda: state.enter(kind, "log" if st.session_state[key] else "linear")
-    st.toggle(kind.label, key=key, on_change=switched)
+    st.toggle(translated(kind.label), key=key, on_change=switched)
     note(state, kind.key)
 
 
@@ -75,16 +76,17 @@ def choice(
     """
     options, key = list(kind.options), f"choice_{kind.key}"
     common = _common(state, kind, key, then, label)
-    common["format_func"] = kind.options.__getitem__
+    names = {option: translated(name) for option, name in kind.options.items()}
+    common["format_func"] = names.__getitem__
     chosen = state.values[kind.key]
     show(key, list(chosen) if isinstance(chosen, tuple) else chosen)
     with place.container(gap=None):
         if widget == "pills":
-            st.pills(kind.label, options, selection_mode="multi", **common)
+            st.pills(translated(kind.label), options, selection_mode="multi", **common)
         elif widget == "segments":
-            st.segmented_control(kind.label, options, required=True, **common)
+            st.segmented_control(translated(kind.label), options, required=True, **common)
         else:
-            st.selectbox(kind.label, options, **common)
+            st.selectbox(translated(kind.label), options, **common)
         note(state, kind.key, problem)
 
 
@@ -92,7 +94,7 @@ def _common(state: State, kind: Field, key: str, then: Then, label: str) -> dict
     """What every widget of Streamlit is told."""
     return {
         "key": key,
-        "help": kind.help or None,
+        "help": translated(kind.help) or None,
         "on_change": _entered,
         "args": (state, kind, key, then),
         "label_visibility": label,
@@ -131,7 +133,7 @@ def _slider(state: State, kind: Quantity) -> None:
         state.moving, state.drawn = not place["final"], place.get("drawn")
 
     at = {"texts": list(texts), "index": int(np.argmin(np.abs(apart)))}
-    told = {"key": kind.key, "label": kind.label, **at}
+    told = {"key": kind.key, "label": translated(kind.label), **at}
     _component(key=key, data=told, on_moved_change=moved, height="content")
 
 

@@ -5,7 +5,9 @@ from typing import Any
 
 import streamlit as st
 
+from dplearn.app.kit import language
 from dplearn.figures import on_page
+from dplearn.figures.kit.panel import Unchecked
 
 # The verdicts on published figures.
 VERDICTS = {
@@ -33,5 +35,7 @@ def chart(figure: Any, key: str, alt: str, *, saves_as: str = "") -> None:
             "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
             "toImageButtonOptions": {"format": kind, "filename": saves_as, "scale": 2},
         }
+    if language.current() != "en":
+        figure = Unchecked(language.redrawn(figure.parts))
     figure = on_page(figure, dark=st.context.theme.type == "dark")
     st.plotly_chart(figure, theme=None, key=key, config=config, alt=alt)

@@ -6,6 +6,7 @@ The key of a field is the library's keyword and its name in the address of a pag
 from collections.abc import Iterable
 
 from dplearn.app.kit.fields import Choice, Quantity
+from dplearn.app.kit.language import translated
 from dplearn.app.kit.state import State
 from dplearn.ground.guarantee import ADJACENCIES
 from dplearn.run import steps_of
@@ -76,7 +77,7 @@ def rate_of(state: State, size: float, said_as: str) -> float:
     batch = state.values["batch_size"]
     if batch > size:
         state.notes["batch_size"] = (
-            f"Expected “{state.fields['batch_size'].label}” to be at most {said_as}, "
+            f"Expected “{translated(state.fields['batch_size'].label)}” to be at most {said_as}, "
             f"got {batch:.0f}. {size:.0f} is used."
         )
     elif "to be at most" in state.notes.get("batch_size", ""):

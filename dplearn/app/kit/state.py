@@ -12,7 +12,9 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from dplearn.app.kit import language
 from dplearn.app.kit.fields import Field
+from dplearn.app.kit.language import translated
 
 Values = Mapping[str, Any]
 Hidden = Callable[[Values], Collection[str]]
@@ -47,7 +49,7 @@ class State:
         self.notes.pop(kind.key, None)
         try:
             # A control may show more than the name, such as what epochs come to in steps.
-            named = replace(kind, label=self.fields[kind.key].label)
+            named = replace(kind, label=translated(self.fields[kind.key].label))
             self.values[kind.key] = named.parse(text)
         except ValueError as error:
             self.typed[kind.key] = str(text)
@@ -86,7 +88,7 @@ def load(name: str, make: Callable[[Mapping[str, str]], State]) -> State:
     The menu leads to a page by an address that names nothing: who goes back there finds what it
     showed.
     """
-    bare, address = f"{name}_bare", st.query_params.to_dict()
+    bare, address = f"{name}_bare", _named()
     travelled = bool(getattr(get_script_run_ctx(), "is_history_navigation", False))
     from_menu = st.session_state.get("page_in_view") != name and not address and not travelled
     st.session_state["page_in_view"] = name
@@ -103,6 +105,11 @@ def load(name: str, make: Callable[[Mapping[str, str]], State]) -> State:
 
 def save(state: State) -> None:
     """Let the address follow, once a slider has been let go; a way back must not end here."""
-    old, new = st.query_params.to_dict(), state.address()
+    old, new = _named(), state.address()
     if not state.moving and old != new and (old or new != state.bare):
-        st.query_params.from_dict(new)
+        st.query_params.from_dict(new | language.address())
+
+
+def _named() -> dict[str, str]:
+    """What the address names beside the language, which is that of all pages."""
+    return {key: text for key, text in st.query_params.to_dict().items() if key != language.KEY}

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from dplearn.app.kit import look
+from dplearn.app.kit.language import translated
 from dplearn.app.kit.state import load, save
 from dplearn.app.pages.epsilon_vs_steps import (
     controls,
@@ -19,6 +20,7 @@ from dplearn.app.pages.epsilon_vs_steps.run import accountants_of, pinned, scena
 
 TITLE = "ε against T"
 ORDER = 10
+_NONE = "No theorem here covers this run; Neighbours says why. With one change there is one:"
 
 
 def render() -> None:
@@ -32,9 +34,7 @@ def render() -> None:
         controls.sidebar(state, preset, answers)
     save(state)
     if not answers.curves:
-        st.info(
-            "No theorem here covers this run; Neighbours says why. With one change there is one:"
-        )
+        st.info(translated(_NONE))
         repair.buttons(state, scenario)
         return
     live.confirm(state, answers)

@@ -6,6 +6,7 @@ import streamlit as st
 
 from dplearn.accountants import accountants
 from dplearn.app.kit import controls, run_fields
+from dplearn.app.kit.language import retold, translated
 from dplearn.app.kit.state import State
 from dplearn.app.pages.epsilon_vs_steps import fields, inverse, presets
 from dplearn.app.pages.epsilon_vs_steps.answers import Answers
@@ -32,10 +33,10 @@ def sidebar(state: State, preset: presets.Preset | None, answers: Answers) -> No
     controls.quantity(state, run_fields.STEPS if in_steps else epochs, unit=run_fields.LENGTH_IN)
     # What went wrong must be seen.
     wrong = bool(refusal or {*_MORE} & {*state.notes})
-    with st.expander("More settings", expanded=wrong, key="more"):
+    with st.expander(translated("More settings"), expanded=wrong, key="more"):
         _more(state, refusal)
         for name, reason in reasons.items() if answers.curves else ():
-            st.caption(f":material/block: {accountants[name].title}: {reason}")
+            st.caption(f":material/block: {accountants[name].title}: {retold(reason)}")
 
 
 def _more(state: State, refusal: str) -> None:
@@ -60,20 +61,22 @@ def _preset(state: State, preset: presets.Preset | None) -> None:
             presets.start(state, by_title[title])
 
     about = preset.source if preset else presets.OWN
-    st.selectbox("Run", [*by_title, presets.CUSTOM], key=key, on_change=chosen, help=about)
+    names = {title: translated(title) for title in (*by_title, presets.CUSTOM)}
+    common = {"format_func": names.__getitem__, "help": translated(about)}
+    st.selectbox(translated("Run"), [*names], key=key, on_change=chosen, **common)
 
 
 def _sampling(state: State, scenario: Scenario) -> None:
     """The sample rate, or the two numbers it comes from."""
     if scenario.sampling == "none":
-        st.caption("Every step uses all records: q = 1.")
+        st.caption(translated("Every step uses all records: q = 1."))
         return
     if state.values["rate_from"] == "rate":
         controls.quantity(state, run_fields.RATE, unit=fields.RATE_FROM)
         return
     with st.container(gap=None, key="field_counts"):
         left, right = st.columns(2, vertical_alignment="center", wrap=False)
-        left.markdown(f"q = {scenario.sample_rate:.4g}", help=run_fields.RATE.help)
+        left.markdown(f"q = {scenario.sample_rate:.4g}", help=translated(run_fields.RATE.help))
         controls.choice(state, fields.RATE_FROM, widget="segments", label="collapsed", place=right)
         for place, kind in zip(st.columns(2), (fields.DATASET, run_fields.BATCH), strict=True):
             controls.box(state, kind, place=place.container(gap=None, key=f"field_{kind.key}"))
@@ -86,9 +89,16 @@ def below(state: State, scenario: Scenario) -> None:
     left, middle, right = st.container(key="looking").columns([9, 9, 3], gap="medium")
     with left, st.container(gap=None):
         controls.quantity(state, replace(fields.HERE, upper=float(scenario.largest)))
-        label = "Unpin" if state.values["pinned"] else "Pin to compare"
+        label = translated("Unpin" if state.values["pinned"] else "Pin to compare")
         with st.container(horizontal=True):
-            st.button(label, key="pin", type="tertiary", on_click=pin, args=(state,), help=_PIN)
+            st.button(
+                label,
+                key="pin",
+                type="tertiary",
+                on_click=pin,
+                args=(state,),
+                help=translated(_PIN),
+            )
             _all_curves(state)
     with middle, st.container(gap=None):
         controls.quantity(state, fields.BUDGET)
@@ -104,4 +114,4 @@ def _all_curves(state: State) -> None:
     all_drawn = state.values["accountants"] == several
     label, other = ("Three curves", few) if all_drawn else ("All curves", several)
     draw = lambda: state.enter(fields.ACCOUNTANTS, ",".join(other))
-    st.button(label, key="all_curves", type="tertiary", on_click=draw)
+    st.button(translated(label), key="all_curves", type="tertiary", on_click=draw)

@@ -4,6 +4,8 @@ from pathlib import Path
 
 from streamlit.components.v2 import component
 
+from dplearn.app.kit.language import translated
+
 DOORS = {
     "run": "I have a run",
     "budget": "I have a budget",
@@ -13,7 +15,7 @@ DOORS = {
 
 def show() -> None:
     """Three links; two lead to controls of this page, without a word to the server."""
-    _component(key="doors", data=DOORS)
+    _component(key="doors", data={name: translated(label) for name, label in DOORS.items()})
 
 
 _SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")

@@ -7,6 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dplearn.accountants import accountants
 from dplearn.app.kit import links, look
+from dplearn.app.kit.language import retold, translated
 from dplearn.app.kit.state import State
 from dplearn.app.pages.epsilon_vs_steps import controls, doors, export, words
 from dplearn.app.pages.epsilon_vs_steps.answers import Answers
@@ -15,6 +16,11 @@ from dplearn.figures import epsilon_curves, looseness, style_of, text
 from dplearn.ground.guarantee import Guarantee
 
 _SIGNS = {"<=": "≤", ">=": "≥", "<": "<", ">": ">", "~": "≈"}
+_PROOF = (
+    "ε at T = {steps} with a proof, made when you press. Whoever has the file proves it again: "
+    "`dplearn check certificate.json`."
+)
+_ADDRESS = "The address of this page reproduces the picture: copy it and send it."
 _VERDICTS = look.VERDICTS | {"reproduces": "reproduced"}
 
 
@@ -49,7 +55,7 @@ def pictures(
     second = looseness(curves, answers.reference, answers.steps, **common)
     with st.container(gap=None):
         with st.container(gap=None, key="head"):
-            st.markdown(words.FIRST)
+            st.markdown(translated(words.FIRST))
             doors.show()
             st.container(key="words").markdown(words.sentence(answers))
         attack = st.container(key="attack")
@@ -64,37 +70,39 @@ def pictures(
 
 def comparison(answers: Answers, kept: Answers) -> None:
     """What the run in view changes about the one that was pinned."""
-    st.subheader("Compared with the pinned run", anchor="compared")
+    st.subheader(translated("Compared with the pinned run"), anchor="compared")
     st.table(words.compared(answers, kept), border="horizontal", hide_index=True)
-    st.caption(f"Pinned: {words.subtitle(kept.scenario)}.")
+    st.caption(translated("Pinned: {run}.", run=words.subtitle(kept.scenario)))
 
 
 def other_tools(sentences: Sequence[str]) -> None:
     """Which other tools fail at this run; nothing where none is known to."""
     if sentences:
         lines = "\n".join(f"- {sentence}" for sentence in sentences)
-        st.container(key="regimes").markdown(f"**Where other tools go wrong here**\n\n{lines}")
+        title = translated("Where other tools go wrong here")
+        st.container(key="regimes").markdown(f"**{title}**\n\n{lines}")
 
 
 def numbers(answers: Answers) -> None:
     """The table at the chosen number of steps."""
-    st.subheader(f"At T = {text.whole(answers.here)}", anchor="numbers")
+    st.subheader(translated("At T = {steps}", steps=text.whole(answers.here)), anchor="numbers")
     st.table(words.table(answers), border="horizontal", hide_index=True)
-    rounding = "Bounds are rounded up; an approximation does not compete with them."
+    rounding = translated("Bounds are rounded up; an approximation does not compete with them.")
     st.caption(f"{words.assumed(answers.readings)} {rounding}")
 
 
 def theorems(readings: Mapping[str, Guarantee]) -> None:
     """Per accountant, tightest first: why its curve lies where it lies, statement and source."""
-    st.subheader("Why is this curve above that one?", anchor="theorems")
+    st.subheader(translated("Why is this curve above that one?"), anchor="theorems")
     with st.container(key="theorems"):
         for name, _ in words.ranked(readings):
             law = accountants[name]
             entries = links.entries_of(law.__module__)
-            source = f"{law.reference}{f'; in the formula book: {entries}' if entries else ''}"
+            listed = translated("; in the formula book: {entries}", entries=entries)
+            source = f"{law.reference}{listed if entries else ''}"
             # One text without numbers of the run: a browser draws it once.
             st.markdown(
-                f"{style_of(name).glyph} **{law.title}.** {law.explanation}\n\n"
+                f"{style_of(name).glyph} **{law.title}.** {retold(law.explanation)}\n\n"
                 f"$$\n{law.statement}\n$$\n\n:small[{source}]"
             )
 
@@ -103,15 +111,17 @@ def printed(rows: Sequence[Mapping[str, str]]) -> None:
     """What was printed about this run, and what became of a check."""
     if not rows:
         return
-    st.subheader("Published figures for this run", anchor="published")
+    st.subheader(translated("Published figures for this run"), anchor="published")
     shown = [
         {
-            "Source": row["source"],
+            translated("Source"): retold(row["source"]),
             "T": text.whole(float(row["steps"])) if row["steps"] else "",
-            "Printed ε": f"{_SIGNS.get(row['relation'], '')} {row['published']}".strip(),
-            "Computed": row["computed"],
-            "Verdict": _VERDICTS.get(row["verdict"], row["verdict"]),
-            "Why": row["why"],
+            translated(
+                "Printed ε"
+            ): f"{_SIGNS.get(row['relation'], '')} {row['published']}".strip(),
+            translated("Computed"): row["computed"],
+            translated("Verdict"): translated(_VERDICTS[row["verdict"]]),
+            translated("Why"): retold(row["why"]),
         }
         for row in rows
     ]
@@ -120,11 +130,11 @@ def printed(rows: Sequence[Mapping[str, str]]) -> None:
 
 def take_along(answers: Answers) -> None:
     """Numbers, picture and code."""
-    st.subheader("Take it along", anchor="take")
+    st.subheader(translated("Take it along"), anchor="take")
     left, right = st.columns([2, 3], gap="medium")
     with left:
         st.download_button(
-            "Data as CSV",
+            translated("Data as CSV"),
             data=lambda: export.as_csv(answers),
             file_name="epsilon.csv",
             mime="text/csv",
@@ -132,25 +142,24 @@ def take_along(answers: Answers) -> None:
             icon=":material/download:",
         )
         if refusal := export.no_certificate(answers.scenario):
-            st.caption(refusal)
+            st.caption(translated(refusal))
         else:
             st.download_button(
-                "Certificate",
+                translated("Certificate"),
                 data=lambda: export.as_certificate(answers),
                 file_name="certificate.json",
                 mime="application/json",
                 on_click="ignore",
                 icon=":material/verified:",
-                help=f"ε at T = {text.whole(answers.here)} with a proof, made when you press. "
-                "Whoever has the file proves it again: `dplearn check certificate.json`.",
+                help=translated(_PROOF, steps=text.whole(answers.here)),
             )
         st.segmented_control(
-            "The camera above the picture saves",
+            translated("The camera above the picture saves"),
             ["svg", "png"],
             required=True,
             default="svg",
             format_func=str.upper,
             key="picture_format",
         )
-        st.caption("The address of this page reproduces the picture: copy it and send it.")
+        st.caption(translated(_ADDRESS))
     right.code(export.as_python(answers), wrap_lines=True)

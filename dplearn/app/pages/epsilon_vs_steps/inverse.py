@@ -5,6 +5,7 @@ import streamlit as st
 from dplearn.accountants import accountants
 from dplearn.app.kit import questions
 from dplearn.app.kit.fields import Quantity
+from dplearn.app.kit.language import translated
 from dplearn.app.kit.run_fields import LENGTH_IN, NOISE, RATE, STEPS
 from dplearn.app.kit.state import State
 from dplearn.app.pages.epsilon_vs_steps import fields
@@ -15,9 +16,24 @@ from dplearn.run import SAMPLINGS, sampled
 
 # What a button searches, the field that takes it, and the side on which it is safe.
 _SEARCHES = {
-    "σ": (smallest_noise_multiplier, NOISE, round_up, "The least noise"),
-    "q": (largest_sample_rate, RATE, round_down, "The largest sample rate"),
-    "T": (largest_steps, fields.HERE, lambda value, digits: f"{value:.0f}", "The most steps"),
+    "σ": (
+        smallest_noise_multiplier,
+        NOISE,
+        round_up,
+        "The least noise with which the tightest bound stays within the budget.",
+    ),
+    "q": (
+        largest_sample_rate,
+        RATE,
+        round_down,
+        "The largest sample rate with which the tightest bound stays within the budget.",
+    ),
+    "T": (
+        largest_steps,
+        fields.HERE,
+        lambda value, digits: f"{value:.0f}",
+        "The most steps with which the tightest bound stays within the budget.",
+    ),
 }
 
 
@@ -26,9 +42,9 @@ def buttons(state: State, scenario: Scenario) -> None:
     if scenario.sampling not in SAMPLINGS or scenario.then:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="meet"):
-        st.caption("Meet it by", width="content")
+        st.caption(translated("Meet it by"), width="content")
         for symbol, (_, _, _, which) in _SEARCHES.items():
-            about = f"{which} with which the tightest bound stays within the budget."
+            about = translated(which)
             whole = symbol == "q" and scenario.sampling == "none"
             common = {"on_click": meet, "args": (state, symbol), "help": about, "disabled": whole}
             st.button(symbol, key=f"meet_{symbol}", type="tertiary", **common)

@@ -170,7 +170,7 @@ function lines(figure, at, now) {
     if (name === 'published') at.group(rank).style.opacity = at.printed;
     if (name !== 'budget') return;
     at.group(rank).setAttribute('transform', rise);
-    at.group(rank).querySelector('text').textContent = `budget ε = ${now.budget}`;
+    at.group(rank).querySelector('text').textContent = `${page.budgetName} = ${now.budget}`;
   });
 }
 

@@ -10,6 +10,7 @@ from streamlit.components.v2 import component
 
 from dplearn import browser
 from dplearn.app.kit import run_fields
+from dplearn.app.kit.language import retold, translated
 from dplearn.app.kit.state import State
 from dplearn.app.pages.epsilon_vs_steps import words
 from dplearn.app.pages.epsilon_vs_steps.answers import Answers
@@ -32,7 +33,7 @@ def confirm(state: State, answers: Answers) -> None:
     """Show, and log, where the browser drew what the library does not say."""
     if sentences := disagreements(state.drawn, answers) if state.drawn else []:
         logging.getLogger(__name__).warning("%s %s", " ".join(sentences), answers.scenario)
-        st.warning("\n\n".join(sentences), icon=":material/difference:")
+        st.warning(retold("\n\n".join(sentences)), icon=":material/difference:")
 
 
 def follow(state: State, answers: Answers) -> None:
@@ -63,10 +64,11 @@ def _told(state: State, answers: Answers, drawn: Any) -> dict[str, Any]:
         "epochs": state.values["epochs"] if by_epochs else None,
         "here": answers.here,
         "budget": answers.budget,
+        "budgetName": retold("budget ε"),
         "accountants": list(answers.curves),
         "reference": REFERENCE,
         "labels": {name: style_of(name).label for name in answers.curves},
-        "attack": words.ATTACK,
+        "attack": translated(words.ATTACK),
         "answered": drawn.get("number", 0) if isinstance(drawn, dict) else 0,
     }
 

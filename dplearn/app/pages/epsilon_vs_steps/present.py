@@ -13,6 +13,7 @@ import streamlit as st
 from streamlit.components.v2 import component
 
 from dplearn.accountants import accountants
+from dplearn.app.kit.language import translated
 from dplearn.app.kit.state import State
 from dplearn.app.pages.epsilon_vs_steps import fields, words
 from dplearn.app.pages.epsilon_vs_steps.answers import Answers
@@ -48,9 +49,9 @@ def _told(state: State, answers: Answers) -> dict[str, Any]:
         "scenes": scenes(answers),
         "labels": {name: style_of(name).label for name in answers.curves},
         "here": answers.here,
-        "drew": _DREW.replace("{steps}", here),
-        "keys": _KEYS,
-        "link": _NOWHERE.format(link=link) if _OWN.match(link) else link,
+        "drew": translated(_DREW).replace("{steps}", here),
+        "keys": translated(_KEYS),
+        "link": translated(_NOWHERE, link=link) if _OWN.match(link) else link,
         "code": segno.make(link or "dplearn").svg_data_uri(scale=8, border=2),
     }
 
@@ -58,14 +59,15 @@ def _told(state: State, answers: Answers) -> dict[str, Any]:
 def scenes(answers: Answers) -> list[dict[str, Any]]:
     """What is said in turn, and the accountants whose curves are shown with it."""
     (best, _), *others = words.ranked(answers.readings)
-    guess = _GUESS.format(steps=text.whole(answers.scenario.largest))
+    guess = translated(_GUESS, steps=text.whole(answers.scenario.largest))
     told = [
-        {"name": "what", "words": words.FIRST, "shows": []},
+        {"name": "what", "words": translated(words.FIRST), "shows": []},
         {"name": "guess", "words": guess, "shows": []},
         {"name": "truth", "words": words.sentence(answers), "shows": [best]},
     ]
     for name, guarantee in others:
-        sentence = _TOLD.format(
+        sentence = translated(
+            _TOLD,
             accountant=accountants[name].title,
             relation=text.relation(guarantee),
             value=text.bare(guarantee, 4),

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from dplearn.app.kit.language import retold
 from dplearn.app.pages.epsilon_vs_steps import answers
 from dplearn.app.pages.epsilon_vs_steps.run import REFERENCE, Scenario
 from dplearn.figures import excess, text
@@ -157,4 +158,4 @@ REGIMES = (
 def sentences(scenario: Scenario, here: int) -> list[str]:
     """What goes wrong at this run, one sentence each."""
     spot = Spot(scenario, here)
-    return [f"**{r.tool}** {r.says(spot)}" for r in REGIMES if r.applies(spot)]
+    return [retold(f"**{r.tool}** {r.says(spot)}") for r in REGIMES if r.applies(spot)]

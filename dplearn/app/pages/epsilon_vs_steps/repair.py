@@ -6,6 +6,7 @@ from dataclasses import replace
 import streamlit as st
 
 from dplearn.app.kit.fields import Choice
+from dplearn.app.kit.language import translated
 from dplearn.app.kit.run_fields import ADJACENCY
 from dplearn.app.kit.state import State
 from dplearn.app.pages.epsilon_vs_steps import fields
@@ -20,7 +21,7 @@ def buttons(state: State, scenario: Scenario) -> None:
             if option != state.values[kind.key] and _covers(
                 replace(scenario, **{kind.key: option})
             ):
-                label = f"{kind.label}: {kind.options[option]}"
+                label = f"{translated(kind.label)}: {translated(kind.options[option])}"
                 st.button(
                     label, key=f"repair_{kind.key}", on_click=_use, args=(state, kind, option)
                 )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from dplearn.accountants import accountants
+from dplearn.app.kit.language import retold, translated
 from dplearn.app.kit.run_fields import ADJACENCY, DELTA
 from dplearn.app.pages.epsilon_vs_steps.answers import Answers
 from dplearn.app.pages.epsilon_vs_steps.run import Scenario
@@ -51,7 +52,7 @@ def subtitle(scenario: Scenario) -> str:
         ADJACENCY.options[scenario.adjacency].lower(),
         *(f"then {entry.strip()}" for entry in scenario.then.split(";") if entry.strip()),
     ]
-    return ", ".join(parts)
+    return retold(", ".join(parts))
 
 
 def ranked(readings: Readings) -> list[tuple[str, Guarantee]]:
@@ -65,7 +66,7 @@ def sentence(answers: Answers) -> str:
     steps = f"**{text.whole(here)} step{'' if here == 1 else 's'}**"
     bounds = [(name, g) for name, g in ranked(answers.readings) if g.is_bound]
     if not bounds:
-        return f"After {steps} there is no bound to report, only an approximation."
+        return retold(f"After {steps} there is no bound to report, only an approximation.")
     name, best = bounds[0]
     rate = answers.scenario.sample_rate
     epochs = f"{here * rate:.3g}"
@@ -75,7 +76,7 @@ def sentence(answers: Answers) -> str:
         else f" ({epochs} epoch{'' if epochs == '1' else 's'})"
     )
     value = f"**ε\u00a0{text.relation(best)}\u00a0{text.bound(best.epsilon, 4)}**"
-    return f"After {steps}{spent}: {value} ({style_of(name).label})."
+    return retold(f"After {steps}{spent}: {value} ({style_of(name).label}).")
 
 
 def gap(answers: Answers) -> str:
@@ -110,7 +111,7 @@ def alt(answers: Answers) -> str:
     values = ", ".join(f"{style_of(n).label} {text.epsilon(g)}" for n, g in shown)
     quoted = gap(answers)
     told = sentence(answers).replace("*", "") + (f" {quoted}." if quoted else "")
-    return f"Curves of epsilon over the number of steps. {told} Values: {values}."
+    return retold(f"Curves of epsilon over the number of steps. {told} Values: {values}.")
 
 
 def alt_of_looseness(answers: Answers) -> str:
@@ -118,7 +119,7 @@ def alt_of_looseness(answers: Answers) -> str:
     measure, shown = answers.reference_here, {**answers.readings, **answers.claims_here}
     ratios = {n: times(g, measure) for n, g in shown.items()}
     values = ", ".join(f"{style_of(n).label} {ratio}" for n, ratio in ratios.items())
-    return (
+    return retold(
         "Curves of each accountant's epsilon divided by the certified epsilon, over the number "
         f"of steps. {excess.comparison(answers.readings, measure, answers.here)}. Ratios: {values}."
     )
@@ -127,16 +128,17 @@ def alt_of_looseness(answers: Answers) -> str:
 def assumptions(answers: Answers) -> str:
     """What the curves assume."""
     conditions = dict.fromkeys(a for g in answers.readings.values() for a in g.assumptions)
-    return "True if: " + "; ".join([*conditions, _ADJACENT[answers.scenario.adjacency]]) + "."
+    told = "; ".join([*conditions, _ADJACENT[answers.scenario.adjacency]])
+    return retold(f"True if: {told}.")
 
 
 def assumed(readings: Readings) -> str:
     """What the rows of the table assume; one line each where they differ."""
     lines = {name: "; ".join(g.assumptions) for name, g in readings.items()}
     if len(set(lines.values())) == 1:
-        return f"Every row assumes: {next(iter(lines.values()))}."
+        return retold(f"Every row assumes: {next(iter(lines.values()))}.")
     return "  \n".join(
-        f"{accountants[name].title} assumes: {line}." for name, line in lines.items()
+        retold(f"{accountants[name].title} assumes: {line}.") for name, line in lines.items()
     )
 
 
@@ -144,11 +146,13 @@ def table(answers: Answers) -> list[dict[str, str]]:
     """A row for each accountant."""
     return [
         {
-            "Accountant": f"{style_of(name).glyph} {accountants[name].title}",
+            translated("Accountant"): f"{style_of(name).glyph} {accountants[name].title}",
             "ε": text.epsilon(guarantee, 4),
-            "Kind": _kind(guarantee),
-            "Times the certified ε": times(guarantee, answers.reference_here),
-            f"Largest T with ε ≤ {answers.budget:g}": _certified(answers, name, guarantee),
+            translated("Kind"): _kind(guarantee),
+            translated("Times the certified ε"): times(guarantee, answers.reference_here),
+            translated("Largest T with ε ≤ {budget:g}", budget=answers.budget): _certified(
+                answers, name, guarantee
+            ),
         }
         for name, guarantee in ranked(answers.readings)
     ]
@@ -156,13 +160,18 @@ def table(answers: Answers) -> list[dict[str, str]]:
 
 def compared(answers: Answers, kept: Answers) -> list[dict[str, str]]:
     """A row for each accountant that covers both runs."""
-    at = [f"at T = {text.whole(run.here)}" for run in (kept, answers)]
     return [
         {
-            "Accountant": f"{style_of(name).glyph} {accountants[name].title}",
-            f"ε pinned, {at[0]}": text.epsilon(kept.readings[name], 4),
-            f"ε in view, {at[1]}": text.epsilon(guarantee, 4),
-            "in view ÷ pinned": excess.times(excess.ratio(guarantee, kept.readings[name])),
+            translated("Accountant"): f"{style_of(name).glyph} {accountants[name].title}",
+            translated("ε pinned, at T = {steps}", steps=text.whole(kept.here)): text.epsilon(
+                kept.readings[name], 4
+            ),
+            translated("ε in view, at T = {steps}", steps=text.whole(answers.here)): text.epsilon(
+                guarantee, 4
+            ),
+            translated("in view ÷ pinned"): excess.times(
+                excess.ratio(guarantee, kept.readings[name])
+            ),
         }
         for name, guarantee in ranked(answers.readings)
         if name in kept.readings
@@ -177,15 +186,16 @@ def times(guarantee: Guarantee, measure: Guarantee) -> str:
 def _kind(guarantee: Guarantee) -> str:
     if guarantee.kind == "bracket":
         precision = certificate.precision(certificate.width(guarantee))
-        return f"{precision}: {certificate.both_ends(guarantee)}"
-    return _KINDS[guarantee.kind]
+        return f"{retold(precision)}: {certificate.both_ends(guarantee)}"
+    return translated(_KINDS[guarantee.kind])
 
 
 def _certified(answers: Answers, name: str, guarantee: Guarantee) -> str:
     if not guarantee.is_bound:
-        return "certifies none"
+        return translated("certifies none")
     steps = answers.certified[name]
-    return f"{text.whole(steps)}{' or more' if steps == answers.scenario.largest else ''}"
+    more = translated(" or more")
+    return f"{text.whole(steps)}{more if steps == answers.scenario.largest else ''}"
 
 
 def points(answers: Answers, rows: Sequence[Mapping[str, str]]) -> list[Published]:

@@ -1,0 +1,90 @@
+"""The language of the explorer's words: an English sentence is the key of one table per language.
+
+Sentences of the explorer are translated where they are shown, those of the library and of its
+figures, which have their numbers in them already, part by part.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+KEY = "language"
+LANGUAGES = {"en": "English", "zh": "中文"}
+# Texts of a figure; names of traces are no words, as the browser finds them by these.
+_TEXTS = {"text", "hovertemplate", "title"}
+
+
+@lru_cache(maxsize=len(LANGUAGES))
+def table(language: str) -> Mapping[str, Mapping[str, str]]:
+    """The sentences of the explorer, `words`, and parts of those of the library, `library`."""
+    path = Path(__file__).with_name(f"{language}.toml")
+    return tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def current() -> str:
+    """The language of this session."""
+    return st.session_state.get(KEY, "en")
+
+
+def read() -> None:
+    """Take the language that the address names; it lasts until another is chosen."""
+    if (named := st.query_params.get(KEY)) in LANGUAGES:
+        st.session_state[KEY] = named
+
+
+def address() -> dict[str, str]:
+    """What the address names where the language is not English."""
+    return {} if current() == "en" else {KEY: current()}
+
+
+def switch() -> None:
+    """A button with the name of the other language."""
+    (other,) = LANGUAGES.keys() - {current()}
+
+    def chosen() -> None:
+        st.session_state[KEY] = other
+        st.query_params[KEY] = other
+
+    st.button(LANGUAGES[other], key="switch_language", type="tertiary", on_click=chosen)
+
+
+def translated(sentence: str, **values: Any) -> str:
+    """A sentence in the reader's language, with the values in its places."""
+    words = table(current()).get("words", {}).get(sentence, sentence)
+    return words.format(**values) if values else words
+
+
+@lru_cache(maxsize=len(LANGUAGES))
+def _parts(language: str) -> list[tuple[re.Pattern[str], str]]:
+    """What to look for, and what stands for it; a name in braces is whatever is between."""
+    pairs = table(language).get("library", {}).items()
+    between = lambda english: re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+?)", re.escape(english))
+    within = lambda words: re.sub(r"\{(\w+)\}", r"\\g<\1>", words)
+    return [(re.compile(between(english)), within(words)) for english, words in pairs]
+
+
+def retold(text: str) -> str:
+    """A text of the library in the reader's language."""
+    for pattern, words in _parts(current()):
+        text = pattern.sub(words, text)
+    return text
+
+
+def redrawn(part: Any) -> Any:
+    """A part of a figure, as Plotly's JSON, with its texts in the reader's language."""
+    if isinstance(part, dict):
+        return {key: _drawn(key, value) for key, value in part.items()}
+    return [redrawn(value) for value in part] if isinstance(part, list | tuple) else part
+
+
+def _drawn(key: str, value: Any) -> Any:
+    if key in _TEXTS and isinstance(value, str):
+        return retold(value)
+    if key == "text" and isinstance(value, list | tuple):
+        return [retold(v) if isinstance(v, str) else v for v in value]
+    return redrawn(value)

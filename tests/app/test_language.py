@@ -1,0 +1,166 @@
+"""No word of the first page and of the menu lacks a translation, and none is left over."""
+
+import ast
+import csv
+import importlib
+import json
+import re
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from browsing import ROOT
+from cases import each
+from dplearn.accountants import accountants
+from dplearn.app import navigation
+from dplearn.app.kit import language
+from dplearn.app.kit.fields import Choice
+from dplearn.app.pages.epsilon_vs_steps import answers, doors, export, fields, inverse, presets
+from dplearn.app.pages.epsilon_vs_steps.run import Scenario
+from explorer import opened, press
+
+APP = Path(navigation.__file__).parent
+# Pages that are translated, and what all pages share.
+FILES = [APP / "navigation.py", *APP.glob("kit/*.py"), *APP.glob("pages/epsilon_vs_steps/*.py")]
+OTHERS = [code for code in language.LANGUAGES if code != "en"]
+# Three English words in a row that are no name.
+ENGLISH = re.compile(r"\b[a-z]{2,}(?:[ ,;:]+[a-z]{2,}){2,}")
+
+
+def texts(value: object) -> Iterator[str]:
+    """The texts that a constant of a module holds."""
+    if isinstance(value, str):
+        yield value
+    for inner in value.values() if isinstance(value, dict) else ():
+        yield from texts(inner)
+
+
+def named(call: ast.Call, module: ModuleType) -> Iterator[str]:
+    """The sentences that a call of `translated` may be about, where they stand in the source."""
+    for node in ast.walk(call.args[0]):
+        if isinstance(node, ast.Name):
+            yield from texts(vars(module).get(node.id))
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            yield from texts(getattr(vars(module).get(node.value.id), node.attr, None))
+        elif isinstance(node, ast.IfExp):
+            yield from (part.value for part in (node.body, node.orelse))  # type: ignore[attr-defined]
+    if isinstance(call.args[0], ast.Constant):
+        yield call.args[0].value
+
+
+def sentences() -> Iterator[str]:
+    """Every English sentence of the explorer that is translated."""
+    for file in FILES:
+        module = importlib.import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
+        calls = (n for n in ast.walk(ast.parse(file.read_text())) if isinstance(n, ast.Call))
+        for call in calls:
+            if isinstance(call.func, ast.Name) and call.func.id == "translated":
+                yield from named(call, module)
+    yield from (page.TITLE for page in navigation.modules())
+    for kind in fields.state().fields.values():
+        if kind.key not in ("present", "pinned"):  # They have no control.
+            yield from (kind.label, kind.help)
+        if isinstance(kind, Choice) and kind.key not in ("present", "x_axis", "y_axis"):
+            yield from kind.options.values()
+    yield from (preset.source for preset in presets.PRESETS)
+    yield from (which for *_, which in inverse._SEARCHES.values())
+    yield from doors.DOORS.values()
+    yield from (presets.OWN, presets.CUSTOM, "All curves", "Three curves")
+    yield from (export.NO_FORM, export.NO_FLINT)
+
+
+@each("code", OTHERS)
+def test_every_sentence_has_an_entry_and_every_entry_a_sentence(code):
+    # Signs and names of accountants stay.
+    names = "▲●✕■▼★◆✚"
+    worded = {s for s in sentences() if re.search("[A-Za-z][a-z]{2}", s) and s[0] not in names}
+    table = language.table(code)["words"]
+    assert worded - set(table) == set(), "without a translation"
+    assert set(table) - worded == set(), "of no sentence"
+    library = language.table(code)["library"]
+    places = lambda text: set(re.findall(r"(?<!%)\{(\w+)", text))
+    for english, words in {**table, **library}.items():
+        # What the library tells may be told without a number.
+        lost = places(english) - places(words) if english in table else ()
+        assert not lost and places(words) <= places(english), f"{english}: other places in {words}"
+        assert re.search("[\u4e00-\u9fff，。：；]", words), f"{english} is not translated"
+
+
+@each("code", OTHERS)
+def test_each_part_of_the_librarys_words_stands_in_its_sources(code):
+    joined = "".join(path.read_text() for path in (ROOT / "dplearn").rglob("*.py"))
+    rows = csv.DictReader((ROOT / "data" / "published.csv").read_text().splitlines())
+    joined += "".join(row["why"] + row["source"] for row in rows)
+    letters = lambda text: re.sub(r"[^a-z]", "", text.lower())
+    joined = re.sub(r'["\']\s*f?["\']', "", joined)
+    source = letters(joined) + letters(re.sub(r"\{.*?\}", "", joined))
+    for english in language.table(code)["library"]:
+        for part in re.split(r"\{\w+\}", english):
+            assert letters(part) in source, f"{part} of {english} is nowhere said"
+
+
+def written(part: object) -> Iterator[str]:
+    """The texts in a part of a figure."""
+    if isinstance(part, dict):
+        yield from (
+            v for k, v in part.items() if k in ("text", "hovertemplate") and isinstance(v, str)
+        )
+    for inner in (
+        part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    ):
+        yield from written(inner)
+
+
+def left(app: AppTest) -> set[str]:
+    """What a page of the explorer says in English."""
+    kinds = "error warning info markdown caption subheader button selectbox text_input expander"
+    elements = [e for kind in kinds.split() for e in getattr(app, kind)]
+    told = [str(getattr(e, part, "")) for e in elements for part in ("value", "label", "help")]
+    for table in app.table:
+        told += [*table.value.columns, *map(str, table.value.to_numpy().ravel())]
+    for chart in app.get("plotly_chart"):
+        told += [chart.proto.alt, *written(json.loads(chart.proto.spec))]
+    return {t for t in told if ENGLISH.search(re.sub(r"\$\$.*?\$\$", "", t, flags=re.DOTALL))}
+
+
+@pytest.mark.slow
+def test_the_first_page_in_chinese_has_no_english_sentence():
+    every = ",".join(accountants)
+    for preset in (presets.PRESETS[0], presets.PRESETS[-2], presets.PRESETS[-1]):
+        app = opened(language="zh", **preset.address | {"accountants": every})
+        assert not left(app), preset.title
+    app = opened(language="zh", noise_multiplier="many", sampling="without_replacement")
+    assert not left(app) and any("应为" in error.value for error in app.error)
+
+
+@pytest.mark.slow
+def test_what_the_library_says_of_any_run_is_translated(monkeypatch):
+    monkeypatch.setattr(language, "current", lambda: "zh")
+    options = fields.state().fields
+    kinds = (options[key].options for key in ("mechanism", "sampling", "adjacency"))  # type: ignore[union-attr]
+    for noise, sampling, adjacency in product(*kinds):
+        rate = 1.0 if sampling == "none" else 0.5
+        run = Scenario(noise, 4.0, sampling, rate, 1e-5, adjacency, 2)  # type: ignore[arg-type]
+        for name in accountants:
+            answer = answers.answer(name, run, (1,))
+            said = [
+                answer.refusal.partition(": ")[2],
+                *(a for g in answer.curve for a in g.assumptions),
+            ]
+            assert not [t for t in map(language.retold, said) if ENGLISH.search(t)], (name, run)
+
+
+def test_the_language_stays_from_page_to_page_and_leaves_the_run_alone():
+    app = press(opened(noise_multiplier="5"), "中文")
+    assert app.query_params == {"noise_multiplier": "5", "language": "zh"}
+    assert app.text_input(key="box_noise_multiplier").label == "噪声乘子 σ"
+    app.text_input(key="box_noise_multiplier").set_value("6").run()
+    assert app.query_params == {"noise_multiplier": "6", "language": "zh"}
+    app = press(app, "English")
+    assert app.text_input(key="box_noise_multiplier").label == "Noise multiplier σ"
+    assert app.query_params["noise_multiplier"] == "6"
+    assert not opened(language="<b>").exception
