@@ -136,8 +136,8 @@ def density(ones, sigma, n=records, m=batch):
 x = np.linspace(-1, 6, 141)
 
 
-def pair(others, title):
-    laws = [(others, "before", "quiet", 0.2), (others + 1, "after", "exact", 0.35)]
+def pair(others, title, *places):
+    laws = [(others, "before", "quiet", places[0]), (others + 1, "after", "exact", places[1])]
     lines = [
         Line(x=x, y=density(k, 0.3)(x), label=name, role=role, label_at=at, side="top right")
         for k, name, role, at in laws
@@ -146,7 +146,9 @@ def pair(others, title):
 
 
 both = panels(
-    pair(0, "Bad case"), pair(10, "Good case"), title="A bell of her own, or bells of everybody"
+    pair(0, "Bad case", 0.2, 0.35),
+    pair(10, "Good case", 0.86, 0.72),
+    title="A bell of her own, or bells of everybody",
 )
 hump, least = density(1, 0.3)(np.array([1.0]))[0], density(0, 0.3)(np.array([1.0]))[0]
 show(both, f"At 1: in the bad case {least:.4f} before and {hump:.4f} after Anna turned.")
