@@ -101,7 +101,7 @@ for counts in ([240, 10], [126, 124]):
 #
 # ## 4 The picture
 #
-# The largest Rényi divergence of order 10 between votes and a neighbour, two classes, against the gap between the counts. Three ways to state it: for any votes, by the paper's theorem for these votes, and exactly.
+# The largest Rényi divergence of order 10 between votes and a neighbour, two classes, against the gap between the counts. Three ways to state it: for any votes, by the paper's Theorem 6 for these votes ([in the book](explorer:formula_book?id=G-M5b), and [its general form](explorer:formula_book?id=G-M5)), and exactly.
 
 
 # %%
@@ -498,7 +498,7 @@ check("12.test", answers)
 #
 # ## 13 Further reading
 #
-# * Papernot, Abadi, Erlingsson, Goodfellow & Talwar (2017), *Semi-supervised knowledge transfer for deep learning from private training data*: the idea, with Laplace noise.
+# * Papernot, Abadi, Erlingsson, Goodfellow & Talwar (2017), *Semi-supervised knowledge transfer for deep learning from private training data*: the idea, with Laplace noise; [how rarely it changes the winner](explorer:formula_book?id=G-M2), and [its moments](explorer:formula_book?id=G-M4).
 # * Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson (2018), *Scalable private learning with PATE*: Gaussian noise, the check, and how to print a data-dependent number.
 # * Nissim, Raskhodnikova & Smith (2007), *Smooth sensitivity and sampling in private data analysis*.
 #
