@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from dplearn.engine.profile import largest_epsilon
 from dplearn.ground import validate
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency
-from dplearn.ground.work import counting, remembered
+from dplearn.ground.work import Work, charge, counting, remembered
 from dplearn.mechanisms import Mechanism
 
 _PER_DECADE = 12
@@ -118,18 +118,20 @@ def _rdp(mechanism: Mechanism, orders: tuple[float, ...], adjacency: Adjacency) 
 
 def _epsilon(mechanism: Mechanism, deltas: tuple[float, ...], adjacency: Adjacency) -> NDArray:
     """Epsilons of one step, remembered: several accountants ask for the same deltas."""
-    before, new = _epsilons(mechanism, adjacency), {}
+    (before, cost), new = _epsilons(mechanism, adjacency), {}
     if missing := [delta for delta in deltas if delta not in before]:
-        # Not charged to a search: it would depend on what was asked before.
-        with counting():
+        with counting() as work:
             values = largest_epsilon(mechanism.profiles(adjacency), missing)
+        # Nearly all of it goes into the profiles, which cost the same every time.
+        cost.units = work.units
         new = dict(zip(missing, values.tolist(), strict=True))
         if len(before) < _MOST_KEPT:
             before.update(new)
+    charge(cost)
     return np.array([new[delta] if delta in new else before[delta] for delta in deltas])
 
 
 @lru_cache(maxsize=32)
-def _epsilons(mechanism: Mechanism, adjacency: Adjacency) -> dict[float, float]:
-    """What one step of a mechanism was found to have: epsilon by delta."""
-    return {}
+def _epsilons(mechanism: Mechanism, adjacency: Adjacency) -> tuple[dict[float, float], Work]:
+    """What one step of a mechanism was found to have: epsilon by delta; and what that cost."""
+    return {}, Work()

@@ -42,6 +42,13 @@ def spend(units: float) -> None:
         work.units += units
 
 
+def charge(cost: Work) -> None:
+    """Charge whoever counts, unless they paid for it before."""
+    if (work := _WORK.get()) and cost not in work.paid:
+        work.paid.add(cost)
+        work.units += cost.units
+
+
 def remembered(maxsize: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """An `lru_cache` that charges for every value once, as if it had been computed."""
 
@@ -54,9 +61,7 @@ def remembered(maxsize: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
         @wraps(function)
         def value(*args: P.args, **kwargs: P.kwargs) -> R:
             result, cost = entry(*args, **kwargs)
-            if (work := _WORK.get()) and cost not in work.paid:
-                work.paid.add(cost)
-                work.units += cost.units
+            charge(cost)
             return result
 
         value.cache_clear = entry.cache_clear  # type: ignore[attr-defined]

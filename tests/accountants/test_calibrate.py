@@ -241,6 +241,17 @@ def test_a_search_ends_when_it_has_done_its_work(
     assert first.guarantee in again and 0.6 * epsilon < first.guarantee.epsilon <= epsilon
 
 
+def test_what_one_step_costs_is_charged_to_whoever_searches():
+    """Thirty joins of two laws of 512 points, looked up or not."""
+    epoch, question = RandomAllocation(Gaussian(2.5), 2**15), {"delta": 1e-5, "steps": 3}
+    for _ in range(2):
+        with counting() as work:
+            first = accountants["basic"]().epsilon(epoch, **question)
+            cost = work.units
+            assert accountants["basic"]().epsilon(epoch, **question) == first
+        assert cost > 15 * 512**2 and work.units == cost
+
+
 @each(
     "rougher, cost, answers, error",
     [(True, 0.0, 30, 3e-9), (True, 4e7, 1, 2e-4), (True, 1e9, 0, 2e-4), (False, 4e7, 9, 2e-4)],
