@@ -247,7 +247,7 @@ def _clipped(
     factors = factors_of(rounded_up, largest.to(squared))
     factors = torch.where(finite if mask is None else finite & mask, factors, 0)
     # Whether all are finite is known without waiting only on the processor, once it runs. Elsewhere
-    # rows are set to zero on copies, a tenth of the time of a sum; the compiler makes none.
+    # rows are set to zero on copies: 5 to 14 % of the time of a clipped sum without a compiler.
     at_once = finite.device.type == "cpu" and not torch.compiler.is_compiling()
     keep = None if at_once and finite.all() else finite
     sums, weight = into()
