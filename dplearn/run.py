@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.accountants import Accountant, accountants
+from dplearn.accountants import Accountant, accountant_of
 from dplearn.accountants._runs import MOST_RUNS, as_counts
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency, Guarantee
@@ -119,7 +119,7 @@ def guarantees(
 
     Examples
     --------
-    >>> rdp, noise = accountants["rdp"](), Gaussian(noise_multiplier=2.0)
+    >>> rdp, noise = accountant_of("rdp"), Gaussian(noise_multiplier=2.0)
     >>> epochs = {"sampling": "shuffled", "sample_rate": 0.01, "steps": [100, 101]}
     >>> [round(g.epsilon, 2) for g in guarantees(rdp, noise, **epochs, delta=1e-5)]
     [2.17, 3.19]
@@ -252,9 +252,6 @@ class Plan(ABC):
         adjacency: Adjacency | None = None,
     ) -> tuple[Guarantee, ...]:
         """`guarantee` for many numbers of steps at once, of shape (n,)."""
-        if isinstance(accountant, str):
-            validate.one_of(tuple(accountants), accountant=accountant)
-        chosen = accountants[accountant]() if isinstance(accountant, str) else accountant
         natural: list[Adjacency] = [natural_adjacency(p.sampling) for p in self.phases]
         if adjacency is None and len(set(natural)) > 1:
             each = " and ".join(sorted(set(natural)))
@@ -263,7 +260,13 @@ class Plan(ABC):
                 "name one, or change a sampling."
             )
         drawings = [phase.drawing for phase in self.phases]
-        return _composed(chosen, drawings, steps, delta=delta, adjacency=adjacency or natural[0])
+        return _composed(
+            accountant_of(accountant),
+            drawings,
+            steps,
+            delta=delta,
+            adjacency=adjacency or natural[0],
+        )
 
     def affordable_steps(
         self, accountant: Accountant | str = "pld", *, epsilon: float, delta: float

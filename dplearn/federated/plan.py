@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
-from dplearn.accountants import Accountant, accountants
+from dplearn.accountants import Accountant, accountant_of
 from dplearn.engine.profile import Profile
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency, Guarantee
@@ -211,8 +211,5 @@ def user_level(
     if q < 1:
         base = Gaussian(noise) if records == 1 else _Several(noise, records, q)
         group = PoissonSubsampled(base, -math.expm1(records * math.log1p(-q)))
-    if isinstance(accountant, str):
-        validate.one_of(tuple(accountants), accountant=accountant)
-    chosen = accountants[accountant]() if isinstance(accountant, str) else accountant
-    stated = chosen.epsilon(group, delta=delta, steps=plan.steps)
+    stated = accountant_of(accountant).epsilon(group, delta=delta, steps=plan.steps)
     return UserGuarantee.of(stated, f"a user has at most {records} records")

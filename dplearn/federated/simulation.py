@@ -49,6 +49,10 @@ class FederatedHistory(History):
 
     evaluations: tuple[tuple[int, float], ...] = ()  # rounds done, and the value then
 
+    def __add__(self, other: History) -> History:
+        """NotImplementedError: a sum of histories would forget that it is about users."""
+        raise validate.unsupported("a sum of federated histories", "its unit would be lost")
+
 
 @dataclass(eq=False, repr=False)
 class Federation:

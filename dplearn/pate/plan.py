@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from dplearn.accountants import Accountant, accountants
+from dplearn.accountants import Accountant, accountant_of
 from dplearn.accountants._runs import MOST_RUNS
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Guarantee
@@ -73,11 +73,7 @@ class PATE:
         It is exact for whoever sees the noisy counts; of the winners alone it is a bound, whatever
         the accountant proves of the counts. ``add_remove`` stands for one teacher's data.
         """
-        if isinstance(accountant, str):
-            validate.one_of(tuple(accountants), accountant=accountant)
-        chosen = accountants[accountant]() if isinstance(accountant, str) else accountant
-        validate.instance(Accountant, accountant=chosen)
-        stated = chosen.epsilon(self.composed, delta=delta)
+        stated = accountant_of(accountant).epsilon(self.composed, delta=delta)
         kind = "approximate" if stated.kind == "approximate" else "upper"
         notes = (_UNIT, _CAPPED, *stated.assumptions)
         return dataclasses.replace(stated, kind=kind, lower=0.0, assumptions=notes)

@@ -186,6 +186,8 @@ def test_epsilon_is_the_accountants_for_the_rounds_really_done(capsys):
     assert stated.epsilon == truth.epsilon and str(stated).endswith("per user")
     assert "round 1/40  epsilon per user" in capsys.readouterr().err
     assert all(not torch.equal(a, b) for a, b in pairwise(seen))
+    with pytest.raises(NotImplementedError, match="a sum of federated histories"):
+        _ = history + history
 
 
 def test_a_seed_repeats_a_run_and_is_an_assumption():
