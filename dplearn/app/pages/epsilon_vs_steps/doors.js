@@ -18,9 +18,10 @@ function enter(event, name) {
   event.preventDefault();
   if (menu) return void menu.click();
   const closed = name === 'run' ? query('[data-testid="stExpandSidebarButton"]') : null;
-  closed?.click();
-  // The settings slide in.
-  setTimeout(() => lead(CONTROLS[name]), closed ? 500 : 0);
+  if (!closed) return void lead(CONTROLS[name]);
+  // On a phone the settings come from below: the picture above them is to be seen.
+  closed.click();
+  query('.st-key-picture')?.scrollIntoView({ block: 'start' });
 }
 
 export default function ({ data, parentElement }) {
