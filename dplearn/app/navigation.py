@@ -45,8 +45,6 @@ def main() -> None:
     ]
     try:
         st.navigation(menu, position="top").run()
-        with st.sidebar:
-            language.switch()
     except questions.Refused as refusal:
         st.warning(str(refusal), icon=":material/hourglass:")
 

@@ -133,6 +133,7 @@ def test_in_chinese_no_english_is_left_and_a_held_slider_adds_none(page, address
     page.get_by_role("link", name="公式手册").first.click()
     page.wait_for_url("**/formula_book*")
     settled(page)
+    page.get_by_role("link", name="ε 随 T 的变化").first.click()
     page.get_by_role("button", name="English").click()
     page.get_by_role("link", name="Formula book").first.wait_for()
     settled(page)

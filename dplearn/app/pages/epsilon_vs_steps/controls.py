@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from dplearn.accountants import accountants
-from dplearn.app.kit import controls, run_fields
+from dplearn.app.kit import controls, language, run_fields
 from dplearn.app.kit.language import retold, translated
 from dplearn.app.kit.state import State
 from dplearn.app.pages.epsilon_vs_steps import fields, inverse, presets
@@ -37,6 +37,7 @@ def sidebar(state: State, preset: presets.Preset | None, answers: Answers) -> No
         _more(state, refusal)
         for name, reason in reasons.items() if answers.curves else ():
             st.caption(f":material/block: {accountants[name].title}: {retold(reason)}")
+    language.switch()
 
 
 def _more(state: State, refusal: str) -> None:
