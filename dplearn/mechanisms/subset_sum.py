@@ -36,6 +36,7 @@ from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.logspace import log_add, log_bernoulli, log_expm1, log_sub
 from dplearn.ground.solve import decreasing_root
+from dplearn.ground.work import spend
 from dplearn.mechanisms._base import Mechanism
 from dplearn.mechanisms._outputs import Outputs
 
@@ -150,6 +151,7 @@ class _Pair:
 
     def losses(self, x: NDArray) -> tuple[NDArray, NDArray, NDArray]:
         """Loss L, e^L - 1 without cancellation, and the log of Q's density over that of N(0)."""
+        spend(12 * x.size * self.count.size)
         logs = np.empty((4, x.size))
         for i in range(0, x.size, _AT_ONCE):
             table = (self.count * x[i : i + _AT_ONCE, None] - 0.5 * self.count**2) / self.sigma**2
