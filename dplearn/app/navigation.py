@@ -32,7 +32,6 @@ def at(path: str) -> ModuleType:
 
 def main() -> None:
     """Run the page that the address names, below a menu of all; the first is at the root."""
-    st.set_page_config(page_title="dplearn", layout="wide", initial_sidebar_state=360)
     language.read()
     menu = [
         st.Page(
@@ -43,8 +42,11 @@ def main() -> None:
         )
         for rank, page in enumerate(modules())
     ]
+    chosen = st.navigation(menu, position="top")
+    title = f"{chosen.title} · dplearn"
+    st.set_page_config(page_title=title, layout="wide", initial_sidebar_state=360)
     try:
-        st.navigation(menu, position="top").run()
+        chosen.run()
     except questions.Refused as refusal:
         st.warning(str(refusal), icon=":material/hourglass:")
 

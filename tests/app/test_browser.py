@@ -271,6 +271,7 @@ def test_the_menu_leads_to_pages_that_fit_the_first_screen(page, address):
         link.click()
         page.locator(picture).wait_for()
         settled(page, name)
+        page.wait_for_function("name => document.title === `${name} · dplearn`", arg=name)
         assert is_on_the_first_screen(page, picture), name
         words = page.get_by_test_id("stMainBlockContainer").locator("p").first
         menu, first = (part.bounding_box() for part in (link, words))
