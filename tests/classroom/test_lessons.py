@@ -1,5 +1,6 @@
 """Every lesson in lessons/: does it keep the contract, and do its exercises answer well?"""
 
+import math
 import re
 import shutil
 
@@ -100,8 +101,8 @@ def test_each_mistake_gets_its_own_hint(lesson):
         values = [exercise.right, *(mistake.value for mistake in exercise.mistakes)]
         for i, value in enumerate(values if isinstance(exercise, Exercise) else ()):
             for other in values[:i]:
-                apart = 4 * exercise.rtol * max(abs(value), abs(other))
-                assert abs(value - other) > apart, f"{key}: {value} is too close to {other}"
+                close = math.isclose(value, other, rel_tol=4 * exercise.rtol)
+                assert not close, f"{key}: {value} is too close to {other}"
         verdicts = [exercise.verdict(value) for value in values[1:]]
         assert verdicts, f"{key} names no Mistake that a common slip makes"
         assert {verdict.outcome for verdict in verdicts} == {"mistake"}, key

@@ -26,19 +26,15 @@ _rdp = Exercise(
             ("How many answers are there?", "That is one answer; divergences of an order add up."),
         ),
         Mistake(
-            10 * 10 / 50**2,
-            (
-                "How do divergences of one order add up?",
-                "Standard deviations grow by roots; divergences add: 100 times, not 10.",
-            ),
-        ),
-        Mistake(
             100 * 10 / 50,
             ("Noise, or its square?", "The variance stands below: 50 squared."),
         ),
         Mistake(
             100 / 50**2,
-            ("Where is the order?", "Each answer costs alpha / sigma^2, alpha = 10."),
+            (
+                "Is the order in it, and do divergences add up like standard deviations?",
+                "Each answer costs alpha / sigma^2, alpha = 10, and all 100 count: no root.",
+            ),
         ),
     ),
     hints=(
