@@ -68,7 +68,7 @@ class SubsetSum(Mechanism):
     --------
     >>> bad, good = SubsetSum(1.0, 1000, 10), SubsetSum(1.0, 1000, 10, alike=500)
     >>> [f"{m.rdp([16], adjacency='replace_one')[0]:.3g}" for m in (bad, good)]
-    ['27.1', '0.000301']
+    ['27.1', '0.000293']
     """
 
     noise_multiplier: float
