@@ -43,7 +43,7 @@
 #
 # A training step draws a batch of exactly $m$ out of $n$ records, adds up what they contribute, and adds Gaussian noise. Lesson 07 gave the guarantee for a record that is *replaced*. It holds for all data, so it is priced for the worst. Is ours the worst?
 #
-# Lecture notes leave it as an open question, with a picture of two data sets (Wang, Balle & Kasiviswanathan 2019). Every record is $-\frac12$ or $\frac12$. Anna's turns from $-\frac12$ to $\frac12$.
+# Two data sets make it plain (Wang, Balle & Kasiviswanathan 2019). Every record is $-\frac12$ or $\frac12$. Anna's turns from $-\frac12$ to $\frac12$.
 #
 # * **Bad case** (坏情形): all others are $-\frac12$.
 # * **Good case** (好情形): half of the others are $\frac12$.
@@ -73,7 +73,7 @@ show(drawn, "Two crowds of 20: in the first 1 is filled, in the second 11 are.")
 #
 # Large numbers first: a million records, a thousand drawn, noise 0.5.
 #
-# * **Divergence of the bad case.** The notes approximate the sum by a normal distribution, and get $6.2\cdot10^{-5}$ at order 10. What is the exact $D_{10}$?
+# * **Divergence of the bad case.** A normal approximation of the sum gives $6.2\cdot10^{-5}$ at order 10. What is the exact $D_{10}$?
 # * **Epsilon without noise.** Take the good case and switch the noise *off*: the exact sum is published. Which $\varepsilon$, at $\delta=0$?
 
 # %%
@@ -164,12 +164,12 @@ show(both, f"At 1: in the bad case {least:.4f} before and {hump:.4f} after Anna 
 #
 # *Why the worst.* Tell the attacker the sum of the $m-1$ others, and who would be drawn in Anna's place. That can only help him. What is left is the sampled Gaussian, or the same with $P$ and $Q$ exchanged, whose divergence is smaller; and a mixture of pairs leaks no more than the worst of them (lesson 07). ([In the book](explorer:formula_book?id=G-E12c).)
 #
-# Three ways to $D_2$ of the bad case, with twenty records and noise 0.5. As printed: the notes' normal distributions.
+# Three ways to $D_2$ of the bad case, with twenty records and noise 0.5. As printed: normal distributions.
 
 
 # %%
 def normal(order, sigma, n, m, k):
-    """The notes' approximation: normal laws, their variance with replacement."""
+    """The normal approximation, its variance taken with replacement."""
     laws = [(m * p, np.sqrt(sigma**2 + m * p * (1 - p))) for p in ((k + 1) / n, k / n)]
     (mean_p, std_p), (mean_q, std_q) = laws
     return renyi_gaussian(order=order, mean_p=mean_p, std_p=std_p, mean_q=mean_q, std_q=std_q)
@@ -237,7 +237,7 @@ print(f"bad / good at order 256: {gap:.2g}; turn at order {1 + 2 * 0.5**2 * np.l
 #
 # ### 6.1 "The release is nearly normal, so $D_\alpha=\infty$ for large $\alpha$"
 #
-# The notes put normal distributions with mean and variance of the mixture into the formula of lesson 05. By it, $D_\alpha$ is infinite as soon as $(1-\alpha)\sigma_P^2+\alpha\sigma_Q^2\le0$. For the bad case with noise 0.5:
+# Put normal distributions with mean and variance of the mixture into the formula of lesson 05. By it, $D_\alpha$ is infinite as soon as $(1-\alpha)\sigma_P^2+\alpha\sigma_Q^2\le0$. For the bad case with noise 0.5:
 
 # %%
 orders = [2, 10, 250, 252, 260]
@@ -257,7 +257,7 @@ reveal("divergence of the bad case", truth=exact[1], others={"normal": printed[1
 # %% [markdown]
 # ### 6.2 "The mean of the subset has variance $\frac{n-1}{n^2m}$"
 #
-# That stands in the same line of the notes: one record of $\frac12$, all others $-\frac12$. Ten records, nine drawn:
+# One record of $\frac12$, all others $-\frac12$. Ten records, nine drawn:
 
 # %%
 means = (np.argsort(rng.random((draws, 10)), axis=1)[:, :9] == 0).sum(axis=1) / 9 - 0.5
@@ -277,7 +277,7 @@ print(variance)
 #
 # ### 6.3 "The bad case is always close to the lower bound, the good case always far below"
 #
-# The bad case *is* the lower bound, to the last digit: both are the sampled Gaussian. (In the picture of the notes it leaves that curve; what leaves it is the normal approximation.) And the good case, at order 2, a thousand of a million, with more and more noise?
+# The bad case *is* the lower bound, to the last digit: both are the sampled Gaussian. (Where a picture shows it off that curve, what was drawn is the normal approximation.) And the good case, at order 2, a thousand of a million, with more and more noise?
 
 # %%
 print("noise   good / bad")
@@ -401,7 +401,7 @@ print(
 # %% [markdown]
 # ### The binomial expansion without its mean
 #
-# The sum of lesson 07 is printed in notes without the $\mathbb E$ in its last line. What remains is a random number. Its values at three outputs, beside the moment, order 8, noise 1, rate 0.01:
+# Leave out the $\mathbb E$ in the last line of the sum of lesson 07. What remains is a random number. Its values at three outputs, beside the moment, order 8, noise 1, rate 0.01:
 
 # %%
 ratio = np.exp(np.array([-1.0, 0.0, 3.0]) - 0.5)
