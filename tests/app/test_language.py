@@ -1,4 +1,4 @@
-"""No word of the first page and of the menu lacks a translation, and none is left over."""
+"""No word of the menu and of a page that is translated lacks one, and none is left over."""
 
 import ast
 import csv
@@ -6,7 +6,7 @@ import importlib
 import json
 import re
 from collections.abc import Iterator
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from types import ModuleType
 
@@ -16,16 +16,22 @@ from streamlit.testing.v1 import AppTest
 from browsing import ROOT
 from cases import each
 from dplearn.accountants import accountants
-from dplearn.app import navigation
+from dplearn.app import navigation, pages
 from dplearn.app.kit import language
 from dplearn.app.kit.fields import Choice
 from dplearn.app.pages.epsilon_vs_steps import answers, doors, export, fields, inverse, presets
 from dplearn.app.pages.epsilon_vs_steps.run import Scenario
+from dplearn.app.pages.mechanisms import fields as pair_fields
+from dplearn.app.pages.mechanisms import pair
+from dplearn.ground.guarantee import ADJACENCIES
+from dplearn.mechanisms import mechanisms
 from explorer import opened, press
 
 APP = Path(navigation.__file__).parent
 # Pages that are translated, and what all pages share.
-FILES = [APP / "navigation.py", *APP.glob("kit/*.py"), *APP.glob("pages/epsilon_vs_steps/*.py")]
+PAGES = sorted({path.stem for path in APP.glob("kit/*/*.toml")})
+FILES = [APP / "navigation.py", *APP.glob("kit/*.py")]
+FILES += [path for page in PAGES for path in APP.glob(f"pages/{page}/*.py")]
 OTHERS = [code for code in language.LANGUAGES if code != "en"]
 # Three English words in a row that are no name.
 ENGLISH = re.compile(r"\b[a-z]{2,}(?:[ ,;:]+[a-z]{2,}){2,}")
@@ -49,7 +55,7 @@ def named(call: ast.Call, module: ModuleType) -> Iterator[str]:
         elif isinstance(node, ast.IfExp):
             yield from (part.value for part in (node.body, node.orelse))  # type: ignore[attr-defined]
     if isinstance(call.args[0], ast.Constant):
-        yield call.args[0].value
+        yield from texts(call.args[0].value)
 
 
 def sentences() -> Iterator[str]:
@@ -61,11 +67,15 @@ def sentences() -> Iterator[str]:
             if isinstance(call.func, ast.Name) and call.func.id == "translated":
                 yield from named(call, module)
     yield from (page.TITLE for page in navigation.modules())
-    for kind in fields.state().fields.values():
+    kinds = (importlib.import_module(f"{pages.__name__}.{page}.fields") for page in PAGES)
+    for kind in (kind for module in kinds for kind in module.state().fields.values()):
         if kind.key not in ("present", "pinned"):  # They have no control.
             yield from (kind.label, kind.help)
         if isinstance(kind, Choice) and kind.key not in ("present", "x_axis", "y_axis"):
             yield from kind.options.values()
+    for name in mechanisms:
+        for key in pair_fields.used(name, pair_fields.state().values):
+            yield pair_fields.described(name, key, pair_fields.state().values)
     yield from (preset.source for preset in presets.PRESETS)
     yield from (which for *_, which in inverse._SEARCHES.values())
     yield from doors.DOORS.values()
@@ -117,7 +127,8 @@ def written(part: object) -> Iterator[str]:
 
 def left(app: AppTest) -> set[str]:
     """What a page of the explorer says in English."""
-    kinds = "error warning info markdown caption subheader button selectbox text_input expander"
+    kinds = "error warning info success markdown caption subheader button selectbox text_input"
+    kinds += " expander toggle button_group"
     elements = [e for kind in kinds.split() for e in getattr(app, kind)]
     told = [str(getattr(e, part, "")) for e in elements for part in ("value", "label", "help")]
     for table in app.table:
@@ -152,6 +163,45 @@ def test_what_the_library_says_of_any_run_is_translated(monkeypatch):
                 *(a for g in answer.curve for a in g.assumptions),
             ]
             assert not [t for t in map(language.retold, said) if ENGLISH.search(t)], (name, run)
+
+
+WORD = re.compile(r"(?<![\w<&/.%{])[a-z]{3,}(?![\w>])")
+# In code, in units, and names.
+KEPT = {"nats"}
+
+
+def words_of_figures(app: AppTest) -> set[str]:
+    """English words in the figures of a page, and in what is told to those who do not see them."""
+    told = [
+        [chart.proto.alt, *written(json.loads(chart.proto.spec))]
+        for chart in app.get("plotly_chart")
+    ]
+    bare = [re.sub(r"<[^>]*>|%\{.*?\}", "", text) for text in chain.from_iterable(told)]
+    return {word for text in bare for word in WORD.findall(text)} - KEPT
+
+
+SHOWN = [("mechanisms", {"mechanism": name}) for name in mechanisms]
+SHOWN += [
+    ("mechanisms", {"mechanism": "subset_sum", "batch": "30", "alike": "1", "records": "20"}),
+    ("mechanisms", {"mechanism": "skellam", "noise_multiplier": "1000", "sensitivity": "50"}),
+    ("mechanisms", {"mechanism": "shuffled", "adjacency": "zero_out"}),
+]
+
+
+@pytest.mark.slow
+@each("page, address", SHOWN)
+def test_a_page_in_chinese_has_no_english_sentence(monkeypatch, page, address):
+    monkeypatch.setattr(language, "current", lambda: "zh")
+    app = opened(page, **address)
+    assert not left(app) and not words_of_figures(app)
+
+
+def test_why_a_mechanism_covers_no_such_neighbours_is_translated(monkeypatch):
+    monkeypatch.setattr(language, "current", lambda: "zh")
+    examples = [e for law in mechanisms.values() for e in law.examples()]
+    told = {pair.refusal(e, adjacency) for e in examples for adjacency in ADJACENCIES}
+    told |= {e.no_outputs for e in examples} | {a for e in examples for a in e.assumptions}
+    assert len(told) > 20 and not [t for t in map(language.retold, told) if ENGLISH.search(t)]
 
 
 def test_the_language_stays_from_page_to_page_and_leaves_the_run_alone():

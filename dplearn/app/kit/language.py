@@ -1,4 +1,6 @@
-"""The language of the explorer's words: an English sentence is the key of one table per language.
+"""The language of the explorer's words: an English sentence is the key of a language's table.
+
+A table is a folder with a file for each page.
 
 Sentences of the explorer are translated where they are shown, those of the library and of its
 figures, which have their numbers in them already, part by part.
@@ -22,8 +24,12 @@ _TEXTS = {"text", "hovertemplate", "title"}
 @lru_cache(maxsize=len(LANGUAGES))
 def table(language: str) -> Mapping[str, Mapping[str, str]]:
     """The sentences of the explorer, `words`, and parts of those of the library, `library`."""
-    path = Path(__file__).with_name(f"{language}.toml")
-    return tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    files = Path(__file__).with_name(language).glob("*.toml")
+    tables = [tomllib.loads(path.read_text(encoding="utf-8")) for path in files]
+    return {
+        part: {english: words for t in tables for english, words in t.get(part, {}).items()}
+        for part in ("words", "library")
+    }
 
 
 def current() -> str:
@@ -55,14 +61,15 @@ def switch() -> None:
 
 def translated(sentence: str, **values: Any) -> str:
     """A sentence in the reader's language, with the values in its places."""
-    words = table(current()).get("words", {}).get(sentence, sentence)
+    words = table(current())["words"].get(sentence, sentence)
     return words.format(**values) if values else words
 
 
 @lru_cache(maxsize=len(LANGUAGES))
 def _parts(language: str) -> list[tuple[re.Pattern[str], str]]:
     """What to look for, and what stands for it; a name in braces is whatever is between."""
-    pairs = table(language).get("library", {}).items()
+    # The longest first, as another may be a part of it.
+    pairs = sorted(table(language)["library"].items(), key=lambda pair: -len(pair[0]))
     between = lambda english: re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+?)", re.escape(english))
     within = lambda words: re.sub(r"\{(\w+)\}", r"\\g<\1>", words)
     return [(re.compile(between(english)), within(words)) for english, words in pairs]

@@ -245,11 +245,6 @@ class View:
         return float(proved(np.array([self.order]), at_order, self.delta.upper)[0])
 
     @property
-    def beside(self) -> str:
-        """What the epsilon in use is at that delta."""
-        return "exact" if self.pair.exact else "profile"
-
-    @property
     def role(self) -> str:
         """Who differs between P and Q."""
         return "replace" if self.pair.adjacency == "replace_one" else self.pair.direction

@@ -8,6 +8,7 @@ import streamlit as st
 
 from dplearn.app.kit import controls
 from dplearn.app.kit.fields import Choice, Quantity
+from dplearn.app.kit.language import retold, translated
 from dplearn.app.kit.run_fields import ADJACENCY
 from dplearn.app.kit.state import State
 from dplearn.app.pages.mechanisms import answers, fields
@@ -26,7 +27,7 @@ _PURPOSE = (
 
 def sidebar(state: State) -> View | None:
     """All controls; what they describe, unless the mechanism refuses its parameters."""
-    st.markdown("**dplearn** · one pair of outputs", help=_PURPOSE)
+    st.markdown(translated("**dplearn** · one pair of outputs"), help=translated(_PURPOSE))
     controls.choice(state, state.fields["mechanism"], then=_suit)  # type: ignore[arg-type]
     name = state.values["mechanism"]
     for key in fields.used(name, state.values):
@@ -34,7 +35,7 @@ def sidebar(state: State) -> View | None:
     try:
         mechanism = fields.build(name, state.values)
     except ValueError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(retold(str(error)), icon=":material/error:")
         return None
     pair = Pair(mechanism, _adjacency(state, mechanism))
     if pair.two_sided:
@@ -72,8 +73,11 @@ def _adjacency(state: State, mechanism: Mechanism) -> Adjacency:
     if chosen not in able:
         _lend(state, "adjacency", able[0])
         if chosen != ADJACENCY.default:
-            why = refusal(mechanism, chosen)
-            state.notes["adjacency"] = f"{why}. {options[able[0]]} is used."
+            state.notes["adjacency"] = translated(
+                "{why}. {name} is used.",
+                why=retold(refusal(mechanism, chosen)),
+                name=translated(options[able[0]]),
+            )
     controls.choice(state, replace(ADJACENCY, options=options))
     return state.values["adjacency"]
 

@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from dplearn.app.kit import look
+from dplearn.app.kit.language import retold, translated
 from dplearn.app.pages.mechanisms import answers, words
 from dplearn.app.pages.mechanisms.answers import View
 from dplearn.figures import leaking_area, loss_law, profile_curve, renyi_curve, tradeoff_curve
@@ -20,8 +21,9 @@ def pictures(view: View) -> None:
         figure = make(view, {"finding": title})
         with place.container(key=f"pair_{name}"):
             if figure is None:
-                why = view.pair.mechanism.no_outputs
-                st.info(f"No densities to draw: {why}.", icon=":material/visibility_off:")
+                why = retold(view.pair.mechanism.no_outputs)
+                none = translated("No densities to draw: {why}.", why=why)
+                st.info(none, icon=":material/visibility_off:")
             else:
                 look.chart(figure, f"plot_{name}", alts[name])
 
@@ -67,7 +69,7 @@ def _renyi(view: View, common: dict[str, Any]) -> Any:
         converted=answers.proved(orders, divergences, view.delta.upper),
         here=(view.order, answers.divergence(view.pair, view.order), view.converted),
         epsilon=view.epsilon,
-        beside=view.beside,
+        beside=words.beside(view),
         **common,
     )
 

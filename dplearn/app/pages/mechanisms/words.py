@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 
+from dplearn.app.kit.language import retold, translated
 from dplearn.app.kit.run_fields import ADJACENCY
 from dplearn.app.pages.mechanisms import answers
 from dplearn.app.pages.mechanisms.answers import Bounds, View
@@ -17,22 +18,46 @@ _DETECTED = {
     "add": "of the records that are missing",
     "replace": "of the replaced records",
 }
-_NAMES = {
-    "remove": ("P: record in", "Q: record out"),
-    "add": ("P: record out", "Q: record in"),
-    "replace": ("P: one record", "Q: another instead"),
+_P = {"remove": "P: record in", "add": "P: record out", "replace": "P: one record"}
+_Q = {"remove": "Q: record out", "add": "Q: record in", "replace": "Q: another instead"}
+_SENTENCE = (
+    "An attacker who accepts **{alarms} false alarms** detects at most **{caught}** {records} "
+    "({caught_kind}). At **ε\u00a0=\u00a0{epsilon:g}** it takes **δ\u00a0{sign}\u00a0{delta}** "
+    "({delta_kind}); {loss} exceeds ε with probability {tail}. Neighbours: {neighbours}."
+)
+_TITLES = {
+    "outputs": "P rises above e<sup>ε</sup>·Q by the area δ = {delta}",
+    "loss": "L > ε with probability {tail}, and δ {sign} {delta}",
+    "profile": "At ε = {epsilon:g}: δ {sign} {delta}",
+    "renyi": "Order {order:g} {proves}",
+    "tradeoff": "{alarms} false alarms catch<br>at most {caught}",
+}
+_ALTS = {
+    "outputs": "Two laws of what is released, {p} and {q}; what P has above e^ε times Q is shaded.",
+    "loss": "Histogram of the privacy loss under P; above ε the part that counts in δ is filled, "
+    "the rest is hatched.",
+    "profile": "Curve of δ over ε on a logarithmic axis, falling.",
+    "renyi": "Rényi divergence over the order, rising, and the ε that each order proves at this "
+    "δ. The divergence at order {order:g} is {divergence} nats.",
+    "tradeoff": "Curve of missed records over false alarms, falling, and the two (ε, δ) lines "
+    "that touch it from below.",
 }
 
 
 def assumptions(view: View) -> str:
     """What all of it assumes."""
     conditions = dict.fromkeys(a for m, _ in view.pair.mechanism.parts() for a in m.assumptions)
-    return f"True if: {'; '.join(conditions)}."
+    return retold(f"True if: {'; '.join(conditions)}.")
 
 
 def names_of(view: View) -> tuple[str, str]:
     """What P and Q are."""
-    return _NAMES[view.role]
+    return translated(_P[view.role]), translated(_Q[view.role])
+
+
+def beside(view: View) -> str:
+    """What the epsilon in use is at that delta."""
+    return translated("exact" if view.pair.exact else "profile")
 
 
 def sentence(view: View) -> str:
@@ -40,51 +65,52 @@ def sentence(view: View) -> str:
     rate, delta = view.detected, view.delta
     in_percent = lambda value: f"{round_down(100 * value, 3)} %"
     in_digits = lambda value: round_down(value, 4)
-    whose = "the" if view.pair.exact else "the dominating pair's"
-    neighbours = ADJACENCY.options[view.pair.adjacency].lower()
-    return (
-        f"An attacker who accepts **{_percent(view.rate)} false alarms** detects at most "
-        f"**{_percent(rate.upper)}** {_DETECTED[view.role]} ({_kind(rate, in_percent)})."
-        f" At **ε\u00a0=\u00a0{view.epsilon:g}** it takes "
-        f"**δ\u00a0{_relation(delta)}\u00a0{_number(delta.upper)}** "
-        f"({_kind(delta, in_digits)}); {whose} loss exceeds ε with probability "
-        f"{text.plain(answers.exceeds(view.pair, view.epsilon))}. Neighbours: {neighbours}."
+    return translated(
+        _SENTENCE,
+        alarms=_percent(view.rate),
+        caught=_percent(rate.upper),
+        records=translated(_DETECTED[view.role]),
+        caught_kind=_kind(rate, in_percent),
+        epsilon=view.epsilon,
+        sign=_relation(delta),
+        delta=_number(delta.upper),
+        delta_kind=_kind(delta, in_digits),
+        loss=translated("the loss" if view.pair.exact else "the dominating pair's loss"),
+        tail=text.plain(answers.exceeds(view.pair, view.epsilon)),
+        neighbours=retold(ADJACENCY.options[view.pair.adjacency].lower()),
     )
 
 
 def titles(view: View) -> dict[str, str]:
     """A title for each picture."""
-    delta, sign = _number(view.delta.upper), _relation(view.delta)
-    tail = text.plain(answers.exceeds(view.pair, view.epsilon))
-    alarms, caught = _percent(view.rate), _percent(view.detected.upper)
-    proves = f"proves no ε at δ = {delta}"
+    delta = _number(view.delta.upper)
+    proves = translated("proves no ε at δ = {delta}", delta=delta)
     if not math.isinf(view.converted):
-        proved = text.bound(view.converted)
-        proves = f"proves ε ≤ {proved}<br>at this δ; {view.beside}: {view.epsilon:g}"
-    return {
-        "outputs": f"P rises above e<sup>ε</sup>·Q by the area δ = {delta}",
-        "loss": f"L > ε with probability {tail}, and δ {sign} {delta}",
-        "profile": f"At ε = {view.epsilon:g}: δ {sign} {delta}",
-        "renyi": f"Order {view.order:g} {proves}",
-        "tradeoff": f"{alarms} false alarms catch<br>at most {caught}",
+        proves = translated(
+            "proves ε ≤ {proved}<br>at this δ; {beside}: {epsilon:g}",
+            proved=text.bound(view.converted),
+            beside=beside(view),
+            epsilon=view.epsilon,
+        )
+    told = {
+        "delta": delta,
+        "sign": _relation(view.delta),
+        "tail": text.plain(answers.exceeds(view.pair, view.epsilon)),
+        "epsilon": view.epsilon,
+        "order": view.order,
+        "proves": proves,
+        "alarms": _percent(view.rate),
+        "caught": _percent(view.detected.upper),
     }
+    return {name: translated(_TITLES[name], **told) for name in _TITLES}
 
 
 def alts(view: View) -> dict[str, str]:
     """Each picture for those who do not see it."""
     p, q = names_of(view)
-    drawn = {
-        "outputs": f"Two laws of what is released, {p} and {q}; what P has above e^ε times Q is "
-        "shaded.",
-        "loss": "Histogram of the privacy loss under P; above ε the part that counts in δ is "
-        "filled, the rest is hatched.",
-        "profile": "Curve of δ over ε on a logarithmic axis, falling.",
-        "renyi": "Rényi divergence over the order, rising, and the ε that each order proves at "
-        f"this δ. The divergence at order {view.order:g} is "
-        f"{text.plain(answers.divergence(view.pair, view.order))} nats.",
-        "tradeoff": "Curve of missed records over false alarms, falling, and the two (ε, δ) lines "
-        "that touch it from below.",
-    }
+    divergence = text.plain(answers.divergence(view.pair, view.order))
+    told = {"p": p, "q": q, "order": view.order, "divergence": divergence}
+    drawn = {name: translated(_ALTS[name], **told) for name in _ALTS}
     bare = lambda title: title.replace("<sup>", "^").replace("</sup>", "").replace("<br>", " ")
     return {key: f"{bare(title)}. {drawn[key]}" for key, title in titles(view).items()}
 
@@ -92,12 +118,12 @@ def alts(view: View) -> dict[str, str]:
 def _kind(bounds: Bounds, down: Callable[[float], str]) -> str:
     """What kind of number the upper end is."""
     if bounds.lower == bounds.upper:
-        return "exact"
+        return translated("exact")
     if bounds.lower <= 0:
-        return "upper bound"
+        return translated("upper bound")
     if bounds.upper - bounds.lower <= _SHARP * bounds.upper:
-        return "certified from both sides"
-    return f"upper bound; a real pair gives {down(bounds.lower)}"
+        return translated("certified from both sides")
+    return translated("upper bound; a real pair gives {real}", real=down(bounds.lower))
 
 
 def _relation(bounds: Bounds) -> str:
