@@ -23,6 +23,9 @@ from dplearn.app.pages.epsilon_vs_steps import answers, doors, export, fields, i
 from dplearn.app.pages.epsilon_vs_steps.run import Scenario
 from dplearn.app.pages.mechanisms import fields as pair_fields
 from dplearn.app.pages.mechanisms import pair
+from dplearn.app.pages.train import fields as train_fields
+from dplearn.app.pages.train import runs
+from dplearn.app.pages.train.plan import training_of
 from dplearn.ground.guarantee import ADJACENCIES
 from dplearn.mechanisms import mechanisms
 from explorer import opened, press
@@ -90,7 +93,7 @@ def test_every_sentence_has_an_entry_and_every_entry_a_sentence(code):
     worded = {s for s in sentences() if re.search("[A-Za-z][a-z]{2}", s) and s[0] not in names}
     table = language.table(code)["words"]
     assert worded - set(table) == set(), "without a translation"
-    assert set(table) - worded == set(), "of no sentence"
+    assert set(table) - set(sentences()) == set(), "of no sentence"
     library = language.table(code)["library"]
     places = lambda text: set(re.findall(r"(?<!%)\{(\w+)", text))
     for english, words in {**table, **library}.items():
@@ -185,6 +188,8 @@ SHOWN += [
     ("mechanisms", {"mechanism": "subset_sum", "batch": "30", "alike": "1", "records": "20"}),
     ("mechanisms", {"mechanism": "skellam", "noise_multiplier": "1000", "sensitivity": "50"}),
     ("mechanisms", {"mechanism": "shuffled", "adjacency": "zero_out"}),
+    ("train", {"batch_size": "1500", "length_in": "epochs", "bound": "AdaptiveQuantile"}),
+    ("train", {"noise_from": "noise", "lot_from": "rate", "dataset": "synthetic"}),
 ]
 
 
@@ -193,6 +198,30 @@ SHOWN += [
 def test_a_page_in_chinese_has_no_english_sentence(monkeypatch, page, address):
     monkeypatch.setattr(language, "current", lambda: "zh")
     app = opened(page, **address)
+    assert not left(app) and not words_of_figures(app)
+
+
+_PROBLEMS = (
+    "The training process was killed, perhaps for want of memory.",
+    "Stopped after 120 seconds, the longest that a run may take here.",
+)
+_EVENT = {"event": "progress", "step": 30, "seconds": 3.0, "epsilon": 2.0, "accuracy": 0.9}
+_EVENT |= {"plain_accuracy": 0.95, "loss": 0.3, "plain_loss": 0.2, "clipped": 0.5, "norm": 0.2}
+_EVENT |= {"norm_low": 0.1, "norm_high": 0.3, "clipping_norm": 0.1}
+RUNS = [(phase, before, "") for phase in ("waiting", "running", "stopped") for before in (0, 1)]
+RUNS += [("done", 1, ""), *(("failed", 1, problem) for problem in _PROBLEMS)]
+
+
+@pytest.mark.slow
+@each("phase, steps, problem", RUNS)
+def test_a_training_in_chinese_has_no_english_sentence(monkeypatch, phase, steps, problem):
+    run = runs.Run(training_of(train_fields.state()))
+    run.phase, run.problem, run.before = phase, problem, 2
+    run.events = [{"event": "start", "held_out": 359}]
+    run.events += [_EVENT] * steps if phase != "waiting" else []
+    monkeypatch.setattr(language, "current", lambda: "zh")
+    monkeypatch.setattr(runs, "current", lambda name="": run)
+    app = opened("train")
     assert not left(app) and not words_of_figures(app)
 
 

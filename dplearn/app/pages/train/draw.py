@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from dplearn.app.kit import controls, look
+from dplearn.app.kit.language import retold, translated
 from dplearn.app.kit.run_fields import LENGTH_IN
 from dplearn.app.kit.state import State
 from dplearn.app.pages.train import fields, words
@@ -17,7 +18,7 @@ from dplearn.figures import text, training_run
 
 def sidebar(state: State, training: Training) -> None:
     """Data and model, then everything that the guarantee or the accuracy depends on."""
-    st.markdown("**dplearn** · training with privacy")
+    st.markdown(translated("**dplearn** · training with privacy"))
     left, right = st.columns([3, 2])
     controls.choice(state, fields.DATASET, then=fields.suit, place=left)
     controls.choice(state, fields.MODEL, then=fields.suit, place=right)
@@ -41,13 +42,14 @@ def heading(training: Training, run: Run | None) -> None:
     """The guarantee of the plan, and the button."""
     left, right = st.columns([6, 1], vertical_alignment="center")
     button = right.container(key="button").button
-    left.container(key="words").markdown(words.promise(training), help=words.WAY)
+    left.container(key="words").markdown(words.promise(training), help=translated(words.WAY))
     if run is not None and run.live:
-        button("Stop", on_click=run.stop, width="stretch", icon=":material/stop:")
+        stop = translated("Stop")
+        button(stop, on_click=run.stop, width="stretch", icon=":material/stop:")
         return
     able = find_spec("torch") is not None  # which does not load it
     button(
-        "Train",
+        translated("Train"),
         on_click=begin,
         args=(training,),
         type="primary",
@@ -56,7 +58,7 @@ def heading(training: Training, run: Run | None) -> None:
         disabled=not able,
     )
     if not able:
-        st.warning(words.NO_TORCH, icon=":material/download:")
+        st.warning(translated(words.NO_TORCH), icon=":material/download:")
 
 
 def picture(training: Training, run: Run | None) -> None:
@@ -71,8 +73,7 @@ def picture(training: Training, run: Run | None) -> None:
         finding=headline,
         subtitle=words.run_in_a_line(shown),
     )
-    drawn = "Held-out accuracy, norms of gradients, epsilon so far, loss and clipped share"
-    alt = f"{drawn} against steps. {headline}."
+    alt = f"{translated(words.DRAWN)} {headline}."
     with st.container(key="picture"):
         _without_a_blink(figure, alt)
 
@@ -99,18 +100,18 @@ def status(training: Training, run: Run | None) -> None:
     """Below the picture: how far the run is, or how it ended."""
     with st.container(key="status", gap="small"):
         if run is None:
-            st.caption("Press Train: the curves grow as the model learns.")
+            st.caption(translated("Press Train: the curves grow as the model learns."))
         elif run.before and run.live:
             st.info(words.queue(run.before), icon=":material/hourglass_top:")
         elif run.live:
             st.progress(*words.remaining(run))
         else:
             if run.phase == "failed":
-                st.error(run.problem, icon=":material/error:")
+                st.error(retold(run.problem), icon=":material/error:")
             if run.phase != "done":
                 st.markdown(words.cut_short(run))
             if run.training != training:
-                st.caption(words.CHANGED)
+                st.caption(translated(words.CHANGED))
             elif run.phase == "done":
                 st.caption(words.scope(run))
 
@@ -118,5 +119,5 @@ def status(training: Training, run: Run | None) -> None:
 def below(training: Training) -> None:
     """What clipping and noise do, and the code."""
     st.markdown(words.meaning(training))
-    with st.expander("See the code"):
+    with st.expander(translated("See the code")):
         st.code(as_python(training), wrap_lines=True)

@@ -2,6 +2,7 @@
 
 import math
 
+from dplearn.app.kit.language import translated
 from dplearn.app.pages.train.fields import BOUND, DATASET, DELTA, MODEL
 from dplearn.app.pages.train.plan import Training, guarantee
 from dplearn.app.pages.train.runs import Run
@@ -17,6 +18,9 @@ NO_TORCH = (
     "`make train` in a checkout of the project."
 )
 CHANGED = "The plan was changed after this run. Press Train to see what the new one does."
+DRAWN = (
+    "Held-out accuracy, norms of gradients, epsilon so far, loss and clipped share against steps."
+)
 _NOTHING_YET = {
     "waiting": "Waiting for a place",
     "running": "Training begins",
@@ -24,42 +28,72 @@ _NOTHING_YET = {
     "failed": "Nothing was trained",
     "done": "",
 }
+_AT = {
+    "running": "Step {step} of {steps}: {reached}",
+    "stopped": "Stopped at step {step} of {steps}: {reached}",
+    "failed": "Ended at step {step} of {steps}: {reached}",
+}
+_LEFT = "Step {step} of {steps}, about {left:.0f} s left"
+_PROMISE = (
+    "**This plan guarantees {epsilon}** at δ = {delta}: {steps} on lots of about {lot} of {size} "
+    "records, with noise of {noise}\u00a0× the clipping norm."
+)
+_SCOPE = (
+    "Accuracy was measured on {held_out} held-out records that count as public, and chance moves "
+    "it by about {chance:.1f} points. The loss is computed from the training records without "
+    "noise: to look at, never to publish."
+)
+_CUT_SHORT = (
+    "{epsilon} holds after {steps} if neither data nor model decided when to stop. Whoever stopped "
+    "because of what they saw has the guarantee of all planned steps: {planned}."
+)
+_MEANING = (
+    "**Clipping** shortens each record's gradient to length C\u00a0=\u00a0{norm:g} at most, so "
+    "that no single record can pull the model far. **Noise** of standard deviation "
+    "σ·C\u00a0=\u00a0{spread} on the sum of a lot hides what any one of them did: the more noise, "
+    "the smaller ε and the harder it is to learn."
+)
 
 
 def promise(training: Training) -> str:
     """The guarantee of the plan, in one sentence."""
-    plan, delta = training.plan, DELTA.show(training.delta)
-    lots = f"lots of about {text.whole(training.lot)} of {text.whole(training.size)} records"
-    return (
-        f"**This plan guarantees {_epsilon(training.guarantee)}** at δ = {delta}: "
-        f"{_counted(plan.steps, 'step')} on {lots}, with noise of "
-        f"{text.plain(plan.noise_multiplier)}\u00a0× the clipping norm."
+    return translated(
+        _PROMISE,
+        epsilon=_epsilon(training.guarantee),
+        delta=DELTA.show(training.delta),
+        steps=_steps(training.plan.steps),
+        lot=text.whole(training.lot),
+        size=text.whole(training.size),
+        noise=text.plain(training.plan.noise_multiplier),
     )
 
 
 def headline(run: Run | None) -> str:
     """Where the run stands."""
     if run is None:
-        return "Before training, ε is known and accuracy is not"
+        return translated("Before training, ε is known and accuracy is not")
     if not run.progress:
-        return _NOTHING_YET[run.phase]
+        return translated(_NOTHING_YET[run.phase])
     last, steps = run.progress[-1], run.training.plan.steps
     spent = guarantee(run.training.plan, run.training.delta, last["step"])
-    reached = f"{_percent(last['accuracy'])} at {_epsilon(spent)}"
+    accuracy = _percent(last["accuracy"])
+    reached = translated("{accuracy} at {epsilon}", accuracy=accuracy, epsilon=_epsilon(spent))
     if "plain_accuracy" in last:
-        reached += f"; {_percent(last['plain_accuracy'])} without privacy"
+        plain = _percent(last["plain_accuracy"])
+        reached += translated("; {accuracy} without privacy", accuracy=plain)
     if run.phase == "done":
         return reached
-    begin = {"stopped": "Stopped at step", "failed": "Ended at step"}.get(run.phase, "Step")
-    return f"{begin} {text.whole(last['step'])} of {text.whole(steps)}: {reached}"
+    places = {"step": text.whole(last["step"]), "steps": text.whole(steps)}
+    return translated(_AT[run.phase], reached=reached, **places)
 
 
 def run_in_a_line(training: Training) -> str:
     """The run, short enough for a subtitle."""
-    plan, kind = training.plan, BOUND.options[training.bound].lower()
-    kind = "" if kind == "flat" else f" {kind}"
+    plan, bound = training.plan, translated(BOUND.options[training.bound]).lower()
+    kind = "" if training.bound == "Flat" else f" {bound}"
     parts = (
-        f"{DATASET.options[training.dataset]}, {MODEL.options[training.model]}",
+        f"{translated(DATASET.options[training.dataset])}, "
+        f"{translated(MODEL.options[training.model])}",
         f"σ = {plan.noise_multiplier:.4g}",
         f"q = {plan.sample_rate:.4g}",
         f"T = {text.whole(plan.steps)}",
@@ -72,28 +106,27 @@ def run_in_a_line(training: Training) -> str:
 
 def queue(before: int) -> str:
     """How long one waits."""
-    runs = _counted(before, "run")
-    return f"The server is busy: {runs} before yours. It starts by itself; keep this page open."
+    runs = translated("{count} run" if before == 1 else "{count} runs", count=text.whole(before))
+    return translated(
+        "The server is busy: {runs} before yours. It starts by itself; keep this page open.",
+        runs=runs,
+    )
 
 
 def remaining(run: Run) -> tuple[float, str]:
     """Share of the work that is done, and the time that the rest takes."""
     if not run.progress:
-        return 0.0, "Starting: PyTorch is being loaded …"
+        return 0.0, translated("Starting: PyTorch is being loaded …")
     last, steps = run.progress[-1], run.training.plan.steps
     left = last["seconds"] / last["step"] * (steps - last["step"])
-    return last["step"] / steps, f"Step {last['step']} of {steps}, about {left:.0f} s left"
+    return last["step"] / steps, translated(_LEFT, step=last["step"], steps=steps, left=left)
 
 
 def scope(run: Run) -> str:
     """What the numbers of a whole run mean."""
     held_out, share = run.events[0]["held_out"], run.progress[-1]["accuracy"]
     chance = 100 * math.sqrt(share * (1 - share) / held_out)
-    return (
-        f"Accuracy was measured on {text.whole(held_out)} held-out records that count as public, "
-        f"and chance moves it by about {chance:.1f} points. The loss is computed from the training "
-        "records without noise: to look at, never to publish."
-    )
+    return translated(_SCOPE, held_out=text.whole(held_out), chance=chance)
 
 
 def cut_short(run: Run) -> str:
@@ -102,31 +135,23 @@ def cut_short(run: Run) -> str:
         return ""
     training, done = run.training, run.progress[-1]["step"]
     spent = guarantee(training.plan, training.delta, done)
-    return (
-        f"{_epsilon(spent)} holds after {_counted(done, 'step')} if neither data nor model "
-        "decided when to stop. Whoever stopped because of what they saw has the guarantee of all "
-        f"planned steps: {_epsilon(training.guarantee)}."
-    )
+    planned = _epsilon(training.guarantee)
+    return translated(_CUT_SHORT, epsilon=_epsilon(spent), steps=_steps(done), planned=planned)
 
 
 def meaning(training: Training) -> str:
     """What clipping and noise do."""
     norm = training.plan.max_grad_norm
     spread = text.plain(training.plan.noise_multiplier * norm)
-    return (
-        f"**Clipping** shortens each record's gradient to length C\u00a0=\u00a0{norm:g} at most, "
-        "so that no single record can pull the model far. **Noise** of standard deviation "
-        f"σ·C\u00a0=\u00a0{spread} on the sum of a lot hides what any one of them did: the more "
-        "noise, the smaller ε and the harder it is to learn."
-    )
+    return translated(_MEANING, norm=norm, spread=spread)
 
 
 def _epsilon(guarantee: Guarantee) -> str:
     return f"ε\u00a0{text.relation(guarantee)}\u00a0{text.bare(guarantee)}"
 
 
-def _counted(count: int, noun: str) -> str:
-    return f"{text.whole(count)} {noun}{'' if count == 1 else 's'}"
+def _steps(count: int) -> str:
+    return translated("{count} step" if count == 1 else "{count} steps", count=text.whole(count))
 
 
 def _percent(share: float) -> str:
