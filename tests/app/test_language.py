@@ -190,6 +190,9 @@ SHOWN += [
     ("mechanisms", {"mechanism": "shuffled", "adjacency": "zero_out"}),
     ("train", {"batch_size": "1500", "length_in": "epochs", "bound": "AdaptiveQuantile"}),
     ("train", {"noise_from": "noise", "lot_from": "rate", "dataset": "synthetic"}),
+    ("pate", {"queries": "60", "answers": "40"}),
+    ("pate", {"queries": "60", "answers": "40", "check": "agreed"}),
+    ("pate", {"queries": "30", "check": "agreed", "threshold": "1000", "check_std": "10"}),
 ]
 
 

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from dplearn.app.kit import controls, look, questions
+from dplearn.app.kit.language import retold, translated
 from dplearn.app.kit.state import State
 from dplearn.app.pages.pate import fields
 from dplearn.app.pages.pate.answers import EXACT, PRINTED, PUBLIC, Replay, replay
@@ -16,10 +17,19 @@ _PURPOSE = (
     "they vote, and only the winner of the noisy counts is told."
 )
 
+_SENTENCE = (
+    "**{answers} answers, {share:.1%} of them right.** Whatever the votes, the plan may be "
+    "published with **ε\u00a0≤\u00a0{whole}**. Had it ended with the last answer: {public}; at "
+    "these votes Theorem 6 prints {printed:.3g} and exact divergences prove {exact}, which nobody "
+    "may be told."
+)
+_VOTES = "Queries by the votes of their favourite. {title}. {counts}."
+_SPENT = "Epsilon against answers given, one line for each way to state it; at the end: {ends}."
+
 
 def sidebar(state: State) -> tuple[int, PATE, float] | None:
     """All controls, and what they describe."""
-    st.markdown("**dplearn** · teachers who vote", help=_PURPOSE)
+    st.markdown(translated("**dplearn** · teachers who vote"), help=translated(_PURPOSE))
     controls.choice(state, fields.TEACHERS)
     controls.quantity(state, fields.NOISE)
     controls.choice(state, fields.CHECK, widget="segments")
@@ -49,7 +59,7 @@ def outcome(state: State, question: tuple[int, PATE, float]) -> None:
     except questions.Refused:
         raise
     except ValueError as error:
-        st.warning(str(error), icon=":material/info:")
+        st.warning(retold(str(error)), icon=":material/info:")
         return
     told, teachers, plan = st.session_state[_LAST]
     st.container(key="words").markdown(_sentence(told))
@@ -59,28 +69,27 @@ def outcome(state: State, question: tuple[int, PATE, float]) -> None:
         figure = vote_histogram(
             told.largest, teachers=teachers, finding=title, threshold=plan.threshold
         )
-        look.chart(
-            figure, "votes", f"Queries by the votes of their favourite. {title}. {_counts(told)}"
-        )
+        look.chart(figure, "votes", translated(_VOTES, title=title, counts=_counts(told)))
     with right.container(key="pair_spent"):
-        title = "What is dashed depends on votes: tell nobody"
+        title = translated("What is dashed depends on votes: tell nobody")
         ends = ", ".join(f"{name} {values[-1]:.3g}" for name, values in told.epsilons.items())
-        alt = (
-            f"Epsilon against answers given, one line for each way to state it; at the end: {ends}."
-        )
-        look.chart(spent_on_answers(told.answers, told.epsilons, finding=title), "spent", alt)
-    st.caption(f"True if: {'; '.join(told.assumptions)}.")
+        figure = spent_on_answers(told.answers, told.epsilons, finding=title)
+        look.chart(figure, "spent", translated(_SPENT, ends=retold(ends)))
+    st.caption(retold(f"True if: {'; '.join(told.assumptions)}."))
 
 
 def _sentence(told: Replay) -> str:
     """What was answered, how well, and at which price for whom."""
     right, wrong = (len(told.largest[f"answered, {how}"]) for how in ("right", "wrong"))
     public, printed, exact = (told.epsilons[name][-1] for name in (PUBLIC, PRINTED, EXACT))
-    return (
-        f"**{right + wrong} answers, {right / (right + wrong):.1%} of them right.** Whatever the "
-        f"votes, the plan may be published with **ε\u00a0≤\u00a0{round_up(told.public)}**. "
-        f"Had it ended with the last answer: {round_up(public)}; at these votes Theorem 6 prints "
-        f"{printed:.3g} and exact divergences prove {round_up(exact, 3)}, which nobody may be told."
+    return translated(
+        _SENTENCE,
+        answers=right + wrong,
+        share=right / (right + wrong),
+        whole=round_up(told.public),
+        public=round_up(public),
+        printed=printed,
+        exact=round_up(exact, 3),
     )
 
 
@@ -88,8 +97,8 @@ def _agreement(told: Replay, teachers: int) -> str:
     """How many of the queries most teachers agree on."""
     every = [n for counts in told.largest.values() for n in counts]
     most = sum(n >= 0.9 * teachers for n in every) / len(every)
-    return f"Nine of ten teachers agree on {most:.0%}"
+    return translated("Nine of ten teachers agree on {share:.0%}", share=most)
 
 
 def _counts(told: Replay) -> str:
-    return ", ".join(f"{name}: {len(counts)}" for name, counts in told.largest.items()) + "."
+    return retold(", ".join(f"{name}: {len(counts)}" for name, counts in told.largest.items()))
