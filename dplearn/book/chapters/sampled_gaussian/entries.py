@@ -87,7 +87,7 @@ def sampled_moment(p, q, *, order, sample_rate):
     q: probabilities without it, mu_0"""
     validate.integer(minimum=2, order=order)
     validate.rate(sample_rate=sample_rate)
-    return float(_binomial(p / q, order, sample_rate) @ q)
+    return float(_binomial(np.divide(p, q), order, sample_rate) @ q)
 
 
 def _binomial(ratio: NDArray, order: int, sample_rate: float) -> NDArray:
