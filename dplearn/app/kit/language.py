@@ -17,7 +17,7 @@ import streamlit as st
 
 KEY = "language"
 LANGUAGES = {"en": "English", "zh": "中文"}
-# Texts of a figure; names of traces are no words, as the browser finds them by these.
+# Texts of a figure.
 _TEXTS = {"text", "hovertemplate", "title"}
 
 
@@ -90,8 +90,8 @@ def redrawn(part: Any) -> Any:
 
 
 def _drawn(key: str, value: Any) -> Any:
-    if key in _TEXTS and isinstance(value, str):
-        return retold(value)
+    if isinstance(value, str):
+        return retold(value) if key in _TEXTS else value
     if key == "text" and isinstance(value, list | tuple):
-        return [retold(v) if isinstance(v, str) else v for v in value]
+        return [_drawn(key, inner) for inner in value]
     return redrawn(value)

@@ -36,6 +36,10 @@ def chart(figure: Any, key: str, alt: str, *, saves_as: str = "") -> None:
             "toImageButtonOptions": {"format": kind, "filename": saves_as, "scale": 2},
         }
     if language.current() != "en":
-        figure = Unchecked(language.redrawn(figure.parts))
+        parts = language.redrawn(figure.parts)
+        # The browser finds traces of a figure with a camera by their names.
+        for trace in () if saves_as else parts["data"]:
+            trace["name"] = language.retold(trace.get("name", ""))
+        figure = Unchecked(parts)
     figure = on_page(figure, dark=st.context.theme.type == "dark")
     st.plotly_chart(figure, theme=None, key=key, config=config, alt=alt)

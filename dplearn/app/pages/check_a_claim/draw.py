@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from dplearn.app.kit import controls, links, look, questions
+from dplearn.app.kit.language import retold, translated
 from dplearn.app.kit.state import State
 from dplearn.app.pages.check_a_claim import fields
 from dplearn.claims import QUANTITIES, Verdict, aliases, check, setting
@@ -15,10 +16,17 @@ from dplearn.ground.written import read
 
 _LAST = "claim_verdict"
 _OUTCOMES = {
-    "violated": ("error", ":material/close:", "This claim is false."),
-    "holds": ("success", ":material/check:", "No violation was found."),
-    "undecided": ("warning", ":material/question_mark:", "Nothing could be decided."),
+    "violated": ("error", ":material/close:"),
+    "holds": ("success", ":material/check:"),
+    "undecided": ("warning", ":material/question_mark:"),
 }
+_WORDS = {
+    "violated": "This claim is false.",
+    "holds": "No violation was found.",
+    "undecided": "Nothing could be decided.",
+}
+_BEFORE = "Below stands what was found of the last formula that could be read."
+_AXES = "Choose both axes; until then the map shows the two most telling ones."
 _SYMBOLS = {
     "epsilon": r"\varepsilon_{\mathrm{total}}",
     "delta": r"\delta",
@@ -30,10 +38,10 @@ _SYMBOLS = {
 
 def question(state: State) -> Verdict | None:
     """Examples, the formula, what it is about; and the verdict, or why there is none."""
-    st.markdown("**Check a claim** · is this formula true, and for which parameters?")
+    st.markdown(translated("**Check a claim** · is this formula true, and for which parameters?"))
     with st.container(key="examples", horizontal=True, gap="small"):
         for title in fields.EXAMPLES:
-            st.button(title, on_click=fields.start, args=(state, title))
+            st.button(translated(title), on_click=fields.start, args=(state, title))
     left, right = st.columns([7, 3])
     controls.box(state, fields.CLAIM, then=fields.suit_claim, place=left)
     controls.box(state, fields.HELD, place=right)
@@ -53,10 +61,10 @@ def question(state: State) -> Verdict | None:
         return verdict
     except ValueError as error:
         # A reader's words must stay text, whatever an address says.
-        inert = re.sub(r"([\\`*_\[\]()<>!$~#:|])", r"\\\1", str(error))
+        inert = re.sub(r"([\\`*_\[\]()<>!$~#:|])", r"\\\1", retold(str(error)))
         problem.error(inert, icon=":material/error:")
         if _LAST in st.session_state:
-            problem.caption("Below stands what was found of the last formula that could be read.")
+            problem.caption(translated(_BEFORE))
         return st.session_state.get(_LAST)
 
 
@@ -74,7 +82,7 @@ def _judged(claim: str, quantity: str, of: str, relation: Any, held: str, axes: 
     about: dict[str, Any] = {"quantity": quantity, "of": of, "relation": relation}
     # As in ``delta=1e-5, T=1..100``.
     fixed = dict(setting(part) for part in held.split(",") if part.strip())
-    with st.spinner("Trying many points …"):
+    with st.spinner(translated("Trying many points …")):
         return questions.ask(check, claim, **about, fixed=fixed, axes=axes)
 
 
@@ -87,10 +95,8 @@ def _suit(state: State) -> None:
 
 def outcome(verdict: Verdict) -> None:
     """What came out."""
-    kind, icon, words = _OUTCOMES[verdict.status]
-    if verdict.status == "violated" and verdict.relation == "upper":
-        words += " It promises more privacy than there is."
-    getattr(st, kind)(f"**{words}**", icon=icon)
+    kind, icon = _OUTCOMES[verdict.status]
+    getattr(st, kind)(f"**{_headline(verdict)}**", icon=icon)
     like = verdict.closest.id if verdict.closest else ""
     for sentence in verdict.sentences()[1:]:
         if like and sentence == str(verdict.closest):
@@ -98,12 +104,29 @@ def outcome(verdict: Verdict) -> None:
         head, colon, tail = sentence.partition(": ")
         # A title of the book may have a colon of its own.
         is_head = colon and len(head.split()) < 4
-        st.markdown(f"**{head}:** {tail}" if is_head else sentence)
+        st.markdown(_told(verdict, f"**{head}:** {tail}" if is_head else sentence))
+
+
+def _headline(verdict: Verdict) -> str:
+    """What came out, in a word."""
+    words = translated(_WORDS[verdict.status])
+    if verdict.status == "violated" and verdict.relation == "upper":
+        words += translated(" It promises more privacy than there is.")
+    return words
+
+
+def _told(verdict: Verdict, sentence: str) -> str:
+    """A sentence in the reader's language; a title of the book stays as it is."""
+    title = verdict.closest.name.removesuffix(", a misprint") if verdict.closest else "\0"
+    return retold(sentence.replace(title, "\0")).replace("\0", title)
 
 
 def map_of(state: State, verdict: Verdict) -> None:
     """The map, and the choice of its axes."""
-    alt = f"Map of where the claim holds. {map_finding(verdict.map)}. {verdict}"
+    told = [f"{map_finding(verdict.map)}.", _headline(verdict), *verdict.sentences()[1:]]
+    alt = translated(
+        "Map of where the claim holds. {verdict}", verdict=_told(verdict, " ".join(told))
+    )
     with st.container(key="picture"):
         look.chart(claim_map(verdict), "map", alt)
     names = QUANTITIES[verdict.quantity][verdict.of].names
@@ -113,4 +136,4 @@ def map_of(state: State, verdict: Verdict) -> None:
         if state.values[kind.key] not in options:
             state.values[kind.key] = kind.default
         controls.choice(state, replace(kind, options=options), place=place)
-    st.caption("Choose both axes; until then the map shows the two most telling ones.")
+    st.caption(translated(_AXES))
