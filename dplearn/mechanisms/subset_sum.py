@@ -13,7 +13,13 @@ one threshold attains delta, and with :math:`\bar F` for masses beyond it
 .. math:: \delta(\varepsilon) = q\,\big(\bar F_{U+1} - \bar F_U\big)(x)
           - (e^\varepsilon-1)\,\bar F_Q(x), \qquad L(x) = \varepsilon,
 
-whose first difference is a sum of positive terms. Turned round, every contribution changes its
+whose first difference is a sum of positive terms. There the excess of P over
+:math:`e^\varepsilon Q` vanishes, a sum over counts that changes its sign once: the loss of a count
+itself grows. The log of what is above 0 over what is below has a slope of at least
+:math:`1/\sigma^2`, so every trial bounds the threshold x on both sides; and as delta is stationary
+there, an x that is off by :math:`\Delta` costs it :math:`\Delta^2`. The counts at x have the mean
+at which a count's own loss would be :math:`\varepsilon`, if m are drawn from n + 1 records, the one
+in question both ways; none far from it matters. Turned round, every contribution changes its
 sign: the other order is this one with n - 1 - `alike`.
 
 In :math:`z = e^{x/\sigma^2}` both densities are polynomials whose zeros are real: those of a
@@ -34,14 +40,15 @@ from scipy.special import log_ndtr
 from dplearn.engine.profile import Profile
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
-from dplearn.ground.logspace import log_add, log_bernoulli, log_expm1, log_sub
-from dplearn.ground.solve import decreasing_root
+from dplearn.ground.logspace import log1mexp, log_add, log_bernoulli, log_expm1, log_sub
 from dplearn.ground.work import spend
 from dplearn.mechanisms._base import Mechanism
 from dplearn.mechanisms._outputs import Outputs
 
 # Places at a time, most of them in an integral, and a log delta that has no digits left.
 _AT_ONCE, _MOST_PLACES, _DEEP = 2048, 50_000, -1e4
+# Epsilons that share their counts, and trials for a threshold, of which about five are needed.
+_BLOCK, _MOST_TRIALS = 128, 100
 
 
 @dataclass(frozen=True)
@@ -137,12 +144,16 @@ class _Pair:
         laws = np.stack([log_add(stays, log_u), log_add(stays, raised), log_u, raised])
         used = np.any(np.isfinite(laws), axis=0)
         self.count, self.laws = count[used], laws[:, used]
-        sure = m.alike - m.batch + 1
-        self.largest = math.log((m.alike + 1) / sure) if sure > 0 else math.inf
-        # Half past the first count a larger one is no likelier: the loss is not above 0.
-        start, end = self.count[0] + 0.5, self.count[-1] + 40 * self.sigma
-        self._grid = np.linspace(start, end, 1 + min(1000, int(5 * (end - start) / self.sigma)))
-        self._losses = np.maximum.accumulate(self.losses(self._grid)[0])
+        self._size, self._ones, self._drawn = m.records + 1, m.alike + 1, m.batch
+        # The loss of each count itself, without noise: nothing cancels.
+        more = self.count * self._size - self._drawn * self._ones
+        with np.errstate(divide="ignore"):
+            left = (self._ones - self.count) * (self._size - self._ones)
+            self._steps = np.log1p(more / left)
+        self.largest = float(self._steps[-1])
+        self._past = np.append(np.logaddexp.accumulate(self.laws[0, ::-1])[::-1], -np.inf)
+        # The log of the chance of a count at an output is curved by that of the draw and of noise.
+        self._reach = 3 + 14 / math.sqrt(4 / (m.batch + 1) + 1 / self.sigma**2)
 
     def log_density(self, law: int, x: NDArray) -> NDArray:
         """Of Q (law 0) or P (law 1)."""
@@ -174,25 +185,71 @@ class _Pair:
         """log of q (F_{U+1} - F_U) and of F_Q past the threshold; -inf where no loss is larger."""
         logs = np.full((2, *epsilon.shape), -np.inf)
         inside = epsilon < self.largest
-        x, parts = self._threshold(epsilon[inside]), []
-        for place in np.array_split(x, x.size // _AT_ONCE + 1):
-            tail = log_ndtr((self.count - place[:, None]) / self.sigma)
-            rise = log_sub(tail[:, 1:], tail[:, :-1])
-            parts.append([_log_sum(self.laws[2, :-1] + rise), _log_sum(self.laws[0] + tail)])
+        chosen = epsilon[inside]
+        parts = [self._tails(part) for part in np.array_split(chosen, chosen.size // _BLOCK + 1)]
         logs[:, inside] = np.concatenate(parts, axis=1)
         return logs
 
-    def _threshold(self, epsilon: NDArray) -> NDArray:
-        """Where the loss is epsilon: between two places of a grid, or past the last one."""
-        i = np.searchsorted(self._losses, epsilon)
-        # Far out only the last counts are left.
-        q, p = (np.flatnonzero(np.isfinite(law))[-1] for law in self.laws[:2])
-        far = self.count[q] + 0.5 + self.sigma**2 * (epsilon + 60 - self.laws[1, p])
-        lower = self._grid[np.maximum(i - 1, 0)]
-        last = self._grid.size - 1
-        upper = np.where(i <= last, self._grid[np.minimum(i, last)], np.maximum(far, lower))
-        excess = lambda x: epsilon - self.losses(x)[0]
-        return decreasing_root(excess, lower=lower, upper=upper, rtol=1e-13)
+    def _tails(self, epsilon: NDArray) -> NDArray:
+        """The same of some epsilons, from the counts in reach: others are below e^-45 of these."""
+        if not epsilon.size:
+            return np.empty((2, 0))
+        mean = self._mean(epsilon)
+        first, last = np.min(mean) - self._reach, np.max(mean) + self._reach
+        near = slice(*np.searchsorted(self.count, (first, last)))
+        place = self._threshold(epsilon, mean, near)
+        # Counts far above all thresholds are past them, whatever the noise.
+        last = max(last, np.max(place) + 9.5 * self.sigma)
+        near = slice(near.start, int(np.searchsorted(self.count, last)))
+        count = np.append(self.count[near], self.count[near.stop - 1] + 1)
+        spend(30 * place.size * count.size)
+        tail = log_ndtr((count - place[:, None]) / self.sigma)
+        rise = log_sub(tail[:, 1:], tail[:, :-1])
+        past = np.append(self.laws[0, near], self._past[near.stop])
+        return np.array([_log_sum(self.laws[2, near] + rise), _log_sum(past + tail)])
+
+    def _mean(self, epsilon: NDArray) -> NDArray:
+        """Mean count at the threshold, of m draws from all n + 1 records."""
+        size, ones, drawn = self._size, self._ones, self._drawn
+        weight = log_add(math.log(size), log_expm1(epsilon) + math.log(size - ones))
+        return ones - np.exp(math.log(ones) + math.log(size - drawn) - weight)
+
+    def _threshold(self, epsilon: NDArray, mean: NDArray, near: slice) -> NDArray:
+        """Where the loss is epsilon, by Newton's method between ends that are proved."""
+        count, variance = self.count[near], self.sigma**2
+        gap = epsilon[:, None] - self._steps[near]
+        above = gap < 0
+        law = np.where(above, self.laws[1, near], epsilon[:, None] + self.laws[0, near])
+        fixed = law + log1mexp(-np.abs(gap))
+        # Where the mean is the likeliest.
+        x = mean - variance * self._slope(mean)
+        centre = np.floor(mean)[:, None]
+        middle, turn = 0.5 * (count + centre), (count - centre) / variance
+        enough = 1e-7 * min(self.sigma, math.sqrt(self.sigma))
+        lower, upper = np.full(x.shape, -np.inf), np.full(x.shape, np.inf)
+        for _ in range(_MOST_TRIALS):
+            spend(10 * fixed.size)
+            # The noise's log density less that of the count below the mean.
+            terms = fixed + (x[:, None] - middle) * turn
+            log_high, mean_high = _moments(np.where(above, terms, -np.inf), count)
+            log_low, mean_low = _moments(np.where(above, -np.inf, terms), count)
+            # The slope is the difference of the means, at least 1.
+            excess = variance * (log_high - log_low)
+            lower = np.maximum(lower, np.where(excess > 0, x - excess, x))
+            upper = np.minimum(upper, np.where(excess > 0, x, x - excess))
+            new = x - excess / np.maximum(mean_high - mean_low, 1.0)
+            # The next step would be about the square of this.
+            close = np.abs(new - x) <= enough + 4e-15 * np.abs(x)
+            x = np.where((new >= lower) & (new <= upper), new, 0.5 * (lower + upper))
+            if np.all(close):
+                break
+        return x
+
+    def _slope(self, mean: NDArray) -> NDArray:
+        """That of the log of the law of counts, at its argument."""
+        ones, drawn = self._ones - mean + 0.5, self._drawn - mean + 0.5
+        rest = self._size - self._ones - self._drawn + mean + 0.5
+        return np.log(ones * drawn / ((mean + 0.5) * rest))
 
     def renyi(self, orders: NDArray) -> NDArray:
         """Divergences; of orders for which the integral would have too many places, two bounds."""
@@ -232,3 +289,11 @@ def _log_sum(logs: NDArray) -> NDArray:
     top = np.maximum(np.max(logs, axis=-1), -1e300)
     with np.errstate(divide="ignore"):
         return np.log(np.sum(np.exp(logs - top[..., None]), axis=-1)) + top
+
+
+def _moments(logs: NDArray, count: NDArray) -> tuple[NDArray, NDArray]:
+    """log of the sum of each row, and the mean count."""
+    top = np.max(logs, axis=-1)
+    weights = np.exp(logs - top[:, None])
+    total = np.sum(weights, axis=-1)
+    return np.log(total) + top, weights @ count / total

@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections import Counter
+from contextlib import nullcontext
 
 import mpmath
 import numpy as np
@@ -11,8 +12,18 @@ from mpmath import mpf
 from scipy.stats import norm
 
 from cases import each
-from dplearn import Composed, Gaussian, PrivacyFilter, Tuned, WithoutReplacement, accountants
+from dplearn import (
+    Composed,
+    Gaussian,
+    PrivacyFilter,
+    Tuned,
+    WithoutReplacement,
+    accountants,
+    calibrate,
+    smallest_noise_multiplier,
+)
 from dplearn.book import sampled_gaussian_rdp_integer
+from dplearn.ground.work import counting
 from dplearn.mechanisms import SubsetSum
 
 PAIR: dict = {"adjacency": "replace_one"}
@@ -66,7 +77,12 @@ def sums(others, drawn, alike):
     return [mpf(w) / math.comb(others, drawn) for w in ways]
 
 
-@each("noise, alike, epsilon", [(10.0, 500, 1e-4), (1.0, 500, 0.004), (1.0, 3, 0.5), (0.2, 3, 9.0)])
+SMALL = [(10.0, 500, 1e-4), (1.0, 500, 0.004), (1.0, 3, 0.5), (0.2, 3, 9.0)]
+# So little noise that the loss is a staircase, and so much that every count is in reach.
+SMALL += [(1e-3, 500, 0.0151), (1e-3, 5, 0.003), (0.02, 500, 0.003), (25.0, 500, 1e-3)]
+
+
+@each("noise, alike, epsilon", SMALL)
 def test_delta_where_differences_are_small(noise, alike, epsilon):
     """Both densities in fifty digits; the loss grows with the output, so one threshold is best."""
     step = SubsetSum(noise, 1000, 10, alike)
@@ -143,3 +159,22 @@ def test_nothing_about_all_neighbours_is_made_of_it():
     ):
         with pytest.raises(ValueError, match=f"Expected {named}"):
             build()
+
+
+def test_a_search_down_to_hardly_any_noise_ends_before_its_work_is_done(monkeypatch):
+    question = {"epsilon": 3.0, "delta": 1e-6, "steps": 36} | PAIR
+    with counting() as work:
+        monkeypatch.setattr(calibrate, "counting", lambda: nullcontext(work))
+        run = SubsetSum(2.0, 40, 4, 20)
+        least = smallest_noise_multiplier(accountants["pld"](), mechanism=run, **question)
+    assert least.value == pytest.approx(1e-3)
+    assert work.units < 0.7 * calibrate._MOST_WORK
+
+
+def test_many_counts_cost_what_those_in_reach_do():
+    run = SubsetSum(1.0, 10**6, 1000, 500_000)
+    with counting() as work:
+        bracket = accountants["pld"]().epsilon(run, delta=1e-5, steps=1000, **PAIR)
+    # By bisection of the loss over all counts, a hundred times the work.
+    assert bracket.epsilon == pytest.approx(0.004385462996066458, rel=1e-9)
+    assert work.units < 1e8
