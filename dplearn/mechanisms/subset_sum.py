@@ -46,7 +46,7 @@ from dplearn.mechanisms._base import Mechanism
 from dplearn.mechanisms._outputs import Outputs
 
 # Places at a time, most of them in an integral, and a log delta that has no digits left.
-_AT_ONCE, _MOST_PLACES, _DEEP = 2048, 50_000, -1e4
+_AT_ONCE, _MOST_PLACES, _DEEP = 512, 50_000, -1e4
 # Epsilons that share their counts, and trials for a threshold, of which about five are needed.
 _BLOCK, _MOST_TRIALS = 128, 100
 
@@ -162,15 +162,26 @@ class _Pair:
 
     def losses(self, x: NDArray) -> tuple[NDArray, NDArray, NDArray]:
         """Loss L, e^L - 1 without cancellation, and the log of Q's density over that of N(0)."""
-        spend(12 * x.size * self.count.size)
         logs = np.empty((4, x.size))
+        # From each of these places on the next count is likelier.
+        turns = self.count[:-1] + 0.5 - self.sigma**2 * np.diff(self.laws[1])
         for i in range(0, x.size, _AT_ONCE):
-            table = (self.count * x[i : i + _AT_ONCE, None] - 0.5 * self.count**2) / self.sigma**2
-            logs[:, i : i + _AT_ONCE] = [_log_sum(law + table) for law in self.laws]
+            some = x[i : i + _AT_ONCE]
+            likeliest = self.count[np.searchsorted(turns, [np.min(some), np.max(some)])]
+            near = self._near(*likeliest)
+            count = self.count[near]
+            spend(12 * some.size * count.size)
+            table = (count * some[:, None] - 0.5 * count**2) / self.sigma**2
+            logs[:, i : i + _AT_ONCE] = [_log_sum(law[near] + table) for law in self.laws]
         q, p, kept, raised = logs
         excess = np.exp(np.minimum(raised - q, 600.0)) - np.exp(kept - q)
         near = np.abs(p - q) < 0.5
         return np.where(near, np.log1p(np.where(near, excess, 0.0)), p - q), excess, q
+
+    def _near(self, least: float, most: float) -> slice:
+        """The counts in reach: the chances of others sum to less than e^-45 of theirs."""
+        ends = least - self._reach, most + self._reach
+        return slice(*map(int, np.searchsorted(self.count, ends)))
 
     def log_delta(self, epsilon: NDArray) -> NDArray:
         ahead, behind = self._beyond(epsilon)
@@ -191,16 +202,15 @@ class _Pair:
         return logs
 
     def _tails(self, epsilon: NDArray) -> NDArray:
-        """The same of some epsilons, from the counts in reach: others are below e^-45 of these."""
+        """The same of some epsilons, from the counts in reach of their thresholds."""
         if not epsilon.size:
             return np.empty((2, 0))
         mean = self._mean(epsilon)
-        first, last = np.min(mean) - self._reach, np.max(mean) + self._reach
-        near = slice(*np.searchsorted(self.count, (first, last)))
+        near = self._near(np.min(mean), np.max(mean))
         place = self._threshold(epsilon, mean, near)
         # Counts far above all thresholds are past them, whatever the noise.
-        last = max(last, np.max(place) + 9.5 * self.sigma)
-        near = slice(near.start, int(np.searchsorted(self.count, last)))
+        last = int(np.searchsorted(self.count, np.max(place) + 9.5 * self.sigma))
+        near = slice(near.start, max(near.stop, last))
         count = np.append(self.count[near], self.count[near.stop - 1] + 1)
         spend(30 * place.size * count.size)
         tail = log_ndtr((count - place[:, None]) / self.sigma)
