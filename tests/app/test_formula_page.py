@@ -293,7 +293,7 @@ def test_a_group_is_verified_in_a_time_that_is_bounded(monkeypatch):
 def test_what_was_checked_of_theorem_numbers_is_said_once_and_not_beneath_each_formula():
     app = opened(view="sources")
     rows = app.dataframe[0].value
-    assert set(book) <= set(rows["of"]) and (rows["looked up"] == "yes").sum() > 0
+    assert set(book) <= set(rows["theorem"]) and (rows["looked up"] == "yes").sum() > 0
     (about,) = (m.value for m in app.markdown if "from memory" in m.value)
     assert f"Of {len(rows)} theorems" in about
     assert "memory" not in shown(opened())

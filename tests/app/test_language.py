@@ -40,6 +40,8 @@ PAGES = sorted({path.stem for path in APP.glob("kit/*/*.toml")})
 FILES = [APP / "navigation.py", *APP.glob("kit/*.py")]
 FILES += [path for page in PAGES for path in APP.glob(f"pages/{page}/*.py")]
 OTHERS = [code for code in language.LANGUAGES if code != "en"]
+# Choices whose options are no words, or names of parameters.
+BARE = ("present", "x_axis", "y_axis", "along")
 # Three English words in a row that are no name.
 ENGLISH = re.compile(r"\b[a-z]{2,}(?:[ ,;:]+[a-z]{2,}){2,}")
 
@@ -60,7 +62,8 @@ def named(call: ast.Call, module: ModuleType) -> Iterator[str]:
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             yield from texts(getattr(vars(module).get(node.value.id), node.attr, None))
         elif isinstance(node, ast.IfExp):
-            yield from (part.value for part in (node.body, node.orelse))  # type: ignore[attr-defined]
+            for part in (node.body, node.orelse):
+                yield from texts(getattr(part, "value", None))
     if isinstance(call.args[0], ast.Constant):
         yield from texts(call.args[0].value)
 
@@ -74,12 +77,15 @@ def sentences() -> Iterator[str]:
             if isinstance(call.func, ast.Name) and call.func.id == "translated":
                 yield from named(call, module)
     yield from (page.TITLE for page in navigation.modules())
-    kinds = (importlib.import_module(f"{pages.__name__}.{page}.fields") for page in PAGES)
-    for kind in (kind for module in kinds for kind in module.state().fields.values()):
-        if kind.key not in ("present", "pinned"):  # They have no control.
-            yield from (kind.label, kind.help)
-        if isinstance(kind, Choice) and kind.key not in ("present", "x_axis", "y_axis"):
-            yield from kind.options.values()
+    for page in PAGES:
+        own = importlib.import_module(f"{pages.__name__}.{page}.fields").state().fields
+        # The parameters of an entry of the book stay as they are.
+        of_book = ("find", "group", "view", "picture", "along") if page == "formula_book" else own
+        for kind in (kind for key, kind in own.items() if key in of_book):
+            if kind.key not in ("present", "pinned"):  # They have no control.
+                yield from (kind.label, kind.help)
+            if isinstance(kind, Choice) and kind.key not in BARE:
+                yield from kind.options.values()
     for name in mechanisms:
         for key in pair_fields.used(name, pair_fields.state().values):
             yield pair_fields.described(name, key, pair_fields.state().values)
@@ -147,8 +153,13 @@ def left(app: AppTest) -> set[str]:
 
 
 def untitled(text: str) -> str:
-    """A text without titles of the book, which stay English."""
-    return functools.reduce(lambda left, entry: left.replace(entry.title, ""), book.values(), text)
+    """A text without what stays English: words of the book's entries, titles of lessons."""
+    own = [entry.title for entry in book.values()]
+    wrong = [m for entry in book.values() for m in entry.misprints]
+    names = [name for m in wrong for name in (m.name, m.name.replace("-", " "))]
+    own += [part for m in wrong for part in (m.note, m.met)] + names
+    text = functools.reduce(lambda left, part: left.replace(part, ""), own, text)
+    return re.sub(r"课程 .*? \(`lessons/\S+`\)", "", text)
 
 
 @pytest.mark.slow
@@ -179,8 +190,9 @@ def test_what_the_library_says_of_any_run_is_translated(monkeypatch):
 
 
 WORD = re.compile(r"(?<![\w<&/.%{])[a-z]{3,}(?![\w>])")
-# In code, in units, and names.
+# Units, and names of parameters.
 KEPT = {"nats", *PARAMETERS}
+KEPT |= {word for e in book.values() for name in e.parameters for word in name.split("_")}
 
 
 def words_of_figures(app: AppTest) -> set[str]:
@@ -212,6 +224,11 @@ SHOWN += [
     ("check_a_claim", AMPLIFIED | {"claim": "ln(1 + q*(exp(epsilon)-1))"}),
     ("check_a_claim", AMPLIFIED | {"claim": "q*epsilon/3", "relation": "lower", "x": "q"}),
     *(("check_a_claim", change) for change in UNREADABLE),
+    *(("formula_book", {"id": id}) for id in ("G-B4", "G-D1", "G-E1", "nobody")),
+    ("formula_book", {"id": "G-B4", "picture": "cloud", "find": "sigma"}),
+    ("formula_book", {"id": "G-B4", "misprint": "no-two"}),
+    ("formula_book", {"id": "G-B4", "misprint": "any-epsilon", "picture": "cloud"}),
+    *(("formula_book", {"id": "G-B4", "view": view}) for view in ("table", "sources")),
 ]
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 KEY = "language"
 LANGUAGES = {"en": "English", "zh": "中文"}
@@ -33,8 +34,9 @@ def table(language: str) -> Mapping[str, Mapping[str, str]]:
 
 
 def current() -> str:
-    """The language of this session."""
-    return st.session_state.get(KEY, "en")
+    """The language of this session; English where there is none, as for a site of files."""
+    session = get_script_run_ctx(suppress_warning=True)
+    return st.session_state.get(KEY, "en") if session else "en"
 
 
 def read() -> None:

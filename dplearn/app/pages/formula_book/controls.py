@@ -4,8 +4,9 @@ from typing import Any
 
 import streamlit as st
 
-from dplearn.app.kit import controls
+from dplearn.app.kit import controls, language
 from dplearn.app.kit.fields import Quantity
+from dplearn.app.kit.language import translated
 from dplearn.app.kit.state import State, load
 from dplearn.app.pages.formula_book import fields, search, words
 from dplearn.app.pages.formula_book.place import Place
@@ -18,7 +19,7 @@ def current() -> State:
     """The page as the session, its address or the last click has it."""
     wish = st.session_state.pop(_WISH, None)
     # The picture of a wrong variant begins at its counterexample.
-    with st.spinner("Looking for a counterexample …"):
+    with st.spinner(translated("Looking for a counterexample …")):
         state = load(_NAME, fields.state)
         if wish:
             state = st.session_state[_NAME] = fields.turn(state, **wish)
@@ -32,21 +33,25 @@ def go(**changed: str) -> None:
 
 def catalogue(state: State) -> None:
     """The sidebar: search, group, and the entries that match."""
-    st.markdown("**dplearn** · the formula book", help="Every formula is checked on this machine.")
+    about = translated("Every formula is checked on this machine.")
+    st.markdown(translated("**dplearn** · the formula book"), help=about)
+    if language.current() != "en":
+        st.caption(translated("The entries of the book are in English."))
     controls.note(state, "id")
     controls.box(state, fields.FIND, then=lambda state: state.values.update(group="all"))
     controls.choice(state, fields.groups(state.values["id"]))
     ids = search.matching(state.values["find"], state.values["group"])
     meant = " ".join(search.meant(state.values["find"]))
-    count = f"{len(ids)} of {len(book)} formulas{f' with `{meant}`' if meant else ''}"
-    st.caption(count if ids else "Nothing found.")
+    count = translated("{count} of {all} formulas", count=len(ids), all=len(book))
+    count += translated(" with `{words}`", words=meant) if meant else ""
+    st.caption(count if ids else translated("Nothing found."))
     if not ids:
         return
     chosen, key = state.values["id"], "choice_id"
     st.session_state[key] = chosen if chosen in ids else None
     with st.container(height=520, border=False, key="found"):
         st.radio(
-            "Formula",
+            translated("Formula"),
             ids,
             key=key,
             format_func=lambda id: f"**{id}** {book[id].title}",
@@ -57,7 +62,8 @@ def catalogue(state: State) -> None:
 
 def tabs(state: State) -> list[Any]:
     """One entry, many, and the published figures; only the open one is filled."""
-    names, key = fields.VIEW.options, "formula_view"
+    names = {word: translated(name) for word, name in fields.VIEW.options.items()}
+    key = "formula_view"
     st.session_state[key] = names[state.values["view"]]
     back = {name: word for word, name in names.items()}
     chosen = lambda: state.enter(fields.VIEW, back[st.session_state[key]])
@@ -91,7 +97,7 @@ def below(state: State) -> None:
     left.caption(words.given(without))
     after = str((at.draw + 1) % fields.DRAWS)
     draw = lambda: state.values.update(draw=after)
-    right.button("Draw others", key="draw", on_click=draw, icon=":material/casino:")
+    right.button(translated("Draw others"), key="draw", on_click=draw, icon=":material/casino:")
 
 
 def place_of(state: State) -> Place:

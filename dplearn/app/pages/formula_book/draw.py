@@ -3,6 +3,7 @@
 import streamlit as st
 
 from dplearn.app.kit import look, questions
+from dplearn.app.kit.language import translated
 from dplearn.app.kit.state import State
 from dplearn.app.pages.formula_book import controls, elsewhere, points, search, words
 from dplearn.app.pages.formula_book.place import refuted, shown, start
@@ -12,6 +13,8 @@ from dplearn.book.everything import verification
 
 # Seconds for a picture, while a slider moves and when it rests.
 _DRAFT, _PICTURE = 0.4, 1.5
+_STOPPED = "Stopped after {seconds:g} s with {points} points."
+_CHECKS = "Compares {points} points of its domain with another way to the truth."
 
 
 def entry(state: State) -> None:
@@ -32,7 +35,8 @@ def entry(state: State) -> None:
         st.code(words.as_python(formula, parameters), wrap_lines=True)
         _links(state, formula)
         for lesson in search.lessons(formula.id):
-            st.markdown(f":material/school: Lesson {lesson}")
+            title = translated("Lesson {title}", title=lesson)
+            st.markdown(f":material/school: {title}")
     with left:
         _picture(state)
         controls.below(state)
@@ -41,9 +45,11 @@ def entry(state: State) -> None:
 def _links(state: State, formula: Formula) -> None:
     """Where to go from here: the claim typed in, and the run, where the entry speaks of one."""
     if address := elsewhere.claim(formula.id):
-        st.markdown(f":material/fact_check: [Where does it hold? Check it as a claim]({address})")
+        where = translated("Where does it hold? Check it as a claim")
+        st.markdown(f":material/fact_check: [{where}]({address})")
     if address := elsewhere.run(controls.place_of(state).parameters):
-        st.markdown(f":material/show_chart: [All accountants on this run]({address})")
+        every = translated("All accountants on this run")
+        st.markdown(f":material/show_chart: [{every}]({address})")
 
 
 def _picture(state: State) -> None:
@@ -54,32 +60,35 @@ def _picture(state: State) -> None:
     along = name if state.values["picture"] == "curve" else ""
     figure, headline, picture = points.drawn(place, along, seconds=seconds)
     with st.container(key="picture"):
-        alt = f"Value and truth of {claim.id}, {book[place.id].title}. {headline}."
+        about = translated("Value and truth of {id}", id=claim.id)
+        alt = f"{about}, {book[place.id].title}. {headline}."
         look.chart(figure, "formula_picture", alt)
     if not picture.complete and not state.moving:
         left, right = st.columns([3, 1], vertical_alignment="center")
-        left.caption(f"Stopped after {seconds:g} s with {len(picture.points)} points.")
-        right.button("Go on", key="go_on")
+        left.caption(translated(_STOPPED, seconds=seconds, points=len(picture.points)))
+        right.button(translated("Go on"), key="go_on")
 
 
 def _verification(formula: Formula) -> None:
     """A button that checks the entry in front of the reader, and what came out."""
     results = verified()
-    if st.button("Verify now", type="primary", icon=":material/check:", width="stretch"):
-        with st.spinner("Comparing with the oracle …"):
+    name = translated("Verify now")
+    if st.button(name, type="primary", icon=":material/check:", width="stretch"):
+        with st.spinner(translated("Comparing with the oracle …")):
             results[formula.id] = questions.ask(verification, formula.id)
     if result := results.get(formula.id):
         (st.success if result.good else st.error)(words.verified(result))
     else:
-        st.caption(f"Compares {formula.points} points of its domain with another way to the truth.")
+        st.caption(translated(_CHECKS, points=formula.points))
 
 
 def _misprints(state: State, formula: Formula) -> None:
     """The wrong variants in circulation; the open one is drawn."""
     if not formula.misprints:
-        st.caption("No wrong variant of it is known to this book.")
+        st.caption(translated("No wrong variant of it is known to this book."))
         return
-    st.markdown(f"**Wrong variants in circulation** ({len(formula.misprints)})")
+    title = translated("Wrong variants in circulation")
+    st.markdown(f"**{title}** ({len(formula.misprints)})")
     with st.container(key="variants", gap="small"):
         for misprint in formula.misprints:
             _misprint(state, misprint)
@@ -97,18 +106,18 @@ def _misprint(state: State, misprint: Misprint) -> None:
     with st.expander(name, key=key, on_change=turned, icon=":material/close:"):
         if chosen:
             claim = shown(id, misprint.name)
-            with st.spinner("Looking for a counterexample …"):
+            with st.spinner(translated("Looking for a counterexample …")):
                 result = refuted(id, misprint.name)
             st.latex(claim.statement)
             if result.counterexample:
                 case = words.case(claim.kind, result.counterexample)
                 (st.error if result.unsafe else st.warning)(f"{case}  \n{words.danger(result)}")
             else:
-                st.info(f"{words.STATUS[result.status]} {result.reason}")
+                st.info(f"{words.status(result.status)} {result.reason}")
             given = words.hypothesis(claim)
-            given = (
-                f"Claimed {given[0].lower()}{given[1:]}  \n" if misprint.given is not None else ""
-            )
+            given = translated("Claimed {given}", given=f"{given[0].lower()}{given[1:]}")
+            given = f"{given}  \n" if misprint.given is not None else ""
             address = elsewhere.claim(id, misprint.name)
-            given += f"[Check it as a claim]({address})  \n" if address else ""
-            st.markdown(f"{misprint.note}  \n{given}:small[Met in {misprint.met or 'notes'}.]")
+            given += f"[{translated('Check it as a claim')}]({address})  \n" if address else ""
+            met = translated("Met in {place}.", place=misprint.met or translated("notes"))
+            st.markdown(f"{misprint.note}  \n{given}:small[{met}]")

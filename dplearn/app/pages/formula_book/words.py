@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dplearn.app.kit.language import translated
 from dplearn.book import Case, Formula, Interval, Refutation, Verification
 from dplearn.book.kit.words import KINDS
 from dplearn.figures import text
@@ -20,7 +21,14 @@ STATUS = {
     "error": "✗ error",
     "refuted": "refuted",
     "stands": "stands: no counterexample found",
+    "not yet": "not yet",
 }
+_ABOVE = "at its tightest {share} % above the truth"
+_BELOW = "at its tightest {share} % below the truth"
+_SPENT = "at {points} points in {seconds:.2f} s"
+_UNSAFE = "**Claims more privacy than there is**. "
+_BOTH = "**Claims more privacy than there is**, and elsewhere errs on the safe side. "
+_LIMIT = "On the way to the limit the relative error goes from {first} to {last}"
 # Unicode spells lambda in its own way.
 GREEK = {
     unicodedata.name(letter).split()[-1].lower().replace("lamda", "lambda"): letter
@@ -29,10 +37,15 @@ GREEK = {
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
+def status(name: str) -> str:
+    """The outcome of a check, in a word."""
+    return translated(STATUS[name])
+
+
 def number(value: float, digits: int = 4) -> str:
     """A number as it is written by hand: ``−2.5 · 10⁻¹⁷``."""
     if math.isnan(value):
-        return "no value"
+        return translated("no value")
     sign, value = "−" if value < 0 else "", abs(value)
     if math.isinf(value):
         return f"{sign}∞"
@@ -50,7 +63,7 @@ def spelled(value: Any) -> str:
     if isinstance(value, np.ndarray | list | tuple):
         return f"({', '.join(spelled(x) for x in value)})"
     if isinstance(value, bool | np.bool_):
-        return "yes" if value else "no"
+        return translated("yes" if value else "no")
     if isinstance(value, int | float | np.number):
         return number(float(value))
     return str(value).replace("_", " ")
@@ -79,17 +92,17 @@ def wrapped(parameters: Mapping[str, Any]) -> str:
 
 def kind_of(formula: Formula) -> str:
     """What the value is of the truth, as Markdown."""
-    return re.sub(r"^(An?) ([^:]+)", r"\1 **\2**", KINDS[formula.kind])
+    return re.sub(r"^(An?) ([^:]+)", r"\1 **\2**", translated(KINDS[formula.kind]))
 
 
 def hypothesis(formula: Formula) -> str:
     """What is asked of the parameters, as Markdown."""
     if not formula.hypothesis:
-        return "For all parameters."
+        return translated("For all parameters.")
     if callable(formula.given):
-        return f"If: {formula.hypothesis}"
+        return translated("If: {hypothesis}", hypothesis=formula.hypothesis)
     conditions = parse(formula.given).latex.replace(r"\wedge", r"\;\text{ and }\;")
-    return f"If ${conditions}$."
+    return translated("If ${conditions}$.", conditions=conditions)
 
 
 def as_python(formula: Formula, parameters: Mapping[str, Any]) -> str:
@@ -117,49 +130,55 @@ def gap(kind: str, slack: float) -> str:
     """How far a value is from the truth, in words."""
     if kind in ("identity", "asymptotic"):
         size = number(abs(slack), 3)
-        return f"largest relative error {size}" if slack else "no difference beyond rounding"
+        error = translated("largest relative error {size}", size=size)
+        return error if slack else translated("no difference beyond rounding")
     if slack == 0:
-        return "somewhere bound and truth are equal"
-    side = "above" if (kind == "upper") == (slack > 0) else "below"
-    return f"at its tightest {number(100 * abs(slack), 3)} % {side} the truth"
+        return translated("somewhere bound and truth are equal")
+    above = (kind == "upper") == (slack > 0)
+    return translated(_ABOVE if above else _BELOW, share=number(100 * abs(slack), 3))
 
 
 def verified(result: Verification) -> str:
     """The outcome of a check."""
     if result.status == "error":
-        return f"**{STATUS[result.status]}** {result.reason}"
-    where = f"  \nthere: {given(result.worst.parameters)}" if result.worst else ""
-    return (
-        f"**{STATUS[result.status]}** at {result.points} points in {result.seconds:.2f} s  \n"
-        f"{gap(result.kind, result.worst_slack)}{where}"
-    )
+        return f"**{status(result.status)}** {result.reason}"
+    spent = translated(_SPENT, points=result.points, seconds=result.seconds)
+    words = f"**{status(result.status)}** {spent}  \n{gap(result.kind, result.worst_slack)}"
+    if not result.worst:
+        return words
+    where = translated("there: {parameters}", parameters=given(result.worst.parameters))
+    return f"{words}  \n{where}"
 
 
 def against(kind: str, truth: Interval) -> str:
     """What a value should have been."""
     if kind == "upper":
-        return f"at least {number(truth.low)} is needed"
+        return translated("at least {low} is needed", low=number(truth.low))
     if kind == "lower":
-        return f"at most {number(truth.high)} is true"
+        return translated("at most {high} is true", high=number(truth.high))
     if truth.low == truth.high:
-        return f"the truth is {number(truth.low)}"
-    return f"the truth is from {number(truth.low)} to {number(truth.high)}"
+        return translated("the truth is {low}", low=number(truth.low))
+    ends = {"low": number(truth.low), "high": number(truth.high)}
+    return translated("the truth is from {low} to {high}", **ends)
 
 
 def case(kind: str, point: Case) -> str:
     """One point, what is claimed there, and what is true."""
-    where = f"At {given(point.parameters)} it" if point.parameters else "It"
-    gives = "has no value" if math.isnan(point.value) else f"gives **{number(point.value)}**"
+    at = given(point.parameters)
+    where = translated("At {parameters} it", parameters=at) if at else translated("It")
+    gives = translated("gives **{value}**", value=number(point.value))
+    gives = translated("has no value") if math.isnan(point.value) else gives
     return f"{where} {gives}; **{against(kind, point.truth)}**."
 
 
 def danger(result: Refutation) -> str:
     """On which side a refuted claim errs, and where it is harmless."""
-    sides = "Errs on the safe side. " if result.safe_side else ""
+    sides = translated("Errs on the safe side. ") if result.safe_side else ""
     if result.unsafe:
-        elsewhere = ", and elsewhere errs on the safe side" if result.safe_side else ""
-        sides = f"**Claims more privacy than there is**{elsewhere}. "
-    return f"{sides}True at {100 * result.harmless:.0f} % of the points tried."
+        sides = translated(_BOTH if result.safe_side else _UNSAFE)
+    return sides + translated(
+        "True at {share:.0f} % of the points tried.", share=100 * result.harmless
+    )
 
 
 def headline(kind: str, verdicts: Sequence[str], slacks: Sequence[float], claimed: bool) -> str:
@@ -167,15 +186,18 @@ def headline(kind: str, verdicts: Sequence[str], slacks: Sequence[float], claime
     judged = [(v, s) for v, s in zip(verdicts, slacks, strict=True) if v]
     if kind == "asymptotic" and len(judged) == 1 < len(slacks):
         first, last = number(abs(slacks[0]), 2), number(abs(slacks[-1]), 2)
-        return f"On the way to the limit the relative error goes from {first} to {last}"
+        return translated(_LIMIT, first=first, last=last)
     wrong = [v for v, _ in judged if v != "right"]
     if not judged:
-        return "Nothing to compare here: move a slider"
+        return translated("Nothing to compare here: move a slider")
     if wrong:
-        tail = ", on the safe side" if set(wrong) == {"safe"} else ""
-        tail = ", and claims too much privacy" if "unsafe" in wrong else tail
-        return f"Wrong at {len(wrong)} of {len(judged)} points{tail}"
-    where = f"all {len(judged)} points" if len(judged) > 1 else "the one point"
+        tail = translated(", on the safe side") if set(wrong) == {"safe"} else ""
+        tail = translated(", and claims too much privacy") if "unsafe" in wrong else tail
+        points = {"wrong": len(wrong), "judged": len(judged)}
+        return translated("Wrong at {wrong} of {judged} points", **points) + tail
+    many = translated("all {count} points", count=len(judged))
+    where = many if len(judged) > 1 else translated("the one point")
     if claimed:
-        return f"True at {where} of this picture, and false elsewhere"
-    return f"Right at {where}: {gap(kind, min(s for _, s in judged))}"
+        return translated("True at {where} of this picture, and false elsewhere", where=where)
+    tightest = gap(kind, min(s for _, s in judged))
+    return translated("Right at {where}: {gap}", where=where, gap=tightest)
