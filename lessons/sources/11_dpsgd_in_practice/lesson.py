@@ -721,7 +721,7 @@ for epochs in (1, 5, 15, 50, 150):
 #
 # Opacus is the DP-SGD library of PyTorch; [appendix 91](91_from_opacus.ipynb) sets its calls beside ours. Here are three traps, found in version 1.6.0.
 #
-# # **The count.** Its adaptive clipping adds the noise $z_\Delta$ of 7.2 to the gradients, with the 2 in the formula. But it counts plain bits, 0 or 1, and divides by the number $n$ of records *drawn*, not by a fixed $L$. If everybody is uncut and a newcomer is cut, the fraction falls from 1 to $n/(n+1)$: in units of the noise, $\sigma_b/n$, that is about $1/\sigma_b$ and not $1/(2\sigma_b)$. So the theorem of Andrew et al., for $\pm\tfrac12$ and a fixed divisor, does not cover it as it stands. In that case the step is worth a little less than the $\sigma$ on the bill: about one per cent less for $\sigma=4$ and $\sigma_b=L/20$.
+# **The count.** Its adaptive clipping adds the noise $z_\Delta$ of 7.2 to the gradients, with the 2 in the formula. But it counts plain bits, 0 or 1, and divides by the number $n$ of records *drawn*, not by a fixed $L$. If everybody is uncut and a newcomer is cut, the fraction falls from 1 to $n/(n+1)$: in units of the noise, $\sigma_b/n$, that is about $1/\sigma_b$ and not $1/(2\sigma_b)$. So the theorem of Andrew et al., for $\pm\tfrac12$ and a fixed divisor, does not cover it as it stands. In that case the step is worth a little less than the $\sigma$ on the bill: about one per cent less for $\sigma=4$ and $\sigma_b=L/20$.
 #
 # **The lot.** A run as its manual has it: an ordinary loader with batches of 512 goes in, a private one comes out.
 
