@@ -24,6 +24,7 @@ from explorer import (
 FIELDS = fields.state().fields
 
 
+@pytest.mark.slow
 def test_a_pinned_run_stays_in_the_picture_and_is_compared():
     app = opened(accountants="rdp,pld", steps="1000", here="900")
     before = traces(app)

@@ -314,6 +314,7 @@ def test_the_code_does_the_same_run(dataset, model, monkeypatch, capsys):
     assert scope["inputs"].shape[1:] == inputs.shape[1:]
 
 
+@pytest.mark.slow
 def test_the_code_on_the_page_reaches_what_the_page_does(capsys):
     exec(opened().code[0].value, {})
     *_, last = capsys.readouterr().out.splitlines()

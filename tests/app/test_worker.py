@@ -74,6 +74,7 @@ def test_a_job_in_and_events_out():
     assert steps[-1]["accuracy"] > 0.8 and steps[-1]["plain_accuracy"] > 0.85
 
 
+@pytest.mark.slow
 def test_long_runs_tell_a_bounded_number_of_events_and_no_comparison_unless_asked_for():
     events = told(JOB | {"steps": 200, "sample_rate": 0.001, "compare": False})
     named = {"event", "step", "epsilon", "seconds", "loss", "accuracy", "clipped"}

@@ -114,6 +114,7 @@ ANSWERS = [
 ]
 
 
+@pytest.mark.slow
 @each("answer, outcome, words", ANSWERS)
 def test_whatever_a_function_does_one_sentence_says_it(answer, outcome, words):
     verdict = CLIP.verdict(answer)

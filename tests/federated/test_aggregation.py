@@ -288,6 +288,7 @@ def test_shares_give_the_key_from_the_threshold_on(threshold, holders):
     assert threshold == 1 or not any(map(right, list(combinations(parts, threshold - 1))[:50]))
 
 
+@pytest.mark.slow
 @each("clients, corrupt, dropouts", [(40, 0.1, 0.1), (200, 0.1, 0.2), (1000, 0.05, 0.1)])
 def test_graph_has_the_chances_that_it_promises(clients, corrupt, dropouts):
     """Each condition again by SciPy's laws; with less than 2 neighbours fewer one of them fails."""

@@ -42,6 +42,7 @@ def fits(drawn, log_weights):
     return stats.chisquare(observed, expected).pvalue > 1e-7
 
 
+@pytest.mark.slow
 @each("variance", [Fraction(1, 50), Fraction(1, 4), 1, Fraction(22, 7), 16, Fraction(4001, 10)])
 def test_the_discrete_gaussian_has_its_law(variance):
     drawn = discrete_gaussian(variance, size=20_000)

@@ -49,6 +49,7 @@ def densities(mechanism):
     return reach / 200_000, density(1), density(-1)
 
 
+@pytest.mark.slow
 @each("mechanism", TINY)
 def test_divergences_and_delta_of_all_subsets(mechanism):
     step, p, q = densities(mechanism)

@@ -59,6 +59,7 @@ def test_smooth_sensitivity_changes_by_its_factor_between_neighbours(plan):
     assert max(steps) > 1
 
 
+@pytest.mark.slow
 @each_plan
 def test_what_is_published_bounds_the_true_divergence(plan):
     rng = np.random.default_rng(0)

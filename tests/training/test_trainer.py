@@ -249,6 +249,7 @@ PHASES = Phases((
 ))  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_run_follows_its_phases(monkeypatch):
     monkeypatch.setattr(Trainer, "_normals", ones)
     begun = started(plan=PHASES, loss_fn=lambda outputs, targets: outputs[:, 0] * 0)
