@@ -194,6 +194,7 @@ def closed(mechanism, adjacency):
         return None
 
 
+@pytest.mark.slow
 @each(
     "mechanism, adjacency",
     [p for p in PAIRS if not isinstance(p[0], Composed) and closed(*p) is not None],

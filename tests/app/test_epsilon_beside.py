@@ -52,6 +52,7 @@ def test_a_pinned_run_stays_in_the_picture_and_is_compared():
     assert "RDP, pinned" not in traces(app) and "pinned" not in app.query_params
 
 
+@pytest.mark.slow
 @each("symbol, field, worse", [("σ", "noise_multiplier", 0.998), ("q", "sample_rate", 1.002)])
 def test_a_budget_is_met_by_the_least_noise_or_the_largest_rate(symbol, field, worse):
     app = opened(accountants="rdp,pld", here="777", budget="1.5", rate_from="counts")

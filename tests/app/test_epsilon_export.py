@@ -60,6 +60,7 @@ def test_the_python_on_the_page_draws_the_same_numbers(address):
     the_code_draws_the_same_numbers(opened(**address))
 
 
+@pytest.mark.slow
 def test_a_mechanism_registered_on_the_fly_can_be_chosen_and_taken_along(registered):
     address = {"mechanism": registered.name, "noise_multiplier": "2", "steps": "50", "here": "7"}
     app = opened(**address, accountants="pld,rdp")

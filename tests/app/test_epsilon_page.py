@@ -141,6 +141,7 @@ def test_certified_steps_of_epochs_are_whole_epochs():
     assert answers.certified_steps("rdp", short, budget) == 77_700
 
 
+@pytest.mark.slow
 def test_a_moving_slider_gets_a_draft_that_is_true():
     state = fields.state()
     state.moving = True

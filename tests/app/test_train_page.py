@@ -296,6 +296,7 @@ def few(side: int = 28) -> Labelled:
     return Labelled(images, np.arange(30) % 10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", fields.MODEL.options)
 @pytest.mark.parametrize("dataset", ["digits", "synthetic", "mnist"])
 def test_the_code_does_the_same_run(dataset, model, monkeypatch, capsys):

@@ -183,6 +183,7 @@ def test_golden_conversion(row):
     assert agrees(float(epsilon), row)
 
 
+@pytest.mark.slow
 @given(st.floats(-30, 10), st.floats(-690, -0.01))
 def test_conversions_of_a_gaussian_are_ordered_and_lie_above_its_epsilon(log_rho, log_delta):
     """Exact <= improved at the best order <= at others <= the first conversion; and the simple."""

@@ -97,6 +97,7 @@ def test_moments_are_enclosed(bits, side):
         assert all(abs(moment(mp.mpc(17, u))) <= bound for u in (t, 1.3 * t, 3 * t))
 
 
+@pytest.mark.slow
 @each("side", ["remove", "add"])
 def test_delta_is_enclosed_whatever_the_numbers_are(bits, side):
     """Too few nodes, a short period, a poor line: the enclosure widens, and still holds."""

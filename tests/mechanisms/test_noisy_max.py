@@ -13,6 +13,7 @@ from dplearn.mechanisms.noisy_max import NoisyMax
 from outcomes import EPSILONS, delta_by_definition
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise_std", [0.8, 3.0, 20.0])
 @pytest.mark.parametrize(("adjacency", "moves"), [("add_remove", 1), ("replace_one", 2)])
 def test_no_votes_leak_more(noise_std, adjacency, moves):

@@ -83,6 +83,7 @@ SMALL = [(10.0, 500, 1e-4), (1.0, 500, 0.004), (1.0, 3, 0.5), (0.2, 3, 9.0)]
 SMALL += [(1e-3, 500, 0.0151), (1e-3, 5, 0.003), (0.02, 500, 0.003), (25.0, 500, 1e-3)]
 
 
+@pytest.mark.slow
 @each("noise, alike, epsilon", SMALL)
 def test_delta_where_differences_are_small(noise, alike, epsilon):
     """Both densities in fifty digits; the loss grows with the output, so one threshold is best."""

@@ -61,6 +61,7 @@ def test_laplace_noise_is_counted_by_moments():
     assert stated.epsilon < 0.5 * plan.guarantee(delta=1e-5).epsilon
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [False, True])
 def test_the_command_states_all_three(tmp_path, capsys, labels):
     given = np.random.default_rng(0).choice(3, p=[0.9, 0.06, 0.04], size=(50, 20))
