@@ -7,16 +7,16 @@ carries no time and no file name, so the same zlib writes the same bytes; with a
 the bytes may differ, the text inside does not.
 """
 
-import gzip
-import hashlib
 import sys
 from pathlib import Path
+
+from archive import write
 
 TARGET = Path(__file__).with_name("digits.csv.gz")
 
 
 def table():
-    """The file as text: a header, then one line per image, pixels row by row, label last."""
+    """Lines of the file: a header, then one line per image, pixels row by row, label last."""
     try:
         from sklearn.datasets import load_digits
     except ImportError:
@@ -25,16 +25,8 @@ def table():
     lines = [",".join([*(f"p{row}{column}" for row in range(8) for column in range(8)), "label"])]
     for pixels, label in zip(digits.data.astype(int), digits.target, strict=True):
         lines.append(",".join(map(str, [*pixels, label])))
-    return "\n".join(lines) + "\n"
-
-
-def main():
-    text = table().encode("ascii")
-    with TARGET.open("wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as archive:
-        archive.write(text)
-    print("text   ", hashlib.sha256(text).hexdigest())
-    print("archive", hashlib.sha256(TARGET.read_bytes()).hexdigest())
+    return lines
 
 
 if __name__ == "__main__":
-    main()
+    write(table(), TARGET)

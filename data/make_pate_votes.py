@@ -7,9 +7,9 @@ regression on oriented gradients; they vote on the first 1,000 digits of seed 1.
 one core. With another version of PyTorch a few votes may differ.
 """
 
-import gzip
-import hashlib
 from pathlib import Path
+
+from archive import write
 
 from dplearn.datasets import oriented_gradients, synthetic_digits
 from dplearn.pate import Votes
@@ -20,7 +20,7 @@ QUERIES = 1000
 
 
 def table():
-    """The file as text: a header, then one line per number of teachers and query."""
+    """Lines of the file: a header, then one line per number of teachers and query."""
     images, labels = synthetic_digits(count=60_000, seed=0)
     asked, truth = synthetic_digits(count=QUERIES, seed=1)
     features, queries = oriented_gradients(images), oriented_gradients(asked)
@@ -29,16 +29,8 @@ def table():
         given = teacher_labels(features, labels, queries, teachers=teachers)
         for label, counts in zip(truth, Votes.from_labels(given, classes=10).counts, strict=True):
             lines.append(",".join(map(str, [teachers, label, *counts])))
-    return "\n".join(lines) + "\n"
-
-
-def main():
-    text = table().encode("ascii")
-    with TARGET.open("wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as archive:
-        archive.write(text)
-    print("text   ", hashlib.sha256(text).hexdigest())
-    print("archive", hashlib.sha256(TARGET.read_bytes()).hexdigest())
+    return lines
 
 
 if __name__ == "__main__":
-    main()
+    write(table(), TARGET)
