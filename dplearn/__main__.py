@@ -77,6 +77,14 @@ def _parser() -> argparse.ArgumentParser:
     pate = commands.add_parser("pate", help="epsilon of teachers' votes, for who holds them")
     pate.set_defaults(run=_pate)
     _add_pate_options(pate)
+    for command in (epsilon, find, book, claim, pate):
+        command.add_argument("--json", action="store_true", help="print one list of objects")
+    _add_what_is_looked_at(commands)
+    return parser
+
+
+def _add_what_is_looked_at(commands: argparse._SubParsersAction) -> None:
+    """The explorer, the site and the lessons."""
     # Its options are Streamlit's: none begins with the sign of ours.
     app = commands.add_parser("app", help="open the explorer", prefix_chars="+", add_help=False)
     app.set_defaults(run=_app)
@@ -85,9 +93,6 @@ def _parser() -> argparse.ArgumentParser:
     site.set_defaults(run=_site)
     site.add_argument("out", type=Path, metavar="OUT", help="a folder, which is made")
     add_commands(commands.add_parser("lessons", help="build the lessons' notebooks"))
-    for command in (epsilon, find, book, claim, pate):
-        command.add_argument("--json", action="store_true", help="print one list of objects")
-    return parser
 
 
 def _add_run_options(
