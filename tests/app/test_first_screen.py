@@ -63,6 +63,20 @@ _NAMED = """() => [...document.querySelectorAll('.st-key-picture .annotation-tex
   .filter(node => node.getBoundingClientRect().width).map(node => node.textContent).join(' ')"""
 
 
+def level_guess(page) -> float:
+    """Draw a level line through the middle of the picture; returns the epsilon of its height."""
+    page.get_by_text("Draw your guess: ε after 1 to 40").wait_for()
+    ground = page.locator(".st-key-picture .nsewdrag").first.bounding_box()
+    at = lambda x, y: (ground["x"] + x * ground["width"], ground["y"] + y * ground["height"])
+    page.mouse.move(*at(0.01, 0.5))
+    page.mouse.down()
+    page.mouse.move(*at(0.99, 0.5), steps=20)
+    page.mouse.up()
+    assert page.locator(".dplearn-guess").get_attribute("d").count(",") > 10
+    axis = page.evaluate("document.querySelector('.js-plotly-plot')._fullLayout.yaxis.range")
+    return 10 ** (sum(axis) / 2)
+
+
 def test_a_presentation_asks_for_a_guess_and_shows_one_curve_after_the_other(page, address):
     sent: list = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda m: sent.append(m)))
@@ -80,18 +94,8 @@ def test_a_presentation_asks_for_a_guess_and_shows_one_curve_after_the_other(pag
     asked = len(sent)
     assert named() == []
     page.keyboard.press("ArrowRight")
-    page.get_by_text("Draw your guess: ε after 1 to 40").wait_for()
-    ground = page.locator(".st-key-picture .nsewdrag").first.bounding_box()
-    at = lambda x, y: (ground["x"] + x * ground["width"], ground["y"] + y * ground["height"])
-    page.mouse.move(*at(0.01, 0.5))
-    page.mouse.down()
-    page.mouse.move(*at(0.99, 0.5), steps=20)
-    page.mouse.up()
-    assert page.locator(".dplearn-guess").get_attribute("d").count(",") > 10
+    middle = level_guess(page)
     page.keyboard.press("ArrowRight")
-    # What was drawn level is said in the numbers of the axis.
-    axis = page.evaluate("document.querySelector('.js-plotly-plot')._fullLayout.yaxis.range")
-    middle = 10 ** (sum(axis) / 2)
     words = page.get_by_text(re.compile(r"you drew ε = "))
     drawn = float(re.search(r"drew ε = ([\d.]+)\.", words.inner_text())[1])
     assert drawn == pytest.approx(middle, rel=0.1) and named() == ["PLD"]
@@ -105,10 +109,8 @@ def test_a_presentation_asks_for_a_guess_and_shows_one_curve_after_the_other(pag
         page.keyboard.press("ArrowRight")
     code = page.get_by_role("figure", name=address)
     told = code.inner_text()
-    assert (
-        told.startswith(f"{address}?delta=1e-6 leads others nowhere")
-        and code.get_by_role("img").is_visible()
-    )
+    assert told.startswith(f"{address}?delta=1e-6 leads others nowhere")
+    assert code.get_by_role("img").is_visible()
     assert len(sent) == asked, "the server was asked while arrows were pressed"
     settled(page, "presentation")
     page.keyboard.press("p")
