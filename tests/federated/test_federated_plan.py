@@ -5,21 +5,13 @@ import math
 
 import numpy as np
 import pytest
+from plans import PLAN
 from scipy.special import ndtr
 from scipy.stats import binom
 
 from cases import each
 from dplearn import DPSGD, Gaussian, accountants
 from dplearn.federated import FederatedPlan, user_level
-
-PLAN = FederatedPlan(
-    users=3000,
-    sample_rate=0.05,
-    rounds=150,
-    noise_multiplier=2.11,
-    max_update_norm=0.3,
-    sampling="poisson",
-)
 
 
 @each(

@@ -11,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
+from plans import PLAN
 from torch import nn
 
 from cases import each
@@ -241,18 +242,10 @@ def test_users_with_two_classes_each_learn_at_epsilon_one():
         for label in (user % 10, (user + 1 + user // 10 % 9) % 10):
             part = np.flatnonzero(y == label)[given[label] : given[label] + 10]
             owners[part], given[label] = user, given[label] + 10
-    plan = FederatedPlan(
-        users=3000,
-        sample_rate=0.05,
-        rounds=150,
-        noise_multiplier=2.11,
-        max_update_norm=0.3,
-        sampling="poisson",
-    )
     net = nn.Linear(128, 10, bias=False)
     nn.init.zeros_(net.weight)
     server = torch.optim.SGD(net.parameters(), lr=2.0, momentum=0.9)
     options = {"local_steps": 10, "local_learning_rate": 5.0, "progress": False}
-    history = simulate(net, LOSS, (x, y, owners), plan, delta=1.5e-4, optimizer=server, **options)
+    history = simulate(net, LOSS, (x, y, owners), PLAN, delta=1.5e-4, optimizer=server, **options)
     assert 0.99 < history.guarantee(1.5e-4).epsilon < 1
     assert (net(unseen).argmax(1).numpy() == truth).mean() > 0.969
