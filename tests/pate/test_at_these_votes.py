@@ -10,7 +10,7 @@ from dplearn.book import gnmax_data_dependent_rdp, gnmax_flip_bound
 from dplearn.book.chapters.pate import truths
 from dplearn.pate import PATE, Votes, at_these_votes
 from dplearn.pate.as_printed import as_printed
-from dplearn.pate.at_these_votes import NOT_FOR_PRINT
+from dplearn.pate.at_these_votes import NOT_FOR_PRINT, AtTheseVotes
 from dplearn.pate.law import laws
 from outcomes import delta_by_definition
 
@@ -100,3 +100,13 @@ def test_where_all_agree_far_less_is_leaked_than_the_plan_allows():
     assert theorem.epsilon < 0.2 * plan.guarantee(delta=1e-5).epsilon
     for stated in (exact, renyi, theorem):
         assert NOT_FOR_PRINT in str(stated) and "must not be published" in stated.assumptions[0]
+
+
+def test_both_ends_pay_for_what_computed_laws_may_be_off_by(monkeypatch):
+    here = at_these_votes(Votes([[30, 20, 0]] * 20), PATE(answers=20, noise_std=10))
+    off = 0.01
+    looser, tighter = (here.guarantee(delta=1e-5 * math.exp(sign * off)) for sign in (1, -1))
+    monkeypatch.setattr(AtTheseVotes, "slack", off)
+    paid = here.guarantee(delta=1e-5)
+    assert paid.epsilon == pytest.approx(tighter.epsilon + off, abs=1e-9)
+    assert paid.lower == pytest.approx(looser.lower - off, abs=1e-9)
