@@ -108,6 +108,17 @@ def _as_one(*, sigma, clients, sensitivity, epsilon):
 @wrong("as-one", "100 clients with sigma = 1/2 have epsilon 4.57 at delta = 1e-5, not 4.38.",
        printed("1.012e-05", "2.343e-05", sigma=0.5, clients=100, sensitivity=5, epsilon=4.38),
        claim=_as_one, says=r"\delta_{\sum_iX_i} = \delta_Y \text{ as if they were one}")
+@wrong("as-invited", "Who leaves takes noise along: without 30 of 100 epsilon is 5.39, not 4.38.",
+       printed("9.947e-06", "2.752e-04", sigma=1.0, clients=100, sensitivity=10, epsilon=4.38,
+               left=30),
+       claim=lambda sigma, clients, sensitivity, epsilon, left: summed_discrete_gaussian_delta(
+           sigma=sigma, clients=clients, sensitivity=sensitivity, epsilon=epsilon),
+       says=r"\text{the same for the sum of any } n - j \text{ of them}",
+       given="sigma >= 0.5 and 0 <= left and left < clients and sensitivity >= 1 "
+       "and epsilon >= 0",
+       oracle=lambda sigma, clients, sensitivity, epsilon, left: truths.sum_delta(
+           sigma=sigma, clients=clients - left, sensitivity=sensitivity, epsilon=epsilon),
+       clients=Whole(2, 100), left=Choice(1, 10, 30))
 def summed_discrete_gaussian_delta(*, sigma, clients, sensitivity, epsilon):
     r"""X_1,\dots,X_n \sim N_{\mathbb Z}(0,\sigma^2),\ Y \sim N_{\mathbb Z}(0,n\sigma^2):\quad
     \delta_{\sum_iX_i}(\varepsilon) \le e^\tau\,\delta_Y(\varepsilon - 2\tau), \quad \tau
