@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-from abc import ABC
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from dplearn.mechanisms import (
     Shuffled,
     WithoutReplacement,
 )
+from dplearn.statement import Statable
 
 # Drawn afresh for every step, and drawn once per epoch.
 StepSampling = Literal["poisson", "without_replacement", "none"]
@@ -193,7 +193,7 @@ def _bracket(high: Guarantee, lower: float) -> Guarantee:
     return dataclasses.replace(high, lower=lower, kind="bracket" if lower > 0 else "upper")
 
 
-class Plan(ABC):
+class Plan(Statable):
     """What decides, before a run begins, how much it can leak: one `DPSGD`, or `Phases`."""
 
     steps: int
@@ -218,6 +218,11 @@ class Plan(ABC):
                 return phase, before
             before += phase.steps
         return self.phases[-1], before
+
+    @property
+    def samplings(self) -> tuple[str, ...]:
+        """The schemes of all phases."""
+        return tuple(sorted({phase.sampling for phase in self.phases}))
 
     @property
     def composed(self) -> Composed:

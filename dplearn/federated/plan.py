@@ -73,6 +73,8 @@ class FederatedPlan(Plan):
     epsilon = 37.06 at delta = 1.5e-04, add_remove, by pld, per user
     """
 
+    unit: ClassVar[str] = "one user, with all that the user has"
+
     users: int  # that may take part: a public number, of which the data may hold fewer
     sample_rate: float  # expected share of them in one round, in (0, 1]
     rounds: int

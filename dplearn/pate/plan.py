@@ -3,13 +3,14 @@
 import dataclasses
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from dplearn.accountants import Accountant, accountant_of
 from dplearn.accountants._runs import MOST_RUNS
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Guarantee
 from dplearn.mechanisms import Composed, Gaussian, Laplace
+from dplearn.statement import Statable
 
 _UNIT = (
     "neighbours differ in the data of one teacher: one record more or less, or one user, if a "
@@ -19,7 +20,7 @@ _CAPPED = "no more is asked and answered than the plan allows"
 
 
 @dataclass(frozen=True, kw_only=True)
-class PATE:
+class PATE(Statable):
     """Public plan of an aggregation: GNMax, Confident-GNMax or LNMax.
 
     A query is answered by the class with the largest noisy count. With `check_std` it is answered
@@ -32,6 +33,8 @@ class PATE:
     >>> print(plan.guarantee(delta=1e-5))
     epsilon <= 2.543 at delta = 1.0e-05, add_remove, by pld
     """
+
+    unit: ClassVar[str] = "the data of one teacher"
 
     answers: int  # the most that are answered, >= 0
     noise_std: float  # of the noise on every count; of Laplace noise its scale 1 / gamma

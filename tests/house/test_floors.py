@@ -15,6 +15,7 @@ LIBRARY = (
     {"engine"},
     {"mechanisms"},
     {"accountants"},
+    {"statement"},
     {"run", "calibrate", "budget", "tuning", "opacus", "certificates", "datasets"},
     {"training"},
 )

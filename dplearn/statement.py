@@ -1,0 +1,308 @@
+"""A complete privacy statement, refused while a part is missing; text, LaTeX, JSON or a card."""
+
+import hashlib
+import html
+import json
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Protocol
+
+from dplearn.accountants import Accountant, accountants
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Adjacency, Guarantee, round_up
+from dplearn.mechanisms import Composed, Mechanism
+
+KINDS = {
+    "exact": "exact",
+    "upper": "upper bound",
+    "bracket": "certified from both sides",
+    "lower": "lower bound",
+    "approximate": "approximation, not a bound",
+}
+SAMPLED = {
+    "poisson": "Poisson sampling",
+    "without_replacement": "sampling without replacement",
+    "none": "all records in every step",
+    "shuffled": "shuffled epochs",
+    "random_allocation": "random allocation to batches",
+}
+TUNINGS = {
+    "fixed": "settings were fixed before the data were looked at",
+    "public": "settings were chosen on public data",
+    "uncounted": "settings were tried on the private data, and epsilon does not count that",
+}
+_NEIGHBOURS = {"add_remove": "added or removed", "replace_one": "replaced", "zero_out": "zeroed"}
+_PARTS = {
+    "delta": "the probability with which the bound may fail",
+    "unit": "whose data neighbours differ in, such as 'one image'",
+    "period": "what one epsilon pays for, such as 'once'",
+    "sampling": f"how the program really draws, one of {', '.join(SAMPLED)}",
+    "tuning": f"how settings were chosen, one of {', '.join(TUNINGS)}, or a Tuned",
+}
+_NOT_COVERED = (
+    "whoever has several of these units",
+    "what the data tell about a group, of which each unit is a small part",
+    "other releases from the same data, whose epsilon adds up with this one",
+    "whether the program does what is written here",
+)
+_FALSE_ALARMS = 0.01
+_SIGNS = {"epsilon": "ε", "delta": "δ", "<=": "≤"}
+_TEX = {sign: rf"\{sign}" for sign in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "ε": r"$\varepsilon$",
+    "δ": r"$\delta$",
+    "≤": r"$\le$",
+}
+_CARD = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Privacy statement</title>
+<style>@page {{ size: A5; margin: 10mm }}
+body {{ font: 15px/1.4 system-ui, sans-serif; max-width: 36em; margin: 1em auto; padding: 0 1em }}
+p {{ font-size: 1.3em; border: solid; border-width: 2px 0; padding: .5em 0 }}
+dt {{ font-weight: bold; margin-top: .4em }} dd {{ margin: 0; overflow-wrap: anywhere }}</style>
+<h1>Privacy statement</h1><p>{promise}</p><dl>{rows}</dl></html>
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """All that a reader needs to know what is promised to whom; `Statable.statement` makes it."""
+
+    guarantee: Guarantee
+    plan: str  # what was run, with every public number
+    unit: str
+    period: str
+    sampling: str
+    tuning: str
+    caught: float  # most that is found of the members, at 1 % false alarms
+    not_covered: tuple[str, ...]
+    certificate: str = ""  # JSON text that ``dplearn check`` proves
+
+    @property
+    def rows(self) -> dict[str, str]:
+        """Part -> what is said of it; the promise comes first."""
+        g, law = self.guarantee, accountants[self.guarantee.method]
+        rows = {
+            "Promise": f"{g}: {KINDS[g.kind]}",
+            "Unit of privacy": self.unit,
+            "Neighbours": f"differ in one unit, {_NEIGHBOURS[g.adjacency]}",
+            "In words": "an attacker who suspects 1 % of the outsiders "
+            f"finds at most {round_up(100 * self.caught, 3)} % of the members",
+            "Paid for by one epsilon": self.period,
+            "Run": self.plan,
+            "Sampling": self.sampling,
+            "Tuning": self.tuning,
+            "Accountant": f"{law.title}, {law.reference}",
+            "True if": "; ".join(g.assumptions) or "the mechanism is run as written",
+            "Not covered": "; ".join(self.not_covered),
+        }
+        return rows | ({"Certificate": _told(self.certificate)} if self.certificate else {})
+
+    def __str__(self) -> str:
+        return "\n".join(f"{part}: {words}" for part, words in self.rows.items())
+
+    def latex(self) -> str:
+        """A table of two columns, for a paper; it needs no package."""
+        rows = [rf"{part} & {_tex(words)} \\" for part, words in self.rows.items()]
+        return "\n".join([r"\begin{tabular}{lp{0.7\linewidth}}", *rows, r"\end{tabular}", ""])
+
+    def json(self) -> str:
+        """Every part for a machine, numbers in full, the certificate within."""
+        parts = {field.name: getattr(self, field.name) for field in fields(self)}
+        g = parts.pop("guarantee")
+        stated = {field.name: getattr(g, field.name) for field in fields(g)}
+        stated["details"] = dict(g.details)
+        parts["certificate"] = json.loads(self.certificate) if self.certificate else None
+        whole = {"format": "dplearn statement 1", "guarantee": stated, **parts}
+        return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+
+    def card(self) -> str:
+        """One page of HTML that needs nothing else, to print or to hang up."""
+        rows = {part: html.escape(_signs(words)) for part, words in self.rows.items()}
+        promise = rows.pop("Promise")
+        listed = "".join(f"<dt>{part}</dt><dd>{words}</dd>" for part, words in rows.items())
+        return _CARD.format(promise=promise, rows=listed)
+
+
+class _Priced(Protocol):
+    """What `dplearn.tuning.Tuned` is, which stands above this file."""
+
+    @property
+    def run(self) -> Mechanism: ...
+    def guarantee(self, *, delta: float, adjacency: Adjacency) -> Guarantee: ...
+
+
+class Statable(ABC):
+    """What has a guarantee and can be stated: a plan of any kind."""
+
+    # Whose data neighbours differ in, where the plan decides that.
+    unit: ClassVar[str] = ""
+
+    @property
+    @abstractmethod
+    def composed(self) -> Composed:
+        """The whole run as one mechanism: a bound from above."""
+
+    @property
+    def samplings(self) -> tuple[str, ...]:
+        """How units come to take part; empty where all of them do."""
+        return ()
+
+    @abstractmethod
+    def guarantee(self, accountant: Accountant | str = "pld", *, delta: float) -> Guarantee:
+        """Privacy of the whole run."""
+
+    def statement(
+        self,
+        *,
+        delta: float | None = None,
+        unit: str = "",
+        period: str = "",
+        sampling: str = "",
+        tuning: "str | _Priced" = "",
+        not_covered: Sequence[str] = (),
+        accountant: Accountant | str = "pld",
+        adjacency: Adjacency | None = None,
+        certificate: str = "",
+    ) -> Statement:
+        """A complete privacy statement of this plan; ValueError names the part that is missing.
+
+        Parameters
+        ----------
+        delta : float
+            In (0, 1).
+        unit : str
+            Whose data neighbours differ in, such as ``"one image"``; a plan that decides it, as a
+            `FederatedPlan` does, needs no word.
+        period : str
+            What one epsilon pays for, such as ``"once"`` or ``"daily"``.
+        sampling : str
+            How the program *really* draws; refused where the plan says otherwise.
+        tuning : str or Tuned
+            How settings were chosen, one of `TUNINGS`; a `Tuned` of this plan has its price
+            in epsilon.
+        not_covered : sequence of str
+            What is not covered beside what never is.
+        adjacency : str
+            Default: that of `guarantee`.
+        certificate : str
+            Text of `dplearn.certificates.certify` for this very run.
+
+        Examples
+        --------
+        >>> from dplearn.run import DPSGD
+        >>> plan = DPSGD(noise_multiplier=1.1, sample_rate=0.004, steps=10_000)
+        >>> parts = {"delta": 1e-5, "unit": "one image", "sampling": "poisson", "tuning": "public"}
+        >>> plan.statement(**parts, period="once", accountant="rdp").rows["Promise"]
+        'epsilon <= 2.014 at delta = 1.0e-05, add_remove, by rdp: upper bound'
+        >>> plan.statement(**parts)
+        Traceback (most recent call last):
+        ValueError: Expected period, what one epsilon pays for, such as 'once', got nothing.
+        """
+        own = " and ".join(self.samplings)
+        given = {"delta": delta, "unit": self.unit or unit, "period": period, "tuning": tuning}
+        given["sampling"] = sampling if own else "none"
+        for part, meaning in _PARTS.items():
+            if given[part] is None or given[part] == "":
+                raise ValueError(f"Expected {part}, {meaning}, got nothing.")
+        validate.probability(delta=delta)  # type: ignore[arg-type]
+        if sampling and sampling != own:
+            raise ValueError(
+                f"Expected sampling={own!r} as in the plan, got sampling={sampling!r}: "
+                "state the plan of what was run."
+            )
+        chosen: dict[str, Any] = {"adjacency": adjacency} if adjacency else {}
+        stated = self.guarantee(accountant, delta=delta, **chosen)  # type: ignore[arg-type]
+        caught = _most_caught(stated)
+        if isinstance(tuning, str) or not hasattr(tuning, "run"):
+            validate.one_of(TUNINGS, tuning=tuning)  # type: ignore[arg-type]
+            caught = min(caught, _attacked(self.composed, stated.adjacency))
+        else:
+            if tuning.run != self.composed or certificate:
+                raise ValueError(
+                    "Expected tuning=Tuned(plan.composed, ...) of this plan, and no certificate, "
+                    "which proves one run; got another."
+                )
+            stated = tuning.guarantee(delta=stated.delta, adjacency=stated.adjacency)
+            caught = _most_caught(stated)
+        _refuse(stated)
+        if certificate:
+            _compare(certificate, self.composed, stated)
+        return Statement(
+            guarantee=stated,
+            plan=repr(self),
+            unit=": ".join(filter(None, (self.unit, unit))),
+            period=period,
+            sampling=" and ".join(SAMPLED[name] for name in self.samplings) or "none",
+            tuning=TUNINGS[tuning] if isinstance(tuning, str) else repr(tuning),
+            caught=caught,
+            not_covered=(*_NOT_COVERED, *not_covered),
+            certificate=certificate,
+        )
+
+
+def _refuse(stated: Guarantee) -> None:
+    """Raise unless the guarantee is a finite bound for all neighbours."""
+    if not stated.is_bound:
+        raise ValueError(f"Expected an accountant that proves a bound, got {stated.method!r}.")
+    if stated.only_for:
+        raise ValueError(
+            f"Expected a guarantee for all neighbours, got one for {stated.only_for} only."
+        )
+    if stated.epsilon == math.inf:
+        raise ValueError(f"Expected a finite epsilon, got none: {stated.reason}.")
+
+
+def _most_caught(stated: Guarantee) -> float:
+    """What (epsilon, delta) alone bound: the true positive rate at 1 % false alarms."""
+    steep = math.exp(min(stated.epsilon, 700.0)) * _FALSE_ALARMS + stated.delta
+    return min(steep, 1 - math.exp(-stated.epsilon) * (1 - stated.delta - _FALSE_ALARMS), 1.0)
+
+
+def _attacked(composed: Composed, adjacency: Adjacency) -> float:
+    """The same rate from the whole profile of the run; 1 where there is none."""
+    try:
+        ends: Any = accountants["pld"]().true_positive_rate(  # type: ignore[attr-defined]
+            composed, false_positive_rate=_FALSE_ALARMS, adjacency=adjacency
+        )
+    except NotImplementedError:
+        return 1.0
+    return float(ends[1])
+
+
+def _compare(certificate: str, composed: Composed, stated: Guarantee) -> None:
+    """Raise unless a certificate names this run, which one step repeated makes."""
+    (mechanism, steps), *others = composed.parts()
+    base = getattr(mechanism, "base", None)
+    name = f"{mechanism.name}_{base.name}" if base else mechanism.name
+    numbers = {**(vars(base) if base else {}), **vars(mechanism), "steps": steps}
+    numbers |= {"delta": stated.delta, "mechanism": name, "adjacency": stated.adjacency}
+    run: Mapping[str, Any] = json.loads(certificate)["run"]
+    wrong = [key for key, value in run.items() if str(numbers.get(key)) != str(value)]
+    if wrong or others:
+        raise ValueError(
+            f"Expected a certificate of this run, got one of another {' and '.join(wrong)}."
+        )
+
+
+def _told(certificate: str) -> str:
+    """What a certificate claims, and which file it is."""
+    proof = json.loads(certificate)
+    digest = hashlib.sha256(certificate.encode()).hexdigest()
+    ends = f"{proof['lower']} <= epsilon <= {proof['upper']}"
+    return f"{ends}, which `dplearn check` proves; SHA-256 {digest}"
+
+
+def _signs(words: str) -> str:
+    """Words with the signs of formulas."""
+    for name, sign in _SIGNS.items():
+        words = words.replace(name, sign)
+    return words
+
+
+def _tex(words: str) -> str:
+    return _signs(words).translate(str.maketrans(_TEX))
