@@ -9,7 +9,7 @@ each other: no lower end above an upper end, none past an exact value or what a 
 proves, none against the order of two settings one of which leaks less. A numpy warning, an
 exception and an answer above 2 CPU seconds count as well. Exit status 1 if there is one, with the
 lines that repeat it. With --csv there is a row per setting, and cases in the file are skipped.
-Workers of a cluster need this folder on their path.
+Executors are those of `dplearn.sweeps`; workers of a cluster need this folder on their path.
 """
 
 import os
@@ -24,13 +24,13 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 import numpy as np
 from support.questions import CLASSES
 from support.sweep import Case
+
+from dplearn.sweeps import answered, executor_at
 
 COLUMNS = ["seed", "class", "index", "mechanism", "adjacency", "steps", "delta", "lower", "upper"]
 COLUMNS += ["cpu_s", "case_s", "slow", "violations"]
@@ -62,26 +62,6 @@ def run(job: Job) -> list[Row]:
     rows[0] |= {"case_s": round(time.thread_time() - start, 3)}
     rows[0] |= {"slow": "\n".join(case.slow), "violations": "\n".join(case.violations)}
     return [{column: str(row.get(column, "")) for column in COLUMNS} for row in rows]
-
-
-def run_all(jobs: list[Job]) -> list[list[Row]]:
-    return [run(job) for job in jobs]
-
-
-def executor(where: str, workers: int) -> Executor:
-    """A pool of this machine, or the cluster behind dask://HOST:PORT."""
-    if where.startswith("dask://"):
-        from distributed import Client  # pyright: ignore[reportMissingImports]
-
-        return Client(where.replace("dask://", "tcp://")).get_executor()
-    return {"processes": ProcessPoolExecutor, "threads": ThreadPoolExecutor}[where](workers)
-
-
-def sweep(jobs: list[Job], pool: Executor) -> Iterator[list[Row]]:
-    """Rows of every case, in the order in which they are done."""
-    chunks = [jobs[i : i + CHUNK] for i in range(0, len(jobs), CHUNK)]
-    for done in as_completed([pool.submit(run_all, chunk) for chunk in chunks]):
-        yield from done.result()
 
 
 @contextlib.contextmanager
@@ -156,8 +136,9 @@ def main() -> int:
         jobs = [(seed, name, options.index) for seed, name, i in jobs if i == 0]
     with table(options.csv) as (rows, add):
         ready = {(int(r["seed"]), r["class"], int(r["index"])) for r in rows}
-        with executor(options.executor, options.workers) as pool:
-            for more in sweep([job for job in jobs if job not in ready], pool):
+        missing = [job for job in jobs if job not in ready]
+        with executor_at(options.executor, workers=options.workers) as pool:
+            for _, more in answered(run, missing, pool, batch=CHUNK):
                 add(more)
     return 1 if report(rows) else 0
 

@@ -28,6 +28,7 @@ from dplearn.mechanisms import (
     mechanisms,
 )
 from dplearn.run import DPSGD, Phases
+from dplearn.sweeps import sweep
 from dplearn.tuning import Tuned
 
 __all__ = [
@@ -57,4 +58,5 @@ __all__ = [
     "mechanisms",
     "smallest_delta",
     "smallest_noise_multiplier",
+    "sweep",
 ]

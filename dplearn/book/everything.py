@@ -3,15 +3,14 @@
 import difflib
 import math
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from itertools import chain
-from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
 
 from dplearn.book import Case, Refutation, Verification, book, refute, verify
 from dplearn.book.published import Figure, check_figure, published
+from dplearn.sweeps import executor_at
 
 _NUMBER = "abcdefgh0123456789"
 Result = Verification | Refutation | Figure
@@ -54,8 +53,7 @@ def check_all(ids: Sequence[str] = (), *, processes: int = 2) -> Iterator[Result
 
 
 def _in_parallel(processes: int) -> Iterator[Result]:
-    # Started afresh, not forked: the caller may have threads.
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+    with executor_at("processes", workers=processes) as pool:
         yield from chain.from_iterable(pool.map(check, all_ids()))
 
 

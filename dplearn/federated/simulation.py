@@ -11,8 +11,6 @@ user's records, momentum or a batch norm say, is that user's own and leaves the 
 """
 
 import math
-import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, InitVar, dataclass, field
 from typing import Any
@@ -28,6 +26,7 @@ from dplearn.accountants import Accountant
 from dplearn.federated.plan import FederatedPlan
 from dplearn.ground import validate
 from dplearn.ground.guarantee import round_up
+from dplearn.ground.progress import ProgressLine
 from dplearn.training import sampling
 from dplearn.training.devices import moved
 from dplearn.training.history import History, Record
@@ -39,8 +38,6 @@ from dplearn.training.rules import trainable
 _TOGETHER = 256
 # A delta for the sentence that refuses weights.
 _DELTA = 1e-5
-# Seconds between two pictures of the progress line.
-_PAUSE = 0.2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -272,20 +269,20 @@ def simulate(
     plan.guarantee(accountant, delta=delta)  # refuses what no theorem covers, before training
     run = Federation(model, loss_fn, records, plan, **options)
     values: list[tuple[int, float]] = []
-    due = 0.0
+    line = ProgressLine(progress)
+
+    def told() -> str:
+        epsilon = plan.guarantee(accountant, delta=delta, steps=run.rounds).epsilon
+        measured = f"  evaluated {values[-1][1]:.4g}" if values else ""
+        return f"round {run.rounds}/{plan.rounds}  epsilon per user {round_up(epsilon)}{measured}"
+
     try:
         while run.rounds < plan.rounds:
             run.round()
             last = run.rounds == plan.rounds
             if evaluate is not None and (last or run.rounds % evaluate_every == 0):
                 values.append((run.rounds, float(evaluate(model))))
-            if progress and (last or time.monotonic() >= due):
-                due = time.monotonic() + _PAUSE
-                epsilon = plan.guarantee(accountant, delta=delta, steps=run.rounds).epsilon
-                measured = f"  evaluated {values[-1][1]:.4g}" if values else ""
-                text = f"round {run.rounds}/{plan.rounds}  epsilon per user {round_up(epsilon)}"
-                end = "\n" if last else ""
-                print("\r" + (text + measured).ljust(80), end=end, file=sys.stderr, flush=True)
+            line.show(told, last=last)
     except BaseException as error:
         error.history = run.history(tuple(values))  # type: ignore[attr-defined]
         error.add_note(f"The {run.rounds} rounds done are in this exception's `history`.")

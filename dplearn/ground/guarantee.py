@@ -50,6 +50,10 @@ class Guarantee:
     # Whom it is about where it is not about all neighbours; part of every sentence that states it.
     only_for: str = ""
 
+    def __getstate__(self) -> Mapping[str, object]:
+        """What other processes are sent; a read-only mapping cannot be."""
+        return vars(self) | {"details": dict(self.details)}
+
     @property
     def is_bound(self) -> bool:
         """Whether the true epsilon is proved to be at most `epsilon`."""

@@ -1,7 +1,5 @@
 """A whole run in one call."""
 
-import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,14 +11,12 @@ from torch.optim import Optimizer
 from dplearn.accountants import Accountant
 from dplearn.ground import validate
 from dplearn.ground.guarantee import round_up
+from dplearn.ground.progress import ProgressLine
 from dplearn.run import Plan
 from dplearn.training.checkpoint import present, require_writable
 from dplearn.training.history import History
 from dplearn.training.passes import Loss
 from dplearn.training.trainer import Trainer
-
-# Seconds between two pictures of the progress line.
-_PAUSE = 0.2
 
 
 def fit(
@@ -83,7 +79,7 @@ def fit(
         require_writable(checkpoint, trainer.process_group)
         if present(checkpoint, trainer.process_group):
             trainer.load(checkpoint)
-    due = 0.0  # when the line is shown again
+    line = ProgressLine(progress)
     with _kept(trainer, checkpoint):
         while trainer.steps < steps:
             record = trainer.step()
@@ -91,10 +87,7 @@ def fit(
             often = checkpoint_every is not None and record.step % checkpoint_every == 0
             if checkpoint is not None and (last or (often and trainer.resumable)):
                 trainer.save(checkpoint)
-            if progress and (last or time.monotonic() >= due):
-                due = time.monotonic() + _PAUSE
-                epsilon = plan.guarantee(accountant, delta=delta, steps=record.step).epsilon
-                _show(trainer.history(), steps, epsilon)
+            line.show(lambda: _line(trainer.history(), steps, accountant, delta), last=last)
             if callback is not None:
                 callback(trainer)
     return trainer.history()
@@ -119,13 +112,14 @@ def _kept(trainer: Trainer, checkpoint: str | Path | None) -> Iterator[None]:
         trainer.end_workers()
 
 
-def _show(history: History, steps: int, epsilon: float) -> None:
-    """Overwrite the line of progress; it ends with the run."""
-    lot = history.records[-1].private
-    text = (
+def _line(history: History, steps: int, accountant: Accountant | str, delta: float) -> str:
+    """What the line of progress says after some of the steps."""
+    lot, epsilon = (
+        history.records[-1].private,
+        history.guarantee(delta, accountant=accountant).epsilon,
+    )
+    return (
         f"step {history.steps}/{steps}  epsilon {round_up(epsilon)}  private: "
         f"loss {lot.loss:.3f}  accuracy {lot.accuracy:.1%}  "
         f"clipped {lot.clipped_fraction:.0%}  not finite {history.non_finite}"
     )
-    end = "\n" if history.steps == steps else ""
-    print("\r" + text.ljust(100), end=end, file=sys.stderr, flush=True)

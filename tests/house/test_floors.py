@@ -16,7 +16,7 @@ LIBRARY = (
     {"mechanisms"},
     {"accountants"},
     {"statement"},
-    {"run", "calibrate", "budget", "tuning", "opacus", "certificates", "datasets"},
+    {"run", "calibrate", "budget", "tuning", "opacus", "certificates", "datasets", "sweeps"},
     {"training"},
 )
 ON_TOP = ({"book"}, {"claims", "pate", "federated"}, {"figures"}, {"app", "classroom"}, {"site"})

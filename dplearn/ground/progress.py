@@ -1,0 +1,23 @@
+"""A line that tells how far a run is."""
+
+import sys
+import time
+from collections.abc import Callable
+
+# Seconds between two pictures of the line.
+_PAUSE = 0.2
+
+
+class ProgressLine:
+    """A line on the error stream, overwritten at most five times a second; or none."""
+
+    def __init__(self, shown: bool) -> None:
+        self._due = 0.0 if shown else float("inf")
+        self._shown = shown
+
+    def show(self, text: Callable[[], str], *, last: bool) -> None:
+        """Overwrite the line if it is time, or if it is the last, which ends it."""
+        if self._shown and (last or time.monotonic() >= self._due):
+            self._due = time.monotonic() + _PAUSE
+            end = "\n" if last else ""
+            print("\r" + text().ljust(100), end=end, file=sys.stderr, flush=True)
