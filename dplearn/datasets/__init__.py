@@ -1,8 +1,9 @@
 """Images to train on: shipped, read from files that you have, or drawn. Nothing is downloaded.
 
-Every set is a `Labelled` pair of images (float32 in [0, 1]) and labels (int64).
+Every set of images is a `Labelled` pair of images (float32 in [0, 1]) and labels (int64).
 """
 
+from dplearn.datasets.deployments import Deployment, deployments
 from dplearn.datasets.features import oriented_gradients
 from dplearn.datasets.files import cifar10, fashion_mnist, idx, mnist
 from dplearn.datasets.practice import PRACTICE_SIZES, practice_names, practice_set
@@ -12,9 +13,11 @@ from dplearn.datasets.synthetic import cache_folder, synthetic_digits
 
 __all__ = [
     "PRACTICE_SIZES",
+    "Deployment",
     "Labelled",
     "cache_folder",
     "cifar10",
+    "deployments",
     "digits",
     "fashion_mnist",
     "idx",

@@ -12,6 +12,7 @@ from dplearn.book import Formula, book
 from dplearn.book.everything import refutation
 from dplearn.book.published import check_figure, published
 from dplearn.classroom.html import chart, from_markdown
+from dplearn.datasets import deployments
 from dplearn.site.html import Page
 
 
@@ -85,7 +86,12 @@ def published_figures() -> Page:
         what = words.label(row["quantity"])
         verdict = f"{VERDICTS[figure.verdict]}. {figure.why}"
         rows.append((figure.source, what, figure.printed, value, verdict))
-    body = f"<h1>Published figures</h1>{_table(head, rows)}"
+    names = ("organisation", "what", "model", "unit", "period", "epsilon", "delta", "unsaid")
+    told_of = lambda use, name: "unsaid" if getattr(use, name) is None else getattr(use, name)
+    uses = [[*(told_of(use, name) for name in names), use.source] for use in deployments()]
+    told = "<p>Compare two rows only where model, unit and period agree and delta is alike.</p>"
+    body = f"<h1>Published figures</h1>{_table(head, rows)}<h2>Public uses</h2>{told}"
+    body += _table((*names, "source"), uses)
     return Page("book/published.html", "Published figures", body)
 
 
