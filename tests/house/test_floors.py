@@ -19,7 +19,13 @@ LIBRARY = (
     {"run", "calibrate", "budget", "tuning", "opacus", "certificates", "datasets", "sweeps"},
     {"training"},
 )
-ON_TOP = ({"book"}, {"claims", "pate", "federated"}, {"figures"}, {"app", "classroom"}, {"site"})
+ON_TOP = (
+    {"book"},
+    {"claims", "pate", "federated", "audit"},
+    {"figures"},
+    {"app", "classroom"},
+    {"site"},
+)
 FLOORS = (*LIBRARY, *ON_TOP, {"__main__", "__init__"})
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
 ROOMS = {"torch": "training federated", "plotly": "figures", "streamlit": "app"}

@@ -1,0 +1,163 @@
+"""Floating-point noise against all that a program can give, one output at a time.
+
+False alarms: below 1e-6 per test.
+"""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from mpmath import mp, mpf
+
+from cases import each
+from dplearn.audit import floats
+from dplearn.audit.floats import laplace_by_inversion, reachable, snapped_epsilon, snapped_laplace
+from dplearn.mechanisms import Laplace
+from dplearn.training import noise
+
+GRID, UNIFORMS = np.arange(2**12) / 2**12, np.random.default_rng(15).random(20_000)
+
+
+def textbook(value, scale=1.0):
+    return lambda u: laplace_by_inversion(u, value=value, scale=scale)
+
+
+def rounded(value, scale, digits):
+    return lambda u: np.round(laplace_by_inversion(u, value=value, scale=scale), digits)
+
+
+def test_reachable_is_membership_in_the_list_of_all_outputs():
+    shares = []
+    for mine, other in (
+        (textbook(0.0), textbook(1.0)),
+        (textbook(7.0, 0.3), textbook(7.0, 0.3)),
+        (rounded(0.0, 1.0, 2), rounded(1.0, 1.0, 2)),
+        (rounded(0.1, 5.0, 3), rounded(0.0, 5.0, 3)),
+    ):
+        every = set(other(GRID))
+        truth = [output in every for output in mine(GRID)]
+        assert list(reachable(mine(GRID), other, bits=12)) == truth
+        shares.append(np.mean(truth))
+    assert 0 < shares[0] < shares[3] < shares[2] < shares[1] == 1
+
+
+@each("value", [0.0, 1.0])
+def test_four_of_five_outputs_of_textbook_noise_are_impossible_under_the_neighbour(value):
+    outputs = textbook(value)(UNIFORMS)
+    assert reachable(outputs, textbook(value)).all()
+    assert abs(np.mean(reachable(outputs, textbook(1 - value))) - 0.2) < 0.015
+
+
+@each("value, share", [(0.0, 0.66), (1.0, 0.60)])
+def test_with_a_sign_of_its_own_it_is_three_of_five(value, share):
+    """Mironov (2012) draws a sign, and ln U of one uniform number."""
+    logs, minus = lambda u: np.log(np.maximum(u, 2.0**-60)), UNIFORMS[::-1] < 0.5
+    outputs = value + np.where(minus, -1, 1) * logs(UNIFORMS)
+    for centre, impossible in ((value, 0.0), (1 - value, share)):
+        below = reachable(outputs, lambda u, at=centre: at + logs(u))
+        above = reachable(-outputs, lambda u, at=centre: -(at - logs(u)))
+        assert abs(np.mean(~(below | above)) - impossible) < 0.02 * (impossible > 0) + 1e-12
+
+
+def test_so_are_those_of_our_own_laplace_noise():
+    """NumPy loses a bit of U where it is above a half, and so does `Laplace.release`."""
+
+    def numpys(value):
+        def release(u):
+            upper = -np.log(np.maximum(2.0 - u - u, 1e-300))
+            return value + np.where(u < 0.5, np.log(np.maximum(u + u, 1e-300)), upper)
+
+        return release
+
+    released = Laplace(1.0).release(np.zeros(5000), sensitivity=1.0, rng=np.random.default_rng(3))
+    # NumPy's logarithms of arrays and of numbers differ in the last bit at times.
+    assert reachable(released, numpys(0.0)).mean() > 0.99
+    assert reachable(released, numpys(1.0)).mean() < 0.3
+
+
+def law(value, *, scale, bound):
+    """Chances of all outputs of the snapped mechanism: exact, from all doubles between 0 and 1."""
+    double, chances = lambda word: float(np.int64(word).view(np.float64)), {}
+    last = int(np.float64(math.nextafter(1.0, 0.0)).view(np.int64))
+    for sign in (-1, 1):
+        first, before = 1, Fraction(0)
+        while first <= last:
+            output = floats.snapped(value, double(first), sign, scale, bound)
+            low, high = first, last  # the last double with that output
+            while low < high:
+                middle = (low + high + 1) // 2
+                same = floats.snapped(value, double(middle), sign, scale, bound) == output
+                low, high = (middle, high) if same else (low, middle - 1)
+            # A double stands for the real numbers between it and the next.
+            below = Fraction(double(low)) + Fraction(math.ulp(double(low)))
+            chances[output] = chances.get(output, 0) + (below - before) / 2
+            first, before = low + 1, below
+    assert sum(chances.values()) == 1
+    return chances
+
+
+@each("scale, bound", [(1.0, 8.0), (0.7, 8.0), (1 / 3, 6.3)])
+def test_the_snapped_mechanism_has_the_epsilon_it_states_and_not_that_of_its_noise(scale, bound):
+    exceeds = []
+    for low, high in ((0.0, 1.0), (0.3, 1.3), (0.25, 1.0), (bound, bound - 1)):
+        before, after = (law(v, scale=scale, bound=bound) for v in (low, high))
+        assert before.keys() == after.keys()
+        ratio = max(max(before[y] / after[y], after[y] / before[y]) for y in before)
+        with mp.workprec(200):
+            exact = mp.log(mpf(ratio.numerator) / mpf(ratio.denominator))
+            assert exact <= mpf(snapped_epsilon(scale=scale, bound=bound))
+            exceeds.append(exact > 1 / mpf(scale))
+    assert any(exceeds)
+
+
+def test_what_is_drawn_has_that_law():
+    rng, chances = np.random.default_rng(4), law(0.3, scale=0.7, bound=3.0)
+    drawn = snapped_laplace(np.full(4000, 0.3), scale=0.7, bound=3.0, rng=rng)
+    for output, chance in chances.items():
+        spread = 5.5 * math.sqrt(float(chance * (1 - chance)) / 4000)
+        assert abs(np.mean(drawn == output) - float(chance)) <= spread
+
+
+def test_uniform_numbers_are_all_doubles_with_their_chances():
+    rng = np.random.default_rng(5)
+    drawn = np.array([floats._uniform(rng) for _ in range(4000)])
+    mantissas, exponents = np.frexp(drawn)
+    counts = np.bincount(-exponents)[:6] / 4000
+    assert np.all(np.abs(counts - 0.5 ** np.arange(1, 7)) < 0.045) and np.all(drawn < 1)
+    # Full precision below a half, too: the last bit is as often set.
+    assert abs(np.mean(np.ldexp(mantissas, 53) % 2) - 0.5) < 0.045
+
+
+@each("scale, bound", [(0.0, 1.0), (1.0, 1.0), (1.0, 2.0**46), (1.0, math.inf)])
+def test_what_the_theorem_leaves_out_is_refused(scale, bound):
+    with pytest.raises(ValueError, match="Expected"):
+        snapped_epsilon(scale=scale, bound=bound)
+
+
+def test_secure_noise_in_single_precision_is_no_cure():
+    """A pair of entries that share a radius: most values are impossible under the neighbour."""
+    rng = np.random.default_rng(6)
+
+    def pair(whole, turns):
+        words = lambda count: (whole.astype(np.uint32), turns.astype(np.int32).view(np.uint32))
+        out = np.empty(2 * whole.size, np.float32)
+        noise._draw(words, out, 1.0)
+        return np.split(out, 2)
+
+    def near(word):  # whole numbers that single precision tells apart, beside these
+        steps = np.arange(-16, 17) * np.spacing(np.abs(word).astype(np.float32))[:, None]
+        return np.rint(word.astype(np.float32).astype(float)[:, None] + steps)
+
+    def possible(x, y, centre):
+        x0, y0 = x.astype(float) - centre, y.astype(float)
+        whole = np.clip(near(2.0**32 * np.exp(-(x0**2 + y0**2) / 2)), 256, 2**32 - 1)
+        turns = np.clip(near(2.0**31 / math.pi * np.arctan2(y0, x0)), -(2**31), 2**31 - 1)
+        both = np.broadcast_arrays(whole[:, :, None], turns[:, None, :])
+        again = [part.reshape(both[0].shape) for part in pair(*(words.ravel() for words in both))]
+        same = (np.float32(centre) + again[0] == x[:, None, None]) & (again[1] == y[:, None, None])
+        return same.any((1, 2))
+
+    x, y = pair(rng.integers(2**8, 2**32, 1000), rng.integers(-(2**31), 2**31, 1000))
+    assert possible(x, y, 0.0).mean() > 0.995 and possible(1 + x, y, 1.0).mean() > 0.995
+    assert 0.1 < possible(x, y, 1.0).mean() < 0.22 and 0.35 < possible(1 + x, y, 0.0).mean() < 0.52
