@@ -1,0 +1,661 @@
+# %% [markdown]
+# # 18 Counting or choosing
+#
+# *One person changes thirty of sixty-four counts. If only the largest is named, who pays for the other sixty-three?*
+#
+# **After this lesson you can**
+#
+# 1. name a winner among many noisy scores, or find the few that exceed a threshold, and state what it costs;
+# 2. compute the chance of an outcome of a sparse vector exactly, and refute four printed variants of it;
+# 3. say what it costs to trust nobody: noise in every phone instead of once.
+#
+# * **Time** {minutes} minutes in class, and half as much at home; the computer needs half a minute.
+# * **You need** lesson 01 (randomised response), lesson 02 (loss, pure DP) and lesson 04 (composition).
+# * **Beside it** [the exponential mechanism in the explorer](explorer:mechanisms?mechanism=exponential&range_epsilon=1&epsilon=0.5), if you have started it. Nothing below depends on it.
+# * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
+#
+# | in code | symbol | meaning | unit |
+# |---|---|---|---|
+# | `counts` | $u_r$ | score of candidate $r$, here how many people ink square $r$ | people |
+# | `scale` | $b$ | scale of Laplace, Gumbel or exponential noise | people |
+# | `b1`, `b2` | $b_1$, $b_2$ | scale of the noise on a threshold, on every answer | people |
+# | `positives` | $c$ | how many answers "yes" there may be | none |
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** One sentence to leave with: hold everybody's noise still but the winner's, and one noise pays for all; whoever tells more than the winner takes that proof away.
+#
+# | minutes | part | do |
+# |---|---|---|
+# | {minutes} | 1 The question | let two students shade a digit on squared paper |
+# | {minutes} | 2 Predict | two numbers on paper |
+# | {minutes} | 3 A small experiment | which of the two would you publish? |
+# | {minutes} | 4 The picture | read it at ε = 0.1 |
+# | {minutes} | 5 The statement | both proofs aloud: what is held still? |
+# | {minutes} | 6 Is it true as printed? | 6.2 slowly, the table at the end |
+# | {minutes} | 7 Turn the knob yourself | guess who needs more noise |
+# | {minutes} | 8 Where this breaks | the phones |
+# | {minutes} | 9 Exercises | 18.1, alone |
+# | – | 10 to 13 | homework |
+
+# %% [markdown]
+# ## 1 The question
+#
+# The maker of a writing pad wants to know which square of its field people use most. We have 1,797 handwritten digits on $8\times8$ squares, and treat each as the secret of one person. A square is *inked* if it is at least half black.
+#
+# Neighbours differ in one person, who joins or leaves. The maker does not need 64 numbers. It needs **one name**: the square with the largest count.
+
+# %%
+import numpy as np
+from scipy.integrate import quad
+from scipy.special import log_softmax, logsumexp
+from scipy.stats import gumbel_r, laplace
+
+from dplearn.accountants import accountants
+from dplearn.book import (
+    exponential_mechanism_epsilon,
+    grr_variance,
+    gumbel_max_probability,
+    oue_variance,
+    permute_and_flip_probability,
+    sparse_vector,
+    sparse_vector_split,
+)
+from dplearn.classroom import Evidence, check, estimate, predict, reveal, show
+from dplearn.datasets import digits
+from dplearn.figures import Line, curves, slider
+from dplearn.figures.drawings import Drawing, arrow, box, circle, words
+from dplearn.mechanisms import ExponentialMechanism, RandomizedResponse
+
+# %% [markdown]
+# How many squares does one person ink, and which are inked most?
+
+# %%
+images, labels = digits()
+inked = images.reshape(-1, 64) >= 0.5
+counts = inked.sum(axis=0)
+best = np.argsort(-counts)
+squares = inked.sum(axis=1)
+print(f"{len(inked)} people, {squares.min()} to {squares.max()} squares each")
+print("largest counts:", *counts[best[:6]])
+
+# %% [markdown]
+# One person, the counts that move when she leaves, and what is told.
+
+# %% tags=["hide-input"]
+BLUE, RED, GREY = "#0072b2", "#d55e00", "#8a8a8a"
+shades = [f"rgb({v},{v},{v})" for v in np.rint(255 - 175 * counts / counts.max()).astype(int)]
+hers = inked[0]
+
+
+def field(left, fills, edges):
+    """Sixty-four squares whose colours are given."""
+    at = [(left + 20 * (i % 8), 66 + 20 * (i // 8)) for i in range(64)]
+    return [box(*at[i], 18, 18, edge=edges[i], fill=fills[i]) for i in range(64)]
+
+
+shapes = field(40, [BLUE if i else "white" for i in hers], [GREY] * 64)
+shapes += field(290, shades, [RED if i else GREY for i in hers])
+shapes += field(540, [RED if i == best[0] else "white" for i in range(64)], [GREY] * 64)
+shapes += [arrow((200, 136), (270, 136)), arrow((450, 136), (520, 136))]
+shapes += [words(235, 124, "adds up", size=13), words(485, 124, "+ noise", size=13)]
+notes = (f"Anna inks {hers.sum()} squares", f"{hers.sum()} of 64 counts move", "one name is told")
+shapes += [words(110 + 250 * i, 240, note) for i, note in enumerate(notes)]
+moving = Drawing(720, 262, "Many counts move, one name leaves", shapes)
+show(moving, f"Anna's digit inks {hers.sum()} of 64 squares; so many counts move; one is named.")
+
+# %% [markdown]
+# ## 2 Predict
+#
+# * **Epsilon of the winner.** Laplace noise of scale 1 on each of the 64 counts. Only the number of the largest is told. One person changes up to 30 counts by 1. Which $\varepsilon$?
+# * **Epsilon of a hundred noes.** A hundred and one questions "is this count above the threshold?", noise of scale 2 on the threshold and on every answer. A hundred are answered "no"; the last is above, and its noisy count is told. Lecture notes claim $\varepsilon=1$. Which $\varepsilon$ at least?
+
+# %%
+predict("epsilon of the winner", None)
+predict("epsilon of a hundred noes", None)
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Expect 30 or 64 for the first and 1.5 for the second: too much, and far too little.
+
+# %% [markdown]
+# ## 3 A small experiment
+#
+# The same $\varepsilon=1$, spent in two ways. Who tells all 64 counts must promise it for a picture that inks every square: Laplace noise of scale 64. Who tells only the winner needs, as we shall prove, scale 1.
+
+# %%
+rng, runs = np.random.default_rng(18), 20_000
+
+
+def winners(noise):
+    """Square with the largest noisy count in each run."""
+    return np.argmax(counts + noise, axis=1)
+
+
+for told, scale in (("all 64 counts", 64), ("the winner", 1)):
+    won = winners(rng.laplace(scale=scale, size=(runs, 64)))
+    short = counts[best[0]] - counts[won].mean()
+    share = np.mean(won == best[0])
+    print(f"{told:14} right in {share:.1%}, on average {short:.2f} people short")
+
+# %% [markdown]
+# Both cost $\varepsilon=1$. The second is right three times as often, although the best square leads by two people only, and when it is wrong it names a square that is nearly as good.
+#
+# ## 4 The picture
+#
+# The chance that the right square is named, against $\varepsilon$. It is exact: given the winner's own noise, all others have to stay below it.
+
+
+# %%
+def chance_right(law):
+    """Chance that the largest count wins after noise of a law on every count."""
+    lead = counts[best[0]] - counts[best[1:]]
+    others_below = lambda t: np.prod(law.cdf(law.ppf(t) + lead))
+    return quad(others_below, 0, 1, epsabs=1e-10, epsrel=1e-9, limit=300)[0]
+
+
+# %% [markdown]
+# Three kinds of noise name a winner. *Gumbel noise* makes the **exponential mechanism** (指数机制), which draws $r$ with probability proportional to $e^{u_r/b}$ ([in the book](explorer:formula_book?id=G-B10)); *exponential noise* makes **permute-and-flip** ([in the book](explorer:formula_book?id=G-B10b)), which is never worse.
+#
+# With Gaussian noise on all 64 counts the factor would be $\sqrt{64}=8$ instead of 64 (lesson 03): better, and still not 1.
+
+# %% tags=["hide-input"]
+grid = np.geomspace(0.01, 10, 13)
+top = counts[best].astype(float)
+flips = [permute_and_flip_probability(scores=top, scale=1 / e) for e in grid]
+softmax = [gumbel_max_probability(scores=top, scale=1 / e) for e in grid]
+noisy = [chance_right(laplace(scale=1 / e)) for e in grid]
+every = [chance_right(laplace(scale=64 / e)) for e in grid]
+lines = [
+    Line(x=grid, y=flips, label="permute-and-flip", label_at=0.42, side="top left"),
+    Line(x=grid, y=noisy, label="Laplace", role="second", label_at=0.25, side="bottom right"),
+    Line(x=grid, y=softmax, label="exponential", role="third", label_at=0.67, side="bottom right"),
+    Line(x=grid, y=every, label="all 64 told", role="wrong", label_at=0.7, side="bottom right"),
+]
+picture = curves(
+    lines, title="One name for the price of one count", x="ε", y="right square named", log_x=True
+)
+at = f"At epsilon {grid[4]:.2g} a winner is right with {noisy[4]:.2f}, all 64 told with {every[4]:.2f}."
+show(picture, at)
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Ask for the horizontal distance between the upper three and the lowest: a factor of 64 in ε, the number of squares. It does not depend on the data.
+
+# %% [markdown]
+# ## 5 The statement
+#
+# ### The winner
+#
+# > **Theorem.** Add independent Laplace, Gumbel or exponential noise of scale $2\Delta/\varepsilon$ to every score, and tell only which is largest: $\varepsilon$-DP, for any number of candidates. If one person moves all scores in one direction, $\Delta/\varepsilon$ is enough.
+# >
+# > McSherry & Talwar (2007); Dwork & Roth (2014), sections 3.3 and 3.4; McKenna & Sheldon (2020).
+#
+# *Why.* Let Anna join, and hold still the noise of all scores but that of $r$. The best of the others rises by at most 1, and $u_r$ does not fall. So $r$ still wins if its own noise is larger by 1, and the chance of that is at least $e^{-1/b}$ times the old one. If she leaves, the best of the others does not rise and $u_r$ falls by at most 1: the same gap. One noise has paid for 64 counts. If scores may move against each other, the gap is 2. ([In the book](explorer:formula_book?id=G-B6); [where the 2 is needed](explorer:formula_book?id=G-B9&misprint=any-scores).)
+#
+# Counts move in one direction, **monotone** (单调). Let each of the 1,797 people leave in turn: how large is the privacy loss of a winner, exactly?
+
+# %%
+law = log_softmax(counts.astype(float))
+losses = log_softmax(counts - inked.astype(float), axis=1) - law
+print(f"largest loss of all people and squares: {np.abs(losses).max():.6f}")
+price = exponential_mechanism_epsilon(rate=1, sensitivity=1, monotone=True)
+reveal("epsilon of the winner", truth=price, others={"each count on its own": 64})
+
+# %% [markdown]
+# Real people reach the theorem. Now the chance that the exponential mechanism is right at $\varepsilon=0.1$, in three ways. As printed: the rate halved for counts, too, where noise of scale $\Delta/\varepsilon$ is used.
+
+# %%
+draws = winners(rng.gumbel(scale=10, size=(runs, 64))) == best[0]
+right = Evidence(
+    "chance to name the right square, Gumbel noise of scale 10",
+    closed=gumbel_max_probability(scores=top, scale=10),
+    exact=chance_right(gumbel_r(scale=10)),
+    simulated=estimate(draws),
+    printed=gumbel_max_probability(scores=top, scale=20),
+)
+print(right)
+
+# %% [markdown]
+# ([In the book](explorer:formula_book?id=G-B10&misprint=half-scale).) A wrong square is no disaster: the score falls short of the best by more than $\frac{2\Delta}\varepsilon(\ln|R|+t)$ with a chance of at most $e^{-t}$; for monotone scores half of that ([in the book](explorer:formula_book?id=G-B8)). A thousand candidates instead of a hundred cost a few people, not ten times the noise.
+#
+# And many choices? The losses of one exponential mechanism lie in an interval of length $\varepsilon$, not $2\varepsilon$, its **bounded range** ([in the book](explorer:formula_book?id=G-B7b)), so $D_\alpha\le\alpha\varepsilon^2/8$, a quarter of what any $\varepsilon$-DP has ([in the book](explorer:formula_book?id=G-B7)). A hundred choices at $\varepsilon=0.1$ each, $\delta=10^{-5}$:
+
+# %%
+pld = accountants["pld"]()
+run = {"delta": 1e-5, "steps": 100}
+coin = RandomizedResponse(local_epsilon=0.1, answers=2)
+print(pld.epsilon(ExponentialMechanism(0.1), **run))
+print(pld.epsilon(coin, **run, adjacency="replace_one"))
+
+# %% [markdown]
+# The second, a lying coin, is the worst that 0.1-DP alone allows.
+#
+# ### The first above a threshold
+#
+# Now the maker asks square by square, for as long as it likes: "do more than 1,400 people ink this one?" The **sparse vector** technique (稀疏向量技术) draws noise $\mathrm{Lap}(b_1)$ for the threshold *once*, fresh noise $\mathrm{Lap}(b_2)$ for every answer, tells only yes or no, and **ends after $c$ yeses**.
+#
+# > **Theorem.** However many noes there are, this is $\varepsilon$-DP with $\varepsilon=\dfrac1{b_1}+\dfrac{2c}{b_2}$; for monotone answers with $\dfrac1{b_1}+\dfrac c{b_2}$.
+# >
+# > Dwork & Roth (2014), section 3.6; Lyu, Su & Li (2017), Theorem 5.
+#
+# *Why.* Let every answer move by 1, and raise the threshold by 1, which costs $1/b_1$, once. Then no "no" has become less likely: **all noes together are paid by the threshold**. A yes now has a gap of at most 2 to make up with its own noise, $2/b_2$; of 1 where answers only rise. ([In the book](explorer:formula_book?id=G-H1); [monotone](explorer:formula_book?id=G-H1b).)
+#
+# The proof as a drawing: dots are noisy answers, the line is the noisy threshold.
+
+# %% tags=["hide-input"]
+depths = [62, 34, 84, 22, 52, 30, 74, 44, -14]
+rises = [1, 0.5, 0, 1, 0.5, 1, 0, 1, 0]
+shapes, unit = [], 24
+for left, raised in ((40, 0), (400, 1)):
+    level = 150 - unit * raised
+    shapes.append(arrow((left - 14, level), (left + 270, level), colour=RED, dash="6 4"))
+    for i, (depth, rise) in enumerate(zip(depths, rises, strict=True)):
+        x, y = left + 30 * i, 150 + depth
+        if raised and rise:
+            shapes.append(circle(x, y, 6, edge="#d0d0d0"))
+        yes = "none" if depth > 0 else BLUE
+        shapes.append(circle(x, y - unit * rise * raised, 6, edge=BLUE, fill=yes))
+shapes += [arrow((640, 136), (640, 104), colour=BLUE, dash="4 3")]
+shapes += [arrow((640, 110), (640, 102), colour=BLUE)]
+shapes += [words(165, 66, "without Anna: eight noes, then a yes", size=14)]
+shapes += [words(520, 66, "with her: each answer rises by 1 at most", size=14)]
+shapes += [words(165, 262, "threshold plus noise, dashed", size=14, colour=RED)]
+shapes += [words(500, 262, "the line raised by 1: 1/b₁, once", size=14, colour=RED)]
+shapes += [words(655, 142, "1/b₂", size=14, colour=BLUE, anchor="start")]
+lifted = Drawing(720, 280, "Lift the line, and every no stays a no", shapes)
+show(
+    lifted, "Nine answers: 8 noes stay below the line raised by 1; the yes needs noise of its own."
+)
+
+# %% [markdown]
+# Five yeses allowed, $\varepsilon=\frac12+\frac5{10}=1$, five counts above 1,400. How often is one of the 64 answers wrong? Beside it, 64 questions that are paid one by one.
+
+# %%
+over = counts > 1400
+for way, b1, b2 in (("sparse vector", 2, 10), ("each paid for itself", 0, 64)):
+    line = 1400 + rng.laplace(scale=b1, size=(runs, 1))
+    answered = counts + rng.laplace(scale=b2, size=(runs, 64)) > line
+    wrong = np.sum(np.any(answered != over, axis=1))
+    print(f"{way:20} a wrong answer in {wrong:6,} of {runs:,} runs")
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Ask what the attacker learns from a "no" that everybody expected. Then: what if the threshold's noise were told?
+
+# %% [markdown]
+# ## 6 Is it true as printed?
+#
+# The proof uses that the noisy threshold stays secret, that every answer has noise, and that yeses are counted. Each of these has been forgotten in print; Lyu, Su & Li (2017) collect the variants in their Figure 2, whose numbers we use. We compute exact chances, by summing over the threshold's noise.
+
+# %%
+steps = np.arange(-80, 140, 0.01)  # noise of the threshold
+
+
+def log_chance(outcome, answers, b1, b2, highest=np.inf):
+    """Log chance of these noes (0) and yeses (1); the threshold without noise is 0."""
+    total = np.where(steps <= highest, laplace.logpdf(steps, scale=b1), -np.inf)
+    for yes, answer in zip(outcome, answers, strict=True):
+        side = laplace.logsf if yes else laplace.logcdf
+        total = total + side(steps, loc=answer, scale=b2)
+    return logsumexp(total) + np.log(0.01)
+
+
+def loss(outcome, moves, b1, b2, highest=np.inf):
+    """Loss of an outcome: all answers 0 here, and `moves` for the neighbour."""
+    here, there = np.zeros(len(outcome)), moves
+    p, q = (log_chance(outcome, x, b1, b2, highest) for x in (here, there))
+    return p - q
+
+
+# %% [markdown]
+# First the right one, $b_1=2$, $b_2=4$: a hundred questions, the last is a yes, and its answer falls while all others rise.
+
+# %%
+sound = loss([0] * 99 + [1], [1] * 99 + [-1], 2, 4)
+print(f"loss {sound:.6f}, theorem {sparse_vector(threshold_scale=2, query_scale=4):g}")
+
+# %% [markdown]
+# ### 6.1 "The noisy answer above the threshold may be told, too" (Algorithm 3)
+#
+# It has noise of its own, after all. But who reads the number 0 knows that the noisy threshold was *below* 0. The secret is out: the line cannot be lifted past the number any more, and every "no" before it must be paid.
+
+# %%
+told = loss([0] * 100, [1] * 100, 2, 2, highest=0.0)
+about = {"kind": "lower", "others": {"claimed": 1}}
+reveal("epsilon of a hundred noes", truth=round(told, 9), **about)
+
+# %% [markdown]
+# ([In the book](explorer:formula_book?id=G-H2c).) Whoever needs the count asks for it anew, and pays again.
+#
+# ### 6.2 "Noise on the threshold is enough" (Algorithm 5)
+#
+# Two answers, 0 and 1, for the neighbour 1 and 0. The outcome "no, yes" happens whenever the noisy threshold falls between them; for the neighbour it *cannot* happen, for the first is larger.
+
+# %%
+between = laplace.cdf(1, scale=2) - laplace.cdf(0, scale=2)
+print(f"chance of no, yes: {between:.6f} here, 0 for the neighbour: epsilon is infinite")
+
+# %% [markdown]
+# ([In the book](explorer:formula_book?id=G-H2).)
+#
+# ### 6.3 "It may go on after a yes" (Algorithms 6 and 4)
+#
+# Algorithm 6 never ends; Algorithm 4 ends after $c$ yeses but does not put $c$ into the noise. All claim $\varepsilon=1$:
+
+# %%
+forever = loss([0] * 10 + [1] * 10, [1] * 10 + [-1] * 10, 2, 2)
+capped = loss([0] * 20 + [1] * 10, [1] * 20 + [-1] * 10, 4, 4 / 3)
+rows = [("2", "right, c = 1", sound), ("3", "tells the noisy answer", told)]
+rows += [("4", "noise forgets c = 10", capped), ("5", "no noise on answers", np.inf)]
+rows += [("6", "no end, ten yeses", forever)]
+for number, what, value in rows:
+    print(f"Algorithm {number}: {what:24} loss {value:.4g}")
+
+# %% [markdown]
+# ([No end](explorer:formula_book?id=G-H2b), [$c$ forgotten](explorer:formula_book?id=G-H1&misprint=query-noise-once).) One right, four wrong. Two equal scales $b_1=b_2=1/\varepsilon$ for a single yes cost $3\varepsilon$ ([in the book](explorer:formula_book?id=G-H1&misprint=one-scale-for-both)). All of them *look* noisy. Only a computed ratio tells them apart.
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** If time is short, do 6.1 and the table. Let the class say for each row which sentence of the proof it takes away.
+
+# %% [markdown]
+# ## 7 Turn the knob yourself
+#
+# A budget of $\varepsilon=1$ for monotone answers: $\varepsilon_1$ for the threshold, $\varepsilon_2$ for $c$ yeses, $b_1=1/\varepsilon_1$, $b_2=c/\varepsilon_2$. The slider is $c$. Halves, or better? The noise that blurs a decision has variance $2b_1^2+2b_2^2$, least at $\varepsilon_2/\varepsilon_1=c^{2/3}$; $(2c)^{2/3}$ if answers may move both ways ([in the book](explorer:formula_book?id=G-H3)).
+
+# %% tags=["hide-input"]
+distance, inner = np.linspace(-120, 120, 49), laplace.ppf((np.arange(400) + 0.5) / 400)
+
+
+def chance_yes(ratio, c):
+    """Chance of a yes against the distance from the threshold, and the noise's deviation."""
+    b1, b2 = 1 + ratio, c * (1 + ratio) / ratio
+    above = laplace.cdf(np.subtract.outer(distance, b1 * inner), scale=b2).mean(axis=1)
+    return above, np.sqrt(2 * (b1**2 + b2**2))
+
+
+def frame(c):
+    better = sparse_vector_split(positives=c, monotone=True)
+    (halves, wide), (split, narrow) = chance_yes(1, c), chance_yes(better, c)
+    lines = [
+        Line(
+            x=distance, y=halves, label="halves", role="quiet", label_at=0.58, side="bottom right"
+        ),
+        Line(x=distance, y=split, label="best split", label_at=0.54, side="top left"),
+    ]
+    title = f"c = {c}, ratio {better:.3g}: deviation {narrow:.3g} instead of {wide:.3g} people"
+    axes = {"x": "count less threshold", "y": "chance of yes", "y_range": (-0.02, 1.05)}
+    return curves(lines, title=title, **axes)
+
+
+frames = {str(c): frame(c) for c in (1, 2, 5, 10, 20)}
+texts = "; ".join(f.layout.title.text for f in frames.values())
+show(slider(frames, name="c", start=2), f"All frames. {texts}.")
+
+# %% [markdown]
+# More than the split, $c$ matters: a deviation of 4 people for one yes, of 34.2 for twenty. Sparse vector is cheap only while yeses are *sparse*.
+#
+# ## 8 Where this breaks, and what it does not protect
+#
+# * **The sensitivity is that of the score.** A score $-2|q-r|$ moves by twice what the query $q$ moves. ([In the book](explorer:formula_book?id=G-B11b&misprint=of-the-query).)
+# * **Tell the winner, never its noisy score.** And say beforehand how many candidates there are.
+# * **One person, one record.** Who writes ten digits moves counts by ten.
+# * **Somebody sees the counts.** If nobody may, every phone lies for itself.
+#
+# **Local differential privacy** (本地差分隐私): which *digit* is written most, if each phone names a random digit, the true one with odds $e^\varepsilon$ to 1 for each other ([in the book](explorer:formula_book?id=G-I2))?
+
+# %%
+people = len(labels)
+keep, other = np.e / (np.e + 9), 1 / (np.e + 9)
+lies = (labels + rng.integers(1, 10, people)) % 10
+sent = np.where(rng.random(people) < keep, labels, lies)
+guesses = (np.bincount(sent, minlength=10) - people * other) / (keep - other)
+print("true   ", *(f"{n:4d}" for n in np.bincount(labels)))
+print("by lies", *(f"{n:4.0f}" for n in guesses))
+direct = people * np.sqrt(grr_variance(epsilon=1, users=people, symbols=10))
+one_hot = people * np.sqrt(oue_variance(epsilon=1, users=people))
+print(f"deviation {direct:.1f} people, one-hot {one_hot:.1f}, trusted {np.sqrt(2):.1f}")
+
+# %% [markdown]
+# Eighty people instead of 1.4: the truth is lost. *One-hot* is the other **frequency oracle** (频率估计协议), *optimised unary encoding*: one bit for each candidate, the true bit sent with chance $\frac12$, each other set with chance $1/(e^\varepsilon+1)$ ([in the book](explorer:formula_book?id=G-I3b), [its variance](explorer:formula_book?id=G-I2b)). It does not depend on the number $d$ of candidates, and wins from $d=3e^\varepsilon+2$ on, at $\varepsilon=1$ from 10.15 ([in the book](explorer:formula_book?id=G-I2c)). Ten digits: a draw.
+#
+# How many phones until a word that one in a hundred types stands out by two deviations?
+
+# %%
+phones = (2 / 0.01) ** 2 * oue_variance(epsilon=1, users=1)
+trusted = 2 * np.sqrt(2) / 0.01
+print(f"nobody trusted {phones:,.0f} phones, one trusted counter {trusted:.0f}")
+print(f"direct and one-hot meet at {3 * np.e + 2:.2f} candidates")
+
+# %% [markdown]
+# The noise of $n$ phones grows with $\sqrt n$, that of one counter not at all. That is the price of trusting nobody; lesson 14's secure sums are the way between.
+
+# %% [markdown]
+# ## 9 Exercises
+#
+# In a new session, first run the cells above. Then replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+#
+# **★ 18.1** *(In class, 5 minutes.)* A sparse vector over 10,000 counts, neighbours by one person who joins or leaves. The threshold has Laplace noise of scale 4, every answer of scale 10, and it ends after 5 yeses. Which $\varepsilon$?
+
+# %%
+answer = None
+check("18.1", answer)
+
+# %% [markdown]
+# <details><summary>Solution of 18.1</summary>
+#
+# ```python
+# answer = 1 / 4 + 5 / 10
+# check("18.1", answer)
+# ```
+#
+# Counts are monotone: no 2. The number of questions plays no part.
+#
+# </details>
+
+# %% [markdown]
+# ## 10 At home
+#
+# ### Noise that looks at the data
+#
+# The *median* of the mean ink: one replaced picture could move it by 16 in the worst data, not at all in ours, where many share the middle value. Noise in proportion to that would be none, and would tell it. Two ways are honest.
+#
+# **Smooth sensitivity** (平滑敏感度) takes $S=\max_k e^{-\beta k}A_k$, where $A_k$ is the most that one replacement moves the median after $k$ other replacements, so that $\ln S$ changes by at most $\beta$ between neighbours ([in the book](explorer:formula_book?id=G-B17), [what it guarantees](explorer:formula_book?id=G-B17b)). **Propose-test-release** (提议–测试–发布) proposes a small noise, and first asks privately how many records are away from a data set where it would not do ([in the book](explorer:formula_book?id=G-B15)).
+
+# %%
+ink = np.sort(16 * images.mean(axis=(1, 2)).astype(float))
+padded = np.concatenate([np.zeros(300), ink, np.full(300, 16.0)])
+middle = 300 + ink.size // 2
+
+
+def moved(k):
+    """A_k: the largest move of the median by one replacement, after k others."""
+    return max(padded[middle + t] - padded[middle + t - k - 1] for t in range(k + 2))
+
+
+local = np.array([moved(k) for k in range(300)])
+beta = 1 / (2 * np.log(2 / 1e-5))
+smooth = np.max(np.exp(-beta * np.arange(300)) * local)
+print(f"ours {local[0]:.0f}, smooth {smooth:.4f}, worst 16")
+
+# %% [markdown]
+# (Beyond 300 replacements even a move of 16 weighs less: $16e^{-300\beta}<0.0001$.) Noise of scale $2S$ for $\varepsilon=1$, $\delta=10^{-5}$, where the worst case asks for 16. Propose-test-release with the proposal 0.1:
+
+# %%
+away, needed = int(np.argmax(local > 0.1)), np.log(1e5)
+print(f"{away} replacements away, noisy distance must exceed {needed:.2f}")
+print(f"16 e^(-300 beta) = {16 * np.exp(-300 * beta):.1e}")
+
+# %% [markdown]
+# It passes almost surely, and costs $(2\varepsilon,\delta)$, for the test is a release as well ([in the book](explorer:formula_book?id=G-B15&misprint=one-epsilon)). Of a *clipped mean* of $n$ values in $[0,u]$ the local sensitivity is $u/n$ when one leaves ([in the book](explorer:formula_book?id=G-B16)): noise in proportion to it tells $n$.
+#
+# ### Numbers by choosing, whole numbers, best noise
+#
+# Give each number $r$ the score $-|q-r|$: the exponential mechanism is then Laplace noise of *twice* the needed scale ([in the book](explorer:formula_book?id=G-B11); [why half is enough](explorer:formula_book?id=G-B11&misprint=needed)); its [score moves as the query does](explorer:formula_book?id=G-B11b). Counts are whole, and so may be their noise: the geometric law ([in the book](explorer:formula_book?id=G-B3)) is [as private as Laplace noise](explorer:formula_book?id=G-B3b) and has no bits of a floating-point number to leak. The least variance of all for pure DP is a staircase ([in the book](explorer:formula_book?id=G-B13)). And the best of a *random number of private runs*, such as trainings with other settings, costs $(2+\eta)\varepsilon$, never $\varepsilon$ ([in the book](explorer:formula_book?id=G-S1b)).
+#
+# ### Reports day after day: RAPPOR
+#
+# A browser sets $h$ bits for a value, lies about each bit *once and for ever* with noise $f$, and sends a lie about the lie each day. For $f=\frac12$, $h=2$, all reports together cost 4.39, however many there are ([in the book](explorer:formula_book?id=G-I4)), and one costs 1.07 with rates $\frac12$ and $\frac34$ ([in the book](explorer:formula_book?id=G-I4b)). That two values differ in $2h$ bits, not $h$, is the usual slip; for one-hot bits it is the loss of *two* bits ([in the book](explorer:formula_book?id=G-I3)).
+
+# %%
+from dplearn.book import randomized_response_variance, rappor_epsilon, rappor_report_epsilon
+
+day = rappor_report_epsilon(noise=0.5, hashes=2, zero_rate=0.5, one_rate=0.75)
+print(f"for ever {rappor_epsilon(noise=0.5, hashes=2):.2f}, one report {day:.2f}")
+print(f"1,797 coins: deviation {np.sqrt(randomized_response_variance(epsilon=1, users=1797)):.4f}")
+
+# %% [markdown]
+# The last line is the share by lying coins of lesson 01 ([in the book](explorer:formula_book?id=G-I1)); of a *survey* the draw of the people comes on top ([in the book](explorer:formula_book?id=G-I1b)). For one-hot reports on an item that a share $f$ of all people have, $f/n$ is added to the variance: half of them do not report it ([in the book](explorer:formula_book?id=G-I5)).
+#
+# ### Two more exercises
+#
+# **★★ 18.2** The exponential mechanism with $\varepsilon=1$ chooses among 1,000 words by how many people typed them; counts only rise when one joins, and the mechanism makes use of it. By how many people can the chosen word fall short of the best, with a chance of at most 0.01 of more?
+
+# %%
+answer = None
+check("18.2", answer)
+
+# %% [markdown]
+# <details><summary>Solution of 18.2</summary>
+#
+# ```python
+# answer = np.log(1000) + np.log(100)
+# check("18.2", answer)
+# ```
+#
+# For monotone scores $\frac\Delta\varepsilon(\ln|R|+t)$ with $e^{-t}=0.01$.
+#
+# </details>
+
+# %% [markdown]
+# **★★ 18.3** Write the sparse vector. `answers` and their `noise` are arrays of one length, `threshold` already has its noise. Return an array: 1 for yes (above), 0 for no, and -1 for what is not answered any more after `cap` yeses.
+
+
+# %%
+def sparse_answers(answers, noise, threshold, cap):
+    # Write your code here.
+    return None
+
+
+check("18.3", sparse_answers)
+
+# %% [markdown]
+# <details><summary>Solution of 18.3</summary>
+#
+# ```python
+# def sparse_answers(answers, noise, threshold, cap):
+#     yes = np.asarray(answers) + np.asarray(noise) > threshold
+#     before = np.cumsum(yes) - yes
+#     return np.where(before < cap, yes.astype(int), -1)
+#
+#
+# check("18.3", sparse_answers)
+# ```
+#
+# In a service the questions after the last yes are not even looked at.
+#
+# </details>
+
+# %% [markdown]
+# ## 11 Ask yourself
+#
+# Choose an answer to each question, write the five letters into the cell below, and run it. Each line opens and says why.
+#
+# **1** Why does naming the winner cost as much as one count?
+#
+# <details><summary>a. The winner depends on one count only.</summary>
+#
+# No. It depends on all of them; all 64 may move.
+#
+# </details>
+#
+# <details><summary>b. With all other noise held still, the winner's own noise makes up for every move.</summary>
+#
+# Right. The gap changes by 1 at most, by 2 if scores move against each other.
+#
+# </details>
+#
+# **2** A sparse vector has answered ten thousand noes. What have they cost?
+#
+# <details><summary>a. As much as one: the threshold's noise pays for all of them.</summary>
+#
+# Right. Raising the threshold by 1 makes none of them less likely.
+#
+# </details>
+#
+# <details><summary>b. Ten thousand times a little.</summary>
+#
+# No. That holds once the threshold is known; it must stay secret.
+#
+# </details>
+#
+# **3** After a yes the same noisy threshold goes on, without an end. What is wrong?
+#
+# <details><summary>a. Nothing; the threshold's noise is still secret.</summary>
+#
+# No. Each further yes has to be paid by its own noise: ten cost 9.28 where 1 was claimed.
+#
+# </details>
+#
+# <details><summary>b. Nobody counts the yeses, and each costs anew.</summary>
+#
+# Right. Either end after c of them, with c in the noise, or pay for each.
+#
+# </details>
+#
+# **4** A thousand candidates instead of a hundred, the same $\varepsilon$. What happens to the exponential mechanism?
+#
+# <details><summary>a. It falls short of the best by a few people more.</summary>
+#
+# Right. The shortfall grows with the logarithm of the number.
+#
+# </details>
+#
+# <details><summary>b. Ten times as much noise is needed.</summary>
+#
+# No. That is so for telling all counts, not for naming one.
+#
+# </details>
+#
+# **5** Twice as many phones send noisy digits. What happens to the deviation of an estimated *count*?
+#
+# <details><summary>a. It stays as it is, as with a trusted counter.</summary>
+#
+# No. Every phone brings noise of its own.
+#
+# </details>
+#
+# <details><summary>b. It grows by the root of 2.</summary>
+#
+# Right. The share gets better, by that root; the count gets worse.
+#
+# </details>
+
+# %%
+answers = ""  # five letters, such as "ababa"
+check("18.test", answers)
+
+# %% [markdown]
+# ## 12 On one card
+#
+# | | |
+# |---|---|
+# | **Winner** | noise $2\Delta/\varepsilon$ on every score, one name; $\Delta/\varepsilon$ if all move one way |
+# | **Exponential** | $P(r)\propto e^{\varepsilon u_r/2\Delta}$; short by $\frac{2\Delta}\varepsilon(\ln\lvert R\rvert+t)$ with chance $e^{-t}$; $D_\alpha\le\alpha\varepsilon^2/8$ |
+# | **Sparse vector** | $\varepsilon=1/b_1+2c/b_2$, monotone $1/b_1+c/b_2$; noes are free |
+# | **Never** | the winning score, the noisy answer, answers without noise, yeses without end |
+# | **Local** | deviation of a count $\sqrt{4ne^\varepsilon}/(e^\varepsilon-1)$, not $\sqrt2/\varepsilon$ |
+#
+# ## 13 Further reading
+#
+# * McSherry & Talwar (2007), *Mechanism design via differential privacy*: the exponential mechanism.
+# * Lyu, Su & Li (2017), *Understanding the sparse vector technique for differential privacy*: six variants, two of them right.
+# * McKenna & Sheldon (2020), *Permute-and-flip*; Dong, Durfee & Rogers (2020), *Optimal differential privacy composition for exponential mechanisms*.
+# * Wang, Blocki, Li & Jha (2017), *Locally differentially private protocols for frequency estimation*; Erlingsson, Pihur & Korolova (2014), *RAPPOR*.
+# * Nissim, Raskhodnikova & Smith (2007), *Smooth sensitivity and sampling in private data analysis*.
+#
+# The last cell re-examines what this lesson claimed.
+
+# %%
+# Checks
+assert right.agree and right.refuted and np.abs(losses).max() <= price * (1 + 1e-12)
+assert sound <= 1 < min(told, capped, forever) and abs(told - 50) < 1e-9 and capped <= (1 + 60) / 4
+assert np.all(np.array(every) < noisy) and np.all(np.array(softmax) <= flips)
+assert trusted < phones / 500 and local[0] < 0.1 and away > needed
+print("all checks passed")
