@@ -16,6 +16,7 @@ from dplearn.figures.kit.panel import on_page
 from dplearn.figures.kit.template import style_of
 from dplearn.figures.looseness import looseness
 from dplearn.figures.pair import leaking_area, loss_law, profile_curve, renyi_curve, tradeoff_curve
+from dplearn.figures.readings import ladder
 from dplearn.figures.slider import slider
 from dplearn.figures.step_drawings import (
     batch_schemes,
@@ -53,6 +54,7 @@ __all__ = [
     "formula_cloud",
     "formula_curve",
     "hugging",
+    "ladder",
     "leak",
     "leaking_area",
     "log_steps",

@@ -17,12 +17,12 @@ LIBRARY = (
     {"accountants"},
     {"statement"},
     {"run", "calibrate", "budget", "tuning", "opacus", "certificates", "datasets", "sweeps"},
-    {"training"},
+    {"training", "rehearsal"},
 )
 ON_TOP = (
     {"book"},
     {"claims", "pate", "federated", "audit"},
-    {"figures"},
+    {"figures", "readings"},
     {"app", "classroom"},
     {"site"},
 )

@@ -1,0 +1,48 @@
+"""Several epsilons of one run, each on a line of its own below what it assumes."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dplearn.figures.curves import axis, lesson
+from dplearn.figures.kit import text
+from dplearn.figures.kit.template import GREY, colour_of
+from dplearn.ground.guarantee import Guarantee
+
+
+def ladder(told: Mapping[str, Guarantee], *, title: str) -> go.Figure:
+    """Epsilons on one logarithmic axis, from top to bottom; a bar is what is not decided.
+
+    Examples
+    --------
+    >>> one = Guarantee(epsilon=2.0, delta=1e-5, kind="exact", method="pld",
+    ...                 adjacency="add_remove")
+    >>> ladder({"as planned": one}, title="One run").data[-1].x[0]
+    2.0
+    """
+    upper = np.array([g.epsilon for g in told.values()])
+    lower = [g.epsilon if g.kind != "bracket" else g.lower for g in told.values()]
+    rows = -np.arange(len(told), dtype=float)
+    ends = min(lower) / 3, 5 * float(np.max(upper))
+    colours = [colour_of("exact" if g.is_bound else "wrong") for g in told.values()]
+    values = [f" {text.epsilon(g)}" for g in told.values()]
+    names = {"x": [ends[0]] * len(told), "y": rows + 0.32, "text": list(told), "mode": "text"}
+    names |= {"textposition": "middle right", "textfont": {"color": GREY, "size": 14}}
+    points = {"x": upper.tolist(), "y": rows, "text": values, "mode": "markers+text"}
+    points |= {"textposition": "middle right", "marker": {"size": 10, "color": colours}}
+    points["error_x"] = {
+        "type": "data",
+        "symmetric": False,
+        "array": [0.0] * len(told),
+        "arrayminus": (upper - lower).tolist(),
+        "thickness": 5,
+        "width": 0,
+        "color": colour_of("exact"),
+    }
+    bare = {"showticklabels": False, "showgrid": False, "showline": False, "ticks": ""}
+    bare |= {"zeroline": False, "range": [0.9 - len(told), 0.8]}
+    shared = {"hoverinfo": "skip", "showlegend": False, "cliponaxis": False}
+    height = 120 + 46 * len(told)
+    x = axis("ε", [lower, upper], True, ends)
+    return lesson([names | shared, points | shared], title, height=height, xaxis=x, yaxis=bare)

@@ -1,0 +1,53 @@
+"""Nine readings of a run and a rehearsal: each number is what its name says."""
+
+import math
+
+import pytest
+from scipy.stats import norm
+
+from dplearn import DPSGD
+from dplearn.readings import readings
+from dplearn.rehearsal import rehearse
+
+RUN = DPSGD(noise_multiplier=4.0, sample_rate=0.25, steps=40)
+TOLD = readings(RUN, delta=1e-4, records=1000, of_one=1)
+
+
+def test_each_reading_is_what_its_name_says():
+    known = TOLD["the attacker knows who was in which batch"].epsilon
+    mu = math.sqrt(RUN.steps) / RUN.noise_multiplier
+    delta = norm.cdf(mu / 2 - known / mu) - math.exp(known) * norm.cdf(-mu / 2 - known / mu)
+    assert delta == pytest.approx(1e-4, rel=1e-5)
+    # Who has one record is whom the plan counts.
+    alone, usual = TOLD["a person with 1 records"], TOLD["by Rényi DP, as most tools print it"]
+    assert alone.epsilon == pytest.approx(usual.epsilon, rel=1e-9)
+    assert {g.delta for g in TOLD.values()} == {1e-3, 1e-4, 1e-6}
+    assert {g.adjacency for g in TOLD.values()} == {"add_remove", "replace_one", "zero_out"}
+
+
+def test_no_reading_but_the_first_is_below_the_plan():
+    first, planned, *others = TOLD.values()
+    assert first.epsilon < planned.epsilon and len(others) == 7
+    assert all(g.is_bound and planned.lower < g.epsilon < math.inf for g in others)
+
+
+def test_other_samplings_have_no_nine_readings():
+    run = DPSGD(noise_multiplier=4.0, sample_rate=0.25, steps=40, sampling="shuffled")
+    with pytest.raises(
+        ValueError, match=r"Expected sampling='poisson' in the plan, got 'shuffled'"
+    ):
+        readings(run, delta=1e-4, records=1000, of_one=1)
+
+
+@pytest.mark.parametrize("sampling", ["poisson", "shuffled", "without_replacement"])
+def test_a_rehearsal_has_just_enough_noise(sampling):
+    run = DPSGD(noise_multiplier=4.0, sample_rate=0.25, steps=4, sampling=sampling)
+    called = []
+    score = lambda plan, seed: called.append((plan, seed)) or seed
+    curve = rehearse(score, run, epsilons=(1.0, math.inf), delta=1e-4, repeats=2)
+    for point in curve:
+        assert point.plan.guarantee(delta=1e-4).epsilon <= point.epsilon
+    assert curve[0].plan.guarantee(delta=1e-4).epsilon > 0.99
+    assert curve[1].plan.noise_multiplier == 0
+    assert called == [(point.plan, seed) for point in curve for seed in (0, 1)]
+    assert curve[0].mean == 0.5 and curve[0].deviation == pytest.approx(math.sqrt(0.5))
