@@ -79,6 +79,16 @@ def test_a_page_opens_with_a_clean_address_and_words_for_each_picture(name):
         assert len(alt.split()) > 12 and not re.search("<[a-z/]", alt), f"{name}: {alt}"
 
 
+def parts(node) -> int:
+    """How many messages a part of a page takes, itself included."""
+    return 1 + sum(map(parts, getattr(node, "children", {}).values()))
+
+
+@each("name, most", {"epsilon_vs_steps": 100, "mechanisms": 46, "pate": 37}.items())
+def test_a_page_is_few_parts_as_each_costs_the_server_at_every_move(name, most):
+    assert parts(opened(name)._tree) <= most
+
+
 @pytest.mark.slow
 @each("name", PAGES)
 def test_rubbish_in_an_address_is_named_at_its_control_and_the_default_used(name):

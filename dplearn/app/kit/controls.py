@@ -24,17 +24,13 @@ def note(state: State, key: str, problem: str = "") -> None:
 
 def quantity(state: State, kind: Quantity, *, unit: Choice | None = None, place: Any = st) -> None:
     """A slider and a box for one number; they always agree. `unit` is chosen beside the name."""
+    # Laid out by look.css: a column for each part would be one more message to the browser.
     with place.container(gap=None, key=f"field_{kind.key}"):
-        if unit is None:
-            st.markdown(translated(kind.label), help=translated(kind.help) or None)
-        else:
-            left, right = st.columns(2, vertical_alignment="center", wrap=False)
-            left.markdown(translated(kind.label), help=translated(kind.help))
-            choice(state, unit, widget="segments", label="collapsed", place=right)
-        left, right = st.columns([5, 3], vertical_alignment="center", wrap=False)
-        with left:
-            _slider(state, kind)
-        box(state, kind, label="collapsed", place=right)
+        st.markdown(translated(kind.label), help=translated(kind.help) or None)
+        if unit is not None:
+            choice(state, unit, widget="segments", label="collapsed")
+        _slider(state, kind)
+        box(state, kind, label="collapsed")
         note(state, kind.key)
 
 

@@ -7,6 +7,7 @@ figures, which have their numbers in them already, part by part.
 """
 
 import re
+import threading
 import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
@@ -18,6 +19,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 KEY = "language"
 LANGUAGES = {"en": "English", "zh": "中文"}
+# Of the run in this thread: a page asks a hundred times, and looking into a session is slow.
+_run = threading.local()
 # Texts of a figure.
 _TEXTS = {"text", "hovertemplate", "title"}
 
@@ -36,13 +39,16 @@ def table(language: str) -> Mapping[str, Mapping[str, str]]:
 def current() -> str:
     """The language of this session; English where there is none, as for a site of files."""
     session = get_script_run_ctx(suppress_warning=True)
-    return st.session_state.get(KEY, "en") if session else "en"
+    if session is None or getattr(_run, "session", None) is session:
+        return _run.language if session else "en"
+    return st.session_state.get(KEY, "en")
 
 
 def read() -> None:
     """Take the language that the address names; it lasts until another is chosen."""
     if (named := st.query_params.get(KEY)) in LANGUAGES:
         st.session_state[KEY] = named
+    _run.session, _run.language = get_script_run_ctx(), st.session_state.get(KEY, "en")
 
 
 def address() -> dict[str, str]:

@@ -1,8 +1,10 @@
 """How every page looks: room on the first screen, charts."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import streamlit as st
 
 from dplearn.app.kit import language
@@ -43,3 +45,9 @@ def chart(figure: Any, key: str, alt: str, *, saves_as: str = "") -> None:
         figure = Unchecked(parts)
     figure = on_page(figure, dark=st.context.theme.type == "dark")
     st.plotly_chart(figure, theme=None, key=key, config=config, alt=alt)
+
+
+def table(rows: Sequence[Mapping[str, str]]) -> None:
+    """Rows under the names of their columns."""
+    # As Arrow, which is what is sent: Streamlit would take the long way, through pandas.
+    st.table(pa.Table.from_pylist([*rows]), border="horizontal", hide_index=True)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from dplearn.figures.kit.text import whole
@@ -37,7 +38,7 @@ class Axis:
         low, high = self.span
         return (self.place(min(max(value, self.lower), self.upper)) - low) / (high - low)
 
-    @property
+    @cached_property
     def span(self) -> list[float]:
         """Both ends as Plotly wants them."""
         return [self.place(self.lower), self.place(self.upper)]

@@ -71,7 +71,7 @@ def pictures(
 def comparison(answers: Answers, kept: Answers) -> None:
     """What the run in view changes about the one that was pinned."""
     st.subheader(translated("Compared with the pinned run"), anchor="compared")
-    st.table(words.compared(answers, kept), border="horizontal", hide_index=True)
+    look.table(words.compared(answers, kept))
     st.caption(translated("Pinned: {run}.", run=words.subtitle(kept.scenario)))
 
 
@@ -86,7 +86,7 @@ def other_tools(sentences: Sequence[str]) -> None:
 def numbers(answers: Answers) -> None:
     """The table at the chosen number of steps."""
     st.subheader(translated("At T = {steps}", steps=text.whole(answers.here)), anchor="numbers")
-    st.table(words.table(answers), border="horizontal", hide_index=True)
+    look.table(words.table(answers))
     rounding = translated("Bounds are rounded up; an approximation does not compete with them.")
     st.caption(f"{words.assumed(answers.readings)} {rounding}")
 
@@ -125,7 +125,7 @@ def printed(rows: Sequence[Mapping[str, str]]) -> None:
         }
         for row in rows
     ]
-    st.table(shown, border="horizontal", hide_index=True)
+    look.table(shown)
 
 
 def take_along(answers: Answers) -> None:
