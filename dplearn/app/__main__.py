@@ -7,10 +7,11 @@ from pathlib import Path
 
 def main(options: Sequence[str]) -> int:
     """Serve until stopped; returns the exit status."""
-    from streamlit import net_util
+    from streamlit import file_util, net_util
     from streamlit.runtime.pages_manager import PagesManager
     from streamlit.web import cli
 
+    from dplearn.app import front
     from dplearn.app.kit import questions
 
     # Whenever a page of somebody else knocks, Streamlit asks a service on the internet for this
@@ -20,7 +21,9 @@ def main(options: Sequence[str]) -> int:
     PagesManager.uses_pages_directory = False
     questions.start()
     script = Path(__file__).with_name("navigation.py")
-    return cli.main(["run", str(script), *options], standalone_mode=False) or 0
+    with front.ours(file_util.get_static_dir()) as folder:
+        file_util.get_static_dir = lambda: folder
+        return cli.main(["run", str(script), *options], standalone_mode=False) or 0
 
 
 if __name__ == "__main__":

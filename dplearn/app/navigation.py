@@ -45,6 +45,8 @@ def main() -> None:
     chosen = st.navigation(menu, position="top")
     title = f"{chosen.title} · dplearn"
     st.set_page_config(page_title=title, layout="wide", initial_sidebar_state=360)
+    # For those who go by headings; others see it in the menu.
+    st.html(f"<h1>{chosen.title}</h1>")
     try:
         chosen.run()
     except questions.Refused as refusal:

@@ -210,8 +210,8 @@ def test_what_the_hand_leaves_is_what_the_server_says(page, address):
     page.wait_for_function("!document.body.classList.contains('dplearn-moving')")
     settled(page)
     value = re.compile(r"★ ([\d.]+) PLD")
-    assert float(value.search(left)[1]) == pytest.approx(
-        float(value.search(drawn(page)[0]["words"])[1]), rel=2.5e-3
+    assert float(value.findall(left)[0]) == pytest.approx(
+        float(value.findall(drawn(page)[0]["words"])[0]), rel=2.5e-3
     )
     assert page.get_by_test_id("stAlert").count() == 0
     page.get_by_role("slider", name="You are here: T").focus()
@@ -291,6 +291,26 @@ def test_a_wrong_variant_and_a_tab_open_at_a_click_and_are_in_the_address(page, 
     page.get_by_role("tab", name="Published figures").click()
     page.get_by_text("within one percent").first.wait_for()
     page.wait_for_url("**view=figures**")
+
+
+def test_a_page_opened_at_its_address_finds_the_server_at_once_and_has_one_heading(page, address):
+    # Whatever is asked for in vain is an error on the console, which `page` does not take.
+    page.goto(f"{address}/mechanisms")
+    page.locator(PICTURES["Mechanisms"]).wait_for()
+    settled(page)
+    assert page.get_by_role("heading", level=1).all_inner_texts() == ["Mechanisms"]
+    link = page.get_by_role("link", name="Train")
+    link.focus()
+    assert link.evaluate("link => getComputedStyle(link).outlineStyle") == "solid"
+
+
+def test_an_address_with_too_many_parts_leads_to_the_first_page(browser, address):
+    lost = browser.new_page()
+    lost.goto(f"{address}/a/b/c")
+    lost.get_by_text("Page not found").wait_for()
+    lost.locator(f"{_FIRST} .js-plotly-plot").wait_for(state="attached")
+    assert lost.url == f"{address}/"
+    lost.close()
 
 
 # The one of two frames that is to be seen.
