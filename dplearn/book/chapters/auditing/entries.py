@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, gammaln, ndtr, ndtri
 
 from dplearn.book.chapters.auditing import truths
+from dplearn.book.chapters.auditing.one_run import largest_refuted
 from dplearn.book.kit import domains, oracles
 from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
@@ -209,7 +210,9 @@ def _p_value(canaries, guesses, correct, epsilon, delta) -> float:
 
 @formula("G-N4", "One training run: the p-value", "upper",
          "Steinke, Nasr & Jagielski 2023, Theorem 5.2")
-@given(_COUNTED, **_RUN, correct=Drawn(lambda rng, guesses: int(rng.integers(guesses + 1))))
+@given(f"{_COUNTED} and correct >= guesses / (1 + exp(-epsilon))", **_RUN, correct=Drawn(
+       lambda rng, guesses, epsilon:
+       int(rng.integers(math.ceil(guesses / (1 + math.exp(-epsilon))), guesses + 1))))
 @oracle(truths.chance_of_one, absolute=1e-14, unsafe=None)
 @printed("0.05000000", canaries=1000, guesses=100, correct=75, epsilon=0.672984664, delta=1e-4)
 @wrong("no-delta", "Accuses wrongly: with delta > 0 many canaries may be given away at once.",
@@ -219,6 +222,12 @@ def _p_value(canaries, guesses, correct, epsilon, delta) -> float:
        "Every canary may be given away, also those on which no guess was planned.", claim=lambda
        guesses, correct, epsilon, delta: _p_value(guesses, guesses, correct, epsilon, delta),
        says=r"P(W \ge v) \le f(v) + 2r\delta\max_i\frac{f(v-i)-f(v)}i")
+@wrong("few-right", "Below the mean, chance or delta may be saved for the runs that need it.",
+       printed("0.93056", "0.93108", canaries=2, guesses=2, correct=1, epsilon=1.0, delta=0.01),
+       given=_COUNTED, oracle=truths.worst_chance, canaries=Whole(1, 6), guesses=Drawn(
+       lambda rng, canaries: int(rng.integers(1, canaries + 1))),
+       correct=Drawn(lambda rng, guesses: int(rng.integers(guesses + 1))),
+       says=r"\text{the same for every } v", met="Steinke, Nasr & Jagielski 2023, Appendix D")
 def one_run_p_value(*, canaries, guesses, correct, epsilon, delta):
     r"""P(W \ge v) \le f(v) + 2m\delta\max_{1\le i\le v}\frac{f(v-i)-f(v)}i,\quad
     f(v) = P\Big(\mathrm{Bin}\Big(r, \frac{e^\varepsilon}{1+e^\varepsilon}\Big) \ge v\Big)
@@ -231,16 +240,9 @@ def one_run_p_value(*, canaries, guesses, correct, epsilon, delta):
 
 def _proved_epsilon(canaries, guesses, correct, delta, significance) -> float:
     """The largest epsilon whose p-value is below the significance; 0 if there is none."""
-    rare = lambda epsilon: _p_value(canaries, guesses, correct, epsilon, delta) < significance
-    low, high = 0.0, 1.0
-    if not rare(low):
-        return low
-    while rare(high):
-        low, high = high, 2 * high
-    for _ in range(50):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if rare(middle) else (low, middle)
-    return low
+    return largest_refuted(
+        lambda epsilon: _p_value(canaries, guesses, correct, epsilon, delta) < significance
+    )
 
 
 @formula("G-N4b", "One training run: the epsilon it proves", "lower",

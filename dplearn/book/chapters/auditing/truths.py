@@ -63,6 +63,30 @@ def chance_of_one(*, correct, canaries, guesses, epsilon, delta):
     return float(chance_of_correct(np.array([correct]), **about)[0])
 
 
+def worst_chance(*, canaries, guesses, correct, epsilon, delta):
+    """The largest P(W >= v) of all (epsilon, delta)-DP mechanisms: a linear programme.
+
+    Without loss they treat canaries and their bits alike: what counts is how many guesses are
+    right and how many wrong. A swap of one canary makes a right guess wrong.
+    """
+    from scipy.optimize import linprog
+
+    pairs = [(a, b) for a in range(guesses + 1) for b in range(guesses - a + 1)]
+    place = {pair: k for k, pair in enumerate(pairs)}
+    ways = [math.comb(canaries, a) * math.comb(canaries - a, b) for a, b in pairs]
+    swaps = [(p, (p[0] - s, p[1] + s), p[s < 0]) for p in pairs for s in (1, -1) if p[s < 0]]
+    n, growth = len(pairs), math.exp(epsilon)
+    above = np.zeros((len(swaps) + 1, n + len(swaps)))
+    for row, (before, after, count) in zip(above, swaps, strict=False):
+        ratio = ways[place[before]] / ways[place[after]]
+        row[place[before]], row[place[after]] = count, -count * growth * ratio
+    above[:-1, n:], above[-1, n:] = -np.eye(len(swaps)), 1 / canaries
+    aim, whole = np.zeros(n + len(swaps)), np.zeros((1, n + len(swaps)))
+    aim[:n], whole[0, :n] = [-(a >= correct) for a, _ in pairs], 1
+    limits = [*np.zeros(len(swaps)), delta]
+    return -linprog(aim, above, limits, whole, [1]).fun
+
+
 def best_guesser(*, channel):
     """For each output guess the value that makes it most likely."""
     return math.fsum(max(column) for column in channel.T.tolist()) / len(channel)

@@ -1,0 +1,14 @@
+"""Audits: what the outputs of a program prove about its epsilon, from below.
+
+An auditor puts canaries into the data of some runs and not of others, and guesses from the outputs
+which were in. Guesses that are right too often are impossible, at a confidence, for a program of a
+small epsilon; a `LowerBound` says for which. It is never a guarantee: who finds nothing has proved
+nothing, and the confidence is that of one look, planned before the runs.
+
+`from_scores` and `from_counts` judge many independent runs with and without one canary, `one_run`
+and `from_guesses` many canaries of one run, or of a few.
+"""
+
+from dplearn.audit.bounds import LowerBound, from_counts, from_guesses, from_scores, one_run
+
+__all__ = ["LowerBound", "from_counts", "from_guesses", "from_scores", "one_run"]

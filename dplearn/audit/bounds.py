@@ -1,0 +1,259 @@
+"""What observations prove about epsilon: from below, at a confidence, and never from above."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaincinv
+
+from dplearn.accountants.pld import PLD
+from dplearn.book.chapters.auditing.entries import audit_epsilon, audit_mu, clopper_pearson_upper
+from dplearn.book.chapters.auditing.one_run import (
+    largest_refuted,
+    least_of_dp,
+    least_of_gaussian,
+    reachable,
+)
+from dplearn.ground import validate
+from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee, round_down
+from dplearn.mechanisms import Gaussian
+
+# What is presumed of the program: nothing, or a trade-off curve no worse than some Gaussian's.
+Assumption = Literal["any", "gaussian"]
+_PROGRAMS = {"any": "a program", "gaussian": "a Gaussian mechanism"}
+# Thresholds that are tried where one is chosen.
+_THRESHOLDS = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class LowerBound:
+    """What outputs prove; that nothing was caught never says that a program is private.
+
+    Examples
+    --------
+    >>> print(LowerBound(epsilon=2.1, delta=1e-5, confidence=0.999, method="one_run"))
+    these outputs are impossible, at 99.9 %, for a program with epsilon <= 2.1 \
+at delta = 1.0e-05, add_remove, by one_run
+    """
+
+    epsilon: float  # no program of this epsilon or less is likely to have had the outputs
+    delta: float
+    confidence: float  # of one look, planned before the runs
+    method: str  # one_run or two_worlds
+    adjacency: Adjacency = "add_remove"
+    assume: Assumption = "any"
+
+    def __post_init__(self) -> None:
+        validate.between(0, 1, delta=self.delta)
+        validate.probability(confidence=self.confidence)
+        validate.one_of(ADJACENCIES, adjacency=self.adjacency)
+        validate.one_of(get_args(Assumption), assume=self.assume)
+
+    def contradicts(self, guarantee: Guarantee) -> bool:
+        """Whether the outputs are impossible, at the confidence, where the guarantee is true.
+
+        ValueError is raised where the two cannot be compared: the guarantee is no upper bound, or
+        is about other neighbours or a larger delta.
+        """
+        smaller = guarantee.delta <= self.delta * (1 + 1e-12)
+        if not (guarantee.is_bound and smaller and guarantee.adjacency == self.adjacency):
+            raise ValueError(
+                f"Expected a bound from above at delta <= {self.delta:g} under {self.adjacency}, "
+                f"got guarantee={str(guarantee)!r}."
+            )
+        return self.epsilon > 0 and guarantee.epsilon <= self.epsilon
+
+    def __str__(self) -> str:
+        at = f"at {round_down(100 * self.confidence, 6)} %"
+        tail = f"delta = {float(round_down(self.delta, 2)):.1e}, {self.adjacency}, by {self.method}"
+        program = _PROGRAMS[self.assume]
+        if self.epsilon == 0:
+            return f"these outputs are possible, {at}, for {program} with any epsilon at {tail}"
+        epsilon = f"epsilon <= {round_down(self.epsilon)}"
+        return f"these outputs are impossible, {at}, for {program} with {epsilon} at {tail}"
+
+
+def from_counts(
+    *,
+    true_positives: int,
+    positives: int,
+    false_positives: int,
+    negatives: int,
+    delta: float,
+    confidence: float = 0.999,
+    adjacency: Adjacency = "add_remove",
+    assume: Assumption = "any",
+) -> LowerBound:
+    """Bound from `positives` runs with a canary and `negatives` without, all independent.
+
+    The attacker said "present" in so many of either, by a rule that came from other runs than
+    those counted: `from_scores` sees to it. Both error rates have a Clopper-Pearson limit, each
+    exceeded with probability (1 - confidence) / 2 at most.
+
+    Examples
+    --------
+    >>> counts = {"true_positives": 480, "positives": 500, "false_positives": 5, "negatives": 500}
+    >>> print(from_counts(**counts, delta=1e-5))
+    these outputs are impossible, at 99.9 %, for a program with epsilon <= 3.289 \
+at delta = 1.0e-05, add_remove, by two_worlds
+    """
+    validate.integer(minimum=1, positives=positives, negatives=negatives)
+    validate.integer(minimum=0, maximum=positives, true_positives=true_positives)
+    validate.integer(minimum=0, maximum=negatives, false_positives=false_positives)
+    target = {"delta": delta, "confidence": confidence, "adjacency": adjacency, "assume": assume}
+    errors = ((false_positives, negatives), (positives - true_positives, positives))
+    return _bound("two_worlds", lambda: _from_errors(*errors, delta, confidence, assume), **target)
+
+
+def _from_errors(
+    false_positives: tuple[int, int],
+    false_negatives: tuple[int, int],
+    delta: float,
+    confidence: float,
+    assume: str,
+) -> float:
+    """Epsilon, or mu of a Gaussian, from two numbers of errors and trials."""
+    fpr, fnr = (
+        clopper_pearson_upper(errors=errors, trials=trials, confidence=confidence)
+        if errors < trials
+        else 1.0
+        for errors, trials in (false_positives, false_negatives)
+    )
+    rates = {"false_positive_rate": fpr, "false_negative_rate": fnr}
+    if assume == "any":
+        return audit_epsilon(**rates, delta=delta)
+    return max(0.0, audit_mu(**rates)) if max(fpr, fnr) < 1 else 0.0
+
+
+def _bound(method: str, strength: Callable[[], float], **target: Any) -> LowerBound:
+    """Bound whose epsilon, or mu of a Gaussian, is computed once the target is known to be good."""
+    bound = LowerBound(epsilon=0.0, method=method, **target)
+    epsilon = strength()
+    if bound.assume == "gaussian":
+        validate.probability(delta=bound.delta)
+        noise = Gaussian(1 / max(epsilon, 1e-9))
+        epsilon = PLD().epsilon(noise, delta=bound.delta).lower if epsilon > 1e-9 else 0.0
+    return replace(bound, epsilon=epsilon)
+
+
+def from_scores(
+    present: ArrayLike,
+    absent: ArrayLike,
+    *,
+    delta: float,
+    confidence: float = 0.999,
+    adjacency: Adjacency = "add_remove",
+    assume: Assumption = "any",
+) -> LowerBound:
+    """Bound from one score per independent run with the canary and without; high means present.
+
+    The first half of either chooses the threshold and the second alone is judged: no run counts
+    that decided what to look for.
+    """
+    both = [_finite(scores) for scores in (present, absent)]
+    tried, judged = zip(*(np.split(scores, [len(scores) // 2]) for scores in both), strict=True)
+    if not min(map(len, tried)):
+        raise ValueError("Expected two scores or more with the canary and without, got fewer.")
+    target = {"delta": delta, "confidence": confidence, "adjacency": adjacency, "assume": assume}
+    LowerBound(epsilon=0.0, method="two_worlds", **target)  # type: ignore[arg-type]
+
+    def worth(threshold: float) -> tuple[float, float]:
+        """What a first look proves; where that is nothing, how far the two shares are apart."""
+        right, wrong = (int(np.sum(scores > threshold)) for scores in tried)
+        n, m = map(len, tried)
+        errors = (wrong, m), (n - right, n)
+        return _from_errors(*errors, delta, confidence, assume), right / n - wrong / m
+
+    shares = np.linspace(0, 1, _THRESHOLDS)
+    thresholds = np.unique(np.quantile(np.concatenate(tried), shares, method="lower"))
+    threshold = max(thresholds.tolist(), key=worth)
+    right, wrong = (int(np.sum(scores > threshold)) for scores in judged)
+    counts = {"true_positives": right, "false_positives": wrong}
+    n, m = map(len, judged)
+    return from_counts(**counts, positives=n, negatives=m, **target)  # type: ignore[arg-type]
+
+
+def from_guesses(
+    *,
+    canaries: int,
+    guesses: int,
+    correct: int,
+    delta: float,
+    confidence: float = 0.999,
+    adjacency: Adjacency = "add_remove",
+    assume: Assumption = "any",
+) -> LowerBound:
+    """Bound from guesses about canaries, each in the data with probability 1/2 on its own.
+
+    Canaries of one run may help or hinder each other. Those of several runs count as of one. How
+    many guesses there are must not depend on which of them are right: `one_run` sees to it. The
+    theorem is that of Mahloujifar, Melis & Chaudhuri 2024 at the curve of (epsilon, delta), where
+    delta takes less away than in that of Steinke, Nasr & Jagielski 2023, or at a Gaussian's.
+
+    Examples
+    --------
+    >>> print(from_guesses(canaries=1000, guesses=100, correct=98, delta=1e-5))
+    these outputs are impossible, at 99.9 %, for a program with epsilon <= 2.102 \
+at delta = 1.0e-05, add_remove, by one_run
+    """
+    validate.integer(minimum=1, canaries=canaries)
+    validate.integer(minimum=1, maximum=canaries, guesses=guesses)
+    validate.integer(minimum=0, maximum=guesses, correct=correct)
+    counts, chance = {"canaries": canaries, "guesses": guesses, "correct": correct}, 1 - confidence
+    curve = least_of_dp if assume == "any" else lambda mu, delta: least_of_gaussian(mu)
+    target = {"delta": delta, "confidence": confidence, "adjacency": adjacency, "assume": assume}
+    refutes = lambda x: not reachable(curve(x, delta), **counts, chance=chance)
+    return _bound("one_run", lambda: largest_refuted(refutes), **target)
+
+
+def one_run(
+    included: ArrayLike,
+    scores: ArrayLike,
+    *,
+    guesses: tuple[int, int] | None = None,
+    **target: Any,
+) -> LowerBound:
+    """Bound from a score for each canary, of one run or of several; high means included.
+
+    `guesses` are how many of the highest scores are guessed to be included, and how many of the
+    lowest left out, both fixed before anybody looks. Without it the first half of the canaries
+    chooses the two numbers, and the second alone is judged. `target` is what `from_guesses` takes
+    beside the counts.
+    """
+    x, bits = _finite(scores), np.asarray(included, dtype=bool).ravel()
+    if x.shape != bits.shape:
+        raise ValueError(f"Expected as many scores as included, got {x.size} and {bits.size}.")
+    if guesses is None:
+        half = len(x) // 2
+        guesses = _promising(bits[:half], x[:half], target.get("confidence", 0.999))
+        x, bits = x[half:], bits[half:]
+    validate.integer(minimum=0, **dict(zip(("guesses[0]", "guesses[1]"), guesses, strict=True)))
+    correct = _correct(bits, x, guesses)
+    return from_guesses(canaries=len(x), guesses=sum(guesses), correct=correct, **target)
+
+
+def _correct(included: NDArray, scores: NDArray, guesses: tuple[int, int]) -> int:
+    """Number of right guesses about the highest and the lowest scores."""
+    ordered = included[np.argsort(scores, kind="stable")]
+    highest, lowest = guesses
+    return int(np.sum(ordered[len(ordered) - highest :]) + np.sum(~ordered[:lowest]))
+
+
+def _promising(included: NDArray, scores: NDArray, confidence: float) -> tuple[int, int]:
+    """Numbers of guesses with the largest lower limit of the share that is right."""
+    ordered = included[np.argsort(scores, kind="stable")]
+    sizes = np.unique([0, *np.geomspace(1, max(1, len(scores) // 2), 20).astype(int)])
+    highest, lowest = (np.cumsum([0, *row])[sizes] for row in (ordered[::-1], ~ordered))
+    correct, total = highest[:, None] + lowest, sizes[:, None] + sizes
+    limit = betaincinv(np.maximum(correct, 1e-9), total - correct + 1, 1 - confidence)
+    a, b = np.unravel_index(np.argmax(np.where(correct > 0, limit, 0.0)), limit.shape)
+    return int(sizes[a]), int(sizes[b])
+
+
+def _finite(scores: ArrayLike) -> NDArray:
+    values = np.asarray(scores, dtype=float).ravel()
+    if not np.all(np.isfinite(values)):
+        raise ValueError("Expected scores to be finite numbers, got some that are not.")
+    return values

@@ -1,0 +1,130 @@
+"""One training run under a trade-off curve: no luck is left to canaries that fall together."""
+
+import math
+from collections.abc import Callable
+
+from scipy.special import ndtr, ndtri
+from scipy.stats import binom
+
+from dplearn.book.chapters.auditing import truths
+from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
+from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
+from dplearn.ground import validate
+
+# From P(E) to the least Q(E) that a pair of neighbours may have: f^-1 of the complement.
+Least = Callable[[float], float]
+
+
+def least_of_dp(epsilon: float, delta: float) -> Least:
+    """The least Q(E) under (epsilon, delta)-DP, for P(E) in [0, 1]."""
+    grow, shrink = math.exp(epsilon), math.exp(-epsilon)
+    return lambda p: max(0.0, (p - delta) * shrink, 1 - delta - grow * (1 - p))
+
+
+def least_of_gaussian(mu: float) -> Least:
+    """The least Q(E) under mu-GDP, for P(E) in [0, 1]."""
+    return lambda p: float(ndtr(ndtri(min(p, 1.0)) - mu))
+
+
+def reachable(least: Least, *, canaries: int, guesses: int, correct: int, chance: float) -> bool:
+    """Whether so many right guesses may have this chance, or more, under the curve."""
+    right, wrong = chance * correct / canaries, chance * (guesses - correct) / canaries
+    for i in range(correct - 1, -1, -1):
+        more = least(right) - wrong
+        if more <= 0:
+            break  # nor will there be any further down
+        right, wrong = right + i / (guesses - i) * more, wrong + more
+    # A hair of slack, on the side of those who are audited.
+    return right + wrong <= guesses / canaries * (1 + 1e-12)
+
+
+def _largest(holds: Callable[[float], bool], high: float) -> float:
+    """Where `holds` turns false between 0 and `high`, seen false; `high` if it never does."""
+    low, end = 0.0, high
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return high if high < end else end
+
+
+def largest_refuted(refutes: Callable[[float], bool]) -> float:
+    """The largest strength that is refuted, seen to be; 0 if none is."""
+    low, high = 0.0, 1.0
+    if not refutes(low):
+        return 0.0
+    while refutes(high):
+        low, high = high, 2 * high
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if refutes(middle) else (low, middle)
+    return low
+
+
+def _checked(canaries: int, guesses: int, correct: int) -> dict[str, int]:
+    validate.integer(minimum=1, canaries=canaries)
+    validate.integer(minimum=1, maximum=canaries, guesses=guesses)
+    validate.integer(minimum=0, maximum=guesses, correct=correct)
+    return {"canaries": canaries, "guesses": guesses, "correct": correct}
+
+
+_SOURCE = "Mahloujifar, Melis & Chaudhuri 2024, Appendix, audit_rh_with_cap"
+_GUESSES = Drawn(lambda rng, canaries: int(rng.integers(1, canaries + 1)))
+
+
+@formula("G-N4c", "One training run: the p-value by trade-off", "upper", _SOURCE)
+@given("guesses >= 1 and 0 <= correct and correct <= guesses and guesses <= canaries "
+       "and epsilon >= 0 and 0 <= delta < 1", canaries=Whole(1, 8), guesses=_GUESSES,
+       correct=Drawn(lambda rng, guesses: int(rng.integers(guesses + 1))), epsilon=Linear(0.0, 4.0),
+       delta=Log(1e-6, 0.3, also=(0.0,)))
+@oracle(truths.worst_chance, absolute=1e-7, unsafe=None, points=60)
+@printed("0.53910", "0.53910", canaries=2, guesses=2, correct=2, epsilon=1.0, delta=0.01)
+@wrong("guesses-for-canaries",
+       "Every canary may be given away, also those on which no guess was planned.",
+       claim=lambda guesses, correct, epsilon, delta: one_run_tradeoff_p_value(canaries=guesses,
+       guesses=guesses, correct=correct, epsilon=epsilon, delta=delta),
+       says=r"\text{the same with } m = r")
+@wrong("each-on-its-own", "An exact law for coins, but guesses may be right together.",
+       claim=lambda guesses, correct, epsilon, delta: binom.sf(correct - 1, guesses,
+       (math.exp(epsilon) + delta) / (1 + math.exp(epsilon))),
+       says=r"P(W \ge v) \le P\Big(\mathrm{Bin}\Big(r, \frac{e^\varepsilon+\delta}"
+       r"{1+e^\varepsilon}\Big) \ge v\Big)")
+def one_run_tradeoff_p_value(*, canaries, guesses, correct, epsilon, delta):
+    r"""P(W \ge v) \le \sup\{\tau : R_0 + F_0 \le \tfrac rm\},\quad R_v = \tfrac{\tau v}m,\
+    F_v = \tfrac{\tau(r-v)}m,\quad F_{i} = \max(F_{i+1}, \bar f^{-1}(R_{i+1})),\
+    R_i = R_{i+1} + \tfrac i{r-i}(F_i - F_{i+1})
+
+    canaries: m, each included with probability 1/2 on its own
+    guesses: r canaries on which the attacker ventured a guess
+    correct: v of these were right
+
+    R and F are the shares of right and wrong guesses among those runs with i right ones or more;
+    swapping one canary turns one into the other, so that f, here that of (epsilon, delta), bounds
+    them. Far below Steinke's bound where nearly all guesses are right or delta counts."""
+    counts, least = _checked(canaries, guesses, correct), least_of_dp(epsilon, delta)
+    return _largest(lambda chance: reachable(least, **counts, chance=chance), 1.0)
+
+
+def _likely(guesses: int, mu: float, significance: float) -> int:
+    """The most right guesses about canaries with noise of their own that are not too rare."""
+    return int(binom.isf(significance, guesses, ndtr(mu / 2)))
+
+
+@formula("G-N4d", "One training run: the mu it proves", "lower", _SOURCE)
+@given("guesses >= 1 and 0 <= correct and correct <= guesses and guesses <= canaries "
+       "and 0 < significance < 1", canaries=Whole(1, 300), guesses=_GUESSES, mu=Log(0.05, 4.0),
+       significance=Choice(0.01, 0.05, 0.1), correct=Derived(_likely))
+@oracle(lambda mu: mu, unsafe=None, points=50)
+@wrong("share", "That is the estimate for canaries with noise of their own, at no confidence.",
+       claim=lambda guesses, correct: float(2 * ndtri(correct / guesses)),
+       says=r"\mu \ge 2\Phi^{-1}(v/r)", given="0 < correct < guesses <= canaries")
+def one_run_mu(*, canaries, guesses, correct, significance):
+    r"""\hat\mu = \sup\{\mu : \text{p-value of } v \text{ under } G_\mu < \beta\},
+    \quad P(\hat\mu > \mu) \le \beta
+
+    canaries: m, each included with probability 1/2 on its own
+    guesses: r canaries on which the attacker ventured a guess
+    correct: v of these were right
+    significance: beta, the chance of a false proof"""
+    validate.probability(significance=significance)
+    about = _checked(canaries, guesses, correct) | {"chance": significance}
+    return largest_refuted(lambda mu: not reachable(least_of_gaussian(mu), **about))

@@ -1,0 +1,147 @@
+"""Bounds keep their level on the programs that leak as much as they may, and say what they show."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from dplearn.accountants.pld import PLD
+from dplearn.audit import LowerBound, from_counts, from_guesses, from_scores, one_run
+from dplearn.book.chapters.auditing.truths import worst_chance
+from dplearn.book.kit import oracles
+from dplearn.ground.guarantee import Guarantee
+from dplearn.mechanisms import Gaussian
+
+EPSILON, DELTA, MU, CONFIDENCE, AUDITS = 1.0, 0.1, 1.0, 0.9, 1000
+# Alarms of a bound that keeps its level; exceeded once in a million choices of the seed.
+MOST = int(binom.isf(1e-6, AUDITS, 1 - CONFIDENCE))
+GAUSSIAN = {"assume": "gaussian", "delta": 1e-3}
+
+
+def leaky_worlds(rng, runs=800):
+    """Scores of (epsilon, delta)-DP outputs with the largest likelihood ratios there are."""
+    laws = oracles.leaky_response(epsilon=EPSILON, delta=DELTA)
+    ratio = np.log(np.maximum(laws[0], 1e-9)) - np.log(np.maximum(laws[1], 1e-9))
+    return tuple(ratio[rng.choice(len(law), size=runs, p=law)] for law in laws)
+
+
+def gaussian_worlds(rng, runs=300):
+    return rng.normal(MU, 1, runs), rng.normal(0, 1, runs)
+
+
+def leaky_canaries(rng, canaries=80, block=20):
+    """Coins with these odds; sometimes a block of canaries is shown as it is."""
+    included = rng.random(canaries) < 0.5
+    right = rng.random(canaries) < 1 / (1 + math.exp(-EPSILON))
+    scores = np.where(right, 1, -1) + rng.normal(0, 1e-3, canaries)
+    if rng.random() < canaries * DELTA / block:
+        scores[rng.permutation(canaries)[:block]] = 2
+    return included, np.where(included, scores, -scores)
+
+
+def gaussian_canaries(rng, canaries=80):
+    included = rng.random(canaries) < 0.5
+    return included, rng.normal(included * MU, 1)
+
+
+def alarms(bound, draw, limit):
+    rngs = map(np.random.default_rng, range(AUDITS))
+    return sum(bound(*draw(rng)).epsilon > limit for rng in rngs)
+
+
+def of_gaussian():
+    return PLD().epsilon(Gaussian(1 / MU), delta=GAUSSIAN["delta"]).epsilon
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("bound", "draw", "target", "good"),
+    [
+        (from_scores, leaky_worlds, {"delta": DELTA}, True),
+        (from_scores, leaky_worlds, {"delta": 0.0}, False),
+        (from_scores, leaky_worlds, {"delta": DELTA, "confidence": 0.5}, False),
+        (from_scores, gaussian_worlds, GAUSSIAN, True),
+        (one_run, leaky_canaries, {"delta": DELTA}, True),
+        (one_run, leaky_canaries, {"delta": 0.0, "guesses": (10, 10)}, False),
+        (one_run, gaussian_canaries, GAUSSIAN, True),
+    ],
+)
+def test_false_alarms_stay_at_the_level_and_no_part_can_be_left_out(bound, draw, target, good):
+    limit = of_gaussian() if "assume" in target else EPSILON
+    target = {"confidence": CONFIDENCE} | target
+    count = alarms(lambda *scores: bound(*scores, **target), draw, limit)
+    assert (count <= MOST) == good, count
+
+
+@pytest.mark.parametrize(("canaries", "guesses"), [(4, 4), (8, 5), (10, 10)])
+def test_the_worst_canaries_are_accused_as_often_as_the_level_says(canaries, guesses):
+    about = {"canaries": canaries, "guesses": guesses}
+    for epsilon, delta in ((0.5, 0.0), (1.0, 0.02), (2.0, 0.1)):
+        bounds = [
+            from_guesses(**about, correct=v, delta=delta, confidence=0.8).epsilon
+            for v in range(guesses + 1)
+        ]
+        assert bounds == sorted(bounds)
+        accused = [v for v, bound in enumerate(bounds) if bound > epsilon]
+        chances = [
+            worst_chance(**about, correct=v, epsilon=epsilon, delta=delta)
+            for v in range(guesses + 1)
+        ]
+        assert chances[accused[0] if accused else -1] <= 0.2 + 1e-9 or not accused
+        # The next smaller number may happen more often than that, or nearly so.
+        assert chances[(accused[0] if accused else guesses + 1) - 1] > 0.2 / 1.4
+
+
+def test_what_chose_a_threshold_is_not_judged():
+    rng = np.random.default_rng(0)
+    told, noise = np.ones(100), rng.random(100)
+    halves = np.concatenate([told, noise]), np.concatenate([-told, rng.random(100)])
+    assert from_scores(*halves, delta=0.0).epsilon == 0
+    assert from_scores(*(half[::-1] for half in halves), delta=0.0).epsilon >= 0
+    assert from_scores(np.ones(200), np.zeros(200), delta=0.0).epsilon > 2.5
+    bits = np.concatenate([np.arange(200) % 2, rng.random(200) < 0.5]).astype(bool)
+    scores = np.concatenate([bits[:200] * 2.0, rng.random(200)])
+    assert one_run(bits, scores, delta=0.0).epsilon == 0
+    assert one_run(bits[:200], scores[:200], delta=0.0).epsilon > 2
+
+
+def test_counts_are_limited_as_the_book_says():
+    about = {"positives": 1000, "negatives": 1000, "delta": 1e-5, "confidence": 0.95}
+    best = from_counts(true_positives=1000, false_positives=0, **about)
+    assert best.epsilon == pytest.approx(5.600577, abs=1e-6)
+    nothing = from_counts(true_positives=0, false_positives=1000, **about)
+    assert nothing.epsilon == 0 and "any epsilon" in str(nothing)
+    # A Gaussian with these two error rates, whose epsilon is far larger at a small delta.
+    half = {"true_positives": 841, "false_positives": 159, **about}
+    assert from_counts(**half).epsilon < 1.65 < 6 < from_counts(**half, assume="gaussian").epsilon
+
+
+def test_a_bound_says_what_is_impossible_and_nothing_else():
+    bound = LowerBound(epsilon=2.10049, delta=1e-5, confidence=0.999, method="one_run")
+    assert "epsilon <= 2.1 at delta = 1.0e-05" in str(bound) and "99.9 %" in str(bound)
+    told = {"method": "pld", "kind": "upper", "adjacency": "add_remove"}
+    for epsilon, delta, contradicted in ((2.0, 1e-5, True), (2.2, 1e-5, False), (2.0, 1e-6, True)):
+        stated = Guarantee(epsilon=epsilon, delta=delta, **told)
+        assert bound.contradicts(stated) is contradicted
+    for change in ({"delta": 1e-4}, {"adjacency": "zero_out"}, {"kind": "approximate"}):
+        with pytest.raises(ValueError, match="above at delta <= 1e-05 under add_remove"):
+            bound.contradicts(Guarantee(**({"epsilon": 1.0, "delta": 1e-5} | told | change)))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: from_guesses(canaries=9, guesses=10, correct=3, delta=0), "guesses .* <= 9"),
+        (lambda: from_guesses(canaries=9, guesses=9, correct=3, delta=2), "delta in"),
+        (lambda: one_run([True], [math.nan], delta=0), "finite"),
+        (lambda: one_run([True], [1.0, 2.0], delta=0), "as many scores as included"),
+        (lambda: one_run([True] * 9, range(9), delta=0, guesses=(9, 1)), "guesses"),
+        (lambda: from_scores([1.0], [0.0], delta=0), "two scores or more"),
+        (lambda: from_scores([1, 2], [0, 1], delta=0, assume="gaussian"), "delta in"),
+        (lambda: from_scores([1, 2], [0, 1], delta=0.1, assume="normal"), "assume one of"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
