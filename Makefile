@@ -17,7 +17,7 @@ app: $(VENV)/app  ## open the explorer
 
 train: $(VENV)/train  ## add PyTorch, for the explorer's page Train and for dplearn.training
 
-test: $(VENV)/all lint  ## everything: unit, contract, doctests, types, pages, browser, lessons
+test: $(VENV)/all $(VENV)/flower/ready lint  ## everything: unit, contract, doctests, types, pages, browser, lessons
 	$(BIN)/python tests/chromium.py
 	$(BIN)/python -m pytest $(NBVAL) -n 2 --dist loadgroup tests dplearn lessons
 
@@ -50,6 +50,11 @@ $(VENV)/app: requirements.txt pyproject.toml | $(BIN)/python
 $(VENV)/train: requirements.txt pyproject.toml | $(BIN)/python
 	$(EXTRA) ".[app,train]"
 	touch $(VENV)/app $@
+
+$(VENV)/flower/ready: requirements.txt pyproject.toml | $(BIN)/python
+	$(PYTHON) -m venv $(VENV)/flower
+	$(subst $(BIN),$(VENV)/flower/bin,$(EXTRA)) ".[flower]"
+	touch $@
 
 $(VENV)/all: requirements.txt pyproject.toml | $(BIN)/python
 	$(PIP) install -r requirements.txt

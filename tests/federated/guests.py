@@ -26,13 +26,16 @@ def right(done):
 
 
 @contextmanager
-def friends(address, numbers=range(5), **options):
-    """Honest clients, a thread each; at the end of the block the server must have ended."""
+def friends(server, numbers=range(5)):
+    """Honest clients, a thread each; the server, if it is one of this process, ends with them."""
+    more = {"address": server.address, "patience": PATIENT, **PLAN}
     with ThreadPoolExecutor(5) as pool:
-        more = {"address": address, "patience": PATIENT} | PLAN | options
-        yield [
-            pool.submit(take_part, lambda r, b, n=n: VECTORS[n], number=n, **more) for n in numbers
-        ]
+        honest = lambda n: pool.submit(take_part, lambda r, b: VECTORS[n], number=n, **more)
+        try:
+            yield list(map(honest, numbers))
+        finally:
+            if isinstance(server, Host):
+                server.close()
 
 
 def die(*_):

@@ -110,6 +110,17 @@ def test_few_neighbours_are_enough_and_numbers_need_not_follow_each_other():
         assert done.server.total().tolist() == done.truth(set(numbers) - gone)
 
 
+def test_a_client_goes_on_in_another_process_and_takes_no_stage_twice():
+    done = Round()
+    for stage in ("share", "mask", "unmask", "end"):
+        done.run([("mask", 2)], until=stage)
+        kept = {n: client.kept() for n, client in done.clients.items()}
+        done.clients = {n: Client.resumed(done.session, n, state) for n, state in kept.items()}
+    assert done.server.total().tolist() == done.truth([0, 1, 3, 4, 5])
+    with pytest.raises(MessageError, match="no twice"):
+        done.clients[0].unmask(b"")
+
+
 @each("bits", [8, 32, 64])
 def test_masked_vectors_are_uniform_alone_and_cancel_together(bits):
     """Chi-squared over 64 classes of the top bits; even a vector of zeros looks like that."""

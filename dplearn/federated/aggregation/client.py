@@ -1,5 +1,8 @@
 """One client in one round of secure aggregation."""
 
+import json
+from typing import Self
+
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from numpy.typing import ArrayLike, NDArray
@@ -24,9 +27,9 @@ LEFT, STAYED = b"\0", b"\1"
 class Client:
     """A client's four answers, each given once, in order: keys, shares, masked vector, unmasking.
 
-    Keys are fresh, so a round needs a `Client` of its own, and none can be resumed: who comes back
-    takes part in the next. MessageError is raised for a message that is not what is due, and
-    leaves the client as it was; RoundAborted where too few neighbours are left.
+    Keys are fresh, so a round needs a `Client` of its own: who left takes part in the next.
+    MessageError is raised for a message that is not what is due, and leaves the client as it was;
+    RoundAborted where too few neighbours are left.
     """
 
     def __init__(self, session: Session, number: int) -> None:
@@ -38,6 +41,26 @@ class Client:
         self._channels: dict[int, bytes] = {}
         self._pairs: dict[int, bytes] = {}
         self._held: dict[int, bytes] = {}
+
+    def kept(self) -> bytes:
+        """What another process needs to go on: as secret as the vector, and never to serve twice.
+
+        Who resumes an older state can be asked again, and then give both kinds of share away.
+        """
+        tables = (self._channels, self._pairs, self._held)
+        written = [{one: value.hex() for one, value in table.items()} for table in tables]
+        secrets = [secret.private_bytes_raw().hex() for secret in self._secrets]
+        return json.dumps([self._stage, secrets, *written]).encode()
+
+    @classmethod
+    def resumed(cls, session: Session, number: int, kept: bytes) -> Self:
+        """The client of which this was kept."""
+        client = cls(session, number)
+        client._stage, secrets, *tables = json.loads(kept)
+        read = ({int(one): bytes.fromhex(value) for one, value in t.items()} for t in tables)
+        client._channels, client._pairs, client._held = read
+        client._secrets = [X25519PrivateKey.from_private_bytes(bytes.fromhex(s)) for s in secrets]
+        return client
 
     def advertise(self) -> bytes:
         """Three public keys."""
