@@ -150,7 +150,7 @@ print(f"Laplace:  L = 1 in {at_top:.1%}, L = -1 in {at_bottom:.1%} of all report
 print(f"Gaussian: L > 1 in {np.mean(normal_loss > 1):.1%}, largest {normal_loss.max():.2f}")
 
 # %% [markdown]
-# The report is random, so its loss is a random variable. Its distribution, when Anna came, is all that decides how well the two cases can be told apart. Both kinds of noise (note that the vertical axes differ):
+# The report is random, so its loss is a random variable. Its distribution, when Anna came, is all that decides how well the two cases can be told apart. (A check for each such distribution: the mean of $e^{-L}$ is the sum of all $q$, so 1, [in the book](explorer:formula_book?id=G-A12b).) Both kinds of noise (note that the vertical axes differ):
 
 
 # %% tags=["hide-input"]

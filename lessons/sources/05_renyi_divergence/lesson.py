@@ -56,6 +56,7 @@ from dplearn.accountants import accountants
 from dplearn.classroom import Evidence, check, estimate, estimate_delta, predict, reveal, show
 from dplearn.engine.profile import Profile
 from dplearn.figures import Line, Mark, curves, epsilon_curves, slider
+from dplearn.figures.drawings import Drawing, arrow, circle, words
 from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
 
 # %% [markdown]
@@ -100,6 +101,31 @@ for order in (1.001, 2, 3, 8, 16):
 # %% [markdown]
 # Near $\alpha = 1$ we get the mean loss. As $\alpha$ grows, the result climbs towards the largest loss. That is the whole idea: **$\alpha$ is a dial from the average to the worst case.**
 #
+# As a lever: five losses, each with the weight that the order gives it. The triangle is where the beam balances.
+
+# %% tags=["hide-input"]
+BLUE, GREY, five = "#0072b2", "#8a8a8a", np.arange(-1.0, 4.0)
+shapes, balances = [], []
+for row, (order, name) in enumerate(((1, "α near 1"), (2, "α = 2"), (16, "α = 16"))):
+    weights = np.exp((order - 1) * (five - five.max()))
+    balance = np.sum(weights * five) / weights.sum()
+    x, y = 230 + 110 * (five + 1), 92 + 84 * row
+    shapes.append(arrow((190, y), (710, y), colour=GREY, dash="1 0"))
+    for place, weight in zip(x, weights / weights.sum(), strict=True):
+        radius = max(1.5, 30 * np.sqrt(weight))
+        shapes.append(circle(place, y - radius, radius, edge=BLUE, fill="#cce3f0"))
+    at = 230 + 110 * (balance + 1)
+    shapes.append(f'<path d="M{at:g},{y} l12,24 h-24 z" fill="#d55e00"/>')
+    shapes.append(words(40, y + 5, name, anchor="start"))
+    balances.append(f"{balance:.2f} for {name}")
+shapes += [words(230 + 110 * i, 308, f"{loss_at:g}", size=13) for i, loss_at in enumerate(five)]
+shapes.append(words(40, 308, "privacy loss", size=13, anchor="start"))
+lever = Drawing(
+    740, 322, "The order moves the balance from the average to the largest loss", shapes
+)
+show(lever, f"Five losses on a beam; it balances at {', '.join(balances)}.")
+
+# %% [markdown]
 # But look at the last two lines: the simulation falls far behind the exact value $\alpha/2$.
 
 # %% [markdown] tags=["instructor"]

@@ -895,7 +895,7 @@ check("6.test", answers)
 # * U.S. Census Bureau, [the released program](https://github.com/uscensusbureau/DAS_2020_Redistricting_Production_Code): the scale in its configuration for persons, the improved conversion in `curve.py`.
 # * Mironov (2012), *On significance of the least significant bits for differential privacy*: the holes, and how to close them.
 # * Jin et al. (2022), *Are we there yet? Timing and floating-point attacks on differential privacy systems*: the same for Gaussian noise.
-# * Hay et al. (2010), *Boosting the accuracy of differentially private histograms through consistency*: least squares on a tree.
+# * Hay et al. (2010), *Boosting the accuracy of differentially private histograms through consistency*: least squares on a tree. The same tree over *time*, one record in each leaf, publishes all running sums of $n$ steps (DP-FTRL), and costs $\lceil\log_2(n+1)\rceil$ levels: [in the book](explorer:formula_book?id=G-F10).
 #
 # **Next** [lesson 07](07_subsampling.ipynb): what it is worth to be counted only sometimes.
 #

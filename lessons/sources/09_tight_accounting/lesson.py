@@ -520,7 +520,7 @@ for key in ("P16a", "P16b", "P15b", "P13a"):
     print(f"{check_figure(key).value:.4f}   {found.lower:.4f}")
 
 # %% [markdown]
-# The limit reproduces the printed values (the second up to the rounding of its $\sigma$), and every one of them is below the truth. In the formula book: [G-K2, read as a bound](explorer:formula_book?id=G-K2&misprint=as-a-bound).
+# The limit reproduces the printed values (the second up to the rounding of its $\sigma$), and every one of them is below the truth. In the formula book: [G-K2, read as a bound](explorer:formula_book?id=G-K2&misprint=as-a-bound); batches of fixed size have a limit of their own, [G-K2b](explorer:formula_book?id=G-K2b).
 
 # %% [markdown]
 # ## 10 Turn the knob yourself

@@ -588,7 +588,7 @@ print(replace(plan, sampling="shuffled").guarantee(delta=1e-4))
 # * **Publish only what has noise.** The loss of a lot, its size, the fraction that was clipped are computed from the data without noise. The library keeps them apart, in the `private` part of each record of the history.
 # * **One record is one person.** We pretended that every pupil gave one digit. In truth the digits that come with the library were written by 13 people. Our $\varepsilon\approx3$ hides one image; a writer has about a hundred, and for her the guarantee is as good as none. Draw and clip whole writers instead.
 # * **Hyper-parameters are data too.** We chose the learning rate, $C$ and $T$ on the held-out digits, which we call public. On private ones every try is a release.
-# * **The attacker sees every step.** If only the last network is published, the truth may be smaller; for networks in general it need not be (Annamalai 2024). So count all steps.
+# * **The attacker sees every step.** If only the last network is published, the truth may be smaller: for smooth convex losses each later step hides the record further ([in the book](explorer:formula_book?id=G-S2)); for networks in general it need not be (Annamalai 2024). So count all steps.
 # * **It hides Anna's record, not what the school has in common.** That the lower part of a five is round, the network may tell everybody.
 
 # %% [markdown] tags=["instructor"]
