@@ -1,0 +1,137 @@
+"""Exercises of lesson 16, choosing and reporting epsilon."""
+
+import math
+
+from dplearn.classroom import Exercise, Mistake, Program
+
+_VICTIMS, _PEOPLE = 0.01, 60_000
+
+_days = Exercise(
+    key="16.1",
+    right=7,
+    rtol=1e-3,
+    praise="After a week nothing of the small number on the label is left.",
+    mistakes=(
+        Mistake(
+            6,
+            (
+                "Do six days suffice? Put them in.",
+                "After six days the odds are at most e^12, about 163,000 to 1: round up.",
+            ),
+        ),
+        Mistake(
+            math.log(1e6) / 2,
+            ("How many whole days?", "6.9 days are not over before the seventh; round up."),
+        ),
+        Mistake(
+            14,
+            ("What does one day cost?", "You counted one nat a day; the label says 2."),
+        ),
+        Mistake(
+            3,
+            ("Which logarithm?", "A loss is in nats: ln of a million is 13.8, not 6."),
+        ),
+        Mistake(
+            500_000,
+            (
+                "Do odds add up, or do they multiply?",
+                "Each day multiplies the odds by e^2 at most; it is the losses that add up.",
+            ),
+        ),
+        Mistake(
+            48,
+            (
+                "Must the losses add up to something like a random walk?",
+                "The promise is the worst case: they add up, without a root.",
+            ),
+        ),
+    ),
+    hints=(
+        "By which factor can one day multiply the odds?",
+        "The smallest whole k with 2 k >= ln(10**6).",
+    ),
+)
+
+_delta = Exercise(
+    key="16.2",
+    right=_VICTIMS / _PEOPLE,
+    rtol=1e-3,
+    praise="Six times less than one in a million: that is what 'far below 1/n' means.",
+    mistakes=(
+        Mistake(
+            1 / _PEOPLE,
+            (
+                "How many victims does that allow in one release?",
+                "1/n allows one victim in every release; you may have one in a hundred.",
+            ),
+        ),
+        Mistake(
+            _VICTIMS,
+            ("Is delta for one person, or for all?", "It is for each; divide by their number."),
+        ),
+        Mistake(
+            100 / _PEOPLE,
+            ("More victims, or fewer?", "That is a hundred victims in a release: 0.01, not 100."),
+        ),
+        Mistake(
+            _VICTIMS / _PEOPLE**2,
+            ("How many people can be a victim?", "Divide by n once: the expectation is n delta."),
+        ),
+    ),
+    hints=(
+        "What is the expected number of victims of name-and-shame?",
+        "n delta = 0.01, with n = 60,000.",
+    ),
+)
+
+
+def _posterior(prior, epsilon):
+    return prior / (prior + (1 - prior) * math.exp(-epsilon))
+
+
+_believed = Program(
+    key="16.3",
+    right=_posterior,
+    cases=((0.5, 1.0), (0.01, 3.0), (0.9, 0.1), (0.2, 0.0)),
+    praise="It never exceeds 1, and where epsilon is 0 nothing was learnt.",
+    mistakes=(
+        Mistake(
+            lambda prior, epsilon: prior * math.exp(epsilon),
+            (
+                "What do you get for a prior of 0.5 and epsilon 1?",
+                "1.36 is no probability: it is the odds that are multiplied by e^epsilon.",
+            ),
+        ),
+        Mistake(
+            lambda prior, epsilon: min(1.0, prior * math.exp(epsilon)),
+            (
+                "True, but is it the best bound?",
+                "Multiply the odds, not the probability, and turn them back: o/(1 + o).",
+            ),
+        ),
+        Mistake(
+            lambda prior, epsilon: prior / (1 - prior) * math.exp(epsilon),
+            ("Odds, or a probability?", "Those are the odds o; the probability is o/(1 + o)."),
+        ),
+        Mistake(
+            lambda prior, epsilon: prior / (prior + (1 - prior) * math.exp(epsilon)),
+            (
+                "Does the attacker believe more afterwards, or less?",
+                "That is the lower bound; for the upper one the sign of epsilon is turned.",
+            ),
+        ),
+        Mistake(
+            lambda prior, epsilon: 1 / (1 + math.exp(-epsilon)),
+            (
+                "Where is the prior?",
+                "That is for a prior of one half; multiply the odds prior/(1 - prior).",
+            ),
+        ),
+    ),
+    hints=(
+        "Turn the prior into odds, multiply them, and turn them back.",
+        "odds = prior / (1 - prior) * exp(epsilon); return odds / (1 + odds)",
+    ),
+)
+
+EXERCISES = (_days, _delta, _believed)

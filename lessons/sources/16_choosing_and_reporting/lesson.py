@@ -1,0 +1,565 @@
+# %% [markdown]
+# # 16 Choosing and reporting ε
+#
+# *One finished run: which number goes on the label, and who is promised what?*
+#
+# **After this lesson you can**
+#
+# 1. write a privacy statement that nobody can misread, and refuse one in which a part is missing;
+# 2. say what ε and δ promise to whom: odds, false alarms, victims, and for how long;
+# 3. choose ε from the accuracy that is needed, before a single private record is touched.
+#
+# * **Time** {minutes} minutes in class, and half as much at home; the computer needs half a minute.
+# * **You need** lesson 02 (ε and δ as a test) and lesson 10 (DP-SGD); lesson 09 helps.
+# * **Beside it** [the run of this lesson on the first page](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&rate_from=counts&dataset_size=1438&batch_size=512&delta=1e-4&steps=1000&here=80), if you have started it: there, too, *Say it in full* and *One run, nine honest numbers*. Nothing below depends on it.
+# * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
+#
+# | in code | symbol | meaning | unit |
+# |---|---|---|---|
+# | `records` | $n$ | records that are trained on; a public number | none |
+# | `epsilon`, `delta` | $\varepsilon$, $\delta$ | the guarantee for one *unit of privacy* | nats, probability |
+# | `prior` | $p$ | what the attacker believed before, that she is in | probability |
+# | `loss` | $L$ | privacy loss of an output: log of a ratio of densities | nats |
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** One sentence to leave with: an ε without a unit, a period, neighbours, a δ and a sampling scheme is not a small number or a large one, it is no statement.
+#
+# | minutes | part | do |
+# |---|---|---|
+# | {minutes} | 1 The question | ask who would sign "ε = 3" |
+# | {minutes} | 2 Predict | two numbers on paper |
+# | {minutes} | 3 A small experiment | let them find out that ε is 0 |
+# | {minutes} | 4 The picture | cover all rows but the second |
+# | {minutes} | 5 The statement | read the refusal aloud |
+# | {minutes} | 6 Is it true as printed? | 6.1 slowly |
+# | {minutes} | 7 Turn the knob yourself | guess which curve is steepest |
+# | {minutes} | 8 Where this breaks | the writer, then the law |
+# | {minutes} | 9 Exercises | 16.1, alone |
+# | – | 10 to 13 | homework |
+
+# %% [markdown]
+# ## 1 The question
+#
+# The network of lesson 10 is trained: 1,438 images of digits, noise 4, lots of 512, 80 steps. A paper, a regulator and Anna ask for *the* ε. The bare number does not answer any of them.
+
+# %%
+import numpy as np
+
+from dplearn import DPSGD, accountants
+from dplearn.book import gaussian_loss_tail, group_privacy_delta
+from dplearn.classroom import Evidence, check, estimate, predict, reveal, show
+from dplearn.datasets import deployments
+from dplearn.figures import Line, curves, flow, ladder, slider
+from dplearn.readings import readings
+
+run = DPSGD(noise_multiplier=4.0, sample_rate=512 / 1438, steps=80)
+print(run.guarantee(delta=1e-4))
+
+# %% [markdown]
+# What that line hangs on. Whoever changes a box on the left changes the number, or what it means.
+
+# %% tags=["hide-input"]
+promise = ["whose data?\nunit, neighbours", "for how long?\nperiod", "with which δ?"]
+deed = [
+    "how were lots\nreally drawn?",
+    "how were settings\nchosen?",
+    "which accountant?\nbound or guess",
+]
+arrows = [(box, "ε") for box in promise + deed] + [("ε", "odds of\nan attacker")]
+drawn = flow(
+    [promise + deed, ["ε"], ["odds of\nan attacker"]],
+    arrows,
+    title="Six questions to ask before anybody says ε",
+    strong=["ε", "odds of\nan attacker"],
+)
+show(drawn, "6 boxes lead to epsilon, and epsilon to the odds of 1 attacker.")
+
+# %% [markdown]
+# ## 2 Predict
+#
+# * **Largest honest epsilon.** Others read the *same* run under other assumptions, all honestly, for one image. The plan says 3.03. How large is the largest?
+# * **Chance of a victim.** A program has $\varepsilon=0$ and $\delta=1/n$. With which probability does it publish somebody's whole record?
+
+# %%
+predict("largest honest epsilon", None)
+predict("chance of a victim", None)
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Expect "about 4" for the first and $1/n$ for the second. Do not comment.
+
+# %% [markdown]
+# ## 3 A small experiment
+#
+# **Name and shame** (点名公布): toss a coin for every record; with probability $\delta$ publish it in full, else say nothing. One record changes the output with probability $\delta$ only. So this is $(0,\delta)$-DP: $\varepsilon$ cannot be better. With $\delta=1/n$, twenty thousand releases:
+
+# %%
+n, rng = 1438, np.random.default_rng(16)
+victims = rng.binomial(n, 1 / n, size=20_000)
+print(f"victims per release: {victims.mean():.3f} on average, at most {victims.max()}")
+
+# %% [markdown]
+# One victim in each release, on average, and "$\varepsilon=0$" on the label. The chance that there is one at all, and what is printed in its place, namely that a $\delta$ of $1/n$ is negligible:
+
+# %%
+victim = Evidence(
+    "chance that somebody is published, delta = 1/n, 1438 people",
+    closed=-np.expm1(n * np.log1p(-1 / n)),
+    exact=1 - float(np.prod(np.full(n, 1 - 1 / n))),
+    simulated=estimate(victims > 0),
+    printed=1 / n,
+)
+print(victim)
+
+# %% [markdown]
+# $\delta$ is a chance *for each person*. All together expect $n\delta$ victims, if the program is a bad one, and the pair $(\varepsilon,\delta)$ alone does not say that it is not. ([In the book](explorer:formula_book?id=G-D5b&misprint=small-delta).)
+#
+# ## 4 The picture
+#
+# Nine readings of the one run. Every number is computed by the accountants of this course; a bar is what is not decided.
+
+# %%
+told = readings(run, delta=1e-4, records=n, of_one=110)
+print(len(told), "readings")
+
+# %% [markdown]
+# Above each ε stands the assumption under which it is true.
+
+# %% tags=["hide-input"]
+picture = ladder(told, title="One run, nine honest numbers")
+values = ", ".join(f"{name} {g.epsilon:.3g}" for name, g in told.items())
+show(picture, f"Epsilon by reading, from top to bottom: {values}.")
+
+# %% [markdown]
+# Eight of nine are about one image. Top to bottom:
+#
+# * **Rows 1 to 3** differ in $\delta$ alone. The smallest ε belongs to the one expected victim of above.
+# * **Row 4** is the same promise with a looser proof. It is true, too.
+# * **Row 5** is the price of a choice. The best of about ten settings tells something about the data ([in the book](explorer:formula_book?id=G-S1)).
+# * **Rows 6 and 7** are other programs. An ordinary loader shuffles; where lots have a fixed size, a record is replaced and not removed.
+# * **Row 8** takes the secret of the lots away. It fits who sees the traffic of a training job.
+# * **Row 9** is a person. A writer gave about 110 images.
+
+# %%
+known = told["the attacker knows who was in which batch"]
+reveal("largest honest epsilon", truth=known.epsilon)
+reveal("chance of a victim", truth=-np.expm1(n * np.log1p(-1 / n)))
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Let them argue which row is *the* ε. The answer is that the row follows from who is promised what. Somebody will want the smallest: ask for whom it is true.
+
+# %% [markdown]
+# ## 5 The statement
+#
+# > **What is promised.** Let $D$ and $D'$ differ in one *unit of privacy* (隐私单位). For every event $S$
+# >
+# > $$\Pr[M(D)\in S]\le e^{\varepsilon}\Pr[M(D')\in S]+\delta.$$
+# >
+# > For $\delta=0$: whatever an attacker saw, his **odds** that she is in grew by at most the factor $e^\varepsilon$. For any $\delta$: who is wrong about a share $a$ of the outsiders finds at most $e^\varepsilon a+\delta$ of the members.
+#
+# *Why.* Take for $S$ the outputs on which he says "in". Odds are multiplied by the ratio of the two probabilities of what he saw (Bayes). $\square$
+#
+# The pair is two numbers of a whole curve, so the attacker's share can be bounded better by the curve itself. One false alarm in a hundred:
+
+# %%
+pair = run.guarantee(delta=1e-4)
+low, high = accountants["pld"]().true_positive_rate(run.composed, false_positive_rate=0.01)
+print(f"by (epsilon, delta) alone at most {np.exp(pair.epsilon) * 0.01 + 1e-4:.1%}")
+print(f"by the whole curve {low:.2%} to {high:.2%}: a guess finds 1 %")
+
+# %% [markdown]
+# A **privacy statement** (隐私声明) says all of it. Ours asks for what the plan cannot know, and refuses while a part is missing.
+
+# %%
+parts = {"delta": 1e-4, "unit": "one image of a digit", "tuning": "public"}
+try:
+    run.statement(**parts, sampling="poisson")
+except ValueError as refusal:
+    print(refusal)
+full = run.statement(**parts, sampling="poisson", period="once")
+print(full)
+
+# %% [markdown]
+# Read the last line twice. `full.latex()` is a table for the paper, `full.json()` is for machines, `full.card()` is a page to print. Had the loader been shuffled, the plan and the program would differ, and the statement would be refused.
+#
+# ## 6 Is it true as printed?
+#
+# ### 6.1 "With probability $1-\delta$ the loss is at most $\varepsilon$"
+#
+# It is on many slides. Let the lots be known. Then the run is one Gaussian with $\mu=\sqrt{80}/4$, and the loss is $L\sim N(\mu^2/2,\mu^2)$.
+
+# %%
+mu = np.sqrt(80) / 4
+losses = mu**2 / 2 + mu * rng.standard_normal(4_000_000)
+tail = gaussian_loss_tail(mu=mu, epsilon=known.epsilon)
+print(f"P(L > {known.epsilon:.4g}): {tail:.3g}, simulated {np.mean(losses > known.epsilon):.3g}")
+
+# %% [markdown]
+# $\delta$ is $10^{-4}$, the chance of a larger loss 2.7 times that. *Why.* $\delta$ is the mean of $(1-e^{\varepsilon-L})_+$: a loss just above $\varepsilon$ costs next to nothing. The other direction is true: a tail of at most $\delta$ gives $(\varepsilon,\delta)$-DP. *Direction of the error:* unsafe. ([In the book](explorer:formula_book?id=G-D8&misprint=equivalent).)
+#
+# ### 6.2 "ε = 8"
+#
+# Printed by whom, for how long? Public uses, with the period for which an epsilon pays:
+
+# %%
+uses = {}
+for use in deployments():
+    uses.setdefault(f"{use.organisation}: {use.what}", {})[use.period] = use.epsilon
+for name, epsilons in uses.items():
+    if {"day", "month"} <= epsilons.keys():
+        print(f"{epsilons['day']:6} a day, {epsilons['month']:5} a month   {name}")
+
+# %% [markdown]
+# (Rogers et al. 2020 printed both.) The budget is **renewed** every day. What is small on the label is gone within the week: losses of independent releases add up. Two uses can be compared only if noise is added at the same place, and unit and period agree:
+
+# %%
+groups = {}
+for use in deployments():
+    groups.setdefault(use.comparable, []).append(f"{use.organisation} {use.epsilon:g}")
+for key, members in groups.items():
+    if len(members) > 3:
+        print(f"{', '.join(key)}: {'; '.join(members)}")
+
+# %% [markdown]
+# And $\delta$ should be alike. The US Census printed 17.14 for persons and 2.47 for housing, with $\delta=10^{-10}$; others print 13.64 for the *same noise*, with $10^{-5}$. In the table, `unsaid` lists what a source leaves open. Hardly any says what neighbours are.
+#
+# ### 6.3 "The posterior is at most $e^\varepsilon$ times the prior"
+#
+# With our pair, and a prior of one half:
+
+# %%
+print(f"e^epsilon times the prior: {0.5 * np.exp(pair.epsilon):.3g}")
+print(f"by odds, for delta = 0:    {1 / (1 + np.exp(-pair.epsilon)):.4f}")
+
+# %% [markdown]
+# For $\delta=0$ the sentence is true and idle: a probability of ten. It is the odds that are multiplied. With $\delta$ it is false: name and shame has $\varepsilon=0$, and a victim's posterior is 1. ([In the book](explorer:formula_book?id=G-N5&misprint=approximate-dp).)
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** If time is short, 6.3 is homework: exercise 16.3 asks for the right formula.
+
+# %% [markdown]
+# ## 7 Turn the knob yourself
+#
+# Choose ε from what is needed. A curve of accuracy against ε for *our* digits would cost ε for each point, and the choice among them more. So **rehearse** on records that nobody has to protect: drawn digits, as many, same plan, same code.
+
+# %%
+import torch
+from torch.nn import CrossEntropyLoss, Linear
+
+from dplearn.datasets import Labelled, digits, oriented_gradients, split, synthetic_digits
+from dplearn.rehearsal import rehearse
+from dplearn.training import fit
+
+
+def features(part):
+    return torch.from_numpy(oriented_gradients(part.images)), torch.from_numpy(part.labels)
+
+
+# %% [markdown]
+# One run: a linear model on directions of edges, and its accuracy on unseen digits.
+
+
+# %%
+def accuracy(plan, seed, train, unseen):
+    model = Linear(128, 10, bias=False)
+    torch.nn.init.zeros_(model.weight)
+    sgd = torch.optim.SGD(model.parameters(), lr=10.0, momentum=0.9)
+    coins = {"generator": torch.Generator().manual_seed(seed), "progress": False, "delta": 1e-4}
+    fit(model, CrossEntropyLoss(reduction="none"), train, plan, optimizer=sgd, **coins)
+    return float((model(unseen[0]).argmax(1) == unseen[1]).float().mean())
+
+
+# %% [markdown]
+# The slider is the number of people. Before you touch it: does accuracy at a given ε depend on it?
+
+# %% tags=["hide-input"]
+drawn_digits = synthetic_digits(count=3876, seed=16)
+unseen = features(Labelled(drawn_digits.images[:1000], drawn_digits.labels[:1000]))
+x, y = features(Labelled(drawn_digits.images[1000:], drawn_digits.labels[1000:]))
+small = DPSGD(noise_multiplier=4.0, sample_rate=512 / 1438, steps=60, max_grad_norm=0.1)
+wanted = (0.1, 0.3, 1.0, 3.0, 10.0)
+rehearsed = {
+    count: rehearse(
+        lambda plan, seed, c=count: accuracy(plan, seed, (x[:c], y[:c]), unseen),
+        small,
+        epsilons=wanted,
+        delta=1e-4,
+        repeats=1,
+    )
+    for count in (359, 1438, 2876)
+}
+
+
+def frame(count):
+    shares = [100 * point.mean for point in rehearsed[count]]
+    line = Line(x=wanted, y=shares, label="drawn digits", label_at=0.5, side="bottom right")
+    title = f"{count} people: {shares[1]:.0f} % at ε = 0.3, {shares[2]:.0f} % at 1"
+    axes = {"x": "ε", "y": "accuracy in percent", "log_x": True, "y_range": (0, 100)}
+    return curves([line], title=title, **axes)
+
+
+frames = {str(count): frame(count) for count in rehearsed}
+words = "; ".join(f.layout.title.text for f in frames.values())
+show(slider(frames, name="people", start=1), f"All frames. {words}.")
+
+# %% [markdown]
+# The curve rises steeply and then lies flat: beyond its knee more ε buys nothing. More people move the knee to the left, since noise is shared. With 1,438 people $\varepsilon=1$ is past it. Decide, and only then spend, once:
+
+# %%
+train, _, test = split(digits(), validation=0)
+once = rehearsed[1438][2].plan
+reached = accuracy(once, 0, features(train), features(test))
+print(f"rehearsed {rehearsed[1438][2].mean:.1%}, on the private digits {reached:.1%}")
+print(once.guarantee(delta=1e-4))
+
+# %% [markdown]
+# The level was wrong: drawn digits are harder than these. Whether the knee is right could be seen only by paying for more runs. A rehearsal is an estimate from other data, and free.
+#
+# ## 8 Where this breaks, and what it does not protect
+#
+# **A person is not a record.** Our unit was an image. The writer asks for *her* ε. Group privacy multiplies: $110\cdot3.03=333$, printed in good faith. But look at its $\delta$ ([in the book](explorer:formula_book?id=G-C8&misprint=linear)).
+
+# %%
+delta = group_privacy_delta(epsilon=pair.epsilon, delta=1e-4, group=110)
+print(f"naive epsilon {110 * pair.epsilon:.0f}, with delta = {delta:g}")
+print(told["a person with 110 records"])
+
+# %% [markdown]
+# $\delta=1$ allows everything: 333 is no bound. The ε that is proved for her exceeds 4,000, as good as nothing. Nobody promised her anything.
+#
+# **Law and rights.** European law gives her rights: to *know* what is kept of her (GDPR, Article 15), to have it *corrected* (16), to have it *erased*, the **right to be forgotten** (被遗忘权, 17), and to *object* (21). Differential privacy is none of these.
+#
+# * *Forgotten* is about what is kept. DP bounds what a release can show; her record still lies on the disk and must go. Whether the model may stay is for a court. A bound on her influence is an argument, not an erasure.
+# * *Many may ask.* After 110 requests the promise is that for a group of 110, as above. Training anew without them is the honest way.
+# * *Anonymous* is a word of law (Recital 26: means "reasonably likely to be used"). No law known to us contains an ε.
+# * *Consent* cannot be computed. Who refuses must not be in the data, however small ε is.
+# * *True and harmful* stays possible. If smokers fall ill, the model says so of her as well, whether or not she took part.
+#
+# **A statement is about a plan.** Whether the program does what it says is the question of lesson 15.
+
+# %% [markdown] tags=["instructor"]
+# > **For the teacher.** Somebody will ask which ε is "legal". There is none; ask back what the person was told, and whether it is true of persons.
+
+# %% [markdown]
+# ## 9 Exercises
+#
+# In a new session, first run the cells above. Then replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
+#
+# **★ 16.1** *(In class, 5 minutes.)* A watch sends one report a day, each with $\varepsilon=2$, $\delta=0$. An attacker begins with odds of 1 to 1. After how many days may the promise allow him odds of a million to 1 or more?
+
+# %%
+answer = None
+check("16.1", answer)
+
+# %% [markdown]
+# <details><summary>Solution of 16.1</summary>
+#
+# ```python
+# answer = int(np.ceil(np.log(10**6) / 2))
+# check("16.1", answer)
+# ```
+#
+# Each day multiplies the odds by $e^2$ at most. $\ln10^6=13.8$, so the seventh day exceeds it.
+#
+# </details>
+
+# %% [markdown]
+# ## 10 At home
+#
+# ### ε moves with δ, and how fast tells something
+#
+# The run at six values of $\delta$:
+
+# %%
+for exponent in range(3, 9):
+    print(f"delta 1e-{exponent}: {run.guarantee(delta=10.0**-exponent).epsilon:.3f}")
+
+# %% [markdown]
+# The run pays less and less for each factor of ten, and no record is ever published outright. Name and shame has $\varepsilon=0$ at $\delta=10^{-4}$ and $\varepsilon=\infty$ below. One pair does not tell the two apart; a statement that names the mechanism does.
+#
+# ### Two more exercises
+#
+# **★★ 16.2** 60,000 people. The program is not known, it might be name and shame. Which $\delta$ allows at most one expected victim in a hundred releases?
+
+# %%
+answer = None
+check("16.2", answer)
+
+# %% [markdown]
+# <details><summary>Solution of 16.2</summary>
+#
+# ```python
+# answer = 0.01 / 60_000
+# check("16.2", answer)
+# ```
+#
+# The expected number of victims is $n\delta$.
+#
+# </details>
+
+# %% [markdown]
+# **★★ 16.3** Write the largest probability that an attacker may have for "she is in" after an $\varepsilon$-DP release, $\delta=0$, given his `prior` probability.
+
+
+# %%
+def believed(prior, epsilon):
+    # Write your code here.
+    return None
+
+
+check("16.3", believed)
+
+# %% [markdown]
+# <details><summary>Solution of 16.3</summary>
+#
+# ```python
+# def believed(prior, epsilon):
+#     odds = prior / (1 - prior) * np.exp(epsilon)
+#     return odds / (1 + odds)
+#
+#
+# check("16.3", believed)
+# ```
+#
+# Odds are multiplied by at most $e^\varepsilon$, then turned back into a probability.
+#
+# </details>
+
+# %% [markdown]
+# ## 11 Ask yourself
+#
+# Choose an answer to each question, write the five letters into the cell below, and run it. Each line opens and says why.
+#
+# **1** A report says "ε = 1". Which part would you ask for first?
+#
+# <details><summary>a. The learning rate.</summary>
+#
+# No. The guarantee does not depend on it.
+#
+# </details>
+#
+# <details><summary>b. Whose data one unit is, and for how long.</summary>
+#
+# Right. Without them the number is about nobody.
+#
+# </details>
+#
+# <details><summary>c. The accuracy.</summary>
+#
+# No. It says whether the release is useful, not what it promises.
+#
+# </details>
+#
+# **2** Why is $\delta=1/n$ not negligible?
+#
+# <details><summary>a. A program with that δ may publish one person in each release, on average.</summary>
+#
+# Right. It is a chance for each of $n$ people.
+#
+# </details>
+#
+# <details><summary>b. It makes ε too large.</summary>
+#
+# No. It makes ε smaller, which is why people choose it.
+#
+# </details>
+#
+# <details><summary>c. Accountants cannot compute with it.</summary>
+#
+# No. They can, at any δ.
+#
+# </details>
+#
+# **3** Two uses print ε = 2 and ε = 8. When is the second the weaker promise?
+#
+# <details><summary>a. Always: 8 is larger.</summary>
+#
+# No. 2 a day is 60 a month.
+#
+# </details>
+#
+# <details><summary>b. Never: both are below ten.</summary>
+#
+# No. There is no line at ten, and it depends on unit and period.
+#
+# </details>
+#
+# <details><summary>c. If place of noise, unit, period and neighbours agree, and δ is alike.</summary>
+#
+# Right. Otherwise they are numbers about different things.
+#
+# </details>
+#
+# **4** May you draw the curve of accuracy against ε with the private data?
+#
+# <details><summary>a. Yes, each run was private.</summary>
+#
+# No. Several runs cost more than one, and choosing among them costs as well.
+#
+# </details>
+#
+# <details><summary>b. Only if all those runs are paid for; rehearse on other data first.</summary>
+#
+# Right. A rehearsal is free and shows where the knee is, not the level.
+#
+# </details>
+#
+# <details><summary>c. Yes, if the picture is not published.</summary>
+#
+# No. The setting that is chosen by it is published.
+#
+# </details>
+#
+# **5** Anna asks to be forgotten. The model is $(1,10^{-6})$-DP per person. Is that done?
+#
+# <details><summary>a. Yes: the model is nearly the same without her.</summary>
+#
+# No. That is an argument about the model; her record is still kept.
+#
+# </details>
+#
+# <details><summary>b. Yes, since δ is below 1/n.</summary>
+#
+# No. No δ erases a record.
+#
+# </details>
+#
+# <details><summary>c. No: erasure is about what is kept, and DP about what a release shows.</summary>
+#
+# Right. Delete the record; whether the model may stay is not for a theorem to say.
+#
+# </details>
+
+# %%
+answers = ""  # five letters, such as "abcab"
+check("16.test", answers)
+
+# %% [markdown]
+# ## 12 On one card
+#
+# | | |
+# |---|---|
+# | **A statement has** | unit, neighbours, period, sampling really used, $\delta$, $\varepsilon$ with its kind, accountant, tuning, what is not covered |
+# | **Odds** | multiplied by at most $e^\varepsilon$ if $\delta=0$; a share $a$ of false alarms finds at most $e^\varepsilon a+\delta$ |
+# | **$\delta$** | for each person: $n\delta$ victims are allowed; not the chance of a loss above $\varepsilon$ |
+# | **Comparable** | same place of noise, unit and period, $\delta$ alike |
+# | **Renewed** | so many times the period, so many times ε |
+# | **Choosing** | rehearse on public or drawn records; decide; spend once |
+# | **Never** | an ε for records told to persons; "forgotten" for "private" |
+#
+# ## 13 Further reading
+#
+# * Dwork, Kohli & Mulligan (2019), *Differential privacy in practice: expose your epsilons!*
+# * Ponomareva et al. (2023), *How to DP-fy ML*, section 5.3: what to report.
+# * Rogers et al. (2020), *LinkedIn's Audience Engagements API*: the table by day and by month.
+# * Desfontaines, *A list of real-world uses of differential privacy*.
+#
+# The last cell re-examines what this lesson claimed.
+
+# %%
+# Checks
+assert victim.refuted and 2.6e-4 < tail < 2.8e-4 and delta == 1
+shown = [float(f"{g.epsilon:.3g}") for g in told.values()]
+assert shown[:8] == [2.56, 3.03, 3.97, 3.36, 5.7, 6.62, 7.91, 10.2]
+assert low <= high < np.exp(pair.epsilon) * 0.01 and "not covered" in str(full).lower()
+assert rehearsed[1438][2].mean < reached and rehearsed[359][1].mean < rehearsed[2876][1].mean
+print("all checks passed")
