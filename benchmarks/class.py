@@ -7,8 +7,9 @@ A reader is a client of Streamlit's own protocol on a web socket. It opens the p
 noise multiplier of its own every 0.5 to 2 s and waits until the page is whole; with `--churn` it
 closes the page after ten moves and opens another. While a hand is down the first page computes in
 the browser, so only what follows the release is the server's. Readers and servers share the
-machine. Memory is that of the servers after the last move, all processes together; processor time
-is theirs per move, openings of the page included, and depends least on what else runs here.
+machine. Memory is that of the servers before the first move and after the last, all processes
+together; processor time is theirs per move, openings of the page included, and depends least on
+what else runs here.
 """
 
 import argparse
@@ -159,20 +160,21 @@ def main() -> None:
     parser.add_argument("--write", nargs="?", const=RESULTS, type=Path)
     options = parser.parse_args()
     head = ("servers", "readers", "moves", "p50", "p95", "p99", "opened, p50", "errors")
-    head += ("memory", "processor")
+    head += ("memory before", "after", "processor")
     rows = []
     for workers in options.workers:
         with served(workers) as server:
             asyncio.run(class_of(1, options.page, 3, False))  # what only the first one pays
             for readers in options.readers:
-                before = used(server)[1]
+                before, began = used(server)
                 met = asyncio.run(class_of(readers, options.page, options.seconds, options.churn))
-                memory, after = used(server)
+                after, ended = used(server)
                 ms = [f"{1e3 * x:.0f} ms" for x in np.percentile(met.waits, [50, 95, 99])]
                 opened = f"{1e3 * np.median(met.opened):.0f} ms"
                 counts = workers, readers, len(met.waits)
-                cost = f"{1e3 * (after - before) / len(met.waits):.0f} ms"
-                rows.append((*counts, *ms, opened, met.errors, f"{memory:.0f} MB", cost))
+                cost = f"{1e3 * (ended - began) / len(met.waits):.0f} ms"
+                memory = f"{before:.0f} MB", f"{after:.0f} MB"
+                rows.append((*counts, *ms, opened, met.errors, *memory, cost))
                 print(*rows[-1], flush=True)
     page = f"page {options.page}" if options.page else "first page"
     how = ", pages opened anew after ten moves" if options.churn else ""
