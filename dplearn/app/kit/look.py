@@ -1,6 +1,7 @@
 """How every page looks: room on the first screen, charts."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,16 @@ VERDICTS = {
 
 def style(page: str = "") -> None:
     """Room for the picture on the first screen; and `style.css` beside this file of a page."""
-    st.html(Path(__file__).with_name("look.css"))
-    if page:
-        st.html(Path(page).with_name("style.css"))
+    st.html(_styles(page))
+
+
+@lru_cache
+def _styles(page: str) -> str:
+    sheets = [
+        Path(__file__).with_name("look.css"),
+        *([Path(page).with_name("style.css")] * bool(page)),
+    ]
+    return f"<style>{''.join(sheet.read_text(encoding='utf-8') for sheet in sheets)}</style>"
 
 
 def chart(figure: Any, key: str, alt: str, *, saves_as: str = "") -> None:
