@@ -18,9 +18,12 @@ from pickle import UnpicklingError
 from typing import Any
 
 import torch
+from torch import nn
+from torch.optim import Optimizer
 
 from dplearn.ground.files import temporaries, write_whole
 from dplearn.training.distributed import Group, agree, place
+from dplearn.training.rules import trainable
 
 _FORMAT = b"dplearn checkpoint 1 "
 
@@ -72,6 +75,21 @@ def read(path: str | Path) -> dict[str, Any]:
         return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
     except (zipfile.BadZipFile, UnpicklingError, RuntimeError, EOFError, struct.error) as error:
         raise ValueError(f"Expected a checkpoint, got a file that holds no run: {path}.") from error
+
+
+def parts(model: nn.Module, optimizer: Optimizer) -> dict[str, str]:
+    """What a model and an optimizer have in common with those of the same run."""
+    rates = [group.get("initial_lr", group.get("lr")) for group in optimizer.param_groups]
+    trained = trainable(model)
+    return {
+        "optimizer": type(optimizer).__name__,
+        "first learning rates": repr(rates),
+        **{
+            f"model[{name!r}]": f"{value.dtype} {tuple(value.shape)}"
+            + " trained" * (name in trained)
+            for name, value in model.state_dict().items()
+        },
+    }
 
 
 @contextmanager

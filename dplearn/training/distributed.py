@@ -2,7 +2,8 @@
 
 Each process draws its lots from its own records, independently: together they are a lot of the
 whole dataset. Clipped sums are added, never averaged, and the first process alone adds noise to
-its sum before that, so that there is noise once in total.
+its sum before that, so that there is noise once in total. Where processes have shards of the model,
+each adds noise to its own: see `sharding`.
 
 A process that dies is an error in the others at once with gloo, whose connection closes; with
 NCCL after the timeout given to `torch.distributed.init_process_group`, ten minutes by default.
@@ -79,4 +80,5 @@ def start_equal(model: nn.Module, group: Group) -> None:
     """Give every process the parameters and buffers of the first."""
     if group is not None:
         for value in model.state_dict().values():
-            dist.broadcast(value, group=group, group_src=0)
+            if not hasattr(value, "placements"):  # a shard is no other process's
+                dist.broadcast(value, group=group, group_src=0)

@@ -23,7 +23,7 @@ from torch.optim import Optimizer
 
 from dplearn.ground import validate
 from dplearn.run import DPSGD, Plan
-from dplearn.training import checkpoint, distributed, sampling
+from dplearn.training import checkpoint, distributed, sampling, sharding
 from dplearn.training.bounds import AdaptiveQuantile, Bound, Flat
 from dplearn.training.checks import check, check_settings
 from dplearn.training.gradients import Clip, ClippedSum, added_sum, compiled_sum
@@ -96,6 +96,7 @@ class Trainer:
     records: list[Record] = field(default_factory=list, init=False)
 
     def __post_init__(self, generator: torch.Generator | None, secure: bool | None) -> None:
+        sharding.divide(self.model)
         check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
         self._trainable, self._state = trainable(self.model), None
         self._device = next(iter(self._trainable.values())).device
@@ -118,7 +119,8 @@ class Trainer:
         distributed.start_equal(self.model, self.process_group)
         self._sums: dict[Any, Callable[..., ClippedSum]] = {}  # by modes and trainable parameters
         self._look()
-        self._data.check_collation(self.model, self.loss_fn)
+        with sharding.whole(self.model):
+            self._data.check_collation(self.model, self.loss_fn)
         self._run = run
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -139,8 +141,10 @@ class Trainer:
 
     def _look(self) -> None:
         """Look again at the model if modes or trainable parameters have changed."""
+        sharding.divide(self.model)
         if (state := state_of(self.model)) == self._state:
             return
+        sharding.check_shards(self.model, self.process_group, compiled=bool(self.compile))
         check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
         self._trainable = trainable(self.model)
         self._sizes = [parameter.numel() for parameter in self._trainable.values()]
@@ -162,7 +166,8 @@ class Trainer:
         """Raise if an experiment shows that the model mixes records; no value of theirs counts."""
         sample = self.example or self._data.rows(np.arange(_CHECKED) % len(self._data))
         batch = min(16, max(4, self.micro_batch or 16))
-        check(self.model, self.loss_fn, *sample, public=self.example is not None, batch=batch)
+        with sharding.whole(self.model):
+            check(self.model, self.loss_fn, *sample, public=bool(self.example), batch=batch)
 
     def _check_options(self) -> None:
         if self.micro_batch is not None:
@@ -206,7 +211,13 @@ class Trainer:
         noise = self._normals(self._runs())
         with self._randomness.for_model(self._device, self._rank, self.steps):
             flat = self._clipped(noise)
-        distributed.add_up(flat, self.process_group)
+        group, self._shards = self.process_group, {}
+        if sharding.any_divided(self.model):
+            sums, own = self._by_name(flat), lambda runs: self._normals(runs, 1 + self._rank)()
+            self._shards = sharding.reduced(sums, self._trainable, self._scales(), own, group)
+            distributed.add_up(flat[-len(TALLY) :], group)
+        else:
+            distributed.add_up(flat, group)
         # Counted first: whatever interrupts optimizer or scheduler, no step is lost.
         record = self._counted(flat[-len(TALLY) :].clone())
         self._update(flat)
@@ -229,26 +240,31 @@ class Trainer:
         drawing, position = divmod(step - before, phase.drawing.batches)
         return phase, before + drawing, position
 
-    def _runs(self) -> list[Run]:
-        """Noise of the mean gradient of each parameter, of the tally, and of the count in it."""
+    def _scales(self) -> dict[str, float]:
+        """Standard deviation of the noise of the mean gradient of each parameter."""
         z = self._bound.gradient_noise(self._phase.noise_multiplier) / self._expected
-        scales = z * np.array(self._groups.scales)
-        runs = [(p.numel(), scales[self._groups.of[name]]) for name, p in self._trainable.items()]
+        return {name: z * self._groups.scales[self._groups.of[name]] for name in self._trainable}
+
+    def _runs(self) -> list[Run]:
+        """Noise that the first process adds to gradients that are not divided, and to the count."""
+        named, scales = self._trainable.items(), self._scales()
+        runs = [(p.numel(), 0.0 if sharding.divided(p) else scales[n]) for n, p in named]
         runs += [(len(TALLY) - 1, 0.0), (1, float(isinstance(self._bound, AdaptiveQuantile)))]
         return [(size, scale * (self._rank == 0)) for size, scale in runs]
 
-    def _normals(self, runs: list[Run]) -> Callable[[], Tensor]:
-        return self._randomness.normals(runs, self._like, self.steps)
+    def _normals(self, runs: list[Run], *key: int) -> Callable[[], Tensor]:
+        return self._randomness.normals(runs, self._like, self.steps, *key)
 
     def _clipped(self, noise: Callable[[], Tensor]) -> Tensor:
         """Noise, the mean of the clipped gradients of this step's lot, and its tally, added up."""
-        noise, rows = cache(noise), self.micro_batch
+        noise, rows, group = cache(noise), self.micro_batch, self.process_group
         varies = self._phase.sampling in ("poisson", "random_allocation")
         if rows is None and self.compile and varies:
             rows = math.ceil(self._phase.sample_rate * len(self._data) / 4)  # code for one number
         into = cache(lambda: (self._by_name(noise()), 1 / self._expected))
         tallies, lots = [], lambda: map(self._lot, range(self.steps, self.plan.steps))
-        for inputs, targets, mask in self._data.parts(self.steps, lots, rows):
+        parts = self._data.parts(self.steps, lots, rows)
+        for inputs, targets, mask in sharding.in_step(self.model, parts, self._data.rows, group):
             part = self._sum(inputs, targets, clip=self._clip, mask=mask, into=into)
             tallies.append(tally_of(part, mask, self._bound, self._like.dtype))
         flat = noise()
@@ -265,7 +281,7 @@ class Trainer:
     def _update(self, flat: Tensor) -> None:
         """Hand the noisy mean to the optimizer; gradients left by anybody else are removed."""
         self.optimizer.zero_grad(set_to_none=True)
-        for name, value in self._by_name(flat).items():
+        for name, value in (self._by_name(flat) | self._shards).items():
             self._trainable[name].grad = value.to(self._trainable[name].dtype)
         self.optimizer.step()
         if self.scheduler is not None:
@@ -312,6 +328,7 @@ class Trainer:
         Without a generator it holds nothing that is not released anyway: the model, what the
         optimizer made of noisy gradients, and the number of steps. With one it holds the seed.
         """
+        sharding.refuse_checkpoint(self.model)
         if self._rank > 0:
             return
         content = {
@@ -337,6 +354,7 @@ class Trainer:
         ValueError is raised for a file that is damaged, belongs to another run, was written within
         an epoch whose order is not kept, or differs between processes.
         """
+        sharding.refuse_checkpoint(self.model)
         checkpoint.present(path, self.process_group)
         written = checkpoint.read(path)
         with checkpoint.whole_or_not_at_all(path, self.model, self.optimizer, self.scheduler):
@@ -370,21 +388,13 @@ class Trainer:
 
     def _fingerprint(self) -> dict[str, str]:
         """Settings that a checkpoint and the run that reads it must have in common."""
-        rates = [group.get("initial_lr", group.get("lr")) for group in self.optimizer.param_groups]
-        shapes = {
-            f"model[{name!r}]": f"{value.dtype} {tuple(value.shape)}"
-            + (" trained" if name in self._trainable else "")
-            for name, value in self.model.state_dict().items()
-        }
         return {
             "plan": repr(self.plan),
             "loss_fn": getattr(self.loss_fn, "__qualname__", type(self.loss_fn).__qualname__),
             "bound": repr(self._bound),
             "expected_batch_size": repr(self._expected),
-            "optimizer": type(self.optimizer).__name__,
-            "first learning rates": repr(rates),
             "scheduler": type(self.scheduler).__name__,
             "generator": "none" if self._randomness.seed is None else "given",
             "processes": repr(self._processes),
-            **shapes,
+            **checkpoint.parts(self.model, self.optimizer),
         }

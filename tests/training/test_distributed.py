@@ -35,7 +35,7 @@ class Fixed(Trainer):
         chosen = np.random.default_rng(step).random(16) < 0.5
         return np.flatnonzero(chosen[self._members])
 
-    def _normals(self, runs):
+    def _normals(self, runs, *key):
         rng = np.random.default_rng(100 + self.steps)
         noise = [scale * rng.integers(-8, 9, size) / 8 for size, scale in runs]
         return lambda: torch.tensor(np.concatenate(noise), dtype=torch.float32)
