@@ -16,11 +16,13 @@ from dplearn.figures.kit.panel import on_page
 from dplearn.figures.kit.template import style_of
 from dplearn.figures.looseness import looseness
 from dplearn.figures.pair import leaking_area, loss_law, profile_curve, renyi_curve, tradeoff_curve
+from dplearn.figures.phones import price_of_a_place, seen_by_a_server
 from dplearn.figures.readings import ladder
 from dplearn.figures.slider import slider
 from dplearn.figures.step_drawings import (
     batch_schemes,
     clipped_arrows,
+    images,
     moved_mass,
     right_angle,
     verdicts,
@@ -54,6 +56,7 @@ __all__ = [
     "formula_cloud",
     "formula_curve",
     "hugging",
+    "images",
     "ladder",
     "leak",
     "leaking_area",
@@ -65,9 +68,11 @@ __all__ = [
     "number_line",
     "on_page",
     "panels",
+    "price_of_a_place",
     "profile_curve",
     "renyi_curve",
     "right_angle",
+    "seen_by_a_server",
     "slider",
     "spent_on_answers",
     "style_of",

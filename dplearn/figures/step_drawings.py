@@ -1,8 +1,9 @@
-"""Drawings of the lessons about training: who is in a batch, what is cut, what is rounded."""
+"""Drawings of the lessons about training: who is in a batch, what is cut, what is seen."""
 
 import math
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.figures.drawings import Drawing, arrow, box, circle, words
@@ -83,12 +84,7 @@ def clipped_arrows(
     image: NDArray, lengths: Sequence[float], *, max_grad_norm: float, title: str
 ) -> Drawing:
     """A grey image of one record, and arrows before and after clipping; the first is hers."""
-    shapes, x, y, unit = [], 400.0, 155.0, 62 / max_grad_norm
-    for i, row in enumerate(image):
-        for j, grey in enumerate(row):
-            at = f'x="{24 + 23 * j}" y="{62 + 23 * i}" width="23.5" height="23.5"'
-            shapes.append(f'<rect {at} fill="{_grey(float(grey))}"/>')
-    shapes.append(box(116, 154, 184, 184, edge=GREY, fill="none"))
+    shapes, x, y, unit = _image(image, 24, 62), 400.0, 155.0, 62 / max_grad_norm
     shapes.append(circle(x, y, 62, edge=GREY, fill=transparent(_BLUE, 0.12)))
     for i, length in enumerate(lengths):
         colour, angle = _BLUE if i else _RED, _ANGLES[i % len(_ANGLES)]
@@ -105,9 +101,25 @@ def clipped_arrows(
     return Drawing(700, 285, title, shapes)
 
 
-def _grey(share: float) -> str:
-    """A colour between white (0) and black (1)."""
-    return "rgb({0},{0},{0})".format(round(255 * (1 - share)))
+def images(pictures: Mapping[str, NDArray], *, title: str) -> Drawing:
+    """Grey images of 8 x 8 pixels side by side, 1 is black, each above its caption."""
+    shapes = []
+    for rank, (caption, image) in enumerate(pictures.items()):
+        shapes += _image(image, 24 + 228 * rank, 46)
+        shapes.append(words(116 + 228 * rank, 254, caption, size=13))
+    return Drawing(228 * len(pictures), 282, title, shapes)
+
+
+def _image(image: NDArray, left: float, top: float) -> list[str]:
+    """Pixels between white (0) and black (1), and their frame."""
+    shapes = []
+    for i, row in enumerate(image):
+        for j, grey in enumerate(np.rint(255 * (1 - np.clip(row, 0, 1))).astype(int)):
+            at = f'x="{left + 23 * j}" y="{top + 23 * i}" width="23.5" height="23.5"'
+            shapes.append(f'<rect {at} fill="rgb({grey},{grey},{grey})"/>')
+    side = 23 * len(image)
+    frame = box(left + side / 2, top + side / 2, side, side, edge=GREY, fill="none")
+    return [*shapes, frame]
 
 
 def right_angle(sides: tuple[float, float], *, title: str) -> Drawing:

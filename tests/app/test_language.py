@@ -219,6 +219,8 @@ SHOWN += [
     ("pate", {"queries": "60", "answers": "40"}),
     ("pate", {"queries": "60", "answers": "40", "check": "agreed"}),
     ("pate", {"queries": "30", "check": "agreed", "threshold": "1000", "check_std": "10"}),
+    *(("federated", {"place": place}) for place in ("phones", "server", "alone", "nobody")),
+    ("federated", {"view": "raw", "shares": "invited"}),
     ("check_a_claim", {}),
     ("check_a_claim", AMPLIFIED),
     ("check_a_claim", AMPLIFIED | {"claim": "ln(1 + q*(exp(epsilon)-1))"}),

@@ -15,6 +15,7 @@ from dplearn.figures import (
     clipped_arrows,
     crowd,
     flow,
+    images,
     moved_mass,
     right_angle,
     verdicts,
@@ -31,6 +32,7 @@ DRAWINGS = {
     "whispers": whispers([1.0, -2.0, 0.5], title="3"),
     "cells": moved_mass([("up", 1.0, "above"), ("half", 0.5, "")], title="2"),
     "arrows": clipped_arrows(np.eye(8), [9.0, 4.0, 0.1], max_grad_norm=0.5, title="C"),
+    "images": images({"one": np.eye(8), "two\nlines": 2 * np.eye(8)}, title="2"),
     "angle": right_angle((3.0, 4.0), title="C"),
     "verdicts": verdicts(title="3"),
 }

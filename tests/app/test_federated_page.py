@@ -1,0 +1,139 @@
+"""The page of phones and a server: what it says is what the library says, for whom it says it."""
+
+import functools
+import math
+import time
+
+import numpy as np
+import pytest
+
+import explorer
+from cases import each
+from dplearn.app.pages.federated import answers
+from dplearn.app.pages.federated.answers import SHARES, Setting
+from dplearn.federated import FederatedPlan, user_level
+from dplearn.ground.guarantee import round_up
+from dplearn.run import DPSGD
+from explorer import again, choose, enter, figure, title, traces, words
+
+opened = functools.partial(explorer.opened, "federated")
+PLACES = ("phones", "server", "alone", "nobody")
+ONE = {
+    "place": "phones",
+    "masked": True,
+    "invited": False,
+    "clients": 100,
+    "dropouts": 0.3,
+    "noise_multiplier": 4.0,
+    "sample_rate": 0.02,
+    "rounds": 20,
+    "records": 20,
+    "delta": 1e-5,
+}
+
+
+def at(**changes):
+    return Setting(**{**ONE, **changes})
+
+
+def gaussian(noise_multiplier):
+    """Epsilon of a user who is in each of 20 rounds."""
+    run = DPSGD(noise_multiplier=noise_multiplier, sample_rate=1.0, steps=20, sampling="none")
+    return run.guarantee(delta=1e-5).epsilon
+
+
+@each(
+    "changes, readers, server",
+    [
+        ({}, 4.0, 4.0),
+        ({"invited": True}, 4 * math.sqrt(0.7), 4 * math.sqrt(0.7)),
+        ({"masked": False}, 4.0, 4 / math.sqrt(70)),
+        ({"masked": False, "invited": True}, 4 * math.sqrt(0.7), 0.4),
+        ({"place": "alone"}, 4 * math.sqrt(70), 4 * math.sqrt(70)),
+        ({"place": "alone", "masked": False}, 4 * math.sqrt(70), 4.0),
+    ],
+)
+def test_epsilon_is_that_of_the_least_noise_somebody_meets(changes, readers, server):
+    """Of a Gaussian mechanism in 20 rounds; zCDP and rounding cost a few per cent."""
+    promised = answers.promised(at(**changes))
+    for one, multiplier in zip(promised, (readers, server), strict=True):
+        assert one is not None and 1 <= one.epsilon / gaussian(multiplier) < 1.1
+        assert str(one).endswith("per user")
+
+
+def test_a_server_that_adds_the_noise_has_no_promise_and_readers_that_of_the_plan():
+    readers, server = answers.promised(at(place="server"))
+    plan = FederatedPlan(
+        users=5000,
+        sample_rate=0.02,
+        rounds=20,
+        noise_multiplier=4.0,
+        max_update_norm=1.0,
+        sampling="poisson",
+    )
+    assert server is None and readers == plan.guarantee(delta=1e-5)
+    assert answers.promised(at(place="nobody")) == (None, None)
+    run = DPSGD(noise_multiplier=4.0, sample_rate=0.02, steps=20)
+    stated = user_level(run, records=20, delta=1e-5).epsilon
+    assert answers.by_record(at(place="server")).epsilon == stated > readers.epsilon
+
+
+@each("masked", [True, False])
+@each("place", PLACES)
+def test_pictures_have_the_noise_that_the_page_tells(place, masked):
+    """What is left of two sums is her image and noise of twice the sum's variance."""
+    hers, arrived, left = answers.pictures(at(place=place, masked=masked, noise_multiplier=1.0))
+    assert np.linalg.norm(hers) == pytest.approx(1)
+    setting = at(place=place, masked=masked, noise_multiplier=1.0)
+    for image, size in ((left, 2**0.5 * setting.share * 70**0.5), (arrived, setting.share)):
+        if not (masked and image is arrived):
+            spread = (image - hers).std()
+            assert spread == pytest.approx(size, rel=0.3) if size else np.array_equal(image, hers)
+
+
+def test_lines_end_where_the_sentence_is():
+    gone, lines = answers.over_dropouts(at())
+    for invited, name in SHARES.items():
+        here = answers.promised(at(invited=invited))[1].epsilon
+        assert np.interp(0.3, gone, lines[name]) == pytest.approx(here, rel=1e-6)
+    assert np.ptp(lines[SHARES[False]]) < 1e-3 < 5 < np.ptp(lines[SHARES[True]])
+    clients, lines = answers.over_clients(at())
+    assert np.all(lines["each phone alone"] > 2 * lines["a trusted server"]) and clients[0] == 10
+
+
+@each("place", PLACES)
+@each("view", ["masked", "raw"])
+def test_a_page_says_who_is_promised_what(place, view):
+    app = opened(place=place, view=view)
+    promised = answers.promised(at(place=place, masked=view == "masked"))
+    told = words(app)
+    for one in promised:
+        assert (f"ε ≤ {round_up(one.epsilon)}" if one else "no ε") in told
+    assert ("True if" in told) == (place != "nobody") == ("User or record?" in told)
+    assert "her update" in title(app) and len(figure(app)["layout"]["annotations"]) == 3
+    assert len(traces(app, 1)) == (3 if place == "phones" else 4 - (place == "nobody"))
+
+
+def test_settings_are_in_the_address_and_leavers_take_noise_along():
+    app = opened(shares="invited", noise_multiplier="2")
+    assert title(app, 1).startswith("<b>30% left with their noise: ε ≤")
+    app = enter(app, "dropouts", "0.5")
+    assert words(again(app, "federated")) == words(app) and "50 of 100" in words(app)
+    app = choose(app, "place", "server")
+    assert "shares" not in app.query_params and app.query_params["dropouts"] == "0.5"
+
+
+def test_a_move_of_a_slider_is_answered_at_once(monkeypatch):
+    """No more than 60 ms of CPU, after the first, beside what Streamlit itself takes."""
+    for place in PLACES:
+        spent = []
+        for noise in np.linspace(3, 5, 8):
+            setting, start = at(place=place, noise_multiplier=float(noise)), time.process_time()
+            answers.promised(setting)
+            (answers.over_dropouts if place == "phones" else answers.over_clients)(setting)
+            spent.append(time.process_time() - start)
+        assert np.median(spent[1:]) < 0.06, place
+    app = opened()
+    monkeypatch.setattr(answers, "by_record", None)
+    app.session_state["federated"].moving = True
+    assert "User or record?" not in words(explorer.checked(app.run()))
