@@ -8,7 +8,6 @@ from dplearn.classroom import sources
 # Ids by group. Who links one from a lesson takes it out here; nobody puts one in.
 NOT_YET_TAUGHT = """
 G-J1 G-J2b G-J3 G-J3b G-J4
-G-N1 G-N1b G-N2 G-N2b G-N2c G-N3 G-N4 G-N4b G-N4c G-N4d
 """
 
 
