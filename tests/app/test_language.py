@@ -242,6 +242,17 @@ def test_a_page_in_chinese_has_no_english_sentence(monkeypatch, page, address):
     assert not left(app) and not words_of_figures(app)
 
 
+def test_what_cannot_meet_a_budget_is_said_in_the_readers_words(monkeypatch):
+    monkeypatch.setattr(language, "current", lambda: "zh")
+    hopeless = {"noise_multiplier": "0.2", "budget": "0.01", "delta": "1e-30", "steps": "10000000"}
+    for symbol, here in (("T", "1"), ("q", "10000000")):
+        state = fields.state()
+        state.read(hopeless | {"here": here})
+        inverse.meet(state, symbol)
+        assert [*state.notes] == ["budget"] and "满足这份预算" in state.notes["budget"]
+        assert not ENGLISH.search(state.notes["budget"])
+
+
 _PROBLEMS = (
     "The training process was killed, perhaps for want of memory.",
     "Stopped after 120 seconds, the longest that a run may take here.",

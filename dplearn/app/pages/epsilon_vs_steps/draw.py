@@ -57,7 +57,9 @@ def pictures(
         with st.container(gap=None, key="head"):
             st.markdown(translated(words.FIRST))
             doors.show()
-            st.container(key="words").markdown(words.sentence(answers))
+            size = state.values["dataset_size"] * (state.values["rate_from"] == "counts")
+            told = f"{words.sentence(answers)} {words.caution(answers, size)}"
+            st.container(key="words").markdown(told.strip())
         attack = st.container(key="attack")
     with st.container(key="picture"):
         look.chart(first, "curves", words.alt(answers), saves_as="epsilon_vs_steps")

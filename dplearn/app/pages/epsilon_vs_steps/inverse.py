@@ -10,7 +10,12 @@ from dplearn.app.kit.run_fields import LENGTH_IN, NOISE, RATE, STEPS
 from dplearn.app.kit.state import State
 from dplearn.app.pages.epsilon_vs_steps import fields
 from dplearn.app.pages.epsilon_vs_steps.run import REFERENCE, Scenario, scenario_of
-from dplearn.calibrate import largest_sample_rate, largest_steps, smallest_noise_multiplier
+from dplearn.calibrate import (
+    Unreachable,
+    largest_sample_rate,
+    largest_steps,
+    smallest_noise_multiplier,
+)
 from dplearn.ground.guarantee import round_down, round_up
 from dplearn.run import SAMPLINGS, sampled
 
@@ -35,6 +40,7 @@ _SEARCHES = {
         "The most steps with which the tightest bound stays within the budget.",
     ),
 }
+_NEVER = "No value of “{label}” meets this budget with the rest as it is."
 
 
 def buttons(state: State, scenario: Scenario) -> None:
@@ -60,6 +66,11 @@ def meet(state: State, symbol: str) -> None:
         question["steps"] = min(int(state.values["here"]), scenario.largest)
     try:
         best = questions.ask(search, accountants[REFERENCE](), mechanism=step, **question)
+        if not best.value:
+            raise Unreachable
+    except Unreachable:
+        state.notes["budget"] = translated(_NEVER, label=translated(kind.label))
+        return
     except (ValueError, NotImplementedError, ArithmeticError) as error:
         state.notes["budget"] = str(error)
         return

@@ -19,6 +19,13 @@ ATTACK = (
     "An attacker with 1 % false alarms finds **{share} %** of the members: "
     "odds of **{odds} to 1**; a guess has 1 to 1."
 )
+_LOOSE_DELTA = (
+    "**δ = {delta} is no less than 1/N = {share}:** who publishes a whole record now and then "
+    "keeps this promise too."
+)
+# Odds of one to 500 million may become even.
+_LOOSE = 20
+_LOOSE_EPSILON = "**ε above {most}** rules next to nothing out."
 Readings = Mapping[str, Guarantee]
 _KINDS = {
     "exact": "exact",
@@ -77,6 +84,16 @@ def sentence(answers: Answers) -> str:
     )
     value = f"**ε\u00a0{text.relation(best)}\u00a0{text.bound(best.epsilon, 4)}**"
     return retold(f"After {steps}{spent}: {value} ({style_of(name).label}).")
+
+
+def caution(answers: Answers, size: float) -> str:
+    """Why the promise is worth little, where it is; `size` is that of the dataset, or 0."""
+    delta, told = answers.scenario.delta, []
+    if delta * size >= 1:
+        told.append(translated(_LOOSE_DELTA, delta=DELTA.show(delta), share=f"{1 / size:.3g}"))
+    if all(g.epsilon > _LOOSE for g in answers.readings.values() if g.is_bound):
+        told.append(translated(_LOOSE_EPSILON, most=_LOOSE))
+    return " ".join(told)
 
 
 def gap(answers: Answers) -> str:
