@@ -226,7 +226,7 @@ print(pld.epsilon(ExponentialMechanism(0.1), **run))
 print(pld.epsilon(coin, **run, adjacency="replace_one"))
 
 # %% [markdown]
-# The second, a lying coin, is the worst that 0.1-DP alone allows.
+# The second, a lying coin, is the worst that 0.1-DP alone allows. (In an account a sparse vector, of the next pages, counts as such a coin.)
 #
 # ### The first above a threshold
 #
