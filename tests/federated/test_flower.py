@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from flower import PROGRAMS, ROOT, flower
+from support.flower import PROGRAMS, ROOT, flower
 
 from dplearn.federated.aggregation import Session, neighbourhood
 from dplearn.federated.network.record import Record

@@ -27,7 +27,7 @@ ALL = tuple(range(5))
 
 
 def host(**options):
-    return Host(**({"time_limit": PATIENT} | PLAN | options))
+    return Host(**({"time_limit": PATIENT, "users": 5} | PLAN | options))
 
 
 @pytest.mark.slow
@@ -35,7 +35,11 @@ def test_ten_processes_make_rounds_and_a_killed_one_may_come_back():
     vectors = np.random.default_rng(0).integers(2**32, size=(10, 1000), dtype=np.uint64)
     around = neighbourhood(10, corrupt=0.2, dropouts=0.2)
     plan = {"size": 1000, "around": around}
-    with ThreadPoolExecutor(1) as pool, host(**plan) as ours, processes(vectors, ours) as begun:
+    with (
+        ThreadPoolExecutor(1) as pool,
+        host(users=10, **plan) as ours,
+        processes(vectors, ours) as begun,
+    ):
         done = ours.round(clients=10)
         assert done.clients == tuple(range(10))
         np.testing.assert_array_equal(done.total, vectors.sum(axis=0) % 2**32)

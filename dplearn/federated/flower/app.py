@@ -32,8 +32,9 @@ _KEY = "dplearn"
 
 
 def update(context: Context) -> NDArray:
-    """Whole numbers of this node in [0, 2^bits): here those of its --node-config."""
-    return np.array([int(number) for number in str(context.node_config["vector"]).split(",")])
+    """Whole numbers of this node in [0, 2^bits): here those of its --node-config, repeated."""
+    numbers = [int(number) for number in str(context.node_config["vector"]).split(",")]
+    return np.resize(numbers, context.run_config["size"])
 
 
 @client.query()

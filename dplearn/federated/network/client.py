@@ -134,7 +134,7 @@ def processes(
     """
     kind = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     context: Any = multiprocessing.get_context(kind)
-    context.set_forkserver_preload([__name__])  # imports once, not in each
+    context.set_forkserver_preload(["__main__", __name__])  # imports once, not in each
     plan = {"size": host.session.size, "around": host.session.around, "bits": host.session.bits}
     begun: list[BaseProcess] = []
     try:

@@ -12,7 +12,7 @@ from secrets import token_bytes
 from typing import Any, Self, TypeVar
 
 from dplearn.federated.aggregation import Neighbourhood, Server, Session
-from dplearn.federated.aggregation.messages import MessageError, RoundAborted
+from dplearn.federated.aggregation.messages import SERVER, MessageError, RoundAborted
 from dplearn.federated.network import frames
 from dplearn.federated.network.frames import Frame, Kind, Link
 from dplearn.federated.network.record import Finished, Record
@@ -41,7 +41,7 @@ class Host:
         size: int,
         around: Neighbourhood,
         bits: int = 32,
-        users: int | None = None,  # numbers of clients are below it; default: neighbours + 1
+        users: int = SERVER,  # numbers of clients are below it
         fewest: int = 0,  # clients in a sum, such as `DistributedNoise.clients`; or the threshold
         address: tuple[str, int] = ("127.0.0.1", 0),  # port 0: any that is free
         record: str | Path | None = None,
@@ -49,11 +49,10 @@ class Host:
         ssl: ssl.SSLContext | None = None,
     ) -> None:
         self.session = Session(size=size, around=around, bits=bits)
-        self.users = around.neighbours + 1 if users is None else users
-        validate.integer(minimum=2, users=self.users)
+        validate.integer(minimum=2, maximum=SERVER, users=users)
         validate.integer(minimum=0, fewest=fewest)
         validate.positive(time_limit=time_limit)
-        self._fewest, self._time_limit = fewest, time_limit
+        self._users, self._fewest, self._time_limit = users, fewest, time_limit
         self._record = Record(None if record is None else Path(record), self.session)
         self._last, self._links = self._record.last, dict[int, Link]()
         self._loop, self._arrived = asyncio.new_event_loop(), asyncio.Event()
@@ -144,8 +143,8 @@ class Host:
         ]
         if name not in ([], [str(number)]):
             raise MessageError(f"Expected client {number}, got a certificate of {name[0]}.")
-        if number >= self.users:
-            raise MessageError(f"Expected a client below {self.users}, got {number}.")
+        if number >= self._users:
+            raise MessageError(f"Expected a client below {self._users}, got {number}.")
         if number in self._present():
             raise MessageError(f"Expected a client that is not here yet, got {number} again.")
         gone, self._links[number] = self._links.get(number), link

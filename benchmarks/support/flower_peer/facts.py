@@ -1,0 +1,46 @@
+"""What Flower's noise is worth and what its masks grow from, by its own code, as JSON."""
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+from flwr.app import ArrayRecord, MetricRecord, RecordDict
+from flwr.common.secure_aggregation.secaggplus_utils import pseudo_rand_gen
+from flwr.serverapp.strategy import DifferentialPrivacyServerSideFixedClipping, FedAvg
+
+SIZE, CLIENTS = 100_000, 10
+
+
+def mean(weights, first, noise):
+    """Its noisy mean of updates of which only the first is not zero."""
+    own = DifferentialPrivacyServerSideFixedClipping(FedAvg(), noise, 1.0, CLIENTS)
+    own.current_arrays = ArrayRecord([np.zeros(SIZE)])
+    replies = []
+    for number, weight in enumerate(weights):
+        update = np.full(SIZE, 1e-12)  # of zeros its clipping makes a ZeroDivisionError
+        update[0] += first * (number == 0)
+        metrics = MetricRecord({"num-examples": weight})
+        content = RecordDict({"arrays": ArrayRecord([update]), "metrics": metrics})
+        answers = {"has_error": lambda: False, "has_content": lambda: True}
+        replies.append(SimpleNamespace(content=content, **answers))
+    return own.aggregate_train(1, replies)[0].to_numpy_ndarrays()[0]
+
+
+def delivered(weights):
+    """Standard deviation of the noise for multiplier 1 / how far one client moves the mean."""
+    moved = np.linalg.norm(mean(weights, 1.0, 0.0) - mean(weights, 0.0, 0.0))
+    return float(mean(weights, 0.0, 1.0).std() / moved)
+
+
+SEEDS = [bytes(31) + b"\1", bytes(27) + b"\1" + bytes(4)]
+MASKS = [pseudo_rand_gen(seed, 2**32, [(9,)])[0].tolist() for seed in SEEDS]
+print(
+    json.dumps(
+        {
+            "ten of equal weight": delivered([1] * CLIENTS),
+            "one of ten has half of all records": delivered([9] + [1] * 9),
+            "five of ten answer": delivered([1] * 5),
+            "same mask": MASKS[0] == MASKS[1],
+        }
+    )
+)
