@@ -28,10 +28,9 @@ def style(page: str = "") -> None:
 
 @lru_cache
 def _styles(page: str) -> str:
-    sheets = [
-        Path(__file__).with_name("look.css"),
-        *([Path(page).with_name("style.css")] * bool(page)),
-    ]
+    """Both style sheets as one part of a page."""
+    sheets = [Path(__file__).with_name("look.css")]
+    sheets += [Path(page).with_name("style.css")] if page else []
     return f"<style>{''.join(sheet.read_text(encoding='utf-8') for sheet in sheets)}</style>"
 
 
