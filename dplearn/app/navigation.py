@@ -12,6 +12,7 @@ import streamlit as st
 from dplearn.app import pages
 from dplearn.app.kit import language, questions
 from dplearn.app.kit.language import translated
+from dplearn.app.kit.state import tell_unseen
 
 
 def modules() -> list[ModuleType]:
@@ -51,6 +52,7 @@ def main() -> None:
         chosen.run()
     except questions.Refused as refusal:
         st.warning(str(refusal), icon=":material/hourglass:")
+    tell_unseen()
 
 
 if __name__ == "__main__":

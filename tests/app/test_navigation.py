@@ -19,7 +19,7 @@ from dplearn.app import __main__ as server
 from dplearn.app import navigation, pages
 from dplearn.app.kit import questions
 from dplearn.app.kit.fields import Choice, Quantity, Text
-from explorer import errors, opened
+from explorer import errors, opened, press
 
 PAGES = {page.__name__.rpartition(".")[2]: page for page in navigation.modules()}
 APP = Path(navigation.__file__).parent
@@ -237,3 +237,14 @@ def test_dplearn_app_without_streamlit_says_in_one_line_how_to_add_it(monkeypatc
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("dplearn app: The explorer needs streamlit, which is not installed")
     assert 'pip install "dplearn-privacy[app]"' in line
+
+
+def test_what_an_address_says_in_vain_is_told_once_where_no_control_tells_it():
+    app = opened(epochs="x", dataset_size="-1", delta="2", sigma="4", **{"<b>": "1"})
+    assert [e.value.split("”")[0] for e in app.error] == ["Expected “Failure probability δ"]
+    first, second, *strange = (toast.value for toast in app.toast)
+    assert "“Dataset size N” to be" in first and "“Largest T” to be" in second
+    named = "The address names `{}`, which this page does not have."
+    assert strange == [named.format("sigma"), named.format("<b>")]
+    assert not press(app, "All curves").toast
+    assert not opened().toast and len(opened(**dict.fromkeys("abcdef", "1")).toast) == 3

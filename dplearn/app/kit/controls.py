@@ -18,6 +18,7 @@ Then = Callable[[State], None] | None
 
 def note(state: State, key: str, problem: str = "") -> None:
     """The message at a control, when there is one."""
+    state.unseen.pop(key, None)
     if message := state.notes.get(key) or problem:
         st.error(retold(message), icon=":material/error:")
 

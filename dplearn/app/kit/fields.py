@@ -55,7 +55,7 @@ class Quantity:
         span = f"to be {kind} from {self.show(self.lower)} to {self.show(self.upper)}"
         if math.isnan(value) and re.search(r"\d,\d", str(text)):
             span = "without a comma, which may stand before decimals or between thousands"
-        raise ValueError(f"Expected “{self.label}” {span}, got {_quoted(text)}.")
+        raise ValueError(f"Expected “{self.label}” {span}, got {quoted(text)}.")
 
     def show(self, value: float) -> str:
         """`value` as the box shows it."""
@@ -104,7 +104,7 @@ class Choice:
                 raise ValueError(f"Expected {self.among}, got another.")
             names = ", ".join(self.options)
             raise ValueError(
-                f"Expected “{self.label}” to be among {names}, got {_quoted(wrong[0])}."
+                f"Expected “{self.label}” to be among {names}, got {quoted(wrong[0])}."
             )
         if not words:
             raise ValueError(f"Expected “{self.label}” to name at least one, got none.")
@@ -132,7 +132,7 @@ class Text:
         try:
             self.reads(words)
         except ValueError:
-            message = f"Expected “{self.label}” to be {self.expected}, got {_quoted(text)}."
+            message = f"Expected “{self.label}” to be {self.expected}, got {quoted(text)}."
             raise ValueError(message) from None
         return words
 
@@ -149,7 +149,7 @@ def by_key(*fields: Field) -> dict[str, Field]:
     return {field.key: field for field in fields}
 
 
-def _quoted(text: object) -> str:
+def quoted(text: object) -> str:
     """A reader's words as inert code: a link or a picture in an address must stay text."""
     words = " ".join(str(text).split()).replace("`", "'")
     return f"`{words[:40]}`" if words else "nothing"

@@ -13,9 +13,11 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dplearn.app.kit import language
-from dplearn.app.kit.fields import Field
-from dplearn.app.kit.language import translated
+from dplearn.app.kit.fields import Field, quoted
+from dplearn.app.kit.language import retold, translated
 
+# What an address may name; of many names a few are told.
+_ASTRAY, _MOST_ASTRAY = "The address names {name}, which this page does not have.", 3
 Values = Mapping[str, Any]
 Hidden = Callable[[Values], Collection[str]]
 
@@ -28,7 +30,8 @@ class State:
     `values` are the last good ones, `typed` is the text of entries that were not good, `notes`
     holds one message per control, `moving` says that a slider is held down, and `drawn` is what
     the browser says that it drew where one was let go. `bare` is what the page shows at an address
-    that names nothing, where somebody has gone back to it.
+    that names nothing, where somebody has gone back to it; `unseen` is what the address said in
+    vain and no control has shown, by name.
     """
 
     fields: Mapping[str, Field]
@@ -39,6 +42,7 @@ class State:
     moving: bool = False
     drawn: Any = None
     bare: Mapping[str, str] = field(default_factory=dict)
+    unseen: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.values = {key: kind.default for key, kind in self.fields.items()} | self.values
@@ -66,6 +70,9 @@ class State:
                 self.enter(kind, address[key])
         # Rubbish from an address is reported once and not shown as if it had been typed.
         self.typed.clear()
+        strange = (quoted(key) for key in address if key not in self.fields)
+        astray = [translated(_ASTRAY, name=name) for name in [*strange][:_MOST_ASTRAY]]
+        self.unseen = self.notes | dict(zip(astray, astray, strict=True))
 
     def address(self) -> dict[str, str]:
         """Every value that is in use and not the default."""
@@ -101,6 +108,14 @@ def load(name: str, make: Callable[[Mapping[str, str]], State]) -> State:
         st.session_state[name].read(address or left)
         st.session_state[name].bare = left
     return st.session_state[name]
+
+
+def tell_unseen() -> None:
+    """Tell for a while what the address of the page in view said in vain and no control tells."""
+    state = st.session_state.get(st.session_state.get("page_in_view", ""), State({}))
+    for message in state.unseen.values():
+        st.toast(retold(message), icon=":material/error:", duration="long")
+    state.unseen = {}
 
 
 def save(state: State) -> None:
