@@ -26,8 +26,14 @@ def ladder(told: Mapping[str, Guarantee], *, title: str) -> go.Figure:
     rows = -np.arange(len(told), dtype=float)
     ends = min(lower) / 3, 5 * float(np.max(upper))
     colours = [colour_of("exact" if g.is_bound else "wrong") for g in told.values()]
-    values = [f" {text.epsilon(g)}" for g in told.values()]
-    names = {"x": [ends[0]] * len(told), "y": rows + 0.32, "text": list(told), "mode": "text"}
+    values = [f" {text.epsilon(g, 4)}" for g in told.values()]
+    # A hair inside: a name on the end of the axis would be left out.
+    names = {
+        "x": [1.01 * ends[0]] * len(told),
+        "y": rows + 0.32,
+        "text": list(told),
+        "mode": "text",
+    }
     names |= {"textposition": "middle right", "textfont": {"color": GREY, "size": 14}}
     points = {"x": upper.tolist(), "y": rows, "text": values, "mode": "markers+text"}
     points |= {"textposition": "middle right", "marker": {"size": 10, "color": colours}}
@@ -41,7 +47,7 @@ def ladder(told: Mapping[str, Guarantee], *, title: str) -> go.Figure:
         "color": colour_of("exact"),
     }
     bare = {"showticklabels": False, "showgrid": False, "showline": False, "ticks": ""}
-    bare |= {"zeroline": False, "range": [0.9 - len(told), 0.8]}
+    bare |= {"zeroline": False, "range": [0.4 - len(told), 0.8]}
     shared = {"hoverinfo": "skip", "showlegend": False, "cliponaxis": False}
     height = 120 + 46 * len(told)
     x = axis("ε", [lower, upper], True, ends)

@@ -126,7 +126,7 @@ print(len(told), "readings")
 
 # %% tags=["hide-input"]
 picture = ladder(told, title="One run, nine honest numbers")
-values = ", ".join(f"{name} {g.epsilon:.3g}" for name, g in told.items())
+values = ", ".join(f"{name} {g.epsilon:.4g}" for name, g in told.items())
 show(picture, f"Epsilon by reading, from top to bottom: {values}.")
 
 # %% [markdown]
