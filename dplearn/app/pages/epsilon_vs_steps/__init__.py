@@ -14,6 +14,7 @@ from dplearn.app.pages.epsilon_vs_steps import (
     presets,
     regimes,
     repair,
+    report,
 )
 from dplearn.app.pages.epsilon_vs_steps.answers import answers_of, printed_rows
 from dplearn.app.pages.epsilon_vs_steps.run import accountants_of, pinned, scenario_of
@@ -46,6 +47,7 @@ def render() -> None:
         if kept and kept.curves:
             draw.comparison(answers, kept)
         draw.other_tools(regimes.sentences(scenario, answers.here))
+        report.show(state, answers)
         draw.numbers(answers)
         draw.theorems(answers.readings)
         draw.printed(rows)

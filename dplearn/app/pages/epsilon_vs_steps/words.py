@@ -9,6 +9,7 @@ from dplearn.app.pages.epsilon_vs_steps.answers import Answers
 from dplearn.app.pages.epsilon_vs_steps.run import Scenario
 from dplearn.figures import Published, certificate, excess, style_of, text
 from dplearn.ground.guarantee import Guarantee, round_down
+from dplearn.statement import SAMPLED
 
 # What ε is.
 FIRST = (
@@ -33,13 +34,6 @@ _KINDS = {
     "lower": "lower bound",
     "approximate": "approximation, not a bound",
 }
-_SAMPLED = {
-    "poisson": "Poisson sampling",
-    "without_replacement": "sampling without replacement",
-    "none": "all records in every step",
-    "shuffled": "shuffled epochs",
-    "random_allocation": "random allocation to batches",
-}
 _LOADERS = {"shuffled": "shuffling", "random_allocation": "random allocation"}
 _ADJACENT = {
     "add_remove": "neighbours differ by one record added or removed",
@@ -55,7 +49,7 @@ def subtitle(scenario: Scenario) -> str:
         f"{scenario.mechanism.capitalize()} noise, {symbol} = {scenario.noise_multiplier:.4g}",
         f"q = {scenario.sample_rate:.4g}",
         f"δ = {DELTA.show(scenario.delta)}",
-        _SAMPLED.get(scenario.sampling, scenario.sampling),
+        SAMPLED.get(scenario.sampling, scenario.sampling),
         ADJACENCY.options[scenario.adjacency].lower(),
         *(f"then {entry.strip()}" for entry in scenario.then.split(";") if entry.strip()),
     ]

@@ -1,0 +1,132 @@
+"""What goes into a paper, each behind one click: a statement, and nine readings of the run."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+
+import streamlit as st
+
+from dplearn.app.kit import look
+from dplearn.app.kit.language import retold, translated
+from dplearn.app.kit.state import State
+from dplearn.app.pages.epsilon_vs_steps import words
+from dplearn.app.pages.epsilon_vs_steps.answers import Answers
+from dplearn.app.pages.epsilon_vs_steps.run import Scenario
+from dplearn.figures import ladder, text
+from dplearn.figures.kit.panel import Unchecked
+from dplearn.ground.guarantee import Guarantee
+from dplearn.readings import readings
+from dplearn.run import DPSGD, Phases, Plan
+from dplearn.statement import SAMPLED, TUNINGS, Statement
+
+_ABOUT = (
+    "A complete privacy statement of the run up to T. It asks for what the settings cannot know, "
+    "and is refused while a part is missing."
+)
+_NO_PLAN = "A statement needs a run with Gaussian noise and a bound on ε."
+_NO_READINGS = "Nine readings are of Gaussian noise, the same in every step, and Poisson sampling."
+_READ = (
+    "The same run under other assumptions, each number computed here. A person with ten records "
+    "is promised the last one."
+)
+_BY_DELTA = "The same run at other δ: {values}."
+_OF_ONE = 10
+_DELTAS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10)
+_TITLE = "One run, nine honest numbers"
+
+
+def show(state: State, answers: Answers) -> None:
+    """Both parts; what is not open is not computed."""
+    scenario = answers.scenario
+    box = st.expander(translated("Say it in full"), key="in_full", on_change="rerun")
+    if box.open and not scenario.draft:
+        with box:
+            _statement(answers)
+    box = st.expander(translated(_TITLE), key="nine", on_change="rerun")
+    if box.open and not scenario.draft:
+        with box:
+            _readings(answers, records=int(state.values["dataset_size"]))
+
+
+def plan_of(scenario: Scenario, here: int) -> Plan | None:
+    """The run up to T as a plan; None where its noise is no Gaussian."""
+    if scenario.mechanism != "gaussian":
+        return None
+    phases, left = [], here
+    for phase in scenario.phases:
+        phases.append(replace(phase, steps=min(phase.steps, left)))
+        left -= phases[-1].steps
+    return phases[0] if len(phases) == 1 else Phases(tuple(phases))
+
+
+def _statement(answers: Answers) -> None:
+    plan, (name, best) = plan_of(answers.scenario, answers.here), words.ranked(answers.readings)[0]
+    if plan is None or not best.is_bound:
+        st.caption(translated(_NO_PLAN))
+        return
+    st.caption(translated(_ABOUT))
+    left, right = st.columns(2)
+    options = {"": translated("choose"), **{key: retold(told) for key, told in SAMPLED.items()}}
+    settings = {"": translated("choose"), **{key: retold(told) for key, told in TUNINGS.items()}}
+    unit = left.text_input(translated("Unit: whose data?"), key="told_unit")
+    period = right.text_input(translated("Period: one ε for how long?"), key="told_period")
+    drawn = left.selectbox(
+        translated("The program really draws"),
+        options,
+        format_func=options.__getitem__,
+        key="told_sampling",
+    )
+    tuned = right.selectbox(
+        translated("Settings were chosen"),
+        settings,
+        format_func=settings.__getitem__,
+        key="told_tuning",
+    )
+    parts = {"unit": unit, "period": period, "sampling": drawn, "tuning": tuned}
+    parts |= {"adjacency": answers.scenario.adjacency, "accountant": name}
+    try:
+        stated = _stated(plan, answers.scenario.delta, **parts)
+    except ValueError as refusal:
+        st.info(retold(str(refusal)))
+        return
+    st.code(str(stated), language=None, wrap_lines=True)
+    files = {"txt": str(stated), "tex": stated.latex(), "json": stated.json()}
+    files |= {"html": stated.card()}
+    for column, (ending, content) in zip(st.columns(4), files.items(), strict=True):
+        column.download_button(
+            {"txt": "Text", "tex": "LaTeX", "json": "JSON", "html": translated("Card")}[ending],
+            content,
+            file_name=f"privacy_statement.{ending}",
+            on_click="ignore",
+            icon=":material/download:",
+        )
+
+
+@lru_cache(maxsize=64)
+def _stated(plan: Plan, delta: float, **parts: str) -> Statement:
+    return plan.statement(delta=delta, **parts)  # type: ignore[arg-type]
+
+
+def _readings(answers: Answers, records: int) -> None:
+    plan, delta = plan_of(answers.scenario, answers.here), answers.scenario.delta
+    if not isinstance(plan, DPSGD) or plan.sampling != "poisson":
+        st.caption(translated(_NO_READINGS))
+        return
+    told = _read(plan, delta, max(records, 2))
+    st.caption(translated(_READ))
+    parts = ladder(told, title=translated(_TITLE)).to_dict()
+    del parts["layout"]["width"]
+    values = "; ".join(f"{name} {text.epsilon(g, 4)}" for name, g in told.items())
+    look.chart(Unchecked(parts), "readings", retold(f"{values}."))
+    moved = [f"ε {text.epsilon(g, 4)} (δ = {d:.0e})" for d, g in _by_delta(plan).items()]
+    st.caption(translated(_BY_DELTA, values="; ".join(moved)))
+
+
+@lru_cache(maxsize=64)
+def _read(plan: DPSGD, delta: float, records: int) -> Mapping[str, Guarantee]:
+    return readings(plan, delta=delta, records=records, of_one=_OF_ONE)
+
+
+@lru_cache(maxsize=64)
+def _by_delta(plan: DPSGD) -> Mapping[float, Guarantee]:
+    return {delta: plan.guarantee(delta=delta) for delta in _DELTAS}
