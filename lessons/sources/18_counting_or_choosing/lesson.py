@@ -216,7 +216,7 @@ print(right)
 # %% [markdown]
 # ([In the book](explorer:formula_book?id=G-B10&misprint=half-scale).) A wrong square is no disaster: the score falls short of the best by more than $\frac{2\Delta}\varepsilon(\ln|R|+t)$ with a chance of at most $e^{-t}$; for monotone scores half of that ([in the book](explorer:formula_book?id=G-B8)). A thousand candidates instead of a hundred cost a few people, not ten times the noise.
 #
-# And many choices? The losses of one exponential mechanism lie in an interval of length $\varepsilon$, not $2\varepsilon$, its **bounded range** ([in the book](explorer:formula_book?id=G-B7b)), so $D_\alpha\le\alpha\varepsilon^2/8$, a quarter of what any $\varepsilon$-DP has ([in the book](explorer:formula_book?id=G-B7)). A hundred choices at $\varepsilon=0.1$ each, $\delta=10^{-5}$:
+# And many choices? The losses of an exponential mechanism on one pair of neighbours lie in an interval of length $\varepsilon$, not $2\varepsilon$, its **bounded range** ([in the book](explorer:formula_book?id=G-B7b)), so $D_\alpha\le\alpha\varepsilon^2/8$, a quarter of what $\varepsilon$-DP alone gives ([in the book](explorer:formula_book?id=G-B7)). A hundred choices at $\varepsilon=0.1$ each, $\delta=10^{-5}$:
 
 # %%
 pld = accountants["pld"]()
@@ -226,7 +226,7 @@ print(pld.epsilon(ExponentialMechanism(0.1), **run))
 print(pld.epsilon(coin, **run, adjacency="replace_one"))
 
 # %% [markdown]
-# The second, a lying coin, is the worst that 0.1-DP alone allows. (In an account a sparse vector, of the next pages, counts as such a coin.)
+# The second, a lying coin, is the worst that 0.1-DP alone allows. (The sparse vector below counts, in an account, as such a coin.)
 #
 # ### The first above a threshold
 #
@@ -314,7 +314,7 @@ print(f"loss {sound:.6f}, theorem {sparse_vector(threshold_scale=2, query_scale=
 # %% [markdown]
 # ### 6.1 "The noisy answer above the threshold may be told, too" (Algorithm 3)
 #
-# It has noise of its own, after all. But who reads the number 0 knows that the noisy threshold was *below* 0. The secret is out: the line cannot be lifted past the number any more, and every "no" before it must be paid.
+# It has noise of its own, after all. But who reads the number 0 knows that the noisy threshold was *below* 0. The secret is out: the line cannot be lifted past the number any more, and every "no" before it must be paid. Let the hundred answers rise by 1 for the neighbour, and the last stay as it is:
 
 # %%
 told = loss([0] * 100, [1] * 100, 2, 2, highest=0.0)
@@ -326,18 +326,18 @@ reveal("epsilon of a hundred noes", truth=round(told, 9), **about)
 #
 # ### 6.2 "Noise on the threshold is enough" (Algorithm 5)
 #
-# Two answers, 0 and 1, for the neighbour 1 and 0. The outcome "no, yes" happens whenever the noisy threshold falls between them; for the neighbour it *cannot* happen, for the first is larger.
+# Two answers, 0 and 1; with Anna, 1 and 1. The outcome "no, yes" happens without her whenever the noisy threshold falls between the answers. With her it *cannot* happen: equal answers, one line.
 
 # %%
 between = laplace.cdf(1, scale=2) - laplace.cdf(0, scale=2)
-print(f"chance of no, yes: {between:.6f} here, 0 for the neighbour: epsilon is infinite")
+print(f"chance of no, yes: {between:.6f} without her, 0 with her: epsilon is infinite")
 
 # %% [markdown]
 # ([In the book](explorer:formula_book?id=G-H2).)
 #
 # ### 6.3 "It may go on after a yes" (Algorithms 6 and 4)
 #
-# Algorithm 6 never ends; Algorithm 4 ends after $c$ yeses but does not put $c$ into the noise. All claim $\varepsilon=1$:
+# Algorithm 6 never ends; Algorithm 4 ends after $c$ yeses but does not put $c$ into the noise. Ten answers (for Algorithm 4 twenty) that rise by 1 get a no, then ten that fall get a yes. All claim $\varepsilon=1$:
 
 # %%
 forever = loss([0] * 10 + [1] * 10, [1] * 10 + [-1] * 10, 2, 2)
@@ -394,7 +394,7 @@ show(slider(frames, name="c", start=2), f"All frames. {texts}.")
 # ## 8 Where this breaks, and what it does not protect
 #
 # * **The sensitivity is that of the score.** A score $-2|q-r|$ moves by twice what the query $q$ moves. ([In the book](explorer:formula_book?id=G-B11b&misprint=of-the-query).)
-# * **Tell the winner, never its noisy score.** And say beforehand how many candidates there are.
+# * **Tell the winner, never its noisy score.** And fix the candidates beforehand: a list of the words that were typed leaks.
 # * **One person, one record.** Who writes ten digits moves counts by ten.
 # * **Somebody sees the counts.** If nobody may, every phone lies for itself.
 #
