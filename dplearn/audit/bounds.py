@@ -244,7 +244,9 @@ def _correct(included: NDArray, scores: NDArray, guesses: tuple[int, int]) -> in
 def _promising(included: NDArray, scores: NDArray, confidence: float) -> tuple[int, int]:
     """Numbers of guesses with the largest lower limit of the share that is right."""
     ordered = included[np.argsort(scores, kind="stable")]
-    sizes = np.unique([0, *np.geomspace(1, max(1, len(scores) // 2), 20).astype(int)])
+    # So many are in, and as many are out, but for one choice of the bits in a thousand.
+    most = max(1, len(scores) / 2 - 1.5 * len(scores) ** 0.5)
+    sizes = np.unique([0, *np.geomspace(1, most, 20).astype(int)])
     highest, lowest = (np.cumsum([0, *row])[sizes] for row in (ordered[::-1], ~ordered))
     correct, total = highest[:, None] + lowest, sizes[:, None] + sizes
     limit = betaincinv(np.maximum(correct, 1e-9), total - correct + 1, 1 - confidence)

@@ -11,6 +11,7 @@ sums of micro-batches add up. `check` refuses what mixes records; the trainer ca
 parameter `name` has the standard deviation
 ``bound.gradient_noise(noise_multiplier) * groups.scales[groups.of[name]]`` with
 ``groups = bound.groups({name: parameter.numel()})``: the object that clips knows the noise.
+`white_box_scores` is what an auditor sees of canaries; `dplearn.audit` judges it.
 """
 
 from dplearn.training.bounds import (
@@ -22,6 +23,7 @@ from dplearn.training.bounds import (
     Groups,
     PerLayer,
 )
+from dplearn.training.canaries import white_box_scores
 from dplearn.training.checks import check
 from dplearn.training.fitting import fit
 from dplearn.training.gradients import ClippedSum, clipped_sum
@@ -46,4 +48,5 @@ __all__ = [
     "clipped_sum",
     "fit",
     "rule",
+    "white_box_scores",
 ]

@@ -1,11 +1,9 @@
-"""An attacker measures epsilon: less than certified for the trainer, more for broken ones.
+"""An auditor measures epsilon: less than certified for the trainer, more for broken ones.
 
 The worst case: a record without influence, and a canary that pulls as strongly as it may. The
 attacker sees every noisy gradient. A learning rate of 0 makes all runs of a plan start alike,
 so that one long run of the trainer is many short ones. The attacker looks at several statistics,
-takes the best threshold on half of the runs, and measures on the other half; a Clopper-Pearson
-interval turns errors into a lower bound on epsilon. False alarms: at most 1e-4 per choice of
-seeds, and these are fixed.
+each at its share of the false alarms: 1e-4 per choice of seeds, and these are fixed.
 """
 
 import dataclasses
@@ -15,9 +13,9 @@ import numpy as np
 import pytest
 import torch
 from per_record import Model
-from scipy import stats
 from torch import nn
 
+from dplearn.audit import from_scores
 from dplearn.run import DPSGD
 from dplearn.training import Trainer
 
@@ -63,27 +61,9 @@ def statistics(noisy):
 def measured_epsilon(make, plan, *, runs):
     """Lower bound on epsilon at DELTA, wrong with probability at most ALARM."""
     without, present = (statistics(gradients(make, plan, canary=n, runs=runs)) for n in (0, 1))
-    attacks, half = [], runs // 2
-    for row, pair in enumerate(zip(without[:, :half], present[:, :half], strict=True)):
-        for threshold in np.quantile(np.concatenate(pair), np.linspace(0, 1, 200)):
-            attacks.append((_lower(*pair, threshold), row, threshold))
-    _, row, threshold = max(attacks)
-    return _lower(without[row, half:], present[row, half:], threshold)
-
-
-def _lower(without, present, threshold):
-    """Both ways of telling two worlds apart; the four limits fail together at most ALARM often."""
-    limits = [0.0]
-    for yes, no in (
-        (present > threshold, without > threshold),
-        (without <= threshold, present <= threshold),
-    ):
-        hits, alarms, n = int(yes.sum()), int(no.sum()), len(yes)
-        lower = stats.beta.ppf(ALARM / 4, hits, n - hits + 1) if hits else 0.0
-        upper = stats.beta.ppf(1 - ALARM / 4, alarms + 1, n - alarms) if alarms < n else 1.0
-        if lower > DELTA:
-            limits.append(math.log((lower - DELTA) / upper))
-    return max(limits)
+    target = {"delta": DELTA, "confidence": 1 - ALARM / len(without)}
+    pairs = zip(present, without, strict=True)
+    return max(from_scores(*pair, **target).epsilon for pair in pairs)
 
 
 @pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)

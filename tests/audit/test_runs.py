@@ -1,0 +1,111 @@
+"""Audits of any training function: they resume, go to any executor, and never lose a run."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+
+from dplearn.audit import audit, observe
+from dplearn.audit.bounds import from_scores, one_run
+
+FEW = {"canaries": 5, "runs": 6, "progress": False}
+
+
+def noisy(included, seed):
+    return included + np.random.default_rng(seed).normal(size=included.size)
+
+
+def test_each_run_has_bits_and_a_seed_of_its_own_and_all_follows_from_one():
+    seeds = []
+    seen = observe(lambda included, seed: seeds.append(seed) or 1.0 * included, **FEW)
+    assert len(set(seeds)) == 6 and np.array_equal(seen.scores, seen.included)
+    many = observe(lambda included, seed: 1.0 * included, canaries=500, runs=20, progress=False)
+    assert abs(many.included.mean() - 0.5) < 0.02 and len(np.unique(many.included, axis=0)) == 20
+    again, other = observe(noisy, **FEW), observe(noisy, **FEW, seed=1)
+    assert np.array_equal(again.included, seen.included)
+    assert not np.array_equal(other.included, seen.included)
+
+
+def test_one_canary_is_two_worlds_and_more_are_one_run():
+    seen = observe(noisy, canaries=1, runs=400, progress=False)
+    present, absent = seen.scores[seen.included], seen.scores[~seen.included]
+    assert audit(noisy, canaries=1, runs=400, delta=0.01, progress=False) == from_scores(
+        present, absent, delta=0.01
+    )
+    target = {"delta": 0.01, "confidence": 0.9}
+    bound = audit(noisy, **FEW, **target, adjacency="zero_out")
+    seen = observe(noisy, **FEW)
+    assert bound == one_run(seen.included, seen.scores, **target, adjacency="zero_out")
+    fixed = audit(noisy, **FEW, **target, guesses=(3, 0))
+    assert fixed == one_run(seen.included, seen.scores, **target, guesses=(3, 0))
+
+
+@pytest.mark.slow
+def test_any_executor_gives_the_same_and_a_model_may_be_scored(capsys):
+    here = observe(noisy, **FEW)
+    assert capsys.readouterr().err == ""
+    with ThreadPoolExecutor(2) as threads:
+        there = observe(noisy, canaries=5, runs=6, executor=threads)
+    assert np.array_equal(here.scores, there.scores)
+    assert "run 6/6" in capsys.readouterr().err
+    with ProcessPoolExecutor(1, get_context("spawn")) as processes:
+        scored = observe(noisy, **FEW, executor=processes, score=np.negative)
+    assert np.array_equal(-here.scores, scored.scores)
+
+
+def test_a_file_is_gone_on_with_and_a_torn_line_done_again(tmp_path):
+    path, seeds = tmp_path / "runs.jsonl", []
+
+    def train(included, seed):
+        if len(seeds) == 3:
+            raise KeyboardInterrupt
+        seeds.append(seed)
+        return noisy(included, seed)
+
+    with pytest.raises(KeyboardInterrupt):
+        observe(train, **FEW, path=path)
+    kept = path.read_bytes()
+    assert len(kept.splitlines()) == 4
+    path.write_bytes(kept[:-9])
+    calls = []
+    seen = observe(lambda *a: calls.append(a) or noisy(*a), **FEW, path=path)
+    assert len(calls) == 4 and np.array_equal(seen.scores, observe(noisy, **FEW).scores)
+    assert path.read_bytes().startswith(kept.rsplit(b"\n", 2)[0])
+    assert np.array_equal(seen.scores, observe(None, **FEW, path=path).scores)
+    for change in ({"runs": 7}, {"seed": 1}, {"canaries": 4}):
+        with pytest.raises(ValueError, match="Expected path of an audit with"):
+            observe(noisy, **(FEW | change), path=path)
+
+
+@pytest.mark.slow
+def test_no_finished_run_is_lost_at_kill_9(tmp_path):
+    path = tmp_path / "runs.jsonl"
+    code = (
+        "import time, sys; from dplearn.audit import observe\n"
+        "train = lambda included, seed: time.sleep(0.01) or 1.0 * included\n"
+        "observe(train, canaries=3, runs=100_000, path=sys.argv[1])"
+    )
+    child = subprocess.Popen([sys.executable, "-c", code, path], stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while not (path.exists() and len(path.read_bytes().splitlines()) > 20):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait()
+    rows = path.read_bytes().split(b"\n")[1:-1]  # after the last newline a run may be torn
+    assert [json.loads(row)["run"] for row in rows] == list(range(len(rows)))
+
+
+@pytest.mark.parametrize("scores", [[1.0] * 4, [1.0] * 4 + [np.nan], 1.0])
+def test_scores_are_one_finite_number_for_each_canary(scores):
+    with pytest.raises(ValueError, match="Expected 5 finite scores, one per canary"):
+        observe(lambda included, seed: scores, **FEW)
+    with pytest.raises(ValueError, match="runs"):
+        observe(noisy, canaries=5, runs=0)
