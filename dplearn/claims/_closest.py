@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from dplearn.book import book
 from dplearn.claims._parameters import canonical
-from dplearn.ground.expression import Expression, parse
+from dplearn.ground.expression import Expression
+from dplearn.ground.written import parse
 
 # Differences below this, relative, count as equality.
 SAME = 1e-6

@@ -9,7 +9,7 @@ import pytest
 from dplearn.book import book, refute, verify
 from dplearn.book.kit.entry import formula, printed, waiting
 from dplearn.book.register import Book
-from dplearn.ground.expression import parse
+from dplearn.ground.written import parse
 
 
 def faults(entry):

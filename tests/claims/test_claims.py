@@ -16,7 +16,7 @@ from dplearn.claims import PARAMETERS, QUANTITIES, STATUS, check, setting
 from dplearn.claims._parameters import canonical
 from dplearn.claims._truth import Purse, brackets, subject
 from dplearn.claims.verdict import HOLDS, UNDECIDED, VIOLATED
-from dplearn.ground.expression import parse
+from dplearn.ground.written import parse
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from outcomes import epsilon_of_coins
 

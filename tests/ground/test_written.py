@@ -1,16 +1,15 @@
-"""Formulas as people write them mean what the strict grammar means by the formula beside them."""
+"""Formulas as people write them mean what the plain one beside them means."""
 
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
-from test_expression import HOSTILE, RUBBISH, gives_a_value_or_one_error
+from hypothesis import strategies as st
 
 from cases import each
-from dplearn.book import book
-from dplearn.ground.expression import parse
-from dplearn.ground.written import nearest, read, split
+from dplearn.ground.written import nearest, parse, read, split
 
 NAMES = {
     "epsilon",
@@ -30,7 +29,7 @@ VALUES |= {"alpha": 4.0, "z": 1.7, "epsilon_0": 0.1, "c2": 1.5, "c": 2.5, "Delta
 VALUES |= {"lambda": 5.0, "mu": 0.4, "N": 6e4, "noise_multiplier": 1.9, "epsilon0": 0.2}
 
 # What readers of the explorer typed, the first 28 of which met a refusal or a surprise, and beside
-# it the formula of the strict grammar that it means.
+# it the plain formula that it means.
 TYPED = [
     line.split(" | ")
     for line in Path(__file__).with_name("typed.txt").read_text(encoding="utf-8").splitlines()
@@ -45,18 +44,6 @@ def test_all_that_readers_typed_and_a_hundred_more_are_read():
         value = formula(**{n: VALUES[n] for n in formula.names})
         assert value == pytest.approx(float(same(**VALUES)), rel=1e-12), typed
         assert formula.latex
-
-
-def test_what_the_book_holds_is_read_as_before():
-    every = [
-        typed.expression
-        for entry in book.values()
-        for source in (entry, *entry.misprints)
-        for typed in source.typed
-    ]
-    assert len(every) > 20
-    for text in every:
-        assert read(text, NAMES).program == parse(text).program, text
 
 
 @each(
@@ -85,24 +72,15 @@ def test_the_left_side_says_what_a_claim_is_about(text, formula, quantity, relat
     assert read(text, NAMES).program == read(formula, NAMES).program
 
 
-# What the wider notation makes a product, or closes with more brackets.
-_OTHERWISE = {"q(1)", "2(3)", "(1", "1)", "1j", "1 if 2 else 3", "lambda x: x"}
 REFUSALS = [
-    *[(text, "Expected ") for text, _ in HOSTILE if text not in _OTHERWISE],
-    ("(1", r"position 3, got the end"),
-    ("1)", r"what \) closes before position 2"),
-    ("(1]", r"what \] closes"),
-    ("lambda x: x", "position 9, got ':'"),
     ("σ ≥ √(2 lm(1.25/δ))/ε", "position 9, got 'lm'; did you mean ln."),
     ("sqr(2)", "position 1, got 'sqr'; did you mean sqrt"),
     ("Exp(2)", "did you mean exp"),
     (r"\frac1\delta", r"\{ after .frac at position 6"),
     (r"\sqrt[3]{T}", "sqrt"),
-    ("2 3", "an operator or the end at position 3, got '3'"),
     ("ε' + kε", "epsilon with a prime or without, got both"),
     ("σ ≥ ", "position 5, got the end"),
     ("T.real", "got '.'"),
-    ("().__class__", "Expected"),
     ("np.load('x')", "Expected"),
     (r"\input{x}", "Expected"),
     ("np.", "got the end"),
@@ -124,8 +102,23 @@ def test_a_name_that_is_not_known_is_a_variable_and_has_a_nearest_one():
     assert nearest("sgima", NAMES) == "; did you mean sigma" and nearest("xyzzy", NAMES) == ""
 
 
+PIECES = st.sampled_from(
+    [*"()+-*/^<>=!,.ε·−0123456789eTq_ \0'[]{}:;@\\", "**", "exp(", "max(", "binom(", "1e308",
+     " and ", " not ", " or ", "<=", "9**9", "lambda ", "__class__", "inf", "nan", "if"]
+)  # fmt: skip
+RUBBISH = st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=40).map("".join))
+
+
 @settings(max_examples=150)
 @given(RUBBISH)
 @pytest.mark.slow
 def test_rubbish_gives_a_value_or_one_error(text):
-    gives_a_value_or_one_error(lambda written: read(split(written).formula, NAMES), text)
+    start = time.perf_counter()
+    try:
+        formula = read(split(text).formula, NAMES)
+        value = formula(**dict.fromkeys(formula.names, np.array([0.5, 1e9])))
+        assert value.dtype in (bool, float) and value.shape in ((), (2,))
+        assert formula.latex
+    except ValueError as error:
+        assert str(error).startswith("Expected ")
+    assert time.perf_counter() - start < 1

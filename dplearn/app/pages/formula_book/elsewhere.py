@@ -8,7 +8,7 @@ from dplearn.app.pages.formula_book.place import shown
 from dplearn.book import book
 from dplearn.book.kit.entry import Typed
 from dplearn.claims import PARAMETERS, aliases
-from dplearn.ground.expression import parse
+from dplearn.ground.written import parse
 
 _RUN = ("noise_multiplier", "sample_rate", "steps", "delta")
 

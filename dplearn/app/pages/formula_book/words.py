@@ -13,7 +13,7 @@ from dplearn.app.kit.language import translated
 from dplearn.book import Case, Formula, Interval, Refutation, Verification
 from dplearn.book.kit.words import KINDS
 from dplearn.figures import text
-from dplearn.ground.expression import parse
+from dplearn.ground.written import parse
 
 STATUS = {
     "verified": "✓ verified",
