@@ -46,7 +46,7 @@ def readings(
     fixed = replace(plan, sampling="without_replacement")
     everybody = replace(plan, sampling="none", sample_rate=1.0)
     return {
-        "one victim expected: δ = 1/n": plan.guarantee(delta=1 / records),
+        f"one victim expected: δ = 1/{records}": plan.guarantee(delta=1 / records),
         f"as planned: δ = {delta:g}": plan.guarantee(delta=delta),
         "cautious: δ = 1e-06": plan.guarantee(delta=1e-6),
         "by Rényi DP, as most tools print it": plan.guarantee("rdp", delta=delta),

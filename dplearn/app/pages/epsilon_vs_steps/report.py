@@ -114,8 +114,8 @@ def _readings(answers: Answers, records: int) -> None:
         return
     told = _read(plan, delta, max(records, 2))
     st.caption(translated(_READ))
-    parts = ladder(told, title=translated(_TITLE)).to_dict()
-    del parts["layout"]["width"]
+    parts = ladder(told, title="").to_dict()
+    parts["layout"] |= {"width": None, "margin": {"l": 8, "r": 8, "t": 8, "b": 44}}
     values = "; ".join(f"{name} {text.epsilon(g, 4)}" for name, g in told.items())
     look.chart(Unchecked(parts), "readings", retold(f"{values}."))
     moved = [f"ε {text.epsilon(g, 4)} (δ = {d:.0e})" for d, g in _by_delta(plan).items()]
