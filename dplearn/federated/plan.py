@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln
 
 from dplearn.accountants import Accountant, accountant_of
 from dplearn.engine.profile import Profile
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency, Guarantee
+from dplearn.ground.logspace import log_comb
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 from dplearn.run import DPSGD, Plan, Sampling
@@ -164,8 +164,7 @@ class _Several(Mechanism):
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         """Given the number, two normal laws so many norms apart: the profiles' mean."""
         k, n, q = np.arange(1, self.records + 1), self.records, self.sample_rate
-        chance = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-        chance += k * math.log(q) + (n - k) * math.log1p(-q)
+        chance = log_comb(n, k) + k * math.log(q) + (n - k) * math.log1p(-q)
         chance -= np.logaddexp.reduce(chance)
         apart = k / self.noise_multiplier
 

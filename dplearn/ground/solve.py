@@ -22,17 +22,9 @@ def first_true(
     claim is never the untested side), within `rtol` relative or 1e-300 absolute of the switch;
     where `holds(lower)` is true already, it is `lower`.
     """
-    hi = np.array(upper, dtype=float)
-    lo = np.broadcast_to(np.asarray(lower, dtype=float), hi.shape).copy()
-    already = holds(lo)
-    hi = np.where(already, lo, hi)
-    for _ in range(_ITERATIONS):
-        if np.all(hi - lo <= rtol * np.abs(hi) + 1e-300):
-            break
-        middle = 0.5 * (lo + hi)
-        good = holds(middle)
-        hi, lo = np.where(good, middle, hi), np.where(good, lo, middle)
-    return hi
+    # Of two values alone the interpolation is the middle: that is bisection.
+    step = lambda x: np.where(holds(x), -1.0, 1.0)
+    return decreasing_root(step, lower=lower, upper=upper, rtol=rtol)
 
 
 def decreasing_root(

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln
 
 from dplearn.ground import validate
+from dplearn.ground.logspace import log_comb
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def neighbourhood(
     secret, success = -security_bits * math.log(2), -failure_bits * math.log(2)
     log_n, missing = math.log(clients), bad + gone
     for k in range(2, clients - 1, 2):
-        in_a_row = _log_choose(missing, k // 2) - _log_choose(clients, k // 2)
+        in_a_row = log_comb(missing, k // 2) - log_comb(clients, k // 2)
         if log_n + in_a_row > secret:
             continue
         corrupted = _log_law(clients - 1, bad, k)
@@ -77,16 +77,10 @@ def neighbourhood(
     return Neighbourhood(clients - 1, threshold)
 
 
-def _log_choose(n: int, k: int) -> float:
-    return -math.inf if k > n else float(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
-
-
 def _log_law(others: int, marked: int, drawn: int) -> np.ndarray:
     """log chance that j = 0, ..., `drawn` of so many neighbours are marked ones."""
-    ways = [
-        _log_choose(marked, j) + _log_choose(others - marked, drawn - j) for j in range(drawn + 1)
-    ]
-    return np.array(ways) - _log_choose(others, drawn)
+    j = np.arange(drawn + 1)
+    return log_comb(marked, j) + log_comb(others - marked, drawn - j) - log_comb(others, drawn)
 
 
 def drawn(clients: Sequence[int], neighbours: int) -> dict[int, tuple[int, ...]]:
