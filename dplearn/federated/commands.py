@@ -13,19 +13,17 @@ def add_ends(parser: argparse.ArgumentParser) -> None:
     """Give `parser` the commands of both ends."""
     ends = parser.add_subparsers(dest="action", required=True, parser_class=type(parser))
     serve = ends.add_parser("serve", help="open the sums of vectors, round after round")
-    serve.set_defaults(run=_serve)
     serve.add_argument("--rounds", type=int, required=True)
-    serve.add_argument("--bind", default="127.0.0.1", metavar="ADDRESS")
-    serve.add_argument("--record", metavar="FILE", help="go on after a crash where it says")
     serve.add_argument("--size", type=int, required=True, help="numbers in a vector")
+    serve.add_argument("--record", metavar="FILE", help="go on after a crash where it says")
     serve.add_argument("--time-limit", type=float, default=10.0, help="seconds for an answer")
     join = ends.add_parser("join", help="give a vector in each round, to be seen in the sum only")
-    join.set_defaults(run=_join)
     join.add_argument("vector", metavar="N,N,... or FILE.npy", help="numbers in [0, 2^32)")
-    join.add_argument("--server", default="127.0.0.1", metavar="ADDRESS")
     join.add_argument("--number", type=int, required=True, help="of this client, from 0")
     join.add_argument("--patience", type=float, default=60.0, help="seconds without an answer")
-    for end in (serve, join):
+    for end, run in ((serve, _serve), (join, _join)):
+        end.set_defaults(run=run)
+        end.add_argument("--server", default="127.0.0.1", metavar="ADDRESS", help="where it is")
         end.add_argument("--port", type=int, required=True)
         end.add_argument("--clients", type=int, required=True)
         end.add_argument("--corrupt", type=float, default=0.2, help="share that may be (0.2)")
@@ -46,7 +44,7 @@ def _serve(options: argparse.Namespace) -> int:
 
     plan: dict[str, Any] = {"size": options.size, "around": _around(options)}
     more = {"record": options.record, "time_limit": options.time_limit, "users": options.clients}
-    with Host(address=(options.bind, options.port), **plan, **more) as host:
+    with Host(address=(options.server, options.port), **plan, **more) as host:
         aborted = 0
         while (left := options.rounds - len(list(host.finished())) - aborted) > 0:
             try:

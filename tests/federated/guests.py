@@ -11,7 +11,7 @@ import numpy as np
 
 from dplearn.federated.aggregation import Client, Neighbourhood, Server
 from dplearn.federated.network import Host, take_part
-from dplearn.federated.network.frames import Frame, Kind, close, hello, receive, send
+from dplearn.federated.network.frames import Frame, Kind, close, plan, receive, send
 
 FIVE = Neighbourhood(neighbours=4, threshold=3)
 PLAN = {"size": 3, "around": FIVE}
@@ -64,6 +64,10 @@ def process(target, *arguments, **options):
     made = FORKED.Process(target=target, args=arguments, kwargs=options, daemon=True)
     made.start()
     return made
+
+
+def hello(number, session):
+    return f"{number}: {plan(session)}".encode()
 
 
 async def _visit(address, raw, session, number, answer, ssl):

@@ -14,7 +14,18 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from guests import FIVE, PATIENT, PLAN, VECTORS, doomed_client, doomed_server, friends, reply, right
+from guests import (
+    FIVE,
+    PATIENT,
+    PLAN,
+    VECTORS,
+    doomed_client,
+    doomed_server,
+    friends,
+    hello,
+    reply,
+    right,
+)
 from guests import process as started
 
 from cases import each
@@ -91,26 +102,26 @@ def test_a_server_killed_in_a_round_loses_nothing_that_it_acknowledged(tmp_path,
             assert client.result() == (1, 2, opened + 1)
 
 
-def framed(kind, body, mark=b"DPN1"):
-    return frames._HEAD.pack(mark, kind, 0, len(body)) + body
+def framed(kind, body, mark=frames.MARK):
+    return frames.HEAD.pack(mark, kind, 0, len(body)) + body
 
 
 def test_hostile_frames_have_one_error_each_and_disturb_nobody():
     with host() as ours, friends(ours, ALL[:4]):
         assert right(ours.round(clients=4))
         mine, other = (Session(size=size, around=FIVE) for size in (3, 4))
-        greeting = lambda number, session=mine: framed(Kind.HELLO, frames.hello(number, session))
+        greeting = lambda number, of=mine: framed(Kind.HELLO, hello(number, of))
         junk = {
             b"GET / HTTP/1.1\r\nHost: you\r\n\r\n": "Expected a frame, got other",
             framed(Kind.HELLO, b"", mark=b"DPN0"): "Expected a frame, got other",
             framed(9, b""): "Expected a frame, got other",
-            framed(Kind.HELLO, bytes(65)): "at most 64 bytes, got one of 65",
-            frames._HEAD.pack(b"DPN1", 1, 0, 2**32 - 1): "at most 64 bytes, got one of 4294967295",
+            framed(Kind.HELLO, bytes(129)): "at most 128 bytes, got one of 129",
+            frames.HEAD.pack(b"DPN1", 1, 0, 2**32 - 1): "at most 128 bytes, got one of 4294967295",
             framed(Kind.HELLO, b"short"): "Expected a hello, got another frame",
-            framed(Kind.MESSAGE, frames.hello(4, mine)): "Expected a hello, got another frame",
+            framed(Kind.MESSAGE, hello(4, mine)): "Expected a hello, got another frame",
             greeting(5): "Expected a client below 5, got 5",
             greeting(0): "not here yet, got 0 again",
-            greeting(4, other): "Expected size, bits, neighbours and threshold",
+            greeting(4, other): "threshold 3, got a client with 4 numbers mod 2^32",
             greeting(4)[:-3]: "0 bytes read|bytes read on a total of",
         }
         for raw, message in junk.items():
@@ -118,7 +129,7 @@ def test_hostile_frames_have_one_error_each_and_disturb_nobody():
         replayed = []
         answers = {
             b"junk": lambda r, good: b"junk" * 10,
-            b"too long": lambda r, good: frames._HEAD.pack(b"DPN1", 3, r, 2**31),
+            b"too long": lambda r, good: frames.HEAD.pack(b"DPN1", 3, r, 2**31),
             b"cut": lambda r, good: framed(Kind.MESSAGE, good[:-5]),
             b"kept": lambda r, good: replayed.append(good) or framed(Kind.MESSAGE, good[:-1]),
             b"replayed": lambda r, good: framed(Kind.MESSAGE, replayed[0]),
@@ -203,7 +214,7 @@ def test_over_tls_a_client_is_whom_its_certificate_names(tmp_path):
             tls = context(ssl.Purpose.SERVER_AUTH, str(number))
             return take_part(lambda r, b: VECTORS[number], ssl=tls, **options)
 
-        third = framed(Kind.HELLO, frames.hello(3, ours.session))
+        third = framed(Kind.HELLO, hello(3, ours.session))
         message = reply(address, third, ssl=context(ssl.Purpose.SERVER_AUTH, "2"))
         assert message == "Expected client 3, got a certificate of 2."
         assert reply(address, third) == "closed"  # who does not speak TLS
@@ -226,7 +237,7 @@ def test_a_record_forgets_what_was_cut_short_and_refuses_what_is_not_its_own(tmp
     with pytest.raises(ValueError, match="Expected a record of "):
         host(record=record, bits=16)
     record.write_bytes(whole[:40] + b"\0" * 20 + whole[60:])
-    with pytest.raises(ValueError, match="Expected lines of a record, got other bytes before"):
+    with pytest.raises(ValueError, match="Expected lines of a record, got other bytes: "):
         host(record=record)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from flwr.app import ArrayRecord, MetricRecord, RecordDict
 from flwr.common.secure_aggregation.secaggplus_utils import pseudo_rand_gen
 from flwr.serverapp.strategy import DifferentialPrivacyServerSideFixedClipping, FedAvg
+from flwr.supercore.differential_privacy import compute_stdv
 
 SIZE, CLIENTS = 100_000, 10
 
@@ -29,7 +30,9 @@ def mean(weights, first, noise):
 def delivered(weights):
     """Standard deviation of the noise for multiplier 1 / how far one client moves the mean."""
     moved = np.linalg.norm(mean(weights, 1.0, 0.0) - mean(weights, 0.0, 0.0))
-    return float(mean(weights, 0.0, 1.0).std() / moved)
+    deviation = compute_stdv(1.0, 1.0, CLIENTS)
+    assert abs(mean(weights, 0.0, 1.0).std() / deviation - 1) < 0.02  # as it is added, too
+    return round(float(deviation / moved), 9)
 
 
 SEEDS = [bytes(31) + b"\1", bytes(27) + b"\1" + bytes(4)]

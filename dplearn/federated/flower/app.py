@@ -1,8 +1,9 @@
 """Secure aggregation over Flower, which carries our bytes from SuperLink to SuperNodes and back.
 
 Nothing else of Flower's is used: its SecAgg+ folds each 256-bit seed of a mask into 32 bits for a
-Mersenne Twister (`secaggplus_utils.pseudo_rand_gen`), its noise is floats of `np.random.normal`,
-zC/K for a mean by weight (`supercore/differential_privacy.py`, `FedAvg`; flwr 1.41.0).
+Mersenne Twister (`secaggplus_utils.pseudo_rand_gen`); its noise is floats of `np.random.normal`,
+zC/K for a mean by weight unless there is an accountant (`supercore/differential_privacy.py`; flwr
+1.41.0).
 `update` is yours to write. Flower starts a process for each message, so that a client's secrets lie
 in its context between two stages; none is taken twice.
 """
@@ -10,7 +11,6 @@ in its context between two stages; none is taken twice.
 # pyright: reportMissingImports=false
 
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from secrets import token_bytes
@@ -21,7 +21,7 @@ from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
 from numpy.typing import NDArray
 
-from dplearn.federated.aggregation import Client, Neighbourhood, Server, Session, neighbourhood
+from dplearn.federated.aggregation import Client, Server, Session, neighbourhood
 from dplearn.federated.aggregation.messages import STAGES, MessageError, RoundAborted
 from dplearn.federated.network.record import Finished, Record
 from dplearn.federated.network.server import stages
@@ -37,14 +37,19 @@ def update(context: Context) -> NDArray:
     return np.resize(numbers, context.run_config["size"])
 
 
+def _plan(config: dict) -> Session:
+    """What both ends know of every round."""
+    shares = {"corrupt": config["corrupt"], "dropouts": config["dropouts"]}
+    around = neighbourhood(config["clients"], **shares)
+    return Session(size=config["size"], bits=config["bits"], around=around)
+
+
 @client.query()
 def answer(message: Message, context: Context) -> Message:
     """The answer to what a server says in one stage."""
-    told, config = message.content[_KEY], context.run_config
-    around = Neighbourhood(told["neighbours"], told["threshold"])
-    size, bits, number = config["size"], config["bits"], told["number"]
-    session = Session(size=size, bits=bits, around=around, name=told["session"])
-    stage = STAGES[told["stage"]]
+    told = message.content[_KEY]
+    session = replace(_plan(context.run_config), name=told["session"])
+    number, stage = told["number"], STAGES[told["stage"]]
     if stage == "advertise":
         ours, more = Client(session, number), ()
     else:
@@ -59,9 +64,7 @@ def answer(message: Message, context: Context) -> Message:
 def main(grid: Grid, context: Context) -> None:
     """Print each sum that is acknowledged."""
     config = context.run_config
-    shares = {"corrupt": config["corrupt"], "dropouts": config["dropouts"]}
-    around = neighbourhood(config["clients"], **shares)
-    session = Session(size=config["size"], bits=config["bits"], around=around)
+    session = _plan(config)
     record = Record(Path(config["record"]) if config["record"] else None, session)
     for number in range(record.last + 1, record.last + 1 + config["rounds"]):
         begun = time.monotonic()
@@ -86,38 +89,23 @@ def _round(grid: Grid, plan: Session, record: Record, number: int, config: dict)
     told = dict.fromkeys(range(len(nodes)), b"")
     for messages in stages(protocol, config["fewest"], lambda: record.begin(number)):
         told = messages or told
-        for one, body in _answers(grid, nodes, told, protocol, session, limit):
+        stage = {"session": session.name, "stage": STAGES.index(protocol.stage)}
+        made = [
+            Message(
+                RecordDict({_KEY: ConfigRecord({**stage, "number": one, "body": body})}),
+                dst_node_id=nodes[one],
+                message_type="query",
+            )
+            for one, body in told.items()
+        ]
+        for reply in grid.send_and_receive(made, timeout=limit):
+            one = nodes.index(reply.metadata.src_node_id)
             try:
-                protocol.receive(one, body)
+                if reply.has_error():
+                    raise MessageError(reply.error.reason)
+                protocol.receive(one, reply.content[_KEY]["body"])
             except MessageError as error:
                 print(f"client {one}: {error}", flush=True)
     done = Finished(number=number, clients=protocol.survivors, total=protocol.total())
     record.finish(done)
     return done
-
-
-def _answers(
-    grid: Grid,
-    nodes: list[int],
-    told: dict[int, bytes],
-    protocol: Server,
-    session: Session,
-    limit: float,
-) -> Iterator[tuple[int, bytes]]:
-    """What clients send back in time."""
-    around = session.around
-    plan = {"neighbours": around.neighbours, "threshold": around.threshold}
-    plan |= {"session": session.name, "stage": STAGES.index(protocol.stage)}
-    made = [
-        Message(
-            RecordDict({_KEY: ConfigRecord({**plan, "number": one, "body": body})}),
-            dst_node_id=nodes[one],
-            message_type="query",
-        )
-        for one, body in told.items()
-    ]
-    for reply in grid.send_and_receive(made, timeout=limit):
-        if reply.has_error():
-            print(f"node {reply.metadata.src_node_id}: {reply.error.reason}", flush=True)
-        else:
-            yield nodes.index(reply.metadata.src_node_id), reply.content[_KEY]["body"]

@@ -53,75 +53,58 @@ class _Guest:
 
     def __init__(self, update: Update, number: int, session: Session, patience: float) -> None:
         self._update, self._number, self._session = update, number, session
-        self._patience, self._done, self._last = patience, list[int](), "no answer"
+        self._patience, self._done = patience, list[int]()
         # The next answers to give in a round.
         self._steps: list[Callable[[bytes], bytes]] = []
 
     async def run(self, address: tuple[str, int], ssl: ssl.SSLContext | None) -> tuple[int, ...]:
-        """Come again until there is an end."""
+        """Come again until the server ends it all."""
+        last = "no answer"
         try:
             async with asyncio.timeout(self._patience) as limit:
-                while not await self._visit(address, ssl, limit):
+                while True:
+                    try:
+                        link = await asyncio.open_connection(*address, ssl=ssl)
+                        try:
+                            await self._talk(link, limit)
+                            return tuple(self._done)
+                        finally:
+                            await frames.close(link)
+                    except (*frames.BROKEN, RoundAborted) as error:
+                        last = f"{type(error).__name__}: {error}"
                     await asyncio.sleep(_PAUSE)
         except TimeoutError:
-            end = f"{address[0]}:{address[1]} within {self._patience:g} s, got {self._last}"
+            end = f"{address[0]}:{address[1]} within {self._patience:g} s, got {last}"
             raise TimeoutError(f"Expected to hear of a server at {end}.") from None
-        return tuple(self._done)
 
-    async def _visit(
-        self, address: tuple[str, int], ssl: ssl.SSLContext | None, limit: asyncio.Timeout
-    ) -> bool:
-        """One connection; whether the server ended it all."""
-        link: Link | None = None
-        try:
-            link = await asyncio.open_connection(*address, ssl=ssl)
-            await frames.send(link, Frame(Kind.HELLO, 0, frames.hello(self._number, self._session)))
-            return await self._talk(link, limit)
-        except (OSError, asyncio.IncompleteReadError, MessageError, RoundAborted) as error:
-            self._last = f"{type(error).__name__}: {error}"
-            return False
-        finally:
-            if link is not None:
-                await frames.close(link)
-
-    async def _talk(self, link: Link, limit: asyncio.Timeout) -> bool:
+    async def _talk(self, link: Link, limit: asyncio.Timeout) -> None:
         """Answer frames until the end; MessageError if one is not due."""
+        hello = f"{self._number}: {frames.plan(self._session)}".encode()
+        await frames.send(link, Frame(Kind.HELLO, 0, hello))
         most = max(frames.LARGEST_BROADCAST + 32, frames.longest(self._session))
-        while True:
-            frame = await frames.receive(link, most=most)
-            if frame.kind is Kind.END:
-                return True
-            if frame.kind is Kind.ERROR:
-                raise MessageError(frame.body.decode(errors="replace"))
+        while (frame := await frames.receive(link, most=most)).kind is not Kind.END:
             if frame.kind is Kind.DONE:
                 self._done.append(frame.round)
             else:
-                answer = Frame(Kind.MESSAGE, frame.round, self._answer(frame))
-                await frames.send(link, answer)
+                await frames.send(link, Frame(Kind.MESSAGE, frame.round, self._answer(frame)))
             limit.reschedule(asyncio.get_running_loop().time() + self._patience)
 
     def _answer(self, frame: Frame) -> bytes:
         """The message that is due."""
         if frame.kind is Kind.START:
-            session = replace(self._session, name=frame.body[:32])
-            client = Client(session, self._number)
+            client = Client(replace(self._session, name=frame.body[:32]), self._number)
             # Before any key is sent: who trains too long then leaves no mask to be taken off.
             vector = self._update(frame.round, frame.body[32:])
             self._steps = [client.share, partial(client.mask, vector=vector), client.unmask]
             return client.advertise()
         if frame.kind is not Kind.MESSAGE or not self._steps:
-            raise MessageError("Expected the start of a round, got another frame.")
+            raise MessageError(frame.body.decode(errors="replace") or "Expected a round to start.")
         return self._steps.pop(0)(frame.body)
 
 
-class _Same:
+def _same(vector: NDArray, number: int, broadcast: bytes) -> NDArray:
     """The same vector in each round."""
-
-    def __init__(self, vector: NDArray) -> None:
-        self._vector = vector
-
-    def __call__(self, number: int, broadcast: bytes) -> NDArray:
-        return self._vector
+    return vector
 
 
 @contextmanager
@@ -140,9 +123,8 @@ def processes(
     try:
         for number, vector in enumerate(np.asarray(vectors)):
             more = {"address": host.address, "number": number, "patience": patience}
-            update = _Same(vector)
-            process = context.Process(target=take_part, args=(update,), kwargs=plan | more)
-            process.daemon = True
+            options = {"args": (partial(_same, vector),), "kwargs": plan | more}
+            process = context.Process(target=take_part, daemon=True, **options)
             process.start()
             begun.append(process)
         yield begun

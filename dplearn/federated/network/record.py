@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dplearn.federated.aggregation.keys import ring
 from dplearn.federated.aggregation.messages import Session
+from dplearn.federated.network.frames import plan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,31 +34,21 @@ class Record:
     """
 
     def __init__(self, path: Path | None, session: Session) -> None:
-        self._ring, self.last, self.opened = ring(session.bits), 0, 0
-        around = session.around
-        plan = {
-            "plan": [session.size, session.bits, around.neighbours, around.threshold],
-            "names": "size, bits, neighbours, threshold",
-        }
+        self._ring, head = ring(session.bits), {"plan": plan(session)}
         self._file = _owned(path)
         try:
-            self._read(plan)
+            os.truncate(self._file.fileno(), self._file.read().rfind(b"\n") + 1)
+            lines = self._lines()
+            if lines and lines[0] != head:
+                raise ValueError(f"Expected a record of {head}, got one of {lines[0]}.")
         except BaseException:
             self.close()
             raise
-
-    def _read(self, plan: dict[str, Any]) -> None:
-        """Take what a crash cut short away, and go on where the record ends."""
-        content = self._file.read()
-        os.truncate(self._file.fileno(), content.rfind(b"\n") + 1)
-        lines = self._lines()
-        if (head := next(lines, None)) is None:
-            self._append(plan)
-        elif head != plan:
-            raise ValueError(f"Expected a record of {plan}, got one of {head}.")
-        for line in lines:
-            self.last = max(self.last, line["round"])
-            self.opened += "total" not in line
+        # The last round that was begun to be opened, and how many were.
+        self.last = max((line["round"] for line in lines[1:]), default=0)
+        self.opened = sum("total" not in line for line in lines[1:])
+        if not lines:
+            self._append(head)
 
     def begin(self, number: int) -> None:
         """Keep that the sum of a round is about to be opened: from now on it is spent."""
@@ -80,19 +71,12 @@ class Record:
         """Close the file."""
         self._file.close()
 
-    def _lines(self) -> Iterator[dict[str, Any]]:
-        place = 0
-        while True:
-            self._file.seek(place)
-            line = self._file.readline()
-            if not line:
-                return
-            place = self._file.tell()
-            try:
-                yield json.loads(line)
-            except ValueError:
-                message = f"Expected lines of a record, got other bytes before byte {place}."
-                raise ValueError(message) from None
+    def _lines(self) -> list[dict[str, Any]]:
+        self._file.seek(0)
+        try:
+            return [json.loads(line) for line in self._file]
+        except ValueError as error:
+            raise ValueError(f"Expected lines of a record, got other bytes: {error}.") from None
 
     def _append(self, line: dict[str, Any]) -> None:
         self._file.seek(0, os.SEEK_END)

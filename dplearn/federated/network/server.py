@@ -19,7 +19,6 @@ from dplearn.federated.network.record import Finished, Record
 from dplearn.ground import validate
 
 _log = logging.getLogger(__name__)
-_LEFT = (OSError, asyncio.IncompleteReadError, MessageError)
 _T = TypeVar("_T")
 
 
@@ -71,6 +70,7 @@ class Host:
         `broadcast`, the model say, goes to each client's `update`. RoundAborted is raised if too
         few stay; then nothing was opened, unless `opened` has grown.
         """
+        validate.integer(minimum=1, clients=clients)
         if len(broadcast) > frames.LARGEST_BROADCAST:
             most = frames.LARGEST_BROADCAST
             raise ValueError(f"Expected broadcast of at most {most} bytes, got {len(broadcast)}.")
@@ -120,37 +120,39 @@ class Host:
         for task in guests:
             task.cancel()
         await asyncio.gather(*guests, return_exceptions=True)
-        for number, link in self._links.items():
-            await self._tell(number, Frame(Kind.END))
-            await frames.close(link)
+        await asyncio.gather(*(self._tell(one, Frame(Kind.END)) for one in self._links))
+        await asyncio.gather(*map(frames.close, self._links.values()))
 
     async def _greet(self, *link: Any) -> None:
-        """Take in who says hello."""
+        """Take in who says hello, or say why not."""
         try:
             async with asyncio.timeout(self._time_limit):
-                number = frames.greeted(await frames.receive(link, most=64), self.session)
-                await self._admit(number, link)
-        except _LEFT as error:
+                hello = await frames.receive(link, most=128)
+                number = self._named(hello, link[1].get_extra_info("peercert"))
+        except frames.BROKEN as error:
             await self._refuse(link, error)
-
-    async def _admit(self, number: int, link: Link) -> None:
-        """Keep a connection as that of a client; MessageError if it cannot be."""
-        name = [
-            value
-            for part in (link[1].get_extra_info("peercert") or {}).get("subject", ())
-            for key, value in part
-            if key == "commonName"
-        ]
-        if name not in ([], [str(number)]):
-            raise MessageError(f"Expected client {number}, got a certificate of {name[0]}.")
-        if number >= self._users:
-            raise MessageError(f"Expected a client below {self._users}, got {number}.")
-        if number in self._present():
-            raise MessageError(f"Expected a client that is not here yet, got {number} again.")
+            return
         gone, self._links[number] = self._links.get(number), link
         self._arrived.set()
         if gone is not None:
             await frames.close(gone)
+
+    def _named(self, hello: Frame, certificate: dict | None) -> int:
+        """The client that sent a hello; MessageError if it cannot be or means something else."""
+        name, _, plan = hello.body.decode("latin-1").partition(": ")
+        if hello.kind is not Kind.HELLO or not name.isdecimal():
+            raise MessageError("Expected a hello, got another frame.")
+        if plan != frames.plan(self.session):
+            raise MessageError(f"Expected {frames.plan(self.session)}, got a client with {plan}.")
+        if certificate:
+            names = dict(part[0] for part in certificate["subject"])
+            if (owner := names.get("commonName")) != name:
+                raise MessageError(f"Expected client {name}, got a certificate of {owner}.")
+        if (number := int(name)) >= self._users:
+            raise MessageError(f"Expected a client below {self._users}, got {number}.")
+        if number in self._present():
+            raise MessageError(f"Expected a client that is not here yet, got {number} again.")
+        return number
 
     def _present(self) -> list[int]:
         """Clients whose connection is open as far as one can tell."""
@@ -183,13 +185,13 @@ class Host:
                 await frames.send(link, frame)
                 answer = await frames.receive(link, most=frames.longest(self.session))
                 server.receive(number, answer.body)
-        except _LEFT as error:
+        except frames.BROKEN as error:
             await self._refuse(link, error)
             if self._links[number] is link:  # and not that of one who is back already
                 del self._links[number]
 
     async def _tell(self, number: int, frame: Frame) -> None:
-        with suppress(*_LEFT):
+        with suppress(*frames.BROKEN):
             async with asyncio.timeout(self._time_limit):
                 await frames.send(self._links[number], frame)
 
@@ -197,7 +199,7 @@ class Host:
         """Say why, and close."""
         why = str(error) or "Expected an answer in time, got none."
         _log.info("%s: %s", link[1].get_extra_info("peername"), why)
-        with suppress(*_LEFT):
+        with suppress(*frames.BROKEN):
             async with asyncio.timeout(1.0):
                 await frames.send(link, Frame(Kind.ERROR, 0, why.encode()))
         await frames.close(link)
