@@ -84,7 +84,7 @@ def clipped_arrows(
     image: NDArray, lengths: Sequence[float], *, max_grad_norm: float, title: str
 ) -> Drawing:
     """A grey image of one record, and arrows before and after clipping; the first is hers."""
-    shapes, x, y, unit = _image(image, 24, 62), 400.0, 155.0, 62 / max_grad_norm
+    shapes, x, y, unit = _image(image, 24, 62, 23), 400.0, 155.0, 62 / max_grad_norm
     shapes.append(circle(x, y, 62, edge=GREY, fill=transparent(_BLUE, 0.12)))
     for i, length in enumerate(lengths):
         colour, angle = _BLUE if i else _RED, _ANGLES[i % len(_ANGLES)]
@@ -102,22 +102,23 @@ def clipped_arrows(
 
 
 def images(pictures: Mapping[str, NDArray], *, title: str) -> Drawing:
-    """Grey images of 8 x 8 pixels side by side, 1 is black, each above its caption."""
+    """Grey images of 8 x 8 pixels, 1 is black, above captions of two lines; three fit a phone."""
     shapes = []
     for rank, (caption, image) in enumerate(pictures.items()):
-        shapes += _image(image, 24 + 228 * rank, 46)
-        shapes.append(words(116 + 228 * rank, 254, caption, size=13))
-    return Drawing(228 * len(pictures), 282, title, shapes)
+        shapes += _image(image, 8 + 114 * rank, 46, 12)
+        shapes.append(words(56 + 114 * rank, 162, caption, size=13))
+    return Drawing(114 * len(pictures), 190, title, shapes)
 
 
-def _image(image: NDArray, left: float, top: float) -> list[str]:
-    """Pixels between white (0) and black (1), and their frame."""
+def _image(image: NDArray, left: float, top: float, step: int) -> list[str]:
+    """Pixels between white (0) and black (1), `step` wide, and their frame."""
     shapes = []
     for i, row in enumerate(image):
         for j, grey in enumerate(np.rint(255 * (1 - np.clip(row, 0, 1))).astype(int)):
-            at = f'x="{left + 23 * j}" y="{top + 23 * i}" width="23.5" height="23.5"'
+            place = f'x="{left + step * j}" y="{top + step * i}"'
+            at = f'{place} width="{step + 0.5}" height="{step + 0.5}"'
             shapes.append(f'<rect {at} fill="rgb({grey},{grey},{grey})"/>')
-    side = 23 * len(image)
+    side = step * len(image)
     frame = box(left + side / 2, top + side / 2, side, side, edge=GREY, fill="none")
     return [*shapes, frame]
 

@@ -1,0 +1,165 @@
+"""Exercises of lesson 14, federated learning."""
+
+import math
+
+import numpy as np
+
+from dplearn.classroom import Exercise, Mistake, Program
+
+_weighted = Exercise(
+    key="14.1",
+    right=2 / (20 * 0.3),
+    praise="A third of what is on paper, and epsilon is far more than three times as large.",
+    mistakes=(
+        Mistake(
+            2.0,
+            ("By how much does the mean move if the largest leaves?", "By 0.3 C, not by C / 20."),
+        ),
+        Mistake(
+            2 * 0.3,
+            (
+                "Is the noise 2 C? It stands on the mean.",
+                "The noise is 2 C / 20 = 0.1 C; divide it by how far the mean moves, 0.3 C.",
+            ),
+        ),
+        Mistake(
+            2 / 20 * 0.3,
+            ("Divide, or multiply?", "A multiplier is noise / movement: 0.1 C / 0.3 C."),
+        ),
+        Mistake(
+            20 * 0.3 / 2,
+            ("Which of the two is the noise?", "Upside down: noise / movement."),
+        ),
+        Mistake(
+            2 / math.sqrt(20 * 0.3),
+            (
+                "Do lengths or variances move the mean?",
+                "No root: noise and movement are both lengths.",
+            ),
+        ),
+        Mistake(
+            2 / 20,
+            ("That is the noise, in units of C. And the movement?", "Divide it by 0.3."),
+        ),
+    ),
+    hints=(
+        "How large is the noise on the mean, and how far does the largest phone move it?",
+        "0.1 C of noise, 0.3 C of movement.",
+    ),
+)
+
+_everybody = Exercise(
+    key="14.2",
+    right=math.sqrt(100 / 80),
+    praise="More stay than were needed, and all of them get a little more privacy.",
+    mistakes=(
+        Mistake(
+            100 / 80,
+            ("Variances add up. And a multiplier?", "That is the variance; take its root."),
+        ),
+        Mistake(
+            math.sqrt(80 / 100),
+            (
+                "Is there more noise than planned, or less?",
+                "Upside down: a hundred shares of an eightieth.",
+            ),
+        ),
+        Mistake(
+            1.0,
+            (
+                "Whose noise is in the sum when all stay?",
+                "1 is for the 80; each of the other 20 adds a share, too.",
+            ),
+        ),
+        Mistake(
+            math.sqrt(100),
+            (
+                "How large is one phone's share?",
+                "That is local noise; a share has the variance 1/80.",
+            ),
+        ),
+        Mistake(
+            0.8,
+            ("Is there more noise than planned, or less?", "Add up a hundred variances of 1/80."),
+        ),
+    ),
+    hints=(
+        "Add up variances: what does one phone add, and how many add it?",
+        "The root of 100/80.",
+    ),
+)
+
+
+def _masked(vector, own, masks, modulus, sign=lambda own, other: 1 if own < other else -1):
+    others = [j for j in range(len(masks)) if j != own]
+    return np.array(vector) + sum(np.array(masks[j]) * sign(own, j) for j in others)
+
+
+_FIRST = ([5, 1], 0, [[3, 3], [7, 9], [1, 4]], 10)
+_SECOND = ([5, 1], 2, [[3, 3], [7, 9], [1, 4]], 10)
+_THIRD = ([0, 99, 50], 1, [[60, 5, 0], [11, 12, 13], [70, 70, 70], [1, 2, 99]], 100)
+
+_program = Program(
+    key="14.3",
+    right=lambda vector, own, masks, modulus: _masked(vector, own, masks, modulus) % modulus,
+    cases=(_FIRST, _SECOND, _THIRD),
+    praise="The server adds such rows up, and is left with the sum of vectors.",
+    mistakes=(
+        Mistake(
+            lambda vector, own, masks, modulus: (
+                _masked(vector, own, masks, modulus, lambda own, other: 1) % modulus
+            ),
+            ("Do masks cancel if everybody adds?", "Subtract the masks of smaller numbers."),
+        ),
+        Mistake(
+            lambda vector, own, masks, modulus: (
+                _masked(vector, own, masks, modulus, lambda own, other: 1 if own > other else -1)
+                % modulus
+            ),
+            ("Who adds, who subtracts?", "All signs are turned: the smaller number adds."),
+        ),
+        Mistake(
+            lambda vector, own, masks, modulus: (
+                (_masked(vector, own, masks, modulus) + np.array(masks[own])) % modulus
+            ),
+            ("With whom has a phone a mask?", "Leave its own row out: it is rubbish."),
+        ),
+        Mistake(
+            lambda vector, own, masks, modulus: (
+                (_masked(vector, own, masks, modulus) - np.array(masks[own])) % modulus
+            ),
+            (
+                "With whom has a phone a mask?",
+                "Leave its own row out: there it is neither smaller nor larger.",
+            ),
+        ),
+        Mistake(
+            _masked,
+            (
+                "Could somebody see from your numbers how large they are?",
+                "You forgot the modulus: a sum of masks alone is not uniform.",
+            ),
+        ),
+        Mistake(
+            lambda vector, own, masks, modulus: np.fmod(
+                _masked(vector, own, masks, modulus), modulus
+            ),
+            (
+                "Are all your numbers 0 or more?",
+                "np.fmod and math.fmod keep the sign; use % of Python or NumPy.",
+            ),
+        ),
+        Mistake(
+            lambda vector, own, masks, modulus: (
+                _masked(np.zeros(len(vector), int), own, masks, modulus) % modulus
+            ),
+            ("What is hidden under the masks?", "You forgot to add the vector itself."),
+        ),
+    ),
+    hints=(
+        "Go through all other phones: + their row where `own` is smaller, else -.",
+        "total % modulus at the end, which is never negative in Python.",
+    ),
+)
+
+EXERCISES = (_weighted, _everybody, _program)
