@@ -3,8 +3,8 @@
 import math
 from collections.abc import Callable
 
+import numpy as np
 from scipy.special import ndtr, ndtri
-from scipy.stats import binom
 
 from dplearn.book.chapters.auditing import truths
 from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
@@ -84,8 +84,8 @@ _GUESSES = Drawn(lambda rng, canaries: int(rng.integers(1, canaries + 1)))
        guesses=guesses, correct=correct, epsilon=epsilon, delta=delta),
        says=r"\text{the same with } m = r")
 @wrong("each-on-its-own", "An exact law for coins, but guesses may be right together.",
-       claim=lambda guesses, correct, epsilon, delta: binom.sf(correct - 1, guesses,
-       (math.exp(epsilon) + delta) / (1 + math.exp(epsilon))),
+       claim=lambda guesses, correct, epsilon, delta: float(truths.at_least(np.array(correct),
+       np.array(guesses), (math.exp(epsilon) + delta) / (1 + math.exp(epsilon)))),
        says=r"P(W \ge v) \le P\Big(\mathrm{Bin}\Big(r, \frac{e^\varepsilon+\delta}"
        r"{1+e^\varepsilon}\Big) \ge v\Big)")
 def one_run_tradeoff_p_value(*, canaries, guesses, correct, epsilon, delta):
@@ -106,7 +106,8 @@ def one_run_tradeoff_p_value(*, canaries, guesses, correct, epsilon, delta):
 
 def _likely(guesses: int, mu: float, significance: float) -> int:
     """The most right guesses about canaries with noise of their own that are not too rare."""
-    return int(binom.isf(significance, guesses, ndtr(mu / 2)))
+    chance = truths.at_least(np.arange(guesses + 1), np.array(guesses), float(ndtr(mu / 2)))
+    return int(np.flatnonzero(chance > significance)[-1])
 
 
 @formula("G-N4d", "One training run: the mu it proves", "lower", _SOURCE)
