@@ -4,6 +4,7 @@ A page's pictures name what they draw below their statement; a lesson's are whit
 the curves, and a slider needs no kernel: its frames are inside.
 """
 
+from dplearn.figures.audits import proved_by_guesses, score_histogram
 from dplearn.figures.claim_map import SYMBOLS, claim_map, map_finding
 from dplearn.figures.curves import curves, hugging, leak, number_line, panels
 from dplearn.figures.drawings import Drawing, ball_and_cube, crowd, flow
@@ -70,8 +71,10 @@ __all__ = [
     "panels",
     "price_of_a_place",
     "profile_curve",
+    "proved_by_guesses",
     "renyi_curve",
     "right_angle",
+    "score_histogram",
     "seen_by_a_server",
     "slider",
     "spent_on_answers",

@@ -1,0 +1,108 @@
+"""The parts of the page: controls, the sentence, both pictures, what an audit cannot say."""
+
+import streamlit as st
+
+from dplearn.app.kit import controls, look
+from dplearn.app.kit.language import translated
+from dplearn.app.kit.state import State
+from dplearn.app.pages.audit import fields
+from dplearn.app.pages.audit.answers import Audit, Question, audited
+from dplearn.figures import proved_by_guesses, score_histogram
+from dplearn.ground.guarantee import round_down
+
+_PURPOSE = (
+    "An auditor puts canaries into the data by the toss of a coin, looks at what the program gives "
+    "away, and guesses which are in. Guesses that are right too often are impossible for a program "
+    "that keeps its claim."
+)
+_RIGHT = "**{correct} of {guesses} guesses are right.** "
+_IMPOSSIBLE = (
+    "These outputs are impossible, at {confidence}, for a program with **ε\u00a0≤\u00a0{proved}** "
+    "at δ = {delta:.1e}. "
+)
+_POSSIBLE = "These outputs are possible for a program with any ε: nothing is proved. "
+_CAUGHT = "The claim of ε\u00a0≤\u00a0{claim:g} is **refuted**."
+_STANDS = "The claim of ε\u00a0≤\u00a0{claim:g} is not refuted, which does not make it true."
+_ABOUT = {
+    "correct": "This program keeps its claim exactly: where it is accused, the audit errs.",
+    "again": "This program uses each lot for two steps and reports one: canaries stand out √2 "
+    "times as much as claimed.",
+    "forgets": "This program adds noise σ in place of σC, and C = 4: a quarter of the noise.",
+    "unclipped": "This program does not clip, and the canaries pull ten times as hard as C.",
+    "short": "This program does not clip either, but these canaries pull no harder than C: they "
+    "see nothing, and no ε is true.",
+    "twice": "This program divides its noise by the lot size, 1000, and the sum with it once more. "
+    "It is more accurate than the correct one.",
+}
+_CANNOT = (
+    "What no audit says: that a program is private. It tried one attack, with canaries of one "
+    "kind, once; whoever looks again, or picks the best number of guesses afterwards, accuses "
+    "honest programs more often. Scores are simulated: what a white-box attacker of DP-SGD sees "
+    "of each canary."
+)
+_SCORES = "Scores of {left_out} canaries left out and {included} included. {title}."
+_PROVED = "Epsilon proved against the number of guesses; {proved:.3g} at {guesses}. {title}."
+
+
+def sidebar(state: State) -> Question:
+    """All controls, and what they describe."""
+    st.markdown(translated("**dplearn** · one run under audit"), help=translated(_PURPOSE))
+    controls.choice(state, fields.PROGRAM)
+    for kind in (fields.EPSILON, fields.CANARIES, fields.GUESSES):
+        controls.quantity(state, kind)
+    controls.choice(state, fields.CONFIDENCE, widget="segments")
+    controls.choice(state, fields.ASSUME, widget="segments")
+    for kind in (fields.RUN, fields.DELTA):
+        controls.quantity(state, kind)
+    value = state.values
+    canaries = int(value["canaries"])
+    return Question(
+        program=value["program"],
+        claim=float(value["epsilon"]),
+        delta=float(value["delta"]),
+        canaries=canaries,
+        guesses=min(int(value["guesses"]), canaries),
+        confidence=float(value["confidence"]),
+        assume=value["assume"],
+        run=int(value["run"]),
+    )
+
+
+def outcome(state: State, question: Question) -> None:
+    """The sentence, both pictures, and what they do not say."""
+    told = audited(question)
+    st.container(key="words").markdown(_sentence(question, told))
+    left, right = st.columns(2, gap="small")
+    with left.container(key="pair_scores"):
+        title = translated("Two hills: the further apart, the more leaks")
+        figure = score_histogram(told.left_out, told.included, limits=told.limits, finding=title)
+        counts = {"left_out": told.left_out.size, "included": told.included.size}
+        look.chart(figure, "scores", translated(_SCORES, title=title, **counts))
+    with right.container(key="pair_proved"):
+        here = (question.guesses, told.bound.epsilon)
+        title = translated("Only the number that was fixed before counts")
+        figure = proved_by_guesses(
+            told.sizes, told.proved, told.ceiling, here=here, claim=question.claim, finding=title
+        )
+        alt = translated(_PROVED, proved=here[1], guesses=here[0], title=title)
+        look.chart(figure, "proved", alt)
+    st.caption(f"{translated(_ABOUT[question.program])} {translated(_CANNOT)}")
+
+
+def _sentence(question: Question, told: Audit) -> str:
+    """How many guesses are right, what that proves, and what becomes of the claim."""
+    caught = told.bound.epsilon > 0 and question.claim <= told.bound.epsilon
+    parts = [translated(_RIGHT, correct=told.correct, guesses=question.guesses)]
+    if told.bound.epsilon > 0:
+        parts.append(
+            translated(
+                _IMPOSSIBLE,
+                confidence=fields.CONFIDENCE.options[str(question.confidence)],
+                proved=round_down(told.bound.epsilon),
+                delta=question.delta,
+            )
+        )
+    else:
+        parts.append(translated(_POSSIBLE))
+    parts.append(translated(_CAUGHT if caught else _STANDS, claim=question.claim))
+    return "".join(parts)
