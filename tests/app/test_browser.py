@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from browsing import DRIVEN, is_on_the_first_screen, settled
+from browsing import DRIVEN, PATIENCE, is_on_the_first_screen, settled
 from dplearn.accountants import accountants
 from dplearn.certificates import check
 from dplearn.figures import text
@@ -302,6 +302,42 @@ def test_a_page_opened_at_its_address_finds_the_server_at_once_and_has_one_headi
     link = page.get_by_role("link", name="Train")
     link.focus()
     assert link.evaluate("link => getComputedStyle(link).outlineStyle") == "solid"
+
+
+_CUT = """[...document.querySelectorAll('.katex-display, .gtitle, .annotation-text')].filter(
+part => {
+  const frame = part.closest('.main-svg') ?? part, room = frame.getBoundingClientRect().right + 1;
+  return part.scrollWidth > part.clientWidth || part.getBoundingClientRect().right > room;
+}).map(part => part.textContent)"""
+
+
+def test_nothing_is_cut_on_small_screens_and_dark_buttons_can_be_read(browser, address):
+    for width, name in ((1024, "formula_book"), (820, "train")):
+        small = browser.new_page(
+            viewport={"width": width, "height": 768}, color_scheme="dark", reduced_motion="reduce"
+        )
+        small.set_default_timeout(PATIENCE)
+        small.goto(f"{address}/{name}")
+        button = small.get_by_role("button", name="Verify now" if width == 1024 else "Train").first
+        ink, ground = (button.evaluate(f"e => getComputedStyle(e).{c}") for c in COLOURS)
+        assert contrast(ink, ground) > 4.5, (name, ink, ground)
+        small.locator(".gtitle").first.wait_for()
+        settled(small, f"{name}_{width}")
+        assert small.evaluate(_CUT) == [], name
+        small.close()
+
+
+COLOURS = ("color", "backgroundColor")
+
+
+def contrast(*colours: str) -> float:
+    """How much lighter one colour is than the other, as WCAG 2 counts it."""
+    parts = ([int(x) / 255 for x in re.findall(r"\d+", colour)[:3]] for colour in colours)
+    linear = (
+        [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in p] for p in parts
+    )
+    dark, light = sorted(0.2126 * r + 0.7152 * g + 0.0722 * b for r, g, b in linear)
+    return (light + 0.05) / (dark + 0.05)
 
 
 def test_an_address_with_too_many_parts_leads_to_the_first_page(browser, address):

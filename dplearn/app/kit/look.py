@@ -19,19 +19,22 @@ VERDICTS = {
     "does_not_reproduce": "does not reproduce",
     "not_checkable": "cannot be checked",
 }
+# Streamlit writes white on the light blue of a dark page.
+_DARK = "button[kind=primary] { color: black; }"
 
 
 def style(page: str = "") -> None:
     """Room for the picture on the first screen; and `style.css` beside this file of a page."""
-    st.html(_styles(page))
+    st.html(_styles(page, st.context.theme.type == "dark"))
 
 
 @lru_cache
-def _styles(page: str) -> str:
+def _styles(page: str, dark: bool) -> str:
     """Both style sheets as one part of a page."""
     sheets = [Path(__file__).with_name("look.css")]
     sheets += [Path(page).with_name("style.css")] if page else []
-    return f"<style>{''.join(sheet.read_text(encoding='utf-8') for sheet in sheets)}</style>"
+    rules = "".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
+    return f"<style>{rules}{_DARK if dark else ''}</style>"
 
 
 def chart(figure: Any, key: str, alt: str, *, saves_as: str = "") -> None:

@@ -58,9 +58,7 @@ def entries(state: State) -> None:
         hide_index=True,
         height=560,
         placeholder="",
-        column_config={
-            translated("worst slack"): st.column_config.NumberColumn(format="scientific")
-        },
+        column_config={translated("worst slack"): st.column_config.NumberColumn(format="%.2g")},
     )
 
 
