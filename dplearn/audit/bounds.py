@@ -1,6 +1,5 @@
 """What observations prove about epsilon: from below, at a confidence, and never from above."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
@@ -11,6 +10,7 @@ from scipy.special import betaincinv
 from dplearn.accountants.pld import PLD
 from dplearn.book.chapters.auditing.entries import audit_epsilon, audit_mu, clopper_pearson_upper
 from dplearn.book.chapters.auditing.one_run import (
+    checked,
     largest_refuted,
     least_of_dp,
     least_of_gaussian,
@@ -40,8 +40,8 @@ at delta = 1.0e-05, add_remove, by one_run
 
     epsilon: float  # no program of this epsilon or less is likely to have had the outputs
     delta: float
-    confidence: float  # of one look, planned before the runs
     method: str  # one_run or two_worlds
+    confidence: float = 0.999  # of one look, planned before the runs
     adjacency: Adjacency = "add_remove"
     assume: Assumption = "any"
 
@@ -76,21 +76,14 @@ at delta = 1.0e-05, add_remove, by one_run
 
 
 def from_counts(
-    *,
-    true_positives: int,
-    positives: int,
-    false_positives: int,
-    negatives: int,
-    delta: float,
-    confidence: float = 0.999,
-    adjacency: Adjacency = "add_remove",
-    assume: Assumption = "any",
+    *, true_positives: int, positives: int, false_positives: int, negatives: int, **look: Any
 ) -> LowerBound:
     """Bound from `positives` runs with a canary and `negatives` without, all independent.
 
     The attacker said "present" in so many of either, by a rule that came from other runs than
     those counted: `from_scores` sees to it. Both error rates have a Clopper-Pearson limit, each
-    exceeded with probability (1 - confidence) / 2 at most.
+    exceeded with probability (1 - confidence) / 2 at most. `look` is what `LowerBound` has:
+    delta, confidence (default 0.999), adjacency ("add_remove") and assume ("any").
 
     Examples
     --------
@@ -102,95 +95,67 @@ at delta = 1.0e-05, add_remove, by two_worlds
     validate.integer(minimum=1, positives=positives, negatives=negatives)
     validate.integer(minimum=0, maximum=positives, true_positives=true_positives)
     validate.integer(minimum=0, maximum=negatives, false_positives=false_positives)
-    target = {"delta": delta, "confidence": confidence, "adjacency": adjacency, "assume": assume}
-    errors = ((false_positives, negatives), (positives - true_positives, positives))
-    return _bound("two_worlds", lambda: _from_errors(*errors, delta, confidence, assume), **target)
+    bound = LowerBound(epsilon=0.0, method="two_worlds", **look)
+    errors = (false_positives, negatives), (positives - true_positives, positives)
+    return _of(bound, _strength(bound, *errors))
 
 
-def _from_errors(
-    false_positives: tuple[int, int],
-    false_negatives: tuple[int, int],
-    delta: float,
-    confidence: float,
-    assume: str,
-) -> float:
-    """Epsilon, or mu of a Gaussian, from two numbers of errors and trials."""
+def _strength(bound: LowerBound, *errors: tuple[int, int]) -> float:
+    """Epsilon, or mu of a Gaussian, from false positives of so many trials, and negatives."""
     fpr, fnr = (
-        clopper_pearson_upper(errors=errors, trials=trials, confidence=confidence)
-        if errors < trials
-        else 1.0
-        for errors, trials in (false_positives, false_negatives)
+        clopper_pearson_upper(errors=k, trials=n, confidence=bound.confidence) if k < n else 1.0
+        for k, n in errors
     )
     rates = {"false_positive_rate": fpr, "false_negative_rate": fnr}
-    if assume == "any":
-        return audit_epsilon(**rates, delta=delta)
+    if bound.assume == "any":
+        return audit_epsilon(**rates, delta=bound.delta)
     return max(0.0, audit_mu(**rates)) if max(fpr, fnr) < 1 else 0.0
 
 
-def _bound(method: str, strength: Callable[[], float], **target: Any) -> LowerBound:
-    """Bound whose epsilon, or mu of a Gaussian, is computed once the target is known to be good."""
-    bound = LowerBound(epsilon=0.0, method=method, **target)
-    epsilon = strength()
+def _of(bound: LowerBound, strength: float) -> LowerBound:
+    """The bound with this epsilon, or that of a Gaussian of this mu, rounded down."""
     if bound.assume == "gaussian":
         validate.probability(delta=bound.delta)
-        noise = Gaussian(1 / max(epsilon, 1e-9))
-        epsilon = PLD().epsilon(noise, delta=bound.delta).lower if epsilon > 1e-9 else 0.0
-    return replace(bound, epsilon=epsilon)
+        gaussian = Gaussian(1 / max(strength, 1e-9))
+        strength = PLD().epsilon(gaussian, delta=bound.delta).lower if strength > 1e-9 else 0.0
+    return replace(bound, epsilon=strength)
 
 
-def from_scores(
-    present: ArrayLike,
-    absent: ArrayLike,
-    *,
-    delta: float,
-    confidence: float = 0.999,
-    adjacency: Adjacency = "add_remove",
-    assume: Assumption = "any",
-) -> LowerBound:
+def from_scores(present: ArrayLike, absent: ArrayLike, **look: Any) -> LowerBound:
     """Bound from one score per independent run with the canary and without; high means present.
 
     The first half of either chooses the threshold and the second alone is judged: no run counts
-    that decided what to look for.
+    that decided what to look for. `look` is as in `from_counts`.
     """
     both = [_finite(scores) for scores in (present, absent)]
     tried, judged = zip(*(np.split(scores, [len(scores) // 2]) for scores in both), strict=True)
     if not min(map(len, tried)):
         raise ValueError("Expected two scores or more with the canary and without, got fewer.")
-    target = {"delta": delta, "confidence": confidence, "adjacency": adjacency, "assume": assume}
-    LowerBound(epsilon=0.0, method="two_worlds", **target)  # type: ignore[arg-type]
+    bound = LowerBound(epsilon=0.0, method="two_worlds", **look)
+
+    def errors(runs: tuple[NDArray, ...], threshold: float) -> list[tuple[int, int]]:
+        wrong = runs[1] > threshold, runs[0] <= threshold
+        return [(int(np.sum(one)), one.size) for one in wrong]
 
     def worth(threshold: float) -> tuple[float, float]:
-        """What a first look proves; where that is nothing, how far the two shares are apart."""
-        right, wrong = (int(np.sum(scores > threshold)) for scores in tried)
-        n, m = map(len, tried)
-        errors = (wrong, m), (n - right, n)
-        return _from_errors(*errors, delta, confidence, assume), right / n - wrong / m
+        """What a first look proves; where that is nothing, how rarely it errs."""
+        first = errors(tried, threshold)
+        return _strength(bound, *first), -sum(k / n for k, n in first)
 
     shares = np.linspace(0, 1, _THRESHOLDS)
     thresholds = np.unique(np.quantile(np.concatenate(tried), shares, method="lower"))
-    threshold = max(thresholds.tolist(), key=worth)
-    right, wrong = (int(np.sum(scores > threshold)) for scores in judged)
-    counts = {"true_positives": right, "false_positives": wrong}
-    n, m = map(len, judged)
-    return from_counts(**counts, positives=n, negatives=m, **target)  # type: ignore[arg-type]
+    return _of(bound, _strength(bound, *errors(judged, max(thresholds.tolist(), key=worth))))
 
 
-def from_guesses(
-    *,
-    canaries: int,
-    guesses: int,
-    correct: int,
-    delta: float,
-    confidence: float = 0.999,
-    adjacency: Adjacency = "add_remove",
-    assume: Assumption = "any",
-) -> LowerBound:
+def from_guesses(*, canaries: int, guesses: int, correct: int, **look: Any) -> LowerBound:
     """Bound from guesses about canaries, each in the data with probability 1/2 on its own.
 
     Canaries of one run may help or hinder each other. Those of several runs count as of one. How
     many guesses there are must not depend on which of them are right: `one_run` sees to it. The
     theorem is that of Mahloujifar, Melis & Chaudhuri 2024 at the curve of (epsilon, delta), where
-    delta takes less away than in that of Steinke, Nasr & Jagielski 2023, or at a Gaussian's.
+    delta takes less away than in that of Steinke, Nasr & Jagielski 2023, or at a Gaussian's. All
+    guesses may be shown with probability canaries * delta / guesses: where that is not below
+    1 - confidence, nothing is proved. `look` is as in `from_counts`.
 
     Examples
     --------
@@ -198,47 +163,34 @@ def from_guesses(
     these outputs are impossible, at 99.9 %, for a program with epsilon <= 2.102 \
 at delta = 1.0e-05, add_remove, by one_run
     """
-    validate.integer(minimum=1, canaries=canaries)
-    validate.integer(minimum=1, maximum=canaries, guesses=guesses)
-    validate.integer(minimum=0, maximum=guesses, correct=correct)
-    counts, chance = {"canaries": canaries, "guesses": guesses, "correct": correct}, 1 - confidence
-    curve = least_of_dp if assume == "any" else lambda mu, delta: least_of_gaussian(mu)
-    target = {"delta": delta, "confidence": confidence, "adjacency": adjacency, "assume": assume}
-    refutes = lambda x: not reachable(curve(x, delta), **counts, chance=chance)
-    return _bound("one_run", lambda: largest_refuted(refutes), **target)
+    counts = checked(canaries=canaries, guesses=guesses, correct=correct)
+    bound = LowerBound(epsilon=0.0, method="one_run", **look)
+    curve = {"any": lambda x: least_of_dp(x, bound.delta), "gaussian": least_of_gaussian}
+    chance, least = 1 - bound.confidence, curve[bound.assume]
+    return _of(bound, largest_refuted(lambda x: not reachable(least(x), **counts, chance=chance)))
 
 
 def one_run(
-    included: ArrayLike,
-    scores: ArrayLike,
-    *,
-    guesses: tuple[int, int] | None = None,
-    **target: Any,
+    included: ArrayLike, scores: ArrayLike, *, guesses: tuple[int, int] | None = None, **look: Any
 ) -> LowerBound:
     """Bound from a score for each canary, of one run or of several; high means included.
 
     `guesses` are how many of the highest scores are guessed to be included, and how many of the
     lowest left out, both fixed before anybody looks. Without it the first half of the canaries
-    chooses the two numbers, and the second alone is judged. `target` is what `from_guesses` takes
-    beside the counts.
+    chooses the two numbers, and the second alone is judged. `look` is as in `from_counts`.
     """
     x, bits = _finite(scores), np.asarray(included, dtype=bool).ravel()
     if x.shape != bits.shape:
         raise ValueError(f"Expected as many scores as included, got {x.size} and {bits.size}.")
     if guesses is None:
         half = len(x) // 2
-        guesses = _promising(bits[:half], x[:half], target.get("confidence", 0.999))
+        guesses = _promising(bits[:half], x[:half], look.get("confidence", 0.999))
         x, bits = x[half:], bits[half:]
-    validate.integer(minimum=0, **dict(zip(("guesses[0]", "guesses[1]"), guesses, strict=True)))
-    correct = _correct(bits, x, guesses)
-    return from_guesses(canaries=len(x), guesses=sum(guesses), correct=correct, **target)
-
-
-def _correct(included: NDArray, scores: NDArray, guesses: tuple[int, int]) -> int:
-    """Number of right guesses about the highest and the lowest scores."""
-    ordered = included[np.argsort(scores, kind="stable")]
     highest, lowest = guesses
-    return int(np.sum(ordered[len(ordered) - highest :]) + np.sum(~ordered[:lowest]))
+    validate.integer(minimum=0, **{"guesses[0]": highest, "guesses[1]": lowest})
+    ordered = bits[np.argsort(x, kind="stable")]
+    correct = np.sum(ordered[len(x) - highest :]) + np.sum(~ordered[:lowest])
+    return from_guesses(canaries=len(x), guesses=sum(guesses), correct=int(correct), **look)
 
 
 def _promising(included: NDArray, scores: NDArray, confidence: float) -> tuple[int, int]:

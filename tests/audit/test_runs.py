@@ -54,34 +54,33 @@ def test_any_executor_gives_the_same_and_a_model_may_be_scored(capsys):
     with ThreadPoolExecutor(2) as threads:
         there = observe(noisy, canaries=5, runs=6, executor=threads)
     assert np.array_equal(here.scores, there.scores)
-    assert "run 6/6" in capsys.readouterr().err
+    assert "6/6" in capsys.readouterr().err
     with ProcessPoolExecutor(1, get_context("spawn")) as processes:
         scored = observe(noisy, **FEW, executor=processes, score=np.negative)
     assert np.array_equal(-here.scores, scored.scores)
 
 
-def test_a_file_is_gone_on_with_and_a_torn_line_done_again(tmp_path):
-    path, seeds = tmp_path / "runs.jsonl", []
+def test_a_file_is_gone_on_with_by_the_same_audit_alone(tmp_path):
+    path, seeds, broken = tmp_path / "runs.jsonl", [], [True]
 
     def train(included, seed):
-        if len(seeds) == 3:
-            raise KeyboardInterrupt
+        if broken[0] and len(seeds) == 3:
+            raise RuntimeError
         seeds.append(seed)
         return noisy(included, seed)
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(RuntimeError):
         observe(train, **FEW, path=path)
-    kept = path.read_bytes()
-    assert len(kept.splitlines()) == 4
-    path.write_bytes(kept[:-9])
-    calls = []
-    seen = observe(lambda *a: calls.append(a) or noisy(*a), **FEW, path=path)
-    assert len(calls) == 4 and np.array_equal(seen.scores, observe(noisy, **FEW).scores)
-    assert path.read_bytes().startswith(kept.rsplit(b"\n", 2)[0])
-    assert np.array_equal(seen.scores, observe(None, **FEW, path=path).scores)
+    path.write_text(path.read_text()[:-9])  # as if killed while the third was written
+    broken[0] = False
+    seen = observe(train, **FEW, path=path)
+    assert len(seeds) == 7 and np.array_equal(seen.scores, observe(noisy, **FEW).scores)
+    observe(train, **FEW, path=path)
+    assert len(seeds) == 7
     for change in ({"runs": 7}, {"seed": 1}, {"canaries": 4}):
-        with pytest.raises(ValueError, match="Expected path of an audit with"):
-            observe(noisy, **(FEW | change), path=path)
+        del seeds[:]
+        observe(train, **(FEW | change), path=path)
+        assert len(seeds) == change.get("runs", 6)
 
 
 @pytest.mark.slow
@@ -99,8 +98,8 @@ def test_no_finished_run_is_lost_at_kill_9(tmp_path):
         time.sleep(0.05)
     os.kill(child.pid, signal.SIGKILL)
     child.wait()
-    rows = path.read_bytes().split(b"\n")[1:-1]  # after the last newline a run may be torn
-    assert [json.loads(row)["run"] for row in rows] == list(range(len(rows)))
+    rows = path.read_bytes().split(b"\n")[:-1]  # after the last newline a run may be torn
+    assert len({json.loads(row)[0] for row in rows}) == len(rows) > 19
 
 
 @pytest.mark.parametrize("scores", [[1.0] * 4, [1.0] * 4 + [np.nan], 1.0])

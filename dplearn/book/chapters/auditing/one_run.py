@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from dplearn.book.chapters.auditing import truths
+from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
 from dplearn.ground import validate
@@ -38,15 +39,6 @@ def reachable(least: Least, *, canaries: int, guesses: int, correct: int, chance
     return right + wrong <= guesses / canaries * (1 + 1e-12)
 
 
-def _largest(holds: Callable[[float], bool], high: float) -> float:
-    """Where `holds` turns false between 0 and `high`, seen false; `high` if it never does."""
-    low, end = 0.0, high
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return high if high < end else end
-
-
 def largest_refuted(refutes: Callable[[float], bool]) -> float:
     """The largest strength that is refuted, seen to be; 0 if none is."""
     low, high = 0.0, 1.0
@@ -60,7 +52,8 @@ def largest_refuted(refutes: Callable[[float], bool]) -> float:
     return low
 
 
-def _checked(canaries: int, guesses: int, correct: int) -> dict[str, int]:
+def checked(*, canaries: int, guesses: int, correct: int) -> dict[str, int]:
+    """The three counts, if they can be."""
     validate.integer(minimum=1, canaries=canaries)
     validate.integer(minimum=1, maximum=canaries, guesses=guesses)
     validate.integer(minimum=0, maximum=guesses, correct=correct)
@@ -100,8 +93,9 @@ def one_run_tradeoff_p_value(*, canaries, guesses, correct, epsilon, delta):
     R and F are the shares of right and wrong guesses among those runs with i right ones or more;
     swapping one canary turns one into the other, so that f, here that of (epsilon, delta), bounds
     them. Far below Steinke's bound where nearly all guesses are right or delta counts."""
-    counts, least = _checked(canaries, guesses, correct), least_of_dp(epsilon, delta)
-    return _largest(lambda chance: reachable(least, **counts, chance=chance), 1.0)
+    counts = checked(canaries=canaries, guesses=guesses, correct=correct)
+    refuted = lambda x: not reachable(least_of_dp(epsilon, delta), **counts, chance=x)
+    return min(1.0, oracles.smallest(refuted, low=0.0, high=1.0))
 
 
 def _likely(guesses: int, mu: float, significance: float) -> int:
@@ -127,5 +121,6 @@ def one_run_mu(*, canaries, guesses, correct, significance):
     correct: v of these were right
     significance: beta, the chance of a false proof"""
     validate.probability(significance=significance)
-    about = _checked(canaries, guesses, correct) | {"chance": significance}
-    return largest_refuted(lambda mu: not reachable(least_of_gaussian(mu), **about))
+    counts = checked(canaries=canaries, guesses=guesses, correct=correct)
+    refutes = lambda mu: not reachable(least_of_gaussian(mu), **counts, chance=significance)
+    return largest_refuted(refutes)
