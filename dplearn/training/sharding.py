@@ -91,11 +91,10 @@ def whole(model: nn.Module) -> Iterator[None]:
         return
     from torch.distributed.fsdp import FSDPModule
 
+    dtypes = [parameter.dtype for parameter in model.parameters()]
     for module in model.modules():
         if isinstance(module, FSDPModule):
             module.unshard()
-    if others := [name for name, p in model.named_parameters() if divided(p)]:
-        raise ValueError(f"Expected {others[0]!r} to be divided by fully_shard, got another way.")
     before = [
         (module, name, items)
         for module in model.modules()
@@ -106,6 +105,12 @@ def whole(model: nn.Module) -> Iterator[None]:
         others = (item for item in items.items() if not _gathers(item[1]))
         vars(module)[name] = OrderedDict(others)
     try:
+        if others := [name for name, p in model.named_parameters() if divided(p)]:
+            raise ValueError(
+                f"Expected {others[0]!r} to be divided by fully_shard, got another way."
+            )
+        if dtypes != [parameter.dtype for parameter in model.parameters()]:
+            raise validate.unsupported("fully_shard with a MixedPrecisionPolicy", "Use autocast.")
         yield
     finally:
         for module, name, items in before:

@@ -6,7 +6,7 @@ import torch.distributed as dist
 from small_runs import flat, generator, run, started
 from test_distributed import Fixed, joined, spawned, squares
 from torch import nn
-from torch.distributed.fsdp import fully_shard
+from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor import DTensor
 from torch.distributed.tensor.parallel import ColwiseParallel, parallelize_module
 
@@ -15,8 +15,8 @@ from dplearn.training import PerLayer
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("distributed")]
 
-QUIET = DPSGD(noise_multiplier=0.0, sample_rate=0.5, steps=12, max_grad_norm=0.1)
-NOISY = DPSGD(noise_multiplier=2.0, sample_rate=0.5, steps=150, max_grad_norm=8.0)
+QUIET = DPSGD(noise_multiplier=0.0, sample_rate=0.5, steps=8, max_grad_norm=0.1)
+NOISY = DPSGD(noise_multiplier=2.0, sample_rate=0.5, steps=100, max_grad_norm=8.0)
 
 
 def model():
@@ -102,6 +102,9 @@ def refusals(rank, group, folder):
     own = [dist.new_group([other]) for other in range(2)][rank]
     with pytest.raises(ValueError, match=r"over the processes of process_group, \[[01]\], got"):
         started(sharded(model()), QUIET, **common | {"process_group": own})
+    half = MixedPrecisionPolicy(param_dtype=torch.bfloat16)
+    with pytest.raises(NotImplementedError, match="fully_shard with a MixedPrecisionPolicy"):
+        started(fully_shard(model(), mp_policy=half), QUIET, **common)
     mesh = dist.init_device_mesh("cpu", (2,))
     parallel = parallelize_module(model(), mesh, {"0": ColwiseParallel()})
     with pytest.raises(ValueError, match=r"Expected '0.weight' to be divided by fully_shard, got"):
