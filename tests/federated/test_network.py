@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import os
 import socket
 import ssl
 import subprocess
@@ -108,7 +109,9 @@ def framed(kind, body, mark=frames.MARK):
 
 def test_hostile_frames_have_one_error_each_and_disturb_nobody():
     with host() as ours, friends(ours, ALL[:4]):
-        assert right(ours.round(clients=4))
+        with ThreadPoolExecutor(4) as pool:  # rounds that are begun at once take turns
+            begun = list(pool.map(lambda _: ours.round(clients=4), range(4)))
+        assert all(map(right, begun)) and sorted(one.number for one in begun) == [1, 2, 3, 4]
         mine, other = (Session(size=size, around=FIVE) for size in (3, 4))
         greeting = lambda number, of=mine: framed(Kind.HELLO, hello(number, of))
         junk = {
@@ -224,11 +227,16 @@ def test_over_tls_a_client_is_whom_its_certificate_names(tmp_path):
         assert all(client.result() == (1,) for client in clients)
 
 
-def test_a_record_forgets_what_was_cut_short_and_refuses_what_is_not_its_own(tmp_path):
-    record = tmp_path / "rounds.jsonl"
+def test_a_record_is_on_the_disk_forgets_what_was_cut_short_and_refuses_what_is_not_its_own(
+    tmp_path, monkeypatch
+):
+    record, synced = tmp_path / "rounds.jsonl", []
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(os.fstat(handle).st_size))
     with host(record=record) as ours, friends(ours):
         first = ours.round(clients=5)
     whole = record.read_bytes()
+    ends = [place + 1 for place, byte in enumerate(whole) if byte == ord("\n")]
+    assert synced[1:] == ends and len(ends) == 3  # after the folder: the plan, a begin, a sum
     record.write_bytes(whole + b'{"round": 2, "clients": [0, 1')
     with host(record=record) as ours:
         (kept,) = ours.finished()

@@ -55,6 +55,7 @@ class Host:
         self._record = Record(None if record is None else Path(record), self.session)
         self._last, self._links = self._record.last, dict[int, Link]()
         self._loop, self._arrived = asyncio.new_event_loop(), asyncio.Event()
+        self._turn = asyncio.Lock()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         try:
@@ -74,7 +75,7 @@ class Host:
         if len(broadcast) > frames.LARGEST_BROADCAST:
             most = frames.LARGEST_BROADCAST
             raise ValueError(f"Expected broadcast of at most {most} bytes, got {len(broadcast)}.")
-        return self._wait(self._round(broadcast, clients))
+        return self._wait(self._when_here(broadcast, clients))
 
     @property
     def opened(self) -> int:
@@ -158,12 +159,17 @@ class Host:
         """Clients whose connection is open as far as one can tell."""
         return [one for one, link in self._links.items() if not link[0].at_eof()]
 
-    async def _round(self, broadcast: bytes, clients: int) -> Finished:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self._time_limit):
-                while len(self._present()) < clients:
-                    self._arrived.clear()
-                    await self._arrived.wait()
+    async def _when_here(self, broadcast: bytes, clients: int) -> Finished:
+        """One round, after others that this process is in, as soon as it may begin."""
+        async with self._turn:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._time_limit):
+                    while len(self._present()) < clients:
+                        self._arrived.clear()
+                        await self._arrived.wait()
+            return await self._round(broadcast)
+
+    async def _round(self, broadcast: bytes) -> Finished:
         self._last += 1
         number, session = self._last, replace(self.session, name=token_bytes(32))
         server, start = Server(session), session.name + broadcast
