@@ -11,7 +11,7 @@
 #
 # * **Time** {minutes} minutes in class, and half as much at home; the computer needs some seconds.
 # * **You need** lesson 02 (attackers and their two errors), lesson 04 (composition) and lesson 10 (DP-SGD).
-# * **Beside it** [the theorem in the formula book](explorer:formula_book?id=G-N4), if you have started it. Nothing below depends on it.
+# * **Beside it** [the page *Audit* at this lesson's numbers](explorer:audit?program=twice&canaries=640), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
 #
 # | in code | symbol | meaning | unit |
@@ -161,7 +161,7 @@ for program, (_, scores) in runs.items():
     print(f"{program:14} {correct} of 200 right: at least {found.epsilon:.2f}, {verdict}")
 
 # %% [markdown]
-# One run catches all three, and the right program is left alone. What the library says of the last:
+# One run catches all three, and the right program is left alone. (`dplearn.audit.audit` does this to any training function, and resumes.) What the library says of the last:
 
 # %%
 told = one_run(included, runs["divides twice"][1], guesses=(100, 100), delta=1e-5)
@@ -179,10 +179,10 @@ print(str(told).replace(" for a", "\nfor a"))
 bins = np.linspace(-700, 860, 25)
 middle, score = (bins[1:] + bins[:-1]) / 2, runs["correct"][1]
 hills = [
-    Bars(x=middle, y=np.histogram(score[part], bins)[0], label=name, role=role, label_at=at)
-    for part, name, role, at in (
-        (~included, "left out", "quiet", 0.2),
-        (included, "included", "exact", 0.62),
+    Bars(x=middle, y=np.histogram(score[part], bins)[0], label=name, role=role, label_at=at, side=s)
+    for part, name, role, at, s in (
+        (~included, "left out", "quiet", 0.27, "top left"),
+        (included, "included", "exact", 0.62, "top right"),
     )
 ]
 left = curves(hills, title="Scores, right program", x="score", y="canaries", y_range=(0, 60))
@@ -293,7 +293,7 @@ for program in ("correct", "no clipping"):
     print(f"{program:14} at least {found.epsilon:.3f}")
 
 # %% [markdown]
-# The same number to the last digit, although without clipping **no** $\varepsilon$ is true: a pupil with a longer gradient is not hidden at all. A canary that does not pull hard cannot see that nobody holds it. A lower bound speaks about the attacks that were tried. It is evidence against a claim, never for one.
+# The same number to the last digit, although without clipping **no** $\varepsilon$ is promised: the longer a pupil's gradient, the less the noise hides it. A canary that does not pull hard cannot see that nobody holds it. A lower bound speaks about the attacks that were tried. It is evidence against a claim, never for one.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Let them find a fourth bug that these canaries miss. Good answers: noise from a fixed seed (the auditor did not know it), a backdoor for one record, BatchNorm with canaries that are all zero.
@@ -318,8 +318,9 @@ def frame(canaries):
         proved = [one_run(here, here / w + z, **each, assume=assume).epsilon for w in widths]
         name = "Gaussian noise presumed" if assume == "gaussian" else "nothing presumed"
         lines.append(Line(x=true, y=proved, label=name, role=role, label_at=0.85, side=side))
-    shown = ", ".join(f"{line.y[5]:.2g}" for line in lines[1:])
-    title = f"{canaries} canaries: of a true ε of 6, one run proves {shown}"
+    presumed, plain = (line.y[5] for line in lines[1:])
+    proofs = f"{plain:.2g}, and {presumed:.2g} of a Gaussian"
+    title = f"{canaries} canaries: of a true ε of 6, one run proves {proofs}"
     return curves(lines, title=title, x="true ε", y="proved ε", y_range=(0, 12))
 
 
@@ -419,8 +420,8 @@ shown = {"her digit": x[anna].reshape(8, 8)}
 for sigma in (0, 8.795):
     column_seen = -(hers + sigma * norm_bound * noise)[:, column].reshape(8, 8)
     low, high = column_seen.min(), column_seen.max()
-    shown[f"from the sum, σ = {sigma:g}"] = (column_seen - low) / (high - low)
-drawn = images(shown, title="What is left of a sum of 1438 gradients when 1437 are known")
+    shown[f"σ = {sigma:g}"] = (column_seen - low) / (high - low)
+drawn = images(shown, title="1438 gradients less 1437")
 show(drawn, "Her digit; the same without noise; only specks at noise 8.795.")
 
 # %% [markdown]
