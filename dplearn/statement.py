@@ -7,6 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from textwrap import TextWrapper
 from typing import Any, ClassVar, Protocol
 
 from dplearn.accountants import Accountant, accountants
@@ -103,7 +104,8 @@ class Statement:
         return rows | ({"Certificate": _told(self.certificate)} if self.certificate else {})
 
     def __str__(self) -> str:
-        return "\n".join(f"{part}: {words}" for part, words in self.rows.items())
+        fold = TextWrapper(96, subsequent_indent="    ", break_long_words=False).fill
+        return "\n".join(fold(f"{part}: {words}") for part, words in self.rows.items())
 
     def latex(self) -> str:
         """A table of two columns, for a paper; it needs no package."""

@@ -53,7 +53,7 @@ from dplearn.figures import Line, curves, flow, ladder, slider
 from dplearn.readings import readings
 
 run = DPSGD(noise_multiplier=4.0, sample_rate=512 / 1438, steps=80)
-print(run.guarantee(delta=1e-4))
+print("lots of 512:", run.guarantee(delta=1e-4))
 
 # %% [markdown]
 # What that line hangs on. Whoever changes a box on the left changes the number, or what it means.
@@ -220,7 +220,15 @@ for key, members in groups.items():
         print(f"{', '.join(key)}: {'; '.join(members)}")
 
 # %% [markdown]
-# And $\delta$ should be alike. The US Census printed 17.14 for persons and 2.47 for housing, with $\delta=10^{-10}$; others print 13.64 for the *same noise*, with $10^{-5}$. In the table, `unsaid` lists what a source leaves open. Hardly any says what neighbours are.
+# And $\delta$ should be alike:
+
+# %%
+for use in deployments():
+    if "census" in use.what:
+        print(f"{use.epsilon:6} at delta {use.delta:g}: {use.what}")
+
+# %% [markdown]
+# The bureau adds the first two up; the third is the *same noise* at another $\delta$. In the table, `unsaid` lists what a source leaves open. Hardly any says what neighbours are.
 #
 # ### 6.3 "The posterior is at most $e^\varepsilon$ times the prior"
 #
@@ -355,6 +363,7 @@ check("16.1", answer)
 #
 # ```python
 # answer = int(np.ceil(np.log(10**6) / 2))
+# print(f"ln of a million: {np.log(10**6):.1f}")
 # check("16.1", answer)
 # ```
 #
