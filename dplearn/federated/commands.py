@@ -13,7 +13,7 @@ def add_ends(parser: argparse.ArgumentParser) -> None:
     """Give `parser` the commands of both ends."""
     ends = parser.add_subparsers(dest="action", required=True, parser_class=type(parser))
     serve = ends.add_parser("serve", help="open the sums of vectors, round after round")
-    serve.add_argument("--rounds", type=int, required=True)
+    serve.add_argument("--rounds", type=int, required=True, help="so many more")
     serve.add_argument("--size", type=int, required=True, help="numbers in a vector")
     serve.add_argument("--record", metavar="FILE", help="go on after a crash where it says")
     serve.add_argument("--time-limit", type=float, default=10.0, help="seconds for an answer")
@@ -44,17 +44,18 @@ def _serve(options: argparse.Namespace) -> int:
 
     plan: dict[str, Any] = {"size": options.size, "around": _around(options)}
     more = {"record": options.record, "time_limit": options.time_limit, "users": options.clients}
+    aborted = 0
     with Host(address=(options.server, options.port), **plan, **more) as host:
-        aborted = 0
-        while (left := options.rounds - len(list(host.finished())) - aborted) > 0:
+        for _ in range(options.rounds):
             try:
                 done = host.round(clients=options.clients)
+            except RoundAborted as error:
+                aborted = 1
+                print(f"round aborted: {error}", flush=True)
+            else:
                 shown = np.array2string(done.total, threshold=8)
                 print(f"round {done.number}: {len(done.clients)} clients, sum {shown}", flush=True)
-            except RoundAborted as error:
-                aborted += 1
-                print(f"round aborted, {left - 1} left: {error}", flush=True)
-    return int(aborted > 0)
+    return aborted
 
 
 def _join(options: argparse.Namespace) -> int:

@@ -2,6 +2,10 @@
 
 Frames have a head of fixed length and a bound; nothing is unpickled; every wait has a time limit.
 
+A sum is not private. Where each client's `update` returns `noise.encode(change)`, with a
+`DistributedNoise` for the `fewest` clients that a host opens a sum of, users have
+`noise.guarantee(delta=..., rounds=host.opened)`: of every sum that may have been seen, lost or not.
+
 Examples
 --------
 Ten processes, of which one is killed:
