@@ -207,6 +207,7 @@ def user_level(
             f"a user with several records under sampling={plan.sampling!r}",
             "records of one user are not drawn independently",
         )
+    _ = plan.mechanism  # refuses a rate at which nobody samples
     q, noise = plan.sample_rate, plan.noise_multiplier
     group: Mechanism = Gaussian(noise / records)
     if q < 1:

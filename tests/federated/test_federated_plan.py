@@ -94,3 +94,7 @@ def test_what_has_no_theorem_is_refused():
     shuffled = DPSGD(noise_multiplier=1.0, sample_rate=0.1, steps=10, sampling="shuffled")
     with pytest.raises(NotImplementedError, match="several records under sampling='shuffled'"):
         user_level(shuffled, records=2, delta=1e-5)
+    idle = dataclasses.replace(shuffled, sampling="none")
+    for records in (1, 2):
+        with pytest.raises(ValueError, match=r"sample_rate = 1 .* got sample_rate=0\.1"):
+            user_level(idle, records=records, delta=1e-5)
