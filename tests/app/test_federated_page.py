@@ -71,7 +71,7 @@ def test_a_server_that_adds_the_noise_has_no_promise_and_readers_that_of_the_pla
         max_update_norm=1.0,
         sampling="poisson",
     )
-    assert server is None and readers == plan.guarantee(delta=1e-5)
+    assert server is None and readers is not None and readers == plan.guarantee(delta=1e-5)
     assert answers.promised(at(place="nobody")) == (None, None)
     run = DPSGD(noise_multiplier=4.0, sample_rate=0.02, steps=20)
     stated = user_level(run, records=20, delta=1e-5).epsilon
@@ -88,17 +88,19 @@ def test_pictures_have_the_noise_that_the_page_tells(place, masked):
     for image, size in ((left, 2**0.5 * setting.share * 70**0.5), (arrived, setting.share)):
         if not (masked and image is arrived):
             spread = (image - hers).std()
-            assert spread == pytest.approx(size, rel=0.3) if size else np.array_equal(image, hers)
+            assert spread == pytest.approx(size, rel=0.2) if size else np.array_equal(image, hers)
 
 
 def test_lines_end_where_the_sentence_is():
     gone, lines = answers.over_dropouts(at())
     for invited, name in SHARES.items():
-        here = answers.promised(at(invited=invited))[1].epsilon
-        assert np.interp(0.3, gone, lines[name]) == pytest.approx(here, rel=1e-6)
+        _, server = answers.promised(at(invited=invited))
+        assert server is not None
+        assert np.interp(0.3, gone, lines[name]) == pytest.approx(server.epsilon, rel=1e-6)
     assert np.ptp(lines[SHARES[False]]) < 1e-3 < 5 < np.ptp(lines[SHARES[True]])
     clients, lines = answers.over_clients(at())
     assert np.all(lines["each phone alone"] > 2 * lines["a trusted server"]) and clients[0] == 10
+    assert lines["phones, in shares"] == pytest.approx(lines["a trusted server"])
 
 
 @each("place", PLACES)

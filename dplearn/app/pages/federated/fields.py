@@ -50,7 +50,9 @@ _ABOUT_RATE = (
     "Chance of a phone to be in a round. It helps against those who read the model; the server "
     "knows who takes part."
 )
-RATE = Quantity("sample_rate", "Takes part q", _ABOUT_RATE, default=0.02, lower=1e-4, upper=1)
+RATE = Quantity(
+    "sample_rate", "Chance to take part q", _ABOUT_RATE, default=0.02, lower=1e-4, upper=1
+)
 ROUNDS = Quantity("rounds", "Rounds T", "", default=20, lower=1, upper=10_000, whole=True)
 _ABOUT_RECORDS = "For the comparison with a run that clips and samples records."
 RECORDS = Quantity(
