@@ -62,7 +62,8 @@ def proved_by_guesses(
         Line(x=x, y=np.asarray(proved, dtype=float), label="ε proved"),
         Line(x=x, y=np.asarray(ceiling, dtype=float), label="if all were right", role="quiet"),
     ]
-    mark = Mark(x=here[0], y=here[1], label="this audit", role="wrong", side="bottom right")
+    side = "bottom left" if here[0] ** 2 > x[0] * x[-1] else "bottom right"  # towards the middle
+    mark = Mark(x=here[0], y=here[1], label="this audit", role="wrong", side=side)
     top = 1.15 * max(claim, float(np.max(ceiling)), here[1])
     named = {"x": 0, "xref": "paper", "y": claim, "text": "ε claimed", "showarrow": False}
     named |= {"xanchor": "left", "yanchor": "bottom", "font": {"size": 15}}

@@ -57,7 +57,11 @@ class Noise(Mechanism):
         return "noise_multiplier = 0 adds no noise" if self.noise_multiplier == 0 else ""
 
     def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
-        """`value` plus independent noise of scale `noise_multiplier` * `sensitivity`."""
+        """`value` plus independent noise of scale `noise_multiplier` * `sensitivity`.
+
+        For teaching: the last bits of floating-point noise tell of the value (see
+        `dplearn.audit.floats`), and numbers of `rng` can be guessed.
+        """
         validate.positive(sensitivity=sensitivity)
         value = np.asarray(value) if self.whole else np.asarray(value, dtype=float)
         if self.whole and value.dtype.kind not in "iu":

@@ -84,7 +84,7 @@ def parts(node) -> int:
     return 1 + sum(map(parts, getattr(node, "children", {}).values()))
 
 
-@each("name, most", {"epsilon_vs_steps": 100, "mechanisms": 46, "pate": 37}.items())
+@each("name, most", {"epsilon_vs_steps": 100, "mechanisms": 46, "pate": 37, "audit": 42}.items())
 def test_a_page_is_few_parts_as_each_costs_the_server_at_every_move(name, most):
     assert parts(opened(name)._tree) <= most
 

@@ -30,7 +30,7 @@ _ABOUT = {
     "forgets": "This program adds noise σ in place of σC, and C = 4: a quarter of the noise.",
     "unclipped": "This program does not clip, and the canaries pull ten times as hard as C.",
     "short": "This program does not clip either, but these canaries pull no harder than C: they "
-    "see nothing, and no ε is true.",
+    "do not see it, and no ε is true.",
     "twice": "This program divides its noise by the lot size, 1000, and the sum with it once more. "
     "It is more accurate than the correct one.",
 }
