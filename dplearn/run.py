@@ -265,13 +265,13 @@ class Plan(Statable):
                 "name one, or change a sampling."
             )
         drawings = [phase.drawing for phase in self.phases]
-        return _composed(
-            accountant_of(accountant),
-            drawings,
-            steps,
-            delta=delta,
-            adjacency=adjacency or natural[0],
-        )
+        target: dict[str, Any] = {"delta": delta, "adjacency": adjacency or natural[0]}
+        stated = _composed(accountant_of(accountant), drawings, steps, **target)
+        return tuple(map(self._about, stated))
+
+    def _about(self, stated: Guarantee) -> Guarantee:
+        """A guarantee that says whom it is about, where that is not one record."""
+        return stated
 
     def affordable_steps(
         self, accountant: Accountant | str = "pld", *, epsilon: float, delta: float

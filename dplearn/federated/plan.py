@@ -29,10 +29,8 @@ class UserGuarantee(Guarantee):
     @classmethod
     def of(cls, stated: Guarantee, *assumptions: str) -> Self:
         """The same numbers about users, who need more assumptions."""
-        values: dict[str, Any] = {
-            field.name: getattr(stated, field.name) for field in dataclasses.fields(Guarantee)
-        }
-        values["assumptions"] = (*stated.assumptions, *assumptions)
+        every = *stated.assumptions, *assumptions
+        values: dict[str, Any] = {**vars(stated), "assumptions": every}
         return cls(**values)
 
     def __str__(self) -> str:
@@ -110,17 +108,8 @@ class FederatedPlan(Plan):
         """Public number by which a sum of updates is divided."""
         return self.users * self.sample_rate
 
-    def guarantees(
-        self,
-        accountant: Accountant | str = "pld",
-        *,
-        delta: float,
-        steps: ArrayLike,
-        adjacency: Adjacency | None = None,
-    ) -> tuple[Guarantee, ...]:
-        """Privacy of a user after each number of rounds, of shape (n,)."""
-        stated = super().guarantees(accountant, delta=delta, steps=steps, adjacency=adjacency)
-        return tuple(UserGuarantee.of(one, _ONE_UPDATE, _EQUAL) for one in stated)
+    def _about(self, stated: Guarantee) -> UserGuarantee:
+        return UserGuarantee.of(stated, _ONE_UPDATE, _EQUAL)
 
     def weighted(self, weights: ArrayLike) -> Self:
         r"""What is delivered if these users' updates are *averaged by weight*, with noise zC/K.

@@ -11,6 +11,7 @@ that after all queries, with H the sum of the etas,
 e^{H}\hat\delta(\varepsilon - 2H)`: both ends pay for it.
 """
 
+import dataclasses
 import math
 from collections import Counter
 from dataclasses import dataclass
@@ -84,19 +85,10 @@ class AtTheseVotes:
             at = delta * math.exp(-sign * self.slack)
             bracket = lattice.brackets(sides, counts, delta=at, witnesses=real)
             ends.append(float(bracket[sign > 0][0]) + sign * self.slack)
-        upper = min(ends[0], self.renyi_guarantee(delta=delta).epsilon)
-        lower = max(ends[1], 0.0)
-        return Guarantee(
-            epsilon=upper,
-            delta=delta,
-            kind="bracket" if lower > 0 else "upper",
-            method="lattice",
-            adjacency="add_remove",
-            lower=lower,
-            assumptions=_ASSUMES,
-            reason=NOT_FOR_PRINT,
-            only_for="these votes",
-        )
+        bound, lower = self.renyi_guarantee(delta=delta), max(ends[1], 0.0)
+        kind, upper = "bracket" if lower > 0 else "upper", min(ends[0], bound.epsilon)
+        changes = {"epsilon": upper, "lower": lower, "kind": kind, "method": "lattice"}
+        return dataclasses.replace(bound, **changes, details={})
 
 
 def stated(rdp: NDArray, delta: float, method: str) -> Guarantee:

@@ -116,14 +116,8 @@ def test_what_is_not_finite_is_left_out_and_counted():
 @each("sampling, rate, share", [("poisson", 0.5, 0.0), ("none", 1.0, 0.3), ("shuffled", 0.1, 0.0)])
 def test_noise_has_the_deviation_of_the_plan_and_sums_a_public_divisor(sampling, rate, share):
     """Nobody has a record to speak of: all that moves is noise, zC / m in every coordinate."""
-    plan = FederatedPlan(
-        users=50,
-        sample_rate=rate,
-        rounds=1,
-        noise_multiplier=2.0,
-        max_update_norm=3.0,
-        sampling=sampling,
-    )
+    size = {"users": 50, "sample_rate": rate, "rounds": 1, "max_update_norm": 3.0}
+    plan = FederatedPlan(**size, noise_multiplier=2.0, sampling=sampling)
     net = model(wide=3000)
     records = np.zeros((1, 5)), np.zeros(1, int), np.zeros(1, int)
     federation = run(plan, records, net, dropouts=share, local_learning_rate=1e-30)
@@ -136,14 +130,8 @@ def test_noise_has_the_deviation_of_the_plan_and_sums_a_public_divisor(sampling,
 
 @each("sampling", ["poisson", "without_replacement", "shuffled", "random_allocation", "none"])
 def test_users_take_part_as_the_plan_says_and_drop_out(sampling):
-    plan = FederatedPlan(
-        users=1000,
-        sample_rate=0.1,
-        rounds=20,
-        noise_multiplier=1.0,
-        max_update_norm=1.0,
-        sampling=sampling,
-    )
+    size = {"users": 1000, "sample_rate": 0.1, "rounds": 20, "max_update_norm": 1.0}
+    plan = FederatedPlan(**size, noise_multiplier=1.0, sampling=sampling)
     options = {"generator": torch.Generator().manual_seed(3), "dropouts": 0.0}
     present = [run(plan, **options)._present(number) for number in range(2)]
     counts = run(plan, **options | {"dropouts": 0.4})
