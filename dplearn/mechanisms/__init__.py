@@ -16,6 +16,7 @@ from dplearn.mechanisms.random_allocation import RandomAllocation
 from dplearn.mechanisms.randomized_response import RandomizedResponse
 from dplearn.mechanisms.shuffled import Shuffled
 from dplearn.mechanisms.skellam import Skellam
+from dplearn.mechanisms.sparse_vector import SparseVector
 from dplearn.mechanisms.subset_sum import SubsetSum
 from dplearn.mechanisms.summed_discrete_gaussian import SummedDiscreteGaussian
 from dplearn.mechanisms.without_replacement import WithoutReplacement
@@ -38,6 +39,7 @@ __all__ = [
     "RandomizedResponse",
     "Shuffled",
     "Skellam",
+    "SparseVector",
     "SubsetSum",
     "SummedDiscreteGaussian",
     "WithoutReplacement",

@@ -135,12 +135,12 @@ _program = Program(
     key="18.3",
     right=_sparse,
     cases=_CASES,
-    praise="Four lines, and each of the printed mistakes changes one word of them.",
+    praise="Three lines, and each of the printed mistakes changes one word of them.",
     mistakes=(
         Mistake(
             lambda answers, noise, threshold, cap: _yes(answers, noise, threshold).astype(int),
             (
-                "What does an eleventh yes cost?",
+                "What does one more yes cost?",
                 "There is no end after `cap` yeses: that is Algorithm 6 of Lyu, Su & Li.",
             ),
         ),

@@ -64,7 +64,7 @@ from dplearn.classroom import Evidence, check, estimate, predict, reveal, show
 from dplearn.datasets import digits
 from dplearn.figures import Line, curves, slider
 from dplearn.figures.drawings import Drawing, arrow, box, circle, words
-from dplearn.mechanisms import ExponentialMechanism, RandomizedResponse
+from dplearn.mechanisms import ExponentialMechanism, RandomizedResponse, SparseVector
 
 # %% [markdown]
 # How many squares does one person ink, and which are inked most?
@@ -226,7 +226,7 @@ print(pld.epsilon(ExponentialMechanism(0.1), **run))
 print(pld.epsilon(coin, **run, adjacency="replace_one"))
 
 # %% [markdown]
-# The second, a lying coin, is the worst that 0.1-DP alone allows. (The sparse vector below counts, in an account, as such a coin.)
+# The second, a lying coin, is the worst that 0.1-DP alone allows.
 #
 # ### The first above a threshold
 #
@@ -275,6 +275,15 @@ for way, b1, b2 in (("sparse vector", 2, 10), ("each paid for itself", 0, 64)):
     answered = counts + rng.laplace(scale=b2, size=(runs, 64)) > line
     wrong = np.sum(np.any(answered != over, axis=1))
     print(f"{way:20} a wrong answer in {wrong:6,} of {runs:,} runs")
+
+# %% [markdown]
+# And many sparse vectors? For counts the two directions differ. Anna makes no "no" likelier, so what speaks *for* her is at most $c/b_2$; only what speaks *against* her includes the threshold's $1/b_1$. A hundred of them, each 0.1-DP:
+
+# %%
+print(pld.epsilon(SparseVector(20, 100, positives=5), **run))
+
+# %% [markdown]
+# Between the hundred choices and the hundred coins of above.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Ask what the attacker learns from a "no" that everybody expected. Then: what if the threshold's noise were told?
