@@ -102,7 +102,7 @@ def clipped_arrows(
 
 
 def images(pictures: Mapping[str, NDArray], *, title: str) -> Drawing:
-    """Grey images of 8 x 8 pixels, 1 is black, above captions of two lines; three fit a phone."""
+    """Grey images of 8 x 8 pixels side by side, 1 is black, above captions of two lines at most."""
     shapes = []
     for rank, (caption, image) in enumerate(pictures.items()):
         shapes += _image(image, 8 + 114 * rank, 46, 12)
