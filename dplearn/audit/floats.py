@@ -46,15 +46,8 @@ def reachable(
     and its neighbours are looked at. An output that is reached from one value and not from its
     neighbour has an infinite privacy loss.
 
-    Parameters
-    ----------
-    outputs : array_like
-        What was released, shape (n,).
-    release : callable
-        What the program releases for an array of uniform numbers; never decreasing, but for the
-        last bit of its logarithm.
-    bits : int
-        Uniform numbers are k / 2^bits, as those of Python and NumPy at 53; 2 to 53.
+    `release` is what the program releases for an array of uniform numbers, never decreasing but
+    for the last bit of its logarithm. At 53 `bits`, 2 to 53, they are those of Python and NumPy.
 
     References
     ----------
@@ -90,18 +83,8 @@ def snapped_laplace(
     the smallest power of two that is not below `scale`, so the last bits are gone. Its guarantee is
     `snapped_epsilon`, for whoever does not know the numbers of `rng`.
 
-    Parameters
-    ----------
-    value : array_like
-        Neighbours differ by at most 1.
-    scale : float
-        Of the noise, lambda.
-    bound : float
-        Values and outputs are clamped to [-B, B], with scale < B < 2^46 scale.
-
-    References
-    ----------
-    Mironov (2012), Section 5.2.
+    Values of neighbours differ by at most 1, and all are clamped to [-B, B] by the `bound` B, with
+    scale < B < 2^46 scale (Mironov 2012, Section 5.2).
 
     Examples
     --------

@@ -26,6 +26,7 @@ def asked(**change):
 
 def test_every_program_has_a_signal_and_the_honest_one_that_of_its_claim():
     assert SHARPER.keys() == fields.PROGRAM.options.keys()
+    assert SHARPER["correct"] == SHARPER["short"] == 1
     for claim in (0.1, 3.0, 10.0):
         epsilon = accountants["pld"]().epsilon(Gaussian(1 / _mu(claim, 1e-5)), delta=1e-5)
         assert epsilon.epsilon == pytest.approx(claim, rel=1e-3)

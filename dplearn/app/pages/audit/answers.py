@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from dplearn.accountants import accountants
 from dplearn.audit import LowerBound, from_guesses
-from dplearn.audit.bounds import Assumption
 from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.mechanisms import Gaussian
 
@@ -26,7 +25,9 @@ SHARPER = {
     "short": 1.0,
     "twice": 1000.0,
 }
-# Numbers of guesses for which the proof is drawn.
+# Counts come again, whatever the program and its claim.
+_kept = lru_cache(maxsize=2048)(from_guesses)
+# Numbers of guesses for which the proof is drawn, and the largest.
 _POINTS, _MOST = 7, 2000
 
 
@@ -40,7 +41,7 @@ class Question:
     canaries: int
     guesses: int
     confidence: float
-    assume: Assumption
+    assume: str
     run: int
 
 
@@ -71,35 +72,19 @@ def audited(question: Question) -> Audit:
     def right(guesses: int) -> int:
         return int(np.sum(ranked[m - guesses + guesses // 2 :]) + np.sum(~ranked[: guesses // 2]))
 
+    def bound(guesses: int, correct: int) -> LowerBound:
+        asked = {"delta": question.delta, "confidence": question.confidence}
+        counts = {"canaries": m, "guesses": guesses, "correct": correct}
+        return _kept(**counts, **asked, assume=question.assume)
+
     r = question.guesses
     sizes = np.unique([r, *np.geomspace(min(10, m), min(m, _MOST), _POINTS).astype(int)])
-    proved = np.array([_bound(question, n, right(n)).epsilon for n in sizes.tolist()])
-    ceiling = np.array([_bound(question, n, n).epsilon for n in sizes.tolist()])
+    proved = np.array([bound(n, right(n)).epsilon for n in sizes.tolist()])
+    ceiling = np.array([bound(n, n).epsilon for n in sizes.tolist()])
     limits = float(scores[order[max(0, r // 2 - 1)]]), float(scores[order[m - r + r // 2]])
-    told = _bound(question, r, right(r))
+    told = bound(r, right(r))
     return Audit(
         scores[~included], scores[included], limits, right(r), told, sizes, proved, ceiling
-    )
-
-
-def _bound(question: Question, guesses: int, correct: int) -> LowerBound:
-    """What so many right guesses prove."""
-    same = question.canaries, question.delta, question.confidence, question.assume
-    return _cached(guesses, correct, *same)
-
-
-@lru_cache(maxsize=2048)
-def _cached(
-    guesses: int, correct: int, canaries: int, delta: float, confidence: float, assume: Assumption
-) -> LowerBound:
-    """The same for all programs, claims and runs."""
-    return from_guesses(
-        canaries=canaries,
-        guesses=guesses,
-        correct=correct,
-        delta=delta,
-        confidence=confidence,
-        assume=assume,
     )
 
 
