@@ -1,9 +1,9 @@
 """How well a run would do at each epsilon, tried on records that nobody has to protect."""
 
 import math
-import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from dplearn.accountants import accountant_of
 from dplearn.calibrate import smallest_noise_multiplier
@@ -11,8 +11,7 @@ from dplearn.ground import validate
 from dplearn.run import DPSGD, natural_adjacency
 
 
-@dataclass(frozen=True)
-class Rehearsal:
+class Rehearsal(NamedTuple):
     """What was reached with the noise that an epsilon demands; on other records it may differ."""
 
     epsilon: float
@@ -22,12 +21,7 @@ class Rehearsal:
     @property
     def mean(self) -> float:
         """Mean score."""
-        return statistics.fmean(self.scores)
-
-    @property
-    def deviation(self) -> float:
-        """Standard deviation of the scores."""
-        return statistics.stdev(self.scores) if len(self.scores) > 1 else math.nan
+        return math.fsum(self.scores) / len(self.scores)
 
 
 def rehearse(
@@ -40,19 +34,10 @@ def rehearse(
 ) -> tuple[Rehearsal, ...]:
     """Utility at each epsilon before anything is spent, an estimate for records like those used.
 
-    Parameters
-    ----------
-    score : callable
-        ``score(plan, seed)`` does the run on *public or made-up* records and returns how good it
-        is. On private ones each call costs epsilon, and the choice among them more: see `Tuned`.
-    plan : DPSGD
-        The run; its noise multiplier is replaced by the least that is proved enough.
-    epsilons : sequence of float
-        Wanted guarantees, > 0; ``math.inf`` is a run without noise.
-    delta : float
-        In (0, 1).
-    repeats : int
-        Runs per epsilon, with seeds 0, 1, ...
+    ``score(plan, seed)`` does the run on *public or made-up* records and returns how good it is,
+    for seeds 0, 1, ...; on private ones each call costs epsilon, and the choice among them more:
+    see `Tuned`. The plan's noise is replaced by the least that is proved enough; an epsilon of
+    ``math.inf`` is a run without noise.
 
     Examples
     --------
@@ -65,19 +50,12 @@ def rehearse(
     """
     validate.instance(DPSGD, plan=plan)
     validate.integer(minimum=1, repeats=repeats)
-    drawing, curve = plan.drawing, []
-    for epsilon in epsilons:
-        noise = 0.0
-        if epsilon < math.inf:
-            noise = smallest_noise_multiplier(
-                accountant_of("pld"),
-                mechanism=replace(plan, noise_multiplier=1.0).mechanism,
-                epsilon=epsilon,
-                delta=delta,
-                steps=-(-plan.steps // drawing.batches),
-                adjacency=natural_adjacency(plan.sampling),
-            ).value
-        trial = replace(plan, noise_multiplier=noise)
-        scores = tuple(float(score(trial, seed)) for seed in range(repeats))
-        curve.append(Rehearsal(epsilon, trial, scores))
-    return tuple(curve)
+    drawing = replace(plan, noise_multiplier=1.0).drawing
+    run = {"steps": -(-plan.steps // drawing.batches), "mechanism": drawing.mechanism}
+    run |= {"delta": delta, "adjacency": natural_adjacency(plan.sampling)}
+    least = lambda e: smallest_noise_multiplier(accountant_of("pld"), epsilon=e, **run).value  # type: ignore[arg-type]
+    trials = [replace(plan, noise_multiplier=least(e) if e < math.inf else 0.0) for e in epsilons]
+    return tuple(
+        Rehearsal(epsilon, trial, tuple(float(score(trial, seed)) for seed in range(repeats)))
+        for epsilon, trial in zip(epsilons, trials, strict=True)
+    )

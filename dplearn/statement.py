@@ -8,12 +8,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from textwrap import TextWrapper
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from dplearn.accountants import Accountant, accountants
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency, Guarantee, round_up
-from dplearn.mechanisms import Composed, Mechanism
+from dplearn.mechanisms import Composed
 
 KINDS = {
     "exact": "exact",
@@ -58,10 +58,8 @@ _TEX = {sign: rf"\{sign}" for sign in "&%$#_{}"} | {
     "δ": r"$\delta$",
     "≤": r"$\le$",
 }
-_CARD = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Privacy statement</title>
-<style>@page {{ size: A5; margin: 10mm }}
+_CARD = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Privacy statement</title>
+<meta name="viewport" content="width=device-width"><style>@page {{ size: A5; margin: 10mm }}
 body {{ font: 15px/1.4 system-ui, sans-serif; max-width: 36em; margin: 1em auto; padding: 0 1em }}
 p {{ font-size: 1.3em; border: solid; border-width: 2px 0; padding: .5em 0 }}
 dt {{ font-weight: bold; margin-top: .4em }} dd {{ margin: 0; overflow-wrap: anywhere }}</style>
@@ -130,14 +128,6 @@ class Statement:
         return _CARD.format(promise=promise, rows=listed)
 
 
-class _Priced(Protocol):
-    """What `dplearn.tuning.Tuned` is, which stands above this file."""
-
-    @property
-    def run(self) -> Mechanism: ...
-    def guarantee(self, *, delta: float, adjacency: Adjacency) -> Guarantee: ...
-
-
 class Statable(ABC):
     """What has a guarantee and can be stated: a plan of any kind."""
 
@@ -165,7 +155,7 @@ class Statable(ABC):
         unit: str = "",
         period: str = "",
         sampling: str = "",
-        tuning: "str | _Priced" = "",
+        tuning: Any = "",
         not_covered: Sequence[str] = (),
         accountant: Accountant | str = "pld",
         adjacency: Adjacency | None = None,
@@ -173,26 +163,13 @@ class Statable(ABC):
     ) -> Statement:
         """A complete privacy statement of this plan; ValueError names the part that is missing.
 
-        Parameters
-        ----------
-        delta : float
-            In (0, 1).
-        unit : str
-            Whose data neighbours differ in, such as ``"one image"``; a plan that decides it, as a
-            `FederatedPlan` does, needs no word.
-        period : str
-            What one epsilon pays for, such as ``"once"`` or ``"daily"``.
-        sampling : str
-            How the program *really* draws; refused where the plan says otherwise.
-        tuning : str or Tuned
-            How settings were chosen, one of `TUNINGS`; a `Tuned` of this plan has its price
-            in epsilon.
-        not_covered : sequence of str
-            What is not covered beside what never is.
-        adjacency : str
-            Default: that of `guarantee`.
-        certificate : str
-            Text of `dplearn.certificates.certify` for this very run.
+        `unit` is whose data neighbours differ in, such as ``"one image"``; a plan that decides it,
+        as a `FederatedPlan` does, needs no word. `period` is what one epsilon pays for, such as
+        ``"once"``. `sampling` is how the program *really* draws, refused where the plan says
+        otherwise. `tuning` is one of `TUNINGS`, or a `Tuned` of this plan, whose price is then
+        stated. `not_covered` adds to what never is. `certificate` is what `certify` of
+        `dplearn.certificates` writes of this very run. `accountant` and `adjacency` are those of
+        `guarantee`, which must be a finite bound.
 
         Examples
         --------
@@ -209,28 +186,20 @@ class Statable(ABC):
         given = {"delta": delta, "unit": self.unit or unit, "period": period, "tuning": tuning}
         given["sampling"] = sampling if own else "none"
         for part, meaning in _PARTS.items():
-            if given[part] is None or given[part] == "":
+            if given[part] in (None, ""):
                 raise ValueError(f"Expected {part}, {meaning}, got nothing.")
-        validate.probability(delta=delta)  # type: ignore[arg-type]
         if sampling and sampling != own:
             raise ValueError(
                 f"Expected sampling={own!r} as in the plan, got sampling={sampling!r}: "
                 "state the plan of what was run."
             )
+        validate.probability(delta=delta)  # type: ignore[arg-type]
         chosen: dict[str, Any] = {"adjacency": adjacency} if adjacency else {}
         stated = self.guarantee(accountant, delta=delta, **chosen)  # type: ignore[arg-type]
-        caught = _most_caught(stated)
-        if isinstance(tuning, str) or not hasattr(tuning, "run"):
-            validate.one_of(TUNINGS, tuning=tuning)  # type: ignore[arg-type]
-            caught = min(caught, _attacked(self.composed, stated.adjacency))
+        if tuned := hasattr(tuning, "run"):
+            stated = _tuned(tuning, self.composed, stated, certificate)
         else:
-            if tuning.run != self.composed or certificate:
-                raise ValueError(
-                    "Expected tuning=Tuned(plan.composed, ...) of this plan, and no certificate, "
-                    "which proves one run; got another."
-                )
-            stated = tuning.guarantee(delta=stated.delta, adjacency=stated.adjacency)
-            caught = _most_caught(stated)
+            validate.one_of(TUNINGS, tuning=tuning)
         _refuse(stated)
         if certificate:
             _compare(certificate, self.composed, stated)
@@ -240,11 +209,21 @@ class Statable(ABC):
             unit=": ".join(filter(None, (self.unit, unit))),
             period=period,
             sampling=" and ".join(SAMPLED[name] for name in self.samplings) or "none",
-            tuning=TUNINGS[tuning] if isinstance(tuning, str) else repr(tuning),
-            caught=caught,
+            tuning=repr(tuning) if tuned else TUNINGS[tuning],
+            caught=_most_caught(stated, None if tuned else self.composed),
             not_covered=(*_NOT_COVERED, *not_covered),
             certificate=certificate,
         )
+
+
+def _tuned(tuning: Any, composed: Composed, stated: Guarantee, certificate: str) -> Guarantee:
+    """The price of the best of several such runs."""
+    if tuning.run != composed or certificate:
+        raise ValueError(
+            "Expected tuning=Tuned(plan.composed, ...) of this plan, and no certificate, "
+            "which proves one run; got another."
+        )
+    return tuning.guarantee(delta=stated.delta, adjacency=stated.adjacency)
 
 
 def _refuse(stated: Guarantee) -> None:
@@ -259,21 +238,19 @@ def _refuse(stated: Guarantee) -> None:
         raise ValueError(f"Expected a finite epsilon, got none: {stated.reason}.")
 
 
-def _most_caught(stated: Guarantee) -> float:
-    """What (epsilon, delta) alone bound: the true positive rate at 1 % false alarms."""
+def _most_caught(stated: Guarantee, composed: Composed | None) -> float:
+    """True positive rate at 1 % false alarms: what (epsilon, delta) bound, or the whole run."""
     steep = math.exp(min(stated.epsilon, 700.0)) * _FALSE_ALARMS + stated.delta
-    return min(steep, 1 - math.exp(-stated.epsilon) * (1 - stated.delta - _FALSE_ALARMS), 1.0)
-
-
-def _attacked(composed: Composed, adjacency: Adjacency) -> float:
-    """The same rate from the whole profile of the run; 1 where there is none."""
+    caught = min(steep, 1 - math.exp(-stated.epsilon) * (1 - stated.delta - _FALSE_ALARMS), 1.0)
+    if composed is None:
+        return caught
     try:
         ends: Any = accountants["pld"]().true_positive_rate(  # type: ignore[attr-defined]
-            composed, false_positive_rate=_FALSE_ALARMS, adjacency=adjacency
+            composed, false_positive_rate=_FALSE_ALARMS, adjacency=stated.adjacency
         )
     except NotImplementedError:
-        return 1.0
-    return float(ends[1])
+        return caught
+    return min(caught, float(ends[1]))
 
 
 def _compare(certificate: str, composed: Composed, stated: Guarantee) -> None:

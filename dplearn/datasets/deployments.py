@@ -37,13 +37,7 @@ class Deployment:
 
 @cache
 def deployments() -> tuple[Deployment, ...]:
-    """Every row of the table, in its order.
-
-    Examples
-    --------
-    >>> {use.comparable for use in deployments() if use.epsilon == 8.0}
-    {('local', 'user', 'day')}
-    """
+    """Every row of the table, in its order."""
     with shipped_table("deployments.csv").open(encoding="utf-8", newline="") as file:
         return tuple(_read(row) for row in csv.DictReader(file))
 

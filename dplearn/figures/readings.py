@@ -22,33 +22,18 @@ def ladder(told: Mapping[str, Guarantee], *, title: str) -> go.Figure:
     2.0
     """
     upper = np.array([g.epsilon for g in told.values()])
-    lower = [g.epsilon if g.kind != "bracket" else g.lower for g in told.values()]
-    rows = -np.arange(len(told), dtype=float)
-    ends = min(lower) / 3, 5 * float(np.max(upper))
-    colours = [colour_of("exact" if g.is_bound else "wrong") for g in told.values()]
-    values = [f" {text.epsilon(g, 4)}" for g in told.values()]
+    lower = np.array([g.lower if g.kind == "bracket" else g.epsilon for g in told.values()])
+    rows, ends = -np.arange(len(told), dtype=float), (lower.min() / 3, 5 * upper.max())
+    shared = {"hoverinfo": "skip", "showlegend": False, "textposition": "middle right"}
     # A hair inside: a name on the end of the axis would be left out.
-    names = {
-        "x": [1.01 * ends[0]] * len(told),
-        "y": rows + 0.32,
-        "text": list(told),
-        "mode": "text",
-    }
-    names |= {"textposition": "middle right", "textfont": {"color": GREY, "size": 14}}
+    names = {"x": [1.01 * ends[0]] * len(told), "y": rows + 0.32, "text": list(told)}
+    names |= {"mode": "text", "textfont": {"color": GREY, "size": 14}}
+    values = [f" {text.epsilon(g, 4)}" for g in told.values()]
     points = {"x": upper.tolist(), "y": rows, "text": values, "mode": "markers+text"}
-    points |= {"textposition": "middle right", "marker": {"size": 10, "color": colours}}
-    points["error_x"] = {
-        "type": "data",
-        "symmetric": False,
-        "array": [0.0] * len(told),
-        "arrayminus": (upper - lower).tolist(),
-        "thickness": 5,
-        "width": 0,
-        "color": colour_of("exact"),
-    }
+    points["marker"] = {"size": 10, "color": colour_of("exact")}
+    bar = {"symmetric": False, "array": 0 * upper, "arrayminus": upper - lower}
+    points["error_x"] = bar | {"thickness": 5, "width": 0, "color": colour_of("exact")}
     bare = {"showticklabels": False, "showgrid": False, "showline": False, "ticks": ""}
     bare |= {"zeroline": False, "range": [0.4 - len(told), 0.8]}
-    shared = {"hoverinfo": "skip", "showlegend": False, "cliponaxis": False}
-    height = 120 + 46 * len(told)
-    x = axis("ε", [lower, upper], True, ends)
+    x, height = axis("ε", [lower, upper], True, ends), 120 + 46 * len(told)
     return lesson([names | shared, points | shared], title, height=height, xaxis=x, yaxis=bare)

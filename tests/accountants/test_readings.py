@@ -50,4 +50,4 @@ def test_a_rehearsal_has_just_enough_noise(sampling):
     assert curve[0].plan.guarantee(delta=1e-4).epsilon > 0.99
     assert curve[1].plan.noise_multiplier == 0
     assert called == [(point.plan, seed) for point in curve for seed in (0, 1)]
-    assert curve[0].mean == 0.5 and curve[0].deviation == pytest.approx(math.sqrt(0.5))
+    assert curve[0].scores == (0, 1) and curve[0].mean == 0.5

@@ -9,7 +9,7 @@ from dplearn.app.pages.epsilon_vs_steps.answers import Answers
 from dplearn.app.pages.epsilon_vs_steps.run import Scenario
 from dplearn.figures import Published, certificate, excess, style_of, text
 from dplearn.ground.guarantee import Guarantee, round_down
-from dplearn.statement import SAMPLED
+from dplearn.statement import KINDS, SAMPLED
 
 # What ε is.
 FIRST = (
@@ -28,12 +28,6 @@ _LOOSE_DELTA = (
 _LOOSE = 20
 _LOOSE_EPSILON = "**ε above {most}** rules next to nothing out."
 Readings = Mapping[str, Guarantee]
-_KINDS = {
-    "exact": "exact",
-    "upper": "upper bound",
-    "lower": "lower bound",
-    "approximate": "approximation, not a bound",
-}
 _LOADERS = {"shuffled": "shuffling", "random_allocation": "random allocation"}
 _ADJACENT = {
     "add_remove": "neighbours differ by one record added or removed",
@@ -198,7 +192,7 @@ def _kind(guarantee: Guarantee) -> str:
     if guarantee.kind == "bracket":
         precision = certificate.precision(certificate.width(guarantee))
         return f"{retold(precision)}: {certificate.both_ends(guarantee)}"
-    return translated(_KINDS[guarantee.kind])
+    return translated(KINDS[guarantee.kind])
 
 
 def _certified(answers: Answers, name: str, guarantee: Guarantee) -> str:
