@@ -75,7 +75,7 @@ def refuse_checkpoint(model: nn.Module) -> None:
 
 def divide(model: nn.Module) -> None:
     """Make shards of what an evaluation left whole."""
-    if any(hasattr(module, "reshard") for module in model.modules()):
+    if any(hasattr(type(module), "reshard") for module in model.modules()):
         from torch.distributed.fsdp import FSDPModule
 
         for module in model.modules():
@@ -126,13 +126,13 @@ def _gathers(value: Any) -> bool:
 
 
 def in_step(
-    model: nn.Module, parts: Iterable[Part], rows: Callable[[Lot], tuple[Any, Any]], group: Group
+    sharded: bool, parts: Iterable[Part], rows: Callable[[Lot], tuple[Any, Any]], group: Group
 ) -> Iterator[Part]:
     """Micro-batches; of a sharded model, then one that does not count while a process has more.
 
     Each pass gathers the layers of all processes, whose lots differ in size.
     """
-    if not any_divided(model):
+    if not sharded:
         yield from parts
         return
     coming = iter(parts)

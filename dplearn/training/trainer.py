@@ -104,7 +104,7 @@ class Trainer:
         self._like = torch.empty(0, dtype=reduce(torch.promote_types, dtypes), device=self._device)
         self._data = Records(self.dataset, self.plan, device=self._device)
         self._rank, self._processes = distributed.place(self.process_group)
-        self._steps, self._resumed = 0, False
+        self._steps, self._resumed, self._sharded = 0, False, sharding.any_divided(self.model)
         self._randomness = Randomness.of(generator, secure=secure)
         self._drawn: dict[int, list[sampling.Lot]] = {}  # lots of drawings in use or to come
         self._phase, _ = self.plan.at(0)
@@ -141,7 +141,8 @@ class Trainer:
 
     def _look(self) -> None:
         """Look again at the model if modes or trainable parameters have changed."""
-        sharding.divide(self.model)
+        if self._sharded:
+            sharding.divide(self.model)  # an evaluation may have left it whole
         if (state := state_of(self.model)) == self._state:
             return
         sharding.check_shards(self.model, self.process_group, compiled=bool(self.compile))
@@ -212,7 +213,7 @@ class Trainer:
         with self._randomness.for_model(self._device, self._rank, self.steps):
             flat = self._clipped(noise)
         group, self._shards = self.process_group, {}
-        if sharding.any_divided(self.model):
+        if self._sharded:
             sums, own = self._by_name(flat), lambda runs: self._normals(runs, 1 + self._rank)()
             self._shards = sharding.reduced(sums, self._trainable, self._scales(), own, group)
             distributed.add_up(flat[-len(TALLY) :], group)
@@ -264,7 +265,7 @@ class Trainer:
         into = cache(lambda: (self._by_name(noise()), 1 / self._expected))
         tallies, lots = [], lambda: map(self._lot, range(self.steps, self.plan.steps))
         parts = self._data.parts(self.steps, lots, rows)
-        for inputs, targets, mask in sharding.in_step(self.model, parts, self._data.rows, group):
+        for inputs, targets, mask in sharding.in_step(self._sharded, parts, self._data.rows, group):
             part = self._sum(inputs, targets, clip=self._clip, mask=mask, into=into)
             tallies.append(tally_of(part, mask, self._bound, self._like.dtype))
         flat = noise()
@@ -311,8 +312,7 @@ class Trainer:
         """History of what was done so far, with its guarantee."""
         size = (_SIZE_IS_PUBLIC,) if self.expected_batch_size is None else ()
         seed = () if self._randomness.seed is None else ("nobody knows the seed",)
-        lost = self._resumed and not seed
-        assumptions = size + seed + ((_NO_OTHER_BRANCH,) if lost else ())
+        assumptions = size + seed + ((_NO_OTHER_BRANCH,) if self._resumed and not seed else ())
         records = tuple(self.records)
         return History(plan=self.plan, steps=self.steps, records=records, assumptions=assumptions)
 
