@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,39 +68,27 @@ def promised(setting: Setting) -> tuple[Guarantee | None, Guarantee | None]:
         return None, None
     if setting.place != "server":
         return _of_noise(replace(setting, masked=True)), _of_noise(setting)
-    plan = FederatedPlan(
-        users=max(1, round(setting.clients / setting.sample_rate)),
-        sample_rate=setting.sample_rate,
-        rounds=setting.rounds,
-        noise_multiplier=setting.noise_multiplier,
-        max_update_norm=1.0,
-        sampling="poisson",
-    )
+    size = {"users": max(1, round(setting.clients / setting.sample_rate)), "max_update_norm": 1.0}
+    same = {key: getattr(setting, key) for key in ("sample_rate", "rounds", "noise_multiplier")}
+    plan = FederatedPlan(**size, **same, sampling="poisson")
     return plan.guarantee(delta=setting.delta), None
 
 
 @lru_cache(maxsize=256)
 def by_record(setting: Setting) -> Guarantee:
     """A user's guarantee against readers, had single records been clipped and drawn."""
-    by_server = setting.place == "server"
-    run = DPSGD(
-        noise_multiplier=setting.of_sum,
-        sample_rate=setting.sample_rate if by_server else 1.0,
-        steps=setting.rounds,
-        sampling="poisson" if by_server else "none",
-    )
+    drawn: dict[str, Any] = {"sample_rate": 1.0, "sampling": "none"}
+    if setting.place == "server":
+        drawn = {"sample_rate": setting.sample_rate, "sampling": "poisson"}
+    run = DPSGD(noise_multiplier=setting.of_sum, steps=setting.rounds, **drawn)
     return user_level(run, records=setting.records, delta=setting.delta)
 
 
 def _of_noise(setting: Setting) -> Guarantee:
     """Of whole-number noise that phones added, on the sum or on one vector."""
-    noise = DistributedNoise(
-        clients=setting.left if setting.masked else 1,
-        noise_multiplier=setting.seen,
-        max_update_norm=1.0,
-        scale=_UNITS,
-        dimension=_NUMBERS,
-    )
+    size = {"max_update_norm": 1.0, "scale": _UNITS, "dimension": _NUMBERS}
+    many = setting.left if setting.masked else 1
+    noise = DistributedNoise(clients=many, noise_multiplier=setting.seen, **size)
     return noise.guarantee(delta=setting.delta, rounds=setting.rounds)
 
 

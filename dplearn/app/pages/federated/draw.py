@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import streamlit as st
 
 from dplearn.app.kit import controls, look
@@ -79,22 +78,14 @@ def sidebar(state: State) -> Setting:
     controls.choice(state, fields.VIEW, widget="segments")
     if state.values["place"] == "phones":
         controls.choice(state, fields.SHARES, widget="segments")
-    for kind in (fields.NOISE, fields.CLIENTS, fields.DROPOUTS, fields.ROUNDS):
-        controls.quantity(state, kind)
-    for kind in (fields.RATE, fields.RECORDS, fields.DELTA):
+    for kind in fields.NUMBERS:
         controls.quantity(state, kind)
     value = state.values
     return Setting(
-        place=str(value["place"]),
+        place=value["place"],
         masked=value["view"] == "masked",
         invited=value["place"] == "phones" and value["shares"] == "invited",
-        clients=int(value["clients"]),
-        dropouts=float(value["dropouts"]),
-        noise_multiplier=float(value["noise_multiplier"]),
-        sample_rate=float(value["sample_rate"]),
-        rounds=int(value["rounds"]),
-        records=int(value["records"]),
-        delta=float(value["delta"]),
+        **{n.key: int(value[n.key]) if n.whole else value[n.key] for n in fields.NUMBERS},
     )
 
 
@@ -142,8 +133,8 @@ def _told(promised: Guarantee | None) -> str:
 def _leaving(setting: Setting) -> None:
     """Why shares are for those who stay: epsilon as phones leave."""
     x, lines = answers.over_dropouts(setting)
-    most = float(np.interp(setting.dropouts, x, lines[SHARES[setting.invited]]))
-    told = {"share": setting.dropouts, "most": round_up(most)}
+    readers, _ = answers.promised(setting)  # between two points of a line there are steps
+    told = {"share": setting.dropouts, "most": round_up(readers.epsilon if readers else math.inf)}
     title = translated(_KEPT, **told)
     if setting.invited:
         title = translated(_TAKEN, planned=round_up(float(lines[SHARES[True]][0])), **told)

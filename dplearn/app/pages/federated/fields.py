@@ -58,11 +58,10 @@ _ABOUT_RECORDS = "For the comparison with a run that clips and samples records."
 RECORDS = Quantity(
     "records", "Records of a user", _ABOUT_RECORDS, default=20, lower=1, upper=1000, whole=True
 )
+NUMBERS = (NOISE, CLIENTS, DROPOUTS, ROUNDS, RATE, RECORDS, DELTA)
 
 
 def state(address: Mapping[str, str] | None = None) -> State:
     """The page before anything is entered."""
-    kinds = (PLACE, VIEW, SHARES, CLIENTS, DROPOUTS, NOISE, RATE, ROUNDS, RECORDS, DELTA)
-    elsewhere = ("shares",)
-    hidden = {"place": {"phones": (), **dict.fromkeys(("server", "alone", "nobody"), elsewhere)}}
-    return State(by_key(*kinds), idle(hidden))
+    hidden = {"phones": (), **dict.fromkeys(("server", "alone", "nobody"), ("shares",))}
+    return State(by_key(PLACE, VIEW, SHARES, *NUMBERS), idle({"place": hidden}))
