@@ -197,7 +197,6 @@ class Plan(Statable):
     """What decides, before a run begins, how much it can leak: one `DPSGD`, or `Phases`."""
 
     steps: int
-
     phases: "tuple[DPSGD, ...]"  # of one DPSGD, itself
 
     def at(self, step: int) -> "tuple[DPSGD, int]":
@@ -207,9 +206,8 @@ class Plan(Statable):
         --------
         >>> first = DPSGD(noise_multiplier=2.0, sample_rate=0.1, steps=30)
         >>> last = DPSGD(noise_multiplier=1.0, sample_rate=0.2, steps=10)
-        >>> phase, before = Phases((first, last)).at(30)
-        >>> phase == last, before
-        (True, 30)
+        >>> Phases((first, last)).at(30) == (last, 30)
+        True
         """
         validate.integer(minimum=0, step=step)
         before = 0

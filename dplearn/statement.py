@@ -36,7 +36,7 @@ TUNINGS = {
 }
 _NEIGHBOURS = {"add_remove": "added or removed", "replace_one": "replaced", "zero_out": "zeroed"}
 _PARTS = {
-    "delta": "the probability with which the bound may fail",
+    "delta": "what a probability may grow by beyond the factor e^epsilon",
     "unit": "whose data neighbours differ in, such as 'one image'",
     "period": "what one epsilon pays for, such as 'once'",
     "sampling": f"how the program really draws, one of {', '.join(SAMPLED)}",
@@ -182,17 +182,8 @@ class Statable(ABC):
         Traceback (most recent call last):
         ValueError: Expected period, what one epsilon pays for, such as 'once', got nothing.
         """
-        own = " and ".join(self.samplings)
-        given = {"delta": delta, "unit": self.unit or unit, "period": period, "tuning": tuning}
-        given["sampling"] = sampling if own else "none"
-        for part, meaning in _PARTS.items():
-            if given[part] in (None, ""):
-                raise ValueError(f"Expected {part}, {meaning}, got nothing.")
-        if sampling and sampling != own:
-            raise ValueError(
-                f"Expected sampling={own!r} as in the plan, got sampling={sampling!r}: "
-                "state the plan of what was run."
-            )
+        parts = {"delta": delta, "unit": self.unit or unit, "period": period, "tuning": tuning}
+        _require_all(parts | {"sampling": sampling}, " and ".join(self.samplings))
         validate.probability(delta=delta)  # type: ignore[arg-type]
         chosen: dict[str, Any] = {"adjacency": adjacency} if adjacency else {}
         stated = self.guarantee(accountant, delta=delta, **chosen)  # type: ignore[arg-type]
@@ -213,6 +204,18 @@ class Statable(ABC):
             caught=_most_caught(stated, None if tuned else self.composed),
             not_covered=(*_NOT_COVERED, *not_covered),
             certificate=certificate,
+        )
+
+
+def _require_all(parts: Mapping[str, Any], own: str) -> None:
+    """Raise unless every part is given, and the sampling is the plan's own, if it has any."""
+    for part, meaning in _PARTS.items():
+        if parts[part] in (None, "") and (own or part != "sampling"):
+            raise ValueError(f"Expected {part}, {meaning}, got nothing.")
+    if parts["sampling"] not in ("", own):
+        raise ValueError(
+            f"Expected sampling={own!r} as in the plan, got sampling={parts['sampling']!r}: "
+            "state the plan of what was run."
         )
 
 

@@ -51,7 +51,7 @@ BATCH = Quantity(
 DELTA = Quantity(
     "delta",
     "Failure probability δ",
-    "Probability with which the promise of ε may fail. Choose it far below 1 / dataset size.",
+    "What any probability may grow by beyond the factor e^ε. Choose it far below 1 / dataset size.",
     default=1e-5,
     lower=1e-30,
     upper=0.5,

@@ -20,7 +20,7 @@ KINDS = {
 # What a parameter means wherever an entry does not say something else, and its symbol.
 MEANINGS = {
     "epsilon": (r"\varepsilon", "privacy loss bound, nats"),
-    "delta": (r"\delta", "probability that the bound may fail"),
+    "delta": (r"\delta", "what a probability may grow by beyond the factor e^epsilon"),
     "slack": (r"\delta'", "added failure probability"),
     "order": (r"\alpha", "order of the Rényi divergence"),
     "orders": (r"\alpha", "orders of the Rényi divergence"),
