@@ -371,25 +371,3 @@ def test_a_run_is_trained_and_another_is_stopped(page, address):
     page.get_by_role("button", name="Stop").click()
     page.wait_for_function(f"() => {_TITLE}.startsWith('Stopped')")
     train.wait_for()
-
-
-def test_back_after_the_menu_keeps_the_run_and_leads_on(page, address):
-    page.goto(address)
-    settled(page)
-    box = page.get_by_role("textbox", name="Noise multiplier σ")
-    box.fill("6")
-    box.press("Enter")
-    page.wait_for_url("**/?noise_multiplier=6")
-    page.get_by_role("link", name="Mechanisms").first.click()
-    page.wait_for_url("**/mechanisms")
-    settled(page)
-    page.get_by_role("link", name="ε against T").first.click()
-    page.wait_for_url("**/?noise_multiplier=6")
-    settled(page)
-    page.go_back()
-    settled(page)
-    # Streamlit may write the run into the address before the page's path: one stop less.
-    if "/mechanisms" not in page.url:
-        assert page.evaluate("location.search") == "" and box.input_value() == "6"
-        page.go_back()
-    page.wait_for_url("**/mechanisms*")
