@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 from scenarios import ABADI, CHUA_RUN
+from scipy.special import ndtr
 from streamlit.testing.v1 import AppTest
 
 from cases import each
@@ -152,6 +153,21 @@ def test_a_moving_slider_gets_a_draft_that_is_true():
         runs = [dataclasses.replace(s, **change) for s in (scenario, ABADI)]
         rough, fine = (answers.guarantee_at("pld", s, 40_000) for s in runs)
         assert 0 < rough.lower <= fine.epsilon and fine.lower <= rough.epsilon <= 1.1 * fine.epsilon
+
+
+@pytest.mark.slow
+def test_a_draft_of_shuffled_epochs_is_their_upper_end_without_the_lattice(monkeypatch):
+    fine = dataclasses.replace(CHUA_RUN, noise_multiplier=2.0)
+    whole, steps = answers.guarantee_at("pld", fine, 35_000), (1, 35_000)
+    monkeypatch.setattr("dplearn.engine.lattice.Lattice.brackets", None)
+    draft = dataclasses.replace(fine, draft=True)
+    for t, end in zip(steps, answers.answer("pld", draft, steps).curve, strict=True):
+        # One Gaussian an epoch (Balle & Wang 2018, Theorem 8).
+        mu = math.sqrt(-(-t // 10_000)) / 2.0
+        less, more = ndtr(mu / 2 - end.epsilon / mu), ndtr(-mu / 2 - end.epsilon / mu)
+        assert less - math.exp(end.epsilon) * more == pytest.approx(1e-6, rel=1e-6)
+        assert (end.kind, end.lower) == ("upper", 0.0)
+    assert whole.lower < end.epsilon == pytest.approx(whole.epsilon, rel=1e-5)
 
 
 def test_tables_read_the_vertical_line_and_judge_what_was_printed(untouched):

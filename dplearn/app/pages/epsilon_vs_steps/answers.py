@@ -177,9 +177,19 @@ def answer(name: str, scenario: Scenario, steps: tuple[int, ...], **options: Any
         if scenario.then:
             promise = {"delta": scenario.delta, "adjacency": scenario.adjacency}
             return Answer(Phases(scenario.phases).guarantees(law, steps=list(steps), **promise))
+        if scenario.draft and (name, scenario.sampling) == (REFERENCE, "shuffled"):
+            return Answer(_upper_ends(scenario, steps))
         return Answer(guarantees(law, base, steps=list(steps), **scenario.keywords))  # type: ignore[arg-type]
     except (NotImplementedError, ArithmeticError) as error:
         return Answer(refusal=str(error))
+
+
+def _upper_ends(scenario: Scenario, steps: tuple[int, ...]) -> Curve:
+    """The upper ends of shuffled epochs, each of which is one Gaussian; the lower are the work."""
+    promise = {"delta": scenario.delta, "adjacency": scenario.adjacency}
+    begun = [-(-t // scenario.batches) for t in steps]
+    ends = accountants[REFERENCE]().epsilon_curve(scenario.base, steps=begun, **promise)
+    return tuple(replace(g, kind="upper", lower=0.0) for g in ends)
 
 
 @lru_cache(maxsize=64)
