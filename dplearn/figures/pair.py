@@ -21,7 +21,7 @@ _REAL: dict[str, Any] = {"label": "a real pair", "role": "quiet", "dash": "dash"
 # Ticks of the orders, few enough for a narrow picture.
 _ORDERS = {order: str(order) for order in (2, 5, 10, 30, 100, 300, 1000)}
 # Beside the diagonal, where no curve ever is.
-_GUESSING = {"text": "guessing", "x": 0.62, "y": 0.42, "xanchor": "left"}
+_GUESSING = {"text": "guessing", "x": 0.62, "y": 0.46, "xanchor": "left"}
 
 
 def leaking_area(

@@ -13,7 +13,7 @@ from dplearn.figures.kit.template import colour_of, transparent
 
 # Colour never stands alone: what must not be trusted is dashed.
 _DASHES = {"wrong": "dash", "quiet": "dot"}
-_SAMPLES = {"solid": "━━", "dash": "╍╍", "dot": "┅┅", "area": "■"}
+_SAMPLES = {"solid": "━━", "dash": "━ ━", "dot": "┅┅", "area": "■"}
 _SIZE = 15  # of names, in pixels
 # Numbers, or numbers and gaps.
 Values = ArrayLike | Sequence[float | None]
