@@ -17,7 +17,9 @@ const draw = (place) => {
   const { data, layout, frames } = JSON.parse(place.querySelector("script").textContent);
   // As wide as its place; on a phone as wide as it was made for, and the place scrolls.
   const { width = 560, ...others } = layout;
-  const size = width > place.clientWidth ? { width } : { autosize: true };
+  const line = layout.yaxis?.zeroline; // a line of numbers has its names in the middle: it fits
+  if (line && width > place.clientWidth) others.margin = { l: 16, r: 16, t: 60, b: 60 };
+  const size = width > place.clientWidth && !line ? { width } : { autosize: true };
   const config = { displayModeBar: false, responsive: !size.width };
   Plotly.newPlot(place, { data, layout: { ...others, ...size }, frames, config });
 };
