@@ -32,7 +32,9 @@ def score_histogram(
             counted, ("canaries left out", "canaries included"), ("quiet", "exact"), strict=True
         )
     ]
-    x = Axis(title="score of a canary", lower=float(edges[0]), upper=float(edges[-1]))
+    # Room at the right for a name beside the last column.
+    end = float(1.2 * edges[-1] - 0.2 * edges[0])
+    x = Axis(title="score of a canary", lower=float(edges[0]), upper=end)
     y = Axis(title="number of canaries", lower=0.0, upper=1.15 * float(np.max(counted)))
     lines = [upright(limits[0], "← out"), upright(limits[1], "in →")]
     return one_panel(bars, x, y, finding, keys(*bars), height=330, barmode="overlay", shapes=lines)
@@ -62,7 +64,9 @@ def proved_by_guesses(
         Line(x=x, y=np.asarray(proved, dtype=float), label="ε proved"),
         Line(x=x, y=np.asarray(ceiling, dtype=float), label="if all were right", role="quiet"),
     ]
-    side = "bottom left" if here[0] ** 2 > x[0] * x[-1] else "bottom right"  # towards the middle
+    # Above a rising curve, where the claim's line does not strike it, if there is room at the left.
+    late = np.log(here[0] / x[0]) > 0.3 * np.log(x[-1] / x[0])
+    side = "top left" if late else "bottom right"
     mark = Mark(x=here[0], y=here[1], label="this audit", role="wrong", side=side)
     top = 1.15 * max(claim, float(np.max(ceiling)), here[1])
     named = {"x": 0, "xref": "paper", "y": claim, "text": "ε claimed", "showarrow": False}
