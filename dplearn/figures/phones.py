@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.figures.kit.axes import Axis
+from dplearn.figures.kit.axes import Axis, powers
 from dplearn.figures.kit.marks import Line, keys, markers
 from dplearn.figures.kit.panel import one_panel
 from dplearn.figures.kit.template import CLEAR, GREY, INK, colour_of
@@ -79,6 +79,8 @@ def price_of_a_place(
         colour = colour_of(roles[list(heights).index(here[1])])
         look = {"symbol": "diamond", "size": 12, "colour": colour}
         parts.append(markers([here[0]], [at], "", **look))
-    across = Axis(title=axes[0], lower=float(x[0]), upper=float(x[-1]), log=log)
+    # More words would stand askew on a phone.
+    ticks = powers(x[0], x[-1]) if log else None
+    across = Axis(title=axes[0], lower=float(x[0]), upper=float(x[-1]), log=log, ticks=ticks)
     up = Axis(title=axes[1], lower=float(low), upper=float(high), log=log)
     return one_panel(parts, across, up, finding, keys(*drawn), height=330)

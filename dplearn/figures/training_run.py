@@ -6,7 +6,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from dplearn.figures.kit.axes import Axis
+from dplearn.figures.kit.axes import Axis, powers
 from dplearn.figures.kit.marks import stroke
 from dplearn.figures.kit.panel import Unchecked, page
 from dplearn.figures.kit.template import GREY, INK, RED, colour_of, transparent
@@ -144,7 +144,8 @@ def _axis(
     log: bool = False,
 ) -> dict[str, Any]:
     more = {"domain": domain, "anchor": anchor, "nticks": 5}
-    return Axis(title=words, lower=span[0], upper=span[1], log=log, more=more).layout()
+    ticks = powers(*span) if log else None
+    return Axis(title=words, lower=span[0], upper=span[1], log=log, ticks=ticks, more=more).layout()
 
 
 def _floor(progress: Sequence[Event]) -> float:

@@ -100,8 +100,8 @@ def test_lines_end_where_the_sentence_is():
         assert np.interp(0.3, gone, lines[name]) == pytest.approx(server.epsilon, rel=1e-6)
     assert np.ptp(lines[SHARES[False]]) < 1e-3 < 5 < np.ptp(lines[SHARES[True]])
     clients, lines = answers.over_clients(at())
-    assert np.all(lines["each phone alone"] > 2 * lines["a trusted server"]) and clients[0] == 10
-    assert lines["phones, in shares"] == pytest.approx(lines["a trusted server"])
+    assert np.all(lines["each alone"] > 2 * lines["a server"]) and clients[0] == 10
+    assert lines["in shares"] == pytest.approx(lines["a server"])
 
 
 @each("place", PLACES)

@@ -158,6 +158,8 @@ _TOP_LEFT = {"x": 0, "xref": "paper", "xanchor": "left", "y": 1, "yref": "contai
 _SUBTITLE = {"subtitle": {"font": {"size": 13, "color": GREY}}}
 # On a page the ground is the page's; a notebook keeps its pictures, and their ground is white.
 PAGE = _template(CLEAR, {**_TOP_LEFT, "yanchor": "top", "pad": {"t": 14}, **_SUBTITLE}, 15)
+# Numbers that stand askew on a small screen run into the axis' name.
+PAGE.update({"layout": {"xaxis": {"tickangle": 0}}})
 pio.templates["dplearn"] = PAGE
 _ROOM = {"margin": {"l": 75, "r": 130, "t": 60, "b": 60}}
 pio.templates["dplearn_lesson"] = _template(

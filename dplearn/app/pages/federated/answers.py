@@ -20,7 +20,7 @@ _NUMBERS, _UNITS = 650, 1024.0
 _HERS = 5
 _LEAVING = np.linspace(0, 0.9, 19)
 # Lines of the pictures: who adds noise; whose shares make up all of it.
-BY = {"phones": "phones, in shares", "server": "a trusted server", "alone": "each phone alone"}
+BY = {"phones": "in shares", "server": "a server", "alone": "each alone"}
 SHARES = {False: "shares for who stay", True: "shares for all invited"}
 
 
