@@ -113,7 +113,7 @@ def images(pictures: Mapping[str, NDArray], *, title: str) -> Drawing:
 def _image(image: NDArray, left: float, top: float, step: int) -> list[str]:
     """Pixels between white (0) and black (1), `step` wide, and their frame."""
     shapes = []
-    for i, row in enumerate(image):
+    for i, row in enumerate(np.asarray(image)):
         for j, grey in enumerate(np.rint(255 * (1 - np.clip(row, 0, 1))).astype(int)):
             place = f'x="{left + step * j}" y="{top + step * i}"'
             at = f'{place} width="{step + 0.5}" height="{step + 0.5}"'

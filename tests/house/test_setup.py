@@ -35,6 +35,12 @@ def test_each_package_of_an_extra_is_pinned_within_its_bounds():
     }
 
 
+def test_no_two_files_of_tests_share_a_name():
+    names = [path.name for path in ROOT.glob("tests/**/test_*.py")]
+    # pytest imports each by its name alone, and fails only where both are run.
+    assert not (twice := {name for name in names if names.count(name) > 1}), f"rename {twice}"
+
+
 def test_one_version_one_name_and_two_licences_are_told():
     for file, line in (
         ("CITATION.cff", f"version: {PROJECT['version']}\n"),
