@@ -141,7 +141,7 @@ show(picture, f"Epsilon by reading, from top to bottom: {values}.")
 
 # %%
 known = told["the attacker knows who was in which batch"]
-reveal("largest honest epsilon", truth=known.epsilon)
+reveal("largest honest epsilon", truth=known.epsilon, kind="upper")
 reveal("chance of a victim", truth=-np.expm1(n * np.log1p(-1 / n)))
 
 # %% [markdown] tags=["instructor"]
