@@ -200,7 +200,7 @@ price = exponential_mechanism_epsilon(rate=1, sensitivity=1, monotone=True)
 reveal("epsilon of the winner", truth=price, others={"each count on its own": 64})
 
 # %% [markdown]
-# Real people reach the theorem. Now the chance that the exponential mechanism is right at $\varepsilon=0.1$, in three ways. As printed: the rate halved for counts, too, where noise of scale $\Delta/\varepsilon$ is used.
+# Real people reach the theorem. Now the chance that the exponential mechanism is right at $\varepsilon=0.1$, in three ways. Beside it stands what one gets "as printed": there the rate is halved for counts, too, although counts need only noise of scale $\Delta/\varepsilon$.
 
 # %%
 draws = winners(rng.gumbel(scale=10, size=(runs, 64))) == best[0]
@@ -283,7 +283,7 @@ for way, b1, b2 in (("sparse vector", 2, 10), ("each paid for itself", 0, 64)):
 print(pld.epsilon(SparseVector(20, 100, positives=5), **run))
 
 # %% [markdown]
-# Between the hundred choices and the hundred coins of above.
+# They cost more than the hundred choices above, and less than the hundred coins.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Ask what the attacker learns from a "no" that everybody expected. Then: what if the threshold's noise were told?

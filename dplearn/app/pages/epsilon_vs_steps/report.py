@@ -26,8 +26,8 @@ _ABOUT = (
 _NO_PLAN = "A statement needs a run with Gaussian noise and a bound on ε."
 _NO_READINGS = "Nine readings are of Gaussian noise, the same in every step, and Poisson sampling."
 _READ = (
-    "The same run under other assumptions, each number computed here. A person with ten records "
-    "is promised the last one."
+    "The same run under other assumptions, each number computed here; within a bar nothing is "
+    "decided. A person with ten records is promised the last one."
 )
 _BY_DELTA = "The same run at other δ: {values}."
 _OF_ONE = 10
