@@ -19,7 +19,7 @@ train: $(VENV)/train  ## add PyTorch, for the explorer's page Train and for dple
 
 test: $(VENV)/all $(VENV)/flower/ready lint  ## everything: unit, contract, doctests, types, pages, browser, lessons
 	$(BIN)/python tests/chromium.py
-	$(BIN)/python -m pytest $(NBVAL) -n 2 --dist loadgroup tests dplearn lessons
+	$(BIN)/python -m pytest $(NBVAL) -n 4 --dist loadgroup tests dplearn lessons
 
 fast: $(VENV)/all  ## what to run while working
 	$(BIN)/python -m pytest -p no:nbval -n 2 --dist loadgroup -m "not browser and not slow"

@@ -93,7 +93,8 @@ def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
     traces, axes, shapes, headings = [], {}, [], []
     for n, part, share in zip(("", "2"), (left, right), _PANELS, strict=True):
         layout, where = part.layout.to_plotly_json(), {"xaxis": f"x{n}", "yaxis": f"y{n}"}
-        traces += [trace.to_plotly_json() | where for trace in part.select_traces()]
+        drawn: list[Any] = list(part.select_traces())
+        traces += [trace.to_plotly_json() | where for trace in drawn]
         axes[f"xaxis{n}"] = layout["xaxis"] | {"anchor": f"y{n}", "domain": share}
         axes[f"yaxis{n}"] = layout["yaxis"] | {"anchor": f"x{n}"}
         place = {"xref": f"x{n} domain", "yref": f"y{n}"}
