@@ -27,7 +27,7 @@ def score_histogram(
     edges = np.linspace(every.min(), every.max(), _BINS + 1)
     middle, counted = 0.5 * (edges[1:] + edges[:-1]), [np.histogram(g, edges)[0] for g in groups]
     bars = [
-        Bars(x=middle, y=y, label=name, role=role, opacity=0.5, hatched=role == "quiet")
+        Bars(x=middle, y=y, label=name, role=role, opacity=0.5, edge=1, hatched=role == "quiet")
         for y, name, role in zip(
             counted, ("canaries left out", "canaries included"), ("quiet", "exact"), strict=True
         )

@@ -109,9 +109,9 @@ def loss_law(
     uncounted, below = np.where(above, mass - counted, 0.0), np.where(above, 0.0, mass)
     pale = {"role": "quiet", "opacity": 0.2, "hatched": True}
     grey = Bars(x=middle, y=uncounted, label="L > ε, not counted", **pale)
-    blue = Bars(x=middle, y=below, label="L ≤ ε", opacity=0.55)
+    blue = Bars(x=middle, y=below, label="L ≤ ε", opacity=0.8)
     shown, names = [delta, grey, blue], keys(blue, grey, delta)
-    stacked = {"barmode": "stack", "shapes": [upright(epsilon, "ε")]}
+    stacked = {"barmode": "stack", "shapes": [upright(epsilon, "ε", on=x)]}
     return one_panel(shown, x, y, finding, names, height=330, **stacked)
 
 
@@ -141,7 +141,7 @@ def profile_curve(
     side = "top left" if here[0] > 0.6 * x[-1] else "top right"
     words = "δ = 0" if here[1] == 0 else ""
     point = Mark(x=here[0], y=max(here[1], lower), label=words, role="wrong", side=side)
-    more = {"height": 310, "shapes": [upright(here[0], "ε", end="bottom")]}
+    more = {"height": 310, "shapes": [upright(here[0], "ε", end="bottom", on=across)]}
     return one_panel([*lines, point], across, up, finding, keys(*lines), **more)
 
 
@@ -181,7 +181,7 @@ def renyi_curve(
         Line(x=orders[[0, -1]], y=[epsilon, epsilon], label=beside, dash="dot"),
     ]
     marks = [Mark(x=here[0], y=y, label="", role="rdp") for y in gaps(here, above=0)[1:]]
-    more = {"height": 310, "shapes": [upright(here[0], "α")]}
+    more = {"height": 310, "shapes": [upright(here[0], "α", on=across)]}
     return one_panel([*lines, *marks], across, up, finding, keys(*lines), **more)
 
 

@@ -36,8 +36,10 @@ def seen_by_a_server(pictures: Mapping[str, NDArray], *, finding: str) -> go.Fig
         ends = {"x0": left, "x1": left + side, "y0": -0.5, "y1": side - 0.5}
         frames.append({"type": "rect", **ends, "line": {"color": GREY, "width": 1}})
     bare = {"visible": False, "fixedrange": True}
+    # Right below the statement where a narrow page leaves room.
+    square = {"scaleanchor": "x", "constrain": "domain", "constraintoward": "top"}
     x = Axis(lower=-0.6, upper=len(pictures) * (side + 1) - 1.4, more=bare)
-    y = Axis(lower=side - 0.4, upper=-2.6, more={**bare, "scaleanchor": "x"})
+    y = Axis(lower=side - 0.4, upper=-2.6, more={**bare, **square})
     more = {"annotations": captions, "shapes": frames, "margin": (16, 16, 66, 10)}
     return one_panel([sheet | shades], x, y, finding, "", height=330, **more)
 

@@ -164,7 +164,7 @@ def _headings() -> list[dict[str, Any]]:
     shown = (
         (_LEFT[0], 1.0, "<b>Accuracy</b> on held-out public records"),
         (_LEFT[0], _LEFTS[1][1], "<b>Norms of gradients</b>, private; dashed: C"),
-        (_RIGHT[0], _RIGHTS[0][1], "<b>ε so far</b>; dotted: known beforehand"),
+        (_RIGHT[0], _RIGHTS[0][1], "<b>ε so far</b>; dotted: planned"),
         (_RIGHT[0], _RIGHTS[1][1], "<b>Training loss</b>, private"),
         (_RIGHT[0], _RIGHTS[2][1], "<b>Gradients clipped</b>, private"),
     )

@@ -41,7 +41,7 @@ def vote_histogram(
     ]
     x = Axis(title="votes for the favourite", lower=0.0, upper=float(teachers))
     y = Axis(title="queries", lower=0.0, upper=top)
-    more = {"barmode": "stack", "shapes": [upright(threshold, "T")]}
+    more = {"barmode": "stack", "shapes": [upright(threshold, "T", on=x)]}
     return one_panel(bars, x, y, finding, keys(*bars), height=330, **more)
 
 

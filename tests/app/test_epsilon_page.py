@@ -190,7 +190,7 @@ def test_tables_read_the_vertical_line_and_judge_what_was_printed(untouched):
     assert gdp["Kind"] == "approximation, not a bound"
     assert (rows.index[0], rows.index[-1]) == (pld.name, gdp.name)
     markdown = "\n".join(m.value for m in untouched.markdown)
-    assert "0.47 % below the certified ε" in markdown and "dp-accounting" not in markdown
+    assert "0.47\u00a0% below the certified ε" in markdown and "dp-accounting" not in markdown
     for law in accountants.values():
         assert all(str(x) in markdown for x in (law.statement, law.reference, law.explanation))
 

@@ -119,7 +119,7 @@ def test_a_page_says_who_is_promised_what(place, view):
 
 def test_settings_are_in_the_address_and_leavers_take_noise_along():
     app = opened(shares="invited", noise_multiplier="2")
-    assert title(app, 1).startswith("<b>30% left with their noise: ε ≤")
+    assert title(app, 1).startswith("<b>30 % left with their noise: ε ≤")
     few = opened(shares="invited", clients="10", dropouts="0.33")  # six of ten stay
     (stated,) = re.findall(r"ε ≤ ([\d.]+)", title(few, 1))
     assert f"ε ≤ {stated} (upper bound) per user" in words(few) and "6 of 10" in words(few)

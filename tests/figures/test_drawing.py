@@ -10,9 +10,9 @@ import pytest
 from dplearn import figures
 from dplearn.accountants import accountants
 from dplearn.figures import Line, Mark, curves, log_steps, style_of
-from dplearn.figures.kit.axes import Axis, log_ticks, tick_words
-from dplearn.figures.kit.labels import Box, clearest, spread
-from dplearn.figures.kit.marks import keys
+from dplearn.figures.kit.axes import Axis, Canvas, log_ticks, tick_words
+from dplearn.figures.kit.labels import Box, along, clearest, spread
+from dplearn.figures.kit.marks import keys, upright
 
 RANGES = [(1, 2.5), (0.3, 40), (0.05, 50), (1e-4, 1), (1e-12, 0.5), (1, 1e7), (1e-300, 1e300)]
 
@@ -79,6 +79,21 @@ def test_labels_keep_their_order_and_distance_and_avoid_ink_and_edges():
     assert narrow == pytest.approx([0, 5, 10, 15, 20]), "the gap shrinks"
     boxes = [Box(5, 5, 4, 4), Box(1, 5, 4, 4), Box(15, 5, 4, 4)]
     assert clearest(boxes, np.array([[5.0, 5.0]]), width=20, height=10) == 2
+
+
+def test_a_name_stays_inside_and_words_of_ticks_apart_on_narrow_pages():
+    steps = Axis(lower=1, upper=40_000, log=True, named_end=True)
+    canvas = Canvas(steps, Axis(lower=0.01, upper=100, log=True), 300)
+    for ink in (np.empty((0, 2)), np.array([[x, y] for x in range(320) for y in range(300)])):
+        note = along("budget", 1.0, canvas, ink, sides=(11, -11))
+        # From its place the name grows away from the nearer axis, however narrow the page.
+        assert note["xanchor"] == ("left" if note["x"] < 0.5 else "right") and 0 <= note["x"] <= 1
+    assert steps.layout()["tickvals"][-1] == 40_000
+    # From 10 000 to 25 000 is a tenth of such an axis: no room for two words.
+    assert Axis(lower=1, upper=25_000, log=True, named_end=True).layout()["tickvals"][-1] == 10_000
+    for x, side in ((0.5, "left"), (0.95, "right")):
+        line = upright(x, "ε", on=Axis(lower=0.0, upper=1.0))
+        assert line["label"]["xanchor"] == side
 
 
 def test_a_name_below_the_title_has_the_colour_and_the_dash_of_its_line():

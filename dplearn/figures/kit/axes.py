@@ -14,6 +14,8 @@ MANTISSAS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 TYPICAL_WIDTH = 640.0
 # Powers of ten beside each other that can still be read.
 _MOST_POWERS = 10
+# Share of an axis between its last round number and its end, both with words.
+_APART = 0.12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +58,7 @@ class Axis:
         if len(ticks) < 2:
             size = self.lower if self.log else max(abs(self.lower), abs(self.upper))
             return {"tickformat": ",.6~g"} if 1e-3 <= size < 1e6 else {}
-        if self.named_end and self.upper > 2 * ticks[-1]:
+        if self.named_end and self.share(ticks[-1]) < 1 - _APART:
             ticks = [*ticks, self.upper]
         return {"tickvals": ticks, "ticktext": tick_words(ticks)}
 

@@ -109,7 +109,9 @@ def along(
     spots = [(x, side) for x in centres for side in sides]
     boxes = [Box(x, y + side, width, _LINE) for x, side in spots]
     x, side = spots[clearest(boxes, ink, width=TYPICAL_WIDTH, height=canvas.height)]
-    across = {"x": x / TYPICAL_WIDTH, "xref": "paper", "xanchor": "center"}
+    # Held at the end that is nearer to an axis, which it crosses on no narrower page.
+    anchor, shift = ("left", -width / 2) if x < TYPICAL_WIDTH / 2 else ("right", width / 2)
+    across = {"x": (x + shift) / TYPICAL_WIDTH, "xref": "paper", "xanchor": anchor}
     up = {"y": canvas.y.place(value), "yshift": side}
     return {"text": label, **across, **up, "font": {"color": colour}}
 

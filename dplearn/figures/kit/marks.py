@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dplearn.figures.kit.axes import Axis
 from dplearn.figures.kit.template import colour_of, transparent
 
 # Colour never stands alone: what must not be trusted is dashed.
@@ -201,9 +202,15 @@ def keys(*entries: Part | tuple[str, str, str]) -> str:
     )
 
 
-def upright(x: float | None, name: str = "", *, end: str = "top") -> dict[str, Any]:
-    """A dotted line at a value of the x axis, with its name beside one end; unseen at None."""
-    place = {"textposition": "end" if end == "top" else "start", "xanchor": "left", "yanchor": end}
+def upright(
+    x: float | None, name: str = "", *, end: str = "top", on: Axis | None = None
+) -> dict[str, Any]:
+    """A dotted line at a value of the x axis, with its name beside one end; unseen at None.
+
+    The name stands at the right, but at the left near the right end of the axis it stands `on`.
+    """
+    side = "right" if on and x is not None and on.share(x) > 0.9 else "left"
+    place = {"textposition": "end" if end == "top" else "start", "xanchor": side, "yanchor": end}
     label = {"text": name, "font": {"size": 15}, "padding": 5, "textangle": 0, **place}
     at = 1 if x is None else x
     line = {"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper"}

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from dplearn.figures.kit.axes import Axis
 from dplearn.figures.kit.template import PAGE, darkened
 
-_SMALL = (66, 16, 78, 46)
+_SMALL = (66, 26, 78, 46)  # the last tick's words need half of their width at the right
 _TEMPLATE = PAGE.to_plotly_json()
 
 

@@ -18,7 +18,7 @@ _PURPOSE = (
 _RIGHT = "**{correct} of {guesses} guesses are right.** "
 _IMPOSSIBLE = (
     "These outputs are impossible, at {confidence}, for a program with **ε\u00a0≤\u00a0{proved}** "
-    "at δ = {delta:.1e}. "
+    "at δ = {delta:g}. "
 )
 _POSSIBLE = "These outputs are possible for a program with any ε: nothing is proved. "
 _CAUGHT = "The claim of ε\u00a0≤\u00a0{claim:g} is **refuted**."

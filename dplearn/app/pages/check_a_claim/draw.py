@@ -104,7 +104,8 @@ def outcome(verdict: Verdict) -> None:
         head, colon, tail = sentence.partition(": ")
         # A title of the book may have a colon of its own.
         is_head = colon and len(head.split()) < 4
-        st.markdown(_told(verdict, f"**{head}:** {tail}" if is_head else sentence))
+        told = _told(verdict, f"**{head}:** {tail}" if is_head else sentence)
+        st.markdown(told.replace(" = ", "\u00a0=\u00a0"))
 
 
 def _headline(verdict: Verdict) -> str:

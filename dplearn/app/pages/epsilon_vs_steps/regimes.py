@@ -84,7 +84,7 @@ def _cost(orders: tuple[float, ...]) -> Callable[[Spot], str]:
 
 
 def _percent(share: float) -> str:
-    return f"{text.plain(100 * share, 2)} %"
+    return f"{text.plain(100 * share, 2)}\u00a0%"
 
 
 REGIMES = (

@@ -61,8 +61,8 @@ _COSTS = (
     "Noise on the mean of the updates against the number of phones in a round, a falling line for "
     "each place of the noise. {title}."
 )
-_TAKEN = "{share:.0%} left with their noise: ε ≤ {most}, not {planned}"
-_KEPT = "ε ≤ {most}, whoever of the {share:.0%} leaves"
+_TAKEN = "{share:.0f}\u00a0% left with their noise: ε ≤ {most}, not {planned}"
+_KEPT = "ε ≤ {most}, whoever of the {share:.0f}\u00a0% leaves"
 _LEAVE = (
     "Epsilon of a user against the share of phones that leaves: flat if shares of noise are for "
     "those who stay, rising if they are for all invited. {title}."
@@ -134,7 +134,8 @@ def _leaving(setting: Setting) -> None:
     """Why shares are for those who stay: epsilon as phones leave."""
     x, lines = answers.over_dropouts(setting)
     readers, _ = answers.promised(setting)  # between two points of a line there are steps
-    told = {"share": setting.dropouts, "most": round_up(readers.epsilon if readers else math.inf)}
+    most = round_up(readers.epsilon if readers else math.inf)
+    told = {"share": 100 * setting.dropouts, "most": most}
     title = translated(_KEPT, **told)
     if setting.invited:
         title = translated(_TAKEN, planned=round_up(float(lines[SHARES[True]][0])), **told)

@@ -45,7 +45,7 @@ def entries(state: State) -> None:
     """A group or the whole book, and a button that checks it."""
     group, results = state.values["group"], verified()
     ids = search.matching("", group)
-    left, right = st.columns([3, 1], vertical_alignment="center")
+    left, right = st.columns([2, 1], vertical_alignment="center")
     missing = [id for id in ids if id not in results]
     which = translated("the whole book" if group == "all" else "one group")
     left.markdown(translated(_MANY, count=len(ids), which=which))

@@ -18,7 +18,7 @@ _PURPOSE = (
 )
 
 _SENTENCE = (
-    "**{answers} answers, {share:.1%} of them right.** Whatever the votes, the plan may be "
+    "**{answers} answers, {share:.1f}\u00a0% of them right.** Whatever the votes, the plan may be "
     "published with **ε\u00a0≤\u00a0{whole}**. Had it ended with the last answer: {public}; at "
     "these votes Theorem 6 prints {printed:.3g} and exact divergences prove {exact}, which nobody "
     "may be told."
@@ -85,7 +85,7 @@ def _sentence(told: Replay) -> str:
     return translated(
         _SENTENCE,
         answers=right + wrong,
-        share=right / (right + wrong),
+        share=100 * right / (right + wrong),
         whole=round_up(told.public),
         public=round_up(public),
         printed=printed,
@@ -96,8 +96,8 @@ def _sentence(told: Replay) -> str:
 def _agreement(told: Replay, teachers: int) -> str:
     """How many of the queries most teachers agree on."""
     every = [n for counts in told.largest.values() for n in counts]
-    most = sum(n >= 0.9 * teachers for n in every) / len(every)
-    return translated("Nine of ten teachers agree on {share:.0%}", share=most)
+    most = 100 * sum(n >= 0.9 * teachers for n in every) / len(every)
+    return translated("Nine of ten teachers agree on {share:.0f}\u00a0%", share=most)
 
 
 def _counts(told: Replay) -> str:
