@@ -4,12 +4,12 @@ A page's pictures name what they draw below their statement; a lesson's are whit
 the curves, and a slider needs no kernel: its frames are inside.
 """
 
-from dplearn.figures.audits import proved_by_guesses, score_histogram
 from dplearn.figures.claim_map import SYMBOLS, claim_map, map_finding
 from dplearn.figures.curves import curves, hugging, leak, number_line, panels
 from dplearn.figures.drawings import Drawing, ball_and_cube, crowd, flow
 from dplearn.figures.epsilon_curves import Published, epsilon_curves
 from dplearn.figures.formula import Cloud, Curve, Region, formula_cloud, formula_curve
+from dplearn.figures.histograms import histogram
 from dplearn.figures.kit import certificate, excess, text
 from dplearn.figures.kit.axes import MANTISSAS, log_steps
 from dplearn.figures.kit.marks import Band, Bars, Line, Mark
@@ -17,7 +17,7 @@ from dplearn.figures.kit.panel import on_page
 from dplearn.figures.kit.template import style_of
 from dplearn.figures.looseness import looseness
 from dplearn.figures.pair import leaking_area, loss_law, profile_curve, renyi_curve, tradeoff_curve
-from dplearn.figures.phones import price_of_a_place, seen_by_a_server
+from dplearn.figures.prices import price_lines, proved_by_guesses, seen_by_a_server
 from dplearn.figures.readings import ladder
 from dplearn.figures.slider import slider
 from dplearn.figures.step_drawings import (
@@ -30,7 +30,6 @@ from dplearn.figures.step_drawings import (
     whispers,
 )
 from dplearn.figures.training_run import training_run
-from dplearn.figures.votes import spent_on_answers, vote_histogram
 
 __all__ = [
     "MANTISSAS",
@@ -56,6 +55,7 @@ __all__ = [
     "flow",
     "formula_cloud",
     "formula_curve",
+    "histogram",
     "hugging",
     "images",
     "ladder",
@@ -69,20 +69,17 @@ __all__ = [
     "number_line",
     "on_page",
     "panels",
-    "price_of_a_place",
+    "price_lines",
     "profile_curve",
     "proved_by_guesses",
     "renyi_curve",
     "right_angle",
-    "score_histogram",
     "seen_by_a_server",
     "slider",
-    "spent_on_answers",
     "style_of",
     "text",
     "tradeoff_curve",
     "training_run",
     "verdicts",
-    "vote_histogram",
     "whispers",
 ]

@@ -76,7 +76,7 @@ def leaking_area(
     ]
     shown = [law, area, *others] if whole else [area, law, *others]
     legend = keys(law, *others, area)
-    return one_panel(shown, across, up, finding, legend, height=330, barmode="stack")
+    return one_panel(shown, across, up, finding, legend, barmode="stack")
 
 
 def loss_law(
@@ -112,7 +112,7 @@ def loss_law(
     blue = Bars(x=middle, y=below, label="L ≤ ε", opacity=0.8)
     shown, names = [delta, grey, blue], keys(blue, grey, delta)
     stacked = {"barmode": "stack", "shapes": [upright(epsilon, "ε", on=x)]}
-    return one_panel(shown, x, y, finding, names, height=330, **stacked)
+    return one_panel(shown, x, y, finding, names, **stacked)
 
 
 def profile_curve(

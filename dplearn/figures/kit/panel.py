@@ -71,7 +71,7 @@ def one_panel(
     finding: str,
     subtitle: str,
     *,
-    height: int,
+    height: int = 330,
     margin: Sequence[int] = _SMALL,
     size: float = 15.5,
     **more: Any,

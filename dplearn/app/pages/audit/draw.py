@@ -1,5 +1,6 @@
 """The parts of the page: controls, the sentence, both pictures, what an audit cannot say."""
 
+import numpy as np
 import streamlit as st
 
 from dplearn.app.kit import controls, look
@@ -7,7 +8,7 @@ from dplearn.app.kit.language import translated
 from dplearn.app.kit.state import State
 from dplearn.app.pages.audit import fields
 from dplearn.app.pages.audit.answers import Audit, Question, audited
-from dplearn.figures import proved_by_guesses, score_histogram
+from dplearn.figures import histogram, proved_by_guesses
 from dplearn.ground.guarantee import round_down
 
 _PURPOSE = (
@@ -40,6 +41,9 @@ _CANNOT = (
     "honest programs more often. Scores are simulated: what a white-box attacker of DP-SGD sees "
     "of each canary."
 )
+_BINS = 32
+_AXES = ("score of a canary", "number of canaries")
+_COLUMNS = {"roles": ("quiet", "exact"), "axes": _AXES, "stacked": False}
 _SCORES = "Scores of {left_out} canaries left out and {included} included. {title}."
 _PROVED = "Epsilon proved against the number of guesses; {proved:.3g} at {guesses}. {title}."
 
@@ -75,7 +79,10 @@ def outcome(state: State, question: Question) -> None:
     left, right = st.columns(2, gap="small")
     with left.container(key="pair_scores"):
         title = translated("Two hills: the further apart, the more leaks")
-        figure = score_histogram(told.left_out, told.included, limits=told.limits, finding=title)
+        scores = {"canaries left out": told.left_out, "canaries included": told.included}
+        limits = zip(("← out", "in →"), told.limits, strict=True)
+        edges = np.histogram_bin_edges(np.concatenate([*scores.values()]), _BINS)
+        figure = histogram(scores, edges, limits=limits, finding=title, **_COLUMNS)
         counts = {"left_out": told.left_out.size, "included": told.included.size}
         look.chart(figure, "scores", translated(_SCORES, title=title, **counts))
     with right.container(key="pair_proved"):

@@ -9,7 +9,7 @@ from dplearn.app.kit.language import retold, translated
 from dplearn.app.kit.state import State
 from dplearn.app.pages.federated import answers, fields
 from dplearn.app.pages.federated.answers import BY, SHARES, Setting
-from dplearn.figures import price_of_a_place, seen_by_a_server
+from dplearn.figures import price_lines, seen_by_a_server
 from dplearn.ground.guarantee import Guarantee, round_down, round_up
 
 _PURPOSE = (
@@ -140,8 +140,8 @@ def _leaving(setting: Setting) -> None:
     if setting.invited:
         title = translated(_TAKEN, planned=round_up(float(lines[SHARES[True]][0])), **told)
     here = (setting.dropouts, SHARES[setting.invited])
-    look_of = {"roles": ("exact", "wrong"), "axes": (_GONE, _EPSILON), "log": False}
-    figure = price_of_a_place(x, lines, here=here, finding=title, **look_of)
+    look_of = {"roles": ("exact", "wrong"), "dashed": ("wrong",), "axes": (_GONE, _EPSILON)}
+    figure = price_lines(x, lines, here=here, finding=title, **look_of)
     look.chart(figure, "costs", translated(_LEAVE, title=title))
 
 
@@ -152,6 +152,6 @@ def _costs(setting: Setting) -> None:
     if setting.place == "alone":
         title = translated(_ALONE, times=setting.left**0.5)
     here = (setting.clients, BY.get(setting.place, ""))
-    look_of = {"roles": ("exact", "second", "other"), "axes": (_PHONES, _DEVIATION), "log": True}
-    figure = price_of_a_place(x, lines, here=here, finding=title, **look_of)
+    look_of = {"roles": ("exact", "second", "other"), "dashed": ("second",), "log": True}
+    figure = price_lines(x, lines, here=here, axes=(_PHONES, _DEVIATION), finding=title, **look_of)
     look.chart(figure, "costs", translated(_COSTS, title=title))

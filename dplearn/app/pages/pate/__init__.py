@@ -17,5 +17,4 @@ def render() -> None:
     with st.sidebar:
         question = draw.sidebar(state)
     save(state)
-    if question is not None:
-        draw.outcome(state, question)
+    draw.outcome(state, question)

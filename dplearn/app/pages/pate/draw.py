@@ -1,5 +1,6 @@
 """The parts of the page: controls, the sentence, both pictures."""
 
+import numpy as np
 import streamlit as st
 
 from dplearn.app.kit import controls, look, questions
@@ -7,7 +8,7 @@ from dplearn.app.kit.language import retold, translated
 from dplearn.app.kit.state import State
 from dplearn.app.pages.pate import fields
 from dplearn.app.pages.pate.answers import EXACT, PRINTED, PUBLIC, Replay, replay
-from dplearn.figures import spent_on_answers, vote_histogram
+from dplearn.figures import histogram, price_lines
 from dplearn.ground.guarantee import round_up
 from dplearn.pate import PATE
 
@@ -24,10 +25,14 @@ _SENTENCE = (
     "may be told."
 )
 _VOTES = "Queries by the votes of their favourite. {title}. {counts}."
+_BINS = 26
+_COLUMNS = {"roles": ("second", "wrong", "quiet"), "axes": ("votes for the favourite", "queries")}
+_LINES = {"roles": ("exact", "guess", "other"), "dashed": ("guess", "other")}
+_LINES["axes"] = ("answers given", "ε")
 _SPENT = "Epsilon against answers given, one line for each way to state it; at the end: {ends}."
 
 
-def sidebar(state: State) -> tuple[int, PATE, float] | None:
+def sidebar(state: State) -> tuple[int, PATE, float]:
     """All controls, and what they describe."""
     st.markdown(translated("**dplearn** · teachers who vote"), help=translated(_PURPOSE))
     controls.choice(state, fields.TEACHERS)
@@ -66,14 +71,14 @@ def outcome(state: State, question: tuple[int, PATE, float]) -> None:
     left, right = st.columns(2, gap="small")
     with left.container(key="pair_votes"):
         title = _agreement(told, teachers)
-        figure = vote_histogram(
-            told.largest, teachers=teachers, finding=title, threshold=plan.threshold
-        )
+        edges = np.linspace(0, teachers, _BINS)
+        look_of = {**_COLUMNS, "limits": [("T", plan.threshold)]}
+        figure = histogram(told.largest, edges, finding=title, **look_of)
         look.chart(figure, "votes", translated(_VOTES, title=title, counts=_counts(told)))
     with right.container(key="pair_spent"):
         title = translated("What is dashed depends on votes: tell nobody")
         ends = ", ".join(f"{name} {values[-1]:.3g}" for name, values in told.epsilons.items())
-        figure = spent_on_answers(told.answers, told.epsilons, finding=title)
+        figure = price_lines(told.answers, told.epsilons, finding=title, **_LINES)
         look.chart(figure, "spent", translated(_SPENT, ends=retold(ends)))
     st.caption(retold(f"True if: {'; '.join(told.assumptions)}."))
 

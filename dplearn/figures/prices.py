@@ -1,0 +1,129 @@
+"""What privacy costs along one number, as lines; and what a server sees of phones that pay it."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import ArrayLike, NDArray
+
+from dplearn.figures.kit.axes import Axis, powers
+from dplearn.figures.kit.marks import Line, Mark, keys, level, markers
+from dplearn.figures.kit.panel import one_panel
+from dplearn.figures.kit.template import CLEAR, GREY, INK, colour_of
+
+
+def price_lines(
+    x: ArrayLike,
+    lines: Mapping[str, ArrayLike],
+    *,
+    roles: tuple[str, ...],
+    dashed: tuple[str, ...],
+    axes: tuple[str, str],
+    finding: str,
+    here: tuple[float, str] = (0, ""),
+    log: bool = False,
+) -> go.Figure:
+    """Named lines, those of some roles dashed, and a mark on one of them: `here` is its x and name.
+
+    Examples
+    --------
+    >>> look = {"roles": ("exact", "other"), "dashed": ("other",), "axes": ("m", "e")}
+    >>> lines = {"server": [3, 4], "alone": [5, 6]}
+    >>> figure = price_lines([1, 2], lines, here=(2, "alone"), finding="x", **look)
+    >>> float(figure.data[-1].y[0])
+    6.0
+    """
+    x = np.asarray(x, dtype=float)
+    heights = {name: np.asarray(y, dtype=float) for name, y in lines.items()}
+    drawn = [
+        Line(x=x, y=y, label=name, role=role, dash="dash" if role in dashed else "solid")
+        for (name, y), role in zip(heights.items(), roles, strict=True)
+    ]
+    ends = np.concatenate([y[np.isfinite(y)] for y in heights.values()])
+    low, high = (0.7 * ends.min(), 1.4 * ends.max()) if log else (0.0, 1.1 * ends.max())
+    parts: list = [*drawn]
+    if here[1] in heights:
+        at = float(np.interp(here[0], x, heights[here[1]]))
+        colour = colour_of(roles[list(heights).index(here[1])])
+        look = {"symbol": "diamond", "size": 12, "colour": colour}
+        parts.append(markers([here[0]], [at], "", **look))
+    # More words would stand askew on a phone.
+    ticks = powers(x[0], x[-1]) if log else None
+    first, last = float(x[0]) if log else 0.0, float(x[-1])
+    across = Axis(title=axes[0], lower=first, upper=last, log=log, ticks=ticks)
+    up = Axis(title=axes[1], lower=float(low), upper=float(high), log=log)
+    return one_panel(parts, across, up, finding, keys(*drawn))
+
+
+def proved_by_guesses(
+    sizes: ArrayLike,
+    proved: ArrayLike,
+    ceiling: ArrayLike,
+    *,
+    here: tuple[float, float],
+    claim: float,
+    finding: str,
+) -> go.Figure:
+    """Epsilon proved by each number of guesses, the most it could prove, the claim as a line.
+
+    `here` is the number that was fixed beforehand, and what it proved.
+
+    Examples
+    --------
+    >>> figure = proved_by_guesses([10, 90], [0, 1], [0, 2], here=(90, 1), claim=3, finding="One")
+    >>> [trace.name for trace in figure.data]
+    ['ε proved', 'if all were right', 'this audit']
+    """
+    x = np.asarray(sizes, dtype=float)
+    lines = [
+        Line(x=x, y=np.asarray(proved, dtype=float), label="ε proved"),
+        Line(x=x, y=np.asarray(ceiling, dtype=float), label="if all were right", role="quiet"),
+    ]
+    # Above a rising curve, where the claim's line does not strike it, if there is room at the left.
+    late = np.log(here[0] / x[0]) > 0.3 * np.log(x[-1] / x[0])
+    side = "top left" if late else "bottom right"
+    mark = Mark(x=here[0], y=here[1], label="this audit", role="wrong", side=side)
+    top = 1.15 * max(claim, float(np.max(ceiling)), here[1])
+    named = {"x": 0, "xref": "paper", "y": claim, "text": "ε claimed", "showarrow": False}
+    named |= {"xanchor": "left", "yanchor": "bottom", "font": {"size": 15}}
+    return one_panel(
+        [*lines, mark],
+        Axis(title="number of guesses", lower=float(x[0]), upper=float(x[-1]) * 1.05, log=True),
+        Axis(title="ε", lower=0.0, upper=top),
+        finding,
+        keys(*lines),
+        shapes=[level(claim, "dot")],
+        annotations=[named],
+    )
+
+
+def seen_by_a_server(pictures: Mapping[str, NDArray], *, finding: str) -> go.Figure:
+    """Square images of one size side by side, each below its caption; their largest value is dark.
+
+    Examples
+    --------
+    >>> figure = seen_by_a_server({"raw": np.eye(2), "masked": np.ones((2, 2))}, finding="None")
+    >>> figure.data[0].z.shape
+    (2, 5)
+    """
+    side = len(next(iter(pictures.values())))
+    gap, sheets = np.full((side, 1), np.nan), []
+    for image in pictures.values():
+        low, high = float(image.min()), float(image.max())
+        sheets += [gap, (image - low) / (high - low) if high > low else np.ones_like(image)]
+    shades = {"colorscale": [[0, CLEAR], [1, INK]], "showscale": False, "hoverinfo": "skip"}
+    sheet = {"type": "heatmap", "name": "", "z": np.hstack(sheets[1:]), "zmin": 0, "zmax": 1}
+    place = {"y": -0.8, "showarrow": False, "yanchor": "bottom", "font": {"size": 13}}
+    captions, frames = [], []
+    for rank, caption in enumerate(pictures):
+        left = (side + 1) * rank - 0.5
+        captions.append({"text": caption, "x": left + side / 2, **place})
+        ends = {"x0": left, "x1": left + side, "y0": -0.5, "y1": side - 0.5}
+        frames.append({"type": "rect", **ends, "line": {"color": GREY, "width": 1}})
+    bare = {"visible": False, "fixedrange": True}
+    # Right below the statement where a narrow page leaves room.
+    square = {"scaleanchor": "x", "constrain": "domain", "constraintoward": "top"}
+    x = Axis(lower=-0.6, upper=len(pictures) * (side + 1) - 1.4, more=bare)
+    y = Axis(lower=side - 0.4, upper=-2.6, more={**bare, **square})
+    more = {"annotations": captions, "shapes": frames, "margin": (16, 16, 66, 10)}
+    return one_panel([sheet | shades], x, y, finding, "", **more)
