@@ -264,10 +264,10 @@ def test_dropping_the_rounding_charge_shows(monkeypatch, setting, truth):
 
 
 def test_more_nodes_than_allowed_are_left_to_others(monkeypatch):
-    assert max(most for most, _ in TRIES) == 2**16
+    assert max(most for most, *_ in TRIES) == 2**16
     pair = SampledGaussian(1.1, 256 / 60000, "remove")
     truth = deltas(pair, 2, [0.1])
-    short = tuple((min(most, 2**9), freedom) for most, freedom in TRIES)
+    short = tuple((min(most, 2**9), *more) for most, *more in TRIES)
     monkeypatch.setattr("dplearn.engine.contour.plan.TRIES", short)
     assert bracket(1.1, 256 / 60000, 2, 1e-5) == (0.0, math.inf)
     lower, upper = deltas(pair, 2, [0.1])

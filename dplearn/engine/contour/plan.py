@@ -12,9 +12,16 @@ from dplearn.engine.contour.trapezoid import Trapezoid
 
 # Number of steps, epsilon and log delta, each of shape (n,); one of the last two is a guess.
 Rows = tuple[NDArray, NDArray, NDArray]
-# Most nodes, and the freedom of the tilt (see Table.tilts). The first try is short: where the
-# guess was poor it only finds a better one. Then a row may pay with rounding for fewer nodes.
-TRIES = ((2**8, 2.0), (2**16, 2.0), (2**16, 7.0), (2**16, 7.0))
+# Most nodes, the freedom of the tilt, and how many times longer a period a row may take to share a
+# line (see Table.tilts). The first try is short: where the guess was poor it only finds a better
+# one, and a line costs more than the nodes it wastes. Then a row may pay with rounding for fewer.
+Effort = tuple[int, float, float]
+TRIES: tuple[Effort, ...] = (
+    (2**8, 2.0, 3.0),
+    (2**16, 2.0, 1.4),
+    (2**16, 7.0, 1.4),
+    (2**16, 7.0, 1.4),
+)
 _FEWEST_NODES = 2**6
 # Most nodes in x, and most products of nodes in x and in t.
 _MOST_WIDTH, _MOST_WORK = 2**13, 2**24
@@ -23,12 +30,12 @@ _WASTE = 2**13
 
 
 def sums(
-    table: Table, rows: Rows, log_tau: float, effort: tuple[int, float]
+    table: Table, rows: Rows, log_tau: float, effort: Effort
 ) -> Iterator[tuple[NDArray, Trapezoid]]:
     """Indices of rows and their sum; nothing for rows that need more nodes."""
-    (steps, epsilon, log_delta), (most, freedom) = rows, effort
+    (steps, epsilon, log_delta), (most, freedom, longer) = rows, effort
     need, at_zero = table.needs(steps, epsilon, log_delta, log_tau)
-    for group, tilt in shared(*table.tilts((need, at_zero), steps, freedom)):
+    for group, tilt in shared(*table.tilts((need, at_zero), steps, freedom, longer), longer):
         period = table.period((need[group], at_zero[group]), tilt)
         # Aliases that only such a period removes tell of a poor guess, or of no mu beyond lambda.
         if not period * tilt < 1e9:

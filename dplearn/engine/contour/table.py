@@ -121,9 +121,9 @@ class Table:
         return float(np.max(np.maximum(above, np.minimum(below, at_zero / tilt))))
 
     def tilts(
-        self, needs: tuple[NDArray, NDArray], steps: NDArray, freedom: float
+        self, needs: tuple[NDArray, NDArray], steps: NDArray, freedom: float, longer: float = 1.4
     ) -> tuple[NDArray, NDArray, NDArray]:
-        """Per row the smallest P and the interval of lambda that 1.4 P allows."""
+        """Per row the smallest P and the interval of lambda that `longer` times as much allows."""
         need, at_zero = needs
         # Off the saddle point rounding is amplified, to tau delta where need = -log(T _ROUNDING).
         best = need.min(axis=1)
@@ -143,18 +143,20 @@ class Table:
             middle = 0.5 * (small + large)
             low, high = interval(np.exp(middle))
             small, large = np.where(low > high, middle, small), np.where(low > high, large, middle)
-        low, high = interval(1.4 * np.exp(large))
+        low, high = interval(longer * np.exp(large))
         # Where even a huge period is not enough the sum will be too long; lambda stays positive.
         high = np.maximum(high, least)
         return np.exp(large), np.minimum(low, high), high
 
 
-def shared(period: NDArray, low: NDArray, high: NDArray) -> list[tuple[NDArray, float]]:
+def shared(
+    period: NDArray, low: NDArray, high: NDArray, longer: float = 1.4
+) -> list[tuple[NDArray, float]]:
     """Few points that meet all intervals, (rows, point) each; periods of a group are similar."""
     groups, order = [], np.argsort(high)
     while order.size:
         ratio = period[order] / period[order[0]]
-        meets = (low[order] <= high[order[0]]) & (ratio < 1.5) & (ratio > 1 / 1.5)
+        meets = (low[order] <= high[order[0]]) & (ratio < longer) & (ratio > 1 / longer)
         rows, order = order[meets], order[~meets]
         groups.append((rows, 0.5 * float(np.max(low[rows]) + np.min(high[rows]))))
     return groups
