@@ -244,9 +244,9 @@ def gaussian_epsilon(*, delta: float, mu: float) -> float:
     return smallest(enough, low=0.0, high=high)
 
 
-def gaussian_delta(*, epsilon: float, mu: float) -> float:
-    """Delta of N(mu, 1) against N(0, 1)."""
-    return math.exp(gaussian_log_delta(epsilon=epsilon, mu=mu))
+def gaussian_delta(*, epsilon: float, mu: float, steps: int = 1) -> float:
+    """Delta of N(mu, 1) against N(0, 1), drawn so often."""
+    return math.exp(gaussian_log_delta(epsilon=epsilon, mu=mu * math.sqrt(steps)))
 
 
 def gaussian_sigma(*, epsilon: float, delta: float) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, ndtr
 
-from dplearn.book.kit import oracles as oracles
+from dplearn.book.kit import oracles
 from dplearn.book.kit.entry import Interval
 from dplearn.engine.contour import SampledGaussian, log_moments, worse_brackets
 from dplearn.engine.profile import Profile
@@ -48,9 +48,7 @@ def sampled_delta(*, epsilon, noise_multiplier, sample_rate, first=1.0, second=0
 def sampled_renyi(*, order, noise_multiplier, sample_rate, direction="remove"):
     """Rényi divergence of the sampled Gaussian by an integral of its density."""
     if sample_rate == 1:
-        p, q = (oracles.log_normal(shift, noise_multiplier) for shift in (1.0, 0.0))
-        far = 40 * noise_multiplier + order + 1
-        return oracles.density_renyi(p, q, order, -far, far)
+        return oracles.gaussian_renyi(1.0, noise_multiplier, order)
     pair = SampledGaussian(noise_multiplier, sample_rate, direction)  # type: ignore[arg-type]
     return float(log_moments(pair, [order - 1.0])[0]) / (order - 1)
 

@@ -10,6 +10,7 @@ from scipy.special import betaincinv, gammaln, ndtr, ndtri
 
 from dplearn.book.chapters.auditing import truths
 from dplearn.book.chapters.auditing.one_run import largest_refuted
+from dplearn.book.chapters.local.truths import response_channel
 from dplearn.book.kit import domains, oracles
 from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
@@ -166,9 +167,8 @@ def audit_error(*, confidence):
        printed("0.97519", "0.38292492", mu=1.0, delta=1e-5), claim=lambda mu, delta: math.tanh((x :=
        oracles.gaussian_epsilon(delta=delta, mu=mu)) / 2) + 2 * delta / (math.exp(x) + 1),
        says=r"\text{a Gaussian mechanism lets an attacker reach it}", given="mu > 0",
-       kind="identity", oracle=lambda mu: oracles.density_delta(oracles.log_normal(mu),
-       oracles.log_normal(), 0.0, -40.0, 50.0), **dict.fromkeys(("p", "q", "epsilon")),
-       mu=Log(0.1, 5.0), delta=Log(1e-9, 1e-3))
+       kind="identity", oracle=lambda mu: oracles.gaussian_delta(epsilon=0.0, mu=mu),
+       **dict.fromkeys(("p", "q", "epsilon")), mu=Log(0.1, 5.0), delta=Log(1e-9, 1e-3))
 def membership_advantage(*, epsilon, delta=0.0):
     r"""\mathrm{Adv} = \mathrm{TPR} - \mathrm{FPR}
     \le \frac{e^\varepsilon - 1 + 2\delta}{e^\varepsilon + 1}"""
@@ -272,7 +272,7 @@ def _random_channel(rng: Generator) -> NDArray:
     """Laws of the output for each value: random, or randomized response."""
     k = int(rng.integers(2, 6))
     if rng.random() < 0.3:
-        return truths.response_channel(math.exp(rng.uniform(0.0, 4.0)), k)
+        return response_channel(math.exp(rng.uniform(0.0, 4.0)), k)
     return rng.dirichlet(np.full(int(rng.integers(2, 6)), 2.0), size=k)
 
 
@@ -287,7 +287,7 @@ def _random_channel(rng: Generator) -> NDArray:
        claim="min(exp(epsilon) / values, 1.0)",
        says=r"P(\text{guess right}) = e^\varepsilon/k \text{ at worst}",
        given="epsilon > 0 and values >= 2", kind="identity", oracle=lambda epsilon, values:
-       truths.best_guesser(channel=truths.response_channel(math.exp(epsilon), values)),
+       truths.best_guesser(channel=response_channel(math.exp(epsilon), values)),
        channel=None, values=Whole(2, 50), epsilon=Log(0.01, 5.0))
 @wrong("approximate-dp", "With probability delta the value may be shown as it is.",
        says=r"\text{the same under } (\varepsilon,\delta)\text{-DP}",

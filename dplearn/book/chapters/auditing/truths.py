@@ -90,8 +90,3 @@ def worst_chance(*, canaries, guesses, correct, epsilon, delta):
 def best_guesser(*, channel):
     """For each output guess the value that makes it most likely."""
     return math.fsum(max(column) for column in channel.T.tolist()) / len(channel)
-
-
-def response_channel(odds: float, values: int) -> NDArray:
-    """Laws of the answer to `values` questions: the true one has so many times a lie's chance."""
-    return (np.ones((values, values)) + (odds - 1) * np.eye(values)) / (odds + values - 1)

@@ -152,10 +152,8 @@ def adaptive_renyi(*, order, noise, below, above, cut):
 
     Both releases move by 1; the second has noise `below` if the first fell below `cut`.
     """
-    laws = lambda std: (oracles.log_normal(1.0, std), oracles.log_normal(0.0, std))
-    divergence = lambda std: oracles.density_renyi(*laws(std), order, -1e5, 1e5)
-    costs = [(order - 1) * divergence(std) for std in (below, above)]
-    log_p, log_q = laws(noise)
+    costs = [(order - 1) * oracles.gaussian_renyi(1.0, std, order) for std in (below, above)]
+    log_p, log_q = oracles.log_normal(1.0, noise), oracles.log_normal(0.0, noise)
     log_f = lambda x: order * log_p(x) + (1 - order) * log_q(x) + np.where(x < cut, *costs)
     return oracles.log_integral(log_f, -1e5, 1e5, kinks=[cut]) / (order - 1)
 

@@ -11,6 +11,7 @@ from scipy.special import log_ndtr, ndtr
 from dplearn.accountants.theorems import rdp_to_epsilon, rdp_to_epsilon_mironov, zcdp_to_epsilon
 from dplearn.book.chapters.conversion import truths
 from dplearn.book.chapters.divergences.truths import mean_loss_of_coins
+from dplearn.book.chapters.gaussian.truths import noise_epsilon
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Derived, Distribution, Linear, Log, Whole
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong
@@ -348,11 +349,11 @@ def drift(*, epsilon, form="exact"):
        printed("4.2985259", "4.3771781", noise_multiplier=1.0, delta=1e-5),
        printed("7.5970518", "9.997256146", noise_multiplier=0.5, delta=1e-5),
        claim="sqrt(-2 * log(delta)) / noise_multiplier - 0.5 / noise_multiplier**2", kind="upper",
-       oracle=truths.exact_noise_epsilon, **_SMALL)
+       oracle=noise_epsilon, **_SMALL)
 @wrong("bracket", "The denominator is alpha - 1.",
        printed("3.79853", "4.37718", noise_multiplier=1.0, delta=1e-5),
        claim="sqrt(-2 * log(delta)) / noise_multiplier - 1", kind="upper",
-       oracle=truths.exact_noise_epsilon, **_SMALL)
+       oracle=noise_epsilon, **_SMALL)
 @wrong("one-order-low", "Valid, since divergences grow with the order; K(a)/a belongs to a + 1.",
        claim="noise_multiplier**(-2) + sqrt(-2 * log(delta)) / noise_multiplier", says=r"(\alpha, "
        r"K(\alpha)/\alpha)\text{-RDP} \Rightarrow \varepsilon = \frac1{z^2} + "
@@ -360,7 +361,7 @@ def drift(*, epsilon, form="exact"):
 @wrong("optimal", "Best over orders; the exact profile is smaller.",
        printed("5.2985259", "4.3771781", noise_multiplier=1.0, delta=1e-5),
        says=r"\text{the best epsilon of the Gaussian mechanism}", kind="identity",
-       oracle=truths.exact_noise_epsilon, **_SMALL)
+       oracle=noise_epsilon, **_SMALL)
 def moments_epsilon_gaussian(*, noise_multiplier, delta):
     r"""\min_{\lambda>0}\frac{K(\lambda)+\ln(1/\delta)}\lambda = \frac1{2z^2} +
     \frac{\sqrt{2\ln(1/\delta)}}z,\quad K(\lambda) = \frac{\lambda(\lambda+1)}{2z^2}"""

@@ -70,11 +70,6 @@ def coins_renyi(*, epsilon, order):
     return float(np.max(np.logaddexp(*terms))) / (order - 1)
 
 
-def exact_noise_epsilon(*, noise_multiplier, delta):
-    """Exact epsilon of one Gaussian release."""
-    return oracles.gaussian_epsilon(delta=delta, mu=1 / noise_multiplier)
-
-
 def least_over_orders(*, rho, delta):
     """The smallest rho a + ln(1/delta) / (a - 1) over orders a > 1."""
     bound = lambda excess: rho * (1 + excess) - math.log(delta) / excess
@@ -108,13 +103,14 @@ def least_moment_bound(*, noise_multiplier, delta):
     return zoomed(bound, centre - 1.5, centre + 1.5)[1]
 
 
-def most_powerful(*, p, q, false_positive_rate):
+def most_powerful(p, q, false_positive_rate):
     """Smallest miss rate of tests of P against Q with this rate of false alarms.
 
     Neyman and Pearson: outcomes with the largest q/p are rejected first, the last one partly.
     """
     left, caught = false_positive_rate, []
-    for a, b in sorted(zip(np.asarray(p), np.asarray(q), strict=True), key=lambda x: x[0] / x[1]):
+    # The angle grows with p/q, and there is one also where q is 0.
+    for a, b in sorted(zip(p, q, strict=True), key=lambda pair: math.atan2(*pair)):
         share = 1.0 if a <= left else left / a
         caught.append(share * b)
         left -= share * a

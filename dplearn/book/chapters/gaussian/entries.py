@@ -74,7 +74,7 @@ def gaussian_std_for_zcdp(*, rho, distance=1.0):
          "Balle & Wang 2018, Theorem 8")
 @given("noise_multiplier > 0 and 0 < delta < 1 and distance > 0", noise_multiplier=Log(0.2, 20.0),
        delta=Log(1e-12, 0.3), distance=Choice(1.0, 2.0))
-@oracle(truths.epsilon_by_quadrature, tolerance=1e-8, points=40)
+@oracle(truths.noise_epsilon, tolerance=1e-8, points=40)
 @printed("4.3771781", noise_multiplier=1.0, delta=1e-5, distance=1.0)
 @printed("9.9972561", noise_multiplier=1.0, delta=1e-5, distance=2.0)
 @printed("0.926341504", noise_multiplier=4.0, delta=1e-5, distance=1.0)

@@ -9,27 +9,16 @@ from dplearn.book.kit import oracles
 from dplearn.ground.solve import crossing
 
 
-def _delta(epsilon: float, mu: float) -> float:
-    """Hockey-stick divergence of two unit Gaussians by its definition."""
-    far = 40.0 + 2 * epsilon / mu + mu
-    pair = oracles.log_normal(mu), oracles.log_normal()
-    return oracles.density_delta(*pair, epsilon, -far, far)
-
-
-def epsilon_by_quadrature(*, noise_multiplier, delta, distance):
-    """Where the divergence falls to delta; 0 if it starts below."""
-    mu = distance / noise_multiplier
-    excess = lambda x: math.log(_delta(x, mu) / delta)
-    if excess(0.0) <= 0:
-        return 0.0
-    far = mu * (mu / 2 + math.sqrt(-2 * math.log(delta)))
-    return crossing(excess, guess=0.8 * far, lower=0.0, upper=far, tolerance=1e-9 * far).root
+def noise_epsilon(*, noise_multiplier, delta, distance=1.0):
+    """Exact epsilon of one Gaussian release."""
+    return oracles.gaussian_epsilon(delta=delta, mu=distance / noise_multiplier)
 
 
 def first_failure(*, delta):
     """Walk up in epsilon until the delta of the classical noise is too large."""
     root = math.sqrt(math.log(1.25 / delta) * 2)
-    margin = lambda epsilon: math.log(delta / _delta(epsilon, 1 / (root / epsilon)))
+    log_delta = lambda epsilon: oracles.gaussian_log_delta(epsilon=epsilon, mu=epsilon / root)
+    margin = lambda epsilon: math.log(delta) - log_delta(epsilon)
     good = 0.5
     while margin(good + 0.5) > 0:
         good += 0.5
@@ -39,9 +28,7 @@ def first_failure(*, delta):
 
 def same_renyi(*, noise_multipliers):
     """The single multiplier with the Rényi divergence of order 2 that the groups add up to."""
-    pairs = ((oracles.log_normal(1.0, z), oracles.log_normal(0.0, z)) for z in noise_multipliers)
-    far = 50 * float(np.max(noise_multipliers)) + 10
-    return math.fsum(oracles.density_renyi(*pair, 2.0, -far, far) for pair in pairs) ** -0.5
+    return math.fsum(oracles.gaussian_renyi(1.0, z) for z in noise_multipliers) ** -0.5
 
 
 def longest_contribution(*, norms):

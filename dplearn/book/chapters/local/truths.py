@@ -42,6 +42,11 @@ def sampled_share_variance(*, epsilon, users, share):
     return _share_variance(binomial(users, share * (1 - lie) + (1 - share) * lie), epsilon)
 
 
+def response_channel(odds: float, values: int) -> NDArray:
+    """Laws of the answer to `values` questions: the true one has so many times a lie's chance."""
+    return (np.ones((values, values)) + (odds - 1) * np.eye(values)) / (odds + values - 1)
+
+
 def _frequency_variance(channel: NDArray, users: int, frequency: float) -> float:
     """Variance of the first symbol's estimated frequency, by inverting the whole channel."""
     # Row i is the law of the report on symbol i; in the mean `score` counts symbol 0.
@@ -52,9 +57,7 @@ def _frequency_variance(channel: NDArray, users: int, frequency: float) -> float
 
 def symbol_variance(*, epsilon, users, symbols, frequency=0.0):
     """Variance of one symbol's estimated frequency."""
-    channel = np.full((symbols, symbols), 1.0) + np.diag(np.full(symbols, math.expm1(epsilon)))
-    channel /= channel.sum(axis=1, keepdims=True)
-    return _frequency_variance(channel, users, frequency)
+    return _frequency_variance(response_channel(math.exp(epsilon), symbols), users, frequency)
 
 
 def bit_variance(*, epsilon, users, frequency=0.0):

@@ -16,12 +16,6 @@ def loss_cdf(log_p: oracles.Density, log_q: oracles.Density, *, loss, reach, kin
     return math.exp(oracles.log_integral(inside, -60.0, reach, kinks=kinks))
 
 
-def gaussian_delta_of_steps(*, mu, steps, epsilon):
-    """delta of one Gaussian at distance mu sqrt(T)."""
-    pair = oracles.log_normal(mu * math.sqrt(steps)), oracles.log_normal()
-    return oracles.density_delta(*pair, epsilon, -60, 60)
-
-
 def sampled_coins_deltas(*, local, sample_rate, steps, epsilon):
     """delta of sampled randomized responses, a record removed and added; all counts of truths."""
     truth = 1 / (1 + math.exp(-local))

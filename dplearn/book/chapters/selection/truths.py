@@ -2,12 +2,13 @@
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
+from dplearn.book.chapters.composition.truths import adaptive_renyi
 from dplearn.book.kit import oracles
 
 
@@ -92,18 +93,8 @@ def _panels(low: float, high: float, width: float) -> tuple[NDArray, NDArray]:
 
 def two_step_log_moment(*, order, noise, noise_below, noise_above, threshold):
     r"""log of the mean of :math:`e^{\lambda L}`; what comes out first sets the second noise."""
-    after = [_gaussian_log_moment(order, std) for std in (noise_below, noise_above)]
-    second = lambda x: np.where(x < threshold, *after)
-    return _gaussian_log_moment(order, noise, second, [threshold])
-
-
-def _gaussian_log_moment(
-    order: float, noise: float, after: Callable = np.zeros_like, kinks: Sequence[float] = ()
-) -> float:
-    """log E_P[(P/Q)^order e^after] of one Gaussian release of sensitivity 1."""
-    log_p, log_q = oracles.log_normal(1.0, noise), oracles.log_normal(0.0, noise)
-    log_f = lambda x: (order + 1) * log_p(x) - order * log_q(x) + after(x)
-    return oracles.log_integral(log_f, -1e3 * noise, 1e3 * noise, kinks=kinks)
+    noises = {"noise": noise, "below": noise_below, "above": noise_above, "cut": threshold}
+    return order * adaptive_renyi(order=order + 1, **noises)
 
 
 # Sparse vectors: noisy answers are compared to one noisy threshold, 0

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
+from dplearn.book.chapters.conversion.truths import most_powerful
 from dplearn.book.chapters.tradeoff import truths
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Derived, Distribution, Linear, Log, Whole
@@ -127,9 +128,8 @@ def laplace_tradeoff(false_positive_rate, *, epsilon):
          "Kairouz, Oh & Viswanath 2015, Theorem 3.1")
 @given(_ANY_RATE + " and 0 <= delta < 1 and epsilon >= 0", epsilon=Log(0.01, 10.0, also=(0.0,)),
        delta=Log(1e-9, 0.5, also=(0.0,)), false_positive_rate=_RATE)
-@oracle(lambda epsilon, delta, false_positive_rate:
-        truths.best_test_on_events(*oracles.leaky_response(epsilon, delta), false_positive_rate),
-        unsafe="larger")
+@oracle(lambda epsilon, delta, false_positive_rate: most_powerful(*oracles.leaky_response(epsilon,
+        delta), false_positive_rate), unsafe="larger")
 def approximate_dp_tradeoff(false_positive_rate, *, epsilon, delta):
     r"""f_{\varepsilon,\delta}(a)
     = \max\{0, 1-\delta-e^\varepsilon a, e^{-\varepsilon}(1-\delta-a)\}"""
@@ -149,7 +149,7 @@ enter(
     given(_ANY_RATE + " and 0 <= delta < 1 and epsilon < inf", p=Distribution(3), q=Distribution(3),
           delta=Log(1e-6, 0.3), epsilon=Derived(oracles.worst_event_epsilon_at),
           false_positive_rate=Linear(0.0, 1.0)),
-    oracle(truths.best_test_on_events, unsafe="larger"),
+    oracle(most_powerful, unsafe="larger"),
     printed("0.7281618172", epsilon=1.0, delta=1e-5, false_positive_rate=0.1),
     wrong("no-delta", "With probability delta an attacker may win outright.", claim=_PURE_DP),
 )

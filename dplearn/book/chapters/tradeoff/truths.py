@@ -46,19 +46,6 @@ def miss_of_two(*, false_positive_rate, mu_1, mu_2):
     return math.exp(log_below(c, mu_1, mu_2))
 
 
-def best_test_on_events(p, q, false_positive_rate):
-    """The smallest miss rate of any test: a mixture of two tests that reject on an event."""
-    alarms, hits = oracles.event_masses(p, q)
-    misses = hits[::-1]  # backwards: the complements
-    a = min(false_positive_rate, np.max(alarms))  # which may be 1 - 1e-16
-    low, high = np.meshgrid(alarms, alarms)
-    miss_low, miss_high = np.meshgrid(misses, misses)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        weight = np.clip(np.where(high > low, (a - low) / (high - low), 0.0), 0.0, 1.0)
-    mixed = (1 - weight) * miss_low + weight * miss_high
-    return float(np.min(mixed[(low <= a) & ((high >= a) | (low == a))]))
-
-
 def composed_delta(*, sample_rate, noise_multiplier, steps, epsilon, symmetric):
     """delta of sampled Gaussians by Fourier transform of their losses, rounded to a fine lattice.
 
