@@ -10,13 +10,12 @@ import re
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, NoReturn
 
 from dplearn import calibrate as calibration
 from dplearn.accountants import accountants
-from dplearn.book.everything import as_row, as_text, check_all
+from dplearn.book.everything import as_row, as_text, check_all, plain
 from dplearn.claims import QUANTITIES, check, setting
 from dplearn.classroom.commands import add_commands
 from dplearn.federated.commands import add_ends
@@ -286,10 +285,8 @@ def _site(options: argparse.Namespace) -> int:
 
 def _plain(guarantee: Guarantee) -> dict[str, Any]:
     """The fields of a guarantee as JSON types; an infinite epsilon becomes null, with a reason."""
-    values = {f.name: getattr(guarantee, f.name) for f in fields(guarantee)}
-    values["details"] = {k: v for k, v in guarantee.details.items() if math.isfinite(v)}
-    values["assumptions"] = list(guarantee.assumptions)
-    return {k: None if isinstance(v, float) and math.isinf(v) else v for k, v in values.items()}
+    finite = {k: v for k, v in guarantee.details.items() if math.isfinite(v)}
+    return plain(vars(guarantee) | {"details": finite})
 
 
 def _print_json(rows: list[dict[str, Any]]) -> None:

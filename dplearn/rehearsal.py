@@ -50,9 +50,9 @@ def rehearse(
     """
     validate.instance(DPSGD, plan=plan)
     validate.integer(minimum=1, repeats=repeats)
-    drawing = replace(plan, noise_multiplier=1.0).drawing
-    run = {"steps": -(-plan.steps // drawing.batches), "mechanism": drawing.mechanism}
-    run |= {"delta": delta, "adjacency": natural_adjacency(plan.sampling)}
+    ((mechanism, steps),) = replace(plan, noise_multiplier=1.0).composed.parts()
+    run = {"mechanism": mechanism, "steps": steps, "delta": delta}
+    run |= {"adjacency": natural_adjacency(plan.sampling)}
     least = lambda e: smallest_noise_multiplier(accountant_of("pld"), epsilon=e, **run).value  # type: ignore[arg-type]
     trials = [replace(plan, noise_multiplier=least(e) if e < math.inf else 0.0) for e in epsilons]
     return tuple(

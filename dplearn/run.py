@@ -225,7 +225,7 @@ class Plan(Statable):
     @property
     def composed(self) -> Composed:
         """The whole run as one mechanism, begun epochs included: a bound from above."""
-        drawings = [phase.drawing for phase in self.phases]
+        drawings = (phase.drawing for phase in self.phases)
         return Composed((d.mechanism, -(-d.steps // d.batches)) for d in drawings)
 
     def guarantee(
@@ -262,10 +262,9 @@ class Plan(Statable):
                 f"Expected an adjacency that all phases share, got {each} by their samplings: "
                 "name one, or change a sampling."
             )
-        drawings = [phase.drawing for phase in self.phases]
         target: dict[str, Any] = {"delta": delta, "adjacency": adjacency or natural[0]}
-        stated = _composed(accountant_of(accountant), drawings, steps, **target)
-        return tuple(map(self._about, stated))
+        law, drawings = accountant_of(accountant), [phase.drawing for phase in self.phases]
+        return tuple(map(self._about, _composed(law, drawings, steps, **target)))
 
     def _about(self, stated: Guarantee) -> Guarantee:
         """A guarantee that says whom it is about, where that is not one record."""

@@ -2,7 +2,7 @@
 
 import difflib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -89,33 +89,32 @@ def as_text(result: Result) -> str:
 def as_row(result: Result) -> dict[str, Any]:
     """The same as JSON types; what is not finite becomes null."""
     row = {"id": result.id, "kind": result.kind, "status": result.status}
-    row |= {"worst_slack": _plain(result.worst_slack), "seconds": round(result.seconds, 3)}
+    row |= {"worst_slack": result.worst_slack, "seconds": round(result.seconds, 3)}
     if isinstance(result, Verification):
-        row |= {"title": book[result.id].title, "typical_slack": _plain(result.typical_slack)}
+        row |= {"title": book[result.id].title, "typical_slack": result.typical_slack}
         row |= {"points": result.points, "reason": result.reason}
-        return row
-    if isinstance(result, Figure):
+    elif isinstance(result, Figure):
         row |= {"verdict": result.verdict, "why": result.why, "source": result.source}
-        return row | {"printed": result.printed, "value": _plain(result.value)}
-    row |= {"kind": "misprint", "claims": result.kind, "reason": result.reason}
-    row |= {"unsafe": result.unsafe, "safe_side": result.safe_side}
-    row |= {"harmless": _plain(result.harmless), "counterexample": _case(result.counterexample)}
-    return row | {"worst": _case(result.worst)}
+        row |= {"printed": result.printed, "value": result.value}
+    else:
+        row |= {"kind": "misprint", "claims": result.kind, "reason": result.reason}
+        row |= {"unsafe": result.unsafe, "safe_side": result.safe_side, "harmless": result.harmless}
+        row |= {"counterexample": _case(result.counterexample), "worst": _case(result.worst)}
+    return plain(row)
 
 
 def _case(case: Case | None) -> dict[str, Any] | None:
     if case is None:
         return None
-    return {
-        "parameters": {name: _plain(value) for name, value in case.parameters.items()},
-        "value": _plain(case.value),
-        "truth": [_plain(case.truth.low), _plain(case.truth.high)],
-        "text": str(case),
-    }
+    truth = [case.truth.low, case.truth.high]
+    return {"parameters": case.parameters, "value": case.value, "truth": truth, "text": str(case)}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Lists, dicts and numbers for JSON; inf and nan become None."""
+    if isinstance(value, Mapping):
+        return {name: plain(x) for name, x in value.items()}
     if isinstance(value, np.ndarray | tuple | list):
-        return [_plain(x) for x in value]
+        return [plain(x) for x in value]
     value = value.item() if isinstance(value, np.generic) else value
     return None if isinstance(value, float) and not math.isfinite(value) else value

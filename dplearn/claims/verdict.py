@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from dplearn.book.everything import plain
 from dplearn.claims._closest import Closest
 from dplearn.ground.guarantee import round_down, round_up
 
@@ -159,19 +160,9 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and numbers for JSON, with the status; inf and nan become None."""
-        return _plain({"status": self.status, **dataclasses.asdict(self)})
+        return plain({"status": self.status, **dataclasses.asdict(self)})
 
 
 def at(parameters: Mapping[str, float]) -> str:
     """Parameters and their values in words."""
     return ", ".join(f"{name} = {value:.6g}" for name, value in parameters.items())
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {k: _plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

@@ -16,14 +16,19 @@ def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None =
     The old one stays as it was, and there is a LessonError, if a cell fails or writes to standard
     error, or if the instructor's edition would replace the students'.
     """
-    import nbformat
-
     target = (folder or lesson.notebook.parent) / lesson.notebook.name
     if edition == "instructor" and target.resolve() == lesson.notebook.resolve():
         raise LessonError(f"Expected a folder other than the students', got {target.parent}.")
     notebook = read(lesson, edition)
     _execute(notebook, lesson)
     _clean(notebook)
+    return write_notebook(notebook, target)
+
+
+def write_notebook(notebook: Any, target: Path) -> Path:
+    """Write a notebook whole, in a folder that is made where it is missing; returns its place."""
+    import nbformat
+
     target.parent.mkdir(parents=True, exist_ok=True)
     write_whole(target, (nbformat.writes(notebook) + "\n").encode())
     target.chmod(0o644)  # anybody may read it

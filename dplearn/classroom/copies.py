@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+from dplearn.classroom.build import write_notebook
 from dplearn.classroom.checks import exercises
 from dplearn.classroom.grading import possible_points
 from dplearn.classroom.sources import Lesson, answered, exercise_key, read
-from dplearn.ground.files import write_whole
 
 _SOLUTION = re.compile(r"\s*<details><summary>Solution of .*?</details>", re.DOTALL)
 _WHY = re.compile(r"<details><summary>([a-e]\. .*?)</summary>.*?</details>", re.DOTALL)
@@ -34,7 +34,7 @@ def write_cleared(lesson: Lesson, folder: Path) -> Path:
         if cell.cell_type == "markdown":
             cell.source = without_answers(cell.source)
     notebook.cells = [cell for cell in notebook.cells if cell.source.strip()]
-    return _write(notebook, folder / lesson.notebook.name)
+    return write_notebook(notebook, folder / lesson.notebook.name)
 
 
 def without_answers(markdown: str) -> str:
@@ -56,7 +56,7 @@ def write_nbgrader(lesson: Lesson, course: Path) -> Path:
             cell.source = without_answers(cell.source)
         cells += _assigned(cell, lesson, answered(cell, following, lesson)) if key else [cell]
     notebook.cells = [cell for cell in cells if cell.source.strip()]
-    return _write(notebook, course / "source" / lesson.name / lesson.notebook.name)
+    return write_notebook(notebook, course / "source" / lesson.name / lesson.notebook.name)
 
 
 def _assigned(cell: Any, lesson: Lesson, answer: str) -> list[Any]:
@@ -83,12 +83,3 @@ def _assigned(cell: Any, lesson: Lesson, answer: str) -> list[Any]:
 def _metadata(grade_id: str, **flags: bool | int) -> dict[str, Any]:
     none = {"grade": False, "solution": False, "locked": False, "task": False}
     return {**none, **flags, "grade_id": grade_id, "schema_version": 3}
-
-
-def _write(notebook: Any, target: Path) -> Path:
-    import nbformat
-
-    target.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(target, (nbformat.writes(notebook) + "\n").encode())
-    target.chmod(0o644)  # anybody may read it
-    return target
