@@ -1,6 +1,6 @@
 """A random sweep that tries to catch the pld accountant lying.
 
-    .venv/bin/python benchmarks/soundness.py [--points 20000] [--seed 1] [--csv rows.csv]
+    .venv/bin/python benchmarks/soundness.py [--points 20000] [--seed 1] [--rows FILE]
         [--executor processes | threads | dask://HOST:PORT] [--workers 2]
         [--only lists --index 7]
 
@@ -8,7 +8,7 @@ Every setting (mechanism, steps, delta, adjacency) is asked in several ways that
 each other: no lower end above an upper end, none past an exact value or what a simple argument
 proves, none against the order of two settings one of which leaks less. A numpy warning, an
 exception and an answer above 2 CPU seconds count as well. Exit status 1 if there is one, with the
-lines that repeat it. With --csv there is a row per setting, and cases in the file are skipped.
+lines that repeat it. With --rows a file has a line of JSON per case, and those in it are skipped.
 Executors are those of `dplearn.sweeps`; workers of a cluster need this folder on their path.
 """
 
@@ -17,8 +17,6 @@ import os
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
 import argparse
-import contextlib
-import csv
 import math
 import sys
 import time
@@ -30,7 +28,7 @@ import numpy as np
 from support.questions import CLASSES
 from support.sweep import Case
 
-from dplearn.sweeps import answered, executor_at
+from dplearn.sweeps import executor_at, sweep
 
 COLUMNS = ["seed", "class", "index", "mechanism", "adjacency", "steps", "delta", "lower", "upper"]
 COLUMNS += ["cpu_s", "case_s", "slow", "violations"]
@@ -62,28 +60,6 @@ def run(job: Job) -> list[Row]:
     rows[0] |= {"case_s": round(time.thread_time() - start, 3)}
     rows[0] |= {"slow": "\n".join(case.slow), "violations": "\n".join(case.violations)}
     return [{column: str(row.get(column, "")) for column in COLUMNS} for row in rows]
-
-
-@contextlib.contextmanager
-def table(path: Path | None):
-    """Rows that are in the file, and a function that adds those of a case."""
-    rows: list[Row] = []
-    if path is None:
-        yield rows, rows.extend
-        return
-    if path.exists():
-        rows += csv.DictReader(path.read_text().splitlines(keepends=True))
-    with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        if not rows:
-            writer.writeheader()
-
-        def add(more: list[Row]) -> None:
-            rows.extend(more)
-            writer.writerows(more)
-            file.flush()
-
-        yield rows, add
 
 
 def report(rows: list[Row]) -> int:
@@ -125,7 +101,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--points", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--csv", type=Path, help="file of rows, continued if it exists")
+    parser.add_argument("--rows", type=Path, help="file of cases, continued if it exists")
     parser.add_argument("--executor", default="processes", help="threads, dask://HOST:PORT")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", choices=CLASSES, help="one class")
@@ -134,13 +110,9 @@ def main() -> int:
     jobs = jobs_of(options.points, options.seed, options.only)
     if options.index is not None:
         jobs = [(seed, name, options.index) for seed, name, i in jobs if i == 0]
-    with table(options.csv) as (rows, add):
-        ready = {(int(r["seed"]), r["class"], int(r["index"])) for r in rows}
-        missing = [job for job in jobs if job not in ready]
-        with executor_at(options.executor, workers=options.workers) as pool:
-            for _, more in answered(run, missing, pool, batch=CHUNK):
-                add(more)
-    return 1 if report(rows) else 0
+    with executor_at(options.executor, workers=options.workers) as pool:
+        cases = sweep(run, jobs, executor=pool, batch=CHUNK, rows=options.rows)
+    return 1 if report([row for case in cases for row in case]) else 0
 
 
 def jobs_of(points: int, seed: int, only: str | None = None) -> list[Job]:

@@ -271,7 +271,7 @@ def clock() -> float:
     return time.process_time()
 
 
-def seconds(step: Step, count: int) -> float:
+def seconds(step: Step, count: int, clock: Callable[[], float] = clock) -> float:
     start = clock()
     for _ in range(count):
         step()

@@ -6,7 +6,6 @@ import math
 import mpmath
 import numpy as np
 from mpmath import mpf
-from scipy.special import gammaln
 
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import Profile
@@ -91,16 +90,6 @@ def mixtures(p, q, weight):
     first, second = pair.mix_first(weight), pair.mix_second(weight)
     yield from [(first, mixed, q), (first.reverse(), q, mixed)]
     yield from [(second, p, other), (second.reverse(), other, p)]
-
-
-def delta_of_coins(epsilon, *, local_epsilon, steps):
-    """delta of `steps` randomized responses, by summing over the number k of truthful answers."""
-    k, log_truth = np.arange(steps + 1), -np.log1p(np.exp(-local_epsilon))
-    log_count = gammaln(steps + 1) - gammaln(k + 1) - gammaln(steps - k + 1)
-    log_p = log_count + k * log_truth + (steps - k) * (log_truth - local_epsilon)
-    loss = (2 * k - steps) * local_epsilon
-    above = loss > epsilon
-    return float(np.exp(log_p[above]) @ -np.expm1(epsilon - loss[above]))
 
 
 def epsilon_of_coins(losses, counts, delta):

@@ -1,7 +1,7 @@
 """What is asked, and why two answers would contradict each other: one function per class."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from support import oracles, truths
 from support.draws import (
@@ -27,6 +27,7 @@ from dplearn import (
     accountants,
     mechanisms,
 )
+from dplearn.accountants import Accountant
 from dplearn.mechanisms import Mechanism
 
 
@@ -50,12 +51,15 @@ def anywhere(rng: Rng, case: Case) -> None:
         hidden = Answer(question, answer.source, answer.lower, math.inf)
         plain = all(isinstance(m, Gaussian) for m, _ in mechanism.parts())
         case.exact(answer if plain else hidden, oracles.gaussian(shift))
-    for name, kind in accountants.items():
-        # Approximations bound nothing, optimal is slow on long lists.
-        if kind.kind == "upper" and name not in ("pld", "optimal"):
-            accountant = kind()
-            if accountant.supports(mechanism, adjacency):
-                case.ordered(answer, case.ask(question, accountant), f"the bound by {name}")
+    for name, accountant in _others(mechanism, adjacency):
+        case.ordered(answer, case.ask(question, accountant), f"the bound by {name}")
+
+
+def _others(mechanism: Mechanism, adjacency: str) -> Iterator[tuple[str, Accountant]]:
+    """Other accountants that prove an upper bound; optimal is slow on long lists."""
+    names = {name for name, kind in accountants.items() if kind.kind == "upper"}
+    bounds = ((name, accountants[name]()) for name in sorted(names - {"pld", "optimal"}))
+    return ((name, a) for name, a in bounds if a.supports(mechanism, adjacency))
 
 
 def sampled(rng: Rng, case: Case) -> None:
@@ -101,14 +105,10 @@ def grouped(rng: Rng, case: Case) -> None:
     larger = case.curve(Question(mechanism, 1, larger_delta, adjacency), steps)
     for less, more in zip(larger, together, strict=True):
         case.ordered(less, more, "a larger delta leaks more")
-    for name, kind in accountants.items():
-        # Approximations bound nothing, optimal is slow on long lists.
-        if kind.kind == "upper" and name not in ("pld", "optimal"):
-            accountant = kind()
-            if accountant.supports(mechanism, adjacency):
-                bounds = case.curve(question, steps, accountant)
-                for less, more in zip(together, bounds, strict=True):
-                    case.ordered(less, more, f"lower end above the bound by {name}")
+    for name, accountant in _others(mechanism, adjacency):
+        bounds = case.curve(question, steps, accountant)
+        for less, more in zip(together, bounds, strict=True):
+            case.ordered(less, more, f"lower end above the bound by {name}")
 
 
 def against_truth(rng: Rng, case: Case) -> None:

@@ -20,6 +20,7 @@ from dplearn import (
 from dplearn.accountants._runs import Runs
 from dplearn.accountants.rdp import RDP, at_best_order
 from dplearn.accountants.theorems import rdp_to_epsilon
+from dplearn.book.kit.oracles import coins_delta
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import (
     Composed,
@@ -28,7 +29,6 @@ from dplearn.mechanisms import (
     RandomAllocation,
     WithoutReplacement,
 )
-from outcomes import delta_of_coins
 
 ABADI = PoissonSubsampled(Gaussian(4.0), 0.01)
 NAMES = list(accountants)
@@ -184,7 +184,7 @@ def test_a_delta_in_every_step_is_paid(name, steps):
     local, delta = 0.1, 1e-5
     lost = 0.99 * delta / steps
     stated = epsilon(name, Leaky(local, lost), delta=delta, steps=steps).epsilon
-    coins = delta_of_coins(stated, local_epsilon=local, steps=steps)
+    coins = coins_delta(epsilon=stated, local=local, steps=steps)
     total = -math.expm1(steps * math.log1p(-lost) + math.log1p(-coins))
     # Sums of 300 products of doubles.
     assert total <= delta * (1 + 1e-9)

@@ -12,8 +12,8 @@ from cases import each
 from dplearn import Composed, Gaussian, Laplace, RandomizedResponse, accountants, mechanisms
 from dplearn.accountants._base import Bound
 from dplearn.accountants._runs import Runs
+from dplearn.book.kit.oracles import coins_delta
 from dplearn.ground.guarantee import ADJACENCIES, Reference
-from outcomes import delta_of_coins
 
 # A bound that comes from a lattice may wobble by the lattice's own accuracy.
 # So may the best of a grid of divisions of delta, which is longer for a whole curve.
@@ -157,7 +157,7 @@ CLOSED = [
     *((Gaussian(20.0), adjacency, n, partial(gaussian_delta, shift=norms / 20, steps=n))
       for adjacency, norms in zip(ADJACENCIES, (1, 2, 1), strict=True)
       for n in (1, 2, 10, 1000, 10**6)),
-    *((RandomizedResponse(e), "replace_one", n, partial(delta_of_coins, local_epsilon=e, steps=n))
+    *((RandomizedResponse(e), "replace_one", n, partial(coins_delta, local=e, steps=n))
       for e, n in ((0.1, 30), (1.0, 5), (3.0, 12))),
 ]  # fmt: skip
 

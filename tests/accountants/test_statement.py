@@ -11,9 +11,9 @@ from scipy.stats import norm
 
 from dplearn import DPSGD, Phases, Tuned
 from dplearn.certificates import certify, check
-from dplearn.federated import FederatedPlan
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.pate import PATE
+from plans import PLAN
 
 RUN = DPSGD(noise_multiplier=1.1, sample_rate=0.01, steps=500)
 PARTS: dict[str, Any] = {
@@ -24,14 +24,7 @@ PARTS: dict[str, Any] = {
     "tuning": "fixed",
 }
 PATE_PLAN = PATE(answers=100, noise_std=40)
-USERS = FederatedPlan(
-    users=100,
-    sample_rate=0.1,
-    rounds=30,
-    noise_multiplier=2.0,
-    max_update_norm=1.0,
-    sampling="without_replacement",
-)
+USERS = replace(PLAN, sampling="without_replacement")
 STATED = RUN.statement(**PARTS)
 
 

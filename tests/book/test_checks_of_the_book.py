@@ -205,13 +205,9 @@ def test_neighbours_and_roundings_stay_inside():
 OF_A8 = ["G-A8", "G-A8/square", "G-A8/deviation-for-scale"]
 
 
-def test_checks_by_id_and_their_text():
-    results = list(checks.check_all(["G-A8", "G-A9", "G-A8"]))
+def test_checks_by_id():
+    results = checks.check_all(["G-A8", "G-A9", "G-A8"])
     assert [r.id for r in results] == [*OF_A8, "G-A9"]
-    assert checks.as_text(results[0]).split()[:2] == ["G-A8", "Rényi"]
-    assert "refuted square: order=2, scale=1: 2 instead of 0.619124" in checks.as_text(results[1])
-    with pytest.raises(ValueError, match="such as G-A12"):
-        checks.check_all(["G-A121"])
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from cases import each
 from dplearn import Gaussian, Laplace, PoissonSubsampled, RandomizedResponse, WithoutReplacement
 from dplearn.accountants.pld import PLD
+from dplearn.book.kit.oracles import coins_delta
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.lattice.group import Group
 from outcomes import (
@@ -20,7 +21,6 @@ from outcomes import (
     assert_holds,
     bracket,
     delta_of_all_sequences,
-    delta_of_coins,
     epsilon_of_coins,
     of_atoms,
     sampled,
@@ -89,7 +89,7 @@ def test_rows_of_one_group_do_not_hurt_each_other(local_epsilon):
         rows = np.array(steps)[:, None]
         together = LATTICE.brackets([[pair]], rows, delta=delta, witnesses=[[pair]])
         for t, least, most in zip(steps, *together, strict=True):
-            truth = functools.partial(delta_of_coins, local_epsilon=local_epsilon, steps=t)
+            truth = functools.partial(coins_delta, local=local_epsilon, steps=t)
             # Log gammas of 3e5 carry 1e-9 relative to their size, about 4e6.
             for ends in ((least, most), bracket([[pair]], [t], delta)):
                 assert_encloses(ends, truth, delta, 1e-6)

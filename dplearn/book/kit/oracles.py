@@ -83,7 +83,7 @@ def leaky_response(epsilon: float, delta: float) -> tuple[NDArray, NDArray]:
     return np.array([delta, *p, 0.0]), np.array([0.0, *q, delta])
 
 
-def coins_delta(*, epsilon: float, local: float, steps: int, delta0: float = 0.0) -> float:
+def coins_delta(epsilon: float, *, local: float, steps: int, delta0: float = 0.0) -> float:
     """Exact delta at `epsilon` of `steps` randomized responses of (local, delta0)-DP each.
 
     A sum over the number of true answers of positive terms, good to about 1e-11.

@@ -11,14 +11,14 @@ from scipy.special import expit
 from dplearn.book.kit import oracles
 
 
-def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> tuple[float, float]:
-    """Where a function with a single minimum has it, and its value there."""
+def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> float:
+    """The smallest value of a function with a single minimum."""
     for _ in range(12):
         x = np.linspace(low, high, 201)
         y = f(x)
         k = int(np.argmin(y))
         low, high = float(x[max(k - 2, 0)]), float(x[min(k + 2, 200)])
-    return float(x[k]), float(y[k])
+    return float(y[k])
 
 
 def coins_within(*, orders, rdp, delta):
@@ -43,7 +43,7 @@ def coins_within(*, orders, rdp, delta):
             low, high = np.where(far, log_b, low), np.where(far, high, log_b)
         return high - np.log1p(-delta) - np.log(expit(place))
 
-    return max(0.0, -zoomed(log_odds, -60.0, 36.0)[1])
+    return max(0.0, -zoomed(log_odds, -60.0, 36.0))
 
 
 def pointwise_epsilon(*, orders, rdp, delta):
@@ -52,7 +52,7 @@ def pointwise_epsilon(*, orders, rdp, delta):
     That is, with the smallest c for which it holds at every loss z = epsilon + t.
     """
     minus_log = lambda t: (orders - 1) * t - np.log(-np.expm1(-t))
-    log_c = -zoomed(lambda log_t: minus_log(np.exp(log_t)), -20.0, 8.0)[1]
+    log_c = -zoomed(lambda log_t: minus_log(np.exp(log_t)), -20.0, 8.0)
     return max(0.0, rdp + (log_c - math.log(delta)) / (orders - 1))
 
 
@@ -73,7 +73,7 @@ def coins_renyi(*, epsilon, order):
 def least_over_orders(*, rho, delta):
     """The smallest rho a + ln(1/delta) / (a - 1) over orders a > 1."""
     bound = lambda excess: rho * (1 + excess) - math.log(delta) / excess
-    return zoomed(lambda log_excess: bound(np.exp(log_excess)), -20.0, 25.0)[1]
+    return zoomed(lambda log_excess: bound(np.exp(log_excess)), -20.0, 25.0)
 
 
 def touching_steps(*, order, rho, delta):
@@ -100,7 +100,7 @@ def least_moment_bound(*, noise_multiplier, delta):
         return (total + log) / moments
 
     centre = math.log(noise_multiplier * math.sqrt(2 * log))
-    return zoomed(bound, centre - 1.5, centre + 1.5)[1]
+    return zoomed(bound, centre - 1.5, centre + 1.5)
 
 
 def most_powerful(p, q, false_positive_rate):

@@ -6,14 +6,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from dplearn.book.chapters.mechanisms.truths import by_norm
 from dplearn.book.kit import oracles
 from dplearn.engine.contour import SampledGaussian, log_moments
-
-
-def by_norm(gradients: NDArray, norm: float) -> NDArray:
-    """Every gradient, scaled down to this norm if it is longer."""
-    lengths = np.linalg.norm(gradients, axis=1, keepdims=True)
-    return gradients * np.minimum(1.0, norm / lengths)
 
 
 def _largest_change(clipped: NDArray, average: Callable[[NDArray], NDArray]) -> float:

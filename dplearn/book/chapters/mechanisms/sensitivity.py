@@ -158,7 +158,7 @@ def sum_sensitivity(*, lower, upper, adjacency):
 @printed("3", max_norm=1.5, dimension=3, adjacency="replace_one")
 @wrong("coordinatewise", "A cube is not a ball: its corners are sqrt(d) C away.",
        says=r"g_i \text{ clipped to } [-C,C]^d:\ \Delta_2 = C",
-       oracle=partial(truths.clipped_sum_change, coordinatewise=True),
+       oracle=lambda **at: truths.clipped_sum_change(**at, clip=lambda g, c: np.clip(g, -c, c)),
        adjacency=Choice("add_remove"))
 @wrong("any-adjacency", "A record that is replaced by its opposite moves the sum by 2C.",
        claim="max_norm", says=r"\Delta_2 = C \text{ whatever the adjacency}")

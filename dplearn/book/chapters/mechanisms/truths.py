@@ -340,14 +340,16 @@ def sum_change(*, lower, upper, adjacency):
     return max(abs(math.fsum([a, b]) - math.fsum([a, c])) for a in grid for b in grid for c in grid)
 
 
-def clipped_sum_change(*, max_norm, dimension, adjacency, coordinatewise=False):
+def by_norm(vectors: NDArray, norm: float) -> NDArray:
+    """Every vector, scaled down to this norm if it is longer."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors * np.minimum(1.0, norm / lengths)
+
+
+def clipped_sum_change(*, max_norm, dimension, adjacency, clip=by_norm):
     """Largest L2 change of a sum of clipped vectors, over the signs and axes of the space."""
     signs = np.array(list(itertools.product((-3.0, 0.5, 3.0), repeat=dimension))) * max_norm
-    if coordinatewise:
-        clipped = np.clip(signs, -max_norm, max_norm)
-    else:
-        norms = np.linalg.norm(signs, axis=1, keepdims=True)
-        clipped = signs * np.minimum(1.0, max_norm / norms)
+    clipped = clip(signs, max_norm)
     if adjacency == "add_remove":
         return float(np.max(np.linalg.norm(clipped, axis=1)))
     return float(np.max(np.linalg.norm(clipped[:, None] - clipped, axis=2)))
