@@ -21,7 +21,7 @@ import chromium
 ROOT = Path(__file__).parents[1]
 ARTEFACTS = ROOT / "artefacts"
 # Playwright counts in milliseconds.
-PATIENCE = 180_000
+PATIENCE = 600_000
 SCREEN = {"width": 1440, "height": 900}
 # Marks of a file that drives Chromium; one worker takes all of it.
 DRIVEN = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("browser")]

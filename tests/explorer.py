@@ -17,7 +17,7 @@ def opened(page: str = "", **address: str) -> AppTest:
     """One page, or the whole explorer, opened at an address."""
     script = f"from dplearn.app.pages.{page} import render\nrender()"
     app = AppTest.from_string(script) if page else AppTest.from_file(navigation.__file__)
-    app.default_timeout = 120
+    app.default_timeout = 600
     for key, value in address.items():
         app.query_params[key] = value
     return checked(app.run())

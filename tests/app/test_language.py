@@ -258,7 +258,7 @@ def test_what_cannot_meet_a_budget_is_said_in_the_readers_words(monkeypatch):
 
 _PROBLEMS = (
     "The training process was killed, perhaps for want of memory.",
-    "Stopped after 120 seconds, the longest that a run may take here.",
+    "Stopped after 120 s of processor time, the most that a run may take here.",
 )
 _EVENT = {"event": "progress", "step": 30, "seconds": 3.0, "epsilon": 2.0, "accuracy": 0.9}
 _EVENT |= {"plain_accuracy": 0.95, "loss": 0.3, "plain_loss": 0.2, "clipped": 0.5, "norm": 0.2}

@@ -229,7 +229,7 @@ def test_dplearn_app_hands_streamlit_a_script_and_the_options(monkeypatch):
     assert PagesManager.uses_pages_directory is False
     run, script, *options = called
     assert run == "run" and options == ["--server.port", "8600", "--server.headless=true"]
-    app = AppTest.from_file(script, default_timeout=120).run()
+    app = AppTest.from_file(script, default_timeout=600).run()
     assert not app.exception and app.get("plotly_chart")
     assert (Path(script).parent / ".streamlit" / "config.toml").is_file()
 

@@ -47,7 +47,7 @@ def knock(address: str, **headers: str) -> int:
     upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
     upgrade["Sec-WebSocket-Key"] = "AAAAAAAAAAAAAAAAAAAAAA=="
     place = urlsplit(address).netloc
-    with closing(http.client.HTTPConnection(place, timeout=60)) as connection:
+    with closing(http.client.HTTPConnection(place, timeout=600)) as connection:
         connection.request("GET", "/_stcore/stream", headers=upgrade | headers)
         with connection.getresponse() as response:
             return response.status
@@ -143,7 +143,7 @@ def test_no_process_outlives_a_server_that_was_killed():
     lines = ["import os, signal", "from dplearn.app.kit import questions", "questions.start()"]
     lines += ["print(questions.ask(os.getpid), flush=True)", "os.kill(os.getpid(), signal.SIGKILL)"]
     command = [sys.executable, "-c", "\n".join(lines)]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     answering, end = Path("/proc", ended.stdout.strip()), time.monotonic() + 60
     while answering.exists() and time.monotonic() < end:
         time.sleep(0.1)

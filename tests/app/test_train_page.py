@@ -53,7 +53,7 @@ def title(app: AppTest) -> str:
     return explorer.title(app, front(app))
 
 
-def until(app: AppTest, condition, seconds: float = 300) -> AppTest:
+def until(app: AppTest, condition, seconds: float = 600) -> AppTest:
     """Look again, as the browser does by itself, until something is so."""
     end = time.monotonic() + seconds
     while not condition(app):

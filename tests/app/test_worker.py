@@ -31,7 +31,7 @@ JOB = {
     "delta": 1e-4,
     "compare": True,
 }
-PATIENCE = 120  # seconds; a busy machine may need some
+PATIENCE = 600  # seconds; a busy machine may need some
 LONG = JOB | {"model": "cnn", "steps": 5000}
 
 
@@ -62,7 +62,7 @@ def told(job):
 
 @pytest.mark.slow
 def test_a_job_in_and_events_out():
-    with process(JOB, "--seconds", "600", "--silence", "600") as started:  # it is nice, and waits
+    with process(JOB, "--silence", "600") as started:
         first, *steps, last = map(json.loads, started.stdout)
         assert started.wait(PATIENCE) == 0
     assert first == {"event": "start", "steps": 20, "records": 1438, "held_out": 359}
@@ -156,7 +156,7 @@ def test_it_ends_when_nobody_holds_its_input_and_at_once_when_killed():
     with process(LONG) as started:
         assert json.loads(started.stdout.readline())["event"] == "start"
         niceness = os.getpriority(os.PRIO_PROCESS, started.pid)
-        assert niceness >= min(os.getpriority(os.PRIO_PROCESS, 0) + 10, 19)
+        assert niceness >= min(os.getpriority(os.PRIO_PROCESS, 0) + 5, 19)
         started.stdin.close()
         assert started.wait(PATIENCE) == 1
 
@@ -165,7 +165,7 @@ def test_it_ends_when_nobody_holds_its_input_and_at_once_when_killed():
         assert started.wait(PATIENCE) == -signal.SIGKILL
 
 
-LATE = "Stopped after 0.7 seconds, the longest that a run may take here."
+LATE = "Stopped after 0.7 s of processor time, the most that a run may take here."
 SCARCE = "Stopped: it needs more than 0.28 GB of memory."
 ENDS = [
     (LONG, ("--silence", "0.5"), "Stopped: nobody looked at it for 0.5 seconds."),

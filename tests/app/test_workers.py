@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
 def answer(address: str, path: str = "/", **headers: str) -> tuple[int, str]:
     """Status of a request, and the number of the server that nginx asked."""
-    with closing(http.client.HTTPConnection(urlsplit(address).netloc, timeout=60)) as connection:
+    with closing(http.client.HTTPConnection(urlsplit(address).netloc, timeout=600)) as connection:
         connection.request("GET", path, headers=headers)
         with connection.getresponse() as response:
             cookies = " ".join(response.headers.get_all("Set-Cookie") or [])
