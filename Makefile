@@ -1,10 +1,13 @@
 # Everything runs inside .venv; each target installs what it needs there and is not yet there.
 PYTHON ?= python3
+# Two environments are made at a time.
+MAKEFLAGS += --jobs=2
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
-# Installs an extra of pyproject.toml at the versions that requirements.txt pins.
-EXTRA = grep -v '^-e' requirements.txt | $(PIP) install --constraint /dev/stdin --editable
+# Installs an extra of pyproject.toml at the versions that requirements.txt pins. What is imported is
+# compiled then: all of it would take a minute, and most is never looked at.
+EXTRA = grep -v '^-e' requirements.txt | $(PIP) install --no-compile --constraint /dev/stdin --editable
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=600 \
 	--nbval-kernel-startup-timeout=300 --nbval-sanitize-with tests/nbval.cfg
 # Whoever switches compiled files off would wait for pytest to rewrite each test at every start.
@@ -57,5 +60,5 @@ $(VENV)/flower/ready: requirements.txt pyproject.toml | $(BIN)/python
 	touch $@
 
 $(VENV)/all: requirements.txt pyproject.toml | $(BIN)/python
-	$(PIP) install -r requirements.txt
+	$(PIP) install --no-compile -r requirements.txt
 	touch $(VENV)/app $(VENV)/train $@
