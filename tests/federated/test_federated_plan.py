@@ -5,13 +5,13 @@ import math
 
 import numpy as np
 import pytest
-from plans import PLAN
 from scipy.special import ndtr
 from scipy.stats import binom
 
 from cases import each
 from dplearn import DPSGD, Gaussian, accountants
 from dplearn.federated import FederatedPlan, user_level
+from plans import PLAN
 
 
 @each(

@@ -11,7 +11,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-from plans import PLAN
 from torch import nn
 
 from cases import each
@@ -19,6 +18,7 @@ from dplearn import Gaussian, PoissonSubsampled, accountants
 from dplearn.datasets import oriented_gradients, synthetic_digits
 from dplearn.federated import FederatedPlan
 from dplearn.federated.simulation import Federation, simulate
+from plans import PLAN
 
 LOSS = nn.CrossEntropyLoss(reduction="none")
 EVERYBODY = FederatedPlan(
