@@ -19,7 +19,13 @@ opened = functools.partial(explorer.opened, "audit")
 
 
 def asked(**change):
-    default = {"program": "correct", "claim": 3.0, "delta": 1e-5, "canaries": 1000, "guesses": 200}
+    default = {
+        "program": "correct",
+        "epsilon": 3.0,
+        "delta": 1e-5,
+        "canaries": 1000,
+        "guesses": 200,
+    }
     more = {"confidence": 0.999, "assume": "any", "run": 1}
     return Question(**default | more | change)
 
@@ -63,7 +69,7 @@ def test_an_audit_is_that_of_the_library(change):
 
 def test_honest_programs_are_rarely_accused():
     """At 90 % one in ten may be, of 400; that more than 64 are has a chance below 1e-4."""
-    few = {"canaries": 100, "guesses": 20, "confidence": 0.9, "claim": 0.5}
+    few = {"canaries": 100, "guesses": 20, "confidence": 0.9, "epsilon": 0.5}
     bounds = [audited(asked(**few, run=run)).bound.epsilon for run in range(1, 401)]
     assert np.sum(np.array(bounds) >= 0.5) <= 64
 

@@ -50,7 +50,7 @@ class Quantity:
                 return value
         value = _number(str(text), commas=self.whole)
         if self.lower <= value <= self.upper and not (self.whole and value != round(value)):
-            return float(value)
+            return int(value) if self.whole else float(value)
         kind = "a whole number" if self.whole else "a number"
         span = f"to be {kind} from {self.show(self.lower)} to {self.show(self.upper)}"
         if math.isnan(value) and re.search(r"\d,\d", str(text)):

@@ -89,5 +89,5 @@ def length_of(state: State, rate: float) -> int:
     """T, as given or from epochs of 1/q steps, within the range of the field."""
     values, steps = state.values, state.fields["steps"]
     if values["length_in"] == "steps":
-        return int(values["steps"])
+        return values["steps"]
     return min(max(steps_of(values["epochs"], batches=1 / rate), 1), int(steps.upper))  # type: ignore[union-attr]

@@ -95,16 +95,9 @@ def column(quantity: str, steps: int, ends: Sequence[End], canvas: Canvas) -> li
     pixels = dict(zip(((end.name, is_note) for end, is_note in rows), placed, strict=True))
     words = [_words(end, canvas, pixels[end.name, 0]) for end in ends]
     small = {"xshift": 16 + 14, "font": {"size": 12.5}}
-    notes = [
-        {
-            "name": f"{end.name} note",
-            "text": end.note,
-            **_height(canvas, pixels[end.name, 1] + 4),
-            **small,
-        }
-        for end, is_note in rows
-        if is_note
-    ]
+    at = lambda end: _height(canvas, pixels[end.name, 1] + 4)
+    noted = [end for end, is_note in rows if is_note]
+    notes = [{"name": f"{e.name} note", "text": e.note, **at(e), **small} for e in noted]
     top = {"y": 1, "yref": "paper", "yanchor": "bottom", "xshift": 16, "yshift": 4}
     return [{"text": f"{quantity} at T = {text.whole(steps)}", **_PLACE, **top}, *words, *notes]
 
@@ -124,10 +117,5 @@ def _words(end: End, canvas: Canvas, to: float) -> dict[str, Any]:
     leader = {"showarrow": True, "arrowhead": 0, "arrowwidth": 1.4, "ax": 14, "ay": at - to}
     leader["arrowcolor"] = CLEAR if gone else style.colour
     look = {"align": "left", "font": {"size": 14, "color": INK}}
-    return {
-        "name": end.name,
-        "text": f"{glyph} {end.words}",
-        **_height(canvas, at),
-        **leader,
-        **look,
-    }
+    words = {"name": end.name, "text": f"{glyph} {end.words}"}
+    return {**words, **_height(canvas, at), **leader, **look}

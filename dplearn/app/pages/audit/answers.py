@@ -36,7 +36,7 @@ class Question:
     """What a reader asked."""
 
     program: str
-    claim: float
+    epsilon: float  # claimed
     delta: float
     canaries: int
     guesses: int
@@ -64,7 +64,7 @@ def audited(question: Question) -> Audit:
     """Coins, scores, guesses and the bound of one run."""
     rng, m = np.random.default_rng(question.run), question.canaries
     included, noise = rng.random(m) < 0.5, rng.standard_normal(m)
-    mu = SHARPER[question.program] * _mu(question.claim, question.delta)
+    mu = SHARPER[question.program] * _mu(question.epsilon, question.delta)
     scores = noise + mu * included
     order = np.argsort(scores)
     ranked = included[order]

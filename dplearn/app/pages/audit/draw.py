@@ -58,18 +58,10 @@ def sidebar(state: State) -> Question:
     controls.choice(state, fields.ASSUME, widget="segments")
     for kind in (fields.RUN, fields.DELTA):
         controls.quantity(state, kind)
-    value = state.values
-    canaries = int(value["canaries"])
-    return Question(
-        program=value["program"],
-        claim=float(value["epsilon"]),
-        delta=float(value["delta"]),
-        canaries=canaries,
-        guesses=min(int(value["guesses"]), canaries),
-        confidence=float(value["confidence"]),
-        assume=value["assume"],
-        run=int(value["run"]),
-    )
+    values = state.values
+    guesses = min(values["guesses"], values["canaries"])
+    able = {"guesses": guesses, "confidence": float(values["confidence"])}
+    return Question(**values | able)
 
 
 def outcome(state: State, question: Question) -> None:
@@ -89,7 +81,7 @@ def outcome(state: State, question: Question) -> None:
         here = (question.guesses, told.bound.epsilon)
         title = translated("Only the number that was fixed before counts")
         figure = proved_by_guesses(
-            told.sizes, told.proved, told.ceiling, here=here, claim=question.claim, finding=title
+            told.sizes, told.proved, told.ceiling, here=here, claim=question.epsilon, finding=title
         )
         alt = translated(_PROVED, proved=here[1], guesses=here[0], title=title)
         look.chart(figure, "proved", alt)
@@ -98,7 +90,7 @@ def outcome(state: State, question: Question) -> None:
 
 def _sentence(question: Question, told: Audit) -> str:
     """How many guesses are right, what that proves, and what becomes of the claim."""
-    caught = told.bound.epsilon > 0 and question.claim <= told.bound.epsilon
+    caught = told.bound.epsilon > 0 and question.epsilon <= told.bound.epsilon
     parts = [translated(_RIGHT, correct=told.correct, guesses=question.guesses)]
     if told.bound.epsilon > 0:
         parts.append(
@@ -111,5 +103,5 @@ def _sentence(question: Question, told: Audit) -> str:
         )
     else:
         parts.append(translated(_POSSIBLE))
-    parts.append(translated(_CAUGHT if caught else _STANDS, claim=question.claim))
+    parts.append(translated(_CAUGHT if caught else _STANDS, claim=question.epsilon))
     return "".join(parts)

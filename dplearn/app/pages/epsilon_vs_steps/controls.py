@@ -91,15 +91,9 @@ def below(state: State, scenario: Scenario) -> None:
     with left, st.container(gap=None):
         controls.quantity(state, replace(fields.HERE, upper=float(scenario.largest)))
         label = translated("Unpin" if state.values["pinned"] else "Pin to compare")
+        pinned = {"on_click": pin, "args": (state,), "help": translated(_PIN)}
         with st.container(horizontal=True):
-            st.button(
-                label,
-                key="pin",
-                type="tertiary",
-                on_click=pin,
-                args=(state,),
-                help=translated(_PIN),
-            )
+            st.button(label, key="pin", type="tertiary", **pinned)
             _all_curves(state)
     with middle, st.container(gap=None):
         controls.quantity(state, fields.BUDGET)

@@ -1,6 +1,8 @@
 """The page below its menu: two pictures, the numbers, the theorems, and what to take along."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -114,13 +116,12 @@ def printed(rows: Sequence[Mapping[str, str]]) -> None:
     if not rows:
         return
     st.subheader(translated("Published figures for this run"), anchor="published")
+    figure = lambda row: f"{_SIGNS.get(row['relation'], '')} {row['published']}".strip()
     shown = [
         {
             translated("Source"): retold(row["source"]),
             "T": text.whole(float(row["steps"])) if row["steps"] else "",
-            translated(
-                "Printed ε"
-            ): f"{_SIGNS.get(row['relation'], '')} {row['published']}".strip(),
+            translated("Printed ε"): figure(row),
             translated("Computed"): row["computed"],
             translated("Verdict"): translated(_VERDICTS[row["verdict"]]),
             translated("Why"): retold(row["why"]),
@@ -135,26 +136,17 @@ def take_along(answers: Answers) -> None:
     st.subheader(translated("Take it along"), anchor="take")
     left, right = st.columns([2, 3], gap="medium")
     with left:
-        st.download_button(
-            translated("Data as CSV"),
-            data=lambda: export.as_csv(answers),
-            file_name="epsilon.csv",
-            mime="text/csv",
-            on_click="ignore",
-            icon=":material/download:",
-        )
+        saved = partial(st.download_button, on_click="ignore")
+        data = lambda: export.as_csv(answers)
+        icon = ":material/download:"
+        saved(translated("Data as CSV"), data, "epsilon.csv", "text/csv", icon=icon)
         if refusal := export.no_certificate(answers.scenario):
             st.caption(translated(refusal))
         else:
-            st.download_button(
-                translated("Certificate"),
-                data=lambda: export.as_certificate(answers),
-                file_name="certificate.json",
-                mime="application/json",
-                on_click="ignore",
-                icon=":material/verified:",
-                help=translated(_PROOF, steps=text.whole(answers.here)),
-            )
+            proof = lambda: export.as_certificate(answers)
+            about = translated(_PROOF, steps=text.whole(answers.here))
+            more: Any = {"icon": ":material/verified:", "help": about}
+            saved(translated("Certificate"), proof, "certificate.json", "application/json", **more)
         st.segmented_control(
             translated("The camera above the picture saves"),
             ["svg", "png"],

@@ -63,7 +63,7 @@ def meet(state: State, symbol: str) -> None:
     step = sampled(scenario.base, sampling=scenario.sampling, sample_rate=scenario.sample_rate)  # type: ignore[arg-type]
     question = {"delta": scenario.delta, "adjacency": scenario.adjacency, "epsilon": budget}
     if symbol != "T":
-        question["steps"] = min(int(state.values["here"]), scenario.largest)
+        question["steps"] = min(state.values["here"], scenario.largest)
     try:
         best = questions.ask(search, accountants[REFERENCE](), mechanism=step, **question)
         if not best.value:

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import streamlit as st
 
-from dplearn.app.kit.fields import Choice
 from dplearn.app.kit.language import translated
 from dplearn.app.kit.run_fields import ADJACENCY
 from dplearn.app.kit.state import State
@@ -22,14 +21,9 @@ def buttons(state: State, scenario: Scenario) -> None:
                 replace(scenario, **{kind.key: option})
             ):
                 label = f"{translated(kind.label)}: {translated(kind.options[option])}"
-                st.button(
-                    label, key=f"repair_{kind.key}", on_click=_use, args=(state, kind, option)
-                )
+                chosen = {"on_click": state.enter, "args": (kind, option)}
+                st.button(label, key=f"repair_{kind.key}", **chosen)
                 break
-
-
-def _use(state: State, kind: Choice, option: str) -> None:
-    state.enter(kind, option)
 
 
 def _covers(scenario: Scenario) -> bool:

@@ -23,6 +23,13 @@ _ABOUT = (
     "A complete privacy statement of the run up to T. It asks for what the settings cannot know, "
     "and is refused while a part is missing."
 )
+_ASKED = {
+    "unit": "Unit: whose data?",
+    "period": "Period: one ε for how long?",
+    "sampling": "The program really draws",
+    "tuning": "Settings were chosen",
+}
+_OPTIONS = {"unit": {}, "period": {}, "sampling": SAMPLED, "tuning": TUNINGS}
 _NO_PLAN = "A statement needs a run with Gaussian noise and a bound on ε."
 _NO_READINGS = "Nine readings are of Gaussian noise, the same in every step, and Poisson sampling."
 _READ = (
@@ -60,46 +67,38 @@ def plan_of(scenario: Scenario, here: int) -> Plan | None:
 
 
 def _statement(answers: Answers) -> None:
+    """The statement once all is told, and files of it."""
     plan, (name, best) = plan_of(answers.scenario, answers.here), words.ranked(answers.readings)[0]
     if plan is None or not best.is_bound:
         st.caption(translated(_NO_PLAN))
         return
     st.caption(translated(_ABOUT))
-    left, right = st.columns(2)
-    options = {"": translated("choose"), **{key: retold(told) for key, told in SAMPLED.items()}}
-    settings = {"": translated("choose"), **{key: retold(told) for key, told in TUNINGS.items()}}
-    unit = left.text_input(translated("Unit: whose data?"), key="told_unit")
-    period = right.text_input(translated("Period: one ε for how long?"), key="told_period")
-    drawn = left.selectbox(
-        translated("The program really draws"),
-        options,
-        format_func=options.__getitem__,
-        key="told_sampling",
-    )
-    tuned = right.selectbox(
-        translated("Settings were chosen"),
-        settings,
-        format_func=settings.__getitem__,
-        key="told_tuning",
-    )
-    parts = {"unit": unit, "period": period, "sampling": drawn, "tuning": tuned}
-    parts |= {"adjacency": answers.scenario.adjacency, "accountant": name}
+    parts = _told() | {"adjacency": answers.scenario.adjacency, "accountant": name}
     try:
         stated = _stated(plan, answers.scenario.delta, **parts)
     except ValueError as refusal:
         st.info(retold(str(refusal)))
         return
     st.code(str(stated), language=None, wrap_lines=True)
-    files = {"txt": str(stated), "tex": stated.latex(), "json": stated.json()}
-    files |= {"html": stated.card()}
-    for column, (ending, content) in zip(st.columns(4), files.items(), strict=True):
-        column.download_button(
-            {"txt": "Text", "tex": "LaTeX", "json": "JSON", "html": translated("Card")}[ending],
-            content,
-            file_name=f"privacy_statement.{ending}",
-            on_click="ignore",
-            icon=":material/download:",
-        )
+    files = {"txt": ("Text", str(stated)), "tex": ("LaTeX", stated.latex())}
+    files |= {"json": ("JSON", stated.json()), "html": (translated("Card"), stated.card())}
+    icon = ":material/download:"
+    for column, (ending, (kind, content)) in zip(st.columns(4), files.items(), strict=True):
+        file = f"privacy_statement.{ending}"
+        column.download_button(kind, content, file, on_click="ignore", icon=icon)
+
+
+def _told() -> dict[str, str]:
+    """What the settings cannot know, as a reader tells it."""
+    parts = {}
+    for place, (part, options) in zip(2 * st.columns(2), _OPTIONS.items(), strict=True):
+        label, key = translated(_ASKED[part]), f"told_{part}"
+        if options:
+            names = {"": translated("choose"), **{o: retold(told) for o, told in options.items()}}
+            parts[part] = place.selectbox(label, names, format_func=names.__getitem__, key=key)
+        else:
+            parts[part] = place.text_input(label, key=key)
+    return parts
 
 
 @lru_cache(maxsize=64)

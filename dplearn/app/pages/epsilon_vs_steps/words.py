@@ -149,38 +149,35 @@ def assumed(readings: Readings) -> str:
 
 def table(answers: Answers) -> list[dict[str, str]]:
     """A row for each accountant."""
+    most = translated("Largest T with ε ≤ {budget:g}", budget=answers.budget)
     return [
-        {
-            translated("Accountant"): f"{style_of(name).glyph} {accountants[name].title}",
+        _named(name)
+        | {
             "ε": text.epsilon(guarantee, 4),
             translated("Kind"): _kind(guarantee),
             translated("Times the certified ε"): times(guarantee, answers.reference_here),
-            translated("Largest T with ε ≤ {budget:g}", budget=answers.budget): _certified(
-                answers, name, guarantee
-            ),
+            most: _certified(answers, name, guarantee),
         }
         for name, guarantee in ranked(answers.readings)
     ]
+
+
+def _named(name: str) -> dict[str, str]:
+    """The first cell of an accountant's row."""
+    return {translated("Accountant"): f"{style_of(name).glyph} {accountants[name].title}"}
 
 
 def compared(answers: Answers, kept: Answers) -> list[dict[str, str]]:
     """A row for each accountant that covers both runs."""
-    return [
-        {
-            translated("Accountant"): f"{style_of(name).glyph} {accountants[name].title}",
-            translated("ε pinned, at T = {steps}", steps=text.whole(kept.here)): text.epsilon(
-                kept.readings[name], 4
-            ),
-            translated("ε in view, at T = {steps}", steps=text.whole(answers.here)): text.epsilon(
-                guarantee, 4
-            ),
-            translated("in view ÷ pinned"): excess.times(
-                excess.ratio(guarantee, kept.readings[name])
-            ),
-        }
-        for name, guarantee in ranked(answers.readings)
-        if name in kept.readings
-    ]
+    then = translated("ε pinned, at T = {steps}", steps=text.whole(kept.here))
+    now = translated("ε in view, at T = {steps}", steps=text.whole(answers.here))
+    rows = []
+    for name, guarantee in ranked(answers.readings):
+        if other := kept.readings.get(name):
+            both = {then: text.epsilon(other, 4), now: text.epsilon(guarantee, 4)}
+            share = {translated("in view ÷ pinned"): excess.times(excess.ratio(guarantee, other))}
+            rows.append(_named(name) | both | share)
+    return rows
 
 
 def times(guarantee: Guarantee, measure: Guarantee) -> str:

@@ -85,7 +85,7 @@ def sidebar(state: State) -> Setting:
         place=value["place"],
         masked=value["view"] == "masked",
         invited=value["place"] == "phones" and value["shares"] == "invited",
-        **{n.key: int(value[n.key]) if n.whole else value[n.key] for n in fields.NUMBERS},
+        **{kind.key: value[kind.key] for kind in fields.NUMBERS},
     )
 
 

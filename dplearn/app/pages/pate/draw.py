@@ -43,16 +43,12 @@ def sidebar(state: State) -> tuple[int, PATE, float]:
         controls.quantity(state, kind)
     for kind in (fields.QUERIES, fields.ANSWERS, fields.DELTA):
         controls.quantity(state, kind)
-    value = state.values
-    answers, queries = (int(value[name]) for name in ("answers", "queries"))
-    plan = PATE(
-        answers=min(answers, queries),
-        queries=queries if checked else min(answers, queries),
-        noise_std=float(value["noise_std"]),
-        threshold=float(value["threshold"]) if checked else None,
-        check_std=float(value["check_std"]) if checked else None,
-    )
-    return int(value["teachers"]), plan, float(value["delta"])
+    values = state.values
+    answers = min(values["answers"], values["queries"])
+    check = {name: values[name] for name in ("queries", "threshold", "check_std")}
+    check = check if checked else {"queries": answers}
+    plan = PATE(answers=answers, noise_std=values["noise_std"], **check)
+    return int(values["teachers"]), plan, values["delta"]
 
 
 def outcome(state: State, question: tuple[int, PATE, float]) -> None:
