@@ -102,7 +102,9 @@ class Bars(Part):
     def traces(self) -> list[dict[str, Any]]:
         x, fill = np.asarray(self.x, dtype=float), transparent(self.colour, self.opacity)
         width = self.width or (float(np.min(np.diff(x))) if x.size > 1 else 1.0)
-        paint = {"color": fill, "line": {"color": self.colour, "width": self.edge}}
+        # An outline of nothing would lie along the axis.
+        edge = self.edge and [self.edge if y > 0 else 0 for y in np.asarray(self.y, dtype=float)]
+        paint = {"color": fill, "line": {"color": self.colour, "width": edge}}
         if self.hatched:
             paint["pattern"] = {"shape": "/", "size": 5, "fgcolor": self.colour, "bgcolor": fill}
         at = {"name": self.label, "x": self.x, "y": self.y, "width": width}

@@ -116,7 +116,7 @@ def printed(rows: Sequence[Mapping[str, str]]) -> None:
     if not rows:
         return
     st.subheader(translated("Published figures for this run"), anchor="published")
-    figure = lambda row: f"{_SIGNS.get(row['relation'], '')} {row['published']}".strip()
+    figure = lambda row: f"{_SIGNS.get(row['relation'], '')}\u00a0{row['published']}".strip()
     shown = [
         {
             translated("Source"): retold(row["source"]),

@@ -83,7 +83,8 @@ _STYLE = """
 p { margin: 0; font-size: 1.9rem; min-height: 2.8rem; }
 small { opacity: 0.7; }
 figure { position: fixed; inset: 0; margin: auto; width: min(80vh, 40vw); height: fit-content;
-         padding: 1rem; background: white; color: black; border-radius: 0.5rem; z-index: 9; }
+         padding: 1rem; background: white; color: black; border-radius: 0.5rem; z-index: 9;
+         border: 1px solid gray; }
 img { width: 100%; }
 figcaption { overflow-wrap: anywhere; font-size: 0.8rem; }
 [hidden] { display: none; }

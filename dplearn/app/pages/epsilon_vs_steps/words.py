@@ -18,7 +18,7 @@ FIRST = (
 )
 ATTACK = (
     "An attacker with 1 % false alarms finds **{share} %** of the members: "
-    "odds of **{odds} to 1**; a guess has 1 to 1."
+    "odds of **{odds}\u00a0to\u00a01**; a guess has 1\u00a0to\u00a01."
 )
 _LOOSE_DELTA = (
     "**δ = {delta} is no less than 1/N = {share}:** who publishes a whole record now and then "

@@ -56,7 +56,7 @@ def entries(state: State) -> None:
     st.dataframe(
         [_entry(book[id], results.get(id)) for id in ids],
         hide_index=True,
-        height=560,
+        height=577,  # half a row says that more follow
         placeholder="",
         column_config={translated("worst slack"): st.column_config.NumberColumn(format="%.2g")},
     )
@@ -109,7 +109,7 @@ def figures() -> None:
     st.dataframe(
         [_figure(f) for f in computed],
         hide_index=True,
-        height=560,
+        height=577,  # half a row says that more follow
         row_height=72,
         placeholder="",
         column_config={translated(name): column(width=width) for name, width in widths.items()}

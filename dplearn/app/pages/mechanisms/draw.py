@@ -15,7 +15,9 @@ from dplearn.figures import leaking_area, loss_law, profile_curve, renyi_curve, 
 def pictures(view: View) -> None:
     """Laws above, curves below."""
     makers = (_outputs, _loss, _profile, _renyi, _tradeoff)
-    places = [*st.columns([6, 5], gap="small"), *st.columns(3, gap="small")]
+    # Without densities the others share their place.
+    rows = [[6, 5], 3] if view.pair.outputs else [1, 2, 2]
+    places = [place for row in rows for place in st.columns(row, gap="small")]
     titles, alts = words.titles(view), words.alts(view)
     for place, make, (name, title) in zip(places, makers, titles.items(), strict=True):
         figure = make(view, {"finding": title})
