@@ -2,7 +2,7 @@
 
 import dataclasses
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Self
 
 import numpy as np
@@ -75,12 +75,12 @@ class Runs:
         """Runs with only these rows."""
         return dataclasses.replace(self, counts=self.counts[rows])
 
-    @property
+    @cached_property
     def assumptions(self) -> tuple[str, ...]:
         """Assumptions of all mechanisms, each clause once."""
         return tuple(dict.fromkeys(a for m in self.mechanisms for a in m.assumptions))
 
-    @property
+    @cached_property
     def only_for(self) -> str:
         """Whom the mechanisms are about, where one of them is not about all neighbours."""
         return " and ".join(dict.fromkeys(m.only_for for m in self.mechanisms if m.only_for))

@@ -166,8 +166,10 @@ def optimal_composition(*, epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLik
     epsilon, steps, slack = np.broadcast_arrays(
         np.asarray(epsilon, dtype=float), np.asarray(steps, dtype=float), slack
     )
-    # Smallest whole k with delta at loss L_k small enough, by bisection on k.
-    low, high = np.floor(steps / 2) - 1, steps.copy()
+    # Smallest whole k with delta at loss L_k small enough, by bisection on k: so it is from where
+    # Hoeffding's inequality has P(K >= k) <= slack.
+    far = expit(epsilon) * steps + np.sqrt(-0.5 * steps * np.log(slack))
+    low, high = np.floor(steps / 2) - 1, np.minimum(np.ceil(far) + 1, steps)
     while np.any(high - low > 1):
         middle = np.floor((low + high) / 2)
         fits = _delta_at_loss(middle, epsilon, steps) <= slack
@@ -192,8 +194,8 @@ def binomial_tails(k: NDArray, epsilon: NDArray, steps: NDArray) -> tuple[NDArra
     truth, lie = expit(epsilon), expit(-epsilon)
     inner = np.clip(k, 0, steps - 1)
     p, q = (betainc(inner + 1, steps - inner, x) for x in (truth, lie))
-    ends = [k < 0, k >= steps]
-    return np.select(ends, [1.0, 0.0], p), np.select(ends, [1.0, 0.0], q)
+    p, q = (np.where(k < 0, 1.0, np.where(k >= steps, 0.0, tail)) for tail in (p, q))
+    return p, q
 
 
 def _delta_at_loss(k: NDArray, epsilon: NDArray, steps: NDArray) -> NDArray:

@@ -163,8 +163,10 @@ def gaussian_epsilon(delta: ArrayLike, mu: ArrayLike) -> NDArray:
 
 def gaussian_ends(delta: ArrayLike, mu: ArrayLike) -> tuple[NDArray, NDArray]:
     """Lower and upper end of `gaussian_epsilon`: beyond the rounding of log delta, elementwise."""
-    less, more = np.asarray(delta) * (1 - MARGIN), np.minimum(np.asarray(delta) * (1 + MARGIN), 1)
-    return gaussian_epsilon(more, mu) * (1 - MARGIN), gaussian_epsilon(less, mu)
+    delta, mu = np.broadcast_arrays(np.asarray(delta, dtype=float), mu)
+    more, less = np.minimum(delta * (1 + MARGIN), 1), delta * (1 - MARGIN)
+    lower, upper = gaussian_epsilon(np.stack([more, less]), np.stack([mu, mu]))
+    return lower * (1 - MARGIN), upper
 
 
 def _mills(x: NDArray) -> NDArray:

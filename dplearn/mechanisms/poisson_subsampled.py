@@ -113,7 +113,8 @@ class PoissonSubsampled(Sampled):
             return orders / (orders - 1) * log_add(math.log1p(-q), math.log(q) + exponent)
         summed = (orders <= _LARGEST_SUM) & (orders == np.round(orders))
         log_x = np.empty(orders.shape)
-        log_x[summed] = [_log_excess_sum(int(a), sigma, q) for a in orders[summed]]
+        if np.any(summed):
+            log_x[summed] = _log_excess_sums(orders[summed], sigma, q)
         # Orders within a factor of two share their nodes.
         octave = np.where(summed, -1, np.floor(np.log2(orders)))
         for number in np.unique(octave[~summed]):
@@ -126,11 +127,13 @@ class PoissonSubsampled(Sampled):
         return (cls(Gaussian(1.0), 0.01), cls(Gaussian(4.0), 1.0), cls(Laplace(1.0), 0.1))
 
 
-def _log_excess_sum(order: int, sigma: float, q: float) -> float:
-    """log X at a whole order: entry k is the k-th binomial term, k = 2..order."""
-    k = np.arange(2, order + 1, dtype=float)
+def _log_excess_sums(orders: NDArray, sigma: float, q: float) -> NDArray:
+    """log X at whole orders: entry i, k is the k-th binomial term of orders[i], k >= 2."""
+    k, order = np.arange(2, np.max(orders) + 1), orders[:, None]
+    # Beyond its order there are no terms: the coefficient is 0.
     weight = log_comb(order, k) + k * math.log(q) + (order - k) * math.log1p(-q)
-    return float(np.logaddexp.reduce(weight + log_expm1((k * k - k) / (2 * sigma**2))))
+    terms = weight + log_expm1((k * k - k) / (2 * sigma**2))
+    return np.logaddexp.reduce(terms, axis=1)
 
 
 def _log_excess_integral(orders: NDArray, sigma: float, q: float) -> NDArray:
