@@ -18,6 +18,7 @@ def opened(page: str = "", **address: str) -> AppTest:
     script = f"from dplearn.app.pages.{page} import render\nrender()"
     app = AppTest.from_string(script) if page else AppTest.from_file(navigation.__file__)
     app.default_timeout = 600
+    app.session_state["more"] = True  # settings that are folded away at first
     for key, value in address.items():
         app.query_params[key] = value
     return checked(app.run())

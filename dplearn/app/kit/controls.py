@@ -131,7 +131,8 @@ def _slider(state: State, kind: Quantity) -> None:
 
     at = {"texts": list(texts), "index": int(np.argmin(np.abs(apart)))}
     told = {"key": kind.key, "label": translated(kind.label), **at}
-    _component(key=key, data=told, on_moved_change=moved, height="content")
+    # In a list: Streamlit would look for data frames among the values of a dictionary.
+    _component(key=key, data=[told], on_moved_change=moved, height="content")
 
 
 _SLIDER = Path(__file__).with_name("slider")

@@ -12,7 +12,7 @@ const pageIsIdle = () => {
   return !app || app.dataset.testScriptState === 'notRunning';
 };
 
-export default function ({ data, parentElement, setStateValue }) {
+export default function ({ data: [data], parentElement, setStateValue }) {
   const input = parentElement.querySelector('input');
   const me = sliders.get(input) ?? { held: false, sent: -1, shown: -1, since: 0 };
   sliders.set(input, me);

@@ -46,7 +46,7 @@ def render() -> None:
     with st.container(key="answers"):
         if kept and kept.curves:
             draw.comparison(answers, kept)
-        draw.other_tools(regimes.sentences(scenario, answers.here))
+        draw.other_tools(regimes.sentences(scenario, answers.here, answers.readings))
         report.show(state, answers)
         draw.numbers(answers)
         draw.theorems(answers.readings)

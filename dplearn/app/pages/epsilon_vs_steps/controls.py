@@ -31,12 +31,15 @@ def sidebar(state: State, preset: presets.Preset | None, answers: Answers) -> No
     in_steps = state.values["length_in"] == "steps"
     epochs = replace(run_fields.EPOCHS, label=f"T = {text.whole(scenario.phases[0].steps)}")
     controls.quantity(state, run_fields.STEPS if in_steps else epochs, unit=run_fields.LENGTH_IN)
-    # What went wrong must be seen.
-    wrong = bool(refusal or {*_MORE} & {*state.notes})
-    with st.expander(translated("More settings"), expanded=wrong, key="more"):
-        _more(state, refusal)
-        for name, reason in reasons.items() if answers.curves else ():
-            st.caption(f":material/block: {accountants[name].title}: {retold(reason)}")
+    # What went wrong must be seen; what is folded away is not sent, which is a tenth of a move.
+    if refusal or {*_MORE} & {*state.notes}:
+        st.session_state["more"] = True
+    more = st.expander(translated("More settings"), key="more", on_change="rerun")
+    if more.open:
+        with more:
+            _more(state, refusal)
+            for name, reason in reasons.items() if answers.curves else ():
+                st.caption(f":material/block: {accountants[name].title}: {retold(reason)}")
     language.switch()
 
 

@@ -282,7 +282,7 @@ function slide({ detail }) {
 
 window.addEventListener('dplearn:slide', slide);
 
-export default function ({ data, parentElement }) {
+export default function ({ data: [data], parentElement }) {
   page = data;
   attack = parentElement.querySelector('p');
   tell(page.run, page.here);

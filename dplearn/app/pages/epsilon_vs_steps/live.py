@@ -40,7 +40,7 @@ def follow(state: State, answers: Answers) -> None:
     """Pictures that follow the hand, and an attack, where the browser has an engine for the run."""
     drawn, state.drawn = state.drawn, None
     if _is_drawn_there(answers.scenario):
-        _component(key="live", data=_told(state, answers, drawn))
+        _component(key="live", data=[_told(state, answers, drawn)])
 
 
 def _is_drawn_there(scenario: Scenario) -> bool:

@@ -122,7 +122,7 @@ for (const name of ['pointerdown', 'pointermove', 'mousedown']) {
   addEventListener(name, hand, { capture: true });
 }
 
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data: [data], parentElement, setTriggerValue }) {
   const mine = { data, root: parentElement, pressed: () => setTriggerValue('pressed', true) };
   show = mine;
   parentElement.querySelectorAll('p, figure, small').forEach((part) => { part.hidden = !data.on; });

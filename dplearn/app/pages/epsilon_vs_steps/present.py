@@ -37,7 +37,7 @@ def show(state: State, answers: Answers) -> None:
         st.html(Path(__file__).with_suffix(".css"))
     data = {"on": True, **_told(state, answers)} if presents else {"on": False}
     turn = lambda: state.enter(fields.PRESENT, "0" if presents else "1")
-    _component(key="present", data=data, on_pressed_change=turn)
+    _component(key="present", data=[data], on_pressed_change=turn)
 
 
 def _told(state: State, answers: Answers) -> dict[str, Any]:

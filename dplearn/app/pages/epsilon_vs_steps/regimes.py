@@ -6,8 +6,9 @@ for the run in view.
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from dplearn.app.kit.language import retold
 from dplearn.app.pages.epsilon_vs_steps import answers
@@ -22,18 +23,19 @@ GOOGLE_ORDERS = (*_TENTHS, *map(float, range(11, 64)), 128.0, 256.0, 512.0, 1024
 
 @dataclass(frozen=True)
 class Spot:
-    """A run at one number of steps, as the rules see it."""
+    """A run at one number of steps, as the rules see it; what is read off curves is not asked."""
 
     scenario: Scenario
     here: int
+    readings: Mapping[str, Guarantee] = field(default_factory=dict)
 
     def guarantee(self, accountant: str) -> Guarantee | None:
         """The accountant's guarantee, or that claim; nothing where it has no theorem."""
         if accountant == answers.CLAIM:
             return next(iter(answers.claimed_curve(self.scenario, (self.here,))), None)
-        if answers.curve_of(accountant, self.scenario).refusal:
-            return None
-        return answers.guarantee_at(accountant, self.scenario, self.here)
+        if accountant in self.readings:
+            return self.readings[accountant]
+        return next(iter(answers.answer(accountant, self.scenario, (self.here,)).curve), None)
 
     def times(self, accountant: str) -> float:
         """Its epsilon over the certified one; 1 where they cannot be compared."""
@@ -155,7 +157,9 @@ REGIMES = (
 )
 
 
-def sentences(scenario: Scenario, here: int) -> list[str]:
+def sentences(
+    scenario: Scenario, here: int, readings: Mapping[str, Guarantee] = MappingProxyType({})
+) -> list[str]:
     """What goes wrong at this run, one sentence each."""
-    spot = Spot(scenario, here)
+    spot = Spot(scenario, here, readings)
     return [retold(f"**{r.tool}** {r.says(spot)}") for r in REGIMES if r.applies(spot)]
