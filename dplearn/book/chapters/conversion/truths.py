@@ -9,6 +9,7 @@ from scipy.optimize import linprog
 from scipy.special import expit
 
 from dplearn.book.kit import oracles
+from dplearn.ground.solve import first_true
 
 
 def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> float:
@@ -32,16 +33,16 @@ def coins_within(*, orders, rdp, delta):
         log_a = np.log(delta + (1 - delta) * expit(place))
         # 1 - a without cancellation.
         log_miss = np.log1p(-delta) + np.log(expit(-place))
-        low, high = log_a * orders / (orders - 1) - rdp, log_a
-        for _ in range(64):
-            log_b = 0.5 * (low + high)
+
+        def near(log_b: NDArray) -> NDArray:
             with np.errstate(divide="ignore"):
                 log_other = np.log(-np.expm1(log_b))
             inside = orders * log_a + (1 - orders) * log_b
             outside = orders * log_miss + (1 - orders) * log_other
-            far = np.logaddexp(inside, outside) > (orders - 1) * rdp
-            low, high = np.where(far, log_b, low), np.where(far, high, log_b)
-        return high - np.log1p(-delta) - np.log(expit(place))
+            return np.logaddexp(inside, outside) <= (orders - 1) * rdp
+
+        log_b = first_true(near, lower=log_a * orders / (orders - 1) - rdp, upper=log_a)
+        return log_b - np.log1p(-delta) - np.log(expit(place))
 
     return max(0.0, -zoomed(log_odds, -60.0, 36.0))
 

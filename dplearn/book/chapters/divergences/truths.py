@@ -3,22 +3,23 @@
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dplearn.book.kit import oracles
+from dplearn.ground.solve import first_true
 
 
 def largest_distance(*, kl):
     """The largest total variation distance of two coins with this KL divergence."""
     q = np.linspace(0.001, 0.999, 999)
-    low, high = np.zeros_like(q), 1 - q
-    for _ in range(50):
-        middle = 0.5 * (low + high)
-        p = q + middle
+
+    def farther(distance: NDArray) -> NDArray:
+        p = q + distance
         with np.errstate(divide="ignore", invalid="ignore"):
             tails = np.where(p < 1, (1 - p) * np.log((1 - p) / (1 - q)), 0.0)
-        below = p * np.log(p / q) + tails <= kl
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return float(np.max(low))
+        return p * np.log(p / q) + tails > kl
+
+    return float(np.max(first_true(farther, lower=0.0, upper=1 - q)))
 
 
 def mean_loss_of_coins(*, epsilon):

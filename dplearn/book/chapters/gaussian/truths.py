@@ -1,6 +1,5 @@
 """The truth about Gaussian noise: quadrature, walks, vectors of all sizes, searches."""
 
-import itertools
 import math
 
 import numpy as np
@@ -43,21 +42,13 @@ def longest_contribution(*, norms):
 
 
 def energy_by_search(*, sizes, norms, noise_multiplier):
-    """Least noise energy over shares s_m of the loss: z_m^-2 = s_m / z^2, moved between pairs."""
-    cost = sizes * np.square(norms) * noise_multiplier**2
-    share = np.full(sizes.size, 1 / sizes.size)
-    for _ in range(60):
-        for a, b in itertools.combinations(range(sizes.size), 2):
-            both = share[a] + share[b]
-            # Golden section for the part that a gets.
-            low, high = 0.0, 1.0
-            for _ in range(45):
-                left, right = high - 0.618 * (high - low), low + 0.618 * (high - low)
-                worth = [cost[a] / (t * both) + cost[b] / ((1 - t) * both) for t in (left, right)]
-                low, high = (low, right) if worth[0] < worth[1] else (left, high)
-            share[a] = both * (low + high) / 2
-            share[b] = both - share[a]
-    return float(np.sum(cost / share))
+    """Least noise energy over shares s_m of the loss, z_m^-2 = s_m / z^2, by a general search."""
+    from scipy.optimize import minimize
+
+    log_cost = np.log(sizes * np.square(norms) * noise_multiplier**2)
+    # Shares add up to 1 whatever their logarithms are up to a constant.
+    log_energy = lambda x: np.logaddexp.reduce(log_cost - x) + np.logaddexp.reduce(x)
+    return math.exp(minimize(log_energy, np.zeros(sizes.size), tol=1e-9).fun)
 
 
 def std_of_divergence(*, order, epsilon, distance):
