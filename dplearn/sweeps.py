@@ -49,22 +49,6 @@ def executor_at(where: str, *, workers: int | None = None) -> Iterator[Executor]
         yield client.get_executor(pure=False)
 
 
-def answered(
-    question: Callable[[P], R], plans: Sequence[P], pool: Executor, *, batch: int = 1
-) -> Iterator[tuple[int, R]]:
-    """The place of each plan and its answer, in the order in which answers arrive."""
-    futures = {
-        pool.submit(_ask, question, plans[first : first + batch]): first
-        for first in range(0, len(plans), batch)
-    }
-    try:
-        for future in as_completed(futures):
-            yield from enumerate(future.result(), futures[future])
-    finally:
-        for future in futures:
-            future.cancel()
-
-
 def _ask(question: Callable[[P], R], plans: Sequence[P]) -> list[R]:
     """Answers to a batch of plans; an error tells of which plan it came."""
     answers = []
@@ -115,10 +99,15 @@ def sweep(
         if isinstance(executor, str):
             executor = stack.enter_context(executor_at(executor))
         add = stack.enter_context(_table(rows, names, answers))
-        missing = [place for place in range(len(plans)) if place not in answers]
-        asked = answered(question, [plans[place] for place in missing], executor, batch=batch)
-        for number, answer in asked:
-            add(missing[number], answer)
+        missing, futures = [place for place in range(len(plans)) if place not in answers], {}
+        for first in range(0, len(missing), batch):
+            places = missing[first : first + batch]
+            future = executor.submit(_ask, question, [plans[place] for place in places])
+            futures[future] = places
+            stack.callback(future.cancel)
+        for future in as_completed(futures):
+            for place, answer in zip(futures[future], future.result(), strict=True):
+                add(place, answer)
             done = len(answers)
             line.show(lambda done=done: f"{done}/{len(plans)} answers", last=done == len(plans))
     return [answers[place] for place in range(len(plans))]
