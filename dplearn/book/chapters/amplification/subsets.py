@@ -68,8 +68,7 @@ def subset_sum_rdp(*, order, noise_std, records, batch, alike):
     Records are -1/2 or 1/2, and one turns from the first to the second. S and U count the halves
     among the others that are drawn; of both orders the larger counts.
 
-    alike: how many of the other records are 1/2; 0 is the bad case, half of them the good one
-    noise_std: standard deviation of the noise on the sum"""
+    alike: how many of the other records are 1/2; 0 is the bad case, half of them the good one"""
     step = SubsetSum(2.0 * noise_std, records, batch, alike)
     return float(step.rdp([order], adjacency="replace_one")[0])
 

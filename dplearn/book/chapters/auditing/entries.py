@@ -230,11 +230,7 @@ def _p_value(canaries, guesses, correct, epsilon, delta) -> float:
        says=r"\text{the same for every } v", met="Steinke, Nasr & Jagielski 2023, Appendix D")
 def one_run_p_value(*, canaries, guesses, correct, epsilon, delta):
     r"""P(W \ge v) \le f(v) + 2m\delta\max_{1\le i\le v}\frac{f(v-i)-f(v)}i,\quad
-    f(v) = P\Big(\mathrm{Bin}\Big(r, \frac{e^\varepsilon}{1+e^\varepsilon}\Big) \ge v\Big)
-
-    canaries: m, each included with probability 1/2 on its own
-    guesses: r canaries on which the attacker ventured a guess
-    correct: v of these were right"""
+    f(v) = P\Big(\mathrm{Bin}\Big(r, \frac{e^\varepsilon}{1+e^\varepsilon}\Big) \ge v\Big)"""
     return _p_value(canaries, guesses, correct, epsilon, delta)
 
 
@@ -261,9 +257,7 @@ def _proved_epsilon(canaries, guesses, correct, delta, significance) -> float:
        claim="log(correct / (guesses - correct))", given="0 < correct < guesses <= canaries")
 def one_run_epsilon(*, canaries, guesses, correct, delta, significance):
     r"""\hat\varepsilon = \sup\{\varepsilon : \text{p-value of } v < \beta\},
-    \quad P(\hat\varepsilon > \varepsilon) \le \beta
-
-    significance: beta, the chance of a false proof"""
+    \quad P(\hat\varepsilon > \varepsilon) \le \beta"""
     validate.probability(significance=significance)
     return _proved_epsilon(canaries, guesses, correct, delta, significance)
 

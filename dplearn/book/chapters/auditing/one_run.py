@@ -86,10 +86,6 @@ def one_run_tradeoff_p_value(*, canaries, guesses, correct, epsilon, delta):
     F_v = \tfrac{\tau(r-v)}m,\quad F_{i} = \max(F_{i+1}, \bar f^{-1}(R_{i+1})),\
     R_i = R_{i+1} + \tfrac i{r-i}(F_i - F_{i+1})
 
-    canaries: m, each included with probability 1/2 on its own
-    guesses: r canaries on which the attacker ventured a guess
-    correct: v of these were right
-
     R and F are the shares of right and wrong guesses among those runs with i right ones or more;
     swapping one canary turns one into the other, so that f, here that of (epsilon, delta), bounds
     them. Far below Steinke's bound where nearly all guesses are right or delta counts."""
@@ -114,12 +110,7 @@ def _likely(guesses: int, mu: float, significance: float) -> int:
        says=r"\mu \ge 2\Phi^{-1}(v/r)", given="0 < correct < guesses <= canaries")
 def one_run_mu(*, canaries, guesses, correct, significance):
     r"""\hat\mu = \sup\{\mu : \text{p-value of } v \text{ under } G_\mu < \beta\},
-    \quad P(\hat\mu > \mu) \le \beta
-
-    canaries: m, each included with probability 1/2 on its own
-    guesses: r canaries on which the attacker ventured a guess
-    correct: v of these were right
-    significance: beta, the chance of a false proof"""
+    \quad P(\hat\mu > \mu) \le \beta"""
     validate.probability(significance=significance)
     counts = checked(canaries=canaries, guesses=guesses, correct=correct)
     refutes = lambda mu: not reachable(least_of_gaussian(mu), **counts, chance=significance)

@@ -85,9 +85,7 @@ def discrete_gaussian_rdp(*, sigma, sensitivity, order):
 def discrete_gaussian_sum_gap(*, sigma, clients):
     r"""X_1,\dots,X_n \sim N_{\mathbb Z}(0,\sigma^2),\ Y \sim N_{\mathbb Z}(0,n\sigma^2):
     \quad \Big|\ln\frac{P(\sum_iX_i=k)}{P(Y=k)}\Big|
-    \le \tau = 10\sum_{k=1}^{n-1}e^{-2\pi^2\sigma^2k/(k+1)}
-
-    clients: n"""
+    \le \tau = 10\sum_{k=1}^{n-1}e^{-2\pi^2\sigma^2k/(k+1)}"""
     k = np.arange(1, clients)
     return 10 * float(np.sum(np.exp(-2 * (math.pi * sigma) ** 2 * k / (k + 1))))
 
@@ -122,9 +120,7 @@ def _as_one(*, sigma, clients, sensitivity, epsilon):
 def summed_discrete_gaussian_delta(*, sigma, clients, sensitivity, epsilon):
     r"""X_1,\dots,X_n \sim N_{\mathbb Z}(0,\sigma^2),\ Y \sim N_{\mathbb Z}(0,n\sigma^2):\quad
     \delta_{\sum_iX_i}(\varepsilon) \le e^\tau\,\delta_Y(\varepsilon - 2\tau), \quad \tau
-    \text{ as for the masses}
-
-    clients: n"""
+    \text{ as for the masses}"""
     gap = discrete_gaussian_sum_gap(sigma=sigma, clients=clients)
     if gap > 1:
         return 1.0

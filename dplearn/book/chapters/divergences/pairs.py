@@ -214,10 +214,7 @@ def event_probability(*, p, q, order, event):
        order=Log(1.1, 50.0))
 def renyi_of_mixture(*, p, q, other_p, other_q, order):
     r"""D_\alpha\Big(\sum_i\lambda_iP_i\Big\Vert\sum_i\lambda_iQ_i\Big)
-    \le \max_i D_\alpha(P_i\Vert Q_i)
-
-    other_p: probabilities of the outputs in the second case, for one dataset
-    other_q: probabilities of the outputs in the second case, for its neighbour"""
+    \le \max_i D_\alpha(P_i\Vert Q_i)"""
     return max(renyi(p, q, order=order), renyi(other_p, other_q, order=order))
 
 

@@ -67,9 +67,7 @@ def grr_variance(*, epsilon, users, symbols):
 @oracle(truths.bit_variance, unsafe=None)
 @printed("0.00018413", "0.00018413", epsilon=1.0, users=20_000)
 def oue_variance(*, epsilon, users, frequency=0.0):
-    r"""\mathrm{Var} = \frac{4e^\varepsilon}{n(e^\varepsilon-1)^2}
-
-    frequency: share of the users who have the item"""
+    r"""\mathrm{Var} = \frac{4e^\varepsilon}{n(e^\varepsilon-1)^2}"""
     # 4 e^x / (e^x - 1)^2 = 1 / sinh(x/2)^2
     return (1 / math.sinh(epsilon / 2) ** 2 + frequency) / users
 

@@ -155,10 +155,7 @@ def _loss_law(p: ArrayLike, q: ArrayLike) -> tuple[NDArray, NDArray]:
        kind="upper")
 def composed_gaussian_delta(*, mu_1, mu_2, epsilon):
     r"""\delta(\varepsilon) = \Phi\Big(\frac\mu2-\frac\varepsilon\mu\Big) -
-    e^\varepsilon\Phi\Big(-\frac\mu2-\frac\varepsilon\mu\Big), \quad \mu^2 = \mu_1^2+\mu_2^2
-
-    mu_1: Distance of the first release in standard deviations
-    mu_2: That of the second"""
+    e^\varepsilon\Phi\Big(-\frac\mu2-\frac\varepsilon\mu\Big), \quad \mu^2 = \mu_1^2+\mu_2^2"""
     validate.positive(mu_1=mu_1, mu_2=mu_2)
     validate.non_negative(epsilon=epsilon)
     return gaussian_delta(epsilon=epsilon, noise_multiplier=1 / math.hypot(mu_1, mu_2))

@@ -270,7 +270,5 @@ def epsilon_of_released_answer(*, query_scale, queries):
 def sparse_vector_split(*, positives, monotone=False):
     r"""\varepsilon_2/\varepsilon_1 = (2c)^{2/3}\quad
     (\text{monotone queries: } c^{2/3}),\quad
-    b_1 = \frac1{\varepsilon_1},\ b_2 = \frac{2c}{\varepsilon_2}
-
-    monotone: whether all answers change in the same direction"""
+    b_1 = \frac1{\varepsilon_1},\ b_2 = \frac{2c}{\varepsilon_2}"""
     return ((1 if monotone else 2) * positives) ** (2 / 3)

@@ -50,10 +50,7 @@ def gaussian_tradeoff(false_positive_rate, *, mu):
        false_positive_rate, mu_1, mu_2: gaussian_tradeoff(false_positive_rate, mu=mu_1 + mu_2),
        says=r"G_{\mu_1}\otimes G_{\mu_2} = G_{\mu_1+\mu_2}")
 def composed_gaussian_tradeoff(false_positive_rate, *, mu_1, mu_2):
-    r"""G_{\mu_1}\otimes G_{\mu_2} = G_{\sqrt{\mu_1^2+\mu_2^2}}
-
-    mu_1: distance of the two laws of the first release
-    mu_2: that of the second"""
+    r"""G_{\mu_1}\otimes G_{\mu_2} = G_{\sqrt{\mu_1^2+\mu_2^2}}"""
     return gaussian_tradeoff(false_positive_rate, mu=math.hypot(mu_1, mu_2))
 
 
