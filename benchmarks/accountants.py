@@ -181,7 +181,7 @@ def _single_cells(case: Single, limit: float) -> list[str]:
     found, times = ask(), [seconds(ask) for _ in range(3)]
     outcome, peer = Outcome(), ["unsupported" if PEERS[0].installed else "not installed"]
     if case.dpa and PEERS[0].installed:
-        outcome = boxed(lambda: lambda c: dpa_parts(c.dpa, c.delta), [case], limit=limit)
+        outcome = boxed(lambda: dpa_parts, [case], limit=limit)
         peer = [str(outcome)]
     times += [seconds(ask) for _ in range(3)]
     mine = statistics.median(times)

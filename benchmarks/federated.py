@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from support.flower import PROGRAMS, ROOT, flower
-from support.tables import table, wall
+from support.tables import report_section, table, wall
 
 from dplearn.federated import FederatedPlan
 from dplearn.federated.aggregation import Neighbourhood
@@ -107,7 +107,7 @@ def privacy(options: argparse.Namespace) -> str:
 
 
 def main() -> None:
-    from trainer import replace_section, where  # PyTorch, which no client needs
+    from trainer import where  # PyTorch, which no client needs
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", choices=SECTIONS)
@@ -118,9 +118,7 @@ def main() -> None:
     for section in [options.only] if options.only else SECTIONS:
         measured = {"tcp": tcp, "flower": over_flower, "privacy": privacy}[section](options)
         text = f"{where(options.rounds)}\n\n{measured}"
-        print(f"## {section}\n\n{text}", flush=True)
-        if options.write:
-            replace_section(options.write, TITLE, NOTE, list(SECTIONS), section, text)
+        report_section(options.write, TITLE, NOTE, SECTIONS, section, text)
 
 
 if __name__ == "__main__":

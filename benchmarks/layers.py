@@ -24,7 +24,7 @@ from typing import Any
 
 import torch
 from support.measure import machine
-from support.tables import table
+from support.tables import report, table
 from torch import Tensor, nn
 from torch.nn.modules.module import _forward_unimplemented
 from torch.utils._pytree import tree_leaves
@@ -226,10 +226,7 @@ def main() -> None:
     rows = [row(name, options.rounds) for name in LAYERS if options.only.lower() in name.lower()]
     head = ["module", "dplearn", "ordinary ms", "dplearn ÷", "opacus", "opacus ÷"]
     note = NOTE.format(rounds=options.rounds, batch=BATCH, width=WIDTH)
-    text = "\n\n".join(["# Modules of torch.nn", note, machine(), table(head, rows)])
-    print(text)
-    if options.write:
-        options.write.write_text(text + "\n")
+    report(options.write, "# Modules of torch.nn", note, machine(), table(head, rows))
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from opacus import PrivacyEngine
 from opacus.layers import DPLSTM
 from ports import char_lstm, imdb, mnist
 from support.measure import machine
-from support.tables import table
+from support.tables import report, table
 from torch import nn
 
 from dplearn.ground.guarantee import round_down, round_up
@@ -107,10 +107,7 @@ def main() -> None:
     rows = [measured(port, options.rounds) for port in PORTS if options.only in port.__name__]
     head = ["example", "lines: Opacus, port", "ε, Opacus", "ε, ours", "accuracy", "seconds", "÷"]
     note = NOTE.format(rounds=options.rounds)
-    text = "\n\n".join(["# Examples of Opacus, ported", note, machine(), table(head, rows)])
-    print(text)
-    if options.write:
-        options.write.write_text(text + "\n")
+    report(options.write, "# Examples of Opacus, ported", note, machine(), table(head, rows))
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from pathlib import Path
 import torch
 import torch.nn.functional as F
 from support.measure import machine
-from support.tables import table
+from support.tables import report_section, table
 from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
 
@@ -370,22 +370,8 @@ def main() -> None:
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         for work in chosen:
             section = pool.apply(measured, (work, options.rounds, options.skip))
-            print(f"## {work.name}\n\n{section}", flush=True)
-            if options.write:
-                sections = [work.name for work in WORKLOADS]
-                replace_section(options.write, TITLE, NOTE, sections, work.name, section)
-
-
-def replace_section(
-    path: Path, title: str, note: str, order: list[str], name: str, section: str
-) -> None:
-    """Put a section into a page of sections, in their order; others stay as they are."""
-    parts = path.read_text().split("\n## ")[1:] if path.exists() else []
-    sections = {part.split("\n")[0]: part.partition("\n")[2].strip() for part in parts}
-    sections[name] = section
-    last = [one for one in sections if one not in order]  # kept: measured by others
-    body = [f"## {one}\n\n{sections[one]}" for one in (*order, *last) if one in sections]
-    path.write_text("\n\n".join([title, note, *body]) + "\n")
+            order = [work.name for work in WORKLOADS]
+            report_section(options.write, TITLE, NOTE, order, work.name, section)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from support.measure import machine
-from support.tables import table
+from support.tables import report, table
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
 
@@ -266,11 +266,7 @@ def main() -> None:
     chosen = {name: task for name, task in TASKS.items() if re.search(asked.only, name)}
     rows = [row(name, task, asked.seeds) for name, task in chosen.items()]
     head = ["data/model", "δ", "ε = ∞", *(f"ε = {e:g}" for e in EPSILONS[1:]), "seconds"]
-    text = "\n\n".join(["# Utility", NOTE.format(seeds=asked.seeds), machine(), table(head, rows)])
-    print(text)
-    if asked.write:
-        asked.write.parent.mkdir(exist_ok=True)
-        asked.write.write_text(text + "\n")
+    report(asked.write, "# Utility", NOTE.format(seeds=asked.seeds), machine(), table(head, rows))
 
 
 if __name__ == "__main__":

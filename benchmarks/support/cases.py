@@ -48,15 +48,14 @@ class Target(NamedTuple):
 class Single:
     """One question about another mechanism.
 
-    `dpa` holds dp-accounting's constructor, parameters and count of every part; () where it
-    has none.
+    `dpa` holds dp-accounting's constructor and parameters of every part; () where it has none.
     """
 
     label: str
     mechanism: Mechanism
     steps: int
     delta: float
-    dpa: tuple[tuple[str, dict[str, Any], int], ...] = ()
+    dpa: tuple[tuple[str, dict[str, Any]], ...] = ()
     adjacency: str = "add_remove"
 
 
@@ -76,28 +75,17 @@ TARGETS = (
 )
 
 _LAPLACE, _GAUSSIAN = "from_laplace_mechanism", "from_gaussian_mechanism"
+_GEOMETRIC, _WHOLE = "from_discrete_laplace_mechanism", "from_discrete_gaussian_mechanism"
 
 SINGLES = (
-    Single(
-        "Laplace, b 20",
-        Laplace(20.0),
-        1000,
-        1e-5,
-        ((_LAPLACE, {"parameter": 20.0}, 1000),),
-    ),
-    Single(
-        "Laplace, b 10",
-        Laplace(10.0),
-        1000,
-        1e-20,
-        ((_LAPLACE, {"parameter": 10.0}, 1000),),
-    ),
+    Single("Laplace, b 20", Laplace(20.0), 1000, 1e-5, ((_LAPLACE, {"parameter": 20.0}),)),
+    Single("Laplace, b 10", Laplace(10.0), 1000, 1e-20, ((_LAPLACE, {"parameter": 10.0}),)),
     Single(
         "sampled Laplace, b 1, q 0.01",
         PoissonSubsampled(Laplace(1.0), 0.01),
         1000,
         1e-6,
-        ((_LAPLACE, {"parameter": 1.0, "sampling_prob": 0.01}, 1000),),
+        ((_LAPLACE, {"parameter": 1.0, "sampling_prob": 0.01}),),
     ),
     # Noise is in contribution norms; a replaced record moves the query by two of them.
     Single(
@@ -120,22 +108,12 @@ SINGLES = (
         RandomizedResponse.from_probability(truth=0.55),
         1000,
         1e-6,
-        (("from_randomized_response", {"noise_parameter": 0.9, "num_buckets": 2}, 1000),),
+        (("from_randomized_response", {"noise_parameter": 0.9, "num_buckets": 2}),),
         adjacency="replace_one",
     ),
+    Single("geometric, b 10", Geometric(10.0), 1000, 1e-6, ((_GEOMETRIC, {"parameter": 0.1}),)),
     Single(
-        "geometric, b 10",
-        Geometric(10.0),
-        1000,
-        1e-6,
-        (("from_discrete_laplace_mechanism", {"parameter": 0.1}, 1000),),
-    ),
-    Single(
-        "discrete Gaussian, σ 10",
-        DiscreteGaussian(10.0),
-        1000,
-        1e-6,
-        (("from_discrete_gaussian_mechanism", {"sigma": 10.0}, 1000),),
+        "discrete Gaussian, σ 10", DiscreteGaussian(10.0), 1000, 1e-6, ((_WHOLE, {"sigma": 10.0}),)
     ),
     Single(
         "sampled Gaussian σ 1, q 0.01 × 500; Laplace b 20 × 20; Gaussian σ 10 × 5",
@@ -149,9 +127,9 @@ SINGLES = (
         1,
         1e-6,
         (
-            (_GAUSSIAN, {"standard_deviation": 1.0, "sampling_prob": 0.01}, 500),
-            (_LAPLACE, {"parameter": 20.0}, 20),
-            (_GAUSSIAN, {"standard_deviation": 10.0}, 5),
+            (_GAUSSIAN, {"standard_deviation": 1.0, "sampling_prob": 0.01}),
+            (_LAPLACE, {"parameter": 20.0}),
+            (_GAUSSIAN, {"standard_deviation": 10.0}),
         ),
     ),
 )

@@ -1,11 +1,12 @@
 """Other accountants, each used the quick way its interface allows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from importlib import import_module, util
 from typing import Any
 
-from support.cases import Setting, Target
+from support.cases import Setting, Single, Target
 
 Curve = Callable[[int], float]
 
@@ -137,12 +138,11 @@ def dpa_in_delta(setting: Setting, steps: int) -> Callable[[float], float]:
     return one.self_compose(steps).get_epsilon_for_delta
 
 
-def dpa_parts(parts: Sequence[tuple[str, dict[str, float], int]], delta: float) -> float:
-    """Epsilon of a list of dp-accounting's PLDs: constructor, parameters and count of each."""
+def dpa_parts(case: Single) -> float:
+    """Epsilon by dp-accounting's PLDs of all parts together."""
     from dp_accounting.pld import privacy_loss_distribution as pld
 
-    made = [getattr(pld, name)(**fields).self_compose(count) for name, fields, count in parts]
-    total = made[0]
-    for other in made[1:]:
-        total = total.compose(other)
-    return total.get_epsilon_for_delta(delta)
+    counts = [count * case.steps for _, count in case.mechanism.parts()]
+    parts = (getattr(pld, name)(**fields) for name, fields in case.dpa)
+    runs = (part.self_compose(count) for part, count in zip(parts, counts, strict=True))
+    return reduce(lambda one, other: one.compose(other), runs).get_epsilon_for_delta(case.delta)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -16,6 +17,28 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     filled = [[*row, *[""] * (len(head) - len(row))] for row in rows]
     lines = [head, ["---"] * len(head), *filled]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def report(path: Path | None, *parts: str) -> None:
+    """Print a page, and write it to a file if one is named."""
+    print(text := "\n\n".join(parts))
+    if path:
+        path.write_text(text + "\n")
+
+
+def report_section(
+    path: Path | None, title: str, note: str, order: Sequence[str], name: str, section: str
+) -> None:
+    """Print a section, and put it into a page in their order; others stay as they are."""
+    print(f"## {name}\n\n{section}", flush=True)
+    if not path:
+        return
+    parts = path.read_text().split("\n## ")[1:] if path.exists() else []
+    sections = {part.split("\n")[0]: part.partition("\n")[2].strip() for part in parts}
+    sections[name] = section
+    last = [one for one in sections if one not in order]  # kept: measured by others
+    body = [f"## {one}\n\n{sections[one]}" for one in (*order, *last) if one in sections]
+    path.write_text("\n\n".join([title, note, *body]) + "\n")
 
 
 def wall(seconds: float) -> str:
