@@ -29,6 +29,7 @@ from dplearn.app.pages.train import fields as train_fields
 from dplearn.app.pages.train import runs
 from dplearn.app.pages.train.plan import training_of
 from dplearn.book import book
+from dplearn.book.published import published
 from dplearn.claims import PARAMETERS
 from dplearn.ground.guarantee import ADJACENCIES
 from dplearn.mechanisms import mechanisms
@@ -286,6 +287,15 @@ def test_why_a_mechanism_covers_no_such_neighbours_is_translated(monkeypatch):
     told = {pair.refusal(e, adjacency) for e in examples for adjacency in ADJACENCIES}
     told |= {e.no_outputs for e in examples} | {a for e in examples for a in e.assumptions}
     assert len(told) > 20 and not [t for t in map(language.retold, told) if ENGLISH.search(t)]
+
+
+def test_a_decimal_point_is_no_full_stop(monkeypatch):
+    """0.9469 read 0。9469: what stands between two words ended at the first point."""
+    monkeypatch.setattr(language, "current", lambda: "zh")
+    for row in published().values():
+        points = [re.findall(r"\d\.\d+", why) for why in (row["why"], language.retold(row["why"]))]
+        assert sorted(points[0]) == sorted(points[1]), row["why"]
+    assert language.retold("True if: noise of 0.5; no more.") == "成立条件：noise of 0.5; no more。"
 
 
 def test_the_language_stays_from_page_to_page_and_leaves_the_run_alone():

@@ -78,7 +78,9 @@ def _parts(language: str) -> list[tuple[re.Pattern[str], str]]:
     """What to look for, and what stands for it; a name in braces is whatever is between."""
     # The longest first, as another may be a part of it.
     pairs = sorted(table(language)["library"].items(), key=lambda pair: -len(pair[0]))
-    between = lambda english: re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+?)", re.escape(english))
+    named = lambda english: re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+?)", re.escape(english))
+    # A decimal point is no full stop.
+    between = lambda english: named(english).replace(r".+?)\.", r".+?)\.(?!\d)")
     within = lambda words: re.sub(r"\{(\w+)\}", r"\\g<\1>", words)
     return [(re.compile(between(english)), within(words)) for english, words in pairs]
 
