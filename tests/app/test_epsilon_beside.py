@@ -3,25 +3,14 @@
 import itertools
 
 import pytest
+from scenarios import ABADI
 
 from cases import each
 from dplearn.accountants import accountants
-from dplearn.app.pages.epsilon_vs_steps import answers, fields, present
-from dplearn.app.pages.epsilon_vs_steps.run import Scenario
+from dplearn.app.pages.epsilon_vs_steps import answers, present
 from dplearn.figures import style_of
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
-from explorer import (
-    again,
-    enter,
-    errors,
-    figure,
-    opened,
-    press,
-    traces,
-    words,
-)
-
-FIELDS = fields.state().fields
+from explorer import again, enter, errors, figure, opened, press, traces, words
 
 
 @pytest.mark.slow
@@ -88,8 +77,7 @@ def test_a_budget_is_met_by_the_most_steps_or_it_is_said_why_not():
 
 
 def test_a_presentation_tells_each_curve_once_after_the_truth():
-    abadi = Scenario("gaussian", 4.0, "poisson", 0.01, 1e-5, "add_remove", 40_000)
-    given = answers.answers_of(abadi, ("pld", "rdp", "gdp", "basic"), 10_000, 2.0)
+    given = answers.answers_of(ABADI, ("pld", "rdp", "gdp", "basic"), 10_000, 2.0)
     told = present.scenes(given)
     names = ["what", "guess", "truth", "rdp", "basic", "gdp", "attack", "code"]
     assert [scene["name"] for scene in told] == names

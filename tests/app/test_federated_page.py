@@ -64,14 +64,8 @@ def test_epsilon_is_that_of_the_least_noise_somebody_meets(changes, readers, ser
 
 def test_a_server_that_adds_the_noise_has_no_promise_and_readers_that_of_the_plan():
     readers, server = answers.promised(at(place="server"))
-    plan = FederatedPlan(
-        users=5000,
-        sample_rate=0.02,
-        rounds=20,
-        noise_multiplier=4.0,
-        max_update_norm=1.0,
-        sampling="poisson",
-    )
+    run = {name: ONE[name] for name in ("sample_rate", "rounds", "noise_multiplier")}
+    plan = FederatedPlan(users=5000, max_update_norm=1.0, sampling="poisson", **run)
     assert server is None and readers is not None and readers == plan.guarantee(delta=1e-5)
     assert answers.promised(at(place="nobody")) == (None, None)
     run = DPSGD(noise_multiplier=4.0, sample_rate=0.02, steps=20)

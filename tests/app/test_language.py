@@ -130,12 +130,10 @@ def test_each_part_of_the_librarys_words_stands_in_its_sources(code):
 def written(part: object) -> Iterator[str]:
     """The texts in a part of a figure."""
     if isinstance(part, dict):
-        yield from (
-            v for k, v in part.items() if k in ("text", "hovertemplate") and isinstance(v, str)
-        )
-    for inner in (
-        part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
-    ):
+        told = (part.get(key) for key in ("text", "hovertemplate"))
+        yield from (words for words in told if isinstance(words, str))
+        part = [*part.values()]
+    for inner in part if isinstance(part, list) else ():
         yield from written(inner)
 
 

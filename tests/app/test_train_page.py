@@ -89,12 +89,14 @@ def pretend(monkeypatch):
 
 
 ENDLESS = "time.sleep(600)"
-FIVE_STEPS = """
-for step in range(1, 6):
-    print('{"event": "progress", "step": %d, "epsilon": 1.0, "seconds": 1.0,'
-          ' "accuracy": 0.5, "loss": 1.0}' % step, flush=True)
-time.sleep(600)
+STEPS = """
+for step in range(1, %d):
+    print('{"event": "progress", "step": %%d, "epsilon": 1.0, "seconds": 1.0,'
+          ' "accuracy": 0.5, "loss": 1.0}' %% step, flush=True)
 """
+FIVE_STEPS = STEPS % 6 + ENDLESS
+START, DONE = """print('{"event": "start", "held_out": 359}')""", """print('{"event": "done"}')"""
+SIXTY_AT_ONCE = START + STEPS % 61 + DONE
 
 
 def test_the_plan_is_promised_before_anything_is_trained():
@@ -192,15 +194,6 @@ def test_stop_ends_the_process_and_keeps_what_was_done(pretend):
     assert title(app).startswith("<b>Stopped at step 5 of 60")
     assert f"ε ≤ {spent} holds" in shown(app)
     assert "all planned steps: ε ≤ 3." in shown(app)
-
-
-SIXTY_AT_ONCE = """
-print('{"event": "start", "held_out": 359}')
-for step in range(1, 61):
-    print('{"event": "progress", "step": %d, "epsilon": 1.0, "seconds": 1.0,'
-          ' "accuracy": 0.5, "loss": 1.0}' % step)
-print('{"event": "done"}')
-"""
 
 
 def test_the_picture_grows_also_where_training_takes_no_time(pretend, pool):

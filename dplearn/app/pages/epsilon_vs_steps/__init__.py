@@ -9,11 +9,11 @@ from dplearn.app.pages.epsilon_vs_steps import (
     controls,
     draw,
     fields,
+    inverse,
     live,
     present,
     presets,
     regimes,
-    repair,
     report,
 )
 from dplearn.app.pages.epsilon_vs_steps.answers import answers_of, printed_rows
@@ -36,7 +36,7 @@ def render() -> None:
     save(state)
     if not answers.curves:
         st.info(translated(_NONE))
-        repair.buttons(state, scenario)
+        inverse.repairs(state, scenario)
         return
     live.confirm(state, answers)
     rows = printed_rows(scenario, preset.printed if preset else ())

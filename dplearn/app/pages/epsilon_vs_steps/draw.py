@@ -30,31 +30,7 @@ def pictures(
     state: State, answers: Answers, rows: Sequence[Mapping[str, str]], kept: Answers | None
 ) -> DeltaGenerator:
     """Epsilon over the steps, and each accountant over the certified one; room for an attack."""
-    curves = {**answers.curves, **answers.claims}
-    common = {
-        "here": answers.here,
-        "claims": words.claimed(answers),
-        "log_x": state.values["x_axis"] == "log",
-    }
-    first = epsilon_curves(
-        curves,
-        answers.steps,
-        published=words.points(answers, rows),
-        budget=answers.budget,
-        certified={
-            name: steps
-            for name, steps in answers.certified.items()
-            if answers.readings[name].is_bound and steps < answers.scenario.largest
-        },
-        reference=REFERENCE if REFERENCE in curves else None,
-        pinned={n: (kept.steps, curve) for n, curve in kept.curves.items()} if kept else {},
-        stairs=bool(answers.claims),
-        finding=words.gap(answers),
-        subtitle=words.subtitle(answers.scenario),
-        log_y=state.values["y_axis"] == "log",
-        **common,
-    )
-    second = looseness(curves, answers.reference, answers.steps, **common)
+    first, second = _drawn(state, answers, rows, kept)
     with st.container(gap=None):
         with st.container(gap=None, key="head"):
             st.markdown(translated(words.FIRST))
@@ -70,6 +46,34 @@ def pictures(
         look.chart(second, "looseness", words.alt_of_looseness(answers), saves_as="looseness")
     st.caption(words.assumptions(answers))
     return attack
+
+
+def _drawn(
+    state: State, answers: Answers, rows: Sequence[Mapping[str, str]], kept: Answers | None
+) -> tuple[Any, Any]:
+    """Both figures."""
+    curves, most = {**answers.curves, **answers.claims}, answers.scenario.largest
+    in_time = {n: t for n, t in answers.certified.items() if answers.readings[n].is_bound}
+    common = {
+        "here": answers.here,
+        "claims": words.claimed(answers),
+        "log_x": state.values["x_axis"] == "log",
+    }
+    first = epsilon_curves(
+        curves,
+        answers.steps,
+        published=words.points(answers, rows),
+        budget=answers.budget,
+        certified={name: steps for name, steps in in_time.items() if steps < most},
+        reference=REFERENCE if REFERENCE in curves else None,
+        pinned={n: (kept.steps, curve) for n, curve in kept.curves.items()} if kept else {},
+        stairs=bool(answers.claims),
+        finding=words.gap(answers),
+        subtitle=words.subtitle(answers.scenario),
+        log_y=state.values["y_axis"] == "log",
+        **common,
+    )
+    return first, looseness(curves, answers.reference, answers.steps, **common)
 
 
 def comparison(answers: Answers, kept: Answers) -> None:

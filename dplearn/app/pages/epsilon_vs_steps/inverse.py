@@ -1,4 +1,7 @@
-"""From a wanted epsilon back to the run: the noise, the sample rate or the steps that meet it."""
+"""Changes of the run, each a button: to meet a wanted epsilon, or to have a theorem."""
+
+from contextlib import suppress
+from dataclasses import replace
 
 import streamlit as st
 
@@ -6,7 +9,7 @@ from dplearn.accountants import accountants
 from dplearn.app.kit import questions
 from dplearn.app.kit.fields import Quantity
 from dplearn.app.kit.language import translated
-from dplearn.app.kit.run_fields import LENGTH_IN, NOISE, RATE, STEPS
+from dplearn.app.kit.run_fields import ADJACENCY, LENGTH_IN, NOISE, RATE, STEPS
 from dplearn.app.kit.state import State
 from dplearn.app.pages.epsilon_vs_steps import fields
 from dplearn.app.pages.epsilon_vs_steps.run import REFERENCE, Scenario, scenario_of
@@ -17,7 +20,7 @@ from dplearn.calibrate import (
     smallest_noise_multiplier,
 )
 from dplearn.ground.guarantee import round_down, round_up
-from dplearn.run import SAMPLINGS, sampled
+from dplearn.run import SAMPLINGS, epoch, sampled
 
 # What a button searches, the field that takes it, and the side on which it is safe.
 _SEARCHES = {
@@ -89,3 +92,26 @@ def _set(state: State, kind: Quantity, text: str, scenario: Scenario) -> None:
             state.enter(LENGTH_IN, "steps")
             state.enter(STEPS, text)
     state.enter(kind, text)
+
+
+def repairs(state: State, scenario: Scenario) -> None:
+    """Other neighbours, batches or noise that have a theorem with the rest as it is."""
+    for kind in (ADJACENCY, fields.SAMPLING, fields.mechanism()):
+        for option in kind.options:
+            if option != state.values[kind.key] and _covers(
+                replace(scenario, **{kind.key: option})
+            ):
+                label = f"{translated(kind.label)}: {translated(kind.options[option])}"
+                chosen = {"on_click": state.enter, "args": (kind, option)}
+                st.button(label, key=f"repair_{kind.key}", **chosen)
+                break
+
+
+def _covers(scenario: Scenario) -> bool:
+    """Whether a step, or an epoch, has a profile under these neighbours."""
+    run = {"sampling": scenario.sampling, "sample_rate": scenario.sample_rate}
+    with suppress(NotImplementedError, TypeError, ValueError):
+        drawn = (epoch if scenario.by_epoch else sampled)(scenario.base, **run)  # type: ignore[arg-type]
+        drawn.profiles(scenario.adjacency)
+        return True
+    return False

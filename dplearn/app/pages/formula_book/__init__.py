@@ -17,16 +17,8 @@ def render() -> None:
     with st.sidebar:
         controls.catalogue(state)
     save(state)
-    one, many, printed, cited = controls.tabs(state)
-    with one:
-        if one.open:
-            draw.entry(state)
-    with many:
-        if many.open:
-            tables.entries(state)
-    with printed:
-        if printed.open:
-            tables.figures()
-    with cited:
-        if cited.open:
-            tables.sources()
+    views = (draw.entry, tables.entries, tables.figures, tables.sources)
+    for tab, show in zip(controls.tabs(state), views, strict=True):
+        with tab:
+            if tab.open:
+                show(state)

@@ -94,7 +94,7 @@ def _entry(formula: Formula, result: Verification | None) -> dict[str, Any]:
     }
 
 
-def figures() -> None:
+def figures(_: State) -> None:
     """Every published figure, what comes out here, and what to think of it."""
     with st.spinner(translated("Computing every figure again …")):
         computed = [questions.ask(check_figure, id) for id in published()]
@@ -118,7 +118,7 @@ def figures() -> None:
     st.caption(translated(_FIGURES))
 
 
-def sources() -> None:
+def sources(_: State) -> None:
     """Where each formula stands, and what was checked about the places."""
     of = {id: entry.reference for id, entry in book.items()}
     of |= {law.title: law.reference for law in accountants.values()}
