@@ -107,7 +107,8 @@ class Statement:
 
     def latex(self) -> str:
         """A table of two columns, for a paper; it needs no package."""
-        rows = [rf"{part} & {_tex(words)} \\" for part, words in self.rows.items()]
+        tex = str.maketrans(_TEX)
+        rows = [rf"{part} & {_signs(words).translate(tex)} \\" for part, words in self.rows.items()]
         return "\n".join([r"\begin{tabular}{lp{0.7\linewidth}}", *rows, r"\end{tabular}", ""])
 
     def json(self) -> str:
@@ -284,7 +285,3 @@ def _signs(words: str) -> str:
     for name, sign in _SIGNS.items():
         words = words.replace(name, sign)
     return words
-
-
-def _tex(words: str) -> str:
-    return _signs(words).translate(str.maketrans(_TEX))

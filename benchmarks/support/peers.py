@@ -20,7 +20,6 @@ class Peer:
     """
 
     name: str
-    package: str
     module: str
     curve: Callable[[Setting, int], Curve]
     calibrate: Callable[[Target], float]
@@ -122,11 +121,11 @@ def _opacus_calibrate(name: str) -> Callable[[Target], float]:
 
 
 PEERS = (
-    Peer("dp-accounting PLD", "dp-accounting", "dp_accounting", _dpa_pld, _dpa_calibrate("pld")),
-    Peer("dp-accounting RDP", "dp-accounting", "dp_accounting", _dpa_rdp, _dpa_calibrate("rdp")),
-    Peer("prv, eps_error 0.1", "prv-accountant", "prv_accountant", _prv, _prv_calibrate),
-    Peer("opacus PRV", "opacus", "opacus", _opacus("prv"), _opacus_calibrate("prv")),
-    Peer("opacus RDP", "opacus", "opacus", _opacus("rdp"), _opacus_calibrate("rdp")),
+    Peer("dp-accounting PLD", "dp_accounting", _dpa_pld, _dpa_calibrate("pld")),
+    Peer("dp-accounting RDP", "dp_accounting", _dpa_rdp, _dpa_calibrate("rdp")),
+    Peer("prv, eps_error 0.1", "prv_accountant", _prv, _prv_calibrate),
+    Peer("opacus PRV", "opacus", _opacus("prv"), _opacus_calibrate("prv")),
+    Peer("opacus RDP", "opacus", _opacus("rdp"), _opacus_calibrate("rdp")),
 )
 
 

@@ -80,7 +80,8 @@ class Program:
         shown += [f"got       {written_value(got, digits)}"]
         for mistake in self.mistakes:
             theirs = self._limited(mistake.value, [])
-            if len(theirs) == len(results) and all(map(self._equal, results, theirs)):
+            equal = (_same(*pair, self.rtol) for pair in zip(results, theirs, strict=False))
+            if len(theirs) == len(results) and all(equal):
                 return Verdict("mistake", head, mistake.hints, tuple(shown))
         if isinstance(got, Complaint):
             return Verdict("mistake", head, (str(got),), tuple(shown[:2]))
@@ -113,9 +114,6 @@ class Program:
                 problem = f"its result cannot be used, {type(error).__name__}: {error}"
                 results.append(Complaint(problem, type(error).__name__))
         return results
-
-    def _equal(self, one: Any, other: Any) -> bool:
-        return _same(one, other, self.rtol)
 
 
 def _read(got: Any, expected: Any) -> Any:

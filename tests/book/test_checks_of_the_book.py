@@ -107,7 +107,7 @@ def test_direction_of_bounds_and_the_benefit_of_the_doubt():
     # An interval gets the benefit of the doubt.
     def between(rate, t):
         x = counted(rate=rate, t=t)
-        return Interval(0.9 * x, 1.1 * x, confidence=0.99)
+        return Interval(0.9 * x, 1.1 * x)
 
     for kind in ("identity", "upper", "lower"):
         for factor, good in ((0.8, kind == "lower"), (1.0, True), (1.2, kind == "upper")):

@@ -48,14 +48,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Interval:
-    """A truth known between two ends only.
-
-    It lies there with probability `confidence`: 1 for a certified bracket, less for a simulation.
-    """
+    """A truth known between two ends only, certified, or simulated and all but sure."""
 
     low: float
     high: float
-    confidence: float = 1.0
 
 
 class Part:

@@ -25,11 +25,6 @@ def first_failure(*, delta):
     return crossing(margin, guess=good + 0.2, slope=-1.0, **ends).root
 
 
-def same_renyi(*, noise_multipliers):
-    """The single multiplier with the Rényi divergence of order 2 that the groups add up to."""
-    return math.fsum(oracles.gaussian_renyi(1.0, z) for z in noise_multipliers) ** -0.5
-
-
 def longest_contribution(*, norms):
     """Largest norm of a vector of groups, each clipped by its norm; the corners are among them."""
     rng, longest = np.random.default_rng(5), 0.0

@@ -76,7 +76,7 @@ def simulated(*, epsilon, users, frequency=0.0):
     # Of the variance's own estimate; sums of few bits have heavier or lighter tails than normal.
     deviations = (reported - reported.mean()) ** 2
     error = 6 * float(np.std(deviations) / np.mean(deviations)) / math.sqrt(trials)
-    return Interval(variance * (1 - error), variance * (1 + error), confidence=1 - 1e-8)
+    return Interval(variance * (1 - error), variance * (1 + error))
 
 
 def where_variances_meet(*, epsilon):
