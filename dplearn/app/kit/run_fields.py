@@ -12,7 +12,6 @@ from dplearn.ground.guarantee import ADJACENCIES
 from dplearn.run import steps_of
 
 _SPELLED = {
-    "poisson": "Poisson",
     "discrete_gaussian": "Discrete Gaussian",
     "none": "All records",
     "shuffled": "Shuffled epochs",

@@ -22,39 +22,30 @@ class Style(NamedTuple):
     colour: str
     symbol: str
     glyph: str
+    on_dark: str  # its colour on a dark page
 
-
-_STYLES = {
-    "basic": Style("Basic", "#5B5D69", "circle", "●"),
-    "advanced": Style("Advanced", "#8D6D15", "triangle-up", "▲"),
-    "optimal": Style("Optimal", "#B85187", "triangle-down", "▼"),
-    "moments": Style("Moments", "#D03A00", "square", "■"),
-    "rdp": Style("RDP", "#008655", "diamond", "◆"),
-    "zcdp": Style("zCDP", "#79512D", "cross", "✚"),
-    "gdp": Style("GDP", "#8A3DAB", "x", "✕"),
-    "pld": Style("PLD", "#256ED1", "star", "★"),
-    # What is said of a run and does not hold for it.
-    "poisson_claim": Style("Poisson claim", "#CE1246", "circle-open", "○"),
-}
-# For accountants that arrive later: chosen by name, so that they too keep their colour.
-_SPARE = ("#8C6BB1", "#3F8F9F", "#A0522D", "#6B8E23", "#B0306A")
 
 GREY, RED, STAR = "#6C717C", "#CE1246", "#FFD23F"
 CLEAR = "rgba(0,0,0,0)"
 INK = "#262B36"
-# What each colour is on a dark page; those below the line fill areas.
-_ON_DARK = {
+_STYLES = {
+    "basic": Style("Basic", "#5B5D69", "circle", "●", "#868894"),
+    "advanced": Style("Advanced", "#8D6D15", "triangle-up", "▲", "#CE9A0A"),
+    "optimal": Style("Optimal", "#B85187", "triangle-down", "▼", "#E980B5"),
+    "moments": Style("Moments", "#D03A00", "square", "■", "#DE5519"),
+    "rdp": Style("RDP", "#008655", "diamond", "◆", "#30AE82"),
+    "zcdp": Style("zCDP", "#79512D", "cross", "✚", "#AD815A"),
+    "gdp": Style("GDP", "#8A3DAB", "x", "✕", "#B564CF"),
+    "pld": Style("PLD", "#256ED1", "star", "★", "#3D8AF5"),
+    # What is said of a run and does not hold for it.
+    "poisson_claim": Style("Poisson claim", RED, "circle-open", "○", "#ED3D48"),
+}
+# For accountants that arrive later: chosen by name, so that they too keep their colour.
+_SPARE = ("#8C6BB1", "#3F8F9F", "#A0522D", "#6B8E23", "#B0306A")
+# What each other colour is on a dark page; those below the line fill areas.
+_ON_DARK = {style.colour: style.on_dark for style in _STYLES.values()} | {
     INK: "#E8EAEE",
     GREY: "#989DA8",
-    "#5B5D69": "#868894",
-    "#8D6D15": "#CE9A0A",
-    "#B85187": "#E980B5",
-    "#D03A00": "#DE5519",
-    "#008655": "#30AE82",
-    "#79512D": "#AD815A",
-    "#8A3DAB": "#B564CF",
-    "#256ED1": "#3D8AF5",
-    RED: "#ED3D48",
     # ---
     "#A9D0F0": "#274C6B",
     "#B9BCC4": "#565A64",
@@ -82,7 +73,7 @@ def style_of(name: str) -> Style:
     ('PLD', '#256ED1')
     """
     spare = _SPARE[zlib.crc32(name.encode()) % len(_SPARE)]
-    return _STYLES.get(name) or Style(name, spare, "hexagon", "⬢")
+    return _STYLES.get(name) or Style(name, spare, "hexagon", "⬢", spare)
 
 
 def colour_of(role: str) -> str:
