@@ -309,6 +309,13 @@ def test_a_run_without_a_theorem_says_so_at_the_control():
     assert "Noise: Gaussian" in {b.label for b in app.button}
 
 
+def test_settings_that_are_folded_away_are_not_sent_unless_one_is_wrong():
+    for adjacency, boxes in (("add_remove", 1), ("replace_one", 4)):
+        app = opened(adjacency=adjacency, accountants="gdp", steps="10", here="10")
+        app.session_state["more"] = False
+        assert len(app.run().selectbox) == boxes
+
+
 @pytest.mark.slow
 def test_changing_the_sampling_takes_the_adjacency_along():
     app = opened(steps="100", here="10", accountants="gdp,rdp,pld")
