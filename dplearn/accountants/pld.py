@@ -80,8 +80,9 @@ class PLD(Accountant):
         single = runs.totals == 1
         composed = self._composed(runs[~single], delta, sides)
         bounds = iter(composed if np.any(~single) else [])
+        exact = sides[0].sampled is not None and sides[0].attained
         return [
-            _one_run(runs, int(np.argmax(row)), delta) if one else next(bounds)
+            _one_run(runs, int(np.argmax(row)), delta, exact) if one else next(bounds)
             for row, one in zip(runs.counts, single, strict=True)
         ]
 
@@ -179,12 +180,15 @@ def _closed_bound(runs: Runs, delta: float) -> NDArray:
     return np.min(bounds, axis=0, initial=np.inf)
 
 
-def _one_run(runs: Runs, i: int, delta: float) -> Bound:
-    """One run of the i-th mechanism needs no composition."""
-    (epsilon, plateau), less = runs.epsilon_of_one([delta * (1 - MARGIN), delta])[:, i], 1 - MARGIN
+def _one_run(runs: Runs, i: int, delta: float, exact: bool) -> Bound:
+    """One run of the i-th mechanism needs no composition; `exact`: its profile is a real pair's."""
+    less, more = delta * (1 - MARGIN), min(delta * (1 + MARGIN), 1.0)
+    epsilon, plateau, lower = runs.epsilon_of_one([less, delta, more])[:, i]
     # A profile may be flat at delta itself, which then pays for the infinite losses.
     epsilon = float(plateau if math.isinf(epsilon) else epsilon)
-    more, real = min(delta * (1 + MARGIN), 1.0), runs.mechanisms[i].witnesses(runs.adjacency)
-    lower = float(largest_epsilon(real, more)) * less if real else 0.0
+    if not exact:
+        real = runs.mechanisms[i].witnesses(runs.adjacency)
+        lower = largest_epsilon(real, more) if real else 0.0
+    lower = float(lower) * (1 - MARGIN)
     attained = lower >= epsilon * (1 - 1e-10)
     return Bound(epsilon, "exact" if attained else "bracket" if lower else "upper", lower=lower)

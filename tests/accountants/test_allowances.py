@@ -31,7 +31,7 @@ def one_run(sigma, epsilon, delta):
         mechanisms=[Gaussian(sigma)],
         adjacency="add_remove",
     )
-    return pld._one_run(runs, 0, delta)
+    return pld._one_run(runs, 0, delta, False)
 
 
 def gaussian_epsilon_exactly(sigma, near, delta):
