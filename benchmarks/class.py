@@ -30,6 +30,7 @@ import psutil
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
+from support.flower import wait_for
 from support.measure import machine
 from support.tables import table
 from websockets.asyncio.client import ClientConnection, connect
@@ -43,7 +44,6 @@ PORT = 8599
 class Class:
     """What the readers of one class met."""
 
-    readers: int
     waits: list[float] = field(default_factory=list)  # seconds
     opened: list[float] = field(default_factory=list)
     errors: int = 0
@@ -122,13 +122,7 @@ def served(workers: int) -> Iterator[psutil.Process]:
     environment = os.environ | {"STREAMLIT_SERVER_HEADLESS": "true"}
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as server:
         try:
-            healthy = lambda: urllib.request.urlopen(f"http://127.0.0.1:{PORT}/_stcore/health")
-            for _ in range(600):
-                try:
-                    healthy().close()
-                    break
-                except OSError:
-                    time.sleep(0.1)
+            wait_for(f"http://127.0.0.1:{PORT}/_stcore/health")
             yield psutil.Process(server.pid)
         finally:
             server.terminate()
@@ -144,7 +138,7 @@ def used(server: psutil.Process) -> tuple[float, float]:
 
 async def class_of(readers: int, page: str, seconds: float, churn: bool) -> Class:
     """All readers at once; what they met."""
-    met, url = Class(readers), f"http://127.0.0.1:{PORT}"
+    met, url = Class(), f"http://127.0.0.1:{PORT}"
     end = asyncio.get_running_loop().time() + seconds
     await asyncio.gather(*(read(met, url, page, end, churn) for _ in range(readers)))
     return met
@@ -182,13 +176,10 @@ def main() -> None:
     text = f"## {page.capitalize()}, {options.seconds:g} s a row{how}\n\n{machine()}\n\n"
     text += table(head, rows) + "\n"
     if options.write:
-        about = __doc__.partition("A reader is")
-        old = options.write.read_text() if options.write.exists() else ""
-        start = (
-            old
-            or f"# A class at the explorer\n\nMade by `benchmarks/class.py`. {about[1]}{about[2]}\n"
-        )
-        options.write.write_text(start + text + "\n")
+        _, first, about = __doc__.partition("A reader is")
+        made = f"# A class at the explorer\n\nMade by `benchmarks/class.py`. {first}{about}\n"
+        with options.write.open("a") as file:
+            file.write(made * (file.tell() == 0) + text + "\n")
     else:
         print(text)
 

@@ -40,7 +40,7 @@ def flower(folder, nodes):
         local = ["--insecure", "--host", "127.0.0.1", "--port"]
         install = "--disable-runtime-dependency-installation"
         begin(PROGRAMS / "flower-superlink", *local, port, install)
-        _wait(f"http://127.0.0.1:{port}/health")
+        wait_for(f"http://127.0.0.1:{port}/health")
         link = ["--superlink", f"127.0.0.1:{port}", "--node-config"]
         for node in nodes:
             begin(PROGRAMS / "flower-supernode", *local, free_port(), *link, node)
@@ -59,7 +59,7 @@ def flower(folder, nodes):
         yield run
 
 
-def _wait(address):
+def wait_for(address):
     """Until a server answers."""
     end = time.monotonic() + LIMIT
     while time.monotonic() < end:
