@@ -8,7 +8,7 @@ must add up to the ordinary gradient.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -23,11 +23,11 @@ from dplearn.ground import validate
 from dplearn.run import Plan
 from dplearn.training.bounds import Flat
 from dplearn.training.devices import forked
-from dplearn.training.gradients import ClippedSum, clipped_sum
+from dplearn.training.gradients import Clip, ClippedSum, added_sum
 from dplearn.training.learned import learn
 from dplearn.training.made_up import MadeUp
 from dplearn.training.passes import Loss, called, check_losses, check_rows, device_of
-from dplearn.training.recording import Call, recording
+from dplearn.training.recording import Call, Survey, recording
 from dplearn.training.rules import trainable
 from dplearn.training.twin import contents, on_trial
 
@@ -109,38 +109,36 @@ class _Trial:
         eps = max(torch.finfo(x.dtype).eps for x in floating)
         # What rounding may change, relatively: a model in float64 may have parts in float32.
         self._room = max(1e-4, min(0.1, 1.6e4 * eps))
-        self._norm, self._device = 1.0, device_of(model)
+        self._survey, self._device = Survey.of(model), device_of(model)
+        self._clip = Clip.of(model, Flat(1.0))
 
     def recorded(self, numbers: Sequence[int], seed: int = 0) -> tuple[list[Call], Tensor]:
         """Calls and losses of these records."""
         inputs, targets = self._records.rows(self._pool, numbers)
-        with forked(self._device, seed), recording(self.model) as tape:
+        with forked(self._device, seed), recording(self.model, self._survey) as tape:
             losses = self.loss_fn(called(self.model, inputs), targets)
         check_losses(losses)
         return tape.calls, losses
 
-    def losses(self, numbers: Sequence[int], kept: Sequence[int]) -> Tensor:
-        """Losses of the kept ones of these records, shape (kept, 1)."""
+    def look(self, numbers: Sequence[int], kept: Sequence[int]) -> tuple[Tensor, Tensor]:
+        """Of the kept ones of these records losses (kept, 1) and clipped sum (1, parameters)."""
+        part = self._clipped(numbers, [number in kept for number in numbers])
         places = [list(numbers).index(number) for number in kept]
-        return self.recorded(numbers)[1].detach()[places, None]
-
-    def sums(self, numbers: Sequence[int], kept: Sequence[int]) -> Tensor:
-        """Clipped sum of the kept ones of these records, shape (1, parameters)."""
-        sums = self._clipped(numbers, [number in kept for number in numbers]).sums
-        return torch.cat([x.flatten() for x in sums.values()])[None]
+        return part.losses[places, None], torch.cat([x.flatten() for x in part.sums.values()])[None]
 
     def learn(self) -> None:
         """Look at sums of gradients, and find a norm to which most records are scaled."""
         learn(self.model, self.loss_fn, *self._records.rows(self._pool, range(self.size)))
         norms = self._clipped(range(self.size), [True] * self.size).norms
         middle = norms[norms.isfinite()].median().item() if norms.isfinite().any() else 0.0
-        self._norm = 1e-3 * middle if middle > 0 else 1.0
+        if middle > 0:
+            self._clip = Clip.of(self.model, Flat(1e-3 * middle))
 
     def _clipped(self, numbers: Sequence[int], counts: list[bool]) -> ClippedSum:
-        pair = self._records.rows(self._pool, numbers)
-        mask, bound = torch.tensor(counts, device=self._device), Flat(self._norm)
+        parts = self.model, self.loss_fn, *self._records.rows(self._pool, numbers)
+        mask = torch.tensor(counts, device=self._device)
         with forked(self._device, 0):
-            return clipped_sum(self.model, self.loss_fn, *pair, bound=bound, mask=mask)
+            return added_sum(*parts, clip=self._clip, mask=mask, survey=self._survey)
 
     def random(self) -> bool:
         """Whether losses depend on the random state."""
@@ -166,13 +164,11 @@ def _check_all(trial: _Trial) -> None:
             "a torch.no_grad() or a .detach() around them?"
         )
     _check_gradients(calls, losses)
-    random = trial.random()
-    _check_separate(trial, trial.losses, together=not random)
     trial.learn()
-    _check_separate(trial, trial.sums, together=not random)
+    random = trial.random()
+    _check_separate(trial, together=not random)
     if random and _quiet(trial):
-        _check_separate(trial, trial.losses, together=True)
-        _check_separate(trial, trial.sums, together=True)
+        _check_separate(trial, together=True)
 
 
 def _quiet(trial: _Trial) -> bool:
@@ -182,10 +178,6 @@ def _quiet(trial: _Trial) -> bool:
             if isinstance(vars(module).get(name), float):
                 setattr(module, name, 0.0)
     return not trial.random()
-
-
-# A view of a batch, of which some records count.
-Look = Callable[[Sequence[int], Sequence[int]], Tensor]
 
 
 def _check_kept(trial: _Trial) -> None:
@@ -206,21 +198,21 @@ def _check_kept(trial: _Trial) -> None:
             )
 
 
-def _check_separate(trial: _Trial, look: Look, *, together: bool) -> None:
+def _check_separate(trial: _Trial, *, together: bool) -> None:
     """Raise if what one sees of some records depends on others."""
-    before: dict[Any, Tensor] = {}
+    before: dict[Any, tuple[Tensor, Tensor]] = {}
     for what, kept, batch, other in _experiments(trial.size, together):
         key = tuple(batch), tuple(kept)
         try:
-            before[key] = before[key] if key in before else look(batch, kept)
-            after = look(other, kept)
+            before[key] = before[key] if key in before else trial.look(batch, kept)
+            after = trial.look(other, kept)
         except Exception as error:
             if "missing" in what:
                 continue  # a model may refuse what is not a number
             if len(other) > 1:
                 raise
             raise ValueError(f"Expected a lot of one record to do, got: {error}") from error
-        if not trial.equal(before[key], after):
+        if not all(map(trial.equal, before[key], after)):
             cause = (
                 "mixes records" if other != batch else "remembers, or draws not from torch's seed"
             )
