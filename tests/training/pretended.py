@@ -1,4 +1,4 @@
-"""Three steps on an accelerator that does not exist, told by its shapes alone.
+"""Three steps of models on an accelerator that does not exist, told by its shapes alone.
 
 Where two devices meet, a tensor of shapes alone raises, and where anybody asks for its value, for
 which a real accelerator would be waited for. Prints what else would stop it: copies that wait, and
@@ -92,9 +92,8 @@ def pretend():
     return torch.device("pretended", 0)
 
 
-def main(name, rows):
-    """Three steps of a model on the device."""
-    place = pretend()
+def steps(place, name, rows):
+    """Three steps of a model on the device; what would stop it."""
     with FakeTensorMode():
         model, shape = MODELS[name]
         kind = torch.long if name == "words" else torch.float32
@@ -108,8 +107,10 @@ def main(name, rows):
             for _ in range(2):
                 begun.step()
     assert begun.steps == 3 and begun.records[1].tally.device == place
-    print(sorted(strict.problems) or "fine")
+    return sorted(strict.problems) or "fine"
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]) or None)
+    device = pretend()
+    for name, rows in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
+        print(name, steps(device, name, int(rows) or None))
