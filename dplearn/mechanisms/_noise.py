@@ -80,10 +80,16 @@ class WholeNoise(Noise):
 
     conditions: ClassVar[tuple[str, ...]] = ("the query is one whole number",)
     whole: ClassVar[bool] = True
+    tabled: ClassVar[bool] = False  # the law is a table, which ends somewhere
 
     def __post_init__(self) -> None:
         validate.scale(noise_multiplier=self.noise_multiplier)
         validate.integer(minimum=1, maximum=10**6, sensitivity=self.sensitivity)
+        if self.tabled and self._scale > 1e4:
+            raise ValueError(
+                f"Expected noise_multiplier * sensitivity <= 1e4, got {self._scale:g}; "
+                "the continuous Gaussian is indistinguishable there."
+            )
 
     @property
     def _scale(self) -> float:

@@ -49,7 +49,10 @@ class Sampled(Wrapped):
 
 @dataclass(frozen=True)
 class Epoch(Wrapped):
-    """A Gaussian on every batch of an epoch, all batches drawn at once."""
+    """A Gaussian on every batch of an epoch, all batches drawn at once.
+
+    The profile of `base` bounds one epoch from above: that of a batch known to everybody.
+    """
 
     base: Gaussian
     batches: int
@@ -59,11 +62,6 @@ class Epoch(Wrapped):
     def __post_init__(self) -> None:
         validate.instance(Gaussian, base=self.base)
         validate.integer(minimum=1, batches=self.batches)
-
-    @property
-    def gaussian(self) -> Gaussian:
-        """A mechanism whose profile bounds one epoch from above: the batch known to everybody."""
-        return self.base
 
     @property
     def attained(self) -> bool:

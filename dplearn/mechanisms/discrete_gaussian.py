@@ -47,15 +47,11 @@ class DiscreteGaussian(WholeNoise):
 
     name: ClassVar[str] = "discrete_gaussian"
     scales_drawn: ClassVar[float] = 7.0
+    tabled: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         validate.integer(minimum=1, maximum=10**4, sensitivity=self.sensitivity)
-        if self._scale > 1e4:
-            raise ValueError(
-                f"Expected noise_multiplier * sensitivity <= 1e4, got {self._scale:g}; "
-                "the continuous Gaussian is indistinguishable there."
-            )
 
     def _reach(self, shift: int) -> int:
         return math.ceil(_REACH * self._scale) + 200 * shift

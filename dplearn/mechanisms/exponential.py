@@ -46,6 +46,7 @@ class ExponentialMechanism(Mechanism):
 
     name: ClassVar[str] = "exponential"
     conditions: ClassVar[tuple[str, ...]] = ("every score changes by at most its sensitivity",)
+    attained: ClassVar[bool] = False
     no_outputs: ClassVar[str] = "the worst table of scores is another one at every ε"
 
     def __post_init__(self) -> None:
@@ -53,10 +54,6 @@ class ExponentialMechanism(Mechanism):
 
     def _range(self, adjacency: Adjacency) -> float:
         return contribution_norm(adjacency) * self.range_epsilon
-
-    @property
-    def attained(self) -> bool:
-        return False
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         span = self._range(adjacency)

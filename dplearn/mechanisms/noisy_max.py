@@ -45,6 +45,7 @@ class NoisyMax(Mechanism):
 
     name: ClassVar[str] = "noisy_max"
     conditions: ClassVar[tuple[str, ...]] = ("each record moves at most one vote",)
+    attained: ClassVar[bool] = False
     no_outputs: ClassVar[str] = "the worst votes are others at every ε"
 
     def __post_init__(self) -> None:
@@ -54,10 +55,6 @@ class NoisyMax(Mechanism):
     def counts(self) -> Gaussian:
         """The release of all noisy counts, which leaks no less."""
         return Gaussian(self.noise_std / math.sqrt(2))
-
-    @property
-    def attained(self) -> bool:
-        return False
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         return self.counts.profiles(adjacency)

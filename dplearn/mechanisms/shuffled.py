@@ -68,7 +68,7 @@ class Shuffled(Epoch):
 
     Notes
     -----
-    ``profiles`` is the upper bound: the Gaussian profile of `gaussian`, whatever `batches`; it
+    ``profiles`` is the upper bound: the Gaussian profile of `base`, whatever `batches`; it
     also holds for a loader that drops some records or makes unequal batches. ``witnesses`` is a
     real pair (see the module) and needs equal batches that use every record. Under
     ``add_remove`` nothing is claimed: the record that leaves moves the border of every batch

@@ -56,16 +56,13 @@ class SparseVector(Mechanism):
         "a record that joins lowers no answer, and raises each by one contribution at most",
         "only yes or no is told, and nothing of the threshold's noise",
     )
+    attained: ClassVar[bool] = False
     no_outputs: ClassVar[str] = "the worst answers are others at every ε"
 
     def __post_init__(self) -> None:
         validate.scale(threshold_scale=self.threshold_scale)
         validate.scale(query_scale=self.query_scale)
         validate.integer(minimum=1, positives=self.positives)
-
-    @property
-    def attained(self) -> bool:
-        return False
 
     def _largest(self, adjacency: Adjacency) -> tuple[float, float]:
         """Largest loss with the record, and without it."""

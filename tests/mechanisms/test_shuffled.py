@@ -96,7 +96,7 @@ def test_witness_is_the_best_threshold_for_the_largest_update(sigma, batches, ep
 @each("sigma, batches", [(0.3, 10), (1.0, 100), (5.0, 10**5), (40.0, 2)])
 def test_bounds_are_those_of_the_gaussian_and_the_witness_lies_below(sigma, batches, adjacency):
     epoch, gaussian, orders = Shuffled(Gaussian(sigma), batches), Gaussian(sigma), [1.5, 40.0]
-    assert epoch.gaussian == gaussian and epoch.zcdp(adjacency) == gaussian.zcdp(adjacency)
+    assert epoch.zcdp(adjacency) == gaussian.zcdp(adjacency)
     rdp = [m.rdp(orders, adjacency=adjacency) for m in (epoch, gaussian)]
     np.testing.assert_array_equal(*rdp)
     (upper,), at = epoch.profiles(adjacency), np.concatenate([-EPSILONS, EPSILONS])

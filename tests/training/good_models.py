@@ -231,7 +231,6 @@ EACH = {
     "each record's largest": lambda x: x / x.abs().amax(1, keepdim=True),
 }
 
-images, waves = partial(numbers, 2, 8, 8), partial(numbers, 2, 16)
 MODELS: dict[str, Callable[[], Part]] = {
     **{name: partial(entering, change) for name, change in EACH.items()},
     **{f"perceptron {a}": partial(perceptron, a) for a in ACTIVATIONS},
