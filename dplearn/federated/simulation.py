@@ -130,12 +130,10 @@ class Federation:
         record = Record(step=number + 1, clipping_norm=plan.max_update_norm, tally=tally)
         self.done.append(record)
         self.optimizer.zero_grad(set_to_none=True)
-        for parameter, change in zip(
-            self._parameters.values(),
-            self._split(noise.add_(total, alpha=1 / expected)),
-            strict=True,
-        ):
-            parameter.grad = change.neg()
+        parameters = self._parameters.values()
+        changes = noise.add_(total, alpha=1 / expected).split([p.numel() for p in parameters])
+        for parameter, change in zip(parameters, changes, strict=True):
+            parameter.grad = change.view_as(parameter).to(parameter.dtype).neg()
         self.optimizer.step()
         return record
 
@@ -186,12 +184,6 @@ class Federation:
             return torch.cat([(own[n] - start[n]).flatten() for n in start]), first  # type: ignore
 
         return vmap(trained, randomness="different")(inputs, targets, mask)
-
-    def _split(self, flat: Tensor) -> Iterator[Tensor]:
-        """Parts of a flat tensor in the shapes of the parameters."""
-        parts = flat.split([parameter.numel() for parameter in self._parameters.values()])
-        for part, parameter in zip(parts, self._parameters.values(), strict=True):
-            yield part.view_as(parameter).to(parameter.dtype)
 
     def history(self, evaluations: tuple[tuple[int, float], ...] = ()) -> FederatedHistory:
         """History of the rounds that were done, with its guarantee per user."""

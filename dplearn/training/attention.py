@@ -60,16 +60,12 @@ def _extended(module: nn.MultiheadAttention, record: Any, *projected: Tensor) ->
         for i, name in enumerate(("bias_k", "bias_v")):
             # A copy for each record, on record itself.
             own = getattr(module, name).expand(len(query), -1, -1).clone()
-            record(partial(_own, name), (), {}, own)
+            copied = lambda module, inputs, grad, name=name: {name: Dense(grad[:, None])}
+            record(copied, (), {}, own)
             pair[i] = torch.cat([pair[i], own], 1)
     if module.add_zero_attn:
         pair = [F.pad(x, (0, 0, 0, 1)) for x in pair]
     return [query, *pair]
-
-
-def _own(name: str, module: nn.Module, inputs: Any, grad: Tensor) -> dict[str, Dense]:
-    """The rule of a parameter that is copied for each record."""
-    return {name: Dense(grad[:, None])}
 
 
 def _projected(module: nn.MultiheadAttention, record: Any, *inputs: Tensor) -> list[Tensor]:

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from dplearn.training.gradients import added_sum
+from dplearn.training.recording import Survey
 from dplearn.training.records import Records
 from dplearn.training.trainer import Trainer
 
@@ -23,20 +24,18 @@ def white_box_scores(trainer: Trainer, canaries: Any) -> Tensor:
     One pass per canary and step: this is for audits.
     """
     records = Records(canaries, trainer.plan, device=trainer._device)
-    count, rows = len(records), []
+    parts, rows = (trainer.model, trainer.loss_fn), []
     while trainer.steps < trainer.plan.steps:
-        pulls = [_pull(trainer, *records.rows(np.array([i]))) for i in range(count)]
+        options = {"clip": trainer._clip, "survey": Survey.of(trainer.model)}
+        pulls = [
+            _flat(added_sum(*parts, *records.rows(np.array([i])), **options).sums)
+            for i in range(len(records))
+        ]
         length = trainer.step().clipping_norm
         noisy = _flat({name: p.grad for name, p in trainer._trainable.items()})
         noisy = noisy * trainer._expected
         rows.append(torch.stack([(g @ noisy - g @ g / 2) / length**2 for g in pulls]))
     return torch.stack(rows)
-
-
-def _pull(trainer: Trainer, inputs: Any, targets: Any) -> Tensor:
-    """The clipped gradient of one record, flat."""
-    parts = (trainer.model, trainer.loss_fn, inputs, targets)
-    return _flat(added_sum(*parts, clip=trainer._clip).sums)
 
 
 def _flat(gradients: Any) -> Tensor:

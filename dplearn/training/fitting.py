@@ -116,12 +116,9 @@ def _kept(trainer: Trainer, checkpoint: str | Path | None) -> Iterator[None]:
 
 def _line(history: History, steps: int, accountant: Accountant | str, delta: float) -> str:
     """What the line of progress says after some of the steps."""
-    lot, epsilon = (
-        history.records[-1].private,
-        history.guarantee(delta, accountant=accountant).epsilon,
-    )
+    lot, spent = history.records[-1].private, history.guarantee(delta, accountant=accountant)
     return (
-        f"step {history.steps}/{steps}  epsilon {round_up(epsilon)}  private: "
+        f"step {history.steps}/{steps}  epsilon {round_up(spent.epsilon)}  private: "
         f"loss {lot.loss:.3f}  accuracy {lot.accuracy:.1%}  "
         f"clipped {lot.clipped_fraction:.0%}  not finite {history.non_finite}"
     )
