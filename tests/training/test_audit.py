@@ -104,8 +104,15 @@ class Coordinates(Trainer):
         return drawn + (flat - drawn) * math.sqrt(24)
 
 
-@pytest.mark.parametrize("broken", [SilentLayer, RealisedLot, ForgottenNorm, Coordinates])
-@pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
-def test_a_broken_trainer_is_caught(broken, plan):
-    certified = plan.guarantee(delta=DELTA).epsilon
-    assert measured_epsilon(broken, plan, runs=RUNS_TO_CATCH) > certified
+BROKEN = [
+    (SilentLayer, "all"),
+    (ForgottenNorm, "all"),
+    (Coordinates, "all"),
+    (RealisedLot, "poisson"),
+]
+
+
+@pytest.mark.parametrize(("broken", "name"), BROKEN)
+def test_a_broken_trainer_is_caught(broken, name):
+    certified = PLANS[name].guarantee(delta=DELTA).epsilon
+    assert measured_epsilon(broken, PLANS[name], runs=RUNS_TO_CATCH) > certified
