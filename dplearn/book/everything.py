@@ -38,8 +38,8 @@ def refutation(id: str, misprint: str) -> Refutation:
     return refute(book[id], book[id].misprint(misprint))
 
 
-def check_all(ids: Sequence[str] = (), *, processes: int = 2) -> Iterator[Result]:
-    """Check some entries, or all with `processes` at work; results come in the order of the ids.
+def check_all(ids: Sequence[str] = ()) -> Iterator[Result]:
+    """Check some entries, or all in two processes; results come in the order of the ids.
 
     Instead of an id stands what comes before its number: "G-A" is a group, "P" all published
     figures. An unknown id is an error.
@@ -49,11 +49,11 @@ def check_all(ids: Sequence[str] = (), *, processes: int = 2) -> Iterator[Result
     >>> [result.status for result in check_all(["G-A8"])]
     ['verified', 'refuted', 'refuted']
     """
-    return chain.from_iterable(map(check, _chosen(ids))) if ids else _in_parallel(processes)
+    return chain.from_iterable(map(check, _chosen(ids))) if ids else _in_parallel()
 
 
-def _in_parallel(processes: int) -> Iterator[Result]:
-    with executor_at("processes", workers=processes) as pool:
+def _in_parallel() -> Iterator[Result]:
+    with executor_at("processes", workers=2) as pool:
         yield from chain.from_iterable(pool.map(check, all_ids()))
 
 
