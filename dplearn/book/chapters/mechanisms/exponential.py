@@ -110,9 +110,9 @@ def exponential_mechanism_shortfall(*, t):
     return math.exp(-t)
 
 
-def _crowd(others: int, lead: float = 1.0, move: float = -1.0, other: float = 1.0) -> Parameters:
+def _crowd(others: int, other: float = 1.0) -> Parameters:
     """One candidate against many equal ones."""
-    return {"lead": lead, "others": others, "move": move, "other_move": other,
+    return {"lead": 1.0, "others": others, "move": -1.0, "other_move": other,
             "scale": 1.0, "sensitivity": 1.0}
 
 

@@ -14,11 +14,11 @@ from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
 from dplearn.book.kit.oracles import finite_renyi, randomized_response
 
 
-def _random_votes(most: int, fewest_classes: int, most_classes: int) -> Drawn:
-    """Counts of the classes, the plurality first."""
+def _random_votes(most: int, classes: int) -> Drawn:
+    """Counts of up to so many classes, the plurality first."""
 
     def make(rng: Generator) -> NDArray:
-        votes = rng.integers(1, most + 1, size=rng.integers(fewest_classes, most_classes + 1))
+        votes = rng.integers(1, most + 1, size=rng.integers(2, classes + 1))
         return np.sort(votes)[::-1]
 
     return Drawn(make)
@@ -27,7 +27,7 @@ def _random_votes(most: int, fewest_classes: int, most_classes: int) -> Drawn:
 @formula("G-M1", "GNMax: the noisy winner", "upper",
          "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Proposition 8")
 @given("order > 1 and noise_std > 0", order=Log(1.02, 100.0), noise_std=Log(0.5, 40.0),
-       votes=_random_votes(20, 2, 4))
+       votes=_random_votes(20, 4))
 @oracle(truths.gnmax_worst, absolute=0.0, points=60)
 @printed("0.00625", order=10.0, noise_std=40.0)
 @wrong("one-count", "A changed vote moves two counts, a distance of the root of 2.",
@@ -46,12 +46,12 @@ def _gaps(votes) -> NDArray:
     return np.subtract(votes[0], votes[1:])
 
 
-_TWO_CLASSES = _random_votes(200, 2, 2)
+_TWO_CLASSES = _random_votes(200, 2)
 
 
 @formula("G-M2", "LNMax: how rarely noise changes the winner", "upper",
          "Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Lemma 4")
-@given(_plurality_first, votes=_random_votes(200, 2, 5), inverse_scale=Log(0.005, 1.0))
+@given(_plurality_first, votes=_random_votes(200, 5), inverse_scale=Log(0.005, 1.0))
 @oracle(truths.lnmax_flips, absolute=0.0, points=60)
 @printed("0.0117914072", "0.0117914072", votes=[150, 50], inverse_scale=0.05)
 @printed("0.1545794589", votes=[120, 70, 60], inverse_scale=0.05)
@@ -68,7 +68,7 @@ def lnmax_flip_bound(*, votes, inverse_scale):
 
 @formula("G-M3", "GNMax: how rarely noise changes the winner", "upper",
          "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Proposition 7")
-@given(_plurality_first, votes=_random_votes(200, 2, 5), noise_std=Log(5.0, 200.0))
+@given(_plurality_first, votes=_random_votes(200, 5), noise_std=Log(5.0, 200.0))
 @oracle(truths.gnmax_flips, absolute=0.0, points=60)
 @printed("0.03854993587", "0.03854993587", votes=[150, 50], noise_std=40.0)
 @wrong("one-noise", "The difference of two counts has a deviation of sigma times the root of 2.",
@@ -195,13 +195,13 @@ def _of_gnmax(*, order: float, noise_std: float, flip: float) -> float:
 @formula("G-M5b", "GNMax: data-dependent RDP", "upper", "Papernot, Song, Mironov, Raghunathan, "
          "Talwar & Erlingsson 2018, Theorem 6 and Proposition 10")
 @given("order > 1 and noise_std > 0 and 0 < flip < 1", order=Log(1.05, 50.0),
-       noise_std=Log(0.5, 40.0), votes=_random_votes(60, 2, 4), flip=Derived(gnmax_flip_bound))
+       noise_std=Log(0.5, 40.0), votes=_random_votes(60, 4), flip=Derived(gnmax_flip_bound))
 @oracle(truths.gnmax_worst, absolute=0.0, points=60)
 @printed("8.9835e-09", order=10.0, noise_std=40.0, flip=1e-8)
 @wrong("no-conditions",
        "With little noise mu_2 falls below 1, where the formula claims too little.",
        claim=_of_gnmax, says=r"\text{the theorem, whatever } q \text{ and } \alpha",
-       order=Log(1.05, 1.5), noise_std=Log(0.3, 0.5), votes=_random_votes(2, 2, 2))
+       order=Log(1.05, 1.5), noise_std=Log(0.3, 0.5), votes=_random_votes(2, 2))
 @wrong("both-directions",
        "The neighbour may be less certain of the winner, and its divergence larger.",
        says=r"D_\alpha(M(D')\Vert M(D)) \text{ is bounded as well}",
