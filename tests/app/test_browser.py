@@ -322,6 +322,8 @@ _COLOURS = """part => {
   const mixed = ground.map((x, i) => Math.round(x + style.opacity * (ink[i] - x)));
   return [mixed, ground].map(String);
 }"""
+_ABOVE = """document.querySelector('.stMain .js-plotly-plot').getBoundingClientRect().bottom
+  <= document.querySelector('.stSidebar').getBoundingClientRect().top + 1"""
 _BUTTON, _CAPTION = "button[kind=primary]", "[data-testid=stCaptionContainer]"
 _SMALL = (
     (1024, "formula_book", "dark", _BUTTON),
@@ -349,6 +351,10 @@ def test_nothing_is_cut_on_small_screens_and_words_can_be_read(
     # A word of an axis that stands askew runs into the axis' name.
     ticks = small.locator(".xtick text").evaluate_all("all => all.map(e => e.outerHTML)")
     assert not [tick for tick in ticks if re.search(r"rotate\((?!0)", tick)]
+    if width < 768:
+        small.get_by_test_id("stExpandSidebarButton").click()
+        small.locator(".stSidebar input[type=range]").first.press("ArrowRight")
+        assert small.evaluate(_ABOVE), "a slider and what it moves are seen together"
     small.close()
 
 

@@ -7,6 +7,14 @@ const sliders = new WeakMap();
 // Keys that repeat are one movement: this long after the last one the hand is up.
 const PAUSE = 120;
 
+// A phone's settings lie over the page: what a slider moves is shown above them.
+const show = (slider) => {
+  const sheet = matchMedia('(max-width: 767px)').matches && document.querySelector('.stSidebar');
+  if (!sheet || !sheet.contains(slider.getRootNode().host ?? slider)) return;
+  const pictures = ':is([class*="st-key-picture"], [class*="st-key-pair_"])';
+  document.querySelector(`.stMain ${pictures}`)?.scrollIntoView({ block: 'nearest' });
+};
+
 const pageIsIdle = () => {
   const app = document.querySelector('[data-test-script-state]');
   return !app || app.dataset.testScriptState === 'notRunning';
@@ -57,7 +65,7 @@ export default function ({ data: [data], parentElement, setStateValue }) {
     name();
     const box = document.querySelector(`.st-key-box_${data.key} input`);
     if (box) box.value = text();
-    if (!me.held) { me.held = true; follow(); }
+    if (!me.held) { me.held = true; show(input); follow(); }
   };
   // Whoever comes back to where the movement began sees no change, but the hand is up.
   input.onchange = input.onpointerup = input.onpointercancel = later;

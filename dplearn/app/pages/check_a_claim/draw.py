@@ -105,7 +105,7 @@ def outcome(verdict: Verdict) -> None:
         # A title of the book may have a colon of its own.
         is_head = colon and len(head.split()) < 4
         told = _told(verdict, f"**{head}:** {tail}" if is_head else sentence)
-        st.markdown(told.replace(" = ", "\u00a0=\u00a0"))
+        st.markdown(re.sub(r" ([=≤≥]) ", "\u00a0\\1\u00a0", told))
 
 
 def _headline(verdict: Verdict) -> str:
