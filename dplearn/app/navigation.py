@@ -10,7 +10,7 @@ from types import ModuleType
 import streamlit as st
 
 from dplearn.app import pages
-from dplearn.app.kit import language, questions
+from dplearn.app.kit import language, look, questions
 from dplearn.app.kit.language import translated
 from dplearn.app.kit.state import tell_unseen
 
@@ -34,20 +34,22 @@ def at(path: str) -> ModuleType:
 def main() -> None:
     """Run the page that the address names, below a menu of all; the first is at the root."""
     language.read()
+    loaded = modules()
     menu = [
         st.Page(
             page.render,
             title=translated(page.TITLE),
             url_path=page.__name__.rpartition(".")[2],
-            default=rank == 0,
+            default=page is loaded[0],
         )
-        for rank, page in enumerate(modules())
+        for page in loaded
     ]
     chosen = st.navigation(menu, position="top")
     title = f"{chosen.title} · dplearn"
     st.set_page_config(page_title=title, layout="wide", initial_sidebar_state=360)
     # For those who go by headings; others see it in the menu.
     st.html(f"<h1>{chosen.title}</h1>")
+    look.style(str(loaded[menu.index(chosen)].__file__))
     try:
         chosen.run()
     except questions.Refused as refusal:

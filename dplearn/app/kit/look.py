@@ -24,16 +24,15 @@ _DARK = "button[kind=primary] { color: black; } .stCode .token { filter: brightn
 _LIGHT = ".stCode .token { filter: brightness(0.65); }"
 
 
-def style(page: str = "") -> None:
-    """Room for the picture on the first screen; and `style.css` beside this file of a page."""
+def style(page: str) -> None:
+    """Room for the picture on the first screen; and the `style.css` beside this file of a page."""
     st.html(_styles(page, st.context.theme.type == "dark"))
 
 
 @lru_cache
 def _styles(page: str, dark: bool) -> str:
     """Both style sheets as one part of a page."""
-    sheets = [Path(__file__).with_name("look.css")]
-    sheets += [Path(page).with_name("style.css")] if page else []
+    sheets = [Path(__file__).with_name("look.css"), *Path(page).parent.glob("style.css")]
     rules = "".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
     return f"<style>{rules}{_DARK if dark else _LIGHT}</style>"
 

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from dplearn.app.kit import look
 from dplearn.app.kit.state import load, save
 from dplearn.app.pages.audit import draw, fields
 
@@ -13,7 +12,6 @@ ORDER = 60
 def render() -> None:
     """Controls, one sentence, scores beside what guesses prove, what an audit cannot say."""
     state = load("audit", fields.state)
-    look.style(__file__)
     with st.sidebar:
         question = draw.sidebar(state)
     save(state)

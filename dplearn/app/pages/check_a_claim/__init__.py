@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from dplearn.app.kit import look
 from dplearn.app.kit.state import load, save
 from dplearn.app.pages.check_a_claim import draw, fields
 
@@ -13,7 +12,6 @@ ORDER = 60
 def render() -> None:
     """The question above; the map on the left, the verdict on the right."""
     state = load("claim", fields.state)
-    look.style(__file__)
     fields.suit(state)
     verdict = draw.question(state)
     if verdict is not None:

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from dplearn.app.kit import look
 from dplearn.app.kit.language import translated
 from dplearn.app.kit.state import load, save
 from dplearn.app.pages.epsilon_vs_steps import (
@@ -27,7 +26,6 @@ _NONE = "No theorem here covers this run; Neighbours says why. With one change t
 def render() -> None:
     """Controls, the pictures, one sentence with the assumptions; then the numbers behind it."""
     state = load("explorer", fields.state)
-    look.style(__file__)
     scenario, preset = scenario_of(state), presets.current(state)
     here, budget = state.values["here"], state.values["budget"]
     answers = answers_of(scenario, accountants_of(state), here, budget)

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from dplearn.app.kit import look
 from dplearn.app.kit.state import load, save
 from dplearn.app.pages.federated import draw, fields
 
@@ -13,7 +12,6 @@ ORDER = 55
 def render() -> None:
     """Controls, one sentence, what the server sees beside what it costs, the assumptions."""
     state = load("federated", fields.state)
-    look.style(__file__)
     with st.sidebar:
         setting = draw.sidebar(state)
     save(state)

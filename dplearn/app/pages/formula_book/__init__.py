@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from dplearn.app.kit import look
 from dplearn.app.kit.state import save
 from dplearn.app.pages.formula_book import controls, draw, tables
 
@@ -13,7 +12,6 @@ ORDER = 50
 def render() -> None:
     """The catalogue beside one entry, a table of many, the published figures or the sources."""
     state = controls.current()
-    look.style(__file__)
     with st.sidebar:
         controls.catalogue(state)
     save(state)

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from dplearn.app.kit import look
 from dplearn.app.kit.state import load, save
 from dplearn.app.pages.mechanisms import controls, draw, fields, words
 
@@ -13,7 +12,6 @@ ORDER = 20
 def render() -> None:
     """Controls, one sentence, five pictures that move together, the assumptions."""
     state = load("mechanisms", fields.state)
-    look.style()
     with st.sidebar:
         view = controls.sidebar(state)
     save(state)

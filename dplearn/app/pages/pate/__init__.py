@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from dplearn.app.kit import look
 from dplearn.app.kit.state import load, save
 from dplearn.app.pages.pate import draw, fields
 
@@ -13,7 +12,6 @@ ORDER = 50
 def render() -> None:
     """Controls, one sentence, votes beside what answers cost, the assumptions."""
     state = load("pate", fields.state)
-    look.style(__file__)
     with st.sidebar:
         question = draw.sidebar(state)
     save(state)

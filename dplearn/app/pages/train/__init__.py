@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from dplearn.app.kit import look
 from dplearn.app.kit.state import load, save
 from dplearn.app.pages.train import draw, fields, runs
 from dplearn.app.pages.train.plan import Training, training_of
@@ -17,7 +16,6 @@ _PAUSE = 0.3
 def render() -> None:
     """Controls, the guarantee of the plan, and the run as it goes on."""
     state = load("training", fields.state)
-    look.style(__file__)
     training = training_of(state)
     with st.sidebar:
         draw.sidebar(state, training)
