@@ -41,7 +41,11 @@ def clearest(boxes: Sequence[Box], points: NDArray, *, width: float, height: flo
         covered = np.abs(points - (x, y)) < (wide / 2, high / 2)
         return int(np.count_nonzero(covered.all(axis=1))) + (0 if inside else 1000)
 
-    return min(range(len(boxes)), key=cost)
+    costs: list[int] = []
+    # None is clearer than one that covers nothing.
+    while len(costs) < len(boxes) and 0 not in costs[-1:]:
+        costs.append(cost(len(costs)))
+    return costs.index(min(costs))
 
 
 def spread(wishes: Sequence[float], *, gap: float, lower: float, upper: float) -> list[float]:
