@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from importlib import import_module, util
 from typing import Any
 
@@ -41,37 +41,31 @@ def _dpa_pld(setting: Setting, largest: int) -> Curve:
     return lambda t: one.self_compose(t).get_epsilon_for_delta(setting.delta)
 
 
-def _dpa_rdp(setting: Setting, largest: int) -> Curve:
+def _dpa_step(sigma: float, q: float) -> Any:
     import dp_accounting
+
+    return dp_accounting.PoissonSampledDpEvent(q, dp_accounting.GaussianDpEvent(sigma))
+
+
+def _dpa_rdp(setting: Setting, largest: int) -> Curve:
     from dp_accounting.rdp import RdpAccountant
 
-    event = dp_accounting.PoissonSampledDpEvent(
-        setting.q, dp_accounting.GaussianDpEvent(setting.sigma)
-    )
+    event = _dpa_step(setting.sigma, setting.q)
     return lambda t: RdpAccountant().compose(event, t).get_epsilon(setting.delta)
 
 
-def _dpa_calibrate(accountant: str) -> Callable[[Target], float]:
-    def sigma(target: Target) -> float:
-        import dp_accounting
+def _dpa_calibrate(accountant: str, target: Target) -> float:
+    import dp_accounting
 
-        kind = {
-            "pld": lambda: dp_accounting.pld.PLDAccountant(),
-            "rdp": lambda: dp_accounting.rdp.RdpAccountant(),
-        }[accountant]
-
-        def event(noise: float) -> Any:
-            step = dp_accounting.PoissonSampledDpEvent(
-                target.q, dp_accounting.GaussianDpEvent(noise)
-            )
-            return dp_accounting.SelfComposedDpEvent(step, target.steps)
-
-        bracket = dp_accounting.LowerEndpointAndGuess(0.5, 1.0)
-        return dp_accounting.calibrate_dp_mechanism(
-            kind, event, target.epsilon, target.delta, bracket
-        )
-
-    return sigma
+    kind = {
+        "pld": lambda: dp_accounting.pld.PLDAccountant(),
+        "rdp": lambda: dp_accounting.rdp.RdpAccountant(),
+    }[accountant]
+    event = lambda noise: dp_accounting.SelfComposedDpEvent(
+        _dpa_step(noise, target.q), target.steps
+    )
+    bracket = dp_accounting.LowerEndpointAndGuess(0.5, 1.0)
+    return dp_accounting.calibrate_dp_mechanism(kind, event, target.epsilon, target.delta, bracket)
 
 
 def _prv(setting: Setting, largest: int) -> Curve:
@@ -94,38 +88,32 @@ def _prv_calibrate(target: Target) -> float:
     return find_noise_multiplier(target.q, target.steps, target.epsilon, target.delta)
 
 
-def _opacus(name: str) -> Callable[[Setting, int], Curve]:
-    def curve(setting: Setting, largest: int) -> Curve:
-        accountant = import_module("opacus.accountants").create_accountant(name)
+def _opacus(name: str, setting: Setting, largest: int) -> Curve:
+    accountant = import_module("opacus.accountants").create_accountant(name)
 
-        def epsilon(t: int) -> float:
-            accountant.history = [(setting.sigma, setting.q, t)]
-            return accountant.get_epsilon(delta=setting.delta)
+    def epsilon(t: int) -> float:
+        accountant.history = [(setting.sigma, setting.q, t)]
+        return accountant.get_epsilon(delta=setting.delta)
 
-        return epsilon
-
-    return curve
+    return epsilon
 
 
-def _opacus_calibrate(name: str) -> Callable[[Target], float]:
-    def sigma(target: Target) -> float:
-        return import_module("opacus.accountants.utils").get_noise_multiplier(
-            target_epsilon=target.epsilon,
-            target_delta=target.delta,
-            sample_rate=target.q,
-            steps=target.steps,
-            accountant=name,
-        )
-
-    return sigma
+def _opacus_calibrate(name: str, target: Target) -> float:
+    return import_module("opacus.accountants.utils").get_noise_multiplier(
+        target_epsilon=target.epsilon,
+        target_delta=target.delta,
+        sample_rate=target.q,
+        steps=target.steps,
+        accountant=name,
+    )
 
 
 PEERS = (
-    Peer("dp-accounting PLD", "dp_accounting", _dpa_pld, _dpa_calibrate("pld")),
-    Peer("dp-accounting RDP", "dp_accounting", _dpa_rdp, _dpa_calibrate("rdp")),
+    Peer("dp-accounting PLD", "dp_accounting", _dpa_pld, partial(_dpa_calibrate, "pld")),
+    Peer("dp-accounting RDP", "dp_accounting", _dpa_rdp, partial(_dpa_calibrate, "rdp")),
     Peer("prv, eps_error 0.1", "prv_accountant", _prv, _prv_calibrate),
-    Peer("opacus PRV", "opacus", _opacus("prv"), _opacus_calibrate("prv")),
-    Peer("opacus RDP", "opacus", _opacus("rdp"), _opacus_calibrate("rdp")),
+    Peer("opacus PRV", "opacus", partial(_opacus, "prv"), partial(_opacus_calibrate, "prv")),
+    Peer("opacus RDP", "opacus", partial(_opacus, "rdp"), partial(_opacus_calibrate, "rdp")),
 )
 
 
