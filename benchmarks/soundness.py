@@ -23,6 +23,7 @@ import time
 import traceback
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from support.questions import CLASSES
@@ -30,10 +31,8 @@ from support.sweep import Case
 
 from dplearn.sweeps import executor_at, sweep
 
-COLUMNS = ["seed", "class", "index", "mechanism", "adjacency", "steps", "delta", "lower", "upper"]
-COLUMNS += ["cpu_s", "case_s", "slow", "violations"]
 Job = tuple[int, str, int]
-Row = dict[str, str]
+Row = dict[str, Any]
 # Cases handed to a worker at a time.
 CHUNK = 10
 
@@ -49,7 +48,7 @@ def run(job: Job) -> list[Row]:
             CLASSES[name][0](rng, case)
         except Exception:  # whatever breaks is what the sweep is for
             case.violations.append("raised:\n" + traceback.format_exc(limit=-4))
-    common = {"seed": seed, "class": name, "index": index}
+    common = {"seed": seed, "class": name, "index": index, "slow": "", "violations": ""}
     rows = [
         common
         | {"mechanism": repr(a.question.mechanism), "adjacency": a.question.adjacency}
@@ -59,7 +58,7 @@ def run(job: Job) -> list[Row]:
     ] or [common]
     rows[0] |= {"case_s": round(time.thread_time() - start, 3)}
     rows[0] |= {"slow": "\n".join(case.slow), "violations": "\n".join(case.violations)}
-    return [{column: str(row.get(column, "")) for column in COLUMNS} for row in rows]
+    return rows
 
 
 def report(rows: list[Row]) -> int:
@@ -69,7 +68,7 @@ def report(rows: list[Row]) -> int:
     print("| " + " | ".join(names) + " |\n" + "|---" * len(names) + "|")
     for name in CLASSES:
         mine = [row for row in rows if row["class"] == name]
-        ends = np.array([[float(r["lower"]), float(r["upper"])] for r in mine if r["upper"]])
+        ends = np.array([[r["lower"], r["upper"]] for r in mine if "upper" in r])
         lower, upper = ends.reshape(-1, 2).T
         equal, two_sided = upper - lower <= 2e-11 * upper, (lower > 0) & np.isfinite(upper)
         brackets = two_sided & ~equal
@@ -85,8 +84,8 @@ def report(rows: list[Row]) -> int:
             sum(bool(row["violations"]) for row in mine),
             f"{np.median(widths):.1e}" if widths.size else "-",
             f"{np.max(widths):.1e}" if widths.size else "-",
-            f"{sum(float(row['case_s'] or 0) for row in mine):.0f}",
-            f"{max((float(row['cpu_s'] or 0) for row in mine), default=0):.1f}",
+            f"{sum(row.get('case_s', 0) for row in mine):.0f}",
+            f"{max((row.get('cpu_s', 0) for row in mine), default=0):.1f}",
         ]
         print("| " + " | ".join(map(str, cells)) + " |")
     wrong = [row for row in rows if row["violations"] or row["slow"]]
