@@ -165,6 +165,8 @@ def test_compiled():
     with torch._dynamo.config.patch(recompile_limit=1):
         for name in ("mlp", "conv ghost 1d", "raw parameters", "tied transformer", "lstm"):
             model, inputs, targets = case(name)
+            if name == "tied transformer":
+                del model.encoder.layers[1:]  # one layer is compiled in half the time of two
             expected = [summed(model, inputs, targets, norm, mask=mask) for norm in (1.0, 0.3)]
             compiled = compiled_sum(model, losses_of, bound=Flat(1.0), backend="aot_eager")
             for norm, sums in zip((1.0, 0.3), expected, strict=True):
