@@ -2,7 +2,8 @@
 
 import csv
 import io
-from importlib.util import find_spec
+from functools import cache
+from importlib import util
 
 from dplearn.app.pages.epsilon_vs_steps.answers import CLAIM, Answers, poisson_claim
 from dplearn.app.pages.epsilon_vs_steps.run import REFERENCE, Scenario
@@ -10,6 +11,8 @@ from dplearn.app.pages.epsilon_vs_steps.words import claimed as proved_of
 from dplearn.figures import certificate
 from dplearn.run import sampled
 
+# Asked at every move, and answered from the disk.
+find_spec = cache(util.find_spec)
 COLUMNS = ("method", "steps", "lower", "epsilon", "kind", "delta", "adjacency", "order")
 SETTING = ("mechanism", "noise_multiplier", "sampling", "sample_rate", "then")
 NO_FORM = (

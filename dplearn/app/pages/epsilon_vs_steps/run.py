@@ -119,9 +119,11 @@ def pin(state: State) -> None:
 
 def pinned(state: State) -> Scenario | None:
     """The run that is kept; what an address says of it in vain takes its default."""
+    if not (address := state.values[PINNED.key]):
+        return None
     other = fields.state()
-    other.read(dict(parse_qsl(state.values[PINNED.key][:2000])))
-    return scenario_of(other) if state.values[PINNED.key] else None
+    other.read(dict(parse_qsl(address[:2000])))
+    return scenario_of(other)
 
 
 def accountants_of(state: State) -> tuple[str, ...]:
