@@ -196,7 +196,7 @@ def found_at(scores, alarms):
 alarms = np.linspace(0.005, 0.995, 100)
 most = norm.cdf(norm.ppf(alarms) + np.sqrt(steps) / plan.noise_multiplier)
 lines = [Line(x=alarms, y=most, label="the plan", role="safe", label_at=0.2, side="bottom right")]
-for program, role, at in (("correct", "exact", 0.6), ("forgets C", "wrong", 0.3)):
+for program, role, at in (("correct", "exact", 0.6), ("forgets C", "wrong", 0.05)):
     y_axis = found_at(runs[program][1], alarms)
     lines.append(
         Line(x=alarms, y=y_axis, label=program, role=role, label_at=at, side="bottom right")
