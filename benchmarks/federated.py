@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from support.flower import PROGRAMS, ROOT, flower
-from support.tables import report_section, table, wall
+from support.tables import arguments, report_section, table, wall
 
 from dplearn.federated import FederatedPlan
 from dplearn.federated.aggregation import Neighbourhood
@@ -109,11 +109,8 @@ def privacy(options: argparse.Namespace) -> str:
 def main() -> None:
     from trainer import where  # PyTorch, which no client needs
 
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", choices=SECTIONS)
+    parser = arguments(__doc__, RESULTS, rounds=2, only=SECTIONS)
     parser.add_argument("--clients", type=int, default=3)
-    parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--write", nargs="?", const=RESULTS, type=Path)
     options = parser.parse_args()
     for section in [options.only] if options.only else SECTIONS:
         measured = {"tcp": tcp, "flower": over_flower, "privacy": privacy}[section](options)

@@ -11,7 +11,6 @@ import os
 
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
-import argparse
 import copy
 import inspect
 import logging
@@ -24,7 +23,7 @@ from typing import Any
 
 import torch
 from support.measure import machine
-from support.tables import report, table
+from support.tables import arguments, report, table
 from torch import Tensor, nn
 from torch.nn.modules.module import _forward_unimplemented
 from torch.utils._pytree import tree_leaves
@@ -214,11 +213,7 @@ def row(name: str, rounds: int) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--only", default="", help="modules whose name contains this")
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--write", nargs="?", const=RESULTS, type=Path)
-    options = parser.parse_args()
+    options = arguments(__doc__, RESULTS, rounds=9).parse_args()
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
     torch.set_num_threads(1)

@@ -11,7 +11,6 @@ import os
 
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
-import argparse
 import logging
 import statistics
 import sys
@@ -25,7 +24,7 @@ from opacus import PrivacyEngine
 from opacus.layers import DPLSTM
 from ports import char_lstm, imdb, mnist
 from support.measure import machine
-from support.tables import report, table
+from support.tables import arguments, report, table
 from torch import nn
 
 from dplearn.ground.guarantee import round_down, round_up
@@ -96,11 +95,7 @@ def measured(port: ModuleType, rounds: int) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", default="", help="examples whose name contains this")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--write", nargs="?", const=RESULTS, type=Path)
-    options = parser.parse_args()
+    options = arguments(__doc__, RESULTS, rounds=3).parse_args()
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
     torch.set_num_threads(1)

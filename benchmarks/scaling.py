@@ -9,7 +9,6 @@ import os
 
 os.environ.update(OPENBLAS_NUM_THREADS="1")
 
-import argparse
 import multiprocessing
 import statistics
 import time
@@ -19,7 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import torch
-from support.tables import report_section, table
+from support.tables import arguments, report_section, table
 from torch import nn
 from trainer import WORKLOADS, Workload, mnist, ours, peak, seconds, sgd, where
 
@@ -98,12 +97,8 @@ def row(one: Workload, threads: int, *, rounds: int, walled: bool) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     sections = ["threads", "batch", "width", "depth"]
-    parser.add_argument("--only", choices=sections)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--write", nargs="?", const=RESULTS, type=Path)
-    options = parser.parse_args()
+    options = arguments(__doc__, RESULTS, rounds=7, only=sections).parse_args()
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         for section in [options.only] if options.only else sections:
             text = pool.apply(measured, (section, options.rounds))

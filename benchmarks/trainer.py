@@ -12,7 +12,6 @@ import os
 
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
-import argparse
 import gc
 import logging
 import multiprocessing
@@ -29,7 +28,7 @@ from pathlib import Path
 import torch
 import torch.nn.functional as F
 from support.measure import machine
-from support.tables import report_section, table
+from support.tables import arguments, report_section, table
 from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
 
@@ -359,11 +358,8 @@ def median_ratio(times: list[float], base: list[float] | None) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", default="", help="workloads whose name contains this")
+    parser = arguments(__doc__, RESULTS, rounds=9)
     parser.add_argument("--skip", nargs="*", default=(), help="methods with these words")
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--write", nargs="?", const=RESULTS, type=Path)
     options = parser.parse_args()
     chosen = [work for work in WORKLOADS if options.only.lower() in work.name.lower()]
     # A process for each: what was compiled for one model must not change the next.

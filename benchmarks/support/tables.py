@@ -1,8 +1,10 @@
 """Numbers as cells of Markdown tables."""
 
 import math
+from argparse import ArgumentParser
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +19,18 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     filled = [[*row, *[""] * (len(head) - len(row))] for row in rows]
     lines = [head, ["---"] * len(head), *filled]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def arguments(
+    about: str | None, results: Path, *, rounds: int, only: Sequence[str] = ()
+) -> ArgumentParser:
+    """What a script is asked: a part of it, how many rounds, and whether to renew its results."""
+    parser = ArgumentParser(description=(about or "").splitlines()[0])
+    parts: dict[str, Any] = {"choices": only} if only else {"default": "", "help": "part of a name"}
+    parser.add_argument("--only", **parts)
+    parser.add_argument("--rounds", type=int, default=rounds)
+    parser.add_argument("--write", nargs="?", const=results, type=Path)
+    return parser
 
 
 def report(path: Path | None, *parts: str) -> None:

@@ -245,7 +245,7 @@ def gaussian_epsilon(*, delta: float, mu: float) -> float:
 
 
 def gaussian_delta(*, epsilon: float, mu: float, steps: int = 1) -> float:
-    """Delta of N(mu, 1) against N(0, 1), drawn so often."""
+    """Delta of N(mu, 1) against N(0, 1), of `steps` draws together."""
     return math.exp(gaussian_log_delta(epsilon=epsilon, mu=mu * math.sqrt(steps)))
 
 
