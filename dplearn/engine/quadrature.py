@@ -40,10 +40,7 @@ _EDGES = np.concatenate([[0.0], np.geomspace(1e-12, FAR, 211)])
 
 
 def log_renyi_integrals(
-    forward: Curve,
-    backward: Curve,
-    orders: NDArray,
-    kinks: ArrayLike,
+    forward: Curve, backward: Curve, orders: NDArray, kinks: ArrayLike
 ) -> NDArray:
     """log of int_0^inf e^{(a-1)x} delta(x) + e^{-ax} delta'(x) dx per order a; inf if divergent.
 
@@ -57,10 +54,17 @@ def log_renyi_integrals(
     # delta(inf) > 0 means infinite loss with positive probability: every order >= 1 diverges.
     at_far, beyond = forward(np.array([FAR, 2 * FAR]))
     finite = (orders < 1) | np.isneginf(beyond) | (beyond < at_far)
-    a = orders[finite, None, None]
-    if not a.size:
-        return result
-    edges = np.unique(np.concatenate([_EDGES, kinks]))
+    if np.any(finite):
+        edges = np.unique(np.concatenate([_EDGES, kinks]))
+        total = _refined(forward, backward, orders[finite, None, None], edges)
+        # A heavy tail: the integrand is still of the integral's size at the far end.
+        far = (orders[finite] - 1) * FAR + at_far
+        result[finite] = np.where(far > total - 45, np.inf, total)
+    return result
+
+
+def _refined(forward: Curve, backward: Curve, a: NDArray, edges: NDArray) -> NDArray:
+    """log of the integral per order, from panels halved until no order sees an error in any."""
     lower, upper = edges[:-1], edges[1:]
     total = np.full(a.size, -np.inf)
     for _ in range(_ROUNDS):
@@ -76,10 +80,7 @@ def log_renyi_integrals(
         with np.errstate(divide="ignore"):
             total = np.log(np.exp(total - top) + np.sum(fine[:, ~bad], axis=1)) + top
         if not np.any(bad):
-            # A heavy tail: the integrand is still of the integral's size at the far end.
-            far = (orders[finite] - 1) * FAR + at_far
-            result[finite] = np.where(far > total - 45, np.inf, total)
-            return result
+            return total
         middle = 0.5 * (lower + upper)[bad]
         lower = np.concatenate([lower[bad], middle])
         upper = np.concatenate([middle, upper[bad]])
