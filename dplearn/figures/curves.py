@@ -13,6 +13,8 @@ from dplearn.figures.kit.template import GREY, RED, transparent
 
 # Where two panels lie, in shares of the drawing area.
 _PANELS = ((0.0, 0.42), (0.58, 1.0))
+# An axis that says nothing.
+BARE = {"showticklabels": False, "showgrid": False, "showline": False, "ticks": ""}
 _HEADING = {"xanchor": "left", "yanchor": "bottom", "yshift": 8, "font": {"size": 15}}
 
 
@@ -189,7 +191,6 @@ def number_line(numbers: Mapping[str, float], *, title: str) -> go.Figure:
         role, words = roles.get(label, "other"), f"{label}<br>{value:.4g}"
         traces += Mark(x=value, y=0, label=words, role=role, side=side).traces()
     ends = ranked[0][1] / 3, ranked[-1][1] * 3
-    bare = {"showticklabels": False, "showgrid": False, "showline": False, "ticks": ""}
     zero = {"zeroline": True, "zerolinecolor": GREY, "range": [-1, 1]}
     x = axis("", [list(numbers.values())], True, ends) | {"showgrid": False, "showline": False}
-    return lesson(traces, title, height=230, xaxis=x, yaxis=bare | zero)
+    return lesson(traces, title, height=230, xaxis=x, yaxis=BARE | zero)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import plotly.graph_objects as go
 
-from dplearn.figures.curves import axis, lesson
+from dplearn.figures.curves import BARE, axis, lesson
 from dplearn.figures.kit import text
 from dplearn.figures.kit.template import GREY, colour_of
 from dplearn.ground.guarantee import Guarantee
@@ -33,7 +33,6 @@ def ladder(told: Mapping[str, Guarantee], *, title: str) -> go.Figure:
     points["marker"] = {"size": 10, "color": colour_of("exact")}
     bar = {"symmetric": False, "array": 0 * upper, "arrayminus": upper - lower}
     points["error_x"] = bar | {"thickness": 5, "width": 0, "color": colour_of("exact")}
-    bare = {"showticklabels": False, "showgrid": False, "showline": False, "ticks": ""}
-    bare |= {"zeroline": False, "range": [0.4 - len(told), 0.8]}
+    bare = BARE | {"zeroline": False, "range": [0.4 - len(told), 0.8]}
     x, height = axis("ε", [lower, upper], True, ends), 120 + 46 * len(told)
     return lesson([names | shared, points | shared], title, height=height, xaxis=x, yaxis=bare)

@@ -75,10 +75,6 @@ def test_the_first_claim_is_refuted_and_its_axes_and_quantity_can_be_chosen():
     assert "got epsilon, q" in app.error[0].value
 
 
-def latex(app) -> list[str]:
-    return [element.value for element in app.latex]
-
-
 @pytest.mark.slow
 def test_a_claim_as_written_on_paper_sets_the_question_and_is_echoed():
     app = enter(opened(), "claim", "ε ≤ 2ε√(2k ln 1/δ)")
@@ -87,8 +83,8 @@ def test_a_claim_as_written_on_paper_sets_the_question_and_is_echoed():
     assert app.selectbox(key="choice_of").value == "laplace"
     app = choose(app, "of", "pure_dp")
     assert "Expected" not in shown(app) and "This claim is false" in shown(app)
-    (formula,) = latex(app)
-    assert r"\le 2\,\varepsilon\,\sqrt{2\,k\," in formula
+    (formula,) = app.latex
+    assert r"\le 2\,\varepsilon\,\sqrt{2\,k\," in formula.value
     app = enter(app, "claim", "σ ≥ √(2 ln(1.25/δ))/ε")
     assert app.selectbox(key="choice_quantity").value == "sigma"
     assert app.selectbox(key="choice_of").value == "gaussian" and "Expected" not in shown(app)

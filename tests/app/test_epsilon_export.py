@@ -18,8 +18,6 @@ from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.run import EPOCH_SAMPLINGS, SAMPLINGS, epoch, sampled
 from explorer import downloads, errors, opened, traces
 
-FIELDS = fields.state().fields
-
 
 @pytest.fixture(scope="module")
 def untouched() -> AppTest:
@@ -108,7 +106,7 @@ def test_a_certificate_at_the_line_is_made_when_it_is_asked_for(untouched, monke
 
 
 def test_certificates_are_offered_where_a_proof_has_a_form():
-    for mechanism, sampling in itertools.product(FIELDS["mechanism"].options, SAMPLINGS):
+    for mechanism, sampling in itertools.product(fields.mechanism().options, SAMPLINGS):
         rate = 1.0 if sampling == "none" else 0.01
         scenario = Scenario(mechanism, 4.0, sampling, rate, 1e-5, "add_remove", 100)
         step = sampled(scenario.base, sampling=sampling, sample_rate=rate)

@@ -34,16 +34,10 @@ from explorer import (
     words,
 )
 
-FIELDS = fields.state().fields
-
 
 @pytest.fixture(scope="module")
 def untouched() -> AppTest:
     return opened(colour="red", accountants=",".join(accountants))
-
-
-def plain(text: str) -> str:
-    return text.replace("\u00a0", " ")
 
 
 def note_of_claim(app: AppTest) -> str:
@@ -182,9 +176,9 @@ def test_tables_read_the_vertical_line_and_judge_what_was_printed(untouched):
     assert float(pld["ε"]) == pytest.approx(0.947, abs=0.001)
     ends = certificate.both_ends(answers.guarantee_at("pld", ABADI, 10_000))
     assert ends.startswith("0.94686") and pld["Kind"].endswith(ends)
-    (story,) = (m.value for m in untouched.markdown if m.value.startswith("After"))
+    (story,) = (line for line in words(untouched).splitlines() if line.startswith("After"))
     # One rounding in a sentence.
-    assert plain(story) == "After **10\u202f000 steps** (100 epochs): **ε ≤ 0.9469** (PLD)."
+    assert story == "After **10\u202f000 steps** (100 epochs): **ε ≤ 0.9469** (PLD)."
     assert pld["Times the certified ε"] == "1 ×"
     assert gdp["ε"].startswith("≈") and gdp["Times the certified ε"] == "0.995 ×"
     assert gdp["Kind"] == "approximation, not a bound"
@@ -330,7 +324,7 @@ def test_the_address_waits_until_a_slider_is_let_go(monkeypatch):
     params = SimpleNamespace(to_dict=lambda: dict(kept), from_dict=kept.update)
     monkeypatch.setattr("dplearn.app.kit.state.st.query_params", params)
     state = fields.state()
-    state.enter(FIELDS["noise_multiplier"], "2")
+    state.enter(state.fields["noise_multiplier"], "2")
     for state.moving in (True, False):
         save(state)
         assert kept == ({} if state.moving else {"noise_multiplier": "2"})
