@@ -2,7 +2,7 @@
 
 import csv
 import io
-from functools import cache
+from functools import lru_cache
 from importlib import util
 
 from dplearn.app.pages.epsilon_vs_steps.answers import CLAIM, Answers, poisson_claim
@@ -12,7 +12,7 @@ from dplearn.figures import certificate
 from dplearn.run import sampled
 
 # Asked at every move, and answered from the disk.
-find_spec = cache(util.find_spec)
+find_spec = lru_cache(maxsize=1)(util.find_spec)
 COLUMNS = ("method", "steps", "lower", "epsilon", "kind", "delta", "adjacency", "order")
 SETTING = ("mechanism", "noise_multiplier", "sampling", "sample_rate", "then")
 NO_FORM = (
