@@ -95,7 +95,7 @@ PARAMETERS = {
             (1, 10, 100, 1000, 1e4), (*_steps(0, 4, (1, 2, 5)), 1e5), True,
         ),
         Parameter(
-            "delta", "failure probability", (), 1e-30, 0.999, 1e-5,
+            "delta", "additive slack", (), 1e-30, 0.999, 1e-5,
             (1e-2, 1e-5, 1e-8), (*_steps(-12, -1, (1,)), 0.5),
         ),
         _EPSILON,

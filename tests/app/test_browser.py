@@ -166,7 +166,7 @@ class Held:
 
 HELD = (
     "Noise multiplier σ",
-    "Failure probability δ",
+    "Additive slack δ",
     "Largest T",
     "You are here: T",
     "Budget ε",

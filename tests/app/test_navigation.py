@@ -244,7 +244,7 @@ def test_dplearn_app_without_streamlit_says_in_one_line_how_to_add_it(monkeypatc
 
 def test_what_an_address_says_in_vain_is_told_once_where_no_control_tells_it():
     app = opened(epochs="x", dataset_size="-1", delta="2", sigma="4", **{"<b>": "1"})
-    assert [e.value.split("”")[0] for e in app.error] == ["Expected “Failure probability δ"]
+    assert [e.value.split("”")[0] for e in app.error] == ["Expected “Additive slack δ"]
     first, second, *strange = (toast.value for toast in app.toast)
     assert "“Dataset size N” to be" in first and "“Largest T” to be" in second
     named = "The address names `{}`, which this page does not have."

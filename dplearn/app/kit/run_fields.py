@@ -49,7 +49,7 @@ BATCH = Quantity(
 )
 DELTA = Quantity(
     "delta",
-    "Failure probability δ",
+    "Additive slack δ",
     "What any probability may grow by beyond the factor e^ε. Choose it far below 1 / dataset size.",
     default=1e-5,
     lower=1e-30,

@@ -21,7 +21,7 @@ KINDS = {
 MEANINGS = {
     "epsilon": (r"\varepsilon", "privacy loss bound, nats"),
     "delta": (r"\delta", "what a probability may grow by beyond the factor e^epsilon"),
-    "slack": (r"\delta'", "added failure probability"),
+    "slack": (r"\delta'", "additive slack that composition adds"),
     "order": (r"\alpha", "order of the Rényi divergence"),
     "orders": (r"\alpha", "orders of the Rényi divergence"),
     "rdp": (r"\rho", "Rényi divergence at those orders, nats"),
@@ -71,7 +71,7 @@ MEANINGS = {
     "scores": ("u", "scores of the candidates, that of candidate i first"),
     "shape": (r"\eta", "shape > -1 of the law of K; 1 is the geometric law, 0 the logarithmic one"),
     "stop": (r"\gamma", "parameter of the law of K, in (0, 1); the smaller the more runs"),
-    "paid": (r"\delta_0", "added failure probability of one release, in [0, 1)"),
+    "paid": (r"\delta_0", "additive slack of one release, in [0, 1)"),
     "t": ("t", "how far below the best the choice may fall, on a scale of nats"),
     "lower": ("l", "smallest value of a record"),
     "upper": ("u", "largest value of a record"),

@@ -128,7 +128,7 @@ for t in (-1, 0, 0.5, 0.75, 1, 2, 3):
 # %% [markdown]
 # The ratio grows, and then it *stops*, at $2.72\approx e$. Beyond $t=1$ the boss can be as strict as he likes: his accusations become rarer, not more convincing. This is what $\varepsilon=1$ means: no event is more than $e^1$ times as likely with Anna as without her.
 #
-# Could somebody promise $\varepsilon=0.5$ for the same noise? Not for every event, says the last column. But the promise is broken by at most about 0.22, near $t=0.75$. Such a breach, too, can be part of a promise. We shall call it $\delta$ (失败概率).
+# Could somebody promise $\varepsilon=0.5$ for the same noise? Not for every event, says the last column. But the promise is broken by at most about 0.22, near $t=0.75$. Such a breach, too, can be part of a promise. We shall call it $\delta$ (松弛项).
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Compute three losses on the board before showing the picture: $x=0$, $x=\tfrac12$, $x=5$ give $-1$, 0, 1. The last one surprises: *however* far out the number lies, it says no more than $x=1$ does. Ask why half of all reports sit at $+1$ (half of the noise is positive). A common slip: to draw the law of $L$ under $Q$, where it is the mirror image. We always draw under $P$.
