@@ -37,7 +37,7 @@ CONFIDENCE = Choice(
     "confidence",
     "Confidence",
     "How rarely an honest program may be accused: at 99.9 % once in a thousand audits.",
-    {"0.9": "90 %", "0.99": "99 %", "0.999": "99.9 %", "0.9999": "99.99 %"},
+    {level: f"{100 * float(level):g}\u00a0%" for level in ("0.9", "0.99", "0.999", "0.9999")},
     "0.999",
 )
 ASSUME = Choice(
