@@ -105,6 +105,7 @@ def test_a_certificate_at_the_line_is_made_when_it_is_asked_for(untouched, monke
     assert export.NO_FLINT in [caption.value for caption in bare.caption]
 
 
+@pytest.mark.slow
 def test_certificates_are_offered_where_a_proof_has_a_form():
     for mechanism, sampling in itertools.product(fields.mechanism().options, SAMPLINGS):
         rate = 1.0 if sampling == "none" else 0.01

@@ -386,6 +386,7 @@ def test_what_is_proved_of_a_claim_stands_below_its_name_and_wide_ratios_are_at_
         assert proved in app.code[0].value
 
 
+@pytest.mark.slow
 def test_a_promise_that_is_worth_little_says_so():
     delta, epsilon = "is no less than 1/N", "rules next to nothing out"
     small = {"rate_from": "counts", "dataset_size": "1000", "batch_size": "10"}

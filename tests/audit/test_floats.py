@@ -97,6 +97,7 @@ def law(value, *, scale, bound):
     return chances
 
 
+@pytest.mark.slow
 @each("scale, bound", [(1.0, 8.0), (0.7, 8.0), (1 / 3, 6.3)])
 def test_the_snapped_mechanism_has_the_epsilon_it_states_and_not_that_of_its_noise(scale, bound):
     exceeds = []

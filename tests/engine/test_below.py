@@ -194,6 +194,7 @@ def test_random_pairs(pairs, only_p, only_q, h, offset):
     assert masses @ np.exp(-nodes) >= 1 - q[-1] - 1e-12
 
 
+@pytest.mark.slow
 @given(outcomes, st.floats(0.05, 1.0), st.floats(0.0, 0.999))
 def test_atoms_that_do_not_fit_are_split_fairly(pairs, h, offset):
     """What Hoeffding's inequality asks for: the mean of e^{-loss} stays, no loss moves by h."""

@@ -69,6 +69,7 @@ def test_both_laws_sum_to_one_and_the_shaded_area_is_delta(law, profile, mechani
     assert area == law.delta(epsilon)
 
 
+@pytest.mark.slow
 @each("law, profile, mechanism", [pair for pair in PAIRS if pair[2].attained])
 def test_the_other_order_is_the_reverse_profile(law, profile, mechanism):
     at = [0.0, 0.3, 2.0]
