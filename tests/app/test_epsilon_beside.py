@@ -1,4 +1,4 @@
-"""Beside the run in view: one that is pinned, and the settings that meet a budget."""
+"""Beside the run in view: one that is pinned, settings that meet a budget, a word of caution."""
 
 import itertools
 
@@ -85,3 +85,19 @@ def test_a_presentation_tells_each_curve_once_after_the_truth():
     assert [scene["shows"][-1:] for scene in told[2:6]] == [["pld"], ["rdp"], ["basic"], ["gdp"]]
     assert all({*a["shows"]} <= {*b["shows"]} for a, b in itertools.pairwise(told))
     assert "1.094 × the certified ε" in told[3]["words"] and "ε\u00a0~" not in told[5]["words"]
+
+
+@pytest.mark.slow
+def test_a_promise_that_is_worth_little_says_so():
+    delta, epsilon = "is no less than 1/N", "rules next to nothing out"
+    small = {"rate_from": "counts", "dataset_size": "1000", "batch_size": "10"}
+    for address, told in (
+        ({}, ()),
+        ({"delta": "0.01"}, ()),  # Nobody said how many records there are.
+        (small | {"delta": "9e-4"}, ()),
+        (small | {"delta": "0.001"}, (delta,)),
+        ({"noise_multiplier": "0.2"}, (epsilon,)),
+        (small | {"delta": "0.001", "noise_multiplier": "0.2"}, (delta, epsilon)),
+    ):
+        shown = words(opened(accountants="rdp", **address))
+        assert tuple(part for part in (delta, epsilon) if part in shown) == told, address

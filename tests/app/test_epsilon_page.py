@@ -384,19 +384,3 @@ def test_what_is_proved_of_a_claim_stands_below_its_name_and_wide_ratios_are_at_
         assert all(t.startswith("≤ ") for t in rows["Times the certified ε"])
         # The code draws the same words.
         assert proved in app.code[0].value
-
-
-@pytest.mark.slow
-def test_a_promise_that_is_worth_little_says_so():
-    delta, epsilon = "is no less than 1/N", "rules next to nothing out"
-    small = {"rate_from": "counts", "dataset_size": "1000", "batch_size": "10"}
-    for address, told in (
-        ({}, ()),
-        ({"delta": "0.01"}, ()),  # Nobody said how many records there are.
-        (small | {"delta": "9e-4"}, ()),
-        (small | {"delta": "0.001"}, (delta,)),
-        ({"noise_multiplier": "0.2"}, (epsilon,)),
-        (small | {"delta": "0.001", "noise_multiplier": "0.2"}, (delta, epsilon)),
-    ):
-        shown = words(opened(accountants="rdp", **address))
-        assert tuple(part for part in (delta, epsilon) if part in shown) == told, address
