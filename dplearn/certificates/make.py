@@ -12,6 +12,7 @@ from dplearn.accountants import accountants
 from dplearn.certificates.check import FORMAT, NotProvedError, check
 from dplearn.engine.contour.line import Line
 from dplearn.engine.contour.pair import SampledGaussian
+from dplearn.engine.contour.plan import TRIES
 from dplearn.engine.contour.table import Table, largest_power, shared
 from dplearn.ground.guarantee import Adjacency, round_down, round_up
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled, RandomizedResponse
@@ -116,7 +117,8 @@ def _contour(
     """Line, nodes and bounds of a sum that is worth delta at epsilon; e-folds that it needs."""
     at, target = np.array([epsilon]), np.array([log_delta])
     need, at_zero = table.needs(row, at, target, log_tau)
-    ((_, tilt),) = shared(*table.tilts((need, at_zero), row, 2.0))
+    _, freedom, longer = TRIES[1]
+    ((_, tilt),) = shared(*table.tilts((need, at_zero), row, freedom, longer), longer)
     period = 1.05 * table.period((need, at_zero), tilt)
     line = Line(table.pair, tilt)
     size = float(row[0]) * line.log_m - tilt * epsilon

@@ -84,7 +84,7 @@ def test_numbers_here_are_those_of_the_library():
     assert gdp is not None and pld is not None
     assert spot.missing("gdp") == pytest.approx(1 - gdp.epsilon / pld.lower)
     assert spot.times("rdp") == pytest.approx(1.0936, abs=1e-4)
-    (clt,) = (s for s in regimes.sentences(ABADI, 10_000) if s.startswith("**The CLT"))
+    (clt,) = (s for s in regimes.sentences(ABADI, 10_000, {}) if s.startswith("**The CLT"))
     assert "0.47\u00a0% below" in clt
     # A grid of orders costs and never gains.
     for spot in (Spot(LOUD, 1), Spot(at(1e-20, ABADI), 1000), Spot(ABADI, 1)):

@@ -121,7 +121,7 @@ class Table:
         return float(np.max(np.maximum(above, np.minimum(below, at_zero / tilt))))
 
     def tilts(
-        self, needs: tuple[NDArray, NDArray], steps: NDArray, freedom: float, longer: float = 1.4
+        self, needs: tuple[NDArray, NDArray], steps: NDArray, freedom: float, longer: float
     ) -> tuple[NDArray, NDArray, NDArray]:
         """Per row the smallest P and the interval of lambda that `longer` times as much allows."""
         need, at_zero = needs
@@ -150,7 +150,7 @@ class Table:
 
 
 def shared(
-    period: NDArray, low: NDArray, high: NDArray, longer: float = 1.4
+    period: NDArray, low: NDArray, high: NDArray, longer: float
 ) -> list[tuple[NDArray, float]]:
     """Few points that meet all intervals, (rows, point) each; periods of a group are similar."""
     groups, order = [], np.argsort(high)

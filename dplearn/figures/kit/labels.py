@@ -41,10 +41,11 @@ def clearest(boxes: Sequence[Box], points: NDArray, *, width: float, height: flo
         covered = np.abs(points - (x, y)) < (wide / 2, high / 2)
         return int(np.count_nonzero(covered.all(axis=1))) + (0 if inside else 1000)
 
-    costs: list[int] = []
-    # None is clearer than one that covers nothing.
-    while len(costs) < len(boxes) and 0 not in costs[-1:]:
-        costs.append(cost(len(costs)))
+    costs = []
+    for i in range(len(boxes)):
+        costs.append(cost(i))
+        if not costs[-1]:
+            break  # none is clearer than one that covers nothing
     return costs.index(min(costs))
 
 

@@ -8,7 +8,6 @@ for the run in view.
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from dplearn.app.kit.language import retold
 from dplearn.app.pages.epsilon_vs_steps import answers
@@ -157,9 +156,7 @@ REGIMES = (
 )
 
 
-def sentences(
-    scenario: Scenario, here: int, readings: Mapping[str, Guarantee] = MappingProxyType({})
-) -> list[str]:
+def sentences(scenario: Scenario, here: int, readings: Mapping[str, Guarantee]) -> list[str]:
     """What goes wrong at this run, one sentence each."""
     spot = Spot(scenario, here, readings)
     return [retold(f"**{r.tool}** {r.says(spot)}") for r in REGIMES if r.applies(spot)]
