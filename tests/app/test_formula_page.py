@@ -8,7 +8,16 @@ import pytest
 
 import explorer
 from cases import each
-from dplearn.app.pages.formula_book import controls, fields, place, points, search, tables, words
+from dplearn.app.pages.formula_book import (
+    controls,
+    draw,
+    fields,
+    place,
+    points,
+    search,
+    tables,
+    words,
+)
 from dplearn.book import Case, Interval, Refutation, Verification, book, refute, verify
 from dplearn.book.published import published
 from dplearn.figures import Curve, Region, formula_cloud, formula_curve
@@ -16,6 +25,13 @@ from explorer import choose, enter, figure, press
 from explorer import words as shown
 
 opened = functools.partial(explorer.opened, "formula_book")
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch):
+    """Pictures are drawn whole, however busy the machine is."""
+    monkeypatch.setattr(draw, "_DRAFT", math.inf)
+    monkeypatch.setattr(draw, "_PICTURE", math.inf)
 
 
 def place_at(id: str, misprint: str = "none") -> place.Place:
