@@ -1,6 +1,5 @@
 """Published runs, each as the address that shows it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -21,7 +20,7 @@ class Preset:
     title: str
     query: str
     source: str
-    printed: Sequence[str] = ()
+    printed: tuple[str, ...]
 
     @property
     def address(self) -> dict[str, str]:
@@ -31,7 +30,7 @@ class Preset:
 
 CUSTOM = "Custom"
 OWN = "Your own run. Choose a published one to compare, or to start again."
-PRESETS = tuple(Preset(**row) for row in browser.presets())
+PRESETS = tuple(Preset(**row | {"printed": tuple(row["printed"])}) for row in browser.presets())
 _DRAWN = ("accountants", "x_axis", "y_axis", "pinned", "present")
 
 
