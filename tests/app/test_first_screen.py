@@ -75,6 +75,10 @@ def level_guess(page) -> float:
     page.mouse.down()
     page.mouse.move(*at(0.99, 0.5), steps=20)
     page.mouse.up()
+    # Under the pointer, which crosses the hidden curves, no label tells the answer.
+    for share in range(11):
+        page.mouse.move(*at(0.7, share / 10))
+        assert not page.locator(".hovertext").locator("visible=true").count()
     assert page.locator(".dplearn-guess").get_attribute("d").count(",") > 10
     axis = page.evaluate("document.querySelector('.js-plotly-plot')._fullLayout.yaxis.range")
     return 10 ** (sum(axis) / 2)
