@@ -90,6 +90,8 @@ def test_a_presentation_asks_for_a_guess_and_shows_one_curve_after_the_other(pag
     page.goto(f"{address}/?delta=1e-6")
     curve(page)
     settled(page)
+    # The key is heard once the component's script has run.
+    page.locator(".st-key-present small[hidden]").wait_for(state="attached")
     page.keyboard.press("p")
     page.wait_for_url("**present=1")
     page.get_by_text("any probability, by at most").last.wait_for()
