@@ -4,9 +4,11 @@ The files beside this one are plain modules without dependencies; the Python eng
 reference, and each names its counterpart. A page imports `engine.js` or inlines `source`.
 """
 
+import json
 import re
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 _FOLDER = Path(__file__).parent
 _NEEDED = re.compile(r'^(?:import|export) (\{.*\}) from "\./(\w+)\.js";$', re.MULTILINE)
@@ -14,31 +16,56 @@ _EXPORTED = re.compile(r"^export (?:(?:class|function|const) (\w+)|\{(.*)\} from
 
 
 @cache
-def source(name: str = "dplearn") -> str:
-    """Text of a classic script that defines `name`: an object of all that engine.js exports.
+def source(name: str = "dplearn", entry: str = "engine") -> str:
+    """Text of a classic script that defines `name`: an object of all that a module exports.
+
+    It also defines the function that makes the object; its text is what a worker is given.
+
+    Parameters
+    ----------
+    name : str
+        The variable; the function's name has "Module" after it.
+    entry : str
+        "engine", or "page/page", the page of epsilon against T.
 
     Examples
     --------
     >>> source().splitlines()[0]
-    'const dplearn = (() => {'
+    'function dplearnModule() {'
     """
-    scopes = "".join(f"const ${file} = {_scope(file)};\n" for file in _ordered("engine"))
-    return f'const {name} = (() => {{\n"use strict";\n{scopes}return $engine;\n}})();\n'
+    folder = (_FOLDER / entry).parent
+    last = entry.rpartition("/")[2]
+    scopes = "".join(
+        f"const ${file} = {_scope(folder, file)};\n" for file in _ordered(folder, last)
+    )
+    body = f'"use strict";\n{scopes}return ${last};'
+    return f"function {name}Module() {{\n{body}\n}}\nconst {name} = {name}Module();\n"
 
 
-def _ordered(file: str) -> list[str]:
+def presets() -> list[dict[str, Any]]:
+    """Published runs: title, query of the address that shows it, where it is described, and rows of
+    data/published.csv that belong to it without naming its parameters."""
+    return json.loads((_FOLDER / "page" / "presets.json").read_text(encoding="utf-8"))
+
+
+def style() -> str:
+    """Text of the style sheet of the page of epsilon against T."""
+    return (_FOLDER / "page" / "page.css").read_text(encoding="utf-8")
+
+
+def _ordered(folder: Path, file: str) -> list[str]:
     """The modules that one needs, each after those that it needs, and itself last."""
-    needed = (_ordered(other) for _, other in _NEEDED.findall(_text(file)))
+    needed = (_ordered(folder, other) for _, other in _NEEDED.findall(_text(folder, file)))
     return list(dict.fromkeys([*(one for files in needed for one in files), file]))
 
 
-def _scope(file: str) -> str:
+def _scope(folder: Path, file: str) -> str:
     """A module as a function's value: an object of its exports."""
-    text = _text(file)
+    text = _text(folder, file)
     exported = ", ".join(one or more.strip() for one, more in _EXPORTED.findall(text))
     body = re.sub(r"^export ", "", _NEEDED.sub(r"const \1 = $\2;", text), flags=re.MULTILINE)
     return f"(() => {{\n{body}return {{ {exported} }};\n}})()"
 
 
-def _text(file: str) -> str:
-    return (_FOLDER / f"{file}.js").read_text(encoding="utf-8")
+def _text(folder: Path, file: str) -> str:
+    return (folder / f"{file}.js").read_text(encoding="utf-8")

@@ -11,13 +11,13 @@ import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from pathlib import Path
+from typing import Any
 
-from dplearn.accountants import accountants
 from dplearn.book import book
-from dplearn.browser import source
+from dplearn.book.published import number, published
+from dplearn.browser import presets, source, style
 from dplearn.classroom.html import DECK, asset, from_cell, from_markdown
 from dplearn.classroom.sources import Lesson, lessons, lessons_folder
-from dplearn.figures import style_of
 from dplearn.site import entries
 from dplearn.site.html import Page
 
@@ -37,9 +37,8 @@ def write_site(
     for files in (DECK, _ASSETS):
         shutil.copytree(files, out / "assets", dirs_exist_ok=True, ignore=_UNUSED)
     (out / "assets" / "plotly.min.js").write_text(asset("plotly.min.js"), encoding="utf-8")
-    styles = {name: style_of(name)[:3] for name in accountants}
-    engine = f"{source()}const STYLES = {json.dumps(styles)};\n"
-    (out / "assets" / "engine.js").write_text(engine, encoding="utf-8")
+    for name, text in _epsilon_page():
+        (out / "assets" / name).write_text(text, encoding="utf-8")
     words = []
     for page in _pages(folder, executor):
         path = out / page.path
@@ -47,8 +46,36 @@ def write_site(
         path.write_text(page.text(), encoding="utf-8")
         words.append([page.path, page.title, page.words()])
         tell(f"wrote  {path}")
-    index = f"const PAGES = {json.dumps(words, ensure_ascii=False)};\n"
+    index = f"var pages = {json.dumps(words, ensure_ascii=False)};\n"
     (out / "assets" / "index.js").write_text(index, encoding="utf-8")
+
+
+def _epsilon_page() -> Iterator[tuple[str, str]]:
+    """What the page of epsilon against T needs: file names and texts."""
+    data = {
+        "PUBLISHED": list(_drawn_figures()),
+        "PRESETS": [row for row in presets() if "sampling=shuffled" not in row["query"]],
+    }
+    told = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in data.items())
+    yield "engine.js", source()
+    yield "epsilon.js", source("epsilonPage", "page/page") + told
+    yield "epsilon.css", style()
+
+
+def _drawn_figures() -> Iterator[dict[str, Any]]:
+    """Published values of epsilon that belong to a point of a curve."""
+    numbers = {"sigma": "noise_multiplier", "q": "sample_rate", "delta": "delta", "T": "steps"}
+    about = ("epsilon", "poisson_subsampled_gaussian", "add_remove", "=")
+    for row in published().values():
+        asked = tuple(row[name] for name in ("quantity", "mechanism", "adjacency", "relation"))
+        if asked == about and all(row[name] for name in numbers.values()):
+            yield {
+                **{symbol: number(row[name]) for symbol, name in numbers.items()},
+                "source": row["source"],
+                "value": row["published"],
+                "epsilon": number(row["published"]),
+                "accountant": row["method"].removesuffix("_mironov"),
+            }
 
 
 def _pages(folder: Path, executor: Executor) -> Iterator[Page]:
@@ -58,7 +85,7 @@ def _pages(folder: Path, executor: Executor) -> Iterator[Page]:
     yield Page("index.html", "Differential privacy for deep learning", from_markdown(readme))
     for lesson in lessons(folder).values():
         yield _lesson(lesson)
-    yield Page("explorer.html", "ε against T", curves)
+    yield Page("explorer.html", "ε against T", curves, ("page.css", "epsilon.css"))
     yield entries.contents()
     yield from executor.map(entries.page, book)
     yield entries.published_figures()

@@ -29,12 +29,13 @@ class Page:
     path: str
     title: str
     body: str
+    needed: tuple[str, ...] = NEEDED  # styles and scripts beside those of every page
 
     def text(self) -> str:
         """The whole file."""
         root = "../" * self.path.count("/")
         body = _BODY.format(root=root, body=_links(self.body, root))
-        names = (*NEEDED, "site.css", "index.js", "search.js")
+        names = (*self.needed, "site.css", "search.js")
         return linked(f"{self.title} · dplearn", body, names, root=f"{root}assets/")
 
     def words(self) -> str:
@@ -69,8 +70,7 @@ def _of_explorer(address: str, root: str) -> str:
     if parts.path == "/formula_book" and "id" in asked:
         place = asked.get("misprint", "none")
         return f"{root}book/{asked['id']}.html{'' if place == 'none' else f'#{place}'}"
-    elsewhere = {"mechanism": "gaussian", "sampling": "poisson", "adjacency": "add_remove"}
-    here = all(asked.get(name, only) == only for name, only in elsewhere.items())
-    if parts.path == "/" and here and "then" not in asked:
+    proved = asked.get("mechanism", "gaussian") == "gaussian" and "then" not in asked
+    if parts.path == "/" and proved and asked.get("sampling", "poisson") in ("poisson", "none"):
         return f"{root}explorer.html?{parts.query}"
     return address

@@ -94,14 +94,17 @@ def test_a_claim_as_written_on_paper_sets_the_question_and_is_echoed():
     assert app.selectbox(key="choice_quantity").value == "epsilon"
 
 
-def test_an_edit_that_cannot_be_read_leaves_the_last_result():
+def test_a_formula_that_cannot_be_read_has_no_verdict():
     app = opened()
-    drawn = title(app)
-    app = enter(app, "claim", "sqrt(2*ln(1.25/delta)/epsilon")
-    assert "Expected" in app.error[0].value and title(app) == drawn
-    assert "the last formula that could be read" in shown(app)
-    app = enter(app, "claim", "sqr(2)/epsilon")
-    assert "did you mean sqrt" in app.error[0].value and title(app) == drawn
+    assert "This claim is false" in shown(app)
+    for typed, reason in (
+        ("sqrt(2*ln(1.25/delta)/epsilon", "Expected"),
+        ("sqr(2)/epsilon", "sqrt"),
+    ):
+        app = enter(app, "claim", typed)
+        assert reason in app.error[0].value and len(app.error) == 1
+        assert "This claim" not in shown(app) and not app.get("plotly_chart")
+    assert "This claim is false" in shown(enter(app, "claim", fields.CLAIM.default))
 
 
 def drawn_map(claim="q*epsilon", **limits):

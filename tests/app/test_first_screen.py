@@ -75,6 +75,10 @@ def level_guess(page) -> float:
     page.mouse.down()
     page.mouse.move(*at(0.99, 0.5), steps=20)
     page.mouse.up()
+    # Under the pointer, which crosses the hidden curves, no label tells the answer.
+    for share in range(11):
+        page.mouse.move(*at(0.7, share / 10))
+        assert not page.locator(".hovertext").locator("visible=true").count()
     assert page.locator(".dplearn-guess").get_attribute("d").count(",") > 10
     axis = page.evaluate("document.querySelector('.js-plotly-plot')._fullLayout.yaxis.range")
     return 10 ** (sum(axis) / 2)
@@ -86,6 +90,8 @@ def test_a_presentation_asks_for_a_guess_and_shows_one_curve_after_the_other(pag
     page.goto(f"{address}/?delta=1e-6")
     curve(page)
     settled(page)
+    # The key is heard once the component's script has run.
+    page.locator(".st-key-present small[hidden]").wait_for(state="attached")
     page.keyboard.press("p")
     page.wait_for_url("**present=1")
     page.get_by_text("any probability, by at most").last.wait_for()

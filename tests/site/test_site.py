@@ -1,9 +1,10 @@
 """The site as a reader has it: files in a folder, a browser, and nothing from elsewhere."""
 
+import html
 import re
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import pytest
 from playwright.sync_api import Page
@@ -94,19 +95,40 @@ def test_an_entry_shows_statement_picture_and_wrong_variants(out, view, id):
     view.locator(".chart .main-svg").first.wait_for()
 
 
-def test_the_picture_is_the_accountants_and_the_address_keeps_the_run(out, view):
-    run = "noise_multiplier=2&sample_rate=0.05&delta=1e-6&steps=1000"
-    view.goto((out / "explorer.html").as_uri() + f"?{run}")
-    words = view.locator("#sentence").text_content()
-    sigma, q, steps = (re.search(rf"{name} = ([\d.]+)", words)[1] for name in ("σ", "q", "T"))
-    delta = re.search(r"δ = ([\de.-]+):", words)[1]
-    low, high = map(float, re.search(r"([\d.]+) ≤ ε ≤ ([\d.]+)", words).groups())
-    plan = DPSGD(noise_multiplier=float(sigma), sample_rate=float(q), steps=int(steps))
-    proved = plan.guarantee(delta=float(delta))
-    assert low <= proved.lower <= proved.epsilon <= high <= 1.002 * low
-    view.locator("input[name=noise_multiplier]").press("ArrowRight")
-    assert view.locator("#sentence").text_content() != words
-    assert "noise_multiplier=" in view.url and view.locator("#curves .main-svg").count()
+def test_links_of_lessons_open_their_own_numbers(out, view):
+    links = {
+        link
+        for path in (out / "lessons").glob("*.html")
+        for link in HREF.findall(path.read_text())
+        if "explorer.html?" in link
+    }
+    assert len(links) > 5
+    for link in links:
+        query = urlsplit(html.unescape(link)).query
+        asked = dict(parse_qsl(query))
+        view.goto(f"{(out / 'explorer.html').as_uri()}?{query}")
+        view.locator(".dp[data-drawn]").wait_for()
+        end = view.evaluate("({...page.view.ends.pld, run: page.run})")
+        rate = float(asked.get("sample_rate", 1))
+        if "batch_size" in asked:
+            rate = int(asked["batch_size"]) / int(asked["dataset_size"])
+        plan = DPSGD(
+            noise_multiplier=float(asked["noise_multiplier"]),
+            sample_rate=rate,
+            steps=int(asked["here"]),
+        )
+        assert end["run"]["sigma"] == plan.noise_multiplier and end["run"]["T"] == plan.steps
+        proved = plan.guarantee(delta=float(asked["delta"]))
+        assert (
+            end["lower"] <= proved.epsilon and proved.lower <= end["upper"] < 1.001 * proved.epsilon
+        )
+        assert not view.locator(".dp-unread").text_content()
+
+
+def test_the_page_of_epsilon_is_light(out):
+    text = (out / "explorer.html").read_text()
+    files = re.findall(r'(?:src|href)="(assets/[^"]+)"', text)
+    assert sum((out / file).stat().st_size for file in files) + len(text) < 300_000
 
 
 def test_the_search_finds_pages_by_their_words(out, view):

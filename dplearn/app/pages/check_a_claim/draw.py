@@ -14,7 +14,6 @@ from dplearn.claims import QUANTITIES, Verdict, aliases, check, setting
 from dplearn.figures import claim_map, map_finding
 from dplearn.ground.written import read
 
-_LAST = "claim_verdict"
 _OUTCOMES = {
     "violated": ("error", ":material/close:"),
     "holds": ("success", ":material/check:"),
@@ -25,7 +24,6 @@ _WORDS = {
     "holds": "No violation was found.",
     "undecided": "Nothing could be decided.",
 }
-_BEFORE = "Below stands what was found of the last formula that could be read."
 _AXES = "Choose both axes; until then the map shows the two most telling ones."
 _SYMBOLS = {
     "epsilon": r"\varepsilon_{\mathrm{total}}",
@@ -56,16 +54,12 @@ def question(state: State) -> Verdict | None:
     try:
         with problem:
             _echo(state)
-        verdict = _judged(*asked, axes=None if "auto" in (x, y) or x == y else (x, y))
-        st.session_state[_LAST] = verdict
-        return verdict
+        return _judged(*asked, axes=None if "auto" in (x, y) or x == y else (x, y))
     except ValueError as error:
         # A reader's words must stay text, whatever an address says.
         inert = re.sub(r"([\\`*_\[\]()<>!$~#:|])", r"\\\1", retold(str(error)))
         problem.error(inert, icon=":material/error:")
-        if _LAST in st.session_state:
-            problem.caption(translated(_BEFORE))
-        return st.session_state.get(_LAST)
+        return None
 
 
 def _echo(state: State) -> None:

@@ -1,0 +1,135 @@
+// Epsilon of the run in hand: by draft within a frame, and remembered, so that T, the budget and
+// the way back of a drag cost nothing.
+import { FIELDS, asked, keyOf, stepsUpTo } from "./run.js";
+import { clamp, up } from "./numbers.js";
+
+const KEPT = 3000;
+
+export class Answers {
+  /** `changed` is called when a better answer came. */
+  constructor(engine, later, changed) {
+    this.engine = engine;
+    this.later = later;
+    this.changed = changed;
+    this.kept = new Map();
+  }
+
+  remember(key, value) {
+    this.kept.set(key, value);
+    if (this.kept.size > KEPT) this.kept.delete(this.kept.keys().next().value);
+    return value;
+  }
+
+  /** The accountants to ask: PLD always, as the sentence is about it. */
+  static named(run) {
+    return [...new Set(["pld", ...run.shown])];
+  }
+
+  /** Curves up to a number of steps; of PLD, points without a proof are null. */
+  curves(run, largest, names = Answers.named(run)) {
+    const steps = stepsUpTo(largest, run.logT);
+    const key = `${keyOf(run)}|${largest}|${run.logT}|`;
+    const missing = names.filter((name) => !this.kept.has(key + name));
+    if (missing.length) {
+      // T rides along: a new run is one call of the engine.
+      const all = steps.includes(run.T) ? steps : [...steps, run.T];
+      const found = this.engine.curves(asked(run), all, { accountants: missing, draft: true });
+      for (const name of missing) {
+        const { lower, upper } = found[name];
+        this.remember(`${keyOf(run)}@${run.T}|${name}`, point({ lower, upper }, all.indexOf(run.T), true));
+        const cut = { upper: upper.slice(0, steps.length), lower: lower?.slice(0, steps.length) };
+        this.remember(key + name, cut);
+        if (name === "pld") this.complete(run, steps, cut);
+      }
+    }
+    const open = this.kept.get(`${key}pld`).upper.includes(null);
+    // RDP stands in where PLD is open, and only then is it asked: far out it costs more than PLD.
+    if (open && !names.includes("rdp")) return this.curves(run, largest, [...names, "rdp"]);
+    return { steps, of: Object.fromEntries(names.map((name) => [name, this.kept.get(key + name)])) };
+  }
+
+  /** Points that the draft left open are tried harder, aside. */
+  complete(run, steps, curve) {
+    const open = steps.flatMap((_, i) => (curve.upper[i] === null ? [i] : []));
+    if (!open.length) return;
+    const question = { run: asked(run), steps: open.map((i) => steps[i]) };
+    this.later.ask("curve", question, (found) => {
+      if (!found) return;
+      open.forEach((i, j) => {
+        curve.upper[i] = found.upper[j];
+        curve.lower[i] = found.lower[j];
+      });
+      this.changed();
+    });
+  }
+
+  /** Both ends of each accountant at one T; while a hand moves a draft is good enough. */
+  at(run, T = run.T, names = Answers.named(run), draft = false) {
+    const key = (name) => `${keyOf(run)}@${T}|${name}`;
+    const missing = names.filter((name) => {
+      const end = this.kept.get(key(name));
+      return !end || end.draft && (!draft || end.upper === null);
+    });
+    if (missing.length) {
+      const found = this.engine.curves(asked(run), [T], { accountants: missing });
+      for (const name of missing) this.remember(key(name), point(found[name], 0, false));
+    }
+    if (this.kept.get(key("pld"))?.upper === null && !names.includes("rdp")) {
+      return this.at(run, T, [...names, "rdp"], draft);
+    }
+    return Object.fromEntries(names.map((name) => [name, this.kept.get(key(name))]));
+  }
+
+  /** The noise with which PLD has this epsilon at T, rounded up: no more than it is spent. */
+  noise(run, T, epsilon) {
+    const miss = (x) => {
+      const found = least(this.at({ ...run, sigma: Math.exp(x) }, T, ["pld"], true)).value;
+      return Math.log(found) - Math.log(epsilon);
+    };
+    let [low, high] = FIELDS.sigma.ends.map(Math.log);
+    let x = clamp(Math.log(run.sigma), low, high);
+    let [off, slope] = [miss(x), -1.2];
+    for (let i = 0; i < 7 && Math.abs(off) > 2e-3; i++) {
+      if (off > 0) low = x;
+      else high = x;
+      const secant = x - off / slope;
+      const next = secant > low && secant < high ? secant : 0.5 * (low + high);
+      if (Math.abs(next - x) < 1e-5) break;
+      const missed = miss(next);
+      const risen = (missed - off) / (next - x);
+      if (Number.isFinite(risen)) slope = clamp(risen, -20, -0.1);
+      [x, off] = [next, missed];
+    }
+    return clamp(up(Math.exp(x), 3), ...FIELDS.sigma.ends);
+  }
+}
+
+function point(curve, i, draft) {
+  return { lower: curve.lower?.[i] ?? null, upper: curve.upper[i], draft };
+}
+
+/** The least that is proved at a point, and by whom; PLD where it is no worse. */
+export function least(ends) {
+  let best = { name: "rdp", value: Infinity };
+  for (const [name, end] of Object.entries(ends)) {
+    if (name !== "gdp" && end.upper !== null && end.upper < best.value) best = { name, value: end.upper };
+  }
+  const pld = ends.pld?.upper ?? null;
+  return pld !== null && pld <= best.value * (1 + 1e-9) ? { name: "pld", value: pld } : best;
+}
+
+/** Steps until a curve reaches a budget, read off the curve; null where it begins above it. */
+export function reached({ steps, of }, name, budget) {
+  let last = null;
+  for (const [i, end] of of[name].upper.entries()) {
+    const epsilon = end ?? of.rdp?.upper[i];
+    if (!(epsilon > 0)) continue;
+    if (epsilon > budget) {
+      if (!last || epsilon === Infinity) return last && last[0];
+      const share = Math.log(budget / last[1]) / Math.log(epsilon / last[1]);
+      return last[0] * (steps[i] / last[0]) ** share;
+    }
+    last = [steps[i], epsilon];
+  }
+  return Infinity;
+}

@@ -1,0 +1,65 @@
+// What can be taken along: the curves as CSV, the picture as SVG, the run as code.
+import { ACCOUNTANTS, asked } from "./run.js";
+
+/** One row a number of steps, both ends of what is proved of each accountant. */
+export function csv(engine, run, steps) {
+  const all = engine.curves(asked(run), steps, {});
+  const names = ACCOUNTANTS.filter((name) => all[name]);
+  const columns = names.flatMap((name) => (all[name].lower ? [`${name}_lower`, `${name}_upper`] : [name]));
+  const told = `# sigma=${run.sigma} q=${run.q} delta=${run.delta} sampling=poisson adjacency=${run.adjacency}`;
+  const rows = steps.map((T, i) => {
+    const ends = names.flatMap((name) => {
+      const { lower, upper } = all[name];
+      return lower ? [lower[i], upper[i]] : [upper[i]];
+    });
+    // A point without a proof is empty.
+    return [T, ...ends.map((end) => end ?? "")].join();
+  });
+  return [told, ["steps", ...columns].join(), ...rows, ""].join("\n");
+}
+
+/** The run in the package's own words. */
+export function python(run) {
+  const rate = run.B ? `${run.B} / ${run.N}` : String(run.q);
+  const adjacency = run.adjacency === "add_remove" ? "" : `, adjacency="${run.adjacency}"`;
+  return `from dplearn import DPSGD
+
+plan = DPSGD(noise_multiplier=${run.sigma}, sample_rate=${rate}, steps=${run.T})
+print(plan.guarantee("pld", delta=${run.delta}${adjacency}))
+`;
+}
+
+/** The run as a command. */
+export function shell(run) {
+  const adjacency = run.adjacency === "add_remove" ? "" : ` --adjacency ${run.adjacency}`;
+  return `dplearn epsilon --noise-multiplier ${run.sigma} --sample-rate ${run.q} --steps ${run.T} --delta ${run.delta} --accountant all${adjacency}`;
+}
+
+const DRAWN = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "visibility", "font", "text-anchor", "paint-order"];
+
+/** The picture as a file of its own: what the style sheet says stands at each node. */
+export function svg(node) {
+  const copy = node.cloneNode(true);
+  const [from, to] = [node, copy].map((one) => [...one.querySelectorAll("*")]);
+  from.forEach((one, i) => {
+    const style = getComputedStyle(one);
+    if (style.visibility !== "hidden") for (const name of DRAWN) to[i].style.setProperty(name, style.getPropertyValue(name));
+  });
+  const unseen = from.flatMap((one, i) => {
+    const hit = /dp-(hit|pull|grip|arrows)/.test(one.getAttribute("class") ?? "");
+    return hit || getComputedStyle(one).visibility === "hidden" ? [to[i]] : [];
+  });
+  for (const one of unseen) one.remove();
+  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  copy.style.setProperty("background", getComputedStyle(node.closest(".dp")).backgroundColor);
+  return new XMLSerializer().serializeToString(copy);
+}
+
+/** Hand a text to the reader as a file. */
+export function save(name, kind, content) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([content], { type: kind }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}

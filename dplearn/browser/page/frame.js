@@ -1,0 +1,144 @@
+// The axes: what they span, where a value lies, and when they are set anew.
+import { least } from "./answers.js";
+import { clamp } from "./numbers.js";
+
+const EASE = 320;
+const FAR = 3000;
+
+/** A number of one digit, no smaller (way 1) or no larger (way -1). */
+const nice = (x, way, mantissas = [1, 2, 5, 10]) => {
+  const unit = 10 ** Math.floor(Math.log10(x) + 1e-12);
+  if (way > 0) return unit * mantissas.find((m) => m * unit >= x * (1 - 1e-9));
+  return unit * [...mantissas].reverse().find((m) => m * unit <= x * (1 + 1e-9));
+};
+
+/** The span of both axes, and the room in pixels (`box`) that they have. */
+export class Frame {
+  constructor(answers) {
+    this.answers = answers;
+    this.span = { last: 1e5, bottom: 0.005, top: 20 };
+    this.box = { width: 800, height: 460, left: 54, right: 104, above: 30, below: 62, small: false };
+    this.moving = null;
+  }
+
+  /** Where curves end, in steps: a power of ten, so that a picture that was drawn is drawn again. */
+  largest(run) {
+    return 10 ** Math.ceil(Math.log10(Math.max(this.span.last, run.T)) - 1e-9);
+  }
+
+  /** The span that suits a run: T, the budget and epsilon well inside. */
+  suiting(run) {
+    const epsilonAt = (T) => least(this.answers.at(run, T)).value;
+    const epsilon = epsilonAt(run.T);
+    const last = clamp(10 ** Math.ceil(Math.log10(run.T * 1.9)), 100, 1e8);
+    if (!run.logEpsilon) {
+      // The curve leaves by the right side, where its name is, unless it runs away.
+      const end = Math.min(1.25 * epsilonAt(last), 6 * epsilon);
+      const top = Math.max(1.5 * run.budget, 2.4 * Math.min(epsilon, 1e6), Math.min(end, 1e6));
+      return { last, bottom: 0, top: nice(top, 1, [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10]) };
+    }
+    const top = nice(Math.max(5 * run.budget, 10 * Math.min(epsilon, 1e6)), 1);
+    const lowest = Math.min(epsilonAt(1) || epsilon, run.budget / 4, epsilon / 2);
+    return { last, bottom: nice(clamp(lowest, top / 1e4, top / 200), -1), top };
+  }
+
+  /** Set the span anew where the picture no longer holds what it is about. */
+  settle(run, now, calm) {
+    if (this.holds(run)) return;
+    const to = this.suiting(run);
+    if (calm) this.span = to;
+    else this.moving = { from: this.span, to, start: now };
+  }
+
+  holds(run) {
+    const { last, bottom, top } = this.span;
+    if (run.logEpsilon !== bottom > 0) return false;
+    const share = (value) => (run.logEpsilon ? Math.log(value / bottom) / Math.log(top / bottom) : value / top);
+    const [epsilon, budget] = [least(this.answers.at(run)).value, run.budget].map(share);
+    const [low, lowest] = run.logEpsilon ? [0.2, 0.12] : [0.12, 0.04];
+    const inside = run.T < 0.75 * last && (run.logT ? run.T > last ** 0.3 : run.T > last / 12);
+    return inside && epsilon > low && budget > lowest && Math.max(epsilon, budget) < 0.93;
+  }
+
+  /** The next picture of a move of the span. */
+  advance(now) {
+    if (!this.moving) return false;
+    const { from, to, start } = this.moving;
+    const share = clamp((now - start) / EASE, 0, 1);
+    const eased = 1 - (1 - share) ** 3;
+    const between = (a, b) => (a > 0 && b > 0 ? a * (b / a) ** eased : a + (b - a) * eased);
+    const at = (/** @type {"last" | "bottom" | "top"} */ end) => between(from[end], to[end]);
+    this.span = { last: at("last"), bottom: at("bottom"), top: at("top") };
+    if (share === 1) [this.span, this.moving] = [to, null];
+    return share < 1;
+  }
+
+  /** While a hand moves, the span only grows, and without a jump. */
+  grow(run) {
+    const { span } = this;
+    if (run.T > span.last / 1.25) span.last = run.T * 1.25;
+    const epsilon = least(this.answers.at(run, run.T, undefined, true)).value;
+    if (!(epsilon > 0) || epsilon === Infinity) return;
+    span.top = Math.max(span.top, Math.min(epsilon * 1.3, 1e6));
+    if (run.logEpsilon) span.bottom = Math.min(span.bottom, Math.max(epsilon / 1.6, span.top / 1e6));
+  }
+
+  /** The sides of the plot in pixels. */
+  get sides() {
+    const { width, height, left, right, above, below } = this.box;
+    return { left, right: width - right, top: above, bottom: height - below };
+  }
+
+  x(run, T) {
+    const { left, right } = this.sides;
+    return left + (run.logT ? Math.log(T) / Math.log(this.span.last) : T / this.span.last) * (right - left);
+  }
+
+  y(run, epsilon) {
+    const { bottom, top } = this.span;
+    const share = run.logEpsilon ? Math.log(epsilon / bottom) / Math.log(top / bottom) : epsilon / top;
+    const sides = this.sides;
+    return clamp(sides.bottom - share * (sides.bottom - sides.top), -FAR, FAR);
+  }
+
+  /** Whether a height in pixels stands for a value far outside. */
+  static far(y) {
+    return y <= -FAR;
+  }
+
+  stepsAt(run, x) {
+    const { left, right } = this.sides;
+    const share = (clamp(x, left, right) - left) / (right - left);
+    return clamp(run.logT ? this.span.last ** share : share * this.span.last, 1, 1e7);
+  }
+
+  epsilonAt(run, y) {
+    const { top, bottom } = this.sides;
+    const share = (bottom - clamp(y, top + 2, bottom - 2)) / (bottom - top);
+    const span = this.span;
+    if (run.logEpsilon) return span.bottom * (span.top / span.bottom) ** share;
+    return Math.max(share * span.top, span.top / 500);
+  }
+}
+
+/** Ticks from low to high: [value, whether it is written].
+ * @returns {[number, boolean][]} */
+export function ticks(log, low, high, room) {
+  if (!log) {
+    const step = nice((high - low) / room, 1);
+    const count = Math.floor(high / step + 1e-9) + 1;
+    const values = Array.from({ length: count }, (_, i) => Number((i * step).toPrecision(6)));
+    return values.map((value) => [value, true]);
+  }
+  const decades = Math.log10(high / low);
+  /** @type {[number, boolean][]} */
+  const all = [];
+  for (let k = Math.floor(Math.log10(low) + 1e-9); k <= Math.ceil(Math.log10(high)); k++) {
+    for (const mantissa of decades > 6 ? [1] : [1, 2, 5]) {
+      const value = Number((mantissa * 10 ** k).toPrecision(3));
+      const inside = value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9);
+      if (inside) all.push([value, mantissa === 1 || decades < 1.7]);
+    }
+  }
+  return all;
+}

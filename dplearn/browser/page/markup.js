@@ -1,0 +1,51 @@
+// The nodes of the page, without their numbers.
+import { ACCOUNTANTS } from "./run.js";
+import { STYLES } from "./words.js";
+
+const escaped = (words) => words.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;");
+const button = (name, words, more = "") => `<button type="button" data-do="${name}" ${more}>${words}</button>`;
+
+/** A sentence with a number that can be dragged for each {name}, and Greek letters in italics. */
+function sentence(words, said) {
+  const number = (name) =>
+    `<b data-drag="${name}" role="slider" tabindex="0" aria-label="${words.names[name]}" title="${words.how}"></b>`;
+  return said.replace(/([σδε])/g, "<i>$1</i>").replace(/\{(sigma|q|delta|T|budget|rate|N|B)\}/g, (_, name) => number(name));
+}
+
+export function markup(words, presets) {
+  const sampled = `<span class="dp-rate">${words.byRate}</span><span class="dp-counts">${words.byCounts}</span>`;
+  const run = sentence(words, words.sentence.replace("{sampling}", `${sampled}{units}`)).replace("{units}", `${button("units", "⇄", 'class="dp-units"')}\u2060`);
+  const options = (all) => all.map(([value, name]) => `<option value="${escaped(value)}">${escaped(name)}</option>`).join("");
+  const chosen = options([["", words.preset], ...presets.map(({ title, query }) => [query || "here=10000", title])]);
+  const select = `<select name="adjacency" aria-label="adjacency" title="${words.unsampled}">${options(Object.entries(words.adjacencies))}</select>`;
+  const chips = ACCOUNTANTS.map((name) => `<button type="button" class="dp-chip dp-${name}" data-chip="${name}" title="${words.about[name]}">
+    <svg viewBox="-8 -8 16 16" aria-hidden="true"><path d="${STYLES[name][1]}"/></svg>${STYLES[name][0]}</button>`).join("");
+  const files = Object.entries(words.files).map(([name, said]) => button(name, said)).join(" ");
+  return `<div class="dp" lang="${words.code}">
+<header class="dp-top"><select name="preset" aria-label="${words.preset}">${chosen}</select>
+ <span class="dp-tools">${button("guess", "")}${button("pin", "")}${button("link", words.link)}${button("language", words.other, 'class="dp-language"')}</span></header>
+<p class="dp-unread" role="status"></p>
+<section class="dp-say">
+ <p class="dp-sentence">${run}</p>
+ <div class="dp-answer"><div class="dp-eps"><i>ε</i> <span class="dp-le">≤</span> <output></output></div>
+  <div class="dp-proof"><span class="dp-tick" aria-hidden="true"></span> <span class="dp-proved"></span></div><p class="dp-pinned"></p></div>
+ <p class="dp-plain"></p>
+</section>
+<section class="dp-figure">
+ <div class="dp-plot"><div class="dp-axisbuttons">${button("logEpsilon", "", `class="dp-logy" title="${words.scaleEpsilon}"`)}${button("logT", "", `class="dp-logx" title="${words.scaleT}"`)}</div></div>
+ <p class="dp-budget">${sentence(words, words.lasts).replace("{go}", button("go", "", 'class="dp-go"'))}<span class="dp-others"></span></p>
+ <div class="dp-chips">${chips}</div>
+ <p class="dp-assumed">${words.assumed.replace("{adjacency}", select)}</p>
+</section>
+<aside class="dp-people">
+ <h2>${words.who}</h2>
+ <div class="dp-crowd"></div>
+ <p class="dp-attack">${sentence(words, words.attacker)}<span class="dp-finds"></span></p>
+ <p class="dp-note"></p>
+</aside>
+<details class="dp-more"><summary>${words.numbers}</summary>
+ <table><thead><tr>${words.table.map((name) => `<th>${name}</th>`).join("")}</tr></thead><tbody></tbody></table>
+ <p>${files}</p></details>
+<div class="dp-live" aria-live="polite"></div>
+</div>`;
+}

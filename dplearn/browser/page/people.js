@@ -1,0 +1,48 @@
+// A hundred members and a hundred others: how many of them an attacker accuses, by the certified
+// trade-off between finding members and accusing others.
+import { clamp, digits, text, up } from "./numbers.js";
+import { el, set } from "./shapes.js";
+
+const RADIUS = 3.7;
+const SIDES = ["members", "others"];
+
+export class People {
+  constructor(box, words) {
+    this.words = words;
+    this.sides = SIDES.map((kind, i) => {
+      const group = document.createElement("figure");
+      group.className = `dp-hundred dp-${kind}`;
+      const picture = el("svg", { viewBox: "-1 -1 102 102", "aria-hidden": "true" });
+      const dots = Array.from({ length: 100 }, (_, j) => {
+        const place = { cx: (j % 10) * 10 + 5, cy: Math.floor(j / 10) * 10 + 5 };
+        picture.append(el("circle", { ...place, r: RADIUS, class: "dp-one" }));
+        return picture.appendChild(el("circle", { ...place, r: 0, class: "dp-found" }));
+      });
+      const [title, caption, number] = ["div", "figcaption", "b"].map((tag) => document.createElement(tag));
+      title.textContent = words[kind];
+      caption.append(number, ` ${i ? words.accused : words.found}`);
+      group.append(title, picture, caption);
+      box.append(group);
+      return { dots, number };
+    });
+  }
+
+  /** Show the attacker's rate: both ends of it, null where it is open, undefined where it is under
+   * way; `say(finds, right)` hears what it means. */
+  show(ends, rate, say) {
+    const [members, others] = this.sides;
+    const share = ends === undefined ? undefined : (ends?.upper ?? null);
+    fill(others, rate);
+    fill(members, share ?? 0);
+    set(others.number, "text", text(up(100 * rate)));
+    set(members.number, "text", share === undefined ? "…" : share === null ? "?" : inPerCent(share));
+    if (share !== undefined) say(this.words.finds(share, rate), share === null ? "" : this.words.right(share / rate));
+  }
+}
+
+const inPerCent = (share) => text(share > 0.998 && share < 1 ? digits(100 * share, 6) : up(100 * share));
+
+/** Part of a person is part of a dot's area. */
+function fill({ dots }, share) {
+  dots.forEach((dot, i) => set(dot, "r", (RADIUS * Math.sqrt(clamp(100 * share - i, 0, 1))).toFixed(2)));
+}

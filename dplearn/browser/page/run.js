@@ -1,0 +1,135 @@
+// The run that a reader has in hand: what can be set, in which range, and how an address says it.
+import { clamp, digits, read } from "./numbers.js";
+
+/** Of each number: ends, digits that a drag keeps, pixels for a factor of ten, name in an address. */
+export const FIELDS = {
+  sigma: { ends: [0.2, 1000], digits: 3, pixels: 200, key: "noise_multiplier" },
+  q: { ends: [1e-7, 1], digits: 3, pixels: 120, key: "sample_rate" },
+  delta: { ends: [1e-30, 0.5], digits: 2, pixels: 60, key: "delta" },
+  T: { ends: [1, 1e7], digits: 3, pixels: 120, key: "here", whole: true },
+  budget: { ends: [0.01, 1000], digits: 3, pixels: 150, key: "budget" },
+  rate: { ends: [1e-3, 0.5], digits: 2, pixels: 150, key: "false_alarms" },
+  N: { ends: [1, 1e10], digits: 3, pixels: 100, key: "dataset_size", whole: true },
+  B: { ends: [1, 1e10], digits: 3, pixels: 120, key: "batch_size", whole: true },
+};
+export const ACCOUNTANTS = ["basic", "advanced", "optimal", "moments", "rdp", "zcdp", "pld", "gdp"];
+const FIRST = ["basic", "moments", "pld"];
+/** B is 0 where the rate itself is given; `pin` is a run to compare with. */
+const START = {
+  sigma: 4, q: 0.01, delta: 1e-5, T: 10_000, budget: 2, rate: 0.01, N: 60_000, B: 0,
+  adjacency: "add_remove", shown: FIRST, logT: true, logEpsilon: false, pin: null,
+};
+const ADJACENCIES = ["add_remove", "zero_out", "replace_one"];
+// What an address may say of a run that this page does not know.
+const ONLY = { mechanism: ["gaussian"], sampling: ["poisson", "none"], then: [""] };
+
+/** The value that a field allows nearest to a number. */
+export const allowed = (name, value) => {
+  const { ends, whole } = FIELDS[name];
+  return clamp(whole ? Math.round(value) : value, ...ends);
+};
+
+/** The value after one press of an arrow key: a unit of the second digit, or of the first. */
+export const pressed = (name, value, way, large) => {
+  // A number that is just reached from above belongs to the decade below.
+  const decade = Math.floor(Math.log10(value * (1 + way * 1e-9)));
+  const unit = Math.max(10 ** (decade - (large ? 0 : 1)), FIELDS[name].whole ? 1 : 0);
+  return allowed(name, Number((value + way * unit).toPrecision(6)));
+};
+
+/** A run with one number changed; what follows from it follows. */
+export const changed = (run, name, value) => {
+  const next = { ...run, [name]: allowed(name, value) };
+  if (name === "q") next.B = 0;
+  if (name === "B") next.B = Math.min(next.B, next.N);
+  if (name === "N") next.B = Math.min(next.B || Math.round(run.q * next.N) || 1, next.N);
+  if (next.B) next.q = next.B / next.N;
+  // No theorem covers a replaced record among sampled ones.
+  if (next.q < 1 && next.adjacency === "replace_one") next.adjacency = "add_remove";
+  return next;
+};
+
+/** The number that a handle shows. */
+export const valueOf = (run, name) =>
+  name === "B" ? run.B || Math.max(1, Math.round(run.q * run.N)) : run[name];
+
+/** What the engine is asked. */
+export const asked = (run) => ({
+  noiseMultiplier: run.sigma, sampleRate: run.q, delta: run.delta, adjacency: run.adjacency,
+});
+
+/** All that a curve depends on, as a key. */
+export const keyOf = (run) => [run.sigma, run.q, run.delta, run.adjacency].join();
+
+/** The address of a run: what differs from the first picture. */
+export function written(run) {
+  const counts = run.B > 0;
+  const out = Object.entries(FIELDS)
+    .filter(([name]) => run[name] !== START[name] && !(counts ? name === "q" : "NB".includes(name)))
+    .map(([name, { key }]) => [key, String(run[name])]);
+  if (counts) {
+    out.push(["rate_from", "counts"]);
+    for (const name of ["N", "B"]) {
+      if (run[name] === START[name]) out.push([FIELDS[name].key, String(run[name])]);
+    }
+  }
+  if (run.adjacency !== START.adjacency) out.push(["adjacency", run.adjacency]);
+  if (run.shown.join() !== FIRST.join()) out.push(["accountants", run.shown.join()]);
+  if (!run.logT) out.push(["x_axis", "linear"]);
+  if (run.logEpsilon) out.push(["y_axis", "log"]);
+  if (run.pin) out.push(["pinned", written({ ...START, ...run.pin })]);
+  return new URLSearchParams(out).toString();
+}
+
+/** The run of an address, and what it says in vain: numbers out of range, runs of another kind. */
+export function fromAddress(address) {
+  const all = new URLSearchParams(address);
+  const unread = Object.entries(ONLY)
+    .filter(([key, known]) => all.has(key) && !known.includes(all.get(key)))
+    .map(([key]) => `${key}=${all.get(key)}`);
+  let run = { ...START };
+  const numbers = new Map();
+  for (const [name, { key }] of Object.entries(FIELDS)) {
+    if (!all.has(key)) continue;
+    const value = read(all.get(key));
+    if (allowed(name, value) === value) numbers.set(name, value);
+    else unread.push(`${key}=${all.get(key)}`);
+  }
+  // Where nothing says at which T to read, it is where the curves were to end.
+  const last = read(all.get("steps") ?? "");
+  if (!numbers.has("T") && allowed("T", last) === last) numbers.set("T", last);
+  const counts = all.get("rate_from") === "counts";
+  for (const [name, value] of numbers) {
+    if (counts ? name !== "q" : !"NB".includes(name)) run[name] = value;
+  }
+  if (counts) run = changed(run, "B", numbers.get("B") ?? 600);
+  if (all.get("sampling") === "none") run = { ...run, q: 1, B: 0 };
+  if (ADJACENCIES.includes(all.get("adjacency"))) run.adjacency = all.get("adjacency");
+  if (run.q < 1 && run.adjacency === "replace_one") {
+    run.adjacency = "add_remove";
+    unread.push("adjacency=replace_one");
+  }
+  const names = (all.get("accountants") ?? "").split(",");
+  const shown = ACCOUNTANTS.filter((name) => names.includes(name));
+  if (shown.length) run.shown = shown;
+  run.logT = all.get("x_axis") !== "linear";
+  run.logEpsilon = all.get("y_axis") === "log";
+  if (all.get("pinned")) run.pin = pinned(fromAddress(all.get("pinned").slice(0, 500)).run);
+  return { run, unread };
+}
+
+/** What is kept of a run to compare with. */
+export const pinned = ({ sigma, q, delta, N, B, adjacency }) => ({ sigma, q, delta, N, B, adjacency });
+
+/** Numbers of steps at which a curve is drawn, up to a power of ten. */
+export function stepsUpTo(largest, log) {
+  const steps = Array.from({ length: 41 }, (_, i) => Math.round(largest ** (i / 40)));
+  if (!log) for (let i = 1; i <= 20; i++) steps.push(Math.round((largest * i) / 20));
+  return [...new Set(steps)].sort((a, b) => a - b);
+}
+
+/** A number after a drag of so many pixels. */
+export const dragged = (name, from, pixels) => {
+  const field = FIELDS[name];
+  return digits(allowed(name, from * 10 ** (pixels / field.pixels)), field.digits);
+};

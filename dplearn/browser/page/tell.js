@@ -1,0 +1,113 @@
+// The words of the page: what a picture says, said again in sentences.
+import { least, reached } from "./answers.js";
+import { bound, clamp, digits, down, text } from "./numbers.js";
+import { ACCOUNTANTS, keyOf, valueOf } from "./run.js";
+import { set } from "./shapes.js";
+import { STYLES, shown, speak } from "./words.js";
+
+/** Write everything that is not in the picture. */
+export function tell(page) {
+  const { run, words, view, picture, guessing } = page;
+  const say = (selector, said) => set(page.find(selector), "text", said);
+  tellNumbers(page);
+  const { name, value } = least(view.ends);
+  const spoken = { valuenow: guessing ? 0 : value, valuemin: 0, valuemax: 1e9, valuetext: guessing ? "?" : words.curve(bound(value, 6), run) };
+  for (const [key, one] of Object.entries(spoken)) set(picture.curve, `aria-${key}`, String(one));
+  say(".dp-eps output", guessing ? "?" : bound(value));
+  say(".dp-plain", guessing ? words.guessing : words.factor(value));
+  say(".dp-unread", page.unread.length ? words.unread(page.unread) : "");
+  tellProof(page, view.ends.pld, name);
+  say(".dp-pinned", view.pinned && !guessing ? comparison(page, value) : "");
+  say("[data-do=go]", guessing ? "?" : words.lasting(lasts(page, "pld")));
+  say(".dp-others", guessing ? "" : words.stops(others(page)));
+  tellButtons(page, value);
+  if (page.find(".dp-more").open) tellTable(page);
+}
+
+function tellNumbers({ run, words, numbers, picture }) {
+  for (const node of numbers) {
+    // Somebody types.
+    if (node.querySelector("input")) continue;
+    const { drag: name } = node.dataset;
+    set(node, "text", shown(name, valueOf(run, name)));
+    speak(node, words, name, valueOf(run, name), set);
+  }
+  for (const name of ["T", "budget"]) speak(picture[name], words, name, run[name], set);
+}
+
+function tellButtons(page, value) {
+  const { run, words, buttons, guessing } = page;
+  const flags = { "dp-by-counts": run.B > 0, "dp-overbudget": value > run.budget, "dp-guessing": guessing };
+  for (const [flag, holds] of Object.entries(flags)) page.body.classList.toggle(flag, holds);
+  for (const name of ACCOUNTANTS) set(page.find(`[data-chip=${name}]`), "aria-pressed", String(run.shown.includes(name)));
+  set(buttons.pin, "text", run.pin ? words.unpin : words.pin);
+  for (const key of ["title", "aria-label"]) set(buttons.units, key, run.B ? words.asRate : words.asCounts);
+  set(buttons.guess, "text", guessing ? words.truth : words.guess);
+  set(buttons.logT, "text", run.logT ? words.log : words.linear);
+  set(buttons.logEpsilon, "text", run.logEpsilon ? words.log : words.linear);
+  page.find("select[name=adjacency]").value = run.adjacency;
+  page.find("option[value=replace_one]").disabled = run.q < 1;
+}
+
+function tellProof({ words, guessing, body }, end, name) {
+  const proved = end.upper !== null;
+  const count = proved && end.upper ? clamp(Math.floor(-Math.log10(1 - end.lower / end.upper)), 1, 12) : 0;
+  const said = !proved ? words.open(STYLES[name][0]) : end.upper === 0 ? words.fits : words.proved(count);
+  const precise = (x) => Number(x.toPrecision(11));
+  const node = body.querySelector(".dp-proved");
+  set(body.querySelector(".dp-tick"), "text", guessing ? "" : proved ? "✓" : "○");
+  set(node, "text", guessing ? "" : said);
+  set(node, "title", proved && !guessing ? `${precise(end.lower)} ≤ ε ≤ ${precise(end.upper)}` : "");
+}
+
+/** How epsilon compares with that of the pinned run, and in what the runs differ. */
+function comparison({ run, words, view }, value) {
+  const was = least(view.pinned.ends).value;
+  const differs = [["σ", "sigma"], ["q", "q"], ["δ", "delta"]]
+    .filter(([, name]) => run.pin[name] !== run[name])
+    .map(([sign, name]) => `${sign} ${shown(name, run.pin[name])}`);
+  return words.than(text(digits(value / was, 2)), bound(was), differs.join(", "));
+}
+
+/** All that the proof of how long a budget lasts depends on. */
+export const lastingKey = (run) => [keyOf(run), run.budget, run.shown].join("|");
+
+/** How many steps stay within the budget: proved, or read off the curve while a hand moves. */
+function lasts({ words, run, view, lasting }, name) {
+  const found = lasting?.key === lastingKey(run) && lasting.all.find((one) => one.name === name);
+  if (found) {
+    const steps = text(found.steps);
+    return found.beyond ? words.moreThan(steps) : found.open ? words.atLeast(steps) : steps;
+  }
+  const steps = reached(view.found, name, run.budget);
+  if (steps === null) return "0";
+  if (steps === Infinity) return words.moreThan(text(view.found.steps.at(-1)));
+  return `≈ ${text(steps < 1000 ? Math.floor(steps) : down(steps, 3))}`;
+}
+
+/** The other bounds and where they would stop: [name, steps]. */
+function others(page) {
+  return page.run.shown
+    .filter((name) => name !== "pld" && name !== "gdp")
+    .map((name) => [STYLES[name][0], lasts(page, name)])
+    .filter(([, steps]) => steps !== "0");
+}
+
+function tellTable(page) {
+  const { run, words, answers } = page;
+  const ends = answers.at(run, run.T, ACCOUNTANTS);
+  const rows = ACCOUNTANTS.map((name) => {
+    const { lower, upper } = ends[name];
+    const approximate = name === "gdp" && run.q < 1;
+    const below = lower && name === "pld" ? `${down(lower, 8)} ≤ ` : "";
+    const epsilon = upper === null ? "—" : `${below}ε ${approximate ? "≈" : "≤"} ${bound(upper, name === "pld" ? 8 : 5)}`;
+    const budget = run.shown.includes(name) && !approximate ? lasts(page, name) : "";
+    return [STYLES[name][0], epsilon, budget, words.about[name]];
+  });
+  const cells = rows.flat();
+  const body = page.find(".dp-more tbody");
+  if (!body.children.length) {
+    body.innerHTML = rows.map((row) => `<tr>${"<td></td>".repeat(row.length)}</tr>`).join("");
+  }
+  body.querySelectorAll("td").forEach((cell, i) => set(cell, "text", cells[i]));
+}

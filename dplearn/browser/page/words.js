@@ -1,0 +1,133 @@
+// All that the page says, in both languages; a number that can be dragged stands as {its name}.
+import { FIELDS } from "./run.js";
+import { bound, digits, down, percent, text, up } from "./numbers.js";
+
+/** Of each accountant: its name on the screen and the outline of its mark. */
+export const STYLES = {
+  basic: ["Basic", "M0-4A4 4 0 1 1 0 4A4 4 0 1 1 0-4Z"],
+  advanced: ["Advanced", "M0-5L5 4H-5Z"],
+  optimal: ["(ε₀, δ₀) only", "M0 5L5-4H-5Z"],
+  moments: ["Moments", "M-4-4H4V4H-4Z"],
+  rdp: ["RDP", "M0-5.5L5 0L0 5.5L-5 0Z"],
+  zcdp: ["zCDP", "M-1.6-5H1.6V-1.6H5V1.6H1.6V5H-1.6V1.6H-5V-1.6H-1.6Z"],
+  pld: ["PLD", "M0-6L1.6-2H6L2.4 1L3.8 5.4L0 2.8L-3.8 5.4L-2.4 1L-6-2H-1.6Z"],
+  gdp: ["GDP", "M-4-4L4 4M-4 4L4-4"],
+  pinned: ["", "M0-4A4 4 0 1 1 0 4A4 4 0 1 1 0-4Z"],
+};
+// Above this factor an epsilon rules next to nothing out.
+const VAST = 30;
+
+/** A value as it stands in a sentence. */
+export const shown = (name, value) => (name === "q" || name === "rate" ? percent : text)(value);
+
+/** A share of people, in per cent: rounded up, and never to all of them where some are missing. */
+const people = (x) => text(x > 99.8 && x < 100 ? Math.min(up(x, 6), 100) : up(x));
+
+const en = {
+  code: "en",
+  names: {
+    sigma: "Noise multiplier sigma", q: "Sample rate q", delta: "delta", T: "Steps T", budget: "Budget epsilon",
+    rate: "False alarms", N: "Records N", B: "Expected batch B", curve: "PLD curve: epsilon at T, met by sigma",
+  },
+  about: {
+    basic: "adds up the ε and δ of every step", advanced: "advanced composition in closed form (Kairouz, Oh & Viswanath 2015)",
+    optimal: "knows each step's (ε₀, δ₀) only (Kairouz, Oh & Viswanath 2015)", moments: "the moments accountant as printed in 2016, λ ≤ 32",
+    rdp: "Rényi divergences of all orders", zcdp: "zero-concentrated DP, blind to sampling",
+    pld: "the privacy loss distribution: both ends are proved", gdp: "central limit theorem: an approximation, no bound",
+  },
+  sentence: "Noise σ = {sigma} is added in each of {T} steps, and a step sees {sampling}. Then, at δ = {delta},",
+  byRate: "each record with chance {q}", byCounts: "about {B} of {N} records",
+  assumed: "Gaussian noise, Poisson sampling; neighbours differ by one record {adjacency}.",
+  adjacencies: { add_remove: "that is added or removed", zero_out: "that is zeroed out", replace_one: "that is replaced" },
+  unsampled: "There is a theorem where q = 100 %.",
+  lasts: "A budget of ε = {budget} lasts {go}", attacker: "An attacker who may accuse {rate} of the others ",
+  who: "Who was in the data?", members: "100 members", others: "100 others", found: "found", accused: "accused",
+  pin: "Pin to compare", unpin: "Unpin", link: "Copy link", copied: "Copied", theme: "Light or dark", other: "中文",
+  preset: "Published runs", log: "log", linear: "linear", scaleT: "Scale of T", scaleEpsilon: "Scale of ε",
+  steps: "steps T", pull: "pull: σ answers", how: "Drag, press arrow keys, or press Enter to type",
+  asCounts: "Say it as B of N records", asRate: "Say it as a chance q", picture: "epsilon against the number of steps",
+  numbers: "Numbers, files, code", table: ["accountant", "ε at T", "the budget lasts", "what it is"],
+  files: { csv: "CSV", svg: "SVG", python: "Copy Python", shell: "Copy command" }, done: "Copied",
+  guess: "Guess first", guessing: "Draw with the pointer how ε grows; then look.", truth: "Show the truth",
+  printed: (row) => `${row.source} prints ${row.value}`,
+  unread: (parts) => `Not read from the address: ${parts.join(", ")}. The run shown here is another one.`,
+  proved: (count) => `proved to ${count} digits`, fits: "proved: the whole difference fits into δ",
+  open: (name) => `by ${name}; PLD is open here`,
+  factor: (value) =>
+    value > VAST
+      ? `One person's record could make an outcome more than ${text(down(Math.exp(Math.min(value, 700)), 1))} times as likely: next to nothing is promised.`
+      : `No outcome becomes more than ${bound(Math.exp(value))} times as likely because one person's record is used, up to δ.`,
+  lasting: (steps) => (steps === "0" ? "not one step" : `${steps} step${/(^|\s)1$/.test(steps) ? "" : "s"}`),
+  atLeast: (steps) => `at least ${steps}`, moreThan: (steps) => `more than ${steps}`,
+  stops: (all) => (all.length ? `. ${all.map(([name, steps], i) => `${name}${i ? "" : " would stop you"} at ${steps}`).join(", ")}.` : "."),
+  finds: (share, rate) => (share === null
+    ? "is not bounded here: the library can bound it."
+    : `finds at most ${people(100 * share)}\u202f% of the members. Guessing finds ${people(100 * rate)}\u202f%.`),
+  right: (odds) => (odds < 1.05
+    ? "An accusation says next to nothing."
+    : `Were half of all people members, an accusation would be right in at most ${people((100 * odds) / (1 + odds))}\u202f% of cases, not 50\u202f%.`),
+  than: (ratio, epsilon, differs) => `${ratio} × the pinned ${epsilon}${differs ? ` (${differs})` : ""}`,
+  spoken: (epsilon, T) => `epsilon at most ${epsilon} after ${T} steps`,
+  curve: (epsilon, run) => `epsilon at most ${epsilon} at T ${run.T}, sigma ${run.sigma}`,
+  share: (value) => `${digits(100 * value, 12)} percent`,
+};
+
+const zh = {
+  ...en,
+  code: "zh",
+  names: {
+    sigma: "噪声乘数 sigma", q: "采样率 q", delta: "delta", T: "步数 T", budget: "预算 epsilon",
+    rate: "误报率", N: "记录数 N", B: "期望批次 B", curve: "PLD 曲线：T 处的 epsilon，由 sigma 满足",
+  },
+  about: {
+    basic: "把每一步的 ε 与 δ 相加", advanced: "高级组合的闭式 (Kairouz, Oh & Viswanath 2015)",
+    optimal: "只知道每一步的 (ε₀, δ₀) (Kairouz, Oh & Viswanath 2015)", moments: "2016 年发表的矩会计，λ ≤ 32",
+    rdp: "所有阶的 Rényi 散度", zcdp: "零集中差分隐私，不计采样",
+    pld: "隐私损失分布：上下两端均已证明", gdp: "中心极限定理：近似值，并非上界",
+  },
+  sentence: "共 {T} 步，每一步加噪声 σ = {sigma}，{sampling}。于是在 δ = {delta} 时，",
+  byRate: "每条记录以 {q} 的概率进入一步", byCounts: "平均用到 {N} 条记录中的 {B} 条",
+  assumed: "高斯噪声，泊松采样；相邻数据集相差一条{adjacency}的记录。",
+  adjacencies: { add_remove: "增加或删除", zero_out: "置零", replace_one: "替换" },
+  unsampled: "q = 100 % 时才有定理。",
+  lasts: "预算 ε = {budget} 可用 {go}", attacker: "若攻击者可误指 {rate} 的其他人，",
+  who: "谁在数据里？", members: "100 名成员", others: "100 名其他人", found: "被找出", accused: "被误指",
+  pin: "固定以比较", unpin: "取消固定", link: "复制链接", copied: "已复制", theme: "浅色或深色", other: "English",
+  preset: "已发表的设置", log: "对数", linear: "线性", scaleT: "T 轴的刻度", scaleEpsilon: "ε 轴的刻度",
+  steps: "步数 T", pull: "拉动曲线：σ 随之变化", how: "拖动，按方向键，或按回车键输入",
+  asCounts: "改用 N 条记录中的 B 条", asRate: "改用概率 q", picture: "epsilon 随步数的变化",
+  numbers: "数值、文件、代码", table: ["会计方法", "T 处的 ε", "预算可用", "是什么"],
+  files: { csv: "CSV", svg: "SVG", python: "复制 Python", shell: "复制命令" }, done: "已复制",
+  guess: "先猜一猜", guessing: "用指针画出 ε 如何增长，然后看答案。", truth: "看答案",
+  printed: (row) => `${row.source} 给出 ${row.value}`,
+  unread: (parts) => `地址中未读懂：${parts.join("，")}。这里显示的是另一设置。`,
+  proved: (count) => `已证明 ${count} 位数字`, fits: "已证明：全部差别都在 δ 之内",
+  open: (name) => `由 ${name} 给出；PLD 在此尚无结论`,
+  factor: (value) =>
+    value > VAST
+      ? `一个人的记录可使某个结果的概率变为 ${text(down(Math.exp(Math.min(value, 700)), 1))} 倍以上：几乎没有任何保证。`
+      : `除去 δ，任何结果的概率都不会因为用了一个人的记录而变为 ${bound(Math.exp(value))} 倍以上。`,
+  lasting: (steps) => (steps === "0" ? "不足一步" : `${steps} 步`),
+  atLeast: (steps) => `至少 ${steps}`, moreThan: (steps) => `超过 ${steps}`,
+  stops: (all) => (all.length ? `。${all.map(([name, steps]) => `${name} 只允许 ${steps} 步`).join("，")}。` : "。"),
+  finds: (share, rate) => (share === null
+    ? "此处页面给不出上界，程序库可以。"
+    : `至多能找出 ${people(100 * share)}\u202f% 的成员。瞎猜能找出 ${people(100 * rate)}\u202f%。`),
+  right: (odds) => (odds < 1.05
+    ? "指认几乎不说明什么。"
+    : `假如一半人是成员，指认的正确率至多为 ${people((100 * odds) / (1 + odds))}\u202f%，瞎猜为 50\u202f%。`),
+  than: (ratio, epsilon, differs) => `是固定设置 ${epsilon} 的 ${ratio} 倍${differs ? ` (${differs})` : ""}`,
+  spoken: (epsilon, T) => `${T} 步之后 epsilon 至多为 ${epsilon}`,
+  curve: (epsilon, run) => `T ${run.T}、sigma ${run.sigma} 时 epsilon 至多为 ${epsilon}`,
+  share: (value) => `百分之 ${digits(100 * value, 12)}`,
+};
+
+export const WORDS = { en, zh };
+
+/** What a screen reader says of a number that can be dragged. */
+export function speak(node, words, name, value, set) {
+  const [low, high] = FIELDS[name].ends;
+  const said = name === "q" || name === "rate" ? words.share(value) : String(value);
+  const told = { valuemin: low, valuemax: high, valuenow: value, valuetext: said };
+  for (const [key, one] of Object.entries(told)) set(node, `aria-${key}`, String(one));
+}
