@@ -34,7 +34,7 @@ from typing import Any
 from flint import acb, acb_mat, arb, ctx
 
 # Nodes in x, and products of nodes in both directions, times bits: some ten seconds each.
-FORMAT, _MOST_NODES, _MOST_WORK = "dplearn certificate 1", 2**22, 2**32
+FORMAT, _MOST_NODES, _MOST_WORK = "dplearn certificate 1", 2**22, 2**34
 # Printable ASCII but [ and \: no lists, and no sign that stands for another one.
 _TEXT = re.compile(r"[\s!-Z\]-~]{1,9999}", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,99}(\.[0-9]{1,99})?(e[-+]?[0-9]{1,3})?")
@@ -74,7 +74,8 @@ def _check(certificate: Mapping[str, Any]) -> str:
     if run["mechanism"] == "poisson_subsampled_gaussian":
         _require(run["adjacency"] in ("add_remove", "zero_out"), "adjacency")
         _expect({"remove", "add"}, proofs)
-        enclose = lambda side, end: SampledGaussian(run, side).delta(end, proofs[side])
+        pairs = {side: SampledGaussian(run, side, proofs[side]) for side in proofs}
+        enclose = lambda side, end: pairs[side].delta(end)
     else:
         law = {"gaussian": _gaussian, "randomized_response": _answers}[run["mechanism"]]
         _expect(set(), proofs)
@@ -91,14 +92,15 @@ def _check(certificate: Mapping[str, Any]) -> str:
 class SampledGaussian:
     """One order of the neighbours; `delta` encloses delta_T."""
 
-    def __init__(self, run: Mapping[str, Any], side: str) -> None:
+    def __init__(self, run: Mapping[str, Any], side: str, proof: Mapping[str, Any]) -> None:
         self.sigma, self.q = _number(run["noise_multiplier"]), _number(run["sample_rate"])
         _require(self.sigma > 0 and 0 < self.q < 1, "noise_multiplier or sample_rate")
-        self.steps, self.removes = run["steps"], side == "remove"
+        self.steps, self.removes, self.proof = run["steps"], side == "remove", proof
+        self.moments: list[acb] = []  # which both ends share
 
-    def delta(self, epsilon: arb, proof: Mapping[str, Any]) -> tuple[arb, arb]:
+    def delta(self, epsilon: arb) -> tuple[arb, arb]:
         """Lower and upper bound on delta_T."""
-        if "chernoff" in proof:
+        if "chernoff" in (proof := self.proof):
             _expect({"chernoff"}, proof)
             return arb(0), self._chernoff(_number(proof["chernoff"]), epsilon)
         names, count = ("tilt", "period", "smaller", "larger", "cut angle"), proof["nodes"]
@@ -107,7 +109,8 @@ class SampledGaussian:
         _require(0 <= smaller < tilt < larger and period > 0, "smaller < tilt < larger, period")
         _require(type(count) is int and 4 <= count < 2**17, "nodes out of range")
         h, unit, total = 2 * arb.pi() / period, (-tilt * epsilon).exp(), arb(0)
-        for k, moment in enumerate(self._moments(tilt, h, count)):
+        self.moments = self.moments or self._moments(tilt, h, count)
+        for k, moment in enumerate(self.moments):
             z = acb(tilt, k * h)
             term = moment**self.steps * acb(0, -k * h * epsilon).exp() / (z * (1 + z))
             total += term.real / (1 if k else 2)

@@ -84,7 +84,7 @@ def bits():
 @each("side", ["remove", "add"])
 def test_moments_are_enclosed(bits, side):
     """M on a line, its bound at real mu and B, against quadrature of their definitions."""
-    pair, sigma, q = SampledGaussian(ABADI, side), 4, mp.mpf("0.01")
+    pair, sigma, q = SampledGaussian(ABADI, side, {}), 4, mp.mpf("0.01")
 
     def moment(z):
         power = 1 + z if side == "remove" else -z
@@ -109,9 +109,9 @@ def test_delta_is_enclosed_whatever_the_numbers_are(bits, side):
     """Too few nodes, a short period, a poor line: the enclosure widens, and still holds."""
     stated = json.loads(certify(sampled(4.0, 0.01), steps=10_000, delta=1e-5))
     proof, upper = stated["proofs"][side], arb(stated["upper"])
-    enclose = lambda changes: SampledGaussian(stated["run"], side).delta(
-        upper, changes if "chernoff" in changes else proof | changes
-    )
+    enclose = lambda changes: SampledGaussian(
+        stated["run"], side, changes if "chernoff" in changes else proof | changes
+    ).delta(upper)
     scale = lambda name, by: {name: repr(by * float(proof[name]))}
     good = enclose({})
     assert good[0] <= good[1] <= good[0] * (1 + 1e-9)
@@ -177,7 +177,6 @@ FORGED = {
     "a number that is no text": (("run", "delta"), 1e-5),
     "a key more in a proof": (("proofs", "add", "chernoff"), "1"),
     "bits for minutes": (("bits",), 1999),
-    "nodes for minutes": (("proofs", "remove", "nodes"), 131_071),
     "nodes in x for minutes": (("proofs", "remove", "tilt"), "1e9"),
 }
 
@@ -266,6 +265,10 @@ def test_a_number_is_refused_or_the_one_that_is_read(text):
 def test_what_would_take_minutes_is_refused_at_once():
     with pytest.raises(NotImplementedError, match="too many nodes in both directions"):
         certify(sampled(99.66, 0.003684), steps=3, delta=1.98e-38)
+    stated = json.loads(certify(sampled(11.0, 0.1), delta=1e-5, steps=1000)) | {"bits": 512}
+    stated["proofs"]["remove"]["nodes"] = 131_071
+    with pytest.raises(NotProvedError, match="too many nodes in both directions"):
+        check(json.dumps(stated))
 
 
 def test_two_commands(tmp_path, capsys):
