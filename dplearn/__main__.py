@@ -190,7 +190,9 @@ def _check(options: argparse.Namespace) -> int:
     from dplearn.certificates import NotProvedError, check
 
     try:
-        print(check(options.file.read_text()))
+        # Whatever a file holds, and however much of it.
+        with options.file.open(errors="replace") as file:
+            print(check(file.read(10**5)))
     except NotProvedError as error:
         print(error)
         return 1

@@ -80,6 +80,7 @@ class Statement:
     caught: float  # most that is found of the members, at 1 % false alarms
     not_covered: tuple[str, ...]
     certificate: str = ""  # JSON text that ``dplearn check`` proves
+    proved: str = ""  # the sentence that it printed
 
     @property
     def rows(self) -> dict[str, str]:
@@ -99,7 +100,9 @@ class Statement:
             "True if": "; ".join(g.assumptions) or "the mechanism is run as written",
             "Not covered": "; ".join(self.not_covered),
         }
-        return rows | ({"Certificate": _told(self.certificate)} if self.certificate else {})
+        digest = hashlib.sha256(self.certificate.encode()).hexdigest()
+        told = f"{self.proved}, says `dplearn check`; SHA-256 {digest}"
+        return rows | ({"Certificate": told} if self.certificate else {})
 
     def __str__(self) -> str:
         fold = TextWrapper(96, subsequent_indent="    ", break_long_words=False).fill
@@ -169,8 +172,8 @@ class Statable(ABC):
         ``"once"``. `sampling` is how the program *really* draws, refused where the plan says
         otherwise. `tuning` is one of `TUNINGS`, or a `Tuned` of this plan, whose price is then
         stated. `not_covered` adds to what never is. `certificate` is what `certify` of
-        `dplearn.certificates` writes of this very run. `accountant` and `adjacency` are those of
-        `guarantee`, which must be a finite bound.
+        `dplearn.certificates` writes of this very run, and is proved again. `accountant` and
+        `adjacency` are those of `guarantee`, which must be a finite bound.
 
         Examples
         --------
@@ -193,8 +196,7 @@ class Statable(ABC):
         else:
             validate.one_of(TUNINGS, tuning=tuning)
         _refuse(stated)
-        if certificate:
-            _compare(certificate, self.composed, stated)
+        proved = _proved(certificate, self.composed, stated) if certificate else ""
         return Statement(
             guarantee=stated,
             plan=repr(self),
@@ -205,6 +207,7 @@ class Statable(ABC):
             caught=_most_caught(stated, None if tuned else self.composed),
             not_covered=(*_NOT_COVERED, *not_covered),
             certificate=certificate,
+            proved=proved,
         )
 
 
@@ -257,8 +260,11 @@ def _most_caught(stated: Guarantee, composed: Composed | None) -> float:
     return min(caught, float(ends[1]))
 
 
-def _compare(certificate: str, composed: Composed, stated: Guarantee) -> None:
-    """Raise unless a certificate names this run, which one step repeated makes."""
+def _proved(certificate: str, composed: Composed, stated: Guarantee) -> str:
+    """What a certificate proves; raise unless it names this run, which one step repeated makes."""
+    from dplearn.certificates import check
+
+    proved = check(certificate)
     (mechanism, steps), *others = composed.parts()
     base = getattr(mechanism, "base", None)
     name = f"{mechanism.name}_{base.name}" if base else mechanism.name
@@ -270,14 +276,7 @@ def _compare(certificate: str, composed: Composed, stated: Guarantee) -> None:
         raise ValueError(
             f"Expected a certificate of this run, got one of another {' and '.join(wrong)}."
         )
-
-
-def _told(certificate: str) -> str:
-    """What a certificate claims, and which file it is."""
-    proof = json.loads(certificate)
-    digest = hashlib.sha256(certificate.encode()).hexdigest()
-    ends = f"{proof['lower']} <= epsilon <= {proof['upper']}"
-    return f"{ends}, which `dplearn check` proves; SHA-256 {digest}"
+    return proved
 
 
 def _signs(words: str) -> str:

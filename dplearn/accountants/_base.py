@@ -9,7 +9,7 @@ import dataclasses
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from itertools import repeat
+from itertools import accumulate, repeat
 from types import MappingProxyType
 from typing import ClassVar, NamedTuple, Self
 
@@ -37,6 +37,21 @@ class Bound(NamedTuple):
     details: dict[str, float] = {}  # noqa: RUF012  (never mutated)
     reason: str = ""
     lower: float = 0.0
+
+
+def _rising(bounds: Sequence[Bound]) -> list[Bound]:
+    """Bounds of rows of which each has all runs of the one before; lower ends are running maxima.
+
+    Epsilon cannot fall from row to row: whoever has the outputs of more runs can drop those of
+    the rest, and to drop them is post-processing.
+    """
+    most = accumulate((bound.lower for bound in bounds), max)
+    return [
+        bound._replace(lower=low, kind="exact" if bound.kind == "exact" else "bracket")
+        if bound.lower < low <= bound.epsilon
+        else bound
+        for bound, low in zip(bounds, most, strict=True)
+    ]
 
 
 class Accountant(ABC):
@@ -116,9 +131,10 @@ class Accountant(ABC):
             bounds = repeat(Bound(np.inf, "upper", {}, reason))
         elif np.any(released):
             bounds = iter(self._bounds(runs[released], delta))
-        guarantees = [
-            self._guarantee(next(bounds) if any_ else nothing, runs, delta) for any_ in released
-        ]
+        every = [next(bounds) if any_ else nothing for any_ in released]
+        if np.all(np.diff(counts, axis=0) >= 0):
+            every = _rising(every)
+        guarantees = [self._guarantee(bound, runs, delta) for bound in every]
         return tuple(guarantees[i] for i in place.ravel())
 
     def delta(

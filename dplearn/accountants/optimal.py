@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._runs import Runs
 from dplearn.accountants.advanced import closed_totals
+from dplearn.accountants.basic import Basic
 from dplearn.accountants.pld import PLD
 from dplearn.accountants.theorems import optimal_composition
 from dplearn.ground import validate
@@ -51,6 +52,12 @@ class Optimal(Accountant):
         validate.integer(minimum=1, maximum=1000, candidates=self.candidates)
 
     def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
+        # Equal shares of delta need not be among the divisions that are tried.
+        pairs = zip(self._composed(runs, delta), Basic()._bounds(runs, delta), strict=True)
+        return [min(pair, key=lambda bound: bound.epsilon) for pair in pairs]
+
+    def _composed(self, runs: Runs, delta: float) -> Sequence[Bound]:
+        """The exact composition at divisions around the closed form's, never above that."""
         paid, steps = runs.delta_grid(delta), runs.counts.astype(float)
         each = runs.epsilon_of_one(paid)
         closed, slack = closed_totals(runs, paid, each, delta)
@@ -67,6 +74,7 @@ class Optimal(Accountant):
         totals = optimal_composition(
             epsilon=each[tried, 0], steps=steps, slack=np.where(left > 0, left, 0.5)
         )
+        totals = np.minimum(totals, np.take_along_axis(closed, tried, axis=1))
         totals = np.where(left > 0, totals, np.inf)
         pick = np.argmin(totals, axis=1)
         # One step needs no slack: its own profile is exact.

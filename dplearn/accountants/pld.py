@@ -25,6 +25,7 @@ from dplearn.mechanisms.gaussian import MARGIN, gaussian_ends
 
 # Upper and lower end further apart than this leave room for another bound.
 _LOOSE = 1.1
+_CLOSED = "the upper end is a closed form's: no narrower bracket was found"
 # Parts of delta that may pay for losses cut off where less did not help.
 _CUTS = 1e-6, 1e-4, 1e-3, 1e-2, 0.3
 
@@ -113,10 +114,13 @@ class PLD(Accountant):
         # Ends that cross contradict each other: neither counts, and other theorems decide.
         crossed = lower > upper
         lower[crossed], upper[crossed] = 0.0, np.inf
+        other = np.full(upper.shape, np.inf)
         if np.any(loose := upper > _LOOSE * lower):
-            upper[loose] = np.minimum(upper[loose], _closed_bound(runs[loose], delta))
-        for low, high in zip(lower, upper, strict=True):
-            yield Bound(high, "bracket" if low > 0 else "upper", lower=low)
+            other[loose] = _closed_bound(runs[loose], delta)
+        for low, high, closed in zip(lower, upper, other, strict=True):
+            reason = _CLOSED if low > 0 and closed < high else ""
+            kind = "bracket" if low > 0 else "upper"
+            yield Bound(min(high, closed), kind, reason=reason, lower=low)
 
     @property
     def _lattice(self) -> Lattice:

@@ -61,11 +61,11 @@ def best_zcdp_order(rho: ArrayLike, *, delta: float) -> NDArray:
     """The order that minimises the improved conversion of rho-zCDP, elementwise.
 
     Bisection of the derivative in log(alpha - 1); any order gives a valid bound, so its accuracy
-    decides tightness and not truth.
+    decides tightness and not truth. From 1e-12 on alpha - 1 keeps digits once 1 was added.
     """
     rho = np.maximum(np.asarray(rho, dtype=float), 1e-300)
     # d/d alpha of the bound is rho + (ln delta + ln alpha) / (alpha - 1)^2.
-    lower, upper = np.full(rho.shape, -40.0), np.full(rho.shape, 400.0)
+    lower, upper = np.full(rho.shape, np.log(1e-12)), np.full(rho.shape, 400.0)
     for _ in range(80):
         middle = 0.5 * (lower + upper)
         excess = np.exp(middle)

@@ -62,7 +62,7 @@ export class Divisions {
   /** The exact composition of such releases, at divisions around the closed form's.
    * @param {number} steps */
   optimal(steps) {
-    const { best } = this.closed(steps);
+    const { best, epsilon: closed } = this.closed(steps);
     // One step needs no slack.
     let least = steps === 1 ? this.at(this.delta) : Infinity;
     for (const reach of CANDIDATES) {
@@ -72,7 +72,8 @@ export class Divisions {
       // A fraction that does not converge is not a number, and no bound.
       if (total < least) least = total;
     }
-    return least * (1 + ROUNDING);
+    // Equal shares need not be among those divisions.
+    return Math.min(least * (1 + ROUNDING), closed, this.basic(steps));
   }
 }
 

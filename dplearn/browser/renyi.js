@@ -82,7 +82,7 @@ function improved(order, rdp, delta) {
 /** Best epsilon of rho-zCDP; any order is valid. @param {number} rho @param {number} delta */
 export function zcdpEpsilon(rho, delta) {
   // d/d alpha of the bound is rho + (ln delta + ln alpha) / (alpha - 1)^2.
-  let [lower, upper] = [-40, 400];
+  let [lower, upper] = [Math.log(1e-12), 400];
   for (let i = 0; i < 80; i++) {
     const middle = 0.5 * (lower + upper);
     const excess = Math.exp(middle);

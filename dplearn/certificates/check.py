@@ -27,12 +27,23 @@ phi + b <= pi/2, since arg f grows with phi.
 
 import json
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Set
 from typing import Any
 
 from flint import acb, acb_mat, arb, ctx
 
-FORMAT, _MOST_NODES, _MOST_PRODUCTS = "dplearn certificate 1", 2**17, 2**26
+# Nodes in x, and products of nodes in both directions, times bits: some ten seconds each.
+FORMAT, _MOST_NODES, _MOST_WORK = "dplearn certificate 1", 2**22, 2**34
+# Printable ASCII but [ and \: no lists, and no sign that stands for another one.
+_TEXT = re.compile(r"[\s!-Z\]-~]{1,9999}", re.ASCII)
+_NUMBER = re.compile(r"[0-9]{1,99}(\.[0-9]{1,99})?(e[-+]?[0-9]{1,3})?")
+_KEYS = {"format", "run", "lower", "upper", "lower side", "bits", "proofs", "made with"}
+_RUNS = {
+    "gaussian": ("noise_multiplier",),
+    "poisson_subsampled_gaussian": ("noise_multiplier", "sample_rate"),
+    "randomized_response": ("local_epsilon",),
+}
 
 
 class NotProvedError(Exception):
@@ -42,55 +53,64 @@ class NotProvedError(Exception):
 def check(text: str) -> str:
     """The statement that a certificate proves; NotProvedError says why it does not."""
     try:
-        certificate = json.loads(text)
+        _require(_TEXT.fullmatch(text) and text.count("{") <= 5, "no short text in plain ASCII")
+        certificate = json.loads(text, object_pairs_hook=_object)
+        _expect(_KEYS, certificate)
         _require(certificate["format"] == FORMAT, "unknown format")
-        _require(certificate["bits"] in range(53, 2000), "bits out of range")
+        _require(type(certificate["bits"]) is int and 53 <= certificate["bits"] <= 512, "bits")
         with ctx.workprec(certificate["bits"]):
             return _check(certificate)
     except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
-        raise NotProvedError(f"not proved: the certificate is damaged ({error!r})") from None
+        raise NotProvedError(f"not proved: the certificate is damaged ({error!a:.99})") from None
 
 
 def _check(certificate: Mapping[str, Any]) -> str:
-    run, texts = certificate["run"], (certificate["lower"], certificate["upper"])
+    run, proofs, *texts = (certificate[name] for name in ("run", "proofs", "lower", "upper"))
+    names = ("mechanism", *_RUNS[run["mechanism"]], "steps", "delta", "adjacency")
+    _expect({*names}, run)
     delta, lower, upper = (_number(text) for text in (run["delta"], *texts))
     _require(type(run["steps"]) is int and 1 <= run["steps"] <= 10**12, "steps out of range")
     _require(0 < delta < 1 and 0 <= lower <= upper, "delta or an end out of range")
     if run["mechanism"] == "poisson_subsampled_gaussian":
         _require(run["adjacency"] in ("add_remove", "zero_out"), "adjacency")
-        pairs = {side: SampledGaussian(run, side) for side in ("remove", "add")}
-        enclose = lambda side, end: pairs[side].delta(end, certificate["proofs"][side])
+        _expect({"remove", "add"}, proofs)
+        pairs = {side: SampledGaussian(run, side, proofs[side]) for side in proofs}
+        enclose = lambda side, end: pairs[side].delta(end)
     else:
         law = {"gaussian": _gaussian, "randomized_response": _answers}[run["mechanism"]]
-        pairs, enclose = {"either": law}, lambda side, end: (law(run, end),) * 2
-    for side in pairs:
+        _expect(set(), proofs)
+        enclose = lambda _, end: (law(run, end),) * 2
+    for side in proofs or ("either",):
         above = enclose(side, upper)[1]
         _require(above <= delta, f"delta at the upper end is at most {above.str(5)}, {side}")
     below = enclose(certificate["lower side"], lower)[0] if lower > 0 else delta
     _require(below >= delta, f"delta at the lower end is at least {below.str(5)}")
-    return f"proved: {texts[0]} <= epsilon <= {texts[1]} for " + ", ".join(
-        f"{name} = {value}" for name, value in run.items()
-    )
+    told = ", ".join(f"{name} = {run[name]}" for name in names)
+    return f"proved: {texts[0]} <= epsilon <= {texts[1]} for {told}"
 
 
 class SampledGaussian:
     """One order of the neighbours; `delta` encloses delta_T."""
 
-    def __init__(self, run: Mapping[str, Any], side: str) -> None:
+    def __init__(self, run: Mapping[str, Any], side: str, proof: Mapping[str, Any]) -> None:
         self.sigma, self.q = _number(run["noise_multiplier"]), _number(run["sample_rate"])
         _require(self.sigma > 0 and 0 < self.q < 1, "noise_multiplier or sample_rate")
-        self.steps, self.removes = run["steps"], side == "remove"
+        self.steps, self.removes, self.proof = run["steps"], side == "remove", proof
+        self.moments: list[acb] = []  # which both ends share
 
-    def delta(self, epsilon: arb, proof: Mapping[str, Any]) -> tuple[arb, arb]:
+    def delta(self, epsilon: arb) -> tuple[arb, arb]:
         """Lower and upper bound on delta_T."""
-        if "chernoff" in proof:
+        if "chernoff" in (proof := self.proof):
+            _expect({"chernoff"}, proof)
             return arb(0), self._chernoff(_number(proof["chernoff"]), epsilon)
         names, count = ("tilt", "period", "smaller", "larger", "cut angle"), proof["nodes"]
+        _expect({"nodes", *names}, proof)
         tilt, period, smaller, larger, angle = (_number(proof[name]) for name in names)
         _require(0 <= smaller < tilt < larger and period > 0, "smaller < tilt < larger, period")
-        _require(count in range(4, _MOST_NODES), "nodes")
+        _require(type(count) is int and 4 <= count < 2**17, "nodes out of range")
         h, unit, total = 2 * arb.pi() / period, (-tilt * epsilon).exp(), arb(0)
-        for k, moment in enumerate(self._moments(tilt, h, count)):
+        self.moments = self.moments or self._moments(tilt, h, count)
+        for k, moment in enumerate(self.moments):
             z = acb(tilt, k * h)
             term = moment**self.steps * acb(0, -k * h * epsilon).exp() / (z * (1 + z))
             total += term.real / (1 if k else 2)
@@ -116,7 +136,7 @@ class SampledGaussian:
         """M(lambda + ikh) for k < count, by powers in two digits."""
         angle = self._room(tilt)
         logs, weights, beyond, error = self._line(tilt, angle, angle)
-        _require(count * len(logs) <= _MOST_PRODUCTS, "too many nodes in both directions")
+        _require(count * len(logs) * ctx.prec <= _MOST_WORK, "too many nodes in both directions")
         ball = arb(0, (error * self._moment(tilt) + beyond).abs_upper())
         block, turns = math.isqrt(count), [acb(0, h) * log for log in logs]
         fine = acb_mat([[(b * turn).exp() for b in range(block)] for turn in turns])
@@ -147,7 +167,7 @@ class SampledGaussian:
         left = (-sigma * math.sqrt(2 * digits) - down).mid()
         step = (2 * arb.pi() * room * sigma**2 / digits).mid()
         count = math.ceil(float((up - 2 * left) / step)) + 1
-        _require(1 < count <= _MOST_NODES, "too many nodes in x")
+        _require(1 < count <= _MOST_NODES / ctx.prec, "too many nodes in x")
 
         def at(x: arb, phi: arb) -> tuple[acb, acb]:
             log = (1 - self.q + self.q * acb((2 * x - 1) / (2 * sigma**2), phi).exp()).log()
@@ -191,10 +211,20 @@ def _answers(run: Mapping[str, Any], epsilon: arb) -> arb:
 
 def _number(text: object) -> arb:
     """The decimal number that is written, not the double next to it."""
-    _require(isinstance(text, str) and arb(text).is_finite(), f"{text!r} is no decimal number")
-    return arb(text)  # type: ignore[arg-type]
+    if isinstance(text, str) and _NUMBER.fullmatch(text):
+        return arb(text)
+    raise NotProvedError(f"not proved: {text!a:.50} is no decimal number")
 
 
-def _require(holds: bool, what: str) -> None:
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    _require(len(dict(pairs)) == len(pairs), "a key stands twice")
+    return dict(pairs)
+
+
+def _expect(names: Set[str], place: Mapping[str, Any]) -> None:
+    _require(place.keys() == names, f"the keys are not {sorted(names)}")
+
+
+def _require(holds: object, what: str) -> None:
     if not holds:
         raise NotProvedError(f"not proved: {what}")

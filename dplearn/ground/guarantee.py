@@ -43,12 +43,23 @@ class Guarantee:
     adjacency: Adjacency
     lower: float = 0.0  # lower end of a bracket; 0 where nothing is proved from below
     assumptions: tuple[str, ...] = ()  # what must hold for the statement to be true
-    reason: str = ""  # why epsilon is infinite, when it is, or must not be passed on
+    reason: str = ""  # why epsilon is infinite or its bracket wide, or must not be passed on
     # Diagnostics such as the order that won.
     details: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     delta_lower: float = 0.0  # lower end where epsilon was given and delta found; 0: none proved
     # Whom it is about where it is not about all neighbours; part of every sentence that states it.
     only_for: str = ""
+
+    def __post_init__(self) -> None:
+        """Raise where the ends contradict each other, or one is no number."""
+        for name, low, high in (
+            ("epsilon", self.lower, self.epsilon),
+            ("delta", self.delta_lower, self.delta),
+        ):
+            if not 0 <= low <= high:
+                raise ValueError(
+                    f"Expected 0 <= lower end <= {name}, got {low!r} and {name}={high!r}."
+                )
 
     def __getstate__(self) -> Mapping[str, object]:
         """What other processes are sent; a read-only mapping cannot be."""

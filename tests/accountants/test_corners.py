@@ -16,9 +16,11 @@ from dplearn import (
     RandomizedResponse,
     accountants,
 )
+from dplearn.accountants._base import Bound
 from dplearn.accountants._directions import dominating_shifts
 from dplearn.accountants._runs import Runs
 from dplearn.accountants.pld import PLD
+from dplearn.accountants.theorems import zcdp_to_epsilon
 from dplearn.calibrate import largest_sample_rate, largest_steps, smallest_noise_multiplier
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.lattice.above import chords
@@ -204,6 +206,50 @@ def test_little_is_tried_where_the_lattice_is_of_no_use(monkeypatch):
     monkeypatch.setattr(Group, "_pass", count)
     bound = PLD().epsilon(sampled(0.74879, 5.7588e-10), delta=9.69e-29, steps=876_000_000)
     assert len(tried) <= 8 and 0 < bound.epsilon <= 0.006
+
+
+@each("rho", [1e20, 1e27, 1e30, 1e33, 1e40, 5e111])
+def test_zcdp_of_hardly_any_noise_is_a_number(rho):
+    """The best order rounded to 1, and 0 / 0 was printed as a bound."""
+    with mp.workdps(150):
+        a = mp.sqrt(-mp.log(1e-5) / rho)
+        at = lambda a: rho * (1 + a) + mp.log(a / (1 + a)) - (mp.log(1e-5) + mp.log1p(a)) / a
+        truth = min(at(a * mpf(k) / 100) for k in range(50, 200))
+    assert truth <= mpf(zcdp_to_epsilon(rho, delta=1e-5).item()) <= truth * (1 + mpf(1e-9))
+
+
+@each("name", ["pld", "zcdp", "rdp"])
+@each("step", [Gaussian(1e-17), sampled(1e-17, 0.1), sampled(1e-5, 0.1), Laplace(1e-40)])
+def test_hardly_any_noise_has_a_bound_that_is_a_number(name, step):
+    for steps in (1, 10, 10**12):
+        bound = accountants[name]().epsilon(step, delta=1e-5, steps=steps)
+        assert 0 <= bound.lower <= bound.epsilon
+        assert bound.epsilon < math.inf or bound.reason
+
+
+def test_a_wide_bracket_says_why():
+    bound = PLD().epsilon(sampled(1e-5, 0.1), delta=1e-5, steps=10)
+    assert str(bound).endswith(
+        "by pld (the upper end is a closed form's: no narrower bracket was found)"
+    )
+    assert PLD().epsilon(sampled(4.0, 0.01), delta=1e-5, steps=10_000).reason == ""
+
+
+def test_lower_ends_never_fall_along_a_curve(monkeypatch):
+    """What few steps were proved to lose is lost by more: their outputs are among those."""
+    step, delta = sampled(1.36, 0.0011), 1e-30
+    many, few = PLD().epsilon_curve(step, delta=delta, steps=[32, 10])
+    alone = PLD().epsilon(step, delta=delta, steps=32)
+    assert alone.lower < few.lower <= many.lower <= many.epsilon == alone.epsilon
+    stated = [Bound(5.0, "bracket", lower=3.0), Bound(6.0, "upper"), Bound(2.0, "upper")]
+    monkeypatch.setattr(PLD, "_bounds", lambda law, runs, delta: stated[: len(runs.counts)])
+    first, second, contradicted = PLD().epsilon_curve(step, delta=delta, steps=[1, 2, 3])
+    assert (first.lower, second.lower, second.kind) == (3.0, 3.0, "bracket")
+    assert (contradicted.lower, contradicted.kind) == (0.0, "upper")
+    # More of one phase and less of another: neither has the outputs of the other.
+    phases = Composed([(step, 1), (Gaussian(9.0), 1)])
+    ends = PLD().epsilon_curve(phases, delta=delta, steps=[[1, 5], [2, 4]])
+    assert [bound.lower for bound in ends] == [3.0, 0.0]
 
 
 def test_the_most_steps_are_asked_for_once(monkeypatch):

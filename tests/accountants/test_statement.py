@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import norm
 
 from dplearn import DPSGD, Phases, Tuned
-from dplearn.certificates import certify, check
+from dplearn.certificates import NotProvedError, certify, check
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.pate import PATE
 from plans import PLAN
@@ -93,7 +93,10 @@ def test_a_certificate_is_of_this_run_and_survives():
     proof = certify(step, steps=500, delta=1e-5)
     stated = RUN.statement(**PARTS, certificate=proof)
     assert check(json.dumps(json.loads(stated.json())["certificate"]))
-    assert json.loads(proof)["upper"] in stated.rows["Certificate"]
+    assert f"{check(proof)}, says `dplearn check`; SHA-256 " in stated.rows["Certificate"]
+    forged = json.loads(proof) | {"upper": "9\x00e-3"}
+    with pytest.raises(NotProvedError, match="not proved"):
+        RUN.statement(**PARTS, certificate=json.dumps(forged))
     with pytest.raises(ValueError, match="one of another steps"):
         replace(RUN, steps=499).statement(**PARTS, certificate=proof)
     with pytest.raises(ValueError, match="certificate of this run"):

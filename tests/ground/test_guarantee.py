@@ -68,6 +68,18 @@ def test_rounding_of_special_values(value, up, down):
     assert (round_up(value), round_down(value)) == (up, down)
 
 
+@each(
+    "ends",
+    [
+        {"epsilon": math.nan}, {"epsilon": -1e-9}, {"epsilon": 1.0, "lower": 1.1},
+        {"lower": math.nan}, {"lower": -0.1}, {"delta": math.nan}, {"delta_lower": 2e-5},
+    ],
+)  # fmt: skip
+def test_ends_that_contradict_each_other_are_no_guarantee(ends):
+    with pytest.raises(ValueError, match=r"Expected 0 <= lower end <= (epsilon|delta), got"):
+        told("bracket", **ends)
+
+
 def test_a_guarantee_cannot_be_changed_and_a_reference_reads_as_usually_cited():
     with pytest.raises(dataclasses.FrozenInstanceError):
         told("upper").epsilon = 0.1

@@ -15,8 +15,9 @@ LIBRARY = (
     {"engine"},
     {"mechanisms"},
     {"accountants"},
+    {"certificates"},
     {"statement"},
-    {"run", "calibrate", "budget", "tuning", "opacus", "certificates", "datasets", "sweeps"},
+    {"run", "calibrate", "budget", "tuning", "opacus", "datasets", "sweeps"},
     {"training", "rehearsal"},
 )
 ON_TOP = (

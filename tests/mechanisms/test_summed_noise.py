@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from mpmath import mp, mpf
 from scipy import stats
 
 from cases import each
@@ -47,6 +48,27 @@ LAWS = [
     (Skellam(1.0, 5), skellam_by_definition(25.0)),
     (Skellam(0.3, 2), skellam_by_definition(0.36)),
 ]
+
+
+def log_skellam(k, mu):
+    """log e^-mu I_k(mu): its integral over a circle, where it is a Gaussian, by trapezoids."""
+    with mp.workdps(40):
+        s = mp.asinh(mpf(k) / mu)
+        size = mu * mp.cosh(s)
+        h = 1 / mp.sqrt(size) / 4
+        term = lambda t: mp.exp(size * (mp.cos(t) - 1)) * mp.cos(k * (mp.sin(t) - t))
+        total = mp.fsum(term(j * h) for j in range(-60, 61))
+        return mp.log(total * h / (2 * mp.pi)) + size - k * s - mu
+
+
+@pytest.mark.parametrize("mu", [1e4, 4e7, 1e8])
+def test_bessel_functions_err_by_less_than_is_granted(mu):
+    law = Skellam(math.sqrt(mu))
+    assert float(log_skellam(9, 1e4)) == pytest.approx(float(mp.log(mp.besseli(9, 1e4)) - 1e4))
+    errors = [
+        abs(law._masses[k] - log_skellam(k, mu)) for k in range(0, law._masses.size, int(mu**0.5))
+    ]
+    assert max(errors) < law._error
 
 
 @each("law, masses", LAWS)

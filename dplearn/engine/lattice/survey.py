@@ -99,7 +99,8 @@ class Survey:
 
 def remaining(counts: NDArray, infinities: list[float], log_delta: float) -> NDArray:
     """log of what is left of delta once infinite losses are paid, per row; -inf if nothing."""
-    paid = -np.expm1(counts @ np.log1p(-np.array(infinities)))
+    # The largest double below 1 leaves nothing, either, and has a logarithm.
+    paid = -np.expm1(counts @ np.log1p(-np.minimum(infinities, 1 - 2**-53)))
     with np.errstate(divide="ignore"):
         return np.log(np.maximum(math.exp(log_delta) - paid, 0.0))
 
