@@ -9,7 +9,8 @@ from typing import Literal, get_args
 Adjacency = Literal["add_remove", "replace_one", "zero_out"]
 ADJACENCIES: tuple[Adjacency, ...] = get_args(Adjacency)
 
-Kind = Literal["exact", "upper", "bracket", "approximate", "lower"]
+# "probable": an upper bound that fails in the share of releases that `reason` states.
+Kind = Literal["exact", "upper", "bracket", "probable", "approximate", "lower"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Guarantee:
     adjacency: Adjacency
     lower: float = 0.0  # lower end of a bracket; 0 where nothing is proved from below
     assumptions: tuple[str, ...] = ()  # what must hold for the statement to be true
-    reason: str = ""  # why epsilon is infinite, when it is, or must not be passed on
+    reason: str = ""  # why epsilon is infinite, may be false, or must not be passed on
     # Diagnostics such as the order that won.
     details: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     delta_lower: float = 0.0  # lower end where epsilon was given and delta found; 0: none proved
@@ -72,7 +73,8 @@ class Guarantee:
         if self.kind == "lower":
             return f"epsilon >= {round_down(self.epsilon)}{tail}{note}"
         below = f"{round_down(self.lower)} <= " if self.lower > 0 else ""
-        return f"{below}epsilon <= {round_up(self.epsilon)}{tail}{note}"
+        sign = "<~" if self.kind == "probable" else "<="
+        return f"{below}epsilon {sign} {round_up(self.epsilon)}{tail}{note}"
 
     @property
     def _about(self) -> str:
