@@ -50,6 +50,7 @@ class Guarantee:
     delta_lower: float = 0.0  # lower end where epsilon was given and delta found; 0: none proved
     # Whom it is about where it is not about all neighbours; part of every sentence that states it.
     only_for: str = ""
+    proof: str = ""  # how epsilon was bounded, where the method has several ways to do it
 
     def __getstate__(self) -> Mapping[str, object]:
         """What other processes are sent; a read-only mapping cannot be."""
