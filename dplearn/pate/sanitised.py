@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 from scipy.special import erfc, erfcinv, log_ndtr, ndtr
 
 from dplearn.accountants.theorems import rdp_to_epsilon
-from dplearn.book.chapters.pate.entries import gnmax_data_dependent_rdp, gnmax_flip_bound
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Guarantee, round_up
 from dplearn.pate.plan import PATE
+from dplearn.pate.theorems import gnmax_data_dependent_rdp, gnmax_flip_bound
 from dplearn.pate.votes import Votes
 
 # Entries per move of a vote, with a check, where there is a table for each largest count, and not.
@@ -147,8 +147,8 @@ def _table(votes: Votes, plan: PATE, order: float) -> tuple[NDArray, int]:
     moves = _FEW if checked else _MANY
     t = np.arange(votes.teachers * moves // 2 + 3) / (sigma * moves)
     flips = (votes.classes - 1) / 2 * erfc(t)
-    at = lambda q: gnmax_data_dependent_rdp(order=order, noise_std=sigma, flip=max(q, 1e-300))
-    proved = np.array([at(q) if q < 1 else order / sigma**2 for q in flips.tolist()])
+    at = lambda q: gnmax_data_dependent_rdp(order=order, noise_std=sigma, flip=q)
+    proved = np.array([at(flip) for flip in flips.tolist()])
     # Any larger q is a bound, too; between two entries the one before them still is.
     falling = np.minimum.accumulate(proved)
     falling = np.append(falling[0], falling[:-1])
