@@ -53,7 +53,7 @@ def test_a_statement_is_refused_part_by_part_and_then_complete():
     assert not app.info and app.code[0].value == str(stated)
     assert downloads(app)[:4] == FILES
     app = told(app, records=100_000)
-    assert "got 100000 * 1e-05 = 1, " in app.info[0].value
+    assert "got 100000 * 1e-05 = 1: " in app.info[0].value
     app = told(app, sampling="shuffled")
     assert app.info[0].value.endswith("state the plan of what was run.")
 
