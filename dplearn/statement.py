@@ -95,16 +95,8 @@ class Statement:
     """All that a reader needs to know what is promised to whom; `Statable.statement` makes it."""
 
     guarantee: Guarantee
-    plan: str  # what was run, with every public number
-    unit: str
-    records: int  # number of such units
-    period: str
-    sampling: str
-    tuning: str
-    released: str
-    trust: str
-    version: str  # of dplearn
-    date: str
+    records: int  # units in the data
+    told: Mapping[str, str]  # parts that are not numbers of the guarantee, in words
     caught: float  # most that is found of the members, at 1 % false alarms
     not_covered: tuple[str, ...]
     certificate: str = ""  # JSON text that ``dplearn check`` proves
@@ -115,20 +107,13 @@ class Statement:
         g, law = self.guarantee, accountants[self.guarantee.method]
         rows = {
             "Promise": f"{g}: {KINDS[g.kind]}",
-            "Unit of privacy": self.unit,
-            "Units in the data": f"{self.records:,}; the worst program with this guarantee "
-            f"publishes n delta = {round_up(self.records * g.delta, 2)} of them, on average",
-            "Neighbours": f"differ in one unit, {_NEIGHBOURS[g.adjacency]}",
             "In words": "an attacker who suspects 1 % of the outsiders "
             f"finds at most {round_up(100 * self.caught, 3)} % of the members",
-            "Paid for by one epsilon": self.period,
-            "Run": self.plan,
-            "Sampling": self.sampling,
-            "Tuning": self.tuning,
-            "Released": self.released,
-            "Trust": self.trust,
+            "Neighbours": f"differ in one unit, {_NEIGHBOURS[g.adjacency]}",
+            "Units in the data": f"{self.records:,}; the worst program with this guarantee "
+            f"publishes n delta = {round_up(self.records * g.delta, 2)} of them, on average",
+            **self.told,
             "Accountant": f"{law.title}, by {g.proof or law.reference}",
-            "Computed": f"{self.date}, by dplearn {self.version}",
             "Randomness": _RANDOMNESS,
             "Floating point": _FLOATING,
             "True if": "; ".join(g.assumptions) or "the mechanism is run as written",
@@ -148,12 +133,11 @@ class Statement:
 
     def json(self) -> str:
         """Every part for a machine, numbers in full, the certificate within."""
-        parts = {field.name: getattr(self, field.name) for field in fields(self)}
-        g = parts.pop("guarantee")
+        g = self.guarantee
         stated = {field.name: getattr(g, field.name) for field in fields(g)}
-        stated["details"] = dict(g.details)
-        parts["certificate"] = json.loads(self.certificate) if self.certificate else None
-        whole = {"format": "dplearn statement 2", "guarantee": stated, **parts}
+        whole = {"format": "dplearn statement 2", "guarantee": stated | {"details": {**g.details}}}
+        whole |= {"records": self.records, "caught": self.caught, "words": self.rows}
+        whole["certificate"] = json.loads(self.certificate) if self.certificate else None
         return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
     def card(self) -> str:
@@ -254,18 +238,20 @@ class Statable(ABC):
             _compare(certificate, self.composed, stated)
         if released != "every_step":
             stated = replace(stated, kind="upper", lower=0.0)
+        told = {
+            "Unit of privacy": ": ".join(filter(None, (self.unit, unit))),
+            "Paid for by one epsilon": period,
+            "Run": repr(self),
+            "Sampling": " and ".join(SAMPLED[name] for name in self.samplings) or "none",
+            "Tuning": repr(tuning) if tuned else TUNINGS[tuning],
+            "Released": self.releases[released],
+            "Trust": f"{trust}, trusting {parts['trusted']}: {TRUST[trust]}",
+            "Computed": f"{date or datetime.date.today()}, by dplearn {version('dplearn-privacy')}",
+        }
         return Statement(
             guarantee=stated,
-            plan=repr(self),
-            unit=": ".join(filter(None, (self.unit, unit))),
             records=parts["records"],
-            period=period,
-            sampling=" and ".join(SAMPLED[name] for name in self.samplings) or "none",
-            tuning=repr(tuning) if tuned else TUNINGS[tuning],
-            released=self.releases[released],
-            trust=f"{trust}, trusting {parts['trusted']}: {TRUST[trust]}",
-            version=version("dplearn-privacy"),
-            date=(date or datetime.date.today()).isoformat(),
+            told=told,
             caught=_most_caught(stated, None if tuned else self.composed),
             not_covered=(*_NOT_COVERED, *not_covered),
             certificate=certificate,

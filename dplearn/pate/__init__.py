@@ -7,7 +7,6 @@ public by `Sanitised`.
 
 from dplearn.pate.aggregate import NO_ANSWER, Aggregator
 from dplearn.pate.at_these_votes import AtTheseVotes, at_these_votes
-from dplearn.pate.law import winner_law
 from dplearn.pate.plan import PATE
 from dplearn.pate.sanitised import Sanitised
 from dplearn.pate.votes import SHIPPED, Votes, read_votes, shipped_votes
@@ -23,5 +22,4 @@ __all__ = [
     "at_these_votes",
     "read_votes",
     "shipped_votes",
-    "winner_law",
 ]

@@ -51,21 +51,17 @@ class Sanitised:
 
     order: float = 10.0  # of the divergence, in [1.01, 1e4]
     noise: float = 8.0  # standard deviation / smooth sensitivity, > 0
-    smoothness: float | None = None  # beta, in (0, 1 / (2 order)); default: 0.3 / order
     deviations: float = 2.0  # of the noise that raise the published bound, in [0, 30]
 
     def __post_init__(self) -> None:
         validate.between(1.01, 1e4, order=self.order)
         validate.scale(noise=self.noise)
         validate.between(0, 30, deviations=self.deviations)
-        beta = 0.3 / self.order if self.smoothness is None else self.smoothness
-        validate.between(1e-9, 0.499 / self.order, smoothness=beta)
-        object.__setattr__(self, "smoothness", beta)
 
     @property
     def beta(self) -> float:
-        """The smoothness."""
-        return float(self.smoothness or 0.0)
+        """How slowly the noise may change; the cost is finite below 0.5 / order."""
+        return 0.3 / self.order
 
     @property
     def cost(self) -> float:

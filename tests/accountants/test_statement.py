@@ -179,5 +179,5 @@ def test_latex_leaves_no_special_sign_bare():
 def test_json_holds_the_numbers_in_full():
     written = json.loads(STATED.json())
     assert written["guarantee"]["epsilon"] == STATED.guarantee.epsilon
-    assert written["unit"] == PARTS["unit"] and written["certificate"] is None
-    assert (written["records"], written["date"]) == (9_999, "2026-03-01")
+    assert written["words"] == STATED.rows and written["certificate"] is None
+    assert written["words"]["Computed"].startswith("2026-03-01, ") and written["records"] == 9_999

@@ -46,12 +46,14 @@
 
 # %%
 import numpy as np
+from scipy.integrate import quad
 from scipy.special import erfc
+from scipy.stats import norm
 
 from dplearn.book import gnmax_data_dependent_rdp, gnmax_flip_bound, gnmax_rdp
 from dplearn.classroom import Evidence, check, estimate, predict, reveal, show
 from dplearn.figures import Line, crowd, curves, slider
-from dplearn.pate import PATE, Sanitised, Votes, at_these_votes, shipped_votes, winner_law
+from dplearn.pate import PATE, Sanitised, Votes, at_these_votes, shipped_votes
 from dplearn.pate.as_printed import as_printed
 
 # %% [markdown]
@@ -167,7 +169,7 @@ wins = np.argmax(np.array([150, 50]) + 40 * rng.standard_normal((draws, 2)), axi
 flips = Evidence(
     "chance that noise changes the winner, 150 to 50, noise 40",
     closed=0.5 * erfc(100 / (2 * 40)),
-    exact=float(winner_law([150, 50], noise_std=40.0)[1]),
+    exact=quad(lambda y: norm.pdf(y) * norm.cdf(y - 100 / 40), -12, 12)[0],
     simulated=estimate(wins == 1),
 )
 one_noise = 0.5 * erfc(100 / (np.sqrt(2) * 40))
