@@ -153,13 +153,9 @@ class Statable(ABC):
 
     # Whose data neighbours differ in, where the plan decides that.
     unit: ClassVar[str] = ""
+    units: int | None = None  # how many there are, where the plan decides that
     # What may leave the program, and what the guarantee has to do with it.
     releases: ClassVar[Mapping[str, str]] = RELEASED
-
-    @property
-    def units(self) -> int | None:
-        """How many units there are, where the plan decides that."""
-        return None
 
     @property
     @abstractmethod
@@ -213,10 +209,7 @@ class Statable(ABC):
         >>> parts = {"delta": 1e-5, "unit": "one image", "sampling": "poisson", "tuning": "public"}
         >>> parts |= {"records": 60_000, "released": "last_model"}
         >>> parts |= {"trust": "central", "trusted": "the hospital"}
-        >>> stated = plan.statement(**parts, period="once")
-        >>> stated.rows["Promise"]
-        'epsilon <= 1.841 at delta = 1.0e-05, add_remove, by pld: upper bound'
-        >>> stated.rows["Accountant"]
+        >>> plan.statement(**parts, period="once").rows["Accountant"]
         'Privacy loss distribution, by a contour integral (Alghamdi et al. 2023)'
         >>> plan.statement(**parts)
         Traceback (most recent call last):

@@ -58,14 +58,7 @@ class GDP(Accountant):
         lower[reach], epsilon[reach] = gaussian_ends(delta, mu[reach])
         reasons = np.where(reach, "", "mu of the limit exceeds 10^6")
         return [
-            Bound(
-                e,
-                "upper" if why else kind,
-                {"mu": float(m)},
-                str(why),
-                low if plain else 0.0,
-                proof,
-            )
+            Bound(e, "upper" if why else kind, {"mu": float(m)}, str(why), low * plain, proof)
             for low, e, m, why in zip(lower, epsilon, mu, reasons, strict=True)
         ]
 

@@ -88,7 +88,7 @@ class FederatedPlan(Plan):
         _ = self.phases  # refuses what is wrong with the others
 
     @property
-    def units(self) -> int:
+    def units(self) -> int:  # type: ignore[override]
         return self.users
 
     @property

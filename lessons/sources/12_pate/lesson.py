@@ -173,7 +173,8 @@ flips = Evidence(
     simulated=estimate(wins == 1),
 )
 one_noise = 0.5 * erfc(100 / (np.sqrt(2) * 40))
-print(flips, f"  one noise    {one_noise:.6g}", sep="\n")
+print(flips)
+print(f"refuted: {one_noise:.6g}, with one noise where there are two")
 
 # %% [markdown]
 # The guarantee of a whole run is that of a composition which is fixed *beforehand*: so many answers at most. Real teachers of drawn digits, 300 answers, and a plan with a check:
