@@ -9,9 +9,7 @@ from dplearn.run import DPSGD
 from dplearn.tuning import Tuned
 
 
-def readings(
-    plan: DPSGD, *, delta: float, records: int, of_one: int, tries: float = 10
-) -> dict[str, Guarantee]:
+def readings(plan: DPSGD, *, delta: float, records: int, of_one: int) -> dict[str, Guarantee]:
     """What one run costs under nine readings, each named by what it assumes.
 
     Parameters
@@ -24,8 +22,6 @@ def readings(
         How many are trained on, a public number, >= 2.
     of_one : int
         How many of them the last reading gives to one person, >= 1.
-    tries : float
-        Expected number of settings of which the best is released, >= 1.
 
     Returns
     -------
@@ -50,7 +46,7 @@ def readings(
         f"as planned: δ = {delta:g}": plan.guarantee(delta=delta),
         "cautious: δ = 1e-06": plan.guarantee(delta=1e-6),
         "by Rényi DP, as most tools print it": plan.guarantee("rdp", delta=delta),
-        f"best of about {tries:g} settings": Tuned(plan.composed, tries).guarantee(delta=delta),
+        "best of about 10 settings": Tuned(plan.composed, tries=10).guarantee(delta=delta),
         "batches were only shuffled": replace(plan, sampling="shuffled").guarantee(delta=delta),
         "batches of fixed size, a record replaced": fixed.guarantee(delta=delta),
         "the attacker knows who was in which batch": everybody.guarantee(delta=delta),

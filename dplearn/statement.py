@@ -1,12 +1,14 @@
 """A complete privacy statement, refused while a part is missing; text, LaTeX, JSON or a card."""
 
+import datetime
 import hashlib
 import html
 import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from importlib.metadata import version
 from textwrap import TextWrapper
 from typing import Any, ClassVar
 
@@ -20,6 +22,7 @@ KINDS = {
     "upper": "upper bound",
     "bracket": "certified from both sides",
     "lower": "lower bound",
+    "probable": "bound that some releases break",
     "approximate": "approximation, not a bound",
 }
 SAMPLED = {
@@ -34,18 +37,38 @@ TUNINGS = {
     "public": "settings were chosen on public data",
     "uncounted": "settings were tried on the private data, and epsilon does not count that",
 }
+RELEASED = {
+    "every_step": "every noisy step: all models on the way and the last one",
+    "last_model": "the last model alone; its epsilon is at most that of all noisy steps",
+    "metrics": "metrics of models on public records; their epsilon is at most that of all steps",
+}
+TRUST = {
+    "central": "whoever is trusted sees the data, adds the noise and releases nothing else",
+    "local": "all of the plan's noise is in each report before it leaves its owner",
+    "distributed": "those who are trusted add shares of the noise, together all that the plan has, "
+    "before their sum is opened",
+}
 _NEIGHBOURS = {"add_remove": "added or removed", "replace_one": "replaced", "zero_out": "zeroed"}
 _PARTS = {
     "delta": "what a probability may grow by beyond the factor e^epsilon",
     "unit": "whose data neighbours differ in, such as 'one image'",
+    "records": "how many such units there are, a public number",
     "period": "what one epsilon pays for, such as 'once'",
     "sampling": f"how the program really draws, one of {', '.join(SAMPLED)}",
     "tuning": f"how settings were chosen, one of {', '.join(TUNINGS)}, or a Tuned",
+    "released": "what leaves the program, one of the plan's",
+    "trust": f"where noise is added, one of {', '.join(TRUST)}",
+    "trusted": "who is trusted, with the data or with noise, such as 'the hospital'",
 }
+_RANDOMNESS = (
+    "whoever can predict the noise, from a seed say, can take it away; "
+    "the plan does not know from which generator it was drawn"
+)
+_FLOATING = "epsilon is that of exact real numbers, and noise that is rounded may leak more"
 _NOT_COVERED = (
     "whoever has several of these units",
     "what the data tell about a group, of which each unit is a small part",
-    "other releases from the same data, whose epsilon adds up with this one",
+    "other releases from the same data, such as metrics of private records: their epsilon adds up",
     "whether the program does what is written here",
 )
 _FALSE_ALARMS = 0.01
@@ -72,11 +95,8 @@ class Statement:
     """All that a reader needs to know what is promised to whom; `Statable.statement` makes it."""
 
     guarantee: Guarantee
-    plan: str  # what was run, with every public number
-    unit: str
-    period: str
-    sampling: str
-    tuning: str
+    records: int  # units in the data
+    told: Mapping[str, str]  # parts that are not numbers of the guarantee, in words
     caught: float  # most that is found of the members, at 1 % false alarms
     not_covered: tuple[str, ...]
     certificate: str = ""  # JSON text that ``dplearn check`` proves
@@ -88,15 +108,15 @@ class Statement:
         g, law = self.guarantee, accountants[self.guarantee.method]
         rows = {
             "Promise": f"{g}: {KINDS[g.kind]}",
-            "Unit of privacy": self.unit,
-            "Neighbours": f"differ in one unit, {_NEIGHBOURS[g.adjacency]}",
             "In words": "an attacker who suspects 1 % of the outsiders "
             f"finds at most {round_up(100 * self.caught, 3)} % of the members",
-            "Paid for by one epsilon": self.period,
-            "Run": self.plan,
-            "Sampling": self.sampling,
-            "Tuning": self.tuning,
-            "Accountant": f"{law.title}, {law.reference}",
+            "Neighbours": f"differ in one unit, {_NEIGHBOURS[g.adjacency]}",
+            "Units in the data": f"{self.records:,}; the worst program with this guarantee "
+            f"publishes n delta = {round_up(self.records * g.delta, 2)} of them, on average",
+            **self.told,
+            "Accountant": f"{law.title}, by {g.proof or law.reference}",
+            "Randomness": _RANDOMNESS,
+            "Floating point": _FLOATING,
             "True if": "; ".join(g.assumptions) or "the mechanism is run as written",
             "Not covered": "; ".join(self.not_covered),
         }
@@ -116,12 +136,11 @@ class Statement:
 
     def json(self) -> str:
         """Every part for a machine, numbers in full, the certificate within."""
-        parts = {field.name: getattr(self, field.name) for field in fields(self)}
-        g = parts.pop("guarantee")
+        g = self.guarantee
         stated = {field.name: getattr(g, field.name) for field in fields(g)}
-        stated["details"] = dict(g.details)
-        parts["certificate"] = json.loads(self.certificate) if self.certificate else None
-        whole = {"format": "dplearn statement 1", "guarantee": stated, **parts}
+        whole = {"format": "dplearn statement 2", "guarantee": stated | {"details": {**g.details}}}
+        whole |= {"records": self.records, "caught": self.caught, "words": self.rows}
+        whole["certificate"] = json.loads(self.certificate) if self.certificate else None
         return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
     def card(self) -> str:
@@ -137,6 +156,9 @@ class Statable(ABC):
 
     # Whose data neighbours differ in, where the plan decides that.
     unit: ClassVar[str] = ""
+    units: int | None = None  # how many there are, where the plan decides that
+    # What may leave the program, and what the guarantee has to do with it.
+    releases: ClassVar[Mapping[str, str]] = RELEASED
 
     @property
     @abstractmethod
@@ -157,9 +179,14 @@ class Statable(ABC):
         *,
         delta: float | None = None,
         unit: str = "",
+        records: int | None = None,
         period: str = "",
         sampling: str = "",
         tuning: Any = "",
+        released: str = "",
+        trust: str = "",
+        trusted: str = "",
+        date: datetime.date | None = None,
         not_covered: Sequence[str] = (),
         accountant: Accountant | str = "pld",
         adjacency: Adjacency | None = None,
@@ -168,10 +195,13 @@ class Statable(ABC):
         """A complete privacy statement of this plan; ValueError names the part that is missing.
 
         `unit` is whose data neighbours differ in, such as ``"one image"``; a plan that decides it,
-        as a `FederatedPlan` does, needs no word. `period` is what one epsilon pays for, such as
-        ``"once"``. `sampling` is how the program *really* draws, refused where the plan says
-        otherwise. `tuning` is one of `TUNINGS`, or a `Tuned` of this plan, whose price is then
-        stated. `not_covered` adds to what never is. `certificate` is what `certify` of
+        as a `FederatedPlan` does, needs no word, and none for `records`, how many units there are:
+        n delta must be less than 1. `period` is what one epsilon pays for, such as ``"once"``.
+        `sampling` is how the program *really* draws, refused where the plan says otherwise.
+        `tuning` is one of `TUNINGS`, or a `Tuned` of this plan, whose price is then stated.
+        `released` is one of the plan's `releases`; where that is not every step nothing is claimed
+        from below. `trust` is one of `TRUST`, and `trusted` names who is. `date` is today's if left
+        out. `not_covered` adds to what never is. `certificate` is what `certify` of
         `dplearn.certificates` writes of this very run, and is proved again. `accountant` and
         `adjacency` are those of `guarantee`, which must be a finite bound.
 
@@ -180,30 +210,43 @@ class Statable(ABC):
         >>> from dplearn.run import DPSGD
         >>> plan = DPSGD(noise_multiplier=1.1, sample_rate=0.004, steps=10_000)
         >>> parts = {"delta": 1e-5, "unit": "one image", "sampling": "poisson", "tuning": "public"}
-        >>> plan.statement(**parts, period="once", accountant="rdp").rows["Promise"]
-        'epsilon <= 2.014 at delta = 1.0e-05, add_remove, by rdp: upper bound'
+        >>> parts |= {"records": 60_000, "released": "last_model"}
+        >>> parts |= {"trust": "central", "trusted": "the hospital"}
+        >>> plan.statement(**parts, period="once").rows["Accountant"]
+        'Privacy loss distribution, by a contour integral (Alghamdi et al. 2023)'
         >>> plan.statement(**parts)
         Traceback (most recent call last):
         ValueError: Expected period, what one epsilon pays for, such as 'once', got nothing.
         """
-        parts = {"delta": delta, "unit": self.unit or unit, "period": period, "tuning": tuning}
-        _require_all(parts | {"sampling": sampling}, " and ".join(self.samplings))
-        validate.probability(delta=delta)  # type: ignore[arg-type]
+        parts: dict[str, Any] = {"delta": delta, "unit": self.unit or unit, "period": period}
+        parts |= {"sampling": sampling, "tuning": tuning, "released": released, "trust": trust}
+        parts |= {"records": self.units if records is None else records}
+        parts["trusted"] = "nobody" if trust == "local" else trusted
+        _require_all(parts, self)
         chosen: dict[str, Any] = {"adjacency": adjacency} if adjacency else {}
         stated = self.guarantee(accountant, delta=delta, **chosen)  # type: ignore[arg-type]
         if tuned := hasattr(tuning, "run"):
             stated = _tuned(tuning, self.composed, stated, certificate)
         else:
             validate.one_of(TUNINGS, tuning=tuning)
-        _refuse(stated)
+        _refuse(stated, parts["records"])
         proved = _proved(certificate, self.composed, stated) if certificate else ""
+        if released != "every_step":
+            stated = replace(stated, kind="upper", lower=0.0)
+        told = {
+            "Unit of privacy": ": ".join(filter(None, (self.unit, unit))),
+            "Paid for by one epsilon": period,
+            "Run": repr(self),
+            "Sampling": " and ".join(SAMPLED[name] for name in self.samplings) or "none",
+            "Tuning": repr(tuning) if tuned else TUNINGS[tuning],
+            "Released": self.releases[released],
+            "Trust": f"{trust}, trusting {parts['trusted']}: {TRUST[trust]}",
+            "Computed": f"{date or datetime.date.today()}, by dplearn {version('dplearn-privacy')}",
+        }
         return Statement(
             guarantee=stated,
-            plan=repr(self),
-            unit=": ".join(filter(None, (self.unit, unit))),
-            period=period,
-            sampling=" and ".join(SAMPLED[name] for name in self.samplings) or "none",
-            tuning=repr(tuning) if tuned else TUNINGS[tuning],
+            records=parts["records"],
+            told=told,
             caught=_most_caught(stated, None if tuned else self.composed),
             not_covered=(*_NOT_COVERED, *not_covered),
             certificate=certificate,
@@ -211,11 +254,25 @@ class Statable(ABC):
         )
 
 
-def _require_all(parts: Mapping[str, Any], own: str) -> None:
-    """Raise unless every part is given, and the sampling is the plan's own, if it has any."""
+def _require_all(parts: Mapping[str, Any], plan: Statable) -> None:
+    """Raise unless every part is given, and those that the plan decides are the plan's own."""
+    own = " and ".join(plan.samplings)
     for part, meaning in _PARTS.items():
         if parts[part] in (None, "") and (own or part != "sampling"):
             raise ValueError(f"Expected {part}, {meaning}, got nothing.")
+    validate.probability(delta=parts["delta"])
+    validate.integer(minimum=1, records=parts["records"])
+    validate.one_of(tuple(plan.releases), released=parts["released"])
+    validate.one_of(tuple(TRUST), trust=parts["trust"])
+    if parts["trust"] == "local" and own != "none":
+        raise ValueError(
+            "Expected trust='local' of a plan with sampling='none' alone, got "
+            f"{own or 'votes that are counted'}: who sees each report sees who took part."
+        )
+    if plan.units not in (None, parts["records"]):
+        raise ValueError(
+            f"Expected records={plan.units} as in the plan, got records={parts['records']}."
+        )
     if parts["sampling"] not in ("", own):
         raise ValueError(
             f"Expected sampling={own!r} as in the plan, got sampling={parts['sampling']!r}: "
@@ -233,8 +290,14 @@ def _tuned(tuning: Any, composed: Composed, stated: Guarantee, certificate: str)
     return tuning.guarantee(delta=stated.delta, adjacency=stated.adjacency)
 
 
-def _refuse(stated: Guarantee) -> None:
-    """Raise unless the guarantee is a finite bound for all neighbours."""
+def _refuse(stated: Guarantee, records: int) -> None:
+    """Raise unless the guarantee is a finite bound for all neighbours, with a delta that is one."""
+    # A hair of slack: 49 * (1 / 49) is less than 1 in doubles.
+    if (victims := records * stated.delta) > 1 - 1e-9:
+        raise ValueError(
+            f"Expected records * delta < 1, got {records} * {stated.delta:g} = {victims:.4g}: "
+            "so many may be published in full, on average; use a smaller delta."
+        )
     if not stated.is_bound:
         raise ValueError(f"Expected an accountant that proves a bound, got {stated.method!r}.")
     if stated.only_for:

@@ -37,6 +37,7 @@ class Bound(NamedTuple):
     details: dict[str, float] = {}  # noqa: RUF012  (never mutated)
     reason: str = ""
     lower: float = 0.0
+    proof: str = ""
 
 
 def _rising(bounds: Sequence[Bound]) -> list[Bound]:
@@ -125,7 +126,7 @@ class Accountant(ABC):
         counts = as_counts(steps, dimensions=(1, 2))
         counts, place = np.unique(counts, axis=0, return_inverse=True)
         runs = self._covered(mechanism, counts, adjacency)
-        released, nothing = runs.totals > 0, Bound(0.0, "exact")
+        released, nothing = runs.totals > 0, Bound(0.0, "exact", proof="nothing is released")
         bounds: Iterator[Bound] = iter(())
         if reason := runs.no_privacy:
             bounds = repeat(Bound(np.inf, "upper", {}, reason))
@@ -197,6 +198,7 @@ class Accountant(ABC):
             lower=float(bound.lower),
             assumptions=runs.assumptions,
             only_for=runs.only_for,
+            proof=bound.proof,
             reason=bound.reason or (_NO_BOUND if np.isinf(bound.epsilon) else ""),
             details=MappingProxyType(bound.details),
         )

@@ -9,6 +9,7 @@ import numpy as np
 from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._directions import plain_gaussian
 from dplearn.accountants._runs import Runs
+from dplearn.accountants.pld import SUM_OF_GAUSSIANS
 from dplearn.ground.guarantee import Adjacency, Kind, Reference
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
 from dplearn.mechanisms.gaussian import gaussian_ends
@@ -50,14 +51,14 @@ class GDP(Accountant):
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         squares = np.array([_squared_mu(m, runs.adjacency) for m in runs.mechanisms])
         plain = all(map(plain_gaussian, runs.mechanisms))
-        kind = "exact" if plain else None
+        kind, proof = ("exact", SUM_OF_GAUSSIANS) if plain else (None, "")
         mu = np.sqrt(runs.counts @ squares)
         reach = mu < 1e6
         lower, epsilon = np.zeros(mu.shape), np.full(mu.shape, math.inf)
         lower[reach], epsilon[reach] = gaussian_ends(delta, mu[reach])
         reasons = np.where(reach, "", "mu of the limit exceeds 10^6")
         return [
-            Bound(e, "upper" if why else kind, {"mu": float(m)}, str(why), low if plain else 0.0)
+            Bound(e, "upper" if why else kind, {"mu": float(m)}, str(why), low * plain, proof)
             for low, e, m, why in zip(lower, epsilon, mu, reasons, strict=True)
         ]
 

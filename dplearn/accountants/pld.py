@@ -25,7 +25,14 @@ from dplearn.mechanisms.gaussian import MARGIN, gaussian_ends
 
 # Upper and lower end further apart than this leave room for another bound.
 _LOOSE = 1.1
-_CLOSED = "the upper end is a closed form's: no narrower bracket was found"
+_WIDE = "the upper end is a closed form's: no narrower bracket was found"
+# What bounds epsilon from above.
+SUM_OF_GAUSSIANS = "a closed form for sums of Gaussian losses (Dong, Roth & Su 2022, Corollary 3.3)"
+_CONTOUR = "a contour integral (Alghamdi et al. 2023)"
+_LATTICE = "connected dots of the profile on a lattice (Doroshenko et al. 2022, Algorithm 1)"
+_CLOSED = "Rényi divergences, zCDP or a dominating Gaussian"
+_VARIATION = "the total variation of all releases, which delta alone pays for"
+_PROFILE = "the privacy profile of the one release"
 # Parts of delta that may pay for losses cut off where less did not help.
 _CUTS = 1e-6, 1e-4, 1e-3, 1e-2, 0.3
 
@@ -72,10 +79,9 @@ class PLD(Accountant):
     def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
         sides = directions(runs)
         if sides[0].shifts is not None:
-            # Gaussians compose to a Gaussian (Dong, Roth & Su 2022, Corollary 3.3).
             mu = np.sqrt(runs.counts @ sides[0].shifts ** 2)
             return [
-                Bound(high, "exact", lower=low)
+                Bound(high, "exact", lower=low, proof=SUM_OF_GAUSSIANS)
                 for low, high in zip(*gaussian_ends(delta, mu), strict=True)
             ]
         single = runs.totals == 1
@@ -94,11 +100,13 @@ class PLD(Accountant):
         variation = [float(p.delta(0.0)) for p in sides[0].profiles]
         leaks = runs.counts @ variation > delta * (1 - MARGIN)
         lower, upper = np.zeros(leaks.shape), np.where(leaks, np.inf, 0.0)
+        proof = np.where(leaks, "", np.array(_VARIATION, dtype=object))
         if (pair := sides[0].sampled) and np.any(leaks):
             lower[leaks], high = worse_brackets(
                 runs.counts[leaks, 0], sigma=pair.sigma, q=pair.q, delta=delta, rtol=self.rtol
             )
             upper[leaks] = high if sides[0].attained else np.inf
+            proof[leaks] = _CONTOUR
         # Losses cut off may cost little of delta, or much of it where the bracket stays wide.
         for lattice in (self._lattice, dataclasses.replace(self._lattice, cuts=_CUTS)):
             if np.any(loose := upper > _LOOSE * lower):
@@ -109,18 +117,19 @@ class PLD(Accountant):
                     witnesses=[side.witnesses for side in sides],
                     proved=upper[loose],
                 )
+                proof[loose] = np.where(high < upper[loose], _LATTICE, proof[loose])
                 lower[loose] = np.maximum(lower[loose], low)
                 upper[loose] = np.minimum(upper[loose], high)
         # Ends that cross contradict each other: neither counts, and other theorems decide.
         crossed = lower > upper
         lower[crossed], upper[crossed] = 0.0, np.inf
-        other = np.full(upper.shape, np.inf)
         if np.any(loose := upper > _LOOSE * lower):
-            other[loose] = _closed_bound(runs[loose], delta)
-        for low, high, closed in zip(lower, upper, other, strict=True):
-            reason = _CLOSED if low > 0 and closed < high else ""
-            kind = "bracket" if low > 0 else "upper"
-            yield Bound(min(high, closed), kind, reason=reason, lower=low)
+            high = _closed_bound(runs[loose], delta)
+            proof[loose] = np.where(high < upper[loose], _CLOSED, proof[loose])
+            upper[loose] = np.minimum(upper[loose], high)
+        for low, high, by in zip(lower, upper, proof, strict=True):
+            kind, reason = "bracket" if low > 0 else "upper", _WIDE * (low > 0 and by == _CLOSED)
+            yield Bound(high, kind, reason=reason, lower=low, proof=by)
 
     @property
     def _lattice(self) -> Lattice:
@@ -195,4 +204,5 @@ def _one_run(runs: Runs, i: int, delta: float, exact: bool) -> Bound:
         lower = largest_epsilon(real, more) if real else 0.0
     lower = float(lower) * (1 - MARGIN)
     attained = lower >= epsilon * (1 - 1e-10)
-    return Bound(epsilon, "exact" if attained else "bracket" if lower else "upper", lower=lower)
+    kind = "exact" if attained else "bracket" if lower else "upper"
+    return Bound(epsilon, kind, lower=lower, proof=_PROFILE)

@@ -88,6 +88,10 @@ class FederatedPlan(Plan):
         _ = self.phases  # refuses what is wrong with the others
 
     @property
+    def units(self) -> int:  # type: ignore[override]
+        return self.users
+
+    @property
     def steps(self) -> int:  # type: ignore[override]
         return self.rounds
 

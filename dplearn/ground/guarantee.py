@@ -9,7 +9,8 @@ from typing import Literal, get_args
 Adjacency = Literal["add_remove", "replace_one", "zero_out"]
 ADJACENCIES: tuple[Adjacency, ...] = get_args(Adjacency)
 
-Kind = Literal["exact", "upper", "bracket", "approximate", "lower"]
+# "probable": an upper bound that fails in the share of releases that `reason` states.
+Kind = Literal["exact", "upper", "bracket", "probable", "approximate", "lower"]
 
 
 @dataclass(frozen=True)
@@ -43,12 +44,14 @@ class Guarantee:
     adjacency: Adjacency
     lower: float = 0.0  # lower end of a bracket; 0 where nothing is proved from below
     assumptions: tuple[str, ...] = ()  # what must hold for the statement to be true
-    reason: str = ""  # why epsilon is infinite or its bracket wide, or must not be passed on
+    # Why epsilon is infinite or its bracket wide, may be false, or must not be passed on.
+    reason: str = ""
     # Diagnostics such as the order that won.
     details: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     delta_lower: float = 0.0  # lower end where epsilon was given and delta found; 0: none proved
     # Whom it is about where it is not about all neighbours; part of every sentence that states it.
     only_for: str = ""
+    proof: str = ""  # how epsilon was bounded, where the method has several ways to do it
 
     def __post_init__(self) -> None:
         """Raise where the ends contradict each other, or one is no number."""
@@ -83,7 +86,8 @@ class Guarantee:
         if self.kind == "lower":
             return f"epsilon >= {round_down(self.epsilon)}{tail}{note}"
         below = f"{round_down(self.lower)} <= " if self.lower > 0 else ""
-        return f"{below}epsilon <= {round_up(self.epsilon)}{tail}{note}"
+        sign = "<~" if self.kind == "probable" else "<="
+        return f"{below}epsilon {sign} {round_up(self.epsilon)}{tail}{note}"
 
     @property
     def _about(self) -> str:

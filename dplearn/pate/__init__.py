@@ -7,10 +7,8 @@ public by `Sanitised`.
 
 from dplearn.pate.aggregate import NO_ANSWER, Aggregator
 from dplearn.pate.at_these_votes import AtTheseVotes, at_these_votes
-from dplearn.pate.law import winner_law
 from dplearn.pate.plan import PATE
 from dplearn.pate.sanitised import Sanitised
-from dplearn.pate.student import propagated
 from dplearn.pate.votes import SHIPPED, Votes, read_votes, shipped_votes
 
 __all__ = [
@@ -22,8 +20,6 @@ __all__ = [
     "Sanitised",
     "Votes",
     "at_these_votes",
-    "propagated",
     "read_votes",
     "shipped_votes",
-    "winner_law",
 ]

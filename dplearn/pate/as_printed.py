@@ -8,17 +8,17 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from dplearn.accountants.theorems import rdp_to_epsilon_mironov
-from dplearn.book.chapters.pate.entries import (
+from dplearn.ground import validate
+from dplearn.ground.guarantee import Guarantee
+from dplearn.pate.at_these_votes import ORDERS, stated
+from dplearn.pate.plan import PATE
+from dplearn.pate.theorems import (
     gnmax_data_dependent_rdp,
     gnmax_flip_bound,
     lnmax_flip_bound,
     lnmax_log_moment,
     lnmax_log_moment_at,
 )
-from dplearn.ground import validate
-from dplearn.ground.guarantee import Guarantee
-from dplearn.pate.at_these_votes import ORDERS, stated
-from dplearn.pate.plan import PATE
 from dplearn.pate.votes import Votes
 
 _MOMENTS = np.arange(1, 33)
@@ -56,11 +56,11 @@ def as_printed(votes: Votes, plan: PATE, *, delta: float) -> Guarantee:
     chances, total = answered(Votes(rows), plan), np.zeros(ORDERS.shape)
     for row, count, chance in zip(rows, counts, chances.tolist(), strict=True):
         flip = gnmax_flip_bound(votes=row, noise_std=plan.noise_std)
-        total += count * chance * _theorem_6(flip, plan.noise_std)
+        total += count * chance * _theorem_6(flip=flip, noise_std=plan.noise_std)
         if plan.check_std is not None:
             # The largest count moves by 1, not by the root of 2.
             rare = min(chance, 1 - chance)
-            total += count * _theorem_6(rare, plan.check_std * math.sqrt(2))
+            total += count * _theorem_6(flip=rare, noise_std=plan.check_std * math.sqrt(2))
     bound, checked = stated(total, delta, "Theorem 6"), plan.check_std is not None
     first = float(np.min(rdp_to_epsilon_mironov(ORDERS, total, delta=delta)))
     return dataclasses.replace(
@@ -71,11 +71,8 @@ def as_printed(votes: Votes, plan: PATE, *, delta: float) -> Guarantee:
     )
 
 
-def _theorem_6(flip: float, noise_std: float) -> NDArray:
+def _theorem_6(**at: float) -> NDArray:
     """The theorem at every order."""
-    if flip >= 1:
-        return ORDERS / noise_std**2
-    at = {"noise_std": noise_std, "flip": max(flip, 1e-300)}
     return np.array([gnmax_data_dependent_rdp(order=order, **at) for order in ORDERS.tolist()])
 
 

@@ -15,12 +15,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from dplearn.ground import validate
 from dplearn.pate.plan import PATE
-from dplearn.pate.votes import Votes
 
 _REACH = 9.0
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
@@ -34,22 +33,15 @@ class Laws(NamedTuple):
     error: float  # what any of these logarithms may be off by
 
 
-def winner_law(counts: ArrayLike, *, noise_std: float) -> NDArray:
-    """Probability of each class to win under Gaussian noise, shape (classes,), to about 1e-11.
-
-    Examples
-    --------
-    >>> winner_law([150, 50], noise_std=40.0).round(8)
-    array([0.96145006, 0.03854994])
-    """
-    plan = PATE(answers=1, noise_std=noise_std)
-    return np.exp(laws(Votes([counts]).counts[0], plan).here)  # type: ignore[list-item]
-
-
 def laws(counts: NDArray, plan: PATE) -> Laws:
     """Laws of what one query releases: the winner, and no answer last where there is a check.
 
     Neighbours that differ only in which of several equally frequent classes is meant are one.
+
+    Examples
+    --------
+    >>> np.exp(laws(np.array([150, 50]), PATE(answers=1, noise_std=40)).here).round(8)
+    array([0.96145006, 0.03854994])
     """
     if plan.noise != "gaussian":
         raise validate.unsupported("the law of the winner under Laplace noise", "use 'gaussian'")

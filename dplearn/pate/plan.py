@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -35,6 +36,11 @@ class PATE(Statable):
     """
 
     unit: ClassVar[str] = "the data of one teacher"
+    releases: ClassVar[Mapping[str, str]] = {
+        "answers": "every answer, and which queries got none; their epsilon is at most that of "
+        "all noisy counts",
+        "student": "a student taught by the answers; its epsilon is at most theirs",
+    }
 
     answers: int  # the most that are answered, >= 0
     noise_std: float  # of the noise on every count; of Laplace noise its scale 1 / gamma

@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 from scipy.special import erfc, erfcinv, log_ndtr, ndtr
 
 from dplearn.accountants.theorems import rdp_to_epsilon
-from dplearn.book.chapters.pate.entries import gnmax_data_dependent_rdp, gnmax_flip_bound
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Guarantee, round_up
 from dplearn.pate.plan import PATE
+from dplearn.pate.theorems import gnmax_data_dependent_rdp, gnmax_flip_bound
 from dplearn.pate.votes import Votes
 
 # Entries per move of a vote, with a check, where there is a table for each largest count, and not.
@@ -45,27 +45,23 @@ class Sanitised:
     --------
     >>> votes, plan = Votes([[240, 10, 0]] * 300), PATE(answers=300, noise_std=40)
     >>> stated = Sanitised().release(votes, plan, delta=1e-5, rng=np.random.default_rng(0))
-    >>> print(stated)
-    epsilon <= 1.793 at delta = 1.0e-05, add_remove, by sanitised Theorem 6
+    >>> print(f"{stated.epsilon:.4g}", stated.kind, stated.only_for, stated.reason, sep=", ")
+    1.793, probable, these votes, false in 2.3 % of releases
     """
 
     order: float = 10.0  # of the divergence, in [1.01, 1e4]
     noise: float = 8.0  # standard deviation / smooth sensitivity, > 0
-    smoothness: float | None = None  # beta, in (0, 1 / (2 order)); default: 0.3 / order
-    deviations: float = 2.0  # of the noise that raise the published bound, >= 0
+    deviations: float = 2.0  # of the noise that raise the published bound, in [0, 30]
 
     def __post_init__(self) -> None:
         validate.between(1.01, 1e4, order=self.order)
         validate.scale(noise=self.noise)
-        validate.non_negative(deviations=self.deviations)
-        beta = 0.3 / self.order if self.smoothness is None else self.smoothness
-        validate.between(1e-9, 0.499 / self.order, smoothness=beta)
-        object.__setattr__(self, "smoothness", beta)
+        validate.between(0, 30, deviations=self.deviations)
 
     @property
     def beta(self) -> float:
-        """The smoothness."""
-        return float(self.smoothness or 0.0)
+        """How slowly the noise may change; the cost is finite below 0.5 / order."""
+        return 0.3 / self.order
 
     @property
     def cost(self) -> float:
@@ -94,15 +90,16 @@ class Sanitised:
         return Guarantee(
             epsilon=epsilon,
             delta=delta,
-            kind="upper",
+            kind="probable",
             method="sanitised Theorem 6",
             adjacency="add_remove",
             assumptions=(
                 *public.assumptions,
                 "it bounds the loss from these votes to a neighbour's, not back",
-                f"its noise was not below -{self.deviations:g} deviations: false in "
-                f"{round_up(100 * missed, 2)} % of releases",
+                f"its noise was not below -{self.deviations:g} deviations",
             ),
+            reason=f"false in {round_up(100 * missed, 2)} % of releases",
+            only_for="these votes",
             details={"order": self.order, "divergence": total, "cost": self.cost},
         )
 
@@ -146,8 +143,8 @@ def _table(votes: Votes, plan: PATE, order: float) -> tuple[NDArray, int]:
     moves = _FEW if checked else _MANY
     t = np.arange(votes.teachers * moves // 2 + 3) / (sigma * moves)
     flips = (votes.classes - 1) / 2 * erfc(t)
-    at = lambda q: gnmax_data_dependent_rdp(order=order, noise_std=sigma, flip=max(q, 1e-300))
-    proved = np.array([at(q) if q < 1 else order / sigma**2 for q in flips.tolist()])
+    at = lambda q: gnmax_data_dependent_rdp(order=order, noise_std=sigma, flip=q)
+    proved = np.array([at(flip) for flip in flips.tolist()])
     # Any larger q is a bound, too; between two entries the one before them still is.
     falling = np.minimum.accumulate(proved)
     falling = np.append(falling[0], falling[:-1])

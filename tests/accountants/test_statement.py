@@ -1,9 +1,11 @@
 """A privacy statement is complete or refused, and each of its forms says the same."""
 
+import datetime
 import html
 import json
 import re
 from dataclasses import replace
+from importlib.metadata import version
 from typing import Any
 
 import pytest
@@ -19,13 +21,18 @@ RUN = DPSGD(noise_multiplier=1.1, sample_rate=0.01, steps=500)
 PARTS: dict[str, Any] = {
     "delta": 1e-5,
     "unit": "one <image> of 5_000 & more",
+    "records": 9_999,
     "period": "once",
     "sampling": "poisson",
     "tuning": "fixed",
+    "released": "every_step",
+    "trust": "central",
+    "trusted": "the hospital",
 }
+DATE = datetime.date(2026, 3, 1)
 PATE_PLAN = PATE(answers=100, noise_std=40)
 USERS = replace(PLAN, sampling="without_replacement")
-STATED = RUN.statement(**PARTS)
+STATED = RUN.statement(**PARTS, date=DATE)
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -40,15 +47,20 @@ PLANS = {
     "phases": (Phases((RUN, replace(RUN, steps=20))), {}, ["Phases", "Poisson sampling"]),
     "users": (
         USERS,
-        {"unit": "", "sampling": "without_replacement"},
-        ["one user, with all that the user has", "replaced", "without replacement"],
+        {"unit": "", "records": None, "sampling": "without_replacement", "trust": "distributed"},
+        ["one user, with all that the user has", "replaced", "without replacement", "3,000; "],
     ),
-    "teachers": (PATE_PLAN, {"unit": "", "sampling": ""}, ["the data of one teacher", "upper"]),
+    "teachers": (
+        PATE_PLAN,
+        {"unit": "", "sampling": "", "released": "answers"},
+        ["the data of one teacher", "upper", "every answer"],
+    ),
 }
 
 
 @pytest.mark.parametrize(("plan", "own", "words"), PLANS.values(), ids=PLANS)
 def test_a_statement_of_each_plan_is_complete(plan, own, words):
+    words = [*words, "the hospital", version("dplearn-privacy"), "exact real numbers", "seed"]
     stated = plan.statement(**PARTS | own)
     assert stated.guarantee == plan.guarantee(delta=1e-5)
     unfolded = " ".join(str(stated).split())
@@ -73,6 +85,12 @@ REFUSED = {
     "no tuning": ({"tuning": 3}, "got tuning=3"),
     "another run's tuning": ({"tuning": Tuned(Gaussian(1.0), 2)}, r"Tuned\(plan.composed"),
     "delta of 1": ({"delta": 1}, r"delta in \(0, 1\)"),
+    "a victim": ({"records": 100_000}, r"records \* delta < 1, got 100000 \* 1e-05 = 1: "),
+    "a victim but for rounding": ({"records": 49, "delta": 1 / 49}, r"records \* delta < 1"),
+    "no records": ({"records": 0}, "Expected records a whole number >= 1, got records=0"),
+    "an unknown release": ({"released": "answers"}, "one of every_step, last_model, metrics, got"),
+    "an unknown trust": ({"trust": "none"}, "one of central, distributed, local, got trust='none'"),
+    "sampling that all see": ({"trust": "local"}, "sampling='none' alone, got poisson"),
 }
 
 
@@ -80,6 +98,48 @@ REFUSED = {
 def test_what_would_be_untrue_is_refused(part, message):
     with pytest.raises(ValueError, match=message):
         RUN.statement(**PARTS | part)
+
+
+def test_a_plan_that_knows_its_units_is_not_told_others():
+    with pytest.raises(ValueError, match="records=3000 as in the plan, got records=2000"):
+        USERS.statement(**PARTS | {"sampling": "without_replacement", "records": 2000})
+
+
+def test_what_only_the_last_model_shows_is_not_bounded_from_below():
+    stated = RUN.statement(**PARTS | {"released": "last_model"})
+    assert (stated.guarantee.kind, stated.guarantee.lower) == ("upper", 0.0)
+    assert stated.guarantee.epsilon == STATED.guarantee.epsilon
+    assert STATED.guarantee.kind == "bracket"
+
+
+def test_in_the_local_model_nobody_is_trusted():
+    plan = replace(RUN, sampling="none", sample_rate=1.0)
+    own = {"sampling": "none", "trust": "local", "trusted": ""}
+    assert plan.statement(**PARTS | own).rows["Trust"].startswith("local, trusting nobody: ")
+
+
+FULL = replace(RUN, sampling="none", sample_rate=1.0)
+PROOFS = {
+    "contour": (RUN, "pld", "contour integral"),
+    "lattice": (replace(RUN, sampling="random_allocation"), "pld", "on a lattice"),
+    "one step": (replace(RUN, steps=1), "pld", "profile of the one release"),
+    "sum": (FULL, "pld", "sums of Gaussian losses"),
+    "the limit where it is exact": (FULL, "gdp", "sums of Gaussian losses"),
+    "little": (replace(RUN, sample_rate=1e-8), "pld", "total variation"),
+    "wide": (replace(RUN, sampling="shuffled"), "pld", "a dominating Gaussian"),
+    "nothing": (replace(RUN, steps=0), "pld", "nothing is released"),
+    "tuned": (RUN, "pld", "Papernot & Steinke"),
+    "rdp": (RUN, "rdp", "Canonne, Kamath & Steinke (2020), Proposition 12"),
+}
+
+
+@pytest.mark.parametrize("name", PROOFS)
+def test_no_theorem_is_named_that_was_not_used(name):
+    plan, accountant, words = PROOFS[name]
+    own = {"sampling": plan.sampling, "accountant": accountant}
+    own |= {"tuning": Tuned(plan.composed, 3)} if name == "tuned" else {}
+    told = plan.statement(**PARTS | own).rows["Accountant"]
+    assert words in told and ("Doroshenko" in told) == (name == "lattice")
 
 
 def test_no_privacy_is_no_statement():
@@ -122,4 +182,5 @@ def test_latex_leaves_no_special_sign_bare():
 def test_json_holds_the_numbers_in_full():
     written = json.loads(STATED.json())
     assert written["guarantee"]["epsilon"] == STATED.guarantee.epsilon
-    assert written["unit"] == PARTS["unit"] and written["certificate"] is None
+    assert written["words"] == STATED.rows and written["certificate"] is None
+    assert written["words"]["Computed"].startswith("2026-03-01, ") and written["records"] == 9_999

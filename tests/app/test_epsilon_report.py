@@ -14,9 +14,13 @@ from explorer import checked, downloads, figure, opened
 PLAN = DPSGD(noise_multiplier=4, sample_rate=0.01, steps=10_000)
 PARTS: dict[str, Any] = {
     "unit": "one image",
+    "records": 60_000,
     "period": "once",
     "sampling": "poisson",
     "tuning": "public",
+    "released": "every_step",
+    "trust": "central",
+    "trusted": "the hospital",
 }
 FILES = ["Text", "LaTeX", "JSON", "Card"]
 
@@ -33,7 +37,8 @@ def report(*boxes, **address):
 def told(app, **parts):
     """The page after these parts of the statement were told."""
     for part, words in parts.items():
-        kind = app.text_input if part in ("unit", "period") else app.selectbox
+        kind = app.text_input if part in ("unit", "period", "trusted") else app.selectbox
+        kind = app.number_input if part == "records" else kind
         kind(key=f"told_{part}").set_value(words)
     return checked(app.run())
 
@@ -47,6 +52,8 @@ def test_a_statement_is_refused_part_by_part_and_then_complete():
     stated = PLAN.statement(delta=1e-5, **PARTS)
     assert not app.info and app.code[0].value == str(stated)
     assert downloads(app)[:4] == FILES
+    app = told(app, records=100_000)
+    assert "got 100000 * 1e-05 = 1: " in app.info[0].value
     app = told(app, sampling="shuffled")
     assert app.info[0].value.endswith("state the plan of what was run.")
 
@@ -78,5 +85,7 @@ def test_the_nine_readings_are_those_of_the_library():
 def test_in_chinese_what_was_hidden_is_chinese():
     app = report("in_full", "nine", language="zh")
     assert not left(app)
-    assert not left(told(app, unit="一张图像", period="一次", sampling="shuffled", tuning="public"))
+    own = {"unit": "一张图像", "period": "一次", "trusted": "医院"}
+    for wrong in ({"sampling": "shuffled"}, {"records": 10**9}, {"trust": "local"}):
+        assert not left(told(app, **PARTS | own | wrong)) and app.info[0].value
     assert "�" not in json.dumps(figure(app, 2))

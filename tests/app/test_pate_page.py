@@ -46,9 +46,9 @@ def test_a_replay_adds_up(plan):
     votes, _ = shipped_votes(250)
     given = sum(len(told.largest[name]) for name in ("answered, right", "answered, wrong"))
     assert given == told.answers[-1] <= 40
-    for name in (PUBLIC, PRINTED, EXACT):
-        assert np.all(np.diff(told.epsilons[name]) > 0)
-    assert told.epsilons[PUBLIC][-1] <= told.public * (1 + 1e-12)
+    assert all(np.all(np.diff(told.epsilons[name]) > 0) for name in (PRINTED, EXACT))
+    # How many queries were asked before an answer depends on votes: only the plan is public.
+    assert set(told.epsilons[PUBLIC]) == {plan.guarantee(delta=1e-5).epsilon}
     asked = given + len(told.largest["no answer"])
     here = at_these_votes(Votes(votes.counts[:asked]), plan).renyi_guarantee(delta=1e-5)
     # Fewer orders are tried, each piece takes its worse direction, and checks after the last

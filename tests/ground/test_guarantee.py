@@ -2,13 +2,16 @@
 
 import dataclasses
 import math
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cases import each
-from dplearn.ground.guarantee import Guarantee, Reference, round_down, round_up
+from dplearn.figures.kit import text as on_figures
+from dplearn.ground.guarantee import Guarantee, Kind, Reference, round_down, round_up
+from dplearn.statement import KINDS
 
 
 def told(kind, epsilon=1.51432, delta=1e-5, **more):
@@ -27,6 +30,7 @@ NO_NOISE = {"epsilon": math.inf, "reason": "no noise"}
         ("lower", False, {}, "epsilon >= 1.514", ""),
         ("bracket", True, {"lower": 1.51287}, "1.512 <= epsilon <= 1.515", ""),
         ("approximate", False, {}, "epsilon ~ 1.514", " (an approximation, not a bound)"),
+        ("probable", False, {"reason": "false in 2.3 %"}, "epsilon <~ 1.515", " (false in 2.3 %)"),
         ("upper", True, NO_NOISE, "epsilon <= inf", " (no noise)"),
     ],
 )
@@ -34,6 +38,16 @@ def test_each_kind_has_its_own_sign_and_says_if_it_bounds(kind, is_bound, more, 
     stated = told(kind, **more)
     assert str(stated) == f"{text} at delta = 1.0e-05, add_remove, by m{note}"
     assert stated.is_bound == is_bound
+
+
+def test_a_kind_that_is_no_bound_looks_like_none_anywhere():
+    assert set(KINDS) == set(get_args(Kind))
+    shown = {kind: on_figures.epsilon(told(kind)) for kind in KINDS}
+    signs = {kind: number.partition(on_figures.NARROW_SPACE)[0] for kind, number in shown.items()}
+    bounds = dict.fromkeys(("exact", "upper", "bracket"), "1.52")
+    assert signs == bounds | {"probable": "≲", "approximate": "≈", "lower": "≥"}
+    # It is raised to the safe side like a bound.
+    assert shown["probable"].endswith("1.52") and shown["approximate"].endswith("1.51")
 
 
 def test_delta_that_was_found_is_the_subject():

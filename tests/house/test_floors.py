@@ -18,11 +18,11 @@ LIBRARY = (
     {"certificates"},
     {"statement"},
     {"run", "calibrate", "budget", "tuning", "opacus", "datasets", "sweeps"},
-    {"training", "rehearsal"},
+    {"training", "rehearsal", "pate"},
 )
 ON_TOP = (
     {"book"},
-    {"claims", "pate", "federated", "audit"},
+    {"claims", "federated", "audit"},
     {"figures", "readings"},
     {"app", "classroom"},
     {"site"},

@@ -9,7 +9,7 @@ from scipy.special import erfc
 from scipy.stats import chi2
 
 from dplearn.book.chapters.pate import truths
-from dplearn.pate import PATE, Aggregator, Votes, winner_law
+from dplearn.pate import PATE, Aggregator, Votes
 from dplearn.pate.law import laws
 
 ROW = [150, 50, 20, 10, 10, 5, 5, 0, 0, 0]
@@ -63,7 +63,7 @@ def test_neighbours_are_all_counts_with_one_vote_moved():
 
 @pytest.mark.parametrize("noise_std", [20.0, 300.0])
 def test_two_classes_are_the_papers_error_function(noise_std):
-    p = winner_law([225, 25], noise_std=noise_std)
+    p = np.exp(laws(np.array([225, 25]), PATE(answers=1, noise_std=noise_std)).here)
     assert p.sum() == pytest.approx(1.0, abs=1e-14)
     assert p[1] == pytest.approx(0.5 * erfc(200 / (2 * noise_std)), rel=1e-11)
 

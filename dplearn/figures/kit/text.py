@@ -64,10 +64,12 @@ def epsilon(guarantee: Guarantee, digits: int = 3) -> str:
 
 def bare(guarantee: Guarantee, digits: int = 3) -> str:
     """The number alone: rounded up where it is a bound, to the nearest where it is not."""
-    rounded = bound if guarantee.is_bound or not math.isfinite(guarantee.epsilon) else plain
-    return rounded(guarantee.epsilon, digits)
+    nearest = guarantee.kind in ("approximate", "lower") and math.isfinite(guarantee.epsilon)
+    return (plain if nearest else bound)(guarantee.epsilon, digits)
 
 
 def relation(guarantee: Guarantee) -> str:
     """The sign between epsilon and its number."""
-    return {"exact": "=", "approximate": "≈", "lower": "≥"}.get(guarantee.kind, "≤")
+    return {"exact": "=", "approximate": "≈", "lower": "≥", "probable": "≲"}.get(
+        guarantee.kind, "≤"
+    )

@@ -7,7 +7,7 @@
 #
 # 1. state the guarantee of answers by noisy votes, for any votes, and say whose data one vote is;
 # 2. compute what a vote really leaks at given votes, and why that number must stay at home;
-# 3. refuse three sentences that are printed about PATE.
+# 3. refuse three sentences that are said about PATE.
 #
 # * **Time** {minutes} minutes in class, and half as much at home; the computer needs half a minute.
 # * **You need** lesson 03 (Gaussian mechanism), lesson 04 (composition) and lesson 05 (Rényi divergence).
@@ -46,12 +46,14 @@
 
 # %%
 import numpy as np
+from scipy.integrate import quad
 from scipy.special import erfc
+from scipy.stats import norm
 
 from dplearn.book import gnmax_data_dependent_rdp, gnmax_flip_bound, gnmax_rdp
 from dplearn.classroom import Evidence, check, estimate, predict, reveal, show
 from dplearn.figures import Line, crowd, curves, slider
-from dplearn.pate import PATE, Sanitised, Votes, at_these_votes, shipped_votes, winner_law
+from dplearn.pate import PATE, Sanitised, Votes, at_these_votes, shipped_votes
 from dplearn.pate.as_printed import as_printed
 
 # %% [markdown]
@@ -160,18 +162,19 @@ show(picture, f"At gap 0 the exact divergence is {truth[0]:.5f}, at gap 250 it i
 #
 # *Why.* A moved vote changes two counts by one each: the counts move by $\sqrt2$, so the noisy counts have divergence $\alpha(\sqrt2)^2/2\sigma^2$. The winner is computed from them. ([In the book](explorer:formula_book?id=G-M1).)
 #
-# What depends on the votes is how rarely noise changes the winner ([in the book](explorer:formula_book?id=G-M3)). Two classes, gap 100, noise 40; as printed: with one noise where there are two.
+# What depends on the votes is how rarely noise changes the winner ([in the book](explorer:formula_book?id=G-M3)). Two classes, gap 100, noise 40. A common slip is to count one noise where two are compared.
 
 # %%
 wins = np.argmax(np.array([150, 50]) + 40 * rng.standard_normal((draws, 2)), axis=1)
 flips = Evidence(
     "chance that noise changes the winner, 150 to 50, noise 40",
     closed=0.5 * erfc(100 / (2 * 40)),
-    exact=float(winner_law([150, 50], noise_std=40.0)[1]),
+    exact=quad(lambda y: norm.pdf(y) * norm.cdf(y - 100 / 40), -12, 12)[0],
     simulated=estimate(wins == 1),
-    printed=0.5 * erfc(100 / (np.sqrt(2) * 40)),
 )
+one_noise = 0.5 * erfc(100 / (np.sqrt(2) * 40))
 print(flips)
+print(f"refuted: {one_noise:.6g}, with one noise where there are two")
 
 # %% [markdown]
 # The guarantee of a whole run is that of a composition which is fixed *beforehand*: so many answers at most. Real teachers of drawn digits, 300 answers, and a plan with a check:
@@ -193,10 +196,10 @@ print(checked.guarantee(delta=1e-5))
 
 # %%
 slip = 10 / (2 * 40**2)
-print(f"printed {slip:.6f}, exact {exact([126, 124], 10.0):.6f}, theorem {10 / 40**2:.6f}")
+print(f"claimed {slip:.6f}, exact {exact([126, 124], 10.0):.6f}, theorem {10 / 40**2:.6f}")
 
 # %% [markdown]
-# The truth exceeds what is printed. ([In the book](explorer:formula_book?id=G-M1&misprint=one-count).)
+# The truth exceeds what is claimed. ([In the book](explorer:formula_book?id=G-M1&misprint=one-count).)
 #
 # ### 6.2 "A query that gets no answer is free"
 #
@@ -231,7 +234,7 @@ print(f"206 to 44: epsilon {pair[0]:.4f};  205 to 45: epsilon {pair[1]:.4f}")
 print(f"MNIST in the paper: 1.97, of {checked.queries} queries {checked.answers} answered")
 
 # %% [markdown]
-# Whoever reads 0.7955 knows that it was not the second data set, with certainty: the printed $\varepsilon$ itself has $\varepsilon=\infty$. ([In the book](explorer:formula_book?id=G-M4b&misprint=for-all-data).) The famous 1.97 of MNIST is such a number, and with a check it is not even a bound for the run that was done, but an expectation over which queries are answered. The number for any votes, which may be printed, is the 2.543 of above, had 286 been the cap. On MNIST the difference is small.
+# Whoever reads 0.7955 knows that it was not the second data set, with certainty: the printed $\varepsilon$ itself has $\varepsilon=\infty$. ([In the book](explorer:formula_book?id=G-M4b&misprint=for-all-data).) The famous 1.97 of MNIST is such a number, and with a check it is not even a bound for the run that was done, but an expectation over which queries are answered. If 286 had been the cap, fixed in advance, the 2.543 of above could be published: it holds for any votes. On MNIST the difference is small.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Expect: "but the neighbour's ε is nearly the same". Ask what differential privacy says of an exact average that is nearly the same.
@@ -251,7 +254,7 @@ def frame(noise):
     public = [p.guarantee(delta=1e-5).epsilon for p in plans]
     cheap = [as_printed(votes.first(p.answers), p, delta=1e-5).epsilon for p in plans]
     lines = [
-        Line(x=given, y=public, label="any votes", label_at=0.75, side="top left"),
+        Line(x=given, y=public, label="any votes", role="safe", label_at=0.75, side="top left"),
         Line(
             x=given,
             y=cheap,
@@ -273,7 +276,7 @@ words = "; ".join(f.layout.title.text for f in frames.values())
 show(slider(frames, name="σ", start=2), f"All frames. {words}.")
 
 # %% [markdown]
-# More noise always helps the number for any votes. Of the number at these votes it takes away the agreement: the counts of 250 teachers do not stand noise 160, and the dashed line then pays for its conversion (lesson 05) on top.
+# More noise always helps the number for any votes. With noise 160 the agreement of 250 teachers can no longer be seen. Then the number at these votes has no advantage, and its conversion (lesson 05) makes it larger.
 #
 # ## 8 Where this breaks, and what it does not protect
 #
@@ -295,7 +298,19 @@ released = Sanitised().release(votes.first(300), plan, delta=1e-5, rng=rng)
 print(released)
 
 # %% [markdown]
-# Between the number for any votes and the cheap one, and much nearer to the first.
+# That is one draw of the noise. Only one may be published; sixty, for our eyes, show what one may be:
+
+# %%
+draws = [
+    Sanitised().release(votes.first(300), plan, delta=1e-5, rng=rng).epsilon for _ in range(60)
+]
+public = plan.guarantee(delta=1e-5).epsilon
+worse = float(np.mean(np.array(draws) > public))
+print("lowest tenth, middle, highest tenth:", np.quantile(draws, [0.1, 0.5, 0.9]).round(2))
+print(f"for any votes {public:.4g}; larger than that: {worse:.0%} of the draws")
+
+# %% [markdown]
+# The middle is a sixth below the number for any votes. But 15 % of these are *above* it, and each was paid for; and 2.3 % of all releases are false. Such a number is not a bound, and the library does not call it one: its kind is `probable`.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** If time is short, stop before the sanitised release. Its one idea: also the size of the noise must not tell too much, so it may only change slowly from data set to data set.
@@ -331,8 +346,10 @@ check("12.1", answer)
 # A hundred answers of the teachers, for the first hundred of 4,000 public images. Labels pass on to the nearest images, and a student learns from all of them.
 
 # %%
+from scipy.sparse import csr_array
+
 from dplearn.datasets import oriented_gradients, synthetic_digits
-from dplearn.pate import NO_ANSWER, Aggregator, propagated
+from dplearn.pate import Aggregator
 from dplearn.training.teachers import teacher_labels
 
 public, truth_of = synthetic_digits(count=4000, seed=1)
@@ -340,19 +357,31 @@ tests, digits = synthetic_digits(count=1000, seed=2)
 x, x_test = oriented_gradients(public), oriented_gradients(tests)
 
 # %% [markdown]
+# Each image takes a share of the scores of its ten nearest, and they of theirs (Zhou et al. 2004). Nothing private is looked at, so nothing is paid.
+
+# %%
+asked = Aggregator(PATE(answers=100, noise_std=40), rng=rng).answer(votes.first(100))
+alike = np.exp(x @ x.T)
+np.fill_diagonal(alike, 0)
+tenth = np.partition(alike, -10, axis=1)[:, -10]
+graph = csr_array(alike * (alike >= np.minimum(tenth[:, None], tenth)))
+roots = np.sqrt(graph.sum(axis=1))[:, None]
+scores = known = np.append(np.eye(10)[asked], np.zeros((3900, 10)), axis=0)
+for _ in range(60):
+    scores = 0.95 * (graph @ (scores / roots)) / roots + 0.05 * known
+spread = np.append(asked, scores[100:].argmax(axis=1))
+
+# %% [markdown]
 # With the answers alone, with labels passed on, and with all true labels:
 
 # %%
-labels = np.full(4000, NO_ANSWER)
-labels[:100] = Aggregator(PATE(answers=100, noise_std=40), rng=rng).answer(votes.first(100))
-asked, spread = labels[:100], propagated(x, labels)
 right = []
-for name, known, images in (
+for name, taught, images in (
     ("100 answers", asked, x[:100]),
     ("passed on", spread, x),
     ("true", truth_of, x),
 ):
-    student = teacher_labels(images, known, x_test, teachers=1)[:, 0]
+    student = teacher_labels(images, taught, x_test, teachers=1)[:, 0]
     right.append(float(np.mean(student == digits)))
     print(f"{name:12} {right[-1]:.1%}")
 
@@ -426,6 +455,12 @@ check("12.3", answers_of)
 #
 # </details>
 #
+# <details><summary>c. One vote is a smaller share of 240 than of 126.</summary>
+#
+# No. The counts move by the same $\sqrt2$; what matters is how far ahead the favourite is.
+#
+# </details>
+#
 # **2** Why is the cost $\alpha/\sigma^2$ and not half of it?
 #
 # <details><summary>a. There are two noises in a comparison.</summary>
@@ -440,17 +475,29 @@ check("12.3", answers_of)
 #
 # </details>
 #
+# <details><summary>c. The vote may move in either direction.</summary>
+#
+# No. The bound is the same in both directions; the larger one counts, not the sum.
+#
+# </details>
+#
 # **3** What may be printed of a run with 300 answers?
 #
-# <details><summary>a. The ε for any votes, of the plan with its cap.</summary>
+# <details><summary>a. The ε for any votes, of a plan that ends with the last answer that was given.</summary>
 #
-# Right. It was known before the first vote.
+# No. Which query was answered last depends on the votes; the cap must be fixed before.
 #
 # </details>
 #
 # <details><summary>b. The exact ε at the votes, since it is smaller and true.</summary>
 #
 # No. It is a function of the private data without any noise.
+#
+# </details>
+#
+# <details><summary>c. The ε for any votes, of the plan with its cap.</summary>
+#
+# Right. It was known before the first vote.
 #
 # </details>
 #
@@ -468,6 +515,12 @@ check("12.3", answers_of)
 #
 # </details>
 #
+# <details><summary>c. The teachers who voted for the favourite.</summary>
+#
+# No. The guarantee is about every teacher's data, whatever the vote was.
+#
+# </details>
+#
 # **5** One patient has records in the parts of ten teachers. What protects her?
 #
 # <details><summary>a. The same ε: every part is private.</summary>
@@ -481,9 +534,15 @@ check("12.3", answers_of)
 # Right. Then she is one vote again.
 #
 # </details>
+#
+# <details><summary>c. Ten times as many teachers.</summary>
+#
+# No. She still reaches ten of them, and ten votes may move.
+#
+# </details>
 
 # %%
-answers = ""  # five letters, such as "ababa"
+answers = ""  # five letters, such as "abcab"
 check("12.test", answers)
 
 # %% [markdown]
@@ -506,8 +565,10 @@ check("12.test", answers)
 
 # %%
 # Checks
-assert flips.agree and flips.refuted and slip < exact([126, 124], 10.0) < 10 / 40**2
+assert (
+    flips.agree and one_noise not in flips.simulated and slip < exact([126, 124], 10.0) < 10 / 40**2
+)
 assert np.all(np.array(truth) <= proved) and quarrel > 14 * agree and pair[0] < pair[1]
-assert silent.guarantee(delta=1e-5).epsilon > 0.5 and here.lower < here.epsilon < released.epsilon
-assert released.epsilon < plan.guarantee(delta=1e-5).epsilon and right[1] > right[0]
+assert silent.guarantee(delta=1e-5).epsilon > 0.5 and here.lower < here.epsilon < min(draws)
+assert 0 < worse < 0.3 and not released.is_bound and right[1] > right[0]
 print("all checks passed")

@@ -1,8 +1,10 @@
 """What goes into a paper, each behind one click: a statement, and nine readings of the run."""
 
+import datetime
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 import streamlit as st
 
@@ -17,7 +19,7 @@ from dplearn.figures.kit.panel import Unchecked
 from dplearn.ground.guarantee import Guarantee
 from dplearn.readings import readings
 from dplearn.run import DPSGD, Phases, Plan
-from dplearn.statement import SAMPLED, TUNINGS, Statement
+from dplearn.statement import RELEASED, SAMPLED, TRUST, TUNINGS, Statement
 
 _ABOUT = (
     "A complete privacy statement of the run up to T. It asks for what the settings cannot know, "
@@ -25,11 +27,15 @@ _ABOUT = (
 )
 _ASKED = {
     "unit": "Unit: whose data?",
+    "records": "Number of units",
     "period": "Period: one ε for how long?",
     "sampling": "The program really draws",
     "tuning": "Settings were chosen",
+    "released": "What is released?",
+    "trust": "Where is noise added?",
+    "trusted": "Who is trusted?",
 }
-_OPTIONS = {"unit": {}, "period": {}, "sampling": SAMPLED, "tuning": TUNINGS}
+_OPTIONS = {"sampling": SAMPLED, "tuning": TUNINGS, "released": RELEASED, "trust": TRUST}
 _NO_PLAN = "A statement needs a run with Gaussian noise and a bound on ε."
 _NO_READINGS = "Nine readings are of Gaussian noise, the same in every step, and Poisson sampling."
 _READ = (
@@ -74,6 +80,7 @@ def _statement(answers: Answers) -> None:
         return
     st.caption(translated(_ABOUT))
     parts = _told() | {"adjacency": answers.scenario.adjacency, "accountant": name}
+    parts["date"] = datetime.date.today()  # a server outlives the day
     try:
         stated = _stated(plan, answers.scenario.delta, **parts)
     except ValueError as refusal:
@@ -88,22 +95,24 @@ def _statement(answers: Answers) -> None:
         column.download_button(kind, content, file, on_click="ignore", icon=icon)
 
 
-def _told() -> dict[str, str]:
+def _told() -> dict[str, Any]:
     """What the settings cannot know, as a reader tells it."""
-    parts = {}
-    for place, (part, options) in zip(2 * st.columns(2), _OPTIONS.items(), strict=True):
+    parts: dict[str, Any] = {}
+    for place, part in zip(4 * st.columns(2), _ASKED, strict=True):
         label, key = translated(_ASKED[part]), f"told_{part}"
-        if options:
+        if options := _OPTIONS.get(part):
             names = {"": translated("choose"), **{o: retold(told) for o, told in options.items()}}
             parts[part] = place.selectbox(label, names, format_func=names.__getitem__, key=key)
+        elif part == "records":
+            parts[part] = place.number_input(label, min_value=1, value=None, step=1, key=key)
         else:
             parts[part] = place.text_input(label, key=key)
     return parts
 
 
 @lru_cache(maxsize=64)
-def _stated(plan: Plan, delta: float, **parts: str) -> Statement:
-    return plan.statement(delta=delta, **parts)  # type: ignore[arg-type]
+def _stated(plan: Plan, delta: float, **parts: Any) -> Statement:
+    return plan.statement(delta=delta, **parts)
 
 
 def _readings(answers: Answers, records: int) -> None:

@@ -1,6 +1,6 @@
-"""One replay of the teachers' answers, and its epsilon as it grows, stated in three ways."""
+"""One replay of the teachers' answers: the plan's epsilon, and what votes would make of it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -23,7 +23,6 @@ class Replay:
     largest: dict[str, NDArray]  # votes for the favourite, by what became of the query
     answers: NDArray
     epsilons: dict[str, NDArray]
-    public: float  # epsilon of the plan
     assumptions: tuple[str, ...]
 
 
@@ -46,21 +45,16 @@ def replay(teachers: int, plan: PATE, delta: float) -> Replay:
     answers = np.unique(np.linspace(1, given.sum(), _POINTS).astype(int))
     ends = np.flatnonzero(given)[answers - 1] + 1
     public = plan.guarantee(delta=delta)
-    epsilons = _epsilons(votes, plan, delta, answers, ends)
-    return Replay(largest, answers, epsilons, public.epsilon, public.assumptions)
+    epsilons = {PUBLIC: np.full(answers.size, public.epsilon)}
+    epsilons |= _private(votes, plan, delta, ends)
+    return Replay(largest, answers, epsilons, public.assumptions)
 
 
-def _epsilons(
-    votes: Votes, plan: PATE, delta: float, answers: NDArray, ends: NDArray
-) -> dict[str, NDArray]:
-    """Epsilon had the plan ended after each of these answers, in three ways."""
-    plans = [
-        replace(plan, answers=int(n), queries=int(m)) for n, m in zip(answers, ends, strict=True)
-    ]
-    public = [plan.guarantee(delta=delta).epsilon for plan in plans]
+def _private(votes: Votes, plan: PATE, delta: float, ends: NDArray) -> dict[str, NDArray]:
+    """What the votes make of epsilon if so many queries are asked, in two ways."""
     printed = [as_printed(votes.first(int(m)), plan, delta=delta).epsilon for m in ends]
     orders, total, exact = ORDERS[::_SPARSE], 0.0, []
     for start, end in zip([0, *ends[:-1]], ends, strict=True):
         total = total + at_these_votes(Votes(votes.counts[start:end]), plan).rdp(orders)
         exact.append(float(rdp_to_epsilon(orders, total, delta=delta).min()))
-    return {PUBLIC: np.array(public), PRINTED: np.array(printed), EXACT: np.array(exact)}
+    return {PRINTED: np.array(printed), EXACT: np.array(exact)}

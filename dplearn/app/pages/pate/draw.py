@@ -20,14 +20,13 @@ _PURPOSE = (
 
 _SENTENCE = (
     "**{answers} answers, {share:.1f}\u00a0% of them right.** Whatever the votes, the plan may be "
-    "published with **ε\u00a0≤\u00a0{whole}**. Had it ended with the last answer: {public}; at "
-    "these votes Theorem 6 prints {printed:.3g} and exact divergences prove {exact}, which nobody "
-    "may be told."
+    "published with **ε\u00a0≤\u00a0{whole}**, however many it answered. At these votes Theorem 6 "
+    "prints {printed:.3g} and exact divergences prove {exact}, which nobody may be told."
 )
 _VOTES = "Queries by the votes of their favourite. {title}. {counts}."
 _BINS = 26
 _COLUMNS = {"roles": ("second", "wrong", "quiet"), "axes": ("votes for the favourite", "queries")}
-_LINES = {"roles": ("exact", "guess", "other"), "dashed": ("guess", "other")}
+_LINES = {"roles": ("safe", "guess", "exact"), "dashed": ("guess", "exact")}
 _LINES["axes"] = ("answers given", "ε")
 _SPENT = "Epsilon against answers given, one line for each way to state it; at the end: {ends}."
 
@@ -87,8 +86,7 @@ def _sentence(told: Replay) -> str:
         _SENTENCE,
         answers=right + wrong,
         share=100 * right / (right + wrong),
-        whole=round_up(told.public),
-        public=round_up(public),
+        whole=round_up(public),
         printed=printed,
         exact=round_up(exact, 3),
     )

@@ -6,12 +6,13 @@ from functools import partial
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import erfc, log_ndtr
+from scipy.special import log_ndtr
 
 from dplearn.book.chapters.pate import truths
 from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
-from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
+from dplearn.book.kit.entry import enter, formula, given, oracle, printed, wrong
 from dplearn.book.kit.oracles import finite_renyi, randomized_response
+from dplearn.pate import theorems
 
 
 def _random_votes(most: int, classes: int) -> Drawn:
@@ -42,86 +43,75 @@ def _plurality_first(*, votes: ArrayLike) -> bool:
     return bool(np.argmax(votes) == 0)
 
 
-def _gaps(votes) -> NDArray:
-    return np.subtract(votes[0], votes[1:])
-
-
 _TWO_CLASSES = _random_votes(200, 2)
 
+enter(
+    theorems.lnmax_flip_bound,
+    formula("G-M2", "LNMax: how rarely noise changes the winner", "upper",
+            "Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Lemma 4"),
+    given(_plurality_first, votes=_random_votes(200, 5), inverse_scale=Log(0.005, 1.0)),
+    oracle(truths.lnmax_flips, absolute=0.0, points=60),
+    printed("0.0117914072", "0.0117914072", votes=[150, 50], inverse_scale=0.05),
+    printed("0.1545794589", votes=[120, 70, 60], inverse_scale=0.05),
+    wrong("no-quarter", "Still a bound, but four times the truth: it misses the constants of the "
+          "law.", claim=lambda **at: 4 * theorems.lnmax_flip_bound(**at), kind="identity",
+          says=r"P(\text{winner} \ne j^*) = (2+\gamma\,\Delta n)\,e^{-\gamma\,\Delta n} "
+          r"\text{ of two classes}", votes=_TWO_CLASSES),
+)
 
-@formula("G-M2", "LNMax: how rarely noise changes the winner", "upper",
-         "Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Lemma 4")
-@given(_plurality_first, votes=_random_votes(200, 5), inverse_scale=Log(0.005, 1.0))
-@oracle(truths.lnmax_flips, absolute=0.0, points=60)
-@printed("0.0117914072", "0.0117914072", votes=[150, 50], inverse_scale=0.05)
-@printed("0.1545794589", votes=[120, 70, 60], inverse_scale=0.05)
-@wrong("no-quarter", "Still a bound, but four times the truth: it misses the constants of the law.",
-       claim=lambda votes, inverse_scale: np.sum((2 + inverse_scale * _gaps(votes)) *
-       np.exp(-inverse_scale * _gaps(votes))), says=r"P(\text{winner} \ne j^*) = (2+\gamma\,\Delta "
-       r"n)\,e^{-\gamma\,\Delta n} \text{ of two classes}", kind="identity", votes=_TWO_CLASSES)
-def lnmax_flip_bound(*, votes, inverse_scale):
-    r"""P(\text{winner} \ne j^*) \le
-    \sum_{j\ne j^*} \frac{2+\gamma(n_{j^*}-n_j)}{4\,e^{\gamma(n_{j^*}-n_j)}}"""
-    gaps = inverse_scale * _gaps(votes)
-    return float(np.sum((2 + gaps) / 4 * np.exp(-gaps)))
+def _with_noise(times: float):
+    """The bound with so many times the noise."""
+    return lambda votes, noise_std: theorems.gnmax_flip_bound(
+        votes=votes, noise_std=times * noise_std
+    )
 
 
-@formula("G-M3", "GNMax: how rarely noise changes the winner", "upper",
-         "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Proposition 7")
-@given(_plurality_first, votes=_random_votes(200, 5), noise_std=Log(5.0, 200.0))
-@oracle(truths.gnmax_flips, absolute=0.0, points=60)
-@printed("0.03854993587", "0.03854993587", votes=[150, 50], noise_std=40.0)
-@wrong("one-noise", "The difference of two counts has a deviation of sigma times the root of 2.",
-       claim=lambda votes, noise_std: np.sum(0.5 * erfc(_gaps(votes) / (2 * noise_std /
-       math.sqrt(2)))),
-       says=r"\frac12\sum_{i\ne i^*}\operatorname{erfc}\big((n_{i^*}-n_i)/(\sqrt2\,\sigma)\big)")
-@wrong("twice-the-root", "A bound, and too large: erfc already holds one of the roots.",
-       claim=lambda votes, noise_std: np.sum(0.5 * erfc(_gaps(votes) / (2 * noise_std *
-       math.sqrt(2)))), says=r"\frac12\operatorname{erfc}\Big(\frac{\Delta "
-       r"n}{2\sqrt2\,\sigma}\Big) \text{ of two classes}", kind="identity", votes=_TWO_CLASSES)
-def gnmax_flip_bound(*, votes, noise_std):
-    r"""P(\text{winner} \ne i^*) \le
-    \frac12\sum_{i\ne i^*}\operatorname{erfc}\Big(\frac{n_{i^*}-n_i}{2\sigma}\Big)"""
-    return float(np.sum(0.5 * erfc(_gaps(votes) / (2 * noise_std))))
+enter(
+    theorems.gnmax_flip_bound,
+    formula("G-M3", "GNMax: how rarely noise changes the winner", "upper",
+            "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Proposition 7"),
+    given(_plurality_first, votes=_random_votes(200, 5), noise_std=Log(5.0, 200.0)),
+    oracle(truths.gnmax_flips, absolute=0.0, points=60),
+    printed("0.03854993587", "0.03854993587", votes=[150, 50], noise_std=40.0),
+    wrong("one-noise", "The difference of two counts has a deviation of sigma times the root of 2.",
+          claim=_with_noise(1 / math.sqrt(2)), says=r"\frac12\sum_{i\ne i^*}"
+          r"\operatorname{erfc}\big((n_{i^*}-n_i)/(\sqrt2\,\sigma)\big)"),
+    wrong("twice-the-root", "A bound, and too large: erfc already holds one of the roots.",
+          claim=_with_noise(math.sqrt(2)), says=r"\frac12\operatorname{erfc}\Big(\frac{\Delta "
+          r"n}{2\sqrt2\,\sigma}\Big) \text{ of two classes}", kind="identity", votes=_TWO_CLASSES),
+)
 
 
 _MOMENT = {"moment": Whole(1, 32), "inverse_scale": Log(0.005, 1.0)}
 
 
-@formula("G-M4", "LNMax: log-moments for any votes", "upper",
-         "Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Theorem 2")
-@given("moment > 0 and inverse_scale > 0", **_MOMENT)
-@oracle(lambda moment, inverse_scale: moment * finite_renyi(*randomized_response(2 * inverse_scale),
-        moment + 1), absolute=0.0)
-@printed("0.36", moment=8, inverse_scale=0.05)
-def lnmax_log_moment(*, moment, inverse_scale):
-    r"""\ln E[e^{lL}] \le 2\gamma^2 l(l+1)
+enter(
+    theorems.lnmax_log_moment,
+    formula("G-M4", "LNMax: log-moments for any votes", "upper",
+            "Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Theorem 2"),
+    given("moment > 0 and inverse_scale > 0", **_MOMENT),
+    oracle(lambda moment, inverse_scale: moment * finite_renyi(*randomized_response(
+           2 * inverse_scale), moment + 1), absolute=0.0),
+    printed("0.36", moment=8, inverse_scale=0.05),
+)
 
-    inverse_scale: gamma; the release is 2 gamma-DP"""
-    return 2 * inverse_scale**2 * moment * (moment + 1)
-
-
-@formula("G-M4b", "LNMax: log-moments where teachers agree", "upper",
-         "Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Theorem 3")
-@given("0 < flip and flip <= (exp(2*inverse_scale) - 1) / (exp(4*inverse_scale) - 1)", **_MOMENT,
-       flip=Log(1e-9, 0.5))
-@oracle(truths.largest_moment, absolute=0.0, points=60)
-@printed("2.066907e-06", moment=8, inverse_scale=0.05, flip=1e-6)
-@wrong("no-condition", "Past 1/(1+e^(2 gamma)) it is useless, and past e^(-2 gamma) wrong.",
-       says=r"\text{the same for every } q < 1",
-       given="0 < flip < 1 and flip*exp(2*inverse_scale) != 1", moment=Choice(2, 4, 8, 16),
-       flip=Linear(0.01, 0.99))
-@wrong("for-all-data",
-       "Other votes leak more, and the number itself tells of the votes; smooth it.",
-       says=r"\text{the moment at the data at hand is that of the mechanism}",
-       oracle=truths.moment_of_a_tie)
-def lnmax_log_moment_at(*, moment, inverse_scale, flip):
-    r"""\ln E[e^{lL}] \le \ln\Big\{(1-q)\Big(\frac{1-q}{1-e^{2\gamma}q}\Big)^l
-    + q\,e^{2\gamma l}\Big\},\quad P(\text{winner} \ne o^*) \le q"""
-    # ln(1 + (1-q)(r^l - 1) + q (e^(2 gamma l) - 1)), r = (1-q)/(1 - e^(2 gamma) q).
-    excess = flip * math.expm1(2 * inverse_scale) / (1 - math.exp(2 * inverse_scale) * flip)
-    grown = math.expm1(moment * math.log1p(excess)) if excess > -1 else (1 + excess) ** moment - 1
-    return math.log1p((1 - flip) * grown + flip * math.expm1(2 * inverse_scale * moment))
+enter(
+    theorems.lnmax_log_moment_at,
+    formula("G-M4b", "LNMax: log-moments where teachers agree", "upper",
+            "Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Theorem 3"),
+    given("0 < flip and flip <= (exp(2*inverse_scale) - 1) / (exp(4*inverse_scale) - 1)", **_MOMENT,
+          flip=Log(1e-9, 0.5)),
+    oracle(truths.largest_moment, absolute=0.0, points=60),
+    printed("2.066907e-06", moment=8, inverse_scale=0.05, flip=1e-6),
+    wrong("no-condition", "Past 1/(1+e^(2 gamma)) it is useless, and past e^(-2 gamma) wrong.",
+          says=r"\text{the same for every } q < 1",
+          given="0 < flip < 1 and flip*exp(2*inverse_scale) != 1", moment=Choice(2, 4, 8, 16),
+          flip=Linear(0.01, 0.99)),
+    wrong("for-all-data",
+          "Other votes leak more, and the number itself tells of the votes; smooth it.",
+          says=r"\text{the moment at the data at hand is that of the mechanism}",
+          oracle=truths.moment_of_a_tie),
+)
 
 
 def _random_agreement(rng: Generator) -> NDArray:
@@ -149,75 +139,43 @@ _POSITIVE = " and log(flip) + rdp_2 < 0"
 _MANY = {"order": Log(1.05, 30.0), "order_1": Log(1.05, 60.0), "order_2": Log(1.05, 60.0)}
 
 
-@formula("G-M5", "Data-dependent RDP where one outcome is likely", "upper",
-         "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Theorem 6")
-@given(_ORDERS + _IN_ORDER + _RISING + _POSITIVE, p=Drawn(_random_agreement), q=Drawn(_random_tilt),
-       **_MANY, rdp_1=_two_sided("order_1"), rdp_2=_two_sided("order_2"),
-       looseness=Choice(1.0, 1.5), flip=Derived(lambda looseness, p: looseness * math.fsum(p[1:])))
-@oracle(lambda p, q, order: truths.log_moment(np.log(p), np.log(q), order - 1) / (order - 1),
-        absolute=0.0)
-@wrong("any-order", "A divergence of order mu_1 says nothing about a larger order.",
-       says=r"\text{the same for } \alpha > \mu_1",
-       given=_ORDERS + " and order > order_1" + _RISING + _POSITIVE)
-@wrong("as-printed", "Otherwise A is negative, and nothing is proved.",
-       says=r"\text{without the condition } q\,e^{\varepsilon_2} < 1",
-       given=_ORDERS + _IN_ORDER + _RISING, met="Papernot et al. 2018, Theorem 6 as printed",
-       order=Choice(2.0, 3.0, 5.0), order_1=Log(3.0, 20.0))
-def data_dependent_rdp(*, order, flip, order_1, rdp_1, order_2, rdp_2):
-    r"""D_\alpha(M(D)\Vert M(D')) \le \frac1{\alpha-1}\ln\Big\{(1-q)A^{\alpha-1}
-    + qB^{\alpha-1}\Big\},\quad A = \frac{1-q}{1-(qe^{\varepsilon_2})^{(\mu_2-1)/\mu_2}},\
-    B = \frac{e^{\varepsilon_1}}{q^{1/(\mu_1-1)}}
+enter(
+    theorems.data_dependent_rdp,
+    formula("G-M5", "Data-dependent RDP where one outcome is likely", "upper",
+            "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Theorem 6"),
+    given(_ORDERS + _IN_ORDER + _RISING + _POSITIVE, p=Drawn(_random_agreement),
+          q=Drawn(_random_tilt), **_MANY, rdp_1=_two_sided("order_1"), rdp_2=_two_sided("order_2"),
+          looseness=Choice(1.0, 1.5), flip=Derived(lambda looseness, p: looseness *
+          math.fsum(p[1:]))),
+    oracle(lambda p, q, order: truths.log_moment(np.log(p), np.log(q), order - 1) / (order - 1),
+           absolute=0.0),
+    wrong("any-order", "A divergence of order mu_1 says nothing about a larger order.",
+          says=r"\text{the same for } \alpha > \mu_1",
+          given=_ORDERS + " and order > order_1" + _RISING + _POSITIVE),
+    wrong("as-printed", "Otherwise A is negative, and nothing is proved.",
+          says=r"\text{without the condition } q\,e^{\varepsilon_2} < 1",
+          given=_ORDERS + _IN_ORDER + _RISING, met="Papernot et al. 2018, Theorem 6 as printed",
+          order=Choice(2.0, 3.0, 5.0), order_1=Log(3.0, 20.0)),
+)
 
-    flip: q, at least the probability of all other outcomes
-    order_1: mu_1, where the mechanism is (mu_1, eps_1)-RDP
-    order_2: mu_2, where it is (mu_2, eps_2)-RDP"""
-    power, q = order - 1, flip
-    x = math.exp((math.log(q) + rdp_2) * (order_2 - 1) / order_2)
-    last = math.log(q) + power * (rdp_1 - math.log(q) / (order_1 - 1))
-    if x >= 1:
-        first = (1 - q) * np.power((1 - q) / (1 - x), power) if x > 1 else math.inf
-        return float(np.log(first + np.exp(last))) / power
-    first = order * math.log1p(-q) - power * math.log1p(-x)
-    if max(first, last) > 1:
-        return float(np.logaddexp(first, last)) / power
-    # ln(1 + {(1-q) A^power - 1} + q B^power): the terms may be tiny.
-    return math.log1p(math.expm1(first) + math.exp(last)) / power
-
-
-def _of_gnmax(*, order: float, noise_std: float, flip: float) -> float:
-    """The theorem for GNMax, whether its conditions are met or not."""
-    order_2 = noise_std * math.sqrt(-math.log(flip))
-    orders = {"order_1": order_2 + 1, "order_2": order_2}
-    divergences = {"rdp_1": (order_2 + 1) / noise_std**2, "rdp_2": order_2 / noise_std**2}
-    return data_dependent_rdp(order=order, flip=flip, **orders, **divergences)
-
-
-@formula("G-M5b", "GNMax: data-dependent RDP", "upper", "Papernot, Song, Mironov, Raghunathan, "
-         "Talwar & Erlingsson 2018, Theorem 6 and Proposition 10")
-@given("order > 1 and noise_std > 0 and 0 < flip < 1", order=Log(1.05, 50.0),
-       noise_std=Log(0.5, 40.0), votes=_random_votes(60, 4), flip=Derived(gnmax_flip_bound))
-@oracle(truths.gnmax_worst, absolute=0.0, points=60)
-@printed("8.9835e-09", order=10.0, noise_std=40.0, flip=1e-8)
-@wrong("no-conditions",
-       "With little noise mu_2 falls below 1, where the formula claims too little.",
-       claim=_of_gnmax, says=r"\text{the theorem, whatever } q \text{ and } \alpha",
-       order=Log(1.05, 1.5), noise_std=Log(0.3, 0.5), votes=_random_votes(2, 2))
-@wrong("both-directions",
-       "The neighbour may be less certain of the winner, and its divergence larger.",
-       says=r"D_\alpha(M(D')\Vert M(D)) \text{ is bounded as well}",
-       oracle=partial(truths.gnmax_worst, reverse=True))
-def gnmax_data_dependent_rdp(*, order, noise_std, flip):
-    r"""\text{the theorem with } \mu_2 = \sigma\sqrt{\ln(1/q)},\ \mu_1 = \mu_2 + 1,\
-    \varepsilon_i = \mu_i/\sigma^2;\quad \alpha/\sigma^2 \text{ where it does not apply}"""
-    plain = order / noise_std**2
-    order_2 = noise_std * math.sqrt(-math.log(flip))
-    if order_2 <= 1 or order > order_2 + 1 or math.log(flip) + order_2 / noise_std**2 >= 0:
-        return plain
-    rising = (order_2 - 1) * order_2 / noise_std**2
-    rising -= order_2 * (math.log1p(1 / order_2) + math.log1p(1 / (order_2 - 1)))
-    if math.log(flip) > rising:
-        return plain
-    return min(plain, _of_gnmax(order=order, noise_std=noise_std, flip=flip))
+enter(
+    theorems.gnmax_data_dependent_rdp,
+    formula("G-M5b", "GNMax: data-dependent RDP", "upper", "Papernot, Song, Mironov, Raghunathan, "
+            "Talwar & Erlingsson 2018, Theorem 6 and Proposition 10"),
+    given("order > 1 and noise_std > 0 and 0 < flip < 1", order=Log(1.05, 50.0),
+          noise_std=Log(0.5, 40.0), votes=_random_votes(60, 4),
+          flip=Derived(theorems.gnmax_flip_bound)),
+    oracle(truths.gnmax_worst, absolute=0.0, points=60),
+    printed("8.9835e-09", order=10.0, noise_std=40.0, flip=1e-8),
+    wrong("no-conditions",
+          "With little noise mu_2 falls below 1, where the formula claims too little.",
+          claim=theorems.gnmax_unchecked_rdp, says=r"\text{the theorem, whatever } q \text{ and } "
+          r"\alpha", order=Log(1.05, 1.5), noise_std=Log(0.3, 0.5), votes=_random_votes(2, 2)),
+    wrong("both-directions",
+          "The neighbour may be less certain of the winner, and its divergence larger.",
+          says=r"D_\alpha(M(D')\Vert M(D)) \text{ is bounded as well}",
+          oracle=partial(truths.gnmax_worst, reverse=True)),
+)
 
 
 @formula("G-M5c", "Confident-GNMax: whether the votes pass a threshold", "upper",
