@@ -8,14 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv
 
 from dplearn.accountants.pld import PLD
-from dplearn.book.chapters.auditing.entries import audit_epsilon, audit_mu, clopper_pearson_upper
-from dplearn.book.chapters.auditing.one_run import (
-    checked,
-    largest_refuted,
-    least_of_dp,
-    least_of_gaussian,
-    reachable,
-)
+from dplearn.audit import theorems
 from dplearn.ground import validate
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee, round_down
 from dplearn.mechanisms import Gaussian
@@ -104,13 +97,15 @@ at delta = 1.0e-05, add_remove, by two_worlds
 def _strength(bound: LowerBound, *errors: tuple[int, int]) -> float:
     """Epsilon, or mu of a Gaussian, from false positives of so many trials, and negatives."""
     fpr, fnr = (
-        clopper_pearson_upper(errors=k, trials=n, confidence=bound.confidence) if k < n else 1.0
+        theorems.clopper_pearson_upper(errors=k, trials=n, confidence=bound.confidence)
+        if k < n
+        else 1.0
         for k, n in errors
     )
     rates = {"false_positive_rate": fpr, "false_negative_rate": fnr}
     if bound.assume == "any":
-        return audit_epsilon(**rates, delta=bound.delta)
-    return max(0.0, audit_mu(**rates)) if max(fpr, fnr) < 1 else 0.0
+        return theorems.audit_epsilon(**rates, delta=bound.delta)
+    return max(0.0, theorems.audit_mu(**rates)) if max(fpr, fnr) < 1 else 0.0
 
 
 def _of(bound: LowerBound, strength: float) -> LowerBound:
@@ -164,11 +159,19 @@ def from_guesses(*, canaries: int, guesses: int, correct: int, **look: Any) -> L
     these outputs are impossible, at 99.9 %, for a program with epsilon <= 2.102 \
 at delta = 1.0e-05, add_remove, by one_run
     """
-    counts = checked(canaries=canaries, guesses=guesses, correct=correct)
+    counts = theorems.checked(canaries=canaries, guesses=guesses, correct=correct)
     bound = LowerBound(epsilon=0.0, method="one_run", **look)
-    curve = {"any": lambda x: least_of_dp(x, bound.delta), "gaussian": least_of_gaussian}
+    curve = {
+        "any": lambda x: theorems.least_of_dp(x, bound.delta),
+        "gaussian": theorems.least_of_gaussian,
+    }
     chance, least = 1 - bound.confidence, curve[bound.assume]
-    return _of(bound, largest_refuted(lambda x: not reachable(least(x), **counts, chance=chance)))
+    return _of(
+        bound,
+        theorems.largest_refuted(
+            lambda x: not theorems.reachable(least(x), **counts, chance=chance)
+        ),
+    )
 
 
 def one_run(

@@ -17,11 +17,11 @@ LIBRARY = (
     {"accountants"},
     {"statement"},
     {"run", "calibrate", "budget", "tuning", "opacus", "certificates", "datasets", "sweeps"},
-    {"training", "rehearsal"},
+    {"training", "rehearsal", "audit"},
 )
 ON_TOP = (
     {"book"},
-    {"claims", "pate", "federated", "audit"},
+    {"claims", "pate", "federated"},
     {"figures", "readings"},
     {"app", "classroom"},
     {"site"},
