@@ -111,8 +111,7 @@ def audit(
     >>> def train(included, seed):  # each canary with a quarter of the noise that is claimed
     ...     return included + 0.25 * np.random.default_rng(seed).normal(size=included.size)
     >>> print(audit(train, canaries=2000, delta=1e-5, progress=False))
-    these outputs are impossible, at 99.9 %, for a program with epsilon <= 3.66 \
-at delta = 1.0e-05, add_remove, by one_run
+    epsilon > 4.411 at delta = 1.0e-05, add_remove, by one_run (99.9 % confidence)
     """
     look = {name: options.pop(name) for name in _LOOK & set(options)}
     seen = observe(train, canaries=canaries, **options)

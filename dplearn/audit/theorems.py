@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 from scipy.special import betaincinv, ndtr, ndtri
 
@@ -53,6 +54,9 @@ def reachable(least: Least, *, canaries: int, guesses: int, correct: int, chance
 
     See Mahloujifar, Melis & Chaudhuri (2024), Appendix, audit_rh_with_cap.
     """
+    validate.integer(minimum=1, canaries=canaries)
+    validate.integer(minimum=1, maximum=canaries, guesses=guesses)
+    validate.integer(minimum=0, maximum=guesses, correct=correct)
     right, wrong = chance * correct / canaries, chance * (guesses - correct) / canaries
     # A hair of slack, on the side of those who are audited.
     room = guesses / canaries * (1 + 1e-12)
@@ -77,9 +81,6 @@ def largest_refuted(refutes: Callable[[float], bool]) -> float:
     return low
 
 
-def checked(*, canaries: int, guesses: int, correct: int) -> dict[str, int]:
-    """The three counts, if they can be."""
-    validate.integer(minimum=1, canaries=canaries)
-    validate.integer(minimum=1, maximum=canaries, guesses=guesses)
-    validate.integer(minimum=0, maximum=guesses, correct=correct)
-    return {"canaries": canaries, "guesses": guesses, "correct": correct}
+def refuted_by_guesses(curve: Callable[[float], Least], **counts: Any) -> float:
+    """The largest strength whose curve makes so many right guesses rarer; see `reachable`."""
+    return largest_refuted(lambda strength: not reachable(curve(strength), **counts))

@@ -5,13 +5,7 @@ import math
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from dplearn.audit.theorems import (
-    checked,
-    largest_refuted,
-    least_of_dp,
-    least_of_gaussian,
-    reachable,
-)
+from dplearn.audit import theorems
 from dplearn.book.chapters.auditing import truths
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
@@ -47,8 +41,9 @@ def one_run_tradeoff_p_value(*, canaries, guesses, correct, epsilon, delta):
     R and F are the shares of right and wrong guesses among those runs with i right ones or more;
     swapping one canary turns one into the other, so that f, here that of (epsilon, delta), bounds
     them. Far below Steinke's bound where nearly all guesses are right or delta counts."""
-    counts = checked(canaries=canaries, guesses=guesses, correct=correct)
-    refuted = lambda x: not reachable(least_of_dp(epsilon, delta), **counts, chance=x)
+    counts = {"canaries": canaries, "guesses": guesses, "correct": correct}
+    worst = theorems.least_of_dp(epsilon, delta)
+    refuted = lambda x: not theorems.reachable(worst, **counts, chance=x)
     return min(1.0, oracles.smallest(refuted, low=0.0, high=1.0))
 
 
@@ -70,6 +65,6 @@ def one_run_mu(*, canaries, guesses, correct, significance):
     r"""\hat\mu = \sup\{\mu : \text{p-value of } v \text{ under } G_\mu < \beta\},
     \quad P(\hat\mu > \mu) \le \beta"""
     validate.probability(significance=significance)
-    counts = checked(canaries=canaries, guesses=guesses, correct=correct)
-    refutes = lambda mu: not reachable(least_of_gaussian(mu), **counts, chance=significance)
-    return largest_refuted(refutes)
+    counts = {"canaries": canaries, "guesses": guesses, "correct": correct}
+    gaussian = theorems.least_of_gaussian
+    return theorems.refuted_by_guesses(gaussian, **counts, chance=significance)
