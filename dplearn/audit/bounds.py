@@ -16,8 +16,6 @@ from dplearn.mechanisms import Gaussian
 
 # What is presumed of the program: nothing, or a trade-off curve no worse than some Gaussian's.
 Assumption = Literal["any", "gaussian"]
-# Thresholds that are tried where one is chosen.
-_THRESHOLDS = 50
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,13 +57,10 @@ class LowerBound:
         return self.epsilon > 0 and guarantee.epsilon <= self.epsilon
 
     def __str__(self) -> str:
-        at = (
-            f"at delta = {float(round_down(self.delta, 2)):.1e}, {self.adjacency}, by {self.method}"
-        )
-        sure = f"{round_down(100 * self.confidence, 6)} % confidence"
-        premise = ", if its noise is Gaussian" if self.assume == "gaussian" else ""
         proved = f"epsilon > {round_down(self.epsilon)}" if self.epsilon else "nothing is proved"
-        return f"{proved} {at} ({sure}{premise})"
+        at = f"delta = {float(round_down(self.delta, 2)):.1e}, {self.adjacency}, by {self.method}"
+        premise = ", if its noise is Gaussian" if self.assume == "gaussian" else ""
+        return f"{proved} at {at} ({round_down(100 * self.confidence, 6)} % confidence{premise})"
 
 
 def from_counts(
@@ -96,8 +91,6 @@ def _strength(bound: LowerBound, *errors: tuple[int, int]) -> float:
     """Epsilon, or mu of a Gaussian, from false positives of so many trials, and negatives."""
     fpr, fnr = (
         theorems.clopper_pearson_upper(errors=k, trials=n, confidence=bound.confidence)
-        if k < n
-        else 1.0
         for k, n in errors
     )
     rates = {"false_positive_rate": fpr, "false_negative_rate": fnr}
@@ -118,8 +111,8 @@ def _of(bound: LowerBound, strength: float) -> LowerBound:
 def from_scores(present: ArrayLike, absent: ArrayLike, **look: Any) -> LowerBound:
     """Bound from one score per independent run with the canary and without; high means present.
 
-    The first half of either chooses the threshold and the second alone is judged: no run counts
-    that decided what to look for. `look` is as in `from_counts`.
+    The first half of either, in the order of the runs, chooses the threshold and the second alone
+    is judged: no run counts that decided what to look for. `look` is as in `from_counts`.
     """
     both = [_finite(scores) for scores in (present, absent)]
     tried, judged = zip(*(np.split(scores, [len(scores) // 2]) for scores in both), strict=True)
@@ -136,7 +129,7 @@ def from_scores(present: ArrayLike, absent: ArrayLike, **look: Any) -> LowerBoun
         first = errors(tried, threshold)
         return _strength(bound, *first), -sum(k / n for k, n in first)
 
-    shares = np.linspace(0, 1, _THRESHOLDS)
+    shares = np.linspace(0, 1, 50)
     thresholds = np.unique(np.quantile(np.concatenate(tried), shares, method="lower"))
     return _of(bound, _strength(bound, *errors(judged, max(thresholds.tolist(), key=worth))))
 
@@ -205,9 +198,7 @@ def one_run(
 def _planned(canaries: int, delta: float, level: float) -> list[tuple[float, int, int]]:
     """Shares of the false alarms, and how many of the highest and of the lowest each guesses."""
     if canaries < 2:
-        raise ValueError(
-            f"Expected two canaries or more, got {canaries}: one guess proves nothing."
-        )
+        raise ValueError(f"Expected 2 canaries or more, got {canaries}: one guess proves nothing.")
     # Few more are right where all scores tell, since as many are seldom in as out.
     most = max(1.0, canaries / 2 - 0.75 * canaries**0.5)
     few = 1.25 * math.sqrt(-canaries * math.log(level)) + 2.5 * canaries * delta / level

@@ -17,7 +17,7 @@ from dplearn.sweeps import sweep
 
 # train(included, seed): which canaries are in, shape (canaries,), and a seed for all else.
 Train = Callable[[NDArray[np.bool_], int], Any]
-_LOOK = {"confidence", "adjacency", "assume"}
+_LOOK = {"guesses", "confidence", "adjacency", "assume"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,19 +92,12 @@ def _scores(train: Train, score: Callable[[Any], ArrayLike] | None, run: _Run) -
     return array.tolist()
 
 
-def audit(
-    train: Train,
-    *,
-    canaries: int,
-    delta: float,
-    guesses: tuple[int, int] | None = None,
-    **options: Any,
-) -> LowerBound:
+def audit(train: Train, *, canaries: int, delta: float, **options: Any) -> LowerBound:
     """What the outputs of `train` prove about its epsilon: `observe`, then one look.
 
     How many canaries, runs and guesses there are is fixed beforehand: who adds runs until
-    something shows has no confidence left. Options are those of `observe`, and those of
-    `LowerBound`: confidence (default 0.999), adjacency ("add_remove") and assume ("any").
+    something shows has no confidence left. Options are those of `observe`, `guesses` as in
+    `one_run`, and confidence (default 0.999), adjacency ("add_remove") and assume ("any").
 
     Examples
     --------
@@ -115,4 +108,4 @@ def audit(
     """
     look = {name: options.pop(name) for name in _LOOK & set(options)}
     seen = observe(train, canaries=canaries, **options)
-    return seen.bound(guesses=guesses, delta=delta, **look)
+    return seen.bound(delta=delta, **look)

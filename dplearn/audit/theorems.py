@@ -15,10 +15,7 @@ Least = Callable[[float], float]
 def audit_epsilon(
     *, false_positive_rate: float, false_negative_rate: float, delta: float = 0.0
 ) -> float:
-    """Least epsilon at which a test of two neighbours may have these error rates.
-
-    See Kairouz, Oh & Viswanath (2015), Theorem 2.1.
-    """
+    """Least epsilon of a test with these rates; Kairouz, Oh & Viswanath (2015), Theorem 2.1."""
     rates = (false_positive_rate, false_negative_rate), (false_negative_rate, false_positive_rate)
     room = ((1 - delta - a, b) for a, b in rates if 1 - delta - a > 0)
     return max([0.0, *(math.log(a / b) if b > 0 else math.inf for a, b in room)])
@@ -30,10 +27,7 @@ def audit_mu(*, false_positive_rate: float, false_negative_rate: float) -> float
 
 
 def clopper_pearson_upper(*, errors: int, trials: int, confidence: float = 0.95) -> float:
-    """Limit that an error rate exceeds with probability (1 - confidence) / 2 at most.
-
-    See Clopper & Pearson (1934), the whole paper.
-    """
+    """Limit that a rate exceeds with probability (1 - confidence) / 2; Clopper & Pearson (1934)."""
     limit = betaincinv(errors + 1, trials - errors, (1 + confidence) / 2)
     return float(limit) if errors < trials else 1.0
 

@@ -214,7 +214,7 @@ def test_a_bound_says_what_is_impossible_and_nothing_else():
         (lambda: one_run([True], [math.nan], delta=0), "finite"),
         (lambda: one_run([True], [1.0, 2.0], delta=0), "as many scores as included"),
         (lambda: one_run([True] * 9, range(9), delta=0, guesses=(9, 1)), "guesses"),
-        (lambda: one_run([True], [1.0], delta=0), "two canaries or more, got 1: one guess proves"),
+        (lambda: one_run([True], [1.0], delta=0), "2 canaries or more, got 1: one guess proves"),
         (lambda: from_scores([1.0], [0.0], delta=0), "two scores or more"),
         (lambda: from_scores([1, 2], [0, 1], delta=0, assume="gaussian"), "delta in"),
         (lambda: from_scores([1, 2], [0, 1], delta=0.1, assume="normal"), "assume one of"),

@@ -110,13 +110,13 @@ enter(
 )
 
 
-@formula("G-N2b", "The largest epsilon that n trials can certify", "identity",
+@formula("G-N2b", "The largest epsilon that n runs of each kind can certify", "identity",
          "Jagielski, Ullman & Oprea 2020, Section 4")
 @given("trials >= 1 and 0 < confidence < 1 and 0 <= delta < 0.5", trials=Whole(1, 100_000),
        confidence=_CONFIDENCE, delta=Log(1e-8, 0.1, also=(0.0,)))
 @oracle(truths.best_of_all_outcomes, tolerance=1e-8, unsafe=None)
 @printed("5.600577", "5.600577", trials=1000, confidence=0.95, delta=1e-5)
-@wrong("no-ceiling", "Some false positives may have been missed: n trials show about ln n at most.",
+@wrong("no-ceiling", "Some false positives may have been missed: n runs of each kind show about ln n at most.",
        claim="inf", says=r"\text{an attack that never errs proves } \varepsilon = \infty")
 def largest_certifiable_epsilon(*, trials, confidence=0.95, delta=0.0):
     r"""\varepsilon_{\max} = \ln\frac{1-\delta-\hat r_0}{\hat r_0},\quad
