@@ -27,7 +27,7 @@ def audit_mu(*, false_positive_rate: float, false_negative_rate: float) -> float
 
 
 def clopper_pearson_upper(*, errors: int, trials: int, confidence: float = 0.95) -> float:
-    """Limit that a rate exceeds with probability (1 - confidence) / 2; Clopper & Pearson (1934)."""
+    """Upper limit of a rate, too low with chance (1 - confidence) / 2 at most; see G-N2."""
     limit = betaincinv(errors + 1, trials - errors, (1 + confidence) / 2)
     return float(limit) if errors < trials else 1.0
 
