@@ -1,25 +1,31 @@
-"""How often an audit of one run catches a planted bug, and how often it accuses correct code.
+"""How often an audit of one run catches a planted bug, and how much of an epsilon one run proves.
 
-A loop of DP-SGD in numpy: logistic regression on two clouds of points, and canaries whose
-gradients are at right angles to all others, as an auditor may craft them. Each bug is one line. A
-row is about many audits at 99 %, each one look at so many canaries and runs.
+The first table: a loop of DP-SGD in numpy, logistic regression on two clouds of points, and
+canaries whose gradients are at right angles to all others, as an auditor may craft them. Each bug
+is one line. A row is about many audits at 99 %, each one look at so many canaries and runs.
 
-    python benchmarks/audit.py                 # the table, some minutes
+The second: canaries under Gaussian noise of a known epsilon, and the mean of what four ways of
+counting prove at 95 % and delta = 1e-5.
+
+    python benchmarks/audit.py                 # planted bugs, some minutes
     python benchmarks/audit.py --audits 20
+    python benchmarks/audit.py --proved        # the second table
 """
 
 import argparse
 import math
 import time
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import betaincinv
 
-from dplearn.audit import audit
-from dplearn.run import DPSGD
+from dplearn import DPSGD, Gaussian, accountants, smallest_noise_multiplier
+from dplearn.audit import audit, one_run
+from dplearn.book.chapters.auditing.entries import one_run_epsilon
 
 CONFIDENCE = 0.99
 NORM, FEATURES, RECORDS = 4.0, 10, 400
@@ -182,11 +188,66 @@ def row(planted: Planted, audits: int) -> Row:
     return Row(caught, epsilon, (time.process_time() - start) / audits)
 
 
+def halves(included, scores) -> tuple[int, int]:
+    """Numbers of guesses with the largest lower limit of the share that is right, on these."""
+    ordered, m = included[np.argsort(scores)], len(scores)
+    sizes = np.unique([0, *np.geomspace(1, max(1, m / 2 - 1.5 * m**0.5), 20).astype(int)])
+    highest, lowest = (np.cumsum([0, *row])[sizes] for row in (ordered[::-1], ~ordered))
+    right, total = highest[:, None] + lowest, sizes[:, None] + sizes
+    limit = np.where(right > 0, betaincinv(np.maximum(right, 1e-9), total - right + 1, 0.05), 0.0)
+    a, b = np.unravel_index(np.argmax(limit), limit.shape)
+    return int(sizes[a]), int(sizes[b])
+
+
+@cache
+def theirs(canaries: int, guesses: int, correct: int) -> float:
+    """Epsilon of Steinke, Nasr & Jagielski's theorem."""
+    counts = {"canaries": canaries, "guesses": guesses, "correct": correct}
+    return one_run_epsilon(**counts, delta=1e-5, significance=0.05)
+
+
+def proofs(epsilon: float, m: int, audits: int) -> list[str]:
+    """Mean epsilon proved: half and half, the plan, the best number, and the best of theirs."""
+    goal = {"mechanism": Gaussian(1.0), "epsilon": epsilon, "delta": 1e-5, "steps": 1}
+    width = smallest_noise_multiplier(accountants["pld"](), **goal).value
+    look, rng = {"delta": 1e-5, "confidence": 0.95}, np.random.default_rng(1)
+    sizes = np.unique(np.geomspace(5, m / 2 - m**0.5, 16).astype(int)).tolist()
+    planned, split, best, other = [], [], [], []
+    for _ in range(audits):
+        bits = rng.random(m) < 0.5
+        z = bits / width + rng.standard_normal(m)
+        planned.append(one_run(bits, z, **look).epsilon)
+        first, second = np.split(np.arange(m), 2)
+        guesses = halves(bits[first], z[first])
+        split.append(one_run(bits[second], z[second], guesses=guesses, **look).epsilon)
+        ordered = bits[np.argsort(z)]
+        right = [int(np.sum(ordered[-k:]) + np.sum(~ordered[:k])) for k in sizes]
+        best.append([one_run(bits, z, guesses=(k, k), **look).epsilon for k in sizes])
+        other.append([theirs(m, 2 * k, v) for k, v in zip(sizes, right, strict=True)])
+    means = np.mean(best, axis=0), np.mean(other, axis=0)
+    tops = [f"{np.max(mean):.2f} ({2 * sizes[int(np.argmax(mean))]})" for mean in means]
+    return [f"{np.mean(split):.2f}", f"{np.mean(planned):.2f}", *tops]
+
+
+def table_of_proofs(audits: int) -> None:
+    """Print what one run proves, by true epsilon and number of canaries."""
+    titles = "canaries|true ε|half chooses, half is judged|plan|best number (guesses)"
+    titles += "|Steinke et al., best number (guesses)"
+    print(f"| {titles.replace('|', ' | ')} |\n" + "|---" * (titles.count("|") + 1) + "|")
+    for m in (1000, 10_000, 100_000):
+        for epsilon in (1.0, 2.0, 4.0, 8.0):
+            cells = [f"{m}", f"{epsilon:g}", *proofs(epsilon, m, audits)]
+            print(f"| {' | '.join(cells)} |", flush=True)
+
+
 def main() -> None:
-    """Print the table."""
+    """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--audits", type=int, default=200)
-    audits = parser.parse_args().audits
+    parser.add_argument("--proved", action="store_true")
+    audits, proved = (options := parser.parse_args()).audits, options.proved
+    if proved:
+        return table_of_proofs(audits)
     titles = "bug|canaries × runs|δ|ε claimed|ε proved, median|caught|correct code accused"
     titles += "|accuracy, if correct|CPU s"
     print(f"| {titles.replace('|', ' | ')} |\n" + "|---" * (titles.count("|") + 1) + "|")

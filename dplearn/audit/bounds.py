@@ -1,30 +1,21 @@
 """What observations prove about epsilon: from below, at a confidence, and never from above."""
 
+import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaincinv
 
 from dplearn.accountants.pld import PLD
-from dplearn.book.chapters.auditing.entries import audit_epsilon, audit_mu, clopper_pearson_upper
-from dplearn.book.chapters.auditing.one_run import (
-    checked,
-    largest_refuted,
-    least_of_dp,
-    least_of_gaussian,
-    reachable,
-)
+from dplearn.audit import theorems
 from dplearn.ground import validate
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee, round_down
 from dplearn.mechanisms import Gaussian
 
 # What is presumed of the program: nothing, or a trade-off curve no worse than some Gaussian's.
 Assumption = Literal["any", "gaussian"]
-_PROGRAMS = {"any": "a program", "gaussian": "a Gaussian mechanism"}
-# Thresholds that are tried where one is chosen.
-_THRESHOLDS = 50
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +25,7 @@ class LowerBound:
     Examples
     --------
     >>> print(LowerBound(epsilon=2.1, delta=1e-5, confidence=0.999, method="one_run"))
-    these outputs are impossible, at 99.9 %, for a program with epsilon <= 2.1 \
-at delta = 1.0e-05, add_remove, by one_run
+    epsilon > 2.1 at delta = 1.0e-05, add_remove, by one_run (99.9 % confidence)
     """
 
     epsilon: float  # no program of this epsilon or less is likely to have had the outputs
@@ -67,13 +57,10 @@ at delta = 1.0e-05, add_remove, by one_run
         return self.epsilon > 0 and guarantee.epsilon <= self.epsilon
 
     def __str__(self) -> str:
-        at = f"at {round_down(100 * self.confidence, 6)} %"
-        tail = f"delta = {float(round_down(self.delta, 2)):.1e}, {self.adjacency}, by {self.method}"
-        program = _PROGRAMS[self.assume]
-        if self.epsilon == 0:
-            return f"these outputs are possible, {at}, for {program} with any epsilon at {tail}"
-        epsilon = f"epsilon <= {round_down(self.epsilon)}"
-        return f"these outputs are impossible, {at}, for {program} with {epsilon} at {tail}"
+        proved = f"epsilon > {round_down(self.epsilon)}" if self.epsilon else "nothing is proved"
+        at = f"delta = {float(round_down(self.delta, 2)):.1e}, {self.adjacency}, by {self.method}"
+        premise = ", if its noise is Gaussian" if self.assume == "gaussian" else ""
+        return f"{proved} at {at} ({round_down(100 * self.confidence, 6)} % confidence{premise})"
 
 
 def from_counts(
@@ -90,8 +77,7 @@ def from_counts(
     --------
     >>> counts = {"true_positives": 480, "positives": 500, "false_positives": 5, "negatives": 500}
     >>> print(from_counts(**counts, delta=1e-5))
-    these outputs are impossible, at 99.9 %, for a program with epsilon <= 3.289 \
-at delta = 1.0e-05, add_remove, by two_worlds
+    epsilon > 3.289 at delta = 1.0e-05, add_remove, by two_worlds (99.9 % confidence)
     """
     validate.integer(minimum=1, positives=positives, negatives=negatives)
     validate.integer(minimum=0, maximum=positives, true_positives=true_positives)
@@ -104,13 +90,13 @@ at delta = 1.0e-05, add_remove, by two_worlds
 def _strength(bound: LowerBound, *errors: tuple[int, int]) -> float:
     """Epsilon, or mu of a Gaussian, from false positives of so many trials, and negatives."""
     fpr, fnr = (
-        clopper_pearson_upper(errors=k, trials=n, confidence=bound.confidence) if k < n else 1.0
+        theorems.clopper_pearson_upper(errors=k, trials=n, confidence=bound.confidence)
         for k, n in errors
     )
     rates = {"false_positive_rate": fpr, "false_negative_rate": fnr}
     if bound.assume == "any":
-        return audit_epsilon(**rates, delta=bound.delta)
-    return max(0.0, audit_mu(**rates)) if max(fpr, fnr) < 1 else 0.0
+        return theorems.audit_epsilon(**rates, delta=bound.delta)
+    return max(0.0, theorems.audit_mu(**rates)) if max(fpr, fnr) < 1 else 0.0
 
 
 def _of(bound: LowerBound, strength: float) -> LowerBound:
@@ -125,8 +111,8 @@ def _of(bound: LowerBound, strength: float) -> LowerBound:
 def from_scores(present: ArrayLike, absent: ArrayLike, **look: Any) -> LowerBound:
     """Bound from one score per independent run with the canary and without; high means present.
 
-    The first half of either chooses the threshold and the second alone is judged: no run counts
-    that decided what to look for. `look` is as in `from_counts`.
+    The first half of either, in the order of the runs, chooses the threshold and the second alone
+    is judged: no run counts that decided what to look for. `look` is as in `from_counts`.
     """
     both = [_finite(scores) for scores in (present, absent)]
     tried, judged = zip(*(np.split(scores, [len(scores) // 2]) for scores in both), strict=True)
@@ -143,7 +129,7 @@ def from_scores(present: ArrayLike, absent: ArrayLike, **look: Any) -> LowerBoun
         first = errors(tried, threshold)
         return _strength(bound, *first), -sum(k / n for k, n in first)
 
-    shares = np.linspace(0, 1, _THRESHOLDS)
+    shares = np.linspace(0, 1, 50)
     thresholds = np.unique(np.quantile(np.concatenate(tried), shares, method="lower"))
     return _of(bound, _strength(bound, *errors(judged, max(thresholds.tolist(), key=worth))))
 
@@ -152,23 +138,30 @@ def from_guesses(*, canaries: int, guesses: int, correct: int, **look: Any) -> L
     """Bound from guesses about canaries, each in the data with probability 1/2 on its own.
 
     Canaries of one run may help or hinder each other. Those of several runs count as of one. How
-    many guesses there are must not depend on which of them are right: `one_run` sees to it. The
-    theorem is that of Mahloujifar, Melis & Chaudhuri 2024 at the curve of (epsilon, delta), where
-    delta takes less away than in that of Steinke, Nasr & Jagielski 2023, or at a Gaussian's. All
-    guesses may be shown with probability canaries * delta / guesses: where that is not below
+    many guesses there are is fixed before the outputs are seen: `one_run` sees to it. The theorem
+    is that of Mahloujifar, Melis & Chaudhuri 2024 at the curve of (epsilon, delta), where delta
+    takes less away than in that of Steinke, Nasr & Jagielski 2023, or at a Gaussian's. All guesses
+    may be shown with probability canaries * delta / guesses: where that is not below
     1 - confidence, nothing is proved. `look` is as in `from_counts`.
 
     Examples
     --------
     >>> print(from_guesses(canaries=1000, guesses=100, correct=98, delta=1e-5))
-    these outputs are impossible, at 99.9 %, for a program with epsilon <= 2.102 \
-at delta = 1.0e-05, add_remove, by one_run
+    epsilon > 2.102 at delta = 1.0e-05, add_remove, by one_run (99.9 % confidence)
     """
-    counts = checked(canaries=canaries, guesses=guesses, correct=correct)
     bound = LowerBound(epsilon=0.0, method="one_run", **look)
-    curve = {"any": lambda x: least_of_dp(x, bound.delta), "gaussian": least_of_gaussian}
-    chance, least = 1 - bound.confidence, curve[bound.assume]
-    return _of(bound, largest_refuted(lambda x: not reachable(least(x), **counts, chance=chance)))
+    return _proved(bound, [(1.0, {"canaries": canaries, "guesses": guesses, "correct": correct})])
+
+
+def _proved(bound: LowerBound, looks: list[tuple[float, dict[str, int]]]) -> LowerBound:
+    """The most that any look at counts proves, each with its share of the false alarms."""
+    dp = partial(theorems.least_of_dp, delta=bound.delta)
+    curve = dp if bound.assume == "any" else theorems.least_of_gaussian
+    proofs = [
+        theorems.refuted_by_guesses(curve, chance=share * (1 - bound.confidence), **counts)
+        for share, counts in looks
+    ]
+    return _of(bound, max(proofs))
 
 
 def one_run(
@@ -177,34 +170,41 @@ def one_run(
     """Bound from a score for each canary, of one run or of several; high means included.
 
     `guesses` are how many of the highest scores are guessed to be included, and how many of the
-    lowest left out, both fixed before anybody looks. Without it the first half of the canaries
-    chooses the two numbers, and the second alone is judged. `look` is as in `from_counts`.
+    lowest left out, both fixed before anybody looks. Without it they are those of a plan that
+    knows the number of canaries, delta and confidence alone: near the best for Gaussian noise of an
+    epsilon between 1 and 8, with nine tenths of the false alarms, and two larger numbers for
+    programs that leak more, with a twentieth each. `look` is as in `from_counts`.
+
+    Of equal scores, each guess counts as wrong where it can. No order of them has fewer right
+    guesses, among others one that is drawn without knowing who is in, which the theorem is about.
+    Noise of the auditor's own, added beforehand, breaks ties at a smaller price.
     """
     x, bits = _finite(scores), np.asarray(included, dtype=bool).ravel()
     if x.shape != bits.shape:
         raise ValueError(f"Expected as many scores as included, got {x.size} and {bits.size}.")
-    if guesses is None:
-        half = len(x) // 2
-        guesses = _promising(bits[:half], x[:half], look.get("confidence", 0.999))
-        x, bits = x[half:], bits[half:]
-    highest, lowest = guesses
-    validate.integer(minimum=0, **{"guesses[0]": highest, "guesses[1]": lowest})
-    ordered = bits[np.argsort(x, kind="stable")]
-    correct = np.sum(ordered[len(x) - highest :]) + np.sum(~ordered[:lowest])
-    return from_guesses(canaries=len(x), guesses=sum(guesses), correct=int(correct), **look)
+    bound = LowerBound(epsilon=0.0, method="one_run", **look)
+    plan = [(1.0, *guesses)] if guesses else _planned(len(x), bound.delta, 1 - bound.confidence)
+    # Included ones first: left out if they are among the lowest, and not among the highest.
+    ordered = bits[np.lexsort((~bits, x))]
+    looks = []
+    for share, highest, lowest in plan:
+        validate.integer(minimum=0, **{"guesses[0]": highest, "guesses[1]": lowest})
+        correct = int(np.sum(ordered[len(x) - highest :]) + np.sum(~ordered[:lowest]))
+        counts = {"canaries": len(x), "guesses": highest + lowest, "correct": correct}
+        looks.append((share, counts))
+    return _proved(bound, looks)
 
 
-def _promising(included: NDArray, scores: NDArray, confidence: float) -> tuple[int, int]:
-    """Numbers of guesses with the largest lower limit of the share that is right."""
-    ordered = included[np.argsort(scores, kind="stable")]
-    # So many are in, and as many are out, but for one choice of the bits in a thousand.
-    most = max(1, len(scores) / 2 - 1.5 * len(scores) ** 0.5)
-    sizes = np.unique([0, *np.geomspace(1, most, 20).astype(int)])
-    highest, lowest = (np.cumsum([0, *row])[sizes] for row in (ordered[::-1], ~ordered))
-    correct, total = highest[:, None] + lowest, sizes[:, None] + sizes
-    limit = betaincinv(np.maximum(correct, 1e-9), total - correct + 1, 1 - confidence)
-    a, b = np.unravel_index(np.argmax(np.where(correct > 0, limit, 0.0)), limit.shape)
-    return int(sizes[a]), int(sizes[b])
+def _planned(canaries: int, delta: float, level: float) -> list[tuple[float, int, int]]:
+    """Shares of the false alarms, and how many of the highest and of the lowest each guesses."""
+    if canaries < 2:
+        raise ValueError(f"Expected 2 canaries or more, got {canaries}: one guess proves nothing.")
+    # Few more are right where all scores tell, since as many are seldom in as out.
+    most = max(1.0, canaries / 2 - 0.75 * canaries**0.5)
+    few = 1.25 * math.sqrt(-canaries * math.log(level)) + 2.5 * canaries * delta / level
+    sizes = np.unique(np.geomspace(min(max(few, 1.0), most), most, 3).astype(int)).tolist()
+    shares = [1 - 0.05 * (len(sizes) - 1), 0.05, 0.05]
+    return [(share, size, size) for share, size in zip(shares, sizes, strict=False)]
 
 
 def _finite(scores: ArrayLike) -> NDArray:

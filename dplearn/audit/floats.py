@@ -15,8 +15,6 @@ from dplearn.ground import validate
 
 # Digits of a logarithm before it is rounded to a double: correctly but for one in 10^20.
 _DIGITS = Context(prec=40)
-# A logarithm that errs in the last bit may exchange neighbours on the grid.
-_NEAR = 4
 
 
 def laplace_by_inversion(
@@ -66,25 +64,22 @@ def reachable(
     for _ in range(bits + 1):
         middle = (low + high) // 2
         below = release(np.ldexp(middle.astype(float), -bits)) < outputs
-        low, high = (
-            np.where(below, np.minimum(middle + 1, high), low),
-            np.where(below, high, middle),
-        )
-    near = np.clip(low[..., None] + np.arange(-_NEAR, _NEAR + 1), 0, 2**bits - 1)
+        low = np.where(below, np.minimum(middle + 1, high), low)
+        high = np.where(below, high, middle)
+    # A logarithm that errs in the last bit may exchange neighbours on the grid.
+    near = np.clip(low[..., None] + np.arange(-4, 5), 0, 2**bits - 1)
     return np.any(release(np.ldexp(near.astype(float), -bits)) == outputs[..., None], axis=-1)
 
 
 def snapped_laplace(
     value: ArrayLike, *, scale: float, bound: float, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    r"""Clamped values plus Laplace noise, rounded to multiples of a power of two, and clamped.
+    """Clamped values plus Laplace noise, rounded to multiples of a power of two, and clamped.
 
     Uniform numbers come from all doubles between 0 and 1, each with its own chance; the grid is
-    the smallest power of two that is not below `scale`, so the last bits are gone. Its guarantee is
-    `snapped_epsilon`, for whoever does not know the numbers of `rng`.
-
-    Values of neighbours differ by at most 1, and all are clamped to [-B, B] by the `bound` B, with
-    scale < B < 2^46 scale (Mironov 2012, Section 5.2).
+    the smallest power of two that is not below `scale`, so the last bits are gone. Its guarantee,
+    for whoever does not know the numbers of `rng`, and its limits are those of `snapped_epsilon`
+    (Mironov 2012, Section 5.2).
 
     Examples
     --------
@@ -93,10 +88,8 @@ def snapped_laplace(
     """
     snapped_epsilon(scale=scale, bound=bound)
     value = np.clip(np.asarray(value, dtype=float), -bound, bound)
-    drawn = [
-        snapped(x, _uniform(rng), 2 * int(rng.integers(2)) - 1, scale, bound) for x in value.flat
-    ]
-    return np.reshape(drawn, value.shape)
+    drawn = [(x, _uniform(rng), 2 * int(rng.integers(2)) - 1) for x in value.flat]
+    return np.reshape([snapped(*one, scale, bound) for one in drawn], value.shape)
 
 
 def snapped(value: float, uniform: float, sign: int, scale: float, bound: float) -> float:
@@ -120,11 +113,8 @@ def _uniform(rng: np.random.Generator) -> float:
 def snapped_epsilon(*, scale: float, bound: float) -> float:
     r"""Epsilon of `snapped_laplace` for values that differ by at most 1, at delta = 0.
 
-    It is :math:`(1 + 2^{-49} B)/\lambda`, an upper bound, and not :math:`1/\lambda`.
-
-    References
-    ----------
-    Mironov (2012), Theorem 1.
+    It is :math:`(1 + 2^{-49} B)/\lambda`, an upper bound, and not :math:`1/\lambda`, where values
+    are clamped to [-B, B] and :math:`\lambda < B < 2^{46}\lambda` (Mironov 2012, Theorem 1).
 
     Examples
     --------

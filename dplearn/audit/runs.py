@@ -17,7 +17,7 @@ from dplearn.sweeps import sweep
 
 # train(included, seed): which canaries are in, shape (canaries,), and a seed for all else.
 Train = Callable[[NDArray[np.bool_], int], Any]
-_LOOK = {"confidence", "adjacency", "assume"}
+_LOOK = {"guesses", "confidence", "adjacency", "assume"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,28 +92,20 @@ def _scores(train: Train, score: Callable[[Any], ArrayLike] | None, run: _Run) -
     return array.tolist()
 
 
-def audit(
-    train: Train,
-    *,
-    canaries: int,
-    delta: float,
-    guesses: tuple[int, int] | None = None,
-    **options: Any,
-) -> LowerBound:
+def audit(train: Train, *, canaries: int, delta: float, **options: Any) -> LowerBound:
     """What the outputs of `train` prove about its epsilon: `observe`, then one look.
 
     How many canaries, runs and guesses there are is fixed beforehand: who adds runs until
-    something shows has no confidence left. Options are those of `observe`, and those of
-    `LowerBound`: confidence (default 0.999), adjacency ("add_remove") and assume ("any").
+    something shows has no confidence left. Options are those of `observe`, `guesses` as in
+    `one_run`, and confidence (default 0.999), adjacency ("add_remove") and assume ("any").
 
     Examples
     --------
     >>> def train(included, seed):  # each canary with a quarter of the noise that is claimed
     ...     return included + 0.25 * np.random.default_rng(seed).normal(size=included.size)
     >>> print(audit(train, canaries=2000, delta=1e-5, progress=False))
-    these outputs are impossible, at 99.9 %, for a program with epsilon <= 3.66 \
-at delta = 1.0e-05, add_remove, by one_run
+    epsilon > 4.411 at delta = 1.0e-05, add_remove, by one_run (99.9 % confidence)
     """
     look = {name: options.pop(name) for name in _LOOK & set(options)}
     seen = observe(train, canaries=canaries, **options)
-    return seen.bound(guesses=guesses, delta=delta, **look)
+    return seen.bound(delta=delta, **look)

@@ -1,13 +1,20 @@
 """Bounds keep their level on the programs that leak as much as they may, and say what they show."""
 
+import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import ndtri
 from scipy.stats import binom
 
 from dplearn.accountants.pld import PLD
 from dplearn.audit import LowerBound, from_counts, from_guesses, from_scores, one_run
+from dplearn.audit.bounds import _planned
+from dplearn.audit.theorems import least_of_dp, reachable
 from dplearn.book.chapters.auditing.truths import worst_chance
 from dplearn.book.kit import oracles
 from dplearn.ground.guarantee import Guarantee
@@ -40,6 +47,13 @@ def leaky_canaries(rng, canaries=80, block=20):
     return included, np.where(included, scores, -scores)
 
 
+def tied_canaries(rng, canaries=80):
+    """The same coins with two scores in all, and an auditor who lists the included last."""
+    included = np.sort(rng.random(canaries) < 0.5)
+    right = rng.random(canaries) < 1 / (1 + math.exp(-EPSILON))
+    return included, right == included
+
+
 def gaussian_canaries(rng, canaries=80):
     included = rng.random(canaries) < 0.5
     return included, rng.normal(included * MU, 1)
@@ -69,6 +83,7 @@ def of_gaussian():
         (from_scores, gaussian_worlds, GAUSSIAN, True),
         (one_run, leaky_canaries, {"delta": DELTA}, True),
         (one_run, leaky_canaries, {"delta": 0.0, "guesses": (10, 10)}, False),
+        (one_run, tied_canaries, {"delta": 0.0, "guesses": (20, 20)}, True),
         (one_run, gaussian_canaries, GAUSSIAN, True),
     ],
 )
@@ -104,10 +119,66 @@ def test_what_chose_a_threshold_is_not_judged():
     halves = np.concatenate([told, noise]), np.concatenate([-told, rng.random(100)])
     assert from_scores(*halves, delta=0.0).epsilon == 0
     assert from_scores(np.ones(200), np.zeros(200), delta=0.0).epsilon > 2.5
-    bits = np.concatenate([np.arange(200) % 2, rng.random(200) < 0.5]).astype(bool)
-    scores = np.concatenate([bits[:200] * 2.0, rng.random(200)])
-    assert one_run(bits, scores, delta=0.0).epsilon == 0
-    assert one_run(bits[:200], scores[:200], delta=0.0).epsilon > 2
+
+
+def accused_coins(plan, canaries=1000, level=1 - CONFIDENCE):
+    """How often coins of odds e to 1, the surest first, are accused by a plan: 100,000 audits."""
+    rng, shown, before, accused = np.random.default_rng(0), 0, 0, np.zeros(100_000, dtype=bool)
+    worst = least_of_dp(EPSILON, 0.0)
+    for share, highest, lowest in plan:
+        guesses = highest + lowest
+        about = {"canaries": canaries, "guesses": guesses, "chance": share * level}
+        shown = shown + rng.binomial(guesses - before, 1 / (1 + math.exp(-EPSILON)), accused.size)
+        rare = next(v for v in itertools.count() if not reachable(worst, correct=v, **about))
+        accused, before = accused | (shown >= rare), guesses
+    return accused.mean()
+
+
+def test_a_plan_of_several_looks_pays_for_each():
+    """Of 100,000 audits a share that is off by 0.005 has a chance below 1e-6."""
+    plan = _planned(1000, 0.0, 1 - CONFIDENCE)
+    assert len(plan) == 3 and sum(share for share, *_ in plan) == pytest.approx(1)
+    assert accused_coins(plan) < 1 - CONFIDENCE - 0.005
+    assert accused_coins([(1.0, *sizes) for _, *sizes in plan]) > 1 - CONFIDENCE + 0.005
+
+
+@pytest.mark.parametrize("guesses", [None, (400, 400), (500, 500), (400, 0), (0, 400)])
+def test_constant_scores_prove_nothing_in_any_order(guesses):
+    for included in (np.arange(1000) < 500, np.arange(1000) >= 500, np.arange(1000) % 2 == 0):
+        assert one_run(included, np.zeros(1000), guesses=guesses, delta=0.0).epsilon == 0
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 3)), min_size=4, max_size=20), st.randoms())
+def test_only_the_scores_order_canaries_and_ties_prove_least(canaries, random):
+    look = {"delta": 0.0, "confidence": 0.6}
+    permuted = random.sample(canaries, len(canaries))
+    for guesses in (None, (1, 2), (3, 0)):
+        bound = one_run(*zip(*canaries, strict=True), guesses=guesses, **look)
+        assert bound == one_run(*zip(*permuted, strict=True), guesses=guesses, **look)
+        broken = [score + 0.5 * random.random() for _, score in canaries]
+        drawn = one_run([bit for bit, _ in canaries], broken, guesses=guesses, **look)
+        assert bound.epsilon <= drawn.epsilon
+
+
+def typical_run(mu, canaries):
+    """Scores at evenly spaced quantiles, without chance: a run about as good as half of them."""
+    normal = ndtri((np.arange(canaries // 2) + 0.5) / (canaries // 2))
+    included = np.repeat([False, True], canaries // 2)
+    return included, np.concatenate([normal, normal + mu])
+
+
+# Gaussians whose epsilons at delta = 1e-5 are 1, 2, 4 and 8.
+@pytest.mark.parametrize("mu", [0.268, 0.502, 0.925, 1.666])
+def test_the_plan_is_near_the_best_number_and_more_canaries_prove_more(mu):
+    proved, look = [], {"delta": 1e-5, "confidence": 0.95}
+    for canaries in (20, 100, 300, 1000, 10_000, 100_000):
+        run = typical_run(mu, canaries)
+        proved.append(one_run(*run, **look).epsilon)
+        if canaries in (1000, 10_000):
+            sizes = np.geomspace(20, canaries // 4, 10).astype(int).tolist()
+            best = max(one_run(*run, guesses=(k, k), **look).epsilon for k in sizes)
+            assert proved[-1] >= 0.88 * best
+    assert proved == sorted(proved) and proved[3] > 0.15
 
 
 def test_counts_are_limited_as_the_book_says():
@@ -115,7 +186,7 @@ def test_counts_are_limited_as_the_book_says():
     best = from_counts(true_positives=1000, false_positives=0, **about)
     assert best.epsilon == pytest.approx(5.600577, abs=1e-6)
     nothing = from_counts(true_positives=0, false_positives=1000, **about)
-    assert nothing.epsilon == 0 and "any epsilon" in str(nothing)
+    assert nothing.epsilon == 0 and str(nothing).startswith("nothing is proved at delta = 1.0e-05")
     # A Gaussian with these two error rates, whose epsilon is far larger at a small delta.
     half = {"true_positives": 841, "false_positives": 159, **about}
     assert from_counts(**half).epsilon < 1.65 < 6 < from_counts(**half, assume="gaussian").epsilon
@@ -123,7 +194,9 @@ def test_counts_are_limited_as_the_book_says():
 
 def test_a_bound_says_what_is_impossible_and_nothing_else():
     bound = LowerBound(epsilon=2.10049, delta=1e-5, confidence=0.999, method="one_run")
-    assert "epsilon <= 2.1 at delta = 1.0e-05" in str(bound) and "99.9 %" in str(bound)
+    told = "epsilon > 2.1 at delta = 1.0e-05, add_remove, by one_run (99.9 % confidence"
+    assert str(bound) == told + ")"
+    assert str(replace(bound, assume="gaussian")) == told + ", if its noise is Gaussian)"
     told = {"method": "pld", "kind": "upper", "adjacency": "add_remove"}
     for epsilon, delta, contradicted in ((2.0, 1e-5, True), (2.2, 1e-5, False), (2.0, 1e-6, True)):
         stated = Guarantee(epsilon=epsilon, delta=delta, **told)
@@ -141,6 +214,7 @@ def test_a_bound_says_what_is_impossible_and_nothing_else():
         (lambda: one_run([True], [math.nan], delta=0), "finite"),
         (lambda: one_run([True], [1.0, 2.0], delta=0), "as many scores as included"),
         (lambda: one_run([True] * 9, range(9), delta=0, guesses=(9, 1)), "guesses"),
+        (lambda: one_run([True], [1.0], delta=0), "2 canaries or more, got 1: one guess proves"),
         (lambda: from_scores([1.0], [0.0], delta=0), "two scores or more"),
         (lambda: from_scores([1, 2], [0, 1], delta=0, assume="gaussian"), "delta in"),
         (lambda: from_scores([1, 2], [0, 1], delta=0.1, assume="normal"), "assume one of"),

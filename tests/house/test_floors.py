@@ -18,11 +18,11 @@ LIBRARY = (
     {"certificates"},
     {"statement"},
     {"run", "calibrate", "budget", "tuning", "opacus", "datasets", "sweeps"},
-    {"training", "rehearsal", "pate"},
+    {"training", "rehearsal", "pate", "audit"},
 )
 ON_TOP = (
     {"book"},
-    {"claims", "federated", "audit"},
+    {"claims", "federated"},
     {"figures", "readings"},
     {"app", "classroom"},
     {"site"},

@@ -165,7 +165,7 @@ for program, (_, scores) in runs.items():
 
 # %%
 told = one_run(included, runs["divides twice"][1], guesses=(100, 100), delta=1e-5)
-print(str(told).replace(" for a", "\nfor a"))
+print(told)
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Ask which bug a student of yours made last. The `forgets C` of a run with $C=\frac12$ would add too *much* noise; nobody notices that either.
@@ -232,7 +232,15 @@ reveal("right guesses in a row", truth=143)
 # %% [markdown]
 # A hundred right guesses in a row do *not* refute $\varepsilon=3$. Strong claims are cheap to refute, weak ones need many guesses; with few canaries no attack, however good, says anything.
 #
-# With many *runs* instead of many canaries, one canary in half of them, both error rates get a confidence limit ([Clopper and Pearson](explorer:formula_book?id=G-N2)), and $\varepsilon\ge\ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}}$ ([in the book](explorer:formula_book?id=G-N1)). That, too, has a ceiling: [a thousand runs show no more than about 5.6](explorer:formula_book?id=G-N2b).
+# With many *runs* instead of many canaries, one canary in half of them, both error rates get a confidence limit ([Clopper and Pearson](explorer:formula_book?id=G-N2)), and $\varepsilon\ge\ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}}$ ([in the book](explorer:formula_book?id=G-N1)). That, too, has [a ceiling](explorer:formula_book?id=G-N2b). A thousand runs, and an attacker who never errs:
+
+# %%
+never_errs = {"true_positives": 500, "positives": 500, "false_positives": 0, "negatives": 500}
+for confidence in (0.95, 0.999):
+    print(from_counts(**never_errs, delta=1e-5, confidence=confidence))
+
+# %% [markdown]
+# They show no more than 4.91 at 95 %, and 4.18 at 99.9 %, whatever the program leaks.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Play it: ten students toss coins, and answer truthfully with probability 3/4, which is $\varepsilon=\ln3$. How often are nine or more of ten answers right?
@@ -247,16 +255,19 @@ reveal("right guesses in a row", truth=143)
 # %%
 truth = np.exp(1) / (1 + np.exp(1))
 seen = np.arange(51)
-hits, false = binom.pmf(seen, 50, truth), binom.pmf(seen, 50, 1 - truth)
+false = binom.pmf(seen, 50, 1 - truth)
+hits, raised = np.ones(1), np.ones(1)
+for _ in range(50):  # the laws of both counts, one more run of either kind
+    hits, raised = np.convolve(hits, [1 - truth, truth]), np.convolve(raised, [truth, 1 - truth])
 rng = np.random.default_rng(6)
 tpr, fpr = rng.binomial(50, truth, 200_000), rng.binomial(50, 1 - truth, 200_000)
 accused = Evidence(
     "how often ln(TPR/FPR) exceeds the true epsilon of 1, 50 runs each",
     closed=float(false @ binom.sf(np.floor(np.e * seen), 50, truth)),
-    exact=float(hits @ (seen[:, None] > np.e * seen) @ false),
+    exact=float(hits @ (seen[:, None] > np.e * seen) @ raised),
     simulated=estimate(tpr > np.e * fpr),
     printed=0.0,
-    exact_by="enumeration",
+    exact_by="run by run",
 )
 print(accused)
 
@@ -280,7 +291,7 @@ fixed, best = np.mean(p_values[:, 19] < 0.05), np.mean(p_values.min(axis=1) < 0.
 print(f"accused wrongly: {fixed:.1%} with 200 guesses, {best:.1%} with the best number")
 
 # %% [markdown]
-# Five per cent were promised, and every fourth honest program is accused. Fix the number beforehand, or choose it on one half of the canaries and judge on the other (`one_run` without `guesses` does).
+# Five per cent were promised, and every fourth honest program is accused. Fix the number beforehand, or several, and share the 5 % among them: `one_run` without `guesses` does, with three numbers that follow from $m$, $\delta$ and the confidence alone.
 #
 # ### 6.3 "Audited, lower bound 0.6: therefore private"
 #
@@ -337,7 +348,7 @@ show(slider(frames, name="m", start=2), f"All frames. {words}.")
 # * **One look.** At 99.9 % one honest program in a thousand is accused. Who audits weekly and reports the worst pays for it.
 # * **The claim is about real numbers.** Programs have none.
 #
-# The last point is the second prediction. This is the textbook's Laplace noise, by inversion of the distribution function:
+# The last point is the second prediction. This is the textbook's Laplace noise, by inversion of the distribution function. (Lesson 06 broke another program of that name, a random sign times $\ln u$: there six outputs in ten are impossible.)
 #
 # $$\text{output}=\text{count}-b\,\mathrm{sgn}(u-\tfrac12)\,\ln\big(1-2|u-\tfrac12|\big),\qquad u\in\{0,2^{-53},2\cdot2^{-53},\dots\}$$
 #
@@ -608,9 +619,9 @@ check("15.test", answers)
 # | **One run** | $m$ coins, $r$ guesses, $v$ right: $P\le P(\mathrm{Bin}(r,\frac{e^\varepsilon}{e^\varepsilon+1})\ge v)$, plus what $\delta$ costs |
 # | **Many runs** | $\varepsilon\ge\ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}}$, both rates at their upper confidence limits |
 # | **Ceiling** | all of $r$ guesses right: $\beta^{1/r}=\frac{e^\varepsilon}{e^\varepsilon+1}$; 143 for $\varepsilon=3$ at 99.9 % |
-# | **It says** | these outputs are impossible, at 99.9 %, for a program with $\varepsilon\le\dots$ |
+# | **It says** | $\varepsilon>\dots$ at 99.9 %: one honest program in a thousand is accused |
 # | **It never says** | therefore private |
-# | **Floats** | 80 % of textbook Laplace outputs are impossible for the neighbour; discrete noise, or snapping at $(1+2^{-49}B)/\lambda$ |
+# | **Floats** | 80 % of the outputs of Laplace noise by inversion are impossible for the neighbour; discrete noise, or snapping at $(1+2^{-49}B)/\lambda$ |
 #
 # ## 13 Further reading
 #

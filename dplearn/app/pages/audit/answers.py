@@ -25,8 +25,6 @@ SHARPER = {
     "short": 1.0,
     "twice": 1000.0,
 }
-# Counts come again, whatever the program and its claim.
-_kept = lru_cache(maxsize=2048)(from_guesses)
 # Numbers of guesses for which the proof is drawn, and the largest.
 _POINTS, _MOST = 7, 2000
 
@@ -69,23 +67,21 @@ def audited(question: Question) -> Audit:
     order = np.argsort(scores)
     ranked = included[order]
 
+    def bound(guesses: int, correct: int) -> LowerBound:
+        counts = {"canaries": m, "guesses": guesses, "correct": correct}
+        look = {name: getattr(question, name) for name in ("delta", "confidence", "assume")}
+        return from_guesses(**counts, **look)
+
     def right(guesses: int) -> int:
         return int(np.sum(ranked[m - guesses + guesses // 2 :]) + np.sum(~ranked[: guesses // 2]))
-
-    def bound(guesses: int, correct: int) -> LowerBound:
-        asked = {"delta": question.delta, "confidence": question.confidence}
-        counts = {"canaries": m, "guesses": guesses, "correct": correct}
-        return _kept(**counts, **asked, assume=question.assume)
 
     r = question.guesses
     sizes = np.unique([r, *np.geomspace(min(10, m), min(m, _MOST), _POINTS).astype(int)])
     proved = np.array([bound(n, right(n)).epsilon for n in sizes.tolist()])
     ceiling = np.array([bound(n, n).epsilon for n in sizes.tolist()])
     limits = float(scores[order[max(0, r // 2 - 1)]]), float(scores[order[m - r + r // 2]])
-    told = bound(r, right(r))
-    return Audit(
-        scores[~included], scores[included], limits, right(r), told, sizes, proved, ceiling
-    )
+    hills = scores[~included], scores[included]
+    return Audit(*hills, limits, right(r), bound(r, right(r)), sizes, proved, ceiling)
 
 
 @lru_cache(maxsize=64)

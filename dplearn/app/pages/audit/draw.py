@@ -17,11 +17,8 @@ _PURPOSE = (
     "that keeps its claim."
 )
 _RIGHT = "**{correct} of {guesses} guesses are right.** "
-_IMPOSSIBLE = (
-    "These outputs are impossible, at {confidence}, for a program with **ε\u00a0≤\u00a0{proved}** "
-    "at δ = {delta:g}. "
-)
-_POSSIBLE = "These outputs are possible for a program with any ε: nothing is proved. "
+_PROVES = "They prove **ε\u00a0>\u00a0{proved}** at δ = {delta:g}, with {confidence} confidence. "
+_NOTHING = "They prove nothing about ε, with {confidence} confidence. "
 _CAUGHT = "The claim of ε\u00a0≤\u00a0{claim:g} is **refuted**."
 _STANDS = "The claim of ε\u00a0≤\u00a0{claim:g} is not refuted, which does not make it true."
 _ABOUT = {
@@ -43,7 +40,6 @@ _CANNOT = (
 )
 _BINS = 32
 _AXES = ("score of a canary", "number of canaries")
-_COLUMNS = {"roles": ("quiet", "exact"), "axes": _AXES, "stacked": False}
 _SCORES = "Scores of {left_out} canaries left out and {included} included. {title}."
 _PROVED = "Epsilon proved against the number of guesses; {proved:.3g} at {guesses}. {title}."
 
@@ -74,7 +70,8 @@ def outcome(state: State, question: Question) -> None:
         scores = {"canaries left out": told.left_out, "canaries included": told.included}
         limits = zip(("← out", "in →"), told.limits, strict=True)
         edges = np.histogram_bin_edges(np.concatenate([*scores.values()]), _BINS)
-        figure = histogram(scores, edges, limits=limits, finding=title, **_COLUMNS)
+        paint = {"roles": ("quiet", "exact"), "axes": _AXES, "stacked": False}
+        figure = histogram(scores, edges, limits=limits, finding=title, **paint)
         counts = {"left_out": told.left_out.size, "included": told.included.size}
         look.chart(figure, "scores", translated(_SCORES, title=title, **counts))
     with right.container(key="pair_proved"):
@@ -90,18 +87,12 @@ def outcome(state: State, question: Question) -> None:
 
 def _sentence(question: Question, told: Audit) -> str:
     """How many guesses are right, what that proves, and what becomes of the claim."""
-    caught = told.bound.epsilon > 0 and question.epsilon <= told.bound.epsilon
-    parts = [translated(_RIGHT, correct=told.correct, guesses=question.guesses)]
-    if told.bound.epsilon > 0:
-        parts.append(
-            translated(
-                _IMPOSSIBLE,
-                confidence=fields.CONFIDENCE.options[str(question.confidence)],
-                proved=round_down(told.bound.epsilon),
-                delta=question.delta,
-            )
-        )
-    else:
-        parts.append(translated(_POSSIBLE))
-    parts.append(translated(_CAUGHT if caught else _STANDS, claim=question.epsilon))
+    proved = told.bound.epsilon
+    look = {"proved": round_down(proved), "delta": question.delta}
+    look["confidence"] = fields.CONFIDENCE.options[str(question.confidence)]
+    parts = [
+        translated(_RIGHT, correct=told.correct, guesses=question.guesses),
+        translated(_PROVES if proved else _NOTHING, **look),
+        translated(_CAUGHT if question.epsilon <= proved else _STANDS, claim=question.epsilon),
+    ]
     return "".join(parts)

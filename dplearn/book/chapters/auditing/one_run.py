@@ -1,64 +1,16 @@
 """One training run under a trade-off curve: no luck is left to canaries that fall together."""
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from dplearn.audit import theorems
 from dplearn.book.chapters.auditing import truths
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
 from dplearn.ground import validate
-
-# From P(E) to the least Q(E) that a pair of neighbours may have: f^-1 of the complement.
-Least = Callable[[float], float]
-
-
-def least_of_dp(epsilon: float, delta: float) -> Least:
-    """The least Q(E) under (epsilon, delta)-DP, for P(E) in [0, 1]."""
-    grow, shrink = math.exp(epsilon), math.exp(-epsilon)
-    return lambda p: max(0.0, (p - delta) * shrink, 1 - delta - grow * (1 - p))
-
-
-def least_of_gaussian(mu: float) -> Least:
-    """The least Q(E) under mu-GDP, for P(E) in [0, 1]."""
-    return lambda p: float(ndtr(ndtri(min(p, 1.0)) - mu))
-
-
-def reachable(least: Least, *, canaries: int, guesses: int, correct: int, chance: float) -> bool:
-    """Whether so many right guesses may have this chance, or more, under the curve."""
-    right, wrong = chance * correct / canaries, chance * (guesses - correct) / canaries
-    for i in range(correct - 1, -1, -1):
-        more = least(right) - wrong
-        if more <= 0:
-            break  # nor will there be any further down
-        right, wrong = right + i / (guesses - i) * more, wrong + more
-    # A hair of slack, on the side of those who are audited.
-    return right + wrong <= guesses / canaries * (1 + 1e-12)
-
-
-def largest_refuted(refutes: Callable[[float], bool]) -> float:
-    """The largest strength that is refuted, seen to be; 0 if none is."""
-    low, high = 0.0, 1.0
-    if not refutes(low):
-        return 0.0
-    while refutes(high):
-        low, high = high, 2 * high
-    for _ in range(50):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if refutes(middle) else (low, middle)
-    return low
-
-
-def checked(*, canaries: int, guesses: int, correct: int) -> dict[str, int]:
-    """The three counts, if they can be."""
-    validate.integer(minimum=1, canaries=canaries)
-    validate.integer(minimum=1, maximum=canaries, guesses=guesses)
-    validate.integer(minimum=0, maximum=guesses, correct=correct)
-    return {"canaries": canaries, "guesses": guesses, "correct": correct}
-
 
 _SOURCE = "Mahloujifar, Melis & Chaudhuri 2024, Appendix, audit_rh_with_cap"
 _GUESSES = Drawn(lambda rng, canaries: int(rng.integers(1, canaries + 1)))
@@ -89,8 +41,9 @@ def one_run_tradeoff_p_value(*, canaries, guesses, correct, epsilon, delta):
     R and F are the shares of right and wrong guesses among those runs with i right ones or more;
     swapping one canary turns one into the other, so that f, here that of (epsilon, delta), bounds
     them. Far below Steinke's bound where nearly all guesses are right or delta counts."""
-    counts = checked(canaries=canaries, guesses=guesses, correct=correct)
-    refuted = lambda x: not reachable(least_of_dp(epsilon, delta), **counts, chance=x)
+    counts = {"canaries": canaries, "guesses": guesses, "correct": correct}
+    worst = theorems.least_of_dp(epsilon, delta)
+    refuted = lambda x: not theorems.reachable(worst, **counts, chance=x)
     return min(1.0, oracles.smallest(refuted, low=0.0, high=1.0))
 
 
@@ -112,6 +65,6 @@ def one_run_mu(*, canaries, guesses, correct, significance):
     r"""\hat\mu = \sup\{\mu : \text{p-value of } v \text{ under } G_\mu < \beta\},
     \quad P(\hat\mu > \mu) \le \beta"""
     validate.probability(significance=significance)
-    counts = checked(canaries=canaries, guesses=guesses, correct=correct)
-    refutes = lambda mu: not reachable(least_of_gaussian(mu), **counts, chance=significance)
-    return largest_refuted(refutes)
+    counts = {"canaries": canaries, "guesses": guesses, "correct": correct}
+    gaussian = theorems.least_of_gaussian
+    return theorems.refuted_by_guesses(gaussian, **counts, chance=significance)

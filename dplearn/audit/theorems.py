@@ -1,0 +1,80 @@
+"""The theorems that audits rest on; the formula book enters them and checks each one."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from scipy.special import betaincinv, ndtr, ndtri
+
+from dplearn.ground import validate
+
+# From P(E) to the least Q(E) that a pair of neighbours may have: f^-1 of the complement.
+Least = Callable[[float], float]
+
+
+def audit_epsilon(
+    *, false_positive_rate: float, false_negative_rate: float, delta: float = 0.0
+) -> float:
+    """Least epsilon of a test with these rates; Kairouz, Oh & Viswanath (2015), Theorem 2.1."""
+    rates = (false_positive_rate, false_negative_rate), (false_negative_rate, false_positive_rate)
+    room = ((1 - delta - a, b) for a, b in rates if 1 - delta - a > 0)
+    return max([0.0, *(math.log(a / b) if b > 0 else math.inf for a, b in room)])
+
+
+def audit_mu(*, false_positive_rate: float, false_negative_rate: float) -> float:
+    """Least mu of a Gaussian's trade-off curve that allows a test with these error rates."""
+    return float(-ndtri(false_positive_rate) - ndtri(false_negative_rate))
+
+
+def clopper_pearson_upper(*, errors: int, trials: int, confidence: float = 0.95) -> float:
+    """Upper limit of a rate, too low with chance (1 - confidence) / 2 at most; see G-N2."""
+    limit = betaincinv(errors + 1, trials - errors, (1 + confidence) / 2)
+    return float(limit) if errors < trials else 1.0
+
+
+def least_of_dp(epsilon: float, delta: float) -> Least:
+    """The least Q(E) under (epsilon, delta)-DP, for P(E) in [0, 1]."""
+    grow, shrink = math.exp(epsilon), math.exp(-epsilon)
+    return lambda p: max(0.0, (p - delta) * shrink, 1 - delta - grow * (1 - p))
+
+
+def least_of_gaussian(mu: float) -> Least:
+    """The least Q(E) under mu-GDP, for P(E) in [0, 1]."""
+    return lambda p: float(ndtr(ndtri(min(p, 1.0)) - mu))
+
+
+def reachable(least: Least, *, canaries: int, guesses: int, correct: int, chance: float) -> bool:
+    """Whether so many right guesses may have this chance, or more, under the curve.
+
+    See Mahloujifar, Melis & Chaudhuri (2024), Appendix, audit_rh_with_cap.
+    """
+    validate.integer(minimum=1, canaries=canaries)
+    validate.integer(minimum=1, maximum=canaries, guesses=guesses)
+    validate.integer(minimum=0, maximum=guesses, correct=correct)
+    right, wrong = chance * correct / canaries, chance * (guesses - correct) / canaries
+    # A hair of slack, on the side of those who are audited.
+    room = guesses / canaries * (1 + 1e-12)
+    for i in range(correct - 1, -1, -1):
+        more = least(right) - wrong
+        if more <= 0 or right + wrong > room:
+            break  # neither share falls, further down
+        right, wrong = right + i / (guesses - i) * more, wrong + more
+    return right + wrong <= room
+
+
+def largest_refuted(refutes: Callable[[float], bool]) -> float:
+    """The largest strength that is refuted, seen to be; 0 if none is."""
+    low, high = 0.0, 1.0
+    if not refutes(low):
+        return 0.0
+    while refutes(high):
+        low, high = high, 2 * high
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if refutes(middle) else (low, middle)
+    return low
+
+
+def refuted_by_guesses(curve: Callable[[float], Least], **counts: Any) -> float:
+    """The largest strength whose curve makes so many right guesses rarer; see `reachable`."""
+    return largest_refuted(lambda strength: not reachable(curve(strength), **counts))
