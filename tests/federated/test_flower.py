@@ -3,10 +3,10 @@
 import re
 
 import pytest
+from dplearn.federated.flower.record import Record
 from support.flower import PROGRAMS, ROOT, flower
 
 from dplearn.federated.aggregation import Session, neighbourhood
-from dplearn.federated.network.record import Record
 
 
 @pytest.mark.slow

@@ -28,7 +28,7 @@ private; noise makes it so.
 from dplearn.federated.aggregation.client import Client
 from dplearn.federated.aggregation.graph import Neighbourhood, neighbourhood
 from dplearn.federated.aggregation.messages import MessageError, RoundAborted, Session
-from dplearn.federated.aggregation.server import Server
+from dplearn.federated.aggregation.server import Server, stages
 
 __all__ = [
     "Client",
@@ -38,4 +38,5 @@ __all__ = [
     "Server",
     "Session",
     "neighbourhood",
+    "stages",
 ]
