@@ -11,57 +11,48 @@ from dplearn.federated.aggregation.messages import SERVER, STAGES, rows, table
 class Liar(Server):
     """Tells each client another list of survivors, the victim of few mates; its friends help.
 
-    The vector of the victim has the own mask, which is opened where it "stayed", and those with its
+    The vector of client 0 has the own mask, which is opened where it "stayed", and those with its
     mates, which are opened where each of these "left": no secret of anybody is opened twice.
     """
 
     def __init__(self, session, friends):
         super().__init__(session)
-        self.friends, self.lists = friends, {}
+        self.friends = friends
 
-    def advance(self):
-        told = super().advance()
-        if self.stage == "mask":
-            around, near = self._session.around, list(self._graph[0])
-            order = sorted(near, key=lambda one: (one not in self.friends, -len(self._apart(one))))
-            self._graph[0] = self.mates = tuple(order[: around.threshold])
-            told[0] = self._session.written("mask", SERVER, rows(dict.fromkeys(self.mates, b"")))
-        return told
+    def told(self, one):
+        if self.stage == "mask" and not one:
+            near, threshold = set(self._graph[0]), self._session.around.threshold
+            far = lambda mate: (mate not in self.friends, len(near & set(self._graph[mate])))
+            self.mates = sorted(near, key=far)[:threshold]
+            return dict.fromkeys(self.mates, b"")
+        if self.stage == "agree":
+            return dict.fromkeys(self.invented()[one], b"")
+        return super().told(one)
 
-    def _apart(self, one):
-        return set(self._graph[one]) - set(self._graph[0])
-
-    def _stayed(self, one):
-        if not self.lists:
-            self._invent()
-        return self.lists[one]
-
-    def _invent(self):
-        """Whom each client is told to have left: as few as may be, spread over those who know."""
-        threshold, everybody = self._session.around.threshold, set(self._got["mask"])
-        left = {one: set() for one in everybody}
+    def invented(self):
+        """Lists in which each mate is missing often enough, and nobody misses too many."""
+        threshold, helpers = self._session.around.threshold, set(self.friends)
+        left = {one: set() for one in self._got["mask"]}
         spare = lambda one: len(self._graph[one]) - threshold - len(left[one])
-        for mate in set(self.mates) - set(self.friends):
-            told = [one for one in self._graph[mate] if one not in self.friends and one]
-            more = threshold - len(set(self._graph[mate]) & set(self.friends))
-            for one in sorted(told, key=spare)[::-1][:more]:
+        for mate in set(self.mates) - helpers:
+            who = sorted(set(self._graph[mate]) - helpers - {0}, key=spare)[::-1]
+            for one in who[: threshold - len(helpers.intersection(self._graph[mate]))]:
                 left[one].add(mate)
                 assert spare(one) >= 0
-        self.lists = {one: sorted(everybody - left[one]) for one in everybody}
-        self.lists[0] = sorted({0, *self.mates})
+        return {one: left.keys() - left[one] for one in left} | {0: {0, *self.mates}}
 
-    def read(self):
+    def total(self):
         """The victim's vector: the "sum" in which it alone has stayed."""
         self._got["mask"] = {0: self._got["mask"][0]}
-        self._graph = {one: (0,) if one in self.mates else () for one in self._graph}
-        return self.total()
+        return super().total()
 
     def _opened(self, one):
+        """With a friend's keys, and both kinds of share that friends have."""
         stayed = one in self.survivors
         for friend, (held, _) in self.friends.items():
             half = slice(keys.PART, None) if stayed else slice(keys.PART)
             self._got["unmask"][friend] = {one: held[one][half]} if one in held else {}
-            self.lists[friend] = [one] if stayed else []
+            self._lists[friend] = (one,) if stayed else ()
         return self.friends[one][1] if one in self.friends else super()._opened(one)
 
 
@@ -98,7 +89,7 @@ def test_a_server_that_tells_everybody_another_list_reads_nothing(clients, aroun
             assert "agree on who stayed" in str(error)
     done.server._stage += 1
     with pytest.raises(RoundAborted, match="are left"):
-        done.server.read()
+        done.server.total()
 
 
 @LYING
@@ -109,7 +100,7 @@ def test_without_the_agreement_it_reads_a_vector_to_the_last_bit(
     monkeypatch.setattr(Client, "_agreeing", mates)
     done = attacked(clients, around, friends)
     done.run([("unmask", one) for one in done.server.friends])
-    assert done.server.read().tolist() == done.truth([0])
+    assert done.server.total().tolist() == done.truth([0])
 
 
 def answering(done, lists, corrupt):

@@ -41,8 +41,10 @@ class Server:
         self._session, self._stage = session, 0
         # What was received in each stage, by client, as the stage's check has read it.
         self._got: dict[str, dict[int, Any]] = {stage: {} for stage in STAGES}
-        # Neighbours of each client in the round: after `check`, those that it has masks with.
+        # Neighbours of each client in the round, after `check` those that it has masks with; and
+        # the list of survivors that it was told.
         self._graph: dict[int, tuple[int, ...]] = {}
+        self._lists: dict[int, tuple[int, ...]] = {}
 
     @property
     def stage(self) -> str:
@@ -66,7 +68,7 @@ class Server:
             "check": self._read_praise,
             "mask": lambda sender, content: self._session.vector(content),
             "agree": lambda sender, content: self._entries(
-                sender, content, TAG, set(self._graph[sender]) & set(self._stayed(sender))
+                sender, content, TAG, set(self._graph[sender]) & set(self._lists[sender])
             ),
             "unmask": self._read_parts,
         }
@@ -108,7 +110,7 @@ class Server:
         due = self._got["check"][sender] & set(self._graph[sender])
         parts, size = self._entries(sender, content, keys.PART, due), self._session.line
         for one, part in parts.items():
-            end = size * (2 if one in self._stayed(sender) else 1)
+            end = size * (2 if one in self._lists[sender] else 1)
             if keys.seal(part) != self._got["share"][one][sender][end - keys.SEAL : end]:
                 raise MessageError(f"Expected of {sender} its share of {one}, got another.")
         return parts
@@ -141,18 +143,28 @@ class Server:
         self._stage += 1
         if self.stage == "end":
             return {}
-        tell = {
-            "share": lambda one: {
-                other: self._got["advertise"][other] for other in self._graph[one]
-            },
-            "check": lambda one: {
-                other: self._got["share"][other][one] for other in self._graph[one]
-            },
-            "mask": lambda one: dict.fromkeys(self._graph[one], b""),
-            "agree": lambda one: dict.fromkeys(self._stayed(one), b""),
-            "unmask": self._tags,
-        }[self.stage]
-        return {one: self._session.written(self.stage, SERVER, rows(tell(one))) for one in left}
+        told = {one: self.told(one) for one in left}
+        if self.stage == "mask":
+            self._graph = {one: tuple(others) for one, others in told.items()}
+        elif self.stage == "agree":
+            self._lists = {one: tuple(others) for one, others in told.items()}
+        written = lambda entries: self._session.written(self.stage, SERVER, rows(entries))
+        return {one: written(entries) for one, entries in told.items()}
+
+    def told(self, one: int) -> dict[int, bytes]:
+        """What a client is told of others at the start of a stage."""
+        around = self._graph[one]
+        match self.stage:
+            case "share":
+                return {other: self._got["advertise"][other] for other in around}
+            case "check":
+                return {other: self._got["share"][other][one] for other in around}
+            case "mask":
+                return dict.fromkeys(around, b"")
+            case "agree":
+                return dict.fromkeys(self.survivors, b"")
+        tags = self._got["agree"]
+        return {other: tags[other][one] for other in around if one in tags.get(other, ())}
 
     def _cheats(self, one: int) -> bool:
         """Whether so many neighbours complain of a client's shares that not all of them lie."""
@@ -161,14 +173,6 @@ class Server:
         if out := len(complaints) > self._session.around.corrupt:
             _log.warning("client %d is out: %d neighbours complain", one, len(complaints))
         return out
-
-    def _stayed(self, one: int) -> tuple[int, ...]:
-        """The list of survivors that a client is to acknowledge: the same for all."""
-        return self.survivors
-
-    def _tags(self, one: int) -> dict[int, bytes]:
-        tags = self._got["agree"]
-        return {other: tags[other][one] for other in self._graph[one] if one in tags.get(other, ())}
 
     @property
     def survivors(self) -> tuple[int, ...]:
@@ -184,13 +188,11 @@ class Server:
         for one in stayed:
             total += self._got["mask"][one]
             total -= own_mask(session, keys.number(self._opened(one)))
-        for one in set(self._graph) - stayed:
-            if others := stayed.intersection(self._graph[one]):
-                key = self._opened(one)
-                for other in others:
-                    public = three(self._got["advertise"][other])[1]
-                    # The negative of what the other had added.
-                    total += pair_mask(session, keys.agreed(key, public), one, other)
+        for gone in {other for one in stayed for other in self._graph[one]} - stayed:
+            key = self._opened(gone)
+            for one in stayed.intersection(self._graph[gone]):
+                public = three(self._got["advertise"][one])[1]
+                total -= pair_mask(session, keys.agreed(key, public), one, gone)
         return total & total.dtype.type(2**session.bits - 1)
 
     def _opened(self, one: int) -> ec.EllipticCurvePrivateKey:
@@ -199,7 +201,7 @@ class Server:
         parts = {
             other: entries[one]
             for other, entries in self._got["unmask"].items()
-            if one in entries and (one in self._stayed(other)) == stayed
+            if one in entries and (one in self._lists[other]) == stayed
         }
         if len(parts) < threshold:
             raise RoundAborted(f"{len(parts)} shares of {one} are left, {threshold} are needed.")

@@ -21,8 +21,7 @@ class Record:
 
     def __init__(self, path: Path, session: Session) -> None:
         head = {"plan": f"{session.size} numbers mod 2^{session.bits}, {session.around}"}
-        self._file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b")
-        text = self._file.read()
+        self._path, text = path, path.read_bytes() if path.exists() else b""
         whole = text[: text.rfind(b"\n") + 1]
         try:
             lines = [json.loads(line) for line in whole.splitlines()]
@@ -30,8 +29,8 @@ class Record:
             raise ValueError(f"Expected lines of a record, got other bytes: {error}.") from None
         if lines and lines[0] != head:
             raise ValueError(f"Expected a record of {head}, got one of {lines[0]}.")
-        self._file.truncate(len(whole))
-        self._file.seek(len(whole))
+        if text != whole:
+            os.truncate(path, len(whole))
         self.last = max((line["round"] for line in lines[1:]), default=0)
         self.opened = sum("total" not in line for line in lines[1:])
         if not lines:
@@ -51,6 +50,8 @@ class Record:
         self._append({"round": number, "clients": clients, "total": total.tolist()})
 
     def _append(self, line: dict[str, Any]) -> None:
-        self._file.write(json.dumps(line).encode() + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        with os.fdopen(handle, "ab") as file:
+            file.write(json.dumps(line).encode() + b"\n")
+            file.flush()
+            os.fsync(handle)
