@@ -10,7 +10,7 @@ from support.flower import PROGRAMS, ROOT, flower
 @pytest.mark.slow
 @pytest.mark.skipif(not PROGRAMS.exists(), reason="no Flower: see `make test`")
 def test_a_flower_app_makes_a_round_of_ours(tmp_path):
-    config = f"clients=2 corrupt=0 dropouts=0 time-limit=250.0 record='{tmp_path}/sums.jsonl'"
+    config = f"clients=2 corrupt=0 dropouts=0 time-limit=1800.0 record='{tmp_path}/sums.jsonl'"
     nodes = [f'vector="{vector}"' for vector in ("1,2,4294967295", "10,20,3")]
     with flower(tmp_path, nodes) as run:
         lines = run(ROOT / "dplearn" / "federated" / "flower", config)
