@@ -163,9 +163,7 @@ for anna in (12, 99):
     print(f"Anna has {anna}: each of 100 numbers {seen.min()} to {seen.max()} times")
 
 # %% [markdown]
-# Phones do the same with numbers modulo $2^{32}$, and with two additions. They agree on masks through the server without its reading them (public keys). And keys are dealt out in *shares* (**secret sharing**, 秘密共享), so that masks of a phone that **drops out** (掉线) can be taken off without it. Here are ten phones and a server in one process; all that they know of each other is bytes, which the loop hands over.
-#
-# Each update becomes whole numbers, one unit is $2^{-16}$. In the second round Anna's phone is switched off before it has sent its vector.
+# Phones do the same with numbers modulo $2^{32}$, and with two additions. They agree on masks through the server without its reading them (public keys). And keys are dealt out in *shares* (**secret sharing**, 秘密共享), so that masks of a phone that **drops out** (掉线) can be taken off without it. Each update becomes whole numbers, one unit is $2^{-16}$:
 
 
 # %%
@@ -175,6 +173,11 @@ def whole(values):
 
 
 vectors = [whole(update(pupils.images[i], pupils.labels[i])) for i in first]
+
+# %% [markdown]
+# Here are ten phones and a server in one process. All that they know of each other is bytes, which the loop hands over, stage by stage. In the second round Anna's phone is switched off before it has sent its vector.
+
+# %%
 around = Neighbourhood(neighbours=9, threshold=5)  # five of nine shares open a secret
 
 
