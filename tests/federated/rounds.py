@@ -14,8 +14,8 @@ SIX = Neighbourhood(neighbours=5, threshold=3)
 class Round:
     """A server, its clients and what each sends; in a stage some of them leave for good."""
 
-    def __init__(self, clients=6, size=4, bits=32, around=SIX, numbers=None):
-        self.session = Session(size=size, bits=bits, around=around)
+    def __init__(self, clients=6, size=4, bits=32, around=SIX, numbers=None, fewest=0):
+        self.session = Session(size=size, bits=bits, around=around, fewest=fewest)
         self.server = Server(self.session)
         numbers = numbers or range(clients)
         self.clients = {n: Client(self.session, n) for n in numbers}

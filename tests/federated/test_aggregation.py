@@ -237,17 +237,18 @@ def test_graph_has_the_chances_that_it_promises(clients, corrupt, dropouts):
     around = neighbourhood(clients, corrupt=corrupt, dropouts=dropouts, **bits)
     bad, gone = math.ceil(corrupt * clients), math.ceil(dropouts * clients)
 
-    def holds(k, t, most):
-        more = stats.hypergeom(clients - 1, bad, k).sf(most)
-        few = stats.hypergeom(clients - 1, clients - 1 - gone, k).cdf(t - 1)
+    def right(k):
+        """The neighbourhood of k, if it holds: `most` is the first number that so few exceed."""
+        more = clients * stats.hypergeom(clients - 1, bad, k).sf(np.arange(k + 1))
+        most = int(np.argmax(more <= 2**-20))
+        few = stats.hypergeom(clients - 1, clients - 1 - gone, k).cdf((k + most) // 2)
         row = math.prod((bad + gone - i) / (clients - i) for i in range(k // 2))
-        secret, success = clients * max(more, row) <= 2**-20, clients * few <= 2**-10
-        return secret and success and 2 * t > k + most
+        if clients * row <= 2**-20 and clients * few <= 2**-10:
+            return Neighbourhood(k, (k + most) // 2 + 1, most)
 
     k = around.neighbours
-    assert k == clients - 1 or holds(k, around.threshold, around.corrupt)
-    fewer = ((f, (f + c) // 2 + 1, c) for f in range(2, min(k, clients - 2), 2) for c in range(f))
-    assert not any(holds(*one) for one in fewer)
+    assert k == clients - 1 or right(k) == around
+    assert not any(right(fewer) for fewer in range(2, min(k, clients - 2), 2))
     drawn = graph.drawn(range(clients), k)
     assert all(len(set(others)) == k and one not in others for one, others in drawn.items())
     assert all(one in drawn[other] for one, others in drawn.items() for other in others)

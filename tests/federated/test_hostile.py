@@ -4,7 +4,14 @@ import pytest
 from rounds import Round
 
 from cases import each
-from dplearn.federated.aggregation import Client, Neighbourhood, RoundAborted, Server, keys
+from dplearn.federated.aggregation import (
+    Client,
+    MessageError,
+    Neighbourhood,
+    RoundAborted,
+    Server,
+    keys,
+)
 from dplearn.federated.aggregation.messages import SERVER, STAGES, rows, table
 
 
@@ -52,7 +59,7 @@ class Liar(Server):
         for friend, (held, _) in self.friends.items():
             half = slice(keys.PART, None) if stayed else slice(keys.PART)
             self._got["unmask"][friend] = {one: held[one][half]} if one in held else {}
-            self._lists[friend] = (one,) if stayed else ()
+            self._lists[friend] = {one} if stayed else set()
         return self.friends[one][1] if one in self.friends else super()._opened(one)
 
 
@@ -101,6 +108,32 @@ def test_without_the_agreement_it_reads_a_vector_to_the_last_bit(
     done = attacked(clients, around, friends)
     done.run([("unmask", one) for one in done.server.friends])
     assert done.server.total().tolist() == done.truth([0])
+
+
+class Pair(Server):
+    """Has masks of 0 and 1 with each other and with 6 to 9, who "left" in the list that all get."""
+
+    def told(self, one):
+        if self.stage == "mask" and one < 2:
+            return dict.fromkeys({0, 1, 6, 7, 8, 9} - {one}, b"")
+        return dict.fromkeys(range(6), b"") if self.stage == "agree" else super().told(one)
+
+
+def test_who_takes_a_list_has_masks_with_all_neighbours_in_it():
+    """Without that one list would do to read the sum of two, of ten who all stayed."""
+    done = Round(clients=10, around=Neighbourhood(9, 5))
+    done.server = Pair(done.session)
+    with pytest.raises(MessageError, match="neighbours that one has no mask with"):
+        done.run(until="unmask")
+
+
+def test_no_sum_is_smaller_than_all_agreed_whoever_asks():
+    done = Round(fewest=6).run(until="agree")
+    with pytest.raises(RoundAborted, match="5 clients are in the sum, 6 are needed"):
+        five = rows(dict.fromkeys(range(5), b""))
+        done.clients[0].agree(done.session.written("agree", SERVER, five))
+    with pytest.raises(RoundAborted, match="5 clients are left to mask, 6 are needed"):
+        Round(fewest=6).run([("mask", 2)])
 
 
 def answering(done, lists, corrupt):
@@ -184,7 +217,7 @@ CHEATS = {
 
 
 @each("cheat", CHEATS)
-@each("leave", [None, *STAGES])
+@each("leave", [None, "check", "agree"])
 def test_who_cheats_loses_its_place_and_the_others_have_their_sum(
     cheat, leave, monkeypatch, caplog
 ):

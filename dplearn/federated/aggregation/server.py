@@ -44,7 +44,7 @@ class Server:
         # Neighbours of each client in the round, after `check` those that it has masks with; and
         # the list of survivors that it was told.
         self._graph: dict[int, tuple[int, ...]] = {}
-        self._lists: dict[int, tuple[int, ...]] = {}
+        self._lists: dict[int, set[int]] = {}
 
     @property
     def stage(self) -> str:
@@ -68,7 +68,7 @@ class Server:
             "check": self._read_praise,
             "mask": lambda sender, content: self._session.vector(content),
             "agree": lambda sender, content: self._entries(
-                sender, content, TAG, set(self._graph[sender]) & set(self._lists[sender])
+                sender, content, TAG, self._lists[sender].intersection(self._graph[sender])
             ),
             "unmask": self._read_parts,
         }
@@ -132,10 +132,8 @@ class Server:
             self._graph = drawn(left, self._session.around.neighbours)
         elif stage in ("share", "check"):
             left = [one for one in left if stage == "share" or not self._cheats(one)]
-            self._graph = {
-                one: tuple(other for other in self._graph[one] if other in set(left))
-                for one in left
-            }
+            here = set(left)
+            self._graph = {one: tuple(here.intersection(self._graph[one])) for one in left}
         fewest = self._session.fewest if stage == "mask" else 0
         least = max(self._session.around.threshold + 1, fewest)
         if len(left) < least:
@@ -147,7 +145,7 @@ class Server:
         if self.stage == "mask":
             self._graph = {one: tuple(others) for one, others in told.items()}
         elif self.stage == "agree":
-            self._lists = {one: tuple(others) for one, others in told.items()}
+            self._lists = {one: set(others) for one, others in told.items()}
         written = lambda entries: self._session.written(self.stage, SERVER, rows(entries))
         return {one: written(entries) for one, entries in told.items()}
 
@@ -198,9 +196,10 @@ class Server:
     def _opened(self, one: int) -> ec.EllipticCurvePrivateKey:
         """Of who stayed the own mask's key, of who left the key of masks with neighbours."""
         stayed, threshold = one in self.survivors, self._session.around.threshold
+        answers = {other: self._got["unmask"].get(other, {}) for other in self._graph[one]}
         parts = {
             other: entries[one]
-            for other, entries in self._got["unmask"].items()
+            for other, entries in answers.items()
             if one in entries and (one in self._lists[other]) == stayed
         }
         if len(parts) < threshold:
