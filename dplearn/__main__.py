@@ -18,7 +18,6 @@ from dplearn.accountants import accountants
 from dplearn.book.everything import as_row, as_text, check_all, plain
 from dplearn.claims import QUANTITIES, check, setting
 from dplearn.classroom.commands import add_commands
-from dplearn.federated.commands import add_ends
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee
 from dplearn.mechanisms import Composed, Gaussian, Mechanism
 from dplearn.run import SAMPLINGS, natural_adjacency, sampled
@@ -93,7 +92,6 @@ def _add_what_is_looked_at(commands: argparse._SubParsersAction) -> None:
     site.set_defaults(run=_site)
     site.add_argument("out", type=Path, metavar="OUT", help="a folder, which is made")
     add_commands(commands.add_parser("lessons", help="build the lessons' notebooks"))
-    add_ends(commands.add_parser("federated", help="add up clients' vectors over a network"))
 
 
 def _add_run_options(

@@ -1,10 +1,11 @@
 """One client in one round of secure aggregation."""
 
 import json
+import logging
+from hmac import compare_digest
 from typing import Self
 
 import numpy as np
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.federated.aggregation import keys
@@ -12,6 +13,7 @@ from dplearn.federated.aggregation.messages import (
     BOX,
     SERVER,
     STAGES,
+    TAG,
     MessageError,
     RoundAborted,
     Session,
@@ -20,16 +22,15 @@ from dplearn.federated.aggregation.messages import (
 )
 from dplearn.ground import validate
 
-# Kinds of a share: who stayed loses the own mask, who left those with neighbours.
-LEFT, STAYED = b"\0", b"\1"
+_log = logging.getLogger(__name__)
 
 
 class Client:
-    """A client's four answers, each given once, in order: keys, shares, masked vector, unmasking.
+    """A client's six answers, each given once, in order; see the stages of the protocol.
 
     Keys are fresh, so a round needs a `Client` of its own: who left takes part in the next.
     MessageError is raised for a message that is not what is due, and leaves the client as it was;
-    RoundAborted where too few neighbours are left.
+    RoundAborted where too few neighbours are left, or agree. Neighbours that cheat are logged.
     """
 
     def __init__(self, session: Session, number: int) -> None:
@@ -37,30 +38,34 @@ class Client:
         validate.integer(minimum=0, maximum=SERVER - 1, number=number)
         self._session, self._number, self._stage = session, number, 0
         # Of the channel to each neighbour, of the masks shared with them, of the own mask.
-        self._secrets = [X25519PrivateKey.generate() for _ in range(3)]
+        self._secrets = [keys.fresh() for _ in range(3)]
         self._channels: dict[int, bytes] = {}
         self._pairs: dict[int, bytes] = {}
         self._held: dict[int, bytes] = {}
+        self._stayed: list[int] = []
 
     def kept(self) -> bytes:
         """What another process needs to go on: as secret as the vector, and never to serve twice.
 
         Who resumes an older state can be asked again, and then give both kinds of share away.
         """
-        tables = (self._channels, self._pairs, self._held)
+        tables = (dict(enumerate(map(keys.number, self._secrets))), *self._tables())
         written = [{one: value.hex() for one, value in table.items()} for table in tables]
-        secrets = [secret.private_bytes_raw().hex() for secret in self._secrets]
-        return json.dumps([self._stage, secrets, *written]).encode()
+        return json.dumps([self._stage, self._stayed, *written]).encode()
 
     @classmethod
     def resumed(cls, session: Session, number: int, kept: bytes) -> Self:
         """The client of which this was kept."""
         client = cls(session, number)
-        client._stage, secrets, *tables = json.loads(kept)
-        read = ({int(one): bytes.fromhex(value) for one, value in t.items()} for t in tables)
-        client._channels, client._pairs, client._held = read
-        client._secrets = [X25519PrivateKey.from_private_bytes(bytes.fromhex(s)) for s in secrets]
+        client._stage, client._stayed, secrets, *tables = json.loads(kept)
+        client._secrets = [keys.read(bytes.fromhex(secret)) for secret in secrets.values()]
+        for empty, written in zip(client._tables(), tables, strict=True):
+            empty.update((int(one), bytes.fromhex(value)) for one, value in written.items())
         return client
+
+    def _tables(self) -> tuple[dict[int, bytes], ...]:
+        """What is known of each neighbour."""
+        return self._channels, self._pairs, self._held
 
     def advertise(self) -> bytes:
         """Three public keys."""
@@ -77,49 +82,99 @@ class Client:
         if len(roster) > around.neighbours:
             most = around.neighbours
             raise MessageError(f"Expected at most {most} neighbours, got {len(roster)}.")
-        self._require(len(roster))
-        pairs = [keys.shares(key, roster, around.threshold) for key in self._secrets[1:]]
+        self._require(len(roster), "are left")
         common = {other: self._common(other, entry) for other, entry in roster.items()}
         self._channels = {other: secrets[0] for other, secrets in common.items()}
         self._pairs = {other: secrets[1] for other, secrets in common.items()}
-        boxes = {}
+        both = [
+            keys.dealt(secret, roster, around.threshold, self._session.name)
+            for secret in self._secrets[1:]
+        ]
+        deals = {}
         for other in roster:
-            plain = b"".join(pair[other] for pair in pairs)
-            key = self._channel(other, self._number, other)
-            boxes[other] = keys.sealed(key, plain, self._session.name)
-        return self._sent("share", rows(boxes))
+            key = self._derived(b"channel", self._number, other)
+            plain = b"".join(parts[other] for parts, _, _ in both)
+            box = keys.sealed(key, plain, self._session.name)
+            deals[other] = b"".join(seals[other] for _, seals, _ in both) + box
+        return self._sent("share", b"".join(proof for _, _, proof in both) + rows(deals))
+
+    def check(self, message: bytes) -> bytes:
+        """Those neighbours whose shares are as they proved; the others are logged."""
+        deals = table(self._due("check", message), 2 * self._session.line + BOX)
+        if not set(deals) <= set(self._channels):
+            raise MessageError("Expected shares of neighbours, got some of others.")
+        held = {
+            other: plain for other, deal in deals.items() if (plain := self._plain(other, deal))
+        }
+        for other in set(deals) - set(held):
+            _log.warning("client %d: shares of %d are not as proved", self._number, other)
+        self._require(len(held), "have dealt it shares")
+        self._held = held
+        return self._sent("check", rows(dict.fromkeys(held, b"")))
+
+    def _plain(self, other: int, deal: bytes) -> bytes | None:
+        """The parts in a neighbour's box, if they are as proved."""
+        key, size = self._derived(b"channel", other, self._number), self._session.line
+        plain = keys.opened(key, deal[2 * size :], self._session.name)
+        if plain is None:
+            return None
+        halves = (plain[: keys.PART], deal[:size]), (plain[keys.PART :], deal[size : 2 * size])
+        return plain if all(keys.fits(part, self._number, line) for part, line in halves) else None
 
     def mask(self, message: bytes, vector: ArrayLike) -> bytes:
         """The vector under all masks; whole numbers in [0, 2^bits), shape (size,)."""
         session, own = self._session, self._vector(vector)
-        boxes = table(self._due("mask", message), BOX)
-        if not set(boxes) <= set(self._pairs):
-            raise MessageError("Expected shares of neighbours, got some of others.")
-        self._require(len(boxes))
-        held = {}
-        for other, box in boxes.items():
-            try:
-                key = self._channel(other, other, self._number)
-                held[other] = keys.opened(key, box, session.name)
-            except ValueError:
-                raise MessageError(f"Expected shares sealed by {other}, got forged ones.") from None
-        masked = own + own_mask(session, self._secrets[2])
-        for other in held:
-            masked += pair_mask(session, self._pairs[other], self._number, other)
-        self._held = held
+        mates = table(self._due("mask", message), 0)
+        if not set(mates) <= set(self._pairs):
+            raise MessageError("Expected neighbours, got others.")
+        self._require(len(mates), "are left")
+        self._pairs = {other: self._pairs[other] for other in mates}
+        masked = own + own_mask(session, keys.number(self._secrets[2]))
+        for other, secret in self._pairs.items():
+            masked += pair_mask(session, secret, self._number, other)
         masked &= masked.dtype.type(2**session.bits - 1)
         return self._sent("mask", masked.tobytes())
 
+    def agree(self, message: bytes) -> bytes:
+        """For each neighbour in it, a tag on the one list of survivors that this client takes."""
+        stayed = table(self._due("agree", message), 0)
+        around = set(stayed) & set(self._channels)
+        if self._number not in stayed or not around <= set(self._pairs):
+            raise MessageError(
+                "Expected a list of survivors with oneself, and without neighbours that one has "
+                "no mask with, got another."
+            )
+        self._require(len(around), "stayed")
+        if len(stayed) < self._session.fewest:
+            fewest = self._session.fewest
+            raise RoundAborted(f"{len(stayed)} clients are in the sum, {fewest} are needed.")
+        self._stayed = list(stayed)
+        return self._sent("agree", rows({one: self._tag(self._number, one) for one in around}))
+
     def unmask(self, message: bytes) -> bytes:
-        """A share for each neighbour: of the own mask of who stayed, of the others of who left."""
-        kinds = table(self._due("unmask", message), 1)
-        if set(kinds) != set(self._held) or not set(kinds.values()) <= {LEFT, STAYED}:
-            raise MessageError("Expected to hear of each neighbour whether it stayed, got others.")
-        self._require(sum(kind == STAYED for kind in kinds.values()))
-        half = {LEFT: slice(None, keys.SHARE), STAYED: slice(keys.SHARE, None)}
-        parts = {other: self._held[other][half[kind]] for other, kind in kinds.items()}
+        """Shares, if enough neighbours that stayed took the same list: for each neighbour one.
+
+        It is of the own mask of who stayed, and of the masks with neighbours of who left.
+        """
+        tags = table(self._due("unmask", message), TAG)
+        self._require(len(self._agreeing(tags)), "agree on who stayed")
+        half = {False: slice(None, keys.PART), True: slice(keys.PART, None)}
+        mates = set(self._pairs) & set(self._held)
+        parts = {one: self._held[one][half[one in self._stayed]] for one in mates}
         self._secrets, self._held, self._pairs, self._channels = [], {}, {}, {}
         return self._sent("unmask", rows(parts))
+
+    def _agreeing(self, tags: dict[int, bytes]) -> set[int]:
+        """Neighbours that stayed and have acknowledged this client's list; others are logged."""
+        mates = set(self._pairs) & set(self._stayed) & set(tags)
+        right = {one for one in mates if compare_digest(tags[one], self._tag(one, self._number))}
+        for one in set(tags) - right:
+            _log.warning("client %d: %d took another list of survivors", self._number, one)
+        return right
+
+    def _tag(self, sender: int, receiver: int) -> bytes:
+        """What a client sends a neighbour to acknowledge the list of survivors."""
+        return self._derived(b"agree", sender, receiver, rows(dict.fromkeys(self._stayed, b"")))
 
     def _due(self, stage: str, message: bytes) -> bytes:
         """Content of the server's message, if this stage is next."""
@@ -139,12 +194,12 @@ class Client:
                 f"Expected client {self._number} to {due}, got to {stage}: no twice."
             )
 
-    def _require(self, neighbours: int) -> None:
+    def _require(self, neighbours: int, what: str) -> None:
         """Abort if too few are left to keep, and to open, secrets."""
         threshold = self._session.around.threshold
         if neighbours < threshold:
             raise RoundAborted(
-                f"{neighbours} neighbours of {self._number} are left of {threshold}."
+                f"{neighbours} neighbours of {self._number} {what}, {threshold} are needed."
             )
 
     def _common(self, other: int, entry: bytes) -> tuple[bytes, bytes]:
@@ -155,10 +210,11 @@ class Client:
             raise MessageError(f"Expected keys of {other}, got one that is none.") from None
         return channel, pair
 
-    def _channel(self, other: int, sender: int, receiver: int) -> bytes:
-        """Key of what one sends to the other."""
+    def _derived(self, purpose: bytes, sender: int, receiver: int, *about: bytes) -> bytes:
+        """Key for what one sends to the other on their channel."""
+        secret = self._channels[sender if receiver == self._number else receiver]
         ends = (end.to_bytes(4, "big") for end in (sender, receiver))
-        return keys.derived(self._channels[other], b"channel", self._session.name, *ends)
+        return keys.derived(secret, purpose, self._session.name, *ends, *about)
 
     def _vector(self, vector: ArrayLike) -> NDArray[np.unsignedinteger]:
         values, bits = np.asarray(vector), self._session.bits
@@ -176,10 +232,9 @@ def three(entry: bytes) -> tuple[bytes, bytes, bytes]:
     return entry[: keys.KEY], entry[keys.KEY : 2 * keys.KEY], entry[2 * keys.KEY :]
 
 
-def own_mask(session: Session, secret: X25519PrivateKey) -> NDArray[np.unsignedinteger]:
+def own_mask(session: Session, secret: bytes) -> NDArray[np.unsignedinteger]:
     """The mask that nobody shares."""
-    seed = keys.derived(secret.private_bytes_raw(), b"own", session.name)
-    return keys.stream(seed, session.size, session.bits)
+    return keys.stream(keys.derived(secret, b"own", session.name), session.size, session.bits)
 
 
 def pair_mask(session: Session, secret: bytes, own: int, other: int) -> NDArray[np.unsignedinteger]:

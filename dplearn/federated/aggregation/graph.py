@@ -13,17 +13,24 @@ from dplearn.ground.logspace import log_comb
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """Number of neighbours of a client, and of them who together can open a secret of it."""
+    """Number of neighbours of a client, of them who together open a secret of it, and who may lie.
+
+    No two groups of a client's neighbours, each with `threshold` tags and both with those of the
+    same `corrupt`, acknowledge different lists of survivors: they would need two honest halves.
+    """
 
     neighbours: int
     threshold: int
+    corrupt: int = 0
 
     def __post_init__(self) -> None:
         validate.integer(minimum=1, neighbours=self.neighbours)
         validate.integer(minimum=1, maximum=self.neighbours, threshold=self.threshold)
-        if 2 * self.threshold <= self.neighbours:
+        validate.integer(minimum=0, corrupt=self.corrupt)
+        if 2 * self.threshold <= self.neighbours + self.corrupt:
+            half = (self.neighbours + self.corrupt) / 2
             raise ValueError(
-                f"Expected threshold > neighbours / 2 = {self.neighbours / 2:g}, got "
+                f"Expected threshold > (neighbours + corrupt) / 2 = {half:g}, got "
                 f"threshold={self.threshold}: a server could open both secrets of a client."
             )
 
@@ -38,19 +45,20 @@ def neighbourhood(
 ) -> Neighbourhood:
     r"""The fewest neighbours that are safe, and the threshold that goes with them.
 
-    Shares of `clients` read along with the server, and shares of them leave, both in [0, 1) and
+    Shares of `clients` lie along with the server, and shares of them leave, both in [0, 1) and
     chosen before the random graph is. Except with chances :math:`2^{-s}` for secrecy and
-    :math:`2^{-f}` for success, summed over all clients: nobody has `threshold` corrupt neighbours,
-    those who are neither corrupt nor gone stay connected (on a circle, where one knows the k/2 next
-    on each side, no k/2 in a row are missing), and everybody keeps `threshold` neighbours. Where
-    no such k < n - 1 is enough, everybody is everybody's neighbour and nothing is left to chance.
+    :math:`2^{-f}` for success, summed over all clients: nobody has more than `corrupt` neighbours
+    that lie, so that a threshold above half of k + `corrupt` is safe, those who neither lie nor are
+    gone stay connected (on a circle, where one knows the k/2 next on each side, no k/2 in a row are
+    missing), and everybody keeps `threshold` neighbours. Where no such k < n - 1 is enough,
+    everybody is everybody's neighbour and nothing is left to chance.
 
     Examples
     --------
     >>> neighbourhood(10, corrupt=0.2, dropouts=0.2)
-    Neighbourhood(neighbours=9, threshold=5)
+    Neighbourhood(neighbours=9, threshold=6, corrupt=2)
     >>> neighbourhood(100_000, corrupt=0.05, dropouts=0.05)
-    Neighbourhood(neighbours=36, threshold=21)
+    Neighbourhood(neighbours=68, threshold=48, corrupt=26)
     """
     validate.integer(minimum=2, clients=clients)
     validate.between(0, 1, corrupt=corrupt, dropouts=dropouts)
@@ -64,17 +72,18 @@ def neighbourhood(
             continue
         corrupted = _log_law(clients - 1, bad, k)
         staying = _log_law(clients - 1, max(clients - 1 - gone, 0), k)
-        for t in range(k // 2 + 1, k + 1):
-            safe = log_n + np.logaddexp.reduce(corrupted[t:]) <= secret
-            if safe and log_n + np.logaddexp.reduce(staying[:t]) <= success:
-                return Neighbourhood(k, t)
-    threshold = max(bad + 1, (clients - 1) // 2 + 1)
+        more = log_n + np.logaddexp.accumulate(corrupted[::-1])[::-1]  # entry j: j or more lie
+        most = int(np.count_nonzero(more > secret)) - 1
+        t = (k + most) // 2 + 1
+        if t <= k and log_n + np.logaddexp.reduce(staying[:t]) <= success:
+            return Neighbourhood(k, t, most)
+    threshold = (clients - 1 + bad) // 2 + 1
     if threshold > clients - 1 - gone:
         raise ValueError(
             f"Expected corrupt and dropouts that leave {threshold} neighbours to each of {clients} "
             f"clients, got corrupt={corrupt!r}, dropouts={dropouts!r}."
         )
-    return Neighbourhood(clients - 1, threshold)
+    return Neighbourhood(clients - 1, threshold, bad)
 
 
 def _log_law(others: int, marked: int, drawn: int) -> np.ndarray:

@@ -1,39 +1,63 @@
 """Keys, shares of them, and what they hide: pure functions of bytes.
 
-All secrets are X25519 keys, so that one that was put together from shares can be checked against
-what was advertised. Every use has a key of its own by HKDF, in whose context the session, the
-purpose and both ends stand.
+All secrets are keys of the curve P-256, so that one that was put together from shares can be
+checked against what was advertised, and shares can be checked before they are needed. Every use has
+a key of its own by HKDF, in whose context the session, the purpose and both ends stand.
 """
 
 import secrets
 from collections.abc import Iterable, Mapping
 from functools import reduce
+from hashlib import sha256
 
 import numpy as np
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.exceptions import InvalidSignature, InvalidTag
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.utils import Prehashed, encode_dss_signature
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from numpy.typing import NDArray
 
-KEY = 32
-# The smallest prime above all keys.
-_PRIME = 2**256 + 297
-SHARE = 33
-_PROBE = X25519PrivateKey.generate()
+_CURVE = ec.SECP256R1()
+# Number of points of the curve, a prime: keys and shares are numbers below it.
+_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+KEY, NUMBER, SEAL = 33, 32, 32
+# A share and what blinds it in the proof.
+PART = 2 * NUMBER
 
 
-def public(secret: X25519PrivateKey) -> bytes:
+def fresh() -> ec.EllipticCurvePrivateKey:
+    """A random key."""
+    return ec.generate_private_key(_CURVE)
+
+
+def public(secret: ec.EllipticCurvePrivateKey) -> bytes:
     """The public half of a key."""
-    return secret.public_key().public_bytes_raw()
+    return secret.public_key().public_bytes(Encoding.X962, PublicFormat.CompressedPoint)
+
+
+def number(secret: ec.EllipticCurvePrivateKey) -> bytes:
+    """The key itself."""
+    return _packed(secret.private_numbers().private_value)
+
+
+def read(secret: bytes) -> ec.EllipticCurvePrivateKey:
+    """The key of this number."""
+    return ec.derive_private_key(int.from_bytes(secret, "big"), _CURVE)
+
+
+def _point(key: bytes) -> ec.EllipticCurvePublicKey:
+    """A public key; ValueError if it is none."""
+    return ec.EllipticCurvePublicKey.from_encoded_point(_CURVE, key)
 
 
 def usable(key: bytes) -> bool:
-    """Whether something is a public key with which two have more than zeros in common."""
+    """Whether something is a public key."""
     try:
-        agreed(_PROBE, key)
+        _point(key)
     except ValueError:
         return False
     return True
@@ -42,12 +66,12 @@ def usable(key: bytes) -> bool:
 def derived(secret: bytes, *context: bytes) -> bytes:
     """A key for one purpose; the parts of its context are told apart by their lengths."""
     info = b"".join(len(part).to_bytes(4, "big") + part for part in context)
-    return HKDF(algorithm=SHA256(), length=KEY, salt=None, info=info).derive(secret)
+    return HKDF(algorithm=SHA256(), length=32, salt=None, info=info).derive(secret)
 
 
-def agreed(secret: X25519PrivateKey, other: bytes) -> bytes:
+def agreed(secret: ec.EllipticCurvePrivateKey, other: bytes) -> bytes:
     """The secret that two clients have in common; ValueError if the other's key is none."""
-    return secret.exchange(X25519PublicKey.from_public_bytes(other))
+    return secret.exchange(ec.ECDH(), _point(other))
 
 
 def stream(seed: bytes, size: int, bits: int) -> NDArray[np.unsignedinteger]:
@@ -68,35 +92,98 @@ def sealed(key: bytes, plain: bytes, about: bytes) -> bytes:
     return ChaCha20Poly1305(key).encrypt(bytes(12), plain, about)
 
 
-def opened(key: bytes, box: bytes, about: bytes) -> bytes:
-    """What was sealed; ValueError if it is not that."""
+def opened(key: bytes, box: bytes, about: bytes) -> bytes | None:
+    """What was sealed; None for a box that was not sealed for this."""
     try:
         return ChaCha20Poly1305(key).decrypt(bytes(12), box, about)
     except InvalidTag:
-        raise ValueError("Expected a box that was sealed for this, got a forged one.") from None
+        return None
 
 
-def shares(secret: X25519PrivateKey, holders: Iterable[int], threshold: int) -> dict[int, bytes]:
-    """Shares of a key (Shamir 1979): `threshold` of them give it, fewer tell nothing.
+def dealt(
+    secret: ec.EllipticCurvePrivateKey, holders: Iterable[int], threshold: int, about: bytes
+) -> tuple[dict[int, bytes], dict[int, bytes], bytes]:
+    r"""A part of a key for each holder, a seal of each part, and a proof that they fit together.
 
-    Holders are numbered from 0. The key is the value at 0 of a random polynomial mod a prime.
+    `threshold` shares give the key, fewer tell nothing (Shamir 1979): they are values of a random
+    polynomial f with the key at 0; holders are numbered from 0. A blind is a value of another one,
+    b. The proof is the point b(0)G and the polynomial cf + b, where c is a hash of that point and
+    of all seals (SHA-256 of parts): it tells nothing of f, and a holder whose part fits knows that
+    its share is on an f of that degree (Atapoor, Baghery, Cozzo & Pedersen 2023, with Schnorr's
+    proof at 0 that f(0) is the key that was advertised).
     """
-    powers = [int.from_bytes(secret.private_bytes_raw(), "big")]
-    powers += [secrets.randbelow(_PRIME) for _ in range(threshold - 1)]
-    at = lambda x: reduce(lambda value, power: (value * x + power) % _PRIME, reversed(powers), 0)
-    return {holder: at(holder + 1).to_bytes(SHARE, "big") for holder in holders}
+    blind = fresh()
+    share, hide = ([int.from_bytes(number(key), "big")] for key in (secret, blind))
+    for powers in (share, hide):
+        powers += [secrets.randbelow(_ORDER) for _ in range(threshold - 1)]
+    at = lambda x: _packed(_value(share, x)) + _packed(_value(hide, x))
+    parts = {holder: at(holder + 1) for holder in holders}
+    seals = {holder: seal(part) for holder, part in parts.items()}
+    head = public(blind)
+    c = int.from_bytes(challenge(about, public(secret), head, seals), "big")
+    answer = (_packed(c * one + other) for one, other in zip(share, hide, strict=True))
+    return parts, seals, head + b"".join(answer)
 
 
-def joined(parts: Mapping[int, bytes]) -> X25519PrivateKey | None:
-    """The key of which these are shares, by interpolation at 0; None if they are of none."""
+def challenge(about: bytes, key: bytes, head: bytes, seals: Mapping[int, bytes]) -> bytes:
+    """What a dealer must answer, who cannot choose it."""
+    rows = (holder.to_bytes(4, "big") + seal for holder, seal in sorted(seals.items()))
+    return _packed(int.from_bytes(derived(b"".join(rows), b"deal", about, key, head), "big"))
+
+
+def proves(key: bytes, head: bytes, question: bytes, answer: bytes) -> bool:
+    r"""Whether the answer at 0 is of somebody who deals the secret of this public key.
+
+    :math:`zG - cP = \pm B` is how ECDSA verifies the signature (r, -r/c) of the number -rz/c, where
+    r is the x of B: no arithmetic of points of our own.
+    """
+    c, z = (int.from_bytes(text[:NUMBER], "big") for text in (question, answer))
+    r = int.from_bytes(head[1:], "big")
+    s = -r * pow(c, -1, _ORDER) % _ORDER
+    try:
+        signature = encode_dss_signature(r, s)
+        _point(key).verify(signature, _packed(s * z), ec.ECDSA(Prehashed(SHA256())))
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def fits(part: bytes, holder: int, line: bytes) -> bool:
+    """Whether a part is the one under its seal, and on the polynomial that was proved.
+
+    A line has what the dealer was asked, what it answered, and the seal.
+    """
+    asked, *answer = (
+        int.from_bytes(line[i : i + NUMBER], "big") for i in range(0, len(line) - SEAL, NUMBER)
+    )
+    share, blind = (int.from_bytes(half, "big") for half in (part[:NUMBER], part[NUMBER:]))
+    on = (asked * share + blind - _value(answer, holder + 1)) % _ORDER == 0
+    return on and seal(part) == line[-SEAL:]
+
+
+def seal(part: bytes) -> bytes:
+    """A hash that tells nothing of a part, which its blind makes too many to guess."""
+    return sha256(part).digest()
+
+
+def joined(parts: Mapping[int, bytes]) -> bytes:
+    """The key of which these hold shares, by interpolation at 0."""
     total = 0
     for holder, part in parts.items():
         above = below = 1
         for other in parts:
             if other != holder:
-                above = above * (other + 1) % _PRIME
-                below = below * (other - holder) % _PRIME
-        total += int.from_bytes(part, "big") * above * pow(below, -1, _PRIME)
-    if (total := total % _PRIME) >= 2**256:
-        return None
-    return X25519PrivateKey.from_private_bytes(total.to_bytes(KEY, "big"))
+                above = above * (other + 1) % _ORDER
+                below = below * (other - holder) % _ORDER
+        total += int.from_bytes(part[:NUMBER], "big") * above * pow(below, -1, _ORDER)
+    return _packed(total)
+
+
+def _value(powers: list[int], x: int) -> int:
+    """The polynomial's value."""
+    return reduce(lambda value, power: (value * x + power) % _ORDER, reversed(powers), 0)
+
+
+def _packed(value: int) -> bytes:
+    """A number mod the order, in bytes."""
+    return (value % _ORDER).to_bytes(NUMBER, "big")

@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.federated.aggregation.graph import Neighbourhood
-from dplearn.federated.aggregation.keys import SHARE, ring
+from dplearn.federated.aggregation.keys import KEY, NUMBER, PART, SEAL, ring
 from dplearn.ground import validate
 
-STAGES = ("advertise", "share", "mask", "unmask")
+STAGES = ("advertise", "share", "check", "mask", "agree", "unmask")
 # Mark, stage, session, sender, length of what follows.
 _HEAD = struct.Struct(">4sB32sII")
 _MARK, SERVER = b"DPA1", 2**32 - 1
 _NUMBER = struct.Struct(">I")
-# Two shares and the tag of the cipher.
-BOX = 2 * SHARE + 16
+# Parts of two keys, and the tag of the cipher.
+BOX = 2 * PART + 16
+TAG = 32
 
 
 class MessageError(ValueError):
@@ -31,19 +32,31 @@ class RoundAborted(RuntimeError):
 
 @dataclass(frozen=True, kw_only=True)
 class Session:
-    """What all know of a round: whole numbers mod 2^bits, so many of them, and whom to trust."""
+    """What all know of a round, and no server may change: clients agree to no smaller sum."""
 
     size: int  # numbers in a vector
     around: Neighbourhood
     bits: int = 32
+    fewest: int = 0  # clients in a sum
     name: bytes = field(default_factory=secrets.token_bytes)  # 32 bytes that no other round has
 
     def __post_init__(self) -> None:
         validate.integer(minimum=1, size=self.size)
         validate.integer(minimum=1, maximum=64, bits=self.bits)
+        validate.integer(minimum=0, fewest=self.fewest)
         validate.instance(Neighbourhood, around=self.around)
         if not isinstance(self.name, bytes) or len(self.name) != 32:
             raise ValueError("Expected name to be 32 bytes that no other round has.")
+
+    @property
+    def proof(self) -> int:
+        """Bytes of a dealer's proof for one key: a point and a polynomial."""
+        return KEY + self.around.threshold * NUMBER
+
+    @property
+    def line(self) -> int:
+        """Bytes of what a holder checks a part with: a question, the polynomial, a seal."""
+        return NUMBER + self.around.threshold * NUMBER + SEAL
 
     def written(self, stage: str, sender: int, content: bytes) -> bytes:
         """A message."""

@@ -7,7 +7,7 @@
 #
 # 1. turn one gradient back into the digit it came from, and hide it under masks that cancel;
 # 2. say what a sum still tells, where noise can stand, and what each place costs;
-# 3. state $\varepsilon$ for a *user*, and refute three sentences that are printed about it.
+# 3. state $\varepsilon$ for a *user*, and refute four sentences that are printed about all this.
 #
 # * **Time** {minutes} minutes in class, and half as much at home; the computer needs half a minute.
 # * **You need** lesson 03 (Gaussian mechanism), lesson 07 (sampling) and lesson 10 (clipping).
@@ -46,6 +46,8 @@
 # Anna is one of the ten. Is she safe?
 
 # %%
+import logging
+
 import numpy as np
 from scipy.integrate import quad
 from scipy.stats import norm
@@ -54,8 +56,14 @@ from dplearn import DPSGD
 from dplearn.classroom import Evidence, check, estimate_delta, predict, reveal, show
 from dplearn.datasets import digits
 from dplearn.federated import FederatedPlan, user_level
-from dplearn.federated.aggregation import neighbourhood
-from dplearn.federated.network import Host, processes
+from dplearn.federated.aggregation import (
+    Client,
+    Neighbourhood,
+    RoundAborted,
+    Server,
+    Session,
+    stages,
+)
 from dplearn.federated.noise import DistributedNoise
 from dplearn.figures import Line, curves, flow, images, slider
 
@@ -155,9 +163,7 @@ for anna in (12, 99):
     print(f"Anna has {anna}: each of 100 numbers {seen.min()} to {seen.max()} times")
 
 # %% [markdown]
-# Phones do the same with numbers modulo $2^{32}$, and with two additions. They agree on masks through the server without its reading them (public keys). And keys are dealt out in *shares* (**secret sharing**, 秘密共享), so that masks of a phone that **drops out** (掉线) can be taken off without it. Here are ten real processes, one for each phone, and sockets to a server.
-#
-# Each update becomes whole numbers, one unit is $2^{-16}$. In the second round Anna's phone is switched off.
+# Phones do the same with numbers modulo $2^{32}$, and with two additions. They agree on masks through the server without its reading them (public keys). And keys are dealt out in *shares* (**secret sharing**, 秘密共享), so that masks of a phone that **drops out** (掉线) can be taken off without it. Each update becomes whole numbers, one unit is $2^{-16}$:
 
 
 # %%
@@ -167,12 +173,29 @@ def whole(values):
 
 
 vectors = [whole(update(pupils.images[i], pupils.labels[i])) for i in first]
-around = neighbourhood(10, corrupt=0.2, dropouts=0.2)
-host = Host(size=650, around=around, time_limit=60)
-with host, processes(vectors, host) as phones:
-    with_anna = host.round(clients=10).total
-    phones[0].kill()
-    without = host.round().total
+
+# %% [markdown]
+# Here are ten phones and a server in one process. All that they know of each other is bytes, which the loop hands over, stage by stage. In the second round Anna's phone is switched off before it has sent its vector.
+
+# %%
+around = Neighbourhood(neighbours=9, threshold=5)  # five of nine shares open a secret
+
+
+def add_up(switched_off=None, phone=Client, server=Server):
+    """The sum that a server opens, each phone of one kind; one may leave before it has sent its."""
+    session = Session(size=650, around=around)
+    host, phones = server(session), [phone(session, number) for number in range(10)]
+    for told in stages(host, opening=lambda: None):
+        for number in told or range(10):
+            heard = [told[number]] if told else []
+            if host.stage == "mask":
+                heard.append(vectors[number])
+            if host.stage != "mask" or number != switched_off:
+                host.receive(number, getattr(phones[number], host.stage)(*heard))
+    return host.total()
+
+
+with_anna, without = add_up(), add_up(switched_off=0)
 print(f"masks can be taken off while {around.threshold + 1} of 10 phones stay")
 print(f"entry 64 of both sums: {with_anna[64]:,} and {without[64]:,}")
 
@@ -182,7 +205,7 @@ print(f"entry 64 of both sums: {with_anna[64]:,} and {without[64]:,}")
 # %% [markdown]
 # ## 5 The statement
 #
-# > **Theorem (secure aggregation).** A server that follows the protocol and reads along with fewer than `threshold` phones learns of Anna's vector only what the *sum* over the honest phones that stayed tells.
+# > **Theorem (secure aggregation).** $n$ phones know each other, and `threshold` shares open a secret. A server, which may lie about who has left, and fewer than $2\cdot$`threshold` $-\,n+1$ phones that help it learn of Anna's vector only what the *sum* over all honest phones on one list tells.
 # >
 # > Bonawitz et al. (2017); with few neighbours for each phone Bell et al. (2020).
 #
@@ -290,9 +313,69 @@ reveal("epsilon when three leave", truth=left.guarantee(delta=1e-5).epsilon, oth
 
 # %% [markdown]
 # The cure stands in the theorem: let shares be those of the *fewest* who may stay, and abort below.
+#
+# ### 6.4 "A server that lies about who has left gains nothing"
+#
+# Of each other phone a phone gives away *one* share: of its own mask if it stayed, of its masks with others if it left. Nine phones, five shares to open a secret: nobody's two secrets are ever opened. So it is printed, and it was in the text of this library.
+#
+# But who wants to read Anna needs only one secret *of hers*, the own mask. Her masks with Ben are known to Ben, too. So the server tells Anna that just five phones are there, 1 to 5; tells everybody that Anna stayed; and of each of the five it tells five others that it left.
+
+
+# %%
+mates = {1, 2, 3, 4, 5}
+left = {mate: mates - {mate} for mate in mates} | {6: mates - {5}, 7: {5}}
+
+
+class Liar(Server):
+    """A server that tells each phone another list of who has stayed."""
+
+    def told(self, phone):
+        if self.stage == "mask" and phone == 0:
+            return dict.fromkeys(mates, b"")
+        if self.stage == "agree":
+            stayed = mates | {0} if phone == 0 else set(range(10)) - left.get(phone, set())
+            return dict.fromkeys(stayed, b"")
+        return super().told(phone)
+
+    def total(self):
+        self._got["mask"] = {0: self._got["mask"][0]}  # as if Anna alone had stayed
+        return super().total()
+
+
+for phone in range(1, 10):
+    print(f"phone {phone} hears that {left.get(phone, 'nobody')} left")
+
+# %% [markdown]
+# Each phone hears of at least five neighbours that stayed, as it should. Nothing is forged. Phones that believe what they hear:
+
+
+# %%
+class Credulous(Client):
+    """A phone that takes any list for the one that all phones have."""
+
+    def _agreeing(self, signed):
+        return set(self._stayed)  # of whom it hears, whatever they have signed
+
+
+stolen = add_up(phone=Credulous, server=Liar)
+print("Anna's update alone, to the last bit:", np.array_equal(stolen, vectors[0]))
+
+# %% [markdown]
+# All ten took part, and the "sum" has one term. What was missing is that phones *compare lists*. Before a real one gives a share, five of its neighbours must have signed the list that it has, with a key that the server lacks (a **consistency check**, 一致性检查):
+
+# %%
+logging.getLogger("dplearn").setLevel(logging.ERROR)  # or each phone says whose list differs
+try:
+    add_up(server=Liar)
+except RoundAborted as error:
+    stopped = str(error)
+    print("no sum:", stopped)
+
+# %% [markdown]
+# Now two lists would each need five signatures and the one who counts them: twelve of ten phones, since each signs once.
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** If time is short, keep 6.2 and the first lines of 6.3. Expect: "why not ask the others for more noise afterwards?" One may (Kairouz et al. discuss it): it takes another round, in which others leave.
+# > **For the teacher.** Before 6.4 let a group be the server: whom would they tell what, to read one pupil? If time is short, keep 6.2 and the first lines of 6.3. Expect: "why not ask the others for more noise afterwards?" One may (Kairouz et al. discuss it): it takes another round, in which others leave.
 
 # %% [markdown]
 # ## 7 Turn the knob yourself
@@ -359,7 +442,7 @@ print(f"(3) mean {np.mean(each):.2f}, of", ", ".join(f"{e:.2f}" for e in each))
 #
 # ## 9 Where this breaks, and what it does not protect
 #
-# * **A server that lies.** The theorem is for one that follows the protocol. It could invent nine phones and add Anna to them. Signed public keys help; the library's text says what they would add.
+# * **A server that invents phones.** It could invent nine and add Anna to them; they sign any list. Signed public keys help; the library's text says what they would add.
 # * **Friends of the server.** Phones that reveal their own noise take it away from the sum. Count only those you trust.
 # * **Who takes part is known to the server.** Sampling (lesson 07) amplifies against those who read the model, not against the server.
 # * **Two phones, one person.** The unit is the user. Who has two accounts has twice the $\varepsilon$, and more $\delta$.
@@ -624,6 +707,7 @@ check("14.test", answers)
 # %%
 # Checks
 assert gone.agree and gone.refuted and np.allclose(back, pupils.images[first[0]], atol=1e-12)
+assert np.array_equal(stolen, vectors[0]) and "agree on who stayed" in stopped
 assert board.sum() % 100 == money.sum() and np.array_equal(with_anna - without, vectors[0])
 assert epsilons[1] > 7 * epsilons[0] and np.all(guesses == present)
 assert order.lower > 2 * coins.epsilon and ten.epsilon > 5 * coins.epsilon
