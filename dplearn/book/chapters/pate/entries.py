@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfc, log_ndtr
 
 from dplearn.book.chapters.pate import truths
-from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
+from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
 from dplearn.book.kit.oracles import finite_renyi, randomized_response
 
@@ -85,7 +85,7 @@ def gnmax_flip_bound(*, votes, noise_std):
     return float(np.sum(0.5 * erfc(_gaps(votes) / (2 * noise_std))))
 
 
-_MOMENT = {"moment": Whole(1, 32), "inverse_scale": Log(0.005, 1.0)}
+_MOMENT = {"moment": Log(0.02, 40.0), "inverse_scale": Log(0.005, 1.0)}
 
 
 @formula("G-M4", "LNMax: log-moments for any votes", "upper",
