@@ -76,8 +76,9 @@ def _walk(claim: Formula, worst: Case, rng: Generator, *, steps: int, edges: flo
 def _at_edge(claim: Formula, moved: Parameters, rng: Generator) -> Parameters | None:
     """Accepted parameters with one number at an end of its domain, or where acceptance ends."""
     good = claim.accepts(moved)
-    for name in rng.permutation([n for n, d in claim.domain.items() if isinstance(d, Linear)]):
-        values = claim.domain[name]
+    free = {name: values for name, values in claim.domain.items() if isinstance(values, Linear)}
+    for name in rng.permutation(list(free)):
+        values = free[name]
         for end in rng.permutation([values.low, values.high]).tolist():
             far = _rederived(claim, {**moved, name: end})
             reached = claim.accepts(far)
@@ -85,22 +86,15 @@ def _at_edge(claim: Formula, moved: Parameters, rng: Generator) -> Parameters | 
                 return far
             if good or reached:
                 inside, outside = (moved, far) if good else (far, moved)
-                return _last_accepted(claim, inside, outside, name)
+                for _ in range(20):
+                    between = values.middle(inside[name], outside[name])
+                    middle = _rederived(claim, {**outside, name: between})
+                    if claim.accepts(middle):
+                        inside = middle
+                    else:
+                        outside = middle
+                return inside
     return moved if good else None
-
-
-def _last_accepted(
-    claim: Formula, inside: Parameters, outside: Parameters, name: str
-) -> Parameters:
-    """Where acceptance ends between two values of one number, by bisection."""
-    for _ in range(20):
-        between = claim.domain[name].middle(inside[name], outside[name])
-        middle = _rederived(claim, {**outside, name: between})
-        if claim.accepts(middle):
-            inside = middle
-        else:
-            outside = middle
-    return inside
 
 
 def _rederived(claim: Formula, changed: Parameters) -> Parameters:
