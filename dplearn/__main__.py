@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 from dplearn import calibrate as calibration
 from dplearn.accountants import accountants
 from dplearn.book.everything import as_row, as_text, check_all, plain
+from dplearn.book.kit.search import SEARCHES
 from dplearn.claims import QUANTITIES, check, setting
 from dplearn.classroom.commands import add_commands
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee
@@ -63,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     book = commands.add_parser("verify", help="prove formulas right and misprints wrong")
     book.set_defaults(run=_verify)
     book.add_argument("ids", nargs="*", metavar="ID", help="such as G-A4; default: the whole book")
+    book.add_argument("--thorough", action="store_true", help="search three times as often")
     claim = commands.add_parser("claim", help="is a formula that you type true, and where?")
     claim.set_defaults(run=_claim)
     _add_claim_options(claim)
@@ -244,7 +246,7 @@ def _calibrate(options: argparse.Namespace) -> int:
 
 def _verify(options: argparse.Namespace) -> int:
     results = []
-    for result in check_all(options.ids):
+    for result in check_all(options.ids, searches=SEARCHES * (3 if options.thorough else 1)):
         results.append(result)
         if not options.json:
             print(as_text(result), flush=True)

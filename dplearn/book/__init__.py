@@ -5,9 +5,9 @@ Every entry's function is importable by its name: ``from dplearn.book import adv
 
 from typing import Any
 
-from dplearn.book.kit.checks import Case, Verification, compare, drawn, verify
-from dplearn.book.kit.counterexamples import Refutation, refute, side_of
+from dplearn.book.kit.checks import Case, compare, drawn, side_of
 from dplearn.book.kit.entry import Formula, Interval, Misprint
+from dplearn.book.kit.verdicts import Refutation, Verification, refute, verify
 from dplearn.book.register import book
 
 __all__ = [

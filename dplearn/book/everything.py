@@ -2,13 +2,15 @@
 
 import difflib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from dplearn.book import Case, Refutation, Verification, book, refute, verify
+from dplearn.book.kit.search import SEARCHES
 from dplearn.book.published import Figure, check_figure, published
 from dplearn.sweeps import executor_at
 
@@ -21,11 +23,12 @@ def all_ids() -> list[str]:
     return [*book, *published()]
 
 
-def check(id: str) -> list[Result]:
+def check(id: str, *, searches: int = SEARCHES) -> list[Result]:
     """Verify one entry and refute its misprints, or compute one published figure."""
     if id not in book:
         return [check_figure(id)]
-    return [verification(id), *(refutation(id, misprint.name) for misprint in book[id].misprints)]
+    misprints = (refutation(id, misprint.name) for misprint in book[id].misprints)
+    return [verify(book[id], searches=searches), *misprints]
 
 
 def verification(id: str) -> Verification:
@@ -38,9 +41,10 @@ def refutation(id: str, misprint: str) -> Refutation:
     return refute(book[id], book[id].misprint(misprint))
 
 
-def check_all(ids: Sequence[str] = ()) -> Iterator[Result]:
+def check_all(ids: Sequence[str] = (), *, searches: int = SEARCHES) -> Iterator[Result]:
     """Check some entries, or all in two processes; results come in the order of the ids.
 
+    An entry is verified if so many searches find nothing; misprints need no more than the usual.
     Instead of an id stands what comes before its number: "G-A" is a group, "P" all published
     figures. An unknown id is an error.
 
@@ -49,12 +53,13 @@ def check_all(ids: Sequence[str] = ()) -> Iterator[Result]:
     >>> [result.status for result in check_all(["G-A8"])]
     ['verified', 'refuted', 'refuted']
     """
-    return chain.from_iterable(map(check, _chosen(ids))) if ids else _in_parallel()
+    one = partial(check, searches=searches)
+    return chain.from_iterable(map(one, _chosen(ids)) if ids else _in_parallel(one))
 
 
-def _in_parallel() -> Iterator[Result]:
+def _in_parallel(one: Callable[[str], list[Result]]) -> Iterator[list[Result]]:
     with executor_at("processes", workers=2) as pool:
-        yield from chain.from_iterable(pool.map(check, all_ids()))
+        yield from pool.map(one, all_ids())
 
 
 def _chosen(ids: Sequence[str]) -> list[str]:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dplearn.book import Formula, Interval, Misprint, refute, verify
+from dplearn.book import Formula, Interval, Misprint, compare, drawn, refute, verify
 from dplearn.book import everything as checks
 from dplearn.book.kit import domains
 from dplearn.book.kit.domains import Linear, Log, Whole, design
@@ -50,7 +50,7 @@ def changed(**fields):
 
 def test_the_right_formula_is_verified_and_a_flipped_sign_fails():
     right, again = verify(ENTRY), verify(ENTRY)
-    assert right.good and -1e-3 < right.worst_slack <= 0 and right.points == 100
+    assert right.good and -1e-3 < right.worst_slack <= 0 and right.points == 150
     assert right == dataclasses.replace(again, seconds=right.seconds, worst=right.worst)
     wrong = verify(changed(function=lambda rate, t: math.exp(rate * t)))
     assert wrong.status == "failed" and wrong.worst_slack < -0.5 and "instead of" in wrong.reason
@@ -67,6 +67,23 @@ def test_a_widened_hypothesis_fails():
     found = refute(bound, Misprint("wide", "", "t", given="1 + rate*t != 0"))
     assert found.good and found.unsafe and 0.3 < found.harmless < 0.9
     assert found.counterexample.parameters["t"] < 0
+
+
+def test_a_bound_that_fails_at_an_edge_of_its_hypothesis_is_not_verified():
+    """The claim is false where 1.999 < rt <= 2, on a sliver that no draw meets."""
+    near = lambda rate, t: math.exp(-rate * t) * (2.999 - rate * t)
+    exact = {"oracle": lambda rate, t: np.exp(-rate * t), "tolerance": 1e-9}
+    edge = changed(kind="upper", function=near, printed=(), given="rate*t <= 2", **exact)
+    for seed in range(5):
+        drawn_only = (compare(edge, at) for at in drawn(edge, seed=seed))
+        assert all(case.slack >= 0 for case in drawn_only), seed
+        found = verify(edge, seed=seed)
+        assert found.status == "failed" and 1.999 < math.prod(found.worst.parameters.values()) <= 2
+
+
+def test_subnormal_doubles_have_no_digits_to_compare():
+    least = changed(oracle=lambda: 2.964e-323, function=lambda: 3.458e-323, printed=())
+    assert verify(least).good
 
 
 def test_an_oracle_that_is_the_formula_is_found_out():
@@ -191,7 +208,9 @@ def test_neighbours_and_roundings_stay_inside():
     points = design(SPACE, lambda x: True, points=50, rng=rng)
     for (name, domain), x in itertools.product(SPACE.items(), points):
         roundings = [domain.rounded(x[name], k) for k in range(3)]
-        for y in (domain.near(x[name], rng, 0.3, x), *roundings):
+        moved = domain.near(x[name], rng, 0.3, x)
+        between = (domain.middle(x[name], moved),) if isinstance(domain, Linear) else ()
+        for y in (moved, *between, *roundings):
             if isinstance(domain, Linear):
                 assert domain.low <= y <= domain.high or y == math.inf, name
                 assert isinstance(y, int) == isinstance(domain, Whole), name

@@ -1,27 +1,27 @@
-"""Proving entries right, and misprints wrong, by computation.
+"""Value and truth of a formula at one point.
 
-Value and truth are compared on corners and seeded random points of the domain. The `slack` of a
-comparison is how far the value is on the right side of the truth, relative to the truth: for an
-upper bound (value - truth) / truth, mirrored for a lower one, and minus the relative error for
-an identity. Where the truth is an interval, the claim gets the benefit of the doubt.
+The `slack` of a comparison is how far the value is on the right side of the truth, relative to the
+truth: for an upper bound (value - truth) / truth, mirrored for a lower one, and minus the relative
+error for an identity. Where the truth is an interval, the claim gets the benefit of the doubt.
 """
 
 import inspect
 import math
 import sys
-import time
 import zlib
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
-from statistics import median_low
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
 from dplearn.book.kit.domains import Parameters, design
 from dplearn.book.kit.entry import Formula, Interval, Misprint
+
+# Numbers so small have lost digits.
+_LEAST = 1e-290
 
 
 @dataclass(frozen=True)
@@ -43,61 +43,6 @@ class Case:
         return f"{given}: {self.value:.6g} instead of {truth}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Verification:
-    """The outcome of `verify`; `reason` says why it is not verified."""
-
-    id: str
-    kind: str
-    status: Literal["verified", "failed", "error"]
-    # Smallest slack of all points: of a bound, how tight it gets; of an identity, minus the
-    # largest relative error; nan after an error.
-    worst_slack: float = math.nan
-    typical_slack: float = math.nan  # the median
-    worst: Case | None = None  # where the slack is smallest
-    points: int = 0
-    seconds: float = 0.0
-    reason: str = ""
-
-    @property
-    def good(self) -> bool:
-        """Whether the entry is right."""
-        return self.status == "verified"
-
-
-def verify(formula: Formula, *, seed: int = 0, points: int | None = None) -> Verification:
-    """Compare a formula with its oracle, by default at as many points as the entry asks for.
-
-    It never raises: what the function or the oracle raise becomes status "error".
-
-    Examples
-    --------
-    >>> from dplearn.book import book
-    >>> verify(book["G-A1"], points=20).status
-    'verified'
-    """
-    began = time.perf_counter()
-    about: dict[str, Any] = {"id": formula.id, "kind": formula.kind}
-    try:
-        cases = all_cases(formula, seed, points)
-        worst = min(cases, key=lambda case: case.slack)
-        wrong = wrong_example(formula)
-    except Exception as error:  # An entry may fail in any way; the others must go on.
-        about |= {"status": "error", "reason": f"{type(error).__name__}: {error}"}
-    else:
-        if not wrong and worst.slack < -formula.tolerance:
-            wrong = str(worst)
-        about |= {
-            "status": "failed" if wrong else "verified",
-            "reason": wrong,
-            "worst": worst,
-            "worst_slack": worst.slack,
-            "typical_slack": median_low(case.slack for case in cases),
-            "points": len(cases),
-        }
-    return Verification(**about, seconds=time.perf_counter() - began)
-
-
 def compare(formula: Formula, parameters: Parameters) -> Case:
     """Value and truth of a formula at one point."""
     if formula.along:
@@ -116,7 +61,7 @@ def _slack(formula: Formula, value: float, truth: Interval) -> float:
     above = 0.0 if value == truth.low else value - truth.low
     below = 0.0 if value == truth.high else truth.high - value
     margin = {"upper": above, "lower": below}.get(formula.kind, min(above, below, 0.0))
-    if abs(margin) <= formula.absolute:
+    if abs(margin) <= max(formula.absolute, _LEAST):
         return 0.0
     size = abs(truth.low if formula.kind == "upper" or above < 0 else truth.high)
     if math.isinf(size) or size == 0:
@@ -135,23 +80,29 @@ def _approach(formula: Formula, parameters: Parameters) -> Case:
     return Case(last.parameters, last.value, last.truth, -math.inf if grew else last.slack)
 
 
-def all_cases(formula: Formula, seed: int, points: int | None) -> list[Case]:
-    chosen = drawn(formula, points=points, seed=seed)
-    _require_independence(formula, chosen[:3])
-    return [compare(formula, parameters) for parameters in chosen]
+def side_of(claim: Formula, case: Case) -> str:
+    """Where the value is: right, or wrong and smaller, larger, or none at all."""
+    if case.slack >= -claim.tolerance:
+        return "right"
+    if math.isnan(case.value):
+        return "none"
+    return "smaller" if case.value < case.truth.low else "larger"
 
 
-def drawn(formula: Formula, *, points: int | None = None, seed: int = 0) -> list[Parameters]:
-    """The parameters at which a formula is checked; as many as it asks for by default."""
-    count, rng = points or formula.points, random_numbers(formula, seed)
-    return design(formula.domain, formula.accepts, points=count, rng=rng)
+def drawn(
+    formula: Formula, *, points: int | None = None, seed: int = 0, search: int = 0
+) -> list[Parameters]:
+    """The parameters at which a search begins; by default as many as the formula asks for."""
+    rng = random_numbers(formula, seed, search)
+    return design(formula.domain, formula.accepts, points=points or formula.points, rng=rng)
 
 
-def random_numbers(formula: Formula, seed: int) -> Generator:
-    return np.random.default_rng([seed, zlib.crc32(formula.id.encode())])
+def random_numbers(formula: Formula, seed: int, search: int) -> Generator:
+    """Random numbers of one of the searches of a seed."""
+    return np.random.default_rng([seed, zlib.crc32(formula.id.encode()), search])
 
 
-def _require_independence(formula: Formula, points: list[Parameters]) -> None:
+def require_independence(formula: Formula, points: list[Parameters]) -> None:
     """Raise if the oracle is the formula's own code, or runs it."""
     own, other = (
         getattr(inspect.unwrap(f), "__code__", None) for f in (formula.function, formula.oracle)

@@ -68,6 +68,12 @@ class Linear(Domain):
             return value
         return self._inside(self._value(self._place(value) + size * self._width * rng.normal()))
 
+    def middle(self, one: float, other: float) -> float:
+        """Half of the way between two values; the other one where there is no way."""
+        if one == other or not self.low <= min(one, other) <= max(one, other) <= self.high:
+            return other
+        return self._value(0.5 * (self._place(one) + self._place(other)))
+
     def rounded(self, value: float, digits: int) -> float:
         if not self.low <= value <= self.high or value == 0:
             return value
@@ -124,6 +130,9 @@ class Whole(Log):
     def near(self, value: float, rng: Generator, size: float, drawn: Parameters) -> int:
         step = round(super().near(value, rng, size, drawn))
         return step if step != value else round(self._inside(value + rng.choice([-1, 1])))
+
+    def middle(self, one: float, other: float) -> int:
+        return round(super().middle(one, other))
 
     def rounded(self, value: float, digits: int) -> int:
         return round(super().rounded(value, digits))

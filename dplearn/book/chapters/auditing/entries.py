@@ -36,7 +36,8 @@ enter(
     given("0 <= delta < 1", **_LAWS, event=Drawn(lambda rng: rng.random(4) < 0.5),
           false_positive_rate=_rate("p", True), false_negative_rate=_rate("q", False),
           delta=Log(1e-6, 0.3, also=(0.0,))),
-    oracle(oracles.worst_event_epsilon_at, unsafe=None),
+    # A rate next to 1 has no more than seven digits of a rare outcome left.
+    oracle(oracles.worst_event_epsilon_at, absolute=1e-6, unsafe=None),
     printed("3.688854453", false_positive_rate=0.01, false_negative_rate=0.6, delta=1e-5),
     wrong("one-ratio", "Valid, but an attack that rarely misses is told by the other ratio.",
           claim="max(log((1 - delta - false_negative_rate) / false_positive_rate), 0)",
@@ -116,7 +117,8 @@ enter(
        confidence=_CONFIDENCE, delta=Log(1e-8, 0.1, also=(0.0,)))
 @oracle(truths.best_of_all_outcomes, tolerance=1e-8, unsafe=None)
 @printed("5.600577", "5.600577", trials=1000, confidence=0.95, delta=1e-5)
-@wrong("no-ceiling", "Some false positives may have been missed: n runs of each kind show about ln n at most.",
+@wrong("no-ceiling",
+       "Some false positives may have been missed: n runs of each kind show about ln n at most.",
        claim="inf", says=r"\text{an attack that never errs proves } \varepsilon = \infty")
 def largest_certifiable_epsilon(*, trials, confidence=0.95, delta=0.0):
     r"""\varepsilon_{\max} = \ln\frac{1-\delta-\hat r_0}{\hat r_0},\quad

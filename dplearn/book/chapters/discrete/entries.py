@@ -129,7 +129,8 @@ def summed_discrete_gaussian_delta(*, sigma, clients, sensitivity, epsilon):
 
 
 @formula("G-J4", "Skellam mechanism: RDP", "upper", "Agarwal, Kairouz & Liu 2021, Theorem 3.5")
-@given("order >= 2 and variance > 0", order=Whole(2, 30), variance=Log(0.05, 100.0),
+@given("order >= 2 and floor(order) == order and variance > 0", order=Whole(2, 30),
+       variance=Log(0.05, 100.0),
        shift=Choice((1,), (2,), (5,), (1, 1), (3, 1), (1,) * 10, (4, 1, 1, 1, 1)),
        sensitivity_l1=Derived(lambda shift: sum(shift)),
        sensitivity_l2=Derived(lambda shift: math.hypot(*shift)))

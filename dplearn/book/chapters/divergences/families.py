@@ -20,8 +20,7 @@ _STDS = "(std_p**(1 - order)*std_q**order)"
          "van Erven & Harremoës 2014, equation (10)")
 @given(f"std_p > 0 and std_q > 0 and {_VARIANCE} > 0", order=Log(0.05, 50.0, also=(1.0,)),
        mean_p=Linear(-3.0, 3.0), std_p=Log(0.2, 5.0), mean_q=Linear(-3.0, 3.0), std_q=Log(0.2, 5.0))
-@oracle(lambda order, mean_p, std_p, mean_q, std_q: oracles.density_renyi(oracles.log_normal(mean_p,
-        std_p), oracles.log_normal(mean_q, std_q), order, -1e6, 1e6))
+@oracle(truths.renyi_of_normals)
 @typed("rdp", "gaussian", "alpha/(2*sigma^2)")
 @printed("0.470263017683", order=2.0, mean_p=0.0, std_p=1.0, mean_q=1.0, std_q=1.5)
 @printed("0.187048", order=2.0, mean_p=0.0, std_p=2.0, mean_q=1.0, std_q=2.5)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.book.kit import oracles
+from dplearn.book.kit.entry import Interval
 from dplearn.ground.solve import first_true
 
 
@@ -34,6 +35,19 @@ def renyi_after_kernel(*, p, q, kernel, order):
         out = [math.fsum(x * row[k] for x, row in zip(law, kernel, strict=True)) for k in range(3)]
         laws.append(np.divide(out, math.fsum(out)))  # which may miss 1 by a rounding
     return oracles.finite_renyi(laws[0], laws[1], order)
+
+
+def renyi_of_normals(*, order, mean_p, std_p, mean_q, std_q):
+    """Divergence of two Gaussians by quadrature.
+
+    Nothing is said where the variance of the integrand is all but infinite: it falls off too far
+    out, and its exponent is a difference of numbers without the digits for it.
+    """
+    inverse = order * std_q**2 + (1 - order) * std_p**2
+    if 0 < inverse < 1e-3 * order * std_q**2:
+        return Interval(0.0, math.inf)
+    p, q = oracles.log_normal(mean_p, std_p), oracles.log_normal(mean_q, std_q)
+    return oracles.density_renyi(p, q, order, -1e6, 1e6)
 
 
 def renyi_of_laplace(*, order, scale):

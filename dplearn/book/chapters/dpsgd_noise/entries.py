@@ -64,7 +64,10 @@ def adaptive_clipping_multiplier(*, noise_multiplier, bit_noise):
             f"Expected noise_multiplier < 2 bit_noise = {2 * bit_noise:g}, "
             f"got noise_multiplier={noise_multiplier!r}."
         )
-    return (noise_multiplier**-2.0 - (2 * bit_noise) ** -2.0) ** -0.5
+    whole = 2 * bit_noise
+    # The difference of the squares without cancellation.
+    rest = (whole - noise_multiplier) * (whole + noise_multiplier)
+    return noise_multiplier * whole / math.sqrt(rest)
 
 
 @formula("G-F6", "Noise divided by the realised batch size gives it away", "identity",

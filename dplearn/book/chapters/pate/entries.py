@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr
 
 from dplearn.book.chapters.pate import truths
-from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
+from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, wrong
 from dplearn.book.kit.oracles import finite_renyi, randomized_response
 from dplearn.pate import theorems
@@ -82,7 +82,7 @@ enter(
 )
 
 
-_MOMENT = {"moment": Whole(1, 32), "inverse_scale": Log(0.005, 1.0)}
+_MOMENT = {"moment": Log(0.02, 40.0), "inverse_scale": Log(0.005, 1.0)}
 
 
 enter(

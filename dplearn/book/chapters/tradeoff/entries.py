@@ -110,7 +110,8 @@ def uniform_clt_mu(*, spread, noise_multiplier):
 @printed("0.7281718172", false_positive_rate=0.1, epsilon=1.0)
 @printed("0.3065662009", false_positive_rate=0.3, epsilon=1.0)
 @wrong("pure-dp", "Randomized response attains it; Laplace noise is better in the middle.",
-       printed("0.2575156", false_positive_rate=0.3, epsilon=1.0), claim=_PURE_DP)
+       printed("0.2575156", false_positive_rate=0.3, epsilon=1.0), claim=_PURE_DP,
+       false_positive_rate=Log(1e-3, 0.9), epsilon=Log(0.1, 10.0))
 def laplace_tradeoff(false_positive_rate, *, epsilon):
     r"""f(a) = \begin{cases} 1 - e^\varepsilon a & a \le e^{-\varepsilon}/2\\ e^{-\varepsilon}/(4a)
     & e^{-\varepsilon}/2 \le a \le 1/2\\ e^{-\varepsilon}(1-a) & a \ge 1/2 \end{cases}"""
