@@ -4,7 +4,7 @@ import dataclasses
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,9 @@ from dplearn.ground.logspace import log_comb
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 from dplearn.run import DPSGD, Plan, Sampling
+
+# What a weighted sum is divided by: a number fixed before, or the weight of those who are there.
+Divisor = Literal["public", "present"]
 
 _ONE_UPDATE = "all records of a user, and all local steps on them, make one clipped update a round"
 _EQUAL = "updates are added up unweighted and divided by a public number"
@@ -112,11 +115,16 @@ class FederatedPlan(Plan):
     def _about(self, stated: Guarantee) -> UserGuarantee:
         return UserGuarantee.of(stated, _ONE_UPDATE, _EQUAL)
 
-    def weighted(self, weights: ArrayLike) -> Self:
+    def weighted(self, weights: ArrayLike, *, divisor: Divisor) -> Self:
         r"""What is delivered if these users' updates are *averaged by weight*, with noise zC/K.
 
-        The update of a user with the share w of all weight moves the mean by wC, and not by C/K,
-        so that noise is zC/K delivers the multiplier :math:`z / (K \max w)`, for K users.
+        One of K users may be missing, and w is the largest share of all weight. If the `divisor` is
+        ``"public"``, fixed before the run, she takes her own term along and the mean moves by up to
+        :math:`wC`. If it is the weight of those ``"present"``, as federated averaging is usually
+        written, it shrinks with her and the mean moves by :math:`w` times the distance of her
+        update from the mean of the others, up to :math:`2wC`. So zC/K delivers the multiplier
+        :math:`z / (K w)`, or half of it. Where only some take part, those present may be few, a
+        share then has no bound, and NotImplementedError is raised.
 
         Examples
         --------
@@ -126,16 +134,24 @@ class FederatedPlan(Plan):
         ...     users=10, sample_rate=1.0, rounds=1, noise_multiplier=1.0,
         ...     max_update_norm=1.0, sampling="none",
         ... )
-        >>> for plan in (paper, paper.weighted([9, 1, 1, 1, 1, 1, 1, 1, 1, 1])):
-        ...     print(round(plan.guarantee(delta=1e-5).epsilon, 2))
-        4.38
-        33.1
+        >>> for divisor in ("public", "present"):
+        ...     for weights in ([1] * 10, [9] + [1] * 9):
+        ...         plan = paper.weighted(weights, divisor=divisor)
+        ...         print(divisor, f"{plan.guarantee(delta=1e-5).epsilon:.3g}")
+        public 4.38
+        public 33.1
+        present 10
+        present 91.8
         """
+        validate.one_of(get_args(Divisor), divisor=divisor)
         weights = np.asarray(weights, dtype=float)
         good = weights.ndim == 1 and np.all((weights >= 0) & (weights < math.inf)) and any(weights)
         if not good:
             raise ValueError("Expected weights of shape (clients,), finite, >= 0 and not all 0.")
-        loss = len(weights) * float(weights.max() / weights.sum())
+        if divisor == "present" and self.sample_rate < 1:
+            what = f"the weight of those present with sample_rate={self.sample_rate:g}"
+            raise validate.unsupported(what, "a user may be nearly all of it")
+        loss = len(weights) * float(weights.max() / weights.sum()) * (1 + (divisor == "present"))
         return dataclasses.replace(self, noise_multiplier=self.noise_multiplier / loss)
 
 

@@ -85,7 +85,7 @@ class Federation:
         if self.dropouts == 1:
             raise ValueError("Expected dropouts < 1, got dropouts=1: nobody would stay.")
         if self.weights is not None:
-            self._require_equal(self.plan.weighted(self.weights))
+            self._require_equal(self.plan.weighted(self.weights, divisor="public"))
         if self.plan.sampling in ("without_replacement", "shuffled"):
             sampling.fixed_size(self.plan.phases[0], self.plan.users)
         self._parameters = trainable(self.model)

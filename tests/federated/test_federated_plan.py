@@ -46,15 +46,20 @@ def test_unknown_participation_amplifies_nothing_and_there_is_no_default():
     assert PLAN.affordable_steps("rdp", epsilon=0.5, delta=1e-5) < 150
 
 
-@each("share, users", [(0.5, 10), (0.1, 10), (0.9, 3)])
-def test_a_weighted_mean_delivers_less_by_its_largest_share(share, users):
-    """The mean moves by share * C where noise is z C / users; the definition, on a line."""
-    weights = [share] + [(1 - share) / (users - 1)] * (users - 1)
-    paper = dataclasses.replace(PLAN, users=users, rounds=1, noise_multiplier=1.0, sampling="none")
-    stated = paper.weighted(weights).guarantee(delta=1e-5)
-    mu = share * users
-    x = stated.epsilon / mu
-    assert ndtr(mu / 2 - x) - math.exp(stated.epsilon) * ndtr(-mu / 2 - x) == pytest.approx(1e-5)
+@each("divisor", ["public", "present"])
+@each("weights", [[1, 1, 1], [9, 1, 1, 1, 1], [0.2, 3.0, 0.0, 1.0, 1.0, 0.5]])
+def test_a_weighted_mean_delivers_its_noise_over_how_far_one_user_moves_it(weights, divisor):
+    """All users at the ends of their norm, any of them missing; noise is z C / users."""
+    weights, moved = np.array(weights), 0.0
+    for updates in itertools.product((-1, 1), repeat=len(weights)):
+        terms = weights * updates
+        for user in range(len(weights)):
+            rest = np.delete(weights, user).sum() if divisor == "present" else weights.sum()
+            without = np.delete(terms, user).sum() / rest
+            moved = max(moved, abs(terms.sum() / weights.sum() - without))
+    everybody = {"sample_rate": 1.0, "sampling": "none", "noise_multiplier": 1.5}
+    delivered = dataclasses.replace(PLAN, **everybody).weighted(weights, divisor=divisor)
+    assert delivered.noise_multiplier == pytest.approx(1.5 / len(weights) / moved, rel=1e-12)
 
 
 def delta_of_sum(losses, masses, steps, epsilon, width):
@@ -135,7 +140,11 @@ def test_bad_plans_are_refused_in_one_sentence(changes, message):
 def test_what_has_no_theorem_is_refused():
     for weights in ([], [0.0, 0.0], [1.0, -1.0], [[1.0]], [math.nan]):
         with pytest.raises(ValueError, match="Expected weights"):
-            PLAN.weighted(weights)
+            PLAN.weighted(weights, divisor="public")
+    with pytest.raises(ValueError, match="divisor one of present, public, got divisor='leaves'"):
+        PLAN.weighted([1.0], divisor="leaves")
+    with pytest.raises(NotImplementedError, match=r"those present with sample_rate=0\.05"):
+        PLAN.weighted([1.0], divisor="present")
     shuffled = DPSGD(noise_multiplier=1.0, sample_rate=0.1, steps=10, sampling="shuffled")
     with pytest.raises(NotImplementedError, match="several records under sampling='shuffled'"):
         user_level(shuffled, records=2, delta=1e-5)
