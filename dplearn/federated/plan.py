@@ -89,23 +89,25 @@ class FederatedPlan(Plan):
         validate.integer(minimum=0, rounds=self.rounds)
         validate.positive(max_update_norm=self.max_update_norm)
         validate.rate(sample_rate=self.sample_rate)
-        _ = self.phases  # refuses what is wrong with the others
+        _ = self._step  # refuses what is wrong with the others
 
     @property
     def steps(self) -> int:  # type: ignore[override]
         return self.rounds
 
     @cached_property
-    def phases(self) -> tuple[DPSGD, ...]:  # type: ignore[override]
-        return (
-            DPSGD(
-                noise_multiplier=self.noise_multiplier,
-                sample_rate=1.0 if self.sampling == "none" else self.sample_rate,
-                steps=self.rounds,
-                max_grad_norm=self.max_update_norm,
-                sampling=self.sampling,
-            ),
+    def _step(self) -> DPSGD:
+        return DPSGD(
+            noise_multiplier=self.noise_multiplier,
+            sample_rate=1.0 if self.sampling == "none" else self.sample_rate,
+            steps=self.rounds,
+            max_grad_norm=self.max_update_norm,
+            sampling=self.sampling,
         )
+
+    @property
+    def phases(self) -> tuple[DPSGD, ...]:  # type: ignore[override]
+        return (self._step,)
 
     @property
     def expected_clients(self) -> float:

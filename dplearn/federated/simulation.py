@@ -23,6 +23,7 @@ from torch.func import functional_call, grad_and_value, vmap
 from torch.optim import Optimizer
 
 from dplearn.accountants import Accountant
+from dplearn.federated.participation import CorrelatedPlan
 from dplearn.federated.plan import FederatedPlan
 from dplearn.ground import validate
 from dplearn.ground.guarantee import round_up
@@ -93,6 +94,9 @@ class Federation:
         self._users = _Users(self.records, self.plan.users, self._like.device)
         self._randomness = Randomness.of(generator, secure=secure)
         self._drawn: list[sampling.Lot] = []
+        self._noise: list[Tensor] = []  # of each round, where it is correlated
+        # How often each user took part, and from which round on she may do so again.
+        self._times, self._next = np.zeros((2, self.plan.users), dtype=int)
 
     def _require_equal(self, delivered: FederatedPlan) -> None:
         """Raise if weights make the noise too little."""
@@ -126,6 +130,9 @@ class Federation:
         with self._randomness.for_model(self._like.device, 0, number):
             total, tally = self._clipped(clients)
         noise = self._randomness.normals([(len(total), deviation)], self._like, number)()
+        if isinstance(plan, CorrelatedPlan):
+            self._noise[number:] = [plan.noise(noise, self._noise[:number])]
+            noise = self._noise[number].clone()
         # Counted first: whatever interrupts the optimizer, no round is lost.
         record = Record(step=number + 1, clipping_norm=plan.max_update_norm, tally=tally)
         self.done.append(record)
@@ -139,13 +146,17 @@ class Federation:
 
     def _present(self, number: int) -> NDArray[np.int64]:
         """Users drawn for a round who do not drop out."""
-        phase = self.plan.phases[0]
-        rng = self._randomness.stream(LOTS, number)
-        if self.plan.sampling == "none":  # some law, of which nothing is claimed
-            drawn = np.flatnonzero(rng.random(self.plan.users) < self.plan.sample_rate)
+        plan, rng = self.plan, self._randomness.stream(LOTS, number)
+        if plan.sampling == "none":  # some law, of which nothing is claimed
+            present = rng.random(plan.users) < plan.sample_rate
+            if isinstance(plan, CorrelatedPlan):
+                present &= (self._times < plan.participations) & (self._next <= number)
+                self._times[present] += 1
+                self._next[present] = number + plan.min_separation
+            drawn = np.flatnonzero(present)
         else:
             if not self._drawn:
-                self._drawn = sampling.lots(phase, size=self.plan.users, rng=rng)
+                self._drawn = sampling.lots(plan.phases[0], size=plan.users, rng=rng)
             drawn = self._drawn.pop(0)
         return drawn[rng.random(len(drawn)) >= self.dropouts]
 

@@ -2,15 +2,17 @@ r"""All steps of a run whose noise is correlated: one Gaussian release.
 
 A strategy C has a row for each release and a column for each step. With contributions :math:`x_t`
 of norm at most 1 where a record takes part, and fresh normal Z, the run is a function of CX + Z.
-The record moves CX by the root of at most
-:math:`\sum_{s,t} \langle c_s, c_t\rangle \langle x_s, x_t\rangle`, whose largest value is
-:math:`\sum_{s,t} \langle c_s, c_t\rangle` over its steps where no such product is negative
-(Choquette-Choo et al. 2023, "Multi-epoch matrix factorization", Theorem 2). Contributions may
-depend on earlier releases if no release needs later steps (Denisov et al. 2022, Theorem 2.1; both
-numbers from memory).
+The record moves CX by the root of
+:math:`\sum_{s,t} \langle c_s, c_t\rangle \langle x_s, x_t\rangle`, which is at most
+:math:`\sum_{s,t} |\langle c_s, c_t\rangle|` over its steps, with equality if no product there is
+negative (Choquette-Choo et al. 2023, "Multi-epoch matrix factorization", Theorem 2). Contributions
+may depend on earlier releases if no release needs later steps (Denisov et al. 2022, Theorem 2.1;
+both numbers from memory).
 """
 
 import math
+from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -33,6 +35,8 @@ class CorrelatedGaussian(Wrapped):
     ----------
     base : Gaussian
         The release that it is: noise / the most that one record moves in the whole run.
+    reached : float
+        Share of that distance by which some record moves it, in (0, 1]: what is known from below.
 
     Examples
     --------
@@ -44,6 +48,7 @@ class CorrelatedGaussian(Wrapped):
     """
 
     base: Gaussian
+    reached: float = 1.0
 
     name: ClassVar[str] = "correlated_gaussian"
     conditions: ClassVar[tuple[str, ...]] = (
@@ -52,6 +57,11 @@ class CorrelatedGaussian(Wrapped):
 
     def __post_init__(self) -> None:
         validate.instance(Gaussian, base=self.base)
+        validate.rate(reached=self.reached)
+
+    @property
+    def attained(self) -> bool:
+        return self.reached == 1
 
     @classmethod
     def from_strategy(
@@ -66,9 +76,10 @@ class CorrelatedGaussian(Wrapped):
         """The run of a strategy C with noise Z of `noise_multiplier` norms of one contribution.
 
         A record takes part at most `participations` times, `separation` steps or more from one to
-        the next; exactly as many if `periodic`, as in epochs of a fixed order. NotImplementedError
-        is raised where columns that one record may use have a product that is negative, or, unless
-        `periodic`, not 0.
+        the next; exactly as many apart if `periodic`, as in epochs of a fixed order. What it moves
+        is exact if one set of steps attains the bound, as where columns that one record uses do not
+        overlap, in a Toeplitz strategy that is >= 0 and falls (Kalinin & Lampert 2024), and, if
+        `periodic`, wherever no product is negative. Else it is a bound from above.
         """
         columns = np.asarray(strategy, dtype=float)
         if columns.ndim != 2 or not columns.any() or not np.all(np.isfinite(columns)):
@@ -79,11 +90,18 @@ class CorrelatedGaussian(Wrapped):
         # What rounding may have taken from them.
         error = len(columns) * 2.0**-52 * (np.abs(columns.T) @ np.abs(columns))
         largest = _periodic if periodic else _separated
-        square = largest(products, error, separation, participations) * (1 + 1e-12)
-        return cls(Gaussian(noise_multiplier / math.sqrt(square)))
+        square, steps = largest(np.abs(products) + error, separation, participations)
+        noise = Gaussian(noise_multiplier / math.sqrt(square * (1 + 1e-12)))
+        # Equal contributions in these steps, or one alone: either is a record.
+        some = max(np.sum(products[np.ix_(steps, steps)]), np.max(np.diag(products)))
+        reached = float(some / square) * (1 - 1e-9)
+        return cls(noise, 1.0 if reached > 1 - 1e-8 else math.sqrt(reached))
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         return self.base.profiles(adjacency)
+
+    def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
+        return Gaussian(self.base.noise_multiplier / self.reached).profiles(adjacency)
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
         return self.base.outputs(adjacency)
@@ -93,32 +111,41 @@ class CorrelatedGaussian(Wrapped):
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
-        return (cls(Gaussian(2.0)),)
+        return (cls(Gaussian(2.0)), cls(Gaussian(2.0), 0.8))
 
 
-def _periodic(products: NDArray, error: NDArray, separation: int, participations: int) -> float:
-    """Largest sum of products over steps that follow each other at one distance."""
-    sums = []
-    for first in range(len(products)):
-        steps = np.arange(first, len(products), separation)[:participations]
-        together = np.ix_(steps, steps)
-        if np.any(products[together] < -error[together]):
-            what = "a strategy with a negative product of columns that one record uses"
-            raise validate.unsupported(what, "its contributions may cancel or add up")
-        sums.append(np.sum(products[together] + error[together]))
-    return float(max(sums))
+def _periodic(
+    weights: NDArray, separation: int, participations: int
+) -> tuple[float, Sequence[int]]:
+    """Largest sum of weights over steps that follow each other at one distance, and the steps."""
+    sets = [range(t, len(weights), separation)[:participations] for t in range(len(weights))]
+    return max(((float(weights[np.ix_(s, s)].sum()), s) for s in sets), key=lambda pair: pair[0])
 
 
-def _separated(products: NDArray, error: NDArray, separation: int, participations: int) -> float:
-    """Largest sum of squares over so many steps, so far apart at least."""
-    far = np.triu(np.abs(products), separation)
-    if participations > 1 and far.any():
-        what = "a strategy whose columns overlap where a record takes part again"
-        raise validate.unsupported(what, "band it to `separation`, or let it be periodic")
-    squares, most = np.diag(products + error), min(participations, -(-len(products) // separation))
-    # Entry t, k: among the first t steps, of which k are used.
-    best = np.zeros((len(squares) + 1, most + 1))
-    for t, square in enumerate(squares):
-        used = best[max(t + 1 - separation, 0), :-1] + square
-        best[t + 1] = np.maximum(best[t], np.concatenate([[0.0], used]))
-    return float(best[-1, -1])
+def _separated(
+    weights: NDArray, separation: int, participations: int
+) -> tuple[float, Sequence[int]]:
+    """Bound on the sum of weights over so many steps, so far apart at least, and steps it is near.
+
+    Each step chooses for itself which later ones its own sum is over: never less than one choice
+    for all of them.
+    """
+    steps, most = len(weights), min(participations, -(-len(weights) // separation))
+    # Entry t, j of the first, when step s is looked at: the largest sum of weights[t] over at most
+    # j steps from s + 1 on; of the last, from s + separation on. Entry s, j of `best`: the bound.
+    later = deque([np.zeros((steps, most + 1))] * separation, maxlen=separation)
+    best = np.zeros((steps + separation, most + 1))
+    for s in reversed(range(steps)):
+        far, row = later[-1], later[0].copy()
+        taken = weights[s, s] + 2 * far[s, :-1] + best[s + separation, :-1]
+        best[s, 1:] = np.maximum(best[s + 1, 1:], taken)
+        row[:, 1:] = np.maximum(row[:, 1:], weights[:, s, None] + far[:, :-1])
+        later.appendleft(row)
+    chosen, s, left = [], 0, most
+    while s < steps:
+        if best[s, left] == best[s + 1, left]:
+            s += 1
+            continue
+        chosen.append(s)
+        s, left = s + separation, left - 1
+    return float(best[0, most]), chosen
