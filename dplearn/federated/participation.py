@@ -9,7 +9,7 @@ normal. All rounds together are then a function of CX + Z, one Gaussian release 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,8 +21,6 @@ from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
 from dplearn.mechanisms import Composed, CorrelatedGaussian
 from dplearn.run import DPSGD, Sampling
-
-Numbers = TypeVar("Numbers", bound=Any)  # an array, or a tensor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,8 +60,8 @@ class CorrelatedPlan(FederatedPlan):
         object.__setattr__(self, "strategy", tuple(map(tuple, matrix.tolist())))
         _ = self.composed  # refuses what is wrong with the others
 
-    def noise(self, fresh: Numbers, earlier: Sequence[Numbers]) -> Numbers:
-        """Noise of the next round, from a fresh one and the noise of all rounds before."""
+    def noise(self, fresh: Any, earlier: Sequence[Any]) -> Any:
+        """Noise of the next round, from a fresh one and the noise of all before."""
         rows: Any = self.strategy
         *row, own = rows[len(earlier)][: len(earlier) + 1]
         return (fresh - sum(w * one for w, one in zip(row, earlier, strict=True) if w)) / own

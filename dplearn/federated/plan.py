@@ -161,23 +161,23 @@ class FederatedPlan(Plan):
 class _Several(Mechanism):
     r"""A noisy sum with at least one of m records of a user in it, each drawn by its own coin.
 
-    With :math:`c_k` the chance of k records and
-    :math:`\ell_k(x) = kx/\sigma^2 - k^2/2\sigma^2`, the pair is :math:`\sum_k c_k N(k, \sigma^2)`
-    against :math:`N(0, \sigma^2)`, whose loss :math:`\ln\sum_k c_k e^{\ell_k(x)}` rises with x.
-    At the x where it is epsilon, delta is the sum of :math:`c_k` times what the k-th Gaussian has
-    at :math:`\ell_k(x)`; of the reverse, where it is -epsilon, of
-    :math:`c_k e^{\varepsilon + \ell_k(x)}` times what that has at :math:`-\ell_k(x)`.
+    It is :math:`\sum_k c_k N(k, \sigma^2)` against :math:`N(0, \sigma^2)`, with :math:`c_k` the
+    chance of k records. With :math:`\ell_k(x) = kx/\sigma^2 - k^2/2\sigma^2` its loss
+    :math:`\ln\sum_k c_k e^{\ell_k(x)}` rises with x, and at the x where that is epsilon, delta is
+    the sum of :math:`c_k` times that of the k-th Gaussian at :math:`\ell_k(x)`; of the reverse,
+    where it is -epsilon, of :math:`c_k e^{\varepsilon + \ell_k(x)}` times that at
+    :math:`-\ell_k(x)`.
 
-    No gradients lose more, in either direction. Where a set S of the records, of chance
-    :math:`p_S`, moves the sum by :math:`u_S`, the ratio of the densities is
+    No gradients lose more, in either direction. If a set S of records, drawn with the chance
+    :math:`p_S`, moves the sum by :math:`u_S`, the densities have the ratio
     :math:`\sum_S p_S e^{G_S - \mathrm{Var}(G_S)/2}` with Gaussian
-    :math:`G_S = \langle u_S, x\rangle/\sigma^2`, and delta is the mean of a convex function of it.
-    Such a mean grows with every covariance (Kahane's inequality, 1986: along
-    :math:`\sqrt{1-t}\,G + \sqrt t\,G'` its derivative is a sum of the differences of covariances
-    times what is never negative), and :math:`\langle u_S, u_R\rangle \le |S||R|`, with equality if
-    all gradients are one unit vector. Records of others shift both laws alike, earlier releases
-    only choose the gradients, and pairs compose (Zhu, Dong & Wang 2022, Theorem 10). On mixtures
-    of Gaussians see Choquette-Choo et al. (2024), "Privacy amplification for matrix mechanisms".
+    :math:`G_S = \langle u_S, x\rangle/\sigma^2`, and delta is the mean of a convex function of it,
+    which grows with every covariance (Kahane's inequality, 1986: between two Gaussian vectors its
+    derivative is a sum of differences of covariances times what is never negative). Here
+    :math:`\langle u_S, u_R\rangle \le |S||R|`, with equality for copies of one unit vector.
+    Others' records shift both laws alike, earlier releases only choose the gradients, and pairs
+    compose (Zhu, Dong & Wang 2022, Theorem 10). On such mixtures see Choquette-Choo et al. (2024),
+    "Privacy amplification for matrix mechanisms".
     """
 
     noise_multiplier: float
@@ -194,8 +194,8 @@ class _Several(Mechanism):
         each = Profile(lambda epsilon: gaussian_log_delta(epsilon, apart))
 
         def at(loss: NDArray) -> tuple[NDArray, NDArray]:
-            """x / sigma where the loss is so large, and the losses of its terms, on a last axis."""
-            # Where one term alone has it; from there on Newton's steps fall: the loss is convex.
+            """x / sigma where the loss is so large, and its terms there on a last axis."""
+            # From where one term alone has it, Newton's steps fall: the loss is convex.
             x = np.min((loss[..., None] - chance) / apart + apart / 2, axis=-1)
             for _ in range(60):
                 parts = np.exp(chance - loss[..., None] + apart * (x[..., None] - apart / 2))

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.func import functional_call, grad_and_value, vmap
 from torch.optim import Optimizer
@@ -37,8 +37,6 @@ from dplearn.training.rules import trainable
 
 # Users whose models are trained at once.
 _TOGETHER = 256
-# A delta for the sentence that refuses weights.
-_DELTA = 1e-5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,9 +55,8 @@ class Federation:
     """Trains a model round by round; `simulate` does the same in one call.
 
     `records` is (inputs, targets, owners): tensors or arrays with a row per record, and the number
-    of its user, 0 to `plan.users` - 1. Users may have any number of records, or none. `weights`
-    are refused unless all are equal, since noise that is due to a mean of equals is too little
-    for one by weight; the sentence says by how much.
+    of its user, 0 to `plan.users` - 1. Users may have any number of records, or none; their updates
+    are not weighted, and `plan.weighted` says what that would cost.
 
     ValueError and TypeError are raised for arguments out of range or that do not fit together.
     """
@@ -73,7 +70,6 @@ class Federation:
     local_steps: int  # of gradient descent on all records of a user, >= 1
     local_learning_rate: float  # > 0
     dropouts: float = 0.0  # expected share of those drawn who send nothing, in [0, 1)
-    weights: ArrayLike | None = None
     generator: InitVar[torch.Generator | None] = None  # as in `Trainer`: for teaching and tests
     secure: InitVar[bool | None] = None
     done: list[Record] = field(default_factory=list, init=False)
@@ -85,8 +81,6 @@ class Federation:
         validate.between(0, 1, dropouts=self.dropouts)
         if self.dropouts == 1:
             raise ValueError("Expected dropouts < 1, got dropouts=1: nobody would stay.")
-        if self.weights is not None:
-            self._require_equal(self.plan.weighted(self.weights, divisor="public"))
         if self.plan.sampling in ("without_replacement", "shuffled"):
             sampling.fixed_size(self.plan.phases[0], self.plan.users)
         self._parameters = trainable(self.model)
@@ -97,22 +91,6 @@ class Federation:
         self._noise: list[Tensor] = []  # of each round, where it is correlated
         # How often each user took part, and from which round on she may do so again.
         self._times, self._next = np.zeros((2, self.plan.users), dtype=int)
-
-    def _require_equal(self, delivered: FederatedPlan) -> None:
-        """Raise if weights make the noise too little."""
-        z = self.plan.noise_multiplier
-        if delivered.noise_multiplier >= z * (1 - 1e-9):
-            return
-        epsilons = (
-            plan.guarantee(delta=_DELTA, steps=min(1, plan.rounds)).epsilon
-            for plan in (delivered, self.plan)
-        )
-        got, paper = map(round_up, epsilons)
-        raise ValueError(
-            f"Expected weights to be equal or left out, got some for which noise multiplier {z:g} "
-            f"delivers {delivered.noise_multiplier:.3g}: epsilon {got} a round at delta "
-            f"{_DELTA:g}, where {paper} is on paper."
-        )
 
     @property
     def rounds(self) -> int:

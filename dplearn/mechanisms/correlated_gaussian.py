@@ -12,7 +12,6 @@ both numbers from memory).
 
 import math
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -71,15 +70,13 @@ class CorrelatedGaussian(Wrapped):
         noise_multiplier: float,
         separation: int = 1,
         participations: int = 1,
-        periodic: bool = False,
     ) -> Self:
         """The run of a strategy C with noise Z of `noise_multiplier` norms of one contribution.
 
         A record takes part at most `participations` times, `separation` steps or more from one to
-        the next; exactly as many apart if `periodic`, as in epochs of a fixed order. What it moves
-        is exact if one set of steps attains the bound, as where columns that one record uses do not
-        overlap, in a Toeplitz strategy that is >= 0 and falls (Kalinin & Lampert 2024), and, if
-        `periodic`, wherever no product is negative. Else it is a bound from above.
+        the next. What it moves is exact if a set of such steps attains the bound, as where columns
+        that one record uses do not overlap, and in a Toeplitz strategy that is >= 0 and falls
+        (Kalinin & Lampert 2024). Else it is a bound from above.
         """
         columns = np.asarray(strategy, dtype=float)
         if columns.ndim != 2 or not columns.any() or not np.all(np.isfinite(columns)):
@@ -89,13 +86,12 @@ class CorrelatedGaussian(Wrapped):
         products = columns.T @ columns
         # What rounding may have taken from them.
         error = len(columns) * 2.0**-52 * (np.abs(columns.T) @ np.abs(columns))
-        largest = _periodic if periodic else _separated
-        square, steps = largest(np.abs(products) + error, separation, participations)
+        square, steps = _largest(np.abs(products) + error, separation, participations)
         noise = Gaussian(noise_multiplier / math.sqrt(square * (1 + 1e-12)))
         # Equal contributions in these steps, or one alone: either is a record.
         some = max(np.sum(products[np.ix_(steps, steps)]), np.max(np.diag(products)))
-        reached = float(some / square) * (1 - 1e-9)
-        return cls(noise, 1.0 if reached > 1 - 1e-8 else math.sqrt(reached))
+        reached = float(some / square) * (1 - 1e-12)
+        return cls(noise, 1.0 if reached > 1 - 1e-11 else math.sqrt(reached))
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         return self.base.profiles(adjacency)
@@ -114,17 +110,7 @@ class CorrelatedGaussian(Wrapped):
         return (cls(Gaussian(2.0)), cls(Gaussian(2.0), 0.8))
 
 
-def _periodic(
-    weights: NDArray, separation: int, participations: int
-) -> tuple[float, Sequence[int]]:
-    """Largest sum of weights over steps that follow each other at one distance, and the steps."""
-    sets = [range(t, len(weights), separation)[:participations] for t in range(len(weights))]
-    return max(((float(weights[np.ix_(s, s)].sum()), s) for s in sets), key=lambda pair: pair[0])
-
-
-def _separated(
-    weights: NDArray, separation: int, participations: int
-) -> tuple[float, Sequence[int]]:
+def _largest(weights: NDArray, separation: int, participations: int) -> tuple[float, list[int]]:
     """Bound on the sum of weights over so many steps, so far apart at least, and steps it is near.
 
     Each step chooses for itself which later ones its own sum is over: never less than one choice
