@@ -9,7 +9,7 @@ normal. All rounds together are then a function of CX + Z, one Gaussian release 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,6 +44,8 @@ class CorrelatedPlan(FederatedPlan):
     15.5 epsilon = 3.709 at delta = 1.0e-05, zero_out, by pld, per user
     10.4 epsilon = 4.217 at delta = 1.0e-05, zero_out, by pld, per user
     """
+
+    samplings: ClassVar[tuple[str, ...]] = ()  # type: ignore[misc]
 
     sampling: Sampling = field(default="none", init=False)
     strategy: ArrayLike = field(repr=False)  # C, shape (rounds, rounds); kept as a tuple of rows
@@ -82,10 +84,6 @@ class CorrelatedPlan(FederatedPlan):
     @property
     def phases(self) -> tuple[DPSGD, ...]:  # type: ignore[override]
         raise validate.unsupported("phases of correlated noise", "its rounds are one release")
-
-    @property
-    def samplings(self) -> tuple[str, ...]:
-        return (self.sampling,)
 
     def guarantees(
         self,
