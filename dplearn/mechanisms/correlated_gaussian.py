@@ -34,8 +34,8 @@ class CorrelatedGaussian(Wrapped):
     ----------
     base : Gaussian
         The release that it is: noise / the most that one record moves in the whole run.
-    reached : float
-        Share of that distance by which some record moves it, in (0, 1]: what is known from below.
+    exact : bool
+        Whether some record moves it so far; else that is a bound.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class CorrelatedGaussian(Wrapped):
     """
 
     base: Gaussian
-    reached: float = 1.0
+    exact: bool = True
 
     name: ClassVar[str] = "correlated_gaussian"
     conditions: ClassVar[tuple[str, ...]] = (
@@ -56,11 +56,10 @@ class CorrelatedGaussian(Wrapped):
 
     def __post_init__(self) -> None:
         validate.instance(Gaussian, base=self.base)
-        validate.rate(reached=self.reached)
 
     @property
     def attained(self) -> bool:
-        return self.reached == 1
+        return self.exact
 
     @classmethod
     def from_strategy(
@@ -87,17 +86,13 @@ class CorrelatedGaussian(Wrapped):
         # What rounding may have taken from them.
         error = len(columns) * 2.0**-52 * (np.abs(columns.T) @ np.abs(columns))
         square, steps = _largest(np.abs(products) + error, separation, participations)
-        noise = Gaussian(noise_multiplier / math.sqrt(square * (1 + 1e-12)))
-        # Equal contributions in these steps, or one alone: either is a record.
-        some = max(np.sum(products[np.ix_(steps, steps)]), np.max(np.diag(products)))
-        reached = float(some / square) * (1 - 1e-12)
-        return cls(noise, 1.0 if reached > 1 - 1e-11 else math.sqrt(reached))
+        # Equal contributions in these steps are a record, and may attain it.
+        exact = np.sum(products[np.ix_(steps, steps)]) >= square * (1 - 1e-11)
+        noise = noise_multiplier / math.sqrt(square * (1 + 1e-12))
+        return cls(Gaussian(noise), exact=bool(exact))
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         return self.base.profiles(adjacency)
-
-    def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        return Gaussian(self.base.noise_multiplier / self.reached).profiles(adjacency)
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
         return self.base.outputs(adjacency)
@@ -107,7 +102,7 @@ class CorrelatedGaussian(Wrapped):
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
-        return (cls(Gaussian(2.0)), cls(Gaussian(2.0), 0.8))
+        return (cls(Gaussian(2.0)), cls(Gaussian(2.0), exact=False))
 
 
 def _largest(weights: NDArray, separation: int, participations: int) -> tuple[float, list[int]]:
