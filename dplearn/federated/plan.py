@@ -22,6 +22,7 @@ from dplearn.run import DPSGD, Plan, Sampling
 # What a weighted sum is divided by: a number fixed before, or the weight of those who are there.
 Divisor = Literal["public", "present"]
 
+_MOST_RECORDS = 1000  # of one user that are sampled: each is a term of the loss at every point
 _ONE_UPDATE = "all records of a user, and all local steps on them, make one clipped update a round"
 _EQUAL = "updates are added up unweighted and divided by a public number"
 
@@ -249,7 +250,8 @@ def user_level(
     43.62 <= epsilon <= 43.63 at delta = 1.5e-04, add_remove, by pld, per user
     """
     validate.instance(DPSGD, plan=plan)
-    validate.integer(minimum=1, records=records)
+    most = _MOST_RECORDS if plan.sample_rate < 1 else math.inf
+    validate.integer(minimum=1, maximum=most, records=records)
     if plan.sampling not in ("poisson", "none"):
         raise validate.unsupported(
             f"a user with several records under sampling={plan.sampling!r}",

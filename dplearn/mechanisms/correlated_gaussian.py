@@ -111,7 +111,8 @@ def _largest(weights: NDArray, separation: int, participations: int) -> tuple[fl
     Each step chooses for itself which later ones its own sum is over: never less than one choice
     for all of them.
     """
-    steps, most = len(weights), min(participations, -(-len(weights) // separation))
+    separation = min(separation, steps := len(weights))
+    most = min(participations, -(-steps // separation))
     # Entry t, j of the first, when step s is looked at: the largest sum of weights[t] over at most
     # j steps from s + 1 on; of the last, from s + separation on. Entry s, j of `best`: the bound.
     later = deque([np.zeros((steps, most + 1))] * separation, maxlen=separation)

@@ -148,6 +148,11 @@ def test_what_has_no_theorem_is_refused():
     shuffled = DPSGD(noise_multiplier=1.0, sample_rate=0.1, steps=10, sampling="shuffled")
     with pytest.raises(NotImplementedError, match="several records under sampling='shuffled'"):
         user_level(shuffled, records=2, delta=1e-5)
+    many = dataclasses.replace(shuffled, sampling="poisson")
+    with pytest.raises(ValueError, match="records a whole number >= 1 and <= 1000, got"):
+        user_level(many, records=1001, delta=1e-5)
+    everybody = dataclasses.replace(shuffled, sampling="none", sample_rate=1.0)
+    assert user_level(everybody, records=2000, delta=1e-5).kind == "exact"
     idle = dataclasses.replace(shuffled, sampling="none")
     for records in (1, 2):
         with pytest.raises(ValueError, match=r"sample_rate = 1 .* got sample_rate=0\.1"):

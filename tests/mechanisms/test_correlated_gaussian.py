@@ -121,6 +121,9 @@ def test_steps_with_noise_of_their_own_are_the_composition_of_gaussians():
     stated = accountants["pld"]().epsilon(run, delta=1e-5)
     assert stated.epsilon == pytest.approx(nine.epsilon, rel=1e-9)
     assert nine.epsilon > 2 * one.epsilon
+    far = {"separation": 10**12, "participations": 10**12}
+    once = CorrelatedGaussian.from_strategy(np.eye(30), noise_multiplier=5.0, **far)
+    assert accountants["pld"]().epsilon(once, delta=1e-5).epsilon == pytest.approx(one.epsilon)
     assert any("takes part" in clause for clause in stated.assumptions)
     assert CorrelatedGaussian(Gaussian(0.0)).no_privacy()
 
