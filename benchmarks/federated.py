@@ -34,8 +34,9 @@ processor. *flower*: what carries the bytes, seconds of all processors per round
 looked at ten times a second; starting the run is shared by its rounds), and the median of the wall.
 The deployment engine starts a process for each message, the simulation engine has actors of ray
 and twenty times the rounds. *privacy*: noise over sensitivity as Flower's own strategy (server-side
-fixed clipping, multiplier 1) delivers it, and what that is worth. Without its accountant it says
-nothing of it; with one, it refuses unequal weights and missing answers."""
+fixed clipping, multiplier 1) delivers it, and what that is worth, if one client sends zeros with
+her weight, and if she leaves and takes it along. Without its accountant it says nothing of it;
+with one, it refuses unequal weights and missing answers."""
 RESULTS = Path(__file__).parent / "results" / "federated.md"
 PEER = Path(__file__).parent / "support" / "flower_peer"
 SECTIONS = ("alone", "flower", "privacy")
@@ -120,13 +121,17 @@ def privacy(options: argparse.Namespace) -> str:
     shown = subprocess.run(command, capture_output=True, text=True, env=os.environ | quiet)
     facts = json.loads(shown.stdout.splitlines()[-1])
     same, rows = facts.pop("same mask"), []
-    for case, noise in facts.items():
+    for case, noises in facts.items():
         plan = {"users": 10, "sample_rate": 1.0, "rounds": 1, "max_update_norm": 1.0}
-        stated = FederatedPlan(noise_multiplier=noise, sampling="none", **plan)
-        rows.append([case, f"{noise:.3f}", f"{stated.guarantee(delta=1e-5).epsilon:.2f}"])
+        row = [case]
+        for noise in noises:
+            stated = FederatedPlan(noise_multiplier=noise, sampling="none", **plan)
+            row += [f"{noise:.3f}", f"{stated.guarantee(delta=1e-5).epsilon:.2f}"]
+        rows.append(row)
     told = "have" if same else "do not have"
     text = f"SecAgg+: two seeds of 256 bits whose words have the same XOR {told} the same mask."
-    return table(["K = 10, z = 1, δ = 1e-5", "delivered z", "ε"], rows) + f"\n\n{text}"
+    heads = ["K = 10, z = 1, δ = 1e-5", "z, divisor stays", "ε", "z, divisor leaves", "ε"]
+    return table(heads, rows) + f"\n\n{text}"
 
 
 def main() -> None:

@@ -33,7 +33,7 @@ def readings(plan: DPSGD, *, delta: float, records: int, of_one: int) -> dict[st
     >>> plan = DPSGD(noise_multiplier=4.0, sample_rate=512 / 1438, steps=80)
     >>> told = readings(plan, delta=1e-4, records=1438, of_one=110)
     >>> [float(f"{stated.epsilon:.3g}") for stated in told.values()]
-    [2.56, 3.03, 3.97, 3.36, 5.7, 6.62, 7.91, 10.2, 4520.0]
+    [2.56, 3.03, 3.97, 3.36, 5.7, 6.62, 7.91, 10.2, 4390.0]
     """
     validate.instance(DPSGD, plan=plan)
     if plan.sampling != "poisson":
@@ -50,7 +50,5 @@ def readings(plan: DPSGD, *, delta: float, records: int, of_one: int) -> dict[st
         "batches were only shuffled": replace(plan, sampling="shuffled").guarantee(delta=delta),
         "batches of fixed size, a record replaced": fixed.guarantee(delta=delta),
         "the attacker knows who was in which batch": everybody.guarantee(delta=delta),
-        f"a person with {of_one} records": user_level(
-            plan, records=of_one, delta=delta, accountant="rdp"
-        ),
+        f"a person with {of_one} records": user_level(plan, records=of_one, delta=delta),
     }

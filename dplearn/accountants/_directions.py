@@ -113,7 +113,7 @@ def plain_gaussian(mechanism: Mechanism) -> Gaussian | None:
     """The Gaussian that a mechanism is, correlated or of one batch with every record in it."""
     whole = isinstance(mechanism, Sampled) and mechanism.sample_rate == 1
     whole = whole or (isinstance(mechanism, Epoch) and mechanism.batches == 1)
-    if whole or isinstance(mechanism, CorrelatedGaussian):
+    if whole or (isinstance(mechanism, CorrelatedGaussian) and mechanism.attained):
         mechanism = mechanism.base  # type: ignore[attr-defined]
     return mechanism if isinstance(mechanism, Gaussian) else None
 

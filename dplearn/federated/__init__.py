@@ -1,11 +1,13 @@
 """Federated learning whose privacy is that of users.
 
-`FederatedPlan` says before a run begins what it can leak of one user. What else there is has rooms
-of its own, so that a phone need not load what a server does: `dplearn.federated.simulation` runs
-thousands of users in one process (PyTorch), `dplearn.federated.aggregation` adds up what nobody may
-see (cryptography), `dplearn.federated.noise` lets clients add the noise.
+`FederatedPlan` says before a run begins what it can leak of one user, `CorrelatedPlan` where users
+take part a bounded number of times. What else there is has rooms of its own, so that a phone need
+not load what a server does: `dplearn.federated.simulation` runs thousands of users in one process
+(PyTorch), `dplearn.federated.aggregation` adds up what nobody may see (cryptography),
+`dplearn.federated.noise` lets clients add the noise.
 """
 
+from dplearn.federated.participation import CorrelatedPlan
 from dplearn.federated.plan import FederatedPlan, UserGuarantee, user_level
 
-__all__ = ["FederatedPlan", "UserGuarantee", "user_level"]
+__all__ = ["CorrelatedPlan", "FederatedPlan", "UserGuarantee", "user_level"]

@@ -4,10 +4,11 @@ import dataclasses
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_ndtr
 
 from dplearn.accountants import Accountant, accountant_of
 from dplearn.engine.profile import Profile
@@ -18,6 +19,10 @@ from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 from dplearn.run import DPSGD, Plan, Sampling
 
+# What a weighted sum is divided by: a number fixed before, or the weight of those who are there.
+Divisor = Literal["public", "present"]
+
+_MOST_RECORDS = 1000  # of one user that are sampled: each is a term of the loss at every point
 _ONE_UPDATE = "all records of a user, and all local steps on them, make one clipped update a round"
 _EQUAL = "updates are added up unweighted and divided by a public number"
 
@@ -85,7 +90,7 @@ class FederatedPlan(Plan):
         validate.integer(minimum=0, rounds=self.rounds)
         validate.positive(max_update_norm=self.max_update_norm)
         validate.rate(sample_rate=self.sample_rate)
-        _ = self.phases  # refuses what is wrong with the others
+        _ = self._step  # refuses what is wrong with the others
 
     @property
     def units(self) -> int:  # type: ignore[override]
@@ -96,16 +101,18 @@ class FederatedPlan(Plan):
         return self.rounds
 
     @cached_property
-    def phases(self) -> tuple[DPSGD, ...]:  # type: ignore[override]
-        return (
-            DPSGD(
-                noise_multiplier=self.noise_multiplier,
-                sample_rate=1.0 if self.sampling == "none" else self.sample_rate,
-                steps=self.rounds,
-                max_grad_norm=self.max_update_norm,
-                sampling=self.sampling,
-            ),
+    def _step(self) -> DPSGD:
+        return DPSGD(
+            noise_multiplier=self.noise_multiplier,
+            sample_rate=1.0 if self.sampling == "none" else self.sample_rate,
+            steps=self.rounds,
+            max_grad_norm=self.max_update_norm,
+            sampling=self.sampling,
         )
+
+    @property
+    def phases(self) -> tuple[DPSGD, ...]:  # type: ignore[override]
+        return (self._step,)
 
     @property
     def expected_clients(self) -> float:
@@ -115,11 +122,16 @@ class FederatedPlan(Plan):
     def _about(self, stated: Guarantee) -> UserGuarantee:
         return UserGuarantee.of(stated, _ONE_UPDATE, _EQUAL)
 
-    def weighted(self, weights: ArrayLike) -> Self:
+    def weighted(self, weights: ArrayLike, *, divisor: Divisor) -> Self:
         r"""What is delivered if these users' updates are *averaged by weight*, with noise zC/K.
 
-        The update of a user with the share w of all weight moves the mean by wC, and not by C/K,
-        so that noise is zC/K delivers the multiplier :math:`z / (K \max w)`, for K users.
+        One of K users may be missing, and w is the largest share of all weight. If the `divisor` is
+        ``"public"``, fixed before the run, she takes her own term along and the mean moves by up to
+        :math:`wC`. If it is the weight of those ``"present"``, as federated averaging is usually
+        written, it shrinks with her and the mean moves by :math:`w` times the distance of her
+        update from the mean of the others, up to :math:`2wC`. So zC/K delivers the multiplier
+        :math:`z / (K w)`, or half of it. Where only some take part, those present may be few, a
+        share then has no bound, and NotImplementedError is raised.
 
         Examples
         --------
@@ -129,22 +141,49 @@ class FederatedPlan(Plan):
         ...     users=10, sample_rate=1.0, rounds=1, noise_multiplier=1.0,
         ...     max_update_norm=1.0, sampling="none",
         ... )
-        >>> for plan in (paper, paper.weighted([9, 1, 1, 1, 1, 1, 1, 1, 1, 1])):
-        ...     print(round(plan.guarantee(delta=1e-5).epsilon, 2))
-        4.38
-        33.1
+        >>> for divisor in ("public", "present"):
+        ...     for weights in ([1] * 10, [9] + [1] * 9):
+        ...         plan = paper.weighted(weights, divisor=divisor)
+        ...         print(divisor, f"{plan.guarantee(delta=1e-5).epsilon:.3g}")
+        public 4.38
+        public 33.1
+        present 10
+        present 91.8
         """
+        validate.one_of(get_args(Divisor), divisor=divisor)
         weights = np.asarray(weights, dtype=float)
         good = weights.ndim == 1 and np.all((weights >= 0) & (weights < math.inf)) and any(weights)
         if not good:
             raise ValueError("Expected weights of shape (clients,), finite, >= 0 and not all 0.")
-        loss = len(weights) * float(weights.max() / weights.sum())
+        if divisor == "present" and self.sample_rate < 1:
+            what = f"the weight of those present with sample_rate={self.sample_rate:g}"
+            raise validate.unsupported(what, "a user may be nearly all of it")
+        loss = len(weights) * float(weights.max() / weights.sum()) * (1 + (divisor == "present"))
         return dataclasses.replace(self, noise_multiplier=self.noise_multiplier / loss)
 
 
 @dataclass(frozen=True)
 class _Several(Mechanism):
-    """A noisy sum with at least one of a user's records in it, together with their number."""
+    r"""A noisy sum with at least one of m records of a user in it, each drawn by its own coin.
+
+    It is :math:`\sum_k c_k N(k, \sigma^2)` against :math:`N(0, \sigma^2)`, with :math:`c_k` the
+    chance of k records. With :math:`\ell_k(x) = kx/\sigma^2 - k^2/2\sigma^2` its loss
+    :math:`\ln\sum_k c_k e^{\ell_k(x)}` rises with x, and at the x where that is epsilon, delta is
+    the sum of :math:`c_k` times that of the k-th Gaussian at :math:`\ell_k(x)`; of the reverse,
+    where it is -epsilon, of :math:`c_k e^{\varepsilon + \ell_k(x)}` times that at
+    :math:`-\ell_k(x)`.
+
+    No gradients lose more, in either direction. If a set S of records, drawn with the chance
+    :math:`p_S`, moves the sum by :math:`u_S`, the densities have the ratio
+    :math:`\sum_S p_S e^{G_S - \mathrm{Var}(G_S)/2}` with Gaussian
+    :math:`G_S = \langle u_S, x\rangle/\sigma^2`, and delta is the mean of a convex function of it,
+    which grows with every covariance (Kahane's inequality, 1986: between two Gaussian vectors its
+    derivative is a sum of differences of covariances times what is never negative). Here
+    :math:`\langle u_S, u_R\rangle \le |S||R|`, with equality for copies of one unit vector.
+    Others' records shift both laws alike, earlier releases only choose the gradients, and pairs
+    compose (Zhu, Dong & Wang 2022, Theorem 10). On such mixtures see Choquette-Choo et al. (2024),
+    "Privacy amplification for matrix mechanisms".
+    """
 
     noise_multiplier: float
     records: int
@@ -152,20 +191,41 @@ class _Several(Mechanism):
 
     name: ClassVar[str] = "several_records"
     adjacencies: ClassVar[tuple[Adjacency, ...]] = ("add_remove",)
-    attained: ClassVar[bool] = False  # type: ignore[assignment]
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        """Given the number, two normal laws so many norms apart: the profiles' mean."""
         k, n, q = np.arange(1, self.records + 1), self.records, self.sample_rate
         chance = log_comb(n, k) + k * math.log(q) + (n - k) * math.log1p(-q)
-        chance -= np.logaddexp.reduce(chance)
-        apart = k / self.noise_multiplier
+        chance, apart = chance - np.logaddexp.reduce(chance), k / self.noise_multiplier
+        each = Profile(lambda epsilon: gaussian_log_delta(epsilon, apart))
+
+        def at(loss: NDArray) -> tuple[NDArray, NDArray]:
+            """x / sigma where the loss is so large, and its terms there on a last axis."""
+            # From where one term alone has it, Newton's steps fall: the loss is convex.
+            x = np.min((loss[..., None] - chance) / apart + apart / 2, axis=-1)
+            for _ in range(60):
+                parts = np.exp(chance - loss[..., None] + apart * (x[..., None] - apart / 2))
+                total = parts.sum(axis=-1)  # from 1 to m, and at the root 1
+                step = np.log(total) * total / (parts @ apart)
+                x = x - step
+                if np.all(step <= 2.0**-48 * np.abs(x)):
+                    break
+            return x, apart * (x[..., None] - apart / 2)
 
         def log_delta(epsilon: NDArray) -> NDArray:
-            each = gaussian_log_delta(np.asarray(epsilon)[..., None], apart)
-            return np.logaddexp.reduce(each + chance, axis=-1)
+            return np.logaddexp.reduce(chance + each.log_delta(at(epsilon)[1]), axis=-1)
 
-        return (Profile(log_delta),)
+        def log_delta_reverse(epsilon: NDArray) -> NDArray:
+            losses = at(-epsilon)[1]
+            weight = chance + epsilon[..., None] + losses
+            return np.logaddexp.reduce(weight + each.log_delta(-losses), axis=-1)
+
+        def log_tail_reverse(epsilon: NDArray) -> NDArray:
+            x = at(-epsilon)[0][..., None]
+            return np.logaddexp.reduce(chance + log_ndtr(x - apart), axis=-1)
+
+        log_tail = lambda epsilon: log_ndtr(-at(epsilon)[0])
+        pair = Profile(log_delta, log_delta_reverse, (), log_tail, log_tail_reverse)
+        return pair, pair.reverse()
 
     def no_privacy(self) -> str:
         return Gaussian(self.noise_multiplier).no_privacy()
@@ -180,10 +240,10 @@ def user_level(
 ) -> UserGuarantee:
     r"""Privacy of a user with at most so many records in a run that clips and samples *records*.
 
-    Each of the k records is drawn on its own, so that a binomial number of them moves the sum by at
-    most as many norms. That none is drawn happens with the chance :math:`(1-q)^k` and stays hidden;
-    the bound for Poisson sampling presumes that the number is known otherwise, which is exact for
-    one record. Without sampling it is exact, too; other schemes have no theorem here.
+    Neighbours differ in the user. Each record is drawn by a coin of its own, so that a binomial
+    number of them moves the sum by at most as many norms; without sampling, all of them. Gradients
+    that point in one direction lose most, and their pair is what is composed. Other schemes, which
+    draw records of one user together, have no theorem here: NotImplementedError.
 
     Examples
     --------
@@ -191,10 +251,11 @@ def user_level(
     >>> print(plan.guarantee(delta=1.5e-4))
     0.9994 <= epsilon <= 0.9995 at delta = 1.5e-04, add_remove, by pld
     >>> print(user_level(plan, records=20, delta=1.5e-4))
-    epsilon <= 54.38 at delta = 1.5e-04, add_remove, by pld, per user
+    43.62 <= epsilon <= 43.63 at delta = 1.5e-04, add_remove, by pld, per user
     """
     validate.instance(DPSGD, plan=plan)
-    validate.integer(minimum=1, records=records)
+    most = _MOST_RECORDS if plan.sample_rate < 1 else math.inf
+    validate.integer(minimum=1, maximum=most, records=records)
     if plan.sampling not in ("poisson", "none"):
         raise validate.unsupported(
             f"a user with several records under sampling={plan.sampling!r}",

@@ -17,12 +17,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.func import functional_call, grad_and_value, vmap
 from torch.optim import Optimizer
 
 from dplearn.accountants import Accountant
+from dplearn.federated.participation import CorrelatedPlan
 from dplearn.federated.plan import FederatedPlan
 from dplearn.ground import validate
 from dplearn.ground.guarantee import round_up
@@ -36,8 +37,6 @@ from dplearn.training.rules import trainable
 
 # Users whose models are trained at once.
 _TOGETHER = 256
-# A delta for the sentence that refuses weights.
-_DELTA = 1e-5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,9 +55,8 @@ class Federation:
     """Trains a model round by round; `simulate` does the same in one call.
 
     `records` is (inputs, targets, owners): tensors or arrays with a row per record, and the number
-    of its user, 0 to `plan.users` - 1. Users may have any number of records, or none. `weights`
-    are refused unless all are equal, since noise that is due to a mean of equals is too little
-    for one by weight; the sentence says by how much.
+    of its user, 0 to `plan.users` - 1. Users may have any number of records, or none; their updates
+    are not weighted, and `plan.weighted` says what that would cost.
 
     ValueError and TypeError are raised for arguments out of range or that do not fit together.
     """
@@ -72,7 +70,6 @@ class Federation:
     local_steps: int  # of gradient descent on all records of a user, >= 1
     local_learning_rate: float  # > 0
     dropouts: float = 0.0  # expected share of those drawn who send nothing, in [0, 1)
-    weights: ArrayLike | None = None
     generator: InitVar[torch.Generator | None] = None  # as in `Trainer`: for teaching and tests
     secure: InitVar[bool | None] = None
     done: list[Record] = field(default_factory=list, init=False)
@@ -84,8 +81,6 @@ class Federation:
         validate.between(0, 1, dropouts=self.dropouts)
         if self.dropouts == 1:
             raise ValueError("Expected dropouts < 1, got dropouts=1: nobody would stay.")
-        if self.weights is not None:
-            self._require_equal(self.plan.weighted(self.weights))
         if self.plan.sampling in ("without_replacement", "shuffled"):
             sampling.fixed_size(self.plan.phases[0], self.plan.users)
         self._parameters = trainable(self.model)
@@ -93,22 +88,9 @@ class Federation:
         self._users = _Users(self.records, self.plan.users, self._like.device)
         self._randomness = Randomness.of(generator, secure=secure)
         self._drawn: list[sampling.Lot] = []
-
-    def _require_equal(self, delivered: FederatedPlan) -> None:
-        """Raise if weights make the noise too little."""
-        z = self.plan.noise_multiplier
-        if delivered.noise_multiplier >= z * (1 - 1e-9):
-            return
-        epsilons = (
-            plan.guarantee(delta=_DELTA, steps=min(1, plan.rounds)).epsilon
-            for plan in (delivered, self.plan)
-        )
-        got, paper = map(round_up, epsilons)
-        raise ValueError(
-            f"Expected weights to be equal or left out, got some for which noise multiplier {z:g} "
-            f"delivers {delivered.noise_multiplier:.3g}: epsilon {got} a round at delta "
-            f"{_DELTA:g}, where {paper} is on paper."
-        )
+        self._noise: list[Tensor] = []  # of each round, where it is correlated
+        # How often each user took part, and from which round on she may do so again.
+        self._times, self._next = np.zeros((2, self.plan.users), dtype=int)
 
     @property
     def rounds(self) -> int:
@@ -126,6 +108,9 @@ class Federation:
         with self._randomness.for_model(self._like.device, 0, number):
             total, tally = self._clipped(clients)
         noise = self._randomness.normals([(len(total), deviation)], self._like, number)()
+        if isinstance(plan, CorrelatedPlan):
+            self._noise[number:] = [plan.noise(noise, self._noise[:number])]
+            noise = self._noise[number].clone()
         # Counted first: whatever interrupts the optimizer, no round is lost.
         record = Record(step=number + 1, clipping_norm=plan.max_update_norm, tally=tally)
         self.done.append(record)
@@ -139,13 +124,17 @@ class Federation:
 
     def _present(self, number: int) -> NDArray[np.int64]:
         """Users drawn for a round who do not drop out."""
-        phase = self.plan.phases[0]
-        rng = self._randomness.stream(LOTS, number)
-        if self.plan.sampling == "none":  # some law, of which nothing is claimed
-            drawn = np.flatnonzero(rng.random(self.plan.users) < self.plan.sample_rate)
+        plan, rng = self.plan, self._randomness.stream(LOTS, number)
+        if plan.sampling == "none":  # some law, of which nothing is claimed
+            present = rng.random(plan.users) < plan.sample_rate
+            if isinstance(plan, CorrelatedPlan):
+                present &= (self._times < plan.participations) & (self._next <= number)
+                self._times[present] += 1
+                self._next[present] = number + plan.min_separation
+            drawn = np.flatnonzero(present)
         else:
             if not self._drawn:
-                self._drawn = sampling.lots(phase, size=self.plan.users, rng=rng)
+                self._drawn = sampling.lots(plan.phases[0], size=plan.users, rng=rng)
             drawn = self._drawn.pop(0)
         return drawn[rng.random(len(drawn)) >= self.dropouts]
 

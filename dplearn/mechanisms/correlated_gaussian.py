@@ -2,15 +2,16 @@ r"""All steps of a run whose noise is correlated: one Gaussian release.
 
 A strategy C has a row for each release and a column for each step. With contributions :math:`x_t`
 of norm at most 1 where a record takes part, and fresh normal Z, the run is a function of CX + Z.
-The record moves CX by the root of at most
-:math:`\sum_{s,t} \langle c_s, c_t\rangle \langle x_s, x_t\rangle`, whose largest value is
-:math:`\sum_{s,t} \langle c_s, c_t\rangle` over its steps where no such product is negative
-(Choquette-Choo et al. 2023, "Multi-epoch matrix factorization", Theorem 2). Contributions may
-depend on earlier releases if no release needs later steps (Denisov et al. 2022, Theorem 2.1; both
-numbers from memory).
+The record moves CX by the root of
+:math:`\sum_{s,t} \langle c_s, c_t\rangle \langle x_s, x_t\rangle`, which is at most
+:math:`\sum_{s,t} |\langle c_s, c_t\rangle|` over its steps, with equality if no product there is
+negative (Choquette-Choo et al. 2023, "Multi-epoch matrix factorization", Theorem 2). Contributions
+may depend on earlier releases if no release needs later steps (Denisov et al. 2022, Theorem 2.1;
+both numbers from memory).
 """
 
 import math
+from collections import deque
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -33,6 +34,8 @@ class CorrelatedGaussian(Wrapped):
     ----------
     base : Gaussian
         The release that it is: noise / the most that one record moves in the whole run.
+    exact : bool
+        Whether some record moves it so far; else that is a bound.
 
     Examples
     --------
@@ -44,6 +47,7 @@ class CorrelatedGaussian(Wrapped):
     """
 
     base: Gaussian
+    exact: bool = True
 
     name: ClassVar[str] = "correlated_gaussian"
     conditions: ClassVar[tuple[str, ...]] = (
@@ -53,6 +57,10 @@ class CorrelatedGaussian(Wrapped):
     def __post_init__(self) -> None:
         validate.instance(Gaussian, base=self.base)
 
+    @property
+    def attained(self) -> bool:
+        return self.exact
+
     @classmethod
     def from_strategy(
         cls,
@@ -61,14 +69,13 @@ class CorrelatedGaussian(Wrapped):
         noise_multiplier: float,
         separation: int = 1,
         participations: int = 1,
-        periodic: bool = False,
     ) -> Self:
         """The run of a strategy C with noise Z of `noise_multiplier` norms of one contribution.
 
         A record takes part at most `participations` times, `separation` steps or more from one to
-        the next; exactly as many if `periodic`, as in epochs of a fixed order. NotImplementedError
-        is raised where columns that one record may use have a product that is negative, or, unless
-        `periodic`, not 0.
+        the next. What it moves is exact if a set of such steps attains the bound, as where columns
+        that one record uses do not overlap, and in a Toeplitz strategy that is >= 0 and falls
+        (Kalinin & Lampert 2024). Else it is a bound from above.
         """
         columns = np.asarray(strategy, dtype=float)
         if columns.ndim != 2 or not columns.any() or not np.all(np.isfinite(columns)):
@@ -78,9 +85,11 @@ class CorrelatedGaussian(Wrapped):
         products = columns.T @ columns
         # What rounding may have taken from them.
         error = len(columns) * 2.0**-52 * (np.abs(columns.T) @ np.abs(columns))
-        largest = _periodic if periodic else _separated
-        square = largest(products, error, separation, participations) * (1 + 1e-12)
-        return cls(Gaussian(noise_multiplier / math.sqrt(square)))
+        square, steps = _largest(np.abs(products) + error, separation, participations)
+        # Equal contributions in these steps are a record, and may attain it.
+        exact = np.sum(products[np.ix_(steps, steps)]) >= square * (1 - 1e-11)
+        noise = noise_multiplier / math.sqrt(square * (1 + 1e-12))
+        return cls(Gaussian(noise), exact=bool(exact))
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         return self.base.profiles(adjacency)
@@ -93,32 +102,32 @@ class CorrelatedGaussian(Wrapped):
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
-        return (cls(Gaussian(2.0)),)
+        return (cls(Gaussian(2.0)), cls(Gaussian(2.0), exact=False))
 
 
-def _periodic(products: NDArray, error: NDArray, separation: int, participations: int) -> float:
-    """Largest sum of products over steps that follow each other at one distance."""
-    sums = []
-    for first in range(len(products)):
-        steps = np.arange(first, len(products), separation)[:participations]
-        together = np.ix_(steps, steps)
-        if np.any(products[together] < -error[together]):
-            what = "a strategy with a negative product of columns that one record uses"
-            raise validate.unsupported(what, "its contributions may cancel or add up")
-        sums.append(np.sum(products[together] + error[together]))
-    return float(max(sums))
+def _largest(weights: NDArray, separation: int, participations: int) -> tuple[float, list[int]]:
+    """Bound on the sum of weights over so many steps, so far apart at least, and steps it is near.
 
-
-def _separated(products: NDArray, error: NDArray, separation: int, participations: int) -> float:
-    """Largest sum of squares over so many steps, so far apart at least."""
-    far = np.triu(np.abs(products), separation)
-    if participations > 1 and far.any():
-        what = "a strategy whose columns overlap where a record takes part again"
-        raise validate.unsupported(what, "band it to `separation`, or let it be periodic")
-    squares, most = np.diag(products + error), min(participations, -(-len(products) // separation))
-    # Entry t, k: among the first t steps, of which k are used.
-    best = np.zeros((len(squares) + 1, most + 1))
-    for t, square in enumerate(squares):
-        used = best[max(t + 1 - separation, 0), :-1] + square
-        best[t + 1] = np.maximum(best[t], np.concatenate([[0.0], used]))
-    return float(best[-1, -1])
+    Each step chooses for itself which later ones its own sum is over: never less than one choice
+    for all of them.
+    """
+    separation = min(separation, steps := len(weights))
+    most = min(participations, -(-steps // separation))
+    # Entry t, j of the first, when step s is looked at: the largest sum of weights[t] over at most
+    # j steps from s + 1 on; of the last, from s + separation on. Entry s, j of `best`: the bound.
+    later = deque([np.zeros((steps, most + 1))] * separation, maxlen=separation)
+    best = np.zeros((steps + separation, most + 1))
+    for s in reversed(range(steps)):
+        far, row = later[-1], later[0].copy()
+        taken = weights[s, s] + 2 * far[s, :-1] + best[s + separation, :-1]
+        best[s, 1:] = np.maximum(best[s + 1, 1:], taken)
+        row[:, 1:] = np.maximum(row[:, 1:], weights[:, s, None] + far[:, :-1])
+        later.appendleft(row)
+    chosen, s, left = [], 0, most
+    while s < steps:
+        if best[s, left] == best[s + 1, left]:
+            s += 1
+            continue
+        chosen.append(s)
+        s, left = s + separation, left - 1
+    return float(best[0, most]), chosen

@@ -193,15 +193,6 @@ def test_a_seed_repeats_a_run_and_is_an_assumption():
     assert not torch.equal(ends[0], ends[2]) and not torch.equal(ends[0], ends[3])
 
 
-def test_a_mean_by_weight_is_refused_with_its_number():
-    plan = dataclasses.replace(EVERYBODY, users=10, noise_multiplier=1.0)
-    with pytest.raises(
-        ValueError, match=r"delivers 0\.2: epsilon 33\.1.* where 4\.378 is on paper"
-    ):
-        run(plan, weights=[9.0] + [1.0] * 9)
-    assert run(plan, weights=[3.0] * 10).rounds == 0
-
-
 @each(
     "changes, error, message",
     [

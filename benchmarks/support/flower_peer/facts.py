@@ -12,14 +12,14 @@ from flwr.supercore.differential_privacy import compute_stdv
 SIZE, CLIENTS = 100_000, 10
 
 
-def mean(weights, first, noise):
-    """Its noisy mean of updates of which only the first is not zero."""
+def mean(weights, updates, noise=0.0):
+    """Its noisy mean of updates, of which only the first number is not zero."""
     own = DifferentialPrivacyServerSideFixedClipping(FedAvg(), noise, 1.0, CLIENTS)
     own.current_arrays = ArrayRecord([np.zeros(SIZE)])
     replies = []
-    for number, weight in enumerate(weights):
+    for weight, first in zip(weights, updates, strict=True):
         update = np.full(SIZE, 1e-12)  # of zeros its clipping makes a ZeroDivisionError
-        update[0] += first * (number == 0)
+        update[0] += first
         metrics = MetricRecord({"num-examples": weight})
         content = RecordDict({"arrays": ArrayRecord([update]), "metrics": metrics})
         answers = {"has_error": lambda: False, "has_content": lambda: True}
@@ -28,11 +28,13 @@ def mean(weights, first, noise):
 
 
 def delivered(weights):
-    """Standard deviation of the noise for multiplier 1 / how far one client moves the mean."""
-    moved = np.linalg.norm(mean(weights, 1.0, 0.0) - mean(weights, 0.0, 0.0))
-    deviation = compute_stdv(1.0, 1.0, CLIENTS)
-    assert abs(mean(weights, 0.0, 1.0).std() / deviation - 1) < 0.02  # as it is added, too
-    return round(float(deviation / moved), 9)
+    """Multipliers of its noise if the first sends nothing but her weight, and if she leaves."""
+    n, deviation = len(weights), compute_stdv(1.0, 1.0, CLIENTS)
+    noisy = mean(weights, [0.0] * n, 1.0)
+    assert abs(noisy.std() / deviation - 1) < 0.02  # as it is added, too
+    stays = mean(weights, [1.0] + [0.0] * (n - 1)) - mean(weights, [0.0] * n)
+    leaves = mean(weights, [1.0] + [-1.0] * (n - 1)) - mean(weights[1:], [-1.0] * (n - 1))
+    return [round(float(deviation / np.linalg.norm(moved)), 9) for moved in (stays, leaves)]
 
 
 SEEDS = [bytes(31) + b"\1", bytes(27) + b"\1" + bytes(4)]

@@ -9,7 +9,7 @@ from dplearn.classroom import Exercise, Mistake, Program
 _weighted = Exercise(
     key="14.1",
     right=2 / (20 * 0.3),
-    praise="A third of what is on paper, and epsilon is far more than three times as large.",
+    praise="A sixth of what is on paper, and epsilon is eight times as large.",
     mistakes=(
         Mistake(
             2.0,

@@ -70,7 +70,8 @@ def parameters(name: str) -> dict[str, type]:
     """Field of a mechanism to its type, in the order of the class."""
     law: Any = mechanisms[name]
     hints = get_type_hints(law)
-    return {field.name: hints[field.name] for field in dataclasses.fields(law)}
+    own = {field.name: hints[field.name] for field in dataclasses.fields(law)}
+    return {key: kind for key, kind in own.items() if kind is not bool}
 
 
 def bases(name: str, key: str) -> list[str]:
