@@ -13,7 +13,6 @@ from dplearn.classroom.sources import Lesson, LessonError, is_stale, lessons, le
 # What `build` can write besides notebooks: option, and what it does.
 COPIES = {
     "cleared": "write copies for students there, without outputs, solutions and explanations",
-    "nbgrader": "write assignments with hidden tests into that course of nbgrader",
     "slides": "write decks for the projector there, which need no network",
 }
 
@@ -125,13 +124,12 @@ def _build(options: argparse.Namespace) -> int:
 
 
 def _write_copies(name: str, chosen: list[Lesson], folder: Path) -> int:
-    """Write copies of the kind `name`; an appendix, which asks nothing, has no assignment."""
+    """Write copies of the kind `name`."""
     from dplearn.classroom import copies, slides
 
     write = getattr(slides if name == "slides" else copies, f"write_{name}")
     for lesson in chosen:
-        if name != "nbgrader" or lesson.exercises.exists():
-            print(f"wrote  {write(lesson, folder)}")
+        print(f"wrote  {write(lesson, folder)}")
     return 0
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dplearn.classroom.build import kernel_client
-from dplearn.classroom.checks import Verdict, exercise_of, exercises
+from dplearn.classroom.checks import Verdict, exercises
 from dplearn.classroom.sources import Lesson, LessonError, lessons
 
 # Where answers wait in the kernel until all cells have run.
@@ -120,12 +120,6 @@ def judged(number: str, answers: dict[str, Any]) -> str:
         for key, verdict in verdicts.items()
     ]
     return json.dumps(rows)
-
-
-def points(key: str, answer: Any) -> int:
-    """Points that `answer` earns in exercise `key`; nbgrader takes them from a cell's last line."""
-    exercise = exercise_of(key)
-    return _earned(exercise, exercise.verdict(answer))
 
 
 def _earned(exercise: Any, verdict: Verdict) -> int:
