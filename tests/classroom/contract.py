@@ -98,10 +98,10 @@ def parts_stand_in_order(built):
 
 
 def bounds_are_rounded_to_their_side(built):
-    """An upper bound to the nearest digit may be below the truth: `round_up`, or the Guarantee."""
+    """An upper bound to the nearest digit may be below the truth: `round_up` it."""
     for cell in built.code:
-        if nearest := re.search(r"<= \{[^{}]+:[^{}]*[efg]\}|\]\.epsilon:", cell.source):
-            yield f"rounds an upper bound to the nearest: {nearest[0]} in {_start(cell.source)}"
+        if nearest := re.search(r"[<>]= \{[^{}]+:[^{}]*[efg]\}|\]\.epsilon:", cell.source):
+            yield f"rounds a bound to the nearest digit: {nearest[0]} in {_start(cell.source)}"
 
 
 def nothing_is_left_to_do(built):

@@ -27,7 +27,7 @@ def test_a_lesson_keeps_the_contract(lesson):
 SPOILED = [
     ('"# Checks\\n', '"# Tests\\n', "has no '# Checks' cell"),
     ("## 2 Predict", "## 2 Guess", "has no part 'Predict'"),
-    ("delta(1) = {delta_1:.4f} at", "delta(1) <= {delta_1:.4f} at", "rounds an upper bound to"),
+    ("delta(1) = {delta_1:.4f} at", "delta(1) <= {delta_1:.4f} at", "rounds a bound to the"),
     ("## 4 The picture", "## 4 On one card. The picture", "has its parts in another order"),
     ("# 03 The", "# 04 The", "does not start with its title, '# 03 ...'"),
     ('"execution_count": 2,', '"execution_count": 3,', "did not run from top to bottom"),
