@@ -15,13 +15,13 @@ _ON_THE_MEAN = update_noise(noise_multiplier=_SIGMA, max_grad_norm=_NORM, expect
 _noise_on_the_mean = Exercise(
     key="10.1",
     right=_ON_THE_MEAN,
-    praise="On the sum the noise is as wide as C times the multiplier; the mean divides it by L.",
+    praise="On the sum the noise is as wide as C times the multiplier; the mean divides it by B.",
     mistakes=(
         Mistake(
             _SIGMA * _NORM,
             (
                 "Is that the noise on the sum or on the mean?",
-                "That is on the sum; the mean divides sum and noise by L = 300.",
+                "That is on the sum; the mean divides sum and noise by B = 300.",
             ),
         ),
         Mistake(
@@ -42,7 +42,7 @@ _noise_on_the_mean = Exercise(
             _SIGMA * _NORM / math.sqrt(_LOT),
             (
                 "How often is noise drawn in one step?",
-                "A root of L is for one draw per record; noise is drawn once: divide by L.",
+                "A root of B is for one draw per record; noise is drawn once: divide by B.",
             ),
         ),
         Mistake(
@@ -56,7 +56,7 @@ _noise_on_the_mean = Exercise(
             _NORM / _LOT,
             (
                 "Is that the noise, or how far one record can move the mean?",
-                "C/L is the sensitivity of the mean; the noise is sigma = 1.2 times that.",
+                "C/B is the sensitivity of the mean; the noise is sigma = 1.2 times that.",
             ),
         ),
         Mistake(
@@ -69,7 +69,7 @@ _noise_on_the_mean = Exercise(
     ),
     hints=(
         "Follow the noise through point 3 of the algorithm: when is it added, and what divides it?",
-        "It is added to the sum with standard deviation sigma C; then everything is divided by L.",
+        "It is added to the sum with standard deviation sigma C; then everything is divided by B.",
     ),
 )
 
@@ -180,7 +180,7 @@ _bug_hunt = Exercise(
             2.0,
             (
                 "The move is right. How wide is the noise in version a?",
-                "Version a adds noise of sigma C / L to the mean: divide by L = 512.",
+                "Version a adds noise of sigma C / B to the mean: divide by B = 512.",
             ),
         ),
         Mistake(
@@ -207,7 +207,7 @@ _bug_hunt = Exercise(
     ),
     hints=(
         "Take each version alone. What can one record with an enormous gradient do to the result?",
-        "Version a: noise sigma C/L, and the clipped mean can move by 2C, across the ball.",
+        "Version a: noise sigma C/B, and the clipped mean can move by 2C, across the ball.",
     ),
 )
 
