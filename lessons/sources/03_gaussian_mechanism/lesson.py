@@ -451,7 +451,42 @@ check("3.1", answer)
 # </details>
 
 # %% [markdown]
-# ## 11 At home: three more exercises
+# ## 11 At home: one table, three more exercises
+#
+# ### A count, a sum, a mean, a histogram
+#
+# The daily bread of a clinic: 400 patients and their ages (invented here). How many are there, how old are they on average, how many are in each age group? Each answer shall be $(1, 10^{-5})$-DP when a patient is added or removed.
+#
+# A count moves by 1. A sum of ages moves by an age, so it needs a bound, here 100 years, that is *chosen* before anybody looks. In a histogram a patient is in one cell only. So its vector moves by 1, however many cells there are: this is called **parallel composition** (并行组合). (All three answers together cost more than one: lesson 04.)
+
+# %%
+ages = np.random.default_rng(4).gamma(6, 8, size=400).round()
+cells = np.histogram(ages, bins=[0, 20, 40, 60, 80, np.inf])[0]
+questions = {"count": ([400], 1), "sum": ([np.minimum(ages, 100).sum()], 100), "ages": (cells, 1)}
+for name, (truth, length) in questions.items():
+    published = Gaussian(smallest).release(np.array(truth), sensitivity=length, rng=rng)
+    print(f"{name:6} true {np.array(truth)}, published {published.round()}", end="")
+    print(f", give or take {2 * smallest * length:.0f}")
+
+# %% [markdown]
+# (Two standard deviations of the noise. They are public, so an error bar costs nothing.)
+#
+# A mean is a noisy sum divided by a noisy count. Measured in units of its bound, each of the two moves by at most 1, so both together are a vector of length at most $\sqrt2$. A smaller bound lets in less noise, and cuts off more ages:
+
+# %%
+print("bound   mean of the cut ages   published   noise on it")
+for bound in (40, 60, 80, 100):
+    pair = np.array([len(ages), np.minimum(ages, bound).sum() / bound])
+    count, total = Gaussian(smallest).release(pair, sensitivity=np.sqrt(2), rng=rng)
+    mean = np.minimum(ages, bound).mean()
+    wide = np.sqrt(2) * smallest * np.hypot(bound, mean) / len(ages)
+    print(f"{bound:5} {mean:18.1f} {bound * total / count:15.1f} {wide:12.2f}")
+print(f"true mean {ages.mean():.1f}")
+
+# %% [markdown]
+# At 40 the bound itself is the larger error, at 100 the noise is. No rule finds the best bound without looking at the ages, and looking is a release.
+#
+# ### Three more exercises
 #
 # (In the book: [the analytic noise](explorer:formula_book?id=G-B5b), [both adjacencies](explorer:formula_book?id=G-F7&misprint=doubles), [where the classical recipe ends](explorer:formula_book?id=G-F9&misprint=one-number), [sensitivity of a sum](explorer:formula_book?id=G-B18&misprint=difference) and of [a sum of vectors](explorer:formula_book?id=G-B18b&misprint=coordinatewise), [Laplace noise on a vector](explorer:formula_book?id=G-B2&misprint=euclidean), [its tail](explorer:formula_book?id=G-B14&misprint=one-side) and [variance](explorer:formula_book?id=G-B14b&misprint=square).)
 #
