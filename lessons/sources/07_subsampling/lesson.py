@@ -61,6 +61,7 @@ from scipy.special import comb, ndtr, ndtri
 from dplearn.accountants import accountants
 from dplearn.classroom import Evidence, check, estimate, estimate_delta, predict, reveal, show
 from dplearn.figures import Line, Mark, batch_schemes, curves, panels, slider
+from dplearn.ground.guarantee import round_down
 from dplearn.mechanisms import (
     Gaussian,
     PoissonSubsampled,
@@ -579,7 +580,7 @@ print(f"promised {by_formula:.6g}; with 2C {twice:.6g}, simulated {by_subsets}")
 # %%
 both = area(density(rate), density(rate, shift=-1.0), amplified)
 print(f"coins,      add or remove: delta = {by_formula:.6f}")
-print(f"coins,      replace one:   delta >= {both:.6f}")
+print(f"coins,      replace one:   delta >= {round_down(both, 5)}")
 print(f"fixed size, replace one:   delta = {twice:.6f}")
 
 # %% [markdown]
