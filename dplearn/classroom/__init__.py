@@ -8,7 +8,7 @@ from dplearn.classroom.checks import Exercise, Mistake, check
 from dplearn.classroom.display import show
 from dplearn.classroom.evidence import Estimate, Evidence, estimate, estimate_delta
 from dplearn.classroom.predictions import guess, predict, reveal
-from dplearn.classroom.programs import Program
+from dplearn.classroom.programs import Program, settled
 
 __all__ = [
     "Estimate",
@@ -22,5 +22,6 @@ __all__ = [
     "guess",
     "predict",
     "reveal",
+    "settled",
     "show",
 ]

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 # What a function consists of whose body is `...`.
-_NOTHING = {"RESUME", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "NOP"}
+_NOTHING = {"LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "NOP"}
 
 
 class Complaint(Exception):
@@ -34,7 +34,8 @@ def is_blank(function: Callable) -> bool:
     """Whether nobody has written the body of `function` yet."""
     code = getattr(function, "__code__", None)
     return code is not None and all(
-        each.opname in _NOTHING and not each.argval for each in dis.get_instructions(code)
+        each.opname == "RESUME" or (each.opname in _NOTHING and each.argval is None)
+        for each in dis.get_instructions(code)
     )
 
 

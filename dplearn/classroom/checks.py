@@ -4,6 +4,7 @@ import math
 import runpy
 from collections import Counter
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache
 from typing import Any, Literal
 
@@ -15,6 +16,7 @@ Outcome = Literal["open", "unreadable", "right", "mistake", "close", "wrong"]
 # Relative distance within which an answer is near enough to be meant, but not to be counted.
 _CLOSE = 0.03
 _MORE_DIGITS = "close: give four digits."
+_NEAR = "close, but not equal: something small is left out, or was rounded on the way."
 _PER_CENT = "this is per cent; write it as a number between 0 and 1."
 
 
@@ -79,7 +81,9 @@ class Exercise:
                 return Verdict("mistake", head, mistake.hints)
         if isinstance(self.right, float):
             if math.isclose(number, self.right, rel_tol=_CLOSE):
-                return Verdict("close", head, (_MORE_DIGITS,))
+                unit = 10.0 ** int(Decimal(repr(number)).normalize().as_tuple().exponent)
+                rounded = abs(number - self.right) <= unit
+                return Verdict("close", head, (_MORE_DIGITS if rounded else _NEAR,))
             if 0 < self.right < 1 and math.isclose(number, 100 * self.right, rel_tol=_CLOSE):
                 return Verdict("close", head, (_PER_CENT,))
         return Verdict("wrong", head, self.hints)

@@ -129,12 +129,3 @@ def _earned(exercise: Any, verdict: Verdict) -> int:
 def possible_points(exercise: Any) -> int:
     """A point for an exercise, or for each question of a self-test."""
     return len(getattr(exercise, "choices", "1"))
-
-
-def print_marks(path: Path, *, folder: Path | None = None) -> None:
-    """Print a line for each exercise of a student's notebook, and the sum."""
-    marks = grade(path, folder=folder)
-    print(path.name)
-    for mark in marks:
-        print(f"  {mark.points}/{mark.possible}  {mark.words}")
-    print(f"  {sum(m.points for m in marks)}/{sum(m.possible for m in marks)}  total")

@@ -17,6 +17,15 @@ def _result(function: Callable, *case: Any) -> Any:
     return function(*case)
 
 
+def settled(value: float, truth: float, error: float) -> float:
+    """`truth` if `value` is within five standard errors of it, otherwise `value`.
+
+    So all right functions have equal statistics, in whatever order they draw; one statistic
+    refuses one of them once in a million times.
+    """
+    return truth if abs(value - truth) <= 5 * error else value
+
+
 @dataclass(frozen=True, kw_only=True)
 class Program:
     """One question with a function for an answer.
@@ -46,6 +55,7 @@ class Program:
     # makes what is random from a seed, and names in a dict what is not the result itself.
     measure: Callable = _result
     rtol: float = 1e-6
+    rtol_mistakes: float = 1e-6  # between two functions with the same mistake, at least `rtol`
     seconds: float = 5.0  # for all cases together
 
     def verdict(self, answer: Any) -> Verdict:
@@ -79,9 +89,7 @@ class Program:
         shown = [f"case      {case}", f"expected  {written_value(expected, digits)}"]
         shown += [f"got       {written_value(got, digits)}"]
         for mistake in self.mistakes:
-            theirs = self._limited(mistake.value, [])
-            equal = (_same(*pair, self.rtol) for pair in zip(results, theirs, strict=False))
-            if len(theirs) == len(results) and all(equal):
+            if self._limited(mistake.value, [], like=results):
                 return Verdict("mistake", head, mistake.hints, tuple(shown))
         if isinstance(got, Complaint):
             return Verdict("mistake", head, (str(got),), tuple(shown[:2]))
@@ -98,12 +106,17 @@ class Program:
     def _expected(self) -> list[Any]:
         return [self.measure(self.right, *case) for case in self.cases]
 
-    def _limited(self, function: Callable, results: list[Any]) -> list[Any]:
-        return limited(lambda: self._run(function, results), seconds=self.seconds)
+    def _limited(self, function: Callable, results: list[Any], like: Any = None) -> bool:
+        return limited(lambda: self._run(function, results, like), seconds=self.seconds)
 
-    def _run(self, function: Callable, results: list[Any]) -> list[Any]:
-        """Append to `results` what is measured of `function`, or the Complaint, in each case."""
-        for case, expected in zip(self.cases, self._expected, strict=True):
+    def _run(self, function: Callable, results: list[Any], like: list[Any] | None) -> bool:
+        """Append to `results` what is measured of `function`, or the Complaint, in each case.
+
+        False at the first case that is not as in `like`, the results of another function.
+        """
+        rtol = max(self.rtol, self.rtol_mistakes)
+        compared = zip(self.cases, self._expected, like or self.cases, strict=False)
+        for case, expected, theirs in compared:
             try:
                 results.append(_read(self.measure(guarded(function), *case), expected))
             except Complaint as complaint:
@@ -113,7 +126,9 @@ class Program:
             except BaseException as error:  # `measure` got what it cannot use
                 problem = f"its result cannot be used, {type(error).__name__}: {error}"
                 results.append(Complaint(problem, type(error).__name__))
-        return results
+            if like is not None and not _same(results[-1], theirs, rtol):
+                return False
+        return True
 
 
 def _read(got: Any, expected: Any) -> Any:

@@ -97,6 +97,13 @@ def parts_stand_in_order(built):
         yield "has fewer than three exercises with '<summary>Answer to ...'"
 
 
+def bounds_are_rounded_to_their_side(built):
+    """An upper bound to the nearest digit may be below the truth: `round_up` it."""
+    for cell in built.code:
+        if nearest := re.search(r"[<>]= \{[^{}]+:[^{}]*[efg]\}|\]\.epsilon:", cell.source):
+            yield f"rounds a bound to the nearest digit: {nearest[0]} in {_start(cell.source)}"
+
+
 def nothing_is_left_to_do(built):
     for path in filter(Path.exists, (built.lesson.source, built.lesson.exercises)):
         lines = enumerate(path.read_text().splitlines(), start=1)
@@ -205,7 +212,8 @@ def _unreadable(target):
 
 
 EVERYWHERE = [ran_without_complaint, cells_are_short_and_introduced, parts_stand_in_order]
-EVERYWHERE += [nothing_is_left_to_do, knows_neither_private_names_nor_the_machine]
+EVERYWHERE += [bounds_are_rounded_to_their_side, nothing_is_left_to_do]
+EVERYWHERE += [knows_neither_private_names_nor_the_machine]
 EVERYWHERE += [figures_have_words_and_a_picture, links_lead_somewhere]
 COURSE_ONLY = [asks_and_refutes_and_needs_only_what_came_before, teachers_get_a_plan_and_notes]
 COURSE_ONLY += [exercises_ship_unanswered]

@@ -27,6 +27,7 @@ def test_a_lesson_keeps_the_contract(lesson):
 SPOILED = [
     ('"# Checks\\n', '"# Tests\\n', "has no '# Checks' cell"),
     ("## 2 Predict", "## 2 Guess", "has no part 'Predict'"),
+    ("delta(1) = {delta_1:.4f} at", "delta(1) <= {delta_1:.4f} at", "rounds a bound to the"),
     ("## 4 The picture", "## 4 On one card. The picture", "has its parts in another order"),
     ("# 03 The", "# 04 The", "does not start with its title, '# 03 ...'"),
     ('"execution_count": 2,', '"execution_count": 3,', "did not run from top to bottom"),
@@ -130,7 +131,8 @@ def test_answers_that_are_nearly_right_are_told_so(capsys):
     close, whole = exercises(LESSONS["02"])["2.2"], exercises(LESSONS["01"])["1.3"]
     for factor, outcome in [(1.001, "right"), (1.02, "close"), (102.0, "close"), (1.05, "wrong")]:
         assert close.verdict(factor * close.right).outcome == outcome, factor
-    assert "per cent" in close.verdict(76.09).text() and "four digits" in close.verdict(0.75).text()
+    assert "per cent" in close.verdict(76.09).text() and "left out" in close.verdict(0.75).text()
+    assert "four digits" in exercises(LESSONS["02"])["2.1"].verdict(0.14).text()  # 0.1393
     assert whole.verdict(whole.right).text().startswith(f"1.3 right, {whole.right}:")
     for answer in (whole.right - 1, whole.right + 1, whole.right - 0.5):
         assert whole.verdict(answer).outcome not in ("right", "close"), answer

@@ -98,6 +98,8 @@ ANSWERS = [
     (blank, "open", "90.1 not answered yet: write the body of the function and run the cell"),
     (documented, "open", "90.1 not answered yet"),
     (None, "open", "90.1 not answered yet"),
+    (lambda rows, norm: False, "mistake", "numbers of shape (); (1, 2) is expected."),
+    (lambda rows, norm: 0.0, "mistake", "numbers of shape (); (1, 2) is expected."),
     (clipped([[3, 4]], 1), "unreadable", "90.1 not readable: pass the function itself"),
     (lambda rows, norm: None if norm < 9 else 1, "mistake", "it returns None; does it end with"),
     (lambda rows, norm: "abc", "mistake", "it returns abc; numbers are expected."),
@@ -157,6 +159,88 @@ def test_only_the_same_function_gets_the_plainer_hint(capsys, monkeypatch):
     assert hints == ["90.1 not yet: A nudge."] * 2 + ["90.1 not yet: The point."]
 
 
+def noisy_sum(noise):
+    """The clipped sum of a lot, and `noise` in units of what is due."""
+
+    def lot_sum(batches, norm, sigma, rng):
+        total = sum(clipped(batch, norm).sum(axis=0) for batch in batches)
+        return total + sigma * norm * noise(rng, len(total))
+
+    return lot_sum
+
+
+def cut(rng, n):
+    """Normal noise without what lies beyond three deviations."""
+    z = rng.standard_normal(n + 50)
+    return z[abs(z) < 3][:n] / 0.9866
+
+
+def cancelling():
+    """Noise that every second call takes back."""
+    pending = []
+    draw = lambda rng, n: -pending.pop() if pending else pending.append(rng.standard_normal(n))
+    return lambda rng, n: z if (z := draw(rng, n)) is not None else pending[-1]
+
+
+def kept_for_two_steps():
+    """Coins that decide over two samples in a row."""
+    kept = []
+
+    def draw(n, q, rng):
+        coins = kept.pop() if kept else kept.append(rng.random(n))
+        return np.flatnonzero((kept[-1] if coins is None else coins) < q)
+
+    return draw
+
+
+def window(n, q, rng, stride=1):
+    return (stride * np.arange(rng.binomial(n, q)) + rng.integers(n)) % n
+
+
+# Noise of the right width, and samples of the right size, which protect nobody or few.
+HARMFUL = {
+    "uniform": ("10.4", noisy_sum(lambda rng, n: rng.uniform(-math.sqrt(3), math.sqrt(3), n))),
+    "coin": ("10.4", noisy_sum(lambda rng, n: rng.choice([-1, 1], n))),
+    "Laplace": ("10.4", noisy_sum(lambda rng, n: rng.laplace(size=n) / math.sqrt(2))),
+    "Student": ("10.4", noisy_sum(lambda rng, n: rng.standard_t(5, n) * math.sqrt(0.6))),
+    "three uniforms": ("10.4", noisy_sum(lambda rng, n: rng.uniform(-1, 1, (3, n)).sum(0))),
+    "cut at three deviations": ("10.4", noisy_sum(cut)),
+    "not about zero": ("10.4", noisy_sum(lambda rng, n: 1 + rng.standard_normal(n))),
+    "the same each time": (
+        "10.4",
+        noisy_sum(lambda rng, n: np.random.default_rng(0).standard_normal(n)),
+    ),
+    "taken back by the next": ("10.4", noisy_sum(cancelling())),
+    "neighbours share a draw": (
+        "10.4",
+        noisy_sum(lambda rng, n: np.convolve(rng.standard_normal(n + 1), [1, 1], "valid") / 2**0.5),
+    ),
+    "one size, many signs": (
+        "10.4",
+        noisy_sum(lambda rng, n: rng.standard_normal() * rng.choice([-1, 1], n)),
+    ),
+    "window": ("7.4", window),
+    "window with gaps": ("7.4", lambda n, q, rng: window(n, q, rng, stride=3)),
+    "two windows": (
+        "7.4",
+        lambda n, q, rng: np.append(window(n // 2, q, rng), n // 2 + window(n - n // 2, q, rng)),
+    ),
+    "first and last": (
+        "7.4",
+        lambda n, q, rng: np.flatnonzero(np.resize(rng.random(n - 1), n) < q),
+    ),
+    "coins kept for two steps": ("7.4", kept_for_two_steps()),
+    "a tenth too many": ("7.4", lambda n, q, rng: np.flatnonzero(rng.random(n) < 1.1 * q)),
+}
+
+
+@pytest.mark.parametrize("key, function", HARMFUL.values(), ids=HARMFUL)
+def test_what_protects_nobody_is_not_right(key, function):
+    program = exercises(sources.lessons()[key[:-2].zfill(2)])[key]
+    program = replace(program, cases=program.cases[:1], mistakes=())
+    assert program.verdict(function).outcome == "wrong"
+
+
 # Right answers that are written another way than ours.
 def draw(n, q, rng):
     return rng.permutation(n)[: rng.binomial(n, q)]
@@ -177,6 +261,11 @@ def enumerated(losses, probabilities, steps, width, epsilon):
     return delta, delta
 
 
+def around_the_sum(batches, norm, sigma, rng):
+    rows = np.concatenate([clipped(batch, norm) for batch in batches])
+    return list(rng.normal(rows.sum(axis=0), sigma * norm))
+
+
 def bisected(epsilon, delta, sensitivity):
     def promised(noise):
         a, b = sensitivity / noise / 2, epsilon * noise / sensitivity
@@ -191,7 +280,14 @@ def bisected(epsilon, delta, sensitivity):
 
 
 @pytest.mark.parametrize(
-    "key, function", [("7.4", draw), ("7.4", mask), ("9.4", enumerated), ("3.4", bisected)]
+    "key, function",
+    [
+        ("7.4", draw),
+        ("7.4", mask),
+        ("9.4", enumerated),
+        ("3.4", bisected),
+        ("10.4", around_the_sum),
+    ],
 )
 def test_a_right_function_may_be_written_in_another_way(key, function):
     lesson = sources.lessons()[key[:-2].zfill(2)]

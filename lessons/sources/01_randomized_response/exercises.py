@@ -88,6 +88,7 @@ _expenses = Exercise(
     key="1.2",
     right=_ESTIMATE + 2 * _ERROR,
     praise="Far below the raw share of yes sheets, and honest about its error.",
+    rtol=1e-3,  # 1.96 standard errors are near
     mistakes=(
         Mistake(
             _YES,
@@ -103,6 +104,13 @@ _expenses = Exercise(
         Mistake(
             _ESTIMATE + _ERROR,
             ("How many standard errors are asked for?", "You added one; add two."),
+        ),
+        Mistake(
+            _ESTIMATE + 1.96 * _ERROR,
+            (
+                "How many standard errors are asked for?",
+                "You added 1.96 of them, as for 95 %; the usual interval here has two.",
+            ),
         ),
         Mistake(
             _ESTIMATE - 2 * _ERROR,
@@ -155,7 +163,22 @@ _families = Exercise(
     key="1.3",
     right=math.ceil(_people(0.5)),
     praise="A promise to families is paid for by the whole school, and several more.",
+    rtol=5e-6,  # the number before rounding up is near
     mistakes=(
+        Mistake(
+            math.floor(_people(0.5)),
+            (
+                "Is the standard error then at most 0.02, or a little more?",
+                "With 9794 it is a little more; round up.",
+            ),
+        ),
+        Mistake(
+            _people(0.5),
+            (
+                "Can part of a pupil answer?",
+                "The number is right before rounding: round up to a whole pupil.",
+            ),
+        ),
         Mistake(
             _people(1.5),
             (

@@ -393,6 +393,8 @@ show(figure, f"Belief 0.25 before becomes {after(0.25, 3):.2f} after a yes.")
 # %% [markdown]
 # ## 8 Is it true as printed?
 #
+# Two slips that students make; two more are in section 12.
+#
 # ### 8.1 "Toss a coin. Heads: the truth. Tails: let a second coin answer. This is $\ln 2$-private"
 #
 # ([In the book](explorer:formula_book?id=G-B12b&misprint=ln-two).) The reasoning: half of the answers are pure chance. True. But the second coin often tells the truth by accident, so this *is* our coin with $p=0.75$. We compute its $\varepsilon$ in three ways that share no code. The formula is one. The second is the definition itself, for a class of three: all tables, all lists of sheets.
@@ -413,7 +415,7 @@ def largest_loss(who_differ):
 
 
 # %% [markdown]
-# The third is a simulation: both coins, a million times, for somebody whose truth is yes. `estimate` puts an interval around the share of *yes* that misses the right value once in a thousand times. A *yes* from somebody whose truth is no is as likely as this person's *no*, so the logarithm of the likelihood ratio is $\ln\frac{p}{1-p}$; `map` computes it.
+# The third is a simulation: both coins, a million times, for somebody whose truth is yes. `estimate` puts an interval around the share of *yes* that misses the right value once in a thousand times. By symmetry a *yes* from somebody whose truth is no has probability $1-p$. So an estimate of $p$ gives an estimate of the loss, $\ln\frac p{1-p}$: `.map(f)` applies `f` to the estimate and to its interval.
 
 # %%
 first, second = np.random.default_rng(6).integers(0, 2, (2, 1_000_000))

@@ -28,6 +28,13 @@ _by_hand = Exercise(
             ),
         ),
         Mistake(
+            _laplace(0.2, scale=1 / 3),
+            (
+                "What is the noise in your formula?",
+                "You took the sensitivity 3 for the ratio; divide it by the scale: 3/6.",
+            ),
+        ),
+        Mistake(
             _laplace(0.2, scale=0.5),
             (
                 "Would more noise make your delta larger?",

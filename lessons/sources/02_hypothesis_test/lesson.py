@@ -65,6 +65,7 @@ from dplearn.book import (
 )
 from dplearn.classroom import Evidence, check, estimate_delta, predict, reveal, show
 from dplearn.figures import Band, Bars, Line, Mark, curves, flow, leak, panels, slider
+from dplearn.ground.guarantee import round_down, round_up
 from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
 
 # %% [markdown]
@@ -271,7 +272,7 @@ print(f"Gaussian noise: delta(1) = {normal_delta:.4f}, reached by 'accuse when L
 print(f"false alarms {touch['x']:.4f}, caught {touch['y']:.4f}")
 
 # %% [markdown]
-# Left, pure privacy with $\varepsilon=1$: randomised response from lesson 01 fills the grey region to its corner; Laplace noise follows two sides and cuts the corner. Right, Gaussian noise leaves every region with $\delta=0$ at the left edge. Its region must start higher, at $\delta(1)$; then each upper side touches the curve in a single point.
+# Left, pure privacy with $\varepsilon=1$: randomised response from lesson 01 fills the grey region to its corner. The Laplace curve runs along the two upper edges of the region and leaves them only near the corner. Right, Gaussian noise leaves every region with $\delta=0$ at the left edge. Its region must start higher, at $\delta(1)$; then each upper side touches the curve in a single point.
 
 
 # %% tags=["hide-input"]
@@ -321,11 +322,12 @@ reveal("caught in per cent", truth=100 * caught, others=others)
 # %%
 reported = float(normal_profile.epsilon(1e-5))
 tangent = 1 - float(approximate_dp_tradeoff(0.01, epsilon=reported, delta=1e-5))
-print(f"reported epsilon {reported:.4f} at delta 1e-05: caught at 1 % is at most {tangent:.1%}")
+print(f"reported epsilon {reported:.4f} at delta 1e-05: ", end="")
+print(f"caught at 1 % is at most {round_up(100 * tangent, 3)} %")
 print(f"by the whole curve: {normal_caught:.2%}")
 
 # %% [markdown]
-# Both are true; the second is exact, the first an upper bound. Its tangent is chosen for very rare events and is far from the curve at 1 %. Whoever has the profile should use it.
+# Both are true; the second is exact, the first an upper bound. The pair touches the curve where false alarms are very rare. At 1 % it lies far above the curve. Whoever has the profile should use it.
 
 # %% [markdown]
 # ## 7 What he may believe
@@ -340,8 +342,9 @@ print(f"by the whole curve: {normal_caught:.2%}")
 before, epsilon = 0.1, 1
 odds = np.exp(epsilon) * before / (1 - before)
 after = odds / (1 + odds)
-print(f"belief before {before:.1%}, after at most {after:.1%}, at least", end=" ")
-print(f"{before / (before + (1 - before) * np.exp(epsilon)):.2%}")
+least = before / (before + (1 - before) * np.exp(epsilon))
+print(f"belief before {before:.1%}, after at most {round_up(100 * after, 3)} %,", end=" ")
+print(f"at least {round_down(100 * least, 3)} %")
 
 # %% [markdown]
 # Is it so? We let one Anna in ten come, and look only at those whom the boss accuses.
@@ -366,7 +369,7 @@ reveal("belief in per cent", truth=100 * after, others={"before": 100 * before})
 #
 # > **Theorem.** If $M$ is $(\varepsilon,\delta)$-DP, then so is $g\circ M$, for every function $g$ that does not look at the data again, random or not. (Dwork & Roth 2014, Proposition 2.1.)
 #
-# *Why.* "The processed output lies in $S$" is the event "the report lies in $g^{-1}(S)$". The best event among *these* cannot beat the best of all. A random $g$ is a mixture of functions, and a mean cannot beat its best term.
+# *Why.* "The processed output lies in $S$" is the event "the report lies in $g^{-1}(S)$". These events are only some of all events, so their best is not better than the best of all. A random $g$ is a mixture of functions, and a mean cannot beat its best term.
 #
 # This is **post-processing** (后处理). No computation by the boss can weaken the guarantee, and the clinic cannot lower the $\varepsilon$ of a number that is already out. (Section 13 rounds the report and compares.)
 
@@ -530,7 +533,7 @@ for epsilon in (0, 0.25, 0.5, 0.75):
 #
 # ### "The goal is $\sup\,\lvert\ln P/Q\rvert\le\varepsilon$"
 #
-# It is tempting to introduce it so. But a bound on the largest loss is *pure* privacy. Which $\varepsilon$ do our mechanisms have at $\delta=0$, and which at $\delta(1)$ of the Gaussian noise?
+# It is tempting to introduce it so. But a bound on the largest loss is *pure* privacy. What is the $\varepsilon$ of our mechanisms at $\delta=0$, and what at $\delta(1)$ of the Gaussian noise?
 
 # %%
 for name, profile in {"Laplace": laplace_profile, "normal": normal_profile}.items():

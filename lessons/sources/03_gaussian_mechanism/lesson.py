@@ -57,6 +57,8 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import norm
 
+from dplearn.accountants import accountants
+from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.classroom import Evidence, check, estimate_delta, guess, predict, reveal, show
 from dplearn.figures import Line, Mark, ball_and_cube, curves, leak, slider
 from dplearn.mechanisms import Gaussian, Laplace
@@ -159,7 +161,7 @@ show(figure, f"Densities with and without Anna; shaded area delta(1) = {delta_1:
 #
 # *Why.* Rotate space so that the two answers differ along one axis only; the other coordinates are pure noise and say nothing. On that axis the loss is $L(x) = (2x-1)/(2\sigma^2)$, with $x$ in units of $\Delta$. It exceeds $\varepsilon$ exactly when $x > \varepsilon\sigma^2 + \tfrac12$, and the two $\Phi$ terms are the probabilities of that event with and without Anna.
 #
-# Only the *length* of the difference matters, not the number of coordinates. Laplace noise is different: it needs the $\ell_1$ sensitivity, the sum of all changes. For one count the two are equal. For a patient who moves $d$ counts by 1 they are $\sqrt d$ and $d$.
+# Only the *length* of the difference matters, not the number of coordinates. Laplace noise without a $\delta$ is different: there the $\ell_1$ sensitivity counts, the sum of all changes. For one count the two are equal. For a patient who moves $d$ counts by 1 they are $\sqrt d$ and $d$.
 
 # %% tags=["hide-input"]
 drawing = ball_and_cube(title="Two records, clipped in two ways")
@@ -257,20 +259,32 @@ figure = curves(
 show(figure, f"Recipe over smallest noise: {recipe(1) / smallest:.3f} at epsilon 1.")
 
 # %% [markdown]
-# **Why Gaussian noise at all?** How much noise does each of $d$ counts need, if one patient may change all of them?
+# **Why Gaussian noise at all?** How much noise does each of $d$ counts need, if one patient may change all of them? In the second column Laplace noise keeps $\varepsilon=1$ without any $\delta$. In the third it has the same $(1, 10^{-5})$ as the Gaussian noise beside it; the library adds up the losses of the $d$ counts (lesson 09).
+
 
 # %%
-print("counts   Laplace, epsilon 1   Gaussian, (1, 1e-05): standard deviation on each count")
-for d in (1, 7, 20, 1000):
-    print(f"{d:6}   {np.sqrt(2) * d:18.2f}   {smallest * np.sqrt(d):21.2f}")
+def laplace_noise(d, epsilon=1, delta=1e-5):
+    least = smallest_noise_multiplier(
+        accountants["pld"](), mechanism=Laplace(1.0), epsilon=epsilon, delta=delta, steps=d
+    )
+    return np.sqrt(2) * least.value
+
+
+print("standard deviation on each count")
+print("counts   Laplace, (1, 0)   Laplace, (1, 1e-05)   Gaussian, (1, 1e-05)   ratio")
+for d in (1, 7, 20, 100, 1000):
+    pure, same, normal = np.sqrt(2) * d, laplace_noise(d), smallest * np.sqrt(d)
+    print(f"{d:6}   {pure:15.2f}   {same:19.2f}   {normal:20.2f}   {same / normal:5.3f}")
 
 # %% [markdown]
-# From seven counts on Gaussian noise is the smaller one, in exchange for a small $\delta$. That is why deep learning, where one record moves thousands of numbers, uses it.
+# Compare the last two columns, which make the same promise. At a thousand counts Laplace noise is $\sqrt2$ times as wide, not twelve times: what saves the factor of twelve in the second column is $\delta$, for either noise. Below seven counts Laplace noise is even the smaller one.
+#
+# What is left for Gaussian noise, and why deep learning uses it? That $\sqrt2$. A guarantee in closed form that asks for nothing but the Euclidean length of a contribution, and that length is what we clip. And sums of Gaussian noise are Gaussian again, so many releases are as easy to account for as one.
 
 # %% [markdown]
 # ## 7 Is it true as printed?
 #
-# Formulas are copied, and copies lose their conditions. Here are three such sentences; the formula book says of each what holds instead.
+# Formulas are copied, and copies lose their conditions. Here are three such sentences. Zhao et al. (2019) list papers that print the first; the other two are slips that students make.
 #
 # ### 7.1 "For any $\varepsilon$, noise of $\sqrt{2\ln(1.25/\delta)}/\varepsilon$ gives $(\varepsilon,\delta)$"
 #
@@ -333,7 +347,7 @@ figure = curves(
 show(figure, f"Delivered delta crosses the promised 1e-05 at epsilon = {crossing:.2f}.")
 
 # %% [markdown]
-# So the condition $\varepsilon < 1$ is what was *proved*; $\varepsilon < 8.42$ is what happens to be *true* at this $\delta$; and unconditionally it is false. Note also the left side: at $\varepsilon = 1$ the recipe is *sufficient*, never *necessary*. A text that calls it "the condition for privacy" confuses the two.
+# The recipe is *proved* for $\varepsilon < 1$. At $\delta = 10^{-5}$ it happens to be enough up to $\varepsilon = 8.42$. Beyond that it is not. Note also the left side: at $\varepsilon = 1$ the recipe is *sufficient*, never *necessary*. A text that calls it "the condition for privacy" confuses the two.
 #
 # ### 7.2 "Clip every gradient to $[-C, C]$; then the sensitivity is $C$"
 #
@@ -437,7 +451,42 @@ check("3.1", answer)
 # </details>
 
 # %% [markdown]
-# ## 11 At home: three more exercises
+# ## 11 At home: one table, three more exercises
+#
+# ### A count, a sum, a mean, a histogram
+#
+# The daily bread of a clinic: 400 patients and their ages (invented here). How many are there, how old are they on average, how many are in each age group? Each answer shall be $(1, 10^{-5})$-DP when a patient is added or removed.
+#
+# A count moves by 1. A sum of ages moves by an age, so it needs a bound, here 100 years, that is *chosen* before anybody looks. In a histogram a patient is in one cell only. So its vector moves by 1, however many cells there are: this is called **parallel composition** (并行组合). (All three answers together cost more than one: lesson 04.)
+
+# %%
+ages = np.random.default_rng(4).gamma(6, 8, size=400).round()
+cells = np.histogram(ages, bins=[0, 20, 40, 60, 80, np.inf])[0]
+questions = {"count": ([400], 1), "sum": ([np.minimum(ages, 100).sum()], 100), "ages": (cells, 1)}
+for name, (truth, length) in questions.items():
+    published = Gaussian(smallest).release(np.array(truth), sensitivity=length, rng=rng)
+    print(f"{name:6} true {np.array(truth)}, published {published.round()}", end="")
+    print(f", give or take {2 * smallest * length:.0f}")
+
+# %% [markdown]
+# (Two standard deviations of the noise. They are public, so an error bar costs nothing.)
+#
+# A mean is a noisy sum divided by a noisy count. Measured in units of its bound, each of the two moves by at most 1, so both together are a vector of length at most $\sqrt2$. A smaller bound lets in less noise, and cuts off more ages:
+
+# %%
+print("bound   mean of the cut ages   published   noise on it")
+for bound in (40, 60, 80, 100):
+    pair = np.array([len(ages), np.minimum(ages, bound).sum() / bound])
+    count, total = Gaussian(smallest).release(pair, sensitivity=np.sqrt(2), rng=rng)
+    mean = np.minimum(ages, bound).mean()
+    wide = np.sqrt(2) * smallest * np.hypot(bound, mean) / len(ages)
+    print(f"{bound:5} {mean:18.1f} {bound * total / count:15.1f} {wide:12.2f}")
+print(f"true mean {ages.mean():.1f}")
+
+# %% [markdown]
+# At 40 the bound itself is the larger error, at 100 the noise is. No rule finds the best bound without looking at the ages, and looking is a release.
+#
+# ### Three more exercises
 #
 # (In the book: [the analytic noise](explorer:formula_book?id=G-B5b), [both adjacencies](explorer:formula_book?id=G-F7&misprint=doubles), [where the classical recipe ends](explorer:formula_book?id=G-F9&misprint=one-number), [sensitivity of a sum](explorer:formula_book?id=G-B18&misprint=difference) and of [a sum of vectors](explorer:formula_book?id=G-B18b&misprint=coordinatewise), [Laplace noise on a vector](explorer:formula_book?id=G-B2&misprint=euclidean), [its tail](explorer:formula_book?id=G-B14&misprint=one-side) and [variance](explorer:formula_book?id=G-B14b&misprint=square).)
 #
@@ -455,7 +504,7 @@ check("3.2", answer)
 # check("3.2", answer)
 # ```
 #
-# A patient moves at most six of the counts, each by one: a vector of length $\sqrt6$. Times the exact multiplier 3.731 this is 9.138. With the $\ell_1$ norm you would have paid for 6 instead of $\sqrt6$.
+# A patient moves at most six of the counts, each by one: a vector of length $\sqrt6$. Times the exact multiplier 3.731 this is 9.138. With the $\ell_1$ norm you would pay for 6 instead of $\sqrt6$.
 #
 # </details>
 
@@ -643,7 +692,8 @@ check("3.test", answers)
 assert at_ten.refuted and np.isclose(formula(1, 1.0), area(1, 1.0))
 assert formula(1, 1.0) in estimate_delta(1, with_anna - 0.5) and corner in simulated
 assert np.isclose(Laplace(7.0).pure_epsilon("add_remove"), 1 / 7)
-assert smallest * np.sqrt(6) > np.sqrt(2) * 6 and smallest * np.sqrt(7) < np.sqrt(2) * 7
+assert smallest * np.sqrt(6) > np.sqrt(2) * 6 and smallest * np.sqrt(7) < laplace_noise(7)
+assert 1.40 < laplace_noise(1000) / (smallest * np.sqrt(1000)) < np.sqrt(2)
 assert np.isclose(smallest, 3.730632, atol=1e-6) and np.isclose(crossing, 8.41977, atol=1e-5)
 assert np.isclose(formula(2, 1.5), float(profile(1.5).delta(2)))
 print("all checks passed")

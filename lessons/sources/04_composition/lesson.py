@@ -224,7 +224,7 @@ show(figure, f"Total loss of 100 replies; optimum {optimum:.4g}, adding up 10.")
 #
 # ### 5.1 Losses add, whatever was asked
 #
-# Is it allowed to multiply chances at all, when the second question depends on the first reply? Suppose the first reply decides: after a 1 the panel asks something on which Anna and the other person would differ again, after a 0 something on which both would say no. At the end of each path stands the loss of both replies *together*, computed from the probability of the path with Anna and without her.
+# Is it allowed to multiply chances at all, when the second question depends on the first reply? Suppose the first reply decides: after a 1 the panel asks something on which Anna and the other person would differ again, after a 0 a question to which both would truthfully answer no, so that the second reply reveals nothing. At the end of each path stands the loss of both replies *together*, computed from the probability of the path with Anna and without her.
 
 
 # %% tags=["hide-input"]
@@ -321,7 +321,7 @@ for delta in (1e-2, 1e-5, 1e-10, 1e-20, 1e-30):
 # >
 # > (Dwork, Rothblum & Vadhan 2010, Theorem III.3.) The drift may be replaced by $k\varepsilon\,\frac{e^\varepsilon-1}{e^\varepsilon+1}=k\varepsilon\tanh(\varepsilon/2)$ (Kairouz, Oh & Viswanath 2015, Theorem 3.4).
 #
-# *Why.* Given the past, one evening's loss lies between $-\varepsilon$ and $\varepsilon$, and its mean is at most the coin's, $\varepsilon\tanh(\varepsilon/2)$. What remains after the mean is taken off is a walk without drift. By the inequality of Azuma and Hoeffding it exceeds $t$ after $k$ steps with probability at most $e^{-t^2/(2k\varepsilon^2)}$. Set this to $\delta'$ and solve for $t$. (A tail is never smaller than the $\delta$ it stands for, so this is on the safe side.) The authors of 2010 used the larger bound $\varepsilon(e^\varepsilon-1)$ on the mean. The $k\delta_0$ is that of 5.3.
+# *Why.* Given the past, one evening's loss lies between $-\varepsilon$ and $\varepsilon$, and its mean is at most the coin's, $\varepsilon\tanh(\varepsilon/2)$. What remains after the mean is taken off is a walk without drift. By the inequality of Azuma and Hoeffding it exceeds $t$ after $k$ steps with probability at most $e^{-t^2/(2k\varepsilon^2)}$. Set this to $\delta'$ and solve for $t$. ($P(L>\varepsilon)\ge\delta(\varepsilon)$, so a bound on the tail is also a bound on $\delta$.) The authors of 2010 used the larger bound $\varepsilon(e^\varepsilon-1)$ on the mean. The $k\delta_0$ is that of 5.3.
 #
 # The two are called DRV and KOV here, after their authors.
 

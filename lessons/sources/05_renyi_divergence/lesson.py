@@ -17,7 +17,8 @@
 # | in code | symbol | meaning | unit |
 # |---|---|---|---|
 # | `order` | $\alpha$ | how strongly large losses are weighted: 1 as all others, $\infty$ only the largest | none |
-# | `rdp` | $D_\alpha$ | Rényi divergence of the worst pair of neighbours | nats |
+# | `rdp` | $D_\alpha$, $\tau$ | Rényi divergence of the worst pair of neighbours, and a bound on it at one order | nats |
+# | `rho` | $\rho$ | its slope, where $D_\alpha=\rho\,\alpha$ | nats |
 # | `steps` | $T$ | number of releases | none |
 # | `noise_multiplier` | $\sigma$ | noise / sensitivity | none |
 # | `epsilon`, `delta` | $\varepsilon$, $\delta$ | the guarantee for all releases together | nats, probability |
@@ -57,6 +58,7 @@ from dplearn.classroom import Evidence, check, estimate, estimate_delta, predict
 from dplearn.engine.profile import Profile
 from dplearn.figures import Line, Mark, curves, epsilon_curves, slider
 from dplearn.figures.drawings import Drawing, arrow, circle, words
+from dplearn.ground.guarantee import round_up
 from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
 
 # %% [markdown]
@@ -101,12 +103,12 @@ for order in (1.001, 2, 3, 8, 16):
 # %% [markdown]
 # Near $\alpha = 1$ we get the mean loss. As $\alpha$ grows, the result climbs towards the largest loss. That is the whole idea: **$\alpha$ is a dial from the average to the worst case.**
 #
-# As a lever: five losses, each with the weight that the order gives it. The triangle is where the beam balances.
+# As a lever: five losses, equally frequent, each with the weight $e^{(\alpha-1)L}$ that the order gives it. The triangle is where the beam balances, the mean loss after the weighting. The quantity that we averaged, $D$, is the dot: it starts at the plain mean with the triangle and climbs more slowly, because it still remembers how rare the large losses are.
 
 # %% tags=["hide-input"]
-BLUE, GREY, five = "#0072b2", "#8a8a8a", np.arange(-1.0, 4.0)
+BLUE, GREY, INK, five = "#0072b2", "#8a8a8a", "#222222", np.arange(-1.0, 4.0)
 shapes, balances = [], []
-for row, (order, name) in enumerate(((1, "α near 1"), (2, "α = 2"), (16, "α = 16"))):
+for row, (order, name) in enumerate(((1.001, "α near 1"), (2, "α = 2"), (16, "α = 16"))):
     weights = np.exp((order - 1) * (five - five.max()))
     balance = np.sum(weights * five) / weights.sum()
     x, y = 230 + 110 * (five + 1), 92 + 84 * row
@@ -114,16 +116,19 @@ for row, (order, name) in enumerate(((1, "α near 1"), (2, "α = 2"), (16, "α =
     for place, weight in zip(x, weights / weights.sum(), strict=True):
         radius = max(1.5, 30 * np.sqrt(weight))
         shapes.append(circle(place, y - radius, radius, edge=BLUE, fill="#cce3f0"))
-    at = 230 + 110 * (balance + 1)
+    dial = np.log(np.mean(np.exp((order - 1) * five))) / (order - 1)
+    at, dot = 230 + 110 * (balance + 1), 230 + 110 * (dial + 1)
     shapes.append(f'<path d="M{at:g},{y} l12,24 h-24 z" fill="#d55e00"/>')
+    shapes.append(circle(dot, y, 5, edge=INK, fill=INK))
+    shapes.append(words(dot - 14, y + 21, f"D = {dial:.2f}", size=13, anchor="end"))
     shapes.append(words(40, y + 5, name, anchor="start"))
-    balances.append(f"{balance:.2f} for {name}")
+    balances.append(f"{balance:.2f}, with D = {dial:.2f}, for {name}")
 shapes += [words(230 + 110 * i, 308, f"{loss_at:g}", size=13) for i, loss_at in enumerate(five)]
 shapes.append(words(40, 308, "privacy loss", size=13, anchor="start"))
 lever = Drawing(
-    740, 322, "The order moves the balance from the average to the largest loss", shapes
+    740, 322, "Both move from the average to the largest loss, D behind the balance", shapes
 )
-show(lever, f"Five losses on a beam; it balances at {', '.join(balances)}.")
+show(lever, f"Five losses on a beam; it balances at {'; '.join(balances)}.")
 
 # %% [markdown]
 # But look at the last two lines: the simulation falls far behind the exact value $\alpha/2$.
@@ -202,7 +207,7 @@ show(figure, f"Renyi divergence at order 16: {at_16}.")
 # %% [markdown]
 # ## 5 The statement
 #
-# > **Definition.** For $\alpha > 1$ (and, by the same formula, for $0<\alpha<1$) the **Rényi divergence** (Rényi 散度) is $D_\alpha(P\Vert Q)=\frac{1}{\alpha-1}\ln \mathbb E_{x\sim Q}\!\left[\left(\frac{p(x)}{q(x)}\right)^{\alpha}\right]$. A mechanism is **$(\alpha,\rho)$-RDP** if $D_\alpha(M(d)\Vert M(d'))\le\rho$ for all neighbours $d, d'$, in both orders. *One* $\alpha$, one $\rho$. (Mironov 2017.)
+# > **Definition.** For $\alpha > 1$ (and, by the same formula, for $0<\alpha<1$) the **Rényi divergence** (Rényi 散度) is $D_\alpha(P\Vert Q)=\frac{1}{\alpha-1}\ln \mathbb E_{x\sim Q}\!\left[\left(\frac{p(x)}{q(x)}\right)^{\alpha}\right]$. A mechanism is **$(\alpha,\tau)$-RDP** if $D_\alpha(M(d)\Vert M(d'))\le\tau$ for all neighbours $d, d'$, in both orders. *One* $\alpha$, one $\tau$. (Mironov 2017, who writes $\varepsilon$ for our $\tau$.)
 # >
 # > The mean of $(p/q)^\alpha$ under $Q$ is the mean of $(p/q)^{\alpha-1}=e^{(\alpha-1)L}$ under $P$: that is what section 3 averaged.
 # >
@@ -247,7 +252,7 @@ print(f"simulation  {at_three}")
 # %% [markdown]
 # ## 6 Divergences add up
 #
-# > **Theorem.** If one release is $(\alpha,\rho_1)$-RDP and the next, which may look at the first, is $(\alpha,\rho_2)$-RDP, then both together are $(\alpha,\rho_1+\rho_2)$-RDP. (Mironov 2017.)
+# > **Theorem.** If one release is $(\alpha,\tau_1)$-RDP and the next, which may look at the first, is $(\alpha,\tau_2)$-RDP, then both together are $(\alpha,\tau_1+\tau_2)$-RDP. (Mironov 2017.)
 #
 # *Why.* The losses of two independent releases add, so the mean of $e^{(\alpha-1)(L_1+L_2)}$ factorises, and a logarithm turns the product into a sum. (If the second release looks at the first, bound its factor by the worst thing it could see.) Note the condition: **the same $\alpha$** in both terms.
 #
@@ -265,13 +270,13 @@ print("one release, sigma 1   ", Gaussian(1.0).rdp(four))
 # %% [markdown]
 # ## 7 Conversion, once
 #
-# > **Theorem.** If a mechanism is $(\alpha,\rho)$-RDP, then it is $(\varepsilon,\delta)$-DP with
-# > $$\varepsilon=\rho+\frac{\ln(1/\delta)}{\alpha-1}.$$
-# > (Mironov 2017.) A sharper conversion at the same order is $\varepsilon=\rho+\ln\frac{\alpha-1}{\alpha}-\frac{\ln\delta+\ln\alpha}{\alpha-1}$. (Balle et al. 2020; Canonne, Kamath & Steinke 2020.)
+# > **Theorem.** If a mechanism is $(\alpha,\tau)$-RDP, then it is $(\varepsilon,\delta)$-DP with
+# > $$\varepsilon=\tau+\frac{\ln(1/\delta)}{\alpha-1}.$$
+# > (Mironov 2017.) A sharper conversion at the same order is $\varepsilon=\tau+\ln\frac{\alpha-1}{\alpha}-\frac{\ln\delta+\ln\alpha}{\alpha-1}$. (Balle et al. 2020; Canonne, Kamath & Steinke 2020.)
 #
-# *Why.* A loss with a bounded exponential moment is rarely large: by Markov's inequality $P(L>\varepsilon)\le e^{-(\alpha-1)(\varepsilon-\rho)}$. Set the right side to $\delta$ and solve. Then $P(L>\varepsilon)\le\delta$, which suffices (lesson 02, section 9.1).
+# *Why.* A loss with a bounded exponential moment is rarely large: by Markov's inequality $P(L>\varepsilon)\le e^{-(\alpha-1)(\varepsilon-\tau)}$. Set the right side to $\delta$ and solve. Then $P(L>\varepsilon)\le\delta$, which suffices (lesson 02, section 9.1).
 #
-# The theorem holds at *every* order, so we may take the best one. Trying many costs nothing, because the curve $\rho(\alpha)$ does not depend on the data.
+# The theorem holds at *every* order, so we may take the best one. Trying many costs nothing, because the curve $\tau(\alpha)$ does not depend on the data.
 
 
 # %%
@@ -315,11 +320,11 @@ figure = curves(
 show(figure, f"Epsilon over the order: lowest {lowest:.4f} at order {best:.4f}, exact {true:.4f}.")
 
 # %% [markdown]
-# For Gaussian noise the best order has a closed form. With $D_\alpha = \rho_1\alpha$ for all releases together, setting the derivative of $\rho_1\alpha+\ln(1/\delta)/(\alpha-1)$ to zero gives
+# For Gaussian noise the best order has a closed form. With $D_\alpha = \rho\,\alpha$ for all releases together, setting the derivative of $\rho\,\alpha+\ln(1/\delta)/(\alpha-1)$ to zero gives
 #
-# $$\alpha^*=1+\sqrt{\ln(1/\delta)/\rho_1},\qquad \varepsilon=\rho_1+2\sqrt{\rho_1\ln(1/\delta)}.$$
+# $$\alpha^*=1+\sqrt{\ln(1/\delta)/\rho},\qquad \varepsilon=\rho+2\sqrt{\rho\ln(1/\delta)}.$$
 #
-# Here $\rho_1 = 100/(2\cdot10^2) = 0.5$. We compare with a blind search over orders.
+# Here $\rho = 100/(2\cdot10^2) = 0.5$. We compare with a blind search over orders.
 
 # %%
 rho = 100 / (2 * 10**2)
@@ -356,18 +361,18 @@ lines = {n: accountants[n]().epsilon_curve(report, delta=delta, steps=rounds) fo
 title = "Same run, same δ: three bounds and the truth"
 figure = epsilon_curves(lines, rounds, finding=title, subtitle="Gaussian, σ = 10, δ = 1e-5")
 figure.update_layout(width=760, margin_r=215)
-ends = ", ".join(f"{n} {line[-1].epsilon:.4g}" for n, line in lines.items())
+ends = ", ".join(f"{n} {round_up(line[-1].epsilon)}" for n, line in lines.items())
 show(figure, f"Epsilon after 1000 releases: {ends}.")
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** The lost bracket is the misprint that students will meet, and the one that hurts. Two more are in section 12.
+# > **For the teacher.** The lost bracket is the slip that students make, and the one that hurts. Two more are in section 12.
 
 # %% [markdown]
 # ## 8 Is it true as printed?
 #
 # ### The lost bracket
 #
-# The conversion is often typed as $\varepsilon = \rho + \log(1/\delta)/\alpha - 1$ ([in the formula book](explorer:formula_book?id=G-D1&misprint=bracket)). One pair of brackets is missing, so the 1 is no longer in the denominator, and the result looks better than before. Take order 5 for our hundred releases.
+# A slip that students make when they type the conversion: $\varepsilon = \tau + \log(1/\delta)/\alpha - 1$ ([in the formula book](explorer:formula_book?id=G-D1&misprint=bracket)). One pair of brackets is missing, so the 1 is no longer in the denominator, and the result looks better than before. Take order 5 for our hundred releases.
 
 # %%
 wrong_epsilon = 2.5 + np.log(1 / delta) / 5 - 1
@@ -470,7 +475,7 @@ check("5.2", answer)
 # check("5.2", answer)
 # ```
 #
-# All releases together have $D_\alpha=\rho_1\alpha$ with $\rho_1 = 60/32$, so the best order is 3.714.
+# All releases together have $D_\alpha=\rho\,\alpha$ with $\rho = 60/32$, so the best order is 3.714.
 #
 # </details>
 
@@ -479,7 +484,7 @@ check("5.2", answer)
 #
 # ### The lost root
 #
-# A root is easily lost. Here is the divergence of two Gaussians with $\sigma_\alpha^2$ in the logarithm where $\sigma_\alpha$ belongs ([in the formula book](explorer:formula_book?id=G-A4&misprint=no-root)):
+# Another slip that students make is a lost root. Here is the divergence of two Gaussians with $\sigma_\alpha^2$ in the logarithm where $\sigma_\alpha$ belongs ([in the formula book](explorer:formula_book?id=G-A4&misprint=no-root)):
 #
 # $$\frac{\alpha(\mu_0-\mu_1)^2}{2\sigma_\alpha^2}+\frac{1}{1-\alpha}\ln\frac{\sigma_\alpha^2}{\sigma_0^{1-\alpha}\sigma_1^{\alpha}}\qquad\text{(wrong)}$$
 #
@@ -530,7 +535,7 @@ for window in (10, 20, 40, 80):
 #
 # ### "$(\alpha,\varepsilon)$-RDP if $D_\alpha\le\varepsilon$ for all $\alpha$"
 #
-# A third text puts "for all $\alpha\in(1,\infty)$" into the definition, with one $\varepsilon$ for all ([in the formula book](explorer:formula_book?id=G-A3&misprint=every-order)). Try it: Gaussian noise with $\sigma = 1$ has $D_2 = 1$. Does $\varepsilon = 1$ serve at order 3? No: section 5 found 1.5 there.
+# A third slip puts "for all $\alpha\in(1,\infty)$" into the definition, with one $\varepsilon$ for all ([in the formula book](explorer:formula_book?id=G-A3&misprint=every-order)). Try it: Gaussian noise with $\sigma = 1$ has $D_2 = 1$. Does $\varepsilon = 1$ serve at order 3? No: section 5 found 1.5 there.
 #
 # And no larger $\varepsilon$ would serve at all orders either. The table shows why: the quantifier turns RDP back into pure differential privacy, which bounds the largest loss, and Gaussian noise has none.
 
@@ -568,7 +573,7 @@ print(f"-ln 3/4 = {-np.log(0.75):.4f}, mean loss {0.5 * np.log(2):.4f}, largest 
 # %% [markdown]
 # ### Noise for a budget
 #
-# Read backwards, section 5 says how much noise a budget $\varepsilon$ at order $\alpha$ needs: $\sigma=\Delta\sqrt{\alpha/2\varepsilon}$. Texts print $\sigma^2=\Delta^2\alpha/2\varepsilon$; whoever hands that to a function which asks for a standard deviation adds [too little below 1](explorer:formula_book?id=G-B19&misprint=variance).
+# Read backwards, section 5 says how much noise a budget $\varepsilon$ at order $\alpha$ needs: $\sigma=\Delta\sqrt{\alpha/2\varepsilon}$. The same formula is $\sigma^2=\Delta^2\alpha/2\varepsilon$; whoever hands that to a function which asks for a standard deviation adds [too little below 1](explorer:formula_book?id=G-B19&misprint=variance).
 
 # %%
 budget = np.sqrt(10 / (2 * 8.0))
@@ -624,7 +629,7 @@ check("5.3", answer)
 # </details>
 
 # %% [markdown]
-# **★★★ 5.4** Write $D_\alpha(P\,\|\,Q)$ for two lists of probabilities. It must bear outputs that only one of the two can produce, and an order of 2000.
+# **★★★ 5.4** Write $D_\alpha(P\,\|\,Q)$ for two lists of probabilities. It must work where an output has probability 0 under $P$ or $Q$, and must not overflow at order 2000.
 
 
 # %%
@@ -774,7 +779,7 @@ check("5.test", answers)
 # | **Gaussian noise** | $D_\alpha=\alpha/(2\sigma^2)$; unequal variances: the root, and $\sigma_\alpha^2>0$ |
 # | **Composition** | add at the same order |
 # | **Conversion** | $\varepsilon=D_\alpha+\frac{\ln(1/\delta)}{(\alpha-1)}$, once, at the best order |
-# | **Best order** | $1+\sqrt{\ln(1/\delta)/\rho_1}$ when $D_\alpha=\rho_1\alpha$ |
+# | **Best order** | $1+\sqrt{\ln(1/\delta)/\rho}$ when $D_\alpha=\rho\,\alpha$ |
 # | **Not** | one $\varepsilon$ for all orders (that is pure DP); not a superset of $(\varepsilon,\delta)$ |
 #
 # ## 15 Further reading

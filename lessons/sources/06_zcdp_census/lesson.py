@@ -9,7 +9,7 @@
 # 2. divide a budget over the levels of a census, and win accuracy back by least squares, at no cost in privacy;
 # 3. say why an office adds whole-number noise, and what that changes in the account.
 #
-# * **Time** {minutes} minutes in class; what comes after section 12 is for the evening.
+# * **Time** {minutes} minutes in class; what comes after section 12 is for the evening. No later lesson needs this one. Where it samples, in sections 4 and 11, lesson 07 explains more: it can also be read after lesson 09.
 # * **You need** lesson 03 (Gaussian noise), lesson 04 (composition), lesson 05 (Rényi divergence, best order).
 # * **Beside it** [the explorer at this lesson's numbers](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=0.442&delta=1e-10&steps=100&here=1), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
@@ -312,12 +312,12 @@ for delta in (2e-10, 1e-10):
     print(f"at delta {delta:g}, exact for Gaussian noise {exact(together, delta):.2f}")
 
 # %% [markdown]
-# Adding up in $\rho$ and converting once gives more than two units of $\varepsilon$ back, even at half the $\delta$. Nothing about the noise has changed. **Convert once, at the end.**
+# If we add the $\rho$'s and convert once, $\varepsilon$ is 17.44 instead of 19.61, and $\delta$ is half as large. Nothing about the noise has changed. **Convert once, at the end.**
 
 # %% [markdown]
 # ## 7 Spend it
 #
-# One county has sixteen blocks. Take a budget of $\rho=\frac12$ for each person and neighbours who add or remove a person. A level with share $s$ of the budget gets noise of variance $\frac{1}{2\rho s}$ in every cell, here simply $1/s$: at each level Ida is in exactly one cell, so $\Delta=1$.
+# One county has sixteen blocks. Take a budget of $\rho=\frac12$ for each person and neighbours who add or remove a person. At each level Ida is in exactly one cell, so $\Delta=1$. A level with share $s$ of the budget gets noise of variance $\frac{1}{2\rho s}$ in every cell, here simply $1/s$.
 #
 # Suppose first that the office spends everything on the blocks. Their noise has standard deviation 1. The number of people in the county is the sum of 16 of them.
 
@@ -602,7 +602,7 @@ print(f"fitted {island[:, 3].sum():.1f}, after cutting at zero {cut.sum():.0f}")
 # %% [markdown]
 # ### Holes
 #
-# The theorems are about real numbers. A computer has only some of them. A program that draws Laplace noise the textbook way, $\pm\ln u$ with a random $u$, cannot print every number; and the numbers it can print around 1 (with Ida) are not those around 0. (Mironov 2012.) The attack: for a published $x$ we look for any $u$, near where it must be, that could have made it.
+# The theorems are about real numbers. A computer has only some of them. One textbook program for Laplace noise draws a random sign and a random $u$, and adds $\pm\ln u$. (Lesson 15 examines the other one, which inverts the distribution function.) This program cannot print every number; and the numbers it can print around 1 (with Ida) are not those around 0. (Mironov 2012.) The attack: for a published $x$ we look for any $u$, near where it must be, that could have made it.
 
 
 # %%
@@ -614,7 +614,7 @@ def reachable(x, count):
 
 
 # %% [markdown]
-# Ten thousand releases of Ida's count 1, from the textbook's program:
+# Ten thousand releases of Ida's count 1, from this program:
 
 # %%
 signs = rng.choice([-1, 1], 10_000)
@@ -623,11 +623,11 @@ print(f"impossible with her: {np.mean(~reachable(x, 1.0)):.1f} of all,", end=" "
 print(f"impossible without her: {np.mean(~reachable(x, 0.0)):.1f} of all")
 
 # %% [markdown]
-# Six releases in ten are impossible without her. Gaussian noise drawn in floating point has such holes too. The mathematics was right; the program was not the mathematics.
+# With sign and logarithm, six releases in ten are impossible without her. Gaussian noise drawn in floating point has such holes too. The mathematics was right; the program was not the mathematics.
 #
 # ### The conversion with a part missing
 #
-# Parts of $\rho+2\sqrt{\rho\ln(1/\delta)}$ get lost: the 2, or $\rho$ and the 2. The third version below, without $\rho$, is our own reading of a sentence: a textbook prints the right formula and calls the cost of $k$ releases *sublinear*, which is true of the root alone. Let each promise $\delta=10^{-5}$ for Gaussian noise, and compute what it delivers. The last column is a hundred releases with $\sigma=1$, the last line the right formula.
+# Students lose parts of $\rho+2\sqrt{\rho\ln(1/\delta)}$: the 2, or $\rho$ and the 2. The third version below, without $\rho$, is our own reading of a sentence: a textbook prints the right formula and calls the cost of $k$ releases *sublinear*, which is true of the root alone. Let each promise $\delta=10^{-5}$ for Gaussian noise, and compute what it delivers. The last column is a hundred releases with $\sigma=1$, the last line the right formula.
 
 # %%
 variants = {

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from dplearn.book import amplified_epsilon, sampled_gaussian_rdp_integer, small_rate_log_moment
-from dplearn.classroom import Exercise, Mistake, Program
+from dplearn.classroom import Exercise, Mistake, Program, settled
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 
 _SAMPLED = amplified_epsilon(epsilon=2.0, sample_rate=0.05)
@@ -233,21 +233,26 @@ _turn = Exercise(
 
 
 def _drawn(sampler, n, q):
-    """What 4000 samples look like; their relative errors are below 3 % (one deviation)."""
-    rng = np.random.default_rng(7)
-    sizes, seen, twice = [], np.zeros(n), 0
-    for _ in range(4000):
+    """What 4000 samples look like; honest coins are refused in fewer than one of 10,000 checks."""
+    rng, steps = np.random.default_rng(7), 4000
+    taken, twice = np.zeros((steps, n)), 0
+    for step in taken:
         sample = np.asarray(sampler(n, q, rng))
         sample = np.flatnonzero(sample) if sample.dtype == bool else sample.astype(int)
-        sizes.append(sample.size)
-        twice += np.unique(sample).size < sample.size
-        seen[sample] += 1
-    return {
-        "mean size": np.mean(sizes),
-        "variance of the size": np.var(sizes),
-        "rate of the rarest record": seen.min() / 4000,
-        "samples with a record twice": twice,
+        np.add.at(step, sample, 1)
+        twice += step.max() > 1
+    sizes, spread = taken.sum(axis=1), n * q * (1 - q)
+    taken = np.minimum(taken, 1)
+    # Of two records, the first and the last too, in one sample or in two in a row.
+    correlations = np.nan_to_num(np.corrcoef(np.hstack([taken[:-1], taken[1:]]).T), nan=1.0)
+    measured = {  # value, truth, standard error
+        "mean size": (sizes.mean(), n * q, math.sqrt(spread / steps)),
+        "variance of the size": (sizes.var(), spread, spread * math.sqrt(2 / steps)),
+        "rate of the rarest record": (taken.mean(axis=0).min(), q, math.sqrt(spread / n / steps)),
+        "largest correlation": (abs(correlations - np.eye(2 * n)).max(), 0.0, 0.04),
     }
+    settle = {name: settled(*values) for name, values in measured.items()}
+    return {**settle, "samples with a record twice": twice}
 
 
 _sampler = Program(
@@ -255,7 +260,7 @@ _sampler = Program(
     right=lambda n, q, rng: np.flatnonzero(rng.random(n) < q),
     measure=_drawn,
     cases=((50, 0.3), (10, 0.8)),
-    rtol=0.12,
+    rtol_mistakes=0.12,
     seconds=20.0,
     praise="Every record has a coin of its own: this is what the accountants mean by q.",
     mistakes=(
@@ -300,6 +305,13 @@ _sampler = Program(
             (
                 "How many coins do you toss?",
                 "One coin decides for everybody; toss n of them, rng.random(n).",
+            ),
+        ),
+        Mistake(
+            lambda n, q, rng: (np.arange(rng.binomial(n, q)) + rng.integers(n)) % n,
+            (
+                "Record 5 is in your sample. What do you then know of record 6?",
+                "Your records come in groups; each of them needs a coin of its own.",
             ),
         ),
         Mistake(

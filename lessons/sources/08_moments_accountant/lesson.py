@@ -73,6 +73,7 @@ from dplearn.classroom import (
     show,
 )
 from dplearn.figures import Bars, Line, Mark, Published, curves, epsilon_curves, slider, whispers
+from dplearn.ground.guarantee import round_up
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 
 # %% [markdown]
@@ -194,9 +195,9 @@ for moment in (2, 4, 7):
 # > * *tail bound*: the run is $(\varepsilon,\delta)$-DP with $\delta=\min_\lambda e^{K(\lambda)-\lambda\varepsilon}$, or, solved for the other,
 # > $$\varepsilon=\min_\lambda\frac{K(\lambda)+\ln(1/\delta)}{\lambda}.$$
 #
-# *Why.* The loss of the run is $L_1+\dots+L_T$. Given the past, the last factor $e^{\lambda L_T}$ has mean at most $e^{K_T(\lambda)}$; peel it off, and go on. For the tail, the picture: price $\le$ step $\le$ exponential, so $\delta(\varepsilon)\le P(L>\varepsilon)\le\mathbb E\,e^{\lambda(L-\varepsilon)}$.
+# *Why.* The loss of the run is $L_1+\dots+L_T$. Given the past, the last factor $e^{\lambda L_T}$ has mean at most $e^{K_T(\lambda)}$: replace it by that, and repeat for step $T-1$. For the tail, the picture: price $\le$ step $\le$ exponential, so $\delta(\varepsilon)\le P(L>\varepsilon)\le\mathbb E\,e^{\lambda(L-\varepsilon)}$.
 #
-# The paper writes $\alpha(\lambda)$ for $K(\lambda)$. You know it under another name. Since $\mathbb E_P\,(p/q)^{\lambda}=\mathbb E_Q\,(p/q)^{\lambda+1}$,
+# The paper writes $\alpha(\lambda)$ for $K(\lambda)$. You know it under another name. Since $\mathbb E_P\,(dP/dQ)^{\lambda}=\mathbb E_Q\,(dP/dQ)^{\lambda+1}$,
 #
 # $$K(\lambda)=\lambda\,D_{\lambda+1}.$$
 #
@@ -311,7 +312,7 @@ figure = epsilon_curves(
 )
 figure.update_layout(width=760, margin_r=215)
 at = rounds.index(10_000)
-ends = ", ".join(f"{n} {line[at].epsilon:.4f}" for n, line in race.items())
+ends = ", ".join(f"{n} {round_up(line[at].epsilon, 5)}" for n, line in race.items())
 show(figure, f"Epsilon after 10000 steps: {ends}; printed {', '.join(said.values())}.")
 
 # %% [markdown]
@@ -548,7 +549,7 @@ figure = curves(
 show(figure, f"Noise 1: condition ends at moment {ends[1.0]}; {ratio[1.0][15]:.4g} times at 16.")
 
 # %% [markdown]
-# Left of the diamonds the main term stays above the truth, by up to a factor of two: observed, not proved; the lemma has a remainder. In the book: [any moment](explorer:formula_book?id=G-E8c&misprint=any-moment).
+# At whole $\lambda$ left of the diamonds the main term stays above the truth, by up to a factor of two. This is observed, not proved: the lemma has a remainder, and between whole $\lambda$ the main term can be too small. In the book: [any moment](explorer:formula_book?id=G-E8c&misprint=any-moment).
 
 # %% [markdown]
 # ### Three closed bounds, each with its condition

@@ -60,6 +60,7 @@ from dplearn.book import approximate_dp_tradeoff, gaussian_tradeoff, sampled_gau
 from dplearn.book.published import check_figure, number, published
 from dplearn.classroom import Evidence, check, estimate_delta, predict, reveal, show
 from dplearn.figures import Band, Bars, Line, Mark, curves, epsilon_curves, moved_mass, slider
+from dplearn.ground.guarantee import round_down, round_up
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 
 # %% [markdown]
@@ -166,7 +167,7 @@ print(f"worst step {largest[bad].mean():.3f}, of the run {total[bad].mean():.3f}
 # > $$\delta(\varepsilon)=\mathbb E\big[(1-e^{\varepsilon-(L_1+\dots+L_T)})_+\big],\qquad L_1,\dots,L_T\text{ independent}.$$
 # > An output that is impossible without the record has $L_t=\infty$. (Sommer, Meiser & Mohammadi 2019; Koskela, Jälkö & Honkela 2020.)
 # >
-# > If $(P_t,Q_t)$ *dominates*, that is, if no neighbours have a larger profile at any real $\varepsilon$, whatever was published before, then the right side bounds every adaptive run. (Zhu, Dong & Wang 2022.)
+# > We call a pair *dominating* if no pair of neighbours has a larger $\delta$ at any real $\varepsilon$, whatever was published before. For dominating pairs the right side is an upper bound, also when a step depends on earlier ones. (Zhu, Dong & Wang 2022.)
 #
 # *Why.* The density of a whole run is a product, its logarithm a sum. And $\delta(\varepsilon)$ depends on $P$ and $Q$ only through the loss (lesson 02). The distribution of $L$ under $P$ is called the **privacy loss distribution** (PLD, 隐私损失分布).
 #
@@ -360,7 +361,7 @@ figure = epsilon_curves(
     subtitle="sampled Gaussian, σ = 4, q = 0.01, δ = 1e-5, add or remove a record",
 )
 figure.update_layout(width=760, margin_r=215)
-here = ", ".join(f"{name} {line[12].epsilon:.4g}" for name, line in lines.items())
+here = ", ".join(f"{name} {round_up(line[12].epsilon)}" for name, line in lines.items())
 show(figure, f"Epsilon after 10000 steps: {here}.")
 
 # %% [markdown]
@@ -377,7 +378,7 @@ show(figure, f"Epsilon after 10000 steps: {here}.")
 # >
 # > **Facts.** Gaussian noise with multiplier $\sigma$ is $\mu$-GDP with $\mu=1/\sigma$, exactly. Composition: $G_{\mu_1}\otimes G_{\mu_2}=G_{\sqrt{\mu_1^2+\mu_2^2}}$. Conversion: $\mu$-GDP is the same as $(\varepsilon,\delta(\varepsilon))$-DP for every $\varepsilon\ge0$, with $\delta(\varepsilon)=\Phi(\frac\mu2-\frac\varepsilon\mu)-e^{\varepsilon}\,\Phi(-\frac\mu2-\frac\varepsilon\mu)$. (Dong, Roth & Su 2022.)
 #
-# Profile and trade-off function are two views of one thing: every pair $(\varepsilon,\delta)$ is a straight line, "at most $\delta+e^{\varepsilon}a$ members are caught", and the curve is the smallest of all these lines, over all real $\varepsilon$. The accountant does the same with brackets.
+# Profile and trade-off function say the same in two ways. Each pair $(\varepsilon,\delta)$ is a straight line over the false alarms $a$: at most $\delta+e^{\varepsilon}a$ members are caught. At each $a$ the lowest of these lines counts, over all real $\varepsilon$, as with the tangents of lesson 02. The accountant draws that curve with a proved lower and upper end.
 
 # %%
 certified = accountants["pld"]()
@@ -392,7 +393,7 @@ print(f"the single pair (0.9469, 1e-05) allows {delta + np.exp(truth.epsilon) * 
 reveal("members caught", truth=1000 * high, others={"guessing": 10})
 
 # %% [markdown]
-# Nineteen of a thousand, where guessing catches ten: and that is the strongest attacker, who knows everything else. This is a statement that one can put before a parent. The single pair, although exact, only promises "at most 26".
+# Nineteen of a thousand at 1 % false alarms, where guessing catches ten: and that is the strongest attacker, who knows everything else. A parent should hear it with its "at 1 % false alarms": an attacker who accuses fewer people is surer of each, as the next picture shows. The single pair, although exact, only promises "at most 26".
 #
 # Now compare the long run with the trial epoch.
 
@@ -462,7 +463,7 @@ print(f"mu = {mu:.4f}; at 1 % false alarms {at_1:.6f} are caught")
 
 # %%
 limit, claim = accountants["gdp"](), answers["gdp"].epsilon
-print(f"epsilon by the limit {claim:.4f}, truth at least {truth.lower:.4f}")
+print(f"epsilon by the limit {claim:.4f}, truth at least {round_down(truth.lower)}")
 promised = limit.epsilon(trial, delta=delta, steps=steps).epsilon
 contour = certified.delta(trial, epsilon=promised, steps=steps)
 grid = {"h": 1e-4, "reach": 8, "window": 50}
@@ -573,7 +574,7 @@ show(slider(figures, name="T", start=3), "Three of 10 frames. " + "; ".join(some
 #
 # *What the guarantee assumes.* Poisson sampling, fresh in every step; noise that is really Gaussian; a pair that really dominates.
 #
-# * **It is a statement about a pair of laws.** If the program shuffles instead of sampling, the pair is another one, and eight correct digits are about the wrong mechanism ([lesson 07](07_subsampling.ipynb), section 8.4).
+# * **It is a statement about a pair of laws.** If the program shuffles instead of sampling, the pair is another one, and eight correct digits are about the wrong mechanism ([lesson 07](07_subsampling.ipynb), section 8.3).
 # * **The worst pair of one step need not be the worst of many.** Dominating means *at every real $\varepsilon$*. Composing the pair that is worst at one $\varepsilon$ proves nothing.
 # * **The lower end is about the mechanism that was composed.** It publishes the noisy sum of every step, and one record may be as bad as clipping allows. If only the last model is published, or the data are kinder, the truth may be smaller, and no bracket as tight is known in general.
 # * **A tight account is not a small one.** It protects nobody better than before. It tells the truth about one record per person, and nothing about what everybody's records reveal together.

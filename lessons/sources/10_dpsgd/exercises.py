@@ -3,9 +3,10 @@
 import math
 
 import numpy as np
+from scipy.special import ndtr
 
 from dplearn.book import update_noise
-from dplearn.classroom import Exercise, Mistake, Program
+from dplearn.classroom import Exercise, Mistake, Program, settled
 from dplearn.run import DPSGD
 
 _NORM, _SIGMA, _LOT = 2.5, 1.2, 300
@@ -14,13 +15,13 @@ _ON_THE_MEAN = update_noise(noise_multiplier=_SIGMA, max_grad_norm=_NORM, expect
 _noise_on_the_mean = Exercise(
     key="10.1",
     right=_ON_THE_MEAN,
-    praise="On the sum the noise is as wide as C times the multiplier; the mean divides it by L.",
+    praise="On the sum the noise is as wide as C times the multiplier; the mean divides it by B.",
     mistakes=(
         Mistake(
             _SIGMA * _NORM,
             (
                 "Is that the noise on the sum or on the mean?",
-                "That is on the sum; the mean divides sum and noise by L = 300.",
+                "That is on the sum; the mean divides sum and noise by B = 300.",
             ),
         ),
         Mistake(
@@ -41,7 +42,7 @@ _noise_on_the_mean = Exercise(
             _SIGMA * _NORM / math.sqrt(_LOT),
             (
                 "How often is noise drawn in one step?",
-                "A root of L is for one draw per record; noise is drawn once: divide by L.",
+                "A root of B is for one draw per record; noise is drawn once: divide by B.",
             ),
         ),
         Mistake(
@@ -55,7 +56,7 @@ _noise_on_the_mean = Exercise(
             _NORM / _LOT,
             (
                 "Is that the noise, or how far one record can move the mean?",
-                "C/L is the sensitivity of the mean; the noise is sigma = 1.2 times that.",
+                "C/B is the sensitivity of the mean; the noise is sigma = 1.2 times that.",
             ),
         ),
         Mistake(
@@ -68,7 +69,7 @@ _noise_on_the_mean = Exercise(
     ),
     hints=(
         "Follow the noise through point 3 of the algorithm: when is it added, and what divides it?",
-        "It is added to the sum with standard deviation sigma C; then everything is divided by L.",
+        "It is added to the sum with standard deviation sigma C; then everything is divided by B.",
     ),
 )
 
@@ -179,7 +180,7 @@ _bug_hunt = Exercise(
             2.0,
             (
                 "The move is right. How wide is the noise in version a?",
-                "Version a adds noise of sigma C / L to the mean: divide by L = 512.",
+                "Version a adds noise of sigma C / B to the mean: divide by B = 512.",
             ),
         ),
         Mistake(
@@ -206,7 +207,7 @@ _bug_hunt = Exercise(
     ),
     hints=(
         "Take each version alone. What can one record with an enormous gradient do to the result?",
-        "Version a: noise sigma C/L, and the clipped mean can move by 2C, across the ball.",
+        "Version a: noise sigma C/B, and the clipped mean can move by 2C, across the ball.",
     ),
 )
 
@@ -225,15 +226,33 @@ def _lot_sum(batches, norm, sigma, rng):
 
 
 def _sum_and_noise(lot_sum, batches, norm, sigma):
-    """The sum without noise, and the standard deviation of 20,000 draws of noise."""
+    """The sum without noise, and what 2000 calls say about the noise.
+
+    Noise that is normal and independent is refused in fewer than one of 10,000 checks.
+    """
     batches = [np.array(batch, dtype=float) for batch in batches]
-    zeros = [np.zeros((len(batch), 20_000)) for batch in batches]
-    noise = np.asarray(lot_sum(zeros, norm, sigma, np.random.default_rng(1)))
-    total = lot_sum(batches, norm, 0.0, np.random.default_rng(0))
-    return {
-        "sum without noise": np.asarray(total, dtype=float).tolist(),
-        "standard deviation of the noise": float(np.nanstd(noise)),
+    total = np.asarray(lot_sum(batches, norm, 0.0, np.random.default_rng(0)), dtype=float)
+    if total.shape != batches[0].shape[1:]:
+        return {"sum without noise": total}
+    rng = np.random.default_rng(1)
+    noise = np.array([lot_sum(batches, norm, sigma, rng) for _ in range(2000)]) - total
+    width, size, rare = np.std(noise), noise.size, 2 * ndtr(-3.0)
+    unit = (noise - np.mean(noise)) / (width or 1.0)
+    measured = {  # value, truth, standard error
+        "deviation of the noise": (width, sigma * norm, width / math.sqrt(2 * size)),
+        "mean / deviation": (np.mean(noise) / (width or 1.0), 0.0, 1 / math.sqrt(size)),
+        "fourth moment": (np.mean(unit**4), 3.0, math.sqrt(24 / size)),
+        "share beyond 3 deviations": (np.mean(abs(unit) > 3), rare, math.sqrt(rare / size)),
+        "largest correlation": (_largest_correlation(unit), 0.0, 0.05),
     }
+    return {"sum without noise": total.tolist(), **{k: settled(*v) for k, v in measured.items()}}
+
+
+def _largest_correlation(unit):
+    """Largest correlation of two coordinates, of one call or of two in a row, or their sizes."""
+    columns = np.hstack([unit[:-1], abs(unit[:-1]), unit[1:]])
+    correlations = np.nan_to_num(np.corrcoef(columns.T), nan=1.0)
+    return float(np.max(abs(correlations - np.eye(len(correlations)))))
 
 
 def _with_clipping(clip):
@@ -244,12 +263,16 @@ def _with_clipping(clip):
     return lot_sum
 
 
-def _noise_of(scale):
+def _noise_of(scale, draw=np.random.Generator.standard_normal):
     def lot_sum(batches, norm, sigma, rng):
-        noise = scale(batches, norm, sigma)
-        return _lot_sum(batches, norm, 0.0, rng) + noise * rng.standard_normal(batches[0].shape[1])
+        total = _lot_sum(batches, norm, 0.0, np.random.default_rng())
+        return total + scale(batches, norm, sigma) * draw(rng, size=len(total))
 
     return lot_sum
+
+
+def _std(batches, norm, sigma):
+    return sigma * norm
 
 
 def _normalised(rows, norm):
@@ -257,16 +280,23 @@ def _normalised(rows, norm):
     return (norm * rows / np.maximum(lengths, 1e-300)).sum(0)
 
 
+def _row(*first):
+    """A gradient of ten coordinates."""
+    return [*first, *[0.0] * (10 - len(first))]
+
+
 _noisy_lot = Program(
     key="10.4",
     right=_lot_sum,
     measure=_sum_and_noise,
     cases=(
-        ([[[3.0, 4.0]]], 1.0, 2.0),
-        ([[[0.3, 0.4], [3.0, 4.0]]], 1.0, 2.0),
-        ([[[6.0, 8.0], [0.0, 0.0]], [[0.1, 0.2]], [[-5.0, 12.0]]], 2.5, 1.5),
+        ([[_row(3.0, 4.0)]], 1.0, 2.0),
+        ([[_row(0.3, 0.4)]], 1.0, 2.0),
+        ([[_row(0.3, 0.4), _row(3.0, 4.0)]], 1.0, 2.0),
+        ([[_row(6.0, 8.0), _row()], [_row(0.1, 0.2)], [_row(-5.0, 12.0)]], 2.5, 1.5),
     ),
-    rtol=0.04,  # the deviation of the noise is known to 0.5 %
+    rtol_mistakes=0.06,
+    seconds=20.0,
     praise="Clip each record, add everything up, add noise once.",
     mistakes=(
         Mistake(
@@ -315,9 +345,52 @@ _noisy_lot = Program(
                 "You divided the noise by the number of rows; it belongs to the sum.",
             ),
         ),
+        Mistake(
+            _noise_of(lambda batches, norm, sigma: math.sqrt(sigma * norm)),
+            (
+                "Is sigma * norm a variance, or a standard deviation?",
+                "You took its root: sigma * norm is the standard deviation already.",
+            ),
+        ),
+        Mistake(
+            _noise_of(lambda batches, norm, sigma: (sigma * norm) ** 2),
+            (
+                "What does your function for normal noise ask for, a variance?",
+                "NumPy asks for the standard deviation, sigma * norm, not its square.",
+            ),
+        ),
+        Mistake(
+            _noise_of(lambda batches, norm, sigma: sum(map(len, batches)) ** 0.5 * sigma * norm),
+            (
+                "How many draws are in your sum?",
+                "You add noise to each row; it belongs to the lot, once.",
+            ),
+        ),
+        Mistake(
+            _noise_of(_std, lambda rng, size: rng.standard_normal()),
+            (
+                "Whoever knows one coordinate of your noise, what do they know of another?",
+                "The coordinates share their noise; draw len(total) independent numbers.",
+            ),
+        ),
+        Mistake(
+            _noise_of(_std, np.random.Generator.laplace),
+            (
+                "Which noise does the accountant suppose?",
+                "This is Laplace noise; the guarantee of this lesson is that of normal noise.",
+            ),
+        ),
+        Mistake(
+            _noise_of(_std, lambda rng, size: rng.uniform(-math.sqrt(3), math.sqrt(3), size)),
+            (
+                "Without Anna, can your function return all that it can return with her?",
+                "Bounded noise makes some sums impossible without her: no epsilon. Draw it normal.",
+            ),
+        ),
     ),
     hints=(
-        "First forget the noise: clip each row of each micro-batch, add all of them.",
+        "Only what differs is shown: the sum at sigma = 0, or the noise of 2000 calls, which is "
+        "normal, with a draw of its own for each coordinate.",
         "total + sigma * norm * rng.standard_normal(len(total)), once.",
     ),
 )

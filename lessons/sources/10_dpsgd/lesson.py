@@ -20,7 +20,7 @@
 # | `max_grad_norm` | $C$ | length to which each gradient is clipped | of the gradient |
 # | `noise_multiplier` | $\sigma$ | standard deviation of the noise on the sum, divided by $C$ | none |
 # | `sample_rate` | $q$ | chance of a record to be in a lot | probability |
-# | `expected` | $L$ | expected size $qN$ of a lot, fixed beforehand | records |
+# | `expected` | $B$ | expected size $qN$ of a lot, fixed beforehand; $N$ records in all | records |
 # | `steps` | $T$ | number of noisy updates | none |
 # | `epsilon`, `delta` | $\varepsilon$, $\delta$ | the guarantee for the whole training | nats, probability |
 
@@ -201,7 +201,7 @@ for steps in (80, 300):
     print(f"{steps:3} steps: {pair[0]:.2g} % with Anna, {pair[1]:.2g} % without her")
 
 # %% [markdown]
-# The network learns her five by heart: a stranger need not guess whether she took part. This is the damage, and a long arrow is how it is done. And 15.6 is only what *this* Anna did. Nothing in the program bounds the next one.
+# The network learns her five by heart: a stranger need not guess whether she took part. (One run each, and Anna is the worst case of this school: of all 1438 we chose the longest row.) This is the damage, and a long arrow is how it is done. And 15.6 is only what *this* Anna did. Nothing in the program bounds the next one.
 
 # %% [markdown]
 # ## 4 The picture
@@ -254,11 +254,11 @@ reveal("longest gradient / median gradient", truth=ratio)
 # %% [markdown]
 # ## 5 The statement
 #
-# > **DP-SGD** (差分隐私随机梯度下降; Song, Chaudhuri & Sarwate 2013; Bassily, Smith & Thakurta 2014; for networks, with clipping, Abadi et al. 2016). Fix $C$, $\sigma$, $q$, $T$ and $L$ beforehand, as numbers. In each of $T$ steps
+# > **DP-SGD** (差分隐私随机梯度下降; Song, Chaudhuri & Sarwate 2013; Bassily, Smith & Thakurta 2014; for networks, with clipping, Abadi et al. 2016). Fix $C$, $\sigma$, $q$, $T$ and $B$ beforehand, as numbers. In each of $T$ steps
 # >
 # > 1. every record joins the *lot* with probability $q$, by a fresh coin of its own;
 # > 2. each gradient in the lot is clipped: $\pi_C(g)=g\cdot\min\!\big(1,\,C/\lVert g\rVert_2\big)$;
-# > 3. noise is added to the sum, once, and the *fixed* $L$ divides: $\ \tilde g=\frac1L\big(\sum_{i\in\text{lot}}\pi_C(g_i)+N(0,\sigma^2C^2I)\big)$;
+# > 3. noise is added to the sum, once, and the *fixed* $B$ divides: $\ \tilde g=\frac1B\big(\sum_{i\in\text{lot}}\pi_C(g_i)+N(0,\sigma^2C^2I)\big)$;
 # > 4. the weights move by any rule that sees nothing of the data but $\tilde g$.
 # >
 # > **Theorem.** All $T$ vectors $\tilde g$ together, and every network computed from them, are at least as private as $T$ Poisson-sampled Gaussian releases with noise multiplier $\sigma$ and rate $q$, for neighbours that differ by *adding or removing* one record. (Abadi et al. 2016; Mironov, Talwar & Zhang 2019; Zhu, Dong & Wang 2022.)
@@ -334,7 +334,7 @@ print(f"with the worst exchange of two       {torch.cdist(clipped, clipped).max(
 # The third line is another story. Suppose that neighbours *replace* one record. Then one arrow vanishes and another appears, and if they point in opposite directions the sum moves by $2C$. In our data the worst exchange reaches 0.9766; the bound must be $2C$, because it must hold for data we have not seen. The same noise is then worth half.
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** Draw the sum as a chain of arrows, head to tail. Removing one arrow shifts the rest rigidly: the end moves by that arrow and nothing else. Then replace an arrow by its opposite: $2C$. Students who say "the average changes by $C/L$" are right and should be asked what happens to the noise (it is divided too).
+# > **For the teacher.** Draw the sum as a chain of arrows, head to tail. Removing one arrow shifts the rest rigidly: the end moves by that arrow and nothing else. Then replace an arrow by its opposite: $2C$. Students who say "the average changes by $C/B$" are right and should be asked what happens to the noise (it is divided too).
 
 # %% [markdown]
 # ## 7 Lots, batches, micro-batches
@@ -370,7 +370,7 @@ print("micro-batch of 128 ", replace(plan, sample_rate=128 / 1438).guarantee(del
 # %% [markdown]
 # ## 8 A whole run
 #
-# `fit` does all of it: lots, clipping, noise, division by the fixed $L$, any optimizer of PyTorch, and the counting. (The generator repeats lots and noise, for class. Whoever knows its seed can subtract the noise, so a real run gets no generator.)
+# `fit` does all of it: lots, clipping, noise, division by the fixed $B$, any optimizer of PyTorch, and the counting. (The generator repeats lots and noise, for class. Whoever knows its seed can subtract the noise, so a real run gets no generator.)
 
 
 # %%
@@ -459,7 +459,7 @@ reveal("wrong in 100, private", truth=round(private[:, -1].mean(), 1), others=en
 #
 # ## 9 Is it true as printed?
 #
-# Two sentences that sound right; two more are in section 13. Vote before you run.
+# Two slips that students make, and both sound right; two more are in section 13. Vote before you run.
 #
 # ### 9.1 "The noise has *variance* noise_multiplier · max_grad_norm"
 #
@@ -510,7 +510,7 @@ realised = Evidence(
 print(realised)
 
 # %% [markdown]
-# The true $\delta$ is more than a hundred times the promised one: the noise multiplier is worth half. Random lots do not repair this, and neither does `q * len(x)`, which changes with $N$. *Instead:* divide by a fixed, public $L$. (There is a second leak: the *width* of the noise tells the number of records.) [Shift](explorer:formula_book?id=G-F6b&misprint=fixed) and [width](explorer:formula_book?id=G-F6&misprint=no-leak) in the book.
+# The true $\delta$ is more than a hundred times the promised one: the noise multiplier is worth half. Random lots do not repair this, and neither does `q * len(x)`, which changes with $N$. *Instead:* divide by a fixed, public $B$. (There is a second leak: the *width* of the noise tells the number of records.) [Shift](explorer:formula_book?id=G-F6b&misprint=fixed) and [width](explorer:formula_book?id=G-F6&misprint=no-leak) in the book.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Vote by show of hands for each sentence: true, safe slip, unsafe slip. For 9.2 many say "true", because all ordinary code does it. Ask for the smallest lot where the shift is 2: one other pupil is enough.
@@ -599,7 +599,7 @@ print(replace(plan, sampling="shuffled").guarantee(delta=1e-4))
 #
 # Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one. The last exercise asks for a function, which is tried on cases that you do not see.
 #
-# **★ 10.1** *(In class, 5 minutes.)* Gradients are clipped to length $C=2.5$, the noise multiplier is $\sigma=1.2$, lots have 300 records in expectation. Which *standard deviation* has the noise on each coordinate of the mean gradient $\tilde g$?
+# **★ 10.1** *(In class, 5 minutes.)* Gradients are clipped to length $C=2.5$, the noise multiplier is $\sigma=1.2$, lots have 300 records in expectation. What is the *standard deviation* of the noise on each coordinate of the mean gradient $\tilde g$?
 
 # %%
 answer = None
@@ -613,14 +613,14 @@ check("10.1", answer)
 # check("10.1", answer)
 # ```
 #
-# On the sum it is $\sigma C=3$, and the mean divides sum and noise by $L$. The lot that was really drawn plays no part.
+# On the sum it is $\sigma C=3$, and the mean divides sum and noise by $B$. The lot that was really drawn plays no part.
 #
 # </details>
 
 # %% [markdown]
 # ## 13 At home: two more sentences
 #
-# ### "$\tilde g=\frac1L\sum_i\big(\pi_C(g_i)+N(0,\sigma^2C^2I)\big)$"
+# ### "$\tilde g=\frac1B\sum_i\big(\pi_C(g_i)+N(0,\sigma^2C^2I)\big)$"
 #
 # One bracket has moved: every record in the lot brings noise of its own. The accounting is still done with $\sigma$. Too much noise, or too little? First our lots of about 512, where the sum gets about $\sqrt{512}$ times the noise.
 
@@ -631,7 +631,7 @@ print(f"wrong in 100: {run(loud, 0)[1][-1]:.0f}")
 # %% [markdown]
 # Far too much. The network learns next to nothing, and somebody will conclude that private training does not work. ([In the book](explorer:formula_book?id=G-F1&misprint=per-example), for lots of a fixed size.)
 #
-# At least it is safe? No. The width of the noise now tells the size of the lot, and an *empty lot gets no noise at all*. Let Anna be the only pupil. Without her every step is exactly zero; with her it is not, whenever her coin falls right. No $\varepsilon$ covers that, so one step has
+# At least it is safe? No. The width of the noise now tells the size of the lot, and an *empty lot gets no noise at all*. Let Anna be the only pupil. Without her every step is exactly zero; with her it is not, whenever she is drawn. No $\varepsilon$ covers that, so one step has
 
 # %%
 print(f"delta = {q:.4f} at every epsilon")
@@ -665,7 +665,7 @@ for k in (0, 1, 2, 3):
 #
 # ### Two harder exercises
 #
-# **★★ 10.2** Each of 60,000 people gave one image. Lots of expected size 512 are drawn by coins, but the card holds only 128 rows, so every lot is cut into about four micro-batches. $\sigma=1.1$, 15 epochs of $N/L$ steps each, $\delta=10^{-5}$. What is $\varepsilon$, by the `pld` accountant?
+# **★★ 10.2** Each of 60,000 people gave one image. Lots of expected size 512 are drawn by coins, but the card holds only 128 rows, so every lot is cut into about four micro-batches. $\sigma=1.1$, 15 epochs of $N/B$ steps each, $\delta=10^{-5}$. What is $\varepsilon$, by the `pld` accountant?
 
 # %%
 answer = None
@@ -730,12 +730,12 @@ check("10.3", answer)
 # print(f"epsilon of one step: {float(Gaussian(answer).profiles()[0].epsilon(1e-4)):.2g}")
 # ```
 #
-# Version a clips after the mean. One huge gradient can turn the clipped mean from one side of the ball to the other, a change of $2C$, and the noise is only $\sigma C/L$: the ratio is 0.0039, and $\varepsilon$ of one step is in the tens of thousands. Version c divides the noise by $L$ twice: $\sigma/L$, twice as much as version a. Version b adds the noise four times: 8, on the safe side. Accuracy is no alarm: with so little noise, version c learns better than the right one.
+# Version a clips after the mean. One huge gradient can turn the clipped mean from one side of the ball to the other, a change of $2C$, and the noise is only $\sigma C/B$: the ratio is 0.0039, and $\varepsilon$ of one step is in the tens of thousands. Version c divides the noise by $B$ twice: $\sigma/B$, twice as much as version a. Version b adds the noise four times: 8, on the safe side. Accuracy is no alarm: with so little noise, version c learns better than the right one.
 #
 # </details>
 
 # %% [markdown]
-# **★★ 10.4** Write the noisy sum of a lot that comes in micro-batches. `batches` is a list of NumPy arrays with one gradient in each row; `rng` is NumPy's generator. Return the noisy sum of the clipped gradients.
+# **★★ 10.4** Write the noisy sum of a lot that comes in micro-batches. `batches` is a list of NumPy arrays with one gradient in each row; `rng` is NumPy's generator. Return the noisy sum of the clipped gradients. The library looks at the sum with `sigma = 0`, and at the noise of 2000 calls.
 
 
 # %%
@@ -775,7 +775,7 @@ check("10.4", lot_sum)
 #
 # <details><summary>a. Because one record can turn the whole mean around.</summary>
 #
-# Right. The clipped mean can be anywhere in a ball of radius $C$, and one record may move it from one end to the other: $2C$ instead of $C/L$. Clipping rows first bounds what *one* row can do.
+# Right. The clipped mean can be anywhere in a ball of radius $C$, and one record may move it from one end to the other: $2C$ instead of $C/B$. Clipping rows first bounds what *one* row can do.
 #
 # </details>
 #
@@ -880,9 +880,9 @@ check("10.test", answers)
 #
 # | | |
 # |---|---|
-# | **Each step** | lot by coins, clip rows to $C$, sum, add $N(0,\sigma^2C^2I)$ once, divide by a fixed $L$ |
+# | **Each step** | lot by coins, clip rows to $C$, sum, add $N(0,\sigma^2C^2I)$ once, divide by a fixed $B$ |
 # | **Sensitivity** | of the clipped sum: $C$ for add or remove, $2C$ for replace |
-# | **Noise** | standard deviation $\sigma C$ on the sum, $\sigma C/L$ on the mean |
+# | **Noise** | standard deviation $\sigma C$ on the sum, $\sigma C/B$ on the mean |
 # | **Price** | $T$ sampled Gaussians $(\sigma, q)$: `plan.guarantee(delta=...)`, known before training; free of $C$ |
 # | **Micro-batches** | sum first, noise once; $q$ and $T$ are those of the lot |
 # | **Never** | divide by the realised size, clip the mean, mix records, publish what is under `private` |

@@ -201,7 +201,7 @@ _larger_lots = Exercise(
             _LARGE / _SMALL,
             (
                 "That is what you pay. What do you get?",
-                "You compared the two sigmas; compare sigma / (L sqrt(T)).",
+                "You compared the two sigmas; compare sigma / (B sqrt(T)).",
             ),
         ),
         Mistake(
@@ -222,13 +222,13 @@ _larger_lots = Exercise(
             _ONE_STEP * math.sqrt(_T_SMALL / _T_LARGE),
             (
                 "Whose noise averages out better, that of many steps or of few?",
-                "Divide each sigma / L by its own root of T; you multiplied.",
+                "Divide each sigma / B by its own root of T; you multiplied.",
             ),
         ),
     ),
     hints=(
         "Find the two sigmas first; then what is left of each noise after its own T steps?",
-        "Compute sigma / (L sqrt(T)) for both lots, each with its own sigma and T, and divide.",
+        "Compute sigma / (B sqrt(T)) for both lots, each with its own sigma and T, and divide.",
     ),
 )
 

@@ -74,8 +74,8 @@ _twice = Exercise(
         Mistake(
             (_RECORDS - 1) / (_RECORDS - _BATCH),
             (
-                "That answers the first question.",
-                "That is the factor for m = 18; the second question asks for m.",
+                "Can a batch hold so few records?",
+                "That is the factor for m = 18; find the m at which it is 2.",
             ),
         ),
         Mistake(

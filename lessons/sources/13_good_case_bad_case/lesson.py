@@ -277,7 +277,7 @@ print(variance)
 #
 # ### 6.3 "The bad case is always close to the lower bound, the good case always far below"
 #
-# The bad case *is* the lower bound, to the last digit: both are the sampled Gaussian. (Where a picture shows it off that curve, what was drawn is the normal approximation.) And the good case, at order 2, a thousand of a million, with more and more noise?
+# The bad case *is* the lower bound, to the last digit: both are the sampled Gaussian. And the good case, at order 2, a thousand of a million, with more and more noise?
 
 # %%
 print("noise   good / bad")
@@ -413,7 +413,7 @@ print(f"with E:    {np.exp(7 * divergence([8], 1.0, 100, 1, 0)[0]):.6g}")
 #
 # ### Two more exercises
 #
-# **★★ 13.2** Notes give the mean of a subset the variance $\frac{k(n-k)}{n^2m}$ for $k$ ones of $\frac12$ among $n$ records. For $n=1797$ and $m=18$, by which factor is that too large? And which $m$ makes it twice too large? Answer the second question.
+# **★★ 13.2** Notes give the mean of a subset the variance $\frac{k(n-k)}{n^2m}$ for $k$ ones of $\frac12$ among $n$ records. Let $n=1797$. For which $m$ is that twice too large?
 
 # %%
 answer = None

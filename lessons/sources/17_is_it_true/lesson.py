@@ -18,7 +18,7 @@
 # |---|---|---|---|
 # | `epsilon`, `delta` | $\varepsilon$, $\delta$ | the guarantee | nats, probability |
 # | `noise_multiplier` | $\sigma$ | noise / largest norm of one contribution | none |
-# | `order`, `rdp` | $\alpha$, $\rho$ | order, and a bound on the Rényi divergence $D_\alpha$ | none, nats |
+# | `order`, `rdp` | $\alpha$, $\tau$ | order, and a bound on the Rényi divergence $D_\alpha$ | none, nats |
 # | `sample_rate` | $q$ | chance of a record to be in a batch | probability |
 # | `steps` | $k$, $T$ | number of releases | none |
 # | `loss` | $L$ | privacy loss of an output: its log likelihood ratio | nats |
@@ -58,6 +58,7 @@ from dplearn.book import advanced_composition, book, optimal_composition, refute
 from dplearn.book.published import check_figure, published
 from dplearn.classroom import check, guess, predict, show
 from dplearn.figures import Line, Mark, curves, epsilon_curves, slider, verdicts
+from dplearn.ground.guarantee import round_up
 from dplearn.mechanisms import Gaussian, PoissonSubsampled, Shuffled, WithoutReplacement
 
 # %% [markdown]
@@ -75,7 +76,7 @@ from dplearn.mechanisms import Gaussian, PoissonSubsampled, Shuffled, WithoutRep
 # |---|---|
 # | **1** | For every $\varepsilon>0$, Gaussian noise of $\sigma=\sqrt{2\ln(1.25/\delta)}/\varepsilon$ on a query of sensitivity 1 is $(\varepsilon,\delta)$-DP. |
 # | **2** | $(\varepsilon,\delta)$-DP means $\Pr[L>\varepsilon]\le\delta$; so that probability is the $\delta$ of Gaussian noise. |
-# | **3** | If $D_\alpha\le\rho$, the mechanism is $(\varepsilon,\delta)$-DP with $\varepsilon=\rho+\ln(1/\delta)/\alpha-1$. |
+# | **3** | If $D_\alpha\le\tau$, the mechanism is $(\varepsilon,\delta)$-DP with $\varepsilon=\tau+\ln(1/\delta)/\alpha-1$. |
 # | **4** | $D_\alpha\big(N(\mu_0,\sigma_0^2)\Vert N(\mu_1,\sigma_1^2)\big)=\frac{\alpha(\mu_0-\mu_1)^2}{2\sigma_\alpha^2}+\frac1{1-\alpha}\ln\frac{\sigma_\alpha^2}{\sigma_0^{1-\alpha}\sigma_1^\alpha}$ with $\sigma_\alpha^2=(1-\alpha)\sigma_0^2+\alpha\sigma_1^2>0$. |
 # | **5** | An $\varepsilon$-DP mechanism that runs on a Poisson sample at rate $q$ is $q\varepsilon$-DP. |
 # | **6** | Batches of exactly $m$ out of $n$ records, a record replaced: account as for Poisson samples at $q=m/n$, with noise / clipping norm as $\sigma$. |
@@ -83,7 +84,7 @@ from dplearn.mechanisms import Gaussian, PoissonSubsampled, Shuffled, WithoutRep
 # | **8** | Add Laplace noise of scale $\Delta/\varepsilon$ to every candidate's score and print only the winner's name: $\varepsilon$-DP. |
 # | **9** | $T$ steps of DP-SGD are $\mu$-Gaussian DP with $\mu=q\sqrt{T(e^{1/\sigma^2}-1)}$. |
 # | **10** | Shuffle the data, cut it into $B$ batches: the epoch leaks no more than $B$ Poisson steps at rate $1/B$. |
-# | **11** | If $D_\alpha\le\rho$, the mechanism is $(\varepsilon,\delta)$-DP with $\varepsilon=\rho+\ln\frac{\alpha-1}\alpha-\frac{\ln\delta+\ln\alpha}{\alpha-1}$ (or 0, if that is negative). |
+# | **11** | If $D_\alpha\le\tau$, the mechanism is $(\varepsilon,\delta)$-DP with $\varepsilon=\tau+\ln\frac{\alpha-1}\alpha-\frac{\ln\delta+\ln\alpha}{\alpha-1}$ (or 0, if that is negative). |
 # | **12** | Every $\varepsilon$-DP mechanism has $D_\alpha\le\min(\varepsilon,\frac12\alpha\varepsilon^2)$, at every order. |
 #
 # Put your numbers in place of `None`.
@@ -294,13 +295,13 @@ show(figure, f"At epsilon {exact:.4f} the tail is {above:.4g}, delta 1e-05.")
 # %% [markdown]
 # ### Claim 3: The lost bracket
 #
-# $\varepsilon=\rho+\ln(1/\delta)/\alpha-1$, for a mechanism that is $(\alpha,\rho)$-RDP.
+# $\varepsilon=\tau+\ln(1/\delta)/\alpha-1$, for a mechanism that is $(\alpha,\tau)$-RDP.
 
 # %%
 bracket = judge("3 lost bracket", "G-D1/bracket")
 
 # %% [markdown]
-# Gaussian noise with $\sigma=1$ has $\rho=\alpha/2$. Nobody uses the worst order, so take the best of many, and ask which $\delta$ truly belongs to the result.
+# Gaussian noise with $\sigma=1$ has $\tau=\alpha/2$. Nobody uses the worst order, so take the best of many, and ask which $\delta$ truly belongs to the result.
 
 # %%
 orders = np.geomspace(2, 40, 80)
@@ -329,7 +330,7 @@ figure = curves(
 show(figure, f"Lowest: as printed {printed.min():.4f}, right {right.min():.4f}, exact {exact:.4f}.")
 
 # %% [markdown]
-# *Why.* $\frac{\ln(1/\delta)}{\alpha-1}$ lost its bracket and became $\frac{\ln(1/\delta)}{\alpha}-1$. *Instead:* $\varepsilon=\rho+\frac{\ln(1/\delta)}{\alpha-1}$, or the sharper conversion of lesson 05. *Side:* unsafe, by a factor of ten in $\delta$. A hint for next time: at $\rho=0$ and large $\alpha$ the printed $\varepsilon$ is negative. [In the book](explorer:formula_book?id=G-D1&misprint=bracket), [on the map](explorer:check_a_claim?claim=alpha/%282*sigma%5E2%29%2Bln%281/delta%29/alpha-1&quantity=epsilon&of=gaussian).
+# *Why.* $\frac{\ln(1/\delta)}{\alpha-1}$ lost its bracket and became $\frac{\ln(1/\delta)}{\alpha}-1$. *Instead:* $\varepsilon=\tau+\frac{\ln(1/\delta)}{\alpha-1}$, or the sharper conversion of lesson 05. *Side:* unsafe, by a factor of ten in $\delta$. A hint for next time: at $\tau=0$ and large $\alpha$ the printed $\varepsilon$ is negative. [In the book](explorer:formula_book?id=G-D1&misprint=bracket), [on the map](explorer:check_a_claim?claim=alpha/%282*sigma%5E2%29%2Bln%281/delta%29/alpha-1&quantity=epsilon&of=gaussian).
 
 # %% [markdown]
 # ### Claim 5: Sampling divides ε
@@ -400,11 +401,11 @@ for sigma, parts in ((0.5, 10_000), (0.7, 10_000), (1.0, 1000)):
     noisy = Gaussian(noise_multiplier=sigma)
     claimed = pld.epsilon(PoissonSubsampled(noisy, 1 / parts), delta=1e-6, steps=parts)
     real = pld.epsilon(Shuffled(noisy, parts), delta=1e-6, adjacency="zero_out")
-    print(f"sigma {sigma}, {parts:5} batches: Poisson {claimed.epsilon:6.4f},", end=" ")
-    print(f"shuffled {real.lower:7.4f} to {real.epsilon:7.4f}")
+    print(f"sigma {sigma}, {parts:5} batches, Poisson ", claimed)
+    print(f"sigma {sigma}, {parts:5} batches, shuffled", real)
 
 # %% [markdown]
-# *Why.* Not because the record is certainly in one batch: balls and bins (lesson 07, section 8.4) have that, too, and cost what coins cost. It is the seat. Without her, a shuffled epoch still has one batch that stands out, so a large sum is explained by that batch and not by ten thousand chances of pure noise: the $\ln(1/q)$ of excuses is lost. *Instead:* sample as you account, or account as you sample. *Side:* unsafe, by a factor of five and more. [In the book](explorer:formula_book?id=G-E11&misprint=poisson).
+# *Why.* Not because the record is certainly in one batch: balls and bins (lesson 07, section 8.3) have that, too, and cost what coins cost. It is the seat. Without her, a shuffled epoch still has one batch that stands out, so a large sum is explained by that batch and not by ten thousand chances of pure noise: the $\ln(1/q)$ of excuses is lost. *Instead:* sample as you account, or account as you sample. *Side:* unsafe, by a factor of five and more. [In the book](explorer:formula_book?id=G-E11&misprint=poisson).
 
 # %% [markdown]
 # ### Claims 11 and 12: Without a bracket, and half of α ε²
@@ -412,8 +413,8 @@ for sigma, parts in ((0.5, 10_000), (0.7, 10_000), (1.0, 1000)):
 # Number 11 looks like number 3, twice as garbled. Number 12 gives a mechanism without any $\delta$ a divergence that vanishes like $\varepsilon^2$.
 
 # %%
-judge("11 no bracket", "G-D2")
-judge("12 half α ε²", "G-D4b")
+sharper = judge("11 no bracket", "G-D2")
+half_square = judge("12 half α ε²", "G-D4b")
 
 # %% [markdown]
 # Both survive, and both are theorems. *Why.* Number 11 is the sharper conversion of lesson 05 (Canonne, Kamath & Steinke 2020): all of $\ln\delta+\ln\alpha$ is divided by $\alpha-1$, and $\ln\frac{\alpha-1}\alpha$ stands beside it. Number 12 is the reason why $\varepsilon$-DP is $\frac{\varepsilon^2}2$-zCDP (Bun & Steinke 2016): the loss is at most $\varepsilon$, and on average much less. Who distrusts everything throws these away, and pays for it with noise. [In the book](explorer:formula_book?id=G-D2&misprint=none), [and here](explorer:formula_book?id=G-D4b&misprint=none).
@@ -590,7 +591,7 @@ print(pld.epsilon(PoissonSubsampled(noisy, 0.001), **run))
 print(pld.epsilon(WithoutReplacement(noisy, 0.001), **run, adjacency="replace_one"))
 
 # %% [markdown]
-# *Why.* With a fixed size, a record cannot just leave: another takes its place. A clipped contribution may turn from $C$ to $-C$, a distance of $2C$, and there is always another record. (Take all of them, $m=n$: nothing is sampled, and the factor 2 is still there.) *Instead:* the theorem for subsets, with the base mechanism at $2C$ (Balle, Barthe & Gaboardi 2018). *Side:* unsafe; four times in $\delta$ for one step, from below 1 to above 13 in $\varepsilon$ for a run with little noise. [In the book](explorer:formula_book?id=G-E2&misprint=own-norm).
+# *Why.* With a fixed size, a record cannot just leave: another takes its place. A clipped contribution may turn from $C$ to $-C$, a distance of $2C$, and there is always another record. (Take all of them, $m=n$: nothing is sampled, and the factor 2 is still there.) *Instead:* the theorem for subsets, with the base mechanism at $2C$ (Balle, Barthe & Gaboardi 2018). *Side:* unsafe; four times in $\delta$ for one step, from below 1 to above 15 in $\varepsilon$ for a run with little noise. [In the book](explorer:formula_book?id=G-E2&misprint=own-norm).
 
 # %% [markdown]
 # ### Claim 8: The noisy winner
@@ -641,12 +642,12 @@ run, rounds = PoissonSubsampled(Gaussian(0.638), 256 / 60_000), [10, 50, 200, 10
 lines = {n: accountants[n]().epsilon_curve(run, delta=1e-5, steps=rounds) for n in ("gdp", "pld")}
 figure = epsilon_curves(lines, rounds, subtitle="σ = 0.638, q = 256/60000, δ = 1e-5")
 figure.update_layout(width=760, margin_r=215)
-ends = ", ".join(f"{name} {line[-1].epsilon:.3f}" for name, line in lines.items())
+ends = ", ".join(f"{name} {round_up(line[-1].epsilon)}" for name, line in lines.items())
 ends += f"; the paper prints {published()['P16b']['published']}"
 show(figure, f"Epsilon after 16407 steps: {ends}.")
 
 # %% [markdown]
-# *Why.* A limit theorem describes the middle of a distribution; $\delta=10^{-5}$ lives in its tail, and the loss of a sampled step has a heavy one. *Instead:* an accountant that proves both ends (lesson 09); 9.477, not 8.68. *Side:* unsafe, worst for few steps. An approximation is not wrong. It becomes wrong when somebody writes $\le$. [In the book](explorer:formula_book?id=G-K2&misprint=as-a-bound).
+# *Why.* A limit theorem describes the middle of a distribution; $\delta=10^{-5}$ lives in its tail, and the loss of a sampled step has a heavy one. *Instead:* an accountant that proves both ends (lesson 09): at most 9.478, and not 8.68. *Side:* unsafe, worst for few steps. An approximation is not wrong. It becomes wrong when somebody writes $\le$. [In the book](explorer:formula_book?id=G-K2&misprint=as-a-bound).
 #
 # ### Two harder exercises
 #
@@ -775,7 +776,7 @@ check("17.4", counterexample)
 #
 # <details><summary>b. Some of them, at extremes: nothing at all, equal distributions, very many steps.</summary>
 #
-# Right. Number 3: no divergence at all, $\rho=0$, must not give a negative $\varepsilon$. Number 4: two equal laws, both with $\sigma=2$, must give 0. Number 7: let $k$ grow, and a square root loses against a mean. Try the extremes first; they are free.
+# Right. Number 3: no divergence at all, $\tau=0$, must not give a negative $\varepsilon$. Number 4: two equal laws, both with $\sigma=2$, must give 0. Number 7: let $k$ grow, and a square root loses against a mean. Try the extremes first; they are free.
 #
 # </details>
 #
@@ -844,7 +845,7 @@ check("17.test", answers)
 # | winner with $\mathrm{Lap}(\Delta/\varepsilon)$ | $\mathrm{Lap}(2\Delta/\varepsilon)$, unless all scores move one way | unsafe |
 # | central limit $\le$ | a proved bracket | unsafe |
 # | shuffled as Poisson | sample as you account | unsafe |
-# | $\rho+\ln\frac{\alpha-1}\alpha-\frac{\ln\delta+\ln\alpha}{\alpha-1}$ | the same | true |
+# | $\tau+\ln\frac{\alpha-1}\alpha-\frac{\ln\delta+\ln\alpha}{\alpha-1}$ | the same | true |
 # | $D_\alpha\le\min(\varepsilon,\frac12\alpha\varepsilon^2)$ | the same | true |
 #
 # **And always:** which quantity, which direction, which condition, whose truth?

@@ -62,7 +62,7 @@ from dplearn.book import (
 )
 from dplearn.classroom import Evidence, check, estimate, predict, reveal, show
 from dplearn.datasets import digits
-from dplearn.figures import Line, curves, slider
+from dplearn.figures import Line, Mark, curves, slider
 from dplearn.figures.drawings import Drawing, arrow, box, circle, words
 from dplearn.mechanisms import ExponentialMechanism, RandomizedResponse, SparseVector
 
@@ -119,7 +119,7 @@ predict("epsilon of a hundred noes", None)
 # %% [markdown]
 # ## 3 A small experiment
 #
-# The same $\varepsilon=1$, spent in two ways. Who tells all 64 counts must promise it for a picture that inks every square: Laplace noise of scale 64. Who tells only the winner needs, as we shall prove, scale 1.
+# The same $\varepsilon=1$, spent in two ways. To publish all 64 counts we must allow for a person who inks every square: Laplace noise of scale 64. To publish only the winner we need, as we shall prove, scale 1.
 
 # %%
 rng, runs = np.random.default_rng(18), 20_000
@@ -366,31 +366,29 @@ for number, what, value in rows:
 # %% [markdown]
 # ## 7 Turn the knob yourself
 #
-# A budget of $\varepsilon=1$ for monotone answers: $\varepsilon_1$ for the threshold, $\varepsilon_2$ for $c$ yeses, $b_1=1/\varepsilon_1$, $b_2=c/\varepsilon_2$. The slider is $c$. Halves, or better? The noise that blurs a decision has variance $2b_1^2+2b_2^2$, least at $\varepsilon_2/\varepsilon_1=c^{2/3}$; $(2c)^{2/3}$ if answers may move both ways ([in the book](explorer:formula_book?id=G-H3)).
+# A budget of $\varepsilon=1$ for monotone answers: $\varepsilon_1$ for the threshold, $\varepsilon_2$ for $c$ yeses, $b_1=1/\varepsilon_1$, $b_2=c/\varepsilon_2$. The slider is $c$; the curve shows the noise that blurs a decision for every split. Halves, or better? Its variance is $2b_1^2+2b_2^2$, least at $\varepsilon_2/\varepsilon_1=c^{2/3}$; $(2c)^{2/3}$ if answers may move both ways ([in the book](explorer:formula_book?id=G-H3)).
 
 # %% tags=["hide-input"]
-distance, inner = np.linspace(-120, 120, 49), laplace.ppf((np.arange(400) + 0.5) / 400)
+share = np.linspace(0.05, 0.9, 86)
 
 
-def chance_yes(ratio, c):
-    """Chance of a yes against the distance from the threshold, and the noise's deviation."""
-    b1, b2 = 1 + ratio, c * (1 + ratio) / ratio
-    above = laplace.cdf(np.subtract.outer(distance, b1 * inner), scale=b2).mean(axis=1)
-    return above, np.sqrt(2 * (b1**2 + b2**2))
+def deviation(share, c):
+    """Standard deviation of the noise if the threshold gets this share of epsilon."""
+    return np.sqrt(2 * (1 / share) ** 2 + 2 * (c / (1 - share)) ** 2)
 
 
 def frame(c):
-    better = sparse_vector_split(positives=c, monotone=True)
-    (halves, wide), (split, narrow) = chance_yes(1, c), chance_yes(better, c)
-    lines = [
-        Line(
-            x=distance, y=halves, label="halves", role="quiet", label_at=0.58, side="bottom right"
-        ),
-        Line(x=distance, y=split, label="best split", label_at=0.54, side="top left"),
+    ratio = sparse_vector_split(positives=c, monotone=True)
+    best = 1 / (1 + ratio)
+    narrow, wide = deviation(best, c), deviation(0.5, c)
+    marks = [
+        Mark(x=0.5, y=wide, label="halves", role="quiet", side="bottom right"),
+        Mark(x=best, y=narrow, label="best split", side="bottom left"),
     ]
-    title = f"c = {c}, ratio {better:.3g}: deviation {narrow:.3g} instead of {wide:.3g} people"
-    axes = {"x": "count less threshold", "y": "chance of yes", "y_range": (-0.02, 1.05)}
-    return curves(lines, title=title, **axes)
+    title = f"c = {c}, ratio {ratio:.3g}: deviation {narrow:.3g} instead of {wide:.3g} people"
+    axes = {"x": "ε₁, share of the threshold", "y": "deviation of the noise (people)"}
+    line = Line(x=share, y=deviation(share, c), label="")
+    return curves([line], marks=marks, title=title, **axes, log_y=True, y_range=(2.5, 300))
 
 
 frames = {str(c): frame(c) for c in (1, 2, 5, 10, 20)}

@@ -43,6 +43,7 @@ from dplearn.certificates import NotProvedError, certify, check
 from dplearn.classroom import show
 from dplearn.engine.contour import SampledGaussian, brackets
 from dplearn.figures import Line, curves, hugging, slider
+from dplearn.ground.guarantee import round_down, round_up
 from dplearn.mechanisms import Gaussian, Laplace, PoissonSubsampled
 
 # %% [markdown]
@@ -51,10 +52,10 @@ from dplearn.mechanisms import Gaussian, Laplace, PoissonSubsampled
 # %%
 step = PoissonSubsampled(Gaussian(2.0), sample_rate=0.1)
 answer = accountants["pld"]().epsilon(step, delta=1e-5, steps=1000)
-print(f"{answer.lower:.7f} <= epsilon <= {answer.epsilon:.7f}")
+print(f"{round_down(answer.lower, 8)} <= epsilon <= {round_up(answer.epsilon, 8)}")
 
 # %% [markdown]
-# Both ends agree in every digit shown. Why should you believe either of them? There is a sum of a thousand random losses behind them, whose law nobody can write down; there are integrals replaced by sums, sums cut off, and rounding in every operation.
+# Both ends agree but for the last digit shown, where one is rounded down and the other up. Why should you believe either of them? There is a sum of a thousand random losses behind them, whose law nobody can write down; there are integrals replaced by sums, sums cut off, and rounding in every operation.
 #
 # A **certificate** for $\delta_T(\varepsilon)$ is a pair of functions with $\text{lower}(\varepsilon)\le\delta_T(\varepsilon)\le\text{upper}(\varepsilon)$ at *every* $\varepsilon$. Since $\delta_T$ decreases, an $\varepsilon$ with $\text{upper}(\varepsilon)\le\delta$ is large enough and one with $\text{lower}(\varepsilon)\ge\delta$ is not too large. So solving two equations brackets the answer, and *every* error is a term that we add to the upper function or subtract from the lower one. The rest of this appendix is the list of these terms.
 
@@ -1084,7 +1085,8 @@ for direction in ("remove", "add"):
 other = accountants["pld"]().epsilon(Laplace(scale), delta=1e-5, steps=100)
 ours = on_nodes[-1]
 assert max(other.lower, ours[0]) <= min(other.epsilon, ours[1])
-print(f"library [{other.lower:.5f}, {other.epsilon:.5f}], ours [{ours[0]:.5f}, {ours[1]:.5f}]")
+for name, (low, high) in (("library", (other.lower, other.epsilon)), ("ours   ", ours)):
+    print(f"{name} [{round_down(low, 6)}, {round_up(high, 6)}]")
 
 # %% [markdown]
 # ## 16 What is proved, and what is engineered
