@@ -56,6 +56,7 @@ from dplearn.audit.floats import laplace_by_inversion, reachable, snapped_epsilo
 from dplearn.classroom import Evidence, check, estimate, predict, reveal, show
 from dplearn.datasets import digits, split
 from dplearn.figures import Bars, Line, curves, flow, images, panels, slider
+from dplearn.ground.guarantee import round_down
 from dplearn.mechanisms import Gaussian
 
 # %% [markdown]
@@ -158,7 +159,7 @@ for program, (_, scores) in runs.items():
     correct = np.sum(included[order[-100:]]) + np.sum(~included[order[:100]])
     found = one_run(included, scores, guesses=(100, 100), delta=1e-5)
     verdict = "caught" if found.contradicts(claim) else "not caught"
-    print(f"{program:14} {correct} of 200 right: at least {found.epsilon:.2f}, {verdict}")
+    print(f"{program:14} {correct} of 200 right: at least {round_down(found.epsilon, 3)}, {verdict}")
 
 # %% [markdown]
 # One run catches all three, and the right program is left alone. (`dplearn.audit.audit` does this to any training function, and resumes.) What the library says of the last:
@@ -301,7 +302,7 @@ print(f"accused wrongly: {fixed:.1%} with 200 guesses, {best:.1%} with the best 
 for program in ("correct", "no clipping"):
     _, scores = train(included, program, pull=norm_bound)
     found = one_run(included, scores, guesses=(100, 100), delta=1e-5)
-    print(f"{program:14} at least {found.epsilon:.3f}")
+    print(f"{program:14} at least {round_down(found.epsilon)}")
 
 # %% [markdown]
 # The same number to the last digit, although without clipping **no** $\varepsilon$ is promised: the longer a pupil's gradient, the less the noise hides it. A canary that does not pull hard cannot see that nobody holds it. A lower bound speaks about the attacks that were tried. It is evidence against a claim, never for one.
@@ -446,7 +447,7 @@ show(drawn, "Her digit; the same without noise; only specks at noise 8.795.")
 right_of = binom.ppf(0.5, 20_000, np.exp(2) / (1 + np.exp(2)))
 coins = {"canaries": 20_000, "guesses": 20_000, "correct": int(right_of), "delta": 1e-5}
 for assume in ("any", "gaussian"):
-    print(f"{assume:9} at least {from_guesses(**coins, assume=assume).epsilon:.3f}")
+    print(f"{assume:9} at least {round_down(from_guesses(**coins, assume=assume).epsilon)}")
 
 # %% [markdown]
 # The truth is 2: the second number is false, and the premise was.

@@ -53,6 +53,7 @@ from dplearn.book import gaussian_loss_tail, group_privacy_delta
 from dplearn.classroom import Evidence, check, estimate, predict, reveal, show
 from dplearn.datasets import deployments
 from dplearn.figures import Line, curves, flow, ladder, slider
+from dplearn.ground.guarantee import round_up
 from dplearn.readings import readings
 
 run = DPSGD(noise_multiplier=4.0, sample_rate=512 / 1438, steps=80)
@@ -172,7 +173,7 @@ reveal("chance of a victim", truth=-np.expm1(n * np.log1p(-1 / n)))
 # %%
 pair = run.guarantee(delta=1e-4)
 low, high = accountants["pld"]().true_positive_rate(run.composed, false_positive_rate=0.01)
-print(f"by (epsilon, delta) alone at most {np.exp(pair.epsilon) * 0.01 + 1e-4:.1%}")
+print(f"by (epsilon, delta) alone at most {round_up(100 * (np.exp(pair.epsilon) * 0.01 + 1e-4), 3)} %")
 print(f"by the whole curve {low:.2%} to {high:.2%}: a guess finds 1 %")
 
 # %% [markdown]
