@@ -110,12 +110,13 @@ class _Trial:
         # What rounding may change, relatively: a model in float64 may have parts in float32.
         self._room = max(1e-4, min(0.1, 1.6e4 * eps))
         self._survey, self._device = Survey.of(model), device_of(model)
-        self._clip = Clip.of(model, Flat(1.0))
+        self._clip, self._rows = Clip.of(model, Flat(1.0)), {}
 
     def recorded(self, numbers: Sequence[int], seed: int = 0) -> tuple[list[Call], Tensor]:
         """Calls and losses of these records."""
         inputs, targets = self._records.rows(self._pool, numbers)
         with forked(self._device, seed), recording(self.model, self._survey) as tape:
+            tape.rows = self._rows
             losses = self.loss_fn(called(self.model, inputs), targets)
         check_losses(losses)
         return tape.calls, losses
@@ -128,7 +129,9 @@ class _Trial:
 
     def learn(self) -> None:
         """Look at sums of gradients, and find a norm to which most records are scaled."""
-        learn(self.model, self.loss_fn, *self._records.rows(self._pool, range(self.size)))
+        self._rows = learn(
+            self.model, self.loss_fn, *self._records.rows(self._pool, range(self.size))
+        )
         norms = self._clipped(range(self.size), [True] * self.size).norms
         middle = norms[norms.isfinite()].median().item() if norms.isfinite().any() else 0.0
         if middle > 0:
@@ -157,14 +160,14 @@ class _Trial:
 def _check_all(trial: _Trial) -> None:
     """Run all experiments; those that move records only where nothing is drawn at random."""
     _check_kept(trial)
-    calls, losses = trial.recorded(range(trial.size))
+    _, losses = trial.recorded(range(trial.size))
     if trainable(trial.model) and not losses.requires_grad:
         raise ValueError(
             "Expected losses that depend on trainable parameters, but autograd sees none: is there "
             "a torch.no_grad() or a .detach() around them?"
         )
-    _check_gradients(calls, losses)
     trial.learn()
+    _check_gradients(*trial.recorded(range(trial.size)))
     random = trial.random()
     _check_separate(trial, together=not random)
     if random and _quiet(trial):

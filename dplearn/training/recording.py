@@ -24,6 +24,7 @@ from dplearn.ground import validate
 from dplearn.training import attention, recurrence  # noqa: F401  they register substitutes
 from dplearn.training.mixing import MIXING_OPTIONS, refuse_mixing
 from dplearn.training.rules import Rule, reads_inputs, rule_of, substitute_of, trained
+from dplearn.training.shared import Source, shared
 
 Edge = GradientEdge | Tensor
 # By kind of call, how many rows of each argument belong to one record: 0 if all records share it.
@@ -109,6 +110,7 @@ class Tape:
     # Calls made by the code of a module without a rule, while that code runs.
     inner: list[Inner] | None = None
     rows: Rows = field(default_factory=dict)  # see `learned`
+    learns: int = 0  # records of a pass from which that is learned
 
 
 @dataclass(frozen=True)
@@ -174,6 +176,8 @@ def observed(model: nn.Module, survey: Survey) -> tuple[Tape, Callable[[], objec
             forward = partial(substitute, module, note)
         elif rule:
             forward = partial(_ruled, module.forward, partial(note, rule))
+            if isinstance(module, nn.Embedding):
+                forward = partial(_looked_up, tape, name, forward, module.forward, note, rule)
         else:
             forward = partial(_run, tape, module, module.forward, note)
         undo.append(replaced(module, forward))
@@ -230,6 +234,16 @@ def _ruled(
     note(args, kwargs, output)
     # A tensor on record, unlike an edge, must not be overwritten; no copy is made.
     return on_tensors(Tensor.clone, output) if compiling else output
+
+
+def _looked_up(
+    tape: Tape, name: str, ruled: Any, forward: Any, note: Any, rule: Rule, input: Tensor
+) -> Tensor:
+    """Rows of a table; followed until they meet records where all records share them."""
+    shares = tape.runs and tape.rows.get((name, input.dim())) == (0,)
+    if not shares or torch.compiler.is_compiling():
+        return ruled(input)
+    return shared(Source(name, tape, note, rule, input, forward(input)))
 
 
 def _run(tape: Tape, module: nn.Module, forward: Any, note: Any, *args: Any, **kwargs: Any) -> Any:
