@@ -374,6 +374,13 @@ MIXING: dict[str, Callable[[], Part]] = {
     "mean over the longest of packed sequences": packed,
     "losses over words that count": lambda: per_valid(-100),
     "losses over words that count, -1": lambda: per_valid(-1),
+    "losses over records that count": lambda: loss(
+        lambda o, t: (
+            F.cross_entropy(o, t, ignore_index=-1, reduction="none")
+            / (t != -1).sum().clamp(min=1)
+            * len(t)
+        )
+    ),
     "styles of others, half of the time": mix_style,
     "batch norm, zero head": lambda: zero_head(normal),
     "batch norm, rezero": lambda: rezero(normal),
