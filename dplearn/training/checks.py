@@ -9,6 +9,7 @@ must add up to the ordinary gradient.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -29,7 +30,7 @@ from dplearn.training.made_up import MadeUp
 from dplearn.training.passes import Loss, called, check_losses, check_rows, device_of
 from dplearn.training.recording import Call, Survey, recording
 from dplearn.training.rules import trainable
-from dplearn.training.twin import contents, on_trial
+from dplearn.training.twin import contents, on_trial, stored
 
 # Seeds at which a model that draws random numbers is asked whether it mixes records.
 _SEEDS = 4
@@ -216,6 +217,20 @@ def _check_kept(trial: _Trial, start: Callable[[], Any]) -> None:
                 f"Expected a forward pass to keep nothing of its data, but {path!r} depends on it: "
                 "it would hold data without noise, and pass it on to other records. Set it from "
                 "public data before the training, or leave it out."
+            )
+
+
+@contextmanager
+def check_stored(model: nn.Module) -> Iterator[None]:
+    """Raise if what a model stores is another afterwards; what has got another shape was made."""
+    before = stored(model)
+    yield
+    after = stored(model)
+    for name, (shape, digest) in before.items():
+        if after.get(name, (None, 0))[0] == shape and after[name][1] != digest:
+            raise ValueError(
+                f"Expected the passes over a lot to leave {name!r} as it is, but it changed: the "
+                "model holds data without noise now, and no guarantee covers that."
             )
 
 

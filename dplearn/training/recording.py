@@ -22,7 +22,7 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_map_only, tree_u
 
 from dplearn.ground import validate
 from dplearn.training import attention, recurrence  # noqa: F401  they register substitutes
-from dplearn.training.mixing import MIXING_OPTIONS, refuse_mixing
+from dplearn.training.mixing import refuse_mixing
 from dplearn.training.rules import Rule, reads_inputs, rule_of, substitute_of, trained
 from dplearn.training.shared import Source, shared
 
@@ -155,15 +155,16 @@ def recording(model: nn.Module, survey: Survey | None = None) -> Iterator[Tape]:
         undo()
 
 
-def state_of(model: nn.Module) -> tuple[Any, ...]:
+def state_of(*roots: Any) -> tuple[Any, ...]:
     """Modules with their modes, and parameters that are trained: equal if all is as it was.
 
-    A forward pass that somebody replaced is another state, too, and so is an option that decides
-    whether a module mixes records or keeps them.
+    A forward pass that somebody replaced is another state, too, and so is a flag of a module, by
+    which it may mix records or keep them. What is no module has no state.
     """
-    modules = list(model.modules())
+    modules = [m for root in roots if isinstance(root, nn.Module) for m in root.modules()]
     parameters = [p for m in modules for p in m._parameters.values() if p is not None]
-    mode = lambda m, own: (id(m), m.training, "forward" in own, *map(own.get, MIXING_OPTIONS))
+    flags = lambda own: [x for x in own.values() if type(x) is bool]
+    mode = lambda m, own: (id(m), "forward" in own, own.get("max_norm"), *flags(own))
     return *[mode(m, vars(m)) for m in modules], *[(id(p), p.requires_grad) for p in parameters]
 
 
@@ -194,9 +195,10 @@ def _owners(parts: dict[str, nn.Module]) -> dict[nn.Module, None]:
 
     def runs(name: str) -> nn.Module:
         part = parts[name]
-        list_only = type(part).forward is _forward_unimplemented
-        if name and (list_only or isinstance(part, ParametrizationList)):
-            return runs(name.rpartition(".")[0])
+        list_only, above = type(part).forward is _forward_unimplemented, name.rpartition(".")[0]
+        weighs = isinstance(part, ParametrizationList) or "parametrizations." in name + "."
+        if name and (list_only or weighs):
+            return runs(above)
         return part
 
     own = lambda module: any(map(trained, module._parameters.values()))

@@ -250,6 +250,40 @@ def test_the_model_is_looked_at_again_when_an_option_changes_that_decides():
     assert trainer.steps == 1 and not norm.running_mean.any()
 
 
+class Late(nn.Linear):
+    """Keeps what no check has seen: the mean of inputs that are very large."""
+
+    def forward(self, x):
+        if (x > 1e3).any():
+            self.bias.data.add_(x.detach().mean())
+        return super().forward(x)
+
+
+def test_what_a_pass_of_training_writes_ends_the_run():
+    x, targets = small_data()
+    trainer = started(nn.Sequential(Late(3, 2)), data=(1e4 * x, targets))
+    with pytest.raises(ValueError, match=r"'0.bias' as it is, but it changed"):
+        trainer.step()
+    assert trainer.steps == 0
+
+
+class Moody(nn.Module):
+    """A loss that depends on the others in one of its modes."""
+
+    def forward(self, outputs, targets):
+        losses = losses_of(outputs, targets)
+        return losses - losses.mean() if self.training else losses
+
+
+def test_the_loss_is_looked_at_again_when_its_mode_changes():
+    trainer = started(loss_fn=(loss := Moody().eval()))
+    trainer.step()
+    loss.train()
+    with pytest.raises(ValueError, match="mixes records"):
+        trainer.step()
+    assert trainer.steps == 1
+
+
 def test_the_trainable_set_may_change_during_a_run():
     """Gradients go to those that are trained now; no layer gets those of another."""
     model = nn.Sequential(*(nn.Linear(3, 3) for _ in range(3)), nn.Linear(3, 2))
