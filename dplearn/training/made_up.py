@@ -33,9 +33,10 @@ def _ones_then(rest: int) -> Kind:
     """Ones, as many as a record's share of the last dimension, more where the scale is large."""
 
     def kind(normal: Tensor, scale: Tensor) -> Tensor:
+        if normal.dim() == 1:  # every second record, or all but every seventh
+            ones = torch.arange(len(normal)) % torch.where(scale < 1, 2, 7) != 0
+            return torch.where(ones, 1.0, rest)
         share = torch.special.ndtr(normal)
-        if normal.dim() == 1:
-            return torch.where(share < torch.where(scale < 1, 0.5, 0.9), 1.0, rest)
         first = lambda x: x.flatten(1)[:, 0].view(-1, *[1] * (x.dim() - 1))
         places = torch.arange(normal.shape[-1])
         ones = places < (first(share) ** (1 / first(scale)) * len(places)).ceil()
