@@ -8,7 +8,8 @@ must add up to the ordinary gradient.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -29,7 +30,10 @@ from dplearn.training.made_up import MadeUp
 from dplearn.training.passes import Loss, called, check_losses, check_rows, device_of
 from dplearn.training.recording import Call, Survey, recording
 from dplearn.training.rules import trainable
-from dplearn.training.twin import contents, on_trial
+from dplearn.training.twin import contents, on_trial, stored
+
+# Seeds at which a model that draws random numbers is asked whether it mixes records.
+_SEEDS = 4
 
 
 @torch.inference_mode(False)
@@ -78,66 +82,77 @@ def check(
         drawn = records(precise=True)
     except Exception:  # whatever a model raises that fixes its types
         precise = False
-    with on_trial(*modules, precise=precise):
-        _check_all(_Trial(model, loss_fn, drawn, batch))
+    start = partial(on_trial, *modules, precise=precise)
+    with start():
+        trial = _Trial(model, loss_fn, drawn, batch)
+    _check_kept(trial, start)
+    with start():
+        _check_all(trial)
 
 
-def _check_works(model: nn.Module, loss_fn: Loss, pair: Any) -> None:
-    """Raise unless the model takes such records."""
+def _check_works(model: nn.Module, loss_fn: Loss, pair: Any) -> Any:
+    """The model's outputs; raises unless it takes such records."""
     with forked(device_of(model), 0):
-        losses = loss_fn(called(model, pair[0]), pair[1])
+        outputs = called(model, pair[0])
+        losses = loss_fn(outputs, pair[1])
     check_losses(losses)
     if not losses.isfinite().all():
         raise ValueError(
             "Expected finite losses of made-up records, got some that are not for all kinds of "
             "numbers tried. Give public records as an example."
         )
+    return outputs
 
 
 class _Trial:
     """A model and batches of made-up records, which have numbers.
 
     First come `size` ordinary ones, then as many that are larger, smaller, and with entries that
-    are not a number.
+    are not a number; then in each style as many short ones and long ones.
     """
 
     def __init__(self, model: nn.Module, loss_fn: Loss, records: MadeUp, size: int) -> None:
         self.model, self.loss_fn, self.size, self._records = model, loss_fn, size, records
-        self._pool = records.draw([1.0] * size + [9.0] * size + [0.1] * size + [1.0] * size, size)
+        scales = [1.0] * size + [9.0] * size + [0.1] * size + [1.0] * size
+        self._pool = records.draw(scales, size, styled=[0.01] * size + [9.0] * size)
+        self.styles = records.styles
         leaves = *tree_leaves(self._pool), *model.parameters()
         floating = [x for x in leaves if isinstance(x, Tensor) and x.is_floating_point()]
         eps = max(torch.finfo(x.dtype).eps for x in floating)
         # What rounding may change, relatively: a model in float64 may have parts in float32.
         self._room = max(1e-4, min(0.1, 1.6e4 * eps))
         self._survey, self._device = Survey.of(model), device_of(model)
-        self._clip = Clip.of(model, Flat(1.0))
+        self._clip, self._rows = Clip.of(model, Flat(1.0)), {}
 
     def recorded(self, numbers: Sequence[int], seed: int = 0) -> tuple[list[Call], Tensor]:
         """Calls and losses of these records."""
         inputs, targets = self._records.rows(self._pool, numbers)
         with forked(self._device, seed), recording(self.model, self._survey) as tape:
+            tape.rows = self._rows
             losses = self.loss_fn(called(self.model, inputs), targets)
         check_losses(losses)
         return tape.calls, losses
 
-    def look(self, numbers: Sequence[int], kept: Sequence[int]) -> tuple[Tensor, Tensor]:
+    def look(self, numbers: Sequence[int], kept: Sequence[int], seed: int) -> tuple[Tensor, Tensor]:
         """Of the kept ones of these records losses (kept, 1) and clipped sum (1, parameters)."""
-        part = self._clipped(numbers, [number in kept for number in numbers])
+        part = self._clipped(numbers, [number in kept for number in numbers], seed)
         places = [list(numbers).index(number) for number in kept]
         return part.losses[places, None], torch.cat([x.flatten() for x in part.sums.values()])[None]
 
     def learn(self) -> None:
         """Look at sums of gradients, and find a norm to which most records are scaled."""
-        learn(self.model, self.loss_fn, *self._records.rows(self._pool, range(self.size)))
-        norms = self._clipped(range(self.size), [True] * self.size).norms
+        self._rows = learn(
+            self.model, self.loss_fn, *self._records.rows(self._pool, range(self.size))
+        )
+        norms = self._clipped(range(self.size), [True] * self.size, 0).norms
         middle = norms[norms.isfinite()].median().item() if norms.isfinite().any() else 0.0
         if middle > 0:
             self._clip = Clip.of(self.model, Flat(1e-3 * middle))
 
-    def _clipped(self, numbers: Sequence[int], counts: list[bool]) -> ClippedSum:
+    def _clipped(self, numbers: Sequence[int], counts: list[bool], seed: int) -> ClippedSum:
         parts = self.model, self.loss_fn, *self._records.rows(self._pool, numbers)
         mask = torch.tensor(counts, device=self._device)
-        with forked(self._device, 0):
+        with forked(self._device, seed):
             return added_sum(*parts, clip=self._clip, mask=mask, survey=self._survey)
 
     def random(self) -> bool:
@@ -156,19 +171,19 @@ class _Trial:
 
 def _check_all(trial: _Trial) -> None:
     """Run all experiments; those that move records only where nothing is drawn at random."""
-    _check_kept(trial)
-    calls, losses = trial.recorded(range(trial.size))
+    _, losses = trial.recorded(range(trial.size))
     if trainable(trial.model) and not losses.requires_grad:
         raise ValueError(
             "Expected losses that depend on trainable parameters, but autograd sees none: is there "
             "a torch.no_grad() or a .detach() around them?"
         )
-    _check_gradients(calls, losses)
     trial.learn()
+    _check_gradients(*trial.recorded(range(trial.size)))
     random = trial.random()
-    _check_separate(trial, together=not random)
+    for seed in range(_SEEDS) if random else (0,):
+        _check_separate(trial, seed, together=not random)
     if random and _quiet(trial):
-        _check_separate(trial, together=True)
+        _check_separate(trial, 0, together=True)
 
 
 def _quiet(trial: _Trial) -> bool:
@@ -180,32 +195,53 @@ def _quiet(trial: _Trial) -> bool:
     return not trial.random()
 
 
-def _check_kept(trial: _Trial) -> None:
-    """Raise if anything changes with the data: what is written there is released without noise."""
+def _check_kept(trial: _Trial, start: Callable[[], Any]) -> None:
+    """Raise if what passes leave behind depends on their data: it is released without noise.
+
+    Each of several starts has data of its own, so that what only a first pass writes differs, too.
+    """
     held, parameters = [], list(trainable(trial.model).values())
-    for start in (0, trial.size, 2 * trial.size):
-        _, losses = trial.recorded(range(start, start + trial.size))
-        if parameters and losses.requires_grad:  # a backward pass may keep something too
-            torch.autograd.grad(losses.sum(), parameters, allow_unused=True)
-        held.append(contents(trial.model, trial.loss_fn))
+    for part in range(3):
+        with start():
+            for _ in range(3):
+                _, losses = trial.recorded(range(part * trial.size, (part + 1) * trial.size))
+                if parameters and losses.requires_grad:  # a backward pass may keep something too
+                    torch.autograd.grad(losses.sum(), parameters, allow_unused=True)
+            held.append(contents(trial.model, trial.loss_fn))
     for path in set().union(*held):
         first, second, third = values = [each.get(path) for each in held]
+        # What no start takes back, such as a variable of a function, may count.
         counts = {*map(type, values)} == {int} and second - first == third - second
         if values != [first] * 3 and not counts:
             raise ValueError(
-                f"Expected a forward pass to keep nothing of its data, but {path!r} changed: it "
-                "would hold data without noise, and pass it on to other records."
+                f"Expected a forward pass to keep nothing of its data, but {path!r} depends on it: "
+                "it would hold data without noise, and pass it on to other records. Set it from "
+                "public data before the training, or leave it out."
             )
 
 
-def _check_separate(trial: _Trial, *, together: bool) -> None:
+@contextmanager
+def check_stored(model: nn.Module) -> Iterator[None]:
+    """Raise if what a model stores is another afterwards; what has got another shape was made."""
+    before = stored(model)
+    yield
+    after = stored(model)
+    for name, (shape, digest) in before.items():
+        if after.get(name, (None, 0))[0] == shape and after[name][1] != digest:
+            raise ValueError(
+                f"Expected the passes over a lot to leave {name!r} as it is, but it changed: the "
+                "model holds data without noise now, and no guarantee covers that."
+            )
+
+
+def _check_separate(trial: _Trial, seed: int, *, together: bool) -> None:
     """Raise if what one sees of some records depends on others."""
     before: dict[Any, tuple[Tensor, Tensor]] = {}
-    for what, kept, batch, other in _experiments(trial.size, together):
+    for what, kept, batch, other in _experiments(trial, together):
         key = tuple(batch), tuple(kept)
         try:
-            before[key] = before[key] if key in before else trial.look(batch, kept)
-            after = trial.look(other, kept)
+            before[key] = before[key] if key in before else trial.look(batch, kept, seed)
+            after = trial.look(other, kept, seed)
         except Exception as error:
             if "missing" in what:
                 continue  # a model may refuse what is not a number
@@ -223,10 +259,10 @@ def _check_separate(trial: _Trial, *, together: bool) -> None:
 
 
 def _experiments(
-    size: int, together: bool
+    trial: _Trial, together: bool
 ) -> Iterator[tuple[str, list[int], list[int], list[int]]]:
     """What is different, which records are compared, and two batches that contain them."""
-    places = range(0, size, 3)
+    size, places = trial.size, range(0, trial.size, 3)
     kept, spoilt = list(places), [3 * size + i for i in places]
     # The kept ones in their places, others from a part of the pool.
     among = lambda kept, part: [
@@ -238,6 +274,10 @@ def _experiments(
     yield "beside smaller records", kept, batch, among(kept, 2)
     yield "beside missing values", kept, batch, among(kept, 3)
     yield "with missing values of its own", spoilt, among(spoilt, 0), among(spoilt, 1)
+    for style in range(trial.styles):
+        short = [(4 + 2 * style) * size + i for i in places]
+        beside, longer = (among(short, part + 2 * style) for part in (4, 5))
+        yield "beside longer records, or fewer ignored labels", short, beside, longer
     if together:
         moved = [batch[i] for i in torch.randperm(size, generator=torch.Generator().manual_seed(0))]
         fewer = [i for i in moved if i in kept or i < size // 3]

@@ -4,11 +4,12 @@ import dataclasses
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from dplearn.accountants import Accountant
 from dplearn.ground.guarantee import Adjacency, Guarantee
@@ -21,6 +22,9 @@ TALLY = ("loss", "finite", "examples", "clipped", "non_finite", "right", "below"
 
 _STOPPED = "the data and the model did not decide when to stop"
 _NOT_ADAPTED = "no run was planned by what an earlier one released"
+
+# The run that changed each module last.
+_LAST: WeakKeyDictionary[nn.Module, object] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +117,13 @@ class History:
         steps = np.diff(ends, prepend=0).tolist()
         pairs = zip(self.plan.phases, steps, strict=True)
         return tuple(dataclasses.replace(phase, steps=count) for phase, count in pairs)
+
+
+def changed_by_others(model: nn.Module, run: object) -> bool:
+    """Whether another run was the last to change some part of a model; now this one is."""
+    others = any(_LAST.get(module, run) is not run for module in model.modules())
+    _LAST.update(dict.fromkeys(model.modules(), run))
+    return others
 
 
 def tally_of(part: ClippedSum, mask: Tensor | None, bound: Bound, dtype: torch.dtype) -> Tensor:

@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 from dplearn.training.devices import forked
 from dplearn.training.passes import Loss, called, check_losses, device_of, per_example, zeros
-from dplearn.training.recording import Rows, Tape, recording, state_of
+from dplearn.training.recording import Call, Rows, Tape, recording, state_of
 from dplearn.training.rules import trainable
 
 # What was learned of each model, and the modes and trainable parameters it had then.
@@ -42,19 +42,35 @@ def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Rows:
     batch = next((len(x) for x in tree_leaves((inputs, targets)) if isinstance(x, Tensor)), 0)
     if batch == 0:
         return {}
-    tapes, losses = [], torch.empty(0)
-    with forked(device_of(model), 0):
-        for few in (torch.arange(2) % batch, torch.arange(3) % batch):
-            cut = lambda x, few=few: x[few.to(x.device)] if x.shape[:1] == (batch,) else x
-            pair = tree_map_only(Tensor, cut, (inputs, targets))
-            with recording(model) as tape:
-                losses = loss_fn(called(model, pair[0]), pair[1])
-            check_losses(losses)
-            tapes.append(tape)
-    tapes[1].rows = rows = _rows(*tapes)
-    if _add_up(model, tapes[1], losses):
+
+    def passed(count: int, rows: Rows, learns: int = 0) -> tuple[Tape, Tensor]:
+        few = torch.arange(count) % batch
+        cut = lambda x: x[few.to(x.device)] if x.shape[:1] == (batch,) else x
+        inputs_, targets_ = tree_map_only(Tensor, cut, (inputs, targets))
+        with forked(device_of(model), 0), recording(model) as tape:
+            tape.rows, tape.learns = rows, learns
+            losses = loss_fn(called(model, inputs_), targets_)
+        check_losses(losses)
+        return tape, losses
+
+    (two, _), (tape, losses) = passed(2, {}), passed(3, {})
+    before, known = _LEARNED.get(model, (None, {}))
+    tape.rows = rows = (known if before == state_of(model) else {}) | _rows(two, tape)
+    tables = [call for call in tape.calls if rows[call.kind()] == (0,) and _looks_up(call)]
+    if tables:  # learn what they meet, with numbers of records that are no other size
+        shapes = [(*call.args[0].shape, call.module.embedding_dim) for call in tables]
+        shapes += [x.shape[1:] for x in tree_leaves((inputs, targets)) if isinstance(x, Tensor)]
+        sizes = {size for shape in shapes for size in shape}
+        for few in [n for n in range(2, 4 + len(sizes)) if n not in sizes][:2]:
+            passed(few, rows, learns=few)
+        tape, losses = passed(3, rows)
+    if _add_up(model, tape, losses):
         _LEARNED[model] = state_of(model), rows
     return rows
+
+
+def _looks_up(call: Call) -> bool:
+    return isinstance(call.module, nn.Embedding) and bool(call.args)
 
 
 def _rows(two: Tape, three: Tape) -> Rows:

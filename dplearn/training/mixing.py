@@ -8,8 +8,6 @@ from torch.nn.modules.instancenorm import _InstanceNorm
 from dplearn.ground import validate
 
 _OF_TABLES = ("sparse", "scale_grad_by_freq", "max_norm")
-# Attributes of modules that decide whether they are refused.
-MIXING_OPTIONS = ("track_running_stats", *_OF_TABLES)
 
 
 def refuse_mixing(name: str, module: nn.Module) -> None:

@@ -7,11 +7,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from dplearn.ground import validate
 from dplearn.training import fallback
 from dplearn.training.devices import exactly
 from dplearn.training.per_example import Dense, PerExample, combined
 from dplearn.training.recording import Call, Rows, Tape, on_tensors, owned, rows_of
 from dplearn.training.rules import trained
+from dplearn.training.shared import Shared
 
 Loss = Callable[[Any, Any], Tensor]
 
@@ -24,7 +26,12 @@ def called(model: nn.Module, inputs: Any) -> Any:
 
 
 def check_losses(losses: Tensor) -> None:
-    """Raise unless there is one loss per record."""
+    """Raise unless there is one loss per record, of it alone."""
+    if isinstance(losses, Shared):
+        raise validate.unsupported(
+            f"a look-up of {losses.sources[0].name!r} (Embedding) for all records at once",
+            "it is not added to them, or the like. Expand it to one row per record, (B, ...).",
+        )
     if losses.dim() != 1:
         hint = "losses.flatten(1).mean(1)" if losses.dim() else 'reduction="none"'
         raise ValueError(

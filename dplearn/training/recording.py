@@ -22,8 +22,9 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_map_only, tree_u
 
 from dplearn.ground import validate
 from dplearn.training import attention, recurrence  # noqa: F401  they register substitutes
-from dplearn.training.mixing import MIXING_OPTIONS, refuse_mixing
+from dplearn.training.mixing import refuse_mixing
 from dplearn.training.rules import Rule, reads_inputs, rule_of, substitute_of, trained
+from dplearn.training.shared import Source, shared
 
 Edge = GradientEdge | Tensor
 # By kind of call, how many rows of each argument belong to one record: 0 if all records share it.
@@ -109,6 +110,7 @@ class Tape:
     # Calls made by the code of a module without a rule, while that code runs.
     inner: list[Inner] | None = None
     rows: Rows = field(default_factory=dict)  # see `learned`
+    learns: int = 0  # records of a pass from which that is learned
 
 
 @dataclass(frozen=True)
@@ -153,15 +155,16 @@ def recording(model: nn.Module, survey: Survey | None = None) -> Iterator[Tape]:
         undo()
 
 
-def state_of(model: nn.Module) -> tuple[Any, ...]:
+def state_of(*roots: Any) -> tuple[Any, ...]:
     """Modules with their modes, and parameters that are trained: equal if all is as it was.
 
-    A forward pass that somebody replaced is another state, too, and so is an option that decides
-    whether a module mixes records or keeps them.
+    A forward pass that somebody replaced is another state, too, and so is a flag of a module, by
+    which it may mix records or keep them. What is no module has no state.
     """
-    modules = list(model.modules())
+    modules = [m for root in roots if isinstance(root, nn.Module) for m in root.modules()]
     parameters = [p for m in modules for p in m._parameters.values() if p is not None]
-    mode = lambda m, own: (id(m), m.training, "forward" in own, *map(own.get, MIXING_OPTIONS))
+    flags = lambda own: [x for x in own.values() if type(x) is bool]
+    mode = lambda m, own: (id(m), "forward" in own, own.get("max_norm"), *flags(own))
     return *[mode(m, vars(m)) for m in modules], *[(id(p), p.requires_grad) for p in parameters]
 
 
@@ -174,6 +177,8 @@ def observed(model: nn.Module, survey: Survey) -> tuple[Tape, Callable[[], objec
             forward = partial(substitute, module, note)
         elif rule:
             forward = partial(_ruled, module.forward, partial(note, rule))
+            if isinstance(module, nn.Embedding):
+                forward = partial(_looked_up, tape, name, forward, module.forward, note, rule)
         else:
             forward = partial(_run, tape, module, module.forward, note)
         undo.append(replaced(module, forward))
@@ -190,9 +195,10 @@ def _owners(parts: dict[str, nn.Module]) -> dict[nn.Module, None]:
 
     def runs(name: str) -> nn.Module:
         part = parts[name]
-        list_only = type(part).forward is _forward_unimplemented
-        if name and (list_only or isinstance(part, ParametrizationList)):
-            return runs(name.rpartition(".")[0])
+        list_only, above = type(part).forward is _forward_unimplemented, name.rpartition(".")[0]
+        weighs = isinstance(part, ParametrizationList) or "parametrizations." in name + "."
+        if name and (list_only or weighs):
+            return runs(above)
         return part
 
     own = lambda module: any(map(trained, module._parameters.values()))
@@ -230,6 +236,16 @@ def _ruled(
     note(args, kwargs, output)
     # A tensor on record, unlike an edge, must not be overwritten; no copy is made.
     return on_tensors(Tensor.clone, output) if compiling else output
+
+
+def _looked_up(
+    tape: Tape, name: str, ruled: Any, forward: Any, note: Any, rule: Rule, input: Tensor
+) -> Tensor:
+    """Rows of a table; followed until they meet records where all records share them."""
+    shares = tape.runs and tape.rows.get((name, input.dim())) == (0,)
+    if not shares or torch.compiler.is_compiling():
+        return ruled(input)
+    return shared(Source(name, tape, note, rule, input, forward(input)))
 
 
 def _run(tape: Tape, module: nn.Module, forward: Any, note: Any, *args: Any, **kwargs: Any) -> Any:

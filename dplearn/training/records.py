@@ -1,10 +1,11 @@
 """The records of a dataset, lot by lot, on the device that needs them."""
 
+import hashlib
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import tee
-from math import isclose
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ _LOADING = (
 # Records that are collated with others and with copies; what is rounding in their losses.
 _COMPARED, _ROUNDING = 8, 1e-3
 _MOST = 256
+# Records whose digests are compared between processes if each must be loaded.
+_DIGESTED = 4096
 
 
 class Records:
@@ -52,6 +55,22 @@ class Records:
     def rows(self, index: Lot) -> tuple[Any, Any]:
         """Inputs and targets of these records, on the device."""
         return self._moved(self._fetched(index))
+
+    def digests(self, key: bytes) -> list[bytes]:
+        """A keyed digest of each record; of so many at most where each must be loaded."""
+        whole = isinstance(self._dataset, _Arrays)
+        count = len(self) if whole else min(len(self), _DIGESTED)
+        places = np.linspace(0, len(self) - 1, count).astype(np.int64)
+        # Items one by one: what they are collated with may change their shape.
+        lots = np.array_split(places, math.ceil(count / _MOST) if whole else count)
+        digest = partial(hashlib.blake2b, digest_size=16, key=key)
+        found = []
+        for lot in lots:
+            leaves = [x for x in tree_leaves(self._fetched(lot)) if isinstance(x, Tensor)]
+            found += [
+                digest(b"".join(row)).digest() for row in zip(*map(_rows, leaves), strict=True)
+            ]
+        return found
 
     def parts(
         self, step: int, lots: Callable[[], Iterator[Lot]], micro_batch: int | None
@@ -150,6 +169,12 @@ class _Arrays:
         return _Arrays(tree_map_only(_ARRAYS, move, self.pair))
 
 
+def _rows(values: Tensor) -> Iterator[bytes]:
+    """The bytes of each row of a tensor."""
+    plain = values.detach().cpu().contiguous()
+    return map(bytes, plain.flatten().view(torch.uint8).view(len(plain), -1).numpy())
+
+
 def _source(dataset: Any, plan: Plan, device: torch.device) -> tuple[Any, Any, dict[str, Any]]:
     """A dataset, what makes inputs and targets of its items, and options if workers load them."""
     if isinstance(dataset, data.DataLoader):
@@ -186,7 +211,7 @@ def _check_loader(loader: Any, plan: Plan) -> None:
     count = len(loader.dataset)
     lots = [phase.sample_rate * count for phase in plan.phases]
     # Others take the rate to be one of so many batches.
-    fits = [abs(lot - size) < 1 or isclose(lot * len(loader), count) for lot in lots]
+    fits = [abs(lot - size) < 1 or math.isclose(lot * len(loader), count) for lot in lots]
     if size > 1 and not any(fits):
         raise ValueError(
             f"Expected the DataLoader's batch_size to be the plan's expected lot, {lots[0]:.6g} "

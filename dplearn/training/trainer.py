@@ -11,6 +11,7 @@ like any other, of pure noise.
 
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
 from functools import cache, partial, reduce
 from pathlib import Path
@@ -25,9 +26,9 @@ from dplearn.ground import validate
 from dplearn.run import DPSGD, Plan
 from dplearn.training import checkpoint, distributed, sampling, sharding
 from dplearn.training.bounds import AdaptiveQuantile, Bound, Flat
-from dplearn.training.checks import check, check_settings
+from dplearn.training.checks import check, check_settings, check_stored
 from dplearn.training.gradients import Clip, ClippedSum, added_sum, compiled_sum
-from dplearn.training.history import TALLY, History, Record, tally_of
+from dplearn.training.history import TALLY, History, Record, changed_by_others, tally_of
 from dplearn.training.noise import LOTS, Randomness, Run
 from dplearn.training.passes import Loss, wide
 from dplearn.training.recording import Survey, state_of
@@ -35,9 +36,8 @@ from dplearn.training.records import Records
 from dplearn.training.rules import trainable
 
 _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by a multiple of it"
+_NO_OTHER_RUN = "what other runs released of this model is added: first + second"
 _NO_OTHER_BRANCH = "nothing was released of steps that were lost when the run was resumed"
-# Records that processes compare at the start.
-_COMPARED = 8
 # Records whose shapes and types those on which the model is checked have.
 _CHECKED = 4
 
@@ -105,6 +105,7 @@ class Trainer:
         self._data = Records(self.dataset, self.plan, device=self._device)
         self._rank, self._processes = distributed.place(self.process_group)
         self._steps, self._resumed, self._sharded = 0, False, sharding.any_divided(self.model)
+        self._itself, self._after_others = object(), False
         self._randomness = Randomness.of(generator, secure=secure)
         self._drawn: dict[int, list[sampling.Lot]] = {}  # lots of drawings in use or to come
         self._phase, _ = self.plan.at(0)
@@ -114,8 +115,7 @@ class Trainer:
         run = self._fingerprint()
         distributed.agree({**run, "seed": repr(self._randomness.seed)}, self.process_group)
         if self.process_group is not None:
-            few = np.linspace(0, len(self._data) - 1, _COMPARED).astype(np.int64)
-            distributed.check_parts(self._data.rows(few), self.process_group)
+            distributed.check_parts(self._data.digests, self.process_group)
         distributed.start_equal(self.model, self.process_group)
         self._sums: dict[Any, Callable[..., ClippedSum]] = {}  # by modes and trainable parameters
         self._look()
@@ -143,7 +143,7 @@ class Trainer:
         """Look again at the model if modes or trainable parameters have changed."""
         if self._sharded:
             sharding.divide(self.model)  # an evaluation may have left it whole
-        if (state := state_of(self.model)) == self._state:
+        if (state := state_of(self.model, self.loss_fn)) == self._state:
             return
         sharding.check_shards(self.model, self.process_group, compiled=bool(self.compile))
         check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
@@ -210,7 +210,9 @@ class Trainer:
             self._use(bound)
         torch.clear_autocast_cache()  # a caller's autocast around several steps keeps old weights
         noise = self._normals(self._runs())
-        with self._randomness.for_model(self._device, self._rank, self.steps):
+        looks = not self._sharded and self.steps & (self.steps + 1) == 0  # at steps 1, 2, 4, 8, ...
+        unwritten = check_stored(self.model) if looks else nullcontext()
+        with self._randomness.for_model(self._device, self._rank, self.steps), unwritten:
             flat = self._clipped(noise)
         group, self._shards = self.process_group, {}
         if self._sharded:
@@ -295,6 +297,7 @@ class Trainer:
 
     def _counted(self, tally: Tensor) -> Record:
         self._steps += 1
+        self._after_others |= changed_by_others(self.model, self._itself)
         norm = self._groups.sensitivity
         record = Record(step=self.steps, clipping_norm=norm, tally=tally)
         self.records.append(record)
@@ -310,11 +313,12 @@ class Trainer:
 
     def history(self) -> History:
         """History of what was done so far, with its guarantee."""
-        size = (_SIZE_IS_PUBLIC,) if self.expected_batch_size is None else ()
-        seed = () if self._randomness.seed is None else ("nobody knows the seed",)
-        assumptions = size + seed + ((_NO_OTHER_BRANCH,) if self._resumed and not seed else ())
-        records = tuple(self.records)
-        return History(plan=self.plan, steps=self.steps, records=records, assumptions=assumptions)
+        seeded = self._randomness.seed is not None
+        told = [_SIZE_IS_PUBLIC] * (self.expected_batch_size is None)
+        told += ["nobody knows the seed"] * seeded + [_NO_OTHER_RUN] * self._after_others
+        told += [_NO_OTHER_BRANCH] * (self._resumed and not seeded)
+        done, told = tuple(self.records), tuple(told)
+        return History(plan=self.plan, steps=self.steps, records=done, assumptions=told)
 
     @property
     def resumable(self) -> bool:
@@ -329,30 +333,30 @@ class Trainer:
         optimizer made of noisy gradients, and the number of steps. With one it holds the seed.
         """
         sharding.refuse_checkpoint(self.model)
-        if self._rank > 0:
-            return
         content = {
             "run": self._run,
             "resumable": self.resumable,
             "steps": self.steps,
             "seed": self._randomness.seed,
             "max_grad_norm": getattr(self._bound, "max_grad_norm", None),
+            "after_others": self._after_others,
             "model": self.model.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "scheduler": None if self.scheduler is None else self.scheduler.state_dict(),
         }
-        checkpoint.write(path, content)
+        if self._rank == 0:
+            checkpoint.write(path, content)
 
     def load(self, path: str | Path) -> None:
         """Go on where a checkpoint was written; nothing changes if it is refused.
 
         Settings of optimizer and scheduler are those of the file; change them afterwards. Steps
-        done after it was written are not counted: nothing of them may have been released. Nothing
-        of the records is in it, so another dataset of that size passes: the guarantee holds for
-        every record of both, since none was in more steps.
+        that another trainer did after it was written are not counted: nothing of them may have
+        been released. Nothing of the records is in it, so another dataset of that size passes.
 
         ValueError is raised for a file that is damaged, belongs to another run, was written within
-        an epoch whose order is not kept, or differs between processes.
+        an epoch whose order is not kept, has fewer steps than this trainer, or differs between
+        processes.
         """
         sharding.refuse_checkpoint(self.model)
         checkpoint.present(path, self.process_group)
@@ -369,7 +373,8 @@ class Trainer:
                 f"{written['steps']} steps: without a generator the order of an epoch is not kept."
             )
         seed, bound = written["seed"], self._bound
-        validate.integer(minimum=0, maximum=self.plan.steps, steps=written["steps"])
+        # Steps that this trainer has counted stay counted.
+        validate.integer(minimum=self.steps, maximum=self.plan.steps, steps=written["steps"])
         if seed is not None:
             validate.integer(minimum=0, seed=seed)
         if isinstance(bound, AdaptiveQuantile):
@@ -382,6 +387,8 @@ class Trainer:
             self._use(bound)
         self._randomness, self._steps = replace(self._randomness, seed=seed), written["steps"]
         self._drawn, self._resumed = {}, True
+        self._after_others = bool(written.get("after_others"))
+        changed_by_others(self.model, self._itself)  # whose model is there no more
         self.records.clear()
         self._data.forget()
         self._check()

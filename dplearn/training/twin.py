@@ -86,6 +86,13 @@ def contents(*roots: Any) -> dict[str, Any]:
     return values
 
 
+def stored(model: nn.Module) -> dict[str, tuple[torch.Size, int]]:
+    """Shape and digest of parameters and buffers, what a model releases, but for counts."""
+    tensors = {**dict(model.named_parameters()), **dict(model.named_buffers())}
+    kept = ((n, x) for n, x in tensors.items() if x.numel() != 1 or x.is_floating_point())
+    return {name: (x.shape, _digest(x)) for name, x in kept}
+
+
 def _parts(value: Any) -> Iterator[tuple[Any, Any]]:
     """What an object holds: attributes, items, and the variables that a function refers to."""
     if isinstance(value, types.ModuleType | type | Tensor | np.ndarray):

@@ -109,6 +109,33 @@ def penalised() -> Part:
     return part(Model(forward, first=nn.Linear(8, 9), last=nn.Linear(9, CLASSES)), loss_fn=loss)
 
 
+def aligned(*, lengths: bool = False) -> Part:
+    """The CTC loss, which reads beyond its memory where a label is no class."""
+
+    def loss(outputs: Tensor, targets: Any) -> Tensor:
+        log_probs, (labels, counts) = outputs.view(len(outputs), 12, 6).log_softmax(2), targets
+        every = torch.full((len(outputs),), 12)
+        return F.ctc_loss(log_probs.transpose(0, 1), labels, every, counts, reduction="none")
+
+    def whole(outputs: Tensor, labels: Tensor) -> Tensor:
+        return loss(outputs, (labels, torch.full((len(labels),), labels.shape[1])))
+
+    labels = torch.randint(1, 6, (BATCH, 4))
+    model = nn.Sequential(nn.Linear(8, 6), nn.Flatten())  # the number of classes is in no shape
+    targets = (labels, torch.randint(1, 4, (BATCH,))) if lengths else labels
+    return model, loss if lengths else whole, numbers(12, 8), targets
+
+
+def counted() -> Part:
+    """Losses of each record's own words that count."""
+
+    def loss(outputs: Tensor, targets: Tensor) -> Tensor:
+        each = F.cross_entropy(outputs.mT, targets, reduction="none")
+        return each.sum(1) / (targets != -100).sum(1).clamp(min=1)
+
+    return nn.Linear(8, CLASSES), loss, numbers(7, 8), torch.randint(0, CLASSES, (BATCH, 7))
+
+
 BINARY = row(F.binary_cross_entropy_with_logits)
 
 
@@ -154,6 +181,9 @@ LOSSES: dict[str, Callable[[], Part]] = {
     "distilled": distilled,
     "penalised activations": penalised,
     "several outputs": multitask,
+    "labels of a sequence, aligned": aligned,
+    "labels of a sequence, aligned, lengths given": lambda: aligned(lengths=True),
+    "words that count": counted,
     "constant weights of classes": constant_weights,
     "weights of classes, smoothed": weighted_loss,
 }

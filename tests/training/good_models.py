@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from parts import BATCH, Part, Raw, Residual, by, classes, entering, numbers, of, part, tokens
 from per_record import CLASSES, Model, losses_of
 from torch import Tensor, nn
+from torch.nn.utils import parametrize
 
 
 def perceptron(activation: nn.Module) -> Part:
@@ -33,6 +34,23 @@ class LowRank(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return self.layer(x) + self.up(self.down(x))
+
+
+class Added(nn.Module):
+    """What is added to a weight: a thin product."""
+
+    def __init__(self, rows: int, columns: int) -> None:
+        super().__init__()
+        self.up = nn.Parameter(torch.randn(rows, 2))
+        self.down = nn.Parameter(torch.randn(2, columns))
+
+    def forward(self, weight: Tensor) -> Tensor:
+        return weight + self.up @ self.down
+
+
+def low_rank_weight() -> nn.Module:
+    layer = nn.Linear(8, 9).requires_grad_(False)
+    return parametrize.register_parametrization(layer, "weight", Added(9, 8))
 
 
 class Gate(nn.Module):
@@ -297,6 +315,7 @@ MODELS: dict[str, Callable[[], Part]] = {
     "experts, soft": lambda: part(Experts(None)),
     "experts, best two": lambda: part(Experts(2)),
     "experts, best one": lambda: part(Experts(1)),
+    "low rank, of the weight": lambda: of(low_rank_weight(), nn.Tanh()),
     "low rank": lambda: of(LowRank(nn.Linear(8, 8)), nn.Tanh(), LowRank(nn.Linear(8, 8))),
     "frozen body": lambda: of(nn.Linear(8, 8).requires_grad_(False), nn.Tanh()),
     "biases only": lambda: (

@@ -5,8 +5,8 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from parts import BATCH, Part, Raw, Residual, by, images, numbers, of, sequence, tokens
-from per_record import CLASSES, Model, losses_of
+from parts import BATCH, Part, Raw, Residual, by, classes, images, numbers, of, sequence, tokens
+from per_record import CLASSES, Model, Shared, losses_of
 from torch import Tensor, nn
 
 
@@ -129,6 +129,10 @@ SEQUENCES: dict[str, Callable[[], Part]] = {
     "language, wider": lambda: language(width=16),
     "language, dropout": lambda: language(dropout=0.1),
     "language, tied": lambda: language(tied=True),
+    "look-ups for all records": lambda: (Shared(), losses_of, tokens(BATCH), classes()),
+    "look-ups for all records, dropout": lambda: (
+        *(Shared(dropout=0.2), losses_of, tokens(BATCH), classes()),
+    ),
     "lengths": padded,
     "mixer": lambda: of(
         Residual(nn.Linear(8, 8)), Raw(torch.randn(6, 6), lambda x, w: (x.mT @ w).mT), x=sequence()

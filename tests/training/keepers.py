@@ -124,6 +124,36 @@ def kept_backwards() -> Part:
     return part(model)
 
 
+def at_first(keep: Callable[[Any, Tensor], object]) -> Part:
+    """What the first batch decides, and no later one changes."""
+
+    def forward(model: Any, x: Tensor) -> Tensor:
+        if not model.begun:
+            model.begun = True
+            keep(model, x.detach())
+        return x * 0.5 + model.kept.to(x)
+
+    model, *others = keeping(torch.zeros(8), forward)
+    model.begun = False
+    return model, *others
+
+
+class ActNorm(nn.Module):
+    """A scale and a shift that are trained, from the first batch on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shift, self.scale = nn.Parameter(torch.zeros(8)), nn.Parameter(torch.ones(8))
+        self.register_buffer("begun", torch.tensor(False))
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not self.begun:
+            self.shift.data.copy_(-x.mean(0))
+            self.scale.data.copy_(1 / (x.std(0) + 0.1))
+            self.begun.fill_(True)
+        return (x + self.shift) * self.scale
+
+
 frozen = lambda *shape: nn.Parameter(torch.randn(*shape), requires_grad=False)
 
 
@@ -159,5 +189,13 @@ KEEPERS: dict[str, Callable[[], Part]] = {
     "records in a global list": lambda: part(Banking(8, CLASSES)),
     "running mean of gradients": kept_backwards,
     "recurrent state, carried": lambda: keeping(None, carried),
+    "trained scale, from the first batch": lambda: part(
+        nn.Sequential(nn.Linear(8, 8), ActNorm(), nn.Linear(8, CLASSES))
+    ),
+    "codebook, from the first batch": lambda: at_first(lambda m, x: m.kept.copy_(x[0])),
+    "bias, from the first batch": lambda: at_first(
+        lambda m, x: m.layer.bias.data.copy_(-m.layer(x).mean(0))
+    ),
+    "largest input of the first batch": lambda: at_first(lambda m, x: m.kept.fill_(x.abs().max())),
     "trainable bias moved": lambda: keeping(None, after(bias)),
 }

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from parts import BATCH, WIDTH, Part, entering, loss, numbers, part
 from per_record import CLASSES, Model, losses_of
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 
 def hidden(mix: Callable[[Tensor], Tensor], **layers: nn.Module) -> Part:
@@ -160,6 +161,63 @@ def trimmed() -> Part:
     return part(Model(forward, layer=nn.Linear(8, CLASSES)), inputs)
 
 
+def padded(
+    live: Callable[[Tensor], Tensor], inputs: Callable[[], Tensor], pool: Callable[..., Tensor]
+) -> Part:
+    """Words with a mask of those that live, by which the batch is cut to its longest."""
+
+    def forward(model: Any, words: Tensor, mask: Tensor) -> Tensor:
+        longest = int(live(mask).to(words).flatten(1).sum(1).max())
+        return pool(model, words[:, :longest], live(mask)[:, :longest].to(words))
+
+    return part(Model(forward, layer=nn.Linear(8, CLASSES)), (numbers(7, 8), inputs()))
+
+
+def over_longest(model: Any, words: Tensor, mask: Tensor) -> Tensor:
+    return (model.layer(words) * mask[..., None]).mean(1)
+
+
+def runs(stop: int = 7) -> Tensor:
+    """Ones, as many as a record has words."""
+    return (torch.arange(stop) < torch.randint(1, stop, (BATCH, 1))).long()
+
+
+def packed() -> Part:
+    """The mean of a recurrent layer's states over the longest sequence of the batch."""
+
+    def forward(model: Any, x: Tensor, lengths: Tensor) -> Tensor:
+        sequence = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+        return model.head(pad_packed_sequence(model.cell(sequence)[0], True)[0].mean(1))
+
+    model = Model(forward, cell=nn.GRU(8, 8, batch_first=True), head=nn.Linear(8, CLASSES))
+    return part(model, (numbers(9, 8), torch.randint(1, 9, (BATCH,))))
+
+
+def per_valid(ignored: int) -> Part:
+    """Losses of words, divided by how many of the batch are not ignored."""
+
+    def each(outputs: Tensor, targets: Tensor) -> Tensor:
+        words = F.cross_entropy(outputs.mT, targets, ignore_index=ignored, reduction="none")
+        return words.sum(1) * len(targets) / (targets != ignored).sum().clamp(min=1)
+
+    model, targets = nn.Linear(8, CLASSES), torch.randint(0, CLASSES, (BATCH, 7))
+    return model, each, numbers(7, 8), targets.where(runs() > 0, ignored)
+
+
+def mix_style() -> Part:
+    """Half of the time, each record gets the mean and deviation of another."""
+
+    def style(h: Tensor) -> Tensor:
+        if torch.rand(()) < 0.5:
+            return h
+        mean, deviation = h.mean(1, keepdim=True), h.std(1, keepdim=True) + 0.1
+        other, share = torch.randperm(len(h)), torch.rand(len(h), 1).to(h)
+        mixed = lambda x: (share * x + (1 - share) * x[other]).detach()
+        return (h - mean) / deviation * mixed(deviation) + mixed(mean)
+
+    return hidden(style)
+
+
 def second(layer: nn.Module) -> Part:
     """A layer that takes the first dimension for time."""
     forward = lambda m, x: m.head(
@@ -306,6 +364,24 @@ MIXING: dict[str, Callable[[], Part]] = {
     "experts in balance": balanced,
     "experts of limited capacity": lambda: part(Capacity()),
     "cut to the longest": trimmed,
+    "cut to the longest by a mask": lambda: padded(lambda m: m, runs, over_longest),
+    "cut to the longest by a mask of truths": lambda: padded(
+        lambda m: m, lambda: runs() > 0, over_longest
+    ),
+    "cut to the longest by padding": lambda: padded(
+        lambda words: words != 3, lambda: torch.where(runs() > 0, runs(), 3), over_longest
+    ),
+    "mean over the longest of packed sequences": packed,
+    "losses over words that count": lambda: per_valid(-100),
+    "losses over words that count, -1": lambda: per_valid(-1),
+    "losses over records that count": lambda: loss(
+        lambda o, t: (
+            F.cross_entropy(o, t, ignore_index=-1, reduction="none")
+            / (t != -1).sum().clamp(min=1)
+            * len(t)
+        )
+    ),
+    "styles of others, half of the time": mix_style,
     "batch norm, zero head": lambda: zero_head(normal),
     "batch norm, rezero": lambda: rezero(normal),
     "batch norm, functional": lambda: zero_head(

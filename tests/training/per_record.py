@@ -77,6 +77,32 @@ class Language(nn.Module):
         return self.head(self.encoder(self.tokens(x) + self.positions(places))).mean(1)
 
 
+class Shared(nn.Module):
+    """Positions, distances and prompts that are looked up once for all records.
+
+    There are as many words as records, and so are the rows of a constant.
+    """
+
+    def __init__(self, *, dropout: float = 0.0):
+        super().__init__()
+        self.words, self.places, self.prompts = (nn.Embedding(BATCH, 8) for _ in range(3))
+        self.distances, self.dropout = nn.Embedding(2 * BATCH, 2), nn.Dropout(dropout)
+        self.register_buffer("waves", torch.randn(BATCH, 8))
+        self.inward, self.head = nn.Linear(8, 24), nn.Linear(8, CLASSES)
+
+    def forward(self, x):
+        places = torch.arange(x.shape[1])
+        h = self.words(x)
+        h += self.dropout(0.5 * self.places(places[None]) + self.waves)
+        h = h * self.places(places).tanh()
+        prompts = self.prompts(torch.arange(3)).unsqueeze(0).repeat(len(x), 1, 1)
+        q, k, v = (y.unflatten(2, (2, 4)).transpose(1, 2) for y in self.inward(h).chunk(3, 2))
+        bias = self.distances(places[:, None] - places + BATCH).permute(2, 0, 1)[None]
+        bias = bias + torch.ones(len(x), 1, 1, x.shape[1]) if self.training else bias
+        h = F.scaled_dot_product_attention(q, k, v, attn_mask=bias).transpose(1, 2).flatten(2)
+        return self.head(torch.cat([prompts, h], 1).square()).mean(1)
+
+
 class Attention(nn.Module):
     """Self and cross attention, with and without weights, of any configuration."""
 
@@ -178,6 +204,7 @@ Case = tuple[Callable[[], nn.Module], Callable[[], Tensor | tuple[Tensor, ...]]]
 few = lambda *shape: lambda: torch.randn(BATCH, *shape)
 pictures = lambda dims, size=6: few(2, *[size] * dims)
 words = lambda: torch.randint(0, CLASSES, (BATCH, 7))
+words_as_many = lambda: torch.randint(0, CLASSES, (BATCH, BATCH))
 
 CASES: dict[str, Case] = {
     "mlp": (mlp, few(8)),
@@ -207,6 +234,8 @@ CASES: dict[str, Case] = {
     "twice": (lambda: twice(nn.Linear(8, 8), nn.Linear(8, CLASSES)), few(8)),
     "twice on positions": (lambda: twice(nn.Linear(8, 8), pooled(nn.Linear(8, 6))), few(3, 8)),
     "tied transformer": (Language, words),
+    "look-ups for all records": (Shared, words_as_many),
+    "look-ups for all records, in eval mode": (lambda: Shared().eval(), words_as_many),
     "attention masks": (Attention, few(4, 8)),
     "attention no masks": (lambda: Attention(masks=False), few(4, 8)),
     "attention weights": (lambda: Attention(weights=True), few(4, 8)),

@@ -12,7 +12,7 @@ from good_models import MODELS
 from good_sequences import SEQUENCES
 from keepers import KEEPERS
 from mixers import MIXING
-from per_record import BATCH, Model, eights, losses_of
+from per_record import BATCH, CLASSES, Model, eights, losses_of
 from small_runs import PLAN, generator, small_data, small_model, started
 from torch import nn
 from torch.nn.modules.lazy import LazyModuleMixin
@@ -117,12 +117,24 @@ def test_the_batch_is_the_first_dimension(length):
     head = lambda outputs, _: outputs.transpose(0, 1).square().sum((1, 2))
     match = r"first dimension is not the batch|batch_first=True"
     refused(model, x, match=match, loss_fn=head, targets=None)
-    shared = lambda model, x: model.head(x + model.embed(torch.arange(length))).sum(1)
-    model = Model(shared, embed=nn.Embedding(length, 8), head=nn.Linear(8, 5))
-    match = "first dimension is not the batch|expand what all records share"
-    refused(model, x, match=match, targets=TARGETS)
-    with pytest.raises(ValueError, match=match):  # it looks at two numbers of records as well
-        clipped_sum(model, losses_of, x, TARGETS, bound=Flat(1.0))
+
+
+def test_a_look_up_for_all_records_that_is_not_broadcast_is_refused_by_name():
+    """Whether it meets the records in another operation, or a layer comes before."""
+    scored = lambda model, x: torch.einsum("btd,cd->bc", x, model.embed(torch.arange(CLASSES)))
+    layered = lambda model, x: model.head(x + model.layer(model.embed(torch.arange(7)[None]))).sum(
+        1
+    )
+    layers = {"embed": nn.Embedding(9, 8), "layer": nn.Linear(8, 8), "head": nn.Linear(8, CLASSES)}
+    x, _ = eights(7, dtype=torch.float32)
+    for forward, match in (
+        (scored, r"'embed' \(Embedding\).*\(B, ...\)"),
+        (layered, "'layer'.*expand"),
+    ):
+        model = Model(forward, **layers)
+        refused(model, x, match=match, error=REFUSED)
+        with pytest.raises(REFUSED, match=match):
+            clipped_sum(model, losses_of, x, TARGETS, bound=Flat(1.0))
 
 
 @each("size", [1e-2, 1e-4, 1e-5])
@@ -236,6 +248,40 @@ def test_the_model_is_looked_at_again_when_an_option_changes_that_decides():
     with pytest.raises(NotImplementedError, match="leak"):
         trainer.step()
     assert trainer.steps == 1 and not norm.running_mean.any()
+
+
+class Late(nn.Linear):
+    """Keeps what no check has seen: the mean of inputs that are very large."""
+
+    def forward(self, x):
+        if (x > 1e3).any():
+            self.bias.data.add_(x.detach().mean())
+        return super().forward(x)
+
+
+def test_what_a_pass_of_training_writes_ends_the_run():
+    x, targets = small_data()
+    trainer = started(nn.Sequential(Late(3, 2)), data=(1e4 * x, targets))
+    with pytest.raises(ValueError, match=r"'0.bias' as it is, but it changed"):
+        trainer.step()
+    assert trainer.steps == 0
+
+
+class Moody(nn.Module):
+    """A loss that depends on the others in one of its modes."""
+
+    def forward(self, outputs, targets):
+        losses = losses_of(outputs, targets)
+        return losses - losses.mean() if self.training else losses
+
+
+def test_the_loss_is_looked_at_again_when_its_mode_changes():
+    trainer = started(loss_fn=(loss := Moody().eval()))
+    trainer.step()
+    loss.train()
+    with pytest.raises(ValueError, match="mixes records"):
+        trainer.step()
+    assert trainer.steps == 1
 
 
 def test_the_trainable_set_may_change_during_a_run():

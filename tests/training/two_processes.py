@@ -182,6 +182,10 @@ def refused_differences(rank, group, data, folder):
     with pytest.raises(ValueError, match="Expected process_group in one of 2 processes, got None"):
         started()
     common, mine = {"plan": PLAN, "process_group": group}, f"{folder}/run of {rank}"
+    for own in (torch.randperm(32, generator=generator(rank)), torch.arange(20) + 12 * rank):
+        shared = tuple(x[own] for x in small_data())  # all in another order, or a part
+        with pytest.raises(ValueError, match="own in each process, got the same in processes 0"):
+            started(**common, generator=generator(), data=shared)
     for options, text in DIFFERENT:
         same = "data" in options  # in both
         options = (
