@@ -17,20 +17,24 @@ from dplearn.__main__ import main
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
+# Each room that has a page of its own.
+ROOMS = sorted((ROOT / "dplearn").rglob("README.md"))
 
 
 def blocks(language: str) -> list[str]:
-    fences = re.findall(r"^```(\w*)\n(.*?)^```", README, flags=re.S | re.M)
+    """The blocks of a language on all pages."""
+    pages = "\n".join([README, *(page.read_text() for page in ROOMS)])
+    fences = re.findall(r"^```(\w*)\n(.*?)^```", pages, flags=re.S | re.M)
     return [text for name, text in fences if name == language]
 
 
-RUN, CERTIFICATE, TRAINING, *OTHERS = zip(blocks("python"), blocks("text"), strict=True)
+EXAMPLES = [
+    pytest.param(*pair, marks=pytest.mark.slow if "fit(" in pair[0] else ())
+    for pair in zip(blocks("python"), blocks("text"), strict=True)
+]
 
 
-@pytest.mark.parametrize(
-    "code, shown",
-    [RUN, CERTIFICATE, *OTHERS, pytest.param(*TRAINING, marks=pytest.mark.slow)],
-)
+@pytest.mark.parametrize("code, shown", EXAMPLES)
 def test_an_example_prints_what_the_readme_shows(code, shown):
     assert len([line for line in code.splitlines() if line.strip()]) <= 14
     with contextlib.redirect_stdout(io.StringIO()) as printed:
@@ -42,7 +46,7 @@ def test_an_example_prints_what_the_readme_shows(code, shown):
 def test_the_shell_lines_run(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shell = "".join(blocks("")).splitlines()
-    lines = [line for line in shell if line.startswith(".venv/bin/dplearn")]
+    lines = [*dict.fromkeys(line for line in shell if line.startswith(".venv/bin/dplearn"))]
     assert len(lines) == 6
     for line in lines:
         words = shlex.split(line)[1:]
@@ -53,7 +57,8 @@ def test_the_shell_lines_run(capsys, tmp_path, monkeypatch):
 
 def test_links_lead_somewhere():
     pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
-    for page in [*pages, ROOT / "lessons" / "README.md", ROOT / "data" / "README.md"]:
+    others = [ROOT / "lessons" / "README.md", ROOT / "data" / "README.md", *ROOMS]
+    for page in [*pages, *others]:
         prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.S | re.M)
         headings = [re.sub(r"[^\w -]", "", line.lower()) for line in re.findall(r"#+ (.+)", prose)]
         for target in re.findall(r"\]\((?!http)([^)]+)\)", prose):
