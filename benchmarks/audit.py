@@ -240,14 +240,8 @@ def table_of_proofs(audits: int) -> None:
             print(f"| {' | '.join(cells)} |", flush=True)
 
 
-def main() -> None:
-    """Print a table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--audits", type=int, default=200)
-    parser.add_argument("--proved", action="store_true")
-    audits, proved = (options := parser.parse_args()).audits, options.proved
-    if proved:
-        return table_of_proofs(audits)
+def table_of_bugs(audits: int) -> None:
+    """Print which planted bugs are caught, and how often correct code is accused."""
     titles = "bug|canaries × runs|δ|ε claimed|ε proved, median|caught|correct code accused"
     titles += "|accuracy, if correct|CPU s"
     print(f"| {titles.replace('|', ' | ')} |\n" + "|---" * (titles.count("|") + 1) + "|")
@@ -259,6 +253,15 @@ def main() -> None:
         both = (planted.accuracy(), replace(planted, name="correct").accuracy())
         cells += [", ".join(f"{100 * share:.1f} %" for share in both), f"{bug.seconds:.2f}"]
         print(f"| {' | '.join(cells)} |".replace("nan %", "-"), flush=True)
+
+
+def main() -> None:
+    """Print one of the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--audits", type=int, default=200)
+    parser.add_argument("--proved", action="store_true")
+    options = parser.parse_args()
+    table_of_proofs(options.audits) if options.proved else table_of_bugs(options.audits)
 
 
 if __name__ == "__main__":

@@ -140,6 +140,10 @@ def test_a_plan_of_several_looks_pays_for_each():
     assert len(plan) == 3 and sum(share for share, *_ in plan) == pytest.approx(1)
     assert accused_coins(plan) < 1 - CONFIDENCE - 0.005
     assert accused_coins([(1.0, *sizes) for _, *sizes in plan]) > 1 - CONFIDENCE + 0.005
+    told, look = np.arange(1000) % 2 == 0, {"delta": 0.0}
+    about = [{"guesses": a + b, "correct": a + b, "confidence": 1 - 0.1 * s} for s, a, b in plan]
+    proofs = [from_guesses(canaries=1000, **counts, **look).epsilon for counts in about]
+    assert one_run(told, told, confidence=CONFIDENCE, **look).epsilon == pytest.approx(max(proofs))
 
 
 @pytest.mark.parametrize("guesses", [None, (400, 400), (500, 500), (400, 0), (0, 400)])
