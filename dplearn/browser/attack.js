@@ -16,6 +16,8 @@ const RTOL = 1e-6;
 const LOOSE = 1e-2;
 // Relative error granted to closed forms.
 const MARGIN = 1e-11;
+// Terms that may be summed, about a second's; what needs more is left open.
+const MOST_WORK = 4e7;
 // Errors of delta itself, and of x: x |g'(x)| is at most 1.
 const blur = (/** @type {number} */ high) => 1e-12 * high + 4e-16;
 
@@ -29,19 +31,20 @@ export function truePositiveRate(run, steps, falsePositiveRate) {
   }
   const mu = shift(run);
   if (mu === null) return null;
-  const [remove, add] = [1, -1].map((sign) => direction(mu, run.sampleRate, steps, sign));
+  const work = { left: MOST_WORK };
+  const [remove, add] = [1, -1].map((sign) => direction(mu, run.sampleRate, steps, sign, work));
   const sides = run.sampleRate === 1 ? [[remove, remove]] : [[remove, add], [add, remove]];
-  const ends = sides.map(([ahead, behind]) => enclosed(ahead, behind, falsePositiveRate));
+  const ends = sides.map(([ahead, behind]) => enclosed(ahead, behind, falsePositiveRate, work));
   const lower = Math.max(...ends.map((end) => end.lower));
   const upper = Math.max(...ends.map((end) => end.upper));
   return upper <= (1 + LOOSE) * lower ? { lower, upper } : null;
 }
 
 /** What bounds delta in one direction. @param {number} mu @param {number} q @param {number} steps
- * @param {number} sign @returns {Brackets} */
-function direction(mu, q, steps, sign) {
+ * @param {number} sign @param {{left: number}} work @returns {Brackets} */
+function direction(mu, q, steps, sign, work) {
   if (q < 1 && steps > 1) {
-    const deltas = new Deltas(new Pair(1 / mu, q, sign), steps);
+    const deltas = new Deltas(new Pair(1 / mu, q, sign, work), steps);
     return (all) => deltas.at(all);
   }
   // Plain Gaussians compose to a Gaussian.
@@ -52,14 +55,14 @@ function direction(mu, q, steps, sign) {
 
 /** Both ends of min g(x) + rate x, the true positive rate of one direction.
  * @param {Brackets} ahead at epsilon >= 0 @param {Brackets} behind of the reverse
- * @param {number} rate */
-function enclosed(ahead, behind, rate) {
+ * @param {number} rate @param {{left: number}} work */
+function enclosed(ahead, behind, rate, work) {
   // The total variation is about as large as losses are.
   const spread = Math.max(Math.exp(ahead([0])[0].upper), 1e-12);
   const first = [0.5, 1.5, 4, 10].flatMap((k) => [-k * spread, k * spread]);
   let knots = withMore([], [...first, 0], ahead, behind);
   let best = { lower: rate, upper: 1 };
-  for (let i = 0; i < ROUNDS; i++) {
+  for (let i = 0; i < ROUNDS && work.left > 0; i++) {
     const total = (/** @type {Knot} */ k) => k.high + rate * k.x;
     const upper = Math.min(...knots.map(total));
     const least = lowest(knots, rate);

@@ -26,6 +26,7 @@ const POOR = 1e-2;
 function sums(table, rows, logTau, [most, freedom], visit) {
   const cap = most === TRIES[0][0];
   for (const { plans, tilt } of shared(rows.map((row) => table.plan(row, logTau, freedom)))) {
+    if (table.pair.work.left < 0) return;
     const period = table.period(plans, tilt);
     // Aliases that only such a period removes tell of a poor guess, or of no mu beyond lambda.
     if (!(period * tilt < 1e9)) continue;
@@ -191,7 +192,7 @@ export class Deltas {
     // Delta may be far smaller: the largest mu has to suit the largest epsilon.
     const most = 2 * Math.max(...epsilons);
     const end = pair.sign > 0 ? 3000 * pair.sigma : 0;
-    while (this.largest < end && steps * this.table.furthest < most) {
+    while (this.largest < end && steps * this.table.furthest < most && pair.work.left > 0) {
       this.largest *= 4;
       this.table = new Table(pair, this.largest);
     }

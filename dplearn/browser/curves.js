@@ -83,11 +83,24 @@ function exact(release, steps, delta, draft) {
   const found = brackets(1 / mu, q, open, delta, draft);
   const ends = steps.map((t) => {
     if (t * leak <= delta) return { lower: 0, upper: 0 };
-    if (t === 1) return release.ends(delta);
-    const end = found[open.indexOf(t)];
-    return end.upper <= LOOSE * end.lower ? end : null;
+    return t === 1 ? release.ends(delta) : found[open.indexOf(t)];
   });
-  return drawn(ends, "bracket");
+  const close = rising(ends, steps).map((end) => (end.upper <= LOOSE * end.lower ? end : null));
+  return drawn(close, "bracket");
+}
+
+/** Ends with running maxima for lower ones. Epsilon cannot fall with the number of steps: whoever
+ * has the outputs of more can drop those of the rest, and to drop them is post-processing.
+ * @param {Bracket[]} ends @param {number[]} steps */
+function rising(ends, steps) {
+  let most = 0;
+  const result = [...ends];
+  for (const i of steps.map((_, i) => i).sort((i, j) => steps[i] - steps[j])) {
+    const { lower, upper } = ends[i];
+    most = Math.max(most, lower);
+    if (most <= upper) result[i] = { lower: most, upper };
+  }
+  return result;
 }
 
 /** mu of the central limit theorem: no bound, but exact without sampling. @param {Release} release

@@ -76,6 +76,7 @@ export class Line {
   /** log |f| and arg f at every node, phi sigma^2 above the axis. @param {number} phi */
   ratios(phi) {
     const { pair, x } = this;
+    pair.work.left -= 6 * x.length;
     const [sin, cos, angle] = [Math.sin(phi), Math.cos(phi), new Float64Array(x.length)];
     const size = x.map((u, j) => {
       const gap = pair.gap(u);
@@ -113,6 +114,7 @@ export class Line {
       let d = weightIm[j];
       // All that follows is no larger.
       for (let k = 0; k < count && Math.abs(c) + Math.abs(d) > NOTHING; k += CHAIN) {
+        this.pair.work.left -= CHAIN / 2;
         for (let i = 0; i < CHAIN; i++) {
           re[k + i] += c * fineRe[i] - d * fineIm[i];
           im[k + i] += c * fineIm[i] + d * fineRe[i];
@@ -166,6 +168,7 @@ export class Line {
   _logAt(i, t) {
     const { phi, angle, logs, top } = (this.bounds[i] ??= this._height(i));
     let sum = 0;
+    this.pair.work.left -= logs.length;
     for (let j = 0; j < logs.length; j++) {
       const log = logs[j] - t * angle[j];
       sum += log < -60 ? 1e-26 : Math.exp(log);
@@ -242,6 +245,7 @@ export class Trapezoid {
     this.moments = 0;
     this.growth = 0;
     const bits = [...steps.toString(2)].slice(1).map(Number);
+    line.pair.work.left -= count * bits.length;
     for (let k = 0; k < count; k++) this._fill(k, bits);
     const last = (count - 1) * h;
     // What bounds M from the cut-off onwards holds from the last node; h sum 1/t^2 <= 1 / last.

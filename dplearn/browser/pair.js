@@ -18,8 +18,10 @@ const ROOM = 0.3;
 
 /** The pair ((1-q)N(0) + qN(1), N(0)) of standard deviation sigma (sign 1), or its reverse (-1). */
 export class Pair {
-  /** @param {number} sigma @param {number} q @param {number} sign */
-  constructor(sigma, q, sign) {
+  /** @param {number} sigma @param {number} q @param {number} sign
+   * @param {{left: number}} work terms that may still be summed, about, in all that use it */
+  constructor(sigma, q, sign, work = { left: Infinity }) {
+    this.work = work;
     this.sigma = sigma;
     this.q = q;
     this.sign = sign;
@@ -127,6 +129,7 @@ export class Table {
     const square = x.map((u) => (u / sigma) ** 2);
     const spreads = x.map((u, j) => Math.abs(logF[j]) + pair.inner(u));
     const norm = Math.log(step / sigma / Math.sqrt(2 * Math.PI));
+    pair.work.left -= 3 * GRID * x.length;
     return mu.map((m, i) => {
       const s = pair.power(m);
       let top = -Infinity;

@@ -85,6 +85,50 @@ def test_the_attackers_rate_meets_pythons(answers):
     assert widths[len(widths) // 2] < 1e-6 and len(found) > 0.9 * len(pairs)
 
 
+# A rate, and how often exp was called for it.
+COUNTED = """run => {
+  const exp = Math.exp;
+  let calls = 0;
+  Math.exp = x => (calls++, exp(x));
+  const rate = dplearn.truePositiveRate(run, 11, 0.01);
+  Math.exp = exp;
+  return [rate, calls];
+}"""
+
+
+def test_a_rate_that_takes_many_seconds_is_left_open(page):
+    """Nearly a thousand million exponentials were taken, for nothing."""
+    run = RUN | {"noiseMultiplier": 0.0138, "sampleRate": 2.5e-6}
+    rate, calls = page.evaluate(COUNTED, run)
+    assert rate is None and calls < 1e8
+
+
+def test_optimal_is_never_above_the_others(page):
+    run = RUN | {"noiseMultiplier": 0.7, "sampleRate": 0.02}
+    curves = page.evaluate("([run, steps]) => dplearn.curves(run, steps)", [run, STEPS])
+    bounds = [curves[name]["upper"] for name in ("optimal", "advanced", "basic")]
+    assert all(o <= a <= b for o, a, b in zip(*bounds, strict=True))
+
+
+def test_zcdp_of_hardly_any_noise_is_a_number(page):
+    run = RUN | {"noiseMultiplier": 1e-17}
+    only = "run => dplearn.curves(run, [1, 10, 1e12], {accountants: ['zcdp']}).zcdp.upper"
+    assert all(5e33 <= bound < math.inf for bound in page.evaluate(only, run))
+
+
+def test_lower_ends_never_fall_with_the_number_of_steps(browser):
+    """Not even where a bracket is wider than that of fewer steps."""
+    passage = "row.lower = held ? Math.max(lower, 0) : 0;"
+    text = engine.source()
+    assert text.count(passage) == 1
+    opened = browser.new_page()
+    wider = "row.lower = held ? Math.max(row.steps > 150 ? 0.95 * lower : lower, 0) : 0;"
+    opened.add_script_tag(content=text.replace(passage, wider))
+    ends = opened.evaluate("run => dplearn.curves(run, [152, 150, 151]).pld", CASE)
+    opened.close()
+    assert ends["lower"][0] == ends["lower"][1] == ends["lower"][2] <= min(ends["upper"])
+
+
 def test_narrow_brackets_contain_values_of_high_precision(page):
     """The golden table was made by mpmath and knows neither engine."""
     rows = [r for r in table("sampled_gaussian_epsilon") if number(r["sample_rate"]) < 1]
