@@ -128,7 +128,8 @@ class PLD(Accountant):
             proof[loose] = np.where(high < upper[loose], _CLOSED, proof[loose])
             upper[loose] = np.minimum(upper[loose], high)
         for low, high, by in zip(lower, upper, proof, strict=True):
-            kind, reason = "bracket" if low > 0 else "upper", _WIDE * (low > 0 and by == _CLOSED)
+            kind = "bracket" if low > 0 else "upper"
+            reason = _WIDE if low > 0 and by == _CLOSED else ""
             yield Bound(high, kind, reason=reason, lower=low, proof=by)
 
     @property
