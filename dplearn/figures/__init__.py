@@ -5,7 +5,7 @@ the curves, and a slider needs no kernel: its frames are inside.
 """
 
 from dplearn.figures.claim_map import SYMBOLS, claim_map, map_finding
-from dplearn.figures.curves import curves, hugging, leak, number_line, panels
+from dplearn.figures.curves import curves, hugging, ladder, leak, number_line, panels, slider
 from dplearn.figures.drawings import (
     Drawing,
     ball_and_cube,
@@ -30,8 +30,6 @@ from dplearn.figures.kit.template import style_of
 from dplearn.figures.looseness import looseness
 from dplearn.figures.pair import leaking_area, loss_law, profile_curve, renyi_curve, tradeoff_curve
 from dplearn.figures.prices import price_lines, proved_by_guesses, seen_by_a_server
-from dplearn.figures.readings import ladder
-from dplearn.figures.slider import slider
 from dplearn.figures.training_run import training_run
 
 __all__ = [
