@@ -21,7 +21,6 @@ from dplearn.figures.drawings import (
 )
 from dplearn.figures.epsilon_curves import Published, epsilon_curves
 from dplearn.figures.formula import Cloud, Curve, Region, formula_cloud, formula_curve
-from dplearn.figures.histograms import histogram
 from dplearn.figures.kit import certificate, excess, text
 from dplearn.figures.kit.axes import MANTISSAS, log_steps
 from dplearn.figures.kit.marks import Band, Bars, Line, Mark
@@ -29,7 +28,7 @@ from dplearn.figures.kit.panel import on_page
 from dplearn.figures.kit.template import style_of
 from dplearn.figures.looseness import looseness
 from dplearn.figures.pair import leaking_area, loss_law, profile_curve, renyi_curve, tradeoff_curve
-from dplearn.figures.prices import price_lines, proved_by_guesses, seen_by_a_server
+from dplearn.figures.prices import histogram, price_lines, proved_by_guesses, seen_by_a_server
 from dplearn.figures.training_run import training_run
 
 __all__ = [
