@@ -117,13 +117,9 @@ class RandomAllocation(Epoch):
         "the theorem is for 'add_remove' and 'zero_out'",
     )
 
-    @property
-    def _plain(self) -> bool:
-        """Whether nothing is gained, or hardly more than the splitting costs: little noise."""
-        return self.batches == 1 or self.base.shift() > 6.0
-
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        if self._plain:
+        # Nothing is gained, or with little noise hardly more than the splitting costs.
+        if self.batches == 1 or self.base.shift() > 6.0:
             return self.base.profiles(adjacency)
         above = _pair(self.base.noise_multiplier, self.batches, above=True)
         return (above, above.reverse())
