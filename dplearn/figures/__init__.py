@@ -5,11 +5,22 @@ the curves, and a slider needs no kernel: its frames are inside.
 """
 
 from dplearn.figures.claim_map import SYMBOLS, claim_map, map_finding
-from dplearn.figures.curves import curves, hugging, leak, number_line, panels
-from dplearn.figures.drawings import Drawing, ball_and_cube, crowd, flow
+from dplearn.figures.curves import curves, hugging, ladder, leak, number_line, panels, slider
+from dplearn.figures.drawings import (
+    Drawing,
+    ball_and_cube,
+    batch_schemes,
+    clipped_arrows,
+    crowd,
+    flow,
+    images,
+    moved_mass,
+    right_angle,
+    verdicts,
+    whispers,
+)
 from dplearn.figures.epsilon_curves import Published, epsilon_curves
 from dplearn.figures.formula import Cloud, Curve, Region, formula_cloud, formula_curve
-from dplearn.figures.histograms import histogram
 from dplearn.figures.kit import certificate, excess, text
 from dplearn.figures.kit.axes import MANTISSAS, log_steps
 from dplearn.figures.kit.marks import Band, Bars, Line, Mark
@@ -17,18 +28,7 @@ from dplearn.figures.kit.panel import on_page
 from dplearn.figures.kit.template import style_of
 from dplearn.figures.looseness import looseness
 from dplearn.figures.pair import leaking_area, loss_law, profile_curve, renyi_curve, tradeoff_curve
-from dplearn.figures.prices import price_lines, proved_by_guesses, seen_by_a_server
-from dplearn.figures.readings import ladder
-from dplearn.figures.slider import slider
-from dplearn.figures.step_drawings import (
-    batch_schemes,
-    clipped_arrows,
-    images,
-    moved_mass,
-    right_angle,
-    verdicts,
-    whispers,
-)
+from dplearn.figures.prices import histogram, price_lines, proved_by_guesses, seen_by_a_server
 from dplearn.figures.training_run import training_run
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Figures of the lessons: curves, two such figures side by side, and numbers on one line."""
+"""Figures of the lessons: curves, two side by side or many behind a slider, numbers on a line."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,18 +7,20 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
+from dplearn.figures.kit import text
 from dplearn.figures.kit.axes import Axis
 from dplearn.figures.kit.marks import Band, Line, Mark, Part
-from dplearn.figures.kit.template import GREY, RED, transparent
+from dplearn.figures.kit.template import GREY, RED, colour_of, transparent
+from dplearn.ground.guarantee import Guarantee
 
 # Where two panels lie, in shares of the drawing area.
 _PANELS = ((0.0, 0.42), (0.58, 1.0))
 # An axis that says nothing.
-BARE = {"showticklabels": False, "showgrid": False, "showline": False, "ticks": ""}
+_BARE = {"showticklabels": False, "showgrid": False, "showline": False, "ticks": ""}
 _HEADING = {"xanchor": "left", "yanchor": "bottom", "yshift": 8, "font": {"size": 15}}
 
 
-def lesson(
+def _lesson(
     traces: Sequence[dict[str, Any]], title: str, *, height: int = 430, **more: Any
 ) -> go.Figure:
     """A figure in the look of the lessons: white, large type, room for names on the right."""
@@ -29,11 +31,11 @@ def lesson(
 
 def _single(trace: dict[str, Any]) -> dict[str, Any]:
     """A trace in single precision: finer than any screen, and half the notebook."""
-    whole = {k: trace[k] for k in ("x", "y") if np.size(trace[k]) > 1}
-    return trace | {key: np.asarray(values, dtype=np.float32) for key, values in whole.items()}
+    long = [key for key in ("x", "y") if np.size(trace[key]) > 1]
+    return trace | {key: np.asarray(trace[key], dtype=np.float32) for key in long}
 
 
-def axis(
+def _axis(
     title: str, values: Any, log: bool = False, span: tuple[float, float] | None = None
 ) -> dict[str, Any]:
     """An axis around values; Plotly finds its ends, with room for names, unless they are given."""
@@ -67,11 +69,11 @@ def curves(
         ground, words = _zone(*zone, lines[0])
         shapes, traces = [ground], [*traces, words]
     heights = [y for line in lines for y in line.heights]
-    return lesson(
+    return _lesson(
         traces,
         title,
-        xaxis=axis(x, [part.x for part in lines or marks], log_x, x_range),
-        yaxis=axis(y, heights or [mark.y for mark in marks], log_y, y_range),
+        xaxis=_axis(x, [part.x for part in lines or marks], log_x, x_range),
+        yaxis=_axis(y, heights or [mark.y for mark in marks], log_y, y_range),
         shapes=shapes,
     )
 
@@ -105,7 +107,7 @@ def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
             top = {"x": 0, "y": 1, "xref": f"x{n} domain", "yref": f"y{n} domain"}
             headings.append({**top, **_HEADING, "text": words})
     margin = {"r": 90, "t": 86 if headings else 60}
-    return lesson(traces, title, margin=margin, shapes=shapes, annotations=headings, **axes)
+    return _lesson(traces, title, margin=margin, shapes=shapes, annotations=headings, **axes)
 
 
 def leak(
@@ -192,5 +194,63 @@ def number_line(numbers: Mapping[str, float], *, title: str) -> go.Figure:
         traces += Mark(x=value, y=0, label=words, role=role, side=side).traces()
     ends = ranked[0][1] / 3, ranked[-1][1] * 3
     zero = {"zeroline": True, "zerolinecolor": GREY, "range": [-1, 1]}
-    x = axis("", [list(numbers.values())], True, ends) | {"showgrid": False, "showline": False}
-    return lesson(traces, title, height=230, xaxis=x, yaxis=BARE | zero)
+    x = _axis("", [list(numbers.values())], True, ends) | {"showgrid": False, "showline": False}
+    return _lesson(traces, title, height=230, xaxis=x, yaxis=_BARE | zero)
+
+
+def ladder(told: Mapping[str, Guarantee], *, title: str) -> go.Figure:
+    """Epsilons on one logarithmic axis, from top to bottom; a bar is what is not decided.
+
+    Examples
+    --------
+    >>> one = Guarantee(epsilon=2.0, delta=1e-5, kind="exact", method="pld",
+    ...                 adjacency="add_remove")
+    >>> ladder({"as planned": one}, title="One run").data[-1].x[0]
+    2.0
+    """
+    upper = np.array([g.epsilon for g in told.values()])
+    lower = np.array([g.lower if g.kind == "bracket" else g.epsilon for g in told.values()])
+    rows, ends = -np.arange(len(told), dtype=float), (lower.min() / 3, 5 * upper.max())
+    shared = {"hoverinfo": "skip", "showlegend": False, "textposition": "middle right"}
+    # A hair inside: a name on the end of the axis would be left out.
+    names = {"x": [1.01 * ends[0]] * len(told), "y": rows + 0.32, "text": list(told)}
+    names |= {"mode": "text", "textfont": {"color": GREY, "size": 14}}
+    values = [f" {text.epsilon(g, 4)}" for g in told.values()]
+    points = {"x": upper.tolist(), "y": rows, "text": values, "mode": "markers+text"}
+    points["marker"] = {"size": 10, "color": colour_of("exact")}
+    bar = {"symmetric": False, "array": 0 * upper, "arrayminus": upper - lower}
+    points["error_x"] = bar | {"thickness": 5, "width": 0, "color": colour_of("exact")}
+    bare = _BARE | {"zeroline": False, "range": [0.4 - len(told), 0.8]}
+    x, height = _axis("ε", [lower, upper], True, ends), 120 + 46 * len(told)
+    return _lesson([names | shared, points | shared], title, height=height, xaxis=x, yaxis=bare)
+
+
+def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go.Figure:
+    """One figure whose slider steps through `figures`, by their labels; works without a kernel.
+
+    All have the same traces and axes. The slider changes what has the `name`, from `start` on.
+    """
+    labels = list(figures)
+    shown: Any = go.Figure(figures[labels[start]])
+    shown.frames = [_frame(label, figure, shown) for label, figure in figures.items()]
+    frame = {"frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
+    now = {"mode": "immediate", **frame}
+    steps = [
+        {"label": label.replace("-", "−"), "method": "animate", "args": [[label], now]}
+        for label in labels
+    ]
+    current = {"prefix": f"{name} = ", "font": {"size": 16}}
+    bar = {"active": start, "steps": steps, "currentvalue": current, "pad": {"t": 60}, "len": 1.0}
+    shown.update_layout(sliders=[bar], height=shown.layout.height + 110, margin_b=110)
+    return shown
+
+
+def _frame(label: str, figure: Any, shown: Any) -> go.Frame:
+    """Only what differs from the figure shown first."""
+    data = []
+    for trace, first in zip(figure.data, shown.data, strict=True):
+        new = {key: trace[key] for key in ("x", "y") if not np.array_equal(trace[key], first[key])}
+        # Without its type a frame would turn columns into a line.
+        words = {"text": trace.text} if trace.text != first.text else {}
+        data.append({"type": trace.type} | new | words)
+    return go.Frame(name=label, data=data, layout={"title": {"text": figure.layout.title.text}})

@@ -52,13 +52,12 @@ def leaking_area(
     pad = 0.5 if whole else 0.0
     across = Axis(title=axis, lower=float(x[high[0]]) - pad, upper=float(x[high[-1]]) + pad)
     up = Axis(title="probability" if whole else "density", lower=0.0, upper=float(top))
-    if whole:
-        few = slice(high[0], high[-1] + 1, 1 + (high[-1] - high[0]) // _MOST)
-        x, p, q, scaled_q = (a[few] for a in (x, p, q, scaled_q))
     # What is far above the picture would only slow it down.
     scaled_q = np.minimum(scaled_q, 3 * top)
     covered = np.minimum(p, scaled_q)
     if whole:
+        few = slice(high[0], high[-1] + 1, 1 + (high[-1] - high[0]) // _MOST)
+        x, p, q, scaled_q, covered = (a[few] for a in (x, p, q, scaled_q, covered))
         # Bars of height P in two parts: up to the scaled Q, and above it.
         width, edge = 0.75 * (x[1] - x[0]), 1.4 if x.size < 60 else 0
         law = Bars(x=x, y=covered, label=names[0], width=width, opacity=0.35, edge=edge)

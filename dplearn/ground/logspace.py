@@ -31,6 +31,13 @@ def log_add(a: ArrayLike, b: ArrayLike) -> NDArray:
     return np.logaddexp(a, b)
 
 
+def log_sum(logs: NDArray) -> NDArray:
+    """log of the sum of each row of e^logs; faster than `np.logaddexp.reduce`."""
+    top = np.maximum(np.max(logs, axis=-1), -1e300)
+    with np.errstate(divide="ignore"):
+        return np.log(np.sum(np.exp(logs - top[..., None]), axis=-1)) + top
+
+
 def log_sub(a: ArrayLike, b: ArrayLike) -> NDArray:
     """log(e^a - e^b) for a >= b; rounding that makes b > a counts as a = b."""
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)

@@ -122,9 +122,8 @@ class Mechanism(ABC):
         orders = np.atleast_1d(np.asarray(orders, dtype=float))
         if orders.ndim != 1:
             raise ValueError(f"Expected orders of shape (n,), got shape {orders.shape}.")
-        if not np.all((orders > 1) & (orders < np.inf)):
-            wrong = orders[~((orders > 1) & (orders < np.inf))][0]
-            raise ValueError(f"Expected orders > 1 and finite, got orders={wrong!r}.")
+        if (wrong := orders[~((orders > 1) & (orders < np.inf))]).size:
+            raise ValueError(f"Expected orders > 1 and finite, got orders={wrong[0]!r}.")
         values = None if method == "quadrature" else self._rdp(orders, adjacency)
         if values is not None:
             return values

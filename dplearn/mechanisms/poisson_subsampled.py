@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from dplearn.engine.profile import Profile
 from dplearn.ground.guarantee import Adjacency
-from dplearn.ground.logspace import log_add, log_bernoulli, log_comb, log_expm1
+from dplearn.ground.logspace import log_add, log_bernoulli, log_comb, log_expm1, log_sum
 from dplearn.mechanisms._outputs import Outputs
 from dplearn.mechanisms._wrapped import Sampled
 from dplearn.mechanisms.gaussian import Gaussian
@@ -156,7 +156,4 @@ def _log_excess_integral(orders: NDArray, sigma: float, q: float) -> NDArray:
     excess = q * np.expm1(np.minimum(drift, 600.0))
     log_terms = log_bernoulli(orders[:, None], excess, log_f) - 0.5 * u * u
     # A rate whose square underflows leaves nothing.
-    top = np.maximum(np.max(log_terms, axis=1, keepdims=True), -1e300)
-    with np.errstate(divide="ignore"):
-        total = np.log(np.sum(np.exp(log_terms - top), axis=1)) + top[:, 0]
-    return total + math.log(step / math.sqrt(2 * math.pi))
+    return log_sum(log_terms) + math.log(step / math.sqrt(2 * math.pi))

@@ -55,7 +55,7 @@ from scipy.special import gammaln, ndtr
 
 from dplearn.engine.profile import Profile
 from dplearn.ground.guarantee import Adjacency
-from dplearn.ground.logspace import exp_rest, log1mexp, log_add, log_comb, log_expm1
+from dplearn.ground.logspace import exp_rest, log1mexp, log_add, log_comb, log_expm1, log_sum
 from dplearn.ground.work import remembered, spend
 from dplearn.mechanisms._wrapped import Epoch
 from dplearn.mechanisms.gaussian import Gaussian, gaussian_log_delta
@@ -117,13 +117,9 @@ class RandomAllocation(Epoch):
         "the theorem is for 'add_remove' and 'zero_out'",
     )
 
-    @property
-    def _plain(self) -> bool:
-        """Whether nothing is gained, or hardly more than the splitting costs: little noise."""
-        return self.batches == 1 or self.base.shift() > 6.0
-
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        if self._plain:
+        # Nothing is gained, or with little noise hardly more than the splitting costs.
+        if self.batches == 1 or self.base.shift() > 6.0:
             return self.base.profiles(adjacency)
         above = _pair(self.base.noise_multiplier, self.batches, above=True)
         return (above, above.reverse())
@@ -295,11 +291,7 @@ def _product(one: NDArray, two: NDArray) -> NDArray:
     """The product of two series whose coefficients are given by logarithms, truncated."""
     k = np.arange(one.size)
     lag = k[:, None] - k
-    terms = np.where(lag >= 0, one[np.maximum(lag, 0)] + two, -np.inf)
-    top = np.max(terms, axis=1)
-    top = np.where(np.isfinite(top), top, 0.0)
-    with np.errstate(divide="ignore"):
-        return np.log(np.sum(np.exp(terms - top[:, None]), axis=1)) + top
+    return log_sum(np.where(lag >= 0, one[np.maximum(lag, 0)] + two, -np.inf))
 
 
 def _reverse_moments(n: NDArray, sigma: float, batches: int) -> NDArray:

@@ -149,7 +149,9 @@ class _Largest:
     def log_delta_reverse(self, epsilon: NDArray) -> NDArray:
         x, g = self._threshold(-epsilon)
         below = self.others * log_ndtr(x) + self.gaussian.log_delta(epsilon - g)
-        return below - log_add(0.0, self._log_weight(x, self.b))
+        # log of r M(b - x), at most B - 1; r = (B-1) / M(-x).
+        log_weight = self.log_others + _log_mills(self.b - x) - _log_mills(-x)
+        return below - log_add(0.0, log_weight)
 
     def log_tail_reverse(self, epsilon: NDArray) -> NDArray:
         x, _ = self._threshold(-epsilon)
@@ -194,10 +196,6 @@ class _Largest:
             for log_c, c in ((log_a, self.a), (log_b, self.b))
         )
         return np.minimum(g, self.log_batches), at_a - at_b
-
-    def _log_weight(self, x: NDArray, shift: float) -> NDArray:
-        """log of r M(shift - x), at most B - 1; r = (B-1) / M(-x)."""
-        return self.log_others + _log_mills(shift - x) - _log_mills(-x)
 
     def _log_others_above(self, x: NDArray) -> NDArray:
         """log of 1 - A, A = Phi(x)^(B-1)."""

@@ -10,7 +10,7 @@ from scipy.special import ive
 
 from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.solve import first_true
-from dplearn.mechanisms._tabled import OUTSIDE, TabledNoise
+from dplearn.mechanisms._noise import OUTSIDE, TabledNoise
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ from scipy.special import log_ndtr
 from dplearn.engine.profile import Profile
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
-from dplearn.ground.logspace import log1mexp, log_add, log_bernoulli, log_expm1, log_sub
+from dplearn.ground.logspace import log1mexp, log_add, log_bernoulli, log_expm1, log_sub, log_sum
 from dplearn.ground.work import spend
 from dplearn.mechanisms._base import Mechanism
 from dplearn.mechanisms._outputs import Outputs
@@ -158,7 +158,7 @@ class _Pair:
     def log_density(self, law: int, x: NDArray) -> NDArray:
         """Of Q (law 0) or P (law 1)."""
         noise = -0.5 * ((np.asarray(x)[..., None] - self.count) / self.sigma) ** 2
-        return _log_sum(self.laws[law] + noise) - math.log(self.sigma * math.sqrt(2 * math.pi))
+        return log_sum(self.laws[law] + noise) - math.log(self.sigma * math.sqrt(2 * math.pi))
 
     def losses(self, x: NDArray) -> tuple[NDArray, NDArray, NDArray]:
         """Loss L, e^L - 1 without cancellation, and the log of Q's density over that of N(0)."""
@@ -172,7 +172,7 @@ class _Pair:
             count = self.count[near]
             spend(12 * some.size * count.size)
             table = (count * some[:, None] - 0.5 * count**2) / self.sigma**2
-            logs[:, i : i + _AT_ONCE] = [_log_sum(law[near] + table) for law in self.laws]
+            logs[:, i : i + _AT_ONCE] = [log_sum(law[near] + table) for law in self.laws]
         q, p, kept, raised = logs
         excess = np.exp(np.minimum(raised - q, 600.0)) - np.exp(kept - q)
         near = np.abs(p - q) < 0.5
@@ -216,7 +216,7 @@ class _Pair:
         tail = log_ndtr((count - place[:, None]) / self.sigma)
         rise = log_sub(tail[:, 1:], tail[:, :-1])
         past = np.append(self.laws[0, near], self._past[near.stop])
-        return np.array([_log_sum(self.laws[2, near] + rise), _log_sum(past + tail)])
+        return np.array([log_sum(self.laws[2, near] + rise), log_sum(past + tail)])
 
     def _mean(self, epsilon: NDArray) -> NDArray:
         """Mean count at the threshold, of m draws from all n + 1 records."""
@@ -281,7 +281,7 @@ class _Pair:
         """log of the sum of e^{aL} - 1 - a(e^L - 1), weighed by the density of Q."""
         loss, excess, log_q = self.losses(x)
         terms = log_bernoulli(orders[:, None], excess, loss) + log_q - 0.5 * (x / self.sigma) ** 2
-        return _log_sum(terms) - math.log(self.sigma * math.sqrt(2 * math.pi))
+        return log_sum(terms) - math.log(self.sigma * math.sqrt(2 * math.pi))
 
 
 def _hypergeometric(size: int, others: int, alike: int, drawn: int) -> NDArray:
@@ -292,13 +292,6 @@ def _hypergeometric(size: int, others: int, alike: int, drawn: int) -> NDArray:
     law = np.full(size, -np.inf)
     law[first : last + 1] = np.append(0.0, np.cumsum(more))
     return law - np.logaddexp.reduce(law)
-
-
-def _log_sum(logs: NDArray) -> NDArray:
-    """log of the sum of each row."""
-    top = np.maximum(np.max(logs, axis=-1), -1e300)
-    with np.errstate(divide="ignore"):
-        return np.log(np.sum(np.exp(logs - top[..., None]), axis=-1)) + top
 
 
 def _moments(logs: NDArray, count: NDArray) -> tuple[NDArray, NDArray]:

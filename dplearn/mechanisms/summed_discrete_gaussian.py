@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency
-from dplearn.mechanisms._tabled import TabledNoise, whole
+from dplearn.mechanisms._noise import TabledNoise, whole
 from dplearn.mechanisms.discrete_gaussian import DiscreteGaussian
 
 # Largest deviation whose table is summed up; beyond, one discrete Gaussian is all but the sum.

@@ -34,16 +34,11 @@ def clearest(boxes: Sequence[Box], points: NDArray, *, width: float, height: flo
 
     A box that sticks out of the area [0, width] x [0, height] counts as covered.
     """
-
-    def cost(i: int) -> int:
-        x, y, wide, high = boxes[i]
+    costs = []
+    for x, y, wide, high in boxes:
         inside = wide / 2 <= x <= width - wide / 2 and high / 2 <= y <= height - high / 2
         covered = np.abs(points - (x, y)) < (wide / 2, high / 2)
-        return int(np.count_nonzero(covered.all(axis=1))) + (0 if inside else 1000)
-
-    costs = []
-    for i in range(len(boxes)):
-        costs.append(cost(i))
+        costs.append(int(np.count_nonzero(covered.all(axis=1))) + (0 if inside else 1000))
         if not costs[-1]:
             break  # none is clearer than one that covers nothing
     return costs.index(min(costs))
