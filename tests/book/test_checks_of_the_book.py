@@ -81,6 +81,15 @@ def test_a_bound_that_fails_at_an_edge_of_its_hypothesis_is_not_verified():
         assert found.status == "failed" and 1.999 < math.prod(found.worst.parameters.values()) <= 2
 
 
+def test_what_is_drawn_from_a_number_does_not_stay_behind_when_that_is_pushed_to_an_end():
+    size = domains.Drawn(lambda rng, n: np.zeros(n))
+    space = {"n": Whole(2, 7), "t": Linear(0.0, 3.0), "zeros": size}
+    same = lambda n, zeros: float(len(zeros) == n)
+    assert verify(
+        changed(function=same, oracle=lambda: 1.0, domain=space, given="n > 1", printed=())
+    ).good
+
+
 def test_subnormal_doubles_have_no_digits_to_compare():
     least = changed(oracle=lambda: 2.964e-323, function=lambda: 3.458e-323, printed=())
     assert verify(least).good

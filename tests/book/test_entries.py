@@ -72,7 +72,7 @@ def test_entries_and_misprints_are_well_written():
 @pytest.mark.parametrize("id", book)
 def test_entry_is_verified_and_its_misprints_refuted(id):
     entry = book[id]
-    right = verify(entry, points=min(entry.points, 20))
+    right = verify(entry, points=min(entry.points, 16))  # `dplearn verify` takes them all
     assert right.good, right.reason
     for misprint in entry.misprints:
         wrong = refute(entry, misprint, points=min(entry.points, 60))

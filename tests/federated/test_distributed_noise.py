@@ -14,7 +14,7 @@ from scipy import stats
 from cases import each
 from dplearn import accountants
 from dplearn.federated import noise
-from dplearn.federated.aggregation import Client, Neighbourhood, Server, Session
+from dplearn.federated.aggregation import Client, Neighbourhood, Server, Session, stages
 from dplearn.federated.noise import DistributedNoise, discrete_gaussian
 from dplearn.mechanisms import Skellam, SummedDiscreteGaussian
 
@@ -90,13 +90,12 @@ def test_a_sum_through_secure_aggregation_is_that_of_updates_and_noise(law, bits
     updates = np.random.default_rng(0).normal(size=(20, 400))
     session = Session(size=400, around=Neighbourhood(12, 7), bits=bits)
     server, clients = Server(session), [Client(session, n) for n in range(20)]
-    told = {n: () for n in range(20)}
-    for stage in ("advertise", "share", "mask", "unmask"):
-        for n in told:
-            own = (plan.encode(updates[n]),) if stage == "mask" else ()
-            if not (stage == "mask" and n < 2):
-                server.receive(n, getattr(clients[n], stage)(*told[n], *own))
-        told = {n: (message,) for n, message in server.advance().items()}
+    for told in stages(server, opening=lambda: None):
+        for n in told or range(20):
+            own = (plan.encode(updates[n]),) if server.stage == "mask" else ()
+            message = (told[n],) if told else ()
+            if not (server.stage == "mask" and n < 2):
+                server.receive(n, getattr(clients[n], server.stage)(*message, *own))
     error = plan.decode(server.total())
     for update in updates[2:]:
         error -= update * 0.5 / np.linalg.norm(update)

@@ -200,6 +200,10 @@ class Drawn(Domain):
 
     make: Callable[..., Any]
 
+    def follows(self, name: str) -> bool:
+        """Whether it must be drawn again when this parameter changes."""
+        return not {name, "drawn"}.isdisjoint(inspect.signature(self.make).parameters)
+
     def draw(self, rng: Generator, drawn: Parameters) -> Any:
         return by_name(self.make)(ChainMap({"rng": rng, "drawn": drawn}, drawn))
 
@@ -207,6 +211,9 @@ class Drawn(Domain):
 @dataclass(frozen=True)
 class Derived(Drawn):
     """No choice at all: made again whenever another parameter changes."""
+
+    def follows(self, name: str) -> bool:
+        return False
 
     def of(self, drawn: Parameters) -> Any:
         """Its value where the others have these."""

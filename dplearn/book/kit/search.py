@@ -76,7 +76,9 @@ def _walk(claim: Formula, worst: Case, rng: Generator, *, steps: int, edges: flo
 def _at_edge(claim: Formula, moved: Parameters, rng: Generator) -> Parameters | None:
     """Accepted parameters with one number at an end of its domain, or where acceptance ends."""
     good = claim.accepts(moved)
-    free = {name: values for name, values in claim.domain.items() if isinstance(values, Linear)}
+    others = [values for values in claim.domain.values() if isinstance(values, Drawn)]
+    alone = lambda name: not any(values.follows(name) for values in others)
+    free = {n: v for n, v in claim.domain.items() if isinstance(v, Linear) and alone(n)}
     for name in rng.permutation(list(free)):
         values = free[name]
         for end in rng.permutation([values.low, values.high]).tolist():

@@ -14,7 +14,7 @@ from dplearn.book.everything import verification
 # Seconds for a picture, while a slider moves and when it rests.
 _DRAFT, _PICTURE = 0.4, 1.5
 _STOPPED = "Stopped after {seconds:g} s with {points} points."
-_CHECKS = "Compares {points} points of its domain with another way to the truth."
+_CHECKS = "Compares {points} points or more of its domain with another way to the truth."
 
 
 def entry(state: State) -> None:

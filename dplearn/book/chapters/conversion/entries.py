@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr, ndtr
+from scipy.special import ndtr
 
 from dplearn.accountants.theorems import rdp_to_epsilon, rdp_to_epsilon_mironov, zcdp_to_epsilon
 from dplearn.book.chapters.conversion import truths
 from dplearn.book.chapters.divergences.truths import mean_loss_of_coins
+from dplearn.book.chapters.gaussian.entries import gaussian_delta
 from dplearn.book.chapters.gaussian.truths import noise_epsilon
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Derived, Distribution, Linear, Log, Whole
@@ -234,10 +235,7 @@ def gdp_delta(*, mu, epsilon):
     r"""\mu\text{-GDP} \iff \delta(\varepsilon) = \Phi\Big(-\frac\varepsilon\mu+\frac\mu2\Big) -
     e^\varepsilon\Phi\Big(-\frac\varepsilon\mu-\frac\mu2\Big)\ \forall\varepsilon\ge0"""
     validate.positive(mu=mu)
-    validate.non_negative(epsilon=epsilon)
-    first = float(log_ndtr(mu / 2 - epsilon / mu))
-    second = epsilon + float(log_ndtr(-mu / 2 - epsilon / mu))
-    return -math.exp(first) * math.expm1(min(second - first, 0.0))
+    return gaussian_delta(epsilon=epsilon, noise_multiplier=1 / mu)
 
 
 def _side_of(profile: Callable[..., tuple[NDArray, NDArray]], side: int, *names: str) -> Derived:
