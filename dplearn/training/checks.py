@@ -314,6 +314,9 @@ def check_settings(
         raise TypeError(f"Expected plan to be a DPSGD or Phases, got {type(plan).__name__}.")
     if not trainable(model):
         raise ValueError("Expected a model with at least one trainable parameter, got 0.")
+    # A DTensor, whose module takes half a second to import.
+    if any(hasattr(parameter, "placements") for parameter in model.parameters()):
+        raise validate.unsupported("a model in shards", "Give each process the whole model.")
     if len(places := {str(p.device) for p in trainable(model).values()}) > 1:
         raise validate.unsupported(f"a model on {sorted(places)}", "Put it on one device.")
     if isinstance(optimizer, LBFGS):

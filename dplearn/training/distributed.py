@@ -2,8 +2,7 @@
 
 Each process draws its lots from its own records, independently: together they are a lot of the
 whole dataset. Clipped sums are added, never averaged, and the first process alone adds noise to
-its sum before that, so that there is noise once in total. Where processes have shards of the model,
-each adds noise to its own: see `sharding`.
+its sum before that, so that there is noise once in total. Each process has the whole model.
 
 A process that dies is an error in the others at once with gloo, whose connection closes; with
 NCCL after the timeout given to `torch.distributed.init_process_group`, ten minutes by default.
@@ -85,5 +84,4 @@ def start_equal(model: nn.Module, group: Group) -> None:
     """Give every process the parameters and buffers of the first."""
     if group is not None:
         for value in model.state_dict().values():
-            if not hasattr(value, "placements"):  # a shard is no other process's
-                dist.broadcast(value, group=group, group_src=0)
+            dist.broadcast(value, group=group, group_src=0)

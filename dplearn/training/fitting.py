@@ -16,7 +16,6 @@ from dplearn.run import Plan
 from dplearn.training.checkpoint import present, require_writable
 from dplearn.training.history import History
 from dplearn.training.passes import Loss
-from dplearn.training.sharding import refuse_checkpoint
 from dplearn.training.trainer import Trainer
 
 
@@ -77,7 +76,6 @@ def fit(
     plan.guarantee(accountant, delta=delta)  # refuses what no theorem covers, before training
     trainer = Trainer(model, loss_fn, dataset, plan, optimizer=optimizer, **options)
     if checkpoint is not None:
-        refuse_checkpoint(model)
         require_writable(checkpoint, trainer.process_group)
         if present(checkpoint, trainer.process_group):
             trainer.load(checkpoint)

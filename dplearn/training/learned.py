@@ -28,11 +28,6 @@ def rows_of_model(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any, st
     return rows if before == state else learn(model, loss_fn, inputs, targets)
 
 
-def known_alone(model: nn.Module) -> None:
-    """Take a model that was checked in another state for one whose modules all have rules."""
-    _LEARNED[model] = state_of(model), {}
-
-
 def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Rows:
     """Rows per record of each argument, from passes over two and three of these records.
 

@@ -24,7 +24,7 @@ from torch.optim import Optimizer
 
 from dplearn.ground import validate
 from dplearn.run import DPSGD, Plan
-from dplearn.training import checkpoint, distributed, sampling, sharding
+from dplearn.training import checkpoint, distributed, sampling
 from dplearn.training.bounds import AdaptiveQuantile, Bound, Flat
 from dplearn.training.checks import check, check_settings, check_stored
 from dplearn.training.gradients import Clip, ClippedSum, added_sum, compiled_sum
@@ -96,7 +96,6 @@ class Trainer:
     records: list[Record] = field(default_factory=list, init=False)
 
     def __post_init__(self, generator: torch.Generator | None, secure: bool | None) -> None:
-        sharding.divide(self.model)
         check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
         self._trainable, self._state = trainable(self.model), None
         self._device = next(iter(self._trainable.values())).device
@@ -104,7 +103,7 @@ class Trainer:
         self._like = torch.empty(0, dtype=reduce(torch.promote_types, dtypes), device=self._device)
         self._data = Records(self.dataset, self.plan, device=self._device)
         self._rank, self._processes = distributed.place(self.process_group)
-        self._steps, self._resumed, self._sharded = 0, False, sharding.any_divided(self.model)
+        self._steps, self._resumed = 0, False
         self._itself, self._after_others = object(), False
         self._randomness = Randomness.of(generator, secure=secure)
         self._drawn: dict[int, list[sampling.Lot]] = {}  # lots of drawings in use or to come
@@ -119,8 +118,7 @@ class Trainer:
         distributed.start_equal(self.model, self.process_group)
         self._sums: dict[Any, Callable[..., ClippedSum]] = {}  # by modes and trainable parameters
         self._look()
-        with sharding.whole(self.model):
-            self._data.check_collation(self.model, self.loss_fn)
+        self._data.check_collation(self.model, self.loss_fn)
         self._run = run
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -141,11 +139,8 @@ class Trainer:
 
     def _look(self) -> None:
         """Look again at the model if modes or trainable parameters have changed."""
-        if self._sharded:
-            sharding.divide(self.model)  # an evaluation may have left it whole
         if (state := state_of(self.model, self.loss_fn)) == self._state:
             return
-        sharding.check_shards(self.model, self.process_group, compiled=bool(self.compile))
         check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
         self._trainable = trainable(self.model)
         self._sizes = [parameter.numel() for parameter in self._trainable.values()]
@@ -167,8 +162,7 @@ class Trainer:
         """Raise if an experiment shows that the model mixes records; no value of theirs counts."""
         sample = self.example or self._data.rows(np.arange(_CHECKED) % len(self._data))
         batch = min(16, max(4, self.micro_batch or 16))
-        with sharding.whole(self.model):
-            check(self.model, self.loss_fn, *sample, public=bool(self.example), batch=batch)
+        check(self.model, self.loss_fn, *sample, public=bool(self.example), batch=batch)
 
     def _check_options(self) -> None:
         if self.micro_batch is not None:
@@ -209,18 +203,12 @@ class Trainer:
         if self.bound is None and self._bound != (bound := Flat(self._phase.max_grad_norm)):
             self._use(bound)
         torch.clear_autocast_cache()  # a caller's autocast around several steps keeps old weights
-        noise = self._normals(self._runs())
-        looks = not self._sharded and self.steps & (self.steps + 1) == 0  # at steps 1, 2, 4, 8, ...
+        noise = self._noise()
+        looks = self.steps & (self.steps + 1) == 0  # at steps 1, 2, 4, 8, ...
         unwritten = check_stored(self.model) if looks else nullcontext()
         with self._randomness.for_model(self._device, self._rank, self.steps), unwritten:
             flat = self._clipped(noise)
-        group, self._shards = self.process_group, {}
-        if self._sharded:
-            sums, own = self._by_name(flat), lambda runs: self._normals(runs, 1 + self._rank)()
-            self._shards = sharding.reduced(sums, self._trainable, self._scales(), own, group)
-            distributed.add_up(flat[-len(TALLY) :], group)
-        else:
-            distributed.add_up(flat, group)
+        distributed.add_up(flat, self.process_group)
         # Counted first: whatever interrupts optimizer or scheduler, no step is lost.
         record = self._counted(flat[-len(TALLY) :].clone())
         self._update(flat)
@@ -243,31 +231,26 @@ class Trainer:
         drawing, position = divmod(step - before, phase.drawing.batches)
         return phase, before + drawing, position
 
-    def _scales(self) -> dict[str, float]:
-        """Standard deviation of the noise of the mean gradient of each parameter."""
+    def _noise(self) -> Callable[[], Tensor]:
+        """Noise that the first process adds to the mean gradient, and to the quantile's count."""
         z = self._bound.gradient_noise(self._phase.noise_multiplier) / self._expected
-        return {name: z * self._groups.scales[self._groups.of[name]] for name in self._trainable}
-
-    def _runs(self) -> list[Run]:
-        """Noise that the first process adds to gradients that are not divided, and to the count."""
-        named, scales = self._trainable.items(), self._scales()
-        runs = [(p.numel(), 0.0 if sharding.divided(p) else scales[n]) for n, p in named]
+        scales = self._groups.scales
+        runs = [(p.numel(), z * scales[self._groups.of[n]]) for n, p in self._trainable.items()]
         runs += [(len(TALLY) - 1, 0.0), (1, float(isinstance(self._bound, AdaptiveQuantile)))]
-        return [(size, scale * (self._rank == 0)) for size, scale in runs]
+        return self._normals([(size, scale * (self._rank == 0)) for size, scale in runs])
 
-    def _normals(self, runs: list[Run], *key: int) -> Callable[[], Tensor]:
-        return self._randomness.normals(runs, self._like, self.steps, *key)
+    def _normals(self, runs: list[Run]) -> Callable[[], Tensor]:
+        return self._randomness.normals(runs, self._like, self.steps)
 
     def _clipped(self, noise: Callable[[], Tensor]) -> Tensor:
         """Noise, the mean of the clipped gradients of this step's lot, and its tally, added up."""
-        noise, rows, group = cache(noise), self.micro_batch, self.process_group
+        noise, rows = cache(noise), self.micro_batch
         varies = self._phase.sampling in ("poisson", "random_allocation")
         if rows is None and self.compile and varies:
             rows = math.ceil(self._phase.sample_rate * len(self._data) / 4)  # code for one number
         into = cache(lambda: (self._by_name(noise()), 1 / self._expected))
         tallies, lots = [], lambda: map(self._lot, range(self.steps, self.plan.steps))
-        parts = self._data.parts(self.steps, lots, rows)
-        for inputs, targets, mask in sharding.in_step(self._sharded, parts, self._data.rows, group):
+        for inputs, targets, mask in self._data.parts(self.steps, lots, rows):
             part = self._sum(inputs, targets, clip=self._clip, mask=mask, into=into)
             tallies.append(tally_of(part, mask, self._bound, self._like.dtype))
         flat = noise()
@@ -284,7 +267,7 @@ class Trainer:
     def _update(self, flat: Tensor) -> None:
         """Hand the noisy mean to the optimizer; gradients left by anybody else are removed."""
         self.optimizer.zero_grad(set_to_none=True)
-        for name, value in (self._by_name(flat) | self._shards).items():
+        for name, value in self._by_name(flat).items():
             self._trainable[name].grad = value.to(self._trainable[name].dtype)
         self.optimizer.step()
         if self.scheduler is not None:
@@ -332,7 +315,6 @@ class Trainer:
         Without a generator it holds nothing that is not released anyway: the model, what the
         optimizer made of noisy gradients, and the number of steps. With one it holds the seed.
         """
-        sharding.refuse_checkpoint(self.model)
         content = {
             "run": self._run,
             "resumable": self.resumable,
@@ -358,7 +340,6 @@ class Trainer:
         an epoch whose order is not kept, has fewer steps than this trainer, or differs between
         processes.
         """
-        sharding.refuse_checkpoint(self.model)
         checkpoint.present(path, self.process_group)
         written = checkpoint.read(path)
         with checkpoint.whole_or_not_at_all(path, self.model, self.optimizer, self.scheduler):
