@@ -38,7 +38,10 @@ def claim_map(verdict: Verdict) -> go.Figure:
     area = verdict.map
     present = sorted({s for row in area.status for s in row})
     traces = [_cells(verdict), *(_hatch(area, s) for s in present if s in _HATCH)]
-    traces += [_key(s) for s in present]
+    look = {"symbol": "square", "size": 14, "edge": (1, GREY)}
+    for status in present:  # an entry of the legend
+        words = _WORDS[status] + (" ×" if status == 1 else "")
+        traces.append(markers([None], [None], words, colour=_FILL[status], **look))
     if verdict.simplest:
         traces.append(_star(verdict))
     held = ", ".join(f"{SYMBOLS[n]} = {v:.6g}" for n, v in area.fixed.items())
@@ -103,12 +106,6 @@ def _hatch(area: Slice, status: int) -> dict[str, Any]:
     hidden = {"hoverinfo": "skip", "showlegend": False}
     x, y = [x for x, _ in at], [y for _, y in at]
     return markers(x, y, f"{STATUS[status]} marks", **look, **hidden)
-
-
-def _key(status: int) -> dict[str, Any]:
-    """An entry of the legend."""
-    look = {"symbol": "square", "size": 14, "colour": _FILL[status], "edge": (1, GREY)}
-    return markers([None], [None], _WORDS[status] + (" ×" if status == 1 else ""), **look)
 
 
 def _star(verdict: Verdict) -> dict[str, Any]:

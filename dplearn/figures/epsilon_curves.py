@@ -101,7 +101,10 @@ def epsilon_curves(
     notes = _notes(curves, steps, canvas, published, here, budget)
     budget_line = level(budget, "dashdot") | {"name": "budget"}
     more = {"shapes": [upright(here), budget_line], "annotations": [*names, *notes]}
-    title = finding or _finding(curves)
+    bounds = sum(all(g.is_bound for g in c) for c in curves.values())
+    others = len(curves) - bounds
+    tail = f" and {text.counted(others, 'approximation')}" if others else ""
+    title = finding or f"Same run, same δ: {text.counted(bounds, 'bound')} on ε{tail}"
     return over_steps.figure(canvas, traces, title, subtitle, size=19, **more)
 
 
@@ -133,13 +136,6 @@ def _epsilon_axis(curves: Curves, inside: Sequence[float], log: bool) -> Axis:
         upper=upper * (1.25 if log else 1.06),
         log=log,
     )
-
-
-def _finding(curves: Curves) -> str:
-    bounds = sum(all(g.is_bound for g in c) for c in curves.values())
-    others = len(curves) - bounds
-    tail = f" and {text.counted(others, 'approximation')}" if others else ""
-    return f"Same run, same δ: {text.counted(bounds, 'bound')} on ε{tail}"
 
 
 def _line(

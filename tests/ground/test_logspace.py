@@ -8,7 +8,15 @@ import pytest
 from mpmath import mpf
 
 from cases import each
-from dplearn.ground.logspace import exp_rest, log1mexp, log_add, log_comb, log_expm1, log_sub
+from dplearn.ground.logspace import (
+    exp_rest,
+    log1mexp,
+    log_add,
+    log_comb,
+    log_expm1,
+    log_sub,
+    log_sum,
+)
 
 # Correctly rounded pieces leave a few units in the last place.
 RTOL = 8 * 2.0**-53
@@ -33,6 +41,13 @@ def test_what_is_left_of_an_exponential(x):
     # Past the series the difference of two numbers near x is left, about x^2 / 2.
     rtol = RTOL + 2.0**-52 / abs(x) * (abs(x) > 0.01)
     assert float(exp_rest(x)) == pytest.approx(float(mpmath.expm1(x) - mpf(x)), rel=rtol)
+
+
+@each("row", [[1e4, 1e4 - 1, 9e3], [-1e5, -1e5 - 2, -math.inf], [0.0, -40.0, -41.0]])
+def test_sums_of_rows(row):
+    exact = float(mpmath.log(mpmath.fsum(mpmath.exp(x) for x in row)))
+    sums = log_sum(np.array([row, [-math.inf] * 3]))
+    assert sums[0] == pytest.approx(exact, rel=RTOL) and sums[1] == -math.inf
 
 
 def test_far_ends():

@@ -60,8 +60,7 @@ def page(
     size = size if len(finding) <= 60 else min(size, 17)
     title = {"text": f"<b>{finding}</b>", "subtitle": {"text": subtitle}, "font": {"size": size}}
     sides = dict(zip("lrtb", margin, strict=True))
-    look = {"template": "dplearn", "height": height, "margin": sides}
-    return {**look, "title": title}
+    return {"template": "dplearn", "height": height, "margin": sides, "title": title}
 
 
 def one_panel(
