@@ -237,7 +237,7 @@ def test_a_wrong_variant_is_drawn_and_refuted_and_its_entry_verified():
     assert {"claim", "formula", "truth", "counterexample"} <= set(explorer.traces(app))
     assert figure(explorer.again(app, "formula_book")) == figure(app)
     (outcome,) = (s.value for s in press(app, "Verify now").success)
-    assert all(part in outcome for part in ("verified", "at 100 points", "relative error"))
+    assert all(part in outcome for part in ("verified", "at 150 points", "relative error"))
 
 
 def test_sliders_and_boxes_move_the_picture_and_the_address():
