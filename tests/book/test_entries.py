@@ -75,7 +75,7 @@ def test_entry_is_verified_and_its_misprints_refuted(id):
     right = verify(entry, points=min(entry.points, 16))  # `dplearn verify` takes them all
     assert right.good, right.reason
     for misprint in entry.misprints:
-        wrong = refute(entry, misprint, points=min(entry.points, 60))
+        wrong = refute(entry, misprint, points=min(entry.points, 50))
         assert wrong.good, f"{wrong.id}: {wrong.reason or 'no counterexample'}"
         for case in (wrong.counterexample, wrong.worst):
             assert case.slack < -entry.tolerance, wrong.id

@@ -219,7 +219,7 @@ def _runs(kinds: Iterable[str], borders: Iterable[float], ends: Ends) -> list[Re
 
 
 def cloud(id: str, misprint: str, *, seconds: float = 1.5) -> Picture:
-    """The points that `verify` looks at, or `refute` before its walk."""
+    """The points from which `verify` and `refute` begin their first search."""
     places = design(id, misprint)
     made = _in_time(lambda k: _of_design(id, misprint, k), range(len(places)), seconds)
     judged = {k: p for k, p in made.items() if p.verdict}

@@ -9,7 +9,7 @@ from scipy.special import ndtr, ndtri
 from dplearn.book.chapters.conversion.truths import most_powerful
 from dplearn.book.chapters.tradeoff import truths
 from dplearn.book.kit import oracles
-from dplearn.book.kit.domains import Derived, Distribution, Linear, Log, Whole
+from dplearn.book.kit.domains import Choice, Derived, Distribution, Linear, Log, Whole
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, wrong
 from dplearn.ground import validate
 
@@ -67,8 +67,8 @@ _ONE_EPOCH = {"spread": 1.0, "noise_multiplier": 4.0}
 @wrong("as-a-bound",
        "The limit forgets the heavy tail of the loss; a true delta may be far larger.",
        says=r"T \text{ steps are } \mu\text{-GDP},\ \mu = q\sqrt{T(e^{1/\sigma^2}-1)}",
-       kind="upper", along={}, spread=Log(0.5, 1.0), noise_multiplier=Log(1.0, 4.0),
-       steps=Whole(64, 4096), epsilon=Linear(0.0, 0.5))
+       kind="upper", along={}, spread=Linear(0.5, 0.8), noise_multiplier=Log(1.0, 4.0),
+       steps=Whole(64, 4096), epsilon=Choice(0.0, 0.5))
 @wrong("for-fixed-size-lots",
        "Lots drawn without replacement have a limit of their own, which is larger.",
        says=r"\text{the same for lots of fixed size}",
