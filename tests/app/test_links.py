@@ -11,7 +11,7 @@ from dplearn.app.kit import links
 from dplearn.app.pages.formula_book import elsewhere
 from dplearn.book import book
 from dplearn.claims import check, setting
-from explorer import opened, words
+from explorer import opened, start, words
 
 TYPED = [
     f"{id}/{source.name}" if source in entry.misprints else id
@@ -25,7 +25,7 @@ def state_at(link: str):
     """The page that a link leads to, in the state of its address."""
     path, _, query = link.partition("?")
     address = dict(parse_qsl(query, strict_parsing=True))
-    state = navigation.at(path.replace(".", "")).fields.state(address)
+    state = start(navigation.at(path.replace(".", "")), address)
     state.read(address)
     assert set(address) <= set(state.fields) and not state.notes, (link, state.notes)
     return state
