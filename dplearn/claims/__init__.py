@@ -15,10 +15,20 @@ from typing import cast
 import numpy as np
 
 from dplearn.claims import _search as search
-from dplearn.claims._closest import Closest, closest
 from dplearn.claims._parameters import PARAMETERS, Setting, aliases, canonical, product, setting
 from dplearn.claims._truth import QUANTITIES, Purse, subject
-from dplearn.claims.verdict import HOLDS, STATUS, VIOLATED, Point, Region, Relation, Slice, Verdict
+from dplearn.claims.verdict import (
+    HOLDS,
+    STATUS,
+    VIOLATED,
+    Closest,
+    Point,
+    Region,
+    Relation,
+    Slice,
+    Verdict,
+    closest,
+)
 from dplearn.ground import validate
 from dplearn.ground.written import read, split
 

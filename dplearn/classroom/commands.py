@@ -6,7 +6,6 @@ import sys
 import time
 from pathlib import Path
 
-from dplearn.classroom.lesson_map import is_map_stale, write_map
 from dplearn.classroom.minutes import load
 from dplearn.classroom.sources import Lesson, LessonError, is_stale, lessons, lessons_folder, read
 
@@ -16,6 +15,9 @@ COPIES = {
     "nbgrader": "write assignments with hidden tests into that course of nbgrader",
     "slides": "write decks for the projector there, which need no network",
 }
+# Marks around the map of all lessons in lessons/README.md, and its head.
+START, END = "<!-- written by `dplearn lessons build` -->", "<!-- end of the map -->"
+_HEAD = "| | lesson | time | its question |\n|---|---|---|---|\n"
 
 
 def add_commands(parser: argparse.ArgumentParser) -> None:
@@ -63,7 +65,7 @@ def _grade(options: argparse.Namespace) -> int:
 
 def _page(options: argparse.Namespace) -> int:
     """Write pages beside their notebooks; the exit status is 0."""
-    from dplearn.classroom.slides import write_page
+    from dplearn.classroom.html import write_page
 
     for path in options.files:
         print(f"wrote  {write_page(path)}")
@@ -126,9 +128,9 @@ def _build(options: argparse.Namespace) -> int:
 
 def _write_copies(name: str, chosen: list[Lesson], folder: Path) -> int:
     """Write copies of the kind `name`; an appendix, which asks nothing, has no assignment."""
-    from dplearn.classroom import copies, slides
+    from dplearn.classroom import copies, html
 
-    write = getattr(slides if name == "slides" else copies, f"write_{name}")
+    write = getattr(html if name == "slides" else copies, f"write_{name}")
     for lesson in chosen:
         if name != "nbgrader" or lesson.exercises.exists():
             print(f"wrote  {write(lesson, folder)}")
@@ -156,3 +158,33 @@ def _build_one(lesson: Lesson, instructor: Path | None) -> None:
     target = build(lesson, edition=edition, folder=instructor)
     print(f"built  {target.name}  {time.monotonic() - start:.1f} s")
     print(f"       {load(read(lesson).cells)}")
+
+
+def is_map_stale(folder: Path) -> bool:
+    """Whether the table in `folder` differs from what the lessons say."""
+    readme = folder / "README.md"
+    return readme.exists() and readme.read_text(encoding="utf-8") != _with_map(folder)
+
+
+def write_map(folder: Path) -> None:
+    """Write the table into the README of `folder`, if there is one."""
+    readme = folder / "README.md"
+    if readme.exists():
+        readme.write_text(_with_map(folder), encoding="utf-8")
+
+
+def _with_map(folder: Path) -> str:
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    if not (table := re.search(f"{START}.*{END}", text, re.DOTALL)):
+        raise LessonError(f"Expected {START} and {END} in {folder / 'README.md'}.")
+    rows = "".join(map(_row, lessons(folder).values()))
+    return text.replace(table[0], f"{START}\n\n{_HEAD}{rows}\n{END}")
+
+
+def _row(lesson: Lesson) -> str:
+    """Row of one lesson: number, title, time and question."""
+    first = read(lesson).cells[0].source
+    parts = [r"^# \d\d (.+)$", r"\*\*Time\*\* ([^;.]+? in class|[^;.]+)", r"^\*(?!\*)(.+)\*$"]
+    matches = [re.search(part, first, re.MULTILINE) for part in parts]
+    title, time, question = (match[1] if match else "?" for match in matches)
+    return f"| {lesson.number} | [{title}]({lesson.notebook.name}) | {time} | {question} |\n"

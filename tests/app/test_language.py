@@ -24,8 +24,8 @@ from dplearn.app.kit.fields import Choice
 from dplearn.app.pages import check_a_claim
 from dplearn.app.pages.epsilon_vs_steps import answers, doors, export, fields, inverse, presets
 from dplearn.app.pages.epsilon_vs_steps.run import Scenario
+from dplearn.app.pages.mechanisms import answers as pair
 from dplearn.app.pages.mechanisms import fields as pair_fields
-from dplearn.app.pages.mechanisms import pair
 from dplearn.app.pages.train import fields as train_fields
 from dplearn.app.pages.train import runs
 from dplearn.app.pages.train.plan import training_of

@@ -16,9 +16,8 @@ from quoted import texts
 
 from dplearn.app import navigation
 from dplearn.classroom import Program, minutes, sources
-from dplearn.classroom.checks import exercises
+from dplearn.classroom.checks import exercises, self_test
 from dplearn.classroom.display import PLOTLY
-from dplearn.classroom.self_test import self_test
 from explorer import start
 
 LONGEST, MEDIAN = 25, 5  # lines of a code cell that is read

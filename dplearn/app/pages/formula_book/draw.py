@@ -1,16 +1,24 @@
 """One entry of the formula book: statement, picture, check and wrong variants."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import streamlit as st
 
-from dplearn.app.kit import look, questions
+from dplearn.app.kit import links, look, questions
 from dplearn.app.kit.language import translated
 from dplearn.app.kit.state import State
-from dplearn.app.pages.formula_book import controls, elsewhere, points, search, words
+from dplearn.app.pages.formula_book import controls, points, search, words
 from dplearn.app.pages.formula_book.place import refuted, shown, start
 from dplearn.app.pages.formula_book.tables import verified
 from dplearn.book import Formula, Misprint, book
 from dplearn.book.everything import verification
+from dplearn.book.kit.entry import Typed
+from dplearn.claims import PARAMETERS, aliases
+from dplearn.ground.written import parse
 
+# What an address of the first page needs.
+_RUN = ("noise_multiplier", "sample_rate", "steps", "delta")
 # Seconds for a picture, while a slider moves and when it rests.
 _DRAFT, _PICTURE = 0.4, 1.5
 _STOPPED = "Stopped after {seconds:g} s with {points} points."
@@ -44,10 +52,10 @@ def entry(state: State) -> None:
 
 def _links(state: State, formula: Formula) -> None:
     """Where to go from here: the claim typed in, and the run, where the entry speaks of one."""
-    if address := elsewhere.claim(formula.id):
+    if address := claim_address(formula.id):
         where = translated("Where does it hold? Check it as a claim")
         st.markdown(f":material/fact_check: [{where}]({address})")
-    if address := elsewhere.run(controls.place_of(state).parameters):
+    if address := run_address(controls.place_of(state).parameters):
         every = translated("All accountants on this run")
         st.markdown(f":material/show_chart: [{every}]({address})")
 
@@ -117,7 +125,40 @@ def _misprint(state: State, misprint: Misprint) -> None:
             given = words.hypothesis(claim)
             given = translated("Claimed {given}", given=f"{given[0].lower()}{given[1:]}")
             given = f"{given}  \n" if misprint.given is not None else ""
-            address = elsewhere.claim(id, misprint.name)
+            address = claim_address(id, misprint.name)
             given += f"[{translated('Check it as a claim')}]({address})  \n" if address else ""
             met = translated("Met in {place}.", place=misprint.met or translated("notes"))
             st.markdown(f"{misprint.note}  \n{given}:small[{met}]")
+
+
+def claim_address(id: str, misprint: str = "none") -> str:
+    """The address at which an entry or a wrong variant is checked as a claim; "" where none is."""
+    source = book[id] if misprint == "none" else book[id].misprint(misprint)
+    if not source.typed:
+        return ""
+    limits = {typed: _limits(typed, shown(id, misprint).domain) for typed in source.typed}
+    # The form that says most of where the formula is claimed to hold.
+    typed = max(limits, key=lambda typed: limits[typed].count("="))
+    about = {"quantity": typed.quantity, "of": typed.mechanisms[0], "held": limits[typed]}
+    return links.to("check_a_claim", claim=typed.expression, **about)
+
+
+def _limits(typed: Typed, domain: Mapping[str, Any]) -> str:
+    """The ranges of an entry, of those names that its typed form has, in the words of the page."""
+    limits = []
+    for name in sorted(parse(typed.expression).names):
+        whole = PARAMETERS[name]
+        for own in aliases([name]) & set(domain):
+            if isinstance(getattr(domain[own], "low", None), int | float):
+                low, high = max(domain[own].low, whole.lower), min(domain[own].high, whole.upper)
+                limits += [f"{name}={low:.9g}..{high:.9g}"] * (
+                    (low, high) != (whole.lower, whole.upper)
+                )
+    return ", ".join(limits)
+
+
+def run_address(parameters: Mapping[str, Any]) -> str:
+    """The address of the run that parameters describe, read after all its steps; "" of no run."""
+    if not all(name in parameters for name in _RUN):
+        return ""
+    return links.to(".", **{name: parameters[name] for name in _RUN}, here=parameters["steps"])
