@@ -4,7 +4,7 @@ Whether a claim fails is proved: a counterexample is a point at which the certif
 on the wrong side of it. That a claim holds is never proved here, only seen at many points.
 
 From the bottom: `_parameters` (names, ranges, values tried), `_truth` (the certified brackets),
-`verdict` (what is found), `_search` (survey, counterexamples, region), `_closest` (what it is).
+`verdict` (what is found and what it is), `_search` (survey, counterexamples, region).
 """
 
 import math

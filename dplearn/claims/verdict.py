@@ -1,4 +1,4 @@
-"""What was found about a claim."""
+"""What was found about a claim, and the formula of the book that is most like it."""
 
 import dataclasses
 import math

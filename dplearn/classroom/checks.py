@@ -1,4 +1,4 @@
-"""Exercises that know the right answer, the usual mistakes, and how to hint at each."""
+"""Exercises that know the right answer, the usual mistakes, and how to hint at each; self-tests."""
 
 import math
 import re

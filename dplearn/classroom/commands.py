@@ -117,7 +117,12 @@ def _build(options: argparse.Namespace) -> int:
             if target := getattr(options, name):
                 return _write_copies(name, chosen, target)
         for lesson in chosen:
-            _build_one(lesson, options.instructor)
+            from dplearn.classroom.build import build  # Jupyter is needed only here.
+
+            start, edition = time.monotonic(), "instructor" if options.instructor else "student"
+            target = build(lesson, edition=edition, folder=options.instructor)
+            print(f"built  {target.name}  {time.monotonic() - start:.1f} s")
+            print(f"       {load(read(lesson).cells)}")
         if not options.instructor:
             write_map(folder)
     except LessonError as error:
@@ -148,16 +153,6 @@ def _report_stale(chosen: list[Lesson], folder: Path) -> int:
     if not reasons:
         print(f"{len(chosen)} up to date")
     return 1 if reasons else 0
-
-
-def _build_one(lesson: Lesson, instructor: Path | None) -> None:
-    from dplearn.classroom.build import build  # Jupyter is needed only here.
-
-    start = time.monotonic()
-    edition = "instructor" if instructor else "student"
-    target = build(lesson, edition=edition, folder=instructor)
-    print(f"built  {target.name}  {time.monotonic() - start:.1f} s")
-    print(f"       {load(read(lesson).cells)}")
 
 
 def is_map_stale(folder: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Notebooks as HTML without Jupyter: text, folded code, and pictures that are alive.
+"""Notebooks as HTML without Jupyter: text, folded code, live pictures; pages, and decks to project.
 
 What a file needs, KaTeX and `page.js`, lies in the folder ``deck``; Plotly comes from its package.
 """
@@ -84,18 +84,14 @@ def from_cell(cell: Any, *, code: bool = True) -> str:
         return from_markdown(cell.source)
     if cell.cell_type != "code":
         return ""
-    shown = _highlighted(cell.source)
-    if FOLDED in cell.metadata.get("tags", ()):
-        shown = f"<details><summary>Code of this picture</summary>{shown}</details>" * code
-    return shown + "".join(map(_output, cell.outputs))
-
-
-def _highlighted(source: str) -> str:
     from pygments import highlight
     from pygments.formatters import HtmlFormatter
     from pygments.lexers import PythonLexer
 
-    return highlight(source, PythonLexer(), HtmlFormatter(cssclass="code"))
+    shown = highlight(cell.source, PythonLexer(), HtmlFormatter(cssclass="code"))
+    if FOLDED in cell.metadata.get("tags", ()):
+        shown = f"<details><summary>Code of this picture</summary>{shown}</details>" * code
+    return shown + "".join(map(_output, cell.outputs))
 
 
 def _output(output: Any) -> str:

@@ -102,19 +102,15 @@ def replay(teachers: int, plan: PATE, delta: float) -> Replay:
     answers = np.unique(np.linspace(1, given.sum(), _POINTS).astype(int))
     ends = np.flatnonzero(given)[answers - 1] + 1
     public = plan.guarantee(delta=delta)
-    epsilons = {PUBLIC: np.full(answers.size, public.epsilon)}
-    epsilons |= _private(votes, plan, delta, ends)
-    return Replay(largest, answers, epsilons, public.assumptions)
-
-
-def _private(votes: Votes, plan: PATE, delta: float, ends: NDArray) -> dict[str, NDArray]:
-    """What the votes make of epsilon if so many queries are asked, in two ways."""
+    # What the votes make of epsilon if so many queries are asked, in two ways.
     printed = [as_printed(votes.first(int(m)), plan, delta=delta).epsilon for m in ends]
     orders, total, exact = ORDERS[::_SPARSE], 0.0, []
     for start, end in zip([0, *ends[:-1]], ends, strict=True):
         total = total + at_these_votes(Votes(votes.counts[start:end]), plan).rdp(orders)
         exact.append(float(rdp_to_epsilon(orders, total, delta=delta).min()))
-    return {PRINTED: np.array(printed), EXACT: np.array(exact)}
+    epsilons = {PUBLIC: np.full(answers.size, public.epsilon)}
+    epsilons |= {PRINTED: np.array(printed), EXACT: np.array(exact)}
+    return Replay(largest, answers, epsilons, public.assumptions)
 
 
 _LAST = "pate_replay"

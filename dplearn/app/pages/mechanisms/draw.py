@@ -1,4 +1,4 @@
-"""The five pictures of one pair of outputs, placed so that one screen holds them all."""
+"""The sidebar, and five pictures of one pair of outputs, so placed that one screen holds them."""
 
 import math
 from dataclasses import replace
