@@ -73,9 +73,19 @@ def _page(options: argparse.Namespace) -> int:
 
 
 def _new(options: argparse.Namespace) -> int:
-    """Write the skeleton of a lesson; the exit status is 0."""
+    """Write the skeleton of a lesson, never over an existing one; the exit status is 0."""
     folder = options.folder or lessons_folder()
-    lesson = _vacant(folder, options.number.zfill(2), options.title)
+    number, every = options.number.zfill(2), lessons(folder)
+    if not (folder / "sources" / "template").is_dir():
+        raise LessonError(f"Expected the folder of lessons, with sources/template, got {folder}.")
+    if not re.fullmatch(r"[0-8]\d", number):
+        raise ValueError(f"Expected a number NN below 90, got {number}; 90 shows an appendix.")
+    if number in every:
+        raise ValueError(f"Expected a number that is free, got {number}: {every[number].folder}.")
+    words = re.findall(r"[a-z0-9]+", options.title.lower())
+    if not words:
+        raise ValueError(f"Expected a title with words, got {options.title!r}.")
+    lesson = Lesson(folder / "sources" / "_".join([number, *words]))
     values = {"NUMBER": lesson.number, "TITLE": options.title, "KEY": f"{int(lesson.number)}"}
     lesson.folder.mkdir()
     for path in (lesson.source, lesson.exercises):
@@ -85,21 +95,6 @@ def _new(options: argparse.Namespace) -> int:
         print(f"wrote  {path}")
     print(f"Replace every TODO, then: dplearn lessons build {lesson.number}")
     return 0
-
-
-def _vacant(folder: Path, number: str, title: str) -> Lesson:
-    """Lesson to be written; an existing one is never touched."""
-    every = lessons(folder)
-    if not (folder / "sources" / "template").is_dir():
-        raise LessonError(f"Expected the folder of lessons, with sources/template, got {folder}.")
-    if not re.fullmatch(r"[0-8]\d", number):
-        raise ValueError(f"Expected a number NN below 90, got {number}; 90 shows an appendix.")
-    if number in every:
-        raise ValueError(f"Expected a number that is free, got {number}: {every[number].folder}.")
-    words = re.findall(r"[a-z0-9]+", title.lower())
-    if not words:
-        raise ValueError(f"Expected a title with words, got {title!r}.")
-    return Lesson(folder / "sources" / "_".join([number, *words]))
 
 
 def _build(options: argparse.Namespace) -> int:

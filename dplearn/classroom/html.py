@@ -154,7 +154,18 @@ def write_slides(lesson: Lesson, folder: Path) -> Path:
     shutil.copytree(DECK, folder / "deck", dirs_exist_ok=True)
     (folder / "deck" / "plotly.min.js").write_text(asset("plotly.min.js"), encoding="utf-8")
     cells = nbformat.read(lesson.notebook, as_version=4).cells
-    body = f'<div class="reveal"><div class="slides">{_slides(cells)}</div></div>'
+    # Until the evening begins: a slide for each text, a row of them for each heading.
+    rows: list[list[str]] = []
+    for cell in takewhile(lambda cell: not re.match(r"## \d+ At home", cell.source), cells):
+        if cell.cell_type == "markdown":
+            cell.source = without_answers(cell.source)
+            if "## " in cell.source or not rows:
+                rows.append([])
+            rows[-1].append("")
+        rows[-1][-1] += from_cell(cell, code=False)
+    nested = ("".join(f"<section>{slide}</section>" for slide in row) for row in rows)
+    slides = "\n".join(f"<section>{row}</section>" for row in nested)
+    body = f'<div class="reveal"><div class="slides">{slides}</div></div>'
     target = folder / f"{lesson.name}.html"
     target.write_text(linked(lesson.name, body, _REVEAL, root="deck/"), encoding="utf-8")
     return target
@@ -168,17 +179,3 @@ def write_page(path: Path) -> Path:
     target = path.with_suffix(".html")
     target.write_text(in_one_file(path.stem, body), encoding="utf-8")
     return target
-
-
-def _slides(cells: list[Any]) -> str:
-    """The cells until the evening begins: a slide for each text, a row of them for each heading."""
-    rows: list[list[str]] = []
-    for cell in takewhile(lambda cell: not re.match(r"## \d+ At home", cell.source), cells):
-        if cell.cell_type == "markdown":
-            cell.source = without_answers(cell.source)
-            if "## " in cell.source or not rows:
-                rows.append([])
-            rows[-1].append("")
-        rows[-1][-1] += from_cell(cell, code=False)
-    nested = ("".join(f"<section>{slide}</section>" for slide in row) for row in rows)
-    return "\n".join(f"<section>{row}</section>" for row in nested)

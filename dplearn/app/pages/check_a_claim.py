@@ -157,25 +157,20 @@ def _question(state: State) -> Verdict | None:
     controls.choice(state, replace(OF, options=able), place=middle)
     controls.choice(state, RELATION, then=drop_left_side, place=right)
     names = ("claim", "quantity", "of", "relation", "held", "x", "y")
-    *asked, x, y = (state.values[name] for name in names)
+    claim, quantity, of, relation, held, x, y = (state.values[name] for name in names)
+    axes = None if "auto" in (x, y) or x == y else (x, y)
     try:
         with problem:
-            _echo(state)
-        return _judged(*asked, axes=None if "auto" in (x, y) or x == y else (x, y))
+            # The formula as it is read, before anything is computed.
+            names = aliases((*QUANTITIES[quantity][of].names, "alpha"))
+            sign = {"upper": r"\le", "lower": r"\ge", "equal": "="}[relation]
+            st.latex(f"{_SYMBOLS[quantity]} {sign} {read(claim, names).latex}")
+        return _judged(claim, quantity, of, relation, held, axes=axes)
     except ValueError as error:
         # A reader's words must stay text, whatever an address says.
         inert = re.sub(r"([\\`*_\[\]()<>!$~#:|])", r"\\\1", retold(str(error)))
         problem.error(inert, icon=":material/error:")
         return None
-
-
-def _echo(state: State) -> None:
-    """The formula as it is read, before anything is computed."""
-    quantity, of, relation = (state.values[n] for n in ("quantity", "of", "relation"))
-    sign = {"upper": r"\le", "lower": r"\ge", "equal": "="}[relation]
-    names = aliases((*QUANTITIES[quantity][of].names, "alpha"))
-    formula = read(state.values["claim"], names)
-    st.latex(f"{_SYMBOLS[quantity]} {sign} {formula.latex}")
 
 
 def _judged(claim: str, quantity: str, of: str, relation: Any, held: str, axes: Any) -> Verdict:

@@ -1,4 +1,4 @@
-"""The catalogue, and one entry: statement, picture and its controls, check, wrong variants, links."""
+"""The catalogue, and one entry: statement, picture with its controls, check, wrong variants."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -37,7 +37,14 @@ def entry(state: State) -> None:
     left, right = st.columns([9, 5], gap="medium")
     with right:
         _verification(formula)
-        _misprints(state, formula)
+        if formula.misprints:
+            title = translated("Wrong variants in circulation")
+            st.markdown(f"**{title}** ({len(formula.misprints)})")
+            with st.container(key="variants", gap="small"):
+                for misprint in formula.misprints:
+                    _misprint(state, misprint)
+        else:
+            st.caption(translated("No wrong variant of it is known to this book."))
         st.caption(f"`{words.signature(formula)}`")
         printed = formula.printed
         parameters = printed[0].parameters if printed else start(formula.id, "none")
@@ -91,19 +98,8 @@ def _verification(formula: Formula) -> None:
         st.caption(translated(_CHECKS, points=formula.points))
 
 
-def _misprints(state: State, formula: Formula) -> None:
-    """The wrong variants in circulation; the open one is drawn."""
-    if not formula.misprints:
-        st.caption(translated("No wrong variant of it is known to this book."))
-        return
-    title = translated("Wrong variants in circulation")
-    st.markdown(f"**{title}** ({len(formula.misprints)})")
-    with st.container(key="variants", gap="small"):
-        for misprint in formula.misprints:
-            _misprint(state, misprint)
-
-
 def _misprint(state: State, misprint: Misprint) -> None:
+    """A wrong variant in circulation; the open one is drawn."""
     id, chosen = state.values["id"], state.values["misprint"] == misprint.name
     key = f"open_{id}_{misprint.name}"
     st.session_state[key] = chosen

@@ -250,8 +250,12 @@ def point(place: Place) -> Point:
     inside, own = attempt(_first(place, parameters).accepts, parameters), math.nan
     if _has_own(place):
         own = _number(book[place.id].value, parameters)
+    # Where the entry, or a variant whose oracle is the one in use, goes it can go.
+    family = ["none", *(m.name for m in book[place.id].misprints)]
+    claims = [shown(place.id, name) for name in family]
+    able = [c for c in claims if c.oracle is claim.oracle and {*c.parameters} <= {*parameters}]
     case = None
-    if any(attempt(c.accepts, parameters) for c in _same_truth(place, parameters)):
+    if any(attempt(c.accepts, parameters) for c in able):
         case = attempt(compare, replace(claim, along=None), parameters)
     if case is None:
         return Point(bool(inside), _number(claim.value, parameters), own=own)
@@ -291,15 +295,6 @@ def _has_own(place: Place) -> bool:
     entry, misprint = book[place.id], book[place.id].misprint(place.misprint)
     theirs = set(place.claim.parameters)
     return bool(misprint.claim) and not misprint.oracle and set(entry.parameters) <= theirs
-
-
-def _same_truth(place: Place, parameters: Mapping[str, Any]) -> Iterable[Formula]:
-    """The entry and those variants whose oracle is the one in use: where they go it can go."""
-    oracle = place.claim.oracle
-    family = ["none", *(m.name for m in book[place.id].misprints)]
-    for claim in (shown(place.id, name) for name in family):
-        if claim.oracle is oracle and set(claim.parameters) <= set(parameters):
-            yield claim
 
 
 def _star(place: Place, name: str, limit: Any, claim: Formula) -> tuple[float, float] | None:
