@@ -8,9 +8,15 @@ from streamlit.components.v2 import manifest_scanner as scanner
 from streamlit.testing.v1 import AppTest
 
 from dplearn.app import navigation
+from dplearn.app.kit.state import State
 
 # Every new page would look through all installed packages for components: 0.12 s, each time.
 scanner.scan_component_manifests = functools.cache(scanner.scan_component_manifests)
+
+
+def start(page: Any, address: dict[str, str] | None = None) -> State:
+    """The state that a page begins with; one of several files has it among its fields."""
+    return getattr(page, "fields", page).state(address)
 
 
 def opened(page: str = "", **address: str) -> AppTest:

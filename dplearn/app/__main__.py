@@ -1,8 +1,40 @@
 """The server of the explorer: ``python -m dplearn.app``, with options of ``streamlit run``."""
 
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+
+# Streamlit may write what the next page shows before that page's path, and would leave a stop
+# that shows it on the page before. Only then does a path change and nothing behind it.
+_STOPS = """<script>
+const push = history.pushState;
+history.pushState = function (state, title, address) {
+  const { pathname, search } = new URL(address, location.href);
+  const late = search && search === location.search && pathname !== location.pathname;
+  (late ? history.replaceState : push).call(this, state, title, address);
+};
+</script>"""
+# Pages are one level deep, below whatever a proxy has put before them. Streamlit's own page looks
+# for the server below the address of each page first, in vain.
+_SERVER = "<script>window.__streamlit = { BACKEND_BASE_URL: new URL('.', location).href }</script>"
+_SCRIPT = '<script type="module" '
+# With one more slash it looks for its scripts there too, and would stay blank for ever.
+_LOST = 'onerror="location.pathname.split(`/`).length > 2 && location.replace(`..`)" '
+
+
+@contextmanager
+def ours(streamlits: str) -> Iterator[str]:
+    """A folder with all that Streamlit sends, but our page, which finds its server."""
+    with tempfile.TemporaryDirectory(prefix="dplearn-") as folder:
+        for path in Path(streamlits).iterdir():
+            if path.name != "index.html":
+                Path(folder, path.name).symlink_to(path)
+        page = Path(streamlits, "index.html").read_text(encoding="utf-8")
+        page = page.replace(_SCRIPT, f"{_SERVER}{_STOPS}{_SCRIPT}{_LOST}", 1)
+        Path(folder, "index.html").write_text(page, encoding="utf-8")
+        yield folder
 
 
 def main(options: Sequence[str]) -> int:
@@ -11,7 +43,6 @@ def main(options: Sequence[str]) -> int:
     from streamlit.runtime.pages_manager import PagesManager
     from streamlit.web import cli
 
-    from dplearn.app import front
     from dplearn.app.kit import questions
 
     # Whenever a page of somebody else knocks, Streamlit asks a service on the internet for this
@@ -21,7 +52,7 @@ def main(options: Sequence[str]) -> int:
     PagesManager.uses_pages_directory = False
     questions.start()
     script = Path(__file__).with_name("navigation.py")
-    with front.ours(file_util.get_static_dir()) as folder:
+    with ours(file_util.get_static_dir()) as folder:
         file_util.get_static_dir = lambda: folder
         return cli.main(["run", str(script), *options], standalone_mode=False) or 0
 

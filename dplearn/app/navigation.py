@@ -1,4 +1,4 @@
-"""The menu is the folder: every page in `pages`, a package with TITLE, ORDER and render().
+"""The menu is the folder: every page in `pages`, a module with TITLE, ORDER and render().
 
 Streamlit runs this file for `dplearn app`.
 """
@@ -16,7 +16,7 @@ from dplearn.app.kit.state import tell_unseen
 
 
 def modules() -> list[ModuleType]:
-    """The pages, by ORDER; each has a module `fields` with the state it begins with."""
+    """The pages, by ORDER; each, or its `fields`, has the state it begins with."""
     names = [e.name for e in pkgutil.iter_modules(pages.__path__) if not e.name.startswith("_")]
     loaded = [importlib.import_module(f"{pages.__name__}.{name}") for name in names]
     for page in loaded:

@@ -83,17 +83,13 @@ def limited(task: Callable[[], Any], *, seconds: float) -> Any:
         warnings.simplefilter("ignore")
         thread.start()
         thread.join(seconds)
-        _stop(thread)
+        # For a second: a bare `except` catches most of what is raised in a thread.
+        for _ in range(100):
+            if not thread.is_alive() or thread.ident is None:
+                break
+            identity = ctypes.c_ulong(thread.ident)
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(identity, ctypes.py_object(Stop))
+            thread.join(0.01)
     if not results:
         raise TimeoutError
     return results[0]
-
-
-def _stop(thread: threading.Thread) -> None:
-    """Raise in `thread` until it ends, for a second: a bare `except` catches most of it."""
-    for _ in range(100):
-        if not thread.is_alive() or thread.ident is None:
-            return
-        identity = ctypes.c_ulong(thread.ident)
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(identity, ctypes.py_object(Stop))
-        thread.join(0.01)

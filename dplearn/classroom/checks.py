@@ -1,6 +1,7 @@
-"""Exercises that know the right answer, the usual mistakes, and how to hint at each."""
+"""Exercises that know the right answer, the usual mistakes, and how to hint at each; self-tests."""
 
 import math
+import re
 import runpy
 from collections import Counter
 from dataclasses import dataclass
@@ -11,6 +12,13 @@ from typing import Any, Literal
 from dplearn.classroom._numbers import read_number, written
 from dplearn.classroom.sources import Lesson, LessonError, lessons
 
+# Questions of a self-test, their choices, and how the reason of the right one begins. Read from the
+# text, they also answer where no kernel runs.
+_QUESTION = re.compile(
+    r"^# \*\*(\d)\*\* (.+?)(?=^# \*\*\d\*\* |^# %%|\Z)", re.MULTILINE | re.DOTALL
+)
+_CHOICE = re.compile(r"<summary>([a-e])\. .*?</summary>(.*?)</details>", re.DOTALL)
+_RIGHT = "Right. "
 Outcome = Literal["open", "unreadable", "right", "mistake", "close", "wrong"]
 
 # Relative distance within which an answer is near enough to be meant, but not to be counted.
@@ -92,6 +100,47 @@ class Exercise:
         return math.isclose(number, value, rel_tol=0.0 if isinstance(value, int) else self.rtol)
 
 
+@dataclass(frozen=True)
+class SelfTest:
+    """Questions with one right choice each; the answer is a string of letters."""
+
+    key: str  # such as "10.test"
+    choices: tuple[dict[str, str], ...]  # for each question, letter -> why it is right or not
+
+    @property
+    def right(self) -> str:
+        """The right letters; a question without exactly one is a ValueError."""
+        letters = [
+            [c for c, why in each.items() if why.startswith(_RIGHT)] for each in self.choices
+        ]
+        if any(len(right) != 1 for right in letters):
+            raise ValueError(
+                f"Expected one choice with {_RIGHT!r} for each question of {self.key}."
+            )
+        return "".join(letter for (letter,) in letters)
+
+    def verdict(self, answer: Any) -> Verdict:
+        """Verdict on `answer`, which may be anything at all."""
+        count = len(self.choices)
+        if answer is None or answer == "":
+            todo = f"write {count} letters between the quotes, - for a question left out."
+            return Verdict("open", f"{self.key} not answered yet", (todo,))
+        if not isinstance(answer, str) or len(answer := re.sub(r"[\s,]", "", answer)) != count:
+            problem = f"write {count} letters in quotes, such as {('abcab' * count)[:count]!r}."
+            return Verdict("unreadable", f"{self.key} not readable", (problem,))
+        pairs = list(zip(answer.lower(), self.choices, strict=True))
+        whys = [each.get(letter, "Left out.") for letter, each in pairs]
+        points = sum(why.startswith(_RIGHT) for why in whys)
+        shown = [
+            f"{number} {letter}  {'Right.' if why.startswith(_RIGHT) else why}"
+            for number, (letter, why) in enumerate(zip(answer, whys, strict=True), start=1)
+        ]
+        outcome, head = "wrong", f"{self.key} not yet, {points} of {count}"
+        if points == count:
+            outcome, head = "right", f"{self.key} right, {count} of {count}"
+        return Verdict(outcome, head, ("the lines above say more.",), tuple(shown), points)
+
+
 # How often each exercise has got an answer: the same slip, or the same number without one.
 _repeats: Counter[tuple[str, tuple[str, ...]]] = Counter()
 
@@ -126,9 +175,20 @@ def exercise_of(key: str) -> Any:
 @cache
 def exercises(lesson: Lesson) -> dict[str, Any]:
     """What a lesson asks, by key: ``exercises.py``, then its self-test; an appendix has none."""
-    from dplearn.classroom.self_test import self_test
-
     if not lesson.exercises.exists():
         return {}
     every, last = runpy.run_path(str(lesson.exercises))["EXERCISES"], self_test(lesson)
     return {each.key: each for each in (*every, *[last] * bool(last.choices))}
+
+
+def self_test(lesson: Lesson) -> SelfTest:
+    """The self-test of a lesson, from its source; one without choices has no questions."""
+    text = lesson.source.read_text(encoding="utf-8")
+    questions = [dict(_CHOICE.findall(question)) for _, question in _QUESTION.findall(text)]
+    plain = [{c: _plain(why) for c, why in choices.items()} for choices in questions if choices]
+    return SelfTest(f"{int(lesson.number)}.test", tuple(plain))
+
+
+def _plain(markdown: str) -> str:
+    """A commented paragraph on one line."""
+    return " ".join(re.sub(r"^# ?|[$`*]", "", markdown, flags=re.MULTILINE).split())

@@ -6,7 +6,6 @@ import sys
 import time
 from pathlib import Path
 
-from dplearn.classroom.lesson_map import is_map_stale, write_map
 from dplearn.classroom.minutes import load
 from dplearn.classroom.sources import Lesson, LessonError, is_stale, lessons, lessons_folder, read
 
@@ -15,6 +14,9 @@ COPIES = {
     "cleared": "write copies for students there, without outputs, solutions and explanations",
     "slides": "write decks for the projector there, which need no network",
 }
+# Marks around the map of all lessons in lessons/README.md, and its head.
+START, END = "<!-- written by `dplearn lessons build` -->", "<!-- end of the map -->"
+_HEAD = "| | lesson | time | its question |\n|---|---|---|---|\n"
 
 
 def add_commands(parser: argparse.ArgumentParser) -> None:
@@ -64,7 +66,7 @@ def _grade(options: argparse.Namespace) -> int:
 
 def _page(options: argparse.Namespace) -> int:
     """Write pages beside their notebooks; the exit status is 0."""
-    from dplearn.classroom.slides import write_page
+    from dplearn.classroom.html import write_page
 
     for path in options.files:
         print(f"wrote  {write_page(path)}")
@@ -72,9 +74,19 @@ def _page(options: argparse.Namespace) -> int:
 
 
 def _new(options: argparse.Namespace) -> int:
-    """Write the skeleton of a lesson; the exit status is 0."""
+    """Write the skeleton of a lesson, never over an existing one; the exit status is 0."""
     folder = options.folder or lessons_folder()
-    lesson = _vacant(folder, options.number.zfill(2), options.title)
+    number, every = options.number.zfill(2), lessons(folder)
+    if not (folder / "sources" / "template").is_dir():
+        raise LessonError(f"Expected the folder of lessons, with sources/template, got {folder}.")
+    if not re.fullmatch(r"[0-8]\d", number):
+        raise ValueError(f"Expected a number NN below 90, got {number}; 90 shows an appendix.")
+    if number in every:
+        raise ValueError(f"Expected a number that is free, got {number}: {every[number].folder}.")
+    words = re.findall(r"[a-z0-9]+", options.title.lower())
+    if not words:
+        raise ValueError(f"Expected a title with words, got {options.title!r}.")
+    lesson = Lesson(folder / "sources" / "_".join([number, *words]))
     values = {"NUMBER": lesson.number, "TITLE": options.title, "KEY": f"{int(lesson.number)}"}
     lesson.folder.mkdir()
     for path in (lesson.source, lesson.exercises):
@@ -84,21 +96,6 @@ def _new(options: argparse.Namespace) -> int:
         print(f"wrote  {path}")
     print(f"Replace every TODO, then: dplearn lessons build {lesson.number}")
     return 0
-
-
-def _vacant(folder: Path, number: str, title: str) -> Lesson:
-    """Lesson to be written; an existing one is never touched."""
-    every = lessons(folder)
-    if not (folder / "sources" / "template").is_dir():
-        raise LessonError(f"Expected the folder of lessons, with sources/template, got {folder}.")
-    if not re.fullmatch(r"[0-8]\d", number):
-        raise ValueError(f"Expected a number NN below 90, got {number}; 90 shows an appendix.")
-    if number in every:
-        raise ValueError(f"Expected a number that is free, got {number}: {every[number].folder}.")
-    words = re.findall(r"[a-z0-9]+", title.lower())
-    if not words:
-        raise ValueError(f"Expected a title with words, got {title!r}.")
-    return Lesson(folder / "sources" / "_".join([number, *words]))
 
 
 def _build(options: argparse.Namespace) -> int:
@@ -116,7 +113,12 @@ def _build(options: argparse.Namespace) -> int:
             if target := getattr(options, name):
                 return _write_copies(name, chosen, target)
         for lesson in chosen:
-            _build_one(lesson, options.instructor)
+            from dplearn.classroom.build import build  # Jupyter is needed only here.
+
+            start, edition = time.monotonic(), "instructor" if options.instructor else "student"
+            target = build(lesson, edition=edition, folder=options.instructor)
+            print(f"built  {target.name}  {time.monotonic() - start:.1f} s")
+            print(f"       {load(read(lesson).cells)}")
         if not options.instructor:
             write_map(folder)
     except LessonError as error:
@@ -127,9 +129,9 @@ def _build(options: argparse.Namespace) -> int:
 
 def _write_copies(name: str, chosen: list[Lesson], folder: Path) -> int:
     """Write copies of the kind `name`."""
-    from dplearn.classroom import copies, slides
+    from dplearn.classroom import copies, html
 
-    write = getattr(slides if name == "slides" else copies, f"write_{name}")
+    write = getattr(html if name == "slides" else copies, f"write_{name}")
     for lesson in chosen:
         print(f"wrote  {write(lesson, folder)}")
     return 0
@@ -148,11 +150,31 @@ def _report_stale(chosen: list[Lesson], folder: Path) -> int:
     return 1 if reasons else 0
 
 
-def _build_one(lesson: Lesson, instructor: Path | None) -> None:
-    from dplearn.classroom.build import build  # Jupyter is needed only here.
+def is_map_stale(folder: Path) -> bool:
+    """Whether the table in `folder` differs from what the lessons say."""
+    readme = folder / "README.md"
+    return readme.exists() and readme.read_text(encoding="utf-8") != _with_map(folder)
 
-    start = time.monotonic()
-    edition = "instructor" if instructor else "student"
-    target = build(lesson, edition=edition, folder=instructor)
-    print(f"built  {target.name}  {time.monotonic() - start:.1f} s")
-    print(f"       {load(read(lesson).cells)}")
+
+def write_map(folder: Path) -> None:
+    """Write the table into the README of `folder`, if there is one."""
+    readme = folder / "README.md"
+    if readme.exists():
+        readme.write_text(_with_map(folder), encoding="utf-8")
+
+
+def _with_map(folder: Path) -> str:
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    if not (table := re.search(f"{START}.*{END}", text, re.DOTALL)):
+        raise LessonError(f"Expected {START} and {END} in {folder / 'README.md'}.")
+    rows = "".join(map(_row, lessons(folder).values()))
+    return text.replace(table[0], f"{START}\n\n{_HEAD}{rows}\n{END}")
+
+
+def _row(lesson: Lesson) -> str:
+    """Row of one lesson: number, title, time and question."""
+    first = read(lesson).cells[0].source
+    parts = [r"^# \d\d (.+)$", r"\*\*Time\*\* ([^;.]+? in class|[^;.]+)", r"^\*(?!\*)(.+)\*$"]
+    matches = [re.search(part, first, re.MULTILINE) for part in parts]
+    title, time, question = (match[1] if match else "?" for match in matches)
+    return f"| {lesson.number} | [{title}]({lesson.notebook.name}) | {time} | {question} |\n"

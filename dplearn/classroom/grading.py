@@ -47,22 +47,17 @@ def grade(path: Path, *, folder: Path | None = None) -> list[Mark]:
     import nbformat
 
     notebook = nbformat.read(path, as_version=4)
-    lesson = _lesson_of(path, notebook, folder)
-    marks = {mark.key: mark for mark in _run(notebook, lesson)}
-    return [
-        marks.get(key, Mark(key, 0, possible_points(each), f"{key} is not asked by any cell"))
-        for key, each in exercises(lesson).items()
-    ]
-
-
-def _lesson_of(path: Path, notebook: Any, folder: Path | None) -> Lesson:
-    """The lesson whose title or exercises a notebook has."""
+    # The lesson whose title or exercises the notebook has.
     text = "\n".join(cell.source for cell in notebook.cells)
     title = re.search(r"^# (\d\d) ", text, re.MULTILINE) or re.search(r'check\("(\d+)\.', text)
     lesson = lessons(folder).get(title[1].zfill(2)) if title else None
     if lesson is None or not exercises(lesson):
         raise LessonError(f"Expected the notebook of a lesson with exercises, got {path}.")
-    return lesson
+    marks = {mark.key: mark for mark in _run(notebook, lesson)}
+    return [
+        marks.get(key, Mark(key, 0, possible_points(each), f"{key} is not asked by any cell"))
+        for key, each in exercises(lesson).items()
+    ]
 
 
 def _run(notebook: Any, lesson: Lesson) -> list[Mark]:

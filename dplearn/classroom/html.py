@@ -1,4 +1,4 @@
-"""Notebooks as HTML without Jupyter: text, folded code, and pictures that are alive.
+"""Notebooks as HTML without Jupyter: text, folded code, live pictures; pages, and decks to project.
 
 What a file needs, KaTeX and `page.js`, lies in the folder ``deck``; Plotly comes from its package.
 """
@@ -7,12 +7,16 @@ import base64
 import html
 import json
 import re
+import shutil
 from collections.abc import Iterable
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+from dplearn.classroom.copies import without_answers
 from dplearn.classroom.display import PLOTLY
 from dplearn.classroom.minutes import FOLDED
+from dplearn.classroom.sources import Lesson
 from dplearn.figures.live import library
 
 DECK = Path(__file__).parent / "deck"  # with reveal.js and KaTeX as their packages hold them
@@ -80,18 +84,14 @@ def from_cell(cell: Any, *, code: bool = True) -> str:
         return from_markdown(cell.source)
     if cell.cell_type != "code":
         return ""
-    shown = _highlighted(cell.source)
-    if FOLDED in cell.metadata.get("tags", ()):
-        shown = f"<details><summary>Code of this picture</summary>{shown}</details>" * code
-    return shown + "".join(map(_output, cell.outputs))
-
-
-def _highlighted(source: str) -> str:
     from pygments import highlight
     from pygments.formatters import HtmlFormatter
     from pygments.lexers import PythonLexer
 
-    return highlight(source, PythonLexer(), HtmlFormatter(cssclass="code"))
+    shown = highlight(cell.source, PythonLexer(), HtmlFormatter(cssclass="code"))
+    if FOLDED in cell.metadata.get("tags", ()):
+        shown = f"<details><summary>Code of this picture</summary>{shown}</details>" * code
+    return shown + "".join(map(_output, cell.outputs))
 
 
 def _output(output: Any) -> str:
@@ -142,3 +142,40 @@ def chart(figure: dict[str, Any], alt: str) -> str:
         f' style="min-height: {height}px">'
         f'<script type="application/json">{data}</script></figure>\n'
     )
+
+
+_REVEAL = ("dist/reveal.css", *NEEDED, "deck.css", "reveal.js", "deck.js")
+
+
+def write_slides(lesson: Lesson, folder: Path) -> Path:
+    """Write the deck of a built lesson, as far as it is for the class; sliders move in it."""
+    import nbformat
+
+    shutil.copytree(DECK, folder / "deck", dirs_exist_ok=True)
+    (folder / "deck" / "plotly.min.js").write_text(asset("plotly.min.js"), encoding="utf-8")
+    cells = nbformat.read(lesson.notebook, as_version=4).cells
+    # Until the evening begins: a slide for each text, a row of them for each heading.
+    rows: list[list[str]] = []
+    for cell in takewhile(lambda cell: not re.match(r"## \d+ At home", cell.source), cells):
+        if cell.cell_type == "markdown":
+            cell.source = without_answers(cell.source)
+            if "## " in cell.source or not rows:
+                rows.append([])
+            rows[-1].append("")
+        rows[-1][-1] += from_cell(cell, code=False)
+    nested = ("".join(f"<section>{slide}</section>" for slide in row) for row in rows)
+    slides = "\n".join(f"<section>{row}</section>" for row in nested)
+    body = f'<div class="reveal"><div class="slides">{slides}</div></div>'
+    target = folder / f"{lesson.name}.html"
+    target.write_text(linked(lesson.name, body, _REVEAL, root="deck/"), encoding="utf-8")
+    return target
+
+
+def write_page(path: Path) -> Path:
+    """Write a notebook, a student's own run too, as one HTML file beside it with live charts."""
+    import nbformat
+
+    body = "".join(map(from_cell, nbformat.read(path, as_version=4).cells))
+    target = path.with_suffix(".html")
+    target.write_text(in_one_file(path.stem, body), encoding="utf-8")
+    return target

@@ -80,7 +80,11 @@ class Program:
 
     def _mistake(self, results: list[Any], first: int) -> Verdict:
         """Verdict that names the bug and shows the case number `first`."""
-        head, names = f"{self.key} not yet", self._names()
+        head = f"{self.key} not yet"
+        called = self.right if self.measure is _result else self.measure
+        parameters = signature(called).parameters.values()
+        names = [each.name for each in parameters if each.default is each.empty]
+        names = names[called is self.measure :]
         got, expected = _apart(results[first], self._expected[first], self.rtol)
         case = ", ".join(
             f"{n} = {written_value(v)}" for n, v in zip(names, self.cases[first], strict=True)
@@ -94,13 +98,6 @@ class Program:
         if isinstance(got, Complaint):
             return Verdict("mistake", head, (str(got),), tuple(shown[:2]))
         return Verdict("wrong", head, self.hints, tuple(shown))
-
-    def _names(self) -> list[str]:
-        """What the arguments of a case are called."""
-        called = self.right if self.measure is _result else self.measure
-        parameters = signature(called).parameters.values()
-        names = [each.name for each in parameters if each.default is each.empty]
-        return names[called is self.measure :]
 
     @cached_property
     def _expected(self) -> list[Any]:

@@ -137,7 +137,7 @@ def _answer(cells: list[Any], lesson: Lesson) -> None:
 
 def answered(cell: Any, following: Any, lesson: Lesson) -> str:
     """The code of an exercise's cell with its answer, from the folded solution below it."""
-    from dplearn.classroom.self_test import self_test
+    from dplearn.classroom.checks import self_test
 
     key = exercise_key(cell)
     if key.endswith(".test"):

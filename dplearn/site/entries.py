@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from dplearn.app.kit.look import VERDICTS
 from dplearn.app.pages.formula_book import fields, points, words
-from dplearn.app.pages.formula_book.place import Place, start
+from dplearn.app.pages.formula_book.points import Place, start
 from dplearn.book import Formula, book
 from dplearn.book.everything import refutation
 from dplearn.book.published import check_figure, published
@@ -55,7 +55,7 @@ def _picture(entry: Formula, misprint: str) -> str:
     """Value against truth along the first parameter that has an axis, or at all points."""
     place = Place(entry.id, misprint, 0, ())
     name = fields.along(entry.id, misprint).default
-    figure, headline, _ = points.drawn(place, name, seconds=math.inf)
+    figure, headline, _ = points.figure_of(place, name, seconds=math.inf)
     return chart(
         json.loads(str(figure.to_json())), f"Value and truth of {place.claim.id}. {headline}."
     )

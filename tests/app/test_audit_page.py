@@ -8,8 +8,7 @@ import pytest
 import explorer
 from cases import each
 from dplearn import accountants
-from dplearn.app.pages.audit import fields
-from dplearn.app.pages.audit.answers import SHARPER, Question, _mu, audited
+from dplearn.app.pages.audit import PROGRAM, SHARPER, Question, _mu, audited
 from dplearn.audit import one_run
 from dplearn.ground.guarantee import round_down
 from dplearn.mechanisms import Gaussian
@@ -31,7 +30,7 @@ def asked(**change):
 
 
 def test_every_program_has_a_signal_and_the_honest_one_that_of_its_claim():
-    assert SHARPER.keys() == fields.PROGRAM.options.keys()
+    assert SHARPER.keys() == PROGRAM.options.keys()
     assert SHARPER["correct"] == SHARPER["short"] == 1
     for claim in (0.1, 3.0, 10.0):
         epsilon = accountants["pld"]().epsilon(Gaussian(1 / _mu(claim, 1e-5)), delta=1e-5)

@@ -6,7 +6,7 @@ import math
 import pytest
 
 import explorer
-from dplearn.app.pages.check_a_claim import draw, fields
+from dplearn.app.pages import check_a_claim
 from dplearn.claims import PARAMETERS, QUANTITIES, check
 from dplearn.figures import SYMBOLS, claim_map, map_finding
 from dplearn.figures.claim_map import _FILL
@@ -20,23 +20,25 @@ AMPLIFIED = {"claim": "q*epsilon", "quantity": "amplified_epsilon", "of": "appro
 @pytest.mark.slow
 def test_examples_are_a_click_away_and_can_be_shared():
     app = opened()
-    for name, (quantity, of, claim, held) in fields.EXAMPLES.items():
+    for name, (quantity, of, claim, held) in check_a_claim.EXAMPLES.items():
         # Those with Poisson sampling take seconds.
         if "poisson" in of:
             continue
         app = press(app, name)
         assert app.text_input(key="box_claim").value == claim
-        verdict = draw._judged(claim, quantity, of, "upper", held, axes=None)
+        verdict = check_a_claim._judged(claim, quantity, of, "upper", held, axes=None)
         assert title(app) == f"<b>{map_finding(verdict.map)}</b>", name
         assert title(again(app, "check_a_claim")) == title(app)
 
 
 def test_examples_name_what_the_library_knows():
-    for name, (quantity, of, _, _) in fields.EXAMPLES.items():
+    for name, (quantity, of, _, _) in check_a_claim.EXAMPLES.items():
         assert of in QUANTITIES[quantity], name
     for quantity, able in QUANTITIES.items():
-        assert set(able) <= set(fields.OF.options), quantity
-    assert set(SYMBOLS) == set(PARAMETERS) and set(fields.QUANTITY.options) == set(QUANTITIES)
+        assert set(able) <= set(check_a_claim.OF.options), quantity
+    assert set(SYMBOLS) == set(PARAMETERS) and set(check_a_claim.QUANTITY.options) == set(
+        QUANTITIES
+    )
 
 
 UNREADABLE = (
@@ -104,7 +106,7 @@ def test_a_formula_that_cannot_be_read_has_no_verdict():
         app = enter(app, "claim", typed)
         assert reason in app.error[0].value and len(app.error) == 1
         assert "This claim" not in shown(app) and not app.get("plotly_chart")
-    assert "This claim is false" in shown(enter(app, "claim", fields.CLAIM.default))
+    assert "This claim is false" in shown(enter(app, "claim", check_a_claim.CLAIM.default))
 
 
 def drawn_map(claim="q*epsilon", **limits):

@@ -10,8 +10,8 @@ import pytest
 
 import explorer
 from cases import each
-from dplearn.app.pages.federated import answers
-from dplearn.app.pages.federated.answers import SHARES, Setting
+from dplearn.app.pages import federated
+from dplearn.app.pages.federated import SHARES, Setting
 from dplearn.federated import FederatedPlan, user_level
 from dplearn.ground.guarantee import round_up
 from dplearn.run import DPSGD
@@ -56,28 +56,28 @@ def gaussian(noise_multiplier):
 )
 def test_epsilon_is_that_of_the_least_noise_somebody_meets(changes, readers, server):
     """Of a Gaussian mechanism in 20 rounds; zCDP and rounding cost a few per cent."""
-    promised = answers.promised(at(**changes))
+    promised = federated.promised(at(**changes))
     for one, multiplier in zip(promised, (readers, server), strict=True):
         assert one is not None and 1 <= one.epsilon / gaussian(multiplier) < 1.1
         assert str(one).endswith("per user")
 
 
 def test_a_server_that_adds_the_noise_has_no_promise_and_readers_that_of_the_plan():
-    readers, server = answers.promised(at(place="server"))
+    readers, server = federated.promised(at(place="server"))
     run = {name: ONE[name] for name in ("sample_rate", "rounds", "noise_multiplier")}
     plan = FederatedPlan(users=5000, max_update_norm=1.0, sampling="poisson", **run)
     assert server is None and readers is not None and readers == plan.guarantee(delta=1e-5)
-    assert answers.promised(at(place="nobody")) == (None, None)
+    assert federated.promised(at(place="nobody")) == (None, None)
     run = DPSGD(noise_multiplier=4.0, sample_rate=0.02, steps=20)
     stated = user_level(run, records=20, delta=1e-5).epsilon
-    assert answers.by_record(at(place="server")).epsilon == stated > readers.epsilon
+    assert federated.by_record(at(place="server")).epsilon == stated > readers.epsilon
 
 
 @each("masked", [True, False])
 @each("place", PLACES)
 def test_pictures_have_the_noise_that_the_page_tells(place, masked):
     """What is left of two sums is her image and noise of twice the sum's variance."""
-    hers, arrived, left = answers.pictures(at(place=place, masked=masked, noise_multiplier=1.0))
+    hers, arrived, left = federated.pictures(at(place=place, masked=masked, noise_multiplier=1.0))
     assert np.linalg.norm(hers) == pytest.approx(1)
     setting = at(place=place, masked=masked, noise_multiplier=1.0)
     for image, size in ((left, 2**0.5 * setting.share * 70**0.5), (arrived, setting.share)):
@@ -87,13 +87,13 @@ def test_pictures_have_the_noise_that_the_page_tells(place, masked):
 
 
 def test_lines_end_where_the_sentence_is():
-    gone, lines = answers.over_dropouts(at())
+    gone, lines = federated.over_dropouts(at())
     for invited, name in SHARES.items():
-        _, server = answers.promised(at(invited=invited))
+        _, server = federated.promised(at(invited=invited))
         assert server is not None
         assert np.interp(0.3, gone, lines[name]) == pytest.approx(server.epsilon, rel=1e-6)
     assert np.ptp(lines[SHARES[False]]) < 1e-3 < 5 < np.ptp(lines[SHARES[True]])
-    clients, lines = answers.over_clients(at())
+    clients, lines = federated.over_clients(at())
     assert np.all(lines["each alone"] > 2 * lines["a server"]) and clients[0] == 10
     assert lines["in shares"] == pytest.approx(lines["a server"])
 
@@ -102,7 +102,7 @@ def test_lines_end_where_the_sentence_is():
 @each("view", ["masked", "raw"])
 def test_a_page_says_who_is_promised_what(place, view):
     app = opened(place=place, view=view)
-    promised = answers.promised(at(place=place, masked=view == "masked"))
+    promised = federated.promised(at(place=place, masked=view == "masked"))
     told = words(app)
     for one in promised:
         assert (f"ε ≤ {round_up(one.epsilon)}" if one else "no ε") in told
@@ -129,11 +129,11 @@ def test_a_move_of_a_slider_is_answered_at_once(monkeypatch):
         spent = []
         for noise in np.linspace(3, 5, 8):
             setting, start = at(place=place, noise_multiplier=float(noise)), time.process_time()
-            answers.promised(setting)
-            (answers.over_dropouts if place == "phones" else answers.over_clients)(setting)
+            federated.promised(setting)
+            (federated.over_dropouts if place == "phones" else federated.over_clients)(setting)
             spent.append(time.process_time() - start)
         assert np.median(spent[1:]) < 0.06, place
     app = opened()
-    monkeypatch.setattr(answers, "by_record", None)
+    monkeypatch.setattr(federated, "by_record", None)
     app.session_state["federated"].moving = True
     assert "User or record?" not in words(explorer.checked(app.run()))

@@ -9,10 +9,8 @@ import pytest
 import explorer
 from cases import each
 from dplearn.app.pages.formula_book import (
-    controls,
     draw,
     fields,
-    place,
     points,
     search,
     tables,
@@ -34,20 +32,20 @@ def unhurried(monkeypatch):
     monkeypatch.setattr(draw, "_PICTURE", math.inf)
 
 
-def place_at(id: str, misprint: str = "none") -> place.Place:
+def place_at(id: str, misprint: str = "none") -> points.Place:
     """Where the picture of an entry begins."""
-    return controls.place_of(fields.state({"id": id, "misprint": misprint}))
+    return draw.place_of(fields.state({"id": id, "misprint": misprint}))
 
 
 @pytest.fixture
 def quick(monkeypatch):
     """No search for counterexamples and no oracles: of all variants they take minutes."""
-    remembered = (place.start, points.point, points._of_design)
+    remembered = (points.start, points.point, points._of_design)
     truth = lambda claim, given: Case(given, claim.value(given), Interval(0.0, 1.0), 0.0)
     stands = lambda id, misprint: Refutation(id=id, kind="", status="stands")
     monkeypatch.setattr(points, "compare", truth)
     monkeypatch.setattr(points, "refuted", stands)
-    monkeypatch.setattr(place, "refuted", stands)
+    monkeypatch.setattr(points, "refuted", stands)
     for cached in remembered:
         cached.cache_clear()
     yield
@@ -59,7 +57,7 @@ def is_drawn(id: str, misprint: str) -> list[points.Point]:
     """A point or two of a picture, once its axis is known to be finite."""
     state = fields.state({"id": id, "misprint": misprint})
     if along := state.values["along"]:
-        picture = points.curve(controls.place_of(state), along, seconds=0.0)
+        picture = points.curve(draw.place_of(state), along, seconds=0.0)
         figure = formula_curve(picture.drawn)
     else:
         picture = points.cloud(id, misprint, seconds=0.0)
@@ -71,7 +69,7 @@ def is_drawn(id: str, misprint: str) -> list[points.Point]:
 @pytest.mark.parametrize("group", dict.fromkeys(entry.group for entry in book.values()))
 def test_every_entry_has_a_picture_words_and_a_call_that_runs(group):
     for id in search.matching("", group):
-        entry, start = book[id], place.start(id, "none")
+        entry, start = book[id], points.start(id, "none")
         assert {p.verdict for p in is_drawn(id, "none")} <= {"right", ""}, id
         assert entry.accepts(start) and set(entry.domain) <= set(start), id
         assert words.hypothesis(entry), id
@@ -159,7 +157,7 @@ def test_what_is_made_of_a_parameter_follows_it():
     at = place_at("G-A5")
     kernel = at.parameters["kernel"]
     assert at.at("order", 7.0).parameters["kernel"] is kernel
-    drawn = place.Place("G-A5", "none", 3, at.settings).parameters
+    drawn = points.Place("G-A5", "none", 3, at.settings).parameters
     assert not np.array_equal(drawn["p"], at.parameters["p"])
 
 

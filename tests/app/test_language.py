@@ -14,17 +14,18 @@ from types import ModuleType
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import explorer
 from browsing import ROOT
 from cases import each
 from dplearn.accountants import accountants
 from dplearn.app import navigation, pages
 from dplearn.app.kit import language
 from dplearn.app.kit.fields import Choice
-from dplearn.app.pages.check_a_claim import fields as claim_fields
+from dplearn.app.pages import check_a_claim
 from dplearn.app.pages.epsilon_vs_steps import answers, doors, export, fields, inverse, presets
 from dplearn.app.pages.epsilon_vs_steps.run import Scenario
+from dplearn.app.pages.mechanisms import answers as pair
 from dplearn.app.pages.mechanisms import fields as pair_fields
-from dplearn.app.pages.mechanisms import pair
 from dplearn.app.pages.train import fields as train_fields
 from dplearn.app.pages.train import runs
 from dplearn.app.pages.train.plan import training_of
@@ -39,7 +40,7 @@ APP = Path(navigation.__file__).parent
 # Pages that are translated, and what all pages share.
 PAGES = sorted({path.stem for path in APP.glob("kit/*/*.toml")})
 FILES = [APP / "navigation.py", *APP.glob("kit/*.py")]
-FILES += [path for page in PAGES for path in APP.glob(f"pages/{page}/*.py")]
+FILES += (APP / "pages").rglob("*.py")
 OTHERS = [code for code in language.LANGUAGES if code != "en"]
 # Choices whose options are no words, or names of parameters.
 BARE = ("present", "x_axis", "y_axis", "along")
@@ -79,7 +80,7 @@ def sentences() -> Iterator[str]:
                 yield from named(call, module)
     yield from (page.TITLE for page in navigation.modules())
     for page in PAGES:
-        own = importlib.import_module(f"{pages.__name__}.{page}.fields").state().fields
+        own = explorer.start(importlib.import_module(f"{pages.__name__}.{page}")).fields
         # The parameters of an entry of the book stay as they are.
         of_book = ("find", "group", "view", "picture", "along") if page == "formula_book" else own
         for kind in (kind for key, kind in own.items() if key in of_book):
@@ -92,7 +93,7 @@ def sentences() -> Iterator[str]:
             yield pair_fields.described(name, key, pair_fields.state().values)
     yield from (preset.source for preset in presets.PRESETS)
     yield from (which for *_, which in inverse._SEARCHES.values())
-    yield from (*doors.DOORS.values(), *claim_fields.EXAMPLES)
+    yield from (*doors.DOORS.values(), *check_a_claim.EXAMPLES)
     yield from (presets.OWN, presets.CUSTOM, "All curves", "Three curves")
     yield from (export.NO_FORM, export.NO_FLINT)
 

@@ -8,10 +8,10 @@ from cases import each
 from dplearn.accountants import accountants
 from dplearn.app import navigation
 from dplearn.app.kit import links
-from dplearn.app.pages.formula_book import elsewhere
+from dplearn.app.pages.formula_book import draw
 from dplearn.book import book
 from dplearn.claims import check, setting
-from explorer import opened, words
+from explorer import opened, start, words
 
 TYPED = [
     f"{id}/{source.name}" if source in entry.misprints else id
@@ -25,7 +25,7 @@ def state_at(link: str):
     """The page that a link leads to, in the state of its address."""
     path, _, query = link.partition("?")
     address = dict(parse_qsl(query, strict_parsing=True))
-    state = navigation.at(path.replace(".", "")).fields.state(address)
+    state = start(navigation.at(path.replace(".", "")), address)
     state.read(address)
     assert set(address) <= set(state.fields) and not state.notes, (link, state.notes)
     return state
@@ -35,7 +35,7 @@ def state_at(link: str):
 @each("id", TYPED)
 def test_an_entry_leads_to_its_claim_and_the_verdict_back(id):
     name, _, misprint = id.partition("/")
-    at = state_at(elsewhere.claim(name, misprint or "none")).values
+    at = state_at(draw.claim_address(name, misprint or "none")).values
     fixed = dict(setting(part) for part in at["held"].split(",") if part.strip())
     about = {"quantity": at["quantity"], "of": at["of"], "relation": at["relation"]}
     verdict = check(at["claim"], **about, fixed=fixed, effort=0.1)
@@ -48,7 +48,9 @@ def test_an_entry_leads_to_its_claim_and_the_verdict_back(id):
 
 
 def test_where_nothing_can_be_typed_and_no_run_is_described_there_is_no_link():
-    assert elsewhere.claim("G-M1") == elsewhere.run({"noise_multiplier": 1.0, "steps": 3}) == ""
+    assert (
+        draw.claim_address("G-M1") == draw.run_address({"noise_multiplier": 1.0, "steps": 3}) == ""
+    )
 
 
 @pytest.mark.slow
@@ -62,8 +64,8 @@ def test_a_verdict_names_an_entry_as_a_link():
 @pytest.mark.slow
 def test_an_entry_shows_where_it_leads_and_a_wrong_variant_too():
     text = words(opened("formula_book", id="G-B4", misprint="no-two"))
-    assert f"({elsewhere.claim('G-B4')})" in text
-    assert f"({elsewhere.claim('G-B4', 'no-two')})" in text and "All accountants" not in text
+    assert f"({draw.claim_address('G-B4')})" in text
+    assert f"({draw.claim_address('G-B4', 'no-two')})" in text and "All accountants" not in text
     text = words(opened("formula_book", id="G-F2", sample_rate="0.02", steps="700"))
     link = text.partition("[All accountants on this run](")[2].partition(")")[0]
     values = state_at(link).values

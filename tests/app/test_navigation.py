@@ -19,21 +19,21 @@ from dplearn.app import __main__ as server
 from dplearn.app import navigation, pages
 from dplearn.app.kit import questions
 from dplearn.app.kit.fields import Choice, Quantity, Text
-from explorer import errors, opened, press
+from explorer import errors, opened, press, start
 
 PAGES = {page.__name__.rpartition(".")[2]: page for page in navigation.modules()}
 APP = Path(navigation.__file__).parent
 
 
-def test_pages_are_the_folders_of_one_folder():
-    assert set(PAGES) == {path.parent.name for path in APP.glob("pages/[!_]*/__init__.py")}
+def test_pages_are_the_files_and_folders_of_one_folder():
+    assert set(PAGES) == {path.stem for path in APP.glob("pages/[!_]*")}
     assert [p.ORDER for p in PAGES.values()] == sorted(p.ORDER for p in PAGES.values())
     for name, page in PAGES.items():
         assert page.TITLE, f"page {name}: TITLE is empty, the menu shows it"
         assert callable(page.render), f"page {name}: render is not a function"
         assert page.__doc__, f"page {name}: a docstring must say what one sees there"
-        state = getattr(getattr(page, "fields", None), "state", None)
-        assert callable(state), f"page {name}: fields.py must have state(address), and be imported"
+        state = getattr(getattr(page, "fields", page), "state", None)
+        assert callable(state), f"page {name}: it, or its fields.py, must have state(address)"
         assert navigation.at(f"/{name}") is page
     assert navigation.at("/") is next(iter(PAGES.values()))
 
@@ -95,7 +95,7 @@ def test_a_page_is_few_parts_as_each_costs_the_server_at_every_move(name, most):
 @pytest.mark.slow
 @each("name", PAGES)
 def test_rubbish_in_an_address_is_named_at_its_control_and_the_default_used(name):
-    state = PAGES[name].fields.state()
+    state = start(PAGES[name])
     address = {k: "<b>x</b>" for k, kind in state.fields.items() if not isinstance(kind, Text)}
     state.read(address)
     app = opened(name, **address)
@@ -108,7 +108,7 @@ def test_rubbish_in_an_address_is_named_at_its_control_and_the_default_used(name
 
 @each("name", PAGES)
 def test_fields_read_back_what_they_show_and_refuse_what_they_cannot_be(name):
-    state = PAGES[name].fields.state()
+    state = start(PAGES[name])
     defaults = {**state.values}
     for key, field in state.fields.items():
         assert field.key == key and field.label, f"{name}: {key} has another key or no label"
@@ -151,14 +151,14 @@ def test_fields_read_back_what_they_show_and_refuse_what_they_cannot_be(name):
     ],
 )
 def test_numbers_are_read_as_people_write_them(key, value, texts):
-    kind = PAGES["epsilon_vs_steps"].fields.state().fields[key]
+    kind = start(PAGES["epsilon_vs_steps"]).fields[key]
     assert [kind.parse(text) for text in texts.split("|")] == pytest.approx(
         [value] * len(texts.split("|")), rel=1e-15
     )
 
 
 def test_a_message_names_the_control_as_the_screen_does_and_words_stay_words():
-    state = PAGES["epsilon_vs_steps"].fields.state()
+    state = start(PAGES["epsilon_vs_steps"])
     for text in ("1,1", "0,001", "1,100"):
         state.enter(state.fields["noise_multiplier"], text)
         assert state.notes["noise_multiplier"] == (
@@ -174,7 +174,7 @@ def test_a_message_names_the_control_as_the_screen_does_and_words_stay_words():
     state.enter(state.fields["delta"], "![x](http://example.org/`)")
     assert "got `![x](http://example.org/')`." in state.notes["delta"]
     for name, page in PAGES.items():
-        own = page.fields.state()
+        own = start(page)
         for kind in own.fields.values():
             own.enter(kind, "<?>")
             note = own.notes.get(kind.key, "")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import explorer
-from dplearn.app.pages.pate import answers
-from dplearn.app.pages.pate.answers import EXACT, PRINTED, PUBLIC, replay
+from dplearn.app.pages import pate
+from dplearn.app.pages.pate import EXACT, PRINTED, PUBLIC, replay
 from dplearn.pate import PATE, Votes, at_these_votes, shipped_votes
 from explorer import again, choose, enter, traces
 
@@ -59,7 +59,7 @@ def test_a_replay_adds_up(plan):
 def test_who_holds_a_slider_waits_for_nothing(monkeypatch):
     app = opened(queries="30", answers="20")
     before = said(app)
-    monkeypatch.setattr(answers, "replay", None)
+    monkeypatch.setattr(pate, "replay", None)
     app.session_state["pate"].moving = True
     app.session_state["pate"].values["noise_std"] = 77.0
     assert said(explorer.checked(app.run())) == before

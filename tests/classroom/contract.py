@@ -16,9 +16,9 @@ from quoted import texts
 
 from dplearn.app import navigation
 from dplearn.classroom import Program, minutes, sources
-from dplearn.classroom.checks import exercises
+from dplearn.classroom.checks import exercises, self_test
 from dplearn.classroom.display import PLOTLY
-from dplearn.classroom.self_test import self_test
+from explorer import start
 
 LONGEST, MEDIAN = 25, 5  # lines of a code cell that is read
 LONGEST_FOLDED = 40
@@ -204,7 +204,7 @@ def _unreadable(target):
     page = urlparse(target)
     try:
         address = {k: v for k, (v,) in parse_qs(page.query, strict_parsing=True).items()}
-        fields = navigation.at(page.path).fields.state(address).fields
+        fields = start(navigation.at(page.path), address).fields
         for key, value in address.items():
             fields[key].parse(value)
     except (KeyError, ValueError) as error:

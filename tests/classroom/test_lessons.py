@@ -10,8 +10,7 @@ from quoted import quoted_numbers, stated
 
 from cases import each
 from dplearn.classroom import Exercise, check, sources
-from dplearn.classroom.checks import exercises
-from dplearn.classroom.self_test import SelfTest
+from dplearn.classroom.checks import SelfTest, exercises
 
 LESSONS = sources.lessons()
 

@@ -5,7 +5,7 @@ from tiny import written_lesson
 
 from cases import each
 from dplearn.classroom import sources
-from dplearn.classroom.self_test import self_test
+from dplearn.classroom.checks import self_test
 
 TEXT = """\
 # %% [markdown]

@@ -6,8 +6,7 @@ from nbformat.v4 import new_code_cell, new_output
 
 from dplearn.__main__ import main
 from dplearn.classroom import sources
-from dplearn.classroom.html import from_cell
-from dplearn.classroom.slides import write_page
+from dplearn.classroom.html import from_cell, write_page
 
 LESSON = sources.lessons()["03"]
 COUNT = "name => document.querySelectorAll(name).length"

@@ -48,7 +48,10 @@ def ask(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
     key = dumps((function, arguments, keywords))
     with _lock:
         answer = _answers.pop(key, None)
-        if answer is None or _failed(answer):
+        # Once more where there is no answer for another reason than that the question was wrong.
+        if answer is None or (
+            answer.done() and not isinstance(answer.exception(), ValueError | None)
+        ):
             waiting = sum(not other.done() for other in _answers.values())
             if waiting >= _OPEN:
                 raise Refused(f"{waiting} questions are being computed; ask again in a minute.")
@@ -69,8 +72,3 @@ def _submit(*question: Any, **keywords: Any) -> Future:
     except BrokenProcessPool:
         start()
         return _executor.submit(*question, **keywords)
-
-
-def _failed(answer: Future) -> bool:
-    """Whether there is no answer for another reason than that the question was wrong."""
-    return answer.done() and not isinstance(answer.exception(), ValueError | None)

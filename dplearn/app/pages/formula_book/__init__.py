@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dplearn.app.kit.state import save
-from dplearn.app.pages.formula_book import controls, draw, tables
+from dplearn.app.pages.formula_book import draw, tables
 
 TITLE = "Formula book"
 ORDER = 50
@@ -11,12 +11,12 @@ ORDER = 50
 
 def render() -> None:
     """The catalogue beside one entry, a table of many, the published figures or the sources."""
-    state = controls.current()
+    state = draw.current()
     with st.sidebar:
-        controls.catalogue(state)
+        draw.catalogue(state)
     save(state)
     views = (draw.entry, tables.entries, tables.figures, tables.sources)
-    for tab, show in zip(controls.tabs(state), views, strict=True):
+    for tab, show in zip(draw.tabs(state), views, strict=True):
         with tab:
             if tab.open:
                 show(state)

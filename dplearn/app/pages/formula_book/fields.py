@@ -6,7 +6,7 @@ from typing import Any
 
 from dplearn.app.kit.fields import Choice, Field, Quantity, Text, by_key
 from dplearn.app.kit.state import State
-from dplearn.app.pages.formula_book import place
+from dplearn.app.pages.formula_book import points
 from dplearn.app.pages.formula_book.words import label, spelled
 from dplearn.book import book
 from dplearn.book.kit import domains
@@ -68,7 +68,7 @@ def misprints(id: str) -> Choice:
 
 def along(id: str, misprint: str) -> Choice:
     """The parameters that can run along the x axis."""
-    claim = place.shown(id, misprint)
+    claim = points.shown(id, misprint)
     numbers = (n for n, domain in claim.domain.items() if isinstance(domain, domains.Linear))
     names = (*(claim.along or {}), *numbers)
     return Choice("along", "Along the x axis", "", {n: label(n) for n in names}, (*names, "")[0])
@@ -102,7 +102,7 @@ def turn(old: State, **changed: str) -> State:
 def entered(state: State) -> dict[str, Any]:
     """Values of the parameters that have a control, as the function wants them."""
     at = state.values["id"], state.values["misprint"]
-    claim, start, entries = place.shown(*at), place.start(*at), {}
+    claim, start, entries = points.shown(*at), points.start(*at), {}
     for name in claim.parameters:
         if (key := parameter_key(name)) in state.fields:
             value: Any = state.values[key]
@@ -126,8 +126,8 @@ _PAGE = ("id", "misprint", "find", "group", "view", "picture", "along", "draw")
 
 def _parameters(id: str, misprint: str) -> Iterator[Field]:
     """Controls for the parameters of an entry, set to where its picture begins."""
-    claim = place.shown(id, misprint)
-    start = place.start(id, misprint)
+    claim = points.shown(id, misprint)
+    start = points.start(id, misprint)
     for name, domain in claim.domain.items():
         if isinstance(domain, domains.Linear):
             first = float(start[name])

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dplearn.app.kit.state import load, save
-from dplearn.app.pages.mechanisms import controls, draw, fields, words
+from dplearn.app.pages.mechanisms import draw, fields, words
 
 TITLE = "Mechanisms"
 ORDER = 20
@@ -13,7 +13,7 @@ def render() -> None:
     """Controls, one sentence, five pictures that move together, the assumptions."""
     state = load("mechanisms", fields.state)
     with st.sidebar:
-        view = controls.sidebar(state)
+        view = draw.sidebar(state)
     save(state)
     if view is not None:
         st.container(key="words").markdown(words.sentence(view))
