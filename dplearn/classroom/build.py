@@ -21,7 +21,17 @@ def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None =
         raise LessonError(f"Expected a folder other than the students', got {target.parent}.")
     notebook = read(lesson, edition)
     _execute(notebook, lesson)
-    _clean(notebook)
+    # What varies between two runs is dropped; code cells count 1..n.
+    notebook.metadata.pop("widgets", None)
+    notebook.metadata["language_info"] = {"name": "python"}
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for count, cell in enumerate(code, start=1):
+        cell.execution_count = count
+        cell.metadata.pop("execution", None)
+        for output in cell.outputs:
+            output.pop("transient", None)
+            if output.output_type == "execute_result":
+                output.execution_count = count
     return write_notebook(notebook, target)
 
 
@@ -76,17 +86,3 @@ def _failure(lesson: Lesson, notebook: Any, problem: str, cell: Any = None) -> L
     source = "\n".join(f"    {line}" for line in cell.source.splitlines())
     number = notebook.cells.index(cell) + 1
     return LessonError(f"lesson {lesson.name}, cell {number}:\n{source}\n{problem}")
-
-
-def _clean(notebook: Any) -> None:
-    """Drop from `notebook` what varies between two runs; count its code cells 1..n."""
-    notebook.metadata.pop("widgets", None)
-    notebook.metadata["language_info"] = {"name": "python"}
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    for count, cell in enumerate(code, start=1):
-        cell.execution_count = count
-        cell.metadata.pop("execution", None)
-        for output in cell.outputs:
-            output.pop("transient", None)
-            if output.output_type == "execute_result":
-                output.execution_count = count

@@ -14,8 +14,10 @@ COPIES = {
     "cleared": "write copies for students there, without outputs, solutions and explanations",
     "slides": "write decks for the projector there, which need no network",
 }
-# Marks around the map of all lessons in lessons/README.md, and its head.
+# The map of all lessons in lessons/README.md: marks around it, where a lesson says title, time and
+# question, and the head of the table.
 START, END = "<!-- written by `dplearn lessons build` -->", "<!-- end of the map -->"
+_COLUMNS = (r"^# \d\d (.+)$", r"\*\*Time\*\* ([^;.]+? in class|[^;.]+)", r"^\*(?!\*)(.+)\*$")
 _HEAD = "| | lesson | time | its question |\n|---|---|---|---|\n"
 
 
@@ -167,14 +169,11 @@ def _with_map(folder: Path) -> str:
     text = (folder / "README.md").read_text(encoding="utf-8")
     if not (table := re.search(f"{START}.*{END}", text, re.DOTALL)):
         raise LessonError(f"Expected {START} and {END} in {folder / 'README.md'}.")
-    rows = "".join(map(_row, lessons(folder).values()))
+    rows = ""
+    for lesson in lessons(folder).values():
+        first = read(lesson).cells[0].source
+        matches = [re.search(part, first, re.MULTILINE) for part in _COLUMNS]
+        title, time, question = (match[1] if match else "?" for match in matches)
+        link = f"[{title}]({lesson.notebook.name})"
+        rows += f"| {lesson.number} | {link} | {time} | {question} |\n"
     return text.replace(table[0], f"{START}\n\n{_HEAD}{rows}\n{END}")
-
-
-def _row(lesson: Lesson) -> str:
-    """Row of one lesson: number, title, time and question."""
-    first = read(lesson).cells[0].source
-    parts = [r"^# \d\d (.+)$", r"\*\*Time\*\* ([^;.]+? in class|[^;.]+)", r"^\*(?!\*)(.+)\*$"]
-    matches = [re.search(part, first, re.MULTILINE) for part in parts]
-    title, time, question = (match[1] if match else "?" for match in matches)
-    return f"| {lesson.number} | [{title}]({lesson.notebook.name}) | {time} | {question} |\n"

@@ -104,16 +104,12 @@ def _asked(cell: Any) -> list[tuple[str, str]]:
 def judged(number: str, answers: dict[str, Any]) -> str:
     """Rows of marks as JSON, of `answers` by key to the exercises of lesson `number`."""
     every = exercises(lessons()[number])
-    verdicts = {key: every[key].verdict(answer) for key, answer in answers.items() if key in every}
-    rows = [
-        [
-            key,
-            _earned(every[key], verdict),
-            possible_points(every[key]),
-            verdict.text().split("\n")[0],
-        ]
-        for key, verdict in verdicts.items()
-    ]
+    rows = []
+    for key, answer in answers.items():
+        if key in every:
+            verdict = every[key].verdict(answer)
+            earned, words = _earned(every[key], verdict), verdict.text().split("\n")[0]
+            rows.append([key, earned, possible_points(every[key]), words])
     return json.dumps(rows)
 
 

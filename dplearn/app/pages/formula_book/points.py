@@ -177,12 +177,10 @@ def figure_of(place: Place, name: str, *, seconds: float) -> tuple[Any, str, Pic
     verdicts, slacks = [p.verdict for p in picture.points], [p.slack for p in picture.points]
     headline = words.headline(place.claim.kind, verdicts, slacks, place.misprint != "none")
     if isinstance(picture.drawn, Curve):
-        return (
-            formula_curve(picture.drawn, finding=headline, x=words.label(name)),
-            headline,
-            picture,
-        )
-    return formula_cloud(picture.drawn, finding=headline), headline, picture
+        figure = formula_curve(picture.drawn, finding=headline, x=words.label(name))
+    else:
+        figure = formula_cloud(picture.drawn, finding=headline)
+    return figure, headline, picture
 
 
 def curve(place: Place, name: str, *, seconds: float = 1.5) -> Picture:

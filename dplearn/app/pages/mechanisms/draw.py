@@ -32,7 +32,15 @@ def sidebar(state: State) -> View | None:
     controls.choice(state, state.fields["mechanism"], then=_suit)  # type: ignore[arg-type]
     name = state.values["mechanism"]
     for key in fields.used(name, state.values):
-        _parameter(state, name, key)
+        kind: Any = state.fields[key]
+        if isinstance(kind, Quantity):
+            about = fields.described(name, key, state.values)
+            controls.quantity(state, replace(kind, help=about))
+        elif key == "example":
+            examples = enumerate(mechanisms[name].examples(), start=1)
+            _among(state, kind, {str(rank): fields.spelled(each) for rank, each in examples})
+        else:
+            _among(state, kind, {base: kind.options[base] for base in fields.bases(name, key)})
     try:
         mechanism = fields.build(name, state.values)
     except ValueError as error:
@@ -46,17 +54,6 @@ def sidebar(state: State) -> View | None:
     for kind in places:
         controls.quantity(state, kind)
     return View(pair, *(state.values[kind.key] for kind in places))
-
-
-def _parameter(state: State, name: str, key: str) -> None:
-    kind: Any = state.fields[key]
-    if isinstance(kind, Quantity):
-        controls.quantity(state, replace(kind, help=fields.described(name, key, state.values)))
-    elif key == "example":
-        examples = enumerate(mechanisms[name].examples(), start=1)
-        _among(state, kind, {str(rank): fields.spelled(example) for rank, example in examples})
-    else:
-        _among(state, kind, {base: kind.options[base] for base in fields.bases(name, key)})
 
 
 def _among(state: State, kind: Choice, options: dict[str, str]) -> None:

@@ -2,9 +2,10 @@
 
 import streamlit as st
 
+from dplearn.app.kit.language import translated
 from dplearn.app.kit.state import load, save
-from dplearn.app.pages.train import draw, fields, runs
-from dplearn.app.pages.train.plan import Training, training_of
+from dplearn.app.pages.train import draw, fields, runs, words
+from dplearn.app.pages.train.plan import Training, as_python, training_of
 from dplearn.app.pages.train.runs import Run
 
 TITLE = "Train"
@@ -24,7 +25,9 @@ def render() -> None:
     save(state)
     draw.heading(training, run)
     st.fragment(_watch, run_every=_PAUSE if run and run.live else None)(training, run)
-    draw.below(training)
+    st.markdown(words.meaning(training))
+    with st.expander(translated("See the code")):
+        st.code(as_python(training), wrap_lines=True)
 
 
 def _watch(training: Training, run: Run | None) -> None:

@@ -1,4 +1,4 @@
-"""The parts of the training page: sidebar, guarantee, button, picture, how far the run is, code."""
+"""The parts of the training page: sidebar, guarantee, button, picture, how far the run is."""
 
 from dataclasses import replace
 from importlib.util import find_spec
@@ -11,7 +11,7 @@ from dplearn.app.kit.language import retold, translated
 from dplearn.app.kit.run_fields import LENGTH_IN
 from dplearn.app.kit.state import State
 from dplearn.app.pages.train import fields, words
-from dplearn.app.pages.train.plan import Training, ahead, as_python
+from dplearn.app.pages.train.plan import Training, ahead
 from dplearn.app.pages.train.runs import Run, begin, earlier
 from dplearn.figures import text, training_run
 
@@ -114,10 +114,3 @@ def status(training: Training, run: Run | None) -> None:
                 st.caption(translated(words.CHANGED))
             elif run.phase == "done":
                 st.caption(words.scope(run))
-
-
-def below(training: Training) -> None:
-    """What clipping and noise do, and the code."""
-    st.markdown(words.meaning(training))
-    with st.expander(translated("See the code")):
-        st.code(as_python(training), wrap_lines=True)
