@@ -30,7 +30,10 @@ class Preset:
 
 CUSTOM = "Custom"
 OWN = "Your own run. Choose a published one to compare, or to start again."
-PRESETS = tuple(Preset(**row | {"printed": tuple(row["printed"])}) for row in browser.presets())
+PRESETS = tuple(
+    Preset(row["title"], row["query"], row["source"], tuple(row["printed"]))
+    for row in browser.presets()
+)
 _DRAWN = ("accountants", "x_axis", "y_axis", "pinned", "present")
 
 
