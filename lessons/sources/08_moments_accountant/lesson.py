@@ -549,7 +549,7 @@ figure = curves(
 show(figure, f"Noise 1: condition ends at moment {ends[1.0]}; {ratio[1.0][15]:.4g} times at 16.")
 
 # %% [markdown]
-# At whole $\lambda$ left of the diamonds the main term stays above the truth, by up to a factor of two. This is observed, not proved: the lemma has a remainder, and between whole $\lambda$ the main term can be too small. In the book: [any moment](explorer:formula_book?id=G-E8c&misprint=any-moment).
+# Left of the diamonds the main term stays above the truth here, by up to a factor of two. This is observed, not proved: the lemma has a remainder. Where $\sigma = 1$ and $q$ is near 0.05 the main term alone is up to 8 % too small, left of the diamonds too. In the book: [any moment](explorer:formula_book?id=G-E8c&misprint=any-moment), [noise 1](explorer:formula_book?id=G-E8c&misprint=noise-one).
 
 # %% [markdown]
 # ### Three closed bounds, each with its condition
