@@ -153,10 +153,10 @@ CLAIMS = [
 @each("reader, cases", [(parse, HOSTILE), (partial(read, names=aliases(PARAMETERS)), CLAIMS)])
 def test_everything_else_is_one_error(reader, cases):
     for text, message in cases:
-        start = time.perf_counter()
+        start = time.process_time()
         with pytest.raises(ValueError, match=f"^Expected .*{message}") as refusal:
             reader(text)
-        assert time.perf_counter() - start < 1, text
+        assert time.process_time() - start < 1, text
         assert "\n" not in str(refusal.value) and len(str(refusal.value)) < 250, text
 
 

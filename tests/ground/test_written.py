@@ -78,7 +78,7 @@ RUBBISH = st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=40).map("".j
 @given(RUBBISH)
 @pytest.mark.slow
 def test_rubbish_gives_a_value_or_one_error(text):
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         formula = read(split(text).formula, NAMES)
         value = formula(**dict.fromkeys(formula.names, np.array([0.5, 1e9])))
@@ -86,4 +86,4 @@ def test_rubbish_gives_a_value_or_one_error(text):
         assert formula.latex
     except ValueError as error:
         assert str(error).startswith("Expected ")
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from dplearn import accountants
+from dplearn import DPSGD, accountants
 from dplearn.__main__ import main
+from dplearn.ground.guarantee import round_down, round_up
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -40,6 +41,19 @@ def test_an_example_prints_what_the_readme_shows(code, shown):
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(compile(code, "README.md", "exec"), {})
     assert printed.getvalue() == shown
+
+
+def test_the_first_table_is_that_run():
+    run = DPSGD.from_epochs(dataset_size=100_000, batch_size=256, epochs=50, noise_multiplier=1.2)
+    bounds = [run.guarantee(name, delta=1e-10) for name in ("moments", "rdp", "pld")]
+    moments, rdp, pld = bounds
+    assert (
+        f"| ≤ {round_up(moments.epsilon)} |" in README
+        and f"| ≤ {round_up(rdp.epsilon)} |" in README
+    )
+    ends = round_down(pld.lower), round_up(pld.epsilon)
+    assert [f"{float(end):.3f}" for end in ends] == ["2.240", "2.241"]
+    assert "| 2.240 to 2.241 |" in README
 
 
 @pytest.mark.slow

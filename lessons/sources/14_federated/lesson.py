@@ -564,7 +564,7 @@ for law in (
 #
 # ### Two more exercises
 #
-# **★★ 14.2** A hundred phones are invited. Each adds a share such that the 80 who may stay at least have multiplier 1 together. On a good day all hundred stay. Which multiplier does the sum have then?
+# **★★ 14.2** A hundred phones are invited. Each adds a share such that the 80 who may stay at least have multiplier 1 together. On a good day all hundred stay. What is the multiplier of the sum then?
 
 # %%
 answer = None
