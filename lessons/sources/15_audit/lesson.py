@@ -159,7 +159,9 @@ for program, (_, scores) in runs.items():
     correct = np.sum(included[order[-100:]]) + np.sum(~included[order[:100]])
     found = one_run(included, scores, guesses=(100, 100), delta=1e-5)
     verdict = "caught" if found.contradicts(claim) else "not caught"
-    print(f"{program:14} {correct} of 200 right: at least {round_down(found.epsilon, 3)}, {verdict}")
+    print(
+        f"{program:14} {correct} of 200 right: at least {round_down(found.epsilon, 3)}, {verdict}"
+    )
 
 # %% [markdown]
 # One run catches all three, and the right program is left alone. (`dplearn.audit.audit` does this to any training function, and resumes.) What the library says of the last:

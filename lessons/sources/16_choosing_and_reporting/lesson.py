@@ -173,7 +173,9 @@ reveal("chance of a victim", truth=-np.expm1(n * np.log1p(-1 / n)))
 # %%
 pair = run.guarantee(delta=1e-4)
 low, high = accountants["pld"]().true_positive_rate(run.composed, false_positive_rate=0.01)
-print(f"by (epsilon, delta) alone at most {round_up(100 * (np.exp(pair.epsilon) * 0.01 + 1e-4), 3)} %")
+print(
+    f"by (epsilon, delta) alone at most {round_up(100 * (np.exp(pair.epsilon) * 0.01 + 1e-4), 3)} %"
+)
 print(f"by the whole curve {low:.2%} to {high:.2%}: a guess finds 1 %")
 
 # %% [markdown]
