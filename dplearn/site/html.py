@@ -57,7 +57,7 @@ def _target(link: str, root: str) -> str:
         return f"{root}index.html{address.removeprefix('README.md')}"
     if (parts := urlsplit(address)).path.endswith(".ipynb") and not parts.scheme:
         return f"{root}lessons/{parts.path.rpartition('/')[2].removesuffix('.ipynb')}.html"
-    if address.startswith("../") and parts.path.endswith(".md"):
+    if address.startswith("../"):
         # A file of the project, which the site does not hold.
         return f"{root}index.html"
     return link

@@ -204,7 +204,8 @@ class Trainer:
             self._use(bound)
         torch.clear_autocast_cache()  # a caller's autocast around several steps keeps old weights
         noise = self._noise()
-        looks = self.steps & (self.steps + 1) == 0  # at steps 1, 2, 4, 8, ...
+        # At steps 1, 2, 4, 8, ...; an accelerator would have to wait.
+        looks = self._device.type == "cpu" and self.steps & (self.steps + 1) == 0
         unwritten = check_stored(self.model) if looks else nullcontext()
         with self._randomness.for_model(self._device, self._rank, self.steps), unwritten:
             flat = self._clipped(noise)

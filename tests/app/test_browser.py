@@ -266,6 +266,8 @@ PICTURES = {
 
 def test_the_menu_leads_to_pages_that_fit_the_first_screen(page, address):
     page.goto(address)
+    # A link that is clicked while the first page is being made leads nowhere.
+    settled(page)
     for name, picture in PICTURES.items():
         link = page.get_by_role("link", name=name)
         link.click()
@@ -280,6 +282,7 @@ def test_the_menu_leads_to_pages_that_fit_the_first_screen(page, address):
 
 def test_a_wrong_variant_and_a_tab_open_at_a_click_and_are_in_the_address(page, address):
     page.goto(address)
+    settled(page)
     page.get_by_role("link", name="Formula book").click()
     page.locator(".st-key-found").get_by_text("G-A4").click()
     headline = page.locator(".st-key-picture .gtitle")

@@ -60,8 +60,8 @@ ALL = [
 @each("pair", ALL)
 def test_every_pair_shows_the_numbers_of_its_profile(pair):
     at = {"epsilon": "0.3", "order": "4", "false_positive_rate": "0.1"}
-    neighbours = {"adjacency": answers.adjacency, "direction": answers.direction}
-    app = opened(mechanism=answers.mechanism.name, **neighbours, **at)
+    neighbours = {"adjacency": pair.adjacency, "direction": pair.direction}
+    app = opened(mechanism=pair.mechanism.name, **neighbours, **at)
     assert not app.error
     profile, words, shown = answers.profile(pair), sentence(app), pictures(app)
     delta = float(profile.delta(0.3))
@@ -72,25 +72,25 @@ def test_every_pair_shows_the_numbers_of_its_profile(pair):
     assert delta * (1 - 1e-5) - 1e-6 <= said <= delta * (1 + 1.1e-3) + 1e-6
     caught = float(re.search(r"at most \*\*([\d.]+) %", words).group(1))
     assert caught == pytest.approx(100 * (1 - float(profile.tradeoff(0.1))), rel=1e-2)
-    assert ADJACENCY.options[answers.adjacency].lower() in words
-    assert not answers.exact or words.count("(exact)") == 2
-    if answers.outputs is None:
+    assert ADJACENCY.options[pair.adjacency].lower() in words
+    assert not pair.exact or words.count("(exact)") == 2
+    if pair.outputs is None:
         (reason,) = (i.value for i in app.info)
-        assert answers.mechanism.no_outputs in reason and "outputs" not in shown
+        assert pair.mechanism.no_outputs in reason and "outputs" not in shown
     else:
         assert set(shown) == set(PICTURES) and not app.info
     assert np.sum(traces(shown["loss"])["counted in δ"][1]) == pytest.approx(delta, abs=2e-6)
     x, y = traces(shown["profile"])["δ(ε)"]
     np.testing.assert_allclose(y[y > 0], profile.delta(x[y > 0]))
     x, y = traces(shown["renyi"])["D<sub>α</sub>"]
-    np.testing.assert_allclose(y, answers.mechanism.rdp(x, adjacency=answers.adjacency))
+    np.testing.assert_allclose(y, pair.mechanism.rdp(x, adjacency=pair.adjacency))
     # What is certain lies below what is proved.
     for found in (answers.delta(pair, 0.3), answers.detected(pair, 0.1)):
         assert 0 <= found.lower <= found.upper * (1 + 1e-9)
-    if answers.witnesses:
+    if pair.witnesses:
         rates = np.array([0.001, 0.02, 0.3, 0.9])
         real = answers.caught(pair, rates)
-        best = 1 - np.min([w.tradeoff(rates) for w in answers.witnesses], axis=0)
+        best = 1 - np.min([w.tradeoff(rates) for w in pair.witnesses], axis=0)
         assert np.all(real <= best + 1e-9) and np.all(real >= best - 5e-3)
 
 

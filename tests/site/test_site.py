@@ -139,7 +139,7 @@ def test_the_search_finds_pages_by_their_words(out, view):
     assert view.url.endswith("book/G-B4.html")
     view.wait_for_load_state("load")
     view.locator("#search").fill("xylophone")
-    assert view.locator("#hits").text_content() == "Nothing found."
+    view.wait_for_function("document.getElementById('hits').textContent === 'Nothing found.'")
 
 
 def test_links_to_the_explorer_stay_where_the_site_has_no_page():

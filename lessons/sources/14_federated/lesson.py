@@ -371,8 +371,7 @@ logging.getLogger("dplearn").setLevel(logging.ERROR)  # or each phone says whose
 try:
     add_up(server=Liar)
 except RoundAborted as error:
-    stopped = str(error)
-    print("no sum:", stopped)
+    print("no sum:", stopped := str(error))
 
 # %% [markdown]
 # Now two lists would each need five signatures and the one who counts them: twelve of ten phones, since each signs once.
