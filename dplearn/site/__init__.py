@@ -13,6 +13,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
+from dplearn.accountants import accountants
 from dplearn.book import book
 from dplearn.book.published import number, published
 from dplearn.browser import presets, source, style
@@ -63,18 +64,19 @@ def _epsilon_page() -> Iterator[tuple[str, str]]:
 
 
 def _drawn_figures() -> Iterator[dict[str, Any]]:
-    """Published values of epsilon that belong to a point of a curve."""
+    """Published values of epsilon that lie on the curve of the accountant that they name."""
     numbers = {"sigma": "noise_multiplier", "q": "sample_rate", "delta": "delta", "T": "steps"}
     about = ("epsilon", "poisson_subsampled_gaussian", "add_remove", "=")
     for row in published().values():
         asked = tuple(row[name] for name in ("quantity", "mechanism", "adjacency", "relation"))
-        if asked == about and all(row[name] for name in numbers.values()):
+        own = row["method"] in accountants and row["verdict"] != "does_not_reproduce"
+        if own and asked == about and all(row[name] for name in numbers.values()):
             yield {
                 **{symbol: number(row[name]) for symbol, name in numbers.items()},
                 "source": row["source"],
                 "value": row["published"],
                 "epsilon": number(row["published"]),
-                "accountant": row["method"].removesuffix("_mironov"),
+                "accountant": row["method"],
             }
 
 

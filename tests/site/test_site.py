@@ -125,6 +125,15 @@ def test_links_of_lessons_open_their_own_numbers(out, view):
         assert not view.locator(".dp-unread").text_content()
 
 
+def test_each_published_point_lies_on_the_curve_that_it_names():
+    drawn = list(site._drawn_figures())
+    assert len(drawn) > 2
+    for row in drawn:
+        plan = DPSGD(noise_multiplier=row["sigma"], sample_rate=row["q"], steps=int(row["T"]))
+        value = plan.guarantee(row["accountant"], delta=row["delta"]).epsilon
+        assert row["epsilon"] == pytest.approx(value, rel=0.02), row
+
+
 def test_the_page_of_epsilon_is_light(out):
     text = (out / "explorer.html").read_text()
     files = re.findall(r'(?:src|href)="(assets/[^"]+)"', text)
