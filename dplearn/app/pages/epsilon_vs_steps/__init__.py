@@ -65,7 +65,8 @@ def _kinds() -> dict[str, dict[str, str]]:
     }
     # Who takes all records says q = 100 %.
     del kinds["sampling"]["none"]
-    return kinds | {"natural": {name: natural_adjacency(name) for name in kinds["sampling"]}}
+    natural = {name: natural_adjacency(name) for name in kinds["sampling"]}  # type: ignore[arg-type]
+    return kinds | {"natural": natural}
 
 
 @cache
