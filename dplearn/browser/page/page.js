@@ -207,7 +207,7 @@ class Page {
       };
     }
     const near = (a, b) => Math.abs(a - b) <= 1e-6 * b;
-    view.points = this.published.filter((row) => near(row.sigma, run.sigma) && near(row.q, run.q) && near(row.delta, run.delta));
+    view.points = this.published.filter((row) => proved(run) && near(row.sigma, run.sigma) && near(row.q, run.q) && near(row.delta, run.delta));
     this.view = view;
     this.picture.draw(run, view);
     tell(this);
