@@ -1,9 +1,11 @@
 """The page of PATE: what it says is what the library says, and it stays whole at every setting."""
 
 import functools
+import math
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 import explorer
 from dplearn.app.pages import pate
@@ -23,10 +25,18 @@ def test_the_sentence_tells_the_publishable_number_first():
     app = opened(queries="60", answers="40")
     plan = PATE(answers=40, noise_std=40)
     assert f"ε\u00a0≤\u00a0{plan.guarantee(delta=1e-5).epsilon:.4g}"[:8] in said(app)
-    assert "nobody may be told" in said(app) and "one teacher" in app.caption[0].value
+    assert "keep both secret" in said(app) and "one teacher" in app.caption[0].value
     assert set(traces(app, 1)) == {PUBLIC, PRINTED, EXACT}
-    right = sum(traces(app)["answered, right"]["y"])
-    assert right + sum(traces(app)["answered, wrong"]["y"]) == 40
+    right = sum(traces(app)["right answers"]["y"])
+    assert right + sum(traces(app)["wrong answers"]["y"]) == 40
+
+
+def test_people_are_those_that_the_noisy_counts_give_away():
+    """Two counts move by one vote each, 200 times: a Gaussian with a mean of sqrt(2 T) / sigma."""
+    best = norm.sf(norm.isf(0.01) - math.sqrt(2 * 200) / 40)
+    told = replay(250, PATE(answers=200, noise_std=40), 1e-5)
+    assert best <= told.found < 1.0001 * best
+    assert "<b>at most 3.39\u00a0%</b>" in opened().get("html")[0].proto.body
 
 
 def test_settings_are_in_the_address():
@@ -44,7 +54,7 @@ def test_a_threshold_out_of_reach_is_told_in_a_sentence():
 def test_a_replay_adds_up(plan):
     told = replay(250, plan, 1e-5)
     votes, _ = shipped_votes(250)
-    given = sum(len(told.largest[name]) for name in ("answered, right", "answered, wrong"))
+    given = sum(len(told.largest[name]) for name in ("right answers", "wrong answers"))
     assert given == told.answers[-1] <= 40
     assert all(np.all(np.diff(told.epsilons[name]) > 0) for name in (PRINTED, EXACT))
     # How many queries were asked before an answer depends on votes: only the plan is public.

@@ -8,10 +8,12 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from dplearn.accountants.pld import PLD
 from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.app.kit import controls, look, questions
 from dplearn.app.kit.fields import Choice, Quantity, by_key
 from dplearn.app.kit.language import retold, translated
+from dplearn.app.kit.people import people
 from dplearn.app.kit.run_fields import DELTA
 from dplearn.app.kit.state import State, idle, load, save
 from dplearn.figures import histogram, price_lines
@@ -70,7 +72,7 @@ def state(address: Mapping[str, str] | None = None) -> State:
 
 # Places along the answers where epsilon is computed, and every so many orders of divergences.
 _POINTS, _SPARSE = 7, 6
-PUBLIC, PRINTED, EXACT = "publishable", "Theorem 6", "at these votes"
+PUBLIC, PRINTED, EXACT = "public ε", "paper's ε", "proved ε"
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ class Replay:
     largest: dict[str, NDArray]  # votes for the favourite, by what became of the query
     answers: NDArray
     epsilons: dict[str, NDArray]
+    found: float  # share of members, at most, by an attacker with 1 % false alarms
     assumptions: tuple[str, ...]
 
 
@@ -95,8 +98,8 @@ def replay(teachers: int, plan: PATE, delta: float) -> Replay:
         raise ValueError("No query was answered: lower the threshold, or ask more.")
     favourite, asked = votes.counts.max(axis=1), np.arange(votes.queries) < aggregator.asked
     largest = {
-        "answered, right": favourite[given & right],
-        "answered, wrong": favourite[given & ~right],
+        "right answers": favourite[given & right],
+        "wrong answers": favourite[given & ~right],
         "no answer": favourite[asked & ~given],
     }
     answers = np.unique(np.linspace(1, given.sum(), _POINTS).astype(int))
@@ -110,7 +113,8 @@ def replay(teachers: int, plan: PATE, delta: float) -> Replay:
         exact.append(float(rdp_to_epsilon(orders, total, delta=delta).min()))
     epsilons = {PUBLIC: np.full(answers.size, public.epsilon)}
     epsilons |= {PRINTED: np.array(printed), EXACT: np.array(exact)}
-    return Replay(largest, answers, epsilons, public.assumptions)
+    found = PLD().true_positive_rate(plan.composed, false_positive_rate=0.01)[1]
+    return Replay(largest, answers, epsilons, float(found), public.assumptions)
 
 
 _LAST = "pate_replay"
@@ -120,10 +124,15 @@ _PURPOSE = (
 )
 
 _SENTENCE = (
-    "**{answers} answers, {share:.1f}\u00a0% of them right.** Whatever the votes, the plan may be "
-    "published with **ε\u00a0≤\u00a0{whole}**, however many it answered. At these votes Theorem 6 "
-    "prints {printed:.3g} and exact divergences prove {exact}, which nobody may be told."
+    "**{answers} answers, {share:.1f}\u00a0% of them right.** **ε\u00a0≤\u00a0{whole}** may be "
+    "published, however the teachers voted. From these votes the paper's theorem would print "
+    "{printed:.3g}, and ε\u00a0≤\u00a0{exact} is proved: keep both secret, they depend on votes."
 )
+_MEMBERS = (
+    "A member is one whose records taught a teacher. The attacker sees every answer of the plan, "
+    "and knows all other records."
+)
+_AGREE = "90\u00a0% of teachers agree on {share:.0f}\u00a0% of queries"
 _VOTES = "Queries by the votes of their favourite. {title}. {counts}."
 _BINS = 26
 _COLUMNS = {"roles": ("second", "wrong", "quiet"), "axes": ("votes for the favourite", "queries")}
@@ -152,7 +161,13 @@ def render() -> None:
     told, teachers, plan, _ = st.session_state[_LAST]
     st.container(key="words").markdown(_sentence(told))
     _pictures(told, teachers, plan.threshold)
-    st.caption(retold(f"True if: {'; '.join(told.assumptions)}."))
+    left, right = look.below()
+    with left:
+        st.markdown(translated("**Whose records did the teachers learn from?**"))
+        people(told.found)
+    with right:
+        st.markdown(translated(_MEMBERS))
+        look.assumptions(told.assumptions)
 
 
 def _sidebar(state: State) -> tuple[int, PATE, float]:
@@ -176,18 +191,18 @@ def _sidebar(state: State) -> tuple[int, PATE, float]:
 
 def _pictures(told: Replay, teachers: int, threshold: float | None) -> None:
     """What became of the queries, beside what answers cost."""
-    left, right = st.columns(2, gap="small")
+    left, right = look.pair()
     with left.container(key="pair_votes"):
         every = np.concatenate([*told.largest.values()])
         share = 100 * np.sum(every >= 0.9 * teachers) / every.size
-        title = translated("Nine of ten teachers agree on {share:.0f}\u00a0%", share=share)
+        title = translated(_AGREE, share=share)
         counts = ", ".join(f"{name}: {len(votes)}" for name, votes in told.largest.items())
         edges = np.linspace(0, teachers, _BINS)
         look_of = {**_COLUMNS, "limits": [("T", threshold)]}
         figure = histogram(told.largest, edges, finding=title, **look_of)
         look.chart(figure, "votes", translated(_VOTES, title=title, counts=retold(counts)))
     with right.container(key="pair_spent"):
-        title = translated("What is dashed depends on votes: tell nobody")
+        title = translated("Keep the dashed lines secret")
         ends = ", ".join(f"{name} {values[-1]:.3g}" for name, values in told.epsilons.items())
         figure = price_lines(told.answers, told.epsilons, finding=title, **_LINES)
         look.chart(figure, "spent", translated(_SPENT, ends=retold(ends)))
@@ -195,7 +210,7 @@ def _pictures(told: Replay, teachers: int, threshold: float | None) -> None:
 
 def _sentence(told: Replay) -> str:
     """What was answered, how well, and at which price for whom."""
-    right, wrong = (len(told.largest[f"answered, {how}"]) for how in ("right", "wrong"))
+    right, wrong = (len(told.largest[f"{how} answers"]) for how in ("right", "wrong"))
     public, printed, exact = (told.epsilons[name][-1] for name in (PUBLIC, PRINTED, EXACT))
     return translated(
         _SENTENCE,
