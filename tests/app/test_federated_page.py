@@ -125,7 +125,7 @@ def test_a_page_says_who_is_promised_what(place, view):
     told = words(app)
     for one in promised:
         assert (f"ε ≤ {round_up(one.epsilon)} (" if one else "no ε") in told
-    assert ("True if" in told) == (place != "nobody") == ("User or record?" in told)
+    assert ("True if" in told) == (place != "nobody") == ("Had single records" in told)
     assert "her update" in title(app) and len(figure(app)["layout"]["annotations"]) == 3
     assert len(traces(app, 1)) == (3 if place == "phones" else 4 - (place == "nobody"))
 
@@ -157,4 +157,4 @@ def test_a_move_of_a_slider_is_answered_at_once(monkeypatch):
     app = opened()
     monkeypatch.setattr(federated, "by_record", None)
     app.session_state["federated"].moving = True
-    assert "User or record?" not in words(explorer.checked(app.run()))
+    assert "Had single records" not in words(explorer.checked(app.run()))

@@ -68,10 +68,11 @@ def below() -> Any:
     return st.container(key="below").columns([3, 2], gap="medium")
 
 
-def assumptions(clauses: Iterable[str]) -> None:
-    """What must be true, folded up; nothing where nothing is assumed."""
+def assumptions(clauses: Iterable[str], first: str = "") -> None:
+    """What must be true, after a first sentence, folded up; nothing where nothing is assumed."""
     if told := "; ".join(dict.fromkeys(clauses)):
-        st.expander(translated("Assumptions")).caption(retold(f"True if: {told}."))
+        told = retold(f"True if: {told}.")
+        st.expander(translated("Assumptions")).caption(f"{first} {told}")
 
 
 def table(rows: Sequence[Mapping[str, str]]) -> None:

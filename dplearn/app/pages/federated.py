@@ -246,7 +246,7 @@ _ATTACKERS = {
     False: "**The server looks for a user**",
 }
 _BY_RECORD = (
-    "*User or record?* Whole updates are clipped. Had single records been clipped, a user with "
+    "Whole updates are clipped. Had single records been clipped, a user with "
     "{records} of them would have {by_record} against readers."
 )
 _KINDS = {
@@ -338,9 +338,12 @@ def _outcome(setting: Setting, *, moving: bool) -> None:
         st.markdown(translated(_ATTACKERS[setting.place == "server"]))
         people(found(setting))
     with right:
-        if not moving and setting.place != "nobody":
-            kept = _told(by_record(setting))
-            st.markdown(translated(_BY_RECORD, records=setting.records, by_record=kept))
+        if setting.place != "nobody":
+            box = st.expander(translated("User or record?"))
+            if not moving:
+                kept = _told(by_record(setting))
+                told = translated(_BY_RECORD, records=setting.records, by_record=kept)
+                box.markdown(told)
         look.assumptions(a for one in (readers, server) if one for a in one.assumptions)
 
 

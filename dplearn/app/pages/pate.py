@@ -229,8 +229,11 @@ def render() -> None:
     entered = load("pate", state)
     with st.sidebar:
         st.markdown(translated("**dplearn** · teachers who vote"), help=translated(_PURPOSE))
+        # Above the file, which says how many queries there are.
+        above = st.container()
         votes = _votes_of_a_file()
-        question = _sidebar(entered, votes)
+        with above:
+            question = _sidebar(entered, votes)
     save(entered)
     last = st.session_state.get(_LAST)
     try:
@@ -249,8 +252,7 @@ def render() -> None:
         st.markdown(translated("**Whose records did the teachers learn from?**"))
         people(told.found)
     with right:
-        st.markdown(translated(_MEMBERS))
-        look.assumptions(told.assumptions)
+        look.assumptions(told.assumptions, translated(_MEMBERS))
 
 
 def _votes_of_a_file() -> Votes | None:
@@ -283,7 +285,7 @@ def _replayed(votes: Votes | None, source: str, plan: PATE, delta: float) -> Rep
     with place.container():
         whole = round_up(plan.guarantee(delta=delta).epsilon)
         st.markdown(translated(_WHOLE, whole=whole))
-        bar = st.progress(0.0)
+        bar = st.progress(0.0, translated("The teachers vote …"))
         st.button(translated("Stop, and let the file go"), on_click=_let_go)
         tell = lambda done, of: bar.progress(done / of, translated(_PROGRESS, done=done, of=of))
         told = replay(votes, None, plan, delta, questions.once, tell)
