@@ -137,14 +137,20 @@ def test_a_file_of_votes_is_read_asked_about_and_forgotten(monkeypatch):
         (b"3,-1\n1,1\n", "whole numbers in [0, 1e9], got -1"),
         (b"3,1\n2,1\n", "got sums from 3 to 4"),
         (b"", "it is empty"),
+        (saved(np.ones((2**22 + 1, 2), dtype=np.int8)), "at most 8388608 counts"),
     ],
-    ids=["junk", "pickled", "vector", "negative", "uneven", "empty"],
+    ids=["junk", "pickled", "vector", "negative", "uneven", "empty", "many"],
 )
 def test_what_is_no_file_of_votes_is_told_in_one_line(data, told):
     app = given(opened(queries="60", answers="40"), "votes.csv", data)
     (error,) = (e.value for e in app.error)
     assert told in error and "\n" not in error and "allow_pickle" not in error
     assert "of them right" in said(app)
+
+
+def test_votes_whose_law_would_take_all_memory_are_told_of():
+    app = given(opened(queries="60", answers="40"), "votes.csv", b"1000000000,0\n" * 2)
+    assert "2 classes, and counts up to 2.5e+07 deviations apart" in app.warning[0].value
 
 
 def test_who_stops_lets_the_file_go(monkeypatch):

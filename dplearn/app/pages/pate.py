@@ -189,6 +189,7 @@ def _of_rows(rows: NDArray, plan: PATE) -> tuple[NDArray, NDArray]:
     return printed_rdp(rows, plan), np.array(exact)
 
 
+_MOST = 2**23
 # Names in the session: the last replay and its question, the reader's votes, how many files went.
 _LAST, _OWN, _GONE = "pate_replay", "pate_votes", "pate_gone"
 _PURPOSE = (
@@ -274,7 +275,11 @@ def _votes_of_a_file() -> Votes | None:
 
 
 def _read(data: bytes) -> Votes:
-    return read_votes(io.BytesIO(data))
+    """Votes in a file; they stay in the session, and are no more than a large .npy file holds."""
+    votes = read_votes(io.BytesIO(data))
+    if votes.counts.size > _MOST:
+        raise ValueError(f"Expected at most {_MOST} counts, got {votes.counts.size}.")
+    return votes
 
 
 def _replayed(votes: Votes | None, source: str, plan: PATE, delta: float) -> Replay:
