@@ -48,6 +48,8 @@ http {
       proxy_set_header Connection $$upgraded;
       proxy_read_timeout 1d;
       proxy_buffering off;
+      proxy_request_buffering off;
+      client_max_body_size 66m;
       add_header Set-Cookie "dplearn_worker=$$worker; Path=/; HttpOnly; SameSite=Lax" always;
     }
   }

@@ -39,7 +39,7 @@ from explorer import opened
 
 APP = Path(navigation.__file__).parent
 # Pages that are translated, and what all pages share.
-PAGES = sorted({path.stem for path in APP.glob("kit/*/*.toml")})
+PAGES = sorted({path.stem for path in APP.glob("kit/*/*.toml")} - {"people"})
 SERVED = [name for name in PAGES if name != "epsilon_vs_steps"]
 FILES = [APP / "navigation.py", *APP.glob("kit/*.py")]
 FILES += (APP / "pages").rglob("*.py")

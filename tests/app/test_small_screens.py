@@ -27,11 +27,11 @@ _COLOURS = """part => {
 }"""
 _ABOVE = """document.querySelector('.stMain .js-plotly-plot').getBoundingClientRect().bottom
   <= document.querySelector('.stSidebar').getBoundingClientRect().top + 1"""
-_BUTTON, _CAPTION = "button[kind=primary]", "[data-testid=stCaptionContainer]"
+_BUTTON, _PEOPLE = "button[kind=primary]", ".people p"
 _SMALL = (
     (1024, "formula_book", "dark", _BUTTON),
     (820, "train", "dark", _BUTTON),
-    (390, "federated?place=server", "light", _CAPTION),
+    (390, "federated?place=server", "light", _PEOPLE),
 )
 
 
