@@ -130,8 +130,9 @@ class Minute {
     const drawn = guess ? end(guess, run.T).epsilon : 0;
     const slider = { role: "slider", tabindex: "0", "aria-label": say("level", { T: run.T }), "aria-valuemin": "0", "aria-valuenow": String(drawn), "aria-valuetext": guess ? String(drawn) : "?" };
     const image = { role: "img", "aria-label": this.find(".dm-tell").textContent };
-    for (const name of Object.keys(slider)) svg.removeAttribute(name);
-    for (const [name, value] of Object.entries(this.guessing ? slider : image)) svg.setAttribute(name, value);
+    const told = this.guessing ? slider : image;
+    for (const name of Object.keys(slider)) if (!(name in told)) svg.removeAttribute(name);
+    for (const [name, value] of Object.entries(told)) svg.setAttribute(name, value);
   }
 
   go(scene) {

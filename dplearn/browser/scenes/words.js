@@ -1,7 +1,7 @@
 // All that the minute says, in both languages side by side; a number stands as {its name}.
 
 /** @type {{[name: string]: [string, string]}} */
-const TABLE = {
+export const TABLE = {
   code: ["en", "zh"],
   other: ["中文", "EN"],
   minute: ["One minute on privacy", "一分钟看隐私"],
@@ -46,7 +46,7 @@ const TABLE = {
     "Its moments accountant keeps 32 moments of the privacy loss. The whole loss proves {epsilon}: the bound was true, and {percent} % too large.",
     "矩会计只保留隐私损失的 32 个矩；用整个损失可证明 {epsilon}。那个上界没有错，只是大了 {percent} %。",
   ],
-  paper: ["moments, 2016", "矩会计 2016"],
+  paper: ["moments", "矩会计"],
 
   shuffle: ["Shuffle the batches, and the claim breaks.", "打乱批次，结论不再成立。"],
   breaks: [
@@ -95,5 +95,3 @@ export const speaker = (language) => {
     // A relation is not broken into lines.
     .replace(/ ([=≤≥]) /g, "\u00a0$1\u00a0");
 };
-/** The names of all sentences. */
-export const NAMES = Object.keys(TABLE);
