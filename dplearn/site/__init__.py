@@ -1,4 +1,4 @@
-"""The lessons, the formula book and the picture of epsilon against T as plain files.
+"""The minute, lessons, formula book and picture of epsilon against T as plain files.
 
 ``dplearn site OUT`` writes them. They open from a USB stick as from any web host: nothing is
 fetched from elsewhere, and a link to the running explorer leads to a page of the site where the

@@ -34,8 +34,8 @@ ABADI = dict(noise_multiplier=4.0, sample_rate=0.01, delta=1e-5, here=10_000)
 GUESS = "_".join(f"{0.1 * k:.2g}" for k in range(1, 17))
 # Whatever can be read, heard or hovered: texts and attributes, but the scripts' own.
 READ = """[document.title, ...[...document.querySelectorAll('body, body *:not(script)')]
-  .flatMap(n => [...[...n.attributes].map(a => a.value), ...[...n.childNodes].filter(c => c.nodeType === 3)
-  .map(c => c.data)])].join(' ')"""
+  .flatMap(n => [...[...n.attributes].map(a => a.value),
+    ...[...n.childNodes].filter(c => c.nodeType === 3).map(c => c.data)])].join(' ')"""
 HANDS = pytest.mark.parametrize("touch", [False, True], ids=["mouse", "touch"])
 BROKEN = "/NaN|undefined|Infinity|null/"
 
@@ -157,7 +157,13 @@ def test_a_guess_that_ends_early_is_judged_where_it_ends(opened):
 def test_nothing_is_told_before_its_scene(opened, touch, language):
     view = opened(PHONE if touch else SCREEN, touch=touch, language=language)
     told = {2: ("0.94", "dm-pld"), 3: ("1.26", "dm-moments"), 4: ("10.99", "dm-shuffled")}
+    # Not a part of a longer number, such as a place on the screen.
+    among = lambda secrets, text: [s for s in secrets if re.search(rf"(?<![\d.]){s}", text)]
+    hidden = lambda: among([s for secrets in told.values() for s in secrets], view.evaluate(READ))
+    view.wait_for_selector(".dm[data-drawn='1']")
+    assert not hidden()
     stroke(view, [0.1, 0.2, 0.4, 0.5], touch=touch)
+    assert not hidden()
     # Over all of the picture: no label opens.
     box = view.locator(".dm-svg").bounding_box()
     for share in np.linspace(0.02, 0.98, 15):
@@ -167,12 +173,12 @@ def test_nothing_is_told_before_its_scene(opened, touch, language):
         read = view.evaluate(READ)
         for later, secrets in told.items():
             if later > number:
-                assert not [secret for secret in secrets if secret in read], (number, later)
+                assert not among(secrets, read), (number, later)
             if later == number:
                 assert all(secret in read for secret in secrets)
     # Nor when one goes back to draw again.
     scene(view, 1)
-    assert not any(s in view.evaluate(READ) for secrets in told.values() for s in secrets)
+    assert not hidden()
 
 
 @each(
@@ -189,6 +195,7 @@ def test_the_truth_and_the_moments_are_those_of_the_library(opened, run):
     words = scene(view, 2)
     head, lower, upper = (numbers(words)[i] for i in (0, -2, -1))
     assert lower <= exact.epsilon and exact.lower <= upper <= head < 1.0101 * exact.epsilon
+    assert float(view.locator(".dm-value.dm-pld").text_content()) == head
     assert lower > 0.9999 * exact.epsilon and "one record added or removed" in words
     ends = view.evaluate("shown.truth.curves.pld.at(-1)")
     assert ends[0] == run["here"] and exact.lower <= ends[1] < 1.0001 * exact.epsilon
@@ -214,6 +221,7 @@ def test_the_shuffled_claim_is_that_of_the_library_and_breaks(opened):
     assert claim.epsilon <= said < 1.0101 * claim.epsilon
     assert 0.999 * below < least <= below and times <= below / claim.epsilon < 1.02 * times
     low, high = numbers(re.search(r"shuffled, [^.]*\.\d+ ≤ ε ≤ [\d.]*\d", words)[0])
+    assert numbers(view.locator(".dm-value.dm-shuffled").text_content()) == [least]
     assert low == least and above <= high < 1.001 * above
     assert f"σ = {sigma}, one epoch of {batches} batches, δ = 10⁻⁶, one record zeroed out" in words
     # Of the run before, nothing is decided, and this is said.

@@ -58,8 +58,8 @@ export const TABLE = {
     "噪声 σ = {sigma}，一轮 {T} 个批次，δ = {delta}，{neighbours}：打乱后 {lower} ≤ ε ≤ {upper}。",
   ],
   unknown: [
-    "Of the run before, shuffled, {lower} ≤ ε ≤ {upper} is proved: nobody knows yet whether {epsilon} holds.",
-    "前面的训练若打乱批次，只证明了 {lower} ≤ ε ≤ {upper}：{epsilon} 是否成立，尚无人知道。",
+    "Of the run before, shuffled, {lower} ≤ ε ≤ {upper} is proved, which leaves open whether {epsilon} holds.",
+    "前面的训练若打乱批次，只证明了 {lower} ≤ ε ≤ {upper}：{epsilon} 是否成立，尚无定论。",
   ],
   claim: ["at random", "随机抽取"],
   shuffled: ["shuffled", "打乱"],
