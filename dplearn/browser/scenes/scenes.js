@@ -213,7 +213,7 @@ class Minute {
       next: () => this.go(this.scene + 1),
       goto: () => this.go(Number(node.dataset.scene)),
       other: () => (this.speakIn(LANGUAGES[1 - LANGUAGES.indexOf(this.language)]), this.save()),
-      full: () => (document.fullscreenElement ? document.exitFullscreen() : this.body.requestFullscreen().catch(() => {})),
+      full: () => (document.fullscreenElement ? document.exitFullscreen() : this.root.requestFullscreen().catch(() => {})),
       png: () => savePng(this.find(".dm-card")),
       svg: () => saveSvg(this.find(".dm-card")),
       copy: () => (navigator.share ? navigator.share({ url: link }).catch(() => {}) : copied(node, link, this.say("copied"))),

@@ -43,7 +43,7 @@ export const TABLE = {
   printed: ["Why did the paper say {printed}?", "论文为什么说是 {printed}？"],
   counted: ["The accountant of 2016 says {moments}.", "2016 年的会计方法给出 {moments}。"],
   why: [
-    "Its moments accountant keeps 32 moments of the privacy loss. The whole loss proves {epsilon}: the bound was true, and {percent} % too large.",
+    "The moments accountant keeps 32 moments of the privacy loss. The whole loss proves {epsilon}: the bound was true, and {percent} % too large.",
     "矩会计只保留隐私损失的 32 个矩；用整个损失可证明 {epsilon}。那个上界没有错，只是大了 {percent} %。",
   ],
   paper: ["moments", "矩会计"],
