@@ -10,8 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-_FOLDER = Path(__file__).parent
-_NEEDED = re.compile(r'^(?:import|export) (\{.*\}) from "\./(\w+)\.js";$', re.MULTILINE)
+# Mechanisms that the page of mechanisms draws without the library: the laws of `laws.js`.
+CLOSED_FORMS = ("gaussian", "laplace", "randomized_response", "geometric", "discrete_gaussian")
+_FOLDER = Path(__file__).resolve().parent
+_NEEDED = re.compile(r'^(?:import|export) (\{.*\}) from "(\.[./\w]+)\.js";$', re.MULTILINE)
 _EXPORTED = re.compile(r"^export (?:(?:class|function|const) (\w+)|\{(.*)\} from)", re.MULTILINE)
 
 
@@ -26,19 +28,16 @@ def source(name: str = "dplearn", entry: str = "engine") -> str:
     name : str
         The variable; the function's name has "Module" after it.
     entry : str
-        "engine", or "page/page", the page of epsilon against T.
+        "engine", or a page: "page/page", of epsilon against T, or "mechanisms/mechanisms".
 
     Examples
     --------
     >>> source().splitlines()[0]
     'function dplearnModule() {'
     """
-    folder = (_FOLDER / entry).parent
-    last = entry.rpartition("/")[2]
-    scopes = "".join(
-        f"const ${file} = {_scope(folder, file)};\n" for file in _ordered(folder, last)
-    )
-    body = f'"use strict";\n{scopes}return ${last};'
+    last = _FOLDER / entry
+    scopes = "".join(f"const {_name(file)} = {_scope(file)};\n" for file in _ordered(last))
+    body = f'"use strict";\n{scopes}return {_name(last)};'
     return f"function {name}Module() {{\n{body}\n}}\nconst {name} = {name}Module();\n"
 
 
@@ -48,24 +47,36 @@ def presets() -> list[dict[str, Any]]:
     return json.loads((_FOLDER / "page" / "presets.json").read_text(encoding="utf-8"))
 
 
-def style() -> str:
-    """Text of the style sheet of the page of epsilon against T."""
-    return (_FOLDER / "page" / "page.css").read_text(encoding="utf-8")
+def style(*more: str) -> str:
+    """Text of the style sheet of the page of epsilon against T, and of other pages after it."""
+    sheets = ("page", *more)
+    return "".join((_FOLDER / s / f"{s}.css").read_text(encoding="utf-8") for s in sheets)
 
 
-def _ordered(folder: Path, file: str) -> list[str]:
+def _ordered(file: Path) -> list[Path]:
     """The modules that one needs, each after those that it needs, and itself last."""
-    needed = (_ordered(folder, other) for _, other in _NEEDED.findall(_text(folder, file)))
+    needed = (_ordered(_beside(file, other)) for _, other in _NEEDED.findall(_text(file)))
     return list(dict.fromkeys([*(one for files in needed for one in files), file]))
 
 
-def _scope(folder: Path, file: str) -> str:
+def _beside(file: Path, other: str) -> Path:
+    """The module that another one calls by a relative address."""
+    return (file.parent / other).resolve()
+
+
+def _name(file: Path) -> str:
+    """The variable of a module, by its place."""
+    return "$" + "_".join(file.relative_to(_FOLDER).parts)
+
+
+def _scope(file: Path) -> str:
     """A module as a function's value: an object of its exports."""
-    text = _text(folder, file)
+    text = _text(file)
     exported = ", ".join(one or more.strip() for one, more in _EXPORTED.findall(text))
-    body = re.sub(r"^export ", "", _NEEDED.sub(r"const \1 = $\2;", text), flags=re.MULTILINE)
+    bound = _NEEDED.sub(lambda m: f"const {m[1]} = {_name(_beside(file, m[2]))};", text)
+    body = re.sub(r"^export ", "", bound, flags=re.MULTILINE)
     return f"(() => {{\n{body}return {{ {exported} }};\n}})()"
 
 
-def _text(folder: Path, file: str) -> str:
-    return (folder / f"{file}.js").read_text(encoding="utf-8")
+def _text(file: Path) -> str:
+    return file.with_suffix(".js").read_text(encoding="utf-8")

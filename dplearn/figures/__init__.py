@@ -27,7 +27,6 @@ from dplearn.figures.kit.marks import Band, Bars, Line, Mark
 from dplearn.figures.kit.panel import on_page
 from dplearn.figures.kit.template import style_of
 from dplearn.figures.looseness import looseness
-from dplearn.figures.pair import leaking_area, loss_law, profile_curve, renyi_curve, tradeoff_curve
 from dplearn.figures.prices import histogram, price_lines, proved_by_guesses, seen_by_a_server
 from dplearn.figures.training_run import training_run
 
@@ -60,25 +59,20 @@ __all__ = [
     "images",
     "ladder",
     "leak",
-    "leaking_area",
     "log_steps",
     "looseness",
-    "loss_law",
     "map_finding",
     "moved_mass",
     "number_line",
     "on_page",
     "panels",
     "price_lines",
-    "profile_curve",
     "proved_by_guesses",
-    "renyi_curve",
     "right_angle",
     "seen_by_a_server",
     "slider",
     "style_of",
     "text",
-    "tradeoff_curve",
     "training_run",
     "verdicts",
     "whispers",

@@ -1,4 +1,4 @@
-"""The lessons, the formula book and the picture of epsilon against T as plain files.
+"""The lessons, the formula book and two pages of the explorer as plain files.
 
 ``dplearn site OUT`` writes them. They open from a USB stick as from any web host: nothing is
 fetched from elsewhere, and a link to the running explorer leads to a page of the site where the
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dplearn.accountants import accountants
+from dplearn.app.pages.mechanisms.fields import catalogue
 from dplearn.book import book
 from dplearn.book.published import number, published
 from dplearn.browser import presets, source, style
@@ -38,7 +39,7 @@ def write_site(
     for files in (DECK, _ASSETS):
         shutil.copytree(files, out / "assets", dirs_exist_ok=True, ignore=_UNUSED)
     (out / "assets" / "plotly.min.js").write_text(asset("plotly.min.js"), encoding="utf-8")
-    for name, text in _epsilon_page():
+    for name, text in (*_epsilon_page(), *_mechanisms_page()):
         (out / "assets" / name).write_text(text, encoding="utf-8")
     words = []
     for page in _pages(folder, executor):
@@ -63,6 +64,13 @@ def _epsilon_page() -> Iterator[tuple[str, str]]:
     yield "epsilon.css", style()
 
 
+def _mechanisms_page() -> Iterator[tuple[str, str]]:
+    """What the page of mechanisms needs: file names and texts."""
+    told = f"const CATALOGUE = {json.dumps(catalogue(), ensure_ascii=False)};\n"
+    yield "mechanisms.js", source("mechanismsPage", "mechanisms/mechanisms") + told
+    yield "mechanisms.css", style("mechanisms")
+
+
 def _drawn_figures() -> Iterator[dict[str, Any]]:
     """Published values of epsilon that lie on the curve of the accountant that they name."""
     numbers = {"sigma": "noise_multiplier", "q": "sample_rate", "delta": "delta", "T": "steps"}
@@ -82,12 +90,14 @@ def _drawn_figures() -> Iterator[dict[str, Any]]:
 
 def _pages(folder: Path, executor: Executor) -> Iterator[Page]:
     """All pages, in the order of the search's answers."""
-    curves = (_ASSETS.with_name("explorer.html")).read_text(encoding="utf-8")
+    drawn = lambda name: _ASSETS.with_name(f"{name}.html").read_text(encoding="utf-8")
     readme = (folder / "README.md").read_text(encoding="utf-8")
     yield Page("index.html", "Differential privacy for deep learning", from_markdown(readme))
     for lesson in lessons(folder).values():
         yield _lesson(lesson)
-    yield Page("explorer.html", "ε against T", curves, ("page.css", "epsilon.css"))
+    yield Page("explorer.html", "ε against T", drawn("explorer"), ("page.css", "epsilon.css"))
+    five = ("page.css", "mechanisms.css")
+    yield Page("mechanisms.html", "Mechanisms", drawn("mechanisms"), five)
     yield entries.contents()
     yield from executor.map(entries.page, book)
     yield entries.published_figures()

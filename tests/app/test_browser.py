@@ -258,7 +258,7 @@ def test_where_the_browser_has_no_engine_the_server_follows_a_held_slider(page, 
 
 
 PICTURES = {
-    "Mechanisms": ".st-key-pair_tradeoff .js-plotly-plot",
+    "Mechanisms": ".dp-five[data-drawn='1'] .dp-svg",
     "Check a claim": ".st-key-picture .js-plotly-plot",
     "Formula book": ".st-key-picture .js-plotly-plot",
 }

@@ -84,7 +84,7 @@ def parts(node) -> int:
     return 1 + sum(map(parts, getattr(node, "children", {}).values()))
 
 
-PARTS = {"epsilon_vs_steps": 101, "mechanisms": 45, "pate": 35, "audit": 41}
+PARTS = {"epsilon_vs_steps": 101, "mechanisms": 5, "pate": 35, "audit": 41}
 
 
 @each("name, most", PARTS.items())
@@ -93,7 +93,7 @@ def test_a_page_is_few_parts_as_each_costs_the_server_at_every_move(name, most):
 
 
 @pytest.mark.slow
-@each("name", PAGES)
+@each("name", PAGES.keys() - {"mechanisms"})  # whose address the browser reads
 def test_rubbish_in_an_address_is_named_at_its_control_and_the_default_used(name):
     state = start(PAGES[name])
     address = {k: "<b>x</b>" for k, kind in state.fields.items() if not isinstance(kind, Text)}

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page
 
 from dplearn import DPSGD, site
+from dplearn.app.pages.mechanisms import fields
 from dplearn.book import book
 from dplearn.classroom.html import from_markdown
 from dplearn.classroom.sources import lessons
@@ -64,7 +65,7 @@ def test_every_link_leads_to_a_page_and_a_place_on_it(out):
             assert to.resolve().exists(), f"{path}: {link}"
             if parts.fragment and name.endswith(".html") and name != "explorer.html":
                 assert unquote(parts.fragment) in places[name], f"{path}: {link}"
-    assert links > 400 and len(texts) == len(lessons()) + len(ENTRIES) + 4
+    assert links > 400 and len(texts) == len(lessons()) + len(ENTRIES) + 5
 
 
 @pytest.mark.parametrize("name", [lesson.name for lesson in lessons().values()])
@@ -125,6 +126,30 @@ def test_links_of_lessons_open_their_own_numbers(out, view):
         assert not view.locator(".dp-unread").text_content()
 
 
+def test_links_to_mechanisms_open_their_own_numbers(out, view):
+    links = {
+        urlsplit(html.unescape(link)).query
+        for path in (out / "lessons").glob("*.html")
+        for link in HREF.findall(path.read_text())
+        if "mechanisms.html?" in link
+    }
+    assert len(links) >= 4
+    for query in links:
+        asked = dict(parse_qsl(query))
+        view.goto(f"{(out / 'mechanisms.html').as_uri()}?{query}")
+        view.locator(".dp[data-drawn='1']").wait_for()
+        state = view.evaluate("page.state")
+        assert {key: str(state[key]) for key in asked} == asked
+        assert not view.locator(".dp-unread").text_content()
+        opened = fields.state()
+        opened.read(asked)
+        mechanism = fields.build(asked["mechanism"], opened.values)
+        (whole,) = mechanism.profiles(asked.get("adjacency", "add_remove"))
+        delta = float(whole.delta(float(asked["epsilon"])))
+        written = float(view.locator(".dp-eps output").text_content())
+        assert delta * (1 - 1e-9) <= written <= 1.01 * delta
+
+
 def test_each_published_point_lies_on_the_curve_that_it_names():
     drawn = list(site._drawn_figures())
     assert len(drawn) > 2
@@ -134,8 +159,9 @@ def test_each_published_point_lies_on_the_curve_that_it_names():
         assert row["epsilon"] == pytest.approx(value, rel=0.02), row
 
 
-def test_the_page_of_epsilon_is_light(out):
-    text = (out / "explorer.html").read_text()
+@pytest.mark.parametrize("name", ["explorer", "mechanisms"])
+def test_pages_that_the_browser_owns_are_light(out, name):
+    text = (out / f"{name}.html").read_text()
     files = re.findall(r'(?:src|href)="(assets/[^"]+)"', text)
     assert sum((out / file).stat().st_size for file in files) + len(text) < 300_000
 
@@ -154,7 +180,15 @@ def test_the_search_finds_pages_by_their_words(out, view):
 def test_links_to_the_explorer_stay_where_the_site_has_no_page():
     there = "http://localhost:8501/"
     assert _target(f"{there}?noise_multiplier=2&amp;mechanism=gaussian", "../").startswith("../exp")
-    elsewhere = ("?mechanism=laplace", "?sampling=shuffled", "train?dataset=digits", "?then=2,1,1")
+    five = "mechanisms?mechanism=laplace"
+    assert _target(there + five, "../") == "../mechanisms.html?mechanism=laplace"
+    elsewhere = (
+        "mechanisms?mechanism=skellam",
+        "?mechanism=laplace",
+        "?sampling=shuffled",
+        "train?dataset=digits",
+        "?then=2,1,1",
+    )
     for kept in elsewhere:
         assert _target(there + kept, "../") == there + kept
     assert (

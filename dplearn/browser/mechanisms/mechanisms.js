@@ -1,0 +1,338 @@
+// One pair of neighbouring outputs, seen in five ways, owned by the browser: `mount` draws the page.
+import { Hands } from "../page/hands.js";
+import { clamp, digits } from "../page/numbers.js";
+import { People } from "../page/people.js";
+import { set } from "../page/shapes.js";
+import { CLOSED, closedForm } from "./laws.js";
+import { markup, parameters } from "./markup.js";
+import { Pair } from "./pair.js";
+import { NAMES, Pictures } from "./pictures.js";
+import { Spans } from "./spans.js";
+import { Catalogue } from "./state.js";
+import { fromTable } from "./table.js";
+import { WORDS, heard, probability, shown, typed } from "./words.js";
+
+const REST = 90;
+const KEPT = 300;
+// Where less than this part of all that leaks is left at epsilon, there is nothing to see.
+const FAINT = Math.log(0.05);
+const REMEMBERED = "dplearn-mechanisms";
+// Which number each grip of the pictures sets.
+const SETS = { scaled: "epsilon", loss: "epsilon", epsilon: "epsilon", order: "order", false_positive_rate: "false_positive_rate" };
+
+/** Draw the page into `root`; `catalogue` is the library's, `ask(question)` asks it for a table, and
+ * `told(language)` hears of another language. Without `ask` there are the closed forms alone. */
+export function mount(root, options) {
+  const page = new Page(root, options);
+  return { page, update: (data) => page.update(data), destroy: () => page.end() };
+}
+
+class Page {
+  constructor(root, { catalogue, language = "en", ask = null, told = null }) {
+    this.root = root;
+    this.ask = ask;
+    this.told = told;
+    this.lent = null;
+    this.fresh = false;
+    this.guide = null;
+    this.catalogue = new Catalogue(catalogue);
+    this.names = Object.keys(this.catalogue.mechanisms).filter((name) => ask || CLOSED.includes(name));
+    this.pairs = new Map();
+    this.asked = "";
+    this.refused = "";
+    this.spans = new Spans();
+    this.calm = matchMedia("(prefers-reduced-motion: reduce)");
+    this.open(address() || (ask && sessionStorage.getItem(REMEMBERED)) || "");
+    this.follow = () => {
+      if (!this.body.isConnected || address() === this.address()) return;
+      this.open(address());
+      this.build();
+    };
+    addEventListener("popstate", this.follow);
+    this.speakIn(language);
+  }
+
+  open(asked) {
+    const { state, unread } = this.catalogue.opened(asked);
+    this.state = state;
+    this.unread = unread;
+    if (!this.names.includes(this.state.mechanism)) {
+      this.unread.push(`mechanism=${this.state.mechanism}`);
+      this.state = { ...this.state, mechanism: "gaussian" };
+    }
+  }
+
+  /** Build all nodes, in one language. */
+  speakIn(language) {
+    this.words = WORDS[language] ?? WORDS.en;
+    this.root.innerHTML = markup(this.words, this.catalogue, this.names);
+    this.body = this.root.querySelector(".dp");
+    this.pictures = new Pictures(this.words);
+    this.measured = false;
+    this.svg = this.pictures.svg;
+    this.find(".dp-plot").append(this.svg);
+    this.people = new People(this.find(".dp-crowd"), this.words);
+    this.hands = new Hands(this.body, this, { fields: this.catalogue.fields, value: (name) => this.state[name], typed, grips: this.grips() });
+    this.body.addEventListener("click", (event) => this.click(event));
+    this.body.addEventListener("change", (event) => this.choose(event.target));
+    this.svg.addEventListener("pointermove", (event) => this.hover(event));
+    this.svg.addEventListener("pointerleave", () => this.hover(null));
+    this.watch?.disconnect();
+    this.watch = new ResizeObserver(() => this.measure());
+    this.watch.observe(this.find(".dp-plot"));
+    this.build();
+  }
+
+  /** The numbers of the mechanism in view. */
+  build() {
+    this.find(".dp-parameters").innerHTML = parameters(this.words, this.catalogue, this.state);
+    this.numbers = [...this.body.querySelectorAll("b[data-drag]")];
+    this.built = this.catalogue.used(this.state).join();
+    this.schedule();
+    this.rest();
+  }
+
+  /** What a hand does that moves over a picture. */
+  grips() {
+    const at = (picture, name) => (x, y) => {
+      const { outputs } = this.view.pair.law;
+      const value = name === "epsilon" ? this.pictures.epsilonAt(picture, x, y, outputs) : this.pictures.of[picture].x.value(x);
+      const [low, high] = this.catalogue.fields[name].ends;
+      if (Number.isFinite(value)) this.change(name, digits(clamp(value, low, high), 3));
+    };
+    return Object.fromEntries(NAMES.map((picture) => {
+      const drag = this.pictures.of[picture].handle.dataset.drag;
+      return [drag, { still: true, sets: SETS[drag], at: () => [null, null], move: at(picture, SETS[drag]) }];
+    }));
+  }
+
+  find(selector) {
+    return this.body.querySelector(selector);
+  }
+
+  end() {
+    this.watch.disconnect();
+    removeEventListener("popstate", this.follow);
+    this.root.replaceChildren();
+  }
+
+  measure() {
+    const width = Math.round(this.find(".dp-plot").clientWidth);
+    if (!width) return;
+    const above = this.find(".dp-plot").getBoundingClientRect().top + scrollY;
+    const people = this.find(".dp-people");
+    const beside = getComputedStyle(this.body).display === "grid";
+    this.pictures.place(width, clamp(innerHeight - above - 56, 640, 820), beside ? [people.offsetWidth, people.offsetHeight] : [0, 0]);
+    this.measured = true;
+    this.schedule();
+  }
+
+  // -- what hands ask ---------------------------------------------------------------------------
+
+  touch() {
+    this.lent = null;
+  }
+
+  change(name, value) {
+    this.state = this.catalogue.changed(this.state, name, value);
+    this.unread = [];
+    this.schedule();
+  }
+
+  hover(event) {
+    const { pictures, view } = this;
+    let guide = null;
+    if (event && event.pointerType === "mouse" && !this.hands.held && view) {
+      const [x, y] = this.hands.place(event);
+      const name = pictures.under(x, y);
+      guide = name ? pictures.epsilonAt(name, x, y, view.pair.law.outputs) : null;
+    }
+    const next = Number.isFinite(guide) && guide >= 0 ? guide : null;
+    if (next === this.guide) return;
+    this.guide = next;
+    this.schedule();
+  }
+
+  choose({ name, value }) {
+    if (!(name in this.state)) return;
+    if (name === "mechanism" && this.lent !== null && this.state.epsilon === this.lent.epsilon) {
+      this.state = { ...this.state, epsilon: this.lent.own };
+    }
+    this.change(name, value);
+    this.fresh = name === "mechanism";
+    if (this.fresh) {
+      this.lent = null;
+      this.spans = new Spans();
+    }
+    if (this.built === this.catalogue.used(this.state).join()) this.rest();
+    else this.build();
+  }
+
+  click(event) {
+    const node = event.target.closest("[data-do]");
+    if (node?.dataset.do === "language") {
+      const language = this.words.code === "en" ? "zh" : "en";
+      this.speakIn(language);
+      this.told?.(language);
+    }
+    if (node?.dataset.do === "link") copied(node, location.href.split(/[?#]/)[0] + this.mark(), this.words.copied);
+  }
+
+  // -- the library's tables ---------------------------------------------------------------------
+
+  update({ language, answer }) {
+    if (language && language !== this.words.code) this.speakIn(language);
+    if (!answer || this.pairs.has(answer.key)) return;
+    if (answer.table) this.remember(answer.key, new Pair(fromTable(answer.table)));
+    this.refused = answer.refused?.[this.words.code] ?? "";
+    this.schedule();
+  }
+
+  remember(key, pair) {
+    this.pairs.set(key, pair);
+    if (this.pairs.size > KEPT) this.pairs.delete(this.pairs.keys().next().value);
+    return pair;
+  }
+
+  /** The pair of the state, if it is known here. */
+  pair() {
+    const asked = this.catalogue.asked(this.state);
+    const key = JSON.stringify(asked);
+    const known = this.pairs.get(key);
+    if (known) return known;
+    const law = closedForm(asked.mechanism, asked, asked.adjacency);
+    return law && this.remember(key, new Pair(law));
+  }
+
+  // -- frames -----------------------------------------------------------------------------------
+
+  schedule() {
+    this.queued ||= requestAnimationFrame(() => {
+      this.queued = 0;
+      this.draw();
+    });
+  }
+
+  draw() {
+    this.hands.act();
+    const pair = this.pair() ?? this.view?.pair;
+    this.waiting = !this.pair();
+    if (pair && this.measured) {
+      if (this.fresh && !this.waiting) this.suit(pair);
+      this.view = this.seen(pair);
+      if (this.pictures.shows(pair.law.outputs)) this.measure();
+      const wanted = this.pictures.spans(this.view);
+      this.pictures.draw(this.view, this.spans.next(wanted, this.hands.held, this.calm.matches));
+      if (this.spans.moving) this.schedule();
+    }
+    this.tell();
+    this.body.dataset.drawn = this.waiting ? "0" : "1";
+  }
+
+  /** What is known of a pair where one looks. */
+  seen(pair) {
+    const { state } = this;
+    const asked = this.catalogue.asked(state);
+    const { epsilon, order, false_positive_rate: rate } = state;
+    const logDelta = pair.logDelta(epsilon);
+    const divergence = pair.law.renyi(order);
+    return {
+      pair, state, epsilon, logDelta, role: asked.adjacency === "replace_one" ? "replace" : asked.direction, divergence, guide: this.guide, delta: probability(logDelta), exact: pair.exact(epsilon),
+      tail: pair.law.tails(epsilon)[0], caught: pair.caught(rate), converted: pair.converted(order, logDelta, divergence),
+    };
+  }
+
+  /** An epsilon at which there is something to see, lent for as long as this mechanism stays. */
+  suit(pair) {
+    this.fresh = false;
+    const own = this.state.epsilon;
+    if (pair.logDelta(own) > pair.total + FAINT) return;
+    this.change("epsilon", digits(pair.epsilonAt(pair.total - Math.LN2), 2));
+    this.lent = { own, epsilon: this.state.epsilon };
+  }
+
+  tell() {
+    const { words, state, catalogue, view, waiting } = this;
+    const say = (selector, said) => set(this.find(selector), "text", said);
+    for (const node of this.numbers) {
+      // Somebody types.
+      if (!node.querySelector("input")) this.tellNumber(node, node.dataset.drag, true);
+    }
+    for (const name of NAMES) {
+      const { handle } = this.pictures.of[name];
+      this.tellNumber(handle, SETS[handle.dataset.drag], false);
+    }
+    const { covered, two_sided, conditions } = catalogue.mechanisms[state.mechanism];
+    const chosen = { ...state, adjacency: catalogue.adjacency(state), base: catalogue.base(state) };
+    for (const node of this.body.querySelectorAll("select")) {
+      node.value = chosen[node.name];
+      if (node.name === "adjacency") for (const option of node.options) option.disabled = !covered.includes(option.value);
+      if (node.name === "direction") node.hidden = !two_sided;
+    }
+    const problem = this.unread.length ? words.unread(this.unread) : waiting && !this.ask ? words.elsewhere : this.refused;
+    say(".dp-unread", problem);
+    const { real, reason, conditions: own = conditions } = view?.pair.law ?? {};
+    say(".dp-assumed", words.assumed(own[words.code]) + (real ? words.real : "") + (reason ? words.none(reason[words.code]) : ""));
+    this.body.classList.toggle("dp-waiting", Boolean(waiting));
+    if (!view) return;
+    say(".dp-le", view.exact ? "=" : "≤");
+    say(".dp-eps output", view.delta);
+    say(".dp-proof", words.proof({ exact: view.exact, waiting: waiting && this.ask }));
+    say(".dp-proves", words.proves(view));
+    this.people.show({ upper: view.caught }, state.false_positive_rate, (finds) => say(".dp-finds", finds));
+  }
+
+  tellNumber(node, name, written) {
+    const value = this.state[name];
+    if (written) set(node, "text", shown(name, value));
+    const [low, high] = this.catalogue.fields[name].ends;
+    const told = { valuemin: low, valuemax: high, valuenow: value, valuetext: heard(this.words, name, value) };
+    for (const [key, one] of Object.entries(told)) set(node, `aria-${key}`, String(one));
+  }
+
+  /** What the address says after the page's own. */
+  mark() {
+    const said = new URLSearchParams(this.catalogue.written(this.state));
+    const language = new URLSearchParams(location.search).get("language");
+    if (this.ask && language) said.set("language", this.words.code);
+    return said.size ? `${this.ask ? "?" : "#"}${said}` : "";
+  }
+
+  address() {
+    return this.mark().slice(1);
+  }
+
+  /** What is done when the hand has let go: write the address, ask for what is not known here. */
+  rest() {
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => {
+      if (!this.body.isConnected) return;
+      history.replaceState(history.state, "", location.href.split(/[?#]/)[0] + this.mark());
+      if (this.ask) sessionStorage.setItem(REMEMBERED, this.catalogue.written(this.state));
+      const question = this.catalogue.asked(this.state);
+      const key = JSON.stringify(question);
+      if (this.ask && !this.pair() && key !== this.asked) {
+        this.refused = "";
+        this.ask({ key, ...question });
+      }
+      this.asked = key;
+      if (this.view) set(this.find(".dp-live"), "text", this.words.heard(this.view));
+      this.schedule();
+    }, REST);
+  }
+}
+
+const address = () => location.hash.slice(1) || location.search.slice(1);
+
+/** Copy a text and say so on the button; where nothing may be copied, show it. */
+function copied(node, content, done) {
+  const before = node.textContent;
+  const tell = () => {
+    node.textContent = done;
+    setTimeout(() => (node.textContent = before), 1500);
+  };
+  const shownInstead = () => prompt("", content);
+  if (navigator.clipboard) navigator.clipboard.writeText(content).then(tell, shownInstead);
+  else shownInstead();
+}
+
