@@ -33,7 +33,6 @@ class Page {
     this.ask = ask;
     this.told = told;
     this.lent = null;
-    this.fresh = false;
     this.guide = null;
     this.catalogue = new Catalogue(catalogue);
     this.names = Object.keys(this.catalogue.mechanisms).filter((name) => ask || CLOSED.includes(name));
@@ -44,18 +43,21 @@ class Page {
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
     this.open(address() || (ask && sessionStorage.getItem(REMEMBERED)) || "");
     this.follow = () => {
-      if (!this.body.isConnected || address() === this.address()) return;
-      this.open(address());
-      this.build();
+      if (!this.body.isConnected) this.end();
+      else if (address() !== this.address()) {
+        this.open(address());
+        this.build();
+      }
     };
     addEventListener("popstate", this.follow);
-    this.speakIn(language);
+    this.speakIn(new URLSearchParams(address()).get("language") ?? language);
   }
 
   open(asked) {
     const { state, unread } = this.catalogue.opened(asked);
     this.state = state;
     this.unread = unread;
+    this.fresh = !new URLSearchParams(asked).has("epsilon");
     if (!this.names.includes(this.state.mechanism)) {
       this.unread.push(`mechanism=${this.state.mechanism}`);
       this.state = { ...this.state, mechanism: "gaussian" };
@@ -122,7 +124,7 @@ class Page {
     const above = this.find(".dp-plot").getBoundingClientRect().top + scrollY;
     const people = this.find(".dp-people");
     const beside = getComputedStyle(this.body).display === "grid";
-    this.pictures.place(width, clamp(innerHeight - above - 56, 640, 820), beside ? [people.offsetWidth, people.offsetHeight] : [0, 0]);
+    this.pictures.place(width, clamp(innerHeight - above - 56, 540, 820), beside ? [people.offsetWidth, people.offsetHeight] : [0, 0]);
     this.measured = true;
     this.schedule();
   }
@@ -184,7 +186,7 @@ class Page {
     if (language && language !== this.words.code) this.speakIn(language);
     if (!answer || this.pairs.has(answer.key)) return;
     if (answer.table) this.remember(answer.key, new Pair(fromTable(answer.table)));
-    this.refused = answer.refused?.[this.words.code] ?? "";
+    if (answer.key === this.asked) this.refused = answer.refused?.[this.words.code] ?? "";
     this.schedule();
   }
 
@@ -208,13 +210,14 @@ class Page {
 
   schedule() {
     this.queued ||= requestAnimationFrame(() => {
+      // What the hand has asked belongs to this frame, not to the next.
+      this.hands.act();
       this.queued = 0;
       this.draw();
     });
   }
 
   draw() {
-    this.hands.act();
     const pair = this.pair() ?? this.view?.pair;
     this.waiting = !this.pair();
     if (pair && this.measured) {
@@ -293,8 +296,7 @@ class Page {
   /** What the address says after the page's own. */
   mark() {
     const said = new URLSearchParams(this.catalogue.written(this.state));
-    const language = new URLSearchParams(location.search).get("language");
-    if (this.ask && language) said.set("language", this.words.code);
+    if (this.words.code !== "en") said.set("language", this.words.code);
     return said.size ? `${this.ask ? "?" : "#"}${said}` : "";
   }
 

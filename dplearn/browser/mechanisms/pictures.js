@@ -39,7 +39,7 @@ export class Pictures {
     const names = this.withLaws ? NAMES : NAMES.slice(1);
     const rows = width < 560 ? names.map((name) => [name]) : [names.slice(0, -3), names.slice(-3)];
     const second = Math.max(0.53 * height, high);
-    const tall = rows.length === 2 ? [Math.max(height - second, 250), second] : rows.map(() => 250);
+    const tall = rows.length === 2 ? [Math.max(height - second, 230), second] : rows.map(() => 250);
     const whole = tall.reduce((a, b) => a + b);
     setAll(this.svg, { viewBox: `0 0 ${width} ${whole}`, width, height: whole });
     let y = 0;
@@ -66,7 +66,7 @@ export class Pictures {
     const pad = outputs?.whole ? 0.6 * (outputs.x[1] - outputs.x[0]) : 0;
     const { edges, bins } = pair.losses(epsilon);
     const whole = Math.exp(pair.total);
-    const least = Math.max(Math.min(DEPTH * whole, 0.3 * Math.exp(Math.max(logDelta, -600))), 1e-250);
+    const least = Math.max(Math.min(DEPTH * whole, logDelta > -Infinity ? 0.3 * Math.exp(logDelta) : whole), 1e-250);
     const levels = [divergence, converted, epsilon, pair.divergences[0]].filter((v) => v > 0 && v < Infinity);
     return [
       [{ low: seen[0] - pad, high: seen.at(-1) + pad }, { low: 0, high: 1.12 * top }],
