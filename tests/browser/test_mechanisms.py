@@ -316,7 +316,7 @@ def test_keys_do_all_of_it_and_spoken_values_are_the_true_ones(open_page):
     ],
 )
 def test_numbers_are_typed_and_rubbish_is_refused(open_page, name, typed, value):
-    view = open_page(mechanism="geometric")
+    view = open_page(mechanism="geometric", epsilon=1)
     node = view.locator(f"b[data-drag={name}]")
     node.focus()
     view.keyboard.press("Enter")
@@ -362,6 +362,20 @@ def test_no_state_breaks_the_page(open_page, state):
     view.wait_for_function("!page.queued")
     assert not view.evaluate(BROKEN)
     assert view.locator(".dp-eps output").text_content()
+
+
+def test_where_nothing_would_be_seen_another_epsilon_is_lent(open_page):
+    view = open_page(mechanism="laplace", noise_multiplier=20)
+    lent = view.evaluate("page.state.epsilon")
+    assert lent < 0.05 and "e-" not in view.locator(".dp-eps output").text_content()
+    view.locator("select[name=mechanism]").select_option("gaussian")
+    view.wait_for_function("page.state.epsilon === 1 || page.view.logDelta > -6")
+    assert (
+        open_page(mechanism="laplace", noise_multiplier=20, epsilon=1).evaluate(
+            "page.state.epsilon"
+        )
+        == 1
+    )
 
 
 def test_beyond_its_largest_loss_delta_is_0_and_no_order_proves_it(open_page):

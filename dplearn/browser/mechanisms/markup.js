@@ -35,7 +35,7 @@ export function markup(words, catalogue, names) {
     .replace("{direction}", select("direction", words.whose, Object.entries(words.directions)))
     .replace("{parameters}", '<span class="dp-parameters"></span>');
   return `<div class="dp dp-five" lang="${words.code}">
-<p class="dp-unread" role="status"></p>
+<div class="dp-unread" role="status"></div>
 <section class="dp-say">
  <p class="dp-sentence">${put(words.sentence)}</p>
  <p class="dp-plain">${put(words.order)}<span class="dp-proves"></span></p>

@@ -1,4 +1,5 @@
 // One pair of neighbouring outputs, seen in five ways, owned by the browser: `mount` draws the page.
+import { copied } from "../page/files.js";
 import { Hands } from "../page/hands.js";
 import { clamp, digits } from "../page/numbers.js";
 import { People } from "../page/people.js";
@@ -6,19 +7,18 @@ import { set } from "../page/shapes.js";
 import { CLOSED, closedForm } from "./laws.js";
 import { markup, parameters } from "./markup.js";
 import { Pair } from "./pair.js";
-import { NAMES, Pictures } from "./pictures.js";
+import { NAMES, Pictures, SETS } from "./pictures.js";
 import { Spans } from "./spans.js";
 import { Catalogue } from "./state.js";
 import { fromTable } from "./table.js";
-import { WORDS, heard, probability, shown, typed } from "./words.js";
+import { tell } from "./tell.js";
+import { WORDS, probability, typed } from "./words.js";
 
 const REST = 90;
 const KEPT = 300;
 // Where less than this part of all that leaks is left at epsilon, there is nothing to see.
 const FAINT = Math.log(0.05);
 const REMEMBERED = "dplearn-mechanisms";
-// Which number each grip of the pictures sets.
-const SETS = { scaled: "epsilon", loss: "epsilon", epsilon: "epsilon", order: "order", false_positive_rate: "false_positive_rate" };
 
 /** Draw the page into `root`; `catalogue` is the library's, `ask(question)` asks it for a table, and
  * `told(language)` hears of another language. Without `ask` there are the closed forms alone. */
@@ -228,7 +228,7 @@ class Page {
       this.pictures.draw(this.view, this.spans.next(wanted, this.hands.held, this.calm.matches));
       if (this.spans.moving) this.schedule();
     }
-    this.tell();
+    tell(this);
     this.body.dataset.drawn = this.waiting ? "0" : "1";
   }
 
@@ -254,45 +254,6 @@ class Page {
     this.lent = { own, epsilon: this.state.epsilon };
   }
 
-  tell() {
-    const { words, state, catalogue, view, waiting } = this;
-    const say = (selector, said) => set(this.find(selector), "text", said);
-    for (const node of this.numbers) {
-      // Somebody types.
-      if (!node.querySelector("input")) this.tellNumber(node, node.dataset.drag, true);
-    }
-    for (const name of NAMES) {
-      const { handle } = this.pictures.of[name];
-      this.tellNumber(handle, SETS[handle.dataset.drag], false);
-    }
-    const { covered, two_sided, conditions } = catalogue.mechanisms[state.mechanism];
-    const chosen = { ...state, adjacency: catalogue.adjacency(state), base: catalogue.base(state) };
-    for (const node of this.body.querySelectorAll("select")) {
-      node.value = chosen[node.name];
-      if (node.name === "adjacency") for (const option of node.options) option.disabled = !covered.includes(option.value);
-      if (node.name === "direction") node.hidden = !two_sided;
-    }
-    const problem = this.unread.length ? words.unread(this.unread) : waiting && !this.ask ? words.elsewhere : this.refused;
-    say(".dp-unread", problem);
-    const { real, reason, conditions: own = conditions } = view?.pair.law ?? {};
-    say(".dp-assumed", words.assumed(own[words.code]) + (real ? words.real : "") + (reason ? words.none(reason[words.code]) : ""));
-    this.body.classList.toggle("dp-waiting", Boolean(waiting));
-    if (!view) return;
-    say(".dp-le", view.exact ? "=" : "≤");
-    say(".dp-eps output", view.delta);
-    say(".dp-proof", words.proof({ exact: view.exact, waiting: waiting && this.ask }));
-    say(".dp-proves", words.proves(view));
-    this.people.show({ upper: view.caught }, state.false_positive_rate, (finds) => say(".dp-finds", finds));
-  }
-
-  tellNumber(node, name, written) {
-    const value = this.state[name];
-    if (written) set(node, "text", shown(name, value));
-    const [low, high] = this.catalogue.fields[name].ends;
-    const told = { valuemin: low, valuemax: high, valuenow: value, valuetext: heard(this.words, name, value) };
-    for (const [key, one] of Object.entries(told)) set(node, `aria-${key}`, String(one));
-  }
-
   /** What the address says after the page's own. */
   mark() {
     const said = new URLSearchParams(this.catalogue.written(this.state));
@@ -309,7 +270,8 @@ class Page {
     clearTimeout(this.resting);
     this.resting = setTimeout(() => {
       if (!this.body.isConnected) return;
-      history.replaceState(history.state, "", location.href.split(/[?#]/)[0] + this.mark());
+      const mark = this.mark();
+      if (location.search + location.hash !== mark) history.replaceState(history.state, "", location.pathname + mark);
       if (this.ask) sessionStorage.setItem(REMEMBERED, this.catalogue.written(this.state));
       const question = this.catalogue.asked(this.state);
       const key = JSON.stringify(question);
@@ -325,16 +287,3 @@ class Page {
 }
 
 const address = () => location.hash.slice(1) || location.search.slice(1);
-
-/** Copy a text and say so on the button; where nothing may be copied, show it. */
-function copied(node, content, done) {
-  const before = node.textContent;
-  const tell = () => {
-    node.textContent = done;
-    setTimeout(() => (node.textContent = before), 1500);
-  };
-  const shownInstead = () => prompt("", content);
-  if (navigator.clipboard) navigator.clipboard.writeText(content).then(tell, shownInstead);
-  else shownInstead();
-}
-

@@ -6,8 +6,10 @@ import { Panel } from "./panel.js";
 import { probability } from "./words.js";
 
 // Each picture, and what a hand sets that moves over it.
-export const DRAGS = { outputs: "scaled", loss: "loss", delta: "epsilon", renyi: "order", tradeoff: "false_positive_rate" };
+const DRAGS = { outputs: "scaled", loss: "loss", delta: "epsilon", renyi: "order", tradeoff: "false_positive_rate" };
 export const NAMES = Object.keys(DRAGS);
+/** Which number each of these is. */
+export const SETS = { scaled: "epsilon", loss: "epsilon", epsilon: "epsilon", order: "order", false_positive_rate: "false_positive_rate" };
 const PATHS = {
   outputs: ["law", "leak", "other", "scaled", "guide"],
   loss: ["law", "uncounted", "leak", "guide"],

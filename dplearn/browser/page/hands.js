@@ -49,6 +49,7 @@ function lift(page, steps) {
  * it is (null: where the pointer is), what a `move` does, which number it `sets` if it is called
  * otherwise, and whether axes stay `still`. What a hand does is done in the next frame, once. */
 export class Hands {
+  /** @param {any} [about] */
   constructor(root, page, about = ofRun(page)) {
     this.root = root;
     this.page = page;
