@@ -24,6 +24,7 @@ const ADJACENCIES = ["add_remove", "zero_out", "replace_one"];
 // What an address may say of a run that this page does not know.
 const ONLY = { mechanism: ["gaussian"], sampling: ["poisson", "none"], then: [""] };
 
+/** The value that a field allows nearest to a number. */
 export const allowed = (name, value) => nearest(FIELDS[name], value);
 
 /** A run with one number changed; what follows from it follows. */
