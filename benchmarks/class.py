@@ -1,7 +1,7 @@
 """How long a class waits: readers who let a slider go, on one server or on several.
 
     .venv/bin/python benchmarks/class.py [--readers 1 10 30 60 100] [--seconds 60] [--workers 1 2]
-        [--page mechanisms] [--churn] [--write [FILE]]
+        [--page train] [--churn] [--write [FILE]]
 
 A reader is a client of Streamlit's own protocol on a web socket. It opens the page, then enters a
 noise multiplier of its own every 0.5 to 2 s and waits until the page is whole; with `--churn` it
@@ -149,7 +149,7 @@ def main() -> None:
     parser.add_argument("--readers", nargs="+", type=int, default=[1, 10, 30, 60, 100])
     parser.add_argument("--workers", nargs="+", type=int, default=[1, 2])
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--page", default="", help="such as mechanisms; default: the first")
+    parser.add_argument("--page", default="", help="such as train; default: the first")
     parser.add_argument("--churn", action="store_true")
     parser.add_argument("--write", nargs="?", const=RESULTS, type=Path)
     options = parser.parse_args()

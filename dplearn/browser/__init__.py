@@ -9,6 +9,8 @@ import re
 from functools import cache
 from pathlib import Path
 
+# Mechanisms that the page of mechanisms draws without the library: the laws of `laws.js`.
+CLOSED_FORMS = ("gaussian", "laplace", "randomized_response", "geometric", "discrete_gaussian")
 _FOLDER = Path(__file__).resolve().parent
 _NEEDED = re.compile(r'^(?:import|export) (\{.*\}) from "(\.[./\w]+\.js)";$', re.MULTILINE)
 _COMMENTS = re.compile(r"^ *(?://.*|/\*\*[\s\S]*?\*/)\n", re.MULTILINE)
@@ -26,7 +28,8 @@ def source(name: str = "dplearn", entry: str = "engine") -> str:
     name : str
         The variable; the function's name has "Module" after it.
     entry : str
-        "engine", "page/page" for epsilon against T, or "scenes/scenes" for the minute.
+        "engine", or a page: "page/page" for epsilon against T, "mechanisms/mechanisms",
+        or "scenes/scenes" for the minute.
 
     Examples
     --------
@@ -44,9 +47,9 @@ def presets() -> list[dict[str, str]]:
     return json.loads((_FOLDER / "page" / "presets.json").read_text(encoding="utf-8"))
 
 
-def style(entry: str = "page/page") -> str:
-    """Text of the style sheet of a page, whose entry is named as in `source`."""
-    return (_FOLDER / f"{entry}.css").read_text(encoding="utf-8")
+def style(*entries: str) -> str:
+    """Text of the style sheets of pages, whose entries are named as in `source`."""
+    return "".join((_FOLDER / f"{entry}.css").read_text(encoding="utf-8") for entry in entries)
 
 
 def _ordered(path: Path) -> list[Path]:

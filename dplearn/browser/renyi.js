@@ -46,7 +46,7 @@ export class Renyi {
   /** Smallest epsilon over all orders, by the improved conversion. @param {number} steps
    * @param {number} delta */
   epsilon(steps, delta) {
-    const at = (/** @type {number} */ i) => improved(ORDERS[i], steps * this.at(ORDERS[i]), delta);
+    const at = (/** @type {number} */ i) => improved(ORDERS[i], steps * this.at(ORDERS[i]), Math.log(delta));
     // The bound is a convex function of order - 1 divided by it, hence falls and then rises.
     let i = this.best ?? startAt(this.sigma * Math.sqrt((-2 * Math.log(delta)) / steps));
     let least = at(i);
@@ -74,9 +74,9 @@ function startAt(excess) {
 }
 
 /** Epsilon by an order and the divergence there. @param {number} order @param {number} rdp
- * @param {number} delta */
-function improved(order, rdp, delta) {
-  return rdp + Math.log1p(-1 / order) - (Math.log(delta) + Math.log(order)) / (order - 1);
+ * @param {number} logDelta */
+export function improved(order, rdp, logDelta) {
+  return rdp + Math.log1p(-1 / order) - (logDelta + Math.log(order)) / (order - 1);
 }
 
 /** Best epsilon of rho-zCDP; any order is valid. @param {number} rho @param {number} delta */
@@ -90,7 +90,7 @@ export function zcdpEpsilon(rho, delta) {
     else upper = middle;
   }
   const order = 1 + Math.exp(lower);
-  return Math.max(improved(order, rho * order, delta) * (1 + ROUNDING), 0);
+  return Math.max(improved(order, rho * order, Math.log(delta)) * (1 + ROUNDING), 0);
 }
 
 /** log of X = E f^order - 1 at a whole order: a sum of terms >= 0. @param {number} order

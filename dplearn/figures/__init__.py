@@ -26,7 +26,6 @@ from dplearn.figures.kit.axes import MANTISSAS, log_steps
 from dplearn.figures.kit.marks import Band, Bars, Line, Mark
 from dplearn.figures.kit.panel import on_page
 from dplearn.figures.kit.template import style_of
-from dplearn.figures.pair import leaking_area, loss_law, profile_curve, renyi_curve, tradeoff_curve
 from dplearn.figures.prices import histogram, price_lines, proved_by_guesses, seen_by_a_server
 from dplearn.figures.training_run import training_run
 
@@ -58,24 +57,19 @@ __all__ = [
     "images",
     "ladder",
     "leak",
-    "leaking_area",
     "log_steps",
-    "loss_law",
     "map_finding",
     "moved_mass",
     "number_line",
     "on_page",
     "panels",
     "price_lines",
-    "profile_curve",
     "proved_by_guesses",
-    "renyi_curve",
     "right_angle",
     "seen_by_a_server",
     "slider",
     "style_of",
     "text",
-    "tradeoff_curve",
     "training_run",
     "verdicts",
     "whispers",

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dplearn.engine.profile import Profile
 from dplearn.ground.guarantee import Adjacency
-from dplearn.ground.logspace import log1mexp
+from dplearn.ground.logspace import log1mexp, log_add, log_expm1
 from dplearn.mechanisms._noise import WholeNoise
 
 
@@ -60,10 +60,14 @@ class Geometric(WholeNoise):
         return math.log(math.tanh(rate / 2)) - rate * np.abs(x)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        """Sum over the finitely many likelihood ratios."""
+        """Sum over positive losses: the other order is the mirror, so nothing cancels.
+
+        E (P/Q)^(a-1) - 1 is the sum of p (e^{(a-1) L} - 1) (1 - e^{-a L}) over L > 0.
+        """
         log_p, log_q = self._atoms(adjacency)
-        terms = orders[:, None] * log_p + (1 - orders)[:, None] * log_q
-        return np.maximum(np.logaddexp.reduce(terms, axis=1), 0.0) / (orders - 1)
+        loss, a = (log_p - log_q)[log_p > log_q], orders[:, None]
+        terms = log_p[log_p > log_q] + log_expm1((a - 1) * loss) + log1mexp(-a * loss)
+        return log_add(0.0, np.logaddexp.reduce(terms, axis=1)) / (orders - 1)
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:

@@ -1,4 +1,4 @@
-"""The minute, lessons, formula book and picture of epsilon against T as plain files.
+"""The minute, lessons, formula book and two pages of the explorer as plain files.
 
 ``dplearn site OUT`` writes them. They open from a USB stick as from any web host: nothing is
 fetched from elsewhere, and a link to the running explorer leads to a page of the site where the
@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from pathlib import Path
 
-from dplearn.app.pages import one_minute
+from dplearn.app.pages.mechanisms.fields import catalogue
 from dplearn.book import book
+from dplearn.book.minute import told
 from dplearn.book.published import drawn_figures
 from dplearn.browser import presets, source, style
 from dplearn.classroom.html import DECK, asset, from_cell, from_markdown
@@ -54,26 +55,30 @@ def _browser_files() -> Iterator[tuple[str, str]]:
     """What the minute and the page of epsilon against T need: file names and texts."""
     known = [row for row in presets() if "sampling=shuffled" not in row["query"]]
     data = {"PUBLISHED": list(drawn_figures()), "PRESETS": known}
-    told = (f"const {name} = {json.dumps(value)};\n" for name, value in data.items())
+    epsilon = (f"const {name} = {json.dumps(value)};\n" for name, value in data.items())
     yield "engine.js", source()
-    yield "epsilon.js", "".join((source("epsilonPage", "page/page"), *told))
-    yield "epsilon.css", style()
-    minute = f"const TOLD = {json.dumps(one_minute.told())};\n"
+    yield "epsilon.js", "".join((source("epsilonPage", "page/page"), *epsilon))
+    yield "epsilon.css", style("page/page")
+    minute = f"const TOLD = {json.dumps(told())};\n"
     yield "minute.js", source("minute", "scenes/scenes") + minute
     yield "minute.css", style("scenes/scenes")
+    all_of_them = f"const CATALOGUE = {json.dumps(catalogue(), ensure_ascii=False)};\n"
+    yield "mechanisms.js", source("mechanismsPage", "mechanisms/mechanisms") + all_of_them
+    yield "mechanisms.css", style("page/page", "mechanisms/mechanisms")
 
 
 def _pages(folder: Path, executor: Executor) -> Iterator[Page]:
     """All pages, in the order of the search's answers."""
-    parts = (_ASSETS.with_name(f"{name}.html") for name in ("minute", "explorer"))
-    minute, curves = (part.read_text(encoding="utf-8") for part in parts)
+    drawn = lambda name: _ASSETS.with_name(f"{name}.html").read_text(encoding="utf-8")
     readme = (folder / "README.md").read_text(encoding="utf-8")
     title = "Differential privacy for deep learning"
-    yield Page("index.html", title, minute, ("page.css", "minute.css"))
+    yield Page("index.html", title, drawn("minute"), ("page.css", "minute.css"))
     yield Page("lessons/index.html", "Lessons", from_markdown(readme))
     for lesson in lessons(folder).values():
         yield _lesson(lesson)
-    yield Page("explorer.html", "ε against T", curves, ("page.css", "epsilon.css"))
+    yield Page("explorer.html", "ε against T", drawn("explorer"), ("page.css", "epsilon.css"))
+    five = ("page.css", "mechanisms.css")
+    yield Page("mechanisms.html", "Mechanisms", drawn("mechanisms"), five)
     yield entries.contents()
     yield from executor.map(entries.page, book)
     yield entries.published_figures()

@@ -5,13 +5,15 @@ import re
 from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
+from dplearn.browser import CLOSED_FORMS
 from dplearn.classroom.html import NEEDED, linked
 from dplearn.classroom.sources import EXPLORER
 
 _HEADER = """\
 <header>
 <nav><a href="{root}index.html">dplearn</a> <a href="{root}lessons/index.html">Lessons</a>
-<a href="{root}explorer.html">ε against T</a> <a href="{root}book/index.html">Formula book</a>
+<a href="{root}explorer.html">ε against T</a> <a href="{root}mechanisms.html">Mechanisms</a>
+<a href="{root}book/index.html">Formula book</a>
 <a href="{root}book/published.html">Published figures</a>
 <a href="{root}lessons/index.html#glossary-english中文">Glossary</a></nav>
 <input type="search" id="search" placeholder="Search" aria-label="Search all pages"
@@ -69,6 +71,8 @@ def _of_explorer(address: str, root: str) -> str:
     if parts.path == "/formula_book" and "id" in asked:
         place = asked.get("misprint", "none")
         return f"{root}book/{asked['id']}.html{'' if place == 'none' else f'#{place}'}"
+    if parts.path == "/mechanisms" and asked.get("mechanism", "gaussian") in CLOSED_FORMS:
+        return f"{root}mechanisms.html?{parts.query}"
     proved = asked.get("mechanism", "gaussian") == "gaussian" and "then" not in asked
     if parts.path == "/" and proved and asked.get("sampling", "poisson") in ("poisson", "none"):
         return f"{root}explorer.html?{parts.query}"

@@ -4,7 +4,7 @@ from browsing import DRIVEN, is_on_the_first_screen, settled
 
 pytestmark = DRIVEN
 PICTURES = {
-    "Mechanisms": ".st-key-pair_tradeoff .js-plotly-plot",
+    "Mechanisms": ".dp-five[data-drawn='1'] .dp-svg",
     "Check a claim": ".st-key-picture .js-plotly-plot",
     "Formula book": ".st-key-picture .js-plotly-plot",
 }

@@ -25,8 +25,9 @@ from dplearn.app.kit.run_fields import ADJACENCY
 from dplearn.app.pages import check_a_claim
 from dplearn.app.pages.epsilon_vs_steps import answers, details, notary
 from dplearn.app.pages.epsilon_vs_steps.run import Scenario
-from dplearn.app.pages.mechanisms import answers as pair
+from dplearn.app.pages.mechanisms import answer
 from dplearn.app.pages.mechanisms import fields as pair_fields
+from dplearn.app.pages.mechanisms import tables as pair
 from dplearn.app.pages.train import fields as train_fields
 from dplearn.app.pages.train import runs
 from dplearn.app.pages.train.plan import training_of
@@ -198,11 +199,7 @@ AMPLIFIED = {"claim": "q*epsilon", "quantity": "amplified_epsilon", "of": "appro
 # Formulas that cannot be read, each for a reason of its own.
 UNREADABLE = [{"claim": claim} for claim in ("q*", "2 3", "(1", "sigma(2)", "min(1)", "[1)", "q=")]
 UNREADABLE += [{"held": held} for held in ("q", "q=7", "T=1.5", "sgma=1")]
-SHOWN = [("mechanisms", {"mechanism": name}) for name in mechanisms]
-SHOWN += [
-    ("mechanisms", {"mechanism": "subset_sum", "batch": "30", "alike": "1", "records": "20"}),
-    ("mechanisms", {"mechanism": "skellam", "noise_multiplier": "1000", "sensitivity": "50"}),
-    ("mechanisms", {"mechanism": "shuffled", "adjacency": "zero_out"}),
+SHOWN = [
     ("train", {"batch_size": "1500", "length_in": "epochs", "bound": "AdaptiveQuantile"}),
     ("train", {"noise_from": "noise", "lot_from": "rate", "dataset": "synthetic"}),
     ("pate", {"queries": "60", "answers": "40"}),
@@ -256,6 +253,27 @@ def test_a_training_in_chinese_has_no_english_sentence(monkeypatch, phase, steps
     monkeypatch.setattr(runs, "current", lambda name="": run)
     app = opened("train")
     assert not left(app) and not words_of_figures(app)
+
+
+def chinese(part: object) -> Iterator[str]:
+    """What is said in Chinese in something that the page of mechanisms is sent."""
+    if isinstance(part, dict):
+        yield from (part["zh"],) if set(part) == {"en", "zh"} else chinese([*part.values()])
+    for inner in part if isinstance(part, list | tuple) else ():
+        yield from chinese(inner)
+
+
+@pytest.mark.slow
+def test_what_the_page_of_mechanisms_is_sent_is_translated():
+    own = pair_fields.catalogue()
+    asked = [{"mechanism": name, "adjacency": "replace_one"} for name in mechanisms]
+    asked.append({"mechanism": "subset_sum", "batch": "30", "alike": "1", "records": "20"})
+    asked.append({"mechanism": "skellam", "noise_multiplier": "1000", "sensitivity": "50"})
+    asked.append({"mechanism": "gaussian", "noise_multiplier": "many"})
+    answers_ = [answer(question) for question in asked]
+    told = [*chinese(own), *chinese(answers_)]
+    assert len(told) > 100 and not [t for t in told if ENGLISH.search(t)]
+    assert sum("refused" in each for each in answers_) >= 3
 
 
 def test_why_a_mechanism_covers_no_such_neighbours_is_translated(monkeypatch):

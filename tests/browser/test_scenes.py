@@ -15,7 +15,7 @@ from PIL import Image
 from browsing import DRIVEN, PATIENCE, SCREEN
 from cases import each
 from dplearn import Gaussian, PoissonSubsampled, accountants, browser
-from dplearn.app.pages import one_minute
+from dplearn.book import minute
 from dplearn.figures import style_of
 from dplearn.mechanisms import Shuffled
 
@@ -49,7 +49,7 @@ def file(tmp_path_factory) -> Path:
         style=browser.style("scenes/scenes"),
         engine=browser.source(),
         minute=browser.source("minute", "scenes/scenes"),
-        told=json.dumps(one_minute.told()),
+        told=json.dumps(minute.told()),
     )
     path.write_text(text, encoding="utf-8")
     return path
@@ -450,4 +450,4 @@ def test_both_languages_say_the_same_and_every_sentence_is_used(opened):
     for name in ("pld", "moments"):
         (colour,) = re.findall(rf"--{name}: light-dark\((#\w+),", browser.style("scenes/scenes"))
         assert colour.upper() == style_of(name).colour
-    assert math.isclose(one_minute.told()["shuffled"]["before"]["sigma"], ABADI["noise_multiplier"])
+    assert math.isclose(minute.told()["shuffled"]["before"]["sigma"], ABADI["noise_multiplier"])

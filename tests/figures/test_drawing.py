@@ -14,12 +14,13 @@ from dplearn.figures.kit.axes import Axis, Canvas, log_ticks, tick_words
 from dplearn.figures.kit.labels import Box, along, clearest, spread
 from dplearn.figures.kit.marks import keys, upright
 
+LOOK = {"roles": ("exact",), "dashed": (), "axes": ("x", "y"), "finding": "t"}
 RANGES = [(1, 2.5), (0.3, 40), (0.05, 50), (1e-4, 1), (1e-12, 0.5), (1, 1e7), (1e-300, 1e300)]
 
 
 def test_pages_and_lessons_share_the_look_of_their_axes():
     lesson = curves([Line(x=[1, 2], y=[1, 2], label="")], title="t", x="x", y="y")
-    page = figures.profile_curve(epsilons=[0, 1], deltas=[0.4, 0.1], here=(0, 0.4), finding="t")
+    page = figures.price_lines([1, 2], {"m": [1, 2]}, **LOOK)
     assert lesson.data[0].x.dtype == lesson.data[0].y.dtype == np.float32, "half the notebook"
     one, other = (figure.layout.template.layout for figure in (page, lesson))
     assert one.font == other.font
@@ -30,7 +31,7 @@ def test_pages_and_lessons_share_the_look_of_their_axes():
 def test_a_page_shows_unchecked_what_plotly_has_after_checking():
     event = {"step": 1, "epsilon": 0.4, "accuracy": 0.61, "loss": 2.3, "clipped": 0.5}
     for figure in (
-        figures.profile_curve(epsilons=[0, 1], deltas=[0.4, 0.1], here=(0, 0.4), finding="t"),
+        figures.price_lines([1, 2], {"m": [1, 2]}, **LOOK),
         figures.training_run([event], steps=60, planned=[(1, 0.4), (60, 3.0)]),
     ):
         shown = figure.parts

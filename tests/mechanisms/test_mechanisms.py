@@ -325,3 +325,18 @@ def test_vary_changes_parameters_at_any_depth_and_leaves_the_original():
     varied = step.vary(noise_multiplier=2.0, sample_rate=0.5)
     assert varied == WithoutReplacement(Gaussian(2.0), 0.5)
     assert step == WithoutReplacement(Gaussian(1.0), 0.1)
+
+
+def test_divergences_of_much_geometric_noise_keep_their_digits():
+    """The sum of all ratios was near 1, and what was left of it too small by 1.5e-7."""
+    shift, rate = 200, mpf(1) / (mpf(88.9) * 200)
+    with mpmath.workdps(40):
+        half = 1 / (1 + mpmath.exp(-rate))
+        inner = [half * (1 - mpmath.exp(-rate)) * mpmath.exp(-rate * k) for k in range(1, shift)]
+        q = [half, *inner, half * mpmath.exp(-rate * shift)]
+        for order in (1.01, 1.5, 64.5):
+            moment = mpmath.fsum(
+                a**order * b ** (1 - order) for a, b in zip(q[::-1], q, strict=True)
+            )
+            (value,) = Geometric(88.9, sensitivity=shift).rdp([order])
+            assert value == pytest.approx(float(mpmath.log(moment) / (order - 1)), rel=1e-11)

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from cases import each
-from dplearn.figures import leaking_area
 from dplearn.ground.guarantee import ADJACENCIES
-from dplearn.mechanisms import DiscreteGaussian, Outputs, mechanisms
+from dplearn.mechanisms import Outputs, mechanisms
 
 EPSILONS = [0.0, 0.001, 0.01, 0.05, 0.2, 0.5, 1.0, 1.7, 3.0, 5.0, 10.0]
 # Beside the examples: little and much noise, small and large numbers of everything.
@@ -45,7 +44,6 @@ def pairs():
 
 
 PAIRS = list(pairs())
-EXAMPLES = [example for law in mechanisms.values() for example in law.examples()]
 
 
 def test_most_mechanisms_have_laws_to_draw():
@@ -95,33 +93,3 @@ def test_a_narrow_peak_at_a_corner_is_seen():
         area = 1e-3 * (1 - floor / c) - 2e-5 * floor * np.log(c / floor)
         assert law.delta(epsilon) == pytest.approx(area, rel=1e-4)
         assert 1 / 3 in law.nodes(epsilon).x or np.min(np.abs(law.nodes(epsilon).x - 1 / 3)) < 1e-6
-
-
-def drawn(law: Outputs, epsilon: float):
-    x, _, p, q = law.nodes(epsilon)
-    return leaking_area(x=x, p=p, q=q, scaled_q=np.exp(epsilon) * q, whole=law.whole, finding="")
-
-
-@pytest.mark.slow
-@each("law, profile, mechanism", [pair for pair in PAIRS if pair[2] in EXAMPLES])
-def test_the_picture_shows_that_area(law, profile, mechanism):
-    for epsilon in (0.1, 1.0):
-        delta, figure = float(profile.delta(epsilon)), drawn(law, epsilon)
-        if law.whole:
-            if len(figure.data[0].x) == len(law.nodes(epsilon).x):
-                assert np.sum(figure.data[1].y) == pytest.approx(delta, abs=1e-9)
-            continue
-        edge, upper = figure.data[:2]
-        assert upper.fill == "tonexty" and np.array_equal(edge.x, upper.x)
-        # The polygon the eye sees: straight lines between the nodes.
-        assert np.trapezoid(upper.y - edge.y, upper.x) == pytest.approx(delta, abs=5e-3)
-
-
-def test_many_bars_are_thinned_and_no_height_changes():
-    (law,) = DiscreteGaussian(2000.0).outputs()
-    x, _, p, _ = law.nodes(0.001)
-    covered, above = drawn(law, 0.001).data[:2]
-    assert len(covered.x) <= 600
-    assert np.isin(covered.x, x).all()
-    heights = p[np.searchsorted(x, covered.x)]
-    np.testing.assert_allclose(np.asarray(covered.y) + above.y, heights)

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page
 
 from dplearn import DPSGD, site
+from dplearn.app.pages.mechanisms import fields
 from dplearn.book import book
 from dplearn.book.published import drawn_figures
 from dplearn.classroom.html import from_markdown
@@ -126,6 +127,30 @@ def test_links_of_lessons_open_their_own_numbers(out, view):
         assert not view.locator(".dp-unread").text_content()
 
 
+def test_links_to_mechanisms_open_their_own_numbers(out, view):
+    links = {
+        urlsplit(html.unescape(link)).query
+        for path in (out / "lessons").glob("*.html")
+        for link in HREF.findall(path.read_text())
+        if "mechanisms.html?" in link
+    }
+    assert len(links) >= 4
+    for query in links:
+        asked = dict(parse_qsl(query))
+        view.goto(f"{(out / 'mechanisms.html').as_uri()}?{query}")
+        view.locator(".dp[data-drawn='1']").wait_for()
+        state = view.evaluate("page.state")
+        assert {key: str(state[key]) for key in asked} == asked
+        assert not view.locator(".dp-unread").text_content()
+        opened = fields.state()
+        opened.read(asked)
+        mechanism = fields.build(asked["mechanism"], opened.values)
+        (whole,) = mechanism.profiles(asked.get("adjacency", "add_remove"))
+        delta = float(whole.delta(float(asked["epsilon"])))
+        written = float(view.locator(".dp-eps output").text_content())
+        assert delta * (1 - 1e-9) <= written <= 1.01 * delta
+
+
 def test_each_published_point_lies_on_the_curve_that_it_names():
     drawn = list(drawn_figures())
     assert len(drawn) > 2
@@ -135,7 +160,9 @@ def test_each_published_point_lies_on_the_curve_that_it_names():
         assert row["epsilon"] == pytest.approx(value, rel=0.02), row
 
 
-@pytest.mark.parametrize(("name", "most"), [("explorer", 300_000), ("index", 150_000)])
+@pytest.mark.parametrize(
+    ("name", "most"), [("explorer", 300_000), ("mechanisms", 300_000), ("index", 150_000)]
+)
 def test_a_page_that_computes_is_light_with_its_engine(out, name, most):
     text = (out / f"{name}.html").read_text()
     files = re.findall(r'(?:src|href)="(assets/[^"]+)"', text)
@@ -172,7 +199,15 @@ def test_the_search_finds_pages_by_their_words(out, view):
 def test_links_to_the_explorer_stay_where_the_site_has_no_page():
     there = "http://localhost:8501/"
     assert _target(f"{there}?noise_multiplier=2&amp;mechanism=gaussian", "../").startswith("../exp")
-    elsewhere = ("?mechanism=laplace", "?sampling=shuffled", "train?dataset=digits", "?then=2,1,1")
+    five = "mechanisms?mechanism=laplace"
+    assert _target(there + five, "../") == "../mechanisms.html?mechanism=laplace"
+    elsewhere = (
+        "mechanisms?mechanism=skellam",
+        "?mechanism=laplace",
+        "?sampling=shuffled",
+        "train?dataset=digits",
+        "?then=2,1,1",
+    )
     for kept in elsewhere:
         assert _target(there + kept, "../") == there + kept
     assert (

@@ -80,11 +80,16 @@ def _parts(language: str) -> list[tuple[re.Pattern[str], str]]:
     return [(re.compile(between(english)), within(words)) for english, words in pairs]
 
 
-def retold(text: str) -> str:
-    """A text of the library in the reader's language."""
-    for pattern, words in _parts(current()):
+def retold(text: str, code: str = "") -> str:
+    """A text of the library in the reader's language, or in the one that is named."""
+    for pattern, words in _parts(code or current()):
         text = pattern.sub(words, text)
     return text
+
+
+def in_each(text: str) -> dict[str, str]:
+    """A sentence, or a text of the library, by language: for pages that the browser owns."""
+    return {code: retold(table(code)["words"].get(text, text), code) for code in LANGUAGES}
 
 
 def redrawn(part: Any) -> Any:

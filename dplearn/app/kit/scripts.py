@@ -10,7 +10,11 @@ from streamlit.components import v2
 from dplearn import browser
 
 # What pages are called in the script, and the modules that they begin with.
-PAGES = {"epsilonPage": "page/page"}
+PAGES = {
+    "epsilonPage": "page/page",
+    "mechanismsPage": "mechanisms/mechanisms",
+    "minute": "scenes/scenes",
+}
 
 
 @cache
@@ -27,35 +31,32 @@ _MOUNT = """
 const address = new URL("%(file)s", window.__streamlit?.BACKEND_BASE_URL ?? document.baseURI);
 const mounted = new WeakMap();
 export default function ({ data: [data], parentElement, setTriggerValue }) {
-  const state = mounted.get(parentElement) ?? { latest: data, tell: setTriggerValue };
-  Object.assign(state, { latest: data, tell: setTriggerValue });
-  if (mounted.has(parentElement)) return void state.page?.update(data);
+  const state = mounted.get(parentElement) ?? {};
+  Object.assign(state, { data, tell: setTriggerValue });
+  if (mounted.has(parentElement)) return void state.page?.update?.(data);
   mounted.set(parentElement, state);
   const root = document.createElement("div");
   parentElement.append(root);
   import(address).then((all) => {
     if (state.ended) return;
-    const { language, kinds, fixed } = state.latest;
-    ({ page: state.page } = all.%(page)s.mount(root, {
-      engine: all.dplearn, source: String(all.dplearnModule), language, kinds, ...fixed,
+    state.page = all.%(page)s.mount(root, {
+      engine: all.dplearn, source: String(all.dplearnModule), ...state.data,
       send: (question) => state.tell("asked", question),
       onLanguage: (code) => state.tell("language", code),
-    }));
-    state.page.update(state.latest);
+    });
+    state.page.update?.(state.data);
   });
   return () => {
     state.ended = true;
     mounted.delete(parentElement);
-    state.page?.end();
+    state.page?.destroy();
     root.remove();
   };
 }
 """
 
 
-def component(name: str, page: str) -> Callable[..., Any]:
-    """A component that mounts a page of the script."""
+def component(page: str, css: str) -> Callable[..., Any]:
+    """A component that mounts a page of the script, with its style sheet."""
     mount = _MOUNT % {"file": script()[0], "page": page}
-    return v2.component(
-        f"dplearn_{name}", html="", css=browser.style(), js=mount, isolate_styles=False
-    )
+    return v2.component(f"dplearn_{page}", html="", css=css, js=mount, isolate_styles=False)

@@ -83,3 +83,16 @@ export function save(name, kind, content) {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
+
+/** Copy a text and say so on the button; where nothing may be copied, show it. */
+export function copied(node, content, done) {
+  const before = node.textContent;
+  const tell = () => {
+    node.textContent = done;
+    setTimeout(() => (node.textContent = before), 1500);
+  };
+  const shownInstead = () => prompt("", content);
+  if (navigator.clipboard) navigator.clipboard.writeText(content).then(tell, shownInstead);
+  else shownInstead();
+}
+

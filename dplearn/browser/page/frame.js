@@ -1,16 +1,10 @@
 // The axes: what they span, where a value lies, and when they are set anew.
 import { least } from "./answers.js";
 import { clamp } from "./numbers.js";
+import { nice } from "./ticks.js";
 
 const EASE = 320;
 const FAR = 3000;
-
-/** A number of one digit, no smaller (way 1) or no larger (way -1). */
-const nice = (x, way, mantissas = [1, 2, 5, 10]) => {
-  const unit = 10 ** Math.floor(Math.log10(x) + 1e-12);
-  if (way > 0) return unit * mantissas.find((m) => m * unit >= x * (1 - 1e-9));
-  return unit * [...mantissas].reverse().find((m) => m * unit <= x * (1 + 1e-9));
-};
 
 /** The span of both axes, and the room in pixels (`box`) that they have. */
 export class Frame {
@@ -121,26 +115,4 @@ export class Frame {
     if (run.logEpsilon) return span.bottom * (span.top / span.bottom) ** share;
     return Math.max(share * span.top, span.top / 500);
   }
-}
-
-/** Ticks from low to high: [value, whether it is written].
- * @returns {[number, boolean][]} */
-export function ticks(log, low, high, room) {
-  if (!log) {
-    const step = nice((high - low) / room, 1);
-    const count = Math.floor(high / step + 1e-9) + 1;
-    const values = Array.from({ length: count }, (_, i) => Number((i * step).toPrecision(6)));
-    return values.map((value) => [value, true]);
-  }
-  const decades = Math.log10(high / low);
-  /** @type {[number, boolean][]} */
-  const all = [];
-  for (let k = Math.floor(Math.log10(low) + 1e-9); k <= Math.ceil(Math.log10(high)); k++) {
-    for (const mantissa of decades > 6 ? [1] : [1, 2, 5]) {
-      const value = Number((mantissa * 10 ** k).toPrecision(3));
-      const inside = value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9);
-      if (inside) all.push([value, mantissa === 1 || decades < 1.7]);
-    }
-  }
-  return all;
 }

@@ -1,18 +1,59 @@
 // Hands and keys on whatever has a `data-drag`: numbers of the sentence, the lines, the PLD curve.
 import { digits, read } from "./numbers.js";
-import { FIELDS, allowed, dragged, pressed, valueOf } from "./run.js";
+import { dragged, nearest, pressed } from "./fields.js";
+import { FIELDS, valueOf } from "./run.js";
 import { forget } from "./shapes.js";
 
 const WAYS = { ArrowUp: 1, ArrowRight: 1, PageUp: 1, ArrowDown: -1, ArrowLeft: -1, PageDown: -1 };
 // What a key does to epsilon where the curve is held; a large step is five of them.
 const STEP = 0.02;
 
-/** `page` has `run`, `svg`, `frame`, `epsilon()`, `change(name, value)`, `pull(T, epsilon)`,
- * `schedule()` and `rest()`. What a hand does is done in the next frame, once. */
+/** What can be held on the page of epsilon against T: its numbers, and `grips` in its picture. */
+const ofRun = (page) => ({
+  fields: FIELDS,
+  value: (name) => valueOf(page.run, name),
+  typed: (name, value) => (name === "q" || name === "rate" ? `${digits(100 * value, 12)} %` : String(value)),
+  grips: {
+    T: {
+      at: () => [page.frame.x(page.run, page.run.T), null],
+      move: (x) => page.change("T", digits(page.frame.stepsAt(page.run, x), 3)),
+    },
+    budget: {
+      still: true,
+      at: () => [null, page.frame.y(page.run, page.run.budget)],
+      move: (x, y) => page.change("budget", digits(page.frame.epsilonAt(page.run, y), 3)),
+    },
+    curve: {
+      still: true,
+      at: () => [null, page.frame.y(page.run, page.epsilon())],
+      move: (x, y) => page.pull(page.run.T, page.frame.epsilonAt(page.run, y)),
+      press: (way, large) => lift(page, way * (large ? 5 : 1)),
+    },
+    pull: {
+      still: true,
+      at: () => [null, null],
+      move: (x, y) => page.pull(Math.round(page.frame.stepsAt(page.run, x)), page.frame.epsilonAt(page.run, y)),
+    },
+  },
+});
+
+/** Move the curve by so many steps; sigma moves in any case. */
+function lift(page, steps) {
+  const before = page.run.sigma;
+  page.pull(page.run.T, page.epsilon() * (1 + STEP * steps));
+  if (page.run.sigma === before) page.change("sigma", pressed(FIELDS.sigma, before, -Math.sign(steps), false));
+}
+
+/** `page` has `svg`, `change(name, value)`, `touch()`, `schedule()` and `rest()`; `about` says what can
+ * be held: `fields`, a number's `value` and how it is `typed`, and for each grip in the picture where
+ * it is (null: where the pointer is), what a `move` does, which number it `sets` if it is called
+ * otherwise, and whether axes stay `still`. What a hand does is done in the next frame, once. */
 export class Hands {
-  constructor(root, page) {
+  /** @param {any} [about] */
+  constructor(root, page, about = ofRun(page)) {
     this.root = root;
     this.page = page;
+    this.about = about;
     this.held = null;
     this.pending = null;
     const listen = (kind, act) => root.addEventListener(kind, act);
@@ -41,18 +82,12 @@ export class Hands {
     const { drag: name } = node.dataset;
     const drawn = Boolean(node.ownerSVGElement);
     const [x, y] = this.place(event);
-    const { run, frame } = page;
-    const offsets = {
-      T: () => [frame.x(run, run.T) - x, 0],
-      budget: () => [0, frame.y(run, run.budget) - y],
-      curve: () => [0, frame.y(run, page.epsilon()) - y],
-      pull: () => [0, 0],
-    };
-    const [dx, dy] = drawn ? offsets[name]() : [0, 0];
+    const grip = drawn ? this.about.grips[name] : null;
+    const [dx, dy] = [x, y].map((place, i) => (grip?.at()[i] ?? place) - place);
     // Handles that read an axis hold it still.
-    const still = drawn && name !== "T";
-    const start = { x: event.clientX, y: event.clientY, value: valueOf(run, name) };
-    this.held = { name, node, drawn, still, dx, dy, start, id: event.pointerId, moved: false };
+    const still = Boolean(grip?.still);
+    const start = { x: event.clientX, y: event.clientY, value: this.about.value(name) };
+    this.held = { name, node, grip, still, dx, dy, start, id: event.pointerId, moved: false };
     this.root.setPointerCapture(event.pointerId);
     this.root.classList.add("dp-holding");
     node.classList.add("dp-held");
@@ -73,17 +108,9 @@ export class Hands {
     const [x, y] = this.place(event);
     const { name, start } = held;
     this.pending = () => {
-      const { frame, run } = page;
-      const [across, up] = [x + held.dx, y + held.dy];
-      if (!held.drawn) {
-        const pixels = event.clientX - start.x - 0.5 * (event.clientY - start.y);
-        page.change(name, dragged(name, start.value, pixels));
-      } else if (name === "T") page.change("T", digits(frame.stepsAt(run, across), 3));
-      else if (name === "budget") page.change("budget", digits(frame.epsilonAt(run, up), 3));
-      else {
-        const T = name === "curve" ? run.T : Math.round(frame.stepsAt(run, x));
-        page.pull(T, frame.epsilonAt(run, up));
-      }
+      if (held.grip) return held.grip.move(x + held.dx, y + held.dy);
+      const pixels = event.clientX - start.x - 0.5 * (event.clientY - start.y);
+      return page.change(name, dragged(this.about.fields[name], start.value, pixels));
     };
     page.schedule();
   }
@@ -103,26 +130,20 @@ export class Hands {
     const node = event.target.closest?.("[data-drag]");
     if (!node || event.target.tagName === "INPUT") return;
     const { page } = this;
-    const { drag: name } = node.dataset;
+    const { fields, grips, value } = this.about;
+    const grip = node.ownerSVGElement ? grips[node.dataset.drag] : null;
+    const name = grip?.sets ?? node.dataset.drag;
     const way = WAYS[event.key];
     const large = event.shiftKey || event.key.startsWith("Page");
     if (event.key === "Enter" && node.tagName === "B") this.type(node);
-    else if (way && name === "curve") this.lift(way * (large ? 5 : 1));
-    else if (way) page.change(name, pressed(name, valueOf(page.run, name), way, large));
-    else if (name !== "curve" && event.key === "Home") page.change(name, FIELDS[name].ends[0]);
-    else if (name !== "curve" && event.key === "End") page.change(name, FIELDS[name].ends[1]);
+    else if (way && grip?.press) grip.press(way, large);
+    else if (way) page.change(name, pressed(fields[name], value(name), way, large));
+    else if (fields[name] && event.key === "Home") page.change(name, fields[name].ends[0]);
+    else if (fields[name] && event.key === "End") page.change(name, fields[name].ends[1]);
     else return;
     page.touch();
     event.preventDefault();
     page.rest();
-  }
-
-  /** Move the curve by so many steps; sigma moves in any case. */
-  lift(steps) {
-    const { page } = this;
-    const before = page.run.sigma;
-    page.pull(page.run.T, page.epsilon() * (1 + STEP * steps));
-    if (page.run.sigma === before) page.change("sigma", pressed("sigma", before, -Math.sign(steps), false));
   }
 
   /** A box in place of a number; what is no number leaves it as it was. */
@@ -130,8 +151,8 @@ export class Hands {
     const { page } = this;
     const { drag: name } = node.dataset;
     const box = document.createElement("input");
-    const value = valueOf(page.run, name);
-    box.value = name === "q" || name === "rate" ? `${digits(100 * value, 12)} %` : String(value);
+    const { fields, value, typed: shown } = this.about;
+    box.value = shown(name, value(name));
     box.setAttribute("aria-label", node.getAttribute("aria-label"));
     box.size = Math.max(box.value.length, 4);
     node.replaceChildren(box);
@@ -144,7 +165,7 @@ export class Hands {
       closed = true;
       const typed = read(box.value);
       box.remove();
-      if (keep && allowed(name, typed) === typed) page.change(name, typed);
+      if (keep && nearest(fields[name], typed) === typed) page.change(name, typed);
       page.rest();
       page.schedule();
     };

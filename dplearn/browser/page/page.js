@@ -30,7 +30,7 @@ let left = "";
  * `onLanguage(code)` is called in place of a change of language. */
 export function mount(root, options) {
   const page = new Page(root, options);
-  return { page, destroy: () => page.end() };
+  return { page, update: (data) => page.update(data), destroy: () => page.end() };
 }
 
 class Page {

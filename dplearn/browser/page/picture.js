@@ -1,10 +1,11 @@
 // The picture of epsilon against T: curves, and the handles that can be held.
 import { least, reached } from "./answers.js";
-import { Frame, ticks } from "./frame.js";
+import { Frame } from "./frame.js";
 import { Labels } from "./labels.js";
 import { power, text } from "./numbers.js";
 import { ACCOUNTANTS, proved } from "./run.js";
 import { el, set, setAll, smooth, valueSet, widthOf } from "./shapes.js";
+import { ticks } from "./ticks.js";
 import { STYLES } from "./words.js";
 
 let count = 0;

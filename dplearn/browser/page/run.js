@@ -1,5 +1,6 @@
 // The run that a reader has in hand: what can be set, in which range, and how an address says it.
-import { clamp, digits, read } from "./numbers.js";
+import { nearest } from "./fields.js";
+import { read } from "./numbers.js";
 
 /** Of each number: ends, digits that a drag keeps, pixels for a factor of ten, name in an address. */
 export const FIELDS = {
@@ -31,18 +32,7 @@ const ADJACENCIES = ["add_remove", "zero_out", "replace_one"];
 export const OWN = { mechanism: { gaussian: "" }, sampling: { poisson: "" } };
 
 /** The value that a field allows nearest to a number. */
-export const allowed = (name, value) => {
-  const { ends, whole } = FIELDS[name];
-  return clamp(whole ? Math.round(value) : value, ...ends);
-};
-
-/** The value after one press of an arrow key: a unit of the second digit, or of the first. */
-export const pressed = (name, value, way, large) => {
-  // A number that is just reached from above belongs to the decade below.
-  const decade = Math.floor(Math.log10(value * (1 + way * 1e-9)));
-  const unit = Math.max(10 ** (decade - (large ? 0 : 1)), FIELDS[name].whole ? 1 : 0);
-  return allowed(name, Number((value + way * unit).toPrecision(6)));
-};
+export const allowed = (name, value) => nearest(FIELDS[name], value);
 
 /** A run with one number changed; what follows from it follows. */
 export const changed = (run, name, value) => {
@@ -150,9 +140,3 @@ export function stepsUpTo(largest, log) {
   if (!log) for (let i = 1; i <= 20; i++) steps.push(Math.round((largest * i) / 20));
   return [...new Set(steps)].sort((a, b) => a - b);
 }
-
-/** A number after a drag of so many pixels. */
-export const dragged = (name, from, pixels) => {
-  const field = FIELDS[name];
-  return digits(allowed(name, from * 10 ** (pixels / field.pixels)), field.digits);
-};

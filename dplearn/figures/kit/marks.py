@@ -179,15 +179,15 @@ def stroke(colour: str, dash: str) -> dict[str, Any]:
     return {"color": colour, "width": 2.6 if dash == "solid" else 2.0, "dash": dash}
 
 
-def gaps(values: Values, above: float = -math.inf) -> list[float | None]:
-    """Values, with a gap where they are not finite or not `above`.
+def gaps(values: Values) -> list[float | None]:
+    """Values, with a gap where they are not finite.
 
     Examples
     --------
-    >>> gaps([0, 2, np.inf, np.nan], above=0)
-    [None, 2.0, None, None]
+    >>> gaps([2, np.inf, np.nan])
+    [2.0, None, None]
     """
-    return [float(v) if above < v < math.inf else None for v in np.asarray(values, dtype=float)]
+    return [float(v) if math.isfinite(v) else None for v in np.asarray(values, dtype=float)]
 
 
 def keys(*entries: Part | tuple[str, str, str]) -> str:
@@ -204,15 +204,13 @@ def keys(*entries: Part | tuple[str, str, str]) -> str:
     )
 
 
-def upright(
-    x: float | None, name: str = "", *, end: str = "top", on: Axis | None = None
-) -> dict[str, Any]:
-    """A dotted line at a value of the x axis, with its name beside one end; unseen at None.
+def upright(x: float | None, name: str = "", *, on: Axis | None = None) -> dict[str, Any]:
+    """A dotted line at a value of the x axis, with its name beside its top; unseen at None.
 
     The name stands at the right, but at the left near the right end of the axis it stands `on`.
     """
     side = "right" if on and x is not None and on.share(x) > 0.9 else "left"
-    place = {"textposition": "end" if end == "top" else "start", "xanchor": side, "yanchor": end}
+    place = {"textposition": "end", "xanchor": side, "yanchor": "top"}
     label = {"text": name, "font": {"size": 15}, "padding": 5, "textangle": 0, **place}
     at = 1 if x is None else x
     line = {"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper"}

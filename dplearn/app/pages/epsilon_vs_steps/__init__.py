@@ -41,7 +41,7 @@ def _page() -> None:
     if st.session_state.pop(_SPOKEN, None):
         st.rerun()
     told = {"language": language.current(), "kinds": _kinds()}
-    told |= {"answer": st.session_state.get(_ANSWER), "fixed": _fixed()}
+    told |= {"answer": st.session_state.get(_ANSWER), **_fixed()}
     # In a list: Streamlit would look for data frames among the values of a dictionary.
     _component(key="epsilon", data=[told], on_asked_change=_asked, on_language_change=_spoken)
 
@@ -74,4 +74,4 @@ def _fixed() -> dict[str, Any]:
     return {"presets": browser.presets(), "published": list(drawn_figures())}
 
 
-_component = scripts.component("epsilon", "epsilonPage")
+_component = scripts.component("epsilonPage", browser.style("page/page"))

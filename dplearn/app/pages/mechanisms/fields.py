@@ -1,8 +1,8 @@
 """Everything a reader can set on the page of mechanisms, asked of the registry.
 
-A mechanism's parameters are the fields of its class. Numbers become sliders that reach a
-little further than its `examples()`, another mechanism inside becomes a choice among those the
-examples hold, and whatever else it is made of is taken from one example as a whole.
+A mechanism's parameters are the fields of its class. Numbers reach a little further than in its
+`examples()`, another mechanism inside becomes a choice among those the examples hold, and whatever
+else it is made of is taken from one example as a whole.
 """
 
 import dataclasses
@@ -15,38 +15,21 @@ from functools import lru_cache
 from typing import Any, get_type_hints
 
 from dplearn.app.kit.fields import Choice, Field, Quantity, by_key
+from dplearn.app.kit.language import in_each
 from dplearn.app.kit.run_fields import ADJACENCY, NOISE, words
 from dplearn.app.kit.run_fields import RATE as SAMPLE_RATE
 from dplearn.app.kit.state import State
+from dplearn.app.pages.mechanisms.tables import Pair, conditions, covered
 from dplearn.mechanisms import Mechanism, mechanisms
 
 # How far a slider goes beyond the smallest and the largest value of the examples.
 _BEYOND = 5
 _NUMBERS = (int, float)
-_ABOUT_DIRECTION = (
-    "Losses are measured under P. Removing and adding a record are two different pairs, and "
-    "both must be hard to tell apart."
-)
-DIRECTION = Choice("direction", "Who has the record", _ABOUT_DIRECTION, {"remove": "P", "add": "Q"})
-_ABOUT_EPSILON = (
-    "How much more likely, as a factor e^ε, any output may be under P than under Q before it "
-    "counts as a failure."
-)
-EPSILON = Quantity(
-    "epsilon", "Privacy loss ε", _ABOUT_EPSILON, default=1, lower=0.001, upper=100, per_decade=20
-)
-_ABOUT_ORDER = (
-    "Which moment of the loss one looks at: large orders see rare large losses, small ones the "
-    "typical loss."
-)
-ORDER = Quantity(
-    "order", "Rényi order α", _ABOUT_ORDER, default=8, lower=1.01, upper=1000, per_decade=20
-)
-_ABOUT_FALSE_ALARMS = (
-    "How often the attacker may accuse when Q is true: the false positive rate of the test."
-)
+DIRECTION = Choice("direction", "Who has the record", "", {"remove": "P", "add": "Q"})
+EPSILON = Quantity("epsilon", "Privacy loss ε", "", default=1, lower=0.001, upper=100)
+ORDER = Quantity("order", "Rényi order α", "", default=8, lower=1.01, upper=1000)
 FALSE_ALARMS = Quantity(
-    "false_positive_rate", "False alarms", _ABOUT_FALSE_ALARMS, default=0.05, lower=1e-6, upper=0.9
+    "false_positive_rate", "False alarms", "", default=0.05, lower=1e-6, upper=0.9
 )
 
 
@@ -59,8 +42,7 @@ def state(address: Mapping[str, str] | None = None) -> State:
 def _fields(registered: tuple[tuple[str, type], ...]) -> dict[str, Field]:
     """All that can be set, parameters of every mechanism included."""
     names = words(mechanisms)
-    about = "One randomised release. The pictures show the worst pair of neighbouring outputs."
-    law = Choice("mechanism", "Mechanism", about, names, "gaussian")
+    law = Choice("mechanism", "Mechanism", "", names, "gaussian")
     return by_key(law, *_parameters().values(), ADJACENCY, DIRECTION, EPSILON, ORDER, FALSE_ALARMS)
 
 
@@ -196,3 +178,44 @@ def _accepted(key: str, value: float) -> bool:
                 dataclasses.replace(mechanisms[name].examples()[0], **{key: value})
                 return True
     return False
+
+
+def catalogue() -> dict[str, Any]:
+    """Every mechanism and number of the page, with its words by language."""
+    return _catalogue(tuple(mechanisms.items()))
+
+
+@lru_cache(maxsize=2)
+def _catalogue(registered: tuple[tuple[str, type], ...]) -> dict[str, Any]:
+    fields = state().fields
+    told = {key: kind for key, kind in fields.items() if isinstance(kind, Quantity)}
+    return {
+        "mechanisms": {name: _told(name) for name, _ in registered},
+        "numbers": {
+            key: {
+                "label": in_each(kind.label),
+                "ends": (kind.lower, kind.upper),
+                "start": kind.default,
+                "whole": kind.whole,
+            }
+            for key, kind in told.items()
+        },
+    }
+
+
+def _told(name: str) -> dict[str, Any]:
+    """A mechanism: its own parameters, what they are, and for which neighbours it has a profile."""
+    values, own = state().values, parameters(name)
+    mechanism = build(name, values)
+    known = [key for key, kind in own.items() if kind in _NUMBERS or _is_mechanism(kind)]
+    neighbours, examples = covered(mechanism), type(mechanism).examples()
+    return {
+        "title": in_each(words([name])[name]),
+        "keys": known,
+        "bases": bases(name, "base") if "base" in known else [],
+        "examples": None if len(known) == len(own) else [spelled(e) for e in examples],
+        "about": {key: in_each(described(name, key, values)) for key in used(name, values)},
+        "covered": neighbours,
+        "two_sided": Pair(mechanism, neighbours[0]).two_sided,
+        "conditions": conditions(mechanism),
+    }

@@ -1,0 +1,98 @@
+// A pair with finitely many losses. Counterpart of Profile.from_atoms.
+import { logExpm1 } from "../gaussian.js";
+import { logAdd } from "../line.js";
+
+/** log(1 - e^x) for x <= 0. @param {number} x */
+export const log1mexp = (x) => (x > -0.7 ? Math.log(-Math.expm1(x)) : Math.log1p(-Math.exp(x)));
+// Laws with so few losses have corners to be seen; a loss that rounding moved keeps its side.
+const CORNERS = 40;
+const SAME = 1e-9;
+
+export class Atoms {
+  /** @param {number[]} losses in ascending order @param {number[]} logs of their masses under P
+   * @param {number} infinite the mass that only P has */
+  constructor(losses, logs, infinite = 0) {
+    const count = losses.length;
+    this.losses = losses;
+    this.logs = logs;
+    this.infinite = infinite;
+    // Masses of the losses from each on; and of the positive ones log Q and
+    // log sum q_j (e^{L_j} - e^{L_k}), so that delta is a sum of positive terms.
+    const zeros = () => new Float64Array(count + 1);
+    this.p = zeros();
+    this.q = zeros();
+    this.tail = zeros().fill(-Infinity);
+    this.above = zeros().fill(-Infinity);
+    this.p[count] = infinite;
+    for (let k = count - 1; k >= 0; k--) {
+      const logQ = logs[k] - losses[k];
+      this.p[k] = this.p[k + 1] + Math.exp(logs[k]);
+      this.q[k] = this.q[k + 1] + Math.exp(logQ);
+      if (losses[k] <= 0) continue;
+      this.tail[k] = logAdd(this.tail[k + 1], logQ);
+      const rise = k + 1 < count ? this.tail[k + 1] + losses[k] + logExpm1(losses[k + 1] - losses[k]) : -Infinity;
+      this.above[k] = logAdd(this.above[k + 1], rise);
+    }
+  }
+
+  /** The pair in the other order. */
+  reversed() {
+    const { losses, logs, q } = this;
+    const turned = losses.map((loss, i) => logs[i] - loss).reverse();
+    return new Atoms(losses.map((loss) => -loss).reverse(), turned, Math.max(1 - q[0], 0));
+  }
+
+  /** The number of the first loss beyond x. @param {number} x */
+  first(x) {
+    let [low, high] = [0, this.losses.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.losses[middle] > x) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  /** log delta at epsilon >= 0. @param {number} epsilon */
+  logDelta(epsilon) {
+    const k = this.first(epsilon);
+    const finite = k < this.losses.length ? this.tail[k] + epsilon + logExpm1(this.losses[k] - epsilon) : -Infinity;
+    return logAdd(Math.log(this.infinite), logAdd(this.above[k], finite));
+  }
+
+  /** P(L > x) and Q(L > x). @param {number} x */
+  tails(x) {
+    const k = this.first(x + SAME * Math.max(Math.abs(x), 1e-3));
+    return [this.p[k], this.q[k]];
+  }
+
+  /** The most that a test catches at a rate of false alarms: between two losses a coin decides.
+   * @param {number} rate */
+  caught(rate) {
+    const { losses, p, q } = this;
+    let [low, high] = [0, losses.length];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (q[middle] >= rate) low = middle;
+      else high = middle;
+    }
+    return Math.min(p[high] + (rate - q[high]) * Math.exp(losses[low]), 1);
+  }
+
+  /** Rates of false alarms at which the curve bends. */
+  get corners() {
+    return this.losses.length <= CORNERS ? [...this.q] : [];
+  }
+
+  /** D_order of a pair whose other order is its mirror: what the moment exceeds 1 by is a sum over
+   * positive losses of p (e^{(order-1) L} - 1) (1 - e^{-order L}). @param {number} order */
+  mirroredRenyi(order) {
+    const { losses, logs } = this;
+    let total = -Infinity;
+    for (let k = losses.length - 1; k >= 0 && losses[k] > 0; k--) {
+      const rise = logs[k] + logExpm1((order - 1) * losses[k]) + log1mexp(-order * losses[k]);
+      total = logAdd(total, rise);
+    }
+    return logAdd(0, total) / (order - 1);
+  }
+}

@@ -1,0 +1,159 @@
+// Closed forms of one pair of neighbouring outputs (P, Q) with the loss L = ln dP/dQ: log delta, tails
+// of the loss, Renyi divergence, what an attacker catches, and the two laws themselves.
+// Counterparts of the files of the same names in dplearn/mechanisms, where the sources stand.
+import { decreasingRoot, erfcx, gaussianLogDelta, logExpm1 } from "../gaussian.js";
+import { logAdd } from "../line.js";
+import { Atoms, log1mexp } from "./atoms.js";
+
+// How far laws are drawn: where they are a thousandth of their height.
+const LOW = Math.log(1000);
+// A sum over the noise is a table of so many standard deviations, and of so many places more; beyond
+// this scale it is too long.
+const REACH = 40;
+const LARGEST_SUM = 250;
+const FARTHER = 4000;
+
+/** P(N > z) of normal noise. @param {number} z */
+const normalTail = (z) => (z < -1 ? 1 - normalTail(-z) : 0.5 * Math.exp(-0.5 * z * z) * erfcx(z * Math.SQRT1_2));
+
+/** The z with P(N > z) = rate in (0, 1). */
+const normalQuantile = (rate) => {
+  if (rate > 0.5) return -normalQuantile(1 - rate);
+  return decreasingRoot((z) => normalTail(z) - rate, 0, 38);
+};
+
+/** Two laws at places in ascending order, one noise around 0 and around `shift`. */
+function ofNoise(density, shift, reach, whole) {
+  const [low, high] = whole ? [-Math.ceil(reach), shift + Math.ceil(reach)] : [-reach, shift + reach];
+  const count = whole ? high - low : 240;
+  const stride = whole ? Math.ceil(count / 150) : 1;
+  const places = Array.from({ length: Math.floor(count / stride) + 1 }, (_, i) => low + ((high - low) * i * stride) / count);
+  const x = whole ? places : [...new Set([...places, 0, shift])].sort((a, b) => a - b);
+  return { whole, x, p: x.map((at) => density(at - shift)), q: x.map(density), label: whole ? "whole" : "number" };
+}
+
+function gaussian({ noise_multiplier: sigma }, distance) {
+  const mu = distance / sigma;
+  const density = (x) => Math.exp(-0.5 * (x / sigma) ** 2) / (sigma * Math.sqrt(2 * Math.PI));
+  return {
+    logDelta: (epsilon) => gaussianLogDelta(epsilon, mu),
+    tails: (x) => [normalTail(x / mu - mu / 2), normalTail(x / mu + mu / 2)],
+    renyi: (order) => 0.5 * order * mu * mu,
+    caught: (rate) => normalTail(normalQuantile(rate) - mu),
+    outputs: ofNoise(density, distance, Math.sqrt(2 * LOW) * sigma, false),
+  };
+}
+
+/** e^x - 1 - x, without cancellation. @param {number} x */
+const expRest = (x) => {
+  if (Math.abs(x) > 0.1) return Math.expm1(x) - x;
+  let sum = 1;
+  for (let n = 12; n > 2; n--) sum = 1 + (x / n) * sum;
+  return 0.5 * x * x * sum;
+};
+
+function laplace({ noise_multiplier: b }, distance) {
+  const pure = distance / b;
+  const tails = (x) => {
+    if (x >= pure) return [0, 0];
+    if (x < -pure) return [1, 1];
+    return [1 - 0.5 * Math.exp((x - pure) / 2), 0.5 * Math.exp(-(x + pure) / 2)];
+  };
+  /** Mironov (2017), Proposition 6. */
+  const renyi = (order) => {
+    const [more, whole] = [order - 1, 2 * order - 1];
+    // Where the sum of both is near 1: what it exceeds 1 by, in positive terms.
+    const rise = (order * expRest(more * pure) + more * expRest(-order * pure)) / whole;
+    if (more * pure < 1) return Math.log1p(rise) / more;
+    const [up, down] = [Math.log(order / whole) + more * pure, Math.log(more / whole) - order * pure];
+    return logAdd(up, down) / more;
+  };
+  const caught = (rate) => {
+    if (rate < 0.5 * Math.exp(-pure)) return Math.exp(pure + Math.log(rate));
+    return 1 - Math.exp(-pure) * (rate <= 0.5 ? 0.25 / rate : 1 - rate);
+  };
+  return {
+    logDelta: (epsilon) => (epsilon < pure ? log1mexp((epsilon - pure) / 2) : -Infinity),
+    tails, renyi, caught,
+    corners: [0.5 * Math.exp(-pure), 0.5],
+    outputs: ofNoise((x) => Math.exp(-Math.abs(x) / b) / (2 * b), distance, LOW * b, false),
+  };
+}
+
+/** The pair of finitely many outcomes whose other order is its mirror. */
+function ofAtoms(losses, logs, more) {
+  const atoms = new Atoms(losses, logs);
+  return {
+    logDelta: (epsilon) => atoms.logDelta(epsilon),
+    tails: (x) => atoms.tails(x),
+    renyi: (order) => atoms.mirroredRenyi(order),
+    caught: (rate) => atoms.caught(rate),
+    corners: atoms.corners,
+    gap: losses.length > 1 ? losses[1] - losses[0] : 0,
+    ...more,
+  };
+}
+
+function randomizedResponse({ local_epsilon: epsilon, answers }) {
+  const total = logAdd(epsilon, Math.log(answers - 1));
+  const [logP, logR] = [epsilon - total, -total];
+  // Answers that are true under neither have loss 0.
+  const others = answers > 2 ? [[0, logR + Math.log(answers - 2)]] : [];
+  const atoms = [[-epsilon, logR], ...others, [epsilon, logP]];
+  const x = Array.from({ length: answers }, (_, i) => i);
+  const chance = (true_) => x.map((at) => Math.exp(at === true_ ? logP : logR));
+  const outputs = { whole: true, x, p: chance(0), q: chance(1), label: "answer" };
+  return ofAtoms(atoms.map(([loss]) => loss), atoms.map(([, log]) => log), { outputs });
+}
+
+function geometric({ noise_multiplier, sensitivity }, distance) {
+  const [shift, rate] = [distance * sensitivity, 1 / (noise_multiplier * sensitivity)];
+  const k = Array.from({ length: shift + 1 }, (_, i) => i);
+  const logNorm = Math.log(Math.tanh(rate / 2));
+  const logTail = logNorm - log1mexp(-rate);
+  // All outcomes <= 0 share one ratio, and so do all >= shift.
+  const logs = k.map((i) => (i === shift ? logTail : i ? logNorm - rate * (shift - i) : logTail - rate * shift));
+  const density = (x) => Math.exp(logNorm - rate * Math.abs(x));
+  return ofAtoms(k.map((i) => (2 * i - shift) * rate), logs, { outputs: ofNoise(density, shift, LOW / rate, true) });
+}
+
+function discreteGaussian({ noise_multiplier, sensitivity }, distance) {
+  const [shift, sigma] = [distance * sensitivity, noise_multiplier * sensitivity];
+  if (sigma > LARGEST_SUM) return null;
+  // Far enough for every epsilon of the page, where that is no long table.
+  const reach = Math.ceil(REACH * sigma) + Math.min(Math.ceil((100 * sigma ** 2) / shift) + shift, FARTHER);
+  const k = Array.from({ length: 2 * reach + shift + 1 }, (_, i) => i - reach);
+  const logNorm = logTheta(0, sigma);
+  const log = (x) => -0.5 * (x / sigma) ** 2 - logNorm;
+  const loss = (i) => (shift * (2 * i - shift)) / (2 * sigma ** 2);
+  const law = ofAtoms(k.map(loss), k.map((i) => log(i - shift)), {
+    renyi: (order) => {
+      const ratio = Math.min(logTheta(order * shift, sigma) - logNorm, 0);
+      return 0.5 * order * (shift / sigma) ** 2 + ratio / (order - 1);
+    },
+    outputs: ofNoise((x) => Math.exp(log(x)), shift, Math.sqrt(2 * LOW) * sigma, true),
+  });
+  const last = loss(reach + shift - 1);
+  // Beyond the table: P(Y >= x) <= p(x) / (1 - e^{-x / sigma^2}).
+  const beyond = (x) => log(x) - log1mexp(-x / sigma ** 2);
+  const logDelta = (epsilon) => (epsilon < last ? law.logDelta(epsilon) : beyond((epsilon * sigma ** 2) / shift - shift / 2));
+  return { ...law, logDelta, exact: (epsilon) => epsilon < last };
+}
+
+/** log of the sum over whole k of e^{-(k - centre)^2 / 2 sigma^2}. */
+function logTheta(centre, sigma) {
+  // By Poisson summation all but its first term are below 1e-76 of it.
+  if (sigma > 3) return Math.log(sigma * Math.sqrt(2 * Math.PI));
+  const [offset, reach] = [centre - Math.round(centre), Math.ceil(REACH * sigma) + 1];
+  let total = -Infinity;
+  for (let k = -reach; k <= reach; k++) total = logAdd(total, -0.5 * ((k - offset) / sigma) ** 2);
+  return total;
+}
+
+const LAWS = { gaussian, laplace, randomized_response: randomizedResponse, geometric, discrete_gaussian: discreteGaussian };
+export const CLOSED = Object.keys(LAWS);
+
+/** The pair of a mechanism with these parameters; null where the library has to be asked. */
+export function closedForm(mechanism, parameters, adjacency) {
+  return LAWS[mechanism]?.(parameters, adjacency === "replace_one" ? 2 : 1) ?? null;
+}

@@ -1,0 +1,53 @@
+// The nodes of the page, without their numbers.
+
+const escaped = (words) => words.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;");
+const button = (name, words) => `<button type="button" data-do="${name}">${words}</button>`;
+const number = (words, name, label, about = "") =>
+  `<b data-drag="${name}" role="slider" tabindex="0" aria-label="${escaped(label)}" title="${escaped(about && `${about} `)}${words.how}"></b>`;
+const select = (name, label, options) =>
+  `<select name="${name}" aria-label="${label}">${options.map(([value, said]) => `<option value="${value}">${escaped(said)}</option>`).join("")}</select>`;
+const italics = (said) => said.replace(/([σδεα])(?![^<]*>)/g, "<i>$1</i>");
+
+/** The parameters that a state uses, each a number or a choice. */
+export function parameters(words, catalogue, state) {
+  const { mechanisms, numbers } = catalogue;
+  const choice = {
+    example: () => select("example", words.example, mechanisms[state.mechanism].examples.map((said, i) => [String(i + 1), said])),
+    base: () => select("base", words.base, mechanisms[state.mechanism].bases.map((name) => [name, mechanisms[name].title[words.code]])),
+  };
+  const { about } = mechanisms[state.mechanism];
+  const said = (key) => {
+    if (choice[key]) return choice[key]();
+    const label = numbers[key].label[words.code];
+    return `<span class="dp-part">${italics(label[0].toLowerCase() + label.slice(1))} = ${number(words, key, label, about[key]?.[words.code])}</span>`;
+  };
+  return catalogue.used(state).map(said).join(words.and);
+}
+
+export function markup(words, catalogue, names) {
+  const { mechanisms, numbers } = catalogue;
+  const label = (key) => numbers[key].label[words.code];
+  // What stands in braces of its own is not parted by a line's end.
+  const put = (said) => italics(said).replace(/\{((?:[^{}]*\{\w+\})+[^{}]*)\}/g, '<span class="dp-part">$1</span>')
+    .replace(/\{(epsilon|order|false_positive_rate)\}/g, (_, name) => number(words, name, label(name)))
+    .replace("{mechanism}", select("mechanism", words.choose, names.map((name) => [name, mechanisms[name].title[words.code]])))
+    .replace("{adjacency}", `${select("adjacency", words.neighbours, Object.entries(words.adjacencies))}`)
+    .replace("{direction}", select("direction", words.whose, Object.entries(words.directions)))
+    .replace("{parameters}", '<span class="dp-parameters"></span>');
+  return `<div class="dp dp-five" lang="${words.code}">
+<div class="dp-unread" role="status"></div>
+<section class="dp-say">
+ <p class="dp-sentence">${put(words.sentence)}</p>
+ <p class="dp-plain">${put(words.order)}<span class="dp-proves"></span></p>
+ <div class="dp-answer"><div class="dp-eps"><i>δ</i> <span class="dp-le"></span> <output></output></div><div class="dp-proof"></div></div>
+</section>
+<section class="dp-figure"><div class="dp-plot"></div></section>
+<aside class="dp-people">
+ <h2>${words.who}</h2>
+ <div class="dp-crowd"></div>
+ <p class="dp-attack">${put(words.attacker)}<span class="dp-finds"></span></p>
+</aside>
+<footer class="dp-foot"><p class="dp-assumed"></p><p class="dp-tools">${button("link", words.link)} ${button("language", words.other)}</p></footer>
+<div class="dp-live" aria-live="polite"></div>
+</div>`;
+}

@@ -1,0 +1,289 @@
+// One pair of neighbouring outputs, seen in five ways, owned by the browser: `mount` draws the page.
+import { copied } from "../page/files.js";
+import { Hands } from "../page/hands.js";
+import { clamp, digits } from "../page/numbers.js";
+import { People } from "../page/people.js";
+import { set } from "../page/shapes.js";
+import { CLOSED, closedForm } from "./laws.js";
+import { markup, parameters } from "./markup.js";
+import { Pair } from "./pair.js";
+import { NAMES, Pictures, SETS } from "./pictures.js";
+import { Spans } from "./spans.js";
+import { Catalogue } from "./state.js";
+import { fromTable } from "./table.js";
+import { tell } from "./tell.js";
+import { WORDS, probability, typed } from "./words.js";
+
+const REST = 90;
+const KEPT = 300;
+// Where less than this part of all that leaks is left at epsilon, there is nothing to see.
+const FAINT = Math.log(0.05);
+const REMEMBERED = "dplearn-mechanisms";
+
+/** Draw the page into `root`; `catalogue` is the library's, `send(question)` asks it for a table, and
+ * `onLanguage(code)` hears of another language. Without `send` there are the closed forms alone. */
+export function mount(root, options) {
+  const page = new Page(root, options);
+  return { page, update: (data) => page.update(data), destroy: () => page.end() };
+}
+
+class Page {
+  constructor(root, { catalogue, language = "en", send = null, onLanguage = null }) {
+    this.root = root;
+    this.send = send;
+    this.onLanguage = onLanguage;
+    this.lent = null;
+    this.guide = null;
+    this.catalogue = new Catalogue(catalogue);
+    this.names = Object.keys(this.catalogue.mechanisms).filter((name) => send || CLOSED.includes(name));
+    this.pairs = new Map();
+    this.asked = "";
+    this.refused = "";
+    this.spans = new Spans();
+    this.calm = matchMedia("(prefers-reduced-motion: reduce)");
+    this.open(address() || (send && sessionStorage.getItem(REMEMBERED)) || "");
+    this.follow = () => {
+      if (!this.body.isConnected) this.end();
+      else if (address() !== this.address()) {
+        this.open(address());
+        this.build();
+      }
+    };
+    addEventListener("popstate", this.follow);
+    this.speakIn(new URLSearchParams(address()).get("language") ?? language);
+  }
+
+  open(asked) {
+    const { state, unread } = this.catalogue.opened(asked);
+    this.state = state;
+    this.unread = unread;
+    this.fresh = !new URLSearchParams(asked).has("epsilon");
+    if (!this.names.includes(this.state.mechanism)) {
+      this.unread.push(`mechanism=${this.state.mechanism}`);
+      this.state = { ...this.state, mechanism: "gaussian" };
+    }
+  }
+
+  /** Build all nodes, in one language. */
+  speakIn(language) {
+    this.words = WORDS[language] ?? WORDS.en;
+    this.root.innerHTML = markup(this.words, this.catalogue, this.names);
+    this.body = this.root.querySelector(".dp");
+    this.pictures = new Pictures(this.words);
+    this.measured = false;
+    this.svg = this.pictures.svg;
+    this.find(".dp-plot").append(this.svg);
+    this.people = new People(this.find(".dp-crowd"), this.words);
+    this.hands = new Hands(this.body, this, { fields: this.catalogue.fields, value: (name) => this.state[name], typed, grips: this.grips() });
+    this.body.addEventListener("click", (event) => this.click(event));
+    this.body.addEventListener("change", (event) => this.choose(event.target));
+    this.svg.addEventListener("pointermove", (event) => this.hover(event));
+    this.svg.addEventListener("pointerleave", () => this.hover(null));
+    this.watch?.disconnect();
+    this.watch = new ResizeObserver(() => this.measure());
+    this.watch.observe(this.find(".dp-plot"));
+    this.build();
+  }
+
+  /** The numbers of the mechanism in view. */
+  build() {
+    this.find(".dp-parameters").innerHTML = parameters(this.words, this.catalogue, this.state);
+    this.numbers = [...this.body.querySelectorAll("b[data-drag]")];
+    this.built = this.catalogue.used(this.state).join();
+    this.schedule();
+    this.rest();
+  }
+
+  /** What a hand does that moves over a picture. */
+  grips() {
+    const at = (picture, name) => (x, y) => {
+      const { outputs } = this.view.pair.law;
+      const value = name === "epsilon" ? this.pictures.epsilonAt(picture, x, y, outputs) : this.pictures.of[picture].x.value(x);
+      const [low, high] = this.catalogue.fields[name].ends;
+      if (Number.isFinite(value)) this.change(name, digits(clamp(value, low, high), 3));
+    };
+    return Object.fromEntries(NAMES.map((picture) => {
+      const drag = this.pictures.of[picture].handle.dataset.drag;
+      return [drag, { still: true, sets: SETS[drag], at: () => [null, null], move: at(picture, SETS[drag]) }];
+    }));
+  }
+
+  find(selector) {
+    return this.body.querySelector(selector);
+  }
+
+  end() {
+    this.watch.disconnect();
+    removeEventListener("popstate", this.follow);
+    this.root.replaceChildren();
+  }
+
+  measure() {
+    const width = Math.round(this.find(".dp-plot").clientWidth);
+    if (!width) return;
+    const above = this.find(".dp-plot").getBoundingClientRect().top + scrollY;
+    const people = this.find(".dp-people");
+    const beside = getComputedStyle(this.body).display === "grid";
+    this.pictures.place(width, clamp(innerHeight - above - 56, 540, 820), beside ? [people.offsetWidth, people.offsetHeight] : [0, 0]);
+    this.measured = true;
+    this.schedule();
+  }
+
+  // -- what hands ask ---------------------------------------------------------------------------
+
+  touch() {
+    this.lent = null;
+  }
+
+  change(name, value) {
+    this.state = this.catalogue.changed(this.state, name, value);
+    this.unread = [];
+    this.schedule();
+  }
+
+  hover(event) {
+    const { pictures, view } = this;
+    let guide = null;
+    if (event && event.pointerType === "mouse" && !this.hands.held && view) {
+      const [x, y] = this.hands.place(event);
+      const name = pictures.under(x, y);
+      guide = name ? pictures.epsilonAt(name, x, y, view.pair.law.outputs) : null;
+    }
+    const next = Number.isFinite(guide) && guide >= 0 ? guide : null;
+    if (next === this.guide) return;
+    this.guide = next;
+    this.schedule();
+  }
+
+  choose({ name, value }) {
+    if (!(name in this.state)) return;
+    if (name === "mechanism" && this.lent !== null && this.state.epsilon === this.lent.epsilon) {
+      this.state = { ...this.state, epsilon: this.lent.own };
+    }
+    this.change(name, value);
+    this.fresh = name === "mechanism";
+    if (this.fresh) {
+      this.lent = null;
+      this.spans = new Spans();
+    }
+    if (this.built === this.catalogue.used(this.state).join()) this.rest();
+    else this.build();
+  }
+
+  click(event) {
+    const node = event.target.closest("[data-do]");
+    if (node?.dataset.do === "language") {
+      const language = this.words.code === "en" ? "zh" : "en";
+      this.speakIn(language);
+      this.onLanguage?.(language);
+    }
+    if (node?.dataset.do === "link") copied(node, location.href.split(/[?#]/)[0] + this.mark(), this.words.copied);
+  }
+
+  // -- the library's tables ---------------------------------------------------------------------
+
+  update({ language, answer }) {
+    if (language && language !== this.words.code) this.speakIn(language);
+    if (!answer || this.pairs.has(answer.key)) return;
+    if (answer.table) this.remember(answer.key, new Pair(fromTable(answer.table)));
+    if (answer.key === this.asked) this.refused = answer.refused?.[this.words.code] ?? "";
+    this.schedule();
+  }
+
+  remember(key, pair) {
+    this.pairs.set(key, pair);
+    if (this.pairs.size > KEPT) this.pairs.delete(this.pairs.keys().next().value);
+    return pair;
+  }
+
+  /** The pair of the state, if it is known here. */
+  pair() {
+    const asked = this.catalogue.asked(this.state);
+    const key = JSON.stringify(asked);
+    const known = this.pairs.get(key);
+    if (known) return known;
+    const law = closedForm(asked.mechanism, asked, asked.adjacency);
+    return law && this.remember(key, new Pair(law));
+  }
+
+  // -- frames -----------------------------------------------------------------------------------
+
+  schedule() {
+    this.queued ||= requestAnimationFrame(() => {
+      // What the hand has asked belongs to this frame, not to the next.
+      this.hands.act();
+      this.queued = 0;
+      this.draw();
+    });
+  }
+
+  draw() {
+    const pair = this.pair() ?? this.view?.pair;
+    this.waiting = !this.pair();
+    if (pair && this.measured) {
+      if (this.fresh && !this.waiting) this.suit(pair);
+      this.view = this.seen(pair);
+      if (this.pictures.shows(pair.law.outputs)) this.measure();
+      const wanted = this.pictures.spans(this.view);
+      this.pictures.draw(this.view, this.spans.next(wanted, this.hands.held, this.calm.matches));
+      if (this.spans.moving) this.schedule();
+    }
+    tell(this);
+    this.body.dataset.drawn = this.waiting ? "0" : "1";
+  }
+
+  /** What is known of a pair where one looks. */
+  seen(pair) {
+    const { state } = this;
+    const asked = this.catalogue.asked(state);
+    const { epsilon, order, false_positive_rate: rate } = state;
+    const logDelta = pair.logDelta(epsilon);
+    const divergence = pair.law.renyi(order);
+    return {
+      pair, state, epsilon, logDelta, role: asked.adjacency === "replace_one" ? "replace" : asked.direction, divergence, guide: this.guide, delta: probability(logDelta), exact: pair.exact(epsilon),
+      tail: pair.law.tails(epsilon)[0], caught: pair.caught(rate), converted: pair.converted(order, logDelta, divergence),
+    };
+  }
+
+  /** An epsilon at which there is something to see, lent for as long as this mechanism stays. */
+  suit(pair) {
+    this.fresh = false;
+    const own = this.state.epsilon;
+    if (pair.logDelta(own) > pair.total + FAINT) return;
+    this.change("epsilon", digits(pair.epsilonAt(pair.total - Math.LN2), 2));
+    this.lent = { own, epsilon: this.state.epsilon };
+  }
+
+  /** What the address says after the page's own. */
+  mark() {
+    const said = new URLSearchParams(this.catalogue.written(this.state));
+    if (this.words.code !== "en") said.set("language", this.words.code);
+    return said.size ? `${this.send ? "?" : "#"}${said}` : "";
+  }
+
+  address() {
+    return this.mark().slice(1);
+  }
+
+  /** What is done when the hand has let go: write the address, ask for what is not known here. */
+  rest() {
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => {
+      if (!this.body.isConnected) return;
+      const mark = this.mark();
+      if (location.search + location.hash !== mark) history.replaceState(history.state, "", location.pathname + mark);
+      if (this.send) sessionStorage.setItem(REMEMBERED, this.catalogue.written(this.state));
+      const question = this.catalogue.asked(this.state);
+      const key = JSON.stringify(question);
+      if (this.send && !this.pair() && key !== this.asked) {
+        this.refused = "";
+        this.send({ key, ...question });
+      }
+      this.asked = key;
+      if (this.view) set(this.find(".dp-live"), "text", this.words.heard(this.view));
+      this.schedule();
+    }, REST);
+  }
+}
+
+const address = () => location.hash.slice(1) || location.search.slice(1);

@@ -1,0 +1,89 @@
+// One pair of neighbouring outputs at the place where one looks, and the curves that show it.
+import { decreasingRoot } from "../gaussian.js";
+import { improved } from "../renyi.js";
+import { clamp } from "../page/numbers.js";
+
+// The largest loss that is looked at; the share of either tail that the bulk of losses leaves out.
+const FAR = 700;
+const OUTSIDE = 1e-3;
+const BINS = 60;
+export const ORDERS = Array.from({ length: 90 }, (_, i) => 1 + 0.01 * 99900 ** (i / 89));
+const RATES = [
+  0, ...Array.from({ length: 40 }, (_, i) => 1e-4 * 1000 ** (i / 39)),
+  ...Array.from({ length: 45 }, (_, i) => 0.12 + (0.88 * i) / 44),
+];
+
+export class Pair {
+  constructor(law) {
+    this.law = law;
+    this.total = law.logDelta(0);
+    this.reach = this.epsilonAt(this.total + Math.log(1e-6));
+    const falls = (/** @type {number} */ share) => (x) => law.tails(x)[0] - share;
+    this.bulk = [1 - OUTSIDE, OUTSIDE].map((share) => lastAbove(falls(share)));
+    this.divergences = ORDERS.map((order) => law.renyi(order));
+    this.rates = [...new Set([...RATES, ...(law.corners ?? [])])].filter((a) => a >= 0 && a <= 1).sort((a, b) => a - b);
+    this.misses = this.rates.map((rate) => 1 - this.caught(rate));
+  }
+
+  /** The epsilon at which log delta is a value, at most FAR. */
+  epsilonAt(logDelta) {
+    const excess = (x) => this.law.logDelta(x) - logDelta;
+    let high = 1e-3;
+    while (high < FAR && excess(high) > 0) high *= 2;
+    return high >= FAR && excess(FAR) > 0 ? FAR : decreasingRoot(excess, 0, Math.min(high, FAR));
+  }
+
+  logDelta(epsilon) {
+    return this.law.logDelta(epsilon);
+  }
+
+  /** log delta of the pair in the other order. */
+  behind(epsilon) {
+    return (this.law.logDeltaReversed ?? this.law.logDelta)(epsilon);
+  }
+
+  exact(epsilon) {
+    return (this.law.exact ?? (() => true))(epsilon);
+  }
+
+  /** The most that an attacker catches at a rate of false alarms. */
+  caught(rate) {
+    if (rate <= 0) return this.law.infinite ?? 0;
+    return rate >= 1 ? 1 : clamp(this.law.caught(rate), 0, 1);
+  }
+
+  /** Epsilon that an order proves at log delta; infinite at 0. */
+  converted(order, logDelta, divergence = this.law.renyi(order)) {
+    return logDelta === -Infinity ? Infinity : Math.max(improved(order, divergence, logDelta), 0);
+  }
+
+  /** The loss under P in bins, one of whose edges is epsilon; the outermost are open. */
+  losses(epsilon) {
+    const { law } = this;
+    const [low, high] = [Math.min(this.bulk[0], epsilon), Math.max(this.bulk[1], epsilon)];
+    let width = (high - low) / BINS || 1;
+    // Losses on a lattice: as many of them in every bin.
+    if (law.gap && law.gap < width) width = law.gap * Math.ceil(width / law.gap);
+    const [from, to] = [Math.floor((low - epsilon) / width) - 1, Math.ceil((high - epsilon) / width) + 1];
+    const edges = Array.from({ length: to - from + 1 }, (_, i) => epsilon + width * (from + i));
+    const tails = edges.map((x) => law.tails(x));
+    [tails[0], tails[tails.length - 1]] = [[1, 1], [0, 0]];
+    const bins = edges.slice(1).map((_, i) => {
+      const [mass, other] = [tails[i][0] - tails[i + 1][0], tails[i][1] - tails[i + 1][1]];
+      const counted = from + i >= 0 ? Math.max(mass - Math.exp(epsilon) * other, 0) : 0;
+      return { mass: Math.max(mass, 0), counted, above: from + i >= 0 };
+    });
+    return { edges, bins };
+  }
+}
+
+/** The largest x at which a falling value is positive. */
+function lastAbove(value) {
+  let [low, high] = [-FAR, FAR];
+  for (let i = 0; i < 50; i++) {
+    const middle = 0.5 * (low + high);
+    if (value(middle) > 0) low = middle;
+    else high = middle;
+  }
+  return high;
+}

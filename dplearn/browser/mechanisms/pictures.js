@@ -1,0 +1,235 @@
+// The five pictures of one pair, linked: laws, loss, delta, Renyi divergence, trade-off.
+import { bound, clamp, digits, percent, text } from "../page/numbers.js";
+import { el, set, setAll } from "../page/shapes.js";
+import { ORDERS } from "./pair.js";
+import { Panel } from "./panel.js";
+import { probability } from "./words.js";
+
+// Each picture, and what a hand sets that moves over it.
+const DRAGS = { outputs: "scaled", loss: "loss", delta: "epsilon", renyi: "order", tradeoff: "false_positive_rate" };
+export const NAMES = Object.keys(DRAGS);
+/** Which number each of these is. */
+export const SETS = { scaled: "epsilon", loss: "epsilon", epsilon: "epsilon", order: "order", false_positive_rate: "false_positive_rate" };
+const PATHS = {
+  outputs: ["law", "leak", "other", "scaled", "guide"],
+  loss: ["law", "uncounted", "leak", "guide"],
+  delta: ["real", "curve", "guide"],
+  renyi: ["level", "divergence", "curve", "guide"],
+  tradeoff: ["ground", "guessing", "real", "curve", "touching", "guide"],
+};
+// Delta is drawn down to this part of the largest.
+const DEPTH = 1e-6;
+const POINTS = 120;
+
+export class Pictures {
+  constructor(words) {
+    this.words = words;
+    this.svg = el("svg", { class: "dp-svg", role: "group", "aria-label": words.picture });
+    this.of = Object.fromEntries(NAMES.map((name) => [name, new Panel(this.svg, name, DRAGS[name])]));
+    this.paths = Object.fromEntries(NAMES.map((name) => [name, Object.fromEntries(PATHS[name].map((kind) => [kind, this.of[name].path(kind)]))]));
+    this.labels = { p: this.of.outputs.label("p"), q: this.of.outputs.label("q"), scaled: this.of.outputs.label("scaled"), guide: this.of.delta.label("guide"), divergence: this.of.renyi.label("divergence"), guessing: this.of.tradeoff.label("guessing") };
+    this.dots = Object.fromEntries(["delta", "renyi", "converted", "tradeoff"].map((name) => {
+      const panel = this.of[name === "converted" ? "renyi" : name];
+      return [name, panel.marks.appendChild(el("circle", { class: `dp-dot dp-dot-${name}`, r: 5.5 }))];
+    }));
+    this.withLaws = true;
+    for (const name of NAMES) this.of[name].handle.setAttribute("aria-label", words.handles[name]);
+  }
+
+  /** Two rows, the second of which leaves `room` at its end for something so high, or one below the other on a phone. */
+  place(width, height, [room, high]) {
+    const names = this.withLaws ? NAMES : NAMES.slice(1);
+    const rows = width < 560 ? names.map((name) => [name]) : [names.slice(0, -3), names.slice(-3)];
+    const second = Math.max(0.53 * height, high);
+    const tall = rows.length === 2 ? [Math.max(height - second, 230), second] : rows.map(() => 250);
+    const whole = tall.reduce((a, b) => a + b);
+    setAll(this.svg, { viewBox: `0 0 ${width} ${whole}`, width, height: whole });
+    let y = 0;
+    rows.forEach((row, i) => {
+      const wide = (width - (row.length === 3 ? room : 0)) / row.length;
+      row.forEach((name, j) => this.of[name].place({ x: j * wide, y, width: wide, height: tall[i] }));
+      y += tall[i];
+    });
+  }
+
+  /** Make room for the laws, or for the others where there are none; whether that changes. */
+  shows(outputs) {
+    const before = this.withLaws;
+    this.withLaws = Boolean(outputs);
+    set(this.of.outputs.group, "visibility", outputs ? null : "hidden");
+    return before !== this.withLaws;
+  }
+
+  /** What the axes should span, picture by picture. */
+  spans({ pair, epsilon, logDelta, divergence, converted }) {
+    const { outputs } = pair.law;
+    const top = outputs ? Math.max(...outputs.p, ...outputs.q) : 1;
+    const seen = outputs ? outputs.x.filter((_, i) => Math.max(outputs.p[i], outputs.q[i]) > 1e-3 * top) : [0, 1];
+    const pad = outputs?.whole ? 0.6 * (outputs.x[1] - outputs.x[0]) : 0;
+    const { edges, bins } = pair.losses(epsilon);
+    const whole = Math.exp(pair.total);
+    const least = Math.max(Math.min(DEPTH * whole, logDelta > -Infinity ? 0.3 * Math.exp(logDelta) : whole), 1e-250);
+    const levels = [divergence, converted, epsilon, pair.divergences[0]].filter((v) => v > 0 && v < Infinity);
+    return [
+      [{ low: seen[0] - pad, high: seen.at(-1) + pad }, { low: 0, high: 1.12 * top }],
+      [{ low: edges[0], high: edges.at(-1) }, { low: 0, high: 1.12 * Math.max(...bins.map((bin) => bin.mass)) }],
+      [{ low: 0, high: Math.max(pair.reach, 1.25 * epsilon) }, { low: least, high: Math.min(2 * whole, 1.5), log: true }],
+      [{ low: ORDERS[0], high: ORDERS.at(-1), log: true }, { low: Math.max(Math.min(...levels), 1e-12) / 2, high: 6 * Math.max(...levels), log: true }],
+      [{ low: 0, high: 1 }, { low: 0, high: 1 }],
+    ];
+  }
+
+  draw(view, spans) {
+    NAMES.forEach((name, i) => this.of[name].frame(spans[i], { ...this.words.axes[name](view), title: this.words.titles[name](view), bare: name === "outputs" || name === "loss" }));
+    this.drawOutputs(view);
+    this.drawLoss(view);
+    this.drawDelta(view);
+    this.drawRenyi(view);
+    this.drawTradeoff(view);
+    this.drawGuide(view);
+  }
+
+  path(name, kind, d) {
+    set(this.paths[name][kind], "d", d);
+  }
+
+  dot(name, panel, x, y) {
+    const { left, right, top, bottom } = panel.sides;
+    const [across, up] = [panel.x.at(x), panel.y.at(y)];
+    const seen = across >= left - 1 && across <= right + 1 && up >= top - 1;
+    setAll(this.dots[name], { cx: clamp(across, left, right), cy: clamp(up, top, bottom), visibility: seen ? null : "hidden" });
+  }
+
+  drawOutputs({ pair, epsilon, role }) {
+    if (!this.withLaws) return;
+    const panel = this.of.outputs;
+    const { x, p, q, whole } = pair.law.outputs;
+    const factor = Math.exp(epsilon);
+    const scaled = q.map((value) => Math.min(factor * value, 1e6 * panel.y.high));
+    const covered = p.map((value, i) => Math.min(value, scaled[i]));
+    const half = 0.5 * (x[1] - x[0]);
+    const stairs = (values) => panel.line(x.flatMap((at, i) => [[at - half, values[i]], [at + half, values[i]]]));
+    const bars = (low, high) => panel.bars(x.map((at, i) => [at - 0.75 * half, at + 0.75 * half, low[i], high[i]]));
+    const curve = (values) => panel.line(x.map((at, i) => [at, values[i]]));
+    const ring = [...x.map((at, i) => [at, p[i]]), ...x.map((at, i) => [at, covered[i]]).reverse()];
+    this.path("outputs", "law", whole ? bars(x.map(() => 0), covered) : curve(p));
+    this.path("outputs", "leak", whole ? bars(covered, p) : `${panel.line(ring)}Z`);
+    this.path("outputs", "other", whole ? stairs(q) : curve(q));
+    this.path("outputs", "scaled", whole ? stairs(scaled) : curve(scaled));
+    set(panel.group, "class", `dp-panel dp-at-outputs${whole ? " dp-whole" : ""}`);
+    this.nameLaws(pair.law.outputs, scaled, epsilon, this.words.laws[role]);
+  }
+
+  /** P and Q at the outer shoulders of their laws, where they never meet. */
+  nameLaws({ x, p, q }, scaled, epsilon, words) {
+    const panel = this.of.outputs;
+    const peak = (values) => x[values.indexOf(Math.max(...values))];
+    const after = peak(p) >= peak(q);
+    const name = (label, values, height, right, said) => {
+      const all = x.map((_, i) => i).filter((i) => values[i] >= height);
+      const i = right ? all.at(-1) : all[0];
+      const at = i === undefined ? 0 : clamp(panel.x.at(x[i]) + (right ? 9 : -9), panel.sides.left + (right ? 0 : 40), panel.sides.right - (right ? 60 : 0));
+      setAll(label, { x: at, y: panel.y.at(height), "text-anchor": right ? "start" : "end", text: i === undefined ? "" : said });
+    };
+    const [tallP, tallQ] = [Math.max(...p), Math.max(...q)];
+    name(this.labels.p, p, 0.82 * tallP, after, words[0]);
+    name(this.labels.q, q, 0.42 * tallQ, !after, words[1]);
+    name(this.labels.scaled, scaled, 0.93 * panel.y.high, !after, epsilon > 0.25 ? "eᵋ·Q" : "");
+  }
+
+  drawLoss({ pair, epsilon, state }) {
+    const panel = this.of.loss;
+    const { edges, bins } = pair.losses(epsilon);
+    const gap = 0.08 * (edges[1] - edges[0]);
+    const bars = (ends) => panel.bars(bins.map((bin, i) => [edges[i] + gap, edges[i + 1] - gap, ...ends(bin)]));
+    this.path("loss", "law", bars((bin) => [0, bin.above ? 0 : bin.mass]));
+    this.path("loss", "leak", bars((bin) => [0, bin.counted]));
+    this.path("loss", "uncounted", bars((bin) => (bin.above ? [bin.counted, Math.max(bin.mass, bin.counted)] : [0, 0])));
+    panel.hold(epsilon, `ε = ${text(state.epsilon)}`);
+  }
+
+  drawDelta({ pair, epsilon, logDelta, state }) {
+    const panel = this.of.delta;
+    const { high } = panel.x;
+    const at = Array.from({ length: POINTS + 1 }, (_, i) => (high * i) / POINTS);
+    this.path("delta", "curve", panel.line(at.map((x) => [x, Math.exp(pair.logDelta(x))])));
+    const { real } = pair.law;
+    this.path("delta", "real", real ? panel.line(real.epsilons.map((x, i) => [x, real.deltas[i]])) : "");
+    panel.hold(epsilon, `ε = ${text(state.epsilon)}`);
+    this.dot("delta", panel, epsilon, Math.max(Math.exp(logDelta), panel.y.low));
+  }
+
+  drawRenyi({ pair, epsilon, logDelta, divergence, converted, state }) {
+    const panel = this.of.renyi;
+    const all = ORDERS.map((order, i) => pair.converted(order, logDelta, pair.divergences[i]));
+    this.path("renyi", "divergence", panel.line(ORDERS.map((order, i) => [order, pair.divergences[i]])));
+    this.path("renyi", "curve", panel.line(ORDERS.map((order, i) => [order, all[i]])));
+    this.path("renyi", "level", panel.line([[panel.x.low, epsilon], [panel.x.high, epsilon]]));
+    panel.hold(state.order, `α = ${text(state.order)}`);
+    const early = Math.round(0.12 * ORDERS.length);
+    setAll(this.labels.divergence, { x: panel.x.at(ORDERS[early]) + 8, y: panel.y.at(pair.divergences[early]) + 14, text: "D(α)" });
+    this.dot("renyi", panel, state.order, divergence);
+    this.dot("converted", panel, state.order, converted);
+  }
+
+  drawTradeoff({ pair, epsilon, logDelta, caught, state }) {
+    const panel = this.of.tradeoff;
+    const curve = pair.rates.map((rate, i) => [rate, pair.misses[i]]);
+    this.path("tradeoff", "curve", panel.line(curve));
+    this.path("tradeoff", "ground", `${panel.line([...curve, [1, 0], [0, 0]])}Z`);
+    this.path("tradeoff", "guessing", panel.line([[0, 1], [1, 0]]));
+    setAll(this.labels.guessing, { x: panel.x.at(0.55) + 4, y: panel.y.at(0.45) - 6, text: this.words.guessing });
+    this.path("tradeoff", "touching", touching(panel, pair, epsilon, logDelta));
+    const { real } = pair.law;
+    this.path("tradeoff", "real", real ? panel.line(real.rates.map((x, i) => [x, real.misses[i]])) : "");
+    const rate = state.false_positive_rate;
+    panel.hold(rate, percent(digits(rate, 3)));
+    this.dot("tradeoff", panel, rate, 1 - caught);
+  }
+
+  /** The epsilon over which a pointer is, in every picture. */
+  drawGuide({ pair, guide }) {
+    const upright = (panel) => panel.line([[guide, panel.y.low], [guide, panel.y.high]]);
+    const { outputs, loss, delta, renyi, tradeoff } = this.of;
+    const own = pair.law.outputs;
+    const drawn = guide === null ? {} : {
+      outputs: own ? outputs.line(own.x.map((x, i) => [x, Math.exp(guide) * own.q[i]])) : "",
+      loss: upright(loss), delta: upright(delta),
+      renyi: renyi.line([[renyi.x.low, guide], [renyi.x.high, guide]]),
+      tradeoff: touching(tradeoff, pair, guide, pair.logDelta(guide)),
+    };
+    for (const name of NAMES) this.path(name, "guide", drawn[name] ?? "");
+    const seen = guide !== null && guide <= delta.x.high;
+    const across = seen ? delta.x.at(guide) : 0;
+    const right = across > (delta.sides.left + delta.sides.right) / 2;
+    const words = seen ? `ε ${bound(guide)}: δ ${pair.exact(guide) ? "=" : "≤"} ${probability(pair.logDelta(guide))}` : "";
+    setAll(this.labels.guide, { x: across + (right ? -6 : 6), y: delta.sides.top + 14, "text-anchor": right ? "end" : "start", text: words });
+  }
+
+  /** The epsilon that a place in a picture means, where it means one. */
+  epsilonAt(name, x, y, outputs) {
+    const panel = this.of[name];
+    if (name === "loss" || name === "delta") return panel.x.value(x);
+    if (name === "renyi") return panel.y.value(y);
+    if (name !== "outputs" || !outputs) return null;
+    const place = panel.x.value(x);
+    const i = clamp(outputs.x.findIndex((at) => at >= place), 1, outputs.x.length - 1);
+    const [a, b] = [outputs.x[i - 1], outputs.x[i]];
+    const near = outputs.whole ? outputs.q[b - place < place - a ? i : i - 1] : outputs.q[i - 1] + ((outputs.q[i] - outputs.q[i - 1]) * (place - a)) / (b - a);
+    return Math.log(panel.y.value(y) / near);
+  }
+
+  /** The picture over which a place lies. */
+  under(x, y) {
+    return NAMES.slice(this.withLaws ? 0 : 1).find((name) => {
+      const { left, right, top, bottom } = this.of[name].sides;
+      return x >= left && x <= right && y >= top && y <= bottom;
+    });
+  }
+}
+
+/** The two (epsilon, delta) lines that touch the trade-off from below. */
+function touching(panel, pair, epsilon, logDelta) {
+  const [steep, other] = [-Math.expm1(logDelta), -Math.expm1(pair.behind(epsilon))];
+  return panel.line([[0, steep], [steep * Math.exp(-epsilon), 0]]) + panel.line([[0, other * Math.exp(-epsilon)], [other, 0]]);
+}
