@@ -172,7 +172,10 @@ def address(tmp_path_factory) -> str:
     source = engine.source("mechanismsPage", "mechanisms/mechanisms")
     told = json.dumps(fields.catalogue())
     file.write_text(
-        FILE.format(style=engine.style("mechanisms"), source=source, told=told), "utf-8"
+        FILE.format(
+            style=engine.style("page/page", "mechanisms/mechanisms"), source=source, told=told
+        ),
+        "utf-8",
     )
     return file.as_uri()
 

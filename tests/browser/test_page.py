@@ -42,7 +42,7 @@ def address(tmp_path_factory) -> str:
     """The page as a file."""
     file = tmp_path_factory.mktemp("page") / "page.html"
     text = FILE.format(
-        style=browser.style(),
+        style=browser.style("page/page"),
         engine=browser.source(),
         page=browser.source("epsilonPage", "page/page"),
         presets=json.dumps(browser.presets()),
@@ -349,7 +349,7 @@ def test_languages_say_the_same_things_and_colours_are_those_of_the_figures(open
     view.locator("[data-do=language]").click()
     assert view.evaluate("Object.keys(page.words)") == en and len(en) > 40
     for name in ALL:
-        (colour,) = re.findall(rf"--{name}: light-dark\((#\w+),", browser.style())
+        (colour,) = re.findall(rf"--{name}: light-dark\((#\w+),", browser.style("page/page"))
         assert colour.upper() == style_of(name).colour
 
 
