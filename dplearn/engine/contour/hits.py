@@ -94,16 +94,14 @@ class Split(Line):
         """Bound on the error of every M and M_a as a fraction of M(lambda)."""
         size = np.max(np.abs(self.weights), axis=0)
         ulps = self.pair.ulps(self.x, size, self.turn, 1 + self.tilt + t)
-        return (
-            ULP * (ulps + self.ulps_of_chi()) / abs(np.sum(self.weight)) + self.quadrature_error()
-        )
+        ulps = ulps + np.abs(self.weight) @ self.ulps_of_cut()
+        return ULP * ulps / abs(np.sum(self.weight)) + self.quadrature_error()
 
-    def ulps_of_chi(self) -> float:
-        """Ulps of M_a that 1 - chi adds: of Phi, of its argument, and of taking it from 1."""
+    def ulps_of_cut(self) -> NDArray:
+        """Ulps of 1 - chi at every node: of Phi, of its argument, and of taking it from 1."""
         at = 1 + np.abs(self.at)
         argument = 4 * at * (at + (np.abs(self.x) + abs(self.x0)) / self.width)
-        size = np.abs(self.weight)
-        return float(size @ (np.abs(self.small) * (_ERROR + argument)) + 4 * np.sum(size))
+        return np.abs(self.small) * (_ERROR + argument) + 4
 
     def log_tail(self, steps: NDArray, log_b: NDArray) -> NDArray:
         return np.log(steps) + (steps - 1) * self.log_m + log_b + 1e-9
