@@ -122,10 +122,7 @@ class Gaussian(Noise):
 
 def gaussian_log_delta(epsilon: ArrayLike, mu: ArrayLike) -> NDArray:
     """log delta of N(mu, 1) against N(0, 1) at epsilon >= 0, elementwise, relatively accurate."""
-    epsilon = np.asarray(epsilon, dtype=float)
-    if np.ndim(mu) == 0 and epsilon.ndim and 0 < mu < np.inf:
-        return (_by_integral if mu < 0.5 else _by_difference)(epsilon, np.asarray(mu, dtype=float))
-    epsilon, mu = np.broadcast_arrays(epsilon, mu)
+    epsilon, mu = np.broadcast_arrays(np.asarray(epsilon, dtype=float), mu)
     result = np.where(mu == 0, -np.inf, 0.0)
     for part, branch in ((mu < 0.5, _by_integral), (mu >= 0.5, _by_difference)):
         part = part & (mu > 0) & np.isfinite(mu)
@@ -149,7 +146,7 @@ def _by_difference(epsilon: NDArray, mu: NDArray) -> NDArray:
         result = -0.5 * high * high - _HALF_LOG_2PI + np.log(_mills(high) - _mills(high + mu))
     # Below the mean delta is large and the plain difference is accurate.
     if np.any(low := x < -1.0):
-        x, mu = x[low], np.broadcast_to(mu, low.shape)[low]
+        x, mu = x[low], mu[low]
         result[low] = log_sub(log_ndtr(-x), epsilon[low] + log_ndtr(-(x + mu)))
     return result
 
