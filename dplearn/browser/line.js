@@ -30,16 +30,18 @@ const largest = (x) => x.reduce((a, b) => Math.max(a, b), -Infinity);
 
 /** The nodes of one tilt, with everything that does not depend on t. */
 export class Line {
-  /** @param {Pair} pair @param {number} tilt */
-  constructor(pair, tilt) {
+  /** Off the axis the integrand grows by e^{(1 + sharper) y^2 / 2 sigma^2} at most.
+   * @param {Pair} pair @param {number} tilt @param {number} [sharper] */
+  constructor(pair, tilt, sharper = 0) {
     const { sigma, sign } = pair;
-    let height = Math.min(0.5 * Math.PI * sigma ** 2, 1.5 * sigma);
+    let height = Math.min(0.5 * Math.PI * sigma ** 2, (1.5 * sigma) / Math.sqrt(1 + sharper));
     // |f|^{-lambda} may exceed f^{-lambda} by e^2 at most.
     if (sign < 0) height = Math.min(height, (4 * sigma ** 2) / Math.sqrt(tilt));
-    const step = pair.step(tilt, height);
+    const step = pair.step(tilt, height, sharper);
     const x = pair.nodes(tilt, step);
     this.pair = pair;
     this.tilt = tilt;
+    this.sharper = sharper;
     this.height = height;
     this.step = step;
     this.x = x;
@@ -51,19 +53,21 @@ export class Line {
     const weight = logs.map((log) => Math.exp(log - this.top));
     // The weight is the density times f^s; for f^{-z} the line is mirrored.
     const turn = angle.map((a, j) => sign * (power * a - x[j] * phi));
+    this.weight = weight;
     this.weightRe = weight.map((w, j) => w * Math.cos(turn[j]));
     this.weightIm = weight.map((w, j) => w * Math.sin(turn[j]));
     // e^{it loss} = e^{turn t}.
     this.turnRe = angle.map((a) => -a);
     this.turnIm = size.map((s) => sign * s);
-    this.fixed = (x.length * NOTHING) / ULP;
+    this.spreads = x.map((u, j) => Math.hypot(size[j], angle[j]) + pair.inner(u));
+    this.fixed = 0;
     this.spread = 0;
     this.sizes = 0;
-    weight.forEach((w, j) => {
-      this.sizes += w;
-      this.fixed += w * ((x[j] / sigma) ** 2 + 20 + x.length);
-      this.spread += w * (Math.hypot(size[j], angle[j]) + pair.inner(x[j]));
-    });
+    this.measure(x.map(() => 1));
+    /** @type {{re: Float64Array, im: Float64Array} | null} weights of M_a, if there is one */
+    this.rest = null;
+    /** @type {Float64Array | null} log of the part of the law in which the record tells */
+    this.logLoud = null;
     const first = this.transform(0, 1);
     this.size = Math.hypot(first.re[0], first.im[0]);
     this.logM = Math.log(this.size) + this.top + this.norm;
@@ -71,6 +75,25 @@ export class Line {
     this.bounds = [];
     this.first = 0.5;
     this.best = 0;
+  }
+
+  /** Adds up what errors are a part of, from weights that are so many times larger.
+   * @param {Float64Array} grown */
+  measure(grown) {
+    const { x, pair, weight, spreads } = this;
+    [this.fixed, this.spread, this.sizes] = [(x.length * NOTHING) / ULP, 0, 0];
+    weight.forEach((w, j) => {
+      const size = w * grown[j];
+      this.sizes += size;
+      this.fixed += size * ((x[j] / pair.sigma) ** 2 + 20 + x.length);
+      this.spread += size * spreads[j];
+    });
+  }
+
+  /** log of a bound on the power, from where log B is `logB`.
+   * @param {number} steps @param {number} logB */
+  logTail(steps, logB) {
+    return steps * logB;
   }
 
   /** log |f| and arg f at every node, phi sigma^2 above the axis. @param {number} phi */
@@ -98,9 +121,10 @@ export class Line {
   }
 
   /** M(lambda + ikh) / e^{top + norm} for k = 0..count - 1.
-   * @param {number} h @param {number} count */
-  transform(h, count) {
-    const { weightRe, weightIm, turnRe, turnIm } = this;
+   * @param {number} h @param {number} count
+   * @param {{re: Float64Array, im: Float64Array}} [weights] */
+  transform(h, count, weights = { re: this.weightRe, im: this.weightIm }) {
+    const { turnRe, turnIm } = this;
     const [re, im] = [0, 1].map((slot) => buffer(slot, count + CHAIN).fill(0));
     const [fineRe, fineIm] = [new Float64Array(CHAIN).fill(1), new Float64Array(CHAIN)];
     for (let j = 0; j < turnRe.length; j++) {
@@ -110,8 +134,8 @@ export class Line {
         fineRe[i] = fineRe[i - 1] * a - fineIm[i - 1] * b;
         fineIm[i] = fineRe[i - 1] * b + fineIm[i - 1] * a;
       }
-      let c = weightRe[j];
-      let d = weightIm[j];
+      let c = weights.re[j];
+      let d = weights.im[j];
       // All that follows is no larger.
       for (let k = 0; k < count && Math.abs(c) + Math.abs(d) > NOTHING; k += CHAIN) {
         this.pair.work.left -= CHAIN / 2;
@@ -180,24 +204,25 @@ export class Line {
   /** The i-th height over sigma^2, arg f and the log of the integrand's modulus at t = 0.
    * @param {number} i */
   _height(i) {
-    const { pair, first, x, tilt } = this;
+    const { pair, first, x, tilt, sharper, logLoud } = this;
     const phi = first * (2.5 / first) ** (i / (HEIGHTS - 1));
     const { size, angle } = this.ratios(phi);
-    const normal = x.map((u) => 0.5 * ((phi * pair.sigma) ** 2 - (u / pair.sigma) ** 2));
-    const logs = size.map((s, j) => pair.power(tilt) * s + normal[j]);
+    const grown = (1 + sharper) * (phi * pair.sigma) ** 2;
+    const normal = x.map((u) => 0.5 * (grown - (u / pair.sigma) ** 2));
+    const logs = size.map((s, j) => pair.power(tilt) * s + normal[j] + (logLoud?.[j] ?? 0));
     const top = largest(logs);
     return { phi, angle, logs: logs.map((log) => log - top), top };
   }
 
   /** log of what the sum for B(t) may miss. @param {number} phi @param {number} t */
   _logError(phi, t) {
-    const { pair, height, step, tilt } = this;
+    const { pair, height, step, tilt, sharper } = this;
     const s2 = pair.sigma ** 2;
     // Its integrand is moved by beta sigma^2 up and down, as far as its own angle or farther.
     const far = Math.min(height / s2, 0.98 * (Math.PI - phi));
     const errors = [far, Math.min(far, phi)].map((beta) => {
       const cosines = pair.lossOfCosine(phi + beta, tilt) + pair.lossOfCosine(phi - beta, tilt);
-      const cost = s2 * (beta ** 2 + phi ** 2) + t * (beta - Math.min(beta, phi)) + cosines;
+      const cost = (1 + sharper) * s2 * (beta ** 2 + phi ** 2) + t * (beta - Math.min(beta, phi)) + cosines;
       return 0.5 * cost - Math.min((2 * Math.PI * beta * s2) / step, L);
     });
     return this.logM + Math.min(...errors) + 2;
@@ -210,13 +235,22 @@ export class Line {
  * @param {number} logTau */
 export function nodesOf(table, line, period, count, logTau) {
   const h = (2 * Math.PI) / period;
-  const values = line.transform(h, count);
+  const [kernel, error] = [4, 5].map((slot) => buffer(slot, count));
+  let values = line.transform(h, count);
   const [first, last] = [values.re[0], values.im[0]];
-  const [re, im, kernel, error] = [2, 3, 4, 5].map((slot) => buffer(slot, count));
   const norm = first ** 2 + last ** 2;
+  const ratio = (/** @type {number} */ slot) => {
+    const [re, im] = [slot, slot + 1].map((i) => buffer(i, count));
+    for (let k = 0; k < count; k++) {
+      re[k] = (values.re[k] * first + values.im[k] * last) / norm;
+      im[k] = (values.im[k] * first - values.re[k] * last) / norm;
+    }
+    return { re, im };
+  };
+  const { re, im } = ratio(2);
+  if (line.rest) values = line.transform(h, count, line.rest);
+  const rest = line.rest && ratio(10);
   for (let k = 0; k < count; k++) {
-    re[k] = (values.re[k] * first + values.im[k] * last) / norm;
-    im[k] = (values.im[k] * first - values.re[k] * last) / norm;
     kernel[k] = ((k ? 1 : 0.5) * h) / Math.PI / ((1 + line.tilt) ** 2 + (k * h) ** 2);
     error[k] = line.error(k, h);
   }
@@ -226,15 +260,18 @@ export function nodesOf(table, line, period, count, logTau) {
   const aliases = table.logC.map((c, i) => c - series(gaps[i]));
   // Those to the left also by delta <= 1.
   const aliasesLeft = -series(line.tilt * period);
-  return { table, line, h, logTau, re, im, kernel, error, aliases, aliasesLeft };
+  return { table, line, h, logTau, re, im, rest, kernel, error, aliases, aliasesLeft };
 }
 
 /** The sum for T steps, and all that is charged to it, in units of e^{T K - lambda epsilon}. */
 export class Trapezoid {
-  /** @param {Nodes} nodes @param {number} steps @param {number} count @param {number} cutoff */
-  constructor(nodes, steps, count, cutoff) {
+  /** @param {Nodes} nodes @param {number} steps @param {number} count @param {number} cutoff
+   * @param {{least: number, log: number} | null} leftOut what quiet runs add to delta, and from
+   *   which epsilon on */
+  constructor(nodes, steps, count, cutoff, leftOut) {
     const { line, h, table } = nodes;
     this.nodes = nodes;
+    this.leftOut = leftOut;
     this.line = line;
     this.steps = steps;
     this.re = buffer(6, count);
@@ -249,31 +286,30 @@ export class Trapezoid {
     for (let k = 0; k < count; k++) this._fill(k, bits);
     const last = (count - 1) * h;
     // What bounds M from the cut-off onwards holds from the last node; h sum 1/t^2 <= 1 / last.
-    this.logCut = steps * line.logBound(Math.min(cutoff, last)) - Math.log(Math.PI * last);
+    const logB = line.logBound(Math.min(cutoff, last));
+    this.logCut = line.logTail(steps, logB) - Math.log(Math.PI * last);
     this.logAliases = nodes.aliases.map((a, i) => a + steps * table.kAbove[i]);
   }
 
-  /** Term k: its power by repeated squaring, and what it may err by. @param {number} k
+  /** Term k, and what it may err by. @param {number} k
    * @param {number[]} bits of the number of steps, without the first */
   _fill(k, bits) {
-    const { re, im, kernel, error, h, line } = this.nodes;
-    const a = re[k];
-    const b = im[k];
-    let u = a;
-    let v = b;
-    for (let i = 0; i < bits.length; i++) {
-      const w = u * u - v * v;
-      v *= 2 * u;
-      u = w;
-      if (bits[i]) {
-        u = w * a - v * b;
-        v = w * b + v * a;
-      }
+    const { re, im, rest, kernel, error, h, line } = this.nodes;
+    raise(re[k], im[k], bits);
+    let u = raised[0];
+    let v = raised[1];
+    let square = re[k] * re[k] + im[k] * im[k];
+    if (rest) {
+      raise(rest.re[k], rest.im[k], bits);
+      u -= raised[0];
+      v -= raised[1];
+      square = Math.max(square, rest.re[k] * rest.re[k] + rest.im[k] * rest.im[k]);
     }
+    const base = Math.sqrt(square);
     const t = k * h;
     const p = kernel[k] * (u * (1 + line.tilt) + v * t);
     const q = kernel[k] * (v * (1 + line.tilt) - u * t);
-    const square = line.tilt ** 2 + t * t;
+    square = line.tilt ** 2 + t * t;
     this.slopeRe[k] = p;
     this.slopeIm[k] = q;
     this.re[k] = (p * line.tilt + q * t) / square;
@@ -282,12 +318,11 @@ export class Trapezoid {
     this.terms += size;
     this.moments += k * size;
     // |a^T - b^T| <= T |a - b| max(|a|, |b|)^{T-1}, and (1 + x)^n <= 1 / (1 - nx).
-    const base = Math.sqrt(a * a + b * b);
     const part = ((this.steps - 1) * error[k]) / base;
-    const most = part < 0.5 && size > 1e-150
+    const most = part < 0.5 && size > 1e-150 && !rest
       ? (size * 1.000001) / base / (1 - part)
       : (base + error[k]) ** (this.steps - 1) * Math.sqrt((kernel[k] * h) / Math.PI / square);
-    this.growth += this.steps * most * error[k];
+    this.growth += (rest ? 2 : 1) * this.steps * most * error[k];
   }
 
   /** S and -S'. @param {number} epsilon */
@@ -327,7 +362,14 @@ export class Trapezoid {
     const truncation = this.logCut - this.line.tilt * epsilon;
     const logs = [truncation, this.aliases(epsilon)];
     const parts = logs.map((x) => Math.exp(clipped(x - logDelta, this.nodes.logTau, 300)));
-    return [this._unit(epsilon, logDelta) * this.rounding(epsilon), parts[0], parts[1]];
+    const rounding = this._unit(epsilon, logDelta) * this.rounding(epsilon);
+    return [rounding, parts[0] + this._quiet(epsilon, logDelta), parts[1]];
+  }
+
+  /** What was left out, in units of delta. @param {number} epsilon @param {number} logDelta */
+  _quiet(epsilon, logDelta) {
+    if (!this.leftOut) return 0;
+    return epsilon >= this.leftOut.least ? Math.exp(this.leftOut.log - logDelta) : Infinity;
   }
 
   /** Whether a better guess would pay: more is charged than was planned for.
@@ -356,6 +398,27 @@ export class Trapezoid {
     }
     return logAdd(above, below);
   }
+}
+
+// Real and imaginary part of the last power.
+const raised = new Float64Array(2);
+
+/** Leaves (a + ib)^T there, by repeated squaring. @param {number} a @param {number} b
+ * @param {number[]} bits of T, without the first */
+function raise(a, b, bits) {
+  let u = a;
+  let v = b;
+  for (let i = 0; i < bits.length; i++) {
+    const w = u * u - v * v;
+    v *= 2 * u;
+    u = w;
+    if (bits[i]) {
+      u = w * a - v * b;
+      v = w * b + v * a;
+    }
+  }
+  raised[0] = u;
+  raised[1] = v;
 }
 
 /** log(e^a + e^b). @param {number} a @param {number} b */

@@ -197,7 +197,7 @@ def test_ratio_off_the_real_axis(side):
 def test_truncation_bound_lies_above_the_integrand_and_falls(side):
     line, h = Line(SampledGaussian(0.8, 0.01, side), 9.0), 0.05
     bound, _ = line.cutoffs(np.array([10.0]), np.array([30.0]))
-    size = np.log(np.abs(line.transforms(h, 512)[0]))[1:] + line.top + line.norm
+    size = np.log(np.abs(line.transform(h, 512)))[1:] + line.top + line.norm
     most = bound.log_at(h * np.arange(1, 512))
     assert np.all(most >= size)
     assert np.all(np.diff(most) <= 1e-9)

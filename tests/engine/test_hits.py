@@ -35,10 +35,10 @@ def two_steps(epsilon, part=np.ones_like, nodes=2001):
 @each("epsilon", [0.01, 0.02])
 def test_the_integral_and_the_quiet_runs_add_up(epsilon):
     line, h, count = Split(S3, 5.0, 2.5), 0.4, 2**16
-    whole, rest = line.transforms(h, count)
+    whole, rest = line.ratios(h, count)
     z = line.tilt + 1j * h * np.arange(count)
     terms = (whole**2 - rest**2) * np.exp(-z * epsilon) / (z * (1 + z))
-    left = math.exp(2 * (line.top + line.norm)) * h / math.pi * (terms.sum() - terms[0] / 2).real
+    left = math.exp(2 * line.log_m) * h / math.pi * (terms.sum() - terms[0] / 2).real
     loud, silent = two_steps(epsilon), two_steps(epsilon, quiet(2.5))
     assert left == pytest.approx(loud - silent, rel=1e-3)
     assert silent > 0.01 * loud
@@ -59,8 +59,8 @@ def test_what_quiet_runs_add_is_bounded(x0, epsilon):
 def test_what_is_cut_off_lies_below_its_bound():
     """Half of it would not do at the start, where the bound is |M - M_a| itself."""
     line, h = Split(S3, 5.0, 1.7), 8.0
-    whole, rest = line.transforms(h, 512)
-    size = np.log(np.abs(whole - rest)) + line.top + line.norm
+    whole, rest = line.ratios(h, 512)
+    size = np.log(np.abs(whole - rest)) + line.log_m
     most = Loud.of(line, 1e-4).log_at(h * np.arange(512))
     later = np.maximum.accumulate(size[::-1])[::-1]
     assert np.all(most >= later - 1e-9) and np.min(most - size) < math.log(2)
@@ -78,11 +78,11 @@ def test_rounding_of_the_cut():
     for x0, sigma in ((1.7, 0.8), (0.3, 0.3), (9.0, 4.0)):
         line = Split(SampledGaussian(sigma, 0.01, "remove"), 4.0, x0)
         with mp.workdps(40):
-            for j in range(0, line.x.size, 15):
-                w = (x0 - mp.mpc(line.x[j], line.height)) / mp.mpf(line.width)
-                left, value = w.real < 0, line.weights[1][j] / line.weight[j]
-                rest = both_sides(w)[0] if left else 1 - both_sides(w)[1]
-                errors.append(abs(mp.mpc(value) - rest))
+            for j in np.flatnonzero(np.abs(line.small) > 1e-250)[::12]:
+                w = (mp.mpc(line.x[j], line.height) - x0) / mp.mpf(line.width)
+                chi = both_sides(w)[0] if line.left[j] else 1 - both_sides(w)[1]
+                value = line.small[j] if line.left[j] else 1 - line.small[j]
+                errors.append(abs(mp.mpc(value) - chi))
                 allowed.append(ULP * line.ulps_of_cut()[j])
     assert_suits(allowed, errors)
 

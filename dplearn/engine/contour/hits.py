@@ -35,7 +35,7 @@ _FURTHER = np.geomspace(3.0, 3e7, 15)
 
 
 def left_part(w: NDArray) -> NDArray:
-    """1 - chi at x = x_0 - ws where Re w <= 0, and chi at x_0 + ws."""
+    """chi at x = x_0 + ws where Re w <= 0, and 1 - chi at x_0 - ws."""
     return _STEP / math.sqrt(2 * math.pi) * np.exp(-0.5 * (w[..., None] - _CENTRES) ** 2).sum(-1)
 
 
@@ -93,32 +93,38 @@ class Quiet:
 
 
 class Split(Line):
-    """The nodes of one tilt, for M and for M_a."""
+    """The nodes of one tilt for the part chi, and a line of wider steps for M."""
 
     sharper = _WIDTH**-2
 
     def __init__(self, pair: SampledGaussian, tilt: float, x0: float) -> None:
         super().__init__(pair, tilt)
-        self.x0, self.width = x0, _WIDTH * pair.sigma
-        self.at = at = (x0 - self.x - 1j * self.height) / self.width
+        self.x0, self.width, self.whole = x0, _WIDTH * pair.sigma, Line(pair, tilt)
+        self.at = at = (self.x - x0 + 1j * self.height) / self.width
         # The side that is small is computed.
-        left = at.real < 0
-        self.small = left_part(np.where(left, at, -at))
-        self.weights = [self.weight, self.weight * np.where(left, self.small, 1 - self.small)]
+        self.left = at.real < 0
+        self.small = left_part(np.where(self.left, at, -at))
+        self.sum, self.size = np.sum(self.weight), np.abs(self.weight)
+        self.weight = self.weight * np.where(self.left, self.small, 1 - self.small)
+        self.log_m = self.whole.log_m
+
+    def ratios(self, h: float, count: int) -> list[NDArray]:
+        (whole,) = self.whole.ratios(h, count)
+        return [whole, whole - self.transform(h, count) / self.sum]
 
     def relative_error(self, t: NDArray) -> NDArray:
-        """Bound on the error of every M and M_a as a fraction of M(lambda)."""
-        size = np.max(np.abs(self.weights), axis=0)
+        # Of the part, and of the sum that it is divided by.
+        size = self.size + np.abs(self.weight)
         ulps = self.pair.ulps(self.x, size, self.turn, 1 + self.tilt + t)
-        ulps = ulps + np.abs(self.weight) @ self.ulps_of_cut()
-        return ULP * ulps / abs(np.sum(self.weight)) + self.quadrature_error()
+        ulps = (ulps + self.size @ self.ulps_of_cut()) / abs(self.sum)
+        return ULP * ulps + self.quadrature_error() + self.whole.relative_error(t)
 
     def ulps_of_cut(self) -> NDArray:
-        """Ulps of 1 - chi at every node: of the densities, of w, and of taking them from 1."""
+        """Ulps of chi at every node: of the densities, of where it is, and of 1 less them."""
         at = 1 + np.abs(self.at)
         argument = 4 * at * (at + (np.abs(self.x) + abs(self.x0)) / self.width)
         # Off the axis the densities may cancel to a third.
-        return np.abs(self.small) * (100 + argument) + 4
+        return np.abs(self.small) * (100 + argument) + np.where(self.left, 0, 4)
 
     def log_tail(self, steps: NDArray, log_b: NDArray) -> NDArray:
         return np.log(steps) + (steps - 1) * self.log_m + log_b + 1e-9

@@ -48,7 +48,6 @@ class Line:
         angle = pair.power(tilt) * pair.sign * angle_f - pair.sign * x * phi
         self.top = float(np.max(size))
         self.weight = np.exp(size - self.top + 1j * angle)
-        self.weights = [self.weight]
         # e^{it loss} = e^{turn t}.
         self.turn = -angle_f + 1j * pair.sign * log_f
         self.log_m = math.log(abs(np.sum(self.weight))) + self.top + self.norm
@@ -61,7 +60,7 @@ class Line:
         return float(self.pair.hit(self.x) @ tilted / np.sum(tilted))
 
     def relative_error(self, t: NDArray) -> NDArray:
-        """Bound on the error of every M(lambda + it) as a fraction of M(lambda)."""
+        """Bound on the error of every M(lambda + it), and M_a, as a fraction of M(lambda)."""
         power = 1 + self.tilt + t
         ulps = self.pair.ulps(self.x, np.abs(self.weight), self.turn, power)
         return ULP * ulps / abs(np.sum(self.weight)) + self.quadrature_error()
@@ -72,7 +71,9 @@ class Line:
 
     def quadrature_error(self) -> float:
         """Two sides of the rule in x, and its two ends."""
-        return 4 * math.exp(-L) + 2 * NOTHING * self.x.size / abs(np.sum(self.weight))
+        return 4 * math.exp(-L) + 2 * NOTHING * self.x.size / math.exp(
+            self.log_m - self.top - self.norm
+        )
 
     def cutoffs(
         self, steps: NDArray, need: NDArray, farthest: float = math.inf
@@ -94,25 +95,27 @@ class Line:
                 break
         return bound, cuts
 
-    def transforms(self, h: float, count: int) -> list[NDArray]:
-        """M(lambda + ikh) / e^{top + norm} of all weights, by powers in two digits."""
+    def ratios(self, h: float, count: int) -> list[NDArray]:
+        """M(lambda + ikh) / M(lambda) for k = 0..count - 1, and M_a of runs that are left out."""
+        values = self.transform(h, count)
+        return [values / values[0]]
+
+    def transform(self, h: float, count: int) -> NDArray:
+        """M(lambda + ikh) / e^{top + norm} for k = 0..count - 1, by powers in two digits."""
         spend(0.2 * count * self.x.size)
         block = 1 << (count.bit_length() // 2 - 1)
         fine = np.exp(np.outer(h * np.arange(block), self.turn)).T
-        rows = count // block
-        values = [np.empty((rows, block), dtype=complex) for _ in self.weights]
+        values = np.empty((count // block, block), dtype=complex)
         # From `life` on a node adds less than NOTHING.
         with np.errstate(divide="ignore"):
-            size = np.max(np.abs(self.weights), axis=0)
-            life = np.log(size / NOTHING) / -self.turn.real / (block * h)
-        begin, end = 0, min(rows, 8)
-        while begin < rows:
+            life = np.log(np.abs(self.weight) / NOTHING) / -self.turn.real / (block * h)
+        begin, end = 0, min(len(values), 8)
+        while begin < len(values):
             alive = np.flatnonzero(life > begin)
             coarse = np.exp(np.outer(block * h * np.arange(begin, end), self.turn[alive]))
-            for weight, out in zip(self.weights, values, strict=True):
-                np.matmul(coarse * weight[alive], fine[alive], out=out[begin:end])
-            begin, end = end, min(rows, 2 * end)
-        return [value.ravel() for value in values]
+            np.matmul(coarse * self.weight[alive], fine[alive], out=values[begin:end])
+            begin, end = end, min(len(values), 2 * end)
+        return values.ravel()
 
 
 @dataclass(frozen=True, eq=False)

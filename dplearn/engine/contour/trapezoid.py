@@ -36,9 +36,7 @@ class Nodes:
     def __init__(self, table: Table, line: Line, period: float, count: int) -> None:
         self.table, self.line, self.period = table, line, period
         self.h = h = 2 * math.pi / period
-        values = line.transforms(h, count)
-        # M, and M_a where runs that tell nothing are left out.
-        self.ratios = [part / values[0][0] for part in values]
+        self.ratios = line.ratios(h, count)
         t = h * np.arange(count)
         # 1 / z (1 + z) by real numbers.
         size = h / math.pi / ((1 + line.tilt) ** 2 + t * t)
@@ -49,7 +47,7 @@ class Nodes:
         error = line.relative_error(t)
         self.log_grown = np.log(np.max(np.abs(self.ratios), axis=0) + error)
         # |a^T - b^T| <= T |a - b| max(|a|, |b|)^{T-1}: all of it but T and the power.
-        self.charge = len(values) * error * np.sqrt(size * (h / math.pi) * square)
+        self.charge = len(self.ratios) * error * np.sqrt(size * (h / math.pi) * square)
         self.charge[0] *= math.sqrt(0.5)
 
 
