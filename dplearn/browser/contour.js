@@ -2,8 +2,9 @@
 // Counterpart of dplearn/engine/contour/plan.py, epsilon.py and delta.py.
 import { Release } from "./gaussian.js";
 import { Quiet, Split } from "./hits.js";
-import { Line, Trapezoid, nodesOf } from "./line.js";
+import { Line } from "./line.js";
 import { Pair, Table, shared } from "./pair.js";
+import { Trapezoid, nodesOf } from "./trapezoid.js";
 
 /** @typedef {import("./pair.js").Row} Row */
 /** Most nodes, the freedom of the tilt (see Table.plan), and whether quiet runs are left out.
@@ -181,7 +182,7 @@ function root(total, row) {
 
 /** Steps out from the root until either side was seen to hold.
  * @param {Trapezoid} total @param {Row} row @param {number} fall
- * @param {import("./line.js").Charges} charges */
+ * @param {import("./trapezoid.js").Charges} charges */
 function certify(total, row, fall, [rounding, cut, aliases]) {
   const { epsilon, logDelta } = row;
   const [out, both] = [rounding + cut, rounding + cut + aliases];

@@ -109,20 +109,18 @@ export class Quiet {
   }
 }
 
-/** The nodes of one tilt, for M and for M_a. */
+/** The nodes of one tilt for the part chi, and a line of wider steps for M. */
 export class Split extends Line {
   /** @param {Pair} pair @param {number} tilt @param {number} x0 */
   constructor(pair, tilt, x0) {
     super(pair, tilt, WIDTH ** -2);
-    const { x, height, weightRe, weightIm } = this;
-    const [width, v] = [WIDTH * pair.sigma, -height / (WIDTH * pair.sigma)];
+    const { x, weight, height, weightRe, weightIm } = this;
+    const [width, v] = [WIDTH * pair.sigma, height / (WIDTH * pair.sigma)];
     this.first = 1e-4;
     this.logLoud = x.map((u) => logLeftPart((u - x0) / width));
-    const [restRe, restIm] = [new Float64Array(x.length), new Float64Array(x.length)];
-    const grown = new Float64Array(x.length);
     let extra = 0;
-    x.forEach((u, j) => {
-      const w = (x0 - u) / width;
+    const grown = x.map((u, j) => {
+      const w = (u - x0) / width;
       let [re, im] = [0, 0];
       // The side that is small is computed, at w + iv or at the negative of that.
       for (const c of CENTRES) {
@@ -132,17 +130,26 @@ export class Split extends Line {
         im += size * Math.sin(far * v);
       }
       const [small, at] = [Math.hypot(re, im), 1 + Math.hypot(w, v)];
-      [re, im] = w < 0 ? [re, -im] : [1 - re, -im];
-      restRe[j] = weightRe[j] * re - weightIm[j] * im;
-      restIm[j] = weightRe[j] * im + weightIm[j] * re;
-      grown[j] = Math.max(1, Math.hypot(re, im));
       // Off the axis the densities may cancel to a third.
-      const ulps = small * (100 + 4 * at * (at + (Math.abs(u) + Math.abs(x0)) / width)) + 4;
-      extra += Math.hypot(weightRe[j], weightIm[j]) * ulps;
+      const ulps = small * (100 + 4 * at * (at + (Math.abs(u) + Math.abs(x0)) / width));
+      extra += weight[j] * (ulps + (w < 0 ? 0 : 4));
+      [re, im] = w < 0 ? [re, -im] : [1 - re, -im];
+      [weightRe[j], weightIm[j]] = [
+        weightRe[j] * re - weightIm[j] * im,
+        weightRe[j] * im + weightIm[j] * re,
+      ];
+      // Of the part, and of the sum that it is divided by.
+      return 1 + Math.hypot(re, im);
     });
-    this.rest = { re: restRe, im: restIm };
     this.measure(grown);
     this.fixed += extra;
+    this.whole = new Line(pair, tilt);
+    this.logM = this.whole.logM;
+  }
+
+  /** Bound on the error of M and of M_a. @param {number} k @param {number} h */
+  error(k, h) {
+    return super.error(k, h) + this.whole.error(k, h);
   }
 
   /** log of a bound on |M^T - M_a^T|. @param {number} steps @param {number} logB */

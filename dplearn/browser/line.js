@@ -1,29 +1,26 @@
-// M on a vertical line, and the trapezoidal sum over t for one number of steps.
-// Counterpart of dplearn/engine/contour/line.py and trapezoid.py, where the derivations stand.
-import { L, Pair, QUADRATURE, Table, ULP } from "./pair.js";
+// M on a vertical line, and its bound B.
+// Counterpart of dplearn/engine/contour/line.py, where the derivations stand.
+import { L, Pair, QUADRATURE, ULP } from "./pair.js";
 
 // e^{ikh} is a product of k / CHAIN large factors and fewer than CHAIN small ones.
 const CHAIN = 16;
 // What one multiplication adds, in ulps: its factor's own error, and its own.
-const LINK = 8;
+export const LINK = 8;
 // A node of the line that adds less than this from some t on is left out from there.
 const NOTHING = 1e-19;
 const HEIGHTS = 10;
-/** What is charged for rounding, truncation and aliases, in units of delta.
- * @typedef {[number, number, number]} Charges */
-
 /** @type {Float64Array[]} */
 const buffers = [];
 
 /** Room for `count` numbers, the same whenever it is asked for.
  * @param {number} slot @param {number} count */
-function buffer(slot, count) {
+export function buffer(slot, count) {
   if (!(buffers[slot]?.length >= count)) buffers[slot] = new Float64Array(2 * count);
   return buffers[slot].subarray(0, count);
 }
 
 /** e^{(x + iy) t}. @param {number} x @param {number} y @param {number} t */
-const turned = (x, y, t) => [Math.exp(x * t) * Math.cos(y * t), Math.exp(x * t) * Math.sin(y * t)];
+export const turned = (x, y, t) => [Math.exp(x * t) * Math.cos(y * t), Math.exp(x * t) * Math.sin(y * t)];
 
 /** The largest of many numbers. @param {Float64Array} x */
 const largest = (x) => x.reduce((a, b) => Math.max(a, b), -Infinity);
@@ -64,12 +61,13 @@ export class Line {
     this.spread = 0;
     this.sizes = 0;
     this.measure(x.map(() => 1));
-    /** @type {{re: Float64Array, im: Float64Array} | null} weights of M_a, if there is one */
-    this.rest = null;
+    /** @type {Line | null} the line of M, where this one has only a part of the law */
+    this.whole = null;
     /** @type {Float64Array | null} log of the part of the law in which the record tells */
     this.logLoud = null;
     const first = this.transform(0, 1);
-    this.size = Math.hypot(first.re[0], first.im[0]);
+    this.sum = [first.re[0], first.im[0]];
+    this.size = Math.hypot(this.sum[0], this.sum[1]);
     this.logM = Math.log(this.size) + this.top + this.norm;
     /** @type {{phi: number, angle: Float64Array, logs: Float64Array, top: number}[]} */
     this.bounds = [];
@@ -121,10 +119,9 @@ export class Line {
   }
 
   /** M(lambda + ikh) / e^{top + norm} for k = 0..count - 1.
-   * @param {number} h @param {number} count
-   * @param {{re: Float64Array, im: Float64Array}} [weights] */
-  transform(h, count, weights = { re: this.weightRe, im: this.weightIm }) {
-    const { turnRe, turnIm } = this;
+   * @param {number} h @param {number} count */
+  transform(h, count) {
+    const { weightRe, weightIm, turnRe, turnIm } = this;
     const [re, im] = [0, 1].map((slot) => buffer(slot, count + CHAIN).fill(0));
     const [fineRe, fineIm] = [new Float64Array(CHAIN).fill(1), new Float64Array(CHAIN)];
     for (let j = 0; j < turnRe.length; j++) {
@@ -134,8 +131,8 @@ export class Line {
         fineRe[i] = fineRe[i - 1] * a - fineIm[i - 1] * b;
         fineIm[i] = fineRe[i - 1] * b + fineIm[i - 1] * a;
       }
-      let c = weights.re[j];
-      let d = weights.im[j];
+      let c = weightRe[j];
+      let d = weightIm[j];
       // All that follows is no larger.
       for (let k = 0; k < count && Math.abs(c) + Math.abs(d) > NOTHING; k += CHAIN) {
         this.pair.work.left -= CHAIN / 2;
@@ -227,198 +224,6 @@ export class Line {
     });
     return this.logM + Math.min(...errors) + 2;
   }
-}
-
-/** Terms M^T / z(1+z) at z = lambda + ikh that rows with the same line and period share.
- * @typedef {ReturnType<typeof nodesOf>} Nodes
- * @param {Table} table @param {Line} line @param {number} period @param {number} count
- * @param {number} logTau */
-export function nodesOf(table, line, period, count, logTau) {
-  const h = (2 * Math.PI) / period;
-  const [kernel, error] = [4, 5].map((slot) => buffer(slot, count));
-  let values = line.transform(h, count);
-  const [first, last] = [values.re[0], values.im[0]];
-  const norm = first ** 2 + last ** 2;
-  const ratio = (/** @type {number} */ slot) => {
-    const [re, im] = [slot, slot + 1].map((i) => buffer(i, count));
-    for (let k = 0; k < count; k++) {
-      re[k] = (values.re[k] * first + values.im[k] * last) / norm;
-      im[k] = (values.im[k] * first - values.re[k] * last) / norm;
-    }
-    return { re, im };
-  };
-  const { re, im } = ratio(2);
-  if (line.rest) values = line.transform(h, count, line.rest);
-  const rest = line.rest && ratio(10);
-  for (let k = 0; k < count; k++) {
-    kernel[k] = ((k ? 1 : 0.5) * h) / Math.PI / ((1 + line.tilt) ** 2 + (k * h) ** 2);
-    error[k] = line.error(k, h);
-  }
-  // log(e^x - 1), so that the sum over m >= 1 of e^{-mx} is e to the minus this.
-  const series = (/** @type {number} */ x) => x + Math.log(-Math.expm1(-x));
-  const gaps = table.mu.map((m) => Math.max(Math.abs(m - line.tilt) * period, 1e-9));
-  const aliases = table.logC.map((c, i) => c - series(gaps[i]));
-  // Those to the left also by delta <= 1.
-  const aliasesLeft = -series(line.tilt * period);
-  return { table, line, h, logTau, re, im, rest, kernel, error, aliases, aliasesLeft };
-}
-
-/** The sum for T steps, and all that is charged to it, in units of e^{T K - lambda epsilon}. */
-export class Trapezoid {
-  /** @param {Nodes} nodes @param {number} steps @param {number} count @param {number} cutoff
-   * @param {{least: number, log: number} | null} leftOut what quiet runs add to delta, and from
-   *   which epsilon on */
-  constructor(nodes, steps, count, cutoff, leftOut) {
-    const { line, h, table } = nodes;
-    this.nodes = nodes;
-    this.leftOut = leftOut;
-    this.line = line;
-    this.steps = steps;
-    this.re = buffer(6, count);
-    this.im = buffer(7, count);
-    this.slopeRe = buffer(8, count);
-    this.slopeIm = buffer(9, count);
-    this.terms = 0;
-    this.moments = 0;
-    this.growth = 0;
-    const bits = [...steps.toString(2)].slice(1).map(Number);
-    line.pair.work.left -= count * bits.length;
-    for (let k = 0; k < count; k++) this._fill(k, bits);
-    const last = (count - 1) * h;
-    // What bounds M from the cut-off onwards holds from the last node; h sum 1/t^2 <= 1 / last.
-    const logB = line.logBound(Math.min(cutoff, last));
-    this.logCut = line.logTail(steps, logB) - Math.log(Math.PI * last);
-    this.logAliases = nodes.aliases.map((a, i) => a + steps * table.kAbove[i]);
-  }
-
-  /** Term k, and what it may err by. @param {number} k
-   * @param {number[]} bits of the number of steps, without the first */
-  _fill(k, bits) {
-    const { re, im, rest, kernel, error, h, line } = this.nodes;
-    raise(re[k], im[k], bits);
-    let u = raised[0];
-    let v = raised[1];
-    let square = re[k] * re[k] + im[k] * im[k];
-    if (rest) {
-      raise(rest.re[k], rest.im[k], bits);
-      u -= raised[0];
-      v -= raised[1];
-      square = Math.max(square, rest.re[k] * rest.re[k] + rest.im[k] * rest.im[k]);
-    }
-    const base = Math.sqrt(square);
-    const t = k * h;
-    const p = kernel[k] * (u * (1 + line.tilt) + v * t);
-    const q = kernel[k] * (v * (1 + line.tilt) - u * t);
-    square = line.tilt ** 2 + t * t;
-    this.slopeRe[k] = p;
-    this.slopeIm[k] = q;
-    this.re[k] = (p * line.tilt + q * t) / square;
-    this.im[k] = (q * line.tilt - p * t) / square;
-    const size = Math.sqrt((p * p + q * q) / square);
-    this.terms += size;
-    this.moments += k * size;
-    // |a^T - b^T| <= T |a - b| max(|a|, |b|)^{T-1}, and (1 + x)^n <= 1 / (1 - nx).
-    const part = ((this.steps - 1) * error[k]) / base;
-    const most = part < 0.5 && size > 1e-150 && !rest
-      ? (size * 1.000001) / base / (1 - part)
-      : (base + error[k]) ** (this.steps - 1) * Math.sqrt((kernel[k] * h) / Math.PI / square);
-    this.growth += (rest ? 2 : 1) * this.steps * most * error[k];
-  }
-
-  /** S and -S'. @param {number} epsilon */
-  sums(epsilon) {
-    const { re, im, slopeRe, slopeIm, nodes } = this;
-    const [a, b] = turned(0, epsilon, nodes.h);
-    let [u, v, sum, fall] = [1, 0, 0, 0];
-    for (let k = 0; k < re.length; k++) {
-      sum += re[k] * u + im[k] * v;
-      fall += slopeRe[k] * u + slopeIm[k] * v;
-      const next = u * a - v * b;
-      v = u * b + v * a;
-      u = next;
-    }
-    return [sum, fall];
-  }
-
-  /** log of e^{T K - lambda epsilon}. @param {number} epsilon */
-  logScale(epsilon) {
-    return this.steps * this.line.logM - this.line.tilt * epsilon;
-  }
-
-  /** e^{T K - lambda epsilon} in units of delta.
-   * @param {number} epsilon @param {number} logDelta */
-  _unit(epsilon, logDelta) {
-    return Math.exp(clipped(this.logScale(epsilon) - logDelta, -700, 300));
-  }
-
-  /** S in units of delta. @param {number} epsilon @param {number} logDelta */
-  size(epsilon, logDelta) {
-    return this._unit(epsilon, logDelta) * this.sums(epsilon)[0];
-  }
-
-  /** Rounding, truncation and aliases in units of delta; the last two at least tau.
-   * @param {number} epsilon @param {number} logDelta @returns {Charges} */
-  charges(epsilon, logDelta) {
-    const truncation = this.logCut - this.line.tilt * epsilon;
-    const logs = [truncation, this.aliases(epsilon)];
-    const parts = logs.map((x) => Math.exp(clipped(x - logDelta, this.nodes.logTau, 300)));
-    const rounding = this._unit(epsilon, logDelta) * this.rounding(epsilon);
-    return [rounding, parts[0] + this._quiet(epsilon, logDelta), parts[1]];
-  }
-
-  /** What was left out, in units of delta. @param {number} epsilon @param {number} logDelta */
-  _quiet(epsilon, logDelta) {
-    if (!this.leftOut) return 0;
-    return epsilon >= this.leftOut.least ? Math.exp(this.leftOut.log - logDelta) : Infinity;
-  }
-
-  /** Whether a better guess would pay: more is charged than was planned for.
-   * @param {Charges} charges */
-  poor(charges) {
-    return !(charges[1] + charges[2] <= 10 * Math.exp(this.nodes.logTau));
-  }
-
-  /** Error of S from rounding and from the nodes in x. @param {number} epsilon */
-  rounding(epsilon) {
-    const { line, terms, moments, growth, re, nodes } = this;
-    const scale = Math.abs(this.steps * line.logM) + line.tilt * Math.abs(epsilon);
-    const phases = LINK + 5 * nodes.h * Math.abs(epsilon);
-    return growth + ULP * ((30 + re.length + 4 * scale) * terms + phases * moments);
-  }
-
-  /** log of a bound on all aliases, by the best mu on either side. @param {number} epsilon */
-  aliases(epsilon) {
-    const { logAliases, line, nodes } = this;
-    const { mu, muBelow } = nodes.table;
-    let [above, below] = [Infinity, nodes.aliasesLeft];
-    for (let i = 0; i < mu.length; i++) {
-      const log = logAliases[i] - muBelow[i] * epsilon;
-      if (mu[i] > line.tilt) above = Math.min(above, log);
-      else below = Math.min(below, log);
-    }
-    return logAdd(above, below);
-  }
-}
-
-// Real and imaginary part of the last power.
-const raised = new Float64Array(2);
-
-/** Leaves (a + ib)^T there, by repeated squaring. @param {number} a @param {number} b
- * @param {number[]} bits of T, without the first */
-function raise(a, b, bits) {
-  let u = a;
-  let v = b;
-  for (let i = 0; i < bits.length; i++) {
-    const w = u * u - v * v;
-    v *= 2 * u;
-    u = w;
-    if (bits[i]) {
-      u = w * a - v * b;
-      v = w * b + v * a;
-    }
-  }
-  raised[0] = u;
-  raised[1] = v;
 }
 
 /** log(e^a + e^b). @param {number} a @param {number} b */
