@@ -94,7 +94,7 @@ export class Quiet {
     let [low, high] = [-3 * this.pair.sigma, 5 * this.pair.sigma + 1];
     /** @type {{least: number, log: number}[] | null} */
     let placed = null;
-    for (let i = 0; i < 7 && rows.every((row) => row.epsilon > 0); i++) {
+    for (let i = 0; i < 7 && rows.every((row) => row.epsilon > 1e-9); i++) {
       this._move(0.5 * (low + high));
       const bounds = rows.map((row) => {
         const least = 0.95 * row.epsilon;

@@ -82,7 +82,8 @@ class Quiet:
     ) -> tuple[float, NDArray | None]:
         """x_0 as far to the right as Delta keeps below `log_aim`, and the bounds there."""
         low, high, bound = -3 * self.pair.sigma, 5 * self.pair.sigma + 1, None
-        for _ in range(7 if np.all(epsilon > 0) else 0):
+        # The power that suits an epsilon next to 0 is next to infinity.
+        for _ in range(7 if np.all(epsilon > 1e-9) else 0):
             middle = 0.5 * (low + high)
             least = self.log_delta(middle, steps, epsilon, log_aim)
             if np.all(least <= log_aim):

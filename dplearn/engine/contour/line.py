@@ -106,8 +106,8 @@ class Line:
         block = 1 << (count.bit_length() // 2 - 1)
         fine = np.exp(np.outer(h * np.arange(block), self.turn)).T
         values = np.empty((count // block, block), dtype=complex)
-        # From `life` on a node adds less than NOTHING.
-        with np.errstate(divide="ignore"):
+        # From `life` on a node adds less than NOTHING; never, where its f does not turn.
+        with np.errstate(divide="ignore", over="ignore"):
             life = np.log(np.abs(self.weight) / NOTHING) / -self.turn.real / (block * h)
         begin, end = 0, min(len(values), 8)
         while begin < len(values):
