@@ -275,3 +275,9 @@ def test_more_nodes_than_allowed_are_left_to_others(monkeypatch):
     assert lower[0] == -math.inf
     # Cut short, the sum still bounds from above.
     assert truth[0][0] <= upper[0] <= np.min(table.chernoff(np.array([2.0]), np.array([0.1])))
+
+
+def test_nodes_whose_loss_never_turns_do_not_overflow():
+    with np.errstate(over="raise", divide="raise", invalid="raise"):
+        values = Line(SampledGaussian(0.03, 1e-3, "remove"), 1.0).transform(0.1, 64)
+    assert np.all(np.isfinite(values))
