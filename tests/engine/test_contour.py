@@ -279,5 +279,5 @@ def test_more_nodes_than_allowed_are_left_to_others(monkeypatch):
 
 def test_nodes_whose_loss_never_turns_do_not_overflow():
     with np.errstate(over="raise", divide="raise", invalid="raise"):
-        values = Line(SampledGaussian(0.03, 1e-3, "remove"), 1.0).transform(0.1, 64)
+        values = Line(SampledGaussian(0.025, 1e-12, "remove"), 1e-3).transform(1e-6, 64)
     assert np.all(np.isfinite(values))
