@@ -26,6 +26,9 @@ from dplearn.mechanisms.gaussian import MARGIN, gaussian_ends
 # Upper and lower end further apart than this leave room for another bound.
 _LOOSE = 1.1
 _WIDE = "the upper end is a closed form's: no narrower bracket was found"
+# A distance of neighbours, 1 / sigma, and what it does to every one of them that is sampled.
+_FAR = 1e3
+_HOPELESS = "with so little noise one sampled record betrays itself: epsilon is beyond every use"
 # What bounds epsilon from above.
 SUM_OF_GAUSSIANS = "a closed form for sums of Gaussian losses (Dong, Roth & Su 2022, Corollary 3.3)"
 _CONTOUR = "a contour integral (Alghamdi et al. 2023)"
@@ -129,7 +132,8 @@ class PLD(Accountant):
             upper[loose] = np.minimum(upper[loose], high)
         for low, high, by in zip(lower, upper, proof, strict=True):
             kind = "bracket" if low > 0 else "upper"
-            reason = _WIDE if low > 0 and by == _CLOSED else ""
+            hopeless = pair is not None and pair.sigma < 1 / _FAR and high > _FAR
+            reason = _HOPELESS if hopeless else _WIDE if low > 0 and by == _CLOSED else ""
             yield Bound(high, kind, reason=reason, lower=low, proof=by)
 
     @property

@@ -1,16 +1,26 @@
 // Epsilon at delta and delta at epsilon of the sampled Gaussian, certified on both sides.
 // Counterpart of dplearn/engine/contour/plan.py, epsilon.py and delta.py.
-import { Line, Trapezoid, nodesOf } from "./line.js";
+import { Release } from "./gaussian.js";
+import { Quiet, Split } from "./hits.js";
+import { Line } from "./line.js";
 import { Pair, Table, shared } from "./pair.js";
+import { Trapezoid, nodesOf } from "./trapezoid.js";
 
 /** @typedef {import("./pair.js").Row} Row */
-/** Most nodes, and the freedom of the tilt (see Table.plan). @typedef {[number, number]} Effort */
-// The first try is short: where the guess was poor it only finds a better one. Then a row may
-// pay with rounding for fewer nodes.
+/** Most nodes, the freedom of the tilt (see Table.plan), and whether quiet runs are left out.
+ * @typedef {[number, number, boolean]} Effort */
+// The first try is short: where the guess was poor it only finds a better one. At the end a row
+// may pay with rounding for fewer nodes.
 /** @type {Effort[]} */
-const TRIES = [[2 ** 8, 2], [2 ** 16, 2], [2 ** 16, 7], [2 ** 16, 7]];
+const TRIES = [
+  [2 ** 8, 2, false], [2 ** 12, 2, false], [2 ** 16, 2, true], [2 ** 16, 2, true],
+  [2 ** 16, 2, false], [2 ** 16, 7, false], [2 ** 16, 7, false],
+];
 /** @type {Effort[]} */
-const DRAFT = [[2 ** 8, 2], [2 ** 11, 7]];
+const DRAFT = [[2 ** 8, 2, false], [2 ** 11, 7, false], [2 ** 14, 2, true]];
+// Hits below which the sum of losses is one large loss and a rest, of which a saddle point knows
+// little.
+const FEW = 10;
 const FEWEST_NODES = 8;
 // Most nodes in x, and most products of nodes in x and in t.
 const MOST_WIDTH = 2 ** 13;
@@ -23,25 +33,28 @@ const POOR = 1e-2;
 /** Calls `visit` with each row and its sum; not with rows that need more nodes.
  * @param {Table} table @param {Row[]} rows @param {number} logTau @param {Effort} effort
  * @param {(row: Row, total: Trapezoid) => void} visit */
-function sums(table, rows, logTau, [most, freedom], visit) {
+function sums(table, rows, logTau, [most, freedom, split], visit) {
   const cap = most === TRIES[0][0];
   for (const { plans, tilt } of shared(rows.map((row) => table.plan(row, logTau, freedom)))) {
     if (table.pair.work.left < 0) return;
     const period = table.period(plans, tilt);
     // Aliases that only such a period removes tell of a poor guess, or of no mu beyond lambda.
     if (!(period * tilt < 1e9)) continue;
-    const line = new Line(table.pair, tilt);
+    const quiet = split ? new Quiet(table.pair) : null;
+    const leftOut = quiet && quiet.place(plans.map(({ row }) => row), logTau);
+    if (quiet && !leftOut) continue;
+    const line = quiet ? new Split(table.pair, tilt, quiet.x0) : new Line(table.pair, tilt);
     if (line.x.length > MOST_WIDTH) continue;
     const able = Math.min(most, MOST_WORK / line.x.length);
-    const jobs = cutoffs(line, plans).flatMap(({ row, cutoff }) => {
+    const jobs = cutoffs(line, plans).flatMap(({ row, cutoff }, i) => {
       const count = Math.max(Math.ceil((cutoff * period) / (2 * Math.PI)) + 1, FEWEST_NODES);
-      return count <= able || cap ? [{ row, cutoff, count: Math.min(count, most) }] : [];
+      return count <= able || cap ? [{ row, cutoff, count: Math.min(count, most), quiet: leftOut && leftOut[i] }] : [];
     });
     if (!jobs.length) continue;
     const longest = Math.max(...jobs.map((job) => job.count));
     const nodes = nodesOf(table, line, period, longest, logTau);
-    for (const { row, cutoff, count } of jobs) {
-      visit(row, new Trapezoid(nodes, row.steps, count, cutoff));
+    for (const { row, cutoff, count, quiet } of jobs) {
+      visit(row, new Trapezoid(nodes, row.steps, count, cutoff, quiet));
     }
   }
 }
@@ -56,7 +69,8 @@ function cutoffs(line, plans) {
   line.climb(Math.min(...jobs.map(({ row, need }) => need / row.steps)), (t, logB) => {
     let open = false;
     for (const job of jobs) {
-      const gain = job.row.steps * (line.logM - logB) + Math.log(Math.PI * t);
+      const fall = job.row.steps * line.logM - line.logTail(job.row.steps, logB);
+      const gain = fall + Math.log(Math.PI * t);
       if (job.cutoff === Infinity && gain >= job.need) job.cutoff = t;
       open ||= job.cutoff === Infinity;
     }
@@ -72,7 +86,8 @@ function tries(table, rows, logTau, draft, update) {
   let left = rows;
   for (const effort of draft ? DRAFT : TRIES) {
     const good = new Set();
-    sums(table, left, logTau, effort, (row, total) => {
+    const now = effort[2] ? left.filter((row) => few(table.pair, row.steps)) : left;
+    sums(table, now, logTau, effort, (row, total) => {
       if (!update(row, total)) good.add(row);
     });
     left = left.filter((row) => !good.has(row));
@@ -80,16 +95,35 @@ function tries(table, rows, logTau, draft, update) {
   }
 }
 
+/** Whether so few records are sampled that the sum is far from normal.
+ * @param {Pair} pair @param {number} steps */
+const few = ({ q, sign }, steps) => sign > 0 && q * steps < FEW;
+
+/** Epsilon near which delta is reached: by a saddle point, or else by one hit and a normal rest.
+ * @param {Table} table @param {number} steps @param {number} logDelta */
+function guess(table, steps, logDelta) {
+  const { sigma, q } = table.pair;
+  const saddle = table.guessEpsilon(steps, logDelta);
+  if (!few(table.pair, steps)) return saddle;
+  const hit = new Release(1 / sigma, q).epsilon(Math.exp(logDelta) / steps);
+  const rest = -0.8 * logDelta * steps * q ** 2 * Math.expm1(Math.min(sigma ** -2, 50));
+  const both = Math.sqrt(hit ** 2 + rest);
+  return saddle > 1.15 * both ? both : saddle;
+}
+
 /** Certified ends of epsilon for each number of steps; (0, inf) where not reached.
  * @param {Table} table @param {number[]} steps @param {number} logDelta @param {boolean} draft */
 function ends(table, steps, logDelta, draft) {
   const rows = steps.map((t) => {
-    const epsilon = table.guessEpsilon(t, logDelta);
+    const epsilon = guess(table, t, logDelta);
     return { steps: t, epsilon, logDelta, lower: 0, upper: Infinity };
   });
   tries(table, rows, logTauOf(draft), draft, (row, total) => {
+    const before = row.epsilon;
     const fall = root(total, row);
     const charges = total.charges(row.epsilon, logDelta);
+    // A sum of which nothing is known is no better guess.
+    if (!(charges[0] + charges[1] < 1)) row.epsilon = before;
     if (total.poor(charges)) return true;
     certify(total, row, fall, charges);
     return row.lower === 0 && row.upper > 0;
@@ -109,7 +143,7 @@ export function brackets(sigma, q, steps, delta, draft) {
   let left = rows.filter((row) => row.upper < Infinity);
   left = left.filter((row) => table.chernoff(row.steps, row.upper) > logDelta);
   const guesses = left.map((row) => ({ ...row, epsilon: row.upper }));
-  sums(table, guesses, Math.log(1e-3), [2 ** 12, 7], (row, total) => {
+  sums(table, guesses, Math.log(1e-3), [2 ** 12, 7, false], (row, total) => {
     if (atMost(total, row.epsilon, logDelta)) left = left.filter((r) => r.steps !== row.steps);
   });
   ends(table, left.map((row) => row.steps), logDelta, draft).forEach((found, i) => {
@@ -148,7 +182,7 @@ function root(total, row) {
 
 /** Steps out from the root until either side was seen to hold.
  * @param {Trapezoid} total @param {Row} row @param {number} fall
- * @param {import("./line.js").Charges} charges */
+ * @param {import("./trapezoid.js").Charges} charges */
 function certify(total, row, fall, [rounding, cut, aliases]) {
   const { epsilon, logDelta } = row;
   const [out, both] = [rounding + cut, rounding + cut + aliases];

@@ -1,45 +1,44 @@
-// M on a vertical line, and the trapezoidal sum over t for one number of steps.
-// Counterpart of dplearn/engine/contour/line.py and trapezoid.py, where the derivations stand.
-import { L, Pair, QUADRATURE, Table, ULP } from "./pair.js";
+// M on a vertical line, and its bound B.
+// Counterpart of dplearn/engine/contour/line.py, where the derivations stand.
+import { L, Pair, QUADRATURE, ULP } from "./pair.js";
 
 // e^{ikh} is a product of k / CHAIN large factors and fewer than CHAIN small ones.
 const CHAIN = 16;
 // What one multiplication adds, in ulps: its factor's own error, and its own.
-const LINK = 8;
+export const LINK = 8;
 // A node of the line that adds less than this from some t on is left out from there.
 const NOTHING = 1e-19;
 const HEIGHTS = 10;
-/** What is charged for rounding, truncation and aliases, in units of delta.
- * @typedef {[number, number, number]} Charges */
-
 /** @type {Float64Array[]} */
 const buffers = [];
 
 /** Room for `count` numbers, the same whenever it is asked for.
  * @param {number} slot @param {number} count */
-function buffer(slot, count) {
+export function buffer(slot, count) {
   if (!(buffers[slot]?.length >= count)) buffers[slot] = new Float64Array(2 * count);
   return buffers[slot].subarray(0, count);
 }
 
 /** e^{(x + iy) t}. @param {number} x @param {number} y @param {number} t */
-const turned = (x, y, t) => [Math.exp(x * t) * Math.cos(y * t), Math.exp(x * t) * Math.sin(y * t)];
+export const turned = (x, y, t) => [Math.exp(x * t) * Math.cos(y * t), Math.exp(x * t) * Math.sin(y * t)];
 
 /** The largest of many numbers. @param {Float64Array} x */
 const largest = (x) => x.reduce((a, b) => Math.max(a, b), -Infinity);
 
 /** The nodes of one tilt, with everything that does not depend on t. */
 export class Line {
-  /** @param {Pair} pair @param {number} tilt */
-  constructor(pair, tilt) {
+  /** Off the axis the integrand grows by e^{(1 + sharper) y^2 / 2 sigma^2} at most.
+   * @param {Pair} pair @param {number} tilt @param {number} [sharper] */
+  constructor(pair, tilt, sharper = 0) {
     const { sigma, sign } = pair;
-    let height = Math.min(0.5 * Math.PI * sigma ** 2, 1.5 * sigma);
+    let height = Math.min(0.5 * Math.PI * sigma ** 2, (1.5 * sigma) / Math.sqrt(1 + sharper));
     // |f|^{-lambda} may exceed f^{-lambda} by e^2 at most.
     if (sign < 0) height = Math.min(height, (4 * sigma ** 2) / Math.sqrt(tilt));
-    const step = pair.step(tilt, height);
+    const step = pair.step(tilt, height, sharper);
     const x = pair.nodes(tilt, step);
     this.pair = pair;
     this.tilt = tilt;
+    this.sharper = sharper;
     this.height = height;
     this.step = step;
     this.x = x;
@@ -51,26 +50,48 @@ export class Line {
     const weight = logs.map((log) => Math.exp(log - this.top));
     // The weight is the density times f^s; for f^{-z} the line is mirrored.
     const turn = angle.map((a, j) => sign * (power * a - x[j] * phi));
+    this.weight = weight;
     this.weightRe = weight.map((w, j) => w * Math.cos(turn[j]));
     this.weightIm = weight.map((w, j) => w * Math.sin(turn[j]));
     // e^{it loss} = e^{turn t}.
     this.turnRe = angle.map((a) => -a);
     this.turnIm = size.map((s) => sign * s);
-    this.fixed = (x.length * NOTHING) / ULP;
+    this.spreads = x.map((u, j) => Math.hypot(size[j], angle[j]) + pair.inner(u));
+    this.fixed = 0;
     this.spread = 0;
     this.sizes = 0;
-    weight.forEach((w, j) => {
-      this.sizes += w;
-      this.fixed += w * ((x[j] / sigma) ** 2 + 20 + x.length);
-      this.spread += w * (Math.hypot(size[j], angle[j]) + pair.inner(x[j]));
-    });
+    this.measure(x.map(() => 1));
+    /** @type {Line | null} the line of M, where this one has only a part of the law */
+    this.whole = null;
+    /** @type {Float64Array | null} log of the part of the law in which the record tells */
+    this.logLoud = null;
     const first = this.transform(0, 1);
-    this.size = Math.hypot(first.re[0], first.im[0]);
+    this.sum = [first.re[0], first.im[0]];
+    this.size = Math.hypot(this.sum[0], this.sum[1]);
     this.logM = Math.log(this.size) + this.top + this.norm;
     /** @type {{phi: number, angle: Float64Array, logs: Float64Array, top: number}[]} */
     this.bounds = [];
     this.first = 0.5;
     this.best = 0;
+  }
+
+  /** Adds up what errors are a part of, from weights that are so many times larger.
+   * @param {Float64Array} grown */
+  measure(grown) {
+    const { x, pair, weight, spreads } = this;
+    [this.fixed, this.spread, this.sizes] = [(x.length * NOTHING) / ULP, 0, 0];
+    weight.forEach((w, j) => {
+      const size = w * grown[j];
+      this.sizes += size;
+      this.fixed += size * ((x[j] / pair.sigma) ** 2 + 20 + x.length);
+      this.spread += size * spreads[j];
+    });
+  }
+
+  /** log of a bound on the power, from where log B is `logB`.
+   * @param {number} steps @param {number} logB */
+  logTail(steps, logB) {
+    return steps * logB;
   }
 
   /** log |f| and arg f at every node, phi sigma^2 above the axis. @param {number} phi */
@@ -180,181 +201,28 @@ export class Line {
   /** The i-th height over sigma^2, arg f and the log of the integrand's modulus at t = 0.
    * @param {number} i */
   _height(i) {
-    const { pair, first, x, tilt } = this;
+    const { pair, first, x, tilt, sharper, logLoud } = this;
     const phi = first * (2.5 / first) ** (i / (HEIGHTS - 1));
     const { size, angle } = this.ratios(phi);
-    const normal = x.map((u) => 0.5 * ((phi * pair.sigma) ** 2 - (u / pair.sigma) ** 2));
-    const logs = size.map((s, j) => pair.power(tilt) * s + normal[j]);
+    const grown = (1 + sharper) * (phi * pair.sigma) ** 2;
+    const normal = x.map((u) => 0.5 * (grown - (u / pair.sigma) ** 2));
+    const logs = size.map((s, j) => pair.power(tilt) * s + normal[j] + (logLoud?.[j] ?? 0));
     const top = largest(logs);
     return { phi, angle, logs: logs.map((log) => log - top), top };
   }
 
   /** log of what the sum for B(t) may miss. @param {number} phi @param {number} t */
   _logError(phi, t) {
-    const { pair, height, step, tilt } = this;
+    const { pair, height, step, tilt, sharper } = this;
     const s2 = pair.sigma ** 2;
     // Its integrand is moved by beta sigma^2 up and down, as far as its own angle or farther.
     const far = Math.min(height / s2, 0.98 * (Math.PI - phi));
     const errors = [far, Math.min(far, phi)].map((beta) => {
       const cosines = pair.lossOfCosine(phi + beta, tilt) + pair.lossOfCosine(phi - beta, tilt);
-      const cost = s2 * (beta ** 2 + phi ** 2) + t * (beta - Math.min(beta, phi)) + cosines;
+      const cost = (1 + sharper) * s2 * (beta ** 2 + phi ** 2) + t * (beta - Math.min(beta, phi)) + cosines;
       return 0.5 * cost - Math.min((2 * Math.PI * beta * s2) / step, L);
     });
     return this.logM + Math.min(...errors) + 2;
-  }
-}
-
-/** Terms M^T / z(1+z) at z = lambda + ikh that rows with the same line and period share.
- * @typedef {ReturnType<typeof nodesOf>} Nodes
- * @param {Table} table @param {Line} line @param {number} period @param {number} count
- * @param {number} logTau */
-export function nodesOf(table, line, period, count, logTau) {
-  const h = (2 * Math.PI) / period;
-  const values = line.transform(h, count);
-  const [first, last] = [values.re[0], values.im[0]];
-  const [re, im, kernel, error] = [2, 3, 4, 5].map((slot) => buffer(slot, count));
-  const norm = first ** 2 + last ** 2;
-  for (let k = 0; k < count; k++) {
-    re[k] = (values.re[k] * first + values.im[k] * last) / norm;
-    im[k] = (values.im[k] * first - values.re[k] * last) / norm;
-    kernel[k] = ((k ? 1 : 0.5) * h) / Math.PI / ((1 + line.tilt) ** 2 + (k * h) ** 2);
-    error[k] = line.error(k, h);
-  }
-  // log(e^x - 1), so that the sum over m >= 1 of e^{-mx} is e to the minus this.
-  const series = (/** @type {number} */ x) => x + Math.log(-Math.expm1(-x));
-  const gaps = table.mu.map((m) => Math.max(Math.abs(m - line.tilt) * period, 1e-9));
-  const aliases = table.logC.map((c, i) => c - series(gaps[i]));
-  // Those to the left also by delta <= 1.
-  const aliasesLeft = -series(line.tilt * period);
-  return { table, line, h, logTau, re, im, kernel, error, aliases, aliasesLeft };
-}
-
-/** The sum for T steps, and all that is charged to it, in units of e^{T K - lambda epsilon}. */
-export class Trapezoid {
-  /** @param {Nodes} nodes @param {number} steps @param {number} count @param {number} cutoff */
-  constructor(nodes, steps, count, cutoff) {
-    const { line, h, table } = nodes;
-    this.nodes = nodes;
-    this.line = line;
-    this.steps = steps;
-    this.re = buffer(6, count);
-    this.im = buffer(7, count);
-    this.slopeRe = buffer(8, count);
-    this.slopeIm = buffer(9, count);
-    this.terms = 0;
-    this.moments = 0;
-    this.growth = 0;
-    const bits = [...steps.toString(2)].slice(1).map(Number);
-    line.pair.work.left -= count * bits.length;
-    for (let k = 0; k < count; k++) this._fill(k, bits);
-    const last = (count - 1) * h;
-    // What bounds M from the cut-off onwards holds from the last node; h sum 1/t^2 <= 1 / last.
-    this.logCut = steps * line.logBound(Math.min(cutoff, last)) - Math.log(Math.PI * last);
-    this.logAliases = nodes.aliases.map((a, i) => a + steps * table.kAbove[i]);
-  }
-
-  /** Term k: its power by repeated squaring, and what it may err by. @param {number} k
-   * @param {number[]} bits of the number of steps, without the first */
-  _fill(k, bits) {
-    const { re, im, kernel, error, h, line } = this.nodes;
-    const a = re[k];
-    const b = im[k];
-    let u = a;
-    let v = b;
-    for (let i = 0; i < bits.length; i++) {
-      const w = u * u - v * v;
-      v *= 2 * u;
-      u = w;
-      if (bits[i]) {
-        u = w * a - v * b;
-        v = w * b + v * a;
-      }
-    }
-    const t = k * h;
-    const p = kernel[k] * (u * (1 + line.tilt) + v * t);
-    const q = kernel[k] * (v * (1 + line.tilt) - u * t);
-    const square = line.tilt ** 2 + t * t;
-    this.slopeRe[k] = p;
-    this.slopeIm[k] = q;
-    this.re[k] = (p * line.tilt + q * t) / square;
-    this.im[k] = (q * line.tilt - p * t) / square;
-    const size = Math.sqrt((p * p + q * q) / square);
-    this.terms += size;
-    this.moments += k * size;
-    // |a^T - b^T| <= T |a - b| max(|a|, |b|)^{T-1}, and (1 + x)^n <= 1 / (1 - nx).
-    const base = Math.sqrt(a * a + b * b);
-    const part = ((this.steps - 1) * error[k]) / base;
-    const most = part < 0.5 && size > 1e-150
-      ? (size * 1.000001) / base / (1 - part)
-      : (base + error[k]) ** (this.steps - 1) * Math.sqrt((kernel[k] * h) / Math.PI / square);
-    this.growth += this.steps * most * error[k];
-  }
-
-  /** S and -S'. @param {number} epsilon */
-  sums(epsilon) {
-    const { re, im, slopeRe, slopeIm, nodes } = this;
-    const [a, b] = turned(0, epsilon, nodes.h);
-    let [u, v, sum, fall] = [1, 0, 0, 0];
-    for (let k = 0; k < re.length; k++) {
-      sum += re[k] * u + im[k] * v;
-      fall += slopeRe[k] * u + slopeIm[k] * v;
-      const next = u * a - v * b;
-      v = u * b + v * a;
-      u = next;
-    }
-    return [sum, fall];
-  }
-
-  /** log of e^{T K - lambda epsilon}. @param {number} epsilon */
-  logScale(epsilon) {
-    return this.steps * this.line.logM - this.line.tilt * epsilon;
-  }
-
-  /** e^{T K - lambda epsilon} in units of delta.
-   * @param {number} epsilon @param {number} logDelta */
-  _unit(epsilon, logDelta) {
-    return Math.exp(clipped(this.logScale(epsilon) - logDelta, -700, 300));
-  }
-
-  /** S in units of delta. @param {number} epsilon @param {number} logDelta */
-  size(epsilon, logDelta) {
-    return this._unit(epsilon, logDelta) * this.sums(epsilon)[0];
-  }
-
-  /** Rounding, truncation and aliases in units of delta; the last two at least tau.
-   * @param {number} epsilon @param {number} logDelta @returns {Charges} */
-  charges(epsilon, logDelta) {
-    const truncation = this.logCut - this.line.tilt * epsilon;
-    const logs = [truncation, this.aliases(epsilon)];
-    const parts = logs.map((x) => Math.exp(clipped(x - logDelta, this.nodes.logTau, 300)));
-    return [this._unit(epsilon, logDelta) * this.rounding(epsilon), parts[0], parts[1]];
-  }
-
-  /** Whether a better guess would pay: more is charged than was planned for.
-   * @param {Charges} charges */
-  poor(charges) {
-    return !(charges[1] + charges[2] <= 10 * Math.exp(this.nodes.logTau));
-  }
-
-  /** Error of S from rounding and from the nodes in x. @param {number} epsilon */
-  rounding(epsilon) {
-    const { line, terms, moments, growth, re, nodes } = this;
-    const scale = Math.abs(this.steps * line.logM) + line.tilt * Math.abs(epsilon);
-    const phases = LINK + 5 * nodes.h * Math.abs(epsilon);
-    return growth + ULP * ((30 + re.length + 4 * scale) * terms + phases * moments);
-  }
-
-  /** log of a bound on all aliases, by the best mu on either side. @param {number} epsilon */
-  aliases(epsilon) {
-    const { logAliases, line, nodes } = this;
-    const { mu, muBelow } = nodes.table;
-    let [above, below] = [Infinity, nodes.aliasesLeft];
-    for (let i = 0; i < mu.length; i++) {
-      const log = logAliases[i] - muBelow[i] * epsilon;
-      if (mu[i] > line.tilt) above = Math.min(above, log);
-      else below = Math.min(below, log);
-    }
-    return logAdd(above, below);
   }
 }
 

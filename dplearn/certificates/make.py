@@ -117,7 +117,7 @@ def _contour(
     """Line, nodes and bounds of a sum that is worth delta at epsilon; e-folds that it needs."""
     at, target = np.array([epsilon]), np.array([log_delta])
     need, at_zero = table.needs(row, at, target, log_tau)
-    _, freedom, longer = TRIES[1]
+    _, freedom, longer, _ = TRIES[1]
     ((_, tilt),) = shared(*table.tilts((need, at_zero), row, freedom, longer), longer)
     period = 1.05 * table.period((need, at_zero), tilt)
     line = Line(table.pair, tilt)

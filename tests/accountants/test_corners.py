@@ -75,6 +75,14 @@ def test_many_steps_of_pure_mechanisms_lose_what_their_mean_loses():
     assert PLD().delta(noise, epsilon=1.0, steps=10**11).delta > 0.99
 
 
+def test_hardly_any_noise_is_called_beyond_every_use():
+    run = {"delta": 1e-5, "steps": 100}
+    assert str(PLD().epsilon(sampled(5e-4, 0.01), **run)).endswith("epsilon is beyond every use)")
+    # Such a record is hardly ever sampled, or there is noise.
+    assert PLD().epsilon(sampled(5e-4, 1e-8), **run).reason == ""
+    assert PLD().epsilon(sampled(5e-3, 0.01), **run).reason == ""
+
+
 def test_ends_that_cross_contradict_each_other_and_neither_is_stated(monkeypatch):
     monkeypatch.setattr(Lattice, "brackets", lambda *_, **__: (np.array([2.0]), np.array([1.0])))
     run = {"delta": 1e-5, "steps": 9}

@@ -126,7 +126,7 @@ def planned(sigma, q, side, steps, epsilon, delta):
     pair, log_delta = SampledGaussian(sigma, q, side), math.log(delta)
     table = Table(pair, largest_power(pair, log_delta))
     rows = (np.array([float(steps)]), np.array([epsilon]), np.array([log_delta]))
-    ((_, total),) = sums(table, rows, math.log(1e-8), (2**16, 2.0, 1.4))
+    ((_, total),) = sums(table, rows, math.log(1e-8), (2**16, 2.0, 1.4, False))
     return total
 
 

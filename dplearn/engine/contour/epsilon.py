@@ -6,12 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.engine.contour.pair import LEAST_SIGMA, SampledGaussian
-from dplearn.engine.contour.plan import sums, tries
+from dplearn.engine.contour.plan import ALONE, sums, tries
 from dplearn.engine.contour.table import Table, largest_power
 from dplearn.engine.contour.trapezoid import SHARE, Charges, Trapezoid
 
 # Charges above this part of delta are no bracket.
 _POOR = 1e-2
+# Steps of Newton's method after which rows are looked at.
+_PATIENCE = 4
 
 
 def brackets(
@@ -61,15 +63,23 @@ def _brackets(
     lower, upper = np.zeros(steps.size), np.full(steps.size, np.inf)
 
     def update(rows: NDArray, total: Trapezoid) -> NDArray:
-        guess[rows], fall = _root(total, guess[rows], log_delta)
-        charges = total.charges(guess[rows], log_delta)
+        root, fall = _root(total, guess[rows], log_delta)
+        charges = total.charges(root, log_delta)
+        # A sum of which nothing is known is no better guess.
+        guess[rows] = np.where(charges[0] + charges[1] < 1, root, guess[rows])
         poor = total.poor(charges)
         if not np.all(poor):
-            low, high = _certified(total, guess[rows], fall, charges, log_delta)
-            lower[rows], upper[rows] = np.where(poor, 0.0, low), np.where(poor, np.inf, high)
+            low, high = _certified(total, root, fall, charges, log_delta)
+            lower[rows] = np.maximum(lower[rows], np.where(poor, 0.0, low))
+            upper[rows] = np.minimum(upper[rows], np.where(poor, np.inf, high))
         return poor | (lower[rows] == 0) & (upper[rows] > 0)
 
     tries(table, (steps, guess, target), log_tau, update)
+    # Rounding is least at the saddle point; where nothing was reached the guess was poor.
+    open_, rtol = np.isinf(upper), math.exp(log_tau) / SHARE
+    guess[open_] = table.guess_at_saddle(steps[open_], log_delta)
+    wide = np.flatnonzero(open_ | (upper - lower > rtol * upper))
+    tries(table, (steps, guess, target), log_tau, update, ALONE, wide)
     return lower, upper
 
 
@@ -79,7 +89,8 @@ def _root(total: Trapezoid, guess: NDArray, log_delta: float) -> tuple[NDArray, 
     low, high = np.full(guess.shape, -np.inf), np.full(guess.shape, np.inf)
     # Closer than a part of what will be charged is a waste; Newton squares the gap.
     enough = np.sqrt(np.clip(0.03 * sum(total.charges(guess, log_delta)), 0, 1e-2))
-    for _ in range(40):
+    done = np.zeros(guess.shape, dtype=bool)
+    for i in range(40):
         value, slope = total.sums(total.both, epsilon)
         good = (value > 1e-280) & (slope > 0)
         value = np.where(good, value, 1e-280)
@@ -89,9 +100,16 @@ def _root(total: Trapezoid, guess: NDArray, log_delta: float) -> tuple[NDArray, 
         # Newton on the logarithm; a sum that is not positive is noise: epsilon is too large.
         new = epsilon + np.where(good, np.clip(gap / fall, -stride, stride), -stride)
         middle = np.where(np.isfinite(high - low), 0.5 * (low + high), new)
-        epsilon = np.where((new > low) & (new < high), new, middle)
-        if np.all(good & (np.abs(gap) <= enough)):
+        new = np.where((new > low) & (new < high), new, middle)
+        # A root that was found stays: rounding would throw it to the middle.
+        epsilon = np.where(done, epsilon, new)
+        done |= good & (np.abs(gap) <= enough)
+        if np.all(done):
             break
+        if i % _PATIENCE == _PATIENCE - 1:
+            # A row that needs another line anyway is not waited for.
+            charges = total.charges(epsilon, log_delta)
+            done |= total.poor(charges) | (sum(charges) > _POOR)
     return epsilon, fall
 
 
@@ -115,14 +133,15 @@ def _certified(
 
 def _at_most(total: Trapezoid, epsilon: NDArray, log_delta: float) -> NDArray:
     """Whether delta is proved to be enough at epsilon: aliases only help."""
-    rounding, cut, _ = total.charges(epsilon, log_delta)
-    return total.size(epsilon, log_delta) + rounding + cut <= 1
+    return total.size(epsilon, log_delta) + sum(total.above(epsilon, log_delta)) <= 1
 
 
 def _enough(table: Table, steps: NDArray, epsilon: NDArray, log_delta: float) -> NDArray:
     """Whether a rough sum proves that delta is enough at epsilon."""
     proved = np.zeros(steps.shape, dtype=bool)
     target = np.full(steps.shape, log_delta)
-    for rows, total in sums(table, (steps, epsilon, target), math.log(1e-3), (2**12, 7.0, 3.0)):
+    for rows, total in sums(
+        table, (steps, epsilon, target), math.log(1e-3), (2**12, 7.0, 3.0, False)
+    ):
         proved[rows] = _at_most(total, epsilon[rows], log_delta)
     return proved

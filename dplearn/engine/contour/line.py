@@ -20,17 +20,25 @@ from numpy.typing import NDArray
 from dplearn.engine.contour.pair import ULP, L, SampledGaussian
 from dplearn.ground.work import spend
 
+_FURTHER = np.geomspace(0.7, 7e5, 64).reshape(8, 8)
+_PARTS = np.linspace(0, 1, 10)[:, None]
+# A node of the line that adds less than this from some t on is left out from there.
+NOTHING = 1e-20
+
 
 class Line:
     """The nodes of one tilt, with everything that does not depend on t."""
 
+    # Off the axis the integrand grows by e^{(1 + sharper) y^2 / 2 sigma^2} at most.
+    sharper = 0.0
+
     def __init__(self, pair: SampledGaussian, tilt: float) -> None:
         self.pair, self.tilt, sigma = pair, tilt, pair.sigma
-        self.height = min(0.5 * math.pi * sigma**2, 1.5 * sigma)
+        self.height = min(0.5 * math.pi * sigma**2, 1.5 * sigma / math.sqrt(1 + self.sharper))
         if pair.sign < 0:
             # |f|^{-lambda} may exceed f^{-lambda} by e^2 at most.
             self.height = min(self.height, 4 * sigma**2 / math.sqrt(tilt))
-        self.step = pair.step(tilt, self.height)
+        self.step = pair.step(tilt, self.height, self.sharper)
         self.x = x = pair.nodes(tilt, self.step)
         self.norm = math.log(self.step / sigma / math.sqrt(2 * math.pi))
         phi = self.height / sigma**2
@@ -52,14 +60,20 @@ class Line:
         return float(self.pair.hit(self.x) @ tilted / np.sum(tilted))
 
     def relative_error(self, t: NDArray) -> NDArray:
-        """Bound on the error of every M(lambda + it) as a fraction of M(lambda)."""
+        """Bound on the error of every M(lambda + it), and M_a, as a fraction of M(lambda)."""
         power = 1 + self.tilt + t
         ulps = self.pair.ulps(self.x, np.abs(self.weight), self.turn, power)
         return ULP * ulps / abs(np.sum(self.weight)) + self.quadrature_error()
 
+    def log_tail(self, steps: NDArray, log_b: NDArray) -> NDArray:
+        """log of a bound on the power, from where log B is `log_b`."""
+        return steps * log_b
+
     def quadrature_error(self) -> float:
         """Two sides of the rule in x, and its two ends."""
-        return 4 * math.exp(-L)
+        return 4 * math.exp(-L) + 2 * NOTHING * self.x.size / math.exp(
+            self.log_m - self.top - self.norm
+        )
 
     def cutoffs(
         self, steps: NDArray, need: NDArray, farthest: float = math.inf
@@ -72,7 +86,7 @@ class Line:
         # The angle that suits t is then t times the mean hit / sigma^2.
         bound = Bound.of(self, min(0.6 * start * hit / self.pair.sigma**2, 0.5))
         cuts = np.full(steps.shape, np.inf)
-        for t in start * np.geomspace(0.7, 7e5, 64).reshape(8, 8):
+        for t in start * _FURTHER:
             gain = steps[:, None] * (self.log_m - bound.log_at(t)) + np.log(math.pi * t)
             enough = gain >= need[:, None]
             now = np.isinf(cuts) & enough.any(axis=1)
@@ -81,13 +95,27 @@ class Line:
                 break
         return bound, cuts
 
+    def ratios(self, h: float, count: int) -> list[NDArray]:
+        """M(lambda + ikh) / M(lambda) for k = 0..count - 1, and M_a of runs that are left out."""
+        values = self.transform(h, count)
+        return [values / values[0]]
+
     def transform(self, h: float, count: int) -> NDArray:
         """M(lambda + ikh) / e^{top + norm} for k = 0..count - 1, by powers in two digits."""
         spend(0.2 * count * self.x.size)
         block = 1 << (count.bit_length() // 2 - 1)
-        fine = np.exp(np.outer(h * np.arange(block), self.turn))
-        coarse = np.exp(np.outer(block * h * np.arange(count // block), self.turn))
-        return ((coarse * self.weight) @ fine.T).ravel()
+        fine = np.exp(np.outer(h * np.arange(block), self.turn)).T
+        values = np.empty((count // block, block), dtype=complex)
+        # From `life` on a node adds less than NOTHING; never, where its f does not turn.
+        with np.errstate(divide="ignore", over="ignore"):
+            life = np.log(np.abs(self.weight) / NOTHING) / -self.turn.real / (block * h)
+        begin, end = 0, min(len(values), 8)
+        while begin < len(values):
+            alive = np.flatnonzero(life > begin)
+            coarse = np.exp(np.outer(block * h * np.arange(begin, end), self.turn[alive]))
+            np.matmul(coarse * self.weight[alive], fine[alive], out=values[begin:end])
+            begin, end = end, min(len(values), 2 * end)
+        return values.ravel()
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,9 +129,11 @@ class Bound:
 
     @classmethod
     def of(cls, line: Line, first: float) -> Bound:
-        pair, phi = line.pair, np.geomspace(first, 2.5, 10)[:, None]
+        pair, phi = line.pair, first * (2.5 / first) ** _PARTS
         log_f, angle = pair.log_ratio(line.x, phi)
-        log_size = pair.power(line.tilt) * log_f + 0.5 * (phi * pair.sigma) ** 2
+        log_size = (
+            pair.power(line.tilt) * log_f + 0.5 * (1 + line.sharper) * (phi * pair.sigma) ** 2
+        )
         return cls(line, phi, angle, log_size - 0.5 * (line.x / pair.sigma) ** 2)
 
     def log_at(self, t: NDArray) -> NDArray:
@@ -120,7 +150,8 @@ class Bound:
         far = np.minimum(line.height / sigma**2, 0.98 * (math.pi - phi))
         errors = []
         for beta in (far, np.minimum(far, phi)):
-            cost = 0.5 * sigma**2 * (beta**2 + phi**2) + 0.5 * t * (beta - np.minimum(beta, phi))
+            cost = (1 + line.sharper) * sigma**2 * (beta**2 + phi**2)
+            cost = 0.5 * (cost + t * (beta - np.minimum(beta, phi)))
             for top in (phi + beta, phi - beta):
                 cost = cost + 0.5 * pair.loss_of_cosine(top, line.tilt)
             errors.append(cost - np.minimum(2 * math.pi * beta * sigma**2 / line.step, L))

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 # Sums over x err by a few e^{-L} of M(lambda).
 L = 39.0
 ULP = 2.0**-53
+_PARTS = np.linspace(0.02, 0.98, 49)
 # With less noise no line has few enough nodes.
 LEAST_SIGMA = 0.025
 
@@ -72,13 +73,13 @@ class SampledGaussian:
         fixed = size @ ((x / self.sigma) ** 2 + x.size + 20)
         return fixed + 4 * power * spread
 
-    def step(self, tilt: float, height: float) -> float:
+    def step(self, tilt: float, height: float, sharper: float = 0.0) -> float:
         """Distance of nodes on Im x = height at which the sum errs by 2 e^{-L} M(lambda)."""
         sigma = self.sigma
         # Up by a, cost (height + a)^2 / 2 sigma^2 and the cosine, gain 2 pi a / step.
-        a = np.linspace(0.02, 0.98, 49) * min(math.pi * sigma**2 - height, 9 * sigma)
+        a = _PARTS * min(math.pi * sigma**2 - height, 9 * sigma / math.sqrt(1 + sharper))
         top = (height + a) / sigma**2
-        cost = 0.5 * (top * sigma) ** 2 + self.loss_of_cosine(top, tilt)
+        cost = 0.5 * (1 + sharper) * (top * sigma) ** 2 + self.loss_of_cosine(top, tilt)
         up = float(np.max(2 * math.pi * a / (L + cost)))
         # Down to the real axis costs nothing; the axis itself moves down as it moves up.
         return min(up, 2 * math.pi * height / L) if height else up

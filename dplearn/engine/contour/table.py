@@ -5,14 +5,19 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_ndtr
 
 from dplearn.engine.contour.pair import ULP, L, SampledGaussian
 from dplearn.ground.work import spend
 
 # Rounding of M, about: only for plans.
 _ROUNDING = 3e-14
+_GRID = np.geomspace(1e-6, 1.0, 96)
 # Room for an epsilon or a delta that is only guessed.
 _ROOM = 0.3
+# Hits below which the sum of losses is one large loss and a rest, of which a saddle point knows
+# little.
+_FEW = 10
 
 
 def log_moments(pair: SampledGaussian, powers: ArrayLike) -> NDArray:
@@ -64,7 +69,7 @@ class Table:
 
     def __init__(self, pair: SampledGaussian, largest: float) -> None:
         self.pair = pair
-        self.mu = mu = np.geomspace(1e-6 * largest, largest, 96)
+        self.mu = mu = largest * _GRID
         self.k, error, self.mean, self.variance = moments(pair, mu)
         # What is proved is rounded up: K by its error, and products and sums by some ulps.
         self.k_above = self.k + error + 4 * ULP * np.abs(self.k)
@@ -90,12 +95,36 @@ class Table:
         return epsilon, peak - 0.5 * np.log(2 * np.pi * curvature)
 
     def guess_epsilon(self, steps: NDArray, log_delta: float) -> NDArray:
+        """Epsilon near which delta is reached, by a saddle point or else by few hits."""
+        guess, few = self.guess_at_saddle(steps, log_delta), self.few_hits(steps)
+        if np.any(few):
+            one = self._guess_of_few(steps[few], log_delta)
+            guess[few] = np.where(guess[few] > 1.15 * one, one, guess[few])
+        return guess
+
+    def few_hits(self, steps: NDArray) -> NDArray:
+        """Whether so few records are sampled that the sum is far from normal."""
+        return (self.pair.q * steps < _FEW) & (self.pair.sign > 0)
+
+    def guess_at_saddle(self, steps: NDArray, log_delta: float) -> NDArray:
         """Epsilon at which the saddle point estimate is delta."""
         # The estimate falls along the grid once epsilon is positive; both are made monotone.
         rows = zip(*self._saddles(steps), strict=True)
         return np.array(
             [np.interp(-log_delta, np.maximum.accumulate(-log), eps) for eps, log in rows]
         )
+
+    def _guess_of_few(self, steps: NDArray, log_delta: float) -> NDArray:
+        """Epsilon of one run in which the record was sampled, and of the normal rest."""
+        sigma, q = self.pair.sigma, self.pair.q
+        x = np.linspace(-sigma, 14 * sigma + 1, 300)
+        loss = (2 * x - 1) / (2 * sigma**2)
+        # q times delta of the unsampled step at its loss.
+        p, ratio = log_ndtr((1 - x) / sigma), loss + log_ndtr(-x / sigma)
+        log = math.log(q) + p + np.log(-np.expm1(np.minimum(ratio - p, -1e-15)))
+        one = np.interp(np.log(steps) - log_delta, -log, self.pair.log_ratio(x)[0])
+        rest = -0.8 * log_delta * steps * q**2 * math.expm1(min(sigma**-2, 50.0))
+        return np.sqrt(np.maximum(one, 0) ** 2 + rest)
 
     def guess_log_delta(self, steps: NDArray, epsilon: NDArray) -> NDArray:
         """The saddle point estimate of log delta."""

@@ -30,42 +30,64 @@ class Rounding(NamedTuple):
     scale: NDArray
 
 
+class Nodes:
+    """M and all else that rows share, at z = lambda + ikh, k = 0..count - 1."""
+
+    def __init__(self, table: Table, line: Line, period: float, count: int) -> None:
+        self.table, self.line, self.period = table, line, period
+        self.h = h = 2 * math.pi / period
+        self.ratios = line.ratios(h, count)
+        t = h * np.arange(count)
+        # 1 / z (1 + z) by real numbers.
+        size = h / math.pi / ((1 + line.tilt) ** 2 + t * t)
+        size[0] *= 0.5
+        self.kernel = size * (1 + line.tilt - 1j * t)
+        square = 1 / (line.tilt**2 + t * t)
+        self.inverse = square * (line.tilt - 1j * t)
+        error = line.relative_error(t)
+        self.log_grown = np.log(np.max(np.abs(self.ratios), axis=0) + error)
+        # |a^T - b^T| <= T |a - b| max(|a|, |b|)^{T-1}: all of it but T and the power.
+        self.charge = len(self.ratios) * error * np.sqrt(size * (h / math.pi) * square)
+        self.charge[0] *= math.sqrt(0.5)
+
+
 class Trapezoid:
     """Terms M^T / z(1+z) at z = lambda + ikh, k = aB + b, as arrays (row, a, b)."""
 
     def __init__(
         self,
-        table: Table,
-        line: Line,
-        values: NDArray,
-        plan: tuple[NDArray, float, float],
+        nodes: Nodes,
+        count: int,
+        steps: NDArray,
+        log_tau: float,
         cut: tuple[Bound, NDArray],
+        left_out: tuple[NDArray, NDArray] | None = None,
     ) -> None:
-        steps, period, self.log_tau = plan
-        self.line, self.steps, self.h = line, steps, 2 * math.pi / period
-        k = np.arange(values.size)
-        spend(40 * steps.size * k.size)
-        self.block = 1 << (k.size.bit_length() // 2 - 1)
-        z = line.tilt + 1j * self.h * k
-        kernel = self.h / math.pi / (1 + z)
-        kernel[0] *= 0.5
-        ratio = values / values[0]
-        both = np.empty((2, steps.size, k.size), dtype=complex)
-        slopes = np.multiply(_powers(ratio, steps), kernel, out=both[1])
-        terms = np.divide(slopes, z, out=both[0])
+        self.line, self.steps, self.h, self.log_tau = nodes.line, steps, nodes.h, log_tau
+        table, line, period = nodes.table, nodes.line, nodes.period
+        spend(40 * steps.size * count)
+        self.block = 1 << (count.bit_length() // 2 - 1)
+        both = np.empty((2, steps.size, count), dtype=complex)
+        slopes, terms = both[1], both[0]
+        _powers(nodes.ratios[0][:count], steps, out=slopes)
+        for ratio in nodes.ratios[1:]:
+            _powers(ratio[:count], steps, out=terms)
+            slopes -= terms
+        slopes *= nodes.kernel[:count]
+        np.multiply(slopes, nodes.inverse[:count], out=terms)
         size = np.abs(terms)
-        self.sizes = size.sum(axis=1), size @ k
+        self.sizes = size.sum(axis=1), size @ np.arange(count)
         self.both = both.reshape(2, steps.size, -1, self.block)
         self.terms = self.both[0]
-        last = k[-1] * self.h
-        error = line.relative_error(self.h * k)
-        # |a^T - b^T| <= T |a - b| max(|a|, |b|)^{T-1}.
-        grown = np.exp((steps[:, None] - 1) * np.log(np.abs(ratio) + error))
-        self.growth = steps * (grown @ (error * np.abs(kernel / z)))
+        last = (count - 1) * self.h
+        grown = np.multiply(steps[:, None] - 1, nodes.log_grown[:count], out=size)
+        self.growth = steps * (np.exp(grown, out=grown) @ nodes.charge[:count])
         # What bounds M from the cut-off onwards holds from the last node; h sum 1/t^2 <= 1 / last.
         bound, cutoffs = cut
-        log_b = bound.log_at(np.minimum(cutoffs, last))
-        self.log_cut = steps * log_b - math.log(math.pi * last)
+        at, which = np.unique(np.minimum(cutoffs, last), return_inverse=True)
+        self.log_cut = line.log_tail(steps, bound.log_at(at)[which]) - math.log(math.pi * last)
+        # The least epsilon, and from it on the log of what leaving out quiet runs costs delta.
+        self.left_out = left_out
         # Aliases: geometric series of c(mu) e^{T K(mu) - mu (epsilon + mP) + lambda mP}.
         self.mu, gap = table.mu, table.mu - line.tilt
         self.log_aliases = table.chernoff(steps, np.zeros(1)) - _log_series(np.abs(gap) * period)
@@ -96,10 +118,17 @@ class Trapezoid:
 
         That floor makes the brackets for a smaller tau lie inside, though plans differ.
         """
+        aliases = np.exp(np.clip(self.aliases(epsilon) - log_delta, self.log_tau, 300))
+        return *self.above(epsilon, log_delta), aliases
+
+    def above(self, epsilon: NDArray, log_delta: NDArray | float) -> tuple[NDArray, NDArray]:
+        """Those charges that the upper side bears."""
         rounding = self._unit(epsilon, log_delta) * sum(self.rounding(epsilon))
-        logs = self.truncation(epsilon) - log_delta, self.aliases(epsilon) - log_delta
-        cut, aliases = (np.exp(np.clip(x, self.log_tau, 300)) for x in logs)
-        return rounding, cut, aliases
+        cut = np.exp(np.clip(self.truncation(epsilon) - log_delta, self.log_tau, 300))
+        if self.left_out:
+            least, log_size = self.left_out
+            cut = cut + np.where(epsilon >= least, np.exp(log_size - log_delta), np.inf)
+        return rounding, cut
 
     def poor(self, charges: Charges) -> NDArray:
         """Whether a better guess would pay: more is charged than was planned for."""
@@ -131,10 +160,14 @@ def _log_series(x: ArrayLike) -> NDArray:
     return x + np.log(-np.expm1(-x))
 
 
-def _powers(base: NDArray, steps: NDArray) -> NDArray:
+def _powers(base: NDArray, steps: NDArray, out: NDArray) -> None:
     """base ** T, shape (n, base.size), by repeated squaring."""
-    result, left = np.ones((steps.size, base.size), dtype=complex), steps.astype(np.int64)
+    left = steps.astype(np.int64)
+    out[:] = 1
     for _ in range(int(left.max()).bit_length()):
-        result[left % 2 == 1] *= base
+        odd = left % 2 == 1
+        if odd.all():
+            out *= base
+        elif odd.any():
+            np.multiply(out, base, out=out, where=odd[:, None])
         base, left = base * base, left // 2
-    return result
