@@ -6,8 +6,8 @@ in it says so, and ``first + second`` is that of two runs. The plan's `sampling`
 drawn, and with it the theorem behind the guarantee; its `affordable_steps` says how many a target
 allows.
 
-`plain` is the algorithm as it is printed, one page to read aloud, by which the tests judge the
-trainer. `clipped_sum` gives what DP-SGD releases before noise, from one forward and one backward pass;
+`plain` is the algorithm as it is printed, on one page. `clipped_sum` gives what DP-SGD releases
+before noise, from one forward and one backward pass;
 sums of micro-batches add up. `check` refuses what mixes records; the trainer calls it. Noise in
 parameter `name` has the standard deviation
 ``bound.gradient_noise(noise_multiplier) * groups.scales[groups.of[name]]`` with

@@ -18,7 +18,7 @@ from dplearn.run import Plan
 from dplearn.training.devices import forked, free_bytes, moved
 from dplearn.training.passes import Loss, called
 from dplearn.training.recording import on_tensors
-from dplearn.training.sampling import Lot, micro_batches
+from dplearn.training.sampling import Lot, largest_pass, micro_batches
 from dplearn.training.twin import on_trial
 
 # Inputs, targets, and a mask that is False for padding.
@@ -32,7 +32,6 @@ _LOADING = (
 )
 # Records that are collated with others and with copies; what is rounding in their losses.
 _COMPARED, _ROUNDING = 8, 1e-3
-_MOST = 256
 # Records whose digests are compared between processes if each must be loaded.
 _DIGESTED = 4096
 
@@ -48,6 +47,8 @@ class Records:
         self._dataset, self._collate, self._options = _source(dataset, plan, device)
         if len(self) == 0:
             raise ValueError("Expected a dataset with at least one record, got 0.")
+        # On a processor few rows at a time take less memory, and stay in its caches.
+        self._most = largest_pass(plan, len(self)) if device.type == "cpu" else None
 
     def __len__(self) -> int:
         return len(self._dataset)
@@ -62,7 +63,7 @@ class Records:
         count = len(self) if whole else min(len(self), _DIGESTED)
         places = np.linspace(0, len(self) - 1, count).astype(np.int64)
         # Items one by one: what they are collated with may change their shape.
-        lots = np.array_split(places, math.ceil(count / _MOST) if whole else count)
+        lots = np.array_split(places, math.ceil(count / _DIGESTED) if whole else count)
         digest = partial(hashlib.blake2b, digest_size=16, key=key)
         found = []
         for lot in lots:
@@ -91,9 +92,7 @@ class Records:
 
     def _batches(self, lots: Iterator[Lot], micro_batch: int | None) -> Iterator[Iterable[Part]]:
         """Micro-batches of each lot, loaded in that order."""
-        # On a processor few rows at a time take less memory, and stay in its caches.
-        most = _MOST if self._device.type == "cpu" else None
-        cut = partial(micro_batches, micro_batch=micro_batch, most=most)
+        cut = partial(micro_batches, micro_batch=micro_batch, most=self._most)
         ahead, due = tee(list(cut(lot)) for lot in lots)
         index = (part for lot in ahead for part, _ in lot)
         loaded = self._loaded(index) if self._options else map(self._fetched, index)
