@@ -152,8 +152,8 @@ class Federation:
             loss, finite = loss + losses[known].sum().item(), finite + known.sum().item()
             scaled += (good & (norms > largest)).sum().item()
             missed += (~good).sum().item()
-        # In the order of TALLY; whether records were classified rightly is not looked at.
-        tally = [loss, finite, len(clients), scaled, missed, math.nan, 0.0, 0.0]
+        # In the order of TALLY.
+        tally = [loss, finite, len(clients), scaled, missed, 0.0, 0.0]
         return total, torch.tensor(tally, dtype=torch.float64)
 
     def _updates(self, inputs: Tensor, targets: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:

@@ -13,7 +13,6 @@ from dplearn.ground import validate
 from dplearn.ground.guarantee import round_up
 from dplearn.ground.progress import ProgressLine
 from dplearn.run import Plan
-from dplearn.training.checkpoint import present, require_writable
 from dplearn.training.history import History
 from dplearn.training.passes import Loss
 from dplearn.training.trainer import Trainer
@@ -76,9 +75,7 @@ def fit(
     plan.guarantee(accountant, delta=delta)  # refuses what no theorem covers, before training
     trainer = Trainer(model, loss_fn, dataset, plan, optimizer=optimizer, **options)
     if checkpoint is not None:
-        require_writable(checkpoint, trainer.process_group)
-        if present(checkpoint, trainer.process_group):
-            trainer.load(checkpoint)
+        trainer.resume(checkpoint)
     line = ProgressLine(progress)
     with _kept(trainer, checkpoint):
         while trainer.steps < steps:
@@ -117,6 +114,5 @@ def _line(history: History, steps: int, accountant: Accountant | str, delta: flo
     lot, spent = history.records[-1].private, history.guarantee(delta, accountant=accountant)
     return (
         f"step {history.steps}/{steps}  epsilon {round_up(spent.epsilon)}  private: "
-        f"loss {lot.loss:.3f}  accuracy {lot.accuracy:.1%}  "
-        f"clipped {lot.clipped_fraction:.0%}  not finite {history.non_finite}"
+        f"loss {lot.loss:.3f}  clipped {lot.clipped_fraction:.0%}  not finite {history.non_finite}"
     )
