@@ -71,10 +71,10 @@ class Federation:
     local_learning_rate: float  # > 0
     dropouts: float = 0.0  # expected share of those drawn who send nothing, in [0, 1)
     generator: InitVar[torch.Generator | None] = None  # as in `Trainer`: for teaching and tests
-    secure: InitVar[bool | None] = None
+    secure: InitVar[bool] = False
     done: list[Record] = field(default_factory=list, init=False)
 
-    def __post_init__(self, generator: torch.Generator | None, secure: bool | None) -> None:
+    def __post_init__(self, generator: torch.Generator | None, secure: bool) -> None:
         validate.instance(FederatedPlan, plan=self.plan)
         validate.integer(minimum=1, local_steps=self.local_steps)
         validate.positive(local_learning_rate=self.local_learning_rate)

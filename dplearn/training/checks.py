@@ -27,7 +27,7 @@ from dplearn.training.devices import forked
 from dplearn.training.gradients import Clip, ClippedSum, added_sum
 from dplearn.training.learned import learn
 from dplearn.training.made_up import MadeUp
-from dplearn.training.passes import Loss, called, check_losses, check_rows, device_of
+from dplearn.training.passes import Loss, called, check_losses, device_of
 from dplearn.training.recording import Call, Survey, recording
 from dplearn.training.rules import trainable
 from dplearn.training.twin import contents, on_trial, stored

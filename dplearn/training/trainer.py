@@ -91,11 +91,11 @@ class Trainer:
     # A seed for lots, noise and dropout is drawn from it. For teaching and tests: who knows the
     # seed can subtract the noise. Default: the operating system's randomness.
     generator: InitVar[torch.Generator | None] = None
-    secure: InitVar[bool | None] = None  # noise from a cipher, default: where possible; see `noise`
+    secure: InitVar[bool] = False  # on an accelerator, too, noise from a cipher; see `noise`
     process_group: Group = None  # each process gives records of its own
     records: list[Record] = field(default_factory=list, init=False)
 
-    def __post_init__(self, generator: torch.Generator | None, secure: bool | None) -> None:
+    def __post_init__(self, generator: torch.Generator | None, secure: bool) -> None:
         check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
         self._place = Place(self.process_group)
         self._randomness = Randomness.of(generator, secure=secure)
