@@ -17,7 +17,8 @@ LIBRARY = (
     {"accountants"},
     {"certificates"},
     {"statement"},
-    {"run", "calibrate", "budget", "tuning", "opacus", "datasets", "sweeps"},
+    {"calibrate"},
+    {"run", "budget", "tuning", "opacus", "datasets", "sweeps"},
     {"training", "rehearsal", "pate", "audit"},
 )
 ON_TOP = (
