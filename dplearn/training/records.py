@@ -55,7 +55,7 @@ class Records:
 
     def rows(self, index: Lot) -> tuple[Any, Any]:
         """Inputs and targets of these records, on the device."""
-        return self._moved(self._fetched(index))
+        return self._taken(self._fetched(index))
 
     def digests(self, key: bytes) -> list[bytes]:
         """A keyed digest of each record; of so many at most where each must be loaded."""
@@ -97,7 +97,7 @@ class Records:
         index = (part for lot in ahead for part, _ in lot)
         loaded = self._loaded(index) if self._options else map(self._fetched, index)
         for lot in due:
-            yield ((*self._moved(next(loaded)), self._moved(mask)) for _, mask in lot)
+            yield ((*self._taken(next(loaded)), self._moved(mask)) for _, mask in lot)
 
     def _loaded(self, index: Iterator[Lot]) -> Iterator[tuple[Any, Any]]:
         """Inputs and targets as workers load them."""
@@ -111,6 +111,12 @@ class Records:
         if isinstance(self._dataset, _Arrays):
             return self._dataset[index]
         return self._collate([self._dataset[i] for i in index.tolist()])
+
+    def _taken(self, pair: tuple[Any, Any]) -> tuple[Any, Any]:
+        """Inputs and targets on the device; labels of 64 bits, as losses want them."""
+        inputs, targets = self._moved(pair)
+        short = torch.int16, torch.int32
+        return inputs, on_tensors(lambda x: x.long() if x.dtype in short else x, targets)
 
     def _moved(self, values: Any) -> Any:
         return on_tensors(partial(moved, device=self._device), values)
@@ -189,10 +195,12 @@ def _source(dataset: Any, plan: Plan, device: torch.device) -> tuple[Any, Any, d
     if isinstance(dataset, tuple | Mapping):
         return _Arrays(_pair(dataset)).near(device), _default, {}
     items = hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")
-    if not items or isinstance(dataset, (*_ARRAYS, list, str)):
+    columns = isinstance(dataset, list) and isinstance(dataset[0] if dataset else None, _ARRAYS)
+    if not items or columns or isinstance(dataset, (*_ARRAYS, str)):
         raise TypeError(
             "Expected dataset to be a pair (inputs, targets) of tensors or arrays (targets may be "
-            f"None), a map-style Dataset or a DataLoader, got {type(dataset).__name__}."
+            "None), a map-style Dataset, a list of pairs or a DataLoader, got "
+            f"{type(dataset).__name__}{' of arrays' if columns else ''}."
         )
     return dataset, _default, {}
 
