@@ -31,9 +31,9 @@ from dplearn.ground.progress import ProgressLine
 from dplearn.training import sampling
 from dplearn.training.devices import moved
 from dplearn.training.history import History, Record
+from dplearn.training.layers import trainable
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.passes import Loss
-from dplearn.training.rules import trainable
 
 # Users whose models are trained at once.
 _TOGETHER = 256

@@ -29,7 +29,7 @@ from dplearn.training.checks import check
 from dplearn.training.fitting import fit
 from dplearn.training.gradients import ClippedSum, clipped_sum
 from dplearn.training.history import History, Private, Record
-from dplearn.training.rules import rule
+from dplearn.training.layers import rule
 from dplearn.training.trainer import Trainer
 
 __all__ = [

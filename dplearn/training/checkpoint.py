@@ -19,7 +19,7 @@ from torch import nn
 from torch.optim import Optimizer
 
 from dplearn.ground.files import temporaries, write_whole
-from dplearn.training.rules import trainable
+from dplearn.training.layers import trainable
 
 
 def write(path: str | Path, content: dict[str, Any]) -> None:

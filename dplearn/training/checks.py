@@ -25,11 +25,11 @@ from dplearn.run import Plan
 from dplearn.training.bounds import Flat
 from dplearn.training.devices import forked
 from dplearn.training.gradients import Clip, ClippedSum, added_sum
+from dplearn.training.layers import trainable
 from dplearn.training.learned import learn
 from dplearn.training.made_up import MadeUp
 from dplearn.training.passes import Loss, called, check_losses, device_of
 from dplearn.training.recording import Call, Survey, recording
-from dplearn.training.rules import trainable
 from dplearn.training.twin import contents, on_trial, stored
 
 # Seeds at which a model that draws random numbers is asked whether it mixes records.

@@ -28,11 +28,11 @@ from torch import Tensor, nn
 
 from dplearn.training.bounds import Bound, Groups
 from dplearn.training.devices import exactly, moved
+from dplearn.training.layers import trainable
+from dplearn.training.layers.per_example import ROUNDING, PerExample
 from dplearn.training.learned import rows_of_model
 from dplearn.training.passes import Loss, called, check_losses, per_example, wide, zeros
-from dplearn.training.per_example import ROUNDING, PerExample
 from dplearn.training.recording import Survey, Tape, observed, recording, state_of
-from dplearn.training.rules import trainable
 
 # Gives a tensor for each trainable parameter, and a number to multiply what is added to it.
 Into = Callable[[], tuple[Mapping[str, Tensor], float]]

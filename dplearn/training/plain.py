@@ -8,8 +8,8 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_map
 
 from dplearn.run import DPSGD
+from dplearn.training.layers import trainable
 from dplearn.training.passes import Loss, called
-from dplearn.training.rules import trainable
 
 Gradient = dict[str, Tensor]  # one part for each parameter
 

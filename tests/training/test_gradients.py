@@ -11,10 +11,10 @@ from torch import nn
 from torch.utils._pytree import tree_map
 
 from cases import each
-from dplearn.training import Flat, check, clipped_sum, per_example, plain, rule
+from dplearn.training import Flat, check, clipped_sum, plain, rule
 from dplearn.training.gradients import Clip, compiled_sum
+from dplearn.training.layers import RULES, per_example
 from dplearn.training.recording import recording
-from dplearn.training.rules import RULES
 
 pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel")
 # Norms are rounded up by a few units, so that sums are a little short.
