@@ -22,7 +22,7 @@ from torch.utils._pytree import tree_leaves
 
 from dplearn.ground import validate
 from dplearn.run import Plan
-from dplearn.training.bounds import Flat
+from dplearn.training.bounds import Bound, Flat
 from dplearn.training.devices import forked
 from dplearn.training.gradients import Clip, ClippedSum, added_sum
 from dplearn.training.layers import trainable
@@ -30,6 +30,7 @@ from dplearn.training.learned import learn
 from dplearn.training.made_up import MadeUp
 from dplearn.training.passes import Loss, called, check_losses, device_of
 from dplearn.training.recording import Call, Survey, recording
+from dplearn.training.sampling import INDEPENDENT, fixed_size
 from dplearn.training.twin import contents, on_trial, stored
 
 # Seeds at which a model that draws random numbers is asked whether it mixes records.
@@ -318,3 +319,23 @@ def check_settings(
             f"Expected every trainable parameter in the optimizer, got none for {missing}: "
             "add them, or freeze them with requires_grad_(False)."
         )
+
+
+def check_phases(plan: Plan, *, bound: Bound | None, size: int, alone: bool) -> None:
+    """Refuse a plan that does not fit its bound, so many records, or several processes."""
+    for phase in plan.phases:
+        if (norm := getattr(bound, "max_grad_norm", phase.max_grad_norm)) != phase.max_grad_norm:
+            raise ValueError(
+                f"Expected bound.max_grad_norm = plan.max_grad_norm = {phase.max_grad_norm!r}, "
+                f"got bound.max_grad_norm={norm!r}."
+            )
+        if bound is not None:
+            bound.gradient_noise(phase.noise_multiplier)  # refuses what cannot be
+        if phase.sampling in INDEPENDENT:
+            continue
+        fixed_size(phase, size)
+        if not alone:
+            raise validate.unsupported(
+                f"sampling={phase.sampling!r} in several processes",
+                "parts of a dataset cannot draw such lots separately.",
+            )

@@ -6,11 +6,12 @@ by the *public* expected lot size, and leaves the result in ``.grad`` for an ord
 .. math:: \tilde g = \frac{1}{L}\Big(\sum_{i \in \text{lot}} c_i g_i + N(0, z^2 s^2)\Big).
 
 Dividing by the number of records that happened to be drawn would tell it. An empty lot is a step
-like any other, of pure noise.
+like any other, of pure noise. `dplearn.training.plain` is the same on one page: its lot is `_lot`
+here, its clipped sum and noise are `_noisy_mean` and `_noise`, its last line is `_update`.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
 from functools import cache, partial, reduce
@@ -26,14 +27,14 @@ from dplearn.ground import validate
 from dplearn.run import DPSGD, Plan
 from dplearn.training import checkpoint, sampling
 from dplearn.training.bounds import AdaptiveQuantile, Bound, Flat
-from dplearn.training.checks import check, check_settings, check_stored
+from dplearn.training.checks import check, check_phases, check_settings, check_stored
 from dplearn.training.gradients import Clip, ClippedSum, added_sum, compiled_sum
 from dplearn.training.history import TALLY, History, Record, changed_by_others, tally_of
 from dplearn.training.noise import LOTS, Randomness, Run
 from dplearn.training.passes import Loss, wide
 from dplearn.training.place import Group, Place
 from dplearn.training.recording import Survey, state_of
-from dplearn.training.records import Records
+from dplearn.training.records import Part, Records
 
 _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by a multiple of it"
 _NO_OTHER_RUN = "what other runs released of this model is added: first + second"
@@ -163,25 +164,9 @@ class Trainer:
         if self.expected_batch_size is not None:
             validate.positive(expected_batch_size=self.expected_batch_size)
         validate.positive(loss_scale=self.loss_scale)
-        for phase in self.plan.phases:
-            self._check_phase(phase)
-
-    def _check_phase(self, phase: DPSGD) -> None:
-        norm = getattr(self.bound, "max_grad_norm", phase.max_grad_norm)
-        if norm != phase.max_grad_norm:
-            raise ValueError(
-                f"Expected bound.max_grad_norm = plan.max_grad_norm = {phase.max_grad_norm!r}, "
-                f"got bound.max_grad_norm={norm!r}."
-            )
-        self._clip.bound.gradient_noise(phase.noise_multiplier)  # refuses what cannot be
-        if phase.sampling in sampling.INDEPENDENT:
-            return
-        sampling.fixed_size(phase, len(self._data))
-        if self.process_group is not None:
-            raise validate.unsupported(
-                f"sampling={phase.sampling!r} in several processes",
-                "parts of a dataset cannot draw such lots separately.",
-            )
+        check_phases(
+            self.plan, bound=self.bound, size=len(self._data), alone=not self.process_group
+        )
 
     @torch.inference_mode(False)  # also inside of somebody's torch.no_grad()
     def step(self) -> Record:
@@ -190,9 +175,10 @@ class Trainer:
         The model is looked at again if its mode or its trainable parameters have changed.
         """
         self._begin()
+        lot = self._data.parts(self.steps, self._lots, self._rows)
         noise = self._noise()  # drawn meanwhile where a core is to spare
         with self._passes():
-            mean = self._clipped(noise)
+            mean = self._noisy_mean(lot, noise)
         self._place.add_up(mean)
         # Counted first: whatever interrupts optimizer or scheduler, no step is lost.
         record = self._counted(mean[-len(TALLY) :].clone())
@@ -217,6 +203,18 @@ class Trainer:
         unwritten = check_stored(self.model) if looks else nullcontext()
         with self._randomness.for_model(self._device, self._place.rank, self.steps), unwritten:
             yield
+
+    def _lots(self) -> Iterator[sampling.Lot]:
+        """The lot of the next step and all later ones, which workers load ahead."""
+        return map(self._lot, range(self.steps, self.plan.steps))
+
+    @property
+    def _rows(self) -> int | None:
+        """Rows of each micro-batch, one number for what is compiled; None where they may differ."""
+        varies = self._phase.sampling in ("poisson", "random_allocation")
+        if self.micro_batch is None and self.compile and varies:
+            return math.ceil(self._phase.sample_rate * len(self._data) / 4)
+        return self.micro_batch
 
     def _lot(self, step: int) -> sampling.Lot:
         """Records of a step; the same whenever it is tried again."""
@@ -248,15 +246,11 @@ class Trainer:
     def _normals(self, runs: list[Run]) -> Callable[[], Tensor]:
         return self._randomness.normals(runs, self._like, self.steps)
 
-    def _clipped(self, noise: Callable[[], Tensor]) -> Tensor:
-        """Noise plus the mean of the clipped gradients of this step's lot, and its tally."""
-        noise, rows = cache(noise), self.micro_batch
-        varies = self._phase.sampling in ("poisson", "random_allocation")
-        if rows is None and self.compile and varies:
-            rows = math.ceil(self._phase.sample_rate * len(self._data) / 4)  # code for one number
+    def _noisy_mean(self, lot: Iterable[Part], noise: Callable[[], Tensor]) -> Tensor:
+        """Noise plus the clipped sum of a lot over its public size, and the lot's tally."""
+        noise, tallies = cache(noise), []
         into = cache(lambda: (self._by_name(noise()), 1 / self._expected))
-        tallies, lots = [], lambda: map(self._lot, range(self.steps, self.plan.steps))
-        for inputs, targets, mask in self._data.parts(self.steps, lots, rows):
+        for inputs, targets, mask in lot:
             part = self._sums[self._state](inputs, targets, clip=self._clip, mask=mask, into=into)
             tallies.append(tally_of(part, mask, self._clip.bound, self._like.dtype))
         mean = noise()
