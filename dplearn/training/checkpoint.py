@@ -6,6 +6,7 @@ never runs code from one.
 
 import copy
 import io
+import struct
 import tempfile
 import zipfile
 from collections.abc import Iterator
@@ -20,6 +21,12 @@ from torch.optim import Optimizer
 
 from dplearn.ground.files import temporaries, write_whole
 from dplearn.training.layers import trainable
+
+# What archives and pickles that are none raise.
+_DAMAGED = (
+    *(zipfile.BadZipFile, UnpicklingError, struct.error),
+    *(RuntimeError, ValueError, LookupError, EOFError, OSError),
+)
 
 
 def write(path: str | Path, content: dict[str, Any]) -> None:
@@ -43,12 +50,14 @@ def require_writable(path: str | Path) -> None:
 
 def read(path: str | Path) -> dict[str, Any]:
     """Content of a checkpoint, tensors on the processor; ValueError unless it is a whole one."""
+    data = io.BytesIO(Path(path).read_bytes())
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(data) as archive:
             if archive.testzip():
                 raise zipfile.BadZipFile
-        return torch.load(path, map_location="cpu", weights_only=True)
-    except (zipfile.BadZipFile, NotImplementedError, UnpicklingError, RuntimeError) as error:
+        data.seek(0)
+        return torch.load(data, map_location="cpu", weights_only=True)
+    except _DAMAGED as error:
         raise ValueError(
             f"Expected a checkpoint, got a damaged or different file: {path}."
         ) from error

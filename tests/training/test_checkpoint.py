@@ -2,7 +2,9 @@
 
 import copy
 import dataclasses
+import io
 import os
+import zipfile
 
 import pytest
 import torch
@@ -171,6 +173,31 @@ def test_a_forged_checkpoint_is_refused_before_anything_changes(tmp_path, forge)
     after = begun.model.state_dict(), begun.optimizer.state_dict()
     assert all(torch.equal(before[0][name], value) for name, value in after[0].items())
     assert before[1] == after[1] and begun.steps == 0
+
+
+def test_whatever_bit_is_flipped_the_file_is_refused_or_read_as_it_was(tmp_path):
+    path, content = tmp_path / "run", {"steps": 3, "model": {"weight": torch.ones(3)}}
+    checkpoint.write(path, content)
+    good = path.read_bytes()
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    files = [
+        bytes([*good[:i], good[i] ^ 1 << i % 8, *good[i + 1 :]]) for i in range(0, len(good), 5)
+    ]
+    for end in range(0, len(parts["archive/data.pkl"]) - 1, 9):  # with checksums that fit
+        with zipfile.ZipFile(buffer := io.BytesIO(), "w") as archive:
+            for name, part in parts.items():
+                archive.writestr(name, part[:end] if name == "archive/data.pkl" else part)
+        files.append(buffer.getvalue())
+    refused = 0
+    for data in files:
+        path.write_bytes(data)
+        try:
+            assert repr(checkpoint.read(path)) == repr(content)
+        except ValueError as error:
+            assert str(error).startswith("Expected a checkpoint, got a damaged or different file")
+            refused += 1
+    assert refused > len(files) / 2
 
 
 @each("step", ["fsync", "replace"])
