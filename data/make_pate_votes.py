@@ -13,7 +13,7 @@ from archive import write
 
 from dplearn.datasets import oriented_gradients, synthetic_digits
 from dplearn.pate import Votes
-from dplearn.training.teachers import teacher_labels
+from dplearn.pate.teachers import teacher_labels
 
 TARGET = Path(__file__).with_name("pate_votes.csv.gz")
 QUERIES = 1000

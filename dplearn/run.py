@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dplearn.accountants import Accountant, accountant_of
 from dplearn.accountants._runs import MOST_RUNS, as_counts
+from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency, Guarantee
 from dplearn.mechanisms import (
@@ -358,6 +359,43 @@ class DPSGD(Plan):
             max_grad_norm=max_grad_norm,
             sampling=sampling,
         )
+
+    @classmethod
+    def for_epsilon(
+        cls,
+        epsilon: float,
+        *,
+        delta: float,
+        sample_rate: float,
+        steps: int,
+        max_grad_norm: float = 1.0,
+        sampling: Sampling = "poisson",
+        accountant: Accountant | str = "pld",
+    ) -> Self:
+        """The run with the least noise whose guarantee, by this accountant, is at most `epsilon`.
+
+        Examples
+        --------
+        >>> run = DPSGD.for_epsilon(3.0, delta=1e-5, sample_rate=0.01, steps=1000)
+        >>> print(run.guarantee(delta=1e-5))
+        2.999 <= epsilon <= 3 at delta = 1.0e-05, add_remove, by pld
+        """
+        run = cls(
+            noise_multiplier=1.0,
+            sample_rate=sample_rate,
+            steps=steps,
+            max_grad_norm=max_grad_norm,
+            sampling=sampling,
+        )
+        least = smallest_noise_multiplier(
+            accountant_of(accountant),
+            mechanism=run.mechanism,
+            epsilon=epsilon,
+            delta=delta,
+            steps=-(-steps // run.drawing.batches),
+            adjacency=natural_adjacency(sampling),
+        )
+        return dataclasses.replace(run, noise_multiplier=least.value)
 
     @property
     def phases(self) -> "tuple[DPSGD, ...]":

@@ -31,9 +31,9 @@ from dplearn.ground.progress import ProgressLine
 from dplearn.training import sampling
 from dplearn.training.devices import moved
 from dplearn.training.history import History, Record
+from dplearn.training.layers import trainable
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.passes import Loss
-from dplearn.training.rules import trainable
 
 # Users whose models are trained at once.
 _TOGETHER = 256
@@ -71,10 +71,10 @@ class Federation:
     local_learning_rate: float  # > 0
     dropouts: float = 0.0  # expected share of those drawn who send nothing, in [0, 1)
     generator: InitVar[torch.Generator | None] = None  # as in `Trainer`: for teaching and tests
-    secure: InitVar[bool | None] = None
+    secure: InitVar[bool] = False
     done: list[Record] = field(default_factory=list, init=False)
 
-    def __post_init__(self, generator: torch.Generator | None, secure: bool | None) -> None:
+    def __post_init__(self, generator: torch.Generator | None, secure: bool) -> None:
         validate.instance(FederatedPlan, plan=self.plan)
         validate.integer(minimum=1, local_steps=self.local_steps)
         validate.positive(local_learning_rate=self.local_learning_rate)
@@ -152,8 +152,8 @@ class Federation:
             loss, finite = loss + losses[known].sum().item(), finite + known.sum().item()
             scaled += (good & (norms > largest)).sum().item()
             missed += (~good).sum().item()
-        # In the order of TALLY; whether records were classified rightly is not looked at.
-        tally = [loss, finite, len(clients), scaled, missed, math.nan, 0.0, 0.0]
+        # In the order of TALLY.
+        tally = [loss, finite, len(clients), scaled, missed, 0.0, 0.0]
         return total, torch.tensor(tally, dtype=torch.float64)
 
     def _updates(self, inputs: Tensor, targets: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:

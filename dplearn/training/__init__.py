@@ -6,7 +6,8 @@ in it says so, and ``first + second`` is that of two runs. The plan's `sampling`
 drawn, and with it the theorem behind the guarantee; its `affordable_steps` says how many a target
 allows.
 
-`clipped_sum` gives what DP-SGD releases before noise, from one forward and one backward pass;
+`plain` is the algorithm as it is printed, on one page. `clipped_sum` gives what DP-SGD releases
+before noise, from one forward and one backward pass;
 sums of micro-batches add up. `check` refuses what mixes records; the trainer calls it. Noise in
 parameter `name` has the standard deviation
 ``bound.gradient_noise(noise_multiplier) * groups.scales[groups.of[name]]`` with
@@ -28,7 +29,7 @@ from dplearn.training.checks import check
 from dplearn.training.fitting import fit
 from dplearn.training.gradients import ClippedSum, clipped_sum
 from dplearn.training.history import History, Private, Record
-from dplearn.training.rules import rule
+from dplearn.training.layers import rule
 from dplearn.training.trainer import Trainer
 
 __all__ = [

@@ -32,7 +32,7 @@ def white_box_scores(trainer: Trainer, canaries: Any) -> Tensor:
             for i in range(len(records))
         ]
         length = trainer.step().clipping_norm
-        noisy = _flat({name: p.grad for name, p in trainer._trainable.items()})
+        noisy = _flat({name: p.grad for name, p in trainer._clip.parameters.items()})
         noisy = noisy * trainer._expected
         rows.append(torch.stack([(g @ noisy - g @ g / 2) / length**2 for g in pulls]))
     return torch.stack(rows)

@@ -1,12 +1,10 @@
-"""Files that hold a run, whole or not at all.
+"""Files that hold a run, whole or not at all: what `torch.save` writes, and a rename.
 
-A file is one line with a format number and the SHA-256 of what follows, then what `torch.save`
-wrote. The checksum finds damage; it does not protect against those who would forge a file, but
-reading never runs code from one.
+Its checksums find damage; they do not protect against those who would forge a file, but reading
+never runs code from one.
 """
 
 import copy
-import hashlib
 import io
 import struct
 import tempfile
@@ -22,35 +20,25 @@ from torch import nn
 from torch.optim import Optimizer
 
 from dplearn.ground.files import temporaries, write_whole
-from dplearn.training.distributed import Group, agree, place
-from dplearn.training.rules import trainable
+from dplearn.training.layers import trainable
 
-_FORMAT = b"dplearn checkpoint 1 "
+# What archives and pickles that are none raise.
+_DAMAGED = (
+    *(zipfile.BadZipFile, UnpicklingError, struct.error),
+    *(RuntimeError, ValueError, LookupError, EOFError, OSError),
+)
 
 
 def write(path: str | Path, content: dict[str, Any]) -> None:
     """Replace the file at `path`; whatever goes wrong, the old or the new one is there, whole."""
-    buffer = io.BytesIO()
-    torch.save(content, buffer)
-    data = buffer.getvalue()
-    write_whole(path, _FORMAT + hashlib.sha256(data).hexdigest().encode() + b"\n" + data)
+    torch.save(content, buffer := io.BytesIO())
+    write_whole(path, buffer.getvalue())
     for leftover in temporaries(path):  # of writes that were killed
         leftover.unlink(missing_ok=True)
 
 
-def present(path: str | Path, group: Group) -> bool:
-    """Whether there is a file; ValueError unless it is the same in every process."""
-    exists = Path(path).exists()
-    if group is not None:
-        text = hashlib.sha256(Path(path).read_bytes()).hexdigest() if exists else "no file"
-        agree({"checkpoint": text}, group)
-    return exists
-
-
-def require_writable(path: str | Path, group: Group) -> None:
-    """Raise OSError unless the first process can write a file at `path`."""
-    if place(group)[0] > 0:
-        return
+def require_writable(path: str | Path) -> None:
+    """Raise OSError unless a file can be written at `path`."""
     try:
         with tempfile.TemporaryFile(dir=Path(path).parent):
             usable = not Path(path).is_dir()
@@ -61,20 +49,18 @@ def require_writable(path: str | Path, group: Group) -> None:
 
 
 def read(path: str | Path) -> dict[str, Any]:
-    """Content of a checkpoint, tensors on the processor; raises unless the file is a whole one."""
-    head, _, data = Path(path).read_bytes().partition(b"\n")
-    if head != _FORMAT + hashlib.sha256(data).hexdigest().encode():
-        raise ValueError(f"Expected a checkpoint, got a damaged or different file: {path}.")
+    """Content of a checkpoint, tensors on the processor; ValueError unless it is a whole one."""
+    data = io.BytesIO(Path(path).read_bytes())
     try:
-        # What `torch.save` writes is not compressed; what is may unpack to more than memory holds.
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            if sum(part.file_size for part in archive.infolist()) > len(data):
-                raise ValueError(
-                    f"Expected a checkpoint as it was written, got a compressed {path}."
-                )
-        return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
-    except (zipfile.BadZipFile, UnpicklingError, RuntimeError, EOFError, struct.error) as error:
-        raise ValueError(f"Expected a checkpoint, got a file that holds no run: {path}.") from error
+        with zipfile.ZipFile(data) as archive:
+            if archive.testzip():
+                raise zipfile.BadZipFile
+        data.seek(0)
+        return torch.load(data, map_location="cpu", weights_only=True)
+    except _DAMAGED as error:
+        raise ValueError(
+            f"Expected a checkpoint, got a damaged or different file: {path}."
+        ) from error
 
 
 def parts(model: nn.Module, optimizer: Optimizer) -> dict[str, str]:

@@ -22,14 +22,15 @@ from torch.utils._pytree import tree_leaves
 
 from dplearn.ground import validate
 from dplearn.run import Plan
-from dplearn.training.bounds import Flat
+from dplearn.training.bounds import Bound, Flat
 from dplearn.training.devices import forked
 from dplearn.training.gradients import Clip, ClippedSum, added_sum
+from dplearn.training.layers import trainable
 from dplearn.training.learned import learn
 from dplearn.training.made_up import MadeUp
-from dplearn.training.passes import Loss, called, check_losses, check_rows, device_of
+from dplearn.training.passes import Loss, called, check_losses, device_of
 from dplearn.training.recording import Call, Survey, recording
-from dplearn.training.rules import trainable
+from dplearn.training.sampling import INDEPENDENT, fixed_size
 from dplearn.training.twin import contents, on_trial, stored
 
 # Seeds at which a model that draws random numbers is asked whether it mixes records.
@@ -178,7 +179,6 @@ def _check_all(trial: _Trial) -> None:
             "a torch.no_grad() or a .detach() around them?"
         )
     trial.learn()
-    _check_gradients(*trial.recorded(range(trial.size)))
     random = trial.random()
     for seed in range(_SEEDS) if random else (0,):
         _check_separate(trial, seed, together=not random)
@@ -287,25 +287,6 @@ def _experiments(
             yield "on its own", [one], batch if one < size else [i + size for i in batch], [one]
 
 
-def _check_gradients(calls: list[Call], losses: Tensor) -> None:
-    """Raise if a gradient flows from one record's loss to another record's row."""
-    edges: Any = [edge for call in calls for edge in call.edges.values()]
-    owners = [call for call in calls for _ in call.edges]
-    for row in (0, len(losses) - 1) if edges else ():
-        grads = torch.autograd.grad(losses[row], edges, retain_graph=True, allow_unused=True)
-        for call, grad in zip(owners, grads, strict=True):
-            if grad is None:
-                continue
-            check_rows(call, grad, len(losses))
-            others = torch.cat([grad[:row], grad[row + 1 :]])
-            if others.ne(0).any():  # also if it is not a number
-                raise ValueError(
-                    f"Expected records to be separate, but the loss of record {row} depends on "
-                    f"other rows of the output of {call.name!r} ({type(call.module).__name__}): "
-                    "something after it mixes records, or the first dimension is not the batch."
-                )
-
-
 def check_settings(
     model: nn.Module, loss_fn: Any, plan: Plan, optimizer: Optimizer, scheduler: Any
 ) -> None:
@@ -338,3 +319,23 @@ def check_settings(
             f"Expected every trainable parameter in the optimizer, got none for {missing}: "
             "add them, or freeze them with requires_grad_(False)."
         )
+
+
+def check_phases(plan: Plan, *, bound: Bound | None, size: int, alone: bool) -> None:
+    """Refuse a plan that does not fit its bound, so many records, or several processes."""
+    for phase in plan.phases:
+        if (norm := getattr(bound, "max_grad_norm", phase.max_grad_norm)) != phase.max_grad_norm:
+            raise ValueError(
+                f"Expected bound.max_grad_norm = plan.max_grad_norm = {phase.max_grad_norm!r}, "
+                f"got bound.max_grad_norm={norm!r}."
+            )
+        if bound is not None:
+            bound.gradient_noise(phase.noise_multiplier)  # refuses what cannot be
+        if phase.sampling in INDEPENDENT:
+            continue
+        fixed_size(phase, size)
+        if not alone:
+            raise validate.unsupported(
+                f"sampling={phase.sampling!r} in several processes",
+                "parts of a dataset cannot draw such lots separately.",
+            )

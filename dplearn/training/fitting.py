@@ -13,7 +13,6 @@ from dplearn.ground import validate
 from dplearn.ground.guarantee import round_up
 from dplearn.ground.progress import ProgressLine
 from dplearn.run import Plan
-from dplearn.training.checkpoint import present, require_writable
 from dplearn.training.history import History
 from dplearn.training.passes import Loss
 from dplearn.training.trainer import Trainer
@@ -39,10 +38,10 @@ def fit(
 
     A dataset is a pair (inputs, targets) of tensors or arrays with one row per record, where
     inputs may also be a tuple or dict of them and targets None; or it has a length and such pairs
-    as items; or it is a `DataLoader` of such items, whose `collate_fn`, workers and pinning are
-    used. Lots are the plan's: a loader's shuffling plays no part, its batch size may not
-    contradict them. In a dict "labels" are the targets. One record is one row or item: whoever
-    has several is protected less, so let an item hold all that one person has.
+    as items, as a list of them has; or it is a `DataLoader` of such items, whose `collate_fn`,
+    workers and pinning are used. Lots are the plan's: a loader's shuffling plays no part, its batch
+    size may not contradict them. In a dict "labels" are the targets. One record is one row or item:
+    whoever has several is protected less, so let an item hold all that one person has.
 
     `delta` in (0, 1) is for the epsilon that is shown and for `target_epsilon`: the run stops
     before epsilon exceeds that, at a step known beforehand. It resumes from the file `checkpoint`
@@ -76,9 +75,7 @@ def fit(
     plan.guarantee(accountant, delta=delta)  # refuses what no theorem covers, before training
     trainer = Trainer(model, loss_fn, dataset, plan, optimizer=optimizer, **options)
     if checkpoint is not None:
-        require_writable(checkpoint, trainer.process_group)
-        if present(checkpoint, trainer.process_group):
-            trainer.load(checkpoint)
+        trainer.resume(checkpoint)
     line = ProgressLine(progress)
     with _kept(trainer, checkpoint):
         while trainer.steps < steps:
@@ -117,6 +114,5 @@ def _line(history: History, steps: int, accountant: Accountant | str, delta: flo
     lot, spent = history.records[-1].private, history.guarantee(delta, accountant=accountant)
     return (
         f"step {history.steps}/{steps}  epsilon {round_up(spent.epsilon)}  private: "
-        f"loss {lot.loss:.3f}  accuracy {lot.accuracy:.1%}  "
-        f"clipped {lot.clipped_fraction:.0%}  not finite {history.non_finite}"
+        f"loss {lot.loss:.3f}  clipped {lot.clipped_fraction:.0%}  not finite {history.non_finite}"
     )

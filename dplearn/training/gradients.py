@@ -26,13 +26,13 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from dplearn.training.bounds import Bound
+from dplearn.training.bounds import Bound, Groups
 from dplearn.training.devices import exactly, moved
+from dplearn.training.layers import trainable
+from dplearn.training.layers.per_example import ROUNDING, PerExample
 from dplearn.training.learned import rows_of_model
 from dplearn.training.passes import Loss, called, check_losses, per_example, wide, zeros
-from dplearn.training.per_example import ROUNDING, PerExample
 from dplearn.training.recording import Survey, Tape, observed, recording, state_of
-from dplearn.training.rules import trainable
 
 # Gives a tensor for each trainable parameter, and a number to multiply what is added to it.
 Into = Callable[[], tuple[Mapping[str, Tensor], float]]
@@ -43,15 +43,13 @@ class ClippedSum:
     """Contribution of one micro-batch; everything in it is private until noise is added.
 
     The clipped sum for every trainable parameter, float32 or float64. Of each record, shape (B,):
-    its loss, the norm of its whole gradient before clipping, the fraction of its labels that the
-    model gets right (NaN for other tasks), whether it is none of the padding, and whether it was
-    scaled down.
+    its loss, the norm of its whole gradient before clipping, whether it is none of the padding, and
+    whether it was scaled down.
     """
 
     sums: Mapping[str, Tensor]
     losses: Tensor
     norms: Tensor
-    right: Tensor
     counted: Tensor
     scaled: Tensor
 
@@ -172,45 +170,32 @@ def _recorded_sum(
 ) -> ClippedSum:
     """The clipped sum; the tape is empty before and afterwards."""
     tape.runs = True
-    outputs = called(model, inputs)
-    losses = loss_fn(outputs, targets)
+    losses = loss_fn(called(model, inputs), targets)
     tape.runs = False
     check_losses(losses)
     _check_mask(mask, losses)
     gradients = per_example(tape, losses) if len(losses) else {}
     tape.calls.clear()
     with torch.no_grad(), exactly(losses.device):
-        right = _right(outputs, targets)
-        return _clipped(gradients, losses.detach(), right, clip, mask, into or clip.zeros)
-
-
-def _right(outputs: Any, targets: Any) -> Tensor | None:
-    """Which records are classified rightly, if this is classification."""
-    tensors = isinstance(outputs, Tensor) and isinstance(targets, Tensor)
-    if not tensors or targets.is_floating_point():
-        return None
-    if outputs.shape[:-1] != targets.shape or outputs.shape[-1] < 2:
-        return None
-    hits = (outputs.detach().argmax(-1) == targets).float()
-    return hits.flatten(1).mean(1) if hits.dim() > 1 else hits
+        return _clipped(gradients, losses.detach(), clip, mask, into or clip.zeros)
 
 
 class Clip(NamedTuple):
-    """A bound on a model: its factors, the group of each parameter, norms (groups, 1)."""
+    """A bound, and the parameters of a model that it is for: those that are trained now."""
 
-    factors: Callable[[Tensor, Tensor], Tensor]
-    group: Mapping[str, int]
-    largest: Tensor
-    parameters: Mapping[str, Tensor]  # those that are trained
+    bound: Bound
+    parameters: Mapping[str, nn.Parameter]
+    groups: Groups
+    largest: Tensor  # norms of the groups, shape (groups, 1)
 
     @classmethod
     def of(cls, model: nn.Module, bound: Bound) -> Clip:
-        """A bound on the parameters that are trained now."""
+        """The parameters of a model that are trained now, with this bound."""
         parameters = trainable(model)
         groups = bound.groups({name: p.numel() for name, p in parameters.items()})
         like = next(model.parameters(), torch.empty(0))
         largest = torch.tensor(groups.norms, dtype=wide(like.dtype))[:, None]
-        return cls(bound.factors, groups.of, moved(largest, like.device), parameters)
+        return cls(bound, parameters, groups, moved(largest, like.device))
 
     def zeros(self) -> tuple[dict[str, Tensor], float]:
         """Room for the clipped sum of each parameter, and what to multiply it with."""
@@ -228,14 +213,13 @@ def _check_mask(mask: Tensor | None, losses: Tensor) -> None:
 def _clipped(
     gradients: dict[str, PerExample],
     losses: Tensor,
-    right: Tensor | None,
     clip: Clip,
     mask: Tensor | None,
     into: Into,
 ) -> ClippedSum:
     """Norms, factors and weighted sums; the gradients are used up."""
-    factors_of, group, largest, _ = clip
-    squares: list[list[Tensor]] = [[] for _ in range(len(largest))]
+    group = clip.groups.of
+    squares: list[list[Tensor]] = [[] for _ in range(len(clip.largest))]
     for name, gradient in gradients.items():
         squares[group[name]].append(gradient.squared_norm())
     zero = [losses.new_zeros(len(losses), dtype=wide(losses.dtype))]
@@ -244,7 +228,7 @@ def _clipped(
     finite = norms < torch.inf
     # Norms may be a few units of rounding too small: round up before dividing.
     rounded_up = squared.sqrt() * (1 + ROUNDING * torch.finfo(squared.dtype).eps)
-    factors = factors_of(rounded_up, largest.to(squared))
+    factors = clip.bound.factors(rounded_up, clip.largest.to(squared))
     factors = torch.where(finite if mask is None else finite & mask, factors, 0)
     # Whether all are finite is known without waiting only on the processor, once it runs. Elsewhere
     # rows are set to zero on copies: 5 to 14 % of the time of a clipped sum without a compiler.
@@ -258,7 +242,6 @@ def _clipped(
         sums=sums,
         losses=losses,
         norms=norms,
-        right=losses.new_full(losses.shape, torch.nan) if right is None else right,
         counted=torch.ones_like(finite) if mask is None else mask,
         scaled=factors.amin(0) < 1,
     )

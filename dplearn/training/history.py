@@ -18,7 +18,7 @@ from dplearn.training.bounds import Bound
 from dplearn.training.gradients import ClippedSum
 
 # Sums over the records of a lot, and the draw that hides how many norms were below the bound.
-TALLY = ("loss", "finite", "examples", "clipped", "non_finite", "right", "below", "normal")
+TALLY = ("loss", "finite", "examples", "clipped", "non_finite", "below", "normal")
 
 _STOPPED = "the data and the model did not decide when to stop"
 _NOT_ADAPTED = "no run was planned by what an earlier one released"
@@ -31,13 +31,11 @@ _LAST: WeakKeyDictionary[nn.Module, object] = WeakKeyDictionary()
 class Private:
     """Diagnostics of one step, computed without noise: to look at, never to publish.
 
-    The mean loss, before the step and without records whose loss is not finite, and the fractions
-    of the lot that were classified rightly and whose gradients were scaled down. They are NaN
-    where there is nothing to count: the lot is empty, or the task another.
+    The mean loss, before the step and without records whose loss is not finite, and the fraction
+    of the lot whose gradients were scaled down. They are NaN where the lot is empty.
     """
 
     loss: float
-    accuracy: float
     clipped_fraction: float
     lot_size: int
     non_finite: int  # records left out because their gradient is infinite or not a number
@@ -58,7 +56,6 @@ class Record:
         mean = lambda total, count: tally[total] / tally[count] if tally[count] else math.nan
         return Private(
             loss=mean("loss", "finite"),
-            accuracy=mean("right", "examples"),
             clipped_fraction=mean("clipped", "examples"),
             lot_size=round(tally["examples"]),
             non_finite=round(tally["non_finite"]),
@@ -132,5 +129,5 @@ def tally_of(part: ClippedSum, mask: Tensor | None, bound: Bound, dtype: torch.d
     loss = torch.where(finite, part.losses, 0).to(dtype)  # all others become as wide
     below = part.norms <= getattr(bound, "max_grad_norm", 0.0)
     missed = ~(part.norms < math.inf)
-    rows = torch.stack([loss, finite, part.counted, part.scaled, missed, part.right, below])
+    rows = torch.stack([loss, finite, part.counted, part.scaled, missed, below])
     return F.pad((rows if mask is None else torch.where(mask, rows, 0)).sum(1), (0, 1))

@@ -14,9 +14,9 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 from dplearn.training.devices import forked
+from dplearn.training.layers import trainable
 from dplearn.training.passes import Loss, called, check_losses, device_of, per_example, zeros
 from dplearn.training.recording import Call, Rows, Tape, recording, state_of
-from dplearn.training.rules import trainable
 
 # What was learned of each model, and the modes and trainable parameters it had then.
 _LEARNED: WeakKeyDictionary[nn.Module, tuple[Any, Rows]] = WeakKeyDictionary()

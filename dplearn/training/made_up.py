@@ -154,9 +154,13 @@ class MadeUp:
                 errors.append(error)
             else:
                 return kinds
+        if type(errors[0]) is not RuntimeError:
+            raise errors[0]
         types = [f"{x.dtype} {tuple(x.shape)}" for x in self._leaves if isinstance(x, Tensor)]
-        errors[0].add_note(f"Inputs and targets that were tried: {', '.join(types)}.")
-        raise errors[0]
+        why = " ".join(str(errors[0]).split())
+        raise RuntimeError(
+            f"Expected inputs and targets that suit the model, got {', '.join(types)}: {why}"
+        ) from errors[0]
 
     def _best(self, kinds: list[Kind | None], options: Sequence[tuple[Kind, ...]]) -> list[Any]:
         """For each tensor the first of its options that works, or the kind that it has."""

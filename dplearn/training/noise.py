@@ -1,21 +1,16 @@
 """Where randomness comes from, and the noise of one step.
 
-Three sources, in the order of how much an attacker may know:
-
 * A seed, taken from a `torch.Generator`: every run repeats. For teaching and tests; the guarantee
   holds against those who do not know the seed.
-* ``secure=False``: at every step the operating system seeds fast generators anew, with 256 bits for
-  the processor and 63 bits for an accelerator. They are not cryptographic. Nothing is stored.
-* ``secure=True``: noise is made of the key stream of AES-256 in counter mode, under a key that the
-  operating system gives at every step and nobody keeps. This excludes attacks on a generator: to
-  tell the stream from true randomness is to break the cipher. It does not exclude attacks on
-  rounding (Mironov, 2012): epsilon is that of real numbers. In single precision, of the pairs of
-  entries that share a radius 85 % with noise 1 around (0, 0), and 56 % around (1, 0), are
-  impossible under the other, for whoever knows all else that was added up. Exact is whole-number
-  noise alone: `dplearn.federated.noise`. Lots come from the fast generator all the same.
-
-By default noise is secure on a processor where the library `cryptography` is installed: nothing
-else is as fast. For an accelerator the processor would have to draw it, which must be asked for.
+* Else noise is made of the key stream of AES-256 in counter mode, under a key that the operating
+  system gives at every step and nobody keeps. This excludes attacks on a generator: to tell the
+  stream from true randomness is to break the cipher. It does not exclude attacks on rounding
+  (Mironov, 2012): epsilon is that of real numbers. In single precision, of the pairs of entries
+  that share a radius 85 % with noise 1 around (0, 0), and 56 % around (1, 0), are impossible under
+  the other, for whoever knows all else that was added up. Exact is whole-number noise alone:
+  `dplearn.federated.noise`. Lots come from a fast generator, seeded with 256 bits.
+* An accelerator draws noise itself, from 63 bits of the operating system at every step; it is not
+  cryptographic. With ``secure=True`` the processor draws it by the cipher there, too.
 
 `torch.Generator` on a processor is not used for noise: it keeps 32 bits of a seed, which can be
 searched, and its float32 normals never exceed 5.8 standard deviations, a gap that shows at the
@@ -33,7 +28,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from importlib.util import find_spec
 from itertools import groupby
 
 import numpy as np
@@ -48,7 +42,6 @@ Run = tuple[int, float]
 # Two random words for each of so many pairs of normals.
 Words = Callable[[int], tuple[NDArray[np.uint32], NDArray[np.uint32]]]
 
-_CIPHER = find_spec("cryptography") is not None
 # Normals drawn at once: few enough for the processor's cache.
 _CHUNK = 2**16
 _ZEROS = bytes(4 * _CHUNK)
@@ -66,16 +59,14 @@ class Randomness:
     """Independent streams of random numbers, one for each use and step."""
 
     seed: int | None = None  # None: the operating system's randomness
-    secure: bool | None = None  # None: where that is fastest
+    secure: bool = False  # no noise from an accelerator's own generator
 
     def __post_init__(self) -> None:
         if self.secure and self.seed is not None:
             raise ValueError("Expected secure=True without a generator, got both.")
-        if self.secure and not _CIPHER:
-            raise ValueError("Expected secure=True with cryptography installed, got none.")
 
     @classmethod
-    def of(cls, generator: torch.Generator | None, *, secure: bool | None = None) -> Randomness:
+    def of(cls, generator: torch.Generator | None, *, secure: bool = False) -> Randomness:
         """Seeded by a draw from a generator, if there is one."""
         if generator is None:
             return cls(secure=secure)
@@ -123,9 +114,7 @@ class Randomness:
 
     def _words(self, *key: int) -> Words:
         """A new source of random words."""
-        if self.secure or (self.secure is None and self.seed is None and _CIPHER):
-            return _cipher()
-        return partial(_generated, self.stream(NOISE, *key))
+        return _cipher() if self.seed is None else partial(_generated, self.stream(NOISE, *key))
 
     @contextmanager
     def for_model(self, device: torch.device, *key: int) -> Iterator[None]:

@@ -10,9 +10,9 @@ from torch import Tensor, nn
 from dplearn.ground import validate
 from dplearn.training import fallback
 from dplearn.training.devices import exactly
-from dplearn.training.per_example import Dense, PerExample, combined
+from dplearn.training.layers import trained
+from dplearn.training.layers.per_example import Dense, PerExample, combined
 from dplearn.training.recording import Call, Rows, Tape, on_tensors, owned, rows_of
-from dplearn.training.rules import trained
 from dplearn.training.shared import Shared
 
 Loss = Callable[[Any, Any], Tensor]

@@ -21,9 +21,8 @@ from torch.nn.utils.parametrize import ParametrizationList
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map_only, tree_unflatten
 
 from dplearn.ground import validate
-from dplearn.training import attention, recurrence  # noqa: F401  they register substitutes
+from dplearn.training.layers import Rule, reads_inputs, rule_of, substitute_of, trained
 from dplearn.training.mixing import refuse_mixing
-from dplearn.training.rules import Rule, reads_inputs, rule_of, substitute_of, trained
 from dplearn.training.shared import Source, shared
 
 Edge = GradientEdge | Tensor

@@ -18,7 +18,7 @@ from dplearn.run import Plan
 from dplearn.training.devices import forked, free_bytes, moved
 from dplearn.training.passes import Loss, called
 from dplearn.training.recording import on_tensors
-from dplearn.training.sampling import Lot, micro_batches
+from dplearn.training.sampling import Lot, largest_pass, micro_batches
 from dplearn.training.twin import on_trial
 
 # Inputs, targets, and a mask that is False for padding.
@@ -32,7 +32,6 @@ _LOADING = (
 )
 # Records that are collated with others and with copies; what is rounding in their losses.
 _COMPARED, _ROUNDING = 8, 1e-3
-_MOST = 256
 # Records whose digests are compared between processes if each must be loaded.
 _DIGESTED = 4096
 
@@ -48,13 +47,15 @@ class Records:
         self._dataset, self._collate, self._options = _source(dataset, plan, device)
         if len(self) == 0:
             raise ValueError("Expected a dataset with at least one record, got 0.")
+        # On a processor few rows at a time take less memory, and stay in its caches.
+        self._most = largest_pass(plan, len(self)) if device.type == "cpu" else None
 
     def __len__(self) -> int:
         return len(self._dataset)
 
     def rows(self, index: Lot) -> tuple[Any, Any]:
         """Inputs and targets of these records, on the device."""
-        return self._moved(self._fetched(index))
+        return self._taken(self._fetched(index))
 
     def digests(self, key: bytes) -> list[bytes]:
         """A keyed digest of each record; of so many at most where each must be loaded."""
@@ -62,7 +63,7 @@ class Records:
         count = len(self) if whole else min(len(self), _DIGESTED)
         places = np.linspace(0, len(self) - 1, count).astype(np.int64)
         # Items one by one: what they are collated with may change their shape.
-        lots = np.array_split(places, math.ceil(count / _MOST) if whole else count)
+        lots = np.array_split(places, math.ceil(count / _DIGESTED) if whole else count)
         digest = partial(hashlib.blake2b, digest_size=16, key=key)
         found = []
         for lot in lots:
@@ -91,14 +92,12 @@ class Records:
 
     def _batches(self, lots: Iterator[Lot], micro_batch: int | None) -> Iterator[Iterable[Part]]:
         """Micro-batches of each lot, loaded in that order."""
-        # On a processor few rows at a time take less memory, and stay in its caches.
-        most = _MOST if self._device.type == "cpu" else None
-        cut = partial(micro_batches, micro_batch=micro_batch, most=most)
+        cut = partial(micro_batches, micro_batch=micro_batch, most=self._most)
         ahead, due = tee(list(cut(lot)) for lot in lots)
         index = (part for lot in ahead for part, _ in lot)
         loaded = self._loaded(index) if self._options else map(self._fetched, index)
         for lot in due:
-            yield ((*self._moved(next(loaded)), self._moved(mask)) for _, mask in lot)
+            yield ((*self._taken(next(loaded)), self._moved(mask)) for _, mask in lot)
 
     def _loaded(self, index: Iterator[Lot]) -> Iterator[tuple[Any, Any]]:
         """Inputs and targets as workers load them."""
@@ -112,6 +111,12 @@ class Records:
         if isinstance(self._dataset, _Arrays):
             return self._dataset[index]
         return self._collate([self._dataset[i] for i in index.tolist()])
+
+    def _taken(self, pair: tuple[Any, Any]) -> tuple[Any, Any]:
+        """Inputs and targets on the device; labels of 64 bits, as losses want them."""
+        inputs, targets = self._moved(pair)
+        short = torch.int16, torch.int32
+        return inputs, on_tensors(lambda x: x.long() if x.dtype in short else x, targets)
 
     def _moved(self, values: Any) -> Any:
         return on_tensors(partial(moved, device=self._device), values)
@@ -190,10 +195,12 @@ def _source(dataset: Any, plan: Plan, device: torch.device) -> tuple[Any, Any, d
     if isinstance(dataset, tuple | Mapping):
         return _Arrays(_pair(dataset)).near(device), _default, {}
     items = hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")
-    if not items or isinstance(dataset, (*_ARRAYS, list, str)):
+    columns = isinstance(dataset, list) and isinstance(dataset[0] if dataset else None, _ARRAYS)
+    if not items or columns or isinstance(dataset, (*_ARRAYS, str)):
         raise TypeError(
             "Expected dataset to be a pair (inputs, targets) of tensors or arrays (targets may be "
-            f"None), a map-style Dataset or a DataLoader, got {type(dataset).__name__}."
+            "None), a map-style Dataset, a list of pairs or a DataLoader, got "
+            f"{type(dataset).__name__}{' of arrays' if columns else ''}."
         )
     return dataset, _default, {}
 

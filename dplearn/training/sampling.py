@@ -4,6 +4,7 @@ The plan's `sampling` names the scheme and the mechanism of its guarantee at onc
 one scheme cannot be paired with the theorem of another.
 """
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -12,12 +13,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dplearn.ground import validate
-from dplearn.run import DPSGD
+from dplearn.run import DPSGD, Plan
 
 Lot = NDArray[np.int64]
 
 # Each record decides for itself, so parts of a dataset may draw their lots separately.
 INDEPENDENT = ("poisson", "random_allocation", "none")
+# Rows that are processed at once.
+_ROWS = 256
 
 
 def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
@@ -57,6 +60,17 @@ def fixed_size(plan: DPSGD, size: int) -> int:
             f"got {expected!r}."
         )
     return whole
+
+
+def largest_pass(plan: Plan, size: int) -> int:
+    """Largest number of rows at once for lots from so many records: `_ROWS` or a quarter more.
+
+    A lot that exceeds its expected size by up to four standard deviations is not cut once more:
+    half of all Poisson lots of 256 would be, which takes 12 to 15 % longer.
+    """
+    expected = max(phase.sample_rate for phase in plan.phases) * size
+    largest = expected + 4 * math.sqrt(expected)
+    return max(_ROWS, math.ceil(largest / math.ceil(expected / _ROWS)))
 
 
 def micro_batches(

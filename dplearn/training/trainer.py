@@ -6,12 +6,13 @@ by the *public* expected lot size, and leaves the result in ``.grad`` for an ord
 .. math:: \tilde g = \frac{1}{L}\Big(\sum_{i \in \text{lot}} c_i g_i + N(0, z^2 s^2)\Big).
 
 Dividing by the number of records that happened to be drawn would tell it. An empty lot is a step
-like any other, of pure noise.
+like any other, of pure noise. `dplearn.training.plain` is the same on one page: its lot is `_lot`
+here, its clipped sum and noise are `_noisy_mean` and `_noise`, its last line is `_update`.
 """
 
 import math
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
 from functools import cache, partial, reduce
 from pathlib import Path
@@ -24,16 +25,16 @@ from torch.optim import Optimizer
 
 from dplearn.ground import validate
 from dplearn.run import DPSGD, Plan
-from dplearn.training import checkpoint, distributed, sampling
+from dplearn.training import checkpoint, sampling
 from dplearn.training.bounds import AdaptiveQuantile, Bound, Flat
-from dplearn.training.checks import check, check_settings, check_stored
+from dplearn.training.checks import check, check_phases, check_settings, check_stored
 from dplearn.training.gradients import Clip, ClippedSum, added_sum, compiled_sum
 from dplearn.training.history import TALLY, History, Record, changed_by_others, tally_of
 from dplearn.training.noise import LOTS, Randomness, Run
 from dplearn.training.passes import Loss, wide
+from dplearn.training.place import Group, Place
 from dplearn.training.recording import Survey, state_of
-from dplearn.training.records import Records
-from dplearn.training.rules import trainable
+from dplearn.training.records import Part, Records
 
 _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by a multiple of it"
 _NO_OTHER_RUN = "what other runs released of this model is added: first + second"
@@ -91,32 +92,32 @@ class Trainer:
     # A seed for lots, noise and dropout is drawn from it. For teaching and tests: who knows the
     # seed can subtract the noise. Default: the operating system's randomness.
     generator: InitVar[torch.Generator | None] = None
-    secure: InitVar[bool | None] = None  # noise from a cipher, default: where possible; see `noise`
-    process_group: distributed.Group = None  # each process gives records of its own
+    secure: InitVar[bool] = False  # on an accelerator, too, noise from a cipher; see `noise`
+    process_group: Group = None  # each process gives records of its own
     records: list[Record] = field(default_factory=list, init=False)
 
-    def __post_init__(self, generator: torch.Generator | None, secure: bool | None) -> None:
+    def __post_init__(self, generator: torch.Generator | None, secure: bool) -> None:
         check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
-        self._trainable, self._state = trainable(self.model), None
-        self._device = next(iter(self._trainable.values())).device
-        dtypes = [wide(parameter.dtype) for parameter in self._trainable.values()]
-        self._like = torch.empty(0, dtype=reduce(torch.promote_types, dtypes), device=self._device)
-        self._data = Records(self.dataset, self.plan, device=self._device)
-        self._rank, self._processes = distributed.place(self.process_group)
+        self._place = Place(self.process_group)
+        self._randomness = Randomness.of(generator, secure=secure)
         self._steps, self._resumed = 0, False
         self._itself, self._after_others = object(), False
-        self._randomness = Randomness.of(generator, secure=secure)
-        self._drawn: dict[int, list[sampling.Lot]] = {}  # lots of drawings in use or to come
         self._phase, _ = self.plan.at(0)
-        self._use(self.bound or Flat(self._phase.max_grad_norm))
+        self._clip = Clip.of(self.model, self.bound or Flat(self._phase.max_grad_norm))
+        parameters = self._clip.parameters.values()
+        self._device = next(iter(parameters)).device
+        dtype = reduce(torch.promote_types, [wide(p.dtype) for p in parameters])
+        self._like = torch.empty(0, dtype=dtype, device=self._device)
+        self._data = Records(self.dataset, self.plan, device=self._device)
+        self._drawn: dict[int, list[sampling.Lot]] = {}  # lots of drawings in use or to come
         self._check_options()
-        self._records = sum(distributed.gathered(len(self._data), self.process_group))
+        self._records = sum(self._place.gathered(len(self._data)))
         run = self._fingerprint()
-        distributed.agree({**run, "seed": repr(self._randomness.seed)}, self.process_group)
-        if self.process_group is not None:
-            distributed.check_parts(self._data.digests, self.process_group)
-        distributed.start_equal(self.model, self.process_group)
-        self._sums: dict[Any, Callable[..., ClippedSum]] = {}  # by modes and trainable parameters
+        self._place.agree({**run, "seed": repr(self._randomness.seed)})
+        self._place.check_parts(self._data.digests)
+        self._place.start_equal(self.model)
+        self._state: Any = None  # of the model, when it was looked at
+        self._sums: dict[Any, Callable[..., ClippedSum]] = {}  # by states
         self._look()
         self._data.check_collation(self.model, self.loss_fn)
         self._run = run
@@ -132,23 +133,16 @@ class Trainer:
         """Number of steps that are done and counted."""
         return self._steps
 
-    def _use(self, bound: Bound) -> None:
-        """Clip by this bound from now on."""
-        self._bound, self._clip = bound, Clip.of(self.model, bound)
-        self._groups = bound.groups({name: p.numel() for name, p in self._trainable.items()})
-
     def _look(self) -> None:
         """Look again at the model if modes or trainable parameters have changed."""
         if (state := state_of(self.model, self.loss_fn)) == self._state:
             return
         check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
-        self._trainable = trainable(self.model)
-        self._sizes = [parameter.numel() for parameter in self._trainable.values()]
-        self._use(self._bound)
+        self._clip = Clip.of(self.model, self._clip.bound)
         if state not in self._sums:
             self._check()
             self._sums[state] = self._summing()
-        self._state, self._sum = state, self._sums[state]
+        self._state = state
 
     def _summing(self) -> Callable[..., ClippedSum]:
         """What adds up the clipped gradients of a micro-batch."""
@@ -156,7 +150,7 @@ class Trainer:
         if not self.compile:
             return partial(added_sum, *parts, loss_scale=scale, survey=Survey.of(self.model))
         options = self.compile if isinstance(self.compile, dict) else {}
-        return compiled_sum(*parts, bound=self._bound, loss_scale=scale, **options)
+        return compiled_sum(*parts, bound=self._clip.bound, loss_scale=scale, **options)
 
     def _check(self) -> None:
         """Raise if an experiment shows that the model mixes records; no value of theirs counts."""
@@ -170,25 +164,9 @@ class Trainer:
         if self.expected_batch_size is not None:
             validate.positive(expected_batch_size=self.expected_batch_size)
         validate.positive(loss_scale=self.loss_scale)
-        for phase in self.plan.phases:
-            self._check_phase(phase)
-
-    def _check_phase(self, phase: DPSGD) -> None:
-        norm = getattr(self.bound, "max_grad_norm", phase.max_grad_norm)
-        if norm != phase.max_grad_norm:
-            raise ValueError(
-                f"Expected bound.max_grad_norm = plan.max_grad_norm = {phase.max_grad_norm!r}, "
-                f"got bound.max_grad_norm={norm!r}."
-            )
-        self._bound.gradient_noise(phase.noise_multiplier)  # refuses what cannot be
-        if phase.sampling in sampling.INDEPENDENT:
-            return
-        sampling.fixed_size(phase, len(self._data))
-        if self.process_group is not None:
-            raise validate.unsupported(
-                f"sampling={phase.sampling!r} in several processes",
-                "parts of a dataset cannot draw such lots separately.",
-            )
+        check_phases(
+            self.plan, bound=self.bound, size=len(self._data), alone=not self.process_group
+        )
 
     @torch.inference_mode(False)  # also inside of somebody's torch.no_grad()
     def step(self) -> Record:
@@ -196,30 +174,53 @@ class Trainer:
 
         The model is looked at again if its mode or its trainable parameters have changed.
         """
+        self._begin()
+        lot = self._data.parts(self.steps, self._lots, self._rows)
+        noise = self._noise()  # drawn meanwhile where a core is to spare
+        with self._passes():
+            mean = self._noisy_mean(lot, noise)
+        self._place.add_up(mean)
+        # Counted first: whatever interrupts optimizer or scheduler, no step is lost.
+        record = self._counted(mean[-len(TALLY) :].clone())
+        self._update(mean)
+        return record
+
+    def _begin(self) -> None:
+        """Have the phase and the bound of the next step; ValueError if there is none."""
         if self.steps >= self.plan.steps:
             raise ValueError(f"Expected at most {self.plan.steps} steps, as planned, got one more.")
         self._look()
         self._phase, _ = self.plan.at(self.steps)
-        if self.bound is None and self._bound != (bound := Flat(self._phase.max_grad_norm)):
-            self._use(bound)
+        if self.bound is None and self._clip.bound != (bound := Flat(self._phase.max_grad_norm)):
+            self._clip = Clip.of(self.model, bound)
+
+    @contextmanager
+    def _passes(self) -> Iterator[None]:
+        """Dropout draws from the seed, and at steps 1, 2, 4, 8, ... nothing may be written."""
         torch.clear_autocast_cache()  # a caller's autocast around several steps keeps old weights
-        noise = self._noise()
-        # At steps 1, 2, 4, 8, ...; an accelerator would have to wait.
+        # An accelerator would have to wait.
         looks = self._device.type == "cpu" and self.steps & (self.steps + 1) == 0
         unwritten = check_stored(self.model) if looks else nullcontext()
-        with self._randomness.for_model(self._device, self._rank, self.steps), unwritten:
-            flat = self._clipped(noise)
-        distributed.add_up(flat, self.process_group)
-        # Counted first: whatever interrupts optimizer or scheduler, no step is lost.
-        record = self._counted(flat[-len(TALLY) :].clone())
-        self._update(flat)
-        return record
+        with self._randomness.for_model(self._device, self._place.rank, self.steps), unwritten:
+            yield
+
+    def _lots(self) -> Iterator[sampling.Lot]:
+        """The lot of the next step and all later ones, which workers load ahead."""
+        return map(self._lot, range(self.steps, self.plan.steps))
+
+    @property
+    def _rows(self) -> int | None:
+        """Rows of each micro-batch, one number for what is compiled; None where they may differ."""
+        varies = self._phase.sampling in ("poisson", "random_allocation")
+        if self.micro_batch is None and self.compile and varies:
+            return math.ceil(self._phase.sample_rate * len(self._data) / 4)
+        return self.micro_batch
 
     def _lot(self, step: int) -> sampling.Lot:
         """Records of a step; the same whenever it is tried again."""
         phase, drawing, position = self._drawing(step)
         if drawing not in self._drawn:
-            rng = self._randomness.stream(LOTS, self._rank, drawing)
+            rng = self._randomness.stream(LOTS, self._place.rank, drawing)
             self._drawn[drawing] = sampling.lots(phase, size=len(self._data), rng=rng)
             _, needed, _ = self._drawing(self.steps)
             for past in [number for number in self._drawn if number < needed]:
@@ -234,42 +235,42 @@ class Trainer:
 
     def _noise(self) -> Callable[[], Tensor]:
         """Noise that the first process adds to the mean gradient, and to the quantile's count."""
-        z = self._bound.gradient_noise(self._phase.noise_multiplier) / self._expected
-        scales = self._groups.scales
-        runs = [(p.numel(), z * scales[self._groups.of[n]]) for n, p in self._trainable.items()]
-        runs += [(len(TALLY) - 1, 0.0), (1, float(isinstance(self._bound, AdaptiveQuantile)))]
-        return self._normals([(size, scale * (self._rank == 0)) for size, scale in runs])
+        bound, groups = self._clip.bound, self._clip.groups
+        z = bound.gradient_noise(self._phase.noise_multiplier) / self._expected
+        runs = [
+            (p.numel(), z * groups.scales[groups.of[n]]) for n, p in self._clip.parameters.items()
+        ]
+        runs += [(len(TALLY) - 1, 0.0), (1, float(isinstance(bound, AdaptiveQuantile)))]
+        return self._normals([(size, scale * (self._place.rank == 0)) for size, scale in runs])
 
     def _normals(self, runs: list[Run]) -> Callable[[], Tensor]:
         return self._randomness.normals(runs, self._like, self.steps)
 
-    def _clipped(self, noise: Callable[[], Tensor]) -> Tensor:
-        """Noise, the mean of the clipped gradients of this step's lot, and its tally, added up."""
-        noise, rows = cache(noise), self.micro_batch
-        varies = self._phase.sampling in ("poisson", "random_allocation")
-        if rows is None and self.compile and varies:
-            rows = math.ceil(self._phase.sample_rate * len(self._data) / 4)  # code for one number
+    def _noisy_mean(self, lot: Iterable[Part], noise: Callable[[], Tensor]) -> Tensor:
+        """Noise plus the clipped sum of a lot over its public size, and the lot's tally."""
+        noise, tallies = cache(noise), []
         into = cache(lambda: (self._by_name(noise()), 1 / self._expected))
-        tallies, lots = [], lambda: map(self._lot, range(self.steps, self.plan.steps))
-        for inputs, targets, mask in self._data.parts(self.steps, lots, rows):
-            part = self._sum(inputs, targets, clip=self._clip, mask=mask, into=into)
-            tallies.append(tally_of(part, mask, self._bound, self._like.dtype))
-        flat = noise()
+        for inputs, targets, mask in lot:
+            part = self._sums[self._state](inputs, targets, clip=self._clip, mask=mask, into=into)
+            tallies.append(tally_of(part, mask, self._clip.bound, self._like.dtype))
+        mean = noise()
         for tally in tallies:
-            flat[-len(TALLY) :].add_(tally)
-        return flat
+            mean[-len(TALLY) :].add_(tally)
+        return mean
 
     def _by_name(self, flat: Tensor) -> dict[str, Tensor]:
         """Parts of a flat tensor, in the shapes of the parameters."""
-        parts = flat[: -len(TALLY)].split(self._sizes)
-        named = zip(self._trainable.items(), parts, strict=True)
+        parameters = self._clip.parameters
+        parts = flat[: -len(TALLY)].split([p.numel() for p in parameters.values()])
+        named = zip(parameters.items(), parts, strict=True)
         return {name: part.view(parameter.shape) for (name, parameter), part in named}
 
     def _update(self, flat: Tensor) -> None:
         """Hand the noisy mean to the optimizer; gradients left by anybody else are removed."""
         self.optimizer.zero_grad(set_to_none=True)
         for name, value in self._by_name(flat).items():
-            self._trainable[name].grad = value.to(self._trainable[name].dtype)
+            parameter = self._clip.parameters[name]
+            parameter.grad = value.to(parameter.dtype)
         self.optimizer.step()
         if self.scheduler is not None:
             self.scheduler.step()
@@ -282,13 +283,14 @@ class Trainer:
     def _counted(self, tally: Tensor) -> Record:
         self._steps += 1
         self._after_others |= changed_by_others(self.model, self._itself)
-        norm = self._groups.sensitivity
+        norm, bound = self._clip.groups.sensitivity, self._clip.bound
         record = Record(step=self.steps, clipping_norm=norm, tally=tally)
         self.records.append(record)
-        if isinstance(self._bound, AdaptiveQuantile):
+        if isinstance(bound, AdaptiveQuantile):
             released = dict(zip(TALLY, tally.tolist(), strict=True))
             counts = {name: released[name] for name in ("below", "examples", "normal")}
-            self._use(self._bound.updated(expected_batch_size=self._expected, **counts))
+            bound = bound.updated(expected_batch_size=self._expected, **counts)
+            self._clip = Clip.of(self.model, bound)
         return record
 
     def end_workers(self) -> None:
@@ -321,14 +323,21 @@ class Trainer:
             "resumable": self.resumable,
             "steps": self.steps,
             "seed": self._randomness.seed,
-            "max_grad_norm": getattr(self._bound, "max_grad_norm", None),
+            "max_grad_norm": getattr(self._clip.bound, "max_grad_norm", None),
             "after_others": self._after_others,
             "model": self.model.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "scheduler": None if self.scheduler is None else self.scheduler.state_dict(),
         }
-        if self._rank == 0:
+        if self._place.rank == 0:
             checkpoint.write(path, content)
+
+    def resume(self, path: str | Path) -> None:
+        """Load the checkpoint at a path if there is one; OSError unless one can be written."""
+        if self._place.rank == 0:
+            checkpoint.require_writable(path)
+        if self._place.has(path):
+            self.load(path)
 
     def load(self, path: str | Path) -> None:
         """Go on where a checkpoint was written; nothing changes if it is refused.
@@ -341,7 +350,7 @@ class Trainer:
         an epoch whose order is not kept, has fewer steps than this trainer, or differs between
         processes.
         """
-        checkpoint.present(path, self.process_group)
+        self._place.has(path)
         written = checkpoint.read(path)
         with checkpoint.whole_or_not_at_all(path, self.model, self.optimizer, self.scheduler):
             self._take_in(written, path)
@@ -354,7 +363,7 @@ class Trainer:
                 "Expected a checkpoint between two epochs, got one after "
                 f"{written['steps']} steps: without a generator the order of an epoch is not kept."
             )
-        seed, bound = written["seed"], self._bound
+        seed, bound = written["seed"], self._clip.bound
         # Steps that this trainer has counted stay counted.
         validate.integer(minimum=self.steps, maximum=self.plan.steps, steps=written["steps"])
         if seed is not None:
@@ -365,8 +374,7 @@ class Trainer:
         self.model.load_state_dict(written["model"])
         if self.scheduler is not None:
             self.scheduler.load_state_dict(written["scheduler"])
-        if bound is not self._bound:
-            self._use(bound)
+        self._clip = Clip.of(self.model, bound)
         self._randomness, self._steps = replace(self._randomness, seed=seed), written["steps"]
         self._drawn, self._resumed = {}, True
         self._after_others = bool(written.get("after_others"))
@@ -380,10 +388,10 @@ class Trainer:
         return {
             "plan": repr(self.plan),
             "loss_fn": getattr(self.loss_fn, "__qualname__", type(self.loss_fn).__qualname__),
-            "bound": repr(self._bound),
+            "bound": repr(self._clip.bound),
             "expected_batch_size": repr(self._expected),
             "scheduler": type(self.scheduler).__name__,
             "generator": "none" if self._randomness.seed is None else "given",
-            "processes": repr(self._processes),
+            "processes": repr(self._place.processes),
             **checkpoint.parts(self.model, self.optimizer),
         }

@@ -222,3 +222,20 @@ REPLACE, FROM_EPOCHS = partial(dataclasses.replace, RUN), partial(DPSGD.from_epo
 def test_bad_runs_and_questions_are_named(build, changes, error, named):
     with pytest.raises(error, match=named):
         build(**changes)
+
+
+@pytest.mark.parametrize(
+    ("sampling", "sample_rate", "steps", "accountant"),
+    [("poisson", 0.01, 1000, "pld"), ("shuffled", 0.01, 250, "rdp"), ("none", 1.0, 50, "zcdp")],
+)
+def test_a_run_for_an_epsilon_has_the_least_noise_that_reaches_it(
+    sampling, sample_rate, steps, accountant
+):
+    fields = {"sample_rate": sample_rate, "steps": steps, "sampling": sampling}
+    run = DPSGD.for_epsilon(3.0, delta=1e-5, **fields, max_grad_norm=0.5, accountant=accountant)
+    less = dataclasses.replace(run, noise_multiplier=0.99 * run.noise_multiplier)
+    spent, more = (plan.guarantee(accountant, delta=1e-5).epsilon for plan in (run, less))
+    assert 2.9 < spent <= 3.0 < more
+    assert (run.max_grad_norm, run.steps, run.sampling) == (0.5, steps, sampling)
+    with pytest.raises(ValueError, match="epsilon"):
+        DPSGD.for_epsilon(-1.0, delta=1e-5, **fields)

@@ -80,7 +80,7 @@ def test_rounds_are_those_of_one_user_after_the_other(momentum, monkeypatch):
         flat(federation.model), one_by_one(model(), data(), 3, momentum), atol=1e-12
     )
     assert [tally.lot_size for tally in tallies] == [7, 7, 7]
-    assert math.isnan(tallies[0].accuracy) and tallies[0].clipped_fraction > 0.5
+    assert tallies[0].clipped_fraction > 0.5
     with pytest.raises(ValueError, match="at most 3 rounds"):
         federation.round()
 

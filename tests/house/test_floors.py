@@ -17,7 +17,8 @@ LIBRARY = (
     {"accountants"},
     {"certificates"},
     {"statement"},
-    {"run", "calibrate", "budget", "tuning", "opacus", "datasets", "sweeps"},
+    {"calibrate"},
+    {"run", "budget", "tuning", "opacus", "datasets", "sweeps"},
     {"training", "rehearsal", "pate", "audit"},
 )
 ON_TOP = (
@@ -29,7 +30,7 @@ ON_TOP = (
 )
 FLOORS = (*LIBRARY, *ON_TOP, {"__main__", "__init__"})
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
-ROOMS = {"torch": "training federated", "plotly": "figures", "streamlit": "app"}
+ROOMS = {"torch": "training federated pate", "plotly": "figures", "streamlit": "app"}
 ROOMS |= {"flint": "certificates", "opacus": "opacus"}
 # What opens all of the house may look into all of it.
 DOORS = {"__main__", "__init__"}

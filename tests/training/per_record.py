@@ -1,11 +1,10 @@
-"""The slow oracle: one record at a time through ordinary autograd, and the models it judges."""
+"""The models that `dplearn.training.plain`, one record at a time, judges the trainer by."""
 
 from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.autograd import grad
 from torch.utils._pytree import tree_map
 
 from dplearn.training.passes import called
@@ -13,21 +12,11 @@ from dplearn.training.passes import called
 torch.set_num_threads(1)  # small tensors: more threads only wait for each other
 CLASSES = 5
 BATCH = 6
-UNUSED_IS_ZERO = {"allow_unused": True, "materialize_grads": True}
 
 
 def losses_of(outputs: Tensor, targets: Tensor) -> Tensor:
     """Cross entropy of each record."""
     return F.cross_entropy(outputs, targets, reduction="none")
-
-
-def gradients(model: nn.Module, inputs, targets: Tensor, loss_fn=losses_of):
-    """For each record, the gradient of its own loss by parameter name."""
-    named = {name: p for name, p in model.named_parameters() if p.requires_grad}
-    for i in range(len(targets)):
-        row = tree_map(lambda x, i=i: x[i : i + 1], inputs)
-        (loss,) = loss_fn(called(model, row), targets[i : i + 1])
-        yield dict(zip(named, grad(loss, list(named.values()), **UNUSED_IS_ZERO), strict=True))
 
 
 def norm(gradient: dict[str, Tensor]) -> Tensor:

@@ -98,9 +98,9 @@ class ForgottenNorm(Trainer):
 class Coordinates(Trainer):
     """Clips every coordinate instead of the norm: the canary pulls alike on all 24."""
 
-    def _clipped(self, noise):
+    def _noisy_mean(self, lot, noise):
         drawn = noise()
-        flat = super()._clipped(drawn.clone)
+        flat = super()._noisy_mean(lot, drawn.clone)
         return drawn + (flat - drawn) * math.sqrt(24)
 
 

@@ -12,7 +12,7 @@ from torch import nn
 
 from cases import each
 from dplearn.training import AdaptiveQuantile, Automatic, Flat, Grouped, PerLayer, clipped_sum
-from dplearn.training.per_example import Convolution, Outer
+from dplearn.training.layers.per_example import Convolution, Outer
 
 SIZES = {"body.0.weight": 30, "body.0.bias": 6, "body.1.weight": 4, "head.weight": 60}
 EQUAL, BY_SIZE = (PerLayer(max_grad_norm=0.7, allocation=a) for a in ("equal", "dimension"))

@@ -6,26 +6,19 @@ from itertools import product
 
 import pytest
 import torch
-from per_record import BATCH, CASES, Model, case, difference, eights, gradients, losses_of, norm
+from per_record import BATCH, CASES, Model, case, difference, eights, losses_of, norm
 from torch import nn
 from torch.utils._pytree import tree_map
 
 from cases import each
-from dplearn.training import Flat, check, clipped_sum, per_example, rule
+from dplearn.training import Flat, check, clipped_sum, plain, rule
 from dplearn.training.gradients import Clip, compiled_sum
+from dplearn.training.layers import RULES, per_example
 from dplearn.training.recording import recording
-from dplearn.training.rules import RULES
 
 pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel")
 # Norms are rounded up by a few units, so that sums are a little short.
 EXACT = 1e-13
-
-
-def clipped(rows, max_grad_norm):
-    """The clipped sum by the oracle, from the gradients of each record."""
-    factors = [min(1.0, max_grad_norm / norm(row).item()) for row in rows]
-    pairs = list(zip(factors, rows, strict=True))
-    return {name: sum(factor * row[name] for factor, row in pairs) for name in rows[0]}
 
 
 def summed(model, inputs, targets, max_grad_norm=1.0, **options):
@@ -39,9 +32,10 @@ def counts(part):
 
 
 def agree(model, inputs, targets, tolerance=EXACT):
-    """Clipped sums of a model are those of the oracle."""
+    """Clipped sums of a model are those of Algorithm 1."""
     sums = summed(model, inputs, targets, 0.5).sums
-    assert difference(sums, clipped(list(gradients(model, inputs, targets)), 0.5)) < tolerance
+    expected = plain.clipped_sum(model, losses_of, inputs, targets, norm=0.5)
+    assert difference(sums, expected) < tolerance
     assert {value.dtype for value in sums.values()} == {next(model.parameters()).dtype}
 
 
@@ -49,8 +43,7 @@ def agree(model, inputs, targets, tolerance=EXACT):
 @pytest.mark.slow
 def test_equals_one_record_at_a_time_and_leaves_nothing_behind(name):
     model, inputs, targets = case(name)
-    rows = list(gradients(model, inputs, targets))
-    norms = torch.stack([norm(row) for row in rows])
+    norms = torch.stack([norm(row) for row in plain.gradients(model, losses_of, inputs, targets)])
     before = [(m, dict(vars(m)), len(m._forward_hooks)) for m in model.modules()]
     state = torch.get_rng_state()
     check(model, losses_of, inputs, targets)
@@ -58,7 +51,8 @@ def test_equals_one_record_at_a_time_and_leaves_nothing_behind(name):
     # Nothing clipped, about half, everything.
     for bound in (2 * norms.max().item(), norms.mean().item(), norms.min().item() / 10):
         part = summed(model, inputs, targets, bound)
-        assert difference(part.sums, clipped(rows, bound)) < EXACT
+        expected = plain.clipped_sum(model, losses_of, inputs, targets, norm=bound)
+        assert difference(part.sums, expected) < EXACT
         torch.testing.assert_close(part.norms, norms, rtol=EXACT, atol=0)
         assert counts(part) == [BATCH, (norms > bound).sum(), 0]
     assert norms.min() > 0

@@ -10,13 +10,12 @@ import pytest
 import torch
 import torch.nn.functional as F
 from per_record import BATCH, CLASSES, Model, difference, eights, losses_of, norm
-from per_record import gradients as one_by_one
 from torch import Tensor, nn
 from torch.nn.utils import parametrizations, weight_norm
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from cases import each
-from dplearn.training import Flat, check, clipped_sum
+from dplearn.training import Flat, check, clipped_sum, plain
 from dplearn.training.recording import recording
 
 KINDS = {
@@ -47,7 +46,7 @@ def test_every_module_of_torch_has_a_kind_and_the_gradients_of_one_record_at_a_t
 def agree_with(model: nn.Module, inputs, loss_fn, targets: Tensor | None = None) -> None:
     """Sums and norms of a model are those of one record at a time."""
     targets = torch.zeros(BATCH) if targets is None else targets
-    rows = list(one_by_one(model, inputs, targets, loss_fn))
+    rows = list(plain.gradients(model, loss_fn, inputs, targets))
     part = clipped_sum(model, loss_fn, inputs, targets, bound=Flat(1e9))
     assert difference(part.sums, {k: sum(row[k] for row in rows) for k in rows[0]}) < 1e-12
     norms = torch.stack([norm(row) for row in rows])

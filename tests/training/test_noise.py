@@ -18,8 +18,7 @@ from dplearn.training import AdaptiveQuantile, Flat, Grouped, PerLayer, Trainer,
 from dplearn.training.noise import LOTS, Randomness
 
 CPU = torch.device("cpu")
-# Noise from a cipher where its library is installed.
-SOURCES = [Randomness(seed=1), Randomness(secure=False), Randomness()]
+SOURCES = [Randomness(seed=1), Randomness()]
 RUNS = [(700, 2.0), (70_000, 2.0), (100_001, 0.5), (3, 0.0)]
 
 
@@ -128,28 +127,22 @@ def test_the_operating_system_never_repeats_and_seeded_streams_do_by_name():
     assert draw(0) != int(Randomness(seed=3 + 2**32).stream(0).integers(2**62))
 
 
-def test_a_generator_gives_a_fresh_seed_each_time_and_none_beside_secure_noise(monkeypatch):
+def test_a_generator_gives_a_fresh_seed_each_time_and_none_beside_secure_noise():
     generator = torch.Generator().manual_seed(0)
     first, second = Randomness.of(generator), Randomness.of(generator)
     assert first.seed != second.seed
     assert Randomness.of(torch.Generator().manual_seed(0)) == first
-    monkeypatch.setattr(noise, "_CIPHER", True)
     with pytest.raises(ValueError, match="Expected secure=True without a generator"):
         Randomness.of(torch.Generator(), secure=True)
-    monkeypatch.setattr(noise, "_CIPHER", False)
-    monkeypatch.setattr(noise, "_cipher", None)
-    assert drawn(Randomness(), 5).abs().max() > 0  # the fast generator
-    with pytest.raises(ValueError, match="Expected secure=True with cryptography installed"):
-        Randomness(secure=True)
 
 
 def test_a_cipher_has_a_new_key_and_a_new_start_from_the_operating_system(monkeypatch):
     def noise_from(key, start):
         given = {32: key, 16: start}
         monkeypatch.setattr(noise.os, "urandom", lambda count: bytes([given[count]]) * count)
-        return drawn(Randomness(secure=True), 5).tolist()
+        return drawn(Randomness(), 5).tolist()
 
-    for place in range(2) if noise._CIPHER else ():  # where its library is installed
+    for place in range(2):
         other = [0, 0]
         other[place] = 1
         assert noise_from(0, 0) == noise_from(0, 0) != noise_from(*other)

@@ -53,6 +53,7 @@
 # So, how long is the gradient of one record? And what does the bound cost?
 
 # %%
+import inspect
 from dataclasses import replace
 
 import numpy as np
@@ -69,7 +70,7 @@ from dplearn.classroom import Evidence, check, estimate, estimate_delta, predict
 from dplearn.datasets import digits, split
 from dplearn.figures import Band, Bars, Line, Mark, clipped_arrows, curves, panels, slider
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
-from dplearn.training import Flat, clipped_sum, fit
+from dplearn.training import Flat, clipped_sum, fit, plain
 
 # %% [markdown]
 # The data are real digits of 8 × 8 grey values. We compute in double precision and with fixed seeds, so that you see what we saw.
@@ -370,6 +371,20 @@ print("micro-batch of 128 ", replace(plan, sample_rate=128 / 1438).guarantee(del
 # %% [markdown]
 # ## 8 A whole run
 #
+# The library has the algorithm twice. One file is a page to read aloud, `dplearn/training/plain.py`: nothing in it is fast, and everything is there. Find the four points of section 5.
+
+# %%
+print(inspect.getsource(plain.clipped_sum), inspect.getsource(plain.train), sep="\n\n")
+
+# %% [markdown]
+# The other is fast, and the tests of the library compare the two. Do they agree about our pupils?
+
+# %%
+one_by_one = plain.clipped_sum(trained, loss_fn, x, y, norm=0.5)
+slow = torch.cat([part.flatten() for part in one_by_one.values()])
+print("one record at a time, the same sum:", torch.allclose(slow, everybody))
+
+# %% [markdown]
 # `fit` does all of it: lots, clipping, noise, division by the fixed $B$, any optimizer of PyTorch, and the counting. (The generator repeats lots and noise, for class. Whoever knows its seed can subtract the noise, so a real run gets no generator.)
 
 
@@ -904,6 +919,7 @@ check("10.test", answers)
 # Checks
 assert realised.refuted and float(removed.delta(1)) in estimate_delta(1, loss)
 assert torch.allclose(everybody, clip(rows, 0.5).sum(0)) and torch.allclose(together, everybody)
+assert torch.allclose(slow, everybody)
 assert torch.isclose((everybody - without).norm(), torch.tensor(0.5))
 assert torch.cdist(clipped, clipped).max() <= 2 * 0.5 and clipped.norm(dim=1).max() <= 0.5 + 1e-12
 assert 3.03 < price.lower <= price.epsilon < 3.04 and private[:, -1].max() < 10

@@ -350,7 +350,7 @@ from scipy.sparse import csr_array
 
 from dplearn.datasets import oriented_gradients, synthetic_digits
 from dplearn.pate import Aggregator
-from dplearn.training.teachers import teacher_labels
+from dplearn.pate.teachers import teacher_labels
 
 public, truth_of = synthetic_digits(count=4000, seed=1)
 tests, digits = synthetic_digits(count=1000, seed=2)

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from dplearn.datasets import digits, oriented_gradients
-from dplearn.training.teachers import teacher_labels
+from dplearn.pate.teachers import teacher_labels
 
 IMAGES, LABELS = digits()
 X = oriented_gradients(IMAGES)

@@ -13,8 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from dplearn.training.per_example import Dense, Outer
-from dplearn.training.rules import substitute, trained
+from dplearn.training.layers.per_example import Dense, Outer
+from dplearn.training.layers.registry import substitute, trained
 
 
 @substitute(nn.MultiheadAttention)

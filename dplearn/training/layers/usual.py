@@ -1,22 +1,6 @@
-"""Per-example gradients of each kind of layer, from its input and its output's gradient.
+"""The rules of the usual layers: products, convolutions, tables and norms."""
 
-A rule is a function ``(module, inputs, grad) -> {parameter name: gradients}``: `inputs` are the
-module's tensors as it was called, `grad` is the gradient of its output, both with one row per
-example. Gradients are a tensor of shape ``(B, *parameter shape)``, or one of the cheaper forms
-of `dplearn.training.per_example`. Modules without a rule are differentiated one example at a
-time; a rule only makes them faster:
-
-    @rule(Scale)
-    def _scale(module, inputs, grad):
-        return {"weight": (inputs[0] * grad).flatten(2).sum(2)}
-
-A *substitute* is a forward pass ``(module, record, *args, **kwargs)`` that computes what the
-module does from products on record, where one rule for the whole would need what no hook sees:
-``record(rule, inputs, {}, product)`` notes each of them.
-"""
-
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -25,64 +9,8 @@ from torch import Tensor, nn
 from torch.nn.modules.adaptive import _ASMoutput
 
 from dplearn.ground import validate
-from dplearn.training.per_example import Convolution, Outer, PerExample, Rows
-
-Rule = Callable[[Any, Sequence[Any], Tensor], Mapping[str, Tensor | PerExample]]
-RULES: dict[type[nn.Module], Rule] = {}
-SUBSTITUTES: dict[type[nn.Module], Callable[..., Any]] = {}
-
-
-def rule(*kinds: type[nn.Module]) -> Callable[[Rule], Rule]:
-    """Register the rule of one or more types of modules."""
-    return partial(_register, RULES, kinds)
-
-
-def substitute(*kinds: type[nn.Module]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register the forward pass that replaces those of these types while recording."""
-    return partial(_register, SUBSTITUTES, kinds)
-
-
-def _register(registry: dict, kinds: Sequence[type[nn.Module]], function: Any) -> Any:
-    registry.update(dict.fromkeys(kinds, function))
-    return function
-
-
-def rule_of(module: nn.Module) -> Rule | None:
-    """The rule of a module, None if it has none or computes something else than its kind."""
-    return _entry(RULES, module)
-
-
-def substitute_of(module: nn.Module) -> Callable[..., Any] | None:
-    """The substitute of a module, None as for `rule_of`."""
-    return _entry(SUBSTITUTES, module)
-
-
-def _entry(registry: Mapping[type[nn.Module], Any], module: nn.Module) -> Any:
-    """What is registered for the kind of a module that computes what its kind does."""
-    for kind in type(module).__mro__:
-        if kind in registry:
-            own = vars(module)
-            same = type(module).forward is kind.forward and "forward" not in own
-            # A tensor in place of a parameter was computed from others, by a hook.
-            hooked = module._forward_pre_hooks and any(isinstance(x, Tensor) for x in own.values())
-            derived = hooked or "parametrizations" in module._modules
-            return registry[kind] if same and not derived else None
-    return None
-
-
-def reads_inputs(module: nn.Module, module_rule: Rule | None) -> bool:
-    """Whether inputs must be kept: our rules need none for a bias alone."""
-    return module_rule not in _OURS or trained(module.weight)
-
-
-def trained(parameter: Any) -> bool:
-    """Whether a parameter exists and is not frozen."""
-    return parameter is not None and parameter.requires_grad
-
-
-def trainable(model: nn.Module) -> dict[str, nn.Parameter]:
-    """The parameters of a model that are not frozen, by name."""
-    return {name: p for name, p in model.named_parameters() if p.requires_grad}
+from dplearn.training.layers.per_example import Convolution, Outer, Rows
+from dplearn.training.layers.registry import RULES, Rule, rule, substitute, trained
 
 
 def _positions(values: Tensor) -> Tensor:
@@ -207,3 +135,8 @@ def _batch_norm(module: Any, inputs: Sequence[Tensor], grad: Tensor):
 
 
 _OURS = frozenset(RULES.values())
+
+
+def reads_inputs(module: nn.Module, module_rule: Rule | None) -> bool:
+    """Whether inputs must be kept: our rules need none for a bias alone."""
+    return module_rule not in _OURS or trained(module.weight)

@@ -16,8 +16,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from dplearn.training.per_example import Outer
-from dplearn.training.rules import substitute
+from dplearn.training.layers.per_example import Outer
+from dplearn.training.layers.registry import substitute
 
 State = tuple[Tensor, ...]  # what is carried to the next time, first of all the output
 

@@ -1,0 +1,63 @@
+"""Algorithm 1 as it is printed, against ordinary autograd, and the trainer against it."""
+
+import inspect
+
+import pytest
+import torch
+from per_record import case, losses_of
+from small_runs import CROSS_ENTROPY, PLAN, flat, generator, small_data, small_model, started
+from torch import nn
+
+from dplearn.training import Trainer, plain
+
+LEARNING = {"learning_rate": 0.1, "expected": 8.0}
+
+
+def test_it_fits_on_a_page():
+    assert len(inspect.getsource(plain).splitlines()) <= 50
+
+
+def test_gradients_are_those_of_backward_passes_and_clipping_makes_them_short():
+    model, x, y = case("mlp")
+    for i, gradient in enumerate(plain.gradients(model, losses_of, x, y)):
+        model.zero_grad()
+        losses_of(model(x[i : i + 1]), y[i : i + 1]).sum().backward()
+        for name, p in model.named_parameters():
+            torch.testing.assert_close(gradient[name], p.grad)
+        one = plain.clipped_sum(model, losses_of, x[i : i + 1], y[i : i + 1], norm=0.01)
+        assert flat(one).norm().item() == pytest.approx(0.01)
+        torch.testing.assert_close(flat(one) / 0.01, flat(gradient) / flat(gradient).norm())
+
+
+def test_a_run_of_the_trainer_is_algorithm_1(monkeypatch):
+    """Lots and noise are the same; what is left is rounding of float32."""
+    model, (x, y), draws = small_model(), small_data(), generator(3)
+    lots, noise = [], []
+    for _ in range(PLAN.steps):
+        lots.append((torch.rand(len(x), generator=draws) < PLAN.sample_rate).nonzero()[:, 0])
+        noise.append(flat(torch.randn(p.shape, generator=draws) for p in model.parameters()))
+    plain.train(model, CROSS_ENTROPY, x, y, PLAN, **LEARNING, generator=generator(3))
+    scale = PLAN.noise_multiplier * PLAN.max_grad_norm / LEARNING["expected"]
+
+    def told(trainer, runs):
+        zeros = sum(size for size, _ in runs) - len(noise[0])
+        assert all(s == pytest.approx(scale) for _, s in runs[: -2 if zeros else None])
+        return lambda: nn.functional.pad(scale * noise[trainer.steps], (0, zeros))
+
+    monkeypatch.setattr(Trainer, "_lot", lambda self, step: lots[step].numpy())
+    monkeypatch.setattr(Trainer, "_normals", told)
+    trainer = started(small_model())
+    for _ in range(PLAN.steps):
+        trainer.step()
+    torch.testing.assert_close(flat(trainer.model.parameters()), flat(model.parameters()))
+
+
+def test_it_learns_where_the_trainer_does():
+    """Frozen weights stay, and a lot may be empty."""
+    model = small_model()
+    model[0].requires_grad_(False)
+    before = flat(model.state_dict())
+    none = torch.zeros(0, 3), torch.zeros(0).long()
+    plain.train(model, CROSS_ENTROPY, *none, PLAN, **LEARNING, generator=generator())
+    after = flat(model.state_dict())
+    assert torch.equal(before[:32], after[:32]) and (before[32:] != after[32:]).all()
