@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # Installs an extra of pyproject.toml at the versions that requirements.txt pins. What is imported is
 # compiled then: all of it would take a minute, and most is never looked at.
 EXTRA = grep -v '^-e' requirements.txt | $(PIP) install --no-compile --constraint /dev/stdin --editable
-NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=600 \
+NBVAL := --nbval --nbval-kernel-name=warm --nbval-cell-timeout=600 \
 	--nbval-kernel-startup-timeout=300 --nbval-sanitize-with tests/nbval.cfg
 # Whoever switches compiled files off would wait for pytest to rewrite each test at every start.
 unexport PYTHONDONTWRITEBYTECODE

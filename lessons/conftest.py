@@ -5,8 +5,10 @@ are built. Every figure carries its key numbers as plain text, and these are com
 
 A lesson runs once: after each exercise its solution runs in the same kernel and must be right,
 after the last cell every number that the prose quotes must have been printed.
+With `--nbval-kernel-name=warm` kernels start faster (see tests/kernels/warm).
 """
 
+import tempfile
 from collections import defaultdict
 from functools import cache
 
@@ -15,6 +17,7 @@ from nbval.plugin import IPyNbCell
 from quoted import texts, uncomputed
 
 from dplearn.classroom.sources import Lesson, exercise_key, read
+from kernels.warm.kernel import Server
 
 # Sources of lessons run when they are imported; their notebooks are what is tested.
 collect_ignore_glob = ["sources/*", "conftest.py"]
@@ -22,6 +25,14 @@ collect_ignore_glob = ["sources/*", "conftest.py"]
 # Options of a cell that only runs, with nothing to compare.
 _RUN = defaultdict(bool)
 _NOT_COMPARED = ("application/vnd.plotly.v1+json", "text/html", "image/svg+xml")
+
+
+def pytest_configure(config):
+    """Start what forks warm kernels, once for all workers."""
+    if config.getoption("nbval_kernel_name", None) == "warm" and not hasattr(config, "workerinput"):
+        folder = tempfile.TemporaryDirectory()
+        server = Server(folder.name)
+        config.add_cleanup(lambda: (server.stop(), folder.cleanup()))
 
 
 def pytest_collectstart(collector):

@@ -1,5 +1,9 @@
-"""Shared fixtures and the settings of hypothesis."""
+"""Shared fixtures, the settings of hypothesis, and files that need not be imported."""
 
+import re
+
+import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 from newcomer import registered  # noqa: F401
 
@@ -8,6 +12,21 @@ from browsing import address, browser, page  # noqa: F401
 # Lessons have a conftest of their own, so what tests import stands in modules with other names.
 collect_ignore = ["conftest.py"]
 
+ALL_SLOW = re.compile(r"^pytestmark = .*mark\.slow", re.MULTILINE)
+
 # The same few examples on every machine, however slow it is.
 settings.register_profile("steady", derandomize=True, deadline=None, max_examples=40)
 settings.load_profile("steady")
+
+
+def pytest_ignore_collect(collection_path, config):
+    """True for a file whose tests are all slow where slow ones are left out: it is not imported."""
+    if "not slow" not in config.option.markexpr or not collection_path.name.startswith("test_"):
+        return None
+    return bool(ALL_SLOW.search(collection_path.read_text())) or None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Tests hold no doctests, and looking for them takes as long as reading the tests."""
+    return [file for file in (yield) if not isinstance(file, DoctestModule)]

@@ -12,12 +12,15 @@ from cases import each
 from dplearn import Composed, Gaussian, Laplace, RandomizedResponse, accountants, mechanisms
 from dplearn.accountants._base import Bound
 from dplearn.accountants._runs import Runs
+from dplearn.accountants.pld import PLD
 from dplearn.book.kit.oracles import coins_delta
 from dplearn.ground.guarantee import ADJACENCIES, Reference
 
+# A count that is lost or a direction forgotten shows on a coarse lattice, too.
+COARSE = {"pld": PLD(rtol=1e-2, most_cells=2**12)}
 # A bound that comes from a lattice may wobble by the lattice's own accuracy.
 # So may the best of a grid of divisions of delta, which is longer for a whole curve.
-WOBBLE = {"pld": 2e-3, "advanced": 1e-8, "optimal": 1e-8}
+WOBBLE = {"pld": 2e-2, "advanced": 1e-8, "optimal": 1e-8}
 DELTA = 1e-6
 EXAMPLES = [m for cls in mechanisms.values() for m in cls.examples()]
 # Every (mechanism, adjacency) that some theorem covers.
@@ -55,7 +58,8 @@ def cases(name, quick):
         if mechanism.name != name or quick != is_quick or not law().supports(mechanism, adjacency):
             continue
         if quick or adjacency != "zero_out" or not alike(mechanism):
-            yield law(), mechanism, adjacency, f"{law.name}, {mechanism}, {adjacency}"
+            accountant = COARSE.get(law.name) or law()
+            yield accountant, mechanism, adjacency, f"{law.name}, {mechanism}, {adjacency}"
 
 
 BROUGHT = {
@@ -204,7 +208,7 @@ def test_the_distribution_is_the_tightest_bound(mechanism, adjacency):
         if a().supports(mechanism, adjacency)
     }
     best = min(g.epsilon for g in bounds.values() if g.is_bound)
-    assert bounds["pld"].epsilon <= best * (1 + WOBBLE["pld"]) + 1e-12
+    assert bounds["pld"].epsilon <= best * (1 + 2e-3) + 1e-12
 
 
 ORDERS = np.concatenate([np.linspace(1.02, 3, 12), np.linspace(3.3, 32, 12), [2.0, 5.0, 64.0]])

@@ -10,10 +10,11 @@ from torch.utils.data import DataLoader, TensorDataset
 import dplearn.opacus  # noqa: F401  (registers the accountant)
 from dplearn import DPSGD, Phases, accountants
 
+pytestmark = pytest.mark.slow
+
 
 # opacus says that its generator is not secure, and torch that its hooks see no gradient of inputs.
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
-@pytest.mark.slow
 def test_a_run_of_opacus_has_the_guarantee_of_its_steps(tmp_path):
     data, model = TensorDataset(torch.randn(64, 3), torch.randn(64, 1)), torch.nn.Linear(3, 1)
     engine = PrivacyEngine(accountant="dplearn")

@@ -24,7 +24,6 @@ from dplearn.training.twin import contents
 
 INPUTS, TARGETS = eights(dtype=torch.float32)
 REFUSED = ValueError, NotImplementedError
-SEEDS = range(3)
 GOOD = {**MODELS, **LOSSES, **SEQUENCES}
 MIXERS = {**MIXING, **KEEPERS}
 
@@ -54,19 +53,17 @@ def test_a_mixer_is_refused(name):
 @pytest.mark.slow
 @each("name", MIXERS)
 def test_a_mixer_is_refused_whatever_its_parameters(name):
-    for seed in SEEDS[1:]:
-        with pytest.raises(REFUSED, match=r"Expected|is not supported"):
-            check(*built(MIXERS[name], seed))
+    with pytest.raises(REFUSED, match=r"Expected|is not supported"):
+        check(*built(MIXERS[name], 1))
 
 
 @pytest.mark.slow
 @each("name", GOOD)
 def test_a_good_model_is_accepted_and_left_as_it_was(name):
-    for seed in SEEDS:
-        model, *others = built(GOOD[name], seed)
-        before, random = contents(model), torch.get_rng_state()
-        check(model, *others)
-        assert contents(model) == before and torch.equal(random, torch.get_rng_state())
+    model, *others = built(GOOD[name], 0)
+    before, random = contents(model), torch.get_rng_state()
+    check(model, *others)
+    assert contents(model) == before and torch.equal(random, torch.get_rng_state())
 
 
 @each(

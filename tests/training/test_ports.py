@@ -9,8 +9,9 @@ warnings.simplefilter("ignore")  # Opacus warns when it is imported
 
 from migration import PORTS, opacus_run, our_run  # noqa: E402
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
+
 @pytest.mark.parametrize("port", PORTS, ids=lambda port: port.__name__)
 @pytest.mark.filterwarnings("ignore")
 def test_a_port_is_short_and_the_same_run(port):

@@ -1,0 +1,90 @@
+"""Jupyter kernels forked from one process that has imported the libraries of all lessons.
+
+Each is a kernel of ipykernel like any other and imports dplearn itself; it starts in a tenth of a
+second where a fresh interpreter loads for up to nine. `Server` is for whoever runs the lessons;
+Jupyter starts this file with a connection file, and it stands for the kernel until that ends.
+"""
+
+import importlib
+import json
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+from threading import Thread
+
+# The place of the server, for all who run lessons.
+PLACE = "DPLEARN_WARM"
+LIBRARIES = ["ipykernel.kernelapp", "plotly.graph_objects", "scipy.integrate", "scipy.optimize"]
+LIBRARIES += ["scipy.stats", "torch._dynamo", "torch.func"]
+
+
+class Server:
+    """The process from which kernels are forked; ends with `stop`."""
+
+    def __init__(self, folder: str) -> None:
+        import subprocess  # a stand-in has no use for it
+
+        os.environ |= {PLACE: f"{folder}/socket", "JUPYTER_PATH": str(Path(__file__).parents[2])}
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(os.environ[PLACE])
+            listener.listen(64)
+            command = [sys.executable, __file__, str(listener.fileno())]
+            self._process = subprocess.Popen(command, pass_fds=[listener.fileno()])
+
+    def stop(self) -> None:
+        """End it, and with it every kernel that is left."""
+        self._process.kill()
+        self._process.wait()
+
+
+def serve(listener: socket.socket) -> None:
+    """Fork a kernel for each that connects, for ever."""
+    sys.path.pop(0)  # the folder of this file
+    for library in LIBRARIES:
+        importlib.import_module(library)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        client, _ = listener.accept()
+        if os.fork() == 0:
+            listener.close()
+            become_a_kernel(client)
+        client.close()
+
+
+def become_a_kernel(client: socket.socket) -> None:
+    """Run a kernel in this process, until it ends or whoever asked for it does."""
+    from ipykernel import kernelapp
+
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.setsid()
+    asked = json.loads(client.makefile().readline())
+    os.chdir(asked["folder"])
+    os.environ.clear()
+    os.environ.update(asked["environment"])
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(nowhere, stream)
+    client.sendall(f"{os.getpid()}\n".encode())
+    Thread(target=lambda: (client.recv(1), os._exit(0)), daemon=True).start()
+    kernelapp.launch_new_instance(["-f", asked["file"]])
+    os._exit(0)
+
+
+def stand_for_a_kernel(file: str) -> None:
+    """Ask the server for a kernel, pass interrupts on, and end with it."""
+    with socket.socket(socket.AF_UNIX) as server:
+        server.connect(os.environ[PLACE])
+        asked = {"file": file, "folder": os.getcwd(), "environment": dict(os.environ)}
+        server.sendall(json.dumps(asked).encode() + b"\n")
+        answers = server.makefile()
+        kernel = int(answers.readline())
+        signal.signal(signal.SIGINT, lambda *_: os.kill(kernel, signal.SIGINT))
+        answers.read()
+
+
+if __name__ == "__main__":
+    if sys.argv[1].isdigit():
+        serve(socket.socket(fileno=int(sys.argv[1])))
+    stand_for_a_kernel(sys.argv[1])
