@@ -38,7 +38,7 @@ from explorer import opened, press
 
 APP = Path(navigation.__file__).parent
 # Pages that are translated, and what all pages share.
-PAGES = sorted({path.stem for path in APP.glob("kit/*/*.toml")})
+PAGES = sorted({path.stem for path in APP.glob("kit/*/*.toml")} - {"people"})
 FILES = [APP / "navigation.py", *APP.glob("kit/*.py")]
 FILES += (APP / "pages").rglob("*.py")
 OTHERS = [code for code in language.LANGUAGES if code != "en"]

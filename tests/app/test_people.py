@@ -1,0 +1,83 @@
+"""A hundred members and a hundred others: as many of them in colour as an attacker accuses."""
+
+import re
+from urllib.parse import unquote
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from cases import each
+from explorer import checked, words
+
+
+def drawn(share: float | None, **more: float) -> AppTest:
+    """The drawing alone."""
+    return checked(
+        AppTest.from_function(_alone, kwargs={"share": share, **more}, default_timeout=600).run()
+    )
+
+
+def _alone(**rates):
+    from dplearn.app.kit.people import people
+
+    people(**rates)
+
+
+def coloured(app: AppTest) -> list[float]:
+    """Area in colour over the area of a dot, of each of the two pictures."""
+    pictures = re.findall(r"src='data:image/svg\+xml,(.*?)'", app.get("html")[0].proto.body)
+    areas = []
+    for picture in map(unquote, pictures):
+        paths = re.findall(r'<path stroke="(\S+)" stroke-width="(\S+)" d="(.*?)"', picture)
+        (_, whole, rest), *found = paths
+        assert rest.count("M") == 100
+        assert all(colour == found[0][0] for colour, *_ in found)
+        # No dot is painted over another one.
+        places = [place for *_, places in found for place in places.split("M")[1:]]
+        assert len(places) == len({*places}) and {*places} <= {*rest.split("M")}
+        areas.append(sum(d.count("M") * (float(w) / float(whole)) ** 2 for _, w, d in found))
+    return areas
+
+
+@each("share, alarms", [(0.0193, 0.01), (0.5, 0.01), (0.9999999, 0.001), (1.0, 1.0), (0.0, 0.005)])
+def test_the_area_in_colour_is_the_share(share, alarms):
+    app = drawn(share, false_alarms=alarms)
+    assert coloured(app) == pytest.approx([100 * share, 100 * alarms], abs=1e-3)
+
+
+@each(
+    "share, said",
+    [
+        (0.0192001, "at most 1.93 %"),
+        (0.0192, "at most 1.92 %"),
+        (0.998, "at most 99.8 %"),
+        (0.999999, "at most 99.9999 %"),
+        (1.0, "at most 100 %"),
+    ],
+)
+def test_a_share_is_rounded_up_and_not_to_all(share, said):
+    app = drawn(share)
+    assert f"finds **{said}** of the members. Guessing finds 1 %." in words(app)
+    number = said.removeprefix("at most ").removesuffix(" %")
+    assert re.findall(r"<b [^>]*>(.*?)</b>", app.get("html")[0].proto.body) == [number, "1"]
+
+
+def test_how_often_an_accusation_is_right_is_the_posterior_of_an_even_prior():
+    share, alarms = 0.0192, 0.01
+    right = 100 * share / (share + alarms)  # Bayes: members and others are equally many
+    said = float(re.search(r"right in at most ([\d.]+) % of", words(drawn(share)))[1])  # type: ignore[index]
+    assert right <= said < right + 0.1
+    assert "An accusation says next to nothing." in words(drawn(0.0104))
+
+
+def test_where_nothing_is_proved_a_question_mark_stands_and_no_member_is_found():
+    app = drawn(None)
+    assert coloured(app) == pytest.approx([0, 1])
+    assert ">?</b>" in app.get("html")[0].proto.body
+    assert "no bound is proved here" in words(app) and "right in" not in words(app)
+
+
+@each("rates", [{"share": 1.1}, {"share": -0.1}, {"share": 0.5, "false_alarms": 0}])
+def test_what_is_no_rate_is_refused(rates):
+    app = AppTest.from_function(_alone, kwargs=rates).run(timeout=600)
+    assert "Expected" in app.exception[0].message
