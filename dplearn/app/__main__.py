@@ -20,6 +20,13 @@ history.pushState = function (state, title, address) {
 # for the server below the address of each page first, in vain.
 _SERVER = "<script>window.__streamlit = { BACKEND_BASE_URL: new URL('.', location).href }</script>"
 _SCRIPT = '<script type="module" '
+# A page that is opened anew finds the run that the same browser began. It is nobody's name, and
+# forgotten when the browser is closed.
+_READER = """<script>
+if (!document.cookie.includes('dplearn_reader='))
+  document.cookie = `dplearn_reader=${crypto.getRandomValues(new Uint32Array(4)).join('-')}; `
+    + 'path=/; SameSite=Strict';
+</script>"""
 # With one more slash it looks for its scripts there too, and would stay blank for ever.
 _LOST = 'onerror="location.pathname.split(`/`).length > 2 && location.replace(`..`)" '
 
@@ -32,7 +39,7 @@ def ours(streamlits: str) -> Iterator[str]:
             if path.name != "index.html":
                 Path(folder, path.name).symlink_to(path)
         page = Path(streamlits, "index.html").read_text(encoding="utf-8")
-        page = page.replace(_SCRIPT, f"{_SERVER}{_STOPS}{_SCRIPT}{_LOST}", 1)
+        page = page.replace(_SCRIPT, f"{_SERVER}{_STOPS}{_READER}{_SCRIPT}{_LOST}", 1)
         Path(folder, "index.html").write_text(page, encoding="utf-8")
         yield folder
 
