@@ -21,6 +21,7 @@ from dplearn.pate.as_printed import as_printed
 from dplearn.pate.at_these_votes import ORDERS
 
 TITLE = "PATE"
+GROUP = "Systems"
 ORDER = 50
 
 _ABOUT_TEACHERS = (

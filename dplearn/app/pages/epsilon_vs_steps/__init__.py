@@ -19,6 +19,7 @@ from dplearn.app.pages.epsilon_vs_steps.answers import answers_of, printed_rows
 from dplearn.app.pages.epsilon_vs_steps.run import accountants_of, pinned, scenario_of
 
 TITLE = "ε against T"
+GROUP = "See"
 ORDER = 10
 _NONE = "No theorem here covers this run; Neighbours says why. With one change there is one:"
 

@@ -6,6 +6,7 @@ from dplearn.app.kit.state import load, save
 from dplearn.app.pages.mechanisms import draw, fields, words
 
 TITLE = "Mechanisms"
+GROUP = "See"
 ORDER = 20
 
 

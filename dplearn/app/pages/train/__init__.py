@@ -11,6 +11,7 @@ from dplearn.app.pages.train.plan import Training, as_python, training_of
 from dplearn.app.pages.train.runs import Run
 
 TITLE = "Train"
+GROUP = "See"
 ORDER = 40
 # Seconds between two looks at a run.
 _PAUSE = 0.3
