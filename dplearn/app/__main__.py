@@ -42,7 +42,9 @@ _LOST = 'onerror="location.pathname.split(`/`).length > 2 && location.replace(`.
 
 @contextmanager
 def ours(streamlits: str) -> Iterator[str]:
-    """A folder with all that Streamlit sends, but our page, which finds its server."""
+    """A folder with all that Streamlit sends, our script, and our page, which finds its server."""
+    from dplearn.app.kit.scripts import script
+
     with tempfile.TemporaryDirectory(prefix="dplearn-") as folder:
         for path in Path(streamlits).iterdir():
             if path.name != "index.html":
@@ -50,6 +52,8 @@ def ours(streamlits: str) -> Iterator[str]:
         page = Path(streamlits, "index.html").read_text(encoding="utf-8")
         page = page.replace(_SCRIPT, f"{_SERVER}{_STOPS}{_READER}{_HELP}{_SCRIPT}{_LOST}", 1)
         Path(folder, "index.html").write_text(page, encoding="utf-8")
+        name, text = script()
+        Path(folder, name).write_text(text, encoding="utf-8")
         yield folder
 
 

@@ -3,7 +3,7 @@
 import csv
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -59,6 +59,23 @@ def published() -> dict[str, Row]:
     """Id -> row of the table."""
     with shipped_table("published.csv").open(encoding="utf-8", newline="") as file:
         return {row["id"]: row for row in csv.DictReader(file)}
+
+
+def drawn() -> Iterator[dict[str, Any]]:
+    """Published values of epsilon that lie on the curve of the accountant that they name."""
+    numbers = {"sigma": "noise_multiplier", "q": "sample_rate", "delta": "delta", "T": "steps"}
+    about = ("epsilon", "poisson_subsampled_gaussian", "add_remove", "=")
+    for row in published().values():
+        asked = tuple(row[name] for name in ("quantity", "mechanism", "adjacency", "relation"))
+        own = row["method"] in accountants and row["verdict"] != "does_not_reproduce"
+        if own and asked == about and all(row[name] for name in numbers.values()):
+            yield {
+                **{symbol: number(row[name]) for symbol, name in numbers.items()},
+                "source": row["source"],
+                "value": row["published"],
+                "epsilon": number(row["published"]),
+                "accountant": row["method"],
+            }
 
 
 def check_figure(id: str) -> Figure:

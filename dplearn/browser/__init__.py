@@ -8,7 +8,6 @@ import json
 import re
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 _FOLDER = Path(__file__).parent
 _NEEDED = re.compile(r'^(?:import|export) (\{.*\}) from "\./(\w+)\.js";$', re.MULTILINE)
@@ -42,9 +41,8 @@ def source(name: str = "dplearn", entry: str = "engine") -> str:
     return f"function {name}Module() {{\n{body}\n}}\nconst {name} = {name}Module();\n"
 
 
-def presets() -> list[dict[str, Any]]:
-    """Published runs: title, query of the address that shows it, where it is described, and rows of
-    data/published.csv that belong to it without naming its parameters."""
+def presets() -> list[dict[str, str]]:
+    """Published runs: title, and query of the address that shows it."""
     return json.loads((_FOLDER / "page" / "presets.json").read_text(encoding="utf-8"))
 
 

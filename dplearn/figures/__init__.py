@@ -21,12 +21,11 @@ from dplearn.figures.drawings import (
 )
 from dplearn.figures.epsilon_curves import Published, epsilon_curves
 from dplearn.figures.formula import Cloud, Curve, Region, formula_cloud, formula_curve
-from dplearn.figures.kit import certificate, excess, text
+from dplearn.figures.kit import certificate, text
 from dplearn.figures.kit.axes import MANTISSAS, log_steps
 from dplearn.figures.kit.marks import Band, Bars, Line, Mark
 from dplearn.figures.kit.panel import on_page
 from dplearn.figures.kit.template import style_of
-from dplearn.figures.looseness import looseness
 from dplearn.figures.pair import leaking_area, loss_law, profile_curve, renyi_curve, tradeoff_curve
 from dplearn.figures.prices import histogram, price_lines, proved_by_guesses, seen_by_a_server
 from dplearn.figures.training_run import training_run
@@ -51,7 +50,6 @@ __all__ = [
     "crowd",
     "curves",
     "epsilon_curves",
-    "excess",
     "flow",
     "formula_cloud",
     "formula_curve",
@@ -62,7 +60,6 @@ __all__ = [
     "leak",
     "leaking_area",
     "log_steps",
-    "looseness",
     "loss_law",
     "map_finding",
     "moved_mass",

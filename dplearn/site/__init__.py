@@ -11,11 +11,9 @@ import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any
 
-from dplearn.accountants import accountants
 from dplearn.book import book
-from dplearn.book.published import number, published
+from dplearn.book.published import drawn
 from dplearn.browser import presets, source, style
 from dplearn.classroom.html import DECK, asset, from_cell, from_markdown
 from dplearn.classroom.sources import Lesson, lessons, lessons_folder
@@ -54,30 +52,13 @@ def write_site(
 def _epsilon_page() -> Iterator[tuple[str, str]]:
     """What the page of epsilon against T needs: file names and texts."""
     data = {
-        "PUBLISHED": list(_drawn_figures()),
+        "PUBLISHED": list(drawn()),
         "PRESETS": [row for row in presets() if "sampling=shuffled" not in row["query"]],
     }
     told = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in data.items())
     yield "engine.js", source()
     yield "epsilon.js", source("epsilonPage", "page/page") + told
     yield "epsilon.css", style()
-
-
-def _drawn_figures() -> Iterator[dict[str, Any]]:
-    """Published values of epsilon that lie on the curve of the accountant that they name."""
-    numbers = {"sigma": "noise_multiplier", "q": "sample_rate", "delta": "delta", "T": "steps"}
-    about = ("epsilon", "poisson_subsampled_gaussian", "add_remove", "=")
-    for row in published().values():
-        asked = tuple(row[name] for name in ("quantity", "mechanism", "adjacency", "relation"))
-        own = row["method"] in accountants and row["verdict"] != "does_not_reproduce"
-        if own and asked == about and all(row[name] for name in numbers.values()):
-            yield {
-                **{symbol: number(row[name]) for symbol, name in numbers.items()},
-                "source": row["source"],
-                "value": row["published"],
-                "epsilon": number(row["published"]),
-                "accountant": row["method"],
-            }
 
 
 def _pages(folder: Path, executor: Executor) -> Iterator[Page]:

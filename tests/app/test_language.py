@@ -21,8 +21,9 @@ from dplearn.accountants import accountants
 from dplearn.app import navigation, pages
 from dplearn.app.kit import language
 from dplearn.app.kit.fields import Choice
+from dplearn.app.kit.run_fields import ADJACENCY
 from dplearn.app.pages import check_a_claim
-from dplearn.app.pages.epsilon_vs_steps import answers, doors, export, fields, inverse, presets
+from dplearn.app.pages.epsilon_vs_steps import answers, details, notary
 from dplearn.app.pages.epsilon_vs_steps.run import Scenario
 from dplearn.app.pages.mechanisms import answers as pair
 from dplearn.app.pages.mechanisms import fields as pair_fields
@@ -34,11 +35,12 @@ from dplearn.book.published import published
 from dplearn.claims import PARAMETERS
 from dplearn.ground.guarantee import ADJACENCIES
 from dplearn.mechanisms import mechanisms
-from explorer import opened, press
+from explorer import opened
 
 APP = Path(navigation.__file__).parent
 # Pages that are translated, and what all pages share.
 PAGES = sorted({path.stem for path in APP.glob("kit/*/*.toml")} - {"people"})
+SERVED = [name for name in PAGES if name != "epsilon_vs_steps"]
 FILES = [APP / "navigation.py", *APP.glob("kit/*.py")]
 FILES += (APP / "pages").rglob("*.py")
 OTHERS = [code for code in language.LANGUAGES if code != "en"]
@@ -79,7 +81,7 @@ def sentences() -> Iterator[str]:
             if isinstance(call.func, ast.Name) and call.func.id == "translated":
                 yield from named(call, module)
     yield from (page.TITLE for page in navigation.modules())
-    for page in PAGES:
+    for page in SERVED:
         own = explorer.start(importlib.import_module(f"{pages.__name__}.{page}")).fields
         # The parameters of an entry of the book stay as they are.
         of_book = ("find", "group", "view", "picture", "along") if page == "formula_book" else own
@@ -91,11 +93,9 @@ def sentences() -> Iterator[str]:
     for name in mechanisms:
         for key in pair_fields.used(name, pair_fields.state().values):
             yield pair_fields.described(name, key, pair_fields.state().values)
-    yield from (preset.source for preset in presets.PRESETS)
-    yield from (which for *_, which in inverse._SEARCHES.values())
-    yield from (*doors.DOORS.values(), *check_a_claim.EXAMPLES)
-    yield from (presets.OWN, presets.CUSTOM, "All curves", "Three curves")
-    yield from (export.NO_FORM, export.NO_FLINT)
+    for kind in (notary.mechanism(), notary.SAMPLING, ADJACENCY):
+        yield from (kind.label, *kind.options.values())
+    yield from (*check_a_claim.EXAMPLES, details.NO_FORM, details.NO_FLINT)
 
 
 @each("code", OTHERS)
@@ -163,21 +163,10 @@ def untitled(text: str) -> str:
 
 
 @pytest.mark.slow
-def test_the_first_page_in_chinese_has_no_english_sentence():
-    every = ",".join(accountants)
-    for preset in (presets.PRESETS[0], presets.PRESETS[-2], presets.PRESETS[-1]):
-        app = opened(language="zh", **preset.address | {"accountants": every})
-        assert not left(app), preset.title
-    app = opened(language="zh", noise_multiplier="many", sampling="without_replacement")
-    assert not left(app) and any("应为" in error.value for error in app.error)
-
-
-@pytest.mark.slow
 def test_what_the_library_says_of_any_run_is_translated(monkeypatch):
     monkeypatch.setattr(language, "current", lambda: "zh")
-    options = fields.state().fields
-    kinds = (options[key].options for key in ("mechanism", "sampling", "adjacency"))  # type: ignore[union-attr]
-    for noise, sampling, adjacency in product(*kinds):
+    kinds = (notary.mechanism(), notary.SAMPLING, ADJACENCY)
+    for noise, sampling, adjacency in product(*(kind.options for kind in kinds)):
         rate = 1.0 if sampling == "none" else 0.5
         run = Scenario(noise, 4.0, sampling, rate, 1e-5, adjacency, 2)  # type: ignore[arg-type]
         for name in accountants:
@@ -245,17 +234,6 @@ def test_a_page_in_chinese_has_no_english_sentence(monkeypatch, page, address):
     assert not left(app) and not words_of_figures(app)
 
 
-def test_what_cannot_meet_a_budget_is_said_in_the_readers_words(monkeypatch):
-    monkeypatch.setattr(language, "current", lambda: "zh")
-    hopeless = {"noise_multiplier": "0.2", "budget": "0.01", "delta": "1e-30", "steps": "10000000"}
-    for symbol, here in (("T", "1"), ("q", "10000000")):
-        state = fields.state()
-        state.read(hopeless | {"here": here})
-        inverse.meet(state, symbol)
-        assert [*state.notes] == ["budget"] and "满足这份预算" in state.notes["budget"]
-        assert not ENGLISH.search(state.notes["budget"])
-
-
 _PROBLEMS = (
     "The training process was killed, perhaps for want of memory.",
     "Stopped after 120 s of processor time, the most that a run may take here.",
@@ -295,15 +273,3 @@ def test_a_decimal_point_is_no_full_stop(monkeypatch):
         points = [re.findall(r"\d\.\d+", why) for why in (row["why"], language.retold(row["why"]))]
         assert sorted(points[0]) == sorted(points[1]), row["why"]
     assert language.retold("True if: noise of 0.5; no more.") == "成立条件：noise of 0.5; no more。"
-
-
-def test_the_language_stays_from_page_to_page_and_leaves_the_run_alone():
-    app = press(opened(noise_multiplier="5"), "中文")
-    assert app.query_params == {"noise_multiplier": "5", "language": "zh"}
-    assert app.text_input(key="box_noise_multiplier").label == "噪声乘子 σ"
-    app.text_input(key="box_noise_multiplier").set_value("6").run()
-    assert app.query_params == {"noise_multiplier": "6", "language": "zh"}
-    app = press(app, "English")
-    assert app.text_input(key="box_noise_multiplier").label == "Noise multiplier σ"
-    assert app.query_params["noise_multiplier"] == "6"
-    assert not opened(language="<b>").exception

@@ -1,15 +1,14 @@
-"""Both figures over the steps: values as given, approximations apart, looseness in proportion."""
+"""Epsilon over the steps: values as given, approximations apart, labels beside each other."""
 
 import dataclasses
-import itertools
 import math
 
 import numpy as np
 import pytest
 
 from cases import each
-from dplearn.figures import Published, epsilon_curves, excess, looseness, style_of, text
-from dplearn.figures.kit.over_steps import dash_of
+from dplearn.figures import Published, epsilon_curves, style_of, text
+from dplearn.figures.epsilon_curves import dash_of
 from dplearn.ground.guarantee import Guarantee
 
 STEPS = [1, 10, 100, 1000]
@@ -40,10 +39,6 @@ LOOSE = {
     "rdp": curve("rdp", [0.5, 0.6, 1.1, 4.4]),
     "gdp": curve("gdp", [0.02, 0.2, 0.8999, 4.004], kind="approximate"),
 }
-
-
-def grounds(figure) -> list[tuple[float, float]]:
-    return [(s.x0, s.x1) for s in figure.layout.shapes if s.type == "rect"]
 
 
 def pixels(figure) -> dict[str, float]:
@@ -126,42 +121,36 @@ def test_labels_at_the_end_never_overlap_and_a_note_stays_below_its_words():
     assert words["upper bound"] == below and at - below < 22
 
 
-def test_what_is_infinite_leaves_a_gap_and_so_does_a_ratio_of_zero():
+def test_what_is_infinite_leaves_a_gap():
     odd, nothing = ({"rdp": curve("rdp", y)} for y in ([0.0, math.inf, 2.0, 8.0], [math.inf] * 4))
     figure = epsilon_curves(odd, STEPS, here=10)
     assert list(figure.data[0].y) == [0.0, None, 2.0, 8.0] and not figure.data[0].connectgaps
     assert any("∞" in t for t in notes(figure))
-    assert list(looseness(odd, REFERENCE, STEPS, here=10).data[0].y) == [None, None, 2.0, 2.0]
-    for empty in (epsilon_curves(nothing, STEPS, here=10), looseness(nothing, REFERENCE, STEPS)):
-        assert list(empty.data[0].y) == [None] * 4
+    assert list(epsilon_curves(nothing, STEPS, here=10).data[0].y) == [None] * 4
 
 
 def test_any_range_and_one_step_give_finite_axes():
     ranges = ([0.0] * 4, [0.0, 0.0, 0.0, 1e-9], [1e-9, 1.0, 1e5, 1e12], [0.5])
-    for values, log_x, log_y in itertools.product(ranges, (True, False), (True, False)):
+    for values in ranges:
         steps = STEPS[: len(values)]
-        common = {"here": steps[-1], "budget": 2.0, "log_x": log_x, "log_y": log_y}
-        figure = epsilon_curves({"rdp": curve("rdp", values)}, steps, **common)
+        figure = epsilon_curves({"rdp": curve("rdp", values)}, steps, here=steps[-1])
         for axis in (figure.layout.xaxis, figure.layout.yaxis):
             low, high = axis.range
-            assert -math.inf < low < high < math.inf, (values, log_x, log_y, axis.title.text)
+            assert -math.inf < low < high < math.inf, (values, axis.title.text)
 
 
 def test_what_is_added_has_its_place_and_its_words():
     point = Published(steps=100, epsilon=1.26, label="1.26 published", note="Somebody, 2016")
-    extras = {"here": 100, "budget": 2.0, "certified": {"rdp": 500, "basic": 0}}
-    figure = epsilon_curves(CURVES, STEPS, published=[point], log_x=False, log_y=False, **extras)
+    figure = epsilon_curves(CURVES, STEPS, published=[point], here=100)
     plain, words = epsilon_curves(CURVES, STEPS), notes(figure)
     assert [t.name for t in plain.data] == [t.name for t in figure.data]
-    assert len(plain.data) == len(CURVES) + 3
-    dots, certified, published = figure.data[len(CURVES) :]
+    assert len(plain.data) == len(CURVES) + 2
+    dots, published = figure.data[len(CURVES) :]
     assert list(dots.x) == [100] * 4
     assert list(dots.y) == [c[2].epsilon for c in CURVES.values()]
-    assert (list(certified.x), list(certified.y)) == ([500], [2.0])
     assert (list(published.x), list(published.y)) == ([100], [1.26])
     assert published.customdata[0] == "Somebody, 2016"
-    assert (figure.layout.shapes[0].x0, figure.layout.shapes[1].y0) == (100, 2.0)
-    assert "budget ε = 2" in words and "1.26 published" in words
+    assert figure.layout.shapes[0].x0 == 100 and "1.26 published" in words
     assert any("ε at T = 100" in t for t in words)
     assert any("<b>0.9</b> PLD" in t for t in words)
 
@@ -172,112 +161,6 @@ def test_what_does_not_fit_together_is_refused():
         (epsilon_curves, (CURVES, STEPS), {"here": 50}, "Expected here among steps"),
         (epsilon_curves, ({}, []), {}, "Expected at least one number of steps"),
         (epsilon_curves, (CURVES, STEPS), {"reference": "prv"}, "Expected reference among the cur"),
-        (looseness, (CURVES, SHARP[:3], STEPS), {}, "Expected 4 values of reference, got 3"),
     ):
         with pytest.raises(ValueError, match=message):
             figure(*about, **more)
-
-
-def test_stairs_are_drawn_where_the_bound_holds_between_points():
-    claim = curve("poisson_claim", [0.01] * 4, kind="approximate")
-    proved = {"poisson_claim": "not decided here"}
-    said = {"reference": "pld", "claims": proved, "finding": "A finding"}
-    figure = epsilon_curves({"pld": SHARP, "poisson_claim": claim}, STEPS, stairs=True, **said)
-    band, pld, dotted = figure.data[:3]
-    assert (pld.line.shape, dotted.line.shape, dotted.line.dash) == ("vh", None, "dot")
-    # Above: at 1 step already the value of 10. Below: at 10 steps still the value of 1.
-    ends = list(zip(band.x, band.y, strict=True))
-    assert (1, 0.3) in ends and (10, SHARP[0].lower) in ends and (1, SHARP[1].lower) not in ends
-    assert figure.layout.title.text == "<b>A finding</b>"
-    assert "not decided here" in notes(figure)
-    assert not any("no bound" in t for t in notes(figure))
-
-
-def test_ratios_are_to_the_lower_end_in_the_look_of_the_first_picture():
-    figure = looseness(LOOSE, REFERENCE, STEPS)
-    for trace, (name, guarantees) in zip(figure.data, LOOSE.items(), strict=False):
-        assert trace.name == style_of(name).label and list(trace.x) == STEPS
-        expected = [g.epsilon / r.lower for g, r in zip(guarantees, REFERENCE, strict=True)]
-        assert list(trace.y) == pytest.approx(expected)
-    for trace, same in zip(figure.data, epsilon_curves(LOOSE, STEPS).data[:4], strict=False):
-        assert (trace.uid, trace.line, trace.marker) == (same.uid, same.line, same.marker)
-    assert figure.data[3].uid == "gdp" and figure.data[3].line.dash == "dash"
-
-
-@each("log_x, steps", [(True, 4), (False, 4), (True, 1)])
-def test_the_x_axis_is_that_of_the_first_picture(log_x, steps):
-    run = {"steps": STEPS[:steps], "log_x": log_x, "here": STEPS[steps - 1]}
-    curves = {name: curve[:steps] for name, curve in LOOSE.items()}
-    first = epsilon_curves(curves, **run).layout
-    second = looseness(curves, REFERENCE[:steps], **run).layout
-    assert second.xaxis == first.xaxis and second.shapes[0] == first.shapes[0]
-    assert (second.margin.l, second.margin.r) == (first.margin.l, first.margin.r)
-
-
-def test_the_title_is_the_finding_in_numbers_rounded_up():
-    rdp = "RDP asks for up to 10 % more ε than needed"
-    for here, words in (
-        (1, "At T = 1 Basic asks for up to 10 % more ε than needed, GDP hides at least 80 %"),
-        (100, f"At T = 100 {rdp}, GDP hides at least 10 %"),
-        (1000, f"At T = 1\u202f000 {rdp}, Basic for up to 27.5 ×"),
-    ):
-        figure = looseness(LOOSE, REFERENCE, STEPS, here=here)
-        assert figure.layout.title.text == f"<b>{words}</b>"
-        assert list(figure.data[-1].x) == [here] * len(LOOSE)
-
-
-# Nobody knows where between 1 and 1.5 the truth lies.
-WIDE = curve("pld", [1.5], "bracket", lower=1.0)
-
-
-@each(
-    "words, epsilon, kind, reference",
-    [
-        ("asks for no more ε than needed", 1.0, "upper", curve("pld", [1.0], "exact")),
-        ("asks for 0.1 % more ε than needed", 1.001, "upper", curve("pld", [1.0], "exact")),
-        ("asks for up to 100 % more ε than needed", 1.9999, "upper", WIDE),
-        ("asks for up to 27 × the ε needed", 26.95, "upper", WIDE),
-        ("hides at least 24 % of ε", 0.7503, "approximate", WIDE),
-        ("asks for at least 50 % more ε than needed", 1.5, "upper", curve("pld", [1.0])),
-        ("asks for at least 2.5 × the ε needed", 2.5, "upper", curve("pld", [1.0])),
-        ("hides 25 % of ε", 0.75, "approximate", curve("pld", [1.0], "exact")),
-        ("no other bound is drawn", 0.75, "approximate", curve("pld", [1.0])),
-        ("no finite ε to compare with", 1.0, "upper", curve("pld", [math.inf])),
-        ("no finite ε to compare with", 1.0, "upper", curve("pld", [0.0], "exact")),
-        # It is not compared with itself.
-        ("no other bound is drawn", 1.0, "upper", curve("rdp", [1.0], "exact")),
-    ],
-)
-def test_the_finding_says_what_is_proved(words, epsilon, kind, reference):
-    now = {"rdp": curve("rdp", [epsilon], kind)[0]}
-    assert excess.comparison(now, reference[0], 10).endswith(words)
-
-
-def test_below_one_is_shaded_where_the_reference_has_a_lower_end_and_every_label_has_its_ratio():
-    figure = looseness(LOOSE, REFERENCE, STEPS, here=100)
-    assert grounds(figure) == [(1, 1000)]
-    (shape,) = (s for s in figure.layout.shapes if s.type == "rect")
-    assert shape.y1 == 1 and shape.y0 < 0.9
-    texts = notes(figure)
-    assert "claims more privacy than there is: GDP by at least 10 %" in texts
-    shown = {"PLD": "≤ 1.01 ×", "Basic": "≤ 11 ×", "RDP": "≤ 1.1 ×", "GDP": "≤ 0.9 ×"}
-    for name, ratio in shown.items():
-        assert any(f"<b>{ratio}</b> {name}" in t for t in texts), name
-    assert any("↑" in t and "Basic" in t for t in texts), "it left the frame"
-    partly = curve("pld", [0.11, 0.31]) + REFERENCE[2:]
-    figure = looseness(LOOSE, partly, STEPS, here=10)
-    assert grounds(figure) == [(100, 1000)]
-    assert not any("GDP by" in n for n in notes(figure))
-    assert any("≥ 1.93 ×" in n and "RDP" in n for n in notes(figure))
-    nowhere = looseness(LOOSE, curve("pld", [0.11, 0.31, 1.01, 4.01]), STEPS)
-    assert not grounds(nowhere) and not any("claims more" in n for n in notes(nowhere))
-    assert "upper end of PLD" in nowhere.layout.title.subtitle.text
-
-
-@each("top", [1.0, 1.3, 4.0, 1e6])
-def test_ticks_are_few_include_one_and_keep_apart(top):
-    other = curve("rdp", [g.lower * top for g in REFERENCE])
-    axis = looseness({"rdp": other}, REFERENCE, STEPS).layout.yaxis
-    assert axis.type == "log" and 1 in axis.tickvals
-    assert 2 <= len(axis.tickvals) <= 9 and axis.range[0] < 0 < axis.range[1]
-    assert all(t.endswith(" ×") for t in axis.ticktext)

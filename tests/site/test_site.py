@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page
 
 from dplearn import DPSGD, site
-from dplearn.book import book
+from dplearn.book import book, published
 from dplearn.classroom.html import from_markdown
 from dplearn.classroom.sources import lessons
 from dplearn.site.html import _target
@@ -126,7 +126,7 @@ def test_links_of_lessons_open_their_own_numbers(out, view):
 
 
 def test_each_published_point_lies_on_the_curve_that_it_names():
-    drawn = list(site._drawn_figures())
+    drawn = list(published.drawn())
     assert len(drawn) > 2
     for row in drawn:
         plan = DPSGD(noise_multiplier=row["sigma"], sample_rate=row["q"], steps=int(row["T"]))

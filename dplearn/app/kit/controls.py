@@ -47,15 +47,6 @@ def box(
     place.text_input(translated(kind.label), **_common(state, kind, key, then, label))
 
 
-def log_switch(state: State, kind: Choice) -> None:
-    """A switch between a logarithmic and a linear axis."""
-    key = f"choice_{kind.key}"
-    show(key, state.values[kind.key] == "log")
-    switched = lambda: state.enter(kind, "log" if st.session_state[key] else "linear")
-    st.toggle(translated(kind.label), key=key, on_change=switched)
-    note(state, kind.key)
-
-
 def choice(
     state: State,
     kind: Choice,
@@ -127,7 +118,7 @@ def _slider(state: State, kind: Quantity) -> None:
     def moved() -> None:
         place = st.session_state[key].moved
         state.enter(kind, texts[min(max(int(place["index"]), 0), len(texts) - 1)])
-        state.moving, state.drawn = not place["final"], place.get("drawn")
+        state.moving = not place["final"]
 
     at = {"texts": list(texts), "index": int(np.argmin(np.abs(apart)))}
     told = {"key": kind.key, "label": translated(kind.label), **at}

@@ -56,15 +56,10 @@ def address() -> dict[str, str]:
     return {} if current() == "en" else {KEY: current()}
 
 
-def switch() -> None:
-    """A button with the name of the other language."""
-    (other,) = LANGUAGES.keys() - {current()}
-
-    def chosen() -> None:
-        st.session_state[KEY] = other
-        st.query_params[KEY] = other
-
-    st.button(LANGUAGES[other], key="switch_language", type="tertiary", on_click=chosen)
+def choose(code: str | None) -> None:
+    """Take a language, until another is chosen."""
+    if code in LANGUAGES:
+        st.session_state[KEY] = st.query_params[KEY] = code
 
 
 def translated(sentence: str, **values: Any) -> str:

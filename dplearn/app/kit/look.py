@@ -37,24 +37,15 @@ def _styles(page: str, dark: bool) -> str:
     return f"<style>{rules}{_DARK if dark else _LIGHT}</style>"
 
 
-def chart(figure: Any, key: str, alt: str, *, saves_as: str = "") -> None:
-    """A figure and its words for those who do not see it; a camera where a file has a name."""
-    config: dict[str, Any] = {"displayModeBar": bool(saves_as)}
-    if saves_as:
-        kind = st.session_state.get("picture_format") or "svg"
-        config |= {
-            "displaylogo": False,
-            "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
-            "toImageButtonOptions": {"format": kind, "filename": saves_as, "scale": 2},
-        }
+def chart(figure: Any, key: str, alt: str) -> None:
+    """A figure and its words for those who do not see it."""
     if language.current() != "en":
         parts = language.redrawn(figure.parts)
-        # The browser finds traces of a figure with a camera by their names.
-        for trace in () if saves_as else parts["data"]:
+        for trace in parts["data"]:
             trace["name"] = language.retold(trace.get("name", ""))
         figure = Unchecked(parts)
     figure = on_page(figure, dark=st.context.theme.type == "dark")
-    st.plotly_chart(figure, theme=None, key=key, config=config, alt=alt)
+    st.plotly_chart(figure, theme=None, key=key, config={"displayModeBar": False}, alt=alt)
 
 
 def table(rows: Sequence[Mapping[str, str]]) -> None:

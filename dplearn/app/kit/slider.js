@@ -1,11 +1,7 @@
 // Streamlit's own slider reports only when it is let go. This one is a plain range input: it
 // takes arrow keys, announces its value, and shows it in the box beside it at once.
-//
-// Where the page draws in the browser it takes the event below, and the server hears of nothing
-// until the hand is up. Elsewhere the server is asked for the next run when the last is done.
+// The server is asked for the next run when the last is done.
 const sliders = new WeakMap();
-// Keys that repeat are one movement: this long after the last one the hand is up.
-const PAUSE = 120;
 
 // A phone's settings lie over the page: what a slider moves is shown above them.
 const show = (slider) => {
@@ -22,43 +18,34 @@ const pageIsIdle = () => {
 
 export default function ({ data: [data], parentElement, setStateValue }) {
   const input = parentElement.querySelector('input');
-  const me = sliders.get(input) ?? { held: false, sent: -1, shown: -1, since: 0 };
+  const me = sliders.get(input) ?? { held: false, sent: -1, since: 0 };
   sliders.set(input, me);
 
-  const send = (final, drawn) => {
+  const send = (final) => {
     me.sent = Number(input.value);
     me.since = performance.now();
-    setStateValue('moved', { index: me.sent, final, drawn });
+    setStateValue('moved', { index: me.sent, final });
   };
   const text = () => data.texts[Number(input.value)];
   const name = () => input.setAttribute('aria-valuetext', text());
-  // What the browser drew of this position, if it can.
-  const draw = (final) => {
-    const detail = { key: data.key, value: Number(text()), final, drawn: null };
-    window.dispatchEvent(new CustomEvent('dplearn:slide', { detail }));
-    me.shown = Number(input.value);
-    me.drawn = Boolean(detail.drawn);
-    return detail.drawn;
-  };
   const follow = () => {
     if (!me.held) return;
     const waited = performance.now() - me.since;
-    if (Number(input.value) !== me.shown && draw(false)) me.sent = me.shown;
     const due = (waited > 60 && pageIsIdle()) || waited > 1500;
     if (due && Number(input.value) !== me.sent) send(false);
     requestAnimationFrame(follow);
   };
-  const release = () => { me.held = false; send(true, draw(true)); };
+  const release = () => { me.held = false; send(true); };
   const later = () => {
     clearTimeout(me.pause);
-    if (me.held) me.pause = setTimeout(release, me.drawn ? PAUSE : 0);
+    if (me.held) me.pause = setTimeout(release);
   };
 
   input.max = data.texts.length - 1;
   input.setAttribute('aria-label', data.label);
   if (!me.held) {
     input.value = data.index;
-    me.sent = me.shown = data.index;
+    me.sent = data.index;
   }
   name();
   input.oninput = () => {

@@ -28,10 +28,9 @@ class State:
 
     `hidden` goes from the values to the keys that do not count and stay out of the address;
     `values` are the last good ones, `typed` is the text of entries that were not good, `notes`
-    holds one message per control, `moving` says that a slider is held down, and `drawn` is what
-    the browser says that it drew where one was let go. `bare` is what the page shows at an address
-    that names nothing, where somebody has gone back to it; `unseen` is what the address said in
-    vain and no control has shown, by name.
+    holds one message per control, and `moving` says that a slider is held down. `bare` is what the
+    page shows at an address that names nothing, where somebody has gone back to it; `unseen` is
+    what the address said in vain and no control has shown, by name.
     """
 
     fields: Mapping[str, Field]
@@ -40,7 +39,6 @@ class State:
     typed: dict[str, str] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
     moving: bool = False
-    drawn: Any = None
     bare: Mapping[str, str] = field(default_factory=dict)
     unseen: dict[str, str] = field(default_factory=dict)
 

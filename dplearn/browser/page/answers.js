@@ -1,14 +1,15 @@
 // Epsilon of the run in hand: by draft within a frame, and remembered, so that T, the budget and
 // the way back of a drag cost nothing.
-import { FIELDS, asked, keyOf, stepsUpTo } from "./run.js";
-import { clamp, up } from "./numbers.js";
+import { FIELDS, asked, keyOf, proved, stepsUpTo } from "./run.js";
+import { clamp, down, up } from "./numbers.js";
 
 const KEPT = 3000;
 
 export class Answers {
-  /** `changed` is called when a better answer came. */
-  constructor(engine, later, changed) {
+  /** `changed` is called when a better answer came; the notary is asked what the engine cannot. */
+  constructor(engine, later, notary, changed) {
     this.engine = engine;
+    this.notary = notary;
     this.later = later;
     this.changed = changed;
     this.kept = new Map();
@@ -27,6 +28,7 @@ export class Answers {
 
   /** Curves up to a number of steps; of PLD, points without a proof are null. */
   curves(run, largest, names = Answers.named(run)) {
+    if (!proved(run)) return this.notary.curves(run, largest);
     const steps = stepsUpTo(largest, run.logT);
     const key = `${keyOf(run)}|${largest}|${run.logT}|`;
     const missing = names.filter((name) => !this.kept.has(key + name));
@@ -65,6 +67,7 @@ export class Answers {
 
   /** Both ends of each accountant at one T; while a hand moves a draft is good enough. */
   at(run, T = run.T, names = Answers.named(run), draft = false) {
+    if (!proved(run)) return this.notary.at(run, T);
     const key = (name) => `${keyOf(run)}@${T}|${name}`;
     const missing = names.filter((name) => {
       const end = this.kept.get(key(name));
@@ -78,6 +81,21 @@ export class Answers {
       return this.at(run, T, [...names, "rdp"], draft);
     }
     return Object.fromEntries(names.map((name) => [name, this.kept.get(key(name))]));
+  }
+
+  /** The largest sample rate with which PLD stays within a budget at T, rounded down; 0 where none
+   * does. */
+  rate(run, budget) {
+    const within = (q) => least(this.at({ ...run, q, B: 0 }, run.T, ["pld"], true)).value <= budget;
+    let [low, high] = FIELDS.q.ends;
+    if (within(high)) return high;
+    if (!within(low)) return 0;
+    while (high / low > 1.0005) {
+      const middle = Math.sqrt(low * high);
+      if (within(middle)) low = middle;
+      else high = middle;
+    }
+    return down(low, 3);
   }
 
   /** The noise with which PLD has this epsilon at T, rounded up: no more than it is spent. */
@@ -120,6 +138,7 @@ export function least(ends) {
 
 /** Steps until a curve reaches a budget, read off the curve; null where it begins above it. */
 export function reached({ steps, of }, name, budget) {
+  if (!of[name]) return null;
   let last = null;
   for (const [i, end] of of[name].upper.entries()) {
     const epsilon = end ?? of.rdp?.upper[i];

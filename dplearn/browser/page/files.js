@@ -1,12 +1,12 @@
 // What can be taken along: the curves as CSV, the picture as SVG, the run as code.
-import { ACCOUNTANTS, asked } from "./run.js";
+import { ACCOUNTANTS, asked, proved } from "./run.js";
 
 /** One row a number of steps, both ends of what is proved of each accountant. */
-export function csv(engine, run, steps) {
-  const all = engine.curves(asked(run), steps, {});
+export function csv(engine, run, { steps, of }) {
+  const all = proved(run) ? engine.curves(asked(run), steps, {}) : of;
   const names = ACCOUNTANTS.filter((name) => all[name]);
   const columns = names.flatMap((name) => (all[name].lower ? [`${name}_lower`, `${name}_upper`] : [name]));
-  const told = `# sigma=${run.sigma} q=${run.q} delta=${run.delta} sampling=poisson adjacency=${run.adjacency}`;
+  const told = `# sigma=${run.sigma} q=${run.q} delta=${run.delta} sampling=${run.sampling} adjacency=${run.adjacency}${kind(run)}`;
   const rows = steps.map((T, i) => {
     const ends = names.flatMap((name) => {
       const { lower, upper } = all[name];
@@ -18,14 +18,32 @@ export function csv(engine, run, steps) {
   return [told, ["steps", ...columns].join(), ...rows, ""].join("\n");
 }
 
+const kind = ({ mechanism, then }) =>
+  (mechanism === "gaussian" ? "" : ` mechanism=${mechanism}`) + (then ? ` then=${then.replace(/\s/g, "")}` : "");
+
 /** The run in the package's own words. */
 export function python(run) {
   const rate = run.B ? `${run.B} / ${run.N}` : String(run.q);
-  const adjacency = run.adjacency === "add_remove" ? "" : `, adjacency="${run.adjacency}"`;
-  return `from dplearn import DPSGD
+  const sampling = run.q < 1 && run.sampling !== "poisson" ? `, sampling="${run.sampling}"` : "";
+  const asked = `delta=${run.delta}, adjacency="${run.adjacency}"`;
+  const plan = (sigma, q, T) => `DPSGD(noise_multiplier=${sigma}, sample_rate=${q}, steps=${T}${sampling})`;
+  if (run.mechanism !== "gaussian") {
+    return `from dplearn.accountants import accountants
+from dplearn.mechanisms import mechanisms
+from dplearn.run import guarantees
 
-plan = DPSGD(noise_multiplier=${run.sigma}, sample_rate=${rate}, steps=${run.T})
-print(plan.guarantee("pld", delta=${run.delta}${adjacency}))
+noise = mechanisms["${run.mechanism}"](${run.sigma})
+asked = dict(sample_rate=${rate}, sampling="${run.sampling}", ${asked})
+print(*guarantees(accountants["pld"](), noise, steps=[${run.T}], **asked))
+`;
+  }
+  const then = run.then.split(";").filter((one) => one.trim()).map((one) => plan(...one.split(",").map((part) => part.trim())));
+  const first = plan(run.sigma, rate, run.T);
+  const made = then.length ? `Phases((${[first, ...then].join(", ")}))` : first;
+  return `from dplearn.run import DPSGD${then.length ? ", Phases" : ""}
+
+plan = ${made}
+print(plan.guarantee("pld", ${asked}))
 `;
 }
 

@@ -29,7 +29,9 @@ export class Frame {
   /** The span that suits a run: T, the budget and epsilon well inside. */
   suiting(run) {
     const epsilonAt = (T) => least(this.answers.at(run, T)).value;
-    const epsilon = epsilonAt(run.T);
+    const found = epsilonAt(run.T);
+    // Nothing is known yet of a run that a server is asked for.
+    const epsilon = found === Infinity ? run.budget : found;
     const last = clamp(10 ** Math.ceil(Math.log10(run.T * 1.9)), 100, 1e8);
     if (!run.logEpsilon) {
       // The curve leaves by the right side, where its name is, unless it runs away.

@@ -40,7 +40,7 @@ export class Labels {
     if (view.guessing) return [];
     const own = run.shown.flatMap((name) => {
       const end = view.ends[name]?.upper ?? null;
-      if (name === "pld" && end === null) return [[name, least(view.ends).value]];
+      if (name === "pld" && end === null && !view.found.asked) return [[name, least(view.ends).value]];
       return end > 0 ? [[name, end]] : [];
     });
     return view.pinned ? [...own, ["pinned", least(view.pinned.ends).value]] : own;
@@ -76,7 +76,7 @@ export class Labels {
     for (const item of above) this.write(item, x, -1);
     for (const item of below) this.write(item, x, near ? -1 : 1);
     const lowest = Math.max(top, ...below.map((item) => item.at));
-    const hinted = !view.touched && !small && standing.length && lowest + 34 < bottom && x < width - 150;
+    const hinted = !view.touched && !view.found.asked && !small && standing.length && lowest + 34 < bottom && x < width - 150;
     setAll(this.hint, { x: x + 16, y: Math.min(lowest + 30, bottom - 8), text: hinted ? this.words.pull : "" });
   }
 
@@ -123,8 +123,8 @@ export class Labels {
     const { frame, run, view: { found } } = this;
     const { right, top } = frame.sides;
     let last = null;
-    for (const [i, upper] of found.of[name].upper.entries()) {
-      const epsilon = name === "pld" && upper === null ? found.of.rdp.upper[i] : upper;
+    for (const [i, upper] of (found.of[name]?.upper ?? []).entries()) {
+      const epsilon = name === "pld" && upper === null ? found.of.rdp?.upper[i] : upper;
       if (!(epsilon > 0)) continue;
       const x = frame.x(run, found.steps[i]);
       const y = epsilon === Infinity ? -1e4 : frame.y(run, epsilon);

@@ -12,8 +12,20 @@ function sentence(words, said) {
   return said.replace(/([σδε])/g, "<i>$1</i>").replace(/\{(sigma|q|delta|T|budget|rate|N|B)\}/g, (_, name) => number(name));
 }
 
-export function markup(words, presets) {
-  const sampled = `<span class="dp-rate">${words.byRate}</span><span class="dp-counts">${words.byCounts}</span>`;
+/** Choices where a server knows several kinds of runs, else the one kind in words. */
+function choices(words, kinds, name) {
+  const all = Object.entries(kinds[name]);
+  if (all.length < 2) return words.own[name];
+  const options = all.map(([value, said]) => `<option value="${value}">${escaped(said)}</option>`).join("");
+  return `<select name="${name}" aria-label="${words.kinds[name]}">${options}</select>`;
+}
+
+export function markup(words, presets, kinds) {
+  const served = Object.keys(kinds.sampling).length > 1;
+  const kind = (said) => said.replace(/\{(mechanism|sampling)\}/g, (_, name) => choices(words, kinds, name));
+  const then = served ? `<label>${words.then[0]} <input name="first" size="6"></label> <label>${words.then[1]} <input name="then" size="16" placeholder="σ, q, T; …" title="${words.schedule}"></label>` : "";
+  const proof = served ? button("prove", words.prove, 'class="dp-prove"') : "";
+  const sampled = `<span class="dp-rate"><span class="dp-rate-0"></span>{q}<span class="dp-rate-1"></span></span><span class="dp-counts">${words.byCounts}</span>`;
   const run = sentence(words, words.sentence.replace("{sampling}", `${sampled}{units}`)).replace("{units}", `${button("units", "⇄", 'class="dp-units"')}\u2060`);
   const options = (all) => all.map(([value, name]) => `<option value="${escaped(value)}">${escaped(name)}</option>`).join("");
   const chosen = options([["", words.preset], ...presets.map(({ title, query }) => [query || "here=10000", title])]);
@@ -23,27 +35,27 @@ export function markup(words, presets) {
   const files = Object.entries(words.files).map(([name, said]) => button(name, said)).join(" ");
   return `<div class="dp" lang="${words.code}">
 <header class="dp-top"><select name="preset" aria-label="${words.preset}">${chosen}</select>
- <span class="dp-tools">${button("guess", "")}${button("pin", "")}${button("link", words.link)}${button("language", words.other, 'class="dp-language"')}</span></header>
+ <span class="dp-tools">${proof}${button("guess", "")}${button("pin", "")}${button("link", words.link)}${button("language", words.other, 'class="dp-language"')}</span></header>
 <p class="dp-unread" role="status"></p>
 <section class="dp-say">
  <p class="dp-sentence">${run}</p>
  <div class="dp-answer"><div class="dp-eps"><i>ε</i> <span class="dp-le">≤</span> <output></output></div>
   <div class="dp-proof"><span class="dp-tick" aria-hidden="true"></span> <span class="dp-proved"></span></div><p class="dp-pinned"></p></div>
- <p class="dp-plain"></p>
+ <p class="dp-plain"></p><p class="dp-claimed"></p>
 </section>
 <section class="dp-figure">
  <div class="dp-plot"><div class="dp-axisbuttons">${button("logEpsilon", "", `class="dp-logy" title="${words.scaleEpsilon}"`)}${button("logT", "", `class="dp-logx" title="${words.scaleT}"`)}</div></div>
  <p class="dp-budget">${sentence(words, words.lasts).replace("{go}", button("go", "", 'class="dp-go"'))}<span class="dp-others"></span></p>
  <div class="dp-chips">${chips}</div>
- <p class="dp-assumed">${words.assumed.replace("{adjacency}", select)}</p>
+ <p class="dp-assumed">${kind(words.assumed).replace("{adjacency}", select)}</p>
 </section>
 <aside class="dp-people">
- <h2>${words.who}</h2>
  <div class="dp-crowd"></div>
  <p class="dp-attack">${sentence(words, words.attacker)}<span class="dp-finds"></span></p>
- <p class="dp-note"></p>
 </aside>
 <details class="dp-more"><summary>${words.numbers}</summary>
+ <p class="dp-note"></p>
+ <p class="dp-meet">${words.meet} ${button("sigma", "σ")} ${button("q", "q")}</p><p class="dp-schedule">${then}</p>
  <table><thead><tr>${words.table.map((name) => `<th>${name}</th>`).join("")}</tr></thead><tbody></tbody></table>
  <p>${files}</p></details>
 <div class="dp-live" aria-live="polite"></div>

@@ -47,6 +47,9 @@ export const bound = (x, count = 3) => {
   return value >= 1000 ? text(value) : value.toPrecision(Math.max(count, value >= 100 ? 3 : 1));
 };
 
+/** A number as JSON has it, where infinity is a word. */
+export const asNumber = (x) => (x === null ? null : Number(x));
+
 export const percent = (share) => `${text(digits(100 * share, 4))}\u202f%`;
 
 /** What somebody typed: 256/60000, 1 %, 10^-5, 2·10⁻⁶; NaN where it is no number. */

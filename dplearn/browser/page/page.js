@@ -4,10 +4,11 @@ import { csv, python, save, shell, svg } from "./files.js";
 import { Frame } from "./frame.js";
 import { Hands } from "./hands.js";
 import { markup } from "./markup.js";
-import { bound, clamp } from "./numbers.js";
+import { Notary } from "./notary.js";
+import { bound, clamp, read } from "./numbers.js";
 import { People } from "./people.js";
 import { Picture } from "./picture.js";
-import { ACCOUNTANTS, asked, changed, fromAddress, keyOf, pinned, valueOf, written } from "./run.js";
+import { ACCOUNTANTS, OWN, allowed, asked, changed, fromAddress, keyOf, pinned, proved, runOf, valueOf, written } from "./run.js";
 import { set, widthOf } from "./shapes.js";
 import { sketch } from "./sketch.js";
 import { lastingKey, tell } from "./tell.js";
@@ -15,19 +16,28 @@ import { STYLES, WORDS } from "./words.js";
 import { askLater } from "./worker.js";
 
 const REST = 90;
+// After so long a rest the library is asked whether it agrees.
+const QUIET = 4000;
 // Steps up to which it is proved how long a budget lasts.
 const LIMIT = 1e7;
 
+// The run in view when the page was left.
+let left = "";
+
 /** Draw the page into `root`: `engine` is the object of proofs, `source` the text of the function
- * that makes it (for a worker), `published` rows of printed figures, `presets` of published runs. */
+ * that makes it (for a worker), `published` rows of printed figures, `presets` of published runs.
+ * Where there is a server, `send(question)` reaches it, `kinds` are the runs that it knows, and
+ * `onLanguage(code)` is called in place of a change of language. */
 export function mount(root, options) {
   const page = new Page(root, options);
   return { page, destroy: () => page.end() };
 }
 
 class Page {
-  constructor(root, { engine, source = null, published = [], presets = [], language = "en" }) {
+  constructor(root, { engine, source = null, published = [], presets = [], language = "en", kinds = OWN, send = null, onLanguage = null }) {
     this.root = root;
+    this.kinds = kinds;
+    this.onLanguage = onLanguage;
     this.engine = engine;
     this.published = published;
     this.presets = presets;
@@ -35,10 +45,14 @@ class Page {
     this.guessing = false;
     this.stroke = [];
     this.later = askLater(engine, source);
-    this.answers = new Answers(engine, this.later, () => this.schedule());
+    this.notary = new Notary(send, () => {
+      this.schedule();
+      this.rest();
+    });
+    this.answers = new Answers(engine, this.later, this.notary, () => this.schedule());
     this.frame = new Frame(this.answers);
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
-    this.open(address());
+    this.open(address() || left);
     this.frame.span = this.frame.suiting(this.run);
     this.follow = () => {
       if (address() === written(this.run)) return;
@@ -52,7 +66,7 @@ class Page {
   /** Build all nodes, in one language. */
   speakIn(language) {
     this.words = WORDS[language];
-    this.root.innerHTML = markup(this.words, this.presets);
+    this.root.innerHTML = markup(this.words, this.presets, this.kinds);
     this.body = this.root.querySelector(".dp");
     this.picture = new Picture(this.words);
     this.svg = this.picture.svg;
@@ -75,7 +89,7 @@ class Page {
 
   /** The run of an address, and what the address says in vain. */
   open(asked) {
-    const { run, unread } = fromAddress(asked);
+    const { run, unread } = fromAddress(asked, this.kinds);
     this.run = run;
     this.unread = unread;
   }
@@ -84,7 +98,37 @@ class Page {
     return this.body.querySelector(selector);
   }
 
+  /** What the server says: an answer, and its words in the language that it speaks now. */
+  update({ answer, language, kinds }) {
+    this.kinds = kinds;
+    if (language !== this.words.code) this.speakIn(language);
+    if (answer && answer.id === this.notary.id) {
+      if (answer.kind !== "curves") this.confirm(answer);
+      this.notary.take(answer);
+    }
+  }
+
+  /** Whether the library agrees with what is drawn; its numbers stand where it does not. */
+  confirm({ key, agrees = null, lower, upper, T }) {
+    if (agrees === null) return;
+    this.confirmed = { key, agrees };
+    if (!agrees) this.answers.remember(`${key.split("@")[0]}@${T}|pld`, { lower, upper, draft: false });
+  }
+
+  /** Ask the library, of its own accord only where nobody moves anything. */
+  askLibrary(kind) {
+    const { run, notary } = this;
+    const { pld } = this.view.ends;
+    const key = `${keyOf(run)}@${run.T}`;
+    const quiet = kind === "confirm";
+    if (quiet && (document.hidden || this.hands.held || this.confirmed?.key === key || !proved(run) || pld.upper === null)) return;
+    const drawn = proved(run) && pld.upper !== null ? { lower: pld.lower, upper: pld.upper } : {};
+    if (notary.ask({ kind, key, run: runOf(run), shown: run.shown, records: run.N, language: this.words.code, ...drawn })) this.wanted = null;
+  }
+
   end() {
+    left = written(this.run);
+    clearTimeout(this.confirming);
     this.watch.disconnect();
     this.later.end();
     removeEventListener("hashchange", this.follow);
@@ -95,7 +139,9 @@ class Page {
     const width = Math.round(this.find(".dp-plot").clientWidth);
     if (!width) return;
     const small = width < 520;
-    const height = this.body.clientWidth < 560 ? 330 : clamp(Math.round(innerHeight - 340), 360, 600);
+    const above = this.find(".dp-plot").getBoundingClientRect().top + scrollY;
+    // The choices below the picture are seen without scrolling.
+    const height = this.body.clientWidth < 560 ? 330 : clamp(Math.round(innerHeight - above - 175), 340, 600);
     const { fontFamily: family } = getComputedStyle(this.body);
     const named = `600 ${small ? 14 : 15}px ${family}`;
     const widest = Math.max(...ACCOUNTANTS.map((name) => widthOf(STYLES[name][0], named)));
@@ -149,6 +195,7 @@ class Page {
     if (hands.held && !hands.held.still) frame.grow(this.run);
     const { run } = this;
     const draft = Boolean(hands.held);
+    this.notary.held = draft;
     const view = { frame, touched: this.touched, stroke: this.stroke, guessing: this.guessing };
     view.found = answers.curves(run, frame.largest(run));
     view.ends = answers.at(run, run.T, undefined, draft);
@@ -164,6 +211,7 @@ class Page {
     this.view = view;
     this.picture.draw(run, view);
     tell(this);
+    if (this.wanted) this.askLibrary(this.wanted);
     this.attack();
     this.body.dataset.drawn = "1";
   }
@@ -172,19 +220,21 @@ class Page {
    * the address. */
   rest() {
     clearTimeout(this.resting);
+    clearTimeout(this.confirming);
+    if (this.notary.send) this.confirming = setTimeout(() => this.askLibrary("confirm"), QUIET);
     this.resting = setTimeout(() => {
       const { run } = this;
       this.frame.settle(run, performance.now(), this.calm.matches);
       const key = lastingKey(run);
       const names = [...new Set(["pld", ...run.shown])].filter((name) => name !== "gdp");
-      if (this.lasting?.key !== key) {
+      if (proved(run) && this.lasting?.key !== key) {
         this.later.ask("crossings", { run: asked(run), budget: run.budget, names, limit: LIMIT }, (all) => {
           this.lasting = all && { key, all };
           this.schedule();
         });
       }
-      const here = location.href.split(/[?#]/)[0];
-      history.replaceState(null, "", written(run) ? `${here}#${written(run)}` : here);
+      const to = link(run);
+      if (to !== location.href) history.replaceState(history.state, "", to);
       const heard = this.guessing ? this.words.guessing : this.words.spoken(bound(this.epsilon(), 4), run.T);
       set(this.find(".dp-live"), "text", heard);
       this.schedule();
@@ -195,6 +245,7 @@ class Page {
     const { run } = this;
     const key = `attack ${keyOf(run)} ${run.T} ${run.rate}`;
     const { kept } = this.answers;
+    if (!proved(run)) this.caught = promised(least(this.view.ends).value, run);
     const say = (finds, right) => {
       set(this.find(".dp-finds"), "text", finds);
       set(this.find(".dp-note"), "text", right);
@@ -202,9 +253,9 @@ class Page {
     if (kept.has(key)) this.caught = kept.get(key);
     if (this.guessing) say("…", "");
     // An older answer stands, pale, until the newer one is there.
-    this.find(".dp-people").classList.toggle("dp-stale", !kept.has(key));
+    this.find(".dp-people").classList.toggle("dp-stale", proved(run) && !kept.has(key));
     this.people.show(this.guessing ? undefined : this.caught, run.rate, say);
-    if (kept.has(key)) return;
+    if (kept.has(key) || !proved(run)) return;
     this.later.ask("attack", { run: asked(run), steps: run.T, rate: run.rate }, (ends) => {
       this.answers.remember(key, ends);
       this.schedule();
@@ -228,21 +279,38 @@ class Page {
 
   choose(event) {
     if (event.target.name === "preset" && event.target.value) {
-      const { run } = fromAddress(event.target.value);
+      const { run } = fromAddress(event.target.value, this.kinds);
       this.run = { ...run, shown: this.run.shown, logT: this.run.logT, logEpsilon: this.run.logEpsilon, pin: this.run.pin };
       this.unread = [];
       event.target.value = "";
       this.framed();
     }
-    if (event.target.name === "adjacency") {
-      this.run = { ...this.run, adjacency: event.target.value };
-      this.framed();
-    }
+    const { name, value } = event.target;
+    if (name === "first" && allowed("T", read(value)) === read(value)) this.run = { ...this.run, first: read(value) };
+    if (!["adjacency", "mechanism", "sampling", "then", "first"].includes(name)) return;
+    // Neighbours for which the scheme has a theorem.
+    const suited = name === "sampling" ? { adjacency: this.kinds.natural[value] } : {};
+    if (name !== "first") this.run = { ...this.run, [name]: value.trim(), ...suited };
+    this.unread = [];
+    this.framed();
   }
 
   do_units() {
     const { run } = this;
     this.run = run.B ? { ...run, B: 0 } : changed(run, "B", valueOf(run, "B"));
+  }
+
+  do_sigma() {
+    this.change("sigma", this.answers.noise(this.run, this.run.T, this.run.budget));
+  }
+
+  do_q() {
+    const rate = this.answers.rate(this.run, this.run.budget);
+    if (rate) this.change("q", rate);
+  }
+
+  do_prove() {
+    this.wanted = "prove";
   }
 
   do_pin() {
@@ -271,12 +339,14 @@ class Page {
   }
 
   do_language() {
-    this.speakIn(this.words.code === "en" ? "zh" : "en");
+    const other = this.words.code === "en" ? "zh" : "en";
+    if (this.onLanguage) this.onLanguage(other);
+    else this.speakIn(other);
     return false;
   }
 
   do_link(node) {
-    return copied(node, `${location.href.split(/[?#]/)[0]}#${written(this.run)}`, this.words.copied);
+    return copied(node, link(this.run), this.words.copied);
   }
 
   do_python(node) {
@@ -288,7 +358,7 @@ class Page {
   }
 
   do_csv() {
-    save("epsilon.csv", "text/csv", csv(this.engine, this.run, this.view.found.steps));
+    save("epsilon.csv", "text/csv", csv(this.engine, this.run, this.view.found));
     return false;
   }
 
@@ -298,7 +368,25 @@ class Page {
   }
 }
 
-const address = () => location.hash.slice(1) || location.search.slice(1);
+/** What the address says of a run. */
+function address() {
+  const all = new URLSearchParams(location.hash.slice(1) || location.search);
+  all.delete("language");
+  return all.toString();
+}
+
+/** The address of a run; the language, which is that of all pages, stays. */
+function link(run) {
+  const language = new URLSearchParams(location.search).get("language");
+  const here = location.href.split(/[?#]/)[0] + (language ? `?language=${language}` : "");
+  return written(run) ? `${here}#${written(run)}` : here;
+}
+
+/** What epsilon and delta alone promise of an attacker's rate; nothing where they are not known. */
+function promised(epsilon, { delta, rate }) {
+  if (epsilon === Infinity) return undefined;
+  return { lower: 0, upper: Math.min(Math.exp(epsilon) * rate + delta, 1 - Math.exp(-epsilon) * (1 - delta - rate)) };
+}
 
 /** Copy a text and say so on the button; where nothing may be copied, show it. */
 function copied(node, content, done) {

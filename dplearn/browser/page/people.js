@@ -1,6 +1,6 @@
 // A hundred members and a hundred others: how many of them an attacker accuses, by the certified
 // trade-off between finding members and accusing others.
-import { clamp, digits, text, up } from "./numbers.js";
+import { clamp, text, up } from "./numbers.js";
 import { el, set } from "./shapes.js";
 
 const RADIUS = 3.7;
@@ -40,7 +40,7 @@ export class People {
   }
 }
 
-const inPerCent = (share) => text(share > 0.998 && share < 1 ? digits(100 * share, 6) : up(100 * share));
+const inPerCent = (share) => text(share > 0.998 && share < 1 ? Math.min(up(100 * share, 6), 100) : up(100 * share));
 
 /** Part of a person is part of a dot's area. */
 function fill({ dots }, share) {

@@ -3,7 +3,7 @@ import { least, reached } from "./answers.js";
 import { Frame, ticks } from "./frame.js";
 import { Labels } from "./labels.js";
 import { power, text } from "./numbers.js";
-import { ACCOUNTANTS } from "./run.js";
+import { ACCOUNTANTS, proved } from "./run.js";
 import { el, set, setAll, smooth, valueSet, widthOf } from "./shapes.js";
 import { STYLES } from "./words.js";
 
@@ -22,9 +22,11 @@ export class Picture {
     this.pool = { line: [], text: [] };
     const lines = this.add("g", clipped);
     const path = (name) => lines.appendChild(el("path", { class: `dp-${name}` }));
+    this.band = path("band");
     this.pinned = path("ghost");
     this.lines = Object.fromEntries(ACCOUNTANTS.map((name) => [name, path(`line dp-${name}`)]));
     this.gap = path("gap");
+    this.claim = path("claim");
     this.stroke = path("guess");
     this.crossings = Object.fromEntries(
       ACCOUNTANTS.map((name) => [name, this.add("path", { class: `dp-cross dp-${name}` })]),
@@ -36,6 +38,7 @@ export class Picture {
     this.budget = this.handle("budget", ...line("budget"), ...pill());
     this.T = this.handle("T", ...line("t"), ...pill());
     this.labels = new Labels(this.add("g", { class: "dp-dots" }), words);
+    this.claimName = this.add("text", { class: "dp-claimname", "text-anchor": "end" });
     this.printed = this.add("g", { class: "dp-printed" });
     this.curve = this.handle(
       "curve",
@@ -72,7 +75,7 @@ export class Picture {
     this.labels.draw(run, view);
     this.drawPrinted(run, view);
     const { value } = least(view.ends);
-    const held = run.shown.includes("pld") && value < Infinity && (value > 0 || !run.logEpsilon);
+    const held = proved(run) && run.shown.includes("pld") && value < Infinity && (value > 0 || !run.logEpsilon);
     set(this.curve, "visibility", held && !view.guessing ? null : "hidden");
     if (!held) return;
     const y = Math.min(Math.max(frame.y(run, value), top - 30), bottom + 30);
@@ -115,24 +118,35 @@ export class Picture {
 
   drawCurves(run, { found, pinned, stroke, guessing }) {
     const gaps = [];
+    this.svg.classList.toggle("dp-stale", Boolean(found.stale));
     for (const name of ACCOUNTANTS) {
       const drawn = run.shown.includes(name) && !guessing && found.of[name];
       const open = name === "pld" ? gaps : null;
-      set(this.lines[name], "d", drawn ? this.path(run, found.steps, drawn.upper, open) : "");
+      set(this.lines[name], "d", drawn ? this.path(run, found, drawn.upper, open) : "");
     }
+    this.drawClaim(run, guessing ? {} : found);
+    set(this.band, "d", found.asked && run.shown.includes("pld") && !guessing ? this.between(run, found) : "");
     // Where PLD is open, the best bound that is proved, dotted, from neighbour to neighbour.
     const { steps, of } = found;
     const bridges = gaps.map((i) => [i - 1, i, i + 1]
       .filter((j) => steps[j] !== undefined)
-      .map((j) => [steps[j], of.pld.upper[j] ?? of.rdp.upper[j]])
+      .map((j) => [steps[j], of.pld.upper[j] ?? of.rdp?.upper[j]])
       .filter(([, epsilon]) => epsilon > 0 && epsilon < Infinity)
       .map(([T, epsilon], j) => `${j ? "L" : "M"}${this.place(run, T, epsilon)}`)
       .join(""));
     set(this.gap, "d", bridges.join(""));
-    set(this.pull, "d", guessing ? "" : valueSet(this.lines.pld, "d") + bridges.join(""));
-    const other = pinned && pinned.found.of.pld.upper.map((end, i) => end ?? pinned.found.of.rdp.upper[i]);
-    set(this.pinned, "d", other ? this.path(run, pinned.found.steps, other) : "");
+    set(this.pull, "d", guessing || found.asked ? "" : valueSet(this.lines.pld, "d") + bridges.join(""));
+    const other = pinned?.found.of.pld?.upper.map((end, i) => end ?? pinned.found.of.rdp?.upper[i] ?? null);
+    set(this.pinned, "d", other ? this.path(run, pinned.found, other) : "");
     set(this.stroke, "d", stroke.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join(""));
+  }
+
+  /** What is claimed of a run by those who take it for another. */
+  drawClaim(run, { steps, claim = null }) {
+    set(this.claim, "d", claim ? this.path(run, { steps }, claim) : "");
+    set(this.claimName, "text", claim ? this.words.claimed : "");
+    const [last, { right, top }] = [this.frame.y(run, claim?.at(-1) ?? 1), this.frame.sides];
+    setAll(this.claimName, { x: right - 6, y: Math.max(last, top + 20) - 10 });
   }
 
   place(run, T, epsilon) {
@@ -140,7 +154,7 @@ export class Picture {
   }
 
   /** A curve through all points that are known; the others are told to `open`. */
-  path(run, steps, ends, open = null) {
+  path(run, { steps, stairs = false }, ends, open = null) {
     const parts = [[]];
     for (const [i, end] of ends.entries()) {
       if (end === null || end === Infinity || (run.logEpsilon && !(end > 0))) {
@@ -152,7 +166,18 @@ export class Picture {
       parts.at(-1).push([this.frame.x(run, steps[i]), y]);
       if (Frame.far(y)) break;
     }
-    return parts.map(smooth).join("");
+    return parts.map(stairs ? stepped : smooth).join("");
+  }
+
+  /** What is proved from both sides, where the two ends are apart. */
+  between(run, { steps, of, stairs }) {
+    const { lower, upper } = of.pld ?? { lower: null, upper: [] };
+    const ends = steps.flatMap((T, i) => (lower?.[i] > 0 && upper[i] < Infinity ? [[T, lower[i], upper[i]]] : []));
+    const side = (k, all = ends) => all.map((end) => [this.frame.x(run, end[0]), this.frame.y(run, end[k])]);
+    if (!side(1).some(([, y], i) => y - side(2)[i][1] > 1.5)) return "";
+    if (!stairs) return `${smooth(side(2))}L${smooth(side(1, [...ends].reverse())).slice(1)}Z`;
+    // Each step of the staircase is a box.
+    return ends.slice(1).map(([T, low, high], i) => `M${this.place(run, ends[i][0], high)}L${this.place(run, T, high)}L${this.place(run, T, low)}L${this.place(run, ends[i][0], low)}Z`).join("");
   }
 
   /** The T line, the budget line, and where curves meet the budget. */
@@ -193,6 +218,13 @@ export class Picture {
     });
     this.printed.replaceChildren(...nodes);
   }
+}
+
+/** A staircase: what holds at a point holds since the one before. */
+function stepped(points) {
+  if (!points.length) return "";
+  const [[x, y], ...more] = points;
+  return `M${x.toFixed(1)} ${y.toFixed(1)}${more.map(([a, b]) => `V${b.toFixed(1)}H${a.toFixed(1)}`).join("")}`;
 }
 
 /** A handle: its line twice, one of them wide for the hand, and its label. */

@@ -14,14 +14,21 @@ export const FIELDS = {
 };
 export const ACCOUNTANTS = ["basic", "advanced", "optimal", "moments", "rdp", "zcdp", "pld", "gdp"];
 const FIRST = ["basic", "moments", "pld"];
-/** B is 0 where the rate itself is given; `pin` is a run to compare with. */
+/** B is 0 where the rate itself is given; `pin` is a run to compare with; `then` are further phases,
+ * which begin after the `first` steps. */
 const START = {
   sigma: 4, q: 0.01, delta: 1e-5, T: 10_000, budget: 2, rate: 0.01, N: 60_000, B: 0,
   adjacency: "add_remove", shown: FIRST, logT: true, logEpsilon: false, pin: null,
+  mechanism: "gaussian", sampling: "poisson", then: "", first: 10_000,
 };
+// All that a curve depends on, and what makes a run beside it.
+const KEYS = ["sigma", "q", "delta", "adjacency", "mechanism", "sampling", "then", "first"];
+const KINDS = ["mechanism", "sampling", "then", "adjacency"];
+// What an address may name beside the numbers.
+const NAMES = new Set([...Object.values(FIELDS).map(({ key }) => key), ...KINDS, "rate_from", "steps", "epochs", "length_in", "accountants", "x_axis", "y_axis", "pinned", "language", "present"]);
 const ADJACENCIES = ["add_remove", "zero_out", "replace_one"];
-// What an address may say of a run that this page does not know.
-const ONLY = { mechanism: ["gaussian"], sampling: ["poisson", "none"], then: [""] };
+/** What kinds of runs there are where no server is asked: name in the address and on the screen. */
+export const OWN = { mechanism: { gaussian: "" }, sampling: { poisson: "" } };
 
 /** The value that a field allows nearest to a number. */
 export const allowed = (name, value) => {
@@ -45,9 +52,19 @@ export const changed = (run, name, value) => {
   if (name === "N") next.B = Math.min(next.B || Math.round(run.q * next.N) || 1, next.N);
   if (next.B) next.q = next.B / next.N;
   // No theorem covers a replaced record among sampled ones.
-  if (next.q < 1 && next.adjacency === "replace_one") next.adjacency = "add_remove";
+  if (proved(next) && next.q < 1 && next.adjacency === "replace_one") next.adjacency = "add_remove";
   return next;
 };
+
+/** Whether the engine proves the run; the others are asked of a server. */
+export const proved = (run) => run.mechanism === "gaussian" && run.sampling === "poisson" && !run.then;
+
+/** What a server is told of a run, under the library's names. */
+export const runOf = (run) => ({
+  mechanism: run.mechanism, noise_multiplier: run.sigma, sampling: run.q < 1 ? run.sampling : "none",
+  sample_rate: run.q, delta: run.delta, adjacency: run.adjacency, then: run.then,
+  first: run.first, here: run.T,
+});
 
 /** The number that a handle shows. */
 export const valueOf = (run, name) =>
@@ -59,7 +76,7 @@ export const asked = (run) => ({
 });
 
 /** All that a curve depends on, as a key. */
-export const keyOf = (run) => [run.sigma, run.q, run.delta, run.adjacency].join();
+export const keyOf = (run) => KEYS.map((name) => run[name]).join();
 
 /** The address of a run: what differs from the first picture. */
 export function written(run) {
@@ -73,7 +90,8 @@ export function written(run) {
       if (run[name] === START[name]) out.push([FIELDS[name].key, String(run[name])]);
     }
   }
-  if (run.adjacency !== START.adjacency) out.push(["adjacency", run.adjacency]);
+  if (run.then) out.push(["steps", String(run.first)]);
+  for (const name of KINDS) if (run[name] !== START[name]) out.push([name, run[name]]);
   if (run.shown.join() !== FIRST.join()) out.push(["accountants", run.shown.join()]);
   if (!run.logT) out.push(["x_axis", "linear"]);
   if (run.logEpsilon) out.push(["y_axis", "log"]);
@@ -82,12 +100,16 @@ export function written(run) {
 }
 
 /** The run of an address, and what it says in vain: numbers out of range, runs of another kind. */
-export function fromAddress(address) {
+export function fromAddress(address, kinds = OWN) {
   const all = new URLSearchParams(address);
-  const unread = Object.entries(ONLY)
-    .filter(([key, known]) => all.has(key) && !known.includes(all.get(key)))
-    .map(([key]) => `${key}=${all.get(key)}`);
+  const unread = [...all.keys()].filter((key) => !NAMES.has(key)).slice(0, 3);
   let run = { ...START };
+  for (const key of ["mechanism", "sampling", "then"]) {
+    const said = all.get(key) ?? START[key];
+    const known = key === "then" ? !said || kinds !== OWN : said in kinds[key];
+    if (known) run[key] = said;
+    else if (said !== "none") unread.push(`${key}=${said}`);
+  }
   const numbers = new Map();
   for (const [name, { key }] of Object.entries(FIELDS)) {
     if (!all.has(key)) continue;
@@ -98,6 +120,7 @@ export function fromAddress(address) {
   // Where nothing says at which T to read, it is where the curves were to end.
   const last = read(all.get("steps") ?? "");
   if (!numbers.has("T") && allowed("T", last) === last) numbers.set("T", last);
+  if (run.then && allowed("T", last) === last) run.first = last;
   const counts = all.get("rate_from") === "counts";
   for (const [name, value] of numbers) {
     if (counts ? name !== "q" : !"NB".includes(name)) run[name] = value;
@@ -105,7 +128,7 @@ export function fromAddress(address) {
   if (counts) run = changed(run, "B", numbers.get("B") ?? 600);
   if (all.get("sampling") === "none") run = { ...run, q: 1, B: 0 };
   if (ADJACENCIES.includes(all.get("adjacency"))) run.adjacency = all.get("adjacency");
-  if (run.q < 1 && run.adjacency === "replace_one") {
+  if (proved(run) && run.q < 1 && run.adjacency === "replace_one") {
     run.adjacency = "add_remove";
     unread.push("adjacency=replace_one");
   }
@@ -114,12 +137,12 @@ export function fromAddress(address) {
   if (shown.length) run.shown = shown;
   run.logT = all.get("x_axis") !== "linear";
   run.logEpsilon = all.get("y_axis") === "log";
-  if (all.get("pinned")) run.pin = pinned(fromAddress(all.get("pinned").slice(0, 500)).run);
+  if (all.get("pinned")) run.pin = pinned(fromAddress(all.get("pinned").slice(0, 500), kinds).run);
   return { run, unread };
 }
 
 /** What is kept of a run to compare with. */
-export const pinned = ({ sigma, q, delta, N, B, adjacency }) => ({ sigma, q, delta, N, B, adjacency });
+export const pinned = ({ N, B, ...run }) => ({ N, B, ...Object.fromEntries(KEYS.map((name) => [name, run[name]])) });
 
 /** Numbers of steps at which a curve is drawn, up to a power of ten. */
 export function stepsUpTo(largest, log) {

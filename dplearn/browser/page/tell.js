@@ -1,7 +1,7 @@
 // The words of the page: what a picture says, said again in sentences.
 import { least, reached } from "./answers.js";
 import { bound, clamp, digits, down, text } from "./numbers.js";
-import { ACCOUNTANTS, keyOf, valueOf } from "./run.js";
+import { ACCOUNTANTS, keyOf, proved, valueOf } from "./run.js";
 import { set } from "./shapes.js";
 import { STYLES, shown, speak } from "./words.js";
 
@@ -13,9 +13,13 @@ export function tell(page) {
   const { name, value } = least(view.ends);
   const spoken = { valuenow: guessing ? 0 : value, valuemin: 0, valuemax: 1e9, valuetext: guessing ? "?" : words.curve(bound(value, 6), run) };
   for (const [key, one] of Object.entries(spoken)) set(picture.curve, `aria-${key}`, String(one));
-  say(".dp-eps output", guessing ? "?" : bound(value));
-  say(".dp-plain", guessing ? words.guessing : words.factor(value));
-  say(".dp-unread", page.unread.length ? words.unread(page.unread) : "");
+  const { found } = view;
+  const waits = found.asked && !view.ends[name];
+  say(".dp-eps output", guessing ? "?" : waits ? "…" : bound(value));
+  say(".dp-plain", guessing ? words.guessing : waits ? "" : words.factor(value));
+  say(".dp-unread", found.refused ?? (page.unread.length ? words.unread(page.unread) : ""));
+  page.body.classList.toggle("dp-waits", Boolean(found.asked && page.notary.waiting && !found.refused));
+  say(".dp-claimed", guessing ? "" : claim(page));
   tellProof(page, view.ends.pld, name);
   say(".dp-pinned", view.pinned && !guessing ? comparison(page, value) : "");
   say("[data-do=go]", guessing ? "?" : words.lasting(lasts(page, "pld")));
@@ -36,28 +40,54 @@ function tellNumbers({ run, words, numbers, picture }) {
 }
 
 function tellButtons(page, value) {
-  const { run, words, buttons, guessing } = page;
-  const flags = { "dp-by-counts": run.B > 0, "dp-overbudget": value > run.budget, "dp-guessing": guessing };
+  const { run, words, buttons, guessing, view } = page;
+  const over = value > run.budget && value < Infinity;
+  const flags = { "dp-by-counts": run.B > 0, "dp-overbudget": over, "dp-guessing": guessing, "dp-asked": !proved(run) };
   for (const [flag, holds] of Object.entries(flags)) page.body.classList.toggle(flag, holds);
-  for (const name of ACCOUNTANTS) set(page.find(`[data-chip=${name}]`), "aria-pressed", String(run.shown.includes(name)));
+  for (const name of ACCOUNTANTS) {
+    const chip = page.find(`[data-chip=${name}]`);
+    set(chip, "aria-pressed", String(run.shown.includes(name)));
+    set(chip, "title", view.found.refusals?.[name] ?? words.about[name]);
+  }
+  for (const [i, said] of words.chance[run.sampling === "poisson" ? 0 : 1].entries()) set(page.find(`.dp-rate-${i}`), "text", said);
   set(buttons.pin, "text", run.pin ? words.unpin : words.pin);
   for (const key of ["title", "aria-label"]) set(buttons.units, key, run.B ? words.asRate : words.asCounts);
   set(buttons.guess, "text", guessing ? words.truth : words.guess);
   set(buttons.logT, "text", run.logT ? words.log : words.linear);
   set(buttons.logEpsilon, "text", run.logEpsilon ? words.log : words.linear);
-  page.find("select[name=adjacency]").value = run.adjacency;
-  page.find("option[value=replace_one]").disabled = run.q < 1;
+  for (const name of ["adjacency", "mechanism", "sampling", "then", "first"]) {
+    const choice = page.find(`[name=${name}]`);
+    if (choice && choice !== document.activeElement) choice.value = String(run[name]);
+  }
+  page.find("option[value=replace_one]").disabled = proved(run) && run.q < 1;
 }
 
-function tellProof({ words, guessing, body }, end, name) {
-  const proved = end.upper !== null;
-  const count = proved && end.upper ? clamp(Math.floor(-Math.log10(1 - end.lower / end.upper)), 1, 12) : 0;
-  const said = !proved ? words.open(STYLES[name][0]) : end.upper === 0 ? words.fits : words.proved(count);
+function tellProof({ run, words, guessing, body, view, confirmed }, end = { lower: null, upper: null }, name) {
+  const known = end.upper !== null;
   const precise = (x) => Number(x.toPrecision(11));
+  const agreed = confirmed?.key === `${keyOf(run)}@${run.T}` ? confirmed.agrees : null;
+  const wide = known && !(end.lower > 0.9 * end.upper) && end.upper > 0;
+  const count = known && end.upper ? clamp(Math.floor(-Math.log10(1 - end.lower / end.upper)), 1, 12) : 0;
+  const proof = () => {
+    if (view.found.asked && !view.ends[name]) return view.found.refused ? "" : words.waiting;
+    if (!known) return words.open(STYLES[name][0]);
+    if (end.upper === 0) return words.fits;
+    if (wide) return end.lower > 0 ? words.between(text(down(end.lower, 3))) : words.above;
+    return words.proved(count);
+  };
+  const said = `${proof()}${agreed ? `; ${words.agrees}` : ""}`;
   const node = body.querySelector(".dp-proved");
-  set(body.querySelector(".dp-tick"), "text", guessing ? "" : proved ? "✓" : "○");
-  set(node, "text", guessing ? "" : said);
-  set(node, "title", proved && !guessing ? `${precise(end.lower)} ≤ ε ≤ ${precise(end.upper)}` : "");
+  body.classList.toggle("dp-disagrees", agreed === false);
+  set(body.querySelector(".dp-tick"), "text", guessing ? "" : known && agreed !== false ? "✓" : "○");
+  set(node, "text", guessing ? "" : agreed === false ? words.disagrees(`${precise(end.lower)} ≤ ε ≤ ${precise(end.upper)}`) : said);
+  set(node, "title", known && !guessing ? `${precise(end.lower ?? 0)} ≤ ε ≤ ${precise(end.upper)}` : "");
+}
+
+/** What a Poisson accountant would claim of other batches, and what is proved of them. */
+function claim({ run, words, view: { found, ends } }) {
+  const at = found.claim && !found.stale ? found.steps.indexOf(run.T) : -1;
+  if (at < 0 || !ends.pld) return "";
+  return words.claim(bound(found.claim[at]), text(down(ends.pld.lower, 3)), ends.pld.lower > found.claim[at]);
 }
 
 /** How epsilon compares with that of the pinned run, and in what the runs differ. */
@@ -79,6 +109,7 @@ function lasts({ words, run, view, lasting }, name) {
     const steps = text(found.steps);
     return found.beyond ? words.moreThan(steps) : found.open ? words.atLeast(steps) : steps;
   }
+  if (!view.found.of[name]) return "…";
   const steps = reached(view.found, name, run.budget);
   if (steps === null) return "0";
   if (steps === Infinity) return words.moreThan(text(view.found.steps.at(-1)));
@@ -90,14 +121,14 @@ function others(page) {
   return page.run.shown
     .filter((name) => name !== "pld" && name !== "gdp")
     .map((name) => [STYLES[name][0], lasts(page, name)])
-    .filter(([, steps]) => steps !== "0");
+    .filter(([, steps]) => steps !== "0" && steps !== "…");
 }
 
 function tellTable(page) {
   const { run, words, answers } = page;
   const ends = answers.at(run, run.T, ACCOUNTANTS);
   const rows = ACCOUNTANTS.map((name) => {
-    const { lower, upper } = ends[name];
+    const { lower, upper } = ends[name] ?? { lower: null, upper: null };
     const approximate = name === "gdp" && run.q < 1;
     const below = lower && name === "pld" ? `${down(lower, 8)} ≤ ` : "";
     const epsilon = upper === null ? "—" : `${below}ε ${approximate ? "≈" : "≤"} ${bound(upper, name === "pld" ? 8 : 5)}`;

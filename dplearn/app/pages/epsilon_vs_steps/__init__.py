@@ -1,56 +1,78 @@
-"""Epsilon against the number of steps, across accountants."""
+"""Epsilon against the number of steps, across accountants: the browser's page, and its notary.
+
+The browser proves and draws the runs that it has an engine for, without a word to the server. It
+asks for the others, and for what goes into a paper.
+"""
+
+from functools import cache
+from typing import Any
 
 import streamlit as st
 
-from dplearn.app.kit.language import translated
-from dplearn.app.kit.state import load, save
-from dplearn.app.pages.epsilon_vs_steps import (
-    controls,
-    draw,
-    fields,
-    inverse,
-    live,
-    present,
-    presets,
-    regimes,
-    report,
-)
-from dplearn.app.pages.epsilon_vs_steps.answers import answers_of, printed_rows
-from dplearn.app.pages.epsilon_vs_steps.run import accountants_of, pinned, scenario_of
+from dplearn import browser
+from dplearn.app.kit import language, scripts
+from dplearn.app.pages.epsilon_vs_steps import details, notary
+from dplearn.book.published import drawn
+from dplearn.run import natural_adjacency
 
 TITLE = "ε against T"
 GROUP = "See"
 ORDER = 10
-_NONE = "No theorem here covers this run; Neighbours says why. With one change there is one:"
+_ASKED, _ANSWER, _SPOKEN = "epsilon_asked", "epsilon_answer", "epsilon_spoken"
 
 
 def render() -> None:
-    """Controls, the pictures, one sentence with the assumptions; then the numbers behind it."""
-    state = load("explorer", fields.state)
-    scenario, preset = scenario_of(state), presets.current(state)
-    here, budget = state.values["here"], state.values["budget"]
-    answers = answers_of(scenario, accountants_of(state), here, budget)
-    with st.sidebar:
-        controls.sidebar(state, preset, answers)
-    save(state)
-    if not answers.curves:
-        st.info(translated(_NONE))
-        inverse.repairs(state, scenario)
-        return
-    live.confirm(state, answers)
-    rows = printed_rows(scenario, preset.printed if preset else ())
-    other = pinned(state)
-    kept = other and answers_of(other, accountants_of(state), answers.here, answers.budget)
-    attack = draw.pictures(state, answers, rows, kept)
-    with st.container(key="answers"):
-        if kept and kept.curves:
-            draw.comparison(answers, kept)
-        draw.other_tools(regimes.sentences(scenario, answers.here, answers.readings))
-        report.show(state, answers)
-        draw.numbers(answers)
-        draw.theorems(answers.readings)
-        draw.printed(rows)
-        draw.take_along(answers)
-    with attack:
-        live.follow(state, answers)
-        present.show(state, answers)
+    """The page, and below it what the library said when it was asked."""
+    st.session_state["page_in_view"] = "epsilon_vs_steps"
+    _page()
+    if proved := st.session_state.get("epsilon_details"):
+        with st.container(key="details"):
+            details.show(proved)
+
+
+@st.fragment
+def _page() -> None:
+    """The page: a question reruns this part alone."""
+    if question := st.session_state.pop(_ASKED, None):
+        answer = notary.answered(question)
+        st.session_state[_ANSWER] = {**answer, "id": question["id"], "kind": question["kind"]}
+        if question["kind"] == "prove" and "refused" not in answer:
+            st.session_state["epsilon_details"] = notary.details_of(question)
+            st.rerun()
+    if st.session_state.pop(_SPOKEN, None):
+        st.rerun()
+    told = {"language": language.current(), "kinds": _kinds()}
+    told |= {"answer": st.session_state.get(_ANSWER), "fixed": _fixed()}
+    # In a list: Streamlit would look for data frames among the values of a dictionary.
+    _component(key="epsilon", data=[told], on_asked_change=_asked, on_language_change=_spoken)
+
+
+def _asked() -> None:
+    st.session_state[_ASKED] = st.session_state["epsilon"].asked
+
+
+def _spoken() -> None:
+    """A language is chosen for all pages, not for this part."""
+    language.choose(st.session_state["epsilon"].language)
+    st.session_state[_SPOKEN] = True
+
+
+def _kinds() -> dict[str, dict[str, str]]:
+    """The runs that the library knows: names, words on the screen, neighbours with a theorem."""
+    fields = {"mechanism": notary.mechanism(), "sampling": notary.SAMPLING}
+    kinds = {
+        name: {option: language.translated(words) for option, words in field.options.items()}
+        for name, field in fields.items()
+    }
+    # Who takes all records says q = 100 %.
+    del kinds["sampling"]["none"]
+    natural = {name: natural_adjacency(name) for name in kinds["sampling"]}  # type: ignore[arg-type]
+    return kinds | {"natural": natural}
+
+
+@cache
+def _fixed() -> dict[str, Any]:
+    return {"presets": browser.presets(), "published": list(drawn())}
+
+
+_component = scripts.component("epsilon", "epsilonPage")

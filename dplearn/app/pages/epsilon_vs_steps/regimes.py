@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from dplearn.app.kit.language import retold
 from dplearn.app.pages.epsilon_vs_steps import answers
 from dplearn.app.pages.epsilon_vs_steps.run import REFERENCE, Scenario
-from dplearn.figures import excess, text
+from dplearn.figures import certificate, text
 from dplearn.ground.guarantee import Guarantee
 
 _TENTHS = tuple(1 + x / 10 for x in range(1, 100))
@@ -39,14 +39,18 @@ class Spot:
     def times(self, accountant: str) -> float:
         """Its epsilon over the certified one; 1 where they cannot be compared."""
         theirs, measure = self.guarantee(accountant), self.guarantee(REFERENCE)
-        return (theirs and measure and excess.ratio(theirs, measure)) or 1.0
+        if theirs is None or measure is None:
+            return 1.0
+        base = certificate.floor(measure) if certificate.is_certified(measure) else measure.epsilon
+        comparable = 0 < base < math.inf and 0 < theirs.epsilon < math.inf
+        return theirs.epsilon / base if comparable else 1.0
 
     def missing(self, accountant: str) -> float:
         """The share of the certified epsilon that it does not see."""
-        theirs, measure = self.guarantee(accountant), self.guarantee(REFERENCE)
-        if theirs is None or measure is None:
+        measure = self.guarantee(REFERENCE)
+        if measure is None or not certificate.is_certified(measure):
             return 0.0
-        return excess.shortfalls({accountant: theirs}, measure).get(accountant, 0.0)
+        return max(1 - self.times(accountant), 0.0)
 
     def grid(self, orders: tuple[float, ...]) -> float:
         """Rényi DP at some orders over Rényi DP at all of them; 1 unless the best is not met."""

@@ -1,20 +1,17 @@
-"""From what a reader entered to the run it describes."""
+"""From what a browser tells of a run to the run."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
 
-from dplearn.accountants import accountants
-from dplearn.app.kit.run_fields import ADJACENCY, NOISE, length_of, rate_of
-from dplearn.app.kit.state import State
-from dplearn.app.pages.epsilon_vs_steps import fields
-from dplearn.app.pages.epsilon_vs_steps.fields import PINNED, phases_of
+from dplearn.app.kit.fields import Text
+from dplearn.app.kit.run_fields import NOISE, RATE, STEPS
 from dplearn.figures import log_steps
 from dplearn.ground.guarantee import Adjacency
 from dplearn.mechanisms import Gaussian, Mechanism, mechanisms
-from dplearn.run import DPSGD, EPOCH_SAMPLINGS, epoch, natural_adjacency
+from dplearn.run import DPSGD, EPOCH_SAMPLINGS, epoch
 
 # The accountant that proves from both sides: the others are measured by it.
 REFERENCE = "pld"
@@ -22,11 +19,28 @@ REFERENCE = "pld"
 _THIN = 4
 
 
+def phases_of(text: str) -> tuple[DPSGD, ...]:
+    """Plans of the phases that a text names, within the ranges of the fields."""
+    phases = (entry.split(",") for entry in text.split(";") if entry.strip())
+    return tuple(
+        DPSGD(
+            noise_multiplier=NOISE.parse(noise),
+            sample_rate=RATE.parse(rate),
+            steps=int(STEPS.parse(steps)),
+        )
+        for noise, rate, steps in phases
+    )
+
+
+_EXPECTED = "σ, q, T of each further phase, as in 2, 0.02, 500; 1, 0.01, 99"
+THEN = Text("then", "Then σ, q, T", "", "", phases_of, _EXPECTED)
+
+
 @dataclass(frozen=True)
 class Scenario:
     """A run and how far to follow it: all that a curve depends on.
 
-    A draft is a run whose slider is on its way: fewer points, with less work for each, so that
+    A draft is a run whose number is on its way: fewer points, with less work for each, so that
     the picture can follow. What it proves is true all the same.
     """
 
@@ -38,7 +52,7 @@ class Scenario:
     adjacency: Adjacency
     largest: int
     draft: bool = False
-    then: str = ""  # further phases, in the words of the control
+    then: str = ""  # further phases, in the words of the box
 
     @cached_property
     def steps(self) -> tuple[int, ...]:
@@ -96,45 +110,10 @@ class Scenario:
         return {name: getattr(self, name) for name in names}
 
 
-def scenario_of(state: State) -> Scenario:
-    """The run in use; entries that contradict each other leave a message at their control."""
-    values = state.values
-    rate, size = values["sample_rate"], values["dataset_size"]
-    if values["sampling"] == "none":
-        rate = 1.0
-    elif values["rate_from"] == "counts":
-        rate = rate_of(state, size, f"N = {size:.0f}")
-    names = ("mechanism", "noise_multiplier", "sampling", "delta", "adjacency")
-    entries = {name: values[name] for name in names}
-    then = "" if "then" in state.hidden(values) else values["then"]
-    largest = length_of(state, rate) + sum(phase.steps for phase in phases_of(then))
-    return Scenario(**entries, sample_rate=rate, largest=largest, draft=state.moving, then=then)
-
-
-def pin(state: State) -> None:
-    """Keep the run in view as the one to compare with, in the address too; or let it go."""
-    run = {"noise_multiplier": NOISE.show(state.values["noise_multiplier"]), **state.address()}
-    state.enter(PINNED, "" if run.pop(PINNED.key, "") else urlencode(run))
-
-
-def pinned(state: State) -> Scenario | None:
-    """The run that is kept; what an address says of it in vain takes its default."""
-    if not (address := state.values[PINNED.key]):
-        return None
-    other = fields.state()
-    other.read(dict(parse_qsl(address[:2000])))
-    return scenario_of(other)
-
-
-def accountants_of(state: State) -> tuple[str, ...]:
-    """The accountants chosen: the reference below all, approximations on top, dashed."""
-    chosen = state.values["accountants"]
-    approximate = {name for name in chosen if accountants[name].kind == "approximate"}
-    return tuple(sorted(chosen, key=lambda name: (name != REFERENCE, name in approximate)))
-
-
-def suit_adjacency(state: State) -> None:
-    """After a change of sampling: neighbours for which the scheme has a theorem."""
-    natural = natural_adjacency(state.values["sampling"])
-    if state.values["adjacency"] != natural and state.values["sampling"] != "none":
-        state.enter(ADJACENCY, natural)
+def scenario_of(run: Mapping[str, Any], fields: Mapping[str, Any], **more: Any) -> Scenario:
+    """The run of entries by name; ValueError, in one sentence, where a field does not take one."""
+    entries = {name: field.parse(run[name]) for name, field in fields.items()}
+    first = entries.pop("first")
+    if entries["then"]:
+        more["largest"] = first + sum(phase.steps for phase in phases_of(entries["then"]))
+    return Scenario(**entries, **more)

@@ -1,0 +1,70 @@
+// Runs that the browser has no engine for: the server is asked, one question at a time.
+import { asNumber } from "./numbers.js";
+import { ACCOUNTANTS, keyOf, runOf } from "./run.js";
+
+const KEPT = 60;
+const MOST = 1e7;
+const NOTHING = { steps: [1], of: {}, asked: true };
+
+export class Notary {
+  /** `send(question)` reaches the server, which answers some time later through `take`. */
+  constructor(send, changed) {
+    this.send = send;
+    this.changed = changed;
+    this.kept = new Map();
+    this.waiting = false;
+    this.id = Date.now();
+    this.held = false;
+    this.last = NOTHING;
+  }
+
+  ask(question) {
+    if (this.waiting || !this.send) return false;
+    this.waiting = true;
+    this.id += 1;
+    this.send({ ...question, id: this.id });
+    return true;
+  }
+
+  /** An answer of the server, which may come again with other news. */
+  take(answer) {
+    if (answer.id !== this.id || !this.waiting) return;
+    this.waiting = false;
+    if (answer.kind === "curves") {
+      const ends = (all) => all && all.map(asNumber);
+      const of = Object.fromEntries(Object.entries(answer.of).map(([name, one]) => [name, { lower: ends(one.lower), upper: ends(one.upper) }]));
+      this.kept.set(answer.key, { ...answer, of, asked: true });
+      if (this.kept.size > KEPT) this.kept.delete(this.kept.keys().next().value);
+    }
+    this.changed();
+  }
+
+  /** Curves up to a number of steps; the last ones, marked stale, until those asked for are there.
+   * First a draft; at rest all of it, at T too. */
+  curves(run, largest) {
+    const most = Math.min(largest, MOST);
+    const key = `${keyOf(run)}|${most}`;
+    const have = this.kept.get(key);
+    const known = have && run.shown.every((name) => have.of[name] || have.refusals?.[name]);
+    const exact = have && !have.draft && (have.steps.includes(run.T) || run.T > have.steps.at(-1));
+    if (!have?.refused && !(known && (this.held || exact))) {
+      this.ask({ kind: "curves", key, run: runOf(run), shown: run.shown, largest: most, draft: !have || this.held });
+    }
+    if (have && !have.refused) this.last = have;
+    return have ?? { ...this.last, stale: true };
+  }
+
+  /** Both ends at one T: what holds later holds here, and what is lost here is lost later. After the
+   * last phase of a schedule nothing more is. */
+  at(run, T) {
+    const found = [...this.kept.values()].reverse().find((one) => one.key.startsWith(`${keyOf(run)}|`));
+    if (!found) return {};
+    const { steps, of } = found;
+    const last = run.then ? Math.min(T, steps.at(-1)) : T;
+    const after = steps.findIndex((step) => step >= last);
+    const before = after < 0 ? steps.length - 1 : steps[after] === last ? after : after - 1;
+    const names = ACCOUNTANTS.filter((name) => of[name]);
+    const end = (name) => ({ upper: of[name].upper[after] ?? null, lower: of[name].lower?.[before] ?? null });
+    return Object.fromEntries(names.map((name) => [name, end(name)]));
+  }
+}
