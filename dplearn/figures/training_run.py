@@ -85,7 +85,7 @@ def training_run(
     costs = [
         ("<b>ε so far</b>; dotted: planned", (0.74, 1.0), Axis(lower=0, upper=1.1 * most)),
         (
-            "<b>Training loss</b>; dashed: no privacy",
+            "<b>Loss</b>; dashed: no privacy",
             (0.37, 0.63),
             Axis(lower=0, upper=1.1 * largest),
         ),

@@ -141,7 +141,9 @@ def test_kinds_of_runs_are_chosen_and_a_schedule_typed(page, address):
     page.get_by_label("Batches").select_option("without_replacement")
     page.wait_for_url("**sampling=without_replacement&adjacency=replace_one*")
     page.get_by_label("Noise", exact=True).select_option("laplace")
-    page.get_by_text("No theorem here covers this run").or_(page.get_by_text("proved")).first.wait_for()
+    page.get_by_text("No theorem here covers this run").or_(
+        page.get_by_text("proved")
+    ).first.wait_for()
     shown(page, address, "?here=1000")
     page.get_by_text("More", exact=True).click()
     page.get_by_label("After").fill("1000")

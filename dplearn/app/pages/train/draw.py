@@ -76,7 +76,8 @@ def picture(training: Training, run: Run | None) -> None:
         planned=ahead(shown.plan, shown.delta),
         earlier={words.headline(old): old.progress for old in earlier() if old is not run},
     )
-    alts = [f"{translated(drawn)} {headline}." for drawn in words.DRAWN]
+    drawn = translated(words.DRAWN), translated(words.DRAWN_BESIDE)
+    alts = [f"{what} {headline}." for what in drawn]
     with st.container(key="picture"):
         _without_a_blink(figures, alts)
 

@@ -113,6 +113,7 @@ class Run:
         self.problem, self.before = "", 0
         self._seen = time.monotonic()
         self.worker: Worker | None = None
+        self._lock = threading.RLock()  # several pages of a browser may look at once
 
     @property
     def live(self) -> bool:
@@ -144,25 +145,27 @@ class Run:
     def look(self) -> None:
         """Take in what the worker told, and tell it that somebody is there."""
         self._seen = time.monotonic()
-        if (worker := self.worker) is None:
-            return
-        gone = not worker.lives  # asked first: all it told is there to be read
-        self._told.extend(worker.told())
-        self._show(_AT_ONCE)
-        if gone and self.live and not self._told:
-            self.end("failed", worker.last_words())
-        if self.live:
-            worker.say(b"\n")
+        with self._lock:
+            if (worker := self.worker) is None:
+                return
+            gone = not worker.lives  # asked first: all it told is there to be read
+            self._told.extend(worker.told())
+            self._show(_AT_ONCE)
+            if gone and self.live and not self._told:
+                self.end("failed", worker.last_words())
+            if self.live:
+                worker.say(b"\n")
 
     def stop(self) -> None:
         """End it at once; what was told stays."""
-        if self.worker is not None:
-            self.worker.process.kill()
-            self.worker.process.wait()
-            self._told.extend(self.worker.told())
-            self._show(len(self._told))
-        if self.live:
-            self.end("stopped")
+        with self._lock:
+            if self.worker is not None:
+                self.worker.process.kill()
+                self.worker.process.wait()
+                self._told.extend(self.worker.told())
+                self._show(len(self._told))
+            if self.live:
+                self.end("stopped")
 
     def end(self, phase: Phase, problem: str = "") -> None:
         """Say how it ended; nothing more is wanted of the process."""

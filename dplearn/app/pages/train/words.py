@@ -18,10 +18,8 @@ NO_TORCH = (
     "`make train` in a checkout of the project."
 )
 CHANGED = "The plan was changed after this run. Press Train to see what the new one does."
-DRAWN = (
-    "Held-out accuracy and norms of gradients against steps.",
-    "Epsilon so far, training loss and share of clipped gradients against steps.",
-)
+DRAWN = "Held-out accuracy and norms of gradients against steps."
+DRAWN_BESIDE = "Epsilon so far, training loss and share of clipped gradients against steps."
 _NOTHING_YET = {
     "waiting": "Waiting for a place",
     "running": "Training begins",
