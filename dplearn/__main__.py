@@ -118,7 +118,8 @@ def _add_claim_options(command: argparse.ArgumentParser) -> None:
 
 
 def _add_pate_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("votes", type=Path, metavar="FILE.npy", help="counts (queries, classes)")
+    help_ = ".npy or .csv with counts (queries, classes)"
+    command.add_argument("votes", type=Path, metavar="FILE", help=help_)
     command.add_argument("--labels", action="store_true", help="labels (teachers, queries) instead")
     command.add_argument("--classes", type=int, default=10, help="with --labels (default 10)")
     command.add_argument("--queries", type=int, help="only so many, from the first on")
@@ -203,14 +204,15 @@ def _pate(options: argparse.Namespace) -> int:
     from dplearn.pate.report import read, statements
 
     votes, plan = read(options)
-    rows = list(statements(votes, plan, delta=options.delta))
+    rows = statements(votes, plan, delta=options.delta)
     if options.json:
         _print_json([{"statement": title, **_plain(stated)} for title, stated in rows])
         return 0
     print(f"{votes.queries} queries, {votes.teachers} teachers, {votes.classes} classes")
+    # One after the other: of many different counts the last takes long.
     for title, stated in rows:
         print(f"{title}:\n  {stated}")
-        print(*(f"  - {clause}" for clause in stated.assumptions), sep="\n")
+        print(*(f"  - {clause}" for clause in stated.assumptions), sep="\n", flush=True)
     return 0
 
 

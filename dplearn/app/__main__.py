@@ -2,9 +2,10 @@
 
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 # Streamlit may write what the next page shows before that page's path, and would leave a stop
 # that shows it on the page before. Only then does a path change and nothing behind it.
@@ -57,9 +58,20 @@ def ours(streamlits: str) -> Iterator[str]:
         yield folder
 
 
+def _alone(add: Callable[..., None]) -> Callable[..., None]:
+    """The same way to take a file, which replaces the last one: Streamlit takes any number."""
+
+    def replaced(files: Any, session_id: str, file: Any) -> None:
+        files.remove_session_files(session_id)
+        add(files, session_id, file)
+
+    return replaced
+
+
 def main(options: Sequence[str]) -> int:
     """Serve until stopped; returns the exit status."""
     from streamlit import file_util, net_util
+    from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
     from streamlit.runtime.pages_manager import PagesManager
     from streamlit.web import cli
 
@@ -70,6 +82,7 @@ def main(options: Sequence[str]) -> int:
     net_util.get_external_ip = lambda: None
     # Our pages are no scripts of a folder: whoever opened one first was told that it is not there.
     PagesManager.uses_pages_directory = False
+    MemoryUploadedFileManager.add_file = _alone(MemoryUploadedFileManager.add_file)
     questions.start()
     script = Path(__file__).with_name("navigation.py")
     with ours(file_util.get_static_dir()) as folder:

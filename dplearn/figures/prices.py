@@ -167,4 +167,4 @@ def seen_by_a_server(pictures: Mapping[str, NDArray], *, finding: str) -> go.Fig
     x = Axis(lower=-0.6, upper=len(pictures) * (side + 1) - 1.4, more=bare)
     y = Axis(lower=side - 0.4, upper=-2.6, more={**bare, **square})
     more = {"annotations": captions, "shapes": frames, "margin": (16, 16, 66, 10)}
-    return one_panel([sheet | shades], x, y, finding, "", **more)
+    return one_panel([sheet | shades], x, y, finding, "", height=270, **more)

@@ -53,14 +53,7 @@ def as_printed(votes: Votes, plan: PATE, *, delta: float) -> Guarantee:
     rows, counts = np.unique(votes.ranked, axis=0, return_counts=True)
     if plan.noise == "laplace":
         return _by_moments(rows, counts, plan, delta)
-    chances, total = answered(Votes(rows), plan), np.zeros(ORDERS.shape)
-    for row, count, chance in zip(rows, counts, chances.tolist(), strict=True):
-        flip = gnmax_flip_bound(votes=row, noise_std=plan.noise_std)
-        total += count * chance * _theorem_6(flip=flip, noise_std=plan.noise_std)
-        if plan.check_std is not None:
-            # The largest count moves by 1, not by the root of 2.
-            rare = min(chance, 1 - chance)
-            total += count * _theorem_6(flip=rare, noise_std=plan.check_std * math.sqrt(2))
+    total = counts @ printed_rdp(rows, plan)
     bound, checked = stated(total, delta, "Theorem 6"), plan.check_std is not None
     first = float(np.min(rdp_to_epsilon_mironov(ORDERS, total, delta=delta)))
     return dataclasses.replace(
@@ -69,6 +62,19 @@ def as_printed(votes: Votes, plan: PATE, *, delta: float) -> Guarantee:
         assumptions=(*bound.assumptions, _ONE_WAY, *([_EXPECTED] if checked else [])),
         details={**bound.details, "first_conversion": first},
     )
+
+
+def printed_rdp(rows: NDArray, plan: PATE) -> NDArray:
+    """What Theorem 6 adds for each row of ranked counts, at `ORDERS`, shape (n_rows, n_orders)."""
+    total = np.empty((len(rows), ORDERS.size))
+    for i, chance in enumerate(answered(Votes(rows), plan).tolist()):
+        flip = gnmax_flip_bound(votes=rows[i], noise_std=plan.noise_std)
+        total[i] = chance * _theorem_6(flip=flip, noise_std=plan.noise_std)
+        if plan.check_std is not None:
+            # The largest count moves by 1, not by the root of 2.
+            rare = min(chance, 1 - chance)
+            total[i] += _theorem_6(flip=rare, noise_std=plan.check_std * math.sqrt(2))
+    return total
 
 
 def _theorem_6(**at: float) -> NDArray:

@@ -57,7 +57,7 @@ class AtTheseVotes:
         The worst neighbour of all queries together is that of each of them, so queries add up.
         """
         orders = np.asarray(orders, dtype=float)
-        return np.max(sum(count * _divergences(law, orders) for law, count in self.queries), axis=0)
+        return np.max(sum(count * divergences(law, orders) for law, count in self.queries), axis=0)
 
     @property
     def slack(self) -> float:
@@ -124,7 +124,7 @@ def at_these_votes(votes: Votes, plan: PATE) -> AtTheseVotes:
     return AtTheseVotes(plan, tuple(known))
 
 
-def _divergences(law: Laws, orders: NDArray) -> NDArray:
+def divergences(law: Laws, orders: NDArray) -> NDArray:
     """Largest Rényi divergences from the votes to a neighbour, and back, shape (2, n_orders)."""
     p, q = law.here[None], law.neighbours
     both = [_log_moments(*pair, orders - 1) for pair in ((p, q), (q, p))]

@@ -22,6 +22,8 @@ from dplearn.ground import validate
 from dplearn.pate.plan import PATE
 
 _REACH = 9.0
+# Numbers at once: a published vote takes far fewer, and a made-up one would take all memory.
+_LARGEST = 5e7
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
@@ -78,7 +80,13 @@ def _winners(c: NDArray, moves: list[tuple[int, int]], shift: float) -> NDArray:
     h = math.pi * math.sqrt(2 / (k * math.log(2 / 1e-17)))
     # The slope of the logarithm is negative there: k phi / Phi (b) < b.
     b = 1 + math.sqrt(2 * math.log(k))
-    y = np.arange(c.min() - _REACH - shift, c.max() + b + _REACH + shift + h, h)
+    start, end = c.min() - _REACH - shift, c.max() + b + _REACH + shift + h
+    if (numbers := (1 + len(moves)) * k * (end - start) / h) > _LARGEST:
+        raise ValueError(
+            f"Expected votes and noise whose law takes at most {_LARGEST:.0e} numbers, got "
+            f"{numbers:.1e}: {k} classes, and counts up to {np.ptp(c):.3g} deviations apart."
+        )
+    y = np.arange(start, end, h)
     x = y - (c[:, None] + shift * np.array([0, -1, 1])[:, None, None])
     # Of every class as it is, with a vote less and a vote more: log Phi, and log of phi / Phi.
     below = log_ndtr(x)

@@ -1,10 +1,12 @@
 """How many teachers voted for each class, query by query."""
 
 import gzip
+import io
 import os
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Self
+from pathlib import Path
+from typing import BinaryIO, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -82,19 +84,32 @@ class Votes:
         return type(self)(self.counts[:queries])
 
 
-def read_votes(path: str | os.PathLike, *, labels: bool = False, classes: int = 10) -> Votes:
-    """Votes in a ``.npy`` file as the papers of 2017 and 2018 published theirs.
+def read_votes(
+    file: str | os.PathLike | BinaryIO, *, labels: bool = False, classes: int = 10
+) -> Votes:
+    """Votes in a ``.npy`` file as the papers of 2017 and 2018 published theirs, or in a ``.csv``.
 
     The file holds counts of shape (queries, classes), or, with `labels`, the label that each
     teacher gave, of shape (teachers, queries). Nothing in it is executed.
     """
+    given = "the file" if hasattr(file, "read") else file
+    data = file.read() if hasattr(file, "read") else Path(file).read_bytes()  # type: ignore[union-attr,arg-type]
     try:
-        array = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise ValueError(f"Expected {path} to be a .npy file of numbers: {error}") from error
-    if not isinstance(array, np.ndarray):
-        raise ValueError(f"Expected {path} to hold one array, got an archive of several.")
-    return Votes.from_labels(array.T, classes=classes) if labels else Votes(array)
+        if not data.strip():
+            raise ValueError("it is empty")
+        if data.startswith(b"\x93NUMPY"):
+            array = np.load(io.BytesIO(data), allow_pickle=False)
+        else:
+            array = np.loadtxt(io.StringIO(data.decode()), delimiter=",", ndmin=2)
+    except (ValueError, EOFError, MemoryError) as error:
+        # What NumPy and Python advise about reading helps nobody here, and may do harm.
+        why = str(error).partition(";")[0].rstrip(".")
+        if isinstance(error, UnicodeDecodeError):
+            why = "it is neither"
+        elif why.startswith("Object arrays"):
+            why = "it holds Python objects, which could run code"
+        raise ValueError(f"Expected {given} to be .npy or .csv with numbers: {why}.") from None
+    return Votes.from_labels(array.T, classes=classes) if labels else Votes(array)  # type: ignore[arg-type]
 
 
 # Numbers of teachers whose votes come with dplearn.

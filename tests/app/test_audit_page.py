@@ -1,13 +1,16 @@
 """The page of audits: what it says is what the library proves, and what its programs are."""
 
 import functools
+import math
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 import explorer
 from cases import each
 from dplearn import accountants
+from dplearn.app.pages import audit
 from dplearn.app.pages.audit import PROGRAM, SHARPER, Question, _mu, audited
 from dplearn.audit import one_run
 from dplearn.ground.guarantee import round_down
@@ -45,7 +48,7 @@ def test_the_page_says_what_the_guesses_prove(program, caught):
     assert f"{told.correct} of 200 guesses are right" in words(app)
     assert ("**refuted**" in words(app)) == caught != ("is not refuted" in words(app))
     assert f"**ε > {round_down(told.bound.epsilon)}**" in words(app)
-    assert "99.9 %" in words(app) and "What no audit says" in words(app)
+    assert "99.9 %" in words(app) and "No audit says that a program is private" in words(app)
     bars = traces(app)
     heights = [sum(bars[name]["y"]) for name in ("canaries left out", "canaries included")]
     assert heights == [told.left_out.size, told.included.size] and sum(heights) == 1000
@@ -64,6 +67,17 @@ def test_an_audit_is_that_of_the_library(change):
     assert bound == told.bound and np.all(told.proved <= told.ceiling)
     assert np.sum(scores >= told.limits[1]) == halves[0]
     assert halves[1] == 0 or np.sum(scores <= told.limits[0]) == halves[1]
+
+
+def test_people_are_those_that_a_true_claim_permits():
+    """Randomized response that fails with the chance delta, and the Gaussian of this epsilon."""
+    any_program = 0.01 * math.exp(3) + (1 - 0.01) * 1e-5
+    permitted = audit.permitted(asked())
+    assert any_program <= permitted < any_program + 1e-5
+    gaussian = norm.sf(norm.isf(0.01) - _mu(3.0, 1e-5))
+    assert audit.permitted(asked(assume="gaussian")) == pytest.approx(gaussian, rel=1e-6)
+    told = opened(epsilon="10").get("html")[0].proto.body.replace("\u00a0", " ")
+    assert "<b>at most 99.9956 %</b>" in told
 
 
 def test_honest_programs_are_rarely_accused():

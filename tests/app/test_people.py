@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from cases import each
-from explorer import checked, words
+from explorer import checked
 
 
 def drawn(share: float | None, **more: float) -> AppTest:
@@ -23,9 +23,14 @@ def _alone(**rates):
     people(**rates)
 
 
+def written(app: AppTest) -> str:
+    """What is drawn and said, with ordinary spaces."""
+    return app.get("html")[0].proto.body.replace("\u00a0", " ")
+
+
 def coloured(app: AppTest) -> list[float]:
     """Area in colour over the area of a dot, of each of the two pictures."""
-    pictures = re.findall(r"src='data:image/svg\+xml,(.*?)'", app.get("html")[0].proto.body)
+    pictures = re.findall(r"src='data:image/svg\+xml,(.*?)'", written(app))
     areas = []
     for picture in map(unquote, pictures):
         paths = re.findall(r'<path stroke="(\S+)" stroke-width="(\S+)" d="(.*?)"', picture)
@@ -57,24 +62,24 @@ def test_the_area_in_colour_is_the_share(share, alarms):
 )
 def test_a_share_is_rounded_up_and_not_to_all(share, said):
     app = drawn(share)
-    assert f"finds **{said}** of the members. Guessing finds 1 %." in words(app)
+    assert f"finds <b>{said}</b> of the members. Guessing finds 1 %." in written(app)
     number = said.removeprefix("at most ").removesuffix(" %")
-    assert re.findall(r"<b [^>]*>(.*?)</b>", app.get("html")[0].proto.body) == [number, "1"]
+    assert re.findall(r"<b [^>]*>(.*?)</b>", written(app)) == [number, "1"]
 
 
 def test_how_often_an_accusation_is_right_is_the_posterior_of_an_even_prior():
     share, alarms = 0.0192, 0.01
     right = 100 * share / (share + alarms)  # Bayes: members and others are equally many
-    said = float(re.search(r"right in at most ([\d.]+) % of", words(drawn(share)))[1])  # type: ignore[index]
+    said = float(re.search(r"right in at most ([\d.]+) % of", written(drawn(share)))[1])  # type: ignore[index]
     assert right <= said < right + 0.1
-    assert "An accusation says next to nothing." in words(drawn(0.0104))
+    assert "An accusation says next to nothing." in written(drawn(0.0104))
 
 
 def test_where_nothing_is_proved_a_question_mark_stands_and_no_member_is_found():
     app = drawn(None)
     assert coloured(app) == pytest.approx([0, 1])
-    assert ">?</b>" in app.get("html")[0].proto.body
-    assert "no bound is proved here" in words(app) and "right in" not in words(app)
+    assert ">?</b>" in written(app)
+    assert "no bound is proved here" in written(app) and "right in" not in written(app)
 
 
 @each("rates", [{"share": 1.1}, {"share": -0.1}, {"share": 0.5, "false_alarms": 0}])

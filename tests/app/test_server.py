@@ -16,9 +16,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from browsing import served
 from dplearn import app
+from dplearn.app.__main__ import _alone
 from dplearn.app.kit import questions
 from dplearn.app.pages.train import runs
 
@@ -64,11 +67,17 @@ def test_a_foreign_page_is_refused_at_once_and_nothing_is_sent_anywhere(watched)
     assert knock(address, Host="evil.example", Origin="http://evil.example") == 403
 
 
-def test_no_page_takes_files_and_so_does_the_server():
+def test_one_page_takes_files_and_the_server_holds_one_for_each_reader():
     config = Path(app.__file__).with_name(".streamlit") / "config.toml"
-    assert tomllib.loads(config.read_text())["server"]["maxUploadSize"] == 0
+    assert tomllib.loads(config.read_text())["server"]["maxUploadSize"] == 64
     pages = "".join(path.read_text() for path in Path(app.__file__).parent.rglob("*.py"))
-    assert "file_uploader" not in pages and not re.search(r"st\.cache_(data|resource)", pages)
+    assert pages.count("file_uploader") == 1 and not re.search(r"st\.cache_(data|resource)", pages)
+    files = MemoryUploadedFileManager("")
+    for session, id in (("one", "a"), ("other", "b"), ("one", "c")):
+        record = UploadedFileRec(id, "votes.npy", "", bytes(1000))
+        _alone(MemoryUploadedFileManager.add_file)(files, session, record)
+    kept = {session: [*held] for session, held in files.file_storage.items()}
+    assert kept == {"one": ["c"], "other": ["b"]}
 
 
 def test_the_server_is_a_process_of_its_own_with_one_thread_of_blas(monkeypatch):

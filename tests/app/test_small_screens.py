@@ -31,11 +31,11 @@ _ABOVE = """document.querySelector('.stMain .js-plotly-plot').getBoundingClientR
 _HELP = """[...document.querySelectorAll('.stTooltipIcon button:has(> svg)')]
   .filter(button => button.checkVisibility() && button.offsetWidth)
   .map(button => [button.ariaLabel, Math.min(button.offsetWidth, button.offsetHeight)])"""
-_BUTTON, _CAPTION = "button[kind=primary]", "[data-testid=stCaptionContainer]"
+_BUTTON, _PEOPLE = "button[kind=primary]", ".people p"
 _SMALL = (
     (1024, "formula_book", "dark", _BUTTON),
     (820, "train", "dark", _BUTTON),
-    (390, "federated?place=server", "light", _CAPTION),
+    (390, "federated?place=server", "light", _PEOPLE),
 )
 
 

@@ -2,13 +2,14 @@
 
 import json
 import re
+from dataclasses import replace
 from urllib.parse import urlencode
 
 import pytest
 
 from browsing import DRIVEN, PATIENCE, SCREEN
 from cases import each
-from dplearn import Gaussian, PoissonSubsampled, accountants, browser
+from dplearn import DPSGD, Gaussian, Laplace, Phases, PoissonSubsampled, accountants, browser
 from dplearn.figures import style_of
 
 pytestmark = DRIVEN
@@ -350,3 +351,55 @@ def test_languages_say_the_same_things_and_colours_are_those_of_the_figures(open
     for name in ALL:
         (colour,) = re.findall(rf"--{name}: light-dark\((#\w+),", browser.style())
         assert colour.upper() == style_of(name).colour
+
+
+@each("button, number, worse", [("sigma", "sigma", 0.998), ("q", "q", 1.002)])
+def test_a_budget_is_met_by_the_least_noise_or_the_largest_rate(open_page, button, number, worse):
+    view = open_page(here=777, budget=1.5)
+    view.locator(".dp-more summary").click()
+    view.locator(f"[data-do={button}]").click()
+    view.wait_for_function("Math.abs(page.view.ends.pld.upper - 1.5) < 0.02")
+    run = view.evaluate("page.run")
+    for factor, within in ((1, True), (worse**8, False)):
+        other = run | {number: factor * run[number]}
+        step = PoissonSubsampled(Gaussian(other["sigma"]), other["q"])
+        assert (accountants["pld"]().epsilon(step, delta=1e-5, steps=777).epsilon <= 1.5) == within
+
+
+LAST = DPSGD(noise_multiplier=1, sample_rate=0.5, steps=2)
+STEP = DPSGD(noise_multiplier=2, sample_rate=0.1, steps=20)
+CODED = [
+    ({}, STEP),
+    ({"q": 1, "adjacency": "replace_one"}, replace(STEP, sample_rate=1.0, sampling="none")),
+    ({"B": 60, "N": 600}, STEP),
+    ({"sampling": "shuffled", "adjacency": "zero_out"}, replace(STEP, sampling="shuffled")),
+    (
+        {"then": "3, 0.02, 10; 1,0.5,2"},
+        Phases((STEP, DPSGD(noise_multiplier=3, sample_rate=0.02, steps=10), LAST)),
+    ),
+]
+
+
+@each("change, plan", CODED)
+def test_the_python_that_is_copied_says_the_same_epsilon(open_page, change, plan, capsys):
+    code = copied(open_page(noise_multiplier=2, sample_rate=0.1, here=20), change)
+    exec(code, {})
+    said = plan.guarantee("pld", delta=1e-5, adjacency=change.get("adjacency", "add_remove"))
+    assert capsys.readouterr().out == f"{said}\n"
+
+
+def test_the_python_of_other_noise_says_the_same_epsilon(open_page, capsys):
+    code = copied(open_page(noise_multiplier=9, sample_rate=0.1, here=20), {"mechanism": "laplace"})
+    exec(code, {})
+    step = PoissonSubsampled(Laplace(9.0), 0.1)
+    said = accountants["pld"]().epsilon(step, delta=1e-5, steps=20)
+    assert capsys.readouterr().out == f"{said}\n"
+
+
+def copied(view, change: dict) -> str:
+    """The code of a run, which may be of a kind that this page does not draw."""
+    view.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    view.evaluate("change => { page.run = { ...page.run, ...change }; }", change)
+    view.locator(".dp-more summary").click()
+    view.locator("[data-do=python]").click()
+    return view.wait_for_function("window.copied").json_value()

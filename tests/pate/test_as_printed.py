@@ -9,7 +9,7 @@ import pytest
 from dplearn.__main__ import main
 from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.book import gnmax_data_dependent_rdp, gnmax_flip_bound, lnmax_log_moment_at
-from dplearn.pate import PATE, Votes, at_these_votes
+from dplearn.pate import PATE, Votes, at_these_votes, report
 from dplearn.pate.as_printed import answered, as_printed
 from dplearn.pate.at_these_votes import ORDERS
 
@@ -90,3 +90,15 @@ def test_the_command_names_what_is_wrong(tmp_path, capsys):
     np.save(tmp_path / "votes.npy", [[1, 3], [2, 2]])
     assert main([*wrong, "--laplace"]) == 0
     assert "exact" not in capsys.readouterr().out
+
+
+def test_what_is_known_is_printed_before_what_takes_long(tmp_path, capsys, monkeypatch):
+    def endless(votes, plan):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(report, "at_these_votes", endless)
+    (tmp_path / "votes.csv").write_text("30,10,0\n20,15,5\n")
+    with pytest.raises(KeyboardInterrupt):
+        main(["pate", str(tmp_path / "votes.csv"), "--noise-std", "8", "--delta", "1e-5"])
+    told = capsys.readouterr().out
+    assert "2 queries, 40 teachers, 3 classes" in told and "as the papers print it" in told

@@ -1,6 +1,6 @@
 """How every page looks: room on the first screen, charts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ import pyarrow as pa
 import streamlit as st
 
 from dplearn.app.kit import language
+from dplearn.app.kit.language import retold, translated
 from dplearn.figures import on_page
 from dplearn.figures.kit.panel import Unchecked
 
@@ -46,6 +47,23 @@ def chart(figure: Any, key: str, alt: str) -> None:
         figure = Unchecked(parts)
     figure = on_page(figure, dark=st.context.theme.type == "dark")
     st.plotly_chart(figure, theme=None, key=key, config={"displayModeBar": False}, alt=alt)
+
+
+def pair() -> Any:
+    """Two places for pictures side by side, also on a projector."""
+    return st.container(key="both").columns(2, gap="small")
+
+
+def below() -> Any:
+    """Two places below the pictures: for people, and for what is to be known of them."""
+    return st.container(key="below").columns([3, 2], gap="medium")
+
+
+def assumptions(clauses: Iterable[str], first: str = "") -> None:
+    """What must be true, after a first sentence, folded up; nothing where nothing is assumed."""
+    if told := "; ".join(dict.fromkeys(clauses)):
+        told = retold(f"True if: {told}.")
+        st.expander(translated("Assumptions")).caption(f"{first} {told}")
 
 
 def table(rows: Sequence[Mapping[str, str]]) -> None:

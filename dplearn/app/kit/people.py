@@ -12,9 +12,14 @@ from dplearn.ground.guarantee import round_up
 # Colours of found members, of accused others and of all the rest, as in ``browser/page/page.css``.
 _LIGHT, _DARK = ("#c21d3a", "#5b5d69", "#e2e4ea"), ("#ff6b81", "#9a9ca8", "#2e3340")
 _DIAMETER = 7.4
-_ATTACKER = "An attacker who may accuse {alarms}\u00a0% of the others "
-_FINDS = "finds **at most {share}\u00a0%** of the members. Guessing finds {alarms}\u00a0%."
-_OPEN = "may find any share of the members: no bound is proved here."
+_FINDS = (
+    "An attacker who may accuse {alarms}\u00a0% of the others finds <b>at most {share}\u00a0%</b> "
+    "of the members. Guessing finds {alarms}\u00a0%."
+)
+_OPEN = (
+    "An attacker who may accuse {alarms}\u00a0% of the others may find any share of the members: "
+    "no bound is proved here."
+)
 _RIGHT = (
     "Were half of all people members, an accusation would be right in at most {right}\u00a0% of "
     "cases, not 50\u00a0%."
@@ -45,28 +50,21 @@ def people(share: float | None, false_alarms: float = 0.01) -> None:
     validate.rate(false_alarms=false_alarms)
     validate.between(0, 1, share=share or 0)
     red, grey, rest = _DARK if st.context.theme.type == "dark" else _LIGHT
-    shown, alarms = "?" if share is None else _percent(share), _percent(false_alarms)
-    titles = translated("100 members"), translated("100 others")
-    verbs = translated("found"), translated("accused")
-    groups = zip(
-        titles, verbs, (share or 0, false_alarms), (shown, alarms), (red, grey), strict=True
+    alarms = _percent(false_alarms)
+    if share is None:
+        found, told = "?", translated(_OPEN, alarms=alarms)
+    else:
+        odds, found = share / false_alarms, _percent(share)
+        told = translated(_FINDS, alarms=alarms, share=found) + " "
+        told += translated(_RIGHT if odds >= _EVEN else _NOTHING, right=_percent(odds / (1 + odds)))
+    members = translated("100 members"), share or 0.0, found, translated("found"), red
+    others = translated("100 others"), false_alarms, alarms, translated("accused"), grey
+    drawn = "".join(
+        f"<figure>{title}<img alt='' src='{_dots(part, colour, rest)}'>"
+        f"<figcaption><b style='color: {colour}'>{number}</b> {verb}</figcaption></figure>"
+        for title, part, number, verb, colour in (members, others)
     )
-    st.html(
-        '<div class="people">'
-        + "".join(
-            f"<figure>{title}<img alt='' src='{_dots(part, colour, rest)}'>"
-            f"<figcaption><b style='color: {colour}'>{number}</b> {verb}</figcaption></figure>"
-            for title, verb, part, number, colour in groups
-        )
-        + "</div>"
-    )
-    told = translated(_ATTACKER, alarms=alarms)
-    told += translated(_OPEN if share is None else _FINDS, share=shown, alarms=alarms)
-    if share is not None:
-        odds = share / false_alarms
-        right = _percent(odds / (1 + odds))
-        told += " " + translated(_RIGHT if odds >= _EVEN else _NOTHING, right=right)
-    st.markdown(told)
+    st.html(f'<div class="people">{drawn}<p>{told}</p></div>')
 
 
 def _percent(share: float) -> str:
@@ -80,16 +78,14 @@ def _dots(share: float, colour: str, rest: str) -> str:
     Streamlit keeps pictures but no drawings in a page: this one travels in its address.
     """
     whole = math.floor(100 * share)
+    part = [(colour, math.sqrt(100 * share - whole), range(whole, whole + 1))]
+    drawn = [(rest, 1.0, range(100)), (colour, 1.0, range(whole)), *(part if whole < 100 else [])]
     # Lines of length 0 with round ends are dots.
-    drawn = [(range(100), rest, 1.0), (range(whole), colour, 1.0)]
-    drawn += (
-        [(range(whole, whole + 1), colour, math.sqrt(100 * share - whole))] if whole < 100 else []
-    )
     paths = "".join(
         f'<path stroke="{paint}" stroke-width="{_DIAMETER * size:.3f}" d="'
         + "".join(f"M{i % 10 * 10 + 5} {i // 10 * 10 + 5}h0" for i in places)
         + '"/>'
-        for places, paint, size in drawn
+        for paint, size, places in drawn
     )
     head = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100" stroke-linecap="round">'
     return "data:image/svg+xml," + quote(f"{head}{paths}</svg>", safe=" =:/")

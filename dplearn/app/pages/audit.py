@@ -13,9 +13,11 @@ from dplearn.accountants import accountants
 from dplearn.app.kit import controls, look
 from dplearn.app.kit.fields import Choice, Quantity, by_key
 from dplearn.app.kit.language import translated
+from dplearn.app.kit.people import people
 from dplearn.app.kit.run_fields import DELTA
 from dplearn.app.kit.state import State, load, save
 from dplearn.audit import LowerBound, from_guesses
+from dplearn.book.chapters.tradeoff.entries import approximate_dp_tradeoff, gaussian_tradeoff
 from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.figures import histogram, proved_by_guesses
 from dplearn.ground.guarantee import round_down
@@ -148,6 +150,15 @@ def audited(question: Question) -> Audit:
     return Audit(*hills, limits, right(r), bound, sizes, proved, ceiling)
 
 
+def permitted(question: Question) -> float:
+    """Share of members that an attacker with 1 % false alarms may find where the claim is true."""
+    if question.assume == "gaussian":
+        mu = _mu(question.epsilon, question.delta)
+        return 1 - float(gaussian_tradeoff(0.01, mu=mu))
+    claim = {"epsilon": question.epsilon, "delta": question.delta}
+    return 1 - float(approximate_dp_tradeoff(0.01, **claim))
+
+
 @lru_cache(maxsize=64)
 def _mu(epsilon: float, delta: float) -> float:
     """How far a canary stands out where the claim is exactly true."""
@@ -166,6 +177,7 @@ _PROVES = "They prove **ε\u00a0>\u00a0{proved}** at δ = {delta:g}, with {confi
 _NOTHING = "They prove nothing about ε, with {confidence} confidence. "
 _CAUGHT = "The claim of ε\u00a0≤\u00a0{claim:g} is **refuted**."
 _STANDS = "The claim of ε\u00a0≤\u00a0{claim:g} is not refuted, which does not make it true."
+_IF_TRUE = "**If the claim of ε\u00a0≤\u00a0{claim:g} is true**"
 _ABOUT = {
     "correct": "This program keeps its claim exactly: where it is accused, the audit errs.",
     "again": "This program uses each lot for two steps and reports one: canaries stand out √2 "
@@ -177,8 +189,9 @@ _ABOUT = {
     "twice": "This program divides its noise by the lot size, 1000, and the sum with it once more. "
     "It is more accurate than the correct one.",
 }
+_LIMITS = "What no audit says"
 _CANNOT = (
-    "What no audit says: that a program is private. It tried one attack, with canaries of one "
+    "No audit says that a program is private. It tried one attack, with canaries of one "
     "kind, once; whoever looks again, or picks the best number of guesses afterwards, accuses "
     "honest programs more often. Scores are simulated: what a white-box attacker of DP-SGD sees "
     "of each canary."
@@ -197,9 +210,9 @@ def render() -> None:
     save(entered)
     told = audited(question)
     st.container(key="words").markdown(_sentence(question, told))
-    left, right = st.columns(2, gap="small")
+    left, right = look.pair()
     with left.container(key="pair_scores"):
-        title = translated("Two hills: the further apart, the more leaks")
+        title = translated("The further the hills are apart, the more leaks")
         scores = {"canaries left out": told.left_out, "canaries included": told.included}
         limits = zip(("← out", "in →"), told.limits, strict=True)
         edges = np.histogram_bin_edges(np.concatenate([*scores.values()]), _BINS)
@@ -209,13 +222,19 @@ def render() -> None:
         look.chart(figure, "scores", translated(_SCORES, title=title, **counts))
     with right.container(key="pair_proved"):
         here = (question.guesses, told.bound.epsilon)
-        title = translated("Only the number that was fixed before counts")
+        title = translated("Only guesses fixed beforehand count")
         figure = proved_by_guesses(
             told.sizes, told.proved, told.ceiling, here=here, claim=question.epsilon, finding=title
         )
         alt = translated(_PROVED, proved=here[1], guesses=here[0], title=title)
         look.chart(figure, "proved", alt)
-    st.caption(f"{translated(_ABOUT[question.program])} {translated(_CANNOT)}")
+    left, right = look.below()
+    with left:
+        st.markdown(translated(_IF_TRUE, claim=question.epsilon))
+        people(permitted(question))
+    with right:
+        st.markdown(translated(_ABOUT[question.program]))
+        st.expander(translated(_LIMITS)).caption(translated(_CANNOT))
 
 
 def _sidebar(state: State) -> Question:

@@ -10,11 +10,14 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from dplearn.accountants.pld import PLD
 from dplearn.app.kit import controls, look
 from dplearn.app.kit.fields import Choice, Quantity, by_key
-from dplearn.app.kit.language import retold, translated
+from dplearn.app.kit.language import translated
+from dplearn.app.kit.people import people
 from dplearn.app.kit.run_fields import DELTA
 from dplearn.app.kit.state import State, idle, load, save
+from dplearn.book.chapters.tradeoff.entries import approximate_dp_tradeoff
 from dplearn.datasets import digits
 from dplearn.federated import FederatedPlan, user_level
 from dplearn.federated.noise import DistributedNoise
@@ -92,6 +95,8 @@ _NUMBERS, _UNITS = 650, 1024.0
 # A user of whom a record is the fifth digit of the shipped ones.
 _HERS = 5
 _LEAVING = np.linspace(0, 0.9, 19)
+# At which epsilon is asked for, to bound what an attacker finds.
+_DELTAS = np.geomspace(1e-9, 0.3, 25)
 # Lines of the pictures: who adds noise; whose shares make up all of it.
 BY = {"phones": "in shares", "server": "a server", "alone": "each alone"}
 SHARES = {False: "shares for who stay", True: "shares for all invited"}
@@ -141,10 +146,30 @@ def promised(setting: Setting) -> tuple[Guarantee | None, Guarantee | None]:
         return None, None
     if setting.place != "server":
         return _of_noise(replace(setting, masked=True)), _of_noise(setting)
+    return _of_server(setting).guarantee(delta=setting.delta), None
+
+
+@lru_cache(maxsize=256)
+def found(setting: Setting) -> float:
+    """Share of users whom the better placed of those who are promised something finds at most.
+
+    It may accuse 1 % of the others. Without noise it finds all.
+    """
+    if setting.place == "nobody":
+        return 1.0
+    if setting.place == "server":
+        run = _of_server(setting).composed
+        return float(PLD(rtol=1e-3).true_positive_rate(run, false_positive_rate=0.01)[1])
+    stated = [_of_noise(replace(setting, delta=float(delta))) for delta in _DELTAS]
+    missed = [approximate_dp_tradeoff(0.01, epsilon=g.epsilon, delta=g.delta) for g in stated]
+    return 1 - float(max(missed))
+
+
+def _of_server(setting: Setting) -> FederatedPlan:
+    """The run of a server that adds the noise."""
     size = {"users": max(1, round(setting.clients / setting.sample_rate)), "max_update_norm": 1.0}
     same = {key: getattr(setting, key) for key in ("sample_rate", "rounds", "noise_multiplier")}
-    plan = FederatedPlan(**size, **same, sampling="poisson")
-    return plan.guarantee(delta=setting.delta), None
+    return FederatedPlan(**size, **same, sampling="poisson")
 
 
 @lru_cache(maxsize=256)
@@ -202,25 +227,28 @@ _PURPOSE = (
 )
 _SENTENCES = {
     "nobody": "**No noise, no ε.** {stays} of {clients} phones stay.",
-    "server": "**Readers of the model: {readers} per user. The server: no ε**, it is trusted with "
-    "every exact sum.",
-    "phones": "**The server and readers of the model: {server} per user.** {stays} of {clients} "
-    "phones stay, and each added noise of {share:.3g} C.",
-    "alone": "**The server and readers of the model: {server} per user.** Each phone added noise "
-    "of {share:.3g} C, {times:.3g} times a share.",
+    "server": "Each user has **{readers}** against readers of the model, and **no ε** against the "
+    "server, which sees every exact sum.",
+    "phones": "Each user has **{server}** against the server and readers of the model. {stays} of "
+    "{clients} phones stay, and each adds noise of {share:.3g} C.",
+    "alone": "Each user has **{server}** against the server and readers of the model. Each phone "
+    "adds noise of {share:.3g} C, {times:.3g} times a share.",
 }
 _RAW = (
-    "**The server: {server} per user; readers of the model: {readers}.** {stays} of {clients} "
-    "phones stay, and each added noise of {share:.3g} C."
+    "Each user has **{server}** against the server, and **{readers}** against readers of the "
+    "model. {stays} of {clients} phones stay, and each adds noise of {share:.3g} C."
 )
 _VIEWS = {
-    True: "Masked, a vector tells nothing; two sums, with a user and without, tell what noise "
-    "leaves.",
-    False: "Raw, the server meets each vector with the noise of that phone alone.",
+    True: "Masks hide every single update, so the server learns sums only.",
+    False: "Without masks the server reads every update, with that phone's noise alone.",
+}
+_ATTACKERS = {
+    True: "**A reader of the model looks for a user**",
+    False: "**The server looks for a user**",
 }
 _BY_RECORD = (
-    "*User or record?* Whole updates are clipped. Had single records been, a user with {records} "
-    "would have {by_record} against readers."
+    "Whole updates are clipped. Had single records been clipped, a user with "
+    "{records} of them would have {by_record} against readers."
 )
 _KINDS = {
     "exact": "ε\u00a0=\u00a0{most} (exact)",
@@ -229,7 +257,7 @@ _KINDS = {
     "none": "no ε",
 }
 _READ = "Nothing hides her update from the server"
-_HIDDEN = "Noise of {noise:.3g} C is all that hides her update"
+_HIDDEN = "Noise of {noise:.3g} C hides her update"
 _SEEN = (
     "Three images of 8 times 8 pixels: a part of one user's update, what arrives of it at the "
     "server, and the difference of two sums with and without it. {title}."
@@ -297,7 +325,7 @@ def _outcome(setting: Setting, *, moving: bool) -> None:
     promise = translated(_RAW if raw else _SENTENCES[setting.place], **words)
     with st.container(key="words"):
         st.markdown(f"{promise} {translated(_VIEWS[setting.masked])}")
-    left, right = st.columns(2, gap="small")
+    left, right = look.pair()
     with left.container(key="pair_seen"):
         title = translated(_HIDDEN if setting.seen else _READ, noise=setting.seen)
         captions = [translated(_CAPTIONS[which]) for which in _CAPTIONS]
@@ -306,12 +334,18 @@ def _outcome(setting: Setting, *, moving: bool) -> None:
         look.chart(seen_by_a_server(seen, finding=title), "seen", alt)
     with right.container(key="pair_costs"):
         (_leaving if setting.place == "phones" else _costs)(setting)
-    with st.container(key="by_record"):
-        if not moving and setting.place != "nobody":
-            kept = _told(by_record(setting))
-            st.markdown(translated(_BY_RECORD, records=setting.records, by_record=kept))
-    if assumed := dict.fromkeys(a for one in (readers, server) if one for a in one.assumptions):
-        st.caption(retold(f"True if: {'; '.join(assumed)}."))
+    left, right = look.below()
+    with left:
+        st.markdown(translated(_ATTACKERS[setting.place == "server"]))
+        people(found(setting))
+    with right:
+        if setting.place != "nobody":
+            box = st.expander(translated("User or record?"))
+            if not moving:
+                kept = _told(by_record(setting))
+                told = translated(_BY_RECORD, records=setting.records, by_record=kept)
+                box.markdown(told)
+        look.assumptions(a for one in (readers, server) if one for a in one.assumptions)
 
 
 def _told(promised: Guarantee | None) -> str:

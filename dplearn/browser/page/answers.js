@@ -137,14 +137,14 @@ export function least(ends) {
 }
 
 /** Steps until a curve reaches a budget, read off the curve; null where it begins above it. */
-export function reached({ steps, of }, name, budget) {
+export function reached({ steps, of, stairs }, name, budget) {
   if (!of[name]) return null;
   let last = null;
   for (const [i, end] of of[name].upper.entries()) {
     const epsilon = end ?? of.rdp?.upper[i];
     if (!(epsilon > 0)) continue;
     if (epsilon > budget) {
-      if (!last || epsilon === Infinity) return last && last[0];
+      if (!last || epsilon === Infinity || stairs) return last && last[0];
       const share = Math.log(budget / last[1]) / Math.log(epsilon / last[1]);
       return last[0] * (steps[i] / last[0]) ** share;
     }

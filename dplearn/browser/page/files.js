@@ -24,7 +24,8 @@ const kind = ({ mechanism, then }) =>
 /** The run in the package's own words. */
 export function python(run) {
   const rate = run.B ? `${run.B} / ${run.N}` : String(run.q);
-  const sampling = run.q < 1 && run.sampling !== "poisson" ? `, sampling="${run.sampling}"` : "";
+  const drawn = run.q < 1 ? run.sampling : "none";
+  const sampling = drawn === "poisson" ? "" : `, sampling="${drawn}"`;
   const asked = `delta=${run.delta}, adjacency="${run.adjacency}"`;
   const plan = (sigma, q, T) => `DPSGD(noise_multiplier=${sigma}, sample_rate=${q}, steps=${T}${sampling})`;
   if (run.mechanism !== "gaussian") {
@@ -33,7 +34,7 @@ from dplearn.mechanisms import mechanisms
 from dplearn.run import guarantees
 
 noise = mechanisms["${run.mechanism}"](${run.sigma})
-asked = dict(sample_rate=${rate}, sampling="${run.sampling}", ${asked})
+asked = dict(sample_rate=${rate}, sampling="${drawn}", ${asked})
 print(*guarantees(accountants["pld"](), noise, steps=[${run.T}], **asked))
 `;
   }
@@ -50,7 +51,8 @@ print(plan.guarantee("pld", ${asked}))
 /** The run as a command. */
 export function shell(run) {
   const adjacency = run.adjacency === "add_remove" ? "" : ` --adjacency ${run.adjacency}`;
-  return `dplearn epsilon --noise-multiplier ${run.sigma} --sample-rate ${run.q} --steps ${run.T} --delta ${run.delta} --accountant all${adjacency}`;
+  const drawn = run.q < 1 ? `--sample-rate ${run.q}` : "--sampling none";
+  return `dplearn epsilon --noise-multiplier ${run.sigma} ${drawn} --steps ${run.T} --delta ${run.delta} --accountant all${adjacency}`;
 }
 
 const DRAWN = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "visibility", "font", "text-anchor", "paint-order"];

@@ -1,14 +1,14 @@
 // Epsilon against T, owned by the browser: `mount` draws the page into a node.
-import { Answers, least, reached } from "./answers.js";
-import { csv, python, save, shell, svg } from "./files.js";
+import { Answers, least } from "./answers.js";
+import { choose, click, link } from "./buttons.js";
 import { Frame } from "./frame.js";
 import { Hands } from "./hands.js";
 import { markup } from "./markup.js";
 import { Notary } from "./notary.js";
-import { bound, clamp, read } from "./numbers.js";
+import { bound, clamp } from "./numbers.js";
 import { People } from "./people.js";
 import { Picture } from "./picture.js";
-import { ACCOUNTANTS, OWN, allowed, asked, changed, fromAddress, keyOf, pinned, proved, runOf, valueOf, written } from "./run.js";
+import { ACCOUNTANTS, OWN, asked, changed, fromAddress, keyOf, proved, runOf, written } from "./run.js";
 import { set, widthOf } from "./shapes.js";
 import { sketch } from "./sketch.js";
 import { lastingKey, tell } from "./tell.js";
@@ -75,8 +75,8 @@ class Page {
     this.hands = new Hands(this.body, this);
     this.numbers = [...this.body.querySelectorAll("b[data-drag]")];
     this.buttons = Object.fromEntries([...this.body.querySelectorAll("[data-do]")].map((node) => [node.dataset.do, node]));
-    this.body.addEventListener("click", (event) => this.click(event));
-    this.body.addEventListener("change", (event) => this.choose(event));
+    this.body.addEventListener("click", (event) => click(this, event));
+    this.body.addEventListener("change", (event) => choose(this, event));
     this.svg.addEventListener("pointerdown", (event) => sketch(this, event));
     // A toggle does not bubble.
     this.find(".dp-more").addEventListener("toggle", () => this.schedule());
@@ -207,7 +207,7 @@ class Page {
       };
     }
     const near = (a, b) => Math.abs(a - b) <= 1e-6 * b;
-    view.points = this.published.filter((row) => near(row.sigma, run.sigma) && near(row.q, run.q) && near(row.delta, run.delta));
+    view.points = this.published.filter((row) => proved(run) && near(row.sigma, run.sigma) && near(row.q, run.q) && near(row.delta, run.delta));
     this.view = view;
     this.picture.draw(run, view);
     tell(this);
@@ -261,111 +261,6 @@ class Page {
       this.schedule();
     });
   }
-
-  // -- buttons ----------------------------------------------------------------------------------
-
-  click(event) {
-    const { dataset } = event.target.closest("button") ?? { dataset: {} };
-    const { run } = this;
-    if (dataset.chip) {
-      const shownNext = ACCOUNTANTS.filter((name) => run.shown.includes(name) !== (name === dataset.chip));
-      if (shownNext.length) this.run = { ...run, shown: shownNext };
-    } else if (dataset.do) {
-      if (this[`do_${dataset.do}`](event.target) === false) return;
-    } else return;
-    this.schedule();
-    this.rest();
-  }
-
-  choose(event) {
-    if (event.target.name === "preset" && event.target.value) {
-      const { run } = fromAddress(event.target.value, this.kinds);
-      this.run = { ...run, shown: this.run.shown, logT: this.run.logT, logEpsilon: this.run.logEpsilon, pin: this.run.pin };
-      this.unread = [];
-      event.target.value = "";
-      this.framed();
-    }
-    const { name, value } = event.target;
-    if (name === "first" && allowed("T", read(value)) === read(value)) this.run = { ...this.run, first: read(value) };
-    if (!["adjacency", "mechanism", "sampling", "then", "first"].includes(name)) return;
-    // Neighbours for which the scheme has a theorem.
-    const suited = name === "sampling" ? { adjacency: this.kinds.natural[value] } : {};
-    if (name !== "first") this.run = { ...this.run, [name]: value.trim(), ...suited };
-    this.unread = [];
-    this.framed();
-  }
-
-  do_units() {
-    const { run } = this;
-    this.run = run.B ? { ...run, B: 0 } : changed(run, "B", valueOf(run, "B"));
-  }
-
-  do_sigma() {
-    this.change("sigma", this.answers.noise(this.run, this.run.T, this.run.budget));
-  }
-
-  do_q() {
-    const rate = this.answers.rate(this.run, this.run.budget);
-    if (rate) this.change("q", rate);
-  }
-
-  do_prove() {
-    this.wanted = "prove";
-  }
-
-  do_pin() {
-    this.run = { ...this.run, pin: this.run.pin ? null : pinned(this.run) };
-  }
-
-  do_logT() {
-    this.run = { ...this.run, logT: !this.run.logT };
-    this.frame.span = this.frame.suiting(this.run);
-  }
-
-  do_logEpsilon() {
-    this.run = { ...this.run, logEpsilon: !this.run.logEpsilon };
-    this.frame.span = this.frame.suiting(this.run);
-  }
-
-  do_go() {
-    const found = this.lasting?.key === lastingKey(this.run) && this.lasting.all.find((one) => one.name === "pld");
-    const steps = found ? found.steps : Math.floor(reached(this.view.found, "pld", this.run.budget) ?? 0);
-    if (steps >= 1 && steps < Infinity) this.change("T", steps);
-  }
-
-  do_guess() {
-    this.guessing = !this.guessing;
-    if (this.guessing) this.stroke = [];
-  }
-
-  do_language() {
-    const other = this.words.code === "en" ? "zh" : "en";
-    if (this.onLanguage) this.onLanguage(other);
-    else this.speakIn(other);
-    return false;
-  }
-
-  do_link(node) {
-    return copied(node, link(this.run), this.words.copied);
-  }
-
-  do_python(node) {
-    return copied(node, python(this.run), this.words.done);
-  }
-
-  do_shell(node) {
-    return copied(node, shell(this.run), this.words.done);
-  }
-
-  do_csv() {
-    save("epsilon.csv", "text/csv", csv(this.engine, this.run, this.view.found));
-    return false;
-  }
-
-  do_svg() {
-    save("epsilon.svg", "image/svg+xml", svg(this.svg));
-    return false;
-  }
 }
 
 /** What the address says of a run. */
@@ -375,28 +270,8 @@ function address() {
   return all.toString();
 }
 
-/** The address of a run; the language, which is that of all pages, stays. */
-function link(run) {
-  const language = new URLSearchParams(location.search).get("language");
-  const here = location.href.split(/[?#]/)[0] + (language ? `?language=${language}` : "");
-  return written(run) ? `${here}#${written(run)}` : here;
-}
-
 /** What epsilon and delta alone promise of an attacker's rate; nothing where they are not known. */
 function promised(epsilon, { delta, rate }) {
   if (epsilon === Infinity) return undefined;
   return { lower: 0, upper: Math.min(Math.exp(epsilon) * rate + delta, 1 - Math.exp(-epsilon) * (1 - delta - rate)) };
-}
-
-/** Copy a text and say so on the button; where nothing may be copied, show it. */
-function copied(node, content, done) {
-  const before = node.textContent;
-  const tell = (words) => {
-    node.textContent = words;
-    setTimeout(() => (node.textContent = before), 1500);
-  };
-  const shownInstead = () => prompt("", content);
-  if (navigator.clipboard) navigator.clipboard.writeText(content).then(() => tell(done), shownInstead);
-  else shownInstead();
-  return false;
 }
