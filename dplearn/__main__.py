@@ -90,7 +90,7 @@ def _add_what_is_looked_at(commands: argparse._SubParsersAction) -> None:
     app = commands.add_parser("app", help="open the explorer", prefix_chars="+", add_help=False)
     app.set_defaults(run=_app)
     app.add_argument("options", nargs="*")
-    site = commands.add_parser("site", help="lessons, book and ε against T as plain files")
+    site = commands.add_parser("site", help="minute, lessons, book and ε against T as plain files")
     site.set_defaults(run=_site)
     site.add_argument("out", type=Path, metavar="OUT", help="a folder, which is made")
     add_commands(commands.add_parser("lessons", help="build the lessons' notebooks"))

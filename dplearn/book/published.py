@@ -61,7 +61,7 @@ def published() -> dict[str, Row]:
         return {row["id"]: row for row in csv.DictReader(file)}
 
 
-def drawn() -> Iterator[dict[str, Any]]:
+def drawn_figures() -> Iterator[dict[str, Any]]:
     """Published values of epsilon that lie on the curve of the accountant that they name."""
     numbers = {"sigma": "noise_multiplier", "q": "sample_rate", "delta": "delta", "T": "steps"}
     about = ("epsilon", "poisson_subsampled_gaussian", "add_remove", "=")

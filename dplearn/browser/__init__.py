@@ -9,8 +9,9 @@ import re
 from functools import cache
 from pathlib import Path
 
-_FOLDER = Path(__file__).parent
-_NEEDED = re.compile(r'^(?:import|export) (\{.*\}) from "\./(\w+)\.js";$', re.MULTILINE)
+_FOLDER = Path(__file__).resolve().parent
+_NEEDED = re.compile(r'^(?:import|export) (\{.*\}) from "(\.[./\w]+\.js)";$', re.MULTILINE)
+_COMMENTS = re.compile(r"^ *(?://.*|/\*\*[\s\S]*?\*/)\n", re.MULTILINE)
 _EXPORTED = re.compile(r"^export (?:(?:class|function|const) (\w+)|\{(.*)\} from)", re.MULTILINE)
 
 
@@ -25,19 +26,16 @@ def source(name: str = "dplearn", entry: str = "engine") -> str:
     name : str
         The variable; the function's name has "Module" after it.
     entry : str
-        "engine", or "page/page", the page of epsilon against T.
+        "engine", "page/page" for epsilon against T, or "scenes/scenes" for the minute.
 
     Examples
     --------
     >>> source().splitlines()[0]
     'function dplearnModule() {'
     """
-    folder = (_FOLDER / entry).parent
-    last = entry.rpartition("/")[2]
-    scopes = "".join(
-        f"const ${file} = {_scope(folder, file)};\n" for file in _ordered(folder, last)
-    )
-    body = f'"use strict";\n{scopes}return ${last};'
+    path = _FOLDER / f"{entry}.js"
+    scopes = "".join(f"const {_variable(file)} = {_scope(file)};\n" for file in _ordered(path))
+    body = f'"use strict";\n{scopes}return {_variable(path)};'
     return f"function {name}Module() {{\n{body}\n}}\nconst {name} = {name}Module();\n"
 
 
@@ -46,24 +44,33 @@ def presets() -> list[dict[str, str]]:
     return json.loads((_FOLDER / "page" / "presets.json").read_text(encoding="utf-8"))
 
 
-def style() -> str:
-    """Text of the style sheet of the page of epsilon against T."""
-    return (_FOLDER / "page" / "page.css").read_text(encoding="utf-8")
+def style(entry: str = "page/page") -> str:
+    """Text of the style sheet of a page, whose entry is named as in `source`."""
+    return (_FOLDER / f"{entry}.css").read_text(encoding="utf-8")
 
 
-def _ordered(folder: Path, file: str) -> list[str]:
+def _ordered(path: Path) -> list[Path]:
     """The modules that one needs, each after those that it needs, and itself last."""
-    needed = (_ordered(folder, other) for _, other in _NEEDED.findall(_text(folder, file)))
-    return list(dict.fromkeys([*(one for files in needed for one in files), file]))
+    needed = (
+        _ordered((path.parent / other).resolve()) for _, other in _NEEDED.findall(_text(path))
+    )
+    return list(dict.fromkeys([*(one for files in needed for one in files), path]))
 
 
-def _scope(folder: Path, file: str) -> str:
+def _variable(path: Path) -> str:
+    """The variable that holds a module."""
+    return "$" + path.relative_to(_FOLDER).with_suffix("").as_posix().replace("/", "_")
+
+
+def _scope(path: Path) -> str:
     """A module as a function's value: an object of its exports."""
-    text = _text(folder, file)
+    text = _text(path)
     exported = ", ".join(one or more.strip() for one, more in _EXPORTED.findall(text))
-    body = re.sub(r"^export ", "", _NEEDED.sub(r"const \1 = $\2;", text), flags=re.MULTILINE)
+    bound = lambda m: f"const {m[1]} = {_variable((path.parent / m[2]).resolve())};"
+    body = re.sub(r"^export ", "", _NEEDED.sub(bound, text), flags=re.MULTILINE)
     return f"(() => {{\n{body}return {{ {exported} }};\n}})()"
 
 
-def _text(folder: Path, file: str) -> str:
-    return (folder / f"{file}.js").read_text(encoding="utf-8")
+def _text(path: Path) -> str:
+    """A module without the lines that only comment; `/*!` begins a licence, which stays."""
+    return _COMMENTS.sub("", path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""The lessons, the formula book and the picture of epsilon against T as plain files.
+"""The minute, lessons, formula book and picture of epsilon against T as plain files.
 
 ``dplearn site OUT`` writes them. They open from a USB stick as from any web host: nothing is
 fetched from elsewhere, and a link to the running explorer leads to a page of the site where the
@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from pathlib import Path
 
+from dplearn.app.pages import one_minute
 from dplearn.book import book
-from dplearn.book.published import drawn
+from dplearn.book.published import drawn_figures
 from dplearn.browser import presets, source, style
 from dplearn.classroom.html import DECK, asset, from_cell, from_markdown
 from dplearn.classroom.sources import Lesson, lessons, lessons_folder
@@ -36,7 +37,7 @@ def write_site(
     for files in (DECK, _ASSETS):
         shutil.copytree(files, out / "assets", dirs_exist_ok=True, ignore=_UNUSED)
     (out / "assets" / "plotly.min.js").write_text(asset("plotly.min.js"), encoding="utf-8")
-    for name, text in _epsilon_page():
+    for name, text in _browser_files():
         (out / "assets" / name).write_text(text, encoding="utf-8")
     words = []
     for page in _pages(folder, executor):
@@ -49,23 +50,27 @@ def write_site(
     (out / "assets" / "index.js").write_text(index, encoding="utf-8")
 
 
-def _epsilon_page() -> Iterator[tuple[str, str]]:
-    """What the page of epsilon against T needs: file names and texts."""
-    data = {
-        "PUBLISHED": list(drawn()),
-        "PRESETS": [row for row in presets() if "sampling=shuffled" not in row["query"]],
-    }
-    told = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in data.items())
+def _browser_files() -> Iterator[tuple[str, str]]:
+    """What the minute and the page of epsilon against T need: file names and texts."""
+    known = [row for row in presets() if "sampling=shuffled" not in row["query"]]
+    data = {"PUBLISHED": list(drawn_figures()), "PRESETS": known}
+    told = (f"const {name} = {json.dumps(value)};\n" for name, value in data.items())
     yield "engine.js", source()
-    yield "epsilon.js", source("epsilonPage", "page/page") + told
+    yield "epsilon.js", "".join((source("epsilonPage", "page/page"), *told))
     yield "epsilon.css", style()
+    minute = f"const TOLD = {json.dumps(one_minute.told())};\n"
+    yield "minute.js", source("minute", "scenes/scenes") + minute
+    yield "minute.css", style("scenes/scenes")
 
 
 def _pages(folder: Path, executor: Executor) -> Iterator[Page]:
     """All pages, in the order of the search's answers."""
-    curves = (_ASSETS.with_name("explorer.html")).read_text(encoding="utf-8")
+    parts = (_ASSETS.with_name(f"{name}.html") for name in ("minute", "explorer"))
+    minute, curves = (part.read_text(encoding="utf-8") for part in parts)
     readme = (folder / "README.md").read_text(encoding="utf-8")
-    yield Page("index.html", "Differential privacy for deep learning", from_markdown(readme))
+    title = "Differential privacy for deep learning"
+    yield Page("index.html", title, minute, ("page.css", "minute.css"))
+    yield Page("lessons/index.html", "Lessons", from_markdown(readme))
     for lesson in lessons(folder).values():
         yield _lesson(lesson)
     yield Page("explorer.html", "ε against T", curves, ("page.css", "epsilon.css"))

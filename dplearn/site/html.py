@@ -8,18 +8,15 @@ from urllib.parse import parse_qs, urlsplit
 from dplearn.classroom.html import NEEDED, linked
 from dplearn.classroom.sources import EXPLORER
 
-_BODY = """\
+_HEADER = """\
 <header>
-<nav><a href="{root}index.html">dplearn</a> <a href="{root}index.html#the-map">Lessons</a>
+<nav><a href="{root}index.html">dplearn</a> <a href="{root}lessons/index.html">Lessons</a>
 <a href="{root}explorer.html">ε against T</a> <a href="{root}book/index.html">Formula book</a>
 <a href="{root}book/published.html">Published figures</a>
-<a href="{root}index.html#glossary-english中文">Glossary</a></nav>
+<a href="{root}lessons/index.html#glossary-english中文">Glossary</a></nav>
 <input type="search" id="search" placeholder="Search" aria-label="Search all pages"
  data-root="{root}" autocomplete="off"><ol id="hits" hidden></ol>
-</header>
-<main>
-{body}
-</main>"""
+</header>"""
 
 
 @dataclass(frozen=True)
@@ -34,7 +31,9 @@ class Page:
     def text(self) -> str:
         """The whole file."""
         root = "../" * self.path.count("/")
-        body = _BODY.format(root=root, body=_links(self.body, root))
+        parts = [_HEADER.format(root=root), f"<main>\n{_links(self.body, root)}\n</main>"]
+        # The minute comes first, and where to go after it.
+        body = "\n".join(reversed(parts) if self.path == "index.html" else parts)
         names = (*self.needed, "site.css", "search.js")
         return linked(f"{self.title} · dplearn", body, names, root=f"{root}assets/")
 
@@ -54,7 +53,7 @@ def _target(link: str, root: str) -> str:
     if address.startswith(EXPLORER):
         return html.escape(_of_explorer(address, root), quote=True)
     if address.startswith("README.md"):
-        return f"{root}index.html{address.removeprefix('README.md')}"
+        return f"{root}lessons/index.html{address.removeprefix('README.md')}"
     if (parts := urlsplit(address)).path.endswith(".ipynb") and not parts.scheme:
         return f"{root}lessons/{parts.path.rpartition('/')[2].removesuffix('.ipynb')}.html"
     if address.startswith("../"):

@@ -281,7 +281,7 @@ def test_the_other_direction_is_proved_and_not_assumed(browser):
         assert bracket(browser, swap, CASE, steps) == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize("folder", [".", "page"])
+@pytest.mark.parametrize("folder", [".", "page", "scenes"])
 def test_types_agree(folder):
     """As for Python by pyright, whose node runs the compiler that npm brings."""
     from pyright import node

@@ -10,7 +10,8 @@ import pytest
 from playwright.sync_api import Page
 
 from dplearn import DPSGD, site
-from dplearn.book import book, published
+from dplearn.book import book
+from dplearn.book.published import drawn_figures
 from dplearn.classroom.html import from_markdown
 from dplearn.classroom.sources import lessons
 from dplearn.site.html import _target
@@ -64,7 +65,7 @@ def test_every_link_leads_to_a_page_and_a_place_on_it(out):
             assert to.resolve().exists(), f"{path}: {link}"
             if parts.fragment and name.endswith(".html") and name != "explorer.html":
                 assert unquote(parts.fragment) in places[name], f"{path}: {link}"
-    assert links > 400 and len(texts) == len(lessons()) + len(ENTRIES) + 4
+    assert links > 400 and len(texts) == len(lessons()) + len(ENTRIES) + 5
 
 
 @pytest.mark.parametrize("name", [lesson.name for lesson in lessons().values()])
@@ -126,7 +127,7 @@ def test_links_of_lessons_open_their_own_numbers(out, view):
 
 
 def test_each_published_point_lies_on_the_curve_that_it_names():
-    drawn = list(published.drawn())
+    drawn = list(drawn_figures())
     assert len(drawn) > 2
     for row in drawn:
         plan = DPSGD(noise_multiplier=row["sigma"], sample_rate=row["q"], steps=int(row["T"]))
@@ -134,10 +135,27 @@ def test_each_published_point_lies_on_the_curve_that_it_names():
         assert row["epsilon"] == pytest.approx(value, rel=0.02), row
 
 
-def test_the_page_of_epsilon_is_light(out):
-    text = (out / "explorer.html").read_text()
+@pytest.mark.parametrize(("name", "most"), [("explorer", 300_000), ("index", 150_000)])
+def test_a_page_that_computes_is_light_with_its_engine(out, name, most):
+    text = (out / f"{name}.html").read_text()
     files = re.findall(r'(?:src|href)="(assets/[^"]+)"', text)
-    assert sum((out / file).stat().st_size for file in files) + len(text) < 300_000
+    assert sum((out / file).stat().st_size for file in files) + len(text) < most
+
+
+def test_the_site_begins_with_the_minute_and_leads_on(out, view):
+    view.goto((out / "index.html").as_uri())
+    view.wait_for_selector(".dm[data-drawn='1']")
+    for number in range(2, 6):
+        view.keyboard.press("ArrowRight")
+        assert view.locator(".dm").get_attribute("data-scene") == str(number)
+    assert "0.947" in view.locator(".dm-card").text_content().replace("\u00a0", " ")
+    view.get_by_role("link", name="Change the numbers").click()
+    view.wait_for_selector(".dp[data-drawn]")
+    assert view.locator(".dp-eps output").text_content() == "0.947"
+    view.goto((out / "index.html").as_uri())
+    view.get_by_role("link", name="Lessons").click()
+    view.get_by_role("link", name="Why anonymisation fails").click()
+    assert view.url.endswith("lessons/01_randomized_response.html")
 
 
 def test_the_search_finds_pages_by_their_words(out, view):

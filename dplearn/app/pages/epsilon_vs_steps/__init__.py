@@ -12,7 +12,7 @@ import streamlit as st
 from dplearn import browser
 from dplearn.app.kit import language, scripts
 from dplearn.app.pages.epsilon_vs_steps import details, notary
-from dplearn.book.published import drawn
+from dplearn.book.published import drawn_figures
 from dplearn.run import natural_adjacency
 
 TITLE = "ε against T"
@@ -72,7 +72,7 @@ def _kinds() -> dict[str, dict[str, str]]:
 
 @cache
 def _fixed() -> dict[str, Any]:
-    return {"presets": browser.presets(), "published": list(drawn())}
+    return {"presets": browser.presets(), "published": list(drawn_figures())}
 
 
 _component = scripts.component("epsilon", "epsilonPage")

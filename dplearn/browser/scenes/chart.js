@@ -1,0 +1,110 @@
+// Epsilon against T as one picture, made anew from a view: what is not in the view is not there.
+import { ticks } from "../page/frame.js";
+import { bound, clamp, digits, down, text } from "../page/numbers.js";
+import { apart, el, smooth } from "../page/shapes.js";
+
+/** Where values lie in a box of pixels, whose letters are `em` high. */
+export class Plane {
+  constructor({ width, height, em }, { last, top }) {
+    this.em = em;
+    this.width = width;
+    this.last = last;
+    this.top = top;
+    this.sides = { left: 2.6 * em, right: width - 6.2 * em, high: 1.5 * em, low: height - 2 * em };
+  }
+
+  x(T) {
+    const { left, right } = this.sides;
+    return left + (T / this.last) * (right - left);
+  }
+
+  y(epsilon) {
+    const { high, low } = this.sides;
+    return clamp(low - (epsilon / this.top) * (low - high), -3000, 3000);
+  }
+
+  /** The values at a place in pixels, inside the axes. */
+  at([x, y]) {
+    const { left, right, high, low } = this.sides;
+    const T = (clamp((x - left) / (right - left), 0, 1)) * this.last;
+    return [T, clamp((low - y) / (low - high), 0, 1) * this.top];
+  }
+}
+
+/** The nodes of a view. What is `fresh` is drawn up to the share `shown` of its way; `stroke` is
+ * what a hand is drawing, `say` has the words. */
+export function chart(plane, view, { shown = 1, stroke = [], say }) {
+  const nodes = axes(plane, view, say);
+  const ends = [];
+  const partly = shown < 1;
+  for (const curve of stroke.length ? [] : view.curves) {
+    nodes.push(line(plane, curve, curve.fresh ? shown : 1));
+    if (!(curve.fresh && partly)) ends.push(ending(plane, curve));
+  }
+  if (stroke.length > 1) nodes.push(line(plane, { kind: "guess", points: stroke }, 1, true));
+  if (view.ring && !partly) nodes.push(ring(plane, view.ring));
+  if (view.mark) nodes.push(...marked(plane, view.mark, shown, ends));
+  return [...nodes, ...labels(plane, ends)];
+}
+
+function axes(plane, view, say) {
+  const { em, last, top, sides: { left, right, high, low } } = plane;
+  const rule = (x1, y1, x2, y2, kind) => el("line", { x1, y1, x2, y2, class: kind });
+  const words = (x, y, said, anchor, kind = "dm-tick") => el("text", { x, y, "text-anchor": anchor, class: kind }, said);
+  const nodes = [];
+  for (const [value] of ticks(false, 0, top, 5)) {
+    const y = plane.y(value);
+    nodes.push(rule(left, y, right, y, value ? "dm-grid" : "dm-axis"), words(left - 0.4 * em, y + 0.35 * em, text(value), "end"));
+  }
+  nodes.push(rule(right, high, right, low, "dm-grid"), words(left - 0.4 * em, high - 0.6 * em, "ε", "end", "dm-name"));
+  nodes.push(words(left, low + 1.35 * em, "0", "middle"), words(right, low + 1.35 * em, say("steps", { T: text(last) }), "middle"));
+  if (view.hint) nodes.push(words((left + right) / 2, (high + low) / 2, view.hint, "middle", "dm-hint"));
+  return nodes;
+}
+
+function line(plane, { kind, points }, share, rough = false) {
+  const places = points.map(([T, epsilon]) => [plane.x(T), plane.y(epsilon)]).filter(([, y]) => y > -3000);
+  const { left, right } = plane.sides;
+  const edge = left + share * (right - left);
+  const seen = places.filter(([x]) => x <= edge + 0.5);
+  const straight = (all) => all.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
+  return el("path", { class: `dm-line dm-${kind}`, d: rough ? straight(seen) : smooth(seen) });
+}
+
+/** The end of a curve, with its value and its name. */
+function ending(plane, { kind, points, name }) {
+  const [T, epsilon] = points.at(-1);
+  const guessed = kind === "guess" || kind === "sent";
+  return { kind, x: plane.x(T), y: plane.y(epsilon), value: guessed ? text(digits(epsilon, 2)) : bound(epsilon), name };
+}
+
+/** What is proved of one point, from below and above; it rises from what was claimed. */
+function marked(plane, { T, lower, upper, from, kind, name }, shown, ends) {
+  const [x, rising] = [plane.x(T), from + (lower - from) * shown];
+  const way = el("path", { class: `dm-line dm-${kind}`, d: `M${x} ${plane.y(from)}V${plane.y(rising)}` });
+  if (shown < 1) return [way];
+  ends.push({ kind, x, y: plane.y(lower), value: `≥ ${text(down(lower, 4))}`, name });
+  return [way, el("path", { class: `dm-span dm-${kind}`, d: `M${x} ${plane.y(lower)}V${plane.y(upper)}` })];
+}
+
+/** A printed figure. */
+function ring(plane, { T, epsilon }) {
+  return el("circle", { class: "dm-ring dm-moments", cx: plane.x(T), cy: plane.y(epsilon), r: 0.55 * plane.em });
+}
+
+/** Values and names right of the picture, apart from each other. */
+function labels(plane, ends) {
+  const { em, width, sides: { right, low } } = plane;
+  const wanted = ends.map((one) => ({ ...one, want: one.y, room: 2.5 * em }));
+  return apart(wanted, 0, 0, low + 0.8 * em).flatMap(({ kind, x, y, at, value, name }) => {
+    const far = Math.abs(at - y) > 0.6 * em || x < right - em;
+    const link = { class: `dm-link dm-${kind}`, d: far ? `M${x.toFixed(1)} ${y.toFixed(1)}L${right + 0.5 * em} ${at.toFixed(1)}` : "" };
+    const place = { x: Math.min(right + 0.7 * em, width), class: `dm-value dm-${kind}` };
+    return [
+      el("path", link),
+      el("circle", { class: `dm-dot dm-${kind}`, cx: x, cy: y, r: 0.3 * em }),
+      el("text", { ...place, y: at + 0.1 * em }, value),
+      el("text", { ...place, y: at + 1.05 * em, class: `dm-what dm-${kind}` }, name),
+    ];
+  });
+}

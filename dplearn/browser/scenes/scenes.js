@@ -1,0 +1,223 @@
+// One minute in five scenes, each one idea and one picture: a guess, the truth, why a paper said
+// more, what shuffling does, a card. `mount` shows them in a node.
+import { clamp } from "../page/numbers.js";
+import { written } from "../page/run.js";
+import { sketch } from "../page/sketch.js";
+import { addressForOthers, addressOf, readAddress } from "./address.js";
+import { card, savePng, saveSvg } from "./card.js";
+import { Plane, chart } from "./chart.js";
+import { end, kept, straight } from "./guess.js";
+import { Hands } from "./hands.js";
+import { copied, markup } from "./markup.js";
+import { placeOf } from "./place.js";
+import { tell } from "./tell.js";
+import { Truth } from "./truth.js";
+import { VIEWS } from "./views.js";
+import { LANGUAGES, speaker } from "./words.js";
+
+const CARD = 4;
+// Of a change of scene, in milliseconds: first the axis moves, then what is new is drawn.
+const [AXIS, DRAWN] = [350, 1000];
+
+/** Show the minute in `root`: `engine` is the object of proofs, `published` rows of printed figures,
+ * `shuffled` what the library proves of shuffled batches, `explore` the address of the explorer up
+ * to its question mark, `lan` and `start` how a room reaches this machine, or could. */
+export function mount(root, options) {
+  const minute = new Minute(root, options);
+  return { minute, destroy: () => minute.end() };
+}
+
+class Minute {
+  constructor(root, { engine, published = [], shuffled, explore, lan = null, start = "", language = "en" }) {
+    this.root = root;
+    this.engine = engine;
+    this.published = published;
+    this.shuffled = shuffled;
+    this.explore = explore;
+    this.place = placeOf(location, lan, start);
+    this.calm = matchMedia("(prefers-reduced-motion: reduce)");
+    this.language = language;
+    // What a hand is drawing, in pixels; whether its last stroke was too short.
+    this.stroke = [];
+    this.short = false;
+    // When the scene began, and the height of the axis before it.
+    this.started = 0;
+    this.from = 0;
+    this.open();
+    this.follow = () => {
+      if (location.hash.slice(1) === addressOf(this)) return;
+      this.open();
+      this.speakIn(this.language);
+    };
+    addEventListener("hashchange", this.follow);
+    this.hands = new Hands(this);
+    this.speakIn(this.language);
+  }
+
+  end() {
+    this.watch.disconnect();
+    this.hands.end();
+    removeEventListener("hashchange", this.follow);
+    this.root.replaceChildren();
+  }
+
+  /** The run, the guesses, the scene and the language that the address names. */
+  open() {
+    const asked = readAddress(location.hash.slice(1) || location.search.slice(1));
+    this.run = asked.run;
+    this.unread = asked.unread;
+    this.guess = asked.guess;
+    this.sent = asked.sent;
+    this.scene = clamp(asked.scene, 0, CARD);
+    this.language = asked.language ?? this.language;
+    this.truth = new Truth(this.engine, this.run);
+    const near = (name, row) => Math.abs(row[name] - this.run[name]) <= 1e-6 * row[name];
+    const own = (row) => ["sigma", "q", "delta", "T"].every((name) => near(name, row));
+    this.printed = this.published.find((row) => row.accountant === "moments" && own(row));
+  }
+
+  save() {
+    const [here, now] = [location.href.split(/[?#]/)[0], addressOf(this)];
+    history.replaceState(history.state, "", now ? `${here}#${now}` : here);
+  }
+
+  /** The address that asks others for their own guess; nothing where they cannot reach this machine. */
+  link() {
+    const { base } = this.place;
+    return base && `${base}#${addressForOthers(this)}`.replace(/#$/, "");
+  }
+
+  // -- what is shown -----------------------------------------------------------------------------
+
+  speakIn(language) {
+    this.language = language;
+    this.say = speaker(language);
+    this.root.innerHTML = markup(this);
+    this.body = this.root.querySelector(".dm");
+    this.svg = this.find(".dm-svg");
+    this.svg.addEventListener("pointerdown", (event) => this.draws(event));
+    this.watch?.disconnect();
+    this.watch = new ResizeObserver(() => this.schedule());
+    this.watch.observe(this.find(".dm-stage"));
+    this.show();
+  }
+
+  find(selector) {
+    return this.body.querySelector(selector);
+  }
+
+  /** The scene in view, from its beginning. */
+  show() {
+    const { head, tell: said, small } = tell(this);
+    for (const [part, words] of Object.entries({ head, tell: said, small })) this.find(`.dm-${part}`).textContent = words;
+    this.body.dataset.scene = String(this.scene + 1);
+    this.body.querySelectorAll(".dm-dots button").forEach((dot, i) => dot.setAttribute("aria-current", i === this.scene ? "step" : "false"));
+    this.find("[data-do=back]").disabled = !this.scene;
+    this.find("[data-do=next]").disabled = this.scene === CARD;
+    const isCard = this.scene === CARD;
+    this.find(".dm-holder").replaceChildren(...(isCard ? [card(this, this.link())] : []));
+    if (isCard) this.svg.replaceChildren();
+    this.find("[data-do=explore]").href = `${this.explore}?${written(this.run)}`;
+    this.find("[data-do=copy]").hidden = !this.link();
+    this.tellHands();
+    this.started = 0;
+    this.schedule();
+  }
+
+  /** The picture by its words; while a guess is drawn it is a slider for the keyboard. */
+  tellHands() {
+    const { svg, run, say, guess } = this;
+    const drawn = guess ? end(guess, run.T).epsilon : 0;
+    const slider = { role: "slider", tabindex: "0", "aria-label": say("level", { T: run.T }), "aria-valuemin": "0", "aria-valuenow": String(drawn), "aria-valuetext": guess ? String(drawn) : "?" };
+    const image = { role: "img", "aria-label": this.find(".dm-tell").textContent };
+    const told = this.guessing ? slider : image;
+    for (const name of Object.keys(slider)) if (!(name in told)) svg.removeAttribute(name);
+    for (const [name, value] of Object.entries(told)) svg.setAttribute(name, value);
+  }
+
+  go(scene) {
+    const next = clamp(scene, 0, CARD);
+    if (next === this.scene) return;
+    this.scene = next;
+    this.show();
+    this.save();
+  }
+
+  schedule() {
+    this.queued ||= requestAnimationFrame((now) => {
+      this.queued = 0;
+      this.draw(now);
+    });
+  }
+
+  draw(now) {
+    if (this.scene === CARD) return;
+    const { clientWidth: width, clientHeight: height } = this.find(".dm-stage");
+    if (!width || !height) return;
+    const view = VIEWS[this.scene](this);
+    if (!this.started) this.from = this.plane?.last === view.last ? this.plane.top : view.top;
+    this.started ||= now;
+    const gone = this.calm.matches ? Infinity : now - this.started;
+    const eased = 1 - (1 - clamp(gone / AXIS, 0, 1)) ** 3;
+    const top = this.from + (view.top - this.from) * eased;
+    const em = parseFloat(getComputedStyle(this.svg).fontSize);
+    this.plane = new Plane({ width, height, em }, { last: view.last, top });
+    this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    const shown = clamp((gone - AXIS) / DRAWN, 0, 1);
+    const stroke = this.stroke.map((place) => this.plane.at(place));
+    this.svg.replaceChildren(...chart(this.plane, view, { shown, stroke, say: this.say }));
+    const [fresh] = [view.mark, ...view.curves.filter((one) => one.fresh)].filter(Boolean);
+    if (gone < AXIS || (fresh && shown < 1)) this.schedule();
+    else this.body.dataset.drawn = String(this.scene + 1);
+  }
+
+  // -- the guess ---------------------------------------------------------------------------------
+
+  get guessing() {
+    return this.scene === 0;
+  }
+
+  /** A hand draws; when it is lifted, what it drew is the guess. */
+  draws(event) {
+    sketch(this, event);
+    if (!this.guessing) return;
+    this.svg.addEventListener("lostpointercapture", () => {
+      const guess = kept(this.stroke.map((place) => this.plane.at(place)), this.run.T);
+      this.short = !guess;
+      this.stroke = [];
+      this.take(guess ?? this.guess);
+    }, { once: true });
+  }
+
+  /** A guess by the keyboard: a straight line, higher or lower. */
+  lift(way) {
+    const { top } = VIEWS[0](this);
+    const now = this.guess ? end(this.guess, this.run.T).epsilon : top / 2;
+    this.take(straight(clamp(now + (way * top) / 50, 0, top)));
+  }
+
+  take(guess) {
+    this.guess = guess;
+    this.find(".dm-tell").textContent = tell(this).tell;
+    this.tellHands();
+    this.save();
+    this.schedule();
+  }
+
+  // -- buttons -----------------------------------------------------------------------------------
+
+  do(name, node) {
+    const link = this.link();
+    const acts = {
+      back: () => this.go(this.scene - 1),
+      next: () => this.go(this.scene + 1),
+      goto: () => this.go(Number(node.dataset.scene)),
+      other: () => (this.speakIn(LANGUAGES[1 - LANGUAGES.indexOf(this.language)]), this.save()),
+      full: () => (document.fullscreenElement ? document.exitFullscreen() : this.root.requestFullscreen().catch(() => {})),
+      png: () => savePng(this.find(".dm-card")),
+      svg: () => saveSvg(this.find(".dm-card")),
+      copy: () => (navigator.share ? navigator.share({ url: link }).catch(() => {}) : copied(node, link, this.say("copied"))),
+    };
+    acts[name]?.();
+  }
+}

@@ -1,0 +1,66 @@
+// What each scene says: a head, a sentence, and what it stands on.
+import { bound, digits, down, percent, text, up } from "../page/numbers.js";
+import { end, judged } from "./guess.js";
+
+/** The numbers of a run as they stand in a sentence. */
+export const numbers = ({ sigma, q, delta, T }) => ({ sigma: text(sigma), q: percent(q), delta: text(delta), T: text(T) });
+
+const VERDICTS = { large: ["large", "overshot"], small: ["small", "undershot"], close: ["close", "hit"] };
+
+/** How the guess compares at its end: the sentences of the scene and of the card. */
+export function verdict({ guess, run, truth, say }) {
+  const at = end(guess, run.T);
+  const { verdict: kind, times } = judged(at.epsilon, truth.at(at.T).upper);
+  const told = { times: times === Infinity ? "1000+" : text(times), T: text(at.T), guess: text(at.epsilon), at: at.T };
+  const [scene, card] = VERDICTS[kind].map((name) => say(name, told));
+  return { ...told, scene, card };
+}
+
+const told = [
+  ({ run, say, unread, short }) => ({
+    head: say("guess"),
+    tell: short ? say("further") : say("draw", numbers(run)),
+    small: unread.length ? say("unread", { parts: unread.join(", ") }) : say("run", numbers(run)),
+  }),
+  (minute) => {
+    const { run, truth, guess, say } = minute;
+    const { lower, upper } = truth.at(run.T);
+    const ends = { lower: lower && text(down(lower, 6)), upper: text(up(upper, 6)) };
+    const neighbours = say(run.adjacency);
+    return {
+      head: say("truth", { epsilon: bound(upper) }),
+      tell: guess ? verdict(minute).scene : say("unguessed", numbers(run)),
+      small: say(lower ? "proved" : "bounded", { ...ends, neighbours }),
+    };
+  },
+  ({ run, truth, printed, say }) => {
+    const { upper, moments } = truth.at(run.T);
+    const excess = text(digits(100 * (moments / upper - 1), 2));
+    return {
+      head: printed ? say("printed", { printed: printed.value }) : say("counted", { moments: bound(moments) }),
+      tell: say("why", { epsilon: bound(upper), percent: excess }),
+      small: printed?.source ?? say("run", numbers(run)),
+    };
+  },
+  ({ shuffled: { run, claim, lower, upper, before }, run: own, truth, say }) => {
+    const [, claimed] = claim.at(-1);
+    const ends = { lower: text(down(lower, 4)), upper: bound(upper, 4) };
+    const times = text(down(lower / claimed, 2));
+    const of = { ...numbers(run), ...ends, neighbours: say(run.adjacency) };
+    const same = before && ["sigma", "q", "delta", "T"].every((name) => own[name] === before[name]);
+    const known = () => ({ lower: text(down(before.lower, 3)), upper: bound(before.upper), epsilon: bound(truth.at(own.T).upper) });
+    return {
+      head: say("shuffle"),
+      tell: say("breaks", { ...ends, claim: bound(claimed), times }),
+      small: `${say("epoch", of)} ${same ? say("unknown", known()) : ""}`,
+    };
+  },
+  ({ say, place: { base, why, start } }) => ({
+    head: say("card"),
+    tell: base ? say("send") : say(why === "file" ? "sendFile" : start ? "start" : "local"),
+    small: base ? "" : (why === "local" && start) || "",
+  }),
+];
+
+/** Head, sentence and foundation of the scene in view. */
+export const tell = (minute) => told[minute.scene](minute);
