@@ -16,6 +16,7 @@ from dplearn.book.published import drawn_figures
 from dplearn.run import DPSGD, Sampling
 
 TITLE = "One minute"
+GROUP = "See"
 ORDER = 15
 # Of the curve that is claimed.
 _POINTS = 24
