@@ -1,25 +1,26 @@
-"""How long a class waits: readers who let a slider go, on one server or on several.
+"""How long a class waits for its pictures: readers in a real Chromium, who all move sliders.
 
-    .venv/bin/python benchmarks/class.py [--readers 1 10 30 60 100] [--seconds 60] [--workers 1 2]
-        [--page train] [--churn] [--write [FILE]]
+    .venv/bin/python benchmarks/class.py [--readers 1 10 30] [--seconds 30]
+        [--page "" mechanisms] [--static FOLDER] [--write [FILE]]
 
-A reader is a client of Streamlit's own protocol on a web socket. It opens the page, then enters a
-noise multiplier of its own every 0.5 to 2 s and waits until the page is whole; with `--churn` it
-closes the page after ten moves and opens another. While a hand is down the first page computes in
-the browser, so only what follows the release is the server's. Readers and servers share the
-machine. Memory is that of the servers before the first move and after the last, all processes
-together; processor time is theirs per move, openings of the page included, and depends least on
-what else runs here; what a move costs the reader, who takes it from the same cores, is the last.
+A reader is a page of Chromium, 1440 by 900. It presses an arrow key on the noise multiplier every
+0.5 to 2 s. A move is done when the picture shows it: from the time of the key to the frame after
+the first change of the picture. After the last move all readers press *Prove* at once, where there
+is such a button, and wait until the library's answer is to be seen. Server, readers and their
+rendering share the machine: with more readers than its cores can draw for, a picture waits for
+other readers' pictures, as it never would in a class of laptops. So there is the processor time
+too, of the server and of the browser, per move, a quiet confirmation included; it depends least on
+what else runs here. `--static` measures a site that `dplearn site FOLDER` made, behind
+`python -m http.server`.
 """
 
 import argparse
 import asyncio
 import os
 import random
+import shutil
 import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,159 +28,147 @@ from pathlib import Path
 
 import numpy as np
 import psutil
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.proto.WidgetStates_pb2 import WidgetState
+from playwright.async_api import Browser, async_playwright
 from support.flower import wait_for
 from support.measure import machine
 from support.tables import table
-from websockets.asyncio.client import ClientConnection, connect
 
 RESULTS = Path(__file__).parent / "results" / "class.md"
-BOX, MOVES = "-box_noise_multiplier", 10
 PORT = 8599
+HANDLE = "b[data-drag=sigma], b[data-drag=noise_multiplier], .st-key-slider_noise_multiplier input"
+PICTURE, PROVE, PROVED = ".dp-plot, .stMain .js-plotly-plot", ".dp-prove", ".st-key-details"
+CHROMIUM = ("--no-sandbox", "--disable-gpu", "--disable-background-timer-throttling")
+# Milliseconds from the key to the frame after the first change of a picture.
+_ARM = """picture => {
+  const pressed = new Promise(resolve =>
+    addEventListener('keydown', event => resolve(event.timeStamp), { capture: true, once: true }));
+  const changed = new Promise(resolve => {
+    const watch = new MutationObserver(() => {
+      watch.disconnect();
+      requestAnimationFrame(resolve);
+    });
+    watch.observe(picture, { subtree: true, childList: true, attributes: true });
+  });
+  window.moved = Promise.all([pressed, changed]).then(([start]) => new Promise(resolve =>
+    requestAnimationFrame(() => resolve(performance.now() - start))));
+}"""
 
 
 @dataclass
 class Class:
-    """What the readers of one class met."""
+    """What the readers of one class met, in milliseconds."""
 
-    waits: list[float] = field(default_factory=list)  # seconds
-    opened: list[float] = field(default_factory=list)
-    errors: int = 0
-
-
-class Reader:
-    """One page in one browser."""
-
-    def __init__(self, socket: ClientConnection, page: str) -> None:
-        self.socket, self.page = socket, page
-        self.states: dict[str, WidgetState] = {}
-        self.box = ""
-
-    async def run(self) -> int:
-        """Run the page as it is set; returns how many errors it showed."""
-        message = BackMsg()
-        message.rerun_script.page_name = self.page
-        message.rerun_script.widget_states.widgets.extend(self.states.values())
-        await self.socket.send(message.SerializeToString())
-        errors = 0
-        async for raw in self.socket:
-            answer = ForwardMsg.FromString(raw)
-            kind = answer.WhichOneof("type")
-            element = answer.delta.new_element
-            if kind == "delta" and element.text_input.id.endswith(BOX):
-                self.box = element.text_input.id
-            errors += kind == "delta" and element.WhichOneof("type") == "exception"
-            # A move may end a run before; what it did not finish follows.
-            if kind == "script_finished" and answer.script_finished == 0:
-                return errors
-        return errors + 1
-
-    async def move(self) -> int:
-        """Enter another noise multiplier."""
-        self.states[self.box] = WidgetState(
-            id=self.box, string_value=f"{random.uniform(0.6, 8):.4f}"
-        )
-        return await self.run()
+    moves: list[float] = field(default_factory=list)
+    proofs: list[float] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
 
 
-async def read(met: Class, url: str, page: str, end: float, churn: bool) -> None:
-    """One reader until the end."""
+async def read(
+    met: Class, browser: Browser, url: str, opened: asyncio.Barrier, seconds: float
+) -> None:
+    """One reader: open the page, move until the end, ask for a proof."""
+    page = await browser.new_page(viewport={"width": 1440, "height": 900})
+    page.set_default_timeout(300_000)
+    page.on("pageerror", lambda error: met.errors.append(str(error)))
+    await page.goto(url)
+    handle, picture = page.locator(HANDLE).first, page.locator(PICTURE).first
+    await picture.wait_for()
+    await handle.focus()
+    await opened.wait()
     loop = asyncio.get_running_loop()
+    end, key = loop.time() + seconds, random.choice(("ArrowLeft", "ArrowRight"))
     while loop.time() < end:
-        try:
-            cookie = await loop.run_in_executor(None, worker_of, url)
-            headers = {"Cookie": cookie} if cookie else {}
-            socket = url.replace("http", "ws") + "/_stcore/stream"
-            async with connect(socket, max_size=None, additional_headers=headers) as connection:
-                reader, began = Reader(connection, page), loop.time()
-                met.errors += await reader.run()
-                met.opened.append(loop.time() - began)
-                moves = 0
-                while loop.time() < end and not (churn and moves == MOVES):
-                    await asyncio.sleep(random.uniform(0.5, 2))
-                    began = loop.time()
-                    met.errors += await reader.move()
-                    met.waits.append(loop.time() - began)
-                    moves += 1
-        except OSError:
-            met.errors += 1
-
-
-def worker_of(url: str) -> str:
-    """The cookie that leads back to the same server; "" where there is one server."""
-    with urllib.request.urlopen(url) as answer:
-        cookies = answer.headers.get_all("Set-Cookie") or []
-    return next((c.partition(";")[0] for c in cookies if c.startswith("dplearn_worker")), "")
+        await asyncio.sleep(random.uniform(0.5, 2))
+        await picture.evaluate(_ARM)
+        await handle.press(key)
+        met.moves.append(await page.evaluate("window.moved"))
+        key = random.choice((key, "ArrowLeft", "ArrowRight"))
+    await opened.wait()
+    if await page.locator(PROVE).count():
+        start = loop.time()
+        await page.locator(PROVE).click()
+        await page.locator(PROVED).first.wait_for()
+        met.proofs.append(1e3 * (loop.time() - start))
+    await page.close()
 
 
 @contextmanager
-def served(workers: int) -> Iterator[psutil.Process]:
-    """An explorer at PORT."""
-    options = ["--workers", str(workers)] if workers > 1 else []
-    command = [sys.executable, "-m", "dplearn", "app", *options, "--server.port", str(PORT)]
-    environment = os.environ | {"STREAMLIT_SERVER_HEADLESS": "true"}
-    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as server:
+def served(folder: Path | None) -> Iterator[psutil.Process]:
+    """An explorer at PORT, or a folder of files."""
+    app = ["dplearn", "app", "--server.headless", "true", "--server.port", str(PORT)]
+    files = ["http.server", str(PORT), "--bind", "127.0.0.1", "--directory", str(folder)]
+    command = [sys.executable, "-m", *(files if folder else app)]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, **quiet) as server:
         try:
-            wait_for(f"http://127.0.0.1:{PORT}/_stcore/health")
+            wait_for(f"http://127.0.0.1:{PORT}/")
             yield psutil.Process(server.pid)
         finally:
             server.terminate()
 
 
-def used(server: psutil.Process) -> tuple[float, float]:
-    """Memory in MB and processor time in seconds of a process and its children."""
-    processes = [server, *server.children(recursive=True)]
-    times = [process.cpu_times() for process in processes]
-    memory = sum(process.memory_info().rss for process in processes)
-    return memory / 1e6, sum(time.user + time.system for time in times)
+def used(*processes: psutil.Process) -> float:
+    """Processor time in seconds of processes and all below them."""
+    family = {p for process in processes for p in (process, *process.children(recursive=True))}
+    times = [process.cpu_times() for process in family]
+    return sum(time.user + time.system for time in times)
 
 
-async def class_of(readers: int, page: str, seconds: float, churn: bool) -> Class:
-    """All readers at once; what they met."""
-    met, url = Class(), f"http://127.0.0.1:{PORT}"
-    end = asyncio.get_running_loop().time() + seconds
-    await asyncio.gather(*(read(met, url, page, end, churn) for _ in range(readers)))
-    return met
+async def class_of(readers: int, path: str, seconds: float, server: psutil.Process) -> list[object]:
+    """All readers at once: a row of the table."""
+    met, opened = Class(), asyncio.Barrier(readers + 1)
+    async with async_playwright() as driver:
+        chromium = os.environ.get("DPLEARN_CHROMIUM") or shutil.which("chromium")
+        browser = await driver.chromium.launch(executable_path=chromium, args=CHROMIUM)
+        own = [p for p in psutil.Process().children(recursive=True) if p.pid != server.pid]
+        url = f"http://127.0.0.1:{PORT}/{path}"
+        running = [read(met, browser, url, opened, seconds) for _ in range(readers)]
+        group = asyncio.gather(*running)
+        await opened.wait()
+        began = used(server), used(*own)
+        await opened.wait()
+        spent = [
+            after - before for after, before in zip((used(server), used(*own)), began, strict=True)
+        ]
+        await group
+        await browser.close()
+    p50, p99 = np.percentile(met.moves, [50, 99])
+    costs = [f"{1e3 * s / len(met.moves):.1f} ms" for s in spent]
+    proof = f"{np.percentile(met.proofs, 99):.0f} ms" if met.proofs else "–"
+    return [
+        readers,
+        len(met.moves),
+        f"{p50:.0f} ms",
+        f"{p99:.0f} ms",
+        proof,
+        *costs,
+        len(met.errors),
+    ]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--readers", nargs="+", type=int, default=[1, 10, 30, 60, 100])
-    parser.add_argument("--workers", nargs="+", type=int, default=[1, 2])
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--page", default="", help="such as train; default: the first")
-    parser.add_argument("--churn", action="store_true")
+    parser.add_argument("--readers", nargs="+", type=int, default=[1, 10, 30])
+    parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--page", nargs="+", help="default: all that there are")
+    parser.add_argument("--static", type=Path, help="folder that `dplearn site` made")
     parser.add_argument("--write", nargs="?", const=RESULTS, type=Path)
     options = parser.parse_args()
-    head = ("servers", "readers", "moves", "p50", "p95", "p99", "opened, p50", "errors")
-    head += ("memory before", "after", "processor", "reader's")
+    head = ("page", "readers", "moves", "picture, p50", "p99", "proof, p99")
+    head += ("server, a move", "browser, a move", "errors")
     rows = []
-    for workers in options.workers:
-        with served(workers) as server:
-            asyncio.run(class_of(1, options.page, 3, False))  # what only the first one pays
+    with served(options.static) as server:
+        pages = ["explorer.html"] if options.static else ["", "mechanisms"]
+        for page in options.page or pages:
             for readers in options.readers:
-                (before, began), own = used(server), time.process_time()
-                met = asyncio.run(class_of(readers, options.page, options.seconds, options.churn))
-                after, ended = used(server)
-                ms = [f"{1e3 * x:.0f} ms" for x in np.percentile(met.waits, [50, 95, 99])]
-                opened = f"{1e3 * np.median(met.opened):.0f} ms"
-                counts = workers, readers, len(met.waits)
-                spent = ended - began, time.process_time() - own
-                costs = [f"{1e3 * seconds / len(met.waits):.1f} ms" for seconds in spent]
-                memory = f"{before:.0f} MB", f"{after:.0f} MB"
-                rows.append((*counts, *ms, opened, met.errors, *memory, *costs))
-                print(*rows[-1], flush=True)
-    page = f"page {options.page}" if options.page else "first page"
-    how = ", pages opened anew after ten moves" if options.churn else ""
-    text = f"## {page.capitalize()}, {options.seconds:g} s a row{how}\n\n{machine()}\n\n"
-    text += table(head, rows) + "\n"
+                row = asyncio.run(class_of(readers, page, options.seconds, server))
+                rows.append([page or "ε against T", *row])
+                print(*rows[-1], sep=" | ", flush=True)
+    where = "Files behind `python -m http.server`" if options.static else "One server"
+    text = f"## {where}, {options.seconds:g} s a row\n\n{machine()}\n\n{table(head, rows)}\n"
     if options.write:
-        _, first, about = __doc__.partition("A reader is")
-        made = f"# A class at the explorer\n\nMade by `benchmarks/class.py`. {first}{about}\n"
         with options.write.open("a") as file:
-            file.write(made * (file.tell() == 0) + text + "\n")
+            file.write(f"{text}\n")
     else:
         print(text)
 

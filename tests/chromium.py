@@ -1,7 +1,4 @@
-"""The Chromium and the nginx that tests drive; `python tests/chromium.py` installs what is missing.
-
-Without nginx, which only root can install, one test is skipped.
-"""
+"""The Chromium that tests drive; `python tests/chromium.py` installs one where there is none."""
 
 import os
 import shutil
@@ -57,15 +54,5 @@ def install() -> None:
         sys.exit(NONE)
 
 
-def nginx() -> str | None:
-    """Path of nginx, installed if that can be."""
-    places = f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin"
-    if not shutil.which("nginx", path=places) and os.geteuid() == 0 and shutil.which("apt-get"):
-        print("No nginx found: installing one with apt-get.", flush=True)
-        succeeds("apt-get", "update") and succeeds(*APT, "nginx-light")
-    return shutil.which("nginx", path=places)
-
-
 if __name__ == "__main__":
     install()
-    nginx()

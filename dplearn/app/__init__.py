@@ -13,8 +13,6 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_
 def serve(options: Sequence[str] = ()) -> NoReturn:
     """Become the explorer's server, with options of ``streamlit run``, until it is stopped.
 
-    With ``--workers N`` there are several behind one address: see `dplearn.app.workers`.
-
     Raises ModuleNotFoundError where a package is missing; the message says how to add it.
     """
     if missing := [name for name in ("streamlit", "plotly", "segno") if find_spec(name) is None]:
@@ -23,6 +21,5 @@ def serve(options: Sequence[str] = ()) -> NoReturn:
             'pip install "dplearn-privacy[app]", or make app in a checkout of the project.'
         )
     # BLAS counts its threads when numpy is loaded, which it is by now.
-    several = any(option.startswith("--workers") for option in options)
-    server = [sys.executable, "-m", f"dplearn.app{'.workers' * several}", *options]
+    server = [sys.executable, "-m", "dplearn.app", *options]
     os.execve(sys.executable, server, {**os.environ, **ONE_THREAD})

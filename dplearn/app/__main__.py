@@ -21,6 +21,22 @@ history.pushState = function (state, title, address) {
 # for the server below the address of each page first, in vain.
 _SERVER = "<script>window.__streamlit = { BACKEND_BASE_URL: new URL('.', location).href }</script>"
 _SCRIPT = '<script type="module" '
+# A page that is opened anew finds the run that the same browser began. It is nobody's name, and
+# forgotten when the browser is closed.
+_READER = """<script>
+if (!document.cookie.includes('dplearn_reader='))
+  document.cookie = `dplearn_reader=${crypto.getRandomValues(new Uint32Array(4)).join('-')}; `
+    + 'path=/; SameSite=Strict';
+</script>"""
+# Streamlit says what a question mark helps with beside a field, and beside words only "Help".
+_HELP = """<script>
+new MutationObserver(() => {
+  for (const button of document.querySelectorAll('button[aria-label="Help"]')) {
+    const words = button.closest('[data-testid="stMarkdownContainer"]')?.textContent.trim();
+    if (words) button.setAttribute('aria-label', `Help for ${words.slice(0, 60)}`);
+  }
+}).observe(document, { childList: true, subtree: true });
+</script>"""
 # With one more slash it looks for its scripts there too, and would stay blank for ever.
 _LOST = 'onerror="location.pathname.split(`/`).length > 2 && location.replace(`..`)" '
 
@@ -35,7 +51,7 @@ def ours(streamlits: str) -> Iterator[str]:
             if path.name != "index.html":
                 Path(folder, path.name).symlink_to(path)
         page = Path(streamlits, "index.html").read_text(encoding="utf-8")
-        page = page.replace(_SCRIPT, f"{_SERVER}{_STOPS}{_SCRIPT}{_LOST}", 1)
+        page = page.replace(_SCRIPT, f"{_SERVER}{_STOPS}{_READER}{_HELP}{_SCRIPT}{_LOST}", 1)
         Path(folder, "index.html").write_text(page, encoding="utf-8")
         name, text = script()
         Path(folder, name).write_text(text, encoding="utf-8")

@@ -1,10 +1,12 @@
-"""The menu is the folder: every page in `pages`, a module with TITLE, ORDER and render().
+"""The menu is the folder: every page in `pages`, a module with TITLE, GROUP, ORDER and render().
 
 Streamlit runs this file for `dplearn app`.
 """
 
 import importlib
+import itertools
 import pkgutil
+from collections.abc import Sequence
 from types import ModuleType
 
 import streamlit as st
@@ -13,22 +15,45 @@ from dplearn.app import pages
 from dplearn.app.kit import language, look, questions
 from dplearn.app.kit.language import translated
 from dplearn.app.kit.state import tell_unseen
+from dplearn.ground import validate
+
+GROUPS = ("See", "Check", "Systems")
 
 
 def modules() -> list[ModuleType]:
-    """The pages, by ORDER; each, or its `fields`, has the state it begins with."""
+    """The pages, by GROUP and ORDER; each, or its `fields`, has the state it begins with."""
     names = [e.name for e in pkgutil.iter_modules(pages.__path__) if not e.name.startswith("_")]
     loaded = [importlib.import_module(f"{pages.__name__}.{name}") for name in names]
     for page in loaded:
-        if lacking := [name for name in ("TITLE", "ORDER", "render") if not hasattr(page, name)]:
+        needed = "TITLE", "GROUP", "ORDER", "render"
+        if lacking := [name for name in needed if not hasattr(page, name)]:
             raise TypeError(f"Expected {page.__name__} to have {', '.join(lacking)}, got none.")
-    return sorted(loaded, key=lambda page: page.ORDER)
+        validate.one_of(GROUPS, GROUP=page.GROUP)
+    return sorted(loaded, key=lambda page: (GROUPS.index(page.GROUP), page.ORDER))
+
+
+def path_of(page: ModuleType) -> str:
+    """The path of a page: the name of its file."""
+    return page.__name__.rpartition(".")[2]
 
 
 def at(path: str) -> ModuleType:
     """The page that a path leads to; the first one is at the root."""
-    named = {page.__name__.rpartition(".")[2]: page for page in modules()}
+    named = {path_of(page): page for page in modules()}
     return named[path.strip("/")] if path.strip("/") else modules()[0]
+
+
+def group_names(loaded: Sequence[ModuleType]) -> str:
+    """A style sheet that writes the name of each group before its first page.
+
+    Streamlit's own groups open at a click and hide where a class could go.
+    """
+    rules, links = "", ':is([data-testid="stTopNavLink"], [data-testid="stSidebarNavLink"])'
+    for group, pages_of in itertools.groupby(loaded, lambda page: page.GROUP):
+        first = next(pages_of)
+        end = "" if first is loaded[0] else path_of(first)
+        rules += f'{links}[href$="/{end}"]::before {{ content: "{translated(group)}" / ""; }}'
+    return f"<style>{rules}</style>"
 
 
 def main() -> None:
@@ -39,7 +64,7 @@ def main() -> None:
         st.Page(
             page.render,
             title=translated(page.TITLE),
-            url_path=page.__name__.rpartition(".")[2],
+            url_path=path_of(page),
             default=page is loaded[0],
         )
         for page in loaded
@@ -48,7 +73,7 @@ def main() -> None:
     title = f"{chosen.title} · dplearn"
     st.set_page_config(page_title=title, layout="wide", initial_sidebar_state=360)
     # For those who go by headings; others see it in the menu.
-    st.html(f"<h1>{chosen.title}</h1>")
+    st.html(f"<h1>{chosen.title}</h1>{group_names(loaded)}")
     look.style(str(loaded[menu.index(chosen)].__file__))
     try:
         chosen.run()

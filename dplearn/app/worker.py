@@ -2,7 +2,8 @@
 
     (echo '{"dataset": "digits", ...}'; cat) | python -m dplearn.app.worker --silence 600
 
-The first line of standard input is the job, with the fields of `Job`. Events are
+The first line of standard input is the job, with the fields of `Job`; the process may be started
+long before, and has loaded all that it needs by then. Events are
 ``{"event": "start" | "progress" | "done" | "error", ...}``, one line each on standard output. The
 process ends when the run is over, when its time is up, and when standard input is closed or
 silent: whoever started it sends a byte now and then, so that no training outlives its owner. For
@@ -105,6 +106,18 @@ class Job:
         return DPSGD(**{name: getattr(self, name) for name in names})
 
 
+_FIRST = Job(
+    dataset="digits",
+    model="linear",
+    noise_multiplier=1.0,
+    sample_rate=0.05,
+    steps=1,
+    max_grad_norm=1.0,
+    learning_rate=1.0,
+    delta=1e-4,
+)
+
+
 def run(job: Job, tell: Callable[..., object]) -> None:
     """Train, and `tell` events as keywords.
 
@@ -170,7 +183,6 @@ def _watch(silence: float) -> None:
 
 def _limit(seconds: float, memory: float) -> None:
     """A little of the machine, and not for long."""
-    os.nice(5)
     resource.setrlimit(resource.RLIMIT_DATA, (int(memory), int(memory)))
     late = f"Stopped after {seconds:g} s of processor time, the most that a run may take here."
     # Not by the clock: among many runs, or on a busy machine, each would be cut short.
@@ -185,6 +197,9 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser.add_argument("--memory", type=float, default=4e9, help="bytes")
     parser.add_argument("--silence", type=float, default=30.0, help="seconds without a byte")
     options = parser.parse_args(arguments)
+    # PyTorch loads half of itself at the first step of all; somebody may wait for it.
+    run(_FIRST, lambda **_: None)
+    os.nice(5)
     _limit(options.seconds, options.memory)
     line = sys.stdin.buffer.readline(10_000)
     try:

@@ -1,4 +1,4 @@
-"""A training run as it goes on: accuracy, gradients, epsilon so far, loss and clipped share."""
+"""A training run as it goes on: accuracy and gradients; epsilon so far, loss and clipped share."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -7,20 +7,19 @@ from typing import Any
 import plotly.graph_objects as go
 
 from dplearn.figures.kit.axes import Axis, powers
+from dplearn.figures.kit.labels import spread
 from dplearn.figures.kit.marks import stroke
-from dplearn.figures.kit.panel import Unchecked, page
+from dplearn.figures.kit.panel import Unchecked
 from dplearn.figures.kit.template import GREY, INK, RED, colour_of, transparent
+from dplearn.run import DPSGD
 
 PRIVATE, PLAIN = colour_of("exact"), RED
-_MARGIN = (66, 20, 104, 52)
-# Where the panels lie, in shares of the drawing area: accuracy and norms left, the others right.
-_LEFT, _RIGHT = (0.0, 0.56), (0.65, 1.0)
-_LEFTS, _RIGHTS = ((0.37, 1.0), (0.0, 0.26)), ((0.74, 1.0), (0.37, 0.63), (0.0, 0.26))
-# Upper end of the axis of accuracy, in percent.
-_TOP = 100.5
-# How far below C norms are drawn.
+_HEIGHT = 420
+# Upper end of an axis of percents, and the height of a label on that of accuracy.
+_ALL, _LABEL = 100.5, 17.0
+# How far below C norms are drawn: records that are learned have hardly a gradient.
 _FAR_BELOW = 100.0
-
+_NORMS = ("norm_low", "norm_high", "clipping_norm", "noise")
 _PLANNED = {
     "line": stroke(PRIVATE, "dot"),
     "hovertemplate": "<b>known beforehand</b><br>step %{x}: ε ≤ %{y:.3g}<extra></extra>",
@@ -32,46 +31,98 @@ Event = Mapping[str, Any]
 def training_run(
     events: Sequence[Event],
     *,
-    steps: int,
+    plan: DPSGD,
     planned: Sequence[tuple[int, float]] = (),
     earlier: Mapping[str, Sequence[Event]] = {},
-    finding: str = "",
-    subtitle: str = "",
-) -> go.Figure:
-    """Held-out accuracy, gradients, epsilon so far, training loss, clipped share against the step.
+) -> tuple[go.Figure, go.Figure]:
+    """Two figures over the steps: accuracy and gradients; epsilon so far, loss, clipped share.
 
     Of the events of `dplearn.app.worker` those that tell no progress are left out. Names
     that begin with ``plain_`` belong to the run without privacy, drawn dashed. The axes end at
-    the `steps` of the whole plan; what is `planned`, steps and epsilon known before training,
-    is dotted. Accuracies of `earlier` runs, by their names, lie thin behind the others. Of the
-    norms of the records' gradients there are a tenth, the median and nine tenths, and the clipping
-    norm. There are eleven traces whatever the events.
+    the steps of the whole plan and only grow while a run goes on. What is known before training
+    is there from the start: steps and epsilon as `planned`, the clipping norm, the standard
+    deviation of the noise. Accuracies of `earlier` runs, by their names, lie thin behind the
+    others. Of the norms of the records' gradients there are a tenth, the median and nine tenths.
+    There are twelve traces whatever the events.
 
     Examples
     --------
     >>> event = {"event": "progress", "step": 1, "epsilon": 0.4, "accuracy": 0.61, "loss": 2.3}
-    >>> figure = training_run([event], steps=60)
-    >>> [trace.name for trace in figure.data if trace.y]
-    ['accuracy', 'ε so far', 'loss']
+    >>> plan = DPSGD(noise_multiplier=4.0, sample_rate=0.1, steps=60)
+    >>> [[t.name for t in figure.data if t.y] for figure in training_run([event], plan=plan)]
+    [['accuracy', 'noise σ·C', 'clipping norm C'], ['ε so far', 'loss']]
     """
     progress = [event for event in events if event.get("step")]
-    plan = [{"step": step, "epsilon": epsilon} for step, epsilon in planned]
-    traces = [
+    known = [{"step": step, "epsilon": epsilon} for step, epsilon in planned]
+    clipping = _clipping(progress, plan)
+    left = [
         _behind(earlier),
         _line("accuracy", progress, "accuracy", PRIVATE, "solid", ""),
         _line("accuracy without privacy", progress, "plain_accuracy", PLAIN, "dash", ""),
-        _line("ε of the plan", plan, "epsilon", PRIVATE, "dot", "2") | _PLANNED,
-        _line("ε so far", progress, "epsilon", PRIVATE, "solid", "2"),
-        _line("loss", progress, "loss", PRIVATE, "solid", "3"),
-        _line("loss without privacy", progress, "plain_loss", PLAIN, "dash", "3"),
-        _line("share clipped", progress, "clipped", PRIVATE, "solid", "4"),
         _spread(progress),
-        _line("median norm", progress, "norm", PRIVATE, "solid", "5"),
-        _line("clipping norm C", progress, "clipping_norm", RED, "dash", "5"),
+        _line("median norm", progress, "norm", PRIVATE, "solid", "2"),
+        _line("noise σ·C", clipping, "noise", GREY, "dot", "2"),
+        _line("clipping norm C", clipping, "clipping_norm", RED, "dash", "2"),
     ]
-    layout = page(finding, subtitle, height=540, margin=_MARGIN)
-    notes = {"annotations": [*_headings(), *_ends(progress)]}
-    return Unchecked({"data": traces, "layout": layout | _axes(progress, steps, plan) | notes})
+    right = [
+        _line("ε of the plan", known, "epsilon", PRIVATE, "dot", "") | _PLANNED,
+        _line("ε so far", progress, "epsilon", PRIVATE, "solid", ""),
+        _line("loss", progress, "loss", PRIVATE, "solid", "2"),
+        _line("loss without privacy", progress, "plain_loss", PLAIN, "dash", "2"),
+        _line("share clipped", progress, "clipped", PRIVATE, "solid", "3"),
+    ]
+    most = max(_values([*known, *progress], "epsilon"), default=1.0)
+    largest = max([2.3, *_values(progress, "loss"), *_values(progress, "plain_loss")])
+    percent = Axis(lower=0, upper=_ALL, more={"ticksuffix": " %"})
+    accuracy = [
+        ("<b>Accuracy</b> on held-out public records", (0.37, 1.0), percent),
+        (
+            "<b>Norms of gradients</b>; dashed: C; dotted: noise",
+            (0.0, 0.25),
+            _norms(progress, plan),
+        ),
+    ]
+    costs = [
+        ("<b>ε so far</b>; dotted: planned", (0.74, 1.0), Axis(lower=0, upper=1.1 * most)),
+        (
+            "<b>Loss</b>; dashed: no privacy",
+            (0.37, 0.63),
+            Axis(lower=0, upper=1.1 * largest),
+        ),
+        ("<b>Gradients clipped</b>", (0.0, 0.25), percent),
+    ]
+    return (
+        _figure(left, accuracy, plan.steps, right=92, notes=_ends(progress)),
+        _figure(right, costs, plan.steps, right=20),
+    )
+
+
+def _figure(
+    traces: list[dict[str, Any]],
+    panels: Sequence[tuple[str, tuple[float, float], Axis]],
+    steps: int,
+    *,
+    right: int,
+    notes: Sequence[dict[str, Any]] = (),
+) -> go.Figure:
+    """Panels above each other over the same steps, each with its heading."""
+    place = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "yshift": 4}
+    font = {"size": 15, "color": INK}
+    headings = [{**place, "x": 0, "y": ends[1], "text": t, "font": font} for t, ends, _ in panels]
+    axes: dict[str, Any] = {}
+    for rank, (_, ends, axis) in enumerate(panels, 1):
+        number, last = rank if rank > 1 else "", rank == len(panels)
+        x = Axis(title="T, step" if last else "", lower=0, upper=steps).layout()
+        axes[f"xaxis{number}"] = x | {"anchor": f"y{number}", "nticks": 5, "showticklabels": last}
+        axes[f"yaxis{number}"] = axis.layout() | {
+            "anchor": f"x{number}",
+            "domain": ends,
+            "nticks": 5,
+        }
+    layout = {"template": "dplearn", "height": _HEIGHT, **axes}
+    margin = {"l": 56, "r": right, "t": 30, "b": 46}
+    more = {"margin": margin, "annotations": [*headings, *notes]}
+    return Unchecked({"data": traces, "layout": layout | more})
 
 
 def _line(
@@ -92,7 +143,7 @@ def _spread(progress: Sequence[Event]) -> dict[str, Any]:
     ends = [("norm_low", event) for event in progress]
     ends += [("norm_high", event) for event in reversed(progress)]
     corners = [(e["step"], e[key]) for key, e in ends if e.get("norm_low") and e.get("norm_high")]
-    where = {"name": "eight tenths of the norms", "uid": "norms", "xaxis": "x5", "yaxis": "y5"}
+    where = {"name": "eight tenths of the norms", "uid": "norms", "xaxis": "x2", "yaxis": "y2"}
     look = {"mode": "lines", "line": {"width": 0}, "fill": "toself", "hoverinfo": "skip"}
     x, y = [step for step, _ in corners], [norm for _, norm in corners]
     return {"x": x, "y": y, **where, **look, "fillcolor": transparent(PRIVATE, 0.22)}
@@ -112,88 +163,41 @@ def _behind(earlier: Mapping[str, Sequence[Event]]) -> dict[str, Any]:
     }
 
 
-def _axes(progress: Sequence[Event], steps: int, plan: Sequence[Event]) -> dict[str, Any]:
-    # Room at the right for the labels at the ends.
-    wide, narrow = (0, 1.2 * steps), (0, 1.04 * steps)
-    bare = {"showticklabels": False}
-    epsilons, losses = _values([*plan, *progress], "epsilon"), _values(progress, "loss")
-    percent = _axis("", (_floor(progress), _TOP), _LEFTS[0], "x") | {"ticksuffix": " %"}
-    keys = ("norm_low", "norm_high", "clipping_norm")
-    norms = [norm for key in keys for norm in _values(progress, key) if norm > 0] or [0.1, 10.0]
-    # Records that are learned have hardly a gradient; what matters lies near C.
-    least = max(min(norms), min(_values(progress, "clipping_norm"), default=0.1) / _FAR_BELOW)
-    return {
-        "xaxis": _axis("", wide, _LEFT, "y") | bare,
-        "xaxis5": _axis("T, step", wide, _LEFT, "y5"),
-        "yaxis5": _axis("", (least / 2, 2 * max(norms)), _LEFTS[1], "x5", log=True),
-        "yaxis": percent,
-        "xaxis2": _axis("", narrow, _RIGHT, "y2") | bare,
-        "yaxis2": _axis("", (0, 1.1 * max(epsilons, default=1.0)), _RIGHTS[0], "x2"),
-        "xaxis3": _axis("", narrow, _RIGHT, "y3") | bare,
-        "yaxis3": _axis("", (0, 1.1 * max(losses, default=2.5)), _RIGHTS[1], "x3"),
-        "xaxis4": _axis("T, step", narrow, _RIGHT, "y4"),
-        "yaxis4": _axis("", (0, _TOP), _RIGHTS[2], "x4") | {"ticksuffix": " %"},
-    }
+def _clipping(progress: Sequence[Event], plan: DPSGD) -> list[Event]:
+    """Clipping norm and deviation of the noise: as told, and to both ends what is next to them."""
+    told = [(e["step"], e["clipping_norm"]) for e in progress if e.get("clipping_norm")]
+    told = told or [(0, plan.max_grad_norm)]
+    ends = [(0, told[0][1]), *told, (plan.steps, told[-1][1])]
+    sigma = plan.noise_multiplier
+    return [{"step": step, "clipping_norm": C, "noise": sigma * C} for step, C in ends]
 
 
-def _axis(
-    words: str,
-    span: tuple[float, float],
-    domain: tuple[float, float],
-    anchor: str,
-    log: bool = False,
-) -> dict[str, Any]:
-    more = {"domain": domain, "anchor": anchor, "nticks": 5}
-    ticks = powers(*span) if log else None
-    return Axis(title=words, lower=span[0], upper=span[1], log=log, ticks=ticks, more=more).layout()
-
-
-def _floor(progress: Sequence[Event]) -> float:
-    """Where the axis of accuracy begins: the first steps may leave the picture, no later ones."""
-    late = progress[len(progress) // 5 :]
-    shares = _values(late, "accuracy") + _values(late, "plain_accuracy")
-    return max(10.0 * int(10 * min(shares, default=0.0)) - 5, 0.0)
+def _norms(progress: Sequence[Event], plan: DPSGD) -> Axis:
+    """From a hundredth of C to ten times C, or to the largest norm."""
+    events = [*progress, *_clipping(progress, plan)]
+    clipping = _values(events, "clipping_norm")
+    sizes = [norm for key in _NORMS for norm in _values(events, key)]
+    lower, upper = min(clipping) / _FAR_BELOW, 2 * max(*sizes, 5 * max(clipping))
+    return Axis(lower=lower, upper=upper, log=True, ticks=powers(lower, upper))
 
 
 def _values(progress: Sequence[Event], key: str) -> list[float]:
     return [event[key] for event in progress if event.get(key) is not None]
 
 
-def _headings() -> list[dict[str, Any]]:
-    """What each panel shows, and of which records."""
-    shown = (
-        (_LEFT[0], 1.0, "<b>Accuracy</b> on held-out public records"),
-        (_LEFT[0], _LEFTS[1][1], "<b>Norms of gradients</b>, private; dashed: C"),
-        (_RIGHT[0], _RIGHTS[0][1], "<b>ε so far</b>; dotted: planned"),
-        (_RIGHT[0], _RIGHTS[1][1], "<b>Training loss</b>, private"),
-        (_RIGHT[0], _RIGHTS[2][1], "<b>Gradients clipped</b>, private"),
-    )
-    place = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "yshift": 4}
-    font = {"size": 15, "color": INK}
-    return [{**place, "x": x, "y": y, "text": words, "font": font} for x, y, words in shown]
-
-
 def _ends(progress: Sequence[Event]) -> list[dict[str, Any]]:
     """Values beside the ends of the lines of accuracy, apart from each other."""
-    if not progress:
-        return []
-    last = progress[-1]
-    above = last.get("plain_accuracy", -1.0) >= last["accuracy"]
-    # A label needs room below the heading or above the axis.
-    floor = _floor(progress)
-    highest, lowest = floor + 0.89 * (_TOP - floor), floor + 0.13 * (_TOP - floor)
-    named = [("accuracy", "private", PRIVATE, not above)]
-    if "plain_accuracy" in last:
-        named.append(("plain_accuracy", "not private", PLAIN, above))
-    place = {"x": last["step"], "xref": "x", "yref": "y", "xanchor": "left", "xshift": 6}
+    named = [("accuracy", "private", PRIVATE), ("plain_accuracy", "not private", PLAIN)]
+    ends = [
+        (100 * progress[-1][key], *look) for key, *look in named if progress and key in progress[-1]
+    ]
+    half = _LABEL / 2
+    heights = spread([end[0] for end in ends], gap=_LABEL, lower=half, upper=_ALL - half)
     return [
         {
-            **place,
-            "y": min(max(100 * last[key], floor if upper else lowest), highest),
-            "yanchor": "bottom" if upper else "top",
-            "text": f"<b>{100 * last[key]:.1f} %</b><br>{name}",
-            "font": {"color": colour, "size": 15},
-            "align": "left",
+            **{"x": progress[-1]["step"], "y": y, "xref": "x", "yref": "y", "xanchor": "left"},
+            **{"xshift": 6, "align": "left", "font": {"color": colour, "size": 15}},
+            "text": f"<b>{reached:.1f} %</b><br>{name}",
         }
-        for key, name, colour, upper in named
+        for (reached, name, colour), y in zip(ends, heights, strict=True)
     ]

@@ -81,7 +81,7 @@ def sentences() -> Iterator[str]:
         for call in calls:
             if isinstance(call.func, ast.Name) and call.func.id == "translated":
                 yield from named(call, module)
-    yield from (page.TITLE for page in navigation.modules())
+    yield from (*(page.TITLE for page in navigation.modules()), *navigation.GROUPS)
     for page in SERVED:
         own = explorer.start(importlib.import_module(f"{pages.__name__}.{page}")).fields
         # The parameters of an entry of the book stay as they are.

@@ -30,7 +30,8 @@ APP = Path(navigation.__file__).parent
 
 def test_pages_are_the_files_and_folders_of_one_folder():
     assert set(PAGES) == {path.stem for path in APP.glob("pages/[!_]*")}
-    assert [p.ORDER for p in PAGES.values()] == sorted(p.ORDER for p in PAGES.values())
+    places = [(navigation.GROUPS.index(p.GROUP), p.ORDER) for p in PAGES.values()]
+    assert places == sorted(set(places)), "no two pages want the same place"
     for name, page in PAGES.items():
         assert page.TITLE, f"page {name}: TITLE is empty, the menu shows it"
         assert callable(page.render), f"page {name}: render is not a function"
@@ -41,7 +42,8 @@ def test_pages_are_the_files_and_folders_of_one_folder():
 
 def test_a_new_folder_is_a_page_at_once(tmp_path, monkeypatch):
     (tmp_path / "newcomers").mkdir()
-    lines = "TITLE, ORDER = 'New', 30\nfrom streamlit import write\nrender = lambda: write('Seven')"
+    lines = "TITLE, GROUP, ORDER = 'New', 'See', 30\nfrom streamlit import write\n"
+    lines += "render = lambda: write('Seven')"
     (tmp_path / "newcomers" / "__init__.py").write_text(lines)
     monkeypatch.setattr(pages, "__path__", [*pages.__path__, str(tmp_path)])
     assert navigation.at("/newcomers") in navigation.modules()
@@ -50,6 +52,13 @@ def test_a_new_folder_is_a_page_at_once(tmp_path, monkeypatch):
     monkeypatch.delattr(navigation.at("/newcomers"), "TITLE")
     with pytest.raises(TypeError, match=r"Expected .*newcomers to have TITLE, got none"):
         navigation.modules()
+
+
+def test_the_menu_names_each_group_before_its_first_page():
+    app = opened(language="zh")
+    rules = app.get("html")[0].proto.body
+    names = dict(re.findall(r'\[href\$="/(\w*)"\]::before { content: "(\w+)"', rules))
+    assert names == {"": "看", "check_a_claim": "查", "pate": "系统"}
 
 
 def test_a_page_is_short_and_no_file_is_long():

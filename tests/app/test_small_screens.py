@@ -27,6 +27,10 @@ _COLOURS = """part => {
 }"""
 _ABOVE = """document.querySelector('.stMain .js-plotly-plot').getBoundingClientRect().bottom
   <= document.querySelector('.stSidebar').getBoundingClientRect().top + 1"""
+# Names and smaller sides of the question marks.
+_HELP = """[...document.querySelectorAll('.stTooltipIcon button:has(> svg)')]
+  .filter(button => button.checkVisibility() && button.offsetWidth)
+  .map(button => [button.ariaLabel, Math.min(button.offsetWidth, button.offsetHeight)])"""
 _BUTTON, _PEOPLE = "button[kind=primary]", ".people p"
 _SMALL = (
     (1024, "formula_book", "dark", _BUTTON),
@@ -36,7 +40,7 @@ _SMALL = (
 
 
 @pytest.mark.parametrize(("width", "name", "scheme", "part"), _SMALL)
-def test_nothing_is_cut_on_small_screens_and_words_can_be_read(
+def test_nothing_is_cut_on_small_screens_and_words_and_buttons_can_be_read(
     browser, address, width, name, scheme, part
 ):
     small = browser.new_page(
@@ -49,8 +53,10 @@ def test_nothing_is_cut_on_small_screens_and_words_can_be_read(
     settled(small, f"{name.partition('?')[0]}_{width}")
     colours = words.evaluate(_COLOURS)
     assert contrast(*colours) > 4.5, colours
-    small.locator(".gtitle").first.wait_for()
+    small.locator(".main-svg").first.wait_for()
     assert small.evaluate(_CUT) == []
+    for name, least in small.evaluate(_HELP):
+        assert name.startswith("Help for ") and least >= 24, (name, least)
     # A word of an axis that stands askew runs into the axis' name.
     ticks = small.locator(".xtick text").evaluate_all("all => all.map(e => e.outerHTML)")
     assert not [tick for tick in ticks if re.search(r"rotate\((?!0)", tick)]

@@ -40,17 +40,15 @@ SMALL = Training(
 opened = functools.partial(explorer.opened, "train")
 
 
-def front(app: AppTest) -> int:
-    """The one of two frames that is to be seen."""
-    return min(app.session_state["training_front"], len(app.get("plotly_chart")) - 1)
-
-
 def traces(app: AppTest) -> dict[str, dict]:
-    return explorer.traces(app, front(app))
+    """Those of both figures in the one of two frames that is to be seen."""
+    first = 2 * app.session_state["training_front"] % len(app.get("plotly_chart"))
+    return explorer.traces(app, first) | explorer.traces(app, first + 1)
 
 
 def title(app: AppTest) -> str:
-    return explorer.title(app, front(app))
+    """Where the run stands."""
+    return app.main.markdown[1].value.replace("\u00a0", " ")
 
 
 def until(app: AppTest, condition, seconds: float = 600) -> AppTest:
@@ -75,6 +73,8 @@ def pool(monkeypatch) -> Iterator[Pool]:
     yield mine
     for run in mine._runs:
         run.stop()
+    if mine._prepared is not None:
+        mine._prepared.close()
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_the_plan_is_promised_before_anything_is_trained():
     assert "1\u202f438 records" in promise and "3.53 × the clipping norm" in promise
     assert over(app) and not traces(app)["accuracy"]["y"]
     assert traces(app)["ε of the plan"]["y"][-1] == pytest.approx(3, rel=1e-2)
-    assert title(app) == "<b>Before training, ε is known and accuracy is not</b>"
+    assert title(app) == "**Before training, ε is known and accuracy is not**"
 
 
 def test_the_noise_is_the_least_for_the_target():
@@ -127,8 +127,7 @@ def test_noise_rate_and_epochs_can_be_given_instead():
     # A lot larger than the data is named and cut.
     app = opened(batch_size="20000")
     (message,) = explorer.errors(app)
-    subtitle = explorer.figure(app, front(app))["layout"]["title"]["subtitle"]["text"]
-    assert "at most the 1438 records" in message and "q = 1," in subtitle
+    assert "at most the 1438 records" in message and "q = 1," in shown(app)
 
 
 @each("dataset, model", itertools.product(PRACTICE_SIZES, fields.MODEL.options))
@@ -173,8 +172,8 @@ def test_a_run_from_the_button_to_the_last_word():
     assert drawn["accuracy"]["x"][-1] == drawn["accuracy without privacy"]["x"][-1] == 20
     assert drawn["ε so far"]["y"] == pytest.approx(planned["y"], rel=1e-2)
     reached = drawn["accuracy"]["y"][-1]
-    assert title(app).startswith(f"<b>{reached:.1f} % at ε ≤ 3; ")
-    assert title(app).endswith(" without privacy</b>") and reached > 80
+    assert title(app).startswith(f"**{reached:.1f} % at ε ≤ 3; ")
+    assert title(app).endswith(" without privacy**") and reached > 80
     assert "359 held-out records that count as public" in shown(app)
     assert "to look at, never to publish" in shown(app)
     changed = enter(app, "steps", "30")
@@ -185,13 +184,14 @@ def test_stop_ends_the_process_and_keeps_what_was_done(pretend):
     pretend(FIVE_STEPS)
     app = press(opened(), "Train")
     until(app, lambda a: len(traces(a)["accuracy"]["x"]) == 5)
-    assert title(app).startswith("<b>Step 5 of 60: 50.0 % at ε ≤ ")
+    assert title(app).startswith("**Step 5 of 60: 50.0 % at ε ≤ ")
     run = app.session_state["training_run"]
+    process = run.worker.process
     app = press(app, "Stop")
-    assert run._process.poll() is not None
+    assert process.poll() is not None
     assert over(app) and traces(app)["accuracy"]["x"] == [1, 2, 3, 4, 5]
     spent = text.bound(run.training.plan.guarantee(delta=1e-4, steps=5).epsilon)
-    assert title(app).startswith("<b>Stopped at step 5 of 60")
+    assert title(app).startswith("**Stopped at step 5 of 60")
     assert f"ε ≤ {spent} holds" in shown(app)
     assert "all planned steps: ε ≤ 3." in shown(app)
 
@@ -211,7 +211,7 @@ def test_a_reload_finds_its_run_and_the_next_run_is_drawn_over_it(pretend):
     app = until(press(opened(), "Train"), over)
     again = opened(run=app.session_state["training_run"].name)
     assert title(again) == title(app) and not traces(again)["earlier runs"]["x"]
-    assert title(opened(run="guessed")) == "<b>Before training, ε is known and accuracy is not</b>"
+    assert title(opened(run="guessed")) == "**Before training, ε is known and accuracy is not**"
     app = until(press(app, "Train"), over)
     behind = traces(app)["earlier runs"]
     assert len(behind["x"]) == 61 and behind["text"][0].startswith("50.0\xa0%")
@@ -226,6 +226,43 @@ def test_a_second_run_ends_the_first(monkeypatch, pretend, pool):
     assert first is not None and first.phase == "running"
     runs.begin(SMALL)
     assert first.phase == "stopped" and runs.current().phase == "running"
+
+
+def test_a_browser_that_comes_back_finds_its_run_and_never_waits_behind_it(
+    monkeypatch, pretend, pool
+):
+    pretend(ENDLESS)
+    monkeypatch.setattr(runs, "reader", lambda: "mine")
+    sessions = [{}, {}]
+    monkeypatch.setattr(runs.st, "session_state", sessions[0])
+    assert runs.current() is None
+    runs.begin(SMALL)
+    ghost = runs.current()
+    monkeypatch.setattr(runs.st, "session_state", sessions[1])
+    assert ghost is not None and runs.current() is ghost
+    # Another page of this browser, opened before, begins a run: it has the place at once.
+    runs.begin(SMALL)
+    assert runs.current().phase == "running" and ghost.phase == "stopped"
+    for stranger in ("", "another"):
+        monkeypatch.setattr(runs, "reader", lambda name=stranger: name)
+        assert pool.of(stranger) is None
+
+
+def test_a_worker_is_prepared_and_the_next_run_is_its_job(pretend, pool):
+    pretend("input();" + SIXTY_AT_ONCE)
+    pool.prepare()
+    worker = pool._prepared
+    pool.prepare()
+    assert pool._prepared is worker and worker.lives
+    run = Run(SMALL)
+    pool.look(run)
+    assert run.worker is worker and pool._prepared is None
+    run.stop()
+    pool.prepare()
+    pool._prepared.process.kill()
+    pool._prepared.process.wait()
+    pool.look(run := Run(SMALL))
+    assert run.worker.lives, "one that died is not waited for"
 
 
 DEATHS = {
@@ -252,15 +289,15 @@ def test_a_process_that_cannot_be_started_is_said(monkeypatch):
     app = until(press(opened(), "Train"), over)
     (problem,) = explorer.errors(app)
     assert problem.startswith("No process for training could be started")
-    assert title(app) == "<b>Nothing was trained</b>"
+    assert title(app) == "**Nothing was trained**"
 
 
 def test_a_full_server_says_how_many_are_before(pool):
     pool.places = 0
     app = press(opened(), "Train")
     assert "The server is busy: 1 run before yours." in shown(app)
-    assert title(app) == "<b>Waiting for a place</b>" and not over(app)
-    assert over(press(app, "Stop")) and title(app) == "<b>Stopped before the first step</b>"
+    assert title(app) == "**Waiting for a place**" and not over(app)
+    assert over(press(app, "Stop")) and title(app) == "**Stopped before the first step**"
 
 
 def test_runs_start_in_order_and_who_does_not_look_loses_the_place(pretend, pool, monkeypatch):

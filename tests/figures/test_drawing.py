@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from dplearn import figures
+from dplearn import DPSGD, figures
 from dplearn.accountants import accountants
 from dplearn.figures import Line, Mark, curves, log_steps, style_of
 from dplearn.figures.kit.axes import Axis, Canvas, log_ticks, tick_words
@@ -30,9 +30,10 @@ def test_pages_and_lessons_share_the_look_of_their_axes():
 
 def test_a_page_shows_unchecked_what_plotly_has_after_checking():
     event = {"step": 1, "epsilon": 0.4, "accuracy": 0.61, "loss": 2.3, "clipped": 0.5}
+    plan = DPSGD(noise_multiplier=4, sample_rate=0.1, steps=60)
     for figure in (
         figures.price_lines([1, 2], {"m": [1, 2]}, **LOOK),
-        figures.training_run([event], steps=60, planned=[(1, 0.4), (60, 3.0)]),
+        *figures.training_run([event], plan=plan, planned=[(1, 0.4), (60, 3.0)]),
     ):
         shown = figure.parts
         assert "_data" not in vars(figure), "nobody has looked"
@@ -41,6 +42,26 @@ def test_a_page_shows_unchecked_what_plotly_has_after_checking():
             assert parts["layout"]["template"]["layout"]["font"], "a browser knows no names"
         with pytest.raises(AttributeError, match="nonsense"):
             figure.nonsense  # noqa: B018
+
+
+def test_axes_of_a_training_end_alike_and_only_grow_and_labels_stay_below_the_heading():
+    plan = DPSGD(noise_multiplier=4, sample_rate=0.1, steps=60)
+    told = {"accuracy": 0.986, "plain_accuracy": 0.97, "clipping_norm": 1.0}
+    norms = (0.5, 900.0, 0.001)
+    events = [told | {"step": 20 * i, "loss": 3.0 / i, "norm": n} for i, n in enumerate(norms, 1)]
+    before: dict = {}
+    for count in range(4):
+        for side, figure in enumerate(figures.training_run(events[:count], plan=plan)):
+            layout = figure.parts["layout"]
+            spans = {(side, k): v["range"] for k, v in layout.items() if k[1:5] == "axis"}
+            assert all(v == [0, 60] for (_, k), v in spans.items() if k[0] == "x")
+            for key, (lower, upper) in spans.items():
+                assert lower <= before.get(key, (lower, 0))[0], key
+                assert upper >= before.get(key, (0, upper))[1], key
+            before |= spans
+            labels = [n["y"] for n in layout["annotations"] if n["xref"] == "x"]
+            assert all(y <= 92 for y in labels) and len(labels) == 2 * (count > 0) * (side == 0)
+            assert not labels or labels[0] - labels[1] > 16
 
 
 def test_every_accountant_has_its_own_colour_and_marker():

@@ -24,6 +24,7 @@ from dplearn.ground.guarantee import round_down
 from dplearn.mechanisms import Gaussian
 
 TITLE = "Audit"
+GROUP = "Check"
 ORDER = 60
 
 PROGRAM = Choice(

@@ -17,7 +17,8 @@ from dplearn.figures import SYMBOLS, claim_map, map_finding
 from dplearn.ground.written import read, split
 
 TITLE = "Check a claim"
-ORDER = 60
+GROUP = "Check"
+ORDER = 45
 
 _QUANTITY = {
     "epsilon": "total ε",

@@ -26,6 +26,7 @@ from dplearn.ground.guarantee import Guarantee, round_down, round_up
 from dplearn.run import DPSGD
 
 TITLE = "Federated"
+GROUP = "Systems"
 ORDER = 55
 
 _ABOUT_PLACE = (

@@ -9,6 +9,7 @@ from dplearn.app.kit.scripts import component
 from dplearn.book.minute import told
 
 TITLE = "One minute"
+GROUP = "See"
 ORDER = 15
 _HOST = "--server.allowedHosts"
 _START = f"dplearn app --server.address 0.0.0.0 {_HOST} localhost {_HOST} {{ip}}"

@@ -25,6 +25,7 @@ from dplearn.pate.at_these_votes import ORDERS, divergences
 from dplearn.pate.law import laws
 
 TITLE = "PATE"
+GROUP = "Systems"
 ORDER = 50
 
 _ABOUT_TEACHERS = (

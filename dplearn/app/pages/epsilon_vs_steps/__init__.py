@@ -16,6 +16,7 @@ from dplearn.book.published import drawn_figures
 from dplearn.run import natural_adjacency
 
 TITLE = "ε against T"
+GROUP = "See"
 ORDER = 10
 _ASKED, _ANSWER, _SPOKEN = "epsilon_asked", "epsilon_answer", "epsilon_spoken"
 

@@ -6,6 +6,7 @@ from dplearn.app.kit.state import save
 from dplearn.app.pages.formula_book import draw, tables
 
 TITLE = "Formula book"
+GROUP = "Check"
 ORDER = 50
 
 

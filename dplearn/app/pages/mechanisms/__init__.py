@@ -15,6 +15,7 @@ from dplearn.app.pages.mechanisms import fields
 from dplearn.app.pages.mechanisms.tables import Pair, table
 
 TITLE = "Mechanisms"
+GROUP = "See"
 ORDER = 20
 _KEY, _ANSWER = "mechanisms_page", "mechanisms_answer"
 

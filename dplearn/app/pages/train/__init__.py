@@ -1,14 +1,17 @@
 """Training a model with differential privacy, and watching it."""
 
+from importlib.util import find_spec
+
 import streamlit as st
 
 from dplearn.app.kit.language import translated
 from dplearn.app.kit.state import load, save
-from dplearn.app.pages.train import draw, fields, runs, words
+from dplearn.app.pages.train import draw, fields, runs
 from dplearn.app.pages.train.plan import Training, as_python, training_of
 from dplearn.app.pages.train.runs import Run
 
 TITLE = "Train"
+GROUP = "See"
 ORDER = 40
 # Seconds between two looks at a run.
 _PAUSE = 0.3
@@ -20,12 +23,13 @@ def render() -> None:
     training = training_of(state)
     with st.sidebar:
         draw.sidebar(state, training)
+    if runs.reader() and find_spec("torch"):
+        runs.pool().prepare()
     run = runs.current(state.values["run"])
     state.values["run"] = run.name if run else ""
     save(state)
     draw.heading(training, run)
     st.fragment(_watch, run_every=_PAUSE if run and run.live else None)(training, run)
-    st.markdown(words.meaning(training))
     with st.expander(translated("See the code")):
         st.code(as_python(training), wrap_lines=True)
 
@@ -35,6 +39,6 @@ def _watch(training: Training, run: Run | None) -> None:
     went_on = run is not None and run.live
     run = runs.current(run.name if run else "")
     draw.picture(training, run)
-    draw.status(training, run)
+    draw.below(training, run)
     if run is not None and went_on and not run.live:
         st.rerun()

@@ -1,5 +1,6 @@
 """The parts of the training page: sidebar, guarantee, button, picture, how far the run is."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
@@ -8,10 +9,11 @@ import streamlit as st
 
 from dplearn.app.kit import controls, look
 from dplearn.app.kit.language import retold, translated
+from dplearn.app.kit.people import people
 from dplearn.app.kit.run_fields import LENGTH_IN
 from dplearn.app.kit.state import State
 from dplearn.app.pages.train import fields, words
-from dplearn.app.pages.train.plan import Training, ahead
+from dplearn.app.pages.train.plan import Training, ahead, attacker
 from dplearn.app.pages.train.runs import Run, begin, earlier
 from dplearn.figures import text, training_run
 
@@ -65,35 +67,52 @@ def picture(training: Training, run: Run | None) -> None:
     """The run, or the plan before there is one."""
     shown = training if run is None else run.training
     headline = words.headline(run)
-    figure = training_run(
+    with st.container(key="reached", gap=None):
+        st.markdown(f"**{headline}**")
+        st.caption(words.run_in_a_line(shown))
+    figures = training_run(
         run.events if run else (),
-        steps=shown.plan.steps,
+        plan=shown.plan,
         planned=ahead(shown.plan, shown.delta),
         earlier={words.headline(old): old.progress for old in earlier() if old is not run},
-        finding=headline,
-        subtitle=words.run_in_a_line(shown),
     )
-    alt = f"{translated(words.DRAWN)} {headline}."
+    drawn = translated(words.DRAWN), translated(words.DRAWN_BESIDE)
+    alts = [f"{what} {headline}." for what in drawn]
     with st.container(key="picture"):
-        _without_a_blink(figure, alt)
+        _without_a_blink(figures, alts)
 
 
-def _without_a_blink(figure: Any, alt: str) -> None:
-    """Show a figure in the place of another.
+def _without_a_blink(figures: Sequence[Any], alts: Sequence[str]) -> None:
+    """Show figures beside each other in the place of others.
 
-    Streamlit builds a chart anew whenever it changes, and for a moment there is none. So there
-    are two in one place, changed in turn, and the old one is hidden once the new one is there.
+    Streamlit builds a chart anew whenever it changes, and for a moment there is none. So there are
+    two frames in one place, changed in turn, and the old one is hidden once the new one is there.
     """
     frames = st.session_state.setdefault("training_frames", [None, None])
-    front = st.session_state.get("training_front", 1)
-    if (frames[front] or [None])[-1] != (figure.parts, alt):
+    front, new = st.session_state.get("training_front", 1), ([f.parts for f in figures], alts)
+    if (frames[front] or [None])[-1] != new:
         front = st.session_state["training_front"] = 1 - front
-        frames[front] = figure, (figure.parts, alt)
+        frames[front] = figures, new
     for place, frame in enumerate(frames):
         with st.container(key=f"frame_{place}"):
             if frame is not None:
-                look.chart(frame[0], f"training_run_{place}", frame[1][1])
+                for rank, column in enumerate(st.columns([3, 2])):
+                    with column:
+                        key = f"training_run_{place}_{rank}"
+                        look.chart(frame[0][rank], key, frame[1][1][rank])
     st.html(f'<i class="front_{front}"></i>')
+
+
+def below(training: Training, run: Run | None) -> None:
+    """How far the run is, or how it ended, and what its epsilon is for people."""
+    shown = training if run is None else run.training
+    left, right = st.columns([3, 2])
+    with left:
+        status(training, run)
+        st.markdown(words.meaning(training))
+    with right:
+        # Of the steps so far, as in the headline.
+        people(attacker(shown.plan, run.done if run and run.done else shown.plan.steps))
 
 
 def status(training: Training, run: Run | None) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from dplearn.accountants import accountants
+from dplearn.accountants.pld import PLD
 from dplearn.app.kit.run_fields import length_of, rate_of
 from dplearn.app.kit.state import State
 from dplearn.calibrate import smallest_noise_multiplier
@@ -83,11 +83,18 @@ def guarantee(plan: DPSGD, delta: float, steps: int) -> Guarantee:
     return plan.guarantee(delta=delta, steps=steps)
 
 
+@lru_cache(maxsize=512)
+def attacker(plan: DPSGD, steps: int) -> float:
+    """Share of members that the best attacker finds after so many steps, with 1 % false alarms."""
+    ends = PLD().true_positive_rate(plan.mechanism, false_positive_rate=0.01, steps=steps)
+    return float(ends[1])
+
+
 @lru_cache(maxsize=128)
 def ahead(plan: DPSGD, delta: float) -> tuple[tuple[int, float], ...]:
     """Steps and epsilon of the whole plan: known before a record is touched."""
     steps = sorted({max(1, round(plan.steps * k / _POINTS)) for k in range(1, _POINTS + 1)})
-    curve = accountants["pld"]().epsilon_curve(plan.mechanism, delta=delta, steps=steps)
+    curve = PLD().epsilon_curve(plan.mechanism, delta=delta, steps=steps)
     return tuple((t, g.epsilon) for t, g in zip(steps, curve, strict=True))
 
 
@@ -95,7 +102,7 @@ def ahead(plan: DPSGD, delta: float) -> tuple[tuple[int, float], ...]:
 def _least_noise(plan: DPSGD, epsilon: float, delta: float) -> float:
     """Rounded up, so that what the page shows is enough."""
     least = smallest_noise_multiplier(
-        accountants["pld"](),
+        PLD(),
         mechanism=plan.mechanism,
         steps=plan.steps,
         epsilon=epsilon,

@@ -2,8 +2,10 @@
 
 A run belongs to the page that shows it and looks after it twice a second. Torch is loaded in
 the process of `dplearn.app.worker`, never here; it ends by itself when the page does not
-look any more or the server dies. `DPLEARN_TRAINING_RUNS` in the environment says how many may
-run at once; the default is half of the processors.
+look any more or the server dies. One worker is always prepared, from the first look at the page
+on: PyTorch takes seconds to load. A browser has one run at a time, which all its pages show: who
+reloads or comes back never waits behind a run of their own. `DPLEARN_TRAINING_RUNS` in the
+environment says how many may run at once; the default is half of the processors.
 """
 
 import json
@@ -18,7 +20,7 @@ import time
 from collections import deque
 from contextlib import ExitStack, suppress
 from functools import cache
-from typing import IO, Any, Literal
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -42,27 +44,76 @@ _WORKER = (sys.executable, "-m", "dplearn.app.worker")
 Phase = Literal["waiting", "running", "done", "stopped", "failed"]
 
 
+class Worker:
+    """A process that waits for its job, or trains."""
+
+    def __init__(self) -> None:
+        limits = {"--seconds": SECONDS, "--memory": MEMORY, "--silence": PATIENCE}
+        self._read = 0
+        with ExitStack() as stack:
+            self._output = stack.enter_context(tempfile.TemporaryFile())
+            self._errors = stack.enter_context(tempfile.TemporaryFile())
+            self.process = subprocess.Popen(
+                [*_WORKER, *(str(part) for pair in limits.items() for part in pair)],
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=self._output,
+                stderr=self._errors,
+                env={**os.environ, **ONE_THREAD},
+            )
+            stack.enter_context(self.process)
+            self._open = stack.pop_all()
+
+    @property
+    def lives(self) -> bool:
+        """Whether it has not ended."""
+        return self.process.poll() is None
+
+    def say(self, line: bytes) -> None:
+        """Send a line, to nobody if the process has gone, which the next look finds out."""
+        with suppress(OSError):
+            self.process.stdin.write(line)  # type: ignore[union-attr]
+
+    def told(self) -> list[dict[str, Any]]:
+        """Events of new whole lines; `pread`, because the worker writes where this file stands."""
+        new = os.pread(self._output.fileno(), 1 << 20, self._read)
+        lines, newline, _ = new.rpartition(b"\n")
+        self._read += len(lines) + len(newline)
+        return [json.loads(line) for line in lines.splitlines()]
+
+    def last_words(self) -> str:
+        """The last line on standard error of a process that ended without a word, or its status."""
+        written = os.pread(self._errors.fileno(), 1 << 20, 0).decode(errors="replace")
+        if lines := written.strip().splitlines():
+            return lines[-1]
+        if self.process.returncode == -signal.SIGKILL:
+            return "The training process was killed, perhaps for want of memory."
+        return f"The training process ended with status {self.process.returncode}."
+
+    def close(self) -> None:
+        """End the process, and forget what it told."""
+        self.process.kill()
+        self._open.close()
+
+
 class Run:
     """One training, from the queue to its last event.
 
     `events` are what the worker told, a few more at each look; `problem` says why it failed,
-    `before` counts the runs that must end before this one starts, and `name` stands in the
-    address of its page, which so finds it after a reload.
+    `before` counts the runs that must end before this one starts, `name` stands in the address of
+    its page, which so finds it after a reload, and `reader` names the browser, "" if unknown.
     """
 
-    def __init__(self, training: Training) -> None:
-        self.training = training
+    def __init__(self, training: Training, reader: str = "") -> None:
+        self.training, self.reader = training, reader
         self.name = secrets.token_urlsafe(9)
         self.events: list[dict[str, Any]] = []
         self._told: deque[dict[str, Any]] = deque()
         self.phase: Phase = "waiting"
         self.problem, self.before = "", 0
         self._seen = time.monotonic()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._output: IO[bytes] | None = None
-        self._errors: IO[bytes] | None = None
-        self._read = 0
-        self._open = ExitStack()
+        self.worker: Worker | None = None
+        self._lock = threading.RLock()  # several pages of a browser may look at once
 
     @property
     def live(self) -> bool:
@@ -75,79 +126,53 @@ class Run:
         return [event for event in self.events if event["event"] == "progress"]
 
     @property
+    def done(self) -> int:
+        """Number of steps that the picture shows."""
+        return self.progress[-1]["step"] if self.progress else 0
+
+    @property
     def held(self) -> bool:
         """Whether it has a place, or still wants one."""
-        if self._process is None:
+        if self.worker is None:
             return self.phase == "waiting" and time.monotonic() - self._seen < PATIENCE
-        return self._process.poll() is None
+        return self.worker.lives
 
-    def start(self) -> None:
-        """Start the process and hand it the job."""
-        limits = {"--seconds": SECONDS, "--memory": MEMORY, "--silence": PATIENCE}
-        self._output = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
-        self._errors = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
-        try:
-            self._process = subprocess.Popen(
-                [*_WORKER, *(str(part) for pair in limits.items() for part in pair)],
-                bufsize=0,
-                stdin=subprocess.PIPE,
-                stdout=self._output,
-                stderr=self._errors,
-                env={**os.environ, **ONE_THREAD},
-            )
-        except OSError as error:
-            self._end("failed", f"No process for training could be started: {error}.")
-            return
-        self._open.enter_context(self._process)
-        self.phase = "running"
-        self._say(json.dumps(self.training.job).encode() + b"\n")
+    def start(self, worker: Worker) -> None:
+        """Hand a worker the job."""
+        self.worker, self.phase = worker, "running"
+        worker.say(json.dumps(self.training.job).encode() + b"\n")
 
     def look(self) -> None:
         """Take in what the worker told, and tell it that somebody is there."""
         self._seen = time.monotonic()
-        if self.phase != "running" or self._process is None:
-            return
-        status = self._process.poll()  # asked first: all it told is there to be read
-        self._take()
-        self._show(_AT_ONCE)
-        if status is not None and self.live and not self._told:
-            # The last line on standard error of a process that ended without a word.
-            written = os.pread(self._errors.fileno(), 1 << 20, 0) if self._errors else b""
-            lines = written.decode(errors="replace").strip().splitlines()
-            ended = f"The training process ended with status {status}."
-            if status == -signal.SIGKILL:
-                ended = "The training process was killed, perhaps for want of memory."
-            self._end("failed", lines[-1] if lines else ended)
-        self._say(b"\n")
+        with self._lock:
+            if (worker := self.worker) is None:
+                return
+            gone = not worker.lives  # asked first: all it told is there to be read
+            self._told.extend(worker.told())
+            self._show(_AT_ONCE)
+            if gone and self.live and not self._told:
+                self.end("failed", worker.last_words())
+            if self.live:
+                worker.say(b"\n")
 
     def stop(self) -> None:
         """End it at once; what was told stays."""
-        if self._process is not None and self.live:
-            self._process.kill()
-            self._process.wait()
-            self._take()
-            self._show(len(self._told))
-        if self.live:
-            self._end("stopped")
+        with self._lock:
+            if self.worker is not None:
+                self.worker.process.kill()
+                self.worker.process.wait()
+                self._told.extend(self.worker.told())
+                self._show(len(self._told))
+            if self.live:
+                self.end("stopped")
 
-    def _end(self, phase: Phase, problem: str = "") -> None:
-        """Nothing more is wanted of the process."""
+    def end(self, phase: Phase, problem: str = "") -> None:
+        """Say how it ended; nothing more is wanted of the process."""
         self.phase, self.problem = phase, problem
-        if self._process is not None:
-            self._process.kill()
-        self._open.close()
-
-    def _say(self, line: bytes) -> None:
-        if self.phase == "running" and self._process is not None and self._process.stdin:
-            with suppress(OSError):  # it has gone, which the next look finds out
-                self._process.stdin.write(line)
-
-    def _take(self) -> None:
-        """New whole lines; `pread`, because the worker writes where this file stands."""
-        new = os.pread(self._output.fileno(), 1 << 20, self._read) if self._output else b""
-        lines, newline, _ = new.rpartition(b"\n")
-        self._read += len(lines) + len(newline)
-        self._told.extend(map(json.loads, lines.splitlines()))
+        if self.worker is not None:
+            self.worker.close()
+            self.worker = None
 
     def _show(self, most: int) -> None:
         """Take in some of what was told."""
@@ -155,9 +180,9 @@ class Run:
             event = self._told.popleft()
             self.events.append(event)
             if event["event"] == "done":
-                self._end("done")
+                self.end("done")
             elif event["event"] == "error":
-                self._end("failed", event["message"])
+                self.end("failed", event["message"])
 
 
 class Pool:
@@ -167,7 +192,17 @@ class Pool:
         self.places = places
         self._runs: list[Run] = []
         self.named: dict[str, Run] = {}
+        self._prepared: Worker | None = None
         self._lock = threading.Lock()
+
+    def prepare(self) -> None:
+        """Have a worker that waits for the next job, PyTorch loaded."""
+        with self._lock, suppress(OSError):  # a run that finds none will say why
+            self._prepared = self._ready() or Worker()
+
+    def of(self, reader: str) -> Run | None:
+        """The run of this browser that goes on."""
+        return next((r for r in self._runs if r.live and r.reader == reader != ""), None)
 
     def look(self, run: Run) -> None:
         """Look after a run, and start it when its turn has come."""
@@ -181,7 +216,22 @@ class Pool:
                 self.named = dict([*self.named.items(), (run.name, run)][-_KEPT:])
             run.before = max(self._runs.index(run) - self.places + 1, 0)
             if not run.before:
-                run.start()
+                self._start(run)
+
+    def _ready(self) -> Worker | None:
+        """The worker that is prepared, if it still lives."""
+        worker, self._prepared = self._prepared, None
+        if worker is not None and not worker.lives:
+            worker.close()
+            return None
+        return worker
+
+    def _start(self, run: Run) -> None:
+        """Give a run the worker that is prepared, or a new one."""
+        try:
+            run.start(self._ready() or Worker())
+        except OSError as error:
+            run.end("failed", f"No process for training could be started: {error}.")
 
 
 @cache  # one of Streamlit's any browser may clear, and begin again with an empty pool
@@ -190,9 +240,14 @@ def pool() -> Pool:
     return Pool(int(os.environ.get("DPLEARN_TRAINING_RUNS", PLACES)))
 
 
+def reader() -> str:
+    """The name that this browser has as long as it is open; "" where nobody gave it one."""
+    return dict(st.context.cookies).get("dplearn_reader", "")
+
+
 def current(name: str = "") -> Run | None:
-    """This session's run, or the one of this name, after a look."""
-    run = st.session_state.get("training_run") or pool().named.get(name)
+    """This session's run, the one of this name or the one of this browser, after a look."""
+    run = st.session_state.get("training_run") or pool().named.get(name) or pool().of(reader())
     if run is not None:
         pool().look(run)
     return run
@@ -204,8 +259,10 @@ def earlier() -> list[Run]:
 
 
 def begin(training: Training) -> None:
-    """Make a run this session's; one that still goes on is ended, and some are remembered."""
+    """Make a run this session's; others of this browser are ended, and some are remembered."""
+    if (ghost := pool().of(reader())) is not None:
+        ghost.stop()
     if (old := st.session_state.get("training_run")) is not None:
         old.stop()
         st.session_state["training_earlier"] = [*earlier(), old][-_EARLIER:]
-    st.session_state["training_run"] = Run(training)
+    st.session_state["training_run"] = Run(training, reader())

@@ -18,9 +18,8 @@ NO_TORCH = (
     "`make train` in a checkout of the project."
 )
 CHANGED = "The plan was changed after this run. Press Train to see what the new one does."
-DRAWN = (
-    "Held-out accuracy, norms of gradients, epsilon so far, loss and clipped share against steps."
-)
+DRAWN = "Held-out accuracy and norms of gradients against steps."
+DRAWN_BESIDE = "Epsilon so far, training loss and share of clipped gradients against steps."
 _NOTHING_YET = {
     "waiting": "Waiting for a place",
     "running": "Training begins",
@@ -40,8 +39,8 @@ _PROMISE = (
 )
 _SCOPE = (
     "Accuracy was measured on {held_out} held-out records that count as public, and chance moves "
-    "it by about {chance:.1f} points. The loss is computed from the training records without "
-    "noise: to look at, never to publish."
+    "it by about {chance:.1f} points. Loss, norms and clipped share are computed from the "
+    "training records without noise: to look at, never to publish."
 )
 _CUT_SHORT = (
     "{epsilon} holds after {steps} if neither data nor model decided when to stop. Whoever stopped "
