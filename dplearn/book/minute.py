@@ -28,7 +28,9 @@ def shuffled() -> dict[str, Any]:
     run = {symbol: float(asked[name]) for symbol, name in _NAMES.items()}
     steps = sorted({max(1, round(run["T"] * (k / _POINTS) ** 2)) for k in range(1, _POINTS + 1)})
     claim = _plan(run, "poisson").guarantees(
-        delta=run["delta"], steps=steps, adjacency=asked["adjacency"]
+        delta=run["delta"],
+        steps=steps,
+        adjacency=asked["adjacency"],  # type: ignore[arg-type]
     )
     first = next(drawn_figures())
     return {
