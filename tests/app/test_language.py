@@ -41,7 +41,8 @@ from explorer import opened
 APP = Path(navigation.__file__).parent
 # Pages that are translated, and what all pages share.
 PAGES = sorted({path.stem for path in APP.glob("kit/*/*.toml")} - {"people"})
-SERVED = [name for name in PAGES if name != "epsilon_vs_steps"]
+BROWSERS = {"epsilon_vs_steps", "one_minute"}  # whose words stand in their scripts
+SERVED = [name for name in PAGES if name not in BROWSERS]
 FILES = [APP / "navigation.py", *APP.glob("kit/*.py")]
 FILES += (APP / "pages").rglob("*.py")
 OTHERS = [code for code in language.LANGUAGES if code != "en"]
