@@ -179,6 +179,7 @@ def _check_all(trial: _Trial) -> None:
             "a torch.no_grad() or a .detach() around them?"
         )
     trial.learn()
+    _check_gradients(*trial.recorded(range(trial.size)))
     random = trial.random()
     for seed in range(_SEEDS) if random else (0,):
         _check_separate(trial, seed, together=not random)
@@ -285,6 +286,25 @@ def _experiments(
         yield "in a smaller batch", kept, batch, fewer
         for one in (*kept[:3], *(size + i for i in kept[:3])):
             yield "on its own", [one], batch if one < size else [i + size for i in batch], [one]
+
+
+def _check_gradients(calls: list[Call], losses: Tensor) -> None:
+    """Raise if a gradient flows from one record's loss to another record's row."""
+    edges: Any = [edge for call in calls for edge in call.edges.values()]
+    owners = [call for call in calls for _ in call.edges]
+    for row in (0, len(losses) - 1) if edges else ():
+        grads = torch.autograd.grad(losses[row], edges, retain_graph=True, allow_unused=True)
+        for call, grad in zip(owners, grads, strict=True):
+            if grad is None:
+                continue
+            check_rows(call, grad, len(losses))
+            others = torch.cat([grad[:row], grad[row + 1 :]])
+            if others.ne(0).any():  # also if it is not a number
+                raise ValueError(
+                    f"Expected records to be separate, but the loss of record {row} depends on "
+                    f"other rows of the output of {call.name!r} ({type(call.module).__name__}): "
+                    "something after it mixes records, or the first dimension is not the batch."
+                )
 
 
 def check_settings(
