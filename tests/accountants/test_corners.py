@@ -237,9 +237,7 @@ def test_hardly_any_noise_has_a_bound_that_is_a_number(name, step):
 
 def test_a_wide_bracket_says_why():
     bound = PLD().epsilon(sampled(1e-5, 0.1), delta=1e-5, steps=10)
-    assert str(bound).endswith(
-        "by pld (the upper end is a closed form's: no narrower bracket was found)"
-    )
+    assert str(bound).endswith("one sampled record betrays itself: epsilon is beyond every use)")
     assert PLD().epsilon(sampled(4.0, 0.01), delta=1e-5, steps=10_000).reason == ""
 
 
