@@ -28,7 +28,7 @@ from dplearn.training.gradients import Clip, ClippedSum, added_sum
 from dplearn.training.layers import trainable
 from dplearn.training.learned import learn
 from dplearn.training.made_up import MadeUp
-from dplearn.training.passes import Loss, called, check_losses, device_of
+from dplearn.training.passes import Loss, called, check_losses, check_rows, device_of
 from dplearn.training.recording import Call, Survey, recording
 from dplearn.training.sampling import INDEPENDENT, fixed_size
 from dplearn.training.twin import contents, on_trial, stored

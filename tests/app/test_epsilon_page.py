@@ -186,7 +186,7 @@ def test_the_first_screen_says_little_and_nothing_is_cut(browser, address, width
     assert box["x"] >= 0 and box["x"] + box["width"] <= width
     texts = small.evaluate(SEEN)
     words = [w for text in texts for w in text.split() if re.search("[^\\W\\d]{2}", w)]
-    assert len(words) <= 86, f"{len(words)} words: {' '.join(words)}"
+    assert len(words) <= 80, f"{len(words)} words: {' '.join(words)}"
     small.close()
 
 

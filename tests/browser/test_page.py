@@ -117,8 +117,12 @@ def test_the_page_shows_what_the_library_proves(open_page, run):
 def test_a_budget_lasts_as_long_as_is_proved(open_page):
     view = open_page(accountants="basic,moments,pld")
     step = PoissonSubsampled(Gaussian(4.0), 0.01)
-    words = view.locator(".dp-budget").text_content().replace("\u202f", "")
-    lasts, basic, moments = map(int, re.findall(r"\b(\d+)\b", words.partition("lasts")[2]))
+    view.locator(".dp-more summary").click()
+    view.wait_for_function("document.querySelector('.dp-more td').textContent")
+    words = [cell.replace("\u202f", "") for cell in view.locator(".dp-more td").all_text_contents()]
+    basic, moments, lasts = (
+        int(words[4 * k + 2]) for k in map(ALL.index, ("basic", "moments", "pld"))
+    )
     for name, most in (("pld", lasts), ("basic", basic), ("moments", moments)):
         within, beyond = (
             accountants[name]().epsilon(step, delta=1e-5, steps=t) for t in (most, most + 1)

@@ -45,7 +45,7 @@ export function markup(words, presets, kinds) {
 </section>
 <section class="dp-figure">
  <div class="dp-plot"><div class="dp-axisbuttons">${button("logEpsilon", "", `class="dp-logy" title="${words.scaleEpsilon}"`)}${button("logT", "", `class="dp-logx" title="${words.scaleT}"`)}</div></div>
- <p class="dp-budget">${sentence(words, words.lasts).replace("{go}", button("go", "", 'class="dp-go"'))}<span class="dp-others"></span></p>
+ <p class="dp-budget">${sentence(words, words.lasts).replace("{go}", button("go", "", 'class="dp-go"'))}</p>
  <div class="dp-chips">${chips}</div>
  <p class="dp-assumed">${kind(words.assumed).replace("{adjacency}", select)}</p>
 </section>

@@ -48,7 +48,6 @@ export class Picture {
       el("path", { class: "dp-arrows", d: "M-4-15L0-20L4-15M-4 15L0 20L4 15" }),
     );
     this.epsilon = this.add("text", { class: "dp-axisname", "text-anchor": "end" });
-    this.steps = this.add("text", { class: "dp-axisname" });
   }
 
   add(tag, attributes) {
@@ -113,8 +112,6 @@ export class Picture {
       nodes.forEach((node, i) => set(node, "visibility", i < used[kind] ? null : "hidden"));
     }
     setAll(this.epsilon, { x: left - 14, y: top - 14, text: "ε" });
-    const near = small || frame.x(run, run.T) > right - 90;
-    setAll(this.steps, { x: right + 10, y: bottom - 4, text: near ? "" : this.words.steps });
   }
 
   drawCurves(run, { found, pinned, stroke, guessing }) {
@@ -191,7 +188,7 @@ export class Picture {
     const width = widthOf(words, bold) + 20;
     const centre = Math.min(Math.max(x, left + width / 2 - 40), right + frame.box.right - width / 2);
     pillAt(this.T, { x1: x, x2: x, y1: top - 4, y2: bottom + 26 }, [centre, bottom + 38], width, words);
-    const budget = `▴▾ ${small ? "" : "budget ε = "}${text(run.budget)}`;
+    const budget = `▴▾ ${small ? "" : "ε = "}${text(run.budget)}`;
     const wide = widthOf(budget, bold) + 20;
     const from = small ? left - 36 : left + 10;
     pillAt(this.budget, { x1: left, x2: right, y1: y, y2: y }, [from + wide / 2, y], wide, budget);

@@ -23,7 +23,6 @@ export function tell(page) {
   tellProof(page, view.ends.pld, name);
   say(".dp-pinned", view.pinned && !guessing ? comparison(page, value) : "");
   say("[data-do=go]", guessing ? "?" : words.lasting(lasts(page, "pld")));
-  say(".dp-others", guessing ? "" : words.stops(others(page)));
   tellButtons(page, value);
   if (page.find(".dp-more").open) tellTable(page);
 }
@@ -114,14 +113,6 @@ function lasts({ words, run, view, lasting }, name) {
   if (steps === null) return "0";
   if (steps === Infinity) return words.moreThan(text(view.found.steps.at(-1)));
   return `≈ ${text(steps < 1000 ? Math.floor(steps) : down(steps, 3))}`;
-}
-
-/** The other bounds and where they would stop: [name, steps]. */
-function others(page) {
-  return page.run.shown
-    .filter((name) => name !== "pld" && name !== "gdp")
-    .map((name) => [STYLES[name][0], lasts(page, name)])
-    .filter(([, steps]) => steps !== "0" && steps !== "…");
 }
 
 function tellTable(page) {

@@ -47,26 +47,25 @@ const en = {
   meet: "Meet the budget at T by", claimed: "Poisson claim",
   adjacencies: { add_remove: "a record added or removed", zero_out: "a record zeroed out", replace_one: "a record replaced" },
   unsampled: "There is a theorem where q = 100 %.",
-  lasts: "A budget of ε = {budget} lasts {go}", attacker: "An attacker who accuses {rate} of the others ",
+  lasts: "A budget of ε = {budget} lasts {go}.", attacker: "Accusing {rate} of the others, an attacker ",
   members: "100 members", others: "100 others", found: "found", accused: "accused",
-  pin: "Pin", unpin: "Unpin", link: "Copy link", copied: "Copied", theme: "Light or dark", other: "中文",
+  pin: "Pin", unpin: "Unpin", link: "Link", copied: "Copied", theme: "Light or dark", other: "中文",
   preset: "Published runs", log: "log", linear: "linear", scaleT: "Scale of T", scaleEpsilon: "Scale of ε",
-  steps: "steps T", pull: "pull: σ answers", how: "Drag, press arrow keys, or press Enter to type",
+  pull: "pull: σ answers", how: "Drag, press arrow keys, or press Enter to type",
   asCounts: "Say it as B of N records", asRate: "Say it as a chance q", picture: "epsilon against the number of steps",
   numbers: "More", table: ["accountant", "ε at T", "the budget lasts", "what it is"],
   files: { csv: "CSV", svg: "SVG", python: "Copy Python", shell: "Copy command" }, done: "Copied",
   guess: "Guess", guessing: "Draw with the pointer how ε grows; then look.", truth: "Show the truth",
   printed: (row) => `${row.source} prints ${row.value}`,
   unread: (parts) => `Not read from the address: ${parts.join(", ")}. The run shown here is another one.`,
-  proved: (count) => `proved to ${count} digits`, fits: "proved: the whole difference fits into δ",
+  proved: (count) => `proved, ${count} digits`, fits: "proved: the whole difference fits into δ",
   open: (name) => `by ${name}; PLD is open here`,
   factor: (value) =>
     value > VAST
       ? `One person's record could make an outcome more than ${text(down(Math.exp(Math.min(value, 700)), 1))} times as likely: next to nothing is promised.`
-      : `One record makes no outcome more than ${bound(Math.exp(value))} times as likely, up to δ.`,
+      : `One record makes any outcome at most ${bound(Math.exp(value))} × as likely, up to δ.`,
   lasting: (steps) => (steps === "0" ? "not one step" : `${steps} step${/(^|\s)1$/.test(steps) ? "" : "s"}`),
   atLeast: (steps) => `at least ${steps}`, moreThan: (steps) => `more than ${steps}`,
-  stops: (all) => (all.length ? ` (${all.map(([name, steps]) => `${name} ${steps}`).join(", ")}).` : "."),
   finds: (share) => (share === null
     ? "is not bounded here: the library can bound it."
     : `finds at most ${people(100 * share)}\u202f% of the members.`),
@@ -104,11 +103,11 @@ const zh = {
   meet: "在 T 处满足预算，可改", claimed: "泊松会计的说法",
   adjacencies: { add_remove: "增删一条记录", zero_out: "一条记录置零", replace_one: "替换一条记录" },
   unsampled: "q = 100 % 时才有定理。",
-  lasts: "预算 ε = {budget} 可用 {go}", attacker: "若攻击者可误指 {rate} 的其他人，",
+  lasts: "预算 ε = {budget} 可用 {go}。", attacker: "若攻击者可误指 {rate} 的其他人，",
   members: "100 名成员", others: "100 名其他人", found: "被找出", accused: "被误指",
   pin: "固定以比较", unpin: "取消固定", link: "复制链接", copied: "已复制", theme: "浅色或深色", other: "English",
   preset: "已发表的设置", log: "对数", linear: "线性", scaleT: "T 轴的刻度", scaleEpsilon: "ε 轴的刻度",
-  steps: "步数 T", pull: "拉动曲线：σ 随之变化", how: "拖动，按方向键，或按回车键输入",
+  pull: "拉动曲线：σ 随之变化", how: "拖动，按方向键，或按回车键输入",
   asCounts: "改用 N 条记录中的 B 条", asRate: "改用概率 q", picture: "epsilon 随步数的变化",
   numbers: "更多", table: ["会计方法", "T 处的 ε", "预算可用", "是什么"],
   files: { csv: "CSV", svg: "SVG", python: "复制 Python", shell: "复制命令" }, done: "已复制",
@@ -123,7 +122,6 @@ const zh = {
       : `除去 δ，任何结果的概率都不会因为用了一个人的记录而变为 ${bound(Math.exp(value))} 倍以上。`,
   lasting: (steps) => (steps === "0" ? "不足一步" : `${steps} 步`),
   atLeast: (steps) => `至少 ${steps}`, moreThan: (steps) => `超过 ${steps}`,
-  stops: (all) => (all.length ? `（${all.map(([name, steps]) => `${name} ${steps}`).join("，")}）。` : "。"),
   finds: (share) => (share === null
     ? "此处页面给不出上界，程序库可以。"
     : `至多能找出 ${people(100 * share)}\u202f% 的成员。`),

@@ -1,5 +1,5 @@
 // Epsilon against T as one picture, made anew from a view: what is not in the view is not there.
-import { ticks } from "../page/frame.js";
+import { ticks } from "../page/ticks.js";
 import { bound, clamp, digits, down, text } from "../page/numbers.js";
 import { apart, el, smooth } from "../page/shapes.js";
 
