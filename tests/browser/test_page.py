@@ -118,11 +118,10 @@ def test_a_budget_lasts_as_long_as_is_proved(open_page):
     view = open_page(accountants="basic,moments,pld")
     step = PoissonSubsampled(Gaussian(4.0), 0.01)
     view.locator(".dp-more summary").click()
-    view.wait_for_function("document.querySelector('.dp-more td').textContent")
-    words = [cell.replace("\u202f", "") for cell in view.locator(".dp-more td").all_text_contents()]
-    basic, moments, lasts = (
-        int(words[4 * k + 2]) for k in map(ALL.index, ("basic", "moments", "pld"))
-    )
+    view.locator(".dp-more td").first.wait_for()
+    cells = [cell.replace("\u202f", "") for cell in view.locator(".dp-more td").all_text_contents()]
+    most_of = dict(zip(cells[::4], cells[2::4], strict=True))
+    basic, moments, lasts = (int(most_of[name]) for name in ("Basic", "Moments", "PLD"))
     for name, most in (("pld", lasts), ("basic", basic), ("moments", moments)):
         within, beyond = (
             accountants[name]().epsilon(step, delta=1e-5, steps=t) for t in (most, most + 1)
