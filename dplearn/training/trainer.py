@@ -97,6 +97,7 @@ class Trainer:
 
     def __post_init__(self, generator: torch.Generator | None, secure: bool | None) -> None:
         check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
+        self.plan = self.plan.trained()
         self._trainable, self._state = trainable(self.model), None
         self._device = next(iter(self._trainable.values())).device
         dtypes = [wide(parameter.dtype) for parameter in self._trainable.values()]

@@ -1,4 +1,4 @@
-"""Shuffled epochs: theorems against all orders of a few records, rounding against worse rounding."""
+"""Shuffled epochs: theorems against all orders of a few records, rounding against worse."""
 
 import itertools
 import math
@@ -40,7 +40,9 @@ def test_published_epsilons(sigma, batches, lower, upper, digits):
 
 # Theorems A, B and C against every order of two or three records in two batches of one.
 
-Y = np.linspace(-12.0, 12.0, 481)
+Y = np.linspace(-9.0, 9.0, 226)
+# Of the sum over that grid where the divergence has a kink.
+GRID = 1 + 1e-3
 
 
 def density(records, sigma):
@@ -79,35 +81,198 @@ def adaptive(g, low, high, cut):
 OTHERS = [
     adaptive(g, low, high, cut)
     for g, low, high in itertools.product((-1.0, 1.0), (-1.0, 1.0), (-1.0, 1.0))
-    for cut in (-0.5, 0.7)
+    for cut in (0.3,)
 ]
 # Somebody else sees to it that the orders are worth mixing.
-CROWDS = [[a, a] for a in OTHERS] + [[OTHERS[0], OTHERS[-1]], [OTHERS[3], OTHERS[4]]]
+CROWDS = [[a, a] for a in OTHERS] + [[OTHERS[0], OTHERS[-1]]]
 
 
-@each("sigma, epsilon", [(0.6, 0.0), (0.8, 0.5), (1.5, 0.2)])
-@each(
-    "adjacency, neighbour, left_out, attained",
-    [
-        ("zero_out", 0.0, 1 / 3, 0.85),
-        ("replace_one", -1.0, 1 / 3, 0.55),
-        ("zero_out", 0.0, 0.0, 0.55),
-        ("replace_one", -1.0, 0.0, 0.55),
-        ("add_remove", None, 1 / 3, 0.6),
-    ],
-)
-def test_no_order_leaks_more_whatever_the_others_do(
-    adjacency, neighbour, left_out, attained, sigma, epsilon
-):
-    crowds = CROWDS if left_out else [[a] for a in OTHERS]
-    record = fixed(1.0)
-    gone = [] if neighbour is None else [fixed(neighbour)]
-    pairs = [([record, *crowd], [*gone, *crowd]) for crowd in crowds]
+def bounds(sigma, batches, adjacency, left_out, epsilon):
+    """What theorem A or B says of the first order and of the second."""
+    ways = ["replace"] * 2 if adjacency == "replace_one" else ["remove", "add"]
+    return [_seats._Epoch(sigma, batches, w, left_out > 0).delta(epsilon) for w in ways]
+
+
+@each("sigma, epsilon", [(0.4, 1.0), (0.6, 0.0), (0.8, 0.5), (1.5, 0.2)])
+@each("adjacency, neighbour", [("zero_out", 0.0), ("replace_one", -1.0)])
+@each("left_out", [0.0, 1 / 3])
+def test_no_order_leaks_more_whatever_the_others_do(left_out, adjacency, neighbour, sigma, epsilon):
+    record, nobody = fixed(1.0), fixed(neighbour)
+    crowds = CROWDS if left_out else [[other] for other in OTHERS]
+    found = worst([([record, *crowd], [nobody, *crowd]) for crowd in crowds], epsilon, sigma)
+    bound = np.array(bounds(sigma, 2, adjacency, left_out, epsilon))
+    assert np.all(found <= bound * GRID)
+    # Half the bound would be refuted, even without the share that meets nobody.
+    assert np.all(found > 0.6 * (1 - left_out) * bound)
+
+
+@each("sigma, epsilon", [(0.6, 0.5), (1.5, 0.0)])
+def test_a_record_that_comes_costs_a_record_left_out_no_more_than_half_the_noise(sigma, epsilon):
+    """Theorem C; and crowds of -1 attain it but for the share that meets nobody."""
+    pairs = [([fixed(1.0), *crowd], crowd) for crowd in CROWDS]
     found = worst(pairs, epsilon, sigma)
-    epoch = Shuffled(Gaussian(sigma), 2, left_out)
-    sides = epoch.profiles(adjacency)
-    bound = np.array([float(p.delta(epsilon)) for p in (sides[0], sides[-1])])
-    assert np.all(found <= bound * (1 + 1e-6))
-    # A constant of half the size would be refuted.
-    share = (1 - left_out) if adjacency != "zero_out" or left_out else 1.0
-    assert np.max(found / (share * bound)) > attained
+    epoch = Shuffled(Gaussian(sigma), 2, 1 / 3)
+    above, below = epoch.profiles("add_remove"), epoch.witnesses("add_remove")
+    for leak, high, low in zip(found, above, below, strict=True):
+        assert 0.6 * float(high.delta(epsilon)) < leak < float(high.delta(epsilon)) * GRID
+        assert float(low.delta(epsilon)) < leak * GRID
+    with pytest.raises(NotImplementedError, match="use every record"):
+        Shuffled(Gaussian(sigma), 2).profiles("add_remove")
+
+
+@each("sigma, epsilon", [(0.8, 0.0), (1.0, 0.5)])
+def test_three_batches_that_use_every_record_leak_less_than_theorem_b_says(sigma, epsilon):
+    """All orders of three records in three batches; of theorem B the layers count."""
+    y, e = np.linspace(-6.0, 6.0, 61), math.exp(epsilon)
+    for others in ((-1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)):
+        p, q = (
+            sum(
+                np.multiply.outer(np.multiply.outer(*(norm.pdf(y, g, sigma) for g in o[:2])),
+                                  norm.pdf(y, o[2], sigma))
+                for o in itertools.permutations((record, *others))
+            ) / 6
+            for record in (1.0, 0.0)
+        )  # fmt: skip
+        cell = (y[1] - y[0]) ** 3
+        found = [np.maximum(a - e * b, 0).sum() * cell for a, b in ((p, q), (q, p))]
+        bound = bounds(sigma, 3, "zero_out", 0.0, epsilon)
+        assert np.all(np.array(found) <= np.array(bound) * (1 + 1e-4))
+        if others == (-1.0, -1.0):
+            assert found[0] > 0.6 * bound[0]
+
+
+@each("way", ["remove", "add", "replace"])
+def test_transforms_bound_those_of_gradients_in_the_plane(way):
+    """The lemma, by quadrature: any three means of length at most 1, and the worst ones."""
+    rng, grid = np.random.default_rng(31), np.linspace(-7.0, 7.0, 281)
+    plane = np.array(np.meshgrid(grid, grid))
+    normal = lambda m, s: np.exp(-0.5 * ((plane.T - s * np.array(m)) ** 2).sum(-1)) / (2 * np.pi)
+    worst_gap = 0.0
+    for case in range(30):
+        s, e = rng.uniform(0.3, 1.5), math.exp(rng.choice([0.0, rng.uniform(0, 1.5)]))
+        k = rng.normal() * rng.choice([0.1, 1.0, 4.0])
+        angles, lengths = rng.uniform(0, 2 * np.pi, 3), rng.uniform(0.3, 1.0, 3)
+        x, z, v = (
+            np.array([np.cos(a), np.sin(a)]) * n for a, n in zip(angles, lengths, strict=True)
+        )
+        if case % 2:
+            x, z, v = np.array([1, 0]), np.array([-1, 0]), np.array([rng.choice([-1, 1]), 0])
+        p, q = {"remove": (x, (0, 0)), "add": ((0, 0), x), "replace": (x, z)}[way]
+        found = np.maximum(normal(p, s) - e * normal(q, s) - k * normal(v, s), 0).sum() * 0.0025
+        law = _seats._law(e, s, way)
+        side = law.over if k >= 0 else law.under
+        # E(D - k)_+ = E(k - D)_+ + mean - k
+        bound = float(side(np.array([abs(k)]))[0][0]) + (0 if k >= 0 else 1 - e - k)
+        assert found <= bound + 1e-4  # of the sum, where what is summed has a kink
+        worst_gap = max(worst_gap, found / bound if bound > 1e-3 else 0.0)
+    assert worst_gap > 0.99
+
+
+def convolved(law, count, half, reach):
+    """E(D_1 + ... + D_count)_+ of the lattice law, by plain convolution, and its mass."""
+    step = reach / half
+    masses, beyond = _seats._masses(law, step * np.arange(half + 1))
+    total = masses
+    for _ in range(count - 1):
+        total = np.convolve(total, masses)
+    at = step * (np.arange(total.size) - count * half)
+    return float(np.maximum(at, 0) @ total) + count * beyond
+
+
+@each("reach, half", [(0.5, 16), (3.0, 64), (40.0, 800)])
+@each("way", ["remove", "add", "replace"])
+def test_a_sum_is_never_less_than_that_of_a_fine_lattice(way, reach, half):
+    """Narrow windows fold and cut: what that takes is charged."""
+    law = _seats._law(math.exp(0.3), 0.9, way)
+    fine = convolved(law, 3, 3000, 60.0)
+    value = _seats._positive_part(law, 3, reach, half)
+    assert value >= fine * (1 - 1e-3)
+    assert value >= convolved(law, 3, half, reach) * (1 - 1e-12)
+    if reach > 10:
+        assert value < fine * 1.01
+
+
+def test_rounding_as_bad_as_it_may_be_is_charged(monkeypatch):
+    """Masses and sums at the lower end of their rounding do not sink below the truth."""
+    law, (real, excess) = _seats._law(math.exp(2.0), 0.9, "add"), (_seats.power, _seats._excess)
+    monkeypatch.setattr(_seats, "_TERM", 0.0)
+    monkeypatch.setattr(_seats, "power", lambda *a: (real(*a)[0], 0.0))
+    exact = _seats._positive_part(law, 234, 2500.0, 1024)
+    monkeypatch.setattr(_seats, "power", lambda *a: (real(*a)[0] - 0.9 * real(*a)[1], real(*a)[1]))
+    assert _seats._positive_part(law, 234, 2500.0, 1024) >= exact
+    monkeypatch.setattr(_seats, "power", lambda *a: (real(*a)[0], 0.0))
+
+    def low(*args):
+        value, error = excess(*args)
+        return np.maximum(value - 0.9 * error * (-1) ** np.arange(value.size), 0.0), error
+
+    monkeypatch.setattr(_seats, "_TERM", 1e-9)
+    monkeypatch.setattr(_seats, "_excess", low)
+    assert _seats._positive_part(law, 234, 2500.0, 1024) >= exact
+
+
+def threshold_pair(x, sigma, batches, adjacency):
+    """P and Q of the largest of the recentred updates being above x."""
+    seats = 2 / sigma, 0.0 if adjacency == "replace_one" else 1 / sigma
+    others = -np.expm1((batches - 1) * log_ndtr(x))
+    return [ndtr(seat - x) + ndtr(x - seat) * others for seat in seats]
+
+
+@both
+@each(
+    "sigma, batches, epsilon",
+    [(0.1, 2, 30.0), (0.5, 10**4, 0.0), (1.0, 1000, 3.7), (4.0, 10, 0.05), (20.0, 30, 0.01)],
+)
+def test_witnesses_show_what_the_best_threshold_shows_and_no_more_than_profiles(
+    sigma, batches, epsilon, adjacency
+):
+    x = np.linspace(-3, 60, 100_001)
+    p, q = threshold_pair(x, sigma, batches, adjacency)
+    best = np.max(p - math.exp(epsilon) * q)
+    for left_out in (0.0, 1e-9):
+        epoch = Shuffled(Gaussian(sigma), batches, left_out)
+        value = float(epoch.witnesses(adjacency)[0].delta(epsilon))
+        assert value >= best * (1 - 1e-3)
+        if left_out and batches < 100:
+            above = epoch.profiles(adjacency)
+            for low, high in zip(epoch.witnesses(adjacency), (above[0], above[-1]), strict=True):
+                at = np.append(EPSILONS, epsilon)
+                assert np.all(low.log_delta(at) <= high.log_delta(at) + 1e-9)
+
+
+@each("sigma, batches, left_out", [(1.0, 20, 0.0), (2.0, 6, 0.25)])
+def test_the_witness_lies_below_a_real_epoch_and_the_profile_above(sigma, batches, left_out):
+    """delta of the whole pair by simulation, its seats in all places of every order."""
+    rng, mu, epsilon = np.random.default_rng(2024), 1 / sigma, 0.2
+    y = rng.standard_normal((200_000, batches))
+    p, q = (np.mean(np.exp(c * y - c * c / 2), axis=1) for c in (2 * mu, mu))
+    p, q = ((1 - left_out) * x + left_out for x in (p, q))
+    epoch, e = Shuffled(Gaussian(sigma), batches, left_out), math.exp(epsilon)
+    bound = bounds(sigma, batches, "zero_out", left_out, epsilon)
+    for gain, low, high in zip(
+        (np.maximum(p - e * q, 0), np.maximum(q - e * p, 0)),
+        epoch.witnesses("zero_out"), bound, strict=True,
+    ):  # fmt: skip
+        slack = SIGMAS * gain.std() / math.sqrt(gain.size)
+        assert float(low.delta(epsilon)) - slack < gain.mean() < high + slack
+        assert gain.mean() < 1.02 * float(low.delta(epsilon)) + slack
+
+
+def test_epochs_compose_to_brackets():
+    """The figures in the README and the lessons: sigma 2, 234 batches, 60 epochs."""
+    epoch = Shuffled(Gaussian(2.0), 234, 96 / 60_000)
+    found = PLD(rtol=1e-3).epsilon(epoch, delta=1e-5, steps=60, adjacency="zero_out")
+    assert 1.66 < found.lower < found.epsilon < 1.9
+    once = PLD(rtol=1e-3).epsilon(epoch, delta=1e-5, steps=60, adjacency="add_remove")
+    halved = RandomAllocation(Gaussian(1.0), 234)
+    twice = PLD(rtol=1e-3).epsilon(halved, delta=1e-5, steps=60)
+    assert once.epsilon == pytest.approx(twice.epsilon, rel=1e-3)
+
+
+def test_chords_lie_above_the_bounds_between_their_nodes():
+    profile = _seats.profile(2.0, 10, replaced=False, left_out=True)
+    assert isinstance(profile, Profile)
+    for side, way in ((profile, "remove"), (profile.reverse(), "add")):
+        epoch = _seats._Epoch(2.0, 10, way, True)
+        for epsilon in (0.0, 0.037, 0.31, 0.9):
+            assert float(side.delta(epsilon)) >= epoch.delta(epsilon) * (1 - 2e-3)

@@ -1,5 +1,7 @@
 """Lots have the law that the plan's theorem presumes. False alarms: below 1e-6 per test."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -61,6 +63,16 @@ def test_lots_of_one_size_need_whole_sizes_and_leave_out_the_remainder_of_an_epo
         with pytest.raises(ValueError, match=r"Expected sample_rate \* 7 records to be whole"):
             lots(plan(sampling), size=7, rng=np.random.default_rng(0))
     assert drawn("shuffled", size=5, times=1, sample_rate=0.4).sum(2).tolist() == [[2, 2]]
+
+
+def test_an_epoch_that_leaves_a_record_out_draws_it():
+    own = dataclasses.replace(plan("shuffled", sample_rate=0.5), leaves_out=True)
+    rng, missing = np.random.default_rng(4), np.zeros(4)
+    for _ in range(4000):
+        first, last = lots(own, size=4, rng=rng)
+        assert (len(first), len(last)) == (2, 1)
+        missing[list({0, 1, 2, 3} - {*first, *last})] += 1
+    assert missing.sum() == 4000 and stats.chisquare(missing).pvalue > SMALL
 
 
 @each("length", [0, 1, 4, 5, 8])
