@@ -321,7 +321,9 @@ class DPSGD(Plan):
 
     On shuffled batches, if the loader drops what is left over, it leaks far more:
 
-    >>> print(replace(run, sampling="shuffled", leaves_out=True).guarantee(delta=1e-5))
+    >>> shuffled = replace(run, sampling="shuffled", leaves_out=True, steps=60 * 234)
+    >>> print(shuffled.guarantee(delta=1e-5))
+    11.41 <= epsilon <= 11.78 at delta = 1.0e-05, zero_out, by pld
     """
 
     noise_multiplier: float  # standard deviation of the noise on the sum / clipping norm, >= 0
