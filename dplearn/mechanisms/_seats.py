@@ -178,8 +178,8 @@ class _Epoch:
         if count in self.reach:
             tries = self.reach[count] * np.array([0.7, 1.4])
         else:
-            k = np.geomspace(1e-4, 1e9, 80)
-            square = 2 * np.trapezoid(k * k * (law.over(k)[0] + law.under(k)[0]), np.log(k))
+            k = np.geomspace(1e-9, 1e9, 120)
+            square = 2 * np.trapezoid(k * (law.over(k)[0] + law.under(k)[0]), np.log(k))
             widest = 10 * math.sqrt(count * square) - 1.25 * count * law.mean
             tries = widest / 4.0 ** np.arange(11)
         value, self.reach[count] = min((_positive_part(law, count, k, self.half), k) for k in tries)

@@ -67,7 +67,7 @@ class Shuffled(Epoch):
     batches : int
         Steps per epoch, >= 1; every record takes part in at most one of them.
     left_out : float
-        Share of the records that no batch of an epoch uses, in [0, 1); the permutation draws them.
+        Share of the records that no batch of an epoch uses, in [0, 1]; the permutation draws them.
         Any positive share is worth the same; the least is one record.
 
     Notes
@@ -131,6 +131,10 @@ class Shuffled(Epoch):
     def _halved(self) -> RandomAllocation:
         """An epoch in which the record is alone, against as much noise as it is worth here."""
         return RandomAllocation(Gaussian(self.base.noise_multiplier / 2), self.batches)
+
+    def dominating(self, adjacency: Adjacency) -> Gaussian:
+        """One Gaussian; a record that comes and one that makes room move it by two norms."""
+        return self._halved.base if adjacency == "add_remove" else self.base
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         if adjacency == "add_remove":
@@ -201,10 +205,10 @@ def _summed(sigma: float, batches: int, left_out: float) -> Profile:
 
 def _pair(r: NDArray, p: NDArray, q: NDArray, left_out: float) -> Profile:
     """Profile of a real pair by the masses of its outputs, R taking the place of a share."""
-    with np.errstate(divide="ignore"):
-        log_p, log_q = (np.log((1 - left_out) * x + left_out * r) for x in (p, q))
-    known = np.isfinite(log_p) & np.isfinite(log_q)
-    return Profile.from_atoms(log_p[known], log_q[known])
+    p, q = ((1 - left_out) * x + left_out * r for x in (p, q))
+    # Masses that all but underflow are not known well, and an output that is hidden leaks nothing.
+    known = np.minimum(p, q) > 1e-290
+    return Profile.from_atoms(np.log(p[known]), np.log(q[known]))
 
 
 def _larger(pairs: list[Profile]) -> Profile:
