@@ -137,7 +137,7 @@ COMPLAINTS = [
     (f"epsilon {RUN} --sampling shuffle", 2, "shuffle"),
     (f"epsilon {RUN} --delta 1", 2, "delta in (0, 1), got delta=1.0"),
     (f"epsilon {RUN} --sample-rate 1.5", 2, "sample_rate in (0, 1], got"),
-    (f"epsilon {RUN} --noise-multiplier -1", 2, "noise_multiplier 0 or in"),
+    (f"epsilon {RUN} --noise-multiplier -1", 2, "noise_multiplier >= 0"),
     (f"epsilon {RUN} --steps -1", 2, "steps"),
     (f"epsilon {RUN} --steps 1.5", 2, "--steps"),
     ("epsilon --noise-multiplier 1 --steps 1 --delta 0.1", 2, "--sample-rate"),
