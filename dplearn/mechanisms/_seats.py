@@ -64,7 +64,7 @@ from scipy.special import ndtr, ndtri
 from dplearn.engine.lattice.above import chords
 from dplearn.engine.lattice.sum import Law, Window, of_scale, power
 from dplearn.engine.profile import Profile
-from dplearn.ground.work import remembered, spend
+from dplearn.ground.work import counting, remembered, spend
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 
 # A normal tail is known so well, relative to itself.
@@ -95,7 +95,10 @@ class _Law(NamedTuple):
 def profile(sigma: float, batches: int, *, replaced: bool, left_out: bool) -> Profile:
     """Profile above that of every epoch, from the chords of theorem A, or of B."""
     shift, ways = (2 / sigma, ["replace"]) if replaced else (1 / sigma, ["remove", "add"])
-    curves = [_curve(_Epoch(sigma, batches, way, left_out), shift) for way in ways]
+    with counting() as work:
+        curves = [_curve(_Epoch(sigma, batches, way, left_out), shift) for way in ways]
+    # A search may ask for a dozen before it is cut short.
+    spend(work.units / 16)
     (ahead, over), (back, under) = curves[0], curves[-1]
     over[0] = min(over[0], under[0])
     nodes = np.concatenate([-back[:0:-1], ahead])
@@ -231,7 +234,6 @@ def _positive_part(law: _Law, count: int, reach: float, half: int) -> float:
     step, cells, top = reach / half, 4 * half, 2 * reach
     nodes = step * np.arange(-half, half + 1)
     masses, beyond = _masses(law, nodes[half:])
-    spend(60 * nodes.size + 15 * cells)
     tilts = np.geomspace(0.05, 100.0, 24) / reach
     # Where to tilt is no matter of proof: neighbours are taken together.
     first = np.arange(0, masses.size, max(half // 256, 1))
