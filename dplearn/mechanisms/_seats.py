@@ -155,6 +155,7 @@ class _Epoch:
         self.sigma, self.batches, self.way, self.left_out = sigma, batches, way, left_out
         # Reach of the lattice that was best for a sum of so many, at the epsilon before.
         self.reach: dict[int, float] = {}
+        self.around = np.array([0.6, 1.0, 1.6] if left_out else [0.7, 1.4])
         self.pace, cells = (_PACE, _CELLS) if left_out else (2 * _PACE, _CELLS // 8)
         self.half = 2 ** math.ceil(
             math.log2(max(cells, min(0.01 * cells * math.sqrt(batches), 2**15)))
@@ -171,7 +172,8 @@ class _Epoch:
         slopes = np.append(np.diff(values) / np.diff(sizes), 0.0)
         # The integral of min(n P(Lambda > h), u) is n times the mean of the upper part u / n.
         upper = others * ndtr(1 / self.sigma + ndtri(sizes[1:] / others))
-        return (known[0][1] + float(-np.diff(slopes) @ upper)) / self.batches
+        # A hair for the rounding of slopes and normal tails.
+        return (known[0][1] + float(-np.diff(slopes) @ upper)) * (1 + 1e-12) / self.batches
 
     def _positive(self, law: _Law, count: int) -> float:
         """E(D_1 + ... + D_count)_+, rounded up."""
@@ -179,7 +181,7 @@ class _Epoch:
             (value,), (error,) = law.over(np.zeros(1))
             return float(value + error)
         if count in self.reach:
-            tries = self.reach[count] * np.array([0.7, 1.4])
+            tries = self.reach[count] * self.around
         else:
             k = np.geomspace(1e-9, 1e9, 120)
             square = 2 * np.trapezoid(k * (law.over(k)[0] + law.under(k)[0]), np.log(k))
