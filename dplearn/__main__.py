@@ -20,8 +20,8 @@ from dplearn.book.kit.search import SEARCHES
 from dplearn.claims import QUANTITIES, check, setting
 from dplearn.classroom.commands import add_commands
 from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee
-from dplearn.mechanisms import Composed, Gaussian, Mechanism
-from dplearn.run import SAMPLINGS, natural_adjacency, sampled
+from dplearn.mechanisms import Gaussian, Mechanism
+from dplearn.run import DPSGD, EPOCH_SAMPLINGS, SAMPLINGS, Phases, natural_adjacency, sampled
 
 
 class _Parser(argparse.ArgumentParser):
@@ -50,7 +50,10 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
     epsilon = commands.add_parser("epsilon", help="epsilon of a run")
     epsilon.set_defaults(run=_epsilon)
-    _add_run_options(epsilon, required=True, choices=[*accountants, "all"])
+    samplings = (*SAMPLINGS, *EPOCH_SAMPLINGS)
+    _add_run_options(epsilon, required=True, choices=[*accountants, "all"], samplings=samplings)
+    about = "of shuffled epochs: each leaves out a record that chance draws"
+    epsilon.add_argument("--leaves-out", action="store_true", help=about)
     about = "another phase after those steps; repeat it for more"
     epsilon.add_argument(
         "--then", action="append", type=_phase, metavar="SIGMA,Q,STEPS", help=about
@@ -97,14 +100,18 @@ def _add_what_is_looked_at(commands: argparse._SubParsersAction) -> None:
 
 
 def _add_run_options(
-    command: argparse.ArgumentParser, *, required: bool, choices: list[str]
+    command: argparse.ArgumentParser,
+    *,
+    required: bool,
+    choices: list[str],
+    samplings: Sequence[str] = SAMPLINGS,
 ) -> None:
     command.add_argument("--noise-multiplier", type=float, required=required)
     command.add_argument("--sample-rate", type=float)
     command.add_argument("--steps", type=int, required=required)
     command.add_argument("--delta", type=float, required=required)
     command.add_argument("--accountant", default="pld", choices=choices)
-    command.add_argument("--sampling", default="poisson", choices=SAMPLINGS)
+    command.add_argument("--sampling", default="poisson", choices=samplings)
     command.add_argument("--adjacency", choices=ADJACENCIES)
 
 
@@ -131,16 +138,22 @@ def _add_pate_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--delta", type=float, required=True)
 
 
+def _rate(options: argparse.Namespace) -> float:
+    """The sample rate, or a placeholder for the search to vary."""
+    if options.sample_rate is not None:
+        return options.sample_rate
+    if options.command != "calibrate" and options.sampling != "none":
+        raise ValueError(f"Expected --sample-rate with --sampling {options.sampling}.")
+    return 1.0
+
+
 def _step(options: argparse.Namespace) -> tuple[Mechanism, Adjacency]:
     """One step, what is left out being a placeholder for the search to vary, and neighbours."""
     noise = 1.0 if options.noise_multiplier is None else options.noise_multiplier
-    rate = options.sample_rate
-    if rate is None:
-        if options.command != "calibrate" and options.sampling != "none":
-            raise ValueError(f"Expected --sample-rate with --sampling {options.sampling}.")
-        rate = 1.0
     adjacency = options.adjacency or natural_adjacency(options.sampling)
-    return sampled(Gaussian(noise), sampling=options.sampling, sample_rate=rate), adjacency
+    return sampled(
+        Gaussian(noise), sampling=options.sampling, sample_rate=_rate(options)
+    ), adjacency
 
 
 def _phase(text: str) -> tuple[float, float, int]:
@@ -154,19 +167,21 @@ def _phase(text: str) -> tuple[float, float, int]:
 
 
 def _epsilon(options: argparse.Namespace) -> int:
-    run, adjacency = _step(options)
-    steps = options.steps
-    if options.then:
-        each = lambda noise, q: sampled(Gaussian(noise), sampling=options.sampling, sample_rate=q)
-        then = [(each(noise, q), count) for noise, q, count in options.then]
-        run, steps = Composed([(run, steps), *then]), 1
+    how = {"sampling": options.sampling, "leaves_out": options.leaves_out}
+    first = options.noise_multiplier, _rate(options), options.steps
+    plan = Phases(
+        tuple(
+            DPSGD(noise_multiplier=noise, sample_rate=rate, steps=steps, **how)
+            for noise, rate, steps in (first, *(options.then or ()))
+        )
+    )
     every = options.accountant == "all"
     chosen = [accountants[n]() for n in (accountants if every else [options.accountant])]
-    able = [a for a in chosen if a.supports(run, adjacency)] if every else chosen
+    adjacency = options.adjacency or natural_adjacency(options.sampling)
+    able = [a for a in chosen if a.supports(plan.composed, adjacency)] if every else chosen
     # With nobody able to answer, the first one's refusal says why.
     guarantees = [
-        a.epsilon(run, delta=options.delta, steps=steps, adjacency=adjacency)
-        for a in able or chosen[:1]
+        plan.guarantee(a, delta=options.delta, adjacency=adjacency) for a in able or chosen[:1]
     ]
     if options.json:
         _print_json([_plain(g) for g in guarantees])

@@ -1,10 +1,9 @@
 """The public description of a DP-SGD run; no torch, no data."""
 
-import dataclasses
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self, get_args
 
@@ -45,10 +44,8 @@ def natural_adjacency(sampling: Sampling) -> Adjacency:
 
     Examples
     --------
-    >>> natural_adjacency("poisson"), natural_adjacency("without_replacement")
-    ('add_remove', 'replace_one')
-    >>> natural_adjacency("random_allocation"), natural_adjacency("shuffled")
-    ('add_remove', 'zero_out')
+    >>> [natural_adjacency(s) for s in ("poisson", "without_replacement", "shuffled")]
+    ['add_remove', 'replace_one', 'zero_out']
     """
     validate.one_of(SAMPLINGS + EPOCH_SAMPLINGS, sampling=sampling)
     return _NATURAL.get(sampling, "add_remove")
@@ -83,11 +80,12 @@ def sampled(base: Mechanism, *, sampling: StepSampling, sample_rate: float) -> M
 
 
 def epoch(
-    base: Gaussian, *, sampling: EpochSampling, sample_rate: float
+    base: Gaussian, *, sampling: EpochSampling, sample_rate: float, leaves_out: bool = False
 ) -> Shuffled | RandomAllocation:
     """One epoch: `base` on every batch, drawn by a scheme of `EPOCH_SAMPLINGS`.
 
-    It has ``floor(1 / sample_rate)`` batches, up to a relative rounding error of 1e-9.
+    It has ``floor(1 / sample_rate)`` batches, up to a relative rounding error of 1e-9. The rest of
+    a shuffled one that `leaves_out` is not used; if there is no rest, one record of very many.
 
     Examples
     --------
@@ -97,7 +95,9 @@ def epoch(
     validate.one_of(EPOCH_SAMPLINGS, sampling=sampling)
     validate.rate(sample_rate=sample_rate)
     batches = math.floor((1 + _ROUNDING) / sample_rate)
-    return (Shuffled if sampling == "shuffled" else RandomAllocation)(base, batches)
+    if sampling == "random_allocation":
+        return RandomAllocation(base, batches)
+    return Shuffled(base, batches, max(1 - batches * sample_rate, _ROUNDING) if leaves_out else 0.0)
 
 
 def guarantees(
@@ -109,6 +109,7 @@ def guarantees(
     steps: ArrayLike,
     delta: float,
     adjacency: Adjacency | None = None,
+    leaves_out: bool = False,
 ) -> tuple[Guarantee, ...]:
     """Privacy after each number of `steps`, for a scheme drawn per step or per epoch.
 
@@ -116,7 +117,7 @@ def guarantees(
     per epoch are bounded from above by the epochs begun and from below by those completed: a record
     need not have been used in an epoch that is cut short. If 1 / sample_rate is not whole, an epoch
     is taken to have fewer and larger batches, which is the safe side, and nothing is claimed from
-    below: what a loader does with the remainder is not known here.
+    below unless it `leaves_out` the rest: else what a loader does with it is not known here.
 
     Examples
     --------
@@ -125,7 +126,7 @@ def guarantees(
     >>> [round(g.epsilon, 2) for g in guarantees(rdp, noise, **epochs, delta=1e-5)]
     [2.17, 3.19]
     """
-    drawing = Drawing.of(base, sampling, sample_rate)
+    drawing = Drawing.of(base, sampling, sample_rate, leaves_out, 0)
     target = {"delta": delta, "adjacency": adjacency or natural_adjacency(sampling)}
     return _composed(accountant, [drawing], steps, **target)
 
@@ -135,16 +136,19 @@ class Drawing(NamedTuple):
 
     mechanism: Mechanism
     batches: int  # lots, one per step
-    whole: bool  # whether they use every record
+    whole: bool  # whether it is known what they do with the rest
     steps: int = 0  # that are done in this way
 
     @classmethod
-    def of(cls, base: Gaussian, sampling: Sampling, sample_rate: float, steps: int = 0) -> Self:
+    def of(
+        cls, base: Gaussian, sampling: Sampling, sample_rate: float, leaves_out: bool, steps: int
+    ) -> Self:
         """The drawing that a scheme of either kind names."""
         if sampling in SAMPLINGS:
             return cls(sampled(base, sampling=sampling, sample_rate=sample_rate), 1, True, steps)
-        mechanism = epoch(base, sampling=sampling, sample_rate=sample_rate)  # type: ignore[arg-type]
-        whole = abs(mechanism.batches * sample_rate - 1) <= _ROUNDING
+        rest: Any = {"sampling": sampling, "leaves_out": leaves_out}
+        mechanism = epoch(base, sample_rate=sample_rate, **rest)
+        whole = leaves_out or abs(mechanism.batches * sample_rate - 1) <= _ROUNDING
         return cls(mechanism, mechanism.batches, whole, steps)
 
 
@@ -191,7 +195,7 @@ def _bracket(high: Guarantee, lower: float) -> Guarantee:
     """`high` with another lower end; an infinite or approximate epsilon keeps its kind."""
     if high.kind == "approximate":
         return high
-    return dataclasses.replace(high, lower=lower, kind="bracket" if lower > 0 else "upper")
+    return replace(high, lower=lower, kind="bracket" if lower > 0 else "upper")
 
 
 class Plan(Statable):
@@ -217,6 +221,11 @@ class Plan(Statable):
                 return phase, before
             before += phase.steps
         return self.phases[-1], before
+
+    def trained(self) -> "DPSGD | Phases":
+        """The plan as `fit` and `Trainer` run it: their shuffled epochs leave a record out."""
+        each = tuple(replace(p, leaves_out=p.sampling == "shuffled") for p in self.phases)
+        return each[0] if len(each) == 1 else Phases(each)
 
     @property
     def samplings(self) -> tuple[str, ...]:
@@ -311,10 +320,11 @@ class DPSGD(Plan):
     >>> print(run.guarantee("rdp", delta=1e-5))
     epsilon <= 2.597 at delta = 1.0e-05, add_remove, by rdp
 
-    The same run on the batches of an ordinary shuffled loader has a far weaker guarantee:
+    On shuffled batches, if the loader drops what is left over, it leaks far more:
 
-    >>> print(dataclasses.replace(run, sampling="shuffled").guarantee("rdp", delta=1e-5))
-    epsilon <= 57.61 at delta = 1.0e-05, zero_out, by rdp
+    >>> shuffled = replace(run, sampling="shuffled", leaves_out=True, steps=60 * 234)
+    >>> print(shuffled.guarantee(delta=1e-5))
+    11.41 <= epsilon <= 11.78 at delta = 1.0e-05, zero_out, by pld
     """
 
     noise_multiplier: float  # standard deviation of the noise on the sum / clipping norm, >= 0
@@ -322,6 +332,7 @@ class DPSGD(Plan):
     steps: int  # number of noisy updates, >= 0
     max_grad_norm: float = 1.0  # clipping norm C > 0; the guarantee does not depend on it
     sampling: Sampling = "poisson"  # how a batch is drawn; an ordinary loader is "shuffled"
+    leaves_out: bool = False  # whether each shuffled epoch leaves out a record that chance draws
 
     def __post_init__(self) -> None:
         validate.non_negative(noise_multiplier=self.noise_multiplier)
@@ -329,6 +340,9 @@ class DPSGD(Plan):
         validate.integer(minimum=0, steps=self.steps)
         validate.positive(max_grad_norm=self.max_grad_norm)
         validate.one_of(SAMPLINGS + EPOCH_SAMPLINGS, sampling=self.sampling)
+        if self.leaves_out and self.sampling != "shuffled":
+            found = f"sampling={self.sampling!r}"
+            raise ValueError(f"Expected leaves_out with sampling='shuffled' alone, got {found}.")
 
     @classmethod
     def from_epochs(
@@ -344,7 +358,7 @@ class DPSGD(Plan):
         """A run of ``ceil(epochs * dataset_size / batch_size)`` steps.
 
         `dataset_size` is public, `batch_size` the expected one. Where batches are drawn once per
-        epoch there are ``dataset_size // batch_size``: a loader drops what is left over.
+        epoch there are ``dataset_size // batch_size``: a loader `leaves_out` the rest.
         """
         validate.integer(minimum=1, dataset_size=dataset_size)
         validate.integer(minimum=1, maximum=dataset_size, batch_size=batch_size)
@@ -358,6 +372,7 @@ class DPSGD(Plan):
             steps=steps_of(epochs, batches=batches),
             max_grad_norm=max_grad_norm,
             sampling=sampling,
+            leaves_out=sampling == "shuffled" and dataset_size % batch_size > 0,
         )
 
     @classmethod
@@ -405,7 +420,7 @@ class DPSGD(Plan):
     def drawing(self) -> Drawing:
         """What is drawn at once."""
         base = Gaussian(self.noise_multiplier)
-        return Drawing.of(base, self.sampling, self.sample_rate, self.steps)
+        return Drawing.of(base, self.sampling, self.sample_rate, self.leaves_out, self.steps)
 
     @property
     def mechanism(self) -> Mechanism:
@@ -422,7 +437,7 @@ class Phases(Plan):
     Examples
     --------
     >>> first = DPSGD(noise_multiplier=2.0, sample_rate=0.01, steps=3000)
-    >>> run = Phases((first, dataclasses.replace(first, noise_multiplier=1.0, steps=500)))
+    >>> run = Phases((first, replace(first, noise_multiplier=1.0, steps=500)))
     >>> print(run.guarantee(delta=1e-5))
     1.742 <= epsilon <= 1.743 at delta = 1.0e-05, add_remove, by pld
     """

@@ -112,7 +112,7 @@ def directions(runs: Runs) -> list[Direction]:
 def plain_gaussian(mechanism: Mechanism) -> Gaussian | None:
     """The Gaussian that a mechanism is, correlated or of one batch with every record in it."""
     whole = isinstance(mechanism, Sampled) and mechanism.sample_rate == 1
-    whole = whole or (isinstance(mechanism, Epoch) and mechanism.batches == 1)
+    whole = whole or (isinstance(mechanism, Epoch) and mechanism.attained)
     if whole or (isinstance(mechanism, CorrelatedGaussian) and mechanism.attained):
         mechanism = mechanism.base  # type: ignore[attr-defined]
     return mechanism if isinstance(mechanism, Gaussian) else None
@@ -121,8 +121,9 @@ def plain_gaussian(mechanism: Mechanism) -> Gaussian | None:
 def dominating_shifts(runs: Runs) -> NDArray | None:
     """Shifts of Gaussians that leak no less, where all mechanisms have one.
 
-    A sample, or an epoch in which a record is used once, leaks no more than its base.
+    A sample, or an epoch in which a record is used once, leaks no more than one Gaussian.
     """
-    bases = [m.base if isinstance(m, Wrapped) else m for m in runs.mechanisms]
-    shifts = [b.shift(runs.adjacency) for b in bases if isinstance(b, Gaussian)]
+    adjacency = runs.adjacency
+    bases = [m.dominating(adjacency) if isinstance(m, Wrapped) else m for m in runs.mechanisms]
+    shifts = [b.shift(adjacency) for b in bases if isinstance(b, Gaussian)]
     return np.array(shifts) if len(shifts) == len(bases) else None

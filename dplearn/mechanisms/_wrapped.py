@@ -23,9 +23,13 @@ class Wrapped(Mechanism):
         super().require_theorem(adjacency)
         self.base.require_theorem(adjacency)
 
+    def dominating(self, adjacency: Adjacency) -> Mechanism:
+        """A mechanism that leaks no less: sampling never hurts."""
+        return self.base
+
     def _zcdp(self, adjacency: Adjacency) -> float | None:
-        """rho of the base: sampling never hurts, and zCDP cannot see that it helps."""
-        return self.base.zcdp(adjacency)
+        """rho of what dominates it: zCDP cannot see that sampling helps."""
+        return self.dominating(adjacency).zcdp(adjacency)
 
     def no_privacy(self) -> str:
         return self.base.no_privacy()

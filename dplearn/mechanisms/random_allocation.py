@@ -150,18 +150,19 @@ class RandomAllocation(Epoch):
         return (cls(Gaussian(1.0), 100),)
 
 
-class _Law(NamedTuple):
+class Law(NamedTuple):
     """Finitely many values of a likelihood ratio, or of a sum of them, and their Q-masses."""
 
     value: NDArray
     mass: NDArray
+    along: tuple[NDArray, ...] = ()  # of other sums the means, given the value
 
 
 @remembered(32)
 def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
     """Profile of a finite pair just above, or just below, the exact one."""
     law, infinity = _one(1 / sigma, above)
-    total = _repeated(law, batches, partial(_sum, above=above))
+    total = repeated(law, batches, partial(sum_of, above=above))
     # The mean is 1 up to rounding; what is left of P is the infinite loss.
     value = total.value / (total.mass @ total.value)
     with np.errstate(divide="ignore"):
@@ -169,7 +170,7 @@ def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
     return Profile.from_atoms(np.append(log_p, infinity), np.append(log_q, -np.inf))
 
 
-def _repeated(one: Any, times: int, join: Callable) -> Any:
+def repeated(one: Any, times: int, join: Callable) -> Any:
     """So many copies joined into one, by repeated doubling."""
     total = None
     while times:
@@ -180,13 +181,13 @@ def _repeated(one: Any, times: int, join: Callable) -> Any:
     return total
 
 
-def _one(mu: float, above: bool) -> tuple[_Law, float]:
+def _one(mu: float, above: bool) -> tuple[Law, float]:
     """Y on finitely many points, and log of the mean that lies beyond the last one."""
     half, t = _REACH + 0.5 * mu, np.linspace(-1.0, 1.0, _POINTS)
     z = 0.5 * mu + half * np.sinh(2.5 * t) / np.sinh(2.5)
-    q, p = _cell_masses(z), _cell_masses(z - mu)
+    q, p = cell_masses(z), cell_masses(z - mu)
     if not above:
-        return _Law(p / q, q), -np.inf
+        return Law(p / q, q), -np.inf
     y = np.exp(mu * z - 0.5 * mu * mu)
     # Cell (y_j, y_{j+1}] with mass q and mean p/q is split between its ends, [0, y_0] likewise;
     # of (Y - y_n)_+ only the mean is kept: it can raise the profile by that much and no more.
@@ -194,17 +195,17 @@ def _one(mu: float, above: bool) -> tuple[_Law, float]:
     right = np.clip((inner_p - ends[:-1] * inner_q) / np.diff(ends), 0.0, inner_q)
     mass = np.append(inner_q - right, q[-1]) + np.append(0.0, right)
     last = gaussian_log_delta(mu * z[-1] - 0.5 * mu * mu, mu)
-    return _Law(ends, mass), float(last)
+    return Law(ends, mass), float(last)
 
 
-def _cell_masses(z: NDArray) -> NDArray:
+def cell_masses(z: NDArray) -> NDArray:
     """Normal masses of (-inf, z_0], (z_0, z_1], ..., (z_n, inf), from the nearer tail."""
     ends = np.concatenate([[-np.inf], z, [np.inf]])
     a, b = ends[:-1], ends[1:]
     return np.where(b < 0, ndtr(b) - ndtr(a), ndtr(-a) - ndtr(-b))
 
 
-def _sum(one: _Law, two: _Law, above: bool) -> _Law:
+def sum_of(one: Law, two: Law, above: bool) -> Law:
     """The sum of independent values, split between few points or merged into few cells."""
     points = _points(one, two)
     value = np.add.outer(one.value, two.value).ravel()
@@ -214,22 +215,24 @@ def _sum(one: _Law, two: _Law, above: bool) -> _Law:
     if above:
         share = mass * np.clip((value - points[cell]) / (points[cell + 1] - points[cell]), 0, 1)
         kept = np.bincount(cell, mass - share, points.size)
-        mass = kept + np.bincount(cell + 1, share, points.size)
+        # A mass that underflowed is gone for good; the others sum to 1 up to rounding.
+        means, masses = [points], kept + np.bincount(cell + 1, share, points.size)
     else:
-        total = np.bincount(cell, mass * value, points.size)
-        mass = np.bincount(cell, mass, points.size)
-        points = total / np.where(mass > 0, mass, 1.0)
-    # A mass that underflowed is gone for good; the others sum to 1 up to rounding.
-    keep = mass > 0
-    return _Law(points[keep], mass[keep] / mass.sum())
+        sums = [np.add.outer(x, y).ravel() for x, y in zip(one.along, two.along, strict=True)]
+        masses = np.bincount(cell, mass, points.size)
+        each = np.where(masses > 0, masses, 1.0)
+        means = [np.bincount(cell, mass * x, points.size) / each for x in (value, *sums)]
+    keep = masses > 0
+    value, *along = (x[keep] for x in means)
+    return Law(value, masses[keep] / mass.sum(), tuple(along))
 
 
-def _points(one: _Law, two: _Law) -> NDArray:
+def _points(one: Law, two: Law) -> NDArray:
     """Points for the sum: even near its median, even in their logarithm far from it.
 
     Any choice that spans the values gives a valid law; this one is cheap and loses little.
     """
-    (x, p), (y, q) = _grouped(one), _grouped(two)
+    (x, p, _), (y, q, _) = _grouped(one), _grouped(two)
     value, mass = np.add.outer(x, y).ravel(), np.multiply.outer(p, q).ravel()
     order = np.argsort(value)
     below = np.cumsum(mass[order])
@@ -249,18 +252,18 @@ def _points(one: _Law, two: _Law) -> NDArray:
     return np.unique(np.append(one.value[0] + two.value[0], np.minimum(points, high)))
 
 
-def _grouped(law: _Law) -> _Law:
+def _grouped(law: Law) -> Law:
     """Eight neighbours at a time merged into one."""
     first = np.arange(0, law.value.size, 8)
     mass = np.add.reduceat(law.mass, first)
-    return _Law(np.add.reduceat(law.mass * law.value, first) / mass, mass)
+    return Law(np.add.reduceat(law.mass * law.value, first) / mass, mass)
 
 
 @remembered(32)
 def _log_excess(sigma: float, batches: int) -> NDArray:
     """log of E[mean^a] - 1 at the orders a = 1, 2, ..., the first being -inf."""
     k = np.arange(_LARGEST_ORDER + 1.0)
-    moments = _repeated(_log_graphs(sigma) - gammaln(k + 1), batches, _product)
+    moments = repeated(_log_graphs(sigma) - gammaln(k + 1), batches, _product)
     terms = (moments + gammaln(k + 1) - k * math.log(batches))[2:]
     return np.array(
         [np.logaddexp.reduce(log_comb(a, k[2 : a + 1]) + terms[: a - 1], initial=-np.inf)

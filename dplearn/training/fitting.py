@@ -41,7 +41,8 @@ def fit(
     as items, as a list of them has; or it is a `DataLoader` of such items, whose `collate_fn`,
     workers and pinning are used. Lots are the plan's: a loader's shuffling plays no part, its batch
     size may not contradict them. In a dict "labels" are the targets. One record is one row or item:
-    whoever has several is protected less, so let an item hold all that one person has.
+    whoever has several is protected less, so let an item hold all that one person has. Each
+    shuffled epoch leaves at least one record out, which chance draws: epsilon is far smaller so.
 
     `delta` in (0, 1) is for the epsilon that is shown and for `target_epsilon`: the run stops
     before epsilon exceeds that, at a step known beforehand. It resumes from the file `checkpoint`
@@ -67,7 +68,7 @@ def fit(
     >>> history.guarantee(1e-5).epsilon <= 1.0
     True
     """
-    steps = plan.steps
+    plan, steps = plan.trained(), plan.steps
     if target_epsilon is not None:
         steps = plan.affordable_steps(accountant, epsilon=target_epsilon, delta=delta)
     if checkpoint_every is not None:

@@ -46,8 +46,10 @@ def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
         case "without_replacement":
             return [rng.choice(size, fixed_size(plan, size), replace=False, shuffle=False)]
         case "shuffled":
-            taken = count * fixed_size(plan, size)
-            return np.split(rng.permutation(size)[:taken], count)
+            # One record less in the last lot, if nothing would be left out.
+            each = fixed_size(plan, size)
+            taken = min(count * each, size - plan.leaves_out)
+            return np.split(rng.permutation(size)[:taken], each * np.arange(1, count))
 
 
 def fixed_size(plan: DPSGD, size: int) -> int:

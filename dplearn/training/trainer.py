@@ -98,6 +98,7 @@ class Trainer:
 
     def __post_init__(self, generator: torch.Generator | None, secure: bool) -> None:
         check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
+        self.plan = self.plan.trained()
         self._place = Place(self.process_group)
         self._randomness = Randomness.of(generator, secure=secure)
         self._steps, self._resumed = 0, False

@@ -76,6 +76,13 @@ def test_epochs_of_a_loader_drop_what_is_left_over():
     question = {"dataset_size": 60_000, "batch_size": 256, "noise_multiplier": 1.0}
     run = DPSGD.from_epochs(**question, epochs=60, sampling="shuffled")
     assert run.steps == 60 * 234 and run.composed.parts() == ((run.mechanism, 60),)
+    assert run.mechanism.left_out == pytest.approx(96 / 60_000)
+    assert any("is left out of it" in clause for clause in run.mechanism.assumptions)
+    whole = DPSGD.from_epochs(**question | {"batch_size": 240}, epochs=60, sampling="shuffled")
+    assert whole.mechanism.left_out == 0 < whole.trained().mechanism.left_out < 1e-8
+    assert Phases((whole, RUN)).trained() == Phases((whole.trained(), RUN))
+    with pytest.raises(ValueError, match="leaves_out with sampling='shuffled' alone, got sampling"):
+        dataclasses.replace(RUN, leaves_out=True)
 
 
 @pytest.mark.slow

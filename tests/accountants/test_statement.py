@@ -126,7 +126,6 @@ PROOFS = {
     "sum": (FULL, "pld", "sums of Gaussian losses"),
     "the limit where it is exact": (FULL, "gdp", "sums of Gaussian losses"),
     "little": (replace(RUN, sample_rate=1e-8), "pld", "total variation"),
-    "wide": (replace(RUN, sampling="shuffled"), "pld", "a dominating Gaussian"),
     "nothing": (replace(RUN, steps=0), "pld", "nothing is released"),
     "tuned": (RUN, "pld", "Papernot & Steinke"),
     "rdp": (RUN, "rdp", "Canonne, Kamath & Steinke (2020), Proposition 12"),

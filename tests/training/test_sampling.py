@@ -1,5 +1,7 @@
 """Lots have the law that the plan's theorem presumes. False alarms: below 1e-6 per test."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -69,6 +71,16 @@ def test_a_lot_above_its_expected_size_takes_no_pass_more(expected):
     assert 256 <= largest <= 320
     rare = stats.binom(60_000, expected / 60_000).isf(1e-4)
     assert np.ceil(rare / largest) <= np.ceil(expected / 256)
+
+
+def test_an_epoch_that_leaves_a_record_out_draws_it():
+    own = dataclasses.replace(plan("shuffled", sample_rate=0.5), leaves_out=True)
+    rng, missing = np.random.default_rng(4), np.zeros(4)
+    for _ in range(4000):
+        first, last = lots(own, size=4, rng=rng)
+        assert (len(first), len(last)) == (2, 1)
+        missing[list({0, 1, 2, 3} - {*first, *last})] += 1
+    assert missing.sum() == 4000 and stats.chisquare(missing).pvalue > SMALL
 
 
 @each("length", [0, 1, 4, 5, 8])

@@ -133,7 +133,9 @@ def test_equal_seeds_give_equal_runs(sampling):
     first, again, *others = (parameters for parameters, _ in results)
     assert torch.equal(first, again) and not any(torch.equal(first, other) for other in others)
     if sampling in ("without_replacement", "shuffled"):
-        assert {record.private.lot_size for record in results[0][1].records} == {8}
+        # A shuffled epoch leaves a record out.
+        sizes = {"shuffled": {7, 8}}.get(sampling, {8})
+        assert {record.private.lot_size for record in results[0][1].records} == sizes
 
 
 def test_the_guarantee_is_that_of_the_steps_done_and_names_what_it_presumes():
@@ -254,7 +256,9 @@ def test_a_run_follows_its_phases(monkeypatch):
     for step in range(11):
         record, (phase, _) = begun.step(), PHASES.at(step)
         assert record.clipping_norm == phase.max_grad_norm
-        assert record.private.lot_size == phase.sample_rate * 32 or phase.sampling == "poisson"
+        left_out = phase.sampling == "shuffled" and step == 6
+        size = phase.sample_rate * 32 - left_out
+        assert record.private.lot_size == size or phase.sampling == "poisson"
         noise = phase.noise_multiplier * phase.max_grad_norm / (phase.sample_rate * 32)
         torch.testing.assert_close(gradient(begun.model), torch.full((50,), noise))
     with pytest.raises(ValueError, match="at most 11 steps"):
@@ -277,7 +281,7 @@ def test_two_histories_add_up_to_the_composition_of_what_was_done():
     first, second, _ = PHASES.phases
     done, target = (first, dataclasses.replace(second, steps=2), PLAN), {"adjacency": "zero_out"}
     spent = both.guarantee(1e-5, **target)
-    expected = Phases(done).guarantee(delta=1e-5, **target)
+    expected = Phases(done).trained().guarantee(delta=1e-5, **target)
     assert (spent.lower, spent.epsilon, both.steps) == (expected.lower, expected.epsilon, 11)
     assert spent.epsilon > whole.guarantee(1e-5, **target).epsilon
     assert [record.step for record in both.records] == list(range(1, 12))

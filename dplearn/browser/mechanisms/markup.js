@@ -43,7 +43,6 @@ export function markup(words, catalogue, names) {
 </section>
 <section class="dp-figure"><div class="dp-plot"></div></section>
 <aside class="dp-people">
- <h2>${words.who}</h2>
  <div class="dp-crowd"></div>
  <p class="dp-attack">${put(words.attacker)}<span class="dp-finds"></span></p>
 </aside>

@@ -20,7 +20,7 @@ const en = {
   attacker: "An attacker who may accuse {false_positive_rate} of the others ",
   adjacencies: { add_remove: "added or removed", zero_out: "zeroed out", replace_one: "replaced" },
   directions: { remove: "P has the record", add: "Q has the record" },
-  and: ", ", who: "Who was in the data?", members: "100 members", others: "100 others", found: "found", accused: "accused",
+  and: ", ", members: "100 members", others: "100 others", found: "found", accused: "accused",
   choose: "Mechanism", neighbours: "Neighbours", whose: "Who has the record", example: "What is run", base: "Base",
   laws: { remove: ["P: record in", "Q: record out"], add: ["P: record out", "Q: record in"], replace: ["P: one record", "Q: another"] },
   handles: {
@@ -62,7 +62,7 @@ const zh = {
   attacker: "若攻击者可误指 {false_positive_rate} 的其他人，",
   adjacencies: { add_remove: "增加或删除", zero_out: "置零", replace_one: "替换" },
   directions: { remove: "P 含该记录", add: "Q 含该记录" },
-  and: "，", who: "谁在数据里？", members: "100 名成员", others: "100 名其他人", found: "被找出", accused: "被误指",
+  and: "，", members: "100 名成员", others: "100 名其他人", found: "被找出", accused: "被误指",
   choose: "机制", neighbours: "相邻数据集", whose: "谁含有该记录", example: "运行的内容", base: "基础机制",
   laws: { remove: ["P：含该记录", "Q：不含"], add: ["P：不含该记录", "Q：含"], replace: ["P：一条记录", "Q：另一条"] },
   handles: {

@@ -103,20 +103,19 @@ class Sum:
         first = math.floor((begin - offset) / step)
         self.e = e = offset + (first + np.arange(size + 1)) * step
         log_m = float(sum(n * law.log_m for n, law in runs))
-        law, noise = _power(runs, size)
+        law, noise = power(runs, size)
         law = np.maximum(np.roll(law, -(first % size)), 0.0)
         untilt = window.untilt(log_m - tilt * e[0] - log_unit)
         weight = law * untilt[:-1]
         # mass[j]: probability of losses >= e_j; discount[j]: the same, each times e^{e_j - loss}.
         self.mass = np.append(np.cumsum(weight[::-1])[::-1], 0.0)
         self.discount = window.discounted(weight)
-        # Rounding of transform and power, per cell of the tilted law, summed along the tail.
-        noise *= 8 * _ULP * (float(row.sum()) + 1) * math.log2(size)
+        # Rounding of transform and power, summed along the tail.
         self.rounding = (noise / -math.expm1(-tilt * step)) * untilt
         # A weight that was capped proves nothing, in either direction.
         self.rounding[untilt >= _LARGEST] = np.inf
         # Rounding of the masses of each step, and of the scale.
-        self.relative = 64 * _ULP * (float(row.sum()) + abs(log_m) + tilt * np.max(np.abs(e)))
+        self.relative = of_scale(float(row.sum()), log_m, tilt * float(np.max(np.abs(e))))
         log_left = sum(n * law.log_left for n, law in runs)
         log_right = sum(n * law.log_right for n, law in runs)
         # Losses beyond the window, where folding puts them below epsilon.
@@ -184,18 +183,26 @@ def paid(row: NDArray, laws: list[Law]) -> float:
     return -math.expm1(float(row @ np.log1p([-law.infinity for law in laws])))
 
 
-def _power(runs: list[tuple[float, Law]], size: int) -> tuple[NDArray, float]:
-    """The tilted law of the sum, shape (size,), and the mean modulus of its transform."""
-    if sum(n for n, _ in runs) <= _FEW:
+def of_scale(count: float, log_m: float, exponent: float) -> float:
+    """Relative rounding of so many steps' masses and of the scale e^{log_m - exponent}."""
+    return 64 * _ULP * (count + abs(log_m) + exponent)
+
+
+def power(runs: list[tuple[float, Law]], size: int) -> tuple[NDArray, float]:
+    """The tilted law of the sum, shape (size,), and what rounding may do to each of its cells."""
+    count = sum(n for n, _ in runs)
+    unit = 8 * _ULP * (count + 1) * math.log2(size)
+    if count <= _FEW:
         transform = math.prod(law.spectrum ** int(n) for n, law in runs)
-        return np.fft.irfft(transform, size), float(np.mean(np.abs(transform)))
+        return np.fft.irfft(transform, size), unit * float(np.mean(np.abs(transform)))
     modulus = np.exp(sum(n * law.log_modulus for n, law in runs))
     # Where hardly anything is left the phase does not matter: it is charged as noise.
     last = int(np.max(np.flatnonzero(modulus > 1e-22), initial=0)) + 1
     angle = sum(n * law.angle[:last] for n, law in runs)
     transform = np.zeros(modulus.shape, dtype=np.complex128)
     transform[:last] = modulus[:last] * (np.cos(angle) + 1j * np.sin(angle))
-    return np.fft.irfft(transform, size), float(np.mean(modulus)) + 1e-7 * (last < modulus.size)
+    mean = float(np.mean(modulus)) + 1e-7 * (last < modulus.size)
+    return np.fft.irfft(transform, size), unit * mean
 
 
 def _log_mgf(x: NDArray, masses: NDArray, tilt: float) -> float:

@@ -2,7 +2,7 @@
 
 The theorem depends on how: Poisson sampling goes with add/remove, a subset of fixed size with
 replace-one. Shuffling anonymous *reports* amplifies privacy; shuffling the *batches* of a training
-run is no Poisson sampling and has no such theorem.
+run is no Poisson sampling and amplifies less (`dplearn.mechanisms._seats`).
 """
 
 import math

@@ -1,0 +1,274 @@
+r"""What one epoch of shuffled batches leaks at most: a sum of independent numbers.
+
+**A seat.** n records sit on n seats, in an order drawn uniformly; batch t reads its seats at step
+t and releases the sum of their clipped gradients with noise. Let :math:`N_c` be the law
+:math:`N(c/\sigma, 1)`, :math:`e = e^\varepsilon`, and P and Q the epoch with the record and with
+its gradients zeroed out.
+
+**Theorem A.** If at least one record, on a seat b that no batch reads, is left out, and no batch
+has more than n/B records, then for gradients that depend on everything released before
+
+.. math:: \delta_{P,Q}(\varepsilon) \le \tfrac1B E(D_1 + \dots + D_B)_+,
+
+with independent D of the law that has the stop-loss transform :math:`\pi(k) = E(D - k)_+`:
+
+.. math:: \pi(k) = \int (N_1 - eN_0 - kN_{-1})_+ \ (k \ge 0), \qquad
+          \int ((1 - k)N_1 - eN_0)_+ \ (k < 0);
+
+for :math:`\delta_{Q,P}` with :math:`\int (N_0 - (e + k)N_1)_+` and :math:`\int (N_0 - kN_{-1} -
+eN_1)_+`, and for a replaced record with :math:`\int (N_2 - (e + k)N_0)_+` and :math:`\int ((1 -
+k)N_2 - eN_0)_+`.
+
+*Proof.* Seat the record on b, all others anywhere: everybody is "at home". Changing places with
+whoever sits on a uniform seat s gives each order once. Show the attacker who is at home where, and
+for each batch one uniform seat of it, of which the record takes the one if it comes there: that
+only helps him. Now all is known but T, the batch it comes to. If T = t, step t has the mean
+:math:`c_t + x_t` (or :math:`c_t`) instead of :math:`c_t + v_t`, where v is the gradient of whom it
+displaces; all other steps are as at home, whose law is R. So with :math:`D_t =
+[N(c_t + x_t) - eN(c_t)] / N(c_t + v_t)` at the output of step t
+
+.. math:: \frac{P - eQ}R = \sum_t a_tD_t + a_0(1 - e),
+
+where a_t is the share of batch t and a_0 that of the records left out. Given the past D_t has the
+mean 1 - e and a transform of at most pi: for the halves with two different points because a
+mixture is no further away than its points; in the others move v to -x and both to length 1, which
+raises the integral all the way (differentiate; on the border of the set integrated over the
+gradient of its logarithm points along x - lv, or lv - x, with 0 < l < 1). Replacing :math:`D_B,
+D_{B-1}, \dots` by independent ones one after the other raises :math:`E(\cdot)_+`, and so does
+spreading a_0 over further D; the shares, none above 1/B, are majorised by B times 1/B.
+
+**Theorem B.** If every record is used, let b be in the first batch. Step 1 then sees whom the
+record displaces, and given its output D_t is weighted by a likelihood ratio :math:`L_t \preceq
+\Lambda`, lognormal of spread :math:`1/\sigma`. Cut the weights into layers :math:`1\{L_t > h\}`;
+with :math:`\hat\Phi` any concave function above :math:`n \mapsto E(D_1 + \dots + D_n)_+`,
+
+.. math:: \delta \le \tfrac1B\Big[\delta_{\text{Gauss}}(\varepsilon) + \int_0^\infty
+          \hat\Phi\big((B-1)\,P(\Lambda > h)\big)\,dh\Big].
+
+**Rounding.** D is put on a lattice by the chords of pi, each mass rounded up; all that follows is
+an expectation of something positive, which that only raises. What lies beyond the lattice adds at
+most its mean. The sum is tilted and transformed as in `dplearn.engine.lattice`, whose rounding is
+added cell by cell; what folds onto other sums counts twice at worst, and Chernoff bounds the rest.
+"""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from dplearn.engine.lattice.above import chords
+from dplearn.engine.lattice.sum import Law, Window, of_scale, power
+from dplearn.engine.profile import Profile
+from dplearn.ground.work import counting, remembered, spend
+from dplearn.mechanisms.gaussian import gaussian_log_delta
+
+# A normal tail is known so well, relative to itself.
+_TERM = 2.0**-42
+# Smaller deltas are left to the one Gaussian.
+_FLOOR = 1e-20
+_MOST_NODES = 200
+# Cells right of 0 on which D is put, more for many batches; theorem B, which is loose, has fewer.
+_CELLS = 2**12
+# Between two nodes the profile falls by so many powers of e, and by how many more further out.
+_PACE, _HASTE = 0.15, 0.008
+# Sizes of sums that theorem B asks for lie apart by this factor.
+_RATIO = 1.5
+
+# At points k >= 0 an integral, and what rounding may have taken from it.
+_Integral = Callable[[NDArray], tuple[NDArray, NDArray]]
+
+
+class _Law(NamedTuple):
+    """D by E(D - k)_+ and E(-k - D)_+ at k >= 0, and its mean."""
+
+    over: _Integral
+    under: _Integral
+    mean: float
+
+
+@remembered(32)
+def profile(sigma: float, batches: int, *, replaced: bool, left_out: bool) -> Profile:
+    """Profile above that of every epoch, from the chords of theorem A, or of B."""
+    shift, ways = (2 / sigma, ["replace"]) if replaced else (1 / sigma, ["remove", "add"])
+    with counting() as work:
+        curves = [_curve(_Epoch(sigma, batches, way, left_out), shift) for way in ways]
+    # A search may ask for a dozen before it is cut short.
+    spend(work.units / 16)
+    (ahead, over), (back, under) = curves[0], curves[-1]
+    over[0] = min(over[0], under[0])
+    nodes = np.concatenate([-back[:0:-1], ahead])
+    masses, infinity = chords(nodes, np.append(under[:0:-1] * np.exp(-back[:0:-1]), over))
+    with np.errstate(divide="ignore"):
+        log_p = np.log(np.append(masses, [infinity, 0.0]))
+        log_q = np.append(log_p[:-2] - nodes, [-np.inf, np.log(under[-1])])
+    dots = Profile.from_atoms(log_p, log_q)
+
+    def least(curve: Callable[[NDArray], NDArray], epsilon: NDArray) -> NDArray:
+        return np.minimum(curve(epsilon), gaussian_log_delta(epsilon, shift))
+
+    sides = (partial(least, curve) for curve in (dots.log_delta_of, dots.reverse().log_delta_of))
+    return Profile(*sides, kinks=dots.kinks)
+
+
+def _curve(epoch: "_Epoch", shift: float) -> tuple[NDArray, NDArray]:
+    """Epsilons from 0 on, and bounds on delta there that are convex in e^epsilon."""
+
+    def bound(epsilon: float) -> float:
+        gaussian = math.exp(float(gaussian_log_delta(epsilon, shift)))
+        return min(epoch.delta(epsilon), gaussian)
+
+    points = [(0.0, bound(0.0))]
+    step = 0.2 * points[0][1]
+    while (last := points[-1])[1] > _FLOOR and len(points) < _MOST_NODES:
+        epsilon = last[0] + step
+        points.append((epsilon, min(bound(epsilon), last[1])))
+        fall = math.log(last[1]) - math.log(points[-1][1] + 1e-300)
+        pace = (epoch.pace + _HASTE * len(points)) / max(fall, 1e-9)
+        step *= min(max(pace, 0.3), 2.0)
+    epsilon, delta = np.array(points).T
+    corners = _corners(np.exp(epsilon), delta)
+    return epsilon[corners], delta[corners]
+
+
+def _corners(x: NDArray, y: NDArray) -> list[int]:
+    """Indices of the points of the lower convex hull, x increasing."""
+    hull: list[int] = []
+    for k in range(x.size):
+        while len(hull) > 1:
+            i, j = hull[-2:]
+            if (y[j] - y[i]) * (x[k] - x[j]) < (y[k] - y[j]) * (x[j] - x[i]):
+                break
+            hull.pop()
+        hull.append(k)
+    return hull
+
+
+class _Epoch:
+    """Bounds on delta of one order of neighbours, at one epsilon after the other."""
+
+    def __init__(self, sigma: float, batches: int, way: str, left_out: bool) -> None:
+        self.sigma, self.batches, self.way, self.left_out = sigma, batches, way, left_out
+        # Reach of the lattice that was best for a sum of so many, at the epsilon before.
+        self.reach: dict[int, float] = {}
+        self.around = np.array([0.6, 1.0, 1.6] if left_out else [0.7, 1.4])
+        self.pace, cells = (_PACE, _CELLS) if left_out else (2 * _PACE, _CELLS // 8)
+        self.half = 2 ** math.ceil(
+            math.log2(max(cells, min(0.01 * cells * math.sqrt(batches), 2**15)))
+        )
+
+    def delta(self, epsilon: float) -> float:
+        law = _law(math.exp(epsilon), 1 / self.sigma, self.way)
+        if self.left_out:
+            return self._positive(law, self.batches) / self.batches
+        others = self.batches - 1
+        counts = np.geomspace(1, others, 1 + math.ceil(math.log(others) / math.log(_RATIO)))
+        known = [(n, self._positive(law, int(n))) for n in np.unique(np.rint(counts))]
+        sizes, values = _majorant(known, law.mean)
+        slopes = np.append(np.diff(values) / np.diff(sizes), 0.0)
+        # The integral of min(n P(Lambda > h), u) is n times the mean of the upper part u / n.
+        upper = others * ndtr(1 / self.sigma + ndtri(sizes[1:] / others))
+        # A hair for the rounding of slopes and normal tails.
+        return (known[0][1] + float(-np.diff(slopes) @ upper)) * (1 + 1e-12) / self.batches
+
+    def _positive(self, law: _Law, count: int) -> float:
+        """E(D_1 + ... + D_count)_+, rounded up."""
+        if count == 1:
+            (value,), (error,) = law.over(np.zeros(1))
+            return float(value + error)
+        if count in self.reach:
+            tries = self.reach[count] * self.around
+        else:
+            k = np.geomspace(1e-9, 1e9, 120)
+            square = 2 * np.trapezoid(k * (law.over(k)[0] + law.under(k)[0]), np.log(k))
+            widest = 10 * math.sqrt(count * square) - 1.25 * count * law.mean
+            tries = widest / 4.0 ** np.arange(11)
+        value, self.reach[count] = min((_positive_part(law, count, k, self.half), k) for k in tries)
+        return value
+
+
+def _law(e: float, shift: float, way: str) -> _Law:
+    """D of the theorem at e^epsilon, for a record that is removed, added or replaced."""
+    if way == "replace":
+        shift *= 2
+
+    def over(k: NDArray) -> tuple[NDArray, NDArray]:
+        return _excess(1, e, k, shift) if way == "remove" else _excess(1, e + k, 0 * k, shift)
+
+    def under(k: NDArray) -> tuple[NDArray, NDArray]:
+        return _excess(e, 1, k, shift) if way == "add" else _excess(e, 1 + k, 0 * k, shift)
+
+    return _Law(over, under, 1 - e)
+
+
+def _excess(a: float, b: float | NDArray, c: NDArray, shift: float) -> tuple[NDArray, NDArray]:
+    """The integral of (a N_1 - b N_0 - c N_{-1})_+, and its rounding."""
+    # With w = N_1 / N_0 up to a factor, a w^2 - b' w - c is positive right of its root.
+    half = 0.5 * b * math.exp(0.5 * shift * shift) / a
+    y = np.log(half + np.sqrt(half * half + c / a)) / shift
+    gain, loss = a * ndtr(shift - y), b * ndtr(-y) + c * ndtr(-shift - y)
+    return np.maximum(gain - loss, 0.0), _TERM * (gain + loss)
+
+
+def _majorant(known: list[tuple[float, float]], mean: float) -> tuple[NDArray, NDArray]:
+    """Corners of a concave function above n -> E(D_1 + ... + D_n)_+, from 0 to the largest n.
+
+    Between two sizes it grows less than n (the mean of n is a reverse martingale), and it is at
+    most its value at the larger one less the mean of those that are missing (Jensen).
+    """
+    points = [(0.0, 0.0), *known]
+    for (n, value), (m, more) in pairwise(known):
+        # Where both lines meet.
+        size = (more - m * mean) / (value / n - mean)
+        if n < size < m:
+            points.append((size, size * value / n))
+    size, value = np.array(sorted(points)).T
+    corners = _corners(size, -value)
+    return size[corners], value[corners]
+
+
+def _positive_part(law: _Law, count: int, reach: float, half: int) -> float:
+    """E(D_1 + ... + D_count)_+ by a lattice of D between -reach and reach, rounded up."""
+    step, cells, top = reach / half, 4 * half, 2 * reach
+    nodes = step * np.arange(-half, half + 1)
+    masses, beyond = _masses(law, nodes[half:])
+    tilts = np.geomspace(0.05, 100.0, 24) / reach
+    # Where to tilt is no matter of proof: neighbours are taken together.
+    first = np.arange(0, masses.size, max(half // 256, 1))
+    few = np.add.reduceat(masses, first)
+    exponent = np.outer(tilts, np.add.reduceat(masses * nodes, first) / np.maximum(few, 1e-300))
+    largest = exponent.max(axis=1)
+    log_m = np.log(np.exp(exponent - largest[:, None]) @ few) + largest
+    tilt = tilts[np.argmin(count * log_m - 2 * np.log(tilts))]
+    right = tilts[tilts * top >= 1]
+    summed = Law(Window(tilt, step, cells, np.empty(0), right), -half, nodes, masses)
+    law_of_sum, noise = power([(float(count), summed)], cells)
+    sums = step * np.arange(1, cells // 2)
+    log_scale = count * summed.log_m
+    # E(S; S >= top) <= top e^{-mu top} E e^{mu S} for mu top >= 1.
+    log_far = float(np.min(count * summed.log_right - right * top))
+    if max(log_scale, log_far) > 600:
+        return math.inf
+    weight = sums * np.exp(log_scale - tilt * sums)
+    near = float(weight @ (np.maximum(law_of_sum[1 : cells // 2], 0.0) + noise))
+    rounding = of_scale(count, log_scale, tilt * top)
+    return (near + top * math.exp(log_far)) * (1 + rounding) + count * beyond
+
+
+def _masses(law: _Law, k: NDArray) -> tuple[NDArray, float]:
+    """Masses at -k and k of a law that exceeds D in convex order, and the mean beyond the last."""
+    sides = []
+    for integral in (law.under, law.over):
+        value, error = integral(k)
+        slope = np.append(np.diff(value) / k[1], 0.0)
+        doubt = np.append((error[1:] + error[:-1]) / k[1], 0.0)
+        sides.append((slope, doubt))
+    (down, less), (up, more) = sides
+    masses = [np.diff(s) + d[1:] + d[:-1] for s, d in sides]
+    at_zero = 1 + up[0] + down[0] + more[0] + less[0]
+    rest = float(value[-1] + error[-1])
+    return np.maximum(np.concatenate([masses[0][::-1], [at_zero], masses[1]]), 0.0), rest
