@@ -410,7 +410,7 @@ class DPSGD(Plan):
             steps=-(-steps // run.drawing.batches),
             adjacency=natural_adjacency(sampling),
         )
-        return dataclasses.replace(run, noise_multiplier=least.value)
+        return replace(run, noise_multiplier=least.value)
 
     @property
     def phases(self) -> "tuple[DPSGD, ...]":
