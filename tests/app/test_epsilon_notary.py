@@ -150,6 +150,19 @@ def test_a_question_that_is_none_gets_one_sentence(run):
         assert asked(kind, **run)["refused"].startswith("Expected “")
 
 
+@pytest.mark.slow
+def test_an_epoch_that_leaves_a_record_out_tells_less():
+    shuffled = {"noise_multiplier": 2, "adjacency": "zero_out", "here": 300}
+    ends = [asked(**shuffled, sampling=f"shuffled{end}") for end in ("", "_leaves_out")]
+    usual, left = (said["of"]["pld"]["upper"][said["steps"].index(300)] for said in ends)
+    plan = DPSGD(
+        noise_multiplier=2.0, sample_rate=0.01, steps=300, sampling="shuffled", leaves_out=True
+    )
+    assert (
+        left == pytest.approx(plan.guarantee(delta=1e-5).epsilon, rel=1e-3) and left < 0.7 * usual
+    )
+
+
 def test_an_accountant_that_refuses_says_why_and_the_others_are_drawn():
     said = asked(sampling="without_replacement", adjacency="replace_one", shown=("gdp", "rdp"))
     assert [*said["refusals"]] == ["gdp"] and {*said["of"]} == {"rdp", "pld"}

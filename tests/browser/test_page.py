@@ -377,6 +377,10 @@ CODED = [
     ({"B": 60, "N": 600}, STEP),
     ({"sampling": "shuffled", "adjacency": "zero_out"}, replace(STEP, sampling="shuffled")),
     (
+        {"sampling": "shuffled_leaves_out", "adjacency": "zero_out"},
+        replace(STEP, sampling="shuffled", leaves_out=True),
+    ),
+    (
         {"then": "3, 0.02, 10; 1,0.5,2"},
         Phases((STEP, DPSGD(noise_multiplier=3, sample_rate=0.02, steps=10), LAST)),
     ),

@@ -15,6 +15,7 @@ _SPELLED = {
     "discrete_gaussian": "Discrete Gaussian",
     "none": "All records",
     "shuffled": "Shuffled epochs",
+    "shuffled_leaves_out": "Shuffled epochs, a record left out",
     "random_allocation": "Random allocation (balls and bins)",
     "add_remove": "Add or remove a record",
     "replace_one": "Replace a record",

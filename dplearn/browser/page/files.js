@@ -25,7 +25,8 @@ const kind = ({ mechanism, then }) =>
 export function python(run) {
   const rate = run.B ? `${run.B} / ${run.N}` : String(run.q);
   const drawn = run.q < 1 ? run.sampling : "none";
-  const sampling = drawn === "poisson" ? "" : `, sampling="${drawn}"`;
+  const named = drawn.endsWith("_leaves_out") ? 'sampling="shuffled", leaves_out=True' : `sampling="${drawn}"`;
+  const sampling = drawn === "poisson" ? "" : `, ${named}`;
   const asked = `delta=${run.delta}, adjacency="${run.adjacency}"`;
   const plan = (sigma, q, T) => `DPSGD(noise_multiplier=${sigma}, sample_rate=${q}, steps=${T}${sampling})`;
   if (run.mechanism !== "gaussian") {
@@ -34,7 +35,7 @@ from dplearn.mechanisms import mechanisms
 from dplearn.run import guarantees
 
 noise = mechanisms["${run.mechanism}"](${run.sigma})
-asked = dict(sample_rate=${rate}, sampling="${drawn}", ${asked})
+asked = dict(sample_rate=${rate}, ${named}, ${asked})
 print(*guarantees(accountants["pld"](), noise, steps=[${run.T}], **asked))
 `;
   }

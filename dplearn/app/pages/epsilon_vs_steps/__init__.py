@@ -12,6 +12,7 @@ import streamlit as st
 from dplearn import browser
 from dplearn.app.kit import language, scripts
 from dplearn.app.pages.epsilon_vs_steps import details, notary
+from dplearn.app.pages.epsilon_vs_steps.run import LEAVES_OUT
 from dplearn.book.published import drawn_figures
 from dplearn.run import natural_adjacency
 
@@ -66,7 +67,7 @@ def _kinds() -> dict[str, dict[str, str]]:
     }
     # Who takes all records says q = 100 %.
     del kinds["sampling"]["none"]
-    natural = {name: natural_adjacency(name) for name in kinds["sampling"]}  # type: ignore[arg-type]
+    natural = {name: natural_adjacency(name.removesuffix(LEAVES_OUT)) for name in kinds["sampling"]}  # type: ignore[arg-type]
     return kinds | {"natural": natural}
 
 

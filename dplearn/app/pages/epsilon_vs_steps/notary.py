@@ -15,13 +15,20 @@ from dplearn.app.kit import run_fields
 from dplearn.app.kit.fields import Choice
 from dplearn.app.kit.language import retold, translated
 from dplearn.app.pages.epsilon_vs_steps.answers import Answers, answer, claimed_curve
-from dplearn.app.pages.epsilon_vs_steps.run import REFERENCE, THEN, Scenario, scenario_of
+from dplearn.app.pages.epsilon_vs_steps.run import (
+    LEAVES_OUT,
+    REFERENCE,
+    THEN,
+    Scenario,
+    scenario_of,
+)
 from dplearn.figures import certificate
 from dplearn.ground.guarantee import Guarantee
 from dplearn.mechanisms import mechanisms
 from dplearn.run import EPOCH_SAMPLINGS, SAMPLINGS, epoch, sampled
 
-SAMPLING = Choice("sampling", "Batches", "", run_fields.words(SAMPLINGS + EPOCH_SAMPLINGS))
+_DRAWN = (*SAMPLINGS, *EPOCH_SAMPLINGS, f"shuffled{LEAVES_OUT}")
+SAMPLING = Choice("sampling", "Batches", "", run_fields.words(_DRAWN))
 _TAKEN = (run_fields.NOISE, SAMPLING, run_fields.RATE, run_fields.DELTA, run_fields.ADJACENCY, THEN)
 _NONE = "No theorem here covers this run: {why}."
 _CHANGES = "There is one with: {changes}."
@@ -98,6 +105,7 @@ def _refused(scenario: Scenario, why: str) -> str:
         for field in (run_fields.ADJACENCY, SAMPLING, mechanism())
         for option, option_words in field.options.items()
         if option != getattr(scenario, field.key)
+        and not option.endswith(LEAVES_OUT)
         and _covers(replace(scenario, **{field.key: option}))
     ]
     return f"{told} {translated(_CHANGES, changes='; '.join(changes))}" if changes else told
@@ -105,9 +113,8 @@ def _refused(scenario: Scenario, why: str) -> str:
 
 def _covers(scenario: Scenario) -> bool:
     """Whether a step, or an epoch, has a profile under these neighbours."""
-    run = {"sampling": scenario.sampling, "sample_rate": scenario.sample_rate}
     with suppress(NotImplementedError, TypeError, ValueError):
-        drawn = (epoch if scenario.by_epoch else sampled)(scenario.base, **run)  # type: ignore[arg-type]
+        drawn = (epoch if scenario.by_epoch else sampled)(scenario.base, **scenario.drawing)  # type: ignore[arg-type]
         drawn.profiles(scenario.adjacency)
         return True
     return False

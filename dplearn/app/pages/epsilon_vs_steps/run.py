@@ -17,6 +17,8 @@ from dplearn.run import DPSGD, EPOCH_SAMPLINGS, epoch
 REFERENCE = "pld"
 # One point in so many is enough for a draft.
 _THIN = 4
+# What the name of a sampling ends in whose epochs leave a record out.
+LEAVES_OUT = "_leaves_out"
 
 
 def phases_of(text: str) -> tuple[DPSGD, ...]:
@@ -53,6 +55,7 @@ class Scenario:
     largest: int
     draft: bool = False
     then: str = ""  # further phases, in the words of the box
+    leaves_out: bool = False  # whether each shuffled epoch leaves out a record
 
     @cached_property
     def steps(self) -> tuple[int, ...]:
@@ -77,8 +80,13 @@ class Scenario:
     @cached_property
     def batches(self) -> int:
         """Steps in one epoch, of a scheme that draws them at once."""
-        drawn = epoch(Gaussian(1.0), sampling=self.sampling, sample_rate=self.sample_rate)  # type: ignore[arg-type]
-        return drawn.batches
+        return epoch(Gaussian(1.0), **self.drawing).batches
+
+    @property
+    def drawing(self) -> dict[str, Any]:
+        """How batches are drawn, in the library's keywords."""
+        rest = {"leaves_out": True} if self.leaves_out else {}
+        return {"sampling": self.sampling, "sample_rate": self.sample_rate, **rest}
 
     @cached_property
     def base(self) -> Mechanism:
@@ -88,12 +96,13 @@ class Scenario:
     @cached_property
     def phases(self) -> tuple[DPSGD, ...]:
         """The run and what comes then; `largest` counts the steps of all."""
-        then = [replace(p, sampling=self.sampling) for p in phases_of(self.then)]  # type: ignore[arg-type]
+        rest: Any = {"sampling": self.sampling, "leaves_out": self.leaves_out}
+        then = [replace(p, **rest) for p in phases_of(self.then)]
         first = DPSGD(
             noise_multiplier=self.noise_multiplier,
             sample_rate=self.sample_rate,
             steps=self.largest - sum(p.steps for p in then),
-            sampling=self.sampling,  # type: ignore[arg-type]
+            **rest,
         )
         return (first, *then)
 
@@ -106,14 +115,17 @@ class Scenario:
     @cached_property
     def keywords(self) -> dict[str, Any]:
         """What `dplearn.run.guarantees` asks for beside noise and steps."""
-        names = ("sampling", "sample_rate", "delta", "adjacency")
-        return {name: getattr(self, name) for name in names}
+        return {**self.drawing, "delta": self.delta, "adjacency": self.adjacency}
 
 
 def scenario_of(run: Mapping[str, Any], fields: Mapping[str, Any], **more: Any) -> Scenario:
     """The run of entries by name; ValueError, in one sentence, where a field does not take one."""
     entries = {name: field.parse(run[name]) for name, field in fields.items()}
-    first = entries.pop("first")
+    first, sampling = entries.pop("first"), entries.pop("sampling")
+    more |= {
+        "sampling": sampling.removesuffix(LEAVES_OUT),
+        "leaves_out": sampling.endswith(LEAVES_OUT),
+    }
     if entries["then"]:
         more["largest"] = first + sum(phase.steps for phase in phases_of(entries["then"]))
     return Scenario(**entries, **more)
