@@ -16,6 +16,7 @@ from quoted import texts
 
 from dplearn import browser
 from dplearn.app import navigation
+from dplearn.app.pages.epsilon_vs_steps import notary
 from dplearn.classroom import Program, minutes, sources
 from dplearn.classroom.checks import exercises, self_test
 from dplearn.classroom.display import PLOTLY
@@ -213,8 +214,10 @@ def _unreadable(target):
             names = {*re.findall(r'"(\w+)"', RUN.read_text())}
             if lost := address.keys() - names:
                 raise KeyError(*lost)
-            return
-        fields = start(navigation.at(page.path), address).fields
+            fields = notary.fields_of_a_run()
+            address = {key: address[key] for key in address.keys() & fields.keys()}
+        else:
+            fields = start(navigation.at(page.path), address).fields
         for key, value in address.items():
             fields[key].parse(value)
     except (KeyError, ValueError) as error:

@@ -12,7 +12,7 @@ from typing import Any
 
 from dplearn.accountants import accountants
 from dplearn.app.kit import run_fields
-from dplearn.app.kit.fields import Choice
+from dplearn.app.kit.fields import Choice, Field
 from dplearn.app.kit.language import retold, translated
 from dplearn.app.pages.epsilon_vs_steps.answers import Answers, answer, claimed_curve
 from dplearn.app.pages.epsilon_vs_steps.run import (
@@ -41,6 +41,11 @@ def mechanism() -> Choice:
     return Choice("mechanism", "Noise", "", run_fields.words(alone), "gaussian")
 
 
+def fields_of_a_run() -> dict[str, Field]:
+    """What a run consists of, by name."""
+    return {field.key: field for field in (mechanism(), *_TAKEN)} | {"first": run_fields.STEPS}
+
+
 def answered(question: Mapping[str, Any]) -> dict[str, Any]:
     """What the library says to a question of the browser; `refused` where it cannot."""
     try:
@@ -64,8 +69,7 @@ def _here(question: Mapping[str, Any]) -> int:
 
 
 def _scenario(question: Mapping[str, Any], largest: int, **more: Any) -> Scenario:
-    taken = {field.key: field for field in (mechanism(), *_TAKEN)} | {"first": run_fields.STEPS}
-    return scenario_of(question["run"], taken, largest=largest, **more)
+    return scenario_of(question["run"], fields_of_a_run(), largest=largest, **more)
 
 
 def _curves(question: Mapping[str, Any]) -> dict[str, Any]:

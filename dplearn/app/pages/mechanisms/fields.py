@@ -49,11 +49,15 @@ def _fields(registered: tuple[tuple[str, type], ...]) -> dict[str, Field]:
 # Reading annotations is slow, and a page asks for them a thousand times.
 @lru_cache
 def parameters(name: str) -> dict[str, type]:
-    """Field of a mechanism to its type, in the order of the class."""
+    """Field of a mechanism to its type, in the order of the class.
+
+    A share that may be 0 has no logarithmic scale: it stays as it is.
+    """
     law: Any = mechanisms[name]
     hints = get_type_hints(law)
     own = {field.name: hints[field.name] for field in dataclasses.fields(law)}
-    return {key: kind for key, kind in own.items() if kind is not bool}
+    none = {key for key in own for e in law.examples() if own[key] is float and not getattr(e, key)}
+    return {key: kind for key, kind in own.items() if kind is not bool and key not in none}
 
 
 def bases(name: str, key: str) -> list[str]:
