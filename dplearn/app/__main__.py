@@ -43,8 +43,8 @@ _LOST = 'onerror="location.pathname.split(`/`).length > 2 && location.replace(`.
 
 @contextmanager
 def ours(streamlits: str) -> Iterator[str]:
-    """A folder with all that Streamlit sends, our script, and our page, which finds its server."""
-    from dplearn.app.kit.scripts import script
+    """A folder with all that Streamlit sends, our scripts, and our page, which finds its server."""
+    from dplearn.app.kit.scripts import PAGES, script
 
     with tempfile.TemporaryDirectory(prefix="dplearn-") as folder:
         for path in Path(streamlits).iterdir():
@@ -53,8 +53,8 @@ def ours(streamlits: str) -> Iterator[str]:
         page = Path(streamlits, "index.html").read_text(encoding="utf-8")
         page = page.replace(_SCRIPT, f"{_SERVER}{_STOPS}{_READER}{_HELP}{_SCRIPT}{_LOST}", 1)
         Path(folder, "index.html").write_text(page, encoding="utf-8")
-        name, text = script()
-        Path(folder, name).write_text(text, encoding="utf-8")
+        for name, text in map(script, PAGES):
+            Path(folder, name).write_text(text, encoding="utf-8")
         yield folder
 
 

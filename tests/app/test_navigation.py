@@ -1,5 +1,6 @@
 """The folder is the menu; every page keeps to what a page is, with and without PyTorch."""
 
+import functools
 import importlib
 import inspect
 import pkgutil
@@ -9,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from streamlit import net_util
+from streamlit import file_util, net_util
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
@@ -17,7 +18,7 @@ from cases import each
 from dplearn.__main__ import main
 from dplearn.app import __main__ as server
 from dplearn.app import navigation, pages
-from dplearn.app.kit import questions, run_fields
+from dplearn.app.kit import questions, run_fields, scripts
 from dplearn.app.kit.fields import Choice, Quantity, Text, by_key
 from dplearn.app.kit.state import State
 from explorer import errors, opened, start
@@ -268,3 +269,15 @@ def test_what_an_address_says_in_vain_is_told_once_where_no_control_tells_it():
     named = "The address names `{}`, which this page does not have."
     assert strange == [named.format("sigma"), named.format("<b>")]
     assert not app.run().toast
+
+
+def test_what_a_page_of_the_browser_weighs():
+    for page in scripts.PAGES:
+        name, text = scripts.script(page)
+        assert len(text.encode()) < 200_000 and text.endswith(f"{page} }};\n") and name in _served()
+
+
+@functools.cache
+def _served() -> set[str]:
+    with server.ours(file_util.get_static_dir()) as folder:
+        return {path.name for path in Path(folder).iterdir()}

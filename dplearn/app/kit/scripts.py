@@ -1,4 +1,4 @@
-"""The browser's pages as one script, which a browser fetches once, and components made of it."""
+"""The browser's pages as scripts, which a browser fetches once, and components made of them."""
 
 import hashlib
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from streamlit.components import v2
 
 from dplearn import browser
 
-# What pages are called in the script, and the modules that they begin with.
+# What pages are called in their scripts, and the modules that they begin with.
 PAGES = {
     "epsilonPage": "page/page",
     "mechanismsPage": "mechanisms/mechanisms",
@@ -18,11 +18,10 @@ PAGES = {
 
 
 @cache
-def script() -> tuple[str, str]:
-    """Name and text of a module with the engine and all pages; another text has another name."""
-    pages = "".join(browser.source(name, entry) for name, entry in PAGES.items())
-    exported = ", ".join(("dplearn", "dplearnModule", *PAGES))
-    text = f"{browser.source()}{pages}export {{ {exported} }};\n"
+def script(page: str) -> tuple[str, str]:
+    """Name and text of a module with the engine and a page; another text has another name."""
+    own = browser.source(page, PAGES[page])
+    text = f"{browser.source()}{own}export {{ dplearn, dplearnModule, {page} }};\n"
     return f"dplearn-{hashlib.sha256(text.encode()).hexdigest()[:12]}.js", text
 
 
@@ -57,6 +56,6 @@ export default function ({ data: [data], parentElement, setTriggerValue }) {
 
 
 def component(page: str, css: str) -> Callable[..., Any]:
-    """A component that mounts a page of the script, with its style sheet."""
-    mount = _MOUNT % {"file": script()[0], "page": page}
+    """A component that mounts a page, with its style sheet."""
+    mount = _MOUNT % {"file": script(page)[0], "page": page}
     return v2.component(f"dplearn_{page}", html="", css=css, js=mount, isolate_styles=False)
