@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from streamlit import file_util, net_util
+import streamlit
+from streamlit import net_util
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
@@ -279,5 +280,5 @@ def test_what_a_page_of_the_browser_weighs():
 
 @functools.cache
 def _served() -> set[str]:
-    with server.ours(file_util.get_static_dir()) as folder:
+    with server.ours(str(Path(streamlit.__file__).parent / "static")) as folder:
         return {path.name for path in Path(folder).iterdir()}
