@@ -23,8 +23,9 @@ ARTEFACTS = ROOT / "artefacts"
 # Playwright counts in milliseconds.
 PATIENCE = 600_000
 SCREEN = {"width": 1440, "height": 900}
-# Marks of a file that drives Chromium; one worker takes all of it.
+# Marks of a file that drives Chromium at a server, or at files; one worker takes all of a kind.
 DRIVEN = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("browser")]
+DRAWN = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("drawn")]
 _PLOTS = "[...document.querySelectorAll('.js-plotly-plot')]"
 _STILL = f"""() => {{
   const script = document.querySelector('[data-test-script-state]');

@@ -9,14 +9,14 @@ from urllib.parse import urlencode
 import numpy as np
 import pytest
 
-from browsing import DRIVEN, PATIENCE, SCREEN
+from browsing import DRAWN, PATIENCE, SCREEN
 from cases import each
 from dplearn import browser as engine
 from dplearn.app.pages.mechanisms import answer, fields
 from dplearn.app.pages.mechanisms.tables import Pair, profile
 from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse, mechanisms
 
-pytestmark = DRIVEN
+pytestmark = DRAWN
 
 FILE = """<!doctype html><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import golden
-from browsing import DRIVEN
+from browsing import DRAWN
 from cases import each, number
 from cases import golden as table
 from dplearn import browser as engine
 
-pytestmark = DRIVEN
+pytestmark = DRAWN
 
 LINES = json.loads(golden.FILE.read_text())
 # What stored numbers are rounded to, and a thousand times what closed forms are granted.

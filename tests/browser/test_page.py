@@ -7,12 +7,12 @@ from urllib.parse import urlencode
 
 import pytest
 
-from browsing import DRIVEN, PATIENCE, SCREEN
+from browsing import DRAWN, PATIENCE, SCREEN
 from cases import each
 from dplearn import DPSGD, Gaussian, Laplace, Phases, PoissonSubsampled, accountants, browser
 from dplearn.figures import style_of
 
-pytestmark = DRIVEN
+pytestmark = DRAWN
 
 FILE = """<!doctype html><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -12,14 +12,14 @@ import pytest
 import segno
 from PIL import Image
 
-from browsing import DRIVEN, PATIENCE, SCREEN
+from browsing import DRAWN, PATIENCE, SCREEN
 from cases import each
 from dplearn import Gaussian, PoissonSubsampled, accountants, browser
 from dplearn.book import minute
 from dplearn.figures import style_of
 from dplearn.mechanisms import Shuffled
 
-pytestmark = DRIVEN
+pytestmark = DRAWN
 
 FILE = """<!doctype html><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

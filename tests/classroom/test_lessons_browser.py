@@ -10,7 +10,7 @@ from plotly.offline import get_plotlyjs
 from dplearn.classroom import sources
 from dplearn.classroom.display import PLOTLY
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("site")]
 
 _TITLE = "document.querySelector('.gtitle')?.textContent"
 _DATA = "document.getElementById('here')._fullData"

@@ -17,7 +17,7 @@ from dplearn.classroom.html import from_markdown
 from dplearn.classroom.sources import lessons
 from dplearn.site.html import _target
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("site")]
 
 # Each page of the book is made in the same way; these have pictures of all kinds.
 ENTRIES = ("G-A4", "G-B4", "G-C1", "G-E1", "G-L1", "G-M3")
