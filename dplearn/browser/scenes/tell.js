@@ -49,10 +49,11 @@ const told = [
     const of = { ...numbers(run), ...ends, neighbours: say(run.adjacency) };
     const same = before && ["sigma", "q", "delta", "T"].every((name) => own[name] === before[name]);
     const known = () => ({ lower: text(down(before.lower, 3)), upper: bound(before.upper), epsilon: bound(truth.at(own.T).upper) });
+    const verdict = () => (before.lower > truth.at(own.T).upper ? "broken" : "unknown");
     return {
       head: say("shuffle"),
       tell: say("breaks", { ...ends, claim: bound(claimed), times }),
-      small: `${say("epoch", of)} ${same ? say("unknown", known()) : ""}`,
+      small: `${say("epoch", of)} ${same ? say(verdict(), known()) : ""}`,
     };
   },
   ({ say, place: { base, why, start } }) => ({

@@ -61,6 +61,10 @@ export const TABLE = {
     "Of the run before, shuffled, {lower} ≤ ε ≤ {upper} is proved, which leaves open whether {epsilon} holds.",
     "前面的训练若打乱批次，只证明了 {lower} ≤ ε ≤ {upper}：{epsilon} 是否成立，尚无定论。",
   ],
+  broken: [
+    "Of the run before, shuffled, {lower} ≤ ε ≤ {upper} is proved: {epsilon} does not hold.",
+    "前面的训练若打乱批次，已证明 {lower} ≤ ε ≤ {upper}：{epsilon} 不成立。",
+  ],
   claim: ["at random", "随机抽取"],
   shuffled: ["shuffled", "打乱"],
 
