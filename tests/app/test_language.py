@@ -24,7 +24,7 @@ from dplearn.app.kit.fields import Choice
 from dplearn.app.kit.run_fields import ADJACENCY
 from dplearn.app.pages import check_a_claim
 from dplearn.app.pages.epsilon_vs_steps import answers, details, notary
-from dplearn.app.pages.epsilon_vs_steps.run import Scenario
+from dplearn.app.pages.epsilon_vs_steps.run import LEAVES_OUT, Scenario
 from dplearn.app.pages.mechanisms import answer
 from dplearn.app.pages.mechanisms import fields as pair_fields
 from dplearn.app.pages.mechanisms import tables as pair
@@ -170,7 +170,9 @@ def test_what_the_library_says_of_any_run_is_translated(monkeypatch):
     kinds = (notary.mechanism(), notary.SAMPLING, ADJACENCY)
     for noise, sampling, adjacency in product(*(kind.options for kind in kinds)):
         rate = 1.0 if sampling == "none" else 0.5
-        run = Scenario(noise, 4.0, sampling, rate, 1e-5, adjacency, 2)  # type: ignore[arg-type]
+        left_out = sampling.endswith(LEAVES_OUT)
+        kind = sampling.removesuffix(LEAVES_OUT)
+        run = Scenario(noise, 4.0, kind, rate, 1e-5, adjacency, 2, leaves_out=left_out)  # type: ignore[arg-type]
         for name in accountants:
             answer = answers.answer(name, run, (1,))
             said = [

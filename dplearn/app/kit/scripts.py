@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from streamlit.components import v2
@@ -17,7 +17,7 @@ PAGES = {
 }
 
 
-@cache
+@lru_cache(maxsize=len(PAGES))
 def script(page: str) -> tuple[str, str]:
     """Name and text of a module with the engine and a page; another text has another name."""
     own = browser.source(page, PAGES[page])
