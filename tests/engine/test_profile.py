@@ -45,7 +45,10 @@ def test_epsilon_inverts_delta_on_the_safe_side(sigma, delta):
 def test_the_largest_epsilon_is_that_of_the_worst_profile(name):
     deltas = np.geomspace(1e-12, 0.9, 9)
     for mechanism in mechanisms[name].examples():
-        profiles = mechanism.parts()[0][0].profiles(mechanism.adjacencies[0])
+        # Shuffled epochs of every record have no theorem for the first neighbours.
+        first = mechanism.parts()[0][0]
+        neighbours = "zero_out" if first.name == "shuffled" else mechanism.adjacencies[0]
+        profiles = first.profiles(neighbours)
         alone = [[float(p.epsilon(d)) for d in deltas] for p in profiles]
         for order in (profiles, profiles[::-1]):
             together = largest_epsilon(order, deltas)
@@ -332,10 +335,10 @@ def test_two_reversals_and_full_weight_change_nothing(name):
     assert pair.mix_first(1.0) is pair
     np.testing.assert_array_equal(again.log_delta(epsilons), pair.log_delta(epsilons))
     np.testing.assert_array_equal(again.log_tails(epsilons), pair.log_tails(epsilons))
-    # They start below 1 and never grow; log P is a sum whose rounding wobbles on a plateau.
+    # They start below 1 and never grow; they are sums whose rounding wobbles on a plateau.
     log_p, log_q = pair.log_tails(epsilons)
     assert np.all(log_q <= log_p) and log_p[0] <= 0
-    assert np.all(log_q[1:] <= log_q[:-1])
+    assert np.all(log_q[1:] <= log_q[:-1] * (1 - 1e-14))
     assert np.all(log_p[1:] <= log_p[:-1] * (1 - 1e-14))
 
 

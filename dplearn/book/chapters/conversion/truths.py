@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 from scipy.special import expit
 
 from dplearn.book.kit import oracles
@@ -120,6 +119,8 @@ def most_powerful(p, q, false_positive_rate):
 
 def largest_loss_tail(*, epsilon, delta):
     """The largest P(L >= 2 epsilon) of an (epsilon, delta)-DP pair, by linear programming."""
+    from scipy.optimize import linprog  # Opening the explorer does without it.
+
     # P(S), Q(S) for S the outcomes with such a loss, and Q(S) e^(2 epsilon) <= P(S).
     e = math.exp(epsilon)
     bounds = [[1.0, -e], [-1.0, e * e], [-1.0, e], [e, -1.0]]

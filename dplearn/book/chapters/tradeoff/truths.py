@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr
 
 from dplearn.book.kit import oracles
@@ -15,6 +14,8 @@ Tail = Callable[[float], float]
 
 def _threshold(log_above: Tail, log_below: Tail, rate: float, far: float, xtol: float) -> float:
     """Where the tail above has the probability `rate`; solved for the smaller tail."""
+    from scipy.optimize import brentq  # Opening the explorer does without it.
+
     log_tail, mass = (log_above, rate) if rate <= 0.5 else (log_below, 1 - rate)
     return brentq(lambda c: log_tail(c) - math.log(mass), -far, far, xtol=xtol)  # type: ignore
 
@@ -73,6 +74,8 @@ def composed_delta(*, sample_rate, noise_multiplier, steps, epsilon, symmetric):
 
 def limit_mu(*, spread, noise_multiplier, steps, epsilon=0.0, symmetric=False):
     """mu of the Gaussian with the delta at `epsilon` that `steps` sampled ones have."""
+    from scipy.optimize import brentq
+
     rate = spread / math.sqrt(steps)
     about = {"sample_rate": rate, "noise_multiplier": noise_multiplier, "steps": steps}
     log_delta = math.log(composed_delta(**about, epsilon=epsilon, symmetric=symmetric))
