@@ -22,7 +22,7 @@ from dplearn.engine.contour.table import Table, largest_power
 from dplearn.engine.lattice import below
 from dplearn.engine.lattice.below import BLUR, Atoms, Cells, balance, cells_between
 from dplearn.engine.lattice.group import Grid, Group
-from dplearn.engine.lattice.sum import Window, _power
+from dplearn.engine.lattice.sum import Window, power
 from dplearn.engine.lattice.survey import Scan
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import Gaussian, RandomizedResponse
@@ -248,7 +248,7 @@ def test_phases_that_are_cut_off_are_charged():
     """Of nine runs of sixteen cells, the fewest that are not multiplied, with moduli of 1e-22."""
     modulus = np.array([1.0, *[0.999e-22] * 8])
     law = SimpleNamespace(log_modulus=np.log(modulus) / 9, angle=np.zeros(9))
-    _, noise = _power([(9.0, law)], 16)
+    _, noise = power([(9.0, law)], 16)
     # Left out are all frequencies but 0, two at a time except the last.
     lost = (2 * modulus[1:].sum() - modulus[-1]) / 16
     assert_suits((noise - np.mean(modulus)) * 8 * below._ULP * 2 * math.log2(16), [lost])
