@@ -199,3 +199,14 @@ def test_published_rows_are_those_of_the_run():
     rows = answers.printed_rows(given)
     assert "1.26" in {row["published"] for row in rows} and len(rows) > 2
     assert not answers.printed_rows(dataclasses.replace(given, scenario=CHUA_RUN))
+
+
+@pytest.mark.slow
+def test_a_schedule_of_shuffled_epochs_has_a_claim_and_a_refusal_names_a_change():
+    left = {"sampling": "shuffled_leaves_out", "adjacency": "zero_out"}
+    said = asked(**left, then="2, 0.02, 50", first=100, here=120, noise_multiplier=4)
+    usual = asked(then="2, 0.02, 50", first=100, here=120, noise_multiplier=4)
+    claimed = usual["of"]["pld"]["upper"][usual["steps"].index(120)]
+    assert said["claim"][said["steps"].index(120)] == pytest.approx(claimed, rel=1e-2)
+    told = asked(**left, mechanism="laplace")["refused"]
+    assert "Noise: Gaussian" in told and "Batches: Poisson" in told

@@ -1,6 +1,7 @@
 """The page of epsilon against T in Chromium, from files: what it shows, and what hands do to it."""
 
 import json
+import math
 import re
 from dataclasses import replace
 from urllib.parse import urlencode
@@ -410,3 +411,24 @@ def copied(view, change: dict) -> str:
     view.locator(".dp-more summary").click()
     view.locator("[data-do=python]").click()
     return view.wait_for_function("window.copied").json_value()
+
+
+def test_between_the_points_of_a_server_a_value_stays_a_bound(open_page):
+    """What is lost later bounds what is lost before, and nothing is lost after the last phase."""
+    view = open_page(here=50)
+    view.evaluate("page.notary.send = (question) => { window.question = question; }")
+    view.evaluate("page.run = {...page.run, then: '2, 0.02, 50', first: 50}; page.schedule()")
+    question = view.wait_for_function("window.question").json_value()
+    assert (question["run"]["then"], question["run"]["first"]) == ("2, 0.02, 50", 50)
+    ends = {"lower": [0.9, 1.9, 2.9], "upper": [1.0, 2.0, 3.0]}
+    answer = {"kind": "curves", "steps": [1, 10, 100], "of": {"pld": ends}, "draft": False}
+    view.evaluate("answer => page.notary.take(answer)", answer | question)
+    for steps, lower, upper in ((10, 1.9, 2), (50, 1.9, 3), (100, 2.9, 3), (500, 2.9, 3)):
+        assert view.evaluate("T => page.notary.at(page.run, T).pld", steps) == {
+            "lower": lower,
+            "upper": upper,
+        }
+    view.wait_for_function("page.caught?.upper > 0.1")
+    # Both sides of the definition at 1 % false alarms.
+    both = (math.exp(3) * 0.01 + 1e-5, 1 - math.exp(-3) * (1 - 1e-5 - 0.01))
+    assert view.evaluate("page.caught.upper") == pytest.approx(min(both))

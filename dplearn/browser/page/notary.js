@@ -4,6 +4,8 @@ import { ACCOUNTANTS, keyOf, runOf } from "./run.js";
 
 const KEPT = 60;
 const MOST = 1e7;
+// After so many milliseconds an answer is lost: the connection was.
+const PATIENCE = 60_000;
 const NOTHING = { steps: [1], of: {}, asked: true };
 
 export class Notary {
@@ -13,14 +15,17 @@ export class Notary {
     this.changed = changed;
     this.kept = new Map();
     this.waiting = false;
+    this.since = 0;
     this.id = Date.now();
     this.held = false;
     this.last = NOTHING;
   }
 
   ask(question) {
-    if (this.waiting || !this.send) return false;
+    const lost = performance.now() - this.since > PATIENCE;
+    if ((this.waiting && !lost) || !this.send) return false;
     this.waiting = true;
+    this.since = performance.now();
     this.id += 1;
     this.send({ ...question, id: this.id });
     return true;

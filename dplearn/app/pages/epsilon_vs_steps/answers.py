@@ -55,7 +55,8 @@ def poisson_claim(scenario: Scenario) -> Scenario | None:
     """The Poisson run of the same noise and rate that is often quoted for an epoch's batches."""
     if not scenario.by_epoch:
         return None
-    return replace(scenario, sampling="poisson", adjacency=natural_adjacency("poisson"))
+    natural = natural_adjacency("poisson")
+    return replace(scenario, sampling="poisson", leaves_out=False, adjacency=natural)
 
 
 @lru_cache(maxsize=512)

@@ -110,7 +110,7 @@ def _refused(scenario: Scenario, why: str) -> str:
         for option, option_words in field.options.items()
         if option != getattr(scenario, field.key)
         and not option.endswith(LEAVES_OUT)
-        and _covers(replace(scenario, **{field.key: option}))
+        and _covers(replace(scenario, **{"leaves_out": False, field.key: option}))
     ]
     return f"{told} {translated(_CHANGES, changes='; '.join(changes))}" if changes else told
 
