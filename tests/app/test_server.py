@@ -13,6 +13,7 @@ import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from types import ModuleType
 from urllib.parse import urlsplit
 
 import pytest
@@ -160,7 +161,14 @@ def test_no_process_outlives_a_server_that_was_killed():
 
 
 @pytest.mark.slow
-def test_answers_come_from_other_processes_and_new_ones_where_one_was_killed(fresh, monkeypatch):
+def test_answers_come_from_other_processes_and_new_ones_where_one_was_killed(
+    fresh, monkeypatch, tmp_path
+):
+    # Streamlit calls the page that it has just run `__main__`: no other process may run it, too.
+    page = tmp_path / "page.py"
+    page.write_text("raise SystemExit('The page ran once more.')")
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
+    sys.modules["__main__"].__file__ = str(page)
     monkeypatch.setattr(questions, "_executor", questions._executor)
     questions.start()
     try:

@@ -5,12 +5,14 @@ first: what Streamlit keeps in its own caches any browser can clear.
 """
 
 import os
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context, parent_process
 from pickle import dumps
+from types import ModuleType
 from typing import Any
 
 _KEPT, _OPEN = 512, 16
@@ -30,10 +32,15 @@ class Refused(ValueError):
 def start() -> None:
     """Answer in processes, of low priority, from now on."""
     global _executor
-    # Started afresh: this one will have threads. At once: Streamlit will replace `__main__`.
+    # Started afresh, as this process has threads, and at once. A new process would otherwise run
+    # the script that is `__main__` again, and Streamlit calls every page it runs by that name.
     _executor = ProcessPoolExecutor(PLACES, get_context("spawn"), _settle)
-    for _ in range(PLACES):
-        _executor.submit(os.getpid)
+    page, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
+    try:
+        for _ in range(PLACES):
+            _executor.submit(os.getpid)
+    finally:
+        sys.modules["__main__"] = page
 
 
 def _settle() -> None:
