@@ -27,7 +27,7 @@ from support.measure import Outcome, boxed, fresh_peak, machine, median_seconds,
 from support.peers import PEERS, Peer, dpa_in_delta, dpa_parts
 from support.tables import ROUNDING, error, excess, ratio, table, wall, width
 
-from dplearn import Gaussian, PoissonSubsampled, accountants, smallest_noise_multiplier
+from dplearn import ACCOUNTANTS, Gaussian, PoissonSubsampled, smallest_noise_multiplier
 from dplearn.ground.guarantee import Guarantee
 
 NOTE = """\
@@ -44,9 +44,9 @@ UNDER counts values below a certified lower end by more than 1e-9. MB is the pea
 
 RESULTS = Path(__file__).parent / "results" / "accountants.md"
 
-PLD = accountants["pld"]
+PLD = ACCOUNTANTS["pld"]
 DEFAULT = f"**pld** at rtol {PLD().rtol:g}, the default"
-OURS = {DEFAULT: PLD(), "**pld** at rtol 1e-3": PLD(rtol=1e-3), "**rdp**": accountants["rdp"]()}
+OURS = {DEFAULT: PLD(), "**pld** at rtol 1e-3": PLD(rtol=1e-3), "**rdp**": ACCOUNTANTS["rdp"]()}
 DELTAS = (1e-5, 1e-8, 1e-10, 1e-12, 1e-15, 1e-20, 1e-30)
 
 
@@ -141,7 +141,7 @@ def calibrations(targets: Sequence[Target], limit: float) -> str:
 def _calibration_rows(target: Target, limit: float) -> list[list[str]]:
     goal = {"epsilon": target.epsilon, "delta": target.delta, "steps": target.steps}
     step = PoissonSubsampled(Gaussian(1.0), target.q)
-    ours = lambda: smallest_noise_multiplier(PLD(), mechanism=step, **goal)
+    ours = lambda: smallest_noise_multiplier(step, **goal)
     best, times, theirs = ours().value, [median_seconds(ours, 3)], []
     for peer in PEERS:
         cells = ["not installed"]

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaincinv
 
-from dplearn import DPSGD, Gaussian, accountants, smallest_noise_multiplier
+from dplearn import DPSGD, Gaussian, smallest_noise_multiplier
 from dplearn.audit import audit, one_run
 from dplearn.book.chapters.auditing.entries import one_run_epsilon
 
@@ -208,8 +208,7 @@ def theirs(canaries: int, guesses: int, correct: int) -> float:
 
 def proofs(epsilon: float, m: int, audits: int) -> list[str]:
     """Mean epsilon proved: half and half, the plan, the best number, and the best of theirs."""
-    goal = {"mechanism": Gaussian(1.0), "epsilon": epsilon, "delta": 1e-5, "steps": 1}
-    width = smallest_noise_multiplier(accountants["pld"](), **goal).value
+    width = smallest_noise_multiplier(Gaussian(1.0), epsilon=epsilon, delta=1e-5).value
     look, rng = {"delta": 1e-5, "confidence": 0.95}, np.random.default_rng(1)
     sizes = np.unique(np.geomspace(5, m / 2 - m**0.5, 16).astype(int)).tolist()
     planned, split, best, other = [], [], [], []

@@ -21,7 +21,7 @@ from collections.abc import Callable
 import numpy as np
 from support.draws import Rng, spread
 
-from dplearn import Gaussian, PoissonSubsampled, accountants
+from dplearn import ACCOUNTANTS, Gaussian, PoissonSubsampled
 from dplearn.certificates import NotProvedError, certify, check
 from dplearn.ground.guarantee import Guarantee
 
@@ -70,7 +70,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=600, help="of computing, then it ends")
     options = parser.parse_args()
-    rng, law, verdicts = np.random.default_rng(options.seed), accountants["pld"](), Counter()
+    rng, law, verdicts = np.random.default_rng(options.seed), ACCOUNTANTS["pld"](), Counter()
     making, checking, one_sided = [], [], 0
     while sum(verdicts.values()) < options.points and time.process_time() < options.seconds:
         sigma, rate, steps, delta = drawn(rng)

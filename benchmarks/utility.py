@@ -34,7 +34,7 @@ from support.tables import report, table
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
 
-from dplearn import DPSGD, accountants, smallest_noise_multiplier
+from dplearn import ACCOUNTANTS, DPSGD, smallest_noise_multiplier
 from dplearn.datasets import (
     Labelled,
     cache_folder,
@@ -56,7 +56,7 @@ every run alone, add_remove; the choice is not included. ∞ is the same trainin
 clipping included."""
 
 RESULTS = Path(__file__).parent / "results" / "utility.md"
-PLD = accountants["pld"]()
+PLD = ACCOUNTANTS["pld"]()
 MOMENTUM = 0.9
 MICRO_BATCH = 64
 EPSILONS = (math.inf, 8, 3, 1)
@@ -185,7 +185,7 @@ def plan_for(setting: Setting, *, epsilon: float, delta: float, size: int) -> DP
 @cache
 def least_noise(plan: DPSGD, epsilon: float, delta: float) -> float:
     found = smallest_noise_multiplier(
-        PLD, mechanism=plan.mechanism, steps=plan.steps, epsilon=epsilon, delta=delta
+        plan.mechanism, steps=plan.steps, epsilon=epsilon, delta=delta
     )
     return found.value
 

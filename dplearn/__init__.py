@@ -1,6 +1,6 @@
 """Learn, see and check differential privacy for deep learning."""
 
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.budget import PrivacyFilter
 from dplearn.calibrate import (
     largest_sample_rate,
@@ -11,6 +11,7 @@ from dplearn.calibrate import (
 from dplearn.engine.profile import Profile
 from dplearn.ground.guarantee import Guarantee
 from dplearn.mechanisms import (
+    MECHANISMS,
     Composed,
     CorrelatedGaussian,
     DiscreteGaussian,
@@ -26,14 +27,15 @@ from dplearn.mechanisms import (
     SparseVector,
     SubsetSum,
     WithoutReplacement,
-    mechanisms,
 )
 from dplearn.run import DPSGD, Phases
 from dplearn.sweeps import sweep
 from dplearn.tuning import Tuned
 
 __all__ = [
+    "ACCOUNTANTS",
     "DPSGD",
+    "MECHANISMS",
     "Composed",
     "CorrelatedGaussian",
     "DiscreteGaussian",
@@ -54,10 +56,8 @@ __all__ = [
     "SubsetSum",
     "Tuned",
     "WithoutReplacement",
-    "accountants",
     "largest_sample_rate",
     "largest_steps",
-    "mechanisms",
     "smallest_delta",
     "smallest_noise_multiplier",
     "sweep",

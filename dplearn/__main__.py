@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from dplearn import calibrate as calibration
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.book.everything import as_row, as_text, check_all, plain
 from dplearn.book.kit.search import SEARCHES
 from dplearn.claims import QUANTITIES, check, setting
@@ -51,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     epsilon = commands.add_parser("epsilon", help="epsilon of a run")
     epsilon.set_defaults(run=_epsilon)
     samplings = (*SAMPLINGS, *EPOCH_SAMPLINGS)
-    _add_run_options(epsilon, required=True, choices=[*accountants, "all"], samplings=samplings)
+    _add_run_options(epsilon, required=True, choices=[*ACCOUNTANTS, "all"], samplings=samplings)
     about = "of shuffled epochs: each leaves out a record that chance draws"
     epsilon.add_argument("--leaves-out", action="store_true", help=about)
     about = "another phase after those steps; repeat it for more"
@@ -63,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     find.set_defaults(run=_calibrate)
     find.add_argument("--epsilon", type=float, required=True)
-    _add_run_options(find, required=False, choices=[*accountants])
+    _add_run_options(find, required=False, choices=[*ACCOUNTANTS])
     book = commands.add_parser("verify", help="prove formulas right and misprints wrong")
     book.set_defaults(run=_verify)
     book.add_argument("ids", nargs="*", metavar="ID", help="such as G-A4; default: the whole book")
@@ -176,7 +176,7 @@ def _epsilon(options: argparse.Namespace) -> int:
         )
     )
     every = options.accountant == "all"
-    chosen = [accountants[n]() for n in (accountants if every else [options.accountant])]
+    chosen = [ACCOUNTANTS[n]() for n in (ACCOUNTANTS if every else [options.accountant])]
     adjacency = options.adjacency or natural_adjacency(options.sampling)
     able = [a for a in chosen if a.supports(plan.composed, adjacency)] if every else chosen
     # With nobody able to answer, the first one's refusal says why.
@@ -246,9 +246,9 @@ def _calibrate(options: argparse.Namespace) -> int:
         raise ValueError(f"Expected exactly one of {flags} to be left out, got {len(missing)}.")
     # What the search is to find it does not take.
     question = {n: getattr(options, n) for n in ("epsilon", "delta", "steps") if n != missing[0]}
-    question["mechanism"], question["adjacency"] = _step(options)
+    mechanism, question["adjacency"] = _step(options)
     try:
-        calibrated = searches[missing[0]](accountants[options.accountant](), **question)
+        calibrated = searches[missing[0]](mechanism, options.accountant, **question)
     except calibration.Unreachable as error:
         print(f"dplearn calibrate: {error}", file=sys.stderr)
         return 1

@@ -12,8 +12,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from dplearn.accountants import Accountant
+import numpy as np
+from scipy.special import ndtri
+
+from dplearn.accountants import Accountant, accountant_of
 from dplearn.accountants._runs import MOST_RUNS
+from dplearn.accountants.pld import PLD
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency, Guarantee, round_down, round_up
 from dplearn.ground.solve import Crossing, Snap, crossing
@@ -41,7 +45,7 @@ class Calibration:
 
     parameter: str  # "noise_multiplier", "steps", "sample_rate" or "delta"
     value: float
-    guarantee: Guarantee  # its epsilon is at most the target
+    guarantee: "Guarantee | Attack"  # its epsilon, or true positive rate, is at most the target
 
     def __str__(self) -> str:
         if self.parameter == "steps":
@@ -52,46 +56,70 @@ class Calibration:
         return f"{self.parameter} = {rounded(self.value, 6)}: {self.guarantee}"
 
 
+@dataclass(frozen=True)
+class Attack:
+    """What the best test between neighbours finds, at a rate of false alarms, by "pld"."""
+
+    lower: float  # bounds on its true positive rate
+    true_positive_rate: float
+    false_positive_rate: float
+    adjacency: Adjacency
+
+    def __str__(self) -> str:
+        found, rate = round_up(self.true_positive_rate, 4), self.false_positive_rate
+        return f"true positive rate <= {found} at false positive rate {rate}, {self.adjacency}"
+
+
 def smallest_noise_multiplier(
-    accountant: Accountant,
-    *,
     mechanism: Mechanism,
-    epsilon: float,
-    delta: float,
+    accountant: Accountant | str = "pld",
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    true_positive_rate: float | None = None,
+    false_positive_rate: float | None = None,
     steps: int = 1,
     adjacency: Adjacency = "add_remove",
     rtol: float = 1e-6,
 ) -> Calibration:
-    """The least noise with which `steps` runs of `mechanism` reach (epsilon, delta).
+    """The least noise with which `steps` runs of `mechanism` reach a target.
 
     The mechanism is any with a `noise_multiplier`, possibly inside; its value is ignored. The
-    target is epsilon > 0 and delta in (0, 1). The search stops at the relative width `rtol`,
-    or at a tenth of that of the bracket, at most 1e-3, or within 0.2 once it has done its work of
-    about a second; the value is rounded up. `Unreachable` is raised if none up to 1e7 reaches the
-    target.
+    target is epsilon > 0 and delta in (0, 1), or an attack: at a `false_positive_rate` in (0, 1) no
+    test has more than the `true_positive_rate`, which is larger and below 1; "pld" alone bounds
+    attacks. The search stops at the relative width `rtol`, or at a tenth of that of the bracket, at
+    most 1e-3, or within 0.2 once it has done its work of about a second; the value is rounded up.
+    `Unreachable` is raised if none up to 1e7 reaches the target.
 
     Examples
     --------
-    >>> from dplearn.accountants import accountants
     >>> from dplearn.mechanisms import Gaussian
-    >>> least = smallest_noise_multiplier(
-    ...     accountants["pld"](), mechanism=Gaussian(1.0), epsilon=1.0, delta=1e-5
-    ... )
-    >>> round(least.value, 4)
+    >>> round(smallest_noise_multiplier(Gaussian(1.0), epsilon=1.0, delta=1e-5).value, 4)
     3.7306
+    >>> attack = {"true_positive_rate": 0.05, "false_positive_rate": 0.01}
+    >>> print(smallest_noise_multiplier(Gaussian(1.0), **attack))
+    noise_multiplier = 1.46737: true positive rate <= 0.05 at false positive rate 0.01, add_remove
     """
     largest = _LARGEST
     while not _allows(mechanism, largest):
         largest /= 2
     place = {"guess": 0.0, "ends": (math.log(_SMALLEST), math.log(largest)), "tolerance": rtol}
-    question = {"delta": delta, "steps": steps, "adjacency": adjacency}
-    return _vary(accountant, mechanism, epsilon, "noise_multiplier", 1, place, question)
+    question = {"steps": steps, "adjacency": adjacency}
+    if true_positive_rate is false_positive_rate is None:
+        target = _Budget(epsilon, {**question, "delta": delta})
+    elif epsilon is delta is None:
+        target = _Rates(true_positive_rate, false_positive_rate, question)
+    else:
+        raise TypeError(
+            "Expected epsilon and delta, or the two rates of an attack, got some of both."
+        )
+    return _vary(accountant, mechanism, target, "noise_multiplier", 1, place)
 
 
 def largest_sample_rate(
-    accountant: Accountant,
-    *,
     mechanism: Mechanism,
+    accountant: Accountant | str = "pld",
+    *,
     epsilon: float,
     delta: float,
     steps: int = 1,
@@ -105,14 +133,14 @@ def largest_sample_rate(
     to 1e-12 reaches the target.
     """
     place = {"guess": math.log(100), "ends": (0.0, 12 * math.log(10)), "tolerance": rtol}
-    question = {"delta": delta, "steps": steps, "adjacency": adjacency}
-    return _vary(accountant, mechanism, epsilon, "sample_rate", -1, place, question)
+    target = _Budget(epsilon, {"delta": delta, "steps": steps, "adjacency": adjacency})
+    return _vary(accountant, mechanism, target, "sample_rate", -1, place)
 
 
 def largest_steps(
-    accountant: Accountant,
-    *,
     mechanism: Mechanism,
+    accountant: Accountant | str = "pld",
+    *,
     epsilon: float,
     delta: float,
     adjacency: Adjacency = "add_remove",
@@ -124,22 +152,16 @@ def largest_steps(
 
     Examples
     --------
-    >>> from dplearn.accountants import accountants
     >>> from dplearn.mechanisms import Gaussian
-    >>> largest_steps(
-    ...     accountants["pld"](), mechanism=Gaussian(10.0), epsilon=1.0, delta=1e-5
-    ... ).value
+    >>> largest_steps(Gaussian(10.0), epsilon=1.0, delta=1e-5).value
     7
     """
-
-    def guarantee_at(accountant: Accountant, minus_log_steps: float) -> Guarantee:
-        steps = _whole(minus_log_steps)
-        return accountant.epsilon(mechanism, delta=delta, steps=steps, adjacency=adjacency)
-
+    accountant = accountant_of(accountant)
+    target = _Budget(epsilon, {"delta": delta, "adjacency": adjacency})
     value, guarantee = _search(
-        guarantee_at,
+        lambda accountant, x: target.ask(accountant, mechanism, steps=_whole(x)),
         accountant,
-        epsilon,
+        target,
         guess=-math.log(1000),
         ends=(-math.log(MOST_RUNS), 0.0),
         tolerance=0.0,
@@ -147,14 +169,14 @@ def largest_steps(
     )
     if value < math.inf:
         return Calibration(parameter="steps", value=_whole(value), guarantee=guarantee)
-    nothing = accountant.epsilon(mechanism, delta=delta, steps=0, adjacency=adjacency)
+    nothing = target.ask(accountant, mechanism, steps=0)
     return Calibration(parameter="steps", value=0, guarantee=nothing)
 
 
 def smallest_delta(
-    accountant: Accountant,
-    *,
     mechanism: Mechanism,
+    accountant: Accountant | str = "pld",
+    *,
     epsilon: float,
     steps: int = 1,
     adjacency: Adjacency = "add_remove",
@@ -166,12 +188,11 @@ def smallest_delta(
 
     Examples
     --------
-    >>> from dplearn.accountants import accountants
     >>> from dplearn.mechanisms import Gaussian
-    >>> print(smallest_delta(accountants["pld"](), mechanism=Gaussian(1.0), epsilon=1.0))
+    >>> print(smallest_delta(Gaussian(1.0), epsilon=1.0))
     delta = 0.126937: delta = 0.1269 at epsilon = 1, add_remove, by pld
     """
-    validate.instance(Accountant, accountant=accountant)
+    accountant = accountant_of(accountant)
     guarantee = accountant.delta(mechanism, epsilon=epsilon, steps=steps, adjacency=adjacency)
     if guarantee.delta >= 1:
         raise Unreachable(
@@ -190,26 +211,76 @@ def _allows(mechanism: Mechanism, noise_multiplier: float) -> bool:
     return True
 
 
+class _Budget:
+    """An epsilon to reach, and the rest of the question."""
+
+    def __init__(self, epsilon: Any, question: dict[str, Any]) -> None:
+        validate.positive(epsilon=epsilon)
+        self.epsilon, self.question = epsilon, question
+
+    def ask(self, accountant: Accountant, mechanism: Mechanism, **more: Any) -> Guarantee:
+        return accountant.epsilon(mechanism, **self.question, **more)
+
+    def shares(self, answer: Guarantee) -> tuple[float, float]:
+        """Lower and upper end of the answer over the target: it is reached if the last is <= 1."""
+        return answer.lower / self.epsilon, answer.epsilon / self.epsilon
+
+    def missed(self, best: Guarantee, parameter: str) -> str:
+        """One sentence on a target that is out of reach."""
+        return (
+            f"Expected a reachable target, got epsilon={self.epsilon!r}: the smallest epsilon "
+            f"found over all {parameter} is {best.epsilon:.4g} by {best.method}."
+        )
+
+
+class _Rates:
+    """A true positive rate that no test may exceed at a false positive rate."""
+
+    def __init__(self, most: Any, rate: Any, question: dict[str, Any]) -> None:
+        validate.probability(false_positive_rate=rate, true_positive_rate=most)
+        if most <= rate:
+            found = f"{most!r} and {rate!r}"
+            raise ValueError(f"Expected true_positive_rate > false_positive_rate, got {found}.")
+        self.most, self.rate, self.question = most, rate, question
+
+    def ask(self, accountant: Accountant, mechanism: Mechanism) -> Attack:
+        if not isinstance(accountant, PLD):
+            raise ValueError(f"Expected accountant='pld', which bounds attacks, got {accountant}.")
+        rate = {"false_positive_rate": self.rate}
+        lower, upper = accountant.true_positive_rate(mechanism, **rate, **self.question)
+        return Attack(float(lower), float(upper), self.rate, self.question["adjacency"])
+
+    def shares(self, answer: Attack) -> tuple[float, float]:
+        """The same for the Gaussian's mu with these rates, which falls as 1 / noise."""
+        rates = np.array([answer.lower, answer.true_positive_rate, self.most])
+        lower, upper, most = ndtri(rates) - ndtri(self.rate)
+        beyond = answer.true_positive_rate > self.most
+        return lower / most, max(upper / most, math.nextafter(1.0, 2.0) if beyond else 0.0)
+
+    def missed(self, best: Attack, parameter: str) -> str:
+        """One sentence on a target that is out of reach."""
+        return (
+            f"Expected a reachable target, got true_positive_rate={self.most!r}: the smallest one "
+            f"found over all {parameter} is {best.true_positive_rate:.4g}."
+        )
+
+
 def _vary(
-    accountant: Accountant,
+    accountant: Accountant | str,
     mechanism: Mechanism,
-    epsilon: float,
+    target: _Budget | _Rates,
     name: str,
     sign: int,
     place: dict[str, Any],
-    question: dict[str, Any],
 ) -> Calibration:
     """The parameter of the mechanism whose logarithm, times `sign`, is the least that will do."""
 
-    def guarantee_at(accountant: Accountant, x: float) -> Guarantee:
-        return accountant.epsilon(mechanism.vary(**{name: math.exp(sign * x)}), **question)
+    def ask(accountant: Accountant, x: float) -> Any:
+        return target.ask(accountant, mechanism.vary(**{name: math.exp(sign * x)}))
 
-    x, best = _search(guarantee_at, accountant, epsilon, **place)
+    x, best = _search(ask, accountant_of(accountant), target, **place)
     if x == math.inf:
-        raise Unreachable(
-            f"Expected a reachable target, got epsilon={epsilon!r}: the smallest epsilon found "
-            f"over all {name} is {best.epsilon:.4g} by {best.method}."
-        )
+        raise Unreachable(target.missed(best, name))
     return Calibration(parameter=name, value=math.exp(sign * x), guarantee=best)
 
 
@@ -227,71 +298,70 @@ def _to_whole_steps(x: float, a: float, b: float) -> float:
 
 
 def _search(
-    guarantee_at: Callable[[Accountant, float], Guarantee],
+    ask: Callable[[Accountant, float], Any],
     accountant: Accountant,
-    epsilon: float,
+    target: _Budget | _Rates,
     *,
     guess: float,
     ends: tuple[float, float],
     tolerance: float,
     snap: Snap = lambda x, a, b: x,
-) -> tuple[float, Guarantee]:
-    """Smallest x at which the accountant answers within epsilon, and what it answers there.
+) -> tuple[float, Any]:
+    """Smallest x at which the accountant's answer reaches the target, and that answer.
 
-    The epsilon of `guarantee_at` falls with x; inf and the answer at the upper end if it is
-    never so small.
+    The answers fall with x; inf and the answer at the upper end if none reaches it.
     """
-    validate.instance(Accountant, accountant=accountant)
-    validate.positive(epsilon=epsilon)
     part, last = 0.0, _NEAR
     start: dict[str, Any] = {"guess": guess, "upper": ends[1]}
-    tried: list[tuple[float, Guarantee]] = []
+    tried: list[tuple[float, Any]] = []
     with counting() as work:
-        crossed = partial(_crossed, epsilon=epsilon, work=work, lower=ends[0], snap=snap)
+        crossed = partial(_crossed, shares=target.shares, work=work, lower=ends[0], snap=snap)
         if (rough := accountant.rougher()) != accountant:
-            near, answer = crossed(partial(guarantee_at, rough), enough=_NEAR, **start)
+            near, answer = crossed(partial(ask, rough), enough=_NEAR, **start)
             start = {"guess": near.root, "slope": near.slope, "upper": ends[1]}
             part = _PART
             if near.x < math.inf:
                 tried, last, start["upper"] = [(near.x, answer)], math.inf, near.x
         if not tried or work.units < _MOST_WORK:
-            ask = partial(guarantee_at, accountant)
-            end, answer = crossed(ask, enough=tolerance, part=part, last=last, **start)
+            end, answer = crossed(
+                partial(ask, accountant), enough=tolerance, part=part, last=last, **start
+            )
             tried.append((end.x, answer))
     return min(tried, key=lambda end: end[0])
 
 
 def _crossed(
-    guarantee_at: Callable[[float], Guarantee],
+    ask: Callable[[float], Any],
     *,
-    epsilon: float,
+    shares: Callable[[Any], tuple[float, float]],
     work: Work,
     enough: float,
     part: float = 0.0,
     last: float = 0.0,
     **start: Any,
-) -> tuple[Crossing, Guarantee]:
-    """Where the answers cross epsilon, and the one there.
+) -> tuple[Crossing, Any]:
+    """Where the answers cross the target, and the one there.
 
     Near it is what is `enough`, or a `part` of the bracket, or `last` once the work is done.
     """
-    answers: dict[float, Guarantee] = {}
+    answers: dict[float, Any] = {}
     cost = 0.0
 
     def excess(x: float) -> float:
         nonlocal cost
         before = work.units
         spend(_ANSWER)
-        answers[x] = answer = guarantee_at(x)
+        answers[x] = answer = ask(x)
         cost = work.units - before
         # In the logarithm of each parameter that of epsilon is nearly straight.
-        return (math.log(answer.epsilon) if answer.epsilon else -math.inf) - math.log(epsilon)
+        share = shares(answer)[1]
+        return math.log(share) if share else -math.inf
 
     def close(x: float) -> float:
         if work.units + cost > _MOST_WORK:
             return max(enough, last)
-        answer = answers[x]
-        width = 1 - answer.lower / answer.epsilon if answer.epsilon else 0.0
+        lower, upper = shares(answers[x])
+        width = 1 - lower / upper if upper else 0.0
         return max(enough, min(part * width, _WIDEST))
 
     end = crossing(excess, tolerance=close, **start)

@@ -46,7 +46,7 @@ def readings(plan: DPSGD, *, delta: float, records: int, of_one: int) -> dict[st
         f"as planned: δ = {delta:g}": plan.guarantee(delta=delta),
         "cautious: δ = 1e-06": plan.guarantee(delta=1e-6),
         "by Rényi DP, as most tools print it": plan.guarantee("rdp", delta=delta),
-        "best of about 10 settings": Tuned(plan.composed, tries=10).guarantee(delta=delta),
+        "best of about 10 settings": Tuned(plan, tries=10).guarantee(delta=delta),
         "batches were only shuffled": replace(plan, sampling="shuffled").guarantee(delta=delta),
         "batches of fixed size, a record replaced": fixed.guarantee(delta=delta),
         "the attacker knows who was in which batch": everybody.guarantee(delta=delta),

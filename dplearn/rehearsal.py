@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from dplearn.accountants import accountant_of
 from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.ground import validate
 from dplearn.run import DPSGD, natural_adjacency
@@ -51,9 +50,12 @@ def rehearse(
     validate.instance(DPSGD, plan=plan)
     validate.integer(minimum=1, repeats=repeats)
     ((mechanism, steps),) = replace(plan, noise_multiplier=1.0).composed.parts()
-    run = {"mechanism": mechanism, "steps": steps, "delta": delta}
-    run |= {"adjacency": natural_adjacency(plan.sampling)}
-    least = lambda e: smallest_noise_multiplier(accountant_of("pld"), epsilon=e, **run).value  # type: ignore[arg-type]
+    adjacency = natural_adjacency(plan.sampling)
+
+    def least(epsilon: float) -> float:
+        asked = {"epsilon": epsilon, "delta": delta, "steps": steps}
+        return smallest_noise_multiplier(mechanism, **asked, adjacency=adjacency).value
+
     trials = [replace(plan, noise_multiplier=least(e) if e < math.inf else 0.0) for e in epsilons]
     return tuple(
         Rehearsal(epsilon, trial, tuple(float(score(trial, seed)) for seed in range(repeats)))

@@ -248,7 +248,7 @@ class Plan(Statable):
     ) -> Guarantee:
         """Privacy after `steps` updates (default: the whole run), for delta in (0, 1).
 
-        An accountant's name is one of `dplearn.accountants.accountants`; the default adjacency is
+        An accountant's name is one of `dplearn.ACCOUNTANTS`; the default adjacency is
         the one for which the sampling scheme has a theorem, and ValueError is raised where that of
         phases differs. Updates beyond the plan are as the last phase's.
         """
@@ -403,8 +403,8 @@ class DPSGD(Plan):
             sampling=sampling,
         )
         least = smallest_noise_multiplier(
-            accountant_of(accountant),
-            mechanism=run.mechanism,
+            run.mechanism,
+            accountant,
             epsilon=epsilon,
             delta=delta,
             steps=-(-steps // run.drawing.batches),

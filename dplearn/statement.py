@@ -12,7 +12,7 @@ from importlib.metadata import version
 from textwrap import TextWrapper
 from typing import Any, ClassVar
 
-from dplearn.accountants import Accountant, accountants
+from dplearn.accountants import ACCOUNTANTS, Accountant
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency, Guarantee, round_up
 from dplearn.mechanisms import Composed
@@ -105,7 +105,7 @@ class Statement:
     @property
     def rows(self) -> dict[str, str]:
         """Part -> what is said of it; the promise comes first."""
-        g, law = self.guarantee, accountants[self.guarantee.method]
+        g, law = self.guarantee, ACCOUNTANTS[self.guarantee.method]
         rows = {
             "Promise": f"{g}: {KINDS[g.kind]}",
             "In words": "an attacker who suspects 1 % of the outsiders "
@@ -284,7 +284,7 @@ def _tuned(tuning: Any, composed: Composed, stated: Guarantee, certificate: str)
     """The price of the best of several such runs."""
     if tuning.run != composed or certificate:
         raise ValueError(
-            "Expected tuning=Tuned(plan.composed, ...) of this plan, and no certificate, "
+            "Expected tuning=Tuned(plan, ...) of this plan, and no certificate, "
             "which proves one run; got another."
         )
     return tuning.guarantee(delta=stated.delta, adjacency=stated.adjacency)
@@ -315,7 +315,7 @@ def _most_caught(stated: Guarantee, composed: Composed | None) -> float:
     if composed is None:
         return caught
     try:
-        ends: Any = accountants["pld"]().true_positive_rate(  # type: ignore[attr-defined]
+        ends: Any = ACCOUNTANTS["pld"]().true_positive_rate(  # type: ignore[attr-defined]
             composed, false_positive_rate=_FALSE_ALARMS, adjacency=stated.adjacency
         )
     except NotImplementedError:

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +14,7 @@ from dplearn.ground import validate
 from dplearn.ground.guarantee import Adjacency, Guarantee
 from dplearn.ground.solve import decreasing_root
 from dplearn.mechanisms import Mechanism
+from dplearn.run import Plan
 
 _CONDITIONS = (
     "the number of tries comes from Tuned.draw and stays secret",
@@ -43,13 +45,15 @@ class Tuned:
     epsilon <= 3.689 at delta = 1.0e-05, add_remove, by rdp
     """
 
-    run: Mechanism  # one whole run, for example `DPSGD.composed`; no setting leaks more
+    run: Any  # one whole run, a mechanism or a plan, kept as `plan.composed`; no setting leaks more
     tries: float  # expected number of runs, in [1, 1e6]
     # Of the law of K, in [-0.9, 10]: 1 is the geometric law, 0 the logarithmic one; less is cheaper
     # and K varies more.
     shape: float = 0.0
 
     def __post_init__(self) -> None:
+        if isinstance(self.run, Plan):
+            object.__setattr__(self, "run", self.run.composed)
         validate.instance(Mechanism, run=self.run)
         validate.between(1, 1e6, tries=self.tries)
         validate.between(-0.9, 10, shape=self.shape)

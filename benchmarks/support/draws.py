@@ -6,6 +6,7 @@ import numpy as np
 from support.sweep import PLD
 
 from dplearn import (
+    MECHANISMS,
     Composed,
     DiscreteGaussian,
     ExponentialMechanism,
@@ -17,7 +18,6 @@ from dplearn import (
     RandomizedResponse,
     Shuffled,
     WithoutReplacement,
-    mechanisms,
 )
 from dplearn.ground.guarantee import ADJACENCIES
 from dplearn.mechanisms import Mechanism
@@ -94,10 +94,10 @@ MAKERS: dict[str, Callable[[Rng], Mechanism]] = {
 
 def some_mechanism(rng: Rng) -> Mechanism:
     """One of every registered kind with equal chance; a kind unknown here by its examples."""
-    name = str(rng.choice(list(mechanisms)))
+    name = str(rng.choice(list(MECHANISMS)))
     if name in MAKERS:
         return MAKERS[name](rng)
-    examples = mechanisms[name].examples()
+    examples = MECHANISMS[name].examples()
     return examples[rng.integers(len(examples))]
 
 

@@ -18,14 +18,14 @@ from support.draws import (
 from support.sweep import PLD, Answer, Case, Opaque, Question, blind
 
 from dplearn import (
+    ACCOUNTANTS,
+    MECHANISMS,
     Composed,
     DiscreteGaussian,
     Gaussian,
     Laplace,
     PoissonSubsampled,
     RandomizedResponse,
-    accountants,
-    mechanisms,
 )
 from dplearn.accountants import Accountant
 from dplearn.mechanisms import Mechanism
@@ -57,8 +57,8 @@ def anywhere(rng: Rng, case: Case) -> None:
 
 def _others(mechanism: Mechanism, adjacency: str) -> Iterator[tuple[str, Accountant]]:
     """Other accountants that prove an upper bound; optimal is slow on long lists."""
-    names = {name for name, kind in accountants.items() if kind.kind == "upper"}
-    bounds = ((name, accountants[name]()) for name in sorted(names - {"pld", "optimal"}))
+    names = {name for name, kind in ACCOUNTANTS.items() if kind.kind == "upper"}
+    bounds = ((name, ACCOUNTANTS[name]()) for name in sorted(names - {"pld", "optimal"}))
     return ((name, a) for name, a in bounds if a.supports(mechanism, adjacency))
 
 
@@ -136,7 +136,7 @@ def _on_line(rng: Rng, case: Case) -> None:
         adjacency = str(rng.choice(["add_remove", "replace_one"]))
         name = "geometric" if kind == 1 else "discrete_gaussian"
         size = int(rng.integers(1, 4))
-        mechanism = mechanisms[name](spread(rng, 0.3, 20 if kind == 1 else 3), size)
+        mechanism = MECHANISMS[name](spread(rng, 0.3, 20 if kind == 1 else 3), size)
         scale = mechanism.noise_multiplier * mechanism.sensitivity
         shift = size * (2 if adjacency == "replace_one" else 1)
         exact = lambda t: getattr(oracles, name)(scale, shift, t)

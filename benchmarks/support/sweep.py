@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from support import oracles
 
-from dplearn import Composed, accountants
+from dplearn import ACCOUNTANTS, Composed
 from dplearn.mechanisms import Mechanism
 
-PLD = accountants["pld"]
+PLD = ACCOUNTANTS["pld"]
 # Two exact values may differ by the rounding of their root searches.
 ROUNDING = 1e-12
 # Of arguments that are no root searches.

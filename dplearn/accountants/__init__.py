@@ -3,16 +3,20 @@
 from dplearn.accountants._base import Accountant
 from dplearn.ground import validate
 from dplearn.ground.registry import Registry
+from dplearn.mechanisms import Mechanism
 
-accountants = Registry("dplearn.accountants", Accountant)
+ACCOUNTANTS = Registry("dplearn.accountants", Accountant)
 
-__all__ = ["Accountant", "accountant_of", "accountants"]
+__all__ = ["ACCOUNTANTS", "Accountant", "accountant_of"]
 
 
 def accountant_of(accountant: Accountant | str) -> Accountant:
-    """The accountant that this is, or that has this name in `accountants`."""
+    """The accountant that this is, or that has this name in `ACCOUNTANTS`."""
     if isinstance(accountant, str):
-        validate.one_of(tuple(accountants), accountant=accountant)
-        return accountants[accountant]()
+        validate.one_of(tuple(ACCOUNTANTS), accountant=accountant)
+        return ACCOUNTANTS[accountant]()
     validate.instance(Accountant, accountant=accountant)
     return accountant
+
+
+Mechanism._accountant = staticmethod(accountant_of)

@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.accountants.theorems import rdp_to_epsilon, rdp_to_epsilon_mironov
 from dplearn.book.register import book
 from dplearn.calibrate import smallest_noise_multiplier
@@ -67,7 +67,7 @@ def drawn_figures() -> Iterator[dict[str, Any]]:
     about = ("epsilon", "poisson_subsampled_gaussian", "add_remove", "=")
     for row in published().values():
         asked = tuple(row[name] for name in ("quantity", "mechanism", "adjacency", "relation"))
-        own = row["method"] in accountants and row["verdict"] != "does_not_reproduce"
+        own = row["method"] in ACCOUNTANTS and row["verdict"] != "does_not_reproduce"
         if own and asked == about and all(row[name] for name in numbers.values()):
             yield {
                 **{symbol: number(row[name]) for symbol, name in numbers.items()},
@@ -169,7 +169,7 @@ def _moments_after_a_release(row: Row) -> float:
     """A full-batch release comes first, with its noise told in words."""
     first = Gaussian(float(row["parameters"].split("noise_multiplier ")[1].split(" ")[0]))
     both = Composed([first, (_step_of(row), int(row["steps"]))])
-    return accountants["moments"]().epsilon(both, delta=number(row["delta"])).epsilon
+    return ACCOUNTANTS["moments"]().epsilon(both, delta=number(row["delta"])).epsilon
 
 
 def _calibrated(row: Row) -> float:
@@ -180,8 +180,8 @@ def _calibrated(row: Row) -> float:
         return float(first_true(enough, lower=0.5, upper=5.0, rtol=1e-7))
     orders = {"orders": tuple(_orders_of(row))} if row["method"] == "rdp" else {}
     return smallest_noise_multiplier(
-        accountants[row["method"]](**orders),
-        mechanism=PoissonSubsampled(Gaussian(1.0), number(row["sample_rate"])),
+        PoissonSubsampled(Gaussian(1.0), number(row["sample_rate"])),
+        ACCOUNTANTS[row["method"]](**orders),
         epsilon=number(row["epsilon"]),
         delta=number(row["delta"]),
         steps=int(row["steps"]),
@@ -199,7 +199,7 @@ def _central_limit(row: Row) -> float:
 
 def _accounted(name: str, row: Row) -> float:
     """What an accountant of ours says about a run of sampled Gaussians."""
-    accountant, run = accountants[name](), {"steps": int(row["steps"])}
+    accountant, run = ACCOUNTANTS[name](), {"steps": int(row["steps"])}
     if row["quantity"] == "delta":
         return accountant.delta(_step_of(row), epsilon=number(row["epsilon"]), **run).delta
     return accountant.epsilon(_step_of(row), delta=number(row["delta"]), **run).epsilon

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.certificates.check import FORMAT, NotProvedError, check
 from dplearn.engine.contour.line import Line
 from dplearn.engine.contour.pair import SampledGaussian
@@ -48,7 +48,7 @@ def certify(
     if isinstance(mechanism, PoissonSubsampled) and mechanism.sample_rate == 1:
         mechanism = mechanism.base
     run = _run(mechanism) | {"steps": steps, "delta": repr(delta), "adjacency": adjacency}
-    bracket = accountants["pld"](rtol=1e-9).epsilon(
+    bracket = ACCOUNTANTS["pld"](rtol=1e-9).epsilon(
         mechanism, delta=delta, steps=steps, adjacency=adjacency
     )
     reason = "the engine's bracket has no finite ends"

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.accountants._directions import directions
 from dplearn.accountants._runs import Runs
 from dplearn.accountants.theorems import optimal_composition, tails_error
@@ -157,7 +157,7 @@ class _Step:
                 witnesses=[side.witnesses for side in sides],
             )
         # A rough question needs few cells.
-        pld = accountants["pld"](rtol=rtol, most_cells=2**12 if rtol > 1e-5 else 2**16)
+        pld = ACCOUNTANTS["pld"](rtol=rtol, most_cells=2**12 if rtol > 1e-5 else 2**16)
         both = {"delta": values["delta"], "steps": steps, "adjacency": self.adjacency}
         guarantees = pld.epsilon_curve(self.made(values), **both)
         # The lower end leaves room for what an exact value was rounded up.

@@ -17,8 +17,8 @@ class Registry(Mapping[str, type]):
 
     Examples
     --------
-    >>> from dplearn.accountants import accountants
-    >>> "rdp" in accountants
+    >>> from dplearn.accountants import ACCOUNTANTS
+    >>> "rdp" in ACCOUNTANTS
     True
     """
 
@@ -44,15 +44,6 @@ class Registry(Mapping[str, type]):
         except KeyError:
             names = ", ".join(self._classes)
             raise KeyError(f"Expected one of {names}, got {name!r}.") from None
-
-    def __getattr__(self, name: str) -> Any:
-        """Attribute of the package, behind whose name in `dplearn` the registry stands.
-
-        ``import dplearn.mechanisms as m`` binds `m` to ``dplearn.mechanisms``, the registry.
-        """
-        if name.startswith("__") or "_package" not in vars(self):
-            raise AttributeError(name)
-        return getattr(importlib.import_module(self._package), name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._classes)

@@ -21,9 +21,10 @@ from dplearn.mechanisms.subset_sum import SubsetSum
 from dplearn.mechanisms.summed_discrete_gaussian import SummedDiscreteGaussian
 from dplearn.mechanisms.without_replacement import WithoutReplacement
 
-mechanisms = Registry("dplearn.mechanisms", Mechanism)
+MECHANISMS = Registry("dplearn.mechanisms", Mechanism)
 
 __all__ = [
+    "MECHANISMS",
     "Composed",
     "CorrelatedGaussian",
     "DiscreteGaussian",
@@ -43,5 +44,4 @@ __all__ = [
     "SubsetSum",
     "SummedDiscreteGaussian",
     "WithoutReplacement",
-    "mechanisms",
 ]

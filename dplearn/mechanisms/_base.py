@@ -23,14 +23,14 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.engine.profile import Profile
 from dplearn.ground import validate
-from dplearn.ground.guarantee import ADJACENCIES, Adjacency
+from dplearn.ground.guarantee import ADJACENCIES, Adjacency, Guarantee
 from dplearn.mechanisms._outputs import Outputs
 
 
@@ -49,6 +49,8 @@ class Mechanism(ABC):
     # Neighbours for which a theorem covers it; of others it is said what is refused, and why.
     adjacencies: ClassVar[tuple[Adjacency, ...]] = ADJACENCIES
     refusal: ClassVar[tuple[str, str]] = ("", "")
+    # Finds an accountant by its name; `dplearn.accountants`, which stands above, puts itself here.
+    _accountant: ClassVar[Any]
     # Why `outputs` is empty, where it is.
     no_outputs: ClassVar[str] = "no laws on one line are known whose profile this is"
 
@@ -150,6 +152,28 @@ class Mechanism(ABC):
         if adjacency not in self.adjacencies:
             what, why = self.refusal
             raise validate.unsupported(f"adjacency={adjacency!r} for {what}", why)
+
+    def guarantee(
+        self,
+        accountant: Any = "pld",
+        *,
+        delta: float,
+        steps: int = 1,
+        adjacency: Adjacency = "add_remove",
+    ) -> Guarantee:
+        """Privacy of `steps` adaptive releases for delta in (0, 1), as a plan's.
+
+        The accountant is one of `dplearn.ACCOUNTANTS` or its name; errors are those of
+        `Accountant.epsilon`.
+
+        Examples
+        --------
+        >>> from dplearn.mechanisms import Gaussian
+        >>> print(Gaussian(1.0).guarantee(delta=1e-5))
+        epsilon = 4.377 at delta = 1.0e-05, add_remove, by pld
+        """
+        law = self._accountant(accountant)
+        return law.epsilon(self, delta=delta, steps=steps, adjacency=adjacency)
 
     def parts(self) -> tuple[tuple[Mechanism, int], ...]:
         """The (mechanism, count) pairs it is composed of; multiplicity lives here only."""

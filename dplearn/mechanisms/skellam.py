@@ -34,8 +34,8 @@ class Skellam(TabledNoise):
 
     Examples
     --------
-    >>> from dplearn import accountants
-    >>> round(accountants["pld"]().epsilon(Skellam(1.0, 10), delta=1e-5).epsilon, 3)
+    >>> from dplearn import ACCOUNTANTS
+    >>> round(ACCOUNTANTS["pld"]().epsilon(Skellam(1.0, 10), delta=1e-5).epsilon, 3)
     4.27
     """
 

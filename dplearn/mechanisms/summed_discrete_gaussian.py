@@ -42,9 +42,9 @@ class SummedDiscreteGaussian(TabledNoise):
 
     Examples
     --------
-    >>> from dplearn import DiscreteGaussian, accountants
+    >>> from dplearn import DiscreteGaussian, ACCOUNTANTS
     >>> for law in (DiscreteGaussian(1.0, 5), SummedDiscreteGaussian(1.0, 5, clients=100)):
-    ...     print(round(accountants["pld"]().epsilon(law, delta=1e-5).epsilon, 3))
+    ...     print(round(ACCOUNTANTS["pld"]().epsilon(law, delta=1e-5).epsilon, 3))
     4.383
     4.572
     """

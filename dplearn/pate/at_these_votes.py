@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import Profile
@@ -36,7 +36,7 @@ _ASSUMES = (
     "neighbours differ by one moved vote in every query, whichever teacher cast it",
     "every query of these votes is asked; a cap that ends the run sooner leaks no more",
 )
-ORDERS = np.array(accountants["rdp"]().orders)
+ORDERS = np.array(ACCOUNTANTS["rdp"]().orders)
 ORDERS = ORDERS[ORDERS < 1e4]
 # Knots of a profile, from this part of the largest loss on.
 _KNOTS, _NEAREST = 96, 1e-2

@@ -10,12 +10,12 @@ import pytest
 
 from cases import agrees, each, golden, number
 from dplearn import (
+    ACCOUNTANTS,
     DiscreteGaussian,
     ExponentialMechanism,
     Gaussian,
     Laplace,
     RandomizedResponse,
-    accountants,
 )
 from dplearn.accountants._runs import Runs
 from dplearn.accountants.rdp import RDP, at_best_order
@@ -31,12 +31,12 @@ from dplearn.mechanisms import (
 )
 
 ABADI = PoissonSubsampled(Gaussian(4.0), 0.01)
-NAMES = list(accountants)
+NAMES = list(ACCOUNTANTS)
 each_name = each("name", NAMES)
 
 
 def epsilon(name, mechanism, **question):
-    return accountants[name]().epsilon(mechanism, **question)
+    return ACCOUNTANTS[name]().epsilon(mechanism, **question)
 
 
 # What the README promises: from the tightest bound of the reference run to the loosest, then what
@@ -133,7 +133,7 @@ def test_one_run_is_its_own_profile():
 
 
 def test_a_number_of_steps_that_repeats_is_answered_once(monkeypatch):
-    law, asked, steps = accountants["pld"], [], [40, 1, 40, 0, 3]
+    law, asked, steps = ACCOUNTANTS["pld"], [], [40, 1, 40, 0, 3]
     bounds = law._bounds
     monkeypatch.setattr(law, "_bounds", lambda *a: asked.append(a[1].totals) or bounds(*a))
     curve = law().epsilon_curve(Gaussian(9.0), delta=1e-4, steps=steps)
@@ -202,12 +202,12 @@ def test_basic_composition_adds_both_parameters():
 def test_moments_has_a_floor_that_more_moments_lower():
     floor = math.log(1e5) / 32
     assert floor < epsilon("moments", ABADI, delta=1e-5).epsilon < floor * 1.001
-    more = accountants["moments"](largest_moment=128).epsilon(ABADI, delta=1e-5)
+    more = ACCOUNTANTS["moments"](largest_moment=128).epsilon(ABADI, delta=1e-5)
     assert more.epsilon < floor and more.details["moment"] > 32
 
 
 def test_rdp_says_which_order_won_and_takes_any_orders():
-    chosen = accountants["rdp"](orders=(2.0, 17.0, 64.0)).epsilon(ABADI, delta=1e-5, steps=10_000)
+    chosen = ACCOUNTANTS["rdp"](orders=(2.0, 17.0, 64.0)).epsilon(ABADI, delta=1e-5, steps=10_000)
     assert chosen.details == {"order": 17.0}
     # Large epsilon wants orders near 1, small epsilon large ones: both ends are covered.
     for sigma in (0.05, 1.0, 40.0, 1000.0):
@@ -218,17 +218,17 @@ def test_rdp_says_which_order_won_and_takes_any_orders():
 def test_settings_of_the_lattice_are_fields():
     laplace, question = Laplace(5.0), {"delta": 1e-6, "steps": 200}
     coarse, fine = (
-        accountants["pld"](rtol=r).epsilon(laplace, **question).epsilon for r in (0.05, 1e-4)
+        ACCOUNTANTS["pld"](rtol=r).epsilon(laplace, **question).epsilon for r in (0.05, 1e-4)
     )
     assert fine < coarse < fine * 1.05
-    fewer = accountants["optimal"](candidates=1).epsilon(laplace, **question).epsilon
-    assert fewer >= accountants["optimal"](candidates=9).epsilon(laplace, **question).epsilon
+    fewer = ACCOUNTANTS["optimal"](candidates=1).epsilon(laplace, **question).epsilon
+    assert fewer >= ACCOUNTANTS["optimal"](candidates=9).epsilon(laplace, **question).epsilon
 
 
 INVERTED = [
     (name, mechanism)
     for name, mechanism in itertools.product(NAMES, [ABADI, Laplace(30.0), Gaussian(50.0)])
-    if accountants[name]().supports(mechanism)
+    if ACCOUNTANTS[name]().supports(mechanism)
 ]
 
 
@@ -236,7 +236,7 @@ INVERTED = [
 @each("name, mechanism", INVERTED)
 def test_delta_is_the_inverse_of_epsilon(name, mechanism):
     target = epsilon(name, mechanism, delta=1e-7, steps=100).epsilon
-    back = accountants[name]().delta(mechanism, epsilon=target, steps=100)
+    back = ACCOUNTANTS[name]().delta(mechanism, epsilon=target, steps=100)
     assert back.epsilon <= target
     if name == "moments":
         # On its floor epsilon is linear in log delta, with slope 1/32.
@@ -252,10 +252,10 @@ def test_delta_is_the_inverse_of_epsilon(name, mechanism):
 @pytest.mark.slow
 @each_name
 def test_delta_of_epsilon_zero_is_one_and_of_a_huge_one_tiny_and_positive(name):
-    stated = accountants[name]().delta(Gaussian(0.01), epsilon=0.0, steps=50)
+    stated = ACCOUNTANTS[name]().delta(Gaussian(0.01), epsilon=0.0, steps=50)
     # Whatever is stated must be true: delta(0) of this run is 1 to hundreds of digits.
     assert stated.delta == pytest.approx(1.0, abs=1e-9)
-    stated = accountants[name]().delta(Gaussian(1.0), epsilon=200.0)
+    stated = ACCOUNTANTS[name]().delta(Gaussian(1.0), epsilon=200.0)
     assert 0 < stated.delta < 1e-60 and stated.epsilon <= 200.0
 
 
@@ -269,7 +269,7 @@ def test_nothing_costs_nothing_no_noise_everything_and_full_sampling_the_whole(n
     everything = epsilon(name, silent, steps=3, **question)
     assert everything.epsilon == math.inf and "adds no noise" in everything.reason
     assert epsilon(name, silent, steps=0, **question).epsilon == 0.0
-    curve = accountants[name]().epsilon_curve(silent, steps=[0, 1], **question)
+    curve = ACCOUNTANTS[name]().epsilon_curve(silent, steps=[0, 1], **question)
     assert [g.epsilon for g in curve] == [0.0, math.inf]
     full, whole = PoissonSubsampled(Gaussian(5.0), 1.0), Gaussian(5.0)
     ends = [epsilon(name, m, steps=30, **question).epsilon for m in (full, whole)]
@@ -286,7 +286,7 @@ FAR = [(s, q, 1e-15) for s, q in [(0.1, 1e-7), (0.2, 1e-12), (0.02, 0.5), (1e6, 
 @each_name
 def test_corners_are_answered_and_grow(name, sigma, q, delta):
     step = PoissonSubsampled(Gaussian(sigma), q)
-    curve = accountants[name]().epsilon_curve(step, delta=delta, steps=[1, 1000, 10**7])
+    curve = ACCOUNTANTS[name]().epsilon_curve(step, delta=delta, steps=[1, 1000, 10**7])
     epsilons = [g.epsilon for g in curve]
     assert epsilons == sorted(epsilons)
     for guarantee in curve:
@@ -297,7 +297,7 @@ def test_corners_are_answered_and_grow(name, sigma, q, delta):
 
 @each("name", NAMES)
 def test_a_part_that_never_runs_costs_nothing(name):
-    law, question = accountants[name](), {"delta": 1e-5}
+    law, question = ACCOUNTANTS[name](), {"delta": 1e-5}
     quiet = law.epsilon(Gaussian(1.0), **question)
     idle = Composed([(Gaussian(0.0), 0), Gaussian(1.0)])
     assert law.epsilon(idle, **question) == quiet
@@ -309,7 +309,7 @@ def test_a_part_that_never_runs_costs_nothing(name):
 
 def test_coins_that_say_nothing_cost_nothing():
     for name in NAMES:
-        if accountants[name]().supports(RandomizedResponse(1.0), "replace_one"):
+        if ACCOUNTANTS[name]().supports(RandomizedResponse(1.0), "replace_one"):
             coin = RandomizedResponse(1e-17)
             question = {"delta": 0.01, "steps": 10, "adjacency": "replace_one"}
             # The floor of moments is ln(100) / 32.
@@ -337,7 +337,7 @@ def test_coins_that_say_nothing_cost_nothing():
 @each_name
 def test_bad_questions_are_named(name, method, question, error, named):
     with pytest.raises(error, match=named):
-        getattr(accountants[name](), method)(ABADI, **question)
+        getattr(ACCOUNTANTS[name](), method)(ABADI, **question)
 
 
 @each(
@@ -351,7 +351,7 @@ def test_bad_questions_are_named(name, method, question, error, named):
     ],
 )
 def test_refusals_name_accountant_and_combination(name, mechanism, adjacency, named):
-    assert not accountants[name]().supports(mechanism, adjacency)
+    assert not ACCOUNTANTS[name]().supports(mechanism, adjacency)
     with pytest.raises(NotImplementedError, match=named):
         epsilon(name, mechanism, delta=1e-5, adjacency=adjacency)
 
@@ -368,7 +368,7 @@ def test_assumptions_travel_with_the_guarantee():
 
 @each_name
 def test_accountants_are_values_without_state(name):
-    one, two = accountants[name](), accountants[name]()
+    one, two = ACCOUNTANTS[name](), ACCOUNTANTS[name]()
     assert one == two and hash(one) == hash(two)
     first = one.epsilon(ABADI, delta=1e-5, steps=100)
     one.epsilon(Gaussian(1.0), delta=0.1, steps=7)

@@ -7,13 +7,13 @@ import pytest
 
 from cases import each
 from dplearn import (
+    ACCOUNTANTS,
     DPSGD,
     Composed,
     Gaussian,
     Laplace,
     PrivacyFilter,
     RandomizedResponse,
-    accountants,
 )
 
 
@@ -67,10 +67,10 @@ def test_a_filter_lets_through_what_a_fixed_list_would_cost():
     budget, allowed = PrivacyFilter(epsilon=1.0, delta=1e-5), 0
     while budget.spend(Gaussian(30.0)):
         allowed += 1
-    best = accountants["zcdp"]().epsilon(Gaussian(30.0), delta=1e-5, steps=allowed + 1)
+    best = ACCOUNTANTS["zcdp"]().epsilon(Gaussian(30.0), delta=1e-5, steps=allowed + 1)
     assert best.epsilon > 0.995 and 1.0 >= budget.guarantee.epsilon > 0.97 * best.epsilon
     assert (
-        accountants["pld"]().epsilon(Composed([(Gaussian(30.0), allowed)]), delta=1e-5).epsilon < 1
+        ACCOUNTANTS["pld"]().epsilon(Composed([(Gaussian(30.0), allowed)]), delta=1e-5).epsilon < 1
     )
 
 

@@ -8,12 +8,13 @@ from unittest.mock import Mock
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 from cases import each
 from dplearn import (
+    ACCOUNTANTS,
     Gaussian,
     Laplace,
-    accountants,
     calibrate,
     largest_sample_rate,
     smallest_noise_multiplier,
@@ -31,12 +32,12 @@ from dplearn.mechanisms import (
 
 TARGET = {"epsilon": 2.0, "delta": 1e-5}
 STEP = PoissonSubsampled(Gaussian(1.0), 0.01)
-PLD = accountants["pld"]()
-each_name = each("name", accountants)
+PLD = ACCOUNTANTS["pld"]()
+each_name = each("name", ACCOUNTANTS)
 
 
 def proved(name, mechanism, steps=1, adjacency="add_remove", delta=1e-5):
-    return accountants[name]().epsilon(mechanism, delta=delta, steps=steps, adjacency=adjacency)
+    return ACCOUNTANTS[name]().epsilon(mechanism, delta=delta, steps=steps, adjacency=adjacency)
 
 
 @each("search, parameter, step, further", [
@@ -50,7 +51,7 @@ def test_what_is_calibrated_is_enough_and_a_hair_further_is_not(
     name, search, parameter, step, further
 ):
     steps = {} if parameter == "steps" else {"steps": 500}
-    calibrate = partial(search, accountants[name](), mechanism=step, **steps, **TARGET)
+    calibrate = partial(search, step, name, **steps, **TARGET)
     if (name, parameter) == ("zcdp", "sample_rate"):
         # It cannot see sampling, so at this noise no rate helps.
         with pytest.raises(Unreachable, match=r"sample_rate .* by zcdp"):
@@ -79,13 +80,13 @@ TARGETS = [
 @each("epsilon, delta, q, steps, sigma", TARGETS)
 def test_golden_runs_backwards(epsilon, delta, q, steps, sigma):
     step, target = PoissonSubsampled(Gaussian(sigma), q), {"epsilon": epsilon, "delta": delta}
-    noise = smallest_noise_multiplier(PLD, mechanism=step, steps=steps, **target)
+    noise = smallest_noise_multiplier(step, steps=steps, **target)
     # Ten digits are golden; the search stops at 1e-6 and rounds up.
     assert sigma * (1 - 1e-9) <= noise.value <= sigma * (1 + 1e-6)
-    rate = largest_sample_rate(PLD, mechanism=step, steps=steps, **target)
+    rate = largest_sample_rate(step, steps=steps, **target)
     assert q * (1 - 2e-6) <= rate.value <= q * (1 + 1e-8)
     # A hair more noise, lest the last digit decide.
-    most = largest_steps(PLD, mechanism=step.vary(noise_multiplier=sigma * (1 + 1e-9)), **target)
+    most = largest_steps(step.vary(noise_multiplier=sigma * (1 + 1e-9)), **target)
     assert most.value == steps
     for reached in (noise, rate, most):
         assert reached.guarantee.epsilon <= epsilon
@@ -93,11 +94,11 @@ def test_golden_runs_backwards(epsilon, delta, q, steps, sigma):
 
 def test_few_questions_are_asked():
     """Without an `rtol` to relax, the accountant itself is all there is to ask."""
-    rdp = accountants["rdp"]()
+    rdp = ACCOUNTANTS["rdp"]()
     for epsilon, delta, q, steps, _ in TARGETS:
         counting = Mock(spec=rdp, wraps=rdp)
-        run = {"mechanism": STEP.vary(sample_rate=q), "steps": steps}
-        smallest_noise_multiplier(counting, **run, epsilon=epsilon, delta=delta)
+        question = {"steps": steps, "epsilon": epsilon, "delta": delta}
+        smallest_noise_multiplier(STEP.vary(sample_rate=q), counting, **question)
         mechanisms = [call.args[0] for call in counting.epsilon.call_args_list]
         assert 0 < len(mechanisms) == len(set(mechanisms)) <= 9
 
@@ -111,8 +112,8 @@ def test_few_questions_are_asked():
     ],
 )
 def test_any_mechanism_with_noise_can_be_asked(mechanism, adjacency):
-    question = {"mechanism": mechanism, "steps": 10, "adjacency": adjacency}
-    reached = smallest_noise_multiplier(PLD, **question, **TARGET)
+    question = {"steps": 10, "adjacency": adjacency}
+    reached = smallest_noise_multiplier(mechanism, **question, **TARGET)
     again = proved("pld", mechanism.vary(noise_multiplier=reached.value), 10, adjacency)
     assert reached.guarantee == again and 1.9 < again.epsilon <= 2.0
 
@@ -122,9 +123,7 @@ def test_any_mechanism_with_noise_can_be_asked(mechanism, adjacency):
 @pytest.mark.slow
 def test_gaussian_noise_for_any_target(log_epsilon, log_delta, steps):
     target = {"epsilon": math.exp(log_epsilon), "delta": math.exp(log_delta)}
-    reached = smallest_noise_multiplier(
-        accountants["gdp"](), mechanism=Gaussian(1.0), steps=steps, **target
-    )
+    reached = smallest_noise_multiplier(Gaussian(1.0), "gdp", steps=steps, **target)
     best = Gaussian.analytic(**target).noise_multiplier * math.sqrt(steps)
     assert reached.guarantee.epsilon <= target["epsilon"]
     assert best * (1 - 1e-9) <= reached.value <= best * (1 + 2e-6)
@@ -132,23 +131,23 @@ def test_gaussian_noise_for_any_target(log_epsilon, log_delta, steps):
 
 def test_ends_of_the_range():
     # So generous a target that the least noise tried is enough.
-    least = smallest_noise_multiplier(PLD, mechanism=Gaussian(1.0), epsilon=1e8, delta=1e-5)
+    least = smallest_noise_multiplier(Gaussian(1.0), epsilon=1e8, delta=1e-5)
     assert least.value == pytest.approx(1e-3) and least.guarantee.epsilon <= 1e8
-    whole = largest_sample_rate(PLD, mechanism=STEP.vary(noise_multiplier=50.0), **TARGET)
+    whole = largest_sample_rate(STEP.vary(noise_multiplier=50.0), **TARGET)
     assert whole.value == 1.0
-    none = largest_steps(PLD, mechanism=Gaussian(0.1), **TARGET)
+    none = largest_steps(Gaussian(0.1), **TARGET)
     assert (none.value, none.guarantee.epsilon) == (0, 0.0)
     # At the limit of 10^12 steps the answer is that limit or below, not an error.
     for noise in (1e7, 1e9):
-        most = largest_steps(accountants["zcdp"](), mechanism=Gaussian(noise), **TARGET)
+        most = largest_steps(Gaussian(noise), "zcdp", **TARGET)
         assert most.value == 10**12 and most.guarantee.epsilon <= 2.0
     assert str(most).startswith("steps = 1000000000000 (the most that are tried): epsilon <= ")
 
 
 @pytest.mark.slow
 def test_rates_far_below_one_are_found():
-    run = {"mechanism": STEP.vary(noise_multiplier=0.3), "steps": 10_000}
-    reached = largest_sample_rate(PLD, **run, epsilon=0.01, delta=1e-9)
+    quiet, target = STEP.vary(noise_multiplier=0.3), {"epsilon": 0.01, "delta": 1e-9}
+    reached = largest_sample_rate(quiet, steps=10_000, **target)
     assert 1e-12 < reached.value < 1e-6 and reached.guarantee.epsilon <= 0.01
 
 
@@ -160,7 +159,36 @@ def test_out_of_reach_says_how_far_one_got(search, parameter):
     # The moments accountant cannot fall below ln(1/delta) / 32 = 0.36.
     message = f"got epsilon=0.1: the smallest epsilon found over all {parameter} is 0.359"
     with pytest.raises(Unreachable, match=message):
-        search(accountants["moments"](), mechanism=STEP, epsilon=0.1, delta=1e-5)
+        search(STEP, "moments", epsilon=0.1, delta=1e-5)
+
+
+ATTACK = {"true_positive_rate": 0.05, "false_positive_rate": 0.01}
+
+
+def test_noise_is_found_for_the_rates_of_an_attack():
+    """The Gaussian's are in closed form; none finds a member more, no noise is wasted."""
+    found = smallest_noise_multiplier(Gaussian(1.0), steps=4, **ATTACK)
+    least = 2 / (norm.ppf(0.05) - norm.ppf(0.01))
+    assert least <= found.value <= least * (1 + 2e-6)
+    assert 0.05 * (1 - 1e-5) < found.guarantee.lower <= found.guarantee.true_positive_rate <= 0.05
+    reached = smallest_noise_multiplier(STEP, steps=1000, **ATTACK)
+    step = STEP.vary(noise_multiplier=reached.value)
+    rates = PLD.true_positive_rate(step, false_positive_rate=0.01, steps=1000)
+    assert 0.0499 < rates[0] <= rates[1] == reached.guarantee.true_positive_rate <= 0.05
+
+
+@each(
+    "target, accountant, error, named",
+    [(TARGET | ATTACK, "pld", TypeError, "rates of an attack, got some of both"),
+     (ATTACK | {"true_positive_rate": 0.01}, "pld", ValueError, "> false_positive_rate, got 0.01"),
+     (ATTACK, "rdp", ValueError, "accountant='pld', which bounds attacks, got RDP"),
+     (ATTACK | {"false_positive_rate": 0.05 - 1e-12}, "pld", Unreachable, "smallest one found"),
+     ({"epsilon": 1.0}, "pld", TypeError, "got delta=None"),
+     ({"false_positive_rate": 0.01}, "pld", TypeError, "got true_positive_rate=None")],
+)  # fmt: skip
+def test_a_target_is_a_budget_or_an_attack(target, accountant, error, named):
+    with pytest.raises(error, match=named):
+        smallest_noise_multiplier(STEP, accountant, **target)
 
 
 REFUSED = [
@@ -178,20 +206,20 @@ def test_bad_targets_and_what_lacks_the_parameter_are_named(
     search, mechanism, target, error, named
 ):
     with pytest.raises(error, match=named):
-        search(accountants["rdp"](), mechanism=mechanism, **target)
-    with pytest.raises(TypeError, match="accountant to be an Accountant, got accountant='pld'"):
-        search("pld", mechanism=STEP, **TARGET)
+        search(mechanism, "rdp", **target)
+    with pytest.raises(ValueError, match=r"accountant one of .*, got accountant='best'"):
+        search(STEP, "best", **TARGET)
 
 
 @pytest.mark.slow
 @each_name
 def test_the_least_delta_is_that_of_the_accountant(name):
-    accountant, question = accountants[name](), {"epsilon": 1.0, "steps": 10}
-    reached = smallest_delta(accountant, mechanism=Gaussian(20.0), **question)
+    accountant, question = ACCOUNTANTS[name](), {"epsilon": 1.0, "steps": 10}
+    reached = smallest_delta(Gaussian(20.0), accountant, **question)
     assert (reached.parameter, reached.value) == ("delta", reached.guarantee.delta)
     assert reached.guarantee == accountant.delta(Gaussian(20.0), **question)
     with pytest.raises(Unreachable, match=f"no delta below 1 is proved by {name}"):
-        smallest_delta(accountant, mechanism=Gaussian(0.0), epsilon=2.0)
+        smallest_delta(Gaussian(0.0), accountant, epsilon=2.0)
 
 
 @each(
@@ -228,7 +256,7 @@ def test_a_search_ends_when_it_has_done_its_work(
 
     monkeypatch.setattr(calibrate, "counting", counted)
     question = {"epsilon": epsilon, "delta": delta} | ({"steps": steps} if steps else {})
-    first, second = (search(PLD, mechanism=mechanism, **question) for _ in range(2))
+    first, second = (search(mechanism, **question) for _ in range(2))
     assert 0.6 * calibrate._MOST_WORK < works[0].units < calibrate._MOST_WORK
     assert works[0].units == works[1].units
     # What a cache remembers changes nothing, and what is returned is an answer at that value.
@@ -246,9 +274,9 @@ def test_what_one_step_costs_is_charged_to_whoever_searches():
     epoch, question = RandomAllocation(Gaussian(2.5), 2**15), {"delta": 1e-5, "steps": 3}
     for _ in range(2):
         with counting() as work:
-            first = accountants["basic"]().epsilon(epoch, **question)
+            first = ACCOUNTANTS["basic"]().epsilon(epoch, **question)
             cost = work.units
-            assert accountants["basic"]().epsilon(epoch, **question) == first
+            assert ACCOUNTANTS["basic"]().epsilon(epoch, **question) == first
         assert cost > 15 * 512**2 and work.units == cost
 
 
@@ -270,7 +298,7 @@ def test_costly_answers_are_few(rougher, cost, answers, error):
             leaks = 1.8 if mechanism.sample_rate < 1e-3 else 2.2
             return Mock(epsilon=leaks, lower=leaks)
 
-    best = largest_sample_rate(Costly(), mechanism=STEP, **TARGET)
+    best = largest_sample_rate(STEP, Costly(), **TARGET)
     assert best.guarantee.epsilon == 1.8 and 0 < 1e-3 - best.value <= error
     assert (asked.count(PLD.rtol) or not answers) and asked.count(PLD.rtol) <= answers
 
@@ -287,7 +315,7 @@ def test_a_search_ends_early_where_nothing_is_proved_from_below():
 
     def search():
         asked.clear()
-        best = largest_sample_rate(Jumps(), mechanism=STEP, **TARGET).value
+        best = largest_sample_rate(STEP, Jumps(), **TARGET).value
         return asked.count(PLD.rtol), 1e-3 - best
 
     proved_below = 1.0

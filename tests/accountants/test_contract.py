@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cases import each
-from dplearn import Composed, Gaussian, Laplace, RandomizedResponse, accountants, mechanisms
+from dplearn import ACCOUNTANTS, MECHANISMS, Composed, Gaussian, Laplace, RandomizedResponse
 from dplearn.accountants._base import Bound
 from dplearn.accountants._runs import Runs
 from dplearn.accountants.pld import PLD
@@ -22,11 +22,11 @@ COARSE = {"pld": PLD(rtol=1e-2, most_cells=2**12)}
 # So may the best of a grid of divisions of delta, which is longer for a whole curve.
 WOBBLE = {"pld": 2e-2, "advanced": 1e-8, "optimal": 1e-8}
 DELTA = 1e-6
-EXAMPLES = [m for cls in mechanisms.values() for m in cls.examples()]
+EXAMPLES = [m for cls in MECHANISMS.values() for m in cls.examples()]
 # Every (mechanism, adjacency) that some theorem covers.
-PAIRS = [p for p in itertools.product(EXAMPLES, ADJACENCIES) if accountants["rdp"]().supports(*p)]
+PAIRS = [p for p in itertools.product(EXAMPLES, ADJACENCIES) if ACCOUNTANTS["rdp"]().supports(*p)]
 
-each_mechanism = pytest.mark.parametrize("name", mechanisms)
+each_mechanism = pytest.mark.parametrize("name", MECHANISMS)
 # Quick: one example of a mechanism, without the whole distribution, which takes longest.
 quick_and_slow = pytest.mark.parametrize(
     "quick", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["quick", "slow"]
@@ -53,8 +53,8 @@ def cases(name, quick):
 
     Slowly nothing is asked twice of neighbours that are alike.
     """
-    for (mechanism, adjacency), law in itertools.product(PAIRS, accountants.values()):
-        is_quick = mechanism == mechanisms[name].examples()[0] and law.name != "pld"
+    for (mechanism, adjacency), law in itertools.product(PAIRS, ACCOUNTANTS.values()):
+        is_quick = mechanism == MECHANISMS[name].examples()[0] and law.name != "pld"
         if mechanism.name != name or quick != is_quick or not law().supports(mechanism, adjacency):
             continue
         if quick or adjacency != "zero_out" or not alike(mechanism):
@@ -71,23 +71,23 @@ BROUGHT = {
 }
 
 
-@each("name", accountants)
+@each("name", ACCOUNTANTS)
 @pytest.mark.slow
 def test_an_accountant_brings_all_that_is_shown_of_it(name):
-    brought = {field: getattr(accountants[name], field, None) for field in BROUGHT}
+    brought = {field: getattr(ACCOUNTANTS[name], field, None) for field in BROUGHT}
     lacking = [
         f"`{field}`, {what}"
         for field, (kind, what) in BROUGHT.items()
         if not (isinstance(brought[field], kind) and brought[field])
     ]
     assert not lacking, f"accountant {name} lacks {'; '.join(lacking)}"
-    covered = [pair for pair in PAIRS if accountants[name]().supports(*pair)]
+    covered = [pair for pair in PAIRS if ACCOUNTANTS[name]().supports(*pair)]
     assert covered, f"accountant {name}: supports() no example of any mechanism"
     # One pair of each mechanism.
     for mechanism, adjacency in {pair[0].name: pair for pair in reversed(covered)}.values():
         case = f"accountant {name}, {mechanism}, {adjacency}"
         try:
-            bounds = list(accountants[name]()._bounds(Runs.of(mechanism, [1, 5], adjacency), DELTA))
+            bounds = list(ACCOUNTANTS[name]()._bounds(Runs.of(mechanism, [1, 5], adjacency), DELTA))
         except Exception as error:
             raise AssertionError(
                 f"{case}: _bounds() fails; what it does not cover, _refusal() must refuse"
@@ -98,7 +98,7 @@ def test_an_accountant_brings_all_that_is_shown_of_it(name):
 
 @each_mechanism
 def test_a_mechanism_brings_examples_that_some_theorem_covers(name):
-    cls = mechanisms[name]
+    cls = MECHANISMS[name]
     assert cls.examples(), f"mechanism {name}: examples() is empty, pages and laws need one"
     for example in cls.examples():
         assert isinstance(example, cls), f"mechanism {name}: examples() holds {example!r}"
@@ -116,7 +116,7 @@ def test_a_mechanism_brings_examples_that_some_theorem_covers(name):
 # The other laws ask for all that is supported.
 REFUSED = [
     (cls, mechanism, adjacency)
-    for cls, mechanism, adjacency in itertools.product(accountants.values(), EXAMPLES, ADJACENCIES)
+    for cls, mechanism, adjacency in itertools.product(ACCOUNTANTS.values(), EXAMPLES, ADJACENCIES)
     if not cls().supports(mechanism, adjacency)
 ]
 
@@ -190,12 +190,12 @@ CLOSED = [
 ]  # fmt: skip
 
 
-@each("name", accountants)
+@each("name", ACCOUNTANTS)
 @each("mechanism, adjacency, steps, delta_of", CLOSED)
 def test_exact_composition_is_never_undercut(name, mechanism, adjacency, steps, delta_of):
-    if accountants[name]().supports(mechanism, adjacency):
+    if ACCOUNTANTS[name]().supports(mechanism, adjacency):
         question = {"delta": DELTA, "steps": steps, "adjacency": adjacency}
-        stated = accountants[name]().epsilon(mechanism, **question)
+        stated = ACCOUNTANTS[name]().epsilon(mechanism, **question)
         assert delta_of(stated.epsilon) <= DELTA * (1 + 1e-9)
 
 
@@ -204,7 +204,7 @@ def test_exact_composition_is_never_undercut(name, mechanism, adjacency, steps, 
 def test_the_distribution_is_the_tightest_bound(mechanism, adjacency):
     bounds = {
         name: a().epsilon(mechanism, delta=DELTA, steps=20, adjacency=adjacency)
-        for name, a in accountants.items()
+        for name, a in ACCOUNTANTS.items()
         if a().supports(mechanism, adjacency)
     }
     best = min(g.epsilon for g in bounds.values() if g.is_bound)
@@ -246,7 +246,7 @@ def test_zcdp_line_lies_above_the_renyi_curve(mechanism, adjacency):
 @each("epsilon", [0.01, 0.3])
 def test_zcdp_of_the_exponential_mechanism_is_nearly_attained(epsilon):
     """eps^2 / 8, and no multiple of it: the pair of order 1 comes as close as eps is small."""
-    step = mechanisms["exponential"](range_epsilon=epsilon)
+    step = MECHANISMS["exponential"](range_epsilon=epsilon)
     assert step.zcdp() == pytest.approx(np.max(step.rdp(ORDERS) / ORDERS), rel=0.1)
     assert step.zcdp("replace_one") == pytest.approx(4 * step.zcdp(), rel=1e-12)
 

@@ -8,13 +8,13 @@ from mpmath import mp, mpf
 
 from cases import each
 from dplearn import (
+    ACCOUNTANTS,
     Composed,
     DiscreteGaussian,
     ExponentialMechanism,
     Gaussian,
     Laplace,
     RandomizedResponse,
-    accountants,
 )
 from dplearn.accountants._base import Bound
 from dplearn.accountants._directions import dominating_shifts
@@ -87,7 +87,7 @@ def test_ends_that_cross_contradict_each_other_and_neither_is_stated(monkeypatch
     monkeypatch.setattr(Lattice, "brackets", lambda *_, **__: (np.array([2.0]), np.array([1.0])))
     run = {"delta": 1e-5, "steps": 9}
     bound = PLD().epsilon(Laplace(3.0), **run)
-    others = [accountants[name]().epsilon(Laplace(3.0), **run) for name in ("rdp", "zcdp")]
+    others = [ACCOUNTANTS[name]().epsilon(Laplace(3.0), **run) for name in ("rdp", "zcdp")]
     assert (bound.kind, bound.lower) == ("upper", 0.0)
     assert bound.epsilon == min(other.epsilon for other in others)
 
@@ -165,7 +165,7 @@ def test_brackets_are_narrow_there(mechanism, adjacency, steps, delta, width):
 @each("epsilon", [20.0, 28.0, 34.0, 40.0])
 def test_optimal_composition_of_hardly_random_answers(epsilon):
     """The largest loss of ten answers: delta = p^10 (1 - e^{total - 10 epsilon})."""
-    answer = accountants["optimal"]().epsilon(
+    answer = ACCOUNTANTS["optimal"]().epsilon(
         RandomizedResponse(epsilon), delta=1e-5, steps=10, adjacency="replace_one"
     )
     with mp.workdps(40):
@@ -189,22 +189,22 @@ def test_exact_values_have_a_lower_end_below_the_truth():
 @pytest.mark.slow
 def test_searches_end_at_what_is_proved():
     """They trusted "epsilon <= 0" on their way, or walked down to where one answer took minutes."""
-    noise = {"mechanism": sampled(1.0, 0.01), "delta": 1e-5}
-    for search, expected, run in [
-        (smallest_noise_multiplier, 40453.9, noise | {"epsilon": 1.0, "steps": 10**12}),
-        (smallest_noise_multiplier, 0.00187348, noise | {"epsilon": 1e6, "steps": 100}),
-        (largest_sample_rate, 1.00029e-6,
-         {"mechanism": sampled(0.1, 0.01), "delta": 1e-5, "epsilon": 1.0, "steps": 10}),
+    noise = sampled(1.0, 0.01)
+    for search, expected, step, run in [
+        (smallest_noise_multiplier, 40453.9, noise, {"epsilon": 1.0, "steps": 10**12}),
+        (smallest_noise_multiplier, 0.00187348, noise, {"epsilon": 1e6, "steps": 100}),
+        (largest_sample_rate, 1.00029e-6, sampled(0.1, 0.01), {"epsilon": 1.0, "steps": 10}),
     ]:  # fmt: skip
-        solution = search(PLD(), **run)
+        solution = search(step, **run, delta=1e-5)
         # Where nothing is proved from below it ends at a thousandth.
         assert solution.value == pytest.approx(expected, rel=1e-3)
         at = {"noise_multiplier": solution.value} if search is smallest_noise_multiplier else {}
-        step = run["mechanism"].vary(**at or {"sample_rate": solution.value})
+        step = step.vary(**at or {"sample_rate": solution.value})
         again = PLD().epsilon(step, delta=1e-5, steps=run["steps"])
         assert again.epsilon == solution.guarantee.epsilon <= run["epsilon"]
-    any_noise = {"mechanism": sampled(1.0, 1.2e-4), "epsilon": 0.067, "delta": 0.004, "steps": 21}
-    assert smallest_noise_multiplier(PLD(), **any_noise).guarantee.epsilon == 0
+    any_noise = {"epsilon": 0.067, "delta": 0.004, "steps": 21}
+    found = smallest_noise_multiplier(sampled(1.0, 1.2e-4), **any_noise)
+    assert found.guarantee.epsilon == 0
 
 
 def test_little_is_tried_where_the_lattice_is_of_no_use(monkeypatch):
@@ -230,7 +230,7 @@ def test_zcdp_of_hardly_any_noise_is_a_number(rho):
 @each("step", [Gaussian(1e-17), sampled(1e-17, 0.1), sampled(1e-5, 0.1), Laplace(1e-40)])
 def test_hardly_any_noise_has_a_bound_that_is_a_number(name, step):
     for steps in (1, 10, 10**12):
-        bound = accountants[name]().epsilon(step, delta=1e-5, steps=steps)
+        bound = ACCOUNTANTS[name]().epsilon(step, delta=1e-5, steps=steps)
         assert 0 <= bound.lower <= bound.epsilon
         assert bound.epsilon < math.inf or bound.reason
 
@@ -262,19 +262,19 @@ def test_the_most_steps_are_asked_for_once(monkeypatch):
     asked, answer = [], PLD.epsilon
     count = lambda law, *args, **more: asked.append(law) or answer(law, *args, **more)
     monkeypatch.setattr(PLD, "epsilon", count)
-    most = largest_steps(PLD(), mechanism=Gaussian(1e9), epsilon=2.0, delta=1e-5)
+    most = largest_steps(Gaussian(1e9), epsilon=2.0, delta=1e-5)
     assert most.value == 10**12 and asked.count(PLD()) == 1
 
 
-@each("name", accountants)
+@each("name", ACCOUNTANTS)
 def test_counts_do_not_wrap(name):
     """Nineteen digits of releases became a negative number, and epsilon an exact 0."""
-    if accountants[name]().supports(Gaussian(1.0)):
+    if ACCOUNTANTS[name]().supports(Gaussian(1.0)):
         ten_thousand_million = Composed([(Gaussian(1.0), 10**10)])
         with pytest.raises(ValueError, match=r"at most 1e\+12 releases, got 1e\+19"):
-            accountants[name]().epsilon(ten_thousand_million, delta=1e-5, steps=10**9)
+            ACCOUNTANTS[name]().epsilon(ten_thousand_million, delta=1e-5, steps=10**9)
         with pytest.raises(ValueError, match=r"got 1e\+13"):
-            accountants[name]().epsilon_curve(Gaussian(1.0), delta=1e-5, steps=[10**13])
+            ACCOUNTANTS[name]().epsilon_curve(Gaussian(1.0), delta=1e-5, steps=[10**13])
 
 
 def test_moments_of_little_noise_at_orders_computed_together():
@@ -320,10 +320,10 @@ def test_moments_of_very_many_atoms_need_little_memory():
         (lambda: PLD(rtol=-1), ValueError, "rtol > 0 and finite, got rtol=-1"),
         (lambda: PLD(rtol=math.nan), ValueError, "got rtol=nan"),
         (lambda: PLD(most_cells=0), ValueError, "most_cells a whole number >= 64"),
-        (lambda: accountants["rdp"](orders=()), ValueError, "at least one, got orders"),
-        (lambda: accountants["rdp"](orders=[1.0, 2.0]), ValueError, "orders > 1"),
-        (lambda: accountants["moments"](0), ValueError, "largest_moment a whole number >= 1"),
-        (lambda: accountants["optimal"](candidates=0), ValueError, "candidates a whole"),
+        (lambda: ACCOUNTANTS["rdp"](orders=()), ValueError, "at least one, got orders"),
+        (lambda: ACCOUNTANTS["rdp"](orders=[1.0, 2.0]), ValueError, "orders > 1"),
+        (lambda: ACCOUNTANTS["moments"](0), ValueError, "largest_moment a whole number >= 1"),
+        (lambda: ACCOUNTANTS["optimal"](candidates=0), ValueError, "candidates a whole"),
         (lambda: Gaussian(1.0).rdp([[2, 3]]), ValueError, r"orders of shape \(n,\)"),
         (lambda: Gaussian(1.0).rdp([math.inf]), ValueError, "finite, got orders=.*inf"),
         (lambda: Gaussian(1e155), ValueError, r"0 or in \[1e-50, 1e50\]"),
@@ -337,5 +337,5 @@ def test_moments_of_very_many_atoms_need_little_memory():
 def test_bad_input_is_named(call, error, message):
     with pytest.raises(error, match=message):
         call()
-    assert accountants["rdp"](orders=[2, 3]).orders == (2.0, 3.0)
+    assert ACCOUNTANTS["rdp"](orders=[2, 3]).orders == (2.0, 3.0)
     assert PLD().true_positive_rate(Gaussian(1.0), false_positive_rate=[])[0].size == 0

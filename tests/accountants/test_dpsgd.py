@@ -9,6 +9,7 @@ import pytest
 
 from cases import each
 from dplearn import (
+    ACCOUNTANTS,
     DPSGD,
     Composed,
     Gaussian,
@@ -16,7 +17,6 @@ from dplearn import (
     Phases,
     PoissonSubsampled,
     WithoutReplacement,
-    accountants,
 )
 from dplearn.mechanisms.random_allocation import RandomAllocation
 from dplearn.mechanisms.shuffled import Shuffled
@@ -57,9 +57,9 @@ def test_mechanism_of_each_sampling():
 
 
 def test_guarantee_is_that_of_the_accountant():
-    for chosen in ("rdp", accountants["rdp"]()):
+    for chosen in ("rdp", ACCOUNTANTS["rdp"]()):
         stated = RUN.guarantee(chosen, delta=1e-5)
-        assert stated == accountants["rdp"]().epsilon(RUN.mechanism, delta=1e-5, steps=10_000)
+        assert stated == ACCOUNTANTS["rdp"]().epsilon(RUN.mechanism, delta=1e-5, steps=10_000)
     assert RUN.guarantee(delta=1e-5).method == "pld"
     early = RUN.guarantee("rdp", delta=1e-5, steps=100)
     assert early.epsilon < stated.epsilon
@@ -111,12 +111,12 @@ def test_a_curve_is_its_points(sampling):
     run = dataclasses.replace(RUN, sampling=sampling, sample_rate=rate)
     question = {"sampling": sampling, "sample_rate": rate, "delta": 1e-5}
     steps = [0, 1, 100, 150, 1000]
-    curve = guarantees(accountants["rdp"](), Gaussian(4.0), steps=np.array(steps), **question)
+    curve = guarantees(ACCOUNTANTS["rdp"](), Gaussian(4.0), steps=np.array(steps), **question)
     assert curve == tuple(run.guarantee("rdp", delta=1e-5, steps=n) for n in steps)
     assert {g.adjacency for g in curve} == {natural_adjacency(sampling)}
     for bad in ([1.5], [-1], [[1]], 3):
         with pytest.raises(ValueError, match="steps to be whole numbers"):
-            guarantees(accountants["rdp"](), Gaussian(4.0), steps=bad, **question)
+            guarantees(ACCOUNTANTS["rdp"](), Gaussian(4.0), steps=bad, **question)
 
 
 QUIET = dataclasses.replace(RUN, noise_multiplier=1.0, sample_rate=0.02, steps=50)
@@ -124,10 +124,10 @@ SCHEDULE = Phases((RUN, QUIET, dataclasses.replace(RUN, max_grad_norm=0.1, steps
 
 
 @pytest.mark.slow
-@each("name", [*accountants])
+@each("name", [*ACCOUNTANTS])
 def test_phases_are_the_composition_of_what_they_have_done(name):
     """Counts written out by hand; a phase that comes back is the mechanism it was."""
-    law, question = accountants[name](), {"delta": 1e-5, "adjacency": "add_remove"}
+    law, question = ACCOUNTANTS[name](), {"delta": 1e-5, "adjacency": "add_remove"}
     rows = {9: (9, 0), 10_000: (10_000, 0), 10_040: (10_000, 40), 10_057: (10_007, 50)}
     rows |= {0: (0, 0), 30_050: (30_000, 50)}  # beyond the plan: as the last phase
     parts = RUN.mechanism, QUIET.mechanism
@@ -169,7 +169,7 @@ def test_epochs_begun_in_each_phase_bound_from_above_and_completed_ones_from_bel
     first = dataclasses.replace(SHUFFLED, steps=150)
     run = Phases((first, dataclasses.replace(first, noise_multiplier=2.0, steps=100)))
     loud, quiet = (phase.mechanism for phase in run.phases)
-    law, question = accountants["pld"](rtol=1e-3), {"delta": 1e-5, "adjacency": "zero_out"}
+    law, question = ACCOUNTANTS["pld"](rtol=1e-3), {"delta": 1e-5, "adjacency": "zero_out"}
     stated = run.guarantee(law, delta=1e-5)
     begun = law.epsilon(Composed([(loud, 2), quiet]), **question)
     complete = law.epsilon(Composed([loud, quiet]), **question)
@@ -184,7 +184,7 @@ def test_samplings_mix_where_neighbours_mean_the_same():
         mixed.guarantee("rdp", delta=1e-5)
     zeroed = mixed.guarantee("rdp", delta=1e-5, adjacency="zero_out")
     parts = Composed([(RUN.mechanism, 10_000), (SHUFFLED.mechanism, 3)])
-    truth = accountants["rdp"]().epsilon(parts, delta=1e-5, adjacency="zero_out")
+    truth = ACCOUNTANTS["rdp"]().epsilon(parts, delta=1e-5, adjacency="zero_out")
     assert zeroed.epsilon == pytest.approx(truth.epsilon, rel=1e-12)
     with pytest.raises(NotImplementedError, match="add_remove"):
         mixed.guarantee("rdp", delta=1e-5, adjacency="add_remove")

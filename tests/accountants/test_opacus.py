@@ -8,7 +8,7 @@ from opacus.accountants.utils import get_noise_multiplier
 from torch.utils.data import DataLoader, TensorDataset
 
 import dplearn.opacus  # noqa: F401  (registers the accountant)
-from dplearn import DPSGD, Phases, accountants
+from dplearn import ACCOUNTANTS, DPSGD, Phases
 
 pytestmark = pytest.mark.slow
 
@@ -54,5 +54,5 @@ def test_noise_that_opacus_looks_for_keeps_the_target():
         for _ in range(3):
             theirs.step(noise_multiplier=2.0, sample_rate=0.1)
         short = DPSGD(noise_multiplier=2.0, sample_rate=0.1, steps=3)
-        truth = accountants["pld"]().epsilon(short.composed, delta=1e-5).lower
+        truth = ACCOUNTANTS["pld"]().epsilon(short.composed, delta=1e-5).lower
         assert truth <= theirs.get_epsilon(delta=1e-5) <= 1.5 * truth, name

@@ -7,12 +7,12 @@ import pytest
 from scipy.optimize import brentq
 
 from cases import each, golden, number
-from dplearn import Gaussian, Laplace, RandomizedResponse, accountants
+from dplearn import ACCOUNTANTS, Gaussian, Laplace, RandomizedResponse
 from dplearn.mechanisms import Composed, PoissonSubsampled
 
 
 def epsilon(name, mechanism, **question):
-    return accountants[name]().epsilon(mechanism, **question)
+    return ACCOUNTANTS[name]().epsilon(mechanism, **question)
 
 
 STEPS = [

@@ -72,10 +72,10 @@ def test_the_attacker_in_words_is_the_best_one_against_a_gaussian():
     whole = DPSGD(noise_multiplier=2.0, sample_rate=1.0, steps=4, sampling="none")
     stated = whole.statement(**PARTS | {"sampling": "none"})  # type: ignore[arg-type]
     assert stated.caught == pytest.approx(norm.cdf(norm.ppf(0.01) + 1.0), rel=1e-6)
-    tuned = whole.statement(**PARTS | {"sampling": "none", "tuning": Tuned(whole.composed, 3)})
+    tuned = whole.statement(**PARTS | {"sampling": "none", "tuning": Tuned(whole, 3)})
     assert tuned.guarantee.epsilon > stated.guarantee.epsilon and tuned.caught > stated.caught
     # No test does better than the two lines of (epsilon, delta) allow.
-    assert tuned.guarantee.epsilon == Tuned(whole.composed, 3).guarantee(delta=1e-5).epsilon
+    assert tuned.guarantee.epsilon == Tuned(whole, 3).guarantee(delta=1e-5).epsilon
 
 
 REFUSED = {
@@ -83,7 +83,7 @@ REFUSED = {
     "no bound": ({"accountant": "gdp"}, "proves a bound, got 'gdp'"),
     "unknown tuning": ({"tuning": "none"}, "one of fixed, public, uncounted, got tuning='none'"),
     "no tuning": ({"tuning": 3}, "got tuning=3"),
-    "another run's tuning": ({"tuning": Tuned(Gaussian(1.0), 2)}, r"Tuned\(plan.composed"),
+    "another run's tuning": ({"tuning": Tuned(Gaussian(1.0), 2)}, r"Tuned\(plan,"),
     "delta of 1": ({"delta": 1}, r"delta in \(0, 1\)"),
     "a victim": ({"records": 100_000}, r"records \* delta < 1, got 100000 \* 1e-05 = 1: "),
     "a victim but for rounding": ({"records": 49, "delta": 1 / 49}, r"records \* delta < 1"),
@@ -136,7 +136,7 @@ PROOFS = {
 def test_no_theorem_is_named_that_was_not_used(name):
     plan, accountant, words = PROOFS[name]
     own = {"sampling": plan.sampling, "accountant": accountant}
-    own |= {"tuning": Tuned(plan.composed, 3)} if name == "tuned" else {}
+    own |= {"tuning": Tuned(plan, 3)} if name == "tuned" else {}
     told = plan.statement(**PARTS | own).rows["Accountant"]
     assert words in told and ("Doroshenko" in told) == (name == "lattice")
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import chi2
 
 from cases import each
-from dplearn import DPSGD, Composed, Gaussian, RandomizedResponse, Tuned, accountants
+from dplearn import ACCOUNTANTS, DPSGD, Composed, Gaussian, RandomizedResponse, Tuned
 from dplearn.book.chapters.selection.truths import best_of, repetitions
 
 ANSWERS = RandomizedResponse(local_epsilon=0.7, answers=4)
@@ -66,7 +66,7 @@ def test_the_guarantee_says_what_it_takes():
     assert set(run.assumptions) < set(stated.assumptions)
     assert any("secret" in clause for clause in stated.assumptions)
     # Ten runs released cost more, one run less.
-    rdp = accountants["rdp"]()
+    rdp = ACCOUNTANTS["rdp"]()
     one, ten = (rdp.epsilon(run, delta=1e-5, steps=n).epsilon for n in (1, 10))
     assert one < stated.epsilon < ten
     bare = Tuned(Composed([Gaussian(0.0)]), tries=2).guarantee(delta=1e-5)

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import pytest
 
-from dplearn.mechanisms import mechanisms
+from dplearn.mechanisms import MECHANISMS
 from dplearn.mechanisms.laplace import Laplace
 
 
@@ -25,5 +25,5 @@ class Newcomer(Laplace):
 @pytest.fixture
 def registered(monkeypatch) -> type[Newcomer]:
     """A mechanism that is in the registry for one test, as a new file in its folder would be."""
-    monkeypatch.setitem(mechanisms._classes, Newcomer.name, Newcomer)
+    monkeypatch.setitem(MECHANISMS._classes, Newcomer.name, Newcomer)
     return Newcomer

@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 import explorer
 from cases import each
-from dplearn import accountants
+from dplearn import ACCOUNTANTS
 from dplearn.app.pages import audit
 from dplearn.app.pages.audit import PROGRAM, SHARPER, Question, _mu, audited
 from dplearn.audit import one_run
@@ -36,7 +36,7 @@ def test_every_program_has_a_signal_and_the_honest_one_that_of_its_claim():
     assert SHARPER.keys() == PROGRAM.options.keys()
     assert SHARPER["correct"] == SHARPER["short"] == 1
     for claim in (0.1, 3.0, 10.0):
-        epsilon = accountants["pld"]().epsilon(Gaussian(1 / _mu(claim, 1e-5)), delta=1e-5)
+        epsilon = ACCOUNTANTS["pld"]().epsilon(Gaussian(1 / _mu(claim, 1e-5)), delta=1e-5)
         assert epsilon.epsilon == pytest.approx(claim, rel=1e-3)
     assert 0 < _mu(1.0, 1e-5) < _mu(3.0, 1e-5)
 

@@ -9,7 +9,7 @@ import pytest
 from scenarios import ABADI, CHUA_RUN
 from test_language import left
 
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.app.pages.epsilon_vs_steps import answers, details, notary
 from dplearn.app.pages.epsilon_vs_steps.run import Scenario
 from dplearn.certificates import certify, check
@@ -31,7 +31,7 @@ PARTS: dict[str, Any] = {
     "trusted": "the hospital",
 }
 FILES = ["Text", "LaTeX", "JSON", "Card"]
-HERE = answers.Answers(ABADI, 10_000, tuple(accountants), 60_000)
+HERE = answers.Answers(ABADI, 10_000, tuple(ACCOUNTANTS), 60_000)
 
 
 def asked(*boxes: str, given: answers.Answers = HERE, language: str = "en"):
@@ -102,7 +102,7 @@ def test_the_nine_readings_are_those_of_the_library():
 def test_theorems_sources_and_printed_figures_are_told():
     app = asked("theorems")
     told = words(app)
-    for law in accountants.values():
+    for law in ACCOUNTANTS.values():
         assert all(str(x) in told for x in (law.statement, law.reference, law.explanation))
     assert "0.47\u00a0% below the certified ε".replace("\u00a0", " ") in told
     (printed,) = (table.value for table in app.table)
@@ -132,7 +132,7 @@ def test_a_certificate_is_made_when_it_is_asked_for(monkeypatch):
     assert downloads(asked()) == ["Certificate"]
     proved = check(details.as_certificate(dataclasses.replace(HERE, here=1500)))
     step = PoissonSubsampled(Gaussian(4.0), sample_rate=0.01)
-    truth = accountants["pld"]().epsilon(step, delta=1e-5, steps=1500)
+    truth = ACCOUNTANTS["pld"]().epsilon(step, delta=1e-5, steps=1500)
     assert proved.startswith(f"proved: {truth.lower:.6f}") and "steps = 1500" in proved
     # Nothing leaks at delta = 0.9: what is asked for in vain is told in the file.
     vain = dataclasses.replace(HERE, scenario=dataclasses.replace(ABADI, delta=0.9), here=1)

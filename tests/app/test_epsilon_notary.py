@@ -9,9 +9,9 @@ from scenarios import ABADI, CHUA_RUN
 from scipy.special import ndtr
 
 from cases import each
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.app.pages.epsilon_vs_steps import answers, notary
-from dplearn.mechanisms import Gaussian, Laplace, PoissonSubsampled, mechanisms
+from dplearn.mechanisms import MECHANISMS, Gaussian, Laplace, PoissonSubsampled
 from dplearn.mechanisms.shuffled import Shuffled
 from dplearn.run import DPSGD, Phases, guarantees
 
@@ -40,10 +40,10 @@ def asked(kind: str = "curves", shown=("rdp", "pld"), draft=False, largest=1000,
 def test_curves_are_the_librarys(run):
     said, run = asked(**run), RUN | run
     assert 700 in said["steps"] and said["steps"][-1] == 1000 and not said["refusals"]
-    base = mechanisms[run["mechanism"]](run["noise_multiplier"])
+    base = MECHANISMS[run["mechanism"]](run["noise_multiplier"])
     names = ("sampling", "sample_rate", "delta", "adjacency")
     for name in ("rdp", "pld"):
-        law = accountants[name]()
+        law = ACCOUNTANTS[name]()
         own = guarantees(law, base, steps=said["steps"], **{n: run[n] for n in names})
         assert said["of"][name]["upper"] == pytest.approx([g.epsilon for g in own], rel=1e-3)
         assert said["of"]["rdp"]["lower"] is None
@@ -69,7 +69,7 @@ def test_curves_go_on_with_further_phases():
 def test_the_claim_of_shuffling_is_the_poisson_curve_and_no_bound():
     said = asked(**CHUA, largest=100_000)
     step = PoissonSubsampled(Gaussian(0.5), sample_rate=1e-4)
-    expected = accountants["pld"]().epsilon_curve(step, delta=1e-6, steps=said["steps"])
+    expected = ACCOUNTANTS["pld"]().epsilon_curve(step, delta=1e-6, steps=said["steps"])
     assert said["claim"] == pytest.approx([g.epsilon for g in expected], rel=1e-2)
     pld, place = said["of"]["pld"], said["steps"].index(10_000)
     assert said["stairs"] and pld["lower"][place] > 10.9 > 1.96 > said["claim"][place]
@@ -80,7 +80,7 @@ def test_the_claim_of_shuffling_is_the_poisson_curve_and_no_bound():
 
 @pytest.mark.slow
 def test_inside_an_epoch_the_whole_epoch_is_charged():
-    law, epoch = accountants["pld"](), Shuffled(Gaussian(0.5), batches=10_000)
+    law, epoch = ACCOUNTANTS["pld"](), Shuffled(Gaussian(0.5), batches=10_000)
     two = law.epsilon_curve(epoch, delta=1e-6, steps=[1, 2], adjacency="zero_out")
     scenario = dataclasses.replace(CHUA_RUN, largest=20_000)
     (inside,) = answers.answer("pld", scenario, (15_000,)).curve
@@ -169,7 +169,7 @@ def test_an_accountant_that_refuses_says_why_and_the_others_are_drawn():
 
 
 def test_what_a_browser_drew_is_compared_with_the_library(caplog):
-    (ours,) = accountants["pld"]().epsilon_curve(
+    (ours,) = ACCOUNTANTS["pld"]().epsilon_curve(
         PoissonSubsampled(Gaussian(4.0), 0.01), delta=1e-5, steps=[10_000]
     )
 

@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 import explorer
 from browsing import ROOT
 from cases import each
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.app import navigation, pages
 from dplearn.app.kit import language
 from dplearn.app.kit.fields import Choice
@@ -35,7 +35,7 @@ from dplearn.book import book
 from dplearn.book.published import published
 from dplearn.claims import PARAMETERS
 from dplearn.ground.guarantee import ADJACENCIES
-from dplearn.mechanisms import mechanisms
+from dplearn.mechanisms import MECHANISMS
 from explorer import opened
 
 APP = Path(navigation.__file__).parent
@@ -92,7 +92,7 @@ def sentences() -> Iterator[str]:
                 yield from (kind.label, kind.help)
             if isinstance(kind, Choice) and kind.key not in BARE:
                 yield from kind.options.values()
-    for name in mechanisms:
+    for name in MECHANISMS:
         for key in pair_fields.used(name, pair_fields.state().values):
             yield pair_fields.described(name, key, pair_fields.state().values)
     for kind in (notary.mechanism(), notary.SAMPLING, ADJACENCY):
@@ -173,7 +173,7 @@ def test_what_the_library_says_of_any_run_is_translated(monkeypatch):
         left_out = sampling.endswith(LEAVES_OUT)
         kind = sampling.removesuffix(LEAVES_OUT)
         run = Scenario(noise, 4.0, kind, rate, 1e-5, adjacency, 2, leaves_out=left_out)  # type: ignore[arg-type]
-        for name in accountants:
+        for name in ACCOUNTANTS:
             answer = answers.answer(name, run, (1,))
             said = [
                 answer.refusal.partition(": ")[2],
@@ -269,7 +269,7 @@ def chinese(part: object) -> Iterator[str]:
 @pytest.mark.slow
 def test_what_the_page_of_mechanisms_is_sent_is_translated():
     own = pair_fields.catalogue()
-    asked = [{"mechanism": name, "adjacency": "replace_one"} for name in mechanisms]
+    asked = [{"mechanism": name, "adjacency": "replace_one"} for name in MECHANISMS]
     asked.append({"mechanism": "subset_sum", "batch": "30", "alike": "1", "records": "20"})
     asked.append({"mechanism": "skellam", "noise_multiplier": "1000", "sensitivity": "50"})
     asked.append({"mechanism": "gaussian", "noise_multiplier": "many"})
@@ -281,7 +281,7 @@ def test_what_the_page_of_mechanisms_is_sent_is_translated():
 
 def test_why_a_mechanism_covers_no_such_neighbours_is_translated(monkeypatch):
     monkeypatch.setattr(language, "current", lambda: "zh")
-    examples = [e for law in mechanisms.values() for e in law.examples()]
+    examples = [e for law in MECHANISMS.values() for e in law.examples()]
     told = {pair.refusal(e, adjacency) for e in examples for adjacency in ADJACENCIES}
     told |= {e.no_outputs for e in examples} | {a for e in examples for a in e.assumptions}
     assert len(told) > 20 and not [t for t in map(language.retold, told) if ENGLISH.search(t)]

@@ -12,14 +12,14 @@ from cases import each
 from dplearn.app.kit import questions
 from dplearn.app.pages.mechanisms import answer, fields
 from dplearn.app.pages.mechanisms.tables import Pair
-from dplearn.mechanisms import Laplace, PoissonSubsampled, mechanisms
+from dplearn.mechanisms import MECHANISMS, Laplace, PoissonSubsampled
 from explorer import opened
 
 FIELDS = fields.state().fields
 VALUES = fields.state().values
 
 
-@each("name", mechanisms)
+@each("name", MECHANISMS)
 def test_every_number_of_a_mechanism_can_be_set_and_has_words(name):
     keys = fields.used(name, VALUES)
     views = {"mechanism", "example", "adjacency", "direction", "epsilon", "order"}
@@ -75,7 +75,7 @@ def test_what_cannot_be_drawn_is_refused_in_both_languages(asked, why):
 
 
 def test_tables_are_light():
-    for name in mechanisms:
+    for name in MECHANISMS:
         adjacency = fields.catalogue()["mechanisms"][name]["covered"][0]
         table = answer({"mechanism": name, "adjacency": adjacency})["table"]
         assert len(json.dumps(table)) < 70_000 and np.all(np.diff(table["orders"]) > 0)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from cases import rows
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.book import published
 from dplearn.book.published import as_printed, number, shown, unit
 
@@ -54,7 +54,7 @@ def test_limits_printed_as_guarantees_are_too_small():
     """P13, P15b and P16: the central limit value is below a proved lower end."""
     for row in (PUBLISHED[name] for name in ("P13a", "P15b", "P16a", "P16b")):
         run = {"delta": number(row["delta"]), "steps": int(row["steps"])}
-        exact = accountants["pld"]().epsilon(published._step_of(row), **run)
+        exact = ACCOUNTANTS["pld"]().epsilon(published._step_of(row), **run)
         assert exact.lower > number(row["published"])
 
 

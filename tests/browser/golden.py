@@ -9,7 +9,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.figures.kit.certificate import floor
 from dplearn.ground.guarantee import Guarantee, round_down, round_up
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
@@ -18,7 +18,7 @@ FILE = Path(__file__).with_name("golden.json")
 RUNS, LENGTHS = 700, 5
 # The other accountants' curves are kept of every fourth run, the attacker's rate of every third.
 CURVES, POWERS = 4, 3
-BOUNDS = tuple(name for name in accountants if name != "pld")
+BOUNDS = tuple(name for name in ACCOUNTANTS if name != "pld")
 _DIGITS = 10
 
 
@@ -31,7 +31,7 @@ def step(run: dict[str, Any]) -> Mechanism:
 def answers(name: str, run: dict[str, Any], steps: list[int]) -> tuple[Guarantee, ...]:
     """What an accountant says after each number of steps."""
     target = {"delta": run["delta"], "adjacency": run["adjacency"]}
-    return accountants[name]().epsilon_curve(step(run), steps=steps, **target)
+    return ACCOUNTANTS[name]().epsilon_curve(step(run), steps=steps, **target)
 
 
 def ends(guarantees: tuple[Guarantee, ...]) -> list[list[float]]:
@@ -43,7 +43,7 @@ def ends(guarantees: tuple[Guarantee, ...]) -> list[list[float]]:
 def power(run: dict[str, Any], steps: int, rate: float) -> list[float]:
     """Both ends of the attacker's true positive rate, rounded outwards."""
     setting = {"steps": steps, "adjacency": run["adjacency"]}
-    low, high = accountants["pld"]().true_positive_rate(
+    low, high = ACCOUNTANTS["pld"]().true_positive_rate(
         step(run), false_positive_rate=rate, **setting
     )
     return [float(round_down(float(low), _DIGITS)), _up(float(high))]

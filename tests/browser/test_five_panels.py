@@ -14,7 +14,7 @@ from cases import each
 from dplearn import browser as engine
 from dplearn.app.pages.mechanisms import answer, fields
 from dplearn.app.pages.mechanisms.tables import Pair, profile
-from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse, mechanisms
+from dplearn.mechanisms import MECHANISMS, Gaussian, Laplace, RandomizedResponse
 
 pytestmark = DRAWN
 
@@ -86,7 +86,7 @@ def test_closed_forms_are_those_of_the_library(laws, name):
     for seed in range(40):
         own, adjacency, epsilons, orders, rates = drawn_at_random(name, seed)
         told = laws.evaluate(CLOSED, [name, own, adjacency, epsilons, orders, rates])
-        mechanism = mechanisms[name](**own)
+        mechanism = MECHANISMS[name](**own)
         (whole,), real = mechanism.profiles(adjacency), mechanism.witnesses(adjacency)[0]
         logs = whole.log_delta(np.array(epsilons, dtype=float))
         for mine, log, exact in zip(told["delta"], logs, told["exact"], strict=True):

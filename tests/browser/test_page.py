@@ -10,7 +10,7 @@ import pytest
 
 from browsing import DRAWN, PATIENCE, SCREEN
 from cases import each
-from dplearn import DPSGD, Gaussian, Laplace, Phases, PoissonSubsampled, accountants, browser
+from dplearn import ACCOUNTANTS, DPSGD, Gaussian, Laplace, Phases, PoissonSubsampled, browser
 from dplearn.figures import style_of
 
 pytestmark = DRAWN
@@ -27,7 +27,7 @@ PRINTED = [
     {"sigma": 4, "q": 0.01, "delta": 1e-5, "T": 10_000, "epsilon": 1.26}
     | {"source": "Abadi et al.", "value": "1.26", "accountant": "moments"}
 ]
-ALL = tuple(accountants)
+ALL = tuple(ACCOUNTANTS)
 SIGMA, EPSILON = "b[data-drag=sigma]", ".dp-eps output"
 # What the reader is told of the run, and what is drawn of it.
 STATE = """({run: page.run, ends: page.view.ends,
@@ -103,7 +103,7 @@ def test_the_page_shows_what_the_library_proves(open_page, run):
     step = PoissonSubsampled(Gaussian(run["noise_multiplier"]), run["sample_rate"])
     asked = {"delta": run["delta"], "steps": run["here"]}
     for name in ALL:
-        proved, end = accountants[name]().epsilon(step, **asked), told["ends"][name]
+        proved, end = ACCOUNTANTS[name]().epsilon(step, **asked), told["ends"][name]
         if name == "pld":
             assert end["lower"] <= proved.epsilon and proved.lower <= end["upper"]
         else:
@@ -125,7 +125,7 @@ def test_a_budget_lasts_as_long_as_is_proved(open_page):
     basic, moments, lasts = (int(most_of[name]) for name in ("Basic", "Moments", "PLD"))
     for name, most in (("pld", lasts), ("basic", basic), ("moments", moments)):
         within, beyond = (
-            accountants[name]().epsilon(step, delta=1e-5, steps=t) for t in (most, most + 1)
+            ACCOUNTANTS[name]().epsilon(step, delta=1e-5, steps=t) for t in (most, most + 1)
         )
         assert within.epsilon <= 2 < beyond.epsilon
     view.locator("[data-do=go]").click()
@@ -135,7 +135,7 @@ def test_a_budget_lasts_as_long_as_is_proved(open_page):
 def test_people_are_those_of_the_certified_trade_off(open_page):
     view = open_page()
     step = PoissonSubsampled(Gaussian(4.0), 0.01)
-    low, high = accountants["pld"]().true_positive_rate(
+    low, high = ACCOUNTANTS["pld"]().true_positive_rate(
         step, false_positive_rate=0.01, steps=10_000
     )
     found = view.evaluate("page.caught")
@@ -367,7 +367,7 @@ def test_a_budget_is_met_by_the_least_noise_or_the_largest_rate(open_page, butto
     for factor, within in ((1, True), (worse**8, False)):
         other = run | {number: factor * run[number]}
         step = PoissonSubsampled(Gaussian(other["sigma"]), other["q"])
-        assert (accountants["pld"]().epsilon(step, delta=1e-5, steps=777).epsilon <= 1.5) == within
+        assert (ACCOUNTANTS["pld"]().epsilon(step, delta=1e-5, steps=777).epsilon <= 1.5) == within
 
 
 LAST = DPSGD(noise_multiplier=1, sample_rate=0.5, steps=2)
@@ -400,7 +400,7 @@ def test_the_python_of_other_noise_says_the_same_epsilon(open_page, capsys):
     code = copied(open_page(noise_multiplier=9, sample_rate=0.1, here=20), {"mechanism": "laplace"})
     exec(code, {})
     step = PoissonSubsampled(Laplace(9.0), 0.1)
-    said = accountants["pld"]().epsilon(step, delta=1e-5, steps=20)
+    said = ACCOUNTANTS["pld"]().epsilon(step, delta=1e-5, steps=20)
     assert capsys.readouterr().out == f"{said}\n"
 
 

@@ -14,7 +14,7 @@ from PIL import Image
 
 from browsing import DRAWN, PATIENCE, SCREEN
 from cases import each
-from dplearn import Gaussian, PoissonSubsampled, accountants, browser
+from dplearn import ACCOUNTANTS, Gaussian, PoissonSubsampled, browser
 from dplearn.book import minute
 from dplearn.figures import style_of
 from dplearn.mechanisms import Shuffled
@@ -119,7 +119,7 @@ def stroke(view, heights, *, touch=False, reach=1.0) -> None:
 
 def proved(run=ABADI, accountant="pld", steps=None):
     step = PoissonSubsampled(Gaussian(run["noise_multiplier"]), run["sample_rate"])
-    return accountants[accountant]().epsilon(step, delta=run["delta"], steps=steps or run["here"])
+    return ACCOUNTANTS[accountant]().epsilon(step, delta=run["delta"], steps=steps or run["here"])
 
 
 def numbers(text: str) -> list[float]:
@@ -203,7 +203,7 @@ def test_the_truth_and_the_moments_are_those_of_the_library(opened, run):
     told = re.search(r"proves ([\d.]+): .* and ([\d.]+) % too large", words.replace("\n", " "))
     assert float(told[1]) == head
     assert float(told[2]) == pytest.approx(100 * (moments / exact.epsilon - 1), rel=0.06)
-    assert f"keeps {accountants['moments']().largest_moment} moments" in words
+    assert f"keeps {ACCOUNTANTS['moments']().largest_moment} moments" in words
     value = float(view.locator(".dm-value.dm-moments").text_content())
     assert moments * (1 - 1e-6) <= value <= 1.0101 * moments
     printed = "the paper say 1.26" in words and "Abadi et al. 2016" in words
@@ -226,7 +226,7 @@ def test_the_shuffled_claim_is_that_of_the_library_and_breaks(opened):
     assert low == least and above <= high < 1.001 * above
     assert f"σ = {sigma}, one epoch of {batches} batches, δ = 10⁻⁶, one record zeroed out" in words
     # Of the run before, the claim breaks, too, and this is said.
-    hundred = accountants["pld"]().epsilon(
+    hundred = ACCOUNTANTS["pld"]().epsilon(
         Shuffled(Gaussian(4.0), 100), delta=1e-5, steps=100, adjacency="zero_out"
     )
     low, high, held = numbers(words.partition("Of the run before")[2])

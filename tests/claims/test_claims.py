@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cases import each
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.book import book
 from dplearn.book.kit.oracles import coins_delta, gaussian_delta
 from dplearn.claims import PARAMETERS, QUANTITIES, STATUS, check, setting
@@ -112,8 +112,8 @@ def test_the_growth_of_the_sampled_gaussian_is_no_bound():
     assert verdict.status == "violated" and point.lower > 1.01 * point.claimed
     step = PoissonSubsampled(Gaussian(point.parameters["sigma"]), 0.01)
     steps = int(point.parameters["T"])
-    assert accountants["rdp"]().epsilon(step, delta=1e-5, steps=steps).epsilon > point.claimed
-    assert point.lower <= accountants["pld"]().epsilon(step, delta=1e-5, steps=steps).epsilon
+    assert ACCOUNTANTS["rdp"]().epsilon(step, delta=1e-5, steps=steps).epsilon > point.claimed
+    assert point.lower <= ACCOUNTANTS["pld"]().epsilon(step, delta=1e-5, steps=steps).epsilon
     assert verdict.map.axes == ("sigma", "T") and dict(verdict.map.fixed) == LITTLE
     # Both colours are in the picture.
     assert {HOLDS, VIOLATED} <= {status for row in verdict.map.status for status in row}
@@ -186,7 +186,7 @@ def test_the_noise_that_is_needed_is_bracketed():
     assert 0 < upper - lower < 1e-5 * upper
     for sigma, enough in ((lower, False), (upper, True)):
         step = PoissonSubsampled(Gaussian(sigma), 0.1)
-        verdict = accountants["pld"]().epsilon(step, delta=1e-5, steps=100)
+        verdict = ACCOUNTANTS["pld"]().epsilon(step, delta=1e-5, steps=100)
         assert verdict.epsilon <= 1 if enough else verdict.lower > 1
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dplearn import Gaussian, accountants
+from dplearn import ACCOUNTANTS, Gaussian
 from dplearn.datasets import deployments
 from dplearn.datasets.deployments import MODELS, PERIODS, UNITS
 from dplearn.ground.guarantee import ADJACENCIES
@@ -55,7 +55,7 @@ def test_the_census_printed_one_noise_at_two_deltas():
     noise = Gaussian((2 * (2.56 + 0.07)) ** -0.5)
     at_both = [USES["D17a"].epsilon + USES["D17b"].epsilon, USES["D17c"].epsilon]
     for printed, delta in zip(at_both, (1e-10, 1e-5), strict=True):
-        proved = accountants["zcdp"]().epsilon(noise, delta=delta).epsilon
+        proved = ACCOUNTANTS["zcdp"]().epsilon(noise, delta=delta).epsilon
         assert proved <= printed <= 1.13 * proved
 
 

@@ -13,7 +13,7 @@ from cases import agrees, each, golden, number
 from dplearn.engine.lattice.below import Atoms
 from dplearn.engine.profile import Profile, largest_epsilon
 from dplearn.ground.logspace import log_sub
-from dplearn.mechanisms import Gaussian, Laplace, mechanisms
+from dplearn.mechanisms import MECHANISMS, Gaussian, Laplace
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 from outcomes import LAWS, delta_by_definition, gaussian_ends, mixtures, most_powerful, of_atoms
 
@@ -40,11 +40,11 @@ def test_epsilon_inverts_delta_on_the_safe_side(sigma, delta):
         assert profile.log_delta(epsilon * (1 - 1e-9)) > math.log(delta)
 
 
-@each("name", mechanisms)
+@each("name", MECHANISMS)
 @pytest.mark.slow
 def test_the_largest_epsilon_is_that_of_the_worst_profile(name):
     deltas = np.geomspace(1e-12, 0.9, 9)
-    for mechanism in mechanisms[name].examples():
+    for mechanism in MECHANISMS[name].examples():
         # Shuffled epochs of every record have no theorem for the first neighbours.
         first = mechanism.parts()[0][0]
         neighbours = "zero_out" if first.name == "shuffled" else mechanism.adjacencies[0]
@@ -294,7 +294,7 @@ def test_an_atom_is_not_beyond_its_own_loss(p, q):
 
 
 def with_tails():
-    for cls in mechanisms.values():
+    for cls in MECHANISMS.values():
         for mechanism, adjacency in itertools.product(
             cls.examples(), ("add_remove", "replace_one")
         ):

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from cases import each
-from dplearn import accountants
+from dplearn import ACCOUNTANTS
 from dplearn.federated import noise
 from dplearn.federated.aggregation import Client, Neighbourhood, Server, Session, stages
 from dplearn.federated.noise import DistributedNoise, discrete_gaussian
@@ -120,7 +120,7 @@ def test_epsilon_holds_that_of_one_coordinate(law, exact, multiplier, rounds):
     change = math.floor(plan.sensitivity)
     total = math.sqrt(10 * plan.variance) / change
     mechanism = exact(total, change, *((10,) if law == "discrete_gaussian" else ()))
-    truth = accountants["pld"]().epsilon(mechanism, delta=1e-5, steps=rounds)
+    truth = ACCOUNTANTS["pld"]().epsilon(mechanism, delta=1e-5, steps=rounds)
     stated = plan.guarantee(delta=1e-5, rounds=rounds)
     assert truth.lower < stated.epsilon < 1.15 * truth.epsilon
     assert str(stated).endswith("per user") and stated.kind == "upper"

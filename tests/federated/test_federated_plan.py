@@ -10,7 +10,7 @@ from scipy.special import ndtr
 from scipy.stats import binom
 
 from cases import each
-from dplearn import DPSGD, Gaussian, accountants
+from dplearn import ACCOUNTANTS, DPSGD, Gaussian
 from dplearn.federated import FederatedPlan, user_level
 from plans import PLAN
 
@@ -36,7 +36,7 @@ def test_each_way_to_take_part_has_the_theorem_of_its_scheme(sampling, adjacency
 
 def test_unknown_participation_amplifies_nothing_and_there_is_no_default():
     plan = dataclasses.replace(PLAN, sampling="none")
-    everybody = accountants["pld"]().epsilon(Gaussian(2.11), delta=1e-5, steps=150)
+    everybody = ACCOUNTANTS["pld"]().epsilon(Gaussian(2.11), delta=1e-5, steps=150)
     assert plan.guarantee(delta=1e-5).epsilon == everybody.epsilon
     assert plan.expected_clients == 150
     fields = {f.name: getattr(PLAN, f.name) for f in dataclasses.fields(PLAN)}

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from cases import each
-from dplearn import Gaussian, accountants
+from dplearn import ACCOUNTANTS, Gaussian
 from dplearn.federated import CorrelatedPlan, FederatedPlan
 from dplearn.federated.simulation import Federation
 
@@ -48,7 +48,7 @@ def test_the_guarantee_is_that_of_the_worst_pattern_in_the_rounds_done(strategy)
                 if all(b - a >= 2 for a, b in itertools.pairwise(steps)):
                     for signs in itertools.product((-1, 1), repeat=times):
                         moved = max(moved, np.linalg.norm(strategy[:n, steps] @ signs))
-        worst = accountants["pld"]().epsilon(
+        worst = ACCOUNTANTS["pld"]().epsilon(
             Gaussian(2.0 / (moved or 1)), delta=1e-5, steps=min(n, 1)
         )
         assert stated.epsilon == pytest.approx(worst.epsilon, rel=1e-9)

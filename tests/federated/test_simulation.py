@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from cases import each
-from dplearn import Gaussian, PoissonSubsampled, accountants
+from dplearn import ACCOUNTANTS, Gaussian, PoissonSubsampled
 from dplearn.datasets import oriented_gradients, synthetic_digits
 from dplearn.federated import FederatedPlan
 from dplearn.federated.simulation import Federation, simulate
@@ -170,7 +170,7 @@ def test_epsilon_is_the_accountants_for_the_rounds_really_done(capsys):
     assert history.steps == 15 and history.evaluations == ((5, 1.0), (10, 2.0))
     stated, truth = (
         history.guarantee(1e-5),
-        accountants["pld"]().epsilon(step, delta=1e-5, steps=15),
+        ACCOUNTANTS["pld"]().epsilon(step, delta=1e-5, steps=15),
     )
     assert stated.epsilon == truth.epsilon and str(stated).endswith("per user")
     assert "round 1/40  epsilon per user" in capsys.readouterr().err

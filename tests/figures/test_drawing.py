@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import pytest
 
 from dplearn import DPSGD, figures
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.figures import Line, Mark, curves, log_steps, style_of
 from dplearn.figures.kit.axes import Axis, Canvas, log_ticks, tick_words
 from dplearn.figures.kit.labels import Box, along, clearest, spread
@@ -65,7 +65,7 @@ def test_axes_of_a_training_end_alike_and_only_grow_and_labels_stay_below_the_he
 
 
 def test_every_accountant_has_its_own_colour_and_marker():
-    styles = [style_of(name) for name in accountants]
+    styles = [style_of(name) for name in ACCOUNTANTS]
     assert len({s.colour for s in styles}) == len({s.symbol for s in styles}) == len(styles)
     assert style_of("brand_new") == style_of("brand_new"), "a newcomer keeps its colour"
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.figures import style_of
 from dplearn.figures.kit.template import GREY, INK, darkened
 
@@ -15,7 +15,7 @@ _EYES = {
     "protan": [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
     "deutan": [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
 }
-CURVES = [style_of(name).colour for name in (*accountants, "poisson_claim")]
+CURVES = [style_of(name).colour for name in (*ACCOUNTANTS, "poisson_claim")]
 
 
 def light(colour: str) -> np.ndarray:

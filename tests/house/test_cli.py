@@ -9,7 +9,7 @@ import pytest
 
 from cases import each
 from dplearn.__main__ import main
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.book import everything
 from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.ground.guarantee import Guarantee
@@ -39,9 +39,9 @@ def rows_of(words, capsys, expected=0):
 
 def test_epsilon_by_every_accountant_or_by_the_tightest(capsys):
     rows = rows_of(f"epsilon {RUN} --accountant all", capsys)
-    assert [row["method"] for row in rows] == list(accountants)
+    assert [row["method"] for row in rows] == list(ACCOUNTANTS)
     for row in rows:
-        guarantee = accountants[row["method"]]().epsilon(STEP, delta=1e-5, steps=10_000)
+        guarantee = ACCOUNTANTS[row["method"]]().epsilon(STEP, delta=1e-5, steps=10_000)
         assert row == json.loads(json.dumps(vars(guarantee), default=dict))
     words = called(f"epsilon {RUN} --accountant {row['method']}", capsys)
     assert words == (0, f"{guarantee}\n", "")
@@ -50,7 +50,7 @@ def test_epsilon_by_every_accountant_or_by_the_tightest(capsys):
     # `all` leaves out who cannot answer.
     words = "epsilon --sampling without_replacement --sample-rate 0.1 --noise-multiplier 9"
     rows = rows_of(f"{words} --steps 10 --delta 1e-5 --accountant all", capsys)
-    assert {row["method"] for row in rows} == set(accountants) - {"gdp"}
+    assert {row["method"] for row in rows} == set(ACCOUNTANTS) - {"gdp"}
 
 
 @each(
@@ -75,7 +75,7 @@ def test_then_is_another_phase(capsys):
     rows = rows_of(f"epsilon {RUN} --then 2,0.02,500 --then 4,0.01,9 --accountant all", capsys)
     phases = [(4.0, 0.01, 10_000), (2.0, 0.02, 500), (4.0, 0.01, 9)]
     plans = [DPSGD(noise_multiplier=z, sample_rate=q, steps=t) for z, q, t in phases]
-    assert {row["method"] for row in rows} == set(accountants)
+    assert {row["method"] for row in rows} == set(ACCOUNTANTS)
     for row in rows:
         stated = Phases(tuple(plans)).guarantee(row["method"], delta=1e-5)
         assert row["epsilon"] == pytest.approx(stated.epsilon, rel=1e-9)
@@ -110,11 +110,11 @@ def test_calibrate_in_words_is_the_library_call(capsys):
     words = "calibrate --epsilon 2 --delta 1e-5 --sample-rate 0.004 --steps 1000 --accountant rdp"
     step = PoissonSubsampled(Gaussian(1.0), 0.004)
     target = {"epsilon": 2.0, "delta": 1e-5, "steps": 1000}
-    least = smallest_noise_multiplier(accountants["rdp"](), mechanism=step, **target)
+    least = smallest_noise_multiplier(step, "rdp", **target)
     assert called(words, capsys) == (0, f"{least}\n", "")
     words = "calibrate --epsilon 1 --noise-multiplier 4 --sample-rate 0.01 --steps 10000"
     (row,) = rows_of(words, capsys)
-    least = accountants["pld"]().delta(STEP, epsilon=1.0, steps=10_000)
+    least = ACCOUNTANTS["pld"]().delta(STEP, epsilon=1.0, steps=10_000)
     assert set(row) == {"delta", "guarantee"}
     assert row["delta"] == row["guarantee"]["delta"] == least.delta
     assert row["guarantee"]["delta_lower"] == least.delta_lower > 0.999 * least.delta

@@ -18,7 +18,8 @@ LIBRARY = (
     {"certificates"},
     {"statement"},
     {"calibrate"},
-    {"run", "budget", "tuning", "opacus", "datasets", "sweeps"},
+    {"run", "budget", "opacus", "datasets", "sweeps"},
+    {"tuning"},
     {"training", "rehearsal", "pate", "audit"},
 )
 ON_TOP = (

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dplearn import DPSGD, accountants
+from dplearn import ACCOUNTANTS, DPSGD
 from dplearn.__main__ import main
 from dplearn.ground.guarantee import round_down, round_up
 
@@ -89,7 +89,7 @@ def test_what_the_readme_names_is_there():
     assert len(names) > 15
     assert not lost, f"the README shows {lost}, which are not there"
     table = set(re.findall(r"^\| `(\w+)` \|", README.split("## The accountants")[1], flags=re.M))
-    assert len(table) > 7 and table <= set(accountants)
+    assert len(table) > 7 and table <= set(ACCOUNTANTS)
     targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.M)
     assert set(re.findall(r"^make (\w+)", "".join(blocks("")), flags=re.M)) <= set(targets)
 

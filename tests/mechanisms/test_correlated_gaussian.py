@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cases import each
-from dplearn import CorrelatedGaussian, Gaussian, accountants
+from dplearn import ACCOUNTANTS, CorrelatedGaussian, Gaussian
 from dplearn.book import tree_aggregation_rho
 
 RNG = np.random.default_rng(3)
@@ -60,7 +60,7 @@ def test_a_record_moves_no_more_than_the_norm_and_may_move_as_much(
     question = {"delta": 1e-5, "adjacency": "replace_one"}
     one = Gaussian(2.0 / norm)
     for name in ("basic", "pld", "rdp", "zcdp"):
-        law = accountants[name]()
+        law = ACCOUNTANTS[name]()
         stated, expected = (law.epsilon(m, **question, steps=2) for m in (run, one))
         assert stated.epsilon == pytest.approx(expected.epsilon, rel=1e-12)
         assert (stated.kind, stated.lower) == (expected.kind, pytest.approx(expected.lower))
@@ -92,8 +92,8 @@ def test_a_bound_holds_over_every_pattern_and_is_exact_where_it_says_so(
     above, real = np.sqrt(np.max(sums, axis=0))
     norm = 1 / run.base.noise_multiplier
     assert above * (1 - 1e-9) <= norm <= above * (1.05 if name in ("tree", "dense") else 1.2)
-    stated = accountants["pld"]().epsilon(run, delta=1e-5)
-    of_base = accountants["pld"]().epsilon(run.base, delta=1e-5)
+    stated = ACCOUNTANTS["pld"]().epsilon(run, delta=1e-5)
+    of_base = ACCOUNTANTS["pld"]().epsilon(run.base, delta=1e-5)
     assert stated.epsilon == pytest.approx(of_base.epsilon, rel=1e-9)
     assert stated.kind == ("exact" if norm == pytest.approx(real, rel=1e-9) else "upper")
     if name == "falling" or (name == "banded" and separation > 2):
@@ -117,13 +117,13 @@ def test_a_tree_is_tree_aggregation(leaves):
 
 def test_steps_with_noise_of_their_own_are_the_composition_of_gaussians():
     run = CorrelatedGaussian.from_strategy(np.eye(30), noise_multiplier=5.0, participations=9)
-    one, nine = accountants["pld"]().epsilon_curve(Gaussian(5.0), delta=1e-5, steps=[1, 9])
-    stated = accountants["pld"]().epsilon(run, delta=1e-5)
+    one, nine = ACCOUNTANTS["pld"]().epsilon_curve(Gaussian(5.0), delta=1e-5, steps=[1, 9])
+    stated = ACCOUNTANTS["pld"]().epsilon(run, delta=1e-5)
     assert stated.epsilon == pytest.approx(nine.epsilon, rel=1e-9)
     assert nine.epsilon > 2 * one.epsilon
     far = {"separation": 10**12, "participations": 10**12}
     once = CorrelatedGaussian.from_strategy(np.eye(30), noise_multiplier=5.0, **far)
-    assert accountants["pld"]().epsilon(once, delta=1e-5).epsilon == pytest.approx(one.epsilon)
+    assert ACCOUNTANTS["pld"]().epsilon(once, delta=1e-5).epsilon == pytest.approx(one.epsilon)
     assert any("takes part" in clause for clause in stated.assumptions)
     assert CorrelatedGaussian(Gaussian(0.0)).no_privacy()
 

@@ -10,8 +10,8 @@ import pytest
 from mpmath import mpf
 
 from cases import agrees, each, golden, number
-from dplearn import DiscreteGaussian, ExponentialMechanism, Gaussian, Geometric, Laplace, mechanisms
-from dplearn.accountants import accountants
+from dplearn import MECHANISMS, DiscreteGaussian, ExponentialMechanism, Gaussian, Geometric, Laplace
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.book import classical_gaussian_threshold
 from dplearn.engine.lattice import Lattice
 from dplearn.mechanisms import Composed, PoissonSubsampled, RandomizedResponse, WithoutReplacement
@@ -151,7 +151,7 @@ def test_a_shift_along_two_axes_leaks_no_more_than_along_one(total, part):
     axes = Composed([Laplace(1 / (total * part)), Laplace(1 / (total * (1 - part)))])
     (scalar,) = Laplace(1 / total).profiles()
     for epsilon in np.array([0.0, 0.5, 0.95]) * total:
-        split = accountants["pld"]().delta(axes, epsilon=float(epsilon))
+        split = ACCOUNTANTS["pld"]().delta(axes, epsilon=float(epsilon))
         assert split.delta_lower <= scalar.delta(epsilon)
         # At the ends all is equal, in between much is lost.
         assert epsilon > 0.9 * total or split.delta < scalar.delta(epsilon)
@@ -198,7 +198,7 @@ def test_exponential_profile_is_the_worst_of_two_outcomes(range_epsilon):
 
 SCORES = ExponentialMechanism(1.0)
 EXAMPLES = [
-    *(m for cls in mechanisms.values() for m in cls.examples() if cls is not Composed),
+    *(m for cls in MECHANISMS.values() for m in cls.examples() if cls is not Composed),
     *(PoissonSubsampled(SCORES, 0.1), WithoutReplacement(SCORES, 0.1)),
 ]
 

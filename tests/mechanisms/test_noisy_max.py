@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import ndtr
 
-from dplearn import accountants
+from dplearn import ACCOUNTANTS
 from dplearn.book.chapters.pate import truths
 from dplearn.mechanisms.noisy_max import NoisyMax
 from outcomes import EPSILONS, delta_by_definition
@@ -42,7 +42,7 @@ def test_each_epsilon_has_its_worst_gap(epsilon):
 
 
 def test_composed_it_is_enclosed_between_a_coin_and_a_gaussian():
-    stated = accountants["pld"]().epsilon(NoisyMax(40.0), delta=1e-5, steps=300)
+    stated = ACCOUNTANTS["pld"]().epsilon(NoisyMax(40.0), delta=1e-5, steps=300)
     assert stated.kind == "bracket"
     # 2.502 of the noisy counts; one bit of each tells at least the root of 2 / pi of it.
     assert stated.epsilon == pytest.approx(2.502, abs=1e-3)

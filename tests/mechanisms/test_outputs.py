@@ -7,7 +7,7 @@ import pytest
 
 from cases import each
 from dplearn.ground.guarantee import ADJACENCIES
-from dplearn.mechanisms import Outputs, mechanisms
+from dplearn.mechanisms import MECHANISMS, Outputs
 
 EPSILONS = [0.0, 0.001, 0.01, 0.05, 0.2, 0.5, 1.0, 1.7, 3.0, 5.0, 10.0]
 # Beside the examples: little and much noise, small and large numbers of everything.
@@ -33,7 +33,7 @@ def varied(example):
 
 def pairs():
     """Every mechanism, adjacency and direction whose laws are known."""
-    every = {m for law in mechanisms.values() for e in law.examples() for m in varied(e)}
+    every = {m for law in MECHANISMS.values() for e in law.examples() for m in varied(e)}
     for mechanism, adjacency in itertools.product(sorted(every, key=repr), ADJACENCIES):
         try:
             laws = mechanism.outputs(adjacency)
@@ -49,8 +49,8 @@ PAIRS = list(pairs())
 def test_most_mechanisms_have_laws_to_draw():
     with_laws = {mechanism.name for _, _, mechanism in PAIRS}
     assert len(with_laws) >= 7
-    for name in set(mechanisms) - with_laws:
-        assert len(mechanisms[name].no_outputs.split()) > 5
+    for name in set(MECHANISMS) - with_laws:
+        assert len(MECHANISMS[name].no_outputs.split()) > 5
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from scipy.special import log_ndtr, ndtr
 from scipy.stats import norm
 
 from cases import each
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.accountants.pld import PLD
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import Gaussian, _seats
@@ -279,7 +279,7 @@ def test_no_accountant_forgets_whom_a_newcomer_displaces(batches):
     question = {"delta": 1e-5, "steps": 4, "adjacency": "add_remove"}
     least = PLD(rtol=1e-3).epsilon(epoch, **question).lower
     assert least > 0.8 * PLD().epsilon(Shuffled(Gaussian(2.0), batches, 1e-9), **question).epsilon
-    for law in (PLD(rtol=1e-3), *(accountants[name]() for name in ("rdp", "zcdp"))):
+    for law in (PLD(rtol=1e-3), *(ACCOUNTANTS[name]() for name in ("rdp", "zcdp"))):
         assert law.epsilon(epoch, **question).epsilon > least
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dplearn import accountants
+from dplearn import ACCOUNTANTS
 from dplearn.book.chapters.selection import truths
 from dplearn.mechanisms.randomized_response import RandomizedResponse
 from dplearn.mechanisms.sparse_vector import SparseVector
@@ -51,7 +51,7 @@ def test_both_ends_of_the_interval_are_reached():
 
 
 def test_composed_it_costs_less_than_any_pure_dp():
-    pld, about = accountants["pld"](), {"delta": 1e-5, "steps": 100}
+    pld, about = ACCOUNTANTS["pld"](), {"delta": 1e-5, "steps": 100}
     # Each is 0.1-DP: 1/20 for the threshold, 5/100 for five positives.
     mine = pld.epsilon(SparseVector(20.0, 100.0, 5), **about).epsilon
     coin = pld.epsilon(RandomizedResponse(0.1), adjacency="replace_one", **about).epsilon

@@ -13,12 +13,12 @@ from scipy.stats import norm
 
 from cases import each
 from dplearn import (
+    ACCOUNTANTS,
     Composed,
     Gaussian,
     PrivacyFilter,
     Tuned,
     WithoutReplacement,
-    accountants,
     calibrate,
     smallest_noise_multiplier,
 )
@@ -138,9 +138,9 @@ def test_a_crowd_of_the_same_is_pure_dp_without_any_noise():
 @each("alike", [0, 3, 20])
 def test_accountants_compose_it_to_brackets_that_say_whom_they_are_about(alike):
     run, question = SubsetSum(2.0, 40, 4, alike), PAIR | {"delta": 1e-5, "steps": 100}
-    bracket = accountants["pld"]().epsilon(run, **question)
+    bracket = ACCOUNTANTS["pld"]().epsilon(run, **question)
     assert bracket.lower <= bracket.epsilon <= bracket.lower * (1 + 1e-4)
-    rdp = accountants["rdp"]().epsilon(Composed([(run, 100)]), **question | {"steps": 1})
+    rdp = ACCOUNTANTS["rdp"]().epsilon(Composed([(run, 100)]), **question | {"steps": 1})
     assert bracket.epsilon <= rdp.epsilon
     for guarantee in (bracket, rdp, Tuned(run, tries=3).guarantee(delta=1e-5, **PAIR)):
         assert guarantee.only_for in str(guarantee) and "for these two data sets only" in str(
@@ -168,7 +168,7 @@ def test_a_search_down_to_hardly_any_noise_ends_before_its_work_is_done(monkeypa
     with counting() as work:
         monkeypatch.setattr(calibrate, "counting", lambda: nullcontext(work))
         run = SubsetSum(2.0, 40, 4, 20)
-        least = smallest_noise_multiplier(accountants["pld"](), mechanism=run, **question)
+        least = smallest_noise_multiplier(run, **question)
     assert least.value == pytest.approx(1e-3)
     assert work.units < 0.7 * calibrate._MOST_WORK
 
@@ -176,7 +176,7 @@ def test_a_search_down_to_hardly_any_noise_ends_before_its_work_is_done(monkeypa
 def test_many_counts_cost_what_those_in_reach_do():
     run = SubsetSum(1.0, 10**6, 1000, 500_000)
     with counting() as work:
-        bracket = accountants["pld"]().epsilon(run, delta=1e-5, steps=1000, **PAIR)
+        bracket = ACCOUNTANTS["pld"]().epsilon(run, delta=1e-5, steps=1000, **PAIR)
     # By bisection of the loss over all counts, a hundred times the work.
     assert bracket.epsilon == pytest.approx(0.004385462996066458, rel=1e-9)
     assert work.units < 1e8

@@ -8,13 +8,13 @@ from mpmath import mp, mpf
 from scipy import stats
 
 from cases import each
-from dplearn import DiscreteGaussian, accountants
+from dplearn import ACCOUNTANTS, DiscreteGaussian
 from dplearn.mechanisms import PoissonSubsampled, Skellam, SummedDiscreteGaussian
 from dplearn.mechanisms.skellam import skellam_rdp
 from dplearn.mechanisms.summed_discrete_gaussian import summed_zcdp
 from outcomes import EPSILONS, delta_by_definition
 
-PLD = accountants["pld"]()
+PLD = ACCOUNTANTS["pld"]()
 
 
 def sum_by_definition(sigma, clients):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dplearn import accountants
+from dplearn import ACCOUNTANTS
 from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.mechanisms.gaussian import gaussian_epsilon
 from dplearn.pate import NO_ANSWER, PATE, Aggregator, Votes
@@ -45,7 +45,7 @@ def test_epsilon_is_that_of_the_gaussians(answers, queries, noise, check, delta,
     assert "one teacher" in stated.assumptions[0]
 
 
-@pytest.mark.parametrize("name", list(accountants))
+@pytest.mark.parametrize("name", list(ACCOUNTANTS))
 def test_every_accountant_prices_a_plan_and_claims_no_more_than_a_bound(name):
     plan = plan_of(372, 640, 40, 150)
     stated = plan.guarantee(name, delta=1e-5)
@@ -54,7 +54,7 @@ def test_every_accountant_prices_a_plan_and_claims_no_more_than_a_bound(name):
 
 
 def test_rdp_of_a_plan_is_the_sum_of_the_papers_formulas():
-    orders = np.array(accountants["rdp"]().orders)
+    orders = np.array(ACCOUNTANTS["rdp"]().orders)
     rdp = 372 * orders / 40**2 + 640 * orders / (2 * 150**2)
     by_hand = rdp_to_epsilon(orders, rdp, delta=1e-5).min()
     stated = plan_of(372, 640, 40, 150).guarantee("rdp", delta=1e-5)

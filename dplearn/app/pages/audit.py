@@ -9,7 +9,6 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from dplearn.accountants import accountants
 from dplearn.app.kit import controls, look
 from dplearn.app.kit.fields import Choice, Quantity, by_key
 from dplearn.app.kit.language import translated
@@ -162,8 +161,7 @@ def permitted(question: Question) -> float:
 @lru_cache(maxsize=64)
 def _mu(epsilon: float, delta: float) -> float:
     """How far a canary stands out where the claim is exactly true."""
-    pld, gaussian = accountants["pld"](), Gaussian(1.0)
-    least = smallest_noise_multiplier(pld, mechanism=gaussian, epsilon=epsilon, delta=delta)
+    least = smallest_noise_multiplier(Gaussian(1.0), epsilon=epsilon, delta=delta)
     return 1 / least.value
 
 

@@ -57,7 +57,6 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from dplearn.accountants import accountants
 from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.classroom import Evidence, check, estimate_delta, guess, predict, reveal, show
 from dplearn.figures import Line, Mark, ball_and_cube, curves, leak, slider
@@ -264,9 +263,7 @@ show(figure, f"Recipe over smallest noise: {recipe(1) / smallest:.3f} at epsilon
 
 # %%
 def laplace_noise(d, epsilon=1, delta=1e-5):
-    least = smallest_noise_multiplier(
-        accountants["pld"](), mechanism=Laplace(1.0), epsilon=epsilon, delta=delta, steps=d
-    )
+    least = smallest_noise_multiplier(Laplace(1.0), epsilon=epsilon, delta=delta, steps=d)
     return np.sqrt(2) * least.value
 
 

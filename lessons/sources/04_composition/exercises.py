@@ -2,7 +2,6 @@
 
 import math
 
-from dplearn.accountants import accountants
 from dplearn.book import (
     advanced_composition,
     advanced_composition_break_even,
@@ -151,8 +150,8 @@ _crossing = Exercise(
 def _affordable(name, epsilon=0.1, delta=1e-5):
     """Replies within a total epsilon of 3."""
     longest = largest_steps(
-        accountants[name](),
-        mechanism=RandomizedResponse(epsilon),
+        RandomizedResponse(epsilon),
+        name,
         epsilon=3.0,
         delta=delta,
         adjacency="replace_one",

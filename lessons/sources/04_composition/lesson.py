@@ -55,7 +55,7 @@ import math
 import numpy as np
 from scipy.stats import binom
 
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.book import (
     advanced_composition,
     advanced_composition_break_even,
@@ -391,8 +391,8 @@ cases["Gaussian noise, σ = 10"] = (Gaussian(noise_multiplier=10.0), "add_remove
 print("100 releases at delta = 1e-05   basic   advanced   optimal     true")
 for name, (mechanism, adjacency) in cases.items():
     run = {"delta": 1e-5, "steps": 100, "adjacency": adjacency}
-    found = [accountants[a]().epsilon(mechanism, **run) for a in ("basic", "advanced", "optimal")]
-    exact = accountants["pld"]().epsilon(mechanism, **run).epsilon
+    found = [ACCOUNTANTS[a]().epsilon(mechanism, **run) for a in ("basic", "advanced", "optimal")]
+    exact = ACCOUNTANTS["pld"]().epsilon(mechanism, **run).epsilon
     print(f"{name:<29}" + "".join(f"{g.epsilon:9.4g}" for g in found) + f"{exact:9.4g}")
 
 # %% [markdown]

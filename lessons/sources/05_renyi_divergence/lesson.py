@@ -53,7 +53,7 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.classroom import Evidence, check, estimate, estimate_delta, predict, reveal, show
 from dplearn.engine.profile import Profile
 from dplearn.figures import Line, Mark, curves, epsilon_curves, slider
@@ -69,7 +69,7 @@ from dplearn.mechanisms import Gaussian, Laplace, RandomizedResponse
 # %%
 report, delta = Gaussian(noise_multiplier=10.0), 1e-5
 for steps in (1, 100):
-    print(f"{steps:3} releases: {accountants['basic']().epsilon(report, delta=delta, steps=steps)}")
+    print(f"{steps:3} releases: {ACCOUNTANTS['basic']().epsilon(report, delta=delta, steps=steps)}")
 
 # %% [markdown]
 # * **Epsilon of 100 releases.** What is their true joint $\varepsilon$ at $\delta = 10^{-5}$? Adding up says 44.71.
@@ -337,7 +337,7 @@ print(f"{simple(wide, 100).min():.4f}")
 
 # %%
 added, by_rdp, exact = (
-    accountants[name]().epsilon(report, delta=delta, steps=100).epsilon
+    ACCOUNTANTS[name]().epsilon(report, delta=delta, steps=100).epsilon
     for name in ("basic", "rdp", "pld")
 )
 print(f"adding up {added:.4f}, simple {lowest:.4f}, sharper {by_rdp:.4f}, exact {exact:.4f}")
@@ -357,7 +357,7 @@ reveal("best order", truth=best)
 # %% tags=["hide-input"]
 rounds = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
 names = ("basic", "optimal", "rdp", "pld")
-lines = {n: accountants[n]().epsilon_curve(report, delta=delta, steps=rounds) for n in names}
+lines = {n: ACCOUNTANTS[n]().epsilon_curve(report, delta=delta, steps=rounds) for n in names}
 title = "Same run, same δ: three bounds and the truth"
 figure = epsilon_curves(lines, rounds, finding=title, subtitle="Gaussian, σ = 10, δ = 1e-5")
 figure.update_layout(width=760, margin_r=215)
@@ -415,7 +415,7 @@ print(lost_bracket)
 def u_curve(steps):
     cost = sharper(wide, steps)
     i = int(np.argmin(cost))
-    exact = float(accountants["pld"]().epsilon(report, delta=delta, steps=steps).epsilon)
+    exact = float(ACCOUNTANTS["pld"]().epsilon(report, delta=delta, steps=steps).epsilon)
     low = Mark(x=wide[i], y=cost[i], label=f"{cost[i]:.3g}", role="second", side="top center")
     bottom = Line(x=wide, y=np.full(120, exact), label="exact")
     return curves(

@@ -2,7 +2,6 @@
 
 import math
 
-from dplearn.accountants import accountants
 from dplearn.book import zcdp_to_epsilon_bun_steinke
 from dplearn.calibrate import largest_steps
 from dplearn.classroom import Exercise, Mistake, Program
@@ -136,7 +135,7 @@ _histogram = Exercise(
 
 def _allowed(accountant="pld", epsilon=2.0, delta=1e-6, adjacency="add_remove"):
     asked = {"epsilon": epsilon, "delta": delta, "adjacency": adjacency}
-    return largest_steps(accountants[accountant](), mechanism=Gaussian(20.0), **asked).value
+    return largest_steps(Gaussian(20.0), accountant, **asked).value
 
 
 def _allowed_by_the_simple_rate(log):

@@ -61,7 +61,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.optimize import brentq
 
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.book import discrete_gaussian_delta, touching_steps
 from dplearn.book import zcdp_to_epsilon as improved
 from dplearn.book import zcdp_to_epsilon_bun_steinke as simple
@@ -482,7 +482,7 @@ show(slider(frames, name="ρ", start=10), f"Simple, improved, exact. {two}.")
 # %%
 steps = PoissonSubsampled(Gaussian(1.0), 0.01)
 for name in ("zcdp", "rdp"):
-    print(accountants[name]().epsilon(steps, delta=1e-5, steps=1000))
+    print(ACCOUNTANTS[name]().epsilon(steps, delta=1e-5, steps=1000))
 
 # %% [markdown]
 # * **It is about one record.** A household of five costs $25\rho$. At the budget of the census, little is left of the promise:
@@ -677,7 +677,7 @@ orders = np.geomspace(1.0001, 1000, 400)
 highest = (Laplace(1.0).rdp(orders) / orders).max()
 print(f"highest price {highest:.4f}: epsilon {improved(100 * highest, delta=1e-5):.2f}")
 for name in ("zcdp", "rdp", "pld"):
-    print(accountants[name]().epsilon(Laplace(1.0), delta=1e-5, steps=100))
+    print(ACCOUNTANTS[name]().epsilon(Laplace(1.0), delta=1e-5, steps=100))
 
 # %% [markdown]
 # The conversion is the same in the first three lines. The step from 96.04 to 76.12 is what $\frac{\varepsilon^2}2$ wastes on Laplace noise. The step from there to 70.81 is lost by keeping one slope instead of the curve. For Gaussian noise, where the curve *is* a line, the first three agree, and the exact profile is still smaller. The sentence is false as printed; its error is on the safe side.

@@ -58,7 +58,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.special import comb, ndtr, ndtri
 
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.classroom import Evidence, check, estimate, estimate_delta, predict, reveal, show
 from dplearn.figures import Line, Mark, batch_schemes, curves, panels, slider
 from dplearn.ground.guarantee import round_down
@@ -76,7 +76,7 @@ from dplearn.mechanisms import (
 # What coins are worth: the schools' run with everybody in every step, and with one in a hundred. Below them a second run with far less noise, in which each record is used in one step of ten thousand, on average.
 
 # %%
-pld, schools = accountants["pld"](), {"delta": 1e-5, "steps": 10_000}
+pld, schools = ACCOUNTANTS["pld"](), {"delta": 1e-5, "steps": 10_000}
 long_run = {"delta": 1e-6, "adjacency": "zero_out"}
 coins = pld.epsilon(PoissonSubsampled(Gaussian(0.5), 1e-4), steps=10_000, **long_run)
 print("everybody            ", pld.epsilon(Gaussian(4.0), **schools))

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.accountants.moments import Moments
 from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.classroom import Exercise, Mistake, Program
@@ -80,7 +80,7 @@ def _moments(largest=1000, *, steps=500, delta=_DELTA):
 
 
 def _other(name):
-    return accountants[name]().epsilon(_QUIET, delta=_DELTA, steps=500).epsilon
+    return ACCOUNTANTS[name]().epsilon(_QUIET, delta=_DELTA, steps=500).epsilon
 
 
 _LAMBDA = np.arange(1.0, 1001.0)
@@ -149,9 +149,7 @@ _orders = Exercise(
 def _noise(name, epsilon=2.0):
     """Smallest noise multiplier for 60 epochs of MNIST in batches of 256."""
     step = PoissonSubsampled(Gaussian(1.0), 256 / 60_000)
-    return smallest_noise_multiplier(
-        accountants[name](), mechanism=step, epsilon=epsilon, delta=1e-5, steps=14_063
-    ).value
+    return smallest_noise_multiplier(step, name, epsilon=epsilon, delta=1e-5, steps=14_063).value
 
 
 _BY_MOMENTS, _BY_PLD = _noise("moments"), _noise("pld")

@@ -57,7 +57,7 @@ from scipy.integrate import quad
 from scipy.special import comb
 from scipy.stats import norm
 
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.book import log_moment_main_term
 from dplearn.book import sampled_gaussian_rdp_much_noise as much_noise
 from dplearn.book import sampled_gaussian_rdp_truncated as truncated
@@ -82,7 +82,7 @@ from dplearn.mechanisms import Gaussian, PoissonSubsampled
 # %%
 step, delta, T = PoissonSubsampled(Gaussian(noise_multiplier=4.0), 0.01), 1e-5, 10_000
 for name in ("basic", "advanced", "optimal"):
-    print(f"{name:<9}{accountants[name]().epsilon(step, delta=delta, steps=T)}")
+    print(f"{name:<9}{ACCOUNTANTS[name]().epsilon(step, delta=delta, steps=T)}")
 
 # %% [markdown]
 # An $\varepsilon$ of 12 promises that no event becomes more than $e^{12}$ times as likely, apart from $\delta$. That is next to no promise. Then a paper took exactly this $q$, $\sigma$ and $T$ and reported an $\varepsilon$ that one could sign (Abadi et al. 2016). **It changed the bookkeeping, not the noise.** Its accountant is called the *moments accountant* (矩会计).
@@ -245,12 +245,12 @@ def moments_accountant(sigma, q, steps, delta=1e-5, largest=32):
 
 
 # %% [markdown]
-# The paper prints 1.26 after 100 epochs and 2.55 after 400. The library has the accountant, too, as `accountants["moments"]`.
+# The paper prints 1.26 after 100 epochs and 2.55 after 400. The library has the accountant, too, as `ACCOUNTANTS["moments"]`.
 
 # %%
 for steps, row in ((10_000, "P01"), (40_000, "P02")):
     epsilon, moment = moments_accountant(4.0, 0.01, steps)
-    library = accountants["moments"]().epsilon(step, delta=delta, steps=steps).epsilon
+    library = ACCOUNTANTS["moments"]().epsilon(step, delta=delta, steps=steps).epsilon
     print(f"{steps} steps: printed {published()[row]['published']}, ours {epsilon:.4f}", end=" ")
     print(f"at moment {moment}, library {library:.4f}")
 
@@ -260,7 +260,7 @@ for steps, row in ((10_000, "P01"), (40_000, "P02")):
 # Each moment proves $\delta\le e^{K(\lambda)-\lambda\varepsilon}$ for **every** $\varepsilon$. On a logarithmic scale that is a straight line of slope $-\lambda$. At each $\varepsilon$ the accountant takes the lowest. How far is that from the truth?
 
 # %% tags=["hide-input"]
-grid, pld = np.linspace(0, 1.6, 33), accountants["pld"]()
+grid, pld = np.linspace(0, 1.6, 33), ACCOUNTANTS["pld"]()
 K = {moment: T * binomial(moment, 4.0, 0.01) for moment in range(1, 33)}
 bound = np.min([np.exp(K[m] - m * grid) for m in K], axis=0)
 exact_delta = [pld.delta(step, epsilon=e, steps=T).delta for e in grid]
@@ -293,7 +293,7 @@ show(figure, f"At epsilon 0.6: exact delta {exact_delta[12]:.4g}, best moment {b
 # %%
 rounds = [1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 20_000, 40_000]
 names = ("advanced", "moments", "rdp", "pld")
-race = {n: accountants[n]().epsilon_curve(step, delta=delta, steps=rounds) for n in names}
+race = {n: ACCOUNTANTS[n]().epsilon_curve(step, delta=delta, steps=rounds) for n in names}
 rings = {"P01": 10_000, "P02": 40_000, "P03a": 10_000, "P03b": 40_000}
 said = {id: published()[id]["published"] for id in rings}
 printed = [Published(t, float(said[id]), label=said[id]) for id, t in rings.items()]

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.classroom import Exercise, Mistake, Program
 from dplearn.mechanisms import Composed, Gaussian, PoissonSubsampled
 
@@ -24,7 +24,7 @@ _MU = math.sqrt(1 / 4 + 1 / 9 + 1 / 36)
 
 _tables = Exercise(
     key="9.1",
-    right=accountants["pld"]().epsilon(_TABLES, delta=1e-6).epsilon,
+    right=ACCOUNTANTS["pld"]().epsilon(_TABLES, delta=1e-6).epsilon,
     praise="Squares of mu add up, and the conversion to epsilon is exact and made once.",
     mistakes=(
         Mistake(
@@ -154,7 +154,7 @@ _attacker = Exercise(
 @cache
 def _steps(name: str, delta: float = 1e-5) -> int:
     """Largest number of steps within epsilon = 1, by halving."""
-    step, accountant = PoissonSubsampled(Gaussian(4.0), 0.01), accountants[name]()
+    step, accountant = PoissonSubsampled(Gaussian(4.0), 0.01), ACCOUNTANTS[name]()
     good, bad = 1, 100_000
     while bad - good > 1:
         middle = (good + bad) // 2
@@ -205,7 +205,7 @@ _budget = Exercise(
     ),
     hints=(
         "For each accountant: up to which number of steps does epsilon stay at or below 1?",
-        "largest_steps of dplearn.calibrate, once with accountants[\"pld\"](), once with \"rdp\".",
+        "largest_steps of dplearn.calibrate, once with \"pld\", once with \"rdp\".",
     ),
 )  # fmt: skip
 

@@ -55,7 +55,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.book import approximate_dp_tradeoff, gaussian_tradeoff, sampled_gaussian_delta
 from dplearn.book.published import check_figure, number, published
 from dplearn.classroom import Evidence, check, estimate_delta, predict, reveal, show
@@ -69,7 +69,7 @@ from dplearn.mechanisms import Gaussian, PoissonSubsampled
 # %%
 run, delta = PoissonSubsampled(Gaussian(4.0), sample_rate=0.01), 1e-5
 names = ("moments", "rdp", "gdp")
-answers = {n: accountants[n]().epsilon(run, delta=delta, steps=10_000) for n in names}
+answers = {n: ACCOUNTANTS[n]().epsilon(run, delta=delta, steps=10_000) for n in names}
 print(*answers.values(), sep="\n")
 
 # %% [markdown]
@@ -309,7 +309,7 @@ for h, *row in zip(widths, *ends.values(), strict=True):
 # Why is rounding so bad? It shifts a loss by $h/2$ on average, in the same direction, *ten thousand times*: $Th/2$ in all. At $h=10^{-4}$ that is half a nat on either side. Chords keep both masses, so their error per step is of the order $h^2$, and at $h=10^{-4}$ they are already right to three digits.
 
 # %% tags=["hide-input"]
-truth = accountants["pld"]().epsilon(run, delta=delta, steps=10_000)
+truth = ACCOUNTANTS["pld"]().epsilon(run, delta=delta, steps=10_000)
 figure = curves(
     [
         Band(x=widths, lower=ends["down"], upper=ends["up"], label="", role="quiet"),
@@ -351,7 +351,7 @@ reveal("epsilon of the run", truth=truth.epsilon, others=others)
 
 # %% tags=["hide-input"]
 rounds = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 40_000]
-lines = {n: a().epsilon_curve(run, delta=delta, steps=rounds) for n, a in accountants.items()}
+lines = {n: a().epsilon_curve(run, delta=delta, steps=rounds) for n, a in ACCOUNTANTS.items()}
 figure = epsilon_curves(
     lines,
     rounds,
@@ -381,7 +381,7 @@ show(figure, f"Epsilon after 10000 steps: {here}.")
 # Profile and trade-off function say the same in two ways. Each pair $(\varepsilon,\delta)$ is a straight line over the false alarms $a$: at most $\delta+e^{\varepsilon}a$ members are caught. At each $a$ the lowest of these lines counts, over all real $\varepsilon$, as with the tangents of lesson 02. The accountant draws that curve with a proved lower and upper end.
 
 # %%
-certified = accountants["pld"]()
+certified = ACCOUNTANTS["pld"]()
 low, high = certified.true_positive_rate(run, false_positive_rate=0.01, steps=10_000)
 print(f"at 1 % false alarms the best attacker catches {low:.6f} to {high:.6f} of the members")
 print(f"the single pair (0.9469, 1e-05) allows {delta + np.exp(truth.epsilon) * 0.01:.6f}")
@@ -462,7 +462,7 @@ print(f"mu = {mu:.4f}; at 1 % false alarms {at_1:.6f} are caught")
 # In the tail it is not. Take also the trial epoch: which $\delta$ does it have at the $\varepsilon$ that the limit promises for $10^{-5}$?
 
 # %%
-limit, claim = accountants["gdp"](), answers["gdp"].epsilon
+limit, claim = ACCOUNTANTS["gdp"](), answers["gdp"].epsilon
 print(f"epsilon by the limit {claim:.4f}, truth at least {round_down(truth.lower)}")
 promised = limit.epsilon(trial, delta=delta, steps=steps).epsilon
 contour = certified.delta(trial, epsilon=promised, steps=steps)
@@ -709,8 +709,8 @@ check("9.3", answer)
 # ```python
 # from dplearn.calibrate import largest_steps
 #
-# budget = {"mechanism": run, "epsilon": 1.0, "delta": 1e-5}
-# allowed = {n: largest_steps(accountants[n](), **budget).value for n in ("rdp", "pld")}
+# budget = {"epsilon": 1.0, "delta": 1e-5}
+# allowed = {n: largest_steps(run, n, **budget).value for n in ("rdp", "pld")}
 # answer = allowed["pld"] - allowed["rdp"]
 # check("9.3", answer)
 # print(allowed)

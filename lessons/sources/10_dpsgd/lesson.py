@@ -65,7 +65,7 @@ from torch import nn
 from torch.func import functional_call, grad, vmap
 
 from dplearn import DPSGD
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.classroom import Evidence, check, estimate, estimate_delta, predict, reveal, show
 from dplearn.datasets import digits, split
 from dplearn.figures import Band, Bars, Line, Mark, clipped_arrows, curves, panels, slider
@@ -444,7 +444,7 @@ for sigma in (0, 4):
 
 # %% tags=["hide-input"]
 t = np.arange(1, plan.steps + 1)
-spent = accountants["pld"]().epsilon_curve(plan.mechanism, delta=1e-4, steps=t)
+spent = ACCOUNTANTS["pld"]().epsilon_curve(plan.mechanism, delta=1e-4, steps=t)
 bill = np.array([at.epsilon for at in spent])
 mine = Line(x=t, y=private.mean(0), label="private", label_at=0.4, side="top right")
 free = Line(

@@ -66,7 +66,6 @@ from torch import nn
 from torch.func import functional_call, grad, vmap
 
 from dplearn import DPSGD
-from dplearn.accountants import accountants
 from dplearn.book import (
     adaptive_clipping_multiplier,
     grouped_noise_multiplier,
@@ -115,8 +114,8 @@ def calibrated(lot, epsilon=3.0, epochs=15):
     """Least noise multiplier for 60,000 pupils, and the number of steps."""
     # noise_multiplier=1 holds the place; the search ignores it.
     run = DPSGD.from_epochs(dataset_size=60_000, batch_size=lot, epochs=epochs, noise_multiplier=1)
-    target = {"mechanism": run.mechanism, "epsilon": epsilon, "delta": 1e-5, "steps": run.steps}
-    return smallest_noise_multiplier(accountants["pld"](), **target).value, run.steps
+    target = {"epsilon": epsilon, "delta": 1e-5, "steps": run.steps}
+    return smallest_noise_multiplier(run.mechanism, **target).value, run.steps
 
 
 sigma_64, steps_64 = calibrated(64)
@@ -818,8 +817,7 @@ check("11.3", answer)
 # def left(lot):
 #     plan = DPSGD.from_epochs(dataset_size=20_000, batch_size=lot, epochs=10, noise_multiplier=1)
 #     target = {"epsilon": 2.0, "delta": 1e-5, "steps": plan.steps}
-#     pld = accountants["pld"]()
-#     found = smallest_noise_multiplier(pld, mechanism=plan.mechanism, **target)
+#     found = smallest_noise_multiplier(plan.mechanism, **target)
 #     print(f"lot size {lot}: sigma = {found.value:.4f}, {plan.steps} steps")
 #     return found.value / (lot * np.sqrt(plan.steps))
 #

@@ -53,7 +53,7 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.stats import hypergeom, norm
 
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.book import renyi_gaussian, without_replacement_rdp
 from dplearn.classroom import Evidence, check, estimate, predict, reveal, show
 from dplearn.datasets import digits
@@ -351,7 +351,7 @@ show(slider(frames, name="ink", start=2), "Five of 8 frames. " + "; ".join(words
 # The library says so whenever it states such a number. A thousand steps on the digits, noise 2:
 
 # %%
-pld, run = accountants["pld"](), {"delta": 1e-5, "steps": 1000, "adjacency": "replace_one"}
+pld, run = ACCOUNTANTS["pld"](), {"delta": 1e-5, "steps": 1000, "adjacency": "replace_one"}
 for k in (0, 41, 749):
     stated = str(pld.epsilon(SubsetSum(4.0, 1797, 18, k), **run))
     print(f"{k:3} alike: {stated.replace(', for', chr(10) + '           for')}")

@@ -548,7 +548,7 @@ print("as often as they like:", free.guarantee(delta=1.5e-4))
 # "A hundred phones with a discrete Gaussian of $\sigma=\frac12$ make one with $\sigma=5$." From $\sigma=1$ on that is nearly so ([in the book](explorer:formula_book?id=G-J3)). Below, most phones add 0, and [each noise](explorer:formula_book?id=G-J1&misprint=sigma-squared) is narrower than its $\sigma^2$, so [the sum](explorer:formula_book?id=G-J3b&misprint=as-one) is narrower than $n\sigma^2$. A change by 5, certified:
 
 # %%
-from dplearn import DiscreteGaussian, accountants
+from dplearn import ACCOUNTANTS, DiscreteGaussian
 from dplearn.mechanisms import Skellam, SummedDiscreteGaussian
 
 for law in (
@@ -556,7 +556,7 @@ for law in (
     SummedDiscreteGaussian(1.0, 5, clients=100),
     Skellam(1.0, 5),
 ):
-    print(f"{law.name:26}", accountants["pld"]().epsilon(law, delta=1e-5))
+    print(f"{law.name:26}", ACCOUNTANTS["pld"]().epsilon(law, delta=1e-5))
 
 # %% [markdown]
 # Choose a finer unit, so that each phone's noise is a few units wide; the third row, Skellam noise, is closed under sums for any width.

@@ -50,7 +50,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.stats import binom, norm
 
-from dplearn import DPSGD, accountants, smallest_noise_multiplier
+from dplearn import ACCOUNTANTS, DPSGD, smallest_noise_multiplier
 from dplearn.audit import from_counts, from_guesses, one_run
 from dplearn.audit.floats import laplace_by_inversion, reachable, snapped_epsilon
 from dplearn.classroom import Evidence, check, estimate, predict, reveal, show
@@ -318,9 +318,9 @@ for program in ("correct", "no clipping"):
 # Programs of every true $\varepsilon$ from $\frac12$ to 12, one audit of each; guesses about a fifth of the canaries, 300 at most. The slider is the number of canaries. Before you touch it: how many are needed before a program of $\varepsilon=6$ is caught with the claim 3?
 
 # %% tags=["hide-input"]
-pld, true = accountants["pld"](), np.array([0.5, 1, 2, 3, 4, 6, 8, 12])
-goals = {"mechanism": Gaussian(1.0), "delta": 1e-5, "steps": 1}
-widths = [smallest_noise_multiplier(pld, epsilon=float(e), **goals).value for e in true]
+pld, true = ACCOUNTANTS["pld"](), np.array([0.5, 1, 2, 3, 4, 6, 8, 12])
+noise = Gaussian(1.0)
+widths = [smallest_noise_multiplier(noise, epsilon=float(e), delta=1e-5).value for e in true]
 
 
 def frame(canaries):

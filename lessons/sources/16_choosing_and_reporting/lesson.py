@@ -48,7 +48,7 @@ from datetime import date
 
 import numpy as np
 
-from dplearn import DPSGD, accountants
+from dplearn import ACCOUNTANTS, DPSGD
 from dplearn.book import gaussian_loss_tail, group_privacy_delta
 from dplearn.classroom import Evidence, check, estimate, predict, reveal, show
 from dplearn.datasets import deployments
@@ -172,7 +172,7 @@ reveal("chance of a victim", truth=-np.expm1(n * np.log1p(-1 / n)))
 
 # %%
 pair = run.guarantee(delta=1e-4)
-low, high = accountants["pld"]().true_positive_rate(run.composed, false_positive_rate=0.01)
+low, high = ACCOUNTANTS["pld"]().true_positive_rate(run.composed, false_positive_rate=0.01)
 print(
     f"by (epsilon, delta) alone at most {round_up(100 * (np.exp(pair.epsilon) * 0.01 + 1e-4), 3)} %"
 )

@@ -53,7 +53,7 @@ from dataclasses import replace
 import numpy as np
 
 from dplearn import claims
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.book import advanced_composition, book, optimal_composition, refute, renyi, verify
 from dplearn.book.published import check_figure, published
 from dplearn.classroom import check, guess, predict, show
@@ -396,7 +396,7 @@ shuffled = judge("10 shuffled batches", "G-E11/poisson")
 # One epoch at $\delta=10^{-6}$, both ends proved in each case:
 
 # %%
-pld = accountants["pld"]()
+pld = ACCOUNTANTS["pld"]()
 for sigma, parts in ((0.5, 10_000), (0.7, 10_000), (1.0, 1000)):
     noisy = Gaussian(noise_multiplier=sigma)
     claimed = pld.epsilon(PoissonSubsampled(noisy, 1 / parts), delta=1e-6, steps=parts)
@@ -639,7 +639,7 @@ show(figure, f"Largest loss with 100 others: {words}.")
 
 # %% tags=["hide-input"]
 run, rounds = PoissonSubsampled(Gaussian(0.638), 256 / 60_000), [10, 50, 200, 1000, 4000, 16_407]
-lines = {n: accountants[n]().epsilon_curve(run, delta=1e-5, steps=rounds) for n in ("gdp", "pld")}
+lines = {n: ACCOUNTANTS[n]().epsilon_curve(run, delta=1e-5, steps=rounds) for n in ("gdp", "pld")}
 figure = epsilon_curves(lines, rounds, subtitle="σ = 0.638, q = 256/60000, δ = 1e-5")
 figure.update_layout(width=760, margin_r=215)
 ends = ", ".join(f"{name} {round_up(line[-1].epsilon)}" for name, line in lines.items())

@@ -50,7 +50,7 @@ from scipy.integrate import quad
 from scipy.special import log_softmax, logsumexp
 from scipy.stats import gumbel_r, laplace
 
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.book import (
     exponential_mechanism_epsilon,
     grr_variance,
@@ -219,7 +219,7 @@ print(right)
 # And many choices? The losses of an exponential mechanism on one pair of neighbours lie in an interval of length $\varepsilon$, not $2\varepsilon$, its **bounded range** ([in the book](explorer:formula_book?id=G-B7b)), so $D_\alpha\le\alpha\varepsilon^2/8$, a quarter of what $\varepsilon$-DP alone gives ([in the book](explorer:formula_book?id=G-B7)). A hundred choices at $\varepsilon=0.1$ each, $\delta=10^{-5}$:
 
 # %%
-pld = accountants["pld"]()
+pld = ACCOUNTANTS["pld"]()
 run = {"delta": 1e-5, "steps": 100}
 coin = RandomizedResponse(local_epsilon=0.1, answers=2)
 print(pld.epsilon(ExponentialMechanism(0.1), **run))

@@ -38,7 +38,7 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp
 from scipy.stats import norm
 
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.certificates import NotProvedError, certify, check
 from dplearn.classroom import show
 from dplearn.engine.contour import SampledGaussian, brackets
@@ -51,7 +51,7 @@ from dplearn.mechanisms import Gaussian, Laplace, PoissonSubsampled
 
 # %%
 step = PoissonSubsampled(Gaussian(2.0), sample_rate=0.1)
-answer = accountants["pld"]().epsilon(step, delta=1e-5, steps=1000)
+answer = ACCOUNTANTS["pld"]().epsilon(step, delta=1e-5, steps=1000)
 print(f"{round_down(answer.lower, 8)} <= epsilon <= {round_up(answer.epsilon, 8)}")
 
 # %% [markdown]
@@ -1114,7 +1114,7 @@ words = f"lattice {by_lattice[-1][1] - truth:.1e} above, {truth - by_lattice[-1]
 show(figure, f"Distance from 8.2792906 on the finest mesh: {words}.")
 
 # %% [markdown]
-# The library's own ends, by its public names: `accountants["pld"]` of section 1 and the function `brackets` behind it, in both directions.
+# The library's own ends, by its public names: `ACCOUNTANTS["pld"]` of section 1 and the function `brackets` behind it, in both directions.
 
 # %%
 for direction in ("remove", "add"):
@@ -1128,7 +1128,7 @@ for direction in ("remove", "add"):
 # And its lattice, which serves Laplace noise, against ours of section 14:
 
 # %%
-other = accountants["pld"]().epsilon(Laplace(scale), delta=1e-5, steps=100)
+other = ACCOUNTANTS["pld"]().epsilon(Laplace(scale), delta=1e-5, steps=100)
 ours = on_nodes[-1]
 assert max(other.lower, ours[0]) <= min(other.epsilon, ours[1])
 for name, (low, high) in (("library", (other.lower, other.epsilon)), ("ours   ", ours)):

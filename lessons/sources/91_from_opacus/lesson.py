@@ -70,11 +70,11 @@ from torch.optim.swa_utils import AveragedModel
 from torch.utils.data import DataLoader, Dataset, TensorDataset
 
 from dplearn import (
+    ACCOUNTANTS,
     DPSGD,
     Gaussian,
     Phases,
     PoissonSubsampled,
-    accountants,
     smallest_noise_multiplier,
 )
 from dplearn.classroom import show
@@ -223,7 +223,7 @@ for name in ("pld", "rdp", "gdp"):
 # `get_privacy_spent` also told the best order $\alpha$. With the same orders the two are equal:
 
 # %%
-RDP, alphas = type(accountants["rdp"]()), [1 + k / 10 for k in range(1, 200)]
+RDP, alphas = type(ACCOUNTANTS["rdp"]()), [1 + k / 10 for k in range(1, 200)]
 spent = RDPAccountant()
 spent.history = [(2.0, plan.sample_rate, plan.steps)]
 epsilon, alpha = spent.get_privacy_spent(delta=1e-5, alphas=alphas)
@@ -292,9 +292,7 @@ print(f"Opacus:  sigma {optimizer.noise_multiplier:.4f}")
 
 # %%
 step = PoissonSubsampled(Gaussian(noise_multiplier=1.0), sample_rate=plan.sample_rate)
-noise = smallest_noise_multiplier(
-    accountants["pld"](), mechanism=step, epsilon=2.0, delta=1e-5, steps=plan.steps
-)
+noise = smallest_noise_multiplier(step, epsilon=2.0, delta=1e-5, steps=plan.steps)
 print(noise)
 
 # %% [markdown]

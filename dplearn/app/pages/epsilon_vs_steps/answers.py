@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.app.pages.epsilon_vs_steps.run import REFERENCE, Scenario
 from dplearn.book.published import number, published
 from dplearn.ground import validate
@@ -72,7 +72,7 @@ def answer(name: str, scenario: Scenario, steps: tuple[int, ...], **options: Any
     """What an accountant answers; of a draft, with less work, which loosens it a little."""
     if scenario.draft and name == REFERENCE:
         options |= _ROUGH
-    law, base = accountants[name](**options), scenario.base
+    law, base = ACCOUNTANTS[name](**options), scenario.base
     try:
         if scenario.by_epoch and not isinstance(base, Gaussian):
             what = f"Accountant {name}: {scenario.sampling} batches with {base.name} noise"
@@ -92,7 +92,7 @@ def _upper_ends(scenario: Scenario, steps: tuple[int, ...]) -> Curve:
     """Upper ends of shuffled epochs, none of which tells more than its largest batch: a draft."""
     promise = {"delta": scenario.delta, "adjacency": scenario.adjacency}
     begun = [-(-t // scenario.batches) for t in steps]
-    ends = accountants[REFERENCE]().epsilon_curve(scenario.base, steps=begun, **promise)
+    ends = ACCOUNTANTS[REFERENCE]().epsilon_curve(scenario.base, steps=begun, **promise)
     return tuple(replace(g, kind="upper", lower=0.0) for g in ends)
 
 

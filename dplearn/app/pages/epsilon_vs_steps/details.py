@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.app.kit import links, look
 from dplearn.app.kit.language import retold, translated
 from dplearn.app.kit.run_fields import ADJACENCY, DELTA
@@ -158,7 +158,7 @@ def as_certificate(answers: Answers) -> str:
 def _theorems(answers: Answers) -> None:
     """Per accountant, tightest first: why its curve lies where it lies, statement and source."""
     for name in answers.readings:
-        law = accountants[name]
+        law = ACCOUNTANTS[name]
         entries = links.entries_of(law.__module__)
         listed = translated("; in the formula book: {entries}", entries=entries)
         source = f"{law.reference}{listed if entries else ''}"

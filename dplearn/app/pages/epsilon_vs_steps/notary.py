@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any
 
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.app.kit import run_fields
 from dplearn.app.kit.fields import Choice, Field
 from dplearn.app.kit.language import retold, translated
@@ -24,7 +24,7 @@ from dplearn.app.pages.epsilon_vs_steps.run import (
 )
 from dplearn.figures import certificate
 from dplearn.ground.guarantee import Guarantee
-from dplearn.mechanisms import mechanisms
+from dplearn.mechanisms import MECHANISMS
 from dplearn.run import EPOCH_SAMPLINGS, SAMPLINGS, epoch, sampled
 
 _DRAWN = (*SAMPLINGS, *EPOCH_SAMPLINGS, f"shuffled{LEAVES_OUT}")
@@ -36,7 +36,7 @@ _CHANGES = "There is one with: {changes}."
 
 def mechanism() -> Choice:
     """The mechanisms that a noise multiplier alone describes."""
-    own = {name: [field.name for field in fields(law)] for name, law in mechanisms.items()}
+    own = {name: [field.name for field in fields(law)] for name, law in MECHANISMS.items()}
     alone = (name for name, parameters in own.items() if parameters == ["noise_multiplier"])
     return Choice("mechanism", "Noise", "", run_fields.words(alone), "gaussian")
 
@@ -60,7 +60,7 @@ def details_of(question: Mapping[str, Any]) -> Answers:
     """The run of a question, and what its accountants say at T."""
     here = _here(question)
     scenario = _scenario(question, here)
-    names = tuple(name for name in accountants if name in {REFERENCE, *question["shown"]})
+    names = tuple(name for name in ACCOUNTANTS if name in {REFERENCE, *question["shown"]})
     return Answers(scenario, min(here, scenario.largest), names, int(question["records"]))
 
 
@@ -77,7 +77,7 @@ def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
     largest, here = int(run_fields.STEPS.parse(question["largest"])), _here(question)
     scenario = _scenario(question, largest, draft=bool(question["draft"]))
     steps = tuple(sorted({*scenario.steps, min(here, scenario.largest)}))
-    names = [name for name in accountants if name in {REFERENCE, *question["shown"]}]
+    names = [name for name in ACCOUNTANTS if name in {REFERENCE, *question["shown"]}]
     said = {name: answer(name, scenario, steps) for name in names}
     refusals = {name: retold(one.refusal) for name, one in said.items() if one.refusal}
     told = {"key": question["key"], "steps": steps, "draft": scenario.draft}

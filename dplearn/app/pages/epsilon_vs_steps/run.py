@@ -10,7 +10,7 @@ from dplearn.app.kit.fields import Text
 from dplearn.app.kit.run_fields import NOISE, RATE, STEPS
 from dplearn.figures import log_steps
 from dplearn.ground.guarantee import Adjacency
-from dplearn.mechanisms import Gaussian, Mechanism, mechanisms
+from dplearn.mechanisms import MECHANISMS, Gaussian, Mechanism
 from dplearn.run import DPSGD, EPOCH_SAMPLINGS, epoch
 
 # The accountant that proves from both sides: the others are measured by it.
@@ -91,7 +91,7 @@ class Scenario:
     @cached_property
     def base(self) -> Mechanism:
         """The noise of one step."""
-        return mechanisms[self.mechanism](self.noise_multiplier)
+        return MECHANISMS[self.mechanism](self.noise_multiplier)
 
     @cached_property
     def phases(self) -> tuple[DPSGD, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from dplearn.accountants import accountants
+from dplearn.accountants import ACCOUNTANTS
 from dplearn.app.kit import questions
 from dplearn.app.kit.language import retold, translated
 from dplearn.app.kit.look import VERDICTS
@@ -121,7 +121,7 @@ def figures(_: State) -> None:
 def sources(_: State) -> None:
     """Where each formula stands, and what was checked about the places."""
     of = {id: entry.reference for id, entry in book.items()}
-    of |= {law.title: law.reference for law in accountants.values()}
+    of |= {law.title: law.reference for law in ACCOUNTANTS.values()}
     looked_up = sum(reference.checked for reference in of.values())
     st.markdown(translated(_CITED, count=len(of), looked_up=looked_up))
     rows = [

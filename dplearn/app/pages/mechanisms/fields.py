@@ -20,7 +20,7 @@ from dplearn.app.kit.run_fields import ADJACENCY, NOISE, words
 from dplearn.app.kit.run_fields import RATE as SAMPLE_RATE
 from dplearn.app.kit.state import State
 from dplearn.app.pages.mechanisms.tables import Pair, conditions, covered
-from dplearn.mechanisms import Mechanism, mechanisms
+from dplearn.mechanisms import MECHANISMS, Mechanism
 
 # How far a slider goes beyond the smallest and the largest value of the examples.
 _BEYOND = 5
@@ -35,13 +35,13 @@ FALSE_ALARMS = Quantity(
 
 def state(address: Mapping[str, str] | None = None) -> State:
     """The page before anything is entered."""
-    return State(_fields(tuple(mechanisms.items())), _hidden)
+    return State(_fields(tuple(MECHANISMS.items())), _hidden)
 
 
 @lru_cache(maxsize=2)
 def _fields(registered: tuple[tuple[str, type], ...]) -> dict[str, Field]:
     """All that can be set, parameters of every mechanism included."""
-    names = words(mechanisms)
+    names = words(MECHANISMS)
     law = Choice("mechanism", "Mechanism", "", names, "gaussian")
     return by_key(law, *_parameters().values(), ADJACENCY, DIRECTION, EPSILON, ORDER, FALSE_ALARMS)
 
@@ -53,7 +53,7 @@ def parameters(name: str) -> dict[str, type]:
 
     A share that may be 0 has no logarithmic scale: it stays as it is.
     """
-    law: Any = mechanisms[name]
+    law: Any = MECHANISMS[name]
     hints = get_type_hints(law)
     own = {field.name: hints[field.name] for field in dataclasses.fields(law)}
     none = {key for key in own for e in law.examples() if own[key] is float and not getattr(e, key)}
@@ -62,7 +62,7 @@ def parameters(name: str) -> dict[str, type]:
 
 def bases(name: str, key: str) -> list[str]:
     """Names of the mechanisms that the examples of another one hold in a field."""
-    return list(dict.fromkeys(getattr(e, key).name for e in mechanisms[name].examples()))
+    return list(dict.fromkeys(getattr(e, key).name for e in MECHANISMS[name].examples()))
 
 
 def _is_mechanism(kind: type) -> bool:
@@ -71,7 +71,7 @@ def _is_mechanism(kind: type) -> bool:
 
 def build(name: str, values: Mapping[str, Any]) -> Any:
     """The mechanism that the values describe, or its own ValueError where it refuses them."""
-    examples, entries = mechanisms[name].examples(), {}
+    examples, entries = MECHANISMS[name].examples(), {}
     example = examples[min(int(values["example"]), len(examples)) - 1]
     for key, kind in parameters(name).items():
         if kind in _NUMBERS:
@@ -106,14 +106,14 @@ def used(name: str, values: Mapping[str, Any]) -> list[str]:
 
 def _hidden(values: Mapping[str, Any]) -> set[str]:
     """Parameters of mechanisms that are not in view."""
-    own = {key for name in mechanisms for key in parameters(name)}
+    own = {key for name in MECHANISMS for key in parameters(name)}
     return {"example", *own} - set(used(values["mechanism"], values))
 
 
 def described(name: str, key: str, values: Mapping[str, Any]) -> str:
     """What the innermost class that has a parameter says about it."""
     owner = {own: law for law, own in _used(name, values)}[key]
-    text = inspect.getdoc(mechanisms[owner]) or ""
+    text = inspect.getdoc(MECHANISMS[owner]) or ""
     entry = re.search(rf"^{key} : .*\n((?:    .*\n?)+)", text, re.MULTILINE)
     return " ".join(entry.group(1).split()) if entry else ""
 
@@ -132,15 +132,15 @@ def _short(mechanism: Mechanism) -> str:
 
 def _parameters() -> dict[str, Field]:
     """A field for each parameter of a mechanism, and one for the examples as a whole."""
-    ranks = range(1, 1 + max(len(law.examples()) for law in mechanisms.values()))
+    ranks = range(1, 1 + max(len(law.examples()) for law in MECHANISMS.values()))
     own: dict[str, Field] = {
         "example": Choice("example", "What is run", "", {str(k): str(k) for k in ranks})
     }
-    for key, kind in {k: v for name in mechanisms for k, v in parameters(name).items()}.items():
+    for key, kind in {k: v for name in MECHANISMS for k, v in parameters(name).items()}.items():
         if kind in _NUMBERS:
             own[key] = _quantity(key)
         elif _is_mechanism(kind):
-            inside = [b for name in mechanisms if key in parameters(name) for b in bases(name, key)]
+            inside = [b for name in MECHANISMS if key in parameters(name) for b in bases(name, key)]
             own[key] = Choice(key, key.capitalize(), "", words(inside))
     return own
 
@@ -148,7 +148,7 @@ def _parameters() -> dict[str, Field]:
 def _quantity(key: str) -> Quantity:
     """A slider around the values that examples have."""
     labels = {kind.key: kind.label for kind in (NOISE, SAMPLE_RATE)}
-    values = [value for law in mechanisms.values() for e in law.examples() for value in _in(e, key)]
+    values = [value for law in MECHANISMS.values() for e in law.examples() for value in _in(e, key)]
     whole = all(isinstance(v, int) for v in values)
     kind = Quantity(
         key,
@@ -176,17 +176,17 @@ def _in(mechanism: Mechanism, key: str) -> Iterator[Any]:
 
 def _accepted(key: str, value: float) -> bool:
     """Whether some mechanism takes this value."""
-    for name in mechanisms:
+    for name in MECHANISMS:
         if key in parameters(name):
             with suppress(ValueError):
-                dataclasses.replace(mechanisms[name].examples()[0], **{key: value})
+                dataclasses.replace(MECHANISMS[name].examples()[0], **{key: value})
                 return True
     return False
 
 
 def catalogue() -> dict[str, Any]:
     """Every mechanism and number of the page, with its words by language."""
-    return _catalogue(tuple(mechanisms.items()))
+    return _catalogue(tuple(MECHANISMS.items()))
 
 
 @lru_cache(maxsize=2)

@@ -102,8 +102,7 @@ def ahead(plan: DPSGD, delta: float) -> tuple[tuple[int, float], ...]:
 def _least_noise(plan: DPSGD, epsilon: float, delta: float) -> float:
     """Rounded up, so that what the page shows is enough."""
     least = smallest_noise_multiplier(
-        PLD(),
-        mechanism=plan.mechanism,
+        plan.mechanism,
         steps=plan.steps,
         epsilon=epsilon,
         delta=delta,
