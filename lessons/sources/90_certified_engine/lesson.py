@@ -1217,7 +1217,7 @@ for name, value in leaks.items():
 # %% [markdown]
 # To adapt helps the attacker: others that always contribute $-1$, the pair of lesson 07, are not the worst case. The theorem holds for all of them. One record in three meets nobody here, so two thirds of the bound would do; of a real epoch a thousandth is left out, and the factor is dropped.
 #
-# The bound on one epoch is a profile, and by section 2 it composes. The library's for sixty epochs of 234 batches, with a record left out and with none, beside what the same run would cost if its batches were drawn by coins:
+# The bound on one epoch is a profile, and by section 2 it composes. The library's for a run of sixty epochs, with a record left out and with none, beside what the same run would cost if its batches were drawn by coins:
 
 # %%
 epochs = DPSGD(noise_multiplier=1.1, sample_rate=1 / 234, steps=60 * 234, sampling="shuffled")
