@@ -11,8 +11,8 @@ import pytest
 
 from dplearn.book import book, compare, refute, verify
 from dplearn.book.kit.entry import formula, printed, waiting
+from dplearn.book.kit.written import parse
 from dplearn.book.register import Book
-from dplearn.ground.written import parse
 
 
 def faults(entry):

@@ -12,11 +12,11 @@ from cases import each
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.book import book
 from dplearn.book.kit.oracles import coins_delta, gaussian_delta
+from dplearn.book.kit.written import parse
 from dplearn.claims import PARAMETERS, QUANTITIES, STATUS, check, setting
 from dplearn.claims._parameters import canonical
 from dplearn.claims._truth import Purse, brackets, subject
 from dplearn.claims.verdict import HOLDS, UNDECIDED, VIOLATED
-from dplearn.ground.written import parse
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from outcomes import epsilon_of_coins
 

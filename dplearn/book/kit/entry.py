@@ -38,8 +38,8 @@ from typing import Any, Literal, TypeVar
 
 from dplearn.book.kit import words
 from dplearn.book.kit.domains import Domain, Parameters, by_name
+from dplearn.book.kit.written import parse
 from dplearn.ground.guarantee import Reference
-from dplearn.ground.written import parse
 
 Kind = Literal["identity", "upper", "lower", "asymptotic"]
 Hypothesis = str | Callable[..., bool]

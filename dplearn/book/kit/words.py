@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from dplearn.ground.written import parse
+from dplearn.book.kit.written import parse
 
 if TYPE_CHECKING:
     from dplearn.book.kit.entry import Formula

@@ -11,9 +11,9 @@ from dplearn.book.chapters.amplification import truths
 from dplearn.book.chapters.divergences.families import renyi_gaussian
 from dplearn.book.kit.domains import Choice, Distribution, Log, Whole
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong
+from dplearn.book.kit.written import parse
 from dplearn.ground import validate
 from dplearn.ground.logspace import log_comb, log_expm1
-from dplearn.ground.written import parse
 
 _SAMPLED = {"noise_multiplier": Log(0.4, 20.0), "sample_rate": Log(1e-3, 1.0)}
 _RATE = "noise_multiplier > 0 and 0 < sample_rate <= 1"

@@ -10,8 +10,8 @@ import pytest
 from scipy import special
 
 from cases import each
+from dplearn.book.kit.written import parse, read
 from dplearn.claims._parameters import PARAMETERS, aliases
-from dplearn.ground.written import parse, read
 
 VALUES = {"epsilon": 0.7, "delta": 1e-5, "sigma": 1.3, "q": 0.01, "T": 1000.0, "k": 3.0}
 NUMPY = ["exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "abs", "floor", "ceil", "sinh"]

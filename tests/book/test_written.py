@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cases import each
+from dplearn.book.kit.written import nearest, parse, read, split
 from dplearn.claims._parameters import PARAMETERS, aliases
-from dplearn.ground.written import nearest, parse, read, split
 
 NAMES = aliases(PARAMETERS)
 VALUES = {"epsilon": 0.7, "eps": 0.6, "delta": 1e-5, "sigma": 1.3, "q": 0.01, "T": 1000.0, "k": 3.0}

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from difflib import get_close_matches
 from typing import NamedTuple, NoReturn
 
-from dplearn.ground.expression import (
+from dplearn.book.kit.expression import (
     ATOM,
     BINARY,
     COMPARE,
