@@ -5,10 +5,10 @@ Every entry's function is importable by its name: ``from dplearn.book import adv
 
 from typing import Any
 
+from dplearn.book.chapters import book
 from dplearn.book.kit.checks import Case, compare, drawn, side_of
 from dplearn.book.kit.entry import Formula, Interval, Misprint
 from dplearn.book.kit.verdicts import Refutation, Verification, refute, verify
-from dplearn.book.register import book
 
 __all__ = [
     "Case",

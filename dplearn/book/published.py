@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.accountants.theorems import rdp_to_epsilon, rdp_to_epsilon_mironov
-from dplearn.book.register import book
+from dplearn.book.chapters import book
 from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.datasets import shipped_table
 from dplearn.ground.guarantee import Adjacency

@@ -10,9 +10,9 @@ from types import FunctionType
 import pytest
 
 from dplearn.book import book, compare, refute, verify
+from dplearn.book.chapters import Book
 from dplearn.book.kit.entry import formula, printed, waiting
 from dplearn.book.kit.written import parse
-from dplearn.book.register import Book
 
 
 def faults(entry):
