@@ -163,7 +163,7 @@ def test_one_run_without_delta_is_exact():
     about = {"canaries": 50, "guesses": 40, "epsilon": 0.8, "delta": 0.0}
     truth = 1 / (1 + math.exp(-0.8))
     masses = [math.comb(40, k) * truth**k * (1 - truth) ** (40 - k) for k in range(41)]
-    for correct in (0, 1, 30, 40):
+    for correct in (28, 30, 40):
         exact = pytest.approx(sum(masses[correct:]), rel=1e-10)
         assert formulas.one_run_p_value(**about, correct=correct) == exact, correct
         assert chance_of_one(**about, correct=correct) == exact, correct

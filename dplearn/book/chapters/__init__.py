@@ -30,8 +30,13 @@ class Book(Mapping[str, Formula]):
 
     @cached_property
     def functions(self) -> dict[str, Callable]:
-        """Name -> function of every entry."""
-        return {entry.function.__name__: entry.function for entry in self.values()}
+        """Name -> function of every entry; those of the chapters refuse what no entry covers."""
+        return {
+            entry.function.__name__: entry.guarded
+            if entry.function.__module__.startswith(__name__)
+            else entry.function
+            for entry in self.values()
+        }
 
     def __getitem__(self, id: str) -> Formula:
         return self._entries[id]

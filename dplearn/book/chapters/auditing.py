@@ -13,7 +13,6 @@ from dplearn.book.chapters.local import binomial, response_channel
 from dplearn.book.kit import domains, oracles
 from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, wrong
-from dplearn.ground import validate
 
 
 def largest_likely_rate(*, errors, trials, confidence):
@@ -135,9 +134,9 @@ enter(
           confidence=_CONFIDENCE),
     oracle(largest_likely_rate, tolerance=1e-8, unsafe=None),
     printed("0.003682084", "0.003682084", errors=0, trials=1000, confidence=0.95),
-    wrong("normal", "No error at all would mean a rate of 0, and an infinite epsilon.", claim=lambda
-          errors, trials, confidence: errors / trials + ndtri((1 + confidence) / 2)
-          * math.sqrt(errors * (trials - errors) / trials**3),
+    wrong("normal", "No error at all would mean a rate of 0, and an infinite epsilon.",
+          claim=lambda errors, trials, confidence: errors / trials + ndtri((1 + confidence) / 2) *
+          math.sqrt(errors * (trials - errors) / trials**3),
           says=r"\hat r = \frac kn + z_{1-\alpha/2}\sqrt{\frac kn\Big(1-\frac kn\Big)\Big/n}"),
 )
 
@@ -163,20 +162,18 @@ def largest_certifiable_epsilon(*, trials, confidence=0.95, delta=0.0):
 
 @formula("G-N2c", "How rarely an audit accuses wrongly", "upper",
          "Jagielski, Ullman & Oprea 2020, Section 4")
-@given("positive + negative < 1", trials=Whole(5, 200), positive=Log(0.001, 0.5),
-       negative=Log(0.001, 0.9), confidence=_CONFIDENCE)
+@given("positive + negative < 1 and 0 < confidence < 1", trials=Whole(5, 200),
+       positive=Log(0.001, 0.5), negative=Log(0.001, 0.9), confidence=_CONFIDENCE)
 @oracle(chance_of_accusing, unsafe=None, points=50)
 @printed("0.05", confidence=0.95, trials=20, positive=0.1, negative=0.3)
 @wrong("point-estimates", "An estimate is above the truth about every other time.",
-       says=r"P(\hat\varepsilon > \varepsilon) \le \alpha \text{ for } \hat\varepsilon "
-       r"\text{ from the observed rates}",
-       oracle=partial(chance_of_accusing, estimated=True))
+       says=r"P(\hat\varepsilon > \varepsilon) \le \alpha \text{ for } \hat\varepsilon \text{ from "
+       r"the observed rates}", oracle=partial(chance_of_accusing, estimated=True))
 def audit_error(*, confidence):
     r"""P(\hat\varepsilon > \varepsilon) \le \alpha
 
     positive: chance of a false positive
     negative: chance of a false negative"""
-    validate.probability(confidence=confidence)
     return 1 - confidence
 
 

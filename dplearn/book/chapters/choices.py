@@ -173,8 +173,8 @@ _ONE_WAY = {"tables": np.array([[0.0, 2.0, 2.0, 3.0], [0.0, 2.0, 3.0, 4.0]]),
        says=r"P(r) \propto e^{\varepsilon u(r)/\Delta_u} \text{ is } \varepsilon\text{-DP}")
 @wrong("sensitivity-of-the-query", "The sensitivity that counts is that of the score.",
        says=r"P(r) \propto e^{\varepsilon u(r)/(2\Delta_q)},\ u \text{ a multiple of } q",
-       oracle=lambda rate, tables, stretch: largest_selection_loss(rate=rate, tables=stretch
-       * tables), stretch=Choice(2.0, 3.0))
+       oracle=lambda rate, tables, stretch: largest_selection_loss(rate=rate,
+       tables=stretch * tables), stretch=Choice(2.0, 3.0))
 def exponential_mechanism_epsilon(*, rate, sensitivity, monotone=False):
     r"""P(r) \propto e^{\varepsilon u(r)/(2\Delta_u)} \text{ is } \varepsilon\text{-DP};
     \text{ without the 2 if all scores move one way}
@@ -211,8 +211,8 @@ def exponential_mechanism_range(*, rate, sensitivity, monotone=False):
        claim="order * epsilon**2 / 2", kind="identity")
 @wrong("any-pure-dp", "Randomized response needs nearly epsilon^2/2.",
        typed("rdp", "pure_dp randomized_response laplace", "alpha*epsilon^2/8"),
-       says=r"\varepsilon\text{-DP} \Rightarrow D_\alpha \le \alpha\varepsilon^2/8", oracle=lambda
-       epsilon, order: mean_loss(*randomized_response(epsilon)) if order == 1 else
+       says=r"\varepsilon\text{-DP} \Rightarrow D_\alpha \le \alpha\varepsilon^2/8",
+       oracle=lambda epsilon, order: mean_loss(*randomized_response(epsilon)) if order == 1 else
        finite_renyi(*randomized_response(epsilon), order))
 def bounded_range_renyi(*, epsilon, order):
     r"""\varepsilon\text{-bounded range} \Rightarrow D_\alpha \le \alpha\varepsilon^2/8"""
@@ -274,9 +274,9 @@ _NOISY = {"scores": Drawn(_random_scores), "scale": Log(0.1, 10.0)}
 @given("scale > 0", **_NOISY)
 @oracle(partial(argmax_probability, law=GUMBEL), unsafe=None)
 @printed("0.45186276", "0.45186276", scores=np.array([1.0, 0.0, 0.0]), scale=2.0)
-@wrong("half-scale", "The scale is the inverse of the rate, so it has the 2 as well.", claim=lambda
-       scores, scale: np.exp(scores[0] / (2 * scale) - np.logaddexp.reduce(scores / (2 * scale))),
-       says=r"\arg\max_r u_r + "
+@wrong("half-scale", "The scale is the inverse of the rate, so it has the 2 as well.",
+       claim=lambda scores, scale: np.exp(scores[0] / (2 * scale) -
+       np.logaddexp.reduce(scores / (2 * scale))), says=r"\arg\max_r u_r + "
        r"\mathrm{Gumbel}(\Delta/\varepsilon) \sim e^{\varepsilon u_r/(2\Delta)}")
 @wrong("laplace-noise", "Only Gumbel noise draws by a softmax.", says=r"\arg\max_r u_r + "
        r"\mathrm{Lap}(2\Delta/\varepsilon) \sim e^{\varepsilon u_r/(2\Delta)}",

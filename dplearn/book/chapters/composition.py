@@ -229,9 +229,8 @@ _WORKED_RUN = {"order": 2.0, "noise": 1.0, "below": 1.0, "above": 3.0, "cut": 0.
        printed("1.1111", "1.2025012", **_WORKED_RUN),
        claim="order / 2 * (1 / noise**2 + 1 / above**2)")
 @wrong("mean-history", "Moments weigh the outputs on which most is lost; no average bounds them.",
-       printed("1.38537", "1.2025012", **_WORKED_RUN), claim="order / 2 * (1 / noise**2 + "
-       "Phi((cut - 1) / noise) / below**2 + (1 - Phi((cut - 1) / noise)) / above**2)",
-       says=r"D_\alpha(M_1, "
+       printed("1.38537", "1.2025012", **_WORKED_RUN), claim="order / 2 * (1 / noise**2 + Phi((cut "
+       "- 1) / noise) / below**2 + (1 - Phi((cut - 1) / noise)) / above**2)", says=r"D_\alpha(M_1, "
        r"M_2) \le \varepsilon_1(\alpha) + E_y[\varepsilon_2(\alpha\mid M_1 = y)]")
 @wrong("two-orders", "The sum holds at the smaller of the two orders.", claim="first / 2 + second",
        says=r"(\alpha/2,\varepsilon_1),\ (\alpha,\varepsilon_2)\text{-RDP} \Rightarrow "
@@ -248,8 +247,7 @@ def rdp_composition(*, first, second):
 @given(**{name: Distribution(3, zeros=False) for name in ("p", "q", "other_p", "other_q")},
        rho=Derived(finite_rho),
        other_rho=Derived(lambda other_p, other_q: finite_rho(other_p, other_q)))
-@oracle(lambda p, q, other_p, other_q: finite_rho(joint([p, other_p]),
-        joint([q, other_q])))
+@oracle(lambda p, q, other_p, other_q: finite_rho(joint([p, other_p]), joint([q, other_q])))
 @wrong("squares", "rho is mu^2 / 2 of a Gaussian, a square already.",
        claim="sqrt(rho**2 + other_rho**2)")
 def zcdp_composition(*, rho, other_rho):
@@ -276,8 +274,7 @@ def group_privacy_delta(*, epsilon, delta, group):
 
 @formula("G-C8b", "Group privacy of zCDP", "upper", "Bun & Steinke 2016, Proposition 1.9")
 @given("rho >= 0 and group >= 1", **{name: Distribution(3, zeros=False) for name in "pqr"},
-       rho=Derived(lambda p, r, q: max(finite_rho(p, r), finite_rho(r, q))),
-       group=Whole(2, 2))
+       rho=Derived(lambda p, r, q: max(finite_rho(p, r), finite_rho(r, q))), group=Whole(2, 2))
 @oracle(finite_rho)
 @printed("4.5", rho=0.5, group=3)
 @wrong("linear", "rho grows like the square of a distance.", claim="group * rho")

@@ -13,7 +13,6 @@ from dplearn.book.chapters.gaussian import noise_epsilon
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Log
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong
-from dplearn.ground import validate
 from dplearn.ground.solve import first_true
 
 
@@ -183,9 +182,9 @@ def _orders_up_to(largest: int) -> str:
 enter(
     zcdp_to_epsilon_bun_steinke,
     formula("G-D3c", "The zCDP conversion is the best over all orders", "identity",
-            "Bun & Steinke 2016, Proposition 1.3", statement=r"\min_{\alpha>1}\Big\{\rho\alpha "
-            r"+ \frac{\ln(1/\delta)}{\alpha-1}\Big\} = \rho + 2\sqrt{\rho\ln(1/\delta)},\quad "
-            r"\alpha^* = 1 + \sqrt{\ln(1/\delta)/\rho}"),
+            "Bun & Steinke 2016, Proposition 1.3",
+            statement=r"\min_{\alpha>1}\Big\{\rho\alpha + \frac{\ln(1/\delta)}{\alpha-1}\Big\} = "
+            r"\rho + 2\sqrt{\rho\ln(1/\delta)},\quad \alpha^* = 1 + \sqrt{\ln(1/\delta)/\rho}"),
     given(_ANY_ZCDP, **_ZCDP),
     oracle(least_over_orders),
     printed("0.0760", "0.0760", rho=1.25e-4, delta=1e-5),
@@ -202,9 +201,9 @@ enter(
 enter(
     zcdp_to_epsilon,
     formula("G-D3b", "From zCDP to epsilon and delta, improved", "upper",
-            "Canonne, Kamath & Steinke 2020, Corollary 13", statement=r"\varepsilon = "
-            r"\min_{\alpha>1}\Big\{\rho\alpha + \ln\frac{\alpha-1}\alpha - \frac{\ln\delta + "
-            r"\ln\alpha}{\alpha-1}\Big\}"),
+            "Canonne, Kamath & Steinke 2020, Corollary 13",
+            statement=r"\varepsilon = \min_{\alpha>1}\Big\{\rho\alpha + \ln\frac{\alpha-1}\alpha - "
+            r"\frac{\ln\delta + \ln\alpha}{\alpha-1}\Big\}"),
     given(_ANY_ZCDP, **_ZCDP),
     oracle(_exact_epsilon),
     printed("4.72839", "4.37718", rho=0.5, delta=1e-5),
@@ -257,8 +256,8 @@ def touching_steps(*, order, rho, delta):
        claim="sqrt(-2 * log(delta)) / noise_multiplier - 1", kind="upper",
        oracle=noise_epsilon, **_SMALL)
 @wrong("one-order-low", "Valid, since divergences grow with the order; K(a)/a belongs to a + 1.",
-       claim="noise_multiplier**(-2) + sqrt(-2 * log(delta)) / noise_multiplier", says=r"(\alpha, "
-       r"K(\alpha)/\alpha)\text{-RDP} \Rightarrow \varepsilon = \frac1{z^2} + "
+       claim="noise_multiplier**(-2) + sqrt(-2 * log(delta)) / noise_multiplier",
+       says=r"(\alpha, K(\alpha)/\alpha)\text{-RDP} \Rightarrow \varepsilon = \frac1{z^2} + "
        r"\frac{\sqrt{2\ln(1/\delta)}}z", **_SMALL)
 @wrong("optimal", "Best over orders; the exact profile is smaller.",
        printed("5.2985259", "4.3771781", noise_multiplier=1.0, delta=1e-5),
@@ -267,6 +266,4 @@ def touching_steps(*, order, rho, delta):
 def moments_epsilon_gaussian(*, noise_multiplier, delta):
     r"""\min_{\lambda>0}\frac{K(\lambda)+\ln(1/\delta)}\lambda = \frac1{2z^2} +
     \frac{\sqrt{2\ln(1/\delta)}}z,\quad K(\lambda) = \frac{\lambda(\lambda+1)}{2z^2}"""
-    validate.positive(noise_multiplier=noise_multiplier)
-    validate.probability(delta=delta)
     return 0.5 / noise_multiplier**2 + math.sqrt(-2 * math.log(delta)) / noise_multiplier

@@ -8,7 +8,6 @@ from scipy.special import gammaln
 
 from dplearn.book.kit.domains import Choice, Derived, Linear, Log, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
-from dplearn.ground import validate
 
 
 def _log_masses(sigma: float, reach: int, centre: float = 0.0) -> NDArray:
@@ -116,15 +115,12 @@ _WHOLE_QUERY = {"sigma": Log(0.2, 50.0), "sensitivity": Whole(1, 5)}
 @printed("0.141351339", "0.141351339", sigma=1.0, sensitivity=1, epsilon=1.0)
 @wrong("continuous", "Equal Rényi divergences at whole orders do not make equal profiles.",
        printed("0.126936738", sigma=1.0, sensitivity=1, epsilon=1.0),
-       claim="Phi(sensitivity / (2 * sigma) - epsilon * sigma / sensitivity) "
-       "- exp(epsilon) * Phi(-sensitivity / (2 * sigma) - epsilon * sigma / sensitivity)",
-       sigma=Log(0.2, 5.0))
+       claim="Phi(sensitivity / (2 * sigma) - epsilon * sigma / sensitivity) - exp(epsilon) * "
+       "Phi(-sensitivity / (2 * sigma) - epsilon * sigma / sensitivity)", sigma=Log(0.2, 5.0))
 def discrete_gaussian_delta(*, sigma, sensitivity, epsilon):
     r"""\delta(\varepsilon) =
     P\Big(Y > \frac{\varepsilon\sigma^2}\Delta - \frac\Delta2\Big)
     - e^\varepsilon P\Big(Y > \frac{\varepsilon\sigma^2}\Delta + \frac\Delta2\Big)"""
-    validate.positive(sigma=sigma)
-    validate.integer(minimum=1, sensitivity=sensitivity)
     middle, far = epsilon * sigma**2 / sensitivity, math.ceil(40 * sigma)
     k = np.arange(-far - sensitivity, far + sensitivity + 1)
     weights = np.exp(-0.5 * (k / sigma) ** 2)
@@ -174,9 +170,8 @@ def _as_one(*, sigma, clients, sensitivity, epsilon):
 
 @formula("G-J3b", "Privacy of a sum of discrete Gaussians", "upper",
          "Kairouz, Liu & Steinke 2021, Theorem 9")
-@given("sigma >= 0.5 and clients >= 1 and sensitivity >= 1 and epsilon >= 0",
-       sigma=Log(0.5, 2.0), clients=Whole(1, 100), sensitivity=Whole(1, 10),
-       epsilon=Linear(0.0, 5.0))
+@given("sigma >= 0.5 and clients >= 1 and sensitivity >= 1 and epsilon >= 0", sigma=Log(0.5, 2.0),
+       clients=Whole(1, 100), sensitivity=Whole(1, 10), epsilon=Linear(0.0, 5.0))
 @oracle(sum_delta, points=60)
 @printed("9.947e-06", "9.888e-06", sigma=1.0, clients=100, sensitivity=10, epsilon=4.38)
 @wrong("as-one", "100 clients with sigma = 1/2 have epsilon 4.57 at delta = 1e-5, not 4.38.",
@@ -184,15 +179,13 @@ def _as_one(*, sigma, clients, sensitivity, epsilon):
        claim=_as_one, says=r"\delta_{\sum_iX_i} = \delta_Y \text{ as if they were one}")
 @wrong("as-invited", "Who leaves takes noise along: without 30 of 100 epsilon is 5.39, not 4.38.",
        printed("9.947e-06", "2.752e-04", sigma=1.0, clients=100, sensitivity=10, epsilon=4.38,
-               left=30),
-       claim=lambda sigma, clients, sensitivity, epsilon, left: summed_discrete_gaussian_delta(
-           sigma=sigma, clients=clients, sensitivity=sensitivity, epsilon=epsilon),
-       says=r"\text{the same for the sum of any } n - j \text{ of them}",
-       given="sigma >= 0.5 and 0 <= left and left < clients and sensitivity >= 1 "
-       "and epsilon >= 0",
-       oracle=lambda sigma, clients, sensitivity, epsilon, left: sum_delta(
-           sigma=sigma, clients=clients - left, sensitivity=sensitivity, epsilon=epsilon),
-       clients=Whole(2, 100), left=Choice(1, 10, 30))
+       left=30), claim=lambda sigma, clients, sensitivity, epsilon, left:
+       summed_discrete_gaussian_delta(sigma=sigma, clients=clients, sensitivity=sensitivity,
+       epsilon=epsilon), says=r"\text{the same for the sum of any } n - j \text{ of them}",
+       given="sigma >= 0.5 and 0 <= left and left < clients and sensitivity >= 1 and epsilon >= 0",
+       oracle=lambda sigma, clients, sensitivity, epsilon, left: sum_delta(sigma=sigma,
+       clients=clients - left, sensitivity=sensitivity, epsilon=epsilon), clients=Whole(2, 100),
+       left=Choice(1, 10, 30))
 def summed_discrete_gaussian_delta(*, sigma, clients, sensitivity, epsilon):
     r"""X_1,\dots,X_n \sim N_{\mathbb Z}(0,\sigma^2),\ Y \sim N_{\mathbb Z}(0,n\sigma^2):\quad
     \delta_{\sum_iX_i}(\varepsilon) \le e^\tau\,\delta_Y(\varepsilon - 2\tau), \quad \tau

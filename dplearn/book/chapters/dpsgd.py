@@ -14,7 +14,6 @@ from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Log, Whole
 from dplearn.book.kit.entry import Interval, formula, given, oracle, printed, typed, wrong
 from dplearn.engine.contour import SampledGaussian, log_moments
-from dplearn.ground import validate
 from dplearn.ground.solve import maximise
 
 
@@ -123,15 +122,13 @@ def least_epsilon(moments, bound=_per_moment, *, noise_multiplier, sample_rate, 
        claim="sqrt(noise_multiplier * max_grad_norm) / expected_batch",
        says=r"\text{noise of variance } zC \text{ on the sum}")
 @wrong("by-coordinate", "A vector of d coordinates in [-C, C] may have norm C sqrt(d).",
-       says=r"\text{the same with every coordinate clipped to } [-C, C]", oracle=lambda **update:
-       needed_noise(**update, clip=lambda g, norm: np.clip(g, -norm, norm)))
+       says=r"\text{the same with every coordinate clipped to } [-C, C]",
+       oracle=lambda **update: needed_noise(**update, clip=lambda g, norm: np.clip(g, -norm, norm)))
 def update_noise(*, noise_multiplier, max_grad_norm, expected_batch):
     r"""\text{deviation of } \tfrac1L\big(\textstyle\sum_i\pi_C(g_i) + N(0, z^2C^2I)\big)
     \text{ per coordinate} = \frac{zC}L
 
     expected_batch: L = q N, a public number: not the size of the batch that was drawn"""
-    validate.positive(noise_multiplier=noise_multiplier, max_grad_norm=max_grad_norm)
-    validate.positive(expected_batch=expected_batch)
     return noise_multiplier * max_grad_norm / expected_batch
 
 
@@ -153,12 +150,6 @@ def adaptive_clipping_multiplier(*, noise_multiplier, bit_noise):
     r"""z_\Delta = \big(z^{-2} - (2\sigma_b)^{-2}\big)^{-1/2}
 
     bit_noise: Standard deviation sigma_b of the noise on the sum of bits, each -1/2 or 1/2"""
-    validate.positive(noise_multiplier=noise_multiplier, bit_noise=bit_noise)
-    if noise_multiplier >= 2 * bit_noise:
-        raise ValueError(
-            f"Expected noise_multiplier < 2 bit_noise = {2 * bit_noise:g}, "
-            f"got noise_multiplier={noise_multiplier!r}."
-        )
     whole = 2 * bit_noise
     # The difference of the squares without cancellation.
     rest = (whole - noise_multiplier) * (whole + noise_multiplier)
@@ -180,8 +171,6 @@ def adaptive_clipping_multiplier(*, noise_multiplier, bit_noise):
 def realised_batch_divergence(*, batch, dimension):
     r"""D_2\big(N(0, (\tfrac{zC}B)^2I_d)\,\Vert\,N(0, (\tfrac{zC}{B+1})^2I_d)\big)
     = -\frac d2\ln\big(1 - (1 - u^{-2})^2\big),\quad u = 1 - \tfrac1{B+1}"""
-    validate.integer(minimum=3, batch=batch)
-    validate.integer(minimum=1, dimension=dimension)
     excess = (2 * batch + 1) / batch**2  # ratio of the variances, minus 1
     return -0.5 * dimension * math.log1p(-(excess**2))
 
@@ -195,8 +184,6 @@ def realised_batch_divergence(*, batch, dimension):
 def realised_mean_sensitivity(*, max_grad_norm, batch):
     r"""\max\Big\lVert\frac1B\sum_{i\in B}g_i
     - \frac1{B-1}\sum_{i\in B\setminus j}g_i\Big\rVert = \frac{2C}B"""
-    validate.positive(max_grad_norm=max_grad_norm)
-    validate.integer(minimum=2, batch=batch)
     return 2 * max_grad_norm / batch
 
 
@@ -218,8 +205,6 @@ def tree_aggregation_rho(*, leaves, noise_multiplier):
     r"""\rho = \frac{\lceil\log_2(n+1)\rceil}{2z^2}
 
     leaves: Steps n >= 1 in one tree; each record takes part in one of them"""
-    validate.integer(minimum=1, leaves=leaves)
-    validate.positive(noise_multiplier=noise_multiplier)
     return leaves.bit_length() / (2 * noise_multiplier**2)
 
 
@@ -241,10 +226,6 @@ def _divergence_of_run(
     noise_multiplier: float, sample_rate: float, steps: int, delta: float
 ) -> Callable[[float], float]:
     """The Rényi divergence of a whole run at an order."""
-    validate.positive(noise_multiplier=noise_multiplier)
-    validate.rate(sample_rate=sample_rate)
-    validate.integer(minimum=1, steps=steps)
-    validate.probability(delta=delta)
     about = {"noise_multiplier": noise_multiplier, "sample_rate": sample_rate}
     if sample_rate == 1:
         return lambda order: steps * (order / (2 * noise_multiplier**2))
@@ -315,9 +296,9 @@ _REFERENCE = _setting(0.01, 4.0, 10_000)
        printed("4.3026", **_setting(1.0, 1.0, 1)), printed("7.7565", **_setting(1.0, 0.5, 1)),
        printed("8.9976", **_setting(0.1, 0.7, 100)), printed("8.4292", **_setting(0.01, 0.5, 1000)),
        printed("7.4710", **_mnist(0.5, 3516)), printed("14.2749", **_setting(0.1, 1.0, 1000)),
-       printed("1.1929", **_REFERENCE), printed("2.6492", **_mnist(1.1, 14_063)), claim=lambda
-       **run: least_epsilon(WHOLE_MOMENT[1:] - 1, lambda total, log, m: (total + log)
-       / (m + 1), **run), says=r"K(\alpha) = \ln E_{\mu_0}[(\mu/\mu_0)^\alpha]")
+       printed("1.1929", **_REFERENCE), printed("2.6492", **_mnist(1.1, 14_063)),
+       claim=lambda **run: least_epsilon(WHOLE_MOMENT[1:] - 1, lambda total, log, m: (total + log) /
+       (m + 1), **run), says=r"K(\alpha) = \ln E_{\mu_0}[(\mu/\mu_0)^\alpha]")
 @wrong("one-step", "K must be multiplied by the number of steps first.",
        printed("0.3715", **_REFERENCE),
        claim=lambda **run: least_epsilon(np.arange(1.0, 32.0), **{**run, "steps": 1}),
@@ -330,8 +311,7 @@ _REFERENCE = _setting(0.01, 4.0, 10_000)
        oracle=lambda **run: least_epsilon(ANY_MOMENT, **run))
 @wrong("order-kept", "True but one order too low: K/alpha is the divergence of order alpha + 1.",
        printed("1.29166", "1.258575", **_REFERENCE), claim=lambda **run:
-       least_epsilon(WHOLE_MOMENT[1:], lambda total, log, m: total / m + log / (m -
-       1), **run),
+       least_epsilon(WHOLE_MOMENT[1:], lambda total, log, m: total / m + log / (m - 1), **run),
        says=r"\text{the run is } (\alpha, \textstyle\sum K/\alpha)\text{-RDP, and no better}",
        kind="identity", oracle=lambda **run: least_epsilon(WHOLE_MOMENT, **run))
 @wrong("best", "It is an upper bound; the exact epsilon is a quarter smaller or so.",

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Drawn, Log
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
-from dplearn.ground import validate
 from dplearn.ground.solve import crossing, decreasing_root
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 
@@ -72,8 +71,6 @@ def gaussian_delta(*, epsilon, noise_multiplier, distance=1.0):
     >>> round(gaussian_delta(epsilon=1.0, noise_multiplier=1.0), 7)
     0.1269367
     """
-    validate.non_negative(epsilon=epsilon)
-    validate.positive(noise_multiplier=noise_multiplier, distance=distance)
     return float(np.exp(gaussian_log_delta(epsilon, distance / noise_multiplier)))
 
 
@@ -94,7 +91,6 @@ def gaussian_std_for_rdp(*, order, epsilon, distance=1.0):
     r"""\sigma = \Delta\sqrt{\frac\alpha{2\varepsilon}}
 
     epsilon: Rényi divergence of that order, nats"""
-    validate.positive(order=order, epsilon=epsilon, distance=distance)
     return distance * math.sqrt(order / (2 * epsilon))
 
 
@@ -111,7 +107,6 @@ def gaussian_std_for_rdp(*, order, epsilon, distance=1.0):
        claim="distance/rho", says=r"\sigma = \Delta/\rho")
 def gaussian_std_for_zcdp(*, rho, distance=1.0):
     r"""\sigma = \frac\Delta{\sqrt{2\rho}}"""
-    validate.positive(rho=rho, distance=distance)
     return distance / math.sqrt(2 * rho)
 
 
@@ -124,20 +119,18 @@ def gaussian_std_for_zcdp(*, rho, distance=1.0):
 @printed("9.9972561", noise_multiplier=1.0, delta=1e-5, distance=2.0)
 @printed("0.926341504", noise_multiplier=4.0, delta=1e-5, distance=1.0)
 @wrong("doubles", "Twice the distance is four times the concentrated loss; it also costs delta.",
-       printed("8.7543562", noise_multiplier=1.0, delta=1e-5, distance=2.0), claim=lambda
-       noise_multiplier, delta: 2 * gaussian_epsilon(noise_multiplier=noise_multiplier,
+       printed("8.7543562", noise_multiplier=1.0, delta=1e-5, distance=2.0),
+       claim=lambda noise_multiplier, delta: 2 * gaussian_epsilon(noise_multiplier=noise_multiplier,
        delta=delta), says=r"\varepsilon_{\text{replace one}} = 2\,\varepsilon_{\text{add/remove}}",
        distance=Choice(2.0))
 @wrong("norm-for-replaced", "A clipped contribution that is replaced moves the sum by up to 2C.",
-       printed("4.3771781", noise_multiplier=1.0, delta=1e-5, distance=2.0), claim=lambda
-       noise_multiplier, delta: gaussian_epsilon(noise_multiplier=noise_multiplier, delta=delta),
-       says=r"\Delta_2 = C \text{ whatever the neighbours}")
+       printed("4.3771781", noise_multiplier=1.0, delta=1e-5, distance=2.0),
+       claim=lambda noise_multiplier, delta: gaussian_epsilon(noise_multiplier=noise_multiplier,
+       delta=delta), says=r"\Delta_2 = C \text{ whatever the neighbours}")
 def gaussian_epsilon(*, noise_multiplier, delta, distance=1.0):
     r"""\varepsilon = \min\Big\{\varepsilon \ge 0 : \Phi\Big(\frac\mu2-\frac\varepsilon\mu\Big) -
     e^\varepsilon\Phi\Big(-\frac\mu2-\frac\varepsilon\mu\Big) \le \delta\Big\},\quad \mu = \frac1z
     \text{ (add/remove)},\ \frac2z \text{ (replace one)}"""
-    validate.positive(noise_multiplier=noise_multiplier, distance=distance)
-    validate.probability(delta=delta)
     mu, log_delta = distance / noise_multiplier, math.log(delta)
     # The Chernoff bound is an upper end.
     upper = mu * (mu / 2 + math.sqrt(-2 * log_delta))
@@ -165,9 +158,6 @@ def gaussian_epsilon(*, noise_multiplier, delta, distance=1.0):
 def classical_gaussian_threshold(*, delta):
     r"""\varepsilon^*(\delta) = \min\Big\{\varepsilon : \delta\big(\varepsilon;\ \sigma =
     \sqrt{2\ln(1.25/\delta)}/\varepsilon\big) \ge \delta\Big\}"""
-    if not 0 < delta <= 0.5:
-        raise ValueError(f"Expected delta in (0, 0.5], got delta={delta!r}.")
-
     def margin(epsilon: NDArray) -> NDArray:
         mu = float(epsilon) / math.sqrt(2 * math.log(1.25 / delta))
         return np.asarray(math.log(delta) - gaussian_log_delta(epsilon, mu))
@@ -187,9 +177,9 @@ _THREE = np.array([0.8, 1.5, 3.0])
 
 @formula("G-F4", "One noise multiplier for several groups", "identity",
          "McMahan et al. 2018, A general approach, arXiv 1812.06210")
-@given(noise_multipliers=Drawn(_up_to_six))
-@oracle(lambda noise_multipliers: math.fsum(oracles.gaussian_renyi(1.0, z) for z in
-        noise_multipliers) ** -0.5, unsafe="larger", points=40)
+@given("noise_multipliers > 0", noise_multipliers=Drawn(_up_to_six))
+@oracle(lambda noise_multipliers: math.fsum(oracles.gaussian_renyi(1.0,
+        z) for z in noise_multipliers) ** -0.5, unsafe="larger", points=40)
 @printed("0.6871180012", noise_multipliers=_THREE)
 @printed("0.894427", noise_multipliers=np.array([1.0, 2.0]))
 @wrong("power-mean", "A mean is too large by the root of the number of groups.",
@@ -206,16 +196,15 @@ _THREE = np.array([0.8, 1.5, 3.0])
 @wrong("smallest", "The weakest group is a lower bound on the loss, the others come on top.",
        claim=lambda noise_multipliers: float(np.min(noise_multipliers)), says=r"z^* = \min_m z_m")
 @wrong("lot", "Follows from noise once per example; with noise once per step no L appears.",
-       printed("0.0894427", noise_multipliers=np.array([1.0, 2.0]), batch=100), claim=lambda
-       noise_multipliers, batch: (float(np.sum(noise_multipliers**-2.0)) * batch) ** -0.5,
-       says=r"z^* = \Big(L\sum_m z_m^{-2}\Big)^{-1/2}", batch=Choice(1, 100, 256))
+       printed("0.0894427", noise_multipliers=np.array([1.0, 2.0]), batch=100),
+       claim=lambda noise_multipliers, batch: (float(np.sum(noise_multipliers**-2.0)) * batch) **
+       -0.5, says=r"z^* = \Big(L\sum_m z_m^{-2}\Big)^{-1/2}", batch=Choice(1, 100, 256))
 def grouped_noise_multiplier(*, noise_multipliers):
     r"""z^* = \Big(\sum_m z_m^{-2}\Big)^{-1/2}
 
     noise_multipliers: Noise standard deviation / clipping norm of each group, > 0; one
       record contributes to all groups"""
     z = np.asarray(noise_multipliers, dtype=float)
-    validate.positive(smallest_noise_multiplier=float(np.min(z)))
     return float(np.sum(z**-2.0) ** -0.5)
 
 
@@ -229,12 +218,10 @@ _FOUR_SIZES = Drawn(lambda rng: np.round(np.exp(rng.uniform(0.0, 10.0, size=4)))
 @printed("1.0", norms=np.full(4, 0.5))
 @wrong("largest", "A record may fill the norms of all groups at once.",
        claim=lambda norms: float(np.max(norms)), says=r"\max_m C_m")
-@wrong("harmonic-mean",
-       "Needs D = 1 / sum(1/d_m), the harmonic mean over M; otherwise it is M C^2.", claim="1.0",
-       says=r"C_m "
-       r"= C\sqrt{D/d_m},\ D \text{ the harmonic mean of the sizes} \Rightarrow \sum_m C_m^2 = "
-       r"C^2", oracle=lambda sizes: longest_contribution(norms=np.sqrt(1 / np.mean(1 / sizes)
-       / sizes)), norms=None, sizes=_FOUR_SIZES)
+@wrong("harmonic-mean", "Needs D = 1 / sum(1/d_m), the harmonic mean over M; otherwise it is M "
+       "C^2.", claim="1.0", says=r"C_m = C\sqrt{D/d_m},\ D \text{ the harmonic mean of the sizes} "
+       r"\Rightarrow \sum_m C_m^2 = C^2", oracle=lambda sizes: longest_contribution(norms=np.sqrt(1
+       / np.mean(1 / sizes) / sizes)), norms=None, sizes=_FOUR_SIZES)
 def joint_norm(*, norms):
     r"""\max\lVert(\pi_{C_1}(g_1), \dots, \pi_{C_M}(g_M))\rVert_2 = \Big(\sum_m C_m^2\Big)^{1/2}
 
@@ -253,15 +240,14 @@ _LAYERS = {"sizes": np.array([400.0, 50.0, 12000.0, 10.0]), "norms": np.full(4, 
 @oracle(energy_by_search, tolerance=1e-6, unsafe=None, points=10)
 @printed("4884.46", **_LAYERS, noise_multiplier=1.0)
 @wrong("equal", "Valid, but large groups should get a smaller multiplier: it counts d_m times.",
-       printed("12460", **_LAYERS, noise_multiplier=1.0), claim=lambda sizes, norms,
-       noise_multiplier: float(sizes.size * noise_multiplier**2 * np.sum(sizes * np.square(norms))),
-       says=r"z_m = z^*\sqrt{M} \text{ is best}")
+       printed("12460", **_LAYERS, noise_multiplier=1.0),
+       claim=lambda sizes, norms, noise_multiplier: float(sizes.size * noise_multiplier**2 *
+       np.sum(sizes * np.square(norms))), says=r"z_m = z^*\sqrt{M} \text{ is best}")
 def least_noise_energy(*, sizes, norms, noise_multiplier):
     r"""\min_{z:\ \sum_m z_m^{-2} = z^{*-2}} \sum_m d_m z_m^2 C_m^2 = \Big(z^*\sum_m
     C_m\sqrt{d_m}\Big)^2,\quad z_m^2 = z^{*2}\,\frac{\sum_j C_j\sqrt{d_j}}{C_m\sqrt{d_m}}
 
     sizes: Numbers of coordinates d_m
     norms: Clipping norms C_m"""
-    validate.positive(noise_multiplier=noise_multiplier)
     weights = np.asarray(norms, dtype=float) * np.sqrt(np.asarray(sizes, dtype=float))
     return float(noise_multiplier * np.sum(weights)) ** 2

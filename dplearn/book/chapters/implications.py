@@ -97,7 +97,6 @@ def miss_of_coins(*, local, steps, false_positive_rate):
 def pure_to_rdp(*, epsilon, order):
     r"""\max D_\alpha = \frac1{\alpha-1}\ln
     \frac{\sinh(\alpha\varepsilon) - \sinh((\alpha-1)\varepsilon)}{\sinh\varepsilon}"""
-    validate.positive(epsilon=epsilon)
     # The quotient is cosh((a - 1/2) e) / cosh(e/2) = 1 + 2 sinh(a e/2) sinh((a - 1) e/2) / cosh.
     a, b = order * epsilon / 2, (order - 1) * epsilon / 2
     if a < 1:
@@ -157,7 +156,6 @@ def somebody_published(*, records, delta):
 def gdp_delta(*, mu, epsilon):
     r"""\mu\text{-GDP} \iff \delta(\varepsilon) = \Phi\Big(-\frac\varepsilon\mu+\frac\mu2\Big) -
     e^\varepsilon\Phi\Big(-\frac\varepsilon\mu-\frac\mu2\Big)\ \forall\varepsilon\ge0"""
-    validate.positive(mu=mu)
     return gaussian_delta(epsilon=epsilon, noise_multiplier=1 / mu)
 
 
@@ -176,22 +174,20 @@ def _is_their_profile(*, local, steps, epsilons, deltas, false_positive_rate):
          "Dong, Roth & Su 2019, Proposition 2.12")
 @given(_is_their_profile, local=Log(0.05, 3.0), steps=Whole(1, 20),
        epsilons=_side_of(profile_of_coins, 0, "local", "steps"),
-       deltas=_side_of(profile_of_coins, 1, "local", "steps"),
-       false_positive_rate=Linear(0.0, 1.0))
+       deltas=_side_of(profile_of_coins, 1, "local", "steps"), false_positive_rate=Linear(0.0, 1.0))
 @oracle(miss_of_coins, tolerance=1e-8, absolute=1e-10, unsafe="larger")
 @printed("0.728172", "0.728172", epsilons=np.array([1.0]), deltas=np.zeros(1),
          false_positive_rate=0.1, local=1.0, steps=1)
 @wrong("one-branch", "Slopes between -1 and 0 need the second branch: the event's complement.",
-       claim=lambda epsilons, deltas, false_positive_rate: max(0.0, float(np.max(1 - deltas -
-       np.exp(epsilons) * false_positive_rate))),
+       claim=lambda epsilons, deltas, false_positive_rate: max(0.0,
+       float(np.max(1 - deltas - np.exp(epsilons) * false_positive_rate))),
        says=r"f(a) = \sup_{\varepsilon\ge0}\max\{0,\ 1-\delta(\varepsilon)-e^\varepsilon a\}")
-@wrong("not-symmetric", "The second branch needs the profile of the other order.", claim=lambda
-       losses, profile, rate: tradeoff_from_profile(epsilons=losses, deltas=profile,
+@wrong("not-symmetric", "The second branch needs the profile of the other order.",
+       claim=lambda losses, profile, rate: tradeoff_from_profile(epsilons=losses, deltas=profile,
        false_positive_rate=rate), says=r"\text{the same from the profile of one order of a pair}",
-       given="0 <= rate <= 1",
-       oracle=lambda p, q, rate: most_powerful(p=p, q=q, false_positive_rate=rate),
-       local=None, steps=None, epsilons=None, deltas=None, false_positive_rate=None,
-       p=Distribution(3, zeros=False), q=Distribution(3, zeros=False),
+       given="0 <= rate <= 1", oracle=lambda p, q, rate: most_powerful(p=p, q=q,
+       false_positive_rate=rate), local=None, steps=None, epsilons=None, deltas=None,
+       false_positive_rate=None, p=Distribution(3, zeros=False), q=Distribution(3, zeros=False),
        losses=_side_of(profile_of_pair, 0, "p", "q"),
        profile=_side_of(profile_of_pair, 1, "p", "q"), rate=Linear(0.0, 1.0))
 def tradeoff_from_profile(*, epsilons, deltas, false_positive_rate):

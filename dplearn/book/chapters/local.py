@@ -10,7 +10,6 @@ from scipy.special import gammaln
 
 from dplearn.book.kit.domains import Choice, Linear, Log, Whole
 from dplearn.book.kit.entry import Interval, enter, formula, given, oracle, printed, wrong
-from dplearn.ground import validate
 
 
 def binomial(trials: int, rate: float, last: int | None = None) -> NDArray:
@@ -144,7 +143,6 @@ _USERS = {"epsilon": Log(0.01, 10.0), "users": Whole(1, 1000)}
        says=r"\text{the same for users drawn at random}", oracle=sampled_share_variance)
 def randomized_response_variance(*, epsilon, users):
     r"""\mathrm{Var} = \frac{e^\varepsilon}{n(e^\varepsilon-1)^2}"""
-    validate.positive(epsilon=epsilon, users=users)
     # e^x / (e^x - 1)^2 = 1 / (2 sinh(x/2))^2
     return 1 / (users * (2 * math.sinh(epsilon / 2)) ** 2)
 
@@ -159,7 +157,6 @@ def randomized_survey_variance(*, epsilon, users, share):
     + \frac{\pi(1-\pi)}n
 
     share: pi, of the population"""
-    validate.positive(epsilon=epsilon, users=users)
     return (1 / (2 * math.sinh(epsilon / 2)) ** 2 + share * (1 - share)) / users
 
 
@@ -270,8 +267,8 @@ def rappor_epsilon(*, noise, hashes):
 @formula("G-I4b", "RAPPOR: one report", "identity", "Erlingsson, Pihur & Korolova 2014, Theorem 2")
 @given("0 < noise <= 1 and hashes >= 1 and 0 < zero_rate <= one_rate < 1", **_FILTER,
        zero_rate=Linear(0.001, 0.999), one_rate=Linear(0.001, 0.999))
-@oracle(lambda noise, hashes, zero_rate, one_rate: bloom_epsilon(permanent(noise) @
-        [[1 - zero_rate, zero_rate], [1 - one_rate, one_rate]], hashes))
+@oracle(lambda noise, hashes, zero_rate, one_rate: bloom_epsilon(permanent(noise) @ [[1 - zero_rate,
+        zero_rate], [1 - one_rate, one_rate]], hashes))
 @printed("1.074285864", "1.074285864", noise=0.5, hashes=2, zero_rate=0.5, one_rate=0.75)
 @wrong("as-if-permanent", "That is the second stage alone; the first one adds to its noise.",
        claim="hashes * (log(one_rate / zero_rate) + log1p(-zero_rate) - log1p(-one_rate))",

@@ -11,7 +11,6 @@ from dplearn.book.chapters.local import binomial
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Derived, Distribution, Linear, Log, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
-from dplearn.ground import validate
 
 
 def loss_cdf(log_p: oracles.Density, log_q: oracles.Density, *, loss, reach, kinks=()):
@@ -81,8 +80,6 @@ _ON_LATTICE = {"mu": 1.0, "width": 0.01, "steps": 1, "epsilon": 1.0}
 def delta_rounded_up(*, mu, width, steps, epsilon):
     r"""\delta_{L_1+\dots+L_T}(\varepsilon) \le \delta_{\lceil L_1\rceil_h+\dots+\lceil
     L_T\rceil_h}(\varepsilon),\quad \lceil x\rceil_h = h\lceil x/h\rceil"""
-    validate.positive(mu=mu, width=width)
-    validate.integer(minimum=1, steps=steps)
     return _rounded_delta(mu, width, steps, epsilon, up=1.0)
 
 
@@ -94,8 +91,6 @@ def delta_rounded_up(*, mu, width, steps, epsilon):
 def delta_rounded_down(*, mu, width, steps, epsilon):
     r"""\delta_{L_1+\dots+L_T}(\varepsilon) \ge
     \delta_{\lfloor L_1\rfloor_h+\dots+\lfloor L_T\rfloor_h}(\varepsilon)"""
-    validate.positive(mu=mu, width=width)
-    validate.integer(minimum=1, steps=steps)
     return _rounded_delta(mu, width, steps, epsilon, up=0.0)
 
 
@@ -109,13 +104,12 @@ def delta_rounded_down(*, mu, width, steps, epsilon):
 @printed("0.5000000000", epsilon=1.0, loss=math.nextafter(1.0, 0.0))
 @printed("1.0", "1.0", epsilon=1.0, loss=1.0)
 @wrong("two-atoms", "That is randomized response; half of a Laplace loss lies below epsilon.",
-       claim=lambda epsilon, loss: float(np.select([loss < -epsilon, loss < epsilon], [0.0, 1 / (1 +
-       math.exp(epsilon))], 1)),
+       claim=lambda epsilon, loss: float(np.select([loss < -epsilon, loss < epsilon],
+       [0.0, 1 / (1 + math.exp(epsilon))], 1)),
        says=r"P(L = \varepsilon) = 1 - P(L = -\varepsilon) = \frac{e^\varepsilon}{e^\varepsilon+1}")
 def laplace_loss_cdf(*, loss, epsilon):
     r"""P(L \le l) = \tfrac12 e^{-(\varepsilon-l)/2},\ -\varepsilon \le l < \varepsilon;
     \quad P(L = \varepsilon) = \tfrac12,\ P(L = -\varepsilon) = \tfrac12 e^{-\varepsilon}"""
-    validate.positive(epsilon=epsilon)
     if loss < -epsilon:
         return 0.0
     return 0.5 * math.exp((loss - epsilon) / 2) if loss < epsilon else 1.0
@@ -135,7 +129,6 @@ def laplace_loss_cdf(*, loss, epsilon):
        claim="Phi(sqrt(2) * (loss / mu - mu / 2))", says=r"L \sim N(\mu^2/2,\ \mu^2/2)")
 def gaussian_loss_cdf(*, loss, mu):
     r"""L \sim N(\mu^2/2,\ \mu^2)"""
-    validate.positive(mu=mu)
     return float(ndtr(loss / mu - mu / 2))
 
 
@@ -189,6 +182,4 @@ def _loss_law(p: ArrayLike, q: ArrayLike) -> tuple[NDArray, NDArray]:
 def composed_gaussian_delta(*, mu_1, mu_2, epsilon):
     r"""\delta(\varepsilon) = \Phi\Big(\frac\mu2-\frac\varepsilon\mu\Big) -
     e^\varepsilon\Phi\Big(-\frac\mu2-\frac\varepsilon\mu\Big), \quad \mu^2 = \mu_1^2+\mu_2^2"""
-    validate.positive(mu_1=mu_1, mu_2=mu_2)
-    validate.non_negative(epsilon=epsilon)
     return gaussian_delta(epsilon=epsilon, noise_multiplier=1 / math.hypot(mu_1, mu_2))

@@ -22,7 +22,6 @@ from dplearn.book.chapters.composition import (
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Derived, Log, Whole
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong
-from dplearn.ground import validate
 
 
 def delta_of_releases(total, local, steps, paid=0.0):
@@ -158,8 +157,6 @@ def _spread(epsilon: NDArray, steps: ArrayLike, slack: ArrayLike) -> NDArray:
 def advanced_composition_break_even(*, epsilon, slack):
     r"""k > k^* = \frac{2\ln(1/\delta')}{(2 - e^\varepsilon)^2}
     \text{ if } \varepsilon < \ln 2, \text{ else never}"""
-    validate.positive(epsilon=epsilon)
-    validate.probability(slack=slack)
     gain = 1 - math.expm1(epsilon)
     return -2 * math.log(slack) / gain**2 if gain > 0 else math.inf
 
@@ -175,8 +172,6 @@ def advanced_composition_kov_break_even(*, epsilon, slack):
     = \tfrac12(e^\varepsilon + 1)^2\ln(1/\delta')
 
     It is always finite."""
-    validate.positive(epsilon=epsilon)
-    validate.probability(slack=slack)
     return -0.5 * (math.exp(epsilon) + 1) ** 2 * math.log(slack)
 
 

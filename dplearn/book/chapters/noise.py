@@ -12,7 +12,6 @@ from dplearn.book.chapters.gaussian import gaussian_delta
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Drawn, Linear, Log, Whole
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong
-from dplearn.ground import validate
 from dplearn.ground.solve import first_true, maximise
 
 
@@ -193,8 +192,8 @@ def laplace_tail(*, scale, threshold):
 
 @formula("G-B14b", "Variance of the Laplace law", "identity", "Dwork & Roth 2014, Definition 3.3")
 @given("scale > 0", scale=Log(1e-3, 1e3))
-@oracle(lambda scale: math.exp(log_moment_of_size(oracles.log_laplace(0.0, scale), 2, 200 *
-        scale)), absolute=0.0, unsafe=None, points=40)
+@oracle(lambda scale: math.exp(log_moment_of_size(oracles.log_laplace(0.0, scale), 2, 200 * scale)),
+        absolute=0.0, unsafe=None, points=40)
 @printed("2", scale=1.0)
 @wrong("square", "The standard deviation is sqrt(2) b.", claim="scale**2")
 def laplace_variance(*, scale):
@@ -220,7 +219,7 @@ def geometric_probability(*, rate, value):
 
 @formula("G-B3b", "Pure DP of the geometric mechanism", "identity",
          "Ghosh, Roughgarden & Sundararajan 2009, Section 2")
-@given("rate > 0", rate=Log(0.01, 5.0), sensitivity=Whole(1, 20))
+@given("rate > 0 and sensitivity >= 1", rate=Log(0.01, 5.0), sensitivity=Whole(1, 20))
 @oracle(geometric_loss, points=50)
 @printed("1.5", "1.5", rate=0.5, sensitivity=3)
 @wrong("one-sided", "The smaller count can print a number that the larger one never does.",
@@ -237,7 +236,6 @@ def geometric_probability(*, rate, value):
 def geometric_epsilon(*, rate, sensitivity):
     r"""\max_k\ln\frac{P(X = k)}{P(X = k - \Delta)} = \varepsilon\Delta,
     \quad P(X = k) \propto e^{-\varepsilon|k|}"""
-    validate.integer(minimum=1, sensitivity=sensitivity)
     return rate * sensitivity
 
 
@@ -285,8 +283,7 @@ enter(
     formula("G-B5", "Exact profile of the Gaussian mechanism", "identity",
             "Balle & Wang 2018, Theorem 8", statement=r"\delta(\varepsilon) = "
             r"\Phi\Big(\frac\Delta{2\sigma} - \frac{\varepsilon\sigma}\Delta\Big) - "
-            r"e^\varepsilon\,\Phi\Big(-\frac\Delta{2\sigma} - "
-            r"\frac{\varepsilon\sigma}\Delta\Big)"),
+            r"e^\varepsilon\,\Phi\Big(-\frac\Delta{2\sigma} - \frac{\varepsilon\sigma}\Delta\Big)"),
     given("epsilon >= 0 and noise_multiplier > 0", epsilon=Log(1e-3, 20.0, also=(0.0,)),
           noise_multiplier=Log(0.05, 20.0)),
     oracle(scaled_gaussian_delta, tolerance=1e-8, absolute=1e-290),
@@ -341,8 +338,6 @@ def randomized_response_truth(*, epsilon, answers=2):
     r"""p = \frac{e^\varepsilon}{e^\varepsilon + k - 1}
 
     answers: k, the number of possible answers"""
-    validate.non_negative(epsilon=epsilon)
-    validate.integer(minimum=2, answers=answers)
     return 1 / (1 + (answers - 1) * math.exp(-epsilon))
 
 
@@ -360,5 +355,4 @@ def two_coin_epsilon(*, honest, yes):
 
     honest: probability of the truth at the first coin
     yes: probability that the second coin says yes"""
-    validate.probability(honest=honest, yes=yes)
     return math.log1p(honest / ((1 - honest) * min(yes, 1 - yes)))

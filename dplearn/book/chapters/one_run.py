@@ -10,7 +10,6 @@ from dplearn.audit import theorems
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
-from dplearn.ground import validate
 
 
 def chance_of_correct(correct: NDArray, *, canaries, guesses, epsilon, delta) -> NDArray:
@@ -81,9 +80,6 @@ _COUNTED = """0 <= correct and correct <= guesses and guesses <= canaries
 
 
 def _p_value(canaries, guesses, correct, epsilon, delta) -> float:
-    validate.integer(minimum=1, canaries=canaries)
-    validate.integer(minimum=0, maximum=canaries, guesses=guesses)
-    validate.integer(minimum=0, maximum=guesses, correct=correct)
     k = np.arange(guesses + 1)
     ways = gammaln(guesses + 1) - gammaln(k + 1) - gammaln(guesses - k + 1)
     log_lie, log_truth = -np.logaddexp(0, epsilon), -np.log1p(math.exp(-epsilon))
@@ -96,22 +92,21 @@ def _p_value(canaries, guesses, correct, epsilon, delta) -> float:
 
 @formula("G-N4", "One training run: the p-value", "upper",
          "Steinke, Nasr & Jagielski 2023, Theorem 5.2")
-@given(f"{_COUNTED} and correct >= guesses / (1 + exp(-epsilon))", **_RUN, correct=Drawn(
-       lambda rng, guesses, epsilon:
+@given(f"{_COUNTED} and correct >= guesses / (1 + exp(-epsilon))", **_RUN,
+       correct=Drawn(lambda rng, guesses, epsilon:
        int(rng.integers(math.ceil(guesses / (1 + math.exp(-epsilon))), guesses + 1))))
 @oracle(chance_of_one, absolute=1e-14, unsafe=None)
 @printed("0.05000000", canaries=1000, guesses=100, correct=75, epsilon=0.672984664, delta=1e-4)
 @wrong("no-delta", "Accuses wrongly: with delta > 0 many canaries may be given away at once.",
        claim=lambda canaries, guesses, correct, epsilon: _p_value(canaries, guesses, correct,
        epsilon, 0.0), says=r"P(W \ge v) \le f(v)")
-@wrong("guesses-for-canaries",
-       "Every canary may be given away, also those on which no guess was planned.", claim=lambda
-       guesses, correct, epsilon, delta: _p_value(guesses, guesses, correct, epsilon, delta),
-       says=r"P(W \ge v) \le f(v) + 2r\delta\max_i\frac{f(v-i)-f(v)}i")
+@wrong("guesses-for-canaries", "Every canary may be given away, also those on which no guess was "
+       "planned.", claim=lambda guesses, correct, epsilon, delta: _p_value(guesses, guesses,
+       correct, epsilon, delta), says=r"P(W \ge v) \le f(v) + 2r\delta\max_i\frac{f(v-i)-f(v)}i")
 @wrong("few-right", "Below the mean, chance or delta may be saved for the runs that need it.",
        printed("0.93056", "0.93108", canaries=2, guesses=2, correct=1, epsilon=1.0, delta=0.01),
-       given=_COUNTED, oracle=worst_chance, canaries=Whole(1, 6), guesses=Drawn(
-       lambda rng, canaries: int(rng.integers(1, canaries + 1))),
+       given=_COUNTED, oracle=worst_chance, canaries=Whole(1, 6),
+       guesses=Drawn(lambda rng, canaries: int(rng.integers(1, canaries + 1))),
        correct=Drawn(lambda rng, guesses: int(rng.integers(guesses + 1))),
        says=r"\text{the same for every } v", met="Steinke, Nasr & Jagielski 2023, Appendix D")
 def one_run_p_value(*, canaries, guesses, correct, epsilon, delta):
@@ -144,7 +139,6 @@ def _proved_epsilon(canaries, guesses, correct, delta, significance) -> float:
 def one_run_epsilon(*, canaries, guesses, correct, delta, significance):
     r"""\hat\varepsilon = \sup\{\varepsilon : \text{p-value of } v < \beta\},
     \quad P(\hat\varepsilon > \varepsilon) \le \beta"""
-    validate.probability(significance=significance)
     return _proved_epsilon(canaries, guesses, correct, delta, significance)
 
 
@@ -164,11 +158,10 @@ _GUESSES = Drawn(lambda rng, canaries: int(rng.integers(1, canaries + 1)))
        claim=lambda guesses, correct, epsilon, delta: one_run_tradeoff_p_value(canaries=guesses,
        guesses=guesses, correct=correct, epsilon=epsilon, delta=delta),
        says=r"\text{the same with } m = r")
-@wrong("each-on-its-own", "An exact law for coins, but guesses may be right together.",
-       claim=lambda guesses, correct, epsilon, delta: float(at_least(np.array(correct),
-       np.array(guesses), (math.exp(epsilon) + delta) / (1 + math.exp(epsilon)))),
-       says=r"P(W \ge v) \le P\Big(\mathrm{Bin}\Big(r, \frac{e^\varepsilon+\delta}"
-       r"{1+e^\varepsilon}\Big) \ge v\Big)")
+@wrong("each-on-its-own", "An exact law for coins, but guesses may be right together.", claim=lambda
+       guesses, correct, epsilon, delta: float(at_least(np.array(correct), np.array(guesses),
+       (math.exp(epsilon) + delta) / (1 + math.exp(epsilon)))), says=r"P(W \ge v) \le "
+       r"P\Big(\mathrm{Bin}\Big(r, \frac{e^\varepsilon+\delta}{1+e^\varepsilon}\Big) \ge v\Big)")
 def one_run_tradeoff_p_value(*, canaries, guesses, correct, epsilon, delta):
     r"""P(W \ge v) \le \sup\{\tau : R_0 + F_0 \le \tfrac rm\},\quad R_v = \tfrac{\tau v}m,\
     F_v = \tfrac{\tau(r-v)}m,\quad F_{i} = \max(F_{i+1}, \bar f^{-1}(R_{i+1})),\
@@ -200,7 +193,6 @@ def _likely(guesses: int, mu: float, significance: float) -> int:
 def one_run_mu(*, canaries, guesses, correct, significance):
     r"""\hat\mu = \sup\{\mu : \text{p-value of } v \text{ under } G_\mu < \beta\},
     \quad P(\hat\mu > \mu) \le \beta"""
-    validate.probability(significance=significance)
     counts = {"canaries": canaries, "guesses": guesses, "correct": correct}
     gaussian = theorems.least_of_gaussian
     return theorems.refuted_by_guesses(gaussian, **counts, chance=significance)

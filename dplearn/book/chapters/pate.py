@@ -178,8 +178,8 @@ enter(
     oracle(gnmax_flips, absolute=0.0, points=60),
     printed("0.03854993587", "0.03854993587", votes=[150, 50], noise_std=40.0),
     wrong("one-noise", "The difference of two counts has a deviation of sigma times the root of 2.",
-          claim=_with_noise(1 / math.sqrt(2)), says=r"\frac12\sum_{i\ne i^*}"
-          r"\operatorname{erfc}\big((n_{i^*}-n_i)/(\sqrt2\,\sigma)\big)"),
+          claim=_with_noise(1 / math.sqrt(2)), says=r"\frac12\sum_{i\ne "
+          r"i^*}\operatorname{erfc}\big((n_{i^*}-n_i)/(\sqrt2\,\sigma)\big)"),
     wrong("twice-the-root", "A bound, and too large: erfc already holds one of the roots.",
           claim=_with_noise(math.sqrt(2)), says=r"\frac12\operatorname{erfc}\Big(\frac{\Delta "
           r"n}{2\sqrt2\,\sigma}\Big) \text{ of two classes}", kind="identity", votes=_TWO_CLASSES),
@@ -194,8 +194,8 @@ enter(
     formula("G-M4", "LNMax: log-moments for any votes", "upper",
             "Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Theorem 2"),
     given("moment > 0 and inverse_scale > 0", **_MOMENT),
-    oracle(lambda moment, inverse_scale: moment * finite_renyi(*randomized_response(
-           2 * inverse_scale), moment + 1), absolute=0.0),
+    oracle(lambda moment, inverse_scale: moment *
+           finite_renyi(*randomized_response(2 * inverse_scale), moment + 1), absolute=0.0),
     printed("0.36", moment=8, inverse_scale=0.05),
 )
 
@@ -250,8 +250,8 @@ enter(
             "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Theorem 6"),
     given(_ORDERS + _IN_ORDER + _RISING + _POSITIVE, p=Drawn(_random_agreement),
           q=Drawn(_random_tilt), **_MANY, rdp_1=_two_sided("order_1"), rdp_2=_two_sided("order_2"),
-          looseness=Choice(1.0, 1.5), flip=Derived(lambda looseness, p: looseness *
-          math.fsum(p[1:]))),
+          looseness=Choice(1.0, 1.5),
+          flip=Derived(lambda looseness, p: looseness * math.fsum(p[1:]))),
     oracle(lambda p, q, order: log_moment(np.log(p), np.log(q), order - 1) / (order - 1),
            absolute=0.0),
     wrong("any-order", "A divergence of order mu_1 says nothing about a larger order.",

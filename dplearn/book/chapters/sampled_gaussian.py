@@ -12,9 +12,7 @@ from dplearn.book.chapters.sampling import log_mixture, sampled
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Distribution, Log, Whole
 from dplearn.book.kit.entry import Interval, enter, formula, given, oracle, printed, typed, wrong
-from dplearn.book.kit.written import parse
 from dplearn.engine.contour import SampledGaussian, log_moments, worse_brackets
-from dplearn.ground import validate
 from dplearn.ground.logspace import log_comb, log_expm1
 
 
@@ -73,8 +71,8 @@ def _log_sum(
 @printed("12.325", order=10, noise_multiplier=0.5, sample_rate=1e-3)
 @printed("513.07", order=260, noise_multiplier=0.5, sample_rate=1e-3)
 @wrong("plus", "E[(dN(1)/dN(0))^k] has k^2 - k: at k = 1 it is 1.", claim=lambda order,
-       noise_multiplier, sample_rate: _log_sum(order, sample_rate, lambda k: (k * k + k) / (2 *
-       noise_multiplier**2), first=0.0) / (order - 1), says=r"\dots e^{(k^2+k)/2\sigma^2}")
+       noise_multiplier, sample_rate: _log_sum(order, sample_rate, lambda k: (k * k + k) /
+       (2 * noise_multiplier**2), first=0.0) / (order - 1), says=r"\dots e^{(k^2+k)/2\sigma^2}")
 @wrong("shifted-order", "The log moment of lambda sums powers up to lambda + 1.", claim=lambda
        order, **at: (order - 2) / (order - 1) * sampled_gaussian_rdp_integer(order=order - 1, **at),
        says=r"\dots \text{ for order } \alpha - 1, \text{ divided by } \alpha - 1",
@@ -83,18 +81,15 @@ def _log_sum(
        claim=lambda order, **at: (order - 1) * sampled_gaussian_rdp_integer(order=order, **at),
        says=r"D_\alpha = \ln\sum_{k=0}^\alpha \dots")
 @wrong("normal-mean", "A mixture of two is not normal: its divergence is finite at every order.",
-       printed("0.00001202", order=2, noise_multiplier=0.5, sample_rate=1e-3),
-       printed("0.0000616", order=10, noise_multiplier=0.5, sample_rate=1e-3),
-       printed("inf", order=260, noise_multiplier=0.5, sample_rate=1e-3), claim=lambda order,
-       noise_multiplier, sample_rate: renyi_gaussian(order=order, mean_p=sample_rate,
+       printed("0.00001202", order=2, noise_multiplier=0.5, sample_rate=1e-3), printed("0.0000616",
+       order=10, noise_multiplier=0.5, sample_rate=1e-3), printed("inf", order=260,
+       noise_multiplier=0.5, sample_rate=1e-3), claim=lambda order, noise_multiplier, sample_rate:
+       renyi_gaussian(order=order, mean_p=sample_rate,
        std_p=math.sqrt(noise_multiplier**2 + sample_rate), mean_q=0.0, std_q=noise_multiplier),
        says=r"D_\alpha\big(N(q, \sigma^2 + q(1-1/n))\,\Vert\,N(0, \sigma^2)\big)")
 def sampled_gaussian_rdp_integer(*, order, noise_multiplier, sample_rate):
     r"""D_\alpha = \frac1{\alpha-1}\ln\sum_{k=0}^\alpha\binom\alpha k
     (1-q)^{\alpha-k}q^k e^{(k^2-k)/2\sigma^2}"""
-    validate.integer(minimum=2, order=order)
-    validate.positive(noise_multiplier=noise_multiplier)
-    validate.rate(sample_rate=sample_rate)
     # The weights add up to 1, so the sum is 1 + sum w_k (e^... - 1), without cancellation.
     gain = lambda k: log_expm1((k * k - k) / (2 * noise_multiplier**2))
     return float(np.logaddexp(0.0, _log_sum(order, sample_rate, gain))) / (order - 1)
@@ -105,8 +100,8 @@ def sampled_gaussian_rdp_integer(*, order, noise_multiplier, sample_rate):
 @given("order >= 2 and floor(order) == order and 0 < sample_rate <= 1",
        p=Distribution(4, zeros=False), q=Distribution(4, zeros=False), order=Whole(2, 12),
        sample_rate=Log(1e-2, 1.0))
-@oracle(lambda p, q, order, sample_rate: math.fsum(
-        b * (1 - sample_rate + sample_rate * a / b) ** order for a, b in zip(p, q, strict=True)))
+@oracle(lambda p, q, order, sample_rate: math.fsum(b * (1 - sample_rate + sample_rate * a / b) **
+        order for a, b in zip(p, q, strict=True)))
 @wrong("no-mean", "Without E it is a random number, another one for every output.",
        claim=lambda p, q, order, sample_rate: _binomial((p / q)[:1], order, sample_rate)[0],
        says=r"\dots = \sum_k\binom\alpha k(1-q)^{\alpha-k}q^k\Big(\frac{\mu_1}{\mu_0}\Big)^k")
@@ -119,8 +114,6 @@ def sampled_moment(p, q, *, order, sample_rate):
 
     p: probabilities of the outputs with the record surely in the batch, mu_1
     q: probabilities without it, mu_0"""
-    validate.integer(minimum=2, order=order)
-    validate.rate(sample_rate=sample_rate)
     return float(_binomial(np.divide(p, q), order, sample_rate) @ q)
 
 
@@ -166,27 +159,21 @@ def _interpolated(order: float, value: Callable[[int], float]) -> float:
 @printed("0.00001300142", order=1.5, noise_multiplier=2.5, sample_rate=0.01)
 @printed("0.01173459", order=1.5, noise_multiplier=1.0, sample_rate=0.1)
 @printed("1.493370", order=5.5, noise_multiplier=0.8, sample_rate=0.1)
-@wrong("no-signs",
-       "Generalised binomials alternate in sign from k > alpha on; safe, but too large.",
-       printed("0.00001341159", order=1.5, noise_multiplier=2.5, sample_rate=0.01), claim=lambda
-       order, noise_multiplier, sample_rate: np.logaddexp.reduce(_erfc_terms(order,
+@wrong("no-signs", "Generalised binomials alternate in sign from k > alpha on; safe, but too "
+       "large.", printed("0.00001341159", order=1.5, noise_multiplier=2.5, sample_rate=0.01),
+       claim=lambda order, noise_multiplier, sample_rate: np.logaddexp.reduce(_erfc_terms(order,
        noise_multiplier, sample_rate)[1]) / (order - 1), says=r"\dots\Big|\binom\alpha k\Big|\dots",
        met="dp-accounting 0.6.0, fractional orders")
 @wrong("interpolated", "The log moments are convex in the order, the divergences need not be.",
        printed("1.492871", order=5.5, noise_multiplier=0.8, sample_rate=0.1), claim=lambda order,
        **at: _interpolated(order, lambda k: sampled_gaussian_rdp_integer(order=k, **at)),
-       says=r"D_\alpha "
-       r"\le (1 - \{\alpha\})D_{\lfloor\alpha\rfloor} + \{\alpha\}D_{\lfloor\alpha\rfloor+1}",
-       kind="upper", order=Log(2.0, 100.0))
+       says=r"D_\alpha \le (1 - \{\alpha\})D_{\lfloor\alpha\rfloor} + "
+       r"\{\alpha\}D_{\lfloor\alpha\rfloor+1}", kind="upper", order=Log(2.0, 100.0))
 def sampled_gaussian_rdp(*, order, noise_multiplier, sample_rate):
     r"""D_\alpha = \frac1{\alpha-1}\ln\sum_{k=0}^\infty\binom\alpha k\Big[ (1-q)^{\alpha-k}q^k
     e^{\frac{k^2-k}{2\sigma^2}}\Phi\Big(\frac{z_1-k}\sigma\Big) +
     (1-q)^kq^{\alpha-k}e^{\frac{(\alpha-k)^2-(\alpha-k)}{2\sigma^2}}
     \Phi\Big(\frac{\alpha-k-z_1}\sigma\Big)\Big],\quad z_1 = \tfrac12 + \sigma^2\ln\tfrac{1-q}q"""
-    validate.positive(noise_multiplier=noise_multiplier)
-    validate.probability(sample_rate=sample_rate)
-    if not order > 1:
-        raise ValueError(f"Expected order > 1, got order={order!r}.")
     sign, logs = _erfc_terms(order, noise_multiplier, sample_rate)
     top = float(np.max(logs))
     parts = np.cumsum(sign * np.exp(logs - top))
@@ -229,9 +216,6 @@ def without_replacement_rdp(*, order, noise_multiplier, sample_rate, distance=2.
     r"""D'_\alpha \le \frac1{\alpha-1}\ln\Big(1 + q^2\binom\alpha2\min\{4(e^{\varepsilon(2)}-1),
     2e^{\varepsilon(2)}\} + \sum_{j=3}^\alpha 2q^j\binom\alpha j e^{(j-1)\varepsilon(j)}\Big),\quad
     \varepsilon(j) = \frac{j\Delta^2}{2\sigma^2}"""
-    validate.integer(minimum=2, order=order)
-    validate.positive(noise_multiplier=noise_multiplier, distance=distance)
-    validate.rate(sample_rate=sample_rate)
     j = np.arange(2.0, order + 1)
     rdp = 0.5 * j * (distance / noise_multiplier) ** 2
     log_gain = math.log(2) + (j - 1) * rdp
@@ -257,8 +241,8 @@ def without_replacement_rdp(*, order, noise_multiplier, sample_rate, distance=2.
        along={}, sample_rate=Log(1e-3, 0.5))
 @wrong("little-o", "The ratio tends to sigma^2 (e^(1/sigma^2) - 1), which is above 1.", claim="0.0",
        oracle=lambda moment, noise_multiplier, sample_rate: log_moment(moment=moment,
-       noise_multiplier=noise_multiplier, sample_rate=sample_rate) / (sample_rate**2 * moment *
-       (moment + 1) / (2 * noise_multiplier**2)))
+       noise_multiplier=noise_multiplier, sample_rate=sample_rate) /
+       (sample_rate**2 * moment * (moment + 1) / (2 * noise_multiplier**2)))
 @wrong("epsilon-too",
        "True of Rényi divergences; epsilon at a fixed delta is nearly proportional to q.",
        claim=lambda sample_rate, **run: certified_epsilon(sample_rate=10 * sample_rate,
@@ -276,9 +260,9 @@ def small_rate_log_moment(*, moment, noise_multiplier, sample_rate):
 enter(
     sampled_gaussian_rdp,
     formula("G-E9b", "Sampled Gaussian: Rényi divergences of both orders", "upper",
-            "Mironov, Talwar & Zhang 2019, Theorem 5", statement=r"D_\alpha(\mu_0\Vert\mu) \le "
-            r"D_\alpha(\mu\Vert\mu_0),\quad \mu_0 = N(0, \sigma^2),\ \mu = (1-q)\mu_0 + qN(1, "
-            r"\sigma^2)"),
+            "Mironov, Talwar & Zhang 2019, Theorem 5",
+            statement=r"D_\alpha(\mu_0\Vert\mu) \le D_\alpha(\mu\Vert\mu_0),\quad \mu_0 = N(0, "
+            r"\sigma^2),\ \mu = (1-q)\mu_0 + qN(1, \sigma^2)"),
     given("order > 1 and " + _PROPER, order=Log(1.1, 64.0), **_FRACTIONAL),
     oracle(lambda **at: sampled_renyi(**at, direction="add"), tolerance=1e-8, absolute=1e-12,
            points=60),
@@ -303,11 +287,6 @@ _BELOW_TRANSITION = (
 )
 
 
-def _require(hypothesis: str, **values: float) -> None:
-    if not parse(hypothesis)(**values):
-        raise ValueError(f"Expected {hypothesis}: nothing is proved elsewhere.")
-
-
 @formula("G-E8", "Closed bound on the sampled Gaussian: much noise", "upper",
          "Mironov, Talwar & Zhang 2019, Table 1, Theorem 11")
 @given(_MUCH_NOISE, noise_multiplier=Log(4.0, 50.0), sample_rate=Log(1e-3, 0.2),
@@ -315,13 +294,11 @@ def _require(hypothesis: str, **values: float) -> None:
 @oracle(sampled_renyi)
 @typed("rdp", "poisson_subsampled_gaussian", "2*q^2*alpha/sigma^2")
 @wrong("any-order", "Beyond the phase transition the divergence is nearly that without sampling.",
-       claim="2 * sample_rate**2 * order / noise_multiplier**2",
        given="0 < sample_rate <= 0.2 and noise_multiplier >= 4", order=Log(1.01, 1000.0))
 def sampled_gaussian_rdp_much_noise(*, order, noise_multiplier, sample_rate):
     r"""D_\alpha \le \frac{2q^2\alpha}{\sigma^2} \text{ if } L = \ln\Big(1 +
     \frac1{q(\alpha-1)}\Big),\ \alpha \le \tfrac12\sigma^2L - 2\ln\sigma,\ \alpha \le
     \frac{\sigma^2L^2/2 - \ln5 - 2\ln\sigma}{L + \ln(q\alpha) + 1/(2\sigma^2)}"""
-    _require(_MUCH_NOISE, order=order, noise_multiplier=noise_multiplier, sample_rate=sample_rate)
     return 2 * sample_rate**2 * order / noise_multiplier**2
 
 
@@ -332,11 +309,9 @@ def sampled_gaussian_rdp_much_noise(*, order, noise_multiplier, sample_rate):
 @oracle(sampled_renyi)
 @typed("rdp", "poisson_subsampled_gaussian", "6*q^2*alpha/sigma^2")
 @wrong("any-order", "The truncation in truncated concentrated DP is this condition.",
-       claim="6 * sample_rate**2 * order / noise_multiplier**2",
        given="0 < sample_rate <= 0.1 and noise_multiplier**2 >= 5", order=Log(1.01, 1000.0))
 def sampled_gaussian_rdp_truncated(*, order, noise_multiplier, sample_rate):
     r"""D_\alpha \le \frac{6q^2\alpha}{\sigma^2}"""
-    _require(_TRUNCATED, order=order, noise_multiplier=noise_multiplier, sample_rate=sample_rate)
     return 6 * sample_rate**2 * order / noise_multiplier**2
 
 
@@ -348,7 +323,6 @@ def sampled_gaussian_rdp_truncated(*, order, noise_multiplier, sample_rate):
 @typed("rdp", "poisson_subsampled_gaussian", "q^2*alpha/((1-q)*sigma^2)")
 @printed("0.00035353535", "0.00018129386", moment=7.0, noise_multiplier=4.0, sample_rate=0.01)
 @wrong("any-moment", "The remainder grows with lambda^3, and the conditions keep it small.",
-       claim="sample_rate**2 * moment * (moment + 1) / ((1 - sample_rate) * noise_multiplier**2)",
        given="noise_multiplier > 0 and 0 < sample_rate < 1 and moment > 0", moment=Log(1.0, 64.0),
        noise_multiplier=Log(0.5, 10.0), sample_rate=Log(1e-3, 0.3))
 @wrong("noise-one", "The remainder is needed: up to 1.05 the term is up to 8 percent too small.",
@@ -356,14 +330,11 @@ def sampled_gaussian_rdp_truncated(*, order, noise_multiplier, sample_rate):
                sample_rate=0.0497),
        says=r"\text{the same from } \sigma = 1 \text{ on, where the lemma begins}",
        given=_BELOW_TRANSITION.replace("1.1", "1"), noise_multiplier=Log(1.0, 1.2),
-       sample_rate=Log(0.01, 0.06), moment=Log(1.0, 10.0),
-       claim="sample_rate**2 * moment * (moment + 1) / ((1 - sample_rate) * noise_multiplier**2)")
+       sample_rate=Log(0.01, 0.06), moment=Log(1.0, 10.0))
 def log_moment_main_term(*, moment, noise_multiplier, sample_rate):
     r"""K(\lambda) \le \frac{q^2\lambda(\lambda+1)}{(1-q)\sigma^2}
 
     The lemma is for whole :math:`\lambda` and :math:`\sigma \ge 1`, and adds a remainder
     :math:`O(q^3\lambda^3/\sigma^3)`. That the main term alone is enough from 1.1 on, at fractional
     moments as well, is seen by computation, not proved."""
-    at = {"noise_multiplier": noise_multiplier, "sample_rate": sample_rate}
-    _require(_BELOW_TRANSITION, moment=moment, **at)
     return sample_rate**2 * moment * (moment + 1) / ((1 - sample_rate) * noise_multiplier**2)

@@ -17,7 +17,6 @@ from dplearn.book.chapters.gaussian import gaussian_delta, gaussian_epsilon
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Distribution, Drawn, Linear, Log, Whole
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, typed, wrong
-from dplearn.ground import validate
 
 # Means of Gaussians, and how often each occurs.
 Means = dict[float, float]
@@ -121,12 +120,10 @@ def _amplified_delta(epsilon: float, sample_rate: float, **noise: float) -> floa
        claim="2 * sample_rate * epsilon", kind="upper")
 @wrong("little-o", "The ratio falls to (e^eps - 1)/eps, never below 1.", claim="0.0",
        given="epsilon > 0", kind="asymptotic", oracle=lambda epsilon, sample_rate:
-       (sampled_coin_epsilon(epsilon=epsilon, sample_rate=sample_rate) / (sample_rate *
-       epsilon)), along={"sample_rate": (0.1, 0.01, 1e-3, 1e-4)}, sample_rate=None)
+       (sampled_coin_epsilon(epsilon=epsilon, sample_rate=sample_rate) / (sample_rate * epsilon)),
+       along={"sample_rate": (0.1, 0.01, 1e-3, 1e-4)}, sample_rate=None)
 def amplified_epsilon(*, epsilon, sample_rate):
     r"""\varepsilon' = \ln\big(1 + q(e^\varepsilon - 1)\big)"""
-    validate.non_negative(epsilon=epsilon)
-    validate.rate(sample_rate=sample_rate)
     return math.log1p(sample_rate * math.expm1(epsilon))
 
 
@@ -143,8 +140,6 @@ def amplified_epsilon(*, epsilon, sample_rate):
 def poisson_delta(p, q, *, epsilon, sample_rate):
     r"""H_{e^{\varepsilon'}}\big((1-q)Q + qP\,\Vert\,Q\big) = q\,H_{e^\varepsilon}(P\Vert Q),\quad
     \varepsilon' = \ln\big(1 + q(e^\varepsilon - 1)\big)"""
-    validate.non_negative(epsilon=epsilon)
-    validate.rate(sample_rate=sample_rate)
     return sample_rate * hockey_stick(p, q, epsilon=_base_epsilon(epsilon, sample_rate))
 
 
@@ -174,7 +169,6 @@ _AT_AMPLIFIED = {"epsilon": math.log1p(0.1 * math.expm1(1.0)), "noise_multiplier
 def sampled_gaussian_delta(*, epsilon, noise_multiplier, sample_rate):
     r"""\delta_q(\varepsilon') = q\,\delta(\varepsilon),\quad
     e^{\varepsilon'} = 1 + q(e^\varepsilon - 1),\ \delta \text{ of Gaussian noise}"""
-    validate.rate(sample_rate=sample_rate)
     return _amplified_delta(epsilon, sample_rate, noise_multiplier=noise_multiplier)
 
 
@@ -198,8 +192,6 @@ _ONE_OF_TEN = {**_AT_AMPLIFIED, "records": 10, "batch": 1}
 def without_replacement_delta(*, epsilon, noise_multiplier, records, batch):
     r"""\delta_{m/n}(\varepsilon') = q\,\delta_{2C}(\varepsilon),\quad
     e^{\varepsilon'} = 1 + q(e^\varepsilon - 1),\ q = m/n"""
-    validate.integer(minimum=1, records=records)
-    validate.integer(minimum=1, maximum=records, batch=batch)
     noise = {"noise_multiplier": noise_multiplier, "distance": 2.0}
     return _amplified_delta(epsilon, batch / records, **noise)
 
@@ -225,7 +217,6 @@ enter(
        printed("0.1", records=100, draws=10), claim="draws / records")
 def with_replacement_rate(*, records, draws):
     r"""q = 1 - (1 - 1/n)^m"""
-    validate.integer(minimum=1, records=records, draws=draws)
     return 1.0 if records == 1 else -math.expm1(draws * math.log1p(-1 / records))
 
 
@@ -234,8 +225,8 @@ def with_replacement_rate(*, records, draws):
 @given("noise_multiplier > 0 and epsilon >= 0 and records >= 1 and draws >= 1", records=Whole(1, 5),
        draws=Whole(1, 4), noise_multiplier=Log(0.5, 10.0), epsilon=Log(0.01, 3.0))
 @oracle(draws_delta, tolerance=1e-7, absolute=1e-13, points=40)
-@wrong("no-multiplicities", "A record that is drawn k times contributes k times.", claim=lambda
-       epsilon, noise_multiplier, records, draws: _amplified_delta(epsilon,
+@wrong("no-multiplicities", "A record that is drawn k times contributes k times.",
+       claim=lambda epsilon, noise_multiplier, records, draws: _amplified_delta(epsilon,
        with_replacement_rate(records=records, draws=draws), noise_multiplier=noise_multiplier,
        distance=2.0), says=r"\delta(\varepsilon') \le q\,\delta_{2C}(\varepsilon)")
 @wrong("ratio", "A larger chance does not make up for the record that is drawn twice.", claim=lambda
@@ -268,9 +259,8 @@ enter(
     sampled_gaussian_delta,
     formula("G-E9", "Sampled Gaussian: to remove a record leaks more", "upper",
             "Zhu, Dong & Wang 2022, part on Poisson sampling",
-            statement=r"H_{e^\varepsilon}\big(N(0)\,\Vert\,(1-q)N(0) "
-            r"+ qN(1)\big) \le H_{e^\varepsilon}\big((1-q)N(0) + qN(1)\,\Vert\,N(0)\big),\quad "
-            r"\varepsilon \ge 0"),
+            statement=r"H_{e^\varepsilon}\big(N(0)\,\Vert\,(1-q)N(0) + qN(1)\big) \le "
+            r"H_{e^\varepsilon}\big((1-q)N(0) + qN(1)\,\Vert\,N(0)\big),\quad \varepsilon \ge 0"),
     given(_SETTING, **_SAMPLED, **_EPSILON),
     oracle(lambda **at: sampled_delta(**at, first=0.0, second=1.0), tolerance=1e-7,
            absolute=1e-14, points=40),
@@ -280,8 +270,7 @@ enter(
     wrong("any-mechanism", "A theorem for Gaussian noise; in general take the larger of both.",
           claim=poisson_delta, says=r"H_{e^\varepsilon}(Q\,\Vert\,(1-q)Q + qP) \le "
           r"H_{e^\varepsilon}((1-q)Q + qP\,\Vert\,Q) \text{ for all } P, Q", given=_ANY_RATE,
-          oracle=lambda p, q, epsilon, sample_rate: mixed_event_delta(p=p, q=q,
-          epsilon=epsilon, sample_rate=sample_rate, added=True), noise_multiplier=None,
-          p=Distribution(3), q=Distribution(3), epsilon=Linear(0.0, 1.0),
-          sample_rate=Linear(0.05, 0.9)),
+          oracle=lambda p, q, epsilon, sample_rate: mixed_event_delta(p=p, q=q, epsilon=epsilon,
+          sample_rate=sample_rate, added=True), noise_multiplier=None, p=Distribution(3),
+          q=Distribution(3), epsilon=Linear(0.0, 1.0), sample_rate=Linear(0.05, 0.9)),
 )

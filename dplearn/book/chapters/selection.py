@@ -13,7 +13,6 @@ from dplearn.book.chapters.divergences import max_divergence, renyi
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Derived, Distribution, Linear, Log, Whole
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, wrong
-from dplearn.ground import validate
 
 
 def repetitions(*, shape, stop):
@@ -114,11 +113,11 @@ def _both(orders: str) -> Derived:
 enter(
     selection_rdp,
     formula("G-S1", "Private selection: RDP of the best of a random number of runs", "upper",
-            "Papernot & Steinke 2022, Theorem 2", statement=r"\varepsilon'(\lambda) = "
-            r"\varepsilon(\lambda) + (1+\eta)\Big(1-\frac1{\hat\lambda}\Big)"
-            r"\varepsilon(\hat\lambda) + \frac{(1+\eta)\ln(1/\gamma)}{\hat\lambda} + "
-            r"\frac{\ln E[K]}{\lambda-1},\quad "
-            r"P(K=k) \propto (1-\gamma)^k\prod_{j<k}\frac{j+\eta}{j+1},\ k \ge 1"),
+            "Papernot & Steinke 2022, Theorem 2",
+            statement=r"\varepsilon'(\lambda) = \varepsilon(\lambda) + "
+            r"(1+\eta)\Big(1-\frac1{\hat\lambda}\Big)\varepsilon(\hat\lambda) + "
+            r"\frac{(1+\eta)\ln(1/\gamma)}{\hat\lambda} + \frac{\ln E[K]}{\lambda-1},\quad P(K=k) "
+            r"\propto (1-\gamma)^k\prod_{j<k}\frac{j+\eta}{j+1},\ k \ge 1"),
     given("order > 1 and other_order >= 1 and shape > -1 and 0 < stop < 1", **_SCORES,
           order=Log(1.1, 50.0), epsilon=_both("order"), other_order=Log(1.0, 200.0),
           other_epsilon=_both("other_order"), **_COUNT),
@@ -139,8 +138,7 @@ enter(
          "Papernot & Steinke 2022, Corollary 3, after Liu & Talwar (2019), Theorem 1.3")
 @given("shape > -1 and epsilon >= 0", **_SCORES,
        epsilon=Derived(lambda p, q: max(max_divergence(p, q), max_divergence(q, p))), **_COUNT)
-@oracle(lambda p, q, shape, stop: best_epsilon(p, q, repetitions(shape=shape,
-        stop=stop)))
+@oracle(lambda p, q, shape, stop: best_epsilon(p, q, repetitions(shape=shape, stop=stop)))
 @printed("3", "1.976852117",
          **dict(zip("pq", oracles.randomized_response(epsilon=1.0), strict=True)), epsilon=1.0,
          shape=1.0, stop=0.01)
@@ -160,10 +158,10 @@ def selection_epsilon(*, epsilon, shape):
 
 @formula("G-S2", "Amplification by iteration", "upper",
          "Feldman, Mironov, Talwar & Thakurta 2018, Theorem 23")
-@given("order > 1 and 0 <= smoothness and step_size * smoothness <= 2 and 1 <= record <= steps",
-       order=Log(1.2, 20.0), lipschitz=Log(0.1, 2.0), noise_std=Log(0.5, 3.0),
-       step_size=Log(0.1, 4.0), smoothness=Log(0.05, 20.0, also=(0.0,)), steps=Whole(1, 10),
-       record=Whole(1, 10), width=Choice(2.0, 10.0, 30.0))
+@given("order > 1 and lipschitz > 0 and noise_std > 0 and 0 <= smoothness and step_size * "
+       "smoothness <= 2 and 1 <= record <= steps", order=Log(1.2, 20.0), lipschitz=Log(0.1, 2.0),
+       noise_std=Log(0.5, 3.0), step_size=Log(0.1, 4.0), smoothness=Log(0.05, 20.0, also=(0.0,)),
+       steps=Whole(1, 10), record=Whole(1, 10), width=Choice(2.0, 10.0, 30.0))
 @oracle(last_iterate_renyi, tolerance=1e-6, points=30)
 @printed("0.1", "0.1000000", order=2.0, lipschitz=1.0, noise_std=2.0, step_size=1.0, smoothness=0.0,
          steps=10, record=1, width=40.0)
@@ -187,7 +185,6 @@ def amplification_by_iteration(*, order, lipschitz, noise_std, steps, record):
     lipschitz: L > 0, of every loss; all are convex and beta-smooth, the step size is at
       most 2/beta
     record: t in [1, n], the step that uses the record in question"""
-    validate.positive(lipschitz=lipschitz, noise_std=noise_std)
     return 2 * order * lipschitz**2 / (noise_std**2 * (steps + 1 - record))
 
 

@@ -12,7 +12,6 @@ from dplearn.book.chapters.choices import laplace_log_cdf
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, wrong
-from dplearn.ground import validate
 
 
 def propose_test_release_delta(*, at, epsilon, threshold):
@@ -140,7 +139,7 @@ _ONE_OF_TEN = {"count": 10, "upper": 1.0, "fractions": np.eye(10)[0]}
 
 @formula("G-B16", "Local sensitivity of a clipped mean", "upper",
          "Nissim, Raskhodnikova & Smith 2007, Definition 2.1")
-@given("upper > 0", fractions=Drawn(_random_fractions),
+@given("upper > 0 and count >= 2", fractions=Drawn(_random_fractions),
        count=Derived(lambda fractions: fractions.size), upper=Log(0.1, 100.0))
 @oracle(clipped_mean_change)
 @printed("0.1", "0.1", **_ONE_OF_TEN)
@@ -153,7 +152,6 @@ def clipped_mean_sensitivity(*, count, upper):
     fractions: the values, in units of u
     count: number of values n before the change
     upper: u; values lie in [0, u]"""
-    validate.integer(minimum=2, count=count)
     return upper / count
 
 
@@ -184,9 +182,8 @@ def _smooth_scale(local_at: ArrayLike, epsilon: float, delta: float, first: int 
          "Nissim, Raskhodnikova & Smith 2007, Corollary 2.4")
 @given("epsilon > 0 and 0 < delta < 1", values=Drawn(_random_sorted),
        local_at=Derived(_median_local), epsilon=Log(0.05, 10.0), delta=Log(1e-9, 0.9))
-@oracle(lambda values, epsilon, delta: 2 / epsilon *
-        median_sensitivity_by_force(values=values, upper=1.0, beta=epsilon / (2 * math.log(2
-        / delta))), points=60)
+@oracle(lambda values, epsilon, delta: 2 / epsilon * median_sensitivity_by_force(values=values,
+        upper=1.0, beta=epsilon / (2 * math.log(2 / delta))), points=60)
 @printed("0.00614212886186", local_at=100 / (32562.0 - np.arange(201)), epsilon=1.0,
          delta=1 / 32561**2)
 @wrong("from-one", "Without k = 0 it can be smaller than the local sensitivity itself.",

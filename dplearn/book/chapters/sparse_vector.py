@@ -165,9 +165,9 @@ def chance_without_query_noise(*, threshold_scale):
 @formula("G-H2b", "A broken sparse vector: no end after c positives", "lower",
          "Lyu, Su & Li 2017, Figure 2, Algorithm 6, and Theorem 7")
 @given("threshold_scale > 0 and query_scale > 0 and pairs >= 1", **_SCALES, pairs=Whole(1, 30))
-@oracle(lambda threshold_scale, query_scale, pairs: log_ratio([False] * pairs + [True] *
-        pairs, np.repeat([1.0, -1.0], pairs), threshold_scale=threshold_scale,
-        query_scale=query_scale), unsafe="larger")
+@oracle(lambda threshold_scale, query_scale, pairs: log_ratio([False] * pairs + [True] * pairs,
+        np.repeat([1.0, -1.0], pairs), threshold_scale=threshold_scale, query_scale=query_scale),
+        unsafe="larger")
 @printed("5", "9.276119196", threshold_scale=2.0, query_scale=2.0, pairs=10)
 @wrong("private", "Every answer above the threshold costs anew; there must be an end to them.",
        claim="1 / threshold_scale + 1 / query_scale",
@@ -184,9 +184,8 @@ def epsilon_without_end(*, query_scale, pairs):
 @formula("G-H2c", "A broken sparse vector: the noisy answer is released", "identity",
          "Lyu, Su & Li 2017, Figure 2, Algorithm 3, and Section 3.2")
 @given("threshold_scale > 0 and query_scale > 0 and queries >= 1", **_SCALES, queries=Whole(1, 100))
-@oracle(lambda threshold_scale, query_scale, queries: log_ratio([False] * queries,
-        np.ones(queries), threshold_scale=threshold_scale, query_scale=query_scale, highest=0.0),
-        unsafe="larger")
+@oracle(lambda threshold_scale, query_scale, queries: log_ratio([False] * queries, np.ones(queries),
+        threshold_scale=threshold_scale, query_scale=query_scale, highest=0.0), unsafe="larger")
 @printed("25", "25.00000", threshold_scale=2.0, query_scale=4.0, queries=100)
 @wrong("private", "A number above it says where the threshold is not; then every answer counts.",
        claim="1 / threshold_scale + 1 / query_scale", kind="upper",

@@ -11,7 +11,6 @@ from dplearn.book.chapters.sampling import log_mixture, sums
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Drawn, Log, Whole
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, wrong
-from dplearn.ground import validate
 from dplearn.mechanisms.subset_sum import SubsetSum
 
 _SUBSET = {"records": Whole(2, 9),
@@ -51,9 +50,9 @@ def _normal(*, order, noise_std, records, batch, alike):
 @printed("0.000000465878", order=256, **_GOOD)
 @wrong("normal", "A mixture is not normal: its divergence is finite at every order.",
        printed("0.00001202", order=2, **_BAD), printed("0.0000616", order=10, **_BAD),
-       printed("inf", order=256, **_BAD), claim=_normal, says=r"D_\alpha\Big(N\big(-\tfrac12 + "
-       r"\tfrac{k+1}n, \tfrac{\sigma^2}{m^2} + \dots\big)\,\Vert\,N\big(-\tfrac12 + \tfrac kn, "
-       r"\dots\big)\Big) \text{ for the means}")
+       printed("inf", order=256, **_BAD), claim=_normal,
+       says=r"D_\alpha\Big(N\big(-\tfrac12 + \tfrac{k+1}n, \tfrac{\sigma^2}{m^2} + "
+       r"\dots\big)\,\Vert\,N\big(-\tfrac12 + \tfrac kn, \dots\big)\Big) \text{ for the means}")
 @wrong("far-below", "Where the noise is larger than the spread of the subsets they coincide.",
        claim=lambda order, noise_std, records, batch: 0.5 * subset_sum_rdp(order=order,
        noise_std=noise_std, records=records, batch=batch, alike=0),
@@ -77,8 +76,8 @@ def subset_sum_rdp(*, order, noise_std, records, batch, alike):
          "Cochran 1977, Sampling Techniques, Theorem 2.2")
 @given("records >= 2 and batch <= records and ones <= records", **_SUBSET,
        ones=Drawn(lambda rng, records: int(rng.integers(records + 1))))
-@oracle(lambda records, batch, ones: float(np.var([np.mean(s) for s in itertools.combinations(
-        [0.5] * ones + [-0.5] * (records - ones), batch)])), unsafe="larger")
+@oracle(lambda records, batch, ones: float(np.var([np.mean(s) for s in
+        itertools.combinations([0.5] * ones + [-0.5] * (records - ones), batch)])), unsafe="larger")
 @printed("0.00111111", "0.00111111", records=10, batch=9, ones=1)
 @printed("0.0", records=10, batch=10, ones=1)
 @wrong("with-replacement", "What was drawn cannot come again; all records together do not vary.",
@@ -90,8 +89,6 @@ def subset_mean_variance(*, records, batch, ones):
     For one record of 1/2 among others of -1/2 it is (n - m)/(n^2 m).
 
     ones: how many records are 1/2; all others are -1/2"""
-    validate.integer(minimum=2, records=records)
-    validate.integer(minimum=1, maximum=records, batch=batch)
     return ones * (records - ones) * (records - batch) / (records**2 * batch * (records - 1))
 
 

@@ -4,14 +4,13 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr, ndtri
 
 from dplearn.book.chapters.implications import most_powerful
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Choice, Derived, Distribution, Linear, Log, Whole
 from dplearn.book.kit.entry import enter, formula, given, oracle, printed, wrong
-from dplearn.ground import validate
 
 Tail = Callable[[float], float]
 
@@ -95,26 +94,17 @@ _RATE = Log(1e-9, 0.999999, also=(0.0, 1.0, 0.5))
 _PURE_DP = "max(0, 1 - exp(epsilon)*false_positive_rate, exp(-epsilon)*(1 - false_positive_rate))"
 
 
-def _rates(values: ArrayLike) -> NDArray:
-    rates = np.asarray(values, dtype=float)
-    if not np.all((rates >= 0) & (rates <= 1)):
-        raise ValueError(f"Expected false_positive_rate in [0, 1], got {values!r}.")
-    return rates
-
-
 @formula("G-K1", "Trade-off function of the Gaussian mechanism", "identity",
          "Dong, Roth & Su 2022, equation (6)")
 @given(_ANY_RATE + " and mu >= 0", false_positive_rate=_RATE, mu=Log(0.01, 10.0))
-@oracle(lambda false_positive_rate, mu: threshold_test(oracles.log_normal(),
-        oracles.log_normal(mu), rate=false_positive_rate, reach=60.0), absolute=0.0,
-        unsafe="larger", points=50)
+@oracle(lambda false_positive_rate, mu: threshold_test(oracles.log_normal(), oracles.log_normal(mu),
+        rate=false_positive_rate, reach=60.0), absolute=0.0, unsafe="larger", points=50)
 @printed("0.7404889772", false_positive_rate=0.05, mu=1.0)
 @printed("0.6108563084", false_positive_rate=0.1, mu=1.0)
 def gaussian_tradeoff(false_positive_rate, *, mu):
     r"""G_\mu(a) = \inf\{\text{miss rate at false alarm rate } a\}
     = \Phi(\Phi^{-1}(1-a) - \mu),\quad N(0,1) \text{ against } N(\mu,1)"""
-    validate.non_negative(mu=mu)
-    return ndtr(-ndtri(_rates(false_positive_rate)) - mu)
+    return ndtr(-ndtri(np.asarray(false_positive_rate, dtype=float)) - mu)
 
 
 @formula("G-K1b", "Composition of Gaussian trade-off functions", "identity",
@@ -123,9 +113,9 @@ def gaussian_tradeoff(false_positive_rate, *, mu):
        false_positive_rate=Log(1e-6, 0.999), mu_1=Log(0.05, 5.0), mu_2=Log(0.05, 5.0))
 @oracle(miss_of_two, absolute=0.0, unsafe="larger", points=20)
 @printed("0.5912027803", false_positive_rate=0.05, mu_1=1.0, mu_2=1.0)
-@wrong("sum", "Squares add up. The sum is what a group of two costs, and safe here.", claim=lambda
-       false_positive_rate, mu_1, mu_2: gaussian_tradeoff(false_positive_rate, mu=mu_1 + mu_2),
-       says=r"G_{\mu_1}\otimes G_{\mu_2} = G_{\mu_1+\mu_2}")
+@wrong("sum", "Squares add up. The sum is what a group of two costs, and safe here.",
+       claim=lambda false_positive_rate, mu_1, mu_2: gaussian_tradeoff(false_positive_rate,
+       mu=mu_1 + mu_2), says=r"G_{\mu_1}\otimes G_{\mu_2} = G_{\mu_1+\mu_2}")
 def composed_gaussian_tradeoff(false_positive_rate, *, mu_1, mu_2):
     r"""G_{\mu_1}\otimes G_{\mu_2} = G_{\sqrt{\mu_1^2+\mu_2^2}}"""
     return gaussian_tradeoff(false_positive_rate, mu=math.hypot(mu_1, mu_2))
@@ -154,7 +144,6 @@ def poisson_clt_mu(*, spread, noise_multiplier):
     r"""\mu \to q\sqrt{T(e^{1/\sigma^2}-1)} \quad\text{as } T\to\infty,\ q\sqrt T = c
 
     spread: c = q sqrt(T), sample rate times root of the steps, held fixed as T grows"""
-    validate.positive(spread=spread, noise_multiplier=noise_multiplier)
     return spread * math.sqrt(math.expm1(noise_multiplier**-2))
 
 
@@ -170,7 +159,6 @@ def uniform_clt_mu(*, spread, noise_multiplier):
     + 3\Phi(-\tfrac1{2\sigma}) - 2}\quad\text{as } T\to\infty,\ q\sqrt T = c
 
     spread: c = q sqrt(T), lot size / records times root of the steps, held fixed as T grows"""
-    validate.positive(spread=spread, noise_multiplier=noise_multiplier)
     sigma = noise_multiplier
     # e^x Phi(a) + 3 Phi(-b) - 2, whose terms cancel where sigma is large: Phi = 1/2 + half.
     half_a, half_b = (float(ndtr(x) - 0.5) for x in (1.5 / sigma, 0.5 / sigma))
@@ -192,8 +180,7 @@ def uniform_clt_mu(*, spread, noise_multiplier):
 def laplace_tradeoff(false_positive_rate, *, epsilon):
     r"""f(a) = \begin{cases} 1 - e^\varepsilon a & a \le e^{-\varepsilon}/2\\ e^{-\varepsilon}/(4a)
     & e^{-\varepsilon}/2 \le a \le 1/2\\ e^{-\varepsilon}(1-a) & a \ge 1/2 \end{cases}"""
-    validate.positive(epsilon=epsilon)
-    a, down = _rates(false_positive_rate), math.exp(-epsilon)
+    a, down = np.asarray(false_positive_rate, dtype=float), math.exp(-epsilon)
     with np.errstate(divide="ignore", over="ignore"):
         left, middle, right = 1 - np.exp(epsilon) * a, down / (4 * a), down * (1 - a)
     return np.select([a <= down / 2, a <= 0.5], [left, middle], right)
@@ -208,8 +195,7 @@ def laplace_tradeoff(false_positive_rate, *, epsilon):
 def approximate_dp_tradeoff(false_positive_rate, *, epsilon, delta):
     r"""f_{\varepsilon,\delta}(a)
     = \max\{0, 1-\delta-e^\varepsilon a, e^{-\varepsilon}(1-\delta-a)\}"""
-    validate.non_negative(epsilon=epsilon, delta=delta)
-    a = _rates(false_positive_rate)
+    a = np.asarray(false_positive_rate, dtype=float)
     with np.errstate(over="ignore"):
         steep = 1 - delta - np.exp(epsilon) * a
     return np.maximum(np.maximum(steep, math.exp(-epsilon) * (1 - delta - a)), 0.0)

@@ -33,11 +33,13 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any, Literal, TypeVar
 
+import numpy as np
+
 from dplearn.book.kit import words
-from dplearn.book.kit.domains import Domain, Parameters, by_name
+from dplearn.book.kit.domains import Domain, Parameters, Whole, by_name
 from dplearn.book.kit.written import parse
 from dplearn.ground.guarantee import Reference
 
@@ -160,7 +162,28 @@ class Formula:
 
     def accepts(self, parameters: Parameters) -> bool:
         """Whether the hypothesis is met."""
-        return bool(self._accepts(parameters))
+        return bool(np.all(self._accepts(parameters)))
+
+    @cached_property
+    def guarded(self) -> Callable[..., Any]:
+        """The function for readers: it refuses what lies outside the hypothesis, as far as its own
+        parameters tell."""
+        signature = inspect.signature(self.function)
+        whole = [name for name, domain in self.domain.items() if isinstance(domain, Whole)]
+        rules = [(f"{name} to be whole", parse(f"floor({name}) == {name}")) for name in whole]
+        if isinstance(self.given, str) and self.given:
+            rules += [(clause, parse(clause)) for clause in re.split(r"\s+and\s+", self.given)]
+
+        @wraps(self.function)
+        def call(*args: Any, **named: Any) -> Any:
+            at = signature.bind(*args, **named).arguments
+            for expected, rule in rules:
+                if rule.names <= set(at) and not np.all(rule(**at)):
+                    got = ", ".join(f"{name}={at[name]!r}" for name in sorted(rule.names))
+                    raise ValueError(f"Expected {expected}, got {got}.")
+            return self.function(*args, **named)
+
+        return call
 
     def misprint(self, name: str) -> Misprint:
         """The misprint of this name."""
