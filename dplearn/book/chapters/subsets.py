@@ -23,8 +23,8 @@ _BAD, _GOOD = {**_MANY, "noise_std": 0.5, "alike": 0}, {**_MANY, "noise_std": 5.
 def _by_all_subsets(*, order, noise_std, records, batch, alike):
     """The larger direction, from a list of all subsets."""
     others = [0.5] * alike + [-0.5] * (records - 1 - alike)
-    sums = (sums(itertools.combinations([x, *others], batch)) for x in (0.5, -0.5))
-    p, q = (log_mixture(means, noise_std) for means in sums)
+    pair = (sums(itertools.combinations([x, *others], batch)) for x in (0.5, -0.5))
+    p, q = (log_mixture(means, noise_std) for means in pair)
     far = 40 * noise_std + order + batch
     return max(oracles.density_renyi(*pair, order, -far, far) for pair in ((p, q), (q, p)))
 
