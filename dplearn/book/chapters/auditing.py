@@ -56,31 +56,28 @@ def _rate(name: str, inside: bool) -> Derived:
 
 _LAWS = {"p": domains.Distribution(4), "q": domains.Distribution(4)}
 
-
-enter(
-    theorems.audit_epsilon,
-    formula("G-N1", "What one test proves about epsilon", "lower",
-            "Kairouz, Oh & Viswanath 2015, Theorem 2.1",
-            statement=r"\varepsilon \ge \max\Big\{\ln\frac{1-\delta-\mathrm{FPR}}{\mathrm{FNR}}, "
-            r"\ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}}, 0\Big\}"),
-    given("0 <= delta < 1", **_LAWS, event=Drawn(lambda rng: rng.random(4) < 0.5),
-          false_positive_rate=_rate("p", True), false_negative_rate=_rate("q", False),
-          delta=Log(1e-6, 0.3, also=(0.0,))),
-    # A rate next to 1 has no more than seven digits of a rare outcome left.
-    oracle(oracles.worst_event_epsilon_at, absolute=1e-6, unsafe=None),
-    printed("3.688854453", false_positive_rate=0.01, false_negative_rate=0.6, delta=1e-5),
-    wrong("one-ratio", "Valid, but an attack that rarely misses is told by the other ratio.",
-          claim="max(log((1 - delta - false_negative_rate) / false_positive_rate), 0)",
-          says=r"\ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}} \text{ is all that a test proves}",
-          kind="identity", oracle=lambda false_positive_rate, false_negative_rate, delta:
-          oracles.worst_event_epsilon_at([false_positive_rate, 1 - false_positive_rate], [1 -
-          false_negative_rate, false_negative_rate], delta), **dict.fromkeys(("p", "q", "event")),
-          false_positive_rate=Log(1e-4, 0.5), false_negative_rate=Log(1e-4, 0.5)),
-    wrong("no-delta", "Accuses wrongly: some of the success is allowed by delta.",
-          claim="log((1 - false_positive_rate) / false_negative_rate)",
-          says=r"\varepsilon \ge \ln\frac{1-\mathrm{FPR}}{\mathrm{FNR}} \text{ at } \delta > 0",
-          given="0 < delta < 1 and false_positive_rate < 1"),
-)
+enter(theorems.audit_epsilon,
+      formula("G-N1", "What one test proves about epsilon", "lower",
+              "Kairouz, Oh & Viswanath 2015, Theorem 2.1", statement=r"\varepsilon \ge "
+              r"\max\Big\{\ln\frac{1-\delta-\mathrm{FPR}}{\mathrm{FNR}}, "
+              r"\ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}}, 0\Big\}"),
+      given("0 <= delta < 1", **_LAWS, event=Drawn(lambda rng: rng.random(4) < 0.5),
+            false_positive_rate=_rate("p", True), false_negative_rate=_rate("q", False),
+            delta=Log(1e-6, 0.3, also=(0.0,))),
+      # A rate next to 1 has no more than seven digits of a rare outcome left.
+      oracle(oracles.worst_event_epsilon_at, absolute=1e-6, unsafe=None),
+      printed("3.688854453", false_positive_rate=0.01, false_negative_rate=0.6, delta=1e-5),
+      wrong("one-ratio", "Valid, but an attack that rarely misses is told by the other ratio.",
+            claim="max(log((1 - delta - false_negative_rate) / false_positive_rate), 0)",
+            says=r"\ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}} \text{ is all that a test "
+            r"proves}", kind="identity", oracle=lambda false_positive_rate, false_negative_rate,
+            delta: oracles.worst_event_epsilon_at([false_positive_rate, 1 - false_positive_rate],
+            [1 - false_negative_rate, false_negative_rate], delta), **dict.fromkeys(("p", "q",
+            "event")), false_positive_rate=Log(1e-4, 0.5), false_negative_rate=Log(1e-4, 0.5)),
+      wrong("no-delta", "Accuses wrongly: some of the success is allowed by delta.",
+            claim="log((1 - false_positive_rate) / false_negative_rate)",
+            says=r"\varepsilon \ge \ln\frac{1-\mathrm{FPR}}{\mathrm{FNR}} \text{ at } \delta > 0",
+            given="0 < delta < 1 and false_positive_rate < 1"))
 
 
 def _gaussian_test(flip: bool) -> Derived:
@@ -100,45 +97,38 @@ def _gaussian_fit(epsilon, false_positive_rate, delta):
     return oracles.gaussian_epsilon(delta=delta, mu=float(-ndtri(a) - ndtri(miss)))
 
 
-enter(
-    theorems.audit_mu,
-    formula("G-N1b", "What one test proves about mu", "lower",
-            "Nasr, Hayes, Steinke, Balle, Tramèr et al. 2023, Section 4",
-            statement=r"\mu \ge \Phi^{-1}(1-\mathrm{FPR}) - \Phi^{-1}(\mathrm{FNR})"),
-    given("0 < false_positive_rate < 1 and 0 < false_negative_rate < 1", mu=Log(0.1, 5.0),
-          start=Linear(-3.0, 5.0), length=Log(0.1, 100.0, also=(math.inf,)),
-          false_positive_rate=_gaussian_test(False), false_negative_rate=_gaussian_test(True)),
-    oracle(lambda mu: mu, unsafe=None),
-    printed("2.0730007", false_positive_rate=0.01, false_negative_rate=0.6),
-    wrong("for-every-mechanism",
-          "Only a Gaussian mechanism has that curve; pure DP stays below its own epsilon.",
-          claim=_gaussian_fit, says=r"\varepsilon \ge \varepsilon(\delta) \text{ of } N(\mu,1) "
-          r"\text{ at that } \mu, \text{ whatever the mechanism}", given="epsilon > 0",
-          oracle=lambda epsilon: epsilon,
-          **dict.fromkeys(("mu", "start", "length", "false_negative_rate")),
-          false_positive_rate=Log(1e-3, 0.4), epsilon=Log(0.1, 4.0), delta=Log(1e-8, 1e-2)),
-)
-
+enter(theorems.audit_mu,
+      formula("G-N1b", "What one test proves about mu", "lower",
+              "Nasr, Hayes, Steinke, Balle, Tramèr et al. 2023, Section 4",
+              statement=r"\mu \ge \Phi^{-1}(1-\mathrm{FPR}) - \Phi^{-1}(\mathrm{FNR})"),
+      given("0 < false_positive_rate < 1 and 0 < false_negative_rate < 1", mu=Log(0.1, 5.0),
+            start=Linear(-3.0, 5.0), length=Log(0.1, 100.0, also=(math.inf,)),
+            false_positive_rate=_gaussian_test(False), false_negative_rate=_gaussian_test(True)),
+      oracle(lambda mu: mu, unsafe=None),
+      printed("2.0730007", false_positive_rate=0.01, false_negative_rate=0.6),
+      wrong("for-every-mechanism", "Only a Gaussian mechanism has that curve; pure DP stays below "
+            "its own epsilon.", claim=_gaussian_fit, says=r"\varepsilon \ge \varepsilon(\delta) "
+            r"\text{ of } N(\mu,1) \text{ at that } \mu, \text{ whatever the mechanism}",
+            given="epsilon > 0", oracle=lambda epsilon: epsilon,
+            **dict.fromkeys(("mu", "start", "length", "false_negative_rate")),
+            false_positive_rate=Log(1e-3, 0.4), epsilon=Log(0.1, 4.0), delta=Log(1e-8, 1e-2)))
 
 _CONFIDENCE = Choice(0.8, 0.9, 0.95, 0.99, 0.999)
 
-
-enter(
-    theorems.clopper_pearson_upper,
-    formula("G-N2", "Upper confidence limit of an error rate", "identity",
-            "Clopper & Pearson 1934, the whole paper",
-            statement=r"\hat r = B^{-1}_{k+1,\,n-k}\big(1-\tfrac\alpha2\big),\quad "
-            r"P(\mathrm{Bin}(n, \hat r) \le k) = \tfrac\alpha2"),
-    given("0 <= errors < trials and 0 < confidence < 1", trials=Whole(1, 2000),
-          errors=Drawn(lambda rng, trials: int(trials * rng.random() ** 3)),
-          confidence=_CONFIDENCE),
-    oracle(largest_likely_rate, tolerance=1e-8, unsafe=None),
-    printed("0.003682084", "0.003682084", errors=0, trials=1000, confidence=0.95),
-    wrong("normal", "No error at all would mean a rate of 0, and an infinite epsilon.",
-          claim=lambda errors, trials, confidence: errors / trials + ndtri((1 + confidence) / 2) *
-          math.sqrt(errors * (trials - errors) / trials**3),
-          says=r"\hat r = \frac kn + z_{1-\alpha/2}\sqrt{\frac kn\Big(1-\frac kn\Big)\Big/n}"),
-)
+enter(theorems.clopper_pearson_upper,
+      formula("G-N2", "Upper confidence limit of an error rate", "identity",
+              "Clopper & Pearson 1934, the whole paper",
+              statement=r"\hat r = B^{-1}_{k+1,\,n-k}\big(1-\tfrac\alpha2\big),\quad "
+              r"P(\mathrm{Bin}(n, \hat r) \le k) = \tfrac\alpha2"),
+      given("0 <= errors < trials and 0 < confidence < 1", trials=Whole(1, 2000),
+            errors=Drawn(lambda rng, trials: int(trials * rng.random() ** 3)),
+            confidence=_CONFIDENCE),
+      oracle(largest_likely_rate, tolerance=1e-8, unsafe=None),
+      printed("0.003682084", "0.003682084", errors=0, trials=1000, confidence=0.95),
+      wrong("normal", "No error at all would mean a rate of 0, and an infinite epsilon.",
+            claim=lambda errors, trials, confidence: errors / trials + ndtri((1 + confidence) / 2)
+            * math.sqrt(errors * (trials - errors) / trials**3),
+            says=r"\hat r = \frac kn + z_{1-\alpha/2}\sqrt{\frac kn\Big(1-\frac kn\Big)\Big/n}"))
 
 
 @formula("G-N2b", "The largest epsilon that n runs of each kind can certify", "identity",

@@ -101,52 +101,44 @@ _ANY_ZCDP = "rho > 0 and 0 < delta < 1"
 _exact_epsilon = lambda rho, delta: oracles.gaussian_epsilon(delta=delta, mu=math.sqrt(2 * rho))
 _SMALL: dict[str, Any] = {"delta": Log(1e-12, 1e-3)}
 
+enter(rdp_to_epsilon_mironov,
+      formula("G-D1", "From Rényi DP to epsilon and delta, the first conversion", "upper",
+              "Mironov 2017, Proposition 3",
+              statement=r"\varepsilon = \rho + \frac{\ln(1/\delta)}{\alpha-1}"),
+      given(_ANY_RDP, **_RDP),
+      oracle(coins_within, points=60),
+      typed("epsilon", "gaussian", "alpha*T/(2*sigma^2) + log(1/delta)/(alpha-1)"),
+      printed("1.77921394", "1.41677040", orders=10.0, rdp=0.5, delta=1e-5),
+      printed("12.5129255", "10.66797924", orders=2.0, rdp=1.0, delta=1e-5),
+      printed("5.37823", orders=5.0, rdp=2.5, delta=1e-5),
+      wrong("bracket", "The denominator is alpha - 1: the bracket was lost in print.",
+            typed("epsilon", "gaussian", "alpha*T/(2*sigma^2) + log(1/delta)/alpha - 1"),
+            printed("3.80259", orders=5.0, rdp=2.5, delta=1e-5),
+            claim="rdp - log(delta) / orders - 1", **_SMALL),
+      wrong("divided-by-order", "Harmless at large orders, where the first conversion has slack "
+            "to spare.", typed("epsilon", "gaussian", "alpha*T/(2*sigma^2) + log(1/delta)/alpha"),
+            printed("1.65129255", orders=10.0, rdp=0.5, delta=1e-5),
+            claim="rdp - log(delta) / orders", **_SMALL),
+      wrong("tight", "The improved conversion is always smaller.", says=r"\rho + "
+            r"\ln(1/\delta)/(\alpha-1) \text{ is the best epsilon}", kind="identity", **_SMALL))
 
-enter(
-    rdp_to_epsilon_mironov,
-    formula("G-D1", "From Rényi DP to epsilon and delta, the first conversion", "upper",
-            "Mironov 2017, Proposition 3",
-            statement=r"\varepsilon = \rho + \frac{\ln(1/\delta)}{\alpha-1}"),
-    given(_ANY_RDP, **_RDP),
-    oracle(coins_within, points=60),
-    typed("epsilon", "gaussian", "alpha*T/(2*sigma^2) + log(1/delta)/(alpha-1)"),
-    printed("1.77921394", "1.41677040", orders=10.0, rdp=0.5, delta=1e-5),
-    printed("12.5129255", "10.66797924", orders=2.0, rdp=1.0, delta=1e-5),
-    printed("5.37823", orders=5.0, rdp=2.5, delta=1e-5),
-    wrong("bracket", "The denominator is alpha - 1: the bracket was lost in print.",
-          typed("epsilon", "gaussian", "alpha*T/(2*sigma^2) + log(1/delta)/alpha - 1"),
-          printed("3.80259", orders=5.0, rdp=2.5, delta=1e-5),
-          claim="rdp - log(delta) / orders - 1", **_SMALL),
-    wrong("divided-by-order",
-          "Harmless at large orders, where the first conversion has slack to spare.",
-          typed("epsilon", "gaussian", "alpha*T/(2*sigma^2) + log(1/delta)/alpha"),
-          printed("1.65129255", orders=10.0, rdp=0.5, delta=1e-5),
-          claim="rdp - log(delta) / orders", **_SMALL),
-    wrong("tight", "The improved conversion is always smaller.",
-          says=r"\rho + \ln(1/\delta)/(\alpha-1) \text{ is the best epsilon}", kind="identity",
-          **_SMALL),
-)
-
-
-enter(
-    rdp_to_epsilon,
-    formula("G-D2", "From Rényi DP to epsilon and delta, improved", "upper",
-            "Canonne, Kamath & Steinke 2020, Proposition 12", statement=r"\varepsilon = \rho + "
-            r"\ln\frac{\alpha-1}\alpha - \frac{\ln\delta + \ln\alpha}{\alpha-1}"),
-    given(_ANY_RDP, **_RDP),
-    oracle(coins_within, points=60),
-    typed("epsilon", "gaussian",
-          "alpha*T/(2*sigma^2) + log((alpha-1)/alpha) - (log(delta)+log(alpha))/(alpha-1)"),
-    printed("1.41801064", "1.41677040", orders=10.0, rdp=0.5, delta=1e-5),
-    printed("11.1266311", "10.66797924", orders=2.0, rdp=1.0, delta=1e-5),
-    printed("1.32783806", orders=32.0, rdp=1.1, delta=1e-5),
-    wrong("sign", "Still an upper bound, but not what the proof gives: the improvement shrinks.",
-          claim="max(rdp + log1p(-1 / orders) - (log(delta) - log(orders)) / (orders - 1), 0.0)",
-          kind="identity", oracle=pointwise_epsilon, **_SMALL),
-    wrong("tight", "Optimising over pairs of coins gives slightly less (Asoodeh et al. 2020).",
-          says=r"\text{the best epsilon that } D_\alpha \le \rho \text{ allows}", kind="identity",
-          **_SMALL),
-)
+enter(rdp_to_epsilon,
+      formula("G-D2", "From Rényi DP to epsilon and delta, improved", "upper",
+              "Canonne, Kamath & Steinke 2020, Proposition 12", statement=r"\varepsilon = \rho + "
+              r"\ln\frac{\alpha-1}\alpha - \frac{\ln\delta + \ln\alpha}{\alpha-1}"),
+      given(_ANY_RDP, **_RDP),
+      oracle(coins_within, points=60),
+      typed("epsilon", "gaussian",
+            "alpha*T/(2*sigma^2) + log((alpha-1)/alpha) - (log(delta)+log(alpha))/(alpha-1)"),
+      printed("1.41801064", "1.41677040", orders=10.0, rdp=0.5, delta=1e-5),
+      printed("11.1266311", "10.66797924", orders=2.0, rdp=1.0, delta=1e-5),
+      printed("1.32783806", orders=32.0, rdp=1.1, delta=1e-5),
+      wrong("sign", "Still an upper bound, but not what the proof gives: the improvement shrinks.",
+            claim="max(rdp + log1p(-1 / orders) - (log(delta) - log(orders)) / (orders - 1), 0.0)",
+            kind="identity", oracle=pointwise_epsilon, **_SMALL),
+      wrong("tight", "Optimising over pairs of coins gives slightly less (Asoodeh et al. 2020).",
+            says=r"\text{the best epsilon that } D_\alpha \le \rho \text{ allows}",
+            kind="identity", **_SMALL))
 
 
 @formula("G-D3", "From zCDP to epsilon and delta", "upper", "Bun & Steinke 2016, Proposition 1.3")
@@ -179,41 +171,34 @@ def _orders_up_to(largest: int) -> str:
     return f"rho*{order} - log(delta)/({order} - 1)"
 
 
-enter(
-    zcdp_to_epsilon_bun_steinke,
-    formula("G-D3c", "The zCDP conversion is the best over all orders", "identity",
-            "Bun & Steinke 2016, Proposition 1.3",
-            statement=r"\min_{\alpha>1}\Big\{\rho\alpha + \frac{\ln(1/\delta)}{\alpha-1}\Big\} = "
-            r"\rho + 2\sqrt{\rho\ln(1/\delta)},\quad \alpha^* = 1 + \sqrt{\ln(1/\delta)/\rho}"),
-    given(_ANY_ZCDP, **_ZCDP),
-    oracle(least_over_orders),
-    printed("0.0760", "0.0760", rho=1.25e-4, delta=1e-5),
-    wrong("orders-to-100",
-          "Only while the best order lies there; little leakage needs large orders.",
-          printed("0.1288", rho=1.25e-4, delta=1e-5), claim=_orders_up_to(100),
-          says=r"\alpha \in [2, 100] \text{ is enough}", **_SMALL),
-    wrong("orders-to-32", "It fails at both ends: much leakage needs orders below 2.",
-          printed("0.3754", rho=1.25e-4, delta=1e-5), claim=_orders_up_to(32),
-          says=r"\alpha \in [2, 32] \text{ is enough}", **_SMALL),
-)
+enter(zcdp_to_epsilon_bun_steinke,
+      formula("G-D3c", "The zCDP conversion is the best over all orders", "identity",
+              "Bun & Steinke 2016, Proposition 1.3",
+              statement=r"\min_{\alpha>1}\Big\{\rho\alpha + \frac{\ln(1/\delta)}{\alpha-1}\Big\} "
+              r"= \rho + 2\sqrt{\rho\ln(1/\delta)},\quad \alpha^* = 1 + \sqrt{\ln(1/\delta)/\rho}"),
+      given(_ANY_ZCDP, **_ZCDP),
+      oracle(least_over_orders),
+      printed("0.0760", "0.0760", rho=1.25e-4, delta=1e-5),
+      wrong("orders-to-100", "Only while the best order lies there; little leakage needs large "
+            "orders.", printed("0.1288", rho=1.25e-4, delta=1e-5), claim=_orders_up_to(100),
+            says=r"\alpha \in [2, 100] \text{ is enough}", **_SMALL),
+      wrong("orders-to-32", "It fails at both ends: much leakage needs orders below 2.",
+            printed("0.3754", rho=1.25e-4, delta=1e-5), claim=_orders_up_to(32),
+            says=r"\alpha \in [2, 32] \text{ is enough}", **_SMALL))
 
-
-enter(
-    zcdp_to_epsilon,
-    formula("G-D3b", "From zCDP to epsilon and delta, improved", "upper",
-            "Canonne, Kamath & Steinke 2020, Corollary 13",
-            statement=r"\varepsilon = \min_{\alpha>1}\Big\{\rho\alpha + \ln\frac{\alpha-1}\alpha - "
-            r"\frac{\ln\delta + \ln\alpha}{\alpha-1}\Big\}"),
-    given(_ANY_ZCDP, **_ZCDP),
-    oracle(_exact_epsilon),
-    printed("4.72839", "4.37718", rho=0.5, delta=1e-5),
-    printed("0.17751", "0.16004", rho=0.00125, delta=1e-5),
-    printed("17.158", "16.479", rho=2.56, delta=1e-10),
-    printed("2.387", "2.280", rho=0.07, delta=1e-10),
-    wrong("tight", "Closer than the simple conversion, and still above the exact profile.",
-          says=r"\text{the exact epsilon of Gaussian noise}", kind="identity", **_SMALL),
-)
-
+enter(zcdp_to_epsilon,
+      formula("G-D3b", "From zCDP to epsilon and delta, improved", "upper",
+              "Canonne, Kamath & Steinke 2020, Corollary 13",
+              statement=r"\varepsilon = \min_{\alpha>1}\Big\{\rho\alpha + "
+              r"\ln\frac{\alpha-1}\alpha - \frac{\ln\delta + \ln\alpha}{\alpha-1}\Big\}"),
+      given(_ANY_ZCDP, **_ZCDP),
+      oracle(_exact_epsilon),
+      printed("4.72839", "4.37718", rho=0.5, delta=1e-5),
+      printed("0.17751", "0.16004", rho=0.00125, delta=1e-5),
+      printed("17.158", "16.479", rho=2.56, delta=1e-10),
+      printed("2.387", "2.280", rho=0.07, delta=1e-10),
+      wrong("tight", "Closer than the simple conversion, and still above the exact profile.",
+            says=r"\text{the exact epsilon of Gaussian noise}", kind="identity", **_SMALL))
 
 _PLOTTED = {"order": 20.0, "rho": 1.25e-5, "delta": 1e-5}
 

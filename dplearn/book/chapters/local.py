@@ -190,18 +190,16 @@ def oue_variance(*, epsilon, users, frequency=0.0):
     return (1 / math.sinh(epsilon / 2) ** 2 + frequency) / users
 
 
-enter(
-    oue_variance,
-    formula("G-I5", "Optimized unary encoding: variance, seen in simulations", "identity",
-            "Wang, Blocki, Li & Jha 2017, Section 5, before the small term is dropped",
-            statement=r"\mathrm{Var} = \frac{4e^\varepsilon}{n(e^\varepsilon-1)^2} + \frac fn"),
-    given("epsilon > 0 and users >= 1 and 0 <= frequency <= 1", epsilon=Log(0.05, 4.0),
-          users=Choice(1000, 20_000, 10**6), frequency=Choice(0.0, 0.1, 0.5, 1.0)),
-    oracle(simulated, unsafe=None),
-    printed("0.00018413", epsilon=1.0, users=20_000, frequency=0.0),
-    wrong("rare-for-all", "Half of those who have the item do not report it.",
-          claim="4 * exp(epsilon) / (users * (exp(epsilon) - 1)**2)"),
-)
+enter(oue_variance,
+      formula("G-I5", "Optimized unary encoding: variance, seen in simulations", "identity",
+              "Wang, Blocki, Li & Jha 2017, Section 5, before the small term is dropped",
+              statement=r"\mathrm{Var} = \frac{4e^\varepsilon}{n(e^\varepsilon-1)^2} + \frac fn"),
+      given("epsilon > 0 and users >= 1 and 0 <= frequency <= 1", epsilon=Log(0.05, 4.0),
+            users=Choice(1000, 20_000, 10**6), frequency=Choice(0.0, 0.1, 0.5, 1.0)),
+      oracle(simulated, unsafe=None),
+      printed("0.00018413", epsilon=1.0, users=20_000, frequency=0.0),
+      wrong("rare-for-all", "Half of those who have the item do not report it.",
+            claim="4 * exp(epsilon) / (users * (exp(epsilon) - 1)**2)"))
 
 
 @formula("G-I2c", "When generalized randomized response beats unary encoding", "identity",

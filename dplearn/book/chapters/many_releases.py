@@ -61,18 +61,16 @@ def total_delta(*, slack, paid, steps):
     return -math.expm1(steps * math.log1p(-paid) + math.log1p(-slack))
 
 
-enter(
-    theorems.composition_slack,
-    formula("G-C2e", "What is left of delta for the composition itself", "identity",
-            "Kairouz, Oh & Viswanath 2015, Theorem 3.3",
-            statement=r"\delta' = 1 - \frac{1-\delta}{(1-\delta_0)^k}"),
-    given("0 <= delta < 1 and 0 <= paid < 1 and steps >= 1", **_PAID,
-          delta=Derived(delta_of_releases)),
-    oracle(lambda total, local, steps: delta_of_releases(total, local, steps),
-           absolute=1e-14, unsafe="larger"),
-    printed("0.0000090000", delta=1e-5, paid=1e-8, steps=100),
-    wrong("all-of-it", "The releases have spent a part of it.", claim="delta"),
-)
+enter(theorems.composition_slack,
+      formula("G-C2e", "What is left of delta for the composition itself", "identity",
+              "Kairouz, Oh & Viswanath 2015, Theorem 3.3",
+              statement=r"\delta' = 1 - \frac{1-\delta}{(1-\delta_0)^k}"),
+      given("0 <= delta < 1 and 0 <= paid < 1 and steps >= 1", **_PAID,
+            delta=Derived(delta_of_releases)),
+      oracle(lambda total, local, steps: delta_of_releases(total, local, steps), absolute=1e-14,
+             unsafe="larger"),
+      printed("0.0000090000", delta=1e-5, paid=1e-8, steps=100),
+      wrong("all-of-it", "The releases have spent a part of it.", claim="delta"))
 
 
 @formula("G-C2", "Advanced composition, the first theorem", "upper",
@@ -175,23 +173,20 @@ def advanced_composition_kov_break_even(*, epsilon, slack):
     return -0.5 * (math.exp(epsilon) + 1) ** 2 * math.log(slack)
 
 
-enter(
-    theorems.heterogeneous_composition,
-    formula("G-C5", "Composition of different releases", "upper",
-            "Kairouz, Oh & Viswanath 2015, Theorem 3.5", statement=r"\varepsilon' = "
-            r"\min\Big\{\sum_i\varepsilon_i,\ \sum_i\varepsilon_i\tanh\frac{\varepsilon_i}2 + "
-            r"\sqrt{2\ln(1/\delta')\sum_i\varepsilon_i^2}\Big\}"),
-    given("0 < slack < 1", epsilons=several(0.01, 3.0, most=9),
-          counts=Derived(lambda epsilons: np.ones(len(epsilons))), slack=Log(1e-9, 0.1)),
-    oracle(enumerated_epsilon),
-    printed("0.7", "0.26115", epsilons=np.array([0.1, 0.2, 0.4]), counts=np.ones(3), slack=0.1),
-    printed("2.0167", "0.51864", epsilons=np.full(9, 0.3), counts=np.ones(9), slack=0.2),
-    wrong("largest", "Valid, and far too large where the releases differ.", claim=lambda epsilons,
-          slack: float(theorems.heterogeneous_composition(epsilons=[max(epsilons)],
-          counts=[len(epsilons)], slack=slack)),
-          says=r"\text{the best is that of } k \text{ releases with } \max_i\varepsilon_i",
-          kind="identity", **_SMALL),
-)
+enter(theorems.heterogeneous_composition,
+      formula("G-C5", "Composition of different releases", "upper",
+              "Kairouz, Oh & Viswanath 2015, Theorem 3.5", statement=r"\varepsilon' = "
+              r"\min\Big\{\sum_i\varepsilon_i,\ \sum_i\varepsilon_i\tanh\frac{\varepsilon_i}2 + "
+              r"\sqrt{2\ln(1/\delta')\sum_i\varepsilon_i^2}\Big\}"),
+      given("0 < slack < 1", epsilons=several(0.01, 3.0, most=9),
+            counts=Derived(lambda epsilons: np.ones(len(epsilons))), slack=Log(1e-9, 0.1)),
+      oracle(enumerated_epsilon),
+      printed("0.7", "0.26115", epsilons=np.array([0.1, 0.2, 0.4]), counts=np.ones(3), slack=0.1),
+      printed("2.0167", "0.51864", epsilons=np.full(9, 0.3), counts=np.ones(9), slack=0.2),
+      wrong("largest", "Valid, and far too large where the releases differ.", claim=lambda
+            epsilons, slack: float(theorems.heterogeneous_composition(epsilons=[max(epsilons)],
+            counts=[len(epsilons)], slack=slack)), says=r"\text{the best is that of } k \text{ "
+            r"releases with } \max_i\varepsilon_i", kind="identity", **_SMALL))
 
 
 def _interpolated(*, total, epsilon, steps):
@@ -229,15 +224,13 @@ def optimal_composition_delta(*, total, epsilon, steps, paid=0.0):
     return -math.expm1(survive) + math.exp(survive) * pure
 
 
-enter(
-    theorems.optimal_composition,
-    formula("G-C4b", "Optimal composition: epsilon of the worst releases", "identity",
-            "Kairouz, Oh & Viswanath 2015, Theorem 3.3", statement=r"\varepsilon(\delta) = "
-            r"\inf\{\varepsilon \ge 0: \delta(\varepsilon) \le \delta\}"),
-    given(f"{_ANY_RELEASES} and steps*epsilon <= 600", **_RELEASES),
-    oracle(coins_epsilon, tolerance=1e-7, absolute=1e-8),
-    printed("4.306791", "4.306791", epsilon=0.1, steps=100, slack=1e-5),
-    printed("311.7676", "311.7676", epsilon=1.0, steps=500, slack=1e-5),
-    printed("9.9998", "9.9998", epsilon=1.0, steps=10, slack=1e-5),
-    printed("4.446885", epsilon=0.1, steps=100, slack=1 - (1 - 1e-5) / (1 - 5e-8) ** 100),
-)
+enter(theorems.optimal_composition,
+      formula("G-C4b", "Optimal composition: epsilon of the worst releases", "identity",
+              "Kairouz, Oh & Viswanath 2015, Theorem 3.3", statement=r"\varepsilon(\delta) = "
+              r"\inf\{\varepsilon \ge 0: \delta(\varepsilon) \le \delta\}"),
+      given(f"{_ANY_RELEASES} and steps*epsilon <= 600", **_RELEASES),
+      oracle(coins_epsilon, tolerance=1e-7, absolute=1e-8),
+      printed("4.306791", "4.306791", epsilon=0.1, steps=100, slack=1e-5),
+      printed("311.7676", "311.7676", epsilon=1.0, steps=500, slack=1e-5),
+      printed("9.9998", "9.9998", epsilon=1.0, steps=10, slack=1e-5),
+      printed("4.446885", epsilon=0.1, steps=100, slack=1 - (1 - 1e-5) / (1 - 5e-8) ** 100))

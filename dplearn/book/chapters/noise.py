@@ -278,32 +278,29 @@ def classical_gaussian_sigma(*, epsilon, delta):
     return math.sqrt(2 * math.log(1.25 / delta)) / epsilon
 
 
-enter(
-    gaussian_delta,
-    formula("G-B5", "Exact profile of the Gaussian mechanism", "identity",
-            "Balle & Wang 2018, Theorem 8", statement=r"\delta(\varepsilon) = "
-            r"\Phi\Big(\frac\Delta{2\sigma} - \frac{\varepsilon\sigma}\Delta\Big) - "
-            r"e^\varepsilon\,\Phi\Big(-\frac\Delta{2\sigma} - \frac{\varepsilon\sigma}\Delta\Big)"),
-    given("epsilon >= 0 and noise_multiplier > 0", epsilon=Log(1e-3, 20.0, also=(0.0,)),
-          noise_multiplier=Log(0.05, 20.0)),
-    oracle(scaled_gaussian_delta, tolerance=1e-8, absolute=1e-290),
-    typed("delta", "gaussian", "Phi(sqrt(T)/(2*sigma)-epsilon*sigma/sqrt(T)) - "
-          "exp(epsilon)*Phi(-sqrt(T)/(2*sigma)-epsilon*sigma/sqrt(T))"),
-    printed("4.11369e-08", epsilon=1.0, noise_multiplier=4.844805263),
-    printed("0.1269367", epsilon=1.0, noise_multiplier=1.0),
-    wrong("one-tail", "P(L > epsilon) is enough for delta, but larger than it.",
-          printed("0.30854", epsilon=1.0, noise_multiplier=1.0),
-          printed("5.28375e-5", epsilon=4.3771781, noise_multiplier=1.0),
-          claim="Phi(1 / (2 * noise_multiplier) - epsilon * noise_multiplier)"),
-    wrong("swapped-signs", "This delta grows with the noise.",
-          claim="Phi(epsilon * noise_multiplier - 1 / (2 * noise_multiplier)) "
-          "- exp(epsilon) * Phi(-1 / (2 * noise_multiplier) - epsilon * noise_multiplier)"),
-    wrong("trained-parameters",
-          "Training needs a bounded sensitivity; one record can move a slope by 10^k.",
-          says=r"\theta(d) + N(0,\sigma^2) \text{ is private at } \Delta = 1, "
-          r"\theta \text{ trained}", oracle=trained_gaussian_delta,
-          exponent=Choice(0, 1, 2, 3)),
-)
+enter(gaussian_delta,
+      formula("G-B5", "Exact profile of the Gaussian mechanism", "identity",
+              "Balle & Wang 2018, Theorem 8", statement=r"\delta(\varepsilon) = "
+              r"\Phi\Big(\frac\Delta{2\sigma} - \frac{\varepsilon\sigma}\Delta\Big) - "
+              r"e^\varepsilon\,\Phi\Big(-\frac\Delta{2\sigma} - "
+              r"\frac{\varepsilon\sigma}\Delta\Big)"),
+      given("epsilon >= 0 and noise_multiplier > 0", epsilon=Log(1e-3, 20.0, also=(0.0,)),
+            noise_multiplier=Log(0.05, 20.0)),
+      oracle(scaled_gaussian_delta, tolerance=1e-8, absolute=1e-290),
+      typed("delta", "gaussian", "Phi(sqrt(T)/(2*sigma)-epsilon*sigma/sqrt(T)) - "
+            "exp(epsilon)*Phi(-sqrt(T)/(2*sigma)-epsilon*sigma/sqrt(T))"),
+      printed("4.11369e-08", epsilon=1.0, noise_multiplier=4.844805263),
+      printed("0.1269367", epsilon=1.0, noise_multiplier=1.0),
+      wrong("one-tail", "P(L > epsilon) is enough for delta, but larger than it.",
+            printed("0.30854", epsilon=1.0, noise_multiplier=1.0),
+            printed("5.28375e-5", epsilon=4.3771781, noise_multiplier=1.0),
+            claim="Phi(1 / (2 * noise_multiplier) - epsilon * noise_multiplier)"),
+      wrong("swapped-signs", "This delta grows with the noise.",
+            claim="Phi(epsilon * noise_multiplier - 1 / (2 * noise_multiplier)) - exp(epsilon) * "
+            "Phi(-1 / (2 * noise_multiplier) - epsilon * noise_multiplier)"),
+      wrong("trained-parameters", "Training needs a bounded sensitivity; one record can move a "
+            "slope by 10^k.", says=r"\theta(d) + N(0,\sigma^2) \text{ is private at } \Delta = 1, "
+            r"\theta \text{ trained}", oracle=trained_gaussian_delta, exponent=Choice(0, 1, 2, 3)))
 
 
 @formula("G-B5b", "Analytic calibration of the Gaussian mechanism", "identity",

@@ -147,20 +147,17 @@ def _plurality_first(*, votes: ArrayLike) -> bool:
 
 _TWO_CLASSES = _random_votes(200, 2)
 
-
-enter(
-    theorems.lnmax_flip_bound,
-    formula("G-M2", "LNMax: how rarely noise changes the winner", "upper",
-            "Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Lemma 4"),
-    given(_plurality_first, votes=_random_votes(200, 5), inverse_scale=Log(0.005, 1.0)),
-    oracle(lnmax_flips, absolute=0.0, points=60),
-    printed("0.0117914072", "0.0117914072", votes=[150, 50], inverse_scale=0.05),
-    printed("0.1545794589", votes=[120, 70, 60], inverse_scale=0.05),
-    wrong("no-quarter", "Still a bound, but four times the truth: it misses the constants of the "
-          "law.", claim=lambda **at: 4 * theorems.lnmax_flip_bound(**at), kind="identity",
-          says=r"P(\text{winner} \ne j^*) = (2+\gamma\,\Delta n)\,e^{-\gamma\,\Delta n} "
-          r"\text{ of two classes}", votes=_TWO_CLASSES),
-)
+enter(theorems.lnmax_flip_bound,
+      formula("G-M2", "LNMax: how rarely noise changes the winner", "upper",
+              "Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Lemma 4"),
+      given(_plurality_first, votes=_random_votes(200, 5), inverse_scale=Log(0.005, 1.0)),
+      oracle(lnmax_flips, absolute=0.0, points=60),
+      printed("0.0117914072", "0.0117914072", votes=[150, 50], inverse_scale=0.05),
+      printed("0.1545794589", votes=[120, 70, 60], inverse_scale=0.05),
+      wrong("no-quarter", "Still a bound, but four times the truth: it misses the constants of "
+            "the law.", claim=lambda **at: 4 * theorems.lnmax_flip_bound(**at), kind="identity",
+            says=r"P(\text{winner} \ne j^*) = (2+\gamma\,\Delta n)\,e^{-\gamma\,\Delta n} \text{ "
+            r"of two classes}", votes=_TWO_CLASSES))
 
 
 def _with_noise(times: float):
@@ -170,53 +167,43 @@ def _with_noise(times: float):
     )
 
 
-enter(
-    theorems.gnmax_flip_bound,
-    formula("G-M3", "GNMax: how rarely noise changes the winner", "upper",
-            "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Proposition 7"),
-    given(_plurality_first, votes=_random_votes(200, 5), noise_std=Log(5.0, 200.0)),
-    oracle(gnmax_flips, absolute=0.0, points=60),
-    printed("0.03854993587", "0.03854993587", votes=[150, 50], noise_std=40.0),
-    wrong("one-noise", "The difference of two counts has a deviation of sigma times the root of 2.",
-          claim=_with_noise(1 / math.sqrt(2)), says=r"\frac12\sum_{i\ne "
-          r"i^*}\operatorname{erfc}\big((n_{i^*}-n_i)/(\sqrt2\,\sigma)\big)"),
-    wrong("twice-the-root", "A bound, and too large: erfc already holds one of the roots.",
-          claim=_with_noise(math.sqrt(2)), says=r"\frac12\operatorname{erfc}\Big(\frac{\Delta "
-          r"n}{2\sqrt2\,\sigma}\Big) \text{ of two classes}", kind="identity", votes=_TWO_CLASSES),
-)
-
+enter(theorems.gnmax_flip_bound,
+      formula("G-M3", "GNMax: how rarely noise changes the winner", "upper",
+              "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Proposition 7"),
+      given(_plurality_first, votes=_random_votes(200, 5), noise_std=Log(5.0, 200.0)),
+      oracle(gnmax_flips, absolute=0.0, points=60),
+      printed("0.03854993587", "0.03854993587", votes=[150, 50], noise_std=40.0),
+      wrong("one-noise", "The difference of two counts has a deviation of sigma times the root of "
+            "2.", claim=_with_noise(1 / math.sqrt(2)), says=r"\frac12\sum_{i\ne "
+            r"i^*}\operatorname{erfc}\big((n_{i^*}-n_i)/(\sqrt2\,\sigma)\big)"),
+      wrong("twice-the-root", "A bound, and too large: erfc already holds one of the roots.",
+            claim=_with_noise(math.sqrt(2)), says=r"\frac12\operatorname{erfc}\Big(\frac{\Delta "
+            r"n}{2\sqrt2\,\sigma}\Big) \text{ of two classes}", kind="identity",
+            votes=_TWO_CLASSES))
 
 _MOMENT = {"moment": Log(0.02, 40.0), "inverse_scale": Log(0.005, 1.0)}
 
+enter(theorems.lnmax_log_moment,
+      formula("G-M4", "LNMax: log-moments for any votes", "upper",
+              "Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Theorem 2"),
+      given("moment > 0 and inverse_scale > 0", **_MOMENT),
+      oracle(lambda moment, inverse_scale: moment *
+             finite_renyi(*randomized_response(2 * inverse_scale), moment + 1), absolute=0.0),
+      printed("0.36", moment=8, inverse_scale=0.05))
 
-enter(
-    theorems.lnmax_log_moment,
-    formula("G-M4", "LNMax: log-moments for any votes", "upper",
-            "Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Theorem 2"),
-    given("moment > 0 and inverse_scale > 0", **_MOMENT),
-    oracle(lambda moment, inverse_scale: moment *
-           finite_renyi(*randomized_response(2 * inverse_scale), moment + 1), absolute=0.0),
-    printed("0.36", moment=8, inverse_scale=0.05),
-)
-
-
-enter(
-    theorems.lnmax_log_moment_at,
-    formula("G-M4b", "LNMax: log-moments where teachers agree", "upper",
-            "Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Theorem 3"),
-    given("0 < flip and flip <= (exp(2*inverse_scale) - 1) / (exp(4*inverse_scale) - 1)", **_MOMENT,
-          flip=Log(1e-9, 0.5)),
-    oracle(largest_moment, absolute=0.0, points=60),
-    printed("2.066907e-06", moment=8, inverse_scale=0.05, flip=1e-6),
-    wrong("no-condition", "Past 1/(1+e^(2 gamma)) it is useless, and past e^(-2 gamma) wrong.",
-          says=r"\text{the same for every } q < 1",
-          given="0 < flip < 1 and flip*exp(2*inverse_scale) != 1", moment=Choice(2, 4, 8, 16),
-          flip=Linear(0.01, 0.99)),
-    wrong("for-all-data",
-          "Other votes leak more, and the number itself tells of the votes; smooth it.",
-          says=r"\text{the moment at the data at hand is that of the mechanism}",
-          oracle=moment_of_a_tie),
-)
+enter(theorems.lnmax_log_moment_at,
+      formula("G-M4b", "LNMax: log-moments where teachers agree", "upper",
+              "Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Theorem 3"),
+      given("0 < flip and flip <= (exp(2*inverse_scale) - 1) / (exp(4*inverse_scale) - 1)",
+            **_MOMENT, flip=Log(1e-9, 0.5)),
+      oracle(largest_moment, absolute=0.0, points=60),
+      printed("2.066907e-06", moment=8, inverse_scale=0.05, flip=1e-6),
+      wrong("no-condition", "Past 1/(1+e^(2 gamma)) it is useless, and past e^(-2 gamma) wrong.",
+            says=r"\text{the same for every } q < 1", given="0 < flip < 1 and "
+            "flip*exp(2*inverse_scale) != 1", moment=Choice(2, 4, 8, 16), flip=Linear(0.01, 0.99)),
+      wrong("for-all-data", "Other votes leak more, and the number itself tells of the votes; "
+            "smooth it.", says=r"\text{the moment at the data at hand is that of the mechanism}",
+            oracle=moment_of_a_tie))
 
 
 def _random_agreement(rng: Generator) -> NDArray:
@@ -243,45 +230,38 @@ _RISING = """ and log(flip) <= (order_2 - 1)*rdp_2
 _POSITIVE = " and log(flip) + rdp_2 < 0"
 _MANY = {"order": Log(1.05, 30.0), "order_1": Log(1.05, 60.0), "order_2": Log(1.05, 60.0)}
 
+enter(theorems.data_dependent_rdp,
+      formula("G-M5", "Data-dependent RDP where one outcome is likely", "upper",
+              "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Theorem 6"),
+      given(_ORDERS + _IN_ORDER + _RISING + _POSITIVE, p=Drawn(_random_agreement),
+            q=Drawn(_random_tilt), **_MANY, rdp_1=_two_sided("order_1"),
+            rdp_2=_two_sided("order_2"), looseness=Choice(1.0, 1.5),
+            flip=Derived(lambda looseness, p: looseness * math.fsum(p[1:]))),
+      oracle(lambda p, q, order: log_moment(np.log(p), np.log(q), order - 1) / (order - 1),
+             absolute=0.0),
+      wrong("any-order", "A divergence of order mu_1 says nothing about a larger order.",
+            says=r"\text{the same for } \alpha > \mu_1",
+            given=_ORDERS + " and order > order_1" + _RISING + _POSITIVE),
+      wrong("as-printed", "Otherwise A is negative, and nothing is proved.",
+            says=r"\text{without the condition } q\,e^{\varepsilon_2} < 1",
+            given=_ORDERS + _IN_ORDER + _RISING, met="Papernot et al. 2018, Theorem 6 as printed",
+            order=Choice(2.0, 3.0, 5.0), order_1=Log(3.0, 20.0)))
 
-enter(
-    theorems.data_dependent_rdp,
-    formula("G-M5", "Data-dependent RDP where one outcome is likely", "upper",
-            "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Theorem 6"),
-    given(_ORDERS + _IN_ORDER + _RISING + _POSITIVE, p=Drawn(_random_agreement),
-          q=Drawn(_random_tilt), **_MANY, rdp_1=_two_sided("order_1"), rdp_2=_two_sided("order_2"),
-          looseness=Choice(1.0, 1.5),
-          flip=Derived(lambda looseness, p: looseness * math.fsum(p[1:]))),
-    oracle(lambda p, q, order: log_moment(np.log(p), np.log(q), order - 1) / (order - 1),
-           absolute=0.0),
-    wrong("any-order", "A divergence of order mu_1 says nothing about a larger order.",
-          says=r"\text{the same for } \alpha > \mu_1",
-          given=_ORDERS + " and order > order_1" + _RISING + _POSITIVE),
-    wrong("as-printed", "Otherwise A is negative, and nothing is proved.",
-          says=r"\text{without the condition } q\,e^{\varepsilon_2} < 1",
-          given=_ORDERS + _IN_ORDER + _RISING, met="Papernot et al. 2018, Theorem 6 as printed",
-          order=Choice(2.0, 3.0, 5.0), order_1=Log(3.0, 20.0)),
-)
-
-
-enter(
-    theorems.gnmax_data_dependent_rdp,
-    formula("G-M5b", "GNMax: data-dependent RDP", "upper", "Papernot, Song, Mironov, Raghunathan, "
-            "Talwar & Erlingsson 2018, Theorem 6 and Proposition 10"),
-    given("order > 1 and noise_std > 0 and 0 < flip < 1", order=Log(1.05, 50.0),
-          noise_std=Log(0.5, 40.0), votes=_random_votes(60, 4),
-          flip=Derived(theorems.gnmax_flip_bound)),
-    oracle(gnmax_worst, absolute=0.0, points=60),
-    printed("8.9835e-09", order=10.0, noise_std=40.0, flip=1e-8),
-    wrong("no-conditions",
-          "With little noise mu_2 falls below 1, where the formula claims too little.",
-          claim=theorems.gnmax_unchecked_rdp, says=r"\text{the theorem, whatever } q \text{ and } "
-          r"\alpha", order=Log(1.05, 1.5), noise_std=Log(0.3, 0.5), votes=_random_votes(2, 2)),
-    wrong("both-directions",
-          "The neighbour may be less certain of the winner, and its divergence larger.",
-          says=r"D_\alpha(M(D')\Vert M(D)) \text{ is bounded as well}",
-          oracle=partial(gnmax_worst, reverse=True)),
-)
+enter(theorems.gnmax_data_dependent_rdp,
+      formula("G-M5b", "GNMax: data-dependent RDP", "upper", "Papernot, Song, Mironov, "
+              "Raghunathan, Talwar & Erlingsson 2018, Theorem 6 and Proposition 10"),
+      given("order > 1 and noise_std > 0 and 0 < flip < 1", order=Log(1.05, 50.0),
+            noise_std=Log(0.5, 40.0), votes=_random_votes(60, 4),
+            flip=Derived(theorems.gnmax_flip_bound)),
+      oracle(gnmax_worst, absolute=0.0, points=60),
+      printed("8.9835e-09", order=10.0, noise_std=40.0, flip=1e-8),
+      wrong("no-conditions", "With little noise mu_2 falls below 1, where the formula claims too "
+            "little.", claim=theorems.gnmax_unchecked_rdp,
+            says=r"\text{the theorem, whatever } q \text{ and } \alpha", order=Log(1.05, 1.5),
+            noise_std=Log(0.3, 0.5), votes=_random_votes(2, 2)),
+      wrong("both-directions", "The neighbour may be less certain of the winner, and its "
+            "divergence larger.", says=r"D_\alpha(M(D')\Vert M(D)) \text{ is bounded as well}",
+            oracle=partial(gnmax_worst, reverse=True)))
 
 
 @formula("G-M5c", "Confident-GNMax: whether the votes pass a threshold", "upper",

@@ -257,18 +257,15 @@ def small_rate_log_moment(*, moment, noise_multiplier, sample_rate):
     return 0.5 * sample_rate**2 * moment * (moment + 1) * gain
 
 
-enter(
-    sampled_gaussian_rdp,
-    formula("G-E9b", "Sampled Gaussian: Rényi divergences of both orders", "upper",
-            "Mironov, Talwar & Zhang 2019, Theorem 5",
-            statement=r"D_\alpha(\mu_0\Vert\mu) \le D_\alpha(\mu\Vert\mu_0),\quad \mu_0 = N(0, "
-            r"\sigma^2),\ \mu = (1-q)\mu_0 + qN(1, \sigma^2)"),
-    given("order > 1 and " + _PROPER, order=Log(1.1, 64.0), **_FRACTIONAL),
-    oracle(lambda **at: sampled_renyi(**at, direction="add"), tolerance=1e-8, absolute=1e-12,
-           points=60),
-    printed("7.3711", "0.48557", order=8.0, noise_multiplier=0.7, sample_rate=0.5),
-)
-
+enter(sampled_gaussian_rdp,
+      formula("G-E9b", "Sampled Gaussian: Rényi divergences of both orders", "upper",
+              "Mironov, Talwar & Zhang 2019, Theorem 5",
+              statement=r"D_\alpha(\mu_0\Vert\mu) \le D_\alpha(\mu\Vert\mu_0),\quad \mu_0 = N(0, "
+              r"\sigma^2),\ \mu = (1-q)\mu_0 + qN(1, \sigma^2)"),
+      given("order > 1 and " + _PROPER, order=Log(1.1, 64.0), **_FRACTIONAL),
+      oracle(lambda **at: sampled_renyi(**at, direction="add"), tolerance=1e-8, absolute=1e-12,
+             points=60),
+      printed("7.3711", "0.48557", order=8.0, noise_multiplier=0.7, sample_rate=0.5))
 
 _LOG = "log1p(1/(sample_rate*(order - 1)))"
 _MUCH_NOISE = (

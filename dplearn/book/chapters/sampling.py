@@ -196,16 +196,13 @@ def without_replacement_delta(*, epsilon, noise_multiplier, records, batch):
     return _amplified_delta(epsilon, batch / records, **noise)
 
 
-enter(
-    without_replacement_delta,
-    formula("G-E2b", "Sampling without replacement: any dataset", "upper",
-            "Balle, Barthe & Gaboardi 2018, Theorem 9", statement=r"\delta(\varepsilon') \le "
-            r"q\,\delta_{2C}(\varepsilon) \text{ for all } |x_i| \le C"),
-    given(_ANY_SUBSET, **_SUBSET,
-          others=Drawn(lambda rng, records: rng.uniform(-1, 1, records - 1).round(2)),
-          first=Linear(-1.0, 1.0), second=Linear(-1.0, 1.0)),
-    oracle(subset_delta, tolerance=1e-7, absolute=1e-13, points=40),
-)
+enter(without_replacement_delta,
+      formula("G-E2b", "Sampling without replacement: any dataset", "upper",
+              "Balle, Barthe & Gaboardi 2018, Theorem 9", statement=r"\delta(\varepsilon') \le "
+              r"q\,\delta_{2C}(\varepsilon) \text{ for all } |x_i| \le C"),
+      given(_ANY_SUBSET, **_SUBSET, others=Drawn(lambda rng, records: rng.uniform(-1, 1,
+            records - 1).round(2)), first=Linear(-1.0, 1.0), second=Linear(-1.0, 1.0)),
+      oracle(subset_delta, tolerance=1e-7, absolute=1e-13, points=40))
 
 
 @formula("G-E3", "Sampling with replacement: chance to take part", "identity",
@@ -255,22 +252,20 @@ def _added_delta(*, epsilon, noise_multiplier, sample_rate):
     return scale * gaussian_delta(epsilon=base, noise_multiplier=noise_multiplier)
 
 
-enter(
-    sampled_gaussian_delta,
-    formula("G-E9", "Sampled Gaussian: to remove a record leaks more", "upper",
-            "Zhu, Dong & Wang 2022, part on Poisson sampling",
-            statement=r"H_{e^\varepsilon}\big(N(0)\,\Vert\,(1-q)N(0) + qN(1)\big) \le "
-            r"H_{e^\varepsilon}\big((1-q)N(0) + qN(1)\,\Vert\,N(0)\big),\quad \varepsilon \ge 0"),
-    given(_SETTING, **_SAMPLED, **_EPSILON),
-    oracle(lambda **at: sampled_delta(**at, first=0.0, second=1.0), tolerance=1e-7,
-           absolute=1e-14, points=40),
-    wrong("added-only", "Both orders count, and this is the smaller one.", claim=_added_delta,
-          says=r"\delta = H_{e^\varepsilon}\big(N(0)\,\Vert\,(1-q)N(0) + qN(1)\big)",
-          oracle=sampled_delta),
-    wrong("any-mechanism", "A theorem for Gaussian noise; in general take the larger of both.",
-          claim=poisson_delta, says=r"H_{e^\varepsilon}(Q\,\Vert\,(1-q)Q + qP) \le "
-          r"H_{e^\varepsilon}((1-q)Q + qP\,\Vert\,Q) \text{ for all } P, Q", given=_ANY_RATE,
-          oracle=lambda p, q, epsilon, sample_rate: mixed_event_delta(p=p, q=q, epsilon=epsilon,
-          sample_rate=sample_rate, added=True), noise_multiplier=None, p=Distribution(3),
-          q=Distribution(3), epsilon=Linear(0.0, 1.0), sample_rate=Linear(0.05, 0.9)),
-)
+enter(sampled_gaussian_delta,
+      formula("G-E9", "Sampled Gaussian: to remove a record leaks more", "upper",
+              "Zhu, Dong & Wang 2022, part on Poisson sampling",
+              statement=r"H_{e^\varepsilon}\big(N(0)\,\Vert\,(1-q)N(0) + qN(1)\big) \le "
+              r"H_{e^\varepsilon}\big((1-q)N(0) + qN(1)\,\Vert\,N(0)\big),\quad \varepsilon \ge 0"),
+      given(_SETTING, **_SAMPLED, **_EPSILON),
+      oracle(lambda **at: sampled_delta(**at, first=0.0, second=1.0), tolerance=1e-7,
+             absolute=1e-14, points=40),
+      wrong("added-only", "Both orders count, and this is the smaller one.", claim=_added_delta,
+            says=r"\delta = H_{e^\varepsilon}\big(N(0)\,\Vert\,(1-q)N(0) + qN(1)\big)",
+            oracle=sampled_delta),
+      wrong("any-mechanism", "A theorem for Gaussian noise; in general take the larger of both.",
+            claim=poisson_delta, says=r"H_{e^\varepsilon}(Q\,\Vert\,(1-q)Q + qP) \le "
+            r"H_{e^\varepsilon}((1-q)Q + qP\,\Vert\,Q) \text{ for all } P, Q", given=_ANY_RATE,
+            oracle=lambda p, q, epsilon, sample_rate: mixed_event_delta(p=p, q=q, epsilon=epsilon,
+            sample_rate=sample_rate, added=True), noise_multiplier=None, p=Distribution(3),
+            q=Distribution(3), epsilon=Linear(0.0, 1.0), sample_rate=Linear(0.05, 0.9)))

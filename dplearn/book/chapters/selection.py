@@ -110,28 +110,25 @@ def _both(orders: str) -> Derived:
     return Derived(lambda p, q, drawn: larger(p, q, drawn[orders]))
 
 
-enter(
-    selection_rdp,
-    formula("G-S1", "Private selection: RDP of the best of a random number of runs", "upper",
-            "Papernot & Steinke 2022, Theorem 2",
-            statement=r"\varepsilon'(\lambda) = \varepsilon(\lambda) + "
-            r"(1+\eta)\Big(1-\frac1{\hat\lambda}\Big)\varepsilon(\hat\lambda) + "
-            r"\frac{(1+\eta)\ln(1/\gamma)}{\hat\lambda} + \frac{\ln E[K]}{\lambda-1},\quad P(K=k) "
-            r"\propto (1-\gamma)^k\prod_{j<k}\frac{j+\eta}{j+1},\ k \ge 1"),
-    given("order > 1 and other_order >= 1 and shape > -1 and 0 < stop < 1", **_SCORES,
-          order=Log(1.1, 50.0), epsilon=_both("order"), other_order=Log(1.0, 200.0),
-          other_epsilon=_both("other_order"), **_COUNT),
-    oracle(best_renyi, points=60),
-    printed("0.726101297", order=10.0, epsilon=0.05, other_order=20.0, other_epsilon=0.1, shape=1.0,
-            stop=0.1),
-    wrong("free", "The choice among runs leaks too; tuning must be paid for.", claim="epsilon"),
-    wrong("no-count",
-          "At a finite order a rare score turns up the more often the more runs there are.",
-          claim="epsilon + (1 + shape) * (1 - 1 / other_order) * other_epsilon",
-          says=r"\varepsilon' = \varepsilon(\lambda) + "
-          r"(1+\eta)(1-1/\hat\lambda)\,\varepsilon(\hat\lambda)", order=Log(1.1, 3.0),
-          other_order=Log(1.0, 1.2), shape=Linear(0.0, 1.0), stop=Log(0.01, 0.1)),
-)
+enter(selection_rdp,
+      formula("G-S1", "Private selection: RDP of the best of a random number of runs", "upper",
+              "Papernot & Steinke 2022, Theorem 2",
+              statement=r"\varepsilon'(\lambda) = \varepsilon(\lambda) + "
+              r"(1+\eta)\Big(1-\frac1{\hat\lambda}\Big)\varepsilon(\hat\lambda) + "
+              r"\frac{(1+\eta)\ln(1/\gamma)}{\hat\lambda} + \frac{\ln E[K]}{\lambda-1},\quad "
+              r"P(K=k) \propto (1-\gamma)^k\prod_{j<k}\frac{j+\eta}{j+1},\ k \ge 1"),
+      given("order > 1 and other_order >= 1 and shape > -1 and 0 < stop < 1", **_SCORES,
+            order=Log(1.1, 50.0), epsilon=_both("order"), other_order=Log(1.0, 200.0),
+            other_epsilon=_both("other_order"), **_COUNT),
+      oracle(best_renyi, points=60),
+      printed("0.726101297", order=10.0, epsilon=0.05, other_order=20.0, other_epsilon=0.1,
+              shape=1.0, stop=0.1),
+      wrong("free", "The choice among runs leaks too; tuning must be paid for.", claim="epsilon"),
+      wrong("no-count", "At a finite order a rare score turns up the more often the more runs "
+            "there are.", claim="epsilon + (1 + shape) * (1 - 1 / other_order) * other_epsilon",
+            says=r"\varepsilon' = \varepsilon(\lambda) + "
+            r"(1+\eta)(1-1/\hat\lambda)\,\varepsilon(\hat\lambda)", order=Log(1.1, 3.0),
+            other_order=Log(1.0, 1.2), shape=Linear(0.0, 1.0), stop=Log(0.01, 0.1)))
 
 
 @formula("G-S1b", "Private selection under pure DP", "upper",

@@ -173,14 +173,12 @@ def batch_shuffling_delta_lower(*, epsilon, noise_multiplier, batches):
     return max(float(gain(best)), 0.0)
 
 
-enter(
-    gaussian_delta,
-    formula("G-E11b", "Shuffled batches: no more than one release", "upper",
-            "Chua et al. 2024, How private are DP-SGD implementations?, Section 4",
-            statement=r"\delta_{\text{shuffled}}(\varepsilon) "
-            r"\le \Phi\Big(\frac1{2\sigma} - \varepsilon\sigma\Big) - "
-            r"e^\varepsilon\Phi\Big(-\frac1{2\sigma} - \varepsilon\sigma\Big)"),
-    given(_ANY_EPOCH, **_EPOCH),
-    oracle(shuffled_batches_delta, tolerance=1e-6, absolute=1e-12, points=40),
-    printed("0.00000100", epsilon=10.9972, **_LONG_EPOCH),
-)
+enter(gaussian_delta,
+      formula("G-E11b", "Shuffled batches: no more than one release", "upper",
+              "Chua et al. 2024, How private are DP-SGD implementations?, Section 4",
+              statement=r"\delta_{\text{shuffled}}(\varepsilon) \le \Phi\Big(\frac1{2\sigma} - "
+              r"\varepsilon\sigma\Big) - e^\varepsilon\Phi\Big(-\frac1{2\sigma} - "
+              r"\varepsilon\sigma\Big)"),
+      given(_ANY_EPOCH, **_EPOCH),
+      oracle(shuffled_batches_delta, tolerance=1e-6, absolute=1e-12, points=40),
+      printed("0.00000100", epsilon=10.9972, **_LONG_EPOCH))

@@ -109,16 +109,14 @@ def worst_subset_sum_rdp(*, order, noise_std, records, batch):
     )
 
 
-enter(
-    worst_subset_sum_rdp,
-    formula("G-E12c", "A sum over a random subset: the supremum over the data", "identity",
-            "Mironov, Talwar & Zhang 2019, Theorem 5, and quasi-convexity",
-            statement=r"\sup_{D\sim D'} D_\alpha(M(D)\,\Vert\,M(D')) = "
-            r"D_\alpha\big((1-q)N(0)+qN(1)\,\Vert\,N(0)\big),\quad q = \tfrac mn"),
-    given("floor(order) == order and noise_std > 0 and batch <= records", order=Whole(2, 40),
-          noise_std=Log(0.3, 10.0), **_SUBSET),
-    oracle(_worst_data, tolerance=1e-8, absolute=1e-12, points=20),
-    wrong("one-pass", "Moments take a supremum over all data; those of one's own are smaller.",
-          claim=subset_sum_rdp, says=r"K(\lambda) \text{ is found by one pass over the data}",
-          given="noise_std > 0 and batch <= records and alike < records", **_GIVEN),
-)
+enter(worst_subset_sum_rdp,
+      formula("G-E12c", "A sum over a random subset: the supremum over the data", "identity",
+              "Mironov, Talwar & Zhang 2019, Theorem 5, and quasi-convexity",
+              statement=r"\sup_{D\sim D'} D_\alpha(M(D)\,\Vert\,M(D')) = "
+              r"D_\alpha\big((1-q)N(0)+qN(1)\,\Vert\,N(0)\big),\quad q = \tfrac mn"),
+      given("floor(order) == order and noise_std > 0 and batch <= records", order=Whole(2, 40),
+            noise_std=Log(0.3, 10.0), **_SUBSET),
+      oracle(_worst_data, tolerance=1e-8, absolute=1e-12, points=20),
+      wrong("one-pass", "Moments take a supremum over all data; those of one's own are smaller.",
+            claim=subset_sum_rdp, says=r"K(\lambda) \text{ is found by one pass over the data}",
+            given="noise_std > 0 and batch <= records and alike < records", **_GIVEN))

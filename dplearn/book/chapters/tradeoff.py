@@ -201,16 +201,14 @@ def approximate_dp_tradeoff(false_positive_rate, *, epsilon, delta):
     return np.maximum(np.maximum(steep, math.exp(-epsilon) * (1 - delta - a)), 0.0)
 
 
-enter(
-    approximate_dp_tradeoff,
-    formula("G-K4", "Trade-off function of (epsilon, delta)-DP", "lower",
-            "Wasserman & Zhou 2010, Theorem 2.4", statement=r"(\varepsilon,\delta)\text{-DP} "
-            r"\Rightarrow f \ge f_{\varepsilon,\delta},\quad f_{\varepsilon,\delta}(a) = "
-            r"\max\{0, 1-\delta-e^\varepsilon a, e^{-\varepsilon}(1-\delta-a)\}"),
-    given(_ANY_RATE + " and 0 <= delta < 1 and epsilon < inf", p=Distribution(3), q=Distribution(3),
-          delta=Log(1e-6, 0.3), epsilon=Derived(oracles.worst_event_epsilon_at),
-          false_positive_rate=Linear(0.0, 1.0)),
-    oracle(most_powerful, unsafe="larger"),
-    printed("0.7281618172", epsilon=1.0, delta=1e-5, false_positive_rate=0.1),
-    wrong("no-delta", "With probability delta an attacker may win outright.", claim=_PURE_DP),
-)
+enter(approximate_dp_tradeoff,
+      formula("G-K4", "Trade-off function of (epsilon, delta)-DP", "lower",
+              "Wasserman & Zhou 2010, Theorem 2.4", statement=r"(\varepsilon,\delta)\text{-DP} "
+              r"\Rightarrow f \ge f_{\varepsilon,\delta},\quad f_{\varepsilon,\delta}(a) = "
+              r"\max\{0, 1-\delta-e^\varepsilon a, e^{-\varepsilon}(1-\delta-a)\}"),
+      given(_ANY_RATE + " and 0 <= delta < 1 and epsilon < inf", p=Distribution(3),
+            q=Distribution(3), delta=Log(1e-6, 0.3),
+            epsilon=Derived(oracles.worst_event_epsilon_at), false_positive_rate=Linear(0.0, 1.0)),
+      oracle(most_powerful, unsafe="larger"),
+      printed("0.7281618172", epsilon=1.0, delta=1e-5, false_positive_rate=0.1),
+      wrong("no-delta", "With probability delta an attacker may win outright.", claim=_PURE_DP))
