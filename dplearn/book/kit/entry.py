@@ -137,9 +137,7 @@ class Formula:
     @property
     def hypothesis(self) -> str:
         """The hypothesis in words or as an expression; "" if there is none."""
-        if isinstance(self.given, str):
-            return self.given
-        return (self.given.__doc__ or "").strip().split("\n")[0]
+        return words.told(self.given)
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -209,7 +207,10 @@ class Formula:
             return misprint.statement
         if isinstance(misprint.claim, str):
             return words.same_left_side(self.statement, misprint.claim)
-        return rf"{self.statement}\quad\text{{{words.claimed_for(misprint.given)}}}"
+        told = words.told(misprint.given)
+        if told and not callable(misprint.given):
+            told = f"for ${words.typeset(told)}$"
+        return rf"{self.statement}\quad\text{{{told or 'without any hypothesis'}}}"
 
     @cached_property
     def _accepts(self) -> Callable[[Parameters], Any]:
@@ -221,6 +222,31 @@ class Formula:
 _CHANGED = ("given", "kind", "oracle", "along")
 waiting: dict[Callable[..., Any], list[Part]] = {}
 entries: dict[str, Formula] = {}
+
+
+# A line `name: meaning` below a statement, and the indented lines that carry it on.
+_OWN = re.compile(r"(?m)^([a-z_0-9]+): (.+(?:\n  .+)*)\n?")
+
+
+def _help(entry: Formula) -> str:
+    """Docstring of an entry's function: statement, hypothesis, parameters, source, example."""
+    own = dict(_OWN.findall(entry.remarks))
+    remarks = _OWN.sub("", entry.remarks).strip()
+    lines = [f"{entry.title}.", "", f".. math:: {' '.join(entry.statement.split())}", ""]
+    lines += [*remarks.splitlines(), ""] if remarks else []
+    lines += [words.KINDS[entry.kind]]
+    lines += [f"Hypothesis: {entry.hypothesis}."] if entry.hypothesis else []
+    lines += ["", "Parameters", "----------"]
+    for name in entry.parameters:
+        symbol, meaning = words.MEANINGS.get(name, ("", ""))
+        span = str(entry.domain.get(name, "approaches a limit"))
+        lines += [f"{name}{f' ({symbol})' if symbol else ''}"]
+        lines += [f"    {'; '.join(filter(None, (own.get(name, meaning), span)))}"]
+    lines += ["", "References", "----------", str(entry.reference)]
+    for example in entry.printed[:1]:
+        arguments = ", ".join(f"{name}={value!r}" for name, value in example.parameters.items())
+        lines += ["", f"{entry.function.__name__}({arguments}) is {example.value}."]
+    return "\n".join(lines)
 
 
 def formula(
@@ -262,7 +288,7 @@ def formula(
             **fields,
         )
         if not statement:
-            function.__doc__ = words.help_text(entry)
+            function.__doc__ = _help(entry)
         return function
 
     return enter_function
