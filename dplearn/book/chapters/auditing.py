@@ -57,23 +57,23 @@ def _rate(name: str, inside: bool) -> Derived:
 _LAWS = {"p": domains.Distribution(4), "q": domains.Distribution(4)}
 
 enter(theorems.audit_epsilon,
-      formula("G-N1", "What one test proves about epsilon", "lower",
-              "Kairouz, Oh & Viswanath 2015, Theorem 2.1", statement=r"\varepsilon \ge "
-              r"\max\Big\{\ln\frac{1-\delta-\mathrm{FPR}}{\mathrm{FNR}}, "
-              r"\ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}}, 0\Big\}"),
+    formula("G-N1", "What one test proves about epsilon", "lower",
+            "Kairouz, Oh & Viswanath 2015, Theorem 2.1",
+            statement=r"\varepsilon \ge \max\Big\{\ln\frac{1-\delta-\mathrm{FPR}}{\mathrm{FNR}}, "
+            r"\ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}}, 0\Big\}"),
       given("0 <= delta < 1", **_LAWS, event=Drawn(lambda rng: rng.random(4) < 0.5),
             false_positive_rate=_rate("p", True), false_negative_rate=_rate("q", False),
             delta=Log(1e-6, 0.3, also=(0.0,))),
       # A rate next to 1 has no more than seven digits of a rare outcome left.
       oracle(oracles.worst_event_epsilon_at, absolute=1e-6, unsafe=None),
       printed("3.688854453", false_positive_rate=0.01, false_negative_rate=0.6, delta=1e-5),
-      wrong("one-ratio", "Valid, but an attack that rarely misses is told by the other ratio.",
-            claim="max(log((1 - delta - false_negative_rate) / false_positive_rate), 0)",
-            says=r"\ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}} \text{ is all that a test "
-            r"proves}", kind="identity", oracle=lambda false_positive_rate, false_negative_rate,
-            delta: oracles.worst_event_epsilon_at([false_positive_rate, 1 - false_positive_rate],
-            [1 - false_negative_rate, false_negative_rate], delta), **dict.fromkeys(("p", "q",
-            "event")), false_positive_rate=Log(1e-4, 0.5), false_negative_rate=Log(1e-4, 0.5)),
+    wrong("one-ratio", "Valid, but an attack that rarely misses is told by the other ratio.",
+          claim="max(log((1 - delta - false_negative_rate) / false_positive_rate), 0)",
+          says=r"\ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}} \text{ is all that a test proves}",
+          kind="identity", oracle=lambda false_positive_rate, false_negative_rate, delta:
+          oracles.worst_event_epsilon_at([false_positive_rate, 1 - false_positive_rate], [1 -
+          false_negative_rate, false_negative_rate], delta), **dict.fromkeys(("p", "q", "event")),
+          false_positive_rate=Log(1e-4, 0.5), false_negative_rate=Log(1e-4, 0.5)),
       wrong("no-delta", "Accuses wrongly: some of the success is allowed by delta.",
             claim="log((1 - false_positive_rate) / false_negative_rate)",
             says=r"\varepsilon \ge \ln\frac{1-\mathrm{FPR}}{\mathrm{FNR}} \text{ at } \delta > 0",

@@ -10,6 +10,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from dplearn.book.chapters.loss import delta_by_convolution
 from dplearn.book.kit import oracles
 from dplearn.book.kit.domains import Derived, Distribution, Drawn, Linear, Log, Whole
 from dplearn.book.kit.entry import formula, given, oracle, printed, typed, wrong
@@ -118,29 +119,9 @@ def coin_rho(*, epsilon):
 
 
 def gaussians_mu(*, mus):
-    """mu of the Gaussian pair with the total variation distance of several Gaussian releases.
-
-    The law of the summed loss is a convolution of N(mu^2/2, mu^2), by the trapezoidal rule.
-    """
-    *others, last = sorted(mus)
-    step = min(mus) / 4
-    centre, weights = 0.0, np.ones(1)
-    for mu in others:
-        half = math.ceil(12 * mu / step)
-        z = step * np.arange(-half, half + 1) / mu
-        weights = np.convolve(weights, np.exp(-z * z / 2) * step / (mu * math.sqrt(2 * math.pi)))
-        centre += mu * mu / 2
-    losses = centre + step * (np.arange(weights.size) - weights.size // 2)
-    log_last = oracles.log_normal(last * last / 2, last)
-
-    def log_f(x: NDArray) -> NDArray:
-        density = np.exp(log_last(x[:, None] - losses)) @ weights
-        with np.errstate(divide="ignore"):
-            return np.log(density) + np.log(-np.expm1(-x))
-
-    spread = math.fsum(mus)
-    distance = math.exp(oracles.gauss(log_f, 0.0, spread**2 + 12 * spread, 24))
-    return float(2 * ndtri((1 + distance) / 2))
+    """mu of the Gaussian pair with the same total variation distance, release by release."""
+    distance = lambda a, b: delta_by_convolution(mu_1=a, mu_2=b, epsilon=0.0)
+    return reduce(lambda a, b: float(2 * ndtri((1 + distance(a, b)) / 2)), mus)
 
 
 def adaptive_renyi(*, order, noise, below, above, cut):

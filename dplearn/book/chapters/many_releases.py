@@ -183,10 +183,10 @@ enter(theorems.heterogeneous_composition,
       oracle(enumerated_epsilon),
       printed("0.7", "0.26115", epsilons=np.array([0.1, 0.2, 0.4]), counts=np.ones(3), slack=0.1),
       printed("2.0167", "0.51864", epsilons=np.full(9, 0.3), counts=np.ones(9), slack=0.2),
-      wrong("largest", "Valid, and far too large where the releases differ.", claim=lambda
-            epsilons, slack: float(theorems.heterogeneous_composition(epsilons=[max(epsilons)],
-            counts=[len(epsilons)], slack=slack)), says=r"\text{the best is that of } k \text{ "
-            r"releases with } \max_i\varepsilon_i", kind="identity", **_SMALL))
+    wrong("largest", "Valid, and far too large where the releases differ.", claim=lambda epsilons,
+          slack: float(theorems.heterogeneous_composition(epsilons=[max(epsilons)],
+          counts=[len(epsilons)], slack=slack)), says=r"\text{the best is that of } k \text{ "
+          r"releases with } \max_i\varepsilon_i", kind="identity", **_SMALL))
 
 
 def _interpolated(*, total, epsilon, steps):

@@ -45,12 +45,6 @@ def geometric_difference(*, rate, value):
     return float(np.sum(np.exp(log_mass + log_mass - rate * abs(value))))
 
 
-def geometric_loss(*, rate, sensitivity):
-    """Largest log ratio of the counts around two answers, one count at a time."""
-    log_mass = lambda k: math.log(geometric_difference(rate=rate, value=k))
-    return max(log_mass(k) - log_mass(k - sensitivity) for k in range(-3, sensitivity + 4))
-
-
 def one_sided_geometric_loss(*, rate, sensitivity):
     """The same where noise is never negative; both orders of the pair."""
     k = np.arange(sensitivity + 10)
@@ -220,7 +214,9 @@ def geometric_probability(*, rate, value):
 @formula("G-B3b", "Pure DP of the geometric mechanism", "identity",
          "Ghosh, Roughgarden & Sundararajan 2009, Section 2")
 @given("rate > 0 and sensitivity >= 1", rate=Log(0.01, 5.0), sensitivity=Whole(1, 20))
-@oracle(geometric_loss, points=50)
+@oracle(lambda rate, sensitivity: max(math.log(geometric_difference(rate=rate,
+        value=k) / geometric_difference(rate=rate, value=k - sensitivity)) for k in range(-3,
+        sensitivity + 4)), points=50)
 @printed("1.5", "1.5", rate=0.5, sensitivity=3)
 @wrong("one-sided", "The smaller count can print a number that the larger one never does.",
        says=r"\text{noise of } P(X = k) = (1 - e^{-\varepsilon})e^{-\varepsilon k},\ k \ge 0 "
@@ -279,11 +275,10 @@ def classical_gaussian_sigma(*, epsilon, delta):
 
 
 enter(gaussian_delta,
-      formula("G-B5", "Exact profile of the Gaussian mechanism", "identity",
-              "Balle & Wang 2018, Theorem 8", statement=r"\delta(\varepsilon) = "
-              r"\Phi\Big(\frac\Delta{2\sigma} - \frac{\varepsilon\sigma}\Delta\Big) - "
-              r"e^\varepsilon\,\Phi\Big(-\frac\Delta{2\sigma} - "
-              r"\frac{\varepsilon\sigma}\Delta\Big)"),
+    formula("G-B5", "Exact profile of the Gaussian mechanism", "identity",
+            "Balle & Wang 2018, Theorem 8", statement=r"\delta(\varepsilon) = "
+            r"\Phi\Big(\frac\Delta{2\sigma} - \frac{\varepsilon\sigma}\Delta\Big) - "
+            r"e^\varepsilon\,\Phi\Big(-\frac\Delta{2\sigma} - \frac{\varepsilon\sigma}\Delta\Big)"),
       given("epsilon >= 0 and noise_multiplier > 0", epsilon=Log(1e-3, 20.0, also=(0.0,)),
             noise_multiplier=Log(0.05, 20.0)),
       oracle(scaled_gaussian_delta, tolerance=1e-8, absolute=1e-290),

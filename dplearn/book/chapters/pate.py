@@ -173,13 +173,12 @@ enter(theorems.gnmax_flip_bound,
       given(_plurality_first, votes=_random_votes(200, 5), noise_std=Log(5.0, 200.0)),
       oracle(gnmax_flips, absolute=0.0, points=60),
       printed("0.03854993587", "0.03854993587", votes=[150, 50], noise_std=40.0),
-      wrong("one-noise", "The difference of two counts has a deviation of sigma times the root of "
-            "2.", claim=_with_noise(1 / math.sqrt(2)), says=r"\frac12\sum_{i\ne "
-            r"i^*}\operatorname{erfc}\big((n_{i^*}-n_i)/(\sqrt2\,\sigma)\big)"),
-      wrong("twice-the-root", "A bound, and too large: erfc already holds one of the roots.",
-            claim=_with_noise(math.sqrt(2)), says=r"\frac12\operatorname{erfc}\Big(\frac{\Delta "
-            r"n}{2\sqrt2\,\sigma}\Big) \text{ of two classes}", kind="identity",
-            votes=_TWO_CLASSES))
+    wrong("one-noise", "The difference of two counts has a deviation of sigma times the root of 2.",
+          claim=_with_noise(1 / math.sqrt(2)), says=r"\frac12\sum_{i\ne "
+          r"i^*}\operatorname{erfc}\big((n_{i^*}-n_i)/(\sqrt2\,\sigma)\big)"),
+    wrong("twice-the-root", "A bound, and too large: erfc already holds one of the roots.",
+          claim=_with_noise(math.sqrt(2)), says=r"\frac12\operatorname{erfc}\Big(\frac{\Delta "
+          r"n}{2\sqrt2\,\sigma}\Big) \text{ of two classes}", kind="identity", votes=_TWO_CLASSES))
 
 _MOMENT = {"moment": Log(0.02, 40.0), "inverse_scale": Log(0.005, 1.0)}
 

@@ -70,12 +70,6 @@ def draws_delta(*, epsilon, noise_multiplier, records, draws):
     return mixture_delta(*pair, epsilon=epsilon, sigma=noise_multiplier)
 
 
-def chance_of_any(*, records, draws):
-    """All numbers of times that the record can be drawn, one at a time."""
-    ways = (math.comb(draws, k) * (records - 1) ** (draws - k) for k in range(1, draws + 1))
-    return sum(ways) / records**draws
-
-
 def mixed_event_delta(*, p, q, epsilon, sample_rate, other=None, added=False):
     """Worst event where a record with output law p is sampled, against its absence or another."""
     mixed = sample_rate * p + (1 - sample_rate) * q
@@ -208,7 +202,8 @@ enter(without_replacement_delta,
 @formula("G-E3", "Sampling with replacement: chance to take part", "identity",
          "Balle, Barthe & Gaboardi 2018, Theorem 10")
 @given("records >= 1 and draws >= 1", records=Whole(1, 2000), draws=Whole(1, 300))
-@oracle(chance_of_any)
+@oracle(lambda records, draws: sum(math.comb(draws,
+        k) * (records - 1) ** (draws - k) for k in range(1, draws + 1)) / records**draws)
 @printed("0.095617925", records=100, draws=10)
 @wrong("ratio", "Too large as a chance, and blind to a record that is drawn more than once.",
        printed("0.1", records=100, draws=10), claim="draws / records")

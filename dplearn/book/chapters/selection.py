@@ -94,12 +94,6 @@ def _panels(low: float, high: float, width: float) -> tuple[NDArray, NDArray]:
     return (centres[:, None] + half * x).ravel(), np.tile(half * w, count)
 
 
-def two_step_log_moment(*, order, noise, noise_below, noise_above, threshold):
-    r"""log of the mean of :math:`e^{\lambda L}`; what comes out first sets the second noise."""
-    noises = {"noise": noise, "below": noise_below, "above": noise_above, "cut": threshold}
-    return order * adaptive_renyi(order=order + 1, **noises)
-
-
 _SCORES = {"p": Distribution(4, zeros=False), "q": Distribution(4, zeros=False)}
 _COUNT = {"shape": Linear(-0.9, 4.0, also=(0.0, 1.0)), "stop": Log(0.01, 0.95)}
 
@@ -198,7 +192,8 @@ _TWO_STEPS = {"order": 1.0, "noise": 1.0, "noise_below": 1.0, "noise_above": 3.0
          "Abadi et al. 2016, Theorem 2.1")
 @given("order > 0", order=Log(0.1, 30.0), noise=Log(0.3, 10.0), noise_below=Log(0.3, 10.0),
        noise_above=Log(0.3, 10.0), threshold=Linear(-5.0, 10.0), log_moments=Derived(_states))
-@oracle(two_step_log_moment)
+@oracle(lambda order, noise, noise_below, noise_above, threshold: order * adaptive_renyi(order=order
+        + 1, noise=noise, below=noise_below, above=noise_above, cut=threshold))
 @printed("2", "1.2025012", **_TWO_STEPS)
 @wrong("equality", "Only the fresh noise is independent of the past: adaptivity makes it a bound.",
        printed("2", **_TWO_STEPS), says=r"K_M(\lambda) = \sum_t K_{M_t}(\lambda)", kind="identity")

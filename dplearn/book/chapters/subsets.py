@@ -92,12 +92,6 @@ def subset_mean_variance(*, records, batch, ones):
     return ones * (records - ones) * (records - batch) / (records**2 * batch * (records - 1))
 
 
-def _worst_data(*, order, noise_std, records, batch):
-    """The largest divergence of all data sets."""
-    at = {"order": order, "noise_std": noise_std, "records": records, "batch": batch}
-    return max(_by_all_subsets(**at, alike=alike) for alike in range(records))
-
-
 def worst_subset_sum_rdp(*, order, noise_std, records, batch):
     r"""Largest divergence of a subset sum over all data of -1/2 and 1/2: that of the bad case.
 
@@ -116,7 +110,9 @@ enter(worst_subset_sum_rdp,
               r"D_\alpha\big((1-q)N(0)+qN(1)\,\Vert\,N(0)\big),\quad q = \tfrac mn"),
       given("floor(order) == order and noise_std > 0 and batch <= records", order=Whole(2, 40),
             noise_std=Log(0.3, 10.0), **_SUBSET),
-      oracle(_worst_data, tolerance=1e-8, absolute=1e-12, points=20),
+    oracle(lambda order, noise_std, records, batch: max(_by_all_subsets(order=order,
+           noise_std=noise_std, records=records, batch=batch,
+           alike=alike) for alike in range(records)), tolerance=1e-8, absolute=1e-12, points=20),
       wrong("one-pass", "Moments take a supremum over all data; those of one's own are smaller.",
             claim=subset_sum_rdp, says=r"K(\lambda) \text{ is found by one pass over the data}",
             given="noise_std > 0 and batch <= records and alike < records", **_GIVEN))
