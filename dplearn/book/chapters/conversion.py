@@ -18,7 +18,7 @@ from dplearn.ground.solve import first_true
 
 def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> float:
     """The smallest value of a function with a single minimum."""
-    for _ in range(12):
+    for _ in range(7):
         x = np.linspace(low, high, 201)
         y = f(x)
         k = int(np.argmin(y))

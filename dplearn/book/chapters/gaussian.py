@@ -53,9 +53,10 @@ def energy_by_search(*, sizes, norms, noise_multiplier):
 
 def std_of_divergence(*, order, epsilon, distance):
     """Where the integral of the Rényi divergence falls to epsilon as the noise grows."""
-    scale = distance * order**0.5 / epsilon**0.5
-    small = lambda std: oracles.gaussian_renyi(distance, std, order) <= epsilon
-    return oracles.smallest(small, low=0.2 * scale, high=5 * scale)
+    excess = lambda x: math.log(oracles.gaussian_renyi(distance, math.exp(x), order) / epsilon)
+    guess = 0.5 * math.log(distance**2 * order / epsilon)
+    ends: dict = {"lower": guess - 1.6, "upper": guess + 1.6, "tolerance": 1e-10}
+    return math.exp(crossing(excess, guess=guess, **ends).root)
 
 
 def gaussian_delta(*, epsilon, noise_multiplier, distance=1.0):

@@ -38,14 +38,14 @@ def needed_test_threshold(*, epsilon, delta):
     """Smallest threshold at which propose-test-release is (2 epsilon, delta)-DP."""
     at = {"at": 2 * epsilon, "epsilon": epsilon}
     enough = lambda threshold: propose_test_release_delta(**at, threshold=threshold) <= delta
-    return oracles.smallest(enough, low=1e-9 / epsilon, high=60 / epsilon)
+    return oracles.smallest(enough, low=1e-9 / epsilon, high=60 / epsilon, rtol=1e-9)
 
 
 def released_epsilon(*, epsilon, delta):
     """Smallest epsilon at `delta` of propose-test-release with threshold ln(1/delta)/epsilon."""
     release = {"epsilon": epsilon, "threshold": -math.log(delta) / epsilon}
     enough = lambda at: propose_test_release_delta(at=at, **release) <= delta
-    return oracles.smallest(enough, low=0.1 * epsilon, high=2.1 * epsilon)
+    return oracles.smallest(enough, low=0.1 * epsilon, high=2.1 * epsilon, rtol=1e-9)
 
 
 def clipped_mean_change(*, fractions, upper):
