@@ -114,11 +114,11 @@ def read(text: str, names: Collection[str] = ()) -> Expression:
     >>> read("σ ≥ √(2 ln 1.25/δ)/ε", {"epsilon", "delta"}).text
     '√(2 ln 1.25/δ)/ε'
     """
-    return _read(text, names, _side(text)[0])
+    return parse(text, names, start=_side(text)[0])
 
 
-def parse(text: str, names: Collection[str] = ()) -> Expression:
-    r"""The formula that `text` spells; letters that run together are split into `names`.
+def parse(text: str, names: Collection[str] = (), *, start: int = 0) -> Expression:
+    r"""The formula that `text` spells from a place on; letters that run together become `names`.
 
     At most 2,000 characters. Operators ``+ - * / **`` (or ``^``), comparisons (also chained),
     ``and``, ``or``, ``not``; functions abs, binom, ceil, cosh, erf, erfc, exp, expm1, floor, log
@@ -142,11 +142,6 @@ def parse(text: str, names: Collection[str] = ()) -> Expression:
     >>> float(parse("α / 2σ²")(alpha=4.0, sigma=2.0))
     0.5
     """
-    return _read(text, names, 0)
-
-
-def _read(text: str, names: Collection[str], start: int) -> Expression:
-    """The formula from one place on."""
     if len(text) > _LONGEST:
         raise ValueError(f"Expected at most {_LONGEST} characters, got {len(text)}.")
     _require_pairs(text)
@@ -202,9 +197,6 @@ class _Parser:
             self.fail("a number, a name or an operator")
         self.kind, self.raw = str(match.lastgroup), match[match.lastgroup or 0]
         self.start, self.next = match.start(self.kind), match.end()
-        self._spell()
-
-    def _spell(self) -> None:
         self.token = _SAME.get(self.raw, self.raw)
         if self.kind == "name":
             self._name()
