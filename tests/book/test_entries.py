@@ -13,6 +13,7 @@ from dplearn.book import book, compare, refute, verify
 from dplearn.book.chapters import Book
 from dplearn.book.kit.entry import formula, printed, waiting
 from dplearn.book.kit.written import parse
+from dplearn.classroom import sources
 
 
 def faults(entry):
@@ -66,6 +67,14 @@ def test_entries_and_misprints_are_well_written():
         for misprint in entry.misprints:
             sentences += [f"{entry.id}/{misprint.name}: {f}." for f in faults_of(entry, misprint)]
     assert not sentences, "\n".join(sentences)
+
+
+def test_each_entry_is_linked_from_a_lesson_and_each_link_leads_to_one():
+    folder = sources.lessons_folder() / "sources"
+    lessons = "\n".join(path.read_text() for path in sorted(folder.glob("*/lesson.py")))
+    linked = set(re.findall(r"formula_book\?id=(G-[A-Z]\d+[a-h]?)\b", lessons))
+    assert not (new := sorted(set(book) - linked)), f"link {new} from a lesson"
+    assert not (lost := sorted(linked - set(book))), f"lessons link {lost}, which the book lacks"
 
 
 @pytest.mark.slow
