@@ -1,6 +1,7 @@
 """The formula book: textbook formulas with hypothesis, oracle and misprints, all checked.
 
-Every entry's function is importable by its name: ``from dplearn.book import advanced_composition``.
+``from dplearn.book import advanced_composition`` is the function of an entry, by its name; those of
+the chapters refuse what lies outside their hypothesis.
 """
 
 from typing import Any

@@ -12,8 +12,8 @@ r"""What an entry of the formula book is: a plain function under decorators that
         return math.sqrt(2 * math.log(1.25 / delta)) / epsilon
 
 * `formula`: id, title, how value and truth are related, and where it stands in the literature.
-* `given`: the hypothesis, checked as an expression (or a function whose docstring says it), and the
-  domain from which each parameter is drawn; domains may depend on those named before them.
+* `given`: the hypothesis, an expression whose clauses readers' calls must meet (or a function whose
+  docstring says it), and the domain of each parameter, which may depend on those named before.
 * `oracle`: the truth by another way, from the definition; it must not call the function, and
   `verify` watches it. It receives those parameters that it names.
 * `printed`: a value as printed, and the printed truth; all digits must agree.
