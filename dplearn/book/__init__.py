@@ -1,14 +1,15 @@
 """The formula book: textbook formulas with hypothesis, oracle and misprints, all checked.
 
-Every entry's function is importable by its name: ``from dplearn.book import advanced_composition``.
+``from dplearn.book import advanced_composition`` is the function of an entry, by its name; those of
+the chapters refuse what lies outside their hypothesis.
 """
 
 from typing import Any
 
+from dplearn.book.chapters import book
 from dplearn.book.kit.checks import Case, compare, drawn, side_of
 from dplearn.book.kit.entry import Formula, Interval, Misprint
 from dplearn.book.kit.verdicts import Refutation, Verification, refute, verify
-from dplearn.book.register import book
 
 __all__ = [
     "Case",

@@ -7,26 +7,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.accountants.theorems import rdp_to_epsilon, rdp_to_epsilon_mironov
-from dplearn.book.register import book
+from dplearn.book.chapters import book
 from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.datasets import shipped_table
-from dplearn.ground.guarantee import Adjacency
 from dplearn.ground.solve import first_true
-from dplearn.mechanisms import (
-    Composed,
-    Gaussian,
-    Laplace,
-    Mechanism,
-    PoissonSubsampled,
-    RandomizedResponse,
-)
+from dplearn.mechanisms import Composed, Gaussian, Laplace, PoissonSubsampled, RandomizedResponse
 
 Row = dict[str, str]
 
@@ -89,9 +81,9 @@ def check_figure(id: str) -> Figure:
     began, row = time.perf_counter(), published()[id]
     about: dict[str, Any] = {name: row[name] for name in ("id", "verdict", "why", "source")}
     about["printed"] = row["relation"].replace("=", "", row["relation"] == "=") + row["published"]
-    if not is_computed(row):
-        return Figure(**about, status="not computed")
     value = computed(row)
+    if math.isnan(value):
+        return Figure(**about, status="not computed")
     distance, printed = abs(value / number(row["published"]) - 1), as_printed(value, row)
     claimed = row["relation"] not in ("=", "~") and printed
     return Figure(
@@ -101,16 +93,6 @@ def check_figure(id: str) -> Figure:
         worst_slack=0.0 if claimed else -distance,
         seconds=time.perf_counter() - began,
     )
-
-
-def is_computed(row: Row) -> bool:
-    """Whether there is code for the mechanism and the method of a figure."""
-    return row["mechanism"] in _BY_MECHANISM
-
-
-def computed(row: Row) -> float:
-    """What we get by the method of the source."""
-    return float(_BY_MECHANISM[row["mechanism"]](row))
 
 
 def _verdict_is_right(distance: float, printed: bool, row: Row) -> bool:
@@ -133,13 +115,13 @@ def unit(value: str, digits: str | int) -> float:
     return 10.0 ** (int(f"{abs(number(value)):.15e}"[18:]) - int(digits) + 1)
 
 
-def _settings(row: Row) -> dict[str, str]:
-    return dict(p.split("=") for p in row["parameters"].split("; ") if "=" in p)
-
-
-def _given(row: Row) -> tuple[float, float]:
-    """delta, and the steps as the source counts them."""
-    return number(row["delta"]), float(_settings(row).get("steps_unrounded", row["steps"]))
+def _numbers(row: Row) -> dict[str, float]:
+    """Every number of a row by its name, `parameters` included; steps as the source counts them."""
+    names = ("noise_multiplier", "sample_rate", "steps", "delta", "epsilon", "order")
+    more = (part.partition("=") for part in row["parameters"].split("; ") if "=" in part)
+    texts = {name: row[name] for name in names} | {name: text for name, _, text in more}
+    at = {name: number(text.split()[0]) for name, text in texts.items() if text}
+    return at | {"steps": at.get("steps_unrounded", at.get("steps", 1.0))}
 
 
 def _orders_of(row: Row) -> NDArray:
@@ -155,145 +137,96 @@ def _orders_of(row: Row) -> NDArray:
     raise ValueError(f"Expected orders of a known form, got {row['orders']!r}.")
 
 
-def _step_of(row: Row) -> PoissonSubsampled:
+def step_of(row: Row) -> PoissonSubsampled:
+    """One step of a figure's run."""
     return PoissonSubsampled(Gaussian(number(row["noise_multiplier"])), number(row["sample_rate"]))
 
 
-def _by_orders(mechanism: Mechanism, row: Row, convert: Callable[..., NDArray]) -> float:
+def _by_orders(rdp: Callable[[NDArray], NDArray], row: Row) -> float:
     """The smallest bound over the orders of the source; steps may be a fraction there."""
-    (delta, steps), orders = _given(row), _orders_of(row)
-    return float(np.min(convert(orders, steps * mechanism.rdp(orders), delta=delta)))
-
-
-def _moments_after_a_release(row: Row) -> float:
-    """A full-batch release comes first, with its noise told in words."""
-    first = Gaussian(float(row["parameters"].split("noise_multiplier ")[1].split(" ")[0]))
-    both = Composed([first, (_step_of(row), int(row["steps"]))])
-    return ACCOUNTANTS["moments"]().epsilon(both, delta=number(row["delta"])).epsilon
+    orders, at = _orders_of(row), _numbers(row)
+    convert = rdp_to_epsilon if row["method"] == "rdp" else rdp_to_epsilon_mironov
+    return float(np.min(convert(orders, at["steps"] * rdp(orders), delta=at["delta"])))
 
 
 def _calibrated(row: Row) -> float:
+    """The noise multiplier that the epsilon of the source asks for."""
+    at = _numbers(row)
     if row["method"] == "rdp_mironov":  # no accountant of ours: real orders, first conversion
-        step = lambda noise: _step_of(row | {"noise_multiplier": f"{noise:.12f}"})
-        epsilon = lambda noise: _by_orders(step(noise), row, rdp_to_epsilon_mironov)
-        enough = lambda noise: np.asarray(epsilon(noise) <= number(row["epsilon"]))
+        step = lambda noise: step_of(row | {"noise_multiplier": f"{noise:.12f}"})
+        enough = lambda noise: np.asarray(_by_orders(step(noise).rdp, row) <= at["epsilon"])
         return float(first_true(enough, lower=0.5, upper=5.0, rtol=1e-7))
     orders = {"orders": tuple(_orders_of(row))} if row["method"] == "rdp" else {}
     return smallest_noise_multiplier(
-        PoissonSubsampled(Gaussian(1.0), number(row["sample_rate"])),
+        PoissonSubsampled(Gaussian(1.0), at["sample_rate"]),
         ACCOUNTANTS[row["method"]](**orders),
-        epsilon=number(row["epsilon"]),
-        delta=number(row["delta"]),
-        steps=int(row["steps"]),
+        epsilon=at["epsilon"],
+        delta=at["delta"],
+        steps=int(at["steps"]),
         rtol=1e-7,
     ).value
 
 
-def _central_limit(row: Row) -> float:
-    """The central limit, also at a fraction of a step, which no accountant takes."""
-    delta, steps = _given(row)
-    growth = math.expm1(number(row["noise_multiplier"]) ** -2)
-    mu = number(row["sample_rate"]) * math.sqrt(steps * growth)
-    return float(Gaussian(1 / mu).profiles()[0].epsilon(delta))
-
-
-def _accounted(name: str, row: Row) -> float:
-    """What an accountant of ours says about a run of sampled Gaussians."""
-    accountant, run = ACCOUNTANTS[name](), {"steps": int(row["steps"])}
-    if row["quantity"] == "delta":
-        return accountant.delta(_step_of(row), epsilon=number(row["epsilon"]), **run).delta
-    return accountant.epsilon(_step_of(row), delta=number(row["delta"]), **run).epsilon
-
-
 def _sampled(row: Row) -> float:
     """A run of sampled Gaussians by the method of the source."""
-    match row["method"], row["quantity"]:
+    at, method = _numbers(row), row["method"]
+    match method, row["quantity"]:
         case _, "noise_multiplier":
             return _calibrated(row)
         case "rdp", "rdp":
-            return int(row["steps"]) * _step_of(row).rdp([number(row["order"])])[0]
-        case "rdp" | "rdp_mironov" as method, _:
-            convert = rdp_to_epsilon if method == "rdp" else rdp_to_epsilon_mironov
-            return _by_orders(_step_of(row), row, convert)
-        case "gdp", _:
-            return _central_limit(row)
-        case "moments", _ if "first" in row["parameters"]:
-            return _moments_after_a_release(row)
-        case method, _:
-            return _accounted(method, row)
+            return at["steps"] * step_of(row).rdp([at["order"]])[0]
+        case "rdp" | "rdp_mironov", _:
+            return _by_orders(step_of(row).rdp, row)
+        case "gdp", _:  # the central limit, also at a fraction of a step, which no accountant takes
+            growth = math.expm1(at["noise_multiplier"] ** -2)
+            noise = 1 / (at["sample_rate"] * math.sqrt(at["steps"] * growth))
+            return float(Gaussian(noise).profiles()[0].epsilon(at["delta"]))
+        case _, "delta":
+            accountant = ACCOUNTANTS[method]()
+            run = {"epsilon": at["epsilon"], "steps": int(at["steps"])}
+            return accountant.delta(step_of(row), **run).delta
+    run = Composed([(step_of(row), int(row["steps"]))])
+    if "first" in row["parameters"]:  # a full-batch release, with its noise told in words
+        noise = float(row["parameters"].split("noise_multiplier ")[1].split(" ")[0])
+        run = Composed([Gaussian(noise), run])
+    return run.guarantee(method, delta=at["delta"]).epsilon
 
 
-def _gaussian(row: Row) -> float:
-    if row["method"] == "rdp":
-        return _by_orders(Gaussian(number(row["noise_multiplier"])), row, rdp_to_epsilon)
-    delta = number(row["delta"])
-    scale = Gaussian.classical(epsilon=0.5, delta=delta).noise_multiplier * 0.5
-
-    def too_small(epsilon: NDArray) -> NDArray:
-        (profile,) = Gaussian(scale / float(epsilon)).profiles()
-        return np.asarray(profile.log_delta(epsilon) > math.log(delta))
-
-    # First epsilon at which the classical noise does not do.
-    return float(first_true(too_small, lower=4.0, upper=12.0))
-
-
-def _pure_dp(row: Row) -> float:
-    delta, steps = _given(row)
-    if row["method"] == "advanced":
-        return float(book.functions["advanced_composition"](epsilon=1.0, steps=steps, slack=delta))
-    orders = _orders_of(row)
-    return float(np.min(rdp_to_epsilon(orders, np.full(orders.shape, 1.1), delta=delta)))
-
-
-def _exponential_kl(row: Row) -> float:
-    """KL of the worst pair of range epsilon = 1: losses t and t - 1."""
-    t = np.linspace(0.45, 0.55, 5_001)
-    p = (math.e - np.exp(t)) / (math.e - 1)
-    pairs = zip(p, p * np.exp(-t), strict=True)
-    return max(book.functions["kl_divergence"]([a, 1 - a], [b, 1 - b]) for a, b in pairs)
-
-
-def _randomized_response(row: Row) -> float:
-    flip, k = (float(_settings(row)[x]) for x in ("replacement_probability", "outcomes"))
-    coin = RandomizedResponse.from_probability(truth=1 - flip + flip / k, answers=int(k))
-    return coin.rdp([number(row["order"])], adjacency=cast(Adjacency, row["adjacency"]))[0]
-
-
-def _laplace(row: Row) -> float:
-    scale, sensitivity = (float(_settings(row)[x]) for x in ("scale", "sensitivity"))
-    return float(Laplace(scale / sensitivity).profiles()[0].delta(number(row["epsilon"])))
-
-
-def _tree(row: Row) -> float:
-    """One record enters every level of one tree over the steps."""
-    levels = {"steps": str(int(row["steps"]).bit_length())}
-    return _by_orders(
-        Gaussian(number(row["noise_multiplier"])), row | levels, rdp_to_epsilon_mironov
-    )
-
-
-def _zcdp(row: Row) -> float:
-    """The best order of the conversion named: simple, rho + 2 sqrt(rho ln(1/delta)), or improved.
-
-    A histogram in which one record is replaced has rho = 2 / (2 scale^2).
-    """
-    settings = _settings(row)
-    rho = float(settings["rho"]) if "rho" in settings else 1 / number(settings["scale"]) ** 2
-    convert = rdp_to_epsilon if row["method"] == "rdp" else rdp_to_epsilon_mironov
-    orders = 1 + np.geomspace(0.1, 1e4, 200_001)
-    return float(np.min(convert(orders, rho * orders, delta=number(row["delta"]))))
-
-
-_BY_MECHANISM: dict[str, Callable[[Row], float]] = {
-    "poisson_subsampled_gaussian": _sampled,
-    "gaussian": _gaussian,
-    "pure_dp": _pure_dp,
-    "exponential": _exponential_kl,
-    "randomized_response": _randomized_response,
-    "laplace": _laplace,
-    "tree_aggregation": _tree,
-    "discrete_gaussian": _zcdp,
-}
+def computed(row: Row) -> float:
+    """What we get by the method of the source."""
+    at, functions = _numbers(row), book.functions
+    match row["mechanism"], row["method"]:
+        case "poisson_subsampled_gaussian", _:
+            return _sampled(row)
+        case "gaussian", "classical_threshold":
+            return functions["classical_gaussian_threshold"](delta=at["delta"])
+        case "gaussian", _:
+            return _by_orders(Gaussian(at["noise_multiplier"]).rdp, row)
+        case "pure_dp", "advanced":
+            about = {"epsilon": at["epsilon"], "steps": at["steps"], "slack": at["delta"]}
+            return float(functions["advanced_composition"](**about))
+        case "pure_dp", _:
+            return _by_orders(lambda orders: np.full(orders.shape, at["rdp"]), row)
+        case "exponential", _:
+            # KL of the worst pair of range 1: losses t and t - 1.
+            t = np.linspace(0.45, 0.55, 5_001)
+            p = (math.e - np.exp(t)) / (math.e - 1)
+            return float(np.max(p * t + (1 - p) * (t - 1)))
+        case "randomized_response", _:
+            truth = 1 - at["replacement_probability"] * (1 - 1 / at["outcomes"])
+            coin = RandomizedResponse.from_probability(truth=truth, answers=int(at["outcomes"]))
+            return coin.rdp([at["order"]], adjacency="replace_one")[0]
+        case "laplace", _:
+            (profile,) = Laplace(at["scale"] / at["sensitivity"]).profiles()
+            return float(profile.delta(at["epsilon"]))
+        case "tree_aggregation", _:  # one record enters every level of one tree over the steps
+            levels = row | {"steps": str(int(row["steps"]).bit_length())}
+            return _by_orders(Gaussian(at["noise_multiplier"]).rdp, levels)
+        case "discrete_gaussian", "zcdp":
+            return float(functions["zcdp_to_epsilon_bun_steinke"](at["rho"], delta=at["delta"]))
+        case "discrete_gaussian", _:  # a histogram in which one record is replaced
+            return float(functions["zcdp_to_epsilon"](at["scale"] ** -2, delta=at["delta"]))
+    return math.nan
 
 
 def shown(text: str) -> int:

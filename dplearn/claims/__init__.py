@@ -14,13 +14,13 @@ from typing import cast
 
 import numpy as np
 
+from dplearn.book.kit.written import read, split
 from dplearn.claims import _search as search
 from dplearn.claims._closest import Closest, closest
 from dplearn.claims._parameters import PARAMETERS, Setting, aliases, canonical, product, setting
 from dplearn.claims._truth import QUANTITIES, Purse, subject
 from dplearn.claims.verdict import HOLDS, STATUS, VIOLATED, Point, Region, Relation, Slice, Verdict
 from dplearn.ground import validate
-from dplearn.ground.written import read, split
 
 __all__ = [
     "PARAMETERS",
@@ -57,7 +57,7 @@ def check(
 ) -> Verdict:
     """Verdict on a claimed formula: where it holds or fails, how loose it is, and what it is.
 
-    The claim is a formula in the parameters of the quantity, as `dplearn.ground.written.read`
+    The claim is a formula in the parameters of the quantity, as `dplearn.book.kit.written.read`
     reads it; a left side, as in ``"σ ≥ …"``, sets quantity and relation. A constant such as c or
     c2 is fixed at a number; Δ is 1, noise being measured in sensitivities. The quantity is total
     ``"epsilon"`` after T steps at delta; ``"delta"`` at epsilon; ``"sigma"``, the noise multiplier

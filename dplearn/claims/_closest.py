@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.book import book
+from dplearn.book.kit.expression import Expression
+from dplearn.book.kit.written import parse
 from dplearn.claims._parameters import canonical
-from dplearn.ground.expression import Expression
-from dplearn.ground.written import parse
 
 # Differences below this, relative, count as equality.
 SAME = 1e-6

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn.ground.written import nearest, read, spelled
+from dplearn.book.kit.written import nearest, read, spelled
 
 # A number, or the two ends of a range.
 Setting = float | tuple[float, float]

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dplearn.book.kit.expression import Expression
 from dplearn.claims._closest import SAME
 from dplearn.claims._parameters import Parameter, canonical, product
 from dplearn.claims._truth import FINER, Points, Purse, Subject, brackets
 from dplearn.claims.verdict import HOLDS, UNDECIDED, UNDEFINED, VIOLATED, Point, Region, Relation
-from dplearn.ground.expression import Expression
 
 _SHARP = 1e-7
 # A double that is smaller has lost its digits.

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +31,6 @@ Bracket = tuple[NDArray, NDArray]
 # From shared values, the values of the other parameters and a relative width to aim at.
 Ends = Callable[[Values, Points, float], Bracket]
 
-_G, _P, _W = "gaussian", "poisson_subsampled_gaussian", "without_replacement_gaussian"
-_L, _R, _PURE = "laplace", "randomized_response", "pure_dp"
 # What is asked for this relative width or less costs so many times the price.
 _ROUGH, FINER = 1e-5, 4
 # Roundings of a closed form, relative.
@@ -43,14 +41,19 @@ _ROUNDED = 1e-11
 class Subject:
     """One quantity of one mechanism."""
 
-    names: tuple[str, ...]  # the parameters that decide it, the two most telling ones first
-    along: str | None  # the one whose values are answered in one call; None: all of them are
+    parameters: str  # that decide it, the two most telling ones first
     bracket: Ends
-    adjacency: str
-    note: str  # what the truth is, in words
+    along: str | None = None  # the one whose values are answered in one call; None: all of them are
+    adjacency: str = "add_remove"
+    note: str = "the certified composition of the privacy loss"  # what the truth is, in words
     rough: float = 1e-3  # relative width that is good enough for a survey
     proof: Ends | None = None  # of the points that are reported, if `bracket` is not certified
     price: float = 1.0  # of an answer, in hundredths of a second of one core where it was measured
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters, one by one."""
+        return tuple(self.parameters.split())
 
     @property
     def costly(self) -> bool:
@@ -134,22 +137,27 @@ def _remembered(
     return tuple(np.ravel(lower).tolist()), tuple(np.ravel(upper).tolist())
 
 
+def _rounded(value: NDArray) -> Bracket:
+    """Both ends of a closed form, with room for its roundings."""
+    return value * (1 - _ROUNDED), value * (1 + _ROUNDED)
+
+
 @dataclass(frozen=True)
 class _Step:
     """One step: how it is built from the parameters, and who its neighbours are."""
 
-    names: tuple[str, ...]
+    parameters: str
     build: Callable[..., Mechanism]
     adjacency: Adjacency
 
     def made(self, values: Values) -> Mechanism:
-        return self.build(*(values[name] for name in self.names))
+        return self.build(*(values[name] for name in self.parameters.split()))
 
     def epsilon(self, values: Values, along: Points, rtol: float) -> Bracket:
-        steps = along["T"].astype(int)
-        if rtol > 1e-5 and not isinstance(self.made(values), PoissonSubsampled):
+        step, steps, rough = self.made(values), along["T"].astype(int), rtol > _ROUGH
+        if rough and not isinstance(step, PoissonSubsampled):
             # The accountant would look for a better bound where the bracket is wide.
-            sides = directions(Runs.of(self.made(values), 1, self.adjacency))
+            sides = directions(Runs.of(step, 1, self.adjacency))
             return Lattice(rtol, 2**14).brackets(
                 [side.profiles for side in sides],
                 steps[:, None],
@@ -157,9 +165,10 @@ class _Step:
                 witnesses=[side.witnesses for side in sides],
             )
         # A rough question needs few cells.
-        pld = ACCOUNTANTS["pld"](rtol=rtol, most_cells=2**12 if rtol > 1e-5 else 2**16)
-        both = {"delta": values["delta"], "steps": steps, "adjacency": self.adjacency}
-        guarantees = pld.epsilon_curve(self.made(values), **both)
+        pld = ACCOUNTANTS["pld"](rtol=rtol, most_cells=2**12 if rough else 2**16)
+        guarantees = pld.epsilon_curve(
+            step, delta=values["delta"], steps=steps, adjacency=self.adjacency
+        )
         # The lower end leaves room for what an exact value was rounded up.
         lower = [g.lower * (1 - _ROUNDED) for g in guarantees]
         return np.array(lower), np.array([g.epsilon for g in guarantees])
@@ -168,43 +177,41 @@ class _Step:
         """Epsilon is the total one; that of a pure step is epsilon_0."""
         step = self.made({**values, "epsilon": values.get("epsilon_0", 0.0)})
         row, epsilons = np.array([values["T"]]), along["epsilon"]
-        lattice = Lattice(rtol, 2**12 if rtol > 1e-5 else 2**16)
+        lattice = Lattice(rtol, 2**12 if rtol > _ROUGH else 2**16)
         sides = directions(Runs.of(step, 1, self.adjacency))
-        ends = [side.log_deltas(row, epsilons, lattice) for side in sides]
-        lower, upper = np.exp(np.max(ends, axis=0))
+        lower, upper = np.exp(
+            np.max([side.log_deltas(row, epsilons, lattice) for side in sides], axis=0)
+        )
         return lower * (1 - _ROUNDED), upper * (1 + _ROUNDED)
 
     def sigma(self, values: Values, along: Points, rtol: float) -> Bracket:
         """A noise multiplier that was seen to be too little, and one that was seen to suffice."""
-        tried: dict[float, tuple[float, float]] = {}
+        little = [-math.inf]
 
         def excess(log_sigma: float) -> float:
             at = {**values, "sigma": math.exp(log_sigma)}
-            low, high = self.epsilon(at, {"T": np.array([values["T"]])}, rtol / 10)
-            tried[log_sigma] = float(low[0]), float(high[0])
-            return math.log(high[0] / values["epsilon"]) if high[0] > 0 else -math.inf
+            (low,), (high,) = self.epsilon(at, {"T": np.array([values["T"]])}, rtol / 10)
+            if low > values["epsilon"]:
+                little.append(log_sigma)
+            return math.log(high / values["epsilon"]) if high > 0 else -math.inf
 
         lowest, highest = math.log(0.02), math.log(1e5)
         enough = crossing(excess, guess=0.0, lower=lowest, upper=highest, tolerance=rtol)
-        little = [x for x, (low, _) in tried.items() if low > values["epsilon"]]
-        return np.exp([max(little, default=-math.inf)]), np.exp([enough.x])
+        return np.exp([max(little)]), np.exp([enough.x])
 
     def rdp(self, values: Values, along: Points, rtol: float) -> Bracket:
         made = self.made(values)
-        upper = made.rdp(along["alpha"], adjacency=self.adjacency)
-        real = upper
+        real = upper = made.rdp(along["alpha"], adjacency=self.adjacency)
         if not made.attained:
             witnesses = made.witnesses(self.adjacency)
             real = np.max([pair.renyi(along["alpha"]) for pair in witnesses], axis=0)
         return real * (1 - _ROUNDED), upper * (1 + _ROUNDED)
 
 
-_STEPS = {
-    _P: _Step(("sigma", "q"), lambda s, q: PoissonSubsampled(Gaussian(s), q), "add_remove"),
-    _W: _Step(("sigma", "q"), lambda s, q: WithoutReplacement(Gaussian(s), q), "replace_one"),
-    _L: _Step(("epsilon",), lambda e: Laplace(1 / e), "add_remove"),
-    _R: _Step(("epsilon",), RandomizedResponse, "replace_one"),
-}
+_POISSON = _Step("sigma q", lambda s, q: PoissonSubsampled(Gaussian(s), q), "add_remove")
+_FIXED_SIZE = _Step("sigma q", lambda s, q: WithoutReplacement(Gaussian(s), q), "replace_one")
+_LAPLACE = _Step("epsilon", lambda epsilon: Laplace(1 / epsilon), "add_remove")
+_RESPONSE = _Step("epsilon", RandomizedResponse, "replace_one")
 
 
 def _gaussian_epsilon(_: Values, at: Points, rtol: float) -> Bracket:
@@ -213,8 +220,7 @@ def _gaussian_epsilon(_: Values, at: Points, rtol: float) -> Bracket:
 
 
 def _gaussian_delta(_: Values, at: Points, rtol: float) -> Bracket:
-    delta = np.exp(gaussian_log_delta(at["epsilon"], np.sqrt(at["T"]) / at["sigma"]))
-    return delta * (1 - _ROUNDED), delta * (1 + _ROUNDED)
+    return _rounded(np.exp(gaussian_log_delta(at["epsilon"], np.sqrt(at["T"]) / at["sigma"])))
 
 
 def _gaussian_sigma(_: Values, at: Points, rtol: float) -> Bracket:
@@ -226,8 +232,7 @@ def _gaussian_sigma(_: Values, at: Points, rtol: float) -> Bracket:
         lower=1e-6 * enough,
         upper=enough * (1 + 1e-9),
     )
-    upper = np.sqrt(at["T"]) * one
-    return upper * (1 - _ROUNDED), upper * (1 + _ROUNDED)
+    return _rounded(np.sqrt(at["T"]) * one)
 
 
 def _gaussian_rdp(_: Values, at: Points, rtol: float) -> Bracket:
@@ -245,9 +250,8 @@ def _pure_epsilon(_: Values, at: Points, rtol: float) -> Bracket:
 
 def _proved_pure_epsilon(_: Values, at: Points, rtol: float) -> Bracket:
     """Bracket of `_pure_epsilon` by the lattice, point by point."""
-    step = _STEPS[_R]
     ends = [
-        step.epsilon({"epsilon": e, "delta": d}, {"T": np.array([t])}, rtol)
+        _RESPONSE.epsilon({"epsilon": e, "delta": d}, {"T": np.array([t])}, rtol)
         for e, d, t in zip(at["epsilon"], at["delta"], at["T"], strict=True)
     ]
     return tuple(np.concatenate(ends, axis=1))  # type: ignore[return-value]
@@ -259,59 +263,65 @@ def _amplified(_: Values, at: Points, rtol: float) -> Bracket:
     return value * (1 - 1e-15), value * (1 + 1e-15)
 
 
-_BOTH, _ONE = "add_remove", "replace_one"
-_EXACT = "the exact closed profile of the Gaussian"
-_COMPOSED = "the certified composition of the privacy loss"
-_WORST = "the worst mechanism of this kind, composed optimally (randomized response)"
-_RDP = "the Rényi divergence of the worst neighbours, one step"
-_MIXED = "the worst base with this guarantee, whose Poisson sample loses exactly this"
-
-_SAMPLED = ("sigma", "T", "q", "delta")
-_NOISE = ("epsilon", "T", "q", "delta")
-_SPENT = ("epsilon", "sigma", "T", "q")
-_ORDER = ("alpha", "sigma", "q")
-_STEPPED = ("epsilon", "T", "epsilon_0")
-_RESPONSES = {
-    "epsilon": Subject(
-        ("epsilon", "T", "delta"), None, _pure_epsilon, _ONE, _WORST, proof=_proved_pure_epsilon
-    ),
-    "delta": Subject(_STEPPED, "epsilon", _STEPS[_R].delta, _ONE, _WORST),
-    "rdp": Subject(("alpha", "epsilon"), "alpha", _STEPS[_R].rdp, _ONE, _RDP),
-}
-# Randomized response is the worst of all that has epsilon, whoever the neighbours are.
-_ANY = {quantity: replace(worst, adjacency="any") for quantity, worst in _RESPONSES.items()}
-
+_exact = partial(Subject, note="the exact closed profile of the Gaussian")
+_fixed_size = partial(Subject, adjacency="replace_one")
+_response = partial(
+    Subject,
+    adjacency="replace_one",
+    note="the worst mechanism of this kind, composed optimally (randomized response)",
+)
+_divergence = partial(Subject, note="the Rényi divergence of the worst neighbours, one step")
 QUANTITIES: dict[str, dict[str, Subject]] = {
     "epsilon": {
-        _G: Subject(("sigma", "T", "delta"), None, _gaussian_epsilon, _BOTH, _EXACT),
-        _P: Subject(_SAMPLED, "T", _STEPS[_P].epsilon, _BOTH, _COMPOSED, price=2),
-        _W: Subject(_SAMPLED, "T", _STEPS[_W].epsilon, _ONE, _COMPOSED, price=12),
-        _L: Subject(("epsilon", "T", "delta"), "T", _STEPS[_L].epsilon, _BOTH, _COMPOSED, price=4),
-        _R: _RESPONSES["epsilon"],
-        _PURE: _ANY["epsilon"],
+        "gaussian": _exact("sigma T delta", _gaussian_epsilon),
+        "poisson_subsampled_gaussian": Subject("sigma T q delta", _POISSON.epsilon, "T", price=2),
+        "without_replacement_gaussian": _fixed_size(
+            "sigma T q delta", _FIXED_SIZE.epsilon, "T", price=12
+        ),
+        "laplace": Subject("epsilon T delta", _LAPLACE.epsilon, "T", price=4),
+        "randomized_response": _response(
+            "epsilon T delta", _pure_epsilon, proof=_proved_pure_epsilon
+        ),
     },
     "delta": {
-        _G: Subject(("epsilon", "sigma", "T"), None, _gaussian_delta, _BOTH, _EXACT),
-        _P: Subject(_SPENT, "epsilon", _STEPS[_P].delta, _BOTH, _COMPOSED, price=2),
-        _W: Subject(_SPENT, "epsilon", _STEPS[_W].delta, _ONE, _COMPOSED, price=3),
-        _L: Subject(_STEPPED, "epsilon", _STEPS[_L].delta, _BOTH, _COMPOSED),
-        _R: _RESPONSES["delta"],
-        _PURE: _ANY["delta"],
+        "gaussian": _exact("epsilon sigma T", _gaussian_delta),
+        "poisson_subsampled_gaussian": Subject(
+            "epsilon sigma T q", _POISSON.delta, "epsilon", price=2
+        ),
+        "without_replacement_gaussian": _fixed_size(
+            "epsilon sigma T q", _FIXED_SIZE.delta, "epsilon", price=3
+        ),
+        "laplace": Subject("epsilon T epsilon_0", _LAPLACE.delta, "epsilon"),
+        "randomized_response": _response("epsilon T epsilon_0", _RESPONSE.delta, "epsilon"),
     },
     "sigma": {
-        _G: Subject(("epsilon", "delta", "T"), None, _gaussian_sigma, _BOTH, _EXACT),
-        _P: Subject(_NOISE, "", _STEPS[_P].sigma, _BOTH, _COMPOSED, 1e-2, price=6),
-        _W: Subject(_NOISE, "", _STEPS[_W].sigma, _ONE, _COMPOSED, 1e-2, price=20),
+        "gaussian": _exact("epsilon delta T", _gaussian_sigma),
+        "poisson_subsampled_gaussian": Subject(
+            "epsilon T q delta", _POISSON.sigma, "", rough=1e-2, price=6
+        ),
+        "without_replacement_gaussian": _fixed_size(
+            "epsilon T q delta", _FIXED_SIZE.sigma, "", rough=1e-2, price=20
+        ),
     },
     "rdp": {
-        _G: Subject(("alpha", "sigma"), None, _gaussian_rdp, _BOTH, _RDP),
-        _P: Subject(_ORDER, "alpha", _STEPS[_P].rdp, _BOTH, _RDP),
-        _W: Subject(_ORDER, "alpha", _STEPS[_W].rdp, _ONE, _RDP),
-        _L: Subject(("alpha", "epsilon"), "alpha", _STEPS[_L].rdp, _BOTH, _RDP),
-        _R: _RESPONSES["rdp"],
-        _PURE: _ANY["rdp"],
+        "gaussian": _divergence("alpha sigma", _gaussian_rdp),
+        "poisson_subsampled_gaussian": _divergence("alpha sigma q", _POISSON.rdp, "alpha"),
+        "without_replacement_gaussian": _divergence(
+            "alpha sigma q", _FIXED_SIZE.rdp, "alpha", "replace_one"
+        ),
+        "laplace": _divergence("alpha epsilon", _LAPLACE.rdp, "alpha"),
+        "randomized_response": _divergence("alpha epsilon", _RESPONSE.rdp, "alpha", "replace_one"),
     },
     "amplified_epsilon": dict.fromkeys(
-        ("approximate_dp", _PURE), Subject(("epsilon", "q"), None, _amplified, _BOTH, _MIXED)
+        ("approximate_dp", "pure_dp"),
+        Subject(
+            "epsilon q",
+            _amplified,
+            note="the worst base with this guarantee, whose Poisson sample loses exactly this",
+        ),
     ),
 }
+# Randomized response is the worst of all that has epsilon, whoever the neighbours are.
+for _quantity in ("epsilon", "delta", "rdp"):
+    _worst = QUANTITIES[_quantity]["randomized_response"]
+    QUANTITIES[_quantity]["pure_dp"] = replace(_worst, adjacency="any")

@@ -112,11 +112,11 @@ def test_points_are_those_of_the_formula_and_its_oracle():
 
 
 def test_grey_ends_where_the_hypothesis_does_and_red_lies_where_the_claim_is_too_small():
-    # sigma_alpha^2 = 4 - 3 alpha vanishes at order 4/3.
-    at = place_at("G-A4").at("std_p", 2.0).at("std_q", 1.0)
-    (region,) = points.curve(at, "order")[0].regions
-    assert region.kind == "outside" and region.right == 50.0
-    assert region.left == pytest.approx(4 / 3, rel=1e-9)
+    # The noise multiplier stays below twice the bit noise.
+    at = place_at("G-F5").at("bit_noise", 1.0)
+    (region,) = points.curve(at, "noise_multiplier")[0].regions
+    assert region.kind == "outside" and region.right == 20.0
+    assert region.left == pytest.approx(2.0, rel=1e-9)
     at = place_at("G-A4", "no-root")
     found, some, _ = points.curve(at, "order")
     assert found.star is not None and found.claimed and len(found.own) == len(found.x)

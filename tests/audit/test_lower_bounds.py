@@ -15,7 +15,7 @@ from dplearn.accountants.pld import PLD
 from dplearn.audit import LowerBound, from_counts, from_guesses, from_scores, one_run
 from dplearn.audit.bounds import _planned
 from dplearn.audit.theorems import least_of_dp, reachable
-from dplearn.book.chapters.auditing.truths import worst_chance
+from dplearn.book.chapters.one_run import worst_chance
 from dplearn.book.kit import oracles
 from dplearn.ground.guarantee import Guarantee
 from dplearn.mechanisms import Gaussian

@@ -12,11 +12,11 @@ from cases import each
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.book import book
 from dplearn.book.kit.oracles import coins_delta, gaussian_delta
+from dplearn.book.kit.written import parse
 from dplearn.claims import PARAMETERS, QUANTITIES, STATUS, check, setting
 from dplearn.claims._parameters import canonical
 from dplearn.claims._truth import Purse, brackets, subject
 from dplearn.claims.verdict import HOLDS, UNDECIDED, VIOLATED
-from dplearn.ground.written import parse
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from outcomes import epsilon_of_coins
 
@@ -142,7 +142,7 @@ def test_closed_bounds_of_the_sampled_gaussian_hold_only_inside_their_conditions
     ],
 )
 def test_every_kind_of_truth_finds_a_violation(claim, quantity, of, fixed):
-    verdict = check(claim, quantity=quantity, of=of, fixed=fixed, effort=0.3)
+    verdict = check(claim, quantity=quantity, of=of, fixed=fixed, effort=0.05)
     assert verdict.status == "violated", str(verdict)
     assert verdict.worst.claimed < verdict.worst.lower <= verdict.worst.upper
     assert verdict.worst.ratio <= verdict.simplest.ratio * 1.001

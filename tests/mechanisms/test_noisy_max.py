@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import ndtr
 
 from dplearn import ACCOUNTANTS
-from dplearn.book.chapters.pate import truths
+from dplearn.book.chapters import pate as truths
 from dplearn.mechanisms.noisy_max import NoisyMax
 from outcomes import EPSILONS, delta_by_definition
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dplearn import ACCOUNTANTS
-from dplearn.book.chapters.selection import truths
+from dplearn.book.chapters import sparse_vector as truths
 from dplearn.mechanisms.randomized_response import RandomizedResponse
 from dplearn.mechanisms.sparse_vector import SparseVector
 from outcomes import EPSILONS, delta_by_definition

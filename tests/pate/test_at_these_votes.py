@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dplearn.book import gnmax_data_dependent_rdp, gnmax_flip_bound
-from dplearn.book.chapters.pate import truths
+from dplearn.book.chapters import pate as truths
 from dplearn.pate import PATE, Votes, at_these_votes
 from dplearn.pate.as_printed import as_printed
 from dplearn.pate.at_these_votes import NOT_FOR_PRINT, AtTheseVotes

@@ -8,7 +8,7 @@ import pytest
 from scipy.special import erfc
 from scipy.stats import chi2
 
-from dplearn.book.chapters.pate import truths
+from dplearn.book.chapters import pate as truths
 from dplearn.pate import PATE, Aggregator, Votes
 from dplearn.pate.law import laws
 

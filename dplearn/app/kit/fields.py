@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from dplearn.book.kit.written import read
 from dplearn.figures import MANTISSAS
-from dplearn.ground.written import read
 
 # Mantissas of a slider's marks, by their number per decade.
 _MANTISSAS = {

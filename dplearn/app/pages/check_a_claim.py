@@ -12,9 +12,9 @@ from dplearn.app.kit import controls, links, look, questions
 from dplearn.app.kit.fields import Choice, Text, by_key
 from dplearn.app.kit.language import retold, translated
 from dplearn.app.kit.state import State, load, save
+from dplearn.book.kit.written import read, split
 from dplearn.claims import PARAMETERS, QUANTITIES, Verdict, aliases, canonical, check, setting
 from dplearn.figures import SYMBOLS, claim_map, map_finding
-from dplearn.ground.written import read, split
 
 TITLE = "Check a claim"
 GROUP = "Check"

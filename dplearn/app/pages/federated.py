@@ -17,7 +17,7 @@ from dplearn.app.kit.language import translated
 from dplearn.app.kit.people import people
 from dplearn.app.kit.run_fields import DELTA
 from dplearn.app.kit.state import State, idle, load, save
-from dplearn.book.chapters.tradeoff.entries import approximate_dp_tradeoff
+from dplearn.book.chapters.tradeoff import approximate_dp_tradeoff
 from dplearn.datasets import digits
 from dplearn.federated import FederatedPlan, user_level
 from dplearn.federated.noise import DistributedNoise

@@ -12,8 +12,8 @@ r"""What an entry of the formula book is: a plain function under decorators that
         return math.sqrt(2 * math.log(1.25 / delta)) / epsilon
 
 * `formula`: id, title, how value and truth are related, and where it stands in the literature.
-* `given`: the hypothesis, checked as an expression (or a function whose docstring says it), and the
-  domain from which each parameter is drawn; domains may depend on those named before them.
+* `given`: the hypothesis, an expression whose clauses readers' calls must meet (or a function whose
+  docstring says it), and the domain of each parameter, which may depend on those named before.
 * `oracle`: the truth by another way, from the definition; it must not call the function, and
   `verify` watches it. It receives those parameters that it names.
 * `printed`: a value as printed, and the printed truth; all digits must agree.
@@ -33,13 +33,15 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any, Literal, TypeVar
 
+import numpy as np
+
 from dplearn.book.kit import words
-from dplearn.book.kit.domains import Domain, Parameters, by_name
+from dplearn.book.kit.domains import Domain, Parameters, Whole, by_name
+from dplearn.book.kit.written import parse
 from dplearn.ground.guarantee import Reference
-from dplearn.ground.written import parse
 
 Kind = Literal["identity", "upper", "lower", "asymptotic"]
 Hypothesis = str | Callable[..., bool]
@@ -135,9 +137,7 @@ class Formula:
     @property
     def hypothesis(self) -> str:
         """The hypothesis in words or as an expression; "" if there is none."""
-        if isinstance(self.given, str):
-            return self.given
-        return (self.given.__doc__ or "").strip().split("\n")[0]
+        return words.told(self.given)
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -160,7 +160,28 @@ class Formula:
 
     def accepts(self, parameters: Parameters) -> bool:
         """Whether the hypothesis is met."""
-        return bool(self._accepts(parameters))
+        return bool(np.all(self._accepts(parameters)))
+
+    @cached_property
+    def guarded(self) -> Callable[..., Any]:
+        """The function for readers: it refuses what lies outside the hypothesis, as far as its own
+        parameters tell."""
+        signature = inspect.signature(self.function)
+        whole = [name for name, domain in self.domain.items() if isinstance(domain, Whole)]
+        rules = [(f"{name} to be whole", parse(f"floor({name}) == {name}")) for name in whole]
+        if isinstance(self.given, str) and self.given:
+            rules += [(clause, parse(clause)) for clause in re.split(r"\s+and\s+", self.given)]
+
+        @wraps(self.function)
+        def call(*args: Any, **named: Any) -> Any:
+            at = signature.bind(*args, **named).arguments
+            for expected, rule in rules:
+                if rule.names <= set(at) and not np.all(rule(**at)):
+                    got = ", ".join(f"{name}={at[name]!r}" for name in sorted(rule.names))
+                    raise ValueError(f"Expected {expected}, got {got}.")
+            return self.function(*args, **named)
+
+        return call
 
     def misprint(self, name: str) -> Misprint:
         """The misprint of this name."""
@@ -186,7 +207,10 @@ class Formula:
             return misprint.statement
         if isinstance(misprint.claim, str):
             return words.same_left_side(self.statement, misprint.claim)
-        return rf"{self.statement}\quad\text{{{words.claimed_for(misprint.given)}}}"
+        told = words.told(misprint.given)
+        if told and not callable(misprint.given):
+            told = f"for ${words.typeset(told)}$"
+        return rf"{self.statement}\quad\text{{{told or 'without any hypothesis'}}}"
 
     @cached_property
     def _accepts(self) -> Callable[[Parameters], Any]:
@@ -198,6 +222,31 @@ class Formula:
 _CHANGED = ("given", "kind", "oracle", "along")
 waiting: dict[Callable[..., Any], list[Part]] = {}
 entries: dict[str, Formula] = {}
+
+
+# A line `name: meaning` below a statement, and the indented lines that carry it on.
+_OWN = re.compile(r"(?m)^([a-z_0-9]+): (.+(?:\n  .+)*)\n?")
+
+
+def _help(entry: Formula) -> str:
+    """Docstring of an entry's function: statement, hypothesis, parameters, source, example."""
+    own = dict(_OWN.findall(entry.remarks))
+    remarks = _OWN.sub("", entry.remarks).strip()
+    lines = [f"{entry.title}.", "", f".. math:: {' '.join(entry.statement.split())}", ""]
+    lines += [*remarks.splitlines(), ""] if remarks else []
+    lines += [words.KINDS[entry.kind]]
+    lines += [f"Hypothesis: {entry.hypothesis}."] if entry.hypothesis else []
+    lines += ["", "Parameters", "----------"]
+    for name in entry.parameters:
+        symbol, meaning = words.MEANINGS.get(name, ("", ""))
+        span = str(entry.domain.get(name, "approaches a limit"))
+        lines += [f"{name}{f' ({symbol})' if symbol else ''}"]
+        lines += [f"    {'; '.join(filter(None, (own.get(name, meaning), span)))}"]
+    lines += ["", "References", "----------", str(entry.reference)]
+    for example in entry.printed[:1]:
+        arguments = ", ".join(f"{name}={value!r}" for name, value in example.parameters.items())
+        lines += ["", f"{entry.function.__name__}({arguments}) is {example.value}."]
+    return "\n".join(lines)
 
 
 def formula(
@@ -239,7 +288,7 @@ def formula(
             **fields,
         )
         if not statement:
-            function.__doc__ = words.help_text(entry)
+            function.__doc__ = _help(entry)
         return function
 
     return enter_function

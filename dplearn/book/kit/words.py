@@ -1,15 +1,10 @@
-"""What `help` shows of an entry, and LaTeX that is made rather than written."""
-
-from __future__ import annotations
+"""The common words of entries, and LaTeX that is made rather than written."""
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dplearn.ground.written import parse
-
-if TYPE_CHECKING:
-    from dplearn.book.kit.entry import Formula
+from dplearn.book.kit.written import parse
 
 KINDS = {
     "identity": "An identity: the value is the truth.",
@@ -95,30 +90,7 @@ MEANINGS = {
     "mu_1": (r"\mu_1", "distance of the first release in standard deviations"),
     "mu_2": (r"\mu_2", "that of the second"),
 }
-# A line `name: meaning` below a statement, and the indented lines that carry it on.
-_OWN = re.compile(r"(?m)^([a-z_0-9]+): (.+(?:\n  .+)*)\n?")
 _RELATION = re.compile(r"=|\\le|\\ge|\\approx|\\lesssim")
-
-
-def help_text(entry: Formula) -> str:
-    """Docstring of an entry's function: statement, hypothesis, parameters, source, example."""
-    own = dict(_OWN.findall(entry.remarks))
-    remarks = _OWN.sub("", entry.remarks).strip()
-    lines = [f"{entry.title}.", "", f".. math:: {' '.join(entry.statement.split())}", ""]
-    lines += [*remarks.splitlines(), ""] if remarks else []
-    lines += [KINDS[entry.kind]]
-    lines += [f"Hypothesis: {entry.hypothesis}."] if entry.hypothesis else []
-    lines += ["", "Parameters", "----------"]
-    for name in entry.parameters:
-        symbol, meaning = MEANINGS.get(name, ("", ""))
-        span = str(entry.domain.get(name, "approaches a limit"))
-        lines += [f"{name}{f' ({symbol})' if symbol else ''}"]
-        lines += [f"    {'; '.join(filter(None, (own.get(name, meaning), span)))}"]
-    lines += ["", "References", "----------", str(entry.reference)]
-    for example in entry.printed[:1]:
-        arguments = ", ".join(f"{name}={value!r}" for name, value in example.parameters.items())
-        lines += ["", f"{entry.function.__name__}({arguments}) is {example.value}."]
-    return "\n".join(lines)
 
 
 def typeset(expression: str) -> str:
@@ -137,8 +109,8 @@ def same_left_side(statement: str, claim: str) -> str:
     return left + typeset(claim)
 
 
-def claimed_for(hypothesis: str | Callable[..., Any] | None) -> str:
-    """Words for the hypothesis of a claim that goes too far."""
+def told(hypothesis: str | Callable[..., Any] | None) -> str:
+    """The hypothesis as an expression or in words, those of its function; "" if there is none."""
     if callable(hypothesis):
         return (hypothesis.__doc__ or "").strip().split("\n")[0]
-    return f"for ${typeset(hypothesis)}$" if hypothesis else "without any hypothesis"
+    return hypothesis or ""

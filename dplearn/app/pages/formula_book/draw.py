@@ -15,8 +15,8 @@ from dplearn.app.pages.formula_book.tables import verified
 from dplearn.book import Formula, Misprint, book
 from dplearn.book.everything import verification
 from dplearn.book.kit.entry import Typed
+from dplearn.book.kit.written import parse
 from dplearn.claims import PARAMETERS, aliases
-from dplearn.ground.written import parse
 
 # What an address of the first page needs.
 _RUN = ("noise_multiplier", "sample_rate", "steps", "delta")
