@@ -57,7 +57,7 @@ def observe(
     seed: int = 0,
     score: Callable[[Any], ArrayLike] | None = None,
     path: str | Path | None = None,
-    executor: Executor | str | None = None,
+    executor: Executor | None = None,
     progress: bool = True,
 ) -> Observations:
     """Run `train(included, seed)` so often; each canary is in a run with probability 1/2.
