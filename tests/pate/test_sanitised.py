@@ -11,7 +11,7 @@ from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.book import gnmax_data_dependent_rdp, gnmax_flip_bound
 from dplearn.book.chapters.pate import truths
 from dplearn.pate import PATE, Sanitised, Votes
-from dplearn.pate.law import laws
+from dplearn.pate.at_these_votes import laws
 from dplearn.pate.sanitised import divergence_and_sensitivity
 
 TEACHERS, CLASSES = 6, 3
