@@ -277,6 +277,7 @@ def test_graph_has_the_chances_that_it_promises(clients, corrupt, dropouts):
     "call, error, message",
     [
         (lambda: Neighbourhood(10, 5), ValueError, "threshold > .neighbours . corrupt. / 2 = 5"),
+        (lambda: Neighbourhood(9, 5, 2), ValueError, r"/ 2 = 5\.5, got threshold=5"),
         (lambda: neighbourhood(10, corrupt=0.5, dropouts=0.5), ValueError, "leave 8 neighbours"),
         (lambda: Session(size=0, around=SIX), ValueError, "size a whole number >= 1"),
         (lambda: Session(size=1, around=SIX, bits=65), ValueError, "bits a whole number"),

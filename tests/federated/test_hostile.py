@@ -79,7 +79,7 @@ LYING = pytest.mark.parametrize(
     [
         (10, Neighbourhood(9, 5), 0),
         (10, Neighbourhood(9, 6, 2), 2),
-        pytest.param(100, Neighbourhood(32, 17), 0, marks=pytest.mark.slow),
+        pytest.param(50, Neighbourhood(16, 9), 0, marks=pytest.mark.slow),
     ],
 )
 

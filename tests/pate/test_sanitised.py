@@ -63,7 +63,7 @@ def test_smooth_sensitivity_changes_by_its_factor_between_neighbours(plan):
 @each_plan
 def test_what_is_published_bounds_the_true_divergence(plan):
     rng = np.random.default_rng(0)
-    for _ in range(60):
+    for _ in range(25):
         row = np.sort(rng.multinomial(60, rng.dirichlet(np.full(4, 0.3))))[::-1]
         wide = PATE(answers=1, noise_std=12.0)
         if plan.check_std:
