@@ -13,14 +13,7 @@ from dplearn.datasets.files import (
     practice_names,
     practice_set,
 )
-from dplearn.datasets.shipped import (
-    Deployment,
-    Labelled,
-    deployments,
-    digits,
-    shipped_table,
-    split,
-)
+from dplearn.datasets.shipped import Deployment, Labelled, deployments, digits, shipped_table, split
 from dplearn.datasets.synthetic import cache_folder, synthetic_digits
 
 __all__ = [

@@ -80,8 +80,9 @@ def one_round(grid: Grid, config: dict) -> str:
         sent = [Message(RecordDict({"told": parts[n]}), nodes[n], "query") for n in parts]
         for reply in grid.send_and_receive(sent, timeout=limit):
             number = nodes.index(reply.metadata.src_node_id)
+            said: Any = reply.content if reply.has_content() else {"said": {"body": b""}}
             try:
-                protocol.receive(number, reply.has_content() and reply.content["said"]["body"])
+                protocol.receive(number, said["said"]["body"])
             except MessageError as error:
                 print(f"client {number}: {error}", flush=True)
     return (
