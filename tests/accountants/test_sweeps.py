@@ -53,7 +53,8 @@ def test_a_sweep_goes_on_where_it_was_cut(tmp_path, capsys):
         file.write_bytes(file.read_bytes()[:-5])  # killed while it wrote
         assert sweep(question, [*PLANS, PLANS[1]], executor=pool, rows=file)[:3] == before
         assert calls == [40, 10, 30, 30, 20, 10]
-        sweep(drawn, PLANS[1:2], executor=pool, rows=file)  # another question of that plan
+        # Another question of that plan.
+        assert len(sweep(drawn, PLANS[1:2], executor=pool, rows=file)) == 1
         assert len(file.read_text().splitlines()) == 6
         with pytest.raises(TypeError, match="not JSON serializable"):
             sweep(QUESTION, PLANS, executor=pool, rows=file, progress=False)
