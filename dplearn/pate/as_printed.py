@@ -56,19 +56,14 @@ def as_printed(votes: Votes, plan: PATE, *, delta: float) -> Guarantee:
     if plan.noise == "laplace":
         return _by_moments(rows, counts, plan, delta)
     total = counts @ printed_rdp(rows, plan)
-    bound, first = (
-        stated(total, delta, "Theorem 6"),
-        rdp_to_epsilon_mironov(ORDERS, total, delta=delta),
-    )
-    bound = dataclasses.replace(
+    bound, checked = stated(total, delta, "Theorem 6"), plan.check_std is not None
+    first = float(np.min(rdp_to_epsilon_mironov(ORDERS, total, delta=delta)))
+    return dataclasses.replace(
         bound,
-        assumptions=(*bound.assumptions, _ONE_WAY),
-        details={**bound.details, "first_conversion": float(np.min(first))},
+        kind="approximate" if checked else "upper",
+        assumptions=(*bound.assumptions, _ONE_WAY, *([_EXPECTED] if checked else [])),
+        details={**bound.details, "first_conversion": first},
     )
-    if plan.check_std is None:
-        return bound
-    assumptions = (*bound.assumptions, _EXPECTED)
-    return dataclasses.replace(bound, kind="approximate", assumptions=assumptions)
 
 
 def printed_rdp(rows: NDArray, plan: PATE) -> NDArray:
