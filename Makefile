@@ -1,7 +1,5 @@
 # Everything runs inside .venv; each target installs what it needs there and is not yet there.
 PYTHON ?= python3
-# Two environments are made at a time.
-MAKEFLAGS += --jobs=2
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
@@ -20,7 +18,7 @@ app: $(VENV)/app  ## open the explorer
 
 train: $(VENV)/train  ## add PyTorch, for the explorer's page Train and for dplearn.training
 
-test: $(VENV)/all $(VENV)/flower/ready lint  ## everything: unit, contract, doctests, types, pages, browser, lessons
+test: $(VENV)/all lint  ## everything: unit, contract, doctests, types, pages, browser, lessons
 	$(BIN)/python tests/chromium.py
 	$(BIN)/python -m pytest $(NBVAL) -n 4 --dist loadgroup tests dplearn lessons
 
@@ -53,11 +51,6 @@ $(VENV)/app: requirements.txt pyproject.toml | $(BIN)/python
 $(VENV)/train: requirements.txt pyproject.toml | $(BIN)/python
 	$(EXTRA) ".[app,train]"
 	touch $(VENV)/app $@
-
-$(VENV)/flower/ready: requirements.txt pyproject.toml | $(BIN)/python
-	$(PYTHON) -m venv $(VENV)/flower
-	$(subst $(BIN),$(VENV)/flower/bin,$(EXTRA)) ".[flower]"
-	touch $@
 
 $(VENV)/all: requirements.txt pyproject.toml | $(BIN)/python
 	$(PIP) install --no-compile -r requirements.txt

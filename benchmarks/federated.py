@@ -2,8 +2,7 @@
 
     .venv/bin/python benchmarks/federated.py [--only flower] [--clients 3] [--rounds 1] [--write]
 
-Flower is that of `make test` or `DPLEARN_FLOWER`, the folder of its programs; its simulation engine
-needs `flwr[simulation]` there.
+Flower's simulation engine needs `flwr[simulation]`.
 """
 
 import argparse

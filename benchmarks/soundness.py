@@ -1,15 +1,14 @@
 """A random sweep that tries to catch the pld accountant lying.
 
     .venv/bin/python benchmarks/soundness.py [--points 20000] [--seed 1] [--rows FILE]
-        [--executor processes | threads | dask://HOST:PORT] [--workers 2]
-        [--only lists --index 7]
+        [--workers 2 | --dask tcp://HOST:PORT] [--only lists --index 7]
 
 Every setting (mechanism, steps, delta, adjacency) is asked in several ways that must not contradict
 each other: no lower end above an upper end, none past an exact value or what a simple argument
 proves, none against the order of two settings one of which leaks less. A numpy warning, an
 exception and an answer above 2 CPU seconds count as well. Exit status 1 if there is one, with the
 lines that repeat it. With --rows a file has a line of JSON per case, and those in it are skipped.
-Executors are those of `dplearn.sweeps`; workers of a cluster need this folder on their path.
+Workers of a Dask cluster need this folder on their path.
 """
 
 import os
@@ -22,6 +21,8 @@ import sys
 import time
 import traceback
 import warnings
+from concurrent.futures import Executor, ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ import numpy as np
 from support.questions import CLASSES
 from support.sweep import Case
 
-from dplearn.sweeps import executor_at, sweep
+from dplearn.sweeps import sweep
 
 Job = tuple[int, str, int]
 Row = dict[str, Any]
@@ -101,17 +102,27 @@ def main() -> int:
     parser.add_argument("--points", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rows", type=Path, help="file of cases, continued if it exists")
-    parser.add_argument("--executor", default="processes", help="threads, dask://HOST:PORT")
-    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--workers", type=int, default=2, help="processes on this machine")
+    parser.add_argument("--dask", help="address of a scheduler, whose workers are asked instead")
     parser.add_argument("--only", choices=CLASSES, help="one class")
     parser.add_argument("--index", type=int, help="one case of that class")
     options = parser.parse_args()
     jobs = jobs_of(options.points, options.seed, options.only)
     if options.index is not None:
         jobs = [(seed, name, options.index) for seed, name, i in jobs if i == 0]
-    with executor_at(options.executor, workers=options.workers) as pool:
-        cases = sweep(run, jobs, executor=pool, batch=CHUNK, rows=options.rows)
+    with pool(options) as executor:
+        cases = sweep(run, jobs, executor=executor, batch=CHUNK, rows=options.rows)
     return 1 if report([row for case in cases for row in case]) else 0
+
+
+def pool(options: argparse.Namespace) -> Executor:
+    """The processes or the cluster that the options name."""
+    if not options.dask:
+        return ProcessPoolExecutor(options.workers, get_context("spawn"))
+    from distributed import Client
+
+    # Pure, two equal jobs would be one.
+    return Client(options.dask, set_as_default=False).get_executor(pure=False)
 
 
 def jobs_of(points: int, seed: int, only: str | None = None) -> list[Job]:

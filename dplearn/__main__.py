@@ -216,7 +216,7 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _pate(options: argparse.Namespace) -> int:
-    from dplearn.pate.report import read, statements
+    from dplearn.pate.as_printed import read, statements
 
     votes, plan = read(options)
     rows = statements(votes, plan, delta=options.delta)

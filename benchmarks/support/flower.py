@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -11,8 +12,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-# The folder of Flower's programs; `make test` makes the second.
-PROGRAMS = Path(os.environ.get("DPLEARN_FLOWER") or ROOT / ".venv" / "flower" / "bin")
+PROGRAMS = Path(sys.executable).parent
 LIMIT = 1800.0  # seconds, against waiting for ever
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -57,7 +56,7 @@ def observe(
     seed: int = 0,
     score: Callable[[Any], ArrayLike] | None = None,
     path: str | Path | None = None,
-    executor: Executor | str | None = None,
+    executor: Executor | None = None,
     progress: bool = True,
 ) -> Observations:
     """Run `train(included, seed)` so often; each canary is in a run with probability 1/2.
@@ -73,10 +72,9 @@ def observe(
     validate.integer(minimum=1, canaries=canaries, runs=runs)
     validate.integer(minimum=0, seed=seed)
     plans = [_Run(number, runs, canaries, seed) for number in range(runs)]
-    with ExitStack() as stack:
-        pool = executor or stack.enter_context(ThreadPoolExecutor(1))
-        question = partial(_scores, train, score)
-        rows = sweep(question, plans, executor=pool, rows=path, progress=progress)
+    question = partial(_scores, train, score)
+    with ThreadPoolExecutor(1) as here:
+        rows = sweep(question, plans, executor=executor or here, rows=path, progress=progress)
     return Observations(np.array([plan.drawn[0] for plan in plans]), np.array(rows))
 
 

@@ -3,8 +3,10 @@
 import difflib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import chain
+from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,6 @@ import numpy as np
 from dplearn.book import Case, Refutation, Verification, book, refute, verify
 from dplearn.book.kit.search import SEARCHES
 from dplearn.book.published import Figure, check_figure, published
-from dplearn.sweeps import executor_at
 
 _NUMBER = "abcdefgh0123456789"
 Result = Verification | Refutation | Figure
@@ -58,7 +59,7 @@ def check_all(ids: Sequence[str] = (), *, searches: int = SEARCHES) -> Iterator[
 
 
 def _in_parallel(one: Callable[[str], list[Result]]) -> Iterator[list[Result]]:
-    with executor_at("processes", workers=2) as pool:
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
         yield from pool.map(one, all_ids())
 
 

@@ -3,12 +3,17 @@
 Every set of images is a `Labelled` pair of images (float32 in [0, 1]) and labels (int64).
 """
 
-from dplearn.datasets.deployments import Deployment, deployments
 from dplearn.datasets.features import oriented_gradients
-from dplearn.datasets.files import cifar10, fashion_mnist, idx, mnist
-from dplearn.datasets.practice import PRACTICE_SIZES, practice_names, practice_set
-from dplearn.datasets.records import Labelled, split
-from dplearn.datasets.shipped import digits, shipped_table
+from dplearn.datasets.files import (
+    PRACTICE_SIZES,
+    cifar10,
+    fashion_mnist,
+    idx,
+    mnist,
+    practice_names,
+    practice_set,
+)
+from dplearn.datasets.shipped import Deployment, Labelled, deployments, digits, shipped_table, split
 from dplearn.datasets.synthetic import cache_folder, synthetic_digits
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Readers for the usual public image sets, from files that you have; nothing is downloaded."""
+"""Readers of the usual public image sets from files that you have, and sets to practise on."""
 
 import gzip
 import hashlib
@@ -11,7 +11,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn.datasets.records import Labelled, labelled
+from dplearn.datasets.shipped import Labelled, digits, labelled, split
+from dplearn.datasets.synthetic import cache_folder, synthetic_digits
+from dplearn.ground import validate
 
 _TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 # The longest header of an IDX file, and the most dimensions of an array.
@@ -34,6 +36,9 @@ _FASHION_MNIST = {
 }
 _CIFAR_RECORD = 1 + 3 * 32 * 32
 _CIFAR_BATCH = 10_000
+# Records to train on; at most so many others are held out.
+PRACTICE_SIZES = {"digits": 1438, "synthetic": 10_000, "mnist": 60_000}
+_HELD_OUT = 2000
 
 
 def idx(path: str | os.PathLike) -> NDArray:
@@ -71,11 +76,6 @@ def mnist(folder: str | os.PathLike) -> tuple[Labelled, Labelled]:
     Bottou, Bengio & Haffner (1998), Gradient-based learning applied to document recognition.
     """
     return _idx_set(Path(folder), _MNIST, "MNIST")
-
-
-def holds_mnist(folder: str | os.PathLike) -> bool:
-    """Whether the four files of MNIST, or of Fashion-MNIST, lie in a folder."""
-    return all(any((Path(folder) / part).is_file() for part in _forms(name)) for name in _MNIST)
 
 
 def fashion_mnist(folder: str | os.PathLike) -> tuple[Labelled, Labelled]:
@@ -176,3 +176,32 @@ def _content(path: Path, most: int) -> bytes:
         return b"".join(parts)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(f"Expected {path} to be a whole gzip file: {error}.") from error
+
+
+def practice_set(name: str) -> tuple[Labelled, Labelled]:
+    """Records to train on and held-out ones, of a set of `PRACTICE_SIZES`.
+
+    MNIST is read from the folder ``mnist`` in `cache_folder`, where synthetic ones are kept.
+
+    Examples
+    --------
+    >>> train, held_out = practice_set("digits")
+    >>> len(train.labels), len(held_out.labels)
+    (1438, 359)
+    """
+    validate.one_of(tuple(PRACTICE_SIZES), dataset=name)
+    if name == "digits":
+        train, _, test = split(digits(), validation=0.0)
+    elif name == "synthetic":
+        train = synthetic_digits(count=PRACTICE_SIZES[name], cache=cache_folder())
+        test = synthetic_digits(count=_HELD_OUT, seed=1, cache=cache_folder())
+    else:
+        train, test = mnist(cache_folder() / name)
+    return train, Labelled(test.images[:_HELD_OUT], test.labels[:_HELD_OUT])
+
+
+def practice_names() -> tuple[str, ...]:
+    """Names of the sets that can be had at once: MNIST only where its four files are."""
+    folder = cache_folder() / "mnist"
+    there = all(any((folder / part).is_file() for part in _forms(name)) for name in _MNIST)
+    return tuple(name for name in PRACTICE_SIZES if there or name != "mnist")

@@ -1,18 +1,67 @@
-"""The tables that come with dplearn: where they lie, and the digits in one of them."""
+"""The tables that come with dplearn: digits, and public uses of differential privacy."""
 
+import csv
 import gzip
 import hashlib
 import zlib
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dplearn.datasets.records import Labelled, labelled
+from dplearn.ground import validate
 
+MODELS = ("local", "central")
+UNITS = ("user", "person", "housing_unit", "unsaid")
+PERIODS = ("report", "query", "day", "week", "month", "model", "once", "unsaid")
 # Inside the package in an installed wheel, beside it in a checkout of the project.
 _FOLDERS = (Path(__file__).parents[1] / "data", Path(__file__).parents[2] / "data")
 _SIZE = 264_974
 _SHA256 = "067c897c3866e1f112d70ccf18ba908a8bc1fbb9ec051530b8ad86070265d299"
+
+
+class Labelled(NamedTuple):
+    """One record per row: ``images, labels = digits()``."""
+
+    images: NDArray[np.float32]  # (n, ...), in [0, 1]
+    labels: NDArray[np.int64]  # (n,)
+
+
+def labelled(pixels: NDArray, labels: NDArray, *, largest: int = 255) -> Labelled:
+    """Whole pixels from 0 to `largest` as float32 in [0, 1], labels as int64."""
+    return Labelled(pixels.astype(np.float32) / np.float32(largest), labels.astype(np.int64))
+
+
+def split(
+    records: Labelled, *, validation: float = 0.2, test: float = 0.2, seed: int = 0
+) -> tuple[Labelled, Labelled, Labelled]:
+    """Training, validation and test part: a partition that everybody may know.
+
+    Which record goes where depends on the number of records and the seed, never on what the
+    records hold. What is chosen on one part must be measured on another. `validation` and `test`
+    are shares in [0, 1), together < 1; each part is rounded to whole records.
+
+    Examples
+    --------
+    >>> from dplearn.datasets import digits
+    >>> [len(part.labels) for part in split(digits())]
+    [1079, 359, 359]
+    """
+    validate.non_negative(validation=validation, test=test)
+    validate.integer(minimum=0, seed=seed)
+    count = len(records.labels)
+    ends = np.cumsum([round(validation * count), round(test * count)])
+    if ends[1] >= count:
+        raise ValueError(
+            f"Expected validation + test to leave records to train on, got {validation=} and "
+            f"{test=} of {count} records."
+        )
+    parts = np.split(np.random.default_rng(seed).permutation(count), ends)
+    chosen, tested, trained = (Labelled(records.images[i], records.labels[i]) for i in parts)
+    return trained, chosen, tested
 
 
 def shipped_table(name: str) -> Path:
@@ -60,3 +109,37 @@ def digits() -> Labelled:
         )
     table = np.loadtxt(text.decode("ascii").splitlines(), delimiter=",", skiprows=1, dtype=np.int64)
     return labelled(table[:, :-1].reshape(-1, 8, 8), table[:, -1], largest=16)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deployment:
+    """A row of ``data/deployments.csv``: an epsilon that was printed, and what it is about."""
+
+    id: str
+    organisation: str
+    what: str
+    year: int  # in which it began
+    model: str  # of `MODELS`: noise on the device, or at whoever holds the data
+    unit: str  # of `UNITS`
+    period: str  # of `PERIODS`: what one epsilon pays for
+    epsilon: float
+    delta: float | None  # 0 for pure differential privacy; None where the source is silent
+    adjacency: str  # empty where the source is silent
+    source: str
+    unsaid: str  # what the source, as read for this table, does not say
+
+    @property
+    def comparable(self) -> tuple[str, str, str]:
+        """What two uses must share before their epsilons can be put side by side."""
+        return self.model, self.unit, self.period
+
+
+@cache
+def deployments() -> tuple[Deployment, ...]:
+    """Every row of the table, in its order."""
+    with shipped_table("deployments.csv").open(encoding="utf-8", newline="") as file:
+        rows: list[dict[str, Any]] = list(csv.DictReader(file))
+    for row in rows:
+        row["year"], row["epsilon"] = int(row["year"]), float(row["epsilon"])
+        row["delta"] = float(row["delta"]) if row["delta"] else None
+    return tuple(Deployment(**row) for row in rows)

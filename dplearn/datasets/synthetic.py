@@ -1,7 +1,8 @@
 r"""Digits of 28 x 28 pixels drawn by a procedure: data at the scale of MNIST without a download.
 
-Each image draws its own way of writing, moves the points of the strokes, bends and slants the
-plane, chooses pen and pressure, and inks the pixels: a stroke through :math:`(x_s, y_s)` with
+Each image draws its own way of writing: strokes, smooth curves through points, which meet in a
+corner where they name the same one. It moves the points, bends and slants the plane, chooses pen
+and pressure, and inks the pixels: a stroke through :math:`(x_s, y_s)` with
 pieces of length :math:`w_s` leaves
 
 .. math:: \sum_s w_s\, e^{-(i - x_s)^2 / 2\rho^2}\, e^{-(j - y_s)^2 / 2\rho^2}
@@ -13,22 +14,24 @@ Nobody wrote them and nothing about them is private: accuracy on this set shows 
 Geometry and ink are in float64, so that rounding to 256 greys gives the same image everywhere.
 """
 
+import csv
 import hashlib
 import os
 import sys
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn.datasets.glyphs import SEGMENTS, Glyphs, glyphs
-from dplearn.datasets.records import Labelled, labelled
+from dplearn.datasets.shipped import Labelled, labelled, shipped_table
 from dplearn.ground import validate
 from dplearn.ground.files import write_whole
 
-SIDE = 28
-BLOCK = 1000
+SIDE, SEGMENTS, BLOCK = 28, 72, 1000
+Strokes = list[list[tuple[float, float]]]
 _PIXELS = np.arange(float(SIDE))
 _RECORD = 1 + SIDE * SIDE
 _DIGEST = hashlib.sha256().digest_size
@@ -104,37 +107,91 @@ def _block(seed: int, number: int) -> NDArray:
     rng = np.random.default_rng([seed, number])
     labels = rng.permuted(np.tile(np.arange(10), (BLOCK // 10, 1)), axis=1).ravel()
     shapes = glyphs()
-    way = _ways(shapes, labels, rng)
-    places = _slanted(_bent(_written(shapes, way, rng), rng), rng)
-    ink = _inked(places, shapes.drawn[way], rng)
+    # The shares of one digit add up to 1, so digit d owns the interval [d, d + 1); a millionth
+    # is far above the rounding of the ends.
+    drawn = labels + rng.integers(10**6, size=BLOCK) / 1e6
+    way = np.searchsorted(np.cumsum(shapes.share) - 1e-9, drawn, side="right")
+    points = shapes.points[way]
+    places = shapes.curve[way] @ (points + _spread(rng, 0.025, *points.shape[1:])) - 0.5
+    for _ in range(3):  # the plane is bent by waves
+        wave, phase = _spread(rng, 3.5, 2, 1), 2 * np.pi * rng.random((BLOCK, 1, 1))
+        places = places + _spread(rng, 0.045, 1, 2) * np.sin(places @ wave + phase)
+    ink = _inked(_slanted(places, rng), shapes.drawn[way], rng)
     return np.column_stack([labels, np.rint(255 * ink).reshape(BLOCK, -1)]).astype(np.uint8)
+
+
+class Glyphs(NamedTuple):
+    """All ways of writing, in arrays padded to the largest number K of points.
+
+    share (G,), label (G,), points (G, K, 2); curve (G, SEGMENTS + 1, K) takes points to places
+    on the strokes; drawn (G, SEGMENTS) is False where the pen is lifted.
+    """
+
+    share: NDArray
+    label: NDArray
+    points: NDArray
+    curve: NDArray
+    drawn: NDArray
+
+
+def spline(knots: int, places: int) -> NDArray:
+    """Weights (places, knots) of a Catmull-Rom curve; ends continue straight on."""
+    at = np.linspace(0, knots - 1, places)
+    left = np.minimum(at.astype(int), knots - 2)
+    t = (at - left)[:, None]
+    powers = t ** np.arange(4)
+    basis = np.array([[0, 2, 0, 0], [-1, 0, 1, 0], [2, -5, 4, -1], [-1, 3, -3, 1]]) / 2
+    # Row j of `padded` expresses knot j - 1; the two outermost are mirrored.
+    padded = np.vstack([2 * np.eye(knots)[0] - np.eye(knots)[1], np.eye(knots),
+                        2 * np.eye(knots)[-1] - np.eye(knots)[-2]])  # fmt: skip
+    windows = padded[left[:, None] + np.arange(4)]  # (places, 4, knots)
+    return np.einsum("pk,kw,pwn->pn", powers, basis, windows)
+
+
+def _way(strokes: Strokes, most: int) -> tuple[NDArray, NDArray, NDArray]:
+    """Points, curve and drawn of one way of writing."""
+    names = list(dict.fromkeys(point for stroke in strokes for point in stroke))
+    points = np.zeros((most, 2))
+    points[: len(names)] = names
+    lengths = [np.linalg.norm(np.diff(stroke, axis=0), axis=1).sum() for stroke in strokes]
+    ends = np.rint(np.cumsum([0, *lengths]) / sum(lengths) * (SEGMENTS + 1)).astype(int)
+    curve, drawn = np.zeros((SEGMENTS + 1, most)), np.ones(SEGMENTS, dtype=bool)
+    for stroke, start, end in zip(strokes, ends, ends[1:], strict=False):
+        weights = spline(len(stroke), end - start)
+        for knot, point in enumerate(stroke):
+            curve[start:end, names.index(point)] += weights[:, knot]
+    drawn[ends[1:-1] - 1] = False
+    return points, curve, drawn
+
+
+def ways_of_writing() -> list[tuple[int, int, Strokes]]:
+    """The rows of ``data/strokes.csv``: digit, share, and the points of each stroke."""
+    with shipped_table("strokes.csv").open(newline="") as file:
+        rows = [(row, row["strokes"].split("/")) for row in csv.DictReader(file)]
+    pairs = lambda numbers: list(zip(numbers[::2], numbers[1::2], strict=True))
+    read = lambda strokes: [pairs([float(n) for n in stroke.split()]) for stroke in strokes]
+    return [(int(row["digit"]), int(row["share"]), read(strokes)) for row, strokes in rows]
+
+
+@cache
+def glyphs() -> Glyphs:
+    """All ways of writing of all digits; the shares of a digit add up to 1."""
+    flat = ways_of_writing()
+    label, share = np.array([row[:2] for row in flat]).T
+    most = max(len({p for stroke in way for p in stroke}) for *_, way in flat)
+    points, curve, drawn = zip(*(_way(way, most) for *_, way in flat), strict=True)
+    return Glyphs(
+        share=share / np.bincount(label, weights=share)[label],
+        label=label,
+        points=np.stack(points),
+        curve=np.stack(curve),
+        drawn=np.stack(drawn),
+    )
 
 
 def _spread(rng: np.random.Generator, deviation: float, *shape: int) -> NDArray:
     """Centred uniform numbers: no outlier makes a digit illegible."""
     return rng.uniform(-1, 1, (BLOCK, *shape)) * deviation * np.sqrt(3)
-
-
-def _ways(shapes: Glyphs, labels: NDArray, rng: np.random.Generator) -> NDArray:
-    """A way of writing each label, by the shares: entry i is a row of the tables."""
-    # The shares of one digit add up to 1, so digit d owns the interval [d, d + 1); a millionth
-    # is far above the rounding of the ends.
-    drawn = labels + rng.integers(10**6, size=BLOCK) / 1e6
-    return np.searchsorted(np.cumsum(shapes.share) - 1e-9, drawn, side="right")
-
-
-def _written(shapes: Glyphs, way: NDArray, rng: np.random.Generator) -> NDArray:
-    """Places of the pen with every point moved a little, shape (BLOCK, SEGMENTS + 1, 2)."""
-    points = shapes.points[way]
-    return shapes.curve[way] @ (points + _spread(rng, 0.025, *points.shape[1:])) - 0.5
-
-
-def _bent(places: NDArray, rng: np.random.Generator) -> NDArray:
-    """The plane bent by three waves."""
-    for _ in range(3):
-        wave, phase = _spread(rng, 3.5, 2, 1), 2 * np.pi * rng.random((BLOCK, 1, 1))
-        places = places + _spread(rng, 0.045, 1, 2) * np.sin(places @ wave + phase)
-    return places
 
 
 def _slanted(places: NDArray, rng: np.random.Generator) -> NDArray:
@@ -158,15 +215,11 @@ def _inked(places: NDArray, drawn: NDArray, rng: np.random.Generator) -> NDArray
     lower, upper = middles.min(axis=1), middles.max(axis=1)
     middles += (np.maximum(0, 2 - lower) - np.maximum(0, upper - (SIDE - 3)))[:, None]
     pen = 0.78 * np.exp(_spread(rng, 0.22, 1))
+    start, speed = 2 * np.pi * rng.random((BLOCK, 1)), 2 + 6 * rng.random((BLOCK, 1))
+    pressure = 1 + 0.25 * np.sin(start + speed * np.arange(SEGMENTS) / SEGMENTS)
     # A straight stroke is 2.2 times full black in its middle.
-    weights = 2.2 / np.sqrt(2 * np.pi) / pen * lengths * zoom[:, None] * _pressure(rng)
+    weights = 2.2 / np.sqrt(2 * np.pi) / pen * lengths * zoom[:, None] * pressure
     spread = np.exp(-(((middles[..., None] - _PIXELS) / pen[..., None, None]) ** 2) / 2)
     x, y = spread[:, :, 0], spread[:, :, 1] * weights[..., None]
     black = np.clip(y.transpose(0, 2, 1) @ x, 0, 1) * (1 - 0.25 * rng.random((BLOCK, 1, 1)) ** 2)
     return np.clip(black * (1 + _spread(rng, 0.06, SIDE, SIDE)), 0, 1)
-
-
-def _pressure(rng: np.random.Generator) -> NDArray:
-    """Ink per length along the stroke, around 1."""
-    start, speed = 2 * np.pi * rng.random((BLOCK, 1)), 2 + 6 * rng.random((BLOCK, 1))
-    return 1 + 0.25 * np.sin(start + speed * np.arange(SEGMENTS) / SEGMENTS)

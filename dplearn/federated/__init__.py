@@ -7,7 +7,6 @@ not load what a server does: `dplearn.federated.simulation` runs thousands of us
 `dplearn.federated.noise` lets clients add the noise.
 """
 
-from dplearn.federated.participation import CorrelatedPlan
-from dplearn.federated.plan import FederatedPlan, UserGuarantee, user_level
+from dplearn.federated.plan import CorrelatedPlan, FederatedPlan, UserGuarantee, user_level
 
 __all__ = ["CorrelatedPlan", "FederatedPlan", "UserGuarantee", "user_level"]

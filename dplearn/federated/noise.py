@@ -9,9 +9,7 @@ whose sum is ever opened: who leaves takes noise along.
 """
 
 import math
-import os
 import secrets
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, get_args
@@ -173,92 +171,42 @@ class DistributedNoise:
 def discrete_gaussian(variance: Fraction | int, *, size: int) -> NDArray[np.int64]:
     r"""Independent whole numbers with :math:`P(k) \propto e^{-k^2/2\sigma^2}`, exactly.
 
-    Nothing is rounded: all decisions compare whole numbers with bits of the operating system
-    (Canonne, Kamath & Steinke 2020, Algorithms 1 to 3), for a fraction sigma^2, the `variance`.
+    Nothing is rounded: all decisions compare whole numbers with random ones of the operating
+    system, for a fraction sigma^2, the `variance` (Canonne, Kamath & Steinke 2020, Algorithms 1
+    to 3).
     """
     variance = Fraction(variance)
     validate.positive(variance=float(variance))
     p, q = variance.numerator, variance.denominator
-    t = math.isqrt(p // q) + 1
-
-    def candidates(count: int) -> tuple[NDArray, NDArray]:
-        drawn = _discrete_laplace(t, count)
-        # (|Y| - sigma^2 / t)^2 / (2 sigma^2), a fraction of whole numbers of any size.
-        gap = np.abs(drawn).astype(object) * (q * t) - p
-        return drawn, _exponential_coins(gap * gap, 2 * p * q * t * t)
-
-    return _accepted(candidates, size)
-
-
-def _accepted(candidates: Callable[[int], tuple[NDArray, NDArray]], size: int) -> NDArray:
-    """The first so many candidates that were accepted."""
-    kept = np.zeros(0, np.int64)
+    t, kept = math.isqrt(p // q) + 1, []
     while len(kept) < size:
-        drawn, good = candidates(2 * (size - len(kept)) + 8)
-        kept = np.append(kept, drawn[good])
-    return kept[:size]
+        drawn = discrete_laplace(t)
+        # (|Y| - sigma^2 / t)^2 / (2 sigma^2), a fraction of whole numbers of any size.
+        if exponential_coin((abs(drawn) * q * t - p) ** 2, 2 * p * q * t * t):
+            kept.append(drawn)
+    return np.array(kept, np.int64)
 
 
-def _discrete_laplace(t: int, size: int) -> NDArray[np.int64]:
-    """Whole numbers with chances in proportion to e^(-|k| / t)."""
-
-    def candidates(count: int) -> tuple[NDArray, NDArray]:
-        below = _below(t, count)
-        good = _exponential_coins(below.astype(object), t)
-        steps, going = np.zeros(count, np.int64), np.arange(count)
-        while len(going):
-            going = going[_exponential_coins(np.ones(len(going), object), 1)]
-            steps[going] += 1
-        drawn, minus = below + t * steps, _below(2, count) == 1
-        return np.where(minus, -drawn, drawn), good & ~(minus & (drawn == 0))
-
-    return _accepted(candidates, size)
+def discrete_laplace(t: int) -> int:
+    """A whole number k with a chance in proportion to e^(-|k| / t)."""
+    while True:
+        below, steps = secrets.randbelow(t), 0
+        if not exponential_coin(below, t):
+            continue
+        while exponential_coin(1, 1):
+            steps += 1
+        size, minus = below + t * steps, secrets.randbelow(2)
+        if size or not minus:  # 0 has one sign
+            return -size if minus else size
 
 
-def _exponential_coins(above: NDArray, below: int) -> NDArray[np.bool_]:
-    """Coins that fall heads with the chance e^(-above/below), for whole numbers >= 0."""
-    heads, ones = np.ones(len(above), bool), (above // below).astype(np.int64)
-    going = np.flatnonzero(ones > 0)
-    while len(going):  # a factor 1/e for every one
-        heads[going] = _small_coins(np.full(len(going), below, object), below)
-        ones[going] -= 1
-        going = going[heads[going] & (ones[going] > 0)]
-    live = np.flatnonzero(heads)
-    heads[live] = _small_coins(above[live] % below, below)
-    return heads
-
-
-def _small_coins(above: NDArray, below: int) -> NDArray[np.bool_]:
-    """The same for a fraction of at most 1: heads if the first tail comes at an odd place."""
-    place, going = np.ones(len(above), np.int64), np.arange(len(above))
-    while len(going):
-        going = going[_coins(above[going], below * place[going].astype(object))]
-        place[going] += 1
-    return place % 2 == 1
-
-
-def _coins(above: NDArray, below: NDArray) -> NDArray[np.bool_]:
-    """Coins with the chance above/below: the bits of a fraction against as many random ones."""
-    words = _words(len(above))
-    digits = (above << 64) // below
-    heads = words < digits
-    for tie in np.flatnonzero(words == digits):  # with the chance 2^-64
-        rest = np.array([(above[tie] << 64) % below[tie]], object)
-        heads[tie] = _coins(rest, below[tie : tie + 1])[0]
-    return heads.astype(bool)
-
-
-def _words(count: int) -> NDArray:
-    """Numbers of 64 random bits, as Python has them."""
-    return np.frombuffer(os.urandom(8 * count), np.uint64).astype(object)
-
-
-def _below(bound: int, count: int) -> NDArray[np.int64]:
-    """Uniform whole numbers below a bound; what does not fit into equal parts is drawn again."""
-    most = 2**63 - 2**63 % bound
-
-    def candidates(more: int) -> tuple[NDArray, NDArray]:
-        words = (np.frombuffer(os.urandom(8 * more), np.uint64) >> 1).astype(np.int64)
-        return words % bound, words < most if most < 2**63 else np.ones(more, bool)
-
-    return _accepted(candidates, count)
+def exponential_coin(above: int, below: int) -> bool:
+    """Heads with the chance e^(-above/below), for whole numbers >= 0."""
+    while above > below:  # a factor 1/e for every one
+        if not exponential_coin(1, 1):
+            return False
+        above -= below
+    place = 1
+    while secrets.randbelow(below * place) < above:
+        place += 1
+    return place % 2 == 1  # the first tail, of chances above / (below * place), at an odd place

@@ -23,8 +23,7 @@ from torch.func import functional_call, grad_and_value, vmap
 from torch.optim import Optimizer
 
 from dplearn.accountants import Accountant
-from dplearn.federated.participation import CorrelatedPlan
-from dplearn.federated.plan import FederatedPlan
+from dplearn.federated.plan import CorrelatedPlan, FederatedPlan
 from dplearn.ground import validate
 from dplearn.ground.guarantee import round_up
 from dplearn.ground.progress import ProgressLine

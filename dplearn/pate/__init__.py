@@ -5,9 +5,8 @@ What is cheap only at given votes `at_these_votes` states for whoever may see th
 public by `Sanitised`.
 """
 
-from dplearn.pate.aggregate import NO_ANSWER, Aggregator
 from dplearn.pate.at_these_votes import AtTheseVotes, at_these_votes
-from dplearn.pate.plan import PATE
+from dplearn.pate.plan import NO_ANSWER, PATE, Aggregator
 from dplearn.pate.sanitised import Sanitised
 from dplearn.pate.votes import SHIPPED, Votes, read_votes, shipped_votes
 

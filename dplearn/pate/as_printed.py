@@ -1,7 +1,9 @@
-"""The epsilons that papers on PATE print for given votes, by the theorems that they use."""
+"""The epsilons that papers print for given votes, and ``dplearn pate votes.npy``, which does."""
 
+import argparse
 import dataclasses
 import math
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +12,7 @@ from scipy.special import ndtr
 from dplearn.accountants.theorems import rdp_to_epsilon_mironov
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Guarantee
-from dplearn.pate.at_these_votes import ORDERS, stated
+from dplearn.pate.at_these_votes import ORDERS, at_these_votes, stated
 from dplearn.pate.plan import PATE
 from dplearn.pate.theorems import (
     gnmax_data_dependent_rdp,
@@ -19,7 +21,7 @@ from dplearn.pate.theorems import (
     lnmax_log_moment,
     lnmax_log_moment_at,
 )
-from dplearn.pate.votes import Votes
+from dplearn.pate.votes import Votes, read_votes
 
 _MOMENTS = np.arange(1, 33)
 _ONE_WAY = "it bounds the loss from these votes to a neighbour's, not back"
@@ -83,11 +85,17 @@ def _theorem_6(**at: float) -> NDArray:
 
 
 def _by_moments(rows: NDArray, counts: NDArray, plan: PATE, delta: float) -> Guarantee:
-    """The moments accountant of the first paper; it works without the counts of orders."""
+    """The moments accountant of the first paper: of what holds for any votes and at these."""
     gamma, total = 1 / plan.noise_std, np.zeros(_MOMENTS.shape)
+    plain = [  # 2 gamma-DP, and Theorem 2
+        min(2 * gamma * m, lnmax_log_moment(moment=m, inverse_scale=gamma)) for m in _MOMENTS
+    ]
     for row, count in zip(rows, counts, strict=True):
-        flip = lnmax_flip_bound(votes=row, inverse_scale=gamma)
-        total += count * np.array([_log_moment(int(m), gamma, flip) for m in _MOMENTS])
+        flip, each = lnmax_flip_bound(votes=row, inverse_scale=gamma), plain
+        if 0 < flip <= math.expm1(2 * gamma) / math.expm1(4 * gamma):
+            at = lambda m, q=flip: lnmax_log_moment_at(moment=int(m), inverse_scale=gamma, flip=q)
+            each = np.minimum(plain, [at(m) for m in _MOMENTS])
+        total += count * np.asarray(each)
     epsilon = (total - math.log(delta)) / _MOMENTS
     bound = stated(np.zeros(ORDERS.shape), delta, "Theorem 3")
     first, best = float(epsilon.min()), float(_MOMENTS[np.argmin(epsilon)])
@@ -99,11 +107,33 @@ def _by_moments(rows: NDArray, counts: NDArray, plan: PATE, delta: float) -> Gua
     )
 
 
-def _log_moment(moment: int, gamma: float, flip: float) -> float:
-    """The smaller of what is proved for any votes and at these."""
-    at = {"moment": moment, "inverse_scale": gamma}
-    # 2 gamma-DP, Theorem 2, and Theorem 3 where it applies.
-    bounds = [2 * gamma * moment, lnmax_log_moment(**at)]
-    if 0 < flip <= math.expm1(2 * gamma) / math.expm1(4 * gamma):
-        bounds.append(lnmax_log_moment_at(**at, flip=flip))
-    return min(bounds)
+def read(options: argparse.Namespace) -> tuple[Votes, PATE]:
+    """The votes in the file and the plan that the options describe."""
+    votes = read_votes(options.votes, labels=options.labels, classes=options.classes)
+    votes = votes if options.queries is None else votes.first(options.queries)
+    plan = PATE(
+        queries=votes.queries,
+        answers=votes.queries,
+        noise_std=options.noise_std,
+        threshold=options.threshold,
+        check_std=options.check_std,
+        noise="laplace" if options.laplace else "gaussian",
+    )
+    cap = round(answered(votes, plan).sum()) if options.answers is None else options.answers
+    return votes, dataclasses.replace(plan, answers=cap)
+
+
+def statements(votes: Votes, plan: PATE, *, delta: float) -> Iterator[tuple[str, Guarantee]]:
+    """What may be published, what papers print, and the truth at these votes, each with a title."""
+    yield (
+        f"for any votes, if no more than {plan.answers} may be answered",
+        plan.guarantee(delta=delta),
+    )
+    printed = as_printed(votes, plan, delta=delta)
+    first = printed.details["first_conversion"]
+    yield f"as the papers print it ({first:.4g} by their conversion)", printed
+    if plan.noise == "gaussian":
+        yield (
+            "exact, all of these queries asked",
+            at_these_votes(votes, plan).guarantee(delta=delta),
+        )

@@ -1,4 +1,4 @@
-"""What is fixed before the first question: how many are asked, how many answered, which noise."""
+"""The plan of an aggregation, fixed before the first question, and answers within it."""
 
 import dataclasses
 import math
@@ -6,13 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
 from dplearn.accountants import Accountant, accountant_of
 from dplearn.accountants._runs import MOST_RUNS
 from dplearn.ground import validate
 from dplearn.ground.guarantee import Guarantee
 from dplearn.mechanisms import Composed, Gaussian, Laplace
+from dplearn.pate.votes import Votes
 from dplearn.statement import Statable
 
+NO_ANSWER = -1
 _UNIT = (
     "neighbours differ in the data of one teacher: one record more or less, or one user, if a "
     "public rule gives each of them to one part; who reaches m teachers changes m votes"
@@ -86,3 +92,48 @@ class PATE(Statable):
         kind = "approximate" if stated.kind == "approximate" else "upper"
         notes = (_UNIT, _CAPPED, *stated.assumptions)
         return dataclasses.replace(stated, kind=kind, lower=0.0, assumptions=notes)
+
+
+class Aggregator:
+    """Answers what the teachers' votes say, until the plan is used up.
+
+    One object serves one set of private data: its counters are what makes the guarantee true. Once
+    all answers are given, or all questions asked, it looks at no further vote. Floating-point
+    noise, as everywhere here, is teaching-grade.
+
+    Examples
+    --------
+    >>> plan = PATE(answers=2, noise_std=1.0)
+    >>> aggregator = Aggregator(plan, rng=np.random.default_rng(0))
+    >>> aggregator.answer(Votes([[240, 10], [10, 240], [240, 10]])).tolist()
+    [0, 1, -1]
+    """
+
+    def __init__(self, plan: PATE, *, rng: Generator) -> None:
+        validate.instance(PATE, plan=plan)
+        validate.instance(Generator, rng=rng)
+        self.plan, self._rng = plan, rng
+        self.asked = self.answered = 0
+
+    @property
+    def open(self) -> bool:
+        """Whether another question would be looked at."""
+        return self.answered < self.plan.answers and self.asked < (self.plan.queries or 0)
+
+    def answer(self, votes: Votes) -> NDArray[np.int64]:
+        """The winner of each query in turn, or `NO_ANSWER`, shape (queries,)."""
+        validate.instance(Votes, votes=votes)
+        labels = np.full(votes.queries, NO_ANSWER)
+        draw = self._rng.laplace if self.plan.noise == "laplace" else self._rng.normal
+        for i, counts in enumerate(votes.counts):
+            if not self.open:
+                break
+            # Counted before anything is released: who interrupts has paid.
+            self.asked += 1
+            if self.plan.check_std is not None and self.plan.threshold is not None:
+                largest = counts.max() + self._rng.normal(0.0, self.plan.check_std)
+                if largest < self.plan.threshold:
+                    continue
+            self.answered += 1
+            labels[i] = np.argmax(counts + draw(0.0, self.plan.noise_std, counts.size))
+        return labels

@@ -110,7 +110,12 @@ def divergence_and_sensitivity(votes: Votes, plan: PATE, how: Sanitised) -> tupl
     With a check a query counts with both of its outcomes, not with the chance of an answer.
     """
     table, moves = _table(votes, plan, how.order)
-    place, row = _places(votes, plan, moves, table.shape)
+    # Where each query stands in the table: along t, in entries, and its row.
+    counts = votes.ranked
+    flips = [gnmax_flip_bound(votes=row, noise_std=plan.noise_std) for row in counts]
+    t = erfcinv(np.minimum(2 * np.array(flips) / (votes.classes - 1), 1.0))
+    place = np.clip(t * plan.noise_std * moves, 0.0, table.shape[1] - 1)
+    row = counts[:, 0] if len(table) > 1 else np.zeros(votes.queries, dtype=int)
     left = np.minimum(np.floor(place).astype(int), table.shape[1] - 2)
     part = place - left
     value = np.sum(table[row, left] * (1 - part) + table[row, left + 1] * part)
@@ -139,8 +144,7 @@ def _table(votes: Votes, plan: PATE, order: float) -> tuple[NDArray, int]:
     """Divergence of a query for each largest count (if checked) and t, and entries per move."""
     if plan.noise != "gaussian":
         raise validate.unsupported("a sanitised guarantee of Laplace noise", "use 'gaussian'")
-    sigma, checked = plan.noise_std, plan.check_std is not None
-    moves = _FEW if checked else _MANY
+    sigma, moves = plan.noise_std, _MANY if plan.check_std is None else _FEW
     t = np.arange(votes.teachers * moves // 2 + 3) / (sigma * moves)
     flips = (votes.classes - 1) / 2 * erfc(t)
     at = lambda q: gnmax_data_dependent_rdp(order=order, noise_std=sigma, flip=q)
@@ -148,33 +152,18 @@ def _table(votes: Votes, plan: PATE, order: float) -> tuple[NDArray, int]:
     # Any larger q is a bound, too; between two entries the one before them still is.
     falling = np.minimum.accumulate(proved)
     falling = np.append(falling[0], falling[:-1])
-    return (_with_check(falling, votes.teachers, plan, order) if checked else falling[None]), moves
-
-
-def _with_check(winner: NDArray, teachers: int, plan: PATE, order: float) -> NDArray:
-    """The same for no answer and answer together, a row for each largest count."""
-    counts = np.arange(teachers + 1)
-    place = (counts - plan.threshold) / plan.check_std  # type: ignore[operator]
-    answered, refused = log_ndtr(place), log_ndtr(-place)
-    worst = np.full((counts.size, winner.size), -np.inf)
+    if plan.check_std is None or plan.threshold is None:
+        return falling[None], moves
+    # No answer and answer together, a row for each largest count, which moves by at most 1.
+    place = (np.arange(votes.teachers + 1) - plan.threshold) / plan.check_std
+    worst = np.zeros((place.size, falling.size))
     for step in (-1, 0, 1):
-        other = place + step / plan.check_std  # type: ignore[operator]
-        no = order * refused + (1 - order) * log_ndtr(-other)
-        yes = order * answered + (1 - order) * log_ndtr(other)
-        both = np.logaddexp(no[:, None], yes[:, None] + (order - 1) * winner)
+        other = place + step / plan.check_std
+        no = order * log_ndtr(-place) + (1 - order) * log_ndtr(-other)
+        yes = order * log_ndtr(place) + (1 - order) * log_ndtr(other)
+        both = np.logaddexp(no[:, None], yes[:, None] + (order - 1) * falling)
         worst = np.maximum(worst, both / (order - 1))
-    return np.maximum(worst, 0.0)
-
-
-def _places(
-    votes: Votes, plan: PATE, moves: int, shape: tuple[int, ...]
-) -> tuple[NDArray, NDArray]:
-    """Where each query stands in the table: along t, in entries, and its row."""
-    counts = votes.ranked
-    flips = [gnmax_flip_bound(votes=row, noise_std=plan.noise_std) for row in counts]
-    t = erfcinv(np.minimum(2 * np.array(flips) / (votes.classes - 1), 1.0))
-    place = np.clip(t * plan.noise_std * moves, 0.0, shape[1] - 1)
-    return place, counts[:, 0] if shape[0] > 1 else np.zeros(votes.queries, dtype=int)
+    return worst, moves
 
 
 def _of_spreads(order: float, log_ratio: float) -> float:

@@ -46,21 +46,15 @@ def teacher_labels(
     size = len(x) // teachers
     parts = np.random.default_rng(seed).permutation(len(x))[: teachers * size]
     parts = torch.as_tensor(parts.reshape(teachers, size))
-    weights = _trained(x[parts], torch.nn.functional.one_hot(y)[parts].float(), steps)
+    own, targets = x[parts], torch.nn.functional.one_hot(y)[parts].float()
+    weights = torch.zeros(teachers, x.shape[1], targets.shape[2])  # of all softmax regressions
+    optimizer = torch.optim.Adam([weights], lr=_RATE)
+    for _ in range(steps):
+        error = torch.softmax(own @ weights, dim=2) - targets
+        weights.grad = own.transpose(1, 2) @ error / size + _DECAY * weights
+        optimizer.step()
     with torch.no_grad():
         chosen = [
             torch.einsum("qd,tdc->qtc", part, weights).argmax(2) for part in asked.split(_AT_ONCE)
         ]
     return torch.cat(chosen).numpy()
-
-
-def _trained(x: torch.Tensor, targets: torch.Tensor, steps: int) -> torch.Tensor:
-    """Weights (teachers, d, classes) of softmax regressions on x (teachers, size, d)."""
-    weights = torch.zeros(len(x), x.shape[2], targets.shape[2])
-    optimizer = torch.optim.Adam([weights], lr=_RATE)
-    transposed = x.transpose(1, 2)
-    for _ in range(steps):
-        error = torch.softmax(x @ weights, dim=2) - targets
-        weights.grad = transposed @ error / x.shape[1] + _DECAY * weights
-        optimizer.step()
-    return weights

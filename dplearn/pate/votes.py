@@ -4,7 +4,6 @@ import gzip
 import io
 import os
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -116,12 +115,6 @@ def read_votes(
 SHIPPED = (50, 100, 250, 500, 1000)
 
 
-@lru_cache(maxsize=1)
-def _shipped() -> NDArray[np.int64]:
-    with gzip.open(shipped_table("pate_votes.csv.gz")) as file:
-        return np.loadtxt(file, delimiter=",", skiprows=1, dtype=np.int64)
-
-
 def shipped_votes(teachers: int) -> tuple[Votes, NDArray[np.int64]]:
     """Votes on a thousand drawn digits that come with dplearn, and what was drawn, shape (1000,).
 
@@ -134,8 +127,10 @@ def shipped_votes(teachers: int) -> tuple[Votes, NDArray[np.int64]]:
     (1000, 0.97)
     """
     validate.one_of([str(n) for n in SHIPPED], teachers=str(teachers))
-    rows = _shipped()[_shipped()[:, 0] == teachers]
-    return Votes(rows[:, 2:]), rows[:, 1].copy()
+    with gzip.open(shipped_table("pate_votes.csv.gz")) as file:
+        table = np.loadtxt(file, delimiter=",", skiprows=1, dtype=np.int64)
+    rows = table[table[:, 0] == teachers]
+    return Votes(rows[:, 2:]), rows[:, 1]
 
 
 def _whole(values: ArrayLike, name: str, shape: str) -> NDArray[np.int64]:
@@ -145,7 +140,6 @@ def _whole(values: ArrayLike, name: str, shape: str) -> NDArray[np.int64]:
         raise ValueError(f"Expected {name} of shape {shape}, got shape {table.shape}.")
     if table.dtype.kind not in "iuf":
         raise TypeError(f"Expected {name} to hold whole numbers, got dtype {table.dtype}.")
-    if not np.all((table >= 0) & (table <= _MOST) & (table == np.floor(table))):
-        wrong = table[~((table >= 0) & (table <= _MOST) & (table == np.floor(table)))].flat[0]
-        raise ValueError(f"Expected {name} to be whole numbers in [0, 1e9], got {wrong}.")
+    if len(wrong := table[~((table >= 0) & (table <= _MOST) & (table == np.floor(table)))]):
+        raise ValueError(f"Expected {name} to be whole numbers in [0, 1e9], got {wrong[0]}.")
     return table.astype(np.int64)

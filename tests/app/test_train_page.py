@@ -330,8 +330,8 @@ def few(side: int = 28) -> Labelled:
 @pytest.mark.parametrize("model", fields.MODEL.options)
 @pytest.mark.parametrize("dataset", ["digits", "synthetic", "mnist"])
 def test_the_code_does_the_same_run(dataset, model, monkeypatch, capsys):
-    monkeypatch.setattr(dplearn.datasets.practice, "synthetic_digits", lambda **_: few())
-    monkeypatch.setattr(dplearn.datasets.practice, "mnist", lambda _: (few(), few()))
+    monkeypatch.setattr(dplearn.datasets.files, "synthetic_digits", lambda **_: few())
+    monkeypatch.setattr(dplearn.datasets.files, "mnist", lambda _: (few(), few()))
     plan = DPSGD(noise_multiplier=2.5, sample_rate=0.3, steps=2, max_grad_norm=0.1)
     about = {"dataset": dataset, "model": model, "learning_rate": 4.0, "compare": False}
     training = dataclasses.replace(SMALL, plan=plan, **about)

@@ -3,10 +3,6 @@
 import itertools
 
 import pytest
-import torch
-from opacus import PrivacyEngine
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
 
 from dplearn.audit import audit
 from dplearn.run import DPSGD
@@ -19,6 +15,11 @@ PLAN = DPSGD(noise_multiplier=3.0, sample_rate=0.5, steps=4)
 
 def opacus_loop(included, seed, *, noise_multiplier):
     """Scores of canaries, each with a weight of its own that nobody else moves."""
+    import torch
+    from opacus import PrivacyEngine
+    from torch import nn
+    from torch.utils.data import DataLoader, TensorDataset
+
     torch.manual_seed(seed)
     canaries = 10 * torch.eye(AXES)[torch.from_numpy(included)]
     data = TensorDataset(torch.cat([canaries, torch.zeros(RECORDS, AXES)]))

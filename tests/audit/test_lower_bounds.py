@@ -20,7 +20,7 @@ from dplearn.book.kit import oracles
 from dplearn.ground.guarantee import Guarantee
 from dplearn.mechanisms import Gaussian
 
-EPSILON, DELTA, MU, CONFIDENCE, AUDITS = 1.0, 0.1, 1.0, 0.9, 1000
+EPSILON, DELTA, MU, CONFIDENCE, AUDITS = 1.0, 0.1, 1.0, 0.9, 300
 # Alarms of a bound that keeps its level; exceeded once in a million choices of the seed.
 MOST = int(binom.isf(1e-6, AUDITS, 1 - CONFIDENCE))
 GAUSSIAN = {"assume": "gaussian", "delta": 1e-3}

@@ -11,7 +11,7 @@ import pytest
 
 from cases import each
 from dplearn import datasets
-from dplearn.datasets import files, glyphs, idx, mnist, shipped, split, synthetic, synthetic_digits
+from dplearn.datasets import files, idx, mnist, shipped, split, synthetic, synthetic_digits
 from dplearn.datasets.features import oriented_gradients
 
 COUNT = 300
@@ -262,18 +262,18 @@ def test_drawn_images_are_distinct_like_mnist_and_recognised_by_nearest_means(dr
 
 
 def test_ways_of_writing_lead_through_their_points():
-    shapes = glyphs.glyphs()
+    shapes = synthetic.glyphs()
     assert np.bincount(shapes.label, weights=shapes.share) == pytest.approx(np.ones(10))
     assert np.all(np.diff(shapes.label) >= 0)
     assert np.allclose(shapes.curve.sum(axis=2), 1)  # moving all points moves the curve along
     places = shapes.curve @ shapes.points
-    ways = [way for of_digit in glyphs.WAYS.values() for _, way in of_digit]
+    ways = [way for *_, way in synthetic.ways_of_writing()]
     for strokes, path, drawn in zip(ways, places, shapes.drawn, strict=True):
         ends = {stroke[end] for stroke in strokes for end in (0, -1)}
         assert all(np.abs(path - end).sum(axis=1).min() < 1e-12 for end in ends)
         assert (~drawn).sum() == len(strokes) - 1
     # A spline through points on a line is that line.
-    weights = glyphs.spline(5, 41)
+    weights = synthetic.spline(5, 41)
     assert weights @ np.arange(5.0) == pytest.approx(np.linspace(0, 4, 41))
     assert weights[::10] == pytest.approx(np.eye(5))
 
@@ -297,7 +297,7 @@ def test_a_cache_holds_the_same_and_is_replaced_once_damaged(tmp_path, monkeypat
         assert np.array_equal(synthetic_digits(count=50, cache=folder).images, first.images)
         assert draws.pop() == call(50, 0) and path.read_bytes() == whole
     # What another recipe left is as good as damaged.
-    monkeypatch.setattr(synthetic, "_pressure", lambda rng: 0.5)
+    monkeypatch.setattr(synthetic, "_slanted", lambda places, rng: places)
     new = synthetic_digits(count=50, cache=folder)
     assert len(draws) == 4 and not np.array_equal(first.images, new.images)
 

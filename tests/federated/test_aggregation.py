@@ -22,6 +22,7 @@ from dplearn.federated.aggregation import (
     graph,
     keys,
     neighbourhood,
+    stages,
 )
 from dplearn.federated.aggregation.messages import STAGES, rows
 
@@ -76,7 +77,7 @@ def test_a_client_goes_on_in_another_process_and_takes_no_stage_twice():
     for stage in (*STAGES[1:], "end"):
         done.run([("mask", 2)], until=stage)
         kept = {n: client.kept() for n, client in done.clients.items()}
-        done.clients = {n: Client.resumed(done.session, n, state) for n, state in kept.items()}
+        done.clients = {n: Client(done.session, n, state) for n, state in kept.items()}
     assert done.server.total().tolist() == done.truth([0, 1, 3, 4, 5])
     with pytest.raises(MessageError, match="no twice"):
         done.clients[0].unmask(b"")
@@ -102,7 +103,7 @@ def opened(done, client, parts):
     for which in (1, 2):
         right = done.server._got["advertise"][client][which * keys.KEY : (which + 1) * keys.KEY]
         subsets = combinations(parts.items(), SIX.threshold)
-        gives = [keys.public(keys.read(keys.joined(dict(held)))) == right for held in subsets]
+        gives = [keys.public(keys.joined(dict(held))) == right for held in subsets]
         yield all(gives), any(gives)
 
 
@@ -177,13 +178,16 @@ def test_a_bad_message_has_one_error_and_the_round_survives(stage):
     assert done.run().server.total().tolist() == done.truth(range(6))
 
 
+THREE = lambda n: keys.public(bytes(31) + bytes([n])) * 2 + bytes([n]) * 33
+
+
 @each(
     "stage, entry, message",
     [
         ("share", {0: bytes(99)}, "different neighbours"),
         ("share", {1: b"\1" * 99, 2: b"\1" * 99}, "different neighbours"),
         ("share", {n: bytes([n]) * 99 for n in range(1, 9)}, "at most 5 neighbours, got 8"),
-        ("share", {n: bytes([n]) * 99 for n in (1, 2, 3)}, "of 1, got one that is none"),
+        ("share", {n: THREE(n) for n in (7, 8)} | {9: bytes(99)}, "of 9, got one that is none"),
         ("check", {9: bytes(464)}, "some of others"),
         ("mask", {n: b"" for n in range(1, 7)}, "neighbours, got others"),
         ("agree", {n: b"" for n in range(1, 6)}, "survivors with oneself"),
@@ -193,8 +197,10 @@ def test_a_client_gives_nothing_to_a_server_that_asks_for_something_else(stage, 
     done = Round().run(until=stage)
     written = done.session.written(stage, 2**32 - 1, rows(entry))
     vector = (done.vectors[0],) if stage == "mask" else ()
+    before = done.clients[0].kept()
     with pytest.raises(MessageError, match=message):
         getattr(done.clients[0], stage)(written, *vector)
+    assert done.clients[0].kept() == before
     assert done.run().server.total().tolist() == done.truth(range(6))
 
 
@@ -208,6 +214,19 @@ def test_a_client_leaves_a_round_in_which_too_few_stay():
             getattr(done.clients[0], stage)(
                 done.session.written(stage, 2**32 - 1, content), *vector
             )
+
+
+@each("last, opened", [("agree", 0), ("unmask", 1)])
+def test_a_sum_counts_as_opened_once_shares_are_asked_for(last, opened):
+    """Whether or not it is had: in both cases nobody answers the last stage."""
+    done, calls = Round(), []
+    with pytest.raises(RoundAborted, match=f"0 clients are left to {last}"):
+        for told in stages(done.server, lambda: calls.append(done.server.stage)):
+            done.told = {n: (message,) for n, message in told.items()} or done.told
+            assert calls == ["unmask"] * (done.server.stage == "unmask")
+            for one in done.told if done.server.stage != last else ():
+                done.server.receive(one, done.answer(done.server.stage, one))
+    assert len(calls) == opened
 
 
 def test_keys_that_are_none_or_of_another_client_are_refused():
@@ -224,7 +243,7 @@ def test_keys_that_are_none_or_of_another_client_are_refused():
 def test_shares_give_the_key_from_the_threshold_on(threshold, holders):
     secret = keys.fresh()
     parts, _, _ = keys.dealt(secret, range(5, 5 + holders), threshold, b"")
-    right = lambda held: keys.joined({n: parts[n] for n in held}) == keys.number(secret)
+    right = lambda held: keys.joined({n: parts[n] for n in held}) == secret
     assert all(map(right, list(combinations(parts, threshold))[:50])) and right(parts)
     assert threshold == 1 or not any(map(right, list(combinations(parts, threshold - 1))[:50]))
 
@@ -258,6 +277,7 @@ def test_graph_has_the_chances_that_it_promises(clients, corrupt, dropouts):
     "call, error, message",
     [
         (lambda: Neighbourhood(10, 5), ValueError, "threshold > .neighbours . corrupt. / 2 = 5"),
+        (lambda: Neighbourhood(9, 5, 2), ValueError, r"/ 2 = 5\.5, got threshold=5"),
         (lambda: neighbourhood(10, corrupt=0.5, dropouts=0.5), ValueError, "leave 8 neighbours"),
         (lambda: Session(size=0, around=SIX), ValueError, "size a whole number >= 1"),
         (lambda: Session(size=1, around=SIX, bits=65), ValueError, "bits a whole number"),

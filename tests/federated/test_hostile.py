@@ -79,7 +79,7 @@ LYING = pytest.mark.parametrize(
     [
         (10, Neighbourhood(9, 5), 0),
         (10, Neighbourhood(9, 6, 2), 2),
-        pytest.param(100, Neighbourhood(32, 17), 0, marks=pytest.mark.slow),
+        pytest.param(50, Neighbourhood(16, 9), 0, marks=pytest.mark.slow),
     ],
 )
 
@@ -142,7 +142,7 @@ def answering(done, lists, corrupt):
     tags = {n: {} for n in lists}
     for one in done.clients:
         for told in {*lists.values()} if one in corrupt else {lists[one]}:
-            client = Client.resumed(done.session, one, kept[one])
+            client = Client(done.session, one, kept[one])
             content = rows(dict.fromkeys(told, b""))
             made = client.agree(done.session.written("agree", SERVER, content))
             for other, tag in table(done.session.read(made, "agree", one), 32).items():
@@ -157,7 +157,7 @@ def answering(done, lists, corrupt):
             answers.add(one)
         except RoundAborted:
             pass
-    done.clients = {n: Client.resumed(done.session, n, state) for n, state in kept.items()}
+    done.clients = {n: Client(done.session, n, state) for n, state in kept.items()}
     return answers
 
 

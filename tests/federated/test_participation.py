@@ -75,17 +75,6 @@ def test_banded_noise_gains_over_independent_noise_at_one_epsilon():
     assert nothing.guarantee(delta=1e-5).epsilon > 12 * epsilons[0]
 
 
-@each("rounds", [1, 16, 300])
-def test_the_square_root_costs_a_user_of_one_round_little_more_than_a_logarithm(rounds):
-    """Its entries are binomial(2i, i) / 4^i, whose squares are below 1 / (pi i) by Wallis."""
-    run = plan(square_root(rounds, rounds), participations=1)
-    ((release, _),) = run.composed.parts()
-    square = (2.0 / release.base.noise_multiplier) ** 2
-    terms = (math.comb(2 * i, i) / 4**i for i in range(rounds))
-    assert square == pytest.approx(sum(t * t for t in terms), rel=1e-9)
-    assert square <= 1 + (1 + math.log(rounds)) / math.pi
-
-
 def federation(run, **options):
     net = nn.Linear(3, 4000, bias=False).double()
     nn.init.zeros_(net.weight)

@@ -9,7 +9,8 @@ import pytest
 from dplearn.__main__ import main
 from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.book import gnmax_data_dependent_rdp, gnmax_flip_bound, lnmax_log_moment_at
-from dplearn.pate import PATE, Votes, at_these_votes, report
+from dplearn.pate import PATE, Votes, at_these_votes
+from dplearn.pate import as_printed as printing
 from dplearn.pate.as_printed import answered, as_printed
 from dplearn.pate.at_these_votes import ORDERS
 
@@ -96,7 +97,7 @@ def test_what_is_known_is_printed_before_what_takes_long(tmp_path, capsys, monke
     def endless(votes, plan):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(report, "at_these_votes", endless)
+    monkeypatch.setattr(printing, "at_these_votes", endless)
     (tmp_path / "votes.csv").write_text("30,10,0\n20,15,5\n")
     with pytest.raises(KeyboardInterrupt):
         main(["pate", str(tmp_path / "votes.csv"), "--noise-std", "8", "--delta", "1e-5"])

@@ -10,7 +10,7 @@ from scipy.stats import chi2
 
 from dplearn.book.chapters import pate as truths
 from dplearn.pate import PATE, Aggregator, Votes
-from dplearn.pate.law import laws
+from dplearn.pate.at_these_votes import laws
 
 ROW = [150, 50, 20, 10, 10, 5, 5, 0, 0, 0]
 CONFIDENT = PATE(answers=10**6, noise_std=40, threshold=160, check_std=30)

@@ -11,7 +11,7 @@ from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.book import gnmax_data_dependent_rdp, gnmax_flip_bound
 from dplearn.book.chapters import pate as truths
 from dplearn.pate import PATE, Sanitised, Votes
-from dplearn.pate.law import laws
+from dplearn.pate.at_these_votes import laws
 from dplearn.pate.sanitised import divergence_and_sensitivity
 
 TEACHERS, CLASSES = 6, 3
@@ -63,7 +63,7 @@ def test_smooth_sensitivity_changes_by_its_factor_between_neighbours(plan):
 @each_plan
 def test_what_is_published_bounds_the_true_divergence(plan):
     rng = np.random.default_rng(0)
-    for _ in range(60):
+    for _ in range(25):
         row = np.sort(rng.multinomial(60, rng.dirichlet(np.full(4, 0.3))))[::-1]
         wide = PATE(answers=1, noise_std=12.0)
         if plan.check_std:
@@ -107,14 +107,14 @@ def test_the_cost_holds_for_every_ratio_of_the_deviations(order):
 @pytest.mark.slow
 def test_it_is_too_small_as_seldom_as_it_says():
     votes, plan = Votes([[20, 4, 1]]), PATE(answers=1, noise_std=4.0)
-    how, rng = Sanitised(), np.random.default_rng(0)
+    how, rng = Sanitised(deviations=1.0), np.random.default_rng(0)
     proved = divergence_and_sensitivity(votes, plan, how)[0]
-    stated = [how.release(votes, plan, delta=1e-5, rng=rng) for _ in range(1000)]
+    stated = [how.release(votes, plan, delta=1e-5, rng=rng) for _ in range(300)]
     low = np.mean([s.details["divergence"] < proved + how.cost for s in stated])
-    # 2.3 %, give or take four deviations of a share of 1,000.
-    assert abs(low - 0.0228) < 0.019
+    # 15.9 %, give or take four deviations of a share of 300.
+    assert abs(low - 0.159) < 0.085
     assert (stated[0].kind, stated[0].is_bound) == ("probable", False)
-    assert str(stated[0]).endswith("for these votes only (false in 2.3 % of releases)")
+    assert str(stated[0]).endswith("for these votes only (false in 16 % of releases)")
     again = rdp_to_epsilon(how.order, stated[0].details["divergence"], delta=1e-5)
     assert stated[0].epsilon == pytest.approx(float(again))
 

@@ -21,8 +21,7 @@ from dplearn.figures import histogram, price_lines
 from dplearn.ground.guarantee import round_up
 from dplearn.pate import NO_ANSWER, PATE, SHIPPED, Aggregator, Votes, read_votes, shipped_votes
 from dplearn.pate.as_printed import printed_rdp
-from dplearn.pate.at_these_votes import ORDERS, divergences
-from dplearn.pate.law import laws
+from dplearn.pate.at_these_votes import ORDERS, divergences, laws
 
 TITLE = "PATE"
 GROUP = "Systems"

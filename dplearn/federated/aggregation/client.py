@@ -3,7 +3,6 @@
 import json
 import logging
 from hmac import compare_digest
-from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,44 +32,29 @@ class Client:
     RoundAborted where too few neighbours are left, or agree. Neighbours that cheat are logged.
     """
 
-    def __init__(self, session: Session, number: int) -> None:
+    def __init__(self, session: Session, number: int, kept: bytes = b"") -> None:
         validate.instance(Session, session=session)
         validate.integer(minimum=0, maximum=SERVER - 1, number=number)
-        self._session, self._number, self._stage = session, number, 0
-        # Of the channel to each neighbour, of the masks shared with them, of the own mask.
-        self._secrets = [keys.fresh() for _ in range(3)]
-        self._channels: dict[int, bytes] = {}
-        self._pairs: dict[int, bytes] = {}
-        self._held: dict[int, bytes] = {}
-        self._stayed: list[int] = []
+        self._session, self._number = session, number
+        self._stage, self._stayed, *tables = json.loads(kept or b"[0, [], {}, {}, {}, {}]")
+        self._secrets, self._channels, self._pairs, self._held = (
+            {int(one): bytes.fromhex(value) for one, value in table.items()} for table in tables
+        )
+        if not kept:  # keys of the channel to each neighbour, of masks with them, of the own mask
+            self._secrets = {which: keys.fresh() for which in range(3)}
 
     def kept(self) -> bytes:
-        """What another process needs to go on: as secret as the vector, and never to serve twice.
+        """What a `Client` in another process needs to go on: as secret as the vector.
 
         Who resumes an older state can be asked again, and then give both kinds of share away.
         """
-        tables = (dict(enumerate(map(keys.number, self._secrets))), *self._tables())
+        tables = (self._secrets, self._channels, self._pairs, self._held)
         written = [{one: value.hex() for one, value in table.items()} for table in tables]
         return json.dumps([self._stage, self._stayed, *written]).encode()
 
-    @classmethod
-    def resumed(cls, session: Session, number: int, kept: bytes) -> Self:
-        """The client of which this was kept."""
-        client = cls(session, number)
-        client._stage, client._stayed, secrets, *tables = json.loads(kept)
-        client._secrets = [keys.read(bytes.fromhex(secret)) for secret in secrets.values()]
-        for empty, written in zip(client._tables(), tables, strict=True):
-            empty.update((int(one), bytes.fromhex(value)) for one, value in written.items())
-        return client
-
-    def _tables(self) -> tuple[dict[int, bytes], ...]:
-        """What is known of each neighbour."""
-        return self._channels, self._pairs, self._held
-
     def advertise(self) -> bytes:
         """Three public keys."""
-        content = b"".join(keys.public(secret) for secret in self._secrets)
-        return self._sent("advertise", content)
+        return self._sent("advertise", b"".join(map(keys.public, self._secrets.values())))
 
     def share(self, message: bytes) -> bytes:
         """Shares of both masks' keys, a sealed pair for each neighbour whose keys are given."""
@@ -83,12 +67,17 @@ class Client:
             most = around.neighbours
             raise MessageError(f"Expected at most {most} neighbours, got {len(roster)}.")
         self._require(len(roster), "are left")
-        common = {other: self._common(other, entry) for other, entry in roster.items()}
-        self._channels = {other: secrets[0] for other, secrets in common.items()}
-        self._pairs = {other: secrets[1] for other, secrets in common.items()}
+        channels, pairs = {}, {}
+        for other, (channel, pair, _) in zip(roster, map(three, all_keys), strict=True):
+            try:
+                channels[other] = keys.agreed(self._secrets[0], channel)
+                pairs[other] = keys.agreed(self._secrets[1], pair)
+            except ValueError:
+                raise MessageError(f"Expected keys of {other}, got one that is none.") from None
+        self._channels, self._pairs = channels, pairs
         both = [
-            keys.dealt(secret, roster, around.threshold, self._session.name)
-            for secret in self._secrets[1:]
+            keys.dealt(self._secrets[which], roster, around.threshold, self._session.name)
+            for which in (1, 2)
         ]
         deals = {}
         for other in roster:
@@ -129,7 +118,7 @@ class Client:
             raise MessageError("Expected neighbours, got others.")
         self._require(len(mates), "are left")
         self._pairs = {other: self._pairs[other] for other in mates}
-        masked = own + own_mask(session, keys.number(self._secrets[2]))
+        masked = own + own_mask(session, self._secrets[2])
         for other, secret in self._pairs.items():
             masked += pair_mask(session, secret, self._number, other)
         masked &= masked.dtype.type(2**session.bits - 1)
@@ -161,7 +150,7 @@ class Client:
         half = {False: slice(None, keys.PART), True: slice(keys.PART, None)}
         mates = set(self._pairs) & set(self._held)
         parts = {one: self._held[one][half[one in self._stayed]] for one in mates}
-        self._secrets, self._held, self._pairs, self._channels = [], {}, {}, {}
+        self._secrets, self._held, self._pairs, self._channels = {}, {}, {}, {}
         return self._sent("unmask", rows(parts))
 
     def _agreeing(self, tags: dict[int, bytes]) -> set[int]:
@@ -201,14 +190,6 @@ class Client:
             raise RoundAborted(
                 f"{neighbours} neighbours of {self._number} {what}, {threshold} are needed."
             )
-
-    def _common(self, other: int, entry: bytes) -> tuple[bytes, bytes]:
-        """The secrets of channel and masks that this client has with a neighbour."""
-        try:
-            channel, pair = map(keys.agreed, self._secrets, three(entry)[:2])
-        except ValueError:
-            raise MessageError(f"Expected keys of {other}, got one that is none.") from None
-        return channel, pair
 
     def _derived(self, purpose: bytes, sender: int, receiver: int, *about: bytes) -> bytes:
         """Key for what one sends to the other on their channel."""

@@ -29,38 +29,24 @@ KEY, NUMBER, SEAL = 33, 32, 32
 PART = 2 * NUMBER
 
 
-def fresh() -> ec.EllipticCurvePrivateKey:
+def fresh() -> bytes:
     """A random key."""
-    return ec.generate_private_key(_CURVE)
+    return _packed(1 + secrets.randbelow(_ORDER - 1))
 
 
-def public(secret: ec.EllipticCurvePrivateKey) -> bytes:
-    """The public half of a key."""
-    return secret.public_key().public_bytes(Encoding.X962, PublicFormat.CompressedPoint)
-
-
-def number(secret: ec.EllipticCurvePrivateKey) -> bytes:
-    """The key itself."""
-    return _packed(secret.private_numbers().private_value)
-
-
-def read(secret: bytes) -> ec.EllipticCurvePrivateKey:
-    """The key of this number."""
+def _private(secret: bytes) -> ec.EllipticCurvePrivateKey:
     return ec.derive_private_key(int.from_bytes(secret, "big"), _CURVE)
 
 
-def _point(key: bytes) -> ec.EllipticCurvePublicKey:
+def public(secret: bytes) -> bytes:
+    """The public half of a key."""
+    half = _private(secret).public_key()
+    return half.public_bytes(Encoding.X962, PublicFormat.CompressedPoint)
+
+
+def point(key: bytes) -> ec.EllipticCurvePublicKey:
     """A public key; ValueError if it is none."""
     return ec.EllipticCurvePublicKey.from_encoded_point(_CURVE, key)
-
-
-def usable(key: bytes) -> bool:
-    """Whether something is a public key."""
-    try:
-        _point(key)
-    except ValueError:
-        return False
-    return True
 
 
 def derived(secret: bytes, *context: bytes) -> bytes:
@@ -69,9 +55,9 @@ def derived(secret: bytes, *context: bytes) -> bytes:
     return HKDF(algorithm=SHA256(), length=32, salt=None, info=info).derive(secret)
 
 
-def agreed(secret: ec.EllipticCurvePrivateKey, other: bytes) -> bytes:
+def agreed(secret: bytes, other: bytes) -> bytes:
     """The secret that two clients have in common; ValueError if the other's key is none."""
-    return secret.exchange(ec.ECDH(), _point(other))
+    return _private(secret).exchange(ec.ECDH(), point(other))
 
 
 def stream(seed: bytes, size: int, bits: int) -> NDArray[np.unsignedinteger]:
@@ -101,7 +87,7 @@ def opened(key: bytes, box: bytes, about: bytes) -> bytes | None:
 
 
 def dealt(
-    secret: ec.EllipticCurvePrivateKey, holders: Iterable[int], threshold: int, about: bytes
+    secret: bytes, holders: Iterable[int], threshold: int, about: bytes
 ) -> tuple[dict[int, bytes], dict[int, bytes], bytes]:
     r"""A part of a key for each holder, a seal of each part, and a proof that they fit together.
 
@@ -113,7 +99,7 @@ def dealt(
     proof at 0 that f(0) is the key that was advertised).
     """
     blind = fresh()
-    share, hide = ([int.from_bytes(number(key), "big")] for key in (secret, blind))
+    share, hide = ([int.from_bytes(key, "big")] for key in (secret, blind))
     for powers in (share, hide):
         powers += [secrets.randbelow(_ORDER) for _ in range(threshold - 1)]
     at = lambda x: _packed(_value(share, x)) + _packed(_value(hide, x))
@@ -142,7 +128,7 @@ def proves(key: bytes, head: bytes, question: bytes, answer: bytes) -> bool:
     s = -r * pow(c, -1, _ORDER) % _ORDER
     try:
         signature = encode_dss_signature(r, s)
-        _point(key).verify(signature, _packed(s * z), ec.ECDSA(Prehashed(SHA256())))
+        point(key).verify(signature, _packed(s * z), ec.ECDSA(Prehashed(SHA256())))
     except (InvalidSignature, ValueError):
         return False
     return True

@@ -2,7 +2,7 @@
 
 import secrets
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,7 +16,6 @@ STAGES = ("advertise", "share", "check", "mask", "agree", "unmask")
 # Mark, stage, session, sender, length of what follows.
 _HEAD = struct.Struct(">4sB32sII")
 _MARK, SERVER = b"DPA1", 2**32 - 1
-_NUMBER = struct.Struct(">I")
 # Parts of two keys, and the tag of the cipher.
 BOX = 2 * PART + 16
 TAG = 32
@@ -91,19 +90,13 @@ class Session:
 
 def rows(entries: Mapping[int, bytes]) -> bytes:
     """Entries of one length, each after the number of its client."""
-    return b"".join(_NUMBER.pack(number) + entry for number, entry in sorted(entries.items()))
+    return b"".join(number.to_bytes(4, "big") + entry for number, entry in sorted(entries.items()))
 
 
 def table(content: bytes, length: int) -> dict[int, bytes]:
     """Entries of this length by client; MessageError unless there is one for each, in order."""
-    entries = dict(_entries(content, length))
+    entry = struct.Struct(f">I{length}s")
+    entries = dict(entry.iter_unpack(content[: len(content) // entry.size * entry.size]))
     if rows(entries) != content:
         raise MessageError("Expected one entry for each client, got some out of order or cut.")
     return entries
-
-
-def _entries(content: bytes, length: int) -> Iterator[tuple[int, bytes]]:
-    width = _NUMBER.size + length
-    for start in range(0, len(content) - width + 1, width):
-        (number,) = _NUMBER.unpack_from(content, start)
-        yield number, content[start + _NUMBER.size : start + width]

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from cryptography.hazmat.primitives.asymmetric import ec
 from numpy.typing import NDArray
 
 from dplearn.federated.aggregation import keys
@@ -77,8 +76,10 @@ class Server:
     def _read_keys(self, sender: int, content: bytes) -> bytes:
         if len(content) != 3 * keys.KEY:
             raise MessageError(f"Expected three keys, got {len(content)} bytes.")
-        if not all(map(keys.usable, three(content))):
-            raise MessageError(f"Expected keys of {sender}, got one that is none.")
+        try:
+            _ = [keys.point(key) for key in three(content)]
+        except ValueError:
+            raise MessageError(f"Expected keys of {sender}, got one that is none.") from None
         if content in self._got["advertise"].values():
             raise MessageError(f"Expected fresh keys of {sender}, got those of another client.")
         return content
@@ -185,7 +186,7 @@ class Server:
         total = np.zeros(session.size, keys.ring(session.bits))
         for one in stayed:
             total += self._got["mask"][one]
-            total -= own_mask(session, keys.number(self._opened(one)))
+            total -= own_mask(session, self._opened(one))
         for gone in {other for one in stayed for other in self._graph[one]} - stayed:
             key = self._opened(gone)
             for one in stayed.intersection(self._graph[gone]):
@@ -193,7 +194,7 @@ class Server:
                 total -= pair_mask(session, keys.agreed(key, public), one, gone)
         return total & total.dtype.type(2**session.bits - 1)
 
-    def _opened(self, one: int) -> ec.EllipticCurvePrivateKey:
+    def _opened(self, one: int) -> bytes:
         """Of who stayed the own mask's key, of who left the key of masks with neighbours."""
         stayed, threshold = one in self.survivors, self._session.around.threshold
         answers = {other: self._got["unmask"].get(other, {}) for other in self._graph[one]}
@@ -204,7 +205,7 @@ class Server:
         }
         if len(parts) < threshold:
             raise RoundAborted(f"{len(parts)} shares of {one} are left, {threshold} are needed.")
-        key = keys.read(keys.joined(dict(list(parts.items())[:threshold])))
+        key = keys.joined(dict(list(parts.items())[:threshold]))
         if keys.public(key) != three(self._got["advertise"][one])[2 if stayed else 1]:
             raise RoundAborted(f"Shares of {one} do not give the key that it advertised.")
         return key

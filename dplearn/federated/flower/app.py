@@ -1,119 +1,90 @@
-"""Secure aggregation over Flower, which carries our bytes between a server and its clients.
+"""Secure aggregation over Flower, which carries our bytes; `update` is yours to write.
 
-Nothing else of Flower's is used: its SecAgg+ folds each 256-bit seed of a mask into 32 bits for a
-Mersenne Twister (`secaggplus_utils.pseudo_rand_gen`); its noise is floats of `np.random.normal`,
-zC/K for a mean by weight unless there is an accountant (`supercore/differential_privacy.py`; flwr
-1.41.0).
-`update` is yours to write. The simulation engine has all clients in one machine; in a deployment
-Flower starts a process for each message. In both a client's secrets lie in its context between two
-stages; none is taken twice.
+Its SecAgg+ is left alone, which folds a 256-bit seed into 32 bits for a Mersenne Twister, and its
+noise: floats, zC/K for a mean by weight (flwr 1.41.0). A client's secrets lie in its context.
 """
 
-# pyright: reportMissingImports=false
-
-import tempfile
+import os
 import time
-import tomllib
-from dataclasses import replace
-from pathlib import Path
 from secrets import token_bytes
 from typing import Any
 
 import numpy as np
-from flwr.app import ConfigRecord, Context, Message, RecordDict
+from flwr.app import ConfigRecord, Message, RecordDict
 from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
-from numpy.typing import NDArray
 
 from dplearn.federated.aggregation import Client, Server, Session, neighbourhood, stages
 from dplearn.federated.aggregation.messages import STAGES, MessageError, RoundAborted
-from dplearn.federated.flower.record import Record
 
 server = ServerApp()
 client = ClientApp()
-_KEY = "dplearn"
-_PROJECT = tomllib.loads(Path(__file__).with_name("pyproject.toml").read_text())
 
 
-def update(context: Context) -> NDArray:
+def update(context: Any) -> np.ndarray:
     """Whole numbers of this node in [0, 2^bits): of its --node-config, or its number, repeated."""
     text = str(context.node_config.get("vector", context.node_config.get("partition-id")))
-    return np.resize([int(number) for number in text.split(",")], _config(context)["size"])
+    return np.resize([int(number) for number in text.split(",")], context.run_config["size"])
 
 
-def _config(context: Context) -> dict[str, Any]:
-    """The run's configuration; the simulation engine called from Python gives none."""
-    return _PROJECT["tool"]["flwr"]["app"]["config"] | dict(context.run_config)
-
-
-def _plan(config: dict[str, Any]) -> Session:
-    """What both ends know of every round."""
+def session_of(config: dict, name: bytes) -> Session:
+    """What both ends know of a round."""
     shares = {"corrupt": config["corrupt"], "dropouts": config["dropouts"]}
-    around = neighbourhood(config["clients"], **shares)
-    fewest = config["fewest"]
-    return Session(size=config["size"], bits=config["bits"], around=around, fewest=fewest)
+    around, fewest = neighbourhood(config["clients"], **shares), config["fewest"]
+    return Session(
+        size=config["size"], bits=config["bits"], around=around, fewest=fewest, name=name
+    )
 
 
 @client.query()
-def answer(message: Message, context: Context) -> Message:
+def answer(message: Any, context: Any) -> Message:
     """The answer to what a server says in one stage."""
-    told = message.content[_KEY]
-    session = replace(_plan(_config(context)), name=told["session"])
-    number, stage = told["number"], STAGES[told["stage"]]
-    if stage == "advertise":
-        ours, more = Client(session, number), ()
-    else:
-        ours = Client.resumed(session, number, context.state[_KEY]["client"])
-        more = (told["body"], update(context)) if stage == "mask" else (told["body"],)
-    body = getattr(ours, stage)(*more)
-    context.state[_KEY] = ConfigRecord({"client": ours.kept()})
-    return Message(RecordDict({_KEY: ConfigRecord({"body": body})}), reply_to=message)
+    told, stage = message.content["told"], STAGES[message.content["told"]["stage"]]
+    begun, session = stage != "advertise", session_of(context.run_config, told["session"])
+    ours = Client(session, told["number"], context.state["own"]["kept"] if begun else b"")
+    given = [told["body"]] * begun + [update(context)] * (stage == "mask")
+    body = getattr(ours, stage)(*given)
+    context.state["own"] = ConfigRecord({"kept": ours.kept()})
+    return Message(RecordDict({"said": ConfigRecord({"body": body})}), reply_to=message)
 
 
 @server.main()
-def main(grid: Grid, context: Context) -> None:
-    """Print each sum that is acknowledged."""
-    config = _config(context)
-    session = _plan(config)
-    record = Record(Path(config["record"] or tempfile.mkstemp()[1]), session)
-    for number in range(record.last + 1, record.last + 1 + config["rounds"]):
+def main(grid: Grid, context: Any) -> None:
+    """Print each sum."""
+    for number in range(1, 1 + context.run_config["rounds"]):
         begun = time.monotonic()
         try:
-            shown = _round(grid, session, record, number, config)
+            shown = one_round(grid, context.run_config)
         except RoundAborted as error:
             shown = f"aborted: {error}"
         print(f"round {number}: {shown}, {time.monotonic() - begun:.2f} s", flush=True)
-    print(f"{record.opened} sums were, or may have been, opened", flush=True)
 
 
-def _round(grid: Grid, plan: Session, record: Record, number: int, config: dict) -> str:
+def one_round(grid: Grid, config: dict) -> str:
     """The sum of the nodes that are there, once they are enough or the time limit is over."""
-    session, limit = replace(plan, name=token_bytes(32)), config["time-limit"]
-    protocol, deadline = Server(session), time.monotonic() + limit
-    while len(nodes := sorted(grid.get_node_ids())) < config["clients"]:
-        if time.monotonic() > deadline:
-            break
+    session, limit = session_of(config, token_bytes(32)), config["time-limit"]
+    protocol, end = Server(session), time.monotonic() + limit
+    while len(nodes := sorted(grid.get_node_ids())) < config["clients"] and time.monotonic() < end:
         time.sleep(0.2)
-    told = dict.fromkeys(range(len(nodes)), b"")
-    for messages in stages(protocol, lambda: record.begin(number)):
-        told = messages or told
+
+    def opening() -> None:
+        """A line on the disk before anything that opens the sum is sent: it counts as spent."""
+        with open(config["record"], "a") as file:
+            print(session.name.hex(), file=file, flush=True)
+            os.fsync(file.fileno())
+
+    for told in stages(protocol, opening):
         stage = {"session": session.name, "stage": STAGES.index(protocol.stage)}
-        made = [
-            Message(
-                RecordDict({_KEY: ConfigRecord({**stage, "number": one, "body": body})}),
-                dst_node_id=nodes[one],
-                message_type="query",
-            )
-            for one, body in told.items()
-        ]
-        for reply in grid.send_and_receive(made, timeout=limit):
-            one = nodes.index(reply.metadata.src_node_id)
+        bodies = told or dict.fromkeys(range(len(nodes)), b"")
+        parts = {n: ConfigRecord({**stage, "number": n, "body": bodies[n]}) for n in bodies}
+        sent = [Message(RecordDict({"told": parts[n]}), nodes[n], "query") for n in parts]
+        for reply in grid.send_and_receive(sent, timeout=limit):
+            number = nodes.index(reply.metadata.src_node_id)
+            said: Any = reply.content if reply.has_content() else {"said": {"body": b""}}
             try:
-                if reply.has_error():
-                    raise MessageError(reply.error.reason)
-                protocol.receive(one, reply.content[_KEY]["body"])
+                protocol.receive(number, said["said"]["body"])
             except MessageError as error:
-                print(f"client {one}: {error}", flush=True)
-    total, clients = protocol.total(), protocol.survivors
-    record.finish(number, clients, total)
-    return f"{len(clients)} clients, sum {np.array2string(total, threshold=8)}"
+                print(f"client {number}: {error}", flush=True)
+    return (
+        f"{len(protocol.survivors)} clients, sum {np.array2string(protocol.total(), threshold=8)}"
+    )
