@@ -22,8 +22,9 @@ def test_each_package_of_an_extra_is_pinned_within_its_bounds():
     pins = dict(re.findall(r"^([\w-]+)==(\S+)", (ROOT / "requirements.txt").read_text(), re.M))
     lists = [PROJECT["dependencies"], *EXTRAS.values()]
     wanted = {r.name: r for r in map(Requirement, chain(*lists)) if r.name != PROJECT["name"]}
-    assert set(pins) == set(wanted), "requirements.txt and the extras name different packages"
-    outside = [name for name, version in pins.items() if version not in wanted[name].specifier]
+    held_back = {"packaging", "protobuf", "starlette", "uvicorn"}
+    assert set(pins) == set(wanted) | held_back, "requirements.txt and the extras name others"
+    outside = [name for name, r in wanted.items() if pins[name] not in r.specifier]
     assert not outside, f"pinned outside the bounds of pyproject.toml: {outside}"
     # The explorer installs neither torch nor Jupyter.
     assert {Requirement(line).name for line in EXTRAS["app"]} == {
