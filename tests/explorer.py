@@ -8,6 +8,7 @@ from streamlit.components.v2 import manifest_scanner as scanner
 from streamlit.testing.v1 import AppTest
 
 from dplearn.app import navigation
+from dplearn.app.kit.fields import by_key
 from dplearn.app.kit.state import State
 
 # Every new page would look through all installed packages for components: 0.12 s, each time.
@@ -16,6 +17,8 @@ scanner.scan_component_manifests = functools.cache(scanner.scan_component_manife
 
 def start(page: Any, address: dict[str, str] | None = None) -> State:
     """The state that a page begins with; one of several files has it among its fields."""
+    if hasattr(page, "FIELDS"):
+        return State(by_key(*page.FIELDS), getattr(page, "HIDDEN", lambda _: ()))
     return getattr(page, "fields", page).state(address)
 
 

@@ -4,6 +4,7 @@ import functools
 import math
 import re
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ import explorer
 from cases import each
 from dplearn.accountants.pld import PLD
 from dplearn.app.pages import federated
-from dplearn.app.pages.federated import SHARES, Setting
+from dplearn.app.pages.federated import NUMBERS, Setting
 from dplearn.federated import FederatedPlan, user_level
 from dplearn.ground.guarantee import round_up
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
@@ -22,22 +23,11 @@ from explorer import again, choose, enter, figure, title, traces, words
 
 opened = functools.partial(explorer.opened, "federated")
 PLACES = ("phones", "server", "alone", "nobody")
-ONE = {
-    "place": "phones",
-    "masked": True,
-    "invited": False,
-    "clients": 100,
-    "dropouts": 0.3,
-    "noise_multiplier": 4.0,
-    "sample_rate": 0.02,
-    "rounds": 20,
-    "records": 20,
-    "delta": 1e-5,
-}
+ONE = Setting(place="phones", masked=True, invited=False, **{k.key: k.default for k in NUMBERS})  # type: ignore[arg-type]
 
 
 def at(**changes):
-    return Setting(**{**ONE, **changes})
+    return replace(ONE, **changes)
 
 
 def gaussian(noise_multiplier):
@@ -67,7 +57,7 @@ def test_epsilon_is_that_of_the_least_noise_somebody_meets(changes, readers, ser
 
 def test_a_server_that_adds_the_noise_has_no_promise_and_readers_that_of_the_plan():
     readers, server = federated.promised(at(place="server"))
-    run = {name: ONE[name] for name in ("sample_rate", "rounds", "noise_multiplier")}
+    run = {"sample_rate": 0.02, "rounds": 20, "noise_multiplier": 4.0}
     plan = FederatedPlan(users=5000, max_update_norm=1.0, sampling="poisson", **run)
     assert server is None and readers is not None and readers == plan.guarantee(delta=1e-5)
     assert federated.promised(at(place="nobody")) == (None, None)
@@ -91,14 +81,14 @@ def test_pictures_have_the_noise_that_the_page_tells(place, masked):
 
 def test_lines_end_where_the_sentence_is():
     gone, lines = federated.over_dropouts(at())
-    for invited, name in SHARES.items():
-        _, server = federated.promised(at(invited=invited))
+    for name in ("stay", "invited"):
+        _, server = federated.promised(at(invited=name == "invited"))
         assert server is not None
         assert np.interp(0.3, gone, lines[name]) == pytest.approx(server.epsilon, rel=1e-6)
-    assert np.ptp(lines[SHARES[False]]) < 1e-3 < 5 < np.ptp(lines[SHARES[True]])
+    assert np.ptp(lines["stay"]) < 1e-3 < 5 < np.ptp(lines["invited"])
     clients, lines = federated.over_clients(at())
-    assert np.all(lines["each alone"] > 2 * lines["a server"]) and clients[0] == 10
-    assert lines["in shares"] == pytest.approx(lines["a server"])
+    assert np.all(lines["alone"] > 2 * lines["server"]) and clients[0] == 10
+    assert lines["phones"] == pytest.approx(lines["server"])
 
 
 @each("changes, least", [({"masked": False}, 4 / 70**0.5), ({}, 4.0), ({"place": "alone"}, 33.47)])

@@ -11,7 +11,7 @@ from scipy.stats import norm
 import explorer
 from dplearn.app.kit import questions
 from dplearn.app.pages import pate
-from dplearn.app.pages.pate import EXACT, PRINTED, PUBLIC, replay, shipped
+from dplearn.app.pages.pate import replay, shipped
 from dplearn.ground.guarantee import round_up
 from dplearn.pate import PATE, Votes, at_these_votes, shipped_votes
 from dplearn.pate.as_printed import as_printed
@@ -30,7 +30,7 @@ def test_the_sentence_tells_the_publishable_number_first():
     plan = PATE(answers=40, noise_std=40)
     assert f"ε\u00a0≤\u00a0{plan.guarantee(delta=1e-5).epsilon:.4g}"[:8] in said(app)
     assert "keep both secret" in said(app) and "one teacher" in app.caption[0].value
-    assert set(traces(app, 1)) == {PUBLIC, PRINTED, EXACT}
+    assert set(traces(app, 1)) == {"public ε", "paper's ε", "proved ε"}
     right = sum(traces(app)["right answers"]["y"])
     assert right + sum(traces(app)["wrong answers"]["y"]) == 40
 
@@ -58,17 +58,17 @@ def test_a_threshold_out_of_reach_is_told_in_a_sentence():
 def test_a_replay_adds_up(plan):
     told = shipped("250", plan, 1e-5)
     votes, _ = shipped_votes(250)
-    given = sum(len(told.largest[name]) for name in ("right answers", "wrong answers"))
+    given = sum(len(told.largest[name]) for name in ("right", "wrong"))
     assert given == told.answers[-1] <= 40
-    assert all(np.all(np.diff(told.epsilons[name]) > 0) for name in (PRINTED, EXACT))
+    assert all(np.all(np.diff(told.epsilons[name]) > 0) for name in ("printed", "exact"))
     # How many queries were asked before an answer depends on votes: only the plan is public.
-    assert set(told.epsilons[PUBLIC]) == {plan.guarantee(delta=1e-5).epsilon}
-    asked = given + len(told.largest["no answer"])
+    assert set(told.epsilons["public"]) == {plan.guarantee(delta=1e-5).epsilon}
+    asked = given + len(told.largest["none"])
     here = at_these_votes(Votes(votes.counts[:asked]), plan).renyi_guarantee(delta=1e-5)
     # Fewer orders are tried, and checks after the last answer do not count.
-    assert told.epsilons[EXACT][-1] == pytest.approx(here.epsilon, rel=0.03)
+    assert told.epsilons["exact"][-1] == pytest.approx(here.epsilon, rel=0.03)
     last = as_printed(Votes(votes.counts[:asked]), plan, delta=1e-5)
-    assert told.epsilons[PRINTED][-1] == pytest.approx(
+    assert told.epsilons["printed"][-1] == pytest.approx(
         last.epsilon, rel=0.03 * (given < asked) + 1e-9
     )
 
@@ -89,10 +89,10 @@ def test_votes_of_ones_own_are_replayed_in_pieces_as_at_once(monkeypatch):
     monkeypatch.setattr(pate, "_ROWS", 7)
     monkeypatch.setattr(pate, "_PIECE", 5)
     pieces = replay(votes, None, CHECKED, 1e-5, tell=lambda *share: shares.append(share))
-    for name in (PUBLIC, PRINTED, EXACT):
+    for name in ("public", "printed", "exact"):
         assert pieces.epsilons[name] == pytest.approx(at_once.epsilons[name])
-    assert [*pieces.largest] == ["answered queries", "no answer"]
-    assert len(pieces.largest["answered queries"]) == at_once.answers[-1]
+    assert [*pieces.largest] == ["given", "none"]
+    assert len(pieces.largest["given"]) == at_once.answers[-1]
     asked = sum(map(len, pieces.largest.values()))
     different = len({tuple(sorted(row)) for row in votes.counts[:asked].tolist()})
     assert shares == [(done, different) for done in range(0, different, 5)]
@@ -116,7 +116,7 @@ def test_a_file_of_votes_is_read_asked_about_and_forgotten(monkeypatch):
     counts = shipped_votes(100)[0].counts[:50]
     app = given(app, "votes.npy", saved(counts))
     own = replay(Votes(counts), None, PATE(answers=40, noise_std=40), 1e-5)
-    assert f"ε\u00a0≤\u00a0{round_up(own.epsilons[EXACT][-1], 3)} is proved" in said(app)
+    assert f"ε\u00a0≤\u00a0{round_up(own.epsilons['exact'][-1], 3)} is proved" in said(app)
     assert "**40 answers.**" in said(app) and "right" not in said(app)
     assert not app.get("selectbox") and len(traces(app)) == 2
     # More queries than there are cannot be asked.

@@ -1,6 +1,7 @@
 """Widgets of the explorer: each shows a field of the state and writes back what is entered."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -9,17 +10,34 @@ import numpy as np
 import streamlit as st
 from streamlit.components.v2 import component
 
-from dplearn.app.kit.fields import Choice, Field, Quantity
+from dplearn.app.kit.fields import Choice, Field, Quantity, Words, by_key
 from dplearn.app.kit.language import retold, translated
-from dplearn.app.kit.state import State
+from dplearn.app.kit.state import Hidden, State, load, save
 
 Then = Callable[[State], None] | None
 
 
-def note(state: State, key: str, problem: str = "") -> None:
+def sidebar(name: str, say: Words, fields: Sequence[Field], hidden: Hidden = lambda _: ()) -> State:
+    """The state of a page of these fields, once they are drawn in its sidebar."""
+    state = load(name, lambda _: State(by_key(*fields), hidden))
+    with st.sidebar:
+        draw(state, say, fields)
+    save(state)
+    return state
+
+
+def draw(state: State, say: Words, fields: Iterable[Field]) -> None:
+    """The heading and purpose of a page, and the controls of those fields that count."""
+    st.markdown(say("heading"), help=say("purpose"))
+    for kind in fields:
+        if kind.key not in state.hidden(state.values):
+            (quantity if isinstance(kind, Quantity) else choice)(state, kind)  # type: ignore[operator]
+
+
+def note(state: State, key: str) -> None:
     """The message at a control, when there is one."""
     state.unseen.pop(key, None)
-    if message := state.notes.get(key) or problem:
+    if message := state.notes.get(key):
         st.error(retold(message), icon=":material/error:")
 
 
@@ -29,7 +47,7 @@ def quantity(state: State, kind: Quantity, *, unit: Choice | None = None, place:
     with place.container(gap=None, key=f"field_{kind.key}"):
         st.markdown(translated(kind.label), help=translated(kind.help) or None)
         if unit is not None:
-            choice(state, unit, widget="segments", label="collapsed")
+            choice(state, replace(unit, segments=True), label="collapsed")
         _slider(state, kind)
         box(state, kind, label="collapsed")
         note(state, kind.key)
@@ -48,16 +66,9 @@ def box(
 
 
 def choice(
-    state: State,
-    kind: Choice,
-    *,
-    widget: str = "select",
-    label: str = "visible",
-    then: Then = None,
-    problem: str = "",
-    place: Any = st,
+    state: State, kind: Choice, *, label: str = "visible", then: Then = None, place: Any = st
 ) -> None:
-    """A list, a row of segments, or a set of pills for one choice; `then` runs after a change.
+    """A list, or a row of segments, for one choice; `then` runs after a change.
 
     Control and message share a container: one that comes or goes must not move the controls
     after it, or a slider being dragged would be built anew under the hand.
@@ -66,16 +77,13 @@ def choice(
     common = _common(state, kind, key, then, label)
     names = {option: translated(name) for option, name in kind.options.items()}
     common["format_func"] = names.__getitem__
-    chosen = state.values[kind.key]
-    show(key, list(chosen) if isinstance(chosen, tuple) else chosen)
+    show(key, state.values[kind.key])
     with place.container(gap=None):
-        if widget == "pills":
-            st.pills(translated(kind.label), options, selection_mode="multi", **common)
-        elif widget == "segments":
+        if kind.segments:
             st.segmented_control(translated(kind.label), options, required=True, **common)
         else:
             st.selectbox(translated(kind.label), options, **common)
-        note(state, kind.key, problem)
+        note(state, kind.key)
 
 
 def _common(state: State, kind: Field, key: str, then: Then, label: str) -> dict[str, Any]:
@@ -96,8 +104,7 @@ def show(key: str, value: Any) -> None:
 
 
 def _entered(state: State, kind: Field, key: str, then: Then) -> None:
-    entry = st.session_state[key]
-    state.enter(kind, ",".join(entry) if isinstance(entry, (list, tuple)) else entry)
+    state.enter(kind, st.session_state[key])
     if then is not None:
         then(state)
 

@@ -1,6 +1,6 @@
-"""Kinds of input: a number, one or several of a few words, and free text.
+"""Kinds of input: a number, one of a few words, and free text; and the words of a page.
 
-Each has a `key`, its name in the address; `parse` reads what a reader typed and `show` writes it.
+A field has a `key`, its name in the address; `parse` reads what a reader typed, `show` writes it.
 """
 
 import math
@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from dplearn.app.kit import language
+from dplearn.app.kit.language import Said, retold
 from dplearn.book.kit.written import read
 from dplearn.figures import MANTISSAS
 
@@ -51,11 +53,12 @@ class Quantity:
         value = _number(str(text), commas=self.whole)
         if self.lower <= value <= self.upper and not (self.whole and value != round(value)):
             return int(value) if self.whole else float(value)
-        kind = "a whole number" if self.whole else "a number"
-        span = f"to be {kind} from {self.show(self.lower)} to {self.show(self.upper)}"
+        entry = quoted(text)
         if math.isnan(value) and re.search(r"\d,\d", str(text)):
-            span = "without a comma, which may stand before decimals or between thousands"
-        raise ValueError(f"Expected “{self.label}” {span}, got {quoted(text)}.")
+            raise ValueError(_say.said("errors.comma", label=self.label, entry=entry))
+        low, high = self.show(self.lower), self.show(self.upper)
+        key = f"errors.{'whole' if self.whole else 'number'}"
+        raise ValueError(_say.said(key, label=self.label, lower=low, upper=high, entry=entry))
 
     def show(self, value: float) -> str:
         """`value` as the box shows it."""
@@ -78,7 +81,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of a few words; several where `default` is a tuple.
+    """One of a few words, in a list or in a row of `segments`.
 
     `options` maps words in the address to words on the screen; the first is the default where no
     other is named. `among` says what they are where there are too many for a message.
@@ -90,29 +93,24 @@ class Choice:
     options: Mapping[str, str]
     default: Any = None
     among: str = ""
+    segments: bool = False
 
     def __post_init__(self) -> None:
         if self.default is None:
             object.__setattr__(self, "default", next(iter(self.options)))
 
-    def parse(self, text: object) -> Any:
-        """The option, or the tuple of options, that a text names, or a ValueError as above."""
-        several = isinstance(self.default, tuple)
-        words = tuple(w for w in str(text).split(",") if w) if several else (str(text),)
-        if wrong := [w for w in words if w not in self.options]:
-            if self.among:
-                raise ValueError(f"Expected {self.among}, got another.")
-            names = ", ".join(self.options)
-            raise ValueError(
-                f"Expected “{self.label}” to be among {names}, got {quoted(wrong[0])}."
-            )
-        if not words:
-            raise ValueError(f"Expected “{self.label}” to name at least one, got none.")
-        return tuple(k for k in self.options if k in words) if several else words[0]
+    def parse(self, text: object) -> str:
+        """The option that a text names, or a ValueError as above."""
+        if str(text) in self.options:
+            return str(text)
+        if self.among:
+            raise ValueError(_say.said("errors.another", among=Said(self.among)))
+        names, entry = ", ".join(self.options), quoted(text)
+        raise ValueError(_say.said("errors.among", label=self.label, names=names, entry=entry))
 
-    def show(self, value: Any) -> str:
+    def show(self, value: str) -> str:
         """`value` as the address shows it."""
-        return ",".join(value) if isinstance(value, tuple) else str(value)
+        return value
 
 
 @dataclass(frozen=True)
@@ -132,8 +130,9 @@ class Text:
         try:
             self.reads(words)
         except ValueError:
-            message = f"Expected “{self.label}” to be {self.expected}, got {quoted(text)}."
-            raise ValueError(message) from None
+            label, entry = self.label, quoted(text)
+            told = _say.said("errors.text", label=label, expected=self.expected, entry=entry)
+            raise ValueError(told) from None
         return words
 
     def show(self, value: str) -> str:
@@ -147,6 +146,53 @@ Field = Quantity | Choice | Text
 def by_key(*fields: Field) -> dict[str, Field]:
     """Fields under their names in the address."""
     return {field.key: field for field in fields}
+
+
+class Words:
+    """The sentences of a file of words by key, and the fields to which it gives their words.
+
+    A field is a table with its label, perhaps help, and names of its options.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._english = {key: english for key, (english, _) in language.by_key(name).items()}
+
+    def __getitem__(self, key: str) -> str:
+        """A sentence, or its template, in English."""
+        return self._english[key]
+
+    def __call__(self, key: str, **values: Any) -> str:
+        """A sentence in the reader's language, with the values in its places."""
+        return retold(self.said(key, **values))
+
+    def said(self, key: str, **values: Any) -> Said:
+        """The same in English, which can still be told in another language."""
+        return Said(self._english[key], **values)
+
+    def table(self, name: str) -> dict[str, str]:
+        """The English sentences of a table."""
+        inside = (key.rpartition(".") for key in self._english)
+        return {last: self._english[f"{name}.{last}"] for of, _, last in inside if of == name}
+
+    def quantity(
+        self, key: str, default: float, lower: float, upper: float, **more: Any
+    ) -> Quantity:
+        """A number with the label and the help of its table."""
+        return Quantity(key, *self._about(key), default, lower, upper, **more)
+
+    def choice(self, key: str, options: Mapping[str, str] | None = None, **more: Any) -> Choice:
+        """One of the options of its table, or of others, with its label and help."""
+        return Choice(key, *self._about(key), options or self.table(f"{key}.options"), **more)
+
+    def text(self, key: str, default: str = "") -> Text:
+        """A box for words, with the label and the help of its table."""
+        return Text(key, *self._about(key), default)
+
+    def _about(self, key: str) -> tuple[str, str]:
+        return self._english[f"{key}.label"], self._english.get(f"{key}.help", "")
+
+
+_say = Words("shared")
 
 
 def quoted(text: object) -> str:

@@ -1,18 +1,17 @@
-"""The language of the explorer's words: an English sentence is the key of a language's table.
+"""The language of the explorer's words.
 
-A table is a folder with a file for each page.
-
-Sentences of the explorer are translated where they are shown, those of the library and of its
-figures, which have their numbers in them already, part by part.
+Files in `words` hold a page's sentences by key, the English one with the Chinese one below it;
+those in `zh` have English sentences that stand in a page's source, or that the library says, as
+keys. A sentence is a template, translated before its values are put in: `Said` remembers which.
 """
 
 import re
 import threading
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -22,18 +21,57 @@ LANGUAGES = {"en": "English", "zh": "中文"}
 # Of the run in this thread: a page asks a hundred times, and looking into a session is slow.
 _run = threading.local()
 # Texts of a figure.
-_TEXTS = {"text", "hovertemplate", "title"}
+_TEXTS = {"text", "hovertemplate", "title", "name"}
+# Of what a reader has typed a message may hold any length, and patterns would take for ever.
+_LONGEST = 4000
+# Signs at the ends of words.
+_EDGES = re.compile(r"(\W*)(.*?)(\W*)", re.DOTALL)
+# Where the library puts words together, the widest gap first: marks of a figure or of a heading,
+# clauses, a number at the end, sentences, lists.
+_GAPS = r"<[^>]*>|%\{[^}]*\}|\*\*", "; ", r" (?=[\d.]+$)", "(?<=[.:]) ", ", "
+_GAPS = [re.compile(f"({gap})") for gap in _GAPS]
 
 
-@lru_cache(maxsize=len(LANGUAGES))
-def table(language: str) -> Mapping[str, Mapping[str, str]]:
-    """The sentences of the explorer, `words`, and parts of those of the library, `library`."""
-    files = Path(__file__).with_name(language).glob("*.toml")
-    tables = [tomllib.loads(path.read_text(encoding="utf-8")) for path in files]
-    return {
-        part: {english: words for t in tables for english, words in t.get(part, {}).items()}
-        for part in ("words", "library")
-    }
+class Said(str):
+    """An English sentence with its values in it, which can still be told in another language."""
+
+    template: str
+    values: dict[str, Any]
+
+    def __new__(cls, template: str, **values: Any) -> Self:
+        """The sentence of a template."""
+        made = super().__new__(cls, template.format(**values) if values else template)
+        made.template, made.values = template, values
+        return made
+
+    def __str__(self) -> str:
+        """The same: a message is still itself after an error has carried it."""
+        return self
+
+
+def by_key(name: str) -> dict[str, tuple[str, str]]:
+    """English and Chinese by dotted key, of a file of words; one text is for both."""
+
+    def told(part: Any, key: str) -> Iterator[tuple[str, tuple[str, str]]]:
+        for word, inner in part.items():
+            if isinstance(inner, dict):
+                yield from told(inner, f"{key}{word}.")
+            else:
+                yield f"{key}{word}", (inner, inner) if isinstance(inner, str) else tuple(inner)
+
+    path = Path(__file__).parent / "words" / f"{name}.toml"
+    return dict(told(tomllib.loads(path.read_text(encoding="utf-8")), ""))
+
+
+@lru_cache
+def table() -> dict[str, dict[str, str]]:
+    """Chinese by English: `words` of the explorer, and what the `library` says."""
+    read = lambda path: tomllib.loads(path.read_text(encoding="utf-8"))
+    tables = [*map(read, Path(__file__).with_name("zh").glob("*.toml"))]
+    keyed = (path.stem for path in Path(__file__).with_name("words").glob("*.toml"))
+    tables += [{"words": dict(by_key(name).values())} for name in keyed]
+    joined = lambda part: dict(pair for t in tables for pair in t.get(part, {}).items())
+    return {part: joined(part) for part in ("words", "library")}
 
 
 def current() -> str:
@@ -64,44 +102,73 @@ def choose(code: str | None) -> None:
 
 def translated(sentence: str, **values: Any) -> str:
     """A sentence in the reader's language, with the values in its places."""
-    words = table(current())["words"].get(sentence, sentence)
+    words = sentence if current() == "en" else table()["words"].get(sentence, sentence)
     return words.format(**values) if values else words
-
-
-@lru_cache(maxsize=len(LANGUAGES))
-def _parts(language: str) -> list[tuple[re.Pattern[str], str]]:
-    """What to look for, and what stands for it; a name in braces is whatever is between."""
-    # The longest first, as another may be a part of it.
-    pairs = sorted(table(language)["library"].items(), key=lambda pair: -len(pair[0]))
-    named = lambda english: re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+?)", re.escape(english))
-    # A decimal point is no full stop.
-    between = lambda english: named(english).replace(r".+?)\.", r".+?)\.(?!\d)")
-    within = lambda words: re.sub(r"\{(\w+)\}", r"\\g<\1>", words)
-    return [(re.compile(between(english)), within(words)) for english, words in pairs]
 
 
 def retold(text: str, code: str = "") -> str:
     """A text of the library in the reader's language, or in the one that is named."""
-    for pattern, words in _parts(code or current()):
-        text = pattern.sub(words, text)
+    if (code or current()) == "en":
+        return text
+    if not isinstance(text, Said) or not text.values:
+        return _retold(text)
+    # What a reader has typed, or has been told already, stays as it is.
+    told = lambda v: retold(v, "zh") if isinstance(v, Said) else _whole(v)
+    values = {key: told(v) if isinstance(v, str) else v for key, v in text.values.items()}
+    return _whole(text.template).format(**values)
+
+
+def _whole(text: str) -> str:
+    """What the table has for a text, signs at its ends aside; else the text."""
+    for words in table().values():
+        if text in words:
+            return words[text]
+    signs, core, ends = _EDGES.fullmatch(text).groups()  # type: ignore[union-attr]
+    return text if core in ("", text) else f"{signs}{_whole(core)}{ends}"
+
+
+@lru_cache(maxsize=4096)
+def _retold(text: str) -> str:
+    """What is in the table, or of a template in it; else part by part."""
+    if (whole := _whole(text)) != text or len(text) > _LONGEST:
+        return whole
+    if (bare := text.strip(" ")) != text:
+        return text.replace(bare, _retold(bare)) if bare else text
+    for template, words in _templates():
+        if match := template.fullmatch(text):
+            told = lambda key, v: v if key.startswith("word") else _retold(v)
+            return words.format(**{key: told(key, v) for key, v in match.groupdict().items()})
+    for gap in _GAPS:
+        if len(parts := gap.split(text)) > 1:
+            parts[::2] = map(_retold, parts[::2])
+            return "".join(parts)
     return text
+
+
+@lru_cache
+def _templates() -> list[tuple[re.Pattern[str], str]]:
+    """What the library says with values in it: it tells no template, so each is recognised."""
+    made = [(text, words) for text, words in table()["library"].items() if "{" in text]
+    # The most definite first.
+    made.sort(key=lambda pair: -len(re.sub(r"\{\w+\}", "", pair[0])))
+    # A hole that is named after a word is a single one, and stays.
+    inside = lambda name: r"\w+" if name.startswith("word") else ".+?"
+    hole = lambda match: f"(?P<{match[1]}>{inside(match[1])})"
+    holes = lambda text: re.sub(r"\\{(\w+)\\}", hole, re.escape(text))
+    return [(re.compile(holes(text), re.DOTALL), words) for text, words in made]
 
 
 def in_each(text: str) -> dict[str, str]:
     """A sentence, or a text of the library, by language: for pages that the browser owns."""
-    return {code: retold(table(code)["words"].get(text, text), code) for code in LANGUAGES}
+    return {code: retold(text, code) for code in LANGUAGES}
 
 
-def redrawn(part: Any) -> Any:
+def redrawn(part: Any, key: str = "") -> Any:
     """A part of a figure, as Plotly's JSON, with its texts in the reader's language."""
+    if isinstance(part, str):
+        return retold(part) if key in _TEXTS else part
     if isinstance(part, dict):
-        return {key: _drawn(key, value) for key, value in part.items()}
-    return [redrawn(value) for value in part] if isinstance(part, list | tuple) else part
-
-
-def _drawn(key: str, value: Any) -> Any:
-    if isinstance(value, str):
-        return retold(value) if key in _TEXTS else value
-    if key == "text" and isinstance(value, list | tuple):
-        return [_drawn(key, inner) for inner in value]
-    return redrawn(value)
+        return {inner: redrawn(value, inner) for inner, value in part.items()}
+    # Of lists only one of texts has texts.
+    inner = key if key == "text" else ""
+    return [redrawn(v, inner) for v in part] if isinstance(part, list | tuple) else part

@@ -9,10 +9,11 @@ import pyarrow as pa
 import streamlit as st
 
 from dplearn.app.kit import language
-from dplearn.app.kit.language import retold, translated
+from dplearn.app.kit.fields import Words
 from dplearn.figures import on_page
 from dplearn.figures.kit.panel import Unchecked
 
+_say = Words("shared")
 # The verdicts on published figures.
 VERDICTS = {
     "reproduces": "reproduces",
@@ -41,10 +42,7 @@ def _styles(page: str, dark: bool) -> str:
 def chart(figure: Any, key: str, alt: str) -> None:
     """A figure and its words for those who do not see it."""
     if language.current() != "en":
-        parts = language.redrawn(figure.parts)
-        for trace in parts["data"]:
-            trace["name"] = language.retold(trace.get("name", ""))
-        figure = Unchecked(parts)
+        figure = Unchecked(language.redrawn(figure.parts))
     figure = on_page(figure, dark=st.context.theme.type == "dark")
     st.plotly_chart(figure, theme=None, key=key, config={"displayModeBar": False}, alt=alt)
 
@@ -61,9 +59,8 @@ def below() -> Any:
 
 def assumptions(clauses: Iterable[str], first: str = "") -> None:
     """What must be true, after a first sentence, folded up; nothing where nothing is assumed."""
-    if told := "; ".join(dict.fromkeys(clauses)):
-        told = retold(f"True if: {told}.")
-        st.expander(translated("Assumptions")).caption(f"{first} {told}")
+    if told := "; ".join(map(language.retold, dict.fromkeys(clauses))):
+        st.expander(_say("assumptions")).caption(f"{first} {_say('true_if', assumptions=told)}")
 
 
 def table(rows: Sequence[Mapping[str, str]]) -> None:

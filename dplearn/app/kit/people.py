@@ -5,26 +5,14 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from dplearn.app.kit.language import translated
+from dplearn.app.kit.fields import Words
 from dplearn.ground import validate
 from dplearn.ground.guarantee import round_up
 
 # Colours of found members, of accused others and of all the rest, as in ``browser/page/page.css``.
 _LIGHT, _DARK = ("#c21d3a", "#5b5d69", "#e2e4ea"), ("#ff6b81", "#9a9ca8", "#2e3340")
 _DIAMETER = 7.4
-_FINDS = (
-    "An attacker who may accuse {alarms}\u00a0% of the others finds <b>at most {share}\u00a0%</b> "
-    "of the members. Guessing finds {alarms}\u00a0%."
-)
-_OPEN = (
-    "An attacker who may accuse {alarms}\u00a0% of the others may find any share of the members: "
-    "no bound is proved here."
-)
-_RIGHT = (
-    "Were half of all people members, an accusation would be right in at most {right}\u00a0% of "
-    "cases, not 50\u00a0%."
-)
-_NOTHING = "An accusation says next to nothing."
+_say = Words("shared")
 # Below these odds, that of guessing being 1, an accusation is as good as a guess.
 _EVEN = 1.05
 
@@ -52,13 +40,14 @@ def people(share: float | None, false_alarms: float = 0.01) -> None:
     red, grey, rest = _DARK if st.context.theme.type == "dark" else _LIGHT
     alarms = _percent(false_alarms)
     if share is None:
-        found, told = "?", translated(_OPEN, alarms=alarms)
+        found, told = "?", _say("people.open", alarms=alarms)
     else:
         odds, found = share / false_alarms, _percent(share)
-        told = translated(_FINDS, alarms=alarms, share=found) + " "
-        told += translated(_RIGHT if odds >= _EVEN else _NOTHING, right=_percent(odds / (1 + odds)))
-    members = translated("100 members"), share or 0.0, found, translated("found"), red
-    others = translated("100 others"), false_alarms, alarms, translated("accused"), grey
+        told = _say("people.finds", alarms=alarms, share=found) + " "
+        right = _percent(odds / (1 + odds))
+        told += _say("people.right" if odds >= _EVEN else "people.nothing", right=right)
+    members = _say("people.members"), share or 0.0, found, _say("people.found"), red
+    others = _say("people.others"), false_alarms, alarms, _say("people.accused"), grey
     drawn = "".join(
         f"<figure>{title}<img alt='' src='{_dots(part, colour, rest)}'>"
         f"<figcaption><b style='color: {colour}'>{number}</b> {verb}</figcaption></figure>"

@@ -13,11 +13,12 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dplearn.app.kit import language
-from dplearn.app.kit.fields import Field, quoted
-from dplearn.app.kit.language import retold, translated
+from dplearn.app.kit.fields import Field, Words, quoted
+from dplearn.app.kit.language import retold
 
-# What an address may name; of many names a few are told.
-_ASTRAY, _MOST_ASTRAY = "The address names {name}, which this page does not have.", 3
+_say = Words("shared")
+# Of many names that an address has in vain a few are told.
+_MOST_ASTRAY = 3
 Values = Mapping[str, Any]
 Hidden = Callable[[Values], Collection[str]]
 
@@ -51,13 +52,12 @@ class State:
         self.notes.pop(kind.key, None)
         try:
             # A control may show more than the name, such as what epochs come to in steps.
-            named = replace(kind, label=translated(self.fields[kind.key].label))
+            named = replace(kind, label=self.fields[kind.key].label)
             self.values[kind.key] = named.parse(text)
         except ValueError as error:
             self.typed[kind.key] = str(text)
-            self.notes[kind.key] = (
-                f"{error} {kind.show(self.values[kind.key]) or 'Nothing'} is used."
-            )
+            used = kind.show(self.values[kind.key]) or _say["errors.empty"]
+            self.notes[kind.key] = _say.said("errors.used", problem=error.args[0], value=used)
 
     def read(self, address: Mapping[str, str]) -> None:
         """Start over from an address; what it does not name takes its default."""
@@ -68,9 +68,8 @@ class State:
                 self.enter(kind, address[key])
         # Rubbish from an address is reported once and not shown as if it had been typed.
         self.typed.clear()
-        strange = (quoted(key) for key in address if key not in self.fields)
-        astray = [translated(_ASTRAY, name=name) for name in [*strange][:_MOST_ASTRAY]]
-        self.unseen = self.notes | dict(zip(astray, astray, strict=True))
+        strange = [quoted(key) for key in address if key not in self.fields][:_MOST_ASTRAY]
+        self.unseen = self.notes | {name: _say.said("astray", name=name) for name in strange}
 
     def address(self) -> dict[str, str]:
         """Every value that is in use and not the default."""

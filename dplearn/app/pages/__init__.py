@@ -1,1 +1,1 @@
-"""The pages, a folder each; their caches are bounded and hold answers that all readers share."""
+"""The pages; their caches are bounded and hold answers that all readers share."""

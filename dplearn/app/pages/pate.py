@@ -1,7 +1,7 @@
 """Teachers who vote on drawn digits, and what their noisy answers cost."""
 
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from dplearn.accountants.pld import PLD
 from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.app.kit import controls, look, questions
-from dplearn.app.kit.fields import Choice, Quantity, by_key
-from dplearn.app.kit.language import retold, translated
+from dplearn.app.kit.fields import Field, Words, by_key
+from dplearn.app.kit.language import retold
 from dplearn.app.kit.people import people
 from dplearn.app.kit.run_fields import DELTA
 from dplearn.app.kit.state import State, idle, load, save
@@ -23,60 +23,28 @@ from dplearn.pate import NO_ANSWER, PATE, SHIPPED, Aggregator, Votes, read_votes
 from dplearn.pate.as_printed import printed_rdp
 from dplearn.pate.at_these_votes import ORDERS, divergences, laws
 
-TITLE = "PATE"
-GROUP = "Systems"
-ORDER = 50
+_say = Words("pate")
+TITLE, GROUP, ORDER = _say["title"], "Systems", 50
 
-_ABOUT_TEACHERS = (
-    "60 000 drawn digits were divided among so many teachers. More of them know less each, and "
-    "their counts stand more noise."
+TEACHERS = _say.choice("teachers", {str(n): str(n) for n in SHIPPED}, default="250")
+QUERIES = _say.quantity("queries", 300, 10, 1000, whole=True)
+ANSWERS = _say.quantity("answers", 200, 1, 1000, whole=True)
+FIELDS = (
+    TEACHERS,
+    _say.quantity("noise_std", 40, 5, 400),
+    _say.choice("check", segments=True),
+    _say.quantity("threshold", 200, 10, 1000, whole=True),
+    _say.quantity("check_std", 150, 10, 1000),
+    QUERIES,
+    ANSWERS,
+    DELTA,
 )
-TEACHERS = Choice(
-    "teachers", "Teachers", _ABOUT_TEACHERS, {str(n): f"{n} teachers" for n in SHIPPED}, "250"
-)
-NOISE = Quantity(
-    "noise_std",
-    "Noise on each count σ₂ (votes)",
-    "Standard deviation of the Gaussian noise on every count; the largest noisy count wins.",
-    default=40,
-    lower=5,
-    upper=400,
-)
-CHECK = Choice(
-    "check",
-    "Answer",
-    "Confident-GNMax first checks with noise whether the favourite has enough votes; every check "
-    "is paid, whether or not an answer follows.",
-    {"every": "every query", "agreed": "if enough agree"},
-)
-THRESHOLD = Quantity(
-    "threshold", "Threshold T (votes)", "", default=200, lower=10, upper=1000, whole=True
-)
-CHECK_STD = Quantity(
-    "check_std", "Noise of the check σ₁ (votes)", "", default=150, lower=10, upper=1000
-)
-_ABOUT_QUERIES = "How many of a thousand further digits are shown to the teachers."
-QUERIES = Quantity(
-    "queries", "Queries", _ABOUT_QUERIES, default=300, lower=10, upper=1000, whole=True
-)
-_ABOUT_ANSWERS = "The cap, fixed beforehand: after so many answers no more is asked."
-ANSWERS = Quantity(
-    "answers", "At most so many answers", _ABOUT_ANSWERS, 200, lower=1, upper=1000, whole=True
-)
-
-
-def state(address: Mapping[str, str] | None = None) -> State:
-    """The page before anything is entered."""
-    kinds = (TEACHERS, NOISE, CHECK, THRESHOLD, CHECK_STD, QUERIES, ANSWERS, DELTA)
-    hidden = {"check": {"every": ("threshold", "check_std"), "agreed": ()}}
-    return State(by_key(*kinds), idle(hidden))
-
+HIDDEN = idle({"check": {"every": ("threshold", "check_std"), "agreed": ()}})
 
 # Places along the answers where epsilon is computed, and orders of exact divergences.
 _POINTS, _FEW = 7, ORDERS[::6]
 # Queries that are answered, and different rows that are looked at, in one piece.
 _ROWS, _PIECE = 2**16, 64
-PUBLIC, PRINTED, EXACT = "public ε", "paper's ε", "proved ε"
 
 
 @dataclass(frozen=True)
@@ -117,14 +85,14 @@ def replay(
     labels = np.concatenate(labels)
     given, asked = labels != NO_ANSWER, np.arange(votes.queries) < aggregator.asked
     if not given.any():
-        raise ValueError("No query was answered: lower the threshold, or ask more.")
+        raise ValueError(_say.said("unanswered"))
     answers = np.unique(np.linspace(1, given.sum(), _POINTS).astype(int))
     ends = np.flatnonzero(given)[answers - 1] + 1
     printed, exact = _at_votes(votes.counts[: ends[-1]], ends, plan, ask, tell)
     public = plan.guarantee(delta=delta)
     least = lambda orders, rdp: rdp_to_epsilon(orders, rdp, delta=delta).min(axis=1)
-    epsilons = {PUBLIC: np.full(answers.size, public.epsilon)}
-    epsilons |= {PRINTED: least(ORDERS, printed), EXACT: least(_FEW, exact)}
+    epsilons = {"public": np.full(answers.size, public.epsilon)}
+    epsilons |= {"printed": least(ORDERS, printed), "exact": least(_FEW, exact)}
     found = PLD().true_positive_rate(plan.composed, false_positive_rate=0.01)[1]
     return Replay(
         teachers=votes.teachers,
@@ -148,9 +116,9 @@ def _largest(
     """Votes for the favourites of the queries that were asked, by what became of them."""
     favourite, given = votes.counts.max(axis=1), labels != NO_ANSWER
     if digits is None:
-        return {"answered queries": favourite[given], "no answer": favourite[refused]}
+        return {"given": favourite[given], "none": favourite[refused]}
     right = labels == digits[: votes.queries]
-    told = {"right answers": given & right, "wrong answers": given & ~right, "no answer": refused}
+    told = {"right": given & right, "wrong": given & ~right, "none": refused}
     return {name: favourite[where] for name, where in told.items()}
 
 
@@ -192,34 +160,7 @@ def _of_rows(rows: NDArray, plan: PATE) -> tuple[NDArray, NDArray]:
 _MOST = 2**23
 # Names in the session: the last replay and its question, the reader's votes, how many files went.
 _LAST, _OWN, _GONE = "pate_replay", "pate_votes", "pate_gone"
-_PURPOSE = (
-    "Nobody trains on private records but the teachers, each on a part of them. A student asks; "
-    "they vote, and only the winner of the noisy counts is told."
-)
-
-_ABOUT_FILE = (
-    "A .npy or .csv file with a row for each query: how many teachers voted for each class. Every "
-    "row has the same sum, the number of teachers."
-)
-_PROGRESS = "What these votes make of ε: {done} of {of} different rows of counts"
-_GIVEN = "**{answers} answers.**"
-_RIGHT = "**{answers} answers, {share:.1f}\u00a0% of them right.**"
-_WHOLE = "**ε\u00a0≤\u00a0{whole}** may be published, however the teachers voted."
-_SECRET = (
-    "From these votes the paper's theorem would print {printed:.3g}, and ε\u00a0≤\u00a0{exact} is "
-    "proved: keep both secret, they depend on votes."
-)
-_MEMBERS = (
-    "A member is one whose records taught a teacher. The attacker sees every answer of the plan, "
-    "and knows all other records."
-)
-_AGREE = "90\u00a0% of teachers agree on {share:.0f}\u00a0% of queries"
-_VOTES = "Queries by the votes of their favourite. {title}. {counts}."
 _BINS = 26
-_COLUMNS = {"axes": ("votes for the favourite", "queries")}
-_LINES = {"roles": ("safe", "guess", "exact"), "dashed": ("guess", "exact")}
-_LINES["axes"] = ("answers given", "ε")
-_SPENT = "Epsilon against answers given, one line for each way to state it; at the end: {ends}."
 
 
 def render() -> None:
@@ -227,18 +168,18 @@ def render() -> None:
 
     While a slider moves, the sentence and the pictures are the last ones.
     """
-    entered = load("pate", state)
+    state = load("pate", lambda _: State(by_key(*FIELDS), HIDDEN))
     with st.sidebar:
-        st.markdown(translated("**dplearn** · teachers who vote"), help=translated(_PURPOSE))
         # Above the file, which says how many queries there are.
         above = st.container()
         votes = _votes_of_a_file()
         with above:
-            question = _sidebar(entered, votes)
-    save(entered)
+            controls.draw(state, _say, _fields(votes))
+    save(state)
+    question = _question(state, votes)
     last = st.session_state.get(_LAST)
     try:
-        if last is None or (last[1:] != question and not entered.moving):
+        if last is None or (last[1:] != question and not state.moving):
             st.session_state[_LAST] = (_replayed(votes, *question), *question)
     except questions.Refused:
         raise
@@ -247,19 +188,23 @@ def render() -> None:
         return
     told, _, plan, _ = st.session_state[_LAST]
     st.container(key="words").markdown(_sentence(told))
-    _pictures(told, plan.threshold)
+    left, right = look.pair()
+    with left.container(key="pair_votes"):
+        _asked(told, plan.threshold)
+    with right.container(key="pair_spent"):
+        _spent(told)
     left, right = look.below()
     with left:
-        st.markdown(translated("**Whose records did the teachers learn from?**"))
+        st.markdown(_say("whose"))
         people(told.found)
     with right:
-        look.assumptions(told.assumptions, translated(_MEMBERS))
+        look.assumptions(told.assumptions, _say("members"))
 
 
 def _votes_of_a_file() -> Votes | None:
     """What the reader's file holds; it is forgotten with the file."""
-    label, key = translated("Votes of your own"), f"file_{st.session_state.get(_GONE, 0)}"
-    file = st.file_uploader(label, ["npy", "csv"], key=key, help=translated(_ABOUT_FILE))
+    key = f"file_{st.session_state.get(_GONE, 0)}"
+    file = st.file_uploader(_say("file"), ["npy", "csv"], key=key, help=_say("file_help"))
     if file is None:
         st.session_state.pop(_OWN, None)
         return None
@@ -278,7 +223,7 @@ def _read(data: bytes) -> Votes:
     """Votes in a file; they stay in the session, and are no more than a large .npy file holds."""
     votes = read_votes(io.BytesIO(data))
     if votes.counts.size > _MOST:
-        raise ValueError(f"Expected at most {_MOST} counts, got {votes.counts.size}.")
+        raise ValueError(_say.said("counts", most=_MOST, given=votes.counts.size))
     return votes
 
 
@@ -289,10 +234,10 @@ def _replayed(votes: Votes | None, source: str, plan: PATE, delta: float) -> Rep
     place = st.empty()
     with place.container():
         whole = round_up(plan.guarantee(delta=delta).epsilon)
-        st.markdown(translated(_WHOLE, whole=whole))
-        bar = st.progress(0.0, translated("The teachers vote …"))
-        st.button(translated("Stop, and let the file go"), on_click=_let_go)
-        tell = lambda done, of: bar.progress(done / of, translated(_PROGRESS, done=done, of=of))
+        st.markdown(_say("publish", whole=whole))
+        bar = st.progress(0.0, _say("voting"))
+        st.button(_say("stop"), on_click=_let_go)
+        tell = lambda done, of: bar.progress(done / of, _say("progress", done=done, of=of))
         told = replay(votes, None, plan, delta, questions.once, tell)
     place.empty()
     return told
@@ -302,57 +247,66 @@ def _let_go() -> None:
     st.session_state[_GONE] = st.session_state.get(_GONE, 0) + 1
 
 
-def _sidebar(state: State, votes: Votes | None) -> tuple[str, PATE, float]:
-    """All controls, and what they describe: whose votes, the plan and delta."""
-    if votes is None:
-        controls.choice(state, TEACHERS)
-    controls.quantity(state, NOISE)
-    controls.choice(state, CHECK, widget="segments")
-    checked = state.values["check"] == "agreed"
-    for kind in (THRESHOLD, CHECK_STD) if checked else ():
-        controls.quantity(state, kind)
+def _fields(votes: Votes | None) -> list[Field]:
+    """The fields that count: of a reader's own votes the file says which and how many there are."""
     most = 1000 if votes is None else votes.queries
-    for kind in (QUERIES, ANSWERS):
-        controls.quantity(state, replace(kind, lower=1, upper=most))
-    controls.quantity(state, DELTA)
+    ranged = lambda kind: replace(kind, lower=1, upper=most)
+    # The first is whose votes.
+    kinds = FIELDS if votes is None else FIELDS[1:]
+    return [ranged(kind) if kind in (QUERIES, ANSWERS) else kind for kind in kinds]
+
+
+def _question(state: State, votes: Votes | None) -> tuple[str, PATE, float]:
+    """Whose votes, the plan and delta."""
     values = state.values
-    queries = min(values["queries"], most)
-    answers = min(values["answers"], queries)
-    check = {"threshold": values["threshold"], "check_std": values["check_std"]}
-    check = {"queries": queries, **check} if checked else {"queries": answers}
-    plan = PATE(answers=answers, noise_std=values["noise_std"], **check)
+    queries = min(values["queries"], 1000 if votes is None else votes.queries)
+    answers, noise_std = min(values["answers"], queries), values["noise_std"]
+    plan = PATE(answers=answers, noise_std=noise_std, queries=answers)
+    if values["check"] == "agreed":
+        threshold, check_std = values["threshold"], values["check_std"]
+        plan = replace(plan, queries=queries, threshold=threshold, check_std=check_std)
     source = values["teachers"] if votes is None else st.session_state[_OWN][0]
     return source, plan, values["delta"]
 
 
-def _pictures(told: Replay, threshold: float | None) -> None:
-    """What became of the queries, beside what answers cost."""
-    left, right = look.pair()
-    with left.container(key="pair_votes"):
-        every = np.concatenate([*told.largest.values()])
-        share = 100 * np.sum(every >= 0.9 * told.teachers) / every.size
-        title = translated(_AGREE, share=share)
-        counts = ", ".join(f"{name}: {len(votes)}" for name, votes in told.largest.items())
-        edges = np.linspace(0, told.teachers, _BINS)
-        roles = ("second", *("wrong",) * (len(told.largest) == 3), "quiet")
-        look_of = {**_COLUMNS, "roles": roles, "limits": [("T", threshold)]}
-        figure = histogram(told.largest, edges, finding=title, **look_of)
-        look.chart(figure, "votes", translated(_VOTES, title=title, counts=retold(counts)))
-    with right.container(key="pair_spent"):
-        title = translated("Keep the dashed lines secret")
-        ends = ", ".join(f"{name} {values[-1]:.3g}" for name, values in told.epsilons.items())
-        figure = price_lines(told.answers, told.epsilons, finding=title, **_LINES)
-        look.chart(figure, "spent", translated(_SPENT, ends=retold(ends)))
+def _asked(told: Replay, threshold: float | None) -> None:
+    """What became of the queries, by the votes of their favourites."""
+    largest = {_say(f"became.{name}"): votes for name, votes in told.largest.items()}
+    every = np.concatenate([*largest.values()])
+    title = _say("agree", share=100 * np.sum(every >= 0.9 * told.teachers) / every.size)
+    counts = ", ".join(f"{name}: {len(votes)}" for name, votes in largest.items())
+    figure = histogram(
+        largest,
+        np.linspace(0, told.teachers, _BINS),
+        finding=title,
+        axes=(_say("votes"), _say("number")),
+        roles=("second", *("wrong",) * (len(largest) == 3), "quiet"),
+        limits=[("T", threshold)],
+    )
+    look.chart(figure, "votes", _say("votes_alt", title=title, counts=counts))
+
+
+def _spent(told: Replay) -> None:
+    """What answers cost, by how it is stated."""
+    epsilons = {_say(f"ways.{name}"): values for name, values in told.epsilons.items()}
+    figure = price_lines(
+        told.answers,
+        epsilons,
+        finding=_say("keep"),
+        axes=(_say("answered"), "ε"),
+        roles=("safe", "guess", "exact"),
+        dashed=("guess", "exact"),
+    )
+    ends = ", ".join(f"{name} {values[-1]:.3g}" for name, values in epsilons.items())
+    look.chart(figure, "spent", _say("spent_alt", ends=ends))
 
 
 def _sentence(told: Replay) -> str:
     """What was answered, how well, and at which price for whom."""
-    public, printed, exact = (told.epsilons[name][-1] for name in (PUBLIC, PRINTED, EXACT))
+    public, printed, exact = (values[-1] for values in told.epsilons.values())
     given = int(told.answers[-1])
-    first = translated(_GIVEN, answers=given)
-    if "right answers" in told.largest:
-        first = translated(
-            _RIGHT, answers=given, share=100 * told.largest["right answers"].size / given
-        )
-    rest = translated(_SECRET, printed=printed, exact=round_up(exact, 3))
-    return f"{first} {translated(_WHOLE, whole=round_up(public))} {rest}"
+    first = _say("given", answers=given)
+    if "right" in told.largest:
+        first = _say("given_right", answers=given, share=100 * told.largest["right"].size / given)
+    rest = _say("secret", printed=printed, exact=round_up(exact, 3))
+    return f"{first} {_say('publish', whole=round_up(public))} {rest}"

@@ -50,11 +50,11 @@ import numpy as np
 
 from dplearn import ACCOUNTANTS, DPSGD
 from dplearn.book import gaussian_loss_tail, group_privacy_delta
+from dplearn.choosing import readings
 from dplearn.classroom import Evidence, check, estimate, predict, reveal, show
 from dplearn.datasets import deployments
 from dplearn.figures import Line, curves, flow, ladder, slider
 from dplearn.ground.guarantee import round_up
-from dplearn.readings import readings
 
 run = DPSGD(noise_multiplier=4.0, sample_rate=512 / 1438, steps=80)
 print("lots of 512:", run.guarantee(delta=1e-4))
@@ -268,8 +268,8 @@ print(f"by odds, for delta = 0:    {1 / (1 + np.exp(-pair.epsilon)):.4f}")
 import torch
 from torch.nn import CrossEntropyLoss, Linear
 
+from dplearn.choosing import rehearse
 from dplearn.datasets import Labelled, digits, oriented_gradients, split, synthetic_digits
-from dplearn.rehearsal import rehearse
 from dplearn.training import fit
 
 

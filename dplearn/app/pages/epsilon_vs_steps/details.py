@@ -15,10 +15,10 @@ from dplearn.app.kit.language import retold, translated
 from dplearn.app.kit.run_fields import ADJACENCY, DELTA
 from dplearn.app.pages.epsilon_vs_steps import regimes
 from dplearn.app.pages.epsilon_vs_steps.answers import Answers, printed_rows
+from dplearn.choosing import readings
 from dplearn.figures import certificate, ladder, style_of, text
 from dplearn.figures.kit.panel import Unchecked
 from dplearn.ground.guarantee import Guarantee
-from dplearn.readings import readings
 from dplearn.run import DPSGD, Phases, Plan, sampled
 from dplearn.statement import RELEASED, SAMPLED, TRUST, TUNINGS, Statement
 

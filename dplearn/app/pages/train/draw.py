@@ -37,7 +37,7 @@ def sidebar(state: State, training: Training) -> None:
         controls.quantity(state, kind)
     left, right = st.columns(2)
     controls.choice(state, fields.BOUND, place=left)
-    controls.choice(state, fields.COMPARE, widget="segments", place=right)
+    controls.choice(state, fields.COMPARE, place=right)
 
 
 def heading(training: Training, run: Run | None) -> None:

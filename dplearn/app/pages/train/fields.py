@@ -82,7 +82,8 @@ DELTA = replace(run_fields.DELTA, default=1e-4, lower=1e-10, upper=1e-2)
 _ABOUT_COMPARE = (
     "The same model on lots of the same size, without clipping and noise: what does privacy cost?"
 )
-COMPARE = Choice("compare", "Compare with no privacy", _ABOUT_COMPARE, {"yes": "yes", "no": "no"})
+_YES = {"yes": "yes", "no": "no"}
+COMPARE = Choice("compare", "Compare with no privacy", _ABOUT_COMPARE, _YES, segments=True)
 
 # In the address alone: the run that a reload finds again.
 RUN = Text("run", "Run", "", default="")
